@@ -1,0 +1,103 @@
+/// @file
+/// The multi-head attention layer: projections around attention().
+#pragma once
+
+#include "qkv/attention.hpp"
+#include "qkv/status.hpp"
+#include "qkv/tensor_view.hpp"
+#include "qkv/workspace.hpp"
+
+namespace qkv {
+
+/// How weight matrices are stored: y = x W has W as [in, out]; PyTorch's Linear keeps [out, in].
+enum class WeightLayout : std::uint8_t { kInOut, kOutIn };
+
+struct MultiHeadAttentionConfig {
+  Index d_model = 0;
+  Index num_heads = 0;
+  /// Key/value heads (grouped-query attention); 0 means num_heads. Divides num_heads.
+  Index num_kv_heads = 0;
+  /// Width of a head of q and k; 0 means d_model / num_heads, which must then be whole.
+  Index d_k = 0;
+  /// Width of a head of v; 0 means the same.
+  Index d_v = 0;
+  /// Width of the context in cross-attention; 0 means d_model.
+  Index d_context = 0;
+  WeightLayout weight_layout = WeightLayout::kInOut;
+};
+
+/// Shapes for kInOut; kOutIn swaps the two extents of each matrix. Either wq, wk and wv, or wqkv
+/// (columns in the order q, k, v; needs d_context == d_model). Biases are optional.
+struct MultiHeadAttentionWeights {
+  TensorView<const float> wq;    ///< [d_model, num_heads * d_k]
+  TensorView<const float> wk;    ///< [d_context, num_kv_heads * d_k]
+  TensorView<const float> wv;    ///< [d_context, num_kv_heads * d_v]
+  TensorView<const float> wqkv;  ///< [d_model, num_heads d_k + num_kv_heads d_k + num_kv_heads d_v]
+  TensorView<const float> wo;    ///< [num_heads * d_v, d_model]
+  TensorView<const float> bq;    ///< [num_heads * d_k]
+  TensorView<const float> bk;    ///< [num_kv_heads * d_k]
+  TensorView<const float> bv;    ///< [num_kv_heads * d_v]
+  TensorView<const float> bqkv;  ///< the three above, side by side; with wqkv
+  TensorView<const float> bo;    ///< [d_model]
+};
+
+/// One matrix, packed for the kernels once, with its bias.
+struct PackedLinear {
+  AlignedBuffer panels;
+  AlignedBuffer bias;
+  Index in = 0;
+  Index out = 0;
+};
+
+/// Multi-head attention (Vaswani et al. 2017, section 3.2.2), with C = context or, without one, x:
+///
+///     Q = x Wq + bq,  K = C Wk + bk,  V = C Wv + bv       split into heads
+///     O = attention(Q, K, V)                              heads side by side
+///     y = O Wo + bo
+///
+/// Copies and packs its weights when created; the arrays passed to create() may go away. Weights are
+/// packed for the instruction set active at that moment; after select_isa(), create the layer again
+/// (forward() returns kUnsupported until then).
+class MultiHeadAttention {
+ public:
+  /// An empty layer; forward() on it returns kInvalidArgument.
+  MultiHeadAttention() noexcept = default;
+
+  /// Checks everything, then builds. On error `layer` is as it was.
+  /// Errors: kInvalidArgument (a missing weight, both wq/wk/wv and wqkv, wqkv with d_context !=
+  /// d_model, a bias that has no matrix), kShapeMismatch (extents that do not follow from `config`),
+  /// kOutOfRange (sizes below 1, d_model not a multiple of num_heads when d_k is left to it, num_heads
+  /// not a multiple of num_kv_heads), kOutOfMemory, kUnsupported.
+  static Status create(const MultiHeadAttentionConfig& config,
+                       const MultiHeadAttentionWeights& weights,
+                       MultiHeadAttention& layer) noexcept;
+
+  struct ForwardArgs {
+    TensorView<const float> x;        ///< [B, T, d_model], contiguous
+    TensorView<const float> context;  ///< [B, Tk, d_context], contiguous; absent = self-attention
+    TensorView<float> y;              ///< [B, T, d_model], contiguous; must not overlap the inputs
+    AttentionOptions options;
+    AttentionExtras extras;
+  };
+
+  /// Error bound: that of a product with inner size n, u (n + 2) (sum |a| |b| + |bias|) per element,
+  /// through the three projections, attention() on the projected arrays, and the output projection;
+  /// u = 2^-24. Errors: those of attention(), and kShapeMismatch when x, context or y do not fit the
+  /// layer. Nothing is written on error.
+  Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
+
+  /// Bytes of workspace forward() takes: Q, K, V and O in full, and what attention() takes.
+  [[nodiscard]] std::size_t forward_scratch_bytes(const ForwardArgs& args) const noexcept;
+
+  [[nodiscard]] const MultiHeadAttentionConfig& config() const noexcept { return config_; }
+
+ private:
+  struct Call;
+  Status check(const ForwardArgs& args, Call& call) const noexcept;
+
+  MultiHeadAttentionConfig config_;
+  PackedLinear wq_, wk_, wv_, wo_;
+  const char* isa_ = nullptr;
+};
+
+}  // namespace qkv

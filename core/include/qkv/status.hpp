@@ -1,0 +1,68 @@
+/// @file
+/// Errors are values. Nothing in the core throws, prints or aborts.
+#pragma once
+
+#include <cstdint>
+
+/// The one table of codes. X(enumerator, name, meaning). The C++ messages, the codes of the npm
+/// package's QkvError and the tests that visit every code are all made from it.
+#define QKV_STATUS_CODES(X)                                                                \
+  X(kOk, "ok", "the call did what it says")                                                \
+  X(kInvalidArgument, "invalid_argument", "an option or value that has no meaning here")   \
+  X(kShapeMismatch, "shape_mismatch", "an array whose rank or extents do not fit")         \
+  X(kOutOfRange, "out_of_range", "a number outside the range it may take")                 \
+  X(kOutOfMemory, "out_of_memory", "memory could not be had; nothing was changed")         \
+  X(kUnsupported, "unsupported", "this build or this machine cannot do it")
+
+namespace qkv {
+
+enum class StatusCode : std::uint8_t {
+#define QKV_STATUS_ENUMERATOR(enumerator, name, meaning) enumerator,
+  QKV_STATUS_CODES(QKV_STATUS_ENUMERATOR)
+#undef QKV_STATUS_ENUMERATOR
+};
+
+/// Number of codes, kOk included.
+inline constexpr int kStatusCodeCount = 0
+#define QKV_STATUS_COUNT(enumerator, name, meaning) +1
+    QKV_STATUS_CODES(QKV_STATUS_COUNT)
+#undef QKV_STATUS_COUNT
+    ;
+
+/// The stable name of a code, e.g. "shape_mismatch". Never null.
+[[nodiscard]] const char* status_code_name(StatusCode code) noexcept;
+
+/// The outcome of a call: a code and, when it is not kOk, one sentence that names the function, the
+/// argument, what it was and what was expected. Holds its text in place, so making one never
+/// allocates. A call that returns anything but kOk has written to none of its outputs.
+class [[nodiscard]] Status {
+ public:
+  /// Longest message, including the terminating zero; longer ones are cut.
+  static constexpr int kMaxMessage = 232;
+
+  constexpr Status() noexcept = default;
+
+  /// printf-style constructor for failures.
+  [[gnu::format(printf, 2, 3)]] static Status error(StatusCode code, const char* format,
+                                                    ...) noexcept;
+
+  [[nodiscard]] constexpr bool ok() const noexcept { return code_ == StatusCode::kOk; }
+  [[nodiscard]] constexpr StatusCode code() const noexcept { return code_; }
+  /// Empty when ok().
+  [[nodiscard]] constexpr const char* message() const noexcept { return message_; }
+
+ private:
+  StatusCode code_ = StatusCode::kOk;
+  char message_[kMaxMessage] = {};
+};
+
+}  // namespace qkv
+
+/// Leaves the enclosing function with the Status of `expression` unless it is ok.
+#define QKV_RETURN_IF_ERROR(expression)             \
+  do {                                              \
+    ::qkv::Status qkv_status = (expression);        \
+    if (!qkv_status.ok()) [[unlikely]] {            \
+      return qkv_status;                            \
+    }                                               \
+  } while (false)

@@ -1,0 +1,86 @@
+/// @file
+/// TensorView: a pointer, extents and strides. Owns nothing, copies for free.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <type_traits>
+
+namespace qkv {
+
+/// Extents, strides and positions, in elements.
+using Index = std::ptrdiff_t;
+
+/// A view of up to four dimensions. Strides are in elements, may be zero (a broadcast dimension) and
+/// are never negative; the last axis of q, k, v and out must be contiguous (stride 1).
+template <class T>
+struct TensorView {
+  static constexpr int kMaxRank = 4;
+
+  T* data = nullptr;
+  int rank = 0;
+  std::array<Index, kMaxRank> shape{};
+  std::array<Index, kMaxRank> strides{};
+
+  constexpr TensorView() noexcept = default;
+
+  /// Row-major and dense: the last extent varies fastest. `extents` has 1 to 4 entries.
+  constexpr TensorView(T* pointer, std::initializer_list<Index> extents) noexcept
+      : data(pointer), rank(static_cast<int>(extents.size())) {
+    int axis = 0;
+    for (Index extent : extents) {
+      shape[static_cast<std::size_t>(axis++)] = extent;
+    }
+    Index stride = 1;
+    for (int i = rank - 1; i >= 0; --i) {
+      strides[static_cast<std::size_t>(i)] = stride;
+      stride *= shape[static_cast<std::size_t>(i)];
+    }
+  }
+
+  /// Reading through a view of mutable data.
+  template <class U, class = std::enable_if_t<std::is_same_v<const U, T> && !std::is_same_v<U, T>>>
+  constexpr TensorView(const TensorView<U>& other) noexcept  // NOLINT(google-explicit-constructor)
+      : data(other.data), rank(other.rank), shape(other.shape), strides(other.strides) {}
+
+  [[nodiscard]] constexpr Index extent(int axis) const noexcept {
+    return shape[static_cast<std::size_t>(axis)];
+  }
+  [[nodiscard]] constexpr Index stride(int axis) const noexcept {
+    return strides[static_cast<std::size_t>(axis)];
+  }
+  /// True for a view that was never given an array, which is how optional arguments are left out.
+  [[nodiscard]] constexpr bool absent() const noexcept { return rank == 0; }
+
+  /// Number of elements; 1 for rank 0.
+  [[nodiscard]] constexpr Index size() const noexcept {
+    Index product = 1;
+    for (int i = 0; i < rank; ++i) {
+      product *= extent(i);
+    }
+    return product;
+  }
+
+  /// Address of element (i0, i1, ...) of the leading axes.
+  template <class... I>
+  [[nodiscard]] constexpr T* at(I... index) const noexcept {
+    static_assert(sizeof...(I) <= kMaxRank);
+    Index offset = 0;
+    int axis = 0;
+    ((offset += static_cast<Index>(index) * stride(axis++)), ...);
+    return data + offset;
+  }
+};
+
+/// `[batch, tokens, num_heads * d]` (heads side by side, as a projection writes them) seen as
+/// `[batch, num_heads, tokens, d]`. No element moves.
+template <class T>
+[[nodiscard]] constexpr TensorView<T> split_heads(T* data, Index batch, Index tokens,
+                                                  Index num_heads, Index d) noexcept {
+  TensorView<T> view(data, {batch, num_heads, tokens, d});
+  view.strides = {tokens * num_heads * d, d, num_heads * d, 1};
+  return view;
+}
+
+}  // namespace qkv

@@ -1,0 +1,80 @@
+/// @file
+/// Scratch memory that calls borrow instead of allocating.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "qkv/status.hpp"
+
+namespace qkv {
+
+/// Every block the core owns starts on this boundary: one AVX-512 register, one cache line.
+inline constexpr std::size_t kAlignment = 64;
+
+/// A block of floats aligned to kAlignment, freed on destruction. Move-only.
+class AlignedBuffer {
+ public:
+  AlignedBuffer() noexcept = default;
+  ~AlignedBuffer() { release(); }
+  AlignedBuffer(AlignedBuffer&& other) noexcept { swap(other); }
+  AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  AlignedBuffer(const AlignedBuffer&) = delete;
+  AlignedBuffer& operator=(const AlignedBuffer&) = delete;
+
+  /// Makes room for `count` floats; contents become undefined. Keeps the old block when it is large
+  /// enough. kOutOfMemory leaves the buffer as it was.
+  Status reserve(std::size_t count) noexcept;
+  void release() noexcept;
+
+  [[nodiscard]] float* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+ private:
+  void swap(AlignedBuffer& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(capacity_, other.capacity_);
+  }
+  float* data_ = nullptr;
+  std::size_t capacity_ = 0;
+};
+
+/// Scratch for one call at a time. Grows to the largest call it has seen and stays there, so a loop
+/// over calls of the same size allocates once. Not for two threads at once: give each its own.
+class Workspace {
+ public:
+  /// Starts a call that needs `count` floats in all, given out by take().
+  Status begin(std::size_t count) noexcept {
+    used_ = 0;
+    return buffer_.reserve(count);
+  }
+  /// The next `count` floats, aligned; count them with padded() when calling begin().
+  [[nodiscard]] float* take(std::size_t count) noexcept {
+    float* block = buffer_.data() + used_;
+    used_ += padded(count);
+    return block;
+  }
+  /// What take(count) uses up.
+  [[nodiscard]] static constexpr std::size_t padded(std::size_t count) noexcept {
+    constexpr std::size_t unit = kAlignment / sizeof(float);
+    return (count + unit - 1) / unit * unit;
+  }
+  [[nodiscard]] std::size_t capacity_bytes() const noexcept {
+    return buffer_.capacity() * sizeof(float);
+  }
+  void release() noexcept { buffer_.release(); }
+
+ private:
+  AlignedBuffer buffer_;
+  std::size_t used_ = 0;
+};
+
+/// Bytes that all buffers of the core own at this moment, in the whole process.
+[[nodiscard]] std::size_t allocated_bytes() noexcept;
+/// How often the core has asked the system for memory; a steady loop leaves it unchanged.
+[[nodiscard]] std::size_t allocation_count() noexcept;
+
+}  // namespace qkv

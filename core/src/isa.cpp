@@ -1,0 +1,124 @@
+#include "qkv/isa.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <xsimd/xsimd.hpp>
+
+#include "isa_dispatch.hpp"
+
+namespace qkv {
+namespace kernels {
+#define X(page, supported) const KernelTable* page##_kernels() noexcept;
+#include "arch/isa_list.def"
+#undef X
+}  // namespace kernels
+
+namespace {
+
+struct Isa {
+  const kernels::KernelTable* kernels;
+  bool supported;
+};
+
+struct IsaList {
+  static constexpr int kCount = 0
+#define X(page, supported) +1
+#include "arch/isa_list.def"
+#undef X
+      ;
+  Isa entries[kCount];
+};
+
+const IsaList& isa_list() noexcept {
+  static const IsaList list = [] {
+    [[maybe_unused]] const auto cpu = xsimd::available_architectures();
+    return IsaList{{
+#define X(page, supported) {kernels::page##_kernels(), static_cast<bool>(supported)},
+#include "arch/isa_list.def"
+#undef X
+    }};
+  }();
+  return list;
+}
+
+/// Null when `name` is not in the list or cannot run here.
+const kernels::KernelTable* find(const char* name) noexcept {
+  for (const Isa& isa : isa_list().entries) {
+    if (isa.supported && std::strcmp(isa.kernels->isa, name) == 0) {
+      return isa.kernels;
+    }
+  }
+  return nullptr;
+}
+
+const kernels::KernelTable* best() noexcept {
+  for (const Isa& isa : isa_list().entries) {
+    if (isa.supported) {
+      return isa.kernels;
+    }
+  }
+  return nullptr;
+}
+
+/// Null when QKV_ISA asks for what cannot be had.
+const kernels::KernelTable* automatic() noexcept {
+  static const kernels::KernelTable* const choice = [] {
+    const char* name = std::getenv("QKV_ISA");
+    return name && *name ? find(name) : best();
+  }();
+  return choice;
+}
+
+/// What select_isa chose; null for the automatic choice.
+std::atomic<const kernels::KernelTable*> selected{nullptr};
+
+}  // namespace
+
+int isa_count() noexcept { return IsaList::kCount; }
+
+const char* isa_name(int index) noexcept {
+  return index < 0 || index >= IsaList::kCount ? nullptr : isa_list().entries[index].kernels->isa;
+}
+
+bool isa_supported(int index) noexcept {
+  return index >= 0 && index < IsaList::kCount && isa_list().entries[index].supported;
+}
+
+const kernels::KernelTable* active_kernels() noexcept {
+  const kernels::KernelTable* forced = selected.load(std::memory_order_acquire);
+  return forced ? forced : automatic();
+}
+
+const char* active_isa() noexcept {
+  const kernels::KernelTable* active = active_kernels();
+  return active ? active->isa : "";
+}
+
+Status select_isa(const char* name) noexcept {
+  const kernels::KernelTable* choice = nullptr;
+  if (name && *name) {
+    choice = find(name);
+    if (!choice) {
+      return Status::error(StatusCode::kUnsupported,
+                           "select_isa: name is '%s', expected one of this build that this machine "
+                           "can run (isa_name, isa_supported)",
+                           name);
+    }
+  }
+  selected.store(choice, std::memory_order_release);
+  return {};
+}
+
+Status require_kernels(const char* function, const kernels::KernelTable*& table) noexcept {
+  table = active_kernels();
+  if (table) {
+    return {};
+  }
+  const char* name = std::getenv("QKV_ISA");
+  return Status::error(StatusCode::kUnsupported,
+                       "%s: QKV_ISA is '%s', expected one of this build that this machine can run",
+                       function, name ? name : "");
+}
+
+}  // namespace qkv

@@ -1,0 +1,15 @@
+// Where an operator gets its kernels: once per public call.
+#pragma once
+
+#include "kernels/kernel_table.hpp"
+#include "qkv/status.hpp"
+
+namespace qkv {
+
+/// Null when QKV_ISA names an instruction set that cannot run here.
+[[nodiscard]] const kernels::KernelTable* active_kernels() noexcept;
+
+/// active_kernels(), or kUnsupported in the name of `function`.
+Status require_kernels(const char* function, const kernels::KernelTable*& table) noexcept;
+
+}  // namespace qkv

@@ -1,0 +1,87 @@
+// The vector type of an instruction set, and the one place where instruction sets differ by more
+// than their width.
+//
+// Every kernel is a template over an `Isa`, a struct written by a page in src/arch:
+//
+//   struct Isa {
+//     using Arch = ...;                       the xsimd architecture
+//     static constexpr const char* kName;     what active_isa() reports
+//     static constexpr Madd kMadd;            how madd() multiplies and adds
+//     static constexpr int kTileRows;         register tile of the matrix product:
+//     static constexpr int kTileVectors;      rows x vectors of accumulators
+//   };
+//
+// Because the Isa is a template argument of every function, each symbol carries its name and the
+// linker can never hand AVX-512 code to a machine that lacks it. tools/check_isa_objects.js proves it.
+#pragma once
+
+#include <cstddef>
+#include <xsimd/xsimd.hpp>
+
+#if defined(__wasm_relaxed_simd__)
+#include <wasm_simd128.h>
+#endif
+
+namespace qkv::kernels {
+
+using Index = std::ptrdiff_t;
+
+template <class Isa>
+using Vec = xsimd::batch<float, typename Isa::Arch>;
+
+template <class Isa>
+inline constexpr Index kWidth = static_cast<Index>(Vec<Isa>::size);
+
+/// Columns of one panel of a packed matrix: the width of the register tile.
+template <class Isa>
+inline constexpr Index kPanel = Isa::kTileVectors * kWidth<Isa>;
+
+enum class Madd {
+  kTwoRoundings,  ///< multiply, round, add, round: the same bits on every machine
+  kFused,         ///< one rounding
+  kRelaxed,       ///< WebAssembly relaxed SIMD: one or two, as the machine likes
+};
+
+/// a * b + c. Ours because xsimd has no relaxed-SIMD architecture: its WebAssembly fma is a multiply
+/// and an add, and clang contracts neither into relaxed_madd. This function is the whole difference
+/// between the simd and the relaxed build.
+template <class Isa>
+[[gnu::always_inline]] inline Vec<Isa> madd(Vec<Isa> a, Vec<Isa> b, Vec<Isa> c) noexcept {
+#if defined(__wasm_relaxed_simd__)
+  if constexpr (Isa::kMadd == Madd::kRelaxed) {
+    return Vec<Isa>(wasm_f32x4_relaxed_madd(a, b, c));
+  }
+#endif
+  if constexpr (Isa::kMadd == Madd::kFused) {
+    return xsimd::fma(a, b, c);
+  }
+  return a * b + c;
+}
+
+/// Sum of the lanes, first to last. Not xsimd::reduce_add, whose order depends on the machine: with
+/// this one, builds of equal width and two-rounding madd agree bit for bit.
+template <class Isa>
+[[gnu::always_inline]] inline float sum_lanes(Vec<Isa> v) noexcept {
+  alignas(64) float lanes[kWidth<Isa>];
+  v.store_aligned(lanes);
+  float sum = lanes[0];
+  for (Index i = 1; i < kWidth<Isa>; ++i) {
+    sum += lanes[i];
+  }
+  return sum;
+}
+
+/// Lane numbers 0, 1, 2, ...
+template <class Isa>
+[[gnu::always_inline]] inline Vec<Isa> lane_numbers() noexcept {
+  alignas(64) float lanes[kWidth<Isa>];
+  for (Index i = 0; i < kWidth<Isa>; ++i) {
+    lanes[i] = static_cast<float>(i);
+  }
+  return Vec<Isa>::load_aligned(lanes);
+}
+
+/// `n` rounded up to a multiple of `unit`.
+constexpr Index round_up(Index n, Index unit) noexcept { return (n + unit - 1) / unit * unit; }
+
+}  // namespace qkv::kernels

@@ -1,0 +1,56 @@
+# xsimd, Eigen and Catch2. A folder named by XSIMD_INCLUDE_DIR, EIGEN_INCLUDE_DIR or CATCH2_SOURCE_DIR
+# goes first (tools/bootstrap writes them down), then an installed package, then the pinned release
+# below, fetched and checked by hash. Catch2 is compiled for WebAssembly too, so sources serve both.
+include(FetchContent)
+
+# Makes `target` from a header folder, an installed package or a pinned archive. Headers only: none of
+# the archive's own build is run.
+function(qkv_header_dependency target package version directory url hash subdirectory)
+  if(NOT directory)
+    find_package(${package} ${version} QUIET)
+    if(${package}_FOUND)
+      return()
+    endif()
+    FetchContent_Declare(
+      ${package}
+      URL ${url}
+      URL_HASH SHA256=${hash}
+      DOWNLOAD_EXTRACT_TIMESTAMP ON
+      SOURCE_SUBDIR headers-only)
+    FetchContent_MakeAvailable(${package})
+    string(TOLOWER ${package} lower)
+    set(directory "${${lower}_SOURCE_DIR}/${subdirectory}")
+  endif()
+  add_library(${target} INTERFACE IMPORTED GLOBAL)
+  target_include_directories(${target} SYSTEM INTERFACE "${directory}")
+endfunction()
+
+qkv_header_dependency(
+  xsimd xsimd 13 "${XSIMD_INCLUDE_DIR}"
+  https://github.com/xtensor-stack/xsimd/archive/13.2.0.tar.gz
+  edd8cd3d548c185adc70321c53c36df41abe64c1fe2c67bc6d93c3ecda82447a include)
+
+if(QKV_BUILD_TESTS)
+  qkv_header_dependency(
+    Eigen3::Eigen Eigen3 3.4 "${EIGEN_INCLUDE_DIR}"
+    https://gitlab.com/libeigen/eigen/-/archive/3.4.0/eigen-3.4.0.tar.bz2
+    b4c198460eba6f28d34894e3a5710998818515104d6e74e5cc331ce31e46e626 "")
+
+  if(CATCH2_SOURCE_DIR)
+    set(FETCHCONTENT_SOURCE_DIR_CATCH2 "${CATCH2_SOURCE_DIR}")
+  elseif(NOT EMSCRIPTEN)
+    find_package(Catch2 3.4 QUIET)
+  endif()
+  if(NOT TARGET Catch2::Catch2WithMain)
+    FetchContent_Declare(
+      Catch2
+      URL https://github.com/catchorg/Catch2/archive/v3.6.0.tar.gz
+      URL_HASH SHA256=485932259a75c7c6b72d4b874242c489ea5155d17efa345eb8cc72159f49f356
+      DOWNLOAD_EXTRACT_TIMESTAMP ON)
+    set(CATCH_CONFIG_NO_POSIX_SIGNALS ${EMSCRIPTEN})
+    if(EMSCRIPTEN)
+      add_compile_options(-fwasm-exceptions)
+    endif()
+    FetchContent_MakeAvailable(Catch2)
+  endif()
+endif()
