@@ -13,7 +13,6 @@ namespace {
 
 using kernels::HeadArgs;
 using kernels::KernelTable;
-using kernels::WeighArgs;
 
 Status check_options(const char* function, const AttentionOptions& options, Index tq,
                      Index tk) noexcept {
@@ -55,8 +54,7 @@ Status check_extras(const char* function, const AttentionExtras& extras,
                                     {s.batch, s.num_heads, row_end - extras.row_begin, s.tk}));
   }
   if (!extras.lse.absent()) {
-    QKV_RETURN_IF_ERROR(
-        check_array(function, "lse", extras.lse, {s.batch, s.num_heads, s.tq}));
+    QKV_RETURN_IF_ERROR(check_array(function, "lse", extras.lse, {s.batch, s.num_heads, s.tq}));
   }
   if (!extras.entropy.absent()) {
     QKV_RETURN_IF_ERROR(
@@ -83,10 +81,9 @@ Status check_inputs(const char* function, const AttentionArgs& args, AttentionSh
                          static_cast<long long>(s.dk), static_cast<long long>(s.dv));
   }
   if (s.num_kv_heads == 0 ? s.num_heads != 0 : s.num_heads % s.num_kv_heads != 0) {
-    return Status::error(StatusCode::kShapeMismatch,
-                         "%s: q has %lld heads and k has %lld, expected a multiple", function,
-                         static_cast<long long>(s.num_heads),
-                         static_cast<long long>(s.num_kv_heads));
+    return Status::error(
+        StatusCode::kShapeMismatch, "%s: q has %lld heads and k has %lld, expected a multiple",
+        function, static_cast<long long>(s.num_heads), static_cast<long long>(s.num_kv_heads));
   }
   return {};
 }
@@ -126,8 +123,8 @@ void write_lse(const HeadArgs& head, float* lse) noexcept {
   }
 }
 
-/// H = ln sum - (sum_j e_j x_j) / sum with x_j = (s_j - max) / tau and e_j = exp(x_j). `entropy` holds
-/// the sums of e_j x_j.
+/// H = ln sum - (sum_j e_j x_j) / sum with x_j = (s_j - max) / tau and e_j = exp(x_j). `entropy`
+/// holds the sums of e_j x_j.
 void finish_entropy(const HeadArgs& head, float* entropy) noexcept {
   for (Index i = 0; i < head.tq; ++i) {
     const float sum = head.row_sum[i];

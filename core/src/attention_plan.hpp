@@ -1,5 +1,5 @@
-// attention() in two steps, so that a layer can check everything before it computes anything and run
-// attention inside a workspace it has already begun.
+// attention() in two steps, so that a layer can check everything before it computes anything and
+// run attention inside a workspace it has already begun.
 #pragma once
 
 #include "kernels/kernel_table.hpp"

@@ -1,4 +1,5 @@
-// Argument checks shared by the operators: the sentences a caller reads when something does not fit.
+// Argument checks shared by the operators: the sentences a caller reads when something does not
+// fit.
 #pragma once
 
 #include <cstdio>
@@ -28,10 +29,9 @@ class ShapeText {
     for (int i = 0; i < rank; ++i) {
       const char* separator = i + 1 < rank ? "," : "";
       const auto room = sizeof(text_) - static_cast<std::size_t>(used);
-      used += shape[i] == kAny
-                  ? std::snprintf(text_ + used, room, "*%s", separator)
-                  : std::snprintf(text_ + used, room, "%lld%s", static_cast<long long>(shape[i]),
-                                  separator);
+      used += shape[i] == kAny ? std::snprintf(text_ + used, room, "*%s", separator)
+                               : std::snprintf(text_ + used, room, "%lld%s",
+                                               static_cast<long long>(shape[i]), separator);
     }
     std::snprintf(text_ + used, sizeof(text_) - static_cast<std::size_t>(used), "]");
   }
@@ -39,8 +39,8 @@ class ShapeText {
   char text_[96];
 };
 
-/// Rank, extents (kAny matches everything), no negative extent, data present where elements are, and
-/// a contiguous last axis.
+/// Rank, extents (kAny matches everything), no negative extent, data present where elements are,
+/// and a contiguous last axis.
 template <class T>
 Status check_array(const char* function, const char* name, const TensorView<T>& view,
                    std::initializer_list<Index> expected) noexcept {
@@ -79,8 +79,8 @@ Status check_dense(const char* function, const char* name, const TensorView<T>& 
   for (int axis = view.rank - 1; axis >= 0; --axis) {
     if (view.extent(axis) > 1 && view.stride(axis) != stride) {
       return Status::error(StatusCode::kInvalidArgument,
-                           "%s: axis %d of %s has stride %lld, expected %lld (contiguous)", function,
-                           axis, name, static_cast<long long>(view.stride(axis)),
+                           "%s: axis %d of %s has stride %lld, expected %lld (contiguous)",
+                           function, axis, name, static_cast<long long>(view.stride(axis)),
                            static_cast<long long>(stride));
     }
     stride *= view.extent(axis);
@@ -88,8 +88,8 @@ Status check_dense(const char* function, const char* name, const TensorView<T>& 
   return {};
 }
 
-/// `view` stretched right-aligned to [B, Hq, Tq, Tk]: extents of 1 get stride 0. kShapeMismatch when
-/// an extent is neither 1 nor the target's. An absent view stays absent.
+/// `view` stretched right-aligned to [B, Hq, Tq, Tk]: extents of 1 get stride 0. kShapeMismatch
+/// when an extent is neither 1 nor the target's. An absent view stays absent.
 template <class T>
 Status broadcast_to(const char* function, const char* name, TensorView<T>& view,
                     const std::array<Index, 4>& target) noexcept {
@@ -102,14 +102,15 @@ Status broadcast_to(const char* function, const char* name, TensorView<T>& view,
   wide.shape = target;
   bool fits = view.rank >= 1 && view.rank <= 4;
   for (int i = 0; fits && i < view.rank; ++i) {
-    const auto axis = static_cast<std::size_t>(4 - view.rank + i);
+    const std::size_t axis = static_cast<std::size_t>(i) + 4U - static_cast<std::size_t>(view.rank);
     fits = view.extent(i) == target[axis] || view.extent(i) == 1;
     wide.strides[axis] = view.extent(i) == 1 ? 0 : view.stride(i);
   }
   if (!fits) {
-    return Status::error(
-        StatusCode::kShapeMismatch, "%s: %s is %s, expected a shape that broadcasts to %s", function,
-        name, ShapeText(view).text(), ShapeText({target[0], target[1], target[2], target[3]}).text());
+    return Status::error(StatusCode::kShapeMismatch,
+                         "%s: %s is %s, expected a shape that broadcasts to %s", function, name,
+                         ShapeText(view).text(),
+                         ShapeText({target[0], target[1], target[2], target[3]}).text());
   }
   if (!view.data && wide.size() > 0) {
     return Status::error(StatusCode::kInvalidArgument, "%s: %s has no data, expected %s elements",

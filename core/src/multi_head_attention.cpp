@@ -17,19 +17,19 @@ constexpr const char* kForward = "MultiHeadAttention::forward";
 /// Fills in the defaults and checks what can be checked without weights.
 Status resolve(MultiHeadAttentionConfig& c) noexcept {
   const auto at_least_one = [](const char* name, Index value) {
-    return value >= 1 ? Status{}
-                      : Status::error(StatusCode::kOutOfRange, "%s: %s is %lld, expected at least 1",
-                                      kCreate, name, static_cast<long long>(value));
+    return value >= 1
+               ? Status{}
+               : Status::error(StatusCode::kOutOfRange, "%s: %s is %lld, expected at least 1",
+                               kCreate, name, static_cast<long long>(value));
   };
   QKV_RETURN_IF_ERROR(at_least_one("d_model", c.d_model));
   QKV_RETURN_IF_ERROR(at_least_one("num_heads", c.num_heads));
   c.num_kv_heads = c.num_kv_heads == 0 ? c.num_heads : c.num_kv_heads;
   QKV_RETURN_IF_ERROR(at_least_one("num_kv_heads", c.num_kv_heads));
   if (c.num_heads % c.num_kv_heads != 0) {
-    return Status::error(StatusCode::kOutOfRange,
-                         "%s: num_kv_heads is %lld, expected a divisor of num_heads = %lld", kCreate,
-                         static_cast<long long>(c.num_kv_heads),
-                         static_cast<long long>(c.num_heads));
+    return Status::error(
+        StatusCode::kOutOfRange, "%s: num_kv_heads is %lld, expected a divisor of num_heads = %lld",
+        kCreate, static_cast<long long>(c.num_kv_heads), static_cast<long long>(c.num_heads));
   }
   if (c.d_k == 0 && c.d_model % c.num_heads != 0) {
     return Status::error(StatusCode::kOutOfRange,
@@ -60,8 +60,8 @@ Status check_linear(const Linear& l) noexcept {
     return Status::error(StatusCode::kInvalidArgument, "%s: %s is missing", kCreate, l.name);
   }
   const bool in_out = l.layout == WeightLayout::kInOut;
-  QKV_RETURN_IF_ERROR(check_array(kCreate, l.name, l.weight,
-                                  {in_out ? l.in : l.out, in_out ? l.out : l.in}));
+  QKV_RETURN_IF_ERROR(
+      check_array(kCreate, l.name, l.weight, {in_out ? l.in : l.out, in_out ? l.out : l.in}));
   return l.bias.absent() ? Status{} : check_array(kCreate, l.bias_name, l.bias, {l.out});
 }
 
@@ -127,8 +127,9 @@ Status split_fused(const MultiHeadAttentionConfig& c, MultiHeadAttentionWeights&
   }
   if (c.d_context != c.d_model) {
     return Status::error(StatusCode::kInvalidArgument,
-                         "%s: wqkv is given and d_context is %lld, expected d_model = %lld", kCreate,
-                         static_cast<long long>(c.d_context), static_cast<long long>(c.d_model));
+                         "%s: wqkv is given and d_context is %lld, expected d_model = %lld",
+                         kCreate, static_cast<long long>(c.d_context),
+                         static_cast<long long>(c.d_model));
   }
   const Index q = c.num_heads * c.d_k;
   const Index k = c.num_kv_heads * c.d_k;
@@ -197,7 +198,7 @@ Status MultiHeadAttention::create(const MultiHeadAttentionConfig& config,
   for (const auto& part : parts) {
     QKV_RETURN_IF_ERROR(pack_linear(*table, part.linear, *part.packed));
   }
-  built.isa_ = table->isa;
+  built.kernels_ = table;
   layer = std::move(built);
   return {};
 }
@@ -212,9 +213,9 @@ struct MultiHeadAttention::Call {
 };
 
 Status MultiHeadAttention::check(const ForwardArgs& args, Call& call) const noexcept {
-  if (!isa_) {
-    return Status::error(StatusCode::kInvalidArgument, "%s: the layer is empty, expected one made by create()",
-                         kForward);
+  if (!kernels_) {
+    return Status::error(StatusCode::kInvalidArgument,
+                         "%s: the layer is empty, expected one made by create()", kForward);
   }
   const MultiHeadAttentionConfig& c = config_;
   constexpr Index kAny = ShapeText::kAny;
@@ -246,10 +247,10 @@ Status MultiHeadAttention::check(const ForwardArgs& args, Call& call) const noex
       .options = args.options,
       .extras = args.extras};
   QKV_RETURN_IF_ERROR(plan_attention(kForward, call.attention, call.plan));
-  if (call.plan.table->isa != isa_) {
+  if (call.plan.table != kernels_) {
     return Status::error(StatusCode::kUnsupported,
                          "%s: the layer was created for %s and %s is active, expected the same",
-                         kForward, isa_, call.plan.table->isa);
+                         kForward, kernels_->isa, call.plan.table->isa);
   }
   return {};
 }
@@ -258,7 +259,7 @@ Status MultiHeadAttention::forward(const ForwardArgs& args, Workspace& workspace
   Call call;
   QKV_RETURN_IF_ERROR(check(args, call));
   QKV_RETURN_IF_ERROR(workspace.begin(call.activations.total() + call.plan.scratch));
-  const KernelTable& table = *call.plan.table;
+  const KernelTable& table = *kernels_;
   float* q = workspace.take(call.activations.q);
   float* k = workspace.take(call.activations.k);
   float* v = workspace.take(call.activations.v);
@@ -277,9 +278,8 @@ Status MultiHeadAttention::forward(const ForwardArgs& args, Workspace& workspace
 
 std::size_t MultiHeadAttention::forward_scratch_bytes(const ForwardArgs& args) const noexcept {
   Call call;
-  return check(args, call).ok()
-             ? (call.activations.total() + call.plan.scratch) * sizeof(float)
-             : 0;
+  return check(args, call).ok() ? (call.activations.total() + call.plan.scratch) * sizeof(float)
+                                : 0;
 }
 
 }  // namespace qkv

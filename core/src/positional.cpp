@@ -22,8 +22,9 @@ Status check_positions(const char* function, const char* name, Index first, Inde
   if (first >= -kMaxPosition && last <= kMaxPosition) {
     return {};
   }
-  return Status::error(StatusCode::kOutOfRange, "%s: %s reaches %lld, expected at most %lld in size",
-                       function, name, static_cast<long long>(last > kMaxPosition ? last : first),
+  return Status::error(StatusCode::kOutOfRange,
+                       "%s: %s reaches %lld, expected at most %lld in size", function, name,
+                       static_cast<long long>(last > kMaxPosition ? last : first),
                        static_cast<long long>(kMaxPosition));
 }
 
@@ -62,10 +63,11 @@ Index anchor_of(Index p) noexcept {
 
 }  // namespace
 
-// The encoding's own rotation property computes it: position p = anchor + r, with anchors at multiples
-// of 64, is the anchor rotated by r. That takes two sines and four multiplications for an element
-// instead of a sine for each, in double precision, where the rotation costs 3 ulp (7e-16) of the 6e-8
-// that rounding to float costs. Anchors are absolute, so a row does not depend on where a table starts.
+// The encoding's own rotation property computes it: position p = anchor + r, with anchors at
+// multiples of 64, is the anchor rotated by r. That takes two sines and four multiplications for an
+// element instead of a sine for each, in double precision, where the rotation costs 3 ulp (7e-16)
+// of the 6e-8 that rounding to float costs. Anchors are absolute, so a row does not depend on where
+// a table starts.
 Status sinusoidal_encoding(TensorView<float> table, Index offset,
                            const SinusoidOptions& options) noexcept {
   constexpr const char* kName = "sinusoidal_encoding";
@@ -88,8 +90,8 @@ Status sinusoidal_encoding(TensorView<float> table, Index offset,
     for (Index p = offset; p < offset + length;) {
       const Index anchor = anchor_of(p);
       const Rotation at = rotation(static_cast<double>(anchor) * w);
-      const Index stop = anchor + kAnchorRows < offset + length ? anchor + kAnchorRows
-                                                                : offset + length;
+      const Index stop =
+          anchor + kAnchorRows < offset + length ? anchor + kAnchorRows : offset + length;
       for (; p < stop; ++p) {
         const Rotation by = step[p - anchor];
         float* row = table.data + (p - offset) * d_model;

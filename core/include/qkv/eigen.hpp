@@ -15,13 +15,13 @@ using RowMajorMatrix =
 
 /// What as_matrix() returns: an Eigen map of const or mutable elements with any strides.
 template <class T>
-using MatrixMap = Eigen::Map<
-    std::conditional_t<std::is_const_v<T>, const RowMajorMatrix<T>, RowMajorMatrix<T>>, 0,
-    Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
+using MatrixMap =
+    Eigen::Map<std::conditional_t<std::is_const_v<T>, const RowMajorMatrix<T>, RowMajorMatrix<T>>,
+               0, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
 
-/// The last two axes of `view` as an Eigen matrix, at position `leading...` of the axes before them:
-/// as_matrix(q, b, h) is the [T, d] matrix of one head. Reads and writes go to the same memory.
-/// Precondition: rank 2 plus one for each leading index.
+/// The last two axes of `view` as an Eigen matrix, at position `leading...` of the axes before
+/// them: as_matrix(q, b, h) is the [T, d] matrix of one head. Reads and writes go to the same
+/// memory. Precondition: rank 2 plus one for each leading index.
 template <class T, class... I>
 [[nodiscard]] MatrixMap<T> as_matrix(const TensorView<T>& view, I... leading) noexcept {
   return MatrixMap<T>(view.at(leading...), view.extent(view.rank - 2), view.extent(view.rank - 1),

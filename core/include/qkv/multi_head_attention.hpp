@@ -9,6 +9,10 @@
 
 namespace qkv {
 
+namespace kernels {
+struct KernelTable;
+}
+
 /// How weight matrices are stored: y = x W has W as [in, out]; PyTorch's Linear keeps [out, in].
 enum class WeightLayout : std::uint8_t { kInOut, kOutIn };
 
@@ -55,9 +59,9 @@ struct PackedLinear {
 ///     O = attention(Q, K, V)                              heads side by side
 ///     y = O Wo + bo
 ///
-/// Copies and packs its weights when created; the arrays passed to create() may go away. Weights are
-/// packed for the instruction set active at that moment; after select_isa(), create the layer again
-/// (forward() returns kUnsupported until then).
+/// Copies and packs its weights when created; the arrays passed to create() may go away. Weights
+/// are packed for the instruction set active at that moment; after select_isa(), create the layer
+/// again (forward() returns kUnsupported until then).
 class MultiHeadAttention {
  public:
   /// An empty layer; forward() on it returns kInvalidArgument.
@@ -65,9 +69,9 @@ class MultiHeadAttention {
 
   /// Checks everything, then builds. On error `layer` is as it was.
   /// Errors: kInvalidArgument (a missing weight, both wq/wk/wv and wqkv, wqkv with d_context !=
-  /// d_model, a bias that has no matrix), kShapeMismatch (extents that do not follow from `config`),
-  /// kOutOfRange (sizes below 1, d_model not a multiple of num_heads when d_k is left to it, num_heads
-  /// not a multiple of num_kv_heads), kOutOfMemory, kUnsupported.
+  /// d_model, a bias that has no matrix), kShapeMismatch (extents that do not follow from
+  /// `config`), kOutOfRange (sizes below 1, d_model not a multiple of num_heads when d_k is left to
+  /// it, num_heads not a multiple of num_kv_heads), kOutOfMemory, kUnsupported.
   static Status create(const MultiHeadAttentionConfig& config,
                        const MultiHeadAttentionWeights& weights,
                        MultiHeadAttention& layer) noexcept;
@@ -80,10 +84,10 @@ class MultiHeadAttention {
     AttentionExtras extras;
   };
 
-  /// Error bound: that of a product with inner size n, u (n + 2) (sum |a| |b| + |bias|) per element,
-  /// through the three projections, attention() on the projected arrays, and the output projection;
-  /// u = 2^-24. Errors: those of attention(), and kShapeMismatch when x, context or y do not fit the
-  /// layer. Nothing is written on error.
+  /// Error bound: that of a product with inner size n, u (n + 2) (sum |a| |b| + |bias|) per
+  /// element, through the three projections, attention() on the projected arrays, and the output
+  /// projection; u = 2^-24. Errors: those of attention(), and kShapeMismatch when x, context or y
+  /// do not fit the layer. Nothing is written on error.
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
 
   /// Bytes of workspace forward() takes: Q, K, V and O in full, and what attention() takes.
@@ -97,7 +101,7 @@ class MultiHeadAttention {
 
   MultiHeadAttentionConfig config_;
   PackedLinear wq_, wk_, wv_, wo_;
-  const char* isa_ = nullptr;
+  const kernels::KernelTable* kernels_ = nullptr;  ///< what the weights are packed for
 };
 
 }  // namespace qkv

@@ -28,12 +28,12 @@ inline constexpr Index kMaxPosition = Index{1} << 20;
 ///
 ///     PE(p, 2i) = sin(p w_i),  PE(p, 2i + 1) = cos(p w_i),  w_i = base^(-2i / d_model)
 ///
-/// `table` is [length, d_model], contiguous; d_model may be odd (the last column is then a sine, and
-/// kConcatenated has one sine more than cosines). Angles are formed in double precision and each value
-/// is rounded once, so |error| <= 1.2e-7 at every position; row p is bit for bit the same whatever
-/// `offset` the table starts at.
-/// Errors: kInvalidArgument (null data, base not finite or not positive), kShapeMismatch (rank other
-/// than 2, d_model 0), kOutOfRange (a position beyond kMaxPosition). Allocates nothing.
+/// `table` is [length, d_model], contiguous; d_model may be odd (the last column is then a sine,
+/// and kConcatenated has one sine more than cosines). Angles are formed in double precision and
+/// each value is rounded once, so |error| <= 1.2e-7 at every position; row p is bit for bit the
+/// same whatever `offset` the table starts at. Errors: kInvalidArgument (null data, base not finite
+/// or not positive), kShapeMismatch (rank other than 2, d_model 0), kOutOfRange (a position beyond
+/// kMaxPosition). Allocates nothing.
 Status sinusoidal_encoding(TensorView<float> table, Index offset,
                            const SinusoidOptions& options) noexcept;
 
@@ -51,8 +51,8 @@ Status sinusoidal_shift_blocks(TensorView<float> blocks, Index k, Index d_model,
 
 /// The same M_k as one matrix acting on a whole encoding row in the given layout: `matrix` is
 /// [d_model, d_model], contiguous, zero outside the blocks.
-/// Errors: as above, and kUnsupported for odd d_model: its last sine has no cosine beside it, and no
-/// matrix can shift it.
+/// Errors: as above, and kUnsupported for odd d_model: its last sine has no cosine beside it, and
+/// no matrix can shift it.
 Status sinusoidal_shift_matrix(TensorView<float> matrix, Index k,
                                const SinusoidOptions& options) noexcept;
 

@@ -6,12 +6,12 @@
 
 /// The one table of codes. X(enumerator, name, meaning). The C++ messages, the codes of the npm
 /// package's QkvError and the tests that visit every code are all made from it.
-#define QKV_STATUS_CODES(X)                                                                \
-  X(kOk, "ok", "the call did what it says")                                                \
-  X(kInvalidArgument, "invalid_argument", "an option or value that has no meaning here")   \
-  X(kShapeMismatch, "shape_mismatch", "an array whose rank or extents do not fit")         \
-  X(kOutOfRange, "out_of_range", "a number outside the range it may take")                 \
-  X(kOutOfMemory, "out_of_memory", "memory could not be had; nothing was changed")         \
+#define QKV_STATUS_CODES(X)                                                              \
+  X(kOk, "ok", "the call did what it says")                                              \
+  X(kInvalidArgument, "invalid_argument", "an option or value that has no meaning here") \
+  X(kShapeMismatch, "shape_mismatch", "an array whose rank or extents do not fit")       \
+  X(kOutOfRange, "out_of_range", "a number outside the range it may take")               \
+  X(kOutOfMemory, "out_of_memory", "memory could not be had; nothing was changed")       \
   X(kUnsupported, "unsupported", "this build or this machine cannot do it")
 
 namespace qkv {
@@ -59,10 +59,10 @@ class [[nodiscard]] Status {
 }  // namespace qkv
 
 /// Leaves the enclosing function with the Status of `expression` unless it is ok.
-#define QKV_RETURN_IF_ERROR(expression)             \
-  do {                                              \
-    ::qkv::Status qkv_status = (expression);        \
-    if (!qkv_status.ok()) [[unlikely]] {            \
-      return qkv_status;                            \
-    }                                               \
+#define QKV_RETURN_IF_ERROR(expression)      \
+  do {                                       \
+    ::qkv::Status qkv_status = (expression); \
+    if (!qkv_status.ok()) [[unlikely]] {     \
+      return qkv_status;                     \
+    }                                        \
   } while (false)

@@ -12,8 +12,8 @@ namespace qkv {
 /// Extents, strides and positions, in elements.
 using Index = std::ptrdiff_t;
 
-/// A view of up to four dimensions. Strides are in elements, may be zero (a broadcast dimension) and
-/// are never negative; the last axis of q, k, v and out must be contiguous (stride 1).
+/// A view of up to four dimensions. Strides are in elements, may be zero (a broadcast dimension)
+/// and are never negative; the last axis of q, k, v and out must be contiguous (stride 1).
 template <class T>
 struct TensorView {
   static constexpr int kMaxRank = 4;

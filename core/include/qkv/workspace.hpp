@@ -59,8 +59,8 @@ class Workspace {
   }
   /// What take(count) uses up.
   [[nodiscard]] static constexpr std::size_t padded(std::size_t count) noexcept {
-    constexpr std::size_t unit = kAlignment / sizeof(float);
-    return (count + unit - 1) / unit * unit;
+    constexpr std::size_t kUnit = kAlignment / sizeof(float);
+    return (count + kUnit - 1) / kUnit * kUnit;
   }
   [[nodiscard]] std::size_t capacity_bytes() const noexcept {
     return buffer_.capacity() * sizeof(float);

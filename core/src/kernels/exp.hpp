@@ -12,8 +12,9 @@ namespace qkv::kernels {
 ///
 /// x = n ln2 + r with n whole and |r| <= ln2 / 2. n comes from adding 1.5 * 2^23, which leaves it
 /// in the low bits of the sum, ready to be shifted into an exponent; ln2 is split in two so that
-/// n * ln2_high is exact; exp(r) is a minimax polynomial with relative error 3.1e-9 on the interval.
-/// Written with selects and no min/max, because their treatment of NaN differs between machines.
+/// n * ln2_high is exact; exp(r) is a minimax polynomial with relative error 3.1e-9 on the
+/// interval. Written with selects and no min/max, because their treatment of NaN differs between
+/// machines.
 template <class Isa>
 [[gnu::always_inline]] inline Vec<Isa> exp_nonpositive(Vec<Isa> x) noexcept {
   using V = Vec<Isa>;

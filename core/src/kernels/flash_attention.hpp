@@ -2,8 +2,9 @@
 // maximum and sum for each row, and an output that is rescaled whenever the maximum moves
 // (Milakov & Gimelshein 2018, Dao et al. 2022). Nothing of size T x T exists.
 //
-// Blocks start at fixed positions and every row is computed by the same operations in the same order
-// wherever it stands in its tile, so neither neighbours nor later tokens can change a bit of it.
+// Blocks start at fixed positions and every row is computed by the same operations in the same
+// order wherever it stands in its tile, so neither neighbours nor later tokens can change a bit of
+// it.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +25,15 @@ inline constexpr Index kKeyBlock = 64;
 
 /// Queries in a block.
 template <class Isa>
-inline constexpr Index kQueryBlock = Isa::kTileRows * (24 / Isa::kTileRows);
+inline constexpr Index kQueryBlock = Index{Isa::kTileRows} * (24 / Isa::kTileRows);
 
 /// The block of queries being worked on, its memory in HeadArgs::scratch.
 template <class Isa>
 struct QueryBlock {
   Index first = 0, rows = 0;
-  float* scores;   ///< [kQueryBlock, kKeyBlock]: scores, then weights before division by the sum
-  float* sums_v;   ///< [kQueryBlock, dv rounded up to panels]: weights times V
-  float* add;      ///< [kKeyBlock]: bias of one row, -inf where a mask or a bias excludes
+  float* scores;  ///< [kQueryBlock, kKeyBlock]: scores, then weights before division by the sum
+  float* sums_v;  ///< [kQueryBlock, dv rounded up to panels]: weights times V
+  float* add;     ///< [kKeyBlock]: bias of one row, -inf where a mask or a bias excludes
   float max[kQueryBlock<Isa>];
   float sum[kQueryBlock<Isa>];
   bool has_key[kQueryBlock<Isa>];  ///< decided on masks alone, never on the scores
@@ -84,8 +85,8 @@ inline bool fill_add(const HeadArgs& args, Index i, Index k0, Index allowed, flo
   return any;
 }
 
-/// Turns one row of products q.k into scores: scaled, biased, -inf where excluded and beyond the last
-/// key. Exclusion is a select, never arithmetic, so a NaN in an excluded place disappears.
+/// Turns one row of products q.k into scores: scaled, biased, -inf where excluded and beyond the
+/// last key. Exclusion is a select, never arithmetic, so a NaN in an excluded place disappears.
 /// Returns the largest score.
 template <class Isa>
 inline float finish_scores(const HeadArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
@@ -165,7 +166,7 @@ inline void softmax_step(const HeadArgs& args, QueryBlock<Isa>& block, Index r, 
   }
 }
 
-/// True when none of the block's values is NaN or infinite (x - x is 0 exactly for finite x).
+/// True when none of the block's values is NaN or infinite: x * 0 is 0 only for finite x.
 template <class Isa>
 inline bool values_are_finite(const HeadArgs& args, Index k0, Index keys) noexcept {
   using V = Vec<Isa>;
@@ -174,7 +175,7 @@ inline bool values_are_finite(const HeadArgs& args, Index k0, Index keys) noexce
     const float* panel = args.v_panels + column * args.tk + k0 * kPanel<Isa>;
     for (Index i = 0; i < keys * kPanel<Isa>; i += kWidth<Isa>) {
       const V v = V::load_aligned(panel + i);
-      sum = sum + (v - v);
+      sum = sum + v * V(0.0F);
     }
   }
   return xsimd::all(sum == V(0.0F));
@@ -194,8 +195,8 @@ inline void multiply_pv(const HeadArgs& args, const QueryBlock<Isa>& block, Inde
 }
 
 /// The same for a block of keys whose values are not all finite: 0 * NaN is NaN, so excluded keys
-/// must not be multiplied at all. Runs of allowed keys go through the same tile; the bits equal those
-/// of the plain path, where an excluded key adds a zero.
+/// must not be multiplied at all. Runs of allowed keys go through the same tile; the bits equal
+/// those of the plain path, where an excluded key adds a zero.
 template <class Isa>
 inline void multiply_pv_skipping(const HeadArgs& args, const QueryBlock<Isa>& block, Index k0,
                                  Index keys) noexcept {
@@ -269,8 +270,8 @@ void attend(const HeadArgs& args) noexcept {
       }
       for (Index r = 0; r < block.rows; r += Isa::kTileRows) {
         const Index left = block.rows - r;
-        multiply_pv(args, block, r,
-                    static_cast<int>(left < Isa::kTileRows ? left : Isa::kTileRows), k0, 0, keys);
+        multiply_pv(args, block, r, static_cast<int>(left < Isa::kTileRows ? left : Isa::kTileRows),
+                    k0, 0, keys);
       }
     }
     write_rows(args, block);

@@ -1,8 +1,8 @@
 // Matrix product: one register tile that everything in the library multiplies with.
 //
-// The right-hand matrix is packed into panels of kPanel<Isa> columns, zero-padded, each panel stored
-// row after row, so the tile reads it front to back. The left-hand matrix is read in place, one
-// element at a time, so its inner size needs no padding and has no tail.
+// The right-hand matrix is packed into panels of kPanel<Isa> columns, zero-padded, each panel
+// stored row after row, so the tile reads it front to back. The left-hand matrix is read in place,
+// one element at a time, so its inner size needs no padding and has no tail.
 #pragma once
 
 #include "kernels/kernel_table.hpp"
@@ -10,9 +10,9 @@
 
 namespace qkv::kernels {
 
-/// c[r, 0:kPanel] = init[r, 0:kPanel] + sum_kk a[r, kk] * b[kk, 0:kPanel] for Rows rows. Null init is
-/// zero; init may be c. Every element is summed in the order of kk whatever Rows is, which is why
-/// splitting rows differently never changes a bit.
+/// c[r, 0:kPanel] = init[r, 0:kPanel] + sum_kk a[r, kk] * b[kk, 0:kPanel] for Rows rows. Null init
+/// is zero; init may be c. Every element is summed in the order of kk whatever Rows is, which is
+/// why splitting rows differently never changes a bit.
 template <class Isa, int Rows>
 inline void tile(Index k, const float* a, Index a_stride, const float* b, const float* init,
                  Index init_stride, float* c, Index c_stride) noexcept {
@@ -23,8 +23,7 @@ inline void tile(Index k, const float* a, Index a_stride, const float* b, const 
   for (int r = 0; r < Rows; ++r) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      acc[r][v] =
-          init ? V::load_unaligned(init + r * init_stride + v * kWidth<Isa>) : V(0.0F);
+      acc[r][v] = init ? V::load_unaligned(init + r * init_stride + v * kWidth<Isa>) : V(0.0F);
     }
   }
   for (Index kk = 0; kk < k; ++kk) {

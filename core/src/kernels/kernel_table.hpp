@@ -1,5 +1,5 @@
-// What a page in src/arch provides: plain structs in, function pointers out. A public operator fetches
-// this table once per call and never asks again which machine it is on.
+// What a page in src/arch provides: plain structs in, function pointers out. A public operator
+// fetches this table once per call and never asks again which machine it is on.
 #pragma once
 
 #include <cstddef>
@@ -34,21 +34,22 @@ struct HeadArgs {
   Index tq, tk, dk, dv;
   const float* q;  ///< [tq, dk]
   Index q_stride;
-  const float* k_panels;       ///< pack() of K transposed: dk x tk
-  const float* v_panels;       ///< pack() of V: tk x dv
-  float scale;                 ///< on q.k
-  float inverse_temperature;   ///< on scores, after the maximum is subtracted
-  bool causal;                 ///< key j <= i + causal_offset
+  const float* k_panels;      ///< pack() of K transposed: dk x tk
+  const float* v_panels;      ///< pack() of V: tk x dv
+  float scale;                ///< on q.k
+  float inverse_temperature;  ///< on scores, after the maximum is subtracted
+  bool causal;                ///< key j <= i + causal_offset
   Index causal_offset;
-  const std::uint8_t* mask;    ///< null or element (i, j) at i * mask_strides[0] + j * mask_strides[1]
+  const std::uint8_t*
+      mask;  ///< null or element (i, j) at i * mask_strides[0] + j * mask_strides[1]
   Index mask_strides[2];
-  const float* bias;           ///< likewise
+  const float* bias;  ///< likewise
   Index bias_strides[2];
-  float* out;                  ///< [tq, dv]
+  float* out;  ///< [tq, dv]
   Index out_stride;
-  float* row_max;              ///< [tq] running maximum of the scores; -inf for a row without keys
-  float* row_sum;              ///< [tq] sum of exp((s - max) / temperature); 0 for a row without keys
-  float* scratch;              ///< head_scratch(dk, dv) floats, aligned to 64 bytes
+  float* row_max;  ///< [tq] running maximum of the scores; -inf for a row without keys
+  float* row_sum;  ///< [tq] sum of exp((s - max) / temperature); 0 for a row without keys
+  float* scratch;  ///< head_scratch(dk, dv) floats, aligned to 64 bytes
 };
 
 /// Second pass over finished rows [row_begin, row_end) of a head.
@@ -56,7 +57,8 @@ struct WeighArgs {
   Index row_begin, row_end;
   float* weights;  ///< null or [row_end - row_begin, tk]
   Index weights_stride;
-  float* log_weight_sum;  ///< null or [row_end - row_begin]: sum_j exp(x_j) x_j, x = (s - max) / tau
+  float*
+      log_weight_sum;  ///< null or [row_end - row_begin]: sum_j exp(x_j) x_j, x = (s - max) / tau
 };
 
 struct KernelTable {

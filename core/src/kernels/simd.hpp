@@ -12,10 +12,12 @@
 //   };
 //
 // Because the Isa is a template argument of every function, each symbol carries its name and the
-// linker can never hand AVX-512 code to a machine that lacks it. tools/check_isa_objects.js proves it.
+// linker can never hand AVX-512 code to a machine that lacks it. tools/check_isa_objects.js proves
+// it.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <xsimd/xsimd.hpp>
 
 #if defined(__wasm_relaxed_simd__)
@@ -36,15 +38,15 @@ inline constexpr Index kWidth = static_cast<Index>(Vec<Isa>::size);
 template <class Isa>
 inline constexpr Index kPanel = Isa::kTileVectors * kWidth<Isa>;
 
-enum class Madd {
+enum class Madd : std::uint8_t {
   kTwoRoundings,  ///< multiply, round, add, round: the same bits on every machine
   kFused,         ///< one rounding
   kRelaxed,       ///< WebAssembly relaxed SIMD: one or two, as the machine likes
 };
 
-/// a * b + c. Ours because xsimd has no relaxed-SIMD architecture: its WebAssembly fma is a multiply
-/// and an add, and clang contracts neither into relaxed_madd. This function is the whole difference
-/// between the simd and the relaxed build.
+/// a * b + c. Ours because xsimd has no relaxed-SIMD architecture: its WebAssembly fma is a
+/// multiply and an add, and clang contracts neither into relaxed_madd. This function is the whole
+/// difference between the simd and the relaxed build.
 template <class Isa>
 [[gnu::always_inline]] inline Vec<Isa> madd(Vec<Isa> a, Vec<Isa> b, Vec<Isa> c) noexcept {
 #if defined(__wasm_relaxed_simd__)

@@ -1,0 +1,33 @@
+import js from '@eslint/js';
+import globals from 'globals';
+import ts from 'typescript-eslint';
+
+const typed = ['wasm/src/**/*.ts', 'web/**/*.ts'];
+
+export default ts.config(
+  { ignores: ['build/', 'dist/', '.toolchain/', '**/*.d.ts', '**/*.test-d.ts'] },
+  js.configs.recommended,
+  {
+    rules: {
+      eqeqeq: 'error',
+      'no-var': 'error',
+      'prefer-const': 'error',
+      'no-console': 'off',
+    },
+  },
+  { files: ['**/*.js'], languageOptions: { globals: { ...globals.node, ...globals.browser } } },
+  {
+    files: typed,
+    extends: [ts.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      '@typescript-eslint/no-explicit-any': 'error',
+      // Numbers in messages are what the messages are for.
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      // `() => void` shorthands read better than braces around one call.
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // Bad input is the point of run-time checks: callers are not all written in TypeScript.
+      '@typescript-eslint/no-unnecessary-condition': 'off',
+    },
+  },
+);

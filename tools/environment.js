@@ -1,0 +1,27 @@
+// Where the tools are: the folder of the project and what tools/bootstrap wrote down.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** The KEY=VALUE lines of .toolchain/env. */
+function readToolchain() {
+  const file = join(root, '.toolchain/env');
+  if (!existsSync(file)) {
+    throw new Error('.toolchain/env is missing: run tools/bootstrap first');
+  }
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  return Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)));
+}
+
+export const toolchain = readToolchain();
+
+/** process.env with what the tools need to find each other. */
+export const environment = {
+  ...process.env,
+  ...(toolchain.EM_CONFIG ? { EM_CONFIG: toolchain.EM_CONFIG } : {}),
+};
+
+/** The version, which has one home. */
+export const version = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;

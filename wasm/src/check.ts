@@ -1,0 +1,208 @@
+// The sentences a caller reads when an argument does not fit. The core checks again, in its own words;
+// what is checked here is what only JavaScript can get wrong.
+
+import { QkvError } from './error.js';
+import { WasmTensor } from './tensor.js';
+import type { ArrayInput, NdArray, NdMask } from './types.js';
+
+/** The shape and elements of an input, wherever they are. */
+export interface Input {
+  readonly shape: readonly number[];
+  /** A tensor of the engine, or elements to copy in. */
+  readonly source: WasmTensor | Float32Array | Uint8Array;
+}
+
+const typeNames = new Map<unknown, string>([
+  [null, 'null'],
+  [undefined, 'undefined'],
+]);
+
+/** What a value is, for a message. */
+export function describe(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (Array.isArray(value)) return 'an array';
+  return typeNames.get(value) ?? (typeof value === 'object' ? tagOf(value) : `a ${typeof value}`);
+}
+
+/** 'Float32Array' for one of any realm, where instanceof would fail. */
+function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
+}
+
+export const isFloat32Array = (value: unknown): value is Float32Array =>
+  ArrayBuffer.isView(value) && tagOf(value) === 'Float32Array';
+export const isUint8Array = (value: unknown): value is Uint8Array =>
+  ArrayBuffer.isView(value) && tagOf(value) === 'Uint8Array';
+
+export const shapeText = (shape: readonly (number | string)[]): string => `[${shape.join(',')}]`;
+
+export const sizeOf = (shape: readonly number[]): number => shape.reduce((n, e) => n * e, 1);
+
+/** `shape` is an array of whole numbers >= 0. */
+export function checkShape(
+  fn: string,
+  name: string,
+  shape: unknown,
+): asserts shape is readonly number[] {
+  const fits =
+    Array.isArray(shape) && shape.every((e: unknown) => Number.isSafeInteger(e) && Number(e) >= 0);
+  if (!fits) {
+    const was = Array.isArray(shape) ? shapeText(shape.map(String)) : describe(shape);
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: the shape of ${name} is ${was}, expected an array of whole numbers >= 0`,
+    );
+  }
+}
+
+function checkElements(fn: string, name: string, length: number, shape: readonly number[]): void {
+  if (length !== sizeOf(shape)) {
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: ${name} has ${length} elements, expected ${sizeOf(shape)} for shape ${shapeText(shape)}`,
+    );
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+/** An NdArray or a Tensor; with `boolean`, an NdMask too. */
+function checkInput(fn: string, name: string, value: unknown, boolean: boolean): Input {
+  if (value instanceof WasmTensor) {
+    return { shape: value.shape, source: value };
+  }
+  const data = isRecord(value) ? value['data'] : undefined;
+  if (isRecord(value) && (isFloat32Array(data) || (boolean && isUint8Array(data)))) {
+    const shape = value['shape'];
+    checkShape(fn, name, shape);
+    checkElements(fn, name, data.length, shape);
+    return { shape, source: data };
+  }
+  const was =
+    isRecord(value) && data !== undefined ? `{ data: ${describe(data)} }` : describe(value);
+  const expected = boolean
+    ? '{ data: Uint8Array or Float32Array, shape }'
+    : '{ data: Float32Array, shape } or a Tensor';
+  throw new QkvError('invalid_argument', `${fn}: ${name} is ${was}, expected ${expected}`);
+}
+
+export function checkArray(fn: string, name: string, value: ArrayInput): Input {
+  return checkInput(fn, name, value, false);
+}
+
+export function checkMask(fn: string, value: NdMask | NdArray): Input {
+  const mask = checkInput(fn, 'mask', value, true);
+  if (mask.shape.length < 1 || mask.shape.length > 4) {
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: mask is ${shapeText(mask.shape)}, expected a shape of rank 1 to 4`,
+    );
+  }
+  return mask;
+}
+
+/** A matrix or bias of a layer, of exactly this shape; undefined stays undefined. */
+export function checkWeight(
+  fn: string,
+  name: string,
+  value: NdArray | Float32Array | undefined,
+  shape: readonly number[],
+): Input | undefined {
+  if (value === undefined) return undefined;
+  if (shape.length === 1) {
+    if (!isFloat32Array(value)) {
+      throw new QkvError(
+        'invalid_argument',
+        `${fn}: ${name} is ${describe(value)}, expected a Float32Array of ${shape[0]}`,
+      );
+    }
+    checkElements(fn, name, value.length, shape);
+    return { shape, source: value };
+  }
+  const input = checkInput(fn, name, value, false);
+  if (input.shape.length !== 2 || input.shape.some((extent, axis) => extent !== shape[axis])) {
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: ${name} is ${shapeText(input.shape)}, expected ${shapeText(shape)}`,
+    );
+  }
+  return input;
+}
+
+/** A whole number within [least, most]. */
+export function checkInteger(
+  fn: string,
+  name: string,
+  value: unknown,
+  least: number,
+  most: number,
+): asserts value is number {
+  if (!Number.isSafeInteger(value)) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is ${describe(value)}, expected a whole number`,
+    );
+  }
+  if (Number(value) < least || Number(value) > most) {
+    throw new QkvError(
+      'out_of_range',
+      `${fn}: ${name} is ${describe(value)}, expected ${least} to ${most}`,
+    );
+  }
+}
+
+/** An option that is left out or of this type. */
+export function checkOption(
+  fn: string,
+  name: string,
+  value: unknown,
+  type: 'number' | 'boolean',
+): void {
+  if (value !== undefined && typeof value !== type) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is ${describe(value)}, expected a ${type}`,
+    );
+  }
+}
+
+/** An option that is left out or one of these words. */
+export function checkChoice(
+  fn: string,
+  name: string,
+  value: string | undefined,
+  choices: readonly string[],
+): void {
+  if (value !== undefined && !choices.includes(value)) {
+    const expected = choices.map((choice) => `'${choice}'`).join(' or ');
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is ${describe(value)}, expected ${expected}`,
+    );
+  }
+}
+
+/** An options object, with no key but these: a misspelt option would otherwise be silently ignored. */
+export function checkKeys(
+  fn: string,
+  name: string,
+  value: unknown,
+  known: readonly string[],
+): void {
+  if (!isRecord(value) || Array.isArray(value)) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is ${describe(value)}, expected an object`,
+    );
+  }
+  for (const key of Object.keys(value)) {
+    if (!known.includes(key)) {
+      throw new QkvError(
+        'invalid_argument',
+        `${fn}: ${name} has the unknown key '${key}', expected ${known.join(', ')}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import { QkvError } from './error.js';
+import type { Engine } from './engine.js';
+import type { Address } from './raw.js';
+import type { NdArray, Tensor } from './types.js';
+
+/** Symbol.dispose, also where the engine does not have it yet. */
+export const disposeSymbol: typeof Symbol.dispose =
+  Symbol.dispose ?? (Symbol.for('Symbol.dispose') as typeof Symbol.dispose);
+
+/**
+ * Something in WebAssembly memory that must be given back: counted while it lives, freed once, and
+ * caught by a FinalizationRegistry if its owner forgets it.
+ */
+export class Handle {
+  readonly #engine: Engine;
+  readonly #destroy: (address: Address) => void;
+  #address: Address;
+
+  constructor(engine: Engine, address: Address, destroy: (address: Address) => void) {
+    this.#engine = engine;
+    this.#address = address;
+    this.#destroy = destroy;
+    engine.handles += 1;
+  }
+
+  /** Undefined once disposed, or once the engine is. */
+  get address(): Address | undefined {
+    return this.#address !== 0 && this.#engine.alive ? this.#address : undefined;
+  }
+
+  dispose(): void {
+    const address = this.address;
+    this.#address = 0;
+    if (address !== undefined) {
+      this.#engine.handles -= 1;
+      this.#destroy(address);
+    }
+  }
+}
+
+/** The net, not the plan: frees what was dropped without dispose(), when the collector notices. */
+export const forgotten = new FinalizationRegistry<Handle>((handle) => handle.dispose());
+
+export class WasmTensor implements Tensor {
+  readonly shape: readonly number[];
+  readonly engine: Engine;
+  readonly #handle: Handle;
+  readonly #length: number;
+
+  constructor(engine: Engine, shape: readonly number[], length: number, handle: Handle) {
+    this.engine = engine;
+    this.shape = Object.freeze([...shape]);
+    this.#length = length;
+    this.#handle = handle;
+    forgotten.register(this, handle, this);
+  }
+
+  /** Where the elements are. */
+  address(fn: string, name: string): Address {
+    const handle = this.#handle.address;
+    if (handle === undefined) {
+      throw new QkvError('disposed', `${fn}: ${name} is a disposed tensor, expected a live one`);
+    }
+    return this.engine.raw(fn)._bufferData(handle);
+  }
+
+  view(): Float32Array {
+    return this.#elements('Tensor.view');
+  }
+
+  toNdArray(): NdArray {
+    return { data: this.#elements('Tensor.toNdArray').slice(), shape: this.shape };
+  }
+
+  set(data: ArrayLike<number>): void {
+    const elements = this.#elements('Tensor.set');
+    if (data.length !== this.#length) {
+      throw new QkvError(
+        'shape_mismatch',
+        `Tensor.set: data has ${data.length} elements, expected ${this.#length}`,
+      );
+    }
+    elements.set(data);
+  }
+
+  dispose(): void {
+    forgotten.unregister(this);
+    this.#handle.dispose();
+  }
+
+  [disposeSymbol](): void {
+    this.dispose();
+  }
+
+  #elements(fn: string): Float32Array {
+    const address = this.address(fn, 'this');
+    return new Float32Array(this.engine.raw(fn).wasmMemory.buffer, address, this.#length);
+  }
+}
