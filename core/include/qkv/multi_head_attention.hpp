@@ -2,6 +2,8 @@
 /// The multi-head attention layer: projections around attention().
 #pragma once
 
+#include <utility>
+
 #include "qkv/attention.hpp"
 #include "qkv/status.hpp"
 #include "qkv/tensor_view.hpp"
@@ -66,6 +68,17 @@ class MultiHeadAttention {
  public:
   /// An empty layer; forward() on it returns kInvalidArgument.
   MultiHeadAttention() noexcept = default;
+  /// Move-only; a layer that was moved from is empty.
+  MultiHeadAttention(MultiHeadAttention&& other) noexcept { *this = std::move(other); }
+  MultiHeadAttention& operator=(MultiHeadAttention&& other) noexcept {
+    config_ = other.config_;
+    wq_ = std::move(other.wq_);
+    wk_ = std::move(other.wk_);
+    wv_ = std::move(other.wv_);
+    wo_ = std::move(other.wo_);
+    kernels_ = std::exchange(other.kernels_, nullptr);
+    return *this;
+  }
 
   /// Checks everything, then builds. On error `layer` is as it was.
   /// Errors: kInvalidArgument (a missing weight, both wq/wk/wv and wqkv, wqkv with d_context !=

@@ -1,10 +1,12 @@
-// Built without vector instructions and with the auto-vectoriser off, so that scalar means scalar.
+// The page for machines without any of the others, and the reference for those that have them: xsimd
+// emulates its vectors with arrays of four floats. The auto-vectoriser is off here; what packed SSE2
+// arithmetic remains in the object is the compiler joining the four lanes by itself.
 #define XSIMD_WITH_EMULATED 1
 #include "kernels/make_table.hpp"
 
 namespace qkv::kernels {
 
-/// Plain C++: xsimd's emulated vectors of four floats.
+/// Plain C++, four floats at a time like SSE and WebAssembly, and the same bits.
 struct Scalar {
   using Arch = xsimd::emulated<128>;
   static constexpr const char* kName = "scalar";

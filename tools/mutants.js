@@ -1,0 +1,63 @@
+// Plants one fault at a time in a copy of the core (tools/mutants.json), builds it and demands that the
+// native suite goes red: a test that no fault can turn red tests nothing.
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './environment.js';
+import { must, run } from './run.js';
+
+/** The page that the mutants run on: the narrowest tiles, so every tail is walked. */
+const isa = 'sse4';
+const copy = join(root, 'build/mutants');
+
+/** A copy of the tree that builds like the original and shares nothing with it but the tools. */
+async function prepare() {
+  mkdirSync(copy, { recursive: true });
+  for (const entry of ['core', 'tests', 'tools', 'CMakeLists.txt', 'CMakePresets.json']) {
+    rmSync(join(copy, entry), { recursive: true, force: true });
+    cpSync(join(root, entry), join(copy, entry), { recursive: true, preserveTimestamps: true });
+  }
+  for (const entry of ['package.json', '.toolchain/env']) {
+    cpSync(join(root, entry), join(copy, entry), { preserveTimestamps: true });
+  }
+  await must('cmake', ['--preset', 'native', '-DQKV_PAGES=sse4'], { cwd: copy });
+}
+
+const build = () => run('cmake', ['--build', '--preset', 'native', '--target', 'qkv_tests'], { cwd: copy });
+const test = () => run(join(copy, 'build/native/tests/qkv_tests'), ['--abort'], { env: { QKV_ISA: isa } });
+
+/** Undefined when the mutant is killed, a complaint when it lives. */
+async function tryMutant({ name, file, find, replace }) {
+  const path = join(copy, file);
+  const original = readFileSync(path, 'utf8');
+  if (original.split(find).length !== 2) return `${name}: its text is not exactly once in ${file}`;
+  writeFileSync(path, original.replace(find, () => replace));
+  try {
+    const built = await build();
+    if (built.code !== 0) return `${name}: does not compile\n${built.output}`;
+    const { code } = await test();
+    return code === 0 ? `${name}: lives, no test sees it` : undefined;
+  } finally {
+    writeFileSync(path, original);
+  }
+}
+
+/** One test case for each fault, and one for the tree without any. */
+export async function runMutants() {
+  const mutants = JSON.parse(readFileSync(join(root, 'tools/mutants.json'), 'utf8'));
+  await prepare();
+  const sound = await build();
+  if (sound.code !== 0) throw new Error(sound.output);
+  const { code, output } = await test();
+  if (code !== 0) return { passed: 0, failed: 1, output: `red without any fault\n${output}` };
+  const complaints = [];
+  for (const mutant of mutants) {
+    const complaint = await tryMutant(mutant);
+    if (complaint) complaints.push(complaint);
+  }
+  return {
+    passed: 1 + mutants.length - complaints.length,
+    failed: complaints.length,
+    output: complaints.join('\n'),
+    note: `${mutants.length - complaints.length} of ${mutants.length} planted faults found`,
+  };
+}

@@ -1,0 +1,67 @@
+// npm test: builds, runs every suite (or the groups named: native wasm package page mutants lint) and
+// ends with a summary and one line that sums it up.
+import { buildNative, buildPackage, buildPage, buildWasm } from './build.js';
+
+/** Shows the end of a failed suite's output, where runners put what matters. */
+function show(output = '') {
+  const lines = output.trimEnd().split('\n');
+  const cut = lines.length > 120 ? [`(${lines.length - 120} lines before)`] : [];
+  console.log([...cut, ...lines.slice(-120)].map((line) => `    ${line}`).join('\n'));
+}
+
+async function runSuite(suite) {
+  const start = performance.now();
+  process.stdout.write(`${suite.name} ... `);
+  let result;
+  try {
+    result = await suite.run();
+  } catch (error) {
+    result = { passed: 0, failed: 1, output: error.stack ?? String(error) };
+  }
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  const note = result.note ? ` (${result.note})` : '';
+  console.log(`${result.passed} passed, ${result.failed} failed, ${seconds} s${note}`);
+  if (result.failed > 0) show(result.output);
+  return { name: suite.name, seconds, ...result };
+}
+
+function summarise(results) {
+  const width = Math.max(...results.map(({ name }) => name.length));
+  console.log('\nwhat ran'.padEnd(width + 3) + 'passed  failed  seconds');
+  for (const { name, passed, failed, seconds, note = '' } of results) {
+    const numbers = [passed, failed].map((n) => String(n).padStart(6)).join('  ');
+    console.log(`${name.padEnd(width + 2)}${numbers}  ${seconds.padStart(7)}  ${note}`);
+  }
+  const sum = (key) => results.reduce((n, result) => n + result[key], 0);
+  console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`);
+  return sum('failed') === 0 && sum('passed') > 0;
+}
+
+async function main(groups) {
+  await buildNative();
+  await buildWasm({ tests: true });
+  await buildPackage();
+  await buildPage();
+  console.log();
+  // Imported late: the list of suites is read off the build.
+  const { suites } = await import('./suites.js');
+  const all = await suites();
+  const unknown = groups.filter((group) => !(group in all));
+  if (unknown.length > 0) {
+    throw new Error(`unknown group ${unknown.join(', ')}, expected ${Object.keys(all).join(', ')}`);
+  }
+  const results = [];
+  for (const group of groups.length > 0 ? groups : Object.keys(all)) {
+    for (const suite of all[group]) results.push(await runSuite(suite));
+  }
+  return summarise(results);
+}
+
+main(process.argv.slice(2)).then(
+  (green) => (process.exitCode = green ? 0 : 1),
+  (error) => {
+    console.error(String(error.message ?? error));
+    console.log('0 passed, 1 failed');
+    process.exitCode = 1;
+  },
+);
