@@ -1,12 +1,11 @@
 #include "qkv/attention.hpp"
 
 #include <cmath>
-#include <cstdint>
-#include <limits>
 
 #include "attention_plan.hpp"
-#include "check.hpp"
-#include "isa_dispatch.hpp"
+#include "attention_scratch.hpp"
+#include "kernels/attention_mask.hpp"
+#include "kv_cache_access.hpp"
 
 namespace qkv {
 namespace {
@@ -14,144 +13,65 @@ namespace {
 using kernels::HeadArgs;
 using kernels::KernelTable;
 
-Status check_options(const char* function, const AttentionOptions& options, Index tq,
-                     Index tk) noexcept {
-  if (options.scale && !std::isfinite(*options.scale)) {
-    return Status::error(StatusCode::kInvalidArgument, "%s: scale is %g, expected a finite number",
-                         function, static_cast<double>(*options.scale));
-  }
-  if (!(std::isnormal(options.temperature) && options.temperature > 0.0F)) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: temperature is %g, expected a number of at least 1.18e-38", function,
-                         static_cast<double>(options.temperature));
-  }
-  if (options.causal_offset && !options.causal) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: causal_offset is %lld without causal, expected causal = true too",
-                         function, static_cast<long long>(*options.causal_offset));
-  }
-  if (options.causal && !options.causal_offset && tq != tk) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: causal with %lld queries and %lld keys, expected a causal_offset (0 "
-                         "aligns the first query with the first key, %lld the last with the last)",
-                         function, static_cast<long long>(tq), static_cast<long long>(tk),
-                         static_cast<long long>(tk - tq));
-  }
-  return {};
-}
-
-Status check_extras(const char* function, const AttentionExtras& extras,
-                    const AttentionShape& s) noexcept {
-  const Index row_end = extras.row_end < 0 ? s.tq : extras.row_end;
-  if (extras.row_begin < 0 || extras.row_begin > row_end || row_end > s.tq) {
-    return Status::error(StatusCode::kOutOfRange,
-                         "%s: rows are [%lld, %lld), expected a range within [0, %lld)", function,
-                         static_cast<long long>(extras.row_begin), static_cast<long long>(row_end),
-                         static_cast<long long>(s.tq));
-  }
-  if (!extras.weights.absent()) {
-    QKV_RETURN_IF_ERROR(check_array(function, "weights", extras.weights,
-                                    {s.batch, s.num_heads, row_end - extras.row_begin, s.tk}));
-  }
-  if (!extras.lse.absent()) {
-    QKV_RETURN_IF_ERROR(check_array(function, "lse", extras.lse, {s.batch, s.num_heads, s.tq}));
-  }
-  if (!extras.entropy.absent()) {
-    QKV_RETURN_IF_ERROR(
-        check_array(function, "entropy", extras.entropy, {s.batch, s.num_heads, s.tq}));
-  }
-  return {};
-}
-
-Status check_inputs(const char* function, const AttentionArgs& args, AttentionShape& s) noexcept {
-  constexpr Index kAny = ShapeText::kAny;
-  QKV_RETURN_IF_ERROR(check_array(function, "q", args.q, {kAny, kAny, kAny, kAny}));
-  s.batch = args.q.extent(0);
-  s.num_heads = args.q.extent(1);
-  s.tq = args.q.extent(2);
-  s.dk = args.q.extent(3);
-  QKV_RETURN_IF_ERROR(check_array(function, "k", args.k, {s.batch, kAny, kAny, s.dk}));
-  s.num_kv_heads = args.k.extent(1);
-  s.tk = args.k.extent(2);
-  QKV_RETURN_IF_ERROR(check_array(function, "v", args.v, {s.batch, s.num_kv_heads, s.tk, kAny}));
-  s.dv = args.v.extent(3);
-  if (s.dk == 0 || s.dv == 0) {
-    return Status::error(StatusCode::kShapeMismatch,
-                         "%s: d_k is %lld and d_v is %lld, expected at least 1", function,
-                         static_cast<long long>(s.dk), static_cast<long long>(s.dv));
-  }
-  if (s.num_kv_heads == 0 ? s.num_heads != 0 : s.num_heads % s.num_kv_heads != 0) {
-    return Status::error(
-        StatusCode::kShapeMismatch, "%s: q has %lld heads and k has %lld, expected a multiple",
-        function, static_cast<long long>(s.num_heads), static_cast<long long>(s.num_kv_heads));
-  }
-  return {};
-}
-
-/// Where the pieces of the workspace lie.
-struct Scratch {
-  std::size_t k_panels, v_panels, stats, tile;
-
-  [[nodiscard]] std::size_t total() const noexcept {
-    const std::uint64_t sum = std::uint64_t{Workspace::padded(k_panels)} +
-                              Workspace::padded(v_panels) + 2 * Workspace::padded(stats) +
-                              Workspace::padded(tile);
-    constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max() / sizeof(float);
-    return static_cast<std::size_t>(sum < kMost ? sum : kMost);
-  }
-};
-
-/// a * b, or the largest value that Workspace::padded() leaves alone.
-std::size_t product(Index a, Index b) noexcept {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max() / 8;
-  const std::uint64_t p = static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b);
-  return static_cast<std::size_t>(p < kMost ? p : kMost);
-}
-
-Scratch plan_scratch(const KernelTable& table, const AttentionShape& s) noexcept {
-  const auto padded = [&](Index n) { return (n + table.panel - 1) / table.panel * table.panel; };
-  return {.k_panels = product(padded(s.tk), s.dk),
-          .v_panels = product(padded(s.dv), s.tk),
-          .stats = static_cast<std::size_t>(s.tq),
-          .tile = static_cast<std::size_t>(table.head_scratch(s.dv))};
-}
-
-/// The running maximum and sum of a head's rows, turned into log-sum-exp.
+/// The running maximum and sum of a head's rows, turned into log-sum-exp. The sum holds the sink; where
+/// it towers above the keys the sum overflows and the sink alone is the answer.
 void write_lse(const HeadArgs& head, float* lse) noexcept {
   for (Index i = 0; i < head.tq; ++i) {
-    lse[i] = head.row_max[i] * head.inverse_temperature + std::log(head.row_sum[i]);
+    const float max = head.row_max[i] * head.inverse_temperature;
+    lse[i] =
+        std::isinf(head.row_sum[i]) && head.has_sink ? head.sink : max + std::log(head.row_sum[i]);
   }
 }
 
-/// H = ln sum - (sum_j e_j x_j) / sum with x_j = (s_j - max) / tau and e_j = exp(x_j). `entropy`
-/// holds the sums of e_j x_j.
+/// H = -sum_j p_j ln p_j with p_j = e_j / S, e_j = exp(x_j), x_j = (s_j - max) / tau. `entropy` holds
+/// the sums of e_j x_j. Without a sink sum_j p_j = 1; with one the keys have what it leaves.
 void finish_entropy(const HeadArgs& head, float* entropy) noexcept {
   for (Index i = 0; i < head.tq; ++i) {
     const float sum = head.row_sum[i];
-    const float h = sum == 0.0F ? 0.0F : std::log(sum) - entropy[i] / sum;
+    if (sum == 0.0F || std::isinf(sum)) {
+      entropy[i] = 0.0F;  // no key, or weights that all underflow beside the sink
+      continue;
+    }
+    const float log_sum = std::log(sum);
+    const float max = head.row_max[i] * head.inverse_temperature;
+    const float keys = head.has_sink ? 1.0F - std::exp(head.sink - (max + log_sum)) : 1.0F;
+    const float h = keys * log_sum - entropy[i] / sum;
     entropy[i] = h < 0.0F ? 0.0F : h;
   }
 }
 
-void write_extras(const KernelTable& table, const HeadArgs& head, const AttentionExtras& extras,
-                  Index b, Index h) noexcept {
+void write_extras(const KernelTable& table, const HeadArgs& head, const AttentionArgs& args,
+                  Index columns, std::array<Index, 2> at) noexcept {
+  const AttentionExtras& extras = args.extras;
+  const auto [b, h] = at;
+  const Index row_end = extras.row_end < 0 ? head.tq : extras.row_end;
   if (!extras.lse.absent()) {
     write_lse(head, extras.lse.at(b, h));
   }
   if (!extras.weights.absent()) {
     table.weigh(head, {.row_begin = extras.row_begin,
-                       .row_end = extras.row_end < 0 ? head.tq : extras.row_end,
+                       .row_end = row_end,
+                       .columns = columns,
                        .weights = extras.weights.at(b, h),
                        .weights_stride = extras.weights.stride(2),
-                       .log_weight_sum = nullptr});
+                       .log_sums = nullptr});
+  }
+  if (!extras.logits.absent()) {
+    table.logits(head, {.row_begin = extras.row_begin,
+                        .row_end = row_end,
+                        .columns = columns,
+                        .stage = static_cast<kernels::LogitStage>(extras.logit_stage),
+                        .logits = extras.logits.at(b, h),
+                        .logits_stride = extras.logits.stride(2)});
   }
   if (!extras.entropy.absent()) {
     float* entropy = extras.entropy.at(b, h);
     table.weigh(head, {.row_begin = 0,
                        .row_end = head.tq,
+                       .columns = columns,
                        .weights = nullptr,
                        .weights_stride = 0,
-                       .log_weight_sum = entropy});
+                       .log_sums = entropy});
     finish_entropy(head, entropy);
   }
 }
@@ -159,18 +79,44 @@ void write_extras(const KernelTable& table, const HeadArgs& head, const Attentio
 /// Everything of HeadArgs that no head changes.
 HeadArgs common_args(const AttentionArgs& args, const AttentionShape& s) noexcept {
   const AttentionOptions& options = args.options;
+  const Dropout& dropout = options.dropout;
   HeadArgs head{};
   head.tq = s.tq;
-  head.tk = s.tk;
   head.dk = s.dk;
   head.dv = s.dv;
   head.scale = options.scale.value_or(1.0F / std::sqrt(static_cast<float>(s.dk)));
+  head.softcap = options.softcap;
   head.inverse_temperature = 1.0F / options.temperature;
   head.causal = options.causal;
-  head.causal_offset = options.causal_offset.value_or(0);
+  // Wider than any sequence is unbounded; kept small, so that positions cannot overflow 32 bits.
+  constexpr Index kWidest = Index{1} << 29;
+  head.window_left = options.window_left > kWidest ? -1 : options.window_left;
+  head.window_right = options.window_right > kWidest ? -1 : options.window_right;
+  head.drop_below = static_cast<std::uint32_t>(std::lround(dropout.rate * 16777216.0F));
+  head.keep_factor = 1.0F / (1.0F - dropout.rate);
   head.q_stride = args.q.stride(2);
   head.out_stride = args.out.stride(2);
   return head;
+}
+
+/// What batch row b changes.
+void select_batch(const AttentionArgs& args, const AttentionShape& s, Index b,
+                  HeadArgs& head) noexcept {
+  const AttentionOptions& options = args.options;
+  head.tk = options.key_lengths.absent() ? s.tk : Index{*options.key_lengths.at(b)};
+  head.offset = options.causal_offsets.absent() ? options.causal_offset.value_or(0)
+                                                : Index{*options.causal_offsets.at(b)};
+}
+
+template <class T>
+const T* select_mask(const TensorView<const T>& view, Index b, Index h,
+                     Index (&strides)[2]) noexcept {
+  if (view.absent()) {
+    return nullptr;
+  }
+  strides[0] = view.stride(2);
+  strides[1] = view.stride(3);
+  return view.at(b, h);
 }
 
 /// Points `head` at query head h of batch row b.
@@ -178,72 +124,88 @@ void select_head(const AttentionArgs& args, Index b, Index h, HeadArgs& head) no
   const AttentionOptions& options = args.options;
   head.q = args.q.at(b, h);
   head.out = args.out.at(b, h);
-  if (!options.mask.absent()) {
-    head.mask = options.mask.at(b, h);
-    head.mask_strides[0] = options.mask.stride(2);
-    head.mask_strides[1] = options.mask.stride(3);
-  }
-  if (!options.bias.absent()) {
-    head.bias = options.bias.at(b, h);
-    head.bias_strides[0] = options.bias.stride(2);
-    head.bias_strides[1] = options.bias.stride(3);
-  }
+  head.mask = select_mask(options.mask, b, h, head.mask_strides);
+  head.bias[0] = select_mask(options.bias, b, h, head.bias_strides[0]);
+  head.bias[1] = select_mask(options.additive_mask, b, h, head.bias_strides[1]);
+  head.alibi_slope = options.alibi_slopes.absent() ? 0.0F : *options.alibi_slopes.at(h);
+  head.has_sink = !options.sinks.absent();
+  head.sink = head.has_sink ? *options.sinks.at(h) : 0.0F;
+  head.dropout_key =
+      kernels::mix_bits(kernels::mix_bits(options.dropout.seed ^ static_cast<std::uint64_t>(b)) ^
+                        static_cast<std::uint64_t>(h));
 }
+
+/// Where the keys and values of a head are: packed now, or in the cache.
+class Panels {
+ public:
+  Panels(const AttentionPlan& plan, const AttentionArgs& args, Workspace& workspace) noexcept
+      : plan_(plan), args_(args) {
+    const AttentionScratch scratch(*plan.table, plan.shape, args.cache != nullptr);
+    k_ = workspace.take(scratch.k_panels);
+    v_ = workspace.take(scratch.v_panels);
+  }
+
+  void load(Index b, Index h, HeadArgs& head) const noexcept {
+    if (args_.cache) {
+      head.k_panels = KvCacheAccess::k_panels(*args_.cache, b, h);
+      head.v_panels = KvCacheAccess::v_panels(*args_.cache, b, h);
+      head.v_panel_stride = KvCacheAccess::v_panel_stride(*args_.cache);
+      return;
+    }
+    plan_.table->pack({.b = args_.k.at(b, h),
+                       .row_stride = 1,
+                       .column_stride = args_.k.stride(2),
+                       .k = head.dk,
+                       .n = head.tk,
+                       .panels = k_});
+    plan_.table->pack({.b = args_.v.at(b, h),
+                       .row_stride = args_.v.stride(2),
+                       .column_stride = 1,
+                       .k = head.tk,
+                       .n = head.dv,
+                       .panels = v_});
+    head.k_panels = k_;
+    head.v_panels = v_;
+    head.v_panel_stride = head.tk * plan_.table->panel;
+  }
+
+ private:
+  const AttentionPlan& plan_;
+  const AttentionArgs& args_;
+  float* k_;
+  float* v_;
+};
 
 }  // namespace
 
-Status plan_attention(const char* function, AttentionArgs& args, AttentionPlan& plan) noexcept {
-  QKV_RETURN_IF_ERROR(require_kernels(function, plan.table));
-  AttentionShape& s = plan.shape;
-  QKV_RETURN_IF_ERROR(check_inputs(function, args, s));
-  QKV_RETURN_IF_ERROR(check_array(function, "out", args.out, {s.batch, s.num_heads, s.tq, s.dv}));
-  QKV_RETURN_IF_ERROR(check_options(function, args.options, s.tq, s.tk));
-  const std::array<Index, 4> scores{s.batch, s.num_heads, s.tq, s.tk};
-  QKV_RETURN_IF_ERROR(broadcast_to(function, "mask", args.options.mask, scores));
-  QKV_RETURN_IF_ERROR(broadcast_to(function, "bias", args.options.bias, scores));
-  QKV_RETURN_IF_ERROR(check_extras(function, args.extras, s));
-  plan.scratch = plan_scratch(*plan.table, s).total();
-  return {};
-}
-
-void run_attention(const AttentionPlan& plan, const AttentionArgs& args,
-                   Workspace& workspace) noexcept {
+Status run_attention(const AttentionPlan& plan, const AttentionArgs& args,
+                     Workspace& workspace) noexcept {
   const AttentionShape& s = plan.shape;
-  if (s.num_heads == 0 || s.tq == 0) {
-    return;
+  if (args.cache) {
+    QKV_RETURN_IF_ERROR(args.cache->append(args.k, args.v));
   }
-  const Scratch scratch = plan_scratch(*plan.table, s);
-  float* k_panels = workspace.take(scratch.k_panels);
-  float* v_panels = workspace.take(scratch.v_panels);
+  if (s.num_heads == 0 || s.tq == 0) {
+    return {};
+  }
+  const Panels panels(plan, args, workspace);
   HeadArgs head = common_args(args, s);
-  head.k_panels = k_panels;
-  head.v_panels = v_panels;
-  head.row_max = workspace.take(scratch.stats);
-  head.row_sum = workspace.take(scratch.stats);
-  head.scratch = workspace.take(scratch.tile);
+  head.row_max = workspace.take(static_cast<std::size_t>(s.tq));
+  head.row_sum = workspace.take(static_cast<std::size_t>(s.tq));
+  head.scratch = workspace.take(static_cast<std::size_t>(plan.table->head_scratch(s.dv)));
 
   const Index group = s.num_heads / s.num_kv_heads;
   for (Index b = 0; b < s.batch; ++b) {
+    select_batch(args, s, b, head);
     for (Index kv = 0; kv < s.num_kv_heads; ++kv) {
-      plan.table->pack({.b = args.k.at(b, kv),
-                        .row_stride = 1,
-                        .column_stride = args.k.stride(2),
-                        .k = s.dk,
-                        .n = s.tk,
-                        .panels = k_panels});
-      plan.table->pack({.b = args.v.at(b, kv),
-                        .row_stride = args.v.stride(2),
-                        .column_stride = 1,
-                        .k = s.tk,
-                        .n = s.dv,
-                        .panels = v_panels});
+      panels.load(b, kv, head);
       for (Index h = kv * group; h < (kv + 1) * group; ++h) {
         select_head(args, b, h, head);
         plan.table->attend(head);
-        write_extras(*plan.table, head, args.extras, b, h);
+        write_extras(*plan.table, head, args, s.tk, {b, h});
       }
     }
   }
+  return {};
 }
 
 Status attention(const AttentionArgs& args, Workspace& workspace) noexcept {
@@ -251,8 +213,7 @@ Status attention(const AttentionArgs& args, Workspace& workspace) noexcept {
   AttentionPlan plan;
   QKV_RETURN_IF_ERROR(plan_attention("attention", checked, plan));
   QKV_RETURN_IF_ERROR(workspace.begin(plan.scratch));
-  run_attention(plan, checked, workspace);
-  return {};
+  return run_attention(plan, checked, workspace);
 }
 
 std::size_t attention_scratch_bytes(const AttentionArgs& args) noexcept {

@@ -1,5 +1,5 @@
-// attention() in two steps, so that a layer can check everything before it computes anything and
-// run attention inside a workspace it has already begun.
+// attention() in two steps, so that a layer can check everything before it computes anything and run
+// attention inside a workspace it has already begun.
 #pragma once
 
 #include "kernels/kernel_table.hpp"
@@ -8,7 +8,9 @@
 namespace qkv {
 
 struct AttentionShape {
-  Index batch = 0, num_heads = 0, num_kv_heads = 0, tq = 0, tk = 0, dk = 0, dv = 0;
+  Index batch = 0, num_heads = 0, num_kv_heads = 0;
+  Index tq = 0, tk = 0;  ///< tk counts what the queries read: with a cache, all it will then hold
+  Index dk = 0, dv = 0;
 };
 
 struct AttentionPlan {
@@ -17,11 +19,12 @@ struct AttentionPlan {
   std::size_t scratch = 0;  ///< floats that run_attention() takes from the workspace
 };
 
-/// Checks `args` in the name of `function` and stretches its mask and bias to full rank.
+/// Checks `args` in the name of `function`, stretches its masks to full rank and fills in the offset.
 Status plan_attention(const char* function, AttentionArgs& args, AttentionPlan& plan) noexcept;
 
-/// Computes; cannot fail. `args` as plan_attention() left them.
-void run_attention(const AttentionPlan& plan, const AttentionArgs& args,
-                   Workspace& workspace) noexcept;
+/// Appends to the cache, if there is one, and computes. `args` as plan_attention() left them. Fails
+/// only if the cache was changed in between.
+Status run_attention(const AttentionPlan& plan, const AttentionArgs& args,
+                     Workspace& workspace) noexcept;
 
 }  // namespace qkv

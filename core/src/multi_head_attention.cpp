@@ -2,14 +2,16 @@
 
 #include <cstring>
 
-#include "attention_plan.hpp"
 #include "check.hpp"
 #include "isa_dispatch.hpp"
+#include "linear.hpp"
+#include "multi_head_call.hpp"
 
 namespace qkv {
 namespace {
 
 using kernels::KernelTable;
+using Activations = MultiHeadActivations;
 
 constexpr const char* kCreate = "MultiHeadAttention::create";
 constexpr const char* kForward = "MultiHeadAttention::forward";
@@ -43,61 +45,6 @@ Status resolve(MultiHeadAttentionConfig& c) noexcept {
   QKV_RETURN_IF_ERROR(at_least_one("d_k", c.d_k));
   QKV_RETURN_IF_ERROR(at_least_one("d_v", c.d_v));
   return at_least_one("d_context", c.d_context);
-}
-
-/// One of the four matrices as create() sees it: a view of [in, out], whatever the layout.
-struct Linear {
-  const char* name;
-  const char* bias_name;
-  TensorView<const float> weight;
-  TensorView<const float> bias;
-  Index in, out;
-  WeightLayout layout;
-};
-
-Status check_linear(const Linear& l) noexcept {
-  if (l.weight.absent()) {
-    return Status::error(StatusCode::kInvalidArgument, "%s: %s is missing", kCreate, l.name);
-  }
-  const bool in_out = l.layout == WeightLayout::kInOut;
-  QKV_RETURN_IF_ERROR(
-      check_array(kCreate, l.name, l.weight, {in_out ? l.in : l.out, in_out ? l.out : l.in}));
-  return l.bias.absent() ? Status{} : check_array(kCreate, l.bias_name, l.bias, {l.out});
-}
-
-Status pack_linear(const KernelTable& table, const Linear& l, PackedLinear& packed) noexcept {
-  const auto columns =
-      static_cast<std::size_t>((l.out + table.panel - 1) / table.panel * table.panel);
-  QKV_RETURN_IF_ERROR(packed.panels.reserve(columns * static_cast<std::size_t>(l.in)));
-  const bool in_out = l.layout == WeightLayout::kInOut;
-  table.pack({.b = l.weight.data,
-              .row_stride = l.weight.stride(in_out ? 0 : 1),
-              .column_stride = l.weight.stride(in_out ? 1 : 0),
-              .k = l.in,
-              .n = l.out,
-              .panels = packed.panels.data()});
-  if (!l.bias.absent()) {
-    QKV_RETURN_IF_ERROR(packed.bias.reserve(columns));
-    std::memset(packed.bias.data(), 0, columns * sizeof(float));
-    std::memcpy(packed.bias.data(), l.bias.data, static_cast<std::size_t>(l.out) * sizeof(float));
-  }
-  packed.in = l.in;
-  packed.out = l.out;
-  return {};
-}
-
-/// y[rows, out] = x[rows, in] W + b.
-void apply(const KernelTable& table, const PackedLinear& l, const float* x, Index rows,
-           float* y) noexcept {
-  table.gemm({.m = rows,
-              .n = l.out,
-              .k = l.in,
-              .a = x,
-              .a_stride = l.in,
-              .b_panels = l.panels.data(),
-              .bias = l.bias.data(),
-              .c = y,
-              .c_stride = l.out});
 }
 
 /// Columns [from, from + count) of the fused matrix or bias.
@@ -136,7 +83,7 @@ Status split_fused(const MultiHeadAttentionConfig& c, MultiHeadAttentionWeights&
   const Index v = c.num_kv_heads * c.d_v;
   const bool in_out = c.weight_layout == WeightLayout::kInOut;
   const Linear fused{"wqkv", "bqkv", w.wqkv, w.bqkv, c.d_model, q + k + v, c.weight_layout};
-  QKV_RETURN_IF_ERROR(check_linear(fused));
+  QKV_RETURN_IF_ERROR(check_linear(kCreate, fused));
   const int axis = in_out ? 1 : 0;
   w.wq = slice(w.wqkv, axis, 0, q);
   w.wk = slice(w.wqkv, axis, q, k);
@@ -148,15 +95,6 @@ Status split_fused(const MultiHeadAttentionConfig& c, MultiHeadAttentionWeights&
 }
 
 /// Q, K, V and O of one call.
-struct Activations {
-  std::size_t q, k, v, o;
-
-  [[nodiscard]] std::size_t total() const noexcept {
-    return Workspace::padded(q) + Workspace::padded(k) + Workspace::padded(v) +
-           Workspace::padded(o);
-  }
-};
-
 Activations plan_activations(const MultiHeadAttentionConfig& c, Index batch, Index tq,
                              Index tk) noexcept {
   const auto size = [&](Index tokens, Index heads, Index d) {
@@ -167,6 +105,48 @@ Activations plan_activations(const MultiHeadAttentionConfig& c, Index batch, Ind
           .k = size(tk, c.num_kv_heads, c.d_k),
           .v = size(tk, c.num_kv_heads, c.d_v),
           .o = size(tq, c.num_heads, c.d_v)};
+}
+
+/// Copies a dense array to `to`, points the view there and moves `to` behind it.
+template <class T>
+void copy_array(TensorView<const T>& view, float*& to) noexcept {
+  static_assert(sizeof(T) == sizeof(float));
+  if (view.absent()) {
+    return;
+  }
+  const auto count = static_cast<std::size_t>(view.size());
+  std::memcpy(to, view.data, count * sizeof(T));
+  view.data = reinterpret_cast<const T*>(to);
+  to += count;
+}
+
+/// Checks config.rotary and moves its arrays into `buffer`.
+Status own_rotary(MultiHeadAttentionConfig& c, AlignedBuffer& buffer) noexcept {
+  if (!c.rotary) {
+    return {};
+  }
+  RotaryOptions& rotary = *c.rotary;
+  QKV_RETURN_IF_ERROR(check_rotary("MultiHeadAttention::create: rotary", rotary, c.d_k));
+  std::size_t count = 0;
+  const auto check = [&count](const char* name, const auto& view) {
+    if (view.absent()) {
+      return Status{};
+    }
+    count += static_cast<std::size_t>(view.size());
+    constexpr Index kAny = ShapeText::kAny;
+    return view.rank == 1   ? check_dense(kCreate, name, view, {kAny})
+           : view.rank == 2 ? check_dense(kCreate, name, view, {kAny, kAny})
+                            : check_dense(kCreate, name, view, {kAny, kAny, kAny});
+  };
+  QKV_RETURN_IF_ERROR(check("rotary.cos", rotary.cos));
+  QKV_RETURN_IF_ERROR(check("rotary.sin", rotary.sin));
+  QKV_RETURN_IF_ERROR(check("rotary.positions", rotary.positions));
+  QKV_RETURN_IF_ERROR(buffer.reserve(count));
+  float* to = buffer.data();
+  copy_array(rotary.cos, to);
+  copy_array(rotary.sin, to);
+  copy_array(rotary.positions, to);
+  return {};
 }
 
 }  // namespace
@@ -180,6 +160,7 @@ Status MultiHeadAttention::create(const MultiHeadAttentionConfig& config,
   MultiHeadAttentionConfig& c = built.config_;
   c = config;
   QKV_RETURN_IF_ERROR(resolve(c));
+  QKV_RETURN_IF_ERROR(own_rotary(c, built.rotary_arrays_));
   MultiHeadAttentionWeights w = weights;
   QKV_RETURN_IF_ERROR(split_fused(c, w));
 
@@ -193,7 +174,7 @@ Status MultiHeadAttention::create(const MultiHeadAttentionConfig& config,
       {{"wo", "bo", w.wo, w.bo, c.num_heads * c.d_v, c.d_model, c.weight_layout}, &built.wo_},
   };
   for (const auto& part : parts) {
-    QKV_RETURN_IF_ERROR(check_linear(part.linear));
+    QKV_RETURN_IF_ERROR(check_linear(kCreate, part.linear));
   }
   for (const auto& part : parts) {
     QKV_RETURN_IF_ERROR(pack_linear(*table, part.linear, *part.packed));
@@ -202,15 +183,6 @@ Status MultiHeadAttention::create(const MultiHeadAttentionConfig& config,
   layer = std::move(built);
   return {};
 }
-
-/// Checks one call and measures what it needs.
-struct MultiHeadAttention::Call {
-  Index batch, tq, tk;
-  TensorView<const float> context;
-  Activations activations;
-  AttentionArgs attention;  ///< its q, k, v and out get their memory in forward()
-  AttentionPlan plan;
-};
 
 Status MultiHeadAttention::check(const ForwardArgs& args, Call& call) const noexcept {
   if (!kernels_) {
@@ -222,18 +194,17 @@ Status MultiHeadAttention::check(const ForwardArgs& args, Call& call) const noex
   QKV_RETURN_IF_ERROR(check_dense(kForward, "x", args.x, {kAny, kAny, c.d_model}));
   call.batch = args.x.extent(0);
   call.tq = args.x.extent(1);
-  call.context = args.x;
+  call.tk = call.tq;
   if (!args.context.absent()) {
     QKV_RETURN_IF_ERROR(
         check_dense(kForward, "context", args.context, {call.batch, kAny, c.d_context}));
-    call.context = args.context;
+    call.tk = args.context.extent(1);
   } else if (c.d_context != c.d_model) {
     return Status::error(StatusCode::kShapeMismatch,
                          "%s: context is absent and d_context is %lld, expected [%lld,*,%lld]",
                          kForward, static_cast<long long>(c.d_context),
                          static_cast<long long>(call.batch), static_cast<long long>(c.d_context));
   }
-  call.tk = call.context.extent(1);
   QKV_RETURN_IF_ERROR(check_dense(kForward, "y", args.y, {call.batch, call.tq, c.d_model}));
 
   call.activations = plan_activations(c, call.batch, call.tq, call.tk);
@@ -245,8 +216,10 @@ Status MultiHeadAttention::check(const ForwardArgs& args, Call& call) const noex
       .v = split_heads<const float>(&later, call.batch, call.tk, c.num_kv_heads, c.d_v),
       .out = split_heads<float>(&later, call.batch, call.tq, c.num_heads, c.d_v),
       .options = args.options,
-      .extras = args.extras};
+      .extras = args.extras,
+      .cache = args.cache};
   QKV_RETURN_IF_ERROR(plan_attention(kForward, call.attention, call.plan));
+  QKV_RETURN_IF_ERROR(check_positions(args, call));
   if (call.plan.table != kernels_) {
     return Status::error(StatusCode::kUnsupported,
                          "%s: the layer was created for %s and %s is active, expected the same",
@@ -255,31 +228,69 @@ Status MultiHeadAttention::check(const ForwardArgs& args, Call& call) const noex
   return {};
 }
 
-Status MultiHeadAttention::forward(const ForwardArgs& args, Workspace& workspace) const noexcept {
-  Call call;
-  QKV_RETURN_IF_ERROR(check(args, call));
-  QKV_RETURN_IF_ERROR(workspace.begin(call.activations.total() + call.plan.scratch));
+Status MultiHeadAttention::check_positions(const ForwardArgs& args, Call& call) const noexcept {
+  if (!config_.rotary) {
+    return {};
+  }
+  constexpr const char* kName = "MultiHeadAttention::forward: rotary";
+  RotaryOptions rotary = *config_.rotary;
+  if (args.cache && rotary.positions.absent() && rotary.cos.rank != 3) {
+    rotary.offset += args.cache->length();
+  }
+  const Index d = config_.d_k;
+  QKV_RETURN_IF_ERROR(plan_rotary(kName, rotary, {call.batch, call.tq, d}, call.q_rotary));
+  // In self-attention q and k are turned by the same rotations, made once.
+  return args.context.absent()
+             ? Status{}
+             : plan_rotary(kName, rotary, {call.batch, call.tk, d}, call.k_rotary);
+}
+
+void MultiHeadAttention::rotate(const Call& call, float* q, float* k,
+                                Workspace& workspace) const noexcept {
+  const MultiHeadAttentionConfig& c = config_;
+  const auto queries = split_heads(q, call.batch, call.tq, c.num_heads, c.d_k);
+  const auto keys = split_heads(k, call.batch, call.tk, c.num_kv_heads, c.d_k);
+  if (call.k_rotary.shape.d == 0) {
+    rotate_in_place(call.q_rotary, workspace, {queries, keys});
+    return;
+  }
+  rotate_in_place(call.q_rotary, workspace, {queries});
+  rotate_in_place(call.k_rotary, workspace, {keys});
+}
+
+Status MultiHeadAttention::run(const ForwardArgs& args, Call& call,
+                               Workspace& workspace) const noexcept {
   const KernelTable& table = *kernels_;
   float* q = workspace.take(call.activations.q);
   float* k = workspace.take(call.activations.k);
   float* v = workspace.take(call.activations.v);
   float* o = workspace.take(call.activations.o);
   apply(table, wq_, args.x.data, call.batch * call.tq, q);
-  apply(table, wk_, call.context.data, call.batch * call.tk, k);
-  apply(table, wv_, call.context.data, call.batch * call.tk, v);
+  const float* context = args.context.absent() ? args.x.data : args.context.data;
+  apply(table, wk_, context, call.batch * call.tk, k);
+  apply(table, wv_, context, call.batch * call.tk, v);
   call.attention.q.data = q;
   call.attention.k.data = k;
   call.attention.v.data = v;
   call.attention.out.data = o;
-  run_attention(call.plan, call.attention, workspace);
+  if (config_.rotary) {
+    rotate(call, q, k, workspace);
+  }
+  QKV_RETURN_IF_ERROR(run_attention(call.plan, call.attention, workspace));
   apply(table, wo_, o, call.batch * call.tq, args.y.data);
   return {};
 }
 
+Status MultiHeadAttention::forward(const ForwardArgs& args, Workspace& workspace) const noexcept {
+  Call call;
+  QKV_RETURN_IF_ERROR(check(args, call));
+  QKV_RETURN_IF_ERROR(workspace.begin(call.scratch()));
+  return run(args, call, workspace);
+}
+
 std::size_t MultiHeadAttention::forward_scratch_bytes(const ForwardArgs& args) const noexcept {
   Call call;
-  return check(args, call).ok() ? (call.activations.total() + call.plan.scratch) * sizeof(float)
-                                : 0;
+  return check(args, call).ok() ? call.scratch() * sizeof(float) : 0;
 }
 
 }  // namespace qkv

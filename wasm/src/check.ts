@@ -7,9 +7,11 @@ import type { ArrayInput, NdArray, NdMask } from './types.js';
 
 /** The shape and elements of an input, wherever they are. */
 export interface Input {
+  /** What the caller calls it, for messages. */
+  readonly name: string;
   readonly shape: readonly number[];
   /** A tensor of the engine, or elements to copy in. */
-  readonly source: WasmTensor | Float32Array | Uint8Array;
+  readonly source: WasmTensor | Float32Array | Uint8Array | Int32Array;
 }
 
 const typeNames = new Map<unknown, string>([
@@ -32,6 +34,8 @@ function tagOf(value: unknown): string {
 
 export const isFloat32Array = (value: unknown): value is Float32Array =>
   ArrayBuffer.isView(value) && tagOf(value) === 'Float32Array';
+export const isInt32Array = (value: unknown): value is Int32Array =>
+  ArrayBuffer.isView(value) && tagOf(value) === 'Int32Array';
 export const isUint8Array = (value: unknown): value is Uint8Array =>
   ArrayBuffer.isView(value) && tagOf(value) === 'Uint8Array';
 
@@ -71,14 +75,14 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** An NdArray or a Tensor; with `boolean`, an NdMask too. */
 function checkInput(fn: string, name: string, value: unknown, boolean: boolean): Input {
   if (value instanceof WasmTensor) {
-    return { shape: value.shape, source: value };
+    return { name, shape: value.shape, source: value };
   }
   const data = isRecord(value) ? value['data'] : undefined;
   if (isRecord(value) && (isFloat32Array(data) || (boolean && isUint8Array(data)))) {
     const shape = value['shape'];
     checkShape(fn, name, shape);
     checkElements(fn, name, data.length, shape);
-    return { shape, source: data };
+    return { name, shape, source: data };
   }
   const was =
     isRecord(value) && data !== undefined ? `{ data: ${describe(data)} }` : describe(value);
@@ -92,12 +96,18 @@ export function checkArray(fn: string, name: string, value: ArrayInput): Input {
   return checkInput(fn, name, value, false);
 }
 
-export function checkMask(fn: string, value: NdMask | NdArray): Input {
-  const mask = checkInput(fn, 'mask', value, true);
+/** A mask or bias that broadcasts to the scores; undefined stays undefined. */
+export function checkMask(
+  fn: string,
+  name: 'mask' | 'bias',
+  value: NdMask | NdArray | undefined,
+): Input | undefined {
+  if (value === undefined) return undefined;
+  const mask = checkInput(fn, name, value, name === 'mask');
   if (mask.shape.length < 1 || mask.shape.length > 4) {
     throw new QkvError(
       'shape_mismatch',
-      `${fn}: mask is ${shapeText(mask.shape)}, expected a shape of rank 1 to 4`,
+      `${fn}: ${name} is ${shapeText(mask.shape)}, expected a shape of rank 1 to 4`,
     );
   }
   return mask;
@@ -111,16 +121,7 @@ export function checkWeight(
   shape: readonly number[],
 ): Input | undefined {
   if (value === undefined) return undefined;
-  if (shape.length === 1) {
-    if (!isFloat32Array(value)) {
-      throw new QkvError(
-        'invalid_argument',
-        `${fn}: ${name} is ${describe(value)}, expected a Float32Array of ${shape[0]}`,
-      );
-    }
-    checkElements(fn, name, value.length, shape);
-    return { shape, source: value };
-  }
+  if (shape.length === 1) return checkVector(fn, name, value as Float32Array, shape[0]);
   const input = checkInput(fn, name, value, false);
   if (input.shape.length !== 2 || input.shape.some((extent, axis) => extent !== shape[axis])) {
     throw new QkvError(
@@ -129,6 +130,44 @@ export function checkWeight(
     );
   }
   return input;
+}
+
+/** A Float32Array, with exactly `length` elements if that is known; undefined stays undefined. */
+export function checkVector(
+  fn: string,
+  name: string,
+  value: Float32Array | undefined,
+  length?: number,
+): Input | undefined {
+  if (value === undefined) return undefined;
+  if (!isFloat32Array(value)) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is ${describe(value)}, expected a Float32Array${length === undefined ? '' : ` of ${length}`}`,
+    );
+  }
+  const shape = [length ?? value.length];
+  checkElements(fn, name, value.length, shape);
+  return { name, shape, source: value };
+}
+
+/** The same for an Int32Array. */
+export function checkIntegers(
+  fn: string,
+  name: string,
+  value: Int32Array | undefined,
+  length?: number,
+): Input | undefined {
+  if (value === undefined) return undefined;
+  if (!isInt32Array(value)) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is ${describe(value)}, expected an Int32Array${length === undefined ? '' : ` of ${length}`}`,
+    );
+  }
+  const shape = [length ?? value.length];
+  checkElements(fn, name, value.length, shape);
+  return { name, shape, source: value };
 }
 
 /** A whole number within [least, most]. */

@@ -1,35 +1,95 @@
-// The argument words of a call, in the order of wasm/bindings.cpp. The module says its own order when
-// it is loaded and the loader compares the two, so they cannot drift apart unseen.
-
-import type { Address } from './raw.js';
+// The arguments of a call, named as in wasm/descriptor.def and wasm/operators.def. The module says its
+// own order when it is loaded and the loader compares the two, so they cannot drift apart unseen.
 
 // prettier-ignore
-const fields = [
-  'q', 'k', 'v', 'out', 'batch', 'numHeads', 'numKvHeads', 'tq', 'tk', 'dK', 'dV',
-  'qSplit', 'kSplit', 'vSplit', 'hasScale', 'scale', 'temperature',
-  'causal', 'hasCausalOffset', 'causalOffset',
-  'mask', 'maskIsBoolean', 'maskRank', 'mask0', 'mask1', 'mask2', 'mask3',
-  'weights', 'rowBegin', 'rowEnd', 'lse', 'entropy',
-  'dModel', 'layerHeads', 'layerKvHeads', 'layerDK', 'layerDV', 'dContext', 'outIn',
+export const arrayNames = [
+  'q', 'k', 'v', 'out', 'mask', 'additiveMask', 'bias', 'alibiSlopes', 'sinks', 'keyLengths',
+  'causalOffsets', 'contextKeyLengths', 'weights', 'logits', 'lse', 'entropy',
   'wq', 'wk', 'wv', 'wqkv', 'wo', 'bq', 'bk', 'bv', 'bqkv', 'bo',
+  'crossWq', 'crossWk', 'crossWv', 'crossWqkv', 'crossWo',
+  'crossBq', 'crossBk', 'crossBv', 'crossBqkv', 'crossBo',
+  'gamma1', 'beta1', 'gammaCross', 'betaCross', 'gamma2', 'beta2',
+  'w1', 'b1', 'w2', 'b2', 'wGate', 'bGate',
+  'x', 'table', 'ids', 'positions', 'cos', 'sin', 'gamma', 'beta',
 ] as const;
 
-export type Field = (typeof fields)[number];
-export type CallWords = Partial<Record<Field, number>>;
+// prettier-ignore
+export const numberNames = [
+  'handle', 'cache', 'batch', 'capacity',
+  'numHeads', 'numKvHeads', 'dModel', 'dK', 'dV', 'dContext', 'dFeedForward', 'outIn',
+  'postNorm', 'rmsNorm', 'activation', 'crossAttention',
+  'hasScale', 'scale', 'softcap', 'temperature', 'causal', 'hasCausalOffset', 'causalOffset',
+  'windowLeft', 'windowRight', 'dropoutRate', 'dropoutSeedHigh', 'dropoutSeedLow', 'logitStage',
+  'rowBegin', 'rowEnd',
+  'hasRotary', 'rotaryDim', 'interleaved', 'scaling', 'factor', 'originalLength', 'betaFast',
+  'betaSlow', 'hasAttentionFactor', 'attentionFactor',
+  'offset', 'base', 'concatenated', 'axis', 'epsilon', 'clamp', 'bidirectional', 'maxDistance',
+  'length',
+] as const;
 
-/** What RawModule._fields() must say. */
-export const fieldNames = fields.map((name) => `${name},`).join('');
+// prettier-ignore
+export const operatorNames = [
+  'attention', 'createLayer', 'forwardLayer', 'destroyLayer',
+  'createCache', 'appendCache', 'truncateCache', 'readCache', 'destroyCache',
+  'sinusoidalEncoding', 'sinusoidalShift', 'rotaryEmbedding', 'alibiSlopes', 't5RelativeBias',
+  'transformerXlBias',
+  'learnedEncoding', 'layerNorm', 'rmsNorm', 'gelu', 'embedding', 'entropy', 'headStatistics',
+  'createBlock', 'forwardBlock', 'destroyBlock',
+] as const;
 
-/** Writes the words of one call; those not given are 0. */
-export function writeDescriptor(memory: ArrayBuffer, address: Address, words: CallWords): void {
-  const integers = new Int32Array(memory, address, fields.length);
-  const floats = new Float32Array(memory, address, fields.length);
-  for (const [index, name] of fields.entries()) {
-    const value = words[name] ?? 0;
-    if (name === 'scale' || name === 'temperature') {
-      floats[index] = value;
-    } else {
-      integers[index] = value;
-    }
+export type ArrayName = (typeof arrayNames)[number];
+export type NumberName = (typeof numberNames)[number];
+export type Operator = (typeof operatorNames)[number];
+export type Numbers = Partial<Record<NumberName, number>>;
+
+const joined = (names: readonly string[]): string => names.map((name) => `${name},`).join('');
+
+/** What RawModule._fields() and _operators() must say. */
+export const fieldNames = `${joined(arrayNames)};${joined(numberNames)}`;
+export const operatorList = joined(operatorNames);
+
+const indexOf = <Name extends string>(names: readonly Name[]): Record<Name, number> =>
+  Object.fromEntries(names.map((name, index) => [name, index])) as Record<Name, number>;
+
+export const operatorIndex = indexOf(operatorNames);
+
+/** 32-bit words of an array: its address, its rank and four extents. */
+const arrayWords = 6;
+const arrayIndex = indexOf(arrayNames);
+const numberIndex = indexOf(numberNames);
+const arraysEnd = arrayNames.length * arrayWords;
+
+/** Where and what shape an array is. */
+export interface Placed {
+  readonly name: ArrayName;
+  readonly address: number;
+  readonly shape: readonly number[];
+}
+
+/** Writes the arguments of one call; arrays that are not given have rank 0, numbers are 0. */
+export function writeDescriptor(
+  memory: ArrayBuffer,
+  descriptor: number,
+  arrays: Iterable<Placed>,
+  numbers: Numbers,
+): void {
+  const words = new Int32Array(memory, descriptor, arraysEnd);
+  words.fill(0);
+  for (const { name, address, shape } of arrays) {
+    const start = arrayIndex[name] * arrayWords;
+    words[start] = address;
+    words[start + 1] = shape.length;
+    for (const [axis, extent] of shape.entries()) words[start + 2 + axis] = extent;
   }
+  const values = new Float64Array(memory, descriptor + arraysEnd * 4, numberNames.length);
+  values.fill(0);
+  for (const name of Object.keys(numbers) as NumberName[]) {
+    values[numberIndex[name]] = numbers[name] ?? 0;
+  }
+}
+
+/** Reads a number back, where a call left its result. */
+export function readNumber(memory: ArrayBuffer, descriptor: number, name: NumberName): number {
+  const values = new Float64Array(memory, descriptor + arraysEnd * 4, numberNames.length);
+  return values[numberIndex[name]] ?? 0;
 }

@@ -1,9 +1,22 @@
 import { attention } from './attention.js';
 import { checkInteger, checkShape, sizeOf } from './check.js';
-import { type CallWords, writeDescriptor } from './descriptor.js';
+import {
+  embedding,
+  entropy,
+  gelu,
+  headStatistics,
+  layerNorm,
+  learnedEncoding,
+  rmsNorm,
+} from './arrays.js';
+import { createBlock } from './block.js';
+import { createCache } from './cache.js';
+import { type Operator, operatorIndex, writeDescriptor } from './descriptor.js';
 import { QkvError, type QkvErrorCode } from './error.js';
 import { createLayer } from './layer.js';
 import { sinusoidalEncoding, sinusoidalShift } from './positional.js';
+import { alibiSlopes, t5RelativeBias, transformerXlBias } from './relative.js';
+import { rotaryEmbedding } from './rotary.js';
 import type { Address, RawModule } from './raw.js';
 import { Handle, WasmTensor } from './tensor.js';
 import type {
@@ -11,12 +24,17 @@ import type {
   AttentionOptions,
   AttentionResult,
   EngineInfo,
+  KvCache,
   MultiHeadAttention,
   MultiHeadAttentionConfig,
   MultiHeadAttentionWeights,
   NdArray,
   Qkv,
+  RotaryOptions,
   Tensor,
+  TransformerBlock,
+  TransformerBlockConfig,
+  TransformerBlockWeights,
 } from './types.js';
 
 /** One WebAssembly instance and everything that lives in it. */
@@ -57,18 +75,33 @@ export class Engine implements Qkv {
 
   /** An address that the module made, or the error that kept it from it. */
   room(fn: string, address: Address): Address {
-    if (address === 0) throw this.#lastError(fn);
+    if (address === 0) throw this.lastError(fn);
     return address >>> 0;
   }
 
-  /** Writes the descriptor of a call. */
-  describe(fn: string, words: CallWords): void {
-    writeDescriptor(this.buffer(fn), this.raw(fn)._descriptor(), words);
+  /**
+   * Lets `work` make a block of its own and gives it back at once: the staging block would keep the
+   * size of the largest weights for good.
+   */
+  withRoom(fn: string, work: (room: (floats: number) => Address) => void): void {
+    const raw = this.raw(fn);
+    let block: Address = 0;
+    try {
+      work((floats) => {
+        block = this.room(fn, raw._createBuffer(floats));
+        return raw._bufferData(block) >>> 0;
+      });
+    } finally {
+      if (block !== 0) raw._destroyBuffer(block);
+    }
   }
 
-  /** Throws what the core reported. */
-  succeed(fn: string, code: number): void {
-    if (code !== 0) throw this.#lastError(fn);
+  /** Frees an object of the module; nothing to do once the engine is disposed. */
+  destroy(operator: Operator, handle: Address): void {
+    if (!this.#raw) return;
+    const memory = this.buffer(operator);
+    writeDescriptor(memory, this.#raw._descriptor() >>> 0, [], { handle });
+    this.#raw._run(operatorIndex[operator]);
   }
 
   tensor(shape: readonly number[], data?: ArrayLike<number>): Tensor {
@@ -100,11 +133,22 @@ export class Engine implements Qkv {
     return attention(this, [q, k, v], options);
   }
 
+  kvCache(options: Parameters<Qkv['kvCache']>[0]): KvCache {
+    return createCache(this, options);
+  }
+
   multiHeadAttention(
     config: MultiHeadAttentionConfig,
     weights: MultiHeadAttentionWeights,
   ): MultiHeadAttention {
     return createLayer(this, config, weights);
+  }
+
+  transformerBlock(
+    config: TransformerBlockConfig,
+    weights: TransformerBlockWeights,
+  ): TransformerBlock {
+    return createBlock(this, config, weights);
   }
 
   sinusoidalEncoding(
@@ -123,6 +167,59 @@ export class Engine implements Qkv {
     return sinusoidalShift(this, k, dModel, options);
   }
 
+  rotaryEmbedding(x: ArrayInput, options: RotaryOptions = {}): NdArray {
+    return rotaryEmbedding(this, x, options);
+  }
+
+  alibiSlopes(numHeads: number): Float32Array {
+    return alibiSlopes(this, numHeads);
+  }
+
+  t5RelativeBias(
+    table: NdArray,
+    queryLength: number,
+    keyLength: number,
+    options: Parameters<Qkv['t5RelativeBias']>[3] = {},
+  ): NdArray {
+    return t5RelativeBias(this, table, [queryLength, keyLength], options);
+  }
+
+  transformerXlBias(q: ArrayInput, r: NdArray, v: NdArray): NdArray {
+    return transformerXlBias(this, q, r, v);
+  }
+
+  learnedEncoding(
+    table: NdArray,
+    length: number,
+    options: Parameters<Qkv['learnedEncoding']>[2] = {},
+  ): NdArray {
+    return learnedEncoding(this, table, length, options);
+  }
+
+  layerNorm(x: ArrayInput, options: Parameters<Qkv['layerNorm']>[1] = {}): NdArray {
+    return layerNorm(this, x, options);
+  }
+
+  rmsNorm(x: ArrayInput, options: Parameters<Qkv['rmsNorm']>[1] = {}): NdArray {
+    return rmsNorm(this, x, options);
+  }
+
+  gelu(x: ArrayInput, options: Parameters<Qkv['gelu']>[1] = {}): NdArray {
+    return gelu(this, x, options);
+  }
+
+  embedding(table: NdArray, ids: Int32Array): NdArray {
+    return embedding(this, table, ids);
+  }
+
+  entropy(weights: ArrayInput): NdArray {
+    return entropy(this, weights);
+  }
+
+  headStatistics(weights: ArrayInput): ReturnType<Qkv['headStatistics']> {
+    return headStatistics(this, weights);
+  }
+
   memory(): { heapBytes: number; usedBytes: number; handles: number } {
     return {
       heapBytes: this.buffer('memory').byteLength,
@@ -139,7 +236,7 @@ export class Engine implements Qkv {
   }
 
   /** The core's last failure in the name of `fn`, unless its message names a function already. */
-  #lastError(fn: string): QkvError {
+  lastError(fn: string): QkvError {
     const raw = this.raw(fn);
     const code = raw._statusName(raw._lastCode()) as QkvErrorCode;
     const message = raw._lastMessage();

@@ -2,7 +2,7 @@
 
 import createModule from 'qkv-glue';
 import { describe } from './check.js';
-import { fieldNames } from './descriptor.js';
+import { fieldNames, operatorList } from './descriptor.js';
 import { QkvError } from './error.js';
 import { relaxedProbe, simdProbe } from './probes.js';
 import type { RawModule } from './raw.js';
@@ -192,8 +192,11 @@ export async function load(options: InitOptions): Promise<Loaded> {
   checkGiven(variant, options);
   const raw = await instantiate(module);
   const isa = raw._isa();
-  if (isa !== isaOf[variant] || raw._fields() !== fieldNames) {
-    throw fail(`the .wasm runs ${isa} with other argument words, expected ${isaOf[variant]}`);
+  const same = raw._fields() === fieldNames && raw._operators() === operatorList;
+  if (isa !== isaOf[variant] || !same) {
+    throw fail(
+      `the .wasm runs ${isa} with other operators or arguments, expected ${isaOf[variant]}`,
+    );
   }
   return { raw, variant, isa };
 }

@@ -1,27 +1,13 @@
+import { Call } from './call.js';
 import { checkChoice, checkInteger, checkKeys, checkOption } from './check.js';
 import type { Engine } from './engine.js';
-import { Transfer } from './transfer.js';
+import { mostInt } from './heads.js';
 import type { NdArray, Qkv } from './types.js';
 
-const mostInt = 2 ** 31 - 1;
 const layouts = ['interleaved', 'concatenated'];
 
 type EncodingOptions = NonNullable<Parameters<Qkv['sinusoidalEncoding']>[2]>;
 type ShiftOptions = NonNullable<Parameters<Qkv['sinusoidalShift']>[2]>;
-
-/** Room for one result, filled by `compute`, which gets its address and returns the core's code. */
-function fill(
-  engine: Engine,
-  fn: string,
-  shape: readonly number[],
-  compute: (address: number) => number,
-): NdArray {
-  const transfer = new Transfer(engine, fn);
-  const slot = transfer.output(shape.reduce((n, extent) => n * extent, 1));
-  transfer.begin();
-  engine.succeed(fn, compute(transfer.address(slot)));
-  return { data: transfer.read(slot), shape };
-}
 
 export function sinusoidalEncoding(
   engine: Engine,
@@ -30,7 +16,7 @@ export function sinusoidalEncoding(
   options: EncodingOptions,
 ): NdArray {
   const fn = 'sinusoidalEncoding';
-  const raw = engine.raw(fn);
+  engine.raw(fn);
   checkKeys(fn, 'options', options, ['offset', 'base', 'layout']);
   const { offset = 0, base = 10000, layout = 'interleaved' } = options;
   checkInteger(fn, 'length', length, 0, mostInt);
@@ -38,9 +24,10 @@ export function sinusoidalEncoding(
   checkInteger(fn, 'offset', offset, -mostInt, mostInt);
   checkOption(fn, 'base', base, 'number');
   checkChoice(fn, 'layout', layout, layouts);
-  return fill(engine, fn, [length, dModel], (table) =>
-    raw._sinusoid(table, length, dModel, offset, base, layout === 'concatenated'),
-  );
+  const concatenated = layout === 'concatenated' ? 1 : 0;
+  return new Call(engine, fn).result('sinusoidalEncoding', [length, dModel], {
+    ...{ offset, base, concatenated },
+  });
 }
 
 export function sinusoidalShift(
@@ -50,7 +37,7 @@ export function sinusoidalShift(
   options: ShiftOptions,
 ): NdArray {
   const fn = 'sinusoidalShift';
-  const raw = engine.raw(fn);
+  engine.raw(fn);
   checkKeys(fn, 'options', options, ['base', 'form', 'layout']);
   const { base = 10000, form = 'blocks', layout = 'interleaved' } = options;
   checkInteger(fn, 'k', k, -mostInt, mostInt);
@@ -58,11 +45,9 @@ export function sinusoidalShift(
   checkOption(fn, 'base', base, 'number');
   checkChoice(fn, 'form', form, ['blocks', 'dense']);
   checkChoice(fn, 'layout', layout, layouts);
-  return form === 'blocks'
-    ? fill(engine, fn, [Math.ceil(dModel / 2), 2, 2], (blocks) =>
-        raw._shiftBlocks(blocks, k, dModel, base),
-      )
-    : fill(engine, fn, [dModel, dModel], (matrix) =>
-        raw._shiftMatrix(matrix, k, dModel, base, layout === 'concatenated'),
-      );
+  const shape = form === 'blocks' ? [Math.ceil(dModel / 2), 2, 2] : [dModel, dModel];
+  const concatenated = layout === 'concatenated' ? 1 : 0;
+  return new Call(engine, fn).result('sinusoidalShift', shape, {
+    ...{ offset: k, dModel, base, concatenated },
+  });
 }

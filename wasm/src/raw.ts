@@ -6,6 +6,7 @@ export type Address = number;
 export interface RawModule {
   readonly wasmMemory: WebAssembly.Memory;
   _fields(): string;
+  _operators(): string;
   _descriptor(): Address;
   _isa(): string;
   _version(): string;
@@ -19,24 +20,6 @@ export interface RawModule {
   _createBuffer(floats: number): Address;
   _bufferData(handle: Address): Address;
   _destroyBuffer(handle: Address): void;
-  _attention(): number;
-  _createLayer(): Address;
-  _forwardLayer(handle: Address): number;
-  _destroyLayer(handle: Address): void;
-  _sinusoid(
-    table: Address,
-    length: number,
-    dModel: number,
-    offset: number,
-    base: number,
-    concatenated: boolean,
-  ): number;
-  _shiftBlocks(blocks: Address, k: number, dModel: number, base: number): number;
-  _shiftMatrix(
-    matrix: Address,
-    k: number,
-    dModel: number,
-    base: number,
-    concatenated: boolean,
-  ): number;
+  /** Runs operator number `index` of wasm/operators.def on the descriptor. A status code. */
+  _run(index: number): number;
 }

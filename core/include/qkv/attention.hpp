@@ -11,38 +11,77 @@
 
 namespace qkv {
 
+class KvCache;
+
+/// Randomly drops weights, as in training (forward only): each is kept with probability 1 - rate and
+/// then divided by it. Which ones is a pure function of (seed, batch row, head, query, key).
+struct Dropout {
+  float rate = 0.0F;  ///< in [0, 1)
+  std::uint64_t seed = 0;
+};
+
 /// How scores become weights. The defaults are plain attention over all keys.
 struct AttentionOptions {
   /// Factor on q.k. Default 1/sqrt(d_k), which keeps the variance of the logits at 1 for
   /// unit-variance q and k (Vaswani et al. 2017, section 3.2.1). Finite.
   std::optional<float> scale;
+  /// c > 0: scores become c tanh(s / c), before any bias. 0 for none. Finite.
+  float softcap = 0.0F;
   /// tau > 0: logits are divided by it before the softmax. Towards 0 the weights tend to the
   /// argmax, towards infinity to the mean over the allowed keys. A normal, finite float.
   float temperature = 1.0F;
-  /// Key j may be read by query i only if j <= i + causal_offset.
+  /// Key j may be read by query i only if j <= i + offset.
   bool causal = false;
-  /// Absolute position of query 0 minus that of key 0. Defaults to 0 when Tq == Tk and must be
-  /// given otherwise, because libraries disagree: 0 aligns the top-left corners, Tk - Tq the
-  /// bottom-right. Negative offsets leave the leading rows without any key. Only with `causal`.
+  /// Position of query 0 minus that of key 0, at most 2^30 in size; causality, the window and ALiBi
+  /// measure by it. With a cache the default is its length before the call, and without one 0 when
+  /// Tq == Tk; otherwise those three need it, because libraries disagree: 0 aligns the top-left
+  /// corners, Tk - Tq the bottom-right. A negative one leaves the leading rows without any key.
   std::optional<Index> causal_offset;
+  /// The same for each batch row, [B]; instead of causal_offset.
+  TensorView<const std::int32_t> causal_offsets;
+  /// With p = i + offset, query i may read keys p - window_left <= j <= p + window_right, both ends
+  /// included; -1 = unbounded.
+  Index window_left = -1;
+  Index window_right = -1;
+  /// Keys in use of each batch row, [B], 0 to Tk. Those past it are never read.
+  TensorView<const std::int32_t> key_lengths;
   /// Nonzero = may attend. Rank 1 to 4, broadcast right-aligned to [B, Hq, Tq, Tk].
   TensorView<const std::uint8_t> mask;
-  /// Added to the scaled scores; -inf excludes the key. Rank 1 to 4, broadcast right-aligned to
-  /// [B, Hq, Tq, Tk].
+  /// Added to the scores, where -inf excludes the key. Rank 1 to 4, broadcast right-aligned to
+  /// [B, Hq, Tq, Tk]. The two add up.
+  TensorView<const float> additive_mask;
   TensorView<const float> bias;
+  /// [Hq]: adds -slope |i + offset - j| (ALiBi, Press et al. 2022); alibi_slopes() has the paper's.
+  TensorView<const float> alibi_slopes;
+  /// [Hq]: a logit, not divided by the temperature, that joins the maximum and the denominator of
+  /// every row of its head but has no value: weights then sum to less than 1.
+  TensorView<const float> sinks;
+  Dropout dropout;
+};
+
+/// Where in the pipeline scores are read off.
+enum class LogitStage : std::uint8_t {
+  kRaw,     ///< scale * q.k
+  kCapped,  ///< after the softcap
+  kBiased,  ///< after all biases, -inf where excluded; before the temperature
 };
 
 /// What else the call should write. Absent views cost nothing.
 struct AttentionExtras {
-  /// [B, Hq, row_end - row_begin, Tk]: softmax weights of these query rows. Contiguous last axis.
+  /// [B, Hq, row_end - row_begin, Tk]: the weights that multiply v, of these query rows. Contiguous
+  /// last axis.
   TensorView<float> weights;
-  /// Query rows [row_begin, row_end) for `weights`; row_end < 0 means Tq.
+  /// [B, Hq, row_end - row_begin, Tk]: scores at `logit_stage`; -inf past the keys in use.
+  TensorView<float> logits;
+  LogitStage logit_stage = LogitStage::kBiased;
+  /// Query rows [row_begin, row_end) for `weights` and `logits`; row_end < 0 means Tq.
   Index row_begin = 0;
   Index row_end = -1;
-  /// [B, Hq, Tq]: log of the sum of exp(logit / temperature) over the allowed keys; -inf if none.
+  /// [B, Hq, Tq]: log of the sum of exp(logit / temperature) over the allowed keys, and the sink;
+  /// -inf if no key is allowed.
   TensorView<float> lse;
-  /// [B, Hq, Tq]: entropy of each row of weights in nats, between 0 and ln Tk; 0 if no key is
-  /// allowed.
+  /// [B, Hq, Tq]: -sum_j p_j ln p_j over the keys of each row before dropout, in nats, between 0 and
+  /// ln Tk without a sink; 0 if no key is allowed.
   TensorView<float> entropy;
 };
 
@@ -58,16 +97,22 @@ struct AttentionArgs {
   TensorView<float> out;
   AttentionOptions options;
   AttentionExtras extras;
+  /// When given, k and v hold the new tokens: they are appended, and the queries read everything the
+  /// cache then holds, so that Tk below is its new length.
+  KvCache* cache = nullptr;
 };
 
-/// Scaled dot-product attention, for every batch row b, query head h and query i:
+/// Scaled dot-product attention, for every batch row b, query head h and query i, in this order:
 ///
-///     s_j   = scale * (q_i . k_j) + bias_ij
-///     p     = softmax over allowed j of s_j / temperature
-///     out_i = sum_j p_j v_j
+///     s_j   = scale * (q_i . k_j)
+///     s_j   = softcap * tanh(s_j / softcap)                        if a softcap is given
+///     s_j   = s_j + biases_ij - slope_h |i + offset - j|           whichever are given
+///     p     = softmax over allowed j of s_j / temperature          with the sink in the denominator
+///     out_i = sum_j dropout(p_j) v_j
 ///
-/// with exclusion by `mask`, `bias` = -inf and `causal`, combined by "and". Computed in tiles with
-/// a running maximum (Milakov & Gimelshein 2018; Dao et al. 2022), so no T x T array ever exists.
+/// with exclusion by masks, biases of -inf, causality, window and key lengths, combined by "and".
+/// Computed in tiles with a running maximum (Milakov & Gimelshein 2018; Dao et al. 2022), so no
+/// T x T array ever exists. Order and offsets follow ONNX Attention-24.
 ///
 /// Guarantees
 /// - A row with no allowed key gives zeros in out and weights, lse = -inf, entropy 0.
@@ -76,32 +121,35 @@ struct AttentionArgs {
 /// - Changing a key or value that row i may not read leaves row i bit for bit as it was; the same
 ///   holds for other batch rows and heads.
 ///
-/// Error bound against exact arithmetic on the same inputs, with u = 2^-24 and, for the row at
-/// hand, A = max over allowed j of (|scale| sum_d |q_d k_jd| + |bias_j|) / temperature and
-/// V = max |v|:
+/// Error bound against exact arithmetic on the same inputs, with u = 2^-24 and, for the row at hand,
+/// A = max over allowed j of (|scale| sum_d |q_d k_jd| + sum of |biases_j|) / temperature, or the
+/// size of the sink if that is greater, and V = max |v| / (1 - dropout rate):
 ///
-///     |out - exact|    <= u V (2 (d_k + 6) A + 3 Tk + 40)
-///     |weights - exact| <= u w (2 (d_k + 6) A + Tk + 40),     w the exact weight, plus 2^-126
-///     |lse - exact|    <= u ((d_k + 6) A + Tk + 40 + |lse|)
-///     |entropy - exact| <= u (2 (d_k + 6) A + 2 Tk + 80) (ln Tk + 2)
+///     |out - exact|    <= u V (2 (d_k + 16) A + 3 Tk + 40)
+///     |weights - exact| <= u w (2 (d_k + 16) A + Tk + 40),     w the exact weight, plus 2^-126
+///     |logits - exact| <= u (d_k + 16) A temperature
+///     |lse - exact|    <= u ((d_k + 16) A + Tk + 40 + |lse|)
+///     |entropy - exact| <= u (2 (d_k + 16) A + 2 Tk + 80) (ln Tk + 2)
 ///
-/// The d_k term is the dot product, the Tk term the sum over keys, the constant the exponential and
-/// the divisions. Tests enforce these numbers.
+/// The d_k term is the dot product, the Tk term the sum over keys, the constants the softcap, the
+/// biases, the exponential and the divisions. Tests enforce these numbers.
 ///
-/// Errors, each naming the argument, what it was and what was expected; nothing is written then:
-/// - kInvalidArgument: a null pointer where elements exist, a strided last axis, scale not finite,
-///   temperature not a positive normal float, causal_offset without causal or missing when
-///   Tq != Tk.
+/// Errors, each naming the argument, what it was and what was expected; nothing is written then, and
+/// a cache keeps its length and contents:
+/// - kInvalidArgument: a null pointer where elements exist, a strided last axis, a number that is not
+///   finite, temperature not a positive normal float, both causal_offset and causal_offsets, or none
+///   where one is needed.
 /// - kShapeMismatch: wrong rank, extents that do not fit, Hq not a multiple of Hkv, d_k or d_v 0.
-/// - kOutOfRange: rows outside [0, Tq].
+/// - kOutOfRange: rows outside [0, Tq], softcap < 0, window < -1, a key length outside [0, Tk], an
+///   offset beyond 2^30, a dropout rate outside [0, 1), more tokens than the cache has room for.
 /// - kOutOfMemory: the workspace could not grow to attention_scratch_bytes().
-/// - kUnsupported: no kernels, see active_isa().
+/// - kUnsupported: no kernels, see active_isa(); a cache made for other kernels.
 ///
 /// Any of B, Hq, Tq may be 0 (nothing to do); Tk = 0 means no key is allowed.
 Status attention(const AttentionArgs& args, Workspace& workspace) noexcept;
 
-/// Bytes of workspace the call takes: one key/value head, packed, and one tile; O(Tk (d_k + d_v)).
-/// With extras, O(Tq) more. 0 for arguments that attention() would refuse.
+/// Bytes of workspace the call takes: one key/value head, packed (nothing with a cache), two numbers
+/// for each query and one tile; O(Tq + Tk (d_k + d_v)). 0 for arguments that attention() would refuse.
 [[nodiscard]] std::size_t attention_scratch_bytes(const AttentionArgs& args) noexcept;
 
 }  // namespace qkv

@@ -2,9 +2,13 @@
 /// The multi-head attention layer: projections around attention().
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include "qkv/attention.hpp"
+#include "qkv/kv_cache.hpp"
+#include "qkv/linear.hpp"
+#include "qkv/rotary.hpp"
 #include "qkv/status.hpp"
 #include "qkv/tensor_view.hpp"
 #include "qkv/workspace.hpp"
@@ -14,9 +18,6 @@ namespace qkv {
 namespace kernels {
 struct KernelTable;
 }
-
-/// How weight matrices are stored: y = x W has W as [in, out]; PyTorch's Linear keeps [out, in].
-enum class WeightLayout : std::uint8_t { kInOut, kOutIn };
 
 struct MultiHeadAttentionConfig {
   Index d_model = 0;
@@ -30,6 +31,11 @@ struct MultiHeadAttentionConfig {
   /// Width of the context in cross-attention; 0 means d_model.
   Index d_context = 0;
   WeightLayout weight_layout = WeightLayout::kInOut;
+  /// Rotates q and k after projection, each token by its position: rotary.offset, plus the length of
+  /// the cache if there is one, plus its place in the call (`positions` and rows for each token are
+  /// taken as they are). In cross-attention the context's tokens count from rotary.offset too. Arrays
+  /// in it are copied.
+  std::optional<RotaryOptions> rotary = std::nullopt;
 };
 
 /// Shapes for kInOut; kOutIn swaps the two extents of each matrix. Either wq, wk and wv, or wqkv
@@ -47,17 +53,10 @@ struct MultiHeadAttentionWeights {
   TensorView<const float> bo;    ///< [d_model]
 };
 
-/// One matrix, packed for the kernels once, with its bias.
-struct PackedLinear {
-  AlignedBuffer panels;
-  AlignedBuffer bias;
-  Index in = 0;
-  Index out = 0;
-};
-
 /// Multi-head attention (Vaswani et al. 2017, section 3.2.2), with C = context or, without one, x:
 ///
 ///     Q = x Wq + bq,  K = C Wk + bk,  V = C Wv + bv       split into heads
+///     Q, K = rotary(Q), rotary(K)                         if configured
 ///     O = attention(Q, K, V)                              heads side by side
 ///     y = O Wo + bo
 ///
@@ -76,6 +75,7 @@ class MultiHeadAttention {
     wk_ = std::move(other.wk_);
     wv_ = std::move(other.wv_);
     wo_ = std::move(other.wo_);
+    rotary_arrays_ = std::move(other.rotary_arrays_);
     kernels_ = std::exchange(other.kernels_, nullptr);
     return *this;
   }
@@ -95,6 +95,10 @@ class MultiHeadAttention {
     TensorView<float> y;              ///< [B, T, d_model], contiguous; must not overlap the inputs
     AttentionOptions options;
     AttentionExtras extras;
+    /// When given, the keys and values of the context's tokens are appended to it and the queries
+    /// read all it then holds, as attention() does: decoding one token at a time gives the rows of
+    /// one causal pass over all of them.
+    KvCache* cache = nullptr;
   };
 
   /// Error bound: that of a product with inner size n, u (n + 2) (sum |a| |b| + |bias|) per
@@ -109,11 +113,17 @@ class MultiHeadAttention {
   [[nodiscard]] const MultiHeadAttentionConfig& config() const noexcept { return config_; }
 
  private:
+  friend class TransformerBlock;  // checks its layers before it runs any of them
   struct Call;
   Status check(const ForwardArgs& args, Call& call) const noexcept;
+  Status check_positions(const ForwardArgs& args, Call& call) const noexcept;
+  void rotate(const Call& call, float* q, float* k, Workspace& workspace) const noexcept;
+  /// Computes. `call` as check() left it; fails only if a cache was changed in between.
+  Status run(const ForwardArgs& args, Call& call, Workspace& workspace) const noexcept;
 
   MultiHeadAttentionConfig config_;
   PackedLinear wq_, wk_, wv_, wo_;
+  AlignedBuffer rotary_arrays_;  ///< copies of the cos, sin and positions that config_ points to
   const kernels::KernelTable* kernels_ = nullptr;  ///< what the weights are packed for
 };
 

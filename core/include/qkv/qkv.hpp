@@ -1,12 +1,22 @@
 /// @file
-/// Everything but the Eigen maps (qkv/eigen.hpp).
+/// Everything but what needs Eigen (qkv/eigen.hpp and qkv/circuits.hpp).
 #pragma once
 
+#include "qkv/activation.hpp"
+#include "qkv/analysis.hpp"
 #include "qkv/attention.hpp"
+#include "qkv/embedding.hpp"
+#include "qkv/feed_forward.hpp"
 #include "qkv/isa.hpp"
+#include "qkv/kv_cache.hpp"
+#include "qkv/linear.hpp"
 #include "qkv/multi_head_attention.hpp"
+#include "qkv/norm.hpp"
 #include "qkv/positional.hpp"
+#include "qkv/relative_bias.hpp"
+#include "qkv/rotary.hpp"
 #include "qkv/status.hpp"
 #include "qkv/tensor_view.hpp"
+#include "qkv/transformer.hpp"
 #include "qkv/version.hpp"
 #include "qkv/workspace.hpp"

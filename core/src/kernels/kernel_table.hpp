@@ -31,35 +31,75 @@ struct GemmArgs {
 
 /// One query head of one batch row against its packed key/value head.
 struct HeadArgs {
-  Index tq, tk, dk, dv;
-  const float* q;  ///< [tq, dk]
+  Index tq, tk, dk, dv;  ///< tk counts the keys in use; none past them is read
+  const float* q;        ///< [tq, dk]
   Index q_stride;
-  const float* k_panels;      ///< pack() of K transposed: dk x tk
-  const float* v_panels;      ///< pack() of V: tk x dv
-  float scale;                ///< on q.k
-  float inverse_temperature;  ///< on scores, after the maximum is subtracted
-  bool causal;                ///< key j <= i + causal_offset
-  Index causal_offset;
-  const std::uint8_t*
-      mask;  ///< null or element (i, j) at i * mask_strides[0] + j * mask_strides[1]
+  const float* k_panels;            ///< pack() of K transposed: dk x tk
+  const float* v_panels;            ///< pack() of V: tk x dv, or the first tk of more rows
+  Index v_panel_stride;             ///< floats from one panel of V to the next
+  float scale;                      ///< on q.k
+  float softcap;                    ///< c in c tanh(s / c); 0 for none
+  float inverse_temperature;        ///< on scores, after the maximum is subtracted
+  Index offset;                     ///< position of query 0 minus that of key 0
+  bool causal;                      ///< key j <= i + offset
+  Index window_left, window_right;  ///< i + offset - left <= j <= i + offset + right; -1 for none
+  float alibi_slope;                ///< bias -slope |i + offset - j|; 0 for none
+  /// Null, or element (i, j) at i * strides[0] + j * strides[1].
+  const std::uint8_t* mask;
   Index mask_strides[2];
-  const float* bias;  ///< likewise
-  Index bias_strides[2];
-  float* out;  ///< [tq, dv]
+  const float* bias[2];  ///< likewise; both are added, and -inf excludes
+  Index bias_strides[2][2];
+  bool has_sink;  ///< a logit without a key, in the denominator only
+  float sink;
+  std::uint32_t drop_below;   ///< weights whose 24 random bits are below it are dropped; 0 for none
+  float keep_factor;          ///< 1 / (1 - dropout rate), on the weights that stay
+  std::uint64_t dropout_key;  ///< of this batch row and head
+  float* out;                 ///< [tq, dv]
   Index out_stride;
   float* row_max;  ///< [tq] running maximum of the scores; -inf for a row without keys
-  float* row_sum;  ///< [tq] sum of exp((s - max) / temperature); 0 for a row without keys
-  float* scratch;  ///< head_scratch(dk, dv) floats, aligned to 64 bytes
+  float* row_sum;  ///< [tq] sum of exp((s - max) / temperature), with the sink; 0 without keys
+  float* scratch;  ///< head_scratch(dv) floats, aligned to 64 bytes
 };
 
-/// Second pass over finished rows [row_begin, row_end) of a head.
+/// Second pass over finished rows [row_begin, row_end) of a head: their weights.
 struct WeighArgs {
   Index row_begin, row_end;
-  float* weights;  ///< null or [row_end - row_begin, tk]
+  Index columns;   ///< keys of a row of `weights`, those past HeadArgs::tk included
+  float* weights;  ///< null or [row_end - row_begin, columns]
   Index weights_stride;
-  float*
-      log_weight_sum;  ///< null or [row_end - row_begin]: sum_j exp(x_j) x_j, x = (s - max) / tau
+  float* log_sums;  ///< null or [row_end - row_begin]: sum_j exp(x_j) x_j, x = (s - max) / tau
 };
+
+enum class LogitStage : std::uint8_t { kRaw, kCapped, kBiased };
+
+/// Scores of rows [row_begin, row_end) before the softmax.
+struct LogitsArgs {
+  Index row_begin, row_end;
+  Index columns;
+  LogitStage stage;
+  float* logits;  ///< [row_end - row_begin, columns]
+  Index logits_stride;
+};
+
+/// Rows of n elements, one after another; out may be x.
+struct NormArgs {
+  Index rows, n;
+  const float* x;
+  float* out;
+  const float* gamma;  ///< null or [n]
+  const float* beta;   ///< null or [n]
+  float epsilon;
+  bool centre;  ///< layer norm; otherwise RMS norm
+};
+
+/// n elements; out may be x or y.
+struct ElementwiseArgs {
+  Index n;
+  const float* x;
+  const float* y;  ///< read by functions of two arguments only
+  float* out;
+};
+using Elementwise = void (*)(const ElementwiseArgs&) noexcept;
 
 struct KernelTable {
   const char* isa;
@@ -70,6 +110,11 @@ struct KernelTable {
   void (*gemm)(const GemmArgs&) noexcept;
   void (*attend)(const HeadArgs&) noexcept;
   void (*weigh)(const HeadArgs&, const WeighArgs&) noexcept;
+  void (*logits)(const HeadArgs&, const LogitsArgs&) noexcept;
+  void (*normalize)(const NormArgs&) noexcept;
+  Elementwise relu, gelu, gelu_tanh, silu;
+  Elementwise silu_times;  ///< out = silu(x) * y
+  Elementwise add;         ///< out = x + y
 };
 
 }  // namespace qkv::kernels

@@ -1,9 +1,12 @@
 // Instantiates every kernel for one instruction set.
 #pragma once
 
+#include "kernels/activation.hpp"
+#include "kernels/attention_weights.hpp"
 #include "kernels/flash_attention.hpp"
 #include "kernels/gemm.hpp"
 #include "kernels/kernel_table.hpp"
+#include "kernels/norm.hpp"
 
 namespace qkv::kernels {
 
@@ -16,6 +19,14 @@ inline constexpr KernelTable kTable{
     .gemm = gemm<Isa>,
     .attend = attend<Isa>,
     .weigh = weigh<Isa>,
+    .logits = logits<Isa>,
+    .normalize = normalize<Isa>,
+    .relu = relu<Isa>,
+    .gelu = gelu<Isa>,
+    .gelu_tanh = gelu_tanh<Isa>,
+    .silu = silu<Isa>,
+    .silu_times = silu_times<Isa>,
+    .add = add<Isa>,
 };
 
 }  // namespace qkv::kernels

@@ -84,6 +84,8 @@ template <class Isa>
 }
 
 /// `n` rounded up to a multiple of `unit`.
-constexpr Index round_up(Index n, Index unit) noexcept { return (n + unit - 1) / unit * unit; }
+static constexpr Index round_up(Index n, Index unit) noexcept {
+  return (n + unit - 1) / unit * unit;
+}
 
 }  // namespace qkv::kernels

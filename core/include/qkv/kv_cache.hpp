@@ -1,0 +1,71 @@
+/// @file
+/// Keys and values of earlier tokens, kept where the kernels read them.
+#pragma once
+
+#include <utility>
+
+#include "qkv/status.hpp"
+#include "qkv/tensor_view.hpp"
+#include "qkv/workspace.hpp"
+
+namespace qkv {
+
+namespace kernels {
+struct KernelTable;
+}
+
+struct KvCacheConfig {
+  Index batch = 1;
+  Index num_kv_heads = 0;
+  /// Tokens there is room for; all of it is taken at creation.
+  Index capacity = 0;
+  Index d_k = 0;
+  /// 0 means d_k.
+  Index d_v = 0;
+};
+
+/// A cache for decoding: attention() with a cache appends the new keys and values in place, already in
+/// the layout its kernels multiply from, and reads all that is there. No token is copied twice.
+/// Not for two calls at once.
+class KvCache {
+ public:
+  /// An empty cache without room; create() makes a real one.
+  KvCache() noexcept = default;
+  /// Move-only; a cache that was moved from is without room.
+  KvCache(KvCache&& other) noexcept { *this = std::move(other); }
+  KvCache& operator=(KvCache&& other) noexcept;
+
+  /// Takes 4 B Hkv capacity (d_k + d_v) bytes, d_v and capacity rounded up to whole panels.
+  /// Errors: kOutOfRange (a size below 1, capacity below 0), kOutOfMemory, kUnsupported. On error
+  /// `cache` is as it was.
+  static Status create(const KvCacheConfig& config, KvCache& cache) noexcept;
+
+  /// Adds tokens at the end: keys [B, Hkv, T, d_k], values [B, Hkv, T, d_v], last axis contiguous.
+  /// Errors: kShapeMismatch, kInvalidArgument, kOutOfRange (beyond capacity), kUnsupported (the active
+  /// instruction set is not the one it was created for). On error the cache is unchanged.
+  Status append(TensorView<const float> keys, TensorView<const float> values) noexcept;
+
+  /// Forgets all tokens from `length` on. kOutOfRange unless 0 <= length <= length().
+  Status truncate(Index length) noexcept;
+
+  /// Copies out what is held: keys to [B, Hkv, length, d_k], values to [B, Hkv, length, d_v].
+  /// Errors: kShapeMismatch, kInvalidArgument.
+  Status read_keys(TensorView<float> keys) const noexcept;
+  Status read_values(TensorView<float> values) const noexcept;
+
+  [[nodiscard]] Index length() const noexcept { return length_; }
+  [[nodiscard]] const KvCacheConfig& config() const noexcept { return config_; }
+
+ private:
+  friend struct KvCacheAccess;
+  Status check_append(const char* function, const TensorView<const float>& keys,
+                      const TensorView<const float>& values) const noexcept;
+
+  KvCacheConfig config_;
+  Index length_ = 0;
+  AlignedBuffer keys_;    ///< for each batch row and head, panels of keys: pack() of K transposed
+  AlignedBuffer values_;  ///< for each batch row and head, pack() of V with `capacity` rows
+  const kernels::KernelTable* kernels_ = nullptr;
+};
+
+}  // namespace qkv

@@ -1,0 +1,36 @@
+// Checks for operators that take an array of any rank and give one of the same shape.
+#pragma once
+
+#include "check.hpp"
+
+namespace qkv {
+
+/// check_dense() for the shape of another array.
+template <class T, class U>
+Status check_dense_like(const char* function, const char* name, const TensorView<T>& view,
+                        const TensorView<U>& like) noexcept {
+  const auto& s = like.shape;
+  switch (like.rank) {
+    case 1:
+      return check_dense(function, name, view, {s[0]});
+    case 2:
+      return check_dense(function, name, view, {s[0], s[1]});
+    case 3:
+      return check_dense(function, name, view, {s[0], s[1], s[2]});
+    default:
+      return check_dense(function, name, view, {s[0], s[1], s[2], s[3]});
+  }
+}
+
+/// `x` dense and of rank 1 to 4, `out` dense and of its shape.
+inline Status check_elementwise(const char* function, const TensorView<const float>& x,
+                                const TensorView<float>& out) noexcept {
+  if (x.rank < 1 || x.rank > 4) {
+    return Status::error(StatusCode::kShapeMismatch, "%s: x has rank %d, expected 1 to 4", function,
+                         x.rank);
+  }
+  QKV_RETURN_IF_ERROR(check_dense_like(function, "x", x, x));
+  return check_dense_like(function, "out", out, x);
+}
+
+}  // namespace qkv

@@ -1,0 +1,159 @@
+#include "qkv/feed_forward.hpp"
+
+#include "check.hpp"
+#include "isa_dispatch.hpp"
+#include "linear.hpp"
+
+namespace qkv {
+namespace {
+
+using kernels::KernelTable;
+
+constexpr const char* kCreate = "FeedForward::create";
+constexpr const char* kForward = "FeedForward::forward";
+
+/// Tokens whose h is held at a time: whole register tiles for every instruction set, and few enough
+/// for h to stay in the cache between the two products.
+constexpr Index kTokenBlock = 192;
+
+Status check_config(const FeedForwardConfig& c) noexcept {
+  const auto at_least_one = [](const char* name, Index value) {
+    return value >= 1
+               ? Status{}
+               : Status::error(StatusCode::kOutOfRange, "%s: %s is %lld, expected at least 1",
+                               kCreate, name, static_cast<long long>(value));
+  };
+  QKV_RETURN_IF_ERROR(at_least_one("d_model", c.d_model));
+  QKV_RETURN_IF_ERROR(at_least_one("d_feed_forward", c.d_feed_forward));
+  if (c.activation > FeedForwardActivation::kSwiglu) {
+    return Status::error(StatusCode::kInvalidArgument,
+                         "%s: activation is %d, expected a value of FeedForwardActivation", kCreate,
+                         static_cast<int>(c.activation));
+  }
+  return {};
+}
+
+/// A gate is for kSwiglu alone.
+Status check_gate(const FeedForwardConfig& c, const FeedForwardWeights& w) noexcept {
+  if (c.activation == FeedForwardActivation::kSwiglu || (w.w_gate.absent() && w.b_gate.absent())) {
+    return {};
+  }
+  return Status::error(StatusCode::kInvalidArgument,
+                       "%s: %s is given and activation is not kSwiglu, expected none", kCreate,
+                       w.w_gate.absent() ? "b_gate" : "w_gate");
+}
+
+/// Null for kSwiglu.
+kernels::Elementwise kernel_of(const KernelTable& table,
+                               FeedForwardActivation activation) noexcept {
+  switch (activation) {
+    case FeedForwardActivation::kRelu:
+      return table.relu;
+    case FeedForwardActivation::kGelu:
+      return table.gelu;
+    case FeedForwardActivation::kGeluTanh:
+      return table.gelu_tanh;
+    case FeedForwardActivation::kSilu:
+      return table.silu;
+    case FeedForwardActivation::kSwiglu:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Status FeedForward::create(const FeedForwardConfig& config, const FeedForwardWeights& weights,
+                           FeedForward& layer) noexcept {
+  const KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kCreate, table));
+  QKV_RETURN_IF_ERROR(check_config(config));
+  QKV_RETURN_IF_ERROR(check_gate(config, weights));
+  FeedForward built;
+  built.config_ = config;
+  const FeedForwardConfig& c = config;
+  const FeedForwardWeights& w = weights;
+  const struct {
+    Linear linear;
+    PackedLinear* packed;
+  } parts[] = {
+      {{"w1", "b1", w.w1, w.b1, c.d_model, c.d_feed_forward, c.weight_layout}, &built.w1_},
+      {{"w2", "b2", w.w2, w.b2, c.d_feed_forward, c.d_model, c.weight_layout}, &built.w2_},
+      {{"w_gate", "b_gate", w.w_gate, w.b_gate, c.d_model, c.d_feed_forward, c.weight_layout},
+       &built.w_gate_},
+  };
+  const std::size_t count = c.activation == FeedForwardActivation::kSwiglu ? 3 : 2;
+  for (std::size_t i = 0; i < count; ++i) {
+    QKV_RETURN_IF_ERROR(check_linear(kCreate, parts[i].linear));
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    QKV_RETURN_IF_ERROR(pack_linear(*table, parts[i].linear, *parts[i].packed));
+  }
+  built.kernels_ = table;
+  layer = std::move(built);
+  return {};
+}
+
+Status FeedForward::check(const ForwardArgs& args) const noexcept {
+  if (!kernels_) {
+    return Status::error(StatusCode::kInvalidArgument,
+                         "%s: the layer is empty, expected one made by create()", kForward);
+  }
+  constexpr Index kAny = ShapeText::kAny;
+  QKV_RETURN_IF_ERROR(check_dense(kForward, "x", args.x, {kAny, kAny, config_.d_model}));
+  QKV_RETURN_IF_ERROR(
+      check_dense(kForward, "y", args.y, {args.x.extent(0), args.x.extent(1), config_.d_model}));
+  const KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kForward, table));
+  if (table != kernels_) {
+    return Status::error(StatusCode::kUnsupported,
+                         "%s: the layer was created for %s and %s is active, expected the same",
+                         kForward, kernels_->isa, table->isa);
+  }
+  return {};
+}
+
+std::size_t FeedForward::scratch(Index tokens) const noexcept {
+  const Index block = tokens < kTokenBlock ? tokens : kTokenBlock;
+  const auto hidden =
+      static_cast<std::size_t>(block) * static_cast<std::size_t>(config_.d_feed_forward);
+  const std::size_t copies = config_.activation == FeedForwardActivation::kSwiglu ? 2 : 1;
+  return copies * Workspace::padded(hidden);
+}
+
+void FeedForward::run(const float* x, Index tokens, float* y, Workspace& workspace) const noexcept {
+  const KernelTable& table = *kernels_;
+  const bool gated = config_.activation == FeedForwardActivation::kSwiglu;
+  const Index block = tokens < kTokenBlock ? tokens : kTokenBlock;
+  const auto hidden =
+      static_cast<std::size_t>(block) * static_cast<std::size_t>(config_.d_feed_forward);
+  float* h = workspace.take(hidden);
+  float* gate = gated ? workspace.take(hidden) : nullptr;
+  for (Index first = 0; first < tokens; first += block) {
+    const Index rows = tokens - first < block ? tokens - first : block;
+    const Index elements = rows * config_.d_feed_forward;
+    const float* from = x + first * config_.d_model;
+    apply(table, w1_, from, rows, h);
+    if (gated) {
+      apply(table, w_gate_, from, rows, gate);
+      table.silu_times({.n = elements, .x = gate, .y = h, .out = h});
+    } else {
+      kernel_of(table, config_.activation)({.n = elements, .x = h, .y = nullptr, .out = h});
+    }
+    apply(table, w2_, h, rows, y + first * config_.d_model);
+  }
+}
+
+Status FeedForward::forward(const ForwardArgs& args, Workspace& workspace) const noexcept {
+  QKV_RETURN_IF_ERROR(check(args));
+  const Index tokens = args.x.extent(0) * args.x.extent(1);
+  QKV_RETURN_IF_ERROR(workspace.begin(scratch(tokens)));
+  run(args.x.data, tokens, args.y.data, workspace);
+  return {};
+}
+
+std::size_t FeedForward::forward_scratch_bytes(const ForwardArgs& args) const noexcept {
+  return check(args).ok() ? scratch(args.x.extent(0) * args.x.extent(1)) * sizeof(float) : 0;
+}
+
+}  // namespace qkv

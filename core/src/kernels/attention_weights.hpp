@@ -1,0 +1,129 @@
+// What a call returns besides its output, computed in passes of its own so that calls that do not ask
+// pay nothing: the weights and the sums for the entropy, from finished rows, and the scores.
+#pragma once
+
+#include "kernels/attention_scores.hpp"
+#include "kernels/exp.hpp"
+
+namespace qkv::kernels {
+
+/// Weights of row r over one block of keys, in place of its scores. Returns its part of the entropy
+/// sum.
+template <class Isa>
+inline float weigh_row(const HeadArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
+                       Index keys) noexcept {
+  using V = Vec<Isa>;
+  finish_scores(args, block, r, k0, keys);
+  const Index i = block.first + r;
+  const V max(args.row_max[i]);
+  const V sum(args.row_sum[i]);
+  const V excluded(kMinusInfinity);
+  float* row = block.scores + r * kKeyBlock;
+  V log_sum(0.0F);
+  for (Index j = 0; j < round_up(keys, kPanel<Isa>); j += kWidth<Isa>) {
+    const V s = V::load_aligned(row + j);
+    const V x = (s - max) * V(args.inverse_temperature);
+    const V e = exp_nonpositive<Isa>(x);
+    // exp(x) x tends to 0; where x is -inf the product would be NaN.
+    log_sum = log_sum + xsimd::select(x == excluded, V(0.0F), e * x);
+    (e / sum).store_aligned(row + j);
+  }
+  drop_weights(args, i, k0, keys, row);
+  return sum_lanes<Isa>(log_sum);
+}
+
+/// A row without keys has weights 0; one without a softmax (NaN) has NaN where it may read.
+static inline void fill_degenerate_row(const HeadArgs& args, Index i, float* weights) noexcept {
+  const KeyRange range = key_range(args, i);
+  for (Index j = 0; j < args.tk; ++j) {
+    const bool may_read = j >= range.begin && j < range.end && unmasked(args, i, j);
+    weights[j] = may_read ? args.row_sum[i] : 0.0F;
+  }
+}
+
+static inline void fill(float* to, Index count, float value) noexcept {
+  for (Index j = 0; j < count; ++j) {
+    to[j] = value;
+  }
+}
+
+template <class Isa>
+void weigh(const HeadArgs& args, const WeighArgs& to) noexcept {
+  QueryBlock<Isa> block = make_query_block<Isa>(args);
+  for (Index first = to.row_begin; first < to.row_end; first += kQueryBlock<Isa>) {
+    const KeyRange range = begin_rows(args, block, first, to.row_end);
+    const auto weights_of = [&](Index r) {
+      return to.weights + (first - to.row_begin + r) * to.weights_stride;
+    };
+    float log_sums[kQueryBlock<Isa>] = {};
+    for (Index r = 0; to.weights && r < block.rows; ++r) {
+      fill(weights_of(r), to.columns, 0.0F);
+    }
+    for (Index k0 = range.begin; k0 < range.end; k0 += kKeyBlock) {
+      const Index keys = args.tk - k0 < kKeyBlock ? args.tk - k0 : kKeyBlock;
+      multiply_qk(args, block, k0, keys);
+      for (Index r = 0; r < block.rows; ++r) {
+        log_sums[r] += weigh_row(args, block, r, k0, keys);
+        for (Index j = 0; to.weights && j < keys; ++j) {
+          weights_of(r)[k0 + j] = block.scores[r * kKeyBlock + j];
+        }
+      }
+    }
+    for (Index r = 0; r < block.rows; ++r) {
+      const float sum = args.row_sum[first + r];
+      const bool degenerate = !(sum > 0.0F);
+      if (degenerate && to.weights) {
+        fill_degenerate_row(args, first + r, weights_of(r));
+      }
+      if (to.log_sums) {
+        to.log_sums[first - to.row_begin + r] = degenerate ? sum : log_sums[r];
+      }
+    }
+  }
+}
+
+/// Scores of one row over one block of keys at the stage asked for, in place of the products.
+template <class Isa>
+inline void stage_scores(const HeadArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
+                         const LogitsArgs& to) noexcept {
+  using V = Vec<Isa>;
+  const Index keys = args.tk - k0 < kKeyBlock ? args.tk - k0 : kKeyBlock;
+  if (to.stage == LogitStage::kBiased) {
+    finish_scores(args, block, r, k0, keys);
+    return;
+  }
+  float* row = block.scores + r * kKeyBlock;
+  const bool cap = to.stage == LogitStage::kCapped && args.softcap > 0.0F;
+  for (Index j = 0; j < round_up(keys, kPanel<Isa>); j += kWidth<Isa>) {
+    V s = V::load_aligned(row + j) * V(args.scale);
+    s = cap ? cap_score<Isa>(s, V(args.softcap)) : s;
+    s.store_aligned(row + j);
+  }
+}
+
+/// Every key in use is scored, whatever excludes it, except at the last stage; keys past those in use
+/// are never read and have -inf.
+template <class Isa>
+void logits(const HeadArgs& args, const LogitsArgs& to) noexcept {
+  QueryBlock<Isa> block = make_query_block<Isa>(args);
+  for (Index first = to.row_begin; first < to.row_end; first += kQueryBlock<Isa>) {
+    begin_rows(args, block, first, to.row_end);
+    for (Index k0 = 0; k0 < args.tk; k0 += kKeyBlock) {
+      const Index keys = args.tk - k0 < kKeyBlock ? args.tk - k0 : kKeyBlock;
+      multiply_qk(args, block, k0, keys);
+      for (Index r = 0; r < block.rows; ++r) {
+        stage_scores(args, block, r, k0, to);
+        float* row = to.logits + (first - to.row_begin + r) * to.logits_stride + k0;
+        for (Index j = 0; j < keys; ++j) {
+          row[j] = block.scores[r * kKeyBlock + j];
+        }
+      }
+    }
+    for (Index r = 0; r < block.rows; ++r) {
+      float* row = to.logits + (first - to.row_begin + r) * to.logits_stride;
+      fill(row + args.tk, to.columns - args.tk, kMinusInfinity);
+    }
+  }
+}
+
+}  // namespace qkv::kernels

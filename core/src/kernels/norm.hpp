@@ -1,0 +1,181 @@
+// Rows brought to unit variance (layer norm) or unit mean square (RMS norm).
+//
+// The mean and the variance come from differences to a pivot: first x_0, which gives the mean, then
+// the mean as rounded, which gives the variance and what the rounding took from the mean (the
+// corrected two-pass algorithm, Chan, Golub & LeVeque 1983). So an offset common to the row costs
+// nothing, and in a constant row every difference is exactly 0.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "kernels/kernel_table.hpp"
+#include "kernels/simd.hpp"
+
+namespace qkv::kernels {
+
+/// Elements of one step: four accumulators, so that no addition waits for the one before.
+template <class Isa>
+inline constexpr Index kNormStep = 4 * kWidth<Isa>;
+
+/// Elements summed in float before the sum goes to double. 16 steps: the error of a sum is that of
+/// 18 roundings however long the row is.
+template <class Isa>
+inline constexpr Index kNormChunk = 16 * kNormStep<Isa>;
+
+/// Sums over a row of x - pivot and of its square.
+struct Moments {
+  double sum, squares;
+};
+
+/// Sum of the lanes of four vectors.
+template <class Isa>
+[[gnu::always_inline]] inline double sum_four(const Vec<Isa> (&v)[4]) noexcept {
+  alignas(64) float lanes[kWidth<Isa>];
+  ((v[0] + v[1]) + (v[2] + v[3])).store_aligned(lanes);
+  double sum = 0.0;
+  for (Index i = 0; i < kWidth<Isa>; ++i) {
+    sum += static_cast<double>(lanes[i]);
+  }
+  return sum;
+}
+
+/// `left` elements in a block that is filled up with `value`.
+template <class Isa>
+[[gnu::always_inline]] inline const float* padded_step(const float* x, Index left, float value,
+                                                       float* block) noexcept {
+  for (Index i = 0; i < kNormStep<Isa>; ++i) {
+    block[i] = i < left ? x[i] : value;
+  }
+  return block;
+}
+
+/// Adds the moments of at most a chunk.
+template <class Isa>
+inline void add_moments(const float* x, Index n, float pivot, Moments& to) noexcept {
+  using V = Vec<Isa>;
+  V sum[4] = {V(0.0F), V(0.0F), V(0.0F), V(0.0F)};
+  V squares[4] = {V(0.0F), V(0.0F), V(0.0F), V(0.0F)};
+  alignas(64) float block[kNormStep<Isa>];
+  for (Index i = 0; i < n; i += kNormStep<Isa>) {
+    const bool whole = n - i >= kNormStep<Isa>;
+    const float* from = whole ? x + i : padded_step<Isa>(x + i, n - i, pivot, block);
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) {
+      const V d = V::load_unaligned(from + v * kWidth<Isa>) - V(pivot);
+      sum[v] = sum[v] + d;
+      squares[v] = madd<Isa>(d, d, squares[v]);
+    }
+  }
+  to.sum += sum_four<Isa>(sum);
+  to.squares += sum_four<Isa>(squares);
+}
+
+template <class Isa>
+inline Moments row_moments(const float* x, Index n, float pivot) noexcept {
+  Moments moments{};
+  for (Index i = 0; i < n; i += kNormChunk<Isa>) {
+    add_moments<Isa>(x + i, n - i < kNormChunk<Isa> ? n - i : kNormChunk<Isa>, pivot, moments);
+  }
+  return moments;
+}
+
+/// What normalises a row: ((x - pivot) - correction) * inverse.
+struct RowNorm {
+  float pivot, correction, inverse;
+  double size;  ///< variance or mean square, plus epsilon
+};
+
+template <class Isa>
+inline RowNorm measure_row(const NormArgs& args, const float* x, double epsilon) noexcept {
+  const auto n = static_cast<double>(args.n);
+  float pivot = 0.0F;
+  double shift = 0.0;
+  if (args.centre) {
+    pivot =
+        static_cast<float>(static_cast<double>(x[0]) + row_moments<Isa>(x, args.n, x[0]).sum / n);
+  }
+  const Moments moments = row_moments<Isa>(x, args.n, pivot);
+  if (args.centre) {
+    shift = moments.sum / n;
+  }
+  const double variance = moments.squares / n - shift * shift;
+  const double size = (variance < 0.0 ? 0.0 : variance) + epsilon;
+  // Rows near 1 whose variance is that small are constant: every difference is 0, and so is the
+  // result, not 0 times infinity.
+  const double inverse = size < 0x1p-200 ? 0.0 : 1.0 / __builtin_sqrt(size);
+  return {pivot, static_cast<float>(shift), static_cast<float>(inverse), size};
+}
+
+/// The power of two that brings the largest element of x near 1; 1 when it is infinite.
+template <class Isa>
+inline float row_scale(const float* x, Index n) noexcept {
+  std::uint32_t largest = 0;
+  for (Index i = 0; i < n; ++i) {
+    const std::uint32_t exponent = std::bit_cast<std::uint32_t>(x[i]) << 1U >> 24U;
+    largest = exponent > largest ? exponent : largest;
+  }
+  if (largest == 255U) {
+    return 1.0F;
+  }
+  return std::bit_cast<float>((largest < 253U ? 254U - largest : 1U) << 23U);
+}
+
+/// One vector of results.
+template <class Isa>
+[[gnu::always_inline]] inline Vec<Isa> normalized(const RowNorm& norm, const float* x,
+                                                  const float* gamma, const float* beta) noexcept {
+  using V = Vec<Isa>;
+  const V centred = (V::load_unaligned(x) - V(norm.pivot)) - V(norm.correction);
+  const V z = centred * V(norm.inverse);
+  return madd<Isa>(z, gamma ? V::load_unaligned(gamma) : V(1.0F),
+                   beta ? V::load_unaligned(beta) : V(0.0F));
+}
+
+template <class Isa>
+inline void write_row(const NormArgs& args, const RowNorm& norm, const float* x,
+                      float* out) noexcept {
+  Index i = 0;
+  for (; i + kWidth<Isa> <= args.n; i += kWidth<Isa>) {
+    normalized<Isa>(norm, x + i, args.gamma ? args.gamma + i : nullptr,
+                    args.beta ? args.beta + i : nullptr)
+        .store_unaligned(out + i);
+  }
+  if (i == args.n) {
+    return;
+  }
+  alignas(64) float block[3][kWidth<Isa>] = {};
+  const Index left = args.n - i;
+  for (Index j = 0; j < left; ++j) {
+    block[0][j] = x[i + j];
+    block[1][j] = args.gamma ? args.gamma[i + j] : 1.0F;
+    block[2][j] = args.beta ? args.beta[i + j] : 0.0F;
+  }
+  normalized<Isa>(norm, block[0], block[1], block[2]).store_aligned(block[0]);
+  for (Index j = 0; j < left; ++j) {
+    out[i + j] = block[0][j];
+  }
+}
+
+/// Rows whose squares leave the range of float are first brought near 1, in `out`; epsilon is
+/// brought with them, in double, where it always fits.
+template <class Isa>
+void normalize(const NormArgs& args) noexcept {
+  for (Index row = 0; row < args.rows; ++row) {
+    const float* x = args.x + row * args.n;
+    float* out = args.out + row * args.n;
+    RowNorm norm = measure_row<Isa>(args, x, args.epsilon);
+    if (!(norm.size >= 0x1p-80 && norm.size <= 0x1p100)) {
+      const float scale = row_scale<Isa>(x, args.n);
+      for (Index i = 0; i < args.n; ++i) {
+        out[i] = x[i] * scale;
+      }
+      x = out;
+      const double wide = scale;
+      norm = measure_row<Isa>(args, x, args.epsilon * wide * wide);
+    }
+    write_row<Isa>(args, norm, x, out);
+  }
+}
+
+}  // namespace qkv::kernels

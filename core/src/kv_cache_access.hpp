@@ -1,0 +1,42 @@
+// How attention() reaches into a cache.
+#pragma once
+
+#include "kernels/kernel_table.hpp"
+#include "qkv/kv_cache.hpp"
+
+namespace qkv {
+
+struct KvCacheAccess {
+  /// append()'s checks, in the name of `function`.
+  static Status check(const char* function, const KvCache& cache,
+                      const TensorView<const float>& keys,
+                      const TensorView<const float>& values) noexcept {
+    return cache.check_append(function, keys, values);
+  }
+
+  [[nodiscard]] static const float* k_panels(const KvCache& cache, Index b, Index h) noexcept {
+    return cache.keys_.data() + (b * cache.config_.num_kv_heads + h) * key_stride(cache);
+  }
+  [[nodiscard]] static const float* v_panels(const KvCache& cache, Index b, Index h) noexcept {
+    return cache.values_.data() + (b * cache.config_.num_kv_heads + h) * value_stride(cache);
+  }
+  [[nodiscard]] static Index v_panel_stride(const KvCache& cache) noexcept {
+    return cache.config_.capacity * cache.kernels_->panel;
+  }
+
+  /// Floats of one head's keys and values.
+  [[nodiscard]] static Index key_stride(const KvCache& cache) noexcept {
+    return padded(cache, cache.config_.capacity) * cache.config_.d_k;
+  }
+  [[nodiscard]] static Index value_stride(const KvCache& cache) noexcept {
+    return padded(cache, cache.config_.d_v) * cache.config_.capacity;
+  }
+
+ private:
+  static Index padded(const KvCache& cache, Index n) noexcept {
+    const Index panel = cache.kernels_->panel;
+    return (n + panel - 1) / panel * panel;
+  }
+};
+
+}  // namespace qkv

@@ -1,0 +1,55 @@
+#include "linear.hpp"
+
+#include <cstring>
+
+#include "check.hpp"
+
+namespace qkv {
+
+using kernels::KernelTable;
+
+Status check_linear(const char* function, const Linear& l) noexcept {
+  if (l.weight.absent()) {
+    return Status::error(StatusCode::kInvalidArgument, "%s: %s is missing", function, l.name);
+  }
+  const bool in_out = l.layout == WeightLayout::kInOut;
+  QKV_RETURN_IF_ERROR(
+      check_array(function, l.name, l.weight, {in_out ? l.in : l.out, in_out ? l.out : l.in}));
+  return l.bias.absent() ? Status{} : check_array(function, l.bias_name, l.bias, {l.out});
+}
+
+Status pack_linear(const KernelTable& table, const Linear& l, PackedLinear& packed) noexcept {
+  const auto columns =
+      static_cast<std::size_t>((l.out + table.panel - 1) / table.panel * table.panel);
+  QKV_RETURN_IF_ERROR(packed.panels.reserve(columns * static_cast<std::size_t>(l.in)));
+  const bool in_out = l.layout == WeightLayout::kInOut;
+  table.pack({.b = l.weight.data,
+              .row_stride = l.weight.stride(in_out ? 0 : 1),
+              .column_stride = l.weight.stride(in_out ? 1 : 0),
+              .k = l.in,
+              .n = l.out,
+              .panels = packed.panels.data()});
+  if (!l.bias.absent()) {
+    QKV_RETURN_IF_ERROR(packed.bias.reserve(columns));
+    std::memset(packed.bias.data(), 0, columns * sizeof(float));
+    std::memcpy(packed.bias.data(), l.bias.data, static_cast<std::size_t>(l.out) * sizeof(float));
+  }
+  packed.in = l.in;
+  packed.out = l.out;
+  return {};
+}
+
+void apply(const KernelTable& table, const PackedLinear& l, const float* x, Index rows,
+           float* y) noexcept {
+  table.gemm({.m = rows,
+              .n = l.out,
+              .k = l.in,
+              .a = x,
+              .a_stride = l.in,
+              .b_panels = l.panels.data(),
+              .bias = l.bias.data(),
+              .c = y,
+              .c_stride = l.out});
+}
+
+}  // namespace qkv

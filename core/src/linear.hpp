@@ -1,0 +1,33 @@
+// y = x W + b, the part that all layers share: a weight matrix's checks, packing and product.
+#pragma once
+
+#include "kernels/kernel_table.hpp"
+#include "qkv/linear.hpp"
+#include "qkv/status.hpp"
+#include "qkv/tensor_view.hpp"
+
+namespace qkv {
+
+/// One matrix as a create() sees it, [in, out] or [out, in] as its layout says, and its bias, which
+/// may be absent.
+struct Linear {
+  const char* name;
+  const char* bias_name;
+  TensorView<const float> weight;
+  TensorView<const float> bias;
+  Index in, out;
+  WeightLayout layout;
+};
+
+/// Checks both arrays in the name of `function`.
+Status check_linear(const char* function, const Linear& l) noexcept;
+
+/// Packs checked arrays; kOutOfMemory is all that can go wrong.
+Status pack_linear(const kernels::KernelTable& table, const Linear& l,
+                   PackedLinear& packed) noexcept;
+
+/// y[rows, out] = x[rows, in] W + b.
+void apply(const kernels::KernelTable& table, const PackedLinear& l, const float* x, Index rows,
+           float* y) noexcept;
+
+}  // namespace qkv

@@ -1,0 +1,37 @@
+// MultiHeadAttention::forward() in two steps, check and run, so that a block of layers can check
+// all of them before it computes anything, and run them inside a workspace it has already begun.
+#pragma once
+
+#include "attention_plan.hpp"
+#include "qkv/multi_head_attention.hpp"
+#include "rotary_internal.hpp"
+
+namespace qkv {
+
+/// Floats of Q, K, V and O of one call.
+struct MultiHeadActivations {
+  std::size_t q, k, v, o;
+
+  [[nodiscard]] std::size_t total() const noexcept {
+    return Workspace::padded(q) + Workspace::padded(k) + Workspace::padded(v) +
+           Workspace::padded(o);
+  }
+};
+
+/// One checked call. Holds no pointer of the ForwardArgs it was made from, only of its options and
+/// extras: run() may be given other x, context and y of the same shapes.
+struct MultiHeadAttention::Call {
+  Index batch, tq, tk;
+  MultiHeadActivations activations;
+  AttentionArgs attention;  ///< its q, k, v and out get their memory in run()
+  AttentionPlan plan;
+  /// With rotary positions: for q and, in cross-attention, for k; otherwise q's serves both.
+  RotaryPlan q_rotary, k_rotary;
+
+  /// Floats that run() takes from the workspace.
+  [[nodiscard]] std::size_t scratch() const noexcept {
+    return activations.total() + q_rotary.scratch + k_rotary.scratch + plan.scratch;
+  }
+};
+
+}  // namespace qkv

@@ -1,0 +1,99 @@
+#include "qkv/norm.hpp"
+
+#include <cmath>
+
+#include "check_elementwise.hpp"
+#include "isa_dispatch.hpp"
+
+namespace qkv {
+namespace {
+
+using kernels::NormArgs;
+
+/// `axis` counted from the front.
+Status resolve_axis(const char* function, int rank, int& axis) noexcept {
+  if (axis < -rank || axis >= rank) {
+    return Status::error(StatusCode::kOutOfRange, "%s: axis is %d, expected [-%d, %d)", function,
+                         axis, rank, rank);
+  }
+  axis += axis < 0 ? rank : 0;
+  return {};
+}
+
+/// The axes of `x` from `axis` on.
+TensorView<const float> trailing(TensorView<const float> x, int axis) noexcept {
+  TensorView<const float> part;
+  part.rank = x.rank - axis;
+  for (int i = axis; i < x.rank; ++i) {
+    part.shape[static_cast<std::size_t>(i - axis)] = x.extent(i);
+  }
+  return part;
+}
+
+/// gamma or beta: [n] or the shape of the normalised axes.
+Status check_parameter(const char* function, const char* name, TensorView<const float> parameter,
+                       TensorView<const float> axes) noexcept {
+  if (parameter.absent()) {
+    return {};
+  }
+  if (parameter.rank == 1 && parameter.extent(0) == axes.size()) {
+    return check_dense(function, name, parameter, {axes.size()});
+  }
+  return check_dense_like(function, name, parameter, axes);
+}
+
+/// Checks a call and fills `args`, whose n or rows may be 0.
+Status plan(const char* function, TensorView<const float> x, TensorView<float> out,
+            const NormOptions& options, NormArgs& args) noexcept {
+  QKV_RETURN_IF_ERROR(check_elementwise(function, x, out));
+  int axis = options.axis;
+  QKV_RETURN_IF_ERROR(resolve_axis(function, x.rank, axis));
+  const TensorView<const float> axes = trailing(x, axis);
+  QKV_RETURN_IF_ERROR(check_parameter(function, "gamma", options.gamma, axes));
+  QKV_RETURN_IF_ERROR(check_parameter(function, "beta", options.beta, axes));
+  if (!(std::isfinite(options.epsilon) && options.epsilon >= 0.0F)) {
+    return Status::error(StatusCode::kInvalidArgument,
+                         "%s: epsilon is %g, expected a finite number of at least 0", function,
+                         static_cast<double>(options.epsilon));
+  }
+  args.n = axes.size();
+  args.rows = x.size() == 0 ? 0 : x.size() / args.n;
+  args.x = x.data;
+  args.out = out.data;
+  args.gamma = options.gamma.data;
+  args.beta = options.beta.data;
+  args.epsilon = options.epsilon;
+  return {};
+}
+
+Status normalize(const char* function, const NormArgs& args) noexcept {
+  const kernels::KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(function, table));
+  table->normalize(args);
+  return {};
+}
+
+}  // namespace
+
+Status layer_norm(TensorView<const float> x, TensorView<float> out,
+                  const NormOptions& options) noexcept {
+  NormArgs args{};
+  QKV_RETURN_IF_ERROR(plan("layer_norm", x, out, options, args));
+  args.centre = true;
+  return normalize("layer_norm", args);
+}
+
+Status rms_norm(TensorView<const float> x, TensorView<float> out,
+                const NormOptions& options) noexcept {
+  if (!options.beta.absent()) {
+    return Status::error(StatusCode::kInvalidArgument,
+                         "rms_norm: beta is %s, expected none: RMS normalisation only scales",
+                         ShapeText(options.beta).text());
+  }
+  NormArgs args{};
+  QKV_RETURN_IF_ERROR(plan("rms_norm", x, out, options, args));
+  args.centre = false;
+  return normalize("rms_norm", args);
+}
+
+}  // namespace qkv

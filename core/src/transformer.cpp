@@ -1,0 +1,316 @@
+#include "qkv/transformer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "check.hpp"
+#include "isa_dispatch.hpp"
+#include "multi_head_call.hpp"
+
+namespace qkv {
+namespace {
+
+constexpr const char* kCreate = "TransformerBlock::create";
+constexpr const char* kForward = "TransformerBlock::forward";
+
+/// The status of a part in the name of the block: with the prefix "cross.", "part: wq is missing"
+/// becomes "function: cross.wq is missing".
+Status rename(const Status& status, const char* part, const char* function,
+              const char* prefix) noexcept {
+  const std::size_t length = std::strlen(part);
+  if (status.ok() || std::strncmp(status.message(), part, length) != 0) {
+    return status;
+  }
+  const std::size_t colon = 2;
+  return Status::error(status.code(), "%s: %s%s", function, prefix,
+                       status.message() + length + colon);
+}
+
+Status create_attention(const MultiHeadAttentionConfig& config,
+                        const MultiHeadAttentionWeights& weights, const char* prefix,
+                        MultiHeadAttention& layer) noexcept {
+  return rename(MultiHeadAttention::create(config, weights, layer), "MultiHeadAttention::create",
+                kCreate, prefix);
+}
+
+Status check_value(const char* name, int value, int last) noexcept {
+  if (value <= last) {
+    return {};
+  }
+  return Status::error(StatusCode::kInvalidArgument, "%s: %s is %d, expected 0 to %d", kCreate,
+                       name, value, last);
+}
+
+Status check_config(const TransformerBlockConfig& c) noexcept {
+  QKV_RETURN_IF_ERROR(check_value("norm", static_cast<int>(c.norm), 1));
+  QKV_RETURN_IF_ERROR(check_value("norm_type", static_cast<int>(c.norm_type), 1));
+  if (!(std::isfinite(c.epsilon) && c.epsilon >= 0.0F)) {
+    return Status::error(StatusCode::kInvalidArgument,
+                         "%s: epsilon is %g, expected a finite number of at least 0", kCreate,
+                         static_cast<double>(c.epsilon));
+  }
+  const Index d_context = c.attention.d_context;
+  if (!c.cross_attention && d_context != 0 && d_context != c.attention.d_model) {
+    return Status::error(StatusCode::kInvalidArgument,
+                         "%s: attention.d_context is %lld without cross_attention, expected 0 or "
+                         "d_model = %lld",
+                         kCreate, static_cast<long long>(d_context),
+                         static_cast<long long>(c.attention.d_model));
+  }
+  return {};
+}
+
+/// Without cross-attention its weights have no place.
+Status check_cross(const TransformerBlockConfig& c, const TransformerBlockWeights& w) noexcept {
+  using W = MultiHeadAttentionWeights;
+  bool given = false;
+  for (auto part :
+       {&W::wq, &W::wk, &W::wv, &W::wqkv, &W::wo, &W::bq, &W::bk, &W::bv, &W::bqkv, &W::bo}) {
+    given = given || !(w.cross.*part).absent();
+  }
+  const bool norm_given = !w.norm_cross.gamma.absent() || !w.norm_cross.beta.absent();
+  if (c.cross_attention || !(given || norm_given)) {
+    return {};
+  }
+  return Status::error(StatusCode::kInvalidArgument,
+                       "%s: %s is given, expected none without cross_attention", kCreate,
+                       given ? "cross" : "norm_cross");
+}
+
+/// One of the three norms as create() sees it.
+struct NormSource {
+  const char* name;
+  const NormWeights& weights;
+};
+
+Status check_norm(const NormSource& norm, const TransformerBlockConfig& c) noexcept {
+  char gamma[24];
+  char beta[24];
+  std::snprintf(gamma, sizeof(gamma), "%s.gamma", norm.name);
+  std::snprintf(beta, sizeof(beta), "%s.beta", norm.name);
+  if (norm.weights.gamma.absent()) {
+    return Status::error(StatusCode::kInvalidArgument, "%s: %s is missing", kCreate, gamma);
+  }
+  QKV_RETURN_IF_ERROR(check_array(kCreate, gamma, norm.weights.gamma, {c.attention.d_model}));
+  if (norm.weights.beta.absent()) {
+    return {};
+  }
+  if (c.norm_type == NormType::kRms) {
+    return Status::error(StatusCode::kInvalidArgument,
+                         "%s: %s is %s, expected none: RMS normalisation only scales", kCreate,
+                         beta, ShapeText(norm.weights.beta).text());
+  }
+  return check_array(kCreate, beta, norm.weights.beta, {c.attention.d_model});
+}
+
+Status copy(TensorView<const float> from, AlignedBuffer& to) noexcept {
+  if (from.absent()) {
+    return {};
+  }
+  const auto count = static_cast<std::size_t>(from.size());
+  QKV_RETURN_IF_ERROR(to.reserve(count));
+  std::memcpy(to.data(), from.data, count * sizeof(float));
+  return {};
+}
+
+}  // namespace
+
+Status TransformerBlock::build_layers(const TransformerBlockWeights& weights) noexcept {
+  TransformerBlockConfig& c = config_;
+  MultiHeadAttentionConfig self = c.attention;
+  self.d_context = 0;
+  QKV_RETURN_IF_ERROR(create_attention(self, weights.attention, "attention.", attention_));
+  if (c.cross_attention) {
+    MultiHeadAttentionConfig cross = c.attention;
+    cross.rotary.reset();
+    QKV_RETURN_IF_ERROR(create_attention(cross, weights.cross, "cross.", cross_));
+  }
+  QKV_RETURN_IF_ERROR(rename(FeedForward::create({.d_model = c.attention.d_model,
+                                                  .d_feed_forward = c.d_feed_forward,
+                                                  .activation = c.activation,
+                                                  .weight_layout = c.attention.weight_layout},
+                                                 weights.feed_forward, feed_forward_),
+                             "FeedForward::create", kCreate, ""));
+  c.attention = attention_.config();
+  c.attention.d_context = (c.cross_attention ? cross_ : attention_).config().d_context;
+  return {};
+}
+
+Status TransformerBlock::build_norms(const TransformerBlockWeights& weights) noexcept {
+  const struct {
+    NormSource source;
+    Norm* norm;
+    bool used;
+  } parts[] = {{{"norm1", weights.norm1}, &norm1_, true},
+               {{"norm_cross", weights.norm_cross}, &norm_cross_, config_.cross_attention},
+               {{"norm2", weights.norm2}, &norm2_, true}};
+  for (const auto& part : parts) {
+    if (part.used) {
+      QKV_RETURN_IF_ERROR(check_norm(part.source, config_));
+      QKV_RETURN_IF_ERROR(copy(part.source.weights.gamma, part.norm->gamma));
+      QKV_RETURN_IF_ERROR(copy(part.source.weights.beta, part.norm->beta));
+    }
+  }
+  return {};
+}
+
+Status TransformerBlock::create(const TransformerBlockConfig& config,
+                                const TransformerBlockWeights& weights,
+                                TransformerBlock& block) noexcept {
+  const kernels::KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kCreate, table));
+  QKV_RETURN_IF_ERROR(check_config(config));
+  QKV_RETURN_IF_ERROR(check_cross(config, weights));
+  TransformerBlock built;
+  built.config_ = config;
+  QKV_RETURN_IF_ERROR(built.build_layers(weights));
+  QKV_RETURN_IF_ERROR(built.build_norms(weights));
+  block = std::move(built);
+  return {};
+}
+
+/// Checks one call and measures what it needs.
+struct TransformerBlock::Call {
+  Index tokens = 0;
+  MultiHeadAttention::ForwardArgs self_args, cross_args;
+  MultiHeadAttention::Call self, cross;
+  std::size_t array = 0;  ///< floats of one array like x
+  std::size_t kept = 0;   ///< floats that live through all sub-layers
+  std::size_t total = 0;
+  float* normed = nullptr;  ///< input of a sub-layer with kPre
+  float* sub = nullptr;     ///< output of a sub-layer
+  float* y = nullptr;
+};
+
+Status TransformerBlock::check(const ForwardArgs& args, Call& call) const noexcept {
+  if (!attention_.kernels_) {
+    return Status::error(StatusCode::kInvalidArgument,
+                         "%s: the block is empty, expected one made by create()", kForward);
+  }
+  constexpr Index kAny = ShapeText::kAny;
+  const Index d_model = config_.attention.d_model;
+  QKV_RETURN_IF_ERROR(check_dense(kForward, "x", args.x, {kAny, kAny, d_model}));
+  QKV_RETURN_IF_ERROR(
+      check_dense(kForward, "y", args.y, {args.x.extent(0), args.x.extent(1), d_model}));
+  // Shapes are what counts here; run_part() says where the arrays really are.
+  call.self_args = {.x = args.x,
+                    .context = {},
+                    .y = args.y,
+                    .options = args.options,
+                    .extras = args.extras,
+                    .cache = args.cache};
+  QKV_RETURN_IF_ERROR(rename(attention_.check(call.self_args, call.self),
+                             "MultiHeadAttention::forward", kForward, ""));
+  QKV_RETURN_IF_ERROR(check_context(args, call));
+
+  call.tokens = args.x.extent(0) * args.x.extent(1);
+  call.array = Workspace::padded(static_cast<std::size_t>(args.x.size()));
+  call.kept = config_.norm == NormPlacement::kPre ? 2 * call.array : call.array;
+  std::size_t most = std::max(call.self.scratch(), feed_forward_.scratch(call.tokens));
+  if (config_.cross_attention) {
+    most = std::max(most, call.cross.scratch());
+  }
+  call.total = call.kept + most;
+  return {};
+}
+
+Status TransformerBlock::check_context(const ForwardArgs& args, Call& call) const noexcept {
+  if (!config_.cross_attention) {
+    const bool context = !args.context.absent();
+    if (!context && args.context_key_lengths.absent()) {
+      return {};
+    }
+    return Status::error(StatusCode::kInvalidArgument,
+                         "%s: %s is given, expected none: the block has no cross-attention",
+                         kForward, context ? "context" : "context_key_lengths");
+  }
+  const Index batch = args.x.extent(0);
+  if (args.context.absent()) {
+    return Status::error(StatusCode::kInvalidArgument, "%s: context is missing, expected %s",
+                         kForward,
+                         ShapeText({batch, ShapeText::kAny, config_.attention.d_context}).text());
+  }
+  QKV_RETURN_IF_ERROR(check_dense(kForward, "context", args.context,
+                                  {batch, ShapeText::kAny, config_.attention.d_context}));
+  if (!args.context_key_lengths.absent()) {
+    QKV_RETURN_IF_ERROR(
+        check_array(kForward, "context_key_lengths", args.context_key_lengths, {batch}));
+  }
+  call.cross_args.x = args.x;
+  call.cross_args.context = args.context;
+  call.cross_args.y = args.y;
+  call.cross_args.options.key_lengths = args.context_key_lengths;
+  return rename(cross_.check(call.cross_args, call.cross), "MultiHeadAttention::forward", kForward,
+                "context_");
+}
+
+void TransformerBlock::normalize(const Norm& norm, const float* x, Index tokens,
+                                 float* out) const noexcept {
+  attention_.kernels_->normalize({.rows = tokens,
+                                  .n = config_.attention.d_model,
+                                  .x = x,
+                                  .out = out,
+                                  .gamma = norm.gamma.data(),
+                                  .beta = norm.beta.data(),
+                                  .epsilon = config_.epsilon,
+                                  .centre = config_.norm_type == NormType::kLayer});
+}
+
+/// call.sub = part(x). Fails only if a cache was changed since check().
+Status TransformerBlock::run_part(Part part, const float* x, Call& call,
+                                  Workspace& workspace) const noexcept {
+  if (part == Part::kFeedForward) {
+    feed_forward_.run(x, call.tokens, call.sub, workspace);
+    return {};
+  }
+  const bool cross = part == Part::kCross;
+  auto& args = cross ? call.cross_args : call.self_args;
+  args.x.data = x;
+  args.y.data = call.sub;
+  return (cross ? cross_ : attention_).run(args, cross ? call.cross : call.self, workspace);
+}
+
+/// One sub-layer with its residual and norm, from x to call.y, which may be x.
+Status TransformerBlock::sublayer(Part part, const float* x, Call& call,
+                                  Workspace& workspace) const noexcept {
+  const Norm& norm = part == Part::kAttention ? norm1_
+                     : part == Part::kCross   ? norm_cross_
+                                              : norm2_;
+  const bool pre = config_.norm == NormPlacement::kPre;
+  // Takes back what the last sub-layer took. Cannot fail, nor move anything: the memory is there.
+  static_cast<void>(workspace.begin(call.total));
+  static_cast<void>(workspace.take(call.kept));
+  if (pre) {
+    normalize(norm, x, call.tokens, call.normed);
+  }
+  QKV_RETURN_IF_ERROR(run_part(part, pre ? call.normed : x, call, workspace));
+  attention_.kernels_->add(
+      {.n = call.tokens * config_.attention.d_model, .x = x, .y = call.sub, .out = call.y});
+  if (!pre) {
+    normalize(norm, call.y, call.tokens, call.y);
+  }
+  return {};
+}
+
+Status TransformerBlock::forward(const ForwardArgs& args, Workspace& workspace) const noexcept {
+  Call call;
+  QKV_RETURN_IF_ERROR(check(args, call));
+  QKV_RETURN_IF_ERROR(workspace.begin(call.total));
+  call.sub = workspace.take(call.array);
+  call.normed = config_.norm == NormPlacement::kPre ? workspace.take(call.array) : nullptr;
+  call.y = args.y.data;
+  QKV_RETURN_IF_ERROR(sublayer(Part::kAttention, args.x.data, call, workspace));
+  if (config_.cross_attention) {
+    QKV_RETURN_IF_ERROR(sublayer(Part::kCross, call.y, call, workspace));
+  }
+  return sublayer(Part::kFeedForward, call.y, call, workspace);
+}
+
+std::size_t TransformerBlock::forward_scratch_bytes(const ForwardArgs& args) const noexcept {
+  Call call;
+  return check(args, call).ok() ? call.total * sizeof(float) : 0;
+}
+
+}  // namespace qkv

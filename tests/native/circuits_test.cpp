@@ -1,0 +1,218 @@
+// Spectra of the QK and OV circuits, against decompositions of the full products.
+#include "qkv/circuits.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "compare.hpp"
+#include "position_oracle.hpp"
+#include "random.hpp"
+
+namespace qkv::test {
+namespace {
+
+struct Matrix {
+  Matrix(Index rows, Index columns, std::uint64_t seed) : shape{rows, columns} {
+    Random random(seed);
+    values = random_floats(random, rows * columns);
+  }
+  [[nodiscard]] TensorView<const float> view() const {
+    return {values.data(), {shape[0], shape[1]}};
+  }
+  std::array<Index, 2> shape;
+  std::vector<float> values;
+};
+
+Eigen::MatrixXd exact(const TensorView<const float>& matrix) {
+  return as_matrix(matrix).cast<double>();
+}
+
+/// Of the product as it stands.
+Eigen::VectorXd direct(const Eigen::MatrixXd& product) {
+  return Eigen::JacobiSVD<Eigen::MatrixXd>(product).singularValues();
+}
+
+void compare(Quantity& error, const Eigen::VectorXd& computed, const Eigen::VectorXd& full,
+             double bound) {
+  REQUIRE(computed.size() <= full.size());
+  for (Eigen::Index i = 0; i < full.size(); ++i) {
+    error.add(i < computed.size() ? computed[i] : 0.0, full[i], bound);
+  }
+}
+
+void require_within(const Quantity& error) {
+  note_ratio(error.name(), error.ratio());
+  require_within(Comparison{{error}});
+}
+
+TEST_CASE("circuits: singular values of products of every shape", "[circuits]") {
+  Quantity error("product_singular_values");
+  std::uint64_t seed = 1;
+  for (Index m : {1, 3, 8, 40}) {
+    for (Index k : {1, 2, 8, 17}) {
+      for (Index n : {1, 5, 8, 33}) {
+        CAPTURE(m, k, n);
+        const Matrix left(m, k, seed++);
+        const Matrix right(k, n, seed++);
+        const auto computed = product_singular_values(left.view(), right.view());
+        CHECK(computed.size() == std::min({m, k, n}));
+        const Eigen::MatrixXd a = exact(left.view());
+        const Eigen::MatrixXd b = exact(right.view());
+        compare(error, computed, direct(a * b), bounds::singular_value(k, a.norm(), b.norm()));
+      }
+    }
+  }
+  require_within(error);
+}
+
+TEST_CASE("circuits: factors of low rank and factors that cancel", "[circuits]") {
+  Quantity error("product_singular_values deficient");
+  Matrix left(20, 6, 2);
+  Matrix right(6, 25, 3);
+  for (std::size_t i = 0; i < 20; ++i) {
+    left.values[i * 6 + 3] = left.values[i * 6];              // two equal columns
+    left.values[i * 6 + 5] = 1e-6F * left.values[i * 6 + 1];  // and two almost so
+  }
+  const Eigen::MatrixXd a = exact(left.view());
+  const Eigen::MatrixXd b = exact(right.view());
+  const auto computed = product_singular_values(left.view(), right.view());
+  compare(error, computed, direct(a * b), bounds::singular_value(6, a.norm(), b.norm()));
+  CHECK(computed[4] < 1e-12 * computed[0]);
+  // The columns of `left` cancel in the product.
+  const TensorView<float> rows(right.values.data(), {6, 25});
+  for (Index j = 0; j < 25; ++j) {
+    *rows.at(3, j) = -*rows.at(0, j);
+    for (Index i : {1, 2, 4, 5}) {
+      *rows.at(i, j) = 0.0F;
+    }
+  }
+  const auto none = product_singular_values(left.view(), right.view());
+  compare(error, none, Eigen::VectorXd::Zero(20),
+          bounds::singular_value(6, a.norm(), exact(right.view()).norm()));
+  require_within(error);
+}
+
+TEST_CASE("circuits: effective rank of known spectra", "[circuits]") {
+  const auto rank = [](std::initializer_list<double> values) {
+    Eigen::VectorXd v(static_cast<Eigen::Index>(values.size()));
+    std::copy(values.begin(), values.end(), v.begin());
+    return effective_rank(v);
+  };
+  CHECK(rank({}) == 0.0);
+  CHECK(rank({0.0, 0.0}) == 0.0);
+  CHECK(rank({7.0}) == 1.0);
+  CHECK(rank({7.0, 0.0, 0.0}) == 1.0);
+  CHECK(std::abs(rank({2.0, 2.0, 2.0, 2.0}) - 4.0) < 1e-14);
+  CHECK(std::abs(rank({3.0, 1.0}) - std::exp(0.75 * std::log(4.0 / 3.0) + 0.25 * std::log(4.0))) <
+        1e-14);
+  // The size of the matrix does not matter, and the smaller values pull it down.
+  CHECK(std::abs(rank({3e9, 1e9}) - rank({3.0, 1.0})) < 1e-14);
+  CHECK(rank({1.0, 0.9, 0.1}) < 3.0);
+  CHECK(rank({1.0, 0.9, 0.1}) > 2.0);
+}
+
+/// Weights of a layer with groups of heads: 4 query heads over 2 of keys and values.
+struct Layer {
+  Layer() {
+    config.d_model = 12;
+    config.num_heads = 4;
+    config.num_kv_heads = 2;
+    config.d_k = 3;
+    config.d_v = 5;
+    config.d_context = 12;
+    weights.wq = wq.view();
+    weights.wk = wk.view();
+    weights.wv = wv.view();
+    weights.wo = wo.view();
+  }
+  MultiHeadAttentionConfig config;
+  MultiHeadAttentionWeights weights;
+  Matrix wq{12, 12, 4}, wk{12, 6, 5}, wv{12, 10, 6}, wo{20, 12, 7};
+};
+
+TEST_CASE("circuits: the circuits of a head are those of its columns and rows", "[circuits]") {
+  Quantity error("circuits");
+  const Layer layer;
+  for (Index h = 0; h < 4; ++h) {
+    CAPTURE(h);
+    const HeadWeights head = head_weights(layer.config, layer.weights, h);
+    const Eigen::MatrixXd wq = exact(layer.wq.view()).middleCols(3 * h, 3);
+    const Eigen::MatrixXd wk = exact(layer.wk.view()).middleCols(3 * (h / 2), 3);
+    const Eigen::MatrixXd wv = exact(layer.wv.view()).middleCols(5 * (h / 2), 5);
+    const Eigen::MatrixXd wo = exact(layer.wo.view()).middleRows(5 * h, 5);
+    CHECK(exact(head.wq) == wq);
+    CHECK(exact(head.wk) == wk);
+    CHECK(exact(head.wv) == wv);
+    CHECK(exact(head.wo) == wo);
+    const Eigen::MatrixXd qk = wq * wk.transpose();
+    const Eigen::MatrixXd ov = wv * wo;
+    const auto qk_values = qk_singular_values(head);
+    const auto ov_values = ov_singular_values(head);
+    CHECK(qk_values.size() == 3);
+    CHECK(ov_values.size() == 5);
+    compare(error, qk_values, direct(qk), bounds::singular_value(3, wq.norm(), wk.norm()));
+    compare(error, ov_values, direct(ov), bounds::singular_value(5, wv.norm(), wo.norm()));
+    CHECK(std::abs(effective_rank(qk_values) - effective_rank(direct(qk))) < 1e-11);
+    CHECK(effective_rank(qk_values) <= 3.0);
+    CHECK(effective_rank(ov_values) > 1.0);
+  }
+  require_within(error);
+}
+
+TEST_CASE("circuits: both weight layouts and the fused matrix are the same heads", "[circuits]") {
+  const Layer layer;
+  Matrix fused(12, 28, 8);
+  for (Index i = 0; i < 12; ++i) {
+    float* row = fused.values.data() + i * 28;
+    std::copy_n(layer.weights.wq.at(i), 12, row);
+    std::copy_n(layer.weights.wk.at(i), 6, row + 12);
+    std::copy_n(layer.weights.wv.at(i), 10, row + 18);
+  }
+  const auto turned = [](const TensorView<const float>& matrix) {
+    const RowMajorMatrix<float> copy = as_matrix(matrix).transpose();
+    Matrix to(copy.rows(), copy.cols(), 0);
+    std::copy_n(copy.data(), copy.size(), to.values.begin());
+    return to;
+  };
+  const Matrix wq = turned(layer.wq.view());
+  const Matrix wk = turned(layer.wk.view());
+  const Matrix wv = turned(layer.wv.view());
+  const Matrix wo = turned(layer.wo.view());
+  const Matrix wqkv = turned(fused.view());
+  MultiHeadAttentionConfig out_in = layer.config;
+  out_in.weight_layout = WeightLayout::kOutIn;
+  MultiHeadAttentionWeights separate_turned;
+  separate_turned.wq = wq.view();
+  separate_turned.wk = wk.view();
+  separate_turned.wv = wv.view();
+  separate_turned.wo = wo.view();
+  MultiHeadAttentionWeights together;
+  together.wqkv = fused.view();
+  together.wo = layer.weights.wo;
+  MultiHeadAttentionWeights together_turned;
+  together_turned.wqkv = wqkv.view();
+  together_turned.wo = wo.view();
+  for (Index h = 0; h < 4; ++h) {
+    CAPTURE(h);
+    const HeadWeights expected = head_weights(layer.config, layer.weights, h);
+    for (const HeadWeights& head :
+         {head_weights(out_in, separate_turned, h), head_weights(layer.config, together, h),
+          head_weights(out_in, together_turned, h)}) {
+      CHECK(exact(head.wq) == exact(expected.wq));
+      CHECK(exact(head.wk) == exact(expected.wk));
+      CHECK(exact(head.wv) == exact(expected.wv));
+      CHECK(exact(head.wo) == exact(expected.wo));
+    }
+  }
+}
+
+TEST_CASE("circuits: a head that copies one direction has rank 1", "[circuits]") {
+  const std::vector<float> column{1, 2, 3, 4};
+  const std::vector<float> row{5, 6, 7};
+  const auto values = product_singular_values({column.data(), {4, 1}}, {row.data(), {1, 3}});
+  CHECK(values.size() == 1);
+  CHECK(std::abs(values[0] - std::sqrt(30.0 * 110.0)) < 1e-12);
+  CHECK(effective_rank(values) == 1.0);
+}
+
+}  // namespace
+}  // namespace qkv::test

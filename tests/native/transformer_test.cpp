@@ -1,0 +1,819 @@
+// TransformerBlock against the oracle, against its parts put together by hand, and its checks.
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "block.hpp"
+#include "guarded.hpp"
+#include "refusal.hpp"
+
+namespace qkv::test {
+namespace {
+
+using F = FeedForwardActivation;
+constexpr NormPlacement kPlacements[] = {NormPlacement::kPre, NormPlacement::kPost};
+constexpr NormType kTypes[] = {NormType::kLayer, NormType::kRms};
+constexpr Index kSizes[] = {1, 2, 3, 5, 7, 8, 15, 16, 17, 63, 64, 65, 127, 129};
+
+/// An encoder block of 12 features and 3 heads.
+TransformerBlockConfig encoder() {
+  TransformerBlockConfig c;
+  c.attention = {.d_model = 12, .num_heads = 3};
+  c.d_feed_forward = 20;
+  return c;
+}
+
+/// A decoder block in which no two sizes are the same.
+TransformerBlockConfig decoder() {
+  TransformerBlockConfig c;
+  c.attention = {
+      .d_model = 12, .num_heads = 4, .num_kv_heads = 2, .d_k = 3, .d_v = 5, .d_context = 7};
+  c.d_feed_forward = 19;
+  c.cross_attention = true;
+  return c;
+}
+
+TEST_CASE("block: within the bounds for every size", "[block]") {
+  std::uint64_t seed = 1;
+  for (NormPlacement placement : kPlacements) {
+    for (Index size : kSizes) {
+      CAPTURE(static_cast<int>(placement), size);
+      TransformerBlockConfig c = encoder();
+      c.norm = placement;
+      BlockProblem(c, {.batch = 1, .tq = size}, seed++).check();
+      c.d_feed_forward = size;
+      BlockProblem(c, {.batch = 2, .tq = 3}, seed++).check();
+      c.attention = {.d_model = size, .num_heads = 1};
+      c.d_feed_forward = 9;
+      BlockProblem(c, {.batch = 1, .tq = 4}, seed++).check();
+    }
+  }
+}
+
+TEST_CASE("block: each placement, norm and activation", "[block]") {
+  std::uint64_t seed = 100;
+  for (NormPlacement placement : kPlacements) {
+    for (NormType type : kTypes) {
+      for (F f : {F::kRelu, F::kGelu, F::kGeluTanh, F::kSilu, F::kSwiglu}) {
+        for (bool cross : {false, true}) {
+          CAPTURE(static_cast<int>(placement), static_cast<int>(type), static_cast<int>(f), cross);
+          TransformerBlockConfig c = cross ? decoder() : encoder();
+          c.norm = placement;
+          c.norm_type = type;
+          c.activation = f;
+          BlockProblem(c, {.batch = 2, .tq = 6, .tk = 9}, seed++).check();
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("block: contexts of every length", "[block][cross]") {
+  for (Index tk : kSizes) {
+    CAPTURE(tk);
+    BlockProblem(decoder(), {.batch = 2, .tq = 5, .tk = tk}, 200).check();
+  }
+}
+
+TEST_CASE("block: epsilon reaches all norms", "[block]") {
+  for (NormPlacement placement : kPlacements) {
+    TransformerBlockConfig c = decoder();
+    c.norm = placement;
+    c.epsilon = 0.5F;
+    BlockProblem(c, {.batch = 2, .tq = 6, .tk = 9}, 300).check();
+  }
+}
+
+TEST_CASE("block: optional weights may be left out", "[block]") {
+  BlockProblem p(decoder(), {.batch = 2, .tq = 6, .tk = 9}, 400);
+  TransformerBlockWeights w = p.weights();
+  w.norm1.beta = w.norm_cross.beta = w.norm2.beta = {};
+  w.attention.bq = w.attention.bo = w.cross.bk = w.cross.bo = {};
+  w.feed_forward.b1 = w.feed_forward.b2 = {};
+  // The oracle of a layer takes biases that are absent as zero too.
+  p.check(w);
+}
+
+TEST_CASE("block: options concern the self-attention", "[block]") {
+  for (NormPlacement placement : kPlacements) {
+    TransformerBlockConfig c = decoder();
+    c.norm = placement;
+    BlockProblem p(c, {.batch = 2, .tq = 9, .tk = 14}, 500);
+    std::vector<std::uint8_t> mask(9 * 9);
+    for (auto& m : mask) {
+      m = p.random.chance(0.7) ? 1 : 0;
+    }
+    p.options.mask = {mask.data(), {9, 9}};
+    p.options.scale = 0.3F;
+    p.options.temperature = 1.5F;
+    p.options.causal = true;
+    p.check();
+  }
+}
+
+/// The two steps of every sub-layer, with public operators only.
+struct ByHand {
+  const BlockProblem& p;
+  TransformerBlockWeights w;
+  std::vector<float> h;
+
+  [[nodiscard]] std::vector<float> normalized(const NormWeights& norm,
+                                              const std::vector<float>& x) const {
+    const Index d = p.config.attention.d_model;
+    const auto rows = static_cast<Index>(x.size()) / d;
+    std::vector<float> out(x.size());
+    NormOptions o;
+    o.gamma = norm.gamma;
+    o.beta = norm.beta;
+    o.epsilon = p.config.epsilon;
+    const TensorView<const float> from{x.data(), {rows, d}};
+    const TensorView<float> to{out.data(), {rows, d}};
+    require_ok(p.config.norm_type == NormType::kLayer ? layer_norm(from, to, o)
+                                                      : rms_norm(from, to, o));
+    return out;
+  }
+  template <class Sub>
+  void sublayer(const NormWeights& norm, Sub sub) {
+    const bool pre = p.config.norm == NormPlacement::kPre;
+    const std::vector<float> out = sub(pre ? normalized(norm, h) : h);
+    for (std::size_t i = 0; i < h.size(); ++i) {
+      h[i] += out[i];
+    }
+    h = pre ? h : normalized(norm, h);
+  }
+  [[nodiscard]] std::vector<float> attention(const MultiHeadAttention& layer,
+                                             MultiHeadAttention::ForwardArgs args,
+                                             const std::vector<float>& x) const {
+    std::vector<float> out(x.size());
+    const auto& s = p.shape;
+    args.x = {x.data(), {s.batch, s.tq, p.config.attention.d_model}};
+    args.y = {out.data(), {s.batch, s.tq, p.config.attention.d_model}};
+    Workspace workspace;
+    require_ok(layer.forward(args, workspace));
+    return out;
+  }
+};
+
+std::vector<float> by_hand(BlockProblem& p) {
+  ByHand hand{p, p.weights(), p.x};
+  MultiHeadAttentionConfig self = p.config.attention;
+  self.d_context = 0;
+  MultiHeadAttention attention;
+  require_ok(MultiHeadAttention::create(self, hand.w.attention, attention));
+  MultiHeadAttention::ForwardArgs self_args;
+  self_args.options = p.options;
+  hand.sublayer(hand.w.norm1,
+                [&](const auto& x) { return hand.attention(attention, self_args, x); });
+
+  if (p.config.cross_attention) {
+    MultiHeadAttentionConfig c = p.config.attention;
+    c.rotary.reset();
+    MultiHeadAttention cross;
+    require_ok(MultiHeadAttention::create(c, hand.w.cross, cross));
+    MultiHeadAttention::ForwardArgs cross_args;
+    cross_args.context = p.args().context;
+    hand.sublayer(hand.w.norm_cross,
+                  [&](const auto& x) { return hand.attention(cross, cross_args, x); });
+  }
+  FeedForward feed_forward;
+  require_ok(FeedForward::create(
+      {p.config.attention.d_model, p.config.d_feed_forward, p.config.activation, {}},
+      hand.w.feed_forward, feed_forward));
+  hand.sublayer(hand.w.norm2, [&](const auto& x) {
+    std::vector<float> out(x.size());
+    const auto& s = p.shape;
+    Workspace workspace;
+    require_ok(feed_forward.forward({{x.data(), {s.batch, s.tq, p.config.attention.d_model}},
+                                     {out.data(), {s.batch, s.tq, p.config.attention.d_model}}},
+                                    workspace));
+    return out;
+  });
+  return hand.h;
+}
+
+TEST_CASE("block: gives the bits of its parts put together by hand", "[block]") {
+  std::uint64_t seed = 600;
+  for (NormPlacement placement : kPlacements) {
+    for (NormType type : kTypes) {
+      for (F f : {F::kGelu, F::kSwiglu}) {
+        for (bool cross : {false, true}) {
+          for (bool rotary : {false, true}) {
+            CAPTURE(static_cast<int>(placement), static_cast<int>(type), static_cast<int>(f), cross,
+                    rotary);
+            TransformerBlockConfig c = cross ? decoder() : encoder();
+            c.attention.d_k = 4;
+            c.norm = placement;
+            c.norm_type = type;
+            c.activation = f;
+            if (rotary) {
+              c.attention.rotary.emplace();
+            }
+            BlockProblem p(c, {.batch = 2, .tq = 33, .tk = 11}, seed++);
+            p.options.causal = true;
+            CHECK(first_difference(by_hand(p), p.run()) == "");
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("block: the extras are those of the self-attention", "[block]") {
+  BlockProblem p(decoder(), {.batch = 2, .tq = 6, .tk = 9}, 700);
+  const std::vector<float> plain = p.run();
+  MultiHeadAttentionConfig self = p.config.attention;
+  self.d_context = 0;
+  LayerProblem layer(self, {.batch = 2, .tq = 6}, 700);
+  layer.create(p.weights().attention);
+  layer.x = ByHand{p, p.weights(), {}}.normalized(p.weights().norm1, p.x);
+  const LayerResult expected = layer.run();
+
+  LayerResult got = expected;
+  for (auto* values : {&got.weights, &got.lse, &got.entropy}) {
+    std::fill(values->begin(), values->end(), kUntouched);
+  }
+  auto args = p.args();
+  args.extras.weights = {got.weights.data(), {2, 4, 6, 6}};
+  args.extras.lse = {got.lse.data(), {2, 4, 6}};
+  args.extras.entropy = {got.entropy.data(), {2, 4, 6}};
+  require_ok(p.block.forward(args, p.workspace));
+  CHECK(first_difference(expected.weights, got.weights) == "");
+  CHECK(first_difference(expected.lse, got.lse) == "");
+  CHECK(first_difference(expected.entropy, got.entropy) == "");
+  CHECK(first_difference(plain, p.y) == "");
+}
+
+TEST_CASE("block: x itself may be y", "[block][alias]") {
+  for (NormPlacement placement : kPlacements) {
+    for (bool cross : {false, true}) {
+      CAPTURE(static_cast<int>(placement), cross);
+      TransformerBlockConfig c = cross ? decoder() : encoder();
+      c.norm = placement;
+      BlockProblem p(c, {.batch = 2, .tq = 40, .tk = 9}, 800);
+      const std::vector<float> apart = p.run();
+      auto args = p.args();
+      args.y.data = p.x.data();
+      require_ok(p.block.forward(args, p.workspace));
+      CHECK(first_difference(apart, p.x) == "");
+    }
+  }
+}
+
+TEST_CASE("block: causal rows do not see tokens of the future, to the bit", "[block][causal]") {
+  for (NormPlacement placement : kPlacements) {
+    TransformerBlockConfig c = decoder();
+    c.norm = placement;
+    BlockProblem p(c, {.batch = 1, .tq = 40, .tk = 9}, 900);
+    p.options.causal = true;
+    const std::vector<float> before = p.run();
+    for (Index split : {39, 31, 8, 7, 1}) {
+      CAPTURE(static_cast<int>(placement), split);
+      std::fill(p.x.begin() + split * 12, p.x.end(), NAN);
+      p.run();
+      REQUIRE(first_difference({before.begin(), before.begin() + split * 12},
+                               {p.y.begin(), p.y.begin() + split * 12}) == "");
+    }
+  }
+}
+
+TEST_CASE("block: batch rows are independent, bit for bit", "[block]") {
+  BlockProblem both(decoder(), {.batch = 2, .tq = 6, .tk = 9}, 1000);
+  both.run();
+  for (Index b : {0, 1}) {
+    BlockProblem one(decoder(), {.batch = 1, .tq = 6, .tk = 9}, 1000);
+    one.create(both.weights());
+    one.x.assign(both.x.begin() + b * 72, both.x.begin() + (b + 1) * 72);
+    one.context.assign(both.context.begin() + b * 63, both.context.begin() + (b + 1) * 63);
+    CHECK(first_difference({both.y.begin() + b * 72, both.y.begin() + (b + 1) * 72}, one.run()) ==
+          "");
+  }
+}
+
+std::vector<double> exactly(const BlockProblem& p) {
+  return p.exact()({p.x.begin(), p.x.end()}, {p.context.begin(), p.context.end()});
+}
+
+TEST_CASE("block: tokens of the context past a length count for nothing", "[block][cross]") {
+  for (NormPlacement placement : kPlacements) {
+    TransformerBlockConfig c = decoder();
+    c.norm = placement;
+    BlockProblem p(c, {.batch = 3, .tq = 6, .tk = 9}, 1100);
+    const std::vector<std::int32_t> lengths{9, 4, 0};
+    std::vector<std::uint8_t> mask(3 * 9);
+    for (Index b = 0; b < 3; ++b) {
+      for (Index j = 0; j < 9; ++j) {
+        mask[static_cast<std::size_t>(b * 9 + j)] = j < lengths[static_cast<std::size_t>(b)];
+      }
+    }
+    p.create(p.weights());
+    auto args = p.args();
+    args.context_key_lengths = {lengths.data(), {3}};
+    require_ok(p.block.forward(args, p.workspace));
+    p.cross_options.mask = {mask.data(), {3, 1, 1, 9}};
+    require_close("block y", p.y, exactly(p));
+
+    const std::vector<float> before = p.y;
+    for (Index b = 0; b < 3; ++b) {
+      std::fill(p.context.begin() + (b * 9 + lengths[static_cast<std::size_t>(b)]) * 7,
+                p.context.begin() + (b + 1) * 63, NAN);
+    }
+    require_ok(p.block.forward(args, p.workspace));
+    CHECK(first_difference(before, p.y) == "");
+  }
+}
+
+TEST_CASE("block: decoding one token at a time gives the rows of one causal pass",
+          "[block][cache]") {
+  for (bool rotary : {false, true}) {
+    for (bool cross : {false, true}) {
+      CAPTURE(rotary, cross);
+      constexpr Index kT = 20;
+      TransformerBlockConfig c = cross ? decoder() : encoder();
+      c.attention.d_k = 4;
+      if (rotary) {
+        c.attention.rotary.emplace();
+      }
+      BlockProblem p(c, {.batch = 2, .tq = kT, .tk = 9}, 1200);
+      p.options.causal = true;
+      const std::vector<float> full = p.run();
+
+      const auto& sizes = p.cross.resolved;
+      KvCache cache;
+      require_ok(KvCache::create({.batch = 2,
+                                  .num_kv_heads = sizes.num_kv_heads,
+                                  .capacity = kT,
+                                  .d_k = sizes.d_k,
+                                  .d_v = sizes.d_v},
+                                 cache));
+      std::vector<float> x(2 * 12);
+      std::vector<float> y(2 * 12);
+      Quantity decoded("block decoded");
+      for (Index t = 0; t < kT; ++t) {
+        for (Index i = 0; i < 24; ++i) {
+          x[static_cast<std::size_t>(i)] =
+              p.x[static_cast<std::size_t>((i / 12 * kT + t) * 12 + i % 12)];
+        }
+        auto args = p.args();
+        args.x = {x.data(), {2, 1, 12}};
+        args.y = {y.data(), {2, 1, 12}};
+        args.cache = &cache;
+        require_ok(p.block.forward(args, p.workspace));
+        REQUIRE(cache.length() == t + 1);
+        for (Index i = 0; i < 24; ++i) {
+          const auto at = static_cast<std::size_t>((i / 12 * kT + t) * 12 + i % 12);
+          const auto expected = static_cast<double>(full[at]);
+          // Both are that close to the exact value.
+          decoded.add(static_cast<double>(y[static_cast<std::size_t>(i)]), expected,
+                      2 * bounds::kBlock * std::max(1.0, std::abs(expected)));
+        }
+      }
+      note_ratio(decoded.name(), decoded.ratio());
+      require_within({{decoded}});
+    }
+  }
+}
+
+/// An encoder of two blocks and a final norm, and a decoder of two blocks that reads it.
+TEST_CASE("block: an encoder and a decoder assembled from blocks", "[block][stack]") {
+  for (NormPlacement placement : kPlacements) {
+    CAPTURE(static_cast<int>(placement));
+    TransformerBlockConfig enc = encoder();
+    enc.norm = placement;
+    TransformerBlockConfig dec = enc;
+    dec.cross_attention = true;
+    const LayerShape source{.batch = 2, .tq = 11};
+    const LayerShape target{.batch = 2, .tq = 7, .tk = 11};
+    BlockProblem blocks[] = {
+        {enc, source, 1300}, {enc, source, 1301}, {dec, target, 1302}, {dec, target, 1303}};
+    Random random(1304);
+    const NormArrays last(12, NormType::kLayer, random);
+
+    blocks[1].x = blocks[0].run();
+    std::vector<float> memory = blocks[1].run();
+    NormOptions o;
+    o.gamma = last.views().gamma;
+    o.beta = last.views().beta;
+    require_ok(layer_norm({memory.data(), {2, 11, 12}}, {memory.data(), {2, 11, 12}}, o));
+    for (int i : {2, 3}) {
+      blocks[i].context = memory;
+      blocks[i].options.causal = true;
+      blocks[i].x = i == 3 ? blocks[2].run() : blocks[2].x;
+    }
+    const std::vector<float>& y = blocks[3].run();
+
+    const auto wide = [](const std::vector<float>& v) {
+      return std::vector<double>(v.begin(), v.end());
+    };
+    std::vector<double> exact = blocks[1].exact()(blocks[0].exact()(wide(blocks[0].x), {}), {});
+    exact = oracle::normalized({true, static_cast<double>(o.epsilon), last.gamma, last.beta}, 12,
+                               oracle::exactly(exact))
+                .value;
+    require_close("encoder of two", memory, exact, 2 * bounds::kBlock);
+    require_close("encoder-decoder of two", y,
+                  blocks[3].exact()(blocks[2].exact()(wide(blocks[2].x), exact), exact),
+                  4 * bounds::kBlock);
+  }
+}
+
+TEST_CASE("block: NaN stays in its batch row", "[block][extremes]") {
+  BlockProblem p(decoder(), {.batch = 2, .tq = 6, .tk = 9}, 1400);
+  const std::vector<float> before = p.run();
+  p.x[72 + 5] = NAN;
+  p.run();
+  CHECK(first_difference({before.begin(), before.begin() + 72}, {p.y.begin(), p.y.begin() + 72}) ==
+        "");
+  CHECK(std::all_of(p.y.begin() + 72, p.y.end(), [](float y) { return std::isnan(y); }));
+}
+
+TEST_CASE("block: no tokens, no batch rows, no context", "[block][empty]") {
+  BlockProblem no_tokens(decoder(), {.batch = 2, .tq = 0, .tk = 9}, 1500);
+  CHECK(no_tokens.run().empty());
+  BlockProblem no_batch(decoder(), {.batch = 0, .tq = 3, .tk = 9}, 1501);
+  CHECK(no_batch.run().empty());
+  BlockProblem(decoder(), {.batch = 2, .tq = 3, .tk = 0}, 1502).check();
+}
+
+TEST_CASE("block: the arrays given to create() may go away, and the block may move",
+          "[block][move]") {
+  TransformerBlockConfig c = decoder();
+  c.attention.d_k = 4;
+  c.attention.rotary.emplace();
+  BlockProblem p(c, {.batch = 2, .tq = 6, .tk = 9}, 1600);
+  const std::vector<float> before = p.run();
+  for (auto* values : {&p.self.wq, &p.self.wo, &p.cross.wk, &p.cross.bo, &p.norm1.gamma,
+                       &p.norm_cross.beta, &p.norm2.gamma, &p.w1, &p.w2, &p.b1, &p.b2}) {
+    std::fill(values->begin(), values->end(), NAN);
+  }
+  TransformerBlock moved(std::move(p.block));
+  // NOLINTNEXTLINE(bugprone-use-after-move): what it does is the question.
+  const Status empty = p.block.forward(p.args(), p.workspace);
+  CHECK(empty.code() == StatusCode::kInvalidArgument);
+  CHECK(std::string(empty.message()) ==
+        "TransformerBlock::forward: the block is empty, expected one made by create()");
+  CHECK(p.block.forward_scratch_bytes(p.args()) == 0);
+  p.block = std::move(moved);
+  CHECK(first_difference(before, p.run()) == "");
+}
+
+TEST_CASE("block: creating over a block replaces it", "[block]") {
+  BlockProblem old(decoder(), {.batch = 2, .tq = 6, .tk = 9}, 1700);
+  old.run();
+  TransformerBlockConfig c = encoder();
+  c.norm_type = NormType::kRms;
+  BlockProblem p(c, {.batch = 2, .tq = 6}, 1701);
+  p.block = std::move(old.block);
+  TransformerBlockWeights w = p.weights();
+  w.feed_forward.b2 = {};
+  p.create(w);
+  p.check(w);
+}
+
+TEST_CASE("block: config() has every size filled in", "[block]") {
+  TransformerBlockConfig c = encoder();
+  c.epsilon = 1e-3F;
+  BlockProblem p(c, {.batch = 1, .tq = 1}, 1800);
+  p.run();
+  CHECK(p.block.config().attention.num_kv_heads == 3);
+  CHECK(p.block.config().attention.d_k == 4);
+  CHECK(p.block.config().attention.d_v == 4);
+  CHECK(p.block.config().attention.d_context == 12);
+  CHECK(p.block.config().epsilon == 1e-3F);
+  BlockProblem with_context(decoder(), {.batch = 1, .tq = 1, .tk = 1}, 1801);
+  with_context.run();
+  CHECK(with_context.block.config().attention.d_context == 7);
+  CHECK(with_context.block.config().cross_attention);
+}
+
+/// Back to the automatic choice, however the test ends.
+struct RestoreIsa {
+  ~RestoreIsa() { static_cast<void>(select_isa(nullptr)); }
+};
+
+TEST_CASE("block: runs only on the instruction set it was created for", "[block][isa]") {
+  const RestoreIsa restore;
+  BlockProblem p(decoder(), {.batch = 1, .tq = 5, .tk = 3}, 1900);
+  const std::string created_on = active_isa();
+  const std::vector<float> before = p.run();
+  std::fill(p.y.begin(), p.y.end(), kUntouched);
+  for (int i = 0; i < isa_count(); ++i) {
+    if (isa_supported(i) && created_on != isa_name(i)) {
+      require_ok(select_isa(isa_name(i)));
+      require_refused(
+          p.block.forward(p.args(), p.workspace), "TransformerBlock::forward",
+          {StatusCode::kUnsupported, "was created for", created_on.c_str(), "expected the same"});
+      CHECK(p.y == std::vector<float>(p.y.size(), kUntouched));
+    }
+  }
+  require_ok(select_isa(nullptr));
+  CHECK(first_difference(before, p.run()) == "");
+}
+
+TEST_CASE("block: takes its workspace as announced, and allocates once", "[block][memory]") {
+  for (NormPlacement placement : kPlacements) {
+    for (bool cross : {false, true}) {
+      TransformerBlockConfig c = cross ? decoder() : encoder();
+      c.norm = placement;
+      BlockProblem p(c, {.batch = 2, .tq = 30, .tk = 50}, 2000);
+      p.create(p.weights());
+      const std::size_t announced = p.block.forward_scratch_bytes(p.args());
+      CHECK(announced > 0);
+      const std::vector<float> before = p.run();
+      CHECK(p.workspace.capacity_bytes() == announced);
+      const std::size_t allocations = allocation_count();
+      for (int i = 0; i < 50; ++i) {
+        p.run();
+      }
+      CHECK(allocation_count() == allocations);
+      CHECK(first_difference(before, p.y) == "");
+    }
+  }
+}
+
+TEST_CASE("block: one workspace serves blocks of all kinds", "[block][memory]") {
+  BlockProblem large(decoder(), {.batch = 2, .tq = 30, .tk = 50}, 2100);
+  BlockProblem small(encoder(), {.batch = 1, .tq = 4}, 2101);
+  const std::vector<float> large_before = large.run();
+  const std::vector<float> small_before = small.run();
+  for (int i = 0; i < 3; ++i) {
+    require_ok(small.block.forward(small.args(), large.workspace));
+    CHECK(first_difference(small_before, small.y) == "");
+    require_ok(large.block.forward(large.args(), large.workspace));
+    CHECK(first_difference(large_before, large.y) == "");
+  }
+}
+
+TEST_CASE("block: nothing outside the arrays is touched", "[block][memory][guard]") {
+  for (Edge edge : {Edge::kBegin, Edge::kEnd}) {
+    for (NormPlacement placement : kPlacements) {
+      for (Index d : {2, 6, 8, 18, 64, 66}) {
+        CAPTURE(static_cast<int>(edge), static_cast<int>(placement), d);
+        TransformerBlockConfig c = decoder();
+        c.norm = placement;
+        c.attention = {.d_model = d, .num_heads = 2, .d_context = d + 1};
+        BlockProblem p(c, {.batch = 2, .tq = 5, .tk = 3}, 2200);
+        const std::vector<float> expected = p.run();
+        TransformerBlockWeights w = p.weights();
+        const Guarded gamma(p.norm1.gamma, edge);
+        const Guarded beta(p.norm_cross.beta, edge);
+        const Guarded w1(p.w1, edge);
+        const Guarded x(p.x, edge);
+        const Guarded context(p.context, edge);
+        const Guarded<float> y(p.y.size(), edge);
+        w.norm1.gamma.data = gamma.data();
+        w.norm_cross.beta.data = beta.data();
+        w.feed_forward.w1.data = w1.data();
+        p.create(w);
+        auto args = p.args();
+        args.x.data = x.data();
+        args.context.data = context.data();
+        args.y.data = y.data();
+        require_ok(p.block.forward(args, p.workspace));
+        REQUIRE(first_difference(expected, y.values()) == "");
+        REQUIRE(y.intact());
+      }
+    }
+  }
+}
+
+constexpr auto kShapeError = StatusCode::kShapeMismatch;
+constexpr auto kInvalid = StatusCode::kInvalidArgument;
+constexpr auto kRange = StatusCode::kOutOfRange;
+
+struct CreateCase {
+  const char* what;
+  std::function<void(TransformerBlockConfig&, TransformerBlockWeights&)> spoil;
+  Refusal refusal;
+};
+
+void require_all_refused(const TransformerBlockConfig& correct,
+                         const std::vector<CreateCase>& cases) {
+  BlockProblem there(encoder(), {.batch = 1, .tq = 3}, 2300);
+  const std::vector<float> before = there.run();
+  for (const CreateCase& c : cases) {
+    INFO(c.what);
+    const BlockProblem p(correct, {.batch = 2, .tq = 6, .tk = 9}, 2301);
+    TransformerBlockConfig config = p.config;
+    TransformerBlockWeights weights = p.weights();
+    c.spoil(config, weights);
+    const std::size_t bytes = allocated_bytes();
+    require_refused(TransformerBlock::create(config, weights, there.block),
+                    "TransformerBlock::create", c.refusal);
+    CHECK(allocated_bytes() == bytes);
+    CHECK(first_difference(before, there.run()) == "");
+  }
+}
+
+TEST_CASE("block: bad configurations and weights are refused", "[block][bad-input]") {
+  using C = TransformerBlockConfig;
+  using W = TransformerBlockWeights;
+  require_all_refused(
+      decoder(),
+      {
+          {"d_model 0",
+           [](C& c, W&) { c.attention.d_model = 0; },
+           {kRange, "attention.d_model is", "0", "at least 1"}},
+          {"num_kv_heads no divisor",
+           [](C& c, W&) { c.attention.num_kv_heads = 3; },
+           {kRange, "attention.num_kv_heads is", "3", "a divisor of num_heads = 4"}},
+          {"d_context < 0",
+           [](C& c, W&) { c.attention.d_context = -7; },
+           {kRange, "cross.d_context is", "-7", "at least 1"}},
+          {"d_feed_forward 0",
+           [](C& c, W&) { c.d_feed_forward = 0; },
+           {kRange, "d_feed_forward is", "0", "at least 1"}},
+          {"no such norm",
+           [](C& c, W&) { c.norm = static_cast<NormPlacement>(2); },
+           {kInvalid, "norm is", "2", "0 to 1"}},
+          {"no such norm type",
+           [](C& c, W&) { c.norm_type = static_cast<NormType>(7); },
+           {kInvalid, "norm_type is", "7", "0 to 1"}},
+          {"no such activation",
+           [](C& c, W&) { c.activation = static_cast<F>(5); },
+           {kInvalid, "activation is", "5", "a value of FeedForwardActivation"}},
+          {"epsilon NaN",
+           [](C& c, W&) { c.epsilon = NAN; },
+           {kInvalid, "epsilon is", "nan", "a finite number"}},
+          {"epsilon negative",
+           [](C& c, W&) { c.epsilon = -1.0F; },
+           {kInvalid, "epsilon is", "-1", "at least 0"}},
+          {"attention.wq missing",
+           [](C&, W& w) { w.attention.wq = {}; },
+           {kInvalid, "attention.wq", "missing", ""}},
+          {"attention.wk over the context",
+           [](C&, W& w) { w.attention.wk.shape[0] = 7; },
+           {kShapeError, "attention.wk is", "[7,6]", "[12,6]"}},
+          {"cross missing", [](C&, W& w) { w.cross = {}; }, {kInvalid, "cross.wq", "missing", ""}},
+          {"cross.wk over d_model",
+           [](C&, W& w) { w.cross.wk.shape[0] = 12; },
+           {kShapeError, "cross.wk is", "[12,6]", "[7,6]"}},
+          {"cross.bo null",
+           [](C&, W& w) { w.cross.bo.data = nullptr; },
+           {kInvalid, "cross.bo has no data", "[12]", "elements"}},
+          {"norm1.gamma missing",
+           [](C&, W& w) { w.norm1.gamma = {}; },
+           {kInvalid, "norm1.gamma", "missing", ""}},
+          {"norm_cross.gamma missing",
+           [](C&, W& w) { w.norm_cross.gamma = {}; },
+           {kInvalid, "norm_cross.gamma", "missing", ""}},
+          {"norm2.gamma too short",
+           [](C&, W& w) { w.norm2.gamma.shape[0] = 11; },
+           {kShapeError, "norm2.gamma is", "[11]", "[12]"}},
+          {"norm2.gamma strided",
+           [](C&, W& w) { w.norm2.gamma.strides[0] = 2; },
+           {kInvalid, "norm2.gamma", "stride 2", "expected 1"}},
+          {"norm_cross.beta too long",
+           [](C&, W& w) { w.norm_cross.beta.shape[0] = 13; },
+           {kShapeError, "norm_cross.beta is", "[13]", "[12]"}},
+          {"norm1.beta null",
+           [](C&, W& w) { w.norm1.beta.data = nullptr; },
+           {kInvalid, "norm1.beta has no data", "[12]", "elements"}},
+          {"beta with RMS",
+           [](C& c, W&) { c.norm_type = NormType::kRms; },
+           {kInvalid, "norm1.beta is", "[12]", "expected none"}},
+          {"w1 missing", [](C&, W& w) { w.feed_forward.w1 = {}; }, {kInvalid, "w1", "missing", ""}},
+          {"w2 transposed",
+           [](C&, W& w) { w.feed_forward.w2 = {w.feed_forward.w2.data, {12, 19}}; },
+           {kShapeError, "w2 is", "[12,19]", "[19,12]"}},
+          {"w_gate without SwiGLU",
+           [](C&, W& w) { w.feed_forward.w_gate = w.feed_forward.w1; },
+           {kInvalid, "w_gate is given", "not kSwiglu", "none"}},
+          {"the other layout",
+           [](C& c, W&) { c.attention.weight_layout = WeightLayout::kOutIn; },
+           {kShapeError, "attention.wk is", "[12,6]", "[6,12]"}},
+      });
+  require_all_refused(encoder(),
+                      {
+                          {"cross without cross_attention",
+                           [](C&, W& w) { w.cross.bv = w.norm1.gamma; },
+                           {kInvalid, "cross is given", "none", "without cross_attention"}},
+                          {"norm_cross without cross_attention",
+                           [](C&, W& w) { w.norm_cross.beta = w.norm1.beta; },
+                           {kInvalid, "norm_cross is given", "none", "without cross_attention"}},
+                          {"d_context without cross_attention",
+                           [](C& c, W&) { c.attention.d_context = 7; },
+                           {kInvalid, "attention.d_context is", "7", "d_model = 12"}},
+                      });
+}
+
+struct ForwardCase {
+  const char* what;
+  std::function<void(TransformerBlock::ForwardArgs&)> spoil;
+  Refusal refusal;
+};
+
+/// Each must be refused, with y, the extras and a cache as they were.
+void require_all_refused(const TransformerBlockConfig& config,
+                         const std::vector<ForwardCase>& cases) {
+  BlockProblem p(config, {.batch = 2, .tq = 6, .tk = 9}, 2400);
+  p.create(p.weights());
+  const auto& sizes = p.cross.resolved;
+  KvCache cache;
+  require_ok(KvCache::create({.batch = 2,
+                              .num_kv_heads = sizes.num_kv_heads,
+                              .capacity = 100,
+                              .d_k = sizes.d_k,
+                              .d_v = sizes.d_v},
+                             cache));
+  for (const ForwardCase& c : cases) {
+    INFO(c.what);
+    std::vector<float> lse(static_cast<std::size_t>(2 * sizes.num_heads * 6), kUntouched);
+    auto args = p.args();
+    args.cache = &cache;
+    args.extras.lse = {lse.data(), {2, sizes.num_heads, 6}};
+    c.spoil(args);
+    require_refused(p.block.forward(args, p.workspace), "TransformerBlock::forward", c.refusal);
+    CHECK(p.block.forward_scratch_bytes(args) == 0);
+    CHECK(p.workspace.capacity_bytes() == 0);
+    CHECK(cache.length() == 0);
+    CHECK(p.y == std::vector<float>(p.y.size(), kUntouched));
+    CHECK(lse == std::vector<float>(lse.size(), kUntouched));
+  }
+}
+
+TEST_CASE("block: bad activations and options are refused", "[block][bad-input]") {
+  static constexpr std::int32_t kLengths[] = {3, 10, 2};
+  static const std::vector<std::uint8_t> mask(100, 1);
+  require_all_refused(
+      decoder(),
+      {
+          {"x absent", [](auto& a) { a.x = {}; }, {kShapeError, "x is", "[]", "[*,*,12]"}},
+          {"x of rank 2",
+           [](auto& a) { a.x.rank = 2; },
+           {kShapeError, "x is", "[2,6]", "[*,*,12]"}},
+          {"x of another width",
+           [](auto& a) { a.x.shape[2] = 11; },
+           {kShapeError, "x is", "[2,6,11]", "[*,*,12]"}},
+          {"x null",
+           [](auto& a) { a.x.data = nullptr; },
+           {kInvalid, "x has no data", "[2,6,12]", "elements"}},
+          {"x with gaps",
+           [](auto& a) { a.x.strides[1] = 13; },
+           {kInvalid, "axis 1 of x", "stride 13", "expected 12"}},
+          {"y of another length",
+           [](auto& a) { a.y.shape[1] = 9; },
+           {kShapeError, "y is", "[2,9,12]", "[2,6,12]"}},
+          {"y null",
+           [](auto& a) { a.y.data = nullptr; },
+           {kInvalid, "y has no data", "[2,6,12]", "elements"}},
+          {"context missing",
+           [](auto& a) { a.context = {}; },
+           {kInvalid, "context", "missing", "[2,*,7]"}},
+          {"context of another batch",
+           [](auto& a) { a.context.shape[0] = 3; },
+           {kShapeError, "context is", "[3,9,7]", "[2,*,7]"}},
+          {"context of another width",
+           [](auto& a) { a.context.shape[2] = 12; },
+           {kShapeError, "context is", "[2,9,12]", "[2,*,7]"}},
+          {"context null",
+           [](auto& a) { a.context.data = nullptr; },
+           {kInvalid, "context has no data", "[2,9,7]", "elements"}},
+          {"lengths for another batch",
+           [](auto& a) { a.context_key_lengths = {kLengths, {3}}; },
+           {kShapeError, "context_key_lengths is", "[3]", "[2]"}},
+          {"lengths null",
+           [](auto& a) { a.context_key_lengths = {nullptr, {2}}; },
+           {kInvalid, "context_key_lengths has no data", "[2]", "elements"}},
+          {"a length past the context",
+           [](auto& a) { a.context_key_lengths = {kLengths, {2}}; },
+           {kRange, "context_key_lengths[1] is", "10", "0 to 9"}},
+          {"scale",
+           [](auto& a) { a.options.scale = INFINITY; },
+           {kInvalid, "scale is", "inf", "finite"}},
+          {"mask",
+           [](auto& a) { a.options.mask = {mask.data(), {6, 9}}; },
+           {kShapeError, "mask is", "[6,9]", "[2,4,6,6]"}},
+          {"rows", [](auto& a) { a.extras.row_end = 7; }, {kRange, "rows are", "[0, 7)", "[0, 6)"}},
+          {"lse",
+           [](auto& a) { a.extras.lse.shape[2] = 9; },
+           {kShapeError, "lse is", "[2,4,9]", "[2,4,6]"}},
+      });
+  require_all_refused(
+      encoder(),
+      {
+          {"context without cross-attention",
+           [](auto& a) { a.context = a.x; },
+           {kInvalid, "context is given", "expected none", "no cross-attention"}},
+          {"lengths without cross-attention",
+           [](auto& a) { a.context_key_lengths = {kLengths, {2}}; },
+           {kInvalid, "context_key_lengths is given", "expected none", "no cross-attention"}},
+      });
+}
+
+TEST_CASE("block: without memory nothing is written", "[block][memory][bad-input]") {
+  if constexpr (sizeof(Index) == 8) {
+    BlockProblem p(encoder(), {.batch = 1, .tq = 3}, 2500);
+    const std::vector<float> before = p.run();
+    std::fill(p.y.begin(), p.y.end(), kUntouched);
+    auto args = p.args();
+    args.x.shape[1] = args.y.shape[1] = Index{1} << 40;  // more than any machine has
+    CHECK(p.block.forward(args, p.workspace).code() == StatusCode::kOutOfMemory);
+    CHECK(p.y == std::vector<float>(p.y.size(), kUntouched));
+    CHECK(first_difference(before, p.run()) == "");
+  }
+}
+
+}  // namespace
+}  // namespace qkv::test

@@ -1,0 +1,167 @@
+// Operators from arrays to arrays: norms, activations, tables, statistics.
+
+import { Call } from './call.js';
+import {
+  checkArray,
+  checkChoice,
+  checkInteger,
+  checkIntegers,
+  checkKeys,
+  checkOption,
+  checkVector,
+  type Input,
+  shapeText,
+  sizeOf,
+} from './check.js';
+import type { ArrayName, Operator } from './descriptor.js';
+import type { Engine } from './engine.js';
+import { QkvError } from './error.js';
+import { mostInt } from './heads.js';
+import type { ArrayInput, NdArray, Qkv } from './types.js';
+
+type NormOptions = NonNullable<Parameters<Qkv['layerNorm']>[1]>;
+
+/** [rows, columns] when an operator works on the last axes and does not care about the others. */
+const asMatrix = (shape: readonly number[], axis: number): readonly [number, number] => [
+  sizeOf(shape.slice(0, axis)),
+  sizeOf(shape.slice(axis)),
+];
+
+function norm(
+  engine: Engine,
+  fn: 'layerNorm' | 'rmsNorm',
+  given: ArrayInput,
+  options: NormOptions,
+): NdArray {
+  engine.raw(fn);
+  const x = checkArray(fn, 'x', given);
+  const rank = x.shape.length;
+  const { axis = -1, epsilon = 1e-5 } = options;
+  checkInteger(fn, 'axis', axis, -rank, rank - 1);
+  checkOption(fn, 'epsilon', epsilon, 'number');
+  const [rows, columns] = asMatrix(x.shape, axis < 0 ? axis + rank : axis);
+  const call = new Call(engine, fn);
+  call.input('x', x, [rows, columns]);
+  call.input('gamma', checkVector(fn, 'gamma', options.gamma, columns));
+  call.input('beta', checkVector(fn, 'beta', options.beta, columns));
+  const { data } = call.result(fn, [rows, columns], { axis: -1, epsilon });
+  return { data, shape: x.shape };
+}
+
+export function layerNorm(engine: Engine, x: ArrayInput, options: NormOptions): NdArray {
+  checkKeys('layerNorm', 'options', options, ['gamma', 'beta', 'axis', 'epsilon']);
+  return norm(engine, 'layerNorm', x, options);
+}
+
+export function rmsNorm(
+  engine: Engine,
+  x: ArrayInput,
+  options: Omit<NormOptions, 'beta'>,
+): NdArray {
+  checkKeys('rmsNorm', 'options', options, ['gamma', 'axis', 'epsilon']);
+  return norm(engine, 'rmsNorm', x, options);
+}
+
+export function gelu(
+  engine: Engine,
+  given: ArrayInput,
+  options: NonNullable<Parameters<Qkv['gelu']>[1]>,
+): NdArray {
+  const fn = 'gelu';
+  engine.raw(fn);
+  checkKeys(fn, 'options', options, ['approximate']);
+  const { approximate = 'none' } = options;
+  checkChoice(fn, 'approximate', approximate, ['none', 'tanh']);
+  const x = checkArray(fn, 'x', given);
+  const call = new Call(engine, fn);
+  const size = [sizeOf(x.shape)];
+  call.input('x', x, size);
+  const { data } = call.result(fn, size, { activation: approximate === 'tanh' ? 1 : 0 });
+  return { data, shape: x.shape };
+}
+
+/** A table of rows. */
+function checkTable(fn: string, given: NdArray, expected: string): Input {
+  const table = checkArray(fn, 'table', given);
+  if (table.shape.length !== 2) {
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: table is ${shapeText(table.shape)}, expected ${expected}`,
+    );
+  }
+  return table;
+}
+
+export function embedding(engine: Engine, givenTable: NdArray, ids: Int32Array): NdArray {
+  const fn = 'embedding';
+  engine.raw(fn);
+  const table = checkTable(fn, givenTable, '[vocabulary,dModel]');
+  const checked = checkIntegers(fn, 'ids', ids ?? null);
+  const call = new Call(engine, fn);
+  call.input('table', table);
+  call.input('ids', checked);
+  return call.result(fn, [ids.length, table.shape[1] ?? 0], {});
+}
+
+export function learnedEncoding(
+  engine: Engine,
+  givenTable: NdArray,
+  length: number,
+  options: NonNullable<Parameters<Qkv['learnedEncoding']>[2]>,
+): NdArray {
+  const fn = 'learnedEncoding';
+  engine.raw(fn);
+  checkKeys(fn, 'options', options, ['offset', 'outOfRange']);
+  const { offset = 0, outOfRange = 'error' } = options;
+  const table = checkTable(fn, givenTable, '[maxLength,dModel]');
+  checkInteger(fn, 'length', length, 0, mostInt);
+  checkInteger(fn, 'offset', offset, 0, mostInt);
+  checkChoice(fn, 'outOfRange', outOfRange, ['error', 'clamp']);
+  const call = new Call(engine, fn);
+  call.input('table', table);
+  return call.result(fn, [length, table.shape[1] ?? 0], {
+    ...{ offset, clamp: outOfRange === 'clamp' ? 1 : 0 },
+  });
+}
+
+export function entropy(engine: Engine, given: ArrayInput): NdArray {
+  const fn = 'entropy';
+  engine.raw(fn);
+  const weights = checkArray(fn, 'weights', given);
+  if (weights.shape.length === 0) {
+    throw new QkvError('shape_mismatch', `${fn}: weights is [], expected [...,T]`);
+  }
+  const shape = weights.shape.slice(0, -1);
+  const [rows, columns] = asMatrix(weights.shape, shape.length);
+  const call = new Call(engine, fn);
+  call.input('x', weights, [rows, columns]);
+  return { data: call.result(fn, [rows], {}).data, shape };
+}
+
+export function headStatistics(
+  engine: Engine,
+  given: ArrayInput,
+): ReturnType<Qkv['headStatistics']> {
+  const fn = 'headStatistics';
+  engine.raw(fn);
+  const weights = checkArray(fn, 'weights', given);
+  const [batch = 0, heads = 0] = weights.shape;
+  if (weights.shape.length !== 4) {
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: weights is ${shapeText(weights.shape)}, expected [B,H,Tq,Tk]`,
+    );
+  }
+  const call = new Call(engine, fn);
+  const shape = [batch, heads];
+  call.input('x', weights);
+  for (const name of ['entropy', 'lse', 'weights', 'out'] as const) call.output(name, shape);
+  call.run(fn satisfies Operator, {});
+  const read = (name: ArrayName): NdArray => ({ data: call.read(name), shape });
+  return {
+    entropy: read('entropy'),
+    distance: read('lse'),
+    maxWeight: read('weights'),
+    firstKey: read('out'),
+  };
+}

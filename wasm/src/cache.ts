@@ -1,0 +1,118 @@
+import { Call } from './call.js';
+import { checkArray, checkInteger, checkKeys } from './check.js';
+import type { Engine } from './engine.js';
+import { QkvError } from './error.js';
+import { checkValues, coreShape, headsShape, mostInt } from './heads.js';
+import { disposeSymbol, forgotten, Handle } from './tensor.js';
+import type { ArrayInput, KvCache, NdArray, Qkv } from './types.js';
+
+type CacheOptions = Parameters<Qkv['kvCache']>[0];
+
+export function createCache(engine: Engine, options: CacheOptions): KvCache {
+  const fn = 'kvCache';
+  engine.raw(fn);
+  checkKeys(fn, 'options', options, ['batch', 'numKvHeads', 'capacity', 'dK', 'dV']);
+  const { batch = 1, numKvHeads, capacity, dK, dV = dK } = options;
+  const config = { batch, numKvHeads, capacity, dK, dV };
+  for (const [name, value] of Object.entries(config)) {
+    checkInteger(fn, name, value, name === 'capacity' ? 0 : 1, mostInt);
+  }
+  const call = new Call(engine, fn);
+  call.run('createCache', config);
+  const destroy = (handle: number): void => engine.destroy('destroyCache', handle);
+  return new WasmKvCache(engine, config, new Handle(engine, call.handle(), destroy));
+}
+
+export class WasmKvCache implements KvCache {
+  readonly capacity: number;
+  readonly #engine: Engine;
+  readonly #config: Required<CacheOptions>;
+  readonly #handle: Handle;
+  #length = 0;
+
+  constructor(engine: Engine, config: Required<CacheOptions>, handle: Handle) {
+    this.#engine = engine;
+    this.#config = config;
+    this.#handle = handle;
+    this.capacity = config.capacity;
+    forgotten.register(this, handle, this);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Throws unless the cache is alive and of this engine. */
+  check(engine: Engine, fn: string): void {
+    if (engine !== this.#engine) {
+      throw new QkvError(
+        'invalid_argument',
+        `${fn}: cache is of another engine, expected one of this engine`,
+      );
+    }
+    if (this.#handle.address === undefined) {
+      throw new QkvError('disposed', `${fn}: cache is disposed, expected a live one`);
+    }
+  }
+
+  /** The handle of a checked cache. */
+  address(): number {
+    return this.#handle.address ?? 0;
+  }
+
+  /** The core has appended so many tokens. */
+  grow(tokens: number): void {
+    this.#length += tokens;
+  }
+
+  append(keys: ArrayInput, values: ArrayInput): void {
+    const fn = 'KvCache.append';
+    this.check(this.#engine, fn);
+    const { numKvHeads } = this.#config;
+    const k = checkArray(fn, 'keys', keys);
+    const v = checkArray(fn, 'values', values);
+    const ks = headsShape(fn, k, numKvHeads, 'numKvHeads');
+    const vs = headsShape(fn, v, numKvHeads, 'numKvHeads');
+    checkValues(fn, k, ks, v, vs);
+    const call = new Call(this.#engine, fn);
+    call.input('k', k, coreShape(ks));
+    call.input('v', v, coreShape(vs));
+    call.run('appendCache', { cache: this.address(), numKvHeads });
+    this.grow(ks.tokens);
+  }
+
+  keys(): NdArray {
+    return this.#read('KvCache.keys', 'k', this.#config.dK);
+  }
+
+  values(): NdArray {
+    return this.#read('KvCache.values', 'v', this.#config.dV);
+  }
+
+  truncate(length: number): void {
+    const fn = 'KvCache.truncate';
+    this.check(this.#engine, fn);
+    checkInteger(fn, 'length', length, 0, this.#length);
+    new Call(this.#engine, fn).run('truncateCache', { cache: this.address(), length });
+    this.#length = length;
+  }
+
+  dispose(): void {
+    forgotten.unregister(this);
+    this.#handle.dispose();
+  }
+
+  [disposeSymbol](): void {
+    this.dispose();
+  }
+
+  #read(fn: string, name: 'k' | 'v', width: number): NdArray {
+    this.check(this.#engine, fn);
+    const { batch, numKvHeads } = this.#config;
+    const shape = [batch, numKvHeads, this.#length, width];
+    const call = new Call(this.#engine, fn);
+    call.output(name, shape);
+    call.run('readCache', { cache: this.address() });
+    return { data: call.read(name), shape };
+  }
+}

@@ -1,0 +1,232 @@
+// How scores become weights: the options that attention() and layers share, checked and put into words.
+
+import type { Call } from './call.js';
+import {
+  checkChoice,
+  checkInteger,
+  checkIntegers,
+  checkKeys,
+  checkMask,
+  checkOption,
+  checkVector,
+  describe,
+  type Input,
+  shapeText,
+} from './check.js';
+import type { Numbers } from './descriptor.js';
+import { QkvError } from './error.js';
+import { WasmKvCache } from './cache.js';
+import { mostInt } from './heads.js';
+import { WasmTensor } from './tensor.js';
+import type { Alibi, AttentionExtras, AttentionOptions, NdArray } from './types.js';
+
+export const optionNames = [
+  ...['numHeads', 'numKvHeads', 'scale', 'softcap', 'temperature', 'causal', 'causalOffset'],
+  ...['window', 'mask', 'bias', 'keyLengths', 'sinks', 'dropout', 'cache'],
+  ...['returnWeights', 'returnLogits', 'returnLse', 'returnEntropy', 'rows', 'out'],
+];
+export const layerOptionNames = [...optionNames.slice(2), 'context'];
+
+const logitStages = ['raw', 'capped', 'biased'] as const;
+
+/** Sizes of one call; tk counts what the queries read, with what a cache holds. */
+export interface Dimensions {
+  readonly batch: number;
+  readonly heads: number;
+  readonly tq: number;
+  readonly tk: number;
+}
+
+const isAlibi = (bias: AttentionOptions['bias']): bias is Alibi =>
+  typeof bias === 'object' && bias !== null && 'kind' in bias;
+
+const isPair = (value: unknown): value is readonly [number, number] =>
+  Array.isArray(value) && value.length === 2 && value.every(Number.isSafeInteger);
+
+const was = (value: unknown): string =>
+  Array.isArray(value) ? shapeText(value.map(String)) : describe(value);
+
+function checkTypes(fn: string, options: AttentionOptions): void {
+  for (const name of ['scale', 'softcap', 'temperature'] as const) {
+    checkOption(fn, name, options[name], 'number');
+  }
+  for (const name of ['causal', 'returnWeights', 'returnLse', 'returnEntropy'] as const) {
+    checkOption(fn, name, options[name], 'boolean');
+  }
+  checkChoice(fn, 'returnLogits', options.returnLogits, logitStages);
+  if (options.cache !== undefined && !(options.cache instanceof WasmKvCache)) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: cache is ${describe(options.cache)}, expected a KvCache`,
+    );
+  }
+  if (options.dropout !== undefined) {
+    checkKeys(fn, 'dropout', options.dropout, ['rate', 'seed']);
+    checkOption(fn, 'dropout.rate', options.dropout.rate ?? 'missing', 'number');
+    checkInteger(fn, 'dropout.seed', options.dropout.seed, 0, Number.MAX_SAFE_INTEGER);
+  }
+}
+
+/** An offset is asked for only where something measures by it. */
+function checkOffset(fn: string, options: AttentionOptions, { tq, tk }: Dimensions): void {
+  const { causal, causalOffset, window, cache } = options;
+  const measured = causal || window !== undefined || isAlibi(options.bias);
+  if (causalOffset !== undefined) {
+    if (typeof causalOffset !== 'object') {
+      checkInteger(fn, 'causalOffset', causalOffset, -(2 ** 30), 2 ** 30);
+    }
+    if (!measured) {
+      throw new QkvError(
+        'invalid_argument',
+        `${fn}: causalOffset is ${was(causalOffset)} without causal, expected causal: true, a window or ALiBi too`,
+      );
+    }
+  } else if (measured && tq !== tk && !cache) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${causal ? 'causal' : 'a window or ALiBi'} with ${tq} queries and ${tk} keys, expected a ` +
+        `causalOffset (0 aligns the first query with the first key, ${tk - tq} the last with the last)`,
+    );
+  }
+}
+
+function checkRanges(fn: string, { window, rows }: AttentionOptions, { tq }: Dimensions): void {
+  if (window !== undefined && !(isPair(window) && window[0] >= -1 && window[1] >= -1)) {
+    throw new QkvError(
+      'out_of_range',
+      `${fn}: window is ${was(window)}, expected [left, right] of whole numbers >= -1 (unbounded)`,
+    );
+  }
+  if (rows === undefined) return;
+  if (!isPair(rows) || rows[0] < 0 || rows[0] > rows[1] || rows[1] > tq) {
+    throw new QkvError(
+      'out_of_range',
+      `${fn}: rows is ${was(rows)}, expected [start, end) within [0, ${tq}]`,
+    );
+  }
+}
+
+/** The slopes of an ALiBi bias; the paper's come from the engine. */
+function alibiSlopes(
+  fn: string,
+  bias: Alibi,
+  heads: number,
+  paper: (numHeads: number) => Float32Array,
+): Input | undefined {
+  checkKeys(fn, 'bias', bias, ['kind', 'slopes']);
+  checkChoice(fn, 'bias.kind', bias.kind, ['alibi']);
+  return heads === 0
+    ? undefined
+    : checkVector(fn, 'bias.slopes', bias.slopes ?? paper(heads), heads);
+}
+
+/** Everything about the options that a call needs, checked. */
+export class CheckedOptions {
+  readonly #options: AttentionOptions;
+  readonly #dimensions: Dimensions;
+  readonly #arrays: {
+    readonly [name in 'mask' | 'bias' | 'keyLengths' | 'sinks' | 'alibiSlopes' | 'causalOffsets']:
+      Input | undefined;
+  };
+
+  constructor(
+    fn: string,
+    options: AttentionOptions,
+    dimensions: Dimensions,
+    paperSlopes: (numHeads: number) => Float32Array,
+  ) {
+    checkTypes(fn, options);
+    checkOffset(fn, options, dimensions);
+    checkRanges(fn, options, dimensions);
+    const { batch, heads } = dimensions;
+    const { bias, causalOffset } = options;
+    const offsets = typeof causalOffset === 'object' ? causalOffset : undefined;
+    this.#options = options;
+    this.#dimensions = dimensions;
+    this.#arrays = {
+      mask: checkMask(fn, 'mask', options.mask),
+      bias: isAlibi(bias) ? undefined : checkMask(fn, 'bias', bias),
+      alibiSlopes: isAlibi(bias) ? alibiSlopes(fn, bias, heads, paperSlopes) : undefined,
+      keyLengths: checkIntegers(fn, 'keyLengths', options.keyLengths, batch),
+      causalOffsets: checkIntegers(fn, 'causalOffset', offsets, batch),
+      sinks: checkVector(fn, 'sinks', options.sinks, heads),
+    };
+  }
+
+  /** Announces the arrays of the options and of what is asked for besides the output. */
+  announce(call: Call): void {
+    const { mask, ...others } = this.#arrays;
+    const boolean = !(mask?.source instanceof WasmTensor) && mask?.source.BYTES_PER_ELEMENT === 1;
+    call.input(boolean ? 'mask' : 'additiveMask', mask);
+    for (const name of ['bias', 'alibiSlopes', 'keyLengths', 'causalOffsets', 'sinks'] as const) {
+      call.input(name, others[name]);
+    }
+    for (const { name, shape } of this.#wanted()) call.output(name, shape);
+  }
+
+  numbers(): Numbers {
+    const { scale, causalOffset, window, dropout, returnLogits, cache } = this.#options;
+    const [rowBegin, rowEnd] = this.#rows();
+    return {
+      hasScale: scale === undefined ? 0 : 1,
+      scale: scale ?? 0,
+      softcap: this.#options.softcap ?? 0,
+      temperature: this.#options.temperature ?? 1,
+      causal: this.#options.causal ? 1 : 0,
+      hasCausalOffset: typeof causalOffset === 'number' ? 1 : 0,
+      causalOffset: typeof causalOffset === 'number' ? causalOffset : 0,
+      windowLeft: Math.min(window?.[0] ?? -1, mostInt),
+      windowRight: Math.min(window?.[1] ?? -1, mostInt),
+      dropoutRate: dropout?.rate ?? 0,
+      dropoutSeedHigh: Math.floor((dropout?.seed ?? 0) / 2 ** 32),
+      dropoutSeedLow: (dropout?.seed ?? 0) % 2 ** 32,
+      logitStage: returnLogits ? logitStages.indexOf(returnLogits) : 0,
+      rowBegin,
+      rowEnd,
+      cache: cache instanceof WasmKvCache ? cache.address() : 0,
+    };
+  }
+
+  read(call: Call): AttentionExtras {
+    const result: Partial<Record<'weights' | 'logits' | 'lse' | 'entropy', NdArray>> = {};
+    for (const { name, shape } of this.#wanted()) result[name] = { data: call.read(name), shape };
+    return result;
+  }
+
+  #rows(): readonly [number, number] {
+    return this.#options.rows ?? [0, this.#dimensions.tq];
+  }
+
+  #wanted(): { name: 'weights' | 'logits' | 'lse' | 'entropy'; shape: readonly number[] }[] {
+    const { batch, heads, tq, tk } = this.#dimensions;
+    const [begin, end] = this.#rows();
+    const matrix = [batch, heads, end - begin, tk];
+    const column = [batch, heads, tq];
+    const { returnWeights, returnLogits, returnLse, returnEntropy } = this.#options;
+    return [
+      ...(returnWeights ? [{ name: 'weights' as const, shape: matrix }] : []),
+      ...(returnLogits ? [{ name: 'logits' as const, shape: matrix }] : []),
+      ...(returnLse ? [{ name: 'lse' as const, shape: column }] : []),
+      ...(returnEntropy ? [{ name: 'entropy' as const, shape: column }] : []),
+    ];
+  }
+}
+
+/** The caller's tensor for the output, of exactly this shape. */
+export function checkOut(
+  fn: string,
+  out: unknown,
+  shape: readonly number[],
+): WasmTensor | undefined {
+  if (out === undefined) return undefined;
+  if (!(out instanceof WasmTensor)) {
+    throw new QkvError('invalid_argument', `${fn}: out is ${describe(out)}, expected a Tensor`);
+  }
+  if (out.shape.length !== shape.length || out.shape.some((extent, i) => extent !== shape[i])) {
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: out is ${shapeText(out.shape)}, expected ${shapeText(shape)}`,
+    );
+  }
+  return out;
+}
