@@ -1,5 +1,6 @@
 #include "qkv/attention.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -167,7 +168,8 @@ HeadArgs common_args(const AttentionArgs& args, const AttentionShape& s) noexcep
   head.scale = options.scale.value_or(1.0F / std::sqrt(static_cast<float>(s.dk)));
   head.inverse_temperature = 1.0F / options.temperature;
   head.causal = options.causal;
-  head.causal_offset = options.causal_offset.value_or(0);
+  // Beyond these nothing changes, and i + offset stays an Index.
+  head.causal_offset = std::clamp(options.causal_offset.value_or(0), -s.tq, s.tk);
   head.q_stride = args.q.stride(2);
   head.out_stride = args.out.stride(2);
   return head;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdio>
+#include <limits>
 
 #include "qkv/status.hpp"
 #include "qkv/tensor_view.hpp"
@@ -12,7 +13,7 @@ namespace qkv {
 /// "[2,6,8]", in place. An expected extent of kAny prints as "*".
 class ShapeText {
  public:
-  static constexpr Index kAny = -1;
+  static constexpr Index kAny = std::numeric_limits<Index>::min();
 
   template <class T>
   explicit ShapeText(const TensorView<T>& view) noexcept {
