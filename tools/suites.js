@@ -244,10 +244,11 @@ async function packageSuites() {
   ];
 }
 
-const mutants = {
-  name: 'mutants',
-  run: runMutants,
-};
+const mutants = { name: 'planted faults, the often ones', run: () => runMutants() };
+const allMutants = { name: 'planted faults, all', run: () => runMutants({ all: true }) };
+
+/** Groups that run only when they are named. */
+export const onRequest = ['mutants'];
 
 /** Every suite by group, in the order they run. */
 export async function suites() {
@@ -262,7 +263,8 @@ export async function suites() {
     ],
     package: await packageSuites(),
     page: [nodeTest('page, Chromium', await tracked('tests/browser/page*.test.js'))],
-    mutants: [mutants],
+    'mutants-often': [mutants],
+    mutants: [allMutants],
     lint,
   };
 }

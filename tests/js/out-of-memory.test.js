@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { init } from 'qkv';
-import { problem, randomArray, zeros } from './support/arrays.js';
+import { filled, problem, randomArray, zeros } from './support/arrays.js';
 import { expectQkvError, expectSame, expectThrows } from './support/check.js';
 import { wasmFile, withMemoryOf } from './support/files.js';
 
@@ -39,6 +39,23 @@ describe('in a memory of 4 GB', () => {
       ...['attention', 'out_of_memory', 'bytes', 'expected at most 4 GB'],
     );
     assert.deepEqual(engine.memory(), before);
+    expectSame(engine.attention(q, k, v).output.data, expected);
+  });
+
+  test('a layer whose projections are beyond it is refused, however far beyond', () => {
+    const dK = 65_536;
+    const wide = filled([1, dK], () => 0.5);
+    const one = filled([1, 1], () => 1);
+    const weights = { wq: wide, wk: wide, wv: one, wo: one };
+    const layer = engine.multiHeadAttention({ dModel: 1, numHeads: 1, dK, dV: 1 }, weights);
+    const run = (tokens) => layer.forward(filled([tokens, 1], () => 1));
+    const few = run(3).output.data;
+    // 2^30, 2^31 and 2^32 elements in Q and in K: 32 bits do not hold their bytes, sum or number.
+    for (const tokens of [2 ** 14, 2 ** 15, 2 ** 16]) {
+      expectThrows(() => run(tokens), 'forward', 'out_of_memory', 'bytes');
+    }
+    expectSame(run(3).output.data, few);
+    layer.dispose();
     expectSame(engine.attention(q, k, v).output.data, expected);
   });
 
