@@ -64,10 +64,10 @@ for (const make of [(options) => encode(3, 4, options), (options) => shift(3, 4,
     for (const [value, was] of notNumbers) {
       refuses(make({ base: value }), 'invalid_argument', `base is ${was}`, 'a number');
     }
-    for (const value of [0, -1, NaN, Infinity]) {
-      refuses(make({ base: value }), 'invalid_argument', 'base is ', 'positive');
+    for (const value of [0, 0.5, -1, NaN, Infinity]) {
+      refuses(make({ base: value }), 'invalid_argument', 'base is ', 'at least 1');
       if (fn !== 'sinusoidalShift') continue;
-      refuses(make({ base: value, form: 'dense' }), 'invalid_argument', 'base is ', 'positive');
+      refuses(make({ base: value, form: 'dense' }), 'invalid_argument', 'base is ', 'at least 1');
     }
   });
 
