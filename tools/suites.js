@@ -64,20 +64,29 @@ const command = (name, ...line) => ({
   },
 });
 
+/** A suite that needs a tool which tools/bootstrap does not insist on. */
+const ifPresent = (key, suite) => ({
+  ...suite,
+  run: () =>
+    toolchain[key]
+      ? suite.run()
+      : { passed: 0, failed: 0, note: `skipped: no ${key} in .toolchain/env` },
+});
+
 const lint = [
   command('prettier', bin('prettier'), '--check', '.'),
   command('eslint', bin('eslint'), '.'),
   command('types: package', bin('tsc'), '-p', 'wasm', '--noEmit'),
   command('types: page', bin('tsc'), '-p', 'web', '--noEmit'),
-  {
+  ifPresent('CLANG_FORMAT', {
     name: 'clang-format',
     async run() {
       const files = await tracked('*.cpp', '*.hpp');
       const { code, output } = await run(toolchain.CLANG_FORMAT, ['-n', '-Werror', ...files]);
       return one(code === 0 ? '' : output);
     },
-  },
-  {
+  }),
+  ifPresent('CLANG_TIDY', {
     name: 'clang-tidy',
     async run() {
       const files = await tracked('core/src/*.cpp');
@@ -89,14 +98,14 @@ const lint = [
       ]);
       return one(code === 0 ? '' : output);
     },
-  },
-  {
+  }),
+  ifPresent('LLVM_NM', {
     name: 'instruction-set objects',
     async run() {
       const { checked, problems } = await checkIsaObjects();
       return { ...one(problems.join('\n')), note: checked.join(' ') };
     },
-  },
+  }),
   {
     name: 'probes match their .wat',
     async run() {
@@ -235,10 +244,11 @@ async function packageSuites() {
   ];
 }
 
-const mutants = {
-  name: 'mutants',
-  run: runMutants,
-};
+const mutants = { name: 'planted faults, the often ones', run: () => runMutants() };
+const allMutants = { name: 'planted faults, all', run: () => runMutants({ all: true }) };
+
+/** Groups that run only when they are named. */
+export const onRequest = ['mutants'];
 
 /** Every suite by group, in the order they run. */
 export async function suites() {
@@ -253,7 +263,8 @@ export async function suites() {
     ],
     package: await packageSuites(),
     page: [nodeTest('page, Chromium', await tracked('tests/browser/page*.test.js'))],
-    mutants: [mutants],
+    'mutants-often': [mutants],
+    mutants: [allMutants],
     lint,
   };
 }

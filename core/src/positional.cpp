@@ -11,11 +11,11 @@ namespace {
 constexpr Index kAnchorRows = 64;
 
 Status check_base(const char* function, double base) noexcept {
-  if (std::isfinite(base) && base > 0.0) {
+  if (std::isfinite(base) && base >= 1.0) {
     return {};
   }
   return Status::error(StatusCode::kInvalidArgument,
-                       "%s: base is %g, expected a positive finite number", function, base);
+                       "%s: base is %g, expected a finite number of at least 1", function, base);
 }
 
 Status check_positions(const char* function, const char* name, Index first, Index last) noexcept {

@@ -16,7 +16,8 @@ enum class SinusoidLayout : std::uint8_t {
 };
 
 struct SinusoidOptions {
-  /// Wavelengths run from 2 pi to 2 pi base. Finite, > 0.
+  /// Wavelengths run from 2 pi to 2 pi base. Finite, at least 1: below it angles would outgrow
+  /// positions, and the error bound with them.
   double base = 10000.0;
   SinusoidLayout layout = SinusoidLayout::kInterleaved;
 };
@@ -32,7 +33,7 @@ inline constexpr Index kMaxPosition = Index{1} << 20;
 /// and kConcatenated has one sine more than cosines). Angles are formed in double precision and
 /// each value is rounded once, so |error| <= 1.2e-7 at every position; row p is bit for bit the
 /// same whatever `offset` the table starts at. Errors: kInvalidArgument (null data, base not finite
-/// or not positive), kShapeMismatch (rank other than 2, d_model 0), kOutOfRange (a position beyond
+/// or below 1), kShapeMismatch (rank other than 2, d_model 0), kOutOfRange (a position beyond
 /// kMaxPosition). Allocates nothing.
 Status sinusoidal_encoding(TensorView<float> table, Index offset,
                            const SinusoidOptions& options) noexcept;

@@ -1,0 +1,142 @@
+// The layer of the page in float64, from the formula, with a bound for what float32 may differ.
+
+const U = 2 ** -24; // unit roundoff of float32
+const gamma = (n) => (n * U) / (1 - n * U);
+
+export const dModel = 64;
+export const numHeads = 4;
+const dK = dModel / numHeads;
+
+/** x W in float64, and with absolute values throughout: what the rounding errors scale with. */
+function project(x, weight, tokens) {
+  const value = new Float64Array(tokens * dModel);
+  const size = new Float64Array(tokens * dModel);
+  for (let t = 0; t < tokens; t++) {
+    for (let i = 0; i < dModel; i++) {
+      for (let j = 0; j < dModel; j++) {
+        const product = x[t * dModel + i] * weight[i * dModel + j];
+        value[t * dModel + j] += product;
+        size[t * dModel + j] += Math.abs(product);
+      }
+    }
+  }
+  return { value, error: size.map((s) => gamma(dModel) * s) };
+}
+
+/** One logit q.k / (sqrt(dK) tau) and a bound of its error in float32, in any order of summation. */
+function logit(q, k, qAt, kAt, temperature) {
+  let dot = 0;
+  let carried = 0; // errors that q and k bring along
+  let size = 0;
+  for (let c = 0; c < dK; c++) {
+    const [a, b] = [q.value[qAt + c], k.value[kAt + c]];
+    const [ea, eb] = [q.error[qAt + c], k.error[kAt + c]];
+    dot += a * b;
+    carried += ea * Math.abs(b) + Math.abs(a) * eb + ea * eb;
+    size += (Math.abs(a) + ea) * (Math.abs(b) + eb);
+  }
+  const scale = 1 / Math.sqrt(dK) / temperature;
+  // Four more roundings: the factors 1/sqrt(dK), 1/tau and log2(e), and their product with the sum.
+  const error = scale * (carried + gamma(dK) * size) + 4 * U * Math.abs(dot * scale);
+  return { value: dot * scale, error };
+}
+
+/**
+ * Softmax of one row. With logit j off by at most d_j, weight j grows at most by the factor
+ * exp(d_j) / sum p exp(-d), and shrinks no further than by its inverse. The subtraction of the
+ * maximum rounds once more; exp, the sum and the division are worth a few units in the last place.
+ * Below 2^-126 float32 has nothing but zero.
+ */
+function softmax(logits) {
+  const largest = Math.max(...logits.map((l) => l.value));
+  const powers = logits.map((l) => Math.exp(l.value - largest));
+  const total = powers.reduce((a, b) => a + b);
+  const weights = powers.map((p) => p / total);
+  const off = logits.map((l) => l.error + 2 * U * (Math.abs(l.value - largest) + 1));
+  const least = weights.reduce((sum, p, j) => sum + p * Math.exp(-off[j]), 0);
+  const rounding = gamma(logits.length + 8);
+  const bounds = weights.map((p, j) => p * (Math.exp(off[j]) / least - 1 + rounding) + 2 ** -126);
+  const entropy = weights.reduce((h, p) => (p > 0 ? h - p * Math.log(p) : h), 0);
+  return { weights, bounds, entropy };
+}
+
+/** Weights [numHeads, T, T], their bounds, and the entropy of each row [numHeads, T]. */
+export function layer({ x, wq, wk, tokens, causal, temperature }) {
+  const [q, k] = [project(x, wq, tokens), project(x, wk, tokens)];
+  const weights = new Float64Array(numHeads * tokens * tokens);
+  const bounds = new Float64Array(weights.length);
+  const entropy = new Float64Array(numHeads * tokens);
+  for (let h = 0; h < numHeads; h++) {
+    for (let i = 0; i < tokens; i++) {
+      const allowed = causal ? i + 1 : tokens;
+      const logits = Array.from({ length: allowed }, (_, j) =>
+        logit(q, k, i * dModel + h * dK, j * dModel + h * dK, temperature),
+      );
+      const row = softmax(logits);
+      weights.set(row.weights, (h * tokens + i) * tokens);
+      bounds.set(row.bounds, (h * tokens + i) * tokens);
+      entropy[h * tokens + i] = row.entropy;
+    }
+  }
+  return { weights, bounds, entropy };
+}
+
+/** PE(p, c) of the paper. */
+export function positional(p, c) {
+  const angle = p * 10000 ** (-(c - (c % 2)) / dModel);
+  return c % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
+}
+
+// Sixteen evenly spaced colours of the published map.
+const cividis = [
+  [0, 34, 78],
+  [0, 46, 108],
+  [30, 58, 111],
+  [53, 70, 108],
+  [71, 81, 108],
+  [87, 93, 109],
+  [102, 105, 112],
+  [117, 117, 117],
+  [132, 130, 121],
+  [148, 142, 119],
+  [165, 156, 116],
+  [183, 169, 110],
+  [200, 184, 102],
+  [219, 199, 90],
+  [238, 214, 73],
+  [254, 232, 56],
+];
+
+/** The colour of a weight on one of the page's scales, by the same 256 steps. */
+export function colourOf(weight, scale) {
+  const log = weight <= 1e-6 ? 0 : 1 + Math.log10(weight) / 6;
+  const on = { linear: weight, sqrt: Math.sqrt(weight), log }[scale];
+  const at = (Math.round(on * 255) / 255) * (cividis.length - 1);
+  const low = cividis[Math.floor(at)];
+  const high = cividis[Math.ceil(at)];
+  return low.map((value, c) => value + (high[c] - value) * (at - Math.floor(at)));
+}
+
+/** Contrast of two sRGB colours by WCAG. */
+export function contrast(a, b) {
+  const luminance = (rgb) => {
+    const [r, g, blue] = rgb.map((value) => {
+      const s = value / 255;
+      return s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * blue;
+  };
+  const [light, dark] = [luminance(a), luminance(b)].sort((x, y) => y - x);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+/** A small generator, so that every run tries the same random things. */
+export function random(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), state | 1);
+    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

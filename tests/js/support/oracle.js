@@ -1,0 +1,161 @@
+// What the operators should give: their formulas in float64, one plain loop after another, and how far
+// float32 may be from that. The bounds are those of the documentation (wasm/src/types.ts for the output,
+// core/include/qkv/attention.hpp and multi_head_attention.hpp for the rest).
+
+/** Unit roundoff of float32. */
+export const u = 2 ** -24;
+const smallestNormal = 2 ** -126;
+
+/** Heads of [B, H, T, d], [B, T, H*d] or [T, H*d] seen as (b, h, t) -> index of the first of d. */
+export function headsOf({ data, shape }, heads) {
+  if (shape.length === 4) {
+    const [batch, own, tokens, width] = shape;
+    return {
+      data,
+      batch,
+      heads: own,
+      tokens,
+      width,
+      at: (b, h, t) => ((b * own + h) * tokens + t) * width,
+    };
+  }
+  const [batch, tokens, columns] = shape.length === 3 ? shape : [1, ...shape];
+  const width = columns / heads;
+  return {
+    data,
+    batch,
+    heads,
+    tokens,
+    width,
+    at: (b, h, t) => (b * tokens + t) * columns + h * width,
+  };
+}
+
+/** Element (b, h, i, j) of a mask that broadcasts right-aligned. */
+function maskAt({ data, shape }, position) {
+  let index = 0;
+  shape.forEach((extent, axis) => {
+    index = index * extent + (extent === 1 ? 0 : position[4 - shape.length + axis]);
+  });
+  return data[index];
+}
+
+/** What the mask adds to a score; -Infinity excludes. */
+function maskTerm(mask, position) {
+  if (!mask) return 0;
+  const value = maskAt(mask, position);
+  return mask.data instanceof Uint8Array ? (value === 0 ? -Infinity : 0) : value;
+}
+
+/**
+ * One query row: its weights, output, log-sum-exp and entropy, and the sizes that bounds are made of:
+ * A, the largest sum of |scale q_d k_d| + |mask| over temperature, and V, the largest |v|.
+ */
+export function attentionRow({ q, k, v, options = {} }, b, h, i) {
+  const kv = Math.floor(h / (q.heads / k.heads));
+  const {
+    scale = 1 / Math.sqrt(q.width),
+    temperature = 1,
+    causal,
+    causalOffset = 0,
+    mask,
+  } = options;
+  const scores = new Float64Array(k.tokens).fill(-Infinity);
+  let [A, V, most] = [0, 0, -Infinity];
+  for (let j = 0; j < k.tokens; ++j) {
+    const term = maskTerm(mask, [b, h, i, j]);
+    if (term === -Infinity || (causal && j > i + causalOffset)) continue;
+    let [dot, size] = [0, 0];
+    for (let d = 0; d < q.width; ++d) {
+      const product = q.data[q.at(b, h, i) + d] * k.data[k.at(b, kv, j) + d];
+      dot += product;
+      size += Math.abs(product);
+    }
+    scores[j] = (scale * dot + term) / temperature;
+    most = Math.max(most, scores[j]);
+    A = Math.max(A, (Math.abs(scale) * size + Math.abs(term)) / temperature);
+  }
+  const weights = new Float64Array(k.tokens);
+  const out = new Float64Array(v.width);
+  if (most === -Infinity) return { weights, out, lse: -Infinity, entropy: 0, A, V, allowed: 0 };
+  const sum = scores.reduce((total, s) => total + Math.exp(s - most), 0);
+  let [entropy, allowed] = [0, 0];
+  scores.forEach((s, j) => {
+    if (s === -Infinity) return;
+    allowed += 1;
+    weights[j] = Math.exp(s - most) / sum;
+    if (weights[j] > 0) entropy -= weights[j] * (s - most - Math.log(sum));
+    for (let d = 0; d < v.width; ++d) {
+      const value = v.data[v.at(b, kv, j) + d];
+      out[d] += weights[j] * value;
+      V = Math.max(V, Math.abs(value));
+    }
+  });
+  return { weights, out, lse: most + Math.log(sum), entropy, A, V, allowed };
+}
+
+/** How far the row may be from exact arithmetic. A row without keys is exact. */
+export function rowBounds({ A, V, allowed }, dK, tk) {
+  const on = allowed > 0 ? u : 0;
+  const dots = (dK + 6) * A;
+  return {
+    output: on * V * (2 * dots + 3 * tk + 40),
+    weight: (w) => (w > 0 ? u * w * (2 * dots + tk + 40) + smallestNormal : 0),
+    lse: (exact) => (on ? u * (dots + tk + 40 + Math.abs(exact)) : 0),
+    entropy: on * (2 * dots + 2 * tk + 80) * (Math.log(tk) + 2),
+  };
+}
+
+const pair = (length) => ({ data: new Float64Array(length), bound: new Float64Array(length) });
+
+/**
+ * attention(q, k, v, options), each result as { data, bound }. The output is laid out as the query is;
+ * weights are those of `rows`.
+ */
+export function attention(qArray, kArray, vArray, options = {}) {
+  const { numHeads, numKvHeads = numHeads } = options;
+  const q = headsOf(qArray, numHeads);
+  const problem = { q, k: headsOf(kArray, numKvHeads), v: headsOf(vArray, numKvHeads), options };
+  const { tokens: tk } = problem.k;
+  const dV = problem.v.width;
+  const [begin, end] = options.rows ?? [0, q.tokens];
+  const vectors = q.batch * q.heads;
+  const result = {
+    output: pair(vectors * q.tokens * dV),
+    weights: pair(vectors * (end - begin) * tk),
+    lse: pair(vectors * q.tokens),
+    entropy: pair(vectors * q.tokens),
+  };
+  const outShape = [...qArray.shape.slice(0, -1), qArray.shape.length === 4 ? dV : q.heads * dV];
+  const out = headsOf({ data: null, shape: outShape }, q.heads);
+  for (let b = 0; b < q.batch; ++b) {
+    for (let h = 0; h < q.heads; ++h) {
+      for (let i = 0; i < q.tokens; ++i) {
+        const row = attentionRow(problem, b, h, i);
+        const bounds = rowBounds(row, q.width, tk);
+        result.output.data.set(row.out, out.at(b, h, i));
+        result.output.bound.fill(bounds.output, out.at(b, h, i), out.at(b, h, i) + dV);
+        const vector = b * q.heads + h;
+        result.lse.data[vector * q.tokens + i] = row.lse;
+        result.lse.bound[vector * q.tokens + i] = bounds.lse(row.lse);
+        result.entropy.data[vector * q.tokens + i] = row.entropy;
+        result.entropy.bound[vector * q.tokens + i] = bounds.entropy;
+        if (i < begin || i >= end) continue;
+        const at = (vector * (end - begin) + i - begin) * tk;
+        result.weights.data.set(row.weights, at);
+        result.weights.bound.set(row.weights.map(bounds.weight), at);
+      }
+    }
+  }
+  return result;
+}
+
+/** Element (p, column) of the sinusoidal encoding; `column` counts within a row of dModel. */
+export function sinusoid(p, column, dModel, { base = 10000, layout = 'interleaved' } = {}) {
+  const sines = Math.ceil(dModel / 2);
+  const interleaved = layout === 'interleaved';
+  const i = interleaved ? Math.floor(column / 2) : column % sines;
+  const angle = p * base ** ((-2 * i) / dModel);
+  const sine = interleaved ? column % 2 === 0 : column < sines;
+  return sine ? Math.sin(angle) : Math.cos(angle);
+}

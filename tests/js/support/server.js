@@ -1,0 +1,59 @@
+// A small HTTP server on 127.0.0.1.
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { extname, join, normalize } from 'node:path';
+
+const types = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.wasm': 'application/wasm',
+};
+
+/**
+ * Serves what `respond(path)` returns: { status, headers, body }, or undefined for a 404 with a page.
+ * Resolves to { url, close, requests }; url has no slash at its end, requests lists the paths asked for.
+ */
+export async function serve(respond) {
+  const requests = [];
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url, 'http://127.0.0.1');
+    requests.push(pathname);
+    const {
+      status = 200,
+      headers = {},
+      body = '',
+    } = respond(pathname) ?? {
+      status: 404,
+      headers: { 'content-type': 'text/html' },
+      body: '<!doctype html><title>Not found</title>',
+    };
+    response.writeHead(status, headers).end(body);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** The files of a folder, for `respond`. */
+export const folder =
+  (path, headers = {}) =>
+  (pathname) => {
+    const file = join(path, normalize(pathname));
+    if (!existsSync(file) || !statSync(file).isFile()) return undefined;
+    const type = types[extname(file)] ?? 'application/octet-stream';
+    return { headers: { 'content-type': type, ...headers }, body: readFileSync(file) };
+  };
+
+/** A body with a type, for `respond`. */
+export const answer = (body, type, headers = {}) => ({
+  headers: { 'content-type': type, ...headers },
+  body,
+});

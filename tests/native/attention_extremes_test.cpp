@@ -1,0 +1,502 @@
+// Inputs that break softmax written carelessly: huge logits, equal logits, rows without keys, NaN
+// and infinity in the wrong and in the right places.
+#include <catch2/catch_test_macros.hpp>
+
+#include <limits>
+#include <numeric>
+
+#include "problem.hpp"
+
+namespace qkv::test {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+/// Width-1 heads with q = 1 and scale 1: the logits are k.
+Problem with_logits(const std::vector<float>& logits, Index tq = 1, Index dv = 4) {
+  const auto tk = static_cast<Index>(logits.size());
+  Problem p({.tq = tq, .tk = tk, .dk = 1, .dv = dv}, 42);
+  std::fill(p.q.begin(), p.q.end(), 1.0F);
+  p.k = logits;
+  p.options.scale = 1.0F;
+  return p;
+}
+
+bool all_nan(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float x) { return std::isnan(x); });
+}
+
+double sum_of(const std::vector<float>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+TEST_CASE("extremes: logits of +-1e4 give the exact softmax limit", "[attention][extremes]") {
+  for (Index n : {2, 9, 64, 65, 200}) {
+    for (Index winner : {Index{0}, n / 2, n - 1}) {
+      CAPTURE(n, winner);
+      std::vector<float> logits(static_cast<std::size_t>(n), -1e4F);
+      logits[static_cast<std::size_t>(winner)] = 1e4F;
+      Problem p = with_logits(logits, 3);
+      const Result& r = p.run();
+      for (Index i = 0; i < 3; ++i) {
+        for (Index j = 0; j < n; ++j) {
+          REQUIRE(r.weights[static_cast<std::size_t>(i * n + j)] == (j == winner ? 1.0F : 0.0F));
+        }
+        for (Index d = 0; d < 4; ++d) {
+          REQUIRE(r.out[static_cast<std::size_t>(i * 4 + d)] ==
+                  p.v[static_cast<std::size_t>(winner * 4 + d)]);
+        }
+        REQUIRE(r.lse[static_cast<std::size_t>(i)] == 1e4F);
+        REQUIRE(r.entropy[static_cast<std::size_t>(i)] == 0.0F);
+      }
+    }
+  }
+}
+
+TEST_CASE("extremes: random logits of size 1e4 stay within the bounds", "[attention][extremes]") {
+  Problem p({.heads = 2, .kv_heads = 2, .tq = 40, .tk = 70, .dk = 8, .dv = 8}, 1);
+  p.options.scale = 4000.0F;
+  p.check(Bounds::kAny);
+  for (float w : p.result.weights) {
+    REQUIRE(std::isfinite(w));
+  }
+}
+
+TEST_CASE("extremes: equal logits weigh 1/n each and sum to 1", "[attention][extremes]") {
+  for (Index n : {1, 2, 3, 7, 8, 16, 17, 63, 64, 65, 100, 1000}) {
+    for (float logit : {0.0F, 1.0F, -1e4F, 1e4F, 1e30F}) {
+      CAPTURE(n, logit);
+      Problem p = with_logits(std::vector<float>(static_cast<std::size_t>(n), logit));
+      const Result& r = p.run();
+      for (float w : r.weights) {
+        REQUIRE(std::abs(w - 1.0 / static_cast<double>(n)) <=
+                bounds::AttentionBound{1, static_cast<double>(n), 0, 1}.weight(
+                    1.0 / static_cast<double>(n)));
+      }
+      const double log_n = std::log(static_cast<double>(n));
+      REQUIRE(std::abs(r.entropy[0] - log_n) <=
+              bounds::AttentionBound{1, static_cast<double>(n), 0, 1}.entropy());
+      REQUIRE(std::abs(sum_of(r.weights) - 1.0) <= static_cast<double>(n) * 0x1p-23);
+    }
+  }
+}
+
+TEST_CASE("extremes: the exponential is within 2 ulp, seen through the weights of two keys",
+          "[attention][extremes]") {
+  // Logits 0 and x < 0 are exact, and so is e^0. That leaves e^x (2 ulp = 4 u), the sum and the
+  // division (u each): 6 u of the 40 that the bound allows for both.
+  Quantity weight("weights of two keys / 6 u");
+  for (int step = 1; step < 20000; ++step) {
+    const float x = -0.004321F * static_cast<float>(step);
+    Problem p = with_logits({0.0F, x}, 1, 1);
+    const double e = std::exp(static_cast<double>(x));
+    weight.add(p.run().weights[1], e / (1.0 + e), 6 * bounds::kU * e / (1.0 + e));
+  }
+  note_ratio(weight.name(), weight.ratio());
+  require_within({{weight}});
+}
+
+TEST_CASE("extremes: a running maximum that rises with every key", "[attention][extremes]") {
+  // The worst order for a tiled softmax: each tile must rescale all before it.
+  for (float step : {0.01F, 0.3F, 1.0F, 20.0F}) {
+    CAPTURE(step);
+    std::vector<float> rising(300);
+    for (std::size_t j = 0; j < rising.size(); ++j) {
+      rising[j] = step * static_cast<float>(j);
+    }
+    with_logits(rising, 2).check(Bounds::kAny);
+    std::reverse(rising.begin(), rising.end());
+    with_logits(rising, 2).check(Bounds::kAny);
+  }
+}
+
+TEST_CASE("extremes: every query has another largest key", "[attention][extremes]") {
+  Problem p(square(130, 16), 2);
+  p.options.scale = 20.0F;
+  p.check(Bounds::kAny);
+}
+
+TEST_CASE("extremes: one logit far above and one far below the rest", "[attention][extremes]") {
+  for (Index at : {0, 5, 63, 64, 99}) {
+    CAPTURE(at);
+    std::vector<float> logits(100, 0.25F);
+    logits[static_cast<std::size_t>(at)] = 50.0F;
+    logits[static_cast<std::size_t>((at + 50) % 100)] = -3e38F;
+    Problem p = with_logits(logits);
+    p.check(Bounds::kAny);
+    CHECK(p.result.weights[static_cast<std::size_t>(at)] == 1.0F);
+    CHECK(p.result.weights[static_cast<std::size_t>((at + 50) % 100)] == 0.0F);
+  }
+}
+
+TEST_CASE("extremes: a temperature of 1e-30 gives the argmax", "[attention][extremes]") {
+  Problem p({.heads = 2, .kv_heads = 2, .tq = 20, .tk = 70, .dk = 8, .dv = 5}, 3);
+  p.options.temperature = 1e-30F;
+  const Result r = p.run();
+  Problem usual({.heads = 2, .kv_heads = 2, .tq = 20, .tk = 70, .dk = 8, .dv = 5}, 3);
+  const Result& softmax = usual.run();
+  for (std::size_t row = 0; row < 40; ++row) {
+    CAPTURE(row);
+    const auto first = softmax.weights.begin() + static_cast<Index>(row) * 70;
+    const Index best = std::max_element(first, first + 70) - first;
+    for (Index j = 0; j < 70; ++j) {
+      REQUIRE(r.weights[row * 70 + static_cast<std::size_t>(j)] == (j == best ? 1.0F : 0.0F));
+    }
+    for (Index d = 0; d < 5; ++d) {
+      const Index head = static_cast<Index>(row) / 20;
+      REQUIRE(r.out[row * 5 + static_cast<std::size_t>(d)] == p.v_row(0, head, best)[d]);
+    }
+    REQUIRE(r.entropy[row] == 0.0F);
+  }
+}
+
+TEST_CASE("extremes: a temperature of 1e30 gives the mean over the allowed keys",
+          "[attention][extremes]") {
+  Problem p({.tq = 10, .tk = 70, .dk = 8, .dv = 5}, 4);
+  p.add_mask({10, 70}, 0.5);
+  p.options.temperature = 1e30F;
+  p.check();
+  const Result& r = p.result;
+  for (Index i = 0; i < 10; ++i) {
+    const auto mask = p.mask.begin() + i * 70;
+    const auto allowed = 70 - std::count(mask, mask + 70, 0);
+    REQUIRE(allowed > 0);
+    for (Index j = 0; j < 70; ++j) {
+      const double mean = mask[j] == 0 ? 0.0 : 1.0 / static_cast<double>(allowed);
+      REQUIRE(std::abs(r.weights[static_cast<std::size_t>(i * 70 + j)] - mean) <= 1e-6 * mean);
+    }
+  }
+}
+
+TEST_CASE("extremes: the smallest and the largest temperature are accepted",
+          "[attention][extremes]") {
+  for (float temperature : {std::numeric_limits<float>::min(), std::numeric_limits<float>::max()}) {
+    CAPTURE(temperature);
+    Problem p = with_logits({0.5F, 0.25F, 0.5F});
+    p.options.temperature = temperature;
+    const Result& r = p.run();
+    const bool cold = temperature < 1.0F;
+    CHECK(std::abs(r.weights[0] - (cold ? 0.5F : 1.0F / 3)) < 1e-6F);
+    CHECK(std::abs(r.weights[1] - (cold ? 0.0F : 1.0F / 3)) < 1e-6F);
+  }
+}
+
+/// Zeros in out and weights, lse = -inf, entropy 0, for row i.
+void require_empty_row(const Problem& p, const Result& r, oracle::RowId id) {
+  std::vector<float> row = p.row(r, id);
+  const float entropy = row.back();
+  row.pop_back();
+  const float lse = row.back();
+  row.pop_back();
+  REQUIRE(std::all_of(row.begin(), row.end(), [](float x) { return x == 0.0F; }));
+  REQUIRE(lse == -kInf);
+  REQUIRE(entropy == 0.0F);
+}
+
+TEST_CASE("no key allowed: a mask of false gives zeros", "[attention][extremes][empty-row]") {
+  for (Index tk : {1, 5, 64, 65, 130}) {
+    CAPTURE(tk);
+    Problem p({.heads = 2, .kv_heads = 1, .tq = 5, .tk = tk, .dk = 8, .dv = 9}, 5);
+    p.mask_shape = {5, tk};
+    p.mask.assign(static_cast<std::size_t>(5 * tk), 1);
+    std::fill_n(p.mask.begin() + 2 * tk, tk, std::uint8_t{0});  // row 2 alone
+    const Result r = p.run();
+    require_empty_row(p, r, {0, 0, 2});
+    require_empty_row(p, r, {0, 1, 2});
+    require_within(compare_attention(p.args()));
+  }
+}
+
+TEST_CASE("no key allowed: a bias of -inf gives zeros", "[attention][extremes][empty-row]") {
+  Problem p({.heads = 2, .kv_heads = 1, .tq = 5, .tk = 70, .dk = 8, .dv = 9}, 6);
+  p.bias_shape = {1};
+  p.bias = {-kInf};
+  const Result& r = p.run();
+  for (Index i = 0; i < 5; ++i) {
+    require_empty_row(p, r, {0, 0, i});
+    require_empty_row(p, r, {0, 1, i});
+  }
+}
+
+TEST_CASE("no key allowed: a negative causal offset gives zeros",
+          "[attention][extremes][empty-row]") {
+  Problem p({.tq = 70, .tk = 70, .dk = 8, .dv = 9}, 7);
+  p.causal(-66);
+  const Result& r = p.run();
+  for (Index i = 0; i < 66; ++i) {
+    require_empty_row(p, r, {0, 0, i});
+  }
+  for (Index i = 66; i < 70; ++i) {
+    REQUIRE(r.lse[static_cast<std::size_t>(i)] > -kInf);
+  }
+}
+
+TEST_CASE("no key allowed: mask, bias and causal that leave nothing only together",
+          "[attention][extremes][empty-row]") {
+  Problem p({.tq = 1, .tk = 3, .dk = 8, .dv = 9}, 8);
+  p.mask_shape = {3};
+  p.mask = {0, 1, 1};
+  p.bias_shape = {3};
+  p.bias = {1.0F, -kInf, 1.0F};
+  p.causal(1);
+  require_empty_row(p, p.run(), {0, 0, 0});
+}
+
+TEST_CASE("no key allowed: NaN everywhere still gives zeros", "[attention][extremes][empty-row]") {
+  Problem p({.tq = 3, .tk = 20, .dk = 8, .dv = 9}, 9);
+  for (auto* values : {&p.q, &p.k, &p.v}) {
+    std::fill(values->begin(), values->end(), kNan);
+  }
+  p.mask_shape = {1};
+  p.mask = {0};
+  const Result& r = p.run();
+  for (Index i = 0; i < 3; ++i) {
+    require_empty_row(p, r, {0, 0, i});
+  }
+}
+
+/// Runs `p` as it is and with `poison` in the keys and values that no query may read.
+void require_excluded_is_inert(Problem& p, const std::vector<Index>& excluded, float poison) {
+  const Result before = p.run();
+  for (Index j : excluded) {
+    for (Index b = 0; b < p.shape.batch; ++b) {
+      for (Index h = 0; h < p.shape.kv_heads; ++h) {
+        std::fill_n(p.k_row(b, h, j), p.shape.dk, poison);
+        std::fill_n(p.v_row(b, h, j), p.shape.dv, poison);
+      }
+    }
+  }
+  const Result& after = p.run();
+  REQUIRE(first_difference(before.out, after.out) == "");
+  REQUIRE(first_difference(before.weights, after.weights) == "");
+  REQUIRE(first_difference(before.lse, after.lse) == "");
+  REQUIRE(first_difference(before.entropy, after.entropy) == "");
+}
+
+constexpr Shape kPoisoned{
+    .batch = 2, .heads = 2, .kv_heads = 2, .tq = 20, .tk = 90, .dk = 8, .dv = 9};
+constexpr float kPoisons[] = {1e30F, kNan, kInf, -kInf};
+
+TEST_CASE("excluded by a mask: NaN and infinity contribute exactly nothing",
+          "[attention][extremes][excluded]") {
+  for (float poison : kPoisons) {
+    CAPTURE(poison);
+    Problem p(kPoisoned, 10);
+    p.mask_shape = {kPoisoned.tk};
+    p.mask.assign(static_cast<std::size_t>(kPoisoned.tk), 1);
+    const std::vector<Index> excluded{0, 3, 17, 63, 64, 89};
+    for (Index j : excluded) {
+      p.mask[static_cast<std::size_t>(j)] = 0;
+    }
+    require_excluded_is_inert(p, excluded, poison);
+  }
+}
+
+TEST_CASE("excluded by a bias: NaN and infinity contribute exactly nothing",
+          "[attention][extremes][excluded]") {
+  for (float poison : kPoisons) {
+    CAPTURE(poison);
+    Problem p(kPoisoned, 11);
+    p.bias_shape = {kPoisoned.tk};
+    p.bias.assign(static_cast<std::size_t>(kPoisoned.tk), 0.5F);
+    const std::vector<Index> excluded{0, 3, 17, 63, 64, 89};
+    for (Index j : excluded) {
+      p.bias[static_cast<std::size_t>(j)] = -kInf;
+    }
+    require_excluded_is_inert(p, excluded, poison);
+  }
+}
+
+TEST_CASE("excluded by causal: NaN and infinity contribute exactly nothing",
+          "[attention][extremes][excluded]") {
+  for (float poison : kPoisons) {
+    for (Index offset : {0, 3, 50}) {
+      CAPTURE(poison, offset);
+      Problem p(kPoisoned, 12);
+      p.causal(offset);
+      std::vector<Index> excluded;
+      for (Index j = kPoisoned.tq + offset; j < kPoisoned.tk; ++j) {
+        excluded.push_back(j);  // past what the last query reads
+      }
+      require_excluded_is_inert(p, excluded, poison);
+    }
+  }
+}
+
+TEST_CASE("excluded by a mask: a NaN or infinite bias there contributes exactly nothing",
+          "[attention][extremes][excluded]") {
+  for (float poison : {kNan, kInf}) {
+    CAPTURE(poison);
+    Problem p(kPoisoned, 13);
+    p.add_mask({kPoisoned.tq, kPoisoned.tk});
+    p.add_bias({kPoisoned.tq, kPoisoned.tk}, 0.0);
+    const Result before = p.run();
+    for (std::size_t i = 0; i < p.mask.size(); ++i) {
+      p.bias[i] = p.mask[i] == 0 ? poison : p.bias[i];
+    }
+    const Result& after = p.run();
+    CHECK(first_difference(before.out, after.out) == "");
+    CHECK(first_difference(before.weights, after.weights) == "");
+  }
+}
+
+TEST_CASE("NaN in an allowed key reaches exactly the rows that may read it",
+          "[attention][extremes][nan]") {
+  for (Index at : {0, 7, 40, 63, 64, 69}) {
+    for (bool in_value : {false, true}) {
+      CAPTURE(at, in_value);
+      Problem p(square(70, 8), 14);
+      p.options.causal = true;
+      const Result before = p.run();
+      (in_value ? p.v_row(0, 0, at) : p.k_row(0, 0, at))[3] = kNan;
+      const Result& after = p.run();
+      for (Index i = 0; i < 70; ++i) {
+        CAPTURE(i);
+        const auto out =
+            std::vector<float>(after.out.begin() + i * 8, after.out.begin() + i * 8 + 8);
+        if (i < at) {
+          REQUIRE(first_difference(p.row(before, {0, 0, i}), p.row(after, {0, 0, i})) == "");
+        } else if (in_value) {
+          REQUIRE(std::isnan(out[3]));
+          REQUIRE(out[2] == before.out[static_cast<std::size_t>(i * 8 + 2)]);
+        } else {
+          REQUIRE(all_nan(out));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("infinity in an allowed value reaches exactly its column of the rows that may read it",
+          "[attention][extremes][nan]") {
+  Problem p(square(70, 8), 15);
+  p.options.causal = true;
+  const Result before = p.run();
+  p.v_row(0, 0, 30)[5] = kInf;
+  const Result& after = p.run();
+  for (std::size_t i = 0; i < 70; ++i) {
+    for (std::size_t d = 0; d < 8; ++d) {
+      CAPTURE(i, d);
+      REQUIRE(after.out[i * 8 + d] == (i >= 30 && d == 5 ? kInf : before.out[i * 8 + d]));
+    }
+  }
+}
+
+TEST_CASE("NaN in a query touches its own row only", "[attention][extremes][nan]") {
+  for (Index at : {0, 1, 7, 8, 63, 64, 69}) {
+    CAPTURE(at);
+    Problem p(square(70, 8, 2), 16);
+    const Result before = p.run();
+    p.q[static_cast<std::size_t>((70 + at) * 8 + 2)] = kNan;  // head 1
+    const Result& after = p.run();
+    for (Index h = 0; h < 2; ++h) {
+      for (Index i = 0; i < 70; ++i) {
+        if (h == 1 && i == at) {
+          REQUIRE(all_nan(p.row(after, {0, h, i})));
+        } else {
+          REQUIRE(first_difference(p.row(before, {0, h, i}), p.row(after, {0, h, i})) == "");
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("NaN in the bias of an allowed key touches its own row only",
+          "[attention][extremes][nan]") {
+  Problem p(square(70, 8), 17);
+  p.add_bias({70, 70}, 0.0);
+  const Result before = p.run();
+  p.bias[33 * 70 + 66] = kNan;
+  const Result& after = p.run();
+  for (Index i = 0; i < 70; ++i) {
+    if (i == 33) {
+      REQUIRE(all_nan(p.row(after, {0, 0, i})));
+    } else {
+      REQUIRE(first_difference(p.row(before, {0, 0, i}), p.row(after, {0, 0, i})) == "");
+    }
+  }
+}
+
+TEST_CASE(
+    "allowed logits that are all -inf give a row of NaN, not of zeros: emptiness is decided on "
+    "the mask",
+    "[attention][extremes][nan]") {
+  Problem p(square(70, 1), 18);
+  std::fill(p.q.begin(), p.q.end(), 1.0F);
+  std::fill(p.k.begin(), p.k.end(), 2.0F);
+  p.q[66] = -kInf;
+  const Result& r = p.run();
+  for (Index i = 0; i < 70; ++i) {
+    const std::vector<float> row = p.row(r, {0, 0, i});
+    CAPTURE(i);
+    REQUIRE(all_nan(std::vector<float>(row.begin(), row.begin() + 71)) == (i == 66));
+  }
+}
+
+TEST_CASE("the weights of a row of NaN are zero where it may not read",
+          "[attention][extremes][nan]") {
+  Problem p(square(70, 8), 21);
+  p.add_mask({70, 70}, 0.5);
+  p.causal(0);
+  p.mask[66 * 70] = 1;
+  p.q[66 * 8] = kNan;
+  const Result& r = p.run();
+  for (Index j = 0; j < 70; ++j) {
+    CAPTURE(j);
+    const float w = r.weights[static_cast<std::size_t>(66 * 70 + j)];
+    if (j <= 66 && p.mask[static_cast<std::size_t>(66 * 70 + j)] != 0) {
+      REQUIRE(std::isnan(w));
+    } else {
+      REQUIRE(w == 0.0F);
+    }
+  }
+}
+
+TEST_CASE("a logit of -inf beside finite ones weighs nothing", "[attention][extremes][nan]") {
+  std::vector<float> logits(70, 0.5F);
+  logits[3] = -kInf;
+  logits[66] = -kInf;
+  Problem p = with_logits(logits);
+  const Result& r = p.run();
+  for (std::size_t j = 0; j < 70; ++j) {
+    CAPTURE(j);
+    REQUIRE(std::abs(r.weights[j] - (j == 3 || j == 66 ? 0.0F : 1.0F / 68)) < 1e-8F);
+  }
+}
+
+TEST_CASE("a first tile of nothing but -inf logits does not spoil the row",
+          "[attention][extremes][nan]") {
+  std::vector<float> logits(300, -kInf);
+  logits[299] = 2.0F;
+  Problem p = with_logits(logits);
+  const Result& r = p.run();
+  CHECK(r.weights[299] == 1.0F);
+  CHECK(r.weights[0] == 0.0F);
+  CHECK(r.lse[0] == 2.0F);
+}
+
+TEST_CASE("a first tile without an allowed key does not spoil the row", "[attention][extremes]") {
+  for (Index last : {1, 63, 64, 65, 128, 200, 299}) {
+    CAPTURE(last);
+    Problem p({.tq = 3, .tk = 300, .dk = 8, .dv = 8}, 19);
+    p.mask_shape = {300};
+    p.mask.assign(300, 0);
+    p.mask[static_cast<std::size_t>(last)] = 1;
+    p.check();
+    CHECK(p.result.weights[static_cast<std::size_t>(last)] == 1.0F);
+  }
+}
+
+TEST_CASE("subnormal inputs are no trouble", "[attention][extremes]") {
+  Problem p(square(20, 8), 20);
+  for (auto* values : {&p.q, &p.k}) {
+    for (float& x : *values) {
+      x *= 1e-40F;
+    }
+  }
+  p.check();
+}
+
+}  // namespace
+}  // namespace qkv::test

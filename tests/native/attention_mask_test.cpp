@@ -1,0 +1,198 @@
+// Boolean masks and additive biases: every broadcast shape, layout and combination.
+#include <catch2/catch_test_macros.hpp>
+
+#include "problem.hpp"
+
+namespace qkv::test {
+namespace {
+
+constexpr Shape kSmall{.batch = 2, .heads = 4, .kv_heads = 2, .tq = 7, .tk = 19, .dk = 6, .dv = 5};
+
+/// Every shape of rank 1 to 4 that broadcasts to [B, Hq, Tq, Tk].
+std::vector<std::vector<Index>> broadcast_shapes(const Shape& s) {
+  const Index full[4] = {s.batch, s.heads, s.tq, s.tk};
+  std::vector<std::vector<Index>> shapes;
+  for (int rank = 1; rank <= 4; ++rank) {
+    for (int ones = 0; ones < 1 << rank; ++ones) {
+      std::vector<Index> shape(full + 4 - rank, full + 4);
+      for (int axis = 0; axis < rank; ++axis) {
+        if ((ones >> axis & 1) != 0) {
+          shape[static_cast<std::size_t>(axis)] = 1;
+        }
+      }
+      shapes.push_back(shape);
+    }
+  }
+  return shapes;
+}
+
+TEST_CASE("mask: every broadcast shape, alone and with causal", "[attention][mask]") {
+  std::uint64_t seed = 1;
+  for (const auto& shape : broadcast_shapes(kSmall)) {
+    for (bool causal : {false, true}) {
+      CAPTURE(shape, causal);
+      Problem p(kSmall, seed++);
+      p.add_mask(shape);
+      if (causal) {
+        p.causal(8);
+      }
+      p.check();
+    }
+  }
+}
+
+TEST_CASE("bias: every broadcast shape, alone and with causal", "[attention][bias]") {
+  std::uint64_t seed = 100;
+  for (const auto& shape : broadcast_shapes(kSmall)) {
+    for (bool causal : {false, true}) {
+      CAPTURE(shape, causal);
+      Problem p(kSmall, seed++);
+      p.add_bias(shape);
+      if (causal) {
+        p.causal(-2);
+      }
+      p.check();
+    }
+  }
+}
+
+TEST_CASE("mask and bias of different shapes compose by and", "[attention][mask][bias]") {
+  std::uint64_t seed = 200;
+  for (const auto& shape : broadcast_shapes(kSmall)) {
+    CAPTURE(shape);
+    Problem p(kSmall, seed++);
+    p.add_mask(shape);
+    p.add_bias({1, kSmall.heads, 1, kSmall.tk});
+    p.causal(11);
+    p.check();
+  }
+}
+
+TEST_CASE("mask: sizes around a tile", "[attention][mask]") {
+  std::uint64_t seed = 300;
+  for (Index t : {1, 15, 16, 17, 63, 64, 65, 127, 128, 129}) {
+    CAPTURE(t);
+    Problem p({.tq = t, .tk = t + 1, .dk = 8, .dv = 8}, seed++);
+    p.add_mask({t, t + 1}, 0.3);
+    p.check();
+    Problem biased({.tq = t, .tk = t + 1, .dk = 8, .dv = 8}, seed++);
+    biased.add_bias({t, t + 1}, 0.7);
+    biased.check();
+  }
+}
+
+TEST_CASE("mask: true means attend", "[attention][mask]") {
+  Problem p({.tq = 1, .tk = 3, .dk = 4, .dv = 1}, 400);
+  p.mask_shape = {3};
+  p.mask = {0, 1, 0};
+  const Result& r = p.run();
+  CHECK(r.weights == std::vector<float>{0.0F, 1.0F, 0.0F});
+  CHECK(r.out[0] == p.v[1]);
+}
+
+TEST_CASE("mask: any nonzero byte is true", "[attention][mask]") {
+  Problem ones(kSmall, 500);
+  ones.add_mask({kSmall.tq, kSmall.tk});
+  Problem bytes(kSmall, 500);
+  bytes.add_mask({kSmall.tq, kSmall.tk});
+  for (auto& m : ones.mask) {
+    m = m != 0 ? 1 : 0;
+  }
+  constexpr std::uint8_t kBytes[] = {1, 2, 64, 128, 255};
+  for (std::size_t i = 0; i < bytes.mask.size(); ++i) {
+    bytes.mask[i] = bytes.mask[i] != 0 ? kBytes[i % 5] : 0;
+  }
+  CHECK(first_difference(ones.run().out, bytes.run().out) == "");
+}
+
+TEST_CASE("mask: a full mask changes nothing", "[attention][mask]") {
+  Problem plain(kSmall, 600);
+  Problem masked(kSmall, 600);
+  masked.mask_shape = {1};
+  masked.mask = {1};
+  CHECK(first_difference(plain.run().out, masked.run().out) == "");
+}
+
+TEST_CASE("bias: zeros change nothing", "[attention][bias]") {
+  Problem plain(kSmall, 700);
+  Problem biased(kSmall, 700);
+  biased.bias_shape = {1, 1};
+  biased.bias = {0.0F};
+  CHECK(first_difference(plain.run().out, biased.run().out) == "");
+}
+
+TEST_CASE("bias: -inf excludes exactly as a mask does", "[attention][mask][bias]") {
+  Problem masked(kSmall, 800);
+  masked.add_mask({kSmall.tq, kSmall.tk}, 0.5);
+  Problem biased(kSmall, 800);
+  biased.bias_shape = masked.mask_shape;
+  for (std::uint8_t m : masked.mask) {
+    biased.bias.push_back(m != 0 ? 0.0F : -INFINITY);
+  }
+  masked.run();
+  biased.run();
+  CHECK(first_difference(masked.result.out, biased.result.out) == "");
+  CHECK(first_difference(masked.result.weights, biased.result.weights) == "");
+  CHECK(first_difference(masked.result.lse, biased.result.lse) == "");
+  CHECK(first_difference(masked.result.entropy, biased.result.entropy) == "");
+}
+
+TEST_CASE("mask: -inf in the bias is not undone by a true mask, nor a false mask by the bias",
+          "[attention][mask][bias]") {
+  Problem p({.tq = 1, .tk = 4, .dk = 4, .dv = 2}, 900);
+  p.mask_shape = {4};
+  p.mask = {1, 0, 1, 0};
+  p.bias_shape = {4};
+  p.bias = {-INFINITY, 100.0F, 0.5F, -INFINITY};
+  CHECK(p.run().weights == std::vector<float>{0.0F, 0.0F, 1.0F, 0.0F});
+}
+
+/// `dense` with every element `step` apart on the last axis and rows `row_gap` further.
+template <class T>
+std::vector<T> spread(const std::vector<T>& dense, Index columns, Index step, Index row_gap,
+                      T filler) {
+  std::vector<T> wide;
+  for (std::size_t i = 0; i < dense.size(); ++i) {
+    wide.push_back(dense[i]);
+    wide.insert(wide.end(), static_cast<std::size_t>(step - 1), filler);
+    if ((static_cast<Index>(i) + 1) % columns == 0) {
+      wide.insert(wide.end(), static_cast<std::size_t>(row_gap), filler);
+    }
+  }
+  return wide;
+}
+
+TEST_CASE("mask and bias may have any strides", "[attention][mask][bias][strides]") {
+  constexpr Index kStep = 3;
+  constexpr Index kGap = 5;
+  Problem p(kSmall, 1000);
+  p.add_mask({kSmall.tq, kSmall.tk});
+  p.add_bias({kSmall.tq, kSmall.tk});
+  p.run();
+  const Result dense = p.result;
+
+  const auto mask = spread<std::uint8_t>(p.mask, kSmall.tk, kStep, kGap, 1);
+  const auto bias = spread(p.bias, kSmall.tk, kStep, kGap, 1e9F);
+  AttentionArgs args = p.args();
+  args.options.mask.data = mask.data();
+  args.options.mask.strides = {kSmall.tk * kStep + kGap, kStep};
+  args.options.bias.data = bias.data();
+  args.options.bias.strides = {kSmall.tk * kStep + kGap, kStep};
+  require_ok(attention(args, p.workspace));
+  CHECK(first_difference(dense.out, p.result.out) == "");
+  CHECK(first_difference(dense.weights, p.result.weights) == "");
+}
+
+TEST_CASE("mask and bias may be transposed views", "[attention][mask][bias][strides]") {
+  Problem p(kSmall, 1100);
+  p.add_mask({kSmall.tk, kSmall.tq});
+  p.add_bias({kSmall.tk, kSmall.tq});
+  AttentionArgs args = p.args();
+  args.options.mask.shape = args.options.bias.shape = {kSmall.tq, kSmall.tk};
+  args.options.mask.strides = args.options.bias.strides = {1, kSmall.tq};
+  require_ok(attention(args, p.workspace));
+  require_within(compare_attention(args));
+}
+
+}  // namespace
+}  // namespace qkv::test

@@ -1,0 +1,197 @@
+// Which instruction set runs, and that each computes the same thing.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <cstdlib>
+#include <iostream>
+#include <set>
+#include <string>
+
+#include "layer.hpp"
+
+namespace qkv::test {
+namespace {
+
+std::string forced() {
+  const char* name = std::getenv("QKV_ISA");
+  return name ? name : "";
+}
+
+/// Back to the automatic choice, however the test ends.
+struct Restore {
+  ~Restore() { static_cast<void>(select_isa(nullptr)); }
+};
+
+std::vector<std::string> supported_isas() {
+  std::vector<std::string> names;
+  for (int i = 0; i < isa_count(); ++i) {
+    if (isa_supported(i)) {
+      names.emplace_back(isa_name(i));
+    }
+  }
+  return names;
+}
+
+TEST_CASE("isa: the one that runs is the one that QKV_ISA names", "[isa]") {
+  if (forced().empty()) {
+    CHECK(active_isa() == supported_isas().front());
+  } else {
+    CHECK(active_isa() == forced());
+  }
+}
+
+TEST_CASE("isa: the list has names of its own and ends", "[isa]") {
+  REQUIRE(isa_count() >= 1);
+  std::set<std::string> names;
+  for (int i = 0; i < isa_count(); ++i) {
+    REQUIRE(isa_name(i) != nullptr);
+    names.insert(isa_name(i));
+  }
+  CHECK(names.size() == static_cast<std::size_t>(isa_count()));
+  for (int outside : {-1, isa_count(), isa_count() + 100}) {
+    CHECK(isa_name(outside) == nullptr);
+    CHECK(!isa_supported(outside));
+  }
+  CHECK(!supported_isas().empty());
+}
+
+TEST_CASE("isa: a WebAssembly module has one", "[isa]") {
+#if defined(__EMSCRIPTEN__)
+  CHECK(isa_count() == 1);
+  const std::string only = isa_name(0);
+  CHECK((only == "wasm-simd128" || only == "wasm-relaxed-simd"));
+#else
+  SUCCEED("not one");
+#endif
+}
+
+TEST_CASE("isa: scalar runs everywhere and comes last", "[isa]") {
+  for (int i = 0; i < isa_count(); ++i) {
+    if (std::string(isa_name(i)) == "scalar") {
+      CHECK(isa_supported(i));
+      CHECK(i == isa_count() - 1);
+    }
+  }
+  SUCCEED();
+}
+
+TEST_CASE("isa: selecting an unknown one is refused and changes nothing", "[isa][bad-input]") {
+  const Restore restore;
+  const std::string before = active_isa();
+  for (const char* name : {"mmx", "AVX2", "scalar ", "none"}) {
+    CAPTURE(name);
+    const Status status = select_isa(name);
+    CHECK(status.code() == StatusCode::kUnsupported);
+    CHECK(std::string(status.message()) ==
+          std::string("select_isa: name is '") + name +
+              "', expected one of this build that this machine can run (isa_name, isa_supported)");
+    CHECK(active_isa() == before);
+  }
+  require_ok(select_isa(supported_isas().back().c_str()));
+  CHECK(select_isa("mmx").code() == StatusCode::kUnsupported);
+  CHECK(active_isa() == supported_isas().back());
+}
+
+TEST_CASE("isa: selecting one that this machine lacks is refused", "[isa][bad-input]") {
+  const Restore restore;
+  for (int i = 0; i < isa_count(); ++i) {
+    if (!isa_supported(i)) {
+      CHECK(select_isa(isa_name(i)).code() == StatusCode::kUnsupported);
+    }
+  }
+  SUCCEED();
+}
+
+TEST_CASE("isa: null and the empty name go back to the automatic choice", "[isa]") {
+  const Restore restore;
+  const std::string automatic = active_isa();
+  for (const char* name : {static_cast<const char*>(nullptr), ""}) {
+    require_ok(select_isa(supported_isas().back().c_str()));
+    require_ok(select_isa(name));
+    CHECK(active_isa() == automatic);
+  }
+}
+
+TEST_CASE("isa: each supported one can be selected and computes within the bounds", "[isa]") {
+  const Restore restore;
+  for (const std::string& name : supported_isas()) {
+    CAPTURE(name);
+    require_ok(select_isa(name.c_str()));
+    CHECK(active_isa() == name);
+    Problem p({.batch = 2, .heads = 4, .kv_heads = 2, .tq = 33, .tk = 67, .dk = 20, .dv = 9}, 1);
+    p.add_mask({33, 67});
+    p.causal(20);
+    p.check();
+    LayerProblem({.d_model = 24, .num_heads = 3}, {.batch = 2, .tq = 19}, 2).check();
+  }
+}
+
+TEST_CASE("isa: a layer runs only on the one it was created for", "[isa][layer][bad-input]") {
+  const Restore restore;
+  const auto names = supported_isas();
+  for (const std::string& created_on : names) {
+    require_ok(select_isa(created_on.c_str()));
+    LayerProblem p({.d_model = 8, .num_heads = 2}, {.tq = 5}, 3);
+    const std::vector<float> before = p.run().y;
+    for (const std::string& run_on : names) {
+      CAPTURE(created_on, run_on);
+      require_ok(select_isa(run_on.c_str()));
+      std::fill(p.result.y.begin(), p.result.y.end(), kUntouched);
+      const Status status = p.layer.forward(p.args(), p.workspace);
+      if (run_on == created_on) {
+        require_ok(status);
+        CHECK(first_difference(before, p.result.y) == "");
+      } else {
+        CHECK(status.code() == StatusCode::kUnsupported);
+        CHECK(std::string(status.message()) ==
+              "MultiHeadAttention::forward: the layer was created for " + created_on + " and " +
+                  run_on + " is active, expected the same");
+        CHECK(p.result.y == std::vector<float>(p.result.y.size(), kUntouched));
+      }
+    }
+  }
+}
+
+// Hidden; for a process started with QKV_ISA=nonsense.
+TEST_CASE("isa: with an unknown QKV_ISA every operator that needs kernels says so",
+          "[.][unknown-isa]") {
+  using Catch::Matchers::ContainsSubstring;
+  const Restore restore;
+  const std::string name = forced();
+  REQUIRE(!name.empty());
+  CHECK(std::string(active_isa()).empty());
+
+  Problem p(square(5, 4), 4);
+  const Status refused = attention(p.args(), p.workspace);
+  CHECK(refused.code() == StatusCode::kUnsupported);
+  CHECK(std::string(refused.message()) ==
+        "attention: QKV_ISA is '" + name +
+            "', expected one of this build that this machine can run");
+  CHECK(p.result.out == std::vector<float>(p.result.out.size(), kUntouched));
+  CHECK(attention_scratch_bytes(p.args()) == 0);
+
+  LayerProblem layer({.d_model = 8, .num_heads = 2}, {.tq = 5}, 5);
+  const Status created = MultiHeadAttention::create(layer.config, layer.weights(), layer.layer);
+  CHECK(created.code() == StatusCode::kUnsupported);
+  CHECK_THAT(created.message(), ContainsSubstring("'" + name + "'"));
+
+  // Choosing one puts things right; going back to the automatic choice does not.
+  require_ok(select_isa(supported_isas().back().c_str()));
+  p.check();
+  layer.run();
+  require_ok(select_isa(nullptr));
+  CHECK(attention(p.args(), p.workspace).code() == StatusCode::kUnsupported);
+  const Status forward = layer.layer.forward(layer.args(), layer.workspace);
+  CHECK(forward.code() == StatusCode::kUnsupported);
+  CHECK_THAT(forward.message(), ContainsSubstring("'" + name + "'"));
+}
+
+// Hidden; a line for each instruction set of this build: its name and whether the machine has it.
+TEST_CASE("isa: list", "[.][isas]") {
+  for (int i = 0; i < isa_count(); ++i) {
+    std::cout << "isa " << isa_name(i) << (isa_supported(i) ? " supported\n" : " unsupported\n");
+  }
+}
+
+}  // namespace
+}  // namespace qkv::test

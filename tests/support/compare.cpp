@@ -1,0 +1,257 @@
+#include "compare.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstdio>
+
+namespace qkv::test {
+
+void Quantity::add(double computed, double exact, double bound, double scale) {
+  double ratio = 0.0;
+  if (std::isfinite(exact)) {
+    const double error = std::abs(computed - exact);
+    ratio = error == 0.0 ? 0.0 : std::isfinite(error) ? error / bound : INFINITY;
+  } else {
+    ratio = computed == exact ? 0.0 : INFINITY;
+  }
+  const std::size_t position = count_++;
+  if (ratio > ratio_ || position == 0) {
+    ratio_ = ratio;
+    char text[160];
+    std::snprintf(text, sizeof(text), "value %zu is %.9g, exactly %.17g, bound %.3g", position,
+                  computed, exact, bound);
+    worst_ = text;
+  }
+  if (scale > 0.0 && bound / scale > vacuity_) {
+    vacuity_ = bound / scale;
+  }
+}
+
+namespace {
+
+struct RowOutputs {
+  Quantity lse{"attention lse"};
+  Quantity weights{"attention weights"};
+  Quantity tiny_weights{
+      "attention weights < 2^-100"};  // there the absolute part of the bound rules
+  Quantity entropy{"attention entropy"};
+};
+
+/// What attention() and a layer write beside their main output; `Bound` is either's.
+template <class Bound>
+void compare_extras(const AttentionExtras& extras, oracle::RowId id, const oracle::Row& row,
+                    const Bound& bound, RowOutputs& to) {
+  const auto& [b, h, i] = id;
+  const auto entropy_bound = [&] {
+    if constexpr (requires { bound.entropy(); }) {
+      return bound.entropy();
+    } else {
+      return bound.entropy(row.entropy);
+    }
+  };
+  const bool empty = row.allowed == 0;
+  if (!extras.lse.absent()) {
+    const double computed = *extras.lse.at(b, h, i);
+    empty ? to.lse.add_exact(computed, -INFINITY)
+          : to.lse.add(computed, row.lse, bound.lse(row.lse), std::max(1.0, std::abs(row.lse)));
+  }
+  if (!extras.entropy.absent()) {
+    const double computed = *extras.entropy.at(b, h, i);
+    empty ? to.entropy.add_exact(computed, 0.0)
+          : to.entropy.add(computed, row.entropy, entropy_bound(), 1.0);
+  }
+  const Index end = extras.weights.absent() ? 0 : extras.row_begin + extras.weights.extent(2);
+  if (!extras.weights.absent() && i >= extras.row_begin && i < end) {
+    for (std::size_t j = 0; j < row.weights.size(); ++j) {
+      const double computed = *extras.weights.at(b, h, i - extras.row_begin, j);
+      const double exact = row.weights[j];
+      if (!row.readable[j]) {
+        to.weights.add_exact(computed, 0.0);
+      } else if (exact < 0x1p-100) {
+        to.tiny_weights.add(computed, exact, bound.weight(exact));
+      } else {
+        to.weights.add(computed, exact, bound.weight(exact), exact);
+      }
+    }
+  }
+}
+
+Comparison collect(Quantity main, const RowOutputs& rows, const AttentionExtras& extras) {
+  Comparison comparison{{std::move(main)}};
+  if (!extras.lse.absent()) {
+    comparison.quantities.push_back(rows.lse);
+  }
+  if (!extras.weights.absent()) {
+    comparison.quantities.push_back(rows.weights);
+    comparison.quantities.push_back(rows.tiny_weights);
+  }
+  if (!extras.entropy.absent()) {
+    comparison.quantities.push_back(rows.entropy);
+  }
+  for (const Quantity& quantity : comparison.quantities) {
+    note_ratio(quantity.name(), quantity.ratio());
+  }
+  return comparison;
+}
+
+}  // namespace
+
+Comparison compare_attention(const AttentionArgs& args) {
+  const oracle::Inputs<float> inputs{args.q, args.k, args.v};
+  const Index dv = args.v.extent(3);
+  Quantity out{"attention out"};
+  RowOutputs rows;
+  for (Index b = 0; b < args.q.extent(0); ++b) {
+    for (Index h = 0; h < args.q.extent(1); ++h) {
+      for (Index i = 0; i < args.q.extent(2); ++i) {
+        const oracle::Row row = oracle::attention_row(inputs, args.options, {b, h, i});
+        const auto bound = bounds::attention(row, args.q.extent(3), args.k.extent(2));
+        for (Index d = 0; d < dv; ++d) {
+          const double computed = *args.out.at(b, h, i, d);
+          row.allowed == 0 ? out.add_exact(computed, 0.0)
+                           : out.add(computed, row.out[static_cast<std::size_t>(d)], bound.out(),
+                                     row.value_size);
+        }
+        compare_extras(args.extras, {b, h, i}, row, bound, rows);
+      }
+    }
+  }
+  return collect(std::move(out), rows, args.extras);
+}
+
+namespace {
+
+/// Rounding of the projections of query row (b, h, i) and of what it may read, as bounds.hpp says.
+bounds::LayerRowBound layer_row_bound(const oracle::LayerInputs& in, const oracle::Layer& exact,
+                                      oracle::RowId id, const oracle::Row& row) {
+  const auto& c = in.c;
+  const Index batch = in.x.extent(0);
+  const Index tq = in.x.extent(1);
+  const Index tk = in.context.extent(1);
+  const Index kv = id.h / (c.num_heads / c.num_kv_heads);
+  const auto q = oracle::heads(exact.q.value, batch, tq, c.num_heads);
+  const auto k = oracle::heads(exact.k.value, batch, tk, c.num_kv_heads);
+  const auto q_size = oracle::heads(exact.q.size, batch, tq, c.num_heads);
+  const auto k_size = oracle::heads(exact.k.size, batch, tk, c.num_kv_heads);
+  const auto v_size = oracle::heads(exact.v.size, batch, tk, c.num_kv_heads);
+  const double scale = in.options.scale ? std::abs(static_cast<double>(*in.options.scale))
+                                        : 1.0 / std::sqrt(static_cast<double>(c.d_k));
+  double logit_shift = 0.0;
+  double value_shift = 0.0;
+  for (Index j = 0; j < tk; ++j) {
+    if (!oracle::may_read(in.options, id, j)) {
+      continue;
+    }
+    double shift = 0.0;
+    for (Index d = 0; d < c.d_k; ++d) {
+      const double eq = bounds::product(c.d_model, *q_size.at(id.b, id.h, id.i, d));
+      const double ek = bounds::product(c.d_context, *k_size.at(id.b, kv, j, d));
+      shift += std::abs(*q.at(id.b, id.h, id.i, d)) * ek + eq * std::abs(*k.at(id.b, kv, j, d)) +
+               eq * ek;
+    }
+    logit_shift =
+        std::max(logit_shift, scale * shift / static_cast<double>(in.options.temperature));
+    for (Index d = 0; d < c.d_v; ++d) {
+      value_shift = std::max(value_shift, bounds::product(c.d_context, *v_size.at(id.b, kv, j, d)));
+    }
+  }
+  auto kernel = bounds::attention(row, c.d_k, tk);
+  kernel.logit_size += logit_shift;
+  kernel.value_size += value_shift;
+  return {kernel, logit_shift, value_shift, row.value_size};
+}
+
+}  // namespace
+
+Comparison compare_layer(const oracle::LayerInputs& in, const LayerOutputs& computed) {
+  const auto& c = in.c;
+  const oracle::Layer exact = oracle::layer(in);
+  const Index batch = in.x.extent(0);
+  const Index tq = in.x.extent(1);
+  RowOutputs rows;
+  rows.lse = Quantity("layer lse");
+  rows.weights = Quantity("layer weights");
+  rows.tiny_weights = Quantity("layer weights < 2^-100");
+  rows.entropy = Quantity("layer entropy");
+  std::vector<double> o_error(exact.o.size());
+  std::size_t next = 0;
+  for (Index b = 0; b < batch; ++b) {
+    for (Index h = 0; h < c.num_heads; ++h) {
+      for (Index i = 0; i < tq; ++i) {
+        const oracle::Row& row = exact.rows[next++];
+        const auto bound = layer_row_bound(in, exact, {b, h, i}, row);
+        compare_extras(computed.extras, {b, h, i}, row, bound, rows);
+        for (Index d = 0; d < c.d_v; ++d) {
+          o_error[static_cast<std::size_t>(((b * tq + i) * c.num_heads + h) * c.d_v + d)] =
+              row.allowed == 0 ? 0.0 : bound.out();
+        }
+      }
+    }
+  }
+  Quantity y{"layer y"};
+  const Index width = c.num_heads * c.d_v;
+  for (Index r = 0; r < batch * tq; ++r) {
+    for (Index m = 0; m < c.d_model; ++m) {
+      const auto at = static_cast<std::size_t>(r * c.d_model + m);
+      double carried = 0.0;
+      for (Index i = 0; i < width; ++i) {
+        carried += o_error[static_cast<std::size_t>(r * width + i)] *
+                   std::abs(static_cast<double>(*in.w.wo.at(i, m)));
+      }
+      const double size = exact.y.size[at];
+      y.add(computed.y.data[at], exact.y.value[at],
+            carried + bounds::product(width, size + carried), size);
+    }
+  }
+  return collect(std::move(y), rows, computed.extras);
+}
+
+void require_within(const Comparison& comparison, Bounds bounds) {
+  for (const Quantity& quantity : comparison.quantities) {
+    INFO(quantity.name() << ": " << quantity.worst());
+    CHECK(quantity.ratio() <= 1.0);
+    if (bounds == Bounds::kMeaningful) {
+      CHECK(quantity.vacuity() <= bounds::kMeaningful);
+    }
+  }
+}
+
+std::string first_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  if (a.size() != b.size()) {
+    return "sizes " + std::to_string(a.size()) + " and " + std::to_string(b.size());
+  }
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto bits_a = std::bit_cast<std::uint32_t>(a[i]);
+    const auto bits_b = std::bit_cast<std::uint32_t>(b[i]);
+    if (bits_a != bits_b) {
+      char text[120];
+      std::snprintf(text, sizeof(text), "at %zu: %.9g (%08x) and %.9g (%08x)", i,
+                    static_cast<double>(a[i]), bits_a, static_cast<double>(b[i]), bits_b);
+      return text;
+    }
+  }
+  return "";
+}
+
+std::vector<float> values_of(const TensorView<const float>& view) {
+  std::vector<float> values;
+  std::array<Index, 4> shape{1, 1, 1, 1};
+  std::array<Index, 4> strides{};
+  for (int axis = 0; axis < view.rank; ++axis) {
+    const auto to = static_cast<std::size_t>(4 - view.rank + axis);
+    shape[to] = view.extent(axis);
+    strides[to] = view.stride(axis);
+  }
+  for (Index a = 0; a < shape[0]; ++a) {
+    for (Index b = 0; b < shape[1]; ++b) {
+      for (Index c = 0; c < shape[2]; ++c) {
+        for (Index d = 0; d < shape[3]; ++d) {
+          values.push_back(
+              view.data[a * strides[0] + b * strides[1] + c * strides[2] + d * strides[3]]);
+        }
+      }
+    }
+  }
+  return values;
+}
+
+}  // namespace qkv::test

@@ -1,0 +1,72 @@
+import type { Timing } from './protocol';
+
+const KEPT = 15;
+const MAX_CALLS = 64;
+/** A new size begins with three measurements, or up to five as long as they fit in the time. */
+const FIRST_SAMPLES = [3, 5] as const;
+const FIRST_TIME = 20;
+
+/** The smallest step performance.now() makes here: browsers round it to 5 to 1000 microseconds. */
+function smallestTick(): number {
+  let smallest = Infinity;
+  for (let i = 0; i < 8; i++) {
+    const start = performance.now();
+    let now = start;
+    while (now === start) now = performance.now();
+    smallest = Math.min(smallest, now - start);
+  }
+  return smallest;
+}
+
+/** Times one kind of call with a clock that may be much coarser than the call. */
+export class Stopwatch {
+  readonly #tick = smallestTick();
+  #samples: number[] = [];
+  #calls = 0;
+  #size = -1;
+
+  /**
+   * Runs `work` and returns its result. Samples of another problem size are forgotten, and a few
+   * are taken at once in their place, because the first calls are slower than those that follow.
+   */
+  measure<Result>(size: number, work: () => Result): Result {
+    if (size !== this.#size) this.#samples = [];
+    this.#size = size;
+    const start = performance.now();
+    const result = this.#sample(work);
+    const [least, most] = FIRST_SAMPLES;
+    const wanted = () => (performance.now() - start < FIRST_TIME ? most : least);
+    while (this.#samples.length < wanted()) this.#sample(work);
+    return result;
+  }
+
+  /** Repeats `work` until the span is ten ticks of the clock, or MAX_CALLS calls; keeps the mean. */
+  #sample<Result>(work: () => Result): Result {
+    const start = performance.now();
+    const result = work();
+    let calls = 1;
+    let span = performance.now() - start;
+    while (span < 10 * this.#tick && calls < MAX_CALLS) {
+      work();
+      calls++;
+      span = performance.now() - start;
+    }
+    this.#calls = calls;
+    this.#samples.push(span / calls);
+    if (this.#samples.length > KEPT) this.#samples.shift();
+    return result;
+  }
+
+  reading(): Timing {
+    const sorted = [...this.#samples].sort((a, b) => a - b);
+    const middle = sorted.length >> 1;
+    const upper = sorted[middle] ?? 0;
+    const lower = sorted.length % 2 === 0 ? (sorted[middle - 1] ?? 0) : upper;
+    return {
+      median: (lower + upper) / 2,
+      samples: sorted.length,
+      calls: this.#calls,
+      tick: this.#tick,
+    };
+  }
+}

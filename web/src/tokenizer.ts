@@ -1,0 +1,66 @@
+/** More tokens than this are not computed; the page says so when it happens. */
+export const MAX_TOKENS = 256;
+/** Longer texts are not read to the end; the page says so, too. */
+export const MAX_TEXT = 2000;
+
+export interface TokenList {
+  /** What the layer sees: at most MAX_TOKENS. */
+  readonly tokens: readonly string[];
+  /** How many tokens the text that was read has. */
+  readonly total: number;
+  readonly textCut: boolean;
+}
+
+const HAN = /\p{Script=Han}/u;
+const SPACE = /^\s*$/u;
+// Only for engines without Intl.Segmenter: a flag, or a character with the marks that belong to it.
+const CLUSTER =
+  /\p{RI}{2}|(?:\r\n|\p{Extended_Pictographic}(?:\p{EMod}|\uFE0F)*(?:\u200D\p{Extended_Pictographic}(?:\p{EMod}|\uFE0F)*)*|.)(?:\p{M}|\u200D)*/gsu;
+
+type Granularity = 'word' | 'grapheme';
+
+function segment(text: string, granularity: Granularity): string[] {
+  if (typeof Intl.Segmenter !== 'function') return text.match(CLUSTER) ?? [];
+  // The language is read off the text, not off the page: switching the page must not move a number.
+  const segmenter = new Intl.Segmenter(HAN.test(text) ? 'zh' : 'en', { granularity });
+  return Array.from(segmenter.segment(text), (part) => part.segment);
+}
+
+/** The characters as a reader counts them. */
+export function graphemes(text: string): string[] {
+  return segment(text, 'grapheme');
+}
+
+/** Joins words again where a word boundary would cut through a grapheme. */
+function alignToGraphemes(words: readonly string[], text: string): string[] {
+  const ends = new Set<number>();
+  let end = 0;
+  for (const grapheme of graphemes(text)) ends.add((end += grapheme.length));
+  const joined: string[] = [];
+  let open = '';
+  end = 0;
+  for (const word of words) {
+    open += word;
+    if (!ends.has((end += word.length))) continue;
+    joined.push(open);
+    open = '';
+  }
+  if (open) joined.push(open);
+  return joined;
+}
+
+/** Words and punctuation marks; white space is dropped, a grapheme is never split. */
+export function tokenize(source: string): TokenList {
+  let read = '';
+  for (const grapheme of graphemes(source.slice(0, MAX_TEXT + 32))) {
+    if (read.length + grapheme.length > MAX_TEXT) break;
+    read += grapheme;
+  }
+  const words = alignToGraphemes(segment(read, 'word'), read);
+  const all = words.filter((word) => !SPACE.test(word));
+  return {
+    tokens: all.slice(0, MAX_TOKENS),
+    total: all.length,
+    textCut: read.length < source.length,
+  };
+}
