@@ -80,6 +80,9 @@ Status sinusoidal_encoding(TensorView<float> table, Index offset,
   QKV_RETURN_IF_ERROR(check_positions(kName, "offset", offset, offset));
   QKV_RETURN_IF_ERROR(check_positions(kName, "offset + length", offset, offset + length - 1));
 
+  if (length == 0) {
+    return {};
+  }
   for (Index i = 0; 2 * i < d_model; ++i) {
     const double w = frequency(i, d_model, options.base);
     const auto [sine, cosine] = columns(i, d_model, options.layout);
