@@ -26,26 +26,26 @@ using Address = std::uint32_t;
 
 // X(type, name), in the order of the words. The names, joined by commas, are compared with those of
 // wasm/src/descriptor.ts when the module is loaded.
-#define QKV_CALL_FIELDS(X)                                                                        \
-  X(Address, q)                                                                                   \
-  X(Address, k)                                                                                   \
-  X(Address, v) X(Address, out) X(std::int32_t, batch) X(std::int32_t, numHeads) X(               \
-      std::int32_t, numKvHeads) X(std::int32_t, tq) X(std::int32_t, tk) X(std::int32_t, dK)       \
-      X(std::int32_t, dV) X(std::int32_t, qSplit) X(std::int32_t, kSplit) X(std::int32_t, vSplit) \
-          X(std::int32_t, hasScale) X(float, scale) X(float, temperature) X(std::int32_t, causal) \
-              X(std::int32_t, hasCausalOffset) X(std::int32_t, causalOffset) X(Address, mask)     \
-                  X(std::int32_t, maskIsBoolean) X(std::int32_t, maskRank) X(std::int32_t, mask0) \
-                      X(std::int32_t, mask1) X(std::int32_t, mask2) X(std::int32_t, mask3)        \
-                          X(Address, weights) X(std::int32_t, rowBegin) X(std::int32_t, rowEnd)   \
-                              X(Address, lse) X(Address, entropy)
+// clang-format off
+#define QKV_CALL_FIELDS(X) \
+  X(Address, q) X(Address, k) X(Address, v) X(Address, out) X(std::int32_t, batch)               \
+  X(std::int32_t, numHeads) X(std::int32_t, numKvHeads) X(std::int32_t, tq)                      \
+  X(std::int32_t, tk) X(std::int32_t, dK) X(std::int32_t, dV) X(std::int32_t, qSplit)            \
+  X(std::int32_t, kSplit) X(std::int32_t, vSplit) X(std::int32_t, hasScale)                      \
+  X(float, scale) X(float, temperature) X(std::int32_t, causal)                                  \
+  X(std::int32_t, hasCausalOffset) X(std::int32_t, causalOffset) X(Address, mask)                \
+  X(std::int32_t, maskIsBoolean) X(std::int32_t, maskRank) X(std::int32_t, mask0)                \
+  X(std::int32_t, mask1) X(std::int32_t, mask2) X(std::int32_t, mask3)                           \
+  X(Address, weights) X(std::int32_t, rowBegin) X(std::int32_t, rowEnd) X(Address, lse)          \
+  X(Address, entropy)
 
-#define QKV_LAYER_FIELDS(X)                                                            \
-  X(std::int32_t, dModel)                                                              \
-  X(std::int32_t, layerHeads)                                                          \
-  X(std::int32_t, layerKvHeads) X(std::int32_t, layerDK) X(std::int32_t, layerDV)      \
-      X(std::int32_t, dContext) X(std::int32_t, outIn) X(Address, wq) X(Address, wk)   \
-          X(Address, wv) X(Address, wqkv) X(Address, wo) X(Address, bq) X(Address, bk) \
-              X(Address, bv) X(Address, bqkv) X(Address, bo)
+#define QKV_LAYER_FIELDS(X) \
+  X(std::int32_t, dModel) X(std::int32_t, layerHeads) X(std::int32_t, layerKvHeads)              \
+  X(std::int32_t, layerDK) X(std::int32_t, layerDV) X(std::int32_t, dContext)                    \
+  X(std::int32_t, outIn) X(Address, wq) X(Address, wk) X(Address, wv) X(Address, wqkv)           \
+  X(Address, wo) X(Address, bq) X(Address, bk) X(Address, bv) X(Address, bqkv)                   \
+  X(Address, bo)
+// clang-format on
 
 #define QKV_MEMBER(type, name) type name;
 #define QKV_NAME(type, name) #name ","
@@ -245,7 +245,13 @@ Address stage(std::uint32_t floats) {
 /// A block of its own. Its handle, or 0.
 Address create_buffer(std::uint32_t floats) {
   auto* buffer = new (std::nothrow) AlignedBuffer;
-  if (!buffer || report(buffer->reserve(floats)) != 0) {
+  if (!buffer) {
+    report(Status::error(qkv::StatusCode::kOutOfMemory,
+                         "out of memory: %.0f bytes could not be had",
+                         static_cast<double>(floats) * sizeof(float)));
+    return 0;
+  }
+  if (report(buffer->reserve(floats)) != 0) {
     delete buffer;
     return 0;
   }
@@ -254,9 +260,10 @@ Address create_buffer(std::uint32_t floats) {
 Address buffer_data(Address handle) { return address_of(pointer<AlignedBuffer>(handle)->data()); }
 void destroy_buffer(Address handle) { delete pointer<AlignedBuffer>(handle); }
 
-std::string last_message() { return last.message(); }
-std::string status_name(int code) {
-  return qkv::status_code_name(static_cast<qkv::StatusCode>(code));
+// Texts as addresses: a std::string would need memory just when there is none left.
+Address last_message() { return address_of(last.message()); }
+Address status_name(int code) {
+  return address_of(qkv::status_code_name(static_cast<qkv::StatusCode>(code)));
 }
 
 }  // namespace

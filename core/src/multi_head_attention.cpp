@@ -1,6 +1,7 @@
 #include "qkv/multi_head_attention.hpp"
 
 #include <cstring>
+#include <limits>
 
 #include "attention_plan.hpp"
 #include "check.hpp"
@@ -147,21 +148,30 @@ Status split_fused(const MultiHeadAttentionConfig& c, MultiHeadAttentionWeights&
   return {};
 }
 
+/// More floats than memory can hold: a workspace of so many is refused.
+constexpr std::uint64_t kMostFloats = std::numeric_limits<std::size_t>::max() / sizeof(float);
+
 /// Q, K, V and O of one call.
 struct Activations {
   std::size_t q, k, v, o;
 
-  [[nodiscard]] std::size_t total() const noexcept {
-    return Workspace::padded(q) + Workspace::padded(k) + Workspace::padded(v) +
-           Workspace::padded(o);
+  /// With the `scratch` of attention(), or kMostFloats.
+  [[nodiscard]] std::size_t total(std::size_t scratch) const noexcept {
+    const std::uint64_t sum = std::uint64_t{Workspace::padded(q)} + Workspace::padded(k) +
+                              Workspace::padded(v) + Workspace::padded(o) + scratch;
+    return static_cast<std::size_t>(sum < kMostFloats ? sum : kMostFloats);
   }
 };
 
 Activations plan_activations(const MultiHeadAttentionConfig& c, Index batch, Index tq,
                              Index tk) noexcept {
   const auto size = [&](Index tokens, Index heads, Index d) {
-    return static_cast<std::size_t>(batch) * static_cast<std::size_t>(tokens) *
-           static_cast<std::size_t>(heads * d);
+    // Each factor but the last is part of an array that exists; the product need not fit.
+    const std::uint64_t rows =
+        static_cast<std::uint64_t>(batch) * static_cast<std::uint64_t>(tokens);
+    const std::uint64_t width = static_cast<std::uint64_t>(heads) * static_cast<std::uint64_t>(d);
+    return static_cast<std::size_t>(width == 0 || rows < kMostFloats / width ? rows * width
+                                                                             : kMostFloats);
   };
   return {.q = size(tq, c.num_heads, c.d_k),
           .k = size(tk, c.num_kv_heads, c.d_k),
@@ -258,7 +268,7 @@ Status MultiHeadAttention::check(const ForwardArgs& args, Call& call) const noex
 Status MultiHeadAttention::forward(const ForwardArgs& args, Workspace& workspace) const noexcept {
   Call call;
   QKV_RETURN_IF_ERROR(check(args, call));
-  QKV_RETURN_IF_ERROR(workspace.begin(call.activations.total() + call.plan.scratch));
+  QKV_RETURN_IF_ERROR(workspace.begin(call.activations.total(call.plan.scratch)));
   const KernelTable& table = *kernels_;
   float* q = workspace.take(call.activations.q);
   float* k = workspace.take(call.activations.k);
@@ -278,8 +288,7 @@ Status MultiHeadAttention::forward(const ForwardArgs& args, Workspace& workspace
 
 std::size_t MultiHeadAttention::forward_scratch_bytes(const ForwardArgs& args) const noexcept {
   Call call;
-  return check(args, call).ok() ? (call.activations.total() + call.plan.scratch) * sizeof(float)
-                                : 0;
+  return check(args, call).ok() ? call.activations.total(call.plan.scratch) * sizeof(float) : 0;
 }
 
 }  // namespace qkv

@@ -103,28 +103,23 @@ export function checkOptions(fn: string, options: AttentionOptions, tq: number, 
     );
   }
   if (rows !== undefined) {
-    const isPair = Array.isArray(rows) && rows.length === 2;
-    if (
-      !isPair ||
-      !rows.every(Number.isSafeInteger) ||
-      rows[0] < 0 ||
-      rows[0] > rows[1] ||
-      rows[1] > tq
-    ) {
+    const isPair = Array.isArray(rows) && rows.length === 2 && rows.every(Number.isSafeInteger);
+    if (!isPair || rows[0] < 0 || rows[0] > rows[1] || rows[1] > tq) {
       const was = Array.isArray(rows) ? shapeText(rows) : describe(rows);
       throw new QkvError(
-        'out_of_range',
+        isPair ? 'out_of_range' : 'invalid_argument',
         `${fn}: rows is ${was}, expected [start, end) within [0, ${tq}]`,
       );
     }
   }
 }
 
-/** The caller's tensor for the output, of exactly this shape. */
+/** The caller's tensor for the output, of exactly this shape, and none of the inputs. */
 export function checkOut(
   fn: string,
   out: unknown,
   shape: readonly number[],
+  inputs: Record<string, unknown>,
 ): WasmTensor | undefined {
   if (out === undefined) return undefined;
   if (!(out instanceof WasmTensor)) {
@@ -135,6 +130,14 @@ export function checkOut(
       'shape_mismatch',
       `${fn}: out is ${shapeText(out.shape)}, expected ${shapeText(shape)}`,
     );
+  }
+  for (const [name, input] of Object.entries(inputs)) {
+    if (input === out) {
+      throw new QkvError(
+        'invalid_argument',
+        `${fn}: out is the tensor that is ${name} too, expected one that is no input`,
+      );
+    }
   }
   return out;
 }
@@ -236,7 +239,7 @@ function checkHeads(
       `${fn}: k is ${shapeText(k.shape)}, expected ${shapeText(expected)} to match q ${shapeText(q.shape)}`,
     );
   }
-  if (qs.heads % ks.heads !== 0 || (ks.heads === 0 && qs.heads !== 0)) {
+  if (ks.heads === 0 ? qs.heads !== 0 : qs.heads % ks.heads !== 0) {
     throw new QkvError(
       'shape_mismatch',
       `${fn}: q has ${qs.heads} heads and k has ${ks.heads}, expected a multiple`,
@@ -267,11 +270,13 @@ export function attention(
   const v = checkArray(fn, 'v', arrays[2]);
   const [qs, ks, vs] = checkHeads(fn, [q, k, v], options);
   checkOptions(fn, options, qs.tokens, ks.tokens);
-  const mask = options.mask === undefined ? undefined : checkMask(fn, options.mask);
+  const scores = [qs.batch, qs.heads, qs.tokens, ks.tokens];
+  const mask = options.mask === undefined ? undefined : checkMask(fn, options.mask, scores);
   const shape = qs.split
     ? [...q.shape.slice(0, -1), qs.heads * vs.width]
     : [qs.batch, qs.heads, qs.tokens, vs.width];
-  const out = checkOut(fn, options.out, shape);
+  const inputs = { q: arrays[0], k: arrays[1], v: arrays[2], mask: options.mask };
+  const out = checkOut(fn, options.out, shape, inputs);
 
   const transfer = new Transfer(engine, fn);
   const slots = {

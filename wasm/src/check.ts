@@ -45,8 +45,10 @@ export function checkShape(
   name: string,
   shape: unknown,
 ): asserts shape is readonly number[] {
+  // A copy, because every() skips holes.
   const fits =
-    Array.isArray(shape) && shape.every((e: unknown) => Number.isSafeInteger(e) && Number(e) >= 0);
+    Array.isArray(shape) &&
+    Array.from<unknown>(shape).every((e) => Number.isSafeInteger(e) && Number(e) >= 0);
   if (!fits) {
     const was = Array.isArray(shape) ? shapeText(shape.map(String)) : describe(shape);
     throw new QkvError(
@@ -92,12 +94,20 @@ export function checkArray(fn: string, name: string, value: ArrayInput): Input {
   return checkInput(fn, name, value, false);
 }
 
-export function checkMask(fn: string, value: NdMask | NdArray): Input {
+/** A mask that broadcasts right-aligned to `scores`, [B, Hq, Tq, Tk]. */
+export function checkMask(fn: string, value: NdMask | NdArray, scores: readonly number[]): Input {
   const mask = checkInput(fn, 'mask', value, true);
   if (mask.shape.length < 1 || mask.shape.length > 4) {
     throw new QkvError(
       'shape_mismatch',
       `${fn}: mask is ${shapeText(mask.shape)}, expected a shape of rank 1 to 4`,
+    );
+  }
+  const target = scores.slice(-mask.shape.length);
+  if (mask.shape.some((extent, axis) => extent !== 1 && extent !== target[axis])) {
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: mask is ${shapeText(mask.shape)}, expected a shape that broadcasts to ${shapeText(scores)}`,
     );
   }
   return mask;
@@ -149,6 +159,18 @@ export function checkInteger(
     throw new QkvError(
       'out_of_range',
       `${fn}: ${name} is ${describe(value)}, expected ${least} to ${most}`,
+    );
+  }
+}
+
+/** Something with numbers to copy. */
+export function checkNumbers(fn: string, name: string, value: unknown): void {
+  const isBig = ArrayBuffer.isView(value) && tagOf(value).startsWith('Big');
+  const length = isRecord(value) && !isBig ? value['length'] : undefined;
+  if (typeof length !== 'number') {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is ${describe(value)}, expected an array of numbers`,
     );
   }
 }

@@ -1,5 +1,5 @@
 import { attention } from './attention.js';
-import { checkInteger, checkShape, sizeOf } from './check.js';
+import { checkInteger, checkNumbers, checkShape, sizeOf } from './check.js';
 import { type CallWords, writeDescriptor } from './descriptor.js';
 import { QkvError, type QkvErrorCode } from './error.js';
 import { createLayer } from './layer.js';
@@ -61,6 +61,12 @@ export class Engine implements Qkv {
     return address >>> 0;
   }
 
+  /** The elements, copied if they stand in this engine's memory, which growth would take away. */
+  owned<T extends ArrayLike<number>>(data: T): T {
+    const inside = ArrayBuffer.isView(data) && data.buffer === this.#raw?.wasmMemory.buffer;
+    return inside ? (data as unknown as { slice(): T }).slice() : data;
+  }
+
   /** Writes the descriptor of a call. */
   describe(fn: string, words: CallWords): void {
     writeDescriptor(this.buffer(fn), this.raw(fn)._descriptor(), words);
@@ -76,17 +82,21 @@ export class Engine implements Qkv {
     checkShape(fn, 'the tensor', shape);
     const length = sizeOf(shape);
     checkInteger(fn, 'the number of elements', length, 0, 2 ** 30);
-    if (data !== undefined && data.length !== length) {
-      throw new QkvError(
-        'shape_mismatch',
-        `${fn}: data has ${data.length} elements, expected ${length} for shape [${shape.join(',')}]`,
-      );
+    if (data !== undefined) {
+      checkNumbers(fn, 'data', data);
+      if (data.length !== length) {
+        throw new QkvError(
+          'shape_mismatch',
+          `${fn}: data has ${data.length} elements, expected ${length} for shape [${shape.join(',')}]`,
+        );
+      }
     }
     const raw = this.raw(fn);
+    const own = data && this.owned(data);
     const address = this.room(fn, raw._createBuffer(Math.max(length, 1)));
-    const handle = new Handle(this, address, (a) => raw._destroyBuffer(a));
+    const handle = new Handle(this, address, '_destroyBuffer');
     const tensor = new WasmTensor(this, shape, length, handle);
-    if (data) tensor.set(data);
+    if (own) tensor.set(own);
     else tensor.view().fill(0);
     return tensor;
   }
@@ -141,8 +151,14 @@ export class Engine implements Qkv {
   /** The core's last failure in the name of `fn`, unless its message names a function already. */
   #lastError(fn: string): QkvError {
     const raw = this.raw(fn);
-    const code = raw._statusName(raw._lastCode()) as QkvErrorCode;
-    const message = raw._lastMessage();
-    return new QkvError(code, code === 'out_of_memory' ? `${fn}: ${message}` : message);
+    const code = this.#text(raw, raw._statusName(raw._lastCode())) as QkvErrorCode;
+    // The core names its own function, whose name in JavaScript is `fn`.
+    const message = this.#text(raw, raw._lastMessage()).replace(/^(?!out of memory)[\w:]+: /, '');
+    return new QkvError(code, `${fn}: ${message}`);
+  }
+
+  #text(raw: RawModule, address: Address): string {
+    const bytes = new Uint8Array(raw.wasmMemory.buffer, address >>> 0);
+    return String.fromCharCode(...bytes.subarray(0, bytes.indexOf(0)));
   }
 }

@@ -142,7 +142,7 @@ export function createLayer(
       ...Object.fromEntries(weightNames.map((name) => [name, transfer.address(slots[name])])),
     });
     const address = engine.room(createName, raw._createLayer());
-    const handle = new Handle(engine, address, (a) => raw._destroyLayer(a));
+    const handle = new Handle(engine, address, '_destroyLayer');
     return new Layer(engine, config, handle);
   } finally {
     if (room !== 0) raw._destroyBuffer(room);
@@ -172,11 +172,21 @@ class Layer implements MultiHeadAttention {
     checkKeys(fn, 'options', options, layerOptionNames);
     const { dModel, dContext, numHeads } = this.#config;
     const x = this.#checkTokens('x', givenX, dModel, undefined);
+    if (options.context === undefined && dContext !== dModel) {
+      throw new QkvError(
+        'shape_mismatch',
+        `${fn}: context is missing, expected [${x.batch},T,${dContext}]`,
+      );
+    }
     const { context: given = givenX } = options;
     const context = this.#checkTokens('context', given, dContext, x.batch);
     checkOptions(fn, options, x.tokens, context.tokens);
-    const mask = options.mask === undefined ? undefined : checkMask(fn, options.mask);
-    const out = checkOut(fn, options.out, x.input.shape);
+    const mask =
+      options.mask === undefined
+        ? undefined
+        : checkMask(fn, options.mask, [x.batch, numHeads, x.tokens, context.tokens]);
+    const inputs = { x: givenX, context: given, mask: options.mask };
+    const out = checkOut(fn, options.out, x.input.shape, inputs);
 
     const transfer = new Transfer(engine, fn);
     const slots = {
@@ -199,7 +209,7 @@ class Layer implements MultiHeadAttention {
     const result = extras.read();
     return out
       ? (result as AttentionResult)
-      : { output: { data: transfer.read(slots.out), shape: x.input.shape }, ...result };
+      : { output: { data: transfer.read(slots.out), shape: [...x.input.shape] }, ...result };
   }
 
   dispose(): void {

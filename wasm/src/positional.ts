@@ -1,4 +1,5 @@
 import { checkChoice, checkInteger, checkKeys, checkOption } from './check.js';
+import { QkvError } from './error.js';
 import type { Engine } from './engine.js';
 import { Transfer } from './transfer.js';
 import type { NdArray, Qkv } from './types.js';
@@ -58,6 +59,13 @@ export function sinusoidalShift(
   checkOption(fn, 'base', base, 'number');
   checkChoice(fn, 'form', form, ['blocks', 'dense']);
   checkChoice(fn, 'layout', layout, layouts);
+  if (form === 'dense' && dModel % 2 !== 0) {
+    throw new QkvError(
+      'unsupported',
+      `${fn}: dModel is ${dModel}, expected an even number: the last sine of an odd encoding has no ` +
+        'cosine, so no matrix shifts it (the blocks do)',
+    );
+  }
   return form === 'blocks'
     ? fill(engine, fn, [Math.ceil(dModel / 2), 2, 2], (blocks) =>
         raw._shiftBlocks(blocks, k, dModel, base),

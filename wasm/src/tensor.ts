@@ -1,3 +1,4 @@
+import { checkNumbers } from './check.js';
 import { QkvError } from './error.js';
 import type { Engine } from './engine.js';
 import type { Address } from './raw.js';
@@ -13,10 +14,11 @@ export const disposeSymbol: typeof Symbol.dispose =
  */
 export class Handle {
   readonly #engine: Engine;
-  readonly #destroy: (address: Address) => void;
+  readonly #destroy: '_destroyBuffer' | '_destroyLayer';
   #address: Address;
 
-  constructor(engine: Engine, address: Address, destroy: (address: Address) => void) {
+  /** `destroy` is a name, not a function: the module must be free to go once the engine is disposed. */
+  constructor(engine: Engine, address: Address, destroy: '_destroyBuffer' | '_destroyLayer') {
     this.#engine = engine;
     this.#address = address;
     this.#destroy = destroy;
@@ -33,7 +35,7 @@ export class Handle {
     this.#address = 0;
     if (address !== undefined) {
       this.#engine.handles -= 1;
-      this.#destroy(address);
+      this.#engine.raw('dispose')[this.#destroy](address);
     }
   }
 }
@@ -74,6 +76,7 @@ export class WasmTensor implements Tensor {
 
   set(data: ArrayLike<number>): void {
     const elements = this.#elements('Tensor.set');
+    checkNumbers('Tensor.set', 'data', data);
     if (data.length !== this.#length) {
       throw new QkvError(
         'shape_mismatch',

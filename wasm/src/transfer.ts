@@ -41,7 +41,7 @@ export class Transfer {
   input(name: string, input: Input): number {
     const { source } = input;
     if (!(source instanceof WasmTensor)) {
-      return this.#add(Math.ceil(source.byteLength / 4), source);
+      return this.#add(Math.ceil(source.byteLength / 4), this.#engine.owned(source));
     }
     return this.tensor(name, source);
   }
