@@ -52,7 +52,13 @@ Address stage(std::uint32_t floats) {
 /// A block of its own. Its handle, or 0.
 Address create_buffer(std::uint32_t floats) {
   auto* buffer = new (std::nothrow) AlignedBuffer;
-  if (!buffer || report(buffer->reserve(floats)) != 0) {
+  if (!buffer) {
+    report(Status::error(qkv::StatusCode::kOutOfMemory,
+                         "out of memory: %.0f bytes could not be had",
+                         static_cast<double>(floats) * sizeof(float)));
+    return 0;
+  }
+  if (report(buffer->reserve(floats)) != 0) {
     delete buffer;
     return 0;
   }
@@ -61,9 +67,10 @@ Address create_buffer(std::uint32_t floats) {
 Address buffer_data(Address handle) { return address_of(pointer<AlignedBuffer>(handle)->data()); }
 void destroy_buffer(Address handle) { delete pointer<AlignedBuffer>(handle); }
 
-std::string last_message() { return last.message(); }
-std::string status_name(int code) {
-  return qkv::status_code_name(static_cast<qkv::StatusCode>(code));
+// Texts as addresses: a std::string would need memory just when there is none left.
+Address last_message() { return address_of(last.message()); }
+Address status_name(int code) {
+  return address_of(qkv::status_code_name(static_cast<qkv::StatusCode>(code)));
 }
 
 }  // namespace

@@ -34,9 +34,9 @@ struct AttentionScratch {
   static Index padded(const kernels::KernelTable& table, Index n) noexcept {
     return (n + table.panel - 1) / table.panel * table.panel;
   }
-  /// a * b, or the largest value that Workspace::padded() leaves alone.
+  /// a * b, or more floats than memory can hold: a smaller cap could be had, and would be too small.
   static std::size_t product(Index a, Index b) noexcept {
-    constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max() / 8;
+    constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max() / sizeof(float);
     const std::uint64_t p = static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b);
     return static_cast<std::size_t>(p < kMost ? p : kMost);
   }

@@ -98,8 +98,11 @@ Status split_fused(const MultiHeadAttentionConfig& c, MultiHeadAttentionWeights&
 Activations plan_activations(const MultiHeadAttentionConfig& c, Index batch, Index tq,
                              Index tk) noexcept {
   const auto size = [&](Index tokens, Index heads, Index d) {
-    return static_cast<std::size_t>(batch) * static_cast<std::size_t>(tokens) *
-           static_cast<std::size_t>(heads * d);
+    // Each factor is an extent of an array that exists; the product need not fit.
+    const auto rows = static_cast<std::uint64_t>(batch) * static_cast<std::uint64_t>(tokens);
+    const auto width = static_cast<std::uint64_t>(heads) * static_cast<std::uint64_t>(d);
+    const bool fits = width == 0 || rows < kMostFloats / width;
+    return static_cast<std::size_t>(fits ? rows * width : kMostFloats);
   };
   return {.q = size(tq, c.num_heads, c.d_k),
           .k = size(tk, c.num_kv_heads, c.d_k),

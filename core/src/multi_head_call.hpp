@@ -2,18 +2,25 @@
 // all of them before it computes anything, and run them inside a workspace it has already begun.
 #pragma once
 
+#include <cstdint>
+#include <limits>
+
 #include "attention_plan.hpp"
 #include "qkv/multi_head_attention.hpp"
 #include "rotary_internal.hpp"
 
 namespace qkv {
 
-/// Floats of Q, K, V and O of one call.
+/// More floats than memory can hold: a workspace of so many is refused.
+inline constexpr std::uint64_t kMostFloats =
+    std::numeric_limits<std::size_t>::max() / sizeof(float);
+
+/// Floats of Q, K, V and O of one call, none above kMostFloats.
 struct MultiHeadActivations {
   std::size_t q, k, v, o;
 
-  [[nodiscard]] std::size_t total() const noexcept {
-    return Workspace::padded(q) + Workspace::padded(k) + Workspace::padded(v) +
+  [[nodiscard]] std::uint64_t total() const noexcept {
+    return std::uint64_t{Workspace::padded(q)} + Workspace::padded(k) + Workspace::padded(v) +
            Workspace::padded(o);
   }
 };
@@ -30,7 +37,9 @@ struct MultiHeadAttention::Call {
 
   /// Floats that run() takes from the workspace.
   [[nodiscard]] std::size_t scratch() const noexcept {
-    return activations.total() + q_rotary.scratch + k_rotary.scratch + plan.scratch;
+    const std::uint64_t sum =
+        activations.total() + q_rotary.scratch + k_rotary.scratch + plan.scratch;
+    return static_cast<std::size_t>(sum < kMostFloats ? sum : kMostFloats);
   }
 };
 

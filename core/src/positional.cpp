@@ -80,11 +80,18 @@ Status sinusoidal_encoding(TensorView<float> table, Index offset,
   QKV_RETURN_IF_ERROR(check_positions(kName, "offset", offset, offset));
   QKV_RETURN_IF_ERROR(check_positions(kName, "offset + length", offset, offset + length - 1));
 
+  if (length == 0) {
+    return {};
+  }
+  // A short table needs few of the steps.
+  const Index steps = length < kAnchorRows ? length : kAnchorRows;
+  const Index first_step = offset - anchor_of(offset);
   for (Index i = 0; 2 * i < d_model; ++i) {
     const double w = frequency(i, d_model, options.base);
     const auto [sine, cosine] = columns(i, d_model, options.layout);
     Rotation step[kAnchorRows];
-    for (Index r = 0; r < kAnchorRows; ++r) {
+    for (Index n = 0; n < steps; ++n) {
+      const Index r = (first_step + n) % kAnchorRows;
       step[r] = rotation(static_cast<double>(r) * w);
     }
     for (Index p = offset; p < offset + length;) {

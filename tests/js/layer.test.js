@@ -152,6 +152,10 @@ describe('bit for bit', () => {
     const { dModel, numHeads } = plain.config;
     const short = { ...plain, config: { dModel, numHeads } };
     expectSameResult(forward(short, plain.x), forward(plain, plain.x));
+    const wide = makeLayer({ dK: 5 });
+    const { dV, dContext, numKvHeads, ...rest } = wide.config;
+    assert.deepEqual([dV, dContext, numKvHeads], [5, 12, 3]);
+    expectSameResult(forward({ ...wide, config: rest }, wide.x), forward(wide, wide.x));
   });
 
   test('[out, in] is [in, out] transposed', () => {

@@ -59,6 +59,15 @@ describe('in a memory of 4 GB', () => {
     expectSame(engine.attention(q, k, v).output.data, expected);
   });
 
+  test('a call whose scratch is beyond it is refused, however small its arrays', () => {
+    // Values are packed in panels, so a width of 1 takes the room of a panel for each of 2^27 keys.
+    const keys = engine.tensor([1, 1, 2 ** 27, 1]);
+    const call = () => engine.attention(zeros([1, 1, 1, 1]), keys, keys);
+    expectThrows(call, 'attention', 'out_of_memory', 'bytes');
+    keys.dispose();
+    expectSame(engine.attention(q, k, v).output.data, expected);
+  });
+
   test('a table beyond it is refused', () => {
     const most = 2 ** 20;
     const encode = () => engine.sinusoidalEncoding(most, 2 ** 12);

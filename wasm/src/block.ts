@@ -165,8 +165,7 @@ export function createBlock(
     crossAttention: Number(config.crossAttention),
   };
   engine.withRoom(fn, (room) => call.run('createBlock', numbers, room));
-  const destroy = (handle: number): void => engine.destroy('destroyBlock', handle);
-  const handle = new Handle(engine, call.handle(), destroy);
+  const handle = new Handle(engine, call.handle(), 'destroyBlock');
   const kind = {
     operator: 'forwardBlock',
     optionNames: [...layerOptionNames, 'contextKeyLengths'],

@@ -19,8 +19,7 @@ export function createCache(engine: Engine, options: CacheOptions): KvCache {
   }
   const call = new Call(engine, fn);
   call.run('createCache', config);
-  const destroy = (handle: number): void => engine.destroy('destroyCache', handle);
-  return new WasmKvCache(engine, config, new Handle(engine, call.handle(), destroy));
+  return new WasmKvCache(engine, config, new Handle(engine, call.handle(), 'destroyCache'));
 }
 
 export class WasmKvCache implements KvCache {

@@ -55,7 +55,7 @@ export class Call {
     if (source instanceof WasmTensor) {
       this.tensor(name, source, shape, input.name);
     } else {
-      this.#add(name, shape, Math.ceil(source.byteLength / 4), source);
+      this.#add(name, shape, Math.ceil(source.byteLength / 4), this.#engine.owned(source));
     }
   }
 

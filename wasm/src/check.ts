@@ -49,8 +49,10 @@ export function checkShape(
   name: string,
   shape: unknown,
 ): asserts shape is readonly number[] {
+  // A copy, because every() skips holes.
   const fits =
-    Array.isArray(shape) && shape.every((e: unknown) => Number.isSafeInteger(e) && Number(e) >= 0);
+    Array.isArray(shape) &&
+    Array.from<unknown>(shape).every((e) => Number.isSafeInteger(e) && Number(e) >= 0);
   if (!fits) {
     const was = Array.isArray(shape) ? shapeText(shape.map(String)) : describe(shape);
     throw new QkvError(
@@ -96,11 +98,12 @@ export function checkArray(fn: string, name: string, value: ArrayInput): Input {
   return checkInput(fn, name, value, false);
 }
 
-/** A mask or bias that broadcasts to the scores; undefined stays undefined. */
+/** A mask or bias that broadcasts right-aligned to `scores`, [B, Hq, Tq, Tk]; undefined stays undefined. */
 export function checkMask(
   fn: string,
   name: 'mask' | 'bias',
   value: NdMask | NdArray | undefined,
+  scores: readonly number[],
 ): Input | undefined {
   if (value === undefined) return undefined;
   const mask = checkInput(fn, name, value, name === 'mask');
@@ -108,6 +111,13 @@ export function checkMask(
     throw new QkvError(
       'shape_mismatch',
       `${fn}: ${name} is ${shapeText(mask.shape)}, expected a shape of rank 1 to 4`,
+    );
+  }
+  const target = scores.slice(-mask.shape.length);
+  if (mask.shape.some((extent, axis) => extent !== 1 && extent !== target[axis])) {
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: ${name} is ${shapeText(mask.shape)}, expected a shape that broadcasts to ${shapeText(scores)}`,
     );
   }
   return mask;
@@ -188,6 +198,18 @@ export function checkInteger(
     throw new QkvError(
       'out_of_range',
       `${fn}: ${name} is ${describe(value)}, expected ${least} to ${most}`,
+    );
+  }
+}
+
+/** Something with numbers to copy. */
+export function checkNumbers(fn: string, name: string, value: unknown): void {
+  const isBig = ArrayBuffer.isView(value) && tagOf(value).startsWith('Big');
+  const length = isRecord(value) && !isBig ? value['length'] : undefined;
+  if (typeof length !== 'number') {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is ${describe(value)}, expected an array of numbers`,
     );
   }
 }

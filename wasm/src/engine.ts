@@ -1,5 +1,5 @@
 import { attention } from './attention.js';
-import { checkInteger, checkShape, sizeOf } from './check.js';
+import { checkInteger, checkNumbers, checkShape, sizeOf } from './check.js';
 import {
   embedding,
   entropy,
@@ -11,14 +11,14 @@ import {
 } from './arrays.js';
 import { createBlock } from './block.js';
 import { createCache } from './cache.js';
-import { type Operator, operatorIndex, writeDescriptor } from './descriptor.js';
+import { operatorIndex, writeDescriptor } from './descriptor.js';
 import { QkvError, type QkvErrorCode } from './error.js';
 import { createLayer } from './layer.js';
 import { sinusoidalEncoding, sinusoidalShift } from './positional.js';
 import { alibiSlopes, t5RelativeBias, transformerXlBias } from './relative.js';
 import { rotaryEmbedding } from './rotary.js';
 import type { Address, RawModule } from './raw.js';
-import { Handle, WasmTensor } from './tensor.js';
+import { type Destroyer, Handle, WasmTensor } from './tensor.js';
 import type {
   ArrayInput,
   AttentionOptions,
@@ -79,6 +79,12 @@ export class Engine implements Qkv {
     return address >>> 0;
   }
 
+  /** The elements, copied if they stand in this engine's memory, which growth would take away. */
+  owned<T extends ArrayLike<number>>(data: T): T {
+    const inside = ArrayBuffer.isView(data) && data.buffer === this.#raw?.wasmMemory.buffer;
+    return inside ? (data as unknown as { slice(): T }).slice() : data;
+  }
+
   /**
    * Lets `work` make a block of its own and gives it back at once: the staging block would keep the
    * size of the largest weights for good.
@@ -96,12 +102,15 @@ export class Engine implements Qkv {
     }
   }
 
-  /** Frees an object of the module; nothing to do once the engine is disposed. */
-  destroy(operator: Operator, handle: Address): void {
+  /** Frees what a handle stands for; nothing to do once the engine is disposed. */
+  destroy(destroyer: Destroyer, handle: Address): void {
     if (!this.#raw) return;
-    const memory = this.buffer(operator);
-    writeDescriptor(memory, this.#raw._descriptor() >>> 0, [], { handle });
-    this.#raw._run(operatorIndex[operator]);
+    if (destroyer === 'block') {
+      this.#raw._destroyBuffer(handle);
+      return;
+    }
+    writeDescriptor(this.buffer(destroyer), this.#raw._descriptor() >>> 0, [], { handle });
+    this.#raw._run(operatorIndex[destroyer]);
   }
 
   tensor(shape: readonly number[], data?: ArrayLike<number>): Tensor {
@@ -109,17 +118,19 @@ export class Engine implements Qkv {
     checkShape(fn, 'the tensor', shape);
     const length = sizeOf(shape);
     checkInteger(fn, 'the number of elements', length, 0, 2 ** 30);
-    if (data !== undefined && data.length !== length) {
-      throw new QkvError(
-        'shape_mismatch',
-        `${fn}: data has ${data.length} elements, expected ${length} for shape [${shape.join(',')}]`,
-      );
+    if (data !== undefined) {
+      checkNumbers(fn, 'data', data);
+      if (data.length !== length) {
+        throw new QkvError(
+          'shape_mismatch',
+          `${fn}: data has ${data.length} elements, expected ${length} for shape [${shape.join(',')}]`,
+        );
+      }
     }
-    const raw = this.raw(fn);
-    const address = this.room(fn, raw._createBuffer(Math.max(length, 1)));
-    const handle = new Handle(this, address, (a) => raw._destroyBuffer(a));
-    const tensor = new WasmTensor(this, shape, length, handle);
-    if (data) tensor.set(data);
+    const own = data && this.owned(data);
+    const address = this.room(fn, this.raw(fn)._createBuffer(Math.max(length, 1)));
+    const tensor = new WasmTensor(this, shape, length, new Handle(this, address, 'block'));
+    if (own) tensor.set(own);
     else tensor.view().fill(0);
     return tensor;
   }
@@ -235,11 +246,17 @@ export class Engine implements Qkv {
     this.#onDispose();
   }
 
-  /** The core's last failure in the name of `fn`, unless its message names a function already. */
+  /** The core's last failure, in the name of `fn`. */
   lastError(fn: string): QkvError {
     const raw = this.raw(fn);
-    const code = raw._statusName(raw._lastCode()) as QkvErrorCode;
-    const message = raw._lastMessage();
-    return new QkvError(code, code === 'out_of_memory' ? `${fn}: ${message}` : message);
+    const code = this.#text(raw, raw._statusName(raw._lastCode())) as QkvErrorCode;
+    // The core names its own function, whose name in JavaScript is `fn`.
+    const message = this.#text(raw, raw._lastMessage()).replace(/^(?!out of memory)[\w:]+: /, '');
+    return new QkvError(code, `${fn}: ${message}`);
+  }
+
+  #text(raw: RawModule, address: Address): string {
+    const bytes = new Uint8Array(raw.wasmMemory.buffer, address >>> 0);
+    return String.fromCharCode(...bytes.subarray(0, bytes.indexOf(0)));
   }
 }

@@ -88,7 +88,7 @@ export function checkHeads(
       `${fn}: k is ${shapeText(k.shape)}, expected ${expected} to match q ${shapeText(q.shape)}`,
     );
   }
-  if (qs.heads % ks.heads !== 0 || (ks.heads === 0 && qs.heads !== 0)) {
+  if (ks.heads === 0 ? qs.heads !== 0 : qs.heads % ks.heads !== 0) {
     throw new QkvError(
       'shape_mismatch',
       `${fn}: q has ${qs.heads} heads and k has ${ks.heads}, expected a multiple`,

@@ -1,7 +1,7 @@
 import { checkChoice, checkKeys, checkOption } from './check.js';
 import { Engine } from './engine.js';
 import { QkvError } from './error.js';
-import { load } from './load.js';
+import { checkSource, load } from './load.js';
 import type { InitOptions, Qkv } from './types.js';
 
 export { QkvError, type QkvErrorCode } from './error.js';
@@ -22,7 +22,8 @@ function identity(value: object): number {
 }
 
 function keyOf({ variant = 'auto', deterministic = false, wasm }: InitOptions): string {
-  const source = typeof wasm === 'object' && !(wasm instanceof URL) ? identity(wasm) : String(wasm);
+  const isUrl = typeof wasm === 'string' || wasm instanceof URL;
+  const source = isUrl ? String(wasm) : wasm === undefined ? 0 : identity(wasm);
   return JSON.stringify([variant, deterministic, source]);
 }
 
@@ -32,6 +33,13 @@ function findProblem(options: InitOptions): QkvError | undefined {
     checkKeys('init', 'options', options, ['variant', 'deterministic', 'wasm']);
     checkChoice('init', 'variant', options.variant, ['auto', 'relaxed', 'simd']);
     checkOption('init', 'deterministic', options.deterministic, 'boolean');
+    if (options.deterministic && options.variant === 'relaxed') {
+      throw new QkvError(
+        'invalid_argument',
+        "init: variant is 'relaxed' and deterministic is true, expected one or the other",
+      );
+    }
+    checkSource(options.wasm);
     return undefined;
   } catch (error) {
     if (error instanceof QkvError) return error;

@@ -147,8 +147,7 @@ export function createLayer(
   for (const name of weightNames) call.input(name, weights[name]);
   config.rotary?.announce(call);
   engine.withRoom(fn, (room) => call.run('createLayer', configNumbers(config), room));
-  const destroy = (handle: number): void => engine.destroy('destroyLayer', handle);
-  const handle = new Handle(engine, call.handle(), destroy);
+  const handle = new Handle(engine, call.handle(), 'destroyLayer');
   const kind = {
     operator: 'forwardLayer',
     optionNames: layerOptionNames,

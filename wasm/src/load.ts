@@ -90,7 +90,8 @@ async function compileBytes(bytes: BufferSource, from: string): Promise<WebAssem
     );
   }
   try {
-    return await WebAssembly.compile(bytes);
+    // The view, because V8 takes no DataView.
+    return await WebAssembly.compile(view);
   } catch (error) {
     throw fail(
       `${from} does not compile (${reason(error)}), expected a .wasm of this package`,
@@ -116,27 +117,51 @@ async function compileResponse(response: Response): Promise<WebAssembly.Module> 
       );
     }
   }
-  return compileBytes(await response.arrayBuffer(), `${from} (${mime})`);
+  let bytes: ArrayBuffer;
+  try {
+    bytes = await response.arrayBuffer();
+  } catch (error) {
+    throw fail(`${from} (${mime}) could not be read (${reason(error)}), expected a .wasm`, error);
+  }
+  return compileBytes(bytes, `${from} (${mime})`);
 }
 
 const isResponse = (value: unknown): value is Response =>
   typeof Response === 'function' && value instanceof Response;
 
 async function compile(wasm: NonNullable<InitOptions['wasm']>): Promise<WebAssembly.Module> {
-  const source = await wasm;
+  let source: Awaited<typeof wasm>;
+  try {
+    source = await wasm;
+  } catch (error) {
+    throw fail(`the promised wasm could not be had (${reason(error)}), expected a Response`, error);
+  }
   if (source instanceof WebAssembly.Module) return source;
   if (isResponse(source)) return compileResponse(source);
   if (typeof source === 'string' || source instanceof URL) {
     const got = await fetchBytes(source);
     return isResponse(got) ? compileResponse(got) : compileBytes(got, String(source));
   }
-  if (ArrayBuffer.isView(source) || source instanceof ArrayBuffer) {
+  if (ArrayBuffer.isView(source) || isArrayBuffer(source)) {
     return compileBytes(source, 'the given buffer');
   }
-  throw new QkvError(
+  throw notWasm(source);
+}
+
+/** Of any realm. */
+const isArrayBuffer = (value: unknown): value is ArrayBuffer =>
+  Object.prototype.toString.call(value) === '[object ArrayBuffer]';
+
+const notWasm = (value: unknown): QkvError =>
+  new QkvError(
     'invalid_argument',
-    `init: wasm is ${describe(source)}, expected a URL, bytes, a WebAssembly.Module or a Response`,
+    `init: wasm is ${describe(value)}, expected a URL, bytes, a WebAssembly.Module or a Response`,
   );
+
+/** Refuses what could not even be a key of the engines. */
+export function checkSource(wasm: unknown): void {
+  const isObject = typeof wasm === 'object' && wasm !== null;
+  if (wasm !== undefined && typeof wasm !== 'string' && !isObject) throw notWasm(wasm);
 }
 
 /** Variant and version, as the file itself states them, before any of its code runs. */

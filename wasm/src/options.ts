@@ -93,14 +93,14 @@ function checkOffset(fn: string, options: AttentionOptions, { tq, tk }: Dimensio
 function checkRanges(fn: string, { window, rows }: AttentionOptions, { tq }: Dimensions): void {
   if (window !== undefined && !(isPair(window) && window[0] >= -1 && window[1] >= -1)) {
     throw new QkvError(
-      'out_of_range',
+      isPair(window) ? 'out_of_range' : 'invalid_argument',
       `${fn}: window is ${was(window)}, expected [left, right] of whole numbers >= -1 (unbounded)`,
     );
   }
   if (rows === undefined) return;
   if (!isPair(rows) || rows[0] < 0 || rows[0] > rows[1] || rows[1] > tq) {
     throw new QkvError(
-      'out_of_range',
+      isPair(rows) ? 'out_of_range' : 'invalid_argument',
       `${fn}: rows is ${was(rows)}, expected [start, end) within [0, ${tq}]`,
     );
   }
@@ -138,14 +138,15 @@ export class CheckedOptions {
     checkTypes(fn, options);
     checkOffset(fn, options, dimensions);
     checkRanges(fn, options, dimensions);
-    const { batch, heads } = dimensions;
+    const { batch, heads, tq, tk } = dimensions;
+    const scores = [batch, heads, tq, tk];
     const { bias, causalOffset } = options;
     const offsets = typeof causalOffset === 'object' ? causalOffset : undefined;
     this.#options = options;
     this.#dimensions = dimensions;
     this.#arrays = {
-      mask: checkMask(fn, 'mask', options.mask),
-      bias: isAlibi(bias) ? undefined : checkMask(fn, 'bias', bias),
+      mask: checkMask(fn, 'mask', options.mask, scores),
+      bias: isAlibi(bias) ? undefined : checkMask(fn, 'bias', bias, scores),
       alibiSlopes: isAlibi(bias) ? alibiSlopes(fn, bias, heads, paperSlopes) : undefined,
       keyLengths: checkIntegers(fn, 'keyLengths', options.keyLengths, batch),
       causalOffsets: checkIntegers(fn, 'causalOffset', offsets, batch),
@@ -212,11 +213,12 @@ export class CheckedOptions {
   }
 }
 
-/** The caller's tensor for the output, of exactly this shape. */
+/** The caller's tensor for the output, of exactly this shape, and none of the inputs. */
 export function checkOut(
   fn: string,
   out: unknown,
   shape: readonly number[],
+  inputs: Record<string, unknown>,
 ): WasmTensor | undefined {
   if (out === undefined) return undefined;
   if (!(out instanceof WasmTensor)) {
@@ -227,6 +229,14 @@ export function checkOut(
       'shape_mismatch',
       `${fn}: out is ${shapeText(out.shape)}, expected ${shapeText(shape)}`,
     );
+  }
+  for (const [name, input] of Object.entries(inputs)) {
+    if (input === out) {
+      throw new QkvError(
+        'invalid_argument',
+        `${fn}: out is the tensor that is ${name} too, expected one that is no input`,
+      );
+    }
   }
   return out;
 }

@@ -1,6 +1,7 @@
 import { Call } from './call.js';
 import { checkChoice, checkInteger, checkKeys, checkOption } from './check.js';
 import type { Engine } from './engine.js';
+import { QkvError } from './error.js';
 import { mostInt } from './heads.js';
 import type { NdArray, Qkv } from './types.js';
 
@@ -45,6 +46,13 @@ export function sinusoidalShift(
   checkOption(fn, 'base', base, 'number');
   checkChoice(fn, 'form', form, ['blocks', 'dense']);
   checkChoice(fn, 'layout', layout, layouts);
+  if (form === 'dense' && dModel % 2 !== 0) {
+    throw new QkvError(
+      'unsupported',
+      `${fn}: dModel is ${dModel}, expected an even number: the last sine of an odd encoding has no ` +
+        'cosine, so no matrix shifts it (the blocks do)',
+    );
+  }
   const shape = form === 'blocks' ? [Math.ceil(dModel / 2), 2, 2] : [dModel, dModel];
   const concatenated = layout === 'concatenated' ? 1 : 0;
   return new Call(engine, fn).result('sinusoidalShift', shape, {

@@ -11,9 +11,11 @@ export interface RawModule {
   _isa(): string;
   _version(): string;
   _statusCount(): number;
-  _statusName(code: number): string;
+  /** Address of a text that ends with 0. */
+  _statusName(code: number): Address;
   _lastCode(): number;
-  _lastMessage(): string;
+  /** Address of a text that ends with 0. */
+  _lastMessage(): Address;
   _allocatedBytes(): number;
   _allocationCount(): number;
   _stage(floats: number): Address;

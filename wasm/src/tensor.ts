@@ -1,3 +1,5 @@
+import { checkNumbers } from './check.js';
+import type { Operator } from './descriptor.js';
 import { QkvError } from './error.js';
 import type { Engine } from './engine.js';
 import type { Address } from './raw.js';
@@ -7,16 +9,20 @@ import type { NdArray, Tensor } from './types.js';
 export const disposeSymbol: typeof Symbol.dispose =
   Symbol.dispose ?? (Symbol.for('Symbol.dispose') as typeof Symbol.dispose);
 
+/** What frees a handle: a block's own function, or an operator. */
+export type Destroyer = 'block' | Extract<Operator, `destroy${string}`>;
+
 /**
  * Something in WebAssembly memory that must be given back: counted while it lives, freed once, and
  * caught by a FinalizationRegistry if its owner forgets it.
  */
 export class Handle {
   readonly #engine: Engine;
-  readonly #destroy: (address: Address) => void;
+  readonly #destroy: Destroyer;
   #address: Address;
 
-  constructor(engine: Engine, address: Address, destroy: (address: Address) => void) {
+  /** `destroy` is a name, not a function: the module must be free to go once the engine is disposed. */
+  constructor(engine: Engine, address: Address, destroy: Destroyer) {
     this.#engine = engine;
     this.#address = address;
     this.#destroy = destroy;
@@ -33,7 +39,7 @@ export class Handle {
     this.#address = 0;
     if (address !== undefined) {
       this.#engine.handles -= 1;
-      this.#destroy(address);
+      this.#engine.destroy(this.#destroy, address);
     }
   }
 }
@@ -74,6 +80,7 @@ export class WasmTensor implements Tensor {
 
   set(data: ArrayLike<number>): void {
     const elements = this.#elements('Tensor.set');
+    checkNumbers('Tensor.set', 'data', data);
     if (data.length !== this.#length) {
       throw new QkvError(
         'shape_mismatch',

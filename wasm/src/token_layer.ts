@@ -85,7 +85,9 @@ export class TokenLayer implements MultiHeadAttention {
     const tk = added + (cache?.length ?? 0);
     const dimensions = { batch: x.batch, heads: numHeads, tq: x.tokens, tk };
     const checked = new CheckedOptions(fn, options, dimensions, (n) => engine.alibiSlopes(n));
-    const out = checkOut(fn, options.out, x.input.shape);
+    const out = checkOut(fn, options.out, x.input.shape, {
+      ...{ x: givenX, context: options.context, mask: options.mask, bias: options.bias },
+    });
 
     const call = new Call(engine, fn);
     const rows = [x.batch, x.tokens, dModel];
@@ -105,7 +107,7 @@ export class TokenLayer implements MultiHeadAttention {
     // With `out` there is no `output`; the overloads of forward() say so to the caller.
     return out
       ? (extras as AttentionResult)
-      : { output: { data: call.read('out'), shape: x.input.shape }, ...extras };
+      : { output: { data: call.read('out'), shape: [...x.input.shape] }, ...extras };
   }
 
   dispose(): void {
