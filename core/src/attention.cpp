@@ -1,5 +1,6 @@
 #include "qkv/attention.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "attention_plan.hpp"
@@ -104,8 +105,11 @@ void select_batch(const AttentionArgs& args, const AttentionShape& s, Index b,
                   HeadArgs& head) noexcept {
   const AttentionOptions& options = args.options;
   head.tk = options.key_lengths.absent() ? s.tk : Index{*options.key_lengths.at(b)};
-  head.offset = options.causal_offsets.absent() ? options.causal_offset.value_or(0)
-                                                : Index{*options.causal_offsets.at(b)};
+  // Further than any sequence is long; kept small, so that positions cannot overflow 32 bits.
+  constexpr Index kFarthest = Index{1} << 30;
+  const Index offset = options.causal_offsets.absent() ? options.causal_offset.value_or(0)
+                                                       : Index{*options.causal_offsets.at(b)};
+  head.offset = std::clamp(offset, -kFarthest, kFarthest);
 }
 
 template <class T>

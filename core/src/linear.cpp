@@ -1,6 +1,8 @@
 #include "linear.hpp"
 
+#include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "check.hpp"
 
@@ -21,7 +23,11 @@ Status check_linear(const char* function, const Linear& l) noexcept {
 Status pack_linear(const KernelTable& table, const Linear& l, PackedLinear& packed) noexcept {
   const auto columns =
       static_cast<std::size_t>((l.out + table.panel - 1) / table.panel * table.panel);
-  QKV_RETURN_IF_ERROR(packed.panels.reserve(columns * static_cast<std::size_t>(l.in)));
+  const std::uint64_t floats = std::uint64_t{columns} * static_cast<std::uint64_t>(l.in);
+  // More floats than memory can hold: a buffer of so many is refused.
+  constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max() / sizeof(float);
+  QKV_RETURN_IF_ERROR(
+      packed.panels.reserve(static_cast<std::size_t>(floats < kMost ? floats : kMost)));
   const bool in_out = l.layout == WeightLayout::kInOut;
   table.pack({.b = l.weight.data,
               .row_stride = l.weight.stride(in_out ? 0 : 1),

@@ -31,7 +31,7 @@ struct AttentionBound {
   }
 
  private:
-  [[nodiscard]] double rounding() const { return (dk + 6) * logit_size; }
+  [[nodiscard]] double rounding() const { return (dk + 16) * logit_size; }
 };
 
 inline AttentionBound attention(const oracle::Row& row, Index dk, Index tk) {

@@ -30,7 +30,7 @@ struct Row {
   std::vector<bool> readable;  ///< which keys this row may read, and how many
   Index allowed = 0;
   double logit_size =
-      0.0;  ///< A = max over allowed j of (|scale| sum |q k| + |bias|) / temperature
+      0.0;  ///< A = max over allowed j of (|scale| sum |q k| + sum |bias|) / temperature, or |sink|
   double value_size = 0.0;  ///< V = max |v| over allowed j
 };
 
@@ -45,10 +45,47 @@ T broadcast_at(const TensorView<const T>& view, RowId row, Index j) {
   return view.data[offset];
 }
 
+/// Position of the query minus that of key j. No sequence reaches as far as the clamp.
+inline Index distance(const AttentionOptions& options, RowId row, Index j) {
+  const Index offset = options.causal_offsets.absent() ? options.causal_offset.value_or(0)
+                                                       : Index{*options.causal_offsets.at(row.b)};
+  constexpr Index kFar = Index{1} << 30;
+  return row.i - j + std::clamp(offset, -kFar, kFar);
+}
+
 inline bool may_read(const AttentionOptions& options, RowId row, Index j) {
-  return !(options.causal && j - row.i > options.causal_offset.value_or(0)) &&
+  const auto excludes = [&](const TensorView<const float>& bias) {
+    return !bias.absent() && broadcast_at(bias, row, j) == -INFINITY;
+  };
+  const Index left = distance(options, row, j);
+  return !(options.causal && left < 0) &&
+         !(options.window_left >= 0 && left > options.window_left) &&
+         !(options.window_right >= 0 && -left > options.window_right) &&
+         !(!options.key_lengths.absent() && j >= *options.key_lengths.at(row.b)) &&
          !(!options.mask.absent() && broadcast_at(options.mask, row, j) == 0) &&
-         !(!options.bias.absent() && broadcast_at(options.bias, row, j) == -INFINITY);
+         !excludes(options.bias) && !excludes(options.additive_mask);
+}
+
+/// The score of key j before the temperature, from scale * q.k, and in `size` the sum of the sizes
+/// that rounding errors are proportional to.
+inline double biased_score(const AttentionOptions& options, RowId row, Index j, double s,
+                           double& size) {
+  const double cap = options.softcap;
+  s = cap > 0 ? cap * std::tanh(s / cap) : s;
+  const auto add = [&](double bias) {
+    s += bias;
+    size += std::abs(bias);
+  };
+  for (const auto* bias : {&options.bias, &options.additive_mask}) {
+    if (!bias->absent()) {
+      add(static_cast<double>(broadcast_at(*bias, row, j)));
+    }
+  }
+  if (!options.alibi_slopes.absent()) {
+    const auto away = static_cast<double>(std::abs(distance(options, row, j)));
+    add(-static_cast<double>(*options.alibi_slopes.at(row.h)) * away);
+  }
+  return s;
 }
 
 template <class T>
@@ -80,13 +117,11 @@ Row attention_row(const Inputs<T>& in, const AttentionOptions& options, RowId ro
       dot += product;
       size += std::abs(product);
     }
-    const double bias =
-        options.bias.absent() ? 0.0 : static_cast<double>(broadcast_at(options.bias, row, j));
-    const double logit = (scale * dot + bias) / temperature;
+    size *= std::abs(scale);
+    const double logit = biased_score(options, row, j, scale * dot, size) / temperature;
     logits[static_cast<std::size_t>(j)] = logit;
     largest = logit > largest ? logit : largest;
-    result.logit_size =
-        std::max(result.logit_size, (std::abs(scale) * size + std::abs(bias)) / temperature);
+    result.logit_size = std::max(result.logit_size, size / temperature);
     allowed.push_back(j);
   }
   result.allowed = static_cast<Index>(allowed.size());
@@ -94,6 +129,12 @@ Row attention_row(const Inputs<T>& in, const AttentionOptions& options, RowId ro
     return result;
   }
   double sum = 0.0;
+  if (!options.sinks.absent()) {
+    const double sink = *options.sinks.at(row.h);
+    largest = std::max(largest, sink);
+    result.logit_size = std::max(result.logit_size, std::abs(sink));
+    sum = std::exp(sink - largest);
+  }
   for (Index j : allowed) {
     sum += std::exp(logits[static_cast<std::size_t>(j)] - largest);
   }

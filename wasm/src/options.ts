@@ -70,10 +70,11 @@ function checkTypes(fn: string, options: AttentionOptions): void {
 /** An offset is asked for only where something measures by it. */
 function checkOffset(fn: string, options: AttentionOptions, { tq, tk }: Dimensions): void {
   const { causal, causalOffset, window, cache } = options;
-  const measured = causal || window !== undefined || isAlibi(options.bias);
+  const bounded = isPair(window) && (window[0] >= 0 || window[1] >= 0);
+  const measured = causal || bounded || isAlibi(options.bias);
   if (causalOffset !== undefined) {
     if (typeof causalOffset !== 'object') {
-      checkInteger(fn, 'causalOffset', causalOffset, -(2 ** 30), 2 ** 30);
+      checkInteger(fn, 'causalOffset', causalOffset, -mostInt, mostInt);
     }
     if (!measured) {
       throw new QkvError(

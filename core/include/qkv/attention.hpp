@@ -32,8 +32,8 @@ struct AttentionOptions {
   float temperature = 1.0F;
   /// Key j may be read by query i only if j <= i + offset.
   bool causal = false;
-  /// Position of query 0 minus that of key 0, at most 2^30 in size; causality, the window and ALiBi
-  /// measure by it. With a cache the default is its length before the call, and without one 0 when
+  /// Position of query 0 minus that of key 0 (beyond 2^30 either way: 2^30); causality, the window and
+  /// ALiBi measure by it. With a cache the default is its length before the call, and without one 0 when
   /// Tq == Tk; otherwise those three need it, because libraries disagree: 0 aligns the top-left
   /// corners, Tk - Tq the bottom-right. A negative one leaves the leading rows without any key.
   std::optional<Index> causal_offset;
@@ -140,8 +140,8 @@ struct AttentionArgs {
 ///   finite, temperature not a positive normal float, both causal_offset and causal_offsets, or none
 ///   where one is needed.
 /// - kShapeMismatch: wrong rank, extents that do not fit, Hq not a multiple of Hkv, d_k or d_v 0.
-/// - kOutOfRange: rows outside [0, Tq], softcap < 0, window < -1, a key length outside [0, Tk], an
-///   offset beyond 2^30, a dropout rate outside [0, 1), more tokens than the cache has room for.
+/// - kOutOfRange: rows outside [0, Tq], softcap < 0, window < -1, a key length outside [0, Tk], a
+///   dropout rate outside [0, 1), more tokens than the cache has room for.
 /// - kOutOfMemory: the workspace could not grow to attention_scratch_bytes().
 /// - kUnsupported: no kernels, see active_isa(); a cache made for other kernels.
 ///

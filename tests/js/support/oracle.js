@@ -97,7 +97,7 @@ export function attentionRow({ q, k, v, options = {} }, b, h, i) {
 /** How far the row may be from exact arithmetic. A row without keys is exact. */
 export function rowBounds({ A, V, allowed }, dK, tk) {
   const on = allowed > 0 ? u : 0;
-  const dots = (dK + 6) * A;
+  const dots = (dK + 16) * A;
   return {
     output: on * V * (2 * dots + 3 * tk + 40),
     weight: (w) => (w > 0 ? u * w * (2 * dots + tk + 40) + smallestNormal : 0),

@@ -1,0 +1,342 @@
+// The options around the softmax, one by one and crossed, against the oracle; and what no oracle of a
+// single call can say: dropout, logits and the cache.
+#include <algorithm>
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "compare.hpp"
+#include "problem.hpp"
+#include "qkv/relative_bias.hpp"
+
+namespace qkv::test {
+namespace {
+
+/// A call with every option that takes an array of its own.
+class Extended {
+ public:
+  Extended(const Shape& s, std::uint64_t seed) : problem(s, seed), random_(seed * 31 + 1) {}
+
+  void softcap(float c) { problem.options.softcap = c; }
+  void window(Index left, Index right) {
+    problem.options.window_left = left;
+    problem.options.window_right = right;
+    if (left >= 0 || right >= 0) {
+      offset_if_none();
+    }
+  }
+  void sinks() {
+    sinks_ = random_floats(random_, problem.shape.heads, 3.0F);
+    problem.options.sinks = {sinks_.data(), {problem.shape.heads}};
+  }
+  void alibi() {
+    slopes_.resize(static_cast<std::size_t>(problem.shape.heads));
+    require_ok(alibi_slopes({slopes_.data(), {problem.shape.heads}}));
+    problem.options.alibi_slopes = {slopes_.data(), {problem.shape.heads}};
+    offset_if_none();
+  }
+  void key_lengths() {
+    for (Index b = 0; b < problem.shape.batch; ++b) {
+      lengths_.push_back(static_cast<std::int32_t>(random_.below(problem.shape.tk + 1)));
+    }
+    problem.options.key_lengths = {lengths_.data(), {problem.shape.batch}};
+  }
+  void offsets() {
+    for (Index b = 0; b < problem.shape.batch; ++b) {
+      const Index tk = problem.shape.tk;
+      offsets_.push_back(static_cast<std::int32_t>(random_.below(2 * tk + 1) - tk / 2));
+    }
+    problem.options.causal_offset.reset();
+    problem.options.causal_offsets = {offsets_.data(), {problem.shape.batch}};
+  }
+  void additive_mask() {
+    const Shape& s = problem.shape;
+    mask_ = random_floats(random_, s.tq * s.tk, 2.0F);
+    for (float& m : mask_) {
+      m = random_.chance(0.2) ? -INFINITY : m;
+    }
+    problem.options.additive_mask = {mask_.data(), {s.tq, s.tk}};
+  }
+
+  Problem problem;
+
+ private:
+  void offset_if_none() {
+    if (!problem.options.causal_offset && problem.options.causal_offsets.absent()) {
+      problem.options.causal_offset = problem.shape.tk - problem.shape.tq;
+    }
+  }
+  Random random_;
+  std::vector<float> sinks_, slopes_, mask_;
+  std::vector<std::int32_t> lengths_, offsets_;
+};
+
+constexpr Shape kShape{
+    .batch = 2, .heads = 6, .kv_heads = 3, .tq = 67, .tk = 130, .dk = 9, .dv = 7};
+
+TEST_CASE("options: softcap bounds the scores before the bias", "[attention][options]") {
+  for (float cap : {0.5F, 5.0F, 50.0F, 1e4F}) {
+    Extended p(kShape, 1);
+    p.softcap(cap);
+    p.problem.add_bias({kShape.tq, kShape.tk});
+    p.problem.check();
+  }
+}
+
+TEST_CASE("options: windows include both ends and move with the offset", "[attention][options]") {
+  for (const auto& [left, right] :
+       {std::array<Index, 2>{0, 0}, {3, -1}, {-1, 2}, {64, 1}, {500, 500}}) {
+    for (Index offset : {-40, 0, 63, 200}) {
+      Extended p(kShape, 2);
+      p.problem.options.causal_offset = offset;
+      p.window(left, right);
+      p.problem.check(Bounds::kMeaningful);
+    }
+  }
+}
+
+TEST_CASE("options: a window gives the bits of the mask that says the same",
+          "[attention][options]") {
+  Extended windowed(kShape, 3);
+  windowed.problem.options.causal = true;
+  windowed.window(20, 0);
+  const Result expected = windowed.problem.run();
+  Problem masked(kShape, 3);
+  masked.add_mask({kShape.tq, kShape.tk}, 1.0);
+  for (Index i = 0; i < kShape.tq; ++i) {
+    for (Index j = 0; j < kShape.tk; ++j) {
+      const Index p = i + kShape.tk - kShape.tq;
+      masked.mask[static_cast<std::size_t>(i * kShape.tk + j)] = j <= p && j >= p - 20;
+    }
+  }
+  CHECK(masked.run().weights == expected.weights);
+  CHECK(masked.result.out == expected.out);
+}
+
+TEST_CASE("options: a sink takes weight and has no value", "[attention][options]") {
+  Extended p(kShape, 4);
+  p.sinks();
+  p.problem.check();
+  for (Index r = 0; r < kShape.batch * kShape.heads * kShape.tq; ++r) {
+    const auto row = p.problem.result.weights.begin() + r * kShape.tk;
+    double sum = 0.0;
+    std::for_each(row, row + kShape.tk, [&](float w) { sum += static_cast<double>(w); });
+    CHECK(sum < 1.0);
+  }
+}
+
+TEST_CASE("options: sinks far above and far below the scores", "[attention][options]") {
+  for (float sink : {-1e4F, -50.0F, 50.0F, 80.0F, 1e4F}) {
+    CAPTURE(sink);
+    Problem p(square(5, 4), 5);
+    const std::vector<float> sinks{sink};
+    p.options.sinks = {sinks.data(), {1}};
+    p.run();
+    require_within(compare_attention(p.args()), Bounds::kAny);
+  }
+}
+
+TEST_CASE("options: keys past their length are never read", "[attention][options]") {
+  Extended p(kShape, 6);
+  p.key_lengths();
+  const Result expected = p.problem.run();
+  p.problem.check(Bounds::kMeaningful);
+  const auto& lengths = p.problem.options.key_lengths;
+  for (Index b = 0; b < kShape.batch; ++b) {
+    for (Index kv = 0; kv < kShape.kv_heads; ++kv) {
+      for (Index t = *lengths.at(b); t < kShape.tk; ++t) {
+        std::fill_n(p.problem.k_row(b, kv, t), kShape.dk, NAN);
+        std::fill_n(p.problem.v_row(b, kv, t), kShape.dv, NAN);
+      }
+    }
+  }
+  CHECK(p.problem.run().out == expected.out);
+  CHECK(p.problem.result.weights == expected.weights);
+}
+
+TEST_CASE("options: all of them at once, crossed at random", "[attention][options][random]") {
+  constexpr Index kSizes[] = {1, 2, 5, 8, 23, 24, 25, 63, 64, 65, 129};
+  constexpr Index kRatios[] = {1, 2, 8};
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    CAPTURE(seed);
+    Random random(seed * 104729);
+    Shape s;
+    s.batch = 1 + random.below(2);
+    s.kv_heads = 1 + random.below(2);
+    s.heads = s.kv_heads * random.pick(kRatios);
+    s.tq = random.pick(kSizes);
+    s.tk = random.pick(kSizes);
+    s.dk = 1 + random.below(20);
+    s.dv = 1 + random.below(20);
+    Extended p(s, seed);
+    const auto maybe = [&] { return random.chance(0.35); };
+    if (maybe()) {
+      p.problem.causal(random.below(2 * s.tk + 1) - s.tk / 2);
+    }
+    if (p.problem.options.causal && maybe()) {
+      p.offsets();
+    }
+    if (maybe()) {
+      p.window(random.below(s.tk + 2) - 1, random.below(s.tk + 2) - 1);
+    }
+    if (maybe()) {
+      p.softcap(0.5F + static_cast<float>(random.below(30)));
+    }
+    if (maybe()) {
+      p.sinks();
+    }
+    if (maybe()) {
+      p.alibi();
+    }
+    if (maybe()) {
+      p.key_lengths();
+    }
+    if (maybe()) {
+      p.additive_mask();
+    }
+    if (maybe()) {
+      p.problem.add_mask({1, s.heads, 1, s.tk});
+    }
+    if (maybe()) {
+      p.problem.add_bias({s.batch, 1, s.tq, 1});
+    }
+    p.problem.options.temperature = maybe() ? 2.5F : 1.0F;
+    p.problem.check(Bounds::kAny);
+  }
+}
+
+TEST_CASE("options: weights, and out = weights times v, under dropout", "[attention][options]") {
+  Problem p(square(200, 8, 2), 7);
+  const Result plain = p.run();
+  p.options.dropout = {.rate = 0.25F, .seed = 42};
+  const Result dropped = p.run();
+  std::size_t kept = 0;
+  for (std::size_t n = 0; n < plain.weights.size(); ++n) {
+    const float w = dropped.weights[n];
+    kept += w != 0.0F;
+    CHECK((w == 0.0F || std::abs(w - plain.weights[n] / 0.75F) <= 4e-7F * w));
+  }
+  // 80,000 coins that show heads three times in four: five standard deviations are 0.0077.
+  const double rate = static_cast<double>(kept) / static_cast<double>(plain.weights.size());
+  CHECK(std::abs(rate - 0.75) < 0.0077);
+  CHECK(p.run().out == dropped.out);
+  p.options.dropout.seed = 43;
+  CHECK(p.run().out != dropped.out);
+  CHECK(p.result.lse == plain.lse);
+}
+
+TEST_CASE("options: logits at each stage", "[attention][options]") {
+  Extended p(kShape, 8);
+  p.softcap(3.0F);
+  p.problem.causal(60);
+  p.problem.add_bias({kShape.tq, kShape.tk}, 0.3);
+  p.key_lengths();
+  AttentionArgs args = p.problem.args();
+  const Index rows = 5;
+  std::vector<float> logits(
+      static_cast<std::size_t>(kShape.batch * kShape.heads * rows * kShape.tk));
+  args.extras = {};
+  args.extras.row_begin = 11;
+  args.extras.row_end = 11 + rows;
+  args.extras.logits = {logits.data(), {kShape.batch, kShape.heads, rows, kShape.tk}};
+  const oracle::Inputs<float> in{args.q, args.k, args.v};
+  for (LogitStage stage : {LogitStage::kRaw, LogitStage::kCapped, LogitStage::kBiased}) {
+    args.extras.logit_stage = stage;
+    require_ok(attention(args, p.problem.workspace));
+    for (Index b = 0; b < kShape.batch; ++b) {
+      for (Index h = 0; h < kShape.heads; ++h) {
+        for (Index i = 0; i < rows; ++i) {
+          for (Index j = 0; j < kShape.tk; ++j) {
+            const oracle::RowId id{b, h, i + 11};
+            const float got = *args.extras.logits.at(b, h, i, j);
+            AttentionOptions upto = args.options;
+            upto.bias = {};
+            if (stage == LogitStage::kRaw) {
+              upto.softcap = 0.0F;
+            }
+            const bool past = j >= *args.options.key_lengths.at(b);
+            const bool excluded =
+                stage == LogitStage::kBiased && !oracle::may_read(args.options, id, j);
+            if (past || excluded) {
+              CHECK(got == -INFINITY);
+              continue;
+            }
+            double dot = 0.0;
+            double size = 0.0;
+            for (Index d = 0; d < kShape.dk; ++d) {
+              const double product = static_cast<double>(*in.q.at(b, h, id.i, d)) *
+                                     static_cast<double>(*in.k.at(b, h / 2, j, d)) / 3.0;
+              dot += product;
+              size += std::abs(product);
+            }
+            const auto& applied = stage == LogitStage::kBiased ? args.options : upto;
+            const double exact = oracle::biased_score(applied, id, j, dot, size);
+            CHECK(std::abs(static_cast<double>(got) - exact) <= 0x1p-24 * (9 + 16) * size);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("cache: appending in any portions gives the bits of appending all at once",
+          "[attention][cache]") {
+  Problem p({.batch = 2, .heads = 4, .kv_heads = 2, .tq = 70, .tk = 70, .dk = 5, .dv = 11}, 9);
+  const Shape& s = p.shape;
+  p.causal(0);
+  const Result full = p.run();
+  KvCache cache;
+  require_ok(
+      KvCache::create({.batch = 2, .num_kv_heads = 2, .capacity = 75, .d_k = 5, .d_v = 11}, cache));
+  std::vector<float> out(full.out.size());
+  Index done = 0;
+  for (Index portion : {1, 1, 30, 2, 33, 3}) {
+    AttentionArgs args = p.args();
+    args.extras = {};
+    args.cache = &cache;
+    args.options.causal_offset.reset();
+    args.out.data = out.data();
+    const auto narrow = [&](auto& view) {
+      view.data += done * view.stride(2);
+      view.shape[2] = portion;
+    };
+    narrow(args.q);
+    narrow(args.k);
+    narrow(args.v);
+    narrow(args.out);
+    require_ok(attention(args, p.workspace));
+    done += portion;
+    CHECK(cache.length() == done);
+  }
+  CHECK(out == full.out);
+  std::vector<float> keys(static_cast<std::size_t>(s.batch * s.kv_heads * s.tk * s.dk));
+  require_ok(cache.read_keys({keys.data(), {s.batch, s.kv_heads, s.tk, s.dk}}));
+  CHECK(keys == p.k);
+  std::vector<float> values(static_cast<std::size_t>(s.batch * s.kv_heads * s.tk * s.dv));
+  require_ok(cache.read_values({values.data(), {s.batch, s.kv_heads, s.tk, s.dv}}));
+  CHECK(values == p.v);
+}
+
+TEST_CASE("cache: beyond its capacity is refused and changes nothing", "[attention][cache]") {
+  KvCache cache;
+  require_ok(KvCache::create({.num_kv_heads = 1, .capacity = 3, .d_k = 2}, cache));
+  const std::vector<float> two{1, 2, 3, 4};
+  const TensorView<const float> tokens(two.data(), {1, 1, 2, 2});
+  require_ok(cache.append(tokens, tokens));
+  const Status status = cache.append(tokens, tokens);
+  CHECK(status.code() == StatusCode::kOutOfRange);
+  CHECK(std::string(status.message()) ==
+        "KvCache::append: the cache holds 2 of 3 tokens and 2 are to be added, expected at most 1");
+  CHECK(cache.length() == 2);
+  std::vector<float> held(4);
+  require_ok(cache.read_keys({held.data(), {1, 1, 2, 2}}));
+  CHECK(held == two);
+  CHECK(cache.truncate(3).code() == StatusCode::kOutOfRange);
+  require_ok(cache.truncate(1));
+  CHECK(cache.length() == 1);
+}
+
+}  // namespace
+}  // namespace qkv::test
