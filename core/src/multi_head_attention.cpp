@@ -66,10 +66,15 @@ Status check_linear(const Linear& l) noexcept {
   return l.bias.absent() ? Status{} : check_array(kCreate, l.bias_name, l.bias, {l.out});
 }
 
+/// More floats than memory can hold: a buffer of so many is refused.
+constexpr std::uint64_t kMostFloats = std::numeric_limits<std::size_t>::max() / sizeof(float);
+
 Status pack_linear(const KernelTable& table, const Linear& l, PackedLinear& packed) noexcept {
   const auto columns =
       static_cast<std::size_t>((l.out + table.panel - 1) / table.panel * table.panel);
-  QKV_RETURN_IF_ERROR(packed.panels.reserve(columns * static_cast<std::size_t>(l.in)));
+  const std::uint64_t floats = std::uint64_t{columns} * static_cast<std::uint64_t>(l.in);
+  QKV_RETURN_IF_ERROR(packed.panels.reserve(
+      static_cast<std::size_t>(floats < kMostFloats ? floats : kMostFloats)));
   const bool in_out = l.layout == WeightLayout::kInOut;
   table.pack({.b = l.weight.data,
               .row_stride = l.weight.stride(in_out ? 0 : 1),
@@ -147,9 +152,6 @@ Status split_fused(const MultiHeadAttentionConfig& c, MultiHeadAttentionWeights&
   w.bv = slice(w.bqkv, 0, q + k, v);
   return {};
 }
-
-/// More floats than memory can hold: a workspace of so many is refused.
-constexpr std::uint64_t kMostFloats = std::numeric_limits<std::size_t>::max() / sizeof(float);
 
 /// Q, K, V and O of one call.
 struct Activations {
