@@ -3,14 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { init } from 'qkv';
 import { problem, randomArray } from './support/arrays.js';
-import { expectSame, expectSameResult } from './support/check.js';
+import { expectSame, expectSameResult, expectThrows } from './support/check.js';
 import { allExtras } from './support/expect-results.js';
 import { wasmFile } from './support/files.js';
 
-test('everything works above 2 GB', async () => {
-  const low = await init({ deterministic: true });
-  const high = await init({ wasm: wasmFile('simd') });
-  const ballast = high.tensor([2 ** 29 + 2 ** 20]);
+const low = await init({ deterministic: true });
+const high = await init({ wasm: wasmFile('simd') });
+const length = 2 ** 29 + 2 ** 20;
+const ballast = high.tensor([length, 1]);
+
+test('everything works above 2 GB', () => {
   assert.ok(high.memory().usedBytes > 2 ** 31);
 
   const { q, k, v } = problem({ tk: 9 });
@@ -40,7 +42,18 @@ test('everything works above 2 GB', async () => {
   expectSame(high.sinusoidalEncoding(9, 6).data, low.sinusoidalEncoding(9, 6).data);
   expectSame(high.sinusoidalShift(9, 6).data, low.sinusoidalShift(9, 6).data);
 
-  for (const held of [ballast, out, tensor]) held.dispose();
+  for (const held of [out, tensor]) held.dispose();
+  assert.equal(high.memory().handles, 1);
+});
+
+test('a weight whose packed form is beyond 4 GB is refused', () => {
+  const one = { data: Float32Array.of(1), shape: [1, 1] };
+  const config = { dModel: 1, numHeads: 1, dContext: length };
+  const weights = { wq: one, wk: ballast, wv: ballast, wo: one };
+  const create = () => high.multiHeadAttention(config, weights);
+  expectThrows(create, 'multiHeadAttention', 'out_of_memory', 'bytes');
+  ballast.dispose();
   assert.equal(high.memory().handles, 0);
-  high.dispose();
+  const { q, k, v } = problem();
+  expectSameResult(high.attention(q, k, v), low.attention(q, k, v));
 });

@@ -186,6 +186,43 @@ TEST_CASE("memory: a call whose scratch cannot be had is refused before it write
   }
 }
 
+/// As many floats as no machine of this kind has, as the side of a square.
+constexpr Index kAbsurdSide = Index{1} << (sizeof(Index) == 8 ? 30 : 15);
+
+TEST_CASE("memory: a layer whose weights cannot be packed is refused, and the one there stays",
+          "[memory][layer]") {
+  LayerProblem p({.d_model = 8, .num_heads = 2}, {.tq = 5}, 15);
+  const LayerResult before = p.run();
+  // Nothing is read before there is memory, so arrays may claim more than they have.
+  float element = 0.0F;
+  const TensorView<const float> claimed(&element, {kAbsurdSide, kAbsurdSide});
+  MultiHeadAttentionWeights w;
+  w.wq = w.wk = w.wv = w.wo = claimed;
+  const std::size_t bytes = allocated_bytes();
+  const Status status = MultiHeadAttention::create(
+      {.d_model = kAbsurdSide, .num_heads = 1, .d_k = kAbsurdSide}, w, p.layer);
+  CHECK(status.code() == StatusCode::kOutOfMemory);
+  CHECK(allocated_bytes() == bytes);
+  CHECK(first_difference(before.y, p.run().y) == "");
+}
+
+TEST_CASE("memory: a forward pass whose activations cannot be had is refused before it writes",
+          "[memory][layer]") {
+  constexpr int kBits = sizeof(Index) * 8;
+  // More than there is, and so many that their sum is no size_t.
+  for (int shift : {kBits == 64 ? 50 : 26, kBits - 5}) {
+    CAPTURE(shift);
+    LayerProblem p({.d_model = 8, .num_heads = 2}, {.tq = 5}, 16);
+    p.create(p.weights());
+    auto args = p.args();
+    args.x.shape[1] = args.y.shape[1] = Index{1} << shift;
+    args.extras = {};
+    CHECK(p.layer.forward(args, p.workspace).code() == StatusCode::kOutOfMemory);
+    CHECK(p.result.y == std::vector<float>(p.result.y.size(), kUntouched));
+    p.check();
+  }
+}
+
 constexpr Index kAroundTiles[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  12,  13,  15, 16,
                                   17, 24, 25, 31, 32, 33, 63, 64, 65, 127, 128, 129};
 

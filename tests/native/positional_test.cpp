@@ -93,6 +93,17 @@ TEST_CASE("sinusoid: a row is the same to the bit wherever its table starts", "[
   }
 }
 
+TEST_CASE("sinusoid: a short table holds rows of a long one, to the bit", "[positional]") {
+  const std::vector<float> table = encode(400, 6, -200);
+  for (Index length : {1, 2, 10, 63, 64, 65}) {
+    for (Index start = 0; start + length <= 400; start += 7) {
+      CAPTURE(length, start);
+      const auto from = table.begin() + start * 6;
+      REQUIRE(first_difference({from, from + length * 6}, encode(length, 6, start - 200)) == "");
+    }
+  }
+}
+
 TEST_CASE("sinusoid: negative positions mirror positive ones", "[positional]") {
   for (Index p : {1, 2, 64, 100, 5000}) {
     CAPTURE(p);
@@ -252,6 +263,7 @@ TEST_CASE("sinusoidal_encoding: bad input is refused and nothing written",
   refuse(strided, 0, {}, {kInvalid, "the last axis of table", "stride 2", "expected 1"});
   refuse(gaps, 0, {}, {kInvalid, "axis 0 of table", "stride 7", "expected 6"});
   refuse(table, 0, {.base = 0.0}, {kInvalid, "base is", "0", "at least 1"});
+  refuse(table, 0, {.base = 0.999}, {kInvalid, "base is", "0.999", "at least 1"});
   refuse(table, 0, {.base = -2.0}, {kInvalid, "base is", "-2", "at least 1"});
   refuse(table, 0, {.base = kNan}, {kInvalid, "base is", "nan", "at least 1"});
   refuse(table, 0, {.base = kInf}, {kInvalid, "base is", "inf", "at least 1"});
