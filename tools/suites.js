@@ -39,11 +39,16 @@ export function countCatch2(code, output) {
   return { passed: Number(passed), failed: code === 0 ? failed : Math.max(failed, 1) };
 }
 
-/** Counts of node:test's TAP summary. */
+/** Counts of node:test's TAP summary, and what was skipped. */
 function countNodeTest(code, output) {
   const count = (what) => Number(new RegExp(`^# ${what} (\\d+)`, 'm').exec(output)?.[1] ?? 0);
   const failed = count('fail') + count('cancelled');
-  return { passed: count('pass'), failed: code === 0 ? failed : Math.max(failed, 1) };
+  const skipped = count('skipped');
+  return {
+    passed: count('pass'),
+    failed: code === 0 ? failed : Math.max(failed, 1),
+    note: skipped > 0 ? `${skipped} SKIPPED` : '',
+  };
 }
 
 const one = (problem) =>
@@ -239,6 +244,8 @@ async function packageSuites() {
       flags: relaxed,
       env: { QKV_EXPECT_VARIANT: 'relaxed' },
     }),
+    nodeTest('ONNX node tests, simd', ['tests/conformance/onnx.test.js']),
+    nodeTest('ONNX node tests, relaxed', ['tests/conformance/onnx.test.js'], { flags: relaxed }),
     nodeTest('package, Chromium', ['tests/browser/package.test.js']),
     nodeTest('package, installed from its tarball', await tracked('tests/consumers/*.test.js')),
   ];

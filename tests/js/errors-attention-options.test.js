@@ -41,7 +41,7 @@ describe('options', () => {
       ));
   }
 
-  for (const name of ['Causal', 'numheads', 'returnWeight', 'dropout', 'cache', 'context']) {
+  for (const name of ['Causal', 'numheads', 'returnWeight', 'dropOut', 'kvCache', 'context']) {
     test(`the unknown option ${name} is refused, and the known ones are told`, () =>
       refuses({ [name]: true }, 'invalid_argument', `'${name}'`, 'causal, causalOffset'));
   }

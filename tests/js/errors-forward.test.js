@@ -76,7 +76,7 @@ describe('forward', () => {
     });
   }
 
-  for (const name of ['Context', 'numHeads', 'numKvHeads', 'cache']) {
+  for (const name of ['Context', 'numHeads', 'numKvHeads', 'kvCache']) {
     test(`refuses the unknown option ${name}, and tells the known ones`, () =>
       refuses(x, { context, [name]: 2 }, 'invalid_argument', `'${name}'`, 'causal, causalOffset'));
   }

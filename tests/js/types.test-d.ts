@@ -38,18 +38,61 @@ interface AttentionOptions {
   numHeads?: number;
   numKvHeads?: number;
   scale?: number;
+  softcap?: number;
   temperature?: number;
   causal?: boolean;
-  causalOffset?: number;
+  causalOffset?: number | Int32Array;
+  window?: readonly [left: number, right: number];
   mask?: NdMask | NdArray;
+  bias?: NdArray | Alibi;
+  keyLengths?: Int32Array;
+  sinks?: Float32Array;
+  dropout?: { readonly rate: number; readonly seed: number };
+  cache?: KvCache;
   returnWeights?: boolean;
+  returnLogits?: 'raw' | 'capped' | 'biased';
   returnLse?: boolean;
   returnEntropy?: boolean;
   rows?: readonly [start: number, end: number];
   out?: Tensor;
 }
+interface Alibi {
+  readonly kind: 'alibi';
+  readonly slopes?: Float32Array;
+}
+interface KvCache {
+  readonly length: number;
+  readonly capacity: number;
+  append(keys: ArrayInput, values: ArrayInput): void;
+  keys(): NdArray;
+  values(): NdArray;
+  truncate(length: number): void;
+  dispose(): void;
+  [Symbol.dispose](): void;
+}
+interface RotaryOptions {
+  offset?: number;
+  positions?: Int32Array;
+  base?: number;
+  rotaryDim?: number;
+  interleaved?: boolean;
+  scaling?:
+    | { type: 'linear' | 'ntk'; factor: number }
+    | {
+        type: 'yarn';
+        factor: number;
+        originalLength: number;
+        betaFast?: number;
+        betaSlow?: number;
+        attentionFactor?: number;
+      };
+  cos?: NdArray;
+  sin?: NdArray;
+  numHeads?: number;
+}
 interface AttentionExtras {
   readonly weights?: NdArray;
+  readonly logits?: NdArray;
   readonly lse?: NdArray;
   readonly entropy?: NdArray;
 }
@@ -63,6 +106,7 @@ interface MultiHeadAttentionConfig {
   dK?: number;
   dV?: number;
   dContext?: number;
+  rotary?: RotaryOptions;
   weightLayout?: 'in_out' | 'out_in';
 }
 interface MultiHeadAttentionWeights {
@@ -84,6 +128,38 @@ interface MultiHeadAttention {
   dispose(): void;
   [Symbol.dispose](): void;
 }
+interface TransformerBlockConfig extends MultiHeadAttentionConfig {
+  dFeedForward: number;
+  norm?: 'pre' | 'post';
+  normType?: 'layer' | 'rms';
+  activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu';
+  crossAttention?: boolean;
+  epsilon?: number;
+}
+interface NormWeights {
+  gamma: Float32Array;
+  beta?: Float32Array;
+}
+interface TransformerBlockWeights {
+  attention: MultiHeadAttentionWeights;
+  cross?: MultiHeadAttentionWeights;
+  norm1: NormWeights;
+  normCross?: NormWeights;
+  norm2: NormWeights;
+  w1: NdArray;
+  b1?: Float32Array;
+  w2: NdArray;
+  b2?: Float32Array;
+  wGate?: NdArray;
+  bGate?: Float32Array;
+}
+type BlockOptions = LayerOptions & { contextKeyLengths?: Int32Array };
+interface TransformerBlock {
+  forward(x: ArrayInput, options: BlockOptions & { out: Tensor }): AttentionExtras;
+  forward(x: ArrayInput, options?: BlockOptions): AttentionResult;
+  dispose(): void;
+  [Symbol.dispose](): void;
+}
 type Layout = 'interleaved' | 'concatenated';
 interface Qkv {
   readonly info: EngineInfo;
@@ -99,10 +175,21 @@ interface Qkv {
   attention(
     ...args: [q: ArrayInput, k: ArrayInput, v: ArrayInput, options?: AttentionOptions]
   ): AttentionResult;
+  kvCache(options: {
+    batch?: number;
+    numKvHeads: number;
+    capacity: number;
+    dK: number;
+    dV?: number;
+  }): KvCache;
   multiHeadAttention(
     config: MultiHeadAttentionConfig,
     weights: MultiHeadAttentionWeights,
   ): MultiHeadAttention;
+  transformerBlock(
+    config: TransformerBlockConfig,
+    weights: TransformerBlockWeights,
+  ): TransformerBlock;
   sinusoidalEncoding(
     length: number,
     dModel: number,
@@ -113,6 +200,39 @@ interface Qkv {
     dModel: number,
     options?: { base?: number; form?: 'blocks' | 'dense'; layout?: Layout },
   ): NdArray;
+  rotaryEmbedding(x: ArrayInput, options?: RotaryOptions): NdArray;
+  alibiSlopes(numHeads: number): Float32Array;
+  t5RelativeBias(
+    ...args: [
+      table: NdArray,
+      queryLength: number,
+      keyLength: number,
+      options?: { bidirectional?: boolean; maxDistance?: number; offset?: number },
+    ]
+  ): NdArray;
+  transformerXlBias(q: ArrayInput, r: NdArray, v: NdArray): NdArray;
+  learnedEncoding(
+    table: NdArray,
+    length: number,
+    options?: { offset?: number; outOfRange?: 'error' | 'clamp' },
+  ): NdArray;
+  layerNorm(
+    x: ArrayInput,
+    options?: { gamma?: Float32Array; beta?: Float32Array; axis?: number; epsilon?: number },
+  ): NdArray;
+  rmsNorm(
+    x: ArrayInput,
+    options?: { gamma?: Float32Array; axis?: number; epsilon?: number },
+  ): NdArray;
+  gelu(x: ArrayInput, options?: { approximate?: 'none' | 'tanh' }): NdArray;
+  embedding(table: NdArray, ids: Int32Array): NdArray;
+  entropy(weights: ArrayInput): NdArray;
+  headStatistics(weights: ArrayInput): {
+    entropy: NdArray;
+    distance: NdArray;
+    maxWeight: NdArray;
+    firstKey: NdArray;
+  };
   memory(): { heapBytes: number; usedBytes: number; handles: number };
   dispose(): void;
 }
@@ -146,6 +266,13 @@ same<Same<qkv.MultiHeadAttentionConfig, MultiHeadAttentionConfig>>('same');
 same<Same<qkv.MultiHeadAttentionWeights, MultiHeadAttentionWeights>>('same');
 same<Same<qkv.LayerOptions, LayerOptions>>('same');
 same<Same<qkv.MultiHeadAttention, MultiHeadAttention>>('same');
+same<Same<qkv.Alibi, Alibi>>('same');
+same<Same<qkv.KvCache, KvCache>>('same');
+same<Same<qkv.RotaryOptions, RotaryOptions>>('same');
+same<Same<qkv.TransformerBlockConfig, TransformerBlockConfig>>('same');
+same<Same<qkv.TransformerBlockWeights, TransformerBlockWeights>>('same');
+same<Same<qkv.BlockOptions, BlockOptions>>('same');
+same<Same<qkv.TransformerBlock, TransformerBlock>>('same');
 same<Same<QkvErrorCode, Code>>('same');
 same<Same<QkvError['code'], Code>>('same');
 // @ts-expect-error: Same can tell other arrays,

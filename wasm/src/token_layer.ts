@@ -73,7 +73,10 @@ export class TokenLayer implements MultiHeadAttention {
     checkKeys(fn, 'options', options, this.#kind.optionNames);
     const { dModel, dContext, numHeads } = this.#widths;
     const x = checkTokens('x', givenX, dModel);
-    const context = options.context && checkTokens('context', options.context, dContext, x.batch);
+    const context =
+      options.context === undefined
+        ? undefined
+        : checkTokens('context', options.context, dContext, x.batch);
     if (!context && this.#kind.readsContext && dContext !== dModel) {
       throw new QkvError(
         'shape_mismatch',
