@@ -26,7 +26,10 @@ const objectOf = (page) =>
 async function check(page, { isa, uses, never }) {
   const object = objectOf(page);
   const { stdout } = await must(toolchain.LLVM_NM, ['--defined-only', '--extern-only', object]);
-  const names = stdout.split('\n').filter(Boolean).map((line) => line.split(' ').pop());
+  const names = stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => line.split(' ').pop());
   const foreign = names.filter((name) => !name.includes(isa) && !name.includes(`${page}_kernels`));
   const problems = foreign.map((name) => `${page}: ${name} does not carry the name ${isa}`);
   const disassembler = toolchain.LLVM_NM.replace('llvm-nm', 'llvm-objdump');

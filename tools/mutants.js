@@ -22,15 +22,20 @@ async function prepare() {
   await must('cmake', ['--preset', 'native', '-DQKV_PAGES=sse4'], { cwd: copy });
 }
 
-const build = () => run('cmake', ['--build', '--preset', 'native', '--target', 'qkv_tests'], { cwd: copy });
-const test = () => run(join(copy, 'build/native/tests/qkv_tests'), ['--abort'], { env: { QKV_ISA: isa } });
+const build = () =>
+  run('cmake', ['--build', '--preset', 'native', '--target', 'qkv_tests'], { cwd: copy });
+const test = () =>
+  run(join(copy, 'build/native/tests/qkv_tests'), ['--abort'], { env: { QKV_ISA: isa } });
 
 /** Undefined when the mutant is killed, a complaint when it lives. */
 async function tryMutant({ name, file, find, replace }) {
   const path = join(copy, file);
   const original = readFileSync(path, 'utf8');
   if (original.split(find).length !== 2) return `${name}: its text is not exactly once in ${file}`;
-  writeFileSync(path, original.replace(find, () => replace));
+  writeFileSync(
+    path,
+    original.replace(find, () => replace),
+  );
   try {
     const built = await build();
     if (built.code !== 0) return `${name}: does not compile\n${built.output}`;
