@@ -55,15 +55,13 @@ TEST_CASE("isa: the list has names of its own and ends", "[isa]") {
   CHECK(!supported_isas().empty());
 }
 
-TEST_CASE("isa: a WebAssembly module has one", "[isa]") {
 #if defined(__EMSCRIPTEN__)
+TEST_CASE("isa: a WebAssembly module has one", "[isa]") {
   CHECK(isa_count() == 1);
   const std::string only = isa_name(0);
   CHECK((only == "wasm-simd128" || only == "wasm-relaxed-simd"));
-#else
-  SUCCEED("not one");
-#endif
 }
+#endif
 
 TEST_CASE("isa: scalar runs everywhere and comes last", "[isa]") {
   for (int i = 0; i < isa_count(); ++i) {
