@@ -22,7 +22,8 @@ Status check_least(const char* name, Index value, Index least) noexcept {
 /// Makes room for `heads` blocks of `floats`, zeroed so that no padding is ever undefined.
 Status reserve_zeroed(AlignedBuffer& buffer, Index heads, Index floats) noexcept {
   const double count = static_cast<double>(heads) * static_cast<double>(floats);
-  constexpr double kMost = static_cast<double>(std::numeric_limits<std::size_t>::max() / 8);
+  constexpr std::size_t kLargest = std::numeric_limits<std::size_t>::max() / 8;
+  constexpr auto kMost = static_cast<double>(kLargest);
   QKV_RETURN_IF_ERROR(buffer.reserve(count < kMost ? static_cast<std::size_t>(count)
                                                    : std::numeric_limits<std::size_t>::max()));
   if (buffer.data()) {
@@ -60,7 +61,8 @@ Status KvCache::create(const KvCacheConfig& config, KvCache& cache) noexcept {
   QKV_RETURN_IF_ERROR(check_least("d_v", c.d_v, 1));
   const double floats = static_cast<double>(c.capacity + 64) *
                         static_cast<double>(c.d_k > c.d_v ? c.d_k + 64 : c.d_v + 64);
-  if (floats > static_cast<double>(std::numeric_limits<Index>::max() / 8)) {
+  constexpr Index kLargest = std::numeric_limits<Index>::max() / 8;
+  if (floats > static_cast<double>(kLargest)) {
     return Status::error(StatusCode::kOutOfMemory,
                          "out of memory: a cache of %lld tokens cannot be addressed",
                          static_cast<long long>(c.capacity));
