@@ -73,8 +73,8 @@ Status pack_linear(const KernelTable& table, const Linear& l, PackedLinear& pack
   const auto columns =
       static_cast<std::size_t>((l.out + table.panel - 1) / table.panel * table.panel);
   const std::uint64_t floats = std::uint64_t{columns} * static_cast<std::uint64_t>(l.in);
-  QKV_RETURN_IF_ERROR(packed.panels.reserve(
-      static_cast<std::size_t>(floats < kMostFloats ? floats : kMostFloats)));
+  QKV_RETURN_IF_ERROR(
+      packed.panels.reserve(static_cast<std::size_t>(floats < kMostFloats ? floats : kMostFloats)));
   const bool in_out = l.layout == WeightLayout::kInOut;
   table.pack({.b = l.weight.data,
               .row_stride = l.weight.stride(in_out ? 0 : 1),
