@@ -10,57 +10,87 @@
 
 namespace qkv::kernels {
 
-/// c[r, 0:kPanel] = init[r, 0:kPanel] + sum_kk a[r, kk] * b[kk, 0:kPanel] for Rows rows. Null init
-/// is zero; init may be c. Every element is summed in the order of kk whatever Rows is, which is
-/// why splitting rows differently never changes a bit.
-template <class Isa, int Rows>
-inline void tile(Index k, const float* a, Index a_stride, const float* b, const float* init,
-                 Index init_stride, float* c, Index c_stride) noexcept {
+/// The left-hand side of a product: `rows` rows, read one element at a time.
+struct Rows {
+  const float* at;
+  Index stride;
+};
+
+/// Panels of a packed matrix, `stride` floats from one to the next, and how many rows of them count.
+struct Panels {
+  const float* at;
+  Index stride;
+  Index k;
+};
+
+/// c[r, 0:n] = init[r, 0:n] + sum_kk a[r, kk] * b[kk, 0:n] for kRows rows and kPanels panels. Null
+/// init.at is zero; init may be c. Every element is summed in the order of kk whatever the size of the
+/// tile is, which is why splitting rows or columns differently never changes a bit.
+template <class Isa, int kRows, int kPanels>
+inline void tile(Rows a, Panels b, Rows init, float* c, Index c_stride) noexcept {
   using V = Vec<Isa>;
   constexpr int kVectors = Isa::kTileVectors;
-  V acc[Rows][kVectors];
+  V acc[kRows][kPanels * kVectors];
 #pragma GCC unroll 16
-  for (int r = 0; r < Rows; ++r) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      acc[r][v] = init ? V::load_unaligned(init + r * init_stride + v * kWidth<Isa>) : V(0.0F);
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 32
+    for (int v = 0; v < kPanels * kVectors; ++v) {
+      acc[r][v] = init.at ? V::load_unaligned(init.at + r * init.stride + v * kWidth<Isa>) : V(0.0F);
     }
   }
-  for (Index kk = 0; kk < k; ++kk) {
-    V row[kVectors];
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      row[v] = V::load_aligned(b + kk * kPanel<Isa> + v * kWidth<Isa>);
+  for (Index kk = 0; kk < b.k; ++kk) {
+    V row[kPanels * kVectors];
+#pragma GCC unroll 32
+    for (int v = 0; v < kPanels * kVectors; ++v) {
+      row[v] = V::load_aligned(b.at + v / kVectors * b.stride + kk * kPanel<Isa> +
+                               v % kVectors * kWidth<Isa>);
     }
 #pragma GCC unroll 16
-    for (int r = 0; r < Rows; ++r) {
-      const V factor(a[r * a_stride + kk]);
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
+    for (int r = 0; r < kRows; ++r) {
+      const V factor(a.at[r * a.stride + kk]);
+#pragma GCC unroll 32
+      for (int v = 0; v < kPanels * kVectors; ++v) {
         acc[r][v] = madd<Isa>(factor, row[v], acc[r][v]);
       }
     }
   }
 #pragma GCC unroll 16
-  for (int r = 0; r < Rows; ++r) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 32
+    for (int v = 0; v < kPanels * kVectors; ++v) {
       acc[r][v].store_unaligned(c + r * c_stride + v * kWidth<Isa>);
     }
   }
 }
 
-/// tile() for a number of rows known at run time, 1 to Rows.
-template <class Isa, int Rows = Isa::kTileRows>
-inline void tile_rows(int rows, Index k, const float* a, Index a_stride, const float* b,
-                      const float* init, Index init_stride, float* c, Index c_stride) noexcept {
-  if constexpr (Rows > 1) {
-    if (rows < Rows) {
-      tile_rows<Isa, Rows - 1>(rows, k, a, a_stride, b, init, init_stride, c, c_stride);
+/// tile() for 1 to kTileRows rows and any number of panels. Few rows take several panels at a time, so
+/// that there are always about as many sums under way as the latency of a madd asks for: one row
+/// against a single panel would wait for every addition.
+template <class Isa, int kRows = Isa::kTileRows>
+inline void multiply(int rows, Index panels, Rows a, Panels b, Rows init, float* c,
+                     Index c_stride) noexcept {
+  if constexpr (kRows > 1) {
+    if (rows < kRows) {
+      multiply<Isa, kRows - 1>(rows, panels, a, b, init, c, c_stride);
       return;
     }
   }
-  tile<Isa, Rows>(k, a, a_stride, b, init, init_stride, c, c_stride);
+  constexpr int kAtOnce = Isa::kTileRows / kRows;
+  Index panel = 0;
+  const auto from_panel = [&](const float* at) { return at ? at + panel * kPanel<Isa> : nullptr; };
+  const auto tile_here = [&]<int kPanels>() {
+    tile<Isa, kRows, kPanels>(a, {b.at + panel * b.stride, b.stride, b.k},
+                              {from_panel(init.at), init.stride}, c + panel * kPanel<Isa>, c_stride);
+    panel += kPanels;
+  };
+  if constexpr (kAtOnce > 1) {
+    while (panel + kAtOnce <= panels) {
+      tile_here.template operator()<kAtOnce>();
+    }
+  }
+  while (panel < panels) {
+    tile_here.template operator()<1>();
+  }
 }
 
 /// Packs b (k x n, any strides) into ceil(n / kPanel) panels of k x kPanel, zero where n ends.
@@ -87,21 +117,31 @@ void pack(const PackArgs& args) noexcept {
 template <class Isa>
 void gemm(const GemmArgs& args) noexcept {
   constexpr Index kRows = Isa::kTileRows;
-  alignas(64) float edge[kRows * kPanel<Isa>];
-  for (Index column = 0; column < args.n; column += kPanel<Isa>) {
-    const float* panel = args.b_panels + column * args.k;
-    const float* bias = args.bias ? args.bias + column : nullptr;
-    const Index width = args.n - column < kPanel<Isa> ? args.n - column : kPanel<Isa>;
-    const bool whole = width == kPanel<Isa>;
+  const Index whole = args.n / kPanel<Isa>;
+  const Index edge_columns = args.n - whole * kPanel<Isa>;
+  const auto times = [&](Index panel, Index count, Index row, float* c, Index c_stride) {
+    const int rows = static_cast<int>(args.m - row < kRows ? args.m - row : kRows);
+    multiply<Isa>(rows, count, {args.a + row * args.a_stride, args.a_stride},
+                  {args.b_panels + panel * args.k * kPanel<Isa>, args.k * kPanel<Isa>, args.k},
+                  {args.bias ? args.bias + panel * kPanel<Isa> : nullptr, 0}, c, c_stride);
+    return rows;
+  };
+  // A panel stays in the first-level cache while all rows pass it; few rows pass all panels at once.
+  const Index step = args.m < kRows ? whole : 1;
+  for (Index panel = 0; panel < whole; panel += step) {
     for (Index row = 0; row < args.m; row += kRows) {
-      const int rows = static_cast<int>(args.m - row < kRows ? args.m - row : kRows);
-      float* c = args.c + row * args.c_stride + column;
-      tile_rows<Isa>(rows, args.k, args.a + row * args.a_stride, args.a_stride, panel, bias, 0,
-                     whole ? c : edge, whole ? args.c_stride : kPanel<Isa>);
-      for (Index r = 0; !whole && r < rows; ++r) {
-        for (Index j = 0; j < width; ++j) {
-          c[r * args.c_stride + j] = edge[r * kPanel<Isa> + j];
-        }
+      times(panel, step, row, args.c + row * args.c_stride + panel * kPanel<Isa>, args.c_stride);
+    }
+  }
+  if (edge_columns == 0) {
+    return;
+  }
+  alignas(64) float edge[kRows * kPanel<Isa>];
+  for (Index row = 0; row < args.m; row += kRows) {
+    const int rows = times(whole, 1, row, edge, kPanel<Isa>);
+    for (int r = 0; r < rows; ++r) {
+      for (Index j = 0; j < edge_columns; ++j) {
+        args.c[(row + r) * args.c_stride + whole * kPanel<Isa> + j] = edge[r * kPanel<Isa> + j];
       }
     }
   }
