@@ -19,7 +19,8 @@ function emptied(name) {
 /** The reference of the npm package, as wasm/typedoc.json says. Throws with every warning. */
 export async function documentPackage() {
   emptied('package');
-  await must(join(root, 'node_modules/.bin/typedoc'), ['--options', 'wasm/typedoc.json']);
+  const options = ['--options', 'wasm/typedoc.json'];
+  await must(join(root, 'node_modules/.bin/typedoc'), options, { env: { NO_COLOR: '1' } });
 }
 
 /** The reference of the public headers, as core/Doxyfile says. Throws with every warning. */
