@@ -187,7 +187,7 @@ export interface KvCache {
   /** Tokens there is room for. */
   readonly capacity: number;
   /**
-   * Adds tokens at the end: keys [B, Hkv, T, dK], [B, T, Hkv*dK] or [T, Hkv*dK], likewise values.
+   * Adds tokens at the end: keys [B, Hkv, T, dK], [B, T, Hkv * dK] or [T, Hkv * dK], likewise values.
    * @throws {@link QkvError} `out_of_range` beyond the capacity, `shape_mismatch`, `invalid_argument`,
    * `out_of_memory`, `disposed`; the cache is unchanged then.
    */
@@ -271,7 +271,7 @@ export interface RotaryOptions {
 
 /** The output, and what was asked for besides it. */
 export interface AttentionResult extends AttentionExtras {
-  /** Same rank as the query: [B, Hq, Tq, dv], [B, Tq, Hq*dv] or [Tq, Hq*dv]. Layers: the shape of x. */
+  /** Same rank as the query: [B, Hq, Tq, dV], [B, Tq, Hq * dV] or [Tq, Hq * dV]. Layers: the shape of x. */
   readonly output: NdArray;
 }
 
@@ -300,21 +300,21 @@ export interface MultiHeadAttentionConfig {
 
 /** Shapes for `'in_out'`; `'out_in'` swaps the two extents. Either wq, wk and wv, or wqkv. Biases are optional. */
 export interface MultiHeadAttentionWeights {
-  /** [dModel, Hq*dK] */
+  /** [dModel, Hq * dK] */
   wq?: NdArray;
-  /** [dContext, Hkv*dK] */
+  /** [dContext, Hkv * dK] */
   wk?: NdArray;
-  /** [dContext, Hkv*dV] */
+  /** [dContext, Hkv * dV] */
   wv?: NdArray;
-  /** Fused, self-attention only: [dModel, Hq*dK + Hkv*dK + Hkv*dV] */
+  /** Fused, self-attention only: [dModel, Hq * dK + Hkv * dK + Hkv * dV] */
   wqkv?: NdArray;
-  /** [Hq*dV, dModel] */
+  /** [Hq * dV, dModel] */
   wo: NdArray;
-  /** [Hq*dK] */
+  /** [Hq * dK] */
   bq?: Float32Array;
-  /** [Hkv*dK] */
+  /** [Hkv * dK] */
   bk?: Float32Array;
-  /** [Hkv*dV] */
+  /** [Hkv * dV] */
   bv?: Float32Array;
   /** The three above, side by side; with wqkv. */
   bqkv?: Float32Array;
@@ -477,7 +477,7 @@ export interface Qkv {
    *     p     = softmax over allowed j of s_j / temperature with the sink in the denominator
    *     out_i = sum_j dropout(p_j) v_j
    *
-   * q is [B, Hq, Tq, dK], [B, Tq, Hq*dK] or [Tq, Hq*dK]; k and v likewise with Hkv heads, Tk keys and
+   * q is [B, Hq, Tq, dK], [B, Tq, Hq * dK] or [Tq, Hq * dK]; k and v likewise with Hkv heads, Tk keys and
    * widths dK and dV; Hq is a multiple of Hkv and query head h reads key/value head h / (Hq / Hkv). Any
    * size of at least 1 works; an empty sequence gives an empty result. With a cache, k and v are new tokens
    * and Tk is its new length.
@@ -624,7 +624,7 @@ export interface Qkv {
    *     y1 = cos(p w_i) x1 - sin(p w_i) x2
    *     y2 = sin(p w_i) x1 + cos(p w_i) x2,      w_i = base^(-2i / r), i < r / 2
    *
-   * x is [B, H, T, d], [B, T, H*d] or [T, H*d], and the result has its shape. Scores of rotated queries and
+   * x is [B, H, T, d], [B, T, H * d] or [T, H * d], and the result has its shape. Scores of rotated queries and
    * keys depend on the distance between positions alone. With u = 2^-24 and `a` YaRN's attention factor
    * (1 otherwise), for every |position| <= 2^20:
    *
@@ -681,7 +681,7 @@ export interface Qkv {
    *
    *     bias(b, h, i, j) = (q(b, h, i) + v(h)) . r(t, h),   t = Tq - 1 - i + j
    *
-   * q is [B, H, Tq, d]; r is [Tk + Tq - 1, H*d], its row t the projected encoding of the distance
+   * q is [B, H, Tq, d]; r is [Tk + Tq - 1, H * d], its row t the projected encoding of the distance
    * i + (Tk - Tq) - j = Tk - 1 - t; v is [H, d]. Not scaled: multiply q and v by the scale of the attention
    * it goes to, or r. With u = 2^-24 and d <= 4096,
    * |bias - exact| <= (d + 2) u sum (|q| + |v|) |r|, plus d 2^-149.
