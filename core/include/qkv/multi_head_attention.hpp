@@ -19,22 +19,24 @@ namespace kernels {
 struct KernelTable;
 }
 
+/// The sizes of a multi-head attention layer.
 struct MultiHeadAttentionConfig {
-  Index d_model = 0;
-  Index num_heads = 0;
+  Index d_model = 0;    ///< width of a token, at least 1
+  Index num_heads = 0;  ///< query heads Hq, at least 1
   /// Key/value heads (grouped-query attention); 0 means num_heads. Divides num_heads.
   Index num_kv_heads = 0;
   /// Width of a head of q and k; 0 means d_model / num_heads, which must then be whole.
   Index d_k = 0;
-  /// Width of a head of v; 0 means the same.
+  /// Width of a head of v; 0 means d_k.
   Index d_v = 0;
   /// Width of the context in cross-attention; 0 means d_model.
   Index d_context = 0;
+  /// How matrices are stored.
   WeightLayout weight_layout = WeightLayout::kInOut;
   /// Rotates q and k after projection, each token by its position: rotary.offset, plus the length of
   /// the cache if there is one, plus its place in the call (`positions` and rows for each token are
   /// taken as they are). In cross-attention the context's tokens count from rotary.offset too. Arrays
-  /// in it are copied.
+  /// in it are copied. Default none.
   std::optional<RotaryOptions> rotary = std::nullopt;
 };
 
@@ -69,6 +71,7 @@ class MultiHeadAttention {
   MultiHeadAttention() noexcept = default;
   /// Move-only; a layer that was moved from is empty.
   MultiHeadAttention(MultiHeadAttention&& other) noexcept { *this = std::move(other); }
+  /// Likewise. What this layer held goes to the other, which frees it in the end.
   MultiHeadAttention& operator=(MultiHeadAttention&& other) noexcept {
     config_ = other.config_;
     wq_ = std::move(other.wq_);
@@ -89,12 +92,13 @@ class MultiHeadAttention {
                        const MultiHeadAttentionWeights& weights,
                        MultiHeadAttention& layer) noexcept;
 
+  /// What forward() reads and writes.
   struct ForwardArgs {
     TensorView<const float> x;        ///< [B, T, d_model], contiguous
     TensorView<const float> context;  ///< [B, Tk, d_context], contiguous; absent = self-attention
     TensorView<float> y;              ///< [B, T, d_model], contiguous; must not overlap the inputs
-    AttentionOptions options;
-    AttentionExtras extras;
+    AttentionOptions options;         ///< as for attention(), with Hq = num_heads
+    AttentionExtras extras;           ///< as for attention()
     /// When given, the keys and values of the context's tokens are appended to it and the queries
     /// read all it then holds, as attention() does: decoding one token at a time gives the rows of
     /// one causal pass over all of them.
@@ -107,9 +111,11 @@ class MultiHeadAttention {
   /// do not fit the layer. Nothing is written on error.
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
 
-  /// Bytes of workspace forward() takes: Q, K, V and O in full, and what attention() takes.
+  /// Bytes of workspace forward() takes: Q, K, V and O in full, and what attention() takes. 0 for
+  /// arguments that forward() would refuse.
   [[nodiscard]] std::size_t forward_scratch_bytes(const ForwardArgs& args) const noexcept;
 
+  /// As given to create(), with every size filled in.
   [[nodiscard]] const MultiHeadAttentionConfig& config() const noexcept { return config_; }
 
  private:

@@ -7,6 +7,7 @@
 
 namespace qkv {
 
+/// What layer_norm() and rms_norm() are told.
 struct NormOptions {
   /// Factors, one for each normalised element: shape [n] or that of the normalised axes. Absent
   /// means 1.
