@@ -38,12 +38,12 @@ struct FeedForwardConfig {
 /// Shapes for kInOut; kOutIn swaps the two extents of each matrix. Biases are optional; w_gate and
 /// b_gate go with kSwiglu only.
 struct FeedForwardWeights {
-  TensorView<const float> w1;      ///< [d_model, d_feed_forward]
-  TensorView<const float> b1;      ///< [d_feed_forward]
-  TensorView<const float> w2;      ///< [d_feed_forward, d_model]
-  TensorView<const float> b2;      ///< [d_model]
-  TensorView<const float> w_gate;  ///< [d_model, d_feed_forward]
-  TensorView<const float> b_gate;  ///< [d_feed_forward]
+  TensorView<const float> w1 = {};      ///< [d_model, d_feed_forward]
+  TensorView<const float> b1 = {};      ///< [d_feed_forward]
+  TensorView<const float> w2 = {};      ///< [d_feed_forward, d_model]
+  TensorView<const float> b2 = {};      ///< [d_model]
+  TensorView<const float> w_gate = {};  ///< [d_model, d_feed_forward]
+  TensorView<const float> b_gate = {};  ///< [d_feed_forward]
 };
 
 /// The feed-forward layer (Vaswani et al. 2017, section 3.3), for each token by itself:

@@ -43,16 +43,17 @@ struct MultiHeadAttentionConfig {
 /// Shapes for kInOut; kOutIn swaps the two extents of each matrix. Either wq, wk and wv, or wqkv
 /// (columns in the order q, k, v; needs d_context == d_model). Biases are optional.
 struct MultiHeadAttentionWeights {
-  TensorView<const float> wq;    ///< [d_model, num_heads * d_k]
-  TensorView<const float> wk;    ///< [d_context, num_kv_heads * d_k]
-  TensorView<const float> wv;    ///< [d_context, num_kv_heads * d_v]
-  TensorView<const float> wqkv;  ///< [d_model, num_heads d_k + num_kv_heads d_k + num_kv_heads d_v]
-  TensorView<const float> wo;    ///< [num_heads * d_v, d_model]
-  TensorView<const float> bq;    ///< [num_heads * d_k]
-  TensorView<const float> bk;    ///< [num_kv_heads * d_k]
-  TensorView<const float> bv;    ///< [num_kv_heads * d_v]
-  TensorView<const float> bqkv;  ///< the three above, side by side; with wqkv
-  TensorView<const float> bo;    ///< [d_model]
+  TensorView<const float> wq = {};  ///< [d_model, num_heads * d_k]
+  TensorView<const float> wk = {};  ///< [d_context, num_kv_heads * d_k]
+  TensorView<const float> wv = {};  ///< [d_context, num_kv_heads * d_v]
+  /// [d_model, num_heads d_k + num_kv_heads d_k + num_kv_heads d_v]
+  TensorView<const float> wqkv = {};
+  TensorView<const float> wo = {};    ///< [num_heads * d_v, d_model]
+  TensorView<const float> bq = {};    ///< [num_heads * d_k]
+  TensorView<const float> bk = {};    ///< [num_kv_heads * d_k]
+  TensorView<const float> bv = {};    ///< [num_kv_heads * d_v]
+  TensorView<const float> bqkv = {};  ///< the three above, side by side; with wqkv
+  TensorView<const float> bo = {};    ///< [d_model]
 };
 
 /// Multi-head attention (Vaswani et al. 2017, section 3.2.2), with C = context or, without one, x:
@@ -94,11 +95,12 @@ class MultiHeadAttention {
 
   /// What forward() reads and writes.
   struct ForwardArgs {
-    TensorView<const float> x;        ///< [B, T, d_model], contiguous
-    TensorView<const float> context;  ///< [B, Tk, d_context], contiguous; absent = self-attention
-    TensorView<float> y;              ///< [B, T, d_model], contiguous; must not overlap the inputs
-    AttentionOptions options;         ///< as for attention(), with Hq = num_heads
-    AttentionExtras extras;           ///< as for attention()
+    TensorView<const float> x;  ///< [B, T, d_model], contiguous
+    /// [B, Tk, d_context], contiguous; absent = self-attention
+    TensorView<const float> context = {};
+    TensorView<float> y;            ///< [B, T, d_model], contiguous; must not overlap the inputs
+    AttentionOptions options = {};  ///< as for attention(), with Hq = num_heads
+    AttentionExtras extras = {};    ///< as for attention()
     /// When given, the keys and values of the context's tokens are appended to it and the queries
     /// read all it then holds, as attention() does: decoding one token at a time gives the rows of
     /// one causal pass over all of them.

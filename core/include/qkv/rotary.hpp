@@ -56,7 +56,7 @@ struct RotaryOptions {
   /// Position of the first token. 0 when `positions` are given, or one row of cos for each token.
   Index offset = 0;
   /// [T], or [B, T]: one position for each token, instead of offset, offset + 1, ...
-  TensorView<const std::int32_t> positions;
+  TensorView<const std::int32_t> positions = {};
   /// Wavelengths run from 2 pi to 2 pi base. Finite, >= 1; > 1 with kYarn.
   double base = 10000.0;
   /// r: how many of the d dimensions are rotated, from the first on; the others are copied. Even;
@@ -70,8 +70,8 @@ struct RotaryOptions {
   /// Both or neither: tables instead of `base` and `scaling`. [P, r / 2], read at row `position`
   /// (0 <= position < P), or [B, T, r / 2], one row for each token, and then without positions.
   /// The last axis is contiguous. rotary_table() makes such tables.
-  TensorView<const float> cos;
-  TensorView<const float> sin;  ///< as cos
+  TensorView<const float> cos = {};
+  TensorView<const float> sin = {};  ///< as cos
 };
 
 /// Rotary position embedding (Su et al. 2021, RoFormer, section 3.2.2): pair i of the token at

@@ -44,18 +44,18 @@ struct TransformerBlockConfig {
 
 /// Of one norm.
 struct NormWeights {
-  TensorView<const float> gamma;  ///< [d_model]
-  TensorView<const float> beta;   ///< [d_model], optional; not for kRms
+  TensorView<const float> gamma = {};  ///< [d_model]
+  TensorView<const float> beta = {};   ///< [d_model], optional; not for kRms
 };
 
 /// The weights of a block. cross and norm_cross go with cross_attention only.
 struct TransformerBlockWeights {
-  MultiHeadAttentionWeights attention;  ///< of the self-attention
-  MultiHeadAttentionWeights cross;      ///< of the cross-attention
-  NormWeights norm1;                    ///< of the self-attention
-  NormWeights norm_cross;               ///< of the cross-attention
-  NormWeights norm2;                    ///< of the feed-forward layer
-  FeedForwardWeights feed_forward;      ///< of the feed-forward layer
+  MultiHeadAttentionWeights attention = {};  ///< of the self-attention
+  MultiHeadAttentionWeights cross = {};      ///< of the cross-attention
+  NormWeights norm1 = {};                    ///< of the self-attention
+  NormWeights norm_cross = {};               ///< of the cross-attention
+  NormWeights norm2 = {};                    ///< of the feed-forward layer
+  FeedForwardWeights feed_forward = {};      ///< of the feed-forward layer
 };
 
 /// One block of a transformer. With `context` for the output of the encoder:
@@ -90,17 +90,18 @@ class TransformerBlock {
 
   /// What forward() reads and writes.
   struct ForwardArgs {
-    TensorView<const float> x;        ///< [B, T, d_model], contiguous
-    TensorView<const float> context;  ///< [B, Tk, d_context], contiguous; with cross_attention only
+    TensorView<const float> x;  ///< [B, T, d_model], contiguous
+    /// [B, Tk, d_context], contiguous; with cross_attention only
+    TensorView<const float> context = {};
     /// [B, T, d_model], contiguous. May be x itself; must not overlap anything else.
     TensorView<float> y;
-    AttentionOptions options;  ///< of the self-attention
-    AttentionExtras extras;    ///< of the self-attention
+    AttentionOptions options = {};  ///< of the self-attention
+    AttentionExtras extras = {};    ///< of the self-attention
     /// Of the self-attention, which appends the keys and values of these tokens to it.
     KvCache* cache = nullptr;
     /// Tokens of the context in use of each batch row, [B], 0 to Tk; the others count for nothing,
     /// whatever they hold. Absent means all. With cross_attention only.
-    TensorView<const std::int32_t> context_key_lengths;
+    TensorView<const std::int32_t> context_key_lengths = {};
   };
 
   /// Everything is checked, and all memory taken, before anything is computed.
