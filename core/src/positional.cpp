@@ -1,14 +1,14 @@
 #include "qkv/positional.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "angles.hpp"
 #include "check.hpp"
+#include "isa_dispatch.hpp"
 
 namespace qkv {
 namespace {
-
-/// Rows whose angles are built from one anchor row; see sinusoidal_encoding.
-constexpr Index kAnchorRows = 64;
 
 Status check_base(const char* function, double base) noexcept {
   if (std::isfinite(base) && base >= 1.0) {
@@ -50,24 +50,47 @@ Columns columns(Index i, Index d_model, SinusoidLayout layout) noexcept {
                                                 : Columns{i, (d_model + 1) / 2 + i};
 }
 
-struct Rotation {
-  double sine, cosine;
-};
-Rotation rotation(double angle) noexcept { return {std::sin(angle), std::cos(angle)}; }
+using kernels::SinusoidArgs;
 
-/// The greatest multiple of kAnchorRows that is not above p.
-Index anchor_of(Index p) noexcept {
-  const Index remainder = p % kAnchorRows;
-  return p - (remainder < 0 ? remainder + kAnchorRows : remainder);
-}
+/// Frequencies [first, first + kPairs) of a table, as far as it has them.
+class Frequencies {
+ public:
+  Frequencies(Index first, Index d_model, double base) noexcept {
+    for (Index n = 0; n < SinusoidArgs::kPairs; ++n) {
+      columns_[n] = AngleColumn(frequency(first + n, d_model, base));
+    }
+  }
+
+  /// The rotations of the steps from their anchors of `count` rows from position p on.
+  void steps(Index p, Index count, SinusoidArgs::Row* rows) noexcept {
+    for (Index n = 0; n < SinusoidArgs::kPairs; ++n) {
+      for (Index r = 0; r < count; ++r) {
+        const Index step = (p + r) & (kAnchorRows - 1);
+        const Rotation by = columns_[n].step(step);
+        rows[step].sine[n] = by.sine;
+        rows[step].cosine[n] = by.cosine;
+      }
+    }
+  }
+
+  /// The rotations of p's anchor.
+  void anchor(Index p, SinusoidArgs::Row& row) noexcept {
+    for (Index n = 0; n < SinusoidArgs::kPairs; ++n) {
+      const Rotation at = columns_[n].anchor(p);
+      row.sine[n] = at.sine;
+      row.cosine[n] = at.cosine;
+    }
+  }
+
+ private:
+  AngleColumn columns_[SinusoidArgs::kPairs];
+};
 
 }  // namespace
 
-// The encoding's own rotation property computes it: position p = anchor + r, with anchors at
-// multiples of 64, is the anchor rotated by r. That takes two sines and four multiplications for an
-// element instead of a sine for each, in double precision, where the rotation costs 3 ulp (7e-16)
-// of the 6e-8 that rounding to float costs. Anchors are absolute, so a row does not depend on where
-// a table starts.
+// The encoding's own rotation property computes it: the row of position p is the row of its anchor, the
+// multiple of 64 below, turned by the step from there, in double precision. Anchors are absolute, so a
+// row does not depend on where a table starts.
 Status sinusoidal_encoding(TensorView<float> table, Index offset,
                            const SinusoidOptions& options) noexcept {
   constexpr const char* kName = "sinusoidal_encoding";
@@ -80,33 +103,31 @@ Status sinusoidal_encoding(TensorView<float> table, Index offset,
   QKV_RETURN_IF_ERROR(check_positions(kName, "offset", offset, offset));
   QKV_RETURN_IF_ERROR(check_positions(kName, "offset + length", offset, offset + length - 1));
 
-  if (length == 0) {
-    return {};
-  }
-  // A short table needs few of the steps.
-  const Index steps = length < kAnchorRows ? length : kAnchorRows;
-  const Index first_step = offset - anchor_of(offset);
-  for (Index i = 0; 2 * i < d_model; ++i) {
-    const double w = frequency(i, d_model, options.base);
-    const auto [sine, cosine] = columns(i, d_model, options.layout);
-    Rotation step[kAnchorRows];
-    for (Index n = 0; n < steps; ++n) {
-      const Index r = (first_step + n) % kAnchorRows;
-      step[r] = rotation(static_cast<double>(r) * w);
-    }
-    for (Index p = offset; p < offset + length;) {
-      const Index anchor = anchor_of(p);
-      const Rotation at = rotation(static_cast<double>(anchor) * w);
-      const Index stop =
-          anchor + kAnchorRows < offset + length ? anchor + kAnchorRows : offset + length;
-      for (; p < stop; ++p) {
-        const Rotation by = step[p - anchor];
-        float* row = table.data + (p - offset) * d_model;
-        row[sine] = static_cast<float>(at.sine * by.cosine + at.cosine * by.sine);
-        if (2 * i + 1 < d_model) {
-          row[cosine] = static_cast<float>(at.cosine * by.cosine - at.sine * by.sine);
-        }
-      }
+  const kernels::KernelTable* kernel_table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kName, kernel_table));
+
+  const bool interleaved = options.layout == SinusoidLayout::kInterleaved;
+  const Index sines = (d_model + 1) / 2;
+  const Index cosines = d_model / 2;
+  constexpr Index kPairs = SinusoidArgs::kPairs;
+  for (Index first = 0; length > 0 && first < sines; first += kPairs) {
+    Frequencies frequencies(first, d_model, options.base);
+    SinusoidArgs::Row steps[kAnchorRows];
+    frequencies.steps(offset, length < kAnchorRows ? length : kAnchorRows, steps);
+    const auto [sine, cosine] = columns(first, d_model, options.layout);
+    SinusoidArgs args{};
+    args.spread = interleaved ? 2 : 1;
+    args.stride = d_model;
+    args.sines = std::min(kPairs, sines - first);
+    args.cosines = std::clamp(cosines - first, Index{0}, kPairs);
+    for (Index row = 0; row < length; row += args.rows) {
+      const Index step = (offset + row) & (kAnchorRows - 1);
+      args.rows = std::min(kAnchorRows - step, length - row);
+      args.steps = steps + step;
+      args.sine = table.data + row * d_model + sine;
+      args.cosine = table.data + row * d_model + cosine;
+      frequencies.anchor(offset + row, args.anchor);
+      kernel_table->sinusoid_rows(args);
     }
   }
   return {};

@@ -1,20 +1,20 @@
 #include "qkv/rotary.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numbers>
 
+#include "angles.hpp"
 #include "check.hpp"
+#include "isa_dispatch.hpp"
 #include "rotary_internal.hpp"
 
 namespace qkv {
 namespace {
 
 constexpr Index kAny = ShapeText::kAny;
-
-/// Positions that share an anchor; see AngleColumn.
-constexpr Index kAnchor = 64;
 
 Status invalid(const char* function, const char* name, double value,
                const char* expected) noexcept {
@@ -221,48 +221,6 @@ class Frequencies {
   double low_ = 0.0, high_ = 0.0;
 };
 
-/// cos and sin of p w for one frequency and any positions p = anchor + step, anchor a multiple of
-/// 64: the anchor's rotation turned by the step's, in double precision, which costs 3 ulp (7e-16).
-/// Each is formed when a position first asks for it, so that a run of T tokens takes
-/// T / 64 + 64 sines instead of T, a single token takes two, and the bits are the same either way.
-class AngleColumn {
- public:
-  explicit AngleColumn(double w) noexcept : w_(w) {}
-
-  struct Rotation {
-    double cosine, sine;
-  };
-  Rotation at(Index p) noexcept {
-    const Index step = p & (kAnchor - 1);  // >= 0 for negative p too
-    const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(step);
-    if ((known_ & bit) == 0) {
-      known_ |= bit;
-      steps_[step] = rotation(step);
-    }
-    if (!anchored_ || p - step != anchor_) {
-      anchored_ = true;
-      anchor_ = p - step;
-      at_anchor_ = rotation(anchor_);
-    }
-    const Rotation by = steps_[step];
-    return {at_anchor_.cosine * by.cosine - at_anchor_.sine * by.sine,
-            at_anchor_.sine * by.cosine + at_anchor_.cosine * by.sine};
-  }
-
- private:
-  [[nodiscard]] Rotation rotation(Index p) const noexcept {
-    const double angle = static_cast<double>(p) * w_;
-    return {std::cos(angle), std::sin(angle)};
-  }
-
-  double w_;
-  std::uint64_t known_ = 0;
-  bool anchored_ = false;
-  Index anchor_ = 0;
-  Rotation at_anchor_{};
-  Rotation steps_[kAnchor];
-};
-
 void copy_rows(const RotaryPlan& plan, Index b, const RotaryRows& rows) noexcept {
   const RotaryOptions& o = plan.options;
   const Index pairs = plan.pairs();
@@ -271,28 +229,6 @@ void copy_rows(const RotaryPlan& plan, Index b, const RotaryRows& rows) noexcept
     const Index p = o.cos.rank == 2 ? position_of(o, b, t) : 0;
     std::memcpy(rows.cos + t * pairs, o.cos.rank == 2 ? o.cos.at(p) : o.cos.at(b, t), bytes);
     std::memcpy(rows.sin + t * pairs, o.sin.rank == 2 ? o.sin.at(p) : o.sin.at(b, t), bytes);
-  }
-}
-
-/// Pairs (x1[i], x2[i]) where they stand. The four arrays are apart, which lets the compiler use
-/// vectors.
-void rotate_halves(float* __restrict x1, float* __restrict x2, const float* __restrict c,
-                   const float* __restrict s, Index pairs) noexcept {
-  for (Index i = 0; i < pairs; ++i) {
-    const float a = x1[i];
-    const float b = x2[i];
-    x1[i] = c[i] * a - s[i] * b;
-    x2[i] = s[i] * a + c[i] * b;
-  }
-}
-
-void rotate_neighbours(float* __restrict x, const float* __restrict c, const float* __restrict s,
-                       Index pairs) noexcept {
-  for (Index i = 0; i < pairs; ++i) {
-    const float a = x[2 * i];
-    const float b = x[2 * i + 1];
-    x[2 * i] = c[i] * a - s[i] * b;
-    x[2 * i + 1] = s[i] * a + c[i] * b;
   }
 }
 
@@ -349,6 +285,7 @@ Status plan_rotary(const char* function, const RotaryOptions& options, const Rot
   QKV_RETURN_IF_ERROR(check_rotary(function, options, shape.d));
   QKV_RETURN_IF_ERROR(check_token_rows(function, options, shape));
   QKV_RETURN_IF_ERROR(check_positions(function, options, shape));
+  QKV_RETURN_IF_ERROR(require_kernels(function, plan.kernels));
   plan.options = options;
   plan.options.rotary_dim = options.rotary_dim == 0 ? shape.d : options.rotary_dim;
   plan.shape = shape;
@@ -374,7 +311,7 @@ void fill_rows(const RotaryPlan& plan, Index b, const RotaryRows& rows) noexcept
   for (Index i = 0; i < pairs; ++i) {
     AngleColumn column(frequencies.at(i));
     for (Index t = 0; t < plan.shape.tokens; ++t) {
-      const auto [cosine, sine] = column.at(position_of(plan.options, b, t));
+      const auto [sine, cosine] = column.at(position_of(plan.options, b, t));
       rows.cos[t * pairs + i] = static_cast<float>(factor * cosine);
       rows.sin[t * pairs + i] = static_cast<float>(factor * sine);
     }
@@ -385,16 +322,21 @@ void rotate_heads(const RotaryPlan& plan, const RotaryRows& rows, Index b,
                   const TensorView<const float>& x, const TensorView<float>& out) noexcept {
   const Index pairs = plan.pairs();
   const auto bytes = static_cast<std::size_t>(plan.shape.d) * sizeof(float);
+  // So many tokens are still in the cache when they are turned.
+  constexpr Index kTokens = 32;
   for (Index h = 0; h < x.extent(1); ++h) {
-    for (Index t = 0; t < plan.shape.tokens; ++t) {
-      float* row = out.at(b, h, t);
-      if (row != x.at(b, h, t)) {
-        std::memcpy(row, x.at(b, h, t), bytes);
+    for (Index first = 0; first < plan.shape.tokens; first += kTokens) {
+      const Index tokens = std::min(kTokens, plan.shape.tokens - first);
+      for (Index t = first; x.data != out.data && t < first + tokens; ++t) {
+        std::memcpy(out.at(b, h, t), x.at(b, h, t), bytes);
       }
-      const float* cos = rows.cos + t * pairs;
-      const float* sin = rows.sin + t * pairs;
-      plan.options.interleaved ? rotate_neighbours(row, cos, sin, pairs)
-                               : rotate_halves(row, row + pairs, cos, sin, pairs);
+      plan.kernels->rotate({.tokens = tokens,
+                            .pairs = pairs,
+                            .x = out.at(b, h, first),
+                            .stride = out.stride(2),
+                            .cos = rows.cos + first * pairs,
+                            .sin = rows.sin + first * pairs,
+                            .interleaved = plan.options.interleaved});
     }
   }
 }

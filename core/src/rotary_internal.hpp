@@ -11,6 +11,7 @@
 
 #include <initializer_list>
 
+#include "kernels/kernel_table.hpp"
 #include "qkv/rotary.hpp"
 
 namespace qkv {
@@ -26,6 +27,7 @@ struct RotaryPlan {
   RotaryShape shape{};
   /// One set of rotations serves every batch row.
   bool shared = true;
+  const kernels::KernelTable* kernels = nullptr;
   /// Floats of workspace that take_rows() takes.
   std::size_t scratch = 0;
 

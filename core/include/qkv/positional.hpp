@@ -36,7 +36,7 @@ inline constexpr Index kMaxPosition = Index{1} << 20;
 /// each value is rounded once, so |error| <= 1.2e-7 at every position; row p is bit for bit the
 /// same whatever `offset` the table starts at. Errors: kInvalidArgument (null data, base not finite
 /// or below 1), kShapeMismatch (rank other than 2, d_model 0), kOutOfRange (a position beyond
-/// kMaxPosition). Allocates nothing.
+/// kMaxPosition), kUnsupported (no kernels, see active_isa()). Allocates nothing.
 Status sinusoidal_encoding(TensorView<float> table, Index offset,
                            const SinusoidOptions& options) noexcept;
 

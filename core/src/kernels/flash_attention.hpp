@@ -99,10 +99,10 @@ inline void multiply_pv(const HeadArgs& args, const QueryBlock<Isa>& block, Inde
                         Index k0, KeyRange keys) noexcept {
   const Index width = round_up(args.dv, kPanel<Isa>);
   float* sums = block.sums_v + r * width;
-  multiply<Isa>(rows, width / kPanel<Isa>, {block.scores + r * kKeyBlock + keys.begin, kKeyBlock},
-                {args.v_panels + (k0 + keys.begin) * kPanel<Isa>, args.v_panel_stride,
-                 keys.end - keys.begin},
-                {sums, width}, sums, width);
+  multiply<Isa>(
+      rows, width / kPanel<Isa>, {block.scores + r * kKeyBlock + keys.begin, kKeyBlock},
+      {args.v_panels + (k0 + keys.begin) * kPanel<Isa>, args.v_panel_stride, keys.end - keys.begin},
+      {sums, width}, sums, width);
 }
 
 /// The same for a block of keys whose values are not all finite: 0 * NaN is NaN, so excluded keys
@@ -153,8 +153,7 @@ inline void write_rows(const HeadArgs& args, QueryBlock<Isa>& block) noexcept {
     if (has_key && block.max[r] == kMinusInfinity) {
       sum = std::numeric_limits<float>::quiet_NaN();
     }
-    const float factor =
-        args.has_sink && has_key ? add_sink<Isa>(args, block.max[r], sum) : 1.0F;
+    const float factor = args.has_sink && has_key ? add_sink<Isa>(args, block.max[r], sum) : 1.0F;
     args.row_max[block.first + r] = block.max[r];
     args.row_sum[block.first + r] = sum / factor;
     float* sums = block.sums_v + r * width;

@@ -92,6 +92,32 @@ struct NormArgs {
   bool centre;  ///< layer norm; otherwise RMS norm
 };
 
+/// Rows of a sinusoidal encoding, kPairs frequencies of it: in double precision, rounded once.
+struct SinusoidArgs {
+  static constexpr Index kPairs = 16;
+  struct Row {
+    double sine[kPairs], cosine[kPairs];
+  };
+  Index rows;
+  Row anchor;        ///< where the rows count from
+  const Row* steps;  ///< [rows]: how far from there
+  float* sine;       ///< of row 0, pair 0
+  float* cosine;
+  Index spread;          ///< floats from one pair to the next: 2 when sine and cosine alternate
+  Index stride;          ///< floats from one row to the next
+  Index sines, cosines;  ///< how many pairs exist; an odd width has one cosine less
+};
+
+/// The pairs of each token's row: (i, i + pairs), or (2i, 2i + 1) when interleaved.
+struct RotateArgs {
+  Index tokens, pairs;
+  float* x;  ///< [tokens, >= 2 * pairs], in place
+  Index stride;
+  const float* cos;  ///< [tokens, pairs]
+  const float* sin;
+  bool interleaved;
+};
+
 /// n elements; out may be x or y.
 struct ElementwiseArgs {
   Index n;
@@ -112,6 +138,8 @@ struct KernelTable {
   void (*weigh)(const HeadArgs&, const WeighArgs&) noexcept;
   void (*logits)(const HeadArgs&, const LogitsArgs&) noexcept;
   void (*normalize)(const NormArgs&) noexcept;
+  void (*sinusoid_rows)(const SinusoidArgs&) noexcept;
+  void (*rotate)(const RotateArgs&) noexcept;
   Elementwise relu, gelu, gelu_tanh, silu;
   Elementwise silu_times;  ///< out = silu(x) * y
   Elementwise add;         ///< out = x + y

@@ -7,6 +7,7 @@
 #include "kernels/gemm.hpp"
 #include "kernels/kernel_table.hpp"
 #include "kernels/norm.hpp"
+#include "kernels/rotation.hpp"
 
 namespace qkv::kernels {
 
@@ -21,6 +22,8 @@ inline constexpr KernelTable kTable{
     .weigh = weigh<Isa>,
     .logits = logits<Isa>,
     .normalize = normalize<Isa>,
+    .sinusoid_rows = sinusoid_rows<Isa>,
+    .rotate = rotate<Isa>,
     .relu = relu<Isa>,
     .gelu = gelu<Isa>,
     .gelu_tanh = gelu_tanh<Isa>,
