@@ -50,8 +50,8 @@ template <class Isa>
   return block;
 }
 
-/// Adds the moments of at most a chunk.
-template <class Isa>
+/// Adds the moments of at most a chunk; the squares only where they are asked for.
+template <class Isa, bool kSquares>
 inline void add_moments(const float* x, Index n, float pivot, Moments& to) noexcept {
   using V = Vec<Isa>;
   V sum[4] = {V(0.0F), V(0.0F), V(0.0F), V(0.0F)};
@@ -64,18 +64,23 @@ inline void add_moments(const float* x, Index n, float pivot, Moments& to) noexc
     for (int v = 0; v < 4; ++v) {
       const V d = V::load_unaligned(from + v * kWidth<Isa>) - V(pivot);
       sum[v] = sum[v] + d;
-      squares[v] = madd<Isa>(d, d, squares[v]);
+      if constexpr (kSquares) {
+        squares[v] = madd<Isa>(d, d, squares[v]);
+      }
     }
   }
   to.sum += sum_four<Isa>(sum);
-  to.squares += sum_four<Isa>(squares);
+  if constexpr (kSquares) {
+    to.squares += sum_four<Isa>(squares);
+  }
 }
 
-template <class Isa>
+template <class Isa, bool kSquares>
 inline Moments row_moments(const float* x, Index n, float pivot) noexcept {
   Moments moments{};
   for (Index i = 0; i < n; i += kNormChunk<Isa>) {
-    add_moments<Isa>(x + i, n - i < kNormChunk<Isa> ? n - i : kNormChunk<Isa>, pivot, moments);
+    add_moments<Isa, kSquares>(x + i, n - i < kNormChunk<Isa> ? n - i : kNormChunk<Isa>, pivot,
+                               moments);
   }
   return moments;
 }
@@ -92,10 +97,10 @@ inline RowNorm measure_row(const NormArgs& args, const float* x, double epsilon)
   float pivot = 0.0F;
   double shift = 0.0;
   if (args.centre) {
-    pivot =
-        static_cast<float>(static_cast<double>(x[0]) + row_moments<Isa>(x, args.n, x[0]).sum / n);
+    pivot = static_cast<float>(static_cast<double>(x[0]) +
+                               row_moments<Isa, false>(x, args.n, x[0]).sum / n);
   }
-  const Moments moments = row_moments<Isa>(x, args.n, pivot);
+  const Moments moments = row_moments<Isa, true>(x, args.n, pivot);
   if (args.centre) {
     shift = moments.sum / n;
   }
