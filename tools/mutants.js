@@ -2,6 +2,7 @@
 // native suite goes red: a test that no fault can turn red tests nothing.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { root } from './environment.js';
 import { must, run } from './run.js';
 
@@ -46,13 +47,14 @@ async function tryMutant({ name, file, find, replace }) {
   }
 }
 
-/**
- * One test case for each fault, and one for the tree without any. Unless `all`, only the faults marked
- * `often`: dropping the maximum, moving the causal bound and skipping tails.
- */
-export async function runMutants({ all = false } = {}) {
-  const list = JSON.parse(readFileSync(join(root, 'tools/mutants.json'), 'utf8'));
-  const mutants = list.filter(({ often }) => all || often);
+const list = JSON.parse(readFileSync(join(root, 'tools/mutants.json'), 'utf8'));
+
+/** The faults that every test run plants: dropping the maximum, moving the causal bound, skipping tails. */
+const telling = ({ often }) => often;
+
+/** One test case for each fault that `wanted` lets through, and one for the tree without any. */
+export async function runMutants(wanted = telling, progress = () => {}) {
+  const mutants = list.filter(wanted);
   await prepare();
   const sound = await build();
   if (sound.code !== 0) throw new Error(sound.output);
@@ -61,6 +63,7 @@ export async function runMutants({ all = false } = {}) {
   const complaints = [];
   for (const mutant of mutants) {
     const complaint = await tryMutant(mutant);
+    progress(complaint ?? `${mutant.name}: found`);
     if (complaint) complaints.push(complaint);
   }
   return {
@@ -69,4 +72,14 @@ export async function runMutants({ all = false } = {}) {
     output: complaints.join('\n'),
     note: `${mutants.length - complaints.length} of ${mutants.length} planted faults found`,
   };
+}
+
+// node tools/mutants.js gemm pack: the faults whose file or name holds one of these words; all without.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const words = process.argv.slice(2);
+  const wanted = ({ name, file }) =>
+    words.length === 0 || words.some((word) => name.includes(word) || file.includes(word));
+  const { failed, note, output } = await runMutants(wanted, console.log);
+  console.log(note ?? output);
+  process.exitCode = failed === 0 ? 0 : 1;
 }
