@@ -42,6 +42,7 @@ void compare_with_torch(const AttentionArgs& args, const Json& c) {
   Quantity out("torch attention out");
   Quantity weights("torch attention weights");
   Quantity oracle_out("oracle and torch, attention out");
+  REQUIRE(output.shape == std::vector<Index>(args.out.shape.begin(), args.out.shape.end()));
   std::size_t next = 0;
   std::size_t next_weight = 0;
   for (Index row = 0; row < args.q.extent(0) * args.q.extent(1) * args.q.extent(2); ++row) {
@@ -167,6 +168,8 @@ struct TorchLayer {
 void take_torch_values(oracle::Layer& exact, const Json& c) {
   const JsonArray output(c.at("output"));
   const JsonArray weights(c.at("weights"));
+  REQUIRE(output.exact.size() == exact.y.value.size());
+  REQUIRE(weights.exact.size() == exact.rows.size() * exact.rows[0].weights.size());
   Quantity y("oracle and torch, layer y");
   Quantity w("oracle and torch, layer weights");
   for (std::size_t i = 0; i < exact.y.value.size(); ++i) {
