@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { checkIsaObjects } from './check_isa_objects.js';
+import { documentCore, documentPackage } from './docs.js';
 import { root, toolchain } from './environment.js';
 import { runMutants } from './mutants.js';
 import { generateProbes, probesFile } from './probes.js';
@@ -73,6 +74,15 @@ const command = (name, ...line) => ({
   },
 });
 
+/** A step that throws when something is wrong, as a check. */
+const succeeds = (name, work) => ({
+  name,
+  async run() {
+    await work();
+    return one('');
+  },
+});
+
 /** A suite that needs a tool which tools/bootstrap does not insist on. */
 const ifPresent = (key, suite) => ({
   ...suite,
@@ -115,6 +125,8 @@ const lint = [
       return { ...one(problems.join('\n')), note: checked.join(' ') };
     },
   }),
+  succeeds('reference: package', documentPackage),
+  ifPresent('DOXYGEN', succeeds('reference: core', documentCore)),
   {
     name: 'probes match their .wat',
     async run() {

@@ -195,7 +195,7 @@ Status run_attention(const AttentionPlan& plan, const AttentionArgs& args,
   HeadArgs head = common_args(args, s);
   head.row_max = workspace.take(static_cast<std::size_t>(s.tq));
   head.row_sum = workspace.take(static_cast<std::size_t>(s.tq));
-  head.scratch = workspace.take(static_cast<std::size_t>(plan.table->head_scratch(s.dv)));
+  head.scratch = workspace.take(static_cast<std::size_t>(plan.table->head_scratch(s.dk, s.dv)));
 
   const Index group = s.num_heads / s.num_kv_heads;
   for (Index b = 0; b < s.batch; ++b) {

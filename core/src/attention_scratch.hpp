@@ -14,7 +14,7 @@ struct AttentionScratch {
 
   AttentionScratch(const kernels::KernelTable& table, const AttentionShape& s, bool cached) noexcept
       : stats(static_cast<std::size_t>(s.tq)),
-        tile(static_cast<std::size_t>(table.head_scratch(s.dv))) {
+        tile(static_cast<std::size_t>(table.head_scratch(s.dk, s.dv))) {
     if (!cached) {
       k_panels = product(padded(table, s.tk), s.dk);
       v_panels = product(padded(table, s.dv), s.tk);

@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { launch, page, reportOf, strictPolicy } from '../js/support/chromium.js';
-import { packageJson, root } from '../js/support/files.js';
+import { packageJson, root, text } from '../js/support/files.js';
 import { folder, serve } from '../js/support/server.js';
+import { documents, programsOf } from './examples.js';
 
 const run = promisify(execFile);
 const temporary = mkdtempSync(join(tmpdir(), 'qkv-consumer-'));
@@ -106,20 +107,32 @@ describe('in Node', () => {
   });
 });
 
-describe('the README', () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const examples = [...readme.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code);
+/** Printed between the blocks of an example, to tell what each of them printed. */
+const mark = '-- next block --';
 
-  test('has examples', () => assert.ok(examples.length > 0));
+for (const path of documents) {
+  const examples = programsOf(path, 'js');
 
-  for (const [i, code] of examples.entries()) {
-    test(`has a working example, number ${i + 1}`, async () => {
-      write(`example-${i}.js`, code);
-      const { stdout, stderr } = await inProject(process.execPath, `example-${i}.js`);
+  test(`${path} has examples`, () => assert.ok(examples.length > 0));
+
+  for (const [i, blocks] of examples.entries()) {
+    test(`${path}: example ${i + 1} works and prints what stands below it`, async () => {
+      const file = `${path.replaceAll(/\W/g, '-')}-${i}.js`;
+      write(file, blocks.map(({ code }) => code).join(`console.log('${mark}');\n`));
+      const { stdout, stderr } = await inProject(process.execPath, file);
       assert.equal(stderr, '');
-      if (code.includes('console.log')) assert.notEqual(stdout, '');
+      const printed = stdout.split(`${mark}\n`);
+      assert.equal(printed.length, blocks.length);
+      for (const [at, { code, prints }] of blocks.entries()) {
+        if (prints !== undefined) assert.equal(printed[at], prints, code);
+        else if (/^console\.log/m.test(code)) assert.notEqual(printed[at], '', code);
+      }
     });
   }
+}
+
+describe('the README', () => {
+  const readme = text('README.md');
 
   test('shows messages as they are', async () => {
     write(

@@ -84,14 +84,16 @@ TEST_CASE("extremes: equal logits weigh 1/n each and sum to 1", "[attention][ext
 
 TEST_CASE("extremes: the exponential is within 2 ulp, seen through the weights of two keys",
           "[attention][extremes]") {
-  // Logits 0 and x < 0 are exact, and so is e^0. That leaves e^x (2 ulp = 4 u), the sum and the
-  // division (u each): 6 u of the 40 that the bound allows for both.
-  Quantity weight("weights of two keys / 6 u");
+  // Logits 0 and x < 0 are exact, and so is e^0. That leaves the argument x log2(e), whose constant and
+  // product have 1.23 u between them, which the exponential multiplies by |x|; 2 to that (2 ulp = 4 u),
+  // the sum and the division (u each). The bound allows 16 |x| u for the first and 40 u for the rest.
+  Quantity weight("weights of two keys / (6 + 1.23 |x|) u");
   for (int step = 1; step < 20000; ++step) {
     const float x = -0.004321F * static_cast<float>(step);
     Problem p = with_logits({0.0F, x}, 1, 1);
     const double e = std::exp(static_cast<double>(x));
-    weight.add(p.run().weights[1], e / (1.0 + e), 6 * bounds::kU * e / (1.0 + e));
+    const double argument = 1.23 * std::abs(static_cast<double>(x));
+    weight.add(p.run().weights[1], e / (1.0 + e), (6 + argument) * bounds::kU * e / (1.0 + e));
   }
   note_ratio(weight.name(), weight.ratio());
   require_within({{weight}});

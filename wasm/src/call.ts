@@ -32,6 +32,16 @@ interface Slot extends Placed {
 
 const sizeOf = (shape: readonly number[]): number => shape.reduce((n, extent) => n * extent, 1);
 
+/** Copies elements as they are; without a second view for floats, of which every small call has three. */
+function copyIn(memory: ArrayBuffer, address: Address, source: Float32Array | ArrayBufferView): void {
+  if (source instanceof Float32Array) {
+    new Float32Array(memory, address, source.length).set(source);
+    return;
+  }
+  const { buffer, byteOffset, byteLength } = source;
+  new Uint8Array(memory, address, byteLength).set(new Uint8Array(buffer, byteOffset, byteLength));
+}
+
 /**
  * First every array is announced (input, output), then run() finds room for all of them at once, copies
  * the inputs, writes the descriptor and calls. Nothing moves in memory between the copy and the last
@@ -118,7 +128,7 @@ export class Call {
     const slot = this.#slots.get(name);
     if (!slot) throw new RangeError(`no array ${name} in this call`);
     const memory = this.#engine.buffer(this.#fn);
-    return new Float32Array(memory, slot.address, slot.length).slice();
+    return new Float32Array(memory.slice(slot.address, slot.address + slot.length * 4));
   }
 
   #place(room: ((floats: number) => Address) | undefined): void {
@@ -128,11 +138,7 @@ export class Call {
     for (const slot of this.#slots.values()) {
       if (slot.source instanceof WasmTensor) continue;
       slot.address = base + slot.offset * 4;
-      if (slot.source) {
-        const { buffer, byteOffset, byteLength } = slot.source;
-        const bytes = new Uint8Array(memory, slot.address, byteLength);
-        bytes.set(new Uint8Array(buffer, byteOffset, byteLength));
-      }
+      if (slot.source) copyIn(memory, slot.address, slot.source);
     }
   }
 

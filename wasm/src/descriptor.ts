@@ -79,12 +79,12 @@ export function writeDescriptor(
     const start = arrayIndex[name] * arrayWords;
     words[start] = address;
     words[start + 1] = shape.length;
-    for (const [axis, extent] of shape.entries()) words[start + 2 + axis] = extent;
+    for (let axis = 0; axis < shape.length; axis += 1) words[start + 2 + axis] = shape[axis] ?? 0;
   }
   const values = new Float64Array(memory, descriptor + arraysEnd * 4, numberNames.length);
   values.fill(0);
-  for (const name of Object.keys(numbers) as NumberName[]) {
-    values[numberIndex[name]] = numbers[name] ?? 0;
+  for (const name in numbers) {
+    values[numberIndex[name as NumberName]] = numbers[name as NumberName] ?? 0;
   }
 }
 

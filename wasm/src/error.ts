@@ -1,4 +1,14 @@
-/** What went wrong, for programs. People read `message`. */
+/**
+ * What went wrong, for programs. People read `message`.
+ *
+ * - `invalid_argument`: an option or value that has no meaning here
+ * - `shape_mismatch`: an array whose rank or extents do not fit
+ * - `out_of_range`: a number outside the range it may take
+ * - `out_of_memory`: memory could not be had; nothing was changed
+ * - `disposed`: the engine, tensor, cache, layer or block was given back before
+ * - `unsupported`: this build or this machine cannot do it
+ * - `load_failed`: the .wasm could not be had, is something else, or is of another version
+ */
 export type QkvErrorCode =
   | 'invalid_argument'
   | 'shape_mismatch'
@@ -13,9 +23,12 @@ export type QkvErrorCode =
  * expected: "attention: k is [2,6,8], expected [2,*,16] to match q".
  */
 export class QkvError extends Error {
+  /** Always `'QkvError'`. */
   override readonly name = 'QkvError';
+  /** What went wrong, for programs. */
   readonly code: QkvErrorCode;
 
+  /** `options.cause` is the error behind this one, where there is one. */
   constructor(code: QkvErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;

@@ -1,3 +1,10 @@
+/**
+ * Attention for the browser: {@link init} loads an engine, and everything else is a function of it
+ * ({@link Qkv}). Shapes are in brackets, outermost first: B is the batch, Hq and Hkv are query and key/value
+ * heads, Tq and Tk the numbers of queries and keys, dK and dV the widths of a key and a value. Error bounds are
+ * worst cases against exact arithmetic on the same inputs; tests enforce these numbers.
+ * @module qkv
+ */
 import { checkChoice, checkKeys, checkOption } from './check.js';
 import { Engine } from './engine.js';
 import { QkvError } from './error.js';

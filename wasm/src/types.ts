@@ -2,13 +2,17 @@
 
 /** Numbers in row-major order: `data[((b * H + h) * T + t) * d + i]` for shape `[B, H, T, d]`. */
 export interface NdArray {
+  /** The elements, as many as the product of the extents. */
   readonly data: Float32Array;
+  /** The extents, whole numbers >= 0, the last of which varies fastest. */
   readonly shape: readonly number[];
 }
 
 /** A boolean mask: 1 where a query may attend, 0 where it may not. */
 export interface NdMask {
+  /** The elements; any number but 0 counts as 1. */
   readonly data: Uint8Array;
+  /** The extents, 1 to 4 of them. */
   readonly shape: readonly number[];
 }
 
@@ -17,6 +21,7 @@ export interface NdMask {
  * read it in place. Everything else returns plain arrays that need no care.
  */
 export interface Tensor {
+  /** The extents it was made with. */
   readonly shape: readonly number[];
   /**
    * The elements in place. A fresh view on every call, valid until the next call that may grow memory
@@ -24,12 +29,20 @@ export interface Tensor {
    * @throws {@link QkvError} `disposed`
    */
   view(): Float32Array;
-  /** An owned copy. @throws {@link QkvError} `disposed` */
+  /**
+   * An owned copy.
+   * @throws {@link QkvError} `disposed`
+   */
   toNdArray(): NdArray;
-  /** Copies `data` in. @throws {@link QkvError} `shape_mismatch` unless it has as many elements. */
+  /**
+   * Copies `data` in.
+   * @throws {@link QkvError} `shape_mismatch` unless it has as many elements, `invalid_argument` for
+   * what is no array of numbers, `disposed`
+   */
   set(data: ArrayLike<number>): void;
   /** Gives the memory back. Calling it again does nothing. */
   dispose(): void;
+  /** `dispose()`, for `using`. */
   [Symbol.dispose](): void;
 }
 
@@ -39,38 +52,48 @@ export type ArrayInput = NdArray | Tensor;
 /** `relaxed` may fuse a multiplication and an addition; `simd` gives the same bits on every engine. */
 export type Variant = 'relaxed' | 'simd';
 
+/** What {@link init} loads. */
 export interface InitOptions {
   /** Default `'auto'`: the fastest build this engine can run. */
   variant?: 'auto' | Variant;
   /** Same bits on every engine: never the relaxed build. Default false. */
   deterministic?: boolean;
   /**
-   * Where the .wasm comes from, when the default (beside this module) is not it. With `variant: 'auto'`
-   * the file itself says which variant it is.
+   * Where the .wasm comes from, when the default (beside this module) is not it: an address, its bytes,
+   * a compiled module or a response. With `variant: 'auto'` the file itself says which variant it is.
    */
   wasm?: string | URL | BufferSource | WebAssembly.Module | Response | Promise<Response>;
 }
 
+/** What is running. */
 export interface EngineInfo {
   /** Version of the package and of the .wasm, which are checked to be the same. */
   readonly version: string;
+  /** The build that was loaded. */
   readonly variant: Variant;
-  /** Threads that work on a call. */
+  /** Threads that work on a call: 1. */
   readonly threads: number;
   /** What the core itself reports it is running: `'wasm-simd128'` or `'wasm-relaxed-simd'`. */
   readonly isa: string;
 }
 
+/** How scores become weights, and what is returned. The defaults are plain attention over all keys. */
 export interface AttentionOptions {
   /** Query heads: needed for ranks 2 and 3, read off rank 4. */
   numHeads?: number;
   /** Key/value heads, a divisor of `numHeads`; query head h reads h / (numHeads / numKvHeads). Default: as many. */
   numKvHeads?: number;
-  /** Factor on q.k. Default 1/sqrt(d_k). */
+  /**
+   * Factor on q.k; finite. Default 1/sqrt(dK), which keeps the variance of the scores at 1 for
+   * unit-variance q and k.
+   */
   scale?: number;
-  /** c > 0: scores become c tanh(score / c), before any bias. Default 0, none. */
+  /** c > 0: scores become c tanh(score / c), before any bias; finite. Default 0, none. */
   softcap?: number;
-  /** tau > 0: scores are divided by it before the softmax. Default 1. */
+  /**
+   * tau > 0, a normal float: scores are divided by it before the softmax. Towards 0 the weights tend to
+   * the argmax, towards infinity to the mean over the allowed keys. Default 1.
+   */
   temperature?: number;
   /** Key j may be read by query i only if j <= i + causalOffset. Default false. */
   causal?: boolean;
@@ -80,110 +103,183 @@ export interface AttentionOptions {
    * three need it (0: first query with first key, Tk - Tq: last with last).
    */
   causalOffset?: number | Int32Array;
-  /** With p = i + causalOffset, query i may read p - left <= j <= p + right; -1 = unbounded. */
+  /**
+   * With p = i + causalOffset, query i may read keys p - left <= j <= p + right, both ends included;
+   * -1 = unbounded. Default `[-1, -1]`.
+   */
   window?: readonly [left: number, right: number];
-  /** Boolean (1 = may attend), or numbers to add to the scores (-Infinity excludes). Broadcasts to [B, Hq, Tq, Tk]. */
+  /**
+   * Boolean (1 = may attend), or numbers to add to the scores (-Infinity excludes). Rank 1 to 4, broadcast
+   * right-aligned to [B, Hq, Tq, Tk]. Default none.
+   */
   mask?: NdMask | NdArray;
-  /** Added to the scores; broadcasts to [B, Hq, Tq, Tk]. Or ALiBi: -slope |i + causalOffset - j|. */
+  /**
+   * Added to the scores, where -Infinity excludes; broadcast as `mask`, and the two add up. Or ALiBi:
+   * -slope |i + causalOffset - j|. Default none.
+   */
   bias?: NdArray | Alibi;
-  /** Keys in use, one number per batch row; those past them are never read. */
+  /** Keys in use, one number 0 to Tk per batch row; those past them are never read. Default all. */
   keyLengths?: Int32Array;
-  /** One logit per query head that joins the denominator but has no value. */
+  /**
+   * One logit per query head, not divided by the temperature, that joins the maximum and the denominator
+   * of every row but has no value: weights then sum to less than 1. Default none.
+   */
   sinks?: Float32Array;
   /**
    * Drops each weight with probability `rate` and divides the others by 1 - rate. Which ones depends on
-   * the seed, the batch row, the head, the query and the key alone.
+   * the seed, the batch row, the head, the query and the key alone. As in training; default none.
    */
-  dropout?: { readonly rate: number; readonly seed: number };
+  dropout?: {
+    /** In [0, 1). */
+    readonly rate: number;
+    /** A whole number, 0 to 2^53 - 1. */
+    readonly seed: number;
+  };
   /** k and v are then new tokens: they are appended, and the queries read all that the cache then holds. */
   cache?: KvCache;
-  /** Return the weights that multiply v. */
+  /** Return the weights that multiply v. Default false. */
   returnWeights?: boolean;
-  /** Return scores: scaled, after the softcap, or with biases and -Infinity where excluded (before the temperature). */
+  /**
+   * Return scores: scale * q.k (`'raw'`), after the softcap (`'capped'`), or with masks and biases added
+   * and -Infinity where excluded (`'biased'`); before the temperature. Default none.
+   */
   returnLogits?: 'raw' | 'capped' | 'biased';
-  /** Return the log-sum-exp of every row. */
+  /** Return the log-sum-exp of every row. Default false. */
   returnLse?: boolean;
-  /** Return the entropy of every row. */
+  /** Return the entropy of every row. Default false. */
   returnEntropy?: boolean;
   /** Query rows [start, end) for which weights and logits are returned. Default all. */
   rows?: readonly [start: number, end: number];
-  /** Write the output here instead of allocating; the result then has no `output`. */
+  /** Write the output here instead of allocating, a tensor that is no input; the result then has no `output`. */
   out?: Tensor;
 }
 
 /** Linear biases, Press et al. 2022; the paper's slopes unless others are given, one per query head. */
 export interface Alibi {
+  /** Always `'alibi'`. */
   readonly kind: 'alibi';
+  /** [Hq]. Default `alibiSlopes(Hq)`. */
   readonly slopes?: Float32Array;
 }
 
+/** What was asked for besides the output; what was not is absent. Error bounds: {@link Qkv.attention}. */
 export interface AttentionExtras {
-  /** `[B, Hq, rows, Tk]`; without sinks and dropout each row sums to 1. */
+  /** `[B, Hq, rows, Tk]`: the weights that multiply v. Without sinks and dropout each row sums to 1. */
   readonly weights?: NdArray;
-  /** `[B, Hq, rows, Tk]` */
+  /** `[B, Hq, rows, Tk]`: scores at the stage asked for; -Infinity past the keys in use. */
   readonly logits?: NdArray;
-  /** `[B, Hq, Tq]`: ln of the sum of exp(score / temperature); -Infinity for a row without keys. */
+  /**
+   * `[B, Hq, Tq]`: ln of the sum of exp(score / temperature) over the allowed keys, and of the sink;
+   * -Infinity for a row without keys.
+   */
   readonly lse?: NdArray;
-  /** `[B, Hq, Tq]`, nats: between 0 (one key) and ln Tk (all alike). */
+  /**
+   * `[B, Hq, Tq]`: -sum_j p_j ln p_j before dropout, in nats, between 0 (one key) and ln Tk (all alike)
+   * without a sink; 0 for a row without keys.
+   */
   readonly entropy?: NdArray;
 }
 
 /** Keys and values of earlier tokens, kept in WebAssembly memory and extended in place. */
 export interface KvCache {
+  /** Tokens that are held. */
   readonly length: number;
+  /** Tokens there is room for. */
   readonly capacity: number;
   /**
-   * [B, T, Hkv*dK] or [B, Hkv, T, dK], likewise values.
-   * @throws {@link QkvError} `out_of_range` beyond the capacity; the cache is unchanged then.
+   * Adds tokens at the end: keys [B, Hkv, T, dK], [B, T, Hkv * dK] or [T, Hkv * dK], likewise values.
+   * @throws {@link QkvError} `out_of_range` beyond the capacity, `shape_mismatch`, `invalid_argument`,
+   * `out_of_memory`, `disposed`; the cache is unchanged then.
    */
   append(keys: ArrayInput, values: ArrayInput): void;
-  /** A copy of what is held, [B, Hkv, length, dK]. */
+  /**
+   * A copy of the keys that are held, [B, Hkv, length, dK], bit for bit.
+   * @throws {@link QkvError} `disposed`, `out_of_memory`
+   */
   keys(): NdArray;
-  /** A copy of what is held, [B, Hkv, length, dV]. */
+  /**
+   * A copy of the values that are held, [B, Hkv, length, dV], bit for bit.
+   * @throws {@link QkvError} `disposed`, `out_of_memory`
+   */
   values(): NdArray;
-  /** Forgets all tokens from `length` on. */
+  /**
+   * Forgets all tokens from `length` on.
+   * @throws {@link QkvError} `out_of_range` unless 0 <= `length` <= the tokens held, `invalid_argument`,
+   * `disposed`
+   */
   truncate(length: number): void;
   /** Gives the memory back. Calling it again does nothing. */
   dispose(): void;
+  /** `dispose()`, for `using`. */
   [Symbol.dispose](): void;
 }
 
+/** Which rotations. The defaults turn all of d, in halves, from position 0 on. */
 export interface RotaryOptions {
   /** Position of the first token. Default 0. In a layer: added to the length of the cache. */
   offset?: number;
-  /** One position per token instead: [T], or [B, T] in row-major order. */
+  /** One position per token instead: [T], or [B, T] in row-major order. Not beside `offset`. */
   positions?: Int32Array;
-  /** Wavelengths run from 2 pi to 2 pi base. Default 10000. */
+  /** Wavelengths run from 2 pi to 2 pi base. Finite, >= 1; > 1 with YaRN. Default 10000. */
   base?: number;
-  /** How many of the d dimensions are rotated, from the first on. Even. Default d. */
+  /** r: how many of the d dimensions are rotated, from the first on; the others are copied. Even. Default d. */
   rotaryDim?: number;
-  /** Pairs (2i, 2i+1); otherwise halves (i, i + rotaryDim/2). Default false. */
+  /** Pairs (2i, 2i+1) as RoFormer; otherwise (i, i + rotaryDim/2) as GPT-NeoX and Llama. Default false. */
   interleaved?: boolean;
-  /** Stretches positions beyond the trained length: linearly, by base (NTK-aware), or by parts (YaRN). */
+  /**
+   * Stretches positions beyond the trained length. With w_i = base^(-2i/r):
+   *
+   * - `'linear'`: w_i / factor (Chen et al. 2023);
+   * - `'ntk'`: w_i factor^(-2i/(r - 2)), a greater base;
+   * - `'yarn'`: (1 - g_i) w_i + g_i w_i / factor (Peng et al. 2023, section 3.2), with cos and sin
+   *   multiplied by the attention factor (section 3.4). The ramp g_i is 0 for pairs that turn at least
+   *   betaFast times within originalLength and 1 for those that turn at most betaSlow times.
+   *
+   * Default none.
+   */
   scaling?:
-    | { type: 'linear' | 'ntk'; factor: number }
     | {
-        type: 'yarn';
+        /** Which way. */
+        type: 'linear' | 'ntk';
+        /** By how much the context is stretched. Finite, >= 1. */
         factor: number;
+      }
+    | {
+        /** By parts. */
+        type: 'yarn';
+        /** By how much the context is stretched. Finite, >= 1. */
+        factor: number;
+        /** The length the model was trained on, >= 1. */
         originalLength: number;
+        /** Turns from which a pair stays as it is. Finite, > betaSlow. Default 32. */
         betaFast?: number;
+        /** Turns up to which a pair is stretched in full. Finite, > 0. Default 1. */
         betaSlow?: number;
+        /** Factor on cos and sin. Finite, > 0. Default 0.1 ln(factor) + 1. */
         attentionFactor?: number;
       };
-  /** Given tables instead of base and scaling: [positions, rotaryDim/2], or one row per token [B, T, rotaryDim/2]. */
+  /**
+   * Given cosines instead of base and scaling: [P, rotaryDim/2], read at row `position`, or one row per
+   * token [B, T, rotaryDim/2], and then without positions. Together with `sin`.
+   */
   cos?: NdArray;
+  /** The sines, of the same shape. */
   sin?: NdArray;
-  /** For ranks 2 and 3. */
+  /** Heads side by side in ranks 2 and 3 of `rotaryEmbedding`; a layer has its own. */
   numHeads?: number;
 }
 
+/** The output, and what was asked for besides it. */
 export interface AttentionResult extends AttentionExtras {
-  /** Same rank as the query: [B, Hq, Tq, dv], [B, Tq, Hq*dv] or [Tq, Hq*dv]. Layers: the shape of x. */
+  /** Same rank as the query: [B, Hq, Tq, dV], [B, Tq, Hq * dV] or [Tq, Hq * dV]. Layers: the shape of x. */
   readonly output: NdArray;
 }
 
+/** The sizes of a multi-head attention layer. */
 export interface MultiHeadAttentionConfig {
+  /** Width of a token, at least 1. */
   dModel: number;
+  /** Query heads Hq, at least 1. */
   numHeads: number;
   /** Key/value heads, a divisor of `numHeads`. Default `numHeads`. */
   numKvHeads?: number;
@@ -193,28 +289,36 @@ export interface MultiHeadAttentionConfig {
   dV?: number;
   /** Width of the context in cross-attention. Default dModel. */
   dContext?: number;
-  /** Rotates q and k by their positions after projection. */
+  /**
+   * Rotates q and k after projection, each token by its position: `offset`, plus the length of the cache
+   * if there is one, plus its place in the call. Default none.
+   */
   rotary?: RotaryOptions;
   /** How matrices are stored. Default `'in_out'` (y = x W); PyTorch's Linear is `'out_in'`. */
   weightLayout?: 'in_out' | 'out_in';
 }
 
-/** Shapes for `'in_out'`; `'out_in'` swaps the two extents. Either wq, wk and wv, or wqkv. */
+/** Shapes for `'in_out'`; `'out_in'` swaps the two extents. Either wq, wk and wv, or wqkv. Biases are optional. */
 export interface MultiHeadAttentionWeights {
-  /** [dModel, Hq*dK] */
+  /** [dModel, Hq * dK] */
   wq?: NdArray;
-  /** [dContext, Hkv*dK] */
+  /** [dContext, Hkv * dK] */
   wk?: NdArray;
-  /** [dContext, Hkv*dV] */
+  /** [dContext, Hkv * dV] */
   wv?: NdArray;
-  /** Fused, self-attention only: [dModel, Hq*dK + Hkv*dK + Hkv*dV] */
+  /** Fused, self-attention only: [dModel, Hq * dK + Hkv * dK + Hkv * dV] */
   wqkv?: NdArray;
-  /** [Hq*dV, dModel] */
+  /** [Hq * dV, dModel] */
   wo: NdArray;
+  /** [Hq * dK] */
   bq?: Float32Array;
+  /** [Hkv * dK] */
   bk?: Float32Array;
+  /** [Hkv * dV] */
   bv?: Float32Array;
+  /** The three above, side by side; with wqkv. */
   bqkv?: Float32Array;
+  /** [dModel] */
   bo?: Float32Array;
 }
 
@@ -224,33 +328,57 @@ export type LayerOptions = Omit<AttentionOptions, 'numHeads' | 'numKvHeads'> & {
   context?: ArrayInput;
 };
 
-/** A multi-head attention layer. Holds packed weights in WebAssembly memory until disposed. */
+/**
+ * A multi-head attention layer (Vaswani et al. 2017, section 3.2.2). Holds packed weights in WebAssembly
+ * memory until disposed.
+ */
 export interface MultiHeadAttention {
   /**
-   * y = attention(x Wq + bq, c Wk + bk, c Wv + bv) Wo + bo with c the context or x.
-   * x: [B, T, dModel] or [T, dModel].
+   * With c the context or, without one, x:
+   *
+   *     Q = x Wq + bq,  K = c Wk + bk,  V = c Wv + bv       split into heads
+   *     Q, K = rotary(Q), rotary(K)                         if configured
+   *     y = attention(Q, K, V) Wo + bo                      heads side by side
+   *
+   * x is [B, T, dModel] or [T, dModel], and so is y. With a cache the keys and values of these tokens are
+   * appended to it: decoding one token at a time gives the rows of one causal pass over all of them.
+   *
+   * Error bound: that of a product with inner size n, u (n + 2) (sum |a| |b| + |bias|) per element, through
+   * the three projections, {@link Qkv.attention} on the projected arrays, and the output projection;
+   * u = 2^-24.
+   *
+   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
+   * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
   forward(x: ArrayInput, options: LayerOptions & { out: Tensor }): AttentionExtras;
+  /** The same, and returns y as `output`. */
   forward(x: ArrayInput, options?: LayerOptions): AttentionResult;
   /** Gives the memory back. Calling it again does nothing. */
   dispose(): void;
+  /** `dispose()`, for `using`. */
   [Symbol.dispose](): void;
 }
 
+/**
+ * What a block is made of. The sizes of its attention are those of both attentions, but `rotary` is the
+ * self-attention's alone and `dContext` the cross-attention's.
+ */
 export interface TransformerBlockConfig extends MultiHeadAttentionConfig {
+  /** Width inside the feed-forward layer, at least 1. */
   dFeedForward: number;
   /** `'pre'`: x + sub(norm(x)); `'post'`: norm(x + sub(x)). Default `'pre'`. */
   norm?: 'pre' | 'post';
-  /** Default `'layer'`. */
+  /** {@link Qkv.layerNorm} or {@link Qkv.rmsNorm}, over dModel. Default `'layer'`. */
   normType?: 'layer' | 'rms';
-  /** Default `'gelu'` (erf); `'swiglu'` gates: silu(x wGate) * (x w1). */
+  /** Of the feed-forward layer. Default `'gelu'` (erf); `'swiglu'` gates: silu(x wGate + bGate) * (x w1 + b1). */
   activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu';
   /** Adds a cross-attention sub-layer: the decoder of an encoder-decoder. Default false. */
   crossAttention?: boolean;
-  /** Of all norms. Default 1e-5. */
+  /** Inside the root of all norms. Finite, >= 0. Default 1e-5. */
   epsilon?: number;
 }
 
+/** Of one norm. */
 export interface NormWeights {
   /** [dModel] */
   gamma: Float32Array;
@@ -258,64 +386,127 @@ export interface NormWeights {
   beta?: Float32Array;
 }
 
+/** The weights of a block; `weightLayout` concerns w1, w2 and wGate too. */
 export interface TransformerBlockWeights {
+  /** Of the self-attention. */
   attention: MultiHeadAttentionWeights;
+  /** Of the cross-attention; with crossAttention only. */
   cross?: MultiHeadAttentionWeights;
   /** Of the self-attention. */
   norm1: NormWeights;
+  /** Of the cross-attention; with crossAttention only. */
   normCross?: NormWeights;
   /** Of the feed-forward layer. */
   norm2: NormWeights;
   /** [dModel, dFeedForward] */
   w1: NdArray;
+  /** [dFeedForward] */
   b1?: Float32Array;
   /** [dFeedForward, dModel] */
   w2: NdArray;
+  /** [dModel] */
   b2?: Float32Array;
   /** [dModel, dFeedForward], with swiglu */
   wGate?: NdArray;
+  /** [dFeedForward], with swiglu */
   bGate?: Float32Array;
 }
 
+/** What a block's call takes; all but `context` and `contextKeyLengths` concerns its self-attention. */
 export type BlockOptions = LayerOptions & {
-  /** Tokens of the context in use, one number per batch row. */
+  /**
+   * Tokens of the context in use, one number 0 to Tk per batch row; the others count for nothing, whatever
+   * they hold. With crossAttention only. Default all.
+   */
   contextKeyLengths?: Int32Array;
 };
 
 /** A transformer block. Holds packed weights in WebAssembly memory until disposed. */
 export interface TransformerBlock {
-  /** `causal`, `cache` and the other options concern the self-attention; the extras are its own. */
+  /**
+   * With context the output of the encoder:
+   *
+   *     pre:   h = x + attention(norm1(x))              post:  h = norm1(x + attention(x))
+   *            h = h + cross(normCross(h), context)            h = normCross(h + cross(h, context))
+   *            y = h + feedForward(norm2(h))                   y = norm2(h + feedForward(h))
+   *     feedForward(h) = f(h w1 + b1) w2 + b2                  f the activation
+   *
+   * The line in the middle only with crossAttention. x and y are [B, T, dModel] or [T, dModel]. `causal`,
+   * `cache` and the other options concern the self-attention; the extras are its own. A stack of pre-norm
+   * blocks usually ends with one more norm.
+   *
+   * Each part keeps its own error bound for the input it is given. How these errors add up depends on the
+   * weights; with up to 129 features and weights that keep the variance of what they multiply,
+   * |y - exact| <= 4e-6 max(1, |exact|).
+   *
+   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
+   * `disposed`; nothing is changed then, and a cache keeps its length and contents.
+   */
   forward(x: ArrayInput, options: BlockOptions & { out: Tensor }): AttentionExtras;
+  /** The same, and returns y as `output`. */
   forward(x: ArrayInput, options?: BlockOptions): AttentionResult;
   /** Gives the memory back. Calling it again does nothing. */
   dispose(): void;
+  /** `dispose()`, for `using`. */
   [Symbol.dispose](): void;
 }
 
-/** An engine: one WebAssembly instance. Get it from {@link init}. */
+/**
+ * An engine: one WebAssembly instance. Get it from {@link init}. Once it is disposed, every function but
+ * `dispose()` throws a {@link QkvError} `disposed`; where memory runs out, `out_of_memory`, and the engine
+ * stays usable.
+ */
 export interface Qkv {
+  /** What is running. */
   readonly info: EngineInfo;
 
-  /** A tensor of this engine, zero unless `data` is given. */
+  /**
+   * A tensor of this engine, zero unless `data` is given.
+   * @throws {@link QkvError} `invalid_argument` for a shape that is none, `out_of_range` beyond 2^30
+   * elements, `shape_mismatch` unless `data` has as many, `out_of_memory`, `disposed`
+   */
   tensor(shape: readonly number[], data?: ArrayLike<number>): Tensor;
 
   /**
-   * Scaled dot-product attention: for every batch row, query head and query i,
+   * Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1): for every batch row b, query head h
+   * and query i, in this order,
    *
-   *     s_j = softcap(scale * (q_i . k_j)) + mask_ij + bias_ij
-   *     p = softmax over allowed j of s_j / temperature, with the sink in the denominator
+   *     s_j   = scale * (q_i . k_j)
+   *     s_j   = softcap * tanh(s_j / softcap)               if a softcap is given
+   *     s_j   = s_j + mask_ij + bias_ij                     whichever are given; ALiBi is a bias
+   *     p     = softmax over allowed j of s_j / temperature with the sink in the denominator
    *     out_i = sum_j dropout(p_j) v_j
    *
-   * q is [B, Hq, Tq, dK], [B, Tq, Hq*dK] or [Tq, Hq*dK]; k and v likewise with Hkv heads, Tk keys and
-   * widths dK and dV. Any size of at least 1 works; an empty sequence gives an empty result. A row that
-   * may read no key gives zeros. An excluded key contributes exactly nothing, even if it is NaN.
+   * q is [B, Hq, Tq, dK], [B, Tq, Hq * dK] or [Tq, Hq * dK]; k and v likewise with Hkv heads, Tk keys and
+   * widths dK and dV; Hq is a multiple of Hkv and query head h reads key/value head h / (Hq / Hkv). Any
+   * size of at least 1 works; an empty sequence gives an empty result. With a cache, k and v are new tokens
+   * and Tk is its new length.
    *
-   * Error against exact arithmetic, with u = 2^-24, A the largest sum of |scale q_d k_d| + |mask| +
-   * |bias| over the row's keys divided by the temperature (or the size of the sink), and V the largest
-   * |v| (divided by 1 - dropout rate): |out - exact| <= u V (2 (dK + 16) A + 3 Tk + 40). Vaswani et al. 2017, section 3.2.1; Dao et al. 2022 for the tiling.
+   * Masks, biases of -Infinity, causality, the window and key lengths exclude keys, combined by "and". A
+   * row that may read no key gives zeros in `output` and `weights`, `lse` -Infinity and entropy 0. An
+   * excluded key contributes exactly nothing, even if it holds NaN or infinity. NaN or infinity in an
+   * allowed place reaches the rows that may read it and no other. Changing a key or value that a row may not
+   * read leaves the row bit for bit as it was. Order and offsets follow ONNX Attention-24; computed in tiles
+   * with a running maximum (Milakov & Gimelshein 2018; Dao et al. 2022), so no T x T array ever exists
+   * unless weights or logits are asked for.
    *
-   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
-   * `disposed`; nothing is changed then.
+   * Error bound against exact arithmetic on the same inputs, with u = 2^-24 and, for the row at hand, A the
+   * largest over allowed j of (|scale| sum_d |q_d k_jd| + |mask_j| + |bias_j|) / temperature, or the size of
+   * the sink if that is greater, V the largest |v| / (1 - dropout rate), and w the exact weight:
+   *
+   *     |output - exact|  <= u V (2 (dK + 16) A + 3 Tk + 40)
+   *     |weights - exact| <= u w (2 (dK + 16) A + Tk + 40), plus 2^-126
+   *     |logits - exact|  <= u (dK + 16) A temperature
+   *     |lse - exact|     <= u ((dK + 16) A + Tk + 40 + |lse|)
+   *     |entropy - exact| <= u (2 (dK + 16) A + 2 Tk + 80) (ln Tk + 2)
+   *
+   * @throws {@link QkvError}, with nothing changed and a cache as it was:
+   * `invalid_argument` for a type, an unknown option, a number that is not finite, a temperature that is
+   * not positive, a missing or needless `causalOffset`, a missing `numHeads`, `out` that is an input;
+   * `shape_mismatch` for ranks and extents that do not fit;
+   * `out_of_range` for `rows`, `window`, `softcap`, `keyLengths` or a dropout rate outside their range, or
+   * more tokens than the cache has room for;
+   * `out_of_memory`; `disposed`.
    */
   attention(
     q: ArrayInput,
@@ -323,6 +514,7 @@ export interface Qkv {
     v: ArrayInput,
     options: AttentionOptions & { out: Tensor },
   ): AttentionExtras;
+  /** The same, and returns the output as a new array. */
   attention(
     q: ArrayInput,
     k: ArrayInput,
@@ -331,20 +523,29 @@ export interface Qkv {
   ): AttentionResult;
 
   /**
-   * Room for `capacity` tokens, all of it taken now.
-   * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `out_of_memory`
+   * A cache with room for `capacity` tokens, all of it taken now: 4 B Hkv capacity (dK + dV) bytes, dV
+   * and capacity rounded up to whole panels.
+   * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `out_of_memory`, `disposed`
    */
   kvCache(options: {
+    /** B, at least 1. Default 1. */
     batch?: number;
+    /** Hkv, at least 1. */
     numKvHeads: number;
+    /** Most tokens that it can hold, at least 0. */
     capacity: number;
+    /** Width of a key, at least 1. */
     dK: number;
+    /** Width of a value, at least 1. Default dK. */
     dV?: number;
   }): KvCache;
 
   /**
-   * A layer with these weights, which are copied and packed once. Vaswani et al. 2017, section 3.2.2.
-   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`
+   * A layer with these weights, which are copied and packed once; what it computes stands at
+   * {@link MultiHeadAttention.forward}. Vaswani et al. 2017, section 3.2.2.
+   * @throws {@link QkvError} `invalid_argument` for a weight that is missing, given twice (separate and
+   * fused) or of another type, `shape_mismatch` for extents that do not follow from `config`,
+   * `out_of_range` for sizes below 1 or heads that do not divide, `out_of_memory`, `disposed`
    */
   multiHeadAttention(
     config: MultiHeadAttentionConfig,
@@ -353,8 +554,11 @@ export interface Qkv {
 
   /**
    * Self-attention, optional cross-attention and feed-forward, each with a residual and a norm; an
-   * encoder-decoder is stacks of these. Vaswani et al. 2017 (post-norm), Xiong et al. 2020 (pre-norm).
-   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`
+   * encoder-decoder is stacks of these. What it computes stands at {@link TransformerBlock.forward}.
+   * Vaswani et al. 2017 (post-norm), Xiong et al. 2020 (pre-norm).
+   * @throws {@link QkvError} as `multiHeadAttention`, and `invalid_argument` for `cross` or `normCross`
+   * that does not go with `crossAttention`, a beta with RMS norm, wGate or bGate without swiglu, or an
+   * epsilon that is not finite or negative
    */
   transformerBlock(
     config: TransformerBlockConfig,
@@ -362,107 +566,261 @@ export interface Qkv {
   ): TransformerBlock;
 
   /**
-   * [length, dModel]: PE(p, 2i) = sin(p w_i), PE(p, 2i+1) = cos(p w_i), w_i = base^(-2i/dModel), for
-   * p = offset, offset + 1, ... Error at most 1.2e-7 at every position up to 2^20 either way.
-   * `concatenated` puts all sines first. Vaswani et al. 2017, section 3.5.
-   * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `out_of_memory`
+   * Sinusoidal encoding (Vaswani et al. 2017, section 3.5) of positions p = offset, offset + 1, ...,
+   * [length, dModel]:
+   *
+   *     PE(p, 2i) = sin(p w_i),  PE(p, 2i + 1) = cos(p w_i),  w_i = base^(-2i / dModel)
+   *
+   * dModel may be odd: the last column is then a sine. Angles are formed in double precision and each value
+   * is rounded once, so |error| <= 1.2e-7 at every position up to 2^20 either way; row p is bit for bit the
+   * same whatever `offset` the table starts at.
+   *
+   * @throws {@link QkvError} `invalid_argument` (a type, base not finite or below 1), `out_of_range` (a
+   * position beyond 2^20, dModel below 1), `out_of_memory`, `disposed`
    */
   sinusoidalEncoding(
     length: number,
     dModel: number,
-    options?: { offset?: number; base?: number; layout?: 'interleaved' | 'concatenated' },
-  ): NdArray;
-
-  /**
-   * M_k with PE(p + k) = M_k PE(p) for every p, within 2.4e-7: as [ceil(dModel/2), 2, 2] rotations of
-   * each (sin, cos) pair, or dense [dModel, dModel] for the given layout (even dModel only: no matrix
-   * shifts a sine without its cosine).
-   * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `unsupported`, `out_of_memory`
-   */
-  sinusoidalShift(
-    k: number,
-    dModel: number,
     options?: {
+      /** The first position. Default 0. */
+      offset?: number;
+      /** Wavelengths run from 2 pi to 2 pi base. Finite, >= 1. Default 10000. */
       base?: number;
-      form?: 'blocks' | 'dense';
+      /** sin, cos, sin, cos, ... or all sines first. Default `'interleaved'`. */
       layout?: 'interleaved' | 'concatenated';
     },
   ): NdArray;
 
   /**
-   * Rotary position embedding of [B, H, T, d], [B, T, H*d] or [T, H*d]; same shape. Su et al. 2021.
-   * |y - exact| <= 1.9e-7 of the length of its pair (times YaRN's attention factor) up to position 2^20.
-   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`
+   * The rotations M_k with PE(p + k) = M_k PE(p) for every p: one 2x2 block for each frequency, acting on
+   * (sin, cos),
+   *
+   *     [  cos(k w_i)  sin(k w_i) ]
+   *     [ -sin(k w_i)  cos(k w_i) ]
+   *
+   * as [ceil(dModel / 2), 2, 2] blocks, or as one dense [dModel, dModel] matrix that acts on a row in the
+   * given layout. |PE(p + k) - M_k PE(p)| <= 2.4e-7 for float32 encodings; k may be negative.
+   *
+   * @throws {@link QkvError} as `sinusoidalEncoding`, and `unsupported` for a dense matrix of odd dModel:
+   * the last sine has no cosine beside it, and no matrix can shift it
+   */
+  sinusoidalShift(
+    k: number,
+    dModel: number,
+    options?: {
+      /** That of the encoding. Default 10000. */
+      base?: number;
+      /** Default `'blocks'`. */
+      form?: 'blocks' | 'dense';
+      /** That of the encoding, for the dense form. Default `'interleaved'`. */
+      layout?: 'interleaved' | 'concatenated';
+    },
+  ): NdArray;
+
+  /**
+   * Rotary position embedding (Su et al. 2021, RoFormer, section 3.2.2): pair i of the token at position p
+   * is turned by the angle p w_i,
+   *
+   *     y1 = cos(p w_i) x1 - sin(p w_i) x2
+   *     y2 = sin(p w_i) x1 + cos(p w_i) x2,      w_i = base^(-2i / r), i < r / 2
+   *
+   * x is [B, H, T, d], [B, T, H * d] or [T, H * d], and the result has its shape. Scores of rotated queries and
+   * keys depend on the distance between positions alone. With u = 2^-24 and `a` YaRN's attention factor
+   * (1 otherwise), for every |position| <= 2^20:
+   *
+   *     |y - exact| <= 3.1 u a sqrt(x1^2 + x2^2) + 2^-148
+   *     |y - exact| <= 2.1 u (|c x1| + |s x2|) + 2^-148         with tables given, for their c and s
+   *
+   * NaN and infinity stay within their pair.
+   *
+   * @throws {@link QkvError} `invalid_argument` (options that exclude each other or have no meaning),
+   * `shape_mismatch`, `out_of_range` (rotaryDim odd or above d, a position beyond 2^20 or outside the
+   * table), `out_of_memory`, `disposed`
    */
   rotaryEmbedding(x: ArrayInput, options?: RotaryOptions): NdArray;
 
-  /** [numHeads] slopes of ALiBi, also for numbers that are not powers of two. Press et al. 2022. */
+  /**
+   * Slopes of ALiBi (Press et al. 2022, section 3), [numHeads]; the bias of head h is
+   * -slopes[h] |i + causalOffset - j|. For a power of two n, m_k = 2^(-8k / n) with k = 1 .. n; for other
+   * numbers, as in the authors' code, the slopes of the greatest power of two n below, followed by every
+   * second slope of 2n. |error| <= 1.01 u m with u = 2^-24, and none where m is a power of two.
+   * @throws {@link QkvError} `invalid_argument`, `out_of_range` (below 1), `out_of_memory`, `disposed`
+   */
   alibiSlopes(numHeads: number): Float32Array;
 
   /**
-   * [H, Tq, Tk] from a [numBuckets, H] table: distances fall into buckets, half of them exact, half
-   * logarithmic up to maxDistance (128). `offset` is the position of query 0 minus that of key 0.
-   * Raffel et al. 2020.
+   * Relative position bias of T5 (Raffel et al. 2020, section 2.1), [H, Tq, Tk] from a table
+   * [numBuckets, H] of 2 (4 when bidirectional) to 1024 rows:
+   *
+   *     bias(h, i, j) = table(bucket(j - (i + offset)), h)
+   *
+   * With N buckets for a direction (half of them when bidirectional), of which E = N / 2 are exact, both
+   * rounded down, the distance n falls into bucket n for n < E and otherwise into
+   * min(E + floor(ln(n / E) / ln(maxDistance / E) (N - E)), N - 1); keys after the query into N more when
+   * bidirectional, and into bucket 0 when not. Values are copied: no error.
+   *
+   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch` (the table), `out_of_range` (a length
+   * below 0, maxDistance not above E or beyond 2^20, offset beyond 2^20), `out_of_memory`, `disposed`
    */
   t5RelativeBias(
     table: NdArray,
     queryLength: number,
     keyLength: number,
-    options?: { bidirectional?: boolean; maxDistance?: number; offset?: number },
+    options?: {
+      /** Encoders tell keys after the query from keys before it; decoders (false) need not. Default true. */
+      bidirectional?: boolean;
+      /** From this distance on all keys share the last bucket. Default 128. */
+      maxDistance?: number;
+      /** Position of query 0 minus that of key 0. Default 0. */
+      offset?: number;
+    },
   ): NdArray;
 
   /**
-   * Position term of Transformer-XL, (q_i + v_h) . r, unscaled: q [B, H, Tq, d], r [Tk+Tq-1, H*d] (row
-   * t encodes the distance i + (Tk-Tq) - j = Tk-1-t), v [H, d] -> [B, H, Tq, Tk]. Dai et al. 2019.
+   * Position terms of Transformer-XL (Dai et al. 2019, section 3.3, terms b and d), [B, H, Tq, Tk]:
+   *
+   *     bias(b, h, i, j) = (q(b, h, i) + v(h)) . r(t, h),   t = Tq - 1 - i + j
+   *
+   * q is [B, H, Tq, d]; r is [Tk + Tq - 1, H * d], its row t the projected encoding of the distance
+   * i + (Tk - Tq) - j = Tk - 1 - t; v is [H, d]. Not scaled: multiply q and v by the scale of the attention
+   * it goes to, or r. With u = 2^-24 and d <= 4096,
+   * |bias - exact| <= (d + 2) u sum (|q| + |v|) |r|, plus d 2^-149.
+   *
+   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_memory`, `disposed`
    */
   transformerXlBias(q: ArrayInput, r: NdArray, v: NdArray): NdArray;
 
   /**
-   * Rows offset, offset + 1, ... of a learned table [maxLength, dModel]. Past its end: an error, or
-   * the last row with `'clamp'`.
-   * @throws {@link QkvError} `out_of_range`, `shape_mismatch`, `invalid_argument`
+   * Learned positions (Gehring et al. 2017): rows offset, offset + 1, ... of `table`
+   * [maxLength, dModel], bit for bit, as [length, dModel].
+   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range` (past the end with
+   * `'error'`, below 0, or a table without rows), `out_of_memory`, `disposed`
    */
   learnedEncoding(
     table: NdArray,
     length: number,
-    options?: { offset?: number; outOfRange?: 'error' | 'clamp' },
+    options?: {
+      /** The first position. Default 0. */
+      offset?: number;
+      /** Past the end of the table: refuse, or take its last row. Default `'error'`. */
+      outOfRange?: 'error' | 'clamp';
+    },
   ): NdArray;
 
   /**
-   * (x - mean) / sqrt(variance + epsilon) * gamma + beta over the axes from `axis` (-1) to the last, with
-   * the population variance; gamma and beta have one number for each element of those axes. Ba et al. 2016.
+   * Layer normalisation (Ba, Kiros & Hinton 2016; ONNX LayerNormalization-17) over the n elements of the
+   * axes from `axis` to the last; the result has the shape of x:
+   *
+   *     mean = sum(x) / n,  variance = sum((x - mean)^2) / n,  s = sqrt(variance + epsilon)
+   *     out  = (x - mean) / s * gamma + beta
+   *
+   * A constant row gives beta exactly. A row that holds NaN or infinity gives NaN and leaves other rows
+   * alone. For n <= 2^24, with u = 2^-24, z = (x - mean) / s and q = u |mean| / s:
+   * |out - exact| <= u (|gamma| (22 + 18 |z|) (1 + 2 q)^2 + |exact|), plus 2^-149.
+   *
+   * @throws {@link QkvError} `invalid_argument` (a type, epsilon not finite or negative), `shape_mismatch`
+   * (gamma or beta), `out_of_range` (axis outside [-rank, rank)), `out_of_memory`, `disposed`
    */
   layerNorm(
     x: ArrayInput,
-    options?: { gamma?: Float32Array; beta?: Float32Array; axis?: number; epsilon?: number },
+    options?: {
+      /** Factors, n of them. Default 1. */
+      gamma?: Float32Array;
+      /** Terms, n of them. Default 0. */
+      beta?: Float32Array;
+      /** First normalised axis; negative counts from the end. Default -1. */
+      axis?: number;
+      /** Inside the root. Finite, >= 0. Default 1e-5. */
+      epsilon?: number;
+    },
   ): NdArray;
 
-  /** x / sqrt(mean(x^2) + epsilon) * gamma over the same axes. Zhang & Sennrich 2019. */
+  /**
+   * RMS normalisation (Zhang & Sennrich 2019; ONNX RMSNormalization-23) over the same axes:
+   *
+   *     out = x / sqrt(sum(x^2) / n + epsilon) * gamma
+   *
+   * A row of zeros gives 0; infinity gives NaN in its own place and 0 in the rest of its row. For
+   * n <= 2^24: |out - exact| <= 14 u |exact|, plus 2^-149 (1 + |gamma|), u = 2^-24.
+   *
+   * @throws {@link QkvError} as `layerNorm`
+   */
   rmsNorm(
     x: ArrayInput,
-    options?: { gamma?: Float32Array; axis?: number; epsilon?: number },
+    options?: {
+      /** Factors, n of them. Default 1. */
+      gamma?: Float32Array;
+      /** First normalised axis; negative counts from the end. Default -1. */
+      axis?: number;
+      /** Inside the root. Finite, >= 0. Default 1e-5. */
+      epsilon?: number;
+    },
   ): NdArray;
 
-  /** x Phi(x), exactly or by the tanh formula. Hendrycks & Gimpel 2016. */
-  gelu(x: ArrayInput, options?: { approximate?: 'none' | 'tanh' }): NdArray;
+  /**
+   * x Phi(x) = x / 2 (1 + erf(x / sqrt(2))), or by the formula
+   * x / 2 (1 + tanh(g)), g = sqrt(2 / pi) (x + 0.044715 x^3) (Hendrycks & Gimpel 2016; ONNX Gelu-20); the
+   * result has the shape of x. With u = 2^-24 and y the exact value, where x^2 and |g| count for x < 0 only:
+   *
+   *     |out - y| <= u |y| (22 + x^2 / 2), plus 2^-125     exact
+   *     |out - y| <= u |y| (8 + 8 |g|), plus 2^-122        tanh
+   *
+   * @throws {@link QkvError} `invalid_argument`, `out_of_memory`, `disposed`
+   */
+  gelu(
+    x: ArrayInput,
+    options?: {
+      /** The tanh formula, or not. Default `'none'`. */
+      approximate?: 'none' | 'tanh';
+    },
+  ): NdArray;
 
-  /** Rows of table [vocabulary, dModel]. @throws {@link QkvError} `out_of_range` for an unknown id */
+  /**
+   * Token embedding: row ids[i] of `table` [vocabulary, dModel] for each i, bit for bit, as
+   * [ids.length, dModel].
+   * @throws {@link QkvError} `out_of_range` for an id outside [0, vocabulary), `shape_mismatch`,
+   * `invalid_argument`, `out_of_memory`, `disposed`
+   */
   embedding(table: NdArray, ids: Int32Array): NdArray;
 
-  /** -sum_j w_j ln w_j of every row, nats; weights [..., T] -> [...]. */
+  /**
+   * Entropy -sum_j w_j ln w_j of every row, in nats; weights [..., T] -> [...]. 0 for a row of zeros, NaN for
+   * a negative weight. With u = 2^-24,
+   * |error| <= u |out| + (T + 4) 2^-52 sum_j |w_j ln w_j| + 2^-150.
+   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch` (no axis), `out_of_memory`, `disposed`
+   */
   entropy(weights: ArrayInput): NdArray;
 
-  /** Per head [B, H]: mean entropy, mean distance |i-j|, mean largest weight, mean weight on the first key. */
+  /**
+   * What the weights [B, H, Tq, Tk] say about where a head looks: means over its query rows, each [B, H].
+   * A row of zeros counts as zeros. With u = 2^-24 and S the same mean of absolute values,
+   * |error| <= (u + (Tq + Tk + 8) 2^-52) S + 2^-150.
+   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_memory`, `disposed`
+   */
   headStatistics(weights: ArrayInput): {
+    /** Mean entropy of the rows, in nats. */
     entropy: NdArray;
+    /** Mean of sum_j w_ij |i - j|, in tokens. */
     distance: NdArray;
+    /** Mean largest weight. */
     maxWeight: NdArray;
+    /** Mean weight on key 0, the usual attention sink. */
     firstKey: NdArray;
   };
 
-  /** Bytes of WebAssembly memory, bytes in use by data and scratch, and live tensors and layers. */
-  memory(): { heapBytes: number; usedBytes: number; handles: number };
+  /**
+   * What the engine holds.
+   * @throws {@link QkvError} `disposed`
+   */
+  memory(): {
+    /** Bytes of WebAssembly memory; it never shrinks. */
+    heapBytes: number;
+    /** Bytes of it in use by data and scratch. */
+    usedBytes: number;
+    /** Live tensors, caches, layers and blocks. */
+    handles: number;
+  };
 
-  /** Drops the instance; every tensor and layer of it is disposed. Calling it again does nothing. */
+  /** Drops the instance; every tensor, cache, layer and block of it is disposed. Calling it again does nothing. */
   dispose(): void;
 }

@@ -9,6 +9,7 @@
 
 namespace qkv {
 
+/// The functions of activate().
 enum class Activation : std::uint8_t {
   kRelu,      ///< max(x, 0)
   kGelu,      ///< x Phi(x) = x / 2 (1 + erf(x / sqrt(2)))

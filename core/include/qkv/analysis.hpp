@@ -22,10 +22,10 @@ Status row_entropy(TensorView<const float> weights, TensorView<float> out) noexc
 
 /// What head_statistics() writes, each [B, H]. Absent views cost nothing.
 struct HeadStatistics {
-  TensorView<float> entropy;     ///< mean entropy of the rows, in nats
-  TensorView<float> distance;    ///< mean of sum_j w_ij |i + offset - j|
-  TensorView<float> max_weight;  ///< mean largest weight
-  TensorView<float> first_key;   ///< mean weight on key 0, the usual attention sink
+  TensorView<float> entropy = {};     ///< mean entropy of the rows, in nats
+  TensorView<float> distance = {};    ///< mean of sum_j w_ij |i + offset - j|
+  TensorView<float> max_weight = {};  ///< mean largest weight
+  TensorView<float> first_key = {};   ///< mean weight on key 0, the usual attention sink
 };
 
 /// Means over the query rows of each head of `weights`, [B, H, Tq, Tk] with a contiguous last axis.

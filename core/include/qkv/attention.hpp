@@ -16,15 +16,15 @@ class KvCache;
 /// Randomly drops weights, as in training (forward only): each is kept with probability 1 - rate and
 /// then divided by it. Which ones is a pure function of (seed, batch row, head, query, key).
 struct Dropout {
-  float rate = 0.0F;  ///< in [0, 1)
-  std::uint64_t seed = 0;
+  float rate = 0.0F;       ///< in [0, 1)
+  std::uint64_t seed = 0;  ///< any; the same seed drops the same weights
 };
 
 /// How scores become weights. The defaults are plain attention over all keys.
 struct AttentionOptions {
   /// Factor on q.k. Default 1/sqrt(d_k), which keeps the variance of the logits at 1 for
   /// unit-variance q and k (Vaswani et al. 2017, section 3.2.1). Finite.
-  std::optional<float> scale;
+  std::optional<float> scale = std::nullopt;
   /// c > 0: scores become c tanh(s / c), before any bias. 0 for none. Finite.
   float softcap = 0.0F;
   /// tau > 0: logits are divided by it before the softmax. Towards 0 the weights tend to the
@@ -36,27 +36,29 @@ struct AttentionOptions {
   /// ALiBi measure by it. With a cache the default is its length before the call, and without one 0 when
   /// Tq == Tk; otherwise those three need it, because libraries disagree: 0 aligns the top-left
   /// corners, Tk - Tq the bottom-right. A negative one leaves the leading rows without any key.
-  std::optional<Index> causal_offset;
+  std::optional<Index> causal_offset = std::nullopt;
   /// The same for each batch row, [B]; instead of causal_offset.
-  TensorView<const std::int32_t> causal_offsets;
+  TensorView<const std::int32_t> causal_offsets = {};
   /// With p = i + offset, query i may read keys p - window_left <= j <= p + window_right, both ends
-  /// included; -1 = unbounded.
+  /// included; -1 = unbounded, the default of both.
   Index window_left = -1;
-  Index window_right = -1;
-  /// Keys in use of each batch row, [B], 0 to Tk. Those past it are never read.
-  TensorView<const std::int32_t> key_lengths;
+  Index window_right = -1;  ///< see window_left
+  /// Keys in use of each batch row, [B], 0 to Tk; absent means all. Those past it are never read.
+  TensorView<const std::int32_t> key_lengths = {};
   /// Nonzero = may attend. Rank 1 to 4, broadcast right-aligned to [B, Hq, Tq, Tk].
-  TensorView<const std::uint8_t> mask;
+  TensorView<const std::uint8_t> mask = {};
   /// Added to the scores, where -inf excludes the key. Rank 1 to 4, broadcast right-aligned to
-  /// [B, Hq, Tq, Tk]. The two add up.
-  TensorView<const float> additive_mask;
-  TensorView<const float> bias;
+  /// [B, Hq, Tq, Tk].
+  TensorView<const float> additive_mask = {};
+  /// The same a second time; the two add up.
+  TensorView<const float> bias = {};
   /// [Hq]: adds -slope |i + offset - j| (ALiBi, Press et al. 2022); alibi_slopes() has the paper's.
-  TensorView<const float> alibi_slopes;
+  TensorView<const float> alibi_slopes = {};
   /// [Hq]: a logit, not divided by the temperature, that joins the maximum and the denominator of
   /// every row of its head but has no value: weights then sum to less than 1.
-  TensorView<const float> sinks;
-  Dropout dropout;
+  TensorView<const float> sinks = {};
+  /// Default rate 0, none.
+  Dropout dropout = {};
 };
 
 /// Where in the pipeline scores are read off.
@@ -70,21 +72,23 @@ enum class LogitStage : std::uint8_t {
 struct AttentionExtras {
   /// [B, Hq, row_end - row_begin, Tk]: the weights that multiply v, of these query rows. Contiguous
   /// last axis.
-  TensorView<float> weights;
+  TensorView<float> weights = {};
   /// [B, Hq, row_end - row_begin, Tk]: scores at `logit_stage`; -inf past the keys in use.
-  TensorView<float> logits;
+  TensorView<float> logits = {};
+  /// Where `logits` are read off.
   LogitStage logit_stage = LogitStage::kBiased;
-  /// Query rows [row_begin, row_end) for `weights` and `logits`; row_end < 0 means Tq.
+  /// Query rows [row_begin, row_end) for `weights` and `logits`; default all.
   Index row_begin = 0;
-  Index row_end = -1;
+  Index row_end = -1;  ///< below 0 means Tq
   /// [B, Hq, Tq]: log of the sum of exp(logit / temperature) over the allowed keys, and the sink;
   /// -inf if no key is allowed.
-  TensorView<float> lse;
+  TensorView<float> lse = {};
   /// [B, Hq, Tq]: -sum_j p_j ln p_j over the keys of each row before dropout, in nats, between 0 and
   /// ln Tk without a sink; 0 if no key is allowed.
-  TensorView<float> entropy;
+  TensorView<float> entropy = {};
 };
 
+/// What attention() reads and writes.
 struct AttentionArgs {
   /// [B, Hq, Tq, d_k]. The last axis is contiguous here and in k, v and out; use split_heads() for
   /// arrays that keep heads side by side.
@@ -95,8 +99,8 @@ struct AttentionArgs {
   TensorView<const float> v;
   /// [B, Hq, Tq, d_v]. Must not overlap any input.
   TensorView<float> out;
-  AttentionOptions options;
-  AttentionExtras extras;
+  AttentionOptions options = {};  ///< how scores become weights
+  AttentionExtras extras = {};    ///< what to write besides out
   /// When given, k and v hold the new tokens: they are appended, and the queries read everything the
   /// cache then holds, so that Tk below is its new length.
   KvCache* cache = nullptr;

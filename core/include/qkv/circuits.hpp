@@ -19,10 +19,10 @@ namespace qkv {
 
 /// Weights of one query head and of the key/value head it reads, as views of the layer's arrays.
 struct HeadWeights {
-  TensorView<const float> wq;  ///< [d_model, d_k]
-  TensorView<const float> wk;  ///< [d_context, d_k]
-  TensorView<const float> wv;  ///< [d_context, d_v]
-  TensorView<const float> wo;  ///< [d_v, d_model]
+  TensorView<const float> wq = {};  ///< [d_model, d_k]
+  TensorView<const float> wk = {};  ///< [d_context, d_k]
+  TensorView<const float> wv = {};  ///< [d_context, d_v]
+  TensorView<const float> wo = {};  ///< [d_v, d_model]
 };
 
 namespace detail {

@@ -9,6 +9,7 @@
 
 namespace qkv {
 
+/// A dense row-major Eigen matrix of T, const or not.
 template <class T>
 using RowMajorMatrix =
     Eigen::Matrix<std::remove_const_t<T>, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

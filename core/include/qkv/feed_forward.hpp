@@ -17,24 +17,33 @@ struct KernelTable;
 }
 
 /// The functions of qkv/activation.hpp, and the gated unit.
-enum class FeedForwardActivation : std::uint8_t { kRelu, kGelu, kGeluTanh, kSilu, kSwiglu };
+enum class FeedForwardActivation : std::uint8_t {
+  kRelu,      ///< Activation::kRelu
+  kGelu,      ///< Activation::kGelu
+  kGeluTanh,  ///< Activation::kGeluTanh
+  kSilu,      ///< Activation::kSilu
+  kSwiglu,    ///< silu(x Wgate + bgate) * (x W1 + b1)
+};
 
+/// The sizes of a feed-forward layer.
 struct FeedForwardConfig {
-  Index d_model = 0;
-  Index d_feed_forward = 0;
+  Index d_model = 0;         ///< width of a token, at least 1
+  Index d_feed_forward = 0;  ///< width of h, at least 1
+  /// Default the exact GELU.
   FeedForwardActivation activation = FeedForwardActivation::kGelu;
+  /// How w1, w2 and w_gate are stored.
   WeightLayout weight_layout = WeightLayout::kInOut;
 };
 
 /// Shapes for kInOut; kOutIn swaps the two extents of each matrix. Biases are optional; w_gate and
 /// b_gate go with kSwiglu only.
 struct FeedForwardWeights {
-  TensorView<const float> w1;      ///< [d_model, d_feed_forward]
-  TensorView<const float> b1;      ///< [d_feed_forward]
-  TensorView<const float> w2;      ///< [d_feed_forward, d_model]
-  TensorView<const float> b2;      ///< [d_model]
-  TensorView<const float> w_gate;  ///< [d_model, d_feed_forward]
-  TensorView<const float> b_gate;  ///< [d_feed_forward]
+  TensorView<const float> w1 = {};      ///< [d_model, d_feed_forward]
+  TensorView<const float> b1 = {};      ///< [d_feed_forward]
+  TensorView<const float> w2 = {};      ///< [d_feed_forward, d_model]
+  TensorView<const float> b2 = {};      ///< [d_model]
+  TensorView<const float> w_gate = {};  ///< [d_model, d_feed_forward]
+  TensorView<const float> b_gate = {};  ///< [d_feed_forward]
 };
 
 /// The feed-forward layer (Vaswani et al. 2017, section 3.3), for each token by itself:
@@ -52,6 +61,7 @@ class FeedForward {
   FeedForward() noexcept = default;
   /// Move-only; a layer that was moved from is empty.
   FeedForward(FeedForward&& other) noexcept { *this = std::move(other); }
+  /// Likewise. What this layer held goes to the other, which frees it in the end.
   FeedForward& operator=(FeedForward&& other) noexcept {
     config_ = other.config_;
     w1_ = std::move(other.w1_);
@@ -68,6 +78,7 @@ class FeedForward {
   static Status create(const FeedForwardConfig& config, const FeedForwardWeights& weights,
                        FeedForward& layer) noexcept;
 
+  /// What forward() reads and writes.
   struct ForwardArgs {
     TensorView<const float> x;  ///< [B, T, d_model], contiguous
     TensorView<float> y;        ///< [B, T, d_model], contiguous; may be x itself
@@ -80,7 +91,7 @@ class FeedForward {
   ///
   ///     h: |f'| product(d_model), plus the bound of f in qkv/activation.hpp; for SwiGLU with the
   ///        gate g = silu(x Wgate + bgate) so bounded by eg, and a = x W1 + b1 by ea:
-  ///        eg |a| + |g| ea + eg ea + u (|g| + eg) (|a| + ea)
+  ///        eg |a| + |g| ea + eg ea + u (|g| + eg) (|a| + ea), plus 2^-149
   ///     y: sum of the bound of h times |W2|, plus product(d_feed_forward) of h so enlarged
   ///
   /// Errors: kInvalidArgument (an empty layer, a null pointer where elements exist, an array that
@@ -91,6 +102,7 @@ class FeedForward {
   /// arguments that forward() would refuse.
   [[nodiscard]] std::size_t forward_scratch_bytes(const ForwardArgs& args) const noexcept;
 
+  /// As given to create().
   [[nodiscard]] const FeedForwardConfig& config() const noexcept { return config_; }
 
  private:

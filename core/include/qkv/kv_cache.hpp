@@ -14,14 +14,14 @@ namespace kernels {
 struct KernelTable;
 }
 
+/// The sizes of a cache; all but capacity at least 1.
 struct KvCacheConfig {
-  Index batch = 1;
-  Index num_kv_heads = 0;
-  /// Tokens there is room for; all of it is taken at creation.
+  Index batch = 1;         ///< B
+  Index num_kv_heads = 0;  ///< Hkv
+  /// Tokens there is room for; all of it is taken at creation. May be 0.
   Index capacity = 0;
-  Index d_k = 0;
-  /// 0 means d_k.
-  Index d_v = 0;
+  Index d_k = 0;  ///< width of a key
+  Index d_v = 0;  ///< width of a value; 0 means d_k
 };
 
 /// A cache for decoding: attention() with a cache appends the new keys and values in place, already in
@@ -33,6 +33,7 @@ class KvCache {
   KvCache() noexcept = default;
   /// Move-only; a cache that was moved from is without room.
   KvCache(KvCache&& other) noexcept { *this = std::move(other); }
+  /// Likewise. What this cache held goes to the other, which frees it in the end.
   KvCache& operator=(KvCache&& other) noexcept;
 
   /// Takes 4 B Hkv capacity (d_k + d_v) bytes, d_v and capacity rounded up to whole panels.
@@ -48,12 +49,15 @@ class KvCache {
   /// Forgets all tokens from `length` on. kOutOfRange unless 0 <= length <= length().
   Status truncate(Index length) noexcept;
 
-  /// Copies out what is held: keys to [B, Hkv, length, d_k], values to [B, Hkv, length, d_v].
-  /// Errors: kShapeMismatch, kInvalidArgument.
+  /// Copies out the keys that are held, bit for bit: `keys` is [B, Hkv, length, d_k] with a
+  /// contiguous last axis. Errors: kShapeMismatch, kInvalidArgument.
   Status read_keys(TensorView<float> keys) const noexcept;
+  /// The same for the values: `values` is [B, Hkv, length, d_v].
   Status read_values(TensorView<float> values) const noexcept;
 
+  /// Tokens that are held.
   [[nodiscard]] Index length() const noexcept { return length_; }
+  /// As given to create(), with d_v filled in.
   [[nodiscard]] const KvCacheConfig& config() const noexcept { return config_; }
 
  private:

@@ -10,14 +10,17 @@
 namespace qkv {
 
 /// How weight matrices are stored: y = x W has W as [in, out]; PyTorch's Linear keeps [out, in].
-enum class WeightLayout : std::uint8_t { kInOut, kOutIn };
+enum class WeightLayout : std::uint8_t {
+  kInOut,  ///< [in, out]
+  kOutIn,  ///< [out, in]
+};
 
-/// One matrix, packed for the kernels once, with its bias.
+/// One matrix, packed for the kernels once, with its bias. Layers make and hold these.
 struct PackedLinear {
-  AlignedBuffer panels;
-  AlignedBuffer bias;
-  Index in = 0;
-  Index out = 0;
+  AlignedBuffer panels;  ///< the matrix in the order in which kernels read it
+  AlignedBuffer bias;    ///< [out], or empty
+  Index in = 0;          ///< width of x
+  Index out = 0;         ///< width of x W
 };
 
 }  // namespace qkv

@@ -19,38 +19,41 @@ namespace kernels {
 struct KernelTable;
 }
 
+/// The sizes of a multi-head attention layer.
 struct MultiHeadAttentionConfig {
-  Index d_model = 0;
-  Index num_heads = 0;
+  Index d_model = 0;    ///< width of a token, at least 1
+  Index num_heads = 0;  ///< query heads Hq, at least 1
   /// Key/value heads (grouped-query attention); 0 means num_heads. Divides num_heads.
   Index num_kv_heads = 0;
   /// Width of a head of q and k; 0 means d_model / num_heads, which must then be whole.
   Index d_k = 0;
-  /// Width of a head of v; 0 means the same.
+  /// Width of a head of v; 0 means d_k.
   Index d_v = 0;
   /// Width of the context in cross-attention; 0 means d_model.
   Index d_context = 0;
+  /// How matrices are stored.
   WeightLayout weight_layout = WeightLayout::kInOut;
   /// Rotates q and k after projection, each token by its position: rotary.offset, plus the length of
   /// the cache if there is one, plus its place in the call (`positions` and rows for each token are
   /// taken as they are). In cross-attention the context's tokens count from rotary.offset too. Arrays
-  /// in it are copied.
+  /// in it are copied. Default none.
   std::optional<RotaryOptions> rotary = std::nullopt;
 };
 
 /// Shapes for kInOut; kOutIn swaps the two extents of each matrix. Either wq, wk and wv, or wqkv
 /// (columns in the order q, k, v; needs d_context == d_model). Biases are optional.
 struct MultiHeadAttentionWeights {
-  TensorView<const float> wq;    ///< [d_model, num_heads * d_k]
-  TensorView<const float> wk;    ///< [d_context, num_kv_heads * d_k]
-  TensorView<const float> wv;    ///< [d_context, num_kv_heads * d_v]
-  TensorView<const float> wqkv;  ///< [d_model, num_heads d_k + num_kv_heads d_k + num_kv_heads d_v]
-  TensorView<const float> wo;    ///< [num_heads * d_v, d_model]
-  TensorView<const float> bq;    ///< [num_heads * d_k]
-  TensorView<const float> bk;    ///< [num_kv_heads * d_k]
-  TensorView<const float> bv;    ///< [num_kv_heads * d_v]
-  TensorView<const float> bqkv;  ///< the three above, side by side; with wqkv
-  TensorView<const float> bo;    ///< [d_model]
+  TensorView<const float> wq = {};  ///< [d_model, num_heads * d_k]
+  TensorView<const float> wk = {};  ///< [d_context, num_kv_heads * d_k]
+  TensorView<const float> wv = {};  ///< [d_context, num_kv_heads * d_v]
+  /// [d_model, num_heads d_k + num_kv_heads d_k + num_kv_heads d_v]
+  TensorView<const float> wqkv = {};
+  TensorView<const float> wo = {};    ///< [num_heads * d_v, d_model]
+  TensorView<const float> bq = {};    ///< [num_heads * d_k]
+  TensorView<const float> bk = {};    ///< [num_kv_heads * d_k]
+  TensorView<const float> bv = {};    ///< [num_kv_heads * d_v]
+  TensorView<const float> bqkv = {};  ///< the three above, side by side; with wqkv
+  TensorView<const float> bo = {};    ///< [d_model]
 };
 
 /// Multi-head attention (Vaswani et al. 2017, section 3.2.2), with C = context or, without one, x:
@@ -69,6 +72,7 @@ class MultiHeadAttention {
   MultiHeadAttention() noexcept = default;
   /// Move-only; a layer that was moved from is empty.
   MultiHeadAttention(MultiHeadAttention&& other) noexcept { *this = std::move(other); }
+  /// Likewise. What this layer held goes to the other, which frees it in the end.
   MultiHeadAttention& operator=(MultiHeadAttention&& other) noexcept {
     config_ = other.config_;
     wq_ = std::move(other.wq_);
@@ -89,12 +93,14 @@ class MultiHeadAttention {
                        const MultiHeadAttentionWeights& weights,
                        MultiHeadAttention& layer) noexcept;
 
+  /// What forward() reads and writes.
   struct ForwardArgs {
-    TensorView<const float> x;        ///< [B, T, d_model], contiguous
-    TensorView<const float> context;  ///< [B, Tk, d_context], contiguous; absent = self-attention
-    TensorView<float> y;              ///< [B, T, d_model], contiguous; must not overlap the inputs
-    AttentionOptions options;
-    AttentionExtras extras;
+    TensorView<const float> x;  ///< [B, T, d_model], contiguous
+    /// [B, Tk, d_context], contiguous; absent = self-attention
+    TensorView<const float> context = {};
+    TensorView<float> y;            ///< [B, T, d_model], contiguous; must not overlap the inputs
+    AttentionOptions options = {};  ///< as for attention(), with Hq = num_heads
+    AttentionExtras extras = {};    ///< as for attention()
     /// When given, the keys and values of the context's tokens are appended to it and the queries
     /// read all it then holds, as attention() does: decoding one token at a time gives the rows of
     /// one causal pass over all of them.
@@ -107,9 +113,11 @@ class MultiHeadAttention {
   /// do not fit the layer. Nothing is written on error.
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
 
-  /// Bytes of workspace forward() takes: Q, K, V and O in full, and what attention() takes.
+  /// Bytes of workspace forward() takes: Q, K, V and O in full, and what attention() takes. 0 for
+  /// arguments that forward() would refuse.
   [[nodiscard]] std::size_t forward_scratch_bytes(const ForwardArgs& args) const noexcept;
 
+  /// As given to create(), with every size filled in.
   [[nodiscard]] const MultiHeadAttentionConfig& config() const noexcept { return config_; }
 
  private:

@@ -7,12 +7,13 @@
 
 namespace qkv {
 
+/// What layer_norm() and rms_norm() are told.
 struct NormOptions {
   /// Factors, one for each normalised element: shape [n] or that of the normalised axes. Absent
   /// means 1.
-  TensorView<const float> gamma;
+  TensorView<const float> gamma = {};
   /// Terms, likewise. Absent means 0. Only for layer_norm().
-  TensorView<const float> beta;
+  TensorView<const float> beta = {};
   /// First normalised axis; the last is always the last of x. Negative counts from the end.
   int axis = -1;
   /// Inside the root. Finite, >= 0.

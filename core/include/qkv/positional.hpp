@@ -15,10 +15,12 @@ enum class SinusoidLayout : std::uint8_t {
   kConcatenated,  ///< all sines, then all cosines
 };
 
+/// Which sinusoids. The defaults are the paper's.
 struct SinusoidOptions {
   /// Wavelengths run from 2 pi to 2 pi base. Finite, at least 1: below it angles would outgrow
   /// positions, and the error bound with them.
   double base = 10000.0;
+  /// Order of the columns.
   SinusoidLayout layout = SinusoidLayout::kInterleaved;
 };
 

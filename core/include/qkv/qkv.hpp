@@ -1,5 +1,9 @@
 /// @file
 /// Everything but what needs Eigen (qkv/eigen.hpp and qkv/circuits.hpp).
+
+/// @namespace qkv
+/// Scaled dot-product attention and what stands around it.
+
 #pragma once
 
 #include "qkv/activation.hpp"

@@ -20,6 +20,7 @@ namespace qkv {
 /// Errors: kInvalidArgument (null data, strided), kShapeMismatch (rank other than 1).
 Status alibi_slopes(TensorView<float> slopes) noexcept;
 
+/// How t5_relative_bias() sorts distances.
 struct T5Options {
   /// True: one half of the buckets for keys after the query, the other for the rest (encoders).
   /// False: keys after the query share bucket 0 with the query itself (decoders).

@@ -31,8 +31,14 @@ namespace qkv {
 ///            Linear in i between whole numbers, as in the authors' code and every checkpoint that
 ///            was trained with it; the paper's text has a ramp that is linear in the turns.
 struct RotaryScaling {
-  enum class Type : std::uint8_t { kNone, kLinear, kNtk, kYarn };
-  Type type = Type::kNone;
+  /// The four ways above.
+  enum class Type : std::uint8_t {
+    kNone,    ///< positions as they are
+    kLinear,  ///< positions divided by factor
+    kNtk,     ///< a greater base
+    kYarn,    ///< fast pairs as they are, slow ones divided
+  };
+  Type type = Type::kNone;  ///< which of them
   /// By how much the context is stretched. Finite, >= 1; 1 without a type.
   double factor = 1.0;
   /// kYarn: the length the model was trained on, >= 1.
@@ -40,16 +46,17 @@ struct RotaryScaling {
   /// kYarn: turns within original_length from which a pair stays as it is, and up to which it is
   /// stretched in full. Finite, beta_fast > beta_slow > 0.
   double beta_fast = 32.0;
-  double beta_slow = 1.0;
+  double beta_slow = 1.0;  ///< see beta_fast
   /// kYarn: finite, > 0. Default 0.1 ln(factor) + 1.
   std::optional<double> attention_factor = std::nullopt;
 };
 
+/// Which rotations. The defaults turn all of d, in halves, from position 0 on.
 struct RotaryOptions {
   /// Position of the first token. 0 when `positions` are given, or one row of cos for each token.
   Index offset = 0;
   /// [T], or [B, T]: one position for each token, instead of offset, offset + 1, ...
-  TensorView<const std::int32_t> positions;
+  TensorView<const std::int32_t> positions = {};
   /// Wavelengths run from 2 pi to 2 pi base. Finite, >= 1; > 1 with kYarn.
   double base = 10000.0;
   /// r: how many of the d dimensions are rotated, from the first on; the others are copied. Even;
@@ -58,12 +65,13 @@ struct RotaryOptions {
   /// Pairs are (2i, 2i + 1) when true (RoFormer, GPT-J), (i, i + r / 2) when false (GPT-NeoX,
   /// Llama).
   bool interleaved = false;
+  /// Default none.
   RotaryScaling scaling = {};
   /// Both or neither: tables instead of `base` and `scaling`. [P, r / 2], read at row `position`
   /// (0 <= position < P), or [B, T, r / 2], one row for each token, and then without positions.
   /// The last axis is contiguous. rotary_table() makes such tables.
-  TensorView<const float> cos;
-  TensorView<const float> sin;
+  TensorView<const float> cos = {};
+  TensorView<const float> sin = {};  ///< as cos
 };
 
 /// Rotary position embedding (Su et al. 2021, RoFormer, section 3.2.2): pair i of the token at

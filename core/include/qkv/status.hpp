@@ -16,6 +16,7 @@
 
 namespace qkv {
 
+/// The codes: one for each line of QKV_STATUS_CODES, which says what it means.
 enum class StatusCode : std::uint8_t {
 #define QKV_STATUS_ENUMERATOR(enumerator, name, meaning) enumerator,
   QKV_STATUS_CODES(QKV_STATUS_ENUMERATOR)
@@ -40,15 +41,18 @@ class [[nodiscard]] Status {
   /// Longest message, including the terminating zero; longer ones are cut.
   static constexpr int kMaxMessage = 232;
 
+  /// Success.
   constexpr Status() noexcept = default;
 
   /// printf-style constructor for failures.
   [[gnu::format(printf, 2, 3)]] static Status error(StatusCode code, const char* format,
                                                     ...) noexcept;
 
+  /// Whether the call did what it says.
   [[nodiscard]] constexpr bool ok() const noexcept { return code_ == StatusCode::kOk; }
+  /// What went wrong, for programs; kOk when nothing did.
   [[nodiscard]] constexpr StatusCode code() const noexcept { return code_; }
-  /// Empty when ok().
+  /// What went wrong, for people. Empty when ok(), never null, valid as long as this Status.
   [[nodiscard]] constexpr const char* message() const noexcept { return message_; }
 
  private:

@@ -16,13 +16,14 @@ using Index = std::ptrdiff_t;
 /// and are never negative; the last axis of q, k, v and out must be contiguous (stride 1).
 template <class T>
 struct TensorView {
-  static constexpr int kMaxRank = 4;
+  static constexpr int kMaxRank = 4;  ///< most axes a view can have
 
-  T* data = nullptr;
-  int rank = 0;
-  std::array<Index, kMaxRank> shape{};
-  std::array<Index, kMaxRank> strides{};
+  T* data = nullptr;                      ///< the first element; may be null where there are none
+  int rank = 0;                           ///< axes in use
+  std::array<Index, kMaxRank> shape{};    ///< extents of the first `rank` axes
+  std::array<Index, kMaxRank> strides{};  ///< elements from one position to the next, for each axis
 
+  /// An absent view.
   constexpr TensorView() noexcept = default;
 
   /// Row-major and dense: the last extent varies fastest. `extents` has 1 to 4 entries.
@@ -44,9 +45,11 @@ struct TensorView {
   constexpr TensorView(const TensorView<U>& other) noexcept  // NOLINT(google-explicit-constructor)
       : data(other.data), rank(other.rank), shape(other.shape), strides(other.strides) {}
 
+  /// shape[axis]. Precondition: 0 <= axis < kMaxRank.
   [[nodiscard]] constexpr Index extent(int axis) const noexcept {
     return shape[static_cast<std::size_t>(axis)];
   }
+  /// strides[axis]. Precondition: 0 <= axis < kMaxRank.
   [[nodiscard]] constexpr Index stride(int axis) const noexcept {
     return strides[static_cast<std::size_t>(axis)];
   }
@@ -62,7 +65,8 @@ struct TensorView {
     return product;
   }
 
-  /// Address of element (i0, i1, ...) of the leading axes.
+  /// Address of element (i0, i1, ...) of the leading axes; the axes not named count as 0. Nothing is
+  /// checked.
   template <class... I>
   [[nodiscard]] constexpr T* at(I... index) const noexcept {
     static_assert(sizeof...(I) <= kMaxRank);
@@ -74,7 +78,7 @@ struct TensorView {
 };
 
 /// `[batch, tokens, num_heads * d]` (heads side by side, as a projection writes them) seen as
-/// `[batch, num_heads, tokens, d]`. No element moves.
+/// `[batch, num_heads, tokens, d]`. No element moves; nothing is checked.
 template <class T>
 [[nodiscard]] constexpr TensorView<T> split_heads(T* data, Index batch, Index tokens,
                                                   Index num_heads, Index d) noexcept {

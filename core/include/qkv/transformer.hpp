@@ -19,16 +19,21 @@ enum class NormPlacement : std::uint8_t {
   kPost,  ///< norm(x + sub(x)), as the paper (Vaswani et al. 2017, section 3.1)
 };
 
-/// layer_norm() or rms_norm(), over d_model.
-enum class NormType : std::uint8_t { kLayer, kRms };
+/// Which norm, over d_model.
+enum class NormType : std::uint8_t {
+  kLayer,  ///< layer_norm()
+  kRms,    ///< rms_norm()
+};
 
+/// What a block is made of.
 struct TransformerBlockConfig {
   /// Of the self-attention, which alone has rotary, and of the cross-attention, which alone has
   /// d_context. Its weight_layout is that of the feed-forward layer too.
   MultiHeadAttentionConfig attention;
-  Index d_feed_forward = 0;
-  NormPlacement norm = NormPlacement::kPre;
-  NormType norm_type = NormType::kLayer;
+  Index d_feed_forward = 0;                  ///< width inside the feed-forward layer, at least 1
+  NormPlacement norm = NormPlacement::kPre;  ///< of every sub-layer
+  NormType norm_type = NormType::kLayer;     ///< of every sub-layer
+  /// Of the feed-forward layer.
   FeedForwardActivation activation = FeedForwardActivation::kGelu;
   /// A cross-attention sub-layer between self-attention and feed-forward: the decoder of an
   /// encoder-decoder.
@@ -37,19 +42,20 @@ struct TransformerBlockConfig {
   float epsilon = 1e-5F;
 };
 
+/// Of one norm.
 struct NormWeights {
-  TensorView<const float> gamma;  ///< [d_model]
-  TensorView<const float> beta;   ///< [d_model], optional; not for kRms
+  TensorView<const float> gamma = {};  ///< [d_model]
+  TensorView<const float> beta = {};   ///< [d_model], optional; not for kRms
 };
 
-/// cross and norm_cross go with cross_attention only.
+/// The weights of a block. cross and norm_cross go with cross_attention only.
 struct TransformerBlockWeights {
-  MultiHeadAttentionWeights attention;
-  MultiHeadAttentionWeights cross;
-  NormWeights norm1;       ///< of the self-attention
-  NormWeights norm_cross;  ///< of the cross-attention
-  NormWeights norm2;       ///< of the feed-forward layer
-  FeedForwardWeights feed_forward;
+  MultiHeadAttentionWeights attention = {};  ///< of the self-attention
+  MultiHeadAttentionWeights cross = {};      ///< of the cross-attention
+  NormWeights norm1 = {};                    ///< of the self-attention
+  NormWeights norm_cross = {};               ///< of the cross-attention
+  NormWeights norm2 = {};                    ///< of the feed-forward layer
+  FeedForwardWeights feed_forward = {};      ///< of the feed-forward layer
 };
 
 /// One block of a transformer. With `context` for the output of the encoder:
@@ -70,6 +76,7 @@ class TransformerBlock {
   TransformerBlock() noexcept = default;
   /// Move-only; a block that was moved from is empty.
   TransformerBlock(TransformerBlock&&) noexcept = default;
+  /// Likewise. What this block held goes to the other, which frees it in the end.
   TransformerBlock& operator=(TransformerBlock&&) noexcept = default;
 
   /// Checks everything, then builds. On error `block` is as it was.
@@ -81,18 +88,20 @@ class TransformerBlock {
   static Status create(const TransformerBlockConfig& config, const TransformerBlockWeights& weights,
                        TransformerBlock& block) noexcept;
 
+  /// What forward() reads and writes.
   struct ForwardArgs {
-    TensorView<const float> x;        ///< [B, T, d_model], contiguous
-    TensorView<const float> context;  ///< [B, Tk, d_context], contiguous; with cross_attention only
+    TensorView<const float> x;  ///< [B, T, d_model], contiguous
+    /// [B, Tk, d_context], contiguous; with cross_attention only
+    TensorView<const float> context = {};
     /// [B, T, d_model], contiguous. May be x itself; must not overlap anything else.
     TensorView<float> y;
-    AttentionOptions options;  ///< of the self-attention
-    AttentionExtras extras;    ///< of the self-attention
+    AttentionOptions options = {};  ///< of the self-attention
+    AttentionExtras extras = {};    ///< of the self-attention
     /// Of the self-attention, which appends the keys and values of these tokens to it.
     KvCache* cache = nullptr;
     /// Tokens of the context in use of each batch row, [B], 0 to Tk; the others count for nothing,
     /// whatever they hold. Absent means all. With cross_attention only.
-    TensorView<const std::int32_t> context_key_lengths;
+    TensorView<const std::int32_t> context_key_lengths = {};
   };
 
   /// Everything is checked, and all memory taken, before anything is computed.

@@ -1,4 +1,5 @@
 /// @file
+/// The version of the library.
 #pragma once
 
 namespace qkv {

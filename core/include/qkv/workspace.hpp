@@ -15,9 +15,13 @@ inline constexpr std::size_t kAlignment = 64;
 /// A block of floats aligned to kAlignment, freed on destruction. Move-only.
 class AlignedBuffer {
  public:
+  /// An empty buffer.
   AlignedBuffer() noexcept = default;
+  /// Frees the block.
   ~AlignedBuffer() { release(); }
+  /// Takes the block of the other, which is left empty.
   AlignedBuffer(AlignedBuffer&& other) noexcept { swap(other); }
+  /// The two exchange their blocks.
   AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
     swap(other);
     return *this;
@@ -28,9 +32,12 @@ class AlignedBuffer {
   /// Makes room for `count` floats; contents become undefined. Keeps the old block when it is large
   /// enough. kOutOfMemory leaves the buffer as it was.
   Status reserve(std::size_t count) noexcept;
+  /// Frees the block; the buffer is empty then.
   void release() noexcept;
 
+  /// The first float; null when empty.
   [[nodiscard]] float* data() const noexcept { return data_; }
+  /// Floats there is room for.
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:
@@ -46,12 +53,14 @@ class AlignedBuffer {
 /// over calls of the same size allocates once. Not for two threads at once: give each its own.
 class Workspace {
  public:
-  /// Starts a call that needs `count` floats in all, given out by take().
+  /// Starts a call that needs `count` floats in all, given out by take(). What was given out before
+  /// is void. kOutOfMemory leaves the block as it was.
   Status begin(std::size_t count) noexcept {
     used_ = 0;
     return buffer_.reserve(count);
   }
-  /// The next `count` floats, aligned; count them with padded() when calling begin().
+  /// The next `count` floats, aligned, their contents undefined. Precondition: begin() was told of
+  /// them, counted with padded().
   [[nodiscard]] float* take(std::size_t count) noexcept {
     float* block = buffer_.data() + used_;
     used_ += padded(count);
@@ -62,9 +71,11 @@ class Workspace {
     constexpr std::size_t kUnit = kAlignment / sizeof(float);
     return (count + kUnit - 1) / kUnit * kUnit;
   }
+  /// Bytes it holds.
   [[nodiscard]] std::size_t capacity_bytes() const noexcept {
     return buffer_.capacity() * sizeof(float);
   }
+  /// Frees them; the next call takes what it needs anew.
   void release() noexcept { buffer_.release(); }
 
  private:

@@ -20,17 +20,19 @@ inline constexpr Index kQueryBlock = Index{Isa::kTileRows} * (24 / Isa::kTileRow
 template <class Isa>
 struct QueryBlock {
   Index first = 0, rows = 0;
+  float* q;       ///< [kQueryBlock, dk]: the queries times the scale
   float* scores;  ///< [kQueryBlock, kKeyBlock]: scores, then weights before division by the sum
   float* add;     ///< [kKeyBlock]: bias of one row, -inf where a mask or a bias excludes
   float* sums_v;  ///< [kQueryBlock, dv rounded up to panels]: weights times V
   float max[kQueryBlock<Isa>];
-  float sum[kQueryBlock<Isa>];
+  Vec<Isa> sum[kQueryBlock<Isa>];  ///< of the weights, lane by lane
   bool has_key[kQueryBlock<Isa>];
 };
 
 template <class Isa>
-Index head_scratch(Index dv) noexcept {
-  return kQueryBlock<Isa> * (kKeyBlock + round_up(dv, kPanel<Isa>)) + kKeyBlock;
+Index head_scratch(Index dk, Index dv) noexcept {
+  const Index row = round_up(dk, kWidth<Isa>) + kKeyBlock + round_up(dv, kPanel<Isa>);
+  return kQueryBlock<Isa> * row + kKeyBlock;
 }
 
 template <class Isa>
@@ -39,6 +41,7 @@ inline QueryBlock<Isa> make_query_block(const HeadArgs& args) noexcept {
   block.scores = args.scratch;
   block.add = block.scores + kQueryBlock<Isa> * kKeyBlock;
   block.sums_v = block.add + kKeyBlock;
+  block.q = block.sums_v + kQueryBlock<Isa> * round_up(args.dv, kPanel<Isa>);
   return block;
 }
 
@@ -51,26 +54,41 @@ inline KeyRange begin_rows(const HeadArgs& args, QueryBlock<Isa>& block, Index f
   block.rows = row_end - first < kQueryBlock<Isa> ? row_end - first : kQueryBlock<Isa>;
   for (Index r = 0; r < block.rows; ++r) {
     block.max[r] = kMinusInfinity;
-    block.sum[r] = 0.0F;
+    block.sum[r] = Vec<Isa>(0.0F);
     block.has_key[r] = false;
+    const float* q = args.q + (first + r) * args.q_stride;
+    for (Index d = 0; d < args.dk; ++d) {
+      block.q[r * args.dk + d] = q[d] * args.scale;
+    }
   }
   return {key_range(args, first).begin / kKeyBlock * kKeyBlock,
           key_range(args, first + block.rows - 1).end};
 }
 
-/// Products q.k of the block's queries with keys [k0, k0 + keys).
+/// Keys of the block at k0 that lie before `end`.
+static inline Index keys_from(Index k0, Index end) noexcept {
+  return end - k0 < kKeyBlock ? end - k0 : kKeyBlock;
+}
+
+/// Calls f(r, rows) for each tile of the block's rows.
+template <class Isa, class F>
+inline void for_tiles(const QueryBlock<Isa>& block, F f) noexcept {
+  for (Index r = 0; r < block.rows; r += Isa::kTileRows) {
+    const Index left = block.rows - r;
+    f(r, static_cast<int>(left < Isa::kTileRows ? left : Isa::kTileRows));
+  }
+}
+
+/// Products of the block's scaled queries with keys [k0, k0 + keys).
 template <class Isa>
 inline void multiply_qk(const HeadArgs& args, const QueryBlock<Isa>& block, Index k0,
                         Index keys) noexcept {
-  for (Index column = 0; column < keys; column += kPanel<Isa>) {
-    const float* panel = args.k_panels + (k0 + column) * args.dk;
-    for (Index r = 0; r < block.rows; r += Isa::kTileRows) {
-      const Index left = block.rows - r;
-      const int rows = static_cast<int>(left < Isa::kTileRows ? left : Isa::kTileRows);
-      tile_rows<Isa>(rows, args.dk, args.q + (block.first + r) * args.q_stride, args.q_stride,
-                     panel, nullptr, 0, block.scores + r * kKeyBlock + column, kKeyBlock);
-    }
-  }
+  const Panels k{args.k_panels + k0 * args.dk, args.dk * kPanel<Isa>, args.dk};
+  const Index panels = round_up(keys, kPanel<Isa>) / kPanel<Isa>;
+  for_tiles(block, [&](Index r, int rows) {
+    multiply<Isa>(rows, panels, {block.q + r * args.dk, args.dk}, k, {nullptr, 0},
+                  block.scores + r * kKeyBlock, kKeyBlock);
+  });
 }
 
 /// c tanh(s / c).
@@ -98,18 +116,52 @@ inline Vec<Isa> adjust_score(const HeadArgs& args, Vec<Isa> s, Vec<Isa> distance
   return s;
 }
 
-/// Turns row r of products q.k into scores: -inf where excluded and beyond the last key. Exclusion is
-/// a select, never arithmetic, so a NaN in an excluded place disappears. Returns the largest score.
+/// Whether anything but scale, exclusion and temperature stands between products and weights.
+static inline bool adjusts(const HeadArgs& args) noexcept {
+  return has_masks(args) || args.softcap > 0.0F || args.alibi_slope != 0.0F;
+}
+
+/// Whether every query of the block may read all keys of a full block at k0, and its products are its
+/// scores. Both ends of key_range() grow with the query, so the first and the last one decide.
 template <class Isa>
-inline float finish_scores(const HeadArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
-                           Index keys) noexcept {
+inline bool is_plain(const HeadArgs& args, const QueryBlock<Isa>& block, Index k0) noexcept {
+  return !adjusts(args) && k0 + kKeyBlock <= key_range(args, block.first).end &&
+         key_range(args, block.first + block.rows - 1).begin <= k0;
+}
+
+/// The largest score of each lane of row r, for a block that is_plain().
+template <class Isa>
+inline Vec<Isa> largest_score(const QueryBlock<Isa>& block, Index r) noexcept {
+  using V = Vec<Isa>;
+  constexpr Index kWidthHere = kWidth<Isa>;
+  static_assert(kKeyBlock % (4 * kWidthHere) == 0);
+  const float* row = block.scores + r * kKeyBlock;
+  V largest[4];  // four chains, because one would wait for every comparison
+  for (int c = 0; c < 4; ++c) {
+    largest[c] = V::load_aligned(row + c * kWidthHere);
+  }
+#pragma GCC unroll 4
+  for (Index j = 4 * kWidthHere; j < kKeyBlock; j += 4 * kWidthHere) {
+    for (int c = 0; c < 4; ++c) {
+      largest[c] = larger<Isa>(largest[c], V::load_aligned(row + j + c * kWidthHere));
+    }
+  }
+  return larger<Isa>(larger<Isa>(largest[0], largest[1]), larger<Isa>(largest[2], largest[3]));
+}
+
+/// Turns row r of products into scores: -inf where excluded and beyond the last key. Exclusion is a
+/// select, never arithmetic, so a NaN in an excluded place disappears. Returns the largest score of
+/// each lane.
+template <class Isa>
+inline Vec<Isa> finish_scores(const HeadArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
+                              Index keys) noexcept {
   using V = Vec<Isa>;
   const Index i = block.first + r;
   const KeyRange allowed = within_block(key_range(args, i), k0, keys);
   const bool masks = has_masks(args);
   block.has_key[r] |=
       masks ? fill_add(args, i, k0, allowed, block.add) : allowed.begin < allowed.end;
-  const bool adjust = masks || args.softcap > 0.0F || args.alibi_slope != 0.0F;
+  const bool adjust = adjusts(args);
 
   float* row = block.scores + r * kKeyBlock;
   const V excluded(kMinusInfinity);
@@ -119,16 +171,16 @@ inline float finish_scores(const HeadArgs& args, QueryBlock<Isa>& block, Index r
   V lane = lane_numbers<Isa>();
   V largest = excluded;
   for (Index j = 0; j < round_up(keys, kPanel<Isa>); j += kWidth<Isa>) {
-    V s = V::load_aligned(row + j) * V(args.scale);
+    V s = V::load_aligned(row + j);
     if (adjust) {
       s = adjust_score<Isa>(args, s, lane - query, masks ? block.add + j : nullptr);
     }
     s = xsimd::select((lane >= begin) & (lane < end), s, excluded);
     s.store_aligned(row + j);
-    largest = xsimd::max(largest, s);
+    largest = larger<Isa>(largest, s);
     lane = lane + V(static_cast<float>(kWidth<Isa>));
   }
-  return xsimd::reduce_max(largest);
+  return largest;
 }
 
 }  // namespace qkv::kernels

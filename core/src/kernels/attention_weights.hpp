@@ -2,8 +2,7 @@
 // pay nothing: the weights and the sums for the entropy, from finished rows, and the scores.
 #pragma once
 
-#include "kernels/attention_scores.hpp"
-#include "kernels/exp.hpp"
+#include "kernels/flash_attention.hpp"
 
 namespace qkv::kernels {
 
@@ -17,19 +16,19 @@ inline float weigh_row(const HeadArgs& args, QueryBlock<Isa>& block, Index r, In
   const Index i = block.first + r;
   const V max(args.row_max[i]);
   const V sum(args.row_sum[i]);
+  const V scale(exponent_scale(args));
   const V excluded(kMinusInfinity);
   float* row = block.scores + r * kKeyBlock;
   V log_sum(0.0F);
   for (Index j = 0; j < round_up(keys, kPanel<Isa>); j += kWidth<Isa>) {
-    const V s = V::load_aligned(row + j);
-    const V x = (s - max) * V(args.inverse_temperature);
-    const V e = exp_nonpositive<Isa>(x);
-    // exp(x) x tends to 0; where x is -inf the product would be NaN.
+    const V x = (V::load_aligned(row + j) - max) * scale;
+    const V e = exp2_nonpositive<Isa>(x);
+    // 2^x x tends to 0; where x is -inf the product would be NaN.
     log_sum = log_sum + xsimd::select(x == excluded, V(0.0F), e * x);
     (e / sum).store_aligned(row + j);
   }
   drop_weights(args, i, k0, keys, row);
-  return sum_lanes<Isa>(log_sum);
+  return kLn2 * sum_lanes<Isa>(log_sum);
 }
 
 /// A row without keys has weights 0; one without a softmax (NaN) has NaN where it may read.
@@ -60,7 +59,7 @@ void weigh(const HeadArgs& args, const WeighArgs& to) noexcept {
       fill(weights_of(r), to.columns, 0.0F);
     }
     for (Index k0 = range.begin; k0 < range.end; k0 += kKeyBlock) {
-      const Index keys = args.tk - k0 < kKeyBlock ? args.tk - k0 : kKeyBlock;
+      const Index keys = keys_from(k0, range.end);
       multiply_qk(args, block, k0, keys);
       for (Index r = 0; r < block.rows; ++r) {
         log_sums[r] += weigh_row(args, block, r, k0, keys);
@@ -87,17 +86,17 @@ template <class Isa>
 inline void stage_scores(const HeadArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
                          const LogitsArgs& to) noexcept {
   using V = Vec<Isa>;
-  const Index keys = args.tk - k0 < kKeyBlock ? args.tk - k0 : kKeyBlock;
+  const Index keys = keys_from(k0, args.tk);
   if (to.stage == LogitStage::kBiased) {
     finish_scores(args, block, r, k0, keys);
     return;
   }
   float* row = block.scores + r * kKeyBlock;
-  const bool cap = to.stage == LogitStage::kCapped && args.softcap > 0.0F;
+  if (to.stage == LogitStage::kRaw || args.softcap == 0.0F) {
+    return;
+  }
   for (Index j = 0; j < round_up(keys, kPanel<Isa>); j += kWidth<Isa>) {
-    V s = V::load_aligned(row + j) * V(args.scale);
-    s = cap ? cap_score<Isa>(s, V(args.softcap)) : s;
-    s.store_aligned(row + j);
+    cap_score<Isa>(V::load_aligned(row + j), V(args.softcap)).store_aligned(row + j);
   }
 }
 
@@ -109,7 +108,7 @@ void logits(const HeadArgs& args, const LogitsArgs& to) noexcept {
   for (Index first = to.row_begin; first < to.row_end; first += kQueryBlock<Isa>) {
     begin_rows(args, block, first, to.row_end);
     for (Index k0 = 0; k0 < args.tk; k0 += kKeyBlock) {
-      const Index keys = args.tk - k0 < kKeyBlock ? args.tk - k0 : kKeyBlock;
+      const Index keys = keys_from(k0, args.tk);
       multiply_qk(args, block, k0, keys);
       for (Index r = 0; r < block.rows; ++r) {
         stage_scores(args, block, r, k0, to);

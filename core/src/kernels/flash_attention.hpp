@@ -14,42 +14,71 @@
 
 namespace qkv::kernels {
 
-/// One step of the running softmax for row r: the new maximum, the scores turned into weights
-/// relative to it, and what was summed before brought to the same scale.
-template <class Isa>
-inline void softmax_step(const HeadArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
-                         Index keys) noexcept {
-  using V = Vec<Isa>;
-  const float block_max = finish_scores(args, block, r, k0, keys);
-  const float old_max = block.max[r];
-  const float new_max = block_max > old_max ? block_max : old_max;
-  // Without any key so far both are -inf; measuring from 0 then makes every weight exp(-inf) = 0.
-  const V base(new_max == kMinusInfinity ? 0.0F : new_max);
-  const V inverse_temperature(args.inverse_temperature);
+/// exp((s - base) / tau) as a power of two: the factor on s - base.
+static inline float exponent_scale(const HeadArgs& args) noexcept {
+  return args.inverse_temperature * kLog2E;
+}
 
-  float* row = block.scores + r * kKeyBlock;
-  V sum(0.0F);
-  for (Index j = 0; j < round_up(keys, kPanel<Isa>); j += kWidth<Isa>) {
-    const V s = V::load_aligned(row + j);
-    const V p = exp_nonpositive<Isa>((s - base) * inverse_temperature);
-    p.store_aligned(row + j);
-    sum = sum + p;
+/// Lets row r's maximum grow to that of `largest`, and brings what was summed before to its scale.
+template <class Isa>
+inline void raise_max(const HeadArgs& args, QueryBlock<Isa>& block, Index r,
+                      Vec<Isa> largest) noexcept {
+  using V = Vec<Isa>;
+  const float old_max = block.max[r];
+  if (!xsimd::any(largest > V(old_max))) {
+    return;  // most blocks after the first few
   }
-  const V shrink = exp_nonpositive<Isa>((V(old_max) - base) * inverse_temperature);
-  const float factor = shrink.get(0);
-  block.max[r] = new_max;
-  block.sum[r] = block.sum[r] * factor + sum_lanes<Isa>(sum);
-  drop_weights(args, block.first + r, k0, keys, row);
-  if (factor != 1.0F) {
-    const Index width = round_up(args.dv, kPanel<Isa>);
-    float* sums = block.sums_v + r * width;
-    for (Index d = 0; d < width; d += kWidth<Isa>) {
-      (V::load_aligned(sums + d) * shrink).store_aligned(sums + d);
-    }
+  block.max[r] = xsimd::reduce_max(largest);
+  if (old_max == kMinusInfinity) {
+    return;  // nothing was summed
+  }
+  const V shrink = exp2_nonpositive<Isa>((V(old_max) - V(block.max[r])) * V(exponent_scale(args)));
+  block.sum[r] = block.sum[r] * shrink;
+  const Index width = round_up(args.dv, kPanel<Isa>);
+  float* sums = block.sums_v + r * width;
+  for (Index d = 0; d < width; d += kWidth<Isa>) {
+    (V::load_aligned(sums + d) * shrink).store_aligned(sums + d);
   }
 }
 
-/// True when none of the block's values is NaN or infinite: x * 0 is 0 only for finite x.
+/// Turns the first `count` scores of row r into weights relative to its maximum.
+template <class Isa>
+[[gnu::always_inline]] inline void exponentiate(const HeadArgs& args, QueryBlock<Isa>& block,
+                                                Index r, Index count) noexcept {
+  using V = Vec<Isa>;
+  // Without any key so far the maximum is -inf; measuring from 0 then makes every weight 2^-inf = 0.
+  const V base(block.max[r] == kMinusInfinity ? 0.0F : block.max[r]);
+  const V scale(exponent_scale(args));
+  float* row = block.scores + r * kKeyBlock;
+  V sum = block.sum[r];
+  for (Index j = 0; j < count; j += kWidth<Isa>) {
+    const V p = exp2_nonpositive<Isa>((V::load_aligned(row + j) - base) * scale);
+    p.store_aligned(row + j);
+    sum = sum + p;
+  }
+  block.sum[r] = sum;
+}
+
+/// One step of the running softmax: the block's scores against keys [k0, k0 + keys) turned into
+/// weights.
+template <class Isa>
+inline void softmax_step(const HeadArgs& args, QueryBlock<Isa>& block, Index k0, Index keys,
+                         bool plain) noexcept {
+  for (Index r = 0; r < block.rows; ++r) {
+    if (plain) {
+      block.has_key[r] = true;
+      raise_max(args, block, r, largest_score(block, r));
+      exponentiate(args, block, r, kKeyBlock);
+    } else {
+      raise_max(args, block, r, finish_scores(args, block, r, k0, keys));
+      exponentiate(args, block, r, round_up(keys, kPanel<Isa>));
+    }
+    drop_weights(args, block.first + r, k0, keys, block.scores + r * kKeyBlock);
+  }
+}
+
+/// True when none of the values of keys [k0, k0 + keys) is NaN or infinite: x * 0 is 0 only for
+/// finite x.
 template <class Isa>
 inline bool values_are_finite(const HeadArgs& args, Index k0, Index keys) noexcept {
   using V = Vec<Isa>;
@@ -58,8 +87,7 @@ inline bool values_are_finite(const HeadArgs& args, Index k0, Index keys) noexce
     const float* panel =
         args.v_panels + column / kPanel<Isa> * args.v_panel_stride + k0 * kPanel<Isa>;
     for (Index i = 0; i < keys * kPanel<Isa>; i += kWidth<Isa>) {
-      const V v = V::load_aligned(panel + i);
-      sum = sum + v * V(0.0F);
+      sum = sum + V::load_aligned(panel + i) * V(0.0F);
     }
   }
   return xsimd::all(sum == V(0.0F));
@@ -68,15 +96,13 @@ inline bool values_are_finite(const HeadArgs& args, Index k0, Index keys) noexce
 /// sums_v[r] += weights[r, from:from+count] * V[from:from+count] for `rows` rows.
 template <class Isa>
 inline void multiply_pv(const HeadArgs& args, const QueryBlock<Isa>& block, Index r, int rows,
-                        Index k0, Index from, Index count) noexcept {
+                        Index k0, KeyRange keys) noexcept {
   const Index width = round_up(args.dv, kPanel<Isa>);
-  for (Index column = 0; column < args.dv; column += kPanel<Isa>) {
-    const float* panel =
-        args.v_panels + column / kPanel<Isa> * args.v_panel_stride + (k0 + from) * kPanel<Isa>;
-    float* sums = block.sums_v + r * width + column;
-    tile_rows<Isa>(rows, count, block.scores + r * kKeyBlock + from, kKeyBlock, panel, sums, width,
-                   sums, width);
-  }
+  float* sums = block.sums_v + r * width;
+  multiply<Isa>(rows, width / kPanel<Isa>, {block.scores + r * kKeyBlock + keys.begin, kKeyBlock},
+                {args.v_panels + (k0 + keys.begin) * kPanel<Isa>, args.v_panel_stride,
+                 keys.end - keys.begin},
+                {sums, width}, sums, width);
 }
 
 /// The same for a block of keys whose values are not all finite: 0 * NaN is NaN, so excluded keys
@@ -94,43 +120,50 @@ inline void multiply_pv_skipping(const HeadArgs& args, const QueryBlock<Isa>& bl
         ++stop;
       }
       if (stop > j) {
-        multiply_pv<Isa>(args, block, r, 1, k0, j, stop - j);
+        multiply_pv<Isa>(args, block, r, 1, k0, {j, stop});
       }
       j = stop + 1;
     }
   }
 }
 
-/// Lets the sink into row r's denominator: the factor that its sums take and the new sum.
+/// Lets the sink into a row's denominator: the factor that its sums take.
 template <class Isa>
-inline float add_sink(const HeadArgs& args, QueryBlock<Isa>& block, Index r) noexcept {
+inline float add_sink(const HeadArgs& args, float max, float& sum) noexcept {
   using V = Vec<Isa>;
-  const float above = args.sink - block.max[r] * args.inverse_temperature;
+  const float above = args.sink - max * args.inverse_temperature;
   if (!(above > 0.0F)) {
-    block.sum[r] += exp_nonpositive<Isa>(V(above)).get(0);
+    sum += exp_nonpositive<Isa>(V(above)).get(0);
     return 1.0F;
   }
   const float factor = exp_nonpositive<Isa>(V(-above)).get(0);
-  block.sum[r] = block.sum[r] * factor + 1.0F;
+  sum = sum * factor + 1.0F;
   return factor;
 }
 
 /// Divides by the sum and writes rows and their statistics.
 template <class Isa>
 inline void write_rows(const HeadArgs& args, QueryBlock<Isa>& block) noexcept {
+  using V = Vec<Isa>;
   const Index width = round_up(args.dv, kPanel<Isa>);
   for (Index r = 0; r < block.rows; ++r) {
+    const bool has_key = block.has_key[r];
+    float sum = sum_lanes<Isa>(block.sum[r]);
     // A row whose allowed scores are all -inf has no softmax: 0 / 0, as IEEE says.
-    if (block.has_key[r] && block.max[r] == kMinusInfinity) {
-      block.sum[r] = std::numeric_limits<float>::quiet_NaN();
+    if (has_key && block.max[r] == kMinusInfinity) {
+      sum = std::numeric_limits<float>::quiet_NaN();
     }
-    const float factor = args.has_sink && block.has_key[r] ? add_sink(args, block, r) : 1.0F;
+    const float factor =
+        args.has_sink && has_key ? add_sink<Isa>(args, block.max[r], sum) : 1.0F;
     args.row_max[block.first + r] = block.max[r];
-    args.row_sum[block.first + r] = block.sum[r] / factor;
+    args.row_sum[block.first + r] = sum / factor;
+    float* sums = block.sums_v + r * width;
+    for (Index d = 0; has_key && d < width; d += kWidth<Isa>) {
+      (V::load_aligned(sums + d) * V(factor) / V(sum)).store_aligned(sums + d);
+    }
     float* out = args.out + (block.first + r) * args.out_stride;
-    const float* sums = block.sums_v + r * width;
     for (Index d = 0; d < args.dv; ++d) {
-      out[d] = block.has_key[r] ? sums[d] * factor / block.sum[r] : 0.0F;
+      out[d] = sums[d];
     }
   }
 }
@@ -145,20 +178,19 @@ void attend(const HeadArgs& args) noexcept {
       block.sums_v[i] = 0.0F;
     }
     for (Index k0 = range.begin; k0 < range.end; k0 += kKeyBlock) {
-      const Index keys = args.tk - k0 < kKeyBlock ? args.tk - k0 : kKeyBlock;
+      const Index keys = keys_from(k0, range.end);
+      const bool plain = is_plain(args, block, k0);
       multiply_qk(args, block, k0, keys);
-      for (Index r = 0; r < block.rows; ++r) {
-        softmax_step(args, block, r, k0, keys);
-      }
-      if (!values_are_finite<Isa>(args, k0, keys)) {
+      softmax_step(args, block, k0, keys, plain);
+      if (!plain && !values_are_finite<Isa>(args, k0, keys)) {
         multiply_pv_skipping(args, block, k0, keys);
         continue;
       }
-      for (Index r = 0; r < block.rows; r += Isa::kTileRows) {
-        const Index left = block.rows - r;
-        multiply_pv(args, block, r, static_cast<int>(left < Isa::kTileRows ? left : Isa::kTileRows),
-                    k0, 0, keys);
-      }
+      for_tiles(block, [&](Index r, int rows) {
+        // Weights past the last key of the tile's last row are zero.
+        const Index last = key_range(args, block.first + r + rows - 1).end;
+        multiply_pv(args, block, r, rows, k0, {0, clamp(last - k0, 0, keys)});
+      });
     }
     write_rows(args, block);
   }

@@ -58,7 +58,7 @@ struct HeadArgs {
   Index out_stride;
   float* row_max;  ///< [tq] running maximum of the scores; -inf for a row without keys
   float* row_sum;  ///< [tq] sum of exp((s - max) / temperature), with the sink; 0 without keys
-  float* scratch;  ///< head_scratch(dv) floats, aligned to 64 bytes
+  float* scratch;  ///< head_scratch(dk, dv) floats, aligned to 64 bytes
 };
 
 /// Second pass over finished rows [row_begin, row_end) of a head: their weights.
@@ -105,7 +105,7 @@ struct KernelTable {
   const char* isa;
   Index panel;  ///< columns of a packed panel
   /// Floats of HeadArgs::scratch.
-  Index (*head_scratch)(Index dv) noexcept;
+  Index (*head_scratch)(Index dk, Index dv) noexcept;
   void (*pack)(const PackArgs&) noexcept;
   void (*gemm)(const GemmArgs&) noexcept;
   void (*attend)(const HeadArgs&) noexcept;

@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <xsimd/xsimd.hpp>
 
-#if defined(__wasm_relaxed_simd__)
+#if defined(__wasm_simd128__)
 #include <wasm_simd128.h>
 #endif
 
@@ -58,6 +58,18 @@ template <class Isa>
     return xsimd::fma(a, b, c);
   }
   return a * b + c;
+}
+
+/// The larger of a and b, by one instruction where there is one. A NaN in a stays; one in b may be
+/// passed over.
+template <class Isa>
+[[gnu::always_inline]] inline Vec<Isa> larger(Vec<Isa> a, Vec<Isa> b) noexcept {
+#if defined(__wasm_simd128__)
+  // xsimd's max is f32x4.max, of which engines on x86 make six instructions; this is maxps.
+  return Vec<Isa>(wasm_f32x4_pmax(a, b));
+#else
+  return xsimd::select(a < b, b, a);
+#endif
 }
 
 /// Sum of the lanes, first to last. Not xsimd::reduce_add, whose order depends on the machine: with

@@ -1,0 +1,61 @@
+// The kernels themselves, without embind or JavaScript, for benchmarks of what they are made of:
+// the roof and the matrix product of the projections. A module of plain exports for each variant.
+#include <emscripten/emscripten.h>
+
+#include <cstdlib>
+
+#include "isa_dispatch.hpp"
+#include "peak.hpp"
+
+namespace {
+
+using qkv::kernels::GemmArgs;
+using qkv::kernels::Index;
+using qkv::kernels::Madd;
+using qkv::kernels::PackArgs;
+
+struct Isa {
+  using Arch = xsimd::wasm;
+  static constexpr Madd kMadd = QKV_BENCH_MADD;
+};
+
+}  // namespace
+
+extern "C" {
+
+EMSCRIPTEN_KEEPALIVE float* bench_take(int floats) {
+  return static_cast<float*>(std::aligned_alloc(64, static_cast<std::size_t>(floats) * 4));
+}
+
+/// Floating-point operations of bench_peak(1).
+EMSCRIPTEN_KEEPALIVE int bench_peak_flops() {
+  return 2 * qkv::bench::kChains * static_cast<int>(qkv::kernels::kWidth<Isa>);
+}
+
+EMSCRIPTEN_KEEPALIVE float bench_peak(int steps) { return qkv::bench::peak_madd<Isa>(steps); }
+
+EMSCRIPTEN_KEEPALIVE int bench_panel() {
+  return static_cast<int>(qkv::active_kernels()->panel);
+}
+
+/// b[k, n] into panels.
+EMSCRIPTEN_KEEPALIVE void bench_pack(int k, int n, const float* b, float* panels) {
+  qkv::active_kernels()->pack(
+      PackArgs{.b = b, .row_stride = n, .column_stride = 1, .k = k, .n = n, .panels = panels});
+}
+
+/// c[m, n] = a[m, k] b, b as bench_pack() left it.
+EMSCRIPTEN_KEEPALIVE void bench_gemm(int m, int n, int k, const float* a, const float* panels,
+                                     float* c) {
+  qkv::active_kernels()->gemm(GemmArgs{.m = m,
+                                       .n = n,
+                                       .k = k,
+                                       .a = a,
+                                       .a_stride = k,
+                                       .b_panels = panels,
+                                       .bias = nullptr,
+                                       .c = c,
+                                       .c_stride = n});
+}
+
+}  // extern "C"
