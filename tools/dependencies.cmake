@@ -1,6 +1,7 @@
-# xsimd, Eigen and Catch2. A folder named by XSIMD_INCLUDE_DIR, EIGEN_INCLUDE_DIR or CATCH2_SOURCE_DIR
-# goes first (tools/bootstrap writes them down), then an installed package, then the pinned release
-# below, fetched and checked by hash. Catch2 is compiled for WebAssembly too, so sources serve both.
+# xsimd, Eigen, nlohmann-json and Catch2. A folder named by XSIMD_INCLUDE_DIR, EIGEN_INCLUDE_DIR,
+# JSON_INCLUDE_DIR or CATCH2_SOURCE_DIR goes first (tools/bootstrap writes them down), then an installed
+# package, then the pinned release below, fetched and checked by hash. Catch2 is compiled for
+# WebAssembly too, so sources serve both.
 include(FetchContent)
 
 # Makes `target` from a header folder, an installed package or a pinned archive. Headers only: none of
@@ -35,6 +36,11 @@ if(QKV_BUILD_TESTS)
     Eigen3::Eigen Eigen3 3.4 "${EIGEN_INCLUDE_DIR}"
     https://gitlab.com/libeigen/eigen/-/archive/3.4.0/eigen-3.4.0.tar.bz2
     b4c198460eba6f28d34894e3a5710998818515104d6e74e5cc331ce31e46e626 "")
+
+  qkv_header_dependency(
+    nlohmann_json::nlohmann_json nlohmann_json 3.9 "${JSON_INCLUDE_DIR}"
+    https://github.com/nlohmann/json/releases/download/v3.11.3/json.tar.xz
+    d6c65aca6b1ed68e7a182f4757257b107ae403032760ed6ef121c9d55e81757d include)
 
   if(CATCH2_SOURCE_DIR)
     set(FETCHCONTENT_SOURCE_DIR_CATCH2 "${CATCH2_SOURCE_DIR}")

@@ -26,7 +26,7 @@ export const chromiumOptions = {
 
 // ---------------------------------------------------------------------------------------- counting
 
-/** Counts of a Catch2 console or compact summary; a crash counts as one failure. */
+/** Counts of a Catch2 console or compact summary, and what was skipped; a crash is one failure. */
 export function countCatch2(code, output) {
   const all = /(?:All tests passed|Passed all \d+ test cases?) ?(?:with|\()?.*/.exec(output);
   if (code === 0 && all) {
@@ -37,7 +37,11 @@ export function countCatch2(code, output) {
   const [, passed = '0'] = /test cases:.*?(\d+) passed/.exec(output) ?? [];
   const [, skipped = '0'] = /test cases:.*?(\d+) skipped/.exec(output) ?? [];
   const failed = Number(total ?? 0) - Number(passed) - Number(skipped);
-  return { passed: Number(passed), failed: code === 0 ? failed : Math.max(failed, 1) };
+  return {
+    passed: Number(passed),
+    failed: code === 0 ? failed : Math.max(failed, 1),
+    note: skipped === '0' ? '' : `${skipped} SKIPPED`,
+  };
 }
 
 /** Counts of node:test's TAP summary, and what was skipped. */
@@ -258,6 +262,8 @@ async function packageSuites() {
     }),
     nodeTest('ONNX node tests, simd', ['tests/conformance/onnx.test.js']),
     nodeTest('ONNX node tests, relaxed', ['tests/conformance/onnx.test.js'], { flags: relaxed }),
+    nodeTest('PyTorch fixtures, simd', ['tests/torch/torch.test.js']),
+    nodeTest('PyTorch fixtures, relaxed', ['tests/torch/torch.test.js'], { flags: relaxed }),
     nodeTest('package, Chromium', ['tests/browser/package.test.js']),
     nodeTest('package, installed from its tarball', await tracked('tests/consumers/*.test.js')),
   ];

@@ -319,6 +319,41 @@ TEST_CASE("cache: appending in any portions gives the bits of appending all at o
   CHECK(values == p.v);
 }
 
+TEST_CASE("cache: what it holds past its length is never read", "[attention][cache]") {
+  constexpr Index kHeld = 60;
+  const Shape shape{.heads = 4, .kv_heads = 2, .tq = 1, .tk = 1, .dk = 5, .dv = 3};
+  for (Index kept : {1, 7, 24, 40}) {
+    for (float poison : {NAN, INFINITY, -INFINITY}) {
+      CAPTURE(kept, poison);
+      Problem past({.kv_heads = 2, .tk = kHeld, .dk = 5, .dv = 3}, 10);
+      const auto next_token = [&] {
+        KvCache cache;
+        require_ok(KvCache::create({.num_kv_heads = 2, .capacity = 64, .d_k = 5, .d_v = 3}, cache));
+        const AttentionArgs tokens = past.args();
+        require_ok(cache.append(tokens.k, tokens.v));
+        require_ok(cache.truncate(kept));
+        Problem next(shape, 11);
+        std::vector<float> weights(static_cast<std::size_t>(4 * (kept + 1)));
+        AttentionArgs args = next.args();
+        args.cache = &cache;
+        args.extras.weights = {weights.data(), {1, 4, 1, kept + 1}};
+        require_ok(attention(args, next.workspace));
+        weights.insert(weights.end(), next.result.out.begin(), next.result.out.end());
+        return weights;
+      };
+      const std::vector<float> clean = next_token();
+      CHECK(std::all_of(clean.begin(), clean.end(), [](float x) { return std::isfinite(x); }));
+      for (Index kv : {0, 1}) {
+        for (Index t = kept; t < kHeld; ++t) {
+          std::fill_n(past.k_row(0, kv, t), 5, poison);
+          std::fill_n(past.v_row(0, kv, t), 3, poison);
+        }
+      }
+      CHECK(first_difference(clean, next_token()) == "");
+    }
+  }
+}
+
 TEST_CASE("cache: beyond its capacity is refused and changes nothing", "[attention][cache]") {
   KvCache cache;
   require_ok(KvCache::create({.num_kv_heads = 1, .capacity = 3, .d_k = 2}, cache));

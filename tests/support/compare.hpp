@@ -54,6 +54,9 @@ struct LayerOutputs {
   AttentionExtras extras;
 };
 Comparison compare_layer(const oracle::LayerInputs& in, const LayerOutputs& computed);
+/// `exact` instead of what the oracle makes of `in`.
+Comparison compare_layer(const oracle::LayerInputs& in, const LayerOutputs& computed,
+                         const oracle::Layer& exact);
 
 enum class Bounds {
   kMeaningful,  ///< every bound must be far below the size of the values
