@@ -222,6 +222,24 @@ TEST_CASE("options: weights, and out = weights times v, under dropout", "[attent
   const double rate = static_cast<double>(kept) / static_cast<double>(plain.weights.size());
   CHECK(std::abs(rate - 0.75) < 0.0077);
   CHECK(p.run().out == dropped.out);
+  // What the weights say is dropped is what the output leaves out.
+  const Shape& shape = p.shape;
+  const AttentionArgs args = p.args();
+  for (Index n = 0; n < static_cast<Index>(dropped.out.size()); ++n) {
+    const Index row = n / shape.dv;
+    double exact = 0.0;
+    double size = 0.0;
+    for (Index j = 0; j < shape.tk; ++j) {
+      const double w = dropped.weights[static_cast<std::size_t>(row * shape.tk + j)];
+      const Index head = row / shape.tq;
+      const double v = *args.v.at(head / shape.heads, head % shape.heads, j, n % shape.dv);
+      exact += w * v;
+      size += std::abs(w * v);
+    }
+    // Each weight and each sum of the output has its own roundings: twice 40 + Tk of them.
+    const double bound = 2.0 * static_cast<double>(40 + shape.tk) * 0x1p-24 * size;
+    CHECK(std::abs(dropped.out[static_cast<std::size_t>(n)] - exact) <= bound);
+  }
   p.options.dropout.seed = 43;
   CHECK(p.run().out != dropped.out);
   CHECK(p.result.lse == plain.lse);

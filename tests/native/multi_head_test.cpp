@@ -38,6 +38,10 @@ TEST_CASE("layer: every number of rows up to a few tiles", "[layer]") {
   }
 }
 
+TEST_CASE("layer: more rows than the product takes at a time", "[layer]") {
+  LayerProblem({.d_model = 34, .num_heads = 2}, {.batch = 4, .tq = 195}, 45).check();
+}
+
 TEST_CASE("layer: 128 tokens of width 128", "[layer]") {
   LayerProblem({.d_model = 128, .num_heads = 8}, {.tq = 128}, 50).check();
 }

@@ -33,7 +33,11 @@ interface Slot extends Placed {
 const sizeOf = (shape: readonly number[]): number => shape.reduce((n, extent) => n * extent, 1);
 
 /** Copies elements as they are; without a second view for floats, of which every small call has three. */
-function copyIn(memory: ArrayBuffer, address: Address, source: Float32Array | ArrayBufferView): void {
+function copyIn(
+  memory: ArrayBuffer,
+  address: Address,
+  source: Float32Array | ArrayBufferView,
+): void {
   if (source instanceof Float32Array) {
     new Float32Array(memory, address, source.length).set(source);
     return;
