@@ -58,6 +58,8 @@ class KvCache {
 
  private:
   friend struct KvCacheAccess;
+  Status check_fits(const char* function, const TensorView<const float>& keys,
+                    const TensorView<const float>& values) const noexcept;
   Status check_append(const char* function, const TensorView<const float>& keys,
                       const TensorView<const float>& values) const noexcept;
 
