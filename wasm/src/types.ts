@@ -39,6 +39,16 @@ export type ArrayInput = NdArray | Tensor;
 /** `relaxed` may fuse a multiplication and an addition; `simd` gives the same bits on every engine. */
 export type Variant = 'relaxed' | 'simd';
 
+// Names of the web that not every program has: with neither the DOM library nor the types of Node they
+// are left out of what may be passed, and the declarations still compile.
+type Web = typeof globalThis;
+type WebUrl = Web extends { URL: { prototype: infer T } } ? T : never;
+type WebResponse = Web extends { Response: { prototype: infer T } } ? T : never;
+type WebModule = Web extends { WebAssembly: { Module: { prototype: infer T } } } ? T : never;
+type WebBytes = Web extends { WebAssembly: { validate(bytes: infer T): boolean } }
+  ? T
+  : ArrayBufferView | ArrayBuffer;
+
 export interface InitOptions {
   /** Default `'auto'`: the fastest build this engine can run. */
   variant?: 'auto' | Variant;
@@ -48,7 +58,7 @@ export interface InitOptions {
    * Where the .wasm comes from, when the default (beside this module) is not it. With `variant: 'auto'`
    * the file itself says which variant it is.
    */
-  wasm?: string | URL | BufferSource | WebAssembly.Module | Response | Promise<Response>;
+  wasm?: string | WebUrl | WebBytes | WebModule | WebResponse | Promise<WebResponse>;
 }
 
 export interface EngineInfo {
