@@ -74,7 +74,10 @@ export class TokenLayer implements MultiHeadAttention {
     engine.raw(fn);
     const handle = this.#handle.address;
     if (handle === undefined) {
-      throw new QkvError('disposed', `${fn}: the ${this.#kind.name} is disposed, expected a live one`);
+      throw new QkvError(
+        'disposed',
+        `${fn}: the ${this.#kind.name} is disposed, expected a live one`,
+      );
     }
     checkKeys(fn, 'options', options, this.#kind.optionNames);
     const { dModel, dContext, numHeads } = this.#widths;
