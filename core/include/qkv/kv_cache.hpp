@@ -49,7 +49,8 @@ class KvCache {
   Status truncate(Index length) noexcept;
 
   /// Copies out what is held: keys to [B, Hkv, length, d_k], values to [B, Hkv, length, d_v].
-  /// Errors: kShapeMismatch, kInvalidArgument.
+  /// Errors: kShapeMismatch, kInvalidArgument (null data, strides that put two numbers in one
+  /// place).
   Status read_keys(TensorView<float> keys) const noexcept;
   Status read_values(TensorView<float> values) const noexcept;
 
