@@ -27,7 +27,8 @@ Status check_row_shapes(const char* function, const TensorView<const float>& wei
                         const TensorView<float>& out) noexcept {
   const auto check = [&](std::initializer_list<Index> rows, std::initializer_list<Index> all) {
     QKV_RETURN_IF_ERROR(check_array(function, "weights", weights, all));
-    return check_array(function, "out", out, rows);
+    QKV_RETURN_IF_ERROR(check_output(function, "out", out, rows));
+    return check_apart(function, {{"out", out}}, {{"weights", weights}});
   };
   switch (weights.rank) {
     case 1:
@@ -182,9 +183,15 @@ Status head_statistics(TensorView<const float> weights, const HeadStatistics& ou
   for (const auto& part : parts) {
     if (!part.view.absent()) {
       QKV_RETURN_IF_ERROR(
-          check_array(kName, part.name, part.view, {weights.extent(0), weights.extent(1)}));
+          check_output(kName, part.name, part.view, {weights.extent(0), weights.extent(1)}));
     }
   }
+  QKV_RETURN_IF_ERROR(check_apart(kName,
+                                  {{"entropy", out.entropy},
+                                   {"distance", out.distance},
+                                   {"max_weight", out.max_weight},
+                                   {"first_key", out.first_key}},
+                                  {{"weights", weights}}));
   const double rows = weights.extent(2) > 0 ? static_cast<double>(weights.extent(2)) : 1.0;
   for (Index b = 0; b < weights.extent(0); ++b) {
     for (Index h = 0; h < weights.extent(1); ++h) {
@@ -209,13 +216,14 @@ Status attention_rollout(TensorView<const float> weights, TensorView<float> out,
     return Status::error(StatusCode::kShapeMismatch, "%s: weights is %s, expected at least 1 head",
                          kName, ShapeText(weights).text());
   }
-  QKV_RETURN_IF_ERROR(check_array(kName, "out", out, {t, t}));
+  QKV_RETURN_IF_ERROR(check_output(kName, "out", out, {t, t}));
   if (t == 0) {
     return {};
   }
   const std::size_t matrix = doubles(t, t);
   const std::size_t row_size = doubles(t, 1);
   QKV_RETURN_IF_ERROR(workspace.begin(2 * matrix + row_size));
+  QKV_RETURN_IF_ERROR(check_apart(kName, {{"out", out}}, {{"weights", weights}}));
   double* rolled = take_doubles(workspace, matrix);
   double* next = take_doubles(workspace, matrix);
   double* row = take_doubles(workspace, row_size);

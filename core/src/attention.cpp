@@ -217,6 +217,8 @@ Status attention(const AttentionArgs& args, Workspace& workspace) noexcept {
   AttentionPlan plan;
   QKV_RETURN_IF_ERROR(plan_attention("attention", checked, plan));
   QKV_RETURN_IF_ERROR(workspace.begin(plan.scratch));
+  QKV_RETURN_IF_ERROR(check_attention_memory(
+      "attention", {"out", args.out}, {{{"q", args.q}, {"k", args.k}, {"v", args.v}}}, checked));
   return run_attention(plan, checked, workspace);
 }
 

@@ -19,6 +19,13 @@ Status check_finite(const char* function, const char* name, float value) noexcep
                              function, name, static_cast<double>(value));
 }
 
+Status check_window(const char* function, const char* name, Index reach) noexcept {
+  return reach >= -1 ? Status{}
+                     : Status::error(StatusCode::kOutOfRange,
+                                     "%s: %s is %lld, expected at least -1 (unbounded)", function,
+                                     name, static_cast<long long>(reach));
+}
+
 Status check_numbers(const char* function, const AttentionOptions& options) noexcept {
   QKV_RETURN_IF_ERROR(check_finite(function, "scale", options.scale.value_or(1.0F)));
   QKV_RETURN_IF_ERROR(check_finite(function, "softcap", options.softcap));
@@ -31,12 +38,9 @@ Status check_numbers(const char* function, const AttentionOptions& options) noex
                          "%s: temperature is %g, expected a number of at least 1.18e-38", function,
                          static_cast<double>(options.temperature));
   }
-  if (options.window_left < -1 || options.window_right < -1) {
-    return Status::error(StatusCode::kOutOfRange,
-                         "%s: the window is (%lld, %lld), expected at least -1 (unbounded)",
-                         function, static_cast<long long>(options.window_left),
-                         static_cast<long long>(options.window_right));
-  }
+  QKV_RETURN_IF_ERROR(check_window(function, "window_left", options.window_left));
+  QKV_RETURN_IF_ERROR(check_window(function, "window_right", options.window_right));
+  QKV_RETURN_IF_ERROR(check_finite(function, "dropout.rate", options.dropout.rate));
   if (!(options.dropout.rate >= 0.0F && options.dropout.rate < 1.0F)) {
     return Status::error(StatusCode::kOutOfRange, "%s: dropout.rate is %g, expected [0, 1)",
                          function, static_cast<double>(options.dropout.rate));
@@ -47,16 +51,20 @@ Status check_numbers(const char* function, const AttentionOptions& options) noex
 /// Offsets are asked for only where something measures by them.
 Status check_offsets(const char* function, AttentionArgs& args, const AttentionShape& s) noexcept {
   AttentionOptions& options = args.options;
-  if (!options.causal_offsets.absent()) {
-    QKV_RETURN_IF_ERROR(check_array(function, "causal_offsets", options.causal_offsets, {s.batch}));
-    return options.causal_offset
-               ? Status::error(StatusCode::kInvalidArgument,
-                               "%s: causal_offset and causal_offsets are both given, expected one",
-                               function)
-               : Status{};
-  }
+  const bool by_row = !options.causal_offsets.absent();
   const bool measured = options.causal || options.window_left >= 0 || options.window_right >= 0 ||
                         !options.alibi_slopes.absent();
+  if (by_row) {
+    QKV_RETURN_IF_ERROR(check_array(function, "causal_offsets", options.causal_offsets, {s.batch}));
+    if (options.causal_offset || !measured) {
+      return Status::error(StatusCode::kInvalidArgument, "%s: causal_offsets are given %s",
+                           function,
+                           measured ? "beside causal_offset, expected one of the two"
+                                    : "without causal, expected causal = true, a window or "
+                                      "alibi_slopes too");
+    }
+    return {};
+  }
   if (options.causal_offset && !measured) {
     return Status::error(
         StatusCode::kInvalidArgument,
@@ -102,7 +110,11 @@ Status check_per_head(const char* function, const char* name, const TensorView<c
   }
   QKV_RETURN_IF_ERROR(check_array(function, name, view, {s.num_heads}));
   for (Index h = 0; h < s.num_heads; ++h) {
-    QKV_RETURN_IF_ERROR(check_finite(function, name, *view.at(h)));
+    if (!std::isfinite(*view.at(h))) {
+      return Status::error(StatusCode::kInvalidArgument,
+                           "%s: %s[%lld] is %g, expected a finite number", function, name,
+                           static_cast<long long>(h), static_cast<double>(*view.at(h)));
+    }
   }
   return {};
 }
@@ -131,8 +143,13 @@ Status check_extras(const char* function, const AttentionExtras& extras,
   }
   const auto check = [&](const char* name, const TensorView<float>& view,
                          std::initializer_list<Index> shape) {
-    return view.absent() ? Status{} : check_array(function, name, view, shape);
+    return view.absent() ? Status{} : check_output(function, name, view, shape);
   };
+  if (extras.logit_stage > LogitStage::kBiased) {
+    return Status::error(StatusCode::kInvalidArgument,
+                         "%s: logit_stage is %d, expected a value of LogitStage", function,
+                         static_cast<int>(extras.logit_stage));
+  }
   const Index rows = row_end - extras.row_begin;
   QKV_RETURN_IF_ERROR(check("weights", extras.weights, {s.batch, s.num_heads, rows, s.tk}));
   QKV_RETURN_IF_ERROR(check("logits", extras.logits, {s.batch, s.num_heads, rows, s.tk}));
@@ -175,11 +192,31 @@ Status plan_attention(const char* function, AttentionArgs& args, AttentionPlan& 
   QKV_RETURN_IF_ERROR(require_kernels(function, plan.table));
   AttentionShape& s = plan.shape;
   QKV_RETURN_IF_ERROR(check_inputs(function, args, s));
-  QKV_RETURN_IF_ERROR(check_array(function, "out", args.out, {s.batch, s.num_heads, s.tq, s.dv}));
+  QKV_RETURN_IF_ERROR(check_output(function, "out", args.out, {s.batch, s.num_heads, s.tq, s.dv}));
   QKV_RETURN_IF_ERROR(check_options(function, args, s));
   QKV_RETURN_IF_ERROR(check_extras(function, args.extras, s));
   plan.scratch = AttentionScratch(*plan.table, s, args.cache != nullptr).total();
   return {};
+}
+
+Status check_attention_memory(const char* function, const NamedSpan& out,
+                              const std::array<NamedSpan, 3>& inputs,
+                              const AttentionArgs& args) noexcept {
+  const AttentionOptions& o = args.options;
+  const AttentionExtras& e = args.extras;
+  return check_apart(
+      function,
+      {out, {"weights", e.weights}, {"logits", e.logits}, {"lse", e.lse}, {"entropy", e.entropy}},
+      {inputs[0],
+       inputs[1],
+       inputs[2],
+       {"mask", o.mask},
+       {"additive_mask", o.additive_mask},
+       {"bias", o.bias},
+       {"key_lengths", o.key_lengths},
+       {"causal_offsets", o.causal_offsets},
+       {"alibi_slopes", o.alibi_slopes},
+       {"sinks", o.sinks}});
 }
 
 }  // namespace qkv

@@ -2,7 +2,10 @@
 // attention inside a workspace it has already begun.
 #pragma once
 
+#include <array>
+
 #include "kernels/kernel_table.hpp"
+#include "memory_check.hpp"
 #include "qkv/attention.hpp"
 
 namespace qkv {
@@ -21,6 +24,13 @@ struct AttentionPlan {
 
 /// Checks `args` in the name of `function`, stretches its masks to full rank and fills in the offset.
 Status plan_attention(const char* function, AttentionArgs& args, AttentionPlan& plan) noexcept;
+
+/// What plan_attention() leaves out because a layer's arrays are not there yet: `out` and the extras
+/// lie apart from each other, from `inputs` and from the arrays of the options. `args` as
+/// plan_attention() left them.
+Status check_attention_memory(const char* function, const NamedSpan& out,
+                              const std::array<NamedSpan, 3>& inputs,
+                              const AttentionArgs& args) noexcept;
 
 /// Appends to the cache, if there is one, and computes. `args` as plan_attention() left them. Fails
 /// only if the cache was changed in between.

@@ -5,12 +5,13 @@
 #include <cstdio>
 #include <limits>
 
+#include "memory_check.hpp"
 #include "qkv/status.hpp"
 #include "qkv/tensor_view.hpp"
 
 namespace qkv {
 
-/// "[2,6,8]", in place. An expected extent of kAny prints as "*".
+/// "[2,6,8]", in place. An expected extent of kAny prints as "*", and a rank that no view has as itself.
 class ShapeText {
  public:
   static constexpr Index kAny = std::numeric_limits<Index>::min();
@@ -19,6 +20,9 @@ class ShapeText {
   explicit ShapeText(const TensorView<T>& view) noexcept {
     write(view.shape.data(), view.rank);
   }
+  ShapeText(const std::array<Index, TensorView<float>::kMaxRank>& extents, int rank) noexcept {
+    write(extents.data(), rank);
+  }
   ShapeText(std::initializer_list<Index> shape) noexcept {
     write(shape.begin(), static_cast<int>(shape.size()));
   }
@@ -26,6 +30,10 @@ class ShapeText {
 
  private:
   void write(const Index* shape, int rank) noexcept {
+    if (rank < 0 || rank > TensorView<float>::kMaxRank) {
+      std::snprintf(text_, sizeof(text_), "of rank %d", rank);
+      return;
+    }
     int used = std::snprintf(text_, sizeof(text_), "[");
     for (int i = 0; i < rank; ++i) {
       const char* separator = i + 1 < rank ? "," : "";
@@ -40,8 +48,21 @@ class ShapeText {
   char text_[96];
 };
 
-/// Rank, extents (kAny matches everything), no negative extent, data present where elements are,
-/// and a contiguous last axis.
+/// Strides may be 0, which repeats what is read, but not negative.
+template <class T>
+Status check_strides(const char* function, const char* name, const TensorView<T>& view) noexcept {
+  for (int axis = 0; axis < view.rank; ++axis) {
+    if (view.stride(axis) < 0 && view.extent(axis) > 1) {
+      return Status::error(StatusCode::kInvalidArgument,
+                           "%s: axis %d of %s has stride %lld, expected at least 0", function, axis,
+                           name, static_cast<long long>(view.stride(axis)));
+    }
+  }
+  return {};
+}
+
+/// Rank, extents (kAny matches everything), no negative extent or stride, data present where elements
+/// are, and a contiguous last axis.
 template <class T>
 Status check_array(const char* function, const char* name, const TensorView<T>& view,
                    std::initializer_list<Index> expected) noexcept {
@@ -68,7 +89,21 @@ Status check_array(const char* function, const char* name, const TensorView<T>& 
                          "%s: the last axis of %s has stride %lld, expected 1", function, name,
                          static_cast<long long>(view.stride(view.rank - 1)));
   }
-  return {};
+  return check_strides(function, name, view);
+}
+
+/// check_array() for arrays that are written, no element of which may be another's too.
+template <class T>
+Status check_output(const char* function, const char* name, const TensorView<T>& view,
+                    std::initializer_list<Index> expected) noexcept {
+  QKV_RETURN_IF_ERROR(check_array(function, name, view, expected));
+  if (view.size() == 0 || elements_are_apart(view.rank, view.shape.data(), view.strides.data())) {
+    return {};
+  }
+  return Status::error(StatusCode::kInvalidArgument,
+                       "%s: %s has strides %s for %s, expected every element in a place of its own",
+                       function, name, ShapeText(view.strides, view.rank).text(),
+                       ShapeText(view).text());
 }
 
 /// check_array() for arrays that must be dense in row-major order.
@@ -113,6 +148,7 @@ Status broadcast_to(const char* function, const char* name, TensorView<T>& view,
                          ShapeText(view).text(),
                          ShapeText({target[0], target[1], target[2], target[3]}).text());
   }
+  QKV_RETURN_IF_ERROR(check_strides(function, name, view));
   if (!view.data && wide.size() > 0) {
     return Status::error(StatusCode::kInvalidArgument, "%s: %s has no data, expected %s elements",
                          function, name, ShapeText(view).text());

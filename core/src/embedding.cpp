@@ -51,6 +51,7 @@ Status embedding(TensorView<const float> table, TensorView<const std::int32_t> i
   QKV_RETURN_IF_ERROR(check_dense(kName, "ids", ids, {kAny}));
   const Index n = ids.extent(0);
   QKV_RETURN_IF_ERROR(check_dense(kName, "out", out, {n, table.extent(1)}));
+  QKV_RETURN_IF_ERROR(check_apart(kName, {{"out", out}}, {{"table", table}, {"ids", ids}}));
   for (Index i = 0; i < n; ++i) {
     if (ids.data[i] < 0 || ids.data[i] >= table.extent(0)) {
       return Status::error(StatusCode::kOutOfRange, "%s: ids[%lld] is %lld, expected [0, %lld)",
@@ -69,6 +70,7 @@ Status learned_encoding(TensorView<const float> table, TensorView<float> out, In
   constexpr const char* kName = "learned_encoding";
   QKV_RETURN_IF_ERROR(check_dense(kName, "table", table, {kAny, kAny}));
   QKV_RETURN_IF_ERROR(check_dense(kName, "out", out, {kAny, table.extent(1)}));
+  QKV_RETURN_IF_ERROR(check_apart(kName, {{"out", out}}, {{"table", table}}));
   const Index length = out.extent(0);
   const Index last = table.extent(0) - 1;
   QKV_RETURN_IF_ERROR(check_rows(kName, table.extent(0), length, offset, out_of_range));

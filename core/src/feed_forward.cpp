@@ -30,7 +30,7 @@ Status check_config(const FeedForwardConfig& c) noexcept {
                          "%s: activation is %d, expected a value of FeedForwardActivation", kCreate,
                          static_cast<int>(c.activation));
   }
-  return {};
+  return check_layout(kCreate, "weight_layout", c.weight_layout);
 }
 
 /// A gate is for kSwiglu alone.
@@ -103,6 +103,9 @@ Status FeedForward::check(const ForwardArgs& args) const noexcept {
   QKV_RETURN_IF_ERROR(check_dense(kForward, "x", args.x, {kAny, kAny, config_.d_model}));
   QKV_RETURN_IF_ERROR(
       check_dense(kForward, "y", args.y, {args.x.extent(0), args.x.extent(1), config_.d_model}));
+  if (args.y.data != args.x.data) {
+    QKV_RETURN_IF_ERROR(check_apart(kForward, {{"y", args.y}}, {{"x", args.x}}));
+  }
   const KernelTable* table = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kForward, table));
   if (table != kernels_) {

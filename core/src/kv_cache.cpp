@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "check.hpp"
 #include "isa_dispatch.hpp"
@@ -67,11 +68,35 @@ Status KvCache::create(const KvCacheConfig& config, KvCache& cache) noexcept {
                          "out of memory: a cache of %lld tokens cannot be addressed",
                          static_cast<long long>(c.capacity));
   }
+  if (static_cast<double>(c.batch) * static_cast<double>(c.num_kv_heads) >
+      static_cast<double>(kLargest)) {
+    return Status::error(StatusCode::kOutOfMemory,
+                         "out of memory: a cache of %lld rows with %lld heads cannot be addressed",
+                         static_cast<long long>(c.batch), static_cast<long long>(c.num_kv_heads));
+  }
   const Index heads = c.batch * c.num_kv_heads;
   QKV_RETURN_IF_ERROR(reserve_zeroed(built.keys_, heads, KvCacheAccess::key_stride(built)));
   QKV_RETURN_IF_ERROR(reserve_zeroed(built.values_, heads, KvCacheAccess::value_stride(built)));
   cache = std::move(built);
   return {};
+}
+
+/// One sentence about the cache for a call whose own arrays fit each other.
+Status KvCache::check_fits(const char* function, const TensorView<const float>& keys,
+                           const TensorView<const float>& values) const noexcept {
+  const KvCacheConfig& c = config_;
+  constexpr Index kAny = ShapeText::kAny;
+  const auto [batch, heads] = std::pair(keys.extent(0), keys.extent(1));
+  if (!kernels_ || (c.batch == batch && c.num_kv_heads == heads && c.d_k == keys.extent(3) &&
+                    c.d_v == values.extent(3))) {
+    return {};
+  }
+  return Status::error(StatusCode::kShapeMismatch,
+                       "%s: the cache holds keys %s and values %s, expected %s and %s", function,
+                       ShapeText({c.batch, c.num_kv_heads, kAny, c.d_k}).text(),
+                       ShapeText({c.batch, c.num_kv_heads, kAny, c.d_v}).text(),
+                       ShapeText({batch, heads, kAny, keys.extent(3)}).text(),
+                       ShapeText({batch, heads, kAny, values.extent(3)}).text());
 }
 
 Status KvCache::check_append(const char* function, const TensorView<const float>& keys,
@@ -89,9 +114,9 @@ Status KvCache::check_append(const char* function, const TensorView<const float>
   }
   const KvCacheConfig& c = config_;
   QKV_RETURN_IF_ERROR(
-      check_array(function, "k", keys, {c.batch, c.num_kv_heads, ShapeText::kAny, c.d_k}));
+      check_array(function, "keys", keys, {c.batch, c.num_kv_heads, ShapeText::kAny, c.d_k}));
   QKV_RETURN_IF_ERROR(
-      check_array(function, "v", values, {c.batch, c.num_kv_heads, keys.extent(2), c.d_v}));
+      check_array(function, "values", values, {c.batch, c.num_kv_heads, keys.extent(2), c.d_v}));
   if (keys.extent(2) > c.capacity - length_) {
     return Status::error(
         StatusCode::kOutOfRange,
@@ -142,7 +167,7 @@ Status KvCache::truncate(Index length) noexcept {
 Status KvCache::read_keys(TensorView<float> keys) const noexcept {
   const KvCacheConfig& c = config_;
   QKV_RETURN_IF_ERROR(
-      check_array("KvCache::read_keys", "keys", keys, {c.batch, c.num_kv_heads, length_, c.d_k}));
+      check_output("KvCache::read_keys", "keys", keys, {c.batch, c.num_kv_heads, length_, c.d_k}));
   for (Index head = 0; length_ > 0 && head < c.batch * c.num_kv_heads; ++head) {
     const float* panels = keys_.data() + head * KvCacheAccess::key_stride(*this);
     for (Index t = 0; t < length_; ++t) {
@@ -157,8 +182,8 @@ Status KvCache::read_keys(TensorView<float> keys) const noexcept {
 
 Status KvCache::read_values(TensorView<float> values) const noexcept {
   const KvCacheConfig& c = config_;
-  QKV_RETURN_IF_ERROR(check_array("KvCache::read_values", "values", values,
-                                  {c.batch, c.num_kv_heads, length_, c.d_v}));
+  QKV_RETURN_IF_ERROR(check_output("KvCache::read_values", "values", values,
+                                   {c.batch, c.num_kv_heads, length_, c.d_v}));
   for (Index head = 0; length_ > 0 && head < c.batch * c.num_kv_heads; ++head) {
     const float* panels = values_.data() + head * KvCacheAccess::value_stride(*this);
     for (Index t = 0; t < length_; ++t) {

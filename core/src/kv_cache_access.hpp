@@ -7,10 +7,12 @@
 namespace qkv {
 
 struct KvCacheAccess {
-  /// append()'s checks, in the name of `function`.
+  /// append()'s checks, in the name of `function`, for which keys and values are not arguments: those
+  /// of a call, whatever it calls them, were checked to fit each other.
   static Status check(const char* function, const KvCache& cache,
                       const TensorView<const float>& keys,
                       const TensorView<const float>& values) noexcept {
+    QKV_RETURN_IF_ERROR(cache.check_fits(function, keys, values));
     return cache.check_append(function, keys, values);
   }
 

@@ -11,13 +11,23 @@ namespace qkv {
 using kernels::KernelTable;
 
 Status check_linear(const char* function, const Linear& l) noexcept {
-  if (l.weight.absent()) {
-    return Status::error(StatusCode::kInvalidArgument, "%s: %s is missing", function, l.name);
-  }
   const bool in_out = l.layout == WeightLayout::kInOut;
-  QKV_RETURN_IF_ERROR(
-      check_array(function, l.name, l.weight, {in_out ? l.in : l.out, in_out ? l.out : l.in}));
+  const Index rows = in_out ? l.in : l.out;
+  const Index columns = in_out ? l.out : l.in;
+  if (l.weight.absent()) {
+    return Status::error(StatusCode::kInvalidArgument, "%s: %s is missing, expected %s", function,
+                         l.name, ShapeText({rows, columns}).text());
+  }
+  QKV_RETURN_IF_ERROR(check_array(function, l.name, l.weight, {rows, columns}));
   return l.bias.absent() ? Status{} : check_array(function, l.bias_name, l.bias, {l.out});
+}
+
+Status check_layout(const char* function, const char* name, WeightLayout layout) noexcept {
+  return layout <= WeightLayout::kOutIn
+             ? Status{}
+             : Status::error(StatusCode::kInvalidArgument,
+                             "%s: %s is %d, expected a value of WeightLayout", function, name,
+                             static_cast<int>(layout));
 }
 
 Status pack_linear(const KernelTable& table, const Linear& l, PackedLinear& packed) noexcept {

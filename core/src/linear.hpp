@@ -22,6 +22,9 @@ struct Linear {
 /// Checks both arrays in the name of `function`.
 Status check_linear(const char* function, const Linear& l) noexcept;
 
+/// One of the two, and not a number cast to it.
+Status check_layout(const char* function, const char* name, WeightLayout layout) noexcept;
+
 /// Packs checked arrays; kOutOfMemory is all that can go wrong.
 Status pack_linear(const kernels::KernelTable& table, const Linear& l,
                    PackedLinear& packed) noexcept;

@@ -44,6 +44,7 @@ Status resolve(MultiHeadAttentionConfig& c) noexcept {
   c.d_context = c.d_context == 0 ? c.d_model : c.d_context;
   QKV_RETURN_IF_ERROR(at_least_one("d_k", c.d_k));
   QKV_RETURN_IF_ERROR(at_least_one("d_v", c.d_v));
+  QKV_RETURN_IF_ERROR(check_layout(kCreate, "weight_layout", c.weight_layout));
   return at_least_one("d_context", c.d_context);
 }
 
@@ -61,9 +62,10 @@ TensorView<const float> slice(TensorView<const float> fused, int axis, Index fro
 /// Splits wqkv and bqkv into their three parts.
 Status split_fused(const MultiHeadAttentionConfig& c, MultiHeadAttentionWeights& w) noexcept {
   if (w.wqkv.absent()) {
-    return w.bqkv.absent() ? Status{}
-                           : Status::error(StatusCode::kInvalidArgument,
-                                           "%s: bqkv is given without wqkv", kCreate);
+    return w.bqkv.absent()
+               ? Status{}
+               : Status::error(StatusCode::kInvalidArgument,
+                               "%s: bqkv is given without wqkv, expected both or neither", kCreate);
   }
   if (!w.wq.absent() || !w.wk.absent() || !w.wv.absent() || !w.bq.absent() || !w.bk.absent() ||
       !w.bv.absent()) {
@@ -288,6 +290,8 @@ Status MultiHeadAttention::forward(const ForwardArgs& args, Workspace& workspace
   Call call;
   QKV_RETURN_IF_ERROR(check(args, call));
   QKV_RETURN_IF_ERROR(workspace.begin(call.scratch()));
+  QKV_RETURN_IF_ERROR(check_attention_memory(
+      kForward, {"y", args.y}, {{{"x", args.x}, {"context", args.context}, {}}}, call.attention));
   return run(args, call, workspace);
 }
 

@@ -56,6 +56,8 @@ Status plan(const char* function, TensorView<const float> x, TensorView<float> o
                          "%s: epsilon is %g, expected a finite number of at least 0", function,
                          static_cast<double>(options.epsilon));
   }
+  QKV_RETURN_IF_ERROR(
+      check_apart(function, {{"out", out}}, {{"gamma", options.gamma}, {"beta", options.beta}}));
   args.n = axes.size();
   args.rows = x.size() == 0 ? 0 : x.size() / args.n;
   args.x = x.data;

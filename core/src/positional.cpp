@@ -18,6 +18,15 @@ Status check_base(const char* function, double base) noexcept {
                        "%s: base is %g, expected a finite number of at least 1", function, base);
 }
 
+Status check_layout(const char* function, SinusoidLayout layout) noexcept {
+  if (layout <= SinusoidLayout::kConcatenated) {
+    return {};
+  }
+  return Status::error(StatusCode::kInvalidArgument,
+                       "%s: layout is %d, expected a value of SinusoidLayout", function,
+                       static_cast<int>(layout));
+}
+
 Status check_positions(const char* function, const char* name, Index first, Index last) noexcept {
   if (first >= -kMaxPosition && last <= kMaxPosition) {
     return {};
@@ -100,6 +109,7 @@ Status sinusoidal_encoding(TensorView<float> table, Index offset,
   const Index d_model = table.extent(1);
   QKV_RETURN_IF_ERROR(check_width(kName, d_model));
   QKV_RETURN_IF_ERROR(check_base(kName, options.base));
+  QKV_RETURN_IF_ERROR(check_layout(kName, options.layout));
   QKV_RETURN_IF_ERROR(check_positions(kName, "offset", offset, offset));
   QKV_RETURN_IF_ERROR(check_positions(kName, "offset + length", offset, offset + length - 1));
 
@@ -139,6 +149,7 @@ Status sinusoidal_shift_blocks(TensorView<float> blocks, Index k, Index d_model,
   QKV_RETURN_IF_ERROR(check_width(kName, d_model));
   QKV_RETURN_IF_ERROR(check_dense(kName, "blocks", blocks, {(d_model + 1) / 2, 2, 2}));
   QKV_RETURN_IF_ERROR(check_base(kName, options.base));
+  QKV_RETURN_IF_ERROR(check_layout(kName, options.layout));
   QKV_RETURN_IF_ERROR(check_positions(kName, "k", k, k));
   for (Index i = 0; 2 * i < d_model; ++i) {
     const auto [s, c] = rotation(static_cast<double>(k) * frequency(i, d_model, options.base));
@@ -157,6 +168,7 @@ Status sinusoidal_shift_matrix(TensorView<float> matrix, Index k,
   QKV_RETURN_IF_ERROR(check_dense(kName, "matrix", matrix, {d_model, d_model}));
   QKV_RETURN_IF_ERROR(check_width(kName, d_model));
   QKV_RETURN_IF_ERROR(check_base(kName, options.base));
+  QKV_RETURN_IF_ERROR(check_layout(kName, options.layout));
   QKV_RETURN_IF_ERROR(check_positions(kName, "k", k, k));
   if (d_model % 2 != 0) {
     return Status::error(StatusCode::kUnsupported,

@@ -190,10 +190,11 @@ Status check_xl(const TensorView<const float>& q, const TensorView<const float>&
     return Status::error(StatusCode::kShapeMismatch, "%s: q is %s, expected d of at least 1", kName,
                          ShapeText(q).text());
   }
-  QKV_RETURN_IF_ERROR(check_array(kName, "bias", bias, {q.extent(0), heads, tq, kAny}));
+  QKV_RETURN_IF_ERROR(check_output(kName, "bias", bias, {q.extent(0), heads, tq, kAny}));
   const Index distances = bias.extent(3) + tq - 1;
   QKV_RETURN_IF_ERROR(check_array(kName, "r", r, {distances < 0 ? 0 : distances, heads * d}));
-  return check_array(kName, "v", v, {heads, d});
+  QKV_RETURN_IF_ERROR(check_array(kName, "v", v, {heads, d}));
+  return check_apart(kName, {{"bias", bias}}, {{"q", q}, {"r", r}, {"v", v}});
 }
 
 }  // namespace
@@ -224,7 +225,8 @@ Status t5_relative_bias(TensorView<const float> table, TensorView<float> bias,
                         const T5Options& options) noexcept {
   constexpr const char* kName = "t5_relative_bias";
   QKV_RETURN_IF_ERROR(check_t5(kName, table, options));
-  QKV_RETURN_IF_ERROR(check_array(kName, "bias", bias, {table.extent(1), kAny, kAny}));
+  QKV_RETURN_IF_ERROR(check_output(kName, "bias", bias, {table.extent(1), kAny, kAny}));
+  QKV_RETURN_IF_ERROR(check_apart(kName, {{"bias", bias}}, {{"table", table}}));
   if (bias.size() == 0) {
     return {};
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <numbers>
@@ -158,7 +159,13 @@ Status check_positions(const char* function, const RotaryOptions& o,
   const Index rows = o.positions.rank == 2 ? shape.batch : 1;
   for (Index b = 0; b < rows; ++b) {
     for (Index t = 0; t < shape.tokens; ++t) {
-      QKV_RETURN_IF_ERROR(check("a position", position_of(o, b, t)));
+      const Index p = position_of(o, b, t);
+      if (p < least || p > most) {
+        char name[64];
+        std::snprintf(name, sizeof(name), "positions[%lld]",
+                      static_cast<long long>(b * shape.tokens + t));
+        return check(name, p);
+      }
     }
   }
   return {};
@@ -359,7 +366,7 @@ Status rotary_embedding(TensorView<const float> x, TensorView<float> out,
   constexpr const char* kName = "rotary_embedding";
   QKV_RETURN_IF_ERROR(check_array(kName, "x", x, {kAny, kAny, kAny, kAny}));
   QKV_RETURN_IF_ERROR(
-      check_array(kName, "out", out, {x.extent(0), x.extent(1), x.extent(2), x.extent(3)}));
+      check_output(kName, "out", out, {x.extent(0), x.extent(1), x.extent(2), x.extent(3)}));
   QKV_RETURN_IF_ERROR(check_in_place(kName, x, out));
   RotaryPlan plan;
   QKV_RETURN_IF_ERROR(plan_rotary(kName, options, {x.extent(0), x.extent(2), x.extent(3)}, plan));
@@ -367,6 +374,11 @@ Status rotary_embedding(TensorView<const float> x, TensorView<float> out,
     return {};
   }
   QKV_RETURN_IF_ERROR(workspace.begin(plan.scratch));
+  QKV_RETURN_IF_ERROR(check_apart(kName, {{"out", out}},
+                                  {{"x", x.data == out.data ? TensorView<const float>{} : x},
+                                   {"positions", options.positions},
+                                   {"cos", options.cos},
+                                   {"sin", options.sin}}));
   const RotaryRows rows = take_rows(plan, workspace);
   for (Index b = 0; b < plan.shape.batch; ++b) {
     if (b == 0 || !plan.shared) {
@@ -394,6 +406,8 @@ Status rotary_table(TensorView<float> cos, TensorView<float> sin,
   }
   RotaryPlan plan;
   QKV_RETURN_IF_ERROR(plan_rotary(kName, options, shape, plan));
+  QKV_RETURN_IF_ERROR(
+      check_apart(kName, {{"cos", cos}, {"sin", sin}}, {{"positions", options.positions}}));
   const Index row_size = shape.tokens * plan.pairs();
   for (Index b = 0; b < shape.batch && row_size > 0; ++b) {
     fill_rows(plan, b, {cos.data + b * row_size, sin.data + b * row_size});

@@ -91,7 +91,8 @@ Status check_norm(const NormSource& norm, const TransformerBlockConfig& c) noexc
   std::snprintf(gamma, sizeof(gamma), "%s.gamma", norm.name);
   std::snprintf(beta, sizeof(beta), "%s.beta", norm.name);
   if (norm.weights.gamma.absent()) {
-    return Status::error(StatusCode::kInvalidArgument, "%s: %s is missing", kCreate, gamma);
+    return Status::error(StatusCode::kInvalidArgument, "%s: %s is missing, expected %s", kCreate,
+                         gamma, ShapeText({c.attention.d_model}).text());
   }
   QKV_RETURN_IF_ERROR(check_array(kCreate, gamma, norm.weights.gamma, {c.attention.d_model}));
   if (norm.weights.beta.absent()) {
@@ -298,6 +299,12 @@ Status TransformerBlock::forward(const ForwardArgs& args, Workspace& workspace) 
   Call call;
   QKV_RETURN_IF_ERROR(check(args, call));
   QKV_RETURN_IF_ERROR(workspace.begin(call.total));
+  const bool in_place = args.y.data == args.x.data;
+  QKV_RETURN_IF_ERROR(check_attention_memory(kForward, {"y", args.y},
+                                             {{{"x", in_place ? TensorView<const float>{} : args.x},
+                                               {"context", args.context},
+                                               {"context_key_lengths", args.context_key_lengths}}},
+                                             call.self.attention));
   call.sub = workspace.take(call.array);
   call.normed = config_.norm == NormPlacement::kPre ? workspace.take(call.array) : nullptr;
   call.y = args.y.data;

@@ -191,10 +191,19 @@ describe('in TypeScript', () => {
     });
   }
 
-  test('a program for Node compiles without the types of a browser, libraries unchecked', async () => {
+  test('a program for Node compiles without the types of a browser', async () => {
     const node = { types: ['node'], typeRoots: [join(root, 'node_modules/@types')] };
-    const options = { module: 'nodenext', lib: ['es2023'], ...node, skipLibCheck: true };
-    assert.equal(await compile('node', program, options), '');
+    const options = { module: 'nodenext', lib: ['es2022'], ...node };
+    const url = "void init({ wasm: new URL('file:///qkv.wasm') });\n";
+    assert.equal(await compile('node', `${program}${url}`, options), '');
+  });
+
+  test('a program compiles without the types of a browser or of Node', async () => {
+    const options = { module: 'nodenext', lib: ['es2022'] };
+    const bytes = 'void init({ wasm: new Uint8Array(8) });\n';
+    assert.equal(await compile('bare', `${program}${bytes}`, options), '');
+    const wrong = 'void init({ wasm: 3 });\n';
+    assert.match(await compile('bare-wrong', `${program}${wrong}`, options), /TS2322/);
   });
 
   test('the types are found, and are not any', async () => {

@@ -92,8 +92,17 @@ if (expectedVariant === 'relaxed') {
   });
 } else {
   test('the relaxed file fails with a reason where relaxed SIMD is absent', async () => {
-    const loading = init({ wasm: wasmFile('relaxed') });
-    await expectRejects(loading, 'init', 'load_failed', 'does not compile', 'relaxed');
+    const bytes = wasmFile('relaxed');
+    const type = { headers: { 'content-type': 'application/wasm' } };
+    for (const wasm of [bytes, new Response(bytes), new Response(bytes, type)]) {
+      const says = ['is the relaxed build', 'no relaxed SIMD', 'qkv-simd.wasm'];
+      await expectRejects(init({ wasm }), 'init', 'unsupported', ...says);
+    }
+  });
+
+  test('a broken relaxed file is told from a sound one of the wrong build', async () => {
+    const cut = wasmFile('relaxed').subarray(0, 20_000);
+    await expectRejects(init({ wasm: cut }), 'init', 'load_failed', 'does not compile');
   });
 }
 

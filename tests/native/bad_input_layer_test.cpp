@@ -86,11 +86,11 @@ TEST_CASE("create: sizes out of range are refused", "[layer][bad-input]") {
 TEST_CASE("create: missing weights are refused", "[layer][bad-input]") {
   using W = MultiHeadAttentionWeights;
   require_all_refused({
-      {"wq", [](auto&, W& w) { w.wq = {}; }, {kInvalid, "wq", "missing", ""}},
-      {"wk", [](auto&, W& w) { w.wk = {}; }, {kInvalid, "wk", "missing", ""}},
-      {"wv", [](auto&, W& w) { w.wv = {}; }, {kInvalid, "wv", "missing", ""}},
-      {"wo", [](auto&, W& w) { w.wo = {}; }, {kInvalid, "wo", "missing", ""}},
-      {"all", [](auto&, W& w) { w = {}; }, {kInvalid, "wq", "missing", ""}},
+      {"wq", [](auto&, W& w) { w.wq = {}; }, {kInvalid, "wq is", "missing", "expected [12,12]"}},
+      {"wk", [](auto&, W& w) { w.wk = {}; }, {kInvalid, "wk is", "missing", "expected [7,6]"}},
+      {"wv", [](auto&, W& w) { w.wv = {}; }, {kInvalid, "wv is", "missing", "expected [7,10]"}},
+      {"wo", [](auto&, W& w) { w.wo = {}; }, {kInvalid, "wo is", "missing", "expected [20,12]"}},
+      {"all", [](auto&, W& w) { w = {}; }, {kInvalid, "wq is", "missing", "expected [12,12]"}},
   });
 }
 
@@ -110,8 +110,10 @@ TEST_CASE("create: weights that exclude each other are refused", "[layer][bad-in
        {kInvalid, "wqkv is given and d_context is", "7", "d_model = 12"}},
       {"bqkv without wqkv",
        [](auto&, W& w) { w.bqkv = {w.bq.data, {28}}; },
-       {kInvalid, "bqkv is given without", "wqkv", ""}},
-      {"bq without wq", [](auto&, W& w) { w.wq = {}; }, {kInvalid, "wq", "missing", ""}},
+       {kInvalid, "bqkv is given without", "wqkv", "both or neither"}},
+      {"bq without wq",
+       [](auto&, W& w) { w.wq = {}; },
+       {kInvalid, "wq is", "missing", "expected [12,12]"}},
   });
 }
 
@@ -329,7 +331,7 @@ TEST_CASE("create and forward: refusals read as one sentence", "[layer][bad-inpu
   MultiHeadAttentionWeights w = p.weights();
   w.wo = {};
   CHECK(std::string(MultiHeadAttention::create(p.config, w, p.layer).message()) ==
-        "MultiHeadAttention::create: wo is missing");
+        "MultiHeadAttention::create: wo is missing, expected [20,12]");
   p.config.num_kv_heads = 3;
   CHECK(std::string(MultiHeadAttention::create(p.config, w, p.layer).message()) ==
         "MultiHeadAttention::create: num_kv_heads is 3, expected a divisor of num_heads = 4");

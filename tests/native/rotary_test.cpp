@@ -637,8 +637,8 @@ TEST_CASE("rotary: memory that cannot be had is refused and nothing written", "[
   TensorView<const float> x = p.x_view();
   TensorView<float> out = p.out_view();
   x.shape[2] = out.shape[2] = kMaxPosition;
-  x.strides[2] = out.strides[2] = 0;
   x.shape[3] = out.shape[3] = std::numeric_limits<Index>::max() / kMaxPosition / 2 * 2;
+  x.strides[2] = out.strides[2] = x.shape[3];
   const Status status = rotary_embedding(x, out, p.options, p.workspace);
   CHECK(status.code() == StatusCode::kOutOfMemory);
   CHECK(p.out == std::vector<float>(4, kUntouched));
@@ -811,10 +811,10 @@ TEST_CASE("rotary: positions that do not fit are refused", "[rotary][bad-input]"
        {kRange, "offset is", "", "-1048576 to 1048576"}},
       {"a position too high",
        place(kMaxPosition + 1, 9),
-       {kRange, "a position is", "1048577", "-1048576 to 1048576"}},
+       {kRange, "positions[9] is", "1048577", "-1048576 to 1048576"}},
       {"a position too low",
        place(std::numeric_limits<std::int32_t>::min(), 0),
-       {kRange, "a position is", "-2147483648", "-1048576 to 1048576"}},
+       {kRange, "positions[0] is", "-2147483648", "-1048576 to 1048576"}},
       {"positions of another length",
        [](Call& c) { c.options.positions = {places, {4}}; },
        {kShapeError, "positions is", "[4]", "[5]"}},
@@ -892,7 +892,7 @@ TEST_CASE("rotary: tables that do not fit are refused", "[rotary][bad-input]") {
               places[3] = 9;
               c.options.positions = {places, {5}};
             }),
-       {kRange, "a position is", "9", "0 to 8, the rows of cos"}},
+       {kRange, "positions[3] is", "9", "0 to 8, the rows of cos"}},
       {"cos without data",
        with({9, 4}, [](Call& c) { c.options.cos.data = nullptr; }),
        {kInvalid, "cos has no data", "[9,4]", "elements"}},

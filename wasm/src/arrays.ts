@@ -5,9 +5,9 @@ import {
   checkArray,
   checkChoice,
   checkInteger,
-  checkIntegers,
+  requireIntegers,
   checkKeys,
-  checkOption,
+  checkNumber,
   checkVector,
   type Input,
   shapeText,
@@ -33,12 +33,12 @@ function norm(
   given: ArrayInput,
   options: NormOptions,
 ): NdArray {
-  engine.raw(fn);
   const x = checkArray(fn, 'x', given);
   const rank = x.shape.length;
   const { axis = -1, epsilon = 1e-5 } = options;
+  if (rank === 0) throw new QkvError('shape_mismatch', `${fn}: x is [], expected [...,n]`);
   checkInteger(fn, 'axis', axis, -rank, rank - 1);
-  checkOption(fn, 'epsilon', epsilon, 'number');
+  checkNumber(fn, 'epsilon', epsilon);
   const [rows, columns] = asMatrix(x.shape, axis < 0 ? axis + rank : axis);
   const call = new Call(engine, fn);
   call.input('x', x, [rows, columns]);
@@ -49,6 +49,7 @@ function norm(
 }
 
 export function layerNorm(engine: Engine, x: ArrayInput, options: NormOptions): NdArray {
+  engine.raw('layerNorm');
   checkKeys('layerNorm', 'options', options, ['gamma', 'beta', 'axis', 'epsilon']);
   return norm(engine, 'layerNorm', x, options);
 }
@@ -58,6 +59,7 @@ export function rmsNorm(
   x: ArrayInput,
   options: Omit<NormOptions, 'beta'>,
 ): NdArray {
+  engine.raw('rmsNorm');
   checkKeys('rmsNorm', 'options', options, ['gamma', 'axis', 'epsilon']);
   return norm(engine, 'rmsNorm', x, options);
 }
@@ -96,7 +98,7 @@ export function embedding(engine: Engine, givenTable: NdArray, ids: Int32Array):
   const fn = 'embedding';
   engine.raw(fn);
   const table = checkTable(fn, givenTable, '[vocabulary,dModel]');
-  const checked = checkIntegers(fn, 'ids', ids ?? null);
+  const checked = requireIntegers(fn, 'ids', ids);
   const call = new Call(engine, fn);
   call.input('table', table);
   call.input('ids', checked);

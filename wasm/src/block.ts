@@ -2,8 +2,9 @@ import { Call } from './call.js';
 import {
   checkChoice,
   checkInteger,
+  checkBoolean,
   checkKeys,
-  checkOption,
+  checkNumber,
   checkWeight,
   describe,
 } from './check.js';
@@ -54,9 +55,16 @@ function resolveBlock(config: TransformerBlockConfig): BlockConfig {
   checkChoice(fn, 'norm', norm, ['pre', 'post']);
   checkChoice(fn, 'normType', normType, ['layer', 'rms']);
   checkChoice(fn, 'activation', activation, activations);
-  checkOption(fn, 'crossAttention', crossAttention, 'boolean');
-  checkOption(fn, 'epsilon', epsilon, 'number');
+  checkBoolean(fn, 'crossAttention', crossAttention);
+  checkNumber(fn, 'epsilon', epsilon);
   const attention = resolveConfig(fn, config);
+  const { dModel, dContext } = attention;
+  if (!crossAttention && dContext !== dModel) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: dContext is ${dContext} without crossAttention, expected none or dModel = ${dModel}`,
+    );
+  }
   return { dFeedForward, norm, normType, activation, crossAttention, epsilon, attention };
 }
 
@@ -64,10 +72,10 @@ function resolveBlock(config: TransformerBlockConfig): BlockConfig {
 function announceAttention(
   call: Call,
   config: LayerConfig,
-  weights: TransformerBlockWeights['attention'],
+  [of, weights]: readonly ['attention' | 'cross', TransformerBlockWeights['attention']],
   nameOf: (name: WeightName) => ArrayName,
 ): void {
-  const checked = checkWeights(fn, config, weights);
+  const checked = checkWeights(fn, config, weights, of);
   for (const name of weightNames) call.input(nameOf(name), checked[name]);
 }
 
@@ -116,6 +124,12 @@ function announceFeedForward(
         `${fn}: ${name} is missing, expected [${shapes[name].join(',')}]`,
       );
     }
+    if (weights[name] !== undefined && name.endsWith('Gate') && activation !== 'swiglu') {
+      throw new QkvError(
+        'invalid_argument',
+        `${fn}: ${name} is given and activation is '${activation}', expected 'swiglu' or none`,
+      );
+    }
     call.input(name, checkWeight(fn, name, weights[name], shapes[name]));
   }
 }
@@ -146,10 +160,15 @@ export function createBlock(
   const { dModel } = attention;
   const call = new Call(engine, fn);
   // The self-attention reads x, whatever the width of the context.
-  announceAttention(call, { ...attention, dContext: dModel }, weights.attention, (name) => name);
+  announceAttention(
+    call,
+    { ...attention, dContext: dModel },
+    ['attention', weights.attention],
+    (name) => name,
+  );
   announceNorm(call, 'norm1', weights.norm1, ['gamma1', 'beta1', dModel]);
-  if (weights.cross) {
-    announceAttention(call, attention, weights.cross, crossName);
+  if (weights.cross !== undefined) {
+    announceAttention(call, attention, ['cross', weights.cross], crossName);
     announceNorm(call, 'normCross', weights.normCross, ['gammaCross', 'betaCross', dModel]);
   }
   announceNorm(call, 'norm2', weights.norm2, ['gamma2', 'beta2', dModel]);
@@ -167,6 +186,7 @@ export function createBlock(
   engine.withRoom(fn, (room) => call.run('createBlock', numbers, room));
   const handle = new Handle(engine, call.handle(), 'destroyBlock');
   const kind = {
+    name: 'block',
     operator: 'forwardBlock',
     optionNames: [...layerOptionNames, 'contextKeyLengths'],
     readsContext: false,

@@ -1,8 +1,15 @@
 import { Call } from './call.js';
-import { checkArray, checkInteger, checkKeys } from './check.js';
+import { checkArray, checkInteger, checkKeys, type Input, shapeText } from './check.js';
 import type { Engine } from './engine.js';
 import { QkvError } from './error.js';
-import { checkValues, coreShape, headsShape, mostInt } from './heads.js';
+import {
+  checkValues,
+  coreShape,
+  expectedText,
+  headsShape,
+  type HeadsShape,
+  mostInt,
+} from './heads.js';
 import { disposeSymbol, forgotten, Handle } from './tensor.js';
 import type { ArrayInput, KvCache, NdArray, Qkv } from './types.js';
 
@@ -41,6 +48,10 @@ export class WasmKvCache implements KvCache {
     return this.#length;
   }
 
+  get [Symbol.toStringTag](): string {
+    return 'KvCache';
+  }
+
   /** Throws unless the cache is alive and of this engine. */
   check(engine: Engine, fn: string): void {
     if (engine !== this.#engine) {
@@ -67,11 +78,13 @@ export class WasmKvCache implements KvCache {
   append(keys: ArrayInput, values: ArrayInput): void {
     const fn = 'KvCache.append';
     this.check(this.#engine, fn);
-    const { numKvHeads } = this.#config;
+    const { numKvHeads, dK, dV } = this.#config;
     const k = checkArray(fn, 'keys', keys);
     const v = checkArray(fn, 'values', values);
     const ks = headsShape(fn, k, numKvHeads, 'numKvHeads');
     const vs = headsShape(fn, v, numKvHeads, 'numKvHeads');
+    this.#checkWidth(fn, k, ks, dK);
+    this.#checkWidth(fn, v, vs, dV);
     checkValues(fn, k, ks, v, vs);
     const call = new Call(this.#engine, fn);
     call.input('k', k, coreShape(ks));
@@ -103,6 +116,18 @@ export class WasmKvCache implements KvCache {
 
   [disposeSymbol](): void {
     this.dispose();
+  }
+
+  /** Keys or values are of the batch and the width that the cache was made for. */
+  #checkWidth(fn: string, input: Input, form: HeadsShape, width: number): void {
+    const { batch, numKvHeads } = this.#config;
+    if (form.batch === batch && form.width === width) return;
+    const columns = String(form.split ? numKvHeads * width : width);
+    const expected = { batch, heads: String(numKvHeads), tokens: '*', width: columns };
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: ${input.name} is ${shapeText(input.shape)}, expected ${expectedText(input, form, expected)}`,
+    );
   }
 
   #read(fn: string, name: 'k' | 'v', width: number): NdArray {

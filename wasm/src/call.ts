@@ -80,7 +80,7 @@ export class Call {
     shape: readonly number[],
     label: string = name,
   ): void {
-    if (tensor.engine !== this.#engine) {
+    if (!tensor.isOf(this.#engine)) {
       throw new QkvError(
         'invalid_argument',
         `${this.#fn}: ${label} is a tensor of another engine, expected one of this engine`,

@@ -74,6 +74,10 @@ function checkElements(fn: string, name: string, length: number, shape: readonly
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
+/** An object with named properties: no array, map, promise or the like, whose keys would all be ignored. */
+const isOptions = (value: unknown): value is Record<string, unknown> =>
+  isRecord(value) && tagOf(value) === 'Object';
+
 /** An NdArray or a Tensor; with `boolean`, an NdMask too. */
 function checkInput(fn: string, name: string, value: unknown, boolean: boolean): Input {
   if (value instanceof WasmTensor) {
@@ -89,7 +93,7 @@ function checkInput(fn: string, name: string, value: unknown, boolean: boolean):
   const was =
     isRecord(value) && data !== undefined ? `{ data: ${describe(data)} }` : describe(value);
   const expected = boolean
-    ? '{ data: Uint8Array or Float32Array, shape }'
+    ? '{ data: Uint8Array or Float32Array, shape } or a Tensor'
     : '{ data: Float32Array, shape } or a Tensor';
   throw new QkvError('invalid_argument', `${fn}: ${name} is ${was}, expected ${expected}`);
 }
@@ -168,7 +172,16 @@ export function checkIntegers(
   value: Int32Array | undefined,
   length?: number,
 ): Input | undefined {
-  if (value === undefined) return undefined;
+  return value === undefined ? undefined : requireIntegers(fn, name, value, length);
+}
+
+/** An Int32Array that may not be left out. */
+export function requireIntegers(
+  fn: string,
+  name: string,
+  value: Int32Array,
+  length?: number,
+): Input {
   if (!isInt32Array(value)) {
     throw new QkvError(
       'invalid_argument',
@@ -204,7 +217,8 @@ export function checkInteger(
 
 /** Something with numbers to copy. */
 export function checkNumbers(fn: string, name: string, value: unknown): void {
-  const isBig = ArrayBuffer.isView(value) && tagOf(value).startsWith('Big');
+  const isView = ArrayBuffer.isView(value);
+  const isBig = isView && tagOf(value).startsWith('Big');
   const length = isRecord(value) && !isBig ? value['length'] : undefined;
   if (typeof length !== 'number') {
     throw new QkvError(
@@ -212,31 +226,51 @@ export function checkNumbers(fn: string, name: string, value: unknown): void {
       `${fn}: ${name} is ${describe(value)}, expected an array of numbers`,
     );
   }
+  // Anything else would become NaN, or throw on the way into memory.
+  for (let i = 0; !isView && i < length; i += 1) {
+    const element = (value as ArrayLike<unknown>)[i];
+    if (typeof element !== 'number') {
+      throw new QkvError(
+        'invalid_argument',
+        `${fn}: ${name}[${i}] is ${describe(element)}, expected a number`,
+      );
+    }
+  }
 }
 
-/** An option that is left out or of this type. */
-export function checkOption(
-  fn: string,
-  name: string,
-  value: unknown,
-  type: 'number' | 'boolean',
-): void {
-  if (value !== undefined && typeof value !== type) {
+/** An option that is left out, true or false. */
+export function checkBoolean(fn: string, name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'boolean') {
     throw new QkvError(
       'invalid_argument',
-      `${fn}: ${name} is ${describe(value)}, expected a ${type}`,
+      `${fn}: ${name} is ${describe(value)}, expected a boolean`,
     );
   }
 }
 
-/** An option that is left out or one of these words. */
+/** A number that is finite as a float32, too. What range it may take the core knows. */
+export function checkNumber(fn: string, name: string, value: unknown): void {
+  if (typeof value !== 'number' || !Number.isFinite(Math.fround(value))) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is ${describe(value)}, expected a number that is finite as a float32`,
+    );
+  }
+}
+
+/** checkNumber() for an option, which may be left out. */
+export function checkOption(fn: string, name: string, value: unknown): void {
+  if (value !== undefined) checkNumber(fn, name, value);
+}
+
+/** One of these words. */
 export function checkChoice(
   fn: string,
   name: string,
-  value: string | undefined,
+  value: string,
   choices: readonly string[],
 ): void {
-  if (value !== undefined && !choices.includes(value)) {
+  if (!choices.includes(value)) {
     const expected = choices.map((choice) => `'${choice}'`).join(' or ');
     throw new QkvError(
       'invalid_argument',
@@ -252,7 +286,7 @@ export function checkKeys(
   value: unknown,
   known: readonly string[],
 ): void {
-  if (!isRecord(value) || Array.isArray(value)) {
+  if (!isOptions(value)) {
     throw new QkvError(
       'invalid_argument',
       `${fn}: ${name} is ${describe(value)}, expected an object`,
@@ -260,10 +294,27 @@ export function checkKeys(
   }
   for (const key of Object.keys(value)) {
     if (!known.includes(key)) {
+      const meant = known.find((candidate) => isMisspelt(candidate, key));
       throw new QkvError(
         'invalid_argument',
-        `${fn}: ${name} has the unknown key '${key}', expected ${known.join(', ')}`,
+        `${fn}: ${name} has the unknown key '${key}', expected ` +
+          (meant === undefined ? known.join(', ') : `'${meant}' or another of ${known.join(', ')}`),
       );
     }
   }
+}
+
+/** Whether `key` is `name` but for two letters that are wrong, missing, too many or in another case. */
+function isMisspelt(name: string, key: string): boolean {
+  const [a, b] = [name.toLowerCase(), key.toLowerCase()];
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i += 1) {
+    const above = row;
+    row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = (above[j - 1] ?? 0) + Number(a[i - 1] !== b[j - 1]);
+      row[j] = Math.min(replaced, (above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
+    }
+  }
+  return (row[b.length] ?? 0) <= Math.min(2, a.length / 3);
 }

@@ -37,6 +37,15 @@ import type {
   TransformerBlockWeights,
 } from './types.js';
 
+/** What an argument of the core is called here. */
+const renamed: Readonly<Record<string, string>> = {
+  causal_offsets: 'causalOffset',
+  additive_mask: 'mask',
+  alibi_slopes: 'bias.slopes',
+};
+const nameInJavaScript = (name: string): string =>
+  renamed[name] ?? name.replace(/_[a-z]/g, (letter) => letter.charAt(1).toUpperCase());
+
 /** One WebAssembly instance and everything that lives in it. */
 export class Engine implements Qkv {
   readonly info: EngineInfo;
@@ -250,8 +259,13 @@ export class Engine implements Qkv {
   lastError(fn: string): QkvError {
     const raw = this.raw(fn);
     const code = this.#text(raw, raw._statusName(raw._lastCode())) as QkvErrorCode;
-    // The core names its own function, whose name in JavaScript is `fn`.
-    const message = this.#text(raw, raw._lastMessage()).replace(/^(?!out of memory)[\w:]+: /, '');
+    // The core names its own function, whose name in JavaScript is `fn`, and its own arguments.
+    const message = this.#text(raw, raw._lastMessage())
+      .replace(/^(?!out of memory)[\w:]+: /, '')
+      .replace(/^(?:attention\.)?rotary: /, 'rotary.')
+      .replace(/\b[a-z]+\d?(?:_[a-z]+)+/g, nameInJavaScript)
+      .replace(/ is -?nan\b/, ' is NaN')
+      .replace(/\binf\b/, 'Infinity');
     return new QkvError(code, `${fn}: ${message}`);
   }
 

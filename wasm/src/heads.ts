@@ -58,7 +58,7 @@ export function headsShape(
 }
 
 /** What an array of this form should have been, for a message. */
-function expectedText(
+export function expectedText(
   own: Input,
   form: HeadsShape,
   { batch, heads, tokens, width }: { batch: number; heads: string; tokens: string; width: string },
@@ -95,6 +95,17 @@ export function checkHeads(
     );
   }
   checkValues(fn, k, ks, v, vs);
+  for (const [input, { width }] of [
+    [q, qs],
+    [v, vs],
+  ] as const) {
+    if (width === 0) {
+      throw new QkvError(
+        'shape_mismatch',
+        `${fn}: ${input.name} is ${shapeText(input.shape)}, expected heads of at least 1 column`,
+      );
+    }
+  }
   return [qs, ks, vs];
 }
 

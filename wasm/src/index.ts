@@ -5,7 +5,7 @@
  * worst cases against exact arithmetic on the same inputs; tests enforce these numbers.
  * @module qkv
  */
-import { checkChoice, checkKeys, checkOption } from './check.js';
+import { checkBoolean, checkChoice, checkKeys } from './check.js';
 import { Engine } from './engine.js';
 import { QkvError } from './error.js';
 import { checkSource, load } from './load.js';
@@ -38,9 +38,10 @@ function keyOf({ variant = 'auto', deterministic = false, wasm }: InitOptions): 
 function findProblem(options: InitOptions): QkvError | undefined {
   try {
     checkKeys('init', 'options', options, ['variant', 'deterministic', 'wasm']);
-    checkChoice('init', 'variant', options.variant, ['auto', 'relaxed', 'simd']);
-    checkOption('init', 'deterministic', options.deterministic, 'boolean');
-    if (options.deterministic && options.variant === 'relaxed') {
+    const { variant = 'auto' } = options;
+    checkChoice('init', 'variant', variant, ['auto', 'relaxed', 'simd']);
+    checkBoolean('init', 'deterministic', options.deterministic);
+    if (options.deterministic && variant === 'relaxed') {
       throw new QkvError(
         'invalid_argument',
         "init: variant is 'relaxed' and deterministic is true, expected one or the other",

@@ -70,17 +70,33 @@ export function resolveConfig(fn: string, config: MultiHeadAttentionConfig): Lay
   positive('dK', dK);
   positive('dV', dV);
   positive('dContext', dContext);
-  const rotary = config.rotary && new CheckedRotary(fn, config.rotary, undefined);
+  const rotary = config.rotary === undefined ? undefined : new CheckedRotary(fn, config.rotary);
+  checkRotaryHeads(fn, config.rotary?.numHeads, numHeads);
   return { dModel, numHeads, numKvHeads, dK, dV, dContext, rotary, weightLayout };
 }
 
-/** Every weight that is given, checked against the shape that follows from `config`. */
+/** Rotary options say numHeads to arrays of rank 2 and 3; a layer knows its own. */
+function checkRotaryHeads(fn: string, given: number | undefined, numHeads: number): void {
+  if (given !== undefined && given !== numHeads) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: rotary.numHeads is ${given}, expected none or numHeads = ${numHeads}`,
+    );
+  }
+}
+
+/**
+ * Every weight that is given, checked against the shape that follows from `config`. `of` is what the
+ * caller calls them all.
+ */
 export function checkWeights(
   fn: string,
   config: LayerConfig,
   weights: MultiHeadAttentionWeights,
+  of = 'weights',
 ): Partial<Record<WeightName, Input>> {
-  checkKeys(fn, 'weights', weights, weightNames);
+  checkKeys(fn, of, weights, weightNames);
+  const at = of === 'weights' ? '' : `${of}.`;
   const { dModel, dContext, numHeads, numKvHeads, dK, dV, weightLayout } = config;
   const [q, k, v] = [numHeads * dK, numKvHeads * dK, numKvHeads * dV];
   const matrix = (rows: number, columns: number): readonly number[] =>
@@ -101,23 +117,23 @@ export function checkWeights(
     if (weights[name] === undefined && required.includes(name)) {
       throw new QkvError(
         'invalid_argument',
-        `${fn}: ${name} is missing, expected ${shapeText(shapes[name])}`,
+        `${fn}: ${at}${name} is missing, expected ${shapeText(shapes[name])}`,
       );
     }
     if (weights[name] !== undefined && foreign.includes(name)) {
       throw new QkvError(
         'invalid_argument',
-        `${fn}: ${name} is given ${fused ? 'together with' : 'without'} wqkv, expected ` +
+        `${fn}: ${at}${name} is given ${fused ? 'together with' : 'without'} wqkv, expected ` +
           'either wqkv and bqkv, or the separate weights and biases of q, k and v',
       );
     }
-    const input = checkWeight(fn, name, weights[name], shapes[name]);
+    const input = checkWeight(fn, `${at}${name}`, weights[name], shapes[name]);
     if (input) checked[name] = input;
   }
   if (fused && dContext !== dModel) {
     throw new QkvError(
       'invalid_argument',
-      `${fn}: wqkv is given and dContext is ${dContext}, expected dModel = ${dModel}`,
+      `${fn}: ${at}wqkv is given and dContext is ${dContext}, expected dModel = ${dModel}`,
     );
   }
   return checked;
@@ -149,6 +165,7 @@ export function createLayer(
   engine.withRoom(fn, (room) => call.run('createLayer', configNumbers(config), room));
   const handle = new Handle(engine, call.handle(), 'destroyLayer');
   const kind = {
+    name: 'layer',
     operator: 'forwardLayer',
     optionNames: layerOptionNames,
     readsContext: true,

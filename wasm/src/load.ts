@@ -77,6 +77,16 @@ async function fetchBytes(url: URL | string): Promise<BufferSource | Response> {
   }
 }
 
+/** A sound file that does not compile for want of relaxed SIMD says in its bytes which build it is. */
+function refuseRelaxed(bytes: Uint8Array, from: string): void {
+  const mark = `qkv ${QKV_VERSION} ${isaOf.relaxed}`;
+  if (hasOpcodes(relaxedProbe) || !new TextDecoder('latin1').decode(bytes).includes(mark)) return;
+  throw new QkvError(
+    'unsupported',
+    `init: ${from} is the relaxed build and this engine has no relaxed SIMD, expected qkv-simd.wasm`,
+  );
+}
+
 /** A compiled module from bytes, with a readable complaint when they are something else. */
 async function compileBytes(bytes: BufferSource, from: string): Promise<WebAssembly.Module> {
   const view = ArrayBuffer.isView(bytes)
@@ -93,6 +103,7 @@ async function compileBytes(bytes: BufferSource, from: string): Promise<WebAssem
     // The view, because V8 takes no DataView.
     return await WebAssembly.compile(view);
   } catch (error) {
+    refuseRelaxed(view, from);
     throw fail(
       `${from} does not compile (${reason(error)}), expected a .wasm of this package`,
       error,
@@ -108,9 +119,12 @@ async function compileResponse(response: Response): Promise<WebAssembly.Module> 
   }
   // Streaming needs the exact MIME type; servers without it get a copy of the bytes instead.
   if (mime === 'application/wasm') {
+    // To look into if it does not compile, which on other engines is no question of the build.
+    const copy = hasOpcodes(relaxedProbe) || response.bodyUsed ? undefined : response.clone();
     try {
       return await WebAssembly.compileStreaming(response);
     } catch (error) {
+      if (copy) refuseRelaxed(new Uint8Array(await copy.arrayBuffer()), from);
       throw fail(
         `${from} does not compile (${reason(error)}), expected a .wasm of this package`,
         error,

@@ -2,11 +2,13 @@
 
 import type { Call } from './call.js';
 import {
+  checkBoolean,
   checkChoice,
   checkInteger,
   checkIntegers,
   checkKeys,
   checkMask,
+  checkNumber,
   checkOption,
   checkVector,
   describe,
@@ -48,12 +50,14 @@ const was = (value: unknown): string =>
 
 function checkTypes(fn: string, options: AttentionOptions): void {
   for (const name of ['scale', 'softcap', 'temperature'] as const) {
-    checkOption(fn, name, options[name], 'number');
+    checkOption(fn, name, options[name]);
   }
   for (const name of ['causal', 'returnWeights', 'returnLse', 'returnEntropy'] as const) {
-    checkOption(fn, name, options[name], 'boolean');
+    checkBoolean(fn, name, options[name]);
   }
-  checkChoice(fn, 'returnLogits', options.returnLogits, logitStages);
+  if (options.returnLogits !== undefined) {
+    checkChoice(fn, 'returnLogits', options.returnLogits, logitStages);
+  }
   if (options.cache !== undefined && !(options.cache instanceof WasmKvCache)) {
     throw new QkvError(
       'invalid_argument',
@@ -62,7 +66,7 @@ function checkTypes(fn: string, options: AttentionOptions): void {
   }
   if (options.dropout !== undefined) {
     checkKeys(fn, 'dropout', options.dropout, ['rate', 'seed']);
-    checkOption(fn, 'dropout.rate', options.dropout.rate ?? 'missing', 'number');
+    checkNumber(fn, 'dropout.rate', options.dropout.rate);
     checkInteger(fn, 'dropout.seed', options.dropout.seed, 0, Number.MAX_SAFE_INTEGER);
   }
 }
@@ -116,9 +120,8 @@ function alibiSlopes(
 ): Input | undefined {
   checkKeys(fn, 'bias', bias, ['kind', 'slopes']);
   checkChoice(fn, 'bias.kind', bias.kind, ['alibi']);
-  return heads === 0
-    ? undefined
-    : checkVector(fn, 'bias.slopes', bias.slopes ?? paper(heads), heads);
+  const { slopes = heads === 0 ? new Float32Array(0) : paper(heads) } = bias;
+  return checkVector(fn, 'bias.slopes', slopes, heads);
 }
 
 /** Everything about the options that a call needs, checked. */
@@ -137,8 +140,8 @@ export class CheckedOptions {
     paperSlopes: (numHeads: number) => Float32Array,
   ) {
     checkTypes(fn, options);
-    checkOffset(fn, options, dimensions);
     checkRanges(fn, options, dimensions);
+    checkOffset(fn, options, dimensions);
     const { batch, heads, tq, tk } = dimensions;
     const scores = [batch, heads, tq, tk];
     const { bias, causalOffset } = options;

@@ -1,5 +1,5 @@
 import { Call } from './call.js';
-import { checkChoice, checkInteger, checkKeys, checkOption } from './check.js';
+import { checkChoice, checkInteger, checkKeys, checkNumber } from './check.js';
 import type { Engine } from './engine.js';
 import { QkvError } from './error.js';
 import { mostInt } from './heads.js';
@@ -23,7 +23,7 @@ export function sinusoidalEncoding(
   checkInteger(fn, 'length', length, 0, mostInt);
   checkInteger(fn, 'dModel', dModel, 1, mostInt);
   checkInteger(fn, 'offset', offset, -mostInt, mostInt);
-  checkOption(fn, 'base', base, 'number');
+  checkNumber(fn, 'base', base);
   checkChoice(fn, 'layout', layout, layouts);
   const concatenated = layout === 'concatenated' ? 1 : 0;
   return new Call(engine, fn).result('sinusoidalEncoding', [length, dModel], {
@@ -43,7 +43,7 @@ export function sinusoidalShift(
   const { base = 10000, form = 'blocks', layout = 'interleaved' } = options;
   checkInteger(fn, 'k', k, -mostInt, mostInt);
   checkInteger(fn, 'dModel', dModel, 1, mostInt);
-  checkOption(fn, 'base', base, 'number');
+  checkNumber(fn, 'base', base);
   checkChoice(fn, 'form', form, ['blocks', 'dense']);
   checkChoice(fn, 'layout', layout, layouts);
   if (form === 'dense' && dModel % 2 !== 0) {

@@ -1,7 +1,7 @@
 // Positions as biases on scores.
 
 import { Call } from './call.js';
-import { checkArray, checkInteger, checkKeys, checkOption, shapeText } from './check.js';
+import { checkArray, checkBoolean, checkInteger, checkKeys, shapeText } from './check.js';
 import type { Engine } from './engine.js';
 import { QkvError } from './error.js';
 import { mostInt } from './heads.js';
@@ -35,7 +35,7 @@ export function t5RelativeBias(
   }
   checkInteger(fn, 'queryLength', queryLength, 0, mostInt);
   checkInteger(fn, 'keyLength', keyLength, 0, mostInt);
-  checkOption(fn, 'bidirectional', bidirectional, 'boolean');
+  checkBoolean(fn, 'bidirectional', bidirectional);
   checkInteger(fn, 'maxDistance', maxDistance, 1, mostInt);
   checkInteger(fn, 'offset', offset, -mostInt, mostInt);
   const call = new Call(engine, fn);

@@ -1,10 +1,12 @@
 import { Call } from './call.js';
 import {
   checkArray,
+  checkBoolean,
   checkChoice,
   checkInteger,
   checkIntegers,
   checkKeys,
+  checkNumber,
   checkOption,
   type Input,
 } from './check.js';
@@ -26,25 +28,29 @@ export class CheckedRotary {
   readonly #cos: Input | undefined;
   readonly #sin: Input | undefined;
 
-  /** `tokens` is [batch, tokens] of the call, if it is known. */
+  /** `tokens` is [batch, tokens] of the call; unknown to a layer, whose options stand in its `rotary`. */
   constructor(
     fn: string,
     options: RotaryOptions,
-    tokens: readonly [batch: number, tokens: number] | undefined,
+    tokens?: readonly [batch: number, tokens: number],
   ) {
-    checkKeys(fn, 'rotary', options, optionNames);
-    const { offset, rotaryDim, positions, scaling } = options;
-    if (offset !== undefined) checkInteger(fn, 'offset', offset, -mostInt, mostInt);
-    if (rotaryDim !== undefined) checkInteger(fn, 'rotaryDim', rotaryDim, 2, mostInt);
-    checkOption(fn, 'base', options.base, 'number');
-    checkOption(fn, 'interleaved', options.interleaved, 'boolean');
-    if (scaling !== undefined) checkScaling(fn, scaling);
+    const at = tokens ? '' : 'rotary.';
+    checkKeys(fn, tokens ? 'options' : 'rotary', options, optionNames);
+    const { offset, rotaryDim, numHeads, positions, scaling } = options;
+    if (offset !== undefined) checkInteger(fn, `${at}offset`, offset, -mostInt, mostInt);
+    if (rotaryDim !== undefined) checkInteger(fn, `${at}rotaryDim`, rotaryDim, 2, mostInt);
+    if (numHeads !== undefined) checkInteger(fn, `${at}numHeads`, numHeads, 1, mostInt);
+    checkOption(fn, `${at}base`, options.base);
+    checkBoolean(fn, `${at}interleaved`, options.interleaved);
+    if (scaling !== undefined) checkScaling(fn, `${at}scaling`, scaling);
     const length =
       positions?.length === tokens?.[1] ? tokens?.[1] : tokens && tokens[0] * tokens[1];
-    const given = checkIntegers(fn, 'positions', positions, length);
+    const given = checkIntegers(fn, `${at}positions`, positions, length);
     this.#positions = given && tokens && length !== tokens[1] ? { ...given, shape: tokens } : given;
-    this.#cos = options.cos && checkArray(fn, 'cos', options.cos);
-    this.#sin = options.sin && checkArray(fn, 'sin', options.sin);
+    const table = (name: 'cos' | 'sin'): Input | undefined =>
+      options[name] === undefined ? undefined : checkArray(fn, `${at}${name}`, options[name]);
+    this.#cos = table('cos');
+    this.#sin = table('sin');
     this.#options = options;
   }
 
@@ -71,16 +77,20 @@ export class CheckedRotary {
   }
 }
 
-function checkScaling(fn: string, scaling: NonNullable<RotaryOptions['scaling']>): void {
+function checkScaling(
+  fn: string,
+  name: string,
+  scaling: NonNullable<RotaryOptions['scaling']>,
+): void {
   const yarnOnly = ['originalLength', 'betaFast', 'betaSlow', 'attentionFactor'];
   const isYarn = scaling?.type === 'yarn';
-  checkKeys(fn, 'scaling', scaling, ['type', 'factor', ...(isYarn ? yarnOnly : [])]);
-  checkChoice(fn, 'scaling.type', scaling.type, scalingTypes.slice(1));
-  checkOption(fn, 'scaling.factor', scaling.factor ?? 'missing', 'number');
+  checkKeys(fn, name, scaling, ['type', 'factor', ...(isYarn ? yarnOnly : [])]);
+  checkChoice(fn, `${name}.type`, scaling.type, scalingTypes.slice(1));
+  checkNumber(fn, `${name}.factor`, scaling.factor);
   if (scaling.type !== 'yarn') return;
-  checkInteger(fn, 'scaling.originalLength', scaling.originalLength, 1, mostInt);
-  for (const name of ['betaFast', 'betaSlow', 'attentionFactor'] as const) {
-    checkOption(fn, `scaling.${name}`, scaling[name], 'number');
+  checkInteger(fn, `${name}.originalLength`, scaling.originalLength, 1, mostInt);
+  for (const part of ['betaFast', 'betaSlow', 'attentionFactor'] as const) {
+    checkOption(fn, `${name}.${part}`, scaling[part]);
   }
 }
 

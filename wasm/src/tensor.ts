@@ -49,16 +49,32 @@ export const forgotten = new FinalizationRegistry<Handle>((handle) => handle.dis
 
 export class WasmTensor implements Tensor {
   readonly shape: readonly number[];
-  readonly engine: Engine;
+  readonly #engine: Engine;
   readonly #handle: Handle;
   readonly #length: number;
 
   constructor(engine: Engine, shape: readonly number[], length: number, handle: Handle) {
-    this.engine = engine;
+    this.#engine = engine;
     this.shape = Object.freeze([...shape]);
     this.#length = length;
     this.#handle = handle;
     forgotten.register(this, handle, this);
+  }
+
+  isOf(engine: Engine): boolean {
+    return engine === this.#engine;
+  }
+
+  /** What messages and consoles call it. */
+  get [Symbol.toStringTag](): string {
+    return 'Tensor';
+  }
+
+  /** For JSON, which is for logs too: what NdArray holds, or that there is nothing any more. */
+  toJSON(): object {
+    const { shape } = this;
+    if (this.#handle.address === undefined) return { shape, disposed: true };
+    return { data: Array.from(this.#elements('Tensor.toJSON')), shape };
   }
 
   /** Where the elements are. */
@@ -67,7 +83,7 @@ export class WasmTensor implements Tensor {
     if (handle === undefined) {
       throw new QkvError('disposed', `${fn}: ${name} is a disposed tensor, expected a live one`);
     }
-    return this.engine.raw(fn)._bufferData(handle);
+    return this.#engine.raw(fn)._bufferData(handle);
   }
 
   view(): Float32Array {
@@ -101,6 +117,6 @@ export class WasmTensor implements Tensor {
 
   #elements(fn: string): Float32Array {
     const address = this.address(fn, 'this');
-    return new Float32Array(this.engine.raw(fn).wasmMemory.buffer, address, this.#length);
+    return new Float32Array(this.#engine.raw(fn).wasmMemory.buffer, address, this.#length);
   }
 }

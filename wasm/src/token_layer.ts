@@ -13,6 +13,8 @@ import type { ArrayInput, AttentionResult, BlockOptions, MultiHeadAttention } fr
 const fn = 'forward';
 
 interface Kind {
+  /** For messages. */
+  readonly name: 'layer' | 'block';
   readonly operator: Operator;
   readonly optionNames: readonly string[];
   /** The attention whose options these are reads the context; a block's reads x. */
@@ -63,12 +65,19 @@ export class TokenLayer implements MultiHeadAttention {
     forgotten.register(this, handle, this);
   }
 
+  get [Symbol.toStringTag](): string {
+    return this.#kind.name === 'layer' ? 'MultiHeadAttention' : 'TransformerBlock';
+  }
+
   forward(givenX: ArrayInput, options: BlockOptions = {}): AttentionResult {
     const engine = this.#engine;
     engine.raw(fn);
     const handle = this.#handle.address;
     if (handle === undefined) {
-      throw new QkvError('disposed', `${fn}: the layer is disposed, expected a live one`);
+      throw new QkvError(
+        'disposed',
+        `${fn}: the ${this.#kind.name} is disposed, expected a live one`,
+      );
     }
     checkKeys(fn, 'options', options, this.#kind.optionNames);
     const { dModel, dContext, numHeads } = this.#widths;

@@ -52,6 +52,16 @@ export type ArrayInput = NdArray | Tensor;
 /** `relaxed` may fuse a multiplication and an addition; `simd` gives the same bits on every engine. */
 export type Variant = 'relaxed' | 'simd';
 
+// Names of the web that not every program has: with neither the DOM library nor the types of Node they
+// are left out of what may be passed, and the declarations still compile.
+type Web = typeof globalThis;
+type WebUrl = Web extends { URL: { prototype: infer T } } ? T : never;
+type WebResponse = Web extends { Response: { prototype: infer T } } ? T : never;
+type WebModule = Web extends { WebAssembly: { Module: { prototype: infer T } } } ? T : never;
+type WebBytes = Web extends { WebAssembly: { validate(bytes: infer T): boolean } }
+  ? T
+  : ArrayBufferView | ArrayBuffer;
+
 /** What {@link init} loads. */
 export interface InitOptions {
   /** Default `'auto'`: the fastest build this engine can run. */
@@ -62,7 +72,7 @@ export interface InitOptions {
    * Where the .wasm comes from, when the default (beside this module) is not it: an address, its bytes,
    * a compiled module or a response. With `variant: 'auto'` the file itself says which variant it is.
    */
-  wasm?: string | URL | BufferSource | WebAssembly.Module | Response | Promise<Response>;
+  wasm?: string | WebUrl | WebBytes | WebModule | WebResponse | Promise<WebResponse>;
 }
 
 /** What is running. */

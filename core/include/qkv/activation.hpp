@@ -34,8 +34,8 @@ enum class Activation : std::uint8_t {
 /// in float are not: they cancel against the 1.
 ///
 /// Errors, each naming the argument; nothing is written then:
-/// - kInvalidArgument: a null pointer where elements exist, an array that is not dense, an
-///   `activation` that is none of these.
+/// - kInvalidArgument: a null pointer where elements exist, an array that is not dense, arrays that
+///   overlap, an `activation` that is none of these.
 /// - kShapeMismatch: x of rank 0, out of another shape than x.
 /// - kUnsupported: no kernels, see active_isa().
 Status activate(TensorView<const float> x, TensorView<float> out, Activation activation) noexcept;

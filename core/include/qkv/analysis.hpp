@@ -17,7 +17,8 @@ namespace qkv {
 ///
 /// |error| <= u |out| + (T + 4) 2^-52 sum_j |w_j ln w_j| + 2^-150 with u = 2^-24. A negative weight
 /// or NaN gives NaN for its row. Allocates nothing.
-/// Errors: kInvalidArgument (null data, a strided last axis), kShapeMismatch (ranks, extents).
+/// Errors; nothing is written then: kInvalidArgument (null data, a strided last axis, arrays that
+/// overlap), kShapeMismatch (ranks, extents).
 Status row_entropy(TensorView<const float> weights, TensorView<float> out) noexcept;
 
 /// What head_statistics() writes, each [B, H]. Absent views cost nothing.
@@ -35,8 +36,8 @@ struct HeadStatistics {
 ///
 /// |error| <= (u + (Tq + Tk + 8) 2^-52) S + 2^-150 with u = 2^-24 and S the same mean of absolute
 /// values. NaN reaches its own head only. Allocates nothing.
-/// Errors; nothing is written then: kInvalidArgument (null data, a strided last axis),
-/// kShapeMismatch (ranks, extents).
+/// Errors; nothing is written then: kInvalidArgument (null data, a strided last axis, arrays that
+/// overlap), kShapeMismatch (ranks, extents).
 Status head_statistics(TensorView<const float> weights, const HeadStatistics& out,
                        Index offset = 0) noexcept;
 
@@ -53,8 +54,8 @@ Status head_statistics(TensorView<const float> weights, const HeadStatistics& ou
 ///
 /// |error| <= (u + L (H + 2 T + 8) 2^-52) out + 2^-150 for such weights, u = 2^-24. Scratch: two
 /// matrices and a row, in double precision: 8 (2 T^2 + T) bytes.
-/// Errors; nothing is written then: kInvalidArgument (null data, a strided last axis),
-/// kShapeMismatch (ranks, extents, H = 0), kOutOfMemory (the workspace could not grow).
+/// Errors; nothing is written then: kInvalidArgument (null data, a strided last axis, arrays that
+/// overlap), kShapeMismatch (ranks, extents, H = 0), kOutOfMemory (the workspace could not grow).
 Status attention_rollout(TensorView<const float> weights, TensorView<float> out,
                          Workspace& workspace) noexcept;
 

@@ -140,10 +140,13 @@ struct AttentionArgs {
 ///
 /// Errors, each naming the argument, what it was and what was expected; nothing is written then, and
 /// a cache keeps its length and contents:
-/// - kInvalidArgument: a null pointer where elements exist, a strided last axis, a number that is not
-///   finite, temperature not a positive normal float, both causal_offset and causal_offsets, or none
-///   where one is needed.
-/// - kShapeMismatch: wrong rank, extents that do not fit, Hq not a multiple of Hkv, d_k or d_v 0.
+/// - kInvalidArgument: a null pointer where elements exist, a strided last axis, a stride below 0, an
+///   output with two elements in one place or in the memory of an input or another output, a number
+///   that is not finite, temperature not a positive normal float, both causal_offset and
+///   causal_offsets, or none where one is needed, or one where nothing measures by it, a logit_stage
+///   that is none, an empty cache.
+/// - kShapeMismatch: wrong rank, extents that do not fit, Hq not a multiple of Hkv, d_k or d_v 0, a
+///   cache of other sizes.
 /// - kOutOfRange: rows outside [0, Tq], softcap < 0, window < -1, a key length outside [0, Tk], a
 ///   dropout rate outside [0, 1), more tokens than the cache has room for.
 /// - kOutOfMemory: the workspace could not grow to attention_scratch_bytes().
@@ -153,7 +156,8 @@ struct AttentionArgs {
 Status attention(const AttentionArgs& args, Workspace& workspace) noexcept;
 
 /// Bytes of workspace the call takes: one key/value head, packed (nothing with a cache), two numbers
-/// for each query and one tile; O(Tq + Tk (d_k + d_v)). 0 for arguments that attention() would refuse.
+/// for each query and one tile; O(Tq + Tk (d_k + d_v)). 0 for arguments that attention() would refuse
+/// for anything but where they lie.
 [[nodiscard]] std::size_t attention_scratch_bytes(const AttentionArgs& args) noexcept;
 
 }  // namespace qkv

@@ -15,7 +15,8 @@ namespace qkv {
 /// the others. Any of n, vocabulary and d_model may be 0, but there is no id into an empty table.
 ///
 /// Errors, each naming the argument; nothing is written then:
-/// - kInvalidArgument: a null pointer where elements exist, an array that is not dense.
+/// - kInvalidArgument: a null pointer where elements exist, an array that is not dense, arrays that
+///   overlap.
 /// - kShapeMismatch: a wrong rank, out not [n, d_model].
 /// - kOutOfRange: an id outside [0, vocabulary); the message says which and where.
 Status embedding(TensorView<const float> table, TensorView<const std::int32_t> ids,
@@ -33,8 +34,8 @@ enum class OutOfRange : std::uint8_t {
 /// An empty out is always fine.
 ///
 /// Errors, each naming the argument; nothing is written then:
-/// - kInvalidArgument: a null pointer where elements exist, an array that is not dense, an
-///   `out_of_range` that is neither.
+/// - kInvalidArgument: a null pointer where elements exist, an array that is not dense, arrays that
+///   overlap, an `out_of_range` that is neither.
 /// - kShapeMismatch: a wrong rank, out not [length, d_model].
 /// - kOutOfRange: offset below 0; offset + length above max_length with kError, or a table without
 ///   rows with kClamp.

@@ -72,9 +72,9 @@ class FeedForward {
   }
 
   /// Checks everything, then builds. On error `layer` is as it was.
-  /// Errors: kInvalidArgument (a missing weight, w_gate or b_gate without kSwiglu, an activation
-  /// that is none), kShapeMismatch (extents that do not follow from `config`), kOutOfRange (sizes
-  /// below 1), kOutOfMemory, kUnsupported.
+  /// Errors: kInvalidArgument (a missing weight, w_gate or b_gate without kSwiglu, an activation or a
+  /// weight_layout that is none), kShapeMismatch (extents that do not follow from `config`),
+  /// kOutOfRange (sizes below 1), kOutOfMemory, kUnsupported.
   static Status create(const FeedForwardConfig& config, const FeedForwardWeights& weights,
                        FeedForward& layer) noexcept;
 
@@ -95,7 +95,8 @@ class FeedForward {
   ///     y: sum of the bound of h times |W2|, plus product(d_feed_forward) of h so enlarged
   ///
   /// Errors: kInvalidArgument (an empty layer, a null pointer where elements exist, an array that
-  /// is not contiguous), kShapeMismatch, kOutOfMemory, kUnsupported. Nothing is written then.
+  /// is not contiguous, y partly on x), kShapeMismatch, kOutOfMemory, kUnsupported. Nothing is
+  /// written then.
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
 
   /// Bytes of workspace forward() takes: h for at most 192 tokens, twice for SwiGLU. 0 for

@@ -50,7 +50,8 @@ class KvCache {
   Status truncate(Index length) noexcept;
 
   /// Copies out the keys that are held, bit for bit: `keys` is [B, Hkv, length, d_k] with a
-  /// contiguous last axis. Errors: kShapeMismatch, kInvalidArgument.
+  /// contiguous last axis. Errors: kShapeMismatch, kInvalidArgument (null data, strides that put two
+  /// numbers in one place).
   Status read_keys(TensorView<float> keys) const noexcept;
   /// The same for the values: `values` is [B, Hkv, length, d_v].
   Status read_values(TensorView<float> values) const noexcept;
@@ -62,6 +63,8 @@ class KvCache {
 
  private:
   friend struct KvCacheAccess;
+  Status check_fits(const char* function, const TensorView<const float>& keys,
+                    const TensorView<const float>& values) const noexcept;
   Status check_append(const char* function, const TensorView<const float>& keys,
                       const TensorView<const float>& values) const noexcept;
 

@@ -86,8 +86,8 @@ class MultiHeadAttention {
 
   /// Checks everything, then builds. On error `layer` is as it was.
   /// Errors: kInvalidArgument (a missing weight, both wq/wk/wv and wqkv, wqkv with d_context !=
-  /// d_model, a bias that has no matrix), kShapeMismatch (extents that do not follow from
-  /// `config`), kOutOfRange (sizes below 1, d_model not a multiple of num_heads when d_k is left to
+  /// d_model, a bias that has no matrix, a weight_layout that is none), kShapeMismatch (extents that
+  /// do not follow from `config`), kOutOfRange (sizes below 1, d_model not a multiple of num_heads when d_k is left to
   /// it, num_heads not a multiple of num_kv_heads), kOutOfMemory, kUnsupported.
   static Status create(const MultiHeadAttentionConfig& config,
                        const MultiHeadAttentionWeights& weights,
@@ -109,8 +109,8 @@ class MultiHeadAttention {
 
   /// Error bound: that of a product with inner size n, u (n + 2) (sum |a| |b| + |bias|) per
   /// element, through the three projections, attention() on the projected arrays, and the output
-  /// projection; u = 2^-24. Errors: those of attention(), and kShapeMismatch when x, context or y
-  /// do not fit the layer. Nothing is written on error.
+  /// projection; u = 2^-24. Errors: those of attention(), and kShapeMismatch when x, context, y or
+  /// the cache do not fit the layer. Nothing is written on error.
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
 
   /// Bytes of workspace forward() takes: Q, K, V and O in full, and what attention() takes. 0 for

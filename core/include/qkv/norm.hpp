@@ -38,8 +38,8 @@ struct NormOptions {
 /// It does not grow with n, and q counts only for rows that are constant to their last bits.
 ///
 /// Errors, each naming the argument; nothing is written then:
-/// - kInvalidArgument: a null pointer where elements exist, an array that is not dense, epsilon not
-///   finite or negative.
+/// - kInvalidArgument: a null pointer where elements exist, an array that is not dense, arrays that
+///   overlap, epsilon not finite or negative.
 /// - kShapeMismatch: x of rank 0, out of another shape than x, gamma or beta that do not fit.
 /// - kOutOfRange: axis outside [-rank, rank).
 /// - kUnsupported: no kernels, see active_isa().

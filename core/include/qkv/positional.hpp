@@ -35,8 +35,8 @@ inline constexpr Index kMaxPosition = Index{1} << 20;
 /// and kConcatenated has one sine more than cosines). Angles are formed in double precision and
 /// each value is rounded once, so |error| <= 1.2e-7 at every position; row p is bit for bit the
 /// same whatever `offset` the table starts at. Errors: kInvalidArgument (null data, base not finite
-/// or below 1), kShapeMismatch (rank other than 2, d_model 0), kOutOfRange (a position beyond
-/// kMaxPosition), kUnsupported (no kernels, see active_isa()). Allocates nothing.
+/// or below 1, a layout that is none), kShapeMismatch (rank other than 2, d_model 0), kOutOfRange (a
+/// position beyond kMaxPosition), kUnsupported (no kernels, see active_isa()). Allocates nothing.
 Status sinusoidal_encoding(TensorView<float> table, Index offset,
                            const SinusoidOptions& options) noexcept;
 

@@ -55,7 +55,7 @@ inline constexpr Index kMaxT5Buckets = 1024;
 /// [H, Tq, Tk], any of them may be 0. Both have a contiguous last axis and must not overlap. Values
 /// are copied: no error.
 /// Errors; nothing is written then:
-/// - kInvalidArgument: null data, a strided last axis.
+/// - kInvalidArgument: null data, a strided last axis, arrays that overlap.
 /// - kShapeMismatch: ranks, heads that differ, too few or too many buckets.
 /// - kOutOfRange: max_distance or offset.
 Status t5_relative_bias(TensorView<const float> table, TensorView<float> bias,
@@ -72,7 +72,7 @@ Status t5_relative_bias(TensorView<const float> table, TensorView<float> bias,
 ///
 /// Error bound with u = 2^-24, d <= 4096: |bias - exact| <= (d + 2) u sum (|q| + |v|) |r|, plus
 /// d 2^-149. Allocates nothing. Errors; nothing is written then:
-/// - kInvalidArgument: null data, a strided last axis.
+/// - kInvalidArgument: null data, a strided last axis, arrays that overlap.
 /// - kShapeMismatch: shapes that do not fit, d = 0.
 Status transformer_xl_bias(TensorView<const float> q, TensorView<const float> r,
                            TensorView<const float> v, TensorView<float> bias) noexcept;

@@ -100,9 +100,9 @@ struct RotaryOptions {
 ///
 /// Scratch: T r floats, the rotations of one batch row (of all, unless positions differ by row).
 /// Errors; nothing is written then:
-/// - kInvalidArgument: null data, a strided last axis, base, scaling or its parts without meaning,
-///   a factor without a type, cos without sin, scaling beside tables, offset beside positions,
-///   offset or positions beside rows for each token, out on x with other strides.
+/// - kInvalidArgument: null data, a strided last axis, arrays that overlap, base, scaling or its
+///   parts without meaning, a factor without a type, cos without sin, scaling beside tables, offset
+///   beside positions, offset or positions beside rows for each token, out on x with other strides.
 /// - kShapeMismatch: x, out, positions, cos or sin of a shape that does not fit.
 /// - kOutOfRange: rotary_dim odd, negative or above d (or d odd when it is left to d); a position
 ///   beyond kMaxPosition or outside the given table.

@@ -13,7 +13,8 @@ namespace qkv {
 using Index = std::ptrdiff_t;
 
 /// A view of up to four dimensions. Strides are in elements, may be zero (a broadcast dimension)
-/// and are never negative; the last axis of q, k, v and out must be contiguous (stride 1).
+/// and are never negative; the last axis of q, k, v and out must be contiguous (stride 1). No two
+/// elements of what is written share a place. Operators refuse what does not keep to this.
 template <class T>
 struct TensorView {
   static constexpr int kMaxRank = 4;  ///< most axes a view can have

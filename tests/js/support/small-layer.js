@@ -1,4 +1,4 @@
-// The layer that errors-layer.test.js and errors-forward.test.js are about.
+// The layer that the tables of bad input are about.
 import { randomArray } from './arrays.js';
 
 export const config = { dModel: 8, numHeads: 2, numKvHeads: 1, dContext: 6 };

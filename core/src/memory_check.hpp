@@ -1,0 +1,46 @@
+// Where arrays lie: elements that an array would write twice, and arrays that share memory.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+
+#include "qkv/status.hpp"
+#include "qkv/tensor_view.hpp"
+
+namespace qkv {
+
+/// The bytes that a view reaches over.
+class MemorySpan {
+ public:
+  MemorySpan() noexcept = default;
+  template <class T>
+  MemorySpan(const TensorView<T>& view) noexcept  // NOLINT(google-explicit-constructor)
+      : MemorySpan(view.data, sizeof(T), view.rank, view.shape.data(), view.strides.data()) {}
+
+  /// Whether some element of one is sure to be one of the other's too. Views that take turns in the
+  /// same memory, as the thirds of a fused projection do, are apart.
+  [[nodiscard]] bool meets(const MemorySpan& other) const noexcept;
+
+ private:
+  MemorySpan(const void* data, std::size_t element, int rank, const Index* shape,
+             const Index* strides) noexcept;
+  [[nodiscard]] bool holds_an_end_of(const MemorySpan& other) const noexcept;
+
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;  ///< begin_ when there are no elements
+  bool filled_ = false;  ///< no gaps in between
+};
+
+struct NamedSpan {
+  const char* name;
+  MemorySpan span;
+};
+
+/// No output meets an input, or another output.
+Status check_apart(const char* function, std::initializer_list<NamedSpan> outputs,
+                   std::initializer_list<NamedSpan> inputs) noexcept;
+
+/// False if two elements of a view may be one and the same.
+[[nodiscard]] bool elements_are_apart(int rank, const Index* shape, const Index* strides) noexcept;
+
+}  // namespace qkv
