@@ -34,9 +34,7 @@ EMSCRIPTEN_KEEPALIVE int bench_peak_flops() {
 
 EMSCRIPTEN_KEEPALIVE float bench_peak(int steps) { return qkv::bench::peak_madd<Isa>(steps); }
 
-EMSCRIPTEN_KEEPALIVE int bench_panel() {
-  return static_cast<int>(qkv::active_kernels()->panel);
-}
+EMSCRIPTEN_KEEPALIVE int bench_panel() { return static_cast<int>(qkv::active_kernels()->panel); }
 
 /// b[k, n] into panels.
 EMSCRIPTEN_KEEPALIVE void bench_pack(int k, int n, const float* b, float* panels) {
