@@ -248,6 +248,7 @@ async function packageSuites() {
     nodeTest('ONNX node tests, relaxed', ['tests/conformance/onnx.test.js'], { flags: relaxed }),
     nodeTest('package, Chromium', ['tests/browser/package.test.js']),
     nodeTest('package, installed from its tarball', await tracked('tests/consumers/*.test.js')),
+    command('benchmarks run', process.execPath, 'tests/bench/bench.js', '--smoke'),
   ];
 }
 
