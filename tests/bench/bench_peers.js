@@ -27,7 +27,7 @@ const hosts = {
     open: openBrowser,
     contestants: [
       ...['qkv relaxed', 'qkv simd', 'ort-web 1 thread', 'ort-web 2 threads'],
-      ...['tfjs-wasm', 'jax-js wasm'],
+      ...['tfjs-wasm', 'jax-js all threads'],
     ],
   },
   node: {
@@ -113,6 +113,9 @@ async function measure(name, options) {
   const wanted = cases.filter(
     (entry) => entry.name.includes(options.filter) && !(options.quick && entry.heavy),
   );
+  if (wanted.length === 0 && !'cold start'.includes(options.filter)) {
+    throw new Error(`no case has "${options.filter}" in its name`);
+  }
   try {
     for (const entry of wanted) {
       await step(`${name}: ${entry.name}`, async () => {
@@ -159,7 +162,7 @@ function section({ name, host, results }) {
   const { contestants } = hosts[name];
   const who = base[name];
   const peers = contestants.filter((contestant) => !ours(contestant));
-  const single = peers.filter((peer) => !peer.includes('2 threads'));
+  const single = peers.filter((peer) => !peer.endsWith('threads'));
   const shared = Object.entries(results).filter(([, { times, failed }]) =>
     peers.some((peer) => times[peer] || failed[peer]),
   );
@@ -181,9 +184,12 @@ function section({ name, host, results }) {
     const list = peers.filter((peer) => times[peer]).map((peer) => `${peer}: ${times[peer].way}`);
     return list.length > 0 ? [`- ${title}: ${list.join('; ')}`] : [];
   });
-  const failures = Object.entries(results).flatMap(([title, { failed }]) =>
-    Object.entries(failed).map(([contestant, why]) => `- ${title}, ${contestant}: ${why}`),
-  );
+  const failures = Object.entries(results).flatMap(([title, { times, failed }]) => [
+    ...Object.entries(failed).map(([contestant, why]) => `- ${title}, ${contestant}: ${why}`),
+    ...Object.entries(times).flatMap(([contestant, { lost = [] }]) =>
+      lost.map((why) => `- ${title}, ${contestant}, one of its ways: ${why}`),
+    ),
+  ]);
   const own = derived(results, 'qkv relaxed').map((line) => `- ${line}`);
   const alone = Object.entries(results)
     .filter(([title]) => !shared.some(([other]) => other === title))

@@ -74,7 +74,11 @@ export const cases = [
   },
   layer('layer T16 D64 H4', { tokens: 16, model: 64, heads: 4 }),
   attention('sdpa smallest H1 T16 d64', { ...one, tokens: 16 }),
-  attention('sdpa full H4 T8192 d16', { heads: 4, tokens: 8192, width: 16, causal: false }),
+  attention(
+    'sdpa full H4 T8192 d16',
+    { heads: 4, tokens: 8192, width: 16, causal: false },
+    { heavy: true, rounds: 5 },
+  ),
   elementwise('softmax 1024x1024', 'softmax', 1024, 1024),
   elementwise('gelu 512x3072', 'gelu', 512, 3072),
   elementwise('layernorm 4096x768', 'layernorm', 4096, 768, { copy: true }),

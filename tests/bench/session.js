@@ -18,7 +18,7 @@ const adapters = {
   'ort-node 1 thread': () => onnxruntime('node', 1),
   'ort-node 2 threads': () => onnxruntime('node', 2),
   'tfjs-wasm': tfjs,
-  'jax-js wasm': jax,
+  'jax-js all threads': jax,
   plain,
 };
 
@@ -33,13 +33,15 @@ async function quickly(way) {
   return best;
 }
 
-/** Of the ways a contestant has to do it, the fastest; those that fail are left out. */
+/** Of the ways a contestant has to do it, the fastest; `lost` of it says which others failed, and why. */
 async function fastest(ways) {
   let best;
-  let failure;
+  const lost = [];
   for (const way of ways) {
     try {
-      const time = ways.length > 1 ? await quickly(way) : await timeOf(way.run);
+      if (way.error) throw way.error;
+      // The only way is called when outputs are compared.
+      const time = ways.length > 1 ? await quickly(way) : 0;
       if (!best || time < best.time) {
         await best?.way.close?.();
         best = { way, time };
@@ -47,11 +49,11 @@ async function fastest(ways) {
         await way.close?.();
       }
     } catch (error) {
-      failure = error;
+      lost.push(`${way.way}: ${reason(error)}`);
     }
   }
-  if (!best && failure) throw failure;
-  return best ? [best.way] : [];
+  if (!best && lost.length > 0) throw new Error(lost.join('; '));
+  return best ? [Object.assign(best.way, { lost })] : [];
 }
 
 /** Everything that takes part, { name: way }, and { name: reason } for what cannot. */
@@ -76,17 +78,26 @@ async function assemble(entry, names) {
   return { ready, failed, roofs };
 }
 
+/** Calls everybody once, { name, data } of those with an output; who fails moves to `failed`. */
+async function firstOutputs(ready, failed) {
+  const outputs = [];
+  for (const [name, way] of Object.entries(ready)) {
+    try {
+      await way.run();
+      if (way.output) outputs.push({ name, data: await way.output() });
+    } catch (error) {
+      failed[name] = reason(error);
+      delete ready[name];
+    }
+  }
+  return outputs;
+}
+
 /**
  * The largest distance between any two outputs of the same element, relative to the largest element.
  * Throws if it exceeds the case's tolerance, or if an output is not a number.
  */
-async function agreement(entry, ready) {
-  const outputs = [];
-  for (const [name, way] of Object.entries(ready)) {
-    if (!way.output) continue;
-    await way.run();
-    outputs.push({ name, data: await way.output() });
-  }
+function agreement(entry, outputs) {
   if (outputs.length < 2) return { outputs: outputs.length };
   const [first] = outputs;
   let scale = 0;
@@ -121,7 +132,7 @@ async function agreement(entry, ready) {
 export async function runCase({ name, contestants, rounds, sample }) {
   const entry = caseNamed(name);
   const { ready, failed, roofs } = await assemble(entry, contestants);
-  const agreed = await agreement(entry, ready);
+  const agreed = agreement(entry, await firstOutputs(ready, failed));
   const runs = Object.fromEntries(
     Object.entries(ready).map(([key, way]) => [key, way.sample ? way : way.run]),
   );
@@ -129,7 +140,7 @@ export async function runCase({ name, contestants, rounds, sample }) {
   const timed = await compare(runs, { rounds: Math.min(rounds, entry.rounds ?? rounds), sample });
   const times = {};
   for (const [key, way] of Object.entries(ready)) {
-    times[key] = { ...timed[key], way: way.way, note: way.note?.() ?? '' };
+    times[key] = { ...timed[key], way: way.way, note: way.note?.() ?? '', lost: way.lost ?? [] };
   }
   const peaks = Object.fromEntries(
     Object.entries(roofs).map(([key, { flops }]) => [

@@ -267,7 +267,7 @@ const makers = {
 export const reason = (error) =>
   String(error?.message ?? error)
     .split('\n')[0]
-    .slice(0, 160);
+    .slice(0, 300);
 
 export function onnxruntime(kind, threads) {
   let ort;
@@ -310,15 +310,13 @@ export function onnxruntime(kind, threads) {
     load,
     async prepare(entry, inputs) {
       const opened = [];
-      const failed = [];
       for (const candidate of makers[entry.op]?.(entry, inputs) ?? []) {
         try {
           opened.push(await open(candidate));
         } catch (error) {
-          failed.push(`${candidate.name}: ${reason(error)}`);
+          opened.push({ way: candidate.name, error });
         }
       }
-      if (opened.length === 0 && failed.length > 0) throw new Error(failed.join('; '));
       return opened;
     },
     async first({ q, k, v }) {
