@@ -141,7 +141,7 @@ async function measure(name, options) {
 
 const cell = (entry, times, peaks, who) => {
   const { median, quartiles } = times[who];
-  const rate = entry?.flops > 0 ? gflops(entry, median) : 0;
+  const rate = entry ? gflops(entry, times[who]) : 0;
   const parts = [`**${milliseconds(median)}** (${quartiles.map(milliseconds).join('–')})`];
   if (rate > 0) parts.push(`${rate.toFixed(1)} GFLOP/s`);
   if (rate > 0 && peaks[who]) parts.push(`${((100 * rate) / peaks[who]).toFixed(0)} % of peak`);
@@ -208,12 +208,19 @@ function section({ name, host, results }) {
   return [
     `## ${host}`,
     '',
-    `Milliseconds: **median** (quartiles). The last columns say how many times as long as ${who} the ` +
-      `fastest peer takes${name === 'node' ? '; a cold start is compared with qkv relaxed' : ''}.`,
+    'Milliseconds: **median** (quartiles).',
     '',
-    markdownTable(head, rows),
-    '',
-    ...(shared.length > 0 ? [`![comparison](peers-${name}.svg)`, ''] : []),
+    ...(shared.length > 0
+      ? [
+          `The last columns say how many times as long as ${who} the fastest peer takes` +
+            `${name === 'node' ? '; a cold start is compared with qkv relaxed' : ''}.`,
+          '',
+          markdownTable(head, rows),
+          '',
+          `![comparison](peers-${name}.svg)`,
+          '',
+        ]
+      : []),
     `Outputs agreed to ${worst.toExponential(1)} of the largest element or better before timing.`,
     '',
     ...(ways.length > 0

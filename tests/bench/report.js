@@ -10,7 +10,8 @@ export function milliseconds(ms) {
   return ms >= 0.1 ? ms.toFixed(3) : ms.toPrecision(2);
 }
 
-export const gflops = (entry, ms) => entry.flops / ms / 1e6;
+/** Of a case, or of one way to do it that has fewer operations. */
+export const gflops = ({ flops }, { median, flops: fewer = flops }) => fewer / median / 1e6;
 export const gigabytes = (entry, ms) => entry.bytes / ms / 1e6;
 
 /** Lines of a table with columns as wide as they need; the first column reads from the left. */
@@ -53,9 +54,10 @@ export async function circumstances({ command, hosts, versions = {} }) {
 
 /** One line for each contestant of a case. */
 export function caseRows(entry, { times, failed, peaks }) {
-  const rows = Object.entries(times).map(([name, { median, quartiles, way, note }]) => {
+  const rows = Object.entries(times).map(([name, time]) => {
+    const { median, quartiles, way, note } = time;
     const [variant] = name.split(': ');
-    const rate = entry.flops > 0 ? gflops(entry, median) : 0;
+    const rate = gflops(entry, time);
     const roof = peaks[variant];
     return [
       entry.name,

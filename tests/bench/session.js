@@ -140,7 +140,9 @@ export async function runCase({ name, contestants, rounds, sample }) {
   const timed = await compare(runs, { rounds: Math.min(rounds, entry.rounds ?? rounds), sample });
   const times = {};
   for (const [key, way] of Object.entries(ready)) {
-    times[key] = { ...timed[key], way: way.way, note: way.note?.() ?? '', lost: way.lost ?? [] };
+    const { way: how, lost = [], flops } = way;
+    times[key] = { ...timed[key], way: how, note: way.note?.() ?? '', lost };
+    if (flops) times[key].flops = flops;
   }
   const peaks = Object.fromEntries(
     Object.entries(roofs).map(([key, { flops }]) => [

@@ -153,6 +153,7 @@ export function qkv(variant) {
         },
         {
           way: 'one query and its weights',
+          flops: 4 * width * tokens,
           run: () =>
             library.attention(last, tk, tv, { ...options, out: lastOut, causalOffset: row }),
           output: () => lastOut.view().slice(),
