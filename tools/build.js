@@ -27,7 +27,9 @@ export function buildNative() {
 
 /** The embind modules, and with `tests` the Catch2 suite, both variants of each. */
 export function buildWasm({ tests = false } = {}) {
-  const targets = tests ? ['all'] : ['module_simd', 'module_relaxed'];
+  const targets = tests
+    ? ['all', 'bench_simd', 'bench_relaxed']
+    : ['module_simd', 'module_relaxed'];
   return step(`build wasm${tests ? ' and its tests' : ''}`, () =>
     cmake('wasm', targets, [`-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`]),
   );

@@ -266,6 +266,7 @@ async function packageSuites() {
     nodeTest('PyTorch fixtures, relaxed', ['tests/torch/torch.test.js'], { flags: relaxed }),
     nodeTest('package, Chromium', ['tests/browser/package.test.js']),
     nodeTest('package, installed from its tarball', await tracked('tests/consumers/*.test.js')),
+    command('benchmarks run', process.execPath, 'tests/bench/bench.js', '--smoke'),
   ];
 }
 

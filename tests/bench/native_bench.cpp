@@ -1,0 +1,358 @@
+// The cases of cases.js on the C++ library, with Google Benchmark. The instruction set is that of
+// QKV_ISA; 4 as the exit code says that it cannot run here, as in the tests.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "eigen_gemm.hpp"
+#include "isa_dispatch.hpp"
+#include "peak_table.hpp"
+#include "qkv/qkv.hpp"
+
+namespace {
+
+using qkv::Index;
+using qkv::Status;
+using qkv::TensorView;
+using qkv::bench::PeakFunction;
+using Floats = std::vector<float>;
+
+/// The generator of cases.js.
+Floats random(std::uint32_t seed, Index count) {
+  Floats numbers(static_cast<std::size_t>(count));
+  std::uint32_t state = seed;
+  for (float& number : numbers) {
+    state = state * 1664525U + 1013904223U;
+    number = static_cast<float>(state >> 8U) / 8388608.0F - 1.0F;
+  }
+  return numbers;
+}
+
+Floats matrix(std::uint32_t seed, Index inputs, Index outputs) {
+  Floats numbers = random(seed, inputs * outputs);
+  const float scale = 1.0F / std::sqrt(static_cast<float>(inputs));
+  for (float& number : numbers) {
+    number *= scale;
+  }
+  return numbers;
+}
+
+Floats zeros(Index count) { return Floats(static_cast<std::size_t>(count)); }
+
+double pairs(Index tokens, bool causal) {
+  const auto t = static_cast<double>(tokens);
+  return causal ? t * (t + 1.0) / 2.0 : t * t;
+}
+
+/// Times `call`, which fails the benchmark with a message, and counts its operations.
+void measure(benchmark::State& state, double flops, const std::function<Status()>& call) {
+  for ([[maybe_unused]] auto unused : state) {
+    const Status status = call();
+    if (!status.ok()) {
+      state.SkipWithError(status.message());
+      return;
+    }
+    benchmark::ClobberMemory();
+  }
+  if (flops > 0.0) {
+    state.counters["flops"] =
+        benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
+  }
+}
+
+/// The last result as raw floats in the file QKV_BENCH_DUMP names, for a comparison with others.
+void dump(std::span<const float> result) {
+  const char* path = std::getenv("QKV_BENCH_DUMP");
+  std::FILE* file = path == nullptr ? nullptr : std::fopen(path, "wb");
+  if (file != nullptr) {
+    std::fwrite(result.data(), sizeof(float), result.size(), file);
+    std::fclose(file);
+  }
+}
+
+struct AttentionCase {
+  const char* name;
+  Index heads, tokens, width;
+  bool causal;
+};
+
+void attention(benchmark::State& state, const AttentionCase& c) {
+  const Index count = c.heads * c.tokens * c.width;
+  const Floats q = random(1, count);
+  const Floats k = random(2, count);
+  const Floats v = random(3, count);
+  Floats out = zeros(count);
+  const auto view = [&](auto* data) {
+    return TensorView(data, {Index{1}, c.heads, c.tokens, c.width});
+  };
+  qkv::Workspace workspace;
+  qkv::AttentionArgs args{.q = view(q.data()),
+                          .k = view(k.data()),
+                          .v = view(v.data()),
+                          .out = view(out.data()),
+                          .options = {},
+                          .extras = {}};
+  args.options.causal = c.causal;
+  const double flops = 4.0 * static_cast<double>(c.heads * c.width) * pairs(c.tokens, c.causal);
+  measure(state, flops, [&] { return qkv::attention(args, workspace); });
+  dump(out);
+}
+
+struct LayerCase {
+  const char* name;
+  Index tokens, model, heads;
+};
+
+void layer(benchmark::State& state, const LayerCase& c) {
+  const Floats wq = matrix(2, c.model, c.model);
+  const Floats wk = matrix(3, c.model, c.model);
+  const Floats wv = matrix(4, c.model, c.model);
+  const Floats wo = matrix(5, c.model, c.model);
+  const auto square = [&](const Floats& w) {
+    return TensorView<const float>(w.data(), {c.model, c.model});
+  };
+  qkv::MultiHeadAttentionWeights weights;
+  weights.wq = square(wq);
+  weights.wk = square(wk);
+  weights.wv = square(wv);
+  weights.wo = square(wo);
+  qkv::MultiHeadAttentionConfig config;
+  config.d_model = c.model;
+  config.num_heads = c.heads;
+  qkv::MultiHeadAttention made;
+  const Status status = qkv::MultiHeadAttention::create(config, weights, made);
+  if (!status.ok()) {
+    state.SkipWithError(status.message());
+    return;
+  }
+  const Floats x = random(1, c.tokens * c.model);
+  Floats y = zeros(c.tokens * c.model);
+  qkv::MultiHeadAttention::ForwardArgs args;
+  args.x = TensorView<const float>(x.data(), {Index{1}, c.tokens, c.model});
+  args.y = TensorView<float>(y.data(), {Index{1}, c.tokens, c.model});
+  args.options.causal = true;
+  qkv::Workspace workspace;
+  const auto model = static_cast<double>(c.model);
+  const double flops =
+      8.0 * static_cast<double>(c.tokens) * model * model + 4.0 * model * pairs(c.tokens, true);
+  measure(state, flops, [&] { return made.forward(args, workspace); });
+  dump(y);
+}
+
+void decode(benchmark::State& state, Index heads, Index past, Index width) {
+  qkv::KvCache cache;
+  Status status = qkv::KvCache::create(
+      {.batch = 1, .num_kv_heads = heads, .capacity = past + 1, .d_k = width, .d_v = width}, cache);
+  const Floats past_k = random(4, heads * past * width);
+  const Floats past_v = random(5, heads * past * width);
+  const auto view = [&](auto* data, Index tokens) {
+    return TensorView(data, {Index{1}, heads, tokens, width});
+  };
+  if (status.ok()) {
+    status = cache.append(view(past_k.data(), past), view(past_v.data(), past));
+  }
+  if (!status.ok()) {
+    state.SkipWithError(status.message());
+    return;
+  }
+  const Floats q = random(1, heads * width);
+  const Floats k = random(2, heads * width);
+  const Floats v = random(3, heads * width);
+  Floats out = zeros(heads * width);
+  qkv::AttentionArgs args{.q = view(q.data(), 1),
+                          .k = view(k.data(), 1),
+                          .v = view(v.data(), 1),
+                          .out = view(out.data(), 1),
+                          .options = {},
+                          .extras = {},
+                          .cache = &cache};
+  args.options.causal = true;
+  qkv::Workspace workspace;
+  measure(state, 4.0 * static_cast<double>(heads * width * (past + 1)), [&] {
+    const Status done = qkv::attention(args, workspace);
+    return done.ok() ? cache.truncate(past) : done;
+  });
+  dump(out);
+}
+
+constexpr Index kRows = 512;
+constexpr Index kInner = 768;
+constexpr Index kColumns = 2304;
+constexpr double kGemmFlops = 2.0 * kRows * kInner * kColumns;
+
+void gemm(benchmark::State& state) {
+  const qkv::kernels::KernelTable& table = *qkv::active_kernels();
+  const Floats a = random(1, kRows * kInner);
+  const Floats b = random(2, kInner * kColumns);
+  qkv::AlignedBuffer panels;
+  qkv::AlignedBuffer c;
+  const Index packed = (kColumns + table.panel - 1) / table.panel * table.panel * kInner;
+  if (!panels.reserve(static_cast<std::size_t>(packed)).ok() ||
+      !c.reserve(static_cast<std::size_t>(kRows * kColumns)).ok()) {
+    state.SkipWithError("out of memory");
+    return;
+  }
+  table.pack({.b = b.data(),
+              .row_stride = kColumns,
+              .column_stride = 1,
+              .k = kInner,
+              .n = kColumns,
+              .panels = panels.data()});
+  measure(state, kGemmFlops, [&] {
+    table.gemm({.m = kRows,
+                .n = kColumns,
+                .k = kInner,
+                .a = a.data(),
+                .a_stride = kInner,
+                .b_panels = panels.data(),
+                .bias = nullptr,
+                .c = c.data(),
+                .c_stride = kColumns});
+    return Status();
+  });
+  dump({c.data(), static_cast<std::size_t>(kRows * kColumns)});
+}
+
+void gemm_eigen(benchmark::State& state) {
+  const Floats a = random(1, kRows * kInner);
+  const Floats b = random(2, kInner * kColumns);
+  Floats c = zeros(kRows * kColumns);
+  measure(state, kGemmFlops, [&] {
+    qkv::bench::eigen_gemm({.m = kRows, .n = kColumns, .k = kInner}, a.data(), b.data(), c.data());
+    return Status();
+  });
+}
+
+enum class Elementwise : std::uint8_t { kGelu, kLayerNorm, kRmsNorm, kRotary, kCopy };
+
+struct ElementwiseCase {
+  const char* name;
+  Elementwise op;
+  Index rows, width;
+};
+
+void elementwise(benchmark::State& state, const ElementwiseCase& c) {
+  const Floats x = random(1, c.rows * c.width);
+  const Floats gamma = random(2, c.width);
+  const Floats beta = random(3, c.width);
+  Floats y = zeros(c.rows * c.width);
+  const TensorView<const float> from(x.data(), {Index{1}, Index{1}, c.rows, c.width});
+  const TensorView<float> to(y.data(), {Index{1}, Index{1}, c.rows, c.width});
+  qkv::NormOptions options;
+  options.gamma = TensorView<const float>(gamma.data(), {c.width});
+  qkv::Workspace workspace;
+  measure(state, 0.0, [&] {
+    switch (c.op) {
+      case Elementwise::kGelu:
+        return qkv::activate(from, to, qkv::Activation::kGelu);
+      case Elementwise::kLayerNorm: {
+        qkv::NormOptions both = options;
+        both.beta = TensorView<const float>(beta.data(), {c.width});
+        return qkv::layer_norm(from, to, both);
+      }
+      case Elementwise::kRmsNorm:
+        return qkv::rms_norm(from, to, options);
+      case Elementwise::kRotary: {
+        // 12 heads side by side in memory order, as in cases.js.
+        const Index heads = 12;
+        const Index tokens = c.rows / heads;
+        return qkv::rotary_embedding(
+            TensorView<const float>(x.data(), {Index{1}, heads, tokens, c.width}),
+            TensorView<float>(y.data(), {Index{1}, heads, tokens, c.width}), {}, workspace);
+      }
+      case Elementwise::kCopy:
+        std::copy(x.begin(), x.end(), y.begin());
+        return Status();
+    }
+    return Status();
+  });
+  state.SetBytesProcessed(state.iterations() * c.rows * c.width * 8);
+  dump(y);
+}
+
+void sinusoidal(benchmark::State& state, Index length, Index width) {
+  Floats table = zeros(length * width);
+  const TensorView<float> view(table.data(), {length, width});
+  measure(state, 0.0, [&] { return qkv::sinusoidal_encoding(view, 0, {}); });
+  state.SetBytesProcessed(state.iterations() * length * width * 4);
+}
+
+void peak(benchmark::State& state, const PeakFunction& roof) {
+  constexpr Index kSteps = 100000;
+  for ([[maybe_unused]] auto unused : state) {
+    benchmark::DoNotOptimize(roof.run(kSteps));
+  }
+  state.counters["flops"] = benchmark::Counter(static_cast<double>(roof.flops * kSteps),
+                                               benchmark::Counter::kIsIterationInvariantRate);
+}
+
+template <class Function, class... Arguments>
+void add(const std::string& name, Function* function, Arguments... arguments) {
+  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+    function(state, arguments...);
+  })->UseRealTime();
+}
+
+void add_all(std::string_view isa) {
+  for (const PeakFunction& roof : qkv::bench::peak_functions()) {
+    if (isa == roof.isa) {
+      add("peak", peak, roof);
+    }
+  }
+  for (const AttentionCase& c : {AttentionCase{"sdpa causal H12 T1024 d64", 12, 1024, 64, true},
+                                 AttentionCase{"sdpa causal H8 T2048 d64", 8, 2048, 64, true},
+                                 AttentionCase{"sdpa full H12 T1024 d64", 12, 1024, 64, false},
+                                 AttentionCase{"sdpa smallest H1 T16 d64", 1, 16, 64, true},
+                                 AttentionCase{"sdpa full H4 T8192 d16", 4, 8192, 16, false},
+                                 AttentionCase{"sdpa one head T4096", 1, 4096, 64, true}}) {
+    add(c.name, attention, c);
+  }
+  for (const LayerCase& c :
+       {LayerCase{"layer T512 D768 H12", 512, 768, 12}, LayerCase{"layer T128 D64 H4", 128, 64, 4},
+        LayerCase{"layer T16 D64 H4", 16, 64, 4}}) {
+    add(c.name, layer, c);
+  }
+  add("decode past1024 H12 d64", decode, Index{12}, Index{1024}, Index{64});
+  add("gemm 512x768x2304", gemm);
+  // Compiled for the best instruction set, whatever runs here.
+  if (qkv::isa_supported(0)) {
+    add("gemm 512x768x2304, Eigen", gemm_eigen);
+  }
+  for (const ElementwiseCase& c :
+       {ElementwiseCase{"gelu 512x3072", Elementwise::kGelu, 512, 3072},
+        ElementwiseCase{"layernorm 4096x768", Elementwise::kLayerNorm, 4096, 768},
+        ElementwiseCase{"rmsnorm 4096x768", Elementwise::kRmsNorm, 4096, 768},
+        ElementwiseCase{"copy 4096x768", Elementwise::kCopy, 4096, 768},
+        ElementwiseCase{"rotary H12 T1024 d64", Elementwise::kRotary, 12288, 64},
+        ElementwiseCase{"copy H12 T1024 d64", Elementwise::kCopy, 12288, 64}}) {
+    add(c.name, elementwise, c);
+  }
+  add("sinusoidal 4096x1024", sinusoidal, Index{4096}, Index{1024});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view isa = qkv::active_isa();
+  if (isa.empty()) {
+    std::fputs("QKV_ISA names an instruction set that cannot run here\n", stderr);
+    return 4;
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
+    return 1;
+  }
+  benchmark::AddCustomContext("isa", std::string(isa));
+  add_all(isa);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
