@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "guarded.hpp"
 #include "layer.hpp"
@@ -137,6 +138,22 @@ TEST_CASE("memory: a buffer moves without copying and leaves nothing behind", "[
   require_ok(c.reserve(50));
   CHECK(c.data() == block);
   CHECK(c.capacity() >= 100);
+}
+
+TEST_CASE("memory: moving over a buffer frees the block that was there", "[memory]") {
+  const std::size_t before = allocated_bytes();
+  AlignedBuffer first;
+  AlignedBuffer second;
+  require_ok(first.reserve(100));
+  const std::size_t one = allocated_bytes();
+  require_ok(second.reserve(100));
+  first = std::move(second);
+  CHECK(allocated_bytes() == one);
+  AlignedBuffer& itself = first;
+  first = std::move(itself);
+  CHECK(first.capacity() >= 100);
+  first.release();
+  CHECK(allocated_bytes() == before);
 }
 
 TEST_CASE("memory: absurd sizes are refused, and the workspace stays usable", "[memory]") {

@@ -36,6 +36,24 @@ struct NormArrays {
   std::vector<float> gamma, beta;
 };
 
+/// An encoder block of 12 features and 3 heads.
+inline TransformerBlockConfig encoder() {
+  TransformerBlockConfig c;
+  c.attention = {.d_model = 12, .num_heads = 3};
+  c.d_feed_forward = 20;
+  return c;
+}
+
+/// A decoder block in which no two sizes are the same.
+inline TransformerBlockConfig decoder() {
+  TransformerBlockConfig c;
+  c.attention = {
+      .d_model = 12, .num_heads = 4, .num_kv_heads = 2, .d_k = 3, .d_v = 5, .d_context = 7};
+  c.d_feed_forward = 19;
+  c.cross_attention = true;
+  return c;
+}
+
 struct BlockProblem {
   /// `s.tk` is the length of the context of a block with cross-attention.
   BlockProblem(const TransformerBlockConfig& c, const LayerShape& s, std::uint64_t seed)

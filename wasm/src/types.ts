@@ -228,7 +228,7 @@ export interface KvCache {
 export interface RotaryOptions {
   /** Position of the first token. Default 0. In a layer: added to the length of the cache. */
   offset?: number;
-  /** One position per token instead: [T], or [B, T] in row-major order. Not beside `offset`. */
+  /** One position per token instead: [T], or [B, T] in row-major order (in a layer [T]). Not beside `offset`. */
   positions?: Int32Array;
   /** Wavelengths run from 2 pi to 2 pi base. Finite, >= 1; > 1 with YaRN. Default 10000. */
   base?: number;

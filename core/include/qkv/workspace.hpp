@@ -21,9 +21,10 @@ class AlignedBuffer {
   ~AlignedBuffer() { release(); }
   /// Takes the block of the other, which is left empty.
   AlignedBuffer(AlignedBuffer&& other) noexcept { swap(other); }
-  /// The two exchange their blocks.
+  /// Frees its own block and takes that of the other, which is left empty.
   AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
-    swap(other);
+    AlignedBuffer taken(std::move(other));
+    swap(taken);
     return *this;
   }
   AlignedBuffer(const AlignedBuffer&) = delete;
