@@ -32,7 +32,7 @@ after(() => rmSync(temporary, { recursive: true, force: true }));
 
 test('the tarball holds these files and no others', () => {
   const expected = [
-    ...['LICENSE', 'README.md', 'package.json'],
+    ...['LICENSE', 'README.md', 'README.zh-CN.md', 'package.json'],
     ...['dist/error.d.ts', 'dist/index.d.ts', 'dist/index.js', 'dist/types.d.ts'],
     ...['dist/qkv-relaxed.wasm', 'dist/qkv-simd.wasm'],
   ];
