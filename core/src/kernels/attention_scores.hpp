@@ -12,7 +12,8 @@ namespace qkv::kernels {
 /// much of V, which with the tile of scores stay in a 48 kB L1.
 inline constexpr Index kKeyBlock = 64;
 
-/// Queries in a block.
+/// Queries in a block: whole tiles, which share every block of keys while it is in L1. 48 were as fast
+/// with AVX-512 and, in WebAssembly, up to 2048 tokens, and 5 % slower at 32,768.
 template <class Isa>
 inline constexpr Index kQueryBlock = Index{Isa::kTileRows} * (24 / Isa::kTileRows);
 
