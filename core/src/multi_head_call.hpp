@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kMostFloats =
 
 /// Floats of Q, K, V and O of one call, none above kMostFloats.
 struct MultiHeadActivations {
-  std::size_t q, k, v, o;
+  std::size_t q = 0, k = 0, v = 0, o = 0;
 
   [[nodiscard]] std::uint64_t total() const noexcept {
     return std::uint64_t{Workspace::padded(q)} + Workspace::padded(k) + Workspace::padded(v) +
@@ -28,7 +28,7 @@ struct MultiHeadActivations {
 /// One checked call. Holds no pointer of the ForwardArgs it was made from, only of its options and
 /// extras: run() may be given other x, context and y of the same shapes.
 struct MultiHeadAttention::Call {
-  Index batch, tq, tk;
+  Index batch = 0, tq = 0, tk = 0;
   MultiHeadActivations activations;
   AttentionArgs attention;  ///< its q, k, v and out get their memory in run()
   AttentionPlan plan;

@@ -162,8 +162,8 @@ Status check_positions(const char* function, const RotaryOptions& o,
       const Index p = position_of(o, b, t);
       if (p < least || p > most) {
         char name[64];
-        std::snprintf(name, sizeof(name), "positions[%lld]",
-                      static_cast<long long>(b * shape.tokens + t));
+        const Index element = b * shape.tokens + t;
+        std::snprintf(name, sizeof(name), "positions[%lld]", static_cast<long long>(element));
         return check(name, p);
       }
     }

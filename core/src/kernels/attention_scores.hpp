@@ -20,13 +20,13 @@ inline constexpr Index kQueryBlock = Index{Isa::kTileRows} * (24 / Isa::kTileRow
 /// The block of queries being worked on, its memory in HeadArgs::scratch.
 template <class Isa>
 struct QueryBlock {
+  Vec<Isa> sum[kQueryBlock<Isa>];  ///< of the weights, lane by lane
   Index first = 0, rows = 0;
   float* q;       ///< [kQueryBlock, dk]: the queries times the scale
   float* scores;  ///< [kQueryBlock, kKeyBlock]: scores, then weights before division by the sum
   float* add;     ///< [kKeyBlock]: bias of one row, -inf where a mask or a bias excludes
   float* sums_v;  ///< [kQueryBlock, dv rounded up to panels]: weights times V
   float max[kQueryBlock<Isa>];
-  Vec<Isa> sum[kQueryBlock<Isa>];  ///< of the weights, lane by lane
   bool has_key[kQueryBlock<Isa>];
 };
 

@@ -89,22 +89,19 @@ inline void multiply(int rows, Index panels, Rows a, Panels b, Rows init, float*
       return;
     }
   }
-  constexpr int kAtOnce = Isa::kTileRows / kRows;
-  Index panel = 0;
-  const auto from_panel = [&](const float* at) { return at ? at + panel * kPanel<Isa> : nullptr; };
-  const auto tile_here = [&]<int kPanels>() {
+  const auto tile_at = [&]<int kPanels>(Index panel) {
+    const Index column = panel * kPanel<Isa>;
     tile<Isa, kRows, kPanels>(a, {b.at + panel * b.stride, b.stride, b.k},
-                              {from_panel(init.at), init.stride}, c + panel * kPanel<Isa>,
+                              {init.at ? init.at + column : nullptr, init.stride}, c + column,
                               c_stride);
-    panel += kPanels;
   };
-  if constexpr (kAtOnce > 1) {
-    while (panel + kAtOnce <= panels) {
-      tile_here.template operator()<kAtOnce>();
-    }
+  constexpr int kAtOnce = Isa::kTileRows / kRows;
+  const Index wide = kAtOnce > 1 ? panels / kAtOnce * kAtOnce : 0;
+  for (Index panel = 0; panel < wide; panel += kAtOnce) {
+    tile_at.template operator()<kAtOnce>(panel);
   }
-  while (panel < panels) {
-    tile_here.template operator()<1>();
+  for (Index panel = wide; panel < panels; ++panel) {
+    tile_at.template operator()<1>(panel);
   }
 }
 
