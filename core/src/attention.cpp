@@ -89,8 +89,8 @@ HeadArgs common_args(const AttentionArgs& args, const AttentionShape& s) noexcep
   head.softcap = options.softcap;
   head.inverse_temperature = 1.0F / options.temperature;
   head.causal = options.causal;
-  // Wider than any sequence is unbounded; kept small, so that positions cannot overflow 32 bits.
-  constexpr Index kWidest = Index{1} << 29;
+  // Wider than any position is unbounded; kept below, so that sums cannot overflow 64 bits.
+  constexpr std::int64_t kWidest = std::int64_t{1} << 62;
   head.window_left = options.window_left > kWidest ? -1 : options.window_left;
   head.window_right = options.window_right > kWidest ? -1 : options.window_right;
   head.drop_below = static_cast<std::uint32_t>(std::lround(dropout.rate * 16777216.0F));
@@ -100,15 +100,17 @@ HeadArgs common_args(const AttentionArgs& args, const AttentionShape& s) noexcep
   return head;
 }
 
+/// Further than any sequence is long; kept below the end of 64 bits, so that positions cannot overflow.
+constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
+
 /// What batch row b changes.
 void select_batch(const AttentionArgs& args, const AttentionShape& s, Index b,
                   HeadArgs& head) noexcept {
   const AttentionOptions& options = args.options;
   head.tk = options.key_lengths.absent() ? s.tk : Index{*options.key_lengths.at(b)};
-  // Further than any sequence is long; kept small, so that positions cannot overflow 32 bits.
-  constexpr Index kFarthest = Index{1} << 30;
-  const Index offset = options.causal_offsets.absent() ? options.causal_offset.value_or(0)
-                                                       : Index{*options.causal_offsets.at(b)};
+  const std::int64_t offset = options.causal_offsets.absent()
+                                  ? options.causal_offset.value_or(0)
+                                  : Index{*options.causal_offsets.at(b)};
   head.offset = std::clamp(offset, -kFarthest, kFarthest);
 }
 

@@ -13,8 +13,7 @@ struct AttentionScratch {
   std::size_t stats, tile;
 
   AttentionScratch(const kernels::KernelTable& table, const AttentionShape& s, bool cached) noexcept
-      : stats(static_cast<std::size_t>(s.tq)),
-        tile(static_cast<std::size_t>(table.head_scratch(s.dk, s.dv))) {
+      : stats(static_cast<std::size_t>(s.tq)), tile(addressable(table.head_scratch(s.dk, s.dv))) {
     if (!cached) {
       k_panels = product(padded(table, s.tk), s.dk);
       v_panels = product(padded(table, s.dv), s.tk);
@@ -26,19 +25,21 @@ struct AttentionScratch {
     const std::uint64_t sum = std::uint64_t{Workspace::padded(k_panels)} +
                               Workspace::padded(v_panels) + 2 * Workspace::padded(stats) +
                               Workspace::padded(tile);
-    constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max() / sizeof(float);
-    return static_cast<std::size_t>(sum < kMost ? sum : kMost);
+    return addressable(sum);
   }
 
  private:
+  /// `floats`, or more than memory can hold.
+  static std::size_t addressable(std::uint64_t floats) noexcept {
+    constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max() / sizeof(float);
+    return static_cast<std::size_t>(floats < kMost ? floats : kMost);
+  }
   static Index padded(const kernels::KernelTable& table, Index n) noexcept {
     return (n + table.panel - 1) / table.panel * table.panel;
   }
   /// a * b, or more floats than memory can hold: a smaller cap could be had, and would be too small.
   static std::size_t product(Index a, Index b) noexcept {
-    constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max() / sizeof(float);
-    const std::uint64_t p = static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b);
-    return static_cast<std::size_t>(p < kMost ? p : kMost);
+    return addressable(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
   }
 };
 

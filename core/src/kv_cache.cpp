@@ -60,8 +60,8 @@ Status KvCache::create(const KvCacheConfig& config, KvCache& cache) noexcept {
   QKV_RETURN_IF_ERROR(check_least("capacity", c.capacity, 0));
   QKV_RETURN_IF_ERROR(check_least("d_k", c.d_k, 1));
   QKV_RETURN_IF_ERROR(check_least("d_v", c.d_v, 1));
-  const double floats = static_cast<double>(c.capacity + 64) *
-                        static_cast<double>(c.d_k > c.d_v ? c.d_k + 64 : c.d_v + 64);
+  const double width = static_cast<double>(c.d_k > c.d_v ? c.d_k : c.d_v);
+  const double floats = (static_cast<double>(c.capacity) + 64.0) * (width + 64.0);
   constexpr Index kLargest = std::numeric_limits<Index>::max() / 8;
   if (floats > static_cast<double>(kLargest)) {
     return Status::error(StatusCode::kOutOfMemory,

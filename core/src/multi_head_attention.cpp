@@ -1,6 +1,7 @@
 #include "qkv/multi_head_attention.hpp"
 
 #include <cstring>
+#include <limits>
 
 #include "check.hpp"
 #include "isa_dispatch.hpp"
@@ -44,6 +45,14 @@ Status resolve(MultiHeadAttentionConfig& c) noexcept {
   c.d_context = c.d_context == 0 ? c.d_model : c.d_context;
   QKV_RETURN_IF_ERROR(at_least_one("d_k", c.d_k));
   QKV_RETURN_IF_ERROR(at_least_one("d_v", c.d_v));
+  constexpr Index kMost = std::numeric_limits<Index>::max() / 8;
+  const Index widest = c.d_k > c.d_v ? c.d_k : c.d_v;
+  if (c.num_heads > kMost / widest) {
+    return Status::error(StatusCode::kOutOfRange,
+                         "%s: num_heads is %lld, expected at most %lld for heads of width %lld",
+                         kCreate, static_cast<long long>(c.num_heads),
+                         static_cast<long long>(kMost / widest), static_cast<long long>(widest));
+  }
   QKV_RETURN_IF_ERROR(check_layout(kCreate, "weight_layout", c.weight_layout));
   return at_least_one("d_context", c.d_context);
 }

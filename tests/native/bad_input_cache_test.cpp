@@ -76,6 +76,11 @@ TEST_CASE("KvCache::create: sizes that no memory holds are refused", "[cache][ba
       {.num_kv_heads = 1, .capacity = kMost / 4, .d_k = 64},
       {.num_kv_heads = 1, .capacity = kRoot, .d_k = kRoot},
       {.num_kv_heads = kMost, .capacity = 64, .d_k = 64},
+      {.num_kv_heads = 1, .capacity = kMost, .d_k = 1},
+      {.num_kv_heads = 1, .capacity = kMost - 5, .d_k = 1},
+      {.num_kv_heads = 1, .capacity = kMost, .d_k = 64},
+      {.num_kv_heads = 1, .capacity = 4, .d_k = kMost},
+      {.num_kv_heads = 1, .capacity = 4, .d_k = 1, .d_v = kMost},
   };
   Cache c;
   const std::vector<float> held = c.held();

@@ -2,6 +2,8 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <functional>
+#include <limits>
+#include <string>
 
 #include "layer.hpp"
 #include "refusal.hpp"
@@ -57,10 +59,16 @@ TEST_CASE("create: sizes out of range are refused", "[layer][bad-input]") {
     };
   };
   using C = MultiHeadAttentionConfig;
+  // A multiple of num_kv_heads, about twice as many heads of width 5 as can be addressed.
+  constexpr Index kTooMany = std::numeric_limits<Index>::max() / 8 / 5 * 2 / 2 * 2 + 2;
+  const std::string too_many = std::to_string(kTooMany);
   require_all_refused({
       {"d_model 0", set(&C::d_model, 0), {kRange, "d_model is", "0", "at least 1"}},
       {"d_model < 0", set(&C::d_model, -12), {kRange, "d_model is", "-12", "at least 1"}},
       {"num_heads 0", set(&C::num_heads, 0), {kRange, "num_heads is", "0", "at least 1"}},
+      {"num_heads times d_k beyond any address",
+       set(&C::num_heads, kTooMany),
+       {kRange, "num_heads is", too_many.c_str(), "for heads of width 5"}},
       {"num_heads < 0", set(&C::num_heads, -4), {kRange, "num_heads is", "-4", "at least 1"}},
       {"num_kv_heads < 0",
        set(&C::num_kv_heads, -2),

@@ -1,6 +1,7 @@
 // What the core allocates, what it announces, and what it touches.
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -183,6 +184,18 @@ AttentionArgs endless(Problem& p, Index tk) {
   args.k.strides[2] = args.v.strides[2] = 0;
   args.extras = {};
   return args;
+}
+
+TEST_CASE("memory: the scratch of the widest heads is counted in full", "[memory]") {
+  // 24 rows of sums over so many columns do not fit 32 bits: a wrapped product would announce little.
+  Problem p(square(1, 4), 1);
+  AttentionArgs args = p.args();
+  args.extras = {};
+  args.v.shape[3] = args.out.shape[3] = 178956970;
+  args.v.strides = args.out.strides = {178956970, 178956970, 178956970, 1};
+  constexpr auto kMost = static_cast<double>(std::numeric_limits<std::size_t>::max() - 3);
+  CHECK(static_cast<double>(attention_scratch_bytes(args)) >=
+        std::min(kMost, 178956970.0 * 4 * 24));
 }
 
 TEST_CASE("memory: a call whose scratch cannot be had is refused before it writes", "[memory]") {

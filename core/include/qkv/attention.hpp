@@ -32,7 +32,7 @@ struct AttentionOptions {
   float temperature = 1.0F;
   /// Key j may be read by query i only if j <= i + offset.
   bool causal = false;
-  /// Position of query 0 minus that of key 0 (beyond 2^30 either way: 2^30); causality, the window and
+  /// Position of query 0 minus that of key 0 (beyond 2^61 either way: 2^61); causality, the window and
   /// ALiBi measure by it. With a cache the default is its length before the call, and without one 0 when
   /// Tq == Tk; otherwise those three need it, because libraries disagree: 0 aligns the top-left
   /// corners, Tk - Tq the bottom-right. A negative one leaves the leading rows without any key.
@@ -134,6 +134,9 @@ struct AttentionArgs {
 ///     |logits - exact| <= u (d_k + 16) A temperature
 ///     |lse - exact|    <= u ((d_k + 16) A + Tk + 40 + |lse|)
 ///     |entropy - exact| <= u (2 (d_k + 16) A + 2 Tk + 80) (ln Tk + 2)
+///
+/// as long as nothing leaves the range of float on the way: scale q_d is 0 or between 2^-126 and 2^128
+/// in size, and scores and Tk V stay below 2^128.
 ///
 /// The d_k term is the dot product, the Tk term the sum over keys, the constants the softcap, the
 /// biases, the exponential and the divisions. Tests enforce these numbers.

@@ -87,7 +87,7 @@ class MultiHeadAttention {
   /// Checks everything, then builds. On error `layer` is as it was.
   /// Errors: kInvalidArgument (a missing weight, both wq/wk/wv and wqkv, wqkv with d_context !=
   /// d_model, a bias that has no matrix, a weight_layout that is none), kShapeMismatch (extents that
-  /// do not follow from `config`), kOutOfRange (sizes below 1, d_model not a multiple of num_heads when d_k is left to
+  /// do not follow from `config`), kOutOfRange (sizes below 1 or whose product no address reaches, d_model not a multiple of num_heads when d_k is left to
   /// it, num_heads not a multiple of num_kv_heads), kOutOfMemory, kUnsupported.
   static Status create(const MultiHeadAttentionConfig& config,
                        const MultiHeadAttentionWeights& weights,

@@ -18,13 +18,14 @@ struct KeyRange {
 };
 
 /// `n` brought into [least, most].
-static constexpr Index clamp(Index n, Index least, Index most) noexcept {
-  return n < least ? least : (n > most ? most : n);
+static constexpr Index clamp(std::int64_t n, Index least, Index most) noexcept {
+  return n < least ? least : (n > most ? most : static_cast<Index>(n));
 }
 
 /// Keys that causality and the window leave to query i. Both ends grow with i.
 static inline KeyRange key_range(const HeadArgs& args, Index i) noexcept {
-  const Index p = i + args.offset;
+  // In 64 bits: offsets and windows are not bounded by lengths.
+  const std::int64_t p = i + args.offset;
   KeyRange range{0, args.tk};
   if (args.causal) {
     range.end = clamp(p + 1, 0, args.tk);

@@ -30,10 +30,13 @@ struct QueryBlock {
   bool has_key[kQueryBlock<Isa>];
 };
 
+/// In 64 bits, because the product need not fit an Index of 32.
 template <class Isa>
-Index head_scratch(Index dk, Index dv) noexcept {
-  const Index row = round_up(dk, kWidth<Isa>) + kKeyBlock + round_up(dv, kPanel<Isa>);
-  return kQueryBlock<Isa> * row + kKeyBlock;
+std::uint64_t head_scratch(Index dk, Index dv) noexcept {
+  constexpr auto kRound = static_cast<std::uint64_t>(kWidth<Isa> + kPanel<Isa> + kKeyBlock);
+  const std::uint64_t row =
+      static_cast<std::uint64_t>(dk) + static_cast<std::uint64_t>(dv) + kRound;
+  return static_cast<std::uint64_t>(kQueryBlock<Isa>) * row + kKeyBlock;
 }
 
 template <class Isa>

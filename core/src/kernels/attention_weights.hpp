@@ -31,12 +31,13 @@ inline float weigh_row(const HeadArgs& args, QueryBlock<Isa>& block, Index r, In
   return kLn2 * sum_lanes<Isa>(log_sum);
 }
 
-/// A row without keys has weights 0; one without a softmax (NaN) has NaN where it may read.
+/// A row without keys has weights 0, and so has one of which a sink takes all; one without a softmax
+/// (NaN) has NaN where it may read.
 static inline void fill_degenerate_row(const HeadArgs& args, Index i, float* weights) noexcept {
   const KeyRange range = key_range(args, i);
   for (Index j = 0; j < args.tk; ++j) {
     const bool may_read = j >= range.begin && j < range.end && unmasked(args, i, j);
-    weights[j] = may_read ? args.row_sum[i] : 0.0F;
+    weights[j] = may_read && !(args.row_sum[i] > 0.0F) ? args.row_sum[i] : 0.0F;
   }
 }
 
@@ -70,7 +71,7 @@ void weigh(const HeadArgs& args, const WeighArgs& to) noexcept {
     }
     for (Index r = 0; r < block.rows; ++r) {
       const float sum = args.row_sum[first + r];
-      const bool degenerate = !(sum > 0.0F);
+      const bool degenerate = !(sum > 0.0F) || args.row_max[first + r] == kMinusInfinity;
       if (degenerate && to.weights) {
         fill_degenerate_row(args, first + r, weights_of(r));
       }

@@ -149,8 +149,9 @@ inline void write_rows(const HeadArgs& args, QueryBlock<Isa>& block) noexcept {
   for (Index r = 0; r < block.rows; ++r) {
     const bool has_key = block.has_key[r];
     float sum = sum_lanes<Isa>(block.sum[r]);
-    // A row whose allowed scores are all -inf has no softmax: 0 / 0, as IEEE says.
-    if (has_key && block.max[r] == kMinusInfinity) {
+    // A row whose allowed scores are all -inf has no softmax, unless a sink takes all of it: 0 / 0, as
+    // IEEE says.
+    if (has_key && block.max[r] == kMinusInfinity && !args.has_sink) {
       sum = std::numeric_limits<float>::quiet_NaN();
     }
     const float factor = args.has_sink && has_key ? add_sink<Isa>(args, block.max[r], sum) : 1.0F;
@@ -158,7 +159,9 @@ inline void write_rows(const HeadArgs& args, QueryBlock<Isa>& block) noexcept {
     args.row_sum[block.first + r] = sum / factor;
     float* sums = block.sums_v + r * width;
     for (Index d = 0; has_key && d < width; d += kWidth<Isa>) {
-      (V::load_aligned(sums + d) * V(factor) / V(sum)).store_aligned(sums + d);
+      const V o = V::load_aligned(sums + d) * V(factor) / V(sum);
+      // Excluded keys may have added zeros of either sign; 0 - 0 and 0 + 0 are both +0.
+      (o + V(0.0F)).store_aligned(sums + d);
     }
     float* out = args.out + (block.first + r) * args.out_stride;
     for (Index d = 0; d < args.dv; ++d) {

@@ -34,16 +34,17 @@ struct HeadArgs {
   Index tq, tk, dk, dv;  ///< tk counts the keys in use; none past them is read
   const float* q;        ///< [tq, dk]
   Index q_stride;
-  const float* k_panels;            ///< pack() of K transposed: dk x tk
-  const float* v_panels;            ///< pack() of V: tk x dv, or the first tk of more rows
-  Index v_panel_stride;             ///< floats from one panel of V to the next
-  float scale;                      ///< on q.k
-  float softcap;                    ///< c in c tanh(s / c); 0 for none
-  float inverse_temperature;        ///< on scores, after the maximum is subtracted
-  Index offset;                     ///< position of query 0 minus that of key 0
-  bool causal;                      ///< key j <= i + offset
-  Index window_left, window_right;  ///< i + offset - left <= j <= i + offset + right; -1 for none
-  float alibi_slope;                ///< bias -slope |i + offset - j|; 0 for none
+  const float* k_panels;      ///< pack() of K transposed: dk x tk
+  const float* v_panels;      ///< pack() of V: tk x dv, or the first tk of more rows
+  Index v_panel_stride;       ///< floats from one panel of V to the next
+  float scale;                ///< on q.k
+  float softcap;              ///< c in c tanh(s / c); 0 for none
+  float inverse_temperature;  ///< on scores, after the maximum is subtracted
+  std::int64_t offset;        ///< position of query 0 minus that of key 0
+  bool causal;                ///< key j <= i + offset
+  std::int64_t window_left,
+      window_right;   ///< i + offset - left <= j <= i + offset + right; -1 for none
+  float alibi_slope;  ///< bias -slope |i + offset - j|; 0 for none
   /// Null, or element (i, j) at i * strides[0] + j * strides[1].
   const std::uint8_t* mask;
   Index mask_strides[2];
@@ -131,7 +132,7 @@ struct KernelTable {
   const char* isa;
   Index panel;  ///< columns of a packed panel
   /// Floats of HeadArgs::scratch.
-  Index (*head_scratch)(Index dk, Index dv) noexcept;
+  std::uint64_t (*head_scratch)(Index dk, Index dv) noexcept;
   void (*pack)(const PackArgs&) noexcept;
   void (*gemm)(const GemmArgs&) noexcept;
   void (*attend)(const HeadArgs&) noexcept;
