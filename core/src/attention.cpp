@@ -91,8 +91,10 @@ HeadArgs common_args(const AttentionArgs& args, const AttentionShape& s) noexcep
   head.causal = options.causal;
   // Wider than any position is unbounded; kept below, so that sums cannot overflow 64 bits.
   constexpr std::int64_t kWidest = std::int64_t{1} << 62;
-  head.window_left = options.window_left > kWidest ? -1 : options.window_left;
-  head.window_right = options.window_right > kWidest ? -1 : options.window_right;
+  const std::int64_t left = options.window_left;
+  const std::int64_t right = options.window_right;
+  head.window_left = left > kWidest ? -1 : left;
+  head.window_right = right > kWidest ? -1 : right;
   head.drop_below = static_cast<std::uint32_t>(std::lround(dropout.rate * 16777216.0F));
   head.keep_factor = 1.0F / (1.0F - dropout.rate);
   head.q_stride = args.q.stride(2);
