@@ -1,6 +1,14 @@
 // Plants one fault at a time in a copy of the core (tools/mutants.json), builds it and demands that the
 // native suite goes red: a test that no fault can turn red tests nothing.
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root } from './environment.js';
@@ -9,6 +17,9 @@ import { must, run } from './run.js';
 /** The page that the mutants run on: the narrowest tiles, so every tail is walked. */
 const isa = 'sse4';
 const copy = join(root, 'build/mutants');
+
+/** Names the file of the last fault: what was built of it is newer than the copy that replaces it. */
+const lastFault = join(copy, 'last-fault');
 
 /** A copy of the tree that builds like the original and shares nothing with it but the tools. */
 async function prepare() {
@@ -19,6 +30,9 @@ async function prepare() {
   }
   for (const entry of ['package.json', '.toolchain/env']) {
     cpSync(join(root, entry), join(copy, entry), { preserveTimestamps: true });
+  }
+  if (existsSync(lastFault)) {
+    utimesSync(join(copy, readFileSync(lastFault, 'utf8')), new Date(), new Date());
   }
   await must('cmake', ['--preset', 'native', '-DQKV_PAGES=sse4'], { cwd: copy });
 }
@@ -44,6 +58,7 @@ async function tryMutant({ name, file, find, replace }) {
     return code === 0 ? `${name}: lives, no test sees it` : undefined;
   } finally {
     writeFileSync(path, original);
+    writeFileSync(lastFault, file);
   }
 }
 
