@@ -61,7 +61,8 @@ Columns columns(Index i, Index d_model, SinusoidLayout layout) noexcept {
 
 using kernels::SinusoidArgs;
 
-/// Frequencies [first, first + kPairs) of a table, as far as it has them.
+/// Frequencies [first, first + kPairs) of a table. Those past its end are formed like the others, so that
+/// the kernel has whole rows to work on, and written nowhere.
 class Frequencies {
  public:
   Frequencies(Index first, Index d_model, double base) noexcept {

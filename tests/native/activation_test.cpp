@@ -182,8 +182,6 @@ struct Case {
 };
 
 TEST_CASE("activation: bad arguments are refused", "[activation][bad-input]") {
-  constexpr auto kShapeError = StatusCode::kShapeMismatch;
-  constexpr auto kInvalid = StatusCode::kInvalidArgument;
   const std::vector<Case> cases{
       {"x absent",
        [](auto& x, auto&, auto&) { x = {}; },

@@ -13,9 +13,6 @@
 namespace qkv::test {
 namespace {
 
-constexpr auto kShapeError = StatusCode::kShapeMismatch;
-constexpr auto kInvalid = StatusCode::kInvalidArgument;
-
 /// Rows that sum to about 1, some of their weights 0, some rows all zeros, some peaked.
 std::vector<float> random_weights(Index rows, Index columns, std::uint64_t seed) {
   Random random(seed);

@@ -11,10 +11,6 @@ namespace {
 
 using F = FeedForwardActivation;
 
-constexpr auto kShapeError = StatusCode::kShapeMismatch;
-constexpr auto kInvalid = StatusCode::kInvalidArgument;
-constexpr auto kRange = StatusCode::kOutOfRange;
-
 struct CreateCase {
   const char* what;
   std::function<void(TransformerBlockConfig&, TransformerBlockWeights&)> spoil;

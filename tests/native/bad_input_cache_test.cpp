@@ -11,9 +11,6 @@
 namespace qkv::test {
 namespace {
 
-constexpr auto kShapeError = StatusCode::kShapeMismatch;
-constexpr auto kInvalid = StatusCode::kInvalidArgument;
-constexpr auto kRange = StatusCode::kOutOfRange;
 constexpr KvCacheConfig kConfig{.batch = 2, .num_kv_heads = 3, .capacity = 5, .d_k = 4, .d_v = 2};
 
 /// A cache with two of five tokens, and two more of the same.

@@ -11,9 +11,6 @@
 namespace qkv::test {
 namespace {
 
-constexpr auto kShapeError = StatusCode::kShapeMismatch;
-constexpr auto kInvalid = StatusCode::kInvalidArgument;
-constexpr auto kRange = StatusCode::kOutOfRange;
 constexpr const char* kCreate = "MultiHeadAttention::create";
 constexpr const char* kForward = "MultiHeadAttention::forward";
 

@@ -13,8 +13,6 @@
 namespace qkv::test {
 namespace {
 
-constexpr auto kShapeError = StatusCode::kShapeMismatch;
-constexpr auto kInvalid = StatusCode::kInvalidArgument;
 constexpr const char* kOwn = "memory of its own";
 
 /// Memory for all arrays of a call, at places counted in floats, 42 everywhere before the call.

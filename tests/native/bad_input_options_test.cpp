@@ -12,9 +12,6 @@
 namespace qkv::test {
 namespace {
 
-constexpr auto kShapeError = StatusCode::kShapeMismatch;
-constexpr auto kInvalid = StatusCode::kInvalidArgument;
-constexpr auto kRange = StatusCode::kOutOfRange;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr Index kHeld = 4;

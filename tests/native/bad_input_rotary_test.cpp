@@ -13,9 +13,6 @@ namespace {
 
 using Type = RotaryScaling::Type;
 
-constexpr auto kShapeError = StatusCode::kShapeMismatch;
-constexpr auto kInvalid = StatusCode::kInvalidArgument;
-constexpr auto kRange = StatusCode::kOutOfRange;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 

@@ -12,10 +12,6 @@
 namespace qkv::test {
 namespace {
 
-constexpr auto kShapeError = StatusCode::kShapeMismatch;
-constexpr auto kInvalid = StatusCode::kInvalidArgument;
-constexpr auto kRange = StatusCode::kOutOfRange;
-
 std::vector<float> table_of(Index rows, Index width) {
   Random random(1);
   return random_floats(random, rows * width);

@@ -308,10 +308,6 @@ TEST_CASE("feed-forward: no tokens", "[feed-forward][empty]") {
   CHECK(no_batch.run().empty());
 }
 
-constexpr auto kShapeError = StatusCode::kShapeMismatch;
-constexpr auto kInvalid = StatusCode::kInvalidArgument;
-constexpr auto kRange = StatusCode::kOutOfRange;
-
 struct CreateCase {
   const char* what;
   std::function<void(FeedForwardConfig&, FeedForwardWeights&)> spoil;

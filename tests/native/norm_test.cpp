@@ -387,9 +387,6 @@ void require_all_refused(Norm norm, const std::vector<Case>& cases) {
 }
 
 TEST_CASE("norm: bad arguments are refused", "[norm][bad-input]") {
-  constexpr auto kShapeError = StatusCode::kShapeMismatch;
-  constexpr auto kInvalid = StatusCode::kInvalidArgument;
-  constexpr auto kRange = StatusCode::kOutOfRange;
   for (Norm norm : kBoth) {
     CAPTURE(static_cast<int>(norm));
     require_all_refused(norm, {

@@ -235,10 +235,6 @@ TEST_CASE("shift: by 0 is the identity, by -k the inverse", "[positional][shift]
   }
 }
 
-constexpr auto kShapeError = StatusCode::kShapeMismatch;
-constexpr auto kInvalid = StatusCode::kInvalidArgument;
-constexpr auto kRange = StatusCode::kOutOfRange;
-
 TEST_CASE("sinusoidal_encoding: bad input is refused and nothing written",
           "[positional][bad-input]") {
   std::vector<float> memory(24, kUntouched);

@@ -13,10 +13,6 @@
 namespace qkv::test {
 namespace {
 
-constexpr auto kShapeError = StatusCode::kShapeMismatch;
-constexpr auto kInvalid = StatusCode::kInvalidArgument;
-constexpr auto kRange = StatusCode::kOutOfRange;
-
 std::vector<float> slopes_of(Index heads) {
   std::vector<float> slopes(static_cast<std::size_t>(heads), kUntouched);
   require_ok(alibi_slopes({slopes.data(), {heads}}));

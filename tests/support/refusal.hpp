@@ -7,6 +7,10 @@
 
 namespace qkv::test {
 
+inline constexpr auto kShapeError = StatusCode::kShapeMismatch;
+inline constexpr auto kInvalid = StatusCode::kInvalidArgument;
+inline constexpr auto kRange = StatusCode::kOutOfRange;
+
 /// Parts of the one sentence: the argument, what it was and what was expected.
 struct Refusal {
   StatusCode code;

@@ -42,9 +42,9 @@ struct HeadArgs {
   float inverse_temperature;  ///< on scores, after the maximum is subtracted
   std::int64_t offset;        ///< position of query 0 minus that of key 0
   bool causal;                ///< key j <= i + offset
-  std::int64_t window_left,
-      window_right;   ///< i + offset - left <= j <= i + offset + right; -1 for none
-  float alibi_slope;  ///< bias -slope |i + offset - j|; 0 for none
+  std::int64_t window_left;   ///< j >= i + offset - left; -1 for none
+  std::int64_t window_right;  ///< j <= i + offset + right; -1 for none
+  float alibi_slope;          ///< bias -slope |i + offset - j|; 0 for none
   /// Null, or element (i, j) at i * strides[0] + j * strides[1].
   const std::uint8_t* mask;
   Index mask_strides[2];
