@@ -3,15 +3,16 @@
 #include <emscripten/bind.h>
 
 #include <new>
-#include <string>
 
 #include "descriptor.hpp"
 #include "operators.hpp"
 #include "qkv/qkv.hpp"
+#include "threads.hpp"
 
 // Read by the loader before anything is instantiated: a file of another version or variant is named,
-// not run. `qkv <version> <instruction set>`.
-__asm__(".section .custom_section.qkv,\"\",@\n.ascii \"qkv " QKV_VERSION " " QKV_MODULE_ISA "\"\n");
+// not run. `qkv <version> <variant> <instruction set>`.
+__asm__(".section .custom_section.qkv,\"\",@\n.ascii \"qkv " QKV_VERSION " " QKV_MODULE_VARIANT
+        " " QKV_MODULE_ISA "\"\n");
 
 namespace {
 
@@ -67,7 +68,8 @@ Address create_buffer(std::uint32_t floats) {
 Address buffer_data(Address handle) { return address_of(pointer<AlignedBuffer>(handle)->data()); }
 void destroy_buffer(Address handle) { delete pointer<AlignedBuffer>(handle); }
 
-// Texts as addresses: a std::string would need memory just when there is none left.
+// Texts as addresses: a std::string would need memory just when there is none left, and the glue would
+// look for SharedArrayBuffer to read it, which pages that are not isolated do not have.
 Address last_message() { return address_of(last.message()); }
 Address status_name(int code) {
   return address_of(qkv::status_code_name(static_cast<qkv::StatusCode>(code)));
@@ -77,11 +79,10 @@ Address status_name(int code) {
 
 EMSCRIPTEN_BINDINGS(qkv) {
   using emscripten::function;
-  function("_fields", +[] { return std::string(qkv::wasm::kFieldNames); });
-  function("_operators", +[] { return std::string(kOperatorNames); });
+  function("_fields", +[] { return address_of(qkv::wasm::kFieldNames); });
+  function("_operators", +[] { return address_of(kOperatorNames); });
   function("_descriptor", +[] { return address_of(&descriptor); });
-  function("_isa", +[] { return std::string(qkv::active_isa()); });
-  function("_version", +[] { return std::string(qkv::version()); });
+  function("_isa", +[] { return address_of(qkv::active_isa()); });
   function("_statusCount", +[] { return qkv::kStatusCodeCount; });
   function("_statusName", &status_name);
   function("_lastCode", +[] { return static_cast<int>(last.code()); });
@@ -93,4 +94,9 @@ EMSCRIPTEN_BINDINGS(qkv) {
   function("_bufferData", &buffer_data);
   function("_destroyBuffer", &destroy_buffer);
   function("_run", &run);
+  function("_createThreads", &qkv::wasm::create_threads);
+  function("_threadEntry", &qkv::wasm::thread_entry);
+  function("_threadStack", +[](int worker) { return address_of(qkv::wasm::thread_stack(worker)); });
+  function("_threadStackBytes", +[] { return qkv::wasm::kStackBytes; });
+  function("_stopThreads", &qkv::wasm::stop_threads);
 }

@@ -2,11 +2,11 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <new>
 #include <utility>
 
 #include "check.hpp"
+#include "float_count.hpp"
 
 namespace qkv {
 namespace {
@@ -106,9 +106,7 @@ Sums head_sums(const TensorView<const float>& weights, Index b, Index h, Index o
 
 /// a * b as doubles take floats of a workspace, or the most it can be asked for.
 std::size_t doubles(Index a, Index b) noexcept {
-  const std::uint64_t product = static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b);
-  constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max() / 16;
-  return Workspace::padded(static_cast<std::size_t>(2 * (product < kMost ? product : kMost)));
+  return Workspace::padded(capped_product(2, capped_product(a, b)));
 }
 
 double* take_doubles(Workspace& workspace, std::size_t floats) noexcept {
@@ -222,7 +220,7 @@ Status attention_rollout(TensorView<const float> weights, TensorView<float> out,
   }
   const std::size_t matrix = doubles(t, t);
   const std::size_t row_size = doubles(t, 1);
-  QKV_RETURN_IF_ERROR(workspace.begin(2 * matrix + row_size));
+  QKV_RETURN_IF_ERROR(workspace.begin(capped_sum({matrix, matrix, row_size})));
   QKV_RETURN_IF_ERROR(check_apart(kName, {{"out", out}}, {{"weights", weights}}));
   double* rolled = take_doubles(workspace, matrix);
   double* next = take_doubles(workspace, matrix);

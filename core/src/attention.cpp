@@ -1,11 +1,10 @@
 #include "qkv/attention.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 
-#include "attention_plan.hpp"
+#include "attention_heads.hpp"
 #include "attention_scratch.hpp"
-#include "kernels/attention_mask.hpp"
 #include "kv_cache_access.hpp"
 
 namespace qkv {
@@ -14,204 +13,157 @@ namespace {
 using kernels::HeadArgs;
 using kernels::KernelTable;
 
-/// The running maximum and sum of a head's rows, turned into log-sum-exp. The sum holds the sink; where
-/// it towers above the keys the sum overflows and the sink alone is the answer.
-void write_lse(const HeadArgs& head, float* lse) noexcept {
-  for (Index i = 0; i < head.tq; ++i) {
-    const float max = head.row_max[i] * head.inverse_temperature;
-    lse[i] =
-        std::isinf(head.row_sum[i]) && head.has_sink ? head.sink : max + std::log(head.row_sum[i]);
-  }
-}
-
-/// H = -sum_j p_j ln p_j with p_j = e_j / S, e_j = exp(x_j), x_j = (s_j - max) / tau. `entropy` holds
-/// the sums of e_j x_j. Without a sink sum_j p_j = 1; with one the keys have what it leaves.
-void finish_entropy(const HeadArgs& head, float* entropy) noexcept {
-  for (Index i = 0; i < head.tq; ++i) {
-    const float sum = head.row_sum[i];
-    if (sum == 0.0F || std::isinf(sum)) {
-      entropy[i] = 0.0F;  // no key, or weights that all underflow beside the sink
-      continue;
-    }
-    const float log_sum = std::log(sum);
-    const float max = head.row_max[i] * head.inverse_temperature;
-    const float keys = head.has_sink ? 1.0F - std::exp(head.sink - (max + log_sum)) : 1.0F;
-    const float h = keys * log_sum - entropy[i] / sum;
-    entropy[i] = h < 0.0F ? 0.0F : h;
-  }
-}
-
-void write_extras(const KernelTable& table, const HeadArgs& head, const AttentionArgs& args,
-                  Index columns, std::array<Index, 2> at) noexcept {
-  const AttentionExtras& extras = args.extras;
-  const auto [b, h] = at;
-  const Index row_end = extras.row_end < 0 ? head.tq : extras.row_end;
-  if (!extras.lse.absent()) {
-    write_lse(head, extras.lse.at(b, h));
-  }
-  if (!extras.weights.absent()) {
-    table.weigh(head, {.row_begin = extras.row_begin,
-                       .row_end = row_end,
-                       .columns = columns,
-                       .weights = extras.weights.at(b, h),
-                       .weights_stride = extras.weights.stride(2),
-                       .log_sums = nullptr});
-  }
-  if (!extras.logits.absent()) {
-    table.logits(head, {.row_begin = extras.row_begin,
-                        .row_end = row_end,
-                        .columns = columns,
-                        .stage = static_cast<kernels::LogitStage>(extras.logit_stage),
-                        .logits = extras.logits.at(b, h),
-                        .logits_stride = extras.logits.stride(2)});
-  }
-  if (!extras.entropy.absent()) {
-    float* entropy = extras.entropy.at(b, h);
-    table.weigh(head, {.row_begin = 0,
-                       .row_end = head.tq,
-                       .columns = columns,
-                       .weights = nullptr,
-                       .weights_stride = 0,
-                       .log_sums = entropy});
-    finish_entropy(head, entropy);
-  }
-}
-
-/// Everything of HeadArgs that no head changes.
-HeadArgs common_args(const AttentionArgs& args, const AttentionShape& s) noexcept {
-  const AttentionOptions& options = args.options;
-  const Dropout& dropout = options.dropout;
-  HeadArgs head{};
-  head.tq = s.tq;
-  head.dk = s.dk;
-  head.dv = s.dv;
-  head.scale = options.scale.value_or(1.0F / std::sqrt(static_cast<float>(s.dk)));
-  head.softcap = options.softcap;
-  head.inverse_temperature = 1.0F / options.temperature;
-  head.causal = options.causal;
-  // Wider than any position is unbounded; kept below, so that sums cannot overflow 64 bits.
-  constexpr std::int64_t kWidest = std::int64_t{1} << 62;
-  const std::int64_t left = options.window_left;
-  const std::int64_t right = options.window_right;
-  head.window_left = left > kWidest ? -1 : left;
-  head.window_right = right > kWidest ? -1 : right;
-  head.drop_below = static_cast<std::uint32_t>(std::lround(dropout.rate * 16777216.0F));
-  head.keep_factor = 1.0F / (1.0F - dropout.rate);
-  head.q_stride = args.q.stride(2);
-  head.out_stride = args.out.stride(2);
-  return head;
-}
-
-/// Further than any sequence is long; kept below the end of 64 bits, so that positions cannot overflow.
-constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
-
-/// What batch row b changes.
-void select_batch(const AttentionArgs& args, const AttentionShape& s, Index b,
-                  HeadArgs& head) noexcept {
-  const AttentionOptions& options = args.options;
-  head.tk = options.key_lengths.absent() ? s.tk : Index{*options.key_lengths.at(b)};
-  const std::int64_t offset = options.causal_offsets.absent()
-                                  ? options.causal_offset.value_or(0)
-                                  : Index{*options.causal_offsets.at(b)};
-  head.offset = std::clamp(offset, -kFarthest, kFarthest);
-}
-
-template <class T>
-const T* select_mask(const TensorView<const T>& view, Index b, Index h,
-                     Index (&strides)[2]) noexcept {
-  if (view.absent()) {
-    return nullptr;
-  }
-  strides[0] = view.stride(2);
-  strides[1] = view.stride(3);
-  return view.at(b, h);
-}
-
-/// Points `head` at query head h of batch row b.
-void select_head(const AttentionArgs& args, Index b, Index h, HeadArgs& head) noexcept {
-  const AttentionOptions& options = args.options;
-  head.q = args.q.at(b, h);
-  head.out = args.out.at(b, h);
-  head.mask = select_mask(options.mask, b, h, head.mask_strides);
-  head.bias[0] = select_mask(options.bias, b, h, head.bias_strides[0]);
-  head.bias[1] = select_mask(options.additive_mask, b, h, head.bias_strides[1]);
-  head.alibi_slope = options.alibi_slopes.absent() ? 0.0F : *options.alibi_slopes.at(h);
-  head.has_sink = !options.sinks.absent();
-  head.sink = head.has_sink ? *options.sinks.at(h) : 0.0F;
-  head.dropout_key =
-      kernels::mix_bits(kernels::mix_bits(options.dropout.seed ^ static_cast<std::uint64_t>(b)) ^
-                        static_cast<std::uint64_t>(h));
-}
-
-/// Where the keys and values of a head are: packed now, or in the cache.
-class Panels {
+/// One call while it runs. Key/value heads, counted over all batch rows, are packed a few at a time and
+/// read where they are if there is a cache; then every query head of theirs is computed in blocks of rows.
+class Run {
  public:
-  Panels(const AttentionPlan& plan, const AttentionArgs& args, Workspace& workspace) noexcept
-      : plan_(plan), args_(args) {
-    const AttentionScratch scratch(*plan.table, plan.shape, args.cache != nullptr);
-    k_ = workspace.take(scratch.k_panels);
-    v_ = workspace.take(scratch.v_panels);
+  Run(const AttentionPlan& plan, const AttentionArgs& args, Workspace& workspace) noexcept
+      : table_(*plan.table),
+        shape_(plan.shape),
+        args_(args),
+        common_(common_args(args, plan.shape)),
+        scratch_(plan, args.cache != nullptr) {
+    pool_ = scratch_.threads > 1 ? workspace.pool() : nullptr;
+    const auto heads = static_cast<std::size_t>(scratch_.heads_at_once);
+    const auto threads = static_cast<std::size_t>(scratch_.threads);
+    k_panels_ = workspace.take(heads * Workspace::padded(scratch_.k_panels));
+    v_panels_ = workspace.take(heads * Workspace::padded(scratch_.v_panels));
+    stats_ = workspace.take(threads * 2 * Workspace::padded(scratch_.stats));
+    tiles_ = workspace.take(threads * Workspace::padded(scratch_.tile));
   }
 
-  void load(Index b, Index h, HeadArgs& head) const noexcept {
-    if (args_.cache) {
-      head.k_panels = KvCacheAccess::k_panels(*args_.cache, b, h);
-      head.v_panels = KvCacheAccess::v_panels(*args_.cache, b, h);
-      head.v_panel_stride = KvCacheAccess::v_panel_stride(*args_.cache);
-      return;
+  void compute() const noexcept {
+    const Index heads = shape_.batch * shape_.num_kv_heads;
+    const Index at_once = args_.cache ? heads : scratch_.heads_at_once;
+    for (Index first = 0; first < heads; first += at_once) {
+      const Index count = std::min(at_once, heads - first);
+      if (!args_.cache) {
+        pack(first, count);
+      }
+      attend(first, count);
     }
-    plan_.table->pack({.b = args_.k.at(b, h),
-                       .row_stride = 1,
-                       .column_stride = args_.k.stride(2),
-                       .k = head.dk,
-                       .n = head.tk,
-                       .panels = k_});
-    plan_.table->pack({.b = args_.v.at(b, h),
-                       .row_stride = args_.v.stride(2),
-                       .column_stride = 1,
-                       .k = head.tk,
-                       .n = head.dv,
-                       .panels = v_});
-    head.k_panels = k_;
-    head.v_panels = v_;
-    head.v_panel_stride = head.tk * plan_.table->panel;
   }
 
  private:
-  const AttentionPlan& plan_;
+  /// Batch row and key/value head of a head counted over all batch rows.
+  [[nodiscard]] std::array<Index, 2> place(Index head) const noexcept {
+    return {head / shape_.num_kv_heads, head % shape_.num_kv_heads};
+  }
+  [[nodiscard]] float* k_panels(Index slot) const noexcept {
+    return k_panels_ + slot * static_cast<Index>(Workspace::padded(scratch_.k_panels));
+  }
+  [[nodiscard]] float* v_panels(Index slot) const noexcept {
+    return v_panels_ + slot * static_cast<Index>(Workspace::padded(scratch_.v_panels));
+  }
+
+  /// K and V of heads [first, first + count), in pieces of whole panels: some of K's are as much work as
+  /// one of V's.
+  void pack(Index first, Index count) const noexcept {
+    const Index panel = table_.panel;
+    const Index k_step = std::max<Index>(1, kPackKeys / panel) * panel;
+    const Index k_pieces = (shape_.tk + k_step - 1) / k_step;
+    const Index v_pieces = (shape_.dv + panel - 1) / panel;
+    const Index pieces = k_pieces + v_pieces;
+    for_each_task(pool_, count * pieces, [&](Index task, int /*thread*/) noexcept {
+      const Index slot = task / pieces;
+      const Index piece = task % pieces;
+      if (piece < k_pieces) {
+        pack_k(first + slot, piece * k_step, k_step, k_panels(slot));
+      } else {
+        pack_v(first + slot, (piece - k_pieces) * panel, v_panels(slot));
+      }
+    });
+  }
+
+  /// Keys [key, key + step) of those in use.
+  void pack_k(Index head, Index key, Index step, float* panels) const noexcept {
+    const auto [b, h] = place(head);
+    const Index keys = keys_in_use(args_, shape_, b);
+    if (key < keys) {
+      table_.pack({.b = args_.k.at(b, h, key),
+                   .row_stride = 1,
+                   .column_stride = args_.k.stride(2),
+                   .k = shape_.dk,
+                   .n = std::min(step, keys - key),
+                   .panels = panels + key * shape_.dk});
+    }
+  }
+
+  /// The panel of V that begins with `column`.
+  void pack_v(Index head, Index column, float* panels) const noexcept {
+    const auto [b, h] = place(head);
+    const Index keys = keys_in_use(args_, shape_, b);
+    table_.pack({.b = args_.v.at(b, h) + column,
+                 .row_stride = args_.v.stride(2),
+                 .column_stride = 1,
+                 .k = keys,
+                 .n = std::min(table_.panel, shape_.dv - column),
+                 .panels = panels + column * keys});
+  }
+
+  void attend(Index first, Index count) const noexcept {
+    const Index group = shape_.num_heads / shape_.num_kv_heads;
+    const Index blocks = (shape_.tq + kTaskRows - 1) / kTaskRows;
+    for_each_task(pool_, count * group * blocks, [&](Index task, int thread) noexcept {
+      const Index slot = task / blocks / group;
+      const auto [b, kv] = place(first + slot);
+      HeadArgs rows = common_;
+      rows.row_begin = task % blocks * kTaskRows;
+      rows.row_end = std::min(rows.row_begin + kTaskRows, shape_.tq);
+      select_batch(args_, shape_, b, rows);
+      select_panels(b, kv, slot, rows);
+      attend_rows(b, kv * group + task / blocks % group, thread, rows);
+    });
+  }
+
+  /// Those rows of query head h of batch row b, and their extras.
+  void attend_rows(Index b, Index h, int thread, HeadArgs& rows) const noexcept {
+    select_head(args_, b, h, rows);
+    const auto stats = static_cast<Index>(Workspace::padded(scratch_.stats));
+    rows.row_max = stats_ + Index{2} * thread * stats;
+    rows.row_sum = rows.row_max + stats;
+    rows.scratch = tiles_ + thread * static_cast<Index>(Workspace::padded(scratch_.tile));
+    table_.attend(rows);
+    write_extras(table_, rows, args_, shape_.tk, {b, h});
+  }
+
+  /// Where the keys and values are: packed in `slot`, or in the cache.
+  void select_panels(Index b, Index kv, Index slot, HeadArgs& rows) const noexcept {
+    if (args_.cache) {
+      rows.k_panels = KvCacheAccess::k_panels(*args_.cache, b, kv);
+      rows.v_panels = KvCacheAccess::v_panels(*args_.cache, b, kv);
+      rows.v_panel_stride = KvCacheAccess::v_panel_stride(*args_.cache);
+      return;
+    }
+    rows.k_panels = k_panels(slot);
+    rows.v_panels = v_panels(slot);
+    rows.v_panel_stride = rows.tk * table_.panel;
+  }
+
+  /// Keys that one task packs.
+  static constexpr Index kPackKeys = 512;
+
+  const KernelTable& table_;
+  const AttentionShape& shape_;
   const AttentionArgs& args_;
-  float* k_;
-  float* v_;
+  const HeadArgs common_;
+  const AttentionScratch scratch_;
+  ThreadPool* pool_;
+  float* k_panels_;
+  float* v_panels_;
+  float* stats_;
+  float* tiles_;
 };
 
 }  // namespace
 
 Status run_attention(const AttentionPlan& plan, const AttentionArgs& args,
                      Workspace& workspace) noexcept {
-  const AttentionShape& s = plan.shape;
   if (args.cache) {
     QKV_RETURN_IF_ERROR(args.cache->append(args.k, args.v));
   }
-  if (s.num_heads == 0 || s.tq == 0) {
-    return {};
-  }
-  const Panels panels(plan, args, workspace);
-  HeadArgs head = common_args(args, s);
-  head.row_max = workspace.take(static_cast<std::size_t>(s.tq));
-  head.row_sum = workspace.take(static_cast<std::size_t>(s.tq));
-  head.scratch = workspace.take(static_cast<std::size_t>(plan.table->head_scratch(s.dk, s.dv)));
-
-  const Index group = s.num_heads / s.num_kv_heads;
-  for (Index b = 0; b < s.batch; ++b) {
-    select_batch(args, s, b, head);
-    for (Index kv = 0; kv < s.num_kv_heads; ++kv) {
-      panels.load(b, kv, head);
-      for (Index h = kv * group; h < (kv + 1) * group; ++h) {
-        select_head(args, b, h, head);
-        plan.table->attend(head);
-        write_extras(*plan.table, head, args, s.tk, {b, h});
-      }
-    }
+  if (plan.shape.num_heads != 0 && plan.shape.tq != 0) {
+    Run(plan, args, workspace).compute();
   }
   return {};
 }
@@ -219,6 +171,7 @@ Status run_attention(const AttentionPlan& plan, const AttentionArgs& args,
 Status attention(const AttentionArgs& args, Workspace& workspace) noexcept {
   AttentionArgs checked = args;
   AttentionPlan plan;
+  plan.threads = workspace.threads();
   QKV_RETURN_IF_ERROR(plan_attention("attention", checked, plan));
   QKV_RETURN_IF_ERROR(workspace.begin(plan.scratch));
   QKV_RETURN_IF_ERROR(check_attention_memory(
@@ -226,9 +179,10 @@ Status attention(const AttentionArgs& args, Workspace& workspace) noexcept {
   return run_attention(plan, checked, workspace);
 }
 
-std::size_t attention_scratch_bytes(const AttentionArgs& args) noexcept {
+std::size_t attention_scratch_bytes(const AttentionArgs& args, int threads) noexcept {
   AttentionArgs checked = args;
   AttentionPlan plan;
+  plan.threads = threads;
   return plan_attention("attention", checked, plan).ok() ? plan.scratch * sizeof(float) : 0;
 }
 

@@ -195,7 +195,7 @@ Status plan_attention(const char* function, AttentionArgs& args, AttentionPlan& 
   QKV_RETURN_IF_ERROR(check_output(function, "out", args.out, {s.batch, s.num_heads, s.tq, s.dv}));
   QKV_RETURN_IF_ERROR(check_options(function, args, s));
   QKV_RETURN_IF_ERROR(check_extras(function, args.extras, s));
-  plan.scratch = AttentionScratch(*plan.table, s, args.cache != nullptr).total();
+  plan.scratch = AttentionScratch(plan, args.cache != nullptr).total();
   return {};
 }
 

@@ -18,6 +18,7 @@ struct AttentionShape {
 
 struct AttentionPlan {
   const kernels::KernelTable* table = nullptr;
+  int threads = 1;  ///< of the workspace; set before it is planned
   AttentionShape shape;
   std::size_t scratch = 0;  ///< floats that run_attention() takes from the workspace
 };

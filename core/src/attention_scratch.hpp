@@ -1,45 +1,56 @@
-// The pieces of attention()'s workspace.
+// The pieces of attention()'s workspace, and how its work is cut.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <limits>
 
 #include "attention_plan.hpp"
+#include "float_count.hpp"
+#include "share.hpp"
 
 namespace qkv {
 
-struct AttentionScratch {
-  std::size_t k_panels = 0, v_panels = 0;  ///< one key/value head; a cache has its own
-  std::size_t stats, tile;
+/// Queries of one task: whole query blocks of every instruction set.
+inline constexpr Index kTaskRows = 96;
 
-  AttentionScratch(const kernels::KernelTable& table, const AttentionShape& s, bool cached) noexcept
-      : stats(static_cast<std::size_t>(s.tq)), tile(addressable(table.head_scratch(s.dk, s.dv))) {
+struct AttentionScratch {
+  int threads = 1;
+  Index heads_at_once = 1;                 ///< key/value heads that are packed at the same time
+  std::size_t k_panels = 0, v_panels = 0;  ///< floats of one of them; a cache has its own
+  std::size_t stats, tile;                 ///< floats of one thread
+
+  AttentionScratch(const AttentionPlan& plan, bool cached) noexcept
+      : stats(static_cast<std::size_t>(std::min(plan.shape.tq, kTaskRows))),
+        tile(capped(plan.table->head_scratch(plan.shape.dk, plan.shape.dv))) {
+    const AttentionShape& s = plan.shape;
+    if (worth_sharing(s)) {
+      threads = plan.threads;
+      heads_at_once = std::max<Index>(1, std::min<Index>(threads, s.batch * s.num_kv_heads));
+    }
     if (!cached) {
-      k_panels = product(padded(table, s.tk), s.dk);
-      v_panels = product(padded(table, s.dv), s.tk);
+      k_panels = capped_product(padded(plan, s.tk), s.dk);
+      v_panels = capped_product(padded(plan, s.dv), s.tk);
     }
   }
 
-  /// Floats in all, or so many that no workspace has them where the sum would overflow.
+  /// Floats in all.
   [[nodiscard]] std::size_t total() const noexcept {
-    const std::uint64_t sum = std::uint64_t{Workspace::padded(k_panels)} +
-                              Workspace::padded(v_panels) + 2 * Workspace::padded(stats) +
-                              Workspace::padded(tile);
-    return addressable(sum);
+    const std::size_t head = capped_sum({Workspace::padded(k_panels), Workspace::padded(v_panels)});
+    const std::size_t thread = capped_sum({2 * Workspace::padded(stats), Workspace::padded(tile)});
+    return capped_sum({capped_product(heads_at_once, head), capped_product(threads, thread)});
   }
 
  private:
-  /// `floats`, or more than memory can hold.
-  static std::size_t addressable(std::uint64_t floats) noexcept {
-    constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max() / sizeof(float);
-    return static_cast<std::size_t>(floats < kMost ? floats : kMost);
+  static Index padded(const AttentionPlan& plan, Index n) noexcept {
+    const Index panel = plan.table->panel;
+    return (n + panel - 1) / panel * panel;
   }
-  static Index padded(const kernels::KernelTable& table, Index n) noexcept {
-    return (n + table.panel - 1) / table.panel * table.panel;
-  }
-  /// a * b, or more floats than memory can hold: a smaller cap could be had, and would be too small.
-  static std::size_t product(Index a, Index b) noexcept {
-    return addressable(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  static bool worth_sharing(const AttentionShape& s) noexcept {
+    double products = static_cast<double>(s.dk + s.dv);
+    for (const Index extent : {s.batch, s.num_heads, s.tq, s.tk}) {
+      products *= static_cast<double>(extent);
+    }
+    return products >= kWorthSharing;
   }
 };
 

@@ -34,4 +34,14 @@ inline Status check_elementwise(const char* function, const TensorView<const flo
   return out.data == x.data ? Status{} : check_apart(function, {{"out", out}}, {{"x", x}});
 }
 
+/// `axis` counted from the front.
+inline Status resolve_axis(const char* function, int rank, int& axis) noexcept {
+  if (axis < -rank || axis >= rank) {
+    return Status::error(StatusCode::kOutOfRange, "%s: axis is %d, expected [-%d, %d)", function,
+                         axis, rank, rank);
+  }
+  axis += axis < 0 ? rank : 0;
+  return {};
+}
+
 }  // namespace qkv

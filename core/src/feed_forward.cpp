@@ -3,6 +3,7 @@
 #include "check.hpp"
 #include "isa_dispatch.hpp"
 #include "linear.hpp"
+#include "share.hpp"
 
 namespace qkv {
 namespace {
@@ -126,6 +127,7 @@ std::size_t FeedForward::scratch(Index tokens) const noexcept {
 
 void FeedForward::run(const float* x, Index tokens, float* y, Workspace& workspace) const noexcept {
   const KernelTable& table = *kernels_;
+  ThreadPool* pool = workspace.pool();
   const bool gated = config_.activation == FeedForwardActivation::kSwiglu;
   const Index block = tokens < kTokenBlock ? tokens : kTokenBlock;
   const auto hidden =
@@ -136,14 +138,19 @@ void FeedForward::run(const float* x, Index tokens, float* y, Workspace& workspa
     const Index rows = tokens - first < block ? tokens - first : block;
     const Index elements = rows * config_.d_feed_forward;
     const float* from = x + first * config_.d_model;
-    apply(table, w1_, from, rows, h);
+    apply(table, pool, w1_, {from, rows, h});
     if (gated) {
-      apply(table, w_gate_, from, rows, gate);
-      table.silu_times({.n = elements, .x = gate, .y = h, .out = h});
+      apply(table, pool, w_gate_, {from, rows, gate});
+      share(pool, elements, kShareElements, [&](Index begin, Index end) noexcept {
+        table.silu_times({.n = end - begin, .x = gate + begin, .y = h + begin, .out = h + begin});
+      });
     } else {
-      kernel_of(table, config_.activation)({.n = elements, .x = h, .y = nullptr, .out = h});
+      const auto activate = kernel_of(table, config_.activation);
+      share(pool, elements, kShareElements, [&](Index begin, Index end) noexcept {
+        activate({.n = end - begin, .x = h + begin, .y = nullptr, .out = h + begin});
+      });
     }
-    apply(table, w2_, h, rows, y + first * config_.d_model);
+    apply(table, pool, w2_, {h, rows, y + first * config_.d_model});
   }
 }
 

@@ -1,14 +1,23 @@
 #include "linear.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
 #include "check.hpp"
+#include "float_count.hpp"
+#include "share.hpp"
 
 namespace qkv {
 
 using kernels::KernelTable;
+
+namespace {
+
+/// Rows of a slice: whole tiles of every instruction set.
+constexpr Index kSliceRows = 48;
+
+}  // namespace
 
 Status check_linear(const char* function, const Linear& l) noexcept {
   const bool in_out = l.layout == WeightLayout::kInOut;
@@ -33,11 +42,7 @@ Status check_layout(const char* function, const char* name, WeightLayout layout)
 Status pack_linear(const KernelTable& table, const Linear& l, PackedLinear& packed) noexcept {
   const auto columns =
       static_cast<std::size_t>((l.out + table.panel - 1) / table.panel * table.panel);
-  const std::uint64_t floats = std::uint64_t{columns} * static_cast<std::uint64_t>(l.in);
-  // More floats than memory can hold: a buffer of so many is refused.
-  constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max() / sizeof(float);
-  QKV_RETURN_IF_ERROR(
-      packed.panels.reserve(static_cast<std::size_t>(floats < kMost ? floats : kMost)));
+  QKV_RETURN_IF_ERROR(packed.panels.reserve(capped_product(columns, l.in)));
   const bool in_out = l.layout == WeightLayout::kInOut;
   table.pack({.b = l.weight.data,
               .row_stride = l.weight.stride(in_out ? 0 : 1),
@@ -55,17 +60,37 @@ Status pack_linear(const KernelTable& table, const Linear& l, PackedLinear& pack
   return {};
 }
 
-void apply(const KernelTable& table, const PackedLinear& l, const float* x, Index rows,
-           float* y) noexcept {
-  table.gemm({.m = rows,
-              .n = l.out,
-              .k = l.in,
-              .a = x,
-              .a_stride = l.in,
-              .b_panels = l.panels.data(),
-              .bias = l.bias.data(),
-              .c = y,
-              .c_stride = l.out});
+void apply(const KernelTable& table, ThreadPool* pool, const PackedLinear& l,
+           const Rows& to) noexcept {
+  // Slices of columns, so that each thread reads its own part of the weights, of which there may be more
+  // than caches hold; slices of rows where there are too few columns.
+  const Index slice = 8 * table.panel;
+  const Index column_slices = (l.out + slice - 1) / slice;
+  const double products =
+      static_cast<double>(to.rows) * static_cast<double>(l.in) * static_cast<double>(l.out);
+  const bool shared = pool && pool->threads() > 1 && products >= kWorthSharing;
+  const Index height = shared && column_slices < Index{4} * pool->threads() ? kSliceRows : to.rows;
+  const Index row_slices = height > 0 ? (to.rows + height - 1) / height : 0;
+  const auto multiply = [&](Index row, Index rows, Index column, Index columns) noexcept {
+    table.gemm({.m = rows,
+                .n = columns,
+                .k = l.in,
+                .a = to.x + row * l.in,
+                .a_stride = l.in,
+                .b_panels = l.panels.data() + column * l.in,
+                .bias = l.bias.data() ? l.bias.data() + column : nullptr,
+                .c = to.y + row * l.out + column,
+                .c_stride = l.out});
+  };
+  if (!shared) {
+    multiply(0, to.rows, 0, l.out);
+    return;
+  }
+  pool->run(row_slices * column_slices, [&](Index task, int /*thread*/) noexcept {
+    const Index row = task / column_slices * height;
+    const Index column = task % column_slices * slice;
+    multiply(row, std::min(height, to.rows - row), column, std::min(slice, l.out - column));
+  });
 }
 
 }  // namespace qkv

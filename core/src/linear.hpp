@@ -3,6 +3,7 @@
 
 #include "kernels/kernel_table.hpp"
 #include "qkv/linear.hpp"
+#include "qkv/parallel.hpp"
 #include "qkv/status.hpp"
 #include "qkv/tensor_view.hpp"
 
@@ -29,8 +30,15 @@ Status check_layout(const char* function, const char* name, WeightLayout layout)
 Status pack_linear(const kernels::KernelTable& table, const Linear& l,
                    PackedLinear& packed) noexcept;
 
-/// y[rows, out] = x[rows, in] W + b.
-void apply(const kernels::KernelTable& table, const PackedLinear& l, const float* x, Index rows,
-           float* y) noexcept;
+/// What a product reads and writes.
+struct Rows {
+  const float* x;  ///< [rows, in]
+  Index rows;
+  float* y;  ///< [rows, out]
+};
+
+/// y = x W + b, on the threads of `pool` if there is one.
+void apply(const kernels::KernelTable& table, ThreadPool* pool, const PackedLinear& l,
+           const Rows& to) noexcept;
 
 }  // namespace qkv

@@ -54,20 +54,21 @@ Status check_apart(const char* function, std::initializer_list<NamedSpan> output
 }
 
 bool elements_are_apart(int rank, const Index* shape, const Index* strides) noexcept {
-  std::array<std::pair<Index, Index>, TensorView<float>::kMaxRank> axes;  // stride, extent
-  std::size_t count = 0;
+  std::array<std::pair<Index, Index>, TensorView<float>::kMaxRank> axes{};  // stride, extent
   for (int axis = 0; axis < rank; ++axis) {
-    if (shape[axis] > 1) {
-      axes[count++] = {strides[axis], shape[axis]};
-    }
+    axes[static_cast<std::size_t>(axis)] = {strides[axis], shape[axis]};
   }
-  std::sort(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(count));
+  // All four, also those not in use: g++ 12 takes the sort of a part for a sort of 16 and warns.
+  std::sort(axes.begin(), axes.end());
   Index reach = 0;  // of the axes with smaller strides
-  for (std::size_t i = 0; i < count; ++i) {
-    if (axes[i].first <= reach) {
+  for (const auto& [stride, extent] : axes) {
+    if (extent <= 1) {
+      continue;
+    }
+    if (stride <= reach) {
       return false;
     }
-    reach += (axes[i].second - 1) * axes[i].first;
+    reach += (extent - 1) * stride;
   }
   return true;
 }

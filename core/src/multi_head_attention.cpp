@@ -108,12 +108,9 @@ Status split_fused(const MultiHeadAttentionConfig& c, MultiHeadAttentionWeights&
 /// Q, K, V and O of one call.
 Activations plan_activations(const MultiHeadAttentionConfig& c, Index batch, Index tq,
                              Index tk) noexcept {
+  // Each factor is an extent of an array that exists; the product need not fit.
   const auto size = [&](Index tokens, Index heads, Index d) {
-    // Each factor is an extent of an array that exists; the product need not fit.
-    const auto rows = static_cast<std::uint64_t>(batch) * static_cast<std::uint64_t>(tokens);
-    const auto width = static_cast<std::uint64_t>(heads) * static_cast<std::uint64_t>(d);
-    const bool fits = width == 0 || rows < kMostFloats / width;
-    return static_cast<std::size_t>(fits ? rows * width : kMostFloats);
+    return capped_product(capped_product(batch, tokens), capped_product(heads, d));
   };
   return {.q = size(tq, c.num_heads, c.d_k),
           .k = size(tk, c.num_kv_heads, c.d_k),
@@ -279,10 +276,13 @@ Status MultiHeadAttention::run(const ForwardArgs& args, Call& call,
   float* k = workspace.take(call.activations.k);
   float* v = workspace.take(call.activations.v);
   float* o = workspace.take(call.activations.o);
-  apply(table, wq_, args.x.data, call.batch * call.tq, q);
+  ThreadPool* pool = workspace.pool();
+  const Index queries = call.batch * call.tq;
+  const Index keys = call.batch * call.tk;
   const float* context = args.context.absent() ? args.x.data : args.context.data;
-  apply(table, wk_, context, call.batch * call.tk, k);
-  apply(table, wv_, context, call.batch * call.tk, v);
+  apply(table, pool, wq_, {args.x.data, queries, q});
+  apply(table, pool, wk_, {context, keys, k});
+  apply(table, pool, wv_, {context, keys, v});
   call.attention.q.data = q;
   call.attention.k.data = k;
   call.attention.v.data = v;
@@ -291,12 +291,13 @@ Status MultiHeadAttention::run(const ForwardArgs& args, Call& call,
     rotate(call, q, k, workspace);
   }
   QKV_RETURN_IF_ERROR(run_attention(call.plan, call.attention, workspace));
-  apply(table, wo_, o, call.batch * call.tq, args.y.data);
+  apply(table, pool, wo_, {o, queries, args.y.data});
   return {};
 }
 
 Status MultiHeadAttention::forward(const ForwardArgs& args, Workspace& workspace) const noexcept {
   Call call;
+  call.plan.threads = workspace.threads();
   QKV_RETURN_IF_ERROR(check(args, call));
   QKV_RETURN_IF_ERROR(workspace.begin(call.scratch()));
   QKV_RETURN_IF_ERROR(check_attention_memory(
@@ -304,8 +305,10 @@ Status MultiHeadAttention::forward(const ForwardArgs& args, Workspace& workspace
   return run(args, call, workspace);
 }
 
-std::size_t MultiHeadAttention::forward_scratch_bytes(const ForwardArgs& args) const noexcept {
+std::size_t MultiHeadAttention::forward_scratch_bytes(const ForwardArgs& args,
+                                                      int threads) const noexcept {
   Call call;
+  call.plan.threads = threads;
   return check(args, call).ok() ? call.scratch() * sizeof(float) : 0;
 }
 

@@ -3,25 +3,21 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 #include "attention_plan.hpp"
+#include "float_count.hpp"
 #include "qkv/multi_head_attention.hpp"
 #include "rotary_internal.hpp"
 
 namespace qkv {
 
-/// More floats than memory can hold: a workspace of so many is refused.
-inline constexpr std::uint64_t kMostFloats =
-    std::numeric_limits<std::size_t>::max() / sizeof(float);
-
 /// Floats of Q, K, V and O of one call, none above kMostFloats.
 struct MultiHeadActivations {
   std::size_t q = 0, k = 0, v = 0, o = 0;
 
-  [[nodiscard]] std::uint64_t total() const noexcept {
-    return std::uint64_t{Workspace::padded(q)} + Workspace::padded(k) + Workspace::padded(v) +
-           Workspace::padded(o);
+  [[nodiscard]] std::size_t total() const noexcept {
+    return capped_sum(
+        {Workspace::padded(q), Workspace::padded(k), Workspace::padded(v), Workspace::padded(o)});
   }
 };
 
@@ -37,9 +33,7 @@ struct MultiHeadAttention::Call {
 
   /// Floats that run() takes from the workspace.
   [[nodiscard]] std::size_t scratch() const noexcept {
-    const std::uint64_t sum =
-        activations.total() + q_rotary.scratch + k_rotary.scratch + plan.scratch;
-    return static_cast<std::size_t>(sum < kMostFloats ? sum : kMostFloats);
+    return capped_sum({activations.total(), q_rotary.scratch, k_rotary.scratch, plan.scratch});
   }
 };
 

@@ -10,16 +10,6 @@ namespace {
 
 using kernels::NormArgs;
 
-/// `axis` counted from the front.
-Status resolve_axis(const char* function, int rank, int& axis) noexcept {
-  if (axis < -rank || axis >= rank) {
-    return Status::error(StatusCode::kOutOfRange, "%s: axis is %d, expected [-%d, %d)", function,
-                         axis, rank, rank);
-  }
-  axis += axis < 0 ? rank : 0;
-  return {};
-}
-
 /// The axes of `x` from `axis` on.
 TensorView<const float> trailing(TensorView<const float> x, int axis) noexcept {
   TensorView<const float> part;

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <limits>
 #include <numbers>
 
 #include "angles.hpp"
 #include "check.hpp"
+#include "float_count.hpp"
 #include "isa_dispatch.hpp"
 #include "rotary_internal.hpp"
 
@@ -173,10 +173,7 @@ Status check_positions(const char* function, const RotaryOptions& o,
 
 /// 2 * tokens * pairs floats as the workspace counts them, or the most it can be asked for.
 std::size_t scratch_size(Index tokens, Index pairs) noexcept {
-  const std::uint64_t product =
-      static_cast<std::uint64_t>(tokens) * static_cast<std::uint64_t>(pairs);
-  constexpr std::uint64_t kMost = std::numeric_limits<std::size_t>::max() / 8;
-  return 2 * Workspace::padded(static_cast<std::size_t>(product < kMost ? product : kMost));
+  return capped_product(2, Workspace::padded(capped_product(tokens, pairs)));
 }
 
 /// The frequencies w_i of RotaryScaling.

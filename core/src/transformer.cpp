@@ -8,6 +8,7 @@
 #include "check.hpp"
 #include "isa_dispatch.hpp"
 #include "multi_head_call.hpp"
+#include "share.hpp"
 
 namespace qkv {
 namespace {
@@ -174,6 +175,7 @@ Status TransformerBlock::create(const TransformerBlockConfig& config,
 
 /// Checks one call and measures what it needs.
 struct TransformerBlock::Call {
+  ThreadPool* pool = nullptr;
   Index tokens = 0;
   MultiHeadAttention::ForwardArgs self_args, cross_args;
   MultiHeadAttention::Call self, cross;
@@ -247,16 +249,20 @@ Status TransformerBlock::check_context(const ForwardArgs& args, Call& call) cons
                 "context_");
 }
 
-void TransformerBlock::normalize(const Norm& norm, const float* x, Index tokens,
+void TransformerBlock::normalize(const Norm& norm, const float* x, const Call& call,
                                  float* out) const noexcept {
-  attention_.kernels_->normalize({.rows = tokens,
-                                  .n = config_.attention.d_model,
-                                  .x = x,
-                                  .out = out,
-                                  .gamma = norm.gamma.data(),
-                                  .beta = norm.beta.data(),
-                                  .epsilon = config_.epsilon,
-                                  .centre = config_.norm_type == NormType::kLayer});
+  const Index n = config_.attention.d_model;
+  const Index grain = 1 + kShareElements / n;
+  share(call.pool, call.tokens, grain, [&](Index begin, Index end) noexcept {
+    attention_.kernels_->normalize({.rows = end - begin,
+                                    .n = n,
+                                    .x = x + begin * n,
+                                    .out = out + begin * n,
+                                    .gamma = norm.gamma.data(),
+                                    .beta = norm.beta.data(),
+                                    .epsilon = config_.epsilon,
+                                    .centre = config_.norm_type == NormType::kLayer});
+  });
 }
 
 /// call.sub = part(x). Fails only if a cache was changed since check().
@@ -284,19 +290,24 @@ Status TransformerBlock::sublayer(Part part, const float* x, Call& call,
   static_cast<void>(workspace.begin(call.total));
   static_cast<void>(workspace.take(call.kept));
   if (pre) {
-    normalize(norm, x, call.tokens, call.normed);
+    normalize(norm, x, call, call.normed);
   }
   QKV_RETURN_IF_ERROR(run_part(part, pre ? call.normed : x, call, workspace));
-  attention_.kernels_->add(
-      {.n = call.tokens * config_.attention.d_model, .x = x, .y = call.sub, .out = call.y});
+  const Index elements = call.tokens * config_.attention.d_model;
+  share(call.pool, elements, kShareElements, [&](Index begin, Index end) noexcept {
+    attention_.kernels_->add(
+        {.n = end - begin, .x = x + begin, .y = call.sub + begin, .out = call.y + begin});
+  });
   if (!pre) {
-    normalize(norm, call.y, call.tokens, call.y);
+    normalize(norm, call.y, call, call.y);
   }
   return {};
 }
 
 Status TransformerBlock::forward(const ForwardArgs& args, Workspace& workspace) const noexcept {
   Call call;
+  call.pool = workspace.pool();
+  call.self.plan.threads = call.cross.plan.threads = workspace.threads();
   QKV_RETURN_IF_ERROR(check(args, call));
   QKV_RETURN_IF_ERROR(workspace.begin(call.total));
   const bool in_place = args.y.data == args.x.data;
@@ -315,8 +326,10 @@ Status TransformerBlock::forward(const ForwardArgs& args, Workspace& workspace) 
   return sublayer(Part::kFeedForward, call.y, call, workspace);
 }
 
-std::size_t TransformerBlock::forward_scratch_bytes(const ForwardArgs& args) const noexcept {
+std::size_t TransformerBlock::forward_scratch_bytes(const ForwardArgs& args,
+                                                    int threads) const noexcept {
   Call call;
+  call.self.plan.threads = call.cross.plan.threads = threads;
   return check(args, call).ok() ? call.total * sizeof(float) : 0;
 }
 

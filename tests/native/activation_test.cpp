@@ -3,10 +3,10 @@
 
 #include <bit>
 #include <cstdint>
-#include <functional>
 #include <limits>
 
 #include "blocks_oracle.hpp"
+#include "elementwise_refusals.hpp"
 #include "guarded.hpp"
 #include "problem.hpp"
 #include "refusal.hpp"
@@ -175,50 +175,15 @@ TEST_CASE("activation: arrays without elements", "[activation][empty]") {
   }
 }
 
-struct Case {
-  const char* what;
-  std::function<void(TensorView<const float>&, TensorView<float>&, Activation&)> spoil;
-  Refusal refusal;
-};
-
 TEST_CASE("activation: bad arguments are refused", "[activation][bad-input]") {
-  const std::vector<Case> cases{
-      {"x absent",
-       [](auto& x, auto&, auto&) { x = {}; },
-       {kShapeError, "x has rank", "0", "1 to 4"}},
-      {"x null",
-       [](auto& x, auto&, auto&) { x.data = nullptr; },
-       {kInvalid, "x has no data", "[3,5]", "elements"}},
-      {"x strided",
-       [](auto& x, auto&, auto&) { x.strides[1] = 2; },
-       {kInvalid, "the last axis of x", "stride 2", "expected 1"}},
-      {"x with gaps",
-       [](auto& x, auto&, auto&) { x.strides[0] = 6; },
-       {kInvalid, "axis 0 of x", "stride 6", "expected 5"}},
-      {"out of another shape",
-       [](auto&, auto& out, auto&) { out.shape[1] = 4; },
-       {kShapeError, "out is", "[3,4]", "[3,5]"}},
-      {"out of another rank",
-       [](auto&, auto& out, auto&) { out = {out.data, {15}}; },
-       {kShapeError, "out is", "[15]", "[3,5]"}},
-      {"out null",
-       [](auto&, auto& out, auto&) { out.data = nullptr; },
-       {kInvalid, "out has no data", "[3,5]", "elements"}},
-      {"no such activation",
-       [](auto&, auto&, auto& f) { f = static_cast<Activation>(4); },
-       {kInvalid, "activation is", "4", "a value of Activation"}},
-  };
-  for (const Case& c : cases) {
-    INFO(c.what);
-    const std::vector<float> values(15, 1.0F);
-    std::vector<float> written(15, kUntouched);
-    TensorView<const float> x{values.data(), {3, 5}};
-    TensorView<float> out{written.data(), {3, 5}};
-    Activation f = Activation::kGelu;
-    c.spoil(x, out, f);
-    require_refused(activate(x, out, f), "activate", c.refusal);
-    CHECK(written == std::vector<float>(15, kUntouched));
-  }
+  require_elementwise_refused("activate",
+                              [](auto x, auto out) { return activate(x, out, Activation::kGelu); });
+  const std::vector<float> values(15, 1.0F);
+  std::vector<float> written(15, kUntouched);
+  require_refused(
+      activate({values.data(), {3, 5}}, {written.data(), {3, 5}}, static_cast<Activation>(4)),
+      "activate", {kInvalid, "activation is", "4", "a value of Activation"});
+  CHECK(written == std::vector<float>(15, kUntouched));
 }
 
 }  // namespace

@@ -274,6 +274,7 @@ TEST_CASE("operators: outputs in the memory of what is read are refused", "[bad-
   m.refuse(layer_norm(x, x, {.gamma = {}, .beta = m.at(40, {8})}), "layer_norm",
            on("out is in", "the memory of beta"));
   m.refuse(activate(x, shifted, Activation::kGelu), "activate", on("out is in", "the memory of x"));
+  m.refuse(softmax(x, shifted, {}), "softmax", on("out is in", "the memory of x"));
 
   const std::int32_t ids[] = {1, 2};
   const TensorView<const std::int32_t> two(ids, {2});

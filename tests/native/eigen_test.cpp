@@ -76,15 +76,49 @@ TEST_CASE("eigen: attention of a head written with Eigen agrees", "[eigen][atten
   }
 }
 
+TEST_CASE("eigen: as_view keeps the strides of a block, and its constness", "[eigen]") {
+  RowMajorMatrix<float> matrix(5, 7);
+  const TensorView view = as_view(matrix.block(1, 2, 3, 4));
+  static_assert(std::is_same_v<decltype(view.data), float*>);
+  static_assert(std::is_same_v<decltype(as_view(std::as_const(matrix)).data), const float*>);
+  static_assert(
+      std::is_same_v<decltype(as_view(std::as_const(matrix).topRows(1)).data), const float*>);
+  CHECK(view.extent(0) == 3);
+  CHECK(view.extent(1) == 4);
+  for (Index i = 0; i < 3; ++i) {
+    for (Index j = 0; j < 4; ++j) {
+      REQUIRE(view.at(i, j) == &matrix(1 + i, 2 + j));
+    }
+  }
+}
+
+TEST_CASE("eigen: split_heads maps the columns of each head", "[eigen]") {
+  RowMajorMatrix<float> fused(5, 2 * 3 + 4);
+  Eigen::MatrixXf columns(3 * 2, 5);
+  const TensorView rows = split_heads(fused.middleCols(4, 6), 2);
+  const TensorView turned = split_heads(columns.transpose(), 2);
+  CHECK(rows.shape == std::array<Index, 4>{1, 2, 5, 3});
+  CHECK(turned.shape == rows.shape);
+  CHECK(turned.stride(0) == columns.size());
+  CHECK(rows.stride(0) == fused.size());
+  for (Index h = 0; h < 2; ++h) {
+    for (Index t = 0; t < 5; ++t) {
+      for (Index d = 0; d < 3; ++d) {
+        REQUIRE(rows.at(0, h, t, d) == &fused(t, 4 + 3 * h + d));
+        REQUIRE(turned.at(0, h, t, d) == &columns(3 * h + d, t));
+      }
+    }
+  }
+}
+
 TEST_CASE("eigen: attention reads and writes Eigen matrices in place", "[eigen][attention]") {
   Problem p(square(7, 4), 2);
   const std::vector<float> expected = p.run().out;
-  RowMajorMatrix<float> q = as_matrix(p.args().q, 0, 0);
-  RowMajorMatrix<float> out(7, 4);
+  const RowMajorMatrix<float> q = as_matrix(p.args().q, 0, 0);
+  Eigen::MatrixXf out(4, 7);
   AttentionArgs args = p.args();
-  const auto rank4 = [](auto* data) { return TensorView(data, {1, 1, 7, 4}); };
-  args.q = rank4(as_view(q).data);
-  args.out = rank4(out.data());
+  args.q = split_heads(q, 1);
+  args.out = split_heads(out.transpose(), 1);
   require_ok(attention(args, p.workspace));
   CHECK(first_difference(expected, {out.data(), out.data() + out.size()}) == "");
 }

@@ -66,6 +66,14 @@ std::uint64_t fingerprint() {
     p.options.scale = 0.25F;
     hash.add(p.run().y);
   }
+  for (int axis : {0, 1, 2}) {
+    Random random(seed++);
+    const std::vector<float> x = random_floats(random, 37 * 23 * 67, 8.0F);
+    std::vector<float> y(x.size());
+    require_ok(softmax({x.data(), {37, 23, 67}}, {y.data(), {37, 23, 67}},
+                       {.axis = axis, .temperature = 0.75F}));
+    hash.add(y);
+  }
   return hash.value();
 }
 

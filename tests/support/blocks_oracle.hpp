@@ -1,4 +1,4 @@
-// Norms, activations, the feed-forward layer and transformer blocks, from their formulas in double
+// Norms, activations, softmax, the feed-forward layer and transformer blocks, from their formulas in double
 // precision, one plain loop after another; and for all but blocks, beside each value, how far a
 // computed one may be from it by the bounds of the public headers.
 #pragma once
@@ -121,6 +121,25 @@ inline Bounded normalized(const NormParameters& p, Index n, const Bounded& x) {
       y.error[row + i] = std::abs(gamma) * moved + bounds::kU * rounding +
                          0x1p-149 * (p.centre ? 1 : 1 + std::abs(gamma));
     }
+  }
+  return y;
+}
+
+// --- Softmax (qkv/softmax.hpp) ---
+
+/// Of one row, by the formula.
+inline Bounded softmax(const std::vector<double>& x, double temperature) {
+  const double most = *std::max_element(x.begin(), x.end());
+  Bounded y{x, x};
+  double sum = 0.0;
+  for (double& value : y.value) {
+    value = std::exp((value - most) / temperature);
+    sum += value;
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    y.value[i] /= sum;
+    const double below = (most - x[i]) / temperature + std::log(static_cast<double>(x.size()));
+    y.error[i] = 0x1p-125 + (y.value[i] > 0.0 ? bounds::kU * y.value[i] * (3 * below + 26) : 0.0);
   }
   return y;
 }

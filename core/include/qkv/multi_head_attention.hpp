@@ -113,9 +113,10 @@ class MultiHeadAttention {
   /// the cache do not fit the layer. Nothing is written on error.
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
 
-  /// Bytes of workspace forward() takes: Q, K, V and O in full, and what attention() takes. 0 for
-  /// arguments that forward() would refuse.
-  [[nodiscard]] std::size_t forward_scratch_bytes(const ForwardArgs& args) const noexcept;
+  /// Bytes of workspace forward() takes with so many threads: Q, K, V and O in full, and what
+  /// attention() takes. 0 for arguments that forward() would refuse.
+  [[nodiscard]] std::size_t forward_scratch_bytes(const ForwardArgs& args,
+                                                  int threads = 1) const noexcept;
 
   /// As given to create(), with every size filled in.
   [[nodiscard]] const MultiHeadAttentionConfig& config() const noexcept { return config_; }

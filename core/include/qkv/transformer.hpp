@@ -118,9 +118,10 @@ class TransformerBlock {
   /// that is missing. Nothing is written then, and a cache keeps its length and contents.
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
 
-  /// Bytes of workspace forward() takes: two arrays like x (one with kPost), and what the largest
-  /// of the sub-layers takes. 0 for arguments that forward() would refuse.
-  [[nodiscard]] std::size_t forward_scratch_bytes(const ForwardArgs& args) const noexcept;
+  /// Bytes of workspace forward() takes with so many threads: two arrays like x (one with kPost), and
+  /// what the largest of the sub-layers takes. 0 for arguments that forward() would refuse.
+  [[nodiscard]] std::size_t forward_scratch_bytes(const ForwardArgs& args,
+                                                  int threads = 1) const noexcept;
 
   /// As given to create(), with every size of the attention filled in.
   [[nodiscard]] const TransformerBlockConfig& config() const noexcept { return config_; }
@@ -138,7 +139,7 @@ class TransformerBlock {
   Status build_layers(const TransformerBlockWeights& weights) noexcept;
   Status check(const ForwardArgs& args, Call& call) const noexcept;
   Status check_context(const ForwardArgs& args, Call& call) const noexcept;
-  void normalize(const Norm& norm, const float* x, Index tokens, float* out) const noexcept;
+  void normalize(const Norm& norm, const float* x, const Call& call, float* out) const noexcept;
   Status run_part(Part part, const float* x, Call& call, Workspace& workspace) const noexcept;
   Status sublayer(Part part, const float* x, Call& call, Workspace& workspace) const noexcept;
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "qkv/parallel.hpp"
 #include "qkv/status.hpp"
 
 namespace qkv {
@@ -50,10 +51,19 @@ class AlignedBuffer {
   std::size_t capacity_ = 0;
 };
 
-/// Scratch for one call at a time. Grows to the largest call it has seen and stays there, so a loop
-/// over calls of the same size allocates once. Not for two threads at once: give each its own.
+/// What a call may use: scratch, and threads if there is a pool. Grows to the largest call it has seen and
+/// stays there, so a loop over calls of the same size allocates once. One call at a time: callers in two
+/// threads have one each, which may name the same pool.
 class Workspace {
  public:
+  /// With a pool, which must outlive it, calls share their work with its threads.
+  explicit Workspace(ThreadPool* pool = nullptr) noexcept : pool_(pool) {}
+
+  /// The pool, or null.
+  [[nodiscard]] ThreadPool* pool() const noexcept { return pool_; }
+  /// Threads of a call, the caller included; each has scratch of its own.
+  [[nodiscard]] int threads() const noexcept { return pool_ ? pool_->threads() : 1; }
+
   /// Starts a call that needs `count` floats in all, given out by take(). What was given out before
   /// is void. kOutOfMemory leaves the block as it was.
   Status begin(std::size_t count) noexcept {
@@ -80,6 +90,7 @@ class Workspace {
   void release() noexcept { buffer_.release(); }
 
  private:
+  ThreadPool* pool_;
   AlignedBuffer buffer_;
   std::size_t used_ = 0;
 };

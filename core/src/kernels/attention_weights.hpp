@@ -14,8 +14,8 @@ inline float weigh_row(const HeadArgs& args, QueryBlock<Isa>& block, Index r, In
   using V = Vec<Isa>;
   finish_scores(args, block, r, k0, keys);
   const Index i = block.first + r;
-  const V max(args.row_max[i]);
-  const V sum(args.row_sum[i]);
+  const V max(args.row_max[i - args.row_begin]);
+  const V sum(args.row_sum[i - args.row_begin]);
   const V scale(exponent_scale(args));
   const V excluded(kMinusInfinity);
   float* row = block.scores + r * kKeyBlock;
@@ -35,9 +35,10 @@ inline float weigh_row(const HeadArgs& args, QueryBlock<Isa>& block, Index r, In
 /// (NaN) has NaN where it may read.
 static inline void fill_degenerate_row(const HeadArgs& args, Index i, float* weights) noexcept {
   const KeyRange range = key_range(args, i);
+  const float sum = args.row_sum[i - args.row_begin];
   for (Index j = 0; j < args.tk; ++j) {
     const bool may_read = j >= range.begin && j < range.end && unmasked(args, i, j);
-    weights[j] = may_read && !(args.row_sum[i] > 0.0F) ? args.row_sum[i] : 0.0F;
+    weights[j] = may_read && !(sum > 0.0F) ? sum : 0.0F;
   }
 }
 
@@ -70,8 +71,9 @@ void weigh(const HeadArgs& args, const WeighArgs& to) noexcept {
       }
     }
     for (Index r = 0; r < block.rows; ++r) {
-      const float sum = args.row_sum[first + r];
-      const bool degenerate = !(sum > 0.0F) || args.row_max[first + r] == kMinusInfinity;
+      const float sum = args.row_sum[first + r - args.row_begin];
+      const float max = args.row_max[first + r - args.row_begin];
+      const bool degenerate = !(sum > 0.0F) || max == kMinusInfinity;
       if (degenerate && to.weights) {
         fill_degenerate_row(args, first + r, weights_of(r));
       }

@@ -155,8 +155,8 @@ inline void write_rows(const HeadArgs& args, QueryBlock<Isa>& block) noexcept {
       sum = std::numeric_limits<float>::quiet_NaN();
     }
     const float factor = args.has_sink && has_key ? add_sink<Isa>(args, block.max[r], sum) : 1.0F;
-    args.row_max[block.first + r] = block.max[r];
-    args.row_sum[block.first + r] = sum / factor;
+    args.row_max[block.first + r - args.row_begin] = block.max[r];
+    args.row_sum[block.first + r - args.row_begin] = sum / factor;
     float* sums = block.sums_v + r * width;
     for (Index d = 0; has_key && d < width; d += kWidth<Isa>) {
       const V o = V::load_aligned(sums + d) * V(factor) / V(sum);
@@ -174,8 +174,8 @@ template <class Isa>
 void attend(const HeadArgs& args) noexcept {
   QueryBlock<Isa> block = make_query_block<Isa>(args);
   const Index width = round_up(args.dv, kPanel<Isa>);
-  for (Index first = 0; first < args.tq; first += kQueryBlock<Isa>) {
-    const KeyRange range = begin_rows(args, block, first, args.tq);
+  for (Index first = args.row_begin; first < args.row_end; first += kQueryBlock<Isa>) {
+    const KeyRange range = begin_rows(args, block, first, args.row_end);
     for (Index i = 0; i < block.rows * width; ++i) {
       block.sums_v[i] = 0.0F;
     }

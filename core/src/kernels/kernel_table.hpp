@@ -29,10 +29,11 @@ struct GemmArgs {
   Index c_stride;
 };
 
-/// One query head of one batch row against its packed key/value head.
+/// Rows [row_begin, row_end) of one query head of one batch row against its packed key/value head.
 struct HeadArgs {
-  Index tq, tk, dk, dv;  ///< tk counts the keys in use; none past them is read
-  const float* q;        ///< [tq, dk]
+  Index row_begin, row_end;
+  Index tk, dk, dv;  ///< tk counts the keys in use; none past them is read
+  const float* q;    ///< of row 0: [row_end, dk]
   Index q_stride;
   const float* k_panels;      ///< pack() of K transposed: dk x tk
   const float* v_panels;      ///< pack() of V: tk x dv, or the first tk of more rows
@@ -55,14 +56,15 @@ struct HeadArgs {
   std::uint32_t drop_below;   ///< weights whose 24 random bits are below it are dropped; 0 for none
   float keep_factor;          ///< 1 / (1 - dropout rate), on the weights that stay
   std::uint64_t dropout_key;  ///< of this batch row and head
-  float* out;                 ///< [tq, dv]
+  float* out;                 ///< of row 0: [row_end, dv]
   Index out_stride;
-  float* row_max;  ///< [tq] running maximum of the scores; -inf for a row without keys
-  float* row_sum;  ///< [tq] sum of exp((s - max) / temperature), with the sink; 0 without keys
+  /// Of the rows, the first of them at [0]: the running maximum of the scores, -inf without keys.
+  float* row_max;
+  float* row_sum;  ///< likewise: sum of exp((s - max) / temperature), with the sink; 0 without keys
   float* scratch;  ///< head_scratch(dk, dv) floats, aligned to 64 bytes
 };
 
-/// Second pass over finished rows [row_begin, row_end) of a head: their weights.
+/// Second pass over rows [row_begin, row_end), finished and within those of HeadArgs: their weights.
 struct WeighArgs {
   Index row_begin, row_end;
   Index columns;   ///< keys of a row of `weights`, those past HeadArgs::tk included
@@ -91,6 +93,14 @@ struct NormArgs {
   const float* beta;   ///< null or [n]
   float epsilon;
   bool centre;  ///< layer norm; otherwise RMS norm
+};
+
+/// Softmax over the middle one of three dense axes, n elements; out may be x.
+struct SoftmaxArgs {
+  Index outer, n, inner;
+  const float* x;
+  float* out;
+  float temperature;  ///< positive and normal
 };
 
 /// Rows of a sinusoidal encoding, kPairs frequencies of it: in double precision, rounded once.
@@ -139,6 +149,7 @@ struct KernelTable {
   void (*weigh)(const HeadArgs&, const WeighArgs&) noexcept;
   void (*logits)(const HeadArgs&, const LogitsArgs&) noexcept;
   void (*normalize)(const NormArgs&) noexcept;
+  void (*softmax)(const SoftmaxArgs&) noexcept;
   void (*sinusoid_rows)(const SinusoidArgs&) noexcept;
   void (*rotate)(const RotateArgs&) noexcept;
   Elementwise relu, gelu, gelu_tanh, silu;

@@ -8,6 +8,7 @@
 #include "kernels/kernel_table.hpp"
 #include "kernels/norm.hpp"
 #include "kernels/rotation.hpp"
+#include "kernels/softmax.hpp"
 
 namespace qkv::kernels {
 
@@ -22,6 +23,7 @@ inline constexpr KernelTable kTable{
     .weigh = weigh<Isa>,
     .logits = logits<Isa>,
     .normalize = normalize<Isa>,
+    .softmax = softmax<Isa>,
     .sinusoid_rows = sinusoid_rows<Isa>,
     .rotate = rotate<Isa>,
     .relu = relu<Isa>,

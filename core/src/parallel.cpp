@@ -1,0 +1,137 @@
+#include "qkv/parallel.hpp"
+
+#include <algorithm>
+
+namespace qkv {
+namespace {
+
+using Word = std::atomic<std::uint32_t>;
+
+/// How often a thread looks before it sleeps: some 20 to 60 microseconds, which the steps of one layer are
+/// apart, so that its threads sleep between calls and not within one.
+#if defined(__x86_64__) || defined(__i386__)
+constexpr int kLooks = 1000;
+void breathe() noexcept { __builtin_ia32_pause(); }
+#elif defined(__aarch64__)
+constexpr int kLooks = 1000;
+void breathe() noexcept { __asm__ volatile("isb"); }
+#else
+constexpr int kLooks = 10000;  // WebAssembly has no instruction for it
+void breathe() noexcept {}
+#endif
+
+/// True once the word is not `old`.
+bool look(const Word& word, std::uint32_t old) noexcept {
+  for (int i = 0; i < kLooks; ++i) {
+    if (word.load(std::memory_order_acquire) != old) {
+      return true;
+    }
+    breathe();
+  }
+  return false;
+}
+
+#if defined(__wasm__) && defined(__wasm_atomics__)
+// libc++ polls where std::atomic::wait could sleep.
+void wait_instruction(Word& word, std::uint32_t old) noexcept {
+  __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&word), static_cast<int>(old), -1);
+}
+// Called through a pointer that no compiler can see through, because code after the instruction must not
+// need a local variable from before it: the baseline compiler of V8 11.3 (Node 20) loses those that it
+// holds in registers. Seen as a thread that woke up with the number of another.
+void (*volatile const wait_elsewhere)(Word&, std::uint32_t) noexcept = &wait_instruction;
+void sleep_while(Word& word, std::uint32_t old) noexcept { wait_elsewhere(word, old); }
+void wake_all(Word& word) noexcept {
+  __builtin_wasm_memory_atomic_notify(reinterpret_cast<int*>(&word), 0xFFFFFFFF);
+}
+#elif defined(__wasm__)
+// One thread, which nobody could wake.
+void sleep_while(Word& /*word*/, std::uint32_t /*old*/) noexcept {}
+void wake_all(Word& /*word*/) noexcept {}
+#else
+void sleep_while(Word& word, std::uint32_t old) noexcept {
+  word.wait(old, std::memory_order_acquire);
+}
+void wake_all(Word& word) noexcept { word.notify_all(); }
+#endif
+
+}  // namespace
+
+ThreadPool::ThreadPool(int threads, Waiting waiting) noexcept
+    : threads_(std::clamp(threads, 1, kMaxThreads)), waiting_(waiting) {}
+
+bool ThreadPool::serve() noexcept {
+  const int thread = serving_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (thread >= threads_) {
+    serving_.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+  }
+  for (;;) {
+    // Read before the work is looked for, so that work which comes too late to be seen ends the wait.
+    const std::uint32_t signal = signal_.load(std::memory_order_acquire);
+    if (stopped_.load(std::memory_order_acquire)) {
+      return true;
+    }
+    work(thread);
+    if (!look(signal_, signal)) {
+      sleep_while(signal_, signal);
+    }
+  }
+}
+
+void ThreadPool::stop() noexcept {
+  stopped_.store(true, std::memory_order_release);
+  signal_.fetch_add(1, std::memory_order_release);
+  wake_all(signal_);
+}
+
+/// Claims tasks, the last first, until none is left. Who has claimed one may read job_, which stays what
+/// it is until the task is finished.
+void ThreadPool::work(int thread) noexcept {
+  for (;;) {
+    std::uint32_t left = unclaimed_.load(std::memory_order_acquire);
+    do {
+      if (left == 0) {
+        return;
+      }
+    } while (!unclaimed_.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel,
+                                               std::memory_order_acquire));
+    const Job job = job_;
+    job.call(job.context, static_cast<Index>(left - 1), thread);
+    if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1 && thread != 0) {
+      wake_all(unfinished_);
+    }
+  }
+}
+
+void ThreadPool::wait_for_others() noexcept {
+  for (;;) {
+    const std::uint32_t left = unfinished_.load(std::memory_order_acquire);
+    if (left == 0) {
+      return;
+    }
+    if (!look(unfinished_, left) && waiting_ == Waiting::kSleep) {
+      sleep_while(unfinished_, left);
+    }
+  }
+}
+
+void ThreadPool::run_job(std::uint32_t count, Job job) noexcept {
+  const bool alone = count <= 1 || threads_ == 1 || busy_.exchange(true, std::memory_order_acquire);
+  if (alone) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      job.call(job.context, static_cast<Index>(i), 0);
+    }
+    return;
+  }
+  job_ = job;
+  unfinished_.store(count, std::memory_order_relaxed);
+  unclaimed_.store(count, std::memory_order_release);
+  signal_.fetch_add(1, std::memory_order_release);
+  wake_all(signal_);
+  work(0);
+  wait_for_others();
+  busy_.store(false, std::memory_order_release);
+}
+
+}  // namespace qkv
