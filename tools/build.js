@@ -1,11 +1,20 @@
 // Builds everything, or the parts named: native, wasm, package (dist/), page (dist/web/).
-import { existsSync, copyFileSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
+import { deflateRawSync, gzipSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
 import { root, toolchain, version } from './environment.js';
 import { must, step } from './run.js';
+import { edition, engines, programs } from './shipped.js';
 
 const dist = join(root, 'dist');
 const modules = join(root, 'build/wasm/wasm');
@@ -29,49 +38,105 @@ export function buildNative() {
 export function buildWasm({ tests = false } = {}) {
   const targets = tests
     ? ['all', 'bench_simd', 'bench_relaxed']
-    : ['module_simd', 'module_relaxed'];
+    : variants.map((variant) => `module_${variant}`);
   return step(`build wasm${tests ? ' and its tests' : ''}`, () =>
     cmake('wasm', targets, [`-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`]),
   );
 }
 
-/** The glue of both variants is the same program; the package ships it once. */
+export const variants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
+
+/**
+ * The package ships one glue for all variants: that for shared memory, which asks before every access
+ * whether the memory has grown, and does as well with memory that is not shared.
+ */
+const glue = 'simd-threads';
 function checkGlue() {
-  const [simd, relaxed] = ['simd', 'relaxed'].map((variant) =>
+  const texts = variants.map((variant) =>
     readFileSync(join(modules, `qkv-${variant}.mjs`), 'utf8').replaceAll(`qkv-${variant}`, 'qkv'),
   );
-  if (simd !== relaxed) {
-    throw new Error('the glue of qkv-simd and qkv-relaxed differs, but dist/ has room for one');
+  if (texts[0] !== texts[1] || texts[2] !== texts[3]) {
+    throw new Error('the glue of the simd and relaxed builds differs, but dist/ has room for one');
   }
 }
 
-/** The npm package: one bundled module, its types and the two .wasm files. */
+/** The modules of the package: what each is bundled from, and the place of its .wasm (wasm/src/default.ts). */
+const entries = {
+  index: { source: 'index.ts', place: 'beside' },
+  inline: { source: 'index.ts', place: 'inside' },
+  thread: { source: 'thread.ts' },
+  worker: { source: 'worker.ts' },
+  'worker-host': { source: 'worker_host.ts' },
+};
+
+/** Its declarations, by the names of the sources. */
+const declarations = {
+  index: 'index',
+  types: 'types',
+  error: 'error',
+  worker: 'worker',
+  worker_types: 'worker_types',
+  worker_host: 'worker-host',
+};
+
+/** Other entries do not bring an engine of their own: they import index.js, which is beside them. */
+const engineBeside = {
+  name: 'engine beside',
+  setup(build) {
+    build.onResolve({ filter: /^\.\/index\.js$/ }, ({ path }) => ({ path, external: true }));
+  },
+};
+
+/** A .wasm file as text for a script. */
+const embed = (variant) =>
+  deflateRawSync(readFileSync(join(modules, `qkv-${variant}.wasm`)), { level: 9 }).toString(
+    'base64',
+  );
+
+function bundle(name) {
+  const { source, place } = entries[name];
+  const embedded = place === 'inside' ? { simd: embed('simd'), relaxed: embed('relaxed') } : {};
+  return esbuild.build({
+    entryPoints: [join(root, 'wasm/src', source)],
+    outfile: join(dist, `${name}.js`),
+    bundle: true,
+    format: 'esm',
+    target: [`es${edition}`, ...Object.entries(engines).map((engine) => engine.join(''))],
+    minify: true,
+    alias: {
+      'qkv-glue': join(modules, `qkv-${glue}.mjs`),
+      ...(place ? { 'qkv-default': join(root, `wasm/src/default_${place}.ts`) } : {}),
+    },
+    define: {
+      QKV_VERSION: JSON.stringify(version),
+      QKV_EMBEDDED: JSON.stringify(embedded),
+    },
+    plugins: place ? [] : [engineBeside],
+    banner: { js: `/*! qkv ${version}, MIT license */` },
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+}
+
+/** The npm package: its modules, their types and the .wasm files. */
 export function buildPackage() {
   return step('build package', async () => {
     checkGlue();
     mkdirSync(dist, { recursive: true });
-    for (const variant of ['simd', 'relaxed']) {
+    for (const variant of variants) {
       copyFileSync(join(modules, `qkv-${variant}.wasm`), join(dist, `qkv-${variant}.wasm`));
     }
-    await esbuild.build({
-      entryPoints: [join(root, 'wasm/src/index.ts')],
-      outfile: join(dist, 'index.js'),
-      bundle: true,
-      format: 'esm',
-      target: 'es2022',
-      minify: true,
-      alias: { 'qkv-glue': join(modules, 'qkv-simd.mjs') },
-      define: { QKV_VERSION: JSON.stringify(version) },
-      banner: { js: `/*! qkv ${version}, MIT license */` },
-      legalComments: 'none',
-      logLevel: 'warning',
-    });
+    for (const name of Object.keys(entries)) await bundle(name);
     await must(bin('tsc'), ['-p', 'wasm']);
-    for (const name of ['index', 'types', 'error']) {
-      copyFileSync(join(root, `build/types/${name}.d.ts`), join(dist, `${name}.d.ts`));
+    for (const [from, to] of Object.entries(declarations)) {
+      copyFileSync(join(root, `build/types/${from}.d.ts`), join(dist, `${to}.d.ts`));
     }
-    const sizes = ['index.js', 'qkv-simd.wasm', 'qkv-relaxed.wasm'];
-    return sizes.map((name) => `${name} ${weigh(join(dist, name))}`).join(', ');
+    writeFileSync(join(dist, 'inline.d.ts'), "export * from './index.js';\n");
+    // The script of a worker: there is nothing to import.
+    writeFileSync(join(dist, 'thread.d.ts'), 'export {};\n');
+    return Object.keys(programs)
+      .map((name) => `${name} ${weigh(join(dist, name))}`)
+      .join(', ');
   });
 }
 

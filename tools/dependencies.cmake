@@ -4,14 +4,21 @@
 # WebAssembly too, so sources serve both.
 include(FetchContent)
 
-# Makes `target` from a header folder, an installed package or a pinned archive. Headers only: none of
-# the archive's own build is run.
-function(qkv_header_dependency target package version directory url hash subdirectory)
+# Makes `target` from a header folder, an installed package or a pinned archive, unless a project that
+# has this one as a part brought it. Headers only: none of the archive's own build is run. The target
+# is known to this project's folders alone, so that a project around it may have one of that name.
+function(qkv_header_dependency target package version variable url hash subdirectory)
+  if(TARGET ${target})
+    return()
+  endif()
+  set(directory "${${variable}}")
   if(NOT directory)
     find_package(${package} ${version} QUIET)
     if(${package}_FOUND)
       return()
     endif()
+    message(STATUS "qkv: no ${package} >= ${version} is installed and ${variable} names no folder with its "
+                   "headers, so they are fetched from ${url}")
     FetchContent_Declare(
       ${package}
       URL ${url}
@@ -19,26 +26,33 @@ function(qkv_header_dependency target package version directory url hash subdire
       DOWNLOAD_EXTRACT_TIMESTAMP ON
       SOURCE_SUBDIR headers-only)
     FetchContent_MakeAvailable(${package})
+    if(TARGET ${target}) # of a project around this one that declared the same package
+      return()
+    endif()
     string(TOLOWER ${package} lower)
     set(directory "${${lower}_SOURCE_DIR}/${subdirectory}")
   endif()
-  add_library(${target} INTERFACE IMPORTED GLOBAL)
+  if(NOT IS_DIRECTORY "${directory}")
+    message(FATAL_ERROR "qkv: the headers of ${package} >= ${version} are not in \"${directory}\": "
+                        "install them, or let ${variable} name the folder they are in.")
+  endif()
+  add_library(${target} INTERFACE IMPORTED)
   target_include_directories(${target} SYSTEM INTERFACE "${directory}")
 endfunction()
 
 qkv_header_dependency(
-  xsimd xsimd 13 "${XSIMD_INCLUDE_DIR}"
+  xsimd xsimd 13 XSIMD_INCLUDE_DIR
   https://github.com/xtensor-stack/xsimd/archive/13.2.0.tar.gz
   edd8cd3d548c185adc70321c53c36df41abe64c1fe2c67bc6d93c3ecda82447a include)
 
 if(QKV_BUILD_TESTS)
   qkv_header_dependency(
-    Eigen3::Eigen Eigen3 3.4 "${EIGEN_INCLUDE_DIR}"
+    Eigen3::Eigen Eigen3 3.4 EIGEN_INCLUDE_DIR
     https://gitlab.com/libeigen/eigen/-/archive/3.4.0/eigen-3.4.0.tar.bz2
     b4c198460eba6f28d34894e3a5710998818515104d6e74e5cc331ce31e46e626 "")
 
   qkv_header_dependency(
-    nlohmann_json::nlohmann_json nlohmann_json 3.9 "${JSON_INCLUDE_DIR}"
+    nlohmann_json::nlohmann_json nlohmann_json 3.9 JSON_INCLUDE_DIR
     https://github.com/nlohmann/json/releases/download/v3.11.3/json.tar.xz
     d6c65aca6b1ed68e7a182f4757257b107ae403032760ed6ef121c9d55e81757d include)
 

@@ -49,17 +49,22 @@ ${links.map(([href, title, what]) => `    <li><a href="${href}">${title}</a>: ${
 const packageLinks = [
   ['package/modules.html', 'The npm package', 'every function, option and type'],
   ['package/documents/conventions.html', 'Conventions', 'shapes, masks, order, errors'],
+  ['package/documents/bundlers.html', 'Bundlers and pages', 'what to write for each of them'],
   ['package/documents/worked-example.html', 'A worked example', 'attention by hand, with numbers'],
   ['package/documents/encoder-decoder.html', 'An encoder-decoder', 'in JavaScript and in C++'],
+  ['package/documents/workers.html', 'In a worker', 'pools, giving up, workers of your own'],
 ];
-const coreLink = ['core/index.html', 'The C++ library', 'the public headers'];
+const coreLinks = [
+  ['core/index.html', 'The C++ library', 'the public headers'],
+  ['core/using.html', 'Build and link', 'the C++ library with CMake, pkg-config and Eigen'],
+];
 
 /** Both references and the page before them; the core's is left out where there is no Doxygen. */
 async function main() {
   await step('reference of the package', documentPackage);
   if (toolchain.DOXYGEN) await step('reference of the core', documentCore);
   else console.log('reference of the core ... skipped: no DOXYGEN in .toolchain/env');
-  const links = toolchain.DOXYGEN ? [...packageLinks, coreLink] : packageLinks;
+  const links = toolchain.DOXYGEN ? [...packageLinks, ...coreLinks] : packageLinks;
   for (const [href] of links) {
     if (!existsSync(join(docs, href))) throw new Error(`build/docs/${href} was not made`);
   }

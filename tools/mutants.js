@@ -42,11 +42,16 @@ const build = () =>
 const test = () =>
   run(join(copy, 'build/native/tests/qkv_tests'), ['--abort'], { env: { QKV_ISA: isa } });
 
+/** A complaint if the text that the fault alters is not there, or not alone. */
+function misplaced({ name, file, find }) {
+  const pieces = readFileSync(join(root, file), 'utf8').split(find);
+  return pieces.length === 2 ? undefined : `${name}: its text is not exactly once in ${file}`;
+}
+
 /** Undefined when the mutant is killed, a complaint when it lives. */
 async function tryMutant({ name, file, find, replace }) {
   const path = join(copy, file);
   const original = readFileSync(path, 'utf8');
-  if (original.split(find).length !== 2) return `${name}: its text is not exactly once in ${file}`;
   writeFileSync(
     path,
     original.replace(find, () => replace),
@@ -75,17 +80,20 @@ export async function runMutants(wanted = telling, progress = () => {}) {
   if (sound.code !== 0) throw new Error(sound.output);
   const { code, output } = await test();
   if (code !== 0) return { passed: 0, failed: 1, output: `red without any fault\n${output}` };
-  const complaints = [];
-  for (const mutant of mutants) {
+  // Of all of them, planted now or not: code moves on, and a fault without a place tests nothing.
+  let found = 0;
+  const complaints = list.map(misplaced).filter(Boolean);
+  for (const mutant of mutants.filter((each) => !misplaced(each))) {
     const complaint = await tryMutant(mutant);
     progress(complaint ?? `${mutant.name}: found`);
     if (complaint) complaints.push(complaint);
+    else found += 1;
   }
   return {
-    passed: 1 + mutants.length - complaints.length,
+    passed: 1 + found,
     failed: complaints.length,
     output: complaints.join('\n'),
-    note: `${mutants.length - complaints.length} of ${mutants.length} planted faults found`,
+    note: `${found} of ${mutants.length} planted faults found`,
   };
 }
 

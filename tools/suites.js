@@ -1,5 +1,6 @@
 // What `npm test` runs. A suite is { name, run } with run() resolving to { passed, failed, note, output }:
-// counts of test cases, a remark for the summary, and what to show when something failed.
+// counts of test cases, a remark for the summary, and what to show when something failed; a `table`, if
+// there is one, is always shown.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -244,15 +245,30 @@ const nodeTest = (name, files, { flags = [], env = {} } = {}) => ({
   async run() {
     const line = [...flags, '--test', '--test-reporter=tap', ...files];
     const { code, output } = await run(process.execPath, line, {
-      env: { CHROMIUM: toolchain.CHROMIUM, ...env },
+      env: { CHROMIUM: toolchain.CHROMIUM, FIREFOX: toolchain.FIREFOX ?? '', ...env },
     });
     return { ...countNodeTest(code, output), output };
   },
 });
 
+/** The package in everybody's tools; the table that the test prints goes below its line. */
+const consumers = {
+  name: 'consumers of the package',
+  async run() {
+    const result = await nodeTest('', ['tests/consumers/matrix.test.js']).run();
+    const table = Array.from(result.output.matchAll(/^# (\|.*)$/gm), ([, line]) => line).join('\n');
+    return { ...result, table };
+  },
+};
+
+/** The tests of the tarball, without that of the tools. */
+const tarballTests = async () =>
+  (await tracked('tests/consumers/*.test.js')).filter((file) => !file.includes('/matrix'));
+
 async function packageSuites() {
   const files = await tracked('tests/js/*.test.js');
   const relaxed = ['--experimental-wasm-relaxed-simd'];
+  const twoThreads = { env: { QKV_THREADS: '2' } };
   return [
     command('types: contract', bin('tsc'), '-p', 'tests/js', '--noEmit'),
     nodeTest('package, Node, simd', files, { env: { QKV_EXPECT_VARIANT: 'simd' } }),
@@ -262,10 +278,18 @@ async function packageSuites() {
     }),
     nodeTest('ONNX node tests, simd', ['tests/conformance/onnx.test.js']),
     nodeTest('ONNX node tests, relaxed', ['tests/conformance/onnx.test.js'], { flags: relaxed }),
+    nodeTest('ONNX node tests, two threads', ['tests/conformance/onnx.test.js'], twoThreads),
     nodeTest('PyTorch fixtures, simd', ['tests/torch/torch.test.js']),
     nodeTest('PyTorch fixtures, relaxed', ['tests/torch/torch.test.js'], { flags: relaxed }),
-    nodeTest('package, Chromium', ['tests/browser/package.test.js']),
-    nodeTest('package, installed from its tarball', await tracked('tests/consumers/*.test.js')),
+    nodeTest('PyTorch fixtures, two threads', ['tests/torch/torch.test.js'], twoThreads),
+    nodeTest('package, Chromium', [
+      'tests/browser/package.test.js',
+      'tests/browser/threads.test.js',
+      'tests/browser/memory.test.js',
+      'tests/browser/worker.test.js',
+    ]),
+    nodeTest('package, installed from its tarball', await tarballTests()),
+    nodeTest('gates: types, engines, sizes, releases', await tracked('tests/gates/*.test.js')),
     command('benchmarks run', process.execPath, 'tests/bench/bench.js', '--smoke'),
   ];
 }
@@ -288,6 +312,7 @@ export async function suites() {
       sameBits,
     ],
     package: await packageSuites(),
+    consumers: [consumers],
     page: [nodeTest('page, Chromium', await tracked('tests/browser/page*.test.js'))],
     'mutants-often': [mutants],
     mutants: [allMutants],

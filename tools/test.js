@@ -21,6 +21,7 @@ async function runSuite(suite) {
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
   const note = result.note ? ` (${result.note})` : '';
   console.log(`${result.passed} passed, ${result.failed} failed, ${seconds} s${note}`);
+  if (result.table) console.log(result.table);
   if (result.failed > 0) show(result.output);
   return { name: suite.name, seconds, ...result };
 }

@@ -33,6 +33,12 @@ Status gelu(Descriptor& d) noexcept {
                   d.activation != 0 ? Activation::kGeluTanh : Activation::kGelu);
 }
 
+Status softmax(Descriptor& d) noexcept {
+  return qkv::softmax(
+      d.x.view<const float>(), d.out.view<float>(),
+      {.axis = static_cast<int>(d.axis), .temperature = static_cast<float>(d.temperature)});
+}
+
 Status embedding(Descriptor& d) noexcept {
   return qkv::embedding(d.table.view<const float>(), d.ids.view<const std::int32_t>(),
                         d.out.view<float>());

@@ -28,6 +28,7 @@ function parse(args) {
 }
 
 const variants = ['qkv relaxed', 'qkv simd'];
+const pairs = variants.map((variant) => `${variant} 2 threads`);
 
 function chosen({ quick, smoke: tiny, filter }) {
   if (tiny) return smoke;
@@ -42,7 +43,10 @@ async function measureHost(host, options) {
   const rows = [];
   const results = {};
   for (const entry of chosen(options)) {
-    const contestants = entry.op === 'sinusoidal' || entry.copy ? [...variants, 'plain'] : variants;
+    // Threads share attention and layers; whatever else is timed is one thread's work.
+    const shared = ['attention', 'layer', 'decode'].includes(entry.op) && !options.smoke;
+    const ours = shared ? [...variants, ...pairs] : variants;
+    const contestants = entry.op === 'sinusoidal' || entry.copy ? [...ours, 'plain'] : ours;
     const result = await host.run('runCase', { name: entry.name, contestants, ...effort });
     results[entry.name] = result;
     for (const [who, why] of Object.entries(result.failed)) {

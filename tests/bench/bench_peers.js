@@ -26,7 +26,8 @@ const hosts = {
   browser: {
     open: openBrowser,
     contestants: [
-      ...['qkv relaxed', 'qkv simd', 'ort-web 1 thread', 'ort-web 2 threads'],
+      ...['qkv relaxed', 'qkv relaxed 2 threads', 'qkv simd'],
+      ...['ort-web 1 thread', 'ort-web 2 threads'],
       ...['tfjs-wasm', 'jax-js all threads'],
     ],
   },

@@ -80,6 +80,7 @@ export const cases = [
     { heavy: true, rounds: 5 },
   ),
   elementwise('softmax 1024x1024', 'softmax', 1024, 1024),
+  elementwise('softmax 6144x512', 'softmax', 12 * 512, 512),
   elementwise('gelu 512x3072', 'gelu', 512, 3072),
   elementwise('layernorm 4096x768', 'layernorm', 4096, 768, { copy: true }),
   elementwise('rmsnorm 4096x768', 'rmsnorm', 4096, 768, { copy: true }),

@@ -232,7 +232,7 @@ void gemm_eigen(benchmark::State& state) {
   });
 }
 
-enum class Elementwise : std::uint8_t { kGelu, kLayerNorm, kRmsNorm, kRotary, kCopy };
+enum class Elementwise : std::uint8_t { kSoftmax, kGelu, kLayerNorm, kRmsNorm, kRotary, kCopy };
 
 struct ElementwiseCase {
   const char* name;
@@ -252,6 +252,8 @@ void elementwise(benchmark::State& state, const ElementwiseCase& c) {
   qkv::Workspace workspace;
   measure(state, 0.0, [&] {
     switch (c.op) {
+      case Elementwise::kSoftmax:
+        return qkv::softmax(from, to, {});
       case Elementwise::kGelu:
         return qkv::activate(from, to, qkv::Activation::kGelu);
       case Elementwise::kLayerNorm: {
@@ -328,7 +330,9 @@ void add_all(std::string_view isa) {
     add("gemm 512x768x2304, Eigen", gemm_eigen);
   }
   for (const ElementwiseCase& c :
-       {ElementwiseCase{"gelu 512x3072", Elementwise::kGelu, 512, 3072},
+       {ElementwiseCase{"softmax 1024x1024", Elementwise::kSoftmax, 1024, 1024},
+        ElementwiseCase{"softmax 6144x512", Elementwise::kSoftmax, 6144, 512},
+        ElementwiseCase{"gelu 512x3072", Elementwise::kGelu, 512, 3072},
         ElementwiseCase{"layernorm 4096x768", Elementwise::kLayerNorm, 4096, 768},
         ElementwiseCase{"rmsnorm 4096x768", Elementwise::kRmsNorm, 4096, 768},
         ElementwiseCase{"copy 4096x768", Elementwise::kCopy, 4096, 768},

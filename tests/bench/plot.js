@@ -17,9 +17,10 @@ const styles = [
   { light: '#806000', dark: '#f0c020', path: 'M-5 -5l10 10M5 -5l-10 10', stroked: true },
 ];
 
-const escape = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+export const escape = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-function css() {
+/** The colours of texts, grids and series (`m0`, `m1`, ...), for light and dark pages. */
+export function css() {
   const rules = (theme) =>
     styles.map((style, i) => `.m${i}{fill:${style[theme]};stroke:${style[theme]}}`).join('');
   return [

@@ -8,7 +8,7 @@ import { expectSame } from '../js/support/check.js';
 import { strictPolicy } from '../js/support/chromium.js';
 import { compute, options, sizes } from '../js/support/compute.js';
 import { allExtras, allResults, expectResults } from '../js/support/expect-results.js';
-import { text, wasmFile } from '../js/support/files.js';
+import { packageJson, text, wasmFile, withVersion } from '../js/support/files.js';
 import * as oracle from '../js/support/oracle.js';
 import { startPages } from '../js/support/pages.js';
 import { answer, serve } from '../js/support/server.js';
@@ -27,6 +27,8 @@ before(async () => {
   pages = await startPages({
     '/nothing-beside/index.js': answer(text('dist/index.js'), 'text/javascript'),
     '/page.wasm': answer('<!doctype html><title>App</title>', 'text/html'),
+    '/page-as-wasm.wasm': answer('<!doctype html><title>App</title>', 'application/wasm'),
+    '/old.wasm': answer(withVersion('0.0.9', wasmFile('simd')), 'application/wasm'),
     '/plain.wasm': answer(wasmFile('simd'), 'application/octet-stream'),
     '/worker.js': answer(worker, 'text/javascript'),
   });
@@ -96,7 +98,7 @@ describe('errors', () => {
 
   test('a page instead of the .wasm is shown, with its type', async () => {
     const message = await pages.refusal('/dist/index.js', "{ wasm: '/page.wasm' }");
-    assert.ok(message.includes(`${pages.url}/page.wasm (text/html)`), message);
+    assert.ok(message.includes(`${pages.url}/page.wasm (200, text/html)`), message);
     assert.match(message, /<!doctype/);
   });
 
@@ -111,6 +113,19 @@ describe('errors', () => {
     const policy = "default-src 'none'; script-src 'self'; connect-src 'self'";
     const message = await pages.refusal('/dist/index.js', '', { policy });
     assert.match(message, /does not compile .*(unsafe-eval|Content Security Policy)/);
+    assert.match(message, /expected .*; add 'wasm-unsafe-eval' to script-src/);
+  });
+
+  test('a page served with the type of a .wasm is told where the file should be', async () => {
+    const message = await pages.refusal('/dist/index.js', "{ wasm: '/page-as-wasm.wasm' }");
+    assert.ok(message.includes(`${pages.url}/page-as-wasm.wasm does not compile`), message);
+    assert.match(message, /beside its index\.js/);
+  });
+
+  test('the .wasm of another version is named with both versions', async () => {
+    const message = await pages.refusal('/dist/index.js', "{ wasm: '/old.wasm' }");
+    assert.match(message, /version 0\.0\.9 .*an old copy or cache/);
+    assert.ok(message.includes(packageJson.version), message);
   });
 });
 

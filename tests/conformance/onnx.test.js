@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { init } from '../../dist/index.js';
+import { initAsTold } from '../js/support/files.js';
 
 const beside = fileURLToPath(new URL('../../../shared/conformance/onnx', import.meta.url));
 const folder = process.env.QKV_CONFORMANCE ?? beside;
-const qkv = await init();
+const qkv = await initAsTold(init);
 
 /** JSON has no infinities, so they are words there. */
 const words = { '-inf': -Infinity, inf: Infinity, nan: NaN };

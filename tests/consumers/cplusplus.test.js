@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { toolchain } from '../../tools/environment.js';
 import { root } from '../js/support/files.js';
-import { documents, programsOf } from './examples.js';
+import { cppDocuments, programsOf } from './examples.js';
 
 const run = promisify(execFile);
 const temporary = mkdtempSync(join(tmpdir(), 'qkv-cplusplus-'));
@@ -28,11 +28,15 @@ int main() {
 }
 `;
 
-const programs = documents.flatMap((path) =>
+const programs = cppDocuments.flatMap((path) =>
   programsOf(path, 'cpp').map((program) => ({ path, program })),
 );
 
 test('there are examples', () => assert.ok(programs.length >= 2));
+
+/** Only a program that asks for Eigen gets it, as a system's header. */
+const eigenFor = (code) =>
+  /Eigen|eigen/.test(code) ? ['-isystem', toolchain.EIGEN_INCLUDE_DIR] : [];
 
 for (const [i, { path, program }] of programs.entries()) {
   test(`${path}: the C++ compiles without a warning and runs`, async () => {
@@ -41,6 +45,7 @@ for (const [i, { path, program }] of programs.entries()) {
     writeFileSync(source, code.includes('int main(') ? code : code + callIt);
     await run(toolchain.CXX, [
       ...['-std=c++20', '-Wall', '-Wextra', '-Werror', `-I${join(root, 'core/include')}`],
+      ...eigenFor(code),
       ...[source, join(root, 'build/native/core/libqkv.a'), '-o', binary],
     ]);
     const { stdout, stderr } = await run(binary);

@@ -1,49 +1,37 @@
 // The package as a stranger gets it: packed, installed into an empty project without a network, and used
-// from Node, TypeScript and a page.
+// from Node and a page. TypeScript's view of it is in tests/gates/types.test.js.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { promisify } from 'node:util';
+import * as shipped from '../../tools/shipped.js';
+import { installPacked } from '../gates/packed.js';
 import { launch, page, reportOf, strictPolicy } from '../js/support/chromium.js';
-import { packageJson, root, text } from '../js/support/files.js';
+import { packageJson, text } from '../js/support/files.js';
 import { folder, serve } from '../js/support/server.js';
 import { documents, programsOf } from './examples.js';
 
-const run = promisify(execFile);
-const temporary = mkdtempSync(join(tmpdir(), 'qkv-consumer-'));
-const project = join(temporary, 'project');
-const write = (name, content) => writeFileSync(join(project, name), content);
-const inProject = (command, ...args) => run(command, args, { cwd: project, encoding: 'utf8' });
+let installed;
+let project;
+const write = (name, content) => installed.write(name, content);
+const inProject = (...line) => installed.inProject(...line);
 
-let packed;
 before(async () => {
-  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', temporary];
-  const { stdout } = await run('npm', pack, { cwd: root, encoding: 'utf8' });
-  [packed] = JSON.parse(stdout);
-  mkdirSync(project);
-  write('package.json', JSON.stringify({ name: 'stranger', private: true, type: 'module' }));
-  const quiet = ['--ignore-scripts', '--offline', '--no-audit', '--no-fund'];
-  await inProject('npm', 'install', join(temporary, packed.filename), ...quiet);
+  installed = await installPacked();
+  ({ project } = installed);
 });
-after(() => rmSync(temporary, { recursive: true, force: true }));
+after(() => installed?.remove());
 
 test('the tarball holds these files and no others', () => {
-  const expected = [
-    ...['LICENSE', 'README.md', 'README.zh-CN.md', 'package.json'],
-    ...['dist/error.d.ts', 'dist/index.d.ts', 'dist/index.js', 'dist/types.d.ts'],
-    ...['dist/qkv-relaxed.wasm', 'dist/qkv-simd.wasm'],
-  ];
-  assert.deepEqual(packed.files.map(({ path }) => path).sort(), expected.sort());
+  const { packed } = installed;
+  assert.deepEqual(packed.files.map(({ path }) => path).sort(), shipped.tarball);
   assert.equal(packed.version, packageJson.version);
 });
 
-test('the tarball is at most 1 MB', (t) => {
-  const { size } = statSync(join(temporary, packed.filename));
-  t.diagnostic(`${packed.filename}: ${size} bytes, ${packed.unpackedSize} unpacked`);
-  assert.ok(size > 10_000 && size <= 1_000_000, `${size} bytes`);
+test(`the tarball is at most ${shipped.tarballBudget} bytes`, (t) => {
+  const { size } = statSync(installed.file);
+  t.diagnostic(`${size} bytes, ${installed.packed.unpackedSize} unpacked`);
+  assert.ok(size > 10_000 && size <= shipped.tarballBudget, `${size} bytes`);
 });
 
 test('it brings no dependencies, and no scripts that run on installation', () => {
@@ -75,6 +63,17 @@ describe('in Node', () => {
     [large, 1 - large, 1 - large, large].forEach((exact, i) =>
       assert.ok(Math.abs(weights[i] - exact) < 2 ** -21, `weight ${i} is ${weights[i]}`),
     );
+  });
+
+  test('the same lines with await print the weights from a worker', async () => {
+    const inWorker = script
+      .replace("'qkv'", "'qkv/worker'")
+      .replace('(await init()).attention', '(await (await init()).attention')
+      .replace('}).weights', '})).weights');
+    write('three-worker.js', inWorker);
+    const { stdout, stderr } = await inProject(process.execPath, 'three-worker.js');
+    assert.equal(stderr, '');
+    assert.equal(stdout, (await inProject(process.execPath, 'three.js')).stdout);
   });
 
   test('a CommonJS file may import() it', async () => {
@@ -160,59 +159,6 @@ describe('the README', () => {
   });
 });
 
-describe('in TypeScript', () => {
-  const program = `
-    import { init, QkvError, type NdArray, type Qkv } from 'qkv';
-    const engine: Qkv = await init({ deterministic: true });
-    const x: NdArray = { data: Float32Array.of(1, 0, 0, 1), shape: [2, 2] };
-    const { output, weights } = engine.attention(x, x, x, { numHeads: 1, returnWeights: true });
-    export const sum: number = output.data[0]! + (weights?.data[0] ?? 0);
-    export const isOurs = (error: unknown): error is QkvError => error instanceof QkvError;
-  `;
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-
-  /** What the compiler says of a program, which is nothing when all is well. */
-  async function compile(name, content, compilerOptions) {
-    const strict = { strict: true, noEmit: true, types: [], target: 'es2022', skipLibCheck: false };
-    const config = { compilerOptions: { ...strict, ...compilerOptions }, files: [`${name}.ts`] };
-    write(`${name}.ts`, content);
-    write(`${name}.json`, JSON.stringify(config));
-    const compiler = inProject(process.execPath, tsc, '-p', `${name}.json`);
-    return (await compiler.catch((error) => error)).stdout;
-  }
-
-  for (const [moduleResolution, module] of [
-    ['node16', 'node16'],
-    ['nodenext', 'nodenext'],
-    ['bundler', 'esnext'],
-  ]) {
-    test(`a strict program compiles with moduleResolution ${moduleResolution}`, async () => {
-      assert.equal(await compile(moduleResolution, program, { module, moduleResolution }), '');
-    });
-  }
-
-  test('a program for Node compiles without the types of a browser', async () => {
-    const node = { types: ['node'], typeRoots: [join(root, 'node_modules/@types')] };
-    const options = { module: 'nodenext', lib: ['es2022'], ...node };
-    const url = "void init({ wasm: new URL('file:///qkv.wasm') });\n";
-    assert.equal(await compile('node', `${program}${url}`, options), '');
-  });
-
-  test('a program compiles without the types of a browser or of Node', async () => {
-    const options = { module: 'nodenext', lib: ['es2022'] };
-    const bytes = 'void init({ wasm: new Uint8Array(8) });\n';
-    assert.equal(await compile('bare', `${program}${bytes}`, options), '');
-    const wrong = 'void init({ wasm: 3 });\n';
-    assert.match(await compile('bare-wrong', `${program}${wrong}`, options), /TS2322/);
-  });
-
-  test('the types are found, and are not any', async () => {
-    const wrong = "import { init } from 'qkv';\ninit({ variant: 'fast' });\n";
-    const said = await compile('wrong', wrong, { module: 'nodenext' });
-    assert.match(said, /wrong\.ts\(2,8\): error TS2322: Type '"fast"'/);
-  });
-});
-
 describe('in Chromium', () => {
   const routes = {};
   let server;
@@ -258,5 +204,12 @@ describe('in Chromium', () => {
     const url = '/node_modules/qkv/dist/index.js';
     Object.assign(routes, page('/strict', script(url), { policy: strictPolicy }));
     await expectWeights('/strict');
+  });
+
+  test('a page under a strict policy gets it in a worker', async () => {
+    const url = '/node_modules/qkv/dist/worker.js';
+    const inWorker = script(url).replace('= engine.attention', '= await engine.attention');
+    Object.assign(routes, page('/worker', inWorker, { policy: strictPolicy }));
+    await expectWeights('/worker');
   });
 });

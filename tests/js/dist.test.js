@@ -7,70 +7,88 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { parse } from 'acorn';
-import { packageJson, read, root, text, wasmFile } from './support/files.js';
+import * as shipped from '../../tools/shipped.js';
+import { packageJson, read, root, text } from './support/files.js';
 
 const source = text('dist/index.js');
+const variants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
 const gzipped = (bytes) => gzipSync(bytes, { level: 9 }).length;
 
-test('dist holds the module, its types and two .wasm files', () => {
+test('dist holds what ships, and the page', () => {
   const files = readdirSync(join(root, 'dist'), { withFileTypes: true });
   const names = files.filter((entry) => entry.isFile()).map((entry) => entry.name);
-  const expected = [
-    'error.d.ts',
-    'index.d.ts',
-    'index.js',
-    'qkv-relaxed.wasm',
-    'qkv-simd.wasm',
-    'types.d.ts',
-  ];
-  assert.deepEqual(names.sort(), expected);
+  assert.deepEqual(names.sort(), shipped.dist);
 });
 
-test('the JavaScript is at most 25 kB gzip', (t) => {
-  const size = gzipped(read('dist/index.js'));
-  t.diagnostic(`index.js: ${size} bytes gzip`);
-  assert.ok(size > 1000 && size <= 25_000, `${size} bytes`);
-});
-
-for (const variant of ['simd', 'relaxed']) {
-  test(`qkv-${variant}.wasm is at most 100 kB gzip`, (t) => {
-    const size = gzipped(wasmFile(variant));
-    t.diagnostic(`qkv-${variant}.wasm: ${size} bytes gzip`);
-    assert.ok(size > 1000 && size <= 100_000, `${size} bytes`);
+for (const [name, budget] of Object.entries(shipped.programs)) {
+  test(`${name} is at most ${budget} bytes gzip`, (t) => {
+    const size = gzipped(read(`dist/${name}`));
+    t.diagnostic(`${name}: ${size} bytes gzip`);
+    assert.ok(size > 300 && size <= budget, `${size} bytes`);
   });
 }
 
-test('the JavaScript evaluates no text and makes no blobs, which strict policies forbid', () => {
-  // Emscripten's glue asks whether it was itself loaded from a blob, and that is all.
-  const rest = source.replace('.startsWith("blob:")', '');
-  for (const word of [/\beval\s*\(/, /\bFunction\s*\(/, /blob:/, /\bBlob\b/, /createObjectURL/]) {
-    const [found] = word.exec(rest) ?? [];
-    assert.equal(found, undefined);
-  }
+const scripts = Object.keys(shipped.programs).filter((name) => name.endsWith('.js'));
+for (const name of scripts) {
+  const script = text(`dist/${name}`);
+
+  test(`${name} evaluates no text and makes no blobs, which strict policies forbid`, () => {
+    // Emscripten's glue asks whether it was itself loaded from a blob, and that is all.
+    const rest = script.replace('.startsWith("blob:")', '');
+    const forbidden = [/\beval\s*\(/, /\bFunction\s*\(/, /blob:/, /\bBlob\b/, /createObjectURL/];
+    for (const word of forbidden) {
+      const [found] = word.exec(rest) ?? [];
+      assert.equal(found, undefined);
+    }
+  });
+
+  test(`${name} imports nothing but what is beside it, so that no bundler meets a module of Node`, () => {
+    assert.doesNotMatch(script, /\bimport\s*\(/);
+    const program = parse(script, { ecmaVersion: shipped.edition, sourceType: 'module' });
+    const imports = program.body.filter(
+      (node) => /^Import|^ExportAll/.test(node.type) || node.source,
+    );
+    const sources = imports.map((node) => node.source.value);
+    assert.deepEqual(sources, name === 'worker-host.js' ? ['./index.js'] : []);
+  });
+}
+
+for (const [name, script] of Object.entries({ worker: 'worker-host', index: 'thread' })) {
+  test(`${name}.js names its worker in the words that bundlers follow, once`, () => {
+    const words = new RegExp(
+      `new Worker\\(new URL\\(["'\`]\\./${script}\\.js["'\`],\\s*import\\.meta\\.url\\),\\s*\\{\\s*type:\\s*["'\`]module["'\`]`,
+      'g',
+    );
+    assert.equal(text(`dist/${name}.js`).match(words)?.length, 1);
+  });
+}
+
+test('the package says which of its files does something when it is loaded', () => {
+  assert.deepEqual(packageJson.sideEffects, ['./dist/thread.js', './dist/worker-host.js']);
 });
 
-test('the JavaScript imports nothing, so that no bundler meets a module of Node', () => {
-  assert.doesNotMatch(source, /\bimport\s*\(/);
-  const program = parse(source, { ecmaVersion: 2022, sourceType: 'module' });
-  const imports = program.body.filter(
-    (node) => /^Import|^ExportAll/.test(node.type) || node.source,
-  );
-  assert.deepEqual(imports, []);
-});
-
-test('the .wasm files are named by literal URLs, which bundlers follow', () => {
-  for (const variant of ['simd', 'relaxed']) {
+test('index.js names the .wasm files by literal URLs, which bundlers follow', () => {
+  for (const variant of variants) {
     const url = new RegExp(
       `new URL\\(["'\`]\\./qkv-${variant}\\.wasm["'\`],\\s*import\\.meta\\.url\\)`,
     );
     assert.match(source, url);
   }
-  assert.equal(source.match(/import\.meta\.url/g).length, 2);
+  // And the script of the threads, for bundlers and for Node; and once more to see whether a development
+  // server has moved the module.
+  assert.equal(source.match(/import\.meta\.url/g).length, variants.length + 3);
+});
+
+test('inline.js does not ask where it is itself', () => {
+  assert.doesNotMatch(text('dist/inline.js'), /import\.meta/);
 });
 
 test('the JavaScript names its version and license, and no folder of who built it', () => {
-  assert.ok(source.startsWith(`/*! qkv ${packageJson.version}, MIT license */`));
-  for (const file of ['index.js', 'qkv-simd.wasm', 'qkv-relaxed.wasm']) {
+  for (const name of scripts) {
+    const banner = `/*! qkv ${packageJson.version}, MIT license */`;
+    assert.ok(text(`dist/${name}`).startsWith(banner), name);
+  }
+  for (const file of Object.keys(shipped.programs)) {
     assert.ok(!read(`dist/${file}`).includes(root), `${file} contains ${root}`);
   }
 });
@@ -82,28 +100,33 @@ const disassemble = async (variant) => {
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 28 });
   return stdout;
 };
-const builds = { simd: await disassemble('simd'), relaxed: await disassemble('relaxed') };
+const disassembled = await Promise.all(variants.map(disassemble));
+const builds = Object.fromEntries(variants.map((variant, i) => [variant, disassembled[i]]));
 
-test('the builds differ: relaxed opcodes are in the relaxed file alone', () => {
-  assert.ok(!wasmFile('simd').equals(wasmFile('relaxed')));
+test('the builds differ: relaxed opcodes are in the relaxed files alone', () => {
   for (const wat of Object.values(builds)) assert.match(wat, /f32x4\.mul/);
-  assert.doesNotMatch(builds.simd, /relaxed/);
-  assert.match(builds.relaxed, /f32x4\.relaxed_madd/);
-  const others = builds.relaxed.match(/[a-z0-9]+\.relaxed_(?!madd)\w+/g);
-  assert.equal(others, null, 'the probe asks for relaxed_madd alone');
+  for (const suffix of ['', '-threads']) {
+    assert.doesNotMatch(builds[`simd${suffix}`], /relaxed_/);
+    assert.match(builds[`relaxed${suffix}`], /f32x4\.relaxed_madd/);
+    const others = builds[`relaxed${suffix}`].match(/[a-z0-9]+\.relaxed_(?!madd)\w+/g);
+    assert.equal(others, null, 'the probe asks for relaxed_madd alone');
+  }
 });
 
 for (const [variant, wat] of Object.entries(builds)) {
-  test(`the ${variant} build has no threads and no exceptions, which the probes do not ask for`, () => {
-    const found = wat.match(
-      /\w+\.atomic\.\w+|\btry_table\b|\(try\b|\(throw\b|\bstruct\.new|\bshared\b/g,
-    );
-    assert.equal(found, null);
+  const threads = variant.endsWith('-threads');
+
+  test(`the ${variant} build has what its probes ask for and no more`, () => {
+    assert.equal(wat.match(/\btry_table\b|\(try\b|\(throw\b|\bstruct\.new/g), null);
+    const shared = wat.match(/\w+\.atomic\.\w+|\bshared\b/g);
+    if (threads) assert.ok(shared.length > 10);
+    else assert.equal(shared, null);
   });
 
   test(`the memory of the ${variant} build starts below 2 MB and may grow to 4 GB`, () => {
-    const [, first, most] = /\(memory \$\S+ (\d+) (\d+)\)/.exec(wat);
-    assert.ok(first <= 32, `${first} pages`);
-    assert.equal(Number(most), 65_536);
+    const memory = /\(memory \$\S+ (\d+) (\d+)( shared)?\)/.exec(wat);
+    assert.ok(Number(memory[1]) <= 32, `${memory[1]} pages`);
+    assert.equal(Number(memory[2]), 65_536);
+    assert.equal(memory[3] !== undefined, threads);
   });
 }

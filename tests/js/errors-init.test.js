@@ -2,16 +2,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { init, QkvError } from 'qkv';
-import { notBooleans } from './support/bad-arrays.js';
+import { declared } from './bad-input/declarations.js';
+import { notBooleans, notNumbers } from './support/bad-arrays.js';
 import { expectRejects, expectThrows } from './support/check.js';
 import { wasmFile } from './support/files.js';
 
-const refuses = async (options, ...says) => {
+const refusesWith = async (code, options, ...says) => {
   // A promise, whatever is wrong: nobody has to catch twice.
   let promise;
   assert.doesNotThrow(() => (promise = init(options)));
-  await expectRejects(promise, 'init', 'invalid_argument', ...says);
+  await expectRejects(promise, 'init', code, ...says);
 };
+const refuses = (...args) => refusesWith('invalid_argument', ...args);
 
 for (const [value, was] of [
   [null, 'null'],
@@ -23,16 +25,49 @@ for (const [value, was] of [
 }
 
 test('an unknown option is refused, and the known ones are told', () =>
-  refuses({ threads: 2 }, "'threads'", 'variant, deterministic, wasm'));
+  refuses({ thread: 2 }, "'thread'", 'variant, threads, deterministic, wasm'));
 
 for (const [value, was] of [
   ['SIMD', '"SIMD"'],
-  ['relaxed-threads', '"relaxed-threads"'],
+  ['threads', '"threads"'],
+  ['simd-thread', '"simd-thread"'],
   [null, 'null'],
   [1, '1'],
 ]) {
-  test(`variant: ${was} is refused`, () =>
-    refuses({ variant: value }, `variant is ${was}`, "'auto' or 'relaxed' or 'simd'"));
+  const all = "'auto' or 'relaxed' or 'simd' or 'relaxed-threads' or 'simd-threads'";
+  test(`variant: ${was} is refused`, () => refuses({ variant: value }, `variant is ${was}`, all));
+}
+
+const notThreads = [
+  ...notNumbers,
+  [1.5, '1.5'],
+  [NaN, 'NaN'],
+  [Infinity, 'Infinity'],
+  [{}, 'Object'],
+];
+for (const [value, was] of [
+  ...notThreads,
+  ['all', '"all"'],
+  ['', '""'],
+  [new Number(2), 'Number'],
+]) {
+  test(`threads: ${was} is refused`, () =>
+    refuses({ threads: value }, `threads is ${was}`, "from 1 to 64 or 'auto'"));
+}
+
+for (const threads of [0, -1, 65, 2 ** 40]) {
+  test(`threads: ${threads} is refused`, () =>
+    refusesWith('out_of_range', { threads }, `threads is ${threads}`, "from 1 to 64 or 'auto'"));
+}
+
+for (const variant of ['simd', 'relaxed']) {
+  for (const threads of [2, 64, 'auto']) {
+    test(`variant: '${variant}' and threads: ${threads} contradict each other`, () =>
+      refuses(
+        { variant, threads },
+        ...[`variant is '${variant}'`, 'threads is', String(threads), `'${variant}-threads'`],
+      ));
+  }
 }
 
 for (const [value, was] of notBooleans) {
@@ -40,8 +75,10 @@ for (const [value, was] of notBooleans) {
     refuses({ deterministic: value }, `deterministic is ${was}`, 'a boolean'));
 }
 
-test('relaxed and deterministic contradict each other, wherever they are asked for', () =>
-  refuses({ variant: 'relaxed', deterministic: true }, "'relaxed'", 'deterministic'));
+for (const variant of ['relaxed', 'relaxed-threads']) {
+  test(`variant: '${variant}' and deterministic contradict each other`, () =>
+    refuses({ variant, deterministic: true }, `'${variant}'`, 'deterministic'));
+}
 
 for (const [value, was] of [
   [null, 'null'],
@@ -56,6 +93,11 @@ for (const [value, was] of [
   test(`wasm: ${value instanceof Promise ? 'a promise of ' : ''}${was} is refused`, () =>
     refuses({ wasm: value }, `wasm is ${was}`, 'a URL, bytes, a WebAssembly.Module or a Response'));
 }
+
+test('no option of init() is left out here', () => {
+  const options = ['variant', 'threads', 'deterministic', 'wasm'].map((name) => `options.${name}`);
+  assert.deepEqual([...declared().get('init')].sort(), ['options', ...options].sort());
+});
 
 test('everything of a disposed engine is refused by name', async () => {
   const gone = await init({ wasm: wasmFile('simd') });

@@ -6,6 +6,7 @@ import { init } from 'qkv';
 import { problem } from './support/arrays.js';
 import { expectRejects, expectSame } from './support/check.js';
 import { expectedVariant, root, wasmFile } from './support/files.js';
+import { resultOf } from './support/node.js';
 import { answer, serve } from './support/server.js';
 
 const { q, k, v } = problem();
@@ -30,6 +31,19 @@ function inTheMiddle() {
   return larger.subarray(33, 33 + bytes.length);
 }
 
+/** As of jsdom: what a URL does, and no instance of this realm's class. */
+class ForeignURL {
+  constructor({ href }) {
+    this.href = href;
+  }
+  get [Symbol.toStringTag]() {
+    return 'URL';
+  }
+  toString() {
+    return this.href;
+  }
+}
+
 const sources = {
   'a file: URL': () => file,
   'the text of a file: URL': () => file.href,
@@ -51,6 +65,9 @@ const sources = {
     new Uint8Array(foreign).set(bytes);
     return foreign;
   },
+  'a WebAssembly.Module of another realm': () =>
+    runInNewContext('new WebAssembly.Module(bytes)', { bytes }),
+  'a URL of another realm': () => new ForeignURL(file),
   'a Uint8Array of another realm': () => {
     const foreign = runInNewContext('new Uint8Array(length)', { length: bytes.length });
     foreign.set(bytes);
@@ -109,4 +126,30 @@ if (expectedVariant === 'relaxed') {
 test('a path is not a URL in Node, and the message says so', async () => {
   const path = `${root}/dist/qkv-simd.wasm`;
   await expectRejects(init({ wasm: path }), 'init', 'load_failed', path, 'URL');
+});
+
+test('a response is copied only if the caller named it and relaxed SIMD is absent', async () => {
+  // In a Node whose own files are out of reach, so that the default file is fetched, as in a page.
+  const copies = await resultOf(
+    process.execArgv.filter((flag) => flag.includes('relaxed')),
+    `import { readFileSync } from 'node:fs';
+    process.getBuiltinModule = undefined;
+    const headers = { 'content-type': 'application/wasm' };
+    globalThis.fetch = async (url) => new Response(readFileSync(new URL(url)), { headers });
+    let copies = 0;
+    const { clone } = Response.prototype;
+    Response.prototype.clone = function () {
+      copies += 1;
+      return clone.call(this);
+    };
+    const { init } = await import('qkv');
+    const counts = [];
+    for (const wasm of [undefined, import.meta.resolve('qkv/qkv-simd.wasm')]) {
+      copies = 0;
+      await init(wasm === undefined ? {} : { wasm });
+      counts.push(copies);
+    }
+    console.log(JSON.stringify(counts));`,
+  );
+  assert.deepEqual(copies, [0, expectedVariant === 'relaxed' ? 0 : 1]);
 });

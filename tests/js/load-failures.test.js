@@ -51,15 +51,21 @@ test('a 404 is named with its status, its type and a remedy', () =>
 test('a 500 is named with its status', () => rejects(at('/broken.wasm'), '500', 'text/plain'));
 
 test('a page served as the .wasm is shown with its type, its beginning and a remedy', () =>
-  rejects(at('/page.wasm'), at('/page.wasm'), 'text/html', '<!doctype', '\\0asm', remedy));
+  rejects(at('/page.wasm'), at('/page.wasm'), '(200, text/html', '<!doctype', '\\0asm', remedy));
 
 test('a page served with the type of a .wasm does not compile, and is named', () =>
-  rejects(at('/page-as-wasm.wasm'), at('/page-as-wasm.wasm'), 'does not compile'));
+  rejects(at('/page-as-wasm.wasm'), at('/page-as-wasm.wasm'), 'does not compile', remedy));
 
 test('a server that is not there is named', async () => {
   const gone = await serve(() => undefined);
   await gone.close();
-  await rejects(`${gone.url}/qkv.wasm`, gone.url, 'could not be read', remedy);
+  await rejects(`${gone.url}/qkv.wasm`, gone.url, 'could not be read', 'ECONNREFUSED', remedy);
+});
+
+test('a path instead of a URL, where nothing says what it is relative to, is told so', async () => {
+  for (const path of ['./qkv-simd.wasm', '/lib/qkv-simd.wasm', 'qkv-simd.wasm']) {
+    await rejects(path, path, 'could not be read', 'give a whole URL here, such as file:///');
+  }
 });
 
 test('the right bytes work whatever type the server gives them', async () => {

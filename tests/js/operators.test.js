@@ -168,6 +168,69 @@ describe('norms and activations', () => {
   });
 });
 
+/** Softmax over one axis by its formula, and the bound of each element. */
+function softmaxOf({ data, shape }, axis, temperature) {
+  const n = shape.at(axis);
+  const inner = shape.slice(axis).reduce((product, e) => product * e, 1) / n;
+  const [exact, bounds] = [new Float64Array(data.length), new Float64Array(data.length)];
+  for (let first = 0; first < data.length; ++first) {
+    if (Math.floor(first / inner) % n !== 0) continue;
+    const at = range(n).map((i) => first + i * inner);
+    const most = Math.max(...at.map((i) => data[i]));
+    const below = at.map((i) => (most - data[i]) / temperature);
+    const sum = below.reduce((s, d) => s + Math.exp(-d), 0);
+    at.forEach((to, i) => {
+      exact[to] = Math.exp(-below[i]) / sum;
+      bounds[to] = u * exact[to] * (3 * (below[i] + Math.log(n)) + 26) + 2 ** -125;
+    });
+  }
+  return { exact, bounds };
+}
+
+describe('softmax', () => {
+  const shapes = [[7], [3, 70], [3, 4, 5], [2, 3, 4, 33], [2, 1, 3, 2, 5, 2]];
+  for (const shape of shapes) {
+    test(`of [${shape}] over every axis`, () => {
+      const x = randomArray(shape, 12);
+      x.data.forEach((value, i) => (x.data[i] = 8 * value));
+      for (let axis = -shape.length; axis < shape.length; ++axis) {
+        for (const temperature of [1, 0.3, 50]) {
+          const { exact, bounds } = softmaxOf(x, axis, temperature);
+          const result = engine.softmax(x, { axis, temperature });
+          expectClose(result.data, exact, bounds);
+          assert.deepEqual(result.shape, shape);
+        }
+      }
+      expectSame(engine.softmax(x).data, engine.softmax(x, { axis: -1, temperature: 1 }).data);
+    });
+  }
+
+  test('makes the weights of the scores that attention gives', () => {
+    const [q, k, v] = [13, 14, 15].map((seed) => randomArray([1, 2, 6, 8], seed));
+    const options = { causal: true, returnLogits: 'biased', returnWeights: true };
+    const { logits, weights } = engine.attention(q, k, v, options);
+    expectClose(engine.softmax(logits).data, weights.data, 100 * u);
+  });
+
+  test('rows without one are NaN, and no others', () => {
+    const rows = [
+      [1, NaN, 0],
+      [-Infinity, -Infinity, -Infinity],
+      [1, Infinity, -Infinity],
+      [0, -Infinity, 0],
+    ];
+    const { data } = engine.softmax({ data: Float32Array.from(rows.flat()), shape: [4, 3] });
+    assert.deepEqual([...data], [...Array(9).fill(NaN), 0.5, 0, 0.5]);
+  });
+
+  test('of nothing is nothing', () => {
+    for (const shape of [[0], [3, 0], [0, 3], [2, 0, 4]]) {
+      const empty = { data: new Float32Array(0), shape };
+      assert.deepEqual({ ...engine.softmax(empty, { axis: 0 }) }, empty);
+    }
+  });
+});
+
 describe('tables and statistics', () => {
   const table = filled([5, 3], (n) => n);
 

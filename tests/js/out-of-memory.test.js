@@ -1,13 +1,15 @@
-// When memory runs out: a typed error, and an engine that still computes. A copy of the .wasm whose
-// memory may not grow beyond a few megabytes makes that cheap.
+// When memory runs out: a typed error, and an engine that still computes. A memory that may not grow
+// beyond a few megabytes makes that cheap.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { init } from 'qkv';
 import { filled, problem, randomArray, zeros } from './support/arrays.js';
 import { expectQkvError, expectSame, expectThrows } from './support/check.js';
-import { wasmFile, withMemoryOf } from './support/files.js';
+import { wasmFile } from './support/files.js';
+import { initWithin } from './support/small-memory.js';
 
-const limited = (pages = 128) => init({ wasm: withMemoryOf(pages, wasmFile('simd')) });
+const limited = (pages = 128, options = {}) =>
+  initWithin(pages, { wasm: wasmFile('simd'), ...options });
 const { q, k, v } = problem();
 const square = (seed) => randomArray([8, 8], seed);
 const layerOf = (engine, size = 8) => {
@@ -134,6 +136,31 @@ describe('in a memory of 8 MB', () => {
       }
     });
   }
+});
+
+describe('in a shared memory of 8 MB', () => {
+  const wasm = wasmFile('simd-threads');
+
+  test('errors are typed, and the threads go on', async () => {
+    const engine = await limited(128, { wasm, threads: 3 });
+    assert.equal(engine.info.threads, 3);
+    const x = randomArray([1, 2, 600, 32], 1);
+    const expected = (await init({ deterministic: true })).attention(x, x, x).output.data;
+    for (let i = 0; i < 3; ++i) {
+      const large = zeros([300_000, 8]);
+      const call = () => engine.attention(large, large, large, { numHeads: 1 });
+      expectThrows(call, 'attention', 'out_of_memory', 'bytes');
+      expectSame(engine.attention(x, x, x).output.data, expected);
+    }
+    engine.dispose();
+  });
+
+  test('where the stacks of the threads have no room, one thread does all', async () => {
+    const engine = await limited(32, { wasm, threads: 64 });
+    assert.deepEqual([engine.info.variant, engine.info.threads], ['simd-threads', 1]);
+    expectSame(engine.attention(q, k, v).output.data, (await reference()).data);
+    engine.dispose();
+  });
 });
 
 /** Takes memory in ever smaller pieces until not one float is left. */

@@ -11,10 +11,12 @@ test('wasm/src/probes.ts is what tools/probes.js makes of wasm/probes/*.wat', ()
 });
 
 test('each probe has one opcode that it is about', () => {
-  assert.deepEqual(Object.keys(probes).sort(), ['relaxed', 'simd']);
+  assert.deepEqual(Object.keys(probes).sort(), ['relaxed', 'simd', 'threads']);
   assert.ok(probes.simd.includes(Buffer.of(0xfd, 0x13)), 'f32x4.splat');
   assert.ok(probes.relaxed.includes(Buffer.of(0xfd, 0x85, 0x02)), 'f32x4.relaxed_madd');
   assert.ok(!probes.simd.includes(Buffer.of(0xfd, 0x85, 0x02)));
+  assert.ok(probes.threads.includes(Buffer.of(0xfe, 0x01)), 'memory.atomic.wait32');
+  assert.ok(probes.threads.includes(Buffer.of(0x02, 0x03, 0x01, 0x01)), 'a shared memory');
 });
 
 /** What WebAssembly.validate() says of the probes in a Node with these flags. */
@@ -26,7 +28,10 @@ const validateWith = (flags) =>
     console.log(JSON.stringify({ simd: valid(probes.simd), relaxed: valid(probes.relaxed) }));`,
   );
 
-test('the simd probe validates here', () => assert.ok(WebAssembly.validate(probes.simd)));
+test('the simd and threads probes validate here', () => {
+  assert.ok(WebAssembly.validate(probes.simd));
+  assert.ok(WebAssembly.validate(probes.threads));
+});
 
 // Node 20 has relaxed SIMD behind a flag; from V8 11.4 on it is always there, and the flag is gone.
 const [major, minor] = process.versions.v8.split('.').map(Number);

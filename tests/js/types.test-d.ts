@@ -22,9 +22,10 @@ interface Tensor {
   [Symbol.dispose](): void;
 }
 type ArrayInput = NdArray | Tensor;
-type Variant = 'relaxed' | 'simd';
+type Variant = 'relaxed' | 'simd' | 'relaxed-threads' | 'simd-threads';
 interface InitOptions {
   variant?: 'auto' | Variant;
+  threads?: number | 'auto';
   deterministic?: boolean;
   wasm?: string | URL | BufferSource | WebAssembly.Module | Response | Promise<Response>;
 }
@@ -225,6 +226,7 @@ interface Qkv {
     options?: { gamma?: Float32Array; axis?: number; epsilon?: number },
   ): NdArray;
   gelu(x: ArrayInput, options?: { approximate?: 'none' | 'tanh' }): NdArray;
+  softmax(x: ArrayInput, options?: { axis?: number; temperature?: number }): NdArray;
   embedding(table: NdArray, ids: Int32Array): NdArray;
   entropy(weights: ArrayInput): NdArray;
   headStatistics(weights: ArrayInput): {
@@ -278,7 +280,7 @@ same<Same<QkvError['code'], Code>>('same');
 // @ts-expect-error: Same can tell other arrays,
 same<Same<NdArray, NdMask>>('same');
 // @ts-expect-error: an option more,
-same<Same<qkv.InitOptions, InitOptions & { threads?: number }>>('same');
+same<Same<qkv.InitOptions, InitOptions & { workers?: number }>>('same');
 // @ts-expect-error: and what is optional
 same<Same<{ output: NdArray }, { output?: NdArray }>>('same');
 
@@ -360,7 +362,9 @@ export function misuses(): void {
   // @ts-expect-error: an unknown variant
   void init({ variant: 'fast' });
   // @ts-expect-error: an unknown option
-  void init({ threads: 2 });
+  void init({ workers: 2 });
+  // @ts-expect-error: a number, or all of them
+  void init({ threads: 'all' });
   // @ts-expect-error: wasm is there or not
   void init({ wasm: null });
   // @ts-expect-error: the engine is promised

@@ -4,11 +4,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { init } from 'qkv';
 import { expectClose, expectSame } from '../js/support/check.js';
+import { initAsTold } from '../js/support/files.js';
 import * as layerOracle from '../js/support/layer-oracle.js';
 import * as oracle from '../js/support/oracle.js';
 import * as torch from './support/state.js';
 
-const engine = await init();
+const engine = await initAsTold(init);
 const { toArray, toMask } = torch;
 
 /** Between two computations in float64 that each obey the bound of a float32 one. */

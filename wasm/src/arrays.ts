@@ -27,6 +27,13 @@ const asMatrix = (shape: readonly number[], axis: number): readonly [number, num
   sizeOf(shape.slice(axis)),
 ];
 
+/** `axis` of x, counted from the front. */
+function checkAxis(fn: string, { length: rank }: readonly number[], axis: number): number {
+  if (rank === 0) throw new QkvError('shape_mismatch', `${fn}: x is [], expected [...,n]`);
+  checkInteger(fn, 'axis', axis, -rank, rank - 1);
+  return axis < 0 ? axis + rank : axis;
+}
+
 function norm(
   engine: Engine,
   fn: 'layerNorm' | 'rmsNorm',
@@ -34,12 +41,10 @@ function norm(
   options: NormOptions,
 ): NdArray {
   const x = checkArray(fn, 'x', given);
-  const rank = x.shape.length;
   const { axis = -1, epsilon = 1e-5 } = options;
-  if (rank === 0) throw new QkvError('shape_mismatch', `${fn}: x is [], expected [...,n]`);
-  checkInteger(fn, 'axis', axis, -rank, rank - 1);
+  const from = checkAxis(fn, x.shape, axis);
   checkNumber(fn, 'epsilon', epsilon);
-  const [rows, columns] = asMatrix(x.shape, axis < 0 ? axis + rank : axis);
+  const [rows, columns] = asMatrix(x.shape, from);
   const call = new Call(engine, fn);
   call.input('x', x, [rows, columns]);
   call.input('gamma', checkVector(fn, 'gamma', options.gamma, columns));
@@ -79,6 +84,27 @@ export function gelu(
   const size = [sizeOf(x.shape)];
   call.input('x', x, size);
   const { data } = call.result(fn, size, { activation: approximate === 'tanh' ? 1 : 0 });
+  return { data, shape: x.shape };
+}
+
+export function softmax(
+  engine: Engine,
+  given: ArrayInput,
+  options: NonNullable<Parameters<Qkv['softmax']>[1]>,
+): NdArray {
+  const fn = 'softmax';
+  engine.raw(fn);
+  checkKeys(fn, 'options', options, ['axis', 'temperature']);
+  const x = checkArray(fn, 'x', given);
+  const { axis = -1, temperature = 1 } = options;
+  const from = checkAxis(fn, x.shape, axis);
+  checkNumber(fn, 'temperature', temperature);
+  // Any rank is three axes to the core: what is before, the one asked for, what is after.
+  const parts = [x.shape.slice(0, from), x.shape.slice(from, from + 1), x.shape.slice(from + 1)];
+  const shape = parts.map(sizeOf);
+  const call = new Call(engine, fn);
+  call.input('x', x, shape);
+  const { data } = call.result(fn, shape, { axis: 1, temperature });
   return { data, shape: x.shape };
 }
 

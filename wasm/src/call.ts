@@ -34,7 +34,7 @@ const sizeOf = (shape: readonly number[]): number => shape.reduce((n, extent) =>
 
 /** Copies elements as they are; without a second view for floats, of which every small call has three. */
 function copyIn(
-  memory: ArrayBuffer,
+  memory: ArrayBufferLike,
   address: Address,
   source: Float32Array | ArrayBufferView,
 ): void {
@@ -132,7 +132,8 @@ export class Call {
     const slot = this.#slots.get(name);
     if (!slot) throw new RangeError(`no array ${name} in this call`);
     const memory = this.#engine.buffer(this.#fn);
-    return new Float32Array(memory.slice(slot.address, slot.address + slot.length * 4));
+    // A copy of its own also where the memory is shared.
+    return new Float32Array(memory, slot.address, slot.length).slice();
   }
 
   #place(room: ((floats: number) => Address) | undefined): void {

@@ -28,7 +28,7 @@ export function describe(value: unknown): string {
 }
 
 /** 'Float32Array' for one of any realm, where instanceof would fail. */
-function tagOf(value: unknown): string {
+export function tagOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice(8, -1);
 }
 

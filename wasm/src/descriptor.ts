@@ -33,8 +33,8 @@ export const operatorNames = [
   'createCache', 'appendCache', 'truncateCache', 'readCache', 'destroyCache',
   'sinusoidalEncoding', 'sinusoidalShift', 'rotaryEmbedding', 'alibiSlopes', 't5RelativeBias',
   'transformerXlBias',
-  'learnedEncoding', 'layerNorm', 'rmsNorm', 'gelu', 'embedding', 'entropy', 'headStatistics',
-  'createBlock', 'forwardBlock', 'destroyBlock',
+  'learnedEncoding', 'layerNorm', 'rmsNorm', 'gelu', 'softmax', 'embedding', 'entropy',
+  'headStatistics', 'createBlock', 'forwardBlock', 'destroyBlock',
 ] as const;
 
 export type ArrayName = (typeof arrayNames)[number];
@@ -68,7 +68,7 @@ export interface Placed {
 
 /** Writes the arguments of one call; arrays that are not given have rank 0, numbers are 0. */
 export function writeDescriptor(
-  memory: ArrayBuffer,
+  memory: ArrayBufferLike,
   descriptor: number,
   arrays: Iterable<Placed>,
   numbers: Numbers,
@@ -89,7 +89,7 @@ export function writeDescriptor(
 }
 
 /** Reads a number back, where a call left its result. */
-export function readNumber(memory: ArrayBuffer, descriptor: number, name: NumberName): number {
+export function readNumber(memory: ArrayBufferLike, descriptor: number, name: NumberName): number {
   const values = new Float64Array(memory, descriptor + arraysEnd * 4, numberNames.length);
   return values[numberIndex[name]] ?? 0;
 }

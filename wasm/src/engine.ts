@@ -8,6 +8,7 @@ import {
   layerNorm,
   learnedEncoding,
   rmsNorm,
+  softmax,
 } from './arrays.js';
 import { createBlock } from './block.js';
 import { createCache } from './cache.js';
@@ -17,7 +18,7 @@ import { createLayer } from './layer.js';
 import { sinusoidalEncoding, sinusoidalShift } from './positional.js';
 import { alibiSlopes, t5RelativeBias, transformerXlBias } from './relative.js';
 import { rotaryEmbedding } from './rotary.js';
-import type { Address, RawModule } from './raw.js';
+import { type Address, type RawModule, textAt } from './raw.js';
 import { type Destroyer, Handle, WasmTensor } from './tensor.js';
 import type {
   ArrayInput,
@@ -52,7 +53,7 @@ export class Engine implements Qkv {
   /** Live tensors and layers. */
   handles = 0;
   #raw: RawModule | undefined;
-  readonly #onDispose: () => void;
+  #onDispose: () => void;
 
   constructor(raw: RawModule, info: EngineInfo, onDispose: () => void) {
     this.#raw = raw;
@@ -73,7 +74,7 @@ export class Engine implements Qkv {
   }
 
   /** The memory as it is now; it is another object after every growth. */
-  buffer(fn: string): ArrayBuffer {
+  buffer(fn: string): ArrayBufferLike {
     return this.raw(fn).wasmMemory.buffer;
   }
 
@@ -228,6 +229,10 @@ export class Engine implements Qkv {
     return gelu(this, x, options);
   }
 
+  softmax(x: ArrayInput, options: Parameters<Qkv['softmax']>[1] = {}): NdArray {
+    return softmax(this, x, options);
+  }
+
   embedding(table: NdArray, ids: Int32Array): NdArray {
     return embedding(this, table, ids);
   }
@@ -253,24 +258,21 @@ export class Engine implements Qkv {
     this.#raw = undefined;
     this.handles = 0;
     this.#onDispose();
+    // It knows the module, for the threads' sake, and would keep the memory as long as this object.
+    this.#onDispose = () => undefined;
   }
 
   /** The core's last failure, in the name of `fn`. */
   lastError(fn: string): QkvError {
     const raw = this.raw(fn);
-    const code = this.#text(raw, raw._statusName(raw._lastCode())) as QkvErrorCode;
+    const code = textAt(raw, raw._statusName(raw._lastCode())) as QkvErrorCode;
     // The core names its own function, whose name in JavaScript is `fn`, and its own arguments.
-    const message = this.#text(raw, raw._lastMessage())
+    const message = textAt(raw, raw._lastMessage())
       .replace(/^(?!out of memory)[\w:]+: /, '')
       .replace(/^(?:attention\.)?rotary: /, 'rotary.')
       .replace(/\b[a-z]+\d?(?:_[a-z]+)+/g, nameInJavaScript)
       .replace(/ is -?nan\b/, ' is NaN')
       .replace(/\binf\b/, 'Infinity');
     return new QkvError(code, `${fn}: ${message}`);
-  }
-
-  #text(raw: RawModule, address: Address): string {
-    const bytes = new Uint8Array(raw.wasmMemory.buffer, address >>> 0);
-    return String.fromCharCode(...bytes.subarray(0, bytes.indexOf(0)));
   }
 }

@@ -18,6 +18,9 @@ export type QkvErrorCode =
   | 'unsupported'
   | 'load_failed';
 
+/** On every QkvError, whichever copy of the class made it. */
+const brand = Symbol.for('qkv.QkvError');
+
 /**
  * Every error of the package. `message` names the function, the argument, what it was and what was
  * expected: "attention: k is [2,6,8], expected [2,*,16] to match q".
@@ -32,5 +35,13 @@ export class QkvError extends Error {
   constructor(code: QkvErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
+    // Not among what consoles show.
+    Object.defineProperty(this, brand, { value: true });
+  }
+
+  /** Each entry of the package brings this class; an error of any of them is an instance of all. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== QkvError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return typeof value === 'object' && value !== null && brand in value;
   }
 }

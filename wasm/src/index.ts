@@ -5,11 +5,14 @@
  * worst cases against exact arithmetic on the same inputs; tests enforce these numbers.
  * @module qkv
  */
-import { checkBoolean, checkChoice, checkKeys } from './check.js';
+import { checkBoolean, checkChoice, checkKeys, describe } from './check.js';
+import { checkSource, isAddress } from './compile.js';
 import { Engine } from './engine.js';
 import { QkvError } from './error.js';
-import { checkSource, load } from './load.js';
-import type { InitOptions, Qkv } from './types.js';
+import { identity } from './identity.js';
+import { load } from './load.js';
+import { mostThreads } from './threads.js';
+import type { InitOptions, Qkv, Variant } from './types.js';
 
 export { QkvError, type QkvErrorCode } from './error.js';
 export type * from './types.js';
@@ -17,36 +20,51 @@ export type * from './types.js';
 /** One engine for each distinct set of options. */
 const engines = new Map<string, Promise<Qkv>>();
 
-/** A key for objects that are only equal to themselves. */
-const identities = new WeakMap<object, number>();
-let nextIdentity = 0;
-function identity(value: object): number {
-  const known = identities.get(value);
-  if (known !== undefined) return known;
-  nextIdentity += 1;
-  identities.set(value, nextIdentity);
-  return nextIdentity;
+function keyOf({
+  variant = 'auto',
+  threads = 1,
+  deterministic = false,
+  wasm,
+}: InitOptions): string {
+  const source = isAddress(wasm) ? String(wasm) : wasm === undefined ? 0 : identity(wasm);
+  return JSON.stringify([variant, threads, deterministic, source]);
 }
 
-function keyOf({ variant = 'auto', deterministic = false, wasm }: InitOptions): string {
-  const isUrl = typeof wasm === 'string' || wasm instanceof URL;
-  const source = isUrl ? String(wasm) : wasm === undefined ? 0 : identity(wasm);
-  return JSON.stringify([variant, deterministic, source]);
+const variants: readonly Variant[] = ['relaxed', 'simd', 'relaxed-threads', 'simd-threads'];
+
+function checkThreads(variant: 'auto' | Variant, threads: unknown): void {
+  const whole = Number.isSafeInteger(threads);
+  const fits = whole && Number(threads) >= 1 && Number(threads) <= mostThreads;
+  if (!fits && threads !== 'auto') {
+    throw new QkvError(
+      whole ? 'out_of_range' : 'invalid_argument',
+      `init: threads is ${describe(threads)}, expected a whole number from 1 to ${mostThreads} or 'auto'`,
+    );
+  }
+  const single = variant === 'relaxed' || variant === 'simd';
+  if (single && threads !== 1) {
+    throw new QkvError(
+      'invalid_argument',
+      `init: threads is ${describe(threads)} and variant is '${variant}', which has one, expected ` +
+        `'${variant}-threads' or 'auto'`,
+    );
+  }
 }
 
 /** The error in the options, if there is one. */
 function findProblem(options: InitOptions): QkvError | undefined {
   try {
-    checkKeys('init', 'options', options, ['variant', 'deterministic', 'wasm']);
-    const { variant = 'auto' } = options;
-    checkChoice('init', 'variant', variant, ['auto', 'relaxed', 'simd']);
+    checkKeys('init', 'options', options, ['variant', 'threads', 'deterministic', 'wasm']);
+    const { variant = 'auto', threads = 1 } = options;
+    checkChoice('init', 'variant', variant, ['auto', ...variants]);
     checkBoolean('init', 'deterministic', options.deterministic);
-    if (options.deterministic && variant === 'relaxed') {
+    if (options.deterministic && variant.startsWith('relaxed')) {
       throw new QkvError(
         'invalid_argument',
-        "init: variant is 'relaxed' and deterministic is true, expected one or the other",
+        `init: variant is '${variant}' and deterministic is true, expected one or the other`,
       );
     }
+    checkThreads(variant, threads);
     checkSource(options.wasm);
     return undefined;
   } catch (error) {
@@ -62,7 +80,7 @@ function findProblem(options: InitOptions): QkvError | undefined {
  *
  * @throws {@link QkvError} `unsupported` without WebAssembly SIMD (or relaxed SIMD, if asked for),
  * `load_failed` when the .wasm cannot be had, is something else, or is of another version,
- * `invalid_argument` for options that make no sense.
+ * `invalid_argument` for options that make no sense, `out_of_range` for more threads than 64 or none.
  */
 export function init(options: InitOptions = {}): Promise<Qkv> {
   const problem = findProblem(options);
@@ -74,8 +92,13 @@ export function init(options: InitOptions = {}): Promise<Qkv> {
     if (engines.get(key) === engine) engines.delete(key);
   };
   const engine: Promise<Qkv> = load(options).then(
-    ({ raw, variant, isa }) =>
-      new Engine(raw, { version: QKV_VERSION, variant, threads: 1, isa }, forget),
+    ({ raw, variant, isa, team }) => {
+      const info = { version: QKV_VERSION, variant, threads: team.threads, isa };
+      return new Engine(raw, info, () => {
+        team.close();
+        forget();
+      });
+    },
     (error: unknown) => {
       forget();
       throw error;

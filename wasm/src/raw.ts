@@ -5,16 +5,14 @@ export type Address = number;
 
 export interface RawModule {
   readonly wasmMemory: WebAssembly.Memory;
-  _fields(): string;
-  _operators(): string;
+  /** Addresses of texts that end with 0, as all texts here. */
+  _fields(): Address;
+  _operators(): Address;
   _descriptor(): Address;
-  _isa(): string;
-  _version(): string;
+  _isa(): Address;
   _statusCount(): number;
-  /** Address of a text that ends with 0. */
   _statusName(code: number): Address;
   _lastCode(): number;
-  /** Address of a text that ends with 0. */
   _lastMessage(): Address;
   _allocatedBytes(): number;
   _allocationCount(): number;
@@ -24,4 +22,17 @@ export interface RawModule {
   _destroyBuffer(handle: Address): void;
   /** Runs operator number `index` of wasm/operators.def on the descriptor. A status code. */
   _run(index: number): number;
+  /** A pool of so many threads, the caller's included; false where memory is not shared. */
+  _createThreads(threads: number, maySleep: boolean): boolean;
+  /** Where the function that a worker enters is in the module's table. */
+  _threadEntry(): number;
+  _threadStack(worker: number): Address;
+  _threadStackBytes(): number;
+  _stopThreads(): void;
+}
+
+/** The text at an address. */
+export function textAt({ wasmMemory }: RawModule, address: Address): string {
+  const bytes = new Uint8Array(wasmMemory.buffer, address >>> 0);
+  return String.fromCharCode(...bytes.subarray(0, bytes.indexOf(0)));
 }

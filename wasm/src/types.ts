@@ -49,8 +49,11 @@ export interface Tensor {
 /** Anything an operator reads: a plain array, or a tensor that already lives in WebAssembly memory. */
 export type ArrayInput = NdArray | Tensor;
 
-/** `relaxed` may fuse a multiplication and an addition; `simd` gives the same bits on every engine. */
-export type Variant = 'relaxed' | 'simd';
+/**
+ * `relaxed` may fuse a multiplication and an addition; `simd` gives the same bits on every engine. With
+ * `-threads` the work of a call may be shared by several threads, which changes no bit.
+ */
+export type Variant = 'relaxed' | 'simd' | 'relaxed-threads' | 'simd-threads';
 
 // Names of the web that not every program has: with neither the DOM library nor the types of Node they
 // are left out of what may be passed, and the declarations still compile.
@@ -64,9 +67,17 @@ type WebBytes = Web extends { WebAssembly: { validate(bytes: infer T): boolean }
 
 /** What {@link init} loads. */
 export interface InitOptions {
-  /** Default `'auto'`: the fastest build this engine can run. */
+  /** Default `'auto'`: the fastest build this engine can run, with threads if `threads` asks for them. */
   variant?: 'auto' | Variant;
-  /** Same bits on every engine: never the relaxed build. Default false. */
+  /**
+   * How many threads work on a call, the caller's included: 1 to 64, or `'auto'` for as many as there are
+   * cores. Default 1. More than one takes memory that is shared: in a browser only a page that is isolated
+   * from other origins has it (the headers `Cross-Origin-Opener-Policy: same-origin` and
+   * `Cross-Origin-Embedder-Policy: require-corp`), in Node every program. Where it cannot be had, or
+   * workers cannot start, one thread does all; `info.threads` says how many there are.
+   */
+  threads?: number | 'auto';
+  /** Same bits on every engine: never a relaxed build. Default false. */
   deterministic?: boolean;
   /**
    * Where the .wasm comes from, when the default (beside this module) is not it: an address, its bytes,
@@ -81,7 +92,7 @@ export interface EngineInfo {
   readonly version: string;
   /** The build that was loaded. */
   readonly variant: Variant;
-  /** Threads that work on a call: 1. */
+  /** Threads that work on a call, the caller's included. */
   readonly threads: number;
   /** What the core itself reports it is running: `'wasm-simd128'` or `'wasm-relaxed-simd'`. */
   readonly isa: string;
@@ -782,6 +793,29 @@ export interface Qkv {
     options?: {
       /** The tanh formula, or not. Default `'none'`. */
       approximate?: 'none' | 'tanh';
+    },
+  ): NdArray;
+
+  /**
+   * Softmax over the n elements of one axis (ONNX Softmax-13, with a temperature); the result has the shape
+   * of x:
+   *
+   *     y_i = exp((x_i - max(x)) / temperature) / sum_j exp((x_j - max(x)) / temperature)
+   *
+   * -Infinity gives 0. A row that holds NaN or Infinity, or nothing but -Infinity, has no softmax and is NaN
+   * from end to end; other rows are left alone. The last axis is the fastest. For n <= 2^24, with u = 2^-24
+   * and d_i = (max(x) - x_i) / temperature: |out_i - y_i| <= u y_i (3 (d_i + ln n) + 26), plus 2^-125.
+   *
+   * @throws {@link QkvError} `invalid_argument` (a type, a temperature that is not finite or below 1.18e-38),
+   * `shape_mismatch` (no axis), `out_of_range` (axis outside [-rank, rank)), `out_of_memory`, `disposed`
+   */
+  softmax(
+    x: ArrayInput,
+    options?: {
+      /** The axis whose elements sum to 1; negative counts from the end. Default -1. */
+      axis?: number;
+      /** Elements are divided by it first: towards 0 the largest takes all. At least 1.18e-38. Default 1. */
+      temperature?: number;
     },
   ): NdArray;
 

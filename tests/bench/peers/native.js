@@ -2,7 +2,10 @@
 // JavaScript, so each sample is a run of qkv_bench, which times itself.
 const at = (path) => new URL(`../../../${path}`, import.meta.url);
 
-const ops = ['attention', 'gemm', 'layer', 'decode', 'gelu', 'layernorm', 'rmsnorm', 'rotary'];
+const ops = [
+  ...['attention', 'gemm', 'layer', 'decode'],
+  ...['softmax', 'gelu', 'layernorm', 'rmsnorm', 'rotary'],
+];
 
 export function native() {
   let node;

@@ -1,4 +1,4 @@
-// This library, one contestant for each variant. Inputs and output are tensors, which stay in
+// This library, one contestant for each variant and number of threads. Inputs and output are tensors, which stay in
 // WebAssembly memory, where a call takes them; what only returns arrays is timed with the copy.
 import { loadKernels } from '../kernels.js';
 
@@ -12,12 +12,13 @@ async function bytesOf(path) {
   return readFile(at(path));
 }
 
-export function qkv(variant) {
+export function qkv(variant, threads = 1) {
   let library;
   let kernels;
   const load = async () => {
     const { init } = await import(at('dist/index.js').href);
-    library = await init({ variant });
+    library = await init({ variant: threads > 1 ? `${variant}-threads` : variant, threads });
+    if (library.info.threads !== threads) throw new Error(`${library.info.threads} threads`);
   };
   const loadCore = async () => {
     kernels ??= await loadKernels(await bytesOf(`build/wasm/tests/bench/bench_${variant}.wasm`));
@@ -45,7 +46,9 @@ export function qkv(variant) {
       return q.data.length > 1e4 ? [tensors] : [tensors, arrays];
     },
 
+    // Of the kernel alone, which is not in the package; threads are.
     async gemm({ m, n, k }, { a, b }) {
+      if (threads > 1) return [];
       const product = (await loadCore()).gemm({ m, n, k }, a.data, b.data);
       return [{ way: 'kernel, b packed once', run: product.run, output: product.output }];
     },
@@ -81,6 +84,7 @@ export function qkv(variant) {
 
     ...Object.fromEntries(
       Object.entries({
+        softmax: (x) => library.softmax(x),
         gelu: (x) => library.gelu(x),
         layernorm: (x, { gamma, beta }) =>
           library.layerNorm(x, { gamma: gamma.data, beta: beta.data }),

@@ -344,6 +344,18 @@ export const operators = [
     },
   ),
   method(
+    'softmax',
+    { x, options: {} },
+    {
+      x: all(array(x.shape, []), [rank0]),
+      options: options('temperature', 'temprature'),
+      'options.axis': axis,
+      'options.temperature': number(
+        ...[0, -1, 1e-39].map((value) => [value, invalid, 'at least 1.18e-38']),
+      ),
+    },
+  ),
+  method(
     'embedding',
     { table: zeros([6, 3]), ids: Int32Array.of(1, 2) },
     {

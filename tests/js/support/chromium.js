@@ -1,4 +1,4 @@
-// Chromium, as tests/browser and tests/consumers drive it.
+// Chromium, as tests/browser and tests/consumers drive it, and pages for any browser.
 import { chromium } from 'playwright-core';
 
 /** Starts the browser: CHROMIUM in the environment, or the system's. */
@@ -8,9 +8,15 @@ export const launch = () =>
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   });
 
-/** The policy of a page that allows nothing but its own scripts, WebAssembly and its own server. */
+/** The policy of a page that allows nothing but its own scripts, workers, server, and WebAssembly. */
 export const strictPolicy =
-  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src 'self'";
+
+/** The headers of a page that is isolated from other origins, and of the scripts of its workers. */
+export const isolation = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+};
 
 const helpers = `
   const report = (value) => console.log('report ' + JSON.stringify(value));
@@ -29,8 +35,11 @@ const helpers = `
  * it found with `report(value)`; `attempt(work)` turns an error into something to report; `bits(array)`
  * are the bits of an NdArray.
  */
-export function page(path, script, { policy, head = '' } = {}) {
-  const headers = policy ? { 'content-security-policy': policy } : {};
+export function page(path, script, { policy, isolated = false, head = '' } = {}) {
+  const headers = {
+    ...(policy ? { 'content-security-policy': policy } : {}),
+    ...(isolated ? isolation : {}),
+  };
   const html = `<!doctype html><title>Test</title>${head}<script type="module" src="${path}.js"></script>`;
   const type = (name) => ({ 'content-type': `text/${name}; charset=utf-8`, ...headers });
   return {
@@ -40,17 +49,26 @@ export function page(path, script, { policy, head = '' } = {}) {
   };
 }
 
-/** Opens a page and resolves to what it reports; rejects when it throws, logs an error, or says nothing. */
-export async function reportOf(browser, url, { timeout = 60_000, complaints = [] } = {}) {
+/**
+ * Opens a page, after `prepare(tab)`, and resolves to what it reports; rejects when it throws or says nothing.
+ * What the browser complains about goes into `complaints`.
+ */
+export async function reportOf(
+  browser,
+  url,
+  { timeout = 60_000, complaints = [], prepare = () => undefined } = {},
+) {
   const context = await browser.newContext();
   try {
     const tab = await context.newPage();
+    await prepare(tab);
     return await new Promise((resolve, reject) => {
       const fail = (why) => reject(new Error(`${url}: ${why}`));
       const timer = setTimeout(() => fail('no report'), timeout);
       tab.on('pageerror', (error) => fail(error.stack ?? error));
       tab.on('console', (message) => {
-        if (message.type() === 'error' || message.type() === 'warning') {
+        // 'warn' is what the driver of Firefox calls it.
+        if (['error', 'warning', 'warn'].includes(message.type())) {
           complaints.push(message.text());
         }
         const [, json] = /^report (.*)/s.exec(message.text()) ?? [];

@@ -23,35 +23,13 @@ export const probes = Object.fromEntries(
 export const expectedVariant =
   process.env.QKV_EXPECT_VARIANT ?? (WebAssembly.validate(probes.relaxed) ? 'relaxed' : 'simd');
 
-const memorySection = 5;
-
-/** The sections of a module: { id, begin, end } of their contents. */
-function* sections(bytes) {
-  let at = 8;
-  const number = () => {
-    for (let value = 0, shift = 0; ; shift += 7) {
-      const byte = bytes[at++];
-      value |= (byte & 127) << shift;
-      if (byte < 128) return value >>> 0;
-    }
-  };
-  while (at < bytes.length) {
-    const id = bytes[at++];
-    const length = number();
-    yield { id, begin: at, end: at + length };
-    at += length;
-  }
-}
-
-/** A copy whose memory may not grow beyond `pages` of 64 KiB, so that running out of it is cheap. */
-export function withMemoryOf(pages, wasm) {
-  const bytes = Buffer.from(wasm);
-  const { end } = [...sections(bytes)].find(({ id }) => id === memorySection);
-  // The maximum is the last number of the section: 65536, three bytes of LEB128.
-  if (bytes.subarray(end - 3, end).toString('hex') !== '808004')
-    throw new Error('no maximum of 4 GB');
-  bytes.set([(pages & 127) | 128, ((pages >> 7) & 127) | 128, pages >> 14], end - 3);
-  return bytes;
+/** init(), with as many threads as the runner says. */
+export async function initAsTold(init) {
+  const threads = Number(process.env.QKV_THREADS ?? 1);
+  const engine = await init({ threads });
+  if (engine.info.threads !== threads)
+    throw new Error(`${engine.info.threads} of ${threads} threads`);
+  return engine;
 }
 
 /** A copy that says it is of another version, of the same length. */

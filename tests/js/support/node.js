@@ -4,13 +4,14 @@ import { root } from './files.js';
 
 /**
  * Runs an ES module given as text; resolves to { code, stdout, stderr }. The flags are exactly these:
- * those of the test run are not handed down.
+ * those of the test run are not handed down. After `timeout` milliseconds it is ended, and `code` is null.
  */
-export function runNode(flags, script, { cwd = root } = {}) {
+export function runNode(flags, script, { cwd = root, timeout } = {}) {
   return new Promise((resolve, reject) => {
     const args = [...flags, '--input-type=module', '--eval', script];
     const child = spawn(process.execPath, args, {
       cwd,
+      timeout,
       env: { ...process.env, NODE_OPTIONS: '', NODE_TEST_CONTEXT: '' },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

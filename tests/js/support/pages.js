@@ -1,18 +1,18 @@
 // A server and a browser for pages that use the built package.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { launch, page, reportOf } from './chromium.js';
+import { isolation, launch, page, reportOf } from './chromium.js';
 import { root } from './files.js';
 import { folder, serve } from './server.js';
 
 /**
  * Serves `routes` (path -> answer; more may be added later), dist/ at /dist and this folder at /support.
- * Resolves to { url, requests, run, refusal, close }.
+ * Resolves to { url, requests, run, look, refusal, close }.
  */
 export async function startPages(routes) {
   const folders = {
-    '/dist/': folder(join(root, 'dist')),
-    '/support/': folder(join(root, 'tests/js/support')),
+    '/dist/': folder(join(root, 'dist'), isolation),
+    '/support/': folder(join(root, 'tests/js/support'), isolation),
   };
   const server = await serve((path) => {
     const prefix = Object.keys(folders).find((name) => path.startsWith(name));
@@ -26,7 +26,9 @@ export async function startPages(routes) {
     const path = `/page-${++pages}`;
     Object.assign(routes, page(path, script, options));
     const complaints = [];
-    return { value: await reportOf(browser, `${server.url}${path}`, { complaints }), complaints };
+    const { prepare } = options ?? {};
+    const value = await reportOf(browser, `${server.url}${path}`, { complaints, prepare });
+    return { value, complaints };
   }
 
   return {
@@ -39,6 +41,9 @@ export async function startPages(routes) {
       assert.deepEqual(complaints, []);
       return value;
     },
+
+    /** What a page with this script reports, whatever the browser has to say about it. */
+    look: async (script, options) => (await open(script, options)).value,
 
     /** The message with which init() fails to load, twice, from this module with these options. */
     async refusal(module, initOptions = '', options = {}) {

@@ -1,0 +1,62 @@
+// Test runners, which load modules in ways of their own and into realms of their own.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { advice } from '../examples.js';
+import { newProject, runIn, toolFile, versionOf } from './workshop.js';
+
+const both = ['qkv', 'qkv/inline'];
+
+/** A test that leaves its report in a file, because runners print as they like. */
+const testOf = (entry, imports = '') => `${imports}import { writeFileSync } from 'node:fs';
+import { init } from '${entry}';
+import { compute } from './example.js';
+test('attention', async () => {
+  const report = await compute(init);
+  writeFileSync('report.json', JSON.stringify(report));
+  expect(report.threads).toBeGreaterThan(0);
+});
+`;
+
+async function reported(where, folder, file, args, env) {
+  await runIn(folder, process.execPath, [toolFile(file), ...args], { env });
+  return [{ where, report: JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) }];
+}
+
+const vitest = (entry) => {
+  const imports = "import { expect, test } from 'vitest';\n";
+  const folder = newProject({ 'app.test.js': testOf(entry, imports) });
+  return reported(`Vitest ${versionOf('vitest')}`, folder, 'vitest/vitest.mjs', ['run']);
+};
+
+const jest = (environment, files, flags) => (entry) => {
+  const args = ['--env', environment, '--no-cache', '--no-watchman'];
+  const where = `Jest ${versionOf('jest')}`;
+  return reported(where, newProject(files(entry)), 'jest/bin/jest.js', args, flags?.());
+};
+
+/** As modules: the package as it is. */
+const asModules = (entry) => ({
+  'jest.config.js': advice('js', 'jest.config.js'),
+  'app.test.js': testOf(entry),
+});
+const modules = () => {
+  const [, NODE_OPTIONS] = /^NODE_OPTIONS=(\S+) jest\n$/.exec(advice('sh', 'jest'));
+  return { NODE_OPTIONS };
+};
+
+/** As CommonJS, into which Babel translates the package too when it is told to. */
+const asCommonJs = (entry) => ({
+  'package.json': '{ "private": true }\n',
+  'babel.config.cjs':
+    "module.exports = { plugins: ['@babel/plugin-transform-modules-commonjs'] };\n",
+  'jest.config.cjs': advice('js', 'jest.config.cjs'),
+  'app.test.js': testOf(entry),
+});
+
+export const runners = [
+  { name: 'Vitest', entries: both, run: vitest },
+  { name: 'Jest, modules', entries: both, run: jest('node', asModules, modules) },
+  { name: 'Jest, modules, jsdom', entries: both, run: jest('jsdom', asModules, modules) },
+  { name: 'Jest, CommonJS', entries: ['qkv/inline'], run: jest('node', asCommonJs) },
+  { name: 'Jest, CommonJS, jsdom', entries: ['qkv/inline'], run: jest('jsdom', asCommonJs) },
+];

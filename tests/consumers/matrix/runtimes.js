@@ -1,0 +1,90 @@
+// Runtimes without a page.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { app, two } from './sources.js';
+import { newProject, runIn, tool, toolFile, versionOf } from './workshop.js';
+
+const both = ['qkv', 'qkv/inline'];
+const node = `Node ${process.versions.node.split('.')[0]}`;
+
+/** What a program of the project printed, as it must be the only thing it prints. */
+async function ran(where, folder, command, args, options) {
+  const { stdout, stderr } = await runIn(folder, command, args, options);
+  const [, json] = /^report (.*)\n$/.exec(stdout) ?? [];
+  const quiet = json !== undefined && stderr === '';
+  return [{ where, report: quiet ? JSON.parse(json) : { error: `${stdout}${stderr}` } }];
+}
+
+const inNodeWith = (options) => (entry) =>
+  ran(node, newProject({ 'app.js': app(entry, options) }), process.execPath, ['app.js']);
+
+const inThread = (entry) => {
+  const main = `import { Worker } from 'node:worker_threads';
+new Worker(new URL('./app.js', import.meta.url));
+`;
+  const folder = newProject({ 'main.js': main, 'app.js': app(entry) });
+  return ran(node, folder, process.execPath, ['main.js']);
+};
+
+/** One file that needs nothing beside it, which `qkv` cannot be. */
+async function bundledForNode(entry) {
+  const esbuild = await tool('esbuild');
+  const folder = newProject({ 'app.js': app(entry) });
+  const outfile = join(folder, 'dist/app.js');
+  const options = { outfile, bundle: true, format: 'esm', platform: 'node' };
+  await esbuild.build({ absWorkingDir: folder, entryPoints: ['app.js'], ...options });
+  return ran(node, join(folder, 'dist'), process.execPath, ['app.js']);
+}
+
+const isMusl =
+  process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime;
+const deno = toolFile(
+  `@deno/${process.platform}-${process.arch}${process.platform === 'linux' ? '-glibc' : ''}`,
+  process.platform === 'win32' ? 'deno.exe' : 'deno',
+);
+const bun = toolFile(
+  `@oven/bun-${process.platform}-${process.arch === 'arm64' ? 'aarch64' : process.arch}${isMusl ? '-musl' : ''}`,
+  process.platform === 'win32' ? 'bin/bun.exe' : 'bin/bun',
+);
+const without = (program) => () =>
+  existsSync(program) ? undefined : `npm has no ${program} for this platform`;
+
+const inDeno =
+  (...permissions) =>
+  (entry) => {
+    const args = ['run', '--no-prompt', '--node-modules-dir=manual', ...permissions, 'app.js'];
+    const env = { NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1' };
+    const where = `Deno ${versionOf('deno')}`;
+    return ran(where, newProject({ 'app.js': app(entry) }), deno, args, { env });
+  };
+
+const inBun = (entry) =>
+  ran(`Bun ${versionOf('bun')}`, newProject({ 'app.js': app(entry) }), bun, ['run', 'app.js']);
+
+async function compiledByBun(entry) {
+  const folder = newProject({ 'app.js': app(entry) });
+  await runIn(folder, bun, ['build', '--compile', 'app.js', '--outfile', 'program']);
+  return ran(`Bun ${versionOf('bun')}`, folder, join(folder, 'program'), []);
+}
+
+export const runtimes = [
+  { name: 'Node', entries: [...both, 'qkv/worker'], bare: true, run: inNodeWith() },
+  {
+    name: 'Node, 2 threads',
+    entries: ['qkv', 'qkv/worker'],
+    ...two,
+    bare: true,
+    run: inNodeWith(two),
+  },
+  { name: 'Node, worker thread', entries: both, bare: true, run: inThread },
+  { name: 'Node, bundled by esbuild', entries: ['qkv/inline'], run: bundledForNode },
+  {
+    name: 'Deno, may read its files',
+    entries: ['qkv'],
+    missing: without(deno),
+    run: inDeno('--allow-read=.'),
+  },
+  { name: 'Deno, no permission', entries: ['qkv/inline'], missing: without(deno), run: inDeno() },
+  { name: 'Bun', entries: both, missing: without(bun), run: inBun },
+  { name: 'Bun, one program', entries: ['qkv/inline'], missing: without(bun), run: compiledByBun },
+];

@@ -1,0 +1,153 @@
+// The types of qkv/worker, checked by the compiler alone: they are those of qkv with promises for results,
+// and a method or option that one of them gets without the other is an error here.
+import type * as main from 'qkv';
+import { init, serve, QkvError } from 'qkv/worker';
+import type * as worker from 'qkv/worker';
+
+/** True for one and the same type, down to `readonly`, `?` and the types of parameters. */
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const same = <T extends true>(_: T extends true ? 'same' : never): void => undefined;
+
+/** The same members, so that reading and spreading them gives the same. */
+type Flat<T> = { [K in keyof T]: T[K] };
+
+type CallNames = 'signal' | 'transfer';
+type HandlesOf<T> = T extends main.Tensor
+  ? worker.AsyncTensor
+  : T extends main.KvCache
+    ? worker.AsyncKvCache
+    : T;
+type InWorker<T> = { [K in keyof T]: HandlesOf<T[K]> };
+
+// Every method is there, and no other; what handles can do, too, but for looking into memory.
+type Names<T> = Exclude<keyof T, symbol>;
+same<Same<Names<worker.AsyncQkv>, Names<main.Qkv>>>('same');
+same<Same<Names<worker.AsyncTensor>, Exclude<Names<main.Tensor>, 'view'> | 'worker'>>('same');
+same<Same<Names<worker.AsyncKvCache>, Names<main.KvCache> | 'worker'>>('same');
+same<Same<Names<worker.AsyncMultiHeadAttention>, Names<main.MultiHeadAttention> | 'worker'>>(
+  'same',
+);
+same<Same<Names<worker.AsyncTransformerBlock>, Names<main.TransformerBlock> | 'worker'>>('same');
+
+// The same options, with handles of a worker, and those of every call.
+type Own<T> = Flat<Omit<T, CallNames>>;
+same<Same<Own<worker.AsyncAttentionOptions>, Flat<InWorker<main.AttentionOptions>>>>('same');
+same<Same<Own<worker.AsyncLayerOptions>, Flat<InWorker<main.LayerOptions>>>>('same');
+same<Same<Own<worker.AsyncBlockOptions>, Flat<InWorker<main.BlockOptions>>>>('same');
+same<Same<keyof worker.CallOptions, CallNames>>('same');
+same<
+  Same<
+    Flat<Omit<worker.AsyncInitOptions, 'workers' | 'worker' | 'timeout' | 'signal'>>,
+    Flat<main.InitOptions>
+  >
+>('same');
+same<Same<Flat<Omit<worker.AsyncEngineInfo, 'workers'>>, Flat<main.EngineInfo>>>('same');
+
+// No handle of the main thread is left anywhere in them.
+type MainHandle = main.Tensor | main.KvCache;
+type Leaks<T> = { [K in keyof T]-?: Extract<T[K], MainHandle> }[keyof T];
+same<Same<Leaks<worker.AsyncAttentionOptions>, never>>('same');
+same<Same<Leaks<worker.AsyncBlockOptions>, never>>('same');
+
+/** An argument of an operator: tensors are those of a worker, and options take those of every call. */
+type Argument<T> = T extends main.Tensor
+  ? worker.AsyncTensor
+  : T extends number | main.NdArray | ArrayBufferView
+    ? T
+    : T & worker.CallOptions;
+/** Operators whose last argument is no options get one that is. */
+type Arguments<A extends readonly unknown[]> = A['length'] extends Required<A>['length']
+  ? [...{ [I in keyof A]: Argument<A[I]> }, options?: worker.CallOptions]
+  : { [I in keyof A]: Argument<A[I]> };
+type Async<F> = F extends (...args: infer A) => infer R
+  ? (...args: Arguments<A>) => Promise<R>
+  : never;
+
+// Every operator has the parameters of the main thread's, and promises what that returns.
+type Operators = Exclude<
+  Names<main.Qkv>,
+  | ('info' | 'attention' | 'memory' | 'dispose')
+  | ('tensor' | 'kvCache' | 'multiHeadAttention' | 'transformerBlock')
+>;
+type Differ = {
+  [K in Operators]: Same<worker.AsyncQkv[K], Async<main.Qkv[K]>> extends true ? never : K;
+}[Operators];
+same<Same<Differ, never>>('same');
+same<Same<ReturnType<worker.AsyncQkv['memory']>, Promise<ReturnType<main.Qkv['memory']>>>>('same');
+
+// What makes handles takes the same, and where to make it.
+type Place = worker.PlaceOptions;
+type CacheOptions = Parameters<main.Qkv['kvCache']>[0] & Place;
+same<Same<Parameters<worker.AsyncQkv['kvCache']>, [options: CacheOptions]>>('same');
+type TensorArguments = Parameters<main.Qkv['tensor']>;
+same<
+  Same<
+    Parameters<worker.AsyncQkv['tensor']>,
+    [shape: TensorArguments[0], data?: TensorArguments[1], options?: Place]
+  >
+>('same');
+type LayerArguments = [...Parameters<main.Qkv['multiHeadAttention']>, options?: Place];
+same<Same<Parameters<worker.AsyncQkv['multiHeadAttention']>, LayerArguments>>('same');
+type BlockArguments = [...Parameters<main.Qkv['transformerBlock']>, options?: Place];
+same<Same<Parameters<worker.AsyncQkv['transformerBlock']>, BlockArguments>>('same');
+// @ts-expect-error: and Same sees what a method has too many
+same<Same<worker.AsyncQkv['gelu'], Async<main.Qkv['layerNorm']>>>('same');
+
+declare const x: main.NdArray;
+declare const tensor: worker.AsyncTensor;
+declare const cache: worker.AsyncKvCache;
+declare const engine: worker.AsyncQkv;
+declare const signal: AbortSignal;
+declare const mainTensor: main.Tensor;
+declare const mainInit: typeof main.init;
+
+export async function uses(): Promise<unknown[]> {
+  const { output, weights } = await engine.attention(x, tensor, x, { cache, signal, causal: true });
+  const extras = await engine.attention(x, x, x, { out: tensor, transfer: true });
+  const layer = await engine.multiHeadAttention(
+    { dModel: 8, numHeads: 2 },
+    { wo: x },
+    { worker: 1 },
+  );
+  const { lse } = await layer.forward(x, { context: tensor, signal });
+  const written = await layer.forward(x, { out: tensor });
+  await using held = await engine.tensor([2], [1, 2], { worker: 0, signal });
+  const slopes: Float32Array = await engine.alibiSlopes(8, { signal });
+  const { entropy } = await engine.headStatistics(tensor, { signal });
+  const port = new MessageChannel().port1;
+  await init({ worker: [port, new Worker('x')], timeout: 1, signal, wasm: new URL('x:y') });
+  serve(self, mainInit);
+  serve(port, async (options) => mainInit({ ...options, variant: 'simd' }));
+  const error: main.QkvError = new QkvError('disposed', 'why');
+  // @ts-expect-error: weights are there only if asked for
+  weights.data;
+  // @ts-expect-error: with out there is no output
+  extras.output;
+  // @ts-expect-error: nor from a layer
+  written.output;
+  // @ts-expect-error: the memory is elsewhere
+  held.view();
+  // @ts-expect-error: the length is not to be written to
+  cache.length = 1;
+  return [output.data, lse, slopes, entropy.data, error];
+}
+
+export function misuses(): void {
+  // @ts-expect-error: the result is promised
+  engine.gelu(x).data;
+  // @ts-expect-error: a tensor of the main thread
+  void engine.gelu(mainTensor);
+  // @ts-expect-error: nor as out
+  void engine.attention(x, x, x, { out: mainTensor });
+  // @ts-expect-error: a misspelt option
+  void engine.attention(x, x, x, { casual: true });
+  // @ts-expect-error: a misspelt option of every call
+  void engine.entropy(x, { singal: signal });
+  // @ts-expect-error: a controller is no signal
+  void engine.gelu(x, { signal: new AbortController() });
+  // @ts-expect-error: an unknown option
+  void init({ worker: 3 });
+  // @ts-expect-error: the engine to serve is missing
+  serve(self);
+}

@@ -1,0 +1,49 @@
+// What the npm package ships and what it promises of it, in one place: tests hold dist/ and the tarball to
+// these lists, tools/sizes.js prints them, tools/check_release.js looks for the version in them.
+
+/** The most a file may weigh, in bytes of gzip -9. */
+const [javascript, wasm] = [25_000, 100_000];
+
+/** The files of dist/ that run, with what each may weigh. A new one is one line here. */
+export const programs = {
+  'index.js': javascript,
+  // Both .wasm files are in it, deflated already.
+  'inline.js': 225_000,
+  'thread.js': 1_000,
+  'worker.js': 9_500,
+  'worker-host.js': 3_000,
+  'qkv-simd.wasm': wasm,
+  'qkv-relaxed.wasm': wasm,
+  'qkv-simd-threads.wasm': wasm,
+  'qkv-relaxed-threads.wasm': wasm,
+};
+
+/** The declarations in dist/. */
+const declarations = [
+  ...['error.d.ts', 'index.d.ts', 'types.d.ts'],
+  ...['inline.d.ts', 'thread.d.ts', 'worker.d.ts', 'worker_types.d.ts', 'worker-host.d.ts'],
+];
+
+/** Every file of dist/, less the page, which does not ship. */
+export const dist = [...Object.keys(programs), ...declarations].sort();
+
+/** Every file of the tarball. */
+export const tarball = [
+  ...['CHANGELOG.md', 'LICENSE', 'README.md', 'README.zh-CN.md', 'package.json'],
+  ...dist.map((name) => `dist/${name}`),
+].sort();
+
+/** The most the tarball may weigh, in bytes. */
+export const tarballBudget = 1_000_000;
+
+/**
+ * The oldest engines it runs on: they have WebAssembly SIMD, and Firefox 90 also private fields, which its
+ * 89 lacks. As esbuild and es-check name them.
+ */
+export const engines = { chrome: '91', firefox: '90', safari: '16.4', node: '20.16' };
+
+/** The edition of the language that all shipped JavaScript is written in. */
+export const edition = 2022;
+
+/** The oldest TypeScript that reads the declarations: 5.2 brought Symbol.dispose. */
+export const oldestTypeScript = '5.2';

@@ -1,0 +1,66 @@
+// npm run sizes: writes what the files that ship weigh into the table of each README. Whole kB (1000 bytes),
+// because another compiler's .wasm differs by some bytes; a test tells when a number is off by more.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { root } from './environment.js';
+import { programs } from './shipped.js';
+
+/** The heads of the tables, and what the last row is called. */
+export const readmes = {
+  'README.md': { head: ['file', 'kB', 'gzip', 'brotli'], tarball: 'the npm tarball' },
+  'README.zh-CN.md': { head: ['文件', 'kB', 'gzip', 'brotli'], tarball: 'npm 压缩包' },
+};
+
+const [begin, end] = ['<!-- sizes: npm run sizes -->', '<!-- /sizes -->'];
+
+/** Bytes as they are, and as servers send them at their best: { name: [raw, gzip, brotli] }. */
+export function measure() {
+  return Object.fromEntries(
+    Object.keys(programs).map((name) => {
+      const bytes = readFileSync(join(root, 'dist', name));
+      const packed = [gzipSync(bytes, { level: 9 }), brotliCompressSync(bytes)];
+      return [name, [bytes, ...packed].map(({ length }) => length)];
+    }),
+  );
+}
+
+/** What npm would send. */
+export function tarballSize() {
+  const line = ['pack', '--dry-run', '--ignore-scripts', '--json'];
+  const stdio = ['ignore', 'pipe', 'ignore'];
+  return JSON.parse(execFileSync('npm', line, { cwd: root, encoding: 'utf8', stdio }))[0].size;
+}
+
+const row = (cells) => `| ${cells.join(' | ')} |`;
+const kilobytes = (bytes) => String(Math.round(bytes / 1000));
+
+/** The part of a README between its marks; throws when they are not there once each. */
+export function between(markdown) {
+  const parts = markdown.split(begin);
+  const inner = parts[1]?.split(end) ?? [];
+  if (parts.length !== 2 || inner.length !== 2) throw new Error(`expected one ${begin} … ${end}`);
+  return { before: parts[0], table: inner[0], after: inner[1] };
+}
+
+/** A README with its table made anew. */
+export function withSizes(markdown, { head, tarball }, sizes, tarballBytes) {
+  const { before, after } = between(markdown);
+  const rows = [
+    ...[head, head.map((_, i) => (i === 0 ? '---' : '--:'))],
+    ...Object.entries(sizes).map(([name, all]) => [`\`${name}\``, ...all.map(kilobytes)]),
+    [tarball, '', kilobytes(tarballBytes), ''],
+  ];
+  return `${before}${begin}\n${rows.map(row).join('\n')}\n${end}${after}`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [sizes, tarballBytes] = [measure(), tarballSize()];
+  for (const [path, words] of Object.entries(readmes)) {
+    const file = join(root, path);
+    writeFileSync(file, withSizes(readFileSync(file, 'utf8'), words, sizes, tarballBytes));
+  }
+  console.log(between(readFileSync(join(root, 'README.md'), 'utf8')).table.trim());
+}

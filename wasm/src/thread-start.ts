@@ -1,0 +1,13 @@
+/** What a worker is told before it becomes a thread. It answers with {@link threadReady}. */
+export interface ThreadStart {
+  readonly module: WebAssembly.Module;
+  /** Shared with the caller and the other threads. */
+  readonly memory: WebAssembly.Memory;
+  /** Where the function void(stack, bytes) that serves the pool is in the module's table. */
+  readonly entry: number;
+  /** A stack of its own. */
+  readonly stack: number;
+  readonly stackBytes: number;
+}
+
+export const threadReady = 'qkv thread ready';

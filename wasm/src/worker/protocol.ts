@@ -1,0 +1,130 @@
+// What goes between the two sides. Every message is an object with the key below and nobody else's messages
+// have it, so a worker or port may be used for other things too.
+
+import { tagOf } from '../check.js';
+import type { QkvErrorCode } from '../error.js';
+import type { EngineInfo, InitOptions } from '../types.js';
+
+/** Its value is the session: the name of one engine's conversation. */
+export const key = 'qkv/worker';
+
+/** Stands where a handle of the worker is meant. */
+export const handleKey = 'qkv/handle';
+export interface HandleMark {
+  readonly [handleKey]: number;
+}
+
+/** What a Response holds, which cannot be sent itself. */
+export interface SentResponse {
+  readonly 'qkv/response': { url: string; status: number; type: string | null; body: ArrayBuffer };
+}
+
+export const makers = ['tensor', 'kvCache', 'multiHeadAttention', 'transformerBlock'] as const;
+export type Maker = (typeof makers)[number];
+export const isMaker = (method: string): method is Maker =>
+  (makers as readonly string[]).includes(method);
+
+export type Ask =
+  | { readonly id: number; readonly init: InitOptions; readonly watched: boolean }
+  | {
+      readonly id: number;
+      /** Of the handle, or of the engine. */
+      readonly method: string;
+      readonly target: number | undefined;
+      readonly args: readonly unknown[];
+    }
+  | { readonly end: true };
+export type Request = { readonly [key]: string } & Ask;
+
+export interface SentError {
+  readonly code: QkvErrorCode;
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly cause: { readonly name: string; readonly message: string } | undefined;
+}
+
+/** What a handle is like, for those who cannot look. */
+export interface SentHandle {
+  readonly id: number;
+  readonly shape?: readonly number[];
+  readonly capacity?: number;
+}
+
+export interface Ready {
+  readonly info: EngineInfo;
+  /** Whether the worker holds a lock of the session's name for as long as it lives. */
+  readonly lock: boolean;
+}
+
+export interface Answer {
+  readonly id: number;
+  readonly ready?: Ready;
+  readonly value?: unknown;
+  readonly handle?: SentHandle;
+  readonly error?: SentError;
+  /** Of the caches that the call used, in the order in which they were named. */
+  readonly lengths: readonly number[];
+}
+/** Instead of a session: to whom it may concern. */
+export const everyone = '*';
+
+/** An answer; or that the worker listens now; or that it could not read a message. */
+export type Reply = { readonly [key]: string } & (
+  Answer | { readonly hello: true } | { readonly unreadable: true }
+);
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+export const isOurs = (message: unknown): message is { readonly [key]: string } =>
+  isRecord(message) && typeof message[key] === 'string';
+
+export const isMark = (value: unknown): value is HandleMark =>
+  isRecord(value) && typeof value[handleKey] === 'number';
+
+/**
+ * A copy with `leaf(value, path)` for everything that is no plain object or array, and for objects that `leaf`
+ * wants: those for which it returns anything but `descend`.
+ */
+export const descend = Symbol('descend');
+export function rebuild(
+  value: unknown,
+  path: string,
+  leaf: (value: unknown, path: string) => unknown,
+): unknown {
+  const kept = leaf(value, path);
+  if (kept !== descend) return kept;
+  if (Array.isArray(value)) {
+    // Numbers are most of what arrays hold; a copy keeps their holes, too.
+    return value.some((element) => isRecord(element) || typeof element === 'function')
+      ? value.map((element, i) => rebuild(element, `${path}[${i}]`, leaf))
+      : value.slice();
+  }
+  const prefix = path === '' ? '' : `${path}.`;
+  const parts = Object.entries(ownFields(value as object));
+  return Object.fromEntries(
+    parts.map(([name, part]) => [name, rebuild(part, prefix + name, leaf)]),
+  );
+}
+
+/** An array of somebody's own class may have accessors, which are no entries. */
+function ownFields(value: object): object {
+  if (!('data' in value && 'shape' in value)) return value;
+  return { data: value.data, shape: value.shape };
+}
+
+/** Whether `rebuild` can look inside. */
+export const isPlain = (value: unknown): value is object =>
+  Array.isArray(value) || (isRecord(value) && tagOf(value) === 'Object');
+
+/** The buffers of the arrays in `value`, each once, without those that are shared between threads. */
+export function buffersOf(value: unknown): ArrayBuffer[] {
+  const found = new Set<ArrayBuffer>();
+  rebuild(value, '', (part) => {
+    if (isPlain(part)) return descend;
+    const buffer = ArrayBuffer.isView(part) ? part.buffer : part;
+    if (tagOf(buffer) === 'ArrayBuffer') found.add(buffer as ArrayBuffer);
+    return undefined;
+  });
+  return [...found];
+}
