@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
-import { catalogues, contentSecurityPolicy, paintOnce } from './build/plugins';
+import { firstView } from './build/first_view';
+import { math } from './build/math';
+import { catalogues, contentSecurityPolicy, paintOnce, panels } from './build/plugins';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -8,7 +10,7 @@ export default defineConfig({
   root: here('.'),
   base: './', // the page works from any folder of any static host
   resolve: { alias: { qkv: here('../dist/index.js') } },
-  plugins: [catalogues(), contentSecurityPolicy(), paintOnce()],
+  plugins: [math(), panels(), firstView(), catalogues(), contentSecurityPolicy(), paintOnce()],
   worker: { format: 'es' },
   build: {
     outDir: here('../dist/web'),

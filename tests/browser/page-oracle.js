@@ -4,23 +4,24 @@ const U = 2 ** -24; // unit roundoff of float32
 const gamma = (n) => (n * U) / (1 - n * U);
 
 export const dModel = 64;
-export const numHeads = 4;
-const dK = dModel / numHeads;
+export const dK = 16;
 
-/** x W in float64, and with absolute values throughout: what the rounding errors scale with. */
-function project(x, weight, tokens) {
-  const value = new Float64Array(tokens * dModel);
-  const size = new Float64Array(tokens * dModel);
+/** x W + b in float64, and with absolute values throughout: what the rounding errors scale with. */
+function project(x, weight, bias) {
+  const tokens = x.length / dModel;
+  const columns = weight.length / dModel;
+  const value = Float64Array.from({ length: tokens * columns }, (_, at) => bias[at % columns] ?? 0);
+  const size = value.map(Math.abs);
   for (let t = 0; t < tokens; t++) {
     for (let i = 0; i < dModel; i++) {
-      for (let j = 0; j < dModel; j++) {
-        const product = x[t * dModel + i] * weight[i * dModel + j];
-        value[t * dModel + j] += product;
-        size[t * dModel + j] += Math.abs(product);
+      for (let j = 0; j < columns; j++) {
+        const product = x[t * dModel + i] * weight[i * columns + j];
+        value[t * columns + j] += product;
+        size[t * columns + j] += Math.abs(product);
       }
     }
   }
-  return { value, error: size.map((s) => gamma(dModel) * s) };
+  return { value, error: size.map((s) => gamma(dModel + 1) * s) };
 }
 
 /** One logit q.k / (sqrt(dK) tau) and a bound of its error in float32, in any order of summation. */
@@ -60,21 +61,30 @@ function softmax(logits) {
   return { weights, bounds, entropy };
 }
 
-/** Weights [numHeads, T, T], their bounds, and the entropy of each row [numHeads, T]. */
-export function layer({ x, wq, wk, tokens, causal, temperature }) {
-  const [q, k] = [project(x, wq, tokens), project(x, wk, tokens)];
-  const weights = new Float64Array(numHeads * tokens * tokens);
+/** The keys [first, end) that a query may read under a mask of the page. */
+export function allowedKeys(mask, row, tokens) {
+  if (mask === 'none') return [0, tokens];
+  return [mask === 'window' ? Math.max(0, row - 3) : 0, row + 1];
+}
+
+/** Weights [heads, T, T], their bounds, and the entropy of each row [heads, T]. */
+export function layer({ x, wq, wk, bq, mask, temperature }) {
+  const tokens = x.length / dModel;
+  const columns = wq.length / dModel;
+  const heads = columns / dK;
+  const [q, k] = [project(x, wq, bq), project(x, wk, [])];
+  const weights = new Float64Array(heads * tokens * tokens);
   const bounds = new Float64Array(weights.length);
-  const entropy = new Float64Array(numHeads * tokens);
-  for (let h = 0; h < numHeads; h++) {
+  const entropy = new Float64Array(heads * tokens);
+  for (let h = 0; h < heads; h++) {
     for (let i = 0; i < tokens; i++) {
-      const allowed = causal ? i + 1 : tokens;
-      const logits = Array.from({ length: allowed }, (_, j) =>
-        logit(q, k, i * dModel + h * dK, j * dModel + h * dK, temperature),
+      const [first, end] = allowedKeys(mask, i, tokens);
+      const logits = Array.from({ length: end - first }, (_, j) =>
+        logit(q, k, i * columns + h * dK, (first + j) * columns + h * dK, temperature),
       );
       const row = softmax(logits);
-      weights.set(row.weights, (h * tokens + i) * tokens);
-      bounds.set(row.bounds, (h * tokens + i) * tokens);
+      weights.set(row.weights, (h * tokens + i) * tokens + first);
+      bounds.set(row.bounds, (h * tokens + i) * tokens + first);
       entropy[h * tokens + i] = row.entropy;
     }
   }
@@ -110,7 +120,7 @@ const cividis = [
 /** The colour of a weight on one of the page's scales, by the same 256 steps. */
 export function colourOf(weight, scale) {
   const log = weight <= 1e-6 ? 0 : 1 + Math.log10(weight) / 6;
-  const on = { linear: weight, sqrt: Math.sqrt(weight), log }[scale];
+  const on = { weights: weight, sqrt: Math.sqrt(weight), log }[scale];
   const at = (Math.round(on * 255) / 255) * (cividis.length - 1);
   const low = cividis[Math.floor(at)];
   const high = cividis[Math.ceil(at)];

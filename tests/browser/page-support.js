@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { serve } from '../../tools/serve.js';
-import { numHeads } from './page-oracle.js';
 
 const ARGUMENTS = [
   '--no-sandbox',
@@ -20,7 +19,7 @@ export const examples = {
   zh: '猫坐在垫子上，因为它累了。',
 };
 
-async function startBrowser() {
+export async function startSite() {
   const server = await serve({ port: 0 });
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -63,7 +62,7 @@ export async function openPage({ browser, url }, options = {}) {
 export function useSite() {
   let site;
   before(async () => {
-    site = await startBrowser();
+    site = await startSite();
   });
   after(async () => {
     await site?.close();
@@ -85,16 +84,25 @@ export function useSite() {
   return { site: () => site, pageTest };
 }
 
-/** Waits until the frame on the screen is the answer to the state as it is now. */
+/** Waits until the frame on the screen, and all that follows it, is the answer to the state as it is now. */
 export async function settle(page) {
   await page.waitForFunction(() => {
-    const { state, tokens, frame } = window.__qkv.snapshot();
-    if (!frame) return false;
-    const { request } = frame;
-    const same = ['positions', 'causal', 'temperature', 'seed', 'shift'];
+    const { state, tokens, frame, report } = window.__qkv.snapshot();
+    if (!frame || report?.id !== frame.id) return false;
+    const { layer, view, shift, row } = frame.request;
+    const same = ['source', 'positions', 'mask', 'temperature', 'seed'];
     return (
-      request.tokens.join('\0') === tokens.join('\0') &&
-      same.every((key) => request[key] === state[key])
+      layer.tokens.join('\0') === tokens.join('\0') &&
+      same.every((key) => layer[key] === state[key]) &&
+      view.head === Math.min(state.head, frame.numHeads - 1) &&
+      (view.show === state.show || state.look === 'arcs') &&
+      JSON.stringify(layer.numbers) === JSON.stringify(state.numbers) &&
+      shift === state.shift &&
+      row.query === state.rowQuery &&
+      row.masked === state.rowMasked &&
+      row.scale === state.rowScale &&
+      row.subtractMax === state.rowMax &&
+      (tokens.length === 0 || report.check !== null)
     );
   });
   await nextFrame(page);
@@ -113,45 +121,43 @@ export async function set(page, patch) {
   await settle(page);
 }
 
-/** State and tensors, the typed arrays as plain ones. */
+const plain = `(value) => JSON.parse(JSON.stringify(value, (_key, part) =>
+  ArrayBuffer.isView(part) ? Array.from(part) : part === Infinity || part === -Infinity ? String(part) : part))`;
+
+/** The state and what is on the screen, typed arrays as plain ones. */
 export function snapshot(page) {
-  return page.evaluate(() =>
-    JSON.parse(
-      JSON.stringify(window.__qkv.snapshot(), (_key, value) =>
-        ArrayBuffer.isView(value) ? Array.from(value) : value,
-      ),
-    ),
-  );
+  return page.evaluate(`(${plain})(window.__qkv.snapshot())`);
 }
 
-/** The arguments of the oracle's layer(), taken from a frame. */
-export function layerOf({ x, projections, request }) {
-  const { causal, temperature, tokens } = request;
-  return { x, wq: projections.wq, wk: projections.wk, tokens: tokens.length, causal, temperature };
+/** Everything the worker holds: the inputs of the layer, and weights, scores and entropies of every head. */
+export function tensors(page) {
+  return page.evaluate(`window.__qkv.tensors().then(${plain})`);
 }
 
-export const weightOf = (frame, head, row, col) => {
-  const count = frame.request.tokens.length;
-  return frame.weights[(head * count + row) * count + col];
-};
-
-export function meanEntropies({ entropy, request }) {
-  const count = request.tokens.length;
-  return Array.from({ length: numHeads }, (_, head) => {
-    const rows = entropy.slice(head * count, (head + 1) * count);
-    return rows.reduce((a, b) => a + b) / count;
-  });
+/** The arguments of the oracle's layer(). */
+export function layerOf({ x, wq, wk, bq, request }) {
+  const { mask, temperature } = request.layer;
+  return { x, wq, wk, bq, mask, temperature };
 }
+
+/** The weights, or entropies, of all heads one after another. */
+export const allOf = ({ heads }, what) => heads.flatMap((head) => head[what]);
+
+export const weightOf = ({ heads, request }, head, row, col) =>
+  heads[head].weights[row * request.layer.tokens.length + col];
+
+export const meanEntropies = ({ heads }) =>
+  heads.map(({ entropy }) => entropy.reduce((a, b) => a + b) / entropy.length);
 
 /**
  * RGB of the `size` x `size` pixels around the middle of each given cell, read from a copy: reading a
  * canvas again and again makes the browser warn.
  */
-export function pixelsAt(page, panel, cells, size = 1) {
+export function pixelsAt(page, matrix, cells, size = 1) {
   return page.evaluate(
     ([name, list, side]) => {
       const matrix = document.querySelector(`${name} qkv-matrix`);
-      const { width, height } = matrix.canvas;
+      const { width, height } = matrix.size;
       const copy = new OffscreenCanvas(width, height);
       const context = copy.getContext('2d', { willReadFrequently: true });
       context.drawImage(matrix.canvas, 0, 0);
@@ -162,18 +168,26 @@ export function pixelsAt(page, panel, cells, size = 1) {
         return Array.from({ length: side * side }, (_, i) => [...data.slice(4 * i, 4 * i + 3)]);
       });
     },
-    [panel, cells, size],
+    [matrix, cells, size],
   );
+}
+
+/** Brings a panel onto the screen, and with it its script and its pictures. */
+export async function visit(page, id) {
+  await page.evaluate((name) => document.getElementById(name).scrollIntoView(), id);
+  await page.waitForFunction((name) => customElements.get(`qkv-panel-${name}`), id);
+  await settle(page);
+  await nextFrame(page);
 }
 
 /** Moves the pointer to the middle of a cell of the enlarged map. */
 export async function pointAt(page, cell) {
   const at = await page.evaluate((target) => {
-    const matrix = document.querySelector('qkv-map qkv-matrix');
+    const matrix = document.querySelector('qkv-picture qkv-matrix');
     matrix.scrollIntoView({ block: 'center' });
     const { x, y } = matrix.cellCentre(target);
     const box = matrix.canvas.getBoundingClientRect();
-    const scale = box.width / matrix.canvas.width;
+    const scale = box.width / matrix.size.width;
     return { x: box.left + x * scale, y: box.top + y * scale };
   }, cell);
   await page.mouse.move(at.x, at.y);

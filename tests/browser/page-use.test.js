@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as support from './page-support.js';
 
-const { nextFrame, pointAt, readNumber, set, settle, snapshot, weightOf } = support;
+const { nextFrame, pointAt, readNumber, set, settle, snapshot, tensors, visit, weightOf } = support;
 const ENGLISH = support.examples.en;
 const CHINESE = support.examples.zh;
 const { site, pageTest } = support.useSite();
@@ -18,14 +18,19 @@ pageTest(
       const weight = readNumber(await page.textContent('qkv-readout .weight'));
       return { weight, pair: await page.textContent('qkv-readout .pair') };
     };
-    const { frame } = await snapshot(page);
+    await set(page, { source: 'random' });
+    const all = await tensors(page);
     const cell = { row: 9, col: 2 };
     const at = await pointAt(page, cell);
-    const exact = weightOf(frame, 0, cell.row, cell.col);
+    await settle(page);
+    const exact = weightOf(all, 0, cell.row, cell.col);
     const first = await told();
     assert.ok(Math.abs(first.weight / exact - 1) < 1e-5, 'six digits');
     assert.match(first.pair, /tired.*9.*→.*sat.*2/s);
-    const rank = frame.weights.slice(9 * 11, 9 * 11 + 10).filter((weight) => weight > exact).length;
+    const row = all.heads[0].weights.slice(9 * 11, 9 * 11 + 10);
+    const rank = row.filter((weight) => weight > exact).length;
+    const score = readNumber(await page.textContent('.score'));
+    assert.ok(Math.abs(score / all.heads[0].scores[9 * 11 + 2] - 1) < 1e-5);
     assert.match(await page.textContent('.rank'), new RegExp(`^${rank + 1} of 10$`));
     await page.mouse.click(at.x, at.y);
     await pointAt(page, { row: 5, col: 1 });
@@ -40,29 +45,43 @@ pageTest(
 pageTest('choosing a token fills the others by its weights', {}, async (page) => {
   await page.locator('.chip', { hasText: 'because' }).click();
   await nextFrame(page);
-  const { frame, query } = await snapshot(page);
-  assert.equal(frame.request.tokens[query], 'because');
+  await settle(page);
+  const { query, tokens } = await snapshot(page);
+  const all = await tensors(page);
+  assert.equal(tokens[query], 'because');
   const shares = await page.locator('.chip .share').allTextContents();
   shares.forEach((share, col) => {
     if (col > query) assert.equal(share, '–');
-    else assert.ok(Math.abs(Number(share) - weightOf(frame, 0, query, col)) <= 5.1e-4);
+    else assert.ok(Math.abs(Number(share) - weightOf(all, 0, query, col)) <= 5.1e-4);
   });
 });
 
 pageTest('the keyboard walks the map and the live region says where it is', {}, async (page) => {
+  await set(page, { source: 'random' });
+  const spoken = async () => {
+    await page.waitForTimeout(400); // the region waits until the keys rest
+    return page.textContent('qkv-picture .matrix-stage ~ [role=status]');
+  };
   const said = async (wanted) => {
     await page.waitForFunction(
-      (text) => document.querySelector('qkv-map [role=status]').textContent.includes(text),
+      (text) =>
+        document
+          .querySelector('qkv-picture .matrix-stage ~ [role=status]')
+          .textContent.includes(text),
       wanted,
     );
   };
-  const plot = page.locator('qkv-map .matrix-plot');
+  const plot = page.locator('qkv-picture .matrix-plot');
   await plot.focus();
-  const { frame, shown } = await snapshot(page);
+  const { shown } = await snapshot(page);
+  const all = await tensors(page);
   await page.keyboard.press('ArrowUp');
   const row = shown.row - 1;
-  const weight = weightOf(frame, 0, row, shown.col);
+  const weight = weightOf(all, 0, row, shown.col);
   await said(`query ${row} “because”, key ${shown.col} “the”: weight ${weight.toPrecision(6)}`);
+  await page.keyboard.press('m');
+  const rank = Number(/rank (\d+)/.exec(await spoken())?.[1]);
+  assert.ok(rank >= 2, 'm goes to a smaller weight of the row');
   await page.keyboard.press('End');
   await said('masked');
   await page.keyboard.press('Home');
@@ -77,26 +96,51 @@ pageTest('the keyboard walks the map and the live region says where it is', {}, 
 });
 
 pageTest('Tab reaches every control, and each shows that it has the focus', {}, async (page) => {
+  await set(page, { source: 'random' });
+  for (const id of ['row', 'positions', 'checks', 'use']) await visit(page, id);
+  await page.evaluate(() => {
+    scrollTo(0, 0);
+    document.activeElement.blur();
+  });
   const wanted = new Set([
     '.skip',
+    '.share',
+    '.teacher',
     '.language',
     '.theme',
     '#text',
-    '.chip input',
     '#temperature',
     '#temperature-number',
-    '#causal',
-    '#positions',
+    '#choose-head',
+    '#choose-mask',
+    '#choose-positions',
+    '#choose-length',
+    '#choose-tokenizer',
+    '#choose-source',
     '#seed',
     '#new-seed',
+    '.chip input',
+    '.menu summary',
+    '[name=look]',
+    '[name=show]',
+    '#minus',
+    'qkv-picture .matrix-plot',
+    '#sort',
     '.head input',
-    'qkv-map .matrix-plot',
-    '[name=scale]',
-    'qkv-positions .matrix-plot',
+    '[name=row-query]',
+    '.more-keys',
+    '#row-scale',
+    '#row-max',
+    '.break',
+    '.to-map',
+    'input[data-of=q]',
+    'input[data-of=v]',
+    'input[data-key]',
+    'qkv-encoding .matrix-plot',
     '#shift',
     '.copy',
   ]);
-  for (let presses = 0; presses < 60 && wanted.size > 0; presses++) {
+  for (let presses = 0; presses < 120 && wanted.size > 0; presses++) {
     await page.keyboard.press('Tab');
     const { reached, ring } = await page.evaluate(
       (selectors) => {
@@ -118,8 +162,13 @@ pageTest('Tab reaches every control, and each shows that it has the focus', {}, 
 });
 
 pageTest('targets are large enough for a finger', { width: 390, height: 844 }, async (page) => {
+  await page.click('.unfold');
   const small = await page.evaluate(() =>
-    [...document.querySelectorAll('button, input, textarea, .face, .segmented span')]
+    [
+      ...document.querySelectorAll(
+        'button, input, select, summary, textarea, .face, .segmented span',
+      ),
+    ]
       .filter((element) => element.checkVisibility() && !element.closest('label .visually-hidden'))
       .filter((element) => !element.matches('.chip input, .head input, .segmented input'))
       .map((element) => ({
@@ -141,6 +190,7 @@ for (const [width, locale] of [
   [320, 'zh-CN'],
 ]) {
   pageTest(`${width} px in ${locale} has no horizontal scroll`, { width, locale }, async (page) => {
+    for (const id of ['row', 'positions', 'checks', 'use']) await visit(page, id);
     for (const text of [
       CHINESE,
       ENGLISH,
@@ -151,13 +201,30 @@ for (const [width, locale] of [
       await set(page, { text });
       const widths = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
       assert.ok(widths[0] <= widths[1], `${widths} with ${text.slice(0, 20)}`);
-      const plot = await page.locator('qkv-map .matrix-plot').boundingBox();
+      const plot = await page.locator('qkv-picture .matrix-plot').boundingBox();
       const count = (await snapshot(page)).tokens.length;
       const enough = Math.min(width / 2, 72 * count); // a cell is never wider than that
       assert.ok(plot.width >= enough && plot.x + plot.width <= width, JSON.stringify(plot));
     }
   });
 }
+
+test('a worker that did not come is asked for again, and paints', { timeout: 60_000 }, async () => {
+  const prepare = (page) => page.route('**/worker-*.js', (route) => route.abort());
+  const { page, close } = await support.openPage(site(), { prepare });
+  try {
+    await page.locator('.failure').waitFor();
+    await page.click('.theme'); // what happens meanwhile must not get in the way
+    await page.unroute('**/worker-*.js');
+    await page.locator('.failure button').click();
+    await settle(page);
+    await nextFrame(page);
+    const [[pixel]] = await support.pixelsAt(page, 'qkv-picture', [{ row: 7, col: 1 }]);
+    assert.ok(pixel[0] > 220 && pixel[2] < 130, `it reads cat: ${pixel}`);
+  } finally {
+    await close();
+  }
+});
 
 for (const [locale, words] of [
   ['en-US', /could not be loaded/],
@@ -173,7 +240,7 @@ for (const [locale, words] of [
       assert.match(text, words);
       assert.match(text, /load_failed: .{10}/, 'the message of the engine');
       assert.ok((await page.locator('.chip').count()) > 5, 'the sentence is there');
-      assert.ok(await page.isVisible('qkv-map .placeholder'));
+      assert.ok(await page.isVisible('qkv-picture .placeholder'));
       assert.ok(!(await page.isVisible('qkv-readout')));
       await page.unroute('**/*.wasm');
       await failure.locator('button').click();

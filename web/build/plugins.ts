@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'vite';
+import { escapeHtml } from './html';
 import { compareCatalogues, type Catalogue } from './compare';
+import { PANEL_IDS } from '../src/panels/table';
 import { parseRich, type RichPart } from '../src/rich';
 
 const POLICY = [
@@ -15,9 +17,6 @@ function readCatalogue(language: string): Catalogue {
   const file = new URL(`../src/catalogues/${language}.json`, import.meta.url);
   return JSON.parse(readFileSync(file, 'utf8')) as Catalogue;
 }
-
-const escapeHtml = (text: string) =>
-  text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
 
 function partToHtml({ kind, text }: RichPart): string {
   const escaped = escapeHtml(text);
@@ -52,6 +51,23 @@ export function catalogues(): Plugin {
           })
           .replace(/%([\w.]+)%/g, (_all, key: string) => escapeHtml(text(key)));
       },
+    },
+  };
+}
+
+/** A section for every panel of the table, below the sentence. */
+export function panels(): Plugin {
+  const section = (id: string) => `
+      <section id="${id}" aria-labelledby="${id}-title">
+        <div class="section-head"><h2 id="${id}-title" data-t="${id}.title"></h2></div>
+        <p data-t="${id}.intro"></p>
+        <qkv-panel-${id} data-panel></qkv-panel-${id}>
+      </section>`;
+  return {
+    name: 'panels',
+    transformIndexHtml: {
+      order: 'pre',
+      handler: (html) => html.replace('<!-- panels -->', PANEL_IDS.map(section).join('')),
     },
   };
 }

@@ -1,5 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-import type { Frame } from './engine/protocol';
+import type { RowData } from './engine/protocol';
+import { allowedKeys } from './engine/mask';
+import type { Mask } from './state';
 
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
@@ -32,50 +34,47 @@ export function bytes(count: number): string {
     : `${Math.round(count / 2 ** 10)} KiB`;
 }
 
-/** Mean entropy of the rows of a head, and the mean of the largest each row could have, in nats. */
-export function headEntropy(frame: Frame, head: number): { mean: number; most: number } {
-  const count = frame.request.tokens.length;
-  let [sum, most] = [0, 0];
+/** The mean over all rows of the largest entropy each could have, in nats. */
+export function largestEntropy(mask: Mask, count: number): number {
+  let most = 0;
   for (let row = 0; row < count; row++) {
-    sum += frame.entropy[head * count + row]!;
-    most += Math.log(allowedKeys(frame, row));
+    const [first, end] = allowedKeys(mask, row, count);
+    most += Math.log(end - first);
   }
-  return { mean: sum / count, most: most / count };
+  return most / count;
 }
 
-/** How many keys a query may attend to. */
-export function allowedKeys(frame: Frame, row: number): number {
-  return frame.request.causal ? row + 1 : frame.request.tokens.length;
+/** Whether a query may read a key, and among how many. */
+export function isAllowed(mask: Mask, row: number, col: number, count: number): boolean {
+  const [first, end] = allowedKeys(mask, row, count);
+  return col >= first && col < end;
 }
 
-export function weightAt(frame: Frame, head: number, row: number, col: number): number {
-  const count = frame.request.tokens.length;
-  return frame.weights[(head * count + row) * count + col] ?? NaN;
+export function allowedCount(mask: Mask, row: number, count: number): number {
+  const [first, end] = allowedKeys(mask, row, count);
+  return end - first;
 }
 
-/** Rank of a key among the allowed keys of its row, 1 for the largest; equal weights share a rank. */
-export function rankInRow(frame: Frame, head: number, row: number, col: number): number {
-  const weight = weightAt(frame, head, row, col);
+/** Rank of a key among the keys of its row, 1 for the largest; equal weights share a rank. */
+export function rankInRow({ weights }: RowData, col: number): number {
+  const weight = weights[col]!;
   let rank = 1;
-  for (let j = 0; j < allowedKeys(frame, row); j++) {
-    if (weightAt(frame, head, row, j) > weight) rank++;
-  }
+  for (const other of weights) if (other > weight) rank++;
   return rank;
 }
 
-export function rowSum(frame: Frame, head: number, row: number): number {
+export function rowSum({ weights }: RowData): number {
   let sum = 0;
-  for (let j = 0; j < frame.request.tokens.length; j++) sum += weightAt(frame, head, row, j);
+  for (const weight of weights) sum += weight;
   return sum;
 }
 
 /** The column of the largest weight of a row that is smaller than `below`. */
-export function largestBelow(frame: Frame, head: number, row: number, below = Infinity): number {
+export function largestBelow({ weights }: RowData, below = Infinity): number {
   let best = 0;
   let largest = -1;
-  for (let j = 0; j < allowedKeys(frame, row); j++) {
-    const weight = weightAt(frame, head, row, j);
+  weights.forEach((weight, j) => {
     if (weight < below && weight > largest) [best, largest] = [j, weight];
-  }
+  });
   return best;
 }

@@ -1,37 +1,45 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-import { allowedKeys } from './numbers';
-import { MASKED, NOT_A_NUMBER } from './matrix/paint';
-import type { Frame } from './engine/protocol';
-import type { Scale } from './state';
+import type { Show } from './state';
 
 /** The smallest weight that the log scale tells apart. */
 const FLOOR = 1e-6;
 
-/** Where a weight in [0, 1] stands on the colour scale, from 0 to 1. */
-export function position(weight: number, scale: Scale): number {
-  if (scale === 'sqrt') return Math.sqrt(weight);
-  if (scale === 'log') return weight <= FLOOR ? 0 : 1 - Math.log10(weight) / Math.log10(FLOOR);
-  return weight;
+/** Where a value stands on its colour scale, from 0 to 1; `range` is the size of the ends of a signed one. */
+export function position(value: number, show: Show | 'difference', range: number): number {
+  switch (show) {
+    case 'weights':
+      return value;
+    case 'sqrt':
+      return Math.sqrt(value);
+    case 'log':
+      return value <= FLOOR ? 0 : 1 - Math.log10(value) / Math.log10(FLOOR);
+    default:
+      return range > 0 ? 0.5 + value / range / 2 : 0.5 + 0 * value;
+  }
+}
+
+export const isSigned = (show: Show | 'difference') => show === 'scores' || show === 'difference';
+
+/**
+ * The same among 256 colours; of a signed scale index 128 is exactly zero. `| 0` tells the engine that
+ * these are small integers: as floating point each would be an object on the heap.
+ */
+export function colourIndex(show: Show | 'difference', range: number): (value: number) => number {
+  if (show === 'weights') return (value) => (value * 255 + 0.5) | 0;
+  if (!isSigned(show)) return (value) => (position(value, show, range) * 255 + 0.5) | 0;
+  const factor = range > 0 ? 127 / range : 0;
+  return (value) => (128.5 + Math.min(127, Math.max(-127, factor * value))) | 0;
 }
 
 /** The numbers written under the colour scale. */
-export const TICKS: Record<Scale, readonly number[]> = {
-  linear: [0, 0.25, 0.5, 0.75, 1],
-  sqrt: [0, 0.01, 0.1, 0.25, 0.5, 1],
-  log: [1e-6, 1e-4, 1e-2, 1],
-};
-
-/** The colour of every cell of one head: the future is masked, not a small weight. */
-export function weightCells(frame: Frame, head: number, scale: Scale): Int16Array {
-  const count = frame.request.tokens.length;
-  const cells = new Int16Array(count * count).fill(MASKED);
-  const weights = frame.weights.subarray(head * count * count, (head + 1) * count * count);
-  for (let row = 0; row < count; row++) {
-    const end = row * count + allowedKeys(frame, row);
-    for (let at = row * count; at < end; at++) {
-      const index = Math.round(position(weights[at]!, scale) * 255);
-      cells[at] = Number.isNaN(index) ? NOT_A_NUMBER : index;
-    }
+export function ticks(show: Show | 'difference', range: number): readonly number[] {
+  switch (show) {
+    case 'weights':
+      return [0, 0.25, 0.5, 0.75, 1];
+    case 'sqrt':
+      return [0, 0.01, 0.1, 0.25, 0.5, 1];
+    case 'log':
+      return [1e-6, 1e-4, 1e-2, 1];
+    default:
+      return range > 0 ? [-range, 0, range] : [0];
   }
-  return cells;
 }

@@ -1,32 +1,76 @@
 import { defaultText, LANGUAGES, type Language } from './i18n';
-import { MAX_TEXT, MAX_TOKENS } from './tokenizer';
-import { NUM_HEADS } from './engine/model';
+import { MAX_TEXT, MAX_TOKENS, TOKENIZERS, type Tokenizer } from './tokenizer';
+import { MAX_HEADS, SOURCES, type Source } from './engine/sources';
+import {
+  MAX_KEYS,
+  readNumbers,
+  sameNumbers,
+  WORKED_EXAMPLE,
+  writeNumbers,
+  type NumberSet,
+} from './numbersets';
+import { PANEL_IDS, type PanelId } from './panels/table';
 
-export const SCALES = ['linear', 'sqrt', 'log'] as const;
-export type Scale = (typeof SCALES)[number];
+/** What the enlarged map shows: scores before the softmax, or weights on one of three scales. */
+export const SHOWS = ['scores', 'weights', 'sqrt', 'log'] as const;
+export type Show = (typeof SHOWS)[number];
+export const MASKS = ['none', 'causal', 'window'] as const;
+export type Mask = (typeof MASKS)[number];
+export const POSITIONS = ['none', 'sinusoidal'] as const;
+export type Positions = (typeof POSITIONS)[number];
+export const ORDERS = ['number', 'entropy', 'distance', 'first'] as const;
+export type Order = (typeof ORDERS)[number];
+export const LOOKS = ['map', 'arcs'] as const;
+export type Look = (typeof LOOKS)[number];
 
 /** Everything the page shows follows from this one object, and a link carries all of it. */
 export interface State {
   readonly language: Language;
+  /** The panel the link leads to. */
+  readonly panel: PanelId | null;
   readonly text: string;
-  readonly positions: boolean;
-  readonly causal: boolean;
+  readonly tokenizer: Tokenizer;
+  /** Tokens the layer reads, the text repeated or cut to fit; null: as many as the text has. */
+  readonly length: number | null;
+  readonly source: Source;
+  readonly positions: Positions;
+  readonly mask: Mask;
   readonly temperature: number;
   readonly head: number;
+  /** The head that is subtracted from the shown one. */
+  readonly other: number | null;
   readonly seed: number;
   /** The token whose row is told; null: the page chooses. */
   readonly query: number | null;
-  readonly scale: Scale;
+  readonly show: Show;
+  readonly look: Look;
+  readonly order: Order;
   /** k of PE(p + k) = M_k PE(p). */
   readonly shift: number;
+  /** The numbers of the panel that follows one row, and of the source `yours`. */
+  readonly numbers: NumberSet;
+  /** Which of its queries that panel follows. */
+  readonly rowQuery: number;
+  /** Keys it leaves out, a bit for each. */
+  readonly rowMasked: number;
+  /** Its factor on q.k; null: 1 / sqrt(d_k). */
+  readonly rowScale: number | null;
+  /** Whether it subtracts the maximum before exp. */
+  readonly rowMax: boolean;
+  /** Whether controls are shown; a teacher may hide them. */
+  readonly controls: boolean;
 }
 
 export const LIMITS = {
   temperature: [0.05, 20],
-  head: [0, NUM_HEADS - 1],
+  head: [0, MAX_HEADS - 1],
   seed: [0, 999999],
   query: [0, MAX_TOKENS - 1],
+  length: [1, MAX_TOKENS],
   shift: [0, 128],
+  rowQuery: [0, MAX_KEYS - 1],
+  rowMasked: [0, 2 ** MAX_KEYS - 1],
+  rowScale: [-1e4, 1e4],
 } as const;
 
 const VERSION = '1';
@@ -34,15 +78,28 @@ const VERSION = '1';
 export function initialState(language: Language): State {
   return {
     language,
+    panel: null,
     text: defaultText(language),
-    positions: true,
-    causal: true,
+    tokenizer: 'word',
+    length: null,
+    source: 'constructed',
+    positions: 'sinusoidal',
+    mask: 'causal',
     temperature: 1,
     head: 0,
+    other: null,
     seed: 7,
     query: null,
-    scale: 'linear',
+    show: 'weights',
+    look: 'map',
+    order: 'number',
     shift: 5,
+    numbers: WORKED_EXAMPLE,
+    rowQuery: 0,
+    rowMasked: 0,
+    rowScale: null,
+    rowMax: true,
+    controls: true,
   };
 }
 
@@ -53,26 +110,39 @@ interface Field<T> {
   readonly read: (raw: string) => T | undefined;
 }
 
-function clamp(value: number, [low, high]: readonly [number, number]): number {
+type Limits = readonly [low: number, high: number];
+
+export function clamp(value: number, [low, high]: Limits): number {
   return Math.min(high, Math.max(low, value));
 }
 
+const significant = (value: number, digits: number) => Number(value.toPrecision(digits));
+
 /** Three significant digits: what the slider, the box and the link all show. */
 export function clampTemperature(value: number): number {
-  return clamp(Number(value.toPrecision(3)), LIMITS.temperature);
+  return clamp(significant(value, 3), LIMITS.temperature);
 }
 
-function readNumber(raw: string): number | undefined {
-  const value = Number(raw);
-  return raw.trim() !== '' && Number.isFinite(value) ? value : undefined;
+export function clampScale(value: number): number {
+  const scale = clamp(significant(value, 4), LIMITS.rowScale);
+  return scale === 0 ? 0 : scale;
 }
 
-function integer(key: string, limits: readonly [number, number]): Field<number> {
+/** A field of numbers that `clean` brings into range. */
+function number(key: string, clean: (value: number) => number): Field<number> {
   const read = (raw: string) => {
-    const value = readNumber(raw);
-    return value === undefined ? undefined : clamp(Math.round(value), limits);
+    const value = Number(raw);
+    return raw.trim() !== '' && Number.isFinite(value) ? clean(value) : undefined;
   };
   return { key, write: String, read };
+}
+
+const integer = (key: string, limits: Limits) =>
+  number(key, (value) => clamp(Math.round(value), limits) + 0);
+
+/** The same for a field that may be null, which is its default and never written. */
+function optional<T>(field: Field<T>): Field<T | null> {
+  return { ...field, write: (value) => (value === null ? '' : field.write(value)) };
 }
 
 function choice<T extends string>(key: string, options: readonly T[]): Field<T> {
@@ -91,72 +161,74 @@ const text: Field<string> = {
   read: (raw) => raw.slice(0, MAX_TEXT),
 };
 
-const temperature: Field<number> = {
-  key: 'tau',
-  write: String,
-  read(raw) {
-    const value = readNumber(raw);
-    return value === undefined ? undefined : clampTemperature(value);
-  },
-};
-
-const queryNumber = integer('q', LIMITS.query);
-const query: Field<number | null> = {
-  ...queryNumber,
-  write: (value) => (value === null ? '' : String(value)),
-};
-
-/** The order is the order of the link. `language` comes first: the default text depends on it. */
+/** The order is the order of the link. */
 const FIELDS: { readonly [K in keyof State]: Field<State[K]> } = {
   language: choice('lang', LANGUAGES),
+  panel: optional(choice('p', PANEL_IDS)),
   text,
-  positions: flag('pe'),
-  causal: flag('causal'),
-  temperature,
+  tokenizer: choice('tok', TOKENIZERS),
+  length: optional(integer('T', LIMITS.length)),
+  source: choice('src', SOURCES),
+  positions: choice('pe', POSITIONS),
+  mask: choice('mask', MASKS),
+  temperature: number('tau', clampTemperature),
   head: integer('h', LIMITS.head),
+  other: optional(integer('minus', LIMITS.head)),
   seed: integer('seed', LIMITS.seed),
-  query,
-  scale: choice('scale', SCALES),
+  query: optional(integer('q', LIMITS.query)),
+  show: choice('show', SHOWS),
+  look: choice('look', LOOKS),
+  order: choice('sort', ORDERS),
   shift: integer('k', LIMITS.shift),
+  numbers: { key: 'n', write: writeNumbers, read: readNumbers },
+  rowQuery: integer('rq', LIMITS.rowQuery),
+  rowMasked: integer('rm', LIMITS.rowMasked),
+  rowScale: optional(number('rs', clampScale)),
+  rowMax: flag('rmax'),
+  controls: flag('controls'),
 };
 
-function readField<K extends keyof State>(name: K, from: URLSearchParams, fallback: State) {
+const NAMES = Object.keys(FIELDS) as (keyof State)[];
+
+/** A state whose fields are being read: each by its own rule, which the compiler cannot follow by name. */
+type Unfinished = Record<keyof State, unknown>;
+
+function readField(name: keyof State, from: URLSearchParams, into: Unfinished): void {
   const raw = from.get(FIELDS[name].key);
-  return (raw === null ? undefined : FIELDS[name].read(raw)) ?? fallback[name];
+  const value = raw === null ? undefined : FIELDS[name].read(raw);
+  if (value !== undefined) into[name] = value;
 }
 
-/** The state a link describes, or null when the fragment is not a link of this page. Never throws. */
-export function parseFragment(fragment: string, language: Language): State | null {
-  const from = new URLSearchParams(fragment.replace(/^#/, ''));
-  if (from.get('v') !== VERSION) return null;
-  const base = initialState(readField('language', from, initialState(language)));
-  return {
-    language: base.language,
-    text: readField('text', from, base),
-    positions: readField('positions', from, base),
-    causal: readField('causal', from, base),
-    temperature: readField('temperature', from, base),
-    head: readField('head', from, base),
-    seed: readField('seed', from, base),
-    query: readField('query', from, base),
-    scale: readField('scale', from, base),
-    shift: readField('shift', from, base),
-  };
+/**
+ * The state a fragment describes; whatever it leaves out, or says in a way that means nothing, has its
+ * default, and so has all of it when it is of another version. A fragment that is only the name of a
+ * panel leads there. Never throws.
+ */
+export function parseFragment(fragment: string, language: Language): State {
+  const bare = fragment.replace(/^#/, '');
+  const panel = PANEL_IDS.find((id) => id === bare);
+  if (panel) return { ...initialState(language), panel };
+  const from = new URLSearchParams(bare);
+  if (from.get('v') !== VERSION) return initialState(language);
+  // First: the default text depends on it.
+  const base = initialState(FIELDS.language.read(from.get('lang') ?? '') ?? language);
+  const state: Unfinished = { ...base };
+  for (const name of NAMES) readField(name, from, state);
+  return state as unknown as State;
 }
 
-function writeField<K extends keyof State>(
-  name: K,
-  state: Pick<State, K>,
-  base: Pick<State, K>,
-  to: URLSearchParams,
-) {
-  if (state[name] !== base[name]) to.set(FIELDS[name].key, FIELDS[name].write(state[name]));
+function isDefault(name: keyof State, state: State, base: State): boolean {
+  if (name === 'numbers') return sameNumbers(state.numbers, base.numbers);
+  return state[name] === base[name];
 }
 
 /** A link to exactly this state; what has its default value is left out. */
 export function formatFragment(state: State): string {
   const to = new URLSearchParams({ v: VERSION, lang: state.language });
   const base = initialState(state.language);
-  for (const name of Object.keys(FIELDS) as (keyof State)[]) writeField(name, state, base, to);
+  for (const name of NAMES) {
+    if (isDefault(name, state, base)) continue;
+    to.set(FIELDS[name].key, FIELDS[name].write(state[name] as never));
+  }
   return `#${to.toString()}`;
 }

@@ -1,11 +1,16 @@
 /** More tokens than this are not computed; the page says so when it happens. */
-export const MAX_TOKENS = 256;
+export const MAX_TOKENS = 1024;
 /** Longer texts are not read to the end; the page says so, too. */
 export const MAX_TEXT = 2000;
+
+export const TOKENIZERS = ['word', 'character', 'byte'] as const;
+export type Tokenizer = (typeof TOKENIZERS)[number];
 
 export interface TokenList {
   /** What the layer sees: at most MAX_TOKENS. */
   readonly tokens: readonly string[];
+  /** How many of them are the text; after those it begins again. */
+  readonly own: number;
   /** How many tokens the text that was read has. */
   readonly total: number;
   readonly textCut: boolean;
@@ -49,17 +54,34 @@ function alignToGraphemes(words: readonly string[], text: string): string[] {
   return joined;
 }
 
-/** Words and punctuation marks; white space is dropped, a grapheme is never split. */
-export function tokenize(source: string): TokenList {
+/** As much of the text as is read; a grapheme is never split. */
+function readable(source: string): string {
   let read = '';
   for (const grapheme of graphemes(source.slice(0, MAX_TEXT + 32))) {
     if (read.length + grapheme.length > MAX_TEXT) break;
     read += grapheme;
   }
-  const words = alignToGraphemes(segment(read, 'word'), read);
-  const all = words.filter((word) => !SPACE.test(word));
+  return read;
+}
+
+const hex = (byte: number) => byte.toString(16).toUpperCase().padStart(2, '0');
+
+/** Words and punctuation marks without white space, graphemes without it, or the bytes of UTF-8. */
+function split(text: string, tokenizer: Tokenizer): string[] {
+  if (tokenizer === 'byte') return Array.from(new TextEncoder().encode(text), hex);
+  const parts =
+    tokenizer === 'character' ? graphemes(text) : alignToGraphemes(segment(text, 'word'), text);
+  return parts.filter((part) => !SPACE.test(part));
+}
+
+/** The tokens of a text, repeated or cut to `length` when that is given. */
+export function tokenize(source: string, tokenizer: Tokenizer, length: number | null): TokenList {
+  const read = readable(source);
+  const all = split(read, tokenizer);
+  const count = all.length === 0 ? 0 : Math.min(length ?? all.length, MAX_TOKENS);
   return {
-    tokens: all.slice(0, MAX_TOKENS),
+    tokens: Array.from({ length: count }, (_, i) => all[i % all.length] ?? ''),
+    own: Math.min(all.length, count),
     total: all.length,
     textCut: read.length < source.length,
   };

@@ -1,55 +1,69 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-import { D_K, D_MODEL, NUM_HEADS, type Projections } from './model';
+import type { Mask } from '../state';
+import { allowedKeys } from './mask';
+import type { Model } from './model';
 import type { Check } from './protocol';
+import { D_K, D_MODEL } from './sources';
 
 // Plain loops in float64 from the same float32 inputs and weights, sharing no code with the core:
 // they are slow and easy to read, which is what a check should be.
 
-function project(x: Float32Array, weight: Float32Array, tokens: number): Float64Array {
-  const result = new Float64Array(tokens * D_MODEL);
+/** Queries and keys of one head in float64, [count, width] each. */
+export interface ExactHead {
+  readonly q: Float64Array;
+  readonly k: Float64Array;
+  readonly width: number;
+}
+
+function project(
+  x: Float32Array,
+  weight: Float32Array,
+  bias: Float32Array | null,
+  head: number,
+): Float64Array {
+  const tokens = x.length / D_MODEL;
+  const columns = weight.length / D_MODEL;
+  const result = new Float64Array(tokens * D_K);
   for (let t = 0; t < tokens; t++) {
-    for (let i = 0; i < D_MODEL; i++) {
-      const value = x[t * D_MODEL + i]!;
-      for (let j = 0; j < D_MODEL; j++) {
-        result[t * D_MODEL + j]! += value * weight[i * D_MODEL + j]!;
+    for (let c = 0; c < D_K; c++) {
+      let sum = bias ? bias[head * D_K + c]! : 0;
+      for (let i = 0; i < D_MODEL; i++) {
+        sum += x[t * D_MODEL + i]! * weight[i * columns + head * D_K + c]!;
       }
+      result[t * D_K + c] = sum;
     }
   }
   return result;
 }
 
-/** q . k / sqrt(d_k) for every head, query and key: [NUM_HEADS, T, T]. */
-export function exactScores(x: Float32Array, { wq, wk }: Projections, tokens: number) {
-  const q = project(x, wq, tokens);
-  const k = project(x, wk, tokens);
-  const scores = new Float64Array(NUM_HEADS * tokens * tokens);
-  let at = 0;
-  for (let h = 0; h < NUM_HEADS; h++) {
-    for (let i = 0; i < tokens; i++) {
-      for (let j = 0; j < tokens; j++) {
-        let dot = 0;
-        for (let c = 0; c < D_K; c++) {
-          dot += q[i * D_MODEL + h * D_K + c]! * k[j * D_MODEL + h * D_K + c]!;
-        }
-        scores[at++] = dot / Math.sqrt(D_K);
-      }
-    }
-  }
-  return scores;
+export function exactHead(x: Float32Array, model: Model, head: number): ExactHead {
+  return {
+    q: project(x, model.wq, model.bq, head),
+    k: project(x, model.wk, null, head),
+    width: D_K,
+  };
 }
 
-/** softmax(scores / temperature) over the first `allowed` keys; zero beyond. */
-function exactRow(scores: Float64Array, allowed: number, temperature: number): Float64Array {
-  const row = new Float64Array(scores.length);
+/** softmax(q.k / sqrt(d_k) / temperature) over the allowed keys of one row; zero elsewhere. */
+function exactRow(
+  { q, k, width }: ExactHead,
+  row: number,
+  options: { mask: Mask; temperature: number },
+): Float64Array {
+  const count = q.length / width;
+  const weights = new Float64Array(count);
+  const [first, end] = allowedKeys(options.mask, row, count);
   let largest = -Infinity;
-  for (let j = 0; j < allowed; j++) largest = Math.max(largest, scores[j]!);
-  let sum = 0;
-  for (let j = 0; j < allowed; j++) {
-    row[j] = Math.exp((scores[j]! - largest) / temperature);
-    sum += row[j]!;
+  for (let j = first; j < end; j++) {
+    let dot = 0;
+    for (let c = 0; c < width; c++) dot += q[row * width + c]! * k[j * width + c]!;
+    weights[j] = dot / Math.sqrt(width) / options.temperature;
+    largest = Math.max(largest, weights[j]!);
   }
-  for (let j = 0; j < allowed; j++) row[j]! /= sum;
-  return row;
+  let sum = 0;
+  for (let j = first; j < end; j++) sum += weights[j] = Math.exp(weights[j]! - largest);
+  for (let j = first; j < end; j++) weights[j]! /= sum;
+  return weights;
 }
 
 function entropyOf(row: Float64Array): number {
@@ -58,27 +72,32 @@ function entropyOf(row: Float64Array): number {
   return entropy;
 }
 
-export function checkLayer(
-  scores: Float64Array,
+/** Compares a head row by row with the same in float64; yields after every row, returns what it found. */
+export function* checkHead(
+  exact: ExactHead,
   got: { weights: Float32Array; entropy: Float32Array },
-  options: { tokens: number; causal: boolean; temperature: number },
-): Check {
-  const { tokens, causal, temperature } = options;
+  options: { mask: Mask; temperature: number },
+): Generator<undefined, Check> {
+  const count = got.entropy.length;
   let [weights, entropy, rowSum] = [0, 0, 0];
-  for (let row = 0; row < NUM_HEADS * tokens; row++) {
-    const from = row * tokens;
-    const allowed = causal ? (row % tokens) + 1 : tokens;
-    const exact = exactRow(scores.subarray(from, from + tokens), allowed, temperature);
+  for (let row = 0; row < count; row++) {
+    const wanted = exactRow(exact, row, options);
     let sum = 0;
-    for (let j = 0; j < tokens; j++) {
-      const weight = got.weights[from + j]!;
+    for (let j = 0; j < count; j++) {
+      const weight = got.weights[row * count + j]!;
       sum += weight;
-      weights = Math.max(weights, Math.abs(weight - exact[j]!));
+      weights = worse(weights, Math.abs(weight - wanted[j]!));
     }
-    rowSum = Math.max(rowSum, Math.abs(sum - 1));
-    entropy = Math.max(entropy, Math.abs(got.entropy[row]! - entropyOf(exact)));
+    rowSum = worse(rowSum, Math.abs(sum - 1));
+    entropy = worse(entropy, Math.abs(got.entropy[row]! - entropyOf(wanted)));
+    yield;
   }
   return { weights, entropy, rowSum };
+}
+
+/** The larger of two errors; NaN is the largest. */
+export function worse(a: number, b: number): number {
+  return a > b || Number.isNaN(a) ? a : b;
 }
 
 /** Largest |PE(p + k) - M_k PE(p)|, the product taken in float64. */
@@ -93,11 +112,8 @@ export function shiftResidual(
     const [sine, cosine] = [encoding[at]!, encoding[at + 1]!];
     const first = blocks[block]! * sine + blocks[block + 1]! * cosine;
     const second = blocks[block + 2]! * sine + blocks[block + 3]! * cosine;
-    residual = Math.max(
-      residual,
-      Math.abs(shifted[at]! - first),
-      Math.abs(shifted[at + 1]! - second),
-    );
+    residual = worse(residual, Math.abs(shifted[at]! - first));
+    residual = worse(residual, Math.abs(shifted[at + 1]! - second));
   }
   return residual;
 }

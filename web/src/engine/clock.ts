@@ -26,24 +26,26 @@ export class Stopwatch {
   #size = -1;
 
   /**
-   * Runs `work` and returns its result. Samples of another problem size are forgotten, and a few
-   * are taken at once in their place, because the first calls are slower than those that follow.
+   * Takes a measurement of `work`, yielding after each. Samples of another problem size are forgotten,
+   * and a few are taken in their place, because the first calls are slower than those that follow.
    */
-  measure<Result>(size: number, work: () => Result): Result {
+  *measure(size: number, work: () => void): Generator<undefined> {
     if (size !== this.#size) this.#samples = [];
     this.#size = size;
-    const start = performance.now();
-    const result = this.#sample(work);
+    this.#sample(work);
+    let spent = this.#samples[0] ?? 0;
     const [least, most] = FIRST_SAMPLES;
-    const wanted = () => (performance.now() - start < FIRST_TIME ? most : least);
-    while (this.#samples.length < wanted()) this.#sample(work);
-    return result;
+    while (this.#samples.length < (spent < FIRST_TIME ? most : least)) {
+      yield;
+      this.#sample(work);
+      spent += (this.#samples.at(-1) ?? 0) * this.#calls;
+    }
   }
 
   /** Repeats `work` until the span is ten ticks of the clock, or MAX_CALLS calls; keeps the mean. */
-  #sample<Result>(work: () => Result): Result {
+  #sample(work: () => void): void {
     const start = performance.now();
-    const result = work();
+    work();
     let calls = 1;
     let span = performance.now() - start;
     while (span < 10 * this.#tick && calls < MAX_CALLS) {
@@ -54,7 +56,6 @@ export class Stopwatch {
     this.#calls = calls;
     this.#samples.push(span / calls);
     if (this.#samples.length > KEPT) this.#samples.shift();
-    return result;
   }
 
   reading(): Timing {

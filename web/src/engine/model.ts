@@ -1,25 +1,55 @@
+import type { Qkv } from 'qkv';
+import { constructedModel } from './constructed';
 import { hashText, uniform } from './random';
+import { D_K, D_MODEL, RANDOM_HEADS, type Source } from './sources';
 
-export const D_MODEL = 64;
-export const NUM_HEADS = 4;
-export const D_K = D_MODEL / NUM_HEADS;
-
-/** The four weight matrices of the layer, each [D_MODEL, D_MODEL]. */
-export interface Projections {
+/** A multi-head layer as numbers: what is handed to the core, and what the check multiplies again. */
+export interface Model {
+  readonly numHeads: number;
+  /** [D_MODEL, numHeads * D_K] */
   readonly wq: Float32Array;
   readonly wk: Float32Array;
   readonly wv: Float32Array;
+  /** [numHeads * D_K] */
+  readonly bq: Float32Array;
+  /** [numHeads * D_K, D_MODEL] */
   readonly wo: Float32Array;
+  /** How many of the first dimensions the position is added to. */
+  readonly positionWidth: number;
+  /** [D_MODEL], without its position. */
+  readonly embed: (token: string) => Float32Array;
 }
 
-/** The row of the embedding table for a token: unit variance, so that positions (variance 1/2) do not drown it. */
-export function embedToken(token: string, seed: number): Float32Array {
-  return uniform(hashText(`token ${token}`, seed), D_MODEL, Math.sqrt(3));
-}
-
-/** Glorot's uniform initialisation, U(-b, b) with b = sqrt(6 / (in + out)). */
-export function randomProjections(seed: number): Projections {
+/**
+ * Embeddings of unit variance, so that positions (variance 1/2) do not drown them, and projections by
+ * Glorot's rule, U(-b, b) with b = sqrt(6 / (in + out)).
+ */
+export function randomModel(seed: number): Model {
   const bound = Math.sqrt(6 / (D_MODEL + D_MODEL));
   const draw = (name: string) => uniform(hashText(`weight ${name}`, seed), D_MODEL ** 2, bound);
-  return { wq: draw('wq'), wk: draw('wk'), wv: draw('wv'), wo: draw('wo') };
+  return {
+    numHeads: RANDOM_HEADS,
+    wq: draw('wq'),
+    wk: draw('wk'),
+    wv: draw('wv'),
+    bq: new Float32Array(RANDOM_HEADS * D_K),
+    wo: draw('wo'),
+    positionWidth: D_MODEL,
+    embed: (token) => uniform(hashText(`token ${token}`, seed), D_MODEL, Math.sqrt(3)),
+  };
+}
+
+export function modelOf(qkv: Qkv, source: Exclude<Source, 'yours'>, seed: number): Model {
+  return source === 'random' ? randomModel(seed) : constructedModel(qkv);
+}
+
+/** The columns of one head out of a matrix [rows, numHeads * D_K]. */
+export function columnsOf(matrix: Float32Array, rows: number, head: number): Float32Array {
+  const width = matrix.length / rows;
+  const columns = new Float32Array(rows * D_K);
+  for (let row = 0; row < rows; row++) {
+    const from = row * width + head * D_K;
+    columns.set(matrix.subarray(from, from + D_K), row * D_K);
+  }
+  return columns;
 }

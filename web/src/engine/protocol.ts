@@ -1,35 +1,57 @@
 import type { EngineInfo } from 'qkv';
-import type { Projections } from './model';
+import type { NumberSet } from '../numbersets';
+import type { Mask, Positions, Show } from '../state';
+import type { PaintPalette } from './paint';
+import type { RowRequest, RowSteps } from './row';
+import type { Source } from './sources';
+import type { Pixels, Size } from './surface';
 
-/** What the page asks for; everything else about the layer is fixed. */
+/** What the heads compute: everything else follows from this. */
 export interface LayerRequest {
   readonly tokens: readonly string[];
-  readonly positions: boolean;
-  readonly causal: boolean;
-  readonly temperature: number;
+  readonly source: Source;
   readonly seed: number;
+  readonly positions: Positions;
+  readonly mask: Mask;
+  readonly temperature: number;
+  /** For the source `yours`. */
+  readonly numbers: NumberSet;
+}
+
+/** What of it is on the screen. */
+export interface ViewRequest {
+  readonly head: number;
+  readonly other: number | null;
+  readonly show: Show;
+  /** The selected query, and the row and column under the crosshair; -1 without tokens. */
+  readonly query: number;
+  readonly told: number;
+  /** Whether the page wants all weights of the shown head, as far as they are few. */
+  readonly matrix: boolean;
+}
+
+export interface FrameRequest {
+  readonly layer: LayerRequest;
+  readonly view: ViewRequest;
   readonly shift: number;
+  /** Null while the panel is not on the screen. */
+  readonly row: RowRequest | null;
+  /** The canvases on the screen, by name, with their sizes. */
+  readonly surfaces: Readonly<Record<string, Size>>;
+  readonly ratio: number;
 }
 
-/** How far the float32 results of the core are from a float64 recomputation of the same layer. */
-export interface Check {
-  /** Largest |difference| of an attention weight. */
-  readonly weights: number;
-  /** Largest |difference| of a row's entropy, in nats. */
+/** One row of the shown head. */
+export interface RowData {
+  readonly row: number;
+  /** [T] */
+  readonly weights: Float32Array;
+  /** [T], before the temperature; -Infinity where masked. */
+  readonly scores: Float32Array;
   readonly entropy: number;
-  /** Largest |sum of a row - 1|. */
-  readonly rowSum: number;
-}
-
-export interface Timing {
-  /** Median time of one forward call, in milliseconds. */
-  readonly median: number;
-  /** How many measurements the median is taken over. */
-  readonly samples: number;
-  /** Calls averaged in the latest measurement: more than one where the clock is coarse. */
-  readonly calls: number;
-  /** Smallest step of the clock that was seen, in milliseconds. */
-  readonly tick: number;
+  readonly lse: number;
+  /** The key that weighs most. */
+  readonly largest: number;
 }
 
 /** PE(p + k) against M_k PE(p), for every row of the encoding. */
@@ -42,31 +64,89 @@ export interface ShiftCheck {
   readonly residual: number;
 }
 
-/** One complete answer. Arrays are row-major float32 as the core returned them. */
+/** The answer that is waited for: what is on the screen, and no more. */
 export interface Frame {
   readonly id: number;
-  readonly request: LayerRequest;
-  /** [T, D_MODEL]: embeddings, with positions when they are on. */
-  readonly x: Float32Array;
-  readonly projections: Projections;
-  /** [NUM_HEADS, T, T] */
-  readonly weights: Float32Array;
-  /** [NUM_HEADS, T], nats */
-  readonly entropy: Float32Array;
-  /** [T, D_MODEL] */
-  readonly output: Float32Array;
+  readonly request: FrameRequest;
+  readonly numHeads: number;
+  readonly query: RowData | null;
+  readonly told: RowData | null;
+  /** The same rows of the other head, while two heads are compared. */
+  readonly otherTold: RowData | null;
+  /** Size of the ends of the colour scale, when it is signed. */
+  readonly range: number;
+  /** [T, T] of the shown head (less the other one), when asked for and not too large. */
+  readonly matrix: Float32Array | null;
   readonly encoding: { readonly data: Float32Array; readonly length: number };
   readonly shift: ShiftCheck;
-  readonly check: Check;
-  readonly timing: Timing;
-  readonly memory: { readonly heapBytes: number; readonly usedBytes: number };
+  readonly row: RowSteps | null;
   readonly info: EngineInfo;
   /** The stages that had to run again for this frame; the others kept their results. */
   readonly ran: readonly string[];
+  /** From the request's arrival to its pixels, in milliseconds. */
+  readonly time: number;
 }
 
 /** What is new in a frame; the rest is as in the frame before, and is not copied again. */
 export type FrameNews = Partial<Frame>;
+
+/** How far the float32 results of the core are from a float64 recomputation. */
+export interface Check {
+  /** Largest |difference| of an attention weight. */
+  readonly weights: number;
+  /** Largest |difference| of a row's entropy, in nats. */
+  readonly entropy: number;
+  /** Largest |sum of a row - 1|. */
+  readonly rowSum: number;
+}
+
+/** What a head does, as means over its rows; see headStatistics of the package. */
+export interface HeadNumbers {
+  readonly entropy: number;
+  readonly distance: number;
+  readonly first: number;
+  readonly largest: number;
+}
+
+export interface Timing {
+  /** Median time of one forward call of the whole layer, in milliseconds. */
+  readonly median: number;
+  /** How many measurements the median is taken over. */
+  readonly samples: number;
+  /** Calls averaged in the latest measurement: more than one where the clock is coarse. */
+  readonly calls: number;
+  /** Smallest step of the clock that was seen, in milliseconds. */
+  readonly tick: number;
+}
+
+/** What follows a frame when the worker has time: nobody waits for it. */
+export interface Report {
+  /** The frame it is about. */
+  readonly id: number;
+  readonly heads: readonly HeadNumbers[];
+  /** Null until it is known. `heads` says how many were checked: of many tokens only the shown one. */
+  readonly check: (Check & { readonly heads: number }) | null;
+  readonly timing: Timing | null;
+  readonly memory: { readonly heapBytes: number; readonly usedBytes: number };
+}
+
+/** Everything the pixels were made of, for exports and tests. */
+export interface Tensors {
+  readonly request: FrameRequest;
+  /** [T, D_MODEL]; empty for the source `yours`. */
+  readonly x: Float32Array;
+  readonly wq: Float32Array;
+  readonly wk: Float32Array;
+  readonly bq: Float32Array;
+  /** Of every head: [T, T], [T, T] and [T]. */
+  readonly heads: readonly {
+    readonly weights: Float32Array;
+    readonly scores: Float32Array;
+    readonly entropy: Float32Array;
+  }[];
+  /** [T, D_MODEL] */
+  readonly output: Float32Array;
+}
 
 export interface Failure {
   readonly code: string;
@@ -75,10 +155,23 @@ export interface Failure {
 
 export type ToWorker =
   | { readonly type: 'start' }
-  | { readonly type: 'run'; readonly id: number; readonly request: LayerRequest };
+  | { readonly type: 'surface'; readonly name: string; readonly canvas: OffscreenCanvas | null }
+  | { readonly type: 'palette'; readonly palette: PaintPalette }
+  | { readonly type: 'run'; readonly id: number; readonly request: FrameRequest }
+  | { readonly type: 'tensors' };
 
 export type FromWorker =
   | { readonly type: 'ready'; readonly info: EngineInfo }
-  | { readonly type: 'frame'; readonly news: FrameNews }
+  | {
+      readonly type: 'frame';
+      readonly news: FrameNews;
+      readonly pixels: Readonly<Record<string, Pixels>>;
+    }
+  | {
+      readonly type: 'report';
+      readonly report: Report;
+      readonly pixels: Readonly<Record<string, Pixels>>;
+    }
+  | { readonly type: 'tensors'; readonly tensors: Tensors }
   | { readonly type: 'load-failed'; readonly failure: Failure }
   | { readonly type: 'run-failed'; readonly id: number; readonly failure: Failure };

@@ -1,7 +1,6 @@
 import { context2d } from '../dom';
 import { graphemes } from '../tokenizer';
 import type { Layout } from './layout';
-import { sizeCanvas } from './paint';
 import { palette } from './palette';
 
 export const LABEL_SIZE = 13;
@@ -131,6 +130,15 @@ function drawColumns(
     drawColumn(context, label, layout);
     context.restore();
   });
+}
+
+/** Gives the canvas `width` x `height` CSS pixels at device resolution. */
+function sizeCanvas(canvas: HTMLCanvasElement, width: number, height: number): void {
+  const [w, h] = [Math.round(width * devicePixelRatio), Math.round(height * devicePixelRatio)];
+  if (canvas.width !== w) canvas.width = w;
+  if (canvas.height !== h) canvas.height = h;
+  canvas.style.width = `${w / devicePixelRatio}px`;
+  canvas.style.height = `${h / devicePixelRatio}px`;
 }
 
 /** Draws both axes around the plot; the canvas covers the whole stage. */

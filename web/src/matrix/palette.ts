@@ -1,4 +1,5 @@
 import { context2d } from '../dom';
+import type { PaintPalette } from '../engine/paint';
 import { ramp, type Ramp, type Rgb } from './colour';
 
 /** What the canvases take from the theme. */
@@ -7,12 +8,10 @@ export interface Palette {
   readonly inkSoft: string;
   readonly bracket: string;
   readonly font: string;
-  /** As 32-bit pixels, whatever the byte order of the machine. */
-  readonly background: number;
-  readonly hatch: number;
-  readonly notANumber: number;
   /** The ramp for signed values; see diverging(). */
   readonly diverging: Ramp;
+  /** The same, and the colours of what is no value, as 32-bit pixels whatever the machine's byte order. */
+  readonly paint: PaintPalette;
 }
 
 /** Any CSS colour as bytes; the canvas is the parser. */
@@ -52,15 +51,19 @@ function diverging(colour: (name: string) => Rgb): Ramp {
 function read(): Palette {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();
+  const signed = diverging((name) => parseColour(colour(name)));
   return {
     ink: colour('--ink'),
     inkSoft: colour('--ink-soft'),
     bracket: colour('--p-mark'),
     font: getComputedStyle(document.body).fontFamily,
-    background: pixel(colour('--surface')),
-    hatch: pixel(colour('--hatch')),
-    notANumber: pixel('#ff00ff'),
-    diverging: diverging((name) => parseColour(colour(name))),
+    diverging: signed,
+    paint: {
+      background: pixel(colour('--surface')),
+      hatch: pixel(colour('--hatch')),
+      notANumber: pixel('#ff00ff'),
+      diverging: new Uint32Array(signed.buffer),
+    },
   };
 }
 

@@ -2,8 +2,9 @@ import { find } from '../dom';
 import { keyTarget } from './keys';
 import { drawLabels, flatLength, uprightLength } from './labels';
 import { layoutMatrix, type Layout } from './layout';
-import { cellEdges, paintCells, sizeCanvas, type CellGrid } from './paint';
-import { palette, type Palette } from './palette';
+import { cellEdges } from './edges';
+import type { Size } from '../engine/surface';
+import { palette } from './palette';
 
 export interface Cell {
   readonly row: number;
@@ -14,12 +15,16 @@ export interface ShownCell extends Cell {
   readonly pinned: boolean;
 }
 
-export interface MatrixModel extends CellGrid {
+export interface MatrixModel {
+  readonly rows: number;
+  readonly cols: number;
   readonly rowLabels: readonly string[];
   readonly colLabels: readonly string[];
   readonly rowHeight: number | 'square';
   /** The accessible name of the grid. */
   readonly name: string;
+  /** Another number when theme, language or resolution changed. */
+  readonly look: number;
   /** What is told when nothing is pointed at, pinned or moved to. */
   readonly home: Cell;
   readonly bracket: readonly [first: number, end: number] | null;
@@ -48,9 +53,10 @@ const TEMPLATE = `
 let instances = 0;
 
 /**
- * A matrix as a picture that can be read: pixels on a canvas, labels on both axes, and a crosshair
- * moved by pointer or keyboard. Tells its host which cell is shown by the event `cell-shown`, and of
- * pins by `cell-pinned`.
+ * A matrix as a picture that can be read: a canvas that somebody else paints, labels on both axes, and
+ * a crosshair moved by pointer or keyboard. Tells its host which cell is shown by the event
+ * `cell-shown`, of pins by `cell-pinned`, and by `surface-resized` that the canvas is to be painted in
+ * another size.
  */
 export class MatrixView extends HTMLElement {
   #model: MatrixModel | null = null;
@@ -60,7 +66,7 @@ export class MatrixView extends HTMLElement {
   /** Where the keyboard is; null while the pointer leads. */
   #cursor: Cell | null = null;
   #speech = 0;
-  #labelsDrawn: { key: string; palette: Palette | null } = { key: '', palette: null };
+  #labelsDrawn: readonly unknown[] = [];
   /** Told by the observer: asking the element would make the browser lay out the page. */
   #width = 0;
   readonly #resize = new ResizeObserver(([entry]) => {
@@ -91,7 +97,12 @@ export class MatrixView extends HTMLElement {
 
   /** Redraws. A pin or cursor outside the new matrix is given up. */
   set model(model: MatrixModel | null) {
+    const same = model && this.#model && sameShape(model, this.#model) && !this.hidden;
     this.#model = model;
+    if (same && this.#layout) {
+      this.#drawCross();
+      return;
+    }
     this.hidden = model === null;
     this.#hover = this.#inside(this.#hover);
     this.#pin = this.#inside(this.#pin);
@@ -114,9 +125,15 @@ export class MatrixView extends HTMLElement {
     if (this.#pin) this.#setPin(null);
   }
 
+  /** What the canvas is to be painted at, in device pixels. */
+  get size(): Size {
+    const scale = (length: number) => Math.round(length * devicePixelRatio);
+    return { width: scale(this.#layout?.width ?? 0), height: scale(this.#layout?.height ?? 0) };
+  }
+
   /** The middle of a cell, in pixels of the canvas. */
   cellCentre({ row, col }: Cell): { x: number; y: number } {
-    const { width, height } = this.canvas;
+    const { width, height } = this.size;
     const middle = (edges: Int32Array, i: number) => ((edges[i] ?? 0) + (edges[i + 1] ?? 0)) >> 1;
     return {
       x: middle(cellEdges(width, this.#model?.cols ?? 1), col),
@@ -143,6 +160,7 @@ export class MatrixView extends HTMLElement {
     const model = this.#model;
     if (!model || model.rows === 0 || this.#width === 0) return;
     const layout = this.#measure(model);
+    const before = this.size;
     this.#layout = layout;
     const plot = this.#part('.matrix-plot');
     place(plot, layout.left, layout.top, layout.width, layout.height);
@@ -150,9 +168,12 @@ export class MatrixView extends HTMLElement {
     plot.setAttribute('aria-label', model.name);
     plot.setAttribute('aria-rowcount', String(model.rows));
     plot.setAttribute('aria-colcount', String(model.cols));
-    sizeCanvas(this.canvas, layout.width, layout.height);
-    paintCells(this.canvas, model);
+    const { width, height } = this.size;
+    this.canvas.style.width = `${width / devicePixelRatio}px`;
+    this.canvas.style.height = `${height / devicePixelRatio}px`;
     this.#drawCross();
+    if (width === before.width && height === before.height) return;
+    this.dispatchEvent(new CustomEvent('surface-resized', { bubbles: true }));
   }
 
   #measure(model: MatrixModel): Layout {
@@ -188,9 +209,9 @@ export class MatrixView extends HTMLElement {
   #drawLabels(model: MatrixModel, layout: Layout, shown: ShownCell): void {
     const { rowLabels, colLabels, bracket } = model;
     const { row, col } = shown;
-    const drawn = JSON.stringify([rowLabels, colLabels, bracket, layout, row, col]);
-    if (this.#labelsDrawn.key === drawn && this.#labelsDrawn.palette === palette()) return;
-    this.#labelsDrawn = { key: drawn, palette: palette() };
+    const drawn = [rowLabels, colLabels, layout, palette(), row, col, bracket?.join()];
+    if (drawn.every((part, i) => part === this.#labelsDrawn[i])) return;
+    this.#labelsDrawn = drawn;
     const stage = { width: this.#width, height: layout.top + layout.height + 2 };
     const canvas = find(this, '.matrix-labels', HTMLCanvasElement);
     drawLabels(canvas, stage, layout, { rowLabels, colLabels, bracket, active: { row, col } });
@@ -282,6 +303,17 @@ export class MatrixView extends HTMLElement {
 
 function sameCell(a: Cell | null, b: Cell | null): boolean {
   return a === b || (a !== null && b !== null && a.row === b.row && a.col === b.col);
+}
+
+/** Whether a new model can stand where the old one does. */
+function sameShape(a: MatrixModel, b: MatrixModel): boolean {
+  return (
+    a.rowLabels === b.rowLabels &&
+    a.colLabels === b.colLabels &&
+    a.name === b.name &&
+    a.bracket?.[1] === b.bracket?.[1] &&
+    a.look === b.look
+  );
 }
 
 function place(element: HTMLElement, left: number, top: number, width: number, height: number) {

@@ -35,5 +35,3 @@ export class FailurePanel extends Panel {
     this.setText('code', `${code}: ${message}`);
   }
 }
-
-customElements.define('qkv-failure', FailurePanel);

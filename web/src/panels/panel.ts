@@ -1,10 +1,12 @@
 import { find } from '../dom';
 import { translate } from '../i18n';
 import type { EngineStatus } from '../engine/client';
-import type { Frame } from '../engine/protocol';
+import type { Frame, Report, Tensors } from '../engine/protocol';
+import type { Size } from '../engine/surface';
+import type { Figure } from '../export/figure';
 import type { State } from '../state';
+import type { Theme } from '../theme';
 import type { TokenList } from '../tokenizer';
-import type { ShownCell } from '../matrix/view';
 
 /** Everything a panel is drawn from. Panels keep nothing of it. */
 export interface View {
@@ -13,14 +15,15 @@ export interface View {
   readonly engine: EngineStatus;
   /** The latest frame; it may still belong to the text of a moment ago. Null: nothing was computed. */
   readonly frame: Frame | null;
+  /** What is known about a frame besides; it comes later and may belong to an earlier one. */
+  readonly report: Report | null;
+  /** The median of the latest frames, in milliseconds. */
+  readonly frameTime: number;
   /** The selected query; -1 without tokens. */
   readonly query: number;
-  /** The cell of the map whose numbers are told. */
-  readonly shown: ShownCell | null;
-  /** The same for the picture of the encoding: position and dimension. */
-  readonly place: ShownCell | null;
   /** Another number after every change of theme, language or resolution. */
   readonly look: number;
+  readonly theme: Theme;
 }
 
 /**
@@ -29,10 +32,21 @@ export interface View {
  */
 export abstract class Panel extends HTMLElement {
   protected abstract template(): string;
+  /** Called before that, while the panel still holds what the HTML gave it. */
+  protected adopt(): void {}
   /** Called once, when the template stands. */
   protected ready(): void {}
   abstract update(view: View): void;
 
+  /** The canvases it wants painted, while it is on the screen. */
+  surfaces(): Record<string, Size> {
+    return {};
+  }
+
+  /** The picture or table it can be taken away as; null while there is none. */
+  figure?(view: View, tensors: () => Promise<Tensors>): Promise<Figure | null>;
+
+  #built = false;
   #inputs: readonly unknown[] = [];
 
   /** Whether any of these changed since the last call: what is on the screen need not be drawn again. */
@@ -43,7 +57,9 @@ export abstract class Panel extends HTMLElement {
   }
 
   connectedCallback(): void {
-    if (this.firstElementChild) return;
+    if (this.#built) return;
+    this.#built = true;
+    this.adopt();
     this.innerHTML = this.template();
     translate(this);
     this.ready();
@@ -51,6 +67,17 @@ export abstract class Panel extends HTMLElement {
 
   protected change(patch: Partial<State>): void {
     this.dispatchEvent(new CustomEvent('state-change', { bubbles: true, detail: patch }));
+  }
+
+  /** Hands a canvas to the worker, which paints it under this name from now on. */
+  protected give(name: string, canvas: HTMLCanvasElement): void {
+    this.dispatchEvent(
+      new CustomEvent('canvas-given', { bubbles: true, detail: { name, canvas } }),
+    );
+  }
+
+  protected resized(): void {
+    this.dispatchEvent(new CustomEvent('surface-resized', { bubbles: true }));
   }
 
   protected find<E extends Element>(selector: string, type: new () => E): E {
@@ -63,9 +90,24 @@ export abstract class Panel extends HTMLElement {
   }
 }
 
+/** A panel made of others. */
+export abstract class CompositePanel extends Panel {
+  protected abstract readonly parts: readonly Panel[];
+
+  update(view: View): void {
+    for (const part of this.parts) part.update(view);
+  }
+
+  override surfaces(): Record<string, Size> {
+    return Object.assign({}, ...this.parts.map((part) => part.surfaces())) as Record<string, Size>;
+  }
+}
+
 /** Whether the frame was computed from the tokens that are on the page now. */
 export function isCurrent(view: View): view is View & { frame: Frame } {
-  const now = view.list.tokens;
-  const then = view.frame?.request.tokens;
-  return then !== undefined && then.length === now.length && then.every((t, i) => t === now[i]);
+  return view.frame !== null && sameTokens(view.frame.request.layer.tokens, view.list.tokens);
+}
+
+export function sameTokens(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((token, i) => token === b[i]));
 }

@@ -1,6 +1,10 @@
-import type { Frame } from '../engine/protocol';
+import type { Frame, Report } from '../engine/protocol';
+import { readingsFigure } from '../export/readings';
+import type { Figure } from '../export/figure';
 import { t } from '../i18n';
 import { bytes, digits, duration } from '../numbers';
+import type { TokenList } from '../tokenizer';
+import { provenance } from './map/names';
 import { Panel, type View } from './panel';
 
 const ITEMS = ['error', 'time', 'build', 'sums', 'memory', 'weights'] as const;
@@ -19,18 +23,22 @@ export class ReadingsPanel extends Panel {
     return `<dl class="readings">${items.join('')}</dl>`;
   }
 
-  update({ frame, state }: View): void {
-    const layer = frame && frame.request.tokens.length > 0 ? frame : null;
-    this.#show('weights', t('badge.random', { seed: state.seed }), t('readings.weightsNote'));
-    this.#show('error', layer ? digits(layer.check.weights, 2) : '–', errorNote(layer));
-    this.#show('time', layer ? duration(layer.timing.median) : '–', timeNote(layer));
-    const sums = layer ? `1 ± ${digits(layer.check.rowSum, 2)}` : '–';
+  update({ frame, report, state, list }: View): void {
+    const told = list.tokens.length > 0 ? report : null;
+    const check = told?.check ?? null;
+    this.#show('weights', provenance(state.source, state.seed), t(`readings.${state.source}`));
+    this.#show('error', check ? digits(check.weights, 2) : '–', errorNote(check));
+    this.#show('time', told?.timing ? duration(told.timing.median) : '–', timeNote(told, list));
+    const sums = check ? `1 ± ${digits(check.rowSum, 2)}` : '–';
     this.#show('sums', sums, t('readings.sumsNote'));
-    const info = frame?.info;
-    this.#show('build', info?.isa ?? '–', buildNote(frame));
-    const used = frame ? bytes(frame.memory.usedBytes) : '–';
-    const heap = frame ? bytes(frame.memory.heapBytes) : '–';
+    this.#show('build', frame?.info.isa ?? '–', buildNote(frame));
+    const used = report ? bytes(report.memory.usedBytes) : '–';
+    const heap = report ? bytes(report.memory.heapBytes) : '–';
     this.#show('memory', used, t('readings.memoryNote', { heap }));
+  }
+
+  override figure({ report, frame }: View): Promise<Figure | null> {
+    return Promise.resolve(report && frame && readingsFigure(report, frame));
   }
 
   #show(item: Item, value: string, note: string): void {
@@ -39,8 +47,9 @@ export class ReadingsPanel extends Panel {
   }
 }
 
-function errorNote(frame: Frame | null): string {
-  return t('readings.errorNote', { entropy: frame ? digits(frame.check.entropy, 2) : '–' });
+function errorNote(check: Report['check']): string {
+  const values = { entropy: check ? digits(check.entropy, 2) : '–', heads: check?.heads ?? '–' };
+  return t('readings.errorNote', values);
 }
 
 function buildNote(frame: Frame | null): string {
@@ -48,15 +57,11 @@ function buildNote(frame: Frame | null): string {
   return t('readings.buildNote', { variant, version, threads });
 }
 
-function timeNote(frame: Frame | null): string {
-  if (!frame) return '';
-  const { samples, calls, tick } = frame.timing;
-  return t('readings.timeNote', {
-    count: frame.request.tokens.length,
-    samples,
-    calls,
-    tick: duration(tick),
-  });
+function timeNote(report: Report | null, list: TokenList): string {
+  if (!report?.timing) return '';
+  const { samples, calls, tick } = report.timing;
+  const count = list.tokens.length;
+  return t('readings.timeNote', { count, samples, calls, tick: duration(tick) });
 }
 
-customElements.define('qkv-readings', ReadingsPanel);
+customElements.define('qkv-panel-checks', ReadingsPanel);

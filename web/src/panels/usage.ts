@@ -61,4 +61,4 @@ export class UsagePanel extends Panel {
   update(): void {}
 }
 
-customElements.define('qkv-usage', UsagePanel);
+customElements.define('qkv-panel-use', UsagePanel);

@@ -1,6 +1,8 @@
-import { D_MODEL } from '../engine/model';
-import { t } from '../i18n';
-import { Panel, type View } from './panel';
+import type { Frame } from '../../engine/protocol';
+import { D_MODEL } from '../../engine/sources';
+import { t } from '../../i18n';
+import type { Cell } from '../../matrix/view';
+import { Panel, type View } from '../panel';
 
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 
@@ -11,7 +13,7 @@ const column = (name: string, cells: number) => `
   </span>`;
 
 /** The shift written out for one pair of dimensions: a rotation with all its numbers. */
-export class RotationPanel extends Panel {
+export class RotationPart extends Panel {
   protected template(): string {
     return `
       <p class="caption"></p>
@@ -27,8 +29,8 @@ export class RotationPanel extends Panel {
   }
 
   /** The part that follows the crosshair of the encoding. */
-  updateShown({ frame, place }: View): void {
-    if (!frame || !place) return;
+  tell(frame: Frame, place: Cell | null): void {
+    if (!place) return;
     const { k, blocks, shifted } = frame.shift;
     const pair = place.col >> 1;
     const at = place.row * D_MODEL + pair * 2;
@@ -61,4 +63,4 @@ function multiply(block: readonly number[], vector: readonly number[]): number[]
   return [a * x + b * y, c * x + d * y];
 }
 
-customElements.define('qkv-rotation', RotationPanel);
+customElements.define('qkv-rotation', RotationPart);

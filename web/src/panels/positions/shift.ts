@@ -1,14 +1,14 @@
-import { t } from '../i18n';
-import { digits } from '../numbers';
-import { LIMITS } from '../state';
-import { Panel, type View } from './panel';
+import { t } from '../../i18n';
+import { digits } from '../../numbers';
+import { LIMITS } from '../../state';
+import { Panel, type View } from '../panel';
 
 /** PE(p + k) = M_k PE(p) for a k of the reader's choice, and how nearly it holds. */
-export class ShiftPanel extends Panel {
+export class ShiftPart extends Panel {
   protected template(): string {
     const [least, most] = LIMITS.shift;
     return `
-      <div class="control">
+      <div class="control" data-control>
         <label for="shift" data-t="shift.label"></label>
         <div class="with-number">
           <input id="shift" type="range" min="${least}" max="${most}" step="1">
@@ -35,4 +35,4 @@ export class ShiftPanel extends Panel {
   }
 }
 
-customElements.define('qkv-shift', ShiftPanel);
+customElements.define('qkv-shift', ShiftPart);

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import katex from 'katex';
+import type { Plugin } from 'vite';
+
+const SOURCE = new URL('../src/math.json', import.meta.url);
+const MODULE = 'virtual:math';
+const RESOLVED = `\0${MODULE}`;
+
+/** The colours that stand for roles in math.json, which LaTeX cannot name. */
+const ROLES: Readonly<Record<string, string>> = {
+  '#000001': 'q',
+  '#000002': 'k',
+  '#000003': 'v',
+  '#000004': 'p',
+  '#000005': 'o',
+};
+
+/**
+ * One formula as MathML. The colours #000001 to #000005 become classes of roles, and `\text{@name@}` a
+ * place for the value of that name.
+ */
+export function typeset(tex: string): string {
+  const html = katex.renderToString(tex, { output: 'mathml', throwOnError: true, strict: 'error' });
+  const [math] = /<math.*<\/math>/s.exec(html) ?? [];
+  if (!math) throw new Error(`no MathML came of ${tex}`);
+  return math
+    .replace(/<annotation.*?<\/annotation>/s, '')
+    .replace(/ mathcolor="(#\w+)"/g, (_all, colour: string) => {
+      return ` class="role-${ROLES[colour] ?? 'unknown'}"`;
+    })
+    // KaTeX wraps what \underset makes into token elements, inside which browsers lay nothing out.
+    .replace(
+      /<mi><munder><mo>(.*?)<\/mo>(<mtext>@\w+@<\/mtext>)<\/munder><\/mi>/g,
+      '<munder><mrow>$1</mrow>$2</munder>',
+    )
+    .replace(/<mtext>@(\w+)@<\/mtext>/g, '<mtext data-live="$1">…</mtext>');
+}
+
+/** `import math from 'virtual:math'`: KaTeX works here, so that none of it is sent to the reader. */
+export function math(): Plugin {
+  return {
+    name: 'math',
+    resolveId: (id) => (id === MODULE ? RESOLVED : undefined),
+    load(id) {
+      if (id !== RESOLVED) return undefined;
+      const formulas = JSON.parse(readFileSync(SOURCE, 'utf8')) as Record<string, string>;
+      const set = Object.entries(formulas).map(([name, tex]) => [name, typeset(tex)]);
+      return `export default ${JSON.stringify(Object.fromEntries(set))};`;
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import { isSigned, type colourIndex } from '../scale';
+import type { Mask } from '../state';
+import type { Head, Layer } from './heads';
+import { allowedKeys } from './mask';
+import type { RowData } from './protocol';
+
+/** What a picture of a head is made of. */
+export interface Values {
+  readonly values: Float32Array;
+  readonly show: Parameters<typeof colourIndex>[0];
+  readonly range: number;
+}
+
+/** The largest magnitude among the cells that are not masked. */
+function rangeOf(values: Float32Array, mask: Mask): number {
+  const count = Math.sqrt(values.length);
+  let most = 0;
+  for (let row = 0; row < count; row++) {
+    const [first, end] = allowedKeys(mask, row, count);
+    for (let at = row * count + first; at < row * count + end; at++) {
+      const size = Math.abs(values[at]!);
+      if (size > most && size < Infinity) most = size;
+    }
+  }
+  return most;
+}
+
+export function valuesOf(values: Float32Array, show: Values['show'], mask: Mask): Values {
+  return { values, show, range: isSigned(show) ? rangeOf(values, mask) : 1 };
+}
+
+export function rowData(head: Head, row: number, layer: Layer): RowData {
+  const { weights, logits, entropy, lse } = head.row(row, layer, {
+    returnWeights: true,
+    returnLogits: 'biased',
+    returnEntropy: true,
+    returnLse: true,
+  });
+  if (!weights || !logits || !entropy || !lse) throw new Error('the head left out a result');
+  let largest = 0;
+  weights.data.forEach((weight, j) => {
+    if (weight > weights.data[largest]!) largest = j;
+  });
+  return {
+    row,
+    weights: weights.data,
+    scores: logits.data,
+    entropy: entropy.data[0]!,
+    lse: lse.data[0]!,
+    largest,
+  };
+}

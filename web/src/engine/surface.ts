@@ -1,0 +1,39 @@
+import { paint, type PaintPalette, type Picture } from './paint';
+
+export interface Size {
+  /** In device pixels. */
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Pixels on their way to a canvas that the page paints itself. */
+export interface Pixels extends Size {
+  readonly data: Uint8ClampedArray<ArrayBuffer>;
+}
+
+/**
+ * A canvas of the page as the worker sees it: its own to paint on, or, where canvases cannot be handed
+ * over, pixels that are sent back.
+ */
+export class Surface {
+  readonly #canvas: OffscreenCanvas | null;
+  #image: ImageData | undefined;
+
+  constructor(canvas: OffscreenCanvas | null) {
+    this.#canvas = canvas;
+  }
+
+  /** Paints; what is returned is for the page to put on the canvas. */
+  paint(size: Size, picture: Picture, palette: PaintPalette, ratio: number): Pixels | null {
+    const { width, height } = size;
+    if (this.#image?.width !== width || this.#image.height !== height) {
+      this.#image = new ImageData(width, height);
+    }
+    paint(this.#image, picture, palette, ratio);
+    if (!this.#canvas) return { width, height, data: this.#image.data.slice() };
+    if (this.#canvas.width !== width) this.#canvas.width = width;
+    if (this.#canvas.height !== height) this.#canvas.height = height;
+    this.#canvas.getContext('2d')?.putImageData(this.#image, 0, 0);
+    return null;
+  }
+}

@@ -1,0 +1,34 @@
+/** How far a pointer moves for one step, in CSS pixels. */
+const PIXELS = 6;
+/** Up to here a press is a click into the box. */
+const SLACK = 4;
+
+/** Numbers in boxes can be dragged sideways: `set` is told the box and what it would hold. */
+export function scrubbing(
+  root: HTMLElement,
+  set: (box: HTMLInputElement, value: number) => void,
+): void {
+  let from: { box: HTMLInputElement; x: number; value: number; step: number } | null = null;
+  root.addEventListener('pointerdown', (event) => {
+    const box = event.target;
+    if (!(box instanceof HTMLInputElement) || box.type !== 'number' || event.button !== 0) return;
+    const value = box.valueAsNumber;
+    if (!Number.isFinite(value)) return;
+    const step = Number(box.dataset['step']);
+    from = { box, x: event.clientX, value, step: step > 0 ? step : 0.1 };
+  });
+  root.addEventListener('pointermove', (event) => {
+    if (!from || Math.abs(event.clientX - from.x) <= SLACK) return;
+    const { box, x, value, step } = from;
+    box.setPointerCapture(event.pointerId);
+    box.classList.add('scrubbing');
+    event.preventDefault();
+    set(box, value + Math.round((event.clientX - x) / PIXELS) * step);
+  });
+  for (const name of ['pointerup', 'pointercancel'] as const) {
+    root.addEventListener(name, () => {
+      from?.box.classList.remove('scrubbing');
+      from = null;
+    });
+  }
+}
