@@ -29,7 +29,7 @@ export const dist = [...Object.keys(programs), ...declarations].sort();
 
 /** Every file of the tarball. */
 export const tarball = [
-  ...['CHANGELOG.md', 'LICENSE', 'README.md', 'README.zh-CN.md', 'package.json'],
+  ...['CHANGELOG.md', 'LICENSE', 'LICENSES.md', 'README.md', 'README.zh-CN.md', 'package.json'],
   ...dist.map((name) => `dist/${name}`),
 ].sort();
 

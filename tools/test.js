@@ -9,6 +9,16 @@ function show(output = '') {
   console.log([...cut, ...lines.slice(-120)].map((line) => `    ${line}`).join('\n'));
 }
 
+/** The names of failed tests, again where the eye goes first; the last lines where there are no names. */
+function recall({ name, output = '' }) {
+  const lines = output.trimEnd().split('\n');
+  const names = lines.filter((line) => /^\s*not ok /.test(line)).map((line) => line.trim());
+  console.log(`\nfailed: ${name}`);
+  console.log(
+    (names.length > 0 ? names : lines.slice(-20)).map((line) => `    ${line}`).join('\n'),
+  );
+}
+
 async function runSuite(suite) {
   const start = performance.now();
   process.stdout.write(`${suite.name} ... `);
@@ -33,6 +43,7 @@ function summarise(results) {
     const numbers = [passed, failed].map((n) => String(n).padStart(6)).join('  ');
     console.log(`${name.padEnd(width + 2)}${numbers}  ${seconds.padStart(7)}  ${note}`);
   }
+  results.filter(({ failed }) => failed > 0).forEach(recall);
   const sum = (key) => results.reduce((n, result) => n + result[key], 0);
   console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`);
   return sum('failed') === 0 && sum('passed') > 0;

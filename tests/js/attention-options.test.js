@@ -228,3 +228,27 @@ test('the entropy of equal weights is ln Tk, of one key 0', () => {
     size: 1,
   });
 });
+
+test('dropout keeps a weight, made larger by what is lost, or drops it', () => {
+  const { q, k, v } = arrays;
+  const { weights: all } = engine.attention(q, k, v, { returnWeights: true });
+  const dropout = { rate: 0.25, seed: 42 };
+  const { weights: kept } = engine.attention(q, k, v, { returnWeights: true, dropout });
+  const dropped = kept.data.filter((p) => p === 0).length / kept.data.length;
+  // 504 independent coins: five standard deviations are 0.097.
+  assert.ok(Math.abs(dropped - 0.25) < 0.097, `${dropped} are dropped, expected 0.25`);
+  const expected = all.data.map((p, i) => (kept.data[i] === 0 ? 0 : p / 0.75));
+  // Two roundings: of 1 / 0.75, and of the product.
+  const bounds = expected.map((p) => 2.01 * oracle.u * p);
+  expectClose(kept.data, expected, bounds);
+});
+
+test('every bit of the seed counts, those past the 32nd too', () => {
+  const { q, k, v } = arrays;
+  const outputOf = (seed) =>
+    engine.attention(q, k, v, { dropout: { rate: 0.5, seed } }).output.data.toString();
+  const seeds = [7, ...Array.from({ length: 53 }, (_, bit) => (7 & (2 ** bit) ? 0 : 7 + 2 ** bit))];
+  const different = new Set(seeds.filter(Boolean).map(outputOf));
+  assert.equal(different.size, seeds.filter(Boolean).length);
+  assert.equal(outputOf(7), outputOf(7));
+});

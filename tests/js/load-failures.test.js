@@ -9,6 +9,7 @@ import {
   foreignWasm,
   packageJson,
   wasmFile,
+  withText,
   withVersion,
 } from './support/files.js';
 import { resultOf } from './support/node.js';
@@ -109,6 +110,13 @@ test('the .wasm of something else is refused', async () => {
 test('the .wasm of another version is named with both versions, before it runs', async () => {
   await rejects(withVersion('0.0.9', simd), 'version 0.0.9', packageJson.version);
   await rejects(new WebAssembly.Module(withVersion('9.9.9', simd)), '9.9.9', packageJson.version);
+});
+
+test('a .wasm with its arguments or operators in another order is refused, not misread', async () => {
+  const swapped = { 'q,k,v,out,': 'k,q,v,out,', 'layerNorm,rmsNorm,': 'rmsNorm,layerNorm,' };
+  for (const [order, other] of Object.entries(swapped)) {
+    await rejects(withText(order, other, simd), 'other operators or arguments');
+  }
 });
 
 const skip = expectedVariant === 'relaxed' ? false : 'needs relaxed SIMD';

@@ -39,9 +39,7 @@ export function attention(
   const checked = new CheckedOptions(fn, options, dimensions, (n) => engine.alibiSlopes(n));
   const outShape = { ...qs, width: vs.width };
   const shape = qs.split ? [...q.shape.slice(0, -1), qs.heads * vs.width] : coreShape(outShape);
-  const out = checkOut(fn, options.out, shape, {
-    ...{ q: arrays[0], k: arrays[1], v: arrays[2], mask: options.mask, bias: options.bias },
-  });
+  const out = checkOut(fn, options.out, shape);
 
   const call = new Call(engine, fn);
   call.input('q', q, coreShape(qs));

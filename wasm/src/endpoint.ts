@@ -77,9 +77,7 @@ export const nodeThreads = (): NodeThreads | undefined =>
 
 /** The port of the worker that this runs in to whoever started it. */
 export const ownPort = (): WorkerPort | null | undefined =>
-  typeof globalThis.postMessage === 'function'
-    ? (globalThis)
-    : nodeThreads()?.parentPort;
+  typeof globalThis.postMessage === 'function' ? globalThis : nodeThreads()?.parentPort;
 
 /** A worker of Node that runs this file. @throws where there is no Node either */
 export function nodeWorker(file: string): WorkerPort {

@@ -97,9 +97,7 @@ export class TokenLayer implements MultiHeadAttention {
     const tk = added + (cache?.length ?? 0);
     const dimensions = { batch: x.batch, heads: numHeads, tq: x.tokens, tk };
     const checked = new CheckedOptions(fn, options, dimensions, (n) => engine.alibiSlopes(n));
-    const out = checkOut(fn, options.out, x.input.shape, {
-      ...{ x: givenX, context: options.context, mask: options.mask, bias: options.bias },
-    });
+    const out = checkOut(fn, options.out, x.input.shape);
 
     const call = new Call(engine, fn);
     const rows = [x.batch, x.tokens, dModel];

@@ -32,16 +32,18 @@ export async function initAsTold(init) {
   return engine;
 }
 
-/** A copy that says it is of another version, of the same length. */
-export function withVersion(version, wasm) {
+/** A copy that says `to` where the file says `from`, of the same length. */
+export function withText(from, to, wasm) {
   const bytes = Buffer.from(wasm);
-  const mark = `qkv ${packageJson.version} `;
-  const at = bytes.indexOf(mark);
-  if (at < 0 || mark.length !== `qkv ${version} `.length)
-    throw new Error(`no place for ${version}`);
-  bytes.write(`qkv ${version} `, at, 'latin1');
+  const at = bytes.indexOf(from);
+  if (at < 0 || from.length !== to.length) throw new Error(`no place for ${to}`);
+  bytes.write(to, at, 'latin1');
   return bytes;
 }
+
+/** A copy that says it is of another version. */
+export const withVersion = (version, wasm) =>
+  withText(`qkv ${packageJson.version} `, `qkv ${version} `, wasm);
 
 /** The smallest module there is: valid, and of somebody else. */
 export const foreignWasm = Buffer.from('0061736d01000000', 'hex');
