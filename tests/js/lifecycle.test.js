@@ -110,6 +110,18 @@ test('tensors of no elements and of rank 0 are tensors', async () => {
   engine.dispose();
 });
 
+test('what the core refuses to make leaves no memory behind', async () => {
+  const engine = await fresh();
+  const odd = { ...config, rotary: { rotaryDim: 3 } };
+  const { heapBytes } = engine.memory();
+  // A layer and a block are some hundred bytes: as many as these, kept, would be megabytes.
+  for (let i = 0; i < 20_000; i += 1) {
+    assert.throws(() => engine.multiHeadAttention(odd, weights), { code: 'out_of_range' });
+  }
+  assert.deepEqual(engine.memory(), { heapBytes, usedBytes: 0, handles: 0 });
+  engine.dispose();
+});
+
 /** One of the many things a program does with an engine; every tenth is a mistake. */
 function call(engine, layer, i) {
   const { q, k, v } = problem({ tq: 1 + (i % 17), tk: 1 + ((i * 7) % 23), seed: i });

@@ -41,6 +41,7 @@ export function makeCopy() {
 export async function withFault({ file, find, replace }, work) {
   const path = join(copy, file);
   const original = readFileSync(path, 'utf8');
+  writeFileSync(lastFault, file); // first, for whoever comes after a run that was cut short
   writeFileSync(
     path,
     original.replace(find, () => replace),
@@ -49,7 +50,6 @@ export async function withFault({ file, find, replace }, work) {
     return await work();
   } finally {
     writeFileSync(path, original);
-    writeFileSync(lastFault, file);
   }
 }
 
