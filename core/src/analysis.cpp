@@ -154,6 +154,9 @@ void times(const double* row, const double* matrix, Index t, double* to) noexcep
 
 Status row_entropy(TensorView<const float> weights, TensorView<float> out) noexcept {
   QKV_RETURN_IF_ERROR(check_row_shapes("row_entropy", weights, out));
+  if (out.size() == 0) {
+    return {};  // without walking along axes that may be any length
+  }
   const TensorView<const float> wide = widened(weights);
   for (Index a = 0; a < wide.extent(0); ++a) {
     for (Index b = 0; b < wide.extent(1); ++b) {
@@ -190,6 +193,9 @@ Status head_statistics(TensorView<const float> weights, const HeadStatistics& ou
                                    {"max_weight", out.max_weight},
                                    {"first_key", out.first_key}},
                                   {{"weights", weights}}));
+  if (weights.extent(0) == 0 || weights.extent(1) == 0) {
+    return {};  // without walking along the other, which may be any length
+  }
   const double rows = weights.extent(2) > 0 ? static_cast<double>(weights.extent(2)) : 1.0;
   for (Index b = 0; b < weights.extent(0); ++b) {
     for (Index h = 0; h < weights.extent(1); ++h) {
