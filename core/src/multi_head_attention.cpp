@@ -126,6 +126,9 @@ void copy_array(TensorView<const T>& view, float*& to) noexcept {
     return;
   }
   const auto count = static_cast<std::size_t>(view.size());
+  if (count == 0) {
+    return;  // where both may be null
+  }
   std::memcpy(to, view.data, count * sizeof(T));
   view.data = reinterpret_cast<const T*>(to);
   to += count;
