@@ -1,7 +1,9 @@
 #include "qkv/analysis.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -193,8 +195,11 @@ Status head_statistics(TensorView<const float> weights, const HeadStatistics& ou
                                    {"max_weight", out.max_weight},
                                    {"first_key", out.first_key}},
                                   {{"weights", weights}}));
-  if (weights.extent(0) == 0 || weights.extent(1) == 0) {
-    return {};  // without walking along the other, which may be any length
+  const bool wanted = std::any_of(std::begin(parts), std::end(parts), [](const auto& part) {
+    return !part.view.absent() && part.view.size() > 0;
+  });
+  if (!wanted) {
+    return {};  // without walking along axes that may be any length
   }
   const double rows = weights.extent(2) > 0 ? static_cast<double>(weights.extent(2)) : 1.0;
   for (Index b = 0; b < weights.extent(0); ++b) {

@@ -109,7 +109,7 @@ Status check_token_rows(const char* function, const RotaryOptions& o,
 }
 
 Index position_of(const RotaryOptions& o, Index b, Index t) noexcept {
-  if (!o.positions.data) {
+  if (o.positions.absent()) {
     return o.offset + t;
   }
   return Index{o.positions.rank == 1 ? *o.positions.at(t) : *o.positions.at(b, t)};

@@ -49,6 +49,15 @@ void Arena::lay_out(Layout& layout, const Needs& needs) {
   if (until_spoiled_-- == 0) {
     spoil(layout, needs);
   }
+  if (std::getenv("QKV_FUZZ_SHOW")) {
+    std::fprintf(stderr, "%s%s of rank %d:", layout.spoiled ? "spoiled " : "",
+                 needs.output ? "output" : "input", layout.rank);
+    for (std::size_t i = 0; i < 4; ++i) {
+      std::fprintf(stderr, " %lld/%lld", static_cast<long long>(layout.shape[i]),
+                   static_cast<long long>(layout.strides[i]));
+    }
+    std::fputc('\n', stderr);
+  }
 }
 
 void Arena::spoil(Layout& layout, const Needs& needs) {
@@ -179,7 +188,10 @@ void Arena::for_each_element(const Output& output, F f) const {
   std::array<Index, 4> strides{};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(l.rank); ++axis) {
     shape[axis] = l.shape[axis];
-    strides[axis] = l.strides[axis];
+    strides[axis] = l.shape[axis] > 1 ? l.strides[axis] : 0;
+    if (strides[axis] < 0) {
+      return;  // of a call that is yet to be refused
+    }
   }
   for (Index a = 0; a < shape[0]; ++a) {
     for (Index b = 0; b < shape[1]; ++b) {

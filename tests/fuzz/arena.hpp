@@ -109,7 +109,7 @@ class Arena {
     Layout layout;
   };
   /// More elements than this are not made.
-  static constexpr Index kMost = 1 << 16;
+  static constexpr Index kMost = 1 << 18;
 
   void lay_out(Layout& layout, const Needs& needs);
   void spoil(Layout& layout, const Needs& needs);

@@ -141,7 +141,8 @@ void recreate(Input& in, KvCache& cache, Model& model) {
   for (const Index n : {c.batch, c.num_kv_heads, c.capacity, std::max(c.d_k, c.d_v)}) {
     floats *= static_cast<double>(std::max<Index>(n, 1)) + 64.0;
   }
-  if (floats < 0x1p50 && floats > 0x1p30) {
+  const double heads = static_cast<double>(c.batch) * static_cast<double>(c.num_kv_heads);
+  if ((floats < 0x1p50 && floats > 0x1p30) || (c.capacity == 0 && heads > 0x1p10)) {
     return;  // more than a test should take, and less than what a system is sure to refuse
   }
   if (KvCache::create(c, cache).ok()) {

@@ -132,6 +132,7 @@ TEST_CASE("sizes: arrays without elements may have any other extent", "[sizes][e
   HeadStatistics statistics;
   statistics.entropy = {nullptr, {kMost, 0}};
   require_ok(head_statistics(none, statistics, kMost));
+  require_ok(head_statistics({nullptr, {kMost, kMost, 0, 1}}, {}, 0));
   require_ok(learned_encoding({nullptr, {1, 0}}, {nullptr, {kMost, 0}}, 0, OutOfRange::kClamp));
   require_ok(softmax(none, none, {.axis = 2}));
   require_ok(layer_norm(none, none, {.axis = 1}));
@@ -210,6 +211,14 @@ TEST_CASE("sizes: what a block takes is counted in full", "[sizes][block]") {
   CHECK(p.block.forward_scratch_bytes(args) >= std::numeric_limits<std::size_t>::max() / 8 * 7);
   CHECK(p.block.forward(args, p.workspace).code() == StatusCode::kOutOfMemory);
   CHECK(p.y == std::vector<float>(p.y.size(), kUntouched));
+}
+
+TEST_CASE("sizes: a cache without room may have any number of heads", "[sizes][empty]") {
+  KvCache cache;
+  const Index heads = kMost / 16;
+  require_ok(KvCache::create({.num_kv_heads = heads, .capacity = 0, .d_k = 1}, cache));
+  require_ok(cache.append({nullptr, {1, heads, 0, 1}}, {nullptr, {1, heads, 0, 1}}));
+  CHECK(cache.length() == 0);
 }
 
 #if defined(__EMSCRIPTEN__)
