@@ -52,8 +52,8 @@ struct Sizes {
 Sizes sizes(Input& in) {
   const Index kv = in.in(0, 3);
   // Around the tiles of every instruction set, and the rows of a task.
-  const auto length = [&] { return in.chance(20) ? in.in(0, 140) : in.in(0, 18); };
-  const auto width = [&] { return in.chance(20) ? in.in(0, 70) : in.in(0, 9); };
+  const auto length = [&] { return in.chance(6) ? in.in(0, 140) : in.in(0, 18); };
+  const auto width = [&] { return in.chance(6) ? in.in(0, 70) : in.in(0, 9); };
   Sizes s{in.in(0, 2), kv * in.in(1, 3), kv, length(), length(), width(), width()};
   if (in.chance(30)) {
     s.tk = s.tq;
