@@ -163,8 +163,10 @@ Status row_entropy(TensorView<const float> weights, TensorView<float> out) noexc
   for (Index a = 0; a < wide.extent(0); ++a) {
     for (Index b = 0; b < wide.extent(1); ++b) {
       for (Index c = 0; c < wide.extent(2); ++c) {
+        // Rows without elements have no address.
+        const float* row = wide.extent(3) > 0 ? wide.at(a, b, c) : nullptr;
         *row_result(out, weights.rank, a, b, c) =
-            static_cast<float>(entropy_of(wide.at(a, b, c), wide.extent(3)));
+            static_cast<float>(entropy_of(row, wide.extent(3)));
       }
     }
   }

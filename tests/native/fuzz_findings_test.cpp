@@ -2,8 +2,10 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <cmath>
+#include <limits>
 
 #include "problem.hpp"
+#include "qkv/analysis.hpp"
 #include "qkv/rotary.hpp"
 
 namespace qkv::test {
@@ -61,6 +63,29 @@ TEST_CASE("found: an absent view is absent, whatever its pointer says", "[bad-in
   norm.gamma.data = norm.beta.data = &factor;
   require_ok(layer_norm(from, to, norm));
   CHECK(with == without);
+}
+
+TEST_CASE("found: rows without keys have an entropy and no address", "[analysis][empty]") {
+  std::vector<float> out(3, kUntouched);
+  TensorView<const float> rows(nullptr, {3, 0});
+  rows.strides[0] = std::numeric_limits<Index>::max() / 2;
+  require_ok(row_entropy(rows, {out.data(), {3}}));
+  CHECK(out == std::vector<float>(3, 0.0F));
+}
+
+TEST_CASE("found: attention without keys forms no address from a null array",
+          "[attention][empty]") {
+  std::vector<float> q(2 * 5, 1.0F);
+  std::vector<float> out(2 * 40, kUntouched);
+  Workspace workspace;
+  require_ok(attention({.q = {q.data(), {1, 1, 2, 5}},
+                        .k = {nullptr, {1, 1, 0, 5}},
+                        .v = {nullptr, {1, 1, 0, 40}},
+                        .out = {out.data(), {1, 1, 2, 40}},
+                        .options = {},
+                        .extras = {}},
+                       workspace));
+  CHECK(out == std::vector<float>(out.size(), 0.0F));
 }
 
 }  // namespace
