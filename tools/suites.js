@@ -11,6 +11,7 @@ import { root, toolchain } from './environment.js';
 import { runMutants } from './mutants.js';
 import { generateProbes, probesFile } from './probes.js';
 import { must, run } from './run.js';
+import { quickSuites } from './sanitize.js';
 import { serve } from './serve.js';
 
 const bin = (name) => join(root, 'node_modules/.bin', name);
@@ -316,6 +317,7 @@ export async function suites() {
       sameBits,
     ],
     package: await packageSuites(),
+    sanitize: quickSuites,
     consumers: [consumers],
     page: [nodeTest('page, Chromium', await tracked('tests/browser/page*.test.js'))],
     'mutants-often': [mutants],

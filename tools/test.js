@@ -1,53 +1,7 @@
 // npm test: builds, runs every suite (or the groups named, see tools/suites.js) and ends with a summary
 // and one line that sums it up.
 import { buildNative, buildPackage, buildPage, buildWasm } from './build.js';
-
-/** Shows the end of a failed suite's output, where runners put what matters. */
-function show(output = '') {
-  const lines = output.trimEnd().split('\n');
-  const cut = lines.length > 120 ? [`(${lines.length - 120} lines before)`] : [];
-  console.log([...cut, ...lines.slice(-120)].map((line) => `    ${line}`).join('\n'));
-}
-
-/** The names of failed tests, again where the eye goes first; the last lines where there are no names. */
-function recall({ name, output = '' }) {
-  const lines = output.trimEnd().split('\n');
-  const names = lines.filter((line) => /^\s*not ok /.test(line)).map((line) => line.trim());
-  console.log(`\nfailed: ${name}`);
-  console.log(
-    (names.length > 0 ? names : lines.slice(-20)).map((line) => `    ${line}`).join('\n'),
-  );
-}
-
-async function runSuite(suite) {
-  const start = performance.now();
-  process.stdout.write(`${suite.name} ... `);
-  let result;
-  try {
-    result = await suite.run();
-  } catch (error) {
-    result = { passed: 0, failed: 1, output: error.stack ?? String(error) };
-  }
-  const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  const note = result.note ? ` (${result.note})` : '';
-  console.log(`${result.passed} passed, ${result.failed} failed, ${seconds} s${note}`);
-  if (result.table) console.log(result.table);
-  if (result.failed > 0) show(result.output);
-  return { name: suite.name, seconds, ...result };
-}
-
-function summarise(results) {
-  const width = Math.max(...results.map(({ name }) => name.length));
-  console.log('\nwhat ran'.padEnd(width + 3) + 'passed  failed  seconds');
-  for (const { name, passed, failed, seconds, note = '' } of results) {
-    const numbers = [passed, failed].map((n) => String(n).padStart(6)).join('  ');
-    console.log(`${name.padEnd(width + 2)}${numbers}  ${seconds.padStart(7)}  ${note}`);
-  }
-  results.filter(({ failed }) => failed > 0).forEach(recall);
-  const sum = (key) => results.reduce((n, result) => n + result[key], 0);
-  console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`);
-  return sum('failed') === 0 && sum('passed') > 0;
-}
+import { report } from './report.js';
 
 async function main(groups) {
   await buildNative();
@@ -62,12 +16,8 @@ async function main(groups) {
   if (unknown.length > 0) {
     throw new Error(`unknown group ${unknown.join(', ')}, expected ${Object.keys(all).join(', ')}`);
   }
-  const results = [];
   const every = Object.keys(all).filter((group) => !onRequest.includes(group));
-  for (const group of groups.length > 0 ? groups : every) {
-    for (const suite of all[group]) results.push(await runSuite(suite));
-  }
-  return summarise(results);
+  return report((groups.length > 0 ? groups : every).flatMap((group) => all[group]));
 }
 
 main(process.argv.slice(2)).then(

@@ -1,7 +1,9 @@
 #include "qkv/analysis.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -154,12 +156,17 @@ void times(const double* row, const double* matrix, Index t, double* to) noexcep
 
 Status row_entropy(TensorView<const float> weights, TensorView<float> out) noexcept {
   QKV_RETURN_IF_ERROR(check_row_shapes("row_entropy", weights, out));
+  if (out.size() == 0) {
+    return {};  // without walking along axes that may be any length
+  }
   const TensorView<const float> wide = widened(weights);
   for (Index a = 0; a < wide.extent(0); ++a) {
     for (Index b = 0; b < wide.extent(1); ++b) {
       for (Index c = 0; c < wide.extent(2); ++c) {
+        // Rows without elements have no address.
+        const float* row = wide.extent(3) > 0 ? wide.at(a, b, c) : nullptr;
         *row_result(out, weights.rank, a, b, c) =
-            static_cast<float>(entropy_of(wide.at(a, b, c), wide.extent(3)));
+            static_cast<float>(entropy_of(row, wide.extent(3)));
       }
     }
   }
@@ -190,6 +197,12 @@ Status head_statistics(TensorView<const float> weights, const HeadStatistics& ou
                                    {"max_weight", out.max_weight},
                                    {"first_key", out.first_key}},
                                   {{"weights", weights}}));
+  const bool wanted = std::any_of(std::begin(parts), std::end(parts), [](const auto& part) {
+    return !part.view.absent() && part.view.size() > 0;
+  });
+  if (!wanted) {
+    return {};  // without walking along axes that may be any length
+  }
   const double rows = weights.extent(2) > 0 ? static_cast<double>(weights.extent(2)) : 1.0;
   for (Index b = 0; b < weights.extent(0); ++b) {
     for (Index h = 0; h < weights.extent(1); ++h) {

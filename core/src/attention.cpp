@@ -93,12 +93,14 @@ class Run {
   void pack_v(Index head, Index column, float* panels) const noexcept {
     const auto [b, h] = place(head);
     const Index keys = keys_in_use(args_, shape_, b);
-    table_.pack({.b = args_.v.at(b, h) + column,
-                 .row_stride = args_.v.stride(2),
-                 .column_stride = 1,
-                 .k = keys,
-                 .n = std::min(table_.panel, shape_.dv - column),
-                 .panels = panels + column * keys});
+    if (keys > 0) {  // without any, v may be null
+      table_.pack({.b = args_.v.at(b, h) + column,
+                   .row_stride = args_.v.stride(2),
+                   .column_stride = 1,
+                   .k = keys,
+                   .n = std::min(table_.panel, shape_.dv - column),
+                   .panels = panels + column * keys});
+    }
   }
 
   void attend(Index first, Index count) const noexcept {

@@ -41,9 +41,10 @@ struct AttentionScratch {
   }
 
  private:
-  static Index padded(const AttentionPlan& plan, Index n) noexcept {
-    const Index panel = plan.table->panel;
-    return (n + panel - 1) / panel * panel;
+  /// In 64 bits: one key that stands for all of them, with a stride of 0, may be any number of keys.
+  static std::uint64_t padded(const AttentionPlan& plan, Index n) noexcept {
+    const auto panel = static_cast<std::uint64_t>(plan.table->panel);
+    return (static_cast<std::uint64_t>(n) + panel - 1) / panel * panel;
   }
   static bool worth_sharing(const AttentionShape& s) noexcept {
     double products = static_cast<double>(s.dk + s.dv);

@@ -119,7 +119,7 @@ Status check_dense(const char* function, const char* name, const TensorView<T>& 
                            function, axis, name, static_cast<long long>(view.stride(axis)),
                            static_cast<long long>(stride));
     }
-    stride *= view.extent(axis);
+    stride = detail::saturated_product(stride, view.extent(axis));
   }
   return {};
 }

@@ -1,6 +1,7 @@
 #include "qkv/feed_forward.hpp"
 
 #include "check.hpp"
+#include "float_count.hpp"
 #include "isa_dispatch.hpp"
 #include "linear.hpp"
 #include "share.hpp"
@@ -119,10 +120,9 @@ Status FeedForward::check(const ForwardArgs& args) const noexcept {
 
 std::size_t FeedForward::scratch(Index tokens) const noexcept {
   const Index block = tokens < kTokenBlock ? tokens : kTokenBlock;
-  const auto hidden =
-      static_cast<std::size_t>(block) * static_cast<std::size_t>(config_.d_feed_forward);
-  const std::size_t copies = config_.activation == FeedForwardActivation::kSwiglu ? 2 : 1;
-  return copies * Workspace::padded(hidden);
+  const std::size_t hidden = Workspace::padded(capped_product(block, config_.d_feed_forward));
+  return config_.activation == FeedForwardActivation::kSwiglu ? capped_sum({hidden, hidden})
+                                                              : capped(hidden);
 }
 
 void FeedForward::run(const float* x, Index tokens, float* y, Workspace& workspace) const noexcept {

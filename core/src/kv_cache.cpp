@@ -133,7 +133,8 @@ Status KvCache::append(TensorView<const float> keys, TensorView<const float> val
   const KvCacheConfig& c = config_;
   const Index panel = kernels_->panel;
   const Index added = keys.extent(2);
-  for (Index head = 0; head < c.batch * c.num_kv_heads; ++head) {
+  // A cache without room may have any number of heads.
+  for (Index head = 0; added > 0 && head < c.batch * c.num_kv_heads; ++head) {
     const Index b = head / c.num_kv_heads;
     const Index h = head % c.num_kv_heads;
     float* k_panels = keys_.data() + head * KvCacheAccess::key_stride(*this);

@@ -40,8 +40,9 @@ Status check_layout(const char* function, const char* name, WeightLayout layout)
 }
 
 Status pack_linear(const KernelTable& table, const Linear& l, PackedLinear& packed) noexcept {
-  const auto columns =
-      static_cast<std::size_t>((l.out + table.panel - 1) / table.panel * table.panel);
+  const auto panel = static_cast<std::uint64_t>(table.panel);
+  const std::size_t columns =
+      capped((static_cast<std::uint64_t>(l.out) + panel - 1) / panel * panel);
   QKV_RETURN_IF_ERROR(packed.panels.reserve(capped_product(columns, l.in)));
   const bool in_out = l.layout == WeightLayout::kInOut;
   table.pack({.b = l.weight.data,

@@ -3,27 +3,38 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace qkv {
+
+using detail::saturated_product;
+using detail::saturated_sum;
 
 MemorySpan::MemorySpan(const void* data, std::size_t element, int rank, const Index* shape,
                        const Index* strides) noexcept {
   if (rank <= 0 || !data) {
     return;
   }
-  std::size_t last = 0;
-  std::size_t distinct = 1;
+  Index reach = 1;
+  Index distinct = 1;
   for (int axis = 0; axis < rank; ++axis) {
     if (shape[axis] <= 0) {
       return;
     }
-    last += static_cast<std::size_t>(shape[axis] - 1) * static_cast<std::size_t>(strides[axis]);
-    distinct *= strides[axis] == 0 ? 1 : static_cast<std::size_t>(shape[axis]);
+    // The stride of an axis with one element is never used.
+    const Index stride = shape[axis] > 1 ? strides[axis] : 0;
+    reach = saturated_sum(reach, saturated_product(shape[axis] - 1, stride));
+    distinct = saturated_product(distinct, stride == 0 ? 1 : shape[axis]);
   }
   begin_ = reinterpret_cast<std::uintptr_t>(data);
-  end_ = begin_ + (last + 1) * element;
-  filled_ = distinct == last + 1;
+  // What would reach past the end of memory ends there.
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(reach), element, &bytes) ||
+      __builtin_add_overflow(begin_, bytes, &end_)) {
+    end_ = std::numeric_limits<std::size_t>::max();
+  }
+  filled_ = distinct == reach;
 }
 
 bool MemorySpan::holds_an_end_of(const MemorySpan& other) const noexcept {
@@ -68,7 +79,7 @@ bool elements_are_apart(int rank, const Index* shape, const Index* strides) noex
     if (stride <= reach) {
       return false;
     }
-    reach += (extent - 1) * stride;
+    reach = saturated_sum(reach, saturated_product(extent - 1, stride));
   }
   return true;
 }

@@ -126,6 +126,9 @@ void copy_array(TensorView<const T>& view, float*& to) noexcept {
     return;
   }
   const auto count = static_cast<std::size_t>(view.size());
+  if (count == 0) {
+    return;  // where both may be null
+  }
   std::memcpy(to, view.data, count * sizeof(T));
   view.data = reinterpret_cast<const T*>(to);
   to += count;
@@ -143,11 +146,12 @@ Status own_rotary(MultiHeadAttentionConfig& c, AlignedBuffer& buffer) noexcept {
     if (view.absent()) {
       return Status{};
     }
-    count += static_cast<std::size_t>(view.size());
     constexpr Index kAny = ShapeText::kAny;
-    return view.rank == 1   ? check_dense(kCreate, name, view, {kAny})
-           : view.rank == 2 ? check_dense(kCreate, name, view, {kAny, kAny})
-                            : check_dense(kCreate, name, view, {kAny, kAny, kAny});
+    QKV_RETURN_IF_ERROR(view.rank == 1   ? check_dense(kCreate, name, view, {kAny})
+                        : view.rank == 2 ? check_dense(kCreate, name, view, {kAny, kAny})
+                                         : check_dense(kCreate, name, view, {kAny, kAny, kAny}));
+    count = capped_sum({count, capped_product(view.size(), 1)});
+    return Status{};
   };
   QKV_RETURN_IF_ERROR(check("rotary.cos", rotary.cos));
   QKV_RETURN_IF_ERROR(check("rotary.sin", rotary.sin));
@@ -246,7 +250,7 @@ Status MultiHeadAttention::check_positions(const ForwardArgs& args, Call& call) 
   constexpr const char* kName = "MultiHeadAttention::forward: rotary";
   RotaryOptions rotary = *config_.rotary;
   if (args.cache && rotary.positions.absent() && rotary.cos.rank != 3) {
-    rotary.offset += args.cache->length();
+    rotary.offset = detail::saturated_sum(rotary.offset, args.cache->length());
   }
   const Index d = config_.d_k;
   QKV_RETURN_IF_ERROR(plan_rotary(kName, rotary, {call.batch, call.tq, d}, call.q_rotary));

@@ -52,8 +52,8 @@ Status plan(const char* function, TensorView<const float> x, TensorView<float> o
   args.rows = x.size() == 0 ? 0 : x.size() / args.n;
   args.x = x.data;
   args.out = out.data;
-  args.gamma = options.gamma.data;
-  args.beta = options.beta.data;
+  args.gamma = options.gamma.absent() ? nullptr : options.gamma.data;
+  args.beta = options.beta.absent() ? nullptr : options.beta.data;
   args.epsilon = options.epsilon;
   return {};
 }

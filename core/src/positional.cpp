@@ -112,13 +112,14 @@ Status sinusoidal_encoding(TensorView<float> table, Index offset,
   QKV_RETURN_IF_ERROR(check_base(kName, options.base));
   QKV_RETURN_IF_ERROR(check_layout(kName, options.layout));
   QKV_RETURN_IF_ERROR(check_positions(kName, "offset", offset, offset));
-  QKV_RETURN_IF_ERROR(check_positions(kName, "offset + length", offset, offset + length - 1));
+  const Index end = detail::saturated_sum(offset, length);
+  QKV_RETURN_IF_ERROR(check_positions(kName, "offset + length", offset, end - 1));
 
   const kernels::KernelTable* kernel_table = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kName, kernel_table));
 
   const bool interleaved = options.layout == SinusoidLayout::kInterleaved;
-  const Index sines = (d_model + 1) / 2;
+  const Index sines = d_model / 2 + d_model % 2;
   const Index cosines = d_model / 2;
   constexpr Index kPairs = SinusoidArgs::kPairs;
   for (Index first = 0; length > 0 && first < sines; first += kPairs) {
@@ -148,7 +149,7 @@ Status sinusoidal_shift_blocks(TensorView<float> blocks, Index k, Index d_model,
                                const SinusoidOptions& options) noexcept {
   constexpr const char* kName = "sinusoidal_shift_blocks";
   QKV_RETURN_IF_ERROR(check_width(kName, d_model));
-  QKV_RETURN_IF_ERROR(check_dense(kName, "blocks", blocks, {(d_model + 1) / 2, 2, 2}));
+  QKV_RETURN_IF_ERROR(check_dense(kName, "blocks", blocks, {d_model / 2 + d_model % 2, 2, 2}));
   QKV_RETURN_IF_ERROR(check_base(kName, options.base));
   QKV_RETURN_IF_ERROR(check_layout(kName, options.layout));
   QKV_RETURN_IF_ERROR(check_positions(kName, "k", k, k));

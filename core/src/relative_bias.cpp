@@ -191,8 +191,10 @@ Status check_xl(const TensorView<const float>& q, const TensorView<const float>&
                          ShapeText(q).text());
   }
   QKV_RETURN_IF_ERROR(check_output(kName, "bias", bias, {q.extent(0), heads, tq, kAny}));
-  const Index distances = bias.extent(3) + tq - 1;
-  QKV_RETURN_IF_ERROR(check_array(kName, "r", r, {distances < 0 ? 0 : distances, heads * d}));
+  // Either may be any number where the other arrays have no elements.
+  const Index tokens = detail::saturated_sum(bias.extent(3), tq);
+  QKV_RETURN_IF_ERROR(check_array(
+      kName, "r", r, {tokens == 0 ? 0 : tokens - 1, detail::saturated_product(heads, d)}));
   QKV_RETURN_IF_ERROR(check_array(kName, "v", v, {heads, d}));
   return check_apart(kName, {{"bias", bias}}, {{"q", q}, {"r", r}, {"v", v}});
 }

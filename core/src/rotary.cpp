@@ -109,7 +109,7 @@ Status check_token_rows(const char* function, const RotaryOptions& o,
 }
 
 Index position_of(const RotaryOptions& o, Index b, Index t) noexcept {
-  if (!o.positions.data) {
+  if (o.positions.absent()) {
     return o.offset + t;
   }
   return Index{o.positions.rank == 1 ? *o.positions.at(t) : *o.positions.at(b, t)};
@@ -151,7 +151,7 @@ Status check_positions(const char* function, const RotaryOptions& o,
   };
   if (o.positions.absent()) {
     QKV_RETURN_IF_ERROR(check("offset", o.offset));
-    return check("offset + tokens - 1", o.offset + (shape.tokens - 1));
+    return check("offset + tokens - 1", detail::saturated_sum(o.offset, shape.tokens - 1));
   }
   if (!o.positions.data) {
     return {};  // there are no elements, as check_array() saw
@@ -348,7 +348,7 @@ void rotate_heads(const RotaryPlan& plan, const RotaryRows& rows, Index b,
 void rotate_in_place(const RotaryPlan& plan, Workspace& workspace,
                      std::initializer_list<TensorView<float>> views) noexcept {
   const RotaryRows rows = take_rows(plan, workspace);
-  for (Index b = 0; b < plan.shape.batch; ++b) {
+  for (Index b = 0; plan.shape.tokens > 0 && b < plan.shape.batch; ++b) {
     if (b == 0 || !plan.shared) {
       fill_rows(plan, b, rows);
     }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "check.hpp"
+#include "float_count.hpp"
 #include "isa_dispatch.hpp"
 #include "multi_head_call.hpp"
 #include "share.hpp"
@@ -209,13 +210,14 @@ Status TransformerBlock::check(const ForwardArgs& args, Call& call) const noexce
   QKV_RETURN_IF_ERROR(check_context(args, call));
 
   call.tokens = args.x.extent(0) * args.x.extent(1);
-  call.array = Workspace::padded(static_cast<std::size_t>(args.x.size()));
-  call.kept = config_.norm == NormPlacement::kPre ? 2 * call.array : call.array;
+  call.array = Workspace::padded(capped_product(args.x.size(), 1));
+  call.kept = config_.norm == NormPlacement::kPre ? capped_sum({call.array, call.array})
+                                                  : capped(call.array);
   std::size_t most = std::max(call.self.scratch(), feed_forward_.scratch(call.tokens));
   if (config_.cross_attention) {
     most = std::max(most, call.cross.scratch());
   }
-  call.total = call.kept + most;
+  call.total = capped_sum({call.kept, most});
   return {};
 }
 

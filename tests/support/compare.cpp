@@ -1,6 +1,5 @@
 #include "compare.hpp"
 
-#include <catch2/catch_test_macros.hpp>
 #include <cstdio>
 
 namespace qkv::test {
@@ -207,16 +206,6 @@ Comparison compare_layer(const oracle::LayerInputs& in, const LayerOutputs& comp
     }
   }
   return collect(std::move(y), rows, computed.extras);
-}
-
-void require_within(const Comparison& comparison, Bounds bounds) {
-  for (const Quantity& quantity : comparison.quantities) {
-    INFO(quantity.name() << ": " << quantity.worst());
-    CHECK(quantity.ratio() <= 1.0);
-    if (bounds == Bounds::kMeaningful) {
-      CHECK(quantity.vacuity() <= bounds::kMeaningful);
-    }
-  }
 }
 
 std::string first_difference(const std::vector<float>& a, const std::vector<float>& b) {

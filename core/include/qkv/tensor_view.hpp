@@ -5,12 +5,26 @@
 #include <array>
 #include <cstddef>
 #include <initializer_list>
+#include <limits>
 #include <type_traits>
 
 namespace qkv {
 
 /// Extents, strides and positions, in elements.
 using Index = std::ptrdiff_t;
+
+namespace detail {
+/// a * b and a + b, or the greatest Index where that is none: extents of arrays that exist stay below it,
+/// those of an array without elements, or with a stride of 0, may be anything.
+[[nodiscard]] constexpr Index saturated_product(Index a, Index b) noexcept {
+  Index product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<Index>::max() : product;
+}
+[[nodiscard]] constexpr Index saturated_sum(Index a, Index b) noexcept {
+  Index sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<Index>::max() : sum;
+}
+}  // namespace detail
 
 /// A view of up to four dimensions. Strides are in elements, may be zero (a broadcast dimension)
 /// and are never negative; the last axis of q, k, v and out must be contiguous (stride 1). No two
@@ -37,7 +51,7 @@ struct TensorView {
     Index stride = 1;
     for (int i = rank - 1; i >= 0; --i) {
       strides[static_cast<std::size_t>(i)] = stride;
-      stride *= shape[static_cast<std::size_t>(i)];
+      stride = detail::saturated_product(stride, shape[static_cast<std::size_t>(i)]);
     }
   }
 
@@ -57,11 +71,11 @@ struct TensorView {
   /// True for a view that was never given an array, which is how optional arguments are left out.
   [[nodiscard]] constexpr bool absent() const noexcept { return rank == 0; }
 
-  /// Number of elements; 1 for rank 0.
+  /// Number of elements, the greatest Index where there is no such number; 1 for rank 0.
   [[nodiscard]] constexpr Index size() const noexcept {
     Index product = 1;
     for (int i = 0; i < rank; ++i) {
-      product *= extent(i);
+      product = detail::saturated_product(product, extent(i));
     }
     return product;
   }
@@ -84,7 +98,8 @@ template <class T>
 [[nodiscard]] constexpr TensorView<T> split_heads(T* data, Index batch, Index tokens,
                                                   Index num_heads, Index d) noexcept {
   TensorView<T> view(data, {batch, num_heads, tokens, d});
-  view.strides = {tokens * num_heads * d, d, num_heads * d, 1};
+  const Index row = detail::saturated_product(num_heads, d);
+  view.strides = {detail::saturated_product(tokens, row), d, row, 1};
   return view;
 }
 

@@ -95,10 +95,15 @@ inline void multiply_qk(const HeadArgs& args, const QueryBlock<Isa>& block, Inde
   });
 }
 
-/// c tanh(s / c).
+/// c tanh(s / c). From 16 on tanh is 1, and is not asked for: inside it a number is turned into an int, which
+/// neither larger ones nor NaN can be.
 template <class Isa>
 [[gnu::always_inline]] inline Vec<Isa> cap_score(Vec<Isa> s, Vec<Isa> cap) noexcept {
-  return cap * xsimd::tanh(s / cap);
+  using V = Vec<Isa>;
+  const V x = s / cap;
+  const V most = V(16.0F);
+  const V bounded = xsimd::select(x > -most, xsimd::select(x < most, x, most), -most);
+  return xsimd::select(x == x, cap * xsimd::tanh(bounded), x);
 }
 
 /// Everything that a plain call leaves out, for scores of keys that stand `distance` after the query:
