@@ -293,6 +293,9 @@ async function packageSuites() {
       'tests/browser/memory.test.js',
       'tests/browser/worker.test.js',
     ]),
+    nodeTest('same bits: Node, Chromium, Firefox, threads', [
+      'tests/determinism/determinism.test.js',
+    ]),
     nodeTest('package, installed from its tarball', await tarballTests()),
     nodeTest('gates: types, engines, sizes, releases', await tracked('tests/gates/*.test.js')),
     command('benchmarks run', process.execPath, 'tests/bench/bench.js', '--smoke'),

@@ -6,17 +6,17 @@ import {
   checkChoice,
   checkInteger,
   requireIntegers,
-  checkKeys,
   checkNumber,
   checkVector,
   type Input,
+  mostInt,
   shapeText,
   sizeOf,
 } from './check.js';
 import type { ArrayName, Operator } from './descriptor.js';
 import type { Engine } from './engine.js';
 import { QkvError } from './error.js';
-import { mostInt } from './heads.js';
+import { takeOptions } from './foreign.js';
 import type { ArrayInput, NdArray, Qkv } from './types.js';
 
 type NormOptions = NonNullable<Parameters<Qkv['layerNorm']>[1]>;
@@ -55,8 +55,8 @@ function norm(
 
 export function layerNorm(engine: Engine, x: ArrayInput, options: NormOptions): NdArray {
   engine.raw('layerNorm');
-  checkKeys('layerNorm', 'options', options, ['gamma', 'beta', 'axis', 'epsilon']);
-  return norm(engine, 'layerNorm', x, options);
+  const names = ['gamma', 'beta', 'axis', 'epsilon'];
+  return norm(engine, 'layerNorm', x, takeOptions('layerNorm', 'options', options, names));
 }
 
 export function rmsNorm(
@@ -65,8 +65,8 @@ export function rmsNorm(
   options: Omit<NormOptions, 'beta'>,
 ): NdArray {
   engine.raw('rmsNorm');
-  checkKeys('rmsNorm', 'options', options, ['gamma', 'axis', 'epsilon']);
-  return norm(engine, 'rmsNorm', x, options);
+  const names = ['gamma', 'axis', 'epsilon'];
+  return norm(engine, 'rmsNorm', x, takeOptions('rmsNorm', 'options', options, names));
 }
 
 export function gelu(
@@ -76,8 +76,7 @@ export function gelu(
 ): NdArray {
   const fn = 'gelu';
   engine.raw(fn);
-  checkKeys(fn, 'options', options, ['approximate']);
-  const { approximate = 'none' } = options;
+  const { approximate = 'none' } = takeOptions(fn, 'options', options, ['approximate']);
   checkChoice(fn, 'approximate', approximate, ['none', 'tanh']);
   const x = checkArray(fn, 'x', given);
   const call = new Call(engine, fn);
@@ -94,9 +93,11 @@ export function softmax(
 ): NdArray {
   const fn = 'softmax';
   engine.raw(fn);
-  checkKeys(fn, 'options', options, ['axis', 'temperature']);
+  const { axis = -1, temperature = 1 } = takeOptions(fn, 'options', options, [
+    'axis',
+    'temperature',
+  ]);
   const x = checkArray(fn, 'x', given);
-  const { axis = -1, temperature = 1 } = options;
   const from = checkAxis(fn, x.shape, axis);
   checkNumber(fn, 'temperature', temperature);
   // Any rank is three axes to the core: what is before, the one asked for, what is after.
@@ -128,7 +129,7 @@ export function embedding(engine: Engine, givenTable: NdArray, ids: Int32Array):
   const call = new Call(engine, fn);
   call.input('table', table);
   call.input('ids', checked);
-  return call.result(fn, [ids.length, table.shape[1] ?? 0], {});
+  return call.result(fn, [...checked.shape, table.shape[1] ?? 0], {});
 }
 
 export function learnedEncoding(
@@ -139,8 +140,10 @@ export function learnedEncoding(
 ): NdArray {
   const fn = 'learnedEncoding';
   engine.raw(fn);
-  checkKeys(fn, 'options', options, ['offset', 'outOfRange']);
-  const { offset = 0, outOfRange = 'error' } = options;
+  const { offset = 0, outOfRange = 'error' } = takeOptions(fn, 'options', options, [
+    'offset',
+    'outOfRange',
+  ]);
   const table = checkTable(fn, givenTable, '[maxLength,dModel]');
   checkInteger(fn, 'length', length, 0, mostInt);
   checkInteger(fn, 'offset', offset, 0, mostInt);

@@ -1,9 +1,11 @@
 import { WasmKvCache } from './cache.js';
 import { Call } from './call.js';
-import { checkArray, checkKeys } from './check.js';
+import { checkArray } from './check.js';
 import type { Engine } from './engine.js';
+import { takeOptions } from './foreign.js';
 import { checkHeads, coreShape } from './heads.js';
 import { CheckedOptions, checkOut, optionNames } from './options.js';
+import { alibiSlopes } from './relative.js';
 import type { ArrayInput, AttentionOptions, AttentionResult } from './types.js';
 
 /** The cache of a call, checked to be of this engine and alive before anything else is done with it. */
@@ -12,7 +14,7 @@ export function cacheOf(
   fn: string,
   { cache }: AttentionOptions,
 ): WasmKvCache | undefined {
-  if (!(cache instanceof WasmKvCache)) return undefined;
+  if (!WasmKvCache.is(cache)) return undefined;
   cache.check(engine, fn);
   return cache;
 }
@@ -20,11 +22,11 @@ export function cacheOf(
 export function attention(
   engine: Engine,
   arrays: readonly [ArrayInput, ArrayInput, ArrayInput],
-  options: AttentionOptions,
+  givenOptions: AttentionOptions,
 ): AttentionResult {
   const fn = 'attention';
   engine.raw(fn);
-  checkKeys(fn, 'options', options, optionNames);
+  const options = takeOptions(fn, 'options', givenOptions, optionNames);
   const q = checkArray(fn, 'q', arrays[0]);
   const k = checkArray(fn, 'k', arrays[1]);
   const v = checkArray(fn, 'v', arrays[2]);
@@ -36,7 +38,7 @@ export function attention(
     tq: qs.tokens,
     tk: ks.tokens + (cache?.length ?? 0),
   };
-  const checked = new CheckedOptions(fn, options, dimensions, (n) => engine.alibiSlopes(n));
+  const checked = new CheckedOptions(fn, options, dimensions, (n) => alibiSlopes(engine, n, fn));
   const outShape = { ...qs, width: vs.width };
   const shape = qs.split ? [...q.shape.slice(0, -1), qs.heads * vs.width] : coreShape(outShape);
   const out = checkOut(fn, options.out, shape);

@@ -3,15 +3,14 @@ import {
   checkChoice,
   checkInteger,
   checkBoolean,
-  checkKeys,
   checkNumber,
   checkWeight,
-  describe,
+  mostInt,
 } from './check.js';
 import type { ArrayName } from './descriptor.js';
 import type { Engine } from './engine.js';
 import { QkvError } from './error.js';
-import { mostInt } from './heads.js';
+import { describe, takeOptions } from './foreign.js';
 import {
   checkWeights,
   configNames,
@@ -47,8 +46,8 @@ type BlockConfig = Required<Omit<TransformerBlockConfig, keyof LayerConfig | 'ro
   attention: LayerConfig;
 };
 
-function resolveBlock(config: TransformerBlockConfig): BlockConfig {
-  checkKeys(fn, 'config', config, blockConfigNames);
+function resolveBlock(givenConfig: TransformerBlockConfig): BlockConfig {
+  const config = takeOptions(fn, 'config', givenConfig, blockConfigNames);
   const { dFeedForward, norm = 'pre', normType = 'layer', activation = 'gelu' } = config;
   const { crossAttention = false, epsilon = 1e-5 } = config;
   checkInteger(fn, 'dFeedForward', dFeedForward, 1, mostInt);
@@ -85,14 +84,14 @@ const crossName = (name: WeightName): ArrayName =>
 function announceNorm(
   call: Call,
   name: string,
-  weights: NormWeights | undefined,
+  given: NormWeights | undefined,
   [gamma, beta, width]: readonly [ArrayName, ArrayName, number],
 ): void {
-  checkKeys(fn, name, weights, ['gamma', 'beta']);
-  if (weights?.gamma === undefined) {
+  const weights = takeOptions(fn, name, given, ['gamma', 'beta']);
+  if (weights.gamma === undefined) {
     throw new QkvError(
       'invalid_argument',
-      `${fn}: ${name}.gamma is ${describe(weights?.gamma)}, expected a Float32Array of ${width}`,
+      `${fn}: ${name}.gamma is ${describe(weights.gamma)}, expected a Float32Array of ${width}`,
     );
   }
   call.input(gamma, checkWeight(fn, `${name}.gamma`, weights.gamma, [width]));
@@ -150,11 +149,11 @@ function checkCross(config: BlockConfig, weights: TransformerBlockWeights): void
 export function createBlock(
   engine: Engine,
   givenConfig: TransformerBlockConfig,
-  weights: TransformerBlockWeights,
+  givenWeights: TransformerBlockWeights,
 ): TransformerBlock {
   engine.raw(fn);
   const config = resolveBlock(givenConfig);
-  checkKeys(fn, 'weights', weights, blockWeightNames);
+  const weights = takeOptions(fn, 'weights', givenWeights, blockWeightNames);
   checkCross(config, weights);
   const { attention } = config;
   const { dModel } = attention;

@@ -1,15 +1,9 @@
 import { Call } from './call.js';
-import { checkArray, checkInteger, checkKeys, type Input, shapeText } from './check.js';
+import { checkArray, checkInteger, type Input, mostInt, shapeText } from './check.js';
 import type { Engine } from './engine.js';
 import { QkvError } from './error.js';
-import {
-  checkValues,
-  coreShape,
-  expectedText,
-  headsShape,
-  type HeadsShape,
-  mostInt,
-} from './heads.js';
+import { isRecord, takeOptions } from './foreign.js';
+import { checkValues, coreShape, expectedText, headsShape, type HeadsShape } from './heads.js';
 import { disposeSymbol, forgotten, Handle } from './tensor.js';
 import type { ArrayInput, KvCache, NdArray, Qkv } from './types.js';
 
@@ -18,8 +12,14 @@ type CacheOptions = Parameters<Qkv['kvCache']>[0];
 export function createCache(engine: Engine, options: CacheOptions): KvCache {
   const fn = 'kvCache';
   engine.raw(fn);
-  checkKeys(fn, 'options', options, ['batch', 'numKvHeads', 'capacity', 'dK', 'dV']);
-  const { batch = 1, numKvHeads, capacity, dK, dV = dK } = options;
+  const names = ['batch', 'numKvHeads', 'capacity', 'dK', 'dV'];
+  const {
+    batch = 1,
+    numKvHeads,
+    capacity,
+    dK,
+    dV = dK,
+  } = takeOptions(fn, 'options', options, names);
   const config = { batch, numKvHeads, capacity, dK, dV };
   for (const [name, value] of Object.entries(config)) {
     checkInteger(fn, name, value, name === 'capacity' ? 0 : 1, mostInt);
@@ -35,6 +35,11 @@ export class WasmKvCache implements KvCache {
   readonly #config: Required<CacheOptions>;
   readonly #handle: Handle;
   #length = 0;
+
+  /** Whether it is one itself: a proxy or an heir of one has no memory. */
+  static is(value: unknown): value is WasmKvCache {
+    return isRecord(value) && #handle in value;
+  }
 
   constructor(engine: Engine, config: Required<CacheOptions>, handle: Handle) {
     this.#engine = engine;
@@ -60,14 +65,16 @@ export class WasmKvCache implements KvCache {
         `${fn}: cache is of another engine, expected one of this engine`,
       );
     }
-    if (this.#handle.address === undefined) {
-      throw new QkvError('disposed', `${fn}: cache is disposed, expected a live one`);
-    }
+    this.address(fn);
   }
 
-  /** The handle of a checked cache. */
-  address(): number {
-    return this.#handle.address ?? 0;
+  /** Where it is. Asked for last: until then a getter of the caller may have disposed it. */
+  address(fn: string): number {
+    const { address } = this.#handle;
+    if (address === undefined) {
+      throw new QkvError('disposed', `${fn}: cache is disposed, expected a live one`);
+    }
+    return address;
   }
 
   /** The core has appended so many tokens. */
@@ -89,7 +96,7 @@ export class WasmKvCache implements KvCache {
     const call = new Call(this.#engine, fn);
     call.input('k', k, coreShape(ks));
     call.input('v', v, coreShape(vs));
-    call.run('appendCache', { cache: this.address(), numKvHeads });
+    call.run('appendCache', { cache: this.address(fn), numKvHeads });
     this.grow(ks.tokens);
   }
 
@@ -105,7 +112,7 @@ export class WasmKvCache implements KvCache {
     const fn = 'KvCache.truncate';
     this.check(this.#engine, fn);
     checkInteger(fn, 'length', length, 0, this.#length);
-    new Call(this.#engine, fn).run('truncateCache', { cache: this.address(), length });
+    new Call(this.#engine, fn).run('truncateCache', { cache: this.address(fn), length });
     this.#length = length;
   }
 
@@ -136,7 +143,7 @@ export class WasmKvCache implements KvCache {
     const shape = [batch, numKvHeads, this.#length, width];
     const call = new Call(this.#engine, fn);
     call.output(name, shape);
-    call.run('readCache', { cache: this.address() });
+    call.run('readCache', { cache: this.address(fn) });
     return { data: call.read(name), shape };
   }
 }

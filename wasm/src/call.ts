@@ -1,6 +1,6 @@
 // One call of the module: its arrays in and out of WebAssembly memory, its numbers, its result.
 
-import type { Input } from './check.js';
+import { type Input, isCountable, mostInt, shapeText, sizeOf } from './check.js';
 import {
   type ArrayName,
   type Numbers,
@@ -12,8 +12,9 @@ import {
 } from './descriptor.js';
 import { QkvError } from './error.js';
 import type { Engine } from './engine.js';
+import { isFloat32Array, isInt32Array, lengthOf, newFloats, type Numbers32 } from './foreign.js';
 import type { Address } from './raw.js';
-import { WasmTensor } from './tensor.js';
+import { isTensor, type WasmTensor } from './tensor.js';
 import type { NdArray } from './types.js';
 
 /** Floats per cache line: every array starts on one. */
@@ -28,22 +29,22 @@ interface Slot extends Placed {
   readonly offset: number;
   readonly length: number;
   readonly source: Input['source'] | undefined;
+  /** What the caller calls it. */
+  readonly label: string;
+  /** Where a result goes. */
+  result: Float32Array<ArrayBuffer> | undefined;
 }
 
-const sizeOf = (shape: readonly number[]): number => shape.reduce((n, extent) => n * extent, 1);
-
-/** Copies elements as they are; without a second view for floats, of which every small call has three. */
+/** Copies elements as they are: between arrays of one kind nothing is converted. */
 function copyIn(
   memory: ArrayBufferLike,
   address: Address,
-  source: Float32Array | ArrayBufferView,
+  source: Numbers32,
+  elements: number,
 ): void {
-  if (source instanceof Float32Array) {
-    new Float32Array(memory, address, source.length).set(source);
-    return;
-  }
-  const { buffer, byteOffset, byteLength } = source;
-  new Uint8Array(memory, address, byteLength).set(new Uint8Array(buffer, byteOffset, byteLength));
+  if (isFloat32Array(source)) new Float32Array(memory, address, elements).set(source);
+  else if (isInt32Array(source)) new Int32Array(memory, address, elements).set(source);
+  else new Uint8Array(memory, address, elements).set(source);
 }
 
 /**
@@ -66,10 +67,13 @@ export class Call {
   input(name: ArrayName, input: Input | undefined, shape = input?.shape): void {
     if (!input || !shape) return;
     const { source } = input;
-    if (source instanceof WasmTensor) {
+    if (isTensor(source)) {
       this.tensor(name, source, shape, input.name);
     } else {
-      this.#add(name, shape, Math.ceil(source.byteLength / 4), this.#engine.owned(source));
+      const elements = sizeOf(shape);
+      const bytes = isFloat32Array(source) || isInt32Array(source) ? 4 : 1;
+      const own = this.#engine.owned(source);
+      this.#add(name, shape, Math.ceil((elements * bytes) / 4), own, input.name);
     }
   }
 
@@ -86,12 +90,12 @@ export class Call {
         `${this.#fn}: ${label} is a tensor of another engine, expected one of this engine`,
       );
     }
-    this.#add(name, shape, 0, tensor).address = tensor.address(this.#fn, label);
+    this.#add(name, shape, 0, tensor, label).address = tensor.address(this.#fn, label);
   }
 
   /** Room for results. */
   output(name: ArrayName, shape: readonly number[]): void {
-    this.#add(name, shape, sizeOf(shape), undefined);
+    this.#add(name, shape, sizeOf(shape), undefined, name);
   }
 
   /**
@@ -108,6 +112,9 @@ export class Call {
       );
     }
     this.#place(room);
+    for (const slot of this.#slots.values()) {
+      if (slot.source === undefined) slot.result = newFloats(fn, slot.length);
+    }
     const raw = engine.raw(fn);
     const descriptor = raw._descriptor() >>> 0;
     writeDescriptor(engine.buffer(fn), descriptor, this.#slots.values(), numbers);
@@ -130,10 +137,11 @@ export class Call {
   /** An owned copy of an array's elements. */
   read(name: ArrayName): Float32Array {
     const slot = this.#slots.get(name);
-    if (!slot) throw new RangeError(`no array ${name} in this call`);
+    if (!slot?.result) throw new RangeError(`no result ${name} in this call`);
     const memory = this.#engine.buffer(this.#fn);
-    // A copy of its own also where the memory is shared.
-    return new Float32Array(memory, slot.address, slot.length).slice();
+    // Its room was made before the call, so that nothing has happened if there is none.
+    slot.result.set(new Float32Array(memory, slot.address, slot.length));
+    return slot.result;
   }
 
   #place(room: ((floats: number) => Address) | undefined): void {
@@ -141,14 +149,42 @@ export class Call {
     const base = room ? room(floats) : this.#engine.stage(this.#fn, floats);
     const memory = this.#engine.buffer(this.#fn);
     for (const slot of this.#slots.values()) {
-      if (slot.source instanceof WasmTensor) continue;
+      const { source } = slot;
+      if (isTensor(source)) continue;
       slot.address = base + slot.offset * 4;
-      if (slot.source) copyIn(memory, slot.address, slot.source);
+      if (source) copyIn(memory, slot.address, source, this.#stillThere(slot, source));
     }
   }
 
-  #add(name: ArrayName, shape: readonly number[], length: number, source: Slot['source']): Slot {
-    const slot = { name, address: 0, shape, offset: this.#floats, length, source };
+  /** The elements of a source, which was checked before the caller's code was last run: by a getter, say. */
+  #stillThere({ label, shape }: Slot, source: Numbers32): number {
+    const elements = sizeOf(shape);
+    if (lengthOf(source) !== elements) {
+      throw new QkvError(
+        'invalid_argument',
+        `${this.#fn}: ${label} has ${lengthOf(source)} elements now and had ${elements}, expected an array ` +
+          'that nobody detaches or resizes meanwhile',
+      );
+    }
+    return elements;
+  }
+
+  #add(
+    name: ArrayName,
+    shape: readonly number[],
+    length: number,
+    source: Slot['source'],
+    label: string,
+  ): Slot {
+    if (!isCountable(shape) && sizeOf(shape) === 0) {
+      throw new QkvError(
+        'out_of_range',
+        `${this.#fn}: ${label} would be ${shapeText(shape)}, expected extents whose product is at most ` +
+          `${mostInt} but for those that are 0`,
+      );
+    }
+    const at = { name, address: 0, shape, offset: this.#floats, length };
+    const slot: Slot = { ...at, source, label, result: undefined };
     this.#slots.set(name, slot);
     this.#floats += Math.ceil(length / unit) * unit;
     return slot;

@@ -2,7 +2,21 @@
 // what is checked here is what only JavaScript can get wrong.
 
 import { QkvError } from './error.js';
-import { WasmTensor } from './tensor.js';
+import {
+  describe,
+  isFloat32Array,
+  isInt32Array,
+  isRecord,
+  isUint8Array,
+  kindOf,
+  lengthOf,
+  listOf,
+  listText,
+  newFloats,
+  type Numbers32,
+  reading,
+} from './foreign.js';
+import { isTensor, type WasmTensor } from './tensor.js';
 import type { ArrayInput, NdArray, NdMask } from './types.js';
 
 /** The shape and elements of an input, wherever they are. */
@@ -11,56 +25,34 @@ export interface Input {
   readonly name: string;
   readonly shape: readonly number[];
   /** A tensor of the engine, or elements to copy in. */
-  readonly source: WasmTensor | Float32Array | Uint8Array | Int32Array;
+  readonly source: WasmTensor | Numbers32;
 }
-
-const typeNames = new Map<unknown, string>([
-  [null, 'null'],
-  [undefined, 'undefined'],
-]);
-
-/** What a value is, for a message. */
-export function describe(value: unknown): string {
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (Array.isArray(value)) return 'an array';
-  return typeNames.get(value) ?? (typeof value === 'object' ? tagOf(value) : `a ${typeof value}`);
-}
-
-/** 'Float32Array' for one of any realm, where instanceof would fail. */
-export function tagOf(value: unknown): string {
-  return Object.prototype.toString.call(value).slice(8, -1);
-}
-
-export const isFloat32Array = (value: unknown): value is Float32Array =>
-  ArrayBuffer.isView(value) && tagOf(value) === 'Float32Array';
-export const isInt32Array = (value: unknown): value is Int32Array =>
-  ArrayBuffer.isView(value) && tagOf(value) === 'Int32Array';
-export const isUint8Array = (value: unknown): value is Uint8Array =>
-  ArrayBuffer.isView(value) && tagOf(value) === 'Uint8Array';
 
 export const shapeText = (shape: readonly (number | string)[]): string => `[${shape.join(',')}]`;
 
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((n, e) => n * e, 1);
 
-/** `shape` is an array of whole numbers >= 0. */
-export function checkShape(
-  fn: string,
-  name: string,
-  shape: unknown,
-): asserts shape is readonly number[] {
-  // A copy, because every() skips holes.
-  const fits =
-    Array.isArray(shape) &&
-    Array.from<unknown>(shape).every((e) => Number.isSafeInteger(e) && Number(e) >= 0);
-  if (!fits) {
-    const was = Array.isArray(shape) ? shapeText(shape.map(String)) : describe(shape);
+/** More axes than anybody has. */
+const mostAxes = 64;
+/** What an integer of the core holds. */
+export const mostInt = 2 ** 31 - 1;
+
+/** A copy of `shape`, an array of whole numbers >= 0. */
+export function takeShape(fn: string, name: string, shape: unknown): readonly number[] {
+  const extents = listOf(fn, `the shape of ${name}`, shape, mostAxes);
+  if (!extents?.every((e) => Number.isSafeInteger(e) && Number(e) >= 0)) {
+    const was = extents ? listText(extents) : describe(shape);
     throw new QkvError(
       'invalid_argument',
       `${fn}: the shape of ${name} is ${was}, expected an array of whole numbers >= 0`,
     );
   }
+  return extents as number[];
 }
+
+/** Whether the core can count the places that extents span: an empty array may have large ones all the same. */
+export const isCountable = (shape: readonly number[]): boolean =>
+  shape.reduce((n, e) => n * Math.max(e, 1), 1) <= mostInt;
 
 function checkElements(fn: string, name: string, length: number, shape: readonly number[]): void {
   if (length !== sizeOf(shape)) {
@@ -71,23 +63,24 @@ function checkElements(fn: string, name: string, length: number, shape: readonly
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null;
-
-/** An object with named properties: no array, map, promise or the like, whose keys would all be ignored. */
-const isOptions = (value: unknown): value is Record<string, unknown> =>
-  isRecord(value) && tagOf(value) === 'Object';
-
 /** An NdArray or a Tensor; with `boolean`, an NdMask too. */
 function checkInput(fn: string, name: string, value: unknown, boolean: boolean): Input {
-  if (value instanceof WasmTensor) {
-    return { name, shape: value.shape, source: value };
-  }
-  const data = isRecord(value) ? value['data'] : undefined;
+  if (isTensor(value)) return { name, shape: value.shape, source: value };
+  const data = isRecord(value) ? reading(fn, name, () => value['data']) : undefined;
   if (isRecord(value) && (isFloat32Array(data) || (boolean && isUint8Array(data)))) {
-    const shape = value['shape'];
-    checkShape(fn, name, shape);
-    checkElements(fn, name, data.length, shape);
+    const shape = takeShape(
+      fn,
+      name,
+      reading(fn, name, () => value['shape']),
+    );
+    checkElements(fn, name, lengthOf(data), shape);
+    if (!isCountable(shape)) {
+      throw new QkvError(
+        'out_of_range',
+        `${fn}: ${name} is ${shapeText(shape)}, expected extents whose product is at most ${mostInt} ` +
+          'but for those that are 0',
+      );
+    }
     return { name, shape, source: data };
   }
   const was =
@@ -160,8 +153,8 @@ export function checkVector(
       `${fn}: ${name} is ${describe(value)}, expected a Float32Array${length === undefined ? '' : ` of ${length}`}`,
     );
   }
-  const shape = [length ?? value.length];
-  checkElements(fn, name, value.length, shape);
+  const shape = [length ?? lengthOf(value)];
+  checkElements(fn, name, lengthOf(value), shape);
   return { name, shape, source: value };
 }
 
@@ -188,8 +181,8 @@ export function requireIntegers(
       `${fn}: ${name} is ${describe(value)}, expected an Int32Array${length === undefined ? '' : ` of ${length}`}`,
     );
   }
-  const shape = [length ?? value.length];
-  checkElements(fn, name, value.length, shape);
+  const shape = [length ?? lengthOf(value)];
+  checkElements(fn, name, lengthOf(value), shape);
   return { name, shape, source: value };
 }
 
@@ -215,27 +208,47 @@ export function checkInteger(
   }
 }
 
-/** Something with numbers to copy. */
-export function checkNumbers(fn: string, name: string, value: unknown): void {
-  const isView = ArrayBuffer.isView(value);
-  const isBig = isView && tagOf(value).startsWith('Big');
-  const length = isRecord(value) && !isBig ? value['length'] : undefined;
-  if (typeof length !== 'number') {
+/** `length` numbers to copy, out of an array of any kind: a typed one as it is, a copy of others. */
+export function takeNumbers(
+  fn: string,
+  name: string,
+  value: unknown,
+  [length, expected]: readonly [length: number, expected: string],
+): ArrayLike<number> {
+  const kind = kindOf(value);
+  const isList = isRecord(value) && !ArrayBuffer.isView(value);
+  const given =
+    kind !== undefined && !kind.startsWith('Big')
+      ? lengthOf(value as Numbers32)
+      : isList
+        ? reading(fn, name, () => value['length'])
+        : undefined;
+  if (typeof given !== 'number') {
     throw new QkvError(
       'invalid_argument',
       `${fn}: ${name} is ${describe(value)}, expected an array of numbers`,
     );
   }
-  // Anything else would become NaN, or throw on the way into memory.
-  for (let i = 0; !isView && i < length; i += 1) {
-    const element = (value as ArrayLike<unknown>)[i];
+  if (given !== length) {
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: ${name} has ${given} elements, expected ${expected}`,
+    );
+  }
+  if (!isList) return value as Numbers32;
+  const numbers = newFloats(fn, length);
+  for (let i = 0; i < length; i += 1) {
+    const element = reading(fn, name, () => value[i]);
+    // Anything else would become NaN, or throw on the way into memory.
     if (typeof element !== 'number') {
       throw new QkvError(
         'invalid_argument',
         `${fn}: ${name}[${i}] is ${describe(element)}, expected a number`,
       );
     }
+    numbers[i] = element;
   }
+  return numbers;
 }
 
 /** An option that is left out, true or false. */
@@ -277,44 +290,4 @@ export function checkChoice(
       `${fn}: ${name} is ${describe(value)}, expected ${expected}`,
     );
   }
-}
-
-/** An options object, with no key but these: a misspelt option would otherwise be silently ignored. */
-export function checkKeys(
-  fn: string,
-  name: string,
-  value: unknown,
-  known: readonly string[],
-): void {
-  if (!isOptions(value)) {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: ${name} is ${describe(value)}, expected an object`,
-    );
-  }
-  for (const key of Object.keys(value)) {
-    if (!known.includes(key)) {
-      const meant = known.find((candidate) => isMisspelt(candidate, key));
-      throw new QkvError(
-        'invalid_argument',
-        `${fn}: ${name} has the unknown key '${key}', expected ` +
-          (meant === undefined ? known.join(', ') : `'${meant}' or another of ${known.join(', ')}`),
-      );
-    }
-  }
-}
-
-/** Whether `key` is `name` but for two letters that are wrong, missing, too many or in another case. */
-function isMisspelt(name: string, key: string): boolean {
-  const [a, b] = [name.toLowerCase(), key.toLowerCase()];
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i += 1) {
-    const above = row;
-    row = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const replaced = (above[j - 1] ?? 0) + Number(a[i - 1] !== b[j - 1]);
-      row[j] = Math.min(replaced, (above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
-    }
-  }
-  return (row[b.length] ?? 0) <= Math.min(2, a.length / 3);
 }

@@ -2,7 +2,7 @@
 // else.
 
 import { defaultPlaces } from 'qkv-default';
-import { describe, tagOf } from './check.js';
+import { describe, tagOf } from './foreign.js';
 import { QkvError } from './error.js';
 import { nodeModule } from './node.js';
 import { relaxedProbe } from './probes.js';
@@ -22,7 +22,7 @@ export const asciiOf = (bytes: Uint8Array): string =>
 
 /** Node says "fetch failed" and keeps why in the cause. */
 export const reason = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return describe(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 };
 

@@ -1,5 +1,13 @@
 import { attention } from './attention.js';
-import { checkInteger, checkNumbers, checkShape, sizeOf } from './check.js';
+import {
+  checkInteger,
+  isCountable,
+  mostInt,
+  shapeText,
+  sizeOf,
+  takeNumbers,
+  takeShape,
+} from './check.js';
 import {
   embedding,
   entropy,
@@ -14,6 +22,7 @@ import { createBlock } from './block.js';
 import { createCache } from './cache.js';
 import { operatorIndex, writeDescriptor } from './descriptor.js';
 import { QkvError, type QkvErrorCode } from './error.js';
+import { bufferOf, isInt32Array, isUint8Array, kindOf } from './foreign.js';
 import { createLayer } from './layer.js';
 import { sinusoidalEncoding, sinusoidalShift } from './positional.js';
 import { alibiSlopes, t5RelativeBias, transformerXlBias } from './relative.js';
@@ -91,8 +100,16 @@ export class Engine implements Qkv {
 
   /** The elements, copied if they stand in this engine's memory, which growth would take away. */
   owned<T extends ArrayLike<number>>(data: T): T {
-    const inside = ArrayBuffer.isView(data) && data.buffer === this.#raw?.wasmMemory.buffer;
-    return inside ? (data as unknown as { slice(): T }).slice() : data;
+    if (kindOf(data) === undefined) return data;
+    const view = data as unknown as ArrayBufferView;
+    if (bufferOf(view) !== this.#raw?.wasmMemory.buffer) return data;
+    // Not by slice(), which a subclass may have its own of.
+    const copy = isInt32Array(data)
+      ? new Int32Array(data)
+      : isUint8Array(data)
+        ? new Uint8Array(data)
+        : new Float32Array(data);
+    return copy as ArrayLike<number> as T;
   }
 
   /**
@@ -123,21 +140,25 @@ export class Engine implements Qkv {
     this.#raw._run(operatorIndex[destroyer]);
   }
 
-  tensor(shape: readonly number[], data?: ArrayLike<number>): Tensor {
+  tensor(givenShape: readonly number[], data?: ArrayLike<number>): Tensor {
     const fn = 'tensor';
-    checkShape(fn, 'the tensor', shape);
+    this.raw(fn);
+    const shape = takeShape(fn, 'the tensor', givenShape);
     const length = sizeOf(shape);
     checkInteger(fn, 'the number of elements', length, 0, 2 ** 30);
-    if (data !== undefined) {
-      checkNumbers(fn, 'data', data);
-      if (data.length !== length) {
-        throw new QkvError(
-          'shape_mismatch',
-          `${fn}: data has ${data.length} elements, expected ${length} for shape [${shape.join(',')}]`,
-        );
-      }
+    if (!isCountable(shape)) {
+      throw new QkvError(
+        'out_of_range',
+        `${fn}: the shape is ${shapeText(shape)}, expected extents whose product is at most ${mostInt} ` +
+          'but for those that are 0',
+      );
     }
-    const own = data && this.owned(data);
+    const own =
+      data === undefined
+        ? undefined
+        : this.owned(
+            takeNumbers(fn, 'data', data, [length, `${length} for shape ${shapeText(shape)}`]),
+          );
     const address = this.room(fn, this.raw(fn)._createBuffer(Math.max(length, 1)));
     const tensor = new WasmTensor(this, shape, length, new Handle(this, address, 'block'));
     if (own) tensor.set(own);

@@ -1,10 +1,8 @@
 // Arrays of heads in their three forms, and what they must have in common.
 
-import { checkInteger, type Input, shapeText } from './check.js';
+import { checkInteger, type Input, mostInt, shapeText } from './check.js';
 import { QkvError } from './error.js';
 import type { AttentionOptions } from './types.js';
-
-export const mostInt = 2 ** 31 - 1;
 
 /** An input as [batch, heads, tokens, width of a head]; `split` when heads stand side by side. */
 export interface HeadsShape {

@@ -5,10 +5,11 @@
  * worst cases against exact arithmetic on the same inputs; tests enforce these numbers.
  * @module qkv
  */
-import { checkBoolean, checkChoice, checkKeys, describe } from './check.js';
-import { checkSource, isAddress } from './compile.js';
+import { checkBoolean, checkChoice } from './check.js';
+import { checkSource, fail, isAddress, reason } from './compile.js';
 import { Engine } from './engine.js';
 import { QkvError } from './error.js';
+import { describe, reading, takeOptions } from './foreign.js';
 import { identity } from './identity.js';
 import { load } from './load.js';
 import { mostThreads } from './threads.js';
@@ -51,26 +52,22 @@ function checkThreads(variant: 'auto' | Variant, threads: unknown): void {
   }
 }
 
-/** The error in the options, if there is one. */
-function findProblem(options: InitOptions): QkvError | undefined {
-  try {
-    checkKeys('init', 'options', options, ['variant', 'threads', 'deterministic', 'wasm']);
-    const { variant = 'auto', threads = 1 } = options;
-    checkChoice('init', 'variant', variant, ['auto', ...variants]);
-    checkBoolean('init', 'deterministic', options.deterministic);
-    if (options.deterministic && variant.startsWith('relaxed')) {
-      throw new QkvError(
-        'invalid_argument',
-        `init: variant is '${variant}' and deterministic is true, expected one or the other`,
-      );
-    }
-    checkThreads(variant, threads);
-    checkSource(options.wasm);
-    return undefined;
-  } catch (error) {
-    if (error instanceof QkvError) return error;
-    throw error;
+/** A copy of the options, which make sense, and the key of their engine. */
+function checkOptions(given: InitOptions): [options: InitOptions, key: string] {
+  const names = ['variant', 'threads', 'deterministic', 'wasm'];
+  const options = takeOptions('init', 'options', given, names);
+  const { variant = 'auto', threads = 1 } = options;
+  checkChoice('init', 'variant', variant, ['auto', ...variants]);
+  checkBoolean('init', 'deterministic', options.deterministic);
+  if (options.deterministic && variant.startsWith('relaxed')) {
+    throw new QkvError(
+      'invalid_argument',
+      `init: variant is '${variant}' and deterministic is true, expected one or the other`,
+    );
   }
+  checkThreads(variant, threads);
+  checkSource(options.wasm);
+  return [options, reading('init', 'wasm', () => keyOf(options))];
 }
 
 /**
@@ -82,10 +79,14 @@ function findProblem(options: InitOptions): QkvError | undefined {
  * `load_failed` when the .wasm cannot be had, is something else, or is of another version,
  * `invalid_argument` for options that make no sense, `out_of_range` for more threads than 64 or none.
  */
-export function init(options: InitOptions = {}): Promise<Qkv> {
-  const problem = findProblem(options);
-  if (problem) return Promise.reject(problem);
-  const key = keyOf(options);
+export function init(given: InitOptions = {}): Promise<Qkv> {
+  let options: InitOptions;
+  let key: string;
+  try {
+    [options, key] = checkOptions(given);
+  } catch (error) {
+    return Promise.reject(error instanceof Error ? error : fail(reason(error)));
+  }
   const known = engines.get(key);
   if (known) return known;
   const forget = (): void => {
@@ -101,7 +102,7 @@ export function init(options: InitOptions = {}): Promise<Qkv> {
     },
     (error: unknown) => {
       forget();
-      throw error;
+      throw error instanceof QkvError ? error : fail(`wasm is of no use (${reason(error)})`, error);
     },
   );
   engines.set(key, engine);

@@ -1,16 +1,9 @@
 import { Call } from './call.js';
-import {
-  checkChoice,
-  checkInteger,
-  checkKeys,
-  checkWeight,
-  type Input,
-  shapeText,
-} from './check.js';
+import { checkChoice, checkInteger, checkWeight, type Input, mostInt, shapeText } from './check.js';
 import type { Numbers } from './descriptor.js';
 import type { Engine } from './engine.js';
 import { QkvError } from './error.js';
-import { mostInt } from './heads.js';
+import { takeOptions } from './foreign.js';
 import { TokenLayer } from './token_layer.js';
 import { layerOptionNames } from './options.js';
 import { CheckedRotary } from './rotary.js';
@@ -44,7 +37,7 @@ export type LayerConfig = Required<Omit<MultiHeadAttentionConfig, 'rotary'>> & {
   rotary: CheckedRotary | undefined;
 };
 
-/** Fills in the defaults and checks the numbers. */
+/** Fills in the defaults and checks the numbers of a config that was taken. */
 export function resolveConfig(fn: string, config: MultiHeadAttentionConfig): LayerConfig {
   const positive = (name: keyof MultiHeadAttentionConfig, value: unknown): void =>
     checkInteger(fn, name, value, 1, mostInt);
@@ -71,7 +64,7 @@ export function resolveConfig(fn: string, config: MultiHeadAttentionConfig): Lay
   positive('dV', dV);
   positive('dContext', dContext);
   const rotary = config.rotary === undefined ? undefined : new CheckedRotary(fn, config.rotary);
-  checkRotaryHeads(fn, config.rotary?.numHeads, numHeads);
+  checkRotaryHeads(fn, rotary?.numHeads, numHeads);
   return { dModel, numHeads, numKvHeads, dK, dV, dContext, rotary, weightLayout };
 }
 
@@ -92,10 +85,10 @@ function checkRotaryHeads(fn: string, given: number | undefined, numHeads: numbe
 export function checkWeights(
   fn: string,
   config: LayerConfig,
-  weights: MultiHeadAttentionWeights,
+  givenWeights: MultiHeadAttentionWeights,
   of = 'weights',
 ): Partial<Record<WeightName, Input>> {
-  checkKeys(fn, of, weights, weightNames);
+  const weights = takeOptions(fn, of, givenWeights, weightNames);
   const at = of === 'weights' ? '' : `${of}.`;
   const { dModel, dContext, numHeads, numKvHeads, dK, dV, weightLayout } = config;
   const [q, k, v] = [numHeads * dK, numKvHeads * dK, numKvHeads * dV];
@@ -156,8 +149,7 @@ export function createLayer(
 ): MultiHeadAttention {
   const fn = createName;
   engine.raw(fn);
-  checkKeys(fn, 'config', givenConfig, configNames);
-  const config = resolveConfig(fn, givenConfig);
+  const config = resolveConfig(fn, takeOptions(fn, 'config', givenConfig, configNames));
   const weights = checkWeights(fn, config, givenWeights);
   const call = new Call(engine, fn);
   for (const name of weightNames) call.input(name, weights[name]);

@@ -6,20 +6,27 @@ import {
   checkChoice,
   checkInteger,
   checkIntegers,
-  checkKeys,
   checkMask,
   checkNumber,
   checkOption,
   checkVector,
-  describe,
   type Input,
+  mostInt,
   shapeText,
 } from './check.js';
 import type { Numbers } from './descriptor.js';
 import { QkvError } from './error.js';
 import { WasmKvCache } from './cache.js';
-import { mostInt } from './heads.js';
-import { WasmTensor } from './tensor.js';
+import {
+  describe,
+  isRecord,
+  isUint8Array,
+  listOf,
+  listText,
+  reading,
+  takeOptions,
+} from './foreign.js';
+import { isTensor, type WasmTensor } from './tensor.js';
 import type { Alibi, AttentionExtras, AttentionOptions, NdArray } from './types.js';
 
 export const optionNames = [
@@ -39,14 +46,30 @@ export interface Dimensions {
   readonly tk: number;
 }
 
-const isAlibi = (bias: AttentionOptions['bias']): bias is Alibi =>
-  typeof bias === 'object' && bias !== null && 'kind' in bias;
+const isAlibi = (bias: AttentionOptions['bias']): bias is Alibi => isRecord(bias) && 'kind' in bias;
+
+/** The options of a call that have parts of their own, read once; what is checked later is this copy. */
+function takeParts(fn: string, options: AttentionOptions): AttentionOptions {
+  const { bias, dropout, window, rows } = options;
+  const list = (name: string, value: unknown): unknown => listOf(fn, name, value, 8) ?? value;
+  return {
+    ...options,
+    ...(reading(fn, 'bias', () => isAlibi(bias)) && {
+      bias: takeOptions(fn, 'bias', bias as Alibi, ['kind', 'slopes']),
+    }),
+    ...(dropout !== undefined && {
+      dropout: takeOptions(fn, 'dropout', dropout, ['rate', 'seed']),
+    }),
+    ...(window !== undefined && { window: list('window', window) as typeof window }),
+    ...(rows !== undefined && { rows: list('rows', rows) as typeof rows }),
+  };
+}
 
 const isPair = (value: unknown): value is readonly [number, number] =>
   Array.isArray(value) && value.length === 2 && value.every(Number.isSafeInteger);
 
 const was = (value: unknown): string =>
-  Array.isArray(value) ? shapeText(value.map(String)) : describe(value);
+  Array.isArray(value) ? listText(value as unknown[]) : describe(value);
 
 function checkTypes(fn: string, options: AttentionOptions): void {
   for (const name of ['scale', 'softcap', 'temperature'] as const) {
@@ -58,14 +81,13 @@ function checkTypes(fn: string, options: AttentionOptions): void {
   if (options.returnLogits !== undefined) {
     checkChoice(fn, 'returnLogits', options.returnLogits, logitStages);
   }
-  if (options.cache !== undefined && !(options.cache instanceof WasmKvCache)) {
+  if (options.cache !== undefined && !WasmKvCache.is(options.cache)) {
     throw new QkvError(
       'invalid_argument',
       `${fn}: cache is ${describe(options.cache)}, expected a KvCache`,
     );
   }
   if (options.dropout !== undefined) {
-    checkKeys(fn, 'dropout', options.dropout, ['rate', 'seed']);
     checkNumber(fn, 'dropout.rate', options.dropout.rate);
     checkInteger(fn, 'dropout.seed', options.dropout.seed, 0, Number.MAX_SAFE_INTEGER);
   }
@@ -118,7 +140,6 @@ function alibiSlopes(
   heads: number,
   paper: (numHeads: number) => Float32Array,
 ): Input | undefined {
-  checkKeys(fn, 'bias', bias, ['kind', 'slopes']);
   checkChoice(fn, 'bias.kind', bias.kind, ['alibi']);
   const { slopes = heads === 0 ? new Float32Array(0) : paper(heads) } = bias;
   return checkVector(fn, 'bias.slopes', slopes, heads);
@@ -126,6 +147,7 @@ function alibiSlopes(
 
 /** Everything about the options that a call needs, checked. */
 export class CheckedOptions {
+  readonly #fn: string;
   readonly #options: AttentionOptions;
   readonly #dimensions: Dimensions;
   readonly #arrays: {
@@ -135,10 +157,11 @@ export class CheckedOptions {
 
   constructor(
     fn: string,
-    options: AttentionOptions,
+    taken: AttentionOptions,
     dimensions: Dimensions,
     paperSlopes: (numHeads: number) => Float32Array,
   ) {
+    const options = takeParts(fn, taken);
     checkTypes(fn, options);
     checkRanges(fn, options, dimensions);
     checkOffset(fn, options, dimensions);
@@ -146,6 +169,7 @@ export class CheckedOptions {
     const scores = [batch, heads, tq, tk];
     const { bias, causalOffset } = options;
     const offsets = typeof causalOffset === 'object' ? causalOffset : undefined;
+    this.#fn = fn;
     this.#options = options;
     this.#dimensions = dimensions;
     this.#arrays = {
@@ -161,7 +185,7 @@ export class CheckedOptions {
   /** Announces the arrays of the options and of what is asked for besides the output. */
   announce(call: Call): void {
     const { mask, ...others } = this.#arrays;
-    const boolean = !(mask?.source instanceof WasmTensor) && mask?.source.BYTES_PER_ELEMENT === 1;
+    const boolean = isUint8Array(mask?.source);
     call.input(boolean ? 'mask' : 'additiveMask', mask);
     for (const name of ['bias', 'alibiSlopes', 'keyLengths', 'causalOffsets', 'sinks'] as const) {
       call.input(name, others[name]);
@@ -188,7 +212,7 @@ export class CheckedOptions {
       logitStage: returnLogits ? logitStages.indexOf(returnLogits) : 0,
       rowBegin,
       rowEnd,
-      cache: cache instanceof WasmKvCache ? cache.address() : 0,
+      cache: WasmKvCache.is(cache) ? cache.address(this.#fn) : 0,
     };
   }
 
@@ -224,7 +248,7 @@ export function checkOut(
   shape: readonly number[],
 ): WasmTensor | undefined {
   if (out === undefined) return undefined;
-  if (!(out instanceof WasmTensor)) {
+  if (!isTensor(out)) {
     throw new QkvError('invalid_argument', `${fn}: out is ${describe(out)}, expected a Tensor`);
   }
   if (out.shape.length !== shape.length || out.shape.some((extent, i) => extent !== shape[i])) {

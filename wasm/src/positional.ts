@@ -1,8 +1,8 @@
 import { Call } from './call.js';
-import { checkChoice, checkInteger, checkKeys, checkNumber } from './check.js';
+import { checkChoice, checkInteger, checkNumber, mostInt } from './check.js';
 import type { Engine } from './engine.js';
 import { QkvError } from './error.js';
-import { mostInt } from './heads.js';
+import { takeOptions } from './foreign.js';
 import type { NdArray, Qkv } from './types.js';
 
 const layouts = ['interleaved', 'concatenated'];
@@ -18,8 +18,8 @@ export function sinusoidalEncoding(
 ): NdArray {
   const fn = 'sinusoidalEncoding';
   engine.raw(fn);
-  checkKeys(fn, 'options', options, ['offset', 'base', 'layout']);
-  const { offset = 0, base = 10000, layout = 'interleaved' } = options;
+  const taken = takeOptions(fn, 'options', options, ['offset', 'base', 'layout']);
+  const { offset = 0, base = 10000, layout = 'interleaved' } = taken;
   checkInteger(fn, 'length', length, 0, mostInt);
   checkInteger(fn, 'dModel', dModel, 1, mostInt);
   checkInteger(fn, 'offset', offset, -mostInt, mostInt);
@@ -39,8 +39,8 @@ export function sinusoidalShift(
 ): NdArray {
   const fn = 'sinusoidalShift';
   engine.raw(fn);
-  checkKeys(fn, 'options', options, ['base', 'form', 'layout']);
-  const { base = 10000, form = 'blocks', layout = 'interleaved' } = options;
+  const taken = takeOptions(fn, 'options', options, ['base', 'form', 'layout']);
+  const { base = 10000, form = 'blocks', layout = 'interleaved' } = taken;
   checkInteger(fn, 'k', k, -mostInt, mostInt);
   checkInteger(fn, 'dModel', dModel, 1, mostInt);
   checkNumber(fn, 'base', base);

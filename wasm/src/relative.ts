@@ -1,16 +1,16 @@
 // Positions as biases on scores.
 
 import { Call } from './call.js';
-import { checkArray, checkBoolean, checkInteger, checkKeys, shapeText } from './check.js';
+import { checkArray, checkBoolean, checkInteger, mostInt, shapeText } from './check.js';
 import type { Engine } from './engine.js';
 import { QkvError } from './error.js';
-import { mostInt } from './heads.js';
+import { takeOptions } from './foreign.js';
 import type { ArrayInput, NdArray, Qkv } from './types.js';
 
 type T5Options = NonNullable<Parameters<Qkv['t5RelativeBias']>[3]>;
 
-export function alibiSlopes(engine: Engine, numHeads: number): Float32Array {
-  const fn = 'alibiSlopes';
+/** `fn` is who asks, for messages. */
+export function alibiSlopes(engine: Engine, numHeads: number, fn = 'alibiSlopes'): Float32Array {
   engine.raw(fn);
   checkInteger(fn, 'numHeads', numHeads, 1, mostInt);
   return new Call(engine, fn).result('alibiSlopes', [numHeads], {}).data;
@@ -24,8 +24,8 @@ export function t5RelativeBias(
 ): NdArray {
   const fn = 't5RelativeBias';
   engine.raw(fn);
-  checkKeys(fn, 'options', options, ['bidirectional', 'maxDistance', 'offset']);
-  const { bidirectional = true, maxDistance = 128, offset = 0 } = options;
+  const taken = takeOptions(fn, 'options', options, ['bidirectional', 'maxDistance', 'offset']);
+  const { bidirectional = true, maxDistance = 128, offset = 0 } = taken;
   const input = checkArray(fn, 'table', table);
   if (input.shape.length !== 2) {
     throw new QkvError(

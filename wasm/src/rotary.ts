@@ -5,14 +5,15 @@ import {
   checkChoice,
   checkInteger,
   checkIntegers,
-  checkKeys,
   checkNumber,
   checkOption,
   type Input,
+  mostInt,
 } from './check.js';
 import type { Numbers } from './descriptor.js';
 import type { Engine } from './engine.js';
-import { coreShape, headsShape, mostInt } from './heads.js';
+import { isInt32Array, lengthOf, reading, takeOptions } from './foreign.js';
+import { coreShape, headsShape } from './heads.js';
 import type { ArrayInput, NdArray, RotaryOptions } from './types.js';
 
 const optionNames = [
@@ -31,27 +32,34 @@ export class CheckedRotary {
   /** `tokens` is [batch, tokens] of the call; unknown to a layer, whose options stand in its `rotary`. */
   constructor(
     fn: string,
-    options: RotaryOptions,
+    givenOptions: RotaryOptions,
     tokens?: readonly [batch: number, tokens: number],
   ) {
     const at = tokens ? '' : 'rotary.';
-    checkKeys(fn, tokens ? 'options' : 'rotary', options, optionNames);
-    const { offset, rotaryDim, numHeads, positions, scaling } = options;
+    const options = takeOptions(fn, tokens ? 'options' : 'rotary', givenOptions, optionNames);
+    const { offset, rotaryDim, numHeads, positions } = options;
     if (offset !== undefined) checkInteger(fn, `${at}offset`, offset, -mostInt, mostInt);
     if (rotaryDim !== undefined) checkInteger(fn, `${at}rotaryDim`, rotaryDim, 2, mostInt);
     if (numHeads !== undefined) checkInteger(fn, `${at}numHeads`, numHeads, 1, mostInt);
     checkOption(fn, `${at}base`, options.base);
     checkBoolean(fn, `${at}interleaved`, options.interleaved);
-    if (scaling !== undefined) checkScaling(fn, `${at}scaling`, scaling);
+    const scaling = options.scaling && takeScaling(fn, `${at}scaling`, options.scaling);
     const length =
-      positions?.length === tokens?.[1] ? tokens?.[1] : tokens && tokens[0] * tokens[1];
+      (isInt32Array(positions) ? lengthOf(positions) : undefined) === tokens?.[1]
+        ? tokens?.[1]
+        : tokens && tokens[0] * tokens[1];
     const given = checkIntegers(fn, `${at}positions`, positions, length);
     this.#positions = given && tokens && length !== tokens[1] ? { ...given, shape: tokens } : given;
     const table = (name: 'cos' | 'sin'): Input | undefined =>
       options[name] === undefined ? undefined : checkArray(fn, `${at}${name}`, options[name]);
     this.#cos = table('cos');
     this.#sin = table('sin');
-    this.#options = options;
+    this.#options = { ...options, ...(scaling && { scaling }) };
+  }
+
+  /** The heads of a layer, if they were told again. */
+  get numHeads(): number | undefined {
+    return this.#options.numHeads;
   }
 
   announce(call: Call): void {
@@ -77,32 +85,34 @@ export class CheckedRotary {
   }
 }
 
-function checkScaling(
+function takeScaling(
   fn: string,
   name: string,
-  scaling: NonNullable<RotaryOptions['scaling']>,
-): void {
+  given: NonNullable<RotaryOptions['scaling']>,
+): NonNullable<RotaryOptions['scaling']> {
   const yarnOnly = ['originalLength', 'betaFast', 'betaSlow', 'attentionFactor'];
-  const isYarn = scaling?.type === 'yarn';
-  checkKeys(fn, name, scaling, ['type', 'factor', ...(isYarn ? yarnOnly : [])]);
+  const isYarn = reading(fn, name, () => given.type) === 'yarn';
+  const names = ['type', 'factor', ...(isYarn ? yarnOnly : [])];
+  const scaling = takeOptions(fn, name, given, names);
   checkChoice(fn, `${name}.type`, scaling.type, scalingTypes.slice(1));
   checkNumber(fn, `${name}.factor`, scaling.factor);
-  if (scaling.type !== 'yarn') return;
+  if (scaling.type !== 'yarn') return scaling;
   checkInteger(fn, `${name}.originalLength`, scaling.originalLength, 1, mostInt);
   for (const part of ['betaFast', 'betaSlow', 'attentionFactor'] as const) {
     checkOption(fn, `${name}.${part}`, scaling[part]);
   }
+  return scaling;
 }
 
 export function rotaryEmbedding(
   engine: Engine,
   given: ArrayInput,
-  options: RotaryOptions,
+  givenOptions: RotaryOptions,
 ): NdArray {
   const fn = 'rotaryEmbedding';
   engine.raw(fn);
   const x = checkArray(fn, 'x', given);
-  checkKeys(fn, 'options', options, optionNames);
+  const options = takeOptions(fn, 'options', givenOptions, optionNames);
   const { numHeads } = options;
   if (numHeads !== undefined) checkInteger(fn, 'numHeads', numHeads, 1, mostInt);
   const form = headsShape(fn, x, numHeads, 'numHeads');

@@ -1,7 +1,8 @@
-import { checkNumbers } from './check.js';
+import { takeNumbers } from './check.js';
 import type { Operator } from './descriptor.js';
 import { QkvError } from './error.js';
 import type { Engine } from './engine.js';
+import { isRecord } from './foreign.js';
 import type { Address } from './raw.js';
 import type { NdArray, Tensor } from './types.js';
 
@@ -48,14 +49,20 @@ export class Handle {
 export const forgotten = new FinalizationRegistry<Handle>((handle) => handle.dispose());
 
 export class WasmTensor implements Tensor {
-  readonly shape: readonly number[];
+  declare readonly shape: readonly number[];
   readonly #engine: Engine;
   readonly #handle: Handle;
   readonly #length: number;
 
+  /** Whether it is one itself: a proxy or an heir of one has no memory. */
+  static is(value: unknown): value is WasmTensor {
+    return isRecord(value) && #handle in value;
+  }
+
   constructor(engine: Engine, shape: readonly number[], length: number, handle: Handle) {
     this.#engine = engine;
-    this.shape = Object.freeze([...shape]);
+    // The core reads as much memory as it says, so nobody may say anything else.
+    Object.defineProperty(this, 'shape', { value: Object.freeze([...shape]), enumerable: true });
     this.#length = length;
     this.#handle = handle;
     forgotten.register(this, handle, this);
@@ -95,15 +102,10 @@ export class WasmTensor implements Tensor {
   }
 
   set(data: ArrayLike<number>): void {
-    const elements = this.#elements('Tensor.set');
-    checkNumbers('Tensor.set', 'data', data);
-    if (data.length !== this.#length) {
-      throw new QkvError(
-        'shape_mismatch',
-        `Tensor.set: data has ${data.length} elements, expected ${this.#length}`,
-      );
-    }
-    elements.set(data);
+    const fn = 'Tensor.set';
+    this.address(fn, 'this');
+    const numbers = takeNumbers(fn, 'data', data, [this.#length, String(this.#length)]);
+    this.#elements(fn).set(numbers);
   }
 
   dispose(): void {
@@ -120,3 +122,5 @@ export class WasmTensor implements Tensor {
     return new Float32Array(this.#engine.raw(fn).wasmMemory.buffer, address, this.#length);
   }
 }
+
+export const isTensor = (value: unknown): value is WasmTensor => WasmTensor.is(value);

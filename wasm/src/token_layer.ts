@@ -2,11 +2,14 @@
 
 import { cacheOf } from './attention.js';
 import { Call } from './call.js';
-import { checkArray, checkIntegers, checkKeys, type Input, shapeText } from './check.js';
+import { checkArray, checkIntegers, type Input, shapeText } from './check.js';
 import type { Operator } from './descriptor.js';
 import type { Engine } from './engine.js';
 import { QkvError } from './error.js';
+import { takeOptions } from './foreign.js';
+import type { Address } from './raw.js';
 import { CheckedOptions, checkOut } from './options.js';
+import { alibiSlopes } from './relative.js';
 import { disposeSymbol, forgotten, type Handle } from './tensor.js';
 import type { ArrayInput, AttentionResult, BlockOptions, MultiHeadAttention } from './types.js';
 
@@ -69,17 +72,11 @@ export class TokenLayer implements MultiHeadAttention {
     return this.#kind.name === 'layer' ? 'MultiHeadAttention' : 'TransformerBlock';
   }
 
-  forward(givenX: ArrayInput, options: BlockOptions = {}): AttentionResult {
+  forward(givenX: ArrayInput, givenOptions: BlockOptions = {}): AttentionResult {
     const engine = this.#engine;
     engine.raw(fn);
-    const handle = this.#handle.address;
-    if (handle === undefined) {
-      throw new QkvError(
-        'disposed',
-        `${fn}: the ${this.#kind.name} is disposed, expected a live one`,
-      );
-    }
-    checkKeys(fn, 'options', options, this.#kind.optionNames);
+    this.#address();
+    const options = takeOptions(fn, 'options', givenOptions, this.#kind.optionNames);
     const { dModel, dContext, numHeads } = this.#widths;
     const x = checkTokens('x', givenX, dModel);
     const context =
@@ -96,7 +93,7 @@ export class TokenLayer implements MultiHeadAttention {
     const cache = cacheOf(engine, fn, options);
     const tk = added + (cache?.length ?? 0);
     const dimensions = { batch: x.batch, heads: numHeads, tq: x.tokens, tk };
-    const checked = new CheckedOptions(fn, options, dimensions, (n) => engine.alibiSlopes(n));
+    const checked = new CheckedOptions(fn, options, dimensions, (n) => alibiSlopes(engine, n, fn));
     const out = checkOut(fn, options.out, x.input.shape);
 
     const call = new Call(engine, fn);
@@ -111,7 +108,7 @@ export class TokenLayer implements MultiHeadAttention {
       checkIntegers(fn, 'contextKeyLengths', contextKeyLengths, x.batch),
     );
     checked.announce(call);
-    call.run(this.#kind.operator, { ...checked.numbers(), handle });
+    call.run(this.#kind.operator, { ...checked.numbers(), handle: this.#address() });
     cache?.grow(added);
     const extras = checked.read(call);
     // With `out` there is no `output`; the overloads of forward() say so to the caller.
@@ -127,5 +124,17 @@ export class TokenLayer implements MultiHeadAttention {
 
   [disposeSymbol](): void {
     this.dispose();
+  }
+
+  /** Where its weights are. Asked for last: until then a getter of the caller may have disposed it. */
+  #address(): Address {
+    const { address } = this.#handle;
+    if (address === undefined) {
+      throw new QkvError(
+        'disposed',
+        `${fn}: the ${this.#kind.name} is disposed, expected a live one`,
+      );
+    }
+    return address;
   }
 }

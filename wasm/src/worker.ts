@@ -5,7 +5,7 @@
  * results are moved back.
  * @module qkv/worker
  */
-import { describe } from './check.js';
+import { describe } from './foreign.js';
 import { QkvError } from './error.js';
 import type { InitOptions, Qkv } from './types.js';
 import { isPort } from './endpoint.js';

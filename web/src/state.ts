@@ -154,12 +154,10 @@ function flag(key: string): Field<boolean> {
   return { key, write: (value) => (value ? '1' : '0'), read };
 }
 
-const text: Field<string> = {
-  key: 'x',
-  // A link stays short enough to send, and half a surrogate pair would not survive the journey.
-  write: (value) => value.slice(0, MAX_TEXT).replace(/\p{Surrogate}/gu, '\uFFFD'),
-  read: (raw) => raw.slice(0, MAX_TEXT),
-};
+/** A link stays short enough to send, and half a surrogate pair would not survive the journey. */
+const sendable = (value: string) => value.slice(0, MAX_TEXT).replace(/\p{Surrogate}/gu, '\uFFFD');
+
+const text: Field<string> = { key: 'x', write: sendable, read: sendable };
 
 /** The order is the order of the link. */
 const FIELDS: { readonly [K in keyof State]: Field<State[K]> } = {

@@ -1,13 +1,16 @@
 // Arguments on their way to a worker: handles become marks, arrays are copied or moved at the time of the
 // call, and what cannot be sent is refused by name before anything is.
 
-import { describe, tagOf } from '../check.js';
+import { bufferOf, describe, plainView, tagOf } from '../foreign.js';
 import { QkvError } from '../error.js';
 import { Remote } from './handles.js';
 import { descend, handleKey, isPlain, rebuild } from './protocol.js';
 
 /** Deeper than any argument of the package, so it holds itself or is none of ours. */
 const deepest = 8;
+
+/** More than any array that is not full of holes has; to look at each hole would take minutes. */
+const mostElements = 2 ** 27;
 
 /** A handle among the arguments of a call, and what the caller calls it. */
 export interface Used {
@@ -61,6 +64,7 @@ export class Parcel {
   readonly used: Used[] = [];
   readonly #fn: string;
   readonly #args: readonly unknown[];
+  readonly #plainViews = new Map<ArrayBufferView, ArrayBufferView>();
 
   /** Looks at the arguments; nothing is copied yet, nor moved. `names` are what messages call them. */
   constructor(fn: string, names: readonly string[], args: readonly unknown[]) {
@@ -127,10 +131,13 @@ export class Parcel {
       return value;
     }
     if (ArrayBuffer.isView(value)) {
-      if (isDetached(value.buffer)) this.#refuse(path, `a detached ${describe(value)}`);
-      return value;
+      if (isDetached(bufferOf(value))) this.#refuse(path, `a detached ${describe(value)}`);
+      return this.#plain(value);
     }
     if (isPlain(value)) {
+      if (Array.isArray(value) && value.length > mostElements) {
+        this.#refuse(path, `an array of ${value.length} elements`);
+      }
       if (path.split(/[.[]/).length > deepest) this.#refuse(path, 'nested too deeply');
       return descend;
     }
@@ -145,6 +152,13 @@ export class Parcel {
     } catch {
       return this.#refuse(path, describe(value));
     }
+  }
+
+  /** A view as its kind makes it, once for each: a subclass may say anything of itself. */
+  #plain(view: ArrayBufferView): ArrayBufferView {
+    const known = this.#plainViews.get(view) ?? plainView(view);
+    this.#plainViews.set(view, known);
+    return known;
   }
 
   #refuse(path: string, was: string): never {

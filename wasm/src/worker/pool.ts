@@ -1,6 +1,7 @@
 // The engine as its caller sees it: which worker a call goes to, and what comes of it.
 
-import { checkBoolean, checkInteger, checkKeys, describe } from '../check.js';
+import { checkBoolean, checkInteger } from '../check.js';
+import { describe, reading, takeOptions } from '../foreign.js';
 import { QkvError } from '../error.js';
 import type { Qkv } from '../types.js';
 import type { AsyncEngineInfo, CallOptions } from '../worker_types.js';
@@ -54,8 +55,11 @@ type Place = CallOptions & { worker?: number };
 /** Undefined, or what aborts. */
 export function checkSignal(fn: string, signal: unknown): void {
   if (signal === undefined) return;
-  const { aborted, addEventListener } = (signal ?? {}) as Partial<AbortSignal>;
-  if (typeof aborted !== 'boolean' || typeof addEventListener !== 'function') {
+  const fits = reading(fn, 'signal', () => {
+    const { aborted, addEventListener } = (signal ?? {}) as Partial<AbortSignal>;
+    return typeof aborted === 'boolean' && typeof addEventListener === 'function';
+  });
+  if (!fits) {
     throw new QkvError(
       'invalid_argument',
       `${fn}: signal is ${describe(signal)}, expected an AbortSignal`,
@@ -70,10 +74,14 @@ function splitOptions({ fn, method, names }: Method, args: readonly unknown[]): 
   const given = args[at];
   const isCall = names[at] === 'call';
   const known = ['signal', 'transfer', ...(isMaker(method) ? ['worker'] : [])];
-  if (isCall && given !== undefined) checkKeys(fn, 'options', given, known);
   if (isCall) rest.splice(at, 1);
-  if (!isPlain(given) || Array.isArray(given)) return [{}, rest];
-  const own = Object.entries(given);
+  if (given === undefined) return [{}, rest];
+  const own = isCall
+    ? Object.entries(takeOptions(fn, 'options', given, known))
+    : reading(fn, 'options', () =>
+        isPlain(given) && !Array.isArray(given) ? Object.entries(given) : undefined,
+      );
+  if (!own) return [{}, rest];
   const place = Object.fromEntries(own.filter(([name]) => known.includes(name))) as Place;
   if (!isCall) rest[at] = Object.fromEntries(own.filter(([name]) => !known.includes(name)));
   checkSignal(fn, place.signal);

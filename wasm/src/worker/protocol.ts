@@ -1,7 +1,7 @@
 // What goes between the two sides. Every message is an object with the key below and nobody else's messages
 // have it, so a worker or port may be used for other things too.
 
-import { tagOf } from '../check.js';
+import { isRecord, tagOf } from '../foreign.js';
 import type { QkvErrorCode } from '../error.js';
 import type { EngineInfo, InitOptions } from '../types.js';
 
@@ -73,9 +73,6 @@ export type Reply = { readonly [key]: string } & (
   Answer | { readonly hello: true } | { readonly unreadable: true }
 );
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null;
-
 export const isOurs = (message: unknown): message is { readonly [key]: string } =>
   isRecord(message) && typeof message[key] === 'string';
 
@@ -95,10 +92,12 @@ export function rebuild(
   const kept = leaf(value, path);
   if (kept !== descend) return kept;
   if (Array.isArray(value)) {
-    // Numbers are most of what arrays hold; a copy keeps their holes, too.
-    return value.some((element) => isRecord(element) || typeof element === 'function')
-      ? value.map((element, i) => rebuild(element, `${path}[${i}]`, leaf))
-      : value.slice();
+    // A copy keeps holes, and answers the same however often it is asked.
+    const copy = Array.prototype.slice.call(value) as unknown[];
+    // Numbers are most of what arrays hold.
+    return copy.some((element) => isRecord(element) || typeof element === 'function')
+      ? copy.map((element, i) => rebuild(element, `${path}[${i}]`, leaf))
+      : copy;
   }
   const prefix = path === '' ? '' : `${path}.`;
   const parts = Object.entries(ownFields(value as object));

@@ -1,6 +1,7 @@
 // From init() options to a pool that runs. Calls with the same options share one, as with `qkv`.
 
-import { checkInteger, checkKeys, describe } from '../check.js';
+import { checkInteger } from '../check.js';
+import { describe, isRecord, listOf, reading, takeOptions } from '../foreign.js';
 import { isMoved } from '../beside.js';
 import { isPort } from '../endpoint.js';
 import { QkvError } from '../error.js';
@@ -27,8 +28,8 @@ interface Plan {
 const invalid = (message: string): QkvError => new QkvError('invalid_argument', `init: ${message}`);
 
 function checkPorts(worker: unknown): readonly WorkerPort[] {
-  const ports: readonly unknown[] = Array.isArray(worker) ? worker : [worker];
-  const wrong = ports.find((port) => !isPort(port));
+  const ports = listOf('init', 'worker', worker, mostWorkers) ?? [worker];
+  const wrong = reading('init', 'worker', () => ports.find((port) => !isPort(port)));
   if (ports.length === 0 || wrong !== undefined || ports.includes(undefined)) {
     const was = ports.length === 0 ? 'an empty array' : describe(wrong);
     throw invalid(`worker is ${was}, expected a Worker, a MessagePort or an array of them`);
@@ -39,11 +40,11 @@ function checkPorts(worker: unknown): readonly WorkerPort[] {
   return ports as readonly WorkerPort[];
 }
 
-function checkOptions(options: AsyncInitOptions): Plan {
+function checkOptions(options: AsyncInitOptions): Plan & { signal: AbortSignal | undefined } {
   // An object; which keys there may be, beyond those here, the engine knows.
-  const isObject = typeof options === 'object' && options !== null;
-  checkKeys('init', 'options', options, isObject ? Object.keys(options) : []);
-  const { workers, worker, timeout = defaultTimeout, signal, ...engine } = options;
+  const keys = isRecord(options) ? reading('init', 'options', () => Object.keys(options)) : [];
+  const taken = takeOptions('init', 'options', options, keys);
+  const { workers, worker, timeout = defaultTimeout, signal, ...engine } = taken;
   if (worker !== undefined && workers !== undefined) {
     throw invalid('workers and worker are both given, expected one of them');
   }
@@ -53,7 +54,7 @@ function checkOptions(options: AsyncInitOptions): Plan {
   }
   checkSignal('init', signal);
   const ports = worker === undefined ? undefined : checkPorts(worker);
-  return { ports, count: ports?.length ?? workers ?? 1, timeout, engine };
+  return { ports, count: ports?.length ?? workers ?? 1, timeout, engine, signal };
 }
 
 function keyOf({ ports, count, timeout, engine }: Plan): string {
@@ -119,7 +120,9 @@ class Start {
       return new Pool(lanes, { ...first.info, workers: lanes.length }, forget);
     } catch (error) {
       for (const lane of lanes) lane.dispose();
-      throw error;
+      if (error instanceof QkvError) throw error;
+      const message = `init: wasm is of no use (${describe(error)}), expected an address, bytes or a response`;
+      throw new QkvError('invalid_argument', message, { cause: error });
     }
   }
 }
@@ -129,9 +132,9 @@ const starts = new Map<string, Start>();
 /** A pool for these options: that of an earlier call with the same ones, or a new one. */
 export async function start(options: AsyncInitOptions): Promise<Pool> {
   const plan = checkOptions(options);
-  const { signal } = options as { signal?: AbortSignal };
+  const { signal } = plan;
   if (signal?.aborted) throw signal.reason;
-  const key = keyOf(plan);
+  const key = reading('init', 'options', () => keyOf(plan));
   const own = starts.get(key) ?? new Start(plan, () => forget());
   const forget = (): void => {
     if (starts.get(key) === own) starts.delete(key);

@@ -1,0 +1,129 @@
+// The same bits on every engine, with any number of threads, run after run. Hashes of the simd builds are
+// committed; the relaxed builds may fuse a multiplication and an addition where the machine can, so that theirs
+// are compared on one machine only. QKV_REFRESH=1 writes the hashes that Node arrives at.
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import {
+  committed,
+  differences,
+  firstDifference,
+  hexFloat,
+  keep,
+  kept,
+  refresh,
+} from './compare.js';
+import { builds, hosts } from './hosts.js';
+
+/** As many as one can look at. */
+const most = 3;
+
+/** What each host whose hashes are the committed ones has computed, to show beside what is wrong elsewhere. */
+const good = [];
+const expected = process.env.QKV_REFRESH ? undefined : committed();
+
+/** The values of some results: `ask` of a host, for one build. */
+const valuesOf = async (host, build, names) =>
+  (await host.ask({ builds: [build], names }))[0] ?? {};
+
+/** The bits that should have been, from a host that has them or from an earlier run on this machine. */
+async function rightValues(names) {
+  const [host] = good;
+  if (host) return valuesOf(host, builds[0], names);
+  return Object.fromEntries(names.map((name) => [name, kept(name, committed()[name])]));
+}
+
+/** Fails, with the first elements that differ. `there` and `here` give values by name. */
+async function explain(what, names, there, here) {
+  const shown = names.slice(0, most);
+  const [right, wrong] = [await there(shown), await here(shown)];
+  const lines = shown.map((name) => {
+    if (!wrong[name]) return `${name}: nobody computes it any more`;
+    if (right[name]) return firstDifference(name, right[name], wrong[name]);
+    const first = wrong[name].slice(0, 4).map(hexFloat).join(' ');
+    return `${name}: begins with ${first} here; no run of this machine has kept the other bits`;
+  });
+  if (names.length > most) lines.push(`and ${names.length - most} more`);
+  assert.fail(`${what}: ${names.length} results differ\n${lines.join('\n')}`);
+}
+
+const isSimd = ({ variant }) => variant.startsWith('simd');
+const nameOf = ({ variant, threads }) => `${variant} with ${threads}`;
+const buildOf = ({ variant, threads }) =>
+  variant.endsWith('-threads') ? { variant, threads } : { variant };
+
+/** Every build of a host against the first of its kind, and each round against the first. */
+async function compareBuilds(host, answers) {
+  for (const kind of ['simd', 'relaxed']) {
+    const same = answers.filter(({ variant }) => variant.startsWith(kind));
+    const [first] = same;
+    for (const answer of same) {
+      for (const [round, digests] of answer.rounds.entries()) {
+        const names = differences(first.rounds[0], digests);
+        if (names.length === 0) continue;
+        const what = `${host.name}, ${nameOf(answer)}, round ${round + 1}, beside ${nameOf(first)}`;
+        const values = (of) => (wanted) => valuesOf(host, buildOf(of), wanted);
+        await explain(what, names, values(first), values(answer));
+      }
+    }
+  }
+}
+
+for (const host of hosts) {
+  describe(host.name, { skip: !host.available && 'it is not installed' }, async () => {
+    let answers;
+
+    test('computes all builds, each with the threads that were asked for', async (t) => {
+      answers = await host.ask({ builds });
+      const found = answers.map(({ variant, threads }) => `${variant} ${threads}`);
+      const wanted = builds.map(({ variant, threads = 1 }) => `${variant} ${threads}`);
+      const missing = wanted.filter((name) => !found.includes(name));
+      assert.ok(
+        missing.every((name) => name.startsWith('relaxed')),
+        `without ${missing}`,
+      );
+      assert.deepEqual(
+        found.filter((name) => !wanted.includes(name)),
+        [],
+      );
+      if (missing.length > 0) t.diagnostic(`no relaxed SIMD: ${missing.length} builds less`);
+      t.diagnostic(`${Object.keys(answers[0].rounds[0]).length} results of each build`);
+    });
+
+    test('simd arrives at the committed hashes', async () => {
+      const { rounds } = answers.find(isSimd);
+      if (!expected && host === hosts[0]) refresh(rounds[0]);
+      const names = differences(expected ?? committed(), rounds[0]);
+      if (names.length === 0) {
+        good.push(host);
+        return;
+      }
+      await explain(`${host.name}, simd`, names, rightValues, (wanted) =>
+        valuesOf(host, builds[0], wanted),
+      );
+    });
+
+    test('the number of threads, the round and the run change no bit', async () => {
+      // A new process: code that was compiled anew, and in a page another renderer.
+      const again = await host.ask({ builds: builds.filter(({ threads = 2 }) => threads === 2) });
+      await compareBuilds(host, [...answers, ...again]);
+    });
+  });
+}
+
+after(async () => {
+  const [host] = good;
+  if (!host) return;
+  const hashes = committed();
+  const names = Object.keys(hashes).filter((name) => !kept(name, hashes[name]));
+  if (names.length > 0) keep(hashes, await valuesOf(host, builds[0], names));
+});
+
+test('hex floats are what C prints', () => {
+  const bits = (x) => new Uint32Array(Float32Array.of(x).buffer)[0];
+  assert.equal(hexFloat(bits(1)), '0x1p+0');
+  assert.equal(hexFloat(bits(-0.1)), '-0x1.99999ap-4');
+  assert.equal(hexFloat(bits(2 ** -149)), '0x0.000002p-126');
+  assert.equal(hexFloat(bits(-0)), '-0x0p+0');
+  assert.equal(hexFloat(0xffc00001), 'NaN(0xffc00001)');
+  assert.match(firstDifference('x', [1, 2], [1, 3]), /^x: element 1 is .* \(1 of 2 differ\)$/);
+});

@@ -1,0 +1,19 @@
+// Which target, and what is wrong with its arguments, for fast-check.
+import fc from 'fast-check';
+import { deeds } from './spoil.js';
+import { targets } from './targets.js';
+import { anything } from './values.js';
+
+const how = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ replace: anything }) },
+  { weight: 3, arbitrary: fc.record({ disguise: fc.nat(7) }) },
+  { weight: 3, arbitrary: fc.record({ trap: fc.constantFrom(...deeds), then: anything }) },
+);
+
+export const cases = fc.record({
+  target: fc.nat(targets.length - 1),
+  faults: fc.array(fc.record({ place: fc.nat(200), how }), { minLength: 1, maxLength: 3 }),
+});
+
+/** A case in words. */
+export const textOf = ({ target, faults }) => `${targets[target].name} ${JSON.stringify(faults)}`;

@@ -1,0 +1,53 @@
+// How long, and from which seed: QKV_FUZZ_RUNS and QKV_FUZZ_SEED. And a watch that ends a run which hangs,
+// because a call that never comes back lets no timer of its own thread fire.
+import { writeSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+
+const seed = Number(process.env.QKV_FUZZ_SEED ?? 20_260);
+const runs = process.env.QKV_FUZZ_RUNS;
+
+/** For fc.assert(); `usual` is how many runs `npm test` makes. */
+export const settings = (usual) => ({
+  seed,
+  numRuns: runs === undefined ? usual : Number(runs),
+  includeErrorInReport: true,
+});
+
+export const about = (usual) =>
+  `QKV_FUZZ_SEED=${seed} QKV_FUZZ_RUNS=${settings(usual).numRuns} (set them to run it again)`;
+
+const room = 1 << 16;
+const watch = `
+  const { workerData: { shared, seconds }, parentPort } = require('node:worker_threads');
+  const { writeSync } = require('node:fs');
+  const state = new Int32Array(shared, 0, 2);
+  let last = -1;
+  let since = Date.now();
+  setInterval(() => {
+    const now = Atomics.load(state, 0);
+    if (now !== last) [last, since] = [now, Date.now()];
+    if (Date.now() - since < seconds * 1000) return;
+    const text = Buffer.from(new Uint8Array(shared, 8, Atomics.load(state, 1))).toString();
+    writeSync(2, 'hangs for ' + seconds + ' s in ' + text + '\\n');
+    process.kill(process.pid, 'SIGKILL');
+  }, 500);
+  parentPort.on('message', () => process.exit());
+`;
+
+/** note(text) says what is done now; whoever does it for longer than `seconds` is ended, and told of. */
+export function watchdog(seconds = 60) {
+  const shared = new SharedArrayBuffer(room);
+  const state = new Int32Array(shared, 0, 2);
+  const bytes = new Uint8Array(shared, 8);
+  const worker = new Worker(watch, { eval: true, workerData: { shared, seconds } });
+  worker.on('error', (error) => writeSync(2, `the watch has ended: ${error}\n`));
+  worker.unref();
+  return {
+    note(text) {
+      const { written } = new TextEncoder().encodeInto(text.slice(0, 8000), bytes);
+      Atomics.store(state, 1, written);
+      Atomics.add(state, 0, 1);
+    },
+    stop: () => worker.postMessage('stop'),
+  };
+}
