@@ -186,13 +186,12 @@ export function pixelsAt(page, matrix, cells, size = 1) {
 export async function visit(page, id) {
   await page.evaluate((name) => document.getElementById(name).scrollIntoView(), id);
   await page.waitForFunction((name) => customElements.get(`qkv-panel-${name}`), id);
-  const study = { temperature: 'temperature', scale: 'widths' }[id];
-  if (study) {
-    await page.waitForFunction((name) => {
-      const asked = window.__qkv.snapshot().frame?.request.studies[name];
-      return asked !== null && asked !== undefined && asked !== false;
-    }, study);
-  }
+  // Again and again: panels above it grow as they arrive, and it asks for its numbers when it is in sight.
+  await page.waitForFunction((name) => {
+    document.getElementById(name).scrollIntoView();
+    const { temperature, widths } = window.__qkv.snapshot().frame?.request.studies ?? {};
+    return { temperature, scale: typeof widths === 'number' }[name] ?? true;
+  }, id);
   await settle(page);
   await nextFrame(page);
 }

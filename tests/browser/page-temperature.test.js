@@ -75,7 +75,7 @@ pageTest('curves and numbers equal the formulas in float64', {}, async (page) =>
     const { frame, studies } = await snapshot(page);
     const { temperature: point } = frame;
     const { temperature: study } = studies;
-    const { v, critical, theory } = law(scores);
+    const { v, critical } = law(scores);
     const close = (a, b, size) => assert.ok(Math.abs(a - b) <= 1e-12 * size, `${a}, not ${b}`);
     // The row alone is computed by another product than the whole head: its scores may round otherwise.
     const own = point.of.scores;
