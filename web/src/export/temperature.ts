@@ -1,4 +1,5 @@
-import { drawCurves, drawScores, HISTOGRAM_HEIGHT, placesOf } from '../panels/temperature/draw';
+import { drawCurves, drawHere, placesOf } from '../panels/temperature/draw';
+import { drawScores, HISTOGRAM_HEIGHT } from '../panels/temperature/scores';
 import { rowName, type Shown } from '../panels/temperature/words';
 import { filePen } from '../plot/plot';
 import { text, type Figure } from './figure';
@@ -11,7 +12,9 @@ export function temperatureFigure({ frame, point, study }: Shown): Figure {
   const places = placesOf(WIDTH);
   const { temperatures, entropy, theory, largest, gradient } = study;
   const title = `${rowName(frame, point)} τ = ${point.temperature}`;
-  const histogram = drawScores(filePen, WIDTH, study, point);
+  const histogram = drawScores(filePen, WIDTH, study, point.of);
+  const curves =
+    drawCurves(filePen, places, point.of, study) + drawHere(filePen, places, study, point);
   const { layer, view } = frame.request;
   return {
     name: 'temperature',
@@ -20,7 +23,7 @@ export function temperatureFigure({ frame, point, study }: Shown): Figure {
       height: HEAD + places.height + HISTOGRAM_HEIGHT + 32,
       body:
         text(12, 24, title, { 'font-weight': 700 }) +
-        `<g transform="translate(12 ${HEAD})">${drawCurves(filePen, places, study, point)}</g>` +
+        `<g transform="translate(12 ${HEAD})">${curves}</g>` +
         `<g transform="translate(12 ${HEAD + places.height + 16})">${histogram}</g>`,
     },
     table: [

@@ -144,7 +144,7 @@ export class ScalePanel extends Panel {
   ): void {
     const numbers = {
       variance: digits((divided ? scaled : plain).variance, 4),
-      before: digits(plain.entropy, 3),
+      before: digits(plain.entropy, 4),
       after: digits(scaled.entropy, 4),
       law: digits(LAW, 4),
       difference: digits(LAW - scaled.entropy, 2),

@@ -1,17 +1,15 @@
 import { TEMPERATURES } from '../../engine/limits';
-import type { TemperaturePoint, TemperatureStudy } from '../../engine/temperature';
+import type { RowScores, TemperaturePoint, TemperatureStudy } from '../../engine/temperature';
 import { text } from '../../export/figure';
 import { t } from '../../i18n';
 import { digits } from '../../numbers';
 import {
-  bars,
   curve,
   leftAxis,
   linear,
   logarithmic,
   lowerAxis,
   niceTicks,
-  normalDensity,
   shape,
   subscript,
   type Box,
@@ -21,8 +19,8 @@ import {
 
 const TICKS = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20];
 const FEW_TICKS = [0.05, 0.2, 1, 5, 20];
-const LEFT = 42;
-const RIGHT = 12;
+export const LEFT = 42;
+export const RIGHT = 12;
 /** Where tau_c is written, above the first strip. */
 const HEAD = 40;
 const TITLE = 30;
@@ -79,7 +77,7 @@ function entropyStrip(pen: Pen, places: Places, keys: number): string {
 }
 
 /** tau_c as a line with its number, what lies left of it shaded, and 3 tau_c, from where the theory holds. */
-function critical(pen: Pen, { x, strips, width }: Places, value: number): string {
+function collapse(pen: Pen, { x, strips, width }: Places, value: number): string {
   const [{ left, right, top }] = strips;
   const inside = (temperature: number) => Math.min(right, Math.max(left, x(temperature)));
   const line = inside(value);
@@ -126,13 +124,13 @@ function critical(pen: Pen, { x, strips, width }: Places, value: number): string
 function curves(
   pen: Pen,
   places: Places,
+  { scores, critical }: RowScores,
   study: TemperatureStudy,
-  point: TemperaturePoint,
 ): string {
   const { x, strips } = places;
   const { temperatures, entropy, largest, gradient, theory } = study;
-  const start = 3 * (point.of.critical ?? 0);
-  const y = entropyScale(places, point.of.scores.length);
+  const start = 3 * (critical ?? 0);
+  const y = entropyScale(places, scores.length);
   const drawn = (keep: (temperature: number) => boolean) =>
     theory.map((value, i) => (value >= 0 && keep(temperatures[i] ?? 0) ? value : NaN));
   return [
@@ -166,7 +164,7 @@ function gradientScale(
 }
 
 /** The line through the temperature of the page, and where it meets the curves. */
-function here(
+export function drawHere(
   pen: Pen,
   places: Places,
   study: TemperatureStudy | null,
@@ -188,25 +186,25 @@ function here(
   );
 }
 
-/** The curves, or as long as the reader is to guess, the axes and the dot alone. */
+/** The curves of a row, or as long as the reader is to guess, the axes alone. */
 export function drawCurves(
   pen: Pen,
   places: Places,
+  of: RowScores,
   study: TemperatureStudy | null,
-  point: TemperaturePoint,
 ): string {
   const { x, strips, ticks } = places;
   const [first, second, third] = strips;
   const title = (box: Box, content: string) => text(LEFT, box.top - 9, content, pen('title'));
   const gradientMost = study ? study.gradient.reduce((a, b) => Math.max(a, b), 0) : 0;
   const gradientTicks = gradientMost > 0 ? niceTicks(0, gradientMost * 1.08, 2) : [0];
-  const value = point.of.critical;
+  const value = of.critical;
   return [
-    study && value !== null && value > 0 ? critical(pen, places, value) : '',
+    study && value !== null && value > 0 ? collapse(pen, places, value) : '',
     text(LEFT, 14, t('temperature.entropyAxis'), pen('title')),
     title(second, t('temperature.largestAxis')),
     title(third, t('temperature.gradientAxis')),
-    entropyStrip(pen, places, point.of.scores.length),
+    entropyStrip(pen, places, of.scores.length),
     leftAxis(pen, second, linear([0, 1], [second.bottom, second.top]), [0, 0.5, 1]),
     study
       ? leftAxis(pen, third, gradientScale(places, study), gradientTicks)
@@ -216,42 +214,6 @@ export function drawCurves(
       ...pen('label'),
       'text-anchor': 'middle',
     }),
-    study ? curves(pen, places, study, point) : '',
-    here(pen, places, study, point),
-  ].join('');
-}
-
-export const HISTOGRAM_HEIGHT = 170;
-
-/** The scores of the row, and the normal density with their mean and variance. */
-export function drawScores(
-  pen: Pen,
-  width: number,
-  { histogram }: TemperatureStudy,
-  { of: { scores, mean, cumulants } }: TemperaturePoint,
-): string {
-  const box = { left: LEFT, right: width - RIGHT, top: 24, bottom: HISTOGRAM_HEIGHT - 40 };
-  const variance = cumulants[2] ?? 0;
-  const end = histogram.from + histogram.width * histogram.counts.length;
-  const spare = (end - histogram.from) * 0.08;
-  const domain = [histogram.from - spare, end + spare] as const;
-  const factor = scores.length * histogram.width;
-  const density = normalDensity(domain, { mean, variance, factor });
-  const normal = variance > 0 ? density.ys : [];
-  const most = Math.max(...histogram.counts, ...normal);
-  const x = linear(domain, [box.left, box.right]);
-  const y = linear([0, most * 1.05], [box.bottom, box.top]);
-  const whole = niceTicks(0, most, 3).filter(Number.isInteger);
-  const ticks = niceTicks(domain[0], domain[1], width < 360 ? 4 : 6);
-  return [
-    text(LEFT, 14, t('temperature.scoresAxis'), pen('title')),
-    bars(pen, histogram, [x, y]),
-    curve(pen('density'), density.xs, normal, [x, y]),
-    leftAxis(pen, box, y, whole),
-    lowerAxis(pen, box, x, { ticks, labels: true }),
-    text((box.left + box.right) / 2, HISTOGRAM_HEIGHT - 4, t('temperature.scoreAxis'), {
-      ...pen('label'),
-      'text-anchor': 'middle',
-    }),
+    study ? curves(pen, places, of, study) : '',
   ].join('');
 }

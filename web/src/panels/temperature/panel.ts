@@ -1,33 +1,19 @@
 import math from 'virtual:math';
-import type { TemperaturePoint, TemperatureStudy } from '../../engine/temperature';
 import type { Figure } from '../../export/figure';
 import { temperatureFigure } from '../../export/temperature';
 import { t, type Key } from '../../i18n';
 import { digits } from '../../numbers';
 import { pagePen, pageSvg } from '../../plot/plot';
 import { richNodes } from '../../rich';
-import { clampTemperature, LIMITS } from '../../state';
-import { fromSlider, toSlider } from '../../tau';
+import { LIMITS } from '../../state';
 import { isCurrent, Panel, type View } from '../panel';
-import { drawCurves, drawScores, entropyScale, HISTOGRAM_HEIGHT, placesOf } from './draw';
+import { drawCurves, drawHere, entropyScale, placesOf } from './draw';
+import { dragging, pressing } from './hands';
+import { drawScores, HISTOGRAM_HEIGHT } from './scores';
 import { answer, describe, gradientStory, question, rowName, spoken, verdict } from './words';
 import type { Shown } from './words';
 
 const NUMBERS = ['entropy', 'theory', 'difference', 'largest', 'gradient'] as const;
-/** Up to here a press is a click, in CSS pixels. */
-const SLACK = 3;
-/** Steps of the slider that a key takes. */
-const KEYS: Readonly<Record<string, number>> = {
-  ArrowLeft: -1,
-  ArrowDown: -1,
-  ArrowRight: 1,
-  ArrowUp: 1,
-  PageDown: -10,
-  PageUp: 10,
-  Home: -Infinity,
-  End: Infinity,
-};
-
 const keyEntry = (mark: string) =>
   `<li><svg width="30" height="10" aria-hidden="true"><path class="plot-${mark}" d="M0 5H30"/></svg><span data-t="key.${mark}"></span></li>`;
 
@@ -94,56 +80,25 @@ export class TemperaturePanel extends Panel {
         this.#guess = { way: guess, of: this.#shown };
       }
       this.change({ curves: true });
+      this.#focusOn('.plot-handle');
     });
     this.find('.again', HTMLElement).addEventListener('click', () => {
       this.change({ curves: false });
-      this.find('[data-guess=up]', HTMLElement).focus();
+      this.#focusOn('[data-guess=up]');
     });
-    this.#dragging(this.find('.curves', HTMLElement));
-    this.find('.plot-handle', HTMLElement).addEventListener('keydown', (event) =>
-      this.#press(event),
-    );
-  }
-
-  // ---- hands ----
-
-  /** A click goes there, and a drag sideways follows the pointer; up and down scrolls the page. */
-  #dragging(stage: HTMLElement): void {
-    let from: { id: number; x: number; moved: boolean } | null = null;
-    const follow = (event: PointerEvent) => {
-      const x = event.clientX - stage.getBoundingClientRect().left;
-      this.#set(clampTemperature(placesOf(this.#widths.curves).temperatureAt(x)));
+    const dial = {
+      temperature: () => (this.#view?.state.controls ? this.#view.state.temperature : null),
+      at: (x: number) => placesOf(this.#widths.curves).temperatureAt(x),
+      // Whoever moves the dot sees where it goes.
+      set: (temperature: number) => this.change({ temperature, curves: true }),
     };
-    stage.addEventListener('pointerdown', (event) => {
-      if (event.button !== 0 || !this.#view?.state.controls) return;
-      from = { id: event.pointerId, x: event.clientX, moved: false };
-    });
-    stage.addEventListener('pointermove', (event) => {
-      if (from?.id !== event.pointerId) return;
-      if (!from.moved && Math.abs(event.clientX - from.x) <= SLACK) return;
-      if (!from.moved) stage.setPointerCapture(event.pointerId);
-      from.moved = true;
-      follow(event);
-    });
-    stage.addEventListener('pointerup', (event) => {
-      if (from?.id === event.pointerId && !from.moved) follow(event);
-      from = null;
-    });
-    stage.addEventListener('pointercancel', () => (from = null));
+    dragging(this.find('.curves', HTMLElement), dial);
+    pressing(this.find('.plot-handle', HTMLElement), dial);
   }
 
-  #press(event: KeyboardEvent): void {
-    const step = KEYS[event.key];
-    if (step === undefined || !this.#view) return;
-    event.preventDefault();
-    const [least, most] = LIMITS.temperature.map(toSlider) as [number, number];
-    const to = toSlider(this.#view.state.temperature) + step;
-    this.#set(fromSlider(Math.min(most, Math.max(least, to))));
-  }
-
-  /** Whoever moves the dot sees where it goes. */
-  #set(temperature: number): void {
-    this.change({ temperature, curves: true });
+  /** When it is there: what had the focus is about to go. */
+  #focusOn(selector: string): void {
+    requestAnimationFrame(() => this.find(selector, HTMLElement).focus({ preventScroll: true }));
   }
 
   // ---- drawing ----
@@ -173,19 +128,24 @@ export class TemperaturePanel extends Panel {
     const { point: at, study } = shown;
     if (!this.changed(at, study, asked, this.#guess, curves, scores, view.look)) return;
     this.#tell(shown, asked);
-    if (curves > 0) this.#draw(shown, asked);
+    if (curves > 0) this.#draw(shown, asked, view.look);
   }
 
-  #draw(shown: Shown, asked: boolean): void {
+  /** While the dot is dragged only the dot is drawn: the curves stay as they are. */
+  #draw(shown: Shown, asked: boolean, look: number): void {
     const { point, study } = shown;
-    const places = placesOf(this.#widths.curves);
-    const { width, height } = places;
+    const { curves, scores } = this.#widths;
+    const places = placesOf(curves);
+    const known = asked ? null : study;
+    const curved = [point.of.id, asked, curves, scores, look].join();
     const drawing = this.find('.drawing', HTMLElement);
-    drawing.innerHTML = pageSvg(
-      width,
-      height,
-      drawCurves(pagePen, places, asked ? null : study, point),
-    );
+    if (drawing.dataset['of'] !== curved) {
+      drawing.dataset['of'] = curved;
+      const body = `${drawCurves(pagePen, places, point.of, known)}<g class="here"></g>`;
+      drawing.innerHTML = pageSvg(places.width, places.height, body);
+      this.#drawScores(shown);
+    }
+    this.find('.here', SVGGElement).innerHTML = drawHere(pagePen, places, known, point);
     const label = asked ? spoken(point, false) : describe(shown);
     this.find('.drawing svg', SVGSVGElement).setAttribute('aria-label', label);
     const handle = this.find('.plot-handle', HTMLElement);
@@ -193,19 +153,17 @@ export class TemperaturePanel extends Panel {
     handle.style.top = `${entropyScale(places, point.of.scores.length)(point.entropy)}px`;
     handle.setAttribute('aria-valuenow', String(point.temperature));
     handle.setAttribute('aria-valuetext', spoken(point, !asked));
-    this.#drawScores(point, study);
   }
 
-  #drawScores(point: TemperaturePoint, study: TemperatureStudy): void {
+  #drawScores({ study, point: { of } }: Shown): void {
     const { scores: width } = this.#widths;
     if (width === 0) return;
     const stage = this.find('.scores', HTMLElement);
-    stage.innerHTML = pageSvg(width, HISTOGRAM_HEIGHT, drawScores(pagePen, width, study, point));
-    const { mean, cumulants, scores } = point.of;
+    stage.innerHTML = pageSvg(width, HISTOGRAM_HEIGHT, drawScores(pagePen, width, study, of));
     const values = {
-      count: scores.length,
-      mean: digits(mean, 3),
-      variance: digits(cumulants[2] ?? NaN, 3),
+      count: of.scores.length,
+      mean: digits(of.mean, 3),
+      variance: digits(of.cumulants[2] ?? NaN, 3),
     };
     const label = t('temperature.histogram', values);
     this.find('.scores svg', SVGSVGElement).setAttribute('aria-label', label);
