@@ -29,7 +29,7 @@ pageTest('a Chinese visitor is met in Chinese', { locale: 'zh-CN' }, async (page
 });
 
 pageTest('the language switch turns every text, but not a text of one’s own', {}, async (page) => {
-  for (const id of ['row', 'positions', 'checks', 'use']) await visit(page, id);
+  for (const id of support.panels) await visit(page, id);
   const texts = () =>
     page.evaluate(() => [...document.querySelectorAll('[data-t]')].map((e) => e.textContent));
   const english = await texts();
@@ -70,7 +70,7 @@ pageTest('the theme can be chosen, repaints the pictures and is remembered', {},
 
 for (const colorScheme of ['light', 'dark']) {
   pageTest(`text is readable in the ${colorScheme} theme`, { colorScheme }, async (page) => {
-    for (const id of ['row', 'positions', 'checks', 'use']) await visit(page, id);
+    for (const id of support.panels) await visit(page, id);
     const samples = await page.evaluate(() => {
       const rgb = (colour) => (colour.match(/[\d.]+/g) ?? []).map(Number);
       const behind = (element) => {
@@ -138,7 +138,7 @@ pageTest('a link can lead to a panel', { fragment: '#v=1&p=checks&seed=9' }, asy
   assert.equal((await snapshot(page)).state.seed, 9);
 });
 
-for (const id of ['map', 'row', 'positions', 'checks', 'use']) {
+for (const id of support.panels) {
   pageTest(`${id} can be embedded alone`, { fragment: `?embed=${id}#v=1` }, async (page) => {
     await visit(page, id);
     const shown = await page.evaluate(() =>
@@ -153,17 +153,17 @@ for (const id of ['map', 'row', 'positions', 'checks', 'use']) {
 pageTest('a teacher puts the controls away, and a link says so', {}, async (page) => {
   await page.click('.teacher');
   await nextFrame(page);
-  for (const control of ['#temperature', '#choose-mask', '[name=show]', '#minus']) {
+  for (const control of ['#tau', '#choose-mask', '[name=show]', '#minus']) {
     assert.ok(!(await page.isVisible(control)), control);
   }
   assert.ok(await page.isVisible('.chip'));
   await page.waitForFunction(() => location.hash.includes('controls=0'));
   await page.reload();
   await settle(page);
-  assert.ok(!(await page.isVisible('#temperature')));
+  assert.ok(!(await page.isVisible('#tau')));
   await page.click('.teacher');
   await nextFrame(page);
-  assert.ok(await page.isVisible('#temperature'));
+  assert.ok(await page.isVisible('#tau'));
 });
 
 pageTest('the link is shared by a button', {}, async (page) => {
@@ -243,7 +243,7 @@ test('any state survives its link, and any string is a link', async () => {
   });
   const states = fc.record({
     language: one('en', 'zh'),
-    panel: optional(one(null, 'map', 'checks')),
+    panel: optional(one(...support.panels)),
     text: fc.string({ unit: 'grapheme', maxLength: 60 }),
     tokenizer: one('word', 'character', 'byte'),
     length: optional(whole('length')),
@@ -264,6 +264,10 @@ test('any state survives its link, and any string is a link', async () => {
     rowMasked: whole('rowMasked'),
     rowScale: optional(fc.double({ min: -1e4, max: 1e4, noNaN: true }).map(state.clampScale)),
     rowMax: fc.boolean(),
+    curves: fc.boolean(),
+    width: fc.integer({ min: 2, max: 10 }).map((power) => 2 ** power),
+    divided: fc.boolean(),
+    sample: whole('sample'),
     controls: fc.boolean(),
   });
   const settings = { seed: 20240607, numRuns: 500 };

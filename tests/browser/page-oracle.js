@@ -48,7 +48,7 @@ function logit(q, k, qAt, kAt, temperature) {
  * maximum rounds once more; exp, the sum and the division are worth a few units in the last place.
  * Below 2^-126 float32 has nothing but zero.
  */
-function softmax(logits) {
+export function softmax(logits) {
   const largest = Math.max(...logits.map((l) => l.value));
   const powers = logits.map((l) => Math.exp(l.value - largest));
   const total = powers.reduce((a, b) => a + b);

@@ -1,5 +1,6 @@
 // One browser and one server for all tests of the page, and the ways to look at it.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { serve } from '../../tools/serve.js';
@@ -18,6 +19,10 @@ export const examples = {
   en: 'The cat sat on the mat because it was tired.',
   zh: '猫坐在垫子上，因为它累了。',
 };
+
+/** The panels of the page, in their order. */
+const table = readFileSync(new URL('../../web/src/panels/table.ts', import.meta.url), 'utf8');
+export const panels = table.match(/PANEL_IDS = \[([^\]]*)\]/)[1].match(/\w+/g);
 
 export async function startSite() {
   const server = await serve({ port: 0 });
@@ -87,9 +92,11 @@ export function useSite() {
 /** Waits until the frame on the screen, and all that follows it, is the answer to the state as it is now. */
 export async function settle(page) {
   await page.waitForFunction(() => {
-    const { state, tokens, frame, report } = window.__qkv.snapshot();
+    const { state, tokens, frame, report, studies: known } = window.__qkv.snapshot();
     if (!frame || report?.id !== frame.id) return false;
-    const { layer, view, shift, row } = frame.request;
+    const { layer, view, shift, row, studies } = frame.request;
+    const { temperature } = frame;
+    const { widths } = studies;
     const same = ['source', 'positions', 'mask', 'temperature', 'seed'];
     return (
       layer.tokens.join('\0') === tokens.join('\0') &&
@@ -102,6 +109,9 @@ export async function settle(page) {
       row.masked === state.rowMasked &&
       row.scale === state.rowScale &&
       row.subtractMax === state.rowMax &&
+      (temperature === null || known.temperature?.id === temperature.of.id) &&
+      (widths === null ||
+        (widths === state.sample && known.widths?.sample === widths && known.widths.complete)) &&
       (tokens.length === 0 || report.check !== null)
     );
   });
@@ -176,6 +186,12 @@ export function pixelsAt(page, matrix, cells, size = 1) {
 export async function visit(page, id) {
   await page.evaluate((name) => document.getElementById(name).scrollIntoView(), id);
   await page.waitForFunction((name) => customElements.get(`qkv-panel-${name}`), id);
+  // Again and again: panels above it grow as they arrive, and it asks for its numbers when it is in sight.
+  await page.waitForFunction((name) => {
+    document.getElementById(name).scrollIntoView();
+    const { temperature, widths } = window.__qkv.snapshot().frame?.request.studies ?? {};
+    return { temperature, scale: typeof widths === 'number' }[name] ?? true;
+  }, id);
   await settle(page);
   await nextFrame(page);
 }

@@ -97,7 +97,7 @@ pageTest('the keyboard walks the map and the live region says where it is', {}, 
 
 pageTest('Tab reaches every control, and each shows that it has the focus', {}, async (page) => {
   await set(page, { source: 'random' });
-  for (const id of ['row', 'positions', 'checks', 'use']) await visit(page, id);
+  for (const id of support.panels) await visit(page, id);
   await page.evaluate(() => {
     scrollTo(0, 0);
     document.activeElement.blur();
@@ -109,7 +109,7 @@ pageTest('Tab reaches every control, and each shows that it has the focus', {}, 
     '.language',
     '.theme',
     '#text',
-    '#temperature',
+    '#tau',
     '#temperature-number',
     '#choose-head',
     '#choose-mask',
@@ -136,11 +136,16 @@ pageTest('Tab reaches every control, and each shows that it has the focus', {}, 
     'input[data-of=q]',
     'input[data-of=v]',
     'input[data-key]',
+    '[data-guess=up]',
+    '.plot-handle',
+    '#width',
+    '#divided',
+    '.draw',
     'qkv-encoding .matrix-plot',
     '#shift',
     '.copy',
   ]);
-  for (let presses = 0; presses < 120 && wanted.size > 0; presses++) {
+  for (let presses = 0; presses < 150 && wanted.size > 0; presses++) {
     await page.keyboard.press('Tab');
     const { reached, ring } = await page.evaluate(
       (selectors) => {
@@ -190,7 +195,7 @@ for (const [width, locale] of [
   [320, 'zh-CN'],
 ]) {
   pageTest(`${width} px in ${locale} has no horizontal scroll`, { width, locale }, async (page) => {
-    for (const id of ['row', 'positions', 'checks', 'use']) await visit(page, id);
+    for (const id of support.panels) await visit(page, id);
     for (const text of [
       CHINESE,
       ENGLISH,

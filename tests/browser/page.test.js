@@ -225,7 +225,7 @@ pageTest('temperature raises the entropy of every head', {}, async (page) => {
     const entropies = meanEntropies(await tensors(page));
     entropies.forEach((h, head) => assert.ok(h > before[head], `head ${head} at ${temperature}`));
     before = entropies;
-    const spoken = await page.getAttribute('#temperature', 'aria-valuetext');
+    const spoken = await page.getAttribute('#tau', 'aria-valuetext');
     assert.ok(
       spoken.includes(`temperature ${temperature}, mean entropy ${entropies[0].toPrecision(3)}`),
     );
@@ -234,7 +234,7 @@ pageTest('temperature raises the entropy of every head', {}, async (page) => {
   await box.press('Enter');
   await settle(page);
   assert.equal((await snapshot(page)).state.temperature, 20);
-  await page.press('#temperature', 'ArrowLeft');
+  await page.press('#tau', 'ArrowLeft');
   await settle(page);
   assert.ok((await snapshot(page)).state.temperature < 20);
 });

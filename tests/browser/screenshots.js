@@ -3,10 +3,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../js/support/files.js';
-import { openPage, set, settle, startSite, visit } from './page-support.js';
+import { openPage, panels, set, settle, startSite, visit } from './page-support.js';
 
 const folder = join(root, 'build/screenshots');
-const PANELS = ['map', 'row', 'positions', 'checks', 'use'];
 
 async function photograph(site, { locale, colorScheme, width, height }) {
   const { page, close } = await openPage(site, { locale, colorScheme, width, height });
@@ -15,10 +14,15 @@ async function photograph(site, { locale, colorScheme, width, height }) {
     await settle(page);
     await page.screenshot({ path: name('first') });
     await page.setViewportSize({ width, height: 2400 }); // so that every panel is whole
-    for (const id of PANELS) {
+    for (const id of panels) {
       await visit(page, id);
       await page.waitForTimeout(100); // canvases show what the worker painted a moment later
       await page.locator(`#${id}`).screenshot({ path: name(id) });
+    }
+    await set(page, { curves: true, divided: true });
+    for (const id of ['temperature', 'scale']) {
+      await visit(page, id);
+      await page.locator(`section#${id}`).screenshot({ path: name(`${id}-shown`) });
     }
     await set(page, { look: 'arcs' });
     await visit(page, 'map');

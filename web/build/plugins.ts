@@ -21,7 +21,7 @@ function readCatalogue(language: string): Catalogue {
 function partToHtml({ kind, text }: RichPart): string {
   const escaped = escapeHtml(text);
   if (kind === 'text') return escaped;
-  if (kind === 'code' || kind === 'em') return `<${kind}>${escaped}</${kind}>`;
+  if (kind === 'code' || kind === 'em' || kind === 'sub') return `<${kind}>${escaped}</${kind}>`;
   return `<span class="role role-${kind}">${escaped}</span>`;
 }
 

@@ -1,5 +1,5 @@
 import { EngineClient, type EngineStatus } from './engine/client';
-import type { Frame, FrameRequest, Report } from './engine/protocol';
+import type { Frame, FrameRequest, Report, Studies } from './engine/protocol';
 import { headCount } from './engine/sources';
 import type { Size } from './engine/surface';
 import { FIRST_QUERY } from './first';
@@ -7,7 +7,7 @@ import { defaultText, setLanguage, t, translate, type Language } from './i18n';
 import { forgetPalette, palette } from './matrix/palette';
 import { countOf } from './numbersets';
 import { Panel, type View } from './panels/panel';
-import { PANEL_IDS } from './panels/table';
+import { PANEL_IDS, type PanelId } from './panels/table';
 import { formatFragment, parseFragment, type State } from './state';
 import { applyTheme, onAppearanceChange, storedTheme, type Theme } from './theme';
 import { tokenize, type TokenList } from './tokenizer';
@@ -36,6 +36,7 @@ export class App {
   #engine: EngineStatus = { kind: 'loading' };
   #frame: Frame | null = null;
   #report: Report | null = null;
+  #studies: Studies = { temperature: null, widths: null };
   #times: number[] = [];
   #theme: Theme = storedTheme();
   #look = 0;
@@ -59,6 +60,10 @@ export class App {
     },
     onReport: (report) => {
       this.#report = report;
+      this.#schedule();
+    },
+    onStudies: (news) => {
+      this.#studies = { ...this.#studies, ...news };
       this.#schedule();
     },
   });
@@ -190,6 +195,13 @@ export class App {
     this.request();
   }
 
+  /** Whether a panel is on the screen, and its code there. */
+  #sees(id: PanelId): boolean {
+    const panel = document.querySelector(`qkv-panel-${id}`);
+    const section = panel?.closest('section');
+    return panel instanceof Panel && !!section && this.#visible.has(section);
+  }
+
   /** A panel that has just been defined is drawn with the next frame. */
   panelAdded(): void {
     this.request();
@@ -237,6 +249,10 @@ export class App {
         scale: this.#state.rowScale,
         subtractMax: this.#state.rowMax,
       },
+      studies: {
+        temperature: this.#sees('temperature'),
+        widths: this.#sees('scale') ? this.#state.sample : null,
+      },
       surfaces,
       ratio: devicePixelRatio,
     };
@@ -265,6 +281,7 @@ export class App {
       engine: this.#engine,
       frame: this.#frame,
       report: this.#report,
+      studies: this.#studies,
       frameTime: times[times.length >> 1] ?? 0,
       query: Math.min(query ?? home, tokens.length - 1),
       look: this.#look,

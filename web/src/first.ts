@@ -17,6 +17,7 @@ export function firstRequest(language: Language): FrameRequest {
     view: { head, other: null, show, query, told: query, matrix: true },
     shift: state.shift,
     row: null,
+    studies: { temperature: false, widths: null },
     surfaces: {},
     ratio: 1,
   };

@@ -23,10 +23,11 @@ app.start();
 
 /** For tests and the curious: the numbers behind the pixels. */
 function snapshot() {
-  const { state, engine, list, query, frame, report } = app.view();
+  const { state, engine, list, query, frame, report, studies } = app.view();
   const map = document.querySelector('qkv-panel-map');
   const shown = map instanceof MapPanel ? map.shown : null;
-  return { state, engine, tokens: list.tokens, total: list.total, query, shown, frame, report };
+  const { tokens, total } = list;
+  return { state, engine, tokens, total, query, shown, frame, report, studies };
 }
 
 declare global {

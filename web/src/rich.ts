@@ -1,21 +1,26 @@
 /** Roles that keep one colour through the whole page. */
 export type Role = 'q' | 'k' | 'v' | 'o' | 'p';
 export interface RichPart {
-  readonly kind: 'text' | 'code' | 'em' | Role;
+  readonly kind: 'text' | 'code' | 'em' | 'sub' | Role;
   readonly text: string;
 }
 
-const MARK = /`([^`]+)`|\*([^*]+)\*|\[([qkvop])\|([^\]]+)\]/g;
+const MARK = /`([^`]+)`|\*([^*]+)\*|~([^~]+)~|\[([qkvop])\|([^\]]+)\]/g;
+const ELEMENTS = ['code', 'em', 'sub'];
 
-/** The little markup of the catalogues: `code`, *emphasis* and [q|a word in the query's colour]. */
+/**
+ * The little markup of the catalogues: `code`, *emphasis*, a~subscript~ and [q|a word in
+ * the query's colour].
+ */
 export function parseRich(source: string): RichPart[] {
   const parts: RichPart[] = [];
   let end = 0;
   for (const match of source.matchAll(MARK)) {
     if (match.index > end) parts.push({ kind: 'text', text: source.slice(end, match.index) });
-    const [all, code, em, role, word] = match;
+    const [all, code, em, sub, role, word] = match;
     if (code !== undefined) parts.push({ kind: 'code', text: code });
     else if (em !== undefined) parts.push({ kind: 'em', text: em });
+    else if (sub !== undefined) parts.push({ kind: 'sub', text: sub });
     else parts.push({ kind: role as Role, text: word ?? '' });
     end = match.index + all.length;
   }
@@ -26,7 +31,7 @@ export function parseRich(source: string): RichPart[] {
 export function richNodes(source: string): Node[] {
   return parseRich(source).map(({ kind, text }) => {
     if (kind === 'text') return document.createTextNode(text);
-    const element = document.createElement(kind === 'code' || kind === 'em' ? kind : 'span');
+    const element = document.createElement(ELEMENTS.includes(kind) ? kind : 'span');
     if (element.localName === 'span') element.className = `role role-${kind}`;
     element.textContent = text;
     return element;

@@ -1,5 +1,6 @@
 import { defaultText, LANGUAGES, type Language } from './i18n';
 import { MAX_TEXT, MAX_TOKENS, TOKENIZERS, type Tokenizer } from './tokenizer';
+import { TEMPERATURES, WIDTHS } from './engine/limits';
 import { MAX_HEADS, SOURCES, type Source } from './engine/sources';
 import {
   MAX_KEYS,
@@ -57,12 +58,18 @@ export interface State {
   readonly rowScale: number | null;
   /** Whether it subtracts the maximum before exp. */
   readonly rowMax: boolean;
+  /** Whether the curves of the temperature are shown, or the reader is asked to guess first. */
+  readonly curves: boolean;
+  /** Of the panel about the division by sqrt(d): d, whether it divides, and which sample it draws. */
+  readonly width: number;
+  readonly divided: boolean;
+  readonly sample: number;
   /** Whether controls are shown; a teacher may hide them. */
   readonly controls: boolean;
 }
 
 export const LIMITS = {
-  temperature: [0.05, 20],
+  temperature: TEMPERATURES,
   head: [0, MAX_HEADS - 1],
   seed: [0, 999999],
   query: [0, MAX_TOKENS - 1],
@@ -71,6 +78,8 @@ export const LIMITS = {
   rowQuery: [0, MAX_KEYS - 1],
   rowMasked: [0, 2 ** MAX_KEYS - 1],
   rowScale: [-1e4, 1e4],
+  width: [WIDTHS[0], WIDTHS[8]],
+  sample: [1, 9999],
 } as const;
 
 const VERSION = '1';
@@ -99,6 +108,10 @@ export function initialState(language: Language): State {
     rowMasked: 0,
     rowScale: null,
     rowMax: true,
+    curves: false,
+    width: 64,
+    divided: false,
+    sample: 1,
     controls: true,
   };
 }
@@ -126,6 +139,11 @@ export function clampTemperature(value: number): number {
 export function clampScale(value: number): number {
   const scale = clamp(significant(value, 4), LIMITS.rowScale);
   return scale === 0 ? 0 : scale;
+}
+
+/** The nearest power of two that is tried. */
+export function clampWidth(value: number): number {
+  return 2 ** Math.round(Math.log2(clamp(value, LIMITS.width)));
 }
 
 /** A field of numbers that `clean` brings into range. */
@@ -183,6 +201,10 @@ const FIELDS: { readonly [K in keyof State]: Field<State[K]> } = {
   rowMasked: integer('rm', LIMITS.rowMasked),
   rowScale: optional(number('rs', clampScale)),
   rowMax: flag('rmax'),
+  curves: flag('curves'),
+  width: number('d', clampWidth),
+  divided: flag('div'),
+  sample: integer('draw', LIMITS.sample),
   controls: flag('controls'),
 };
 

@@ -7,6 +7,7 @@ import type {
   FrameRequest,
   FromWorker,
   Report,
+  Studies,
   Tensors,
   ToWorker,
 } from './protocol';
@@ -22,6 +23,7 @@ export interface EngineListener {
   onStatus(status: EngineStatus): void;
   onFrame(frame: Frame): void;
   onReport(report: Report): void;
+  onStudies(news: Partial<Studies>): void;
 }
 
 /**
@@ -135,6 +137,9 @@ export class EngineClient {
       case 'report':
         this.#put(message.pixels);
         this.#listener.onReport(message.report);
+        break;
+      case 'studies':
+        this.#listener.onStudies(message.news);
         break;
       case 'tensors':
         this.#wanted.shift()?.(message.tensors);

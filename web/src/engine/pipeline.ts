@@ -16,6 +16,7 @@ import { rowSteps } from './row';
 import { D_MODEL, type Source } from './sources';
 import { stage, type StageLog } from './stage';
 import type { Pixels, Size, Surface } from './surface';
+import { rowScores, temperaturePoint, type RowScores } from './temperature';
 
 /** The picture of the encoding shows at least this many positions. */
 const MIN_ENCODING = 64;
@@ -89,6 +90,7 @@ export class Pipeline {
       encoding,
       shift,
       row: request.row ? this.#rowSteps(JSON.stringify(request.row), request.row) : null,
+      temperature: this.#atTemperature(heads, request),
       info: this.#qkv.info,
       ran: [...this.#log],
     };
@@ -243,6 +245,25 @@ export class Pipeline {
     (_key: string, request: NonNullable<FrameRequest['row']>) => rowSteps(this.#qkv, request),
     [1],
   );
+
+  readonly #rowScores = stage(
+    'row scores',
+    this.#log,
+    (heads: Heads, head: number, mask: Mask, row: number) =>
+      rowScores(heads.list[head]!, row, mask),
+  );
+
+  readonly #temperature = stage(
+    'temperature',
+    this.#log,
+    (scores: RowScores, temperature: number) => temperaturePoint(this.#qkv, scores, temperature),
+  );
+
+  #atTemperature(heads: Heads, { layer, view, studies }: FrameRequest) {
+    if (!studies.temperature || heads.count === 0) return null;
+    const scores = this.#rowScores(heads, view.head, layer.mask, view.query);
+    return this.#temperature(scores, layer.temperature);
+  }
 
   readonly #shift = stage('shift', this.#log, (encoding: Float32Array, k: number): ShiftCheck => {
     const blocks = this.#qkv.sinusoidalShift(k, D_MODEL).data;

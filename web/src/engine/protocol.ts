@@ -5,6 +5,8 @@ import type { PaintPalette } from './paint';
 import type { RowRequest, RowSteps } from './row';
 import type { Source } from './sources';
 import type { Pixels, Size } from './surface';
+import type { TemperaturePoint, TemperatureStudy } from './temperature';
+import type { WidthStudy } from './widths';
 
 /** What the heads compute: everything else follows from this. */
 export interface LayerRequest {
@@ -36,9 +38,24 @@ export interface FrameRequest {
   readonly shift: number;
   /** Null while the panel is not on the screen. */
   readonly row: RowRequest | null;
+  readonly studies: StudyRequests;
   /** The canvases on the screen, by name, with their sizes. */
   readonly surfaces: Readonly<Record<string, Size>>;
   readonly ratio: number;
+}
+
+/** What panels that are on the screen have worked out besides the frames. */
+export interface StudyRequests {
+  /** Whether the temperature of the query's row is studied. */
+  readonly temperature: boolean;
+  /** The sample of random queries and keys; null: none. */
+  readonly widths: number | null;
+}
+
+/** The latest of what came of it; null: nothing yet. */
+export interface Studies {
+  readonly temperature: TemperatureStudy | null;
+  readonly widths: WidthStudy | null;
 }
 
 /** One row of the shown head. */
@@ -80,6 +97,8 @@ export interface Frame {
   readonly encoding: { readonly data: Float32Array; readonly length: number };
   readonly shift: ShiftCheck;
   readonly row: RowSteps | null;
+  /** The query's row at this temperature, while that is studied. */
+  readonly temperature: TemperaturePoint | null;
   readonly info: EngineInfo;
   /** The stages that had to run again for this frame; the others kept their results. */
   readonly ran: readonly string[];
@@ -172,6 +191,7 @@ export type FromWorker =
       readonly report: Report;
       readonly pixels: Readonly<Record<string, Pixels>>;
     }
+  | { readonly type: 'studies'; readonly news: Partial<Studies> }
   | { readonly type: 'tensors'; readonly tensors: Tensors }
   | { readonly type: 'load-failed'; readonly failure: Failure }
   | { readonly type: 'run-failed'; readonly id: number; readonly failure: Failure };

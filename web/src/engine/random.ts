@@ -7,21 +7,65 @@ export function hashText(text: string, seed: number): number {
   return hash >>> 0;
 }
 
+/** The finaliser of MurmurHash3: of a counter it makes 32 bits that look random. */
+function mixed(counter: number): number {
+  let bits = Math.imul(counter ^ (counter >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}
+
+const STEP = 0x9e3779b9;
+/** 32 bits as a number between -1 and 1, neither of them nor 0 included. */
+const signed = (bits: number) => (bits + 0.5) / 2 ** 31 - 1;
+
 /**
- * `count` draws from U(-bound, bound). A counter goes through the finaliser of MurmurHash3: integers
- * only, so a link shows the same weights in every browser. (Gaussians would need log and cos, which
- * engines may round differently.)
+ * `count` draws from U(-bound, bound). A counter goes through a hash: integers only, so a link shows the
+ * same weights in every browser.
  */
 export function uniform(seed: number, count: number, bound: number): Float32Array {
   const draws = new Float32Array(count);
   let counter = seed;
   for (let i = 0; i < count; i++) {
-    counter = (counter + 0x9e3779b9) | 0;
-    let bits = counter;
-    bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
-    bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
-    bits = (bits ^ (bits >>> 16)) >>> 0;
-    draws[i] = ((bits + 0.5) / 2 ** 31 - 1) * bound;
+    counter = (counter + STEP) | 0;
+    draws[i] = signed(mixed(counter)) * bound;
   }
   return draws;
+}
+
+/** ln x for 0 < x < 1 to about 1e-14, by multiplications and additions alone. */
+function logarithm(x: number): number {
+  let mantissa = x;
+  let halvings = 0;
+  while (mantissa < Math.SQRT1_2) {
+    mantissa *= 2;
+    halvings++;
+  }
+  const t = (mantissa - 1) / (mantissa + 1);
+  const s = t * t; // ln is 2 artanh t, here its series up to t^15
+  const low = 1 + s * (1 / 3 + s * (1 / 5 + s * (1 / 7 + s / 9)));
+  const high = 1 / 11 + s * (1 / 13 + s / 15);
+  return 2 * t * (low + s * s * s * s * s * high) - halvings * Math.LN2;
+}
+
+/**
+ * Fills arrays of even length with draws from N(0, 1), one after the other, by Marsaglia's polar method.
+ * Math.log may round differently from one browser to another; what is used here may not.
+ */
+export function normals(seed: number): (into: Float32Array) => void {
+  let counter = seed;
+  return (into) => {
+    for (let i = 0; i < into.length; i += 2) {
+      let u = 0;
+      let v = 0;
+      let square = 1;
+      while (square >= 1) {
+        u = signed(mixed((counter = (counter + STEP) | 0)));
+        v = signed(mixed((counter = (counter + STEP) | 0)));
+        square = u * u + v * v;
+      }
+      const factor = Math.sqrt((-2 * logarithm(square)) / square);
+      into[i] = u * factor;
+      into[i + 1] = v * factor;
+    }
+  };
 }

@@ -1,6 +1,7 @@
 import { init, QkvError } from 'qkv';
 import { Background, FEW_TOKENS } from './background';
 import { Pipeline } from './pipeline';
+import { StudyDesk } from './studies';
 import type { Failure, Frame, FrameNews, FrameRequest, FromWorker, ToWorker } from './protocol';
 import { Surface, type Pixels } from './surface';
 
@@ -9,7 +10,10 @@ const SLICE = 6;
 /** With many tokens background work begins when nothing was asked for this long. */
 const REST = 120;
 
-let engine: { pipeline: Pipeline; background: Background } | undefined;
+/** Studies begin, and go on, when nothing was asked for this long. */
+const STUDY_REST = 40;
+
+let engine: { pipeline: Pipeline; background: Background; studies: StudyDesk } | undefined;
 let sent: FrameNews = {};
 /** Canvases and colours may arrive while the engine is still loading. */
 const early: ToWorker[] = [];
@@ -38,7 +42,7 @@ async function start(): Promise<void> {
   try {
     const qkv = await init();
     const pipeline = new Pipeline(qkv);
-    engine = { pipeline, background: new Background(pipeline) };
+    engine = { pipeline, background: new Background(pipeline), studies: new StudyDesk(qkv) };
     early.splice(0).forEach(receive);
     reply({ type: 'ready', info: qkv.info });
   } catch (error) {
@@ -93,6 +97,25 @@ function slice(of: NonNullable<typeof job>): void {
   timer = setTimeout(slice, 0, of);
 }
 
+// ---- studies ----
+
+let studyTimer: ReturnType<typeof setTimeout> | undefined;
+
+function study(id: number, studies: StudyDesk): void {
+  const start = performance.now();
+  try {
+    while (studies.busy && performance.now() - start < SLICE) {
+      const news = studies.step();
+      if (news) reply({ type: 'studies', news });
+    }
+  } catch (error) {
+    studies.drop();
+    reply({ type: 'run-failed', id, failure: describe(error) });
+    return;
+  }
+  if (studies.busy) studyTimer = setTimeout(study, 0, id, studies);
+}
+
 // ---- messages ----
 
 let latest: FrameRequest | undefined;
@@ -106,6 +129,10 @@ function run(id: number, request: FrameRequest): void {
     const news = newsOf({ ...frame, time: performance.now() - start });
     reply({ type: 'frame', news, pixels }, buffers(pixels));
     attend(id, request);
+    const { studies } = engine;
+    studies.ask(request.studies, frame.temperature?.of ?? null);
+    clearTimeout(studyTimer);
+    if (studies.busy) studyTimer = setTimeout(study, STUDY_REST, id, studies);
   } catch (error) {
     reply({ type: 'run-failed', id, failure: describe(error) });
   }

@@ -2,13 +2,10 @@ import { headCount, SOURCES } from '../engine/sources';
 import { t } from '../i18n';
 import { digits, duration, largestEntropy } from '../numbers';
 import { clamp, clampTemperature, LIMITS, MASKS, type State } from '../state';
+import { fromSlider, toSlider } from '../tau';
 import { MAX_TEXT, MAX_TOKENS, TOKENIZERS } from '../tokenizer';
 import { headName } from './map/names';
 import { Panel, type View } from './panel';
-
-/** The slider is the exponent: tau = 10 ^ (value / 100), so that 1 is in the middle. */
-const toSlider = (temperature: number) => Math.round(Math.log10(temperature) * 100);
-const fromSlider = (value: number) => clampTemperature(10 ** (value / 100));
 
 const LENGTHS = [16, 64, 256, 1024];
 
@@ -39,10 +36,10 @@ export class InstrumentsPanel extends Panel {
         <label class="control"><span data-t="controls.length"></span><select id="choose-length"></select></label>
         <span class="break-row"></span>
         <div class="control temperature">
-          <label for="temperature" data-t="controls.temperature"></label>
+          <label for="tau" data-t="controls.temperature"></label>
           <span class="with-number">
-            <input id="temperature" type="range" ${ends} step="1" list="temperature-marks">
-            <datalist id="temperature-marks"><option value="0"></option></datalist>
+            <input id="tau" type="range" ${ends} step="1" list="tau-marks">
+            <datalist id="tau-marks"><option value="0"></option></datalist>
             <input id="temperature-number" type="number" min="${least}" max="${most}" step="any"
               data-t-label="controls.temperatureNumber">
           </span>
@@ -65,7 +62,7 @@ export class InstrumentsPanel extends Panel {
 
   protected override ready(): void {
     this.#listenToText();
-    const slider = this.#input('#temperature');
+    const slider = this.#input('#tau');
     slider.addEventListener('input', () => this.change({ temperature: fromSlider(+slider.value) }));
     this.#onNumber('#temperature-number', (value) => {
       this.change({ temperature: clampTemperature(value) });
@@ -188,7 +185,7 @@ export class InstrumentsPanel extends Panel {
   }
 
   #updateTemperature({ state, report, list }: View): void {
-    const slider = this.#input('#temperature');
+    const slider = this.#input('#tau');
     slider.value = String(toSlider(state.temperature));
     const mean = report?.heads[state.head]?.entropy;
     const value = state.temperature;

@@ -4,6 +4,8 @@ import type { PanelId } from './table';
 export const LOAD: Readonly<Record<PanelId, () => Promise<unknown>>> = {
   map: () => Promise.resolve(),
   row: () => import('./row/panel'),
+  temperature: () => import('./temperature/panel'),
+  scale: () => import('./scale/panel'),
   positions: () => import('./positions/panel'),
   checks: () => import('./readings'),
   use: () => import('./usage'),

@@ -1,7 +1,7 @@
 import { find } from '../dom';
 import { translate } from '../i18n';
 import type { EngineStatus } from '../engine/client';
-import type { Frame, Report, Tensors } from '../engine/protocol';
+import type { Frame, Report, Studies, Tensors } from '../engine/protocol';
 import type { Size } from '../engine/surface';
 import type { Figure } from '../export/figure';
 import type { State } from '../state';
@@ -17,6 +17,8 @@ export interface View {
   readonly frame: Frame | null;
   /** What is known about a frame besides; it comes later and may belong to an earlier one. */
   readonly report: Report | null;
+  /** What panels had worked out; it may be about an earlier frame. */
+  readonly studies: Studies;
   /** The median of the latest frames, in milliseconds. */
   readonly frameTime: number;
   /** The selected query; -1 without tokens. */
