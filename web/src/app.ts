@@ -219,6 +219,8 @@ export class App {
     const surfaces = this.#surfaces();
     this.#requested = JSON.stringify(surfaces);
     const arcs = this.#state.look === 'arcs';
+    const { maskKind, maskSize, maskPaint, maskShuffle } = this.#state;
+    const { layout, position, scheme, rotaryQ, rotaryK } = this.#state;
     const request: FrameRequest = {
       layer: { tokens: this.#list.tokens, source, seed, positions, mask, temperature, numbers },
       view: {
@@ -237,6 +239,10 @@ export class App {
         scale: this.#state.rowScale,
         subtractMax: this.#state.rowMax,
       },
+      // Their pictures are asked for while they are on the screen, and so are their numbers.
+      masks: surfaces['masks'] ? { maskKind, maskSize, maskPaint, maskShuffle } : null,
+      positions: surfaces['scheme'] ? { position, scheme, rotaryQ, rotaryK, seed } : null,
+      layout,
       surfaces,
       ratio: devicePixelRatio,
     };

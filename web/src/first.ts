@@ -17,6 +17,9 @@ export function firstRequest(language: Language): FrameRequest {
     view: { head, other: null, show, query, told: query, matrix: true },
     shift: state.shift,
     row: null,
+    masks: null,
+    positions: null,
+    layout: state.layout,
     surfaces: {},
     ratio: 1,
   };

@@ -9,6 +9,9 @@ import {
   writeNumbers,
   type NumberSet,
 } from './numbersets';
+import { GRID, MASK_KINDS, OPEN_PAINT, readPaint, type MaskKind } from './maskgrid';
+import { LAYOUTS, PAIRS, type PairLayout } from './engine/pairs';
+import { SCHEMES, type Scheme } from './engine/schemes';
 import { PANEL_IDS, type PanelId } from './panels/table';
 
 /** What the enlarged map shows: scores before the softmax, or weights on one of three scales. */
@@ -57,6 +60,21 @@ export interface State {
   readonly rowScale: number | null;
   /** Whether it subtracts the maximum before exp. */
   readonly rowMax: boolean;
+  /** The mask of the panel about masks, its size where it has one, and what was painted by hand. */
+  readonly maskKind: MaskKind;
+  readonly maskSize: number;
+  readonly maskPaint: string;
+  /** The order its tokens were shuffled into; 0: as they are written. */
+  readonly maskShuffle: number;
+  /** p of PE(p + k) = M_k PE(p), the pair of dimensions that is followed, and where its two stand. */
+  readonly position: number;
+  readonly pair: number;
+  readonly layout: PairLayout;
+  /** The way of saying where a token is whose map is shown. */
+  readonly scheme: Scheme;
+  /** Where a query and a key are turned to. */
+  readonly rotaryQ: number;
+  readonly rotaryK: number;
   /** Whether controls are shown; a teacher may hide them. */
   readonly controls: boolean;
 }
@@ -71,6 +89,12 @@ export const LIMITS = {
   rowQuery: [0, MAX_KEYS - 1],
   rowMasked: [0, 2 ** MAX_KEYS - 1],
   rowScale: [-1e4, 1e4],
+  maskSize: [1, GRID],
+  maskShuffle: [0, 999999],
+  position: [0, 65536],
+  pair: [0, PAIRS - 1],
+  rotaryQ: [0, 4096],
+  rotaryK: [0, 4096],
 } as const;
 
 const VERSION = '1';
@@ -99,6 +123,16 @@ export function initialState(language: Language): State {
     rowMasked: 0,
     rowScale: null,
     rowMax: true,
+    maskKind: 'causal',
+    maskSize: 3,
+    maskPaint: OPEN_PAINT,
+    maskShuffle: 0,
+    position: 10,
+    pair: 4,
+    layout: 'interleaved',
+    scheme: 'sinusoidal',
+    rotaryQ: 12,
+    rotaryK: 5,
     controls: true,
   };
 }
@@ -185,6 +219,16 @@ const FIELDS: { readonly [K in keyof State]: Field<State[K]> } = {
   rowMasked: integer('rm', LIMITS.rowMasked),
   rowScale: optional(number('rs', clampScale)),
   rowMax: flag('rmax'),
+  maskKind: choice('mk', MASK_KINDS),
+  maskSize: integer('ms', LIMITS.maskSize),
+  maskPaint: { key: 'mp', write: String, read: readPaint },
+  maskShuffle: integer('mo', LIMITS.maskShuffle),
+  position: integer('pp', LIMITS.position),
+  pair: integer('pi', LIMITS.pair),
+  layout: choice('pl', LAYOUTS),
+  scheme: choice('ps', SCHEMES),
+  rotaryQ: integer('pm', LIMITS.rotaryQ),
+  rotaryK: integer('pn', LIMITS.rotaryK),
   controls: flag('controls'),
 };
 

@@ -1,26 +1,29 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { Qkv } from 'qkv';
-import { cividis } from '../matrix/colour';
+import { GRID } from '../maskgrid';
 import { countOf } from '../numbersets';
 import { colourIndex, isSigned } from '../scale';
 import type { Mask, Positions } from '../state';
-import { shiftResidual } from './check';
+import { residual } from './drift';
 import { GivenHead, LayerHead, type Head, type Inputs, type Layer } from './heads';
 import { MAX_MATRIX } from './limits';
 import { allowedKeys } from './mask';
-import { modelOf, type Model } from './model';
+import { maskedGrid, type MasksRequest, type MasksResult } from './masks';
+import { layerInput, modelOf, type Model } from './model';
 import type { PaintPalette, Picture } from './paint';
+import type { PairLayout } from './pairs';
+import { cividisPixels, pictureStages } from './pictures';
+import { positionStages } from './positions';
 import type { Frame, FrameRequest, LayerRequest, ShiftCheck } from './protocol';
 import { rowData, valuesOf, type Values } from './results';
 import { rowSteps } from './row';
 import { D_MODEL, type Source } from './sources';
 import { stage, type StageLog } from './stage';
 import type { Pixels, Size, Surface } from './surface';
+import { WholeLayer } from './whole';
 
 /** The picture of the encoding shows at least this many positions. */
 const MIN_ENCODING = 64;
-
-const cividisPixels = new Uint32Array(cividis.buffer);
 
 /** The heads of a request, ready to run, with what they are made of. */
 export interface Heads {
@@ -47,9 +50,12 @@ export class Pipeline {
   readonly #log: StageLog = [];
   #palette: PaintPalette | undefined;
   readonly surfaces = new Map<string, Surface>();
+  readonly whole: WholeLayer;
 
   constructor(qkv: Qkv) {
     this.#qkv = qkv;
+    this.whole = new WholeLayer(qkv);
+    this.#positions = positionStages(qkv, this.#log);
   }
 
   get qkv(): Qkv {
@@ -64,12 +70,17 @@ export class Pipeline {
     this.#log.length = 0;
     const { layer, view } = request;
     const heads = this.heads(layer);
-    const encoding = this.#encoding(heads.count);
+    const encoding = this.#encoding(heads.count, request.layout);
     const result = this.#results(heads, request);
     const pixels: Record<string, Pixels> = {};
     if (result) this.#paintMap(pixels, result, request, heads.count);
-    const shift = this.#shift(encoding.data, request.shift);
+    const shift = this.#shift(encoding, request.shift);
     this.#paintEncoding(pixels, encoding, request);
+    const masks = request.masks && this.#maskedGrid(heads, request, request.masks);
+    const { positions: asked } = request;
+    const positions = asked && this.#positions(asked, request.shift, request.layout);
+    this.#pictures.masks(pixels, masks, request, this.#palette);
+    this.#pictures.scheme(pixels, positions?.scheme, request, this.#palette);
     const { mask, temperature } = layer;
     const query = this.#queryRow(heads, view.head, mask, temperature, view.query);
     const told =
@@ -89,6 +100,8 @@ export class Pipeline {
       encoding,
       shift,
       row: request.row ? this.#rowSteps(JSON.stringify(request.row), request.row) : null,
+      masks,
+      positions,
       info: this.#qkv.info,
       ran: [...this.#log],
     };
@@ -122,9 +135,10 @@ export class Pipeline {
 
   // ---- stages ----
 
-  readonly #encoding = stage('encoding', this.#log, (tokens: number) => {
+  readonly #encoding = stage('encoding', this.#log, (tokens: number, layout: PairLayout) => {
     const length = Math.max(MIN_ENCODING, tokens);
-    return { data: this.#qkv.sinusoidalEncoding(length, D_MODEL).data, length };
+    const { data } = this.#qkv.sinusoidalEncoding(length, D_MODEL, { layout });
+    return { data, length, layout };
   });
 
   readonly #model = stage('model', this.#log, (source: Exclude<Source, 'yours'>, seed: number) =>
@@ -134,18 +148,8 @@ export class Pipeline {
   readonly #x = stage(
     'x',
     this.#log,
-    (model: Model, _key: string, tokens: readonly string[], positions: Positions) => {
-      const x = new Float32Array(tokens.length * D_MODEL);
-      tokens.forEach((token, t) => x.set(model.embed(token), t * D_MODEL));
-      if (positions === 'none') return x;
-      const width = model.positionWidth;
-      const encoding = this.#qkv.sinusoidalEncoding(tokens.length, width).data;
-      encoding.forEach((value, at) => {
-        const row = Math.floor(at / width);
-        x[row * D_MODEL + (at % width)]! += value;
-      });
-      return x;
-    },
+    (model: Model, _key: string, tokens: readonly string[], positions: Positions) =>
+      layerInput(this.#qkv, model, tokens, positions),
     [2],
   );
 
@@ -244,12 +248,45 @@ export class Pipeline {
     [1],
   );
 
-  readonly #shift = stage('shift', this.#log, (encoding: Float32Array, k: number): ShiftCheck => {
+  readonly #shift = stage('shift', this.#log, (encoding: Frame['encoding'], k: number) => {
+    const { data, length, layout } = encoding;
     const blocks = this.#qkv.sinusoidalShift(k, D_MODEL).data;
-    const length = encoding.length / D_MODEL;
-    const shifted = this.#qkv.sinusoidalEncoding(length, D_MODEL, { offset: k }).data;
-    return { k, blocks, shifted, residual: shiftResidual(encoding, shifted, blocks) };
+    const shifted = this.#qkv.sinusoidalEncoding(length, D_MODEL, { offset: k, layout }).data;
+    const check: ShiftCheck = {
+      k,
+      blocks,
+      shifted,
+      residual: residual(data, shifted, blocks, layout),
+    };
+    return check;
   });
+
+  readonly #positions: ReturnType<typeof positionStages>;
+  readonly #pictures = pictureStages(
+    (name, size, ratio, picture) => this.#paint(name, size, ratio, picture),
+    this.#log,
+  );
+
+  readonly #masks = stage(
+    'masks',
+    this.#log,
+    (
+      _key: string,
+      model: Model | null,
+      layer: LayerRequest,
+      masks: MasksRequest,
+      head: number,
+    ): MasksResult | null =>
+      maskedGrid({ qkv: this.#qkv, whole: this.whole, model }, layer, masks, head),
+    [2, 3],
+  );
+
+  #maskedGrid(heads: Heads, { layer, view }: FrameRequest, masks: MasksRequest) {
+    const tokens = layer.tokens.slice(0, GRID);
+    const { positions, temperature, numbers } = layer;
+    const key = JSON.stringify([masks, tokens, positions, temperature, numbers]);
+    return this.#masks(key, heads.model, { ...layer, tokens }, masks, view.head);
+  }
 
   // ---- painting ----
 

@@ -4,6 +4,7 @@ import type { PanelId } from './table';
 export const LOAD: Readonly<Record<PanelId, () => Promise<unknown>>> = {
   map: () => Promise.resolve(),
   row: () => import('./row/panel'),
+  masks: () => import('./masks/panel'),
   positions: () => import('./positions/panel'),
   checks: () => import('./readings'),
   use: () => import('./usage'),

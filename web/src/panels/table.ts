@@ -3,5 +3,5 @@
  * and `<id>.intro` and the element `qkv-panel-<id>`; load.ts says where its code is. What is not here is
  * not on the page.
  */
-export const PANEL_IDS = ['map', 'row', 'positions', 'checks', 'use'] as const;
+export const PANEL_IDS = ['map', 'row', 'masks', 'positions', 'checks', 'use'] as const;
 export type PanelId = (typeof PANEL_IDS)[number];
