@@ -89,7 +89,8 @@ export async function settle(page) {
   await page.waitForFunction(() => {
     const { state, tokens, frame, report } = window.__qkv.snapshot();
     if (!frame || report?.id !== frame.id) return false;
-    const { layer, view, shift, row } = frame.request;
+    const { layer, view, shift, row, masks, positions, layout } = frame.request;
+    const agrees = (asked) => Object.entries(asked ?? {}).every(([key, v]) => state[key] === v);
     const same = ['source', 'positions', 'mask', 'temperature', 'seed'];
     return (
       layer.tokens.join('\0') === tokens.join('\0') &&
@@ -98,6 +99,9 @@ export async function settle(page) {
       (view.show === state.show || state.look === 'arcs') &&
       JSON.stringify(layer.numbers) === JSON.stringify(state.numbers) &&
       shift === state.shift &&
+      layout === state.layout &&
+      agrees(masks) &&
+      agrees(positions) &&
       row.query === state.rowQuery &&
       row.masked === state.rowMasked &&
       row.scale === state.rowScale &&

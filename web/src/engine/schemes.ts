@@ -24,7 +24,11 @@ export interface SchemeMap {
   readonly range: number;
   /** The largest step along a diagonal: 0, or nearly, where only the distance counts. */
   readonly alongDiagonals: number;
+  /** What was drawn at random for it, by name. */
+  readonly drawn: Drawn;
 }
+
+type Drawn = Readonly<Record<string, Float32Array>>;
 
 export interface SchemeChoice {
   readonly scheme: Scheme;
@@ -56,16 +60,18 @@ export const rotaryPair = (seed: number) => ({
   k: draw('rotary k', seed, 1),
 });
 
-const MAPS: Readonly<Record<Scheme, (qkv: Qkv, choice: SchemeChoice) => Float32Array>> = {
+type Maker = (qkv: Qkv, choice: SchemeChoice) => { values: Float32Array; drawn?: Drawn };
+
+const MAPS: Readonly<Record<Scheme, Maker>> = {
   sinusoidal(qkv, { layout }) {
     const encoding = qkv.sinusoidalEncoding(SPAN, D_MODEL, { layout });
-    return scores(qkv, encoding, encoding, 1);
+    return { values: scores(qkv, encoding, encoding, 1) };
   },
 
   learned(qkv, { seed }) {
     const table = draw('learned positions', seed, SPAN);
     const encoding = qkv.learnedEncoding(table, SPAN);
-    return scores(qkv, encoding, encoding, 1);
+    return { values: scores(qkv, encoding, encoding, 1), drawn: { table: table.data } };
   },
 
   /** The table holds its own row numbers: what comes out is the bucket of every pair. */
@@ -74,7 +80,7 @@ const MAPS: Readonly<Record<Scheme, (qkv: Qkv, choice: SchemeChoice) => Float32A
       data: Float32Array.from({ length: BUCKETS }, (_, b) => b),
       shape: [BUCKETS, 1],
     };
-    return qkv.t5RelativeBias(table, SPAN, SPAN).data;
+    return { values: qkv.t5RelativeBias(table, SPAN, SPAN).data };
   },
 
   /** (q_i + v) . r(i - j): q and v drawn, r the sinusoidal encoding of the distance. */
@@ -90,7 +96,8 @@ const MAPS: Readonly<Record<Scheme, (qkv: Qkv, choice: SchemeChoice) => Float32A
       r.set(row, t * D_MODEL);
     }
     const queries = { data: q.data, shape: [1, 1, SPAN, D_MODEL] };
-    return qkv.transformerXlBias(queries, { data: r, shape: [rows, D_MODEL] }, v).data;
+    const { data } = qkv.transformerXlBias(queries, { data: r, shape: [rows, D_MODEL] }, v);
+    return { values: data, drawn: { q: q.data, v: v.data } };
   },
 
   /** Scores of queries that are zero: what is left is the bias. */
@@ -103,26 +110,26 @@ const MAPS: Readonly<Record<Scheme, (qkv: Qkv, choice: SchemeChoice) => Float32A
       returnLogits: 'biased',
     } as const;
     const { data } = qkv.attention(nothing, nothing, nothing, options).logits!;
-    return data.slice(ALIBI_HEAD * SPAN ** 2, (ALIBI_HEAD + 1) * SPAN ** 2);
+    return { values: data.slice(ALIBI_HEAD * SPAN ** 2, (ALIBI_HEAD + 1) * SPAN ** 2) };
   },
 
   rotary(qkv, { seed, layout }) {
     const { q, k } = rotaryPair(seed);
     const options = { numHeads: 1, interleaved: layout === 'interleaved' };
     const turn = (row: NdArray) => qkv.rotaryEmbedding(repeat(row), options);
-    return scores(qkv, turn(q), turn(k), scale);
+    return { values: scores(qkv, turn(q), turn(k), scale), drawn: { q: q.data, k: k.data } };
   },
 };
 
 export function schemeMap(qkv: Qkv, choice: SchemeChoice): SchemeMap {
-  const values = MAPS[choice.scheme](qkv, choice);
+  const { values, drawn = {} } = MAPS[choice.scheme](qkv, choice);
   const range = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   let alongDiagonals = 0;
   for (let at = 0; at + SPAN + 1 < values.length; at++) {
     if (at % SPAN === SPAN - 1) continue;
     alongDiagonals = worse(alongDiagonals, Math.abs(values[at]! - values[at + SPAN + 1]!));
   }
-  return { scheme: choice.scheme, values, range, alongDiagonals };
+  return { scheme: choice.scheme, values, range, alongDiagonals, drawn };
 }
 
 /** One query at m and one key at n. */
@@ -134,6 +141,9 @@ export interface RotaryScore {
   readonly apart: number;
   /** In float64, from the same float32 vectors. */
   readonly exact: number;
+  /** Those vectors, [D_MODEL]. */
+  readonly q: Float32Array;
+  readonly k: Float32Array;
 }
 
 function exactScore(q: Float32Array, k: Float32Array, distance: number, layout: PairLayout) {
@@ -164,5 +174,7 @@ export function rotaryScore(
     score: at(m, n),
     apart: at(m - n, 0),
     exact: exactScore(q.data, k.data, m - n, layout),
+    q: q.data,
+    k: k.data,
   };
 }

@@ -47,8 +47,7 @@ export class ChoicePart extends Panel {
     }
     const slider = this.find('#mask-size', HTMLInputElement);
     slider.value = String(maskSize);
-    slider.disabled = !SIZED.has(maskKind);
-    this.find('.size', HTMLElement).classList.toggle('unused', slider.disabled);
+    this.find('.size', HTMLElement).hidden = !SIZED.has(maskKind);
     const sized = maskKind === 'padding' || maskKind === 'prefix' ? maskKind : 'window';
     this.setText('.size label', t(`masks.${sized}Size`));
     this.setText('output', String(maskSize));
@@ -68,7 +67,8 @@ export class ChoicePart extends Panel {
       count: result.tokens.length,
       total: layer.tokens.length,
     };
-    this.setText('.about', t('masks.about', about));
+    const whole = about.count === about.total;
+    this.setText('.about', t(whole ? 'masks.about' : 'masks.aboutFirst', about));
     const { empty, tokens } = result;
     note.hidden = empty.length === 0;
     const names = empty.map((row) => `${row} “${tokens[row] ?? ''}”`).join(t('masks.comma'));

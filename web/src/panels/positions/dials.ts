@@ -33,7 +33,7 @@ export class DialsPart extends Panel {
   protected template(): string {
     return `
       <div class="dial-large">
-        <svg viewBox="-1.4 -1.4 2.8 2.8" role="img">${face}
+        <svg viewBox="-1.6 -1.6 3.2 3.2" aria-hidden="true">${face}
           <circle r="0.09" class="tip tip-from"/><circle r="0.09" class="tip tip-to"/>
           <text class="name name-from">p</text><text class="name name-to">p+k</text></svg>
       </div>
@@ -81,8 +81,8 @@ export class DialsPart extends Panel {
       const dot = this.find(`.tip-${name}`, SVGCircleElement);
       setAll(dot, { cx: tip.x, cy: -tip.y });
       setAll(this.find(`.name-${name}`, SVGTextElement), {
-        x: tip.x * 1.24,
-        y: 0.06 - tip.y * 1.24,
+        x: tip.x * 1.36,
+        y: 0.06 - tip.y * 1.3,
       });
     });
     const w = frequency(pair);
@@ -95,9 +95,7 @@ export class DialsPart extends Panel {
       angle: digits(k * w, 4),
       degrees: digits((k * w * 360) / TURN, 4),
     };
-    const text = t('dials.text', values);
-    this.setText('.dial-text', text);
-    this.find('.dial-large svg', SVGSVGElement).setAttribute('aria-label', text);
+    this.setText('.dial-text', t('dials.text', values)); // and so says all that the dial shows
   }
 
   // ---- dragging ----
