@@ -452,7 +452,7 @@ pageTest('masks: every file holds its numbers', {}, async (page) => {
 });
 
 panelTests(pageTest, 'masks', async (page) => {
-  await page.waitForFunction(() => window.__qkv.snapshot().frame?.masks);
+  await open(page);
   const maskPaint = '0000'.padEnd(64, 'f');
   await set(page, { maskKind: 'painted', maskPaint, maskShuffle: 9 });
 });

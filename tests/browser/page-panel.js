@@ -97,8 +97,9 @@ export function panelTests(pageTest, id, more) {
     const texts = () => page.evaluate((name) => document.getElementById(name).innerText, id);
     const english = await texts();
     assert.doesNotMatch(english, /\p{Script=Han}|\{\w+\}|undefined|NaN(?!,)/u);
-    await page.click('.language');
+    await page.click('.language'); // at the top of the page: what is off the screen rests
     await settle(page);
+    await more(page);
     await nextFrame(page);
     const chinese = await texts();
     assert.match(chinese, /\p{Script=Han}{4}/u);

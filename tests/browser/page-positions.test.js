@@ -472,6 +472,6 @@ pageTest('positions: every file holds its numbers', {}, async (page) => {
 });
 
 panelTests(pageTest, 'positions', async (page) => {
-  await page.waitForFunction(() => window.__qkv.snapshot().frame?.positions);
+  await open(page);
   await set(page, { scheme: 'alibi', position: 40000, pair: 30, layout: 'concatenated' });
 });

@@ -178,10 +178,19 @@ export function pixelsAt(page, matrix, cells, size = 1) {
 
 /** Brings a panel onto the screen, and with it its script and its pictures. */
 export async function visit(page, id) {
-  await page.evaluate((name) => document.getElementById(name).scrollIntoView(), id);
-  await page.waitForFunction((name) => customElements.get(`qkv-panel-${name}`), id);
-  await settle(page);
-  await nextFrame(page);
+  // Twice: panels above it arrive, too, as far as they are near, and then push it down.
+  for (let time = 0; time < 2; time++) {
+    await page.evaluate((name) => document.getElementById(name).scrollIntoView(), id);
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('main > section[id]')].every((section) => {
+        const { top, bottom } = section.getBoundingClientRect();
+        const far = bottom < -600 || top > innerHeight + 600;
+        return far || customElements.get(`qkv-panel-${section.id}`);
+      }),
+    );
+    await settle(page);
+    await nextFrame(page);
+  }
 }
 
 /** Moves the pointer to the middle of a cell of the enlarged map. */
