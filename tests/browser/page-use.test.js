@@ -97,7 +97,7 @@ pageTest('the keyboard walks the map and the live region says where it is', {}, 
 
 pageTest('Tab reaches every control, and each shows that it has the focus', {}, async (page) => {
   await set(page, { source: 'random' });
-  for (const id of ['row', 'positions', 'checks', 'use']) await visit(page, id);
+  for (const id of ['row', 'masks', 'positions', 'checks', 'use']) await visit(page, id);
   await page.evaluate(() => {
     scrollTo(0, 0);
     document.activeElement.blur();
@@ -136,8 +136,20 @@ pageTest('Tab reaches every control, and each shows that it has the focus', {}, 
     'input[data-of=q]',
     'input[data-of=v]',
     'input[data-key]',
+    '[name=mask-kind]',
+    'qkv-mask-grid .matrix-plot',
+    '.shuffle',
     'qkv-encoding .matrix-plot',
+    '#position',
+    '#position-number',
     '#shift',
+    '[name=pair-layout]',
+    '[name=pair]',
+    '[name=scheme]',
+    'qkv-scheme .matrix-plot',
+    '#rotaryQ',
+    '#rotaryK',
+    '#hold',
     '.copy',
   ]);
   for (let presses = 0; presses < 120 && wanted.size > 0; presses++) {
@@ -190,7 +202,7 @@ for (const [width, locale] of [
   [320, 'zh-CN'],
 ]) {
   pageTest(`${width} px in ${locale} has no horizontal scroll`, { width, locale }, async (page) => {
-    for (const id of ['row', 'positions', 'checks', 'use']) await visit(page, id);
+    for (const id of ['row', 'masks', 'positions', 'checks', 'use']) await visit(page, id);
     for (const text of [
       CHINESE,
       ENGLISH,

@@ -6,7 +6,7 @@ import { root } from '../js/support/files.js';
 import { openPage, set, settle, startSite, visit } from './page-support.js';
 
 const folder = join(root, 'build/screenshots');
-const PANELS = ['map', 'row', 'positions', 'checks', 'use'];
+const PANELS = ['map', 'row', 'masks', 'positions', 'checks', 'use'];
 
 async function photograph(site, { locale, colorScheme, width, height }) {
   const { page, close } = await openPage(site, { locale, colorScheme, width, height });

@@ -81,7 +81,7 @@ export class Background {
     if (!size) return;
     const values = view.show === 'scores' && result.scores ? result.scores : result.weights;
     const picture = valuesOf(values, view.show, layer.mask);
-    const painted = this.#pipeline.paintHead(name, size, picture, layer, ratio);
+    const painted = this.#pipeline.pictures.head(name, size, picture, ratio);
     if (painted) pixels[name] = painted;
   }
 

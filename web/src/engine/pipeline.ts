@@ -2,24 +2,21 @@
 import type { Qkv } from 'qkv';
 import { GRID } from '../maskgrid';
 import { countOf } from '../numbersets';
-import { colourIndex, isSigned } from '../scale';
 import type { Mask, Positions } from '../state';
 import { residual } from './drift';
 import { GivenHead, LayerHead, type Head, type Inputs, type Layer } from './heads';
 import { MAX_MATRIX } from './limits';
-import { allowedKeys } from './mask';
 import { maskedGrid, type MasksRequest, type MasksResult } from './masks';
 import { layerInput, modelOf, type Model } from './model';
-import type { PaintPalette, Picture } from './paint';
 import type { PairLayout } from './pairs';
-import { cividisPixels, pictureStages } from './pictures';
+import { Pictures } from './pictures';
 import { positionStages } from './positions';
 import type { Frame, FrameRequest, LayerRequest, ShiftCheck } from './protocol';
 import { rowData, valuesOf, type Values } from './results';
 import { rowSteps } from './row';
 import { D_MODEL, type Source } from './sources';
 import { stage, type StageLog } from './stage';
-import type { Pixels, Size, Surface } from './surface';
+import type { Pixels } from './surface';
 import { WholeLayer } from './whole';
 
 /** The picture of the encoding shows at least this many positions. */
@@ -48,8 +45,7 @@ export interface HeadResult {
 export class Pipeline {
   readonly #qkv: Qkv;
   readonly #log: StageLog = [];
-  #palette: PaintPalette | undefined;
-  readonly surfaces = new Map<string, Surface>();
+  readonly pictures = new Pictures(this.#log);
   readonly whole: WholeLayer;
 
   constructor(qkv: Qkv) {
@@ -62,10 +58,6 @@ export class Pipeline {
     return this.#qkv;
   }
 
-  set palette(palette: PaintPalette) {
-    this.#palette = palette;
-  }
-
   run(id: number, request: FrameRequest) {
     this.#log.length = 0;
     const { layer, view } = request;
@@ -73,14 +65,14 @@ export class Pipeline {
     const encoding = this.#encoding(heads.count, request.layout);
     const result = this.#results(heads, request);
     const pixels: Record<string, Pixels> = {};
-    if (result) this.#paintMap(pixels, result, request, heads.count);
+    this.pictures.map(pixels, result, request);
     const shift = this.#shift(encoding, request.shift);
-    this.#paintEncoding(pixels, encoding, request);
+    this.pictures.encoding(pixels, encoding, request);
     const masks = request.masks && this.#maskedGrid(heads, request, request.masks);
     const { positions: asked } = request;
     const positions = asked && this.#positions(asked, request.shift, request.layout);
-    this.#pictures.masks(pixels, masks, request, this.#palette);
-    this.#pictures.scheme(pixels, positions?.scheme, request, this.#palette);
+    this.pictures.masks(pixels, masks, request);
+    this.pictures.scheme(pixels, positions?.scheme, request);
     const { mask, temperature } = layer;
     const query = this.#queryRow(heads, view.head, mask, temperature, view.query);
     const told =
@@ -123,14 +115,6 @@ export class Pipeline {
     const { weights, logits, entropy } = heads.list[head]!.all(layer, extras);
     if (!weights || !entropy) throw new Error('the head left out what it was asked for');
     return { weights: weights.data, scores: logits?.data ?? null, entropy: entropy.data };
-  }
-
-  /** Paints one head on a canvas of its own; see `values`. */
-  paintHead(name: string, size: Size, values: Values, layer: LayerRequest, ratio: number) {
-    return this.#paint(name, size, ratio, {
-      ...this.#square(values, layer.mask),
-      ramp: isSigned(values.show) ? this.#palette!.diverging : cividisPixels,
-    });
   }
 
   // ---- stages ----
@@ -262,10 +246,6 @@ export class Pipeline {
   });
 
   readonly #positions: ReturnType<typeof positionStages>;
-  readonly #pictures = pictureStages(
-    (name, size, ratio, picture) => this.#paint(name, size, ratio, picture),
-    this.#log,
-  );
 
   readonly #masks = stage(
     'masks',
@@ -286,83 +266,5 @@ export class Pipeline {
     const { positions, temperature, numbers } = layer;
     const key = JSON.stringify([masks, tokens, positions, temperature, numbers]);
     return this.#masks(key, heads.model, { ...layer, tokens }, masks, view.head);
-  }
-
-  // ---- painting ----
-
-  #square({ values, show, range }: Values, mask: Mask): Omit<Picture, 'ramp'> {
-    const count = Math.sqrt(values.length);
-    return {
-      rows: count,
-      cols: count,
-      values,
-      allowed: (row) => allowedKeys(mask, row, count),
-      place: colourIndex(show, range),
-    };
-  }
-
-  #paint(name: string, size: Size, ratio: number, picture: Picture): Pixels | null {
-    const surface = this.surfaces.get(name);
-    if (!surface || !this.#palette || size.width < 1 || size.height < 1) return null;
-    return surface.paint(size, picture, this.#palette, ratio);
-  }
-
-  readonly #drawnMap = stage(
-    'paint map',
-    this.#log,
-    // The colours are part of what is drawn, and known to paintHead.
-    (
-      _palette: object,
-      values: Values,
-      mask: Mask,
-      ratio: number,
-      width: number,
-      height: number,
-    ) => {
-      const layer = { mask } as LayerRequest;
-      return { pixels: this.paintHead('map', { width, height }, values, layer, ratio) };
-    },
-  );
-
-  #paintMap(
-    pixels: Record<string, Pixels>,
-    values: Values,
-    { layer, surfaces, ratio }: FrameRequest,
-    count: number,
-  ): void {
-    const size = surfaces['map'];
-    if (!size || !this.#palette || count === 0) return;
-    const { width, height } = size;
-    const before = this.#log.length;
-    const drawn = this.#drawnMap(this.#palette, values, layer.mask, ratio, width, height);
-    if (drawn.pixels && this.#log.length > before) pixels['map'] = drawn.pixels;
-  }
-
-  readonly #drawnEncoding = stage(
-    'paint encoding',
-    this.#log,
-    (data: Float32Array, ratio: number, width: number, height: number, palette: PaintPalette) => ({
-      pixels: this.#paint('encoding', { width, height }, ratio, {
-        rows: data.length / D_MODEL,
-        cols: D_MODEL,
-        values: data,
-        allowed: () => [0, D_MODEL],
-        place: colourIndex('difference', 1),
-        ramp: palette.diverging,
-      }),
-    }),
-  );
-
-  #paintEncoding(
-    pixels: Record<string, Pixels>,
-    encoding: Frame['encoding'],
-    { surfaces, ratio }: FrameRequest,
-  ): void {
-    const size = surfaces['encoding'];
-    if (!size || !this.#palette) return;
-    const before = this.#log.length;
-    const { width, height } = size;
-    const drawn = this.#drawnEncoding(encoding.data, ratio, width, height, this.#palette);
-    if (drawn.pixels && this.#log.length > before) pixels['encoding'] = drawn.pixels;
   }
 }
