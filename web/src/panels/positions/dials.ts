@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { columnsOfPair, frequency, PAIRS } from '../../engine/pairs';
 import type { Place } from '../../engine/positions';
 import { t } from '../../i18n';
@@ -76,15 +77,12 @@ export class DialsPart extends Panel {
   #drawLarge(tips: readonly [Tip, Tip], pair: number, { p, k }: Place): void {
     const large = this.find('.dial-large', HTMLElement);
     drawFace(large, tips, pair, k);
-    (['from', 'to'] as const).forEach((name, i) => {
-      const tip = tips[i] ?? tips[0];
-      const dot = this.find(`.tip-${name}`, SVGCircleElement);
-      setAll(dot, { cx: tip.x, cy: -tip.y });
-      setAll(this.find(`.name-${name}`, SVGTextElement), {
-        x: tip.x * 1.36,
-        y: 0.06 - tip.y * 1.3,
-      });
-    });
+    const [from, to] = tips.map(({ x, y }) => Math.atan2(x, y));
+    // Names of hands that nearly meet stand aside, each on its own side.
+    const apart = wrap(to! - from!);
+    const aside = Math.abs(apart) < 0.5 ? (0.25 - Math.abs(apart) / 2) * (apart < 0 ? -1 : 1) : 0;
+    this.#mark('from', from!, from! - aside);
+    this.#mark('to', to!, to! + aside);
     const w = frequency(pair);
     const values = {
       pair,
@@ -96,6 +94,13 @@ export class DialsPart extends Panel {
       degrees: digits((k * w * 360) / TURN, 4),
     };
     this.setText('.dial-text', t('dials.text', values)); // and so says all that the dial shows
+  }
+
+  #mark(name: 'from' | 'to', angle: number, aside: number): void {
+    const dot = this.find(`.tip-${name}`, SVGCircleElement);
+    setAll(dot, { cx: Math.sin(angle), cy: -Math.cos(angle) });
+    const text = this.find(`.name-${name}`, SVGTextElement);
+    setAll(text, { x: 1.36 * Math.sin(aside), y: 0.06 - 1.3 * Math.cos(aside) });
   }
 
   // ---- dragging ----

@@ -29,7 +29,7 @@ export class EncodingPart extends Panel {
         </div>
         <p class="told"></p>
       </div>
-      <p class="hint" data-t="positions.pick"></p>`;
+      <p class="hint pick"></p>`;
   }
 
   protected override ready(): void {
@@ -66,6 +66,8 @@ export class EncodingPart extends Panel {
     this.setText('.placeholder', t(engine.kind === 'failed' ? 'map.failed' : 'map.loading'));
     this.matrix.model = frame ? encodingModel(frame, view) : null;
     if (frame) this.#paintLegend();
+    const beyond = frame !== null && state.position >= frame.encoding.length;
+    this.setText('.pick', t(beyond ? 'positions.beyond' : 'positions.pick', { p: state.position }));
     this.#tell();
   }
 

@@ -108,10 +108,11 @@ export class SchemePart extends Panel {
     image.data.set(buckets ? cividis : palette().diverging);
     this.find('.legend canvas', HTMLCanvasElement).getContext('2d')?.putImageData(image, 0, 0);
     const last = BUCKETS - 1;
-    const ticks = buckets ? [0, last / 2, last] : [-range, 0, range];
+    const ticks = buckets ? [0, BUCKETS / 2, last] : [-range, 0, range];
     this.querySelectorAll<HTMLElement>('.ticks span').forEach((tick, i) => {
-      tick.style.left = `${i * 50}%`;
-      tick.textContent = digits(ticks[i] ?? 0, 3);
+      const value = ticks[i] ?? 0;
+      tick.style.left = `${buckets ? (value / last) * 100 : i * 50}%`;
+      tick.textContent = buckets ? String(value) : digits(value, 3);
     });
   }
 
