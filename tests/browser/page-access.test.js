@@ -1,25 +1,12 @@
 // The page in Chromium by the rules of accessibility, and as others see it: without script, in forced colours.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { colourOf } from './page-oracle.js';
+import { violations } from './page-panel.js';
 import * as support from './page-support.js';
 
 const { set, settle, snapshot, tensors, visit, weightOf } = support;
 const { site, pageTest } = support.useSite();
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-
-async function violations(page) {
-  await page.evaluate(axe); // not a script element: the page's policy would refuse it
-  return page.evaluate(async (tags) => {
-    const found = await window.axe.run(document, { runOnly: { type: 'tag', values: tags } });
-    return found.violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map((n) => n.html).join(' | ')}`,
-    );
-  }, RULES);
-}
 
 for (const locale of ['en-US', 'zh-CN']) {
   for (const colorScheme of ['light', 'dark']) {

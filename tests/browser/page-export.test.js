@@ -1,48 +1,15 @@
 // What can be taken away from the page, in Chromium: files, links, code to embed; and arcs.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { csvOf, take, takeAll } from './page-panel.js';
 import * as support from './page-support.js';
 
 const { nextFrame, set, settle, snapshot, tensors, useSite, visit, weightOf } = support;
 const { pageTest } = useSite();
 
-/** The file that a panel gives in a format. */
-async function take(page, id, format) {
-  const menu = page.locator(`#${id} .menu`);
-  if (!(await menu.evaluate((element) => element.open))) await menu.locator('summary').click();
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    menu.locator(`[data-do=${format}]`).click(),
-  ]);
-  assert.equal(download.suggestedFilename(), `qkv-${id}.${format}`);
-  return readFileSync(await download.path());
-}
-
-const csvOf = (file) =>
-  file
-    .toString()
-    .replace(/^\uFEFF/, '')
-    .trim()
-    .split('\r\n')
-    .map((line) => line.split(','));
-
 pageTest('every panel can be taken away in every format', {}, async (page) => {
   for (const id of support.panels.filter((name) => name !== 'use')) {
     await visit(page, id);
-    const png = await take(page, id, 'png');
-    assert.equal(png.toString('latin1', 1, 4), 'PNG');
-    assert.ok(png.readUInt32BE(16) > 300, 'wide enough to print');
-    const svg = (await take(page, id, 'svg')).toString();
-    const wrong = await page.evaluate((text) => {
-      const parsed = new DOMParser().parseFromString(text, 'image/svg+xml');
-      return parsed.querySelector('parsererror')?.textContent ?? '';
-    }, svg);
-    assert.equal(wrong, '');
-    assert.match(svg, /<metadata>http[^<]*#v=1/);
-    const table = csvOf(await take(page, id, 'csv'));
-    assert.ok(table.length > 3);
-    const data = JSON.parse((await take(page, id, 'json')).toString());
-    assert.match(data.link, new RegExp(`#v=1&lang=en&p=${id}`));
+    await takeAll(page, id);
   }
 });
 

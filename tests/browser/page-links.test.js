@@ -39,7 +39,7 @@ pageTest('the language switch turns every text, but not a text of one’s own', 
   assert.equal((await snapshot(page)).state.text, CHINESE);
   assert.equal(await page.getAttribute('html', 'lang'), 'zh-CN');
   const same = english.filter((text, i) => text === chinese[i]);
-  assert.deepEqual(same, ['√'], 'texts that stayed as they were');
+  assert.deepEqual(same, ['√', 'T5', 'Transformer-XL', 'ALiBi'], 'texts that stayed as they were');
   assert.doesNotMatch(chinese.join('\n'), /\{\w+\}|undefined/);
   await page.fill('#text', 'my own words');
   await page.click('.language');
@@ -222,7 +222,9 @@ async function moduleOf(path) {
 }
 
 test('any state survives its link, and any string is a link', async () => {
-  const source = `export * from './state'; export * from './numbersets';`;
+  const source = `
+    export * from './state'; export * from './numbersets'; export * from './maskgrid';
+    export * from './engine/pairs'; export * from './engine/schemes';`;
   const { outputFiles } = await build({
     stdin: { contents: source, resolveDir: new URL('web/src', repository).pathname, loader: 'ts' },
     bundle: true,
@@ -268,6 +270,16 @@ test('any state survives its link, and any string is a link', async () => {
     width: fc.integer({ min: 2, max: 10 }).map((power) => 2 ** power),
     divided: fc.boolean(),
     sample: whole('sample'),
+    maskKind: one(...state.MASK_KINDS),
+    maskSize: whole('maskSize'),
+    maskPaint: fc.string({ unit: one(...'0123456789abcdef'), minLength: 64, maxLength: 64 }),
+    maskShuffle: whole('maskShuffle'),
+    position: whole('position'),
+    pair: whole('pair'),
+    layout: one(...state.LAYOUTS),
+    scheme: one(...state.SCHEMES),
+    rotaryQ: whole('rotaryQ'),
+    rotaryK: whole('rotaryK'),
     controls: fc.boolean(),
   });
   const settings = { seed: 20240607, numRuns: 500 };
@@ -285,7 +297,24 @@ test('any state survives its link, and any string is a link', async () => {
   ];
   const value = fc.oneof(
     fc.string(),
-    one('1', '0', '-5', '1e999', 'NaN', '', '%', '%E4%BD', '0x10', 'zh', 'log', '猫', '1,2;3'),
+    one(
+      '1',
+      '0',
+      '-5',
+      'painted',
+      'FFFF',
+      '0'.repeat(99),
+      '1e999',
+      'NaN',
+      '',
+      '%',
+      '%E4%BD',
+      '0x10',
+      'zh',
+      'log',
+      '猫',
+      '1,2;3',
+    ),
     fc.double().map(String),
   );
   const pairs = fc.array(fc.tuple(one(...keys, 'zz', '__proto__', 'T', 'n', 'rs'), value));
@@ -303,6 +332,7 @@ test('any state survives its link, and any string is a link', async () => {
         for (const number of of) assert.ok(number === null || (number >= low && number <= high));
       }
       assert.ok(parsed.text.length <= 2000);
+      assert.match(parsed.maskPaint, /^[0-9a-f]{64}$/);
       assert.ok([parsed.q, parsed.k].every((part) => part === undefined));
     }),
     { ...settings, numRuns: 3000 },

@@ -67,7 +67,14 @@ export function allowedKeys(mask, row, tokens) {
   return [mask === 'window' ? Math.max(0, row - 3) : 0, row + 1];
 }
 
-/** Weights [heads, T, T], their bounds, and the entropy of each row [heads, T]. */
+/** The same for a mask as a list, too: [T, T], 1 where a key may be read. */
+function keysOf(mask, row, tokens) {
+  const keys = Array.from({ length: tokens }, (_, j) => j);
+  if (typeof mask !== 'string') return keys.filter((j) => mask[row * tokens + j]);
+  return keys.slice(...allowedKeys(mask, row, tokens));
+}
+
+/** Weights [heads, T, T], their bounds, and the entropy of each row [heads, T]; zeros without keys. */
 export function layer({ x, wq, wk, bq, mask, temperature }) {
   const tokens = x.length / dModel;
   const columns = wq.length / dModel;
@@ -78,13 +85,16 @@ export function layer({ x, wq, wk, bq, mask, temperature }) {
   const entropy = new Float64Array(heads * tokens);
   for (let h = 0; h < heads; h++) {
     for (let i = 0; i < tokens; i++) {
-      const [first, end] = allowedKeys(mask, i, tokens);
-      const logits = Array.from({ length: end - first }, (_, j) =>
-        logit(q, k, i * columns + h * dK, (first + j) * columns + h * dK, temperature),
+      const keys = keysOf(mask, i, tokens);
+      if (keys.length === 0) continue;
+      const logits = keys.map((j) =>
+        logit(q, k, i * columns + h * dK, j * columns + h * dK, temperature),
       );
       const row = softmax(logits);
-      weights.set(row.weights, (h * tokens + i) * tokens + first);
-      bounds.set(row.bounds, (h * tokens + i) * tokens + first);
+      keys.forEach((j, at) => {
+        weights[(h * tokens + i) * tokens + j] = row.weights[at];
+        bounds[(h * tokens + i) * tokens + j] = row.bounds[at];
+      });
       entropy[h * tokens + i] = row.entropy;
     }
   }

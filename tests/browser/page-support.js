@@ -94,9 +94,10 @@ export async function settle(page) {
   await page.waitForFunction(() => {
     const { state, tokens, frame, report, studies: known } = window.__qkv.snapshot();
     if (!frame || report?.id !== frame.id) return false;
-    const { layer, view, shift, row, studies } = frame.request;
+    const { layer, view, shift, row, studies, masks, positions, layout } = frame.request;
     const { temperature } = frame;
     const { widths } = studies;
+    const agrees = (asked) => Object.entries(asked ?? {}).every(([key, v]) => state[key] === v);
     const same = ['source', 'positions', 'mask', 'temperature', 'seed'];
     return (
       layer.tokens.join('\0') === tokens.join('\0') &&
@@ -105,6 +106,9 @@ export async function settle(page) {
       (view.show === state.show || state.look === 'arcs') &&
       JSON.stringify(layer.numbers) === JSON.stringify(state.numbers) &&
       shift === state.shift &&
+      layout === state.layout &&
+      agrees(masks) &&
+      agrees(positions) &&
       row.query === state.rowQuery &&
       row.masked === state.rowMasked &&
       row.scale === state.rowScale &&
@@ -184,9 +188,20 @@ export function pixelsAt(page, matrix, cells, size = 1) {
 
 /** Brings a panel onto the screen, and with it its script and its pictures. */
 export async function visit(page, id) {
-  await page.evaluate((name) => document.getElementById(name).scrollIntoView(), id);
-  await page.waitForFunction((name) => customElements.get(`qkv-panel-${name}`), id);
-  // Again and again: panels above it grow as they arrive, and it asks for its numbers when it is in sight.
+  // Twice: panels above it arrive, too, as far as they are near, and then push it down.
+  for (let time = 0; time < 2; time++) {
+    await page.evaluate((name) => document.getElementById(name).scrollIntoView(), id);
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('main > section[id]')].every((section) => {
+        const { top, bottom } = section.getBoundingClientRect();
+        const far = bottom < -600 || top > innerHeight + 600;
+        return far || customElements.get(`qkv-panel-${section.id}`);
+      }),
+    );
+    await settle(page);
+    await nextFrame(page);
+  }
+  // It asks for its numbers when it is in sight.
   await page.waitForFunction((name) => {
     document.getElementById(name).scrollIntoView();
     const { temperature, widths } = window.__qkv.snapshot().frame?.request.studies ?? {};

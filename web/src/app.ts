@@ -231,6 +231,8 @@ export class App {
     const surfaces = this.#surfaces();
     this.#requested = JSON.stringify(surfaces);
     const arcs = this.#state.look === 'arcs';
+    const { maskKind, maskSize, maskPaint, maskShuffle } = this.#state;
+    const { layout, position, scheme, rotaryQ, rotaryK } = this.#state;
     const request: FrameRequest = {
       layer: { tokens: this.#list.tokens, source, seed, positions, mask, temperature, numbers },
       view: {
@@ -253,6 +255,10 @@ export class App {
         temperature: this.#sees('temperature'),
         widths: this.#sees('scale') ? this.#state.sample : null,
       },
+      // Their pictures are asked for while they are on the screen, and so are their numbers.
+      masks: surfaces['masks'] ? { maskKind, maskSize, maskPaint, maskShuffle } : null,
+      positions: surfaces['scheme'] ? { position, scheme, rotaryQ, rotaryK, seed } : null,
+      layout,
       surfaces,
       ratio: devicePixelRatio,
     };

@@ -13,3 +13,14 @@ export function context2d(
   if (!context) throw new Error('this browser has no 2-D canvas');
   return context;
 }
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+export function svgElement<K extends keyof SVGElementTagNameMap>(
+  name: K,
+  attributes: Readonly<Record<string, string | number>>,
+): SVGElementTagNameMap[K] {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
+  return made;
+}

@@ -18,6 +18,9 @@ export function firstRequest(language: Language): FrameRequest {
     shift: state.shift,
     row: null,
     studies: { temperature: false, widths: null },
+    masks: null,
+    positions: null,
+    layout: state.layout,
     surfaces: {},
     ratio: 1,
   };

@@ -10,6 +10,9 @@ import {
   writeNumbers,
   type NumberSet,
 } from './numbersets';
+import { GRID, MASK_KINDS, OPEN_PAINT, readPaint, type MaskKind } from './maskgrid';
+import { LAYOUTS, PAIRS, type PairLayout } from './engine/pairs';
+import { SCHEMES, type Scheme } from './engine/schemes';
 import { PANEL_IDS, type PanelId } from './panels/table';
 
 /** What the enlarged map shows: scores before the softmax, or weights on one of three scales. */
@@ -64,6 +67,21 @@ export interface State {
   readonly width: number;
   readonly divided: boolean;
   readonly sample: number;
+  /** The mask of the panel about masks, its size where it has one, and what was painted by hand. */
+  readonly maskKind: MaskKind;
+  readonly maskSize: number;
+  readonly maskPaint: string;
+  /** The order its tokens were shuffled into; 0: as they are written. */
+  readonly maskShuffle: number;
+  /** p of PE(p + k) = M_k PE(p), the pair of dimensions that is followed, and where its two stand. */
+  readonly position: number;
+  readonly pair: number;
+  readonly layout: PairLayout;
+  /** The way of saying where a token is whose map is shown. */
+  readonly scheme: Scheme;
+  /** Where a query and a key are turned to. */
+  readonly rotaryQ: number;
+  readonly rotaryK: number;
   /** Whether controls are shown; a teacher may hide them. */
   readonly controls: boolean;
 }
@@ -80,6 +98,12 @@ export const LIMITS = {
   rowScale: [-1e4, 1e4],
   width: [WIDTHS[0], WIDTHS[8]],
   sample: [1, 9999],
+  maskSize: [1, GRID],
+  maskShuffle: [0, 999999],
+  position: [0, 65536],
+  pair: [0, PAIRS - 1],
+  rotaryQ: [0, 4096],
+  rotaryK: [0, 4096],
 } as const;
 
 const VERSION = '1';
@@ -112,6 +136,16 @@ export function initialState(language: Language): State {
     width: 64,
     divided: false,
     sample: 1,
+    maskKind: 'causal',
+    maskSize: 3,
+    maskPaint: OPEN_PAINT,
+    maskShuffle: 0,
+    position: 10,
+    pair: 4,
+    layout: 'interleaved',
+    scheme: 'sinusoidal',
+    rotaryQ: 12,
+    rotaryK: 5,
     controls: true,
   };
 }
@@ -205,6 +239,16 @@ const FIELDS: { readonly [K in keyof State]: Field<State[K]> } = {
   width: number('d', clampWidth),
   divided: flag('div'),
   sample: integer('draw', LIMITS.sample),
+  maskKind: choice('mk', MASK_KINDS),
+  maskSize: integer('ms', LIMITS.maskSize),
+  maskPaint: { key: 'mp', write: String, read: readPaint },
+  maskShuffle: integer('mo', LIMITS.maskShuffle),
+  position: integer('pp', LIMITS.position),
+  pair: integer('pi', LIMITS.pair),
+  layout: choice('pl', LAYOUTS),
+  scheme: choice('ps', SCHEMES),
+  rotaryQ: integer('pm', LIMITS.rotaryQ),
+  rotaryK: integer('pn', LIMITS.rotaryK),
   controls: flag('controls'),
 };
 

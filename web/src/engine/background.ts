@@ -1,14 +1,13 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-import type { MultiHeadAttention, Qkv } from 'qkv';
+import type { Qkv } from 'qkv';
 import { WIDTH } from '../numbersets';
 import { checkHead, exactHead, worse, type ExactHead } from './check';
 import { Stopwatch } from './clock';
 import { maskOptions } from './mask';
-import type { Model } from './model';
 import type { Heads, HeadResult, Pipeline } from './pipeline';
 import type { Check, FrameRequest, HeadNumbers, LayerRequest, Report, Tensors } from './protocol';
 import { valuesOf } from './results';
-import { D_K, D_MODEL } from './sources';
+import { D_MODEL } from './sources';
 import type { Pixels } from './surface';
 
 /** Of more tokens only the shown head is checked, and its work waits until the hands rest. */
@@ -24,7 +23,6 @@ export class Background {
   readonly #qkv: Qkv;
   readonly #pipeline: Pipeline;
   readonly #stopwatch = new Stopwatch();
-  #whole: { model: Model; layer: MultiHeadAttention } | undefined;
 
   constructor(pipeline: Pipeline) {
     this.#pipeline = pipeline;
@@ -83,7 +81,7 @@ export class Background {
     if (!size) return;
     const values = view.show === 'scores' && result.scores ? result.scores : result.weights;
     const picture = valuesOf(values, view.show, layer.mask);
-    const painted = this.#pipeline.paintHead(name, size, picture, layer, ratio);
+    const painted = this.#pipeline.pictures.head(name, size, picture, ratio);
     if (painted) pixels[name] = painted;
   }
 
@@ -112,32 +110,9 @@ export class Background {
     const { model, x, count } = heads;
     const { mask, temperature } = layer;
     if (!model) return () => heads.list[0]!.all(layer, { returnWeights: true });
-    const whole = this.#layer(model);
+    const whole = this.#pipeline.whole.of(model);
     const input = { data: x, shape: [count, D_MODEL] };
     return () => whole.forward(input, { ...maskOptions(mask), temperature });
-  }
-
-  #layer(model: Model): MultiHeadAttention {
-    if (this.#whole?.model === model) return this.#whole.layer;
-    const { numHeads, wq, wk, wv, wo, bq } = model;
-    const inner = numHeads * D_K;
-    const matrix = (data: Float32Array, rows: number) => ({
-      data,
-      shape: [rows, data.length / rows],
-    });
-    const layer = this.#qkv.multiHeadAttention(
-      { dModel: D_MODEL, numHeads, dK: D_K },
-      {
-        wq: matrix(wq, D_MODEL),
-        wk: matrix(wk, D_MODEL),
-        wv: matrix(wv, D_MODEL),
-        wo: matrix(wo, inner),
-        bq,
-      },
-    );
-    this.#whole?.layer.dispose();
-    this.#whole = { model, layer };
-    return layer;
   }
 
   /** Everything the pixels were made of, computed again. */
@@ -146,10 +121,12 @@ export class Background {
     const heads = this.#pipeline.heads(layer);
     const { model, x, count } = heads;
     const output = model
-      ? this.#layer(model).forward(
-          { data: x, shape: [count, D_MODEL] },
-          { ...maskOptions(layer.mask), temperature: layer.temperature },
-        ).output.data
+      ? this.#pipeline.whole
+          .of(model)
+          .forward(
+            { data: x, shape: [count, D_MODEL] },
+            { ...maskOptions(layer.mask), temperature: layer.temperature },
+          ).output.data
       : new Float32Array();
     return {
       request,

@@ -99,21 +99,3 @@ export function* checkHead(
 export function worse(a: number, b: number): number {
   return a > b || Number.isNaN(a) ? a : b;
 }
-
-/** Largest |PE(p + k) - M_k PE(p)|, the product taken in float64. */
-export function shiftResidual(
-  encoding: Float32Array,
-  shifted: Float32Array,
-  blocks: Float32Array,
-): number {
-  let residual = 0;
-  for (let at = 0; at < encoding.length; at += 2) {
-    const block = (at % D_MODEL) * 2;
-    const [sine, cosine] = [encoding[at]!, encoding[at + 1]!];
-    const first = blocks[block]! * sine + blocks[block + 1]! * cosine;
-    const second = blocks[block + 2]! * sine + blocks[block + 3]! * cosine;
-    residual = worse(residual, Math.abs(shifted[at]! - first));
-    residual = worse(residual, Math.abs(shifted[at + 1]! - second));
-  }
-  return residual;
-}

@@ -1,4 +1,6 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { Qkv } from 'qkv';
+import type { Positions } from '../state';
 import { constructedModel } from './constructed';
 import { hashText, uniform } from './random';
 import { D_K, D_MODEL, RANDOM_HEADS, type Source } from './sources';
@@ -52,4 +54,23 @@ export function columnsOf(matrix: Float32Array, rows: number, head: number): Flo
     columns.set(matrix.subarray(from, from + D_K), row * D_K);
   }
   return columns;
+}
+
+/** What the layer reads, [T, D_MODEL]: the embeddings, with the encoding of the positions added. */
+export function layerInput(
+  qkv: Qkv,
+  model: Model,
+  tokens: readonly string[],
+  positions: Positions,
+): Float32Array {
+  const x = new Float32Array(tokens.length * D_MODEL);
+  tokens.forEach((token, t) => x.set(model.embed(token), t * D_MODEL));
+  if (positions === 'none') return x;
+  const width = model.positionWidth;
+  const encoding = qkv.sinusoidalEncoding(tokens.length, width).data;
+  encoding.forEach((value, at) => {
+    const row = Math.floor(at / width);
+    x[row * D_MODEL + (at % width)]! += value;
+  });
+  return x;
 }

@@ -17,6 +17,8 @@ export interface Picture {
   readonly values: Float32Array;
   /** The columns [first, end) of a row that are not masked. */
   readonly allowed: (row: number) => readonly [first: number, end: number];
+  /** For masks of any shape, row-major: 0 where a cell is masked besides. */
+  readonly mask?: Uint8Array;
   /** The place of a number on the ramp, 0 to 255. */
   readonly place: (value: number) => number;
   /** 256 pixels. */
@@ -40,12 +42,13 @@ interface Pool {
   readonly least: Float32Array;
 }
 
-/** Without branches, which random weights would make the processor guess wrong: a third of the time. */
+/** No branch on weights: random ones would make the processor guess wrong, a third of the time. */
 function poolRow({ most, least }: Pool, picture: Picture, row: number, group: Uint16Array) {
   const [first, end] = picture.allowed(row);
   const from = row * picture.cols;
-  const { values } = picture;
+  const { values, mask } = picture;
   for (let col = first; col < end; col++) {
+    if (mask?.[from + col] === 0) continue;
     const value = values[from + col]!;
     const to = group[col]!;
     most[to] = Math.max(most[to]!, value); // NaN stays NaN

@@ -1,27 +1,27 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { Qkv } from 'qkv';
-import { cividis } from '../matrix/colour';
+import { GRID } from '../maskgrid';
 import { countOf } from '../numbersets';
-import { colourIndex, isSigned } from '../scale';
 import type { Mask, Positions } from '../state';
-import { shiftResidual } from './check';
+import { residual } from './drift';
 import { GivenHead, LayerHead, type Head, type Inputs, type Layer } from './heads';
 import { MAX_MATRIX } from './limits';
-import { allowedKeys } from './mask';
-import { modelOf, type Model } from './model';
-import type { PaintPalette, Picture } from './paint';
+import { maskedGrid, type MasksRequest, type MasksResult } from './masks';
+import { layerInput, modelOf, type Model } from './model';
+import type { PairLayout } from './pairs';
+import { Pictures } from './pictures';
+import { positionStages } from './positions';
 import type { Frame, FrameRequest, LayerRequest, ShiftCheck } from './protocol';
 import { rowData, valuesOf, type Values } from './results';
 import { rowSteps } from './row';
 import { D_MODEL, type Source } from './sources';
 import { stage, type StageLog } from './stage';
-import type { Pixels, Size, Surface } from './surface';
+import type { Pixels } from './surface';
 import { rowScores, temperaturePoint, type RowScores } from './temperature';
+import { WholeLayer } from './whole';
 
 /** The picture of the encoding shows at least this many positions. */
 const MIN_ENCODING = 64;
-
-const cividisPixels = new Uint32Array(cividis.buffer);
 
 /** The heads of a request, ready to run, with what they are made of. */
 export interface Heads {
@@ -46,31 +46,34 @@ export interface HeadResult {
 export class Pipeline {
   readonly #qkv: Qkv;
   readonly #log: StageLog = [];
-  #palette: PaintPalette | undefined;
-  readonly surfaces = new Map<string, Surface>();
+  readonly pictures = new Pictures(this.#log);
+  readonly whole: WholeLayer;
 
   constructor(qkv: Qkv) {
     this.#qkv = qkv;
+    this.whole = new WholeLayer(qkv);
+    this.#positions = positionStages(qkv, this.#log);
   }
 
   get qkv(): Qkv {
     return this.#qkv;
   }
 
-  set palette(palette: PaintPalette) {
-    this.#palette = palette;
-  }
-
   run(id: number, request: FrameRequest) {
     this.#log.length = 0;
     const { layer, view } = request;
     const heads = this.heads(layer);
-    const encoding = this.#encoding(heads.count);
+    const encoding = this.#encoding(heads.count, request.layout);
     const result = this.#results(heads, request);
     const pixels: Record<string, Pixels> = {};
-    if (result) this.#paintMap(pixels, result, request, heads.count);
-    const shift = this.#shift(encoding.data, request.shift);
-    this.#paintEncoding(pixels, encoding, request);
+    this.pictures.map(pixels, result, request);
+    const shift = this.#shift(encoding, request.shift);
+    this.pictures.encoding(pixels, encoding, request);
+    const masks = request.masks && this.#maskedGrid(heads, request, request.masks);
+    const { positions: asked } = request;
+    const positions = asked && this.#positions(asked, request.shift, request.layout);
+    this.pictures.masks(pixels, masks, request);
+    this.pictures.scheme(pixels, positions?.scheme, request);
     const { mask, temperature } = layer;
     const query = this.#queryRow(heads, view.head, mask, temperature, view.query);
     const told =
@@ -91,6 +94,8 @@ export class Pipeline {
       shift,
       row: request.row ? this.#rowSteps(JSON.stringify(request.row), request.row) : null,
       temperature: this.#atTemperature(heads, request),
+      masks,
+      positions,
       info: this.#qkv.info,
       ran: [...this.#log],
     };
@@ -114,19 +119,12 @@ export class Pipeline {
     return { weights: weights.data, scores: logits?.data ?? null, entropy: entropy.data };
   }
 
-  /** Paints one head on a canvas of its own; see `values`. */
-  paintHead(name: string, size: Size, values: Values, layer: LayerRequest, ratio: number) {
-    return this.#paint(name, size, ratio, {
-      ...this.#square(values, layer.mask),
-      ramp: isSigned(values.show) ? this.#palette!.diverging : cividisPixels,
-    });
-  }
-
   // ---- stages ----
 
-  readonly #encoding = stage('encoding', this.#log, (tokens: number) => {
+  readonly #encoding = stage('encoding', this.#log, (tokens: number, layout: PairLayout) => {
     const length = Math.max(MIN_ENCODING, tokens);
-    return { data: this.#qkv.sinusoidalEncoding(length, D_MODEL).data, length };
+    const { data } = this.#qkv.sinusoidalEncoding(length, D_MODEL, { layout });
+    return { data, length, layout };
   });
 
   readonly #model = stage('model', this.#log, (source: Exclude<Source, 'yours'>, seed: number) =>
@@ -136,18 +134,8 @@ export class Pipeline {
   readonly #x = stage(
     'x',
     this.#log,
-    (model: Model, _key: string, tokens: readonly string[], positions: Positions) => {
-      const x = new Float32Array(tokens.length * D_MODEL);
-      tokens.forEach((token, t) => x.set(model.embed(token), t * D_MODEL));
-      if (positions === 'none') return x;
-      const width = model.positionWidth;
-      const encoding = this.#qkv.sinusoidalEncoding(tokens.length, width).data;
-      encoding.forEach((value, at) => {
-        const row = Math.floor(at / width);
-        x[row * D_MODEL + (at % width)]! += value;
-      });
-      return x;
-    },
+    (model: Model, _key: string, tokens: readonly string[], positions: Positions) =>
+      layerInput(this.#qkv, model, tokens, positions),
     [2],
   );
 
@@ -265,88 +253,39 @@ export class Pipeline {
     return this.#temperature(scores, layer.temperature);
   }
 
-  readonly #shift = stage('shift', this.#log, (encoding: Float32Array, k: number): ShiftCheck => {
+  readonly #shift = stage('shift', this.#log, (encoding: Frame['encoding'], k: number) => {
+    const { data, length, layout } = encoding;
     const blocks = this.#qkv.sinusoidalShift(k, D_MODEL).data;
-    const length = encoding.length / D_MODEL;
-    const shifted = this.#qkv.sinusoidalEncoding(length, D_MODEL, { offset: k }).data;
-    return { k, blocks, shifted, residual: shiftResidual(encoding, shifted, blocks) };
+    const shifted = this.#qkv.sinusoidalEncoding(length, D_MODEL, { offset: k, layout }).data;
+    const check: ShiftCheck = {
+      k,
+      blocks,
+      shifted,
+      residual: residual(data, shifted, blocks, layout),
+    };
+    return check;
   });
 
-  // ---- painting ----
+  readonly #positions: ReturnType<typeof positionStages>;
 
-  #square({ values, show, range }: Values, mask: Mask): Omit<Picture, 'ramp'> {
-    const count = Math.sqrt(values.length);
-    return {
-      rows: count,
-      cols: count,
-      values,
-      allowed: (row) => allowedKeys(mask, row, count),
-      place: colourIndex(show, range),
-    };
-  }
-
-  #paint(name: string, size: Size, ratio: number, picture: Picture): Pixels | null {
-    const surface = this.surfaces.get(name);
-    if (!surface || !this.#palette || size.width < 1 || size.height < 1) return null;
-    return surface.paint(size, picture, this.#palette, ratio);
-  }
-
-  readonly #drawnMap = stage(
-    'paint map',
+  readonly #masks = stage(
+    'masks',
     this.#log,
-    // The colours are part of what is drawn, and known to paintHead.
     (
-      _palette: object,
-      values: Values,
-      mask: Mask,
-      ratio: number,
-      width: number,
-      height: number,
-    ) => {
-      const layer = { mask } as LayerRequest;
-      return { pixels: this.paintHead('map', { width, height }, values, layer, ratio) };
-    },
+      _key: string,
+      model: Model | null,
+      layer: LayerRequest,
+      masks: MasksRequest,
+      head: number,
+    ): MasksResult | null =>
+      maskedGrid({ qkv: this.#qkv, whole: this.whole, model }, layer, masks, head),
+    [2, 3],
   );
 
-  #paintMap(
-    pixels: Record<string, Pixels>,
-    values: Values,
-    { layer, surfaces, ratio }: FrameRequest,
-    count: number,
-  ): void {
-    const size = surfaces['map'];
-    if (!size || !this.#palette || count === 0) return;
-    const { width, height } = size;
-    const before = this.#log.length;
-    const drawn = this.#drawnMap(this.#palette, values, layer.mask, ratio, width, height);
-    if (drawn.pixels && this.#log.length > before) pixels['map'] = drawn.pixels;
-  }
-
-  readonly #drawnEncoding = stage(
-    'paint encoding',
-    this.#log,
-    (data: Float32Array, ratio: number, width: number, height: number, palette: PaintPalette) => ({
-      pixels: this.#paint('encoding', { width, height }, ratio, {
-        rows: data.length / D_MODEL,
-        cols: D_MODEL,
-        values: data,
-        allowed: () => [0, D_MODEL],
-        place: colourIndex('difference', 1),
-        ramp: palette.diverging,
-      }),
-    }),
-  );
-
-  #paintEncoding(
-    pixels: Record<string, Pixels>,
-    encoding: Frame['encoding'],
-    { surfaces, ratio }: FrameRequest,
-  ): void {
-    const size = surfaces['encoding'];
-    if (!size || !this.#palette) return;
-    const before = this.#log.length;
-    const { width, height } = size;
-    const drawn = this.#drawnEncoding(encoding.data, ratio, width, height, this.#palette);
-    if (drawn.pixels && this.#log.length > before) pixels['encoding'] = drawn.pixels;
+  #maskedGrid(heads: Heads, { layer, view }: FrameRequest, masks: MasksRequest) {
+    const tokens = layer.tokens.slice(0, GRID);
+    const { positions, temperature, numbers } = layer;
+    const key = JSON.stringify([masks, tokens, positions, temperature, numbers]);
+    return this.#masks(key, heads.model, { ...layer, tokens }, masks, view.head);
   }
 }

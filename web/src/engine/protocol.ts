@@ -1,7 +1,10 @@
 import type { EngineInfo } from 'qkv';
 import type { NumberSet } from '../numbersets';
 import type { Mask, Positions, Show } from '../state';
+import type { MasksRequest, MasksResult } from './masks';
 import type { PaintPalette } from './paint';
+import type { PairLayout } from './pairs';
+import type { PositionsRequest, PositionsResult } from './positions';
 import type { RowRequest, RowSteps } from './row';
 import type { Source } from './sources';
 import type { Pixels, Size } from './surface';
@@ -39,6 +42,10 @@ export interface FrameRequest {
   /** Null while the panel is not on the screen. */
   readonly row: RowRequest | null;
   readonly studies: StudyRequests;
+  /** The same; `layout` is that of the encoding and of what turns its pairs. */
+  readonly masks: MasksRequest | null;
+  readonly positions: PositionsRequest | null;
+  readonly layout: PairLayout;
   /** The canvases on the screen, by name, with their sizes. */
   readonly surfaces: Readonly<Record<string, Size>>;
   readonly ratio: number;
@@ -94,11 +101,17 @@ export interface Frame {
   readonly range: number;
   /** [T, T] of the shown head (less the other one), when asked for and not too large. */
   readonly matrix: Float32Array | null;
-  readonly encoding: { readonly data: Float32Array; readonly length: number };
+  readonly encoding: {
+    readonly data: Float32Array;
+    readonly length: number;
+    readonly layout: PairLayout;
+  };
   readonly shift: ShiftCheck;
   readonly row: RowSteps | null;
   /** The query's row at this temperature, while that is studied. */
   readonly temperature: TemperaturePoint | null;
+  readonly masks: MasksResult | null;
+  readonly positions: PositionsResult | null;
   readonly info: EngineInfo;
   /** The stages that had to run again for this frame; the others kept their results. */
   readonly ran: readonly string[];

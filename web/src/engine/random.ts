@@ -69,3 +69,15 @@ export function normals(seed: number): (into: Float32Array) => void {
     }
   };
 }
+
+/** An order of `count` things drawn from the seed, never the one they are in; 0 leaves them alone. */
+export function permutation(seed: number, count: number): readonly number[] {
+  const order = Array.from({ length: count }, (_, i) => i);
+  if (seed === 0) return order;
+  uniform(hashText('order', seed), count, 1).forEach((draw, i) => {
+    const other = Math.floor(((draw + 1) / 2) * (i + 1)) % (i + 1);
+    [order[i], order[other]] = [order[other] ?? 0, order[i] ?? 0];
+  });
+  const same = order.every((from, i) => from === i);
+  return same ? [...order.slice(1), ...order.slice(0, 1)] : order;
+}

@@ -10,6 +10,7 @@ export interface Values {
   readonly values: Float32Array;
   readonly show: Parameters<typeof colourIndex>[0];
   readonly range: number;
+  readonly mask: Mask;
 }
 
 /** The largest magnitude among the cells that are not masked. */
@@ -27,7 +28,7 @@ function rangeOf(values: Float32Array, mask: Mask): number {
 }
 
 export function valuesOf(values: Float32Array, show: Values['show'], mask: Mask): Values {
-  return { values, show, range: isSigned(show) ? rangeOf(values, mask) : 1 };
+  return { values, show, range: isSigned(show) ? rangeOf(values, mask) : 1, mask };
 }
 
 export function rowData(head: Head, row: number, layer: Layer): RowData {

@@ -145,10 +145,10 @@ function receive(message: ToWorker): void {
     early.push(message);
   } else if (message.type === 'surface') {
     look++;
-    engine.pipeline.surfaces.set(message.name, new Surface(message.canvas));
+    engine.pipeline.pictures.surfaces.set(message.name, new Surface(message.canvas));
   } else if (message.type === 'palette') {
     look++;
-    engine.pipeline.palette = message.palette;
+    engine.pipeline.pictures.palette = message.palette;
   } else if (message.type === 'run') {
     run(message.id, message.request);
   } else if (latest) {

@@ -10,7 +10,7 @@ import type { View } from '../panels/panel';
 import { colourIndex, isSigned } from '../scale';
 import { raster, text, type Figure, type Svg } from './figure';
 
-interface Matrix {
+export interface Matrix {
   readonly tokens: readonly string[];
   readonly values: Float32Array;
   readonly allowed: (row: number, col: number) => boolean;
@@ -29,7 +29,7 @@ const hatching =
   '<defs><pattern id="masked" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">' +
   '<path d="M0 0V6" stroke="#bbbbbb"/></pattern></defs>';
 
-function drawMap(matrix: Matrix, canvas: HTMLCanvasElement, title: string): Svg {
+export function drawMap(matrix: Matrix, canvas: HTMLCanvasElement, title: string): Svg {
   const { tokens } = matrix;
   const count = tokens.length;
   const side = Math.max(1, Math.min(36, Math.floor(640 / count)));
@@ -71,7 +71,7 @@ function drawArcs(view: View, title: string): Svg {
   return { width: layout.width, height: layout.height, body: parts.join('') };
 }
 
-function colours(show: Parameters<typeof colourIndex>[0], range: number) {
+export function colours(show: Parameters<typeof colourIndex>[0], range: number) {
   const place = colourIndex(show, range);
   const ramp = isSigned(show) ? palette().diverging : cividis;
   return (value: number) => {

@@ -66,6 +66,8 @@ export class MatrixView extends HTMLElement {
   /** Where the keyboard is; null while the pointer leads. */
   #cursor: Cell | null = null;
   #speech = 0;
+  /** Where cells are painted a click or Enter does not pin: brush.ts says what they do. */
+  paintable = false;
   #labelsDrawn: readonly unknown[] = [];
   /** Told by the observer: asking the element would make the browser lay out the page. */
   #width = 0;
@@ -227,7 +229,7 @@ export class MatrixView extends HTMLElement {
 
   // ---- pointing ----
 
-  #cellAt(event: MouseEvent): Cell | null {
+  cellAt(event: MouseEvent): Cell | null {
     const model = this.#model;
     if (!model) return null;
     const box = this.canvas.getBoundingClientRect();
@@ -238,15 +240,16 @@ export class MatrixView extends HTMLElement {
 
   #pointerMoved(event: PointerEvent): void {
     if (event.pointerType === 'touch') return; // a finger on the picture scrolls; a tap pins
-    const cell = this.#cellAt(event);
+    const cell = this.cellAt(event);
     if (!sameCell(cell, this.#hover)) this.#setHover(cell);
   }
 
   #clicked(event: MouseEvent): void {
-    const cell = this.#cellAt(event);
+    const cell = this.cellAt(event);
     if (!cell) return;
     this.#cursor = null;
-    this.#setPin(sameCell(cell, this.#pin) ? null : cell);
+    if (this.paintable) this.#changed();
+    else this.#setPin(sameCell(cell, this.#pin) ? null : cell);
   }
 
   #setHover(cell: Cell | null): void {
@@ -257,7 +260,7 @@ export class MatrixView extends HTMLElement {
   #setPin(cell: Cell | null): void {
     this.#pin = cell;
     this.#changed();
-    this.#speak();
+    this.speak();
     this.dispatchEvent(new CustomEvent('cell-pinned', { bubbles: true, detail: cell }));
   }
 
@@ -271,7 +274,7 @@ export class MatrixView extends HTMLElement {
   #keyPressed(event: KeyboardEvent): void {
     const [model, from] = [this.#model, this.shown];
     if (!model || !from || event.altKey || event.metaKey) return;
-    if (event.key === 'Enter') {
+    if (event.key === 'Enter' && !this.paintable) {
       this.#setPin(from.pinned ? null : from);
     } else if (event.key === 'Escape' && this.#pin) {
       this.#setPin(null);
@@ -279,7 +282,7 @@ export class MatrixView extends HTMLElement {
       const to = keyTarget(event, from, model);
       if (!to) return;
       this.#moveCursor(to);
-      this.#speak();
+      this.speak();
     }
     event.preventDefault();
   }
@@ -291,7 +294,7 @@ export class MatrixView extends HTMLElement {
   }
 
   /** Waits until the keys rest: a live region that talks over itself is of no use. */
-  #speak(): void {
+  speak(): void {
     clearTimeout(this.#speech);
     this.#speech = window.setTimeout(() => {
       const shown = this.shown;

@@ -6,6 +6,7 @@ export const LOAD: Readonly<Record<PanelId, () => Promise<unknown>>> = {
   row: () => import('./row/panel'),
   temperature: () => import('./temperature/panel'),
   scale: () => import('./scale/panel'),
+  masks: () => import('./masks/panel'),
   positions: () => import('./positions/panel'),
   checks: () => import('./readings'),
   use: () => import('./usage'),

@@ -8,6 +8,7 @@ export const PANEL_IDS = [
   'row',
   'temperature',
   'scale',
+  'masks',
   'positions',
   'checks',
   'use',

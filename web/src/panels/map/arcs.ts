@@ -1,13 +1,13 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { Frame, RowData } from '../../engine/protocol';
 import { MAX_MATRIX } from '../../engine/limits';
+import { svgElement } from '../../dom';
 import { t } from '../../i18n';
 import { digits } from '../../numbers';
 import { isCurrent, Panel, type View } from '../panel';
 
 /** Of every row the strongest keys are drawn until they carry this share of it. */
 export const MASS = 0.7;
-const SVG = 'http://www.w3.org/2000/svg';
 
 export interface Arc {
   readonly query: number;
@@ -106,12 +106,17 @@ export class ArcsPart extends Panel {
     const { tokens } = frame.request.layer;
     const layout = arcLayout(this.#width, tokens.length);
     const { width, height, left, right, y, step } = layout;
-    const svg = element('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img' });
+    const svg = svgElement('svg', {
+      viewBox: `0 0 ${width} ${height}`,
+      width,
+      height,
+      role: 'img',
+    });
     svg.setAttribute('aria-label', describe(frame.query, tokens));
     const arcs = arcsOf(frame);
     arcs.sort((a, b) => Number(a.query === query) - Number(b.query === query));
     for (const arc of arcs) {
-      const path = element('path', {
+      const path = svgElement('path', {
         d: arcPath(layout, arc),
         class: arc.query === query ? 'arc told' : 'arc',
         'stroke-width': 0.5 + 5 * arc.weight,
@@ -120,7 +125,7 @@ export class ArcsPart extends Panel {
       svg.append(path);
     }
     const label = (index: number, x: number, anchor: string, mark: string) => {
-      const text = element('text', { x, y: y(index) + 4.5, 'text-anchor': anchor, class: mark });
+      const text = svgElement('text', { x, y: y(index) + 4.5, 'text-anchor': anchor, class: mark });
       text.textContent = tokens[index] ?? '';
       if (mark.startsWith('arc-query')) text.dataset['query'] = String(index);
       svg.append(text);
@@ -142,15 +147,6 @@ function describe(row: RowData | null, tokens: readonly string[]): string {
   const keys = strongest(row.weights, row.row).slice(0, 5);
   const list = keys.map(({ key, weight }) => `${tokens[key] ?? ''} ${digits(weight, 3)}`);
   return t('arcs.name', { query: tokens[row.row]!, list: list.join(', ') });
-}
-
-function element<K extends keyof SVGElementTagNameMap>(
-  name: K,
-  attributes: Readonly<Record<string, string | number>>,
-): SVGElementTagNameMap[K] {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-  return made;
 }
 
 customElements.define('qkv-arcs', ArcsPart);

@@ -1,7 +1,7 @@
+import math from 'virtual:math';
+import { columnsOfPair } from '../../engine/pairs';
 import type { Frame } from '../../engine/protocol';
-import { D_MODEL } from '../../engine/sources';
 import { t } from '../../i18n';
-import type { Cell } from '../../matrix/view';
 import { Panel, type View } from '../panel';
 
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
@@ -16,6 +16,7 @@ const column = (name: string, cells: number) => `
 export class RotationPart extends Panel {
   protected template(): string {
     return `
+      <div class="formula">${math.block}</div>
       <p class="caption"></p>
       <div class="equation">
         <span>${column('block', 4)}${column('from', 2)}</span>
@@ -24,25 +25,29 @@ export class RotationPart extends Panel {
       </div>`;
   }
 
-  update({ frame }: View): void {
-    this.hidden = frame === null;
+  update({ frame, state, look }: View): void {
+    const place = frame?.positions?.place;
+    this.hidden ||= !place;
+    if (!frame || !place || !this.changed(place, frame.shift, state.pair, look)) return;
+    this.hidden = false;
+    this.#tell(frame, place, state.pair);
   }
 
-  /** The part that follows the crosshair of the encoding. */
-  tell(frame: Frame, place: Cell | null): void {
-    if (!place) return;
-    const { k, blocks, shifted } = frame.shift;
-    const pair = place.col >> 1;
-    const at = place.row * D_MODEL + pair * 2;
-    const block = Array.from(blocks.subarray(pair * 4, pair * 4 + 4));
-    const from = Array.from(frame.encoding.data.subarray(at, at + 2));
+  #tell(
+    { shift, encoding }: Frame,
+    { p, k, from, to }: NonNullable<Frame['positions']>['place'],
+    pair: number,
+  ): void {
+    const columns = columnsOfPair(encoding.layout, pair);
+    const block = Array.from(shift.blocks.subarray(pair * 4, pair * 4 + 4));
+    const pick = (row: Float32Array) => columns.map((col) => row[col] ?? NaN);
     const below = String(k).replace(/\d/g, (digit) => SUBSCRIPTS.charAt(Number(digit)));
     this.#write('block', block, `M${below}`);
-    this.#write('from', from, `PE(${place.row})`);
-    this.#write('product', multiply(block, from), t('shift.product'));
-    this.#write('to', Array.from(shifted.subarray(at, at + 2)), `PE(${place.row + k})`);
-    const names = { first: pair * 2, second: pair * 2 + 1, position: place.row };
-    this.setText('.caption', t('shift.pair', names));
+    this.#write('from', pick(from), `PE(${p})`);
+    this.#write('product', multiply(block, pick(from)), t('shift.product'));
+    this.#write('to', pick(to), `PE(${p + k})`);
+    const [first, second] = columns;
+    this.setText('.caption', t('shift.pair', { first, second, position: p }));
   }
 
   #write(name: string, values: readonly number[], under: string): void {
