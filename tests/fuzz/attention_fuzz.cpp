@@ -204,7 +204,9 @@ void run(Input& in) {
              },
          .compare =
              [&] {
-               if (!given && bounded(a) && biases_bounded(a.options)) {
+               // The oracle takes its time, on each instruction set.
+               const Index work = s.batch * s.heads * s.tq * s.tk * (s.dk + s.dv);
+               if (!given && work < 1 << 20 && bounded(a) && biases_bounded(a.options)) {
                  AttentionArgs as_seen = a;
                  as_seen.options.causal_offset = a.options.causal_offset.value_or(0);
                  require_within(test::compare_attention(as_seen));
