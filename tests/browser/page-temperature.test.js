@@ -363,6 +363,10 @@ pageTest('the reader guesses before the curves are shown', {}, async (page) => {
     await page.getAttribute(`${PANEL} .curves svg`, 'aria-label'),
     /critical temperature/,
   );
+  const { temperatures, gradient } = (await snapshot(page)).studies.temperature;
+  const steepest = temperatures[gradient.indexOf(Math.max(...gradient))].toPrecision(3);
+  const label = await page.getAttribute(`${PANEL} .curves svg`, 'aria-label');
+  assert.ok(label.includes(`largest at τ = ${steepest}`), label);
   await page.waitForFunction(() => location.hash.includes('curves=1'));
   await page.click('.language');
   await settle(page);

@@ -4,6 +4,7 @@ import { text } from '../export/figure';
 export type Mark =
   | 'axis'
   | 'label'
+  | 'region'
   | 'title'
   | 'reference'
   | 'measured'
@@ -38,6 +39,7 @@ const line = (stroke: string, width: number, dashes = ''): Attributes => ({
 const IN_FILE: Readonly<Record<Mark, Attributes>> = {
   axis: line('#85837b', 1),
   label: { fill: '#5a5e64', 'font-size': 12 },
+  region: { fill: '#5a5e64', 'font-size': 12 },
   title: { fill: '#1d1f22', 'font-weight': 600 },
   reference: line('#85837b', 1, '2 4'),
   measured: line('#0072b2', 3),

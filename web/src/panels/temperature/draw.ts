@@ -116,7 +116,7 @@ function collapse(pen: Pen, { x, strips, width }: Places, value: number): string
     if (clear && three < width - 40) parts.push(label({ x: three + 4, anchor: 'start' }, '3τ', ''));
   }
   if (line - left > 90) {
-    parts.push(text(left + 8, top + 34, t('temperature.collapsed'), pen('label')));
+    parts.push(text(left + 8, top + 34, t('temperature.collapsed'), pen('region')));
   }
   return parts.join('');
 }

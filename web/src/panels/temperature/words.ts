@@ -98,7 +98,8 @@ export function spoken(point: TemperaturePoint, curves: boolean): string {
 
 /** What the picture says, in words. */
 export function describe({ study, point }: Shown): string {
-  const { entropy, largest } = study;
+  const { entropy, largest, gradient, temperatures } = study;
+  const steepest = gradient.indexOf(Math.max(...gradient));
   const at = (values: Float64Array, i: number) => digits(values.at(i) ?? NaN, 3);
   const { critical } = point.of;
   const curve = t('temperature.figure', {
@@ -108,6 +109,8 @@ export function describe({ study, point }: Shown): string {
     hot: at(entropy, -1),
     sharp: at(largest, 0),
     even: at(largest, -1),
+    where: at(temperatures, steepest),
+    steep: at(gradient, steepest),
   });
   const line = critical ? t('temperature.figureCritical', { critical: digits(critical, 3) }) : '';
   return sentences(curve, line, spoken(point, true));
