@@ -296,6 +296,8 @@ async function packageSuites() {
     nodeTest('same bits: Node, Chromium, Firefox, threads', [
       'tests/determinism/determinism.test.js',
     ]),
+    nodeTest('any arguments, options, links', await tracked('tests/fuzz/*.test.js')),
+    nodeTest('threads in hidden pages', ['tests/browser/threads-hidden.test.js']),
     nodeTest('package, installed from its tarball', await tarballTests()),
     nodeTest('gates: types, engines, sizes, releases', await tracked('tests/gates/*.test.js')),
     command('benchmarks run', process.execPath, 'tests/bench/bench.js', '--smoke'),

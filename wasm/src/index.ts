@@ -79,11 +79,11 @@ function checkOptions(given: InitOptions): [options: InitOptions, key: string] {
  * `load_failed` when the .wasm cannot be had, is something else, or is of another version,
  * `invalid_argument` for options that make no sense, `out_of_range` for more threads than 64 or none.
  */
-export function init(given: InitOptions = {}): Promise<Qkv> {
-  let options: InitOptions;
+export function init(options: InitOptions = {}): Promise<Qkv> {
+  let taken: InitOptions;
   let key: string;
   try {
-    [options, key] = checkOptions(given);
+    [taken, key] = checkOptions(options);
   } catch (error) {
     return Promise.reject(error instanceof Error ? error : fail(reason(error)));
   }
@@ -92,7 +92,7 @@ export function init(given: InitOptions = {}): Promise<Qkv> {
   const forget = (): void => {
     if (engines.get(key) === engine) engines.delete(key);
   };
-  const engine: Promise<Qkv> = load(options).then(
+  const engine: Promise<Qkv> = load(taken).then(
     ({ raw, variant, isa, team }) => {
       const info = { version: QKV_VERSION, variant, threads: team.threads, isa };
       return new Engine(raw, info, () => {

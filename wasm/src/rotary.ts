@@ -12,7 +12,7 @@ import {
 } from './check.js';
 import type { Numbers } from './descriptor.js';
 import type { Engine } from './engine.js';
-import { isInt32Array, lengthOf, reading, takeOptions } from './foreign.js';
+import { isInt32Array, isRecord, lengthOf, reading, takeOptions } from './foreign.js';
 import { coreShape, headsShape } from './heads.js';
 import type { ArrayInput, NdArray, RotaryOptions } from './types.js';
 
@@ -43,7 +43,8 @@ export class CheckedRotary {
     if (numHeads !== undefined) checkInteger(fn, `${at}numHeads`, numHeads, 1, mostInt);
     checkOption(fn, `${at}base`, options.base);
     checkBoolean(fn, `${at}interleaved`, options.interleaved);
-    const scaling = options.scaling && takeScaling(fn, `${at}scaling`, options.scaling);
+    const scaling =
+      options.scaling === undefined ? undefined : takeScaling(fn, `${at}scaling`, options.scaling);
     const length =
       (isInt32Array(positions) ? lengthOf(positions) : undefined) === tokens?.[1]
         ? tokens?.[1]
@@ -91,7 +92,7 @@ function takeScaling(
   given: NonNullable<RotaryOptions['scaling']>,
 ): NonNullable<RotaryOptions['scaling']> {
   const yarnOnly = ['originalLength', 'betaFast', 'betaSlow', 'attentionFactor'];
-  const isYarn = reading(fn, name, () => given.type) === 'yarn';
+  const isYarn = isRecord(given) && reading(fn, name, () => given.type) === 'yarn';
   const names = ['type', 'factor', ...(isYarn ? yarnOnly : [])];
   const scaling = takeOptions(fn, name, given, names);
   checkChoice(fn, `${name}.type`, scaling.type, scalingTypes.slice(1));

@@ -1,0 +1,122 @@
+// npm run test:soak [minutes]: engines, threads and workers made, used in every way and given back, over and over,
+// in Node and in Chromium side by side; a line a minute, and at the end whether anything grew.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { isolation, launch, page } from './support/chromium.js';
+import { root } from './support/files.js';
+import { folder, serve } from './support/server.js';
+import { cycle } from './support/soak-cycle.js';
+
+const minutes = Number(process.argv[2] ?? 30);
+if (!(minutes > 0)) throw new Error(`minutes is ${process.argv[2]}, expected a number above 0`);
+/** Between two lines; short runs have more of them. */
+const interval = Math.min(60_000, (minutes * 60_000) / 6);
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function nodeHost() {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  const packages = { ...(await import('qkv')), initWorkers: (await import('qkv/worker')).init };
+  return {
+    name: 'Node',
+    cycle: (i) => cycle(packages, i),
+    async measure() {
+      // Workers and what a collection frees are gone some time later.
+      for (let i = 0; i < 3; ++i) {
+        collect();
+        await pause(100);
+      }
+      const { heapUsed, external, rss } = process.memoryUsage();
+      return { heap: heapUsed, external, rss, workers: readdirSync('/proc/self/task').length };
+    },
+    close: () => undefined,
+  };
+}
+
+const script = `
+  import { init } from '/dist/index.js';
+  import { init as initWorkers } from '/dist/worker.js';
+  import { cycle } from '/support/soak-cycle.js';
+  globalThis.cycle = (i) => cycle({ init, initWorkers }, i);
+`;
+
+async function chromiumHost() {
+  const routes = page('/soak', script, { isolated: true });
+  const folders = {
+    '/dist/': folder(join(root, 'dist'), isolation),
+    '/support/': folder(join(root, 'tests/js/support'), isolation),
+  };
+  const server = await serve((path) => {
+    const prefix = Object.keys(folders).find((name) => path.startsWith(name));
+    return prefix ? folders[prefix](path.slice(prefix.length)) : routes[path];
+  });
+  const browser = await launch();
+  const tab = await browser.newPage();
+  await tab.goto(`${server.url}/soak`);
+  await tab.waitForFunction(() => 'cycle' in globalThis);
+  const devtools = await tab.context().newCDPSession(tab);
+  return {
+    name: `Chromium ${browser.version()}`,
+    cycle: (i) => tab.evaluate((of) => globalThis.cycle(of), i),
+    async measure() {
+      for (let i = 0; i < 3; ++i) {
+        await devtools.send('HeapProfiler.collectGarbage');
+        await pause(100);
+      }
+      const { usedSize, backingStorageSize = 0 } = await devtools.send('Runtime.getHeapUsage');
+      return { heap: usedSize, external: backingStorageSize, workers: tab.workers().length };
+    },
+    async close() {
+      await browser.close();
+      await server.close();
+    },
+  };
+}
+
+const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+const lineOf = ({ name, cycles, calls, wasm, heap, external, rss, workers }) =>
+  `${name}: ${cycles} cycles, ${calls} calls, WebAssembly at most ${megabytes(wasm)}, JavaScript ${megabytes(heap)}, ` +
+  `buffers ${megabytes(external)}, ${rss === undefined ? '' : `resident ${megabytes(rss)}, `}` +
+  `${workers} threads or workers`;
+
+/** What must not grow between the first line, after which all code has run, and the last; and by how much it breathes. */
+const limits = { heap: 2e6, external: 4e6, rss: 60e6, workers: 2, wasm: 0 };
+
+function verdictOf(lines) {
+  const [first, last] = [lines[0], lines.at(-1)];
+  return Object.entries(limits).flatMap(([name, breath]) => {
+    const grown = (last[name] ?? 0) - (first[name] ?? 0);
+    return grown > breath ? [`${last.name}: ${name} grew by ${grown}`] : [];
+  });
+}
+
+/** All lines of a host; what a cycle finds wrong is thrown. */
+async function soak(host, until) {
+  const lines = [];
+  let [cycles, calls, wasm] = [0, 0, 0];
+  let next = Date.now() + interval;
+  while (Date.now() < until || lines.length < 2) {
+    const did = await host.cycle(cycles);
+    cycles += 1;
+    calls += did.calls;
+    wasm = Math.max(wasm, did.heapBytes);
+    if (Date.now() < next) continue;
+    next = Date.now() + interval;
+    lines.push({ name: host.name, cycles, calls, wasm, ...(await host.measure()) });
+    console.log(lineOf(lines.at(-1)));
+  }
+  return verdictOf(lines);
+}
+
+const until = Date.now() + minutes * 60_000;
+const hosts = await Promise.all([nodeHost(), chromiumHost()]);
+const outcomes = await Promise.allSettled(hosts.map((host) => soak(host, until)));
+const problems = outcomes.flatMap(
+  ({ value, reason }) => value ?? [String(reason?.stack ?? reason)],
+);
+for (const host of hosts) await host.close();
+console.log(problems.length === 0 ? 'nothing grew' : problems.join('\n'));
+process.exit(problems.length === 0 ? 0 : 1);
