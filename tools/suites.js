@@ -313,7 +313,7 @@ export async function suites() {
     ],
     package: await packageSuites(),
     consumers: [consumers],
-    page: [nodeTest('page, Chromium', await tracked('tests/browser/page*.test.js'))],
+    page: [nodeTest('page, Chromium and Firefox', await tracked('tests/browser/page*.test.js'))],
     'mutants-often': [mutants],
     mutants: [allMutants],
     lint,
