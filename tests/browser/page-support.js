@@ -19,12 +19,15 @@ export const examples = {
   zh: '猫坐在垫子上，因为它累了。',
 };
 
-export async function startSite() {
-  const server = await serve({ port: 0 });
-  const browser = await chromium.launch({
+export const launch = () =>
+  chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ARGUMENTS,
   });
+
+export async function startSite() {
+  const server = await serve({ port: 0 });
+  const browser = await launch();
   return {
     url: server.url,
     browser,

@@ -143,8 +143,9 @@ export class App {
 
   /** What this state is called: for sharing, whatever the address says at the moment. */
   link(panel: State['panel'] = null, search = ''): string {
-    const { origin, pathname } = location;
-    return origin + pathname + search + formatFragment({ ...this.#state, panel });
+    // A file has no origin to begin with.
+    const page = location.href.replace(/[?#].*/, '');
+    return page + search + formatFragment({ ...this.#state, panel });
   }
 
   #adopt(state: State): void {

@@ -11,6 +11,7 @@ import type {
   ToWorker,
 } from './protocol';
 import type { Pixels } from './surface';
+import { newWorker } from './worker_beside';
 
 export type EngineStatus =
   | { readonly kind: 'loading' }
@@ -104,7 +105,7 @@ export class EngineClient {
   }
 
   #newWorker(): Worker {
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
+    const worker = newWorker();
     worker.addEventListener('message', (event: MessageEvent<FromWorker>) => {
       this.#receive(event.data);
     });
