@@ -144,7 +144,9 @@ export function buildPackage() {
 export function buildPage() {
   return step('build page', async () => {
     rmSync(join(dist, 'web'), { recursive: true, force: true });
-    await must(bin('tsc'), ['-p', 'web', '--noEmit']);
+    for (const project of ['web', 'web/offline']) {
+      await must(bin('tsc'), ['-p', project, '--noEmit']);
+    }
     const line = ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn'];
     await must(bin('vite'), line);
     await must(bin('vite'), [...line, '--mode', 'single']);

@@ -98,6 +98,7 @@ const lint = [
   command('eslint', bin('eslint'), '.'),
   command('types: package', bin('tsc'), '-p', 'wasm', '--noEmit'),
   command('types: page', bin('tsc'), '-p', 'web', '--noEmit'),
+  command('types: page, service worker', bin('tsc'), '-p', 'web/offline', '--noEmit'),
   ifPresent('CLANG_FORMAT', {
     name: 'clang-format',
     async run() {

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig, type UserConfig } from 'vite';
 import { firstView } from './build/first_view';
 import { math } from './build/math';
+import { offline } from './build/offline';
 import { catalogues, contentSecurityPolicy, paintOnce, panels } from './build/plugins';
 import { single } from './build/single';
 
@@ -10,7 +11,10 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 /** The page of a server: a file for every part that is fetched by itself. */
 const site: UserConfig = {
   resolve: { alias: { qkv: here('../dist/index.js') } },
-  plugins: [math(), panels(), firstView(), catalogues(), contentSecurityPolicy(), paintOnce()],
+  plugins: [
+    ...[math(), panels(), firstView(), catalogues(), contentSecurityPolicy(), paintOnce()],
+    offline(),
+  ],
   worker: { format: 'es' },
   build: { emptyOutDir: true },
 };
