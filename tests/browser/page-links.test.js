@@ -204,7 +204,7 @@ test('the page keeps to its budgets, and nothing may come from elsewhere', () =>
   assert.ok(code.length >= 7);
   assert.ok(sum(code) <= 120_000, `${sum(code)} bytes with all panels`);
   // Panels are fetched as they come near; of the modules a browser takes one.
-  const first = code.filter((name) => /(index|worker)[^/]*$/.test(name));
+  const first = code.filter((name) => /^(index|assets.(index|worker)-)[^/]*$/.test(name));
   const modules = files.filter((name) => name.endsWith('.wasm')).map(gzip);
   assert.ok(first.length === 4 && modules.length >= 2);
   const total = sum(first) + Math.max(...modules);

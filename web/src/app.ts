@@ -41,6 +41,8 @@ export class App {
   #look = 0;
   /** The row under the crosshair of the map; null: the query. */
   #told: number | null = null;
+  /** Whether a hand is on the temperature. */
+  #dragging = false;
   #scheduled = false;
   #fragmentTimer = 0;
   /** The surfaces of the latest request. */
@@ -91,6 +93,10 @@ export class App {
     on('surface-resized', () => this.request());
     on('row-told', (row: number | null) => {
       this.#told = row;
+      this.request();
+    });
+    on('temperature-held', (held: boolean) => {
+      this.#dragging = held;
       this.request();
     });
     on('engine-retry', () => {
@@ -229,6 +235,7 @@ export class App {
         query,
         told: Math.min(this.#told ?? query, count - 1),
         matrix: arcs,
+        dragging: this.#dragging,
       },
       shift: this.#state.shift,
       row: {

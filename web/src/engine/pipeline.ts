@@ -5,6 +5,7 @@ import { countOf } from '../numbersets';
 import { colourIndex, isSigned } from '../scale';
 import type { Mask, Positions } from '../state';
 import { shiftResidual } from './check';
+import { Drag, rowOf } from './drag';
 import { GivenHead, LayerHead, type Head, type Inputs, type Layer } from './heads';
 import { MAX_MATRIX } from './limits';
 import { allowedKeys } from './mask';
@@ -45,11 +46,13 @@ export interface HeadResult {
 export class Pipeline {
   readonly #qkv: Qkv;
   readonly #log: StageLog = [];
+  readonly #drag: Drag;
   #palette: PaintPalette | undefined;
   readonly surfaces = new Map<string, Surface>();
 
   constructor(qkv: Qkv) {
     this.#qkv = qkv;
+    this.#drag = new Drag(this, this.#log);
   }
 
   get qkv(): Qkv {
@@ -85,6 +88,7 @@ export class Pipeline {
       told,
       otherTold,
       range: result?.range ?? 0,
+      step: result?.step ?? 1,
       matrix: result && view.matrix && heads.count <= MAX_MATRIX ? result.values : null,
       encoding,
       shift,
@@ -207,8 +211,11 @@ export class Pipeline {
   );
 
   /** Nothing is computed for a picture that is not on the screen. */
-  #results(heads: Heads, { layer, view, surfaces }: FrameRequest): Values | null {
+  #results(heads: Heads, request: FrameRequest): Values | null {
+    const { layer, view, surfaces } = request;
     if (heads.count === 0 || (!surfaces['map'] && !view.matrix)) return null;
+    const dragged = this.#drag.values(heads, request);
+    if (dragged) return dragged;
     const { mask, temperature } = layer;
     const scores = view.show === 'scores';
     const a = this.#shown(heads, view.head, mask, temperature, scores);
@@ -253,13 +260,13 @@ export class Pipeline {
 
   // ---- painting ----
 
-  #square({ values, show, range }: Values, mask: Mask): Omit<Picture, 'ramp'> {
-    const count = Math.sqrt(values.length);
+  #square({ values, count, step, show, range }: Values, mask: Mask): Omit<Picture, 'ramp'> {
     return {
-      rows: count,
+      rows: values.length / count,
       cols: count,
       values,
-      allowed: (row) => allowedKeys(mask, row, count),
+      signed: isSigned(show),
+      allowed: (row) => allowedKeys(mask, rowOf(row, step, count), count),
       place: colourIndex(show, range),
     };
   }
@@ -309,6 +316,7 @@ export class Pipeline {
         rows: data.length / D_MODEL,
         cols: D_MODEL,
         values: data,
+        signed: true,
         allowed: () => [0, D_MODEL],
         place: colourIndex('difference', 1),
         ramp: palette.diverging,
