@@ -144,8 +144,12 @@ export function buildPackage() {
 export function buildPage() {
   return step('build page', async () => {
     rmSync(join(dist, 'web'), { recursive: true, force: true });
-    await must(bin('tsc'), ['-p', 'web', '--noEmit']);
-    await must(bin('vite'), ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn']);
+    for (const project of ['web', 'web/offline']) {
+      await must(bin('tsc'), ['-p', project, '--noEmit']);
+    }
+    const line = ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn'];
+    await must(bin('vite'), line);
+    await must(bin('vite'), [...line, '--mode', 'single']);
   });
 }
 
@@ -164,7 +168,7 @@ async function main(names) {
     );
   }
   for (const name of names.length > 0 ? names : Object.keys(parts)) await parts[name]();
-  for (const file of ['dist/index.js', 'dist/web/index.html']) {
+  for (const file of ['dist/index.js', 'dist/web/index.html', 'dist/web/qkv.html']) {
     if (existsSync(join(root, file))) {
       const { size } = statSync(join(root, file));
       console.log(`${relative('.', join(root, file))}: ${size} bytes`);

@@ -100,6 +100,7 @@ const lint = [
   command('eslint', bin('eslint'), '.'),
   command('types: package', bin('tsc'), '-p', 'wasm', '--noEmit'),
   command('types: page', bin('tsc'), '-p', 'web', '--noEmit'),
+  command('types: page, service worker', bin('tsc'), '-p', 'web/offline', '--noEmit'),
   ifPresent('CLANG_FORMAT', {
     name: 'clang-format',
     async run() {
@@ -324,7 +325,7 @@ export async function suites() {
     package: await packageSuites(),
     sanitize: quickSuites,
     consumers: [consumers],
-    page: [nodeTest('page, Chromium', await tracked('tests/browser/page*.test.js'))],
+    page: [nodeTest('page, Chromium and Firefox', await tracked('tests/browser/page*.test.js'))],
     'mutants-often': [mutants],
     mutants: [allMutants],
     lint,

@@ -138,15 +138,22 @@ pageTest(
       observer.observe({ type: 'longtask' });
       const slider = document.querySelector('#tau');
       const frames = new Map();
+      let sampled = 0;
+      slider.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
       for (let step = 0; step < 90; step++) {
         slider.value = String(step - 45);
         slider.dispatchEvent(new Event('input', { bubbles: true }));
         await new Promise(requestAnimationFrame);
         const { frame } = window.__qkv.snapshot();
         frames.set(frame.id, frame.time);
+        if (frame.step > 1) sampled++;
       }
+      const told = document.querySelector('.sampled').checkVisibility();
+      dispatchEvent(new PointerEvent('pointerup'));
       const times = [...frames.values()].sort((a, b) => a - b);
       return {
+        told,
+        sampled,
         frames: times.length,
         p95: times[Math.floor(times.length * 0.95)],
         longest: Math.max(0, ...tasks.map((task) => task.duration)),
@@ -158,7 +165,10 @@ pageTest(
         `worker, longest task of the page ${seen.longest.toFixed(0)} ms`,
     );
     assert.ok(seen.frames > 3, 'frames arrive while the hand moves');
+    assert.ok(seen.sampled > 3 && seen.told, 'of fewer rows, and the page says so');
+    await page.waitForFunction(() => window.__qkv.snapshot().frame.step === 1);
     await settle(page);
+    assert.ok(!(await page.isVisible('.sampled')), 'at rest all rows are computed');
     const { frame, state } = await snapshot(page);
     assert.equal(frame.request.layer.temperature, state.temperature, 'the latest request wins');
     assert.equal(await page.evaluate(() => document.querySelectorAll('.chip').length), 64);

@@ -101,6 +101,14 @@ export function layer({ x, wq, wk, bq, mask, temperature }) {
   return { weights, bounds, entropy };
 }
 
+/** Largest excess of |got - exact| over its bound; negative when all is within. */
+export function excess(got, exact, bounds) {
+  if (got.length !== exact.length) throw new Error(`${got.length} numbers, not ${exact.length}`);
+  return got.reduce((most, value, i) => {
+    return Math.max(most, Math.abs(value - exact[i]) - bounds[i]);
+  }, -Infinity);
+}
+
 /** PE(p, c) of the paper. */
 export function positional(p, c) {
   const angle = p * 10000 ** (-(c - (c % 2)) / dModel);

@@ -102,6 +102,52 @@ pageTest(
   },
 );
 
+pageTest(
+  'while the temperature is dragged, the rows that are drawn are true',
+  { fragment: '#v=1&T=1024&src=random' },
+  async (page) => {
+    await page.evaluate(() => {
+      const slider = document.querySelector('#temperature');
+      slider.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
+      slider.value = '60';
+      slider.dispatchEvent(new Event('input', { bubbles: true }));
+    });
+    await page.waitForFunction(() => {
+      const { state, frame } = window.__qkv.snapshot();
+      return frame.step > 1 && frame.request.layer.temperature === state.temperature;
+    });
+    await nextFrame(page);
+    const { frame } = await snapshot(page);
+    const { width, height } = frame.request.surfaces.map;
+    const groups = Math.ceil(1024 / frame.step);
+    const places = [20, 99, 200, 250].map((group) => ({
+      row: (group + 1) * frame.step - 1,
+      x: Math.floor(group * (width / groups) * 0.7),
+      y: Math.floor(((group + 0.5) * height) / groups),
+    }));
+    const rows = await page.evaluate(async (list) => {
+      const { heads } = await window.__qkv.tensors();
+      const [{ weights }] = heads;
+      return list.map(({ row }) => Array.from(weights.subarray(row * 1024, row * 1024 + row + 1)));
+    }, places);
+    const pixels = await page.evaluate((list) => {
+      const { canvas } = document.querySelector('qkv-picture qkv-matrix');
+      const blank = new OffscreenCanvas(canvas.width, canvas.height);
+      const copy = blank.getContext('2d', { willReadFrequently: true });
+      copy.drawImage(canvas, 0, 0);
+      return list.map(({ x, y }) => [...copy.getImageData(x, y, 1, 1).data.slice(0, 3)]);
+    }, places);
+    places.forEach(({ row, x }, i) => {
+      const here = rows[i].filter((_, col) => Math.floor((col * width) / 1024) === x);
+      const wanted = colourOf(Math.max(...here), 'weights');
+      const off = pixels[i].map((value, c) => Math.abs(value - wanted[c]));
+      assert.ok(Math.max(...off) <= 1, `row ${row}: ${pixels[i]} is not ${wanted}`);
+    });
+    await page.evaluate(() => dispatchEvent(new PointerEvent('pointerup')));
+    await page.waitForFunction(() => window.__qkv.snapshot().frame.step === 1);
+  },
+);
+
 pageTest('masked cells are hatched, and not with colours of the map', {}, async (page) => {
   const [area] = await pixelsAt(page, 'qkv-picture', [{ row: 1, col: 8 }], 20);
   const colours = [...new Set(area.map(String))];

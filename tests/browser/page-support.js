@@ -24,12 +24,15 @@ export const examples = {
 const table = readFileSync(new URL('../../web/src/panels/table.ts', import.meta.url), 'utf8');
 export const panels = table.match(/PANEL_IDS = \[([^\]]*)\]/)[1].match(/\w+/g);
 
-export async function startSite() {
-  const server = await serve({ port: 0 });
-  const browser = await chromium.launch({
+export const launch = () =>
+  chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ARGUMENTS,
   });
+
+export async function startSite() {
+  const server = await serve({ port: 0 });
+  const browser = await launch();
   return {
     url: server.url,
     browser,

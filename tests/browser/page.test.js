@@ -1,6 +1,6 @@
 // The page in Chromium: its numbers against the formula.
 import assert from 'node:assert/strict';
-import { allowedKeys, dModel, layer, positional } from './page-oracle.js';
+import { allowedKeys, dModel, excess, layer, positional } from './page-oracle.js';
 import * as support from './page-support.js';
 
 const { allOf, layerOf, meanEntropies, nextFrame, readNumber } = support;
@@ -8,14 +8,6 @@ const { set, settle, snapshot, tensors, visit, weightOf } = support;
 const ENGLISH = support.examples.en;
 const CHINESE = support.examples.zh;
 const { pageTest } = support.useSite();
-
-/** Largest excess of |got - exact| over its bound; negative when all is within. */
-function excess(got, exact, bounds) {
-  assert.equal(got.length, exact.length);
-  return got.reduce((most, value, i) => {
-    return Math.max(most, Math.abs(value - exact[i]) - bounds[i]);
-  }, -Infinity);
-}
 
 // ---- numbers ----
 

@@ -1,67 +1,29 @@
-// Writes a picture of every panel in both languages and themes, on a phone and on a laptop, into
-// build/screenshots: for people to look at before they change how the page looks.
-import { mkdirSync } from 'node:fs';
+// Writes a picture of every panel into build/screenshots: for people to look at before they change how the
+// page looks. With --baselines what page-screenshots.test.js compares with is written anew, too.
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../js/support/files.js';
-import { openPage, panels, set, settle, startSite, visit } from './page-support.js';
+import { startSite } from './page-support.js';
+import { baselines, digest, photograph } from './photographs.js';
 
 const folder = join(root, 'build/screenshots');
-
-async function photograph(site, { locale, colorScheme, width, height }) {
-  const { page, close } = await openPage(site, { locale, colorScheme, width, height });
-  const name = (what) => join(folder, `${what}-${locale.slice(0, 2)}-${colorScheme}-${width}.png`);
-  try {
-    await settle(page);
-    await page.screenshot({ path: name('first') });
-    await page.setViewportSize({ width, height: 2400 }); // so that every panel is whole
-    for (const id of panels) {
-      await visit(page, id);
-      await page.waitForTimeout(100); // canvases show what the worker painted a moment later
-      await page.locator(`#${id}`).screenshot({ path: name(id) });
-    }
-    await set(page, { curves: true, divided: true });
-    for (const id of ['temperature', 'scale']) {
-      await visit(page, id);
-      await page.locator(`section#${id}`).screenshot({ path: name(`${id}-shown`) });
-    }
-    await set(page, { look: 'arcs' });
-    await visit(page, 'map');
-    await page.locator('#map').screenshot({ path: name('arcs') });
-    await set(page, {
-      look: 'map',
-      rowScale: 400,
-      rowMax: false,
-      source: 'random',
-      show: 'scores',
-    });
-    await page.locator('#map').screenshot({ path: name('scores') });
-    await visit(page, 'row');
-    await page.locator('#row').screenshot({ path: name('broken') });
-    if (width < 600) {
-      await page.setViewportSize({ width, height });
-      await page.evaluate(() => scrollTo(0, 0));
-      await page.click('.unfold');
-      await page.screenshot({ path: name('unfolded') });
-    }
-  } finally {
-    await close();
-  }
-}
-
 const site = await startSite();
 mkdirSync(folder, { recursive: true });
 try {
-  for (const locale of ['en-US', 'zh-CN']) {
-    for (const colorScheme of ['light', 'dark']) {
-      for (const [width, height] of [
-        [390, 844],
-        [1280, 900],
-      ]) {
-        await photograph(site, { locale, colorScheme, width, height });
-      }
-    }
-  }
+  const decoder = await site.browser.newPage();
+  const kept = {};
+  await photograph(site, async ({ name, png }) => {
+    writeFileSync(join(folder, `${name}.png`), png);
+    kept[name] = await digest(decoder, png);
+  });
   console.log(`written to ${folder}`);
+  if (process.argv.includes('--baselines')) {
+    const lines = Object.entries(kept).map((entry) =>
+      entry.map((e) => JSON.stringify(e)).join(':'),
+    );
+    writeFileSync(baselines, `{\n${lines.join(',\n')}\n}\n`); // a line each, so that a diff names what moved
+    console.log(`${lines.length} baselines`);
+  }
 } finally {
   await site.close();
 }

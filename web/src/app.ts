@@ -42,6 +42,8 @@ export class App {
   #look = 0;
   /** The row under the crosshair of the map; null: the query. */
   #told: number | null = null;
+  /** Whether a hand is on the temperature. */
+  #dragging = false;
   #scheduled = false;
   #fragmentTimer = 0;
   /** The surfaces of the latest request. */
@@ -98,6 +100,10 @@ export class App {
       this.#told = row;
       this.request();
     });
+    on('temperature-held', (held: boolean) => {
+      this.#dragging = held;
+      this.request();
+    });
     on('engine-retry', () => {
       this.client.start();
       this.request();
@@ -148,8 +154,9 @@ export class App {
 
   /** What this state is called: for sharing, whatever the address says at the moment. */
   link(panel: State['panel'] = null, search = ''): string {
-    const { origin, pathname } = location;
-    return origin + pathname + search + formatFragment({ ...this.#state, panel });
+    // A file has no origin to begin with.
+    const page = location.href.replace(/[?#].*/, '');
+    return page + search + formatFragment({ ...this.#state, panel });
   }
 
   #adopt(state: State): void {
@@ -242,6 +249,7 @@ export class App {
         query,
         told: Math.min(this.#told ?? query, count - 1),
         matrix: arcs,
+        dragging: this.#dragging,
       },
       shift: this.#state.shift,
       row: {

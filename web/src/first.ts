@@ -14,7 +14,7 @@ export function firstRequest(language: Language): FrameRequest {
   const query = tokens.findIndex((word) => FIRST_QUERY.test(word));
   return {
     layer: { tokens, source, seed, positions, mask, temperature, numbers },
-    view: { head, other: null, show, query, told: query, matrix: true },
+    view: { head, other: null, show, query, told: query, matrix: true, dragging: false },
     shift: state.shift,
     row: null,
     studies: { temperature: false, widths: null },

@@ -1,5 +1,6 @@
 import './styles/index.css';
 import { App } from './app';
+import { keepOffline } from './offline';
 import { FailurePanel } from './panels/failure';
 import { InstrumentsPanel } from './panels/instruments';
 import { MapPanel } from './panels/map/panel';
@@ -20,6 +21,7 @@ customElements.define('qkv-panel-map', MapPanel);
 addTools(app);
 watchPanels(app);
 app.start();
+if (!alone) keepOffline();
 
 /** For tests and the curious: the numbers behind the pixels. */
 function snapshot() {

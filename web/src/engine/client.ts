@@ -12,6 +12,7 @@ import type {
   ToWorker,
 } from './protocol';
 import type { Pixels } from './surface';
+import { newWorker } from './worker_beside';
 
 export type EngineStatus =
   | { readonly kind: 'loading' }
@@ -106,7 +107,7 @@ export class EngineClient {
   }
 
   #newWorker(): Worker {
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
+    const worker = newWorker();
     worker.addEventListener('message', (event: MessageEvent<FromWorker>) => {
       this.#receive(event.data);
     });

@@ -15,6 +15,8 @@ export interface Picture {
   readonly cols: number;
   /** Row-major. */
   readonly values: Float32Array;
+  /** Whether some may be negative. */
+  readonly signed: boolean;
   /** The columns [first, end) of a row that are not masked. */
   readonly allowed: (row: number) => readonly [first: number, end: number];
   /** For masks of any shape, row-major: 0 where a cell is masked besides. */
@@ -36,23 +38,46 @@ function groupsOf(cols: number, groups: number): Uint16Array {
   return group;
 }
 
-/** The extremes of the cells that share a place; the other way round where all of them are masked. */
+/** The largest number above zero, and the largest below, of the cells that share a place; as bits, see poolRow(). */
 interface Pool {
-  readonly most: Float32Array;
-  readonly least: Float32Array;
+  readonly above: Int32Array;
+  readonly below: Int32Array;
 }
 
-/** No branch on weights: random ones would make the processor guess wrong, a third of the time. */
-function poolRow({ most, least }: Pool, picture: Picture, row: number, group: Uint16Array) {
+/** No number: all cells of this place are masked. */
+const NOTHING = -1;
+/** Of the bits of a float32: the sign, and what is larger than every number. */
+const SIGN = 0x80000000;
+const INFINITE = 0x7f800000;
+
+/** Math.max of whole numbers from -1 up, which the engine makes a branch of. */
+function larger(a: number, b: number): number {
+  const less = a - b;
+  return a - (less & (less >> 31));
+}
+
+/**
+ * By their bits, as whole numbers, floats of one sign are in order, and NaN is above them all. That takes no
+ * branch, which random weights would make the processor guess wrong: 1.7 ms instead of 10 for 1024 tokens.
+ */
+function poolRow({ above, below }: Pool, picture: Picture, row: number, group: Uint16Array) {
   const [first, end] = picture.allowed(row);
-  const from = row * picture.cols;
-  const { values, mask } = picture;
+  const { values, cols, signed, mask } = picture;
+  const bits = new Int32Array(values.buffer, values.byteOffset + row * cols * 4, cols);
+  if (!signed && !mask) {
+    for (let col = first; col < end; col++) {
+      const to = group[col]!;
+      above[to] = larger(above[to]!, bits[col]! & ~SIGN);
+    }
+    return;
+  }
   for (let col = first; col < end; col++) {
-    if (mask?.[from + col] === 0) continue;
-    const value = values[from + col]!;
+    if (mask?.[row * cols + col] === 0) continue;
     const to = group[col]!;
-    most[to] = Math.max(most[to]!, value); // NaN stays NaN
-    least[to] = Math.min(least[to]!, value);
+    const value = bits[col]!;
+    const negative = value >> 31; // all ones, or none
+    above[to] = larger(above[to]!, value & ~negative);
+    below[to] = larger(below[to]!, value & negative & ~SIGN);
   }
 }
 
@@ -61,24 +86,25 @@ function indices(picture: Picture, height: number, width: number) {
   const rows = Math.min(picture.rows, height);
   const cols = Math.min(picture.cols, width);
   const cells = new Int16Array(rows * cols);
-  const pool = { most: new Float32Array(cols), least: new Float32Array(cols) };
+  const pool = { above: new Int32Array(cols), below: new Int32Array(cols) };
+  const [high, low] = [new Float32Array(pool.above.buffer), new Float32Array(pool.below.buffer)];
   const group = groupsOf(picture.cols, cols);
   const { place } = picture;
   for (let row = 0; row < rows; row++) {
-    pool.most.fill(-Infinity);
-    pool.least.fill(Infinity);
+    pool.above.fill(NOTHING);
+    pool.below.fill(0);
     const end = Math.ceil(((row + 1) * picture.rows) / rows);
     for (let r = Math.floor((row * picture.rows) / rows); r < end; r++) {
       poolRow(pool, picture, r, group);
     }
     for (let col = 0; col < cols; col++) {
-      const most = pool.most[col]!;
-      const least = pool.least[col]!;
+      const above = pool.above[col]!;
+      const below = pool.below[col]!;
       const at = row * cols + col;
-      if (most < least) cells[at] = MASKED;
-      else if (Number.isNaN(most)) cells[at] = NOT_A_NUMBER;
+      if (above === NOTHING) cells[at] = MASKED;
+      else if (above > INFINITE || below > INFINITE) cells[at] = NOT_A_NUMBER;
       // Averages would hide a single large weight among 1024: the largest magnitude is shown.
-      else cells[at] = place(most >= -least ? most : least);
+      else cells[at] = place(above >= below ? high[col]! : -low[col]!);
     }
   }
   return { rows, cols, cells };

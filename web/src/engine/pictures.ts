@@ -1,5 +1,6 @@
 import { cividis } from '../matrix/colour';
 import { colourIndex, isSigned } from '../scale';
+import { rowOf } from './drag';
 import { allowedKeys } from './mask';
 import type { MasksResult } from './masks';
 import type { PaintPalette, Picture } from './paint';
@@ -23,6 +24,7 @@ function masksPicture({ tokens, weights, mask }: MasksResult): Picture {
     rows: tokens.length,
     cols: tokens.length,
     values: weights,
+    signed: false,
     allowed: () => [0, tokens.length],
     mask,
     place: colourIndex('weights', 1),
@@ -35,20 +37,22 @@ function schemePicture({ scheme, values, range }: SchemeMap, palette: PaintPalet
     rows: SPAN,
     cols: SPAN,
     values,
+    signed: scheme !== 't5',
     allowed: () => [0, SPAN],
     place: schemePlace(scheme, range),
     ramp: scheme === 't5' ? cividisPixels : palette.diverging,
   };
 }
 
-/** The square of a head, or of what two differ by. */
-function headPicture({ values, show, range, mask }: Values, palette: PaintPalette): Picture {
-  const count = Math.sqrt(values.length);
+/** The square of a head, or of what two differ by, or some of its rows. */
+function headPicture(of: Values, palette: PaintPalette): Picture {
+  const { values, count, step, show, range, mask } = of;
   return {
-    rows: count,
+    rows: values.length / count,
     cols: count,
     values,
-    allowed: (row) => allowedKeys(mask, row, count),
+    signed: isSigned(show),
+    allowed: (row) => allowedKeys(mask, rowOf(row, step, count), count),
     place: colourIndex(show, range),
     ramp: isSigned(show) ? palette.diverging : cividisPixels,
   };
@@ -59,6 +63,7 @@ function encodingPicture({ data }: Frame['encoding'], palette: PaintPalette): Pi
     rows: data.length / D_MODEL,
     cols: D_MODEL,
     values: data,
+    signed: true,
     allowed: () => [0, D_MODEL],
     place: colourIndex('difference', 1),
     ramp: palette.diverging,

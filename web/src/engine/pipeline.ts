@@ -3,6 +3,7 @@ import type { Qkv } from 'qkv';
 import { GRID } from '../maskgrid';
 import { countOf } from '../numbersets';
 import type { Mask, Positions } from '../state';
+import { Drag } from './drag';
 import { residual } from './drift';
 import { GivenHead, LayerHead, type Head, type Inputs, type Layer } from './heads';
 import { MAX_MATRIX } from './limits';
@@ -48,11 +49,13 @@ export class Pipeline {
   readonly #log: StageLog = [];
   readonly pictures = new Pictures(this.#log);
   readonly whole: WholeLayer;
+  readonly #drag: Drag;
 
   constructor(qkv: Qkv) {
     this.#qkv = qkv;
     this.whole = new WholeLayer(qkv);
     this.#positions = positionStages(qkv, this.#log);
+    this.#drag = new Drag(this, this.#log);
   }
 
   get qkv(): Qkv {
@@ -89,6 +92,7 @@ export class Pipeline {
       told,
       otherTold,
       range: result?.range ?? 0,
+      step: result?.step ?? 1,
       matrix: result && view.matrix && heads.count <= MAX_MATRIX ? result.values : null,
       encoding,
       shift,
@@ -197,8 +201,11 @@ export class Pipeline {
   );
 
   /** Nothing is computed for a picture that is not on the screen. */
-  #results(heads: Heads, { layer, view, surfaces }: FrameRequest): Values | null {
+  #results(heads: Heads, request: FrameRequest): Values | null {
+    const { layer, view, surfaces } = request;
     if (heads.count === 0 || (!surfaces['map'] && !view.matrix)) return null;
+    const dragged = this.#drag.values(heads, request);
+    if (dragged) return dragged;
     const { mask, temperature } = layer;
     const scores = view.show === 'scores';
     const a = this.#shown(heads, view.head, mask, temperature, scores);

@@ -33,6 +33,8 @@ export interface ViewRequest {
   readonly told: number;
   /** Whether the page wants all weights of the shown head, as far as they are few. */
   readonly matrix: boolean;
+  /** Whether a hand is on the temperature: of many tokens, some rows then stand for all, until it rests. */
+  readonly dragging: boolean;
 }
 
 export interface FrameRequest {
@@ -99,6 +101,8 @@ export interface Frame {
   readonly otherTold: RowData | null;
   /** Size of the ends of the colour scale, when it is signed. */
   readonly range: number;
+  /** Every so many rows of the map were computed; the last of each group stands for the others. */
+  readonly step: number;
   /** [T, T] of the shown head (less the other one), when asked for and not too large. */
   readonly matrix: Float32Array | null;
   readonly encoding: {

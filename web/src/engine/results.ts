@@ -7,7 +7,10 @@ import type { RowData } from './protocol';
 
 /** What a picture of a head is made of. */
 export interface Values {
+  /** [rows, count]: of every `step` rows the last. */
   readonly values: Float32Array;
+  readonly count: number;
+  readonly step: number;
   readonly show: Parameters<typeof colourIndex>[0];
   readonly range: number;
   readonly mask: Mask;
@@ -28,7 +31,8 @@ function rangeOf(values: Float32Array, mask: Mask): number {
 }
 
 export function valuesOf(values: Float32Array, show: Values['show'], mask: Mask): Values {
-  return { values, show, range: isSigned(show) ? rangeOf(values, mask) : 1, mask };
+  const count = Math.sqrt(values.length);
+  return { values, count, step: 1, show, range: isSigned(show) ? rangeOf(values, mask) : 1, mask };
 }
 
 export function rowData(head: Head, row: number, layer: Layer): RowData {

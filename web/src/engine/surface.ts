@@ -17,6 +17,8 @@ export interface Pixels extends Size {
  */
 export class Surface {
   readonly #canvas: OffscreenCanvas | null;
+  /** Asked for once: Firefox 153 refuses to hand it out again ("different thread"). */
+  #context: OffscreenCanvasRenderingContext2D | null | undefined;
   #image: ImageData | undefined;
 
   constructor(canvas: OffscreenCanvas | null) {
@@ -33,7 +35,8 @@ export class Surface {
     if (!this.#canvas) return { width, height, data: this.#image.data.slice() };
     if (this.#canvas.width !== width) this.#canvas.width = width;
     if (this.#canvas.height !== height) this.#canvas.height = height;
-    this.#canvas.getContext('2d')?.putImageData(this.#image, 0, 0);
+    this.#context ??= this.#canvas.getContext('2d');
+    this.#context?.putImageData(this.#image, 0, 0);
     return null;
   }
 }

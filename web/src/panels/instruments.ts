@@ -64,6 +64,7 @@ export class InstrumentsPanel extends Panel {
     this.#listenToText();
     const slider = this.#input('#tau');
     slider.addEventListener('input', () => this.change({ temperature: fromSlider(+slider.value) }));
+    slider.addEventListener('pointerdown', () => this.#hold());
     this.#onNumber('#temperature-number', (value) => {
       this.change({ temperature: clampTemperature(value) });
     });
@@ -99,6 +100,21 @@ export class InstrumentsPanel extends Panel {
     });
     text.addEventListener('compositionend', send);
     new ResizeObserver(() => this.#fitText()).observe(this);
+  }
+
+  /** From now until the pointer lets go, wherever that is, pictures may be coarser than they are at rest. */
+  #hold(): void {
+    const say = (detail: boolean) =>
+      this.dispatchEvent(new CustomEvent('temperature-held', { bubbles: true, detail }));
+    const rest = new AbortController();
+    for (const name of ['pointerup', 'pointercancel']) {
+      const letGo = () => {
+        rest.abort();
+        say(false);
+      };
+      window.addEventListener(name, letGo, { signal: rest.signal });
+    }
+    say(true);
   }
 
   #input(selector: string): HTMLInputElement {

@@ -48,6 +48,7 @@ export class PicturePart extends Panel {
           <span class="legend-masked"><span class="swatch"></span><span data-t="map.masked"></span></span>
         </div>
         <p class="hint pooled" data-t="map.pooled"></p>
+        <p class="hint sampled" role="status" data-t="map.sampled" hidden></p>
       </div>`;
   }
 
@@ -96,7 +97,10 @@ export class PicturePart extends Panel {
     const range = frame?.range ?? 1;
     if (this.changed(show, range, view.look)) this.#updateLegend(show, range);
     const device = this.matrix.size.width;
-    this.find('.pooled', HTMLElement).hidden = device === 0 || list.tokens.length <= device;
+    const sampled = (frame?.step ?? 1) > 1;
+    this.find('.sampled', HTMLElement).hidden = !sampled;
+    this.find('.pooled', HTMLElement).hidden =
+      sampled || device === 0 || list.tokens.length <= device;
   }
 
   #updateMinus({ state, frame, look }: View): void {

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Plugin, Rollup } from 'vite';
+
+const FAVICON = new URL('../public/favicon.svg', import.meta.url);
+
+/** What a policy calls an inline script or style. */
+const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/** Workers are made of blobs here, see engine/worker_inside.ts; nothing is fetched, ever. */
+const policyOf = (script: string, style: string) =>
+  [
+    "default-src 'none'",
+    `script-src ${hashOf(script)} 'wasm-unsafe-eval'`,
+    `style-src ${hashOf(style)}`,
+    'worker-src blob:',
+    'img-src data:',
+  ].join('; ');
+
+const textOf = (file: Rollup.OutputAsset | Rollup.OutputChunk) =>
+  file.type === 'chunk' ? file.code : String(file.source);
+
+/** The one file of a bundle with this ending: that there is one only is what makes a single file of it. */
+function only(bundle: Rollup.OutputBundle, ending: string): string {
+  const found = Object.values(bundle).filter(({ fileName }) => fileName.endsWith(ending));
+  const [file] = found;
+  if (!file || found.length > 1) {
+    throw new Error(`the single file needs one ${ending}, got ${found.map((f) => f.fileName).join()}`);
+  }
+  return textOf(file);
+}
+
+/** The whole page as one file that opens from a disk: scripts, styles, worker and both .wasm inside. */
+export function single(name: string): Plugin {
+  return {
+    name: 'single',
+    enforce: 'post',
+    generateBundle: {
+      order: 'post',
+      handler(_options, bundle) {
+        // What would end the element early: </script in a string, <!-- likewise.
+        const script = only(bundle, '.js')
+          .replace(/<\/(script)/gi, '<\\/$1')
+          .replace(/<!--/g, '<\\!--');
+        const style = only(bundle, '.css');
+        const icon = `data:image/svg+xml;base64,${readFileSync(FAVICON).toString('base64')}`;
+        const policy = `<meta http-equiv="Content-Security-Policy" content="${policyOf(script, style)}">`;
+        const html = only(bundle, '.html')
+          .replace('<meta charset', () => `${policy}\n    <meta charset`)
+          .replace(/<script type="module".*?<\/script>/, () => `<script type="module" blocking="render">${script}</script>`)
+          .replace(/<link rel="stylesheet".*?>/, () => `<style>${style}</style>`)
+          .replace('favicon.svg', icon)
+          .replace(/\s*<p data-elsewhere>.*?<\/p>/s, '');
+        for (const file of Object.keys(bundle)) Reflect.deleteProperty(bundle, file);
+        this.emitFile({ type: 'asset', fileName: name, source: html });
+      },
+    },
+  };
+}
