@@ -16,12 +16,22 @@ const [begin, end] = ['<!-- packages: node tools/licenses.js -->', '<!-- /packag
 
 const read = (folder, file) => JSON.parse(readFileSync(join(root, folder, file), 'utf8'));
 
+/** What packages ship as a text only, where npm does not look for it; read by a person. */
+const looked = {
+  'parse-cache-control': 'BSD-3-Clause',
+  spawndamnit: 'MIT',
+};
+const licenseOf = (path, said) => looked[path.split('node_modules/').at(-1)] ?? said ?? 'unknown';
+
 /** What the lock file of a folder installs: [{ path, version, license, integrity }]. */
 export function installed(folder) {
   const { packages } = read(folder, 'package-lock.json');
   return Object.entries(packages)
     .filter(([path]) => path !== '')
-    .map(([path, { version, license, integrity }]) => ({ path, version, license, integrity }));
+    .map(([path, { version, license, integrity }]) => ({
+      ...{ path, version, integrity },
+      license: licenseOf(path, license),
+    }));
 }
 
 /** The packages that a folder asks for by name: { name: version }. */
