@@ -96,16 +96,16 @@ pageTest('a tap on a token fills the others by its weights', {}, async (page) =>
 pageTest('the temperature moves by keyboard, and the numbers with it', {}, async (page) => {
   const entropy = (all) => all.heads[4].entropy.reduce((sum, h) => sum + h);
   const before = entropy(await tensors(page));
-  for (let presses = 0; presses < 5; presses++) await page.press('#temperature', 'ArrowRight');
+  for (let presses = 0; presses < 5; presses++) await page.press('#tau', 'ArrowRight');
   await settle(page);
   const { state } = await snapshot(page);
   assert.ok(state.temperature > 1);
   const spoken = await page.evaluate(() =>
-    document.querySelector('#temperature').getAttribute('aria-valuetext'),
+    document.querySelector('#tau').getAttribute('aria-valuetext'),
   );
   assert.match(spoken, new RegExp(`temperature ${state.temperature}`));
   assert.ok(entropy(await tensors(page)) > before);
-  await page.press('#temperature', 'ArrowLeft');
+  await page.press('#tau', 'ArrowLeft');
   await settle(page);
   assert.ok((await snapshot(page)).state.temperature < state.temperature);
 });

@@ -107,7 +107,7 @@ pageTest(
   { fragment: '#v=1&T=1024&src=random' },
   async (page) => {
     await page.evaluate(() => {
-      const slider = document.querySelector('#temperature');
+      const slider = document.querySelector('#tau');
       slider.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
       slider.value = '60';
       slider.dispatchEvent(new Event('input', { bubbles: true }));
