@@ -51,6 +51,7 @@ const isAlibi = (bias: AttentionOptions['bias']): bias is Alibi => isRecord(bias
 /** The options of a call that have parts of their own, read once; what is checked later is this copy. */
 function takeParts(fn: string, options: AttentionOptions): AttentionOptions {
   const { bias, dropout, window, rows } = options;
+  if ([bias, dropout, window, rows].every((part) => part === undefined)) return options;
   const list = (name: string, value: unknown): unknown => listOf(fn, name, value, 8) ?? value;
   return {
     ...options,

@@ -52,6 +52,7 @@ class ThreadPool {  // NOLINT(clang-analyzer-optin.performance.Padding): lines o
   /// Calls task(i, thread) for every i in [0, count), each once, in any order, on any of the threads
   /// [0, threads()), no two tasks on the same one at a time; returns when all have returned. While
   /// another call has the pool, or inside of one of its tasks, the caller does it all as thread 0.
+  /// Precondition: 0 <= count < 2^32.
   template <class Task>
   void run(Index count, const Task& task) noexcept {
     run_job(static_cast<std::uint32_t>(count),
