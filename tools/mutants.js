@@ -1,10 +1,11 @@
 // Plants one fault at a time in a copy of the tree (tools/mutants/*.json), builds it and demands that the
 // tests go red: a test that no fault can turn red tests nothing.
 import { readdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root } from './environment.js';
-import { grounds, makeCopy, withFault } from './mutants/grounds.js';
+import { Copy, grounds } from './mutants/grounds.js';
 
 const folder = join(root, 'tools/mutants');
 const list = readdirSync(folder)
@@ -18,23 +19,43 @@ function misplaced({ name, file, find }) {
 }
 
 /** Undefined when the fault is found, a complaint when it lives. */
-function tryFault(ground, fault) {
-  return withFault(fault, async () => {
-    const built = await ground.build();
+function tryFault(ground, copy, fault) {
+  return copy.withFault(fault, async () => {
+    const built = await ground.build(copy);
     if (built.code !== 0) return `${fault.name}: does not compile\n${built.output}`;
-    const { code } = await ground.test(fault);
+    const { code } = await ground.test(copy, fault);
     return code === 0 ? `${fault.name}: lives, no test sees it` : undefined;
   });
 }
 
 /** What is wrong with the tree as it is: without a fault, the tests that will be asked must be green. */
-async function findUnsound(ground, faults) {
-  await ground.prepare();
-  const built = await ground.build();
-  if (built.code !== 0) return built.output;
+async function findUnsound(ground, copies, faults) {
+  for (const copy of copies) {
+    await ground.prepare(copy);
+    const built = await ground.build(copy);
+    if (built.code !== 0) return built.output;
+  }
   const tests = [...new Set(faults.flatMap((fault) => fault.tests ?? []))];
-  const { code, output } = await ground.test({ tests });
+  const { code, output } = await ground.test(copies[0], { tests });
   return code === 0 ? undefined : output;
+}
+
+/** Most faults make one compiler run, and some tests wait: with many, so many are tried at a time. */
+const lanes = (faults) => Math.min(availableParallelism(), 4, Math.ceil(faults / 16));
+
+/** Tries faults of one ground, each copy the next one when it is free. Resolves to the complaints. */
+async function tryFaults(ground, copies, faults, progress) {
+  const complaints = [];
+  const left = [...faults];
+  const lane = async (copy) => {
+    for (let fault = left.shift(); fault; fault = left.shift()) {
+      const complaint = await tryFault(ground, copy, fault);
+      progress(complaint ?? `${fault.name}: found`);
+      if (complaint) complaints.push(complaint);
+    }
+  };
+  await Promise.all(copies.map(lane));
+  return complaints;
 }
 
 /** The faults that every test run plants: dropping the maximum, moving the causal bound, skipping tails. */
@@ -42,29 +63,25 @@ const telling = ({ often }) => often;
 
 /** One test case for each fault that `wanted` lets through, and one for each ground without any. */
 export async function runMutants(wanted = telling, progress = () => {}) {
-  makeCopy();
   // Of all of them, planted now or not: code moves on, and a fault without a place tests nothing.
   const complaints = list.map(misplaced).filter(Boolean);
   const mutants = list.filter((fault) => wanted(fault) && !misplaced(fault));
+  const copies = Array.from({ length: lanes(mutants.length) }, (_, i) => new Copy(`${i + 1}`));
   const scores = [];
   let passed = 0;
   for (const ground of grounds) {
     const faults = mutants.filter(({ file }) => ground.holds(file));
     if (faults.length === 0) continue;
-    const unsound = await findUnsound(ground, faults);
+    const used = copies.slice(0, lanes(faults.length));
+    const unsound = await findUnsound(ground, used, faults);
     if (unsound) {
       complaints.push(`${ground.name}: red without any fault\n${unsound}`);
       continue;
     }
-    let found = 0;
-    for (const fault of faults) {
-      const complaint = await tryFault(ground, fault);
-      progress(complaint ?? `${fault.name}: found`);
-      if (complaint) complaints.push(complaint);
-      else found += 1;
-    }
-    passed += 1 + found;
-    scores.push(`${ground.name} ${found} of ${faults.length}`);
+    const lived = await tryFaults(ground, used, faults, progress);
+    complaints.push(...lived);
+    passed += 1 + faults.length - lived.length;
+    scores.push(`${ground.name} ${faults.length - lived.length} of ${faults.length}`);
   }
   return {
     passed,
