@@ -1,20 +1,24 @@
 // Runs suites and says what came of them. A suite is what tools/suites.js says it is.
 
-/** Shows the end of a failed suite's output, where runners put what matters. */
-function show(output = '') {
+/** What failed, each with its lines of TAP; of other output the end, where runners put what matters. */
+function failures(output) {
   const lines = output.trimEnd().split('\n');
-  const cut = lines.length > 120 ? [`(${lines.length - 120} lines before)`] : [];
-  console.log([...cut, ...lines.slice(-120)].map((line) => `    ${line}`).join('\n'));
+  const blocks = [];
+  for (const [i, line] of lines.entries()) {
+    if (!/^\s*not ok /.test(line)) continue;
+    const end = lines.findIndex((other, j) => j > i && other.trim() === '...');
+    blocks.push(...lines.slice(i, end < 0 ? i + 30 : Math.min(end, i + 30)));
+  }
+  return blocks.length > 0 ? blocks.slice(0, 300) : lines.slice(-120);
 }
+
+const indented = (lines) => lines.map((line) => `    ${line}`).join('\n');
 
 /** The names of failed tests, again where the eye goes first; the last lines where there are no names. */
 function recall({ name, output = '' }) {
-  const lines = output.trimEnd().split('\n');
+  const lines = failures(output);
   const names = lines.filter((line) => /^\s*not ok /.test(line)).map((line) => line.trim());
-  console.log(`\nfailed: ${name}`);
-  console.log(
-    (names.length > 0 ? names : lines.slice(-20)).map((line) => `    ${line}`).join('\n'),
-  );
+  console.log(`\nfailed: ${name}\n${indented(names.length > 0 ? names : lines.slice(-20))}`);
 }
 
 async function runSuite(suite) {
@@ -30,7 +34,7 @@ async function runSuite(suite) {
   const note = result.note ? ` (${result.note})` : '';
   console.log(`${result.passed} passed, ${result.failed} failed, ${seconds} s${note}`);
   if (result.table) console.log(result.table);
-  if (result.failed > 0) show(result.output);
+  if (result.failed > 0) console.log(indented(failures(result.output ?? '')));
   return { name: suite.name, seconds, ...result };
 }
 
