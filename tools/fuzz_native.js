@@ -25,13 +25,14 @@ export async function buildFuzz() {
 }
 
 /** Runs one target; resolves to { name, runs, failed, output }. */
-async function fuzzOne(name, seconds) {
+async function fuzzOne(name, seconds, seed) {
   const found = join(root, 'build/fuzz-corpus', name);
   const problems = join(root, 'build/fuzz-problems', name);
   mkdirSync(found, { recursive: true });
   mkdirSync(problems, { recursive: true });
   const { code, output } = await run(join(root, `build/fuzz/tests/fuzz/fuzz_${name}`), [
     `-max_total_time=${Math.max(1, Math.round(seconds))}`,
+    `-seed=${seed}`,
     '-max_len=256',
     '-len_control=0',
     '-timeout=120',
@@ -63,14 +64,17 @@ async function inTurns(jobs, limit) {
   return results;
 }
 
-/** Fuzzes all targets for `seconds` of the processors' time in all. Resolves to a suite's result. */
-export async function fuzzNative(seconds) {
+/**
+ * Fuzzes all targets for `seconds` of the processors' time in all, from a seed of libFuzzer's; 0 is another
+ * one every time. Resolves to a suite's result.
+ */
+export async function fuzzNative(seconds, seed = 0) {
   if (!canFuzz()) return { passed: 0, failed: 0, note: 'skipped: libFuzzer needs clang' };
   await buildFuzz();
   const jobs = Object.entries(targets).map(
     ([name, part]) =>
       () =>
-        fuzzOne(name, seconds * part),
+        fuzzOne(name, seconds * part, seed),
   );
   const results = await inTurns(jobs, Math.max(1, cpus().length));
   const bad = results.filter(({ failed }) => failed);

@@ -145,6 +145,10 @@ void recreate(Input& in, KvCache& cache, Model& model) {
   if ((floats < 0x1p50 && floats > 0x1p30) || (c.capacity == 0 && heads > 0x1p10)) {
     return;  // more than a test should take, and less than what a system is sure to refuse
   }
+  const auto width = static_cast<double>(std::max(c.d_k, c.d_v));
+  if (floats <= 0x1p30 && heads * width > 0x1p12) {
+    return;  // the tokens that append() adds would be more than an arena makes
+  }
   if (KvCache::create(c, cache).ok()) {
     model = Model();
     model.c = cache.config();
