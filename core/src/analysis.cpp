@@ -164,9 +164,9 @@ Status row_entropy(TensorView<const float> weights, TensorView<float> out) noexc
     for (Index b = 0; b < wide.extent(1); ++b) {
       for (Index c = 0; c < wide.extent(2); ++c) {
         // Rows without elements have no address.
-        const float* row = wide.extent(3) > 0 ? wide.at(a, b, c) : nullptr;
-        *row_result(out, weights.rank, a, b, c) =
-            static_cast<float>(entropy_of(row, wide.extent(3)));
+        const double entropy =
+            wide.extent(3) > 0 ? entropy_of(wide.at(a, b, c), wide.extent(3)) : 0.0;
+        *row_result(out, weights.rank, a, b, c) = static_cast<float>(entropy);
       }
     }
   }

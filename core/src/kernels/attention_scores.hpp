@@ -103,7 +103,7 @@ template <class Isa>
   const V x = s / cap;
   const V most = V(16.0F);
   const V bounded = xsimd::select(x > -most, xsimd::select(x < most, x, most), -most);
-  return xsimd::select(x == x, cap * xsimd::tanh(bounded), x);
+  return xsimd::select(xsimd::isnan(x), x, cap * xsimd::tanh(bounded));
 }
 
 /// Everything that a plain call leaves out, for scores of keys that stand `distance` after the query:
