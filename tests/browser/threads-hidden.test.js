@@ -3,11 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import puppeteer from 'puppeteer-core';
 import { init } from 'qkv';
-import { isolation, launch, page } from '../js/support/chromium.js';
-import { root } from '../js/support/files.js';
-import { folder, serve } from '../js/support/server.js';
+import { launch, page } from '../js/support/chromium.js';
+import { serveBuilt } from '../js/support/pages.js';
 import { randomArray } from '../js/support/arrays.js';
-import { join } from 'node:path';
 
 /** Longer than all calls of a test take. */
 const patience = 60_000;
@@ -37,14 +35,7 @@ let browser;
 let expected;
 before(async () => {
   const routes = page('/page', script, { isolated: true });
-  const folders = {
-    '/dist/': folder(join(root, 'dist'), isolation),
-    '/support/': folder(join(root, 'tests/js/support'), isolation),
-  };
-  server = await serve((path) => {
-    const prefix = Object.keys(folders).find((name) => path.startsWith(name));
-    return prefix ? folders[prefix](path.slice(prefix.length)) : routes[path];
-  });
+  server = await serveBuilt(routes);
   // By this driver, because the other one tells every page that it is looked at.
   browser = await puppeteer.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',

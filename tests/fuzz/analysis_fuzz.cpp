@@ -136,17 +136,5 @@ void rollout_call(Input& in) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace qkv::fuzz;
-  Input input(data, size);
-  switch (input.in(0, 2)) {
-    case 0:
-      entropy_call(input);
-      break;
-    case 1:
-      statistics_call(input);
-      break;
-    default:
-      rollout_call(input);
-      break;
-  }
-  return 0;
+  return call_one_of({entropy_call, statistics_call, rollout_call}, data, size);
 }

@@ -9,7 +9,7 @@ import { wasmFile } from '../js/support/files.js';
 import { overPort } from '../js/support/workers.js';
 import { cases, textOf } from './support/faults.js';
 import { arraysOf, bitsOf, expectTyped } from './support/outcome.js';
-import { about, settings, watchdog } from './support/settings.js';
+import { about, countAnswers, settings, watchdog } from './support/settings.js';
 import { spoil } from './support/spoil.js';
 import { targets } from './support/targets.js';
 import { anything, make } from './support/values.js';
@@ -85,17 +85,8 @@ async function run({ target, faults }) {
 }
 
 test('any arguments: an answer or a typed error, and the worker goes on', async (t) => {
-  t.diagnostic(about(usual));
   const before = await engine.memory();
-  const counts = { refused: 0, answered: 0 };
-  await fc.assert(
-    fc.asyncProperty(cases, async (of) => {
-      watch.note(textOf(of));
-      counts[(await run(of)) ? 'refused' : 'answered'] += 1;
-    }),
-    settings(usual),
-  );
-  t.diagnostic(`${counts.refused} refused, ${counts.answered} answered`);
+  const counts = await countAnswers(t, { cases, textOf, watch, usual }, run);
   assert.ok(counts.answered > 0 && counts.refused > 0);
   assert.equal((await engine.memory()).handles, before.handles);
 });

@@ -3,7 +3,6 @@
 // float64.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import fc from 'fast-check';
 import { init } from 'qkv';
 import { problem } from '../js/support/arrays.js';
 import { expectClose } from '../js/support/check.js';
@@ -11,7 +10,7 @@ import { wasmFile } from '../js/support/files.js';
 import * as oracle from '../js/support/oracle.js';
 import { cases, textOf } from './support/faults.js';
 import { arraysOf, bitsOf, expectTyped } from './support/outcome.js';
-import { about, settings, watchdog } from './support/settings.js';
+import { countAnswers, watchdog } from './support/settings.js';
 import { spoil } from './support/spoil.js';
 import { targets } from './support/targets.js';
 import { World } from './support/world.js';
@@ -122,15 +121,6 @@ test('right arguments give right answers', async () => {
 });
 
 test('any arguments: a typed error or a right answer, and nothing else has changed', async (t) => {
-  t.diagnostic(about(usual));
-  const counts = { refused: 0, answered: 0 };
-  await fc.assert(
-    fc.asyncProperty(cases, async (of) => {
-      watch.note(textOf(of));
-      counts[(await run(of)) ? 'refused' : 'answered'] += 1;
-    }),
-    settings(usual),
-  );
-  t.diagnostic(`${counts.refused} refused, ${counts.answered} answered`);
+  const counts = await countAnswers(t, { cases, textOf, watch, usual }, run);
   assert.ok(counts.answered > counts.refused / 100, 'hardly anything was right');
 });

@@ -216,23 +216,6 @@ void learned_call(Input& in) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace qkv::fuzz;
-  Input input(data, size);
-  switch (input.in(0, 4)) {
-    case 0:
-      softmax_call(input);
-      break;
-    case 1:
-      norm_call(input);
-      break;
-    case 2:
-      activation_call(input);
-      break;
-    case 3:
-      embedding_call(input);
-      break;
-    default:
-      learned_call(input);
-      break;
-  }
-  return 0;
+  return call_one_of({softmax_call, norm_call, activation_call, embedding_call, learned_call}, data,
+                     size);
 }

@@ -111,4 +111,13 @@ class Input {
   Random random_{0};
 };
 
+/// A target made of calls: the first byte says which, and the call reads what follows. One that is listed
+/// twice comes twice as often.
+inline int call_one_of(std::initializer_list<void (*)(Input&)> calls, const std::uint8_t* data,
+                       std::size_t size) {
+  Input input(data, size);
+  input.pick(calls)(input);
+  return 0;
+}
+
 }  // namespace qkv::fuzz

@@ -433,17 +433,5 @@ void block_call(Input& in) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace qkv::fuzz;
-  Input input(data, size);
-  switch (input.in(0, 3)) {
-    case 0:
-      attention_call(input);
-      break;
-    case 1:
-      feed_forward_call(input);
-      break;
-    default:
-      block_call(input);
-      break;
-  }
-  return 0;
+  return call_one_of({attention_call, feed_forward_call, block_call, block_call}, data, size);
 }

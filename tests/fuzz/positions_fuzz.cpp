@@ -313,9 +313,7 @@ void xl_call(Input& in) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace qkv::fuzz;
-  constexpr void (*kCalls[])(Input&) = {sinusoid_call, blocks_call, matrix_call, rotary_call,
-                                        table_call,    alibi_call,  t5_call,     xl_call};
-  Input input(data, size);
-  kCalls[input.in(0, 7)](input);
-  return 0;
+  return call_one_of({sinusoid_call, blocks_call, matrix_call, rotary_call, table_call, alibi_call,
+                      t5_call, xl_call},
+                     data, size);
 }

@@ -1,12 +1,10 @@
 // npm run test:soak [minutes]: engines, threads and workers made, used in every way and given back, over and over,
 // in Node and in Chromium side by side; a line a minute, and at the end whether anything grew.
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { isolation, launch, page } from './support/chromium.js';
-import { root } from './support/files.js';
-import { folder, serve } from './support/server.js';
+import { launch, page } from './support/chromium.js';
+import { serveBuilt } from './support/pages.js';
 import { cycle } from './support/soak-cycle.js';
 
 const minutes = Number(process.argv[2] ?? 30);
@@ -45,14 +43,7 @@ const script = `
 
 async function chromiumHost() {
   const routes = page('/soak', script, { isolated: true });
-  const folders = {
-    '/dist/': folder(join(root, 'dist'), isolation),
-    '/support/': folder(join(root, 'tests/js/support'), isolation),
-  };
-  const server = await serve((path) => {
-    const prefix = Object.keys(folders).find((name) => path.startsWith(name));
-    return prefix ? folders[prefix](path.slice(prefix.length)) : routes[path];
-  });
+  const server = await serveBuilt(routes);
   const browser = await launch();
   const tab = await browser.newPage();
   await tab.goto(`${server.url}/soak`);

@@ -2,7 +2,7 @@
 // else.
 
 import { defaultPlaces } from 'qkv-default';
-import { describe, tagOf } from './foreign.js';
+import { describe, isResponse, tagOf } from './foreign.js';
 import { QkvError } from './error.js';
 import { nodeModule } from './node.js';
 import { relaxedProbe } from './probes.js';
@@ -125,9 +125,6 @@ const isModule = (value: unknown): value is WebAssembly.Module =>
   tagOf(value) === 'WebAssembly.Module';
 export const isAddress = (value: unknown): value is URL | string =>
   typeof value === 'string' || tagOf(value) === 'URL';
-
-const isResponse = (value: unknown): value is Response =>
-  typeof Response === 'function' && value instanceof Response;
 
 /** `own` if the package chose it and not the caller, who would call bytes "the given buffer". */
 async function compile(

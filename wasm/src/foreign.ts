@@ -47,6 +47,10 @@ export function tagOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice(8, -1);
 }
 
+/** Where there are responses at all. */
+export const isResponse = (value: unknown): value is Response =>
+  typeof Response === 'function' && value instanceof Response;
+
 const typeNames = new Map<unknown, string>([
   [null, 'null'],
   [undefined, 'undefined'],

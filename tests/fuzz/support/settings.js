@@ -2,6 +2,7 @@
 // because a call that never comes back lets no timer of its own thread fire.
 import { writeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
 
 const seed = Number(process.env.QKV_FUZZ_SEED ?? 20_260);
 const runs = process.env.QKV_FUZZ_RUNS;
@@ -15,6 +16,21 @@ export const settings = (usual) => ({
 
 export const about = (usual) =>
   `QKV_FUZZ_SEED=${seed} QKV_FUZZ_RUNS=${settings(usual).numRuns} (set them to run it again)`;
+
+/** Runs `judge` on many cases; how many were refused, which is when it answers true, and how many answered. */
+export async function countAnswers(t, { cases, textOf, watch, usual }, judge) {
+  t.diagnostic(about(usual));
+  const counts = { refused: 0, answered: 0 };
+  await fc.assert(
+    fc.asyncProperty(cases, async (of) => {
+      watch.note(textOf(of));
+      counts[(await judge(of)) ? 'refused' : 'answered'] += 1;
+    }),
+    settings(usual),
+  );
+  t.diagnostic(`${counts.refused} refused, ${counts.answered} answered`);
+  return counts;
+}
 
 const room = 1 << 16;
 const watch = `

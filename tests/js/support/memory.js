@@ -1,12 +1,10 @@
 // Ten thousand mixed calls in Node and in Chromium, and what the memory looks like every hundred of them.
-import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { init } from 'qkv';
 import { launch, page } from './chromium.js';
-import { root } from './files.js';
 import { mixedCalls } from './mixed-calls.js';
-import { folder, serve } from './server.js';
+import { serveBuilt } from './pages.js';
 
 export const calls = 10_000;
 export const every = 100;
@@ -60,11 +58,7 @@ export async function inChromium({ last = calls, change = '(engine) => engine' }
     report(null);
   `;
   const routes = page('/memory', script);
-  const folders = { '/dist/': join(root, 'dist'), '/support/': join(root, 'tests/js/support') };
-  const server = await serve((path) => {
-    const prefix = Object.keys(folders).find((name) => path.startsWith(name));
-    return prefix ? folder(folders[prefix])(path.slice(prefix.length)) : routes[path];
-  });
+  const server = await serveBuilt(routes);
   const browser = await launch();
   try {
     const tab = await browser.newPage();

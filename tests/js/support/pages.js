@@ -5,19 +5,21 @@ import { isolation, launch, page, reportOf } from './chromium.js';
 import { root } from './files.js';
 import { folder, serve } from './server.js';
 
-/**
- * Serves `routes` (path -> answer; more may be added later), dist/ at /dist and this folder at /support.
- * Resolves to { url, requests, run, look, refusal, close }.
- */
-export async function startPages(routes) {
+/** Serves `routes` (path -> answer; more may be added later), dist/ at /dist and this folder at /support. */
+export function serveBuilt(routes) {
   const folders = {
     '/dist/': folder(join(root, 'dist'), isolation),
     '/support/': folder(join(root, 'tests/js/support'), isolation),
   };
-  const server = await serve((path) => {
+  return serve((path) => {
     const prefix = Object.keys(folders).find((name) => path.startsWith(name));
     return prefix ? folders[prefix](path.slice(prefix.length)) : routes[path];
   });
+}
+
+/** serveBuilt() with a browser. Resolves to { url, requests, run, look, refusal, close }. */
+export async function startPages(routes) {
+  const server = await serveBuilt(routes);
   const browser = await launch();
   let pages = 0;
 

@@ -3,7 +3,9 @@
 import { QkvError } from '../error.js';
 import type { SentError } from './protocol.js';
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** What it says of itself. */
+export const textOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 /** What an error of the worker is here; what is not a QkvError there becomes one. */
 export function sendable(fn: string, error: unknown): SentError {

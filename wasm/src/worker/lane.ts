@@ -23,7 +23,7 @@ import {
   type Ready,
   type Reply,
 } from './protocol.js';
-import { receive } from './errors.js';
+import { receive, textOf } from './errors.js';
 import { remedy } from './spawn.js';
 
 /** Takes note of how many tokens a cache holds. */
@@ -230,8 +230,7 @@ export class Lane {
       post(this.#port, { [key]: this.#session, ...ask }, transfer);
     } catch (error) {
       this.#sent.delete(entry.id);
-      const why = error instanceof Error ? error.message : String(error);
-      const message = `${fn}: the arguments cannot be sent to a worker (${why}), expected plain ones`;
+      const message = `${fn}: the arguments cannot be sent to a worker (${textOf(error)}), expected plain ones`;
       entry.settle({ error: new QkvError('invalid_argument', message, { cause: error }) });
     }
   }

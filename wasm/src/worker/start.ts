@@ -8,6 +8,7 @@ import { QkvError } from '../error.js';
 import { identity } from '../identity.js';
 import type { InitOptions } from '../types.js';
 import type { AsyncInitOptions, WorkerPort } from '../worker_types.js';
+import { textOf } from './errors.js';
 import { Lane } from './lane.js';
 import { checkSignal, Pool } from './pool.js';
 import { movedTo, remedy, spawn, whereabouts } from './spawn.js';
@@ -78,10 +79,9 @@ function startLane(index: number, port: WorkerPort | undefined, moved?: URL): La
   try {
     return new Lane(index, spawn(moved), { owned: true, name: whereabouts() });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
     throw new QkvError(
       'load_failed',
-      `init: the worker (${whereabouts()}) could not be started (${why}), expected one that runs; ` +
+      `init: the worker (${whereabouts()}) could not be started (${textOf(error)}), expected one that runs; ` +
         remedy,
       { cause: error },
     );

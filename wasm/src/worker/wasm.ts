@@ -2,11 +2,10 @@
 // cannot be sent, becomes what it holds.
 
 import { QkvError } from '../error.js';
+import { isResponse } from '../foreign.js';
 import type { InitOptions } from '../types.js';
+import { textOf } from './errors.js';
 import { isPlain, type SentResponse } from './protocol.js';
-
-const isResponse = (value: unknown): value is Response =>
-  typeof Response === 'function' && value instanceof Response;
 
 const mark = 'qkv/response' satisfies keyof SentResponse;
 
@@ -27,8 +26,7 @@ async function contents(response: Response): Promise<SentResponse> {
   try {
     return { [mark]: { url, status, type, body: await response.arrayBuffer() } };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    const message = `init: ${url || 'the response'} could not be read (${why}), expected a .wasm`;
+    const message = `init: ${url || 'the response'} could not be read (${textOf(error)}), expected a .wasm`;
     throw new QkvError('load_failed', message, { cause: error });
   }
 }
@@ -40,8 +38,7 @@ export async function portable(options: InitOptions): Promise<InitOptions> {
   try {
     wasm = await options.wasm;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    const message = `init: the promised wasm could not be had (${why}), expected a Response`;
+    const message = `init: the promised wasm could not be had (${textOf(error)}), expected a Response`;
     throw new QkvError('load_failed', message, { cause: error });
   }
   if (typeof wasm === 'string') wasm = whole(wasm);
