@@ -21,6 +21,9 @@ export const toolchain = readToolchain();
 export const environment = {
   ...process.env,
   ...(toolchain.EM_CONFIG ? { EM_CONFIG: toolchain.EM_CONFIG } : {}),
+  // What they print is read. Many take the variable CI for a terminal that shows colours.
+  NO_COLOR: '1',
+  FORCE_COLOR: undefined,
 };
 
 /** The version, which has one home. */

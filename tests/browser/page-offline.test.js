@@ -144,6 +144,7 @@ offlineTest('a new build is there with the next visit, and kept in turn', async 
   assert.deepEqual(await buildOf(page), secondBuild);
   await until(page, async () => (await navigator.serviceWorker.ready).waiting);
   // The files of the first build are gone from the server; the tab that is still open has them all the same.
+  await old.bringToFront(); // a page that is not seen draws nothing
   await everyPanel(old);
   assert.deepEqual(await buildOf(old), firstBuild);
   await site.stop();

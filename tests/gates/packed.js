@@ -25,7 +25,10 @@ export async function installPacked() {
   const temporary = mkdtempSync(join(tmpdir(), 'qkv-consumer-'));
   const project = join(temporary, 'project');
   const write = (name, content) => writeFileSync(join(project, name), content);
-  const inProject = (command, ...args) => run(command, args, { cwd: project, encoding: 'utf8' });
+  // What they print is read: no colours, which many show where the variable CI is set.
+  const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined };
+  const inProject = (command, ...args) =>
+    run(command, args, { cwd: project, encoding: 'utf8', env });
   const { packed, file } = await pack(temporary);
   mkdirSync(project);
   write('package.json', JSON.stringify({ name: 'stranger', private: true, type: 'module' }));

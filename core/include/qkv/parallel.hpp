@@ -44,7 +44,9 @@ class ThreadPool {  // NOLINT(clang-analyzer-optin.performance.Padding): lines o
   /// Threads in all, whether they serve yet or not.
   [[nodiscard]] int threads() const noexcept { return threads_; }
 
-  /// Works for this pool until stop(). False at once if threads() - 1 others serve already.
+  /// Works for this pool until stop(). False at once if threads() - 1 others serve already. Its thread may
+  /// be ended from outside between calls, and the others go on without it; if it is ended in the middle of a
+  /// task, the caller waits for that task forever.
   bool serve() noexcept;
   /// Lets every serve() return, now and in future. Not while a call runs.
   void stop() noexcept;
