@@ -132,7 +132,7 @@ export function initialState(language: Language): State {
     rowMasked: 0,
     rowScale: null,
     rowMax: true,
-    curves: false,
+    curves: true,
     width: 64,
     divided: false,
     sample: 1,
