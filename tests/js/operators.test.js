@@ -273,3 +273,59 @@ describe('tables and statistics', () => {
     }
   });
 });
+
+describe('a tensor as `out`', () => {
+  const x = randomArray([2, 3, 5, 8], 1);
+  const gamma = randomArray([8], 2).data;
+  const calls = {
+    rotaryEmbedding: { offset: 7, interleaved: true },
+    layerNorm: { gamma, beta: gamma },
+    rmsNorm: { gamma, axis: -1 },
+    gelu: { approximate: 'tanh' },
+    softmax: { axis: 1, temperature: 0.5 },
+  };
+
+  for (const [name, options] of Object.entries(calls)) {
+    test(`of ${name} gets the bits that would be returned, from arrays and from tensors`, () => {
+      const expected = engine[name](x, options);
+      for (const given of [x, engine.tensor(x.shape, x.data)]) {
+        const out = engine.tensor(x.shape);
+        assert.equal(engine[name](given, { ...options, out }), undefined);
+        expectSame(out.view(), expected.data);
+        out.dispose();
+        given.dispose?.();
+      }
+    });
+
+    test(`of ${name} may be x itself`, () => {
+      const x1 = engine.tensor(x.shape, x.data);
+      assert.equal(engine[name](x1, { ...options, out: x1 }), undefined);
+      expectSame(x1.view(), engine[name](x, options).data);
+      x1.dispose();
+    });
+  }
+
+  test('of sinusoidalEncoding gets the table', () => {
+    const out = engine.tensor([6, 9]);
+    const options = { offset: 4, layout: 'concatenated' };
+    assert.equal(engine.sinusoidalEncoding(6, 9, { ...options, out }), undefined);
+    expectSame(out.view(), engine.sinusoidalEncoding(6, 9, options).data);
+    out.dispose();
+  });
+
+  test('costs no room for a result, however large', () => {
+    const shape = [1, 1, 4096, 64];
+    const [from, out] = [engine.tensor(shape), engine.tensor(shape)];
+    engine.rotaryEmbedding(from, { out });
+    const { heapBytes, usedBytes } = engine.memory();
+    for (const name of Object.keys(calls)) engine[name](from, { out });
+    assert.deepEqual(
+      [engine.memory().heapBytes, engine.memory().usedBytes],
+      [heapBytes, usedBytes],
+    );
+    engine.gelu(from);
+    assert.ok(engine.memory().usedBytes > usedBytes, 'which a result does take');
+    from.dispose();
+    out.dispose();
+  });
+});

@@ -57,6 +57,15 @@ interface AttentionOptions {
   rows?: readonly [start: number, end: number];
   out?: Tensor;
 }
+interface Destination {
+  out: Tensor;
+}
+interface LayerNormOptions {
+  gamma?: Float32Array;
+  beta?: Float32Array;
+  axis?: number;
+  epsilon?: number;
+}
 interface Alibi {
   readonly kind: 'alibi';
   readonly slopes?: Float32Array;
@@ -194,6 +203,11 @@ interface Qkv {
   sinusoidalEncoding(
     length: number,
     dModel: number,
+    options: { offset?: number; base?: number; layout?: Layout } & Destination,
+  ): void;
+  sinusoidalEncoding(
+    length: number,
+    dModel: number,
     options?: { offset?: number; base?: number; layout?: Layout },
   ): NdArray;
   sinusoidalShift(
@@ -201,6 +215,7 @@ interface Qkv {
     dModel: number,
     options?: { base?: number; form?: 'blocks' | 'dense'; layout?: Layout },
   ): NdArray;
+  rotaryEmbedding(x: ArrayInput, options: RotaryOptions & Destination): void;
   rotaryEmbedding(x: ArrayInput, options?: RotaryOptions): NdArray;
   alibiSlopes(numHeads: number): Float32Array;
   t5RelativeBias(
@@ -217,15 +232,13 @@ interface Qkv {
     length: number,
     options?: { offset?: number; outOfRange?: 'error' | 'clamp' },
   ): NdArray;
-  layerNorm(
-    x: ArrayInput,
-    options?: { gamma?: Float32Array; beta?: Float32Array; axis?: number; epsilon?: number },
-  ): NdArray;
-  rmsNorm(
-    x: ArrayInput,
-    options?: { gamma?: Float32Array; axis?: number; epsilon?: number },
-  ): NdArray;
+  layerNorm(x: ArrayInput, options: LayerNormOptions & Destination): void;
+  layerNorm(x: ArrayInput, options?: LayerNormOptions): NdArray;
+  rmsNorm(x: ArrayInput, options: Omit<LayerNormOptions, 'beta'> & Destination): void;
+  rmsNorm(x: ArrayInput, options?: Omit<LayerNormOptions, 'beta'>): NdArray;
+  gelu(x: ArrayInput, options: { approximate?: 'none' | 'tanh' } & Destination): void;
   gelu(x: ArrayInput, options?: { approximate?: 'none' | 'tanh' }): NdArray;
+  softmax(x: ArrayInput, options: { axis?: number; temperature?: number } & Destination): void;
   softmax(x: ArrayInput, options?: { axis?: number; temperature?: number }): NdArray;
   embedding(table: NdArray, ids: Int32Array): NdArray;
   entropy(weights: ArrayInput): NdArray;
@@ -295,6 +308,7 @@ export function uses(): unknown[] {
   const layer = engine.multiHeadAttention({ dModel: 8, numHeads: 2 }, { wqkv: q, wo: q });
   const forwarded = layer.forward(q, { context: tensor, causal: true, causalOffset: 1 });
   const written = layer.forward(q, { out: tensor });
+  const nothing: void = engine.softmax(q, { axis: 0, out: tensor });
   using held = engine.tensor([2, 3] as const, [1, 2, 3]);
   const error: Error = new QkvError('disposed', 'why', { cause: 1 });
   // An array of another library's making, read only all the way down.
@@ -309,13 +323,15 @@ export function uses(): unknown[] {
   extras.output;
   // @ts-expect-error: nor from a layer
   written.output;
+  // @ts-expect-error: nor from an operator
+  engine.rmsNorm(q, { out: tensor }).data;
   // @ts-expect-error: results are not to be written to
   forwarded.output.data = sure;
   // @ts-expect-error: nor is a shape
   held.shape[0] = 1;
   // @ts-expect-error: nor what the engine is
   engine.info.variant = 'simd';
-  return [perhaps, error, forwarded.lse, forwarded.entropy];
+  return [perhaps, error, forwarded.lse, forwarded.entropy, nothing];
 }
 
 export function misuses(): void {

@@ -63,6 +63,14 @@ type Arguments<A extends readonly unknown[]> = A['length'] extends Required<A>['
 type Async<F> = F extends (...args: infer A) => infer R
   ? (...args: Arguments<A>) => Promise<R>
   : never;
+/** The last of a function's overloads, which returns the result. */
+type Returning<F> = F extends (...args: infer A) => infer R ? (...args: A) => R : never;
+/** The options of the first, which takes `out`. */
+type Writing<F> = F extends { (...args: infer A): unknown; (...args: never): unknown }
+  ? A extends [...unknown[], infer O]
+    ? O
+    : never
+  : never;
 
 // Every operator has the parameters of the main thread's, and promises what that returns.
 type Operators = Exclude<
@@ -71,9 +79,22 @@ type Operators = Exclude<
   | ('tensor' | 'kvCache' | 'multiHeadAttention' | 'transformerBlock')
 >;
 type Differ = {
-  [K in Operators]: Same<worker.AsyncQkv[K], Async<main.Qkv[K]>> extends true ? never : K;
+  [K in Operators]: Same<Returning<worker.AsyncQkv[K]>, Async<main.Qkv[K]>> extends true
+    ? never
+    : K;
 }[Operators];
 same<Same<Differ, never>>('same');
+type Written =
+  'sinusoidalEncoding' | 'rotaryEmbedding' | 'layerNorm' | 'rmsNorm' | 'gelu' | 'softmax';
+type WriteOtherwise = {
+  [K in Written]: Same<
+    Own<Writing<worker.AsyncQkv[K]>>,
+    Flat<InWorker<Writing<main.Qkv[K]>>>
+  > extends true
+    ? never
+    : K;
+}[Written];
+same<Same<WriteOtherwise, never>>('same');
 same<Same<ReturnType<worker.AsyncQkv['memory']>, Promise<ReturnType<main.Qkv['memory']>>>>('same');
 
 // What makes handles takes the same, and where to make it.
@@ -112,6 +133,7 @@ export async function uses(): Promise<unknown[]> {
   );
   const { lse } = await layer.forward(x, { context: tensor, signal });
   const written = await layer.forward(x, { out: tensor });
+  const nothing: void = await engine.softmax(x, { axis: 0, out: tensor, signal });
   await using held = await engine.tensor([2], [1, 2], { worker: 0, signal });
   const slopes: Float32Array = await engine.alibiSlopes(8, { signal });
   const { entropy } = await engine.headStatistics(tensor, { signal });
@@ -130,7 +152,7 @@ export async function uses(): Promise<unknown[]> {
   held.view();
   // @ts-expect-error: the length is not to be written to
   cache.length = 1;
-  return [output.data, lse, slopes, entropy.data, error];
+  return [output.data, lse, slopes, entropy.data, error, nothing];
 }
 
 export function misuses(): void {
@@ -138,6 +160,8 @@ export function misuses(): void {
   engine.gelu(x).data;
   // @ts-expect-error: a tensor of the main thread
   void engine.gelu(mainTensor);
+  // @ts-expect-error: nor to write to
+  void engine.gelu(x, { out: mainTensor });
   // @ts-expect-error: nor as out
   void engine.attention(x, x, x, { out: mainTensor });
   // @ts-expect-error: a misspelt option

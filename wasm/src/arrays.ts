@@ -17,9 +17,16 @@ import type { ArrayName, Operator } from './descriptor.js';
 import type { Engine } from './engine.js';
 import { QkvError } from './error.js';
 import { takeOptions } from './foreign.js';
-import type { ArrayInput, NdArray, Qkv } from './types.js';
-
-type NormOptions = NonNullable<Parameters<Qkv['layerNorm']>[1]>;
+import { checkOut, type To } from './out.js';
+import type {
+  ArrayInput,
+  GeluOptions,
+  LayerNormOptions,
+  NdArray,
+  Qkv,
+  RmsNormOptions,
+  SoftmaxOptions,
+} from './types.js';
 
 /** [rows, columns] when an operator works on the last axes and does not care about the others. */
 const asMatrix = (shape: readonly number[], axis: number): readonly [number, number] => [
@@ -38,7 +45,7 @@ function norm(
   engine: Engine,
   fn: 'layerNorm' | 'rmsNorm',
   given: ArrayInput,
-  options: NormOptions,
+  options: To<LayerNormOptions>,
 ): NdArray {
   const x = checkArray(fn, 'x', given);
   const { axis = -1, epsilon = 1e-5 } = options;
@@ -49,54 +56,42 @@ function norm(
   call.input('x', x, [rows, columns]);
   call.input('gamma', checkVector(fn, 'gamma', options.gamma, columns));
   call.input('beta', checkVector(fn, 'beta', options.beta, columns));
-  const { data } = call.result(fn, [rows, columns], { axis: -1, epsilon });
-  return { data, shape: x.shape };
+  const out = checkOut(fn, options.out, x.shape);
+  return call.result(fn, [rows, columns], { axis: -1, epsilon }, { as: x.shape, out });
 }
 
-export function layerNorm(engine: Engine, x: ArrayInput, options: NormOptions): NdArray {
+export function layerNorm(engine: Engine, x: ArrayInput, options: To<LayerNormOptions>): NdArray {
   engine.raw('layerNorm');
-  const names = ['gamma', 'beta', 'axis', 'epsilon'];
+  const names = ['gamma', 'beta', 'axis', 'epsilon', 'out'];
   return norm(engine, 'layerNorm', x, takeOptions('layerNorm', 'options', options, names));
 }
 
-export function rmsNorm(
-  engine: Engine,
-  x: ArrayInput,
-  options: Omit<NormOptions, 'beta'>,
-): NdArray {
+export function rmsNorm(engine: Engine, x: ArrayInput, options: To<RmsNormOptions>): NdArray {
   engine.raw('rmsNorm');
-  const names = ['gamma', 'axis', 'epsilon'];
+  const names = ['gamma', 'axis', 'epsilon', 'out'];
   return norm(engine, 'rmsNorm', x, takeOptions('rmsNorm', 'options', options, names));
 }
 
-export function gelu(
-  engine: Engine,
-  given: ArrayInput,
-  options: NonNullable<Parameters<Qkv['gelu']>[1]>,
-): NdArray {
+export function gelu(engine: Engine, given: ArrayInput, options: To<GeluOptions>): NdArray {
   const fn = 'gelu';
   engine.raw(fn);
-  const { approximate = 'none' } = takeOptions(fn, 'options', options, ['approximate']);
+  const taken = takeOptions(fn, 'options', options, ['approximate', 'out']);
+  const { approximate = 'none' } = taken;
   checkChoice(fn, 'approximate', approximate, ['none', 'tanh']);
   const x = checkArray(fn, 'x', given);
   const call = new Call(engine, fn);
   const size = [sizeOf(x.shape)];
   call.input('x', x, size);
-  const { data } = call.result(fn, size, { activation: approximate === 'tanh' ? 1 : 0 });
-  return { data, shape: x.shape };
+  const out = checkOut(fn, taken.out, x.shape);
+  const activation = approximate === 'tanh' ? 1 : 0;
+  return call.result(fn, size, { activation }, { as: x.shape, out });
 }
 
-export function softmax(
-  engine: Engine,
-  given: ArrayInput,
-  options: NonNullable<Parameters<Qkv['softmax']>[1]>,
-): NdArray {
+export function softmax(engine: Engine, given: ArrayInput, options: To<SoftmaxOptions>): NdArray {
   const fn = 'softmax';
   engine.raw(fn);
-  const { axis = -1, temperature = 1 } = takeOptions(fn, 'options', options, [
-    'axis',
-    'temperature',
-  ]);
+  const taken = takeOptions(fn, 'options', options, ['axis', 'temperature', 'out']);
+  const { axis = -1, temperature = 1 } = taken;
   const x = checkArray(fn, 'x', given);
   const from = checkAxis(fn, x.shape, axis);
   checkNumber(fn, 'temperature', temperature);
@@ -105,8 +100,8 @@ export function softmax(
   const shape = parts.map(sizeOf);
   const call = new Call(engine, fn);
   call.input('x', x, shape);
-  const { data } = call.result(fn, shape, { axis: 1, temperature });
-  return { data, shape: x.shape };
+  const out = checkOut(fn, taken.out, x.shape);
+  return call.result(fn, shape, { axis: 1, temperature }, { as: x.shape, out });
 }
 
 /** A table of rows. */

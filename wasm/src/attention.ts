@@ -4,7 +4,8 @@ import { checkArray } from './check.js';
 import type { Engine } from './engine.js';
 import { takeOptions } from './foreign.js';
 import { checkHeads, coreShape } from './heads.js';
-import { CheckedOptions, checkOut, optionNames } from './options.js';
+import { CheckedOptions, optionNames } from './options.js';
+import { checkOut } from './out.js';
 import { alibiSlopes } from './relative.js';
 import type { ArrayInput, AttentionOptions, AttentionResult } from './types.js';
 

@@ -121,11 +121,21 @@ export class Call {
     if (raw._run(operatorIndex[operator]) !== 0) throw engine.lastError(fn);
   }
 
-  /** Calls an operator whose only output is `out`, of this shape, and copies it. */
-  result(operator: Operator, shape: readonly number[], numbers: Numbers): NdArray {
-    this.output('out', shape);
+  /**
+   * Calls an operator whose only output is `out`, of this shape. Copies it, and says that it has the shape
+   * `as`, unless it goes to a tensor.
+   */
+  result(
+    operator: Operator,
+    shape: readonly number[],
+    numbers: Numbers,
+    { as = shape, out }: { as?: readonly number[]; out?: WasmTensor | undefined } = {},
+  ): NdArray {
+    if (out) this.tensor('out', out, shape);
+    else this.output('out', shape);
     this.run(operator, numbers);
-    return { data: this.read('out'), shape };
+    // With `out` there is nothing to return; the overloads of Qkv say so to the caller.
+    return out ? (undefined as unknown as NdArray) : { data: this.read('out'), shape: as };
   }
 
   /** The handle that the operator made. */

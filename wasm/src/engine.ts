@@ -24,6 +24,7 @@ import { operatorIndex, writeDescriptor } from './descriptor.js';
 import { QkvError, type QkvErrorCode } from './error.js';
 import { bufferOf, isInt32Array, isUint8Array, kindOf } from './foreign.js';
 import { createLayer } from './layer.js';
+import type { To } from './out.js';
 import { sinusoidalEncoding, sinusoidalShift } from './positional.js';
 import { alibiSlopes, t5RelativeBias, transformerXlBias } from './relative.js';
 import { rotaryEmbedding } from './rotary.js';
@@ -34,13 +35,18 @@ import type {
   AttentionOptions,
   AttentionResult,
   EngineInfo,
+  GeluOptions,
   KvCache,
+  LayerNormOptions,
   MultiHeadAttention,
   MultiHeadAttentionConfig,
   MultiHeadAttentionWeights,
   NdArray,
   Qkv,
+  RmsNormOptions,
   RotaryOptions,
+  SinusoidalOptions,
+  SoftmaxOptions,
   Tensor,
   TransformerBlock,
   TransformerBlockConfig,
@@ -193,11 +199,7 @@ export class Engine implements Qkv {
     return createBlock(this, config, weights);
   }
 
-  sinusoidalEncoding(
-    length: number,
-    dModel: number,
-    options: Parameters<Qkv['sinusoidalEncoding']>[2] = {},
-  ): NdArray {
+  sinusoidalEncoding(length: number, dModel: number, options: To<SinusoidalOptions> = {}): NdArray {
     return sinusoidalEncoding(this, length, dModel, options);
   }
 
@@ -209,7 +211,7 @@ export class Engine implements Qkv {
     return sinusoidalShift(this, k, dModel, options);
   }
 
-  rotaryEmbedding(x: ArrayInput, options: RotaryOptions = {}): NdArray {
+  rotaryEmbedding(x: ArrayInput, options: To<RotaryOptions> = {}): NdArray {
     return rotaryEmbedding(this, x, options);
   }
 
@@ -238,19 +240,19 @@ export class Engine implements Qkv {
     return learnedEncoding(this, table, length, options);
   }
 
-  layerNorm(x: ArrayInput, options: Parameters<Qkv['layerNorm']>[1] = {}): NdArray {
+  layerNorm(x: ArrayInput, options: To<LayerNormOptions> = {}): NdArray {
     return layerNorm(this, x, options);
   }
 
-  rmsNorm(x: ArrayInput, options: Parameters<Qkv['rmsNorm']>[1] = {}): NdArray {
+  rmsNorm(x: ArrayInput, options: To<RmsNormOptions> = {}): NdArray {
     return rmsNorm(this, x, options);
   }
 
-  gelu(x: ArrayInput, options: Parameters<Qkv['gelu']>[1] = {}): NdArray {
+  gelu(x: ArrayInput, options: To<GeluOptions> = {}): NdArray {
     return gelu(this, x, options);
   }
 
-  softmax(x: ArrayInput, options: Parameters<Qkv['softmax']>[1] = {}): NdArray {
+  softmax(x: ArrayInput, options: To<SoftmaxOptions> = {}): NdArray {
     return softmax(this, x, options);
   }
 

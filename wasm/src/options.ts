@@ -12,7 +12,6 @@ import {
   checkVector,
   type Input,
   mostInt,
-  shapeText,
 } from './check.js';
 import type { Numbers } from './descriptor.js';
 import { QkvError } from './error.js';
@@ -26,7 +25,6 @@ import {
   reading,
   takeOptions,
 } from './foreign.js';
-import { isTensor, type WasmTensor } from './tensor.js';
 import type { Alibi, AttentionExtras, AttentionOptions, NdArray } from './types.js';
 
 export const optionNames = [
@@ -240,23 +238,4 @@ export class CheckedOptions {
       ...(returnEntropy ? [{ name: 'entropy' as const, shape: column }] : []),
     ];
   }
-}
-
-/** The caller's tensor for the output, of exactly this shape. That it is no input the core sees by itself. */
-export function checkOut(
-  fn: string,
-  out: unknown,
-  shape: readonly number[],
-): WasmTensor | undefined {
-  if (out === undefined) return undefined;
-  if (!isTensor(out)) {
-    throw new QkvError('invalid_argument', `${fn}: out is ${describe(out)}, expected a Tensor`);
-  }
-  if (out.shape.length !== shape.length || out.shape.some((extent, i) => extent !== shape[i])) {
-    throw new QkvError(
-      'shape_mismatch',
-      `${fn}: out is ${shapeText(out.shape)}, expected ${shapeText(shape)}`,
-    );
-  }
-  return out;
 }

@@ -3,22 +3,22 @@ import { checkChoice, checkInteger, checkNumber, mostInt } from './check.js';
 import type { Engine } from './engine.js';
 import { QkvError } from './error.js';
 import { takeOptions } from './foreign.js';
-import type { NdArray, Qkv } from './types.js';
+import { checkOut, type To } from './out.js';
+import type { NdArray, Qkv, SinusoidalOptions } from './types.js';
 
 const layouts = ['interleaved', 'concatenated'];
 
-type EncodingOptions = NonNullable<Parameters<Qkv['sinusoidalEncoding']>[2]>;
 type ShiftOptions = NonNullable<Parameters<Qkv['sinusoidalShift']>[2]>;
 
 export function sinusoidalEncoding(
   engine: Engine,
   length: number,
   dModel: number,
-  options: EncodingOptions,
+  options: To<SinusoidalOptions>,
 ): NdArray {
   const fn = 'sinusoidalEncoding';
   engine.raw(fn);
-  const taken = takeOptions(fn, 'options', options, ['offset', 'base', 'layout']);
+  const taken = takeOptions(fn, 'options', options, ['offset', 'base', 'layout', 'out']);
   const { offset = 0, base = 10000, layout = 'interleaved' } = taken;
   checkInteger(fn, 'length', length, 0, mostInt);
   checkInteger(fn, 'dModel', dModel, 1, mostInt);
@@ -26,9 +26,9 @@ export function sinusoidalEncoding(
   checkNumber(fn, 'base', base);
   checkChoice(fn, 'layout', layout, layouts);
   const concatenated = layout === 'concatenated' ? 1 : 0;
-  return new Call(engine, fn).result('sinusoidalEncoding', [length, dModel], {
-    ...{ offset, base, concatenated },
-  });
+  const shape = [length, dModel];
+  const out = checkOut(fn, taken.out, shape);
+  return new Call(engine, fn).result(fn, shape, { offset, base, concatenated }, { out });
 }
 
 export function sinusoidalShift(

@@ -14,6 +14,7 @@ import type { Numbers } from './descriptor.js';
 import type { Engine } from './engine.js';
 import { isInt32Array, isRecord, lengthOf, reading, takeOptions } from './foreign.js';
 import { coreShape, headsShape } from './heads.js';
+import { checkOut, type To } from './out.js';
 import type { ArrayInput, NdArray, RotaryOptions } from './types.js';
 
 const optionNames = [
@@ -108,12 +109,12 @@ function takeScaling(
 export function rotaryEmbedding(
   engine: Engine,
   given: ArrayInput,
-  givenOptions: RotaryOptions,
+  givenOptions: To<RotaryOptions>,
 ): NdArray {
   const fn = 'rotaryEmbedding';
   engine.raw(fn);
   const x = checkArray(fn, 'x', given);
-  const options = takeOptions(fn, 'options', givenOptions, optionNames);
+  const { out: to, ...options } = takeOptions(fn, 'options', givenOptions, [...optionNames, 'out']);
   const { numHeads } = options;
   if (numHeads !== undefined) checkInteger(fn, 'numHeads', numHeads, 1, mostInt);
   const form = headsShape(fn, x, numHeads, 'numHeads');
@@ -121,9 +122,7 @@ export function rotaryEmbedding(
   const call = new Call(engine, fn);
   call.input('x', x, coreShape(form));
   rotary.announce(call);
-  const { data } = call.result('rotaryEmbedding', coreShape(form), {
-    ...rotary.numbers(),
-    numHeads: form.heads,
-  });
-  return { data, shape: x.shape };
+  const out = checkOut(fn, to, x.shape);
+  const numbers = { ...rotary.numbers(), numHeads: form.heads };
+  return call.result('rotaryEmbedding', coreShape(form), numbers, { as: x.shape, out });
 }

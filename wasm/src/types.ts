@@ -472,6 +472,52 @@ export interface TransformerBlock {
   [Symbol.dispose](): void;
 }
 
+/** How {@link Qkv.sinusoidalEncoding} computes. */
+export interface SinusoidalOptions {
+  /** The first position. Default 0. */
+  offset?: number;
+  /** Wavelengths run from 2 pi to 2 pi base. Finite, >= 1. Default 10000. */
+  base?: number;
+  /** sin, cos, sin, cos, ... or all sines first. Default `'interleaved'`. */
+  layout?: 'interleaved' | 'concatenated';
+}
+
+/** How {@link Qkv.rmsNorm} computes. */
+export interface RmsNormOptions {
+  /** Factors, n of them. Default 1. */
+  gamma?: Float32Array;
+  /** First normalised axis; negative counts from the end. Default -1. */
+  axis?: number;
+  /** Inside the root. Finite, >= 0. Default 1e-5. */
+  epsilon?: number;
+}
+
+/** How {@link Qkv.layerNorm} computes. */
+export interface LayerNormOptions extends RmsNormOptions {
+  /** Terms, n of them. Default 0. */
+  beta?: Float32Array;
+}
+
+/** How {@link Qkv.gelu} computes. */
+export interface GeluOptions {
+  /** The tanh formula, or not. Default `'none'`. */
+  approximate?: 'none' | 'tanh';
+}
+
+/** How {@link Qkv.softmax} computes. */
+export interface SoftmaxOptions {
+  /** The axis whose elements sum to 1; negative counts from the end. Default -1. */
+  axis?: number;
+  /** Elements are divided by it first: towards 0 the largest takes all. At least 1.18e-38. Default 1. */
+  temperature?: number;
+}
+
+/** Where a result goes, instead of to a new array. Nothing is copied then, and nothing is returned. */
+export interface Destination {
+  /** A tensor of the shape of the result. It may be x itself. */
+  out: Tensor;
+}
+
 /**
  * An engine: one WebAssembly instance. Get it from {@link init}. Once it is disposed, every function but
  * `dispose()` throws a {@link QkvError} `disposed`; where memory runs out, `out_of_memory`, and the engine
@@ -602,15 +648,10 @@ export interface Qkv {
   sinusoidalEncoding(
     length: number,
     dModel: number,
-    options?: {
-      /** The first position. Default 0. */
-      offset?: number;
-      /** Wavelengths run from 2 pi to 2 pi base. Finite, >= 1. Default 10000. */
-      base?: number;
-      /** sin, cos, sin, cos, ... or all sines first. Default `'interleaved'`. */
-      layout?: 'interleaved' | 'concatenated';
-    },
-  ): NdArray;
+    options: SinusoidalOptions & Destination,
+  ): void;
+  /** The same, and returns the result as a new array. */
+  sinusoidalEncoding(length: number, dModel: number, options?: SinusoidalOptions): NdArray;
 
   /**
    * The rotations M_k with PE(p + k) = M_k PE(p) for every p: one 2x2 block for each frequency, acting on
@@ -658,6 +699,8 @@ export interface Qkv {
    * `shape_mismatch`, `out_of_range` (rotaryDim odd or above d, a position beyond 2^20 or outside the
    * table), `out_of_memory`, `disposed`
    */
+  rotaryEmbedding(x: ArrayInput, options: RotaryOptions & Destination): void;
+  /** The same, and returns the result as a new array. */
   rotaryEmbedding(x: ArrayInput, options?: RotaryOptions): NdArray;
 
   /**
@@ -742,19 +785,9 @@ export interface Qkv {
    * @throws {@link QkvError} `invalid_argument` (a type, epsilon not finite or negative), `shape_mismatch`
    * (gamma or beta), `out_of_range` (axis outside [-rank, rank)), `out_of_memory`, `disposed`
    */
-  layerNorm(
-    x: ArrayInput,
-    options?: {
-      /** Factors, n of them. Default 1. */
-      gamma?: Float32Array;
-      /** Terms, n of them. Default 0. */
-      beta?: Float32Array;
-      /** First normalised axis; negative counts from the end. Default -1. */
-      axis?: number;
-      /** Inside the root. Finite, >= 0. Default 1e-5. */
-      epsilon?: number;
-    },
-  ): NdArray;
+  layerNorm(x: ArrayInput, options: LayerNormOptions & Destination): void;
+  /** The same, and returns the result as a new array. */
+  layerNorm(x: ArrayInput, options?: LayerNormOptions): NdArray;
 
   /**
    * RMS normalisation (Zhang & Sennrich 2019; ONNX RMSNormalization-23) over the same axes:
@@ -766,17 +799,9 @@ export interface Qkv {
    *
    * @throws {@link QkvError} as `layerNorm`
    */
-  rmsNorm(
-    x: ArrayInput,
-    options?: {
-      /** Factors, n of them. Default 1. */
-      gamma?: Float32Array;
-      /** First normalised axis; negative counts from the end. Default -1. */
-      axis?: number;
-      /** Inside the root. Finite, >= 0. Default 1e-5. */
-      epsilon?: number;
-    },
-  ): NdArray;
+  rmsNorm(x: ArrayInput, options: RmsNormOptions & Destination): void;
+  /** The same, and returns the result as a new array. */
+  rmsNorm(x: ArrayInput, options?: RmsNormOptions): NdArray;
 
   /**
    * x Phi(x) = x / 2 (1 + erf(x / sqrt(2))), or by the formula
@@ -788,13 +813,9 @@ export interface Qkv {
    *
    * @throws {@link QkvError} `invalid_argument`, `out_of_memory`, `disposed`
    */
-  gelu(
-    x: ArrayInput,
-    options?: {
-      /** The tanh formula, or not. Default `'none'`. */
-      approximate?: 'none' | 'tanh';
-    },
-  ): NdArray;
+  gelu(x: ArrayInput, options: GeluOptions & Destination): void;
+  /** The same, and returns the result as a new array. */
+  gelu(x: ArrayInput, options?: GeluOptions): NdArray;
 
   /**
    * Softmax over the n elements of one axis (ONNX Softmax-13, with a temperature); the result has the shape
@@ -809,15 +830,9 @@ export interface Qkv {
    * @throws {@link QkvError} `invalid_argument` (a type, a temperature that is not finite or below 1.18e-38),
    * `shape_mismatch` (no axis), `out_of_range` (axis outside [-rank, rank)), `out_of_memory`, `disposed`
    */
-  softmax(
-    x: ArrayInput,
-    options?: {
-      /** The axis whose elements sum to 1; negative counts from the end. Default -1. */
-      axis?: number;
-      /** Elements are divided by it first: towards 0 the largest takes all. At least 1.18e-38. Default 1. */
-      temperature?: number;
-    },
-  ): NdArray;
+  softmax(x: ArrayInput, options: SoftmaxOptions & Destination): void;
+  /** The same, and returns the result as a new array. */
+  softmax(x: ArrayInput, options?: SoftmaxOptions): NdArray;
 
   /**
    * Token embedding: row ids[i] of `table` [vocabulary, dModel] for each i, bit for bit, as

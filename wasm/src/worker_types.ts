@@ -206,6 +206,12 @@ export type AsyncOptions<
   I extends 1 | 2 | 3,
 > = Extract<Parameters<Qkv[Name]>[I], object> & CallOptions;
 
+/** Where a result goes, instead of to a new array. Nothing comes back then. */
+export interface AsyncDestination {
+  /** A tensor of the shape of the result. It may be x itself. */
+  out: AsyncTensor;
+}
+
 /**
  * Engines in workers. Get it from {@link init}. A call on plain arrays goes to a worker that is idle, or to the
  * first that becomes so; those with a tensor, cache, layer or block go to the worker it lives in, and come
@@ -275,7 +281,13 @@ export interface AsyncQkv {
     options?: PlaceOptions,
   ): Promise<AsyncTransformerBlock>;
 
-  /** What {@link Qkv.sinusoidalEncoding} does. */
+  /** What {@link Qkv.sinusoidalEncoding} does; writes the result to `out`. */
+  sinusoidalEncoding(
+    length: number,
+    dModel: number,
+    options: AsyncOptions<'sinusoidalEncoding', 2> & AsyncDestination,
+  ): Promise<void>;
+  /** The same, and returns the result as a new array. */
   sinusoidalEncoding(
     length: number,
     dModel: number,
@@ -287,7 +299,12 @@ export interface AsyncQkv {
     dModel: number,
     options?: AsyncOptions<'sinusoidalShift', 2>,
   ): Promise<NdArray>;
-  /** What {@link Qkv.rotaryEmbedding} does. */
+  /** What {@link Qkv.rotaryEmbedding} does; writes the result to `out`. */
+  rotaryEmbedding(
+    x: AsyncArrayInput,
+    options: RotaryOptions & CallOptions & AsyncDestination,
+  ): Promise<void>;
+  /** The same, and returns the result as a new array. */
   rotaryEmbedding(x: AsyncArrayInput, options?: RotaryOptions & CallOptions): Promise<NdArray>;
   /** What {@link Qkv.alibiSlopes} does. */
   alibiSlopes(numHeads: number, options?: CallOptions): Promise<Float32Array>;
@@ -311,13 +328,30 @@ export interface AsyncQkv {
     length: number,
     options?: AsyncOptions<'learnedEncoding', 2>,
   ): Promise<NdArray>;
-  /** What {@link Qkv.layerNorm} does. */
+  /** What {@link Qkv.layerNorm} does; writes the result to `out`. */
+  layerNorm(
+    x: AsyncArrayInput,
+    options: AsyncOptions<'layerNorm', 1> & AsyncDestination,
+  ): Promise<void>;
+  /** The same, and returns the result as a new array. */
   layerNorm(x: AsyncArrayInput, options?: AsyncOptions<'layerNorm', 1>): Promise<NdArray>;
-  /** What {@link Qkv.rmsNorm} does. */
+  /** What {@link Qkv.rmsNorm} does; writes the result to `out`. */
+  rmsNorm(
+    x: AsyncArrayInput,
+    options: AsyncOptions<'rmsNorm', 1> & AsyncDestination,
+  ): Promise<void>;
+  /** The same, and returns the result as a new array. */
   rmsNorm(x: AsyncArrayInput, options?: AsyncOptions<'rmsNorm', 1>): Promise<NdArray>;
-  /** What {@link Qkv.gelu} does. */
+  /** What {@link Qkv.gelu} does; writes the result to `out`. */
+  gelu(x: AsyncArrayInput, options: AsyncOptions<'gelu', 1> & AsyncDestination): Promise<void>;
+  /** The same, and returns the result as a new array. */
   gelu(x: AsyncArrayInput, options?: AsyncOptions<'gelu', 1>): Promise<NdArray>;
-  /** What {@link Qkv.softmax} does. */
+  /** What {@link Qkv.softmax} does; writes the result to `out`. */
+  softmax(
+    x: AsyncArrayInput,
+    options: AsyncOptions<'softmax', 1> & AsyncDestination,
+  ): Promise<void>;
+  /** The same, and returns the result as a new array. */
   softmax(x: AsyncArrayInput, options?: AsyncOptions<'softmax', 1>): Promise<NdArray>;
   /** What {@link Qkv.embedding} does. */
   embedding(table: NdArray, ids: Int32Array, options?: CallOptions): Promise<NdArray>;

@@ -26,6 +26,17 @@ export function qkv(variant, threads = 1) {
   };
   const tensor = ({ data, shape }) => library.tensor(shape, data);
 
+  /** A result that stays where the next call reads it, and one that is copied to a new array. */
+  const written = (shape, given, call) => {
+    const out = library.tensor(shape);
+    let last;
+    const way = (to) => [given, to].filter(Boolean).join(', ');
+    return [
+      { way: way('tensor out'), run: () => call({ out }), output: () => out.view().slice() },
+      { way: way('array out'), run: () => (last = call({})), output: () => last.data },
+    ];
+  };
+
   const makers = {
     attention({ causal }, { q, k, v }) {
       const out = library.tensor(q.shape);
@@ -84,38 +95,25 @@ export function qkv(variant, threads = 1) {
 
     ...Object.fromEntries(
       Object.entries({
-        softmax: (x) => library.softmax(x),
-        gelu: (x) => library.gelu(x),
-        layernorm: (x, { gamma, beta }) =>
-          library.layerNorm(x, { gamma: gamma.data, beta: beta.data }),
-        rmsnorm: (x, { gamma }) => library.rmsNorm(x, { gamma: gamma.data }),
-        rotary: (x) => library.rotaryEmbedding(x),
-      }).map(([op, call]) => [
+        softmax: ['softmax'],
+        gelu: ['gelu'],
+        layernorm: ['layerNorm', ({ gamma, beta }) => ({ gamma: gamma.data, beta: beta.data })],
+        rmsnorm: ['rmsNorm', ({ gamma }) => ({ gamma: gamma.data })],
+        rotary: ['rotaryEmbedding'],
+      }).map(([op, [name, optionsOf = () => ({})]]) => [
         op,
         (_, inputs) => {
           const x = tensor(inputs.x);
-          let last;
-          return [
-            {
-              way: 'tensor in, array out',
-              run: () => (last = call(x, inputs)),
-              output: () => last.data,
-            },
-          ];
+          const options = optionsOf(inputs);
+          return written(inputs.x.shape, 'tensor in', (to) =>
+            library[name](x, { ...options, ...to }),
+          );
         },
       ]),
     ),
 
-    sinusoidal({ rows, width }) {
-      let last;
-      return [
-        {
-          way: 'array out',
-          run: () => (last = library.sinusoidalEncoding(rows, width)),
-          output: () => last.data,
-        },
-      ];
-    },
+    sinusoidal: ({ rows, width }) =>
+      written([rows, width], '', (to) => library.sinusoidalEncoding(rows, width, to)),
 
     // What asking for more costs. Outputs of all of these are the same.
     extras(_, { q, k, v }) {

@@ -23,15 +23,15 @@ const rotary = ['offset', 'positions', 'base', 'rotaryDim', 'interleaved', 'scal
 const known = {
   attention: [...scores, 'numHeads', 'numKvHeads'],
   forward: [...scores, 'context'],
-  rotaryEmbedding: [...rotary, 'numHeads'],
-  sinusoidalEncoding: ['offset', 'base', 'layout'],
+  rotaryEmbedding: [...rotary, 'numHeads', 'out'],
+  sinusoidalEncoding: ['offset', 'base', 'layout', 'out'],
   sinusoidalShift: ['base', 'form', 'layout'],
   learnedEncoding: ['offset', 'outOfRange'],
   t5RelativeBias: ['bidirectional', 'maxDistance', 'offset'],
-  layerNorm: ['gamma', 'beta', 'axis', 'epsilon'],
-  rmsNorm: ['gamma', 'axis', 'epsilon'],
-  gelu: ['approximate'],
-  softmax: ['axis', 'temperature'],
+  layerNorm: ['gamma', 'beta', 'axis', 'epsilon', 'out'],
+  rmsNorm: ['gamma', 'axis', 'epsilon', 'out'],
+  gelu: ['approximate', 'out'],
+  softmax: ['axis', 'temperature', 'out'],
 };
 /** Where the options of a function stand. */
 const optionsAt = {
@@ -76,6 +76,10 @@ const list = [
   { method: 'attention', args: [q, q, q, { cache: made('cache', cacheOptions), causal: true, mask: booleanMask([5, 7], (i) => i % 2) }] },
   { method: 'rotaryEmbedding', args: [x, { numHeads: 2, interleaved: true, rotaryDim: 2, scaling: yarn }] },
   { method: 'rotaryEmbedding', args: [x, { numHeads: 1, cos: randomArray([3, 4], 1), sin: randomArray([3, 4], 2) }] },
+  { method: 'softmax', args: [made('tensor', x.shape, x.data), { axis: 1, out: made('tensor', x.shape) }] },
+  { method: 'layerNorm', args: [x, { gamma: vector(8, 5), out: made('tensor', x.shape) }] },
+  { method: 'rotaryEmbedding', args: [x, { numHeads: 2, out: made('tensor', x.shape) }] },
+  { method: 'sinusoidalEncoding', args: [3, 4, { out: made('tensor', [3, 4]) }] },
   { method: 'tensor', args: [[2, 3], [1, 2, 3, 4, 5, 6]] },
   { method: 'tensor', args: [[2, 3], vector(6, 1)] },
   { method: 'tensor', args: [[3, 0, 2]] },

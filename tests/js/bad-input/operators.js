@@ -10,6 +10,7 @@ import {
   integers,
   number,
   options,
+  output,
   refusal,
   required,
   whole,
@@ -36,6 +37,8 @@ const base = number(...[0, 0.5, -1].map((value) => [value, invalid, 'at least 1'
 const positions = (name) => whole(-most, most)(name);
 const epsilon = number([-1, invalid, 'at least 0']);
 const axis = (name) => [...whole(-4, 3, '-4 to 3')(name)];
+/** A tensor for a result of this shape. */
+const out = (shape) => ({ 'options.out': output(shape, [], [...shape, 1], shape.with(0, 9)) });
 const rank0 = refusal('of rank 0', zeros([]), shapes, 'is []', '[...,');
 
 const ofTable = (shape, expected) =>
@@ -202,6 +205,7 @@ export const operators = [
       ]),
       'options.base': base,
       'options.layout': choice('interleaved', 'concatenated'),
+      ...out([3, 4]),
     },
   ),
   method(
@@ -245,6 +249,7 @@ export const operators = [
       ),
       options: options('scaling', 'scalng'),
       ...rotaryKinds('options', { width: 8, tokens: [2, 5] }),
+      ...out(x.shape),
       'options.numHeads': all(whole(1, most, '1 to'), [
         refusal('that rank 4 contradicts', 2, shapes, 'x is [2,3,5,8]', 'numHeads = 2'),
       ]),
@@ -331,6 +336,7 @@ export const operators = [
         ...(name === 'layerNorm' ? { 'options.beta': floats(8) } : {}),
         'options.axis': axis,
         'options.epsilon': epsilon,
+        ...out(x.shape),
       },
     ),
   ),
@@ -341,6 +347,7 @@ export const operators = [
       x: array(x.shape, []),
       options: options('approximate', 'aproximate'),
       'options.approximate': choice('none', 'tanh'),
+      ...out(x.shape),
     },
   ),
   method(
@@ -353,6 +360,7 @@ export const operators = [
       'options.temperature': number(
         ...[0, -1, 1e-39].map((value) => [value, invalid, 'at least 1.18e-38']),
       ),
+      ...out(x.shape),
     },
   ),
   method(

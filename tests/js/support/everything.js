@@ -58,6 +58,30 @@ const blockWeights = {
   wGate: randomArray([8, 12], 27),
 };
 
+/** The operators that write to a tensor: a table, and a chain in which each reads what the last has written. */
+async function writtenArrays(engine) {
+  const table = await engine.tensor([5, 8]);
+  const returned = [await engine.sinusoidalEncoding(5, 8, { offset: 2, out: table })];
+  let [from, out] = [await engine.tensor(x.shape, x.data), await engine.tensor(x.shape)];
+  for (const [method, options] of Object.entries({
+    rotaryEmbedding: { offset: 3 },
+    layerNorm: { axis: 2 },
+    gelu: {},
+    softmax: { axis: 1 },
+    rmsNorm: {},
+  })) {
+    returned.push(await engine[method](from, { ...options, out }));
+    [from, out] = [out, from];
+  }
+  const arrays = {
+    'written table': await table.toNdArray(),
+    'written chain': await from.toNdArray(),
+  };
+  for (const tensor of [table, from, out]) await tensor.dispose();
+  if (returned.some((result) => result !== undefined)) throw new Error('written and returned');
+  return arrays;
+}
+
 /** What handles compute; `counts` are lengths and shapes. */
 async function useHandles(engine) {
   const results = {};
@@ -66,6 +90,7 @@ async function useHandles(engine) {
   Object.assign(results, arraysOf('of a tensor', await engine.rmsNorm(tensor)));
   const written = await engine.attention(q, k, v, { out, returnLse: true });
   Object.assign(results, arraysOf('beside out', written), arraysOf('out', await out.toNdArray()));
+  Object.assign(results, await writtenArrays(engine));
   await tensor.set(Float32Array.from(x.data, (value) => 2 * value));
   results['set'] = await tensor.toNdArray();
 
