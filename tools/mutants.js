@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildWasm } from './build.js';
 import { root } from './environment.js';
 import { Copy, grounds } from './mutants/grounds.js';
 
@@ -96,6 +97,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const words = process.argv.slice(2);
   const wanted = ({ name, file }) =>
     words.length === 0 || words.some((word) => name.includes(word) || file.includes(word));
+  await buildWasm(); // the modules that faults in TypeScript are bundled around
   const { failed, note, output } = await runMutants(wanted, console.log);
   console.log(output ? `${output}\n${note}` : note);
   process.exitCode = failed === 0 ? 0 : 1;

@@ -305,10 +305,6 @@ async function packageSuites() {
 }
 
 const mutants = { name: 'planted faults, the often ones', run: () => runMutants() };
-const allMutants = { name: 'planted faults, all', run: () => runMutants(() => true) };
-
-/** Groups that run only when they are named. */
-export const onRequest = ['mutants'];
 
 /** Every suite by group, in the order they run. */
 export async function suites() {
@@ -326,7 +322,6 @@ export async function suites() {
     consumers: [consumers],
     page: [nodeTest('page, Chromium and Firefox', await tracked('tests/browser/page*.test.js'))],
     'mutants-often': [mutants],
-    mutants: [allMutants],
     lint,
   };
 }
