@@ -1,5 +1,6 @@
 // Where faults are planted: copies of the tree, and for each part of it how to build and which tests to ask.
 import {
+  appendFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -16,12 +17,12 @@ import { must, run } from '../run.js';
 /** A copy that builds like the original and shares nothing with it but the tools. */
 export class Copy {
   #folder;
-  /** Names the file of the last fault: what was built of it is newer than the copy that replaces it. */
-  #lastFault;
+  /** Names the files that ever had a fault: what was built of one is newer than the copy that replaces it. */
+  #faulted;
 
   constructor(name) {
     this.#folder = join(root, 'build/mutants', name);
-    this.#lastFault = join(this.#folder, 'last-fault');
+    this.#faulted = join(this.#folder, 'faulted-files');
     mkdirSync(this.#folder, { recursive: true });
     const folders = ['core', 'tests', 'tools', 'wasm', 'web'];
     for (const entry of [...folders, 'CMakeLists.txt', 'CMakePresets.json']) this.take(entry);
@@ -29,8 +30,9 @@ export class Copy {
     if (!existsSync(this.path('node_modules'))) {
       symlinkSync(join(root, 'node_modules'), this.path('node_modules'));
     }
-    if (existsSync(this.#lastFault)) {
-      utimesSync(this.path(readFileSync(this.#lastFault, 'utf8')), new Date(), new Date());
+    const faulted = existsSync(this.#faulted) ? readFileSync(this.#faulted, 'utf8') : '';
+    for (const file of new Set(faulted.split('\n'))) {
+      if (existsSync(this.path(file))) utimesSync(this.path(file), new Date(), new Date());
     }
   }
 
@@ -68,7 +70,7 @@ export class Copy {
   async withFault({ file, find, replace }, work) {
     const path = this.path(file);
     const original = readFileSync(path, 'utf8');
-    writeFileSync(this.#lastFault, file); // first, for whoever comes after a run that was cut short
+    appendFileSync(this.#faulted, `${file}\n`); // first, for whoever comes after a run that was cut short
     writeFileSync(
       path,
       original.replace(find, () => replace),
