@@ -31,7 +31,7 @@ export class Copy {
       symlinkSync(join(root, 'node_modules'), this.path('node_modules'));
     }
     const faulted = existsSync(this.#faulted) ? readFileSync(this.#faulted, 'utf8') : '';
-    for (const file of new Set(faulted.split('\n'))) {
+    for (const file of new Set(faulted.split('\n').filter(Boolean))) {
       if (existsSync(this.path(file))) utimesSync(this.path(file), new Date(), new Date());
     }
   }
