@@ -8,9 +8,12 @@ import type {
   AttentionOptions,
   AttentionResult,
   BlockOptions,
+  Destination,
   EngineInfo,
+  GeluOptions,
   InitOptions,
   KvCache,
+  LayerNormOptions,
   LayerOptions,
   MultiHeadAttention,
   MultiHeadAttentionConfig,
@@ -20,7 +23,10 @@ import type {
   NormWeights,
   Qkv,
   QkvErrorCode,
+  RmsNormOptions,
   RotaryOptions,
+  SinusoidalOptions,
+  SoftmaxOptions,
   Tensor,
   TransformerBlock,
   TransformerBlockConfig,
@@ -33,6 +39,7 @@ import type {
   AsyncArrayInput,
   AsyncAttentionOptions,
   AsyncBlockOptions,
+  AsyncDestination,
   AsyncEngineInfo,
   AsyncInitOptions,
   AsyncKvCache,
@@ -75,6 +82,23 @@ export function inPlace(x: NdArray): AttentionExtras {
   using held: Tensor = engine.tensor(x.shape, x.data);
   using cache: KvCache = engine.kvCache({ numKvHeads: 2, capacity: 8, dK: 4 });
   return engine.attention(held, held, held, { ...plain, cache, out: held, returnEntropy: true });
+}
+
+/** Operators one after the other in two tensors; who writes returns nothing. */
+export function alternate(a: Tensor, b: Tensor): void {
+  const to: Destination = { out: b };
+  const rms: RmsNormOptions = { gamma: new Float32Array(8) };
+  const norm: LayerNormOptions = { ...rms, beta: new Float32Array(8) };
+  const gelu: GeluOptions = { approximate: 'tanh' };
+  const softmax: SoftmaxOptions = { axis: 0 };
+  const sinusoidal: SinusoidalOptions = { offset: 1 };
+  engine.layerNorm(a, { ...norm, ...to });
+  engine.rmsNorm(b, { ...rms, out: a });
+  engine.gelu(a, { ...gelu, ...to });
+  engine.softmax(b, { ...softmax, out: b });
+  engine.rotaryEmbedding(b, { ...rotary, out: a });
+  const nothing: void = engine.sinusoidalEncoding(8, 8, { ...sinusoidal, ...to });
+  return nothing;
 }
 
 const rotary: RotaryOptions = { base: 1e4, scaling: { type: 'ntk', factor: 2 } };
@@ -133,6 +157,8 @@ export async function attendInWorker(x: NdArray): Promise<number> {
   const asked: AsyncAttentionOptions = { numHeads: 2, causal: true, ...shared, ...call };
   const { output } = await away.attention(input, same, held, asked);
   const sharp: AsyncOptions<'softmax', 1> = { axis: -1, temperature: 0.5 };
+  const to: AsyncDestination = { out: held };
+  await away.gelu(held, to);
   return (await away.softmax(output, sharp)).data.length;
 }
 

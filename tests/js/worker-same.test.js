@@ -42,6 +42,23 @@ for (const options of [{}, { deterministic: true }, { workers: 3 }]) {
   });
 }
 
+test('options that are inherited count as they do on the main thread', async () => {
+  const engine = await init();
+  const expected = await main.init();
+  const [gelu] = operatorCalls.filter(([name]) => name === 'gelu');
+  const x = gelu[1];
+  const inherited = (options) => Object.create(Object.create(options));
+  for (const [name, options] of Object.entries({
+    gelu: { approximate: 'tanh' },
+    softmax: { axis: 1, temperature: 3 },
+    rotaryEmbedding: { scaling: inherited({ type: 'linear', factor: 2 }) },
+  })) {
+    const { data } = await engine[name](x, inherited(options));
+    expectSame(data, expected[name](x, options).data, name);
+  }
+  await engine.dispose();
+});
+
 test('info is that of the engines, and says how many there are', async () => {
   const engine = await init({ workers: 2 });
   assert.deepEqual(engine.info, { ...(await main.init()).info, workers: 2 });

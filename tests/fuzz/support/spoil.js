@@ -50,7 +50,7 @@ const bufferOf = Object.getOwnPropertyDescriptor(
 
 function act(deed, { buffers, world }) {
   if (deed === 'throw') throw planted('a getter');
-  if (deed === 'dispose') world.giveBack();
+  if (deed === 'dispose') world.dispose();
   if (deed === 'call') world.call();
   if (deed === 'end') world.end();
   for (const buffer of buffers) {

@@ -22,6 +22,8 @@ export class World {
   #engine;
   #other;
   #made = [];
+  /** Memory that arrays stand in. */
+  #beneath = [];
   #marked = [];
 
   constructor(engine, other) {
@@ -75,7 +77,9 @@ export class World {
   /** The same elements in the engine's own memory. */
   inside(array) {
     const floats = Math.ceil(array.byteLength / 4);
-    const { buffer, byteOffset } = this.tensor([floats]).view();
+    const tensor = this.engine.tensor([floats]);
+    this.#beneath.push(tensor);
+    const { buffer, byteOffset } = tensor.view();
     const view = new array.constructor(buffer, byteOffset, array.length);
     view.set(array);
     return view;
@@ -111,7 +115,12 @@ export class World {
     }
     return texts.join('\n');
   }
-  giveBack() {
+  /** All handles; not what arrays stand in, which whoever frees it must not read any more. */
+  dispose() {
     for (const handle of this.#made.splice(0)) handle.dispose();
+  }
+  giveBack() {
+    this.dispose();
+    for (const tensor of this.#beneath.splice(0)) tensor.dispose();
   }
 }

@@ -8,7 +8,7 @@ import type { AsyncEngineInfo, CallOptions } from '../worker_types.js';
 import { asyncDispose, isCounted, type Remote, remote } from './handles.js';
 import type { Lane } from './lane.js';
 import { Parcel, type Used } from './pack.js';
-import { type Answer, isMaker, isPlain } from './protocol.js';
+import { type Answer, fieldsOf, isMaker, isPlain } from './protocol.js';
 
 /**
  * The parameters of every method. In `options` the worker reads what is left without the options of every
@@ -79,7 +79,7 @@ function splitOptions({ fn, method, names }: Method, args: readonly unknown[]): 
   const own = isCall
     ? Object.entries(takeOptions(fn, 'options', given, known))
     : reading(fn, 'options', () =>
-        isPlain(given) && !Array.isArray(given) ? Object.entries(given) : undefined,
+        isPlain(given) && !Array.isArray(given) ? fieldsOf(given) : undefined,
       );
   if (!own) return [{}, rest];
   const place = Object.fromEntries(own.filter(([name]) => known.includes(name))) as Place;

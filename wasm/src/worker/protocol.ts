@@ -100,16 +100,28 @@ export function rebuild(
       : copy;
   }
   const prefix = path === '' ? '' : `${path}.`;
-  const parts = Object.entries(ownFields(value as object));
   return Object.fromEntries(
-    parts.map(([name, part]) => [name, rebuild(part, prefix + name, leaf)]),
+    fieldsOf(value as object).map(([name, part]) => [name, rebuild(part, prefix + name, leaf)]),
   );
 }
 
-/** An array of somebody's own class may have accessors, which are no entries. */
-function ownFields(value: object): object {
-  if (!('data' in value && 'shape' in value)) return value;
-  return { data: value.data, shape: value.shape };
+/** The root of all objects, of whatever realm. */
+const isRoot = (value: object): boolean =>
+  Object.getPrototypeOf(value) === null && Object.hasOwn(value, 'constructor');
+
+/**
+ * Fields with what they hold, inherited ones too: a message carries no prototype, and options may be inherited.
+ * An array of somebody's own class may have accessors, which are no fields.
+ */
+export function fieldsOf(value: object): [name: string, part: unknown][] {
+  const names = new Set<string>();
+  if ('data' in value && 'shape' in value) names.add('data').add('shape');
+  else {
+    for (let at = value; at !== null && !isRoot(at); at = Object.getPrototypeOf(at) as object) {
+      for (const name of Object.keys(at)) names.add(name);
+    }
+  }
+  return Array.from(names, (name) => [name, (value as Record<string, unknown>)[name]]);
 }
 
 /** Whether `rebuild` can look inside. */
