@@ -20,6 +20,8 @@ async function nodeHost() {
   const packages = { ...(await import('qkv')), initWorkers: (await import('qkv/worker')).init };
   return {
     name: 'Node',
+    // Node keeps 0.3 to 0.5 kB for every worker that has ended, empty ones too; a cycle ends 1.4 of them.
+    heapPerCycle: 700,
     cycle: (i) => cycle(packages, i),
     async measure() {
       // Workers and what a collection frees are gone some time later.
@@ -51,6 +53,7 @@ async function chromiumHost() {
   const devtools = await tab.context().newCDPSession(tab);
   return {
     name: `Chromium ${browser.version()}`,
+    heapPerCycle: 0,
     cycle: (i) => tab.evaluate((of) => globalThis.cycle(of), i),
     async measure() {
       for (let i = 0; i < 3; ++i) {
@@ -73,14 +76,16 @@ const lineOf = ({ name, cycles, calls, wasm, heap, external, rss, workers }) =>
   `buffers ${megabytes(external)}, ${rss === undefined ? '' : `resident ${megabytes(rss)}, `}` +
   `${workers} threads or workers`;
 
-/** What must not grow between the first line, after which all code has run, and the last; and by how much it breathes. */
+/** What must not grow, and by how much it breathes. */
 const limits = { heap: 2e6, external: 4e6, rss: 60e6, workers: 2, wasm: 0 };
 
-function verdictOf(lines) {
-  const [first, last] = [lines[0], lines.at(-1)];
+/** From the line after which all code has run, and been optimised, to the last. */
+function verdictOf(lines, { heapPerCycle }) {
+  const [first, last] = [lines[Math.floor(lines.length / 3)], lines.at(-1)];
   return Object.entries(limits).flatMap(([name, breath]) => {
     const grown = (last[name] ?? 0) - (first[name] ?? 0);
-    return grown > breath ? [`${last.name}: ${name} grew by ${grown}`] : [];
+    const allowed = breath + (name === 'heap' ? heapPerCycle * (last.cycles - first.cycles) : 0);
+    return grown > allowed ? [`${last.name}: ${name} grew by ${grown} of ${allowed}`] : [];
   });
 }
 
@@ -99,7 +104,7 @@ async function soak(host, until) {
     lines.push({ name: host.name, cycles, calls, wasm, ...(await host.measure()) });
     console.log(lineOf(lines.at(-1)));
   }
-  return verdictOf(lines);
+  return verdictOf(lines, host);
 }
 
 const until = Date.now() + minutes * 60_000;
