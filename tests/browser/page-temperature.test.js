@@ -402,7 +402,11 @@ pageTest('a drag computes its point, and the curves once for a row', {}, async (
 for (const locale of ['en-US', 'zh-CN']) {
   for (const width of [320, 390, 1280]) {
     pageTest(`nothing is cut off: ${locale}, ${width} px`, { locale, width }, async (page) => {
-      for (const patch of [{}, { curves: false }, { source: 'random', length: 256, mask: 'none' }]) {
+      for (const patch of [
+        {},
+        { curves: false },
+        { source: 'random', length: 256, mask: 'none' },
+      ]) {
         await set(page, patch);
         for (const id of ['temperature', 'scale']) {
           await visit(page, id);

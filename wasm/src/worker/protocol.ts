@@ -107,7 +107,8 @@ export function rebuild(
 
 /** The root of all objects, of whatever realm. */
 const isRoot = (value: object): boolean =>
-  Object.getPrototypeOf(value) === null && Object.hasOwn(value, 'constructor');
+  Object.getPrototypeOf(value) === null &&
+  Object.getOwnPropertyNames(value).includes('constructor');
 
 /**
  * Fields with what they hold, inherited ones too: a message carries no prototype, and options may be inherited.
