@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "problem.hpp"
 #include "qkv/analysis.hpp"
@@ -43,7 +44,8 @@ TEST_CASE("found: a softcap of scores that no int holds, and of NaN", "[attentio
 
 TEST_CASE("found: an absent view is absent, whatever its pointer says", "[bad-input]") {
   Workspace workspace;
-  std::vector<float> x(2 * 3 * 4, 0.75F);
+  std::vector<float> x(2 * 3 * 4);
+  std::iota(x.begin(), x.end(), 0.75F);  // of equal ones a norm makes 0, whatever their factor
   std::vector<float> with(x.size());
   std::vector<float> without(x.size());
   const TensorView<const float> from(x.data(), {1, 2, 3, 4});
@@ -57,10 +59,13 @@ TEST_CASE("found: an absent view is absent, whatever its pointer says", "[bad-in
   require_ok(rotary_embedding(from, to, rotary, workspace));
   CHECK(with == without);
 
-  const float factor = 1000.0F;
+  const std::vector<float> factors(4, 1000.0F);
   NormOptions norm;
   require_ok(layer_norm(from, expected, norm));
-  norm.gamma.data = norm.beta.data = &factor;
+  norm.gamma.data = factors.data();
+  require_ok(layer_norm(from, to, norm));
+  CHECK(with == without);
+  norm.beta.data = factors.data();
   require_ok(layer_norm(from, to, norm));
   CHECK(with == without);
 }
