@@ -161,7 +161,7 @@ export function entropy(engine: Engine, given: ArrayInput): NdArray {
   const [rows, columns] = asMatrix(weights.shape, shape.length);
   const call = new Call(engine, fn);
   call.input('x', weights, [rows, columns]);
-  return { data: call.result(fn, [rows], {}).data, shape };
+  return call.result(fn, [rows], {}, { as: shape });
 }
 
 export function headStatistics(

@@ -48,8 +48,7 @@ export function attention(
   call.input('q', q, coreShape(qs));
   call.input('k', k, coreShape(ks));
   call.input('v', v, coreShape(vs));
-  if (out) call.tensor('out', out, coreShape(outShape));
-  else call.output('out', coreShape(outShape));
+  call.output('out', coreShape(outShape), out);
   checked.announce(call);
   call.run('attention', { ...checked.numbers(), numHeads: qs.heads, numKvHeads: ks.heads });
   cache?.grow(ks.tokens);

@@ -93,9 +93,10 @@ export class Call {
     this.#add(name, shape, 0, tensor, label).address = tensor.address(this.#fn, label);
   }
 
-  /** Room for results. */
-  output(name: ArrayName, shape: readonly number[]): void {
-    this.#add(name, shape, sizeOf(shape), undefined, name);
+  /** Room for results, or the tensor that they go to. */
+  output(name: ArrayName, shape: readonly number[], to?: WasmTensor): void {
+    if (to) this.tensor(name, to, shape);
+    else this.#add(name, shape, sizeOf(shape), undefined, name);
   }
 
   /**
@@ -131,8 +132,7 @@ export class Call {
     numbers: Numbers,
     { as = shape, out }: { as?: readonly number[]; out?: WasmTensor | undefined } = {},
   ): NdArray {
-    if (out) this.tensor('out', out, shape);
-    else this.output('out', shape);
+    this.output('out', shape, out);
     this.run(operator, numbers);
     // With `out` there is nothing to return; the overloads of Qkv say so to the caller.
     return out ? (undefined as unknown as NdArray) : { data: this.read('out'), shape: as };

@@ -101,8 +101,7 @@ export class TokenLayer implements MultiHeadAttention {
     const rows = [x.batch, x.tokens, dModel];
     call.input('q', x.input, rows);
     if (context) call.input('k', context.input, [x.batch, context.tokens, dContext]);
-    if (out) call.tensor('out', out, rows);
-    else call.output('out', rows);
+    call.output('out', rows, out);
     const { contextKeyLengths } = options;
     call.input(
       'contextKeyLengths',
