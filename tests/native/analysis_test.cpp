@@ -1,7 +1,6 @@
 // Statistics of attention weights.
 #include <catch2/catch_test_macros.hpp>
 
-#include <functional>
 #include <limits>
 
 #include "compare.hpp"
@@ -282,7 +281,7 @@ TEST_CASE("statistics: without rows or keys everything is 0", "[analysis][empty]
 TEST_CASE("head_statistics: bad input is refused and nothing written", "[analysis][bad-input]") {
   struct Case {
     const char* what;
-    std::function<void(TensorView<const float>&, HeadStatistics&)> spoil;
+    Spoil<TensorView<const float>&, HeadStatistics&> spoil;
     Refusal refusal;
   };
   using W = TensorView<const float>;

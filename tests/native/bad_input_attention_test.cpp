@@ -1,8 +1,10 @@
 // Every argument and option of attention(), wrong in every way its header lists.
 #include <catch2/catch_test_macros.hpp>
 
-#include <functional>
+#include <initializer_list>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "problem.hpp"
 #include "refusal.hpp"
@@ -15,7 +17,7 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 
 struct Case {
   const char* what;
-  std::function<void(AttentionArgs&)> spoil;
+  Spoil<AttentionArgs&> spoil;
   Refusal refusal;
 };
 
@@ -203,11 +205,19 @@ TEST_CASE("attention: a causal offset is asked for, and asked to mean something"
   });
 }
 
+/// An option that keeps its data and gets another shape.
+template <class T>
+auto shaped(TensorView<const T> AttentionOptions::* option, std::initializer_list<Index> shape) {
+  return [option, view = TensorView<const T>(nullptr, shape)](AttentionArgs& a) {
+    const T* data = (a.options.*option).data;
+    a.options.*option = view;
+    (a.options.*option).data = data;
+  };
+}
+
 TEST_CASE("attention: a mask that does not broadcast is refused", "[attention][bad-input][mask]") {
   const auto mask_shape = [](std::initializer_list<Index> shape) {
-    return [shape = std::vector<Index>(shape)](AttentionArgs& a) {
-      a.options.mask = view_of(a.options.mask.data, shape);
-    };
+    return shaped(&AttentionOptions::mask, shape);
   };
   const char* target = "[2,4,3,5]";
   require_all_refused({
@@ -222,9 +232,7 @@ TEST_CASE("attention: a mask that does not broadcast is refused", "[attention][b
 
 TEST_CASE("attention: a bias that does not broadcast is refused", "[attention][bad-input][bias]") {
   const auto bias_shape = [](std::initializer_list<Index> shape) {
-    return [shape = std::vector<Index>(shape)](AttentionArgs& a) {
-      a.options.bias = view_of(a.options.bias.data, shape);
-    };
+    return shaped(&AttentionOptions::bias, shape);
   };
   const char* target = "[2,4,3,5]";
   require_all_refused({
@@ -280,7 +288,7 @@ TEST_CASE("attention: extras of a wrong shape are refused", "[attention][bad-inp
   });
 }
 
-std::string message_after(const std::function<void(AttentionArgs&)>& spoil) {
+std::string message_after(const Spoil<AttentionArgs&>& spoil) {
   Problem p = correct();
   AttentionArgs args = p.args();
   spoil(args);

@@ -1,8 +1,6 @@
 // TransformerBlock: configurations, weights and calls that do not fit are refused, and nothing changes.
 #include <catch2/catch_test_macros.hpp>
 
-#include <functional>
-
 #include "block.hpp"
 #include "refusal.hpp"
 
@@ -13,7 +11,7 @@ using F = FeedForwardActivation;
 
 struct CreateCase {
   const char* what;
-  std::function<void(TransformerBlockConfig&, TransformerBlockWeights&)> spoil;
+  Spoil<TransformerBlockConfig&, TransformerBlockWeights&> spoil;
   Refusal refusal;
 };
 
@@ -129,7 +127,7 @@ TEST_CASE("block: bad configurations and weights are refused", "[block][bad-inpu
 
 struct ForwardCase {
   const char* what;
-  std::function<void(TransformerBlock::ForwardArgs&)> spoil;
+  Spoil<TransformerBlock::ForwardArgs&> spoil;
   Refusal refusal;
 };
 

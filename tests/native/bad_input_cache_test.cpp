@@ -1,7 +1,6 @@
 // Every argument of KvCache, wrong in every way its header lists.
 #include <catch2/catch_test_macros.hpp>
 
-#include <functional>
 #include <limits>
 #include <utility>
 
@@ -93,7 +92,7 @@ TEST_CASE("KvCache::create: sizes that no memory holds are refused", "[cache][ba
 TEST_CASE("KvCache::append: tokens that do not fit are refused", "[cache][bad-input]") {
   const struct {
     const char* what;
-    std::function<void(Cache&)> spoil;
+    Spoil<Cache&> spoil;
     Refusal refusal;
   } cases[] = {
       {"keys absent", [](Cache& c) { c.keys = {}; }, {kShapeError, "keys is", "[]", "[2,3,*,4]"}},

@@ -26,7 +26,7 @@ TEST_CASE("create: rotary options without meaning are refused", "[layer][rotary]
   static constexpr std::int32_t kPlaces[8] = {};
   const struct {
     const char* what;
-    std::function<void(RotaryOptions&)> spoil;
+    Spoil<RotaryOptions&> spoil;
     Refusal refusal;
   } cases[] = {
       {"base",
@@ -110,7 +110,7 @@ TEST_CASE("forward: positions that the tokens do not have are refused",
 
 struct Case {
   const char* what;
-  std::function<void(AttentionOptions&)> spoil;
+  Spoil<AttentionOptions&> spoil;
   Refusal refusal;
 };
 

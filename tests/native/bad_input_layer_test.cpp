@@ -1,7 +1,6 @@
 // Every argument of MultiHeadAttention::create and forward, wrong in every way the header lists.
 #include <catch2/catch_test_macros.hpp>
 
-#include <functional>
 #include <limits>
 #include <string>
 
@@ -23,7 +22,7 @@ LayerProblem correct() {
 
 struct CreateCase {
   const char* what;
-  std::function<void(MultiHeadAttentionConfig&, MultiHeadAttentionWeights&)> spoil;
+  Spoil<MultiHeadAttentionConfig&, MultiHeadAttentionWeights&> spoil;
   Refusal refusal;
 };
 
@@ -223,7 +222,7 @@ TEST_CASE("create: null and strided weights are refused", "[layer][bad-input]") 
 
 struct ForwardCase {
   const char* what;
-  std::function<void(MultiHeadAttention::ForwardArgs&)> spoil;
+  Spoil<MultiHeadAttention::ForwardArgs&> spoil;
   Refusal refusal;
 };
 

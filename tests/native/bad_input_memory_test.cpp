@@ -2,7 +2,6 @@
 // memory of what is read, ranks that no view has; and values that are none of their enumeration.
 #include <catch2/catch_test_macros.hpp>
 
-#include <functional>
 #include <utility>
 
 #include "block.hpp"
@@ -49,7 +48,7 @@ AttentionArgs attention_args(Memory& m) {
 
 struct Case {
   const char* what;
-  std::function<void(Memory&, AttentionArgs&)> spoil;
+  Spoil<Memory&, AttentionArgs&> spoil;
   Refusal refusal;
 };
 

@@ -3,8 +3,10 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
-#include <functional>
+#include <initializer_list>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "problem.hpp"
 #include "refusal.hpp"
@@ -68,7 +70,7 @@ struct Call {
 
 struct Case {
   const char* what;
-  std::function<void(Call&)> spoil;
+  Spoil<Call&> spoil;
   Refusal refusal;
 };
 
@@ -203,8 +205,9 @@ TEST_CASE("attention options: arrays for each head that do not fit are refused",
 TEST_CASE("attention options: an additive mask that does not broadcast is refused",
           "[attention][bad-input]") {
   const auto shape = [](std::initializer_list<Index> extents) {
-    return [extents = std::vector<Index>(extents)](Call& c) {
-      c.args.options.additive_mask = view_of<const float>(c.floats.data(), extents);
+    return [view = TensorView<const float>(nullptr, extents)](Call& c) {
+      c.args.options.additive_mask = view;
+      c.args.options.additive_mask.data = c.floats.data();
     };
   };
   const char* target = "[2,4,3,9]";

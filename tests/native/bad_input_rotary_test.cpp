@@ -24,7 +24,7 @@ struct Call {
 };
 struct Case {
   const char* what;
-  std::function<void(Call&)> spoil;
+  Spoil<Call&> spoil;
   Refusal refusal;
 };
 
@@ -216,8 +216,7 @@ TEST_CASE("rotary: tables that do not fit are refused", "[rotary][bad-input]") {
       c.options.sin = sin;
     };
   };
-  const auto with = [&](std::initializer_list<Index> shape,
-                        const std::function<void(Call&)>& spoil) {
+  const auto with = [&](std::initializer_list<Index> shape, auto spoil) {
     return [set = tables(shape, shape), spoil](Call& c) {
       set(c);
       spoil(c);

@@ -2,7 +2,6 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 
 #include "guarded.hpp"
@@ -58,8 +57,7 @@ TEST_CASE("embedding: arrays without elements", "[embedding][empty]") {
 
 struct Case {
   const char* what;
-  std::function<void(TensorView<const float>&, TensorView<const std::int32_t>&, TensorView<float>&)>
-      spoil;
+  Spoil<TensorView<const float>&, TensorView<const std::int32_t>&, TensorView<float>&> spoil;
   Refusal refusal;
 };
 
@@ -185,7 +183,7 @@ TEST_CASE("learned: an empty result is always fine", "[embedding][learned][empty
 
 struct LearnedCase {
   const char* what;
-  std::function<void(TensorView<const float>&, TensorView<float>&, Index&, OutOfRange&)> spoil;
+  Spoil<TensorView<const float>&, TensorView<float>&, Index&, OutOfRange&> spoil;
   Refusal refusal;
 };
 

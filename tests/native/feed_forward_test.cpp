@@ -2,7 +2,6 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <utility>
 
@@ -310,7 +309,7 @@ TEST_CASE("feed-forward: no tokens", "[feed-forward][empty]") {
 
 struct CreateCase {
   const char* what;
-  std::function<void(FeedForwardConfig&, FeedForwardWeights&)> spoil;
+  Spoil<FeedForwardConfig&, FeedForwardWeights&> spoil;
   Refusal refusal;
 };
 
@@ -386,7 +385,7 @@ TEST_CASE("feed-forward: bad weights are refused", "[feed-forward][bad-input]") 
 
 struct ForwardCase {
   const char* what;
-  std::function<void(FeedForward::ForwardArgs&)> spoil;
+  Spoil<FeedForward::ForwardArgs&> spoil;
   Refusal refusal;
 };
 

@@ -2,7 +2,6 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -368,7 +367,7 @@ TEST_CASE("norm: arrays without elements", "[norm][empty]") {
 
 struct Case {
   const char* what;
-  std::function<void(TensorView<const float>&, TensorView<float>&, NormOptions&)> spoil;
+  Spoil<TensorView<const float>&, TensorView<float>&, NormOptions&> spoil;
   Refusal refusal;
 };
 

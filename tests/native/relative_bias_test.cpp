@@ -1,7 +1,6 @@
 // ALiBi, T5 and Transformer-XL: biases by distance.
 #include <catch2/catch_test_macros.hpp>
 
-#include <functional>
 #include <limits>
 
 #include "compare.hpp"
@@ -481,7 +480,7 @@ TEST_CASE("transformer_xl_bias: bad input is refused and nothing written",
   };
   struct Case {
     const char* what;
-    std::function<void(Call&)> spoil;
+    Spoil<Call&> spoil;
     Refusal refusal;
   };
   const Case cases[] = {

@@ -1,7 +1,6 @@
 // softmax() against the oracle over every axis, and what the header says beside the formula.
 #include <catch2/catch_test_macros.hpp>
 
-#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -319,7 +318,7 @@ TEST_CASE("softmax: worked rows", "[softmax]") {
 
 struct Case {
   const char* what;
-  std::function<void(SoftmaxOptions&)> spoil;
+  Spoil<SoftmaxOptions&> spoil;
   Refusal refusal;
 };
 
