@@ -332,7 +332,8 @@ void rotate_heads(const RotaryPlan& plan, const RotaryRows& rows, Index b,
     for (Index first = 0; first < plan.shape.tokens; first += kTokens) {
       const Index tokens = std::min(kTokens, plan.shape.tokens - first);
       for (Index t = first; x.data != out.data && t < first + tokens; ++t) {
-        std::memcpy(out.at(b, h, t), x.at(b, h, t), bytes);
+        // Rows of out may lie across those of x where both have gaps, which is not looked for.
+        std::memmove(out.at(b, h, t), x.at(b, h, t), bytes);
       }
       plan.kernels->rotate({.tokens = tokens,
                             .pairs = pairs,

@@ -65,8 +65,8 @@ void blocks_call(Input& in) {
   const Index told = in.chance(20) ? in.extreme() : d;
   const auto blocks = arena.out({(d + 1) / 2, 2, 2}, {.dense = true});
   const auto compare = [&] {
-    for (Index i = 0; 2 * i < d; ++i) {
-      require_rotation(angle_of(k, i, d, options.base),
+    for (Index i = 0; 2 * i < told; ++i) {
+      require_rotation(angle_of(k, i, told, options.base),
                        {*blocks.at(i), *blocks.at(i, 0, 1), *blocks.at(i, 1), *blocks.at(i, 1, 1)});
     }
   };

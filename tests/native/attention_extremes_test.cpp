@@ -343,6 +343,32 @@ TEST_CASE("excluded by a mask: a NaN or infinite bias there contributes exactly 
   }
 }
 
+TEST_CASE("excluded by one bias: a NaN or infinity of the other there contributes exactly nothing",
+          "[attention][extremes][excluded]") {
+  for (const bool by_bias : {false, true}) {
+    for (float poison : kPoisons) {
+      CAPTURE(by_bias, poison);
+      Problem p(kPoisoned, 14);
+      p.add_bias({kPoisoned.tq, kPoisoned.tk});
+      std::vector<float> additive_mask(p.bias.size(), 0.25F);
+      if (!by_bias) {
+        p.bias.swap(additive_mask);
+      }
+      p.options.additive_mask = {additive_mask.data(), {kPoisoned.tq, kPoisoned.tk}};
+      const Result before = p.run();
+      std::vector<float>& excluding = by_bias ? p.bias : additive_mask;
+      std::vector<float>& other = by_bias ? additive_mask : p.bias;
+      for (std::size_t i = 0; i < excluding.size(); ++i) {
+        other[i] = excluding[i] == -kInf ? poison : other[i];
+      }
+      const Result& after = p.run();
+      CHECK(first_difference(before.out, after.out) == "");
+      CHECK(first_difference(before.weights, after.weights) == "");
+      CHECK(first_difference(before.lse, after.lse) == "");
+    }
+  }
+}
+
 TEST_CASE("NaN in an allowed key reaches exactly the rows that may read it",
           "[attention][extremes][nan]") {
   for (Index at : {0, 7, 40, 63, 64, 69}) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -204,6 +205,22 @@ TEST_CASE("options: all of them at once, crossed at random", "[attention][option
     }
     p.problem.options.temperature = maybe() ? 2.5F : 1.0F;
     p.problem.check(Bounds::kAny);
+  }
+}
+
+TEST_CASE("options: ALiBi and windows measure from as far as an offset may be",
+          "[attention][options][extremes]") {
+  constexpr Index kMost = std::numeric_limits<Index>::max();
+  for (const Index offset : {kMost, std::numeric_limits<Index>::min(), kMost / 2, -kMost / 4,
+                             kMost / 2048 + 1, -kMost / 2048, kMost / 8}) {
+    for (const Index left : {Index{-1}, Index{2}, kMost / 8, kMost}) {
+      CAPTURE(offset, left);
+      Extended p(square(20, 4, 2), 8);
+      p.problem.options.causal_offset = offset;
+      p.alibi();
+      p.window(left, -1);
+      p.problem.check(Bounds::kAny);
+    }
   }
 }
 

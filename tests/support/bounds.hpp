@@ -21,7 +21,9 @@ struct AttentionBound {
 
   [[nodiscard]] double out() const { return kU * value_size * (2 * rounding() + 3 * tk + 40); }
   [[nodiscard]] double weight(double w) const {
-    return kU * w * (2 * rounding() + tk + 40) + 0x1p-126;
+    // Past e^64 it is above 1 for every weight that a double holds, and says nothing.
+    const double turn = kU * (2 * rounding() + tk + 40);
+    return turn > 64 ? 1.0 : w * std::expm1(turn) + 0x1p-126;
   }
   [[nodiscard]] double lse(double exact) const {
     return kU * (rounding() + tk + 40 + std::abs(exact));

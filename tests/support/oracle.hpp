@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -45,11 +46,13 @@ T broadcast_at(const TensorView<const T>& view, RowId row, Index j) {
   return view.data[offset];
 }
 
-/// Position of the query minus that of key j. No sequence reaches as far as the clamp.
-inline Index distance(const AttentionOptions& options, RowId row, Index j) {
-  const Index offset = options.causal_offsets.absent() ? options.causal_offset.value_or(0)
-                                                       : Index{*options.causal_offsets.at(row.b)};
-  constexpr Index kFar = Index{1} << 30;
+/// Position of the query minus that of key j, in 64 bits wherever an Index has fewer. The header says
+/// that offsets beyond 2^61 are 2^61.
+inline std::int64_t distance(const AttentionOptions& options, RowId row, Index j) {
+  const std::int64_t offset = options.causal_offsets.absent()
+                                  ? options.causal_offset.value_or(0)
+                                  : Index{*options.causal_offsets.at(row.b)};
+  constexpr std::int64_t kFar = std::int64_t{1} << 61;
   return row.i - j + std::clamp(offset, -kFar, kFar);
 }
 
@@ -57,7 +60,7 @@ inline bool may_read(const AttentionOptions& options, RowId row, Index j) {
   const auto excludes = [&](const TensorView<const float>& bias) {
     return !bias.absent() && broadcast_at(bias, row, j) == -INFINITY;
   };
-  const Index left = distance(options, row, j);
+  const std::int64_t left = distance(options, row, j);
   return !(options.causal && left < 0) &&
          !(options.window_left >= 0 && left > options.window_left) &&
          !(options.window_right >= 0 && -left > options.window_right) &&

@@ -562,7 +562,7 @@ export interface Qkv {
    * the sink if that is greater, V the largest |v| / (1 - dropout rate), and w the exact weight:
    *
    *     |output - exact|  <= u V (2 (dK + 16) A + 3 Tk + 40)
-   *     |weights - exact| <= u w (2 (dK + 16) A + Tk + 40), plus 2^-126
+   *     |weights - exact| <= w (exp(u (2 (dK + 16) A + Tk + 40)) - 1) + 2^-126
    *     |logits - exact|  <= u (dK + 16) A temperature
    *     |lse - exact|     <= u ((dK + 16) A + Tk + 40 + |lse|)
    *     |entropy - exact| <= u (2 (dK + 16) A + 2 Tk + 80) (ln Tk + 2)

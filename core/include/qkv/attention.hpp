@@ -130,7 +130,7 @@ struct AttentionArgs {
 /// size of the sink if that is greater, and V = max |v| / (1 - dropout rate):
 ///
 ///     |out - exact|    <= u V (2 (d_k + 16) A + 3 Tk + 40)
-///     |weights - exact| <= u w (2 (d_k + 16) A + Tk + 40),     w the exact weight, plus 2^-126
+///     |weights - exact| <= w (exp(u (2 (d_k + 16) A + Tk + 40)) - 1) + 2^-126,  w the exact weight
 ///     |logits - exact| <= u (d_k + 16) A temperature
 ///     |lse - exact|    <= u ((d_k + 16) A + Tk + 40 + |lse|)
 ///     |entropy - exact| <= u (2 (d_k + 16) A + 2 Tk + 80) (ln Tk + 2)

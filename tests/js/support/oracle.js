@@ -100,7 +100,7 @@ export function rowBounds({ A, V, allowed }, dK, tk) {
   const dots = (dK + 16) * A;
   return {
     output: on * V * (2 * dots + 3 * tk + 40),
-    weight: (w) => (w > 0 ? u * w * (2 * dots + tk + 40) + smallestNormal : 0),
+    weight: (w) => (w > 0 ? w * Math.expm1(u * (2 * dots + tk + 40)) + smallestNormal : 0),
     lse: (exact) => (on ? u * (dots + tk + 40 + Math.abs(exact)) : 0),
     entropy: on * (2 * dots + 2 * tk + 80) * (Math.log(tk) + 2),
   };
