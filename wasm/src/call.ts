@@ -124,7 +124,7 @@ export class Call {
 
   /**
    * Calls an operator whose only output is `out`, of this shape. Copies it, and says that it has the shape
-   * `as`, unless it goes to a tensor.
+   * `as`, which may be that of a tensor and is copied too, unless it goes to a tensor.
    */
   result(
     operator: Operator,
@@ -135,7 +135,7 @@ export class Call {
     this.output('out', shape, out);
     this.run(operator, numbers);
     // With `out` there is nothing to return; the overloads of Qkv say so to the caller.
-    return out ? (undefined as unknown as NdArray) : { data: this.read('out'), shape: as };
+    return out ? (undefined as unknown as NdArray) : { data: this.read('out'), shape: [...as] };
   }
 
   /** The handle that the operator made. */
@@ -162,7 +162,10 @@ export class Call {
       const { source } = slot;
       if (isTensor(source)) continue;
       slot.address = base + slot.offset * 4;
-      if (source) copyIn(memory, slot.address, source, this.#stillThere(slot, source));
+      if (!source) continue;
+      const elements = this.#stillThere(slot, source);
+      // One without any may be detached by now, and set() would refuse it.
+      if (elements > 0) copyIn(memory, slot.address, source, elements);
     }
   }
 
