@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { init } from 'qkv';
 import { problem } from '../js/support/arrays.js';
 import { wasmFile } from '../js/support/files.js';
+import { PATIENCE } from '../js/support/patience.js';
 import { overPort } from '../js/support/workers.js';
 import { cases, textOf } from './support/faults.js';
 import { arraysOf, bitsOf, expectTyped } from './support/outcome.js';
@@ -29,12 +30,14 @@ after(async () => {
 const { q, k, v } = problem({ tq: 20, tk: 25 });
 const right = bitsOf(other.attention(q, k, v, { returnWeights: true }));
 
-/** Longer than any call takes; what is never answered would otherwise be waited for. */
-const patience = 20_000;
+/** What is never answered would otherwise be waited for. */
 function inTime(promise) {
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new assert.AssertionError({ message: 'no answer' })), patience);
+    timer = setTimeout(
+      () => reject(new assert.AssertionError({ message: 'no answer' })),
+      PATIENCE.wait,
+    );
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
@@ -43,6 +46,9 @@ function inTime(promise) {
 const own = targets.filter(
   ({ of, args }) => of === undefined && !JSON.stringify(args).includes('"made"'),
 );
+
+/** Options that have every field and name none: nothing of them is sent, and the call is one without. */
+const namesNothing = ({ how }) => how.replace?.odd === 'endless array-like';
 
 async function judge(target, faults, world, plainWorld) {
   const spoilt = spoil(target, faults, world, plainWorld);
@@ -57,8 +63,11 @@ async function judge(target, faults, world, plainWorld) {
     // Where the other side would see no difference; prototypes and accessors are not sent.
     expectTyped(error, target.method, JSON.stringify(faults));
   } else {
-    const expected = other[target.method](...spoilt.plain);
-    assert.equal(bitsOf(await arraysOf(result)), bitsOf(await arraysOf(expected)));
+    const found = bitsOf(await arraysOf(result)); // which gives back what was made
+    if (spoilt.comparable && !faults.some(namesNothing)) {
+      const expected = other[target.method](...spoilt.plain);
+      assert.equal(found, bitsOf(await arraysOf(expected)));
+    }
   }
   const again = await inTime(engine.attention(q, k, v, { returnWeights: true }));
   assert.equal(bitsOf(again), right, 'a call afterwards');
@@ -92,7 +101,7 @@ test('any arguments: an answer or a typed error, and the worker goes on', async 
 });
 
 test('any options of a call: signal, transfer, worker', async (t) => {
-  t.diagnostic(about(usual));
+  t.diagnostic(about(usual / 5));
   const world = new World(
     () => other,
     () => behind,

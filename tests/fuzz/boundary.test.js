@@ -92,6 +92,7 @@ async function judge(target, faults, world, plainWorld) {
       arrays,
       spoilt.args.filter((value) => typeof value === 'object' && value),
     );
+    if (!spoilt.comparable) return false;
     const plain = attempt(target.method, spoilt.plainOf ?? other, spoilt.plain);
     if (plain.error) throw new Error(`taken, but not in plain: ${plain.error.message}`);
     const expected = bitsOf(await arraysOf(plain.result));

@@ -93,6 +93,7 @@ test('any fragment: a state, and its link leads to it again', (t) => {
   );
 });
 
+// Reading each character once takes a second at most, and for each all others again many hours.
 test('a fragment of megabytes takes no time', () => {
   const long = 2 ** 22;
   for (const fragment of [
@@ -106,6 +107,6 @@ test('a fragment of megabytes takes no time', () => {
     const start = performance.now();
     expectState(parseFragment(fragment, 'en'));
     const seconds = (performance.now() - start) / 1000;
-    assert.ok(seconds < 5, `${fragment.slice(0, 20)} took ${seconds} s`);
+    assert.ok(seconds < 60, `${fragment.slice(0, 20)} took ${seconds} s`);
   }
 });

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { init, QkvError } from 'qkv';
 import { init as initWorker } from 'qkv/worker';
 import { wasmFile } from '../js/support/files.js';
+import { PATIENCE } from '../js/support/patience.js';
 import { about, settings, watchdog } from './support/settings.js';
 import { anything, make, planted } from './support/values.js';
 import { World } from './support/world.js';
@@ -50,7 +51,7 @@ function optionsOf(what) {
 function settle(promise) {
   assert.ok(promise instanceof Promise, 'a promise');
   const late = new Promise((_, reject) => {
-    const timer = setTimeout(() => reject(new Error('it was never settled')), 30_000);
+    const timer = setTimeout(() => reject(new Error('it was never settled')), PATIENCE.wait);
     const stop = () => clearTimeout(timer);
     promise.then(stop, stop);
   });
@@ -100,7 +101,7 @@ test('init() of qkv/worker', async (t) => {
       if (name === 'workers' && typeof value === 'number' && value > 2) return;
       try {
         const made = await settle(
-          initWorker({ deterministic: true, timeout: 20_000, [name]: value }),
+          initWorker({ deterministic: true, timeout: PATIENCE.wait / 2, [name]: value }),
         );
         assert.equal((await made.alibiSlopes(4)).length, 4);
         await made.dispose();

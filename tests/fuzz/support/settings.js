@@ -1,21 +1,21 @@
-// How long, and from which seed: QKV_FUZZ_RUNS and QKV_FUZZ_SEED. And a watch that ends a run which hangs,
+// How often, and from which seed: QKV_FUZZ_TIMES and QKV_FUZZ_SEED. And a watch that ends a run which hangs,
 // because a call that never comes back lets no timer of its own thread fire.
 import { writeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 
 const seed = Number(process.env.QKV_FUZZ_SEED ?? 20_260);
-const runs = process.env.QKV_FUZZ_RUNS;
+const times = Number(process.env.QKV_FUZZ_TIMES ?? 1);
 
-/** For fc.assert(); `usual` is how many runs `npm test` makes. */
+/** For fc.assert(); `usual` is how many runs `npm test` makes, of which others make so many times more. */
 export const settings = (usual) => ({
   seed,
-  numRuns: runs === undefined ? usual : Number(runs),
+  numRuns: Math.round(usual * times),
   includeErrorInReport: true,
 });
 
 export const about = (usual) =>
-  `QKV_FUZZ_SEED=${seed} QKV_FUZZ_RUNS=${settings(usual).numRuns} (set them to run it again)`;
+  `${settings(usual).numRuns} runs: QKV_FUZZ_SEED=${seed} QKV_FUZZ_TIMES=${times} makes them again`;
 
 /** Runs `judge` on many cases; how many were refused, which is when it answers true, and how many answered. */
 export async function countAnswers(t, { cases, textOf, watch, usual }, judge) {
@@ -51,7 +51,7 @@ const watch = `
 `;
 
 /** note(text) says what is done now; whoever does it for longer than `seconds` is ended, and told of. */
-export function watchdog(seconds = 60) {
+export function watchdog(seconds = 240) {
   const shared = new SharedArrayBuffer(room);
   const state = new Int32Array(shared, 0, 2);
   const bytes = new Uint8Array(shared, 8);

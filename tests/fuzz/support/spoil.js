@@ -85,8 +85,9 @@ const isObject = (value) =>
   readable(() => 'dispose' in value) === false;
 
 /**
- * { args, plain, of, plainOf, mustWork } for a target and a list of faults, { place, how }, where `how` is { replace },
- * { disguise } or { trap, then }. `mustWork` says that the arguments are right, whatever they look like.
+ * { args, plain, of, plainOf, mustWork, comparable } for a target and a list of faults, { place, how }, where `how` is
+ * { replace }, { disguise } or { trap, then }. `mustWork` says that the arguments are right, whatever they look like,
+ * `comparable` that an answer must be the one to the plain ones.
  */
 export function spoil(target, faults, world, plainWorld) {
   const places = placesOf(target);
@@ -105,26 +106,40 @@ export function spoil(target, faults, world, plainWorld) {
   }
   // From the leaves up: a disguise holds those of its parts.
   const seen = new Set();
-  const dressed = at.filter(({ how }) => 'disguise' in how);
+  // What is no plain object may look like one in a disguise: an odd thing stays as it is.
+  const odd = at.filter(({ how }) => how.replace?.odd).map(({ path }) => String(path));
+  // An option that is unknown is refused where it is the object's own, and a disguise may inherit it.
+  const unknown = at.filter(({ path, how }) => 'replace' in how && path.at(-1) === 'unknown');
+  const plainly = [...odd, ...unknown.map(({ path }) => String(path.slice(0, -1)))];
+  const dressed = at.filter(
+    ({ path, how }) => 'disguise' in how && !plainly.includes(String(path)),
+  );
   for (const { path, how } of dressed.sort((a, b) => b.path.length - a.path.length)) {
-    const parent = parentOf(args, path);
-    if (!isObject(parent)) continue;
+    const parent = readable(() => parentOf(args, path));
+    // A second disguise would copy what it sees of the first, which may be nothing.
+    if (!isObject(parent) || seen.has(String(path))) continue;
     const found = readable(() => disguise(parent[path.at(-1)], how.disguise, world));
     if (!found) continue;
-    // A second disguise copies what it sees of the first, which may be nothing.
-    if (mayRefuse.has(found[0]) || seen.has(String(path))) mustWork = false;
+    if (mayRefuse.has(found[0])) mustWork = false;
     seen.add(String(path));
     put(args, path, found[1]);
   }
   const on = { buffers: buffersBelow(args), world };
+  // All are looked up before the first is set, which looking would set off; and one place has one.
+  const traps = new Map();
   for (const { path, how } of at.filter((fault) => 'trap' in fault.how)) {
     const parent = readable(() => parentOf(args, path));
     // A list of arguments is read by the language itself.
     if (path.length < 2 || !isObject(parent)) continue;
     mustWork = false;
-    trap(parent, path.at(-1), how.trap, make(how.then, world), on);
+    traps.set(String(path), [parent, path.at(-1), how.trap, make(how.then, world), on]);
   }
-  return { args, plain, of, plainOf, mustWork };
+  for (const given of traps.values()) trap(...given);
+  // An array in a disguise may be another length before it is looked at, and the answer is of what is there.
+  const resized = [...traps.values()].some(([, , deed]) =>
+    ['detach', 'shrink', 'grow'].includes(deed),
+  );
+  return { args, plain, of, plainOf, mustWork, comparable: !(resized && seen.size > 0) };
 }
 
 /** What `look` finds, or undefined where it is not let look. */

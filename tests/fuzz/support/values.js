@@ -214,7 +214,8 @@ export const mayRefuse = new Set(['lying', 'own every']);
 
 function disguisesOf(value) {
   if (ArrayBuffer.isView(value)) return arrayDisguises;
-  if (Array.isArray(value)) return listDisguises;
+  // A copy of more would be an array of that many undefined, and the end of this process.
+  if (Array.isArray(value)) return value.length < 1000 ? listDisguises : {};
   return typeof value === 'object' && value !== null && !value.dispose ? objectDisguises : {};
 }
 
