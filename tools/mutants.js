@@ -25,14 +25,14 @@ function tryFault(ground, copy, fault) {
     const built = await ground.build(copy);
     if (built.code !== 0) return `${fault.name}: does not compile\n${built.output}`;
     const { code } = await ground.test(copy, fault);
-    return code === 0 ? `${fault.name}: lives, no test sees it` : undefined;
+    return code === 0 ? `${fault.name}: lives, no test that was asked sees it` : undefined;
   });
 }
 
 /** What is wrong with the tree as it is: without a fault, the tests that will be asked must be green. */
 async function findUnsound(ground, copies, faults) {
   for (const copy of copies) {
-    await ground.prepare(copy);
+    await ground.prepare(copy, faults);
     const built = await ground.build(copy);
     if (built.code !== 0) return built.output;
   }

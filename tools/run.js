@@ -4,12 +4,13 @@ import { environment, root } from './environment.js';
 
 /**
  * Runs a command from the root of the project, its output collected. Resolves to { code, output,
- * stdout }; rejects only when it cannot be started.
+ * stdout }; rejects only when it cannot be started. After `timeout` ms it is ended, and `code` is null.
  */
-export function run(command, args, { env = {}, cwd = root } = {}) {
+export function run(command, args, { env = {}, cwd = root, timeout } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
+      timeout,
       env: { ...environment, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

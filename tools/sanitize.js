@@ -1,6 +1,6 @@
 // The C++ suite under sanitizers: address and undefined behaviour natively and as WebAssembly, threads
-// natively. `npm test` runs quickSuites, chosen to take a few minutes after a fresh clone and seconds after
-// that; `npm run test:sanitize` runs everything, and prints what it counted.
+// natively. `npm test` runs quickSuites, chosen to take a few minutes; `npm run test:sanitize` runs
+// everything, and prints what it counted.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

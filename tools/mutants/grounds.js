@@ -4,6 +4,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -13,6 +14,9 @@ import {
 import { join } from 'node:path';
 import { root, toolchain } from '../environment.js';
 import { must, run } from '../run.js';
+
+/** Tests that take so long, in ms, hang: a fault may do that to what it is in, which is as red as can be. */
+const HANGING = 300_000;
 
 /** A copy that builds like the original and shares nothing with it but the tools. */
 export class Copy {
@@ -58,11 +62,11 @@ export class Copy {
     return this.run(process.execPath, ['tools/build.js', part]);
   }
 
-  /** Test files under node:test. A fault may hang what it is in, which is as red as can be. */
+  /** Test files under node:test. */
   nodeTests(files, { relaxed = false } = {}) {
     const flags = relaxed ? ['--experimental-wasm-relaxed-simd'] : [];
     const env = { CHROMIUM: toolchain.CHROMIUM ?? '', FIREFOX: toolchain.FIREFOX ?? '' };
-    const line = [...flags, '--test', '--test-timeout=120000', ...files];
+    const line = [...flags, '--test', `--test-timeout=${HANGING}`, ...files];
     return this.run(process.execPath, line, { env });
   }
 
@@ -86,13 +90,43 @@ export class Copy {
 /** The page that the faults of the core run on: the narrowest tiles, so every tail is walked. */
 const isa = 'sse4';
 
+/** Files of tests/native, without `_test.cpp`, that hold test cases of these names. */
+function filesWith(cases) {
+  const folder = join(root, 'tests/native');
+  const sources = readdirSync(folder)
+    .filter((name) => name.endsWith('_test.cpp'))
+    .map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }));
+  const holding = (title) => {
+    const found = sources.find(({ text }) => text.includes(`TEST_CASE("${title}"`));
+    if (!found) throw new Error(`no file of tests/native holds the test case "${title}"`);
+    return found.name.replace('_test.cpp', '');
+  };
+  return [...new Set(cases.map(holding))];
+}
+
+/** The test cases that are asked about a fault: of those in every test run only the one named, else all, which is []. */
+const casesFor = ({ often, caught_by }) => (often ? [caught_by] : []);
+const filesFor = (faults) =>
+  faults.every(({ often }) => often) ? filesWith(faults.flatMap(casesFor)) : [];
+
 const core = {
   name: 'core',
   holds: (file) => file.startsWith('core/'),
-  prepare: (copy) => copy.must('cmake', ['--preset', 'native', '-DQKV_PAGES=sse4']),
+  prepare: (copy, faults) =>
+    copy.must('cmake', [
+      ...['--preset', 'native', '-DQKV_PAGES=sse4'],
+      `-DQKV_TEST_FILES=${filesFor(faults).join('|')}`,
+    ]),
   build: (copy) => copy.run('cmake', ['--build', '--preset', 'native', '--target', 'qkv_tests']),
-  test: (copy) =>
-    copy.run(copy.path('build/native/tests/qkv_tests'), ['--abort'], { env: { QKV_ISA: isa } }),
+  async test(copy, fault) {
+    // For Catch2 a comma begins another name, and a bracket a tag.
+    const names = casesFor(fault).map((title) => title.replace(/[,[\]]/g, '\\$&'));
+    const options = { env: { QKV_ISA: isa }, timeout: HANGING };
+    const tests = copy.path('build/native/tests/qkv_tests');
+    const tested = await copy.run(tests, [...names, '--abort'], options);
+    if (/No test cases matched/.test(tested.output)) throw new Error(tested.output);
+    return tested;
+  },
 };
 
 /** The package in TypeScript: bundled anew around the modules that are built already. */
