@@ -2,31 +2,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { colourOf } from './page-oracle.js';
-import { violations } from './page-panel.js';
+import { looks, nameOf, violations } from './page-panel.js';
 import * as support from './page-support.js';
 
 const { set, settle, snapshot, tensors, visit, weightOf } = support;
 const { site, pageTest } = support.useSite();
 
-for (const locale of ['en-US', 'zh-CN']) {
-  for (const colorScheme of ['light', 'dark']) {
-    for (const width of [390, 1280]) {
-      const options = { locale, colorScheme, width };
-      pageTest(
-        `axe finds nothing: ${locale}, ${colorScheme}, ${width} px`,
-        options,
-        async (page) => {
-          for (const id of support.panels) await visit(page, id);
-          assert.deepEqual(await violations(page), []);
-          if (width === 390) await page.click('.unfold');
-          await page.click('#row .menu summary');
-          await set(page, { look: 'arcs', source: 'random', rowMax: false, rowMasked: 1 });
-          await set(page, { curves: false, divided: true });
-          assert.deepEqual(await violations(page), []);
-        },
-      );
-    }
-  }
+for (const look of looks) {
+  pageTest(`axe finds nothing: ${nameOf(look)}`, look, async (page) => {
+    for (const id of support.panels) await visit(page, id);
+    assert.deepEqual(await violations(page), []);
+    if (look.width === 390) await page.click('.unfold');
+    await page.click('#row .menu summary');
+    await set(page, { look: 'arcs', source: 'random', rowMax: false, rowMasked: 1 });
+    await set(page, { curves: false, divided: true });
+    assert.deepEqual(await violations(page), []);
+  });
 }
 
 test('without script there are the sentences, their chips and their maps', async () => {

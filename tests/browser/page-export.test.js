@@ -43,7 +43,10 @@ pageTest('links and code to embed lead to the panel', {}, async (page) => {
   const link = await page.evaluate(() => navigator.clipboard.readText());
   assert.ok(link.endsWith('#v=1&lang=en&p=map&src=random&seed=11'), link);
   await page.click('#map [data-do=embed]');
-  await page.waitForTimeout(200);
+  await page.waitForFunction(
+    async (before) => (await navigator.clipboard.readText()) !== before,
+    link,
+  );
   const code = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(code, /^<iframe src="[^"]*\?embed=map#v=1&amp;lang=en&amp;src=random&amp;seed=11"/);
 });

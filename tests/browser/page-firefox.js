@@ -3,19 +3,22 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import puppeteer from 'puppeteer-core';
+import { PATIENCE } from '../js/support/patience.js';
 
 export const launch = (preferences = {}) =>
   puppeteer.launch({
     browser: 'firefox',
     executablePath: process.env.FIREFOX || '/usr/bin/firefox-esr',
     extraPrefsFirefox: preferences,
+    timeout: PATIENCE.wait,
   });
 
 /** The same calls with the same arguments; `tab` is puppeteer's own page, for everything else. */
 const likePlaywright = (tab) => ({
   tab,
   evaluate: (work, argument) => tab.evaluate(work, argument),
-  waitForFunction: (work, argument) => tab.waitForFunction(work, { timeout: 30_000 }, argument),
+  waitForFunction: (work, argument) =>
+    tab.waitForFunction(work, { timeout: PATIENCE.wait }, argument),
   click: (selector) => tab.locator(selector).click(),
   fill: (selector, text) => tab.locator(selector).fill(text),
   press: async (selector, key) => {
@@ -34,6 +37,7 @@ export async function openPage(browser, address, { width = 1280, height = 900, .
   const { origin = new URL(address).origin, prepare } = more;
   const context = await browser.createBrowserContext();
   const tab = await context.newPage();
+  tab.setDefaultTimeout(PATIENCE.wait);
   await tab.setViewport({ width, height });
   const problems = [];
   tab.on('console', (message) => {
@@ -50,7 +54,7 @@ export async function openPage(browser, address, { width = 1280, height = 900, .
 
 /** A test that is handed a page which works, and asks that nothing went wrong on it. */
 export function firefoxTest(name, open, body) {
-  test(name, { timeout: 90_000 }, async () => {
+  test(name, { timeout: PATIENCE.test }, async () => {
     const { page, problems, close } = await open();
     try {
       await body(page);

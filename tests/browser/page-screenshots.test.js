@@ -4,12 +4,13 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { root } from '../js/support/files.js';
+import { PATIENCE } from '../js/support/patience.js';
 import { startSite } from './page-support.js';
 import { differences, digest, photograph, pictureOf, readBaselines } from './photographs.js';
 
 const folder = join(root, 'build/screenshots/moved');
 
-test('every panel looks as it did', { timeout: 400_000 }, async () => {
+test('every panel looks as it did', { timeout: 2 * PATIENCE.test }, async () => {
   rmSync(folder, { recursive: true, force: true });
   const wanted = readBaselines();
   const missing = new Set(Object.keys(wanted));

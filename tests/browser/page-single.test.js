@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { root } from '../js/support/files.js';
+import { PATIENCE } from '../js/support/patience.js';
 import * as firefox from './page-firefox.js';
 import { colourOf, excess, layer } from './page-oracle.js';
 import * as support from './page-support.js';
@@ -45,7 +46,7 @@ const open = {
 
 for (const name of Object.keys(open)) {
   const singleTest = (title, fragment, body) =>
-    test(`${name}: ${title}`, { timeout: 90_000 }, async () => {
+    test(`${name}: ${title}`, { timeout: PATIENCE.test }, async () => {
       const { page, problems, close } = await open[name](fragment);
       try {
         await settle(page);

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { serve } from '../../tools/serve.js';
+import { PATIENCE } from '../js/support/patience.js';
 
 const ARGUMENTS = [
   '--no-sandbox',
@@ -28,6 +29,7 @@ export const launch = () =>
   chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ARGUMENTS,
+    timeout: PATIENCE.wait,
   });
 
 export async function startSite() {
@@ -52,6 +54,7 @@ export async function openPage({ browser, url }, options = {}) {
     colorScheme: options.colorScheme ?? 'light',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
+  context.setDefaultTimeout(PATIENCE.wait);
   const page = await context.newPage();
   const problems = [];
   page.on('console', (message) => {
@@ -78,7 +81,7 @@ export function useSite() {
 
   /** Opens the page, waits for its first answer, runs the test, and asks that nothing went wrong. */
   function pageTest(name, options, body) {
-    test(name, { timeout: 60_000 }, async () => {
+    test(name, { timeout: PATIENCE.test }, async () => {
       const { page, problems, close } = await openPage(site, options);
       try {
         await settle(page);

@@ -345,6 +345,8 @@ pageTest('the curves are there at once, or the reader guesses first', {}, async 
   const curve = page.locator(`${PANEL} .curves .plot-measured`);
   const told = () => page.textContent(`${PANEL} .guess-answer`);
   assert.equal(await curve.count(), 1);
+  // One's own text stays when the language turns, and with it the row that the answer is about.
+  await set(page, { text: 'The ship came into the harbour before the storm.' });
   await page.click('.again');
   await page.waitForFunction(() => location.hash.includes('curves=0'));
   await page.reload();
@@ -376,6 +378,7 @@ pageTest('the curves are there at once, or the reader guesses first', {}, async 
   await page.waitForFunction(() => !location.hash.includes('curves'));
   await page.click('.language');
   await settle(page);
+  await visit(page, 'temperature');
   assert.match(await told(), /恰好相反。τ 从 5 到 0\.05/);
 });
 

@@ -1,6 +1,7 @@
 // The page in Chromium, in use: by pointer and keyboard, on small screens, and without its engine.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PATIENCE } from '../js/support/patience.js';
 import * as support from './page-support.js';
 
 const { nextFrame, pointAt, readNumber, set, settle, snapshot, tensors, visit, weightOf } = support;
@@ -58,17 +59,14 @@ pageTest('choosing a token fills the others by its weights', {}, async (page) =>
 
 pageTest('the keyboard walks the map and the live region says where it is', {}, async (page) => {
   await set(page, { source: 'random' });
-  const spoken = async () => {
-    await page.waitForTimeout(400); // the region waits until the keys rest
-    return page.textContent('qkv-picture .matrix-stage ~ [role=status]');
-  };
-  const said = async (wanted) => {
+  const region = page.locator('qkv-picture .matrix-stage ~ [role=status]');
+  const said = async (wanted, is = true) => {
     await page.waitForFunction(
-      (text) =>
+      ({ wanted, is }) =>
         document
           .querySelector('qkv-picture .matrix-stage ~ [role=status]')
-          .textContent.includes(text),
-      wanted,
+          .textContent.includes(wanted) === is,
+      { wanted, is },
     );
   };
   const plot = page.locator('qkv-picture .matrix-plot');
@@ -78,9 +76,11 @@ pageTest('the keyboard walks the map and the live region says where it is', {}, 
   await page.keyboard.press('ArrowUp');
   const row = shown.row - 1;
   const weight = weightOf(all, 0, row, shown.col);
-  await said(`query ${row} “because”, key ${shown.col} “the”: weight ${weight.toPrecision(6)}`);
+  const before = `query ${row} “because”, key ${shown.col} “the”: weight ${weight.toPrecision(6)}`;
+  await said(before);
   await page.keyboard.press('m');
-  const rank = Number(/rank (\d+)/.exec(await spoken())?.[1]);
+  await said(before, false);
+  const rank = Number(/rank (\d+)/.exec(await region.textContent())?.[1]);
   assert.ok(rank >= 2, 'm goes to a smaller weight of the row');
   await page.keyboard.press('End');
   await said('masked');
@@ -226,28 +226,32 @@ for (const [width, locale] of [
   });
 }
 
-test('a worker that did not come is asked for again, and paints', { timeout: 60_000 }, async () => {
-  const prepare = (page) => page.route('**/worker-*.js', (route) => route.abort());
-  const { page, close } = await support.openPage(site(), { prepare });
-  try {
-    await page.locator('.failure').waitFor();
-    await page.click('.theme'); // what happens meanwhile must not get in the way
-    await page.unroute('**/worker-*.js');
-    await page.locator('.failure button').click();
-    await settle(page);
-    await nextFrame(page);
-    const [[pixel]] = await support.pixelsAt(page, 'qkv-picture', [{ row: 7, col: 1 }]);
-    assert.ok(pixel[0] > 220 && pixel[2] < 130, `it reads cat: ${pixel}`);
-  } finally {
-    await close();
-  }
-});
+test(
+  'a worker that did not come is asked for again, and paints',
+  { timeout: PATIENCE.test },
+  async () => {
+    const prepare = (page) => page.route('**/worker-*.js', (route) => route.abort());
+    const { page, close } = await support.openPage(site(), { prepare });
+    try {
+      await page.locator('.failure').waitFor();
+      await page.click('.theme'); // what happens meanwhile must not get in the way
+      await page.unroute('**/worker-*.js');
+      await page.locator('.failure button').click();
+      await settle(page);
+      await nextFrame(page);
+      const [[pixel]] = await support.pixelsAt(page, 'qkv-picture', [{ row: 7, col: 1 }]);
+      assert.ok(pixel[0] > 220 && pixel[2] < 130, `it reads cat: ${pixel}`);
+    } finally {
+      await close();
+    }
+  },
+);
 
 for (const [locale, words] of [
   ['en-US', /could not be loaded/],
   ['zh-CN', /加载失败/],
 ]) {
-  test(`without the engine the page says so (${locale})`, { timeout: 60_000 }, async () => {
+  test(`without the engine the page says so (${locale})`, { timeout: PATIENCE.test }, async () => {
     const prepare = (page) => page.route('**/*.wasm', (route) => route.abort());
     const { page, close } = await support.openPage(site(), { locale, prepare });
     try {

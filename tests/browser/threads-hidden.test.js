@@ -5,10 +5,8 @@ import puppeteer from 'puppeteer-core';
 import { init } from 'qkv';
 import { launch, page } from '../js/support/chromium.js';
 import { serveBuilt } from '../js/support/pages.js';
+import { PATIENCE } from '../js/support/patience.js';
 import { randomArray } from '../js/support/arrays.js';
-
-/** Longer than all calls of a test take. */
-const patience = 60_000;
 
 const script = `
   import { init } from '/dist/index.js';
@@ -40,6 +38,7 @@ before(async () => {
   browser = await puppeteer.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    timeout: PATIENCE.wait,
     ignoreDefaultArgs: [
       '--disable-renderer-backgrounding',
       '--disable-background-timer-throttling',
@@ -59,7 +58,7 @@ after(async () => {
 
 async function open(where = browser) {
   const tab = await where.newPage();
-  tab.setDefaultTimeout(patience);
+  tab.setDefaultTimeout(PATIENCE.wait);
   await tab.goto(`${server.url}/page`);
   await tab.waitForFunction("'infos' in globalThis");
   const infos = await tab.evaluate(() => globalThis.infos);
@@ -75,7 +74,7 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 async function finish(tab) {
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the calls never came back')), patience);
+    timer = setTimeout(() => reject(new Error('the calls never came back')), PATIENCE.wait);
   });
   try {
     return await Promise.race([tab.evaluate(() => globalThis.finish()), late]);
@@ -132,7 +131,7 @@ test('closed or left in the middle of calls, its workers end, and the next page 
     const workers = tab.workers().length;
     assert.ok(workers >= 4, `${workers} workers`);
     await leave(tab);
-    for (let i = 0; i < 100 && tab.workers().length > 0; ++i) await pause(50);
+    for (let i = 0; i < 1200 && tab.workers().length > 0; ++i) await pause(50);
     assert.equal(tab.workers().length, 0);
     if (!tab.isClosed()) await tab.close();
   }

@@ -182,7 +182,7 @@ test('dispose() ends the workers, and ten engines leave none', async () => {
         tab = opened;
         // The number of workers, once it is as expected or long after.
         await tab.exposeFunction('count', async (number) => {
-          for (let i = 0; i < 100 && tab.workers().length !== number; ++i) {
+          for (let i = 0; i < 1200 && tab.workers().length !== number; ++i) {
             await new Promise((resolve) => setTimeout(resolve, 50));
           }
           return tab.workers().length;

@@ -160,7 +160,7 @@ test('two workers run at the same time, and the page meanwhile', async () => {
   const report = await pages.run(`
     ${imports}
     const engine = await init({ workers: 2 });
-    const long = randomArray([1, 4, 3000, 64], 2);
+    const long = randomArray([1, 4, 6000, 64], 2);
     const order = [];
     const note = (name) => () => order.push(name);
     const slow = engine.attention(long, long, long).then(note('slow'));
@@ -183,7 +183,7 @@ test('arrays are moved, results too, and calls are given up', async () => {
     const call = engine.gelu(mine, { transfer: true });
     const left = mine.data.length;
     const moved = bits(await call);
-    const long = randomArray([1, 4, 3000, 64], 2);
+    const long = randomArray([1, 4, 6000, 64], 2);
     const cache = await engine.kvCache({ numKvHeads: 1, capacity: 9, dK: 4 });
     const controller = new AbortController();
     const { signal } = controller;
@@ -207,7 +207,7 @@ test('dispose() rejects what is under way, and what comes', async () => {
   const report = await pages.run(`
     ${imports}
     const engine = await init({ workers: 2 });
-    const long = randomArray([1, 4, 3000, 64], 2);
+    const long = randomArray([1, 4, 6000, 64], 2);
     const running = attempt(() => engine.attention(long, long, long));
     await engine.dispose();
     await engine.dispose();
@@ -245,7 +245,7 @@ describe("a worker of the user's own", () => {
         ${imports}
         const worker = new Worker('/serving.js', { type: 'module' });
         const engine = await init({ worker });
-        const long = randomArray([1, 4, 3000, 64], 2);
+        const long = randomArray([1, 4, 6000, 64], 2);
         ${how.startsWith('is') ? '' : end};
         const calls = [attempt(() => engine.attention(long, long, long)), attempt(() => engine.gelu(x))];
         ${how.startsWith('is') ? end : ''};

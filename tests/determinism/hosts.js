@@ -4,6 +4,7 @@ import { isolation, launch as launchChromium, page, reportOf } from '../js/suppo
 import { probes, root } from '../js/support/files.js';
 import { launch as launchFirefox } from '../js/support/firefox.js';
 import { resultOf } from '../js/support/node.js';
+import { PATIENCE } from '../js/support/patience.js';
 import { folder, serve } from '../js/support/server.js';
 
 /**
@@ -49,7 +50,7 @@ function browserHost(name, launch, available) {
       });
       const browser = await launch();
       try {
-        return await reportOf(browser, `${server.url}/page`, { timeout: 240_000 });
+        return await reportOf(browser, `${server.url}/page`, { timeout: PATIENCE.test });
       } finally {
         await browser.close();
         await server.close();
@@ -65,7 +66,7 @@ const node = {
     resultOf(
       ['--experimental-wasm-relaxed-simd'],
       `${program(`file://${root}`, what)} process.stdout.write(JSON.stringify(answers), () => process.exit());`,
-      { timeout: 240_000 },
+      { timeout: PATIENCE.test },
     ),
 };
 

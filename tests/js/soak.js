@@ -1,9 +1,8 @@
 // npm run test:soak [minutes]: engines, threads and workers made, used in every way and given back, over and over,
 // in Node and in Chromium side by side; a line a minute, and at the end whether anything grew.
 import { readdirSync } from 'node:fs';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { launch, page } from './support/chromium.js';
+import { collect } from './support/collect.js';
 import { serveBuilt } from './support/pages.js';
 import { cycle } from './support/soak-cycle.js';
 
@@ -15,8 +14,6 @@ const interval = Math.min(60_000, (minutes * 60_000) / 6);
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function nodeHost() {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc');
   const packages = { ...(await import('qkv')), initWorkers: (await import('qkv/worker')).init };
   return {
     name: 'Node',

@@ -7,6 +7,7 @@ import { randomArray } from './support/arrays.js';
 import { expectSame, expectThrows } from './support/check.js';
 import { wasmFile } from './support/files.js';
 import { resultOf, runNode } from './support/node.js';
+import { PATIENCE } from './support/patience.js';
 import { sleep } from './support/shared-calls.js';
 
 const x = randomArray([1, 4, 400, 64], 1);
@@ -16,11 +17,11 @@ const expectRight = (engine) => expectSame(engine.attention(x, x, x).output.data
 /** An engine that nobody else has. */
 const fresh = (threads) => init({ wasm: wasmFile('simd-threads'), threads });
 
-/** Resolves once `condition()` holds; rejects after 20 seconds. */
+/** Resolves once `condition()` holds; rejects if it never does. */
 async function until(condition, what) {
   const start = performance.now();
   while (!condition()) {
-    if (performance.now() - start > 20_000) throw new Error(`after 20 s: ${what()}`);
+    if (performance.now() - start > PATIENCE.wait) throw new Error(`it never was: ${what()}`);
     await sleep(10);
   }
 }
@@ -135,7 +136,7 @@ test('after dispose() the same options make a new engine, whose threads work', a
 
 describe('a program', () => {
   const ends = async (script) => {
-    const { code, stdout, stderr } = await runNode([], script, { timeout: 30_000 });
+    const { code, stdout, stderr } = await runNode([], script, { timeout: PATIENCE.wait });
     assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: 'the end', stderr: '' });
   };
   const start = `
@@ -181,7 +182,7 @@ describe('a program', () => {
         resources: process.getActiveResourcesInfo().filter((name) => /Port|Worker/.test(name)).length,
       });
       const some = () => Object.values(left()).some((count) => count > 0);
-      for (let i = 0; i < 100 && some(); ++i) {
+      for (let i = 0; i < 1200 && some(); ++i) {
         await pause(50);
         gc();
       }

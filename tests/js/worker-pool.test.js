@@ -287,8 +287,8 @@ describe('a worker that does not start', () => {
       import { serve } from 'worker.js';
       serve(parentPort, () => new Promise(() => {}));
       setInterval(() => {}, 1000);`);
-    const promise = init({ worker, timeout: 1500 });
-    await expectRejects(promise, 'init', 'load_failed', 'not loaded the engine within 1500 ms');
+    const promise = init({ worker, timeout: 4000 });
+    await expectRejects(promise, 'init', 'load_failed', 'not loaded the engine within 4000 ms');
     await worker.terminate();
   });
 

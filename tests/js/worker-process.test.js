@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { resultOf, runNode } from './support/node.js';
+import { PATIENCE } from './support/patience.js';
 
 const start = "import { init } from 'qkv/worker'; const engine = await init({ workers: 2 });";
 const x = 'const x = { data: new Float32Array(8).fill(1), shape: [2, 4] };';
@@ -62,7 +63,7 @@ test('handles that are forgotten are freed in the worker', async () => {
       return (await engine.memory()).handles;
     };
     const before = await made();
-    const deadline = performance.now() + 20_000;
+    const deadline = performance.now() + ${PATIENCE.wait};
     let { handles } = await engine.memory();
     while (handles > 0 && performance.now() < deadline) {
       globalThis.gc();

@@ -22,7 +22,7 @@ export async function startBrowsers() {
     const ran = [];
     for (const [name, browser] of browsers) {
       const where = `${name} ${parseInt(browser.version())}`;
-      const report = await reportOf(browser, url, { timeout: 30_000 }).catch((error) => ({
+      const report = await reportOf(browser, url).catch((error) => ({
         error: error.message,
       }));
       ran.push({ where, report });

@@ -1,11 +1,13 @@
 // Chromium, as tests/browser and tests/consumers drive it, and pages for any browser.
 import { chromium } from 'playwright-core';
+import { PATIENCE } from './patience.js';
 
 /** Starts the browser: CHROMIUM in the environment, or the system's. */
 export const launch = () =>
   chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    timeout: PATIENCE.wait,
   });
 
 /** The policy of a page that allows nothing but its own scripts, workers, server, and WebAssembly. */
@@ -56,11 +58,12 @@ export function page(path, script, { policy, isolated = false, head = '' } = {})
 export async function reportOf(
   browser,
   url,
-  { timeout = 60_000, complaints = [], prepare = () => undefined } = {},
+  { timeout = PATIENCE.wait, complaints = [], prepare = () => undefined } = {},
 ) {
   const context = await browser.newContext();
   try {
     const tab = await context.newPage();
+    tab.setDefaultTimeout(timeout);
     await prepare(tab);
     return await new Promise((resolve, reject) => {
       const fail = (why) => reject(new Error(`${url}: ${why}`));

@@ -1,8 +1,7 @@
 // Ten thousand mixed calls in Node and in Chromium, and what the memory looks like every hundred of them.
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { init } from 'qkv';
 import { launch, page } from './chromium.js';
+import { collect } from './collect.js';
 import { mixedCalls } from './mixed-calls.js';
 import { serveBuilt } from './pages.js';
 
@@ -32,8 +31,6 @@ function steps(first, last) {
  * forgotten handles, which is cast between tasks, hides no leak. `change` may spoil the engine.
  */
 export async function inNode({ last = calls, options = {}, change = (engine) => engine } = {}) {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc');
   const engine = change(await init(options));
   const mix = mixedCalls(engine);
   const samples = steps(mix.first, last).map((step) => {
