@@ -25,7 +25,10 @@ const LOOKS = {
   broken: ['row', { rowScale: 400, rowMax: false }],
 };
 
-/** Calls back with { name, png } of every picture there is; `name` says panel, language, theme and width. */
+/**
+ * Calls back with { name, png, again } of every picture there is; `name` says panel, language, theme and width, and
+ * `again` takes it once more.
+ */
 export async function photograph(site, each) {
   for (const locale of ['en-US', 'zh-CN']) {
     for (const colorScheme of ['light', 'dark']) {
@@ -39,8 +42,9 @@ export async function photograph(site, each) {
 async function photographOne(site, { locale, colorScheme, width, height }, each) {
   const { page, close } = await openPage(site, { locale, colorScheme, width, height });
   const take = async (what, of, options) => {
-    const png = await of.screenshot({ animations: 'disabled', ...options });
-    await each({ name: `${what}-${locale.slice(0, 2)}-${colorScheme}-${width}`, png });
+    const again = () => of.screenshot({ animations: 'disabled', ...options });
+    const name = `${what}-${locale.slice(0, 2)}-${colorScheme}-${width}`;
+    await each({ name, png: await again(), again });
   };
   try {
     await settle(page);

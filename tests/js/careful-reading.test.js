@@ -78,10 +78,17 @@ describe('what is checked is what is used', () => {
   });
 
   test('a result has a shape of its own', () => {
-    const input = { data: new Float32Array(2), shape: [2] };
-    for (const { shape } of [engine.gelu(input), engine.softmax(input), engine.rmsNorm(input)]) {
-      assert.notEqual(shape, input.shape);
+    const array = { data: new Float32Array(16), shape: [1, 2, 2, 4] };
+    const tensor = engine.tensor(array.shape);
+    for (const input of [array, tensor]) {
+      for (const name of ['gelu', 'softmax', 'rmsNorm', 'layerNorm', 'rotaryEmbedding']) {
+        const { shape } = engine[name](input);
+        assert.notEqual(shape, input.shape, name);
+        assert.ok(!Object.isFrozen(shape), name);
+        assert.deepEqual(shape, [...input.shape], name);
+      }
     }
+    tensor.dispose();
   });
 });
 
@@ -116,6 +123,10 @@ describe('what is gone when it is needed', () => {
     const growing = doing(k, 'data', () => buffer.resize(2 ** 16));
     const grown = () => engine.attention({ ...q, data: tracking }, growing, v);
     expectThrows(grown, 'attention', 'invalid_argument', 'q has 16384 elements now');
+    // What has no elements has them still.
+    const none = new Float32Array(0);
+    const leaving = doing({}, 'epsilon', () => structuredClone(none, { transfer: [none.buffer] }));
+    assert.deepEqual(engine.rmsNorm({ data: none, shape: [0, 3] }, leaving).shape, [0, 3]);
     expectSame(engine.attention(q, k, v).output.data, expected);
   });
 
