@@ -6,7 +6,7 @@ import { firefoxTest, launch, openPage } from './page-firefox.js';
 import { colourOf, excess, layer } from './page-oracle.js';
 import * as support from './page-support.js';
 
-const { allOf, examples, layerOf, nextFrame, pixelsAt } = support;
+const { allOf, arrive, examples, layerOf, nextFrame, pixelsAt } = support;
 const { set, settle, snapshot, tensors, visit, weightOf } = support;
 
 let site;
@@ -143,12 +143,7 @@ pageTest(
   'a link leads to its panel and brings back its state',
   { fragment: '#v=1&p=checks&src=random&seed=9&tau=0.7' },
   async (page) => {
-    await page.waitForFunction(() => customElements.get('qkv-panel-checks'));
-    await nextFrame(page);
-    const top = await page.evaluate(
-      () => document.querySelector('#checks').getBoundingClientRect().y,
-    );
-    assert.ok(top >= 0 && top < 500, `at ${top}`);
+    await arrive(page, 'checks');
     const { seed, source, temperature } = (await snapshot(page)).state;
     assert.deepEqual([source, seed, temperature], ['random', 9, 0.7]);
   },

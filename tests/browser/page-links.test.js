@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import { contrast } from './page-oracle.js';
 import * as support from './page-support.js';
 
-const { nextFrame, pixelsAt, set, settle, snapshot, tensors, visit } = support;
+const { arrive, nextFrame, pixelsAt, set, settle, snapshot, tensors, visit } = support;
 const CHINESE = support.examples.zh;
 const { pageTest } = support.useSite();
 const repository = new URL('../../', import.meta.url);
@@ -130,11 +130,7 @@ pageTest('links of any kind leave a page that works', {}, async (page) => {
 });
 
 pageTest('a link can lead to a panel', { fragment: '#v=1&p=checks&seed=9' }, async (page) => {
-  await page.waitForFunction(() => customElements.get('qkv-panel-checks'));
-  const top = await page.evaluate(
-    () => document.querySelector('#checks').getBoundingClientRect().y,
-  );
-  assert.ok(top >= 0 && top < 500, `at ${top}`);
+  await arrive(page, 'checks');
   assert.equal((await snapshot(page)).state.seed, 9);
 });
 

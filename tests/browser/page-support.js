@@ -192,18 +192,31 @@ export function pixelsAt(page, matrix, cells, size = 1) {
   );
 }
 
+/** Whether the panels near the screen have their scripts; runs in the page. */
+const nearOnesAreThere = () =>
+  [...document.querySelectorAll('main > section[id]')].every((section) => {
+    const { top, bottom } = section.getBoundingClientRect();
+    const far = bottom < -600 || top > innerHeight + 600;
+    return far || customElements.get(`qkv-panel-${section.id}`);
+  });
+
+/** Waits until a link has led to a panel; those above it arrive meanwhile and push it down. */
+export async function arrive(page, id) {
+  await page.waitForFunction((name) => customElements.get(`qkv-panel-${name}`), id);
+  await page.waitForFunction(nearOnesAreThere);
+  await settle(page);
+  await page.waitForFunction((name) => {
+    const { y } = document.getElementById(name).getBoundingClientRect();
+    return y >= 0 && y < 500;
+  }, id);
+}
+
 /** Brings a panel onto the screen, and with it its script and its pictures. */
 export async function visit(page, id) {
   // Twice: panels above it arrive, too, as far as they are near, and then push it down.
   for (let time = 0; time < 2; time++) {
     await page.evaluate((name) => document.getElementById(name).scrollIntoView(), id);
-    await page.waitForFunction(() =>
-      [...document.querySelectorAll('main > section[id]')].every((section) => {
-        const { top, bottom } = section.getBoundingClientRect();
-        const far = bottom < -600 || top > innerHeight + 600;
-        return far || customElements.get(`qkv-panel-${section.id}`);
-      }),
-    );
+    await page.waitForFunction(nearOnesAreThere);
     await settle(page);
     await nextFrame(page);
   }
