@@ -77,6 +77,21 @@ describe('what is checked is what is used', () => {
     tensor.dispose();
   });
 
+  test('a list that is too long is not read', () => {
+    let reads = 0;
+    const get = (target, name) => {
+      reads++;
+      return target[name];
+    };
+    for (const name of ['rows', 'window']) {
+      const list = new Proxy(new Array(2 ** 20), { get });
+      const call = () => engine.attention(q, k, v, { returnWeights: true, [name]: list });
+      const told = `${name} is [more than 8 elements], expected [`;
+      expectThrows(call, 'attention', 'invalid_argument', told);
+    }
+    assert.ok(reads < 20, `${reads} reads`);
+  });
+
   test('a result has a shape of its own', () => {
     const array = { data: new Float32Array(16), shape: [1, 2, 2, 4] };
     const tensor = engine.tensor(array.shape);

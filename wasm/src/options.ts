@@ -50,7 +50,11 @@ const isAlibi = (bias: AttentionOptions['bias']): bias is Alibi => isRecord(bias
 function takeParts(fn: string, options: AttentionOptions): AttentionOptions {
   const { bias, dropout, window, rows } = options;
   if ([bias, dropout, window, rows].every((part) => part === undefined)) return options;
-  const list = (name: string, value: unknown): unknown => listOf(fn, name, value, 8) ?? value;
+  const isList = (name: string, value: unknown): boolean =>
+    reading(fn, name, () => Array.isArray(value));
+  // A list that is too long is not read: an array of 2^32 holes would take minutes to tell of.
+  const list = (name: string, value: unknown): unknown =>
+    listOf(fn, name, value, 8) ?? (isList(name, value) ? ['more than 8 elements'] : value);
   return {
     ...options,
     ...(reading(fn, 'bias', () => isAlibi(bias)) && {
