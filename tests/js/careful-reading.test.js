@@ -89,7 +89,17 @@ describe('what is checked is what is used', () => {
       const told = `${name} is [more than 8 elements], expected [`;
       expectThrows(call, 'attention', 'invalid_argument', told);
     }
+    const offset = new Proxy(new Array(2 ** 20), { get });
+    const call = () => engine.attention(q, k, v, { causalOffset: offset });
+    const told = 'causalOffset is an array without causal';
+    expectThrows(call, 'attention', 'invalid_argument', told);
     assert.ok(reads < 20, `${reads} reads`);
+    const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+    revoke();
+    for (const name of ['rows', 'window', 'causalOffset']) {
+      const refused = () => engine.attention(q, k, v, { [name]: revoked });
+      expectThrows(refused, 'attention', 'invalid_argument', name);
+    }
   });
 
   test('a result has a shape of its own', () => {
@@ -142,6 +152,9 @@ describe('what is gone when it is needed', () => {
     const none = new Float32Array(0);
     const leaving = doing({}, 'epsilon', () => structuredClone(none, { transfer: [none.buffer] }));
     assert.deepEqual(engine.rmsNorm({ data: none, shape: [0, 3] }, leaving).shape, [0, 3]);
+    const tensor = engine.tensor([0, 3], none);
+    tensor.set(none);
+    tensor.dispose();
     expectSame(engine.attention(q, k, v).output.data, expected);
   });
 

@@ -71,6 +71,7 @@ function takeParts(fn: string, options: AttentionOptions): AttentionOptions {
 const isPair = (value: unknown): value is readonly [number, number] =>
   Array.isArray(value) && value.length === 2 && value.every(Number.isSafeInteger);
 
+/** What takeParts() has left of a list. */
 const was = (value: unknown): string =>
   Array.isArray(value) ? listText(value as unknown[]) : describe(value);
 
@@ -108,7 +109,7 @@ function checkOffset(fn: string, options: AttentionOptions, { tq, tk }: Dimensio
     if (!measured) {
       throw new QkvError(
         'invalid_argument',
-        `${fn}: causalOffset is ${was(causalOffset)} without causal, expected causal: true, a window or ALiBi too`,
+        `${fn}: causalOffset is ${describe(causalOffset)} without causal, expected causal: true, a window or ALiBi too`,
       );
     }
   } else if (measured && tq !== tk && !cache) {

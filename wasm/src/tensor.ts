@@ -105,7 +105,8 @@ export class WasmTensor implements Tensor {
     const fn = 'Tensor.set';
     this.address(fn, 'this');
     const numbers = takeNumbers(fn, 'data', data, [this.#length, String(this.#length)]);
-    this.#elements(fn).set(numbers);
+    // An array without elements may be detached, which set() would refuse.
+    if (this.#length > 0) this.#elements(fn).set(numbers);
   }
 
   dispose(): void {
