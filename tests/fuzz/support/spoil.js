@@ -85,9 +85,10 @@ const isObject = (value) =>
   readable(() => 'dispose' in value) === false;
 
 /**
- * { args, plain, of, plainOf, mustWork, comparable } for a target and a list of faults, { place, how }, where `how` is
- * { replace }, { disguise } or { trap, then }. `mustWork` says that the arguments are right, whatever they look like,
- * `comparable` that an answer must be the one to the plain ones.
+ * { args, plain, of, plainOf, mustWork, resized, comparable } for a target and a list of faults, { place, how }, where
+ * `how` is { replace }, { disguise } or { trap, then }. `mustWork` says that the arguments are right, whatever they look
+ * like, `resized` that an array may be gone when it is looked at, so that shapes fit which did not, `comparable` that
+ * an answer must be the one to the plain ones if these are answered.
  */
 export function spoil(target, faults, world, plainWorld) {
   const places = placesOf(target);
@@ -139,7 +140,8 @@ export function spoil(target, faults, world, plainWorld) {
   const resized = [...traps.values()].some(([, , deed]) =>
     ['detach', 'shrink', 'grow'].includes(deed),
   );
-  return { args, plain, of, plainOf, mustWork, comparable: !(resized && seen.size > 0) };
+  const comparable = !(resized && seen.size > 0);
+  return { args, plain, of, plainOf, mustWork, resized, comparable };
 }
 
 /** What `look` finds, or undefined where it is not let look. */
