@@ -108,8 +108,9 @@ class Arena {
     std::uint8_t* data;
     Layout layout;
   };
-  /// More elements than this are not made.
-  static constexpr Index kMost = 1 << 18;
+  /// More elements than this are not made. The largest that is as its operator wants it has 2 * 9 * 140 * 160
+  /// (weights of attention, behind a cache).
+  static constexpr Index kMost = 1 << 19;
 
   void lay_out(Layout& layout, const Needs& needs);
   void spoil(Layout& layout, const Needs& needs);
