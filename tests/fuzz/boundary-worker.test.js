@@ -9,7 +9,7 @@ import { wasmFile } from '../js/support/files.js';
 import { PATIENCE } from '../js/support/patience.js';
 import { overPort } from '../js/support/workers.js';
 import { cases, textOf } from './support/faults.js';
-import { arraysOf, bitsOf, expectTyped } from './support/outcome.js';
+import { arraysOf, bitsOf, expectTyped, inPlain } from './support/outcome.js';
 import { about, countAnswers, settings, watchdog } from './support/settings.js';
 import { spoil } from './support/spoil.js';
 import { targets } from './support/targets.js';
@@ -64,16 +64,9 @@ async function judge(target, faults, world, plainWorld) {
     expectTyped(error, target.method, JSON.stringify(faults));
   } else {
     const found = bitsOf(await arraysOf(result)); // which gives back what was made
-    if (spoilt.comparable && !faults.some(namesNothing)) {
-      let expected;
-      try {
-        expected = other[target.method](...spoilt.plain);
-      } catch (cause) {
-        if (spoilt.resized) return false;
-        throw new Error('taken, but not in plain', { cause });
-      }
-      assert.equal(found, bitsOf(await arraysOf(expected)));
-    }
+    const plain =
+      !faults.some(namesNothing) && inPlain(spoilt, (args) => other[target.method](...args));
+    if (plain) assert.equal(found, bitsOf(await arraysOf(plain.result)));
   }
   const again = await inTime(engine.attention(q, k, v, { returnWeights: true }));
   assert.equal(bitsOf(again), right, 'a call afterwards');

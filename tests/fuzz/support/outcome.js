@@ -64,3 +64,14 @@ export function bitsOf(arrays) {
   });
   return parts.sort().join('\n');
 }
+
+/** { result } of `call` with the plain arguments; undefined where the answer to the spoilt ones may be another. */
+export function inPlain({ plain, resized, comparable }, call) {
+  if (!comparable) return undefined;
+  try {
+    return { result: call(plain) };
+  } catch (cause) {
+    if (resized) return undefined;
+    throw new Error(`taken, but not in plain: ${cause.message}`, { cause });
+  }
+}
