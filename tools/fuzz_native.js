@@ -1,4 +1,4 @@
-// The C++ half of fuzzing: builds tests/fuzz and lets libFuzzer work on each family of operators for a
+// The C++ half of fuzzing: builds tests/core/fuzz and lets libFuzzer work on each family of operators for a
 // while. Inputs that reach something new are kept in build/fuzz-corpus; what breaks something is named.
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -30,7 +30,7 @@ async function fuzzOne(name, seconds, seed) {
   const problems = join(root, 'build/fuzz-problems', name);
   mkdirSync(found, { recursive: true });
   mkdirSync(problems, { recursive: true });
-  const { code, output } = await run(join(root, `build/fuzz/tests/fuzz/fuzz_${name}`), [
+  const { code, output } = await run(join(root, `build/fuzz/tests/core/fuzz/fuzz_${name}`), [
     `-max_total_time=${Math.max(1, Math.round(seconds))}`,
     `-seed=${seed}`,
     '-max_len=256',
@@ -40,7 +40,7 @@ async function fuzzOne(name, seconds, seed) {
     '-print_final_stats=1',
     `-artifact_prefix=${problems}/`,
     found,
-    join(root, 'tests/fuzz/corpus', name),
+    join(root, 'tests/core/fuzz/corpus', name),
   ]);
   const runs = Number(/stat::number_of_executed_units: *(\d+)/.exec(output)?.[1] ?? 0);
   const inputs = readdirSync(problems).map((file) => join('build/fuzz-problems', name, file));
@@ -86,11 +86,10 @@ export async function fuzzNative(seconds, seed = 0) {
   };
 }
 
-/** Files of tests/fuzz that run under node --test, if there are any. */
-export function fuzzTests() {
-  const folder = join(root, 'tests/fuzz');
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
+/** The tests that put anything at all to the package and to links. */
+export const fuzzTests = () => [
+  ...readdirSync(join(root, 'tests/package/fuzz'))
     .filter((file) => file.endsWith('.test.js'))
-    .map((file) => join('tests/fuzz', file));
-}
+    .map((file) => join('tests/package/fuzz', file)),
+  'tests/page/fragment.test.js',
+];

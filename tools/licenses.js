@@ -8,8 +8,8 @@ import { root } from './environment.js';
 /** The folders with a lock file, and what their packages are for. */
 export const folders = {
   '.': 'builds, page and linters',
-  'tests/gates': 'checks of the package',
-  'tests/consumers/tools': 'bundlers and test runners that the package is tried in',
+  'tests/release/gates': 'checks of the package',
+  'tests/release/tools': 'bundlers and test runners that the package is tried in',
 };
 
 const [begin, end] = ['<!-- packages: node tools/licenses.js -->', '<!-- /packages -->'];

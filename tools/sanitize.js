@@ -29,7 +29,7 @@ function count(code, coloured) {
   };
 }
 
-/** Configures and builds a preset's tests; `files` are those of tests/native to build, or all of them. */
+/** Configures and builds a preset's tests; `files` are those of tests/core to build, or all of them. */
 async function build(preset, target, { files = '', options = [] } = {}) {
   await must('cmake', ['--preset', preset, `-DQKV_TEST_FILES=${files}`, ...options]);
   await must('cmake', ['--build', '--preset', preset, '--target', target]);
@@ -59,7 +59,7 @@ const wasm = (variant, { files } = {}) => ({
     await build(preset, `qkv_tests_${variant}`, { files, options });
     const flags = variant === 'relaxed' ? ['--experimental-wasm-relaxed-simd'] : [];
     const { code, output } = await run(process.execPath, [
-      ...[...flags, 'tests/support/run_wasm.js', variant, isaOf[variant]],
+      ...[...flags, 'tests/core/run_wasm.js', variant, isaOf[variant]],
       ...['--build', `build/${preset}`],
     ]);
     return count(code, output);

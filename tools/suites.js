@@ -192,7 +192,7 @@ const nodeSuite = (variant) => ({
   name: `wasm ${variant}, Node`,
   async run() {
     const flags = variant === 'relaxed' ? ['--experimental-wasm-relaxed-simd'] : [];
-    const runner = [...flags, 'tests/support/run_wasm.js', variant, isaOf[variant]];
+    const runner = [...flags, 'tests/core/run_wasm.js', variant, isaOf[variant]];
     const { code, output } = await run(process.execPath, runner);
     const print = await run(process.execPath, [...runner, '[fingerprint]']);
     keepFingerprint(print.stdout);
@@ -264,7 +264,7 @@ const nodeTest = (name, files, { flags = [], env = {}, atOnce = 1 } = {}) => ({
 const consumers = {
   name: 'consumers of the package',
   async run() {
-    const result = await nodeTest('', ['tests/consumers/matrix.test.js']).run();
+    const result = await nodeTest('', ['tests/release/consumers/matrix.test.js']).run();
     const table = Array.from(result.output.matchAll(/^# (\|.*)$/gm), ([, line]) => line).join('\n');
     return { ...result, table };
   },
@@ -272,51 +272,60 @@ const consumers = {
 
 /** The tests of the tarball, without that of the tools. */
 const tarballTests = async () =>
-  (await tracked('tests/consumers/*.test.js')).filter((file) => !file.includes('/matrix'));
+  (await tracked('tests/release/consumers/*.test.js')).filter((file) => !file.includes('/matrix'));
 
 /** Where it does not matter which build computes. What else there is runs on both. */
 const ofAnyBuild =
-  /\/(bad-input|careful-reading|dist|errors-init|lifecycle|memory|printing|readme|tensor-data|threads-\w+|worker-(?!same)\w+)\.test\.js$/;
+  /\/(bad-input|careful-reading|dist|errors-init|lifecycle|memory|printing|readme|tensor-data|threads\/(?!threads)\w+|worker\/(?!same)\w+)\.test\.js$/;
 
 async function packageSuites() {
-  const files = await tracked('tests/js/*.test.js');
+  const files = await tracked(
+    'tests/package/node/*.test.js',
+    'tests/package/threads/*.test.js',
+    'tests/package/worker/*.test.js',
+  );
   const relaxed = ['--experimental-wasm-relaxed-simd'];
   const twoThreads = { env: { QKV_THREADS: '2' } };
   return [
-    command('types: contract', bin('tsc'), '-p', 'tests/js', '--noEmit'),
+    command('types: contract', bin('tsc'), '-p', 'tests/package/types', '--noEmit'),
     nodeTest('package, Node, simd', files, { env: { QKV_EXPECT_VARIANT: 'simd' } }),
     nodeTest(
       'package, Node, relaxed',
       files.filter((file) => !ofAnyBuild.test(file)),
       { flags: relaxed, env: { QKV_EXPECT_VARIANT: 'relaxed' } },
     ),
-    nodeTest('ONNX node tests, simd', ['tests/conformance/onnx.test.js']),
-    nodeTest('ONNX node tests, relaxed', ['tests/conformance/onnx.test.js'], { flags: relaxed }),
-    nodeTest('ONNX node tests, two threads', ['tests/conformance/onnx.test.js'], twoThreads),
-    nodeTest('PyTorch fixtures, simd', ['tests/torch/torch.test.js']),
-    nodeTest('PyTorch fixtures, relaxed', ['tests/torch/torch.test.js'], { flags: relaxed }),
-    nodeTest('PyTorch fixtures, two threads', ['tests/torch/torch.test.js'], twoThreads),
+    nodeTest('ONNX node tests, simd', ['tests/reference/onnx/onnx.test.js']),
+    nodeTest('ONNX node tests, relaxed', ['tests/reference/onnx/onnx.test.js'], { flags: relaxed }),
+    nodeTest('ONNX node tests, two threads', ['tests/reference/onnx/onnx.test.js'], twoThreads),
+    nodeTest('PyTorch fixtures, simd', ['tests/reference/torch/torch.test.js']),
+    nodeTest('PyTorch fixtures, relaxed', ['tests/reference/torch/torch.test.js'], {
+      flags: relaxed,
+    }),
+    nodeTest('PyTorch fixtures, two threads', ['tests/reference/torch/torch.test.js'], twoThreads),
     nodeTest('package, Chromium', [
-      'tests/browser/package.test.js',
-      'tests/browser/threads.test.js',
-      'tests/browser/memory.test.js',
-      'tests/browser/worker.test.js',
+      'tests/package/browser/package.test.js',
+      'tests/package/browser/threads.test.js',
+      'tests/package/browser/memory.test.js',
+      'tests/package/browser/worker.test.js',
     ]),
     nodeTest('same bits: Node, Chromium, Firefox, threads', [
-      'tests/determinism/determinism.test.js',
+      'tests/package/determinism/determinism.test.js',
     ]),
-    nodeTest('any arguments, options, links', await tracked('tests/fuzz/*.test.js')),
-    nodeTest('threads in hidden pages', ['tests/browser/threads-hidden.test.js']),
+    nodeTest(
+      'any arguments, options, links',
+      await tracked('tests/package/fuzz/*.test.js', 'tests/page/fragment.test.js'),
+    ),
+    nodeTest('threads in hidden pages', ['tests/package/browser/threads-hidden.test.js']),
     nodeTest('package, installed from its tarball', await tarballTests()),
-    nodeTest('gates: types, engines, sizes, releases', await tracked('tests/gates/*.test.js')),
-    command('benchmarks run', process.execPath, 'tests/bench/bench.js', '--smoke'),
+    nodeTest('gates: types, engines, sizes, releases', await tracked('tests/release/*.test.js')),
+    command('benchmarks run', process.execPath, 'bench/bench.js', '--smoke'),
   ];
 }
 
 async function pageSuites() {
-  const files = await tracked('tests/browser/page*.test.js');
-  const timed = 'tests/browser/page-lighthouse.test.js';
-  const others = files.filter((file) => file !== timed);
+  const files = await tracked('tests/page/*.test.js');
+  const timed = 'tests/page/lighthouse.test.js';
+  const others = files.filter((file) => file !== timed && !file.endsWith('/fragment.test.js'));
   return [
     nodeTest('page, Chromium and Firefox', others, { atOnce: Math.min(availableParallelism(), 4) }),
     nodeTest('page, Lighthouse', [timed]),

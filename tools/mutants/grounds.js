@@ -28,7 +28,7 @@ export class Copy {
     this.#folder = join(root, 'build/mutants', name);
     this.#faulted = join(this.#folder, 'faulted-files');
     mkdirSync(this.#folder, { recursive: true });
-    const folders = ['core', 'tests', 'tools', 'wasm', 'web'];
+    const folders = ['bench', 'core', 'tests', 'tools', 'wasm', 'web'];
     for (const entry of [...folders, 'CMakeLists.txt', 'CMakePresets.json']) this.take(entry);
     for (const entry of ['package.json', 'README.md', '.toolchain/env']) this.take(entry);
     if (!existsSync(this.path('node_modules'))) {
@@ -90,15 +90,15 @@ export class Copy {
 /** The page that the faults of the core run on: the narrowest tiles, so every tail is walked. */
 const isa = 'sse4';
 
-/** Files of tests/native, without `_test.cpp`, that hold test cases of these names. */
+/** Files of tests/core, without `_test.cpp`, that hold test cases of these names. */
 function filesWith(cases) {
-  const folder = join(root, 'tests/native');
+  const folder = join(root, 'tests/core');
   const sources = readdirSync(folder)
     .filter((name) => name.endsWith('_test.cpp'))
     .map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }));
   const holding = (title) => {
     const found = sources.find(({ text }) => text.includes(`TEST_CASE("${title}"`));
-    if (!found) throw new Error(`no file of tests/native holds the test case "${title}"`);
+    if (!found) throw new Error(`no file of tests/core holds the test case "${title}"`);
     return found.name.replace('_test.cpp', '');
   };
   return [...new Set(cases.map(holding))];

@@ -1,0 +1,103 @@
+// npm run bench: this library alone, by host and variant.
+//
+//   node bench/bench.js [--node] [--browser] [--native] [--quick] [--smoke] [--no-build] [filter]
+//
+// The filter is a part of the names of cases. Without a host, all of them.
+import { buildBench, buildNativeBench } from './build.js';
+import { cases, smoke } from './cases.js';
+import { openBrowser, openNode } from './hosts.js';
+import { nativeTable } from './native.js';
+import { caseHead, caseRows, circumstances, derived, textTable } from './report.js';
+
+const flags = ['node', 'browser', 'native', 'quick', 'smoke', 'no-build'];
+
+function parse(args) {
+  const options = Object.fromEntries(flags.map((name) => [name, args.includes(`--${name}`)]));
+  const rest = args.filter((arg) => !flags.includes(arg.replace(/^--/, '')));
+  if (rest.some((arg) => arg.startsWith('--')) || rest.length > 1) {
+    throw new Error(`unknown ${rest.join(' ')}, expected --${flags.join(', --')} or one filter`);
+  }
+  const every = !options.node && !options.browser && !options.native;
+  return {
+    ...options,
+    node: options.node || every,
+    browser: options.browser || every,
+    native: options.native || (every && !options.smoke),
+    filter: rest[0] ?? '',
+  };
+}
+
+const variants = ['qkv relaxed', 'qkv simd'];
+const pairs = variants.map((variant) => `${variant} 2 threads`);
+
+function chosen({ quick, smoke: tiny, filter }) {
+  if (tiny) return smoke;
+  return cases.filter((entry) => entry.name.includes(filter) && !(quick && entry.heavy));
+}
+
+const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
+
+async function measureHost(host, options) {
+  const effort =
+    options.quick || options.smoke ? { rounds: 3, sample: 20 } : { rounds: 9, sample: 60 };
+  const rows = [];
+  const results = {};
+  for (const entry of chosen(options)) {
+    // Threads share attention and layers; whatever else is timed is one thread's work.
+    const shared = ['attention', 'layer', 'decode'].includes(entry.op) && !options.smoke;
+    const ours = shared ? [...variants, ...pairs] : variants;
+    const contestants = entry.op === 'sinusoidal' || entry.copy ? [...ours, 'plain'] : ours;
+    const result = await host.run('runCase', { name: entry.name, contestants, ...effort });
+    results[entry.name] = result;
+    for (const [who, why] of Object.entries(result.failed)) {
+      throw new Error(`${entry.name}, ${who}: ${why}`);
+    }
+    rows.push(...caseRows(entry, result));
+    if (!options.smoke) process.stderr.write('.');
+  }
+  if ('cold start'.includes(options.filter) || options.smoke) {
+    for (const contestant of variants) {
+      const times = [];
+      for (let round = 0; round < (options.smoke ? 1 : effort.rounds); round += 1) {
+        times.push((await host.run('coldStart', { contestant })).ms);
+      }
+      const how = 'import, compile, first result';
+      rows.push(['cold start', contestant, median(times).toFixed(1), '', '', '', '', '', how]);
+    }
+  }
+  return { rows, results };
+}
+
+async function main(options) {
+  if (!options['no-build']) {
+    await buildBench({ all: !options.smoke });
+    if (options.native) await buildNativeBench();
+  }
+  const described = [];
+  for (const [name, open] of Object.entries({ browser: openBrowser, node: openNode })) {
+    if (!options[name]) continue;
+    const host = await open();
+    try {
+      const { rows, results } = await measureHost(host, options);
+      console.log(`\n${host.describe}\n\n${textTable(caseHead, rows)}\n`);
+      for (const line of derived(results, 'qkv relaxed')) console.log(line);
+      if (rows.length === 0) throw new Error(`no case has "${options.filter}" in its name`);
+    } finally {
+      await host.close();
+    }
+    described.push(host.describe);
+  }
+  if (options.native) {
+    console.log(`\n${await nativeTable(options)}\n`);
+    described.push('native');
+  }
+  const command = ['node bench/bench.js', ...process.argv.slice(2)].join(' ');
+  console.log(`\n${await circumstances({ command, hosts: described })}`);
+}
+
+try {
+  await main(parse(process.argv.slice(2)));
+} catch (error) {
+  console.error(String(error.message ?? error));
+  process.exitCode = 1;
+}

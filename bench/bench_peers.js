@@ -1,0 +1,294 @@
+// npm run bench:peers: this library beside others, in turns, in one page or process for each case.
+//
+//   node bench/bench_peers.js [--node] [--browser] [--quick] [--no-build] [filter]
+//
+// Installs the peers into build/peers, checks that everybody computes the same, and writes a table and
+// plots to bench/results; with --quick or a filter, to build/bench instead.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { root } from '../tools/environment.js';
+import { must, step } from '../tools/run.js';
+import { buildBench, buildNativeBench } from './build.js';
+import { cases } from './cases.js';
+import { openBrowser, openNode } from './hosts.js';
+import { plot } from './plot.js';
+import { circumstances, derived, gflops, markdownTable, milliseconds } from './report.js';
+
+const versions = {
+  'onnxruntime-web': '1.30.0',
+  'onnxruntime-node': '1.30.0',
+  '@tensorflow/tfjs-core': '4.22.0',
+  '@tensorflow/tfjs-backend-wasm': '4.22.0',
+  '@jax-js/jax': '0.1.25',
+};
+
+const hosts = {
+  browser: {
+    open: openBrowser,
+    contestants: [
+      ...['qkv relaxed', 'qkv relaxed 2 threads', 'qkv simd'],
+      ...['ort-web 1 thread', 'ort-web 2 threads'],
+      ...['tfjs-wasm', 'jax-js all threads'],
+    ],
+  },
+  node: {
+    open: openNode,
+    contestants: ['qkv relaxed', 'qkv native', 'ort-node 1 thread', 'ort-node 2 threads'],
+  },
+};
+
+const ours = (name) => name.startsWith('qkv');
+const base = { browser: 'qkv relaxed', node: 'qkv native' };
+
+/** The exact versions, without running their install scripts. */
+function install() {
+  const folder = join(root, 'build/peers');
+  const present = (name) => {
+    const file = join(folder, 'node_modules', name, 'package.json');
+    return existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).version === versions[name];
+  };
+  if (Object.keys(versions).every(present)) return undefined;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
+  const wanted = Object.entries(versions).map(([name, version]) => `${name}@${version}`);
+  return step('install the peers into build/peers', () =>
+    must('npm', [
+      ...['install', '--ignore-scripts', '--no-audit', '--no-fund', '--save-exact'],
+      ...['--prefix', folder, ...wanted],
+    ]),
+  );
+}
+
+function parse(args) {
+  const flags = ['node', 'browser', 'quick', 'no-build'];
+  const options = Object.fromEntries(flags.map((name) => [name, args.includes(`--${name}`)]));
+  const rest = args.filter((arg) => !flags.includes(arg.replace(/^--/, '')));
+  if (rest.some((arg) => arg.startsWith('--')) || rest.length > 1) {
+    throw new Error(`unknown ${rest.join(' ')}, expected --${flags.join(', --')} or one filter`);
+  }
+  const every = !options.node && !options.browser;
+  return {
+    ...options,
+    node: options.node || every,
+    browser: options.browser || every,
+    filter: rest[0] ?? '',
+  };
+}
+
+/** Who takes part in a case on a host. */
+function contestantsOf(entry, { contestants }) {
+  const some = entry.oursOnly ? contestants.filter(ours) : contestants;
+  return entry.copy || entry.op === 'sinusoidal' ? [...some, 'plain'] : some;
+}
+
+const quantile = (sorted, q) => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
+
+/** Cold starts of everybody in turns, as the result of a case. */
+async function coldStarts(host, contestants, rounds) {
+  const times = {};
+  const failed = {};
+  for (let round = 0; round < rounds; round += 1) {
+    for (const contestant of contestants) {
+      if (contestant in failed || contestant === 'qkv native') continue;
+      try {
+        const { ms } = await host.run('coldStart', { contestant });
+        times[contestant] = [...(times[contestant] ?? []), ms];
+      } catch (error) {
+        failed[contestant] = String(error.message ?? error).split('\n')[0];
+      }
+    }
+  }
+  const summaries = Object.entries(times).map(([name, list]) => {
+    const sorted = [...list].sort((a, b) => a - b);
+    const [low, middle, high] = [0.25, 0.5, 0.75].map((q) => quantile(sorted, q));
+    return [name, { median: middle, quartiles: [low, high], way: 'import, compile, first call' }];
+  });
+  return { times: Object.fromEntries(summaries), failed, peaks: {}, agreement: {} };
+}
+
+async function measure(name, options) {
+  const { open, contestants } = hosts[name];
+  const host = await open();
+  const effort = options.quick ? { rounds: 3, sample: 20 } : { rounds: 11, sample: 80 };
+  const results = {};
+  const wanted = cases.filter(
+    (entry) => entry.name.includes(options.filter) && !(options.quick && entry.heavy),
+  );
+  if (wanted.length === 0 && !'cold start'.includes(options.filter)) {
+    throw new Error(`no case has "${options.filter}" in its name`);
+  }
+  try {
+    for (const entry of wanted) {
+      await step(`${name}: ${entry.name}`, async () => {
+        const who = contestantsOf(entry, { contestants });
+        const result = await host.run('runCase', { name: entry.name, contestants: who, ...effort });
+        results[entry.name] = result;
+        const { spread } = result.agreement;
+        return spread === undefined
+          ? 'nobody to agree with'
+          : `agree to ${spread.toExponential(0)}`;
+      });
+    }
+    if ('cold start'.includes(options.filter)) {
+      await step(`${name}: cold start`, async () => {
+        results['cold start'] = await coldStarts(host, contestants, effort.rounds);
+      });
+    }
+    return { name, host: host.describe, results };
+  } finally {
+    await host.close();
+  }
+}
+
+const cell = (entry, times, peaks, who) => {
+  const { median, quartiles } = times[who];
+  const rate = entry ? gflops(entry, times[who]) : 0;
+  const parts = [`**${milliseconds(median)}** (${quartiles.map(milliseconds).join('–')})`];
+  if (rate > 0) parts.push(`${rate.toFixed(1)} GFLOP/s`);
+  if (rate > 0 && peaks[who]) parts.push(`${((100 * rate) / peaks[who]).toFixed(0)} % of peak`);
+  return parts.join('<br>');
+};
+
+/** How many times as long as `who` the fastest of these takes. */
+function advantage(times, who, rivals) {
+  const present = rivals.filter((name) => times[name]);
+  if (!times[who] || present.length === 0) return '';
+  const [best] = present.sort((a, b) => times[a].median - times[b].median);
+  const ratio = times[best].median / times[who].median;
+  return `${ratio.toPrecision(3)}x<br>${best}`;
+}
+
+/** The part of a report about one host. */
+function section({ name, host, results }) {
+  const { contestants } = hosts[name];
+  const who = base[name];
+  const peers = contestants.filter((contestant) => !ours(contestant));
+  const single = peers.filter((peer) => !peer.endsWith('threads'));
+  const shared = Object.entries(results).filter(([, { times, failed }]) =>
+    peers.some((peer) => times[peer] || failed[peer]),
+  );
+  const rows = shared.map(([title, { times, failed, peaks }]) => {
+    const entry = cases.find((one) => one.name === title);
+    const rival = times[who] ? who : 'qkv relaxed';
+    return [
+      title,
+      ...contestants.map((contestant) => {
+        if (times[contestant]) return cell(entry, times, peaks, contestant);
+        return failed[contestant] ? 'fails' : '–';
+      }),
+      advantage(times, rival, single),
+      advantage(times, rival, peers),
+    ];
+  });
+  const head = ['case', ...contestants, 'best peer, 1 thread', 'best peer'];
+  const ways = shared.flatMap(([title, { times }]) => {
+    const list = peers.filter((peer) => times[peer]).map((peer) => `${peer}: ${times[peer].way}`);
+    return list.length > 0 ? [`- ${title}: ${list.join('; ')}`] : [];
+  });
+  const failures = Object.entries(results).flatMap(([title, { times, failed }]) => [
+    ...Object.entries(failed).map(([contestant, why]) => `- ${title}, ${contestant}: ${why}`),
+    ...Object.entries(times).flatMap(([contestant, { lost = [] }]) =>
+      lost.map((why) => `- ${title}, ${contestant}, one of its ways: ${why}`),
+    ),
+  ]);
+  const own = derived(results, 'qkv relaxed').map((line) => `- ${line}`);
+  const alone = Object.entries(results)
+    .filter(([title]) => !shared.some(([other]) => other === title))
+    .flatMap(([title, { times, peaks }]) => {
+      const entry = cases.find((one) => one.name === title);
+      return Object.keys(times).map((contestant) => [
+        title,
+        contestant,
+        cell(entry, times, peaks, contestant),
+        [contestant.includes(': ') ? '' : times[contestant].way, times[contestant].note]
+          .filter(Boolean)
+          .join('; '),
+      ]);
+    });
+  const worst = Math.max(0, ...shared.map(([, { agreement }]) => agreement.spread ?? 0));
+  return [
+    `## ${host}`,
+    '',
+    'Milliseconds: **median** (quartiles).',
+    '',
+    ...(shared.length > 0
+      ? [
+          `The last columns say how many times as long as ${who} the fastest peer takes` +
+            `${name === 'node' ? '; a cold start is compared with qkv relaxed' : ''}.`,
+          '',
+          markdownTable(head, rows),
+          '',
+          `![comparison](peers-${name}.svg)`,
+          '',
+        ]
+      : []),
+    `Outputs agreed to ${worst.toExponential(1)} of the largest element or better before timing.`,
+    '',
+    ...(ways.length > 0
+      ? ['The fastest way of each peer, which is the one timed:', '', ...ways, '']
+      : []),
+    ...(failures.length > 0 ? ['What failed, in its own words:', '', ...failures, ''] : []),
+    ...(alone.length > 0
+      ? ['This library alone:', '', markdownTable(['case', 'who', 'ms', 'how'], alone), '']
+      : []),
+    ...(own.length > 0 ? [...own, ''] : []),
+  ].join('\n');
+}
+
+function plotOf({ name: hostName, host, results }) {
+  const who = base[hostName];
+  const peers = hosts[hostName].contestants.filter((contestant) => !ours(contestant));
+  const rows = Object.entries(results).flatMap(([title, { times }]) => {
+    const rival = times[who] ?? times['qkv relaxed'];
+    const present = peers.filter((peer) => times[peer]).map((peer) => [peer, times[peer]]);
+    if (!rival || present.length === 0) return [];
+    const name = times[who] ? title : `${title} (qkv relaxed = 1)`;
+    return [{ name, base: rival.median, peers: Object.fromEntries(present) }];
+  });
+  const title = `${host}: times of peers, ${who} = 1`;
+  return rows.length > 0 ? plot({ title, who, rows, peers }) : undefined;
+}
+
+async function main(options) {
+  await install();
+  if (!options['no-build']) {
+    await buildBench();
+    if (options.node) await buildNativeBench();
+  }
+  const measured = [];
+  for (const name of Object.keys(hosts)) {
+    if (options[name]) measured.push(await measure(name, options));
+  }
+  const kept = !options.quick && options.filter === '' && measured.length === 2;
+  const folder = join(root, kept ? 'bench/results' : 'build/bench');
+  mkdirSync(folder, { recursive: true });
+  const command = ['node bench/bench_peers.js', ...process.argv.slice(2)].join(' ');
+  const about = await circumstances({
+    command,
+    hosts: measured.map(({ host }) => host),
+    versions,
+  });
+  const text = [
+    '# Beside other libraries',
+    '',
+    'Written by `npm run bench:peers`; [how to read it](../README.md).',
+    '',
+    about,
+    '',
+    ...measured.map(section),
+  ].join('\n');
+  writeFileSync(join(folder, 'peers.md'), text);
+  writeFileSync(join(folder, 'peers.json'), `${JSON.stringify(measured, null, 1)}\n`);
+  for (const each of measured) {
+    const svg = plotOf(each);
+    if (svg) writeFileSync(join(folder, `peers-${each.name}.svg`), svg);
+  }
+  console.log(`\n${text}\nwritten to ${relative('.', folder)}`);
+}
+
+try {
+  await main(parse(process.argv.slice(2)));
+} catch (error) {
+  console.error(String(error.message ?? error));
+  process.exitCode = 1;
+}

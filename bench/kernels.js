@@ -1,0 +1,35 @@
+// The core's kernels without the package around them, from build/wasm/bench/bench_<variant>.wasm.
+
+/** `{ peak, gemm }` of a variant, from its bytes. */
+export async function loadKernels(bytes) {
+  // What the C library could ask of its host; nothing here does.
+  const nothing = new Proxy({}, { get: () => () => 0 });
+  const imports = { env: nothing, wasi_snapshot_preview1: nothing };
+  const { instance } = await WebAssembly.instantiate(bytes, imports);
+  const core = instance.exports;
+  core._initialize?.();
+  const floats = (pointer, count) => new Float32Array(core.memory.buffer, pointer, count);
+  return {
+    /** One call of the roof: `run()` and the floating-point operations in it. */
+    peak() {
+      const steps = 200_000;
+      return { run: () => core.bench_peak(steps), flops: steps * core.bench_peak_flops() };
+    },
+    /** c[m, n] = a[m, k] b[k, n] with b packed beforehand. */
+    gemm({ m, n, k }, a, b) {
+      const panel = core.bench_panel();
+      const from = core.bench_take(m * k);
+      const raw = core.bench_take(k * n);
+      const panels = core.bench_take(Math.ceil(n / panel) * panel * k);
+      const to = core.bench_take(m * n);
+      floats(from, m * k).set(a);
+      floats(raw, k * n).set(b);
+      core.bench_pack(k, n, raw, panels);
+      return {
+        run: () => core.bench_gemm(m, n, k, from, panels, to),
+        flops: 2 * m * n * k,
+        output: () => floats(to, m * n).slice(),
+      };
+    },
+  };
+}

@@ -1,0 +1,177 @@
+// This library, one contestant for each variant and number of threads. Inputs and output are tensors, which stay in
+// WebAssembly memory, where a call takes them; what only returns arrays is timed with the copy.
+import { loadKernels } from '../kernels.js';
+
+const at = (path) => new URL(`../../${path}`, import.meta.url);
+const inNode = typeof process === 'object';
+
+/** The bytes of a file of the project. */
+async function bytesOf(path) {
+  if (!inNode) return (await fetch(at(path))).arrayBuffer();
+  const { readFile } = await import('node:fs/promises');
+  return readFile(at(path));
+}
+
+export function qkv(variant, threads = 1) {
+  let library;
+  let kernels;
+  const load = async () => {
+    const { init } = await import(at('dist/index.js').href);
+    library = await init({ variant: threads > 1 ? `${variant}-threads` : variant, threads });
+    if (library.info.threads !== threads) throw new Error(`${library.info.threads} threads`);
+  };
+  const loadCore = async () => {
+    kernels ??= await loadKernels(await bytesOf(`build/wasm/bench/bench_${variant}.wasm`));
+    return kernels;
+  };
+  const tensor = ({ data, shape }) => library.tensor(shape, data);
+
+  /** A result that stays where the next call reads it, and one that is copied to a new array. */
+  const written = (shape, given, call) => {
+    const out = library.tensor(shape);
+    let last;
+    const way = (to) => [given, to].filter(Boolean).join(', ');
+    return [
+      { way: way('tensor out'), run: () => call({ out }), output: () => out.view().slice() },
+      { way: way('array out'), run: () => (last = call({})), output: () => last.data },
+    ];
+  };
+
+  const makers = {
+    attention({ causal }, { q, k, v }) {
+      const out = library.tensor(q.shape);
+      const [tq, tk, tv] = [q, k, v].map(tensor);
+      const before = library.memory().heapBytes;
+      const tensors = {
+        way: 'tensors',
+        run: () => library.attention(tq, tk, tv, { causal, out }),
+        output: () => out.view().slice(),
+        note: () => `heap +${((library.memory().heapBytes - before) / 2 ** 20).toFixed(1)} MiB`,
+      };
+      let last;
+      const arrays = {
+        way: 'plain arrays',
+        run: () => (last = library.attention(q, k, v, { causal })),
+        output: () => last.output.data,
+      };
+      return q.data.length > 1e4 ? [tensors] : [tensors, arrays];
+    },
+
+    // Of the kernel alone, which is not in the package; threads are.
+    async gemm({ m, n, k }, { a, b }) {
+      if (threads > 1) return [];
+      const product = (await loadCore()).gemm({ m, n, k }, a.data, b.data);
+      return [{ way: 'kernel, b packed once', run: product.run, output: product.output }];
+    },
+
+    layer({ model, heads }, { x, ...weights }) {
+      const layer = library.multiHeadAttention({ dModel: model, numHeads: heads }, weights);
+      const [from, out] = [tensor(x), library.tensor(x.shape)];
+      return [
+        {
+          way: 'tensors',
+          run: () => layer.forward(from, { causal: true, out }),
+          output: () => out.view().slice(),
+        },
+      ];
+    },
+
+    decode({ heads, past, width }, { q, k, v, pastK, pastV }) {
+      const cache = library.kvCache({ numKvHeads: heads, capacity: past + 1, dK: width });
+      cache.append(pastK, pastV);
+      const [tq, tk, tv] = [q, k, v].map(tensor);
+      const out = library.tensor(q.shape);
+      return [
+        {
+          way: 'kvCache',
+          run() {
+            library.attention(tq, tk, tv, { cache, causal: true, out });
+            cache.truncate(past);
+          },
+          output: () => out.view().slice(),
+        },
+      ];
+    },
+
+    ...Object.fromEntries(
+      Object.entries({
+        softmax: ['softmax'],
+        gelu: ['gelu'],
+        layernorm: ['layerNorm', ({ gamma, beta }) => ({ gamma: gamma.data, beta: beta.data })],
+        rmsnorm: ['rmsNorm', ({ gamma }) => ({ gamma: gamma.data })],
+        rotary: ['rotaryEmbedding'],
+      }).map(([op, [name, optionsOf = () => ({})]]) => [
+        op,
+        (_, inputs) => {
+          const x = tensor(inputs.x);
+          const options = optionsOf(inputs);
+          return written(inputs.x.shape, 'tensor in', (to) =>
+            library[name](x, { ...options, ...to }),
+          );
+        },
+      ]),
+    ),
+
+    sinusoidal: ({ rows, width }) =>
+      written([rows, width], '', (to) => library.sinusoidalEncoding(rows, width, to)),
+
+    // What asking for more costs. Outputs of all of these are the same.
+    extras(_, { q, k, v }) {
+      const [tq, tk, tv] = [q, k, v].map(tensor);
+      const out = library.tensor(q.shape);
+      const asked = {
+        nothing: {},
+        lse: { returnLse: true },
+        entropy: { returnEntropy: true },
+        weights: { returnWeights: true },
+        'weights of the last row': { returnWeights: true, rows: [q.shape[2] - 1, q.shape[2]] },
+      };
+      return Object.entries(asked).map(([way, options]) => ({
+        way,
+        run: () => library.attention(tq, tk, tv, { causal: true, out, ...options }),
+        output: () => out.view().slice(),
+      }));
+    },
+
+    // The weights of one row, alone or with the call that has to be made anyway.
+    row({ tokens, width }, { q, k, v }) {
+      const [tq, tk, tv] = [q, k, v].map(tensor);
+      const out = library.tensor(q.shape);
+      const row = tokens - 1;
+      const last = library.tensor([1, 1, 1, width], q.data.subarray(row * width));
+      const lastOut = library.tensor([1, 1, 1, width]);
+      const options = { causal: true, returnWeights: true };
+      const end = () => out.view().slice(row * width);
+      return [
+        {
+          way: 'full call',
+          run: () => library.attention(tq, tk, tv, { causal: true, out }),
+          output: end,
+        },
+        {
+          way: 'full call and weights of one row',
+          run: () => library.attention(tq, tk, tv, { ...options, out, rows: [row, tokens] }),
+          output: end,
+        },
+        {
+          way: 'one query and its weights',
+          flops: 4 * width * tokens,
+          run: () =>
+            library.attention(last, tk, tv, { ...options, out: lastOut, causalOffset: row }),
+          output: () => lastOut.view().slice(),
+        },
+      ];
+    },
+  };
+
+  return {
+    load,
+    prepare: (entry, inputs) => makers[entry.op]?.(entry, inputs) ?? [],
+    /** Multiplications and additions in registers and nothing else: the roof. */
+    peak: async () => (await loadCore()).peak(),
+    async first({ q, k, v }) {
+      await load();
+      return library.attention(q, k, v, { causal: true }).output.data;
+    },
+  };
+}

@@ -1,0 +1,291 @@
+// qkv/worker in Chromium: module workers, policies, workers of workers, and what cannot be started.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import * as main from 'qkv';
+import { randomArray } from '../../support/js/arrays.js';
+import { expectSame } from '../../support/js/check.js';
+import { programsOf } from '../../release/consumers/examples.js';
+import { strictPolicy } from '../../support/js/chromium.js';
+import { text } from '../../support/js/files.js';
+import { startPages } from '../../support/js/pages.js';
+import { answer } from '../../support/js/server.js';
+
+/** The programs of the guide that are for browsers: the user's worker, and the page that starts it. */
+const [guideWorker, guidePage] = programsOf('wasm/docs/workers.md', 'javascript').map((blocks) =>
+  blocks
+    .map(({ code }) => code)
+    .join('')
+    .replaceAll("'qkv/worker'", "'/dist/worker.js'")
+    .replaceAll("'qkv'", "'/dist/index.js'"),
+);
+
+const script = (body) => answer(body, 'text/javascript');
+
+const serving = `
+  import { init } from '/dist/index.js';
+  import { serve } from '/dist/worker.js';
+  addEventListener('message', ({ data }) => {
+    if (data === 'ping') postMessage('pong');
+    if (data === 'end') close();
+  });
+  serve(self, init);
+`;
+const nesting = `
+  import { init } from '/dist/worker.js';
+  import { randomArray } from '/support/arrays.js';
+  const engine = await init({ workers: 2, deterministic: true });
+  const { data } = await engine.gelu(randomArray([1, 1, 2, 4], 1));
+  postMessage([engine.info.workers, data]);
+`;
+
+let pages;
+before(async () => {
+  const copy = () => script(text('dist/worker.js'));
+  pages = await startPages({
+    '/missing/worker.js': copy(),
+    '/shared/worker.js': answer(text('dist/worker.js'), 'text/javascript', {
+      'access-control-allow-origin': '*',
+    }),
+    '/page/worker.js': copy(),
+    '/page/worker-host.js': answer('<!doctype html><title>App</title>', 'text/html'),
+    '/broken/worker.js': copy(),
+    '/broken/worker-host.js': script("throw new Error('not today');"),
+    '/no-engine/worker.js': copy(),
+    '/no-engine/worker-host.js': script(text('dist/worker-host.js')),
+    '/no-engine/index.js': script(text('dist/index.js')),
+    '/serving.js': script(serving),
+    '/nesting.js': script(nesting),
+    '/my-worker.js': script(guideWorker),
+    '/silent.js': script('addEventListener("message", () => {});'),
+  });
+});
+after(() => pages?.close());
+
+const imports = `
+  import { init, QkvError, serve } from '/dist/worker.js';
+  import { problem, randomArray } from '/support/arrays.js';
+  const x = randomArray([1, 1, 2, 4], 1);
+`;
+
+const sameBits = (options) => `
+  import * as main from '/dist/index.js';
+  import { init } from '/dist/worker.js';
+  import { everything } from '/support/everything.js';
+  const { workers, ...rest } = ${JSON.stringify(options)};
+  const engine = await init({ workers, ...rest });
+  const expected = await everything(await main.init(rest));
+  const actual = await everything(engine);
+  const differ = Object.keys({ ...expected, ...actual }).filter(
+    (name) => String(bits(actual[name])) !== String(bits(expected[name])),
+  );
+  report({ info: engine.info, differ, compared: Object.keys(expected).length, gelu: bits(actual['gelu 14']) });
+`;
+
+for (const options of [{}, { workers: 2, deterministic: true }]) {
+  test(`every method gives the bits of the main thread, ${JSON.stringify(options)}`, async () => {
+    const report = await pages.run(sameBits(options));
+    assert.deepEqual(report.differ, []);
+    assert.ok(report.compared > 35);
+    assert.equal(report.info.workers, options.workers ?? 1);
+    assert.equal(report.info.variant, options.deterministic ? 'simd' : 'relaxed');
+  });
+}
+
+test('a strict policy is enough: own scripts and workers, WebAssembly, own server', async () => {
+  const report = await pages.run(sameBits({ workers: 2 }), { policy: strictPolicy });
+  assert.deepEqual(report.differ, []);
+});
+
+describe('one that cannot start is named, and what to do:', () => {
+  const refusal = async (path, options = {}, initOptions = '') => {
+    const [first, second] = await pages.look(
+      `
+      import { init } from '${path}';
+      report([await attempt(() => init(${initOptions})), await attempt(() => init(${initOptions}))]);
+    `,
+      options,
+    );
+    assert.deepEqual(second, first);
+    assert.deepEqual([first.error?.name, first.error?.code], ['QkvError', 'load_failed']);
+    assert.match(first.error.message, /^init: .*expected/);
+    return first.error.message;
+  };
+
+  for (const folder of ['missing', 'page', 'broken']) {
+    test(`a script that is ${folder}`, async () => {
+      const message = await refusal(`/${folder}/worker.js`);
+      assert.ok(message.includes(`${pages.url}/${folder}/worker-host.js`), message);
+      assert.match(message, /could not be loaded/);
+      assert.match(message, /init\(\{ worker \}\)/);
+      if (folder === 'broken') assert.match(message, /not today/);
+    });
+  }
+
+  test('a policy that forbids workers', async () => {
+    const policy = strictPolicy.replace("worker-src 'self'", "worker-src 'none'");
+    const message = await refusal('/dist/worker.js', { policy });
+    assert.ok(message.includes(`${pages.url}/dist/worker-host.js`), message);
+    assert.match(message, /worker-src/);
+  });
+
+  test('a script of another origin', async () => {
+    const elsewhere = pages.url.replace('127.0.0.1', 'localhost');
+    const message = await refusal(`${elsewhere}/shared/worker.js`);
+    assert.ok(message.includes(`${elsewhere}/shared/worker-host.js`), message);
+    assert.match(message, /own origin/);
+  });
+
+  test('a worker without its .wasm says what the main thread would', async () => {
+    const message = await refusal('/no-engine/worker.js');
+    assert.ok(message.includes(`${pages.url}/no-engine/qkv-relaxed.wasm answered 404`), message);
+  });
+
+  test('an address that is relative to the page', async () => {
+    const message = await refusal('/dist/worker.js', {}, "{ wasm: 'nowhere.wasm' }");
+    assert.ok(message.includes(`${pages.url}/nowhere.wasm answered 404`), message);
+  });
+
+  test('one that never answers', async () => {
+    const report = await pages.run(`
+      ${imports}
+      const worker = new Worker('/silent.js', { type: 'module' });
+      report(await attempt(() => init({ worker, timeout: 300 })));
+    `);
+    assert.equal(report.error.code, 'load_failed');
+    assert.match(report.error.message, /not answered within 300 ms/);
+  });
+});
+
+test('two workers run at the same time, and the page meanwhile', async () => {
+  const report = await pages.run(`
+    ${imports}
+    const engine = await init({ workers: 2 });
+    const long = randomArray([1, 4, 6000, 64], 2);
+    const order = [];
+    const note = (name) => () => order.push(name);
+    const slow = engine.attention(long, long, long).then(note('slow'));
+    const quick = Promise.all([engine.gelu(x), engine.gelu(x)]).then(note('quick'));
+    let frames = 0;
+    const timer = setInterval(() => (frames += 1), 1);
+    await Promise.all([slow, quick]);
+    clearInterval(timer);
+    report({ order, frames });
+  `);
+  assert.deepEqual(report.order, ['quick', 'slow']);
+  assert.ok(report.frames > 5, `${report.frames} times`);
+});
+
+test('arrays are moved, results too, and calls are given up', async () => {
+  const report = await pages.run(`
+    ${imports}
+    const engine = await init();
+    const mine = randomArray([1, 1, 2, 4], 1);
+    const call = engine.gelu(mine, { transfer: true });
+    const left = mine.data.length;
+    const moved = bits(await call);
+    const long = randomArray([1, 4, 6000, 64], 2);
+    const cache = await engine.kvCache({ numKvHeads: 1, capacity: 9, dK: 4 });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const running = attempt(() => engine.attention(long, long, long, { signal }));
+    const waiting = attempt(() => cache.append(x, x, { signal }));
+    setTimeout(() => controller.abort(), 20);
+    const aborted = [await running, await waiting].map(({ error }) => error.name);
+    const late = await attempt(() => engine.gelu(x, { signal }));
+    report({ left, moved, aborted, late: late.error.name, length: (await cache.keys()).shape[2] });
+  `);
+  const expected = (await main.init({ deterministic: true })).gelu(randomArray([1, 1, 2, 4], 1));
+  assert.equal(report.left, 0);
+  const moved = new Float32Array(Uint32Array.from(report.moved).buffer);
+  expected.data.forEach((value, i) => assert.ok(Math.abs(moved[i] - value) < 1e-6));
+  assert.deepEqual(report.aborted, ['AbortError', 'AbortError']);
+  assert.equal(report.late, 'AbortError');
+  assert.equal(report.length, 0);
+});
+
+test('dispose() rejects what is under way, and what comes', async () => {
+  const report = await pages.run(`
+    ${imports}
+    const engine = await init({ workers: 2 });
+    const long = randomArray([1, 4, 6000, 64], 2);
+    const running = attempt(() => engine.attention(long, long, long));
+    await engine.dispose();
+    await engine.dispose();
+    report([await running, await attempt(() => engine.gelu(x))].map(({ error }) => error.code));
+  `);
+  assert.deepEqual(report, ['disposed', 'disposed']);
+});
+
+describe("a worker of the user's own", () => {
+  test('serves, with messages of its own', async () => {
+    const report = await pages.run(`
+      ${imports}
+      const worker = new Worker('/serving.js', { type: 'module' });
+      const engine = await init({ worker });
+      const heard = [];
+      worker.addEventListener('message', ({ data }) => {
+        if (!data?.['qkv/worker']) heard.push(data);
+      });
+      worker.postMessage('ping');
+      const { data } = await engine.gelu(x);
+      await engine.dispose();
+      const after = await attempt(() => engine.gelu(x));
+      const again = await init({ worker });
+      report({ heard, length: data.length, code: after.error.code, workers: again.info.workers });
+    `);
+    assert.deepEqual(report, { heard: ['pong'], length: 8, code: 'disposed', workers: 1 });
+  });
+
+  for (const [how, end] of [
+    ['is terminated', 'worker.terminate()'],
+    ['closes itself', "worker.postMessage('end')"],
+  ]) {
+    test(`that ${how} rejects what is under way`, async () => {
+      const report = await pages.run(`
+        ${imports}
+        const worker = new Worker('/serving.js', { type: 'module' });
+        const engine = await init({ worker });
+        const long = randomArray([1, 4, 6000, 64], 2);
+        ${how.startsWith('is') ? '' : end};
+        const calls = [attempt(() => engine.attention(long, long, long)), attempt(() => engine.gelu(x))];
+        ${how.startsWith('is') ? end : ''};
+        report((await Promise.all(calls)).map(({ error }) => error));
+      `);
+      for (const { code, message } of report) {
+        assert.equal(code, 'load_failed');
+        assert.match(message, /has ended/);
+      }
+    });
+  }
+
+  test('is as easy as the guide says', async () => {
+    assert.match(guideWorker, /serve\(self, init\)/);
+    const report = await pages.run(`${guidePage} report([...(await qkv.alibiSlopes(2))]);`);
+    assert.deepEqual(report, [0.0625, 0.00390625]);
+  });
+
+  test('behind a port', async () => {
+    const report = await pages.run(`
+      import { init as load } from '/dist/index.js';
+      ${imports}
+      const { port1, port2 } = new MessageChannel();
+      serve(port1, load);
+      const engine = await init({ worker: port2 });
+      report((await engine.gelu(x)).data.length);
+    `);
+    assert.equal(report, 8);
+  });
+});
+
+test('a worker may start workers', async () => {
+  const [workers, data] = await pages.run(
+    `
+    const worker = new Worker('/nesting.js', { type: 'module' });
+    worker.onmessage = ({ data: [workers, data] }) => report([workers, bits({ data })]);
+  `,
+    { policy: strictPolicy },
+  );
+  assert.equal(workers, 2);
+  const expected = (await main.init({ deterministic: true })).gelu(randomArray([1, 1, 2, 4], 1));
+  expectSame(new Float32Array(Uint32Array.from(data).buffer), expected.data);
+});

@@ -1,0 +1,128 @@
+// The same through qkv/worker: whatever is passed, a call is answered, rightly or by a typed error, and the worker
+// goes on. The engine is behind a port of this very thread.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import fc from 'fast-check';
+import { init } from 'qkv';
+import { problem } from '../../support/js/arrays.js';
+import { wasmFile } from '../../support/js/files.js';
+import { PATIENCE } from '../../support/js/patience.js';
+import { overPort } from '../../support/js/workers.js';
+import { cases, textOf } from './support/faults.js';
+import { arraysOf, bitsOf, expectTyped, inPlain } from './support/outcome.js';
+import { about, countAnswers, settings, watchdog } from './support/settings.js';
+import { spoil } from './support/spoil.js';
+import { targets } from './support/targets.js';
+import { anything, make } from './support/values.js';
+import { World } from './support/world.js';
+
+const usual = 500;
+const engineOf = async () => init({ wasm: await WebAssembly.compile(wasmFile('simd')) });
+const other = await engineOf();
+const behind = await engineOf();
+const { engine, close } = await overPort({}, () => Promise.resolve(behind));
+const watch = watchdog();
+after(async () => {
+  watch.stop();
+  await close();
+});
+
+const { q, k, v } = problem({ tq: 20, tk: 25 });
+const right = bitsOf(other.attention(q, k, v, { returnWeights: true }));
+
+/** What is never answered would otherwise be waited for. */
+function inTime(promise) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(
+      () => reject(new assert.AssertionError({ message: 'no answer' })),
+      PATIENCE.wait,
+    );
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/** Functions of the engine itself, without handles among their arguments: those live on the other side. */
+const own = targets.filter(
+  ({ of, args }) => of === undefined && !JSON.stringify(args).includes('"made"'),
+);
+
+/** Options that have every field and name none: nothing of them is sent, and the call is one without. */
+const namesNothing = ({ how }) => how.replace?.odd === 'endless array-like';
+
+async function judge(target, faults, world, plainWorld) {
+  const spoilt = spoil(target, faults, world, plainWorld);
+  let result;
+  let error;
+  try {
+    result = await inTime(engine[target.method](...spoilt.args));
+  } catch (caught) {
+    error = caught;
+  }
+  if (error) {
+    // Where the other side would see no difference; prototypes and accessors are not sent.
+    expectTyped(error, target.method, JSON.stringify(faults));
+  } else {
+    const found = bitsOf(await arraysOf(result)); // which gives back what was made
+    const plain =
+      !faults.some(namesNothing) && inPlain(spoilt, (args) => other[target.method](...args));
+    if (plain) assert.equal(found, bitsOf(await arraysOf(plain.result)));
+  }
+  const again = await inTime(engine.attention(q, k, v, { returnWeights: true }));
+  assert.equal(bitsOf(again), right, 'a call afterwards');
+  return error !== undefined;
+}
+
+async function run({ target, faults }) {
+  const world = new World(
+    () => other,
+    () => behind,
+  );
+  const plainWorld = new World(
+    () => other,
+    () => behind,
+  );
+  try {
+    // The deed 'end' ends the engine of this side in the other tests; here there must be one to compare with.
+    const milder = faults.filter(({ how }) => how.trap !== 'end' && how.trap !== 'dispose');
+    return await judge(own[target % own.length], milder, world, plainWorld);
+  } finally {
+    world.giveBack();
+    plainWorld.giveBack();
+  }
+}
+
+test('any arguments: an answer or a typed error, and the worker goes on', async (t) => {
+  const before = await engine.memory();
+  const counts = await countAnswers(t, { cases, textOf, watch, usual }, run);
+  assert.ok(counts.answered > 0 && counts.refused > 0);
+  assert.equal((await engine.memory()).handles, before.handles);
+});
+
+test('any options of a call: signal, transfer, worker', async (t) => {
+  t.diagnostic(about(usual / 5));
+  const world = new World(
+    () => other,
+    () => behind,
+  );
+  const names = fc.constantFrom('signal', 'transfer', 'worker');
+  await fc.assert(
+    fc.asyncProperty(names, anything, async (name, what) => {
+      watch.note(`${name} ${JSON.stringify(what)}`);
+      const options = { [name]: make(what, world) };
+      for (const call of [
+        () => engine.gelu({ data: Float32Array.of(1), shape: [1] }, options),
+        () => engine.alibiSlopes(2, options),
+        () => engine.tensor([2], [1, 2], options),
+      ]) {
+        try {
+          await arraysOf(await inTime(call()));
+        } catch (error) {
+          expectTyped(error, error.message.split(':')[0]);
+        }
+      }
+      world.giveBack();
+    }),
+    settings(usual / 5),
+  );
+});

@@ -1,0 +1,379 @@
+// attention() and the options it shares with layers and blocks.
+import { booleanMask, problem, toRank, zeros } from '../../../support/js/arrays.js';
+import {
+  all,
+  array,
+  boolean,
+  cache,
+  choice,
+  element,
+  floats,
+  given,
+  integers,
+  number,
+  options,
+  output,
+  refusal,
+  whole,
+} from './kinds.js';
+
+const most = 2 ** 31 - 1;
+const rows = (values, code) =>
+  values.map(([value, was]) =>
+    refusal(was, value, code, `rows is ${was}`, '[start, end) within [0, '),
+  );
+const windows = (values, code) =>
+  values.map(([value, was]) =>
+    refusal(was, value, code, `window is ${was}`, '[left, right] of whole numbers >= -1'),
+  );
+const pairs = [
+  ['0-3', '"0-3"'],
+  [3, '3'],
+  [null, 'null'],
+  [Int32Array.of(0, 2), 'Int32Array'],
+  [[1], '[1]'],
+  [[0, 1, 2], '[0,1,2]'],
+  [[0.5, 2], '[0.5,2]'],
+  [['0', '2'], '[0,2]'],
+  [[NaN, 2], '[NaN,2]'],
+  [[0, Infinity], '[0,Infinity]'],
+];
+
+/**
+ * Kinds of the options of a call with these sizes, by path. `misfits` are options of caches that do not
+ * fit; `outShape` is that of `out`.
+ */
+export function attentionKinds({ batch, heads, tq, tk, outShape, misfits }) {
+  const scores = `[${[batch, heads, tq, tk]}]`;
+  const wrongMasks = [
+    [[tk + 1], scores],
+    [[tq + 1, tk], scores],
+    [[heads + 1, tq, tk], scores],
+    [[batch + 1, 1, tq, tk], scores],
+    [[tk, heads, 1], scores],
+    [[], 'rank 1 to 4'],
+    [[1, 1, 1, tq, tk], 'rank 1 to 4'],
+  ];
+  const causal = { 'options.causal': true, 'options.causalOffset': 0 };
+  return {
+    'options.scale': number(),
+    'options.softcap': number([-1, 'out_of_range', 'at least 0'], [-0.001, 'out_of_range']),
+    'options.temperature': number(
+      [0, 'invalid_argument', 'at least'],
+      [-1, 'invalid_argument', 'at least'],
+      [1e-39, 'invalid_argument', 'at least'],
+    ),
+    'options.causal': boolean,
+    'options.causalOffset': given(
+      causal,
+      all(
+        // A number is taken as one, anything that is an object as numbers by row.
+        (name) => whole(-most, most)(name).filter(({ value }) => typeof value !== 'object'),
+        (name) => integers(batch)(name).filter(({ value }) => typeof value === 'object'),
+      ),
+    ),
+    'options.window': all(
+      windows(pairs, 'invalid_argument'),
+      windows(
+        [
+          [[-2, 0], '[-2,0]'],
+          [[0, -9], '[0,-9]'],
+        ],
+        'out_of_range',
+      ),
+    ),
+    'options.mask': array([1, 1], wrongMasks, {
+      expected: '{ data: Uint8Array or Float32Array, shape } or a Tensor',
+      optional: true,
+      mask: true,
+    }),
+    'options.bias': array([1, 1], wrongMasks, { optional: true }),
+    'options.bias.kind': given({ 'options.bias': { kind: 'alibi' }, ...causal }, choice('alibi')),
+    'options.bias.slopes': given(
+      { 'options.bias': { kind: 'alibi' }, ...causal },
+      all(
+        floats(heads),
+        element(
+          new Float32Array(heads).fill(NaN),
+          'invalid_argument',
+          'bias.slopes[0] is NaN',
+          'finite',
+        ),
+        element(
+          new Float32Array(heads).fill(-Infinity),
+          'invalid_argument',
+          'bias.slopes[0] is -Infinity',
+        ),
+      ),
+    ),
+    'options.keyLengths': all(
+      integers(batch),
+      element(new Int32Array(batch).fill(-1), 'out_of_range', 'keyLengths[0] is -1', '0 to'),
+      element(new Int32Array(batch).fill(99), 'out_of_range', 'keyLengths[0] is 99', '0 to'),
+    ),
+    'options.sinks': all(
+      floats(heads),
+      element(new Float32Array(heads).fill(NaN), 'invalid_argument', 'sinks[0] is NaN', 'finite'),
+      element(new Float32Array(heads).fill(Infinity), 'invalid_argument', 'sinks[0] is Infinity'),
+    ),
+    'options.dropout': options('rate', 'rat'),
+    'options.dropout.rate': given(
+      { 'options.dropout': { rate: 0.5, seed: 1 } },
+      all(
+        number(
+          [1, 'out_of_range', '[0, 1)'],
+          [-0.5, 'out_of_range', '[0, 1)'],
+          [2, 'out_of_range'],
+        ),
+        refusal('missing', undefined, 'invalid_argument', 'dropout.rate is undefined'),
+      ),
+    ),
+    'options.dropout.seed': given(
+      { 'options.dropout': { rate: 0.5, seed: 1 } },
+      all(
+        (name) =>
+          whole(
+            0,
+            2 ** 53 - 1,
+          )(name).filter(({ code, value }) => !(code === 'out_of_range' && value > 0)),
+        refusal('missing', undefined, 'invalid_argument', 'dropout.seed is undefined'),
+      ),
+    ),
+    'options.cache': cache(...misfits),
+    'options.returnWeights': boolean,
+    'options.returnLogits': choice('raw', 'capped', 'biased'),
+    'options.returnLse': boolean,
+    'options.returnEntropy': boolean,
+    'options.rows': all(
+      rows(pairs, 'invalid_argument'),
+      rows(
+        [
+          [[-1, 2], '[-1,2]'],
+          [[2, 1], '[2,1]'],
+          [[0, tq + 1], `[0,${tq + 1}]`],
+          [[tq + 1, tq + 1], `[${tq + 1},${tq + 1}]`],
+        ],
+        'out_of_range',
+      ),
+    ),
+    'options.out': output(
+      outShape,
+      outShape.slice(1),
+      [...outShape.slice(0, -1), outShape.at(-1) + 1],
+      [1, ...outShape],
+      [outShape.reduce((n, e) => n * e)],
+    ),
+  };
+}
+
+const { q, k, v } = problem();
+const split = Object.fromEntries(
+  Object.entries({ q, k, v }).map(([name, of]) => [name, toRank(of, 3)]),
+);
+const forms = '[B,H,T,d], [B,T,H*d] or [T,H*d]';
+const heads = {
+  split: { q: split.q, k: split.k, v: split.v, 'options.numHeads': 4 },
+};
+const misfit = (change) => ({ batch: 2, numKvHeads: 4, capacity: 9, dK: 8, ...change });
+
+/** The kinds of q, k and v: wrong by themselves, and wrong beside the others. */
+const ofInput = (name, wrong) =>
+  all(
+    array(q.shape, [[[], forms], [[64], forms], [[1, 1, 2, 4, 8], forms], ...wrong]),
+    given({ ...heads.split }, (of) => [
+      refusal('of columns', zeros([2, 7, 10]), 'shape_mismatch', `${of} is [2,7,10]`, 'divides'),
+    ]),
+    name === 'q'
+      ? refusal('rank 2 without heads', zeros([7, 32]), 'invalid_argument', 'numHeads is missing')
+      : [],
+  );
+
+const call = ({ engine }, { q: a, k: b, v: c, options: given }) => engine.attention(a, b, c, given);
+
+export const attention = {
+  method: 'Qkv.attention',
+  says: 'attention',
+  base: () => ({ q, k, v, options: {} }),
+  call,
+  written: ({ tensor, engine }) => {
+    const held = engine.kvCache(misfit({}));
+    held.append(zeros([2, 4, 2, 8]), zeros([2, 4, 2, 8]));
+    return { out: tensor(q.shape), cache: held };
+  },
+  kinds: {
+    q: all(ofInput('q', []), [
+      refusal(
+        'of another batch',
+        zeros([3, 4, 7, 8]),
+        'shape_mismatch',
+        'k is [2,4,7,8]',
+        '[3,*,*,8]',
+      ),
+      refusal(
+        'of another width',
+        zeros([2, 4, 7, 6]),
+        'shape_mismatch',
+        'k is [2,4,7,8]',
+        '[2,*,*,6]',
+      ),
+      refusal('of no width', zeros([2, 4, 7, 0]), 'shape_mismatch', 'k is [2,4,7,8]'),
+      refusal('of too few heads', zeros([2, 2, 7, 8]), 'shape_mismatch', '2 heads', 'has 4'),
+    ]),
+    k: all(
+      ofInput('k', [
+        [[3, 4, 7, 8], '[2,*,*,8]', 'q [2,4,7,8]'],
+        [[2, 4, 7, 9], '[2,*,*,8]', 'q [2,4,7,8]'],
+      ]),
+      [
+        refusal('of no divisor', zeros([2, 3, 7, 8]), 'shape_mismatch', '4 heads', 'has 3'),
+        refusal('of more heads', zeros([2, 8, 7, 8]), 'shape_mismatch', '4 heads', 'has 8'),
+        refusal(
+          'of other tokens',
+          zeros([2, 4, 6, 8]),
+          'shape_mismatch',
+          'v is [2,4,7,8]',
+          '[2,4,6,*]',
+        ),
+      ],
+      given({ ...heads.split }, () => [
+        refusal(
+          'in its own rank',
+          zeros([2, 6, 28]),
+          'shape_mismatch',
+          'k is [2,6,28]',
+          '[2,*,32]',
+        ),
+      ]),
+    ),
+    v: all(
+      ofInput('v', [
+        [[3, 4, 7, 8], '[2,4,7,*]', 'k [2,4,7,8]'],
+        [[2, 2, 7, 8], '[2,4,7,*]'],
+        [[2, 4, 6, 8], '[2,4,7,*]'],
+      ]),
+      [
+        refusal(
+          'of no width',
+          zeros([2, 4, 7, 0]),
+          'shape_mismatch',
+          'v is [2,4,7,0]',
+          'at least 1',
+        ),
+      ],
+    ),
+    options: options('causal', 'causel'),
+    'options.numHeads': given(
+      heads.split,
+      all(whole(1, most, '1 to'), [
+        refusal('missing', undefined, 'invalid_argument', 'numHeads is missing', 'q is [2,7,32]'),
+        refusal('of no divisor', 5, 'shape_mismatch', 'q is [2,7,32]', 'numHeads = 5'),
+        {
+          ...refusal(
+            'that rank 4 contradicts',
+            2,
+            'shape_mismatch',
+            'q is [2,4,7,8]',
+            'numHeads = 2',
+          ),
+          with: { q, k, v },
+        },
+      ]),
+    ),
+    'options.numKvHeads': given(
+      heads.split,
+      all(whole(1, most, '1 to'), [
+        refusal('of no divisor', 5, 'shape_mismatch', 'k is [2,7,32]', 'numKvHeads = 5'),
+        {
+          ...refusal(
+            'that rank 4 contradicts',
+            2,
+            'shape_mismatch',
+            'k is [2,4,7,8]',
+            'numKvHeads = 2',
+          ),
+          with: { q, k, v },
+        },
+      ]),
+    ),
+    ...attentionKinds({
+      batch: 2,
+      heads: 4,
+      tq: 7,
+      tk: 7,
+      outShape: q.shape,
+      misfits: [
+        misfit({ batch: 1 }),
+        misfit({ numKvHeads: 2 }),
+        misfit({ dK: 6, dV: 8 }),
+        misfit({ dV: 6 }),
+        misfit({ capacity: 0 }),
+      ],
+    }),
+  },
+};
+
+/** More that is wrong only together. */
+const keys = zeros([2, 4, 9, 8]);
+export const attentionTogether = {
+  ...attention,
+  base: () => ({ q, k: keys, v: keys, options: {} }),
+  written: undefined,
+  kinds: {
+    'options.causal': () => [
+      refusal(
+        'true',
+        true,
+        'invalid_argument',
+        '7 queries and 9 keys',
+        'causalOffset',
+        '2 the last',
+      ),
+    ],
+    'options.window': () => [
+      refusal('a window', [1, 1], 'invalid_argument', 'a window or ALiBi', '7 queries and 9 keys'),
+    ],
+    'options.bias': () => [
+      refusal('ALiBi', { kind: 'alibi' }, 'invalid_argument', 'a window or ALiBi', 'causalOffset'),
+    ],
+    'options.causalOffset': () => [
+      refusal('by itself', 0, 'invalid_argument', 'causalOffset is 0', 'causal: true'),
+      refusal(
+        'by row',
+        Int32Array.of(1, 2),
+        'invalid_argument',
+        'causalOffset is Int32Array',
+        'causal: true',
+      ),
+      {
+        ...refusal('beside an open window', 1, 'invalid_argument', 'causalOffset is 1'),
+        with: { 'options.window': [-1, -1] },
+      },
+    ],
+    'options.out': () => {
+      const square = ({ tensor }) => tensor([1, 1, 7, 7]);
+      const on = (name, others) => ({
+        ...refusal(`on ${name}`, { make: square }, 'invalid_argument', 'out', name),
+        with: {
+          ...{ q: square, k: zeros([1, 1, 7, 7]), v: zeros([1, 1, 7, 7]) },
+          ...others,
+        },
+      });
+      const z = zeros([1, 1, 7, 7]);
+      return [
+        on('q', {}),
+        on('k', { q: z, k: square }),
+        on('v', { q: z, v: square }),
+        on('mask', { q: z, 'options.mask': square }),
+        on('bias', { q: z, 'options.bias': square }),
+      ];
+    },
+    'options.mask': () => [
+      refusal(
+        'for queries only',
+        booleanMask([7, 7], () => true),
+        'shape_mismatch',
+        '[2,4,7,9]',
+      ),
+    ],
+  },
+};

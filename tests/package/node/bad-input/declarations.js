@@ -1,0 +1,73 @@
+// Every argument and option field that the package declares, read off its TypeScript.
+import { join } from 'node:path';
+import ts from 'typescript';
+import { root } from '../../../support/js/files.js';
+
+/** Types that are one argument, however many properties they have. */
+const leaves = new Set([
+  ...['NdArray', 'NdMask', 'Tensor', 'KvCache', 'Float32Array', 'Int32Array', 'ArrayLike'],
+  ...['URL', 'Response', 'Promise', 'Module', 'ArrayBuffer', 'ArrayBufferView', 'DataView'],
+]);
+
+const file = join(root, 'dist/index.d.ts');
+const program = ts.createProgram([file], {
+  target: ts.ScriptTarget.ES2022,
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  strict: true,
+  types: [],
+});
+const checker = program.getTypeChecker();
+const source = program.getSourceFile(file);
+const exported = new Map(
+  checker
+    .getExportsOfModule(checker.getSymbolAtLocation(source))
+    .map((symbol) => [symbol.name, symbol]),
+);
+
+const isOptions = (type) =>
+  (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) !== 0 &&
+  !checker.isArrayLikeType(type) &&
+  !leaves.has(type.aliasSymbol?.name ?? type.symbol?.name) &&
+  !leaves.has(type.symbol?.name);
+
+/** `path` itself, and the fields below it if it takes options. */
+function addPaths(paths, path, type) {
+  paths.add(path);
+  for (const member of type.isUnion() ? type.types : [type]) {
+    if (!isOptions(member)) continue;
+    for (const field of checker.getPropertiesOfType(member)) {
+      addPaths(paths, `${path}.${field.name}`, checker.getTypeOfSymbol(field));
+    }
+  }
+}
+
+function addCalls(methods, name, type) {
+  const paths = methods.get(name) ?? new Set();
+  for (const signature of type.getCallSignatures()) {
+    for (const parameter of signature.getParameters()) {
+      addPaths(paths, parameter.name, checker.getTypeOfSymbol(parameter));
+    }
+  }
+  methods.set(name, paths);
+}
+
+/**
+ * 'Qkv.attention' -> 'q', 'k', 'v', 'options', 'options.scale', ...: for init() and for every method of
+ * everything that an engine makes.
+ */
+export function declared() {
+  const methods = new Map();
+  addCalls(methods, 'init', checker.getTypeOfSymbol(exported.get('init')));
+  for (const name of ['Qkv', 'Tensor', 'KvCache', 'MultiHeadAttention', 'TransformerBlock']) {
+    const type = checker.getDeclaredTypeOfSymbol(exported.get(name));
+    for (const member of checker.getPropertiesOfType(type)) {
+      const of = checker.getTypeOfSymbol(member);
+      const isDispose = member.name === 'dispose' || member.name.startsWith('__@dispose');
+      if (of.getCallSignatures().length > 0 && !isDispose) {
+        addCalls(methods, `${name}.${member.name}`, of);
+      }
+    }
+  }
+  return methods;
+}

@@ -1,0 +1,292 @@
+// What can be wrong with an argument of each kind. A kind is a function of the argument's name that lists
+// { what, value, code, says }, where `value` may be a function of the world the table lives in (see
+// harness.js), `with` other arguments that the case needs, and `says` what the message tells.
+import { booleanMask, zeros } from '../../../support/js/arrays.js';
+import { badArrays, notBooleans, notNumbers } from '../../../support/js/bad-arrays.js';
+
+const invalid = 'invalid_argument';
+const shapes = 'shape_mismatch';
+const range = 'out_of_range';
+
+export const refusal = (what, value, code, ...says) => ({ what, value, code, says });
+/** A value that only the world can make. */
+export const made = (make) => ({ make });
+
+const not = (name, code, values, ...says) =>
+  values.map(([value, was]) => refusal(was, value, code, `${name} is ${was}`, ...says));
+
+/** Cases of several kinds; `of` may be kinds or lists of cases. */
+export const all =
+  (...of) =>
+  (name) =>
+    of.flatMap((kind) => (typeof kind === 'function' ? kind(name) : kind));
+/** A kind whose cases need other arguments, by path. */
+export const given = (others, kind) => (name) =>
+  all(kind)(name).map((c) => ({ ...c, with: { ...others, ...c.with } }));
+/** The same cases and one of its absence. */
+export const required =
+  (kind, was = 'undefined') =>
+  (name) => [
+    ...kind(name),
+    refusal(
+      'missing',
+      undefined,
+      invalid,
+      was === 'missing' ? `${name} is missing` : `${name} is ${was}`,
+    ),
+  ];
+
+const handles = (name) => [
+  refusal(
+    'a disposed tensor',
+    made(({ dead, shape }) => dead(shape)),
+    'disposed',
+    `${name} is a disposed tensor`,
+  ),
+  refusal(
+    'a tensor of another engine',
+    made(({ foreign, shape }) => foreign(shape)),
+    invalid,
+    `${name} is a tensor of another engine`,
+  ),
+];
+
+/**
+ * An array or tensor that has `shape` when it is right, and is refused with each of `wrong`, a list of
+ * [shape, what the message expects].
+ */
+export const array =
+  (shape, wrong, { expected, optional = false, mask = false } = {}) =>
+  (name) => [
+    ...badArrays(name, expected)
+      .slice(optional ? 1 : 0)
+      .map(([what, value, code, ...says]) => refusal(what, value, code, ...says)),
+    ...wrong.map(([of, ...says]) =>
+      refusal(`of [${of}]`, zeros(of), shapes, `${name} is [${of}]`, ...says),
+    ),
+    ...(mask
+      ? wrong.map(([of, ...says]) =>
+          refusal(
+            `bytes of [${of}]`,
+            booleanMask(of, () => true),
+            shapes,
+            `[${of}]`,
+            ...says,
+          ),
+        )
+      : []),
+    ...handles(name).map((c) => ({ ...c, shape })),
+  ];
+
+/** A typed array of `length` numbers (undefined: of any length). */
+const typed = (Type, others, length) => (name) => {
+  const of = length ?? 3;
+  const expected = `${Type.name}${length === undefined ? '' : ` of ${length}`}`;
+  return [
+    ...not(
+      name,
+      invalid,
+      [
+        [null, 'null'],
+        [3, '3'],
+        ['x', '"x"'],
+        [Array(of).fill(0), 'an array'],
+        [zeros([of]), 'Object'],
+        ...others.map((Other) => [new Other(of), Other.name]),
+      ],
+      expected,
+    ),
+    refusal(
+      'a tensor',
+      made(({ tensor }) => tensor([of])),
+      invalid,
+      `${name} is Tensor`,
+    ),
+    ...(length === undefined ? [] : [length - 1, length + 1]).map((n) =>
+      refusal(
+        `${n} numbers`,
+        new Type(n),
+        shapes,
+        `${name} has ${n} elements`,
+        `expected ${length}`,
+      ),
+    ),
+  ];
+};
+export const floats = (length) => typed(Float32Array, [Float64Array, Int32Array], length);
+export const integers = (length) =>
+  typed(Int32Array, [Uint32Array, Float32Array, BigInt64Array], length);
+/** A typed array with one element out of range. */
+export const element = (values, code, ...says) => refusal(`[${values}]`, values, code, ...says);
+
+/** A whole number from `least` to `most`. */
+export const whole =
+  (least, most, ...expected) =>
+  (name) => {
+    const beyond = [least - 1, ...(least - 1 > -9 ? [-9] : []), most + 1, 2 ** 53 - 1];
+    return [
+      ...not(
+        name,
+        invalid,
+        [
+          ...notNumbers,
+          [1.5, '1.5'],
+          [NaN, 'NaN'],
+          [Infinity, 'Infinity'],
+          [2 ** 53, '9007199254740992'],
+        ],
+        'a whole number',
+      ),
+      ...beyond.map((value) =>
+        refusal(`${value}`, value, range, `${name} is ${value}`, ...expected),
+      ),
+    ];
+  };
+
+/** A number that is finite as a float32; `beyond` lists [value, code, ...says] of what it may not be. */
+export const number =
+  (...beyond) =>
+  (name) => [
+    ...not(
+      name,
+      invalid,
+      [
+        ...notNumbers,
+        [NaN, 'NaN'],
+        [Infinity, 'Infinity'],
+        [-Infinity, '-Infinity'],
+        [1e300, '1e+300'],
+      ],
+      'a number',
+    ),
+    ...beyond.map(([value, code, ...says]) =>
+      refusal(`${value}`, value, code, `${name} is ${value}`, ...says),
+    ),
+  ];
+
+export const boolean = (name) => not(name, invalid, notBooleans, 'a boolean');
+
+/** One of these words. */
+export const choice =
+  (...words) =>
+  (name) =>
+    not(
+      name,
+      invalid,
+      [
+        [words[0].toUpperCase(), `"${words[0].toUpperCase()}"`],
+        ['', '""'],
+        [null, 'null'],
+        [0, '0'],
+        [true, 'true'],
+        [[words[0]], 'an array'],
+      ],
+      words.map((word) => `'${word}'`).join(' or '),
+    );
+
+/** An object of options, one of which is `known`. */
+export const options = (known, misspelt) => (name) => [
+  ...not(
+    name,
+    invalid,
+    [
+      [null, 'null'],
+      [3, '3'],
+      ['x', '"x"'],
+      [[], 'an array'],
+      [new Map(), 'Map'],
+      [Promise.resolve(), 'Promise'],
+      [() => 1, 'a function'],
+    ],
+    'an object',
+  ),
+  refusal(
+    'a tensor',
+    made(({ tensor }) => tensor([1])),
+    invalid,
+    `${name} is Tensor`,
+  ),
+  refusal('an unknown key', { zzzz: 1 }, invalid, `${name} has the unknown key 'zzzz'`, known),
+  refusal(
+    'a misspelt key',
+    { [misspelt]: 1 },
+    invalid,
+    `${name} has the unknown key '${misspelt}'`,
+    `expected '${known}' or another`,
+  ),
+];
+
+/** A KvCache; `makes` are options that make one that does not fit. */
+export const cache =
+  (...makes) =>
+  (name) => [
+    ...not(
+      name,
+      invalid,
+      [
+        [null, 'null'],
+        [3, '3'],
+        [true, 'true'],
+        [{}, 'Object'],
+        [[], 'an array'],
+      ],
+      'a KvCache',
+    ),
+    refusal(
+      'a tensor',
+      made(({ tensor }) => tensor([1])),
+      invalid,
+      'cache is Tensor',
+    ),
+    refusal(
+      'disposed',
+      made(({ cacheOf }) => {
+        const dead = cacheOf(makes[0]);
+        dead.dispose();
+        return dead;
+      }),
+      'disposed',
+      'cache is disposed',
+    ),
+    refusal(
+      'of another engine',
+      made(({ foreignCache }) => foreignCache(makes[0])),
+      invalid,
+      'cache is of another engine',
+    ),
+    ...makes.map((make) =>
+      refusal(
+        `of ${JSON.stringify(make)}`,
+        made(({ cacheOf }) => cacheOf(make)),
+        make.capacity === 0 ? range : shapes,
+        'the cache holds',
+      ),
+    ),
+  ];
+
+/** A tensor to write to, of exactly `shape`. */
+export const output =
+  (shape, ...wrong) =>
+  (name) => [
+    ...not(
+      name,
+      invalid,
+      [
+        [null, 'null'],
+        [3, '3'],
+        [zeros(shape), 'Object'],
+        [new Float32Array(4), 'Float32Array'],
+      ],
+      'a Tensor',
+    ),
+    ...wrong.map((of) =>
+      refusal(
+        `of [${of}]`,
+        made(({ tensor }) => tensor(of)),
+        shapes,
+        `${name} is [${of}]`,
+        `[${shape}]`,
+      ),
+    ),
+    ...handles(name).map((c) => ({ ...c, shape })),
+  ];

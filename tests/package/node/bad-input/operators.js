@@ -1,0 +1,429 @@
+// The operators around attention, positions, caches and tensors.
+import { randomArray, zeros } from '../../../support/js/arrays.js';
+import {
+  all,
+  array,
+  boolean,
+  choice,
+  element,
+  floats,
+  integers,
+  number,
+  options,
+  output,
+  refusal,
+  required,
+  whole,
+} from './kinds.js';
+import { rotaryKinds } from './rotary.js';
+
+const invalid = 'invalid_argument';
+const shapes = 'shape_mismatch';
+const range = 'out_of_range';
+const most = 2 ** 31 - 1;
+const far = 2 ** 20;
+const x = randomArray([2, 3, 5, 8], 1);
+
+/** A table of the method of this name, whose parameters are those of `base`, in their order. */
+const method = (name, base, kinds) => ({
+  method: `Qkv.${name}`,
+  says: name,
+  base: () => base,
+  call: ({ engine }, args) => engine[name](...Object.keys(base).map((key) => args[key])),
+  kinds,
+});
+
+const base = number(...[0, 0.5, -1].map((value) => [value, invalid, 'at least 1']));
+const positions = (name) => whole(-most, most)(name);
+const epsilon = number([-1, invalid, 'at least 0']);
+const axis = (name) => [...whole(-4, 3, '-4 to 3')(name)];
+/** A tensor for a result of this shape. */
+const out = (shape) => ({ 'options.out': output(shape, [], [...shape, 1], shape.with(0, 9)) });
+const rank0 = refusal('of rank 0', zeros([]), shapes, 'is []', '[...,');
+
+const ofTable = (shape, expected) =>
+  array(shape, [
+    [[], expected],
+    [[shape[0] * shape[1]], expected],
+    [[1, ...shape], expected],
+  ]);
+
+const cacheOptions = { batch: 2, numKvHeads: 3, capacity: 4, dK: 8, dV: 6 };
+const cacheTable = (name, base, kinds) => ({
+  method: `KvCache.${name}`,
+  says: `KvCache.${name}`,
+  base: () => base,
+  call: ({ engine }, args) => {
+    const cache = engine.kvCache(cacheOptions);
+    cache.append(zeros([2, 2, 24]), randomArray([2, 2, 18], 1));
+    const before = [cache.keys(), cache.values()];
+    try {
+      cache[name](...Object.values(args));
+    } catch (error) {
+      const after = [cache.keys(), cache.values()];
+      if (JSON.stringify(after) !== JSON.stringify(before))
+        throw new Error('the cache has changed');
+      throw error;
+    } finally {
+      cache.dispose();
+    }
+  },
+  kinds,
+});
+const appended = (shape, others, wanted) =>
+  array(shape, [
+    [[], '[B,H,T,d]'],
+    [[48], '[B,H,T,d]'],
+    [[3, 2, shape[2]], wanted],
+    [[1, shape[2]], wanted.replace('[2,', '[')],
+    [[2, 2, shape[2] + 3], wanted],
+    ...others,
+  ]);
+
+export const operators = [
+  method(
+    'tensor',
+    { shape: [2, 3], data: [1, 2, 3, 4, 5, 6] },
+    {
+      shape: () => [
+        ...[
+          [undefined, 'undefined'],
+          [null, 'null'],
+          [4, '4'],
+          ['4', '"4"'],
+          [{}, 'Object'],
+          [Int32Array.of(2, 3), 'Int32Array'],
+          [[-1], '[-1]'],
+          [[1.5], '[1.5]'],
+          [[NaN], '[NaN]'],
+          [['2'], '[2]'],
+          [[2 ** 53], '[9007199254740992]'],
+        ].map(([value, was]) =>
+          refusal(was, value, invalid, `shape of the tensor is ${was}`, 'whole numbers'),
+        ),
+        refusal('too large', [2 ** 30 + 1], range, '1073741825', '1073741824'),
+        refusal('too large in all', [2 ** 20, 2 ** 20], range, '1099511627776'),
+        refusal('another', [2, 2], shapes, 'data has 6 elements', 'expected 4 for shape [2,2]'),
+      ],
+      data: () => ofNumbers(6),
+    },
+  ),
+  {
+    method: 'Tensor.set',
+    says: 'Tensor.set',
+    base: () => ({ data: [1, 2, 3] }),
+    call: ({ engine }, { data }) => {
+      const tensor = engine.tensor([3], [7, 8, 9]);
+      try {
+        tensor.set(data);
+      } catch (error) {
+        if (String(tensor.view()) !== '7,8,9') throw new Error('the tensor has changed');
+        throw error;
+      } finally {
+        tensor.dispose();
+      }
+    },
+    kinds: {
+      data: all(
+        () => ofNumbers(3),
+        [refusal('missing', undefined, invalid, 'data is undefined', 'numbers')],
+      ),
+    },
+  },
+  {
+    ...method(
+      'kvCache',
+      { options: cacheOptions },
+      {
+        options: all(options('capacity', 'capacty'), [
+          refusal('missing', undefined, invalid, 'options is undefined', 'an object'),
+        ]),
+        'options.batch': whole(1, most, '1 to'),
+        'options.numKvHeads': required(whole(1, most, '1 to')),
+        'options.capacity': required(whole(0, most, '0 to')),
+        'options.dK': required(whole(1, most, '1 to')),
+        'options.dV': whole(1, most, '1 to'),
+      },
+    ),
+    call: ({ engine }, { options: of }) => engine.kvCache(of).dispose(),
+  },
+  cacheTable(
+    'append',
+    { keys: zeros([2, 1, 24]), values: zeros([2, 1, 18]) },
+    {
+      keys: appended(
+        [2, 1, 24],
+        [
+          [[2, 1, 1, 8], '[*,3,*,*]'],
+          [[2, 3, 1, 6], '[2,3,*,8]'],
+        ],
+        '[2,*,24]',
+      ),
+      values: appended(
+        [2, 1, 18],
+        [
+          [[2, 3, 1, 8], '[2,3,*,6]'],
+          [[2, 2, 18], 'to match keys [2,1,24]'],
+        ],
+        '[2,*,18]',
+      ),
+    },
+  ),
+  {
+    ...cacheTable(
+      'append',
+      { keys: zeros([2, 1, 24]), values: zeros([2, 3, 18]) },
+      {
+        keys: () => [
+          refusal('beyond the capacity', zeros([2, 3, 24]), range, '2 of 4 tokens', 'at most 2'),
+        ],
+      },
+    ),
+    base: () => ({ keys: zeros([2, 1, 24]), values: zeros([2, 1, 18]) }),
+    kinds: {
+      values: () => [
+        {
+          ...refusal('beyond the capacity', zeros([2, 3, 18]), range, '2 of 4 tokens', 'at most 2'),
+          with: { keys: zeros([2, 3, 24]) },
+        },
+      ],
+    },
+  },
+  cacheTable('truncate', { length: 1 }, { length: required(whole(0, 2, '0 to 2')) }),
+  method(
+    'sinusoidalEncoding',
+    { length: 3, dModel: 4, options: {} },
+    {
+      length: all(required(whole(0, most, '0 to')), [
+        refusal('too long', far + 2, range, 'length', `${far + 1}`),
+      ]),
+      dModel: required(whole(1, most, '1 to')),
+      options: options('base', 'bas'),
+      'options.offset': all(positions, [
+        refusal('too far', far, range, 'offset', `${far + 2}`, `${far}`),
+        refusal('too far back', -far - 1, range, 'offset', `${-far - 1}`, `${far}`),
+      ]),
+      'options.base': base,
+      'options.layout': choice('interleaved', 'concatenated'),
+      ...out([3, 4]),
+    },
+  ),
+  method(
+    'sinusoidalShift',
+    { k: 3, dModel: 4, options: {} },
+    {
+      k: all(required(positions), [
+        refusal('too far', far + 1, range, 'k ', `${far + 1}`),
+        refusal('too far back', -far - 1, range, 'k ', `${-far - 1}`),
+        {
+          ...refusal('too far in one matrix', far + 1, range, 'k ', `${far + 1}`),
+          with: { 'options.form': 'dense' },
+        },
+      ]),
+      dModel: all(required(whole(1, most, '1 to')), [
+        {
+          ...refusal('odd', 5, 'unsupported', 'dModel is 5', 'an even number'),
+          with: { 'options.form': 'dense' },
+        },
+      ]),
+      options: options('base', 'bas'),
+      'options.base': base,
+      'options.form': choice('blocks', 'dense'),
+      'options.layout': choice('interleaved', 'concatenated'),
+    },
+  ),
+  method(
+    'rotaryEmbedding',
+    { x, options: {} },
+    {
+      x: all(
+        array(x.shape, [
+          [[], '[B,H,T,d]'],
+          [[8], '[B,H,T,d]'],
+          [[1, 1, 1, 1, 8], '[B,H,T,d]'],
+        ]),
+        [
+          refusal('without heads', zeros([4, 8]), invalid, 'numHeads is missing', 'x is [4,8]'),
+          refusal('of an odd width', zeros([1, 1, 2, 7]), range, 'rotaryDim is 7', 'd = 7'),
+        ],
+      ),
+      options: options('scaling', 'scalng'),
+      ...rotaryKinds('options', { width: 8, tokens: [2, 5] }),
+      ...out(x.shape),
+      'options.numHeads': all(whole(1, most, '1 to'), [
+        refusal('that rank 4 contradicts', 2, shapes, 'x is [2,3,5,8]', 'numHeads = 2'),
+      ]),
+    },
+  ),
+  method('alibiSlopes', { numHeads: 4 }, { numHeads: required(whole(1, most, '1 to')) }),
+  method(
+    't5RelativeBias',
+    { table: zeros([32, 3]), queryLength: 2, keyLength: 4, options: {} },
+    {
+      table: all(ofTable([32, 3], '[numBuckets,H]'), [
+        refusal('of too few rows', zeros([3, 3]), shapes, 'table is [3,3]', '4 to 1024 rows'),
+        refusal('of too many rows', zeros([1025, 1]), shapes, 'table is [1025,1]', '1024 rows'),
+      ]),
+      queryLength: required(whole(0, most, '0 to')),
+      keyLength: required(whole(0, most, '0 to')),
+      options: options('maxDistance', 'maxDistanc'),
+      'options.bidirectional': boolean,
+      'options.maxDistance': all(whole(1, most), [
+        refusal('exact', 8, range, 'maxDistance is 8', '9 to'),
+        refusal('too far', far + 1, range, `maxDistance is ${far + 1}`, `${far}`),
+      ]),
+      'options.offset': all(positions, [
+        refusal('too far', far + 1, range, `offset is ${far + 1}`, `${far}`),
+        refusal('too far back', -far - 1, range, `offset is ${-far - 1}`, `${far}`),
+      ]),
+    },
+  ),
+  method(
+    'transformerXlBias',
+    { q: x, r: zeros([9, 24]), v: zeros([3, 8]) },
+    {
+      q: array(
+        x.shape,
+        [
+          [[3, 8], '[B,H,Tq,d]'],
+          [[2, 3, 5], '[B,H,Tq,d]'],
+          [[], '[B,H,Tq,d]'],
+          [[2, 3, 5, 0], ''],
+        ].slice(0, 3),
+      ),
+      r: array(
+        [9, 24],
+        [
+          [[9, 23], '[Tk+4,24]'],
+          [[3, 24], '[Tk+4,24]'],
+          [[216], '[Tk+4,24]'],
+          [[1, 9, 24], '[Tk+4,24]'],
+        ],
+      ),
+      v: array(
+        [3, 8],
+        [
+          [[8, 3], '[3,8]'],
+          [[24], '[3,8]'],
+          [[1, 3, 8], '[3,8]'],
+        ],
+      ),
+    },
+  ),
+  method(
+    'learnedEncoding',
+    { table: zeros([6, 3]), length: 2, options: {} },
+    {
+      table: ofTable([6, 3], '[maxLength,dModel]'),
+      length: all(required(whole(0, most, '0 to')), [
+        refusal('past the end', 7, range, 'length 7', 'at most 6 rows'),
+      ]),
+      options: options('offset', 'ofset'),
+      'options.offset': all(whole(0, most, '0 to'), [
+        refusal('past the end', 5, range, 'offset is 5', 'at most 6 rows'),
+      ]),
+      'options.outOfRange': choice('error', 'clamp'),
+    },
+  ),
+  ...['layerNorm', 'rmsNorm'].map((name) =>
+    method(
+      name,
+      { x, options: {} },
+      {
+        x: all(array(x.shape, []), [rank0]),
+        options: options('epsilon', 'epsilom'),
+        'options.gamma': floats(8),
+        ...(name === 'layerNorm' ? { 'options.beta': floats(8) } : {}),
+        'options.axis': axis,
+        'options.epsilon': epsilon,
+        ...out(x.shape),
+      },
+    ),
+  ),
+  method(
+    'gelu',
+    { x, options: {} },
+    {
+      x: array(x.shape, []),
+      options: options('approximate', 'aproximate'),
+      'options.approximate': choice('none', 'tanh'),
+      ...out(x.shape),
+    },
+  ),
+  method(
+    'softmax',
+    { x, options: {} },
+    {
+      x: all(array(x.shape, []), [rank0]),
+      options: options('temperature', 'temprature'),
+      'options.axis': axis,
+      'options.temperature': number(
+        ...[0, -1, 1e-39].map((value) => [value, invalid, 'at least 1.18e-38']),
+      ),
+      ...out(x.shape),
+    },
+  ),
+  method(
+    'embedding',
+    { table: zeros([6, 3]), ids: Int32Array.of(1, 2) },
+    {
+      table: ofTable([6, 3], '[vocabulary,dModel]'),
+      ids: all(required(integers()), [
+        element(Int32Array.of(1, 6), range, 'ids[1] is 6', '[0, 6)'),
+        element(Int32Array.of(-1), range, 'ids[0] is -1', '[0, 6)'),
+      ]),
+    },
+  ),
+  method('entropy', { weights: x }, { weights: all(array(x.shape, []), [rank0]) }),
+  method(
+    'headStatistics',
+    { weights: x },
+    {
+      weights: array(
+        x.shape,
+        [[], [8], [5, 8], [3, 5, 8], [1, 2, 3, 5, 8]].map((shape) => [shape, '[B,H,Tq,Tk]']),
+      ),
+    },
+  ),
+];
+
+/** What are not `n` numbers. */
+function ofNumbers(n) {
+  return [
+    ...[
+      [null, 'null'],
+      [5, '5'],
+      [true, 'true'],
+      ['123456', '"123456"'],
+      [{}, 'Object'],
+      [() => 1, 'a function'],
+      [new BigInt64Array(n), 'BigInt64Array'],
+      [new ArrayBuffer(n * 4), 'ArrayBuffer'],
+    ].map(([value, was]) => refusal(was, value, invalid, `data is ${was}`, 'an array of numbers')),
+    ...[
+      ['x', '"x"'],
+      [1n, 'a bigint'],
+      [null, 'null'],
+      [[1], 'an array'],
+      [undefined, 'undefined'],
+    ].map(([value, was]) =>
+      refusal(
+        `with ${was}`,
+        Array(n).fill(1).with(1, value),
+        invalid,
+        `data[1] is ${was}`,
+        'a number',
+      ),
+    ),
+    refusal('without elements', { length: n }, invalid, 'data[0] is undefined', 'a number'),
+    ...[0, n - 1, n + 1].map((length) =>
+      refusal(
+        `${length}`,
+        new Float32Array(length),
+        shapes,
+        `data has ${length} elements`,
+        `expected ${n}`,
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,181 @@
+// The cache, rotary layers and transformer blocks: what they give is what their parts give.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { init } from 'qkv';
+import { randomArray } from '../../support/js/arrays.js';
+import { expectClose, expectSame, expectThrows } from '../../support/js/check.js';
+
+const engine = await init();
+const d = 12;
+const vector = (n, seed) => randomArray([n], seed).data;
+const attentionWeights = (seed) => ({
+  wq: randomArray([d, d], seed),
+  wk: randomArray([d, d], seed + 1),
+  wv: randomArray([d, d], seed + 2),
+  wo: randomArray([d, d], seed + 3),
+  bo: vector(d, seed + 4),
+});
+const token = ({ data }, t, width = d) => ({
+  data: data.slice(t * width, (t + 1) * width),
+  shape: [1, width],
+});
+
+describe('cache', () => {
+  const [q, k, v] = [1, 2, 3].map((seed) => randomArray([6, 8], seed));
+  const options = { numHeads: 2, causal: true };
+
+  test('one token at a time gives the rows of one causal pass', () => {
+    const full = engine.attention(q, k, v, options);
+    const cache = engine.kvCache({ numKvHeads: 2, capacity: 6, dK: 4 });
+    for (let t = 0; t < 6; ++t) {
+      const [a, b, c] = [q, k, v].map((x) => token(x, t, 8));
+      const { output } = engine.attention(a, b, c, { ...options, cache });
+      expectSame(output.data, full.output.data.slice(t * 8, t * 8 + 8));
+    }
+    assert.equal(cache.length, 6);
+    assert.deepEqual(cache.values().shape, [1, 2, 6, 4]);
+    assert.deepEqual([...cache.keys().data.subarray(0, 4)], [...k.data.subarray(0, 4)]);
+    cache.dispose();
+  });
+
+  test('beyond its capacity, or broken, a call changes nothing', () => {
+    const cache = engine.kvCache({ numKvHeads: 2, capacity: 4, dK: 4 });
+    cache.append(randomArray([3, 8], 4), randomArray([3, 8], 5));
+    const before = cache.keys();
+    const call = () => engine.attention(q, k, v, { ...options, cache });
+    expectThrows(call, 'attention', 'out_of_range', '3 of 4 tokens', '6 are to be added');
+    const append = () => cache.append(randomArray([2, 8], 6), randomArray([2, 8], 7));
+    expectThrows(append, 'KvCache.append', 'out_of_range', '2 are to be added');
+    const uneven = () => cache.append(randomArray([1, 8], 6), randomArray([2, 8], 7));
+    expectThrows(uneven, 'KvCache.append', 'shape_mismatch', 'values is [2,8]');
+    expectThrows(() => cache.truncate(4), 'KvCache.truncate', 'out_of_range', 'length is 4');
+    assert.equal(cache.length, 3);
+    expectSame(cache.keys().data, before.data);
+    cache.truncate(1);
+    assert.deepEqual(cache.keys().shape, [1, 2, 1, 4]);
+    cache.dispose();
+    cache.dispose();
+    expectThrows(() => cache.keys(), 'KvCache.keys', 'disposed', 'cache is disposed');
+    expectThrows(call, 'attention', 'disposed', 'cache is disposed');
+    const none = () => engine.kvCache({ numKvHeads: 0, capacity: 4, dK: 4 });
+    expectThrows(none, 'kvCache', 'out_of_range', 'numKvHeads is 0');
+  });
+
+  test('a rotary layer decodes through it as it reads the whole', () => {
+    const layer = engine.multiHeadAttention(
+      { dModel: d, numHeads: 3, rotary: { base: 100 } },
+      attentionWeights(20),
+    );
+    const x = randomArray([5, d], 8);
+    const full = layer.forward(x, { causal: true });
+    const cache = engine.kvCache({ numKvHeads: 3, capacity: 5, dK: 4 });
+    for (let t = 0; t < 5; ++t) {
+      const { output } = layer.forward(token(x, t), { causal: true, cache });
+      expectSame(output.data, full.output.data.slice(t * d, (t + 1) * d));
+    }
+    const plain = engine.multiHeadAttention({ dModel: d, numHeads: 3 }, attentionWeights(20));
+    assert.notDeepEqual(plain.forward(x, { causal: true }).output.data, full.output.data);
+    [layer, plain, cache].forEach((handle) => handle.dispose());
+  });
+});
+
+describe('blocks', () => {
+  const dFeedForward = 20;
+  const norm = (seed) => ({ gamma: vector(d, seed), beta: vector(d, seed + 1) });
+  const weights = {
+    attention: attentionWeights(30),
+    norm1: norm(40),
+    norm2: norm(42),
+    w1: randomArray([d, dFeedForward], 50),
+    b1: vector(dFeedForward, 51),
+    w2: randomArray([dFeedForward, d], 52),
+    b2: vector(d, 53),
+  };
+  const config = { dModel: d, numHeads: 3, dFeedForward };
+  const x = randomArray([7, d], 60);
+  const add = (a, b) => ({ data: a.data.map((e, i) => e + b.data[i]), shape: a.shape });
+
+  /** x W + b in float64. */
+  function linear({ data, shape: [rows, n] }, w, b) {
+    const m = w.shape[1];
+    const at = (r, c) => {
+      let sum = b[c];
+      for (let i = 0; i < n; ++i) sum += data[r * n + i] * w.data[i * m + c];
+      return sum;
+    };
+    const values = Array.from({ length: rows * m }, (_, i) => at(Math.floor(i / m), i % m));
+    return { data: Float32Array.from(values), shape: [rows, m] };
+  }
+  const feedForward = (h) =>
+    linear(engine.gelu(linear(h, weights.w1, weights.b1)), weights.w2, weights.b2);
+  const attend = (h, more) => {
+    const layer = engine.multiHeadAttention({ dModel: d, numHeads: 3 }, more.weights);
+    const { output } = layer.forward(h, more.options);
+    layer.dispose();
+    return output;
+  };
+  const self = { weights: weights.attention, options: { causal: true } };
+
+  test('pre-norm: x + sub(norm(x))', () => {
+    const block = engine.transformerBlock(config, weights);
+    const h = add(x, attend(engine.layerNorm(x, weights.norm1), self));
+    const expected = add(h, feedForward(engine.layerNorm(h, weights.norm2)));
+    expectClose(block.forward(x, { causal: true }).output.data, expected.data, 4e-5);
+    block.dispose();
+  });
+
+  test('post-norm with cross-attention: norm(x + sub(x))', () => {
+    const cross = { cross: attentionWeights(70), normCross: norm(75) };
+    const block = engine.transformerBlock(
+      { ...config, norm: 'post', crossAttention: true },
+      { ...weights, ...cross },
+    );
+    const context = randomArray([4, d], 61);
+    let h = engine.layerNorm(add(x, attend(x, self)), weights.norm1);
+    const read = attend(h, { weights: cross.cross, options: { context } });
+    h = engine.layerNorm(add(h, read), cross.normCross);
+    const expected = engine.layerNorm(add(h, feedForward(h)), weights.norm2);
+    const { output, weights: shown } = block.forward(x, {
+      ...{ causal: true, context, returnWeights: true },
+    });
+    expectClose(output.data, expected.data, 4e-5);
+    assert.deepEqual(shown.shape, [1, 3, 7, 7]);
+    expectThrows(() => block.forward(x), 'forward', 'invalid_argument', 'context');
+    block.dispose();
+    expectThrows(() => block.forward(x), 'forward', 'disposed', 'is disposed');
+  });
+
+  for (const [what, change, code, ...says] of [
+    ['no width', { config: { dFeedForward: 0 } }, 'out_of_range', 'dFeedForward is 0'],
+    ['an unknown norm', { config: { norm: 'mid' } }, 'invalid_argument', 'norm is "mid"'],
+    ['an unknown key', { config: { heads: 3 } }, 'invalid_argument', "'heads'"],
+    ['no w1', { weights: { w1: undefined } }, 'invalid_argument', 'w1 is missing', '[12,20]'],
+    [
+      'swiglu without a gate',
+      { config: { activation: 'swiglu' } },
+      'invalid_argument',
+      'wGate is missing',
+    ],
+    ['rms with a beta', { config: { normType: 'rms' } }, 'invalid_argument', 'beta'],
+    [
+      'cross alone',
+      { weights: { cross: attentionWeights(1) } },
+      'invalid_argument',
+      'cross is given',
+    ],
+    [
+      'a short gamma',
+      { weights: { norm1: { gamma: vector(3, 1) } } },
+      'shape_mismatch',
+      'norm1.gamma has 3',
+    ],
+  ]) {
+    test(`refuses ${what}`, () => {
+      const { handles } = engine.memory();
+      const make = () =>
+        engine.transformerBlock({ ...config, ...change.config }, { ...weights, ...change.weights });
+      expectThrows(make, 'transformerBlock', code, ...says);
+      assert.equal(engine.memory().handles, handles);
+    });
+  }
+});

@@ -1,0 +1,59 @@
+// Addresses of 2 GB and more, which are negative for who takes them for signed numbers.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { init } from 'qkv';
+import { problem, randomArray } from '../../support/js/arrays.js';
+import { expectSame, expectSameResult, expectThrows } from '../../support/js/check.js';
+import { allExtras } from '../../support/js/expect-results.js';
+import { wasmFile } from '../../support/js/files.js';
+
+const low = await init({ deterministic: true });
+const high = await init({ wasm: wasmFile('simd') });
+const length = 2 ** 29 + 2 ** 20;
+const ballast = high.tensor([length, 1]);
+
+test('everything works above 2 GB', () => {
+  assert.ok(high.memory().usedBytes > 2 ** 31);
+
+  const { q, k, v } = problem({ tk: 9 });
+  const expected = low.attention(q, k, v, allExtras);
+  const mask = randomArray([7, 9], 9);
+  expectSameResult(high.attention(q, k, v, allExtras), expected);
+  expectSameResult(high.attention(q, k, v, { mask }), low.attention(q, k, v, { mask }));
+
+  const out = high.tensor(q.shape);
+  const tensor = high.tensor(q.shape, q.data);
+  assert.ok(tensor.view().byteOffset > 2 ** 31);
+  high.attention(tensor, k, v, { out });
+  expectSame(out.view(), expected.output.data);
+  out.set(q.data);
+  expectSame(out.toNdArray().data, q.data);
+
+  const square = randomArray([8, 8], 4);
+  const x = randomArray([5, 8], 5);
+  const run = (engine) => {
+    const weights = { wq: square, wk: square, wv: square, wo: square, bo: x.data.slice(0, 8) };
+    const layer = engine.multiHeadAttention({ dModel: 8, numHeads: 2 }, weights);
+    const result = layer.forward(x, { ...allExtras, causal: true });
+    layer.dispose();
+    return result;
+  };
+  expectSameResult(run(high), run(low));
+  expectSame(high.sinusoidalEncoding(9, 6).data, low.sinusoidalEncoding(9, 6).data);
+  expectSame(high.sinusoidalShift(9, 6).data, low.sinusoidalShift(9, 6).data);
+
+  for (const held of [out, tensor]) held.dispose();
+  assert.equal(high.memory().handles, 1);
+});
+
+test('a weight whose packed form is beyond 4 GB is refused', () => {
+  const one = { data: Float32Array.of(1), shape: [1, 1] };
+  const config = { dModel: 1, numHeads: 1, dContext: length };
+  const weights = { wq: one, wk: ballast, wv: ballast, wo: one };
+  const create = () => high.multiHeadAttention(config, weights);
+  expectThrows(create, 'multiHeadAttention', 'out_of_memory', 'bytes');
+  ballast.dispose();
+  assert.equal(high.memory().handles, 0);
+  const { q, k, v } = problem();
+  expectSameResult(high.attention(q, k, v), low.attention(q, k, v));
+});

@@ -1,0 +1,155 @@
+// Everything that init({ wasm }) takes.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { runInNewContext } from 'node:vm';
+import { init } from 'qkv';
+import { problem } from '../../support/js/arrays.js';
+import { expectRejects, expectSame } from '../../support/js/check.js';
+import { expectedVariant, root, wasmFile } from '../../support/js/files.js';
+import { resultOf } from '../../support/js/node.js';
+import { answer, serve } from '../../support/js/server.js';
+
+const { q, k, v } = problem();
+const bytes = wasmFile('simd');
+const file = new URL('../../../dist/qkv-simd.wasm', import.meta.url);
+const type = { headers: { 'content-type': 'application/wasm' } };
+let server;
+let expected;
+
+before(async () => {
+  server = await serve((path) =>
+    path === '/qkv.wasm' ? answer(bytes, 'application/wasm') : undefined,
+  );
+  expected = (await init({ variant: 'simd' })).attention(q, k, v).output.data;
+});
+after(() => server.close());
+
+/** A copy in the middle of a larger buffer. */
+function inTheMiddle() {
+  const larger = new Uint8Array(bytes.length + 100).fill(0xee);
+  larger.set(bytes, 33);
+  return larger.subarray(33, 33 + bytes.length);
+}
+
+/** As of jsdom: what a URL does, and no instance of this realm's class. */
+class ForeignURL {
+  constructor({ href }) {
+    this.href = href;
+  }
+  get [Symbol.toStringTag]() {
+    return 'URL';
+  }
+  toString() {
+    return this.href;
+  }
+}
+
+const sources = {
+  'a file: URL': () => file,
+  'the text of a file: URL': () => file.href,
+  'an http: URL': () => new URL(`${server.url}/qkv.wasm`),
+  'the text of an http: URL': () => `${server.url}/qkv.wasm?text`,
+  'a data: URL': () => `data:application/wasm;base64,${bytes.toString('base64')}`,
+  'a Uint8Array': () => new Uint8Array(bytes),
+  'a Buffer of Node': () => Buffer.from(bytes),
+  'an ArrayBuffer': () => new Uint8Array(bytes).buffer,
+  'a DataView': () => new DataView(new Uint8Array(bytes).buffer),
+  'a view of a part of a buffer': inTheMiddle,
+  'a WebAssembly.Module': () => new WebAssembly.Module(bytes),
+  'a Response': () => new Response(bytes, type),
+  'a Response without a type': () => new Response(bytes),
+  'a promise of a Response': () => fetch(`${server.url}/qkv.wasm`),
+  'a promise of bytes': () => Promise.resolve(new Uint8Array(bytes)),
+  'an ArrayBuffer of another realm': () => {
+    const foreign = runInNewContext('new ArrayBuffer(length)', { length: bytes.length });
+    new Uint8Array(foreign).set(bytes);
+    return foreign;
+  },
+  'a WebAssembly.Module of another realm': () =>
+    runInNewContext('new WebAssembly.Module(bytes)', { bytes }),
+  'a URL of another realm': () => new ForeignURL(file),
+  'a Uint8Array of another realm': () => {
+    const foreign = runInNewContext('new Uint8Array(length)', { length: bytes.length });
+    foreign.set(bytes);
+    return foreign;
+  },
+};
+
+for (const [name, source] of Object.entries(sources)) {
+  test(`wasm may be ${name}, which itself says its variant`, async () => {
+    const engine = await init({ wasm: source() });
+    assert.equal(engine.info.variant, 'simd');
+    expectSame(engine.attention(q, k, v).output.data, expected);
+    engine.dispose();
+  });
+}
+
+test('the bytes are not modified', async () => {
+  const given = new Uint8Array(bytes);
+  (await init({ wasm: given })).dispose();
+  assert.ok(bytes.equals(given));
+});
+
+test('one WebAssembly.Module serves many engines', async () => {
+  const wasm = new WebAssembly.Module(bytes);
+  const one = await init({ wasm });
+  const other = await init({ wasm, variant: 'simd' });
+  assert.notEqual(one, other);
+  one.dispose();
+  expectSame(other.attention(q, k, v).output.data, expected);
+  other.dispose();
+});
+
+if (expectedVariant === 'relaxed') {
+  test('the relaxed file is recognised', async () => {
+    const engine = await init({ wasm: wasmFile('relaxed') });
+    assert.equal(engine.info.variant, 'relaxed');
+    assert.equal(engine.info.isa, 'wasm-relaxed-simd');
+    engine.dispose();
+  });
+} else {
+  test('the relaxed file fails with a reason where relaxed SIMD is absent', async () => {
+    const bytes = wasmFile('relaxed');
+    const type = { headers: { 'content-type': 'application/wasm' } };
+    for (const wasm of [bytes, new Response(bytes), new Response(bytes, type)]) {
+      const says = ['is the relaxed build', 'no relaxed SIMD', 'qkv-simd.wasm'];
+      await expectRejects(init({ wasm }), 'init', 'unsupported', ...says);
+    }
+  });
+
+  test('a broken relaxed file is told from a sound one of the wrong build', async () => {
+    const cut = wasmFile('relaxed').subarray(0, 20_000);
+    await expectRejects(init({ wasm: cut }), 'init', 'load_failed', 'does not compile');
+  });
+}
+
+test('a path is not a URL in Node, and the message says so', async () => {
+  const path = `${root}/dist/qkv-simd.wasm`;
+  await expectRejects(init({ wasm: path }), 'init', 'load_failed', path, 'URL');
+});
+
+test('a response is copied only if the caller named it and relaxed SIMD is absent', async () => {
+  // In a Node whose own files are out of reach, so that the default file is fetched, as in a page.
+  const copies = await resultOf(
+    process.execArgv.filter((flag) => flag.includes('relaxed')),
+    `import { readFileSync } from 'node:fs';
+    process.getBuiltinModule = undefined;
+    const headers = { 'content-type': 'application/wasm' };
+    globalThis.fetch = async (url) => new Response(readFileSync(new URL(url)), { headers });
+    let copies = 0;
+    const { clone } = Response.prototype;
+    Response.prototype.clone = function () {
+      copies += 1;
+      return clone.call(this);
+    };
+    const { init } = await import('qkv');
+    const counts = [];
+    for (const wasm of [undefined, import.meta.resolve('qkv/qkv-simd.wasm')]) {
+      copies = 0;
+      await init(wasm === undefined ? {} : { wasm });
+      counts.push(copies);
+    }
+    console.log(JSON.stringify(counts));`,
+  );
+  assert.deepEqual(copies, [0, expectedVariant === 'relaxed' ? 0 : 1]);
+});

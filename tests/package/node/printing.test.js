@@ -1,0 +1,52 @@
+// What consoles and JSON show of the things that stand for WebAssembly memory: themselves, and nothing of
+// the engine behind them.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inspect } from 'node:util';
+import { init } from 'qkv';
+import { expectThrows } from '../../support/js/check.js';
+import { config, weights, x } from '../../support/js/small-layer.js';
+
+const engine = await init();
+const layer = engine.multiHeadAttention(config, weights);
+const cache = engine.kvCache({ numKvHeads: 1, capacity: 4, dK: 2 });
+const tensor = engine.tensor([2, 3], [1, 2, 3, 4, 5, NaN]);
+
+test('a console shows what they are, in one line', () => {
+  for (const [value, said] of [
+    [tensor, '[Tensor] { shape: [ 2, 3 ] }'],
+    [cache, '[KvCache] { capacity: 4 }'],
+    [layer, '[MultiHeadAttention] {}'],
+  ]) {
+    assert.ok(inspect(value, { depth: 9 }).endsWith(said), inspect(value, { depth: 9 }));
+  }
+});
+
+test('JSON has the elements of a tensor, and says when there are none any more', () => {
+  const [before, gone] = [engine.memory(), engine.tensor([2], [1, 2])];
+  assert.equal(JSON.stringify({ tensor }), '{"tensor":{"data":[1,2,3,4,5,null],"shape":[2,3]}}');
+  gone.dispose();
+  assert.equal(JSON.stringify(gone), '{"shape":[2],"disposed":true}');
+  assert.equal(JSON.stringify([cache, layer]), '[{"capacity":4},{}]');
+  assert.deepEqual(engine.memory(), before);
+});
+
+test('nothing of the engine can be reached or changed through them', () => {
+  for (const value of [tensor, cache, layer]) {
+    const reached = Object.values(value).filter((of) => of === engine || of === engine.info);
+    assert.deepEqual(reached, []);
+  }
+  assert.deepEqual(Object.keys(tensor), ['shape']);
+});
+
+test('messages call them by their names', () => {
+  for (const [value, was] of [
+    [tensor, 'Tensor'],
+    [cache, 'KvCache'],
+    [layer, 'MultiHeadAttention'],
+  ]) {
+    const says = `scale is ${was}`;
+    const call = () => engine.attention(x, x, x, { numHeads: 2, scale: value });
+    expectThrows(call, 'attention', 'invalid_argument', says);
+  }
+});

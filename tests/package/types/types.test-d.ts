@@ -1,0 +1,390 @@
+// The types of the package, checked by the compiler alone: what is exported has these types and no
+// others, and every misuse marked here is refused. `npx tsc -p tests/package` says nothing when all is well.
+import { init, QkvError, type QkvErrorCode } from 'qkv';
+import type * as qkv from 'qkv';
+
+// The contract, written out a second time: a change of the package that is not one of the contract is an
+// error here, in one direction or the other.
+interface NdArray {
+  readonly data: Float32Array;
+  readonly shape: readonly number[];
+}
+interface NdMask {
+  readonly data: Uint8Array;
+  readonly shape: readonly number[];
+}
+interface Tensor {
+  readonly shape: readonly number[];
+  view(): Float32Array;
+  toNdArray(): NdArray;
+  set(data: ArrayLike<number>): void;
+  dispose(): void;
+  [Symbol.dispose](): void;
+}
+type ArrayInput = NdArray | Tensor;
+type Variant = 'relaxed' | 'simd' | 'relaxed-threads' | 'simd-threads';
+interface InitOptions {
+  variant?: 'auto' | Variant;
+  threads?: number | 'auto';
+  deterministic?: boolean;
+  wasm?: string | URL | BufferSource | WebAssembly.Module | Response | Promise<Response>;
+}
+interface EngineInfo {
+  readonly version: string;
+  readonly variant: Variant;
+  readonly threads: number;
+  readonly isa: string;
+}
+interface AttentionOptions {
+  numHeads?: number;
+  numKvHeads?: number;
+  scale?: number;
+  softcap?: number;
+  temperature?: number;
+  causal?: boolean;
+  causalOffset?: number | Int32Array;
+  window?: readonly [left: number, right: number];
+  mask?: NdMask | NdArray;
+  bias?: NdArray | Alibi;
+  keyLengths?: Int32Array;
+  sinks?: Float32Array;
+  dropout?: { readonly rate: number; readonly seed: number };
+  cache?: KvCache;
+  returnWeights?: boolean;
+  returnLogits?: 'raw' | 'capped' | 'biased';
+  returnLse?: boolean;
+  returnEntropy?: boolean;
+  rows?: readonly [start: number, end: number];
+  out?: Tensor;
+}
+interface Destination {
+  out: Tensor;
+}
+interface LayerNormOptions {
+  gamma?: Float32Array;
+  beta?: Float32Array;
+  axis?: number;
+  epsilon?: number;
+}
+interface Alibi {
+  readonly kind: 'alibi';
+  readonly slopes?: Float32Array;
+}
+interface KvCache {
+  readonly length: number;
+  readonly capacity: number;
+  append(keys: ArrayInput, values: ArrayInput): void;
+  keys(): NdArray;
+  values(): NdArray;
+  truncate(length: number): void;
+  dispose(): void;
+  [Symbol.dispose](): void;
+}
+interface RotaryOptions {
+  offset?: number;
+  positions?: Int32Array;
+  base?: number;
+  rotaryDim?: number;
+  interleaved?: boolean;
+  scaling?:
+    | { type: 'linear' | 'ntk'; factor: number }
+    | {
+        type: 'yarn';
+        factor: number;
+        originalLength: number;
+        betaFast?: number;
+        betaSlow?: number;
+        attentionFactor?: number;
+      };
+  cos?: NdArray;
+  sin?: NdArray;
+  numHeads?: number;
+}
+interface AttentionExtras {
+  readonly weights?: NdArray;
+  readonly logits?: NdArray;
+  readonly lse?: NdArray;
+  readonly entropy?: NdArray;
+}
+interface AttentionResult extends AttentionExtras {
+  readonly output: NdArray;
+}
+interface MultiHeadAttentionConfig {
+  dModel: number;
+  numHeads: number;
+  numKvHeads?: number;
+  dK?: number;
+  dV?: number;
+  dContext?: number;
+  rotary?: RotaryOptions;
+  weightLayout?: 'in_out' | 'out_in';
+}
+interface MultiHeadAttentionWeights {
+  wq?: NdArray;
+  wk?: NdArray;
+  wv?: NdArray;
+  wqkv?: NdArray;
+  wo: NdArray;
+  bq?: Float32Array;
+  bk?: Float32Array;
+  bv?: Float32Array;
+  bqkv?: Float32Array;
+  bo?: Float32Array;
+}
+type LayerOptions = Omit<AttentionOptions, 'numHeads' | 'numKvHeads'> & { context?: ArrayInput };
+interface MultiHeadAttention {
+  forward(x: ArrayInput, options: LayerOptions & { out: Tensor }): AttentionExtras;
+  forward(x: ArrayInput, options?: LayerOptions): AttentionResult;
+  dispose(): void;
+  [Symbol.dispose](): void;
+}
+interface TransformerBlockConfig extends MultiHeadAttentionConfig {
+  dFeedForward: number;
+  norm?: 'pre' | 'post';
+  normType?: 'layer' | 'rms';
+  activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu';
+  crossAttention?: boolean;
+  epsilon?: number;
+}
+interface NormWeights {
+  gamma: Float32Array;
+  beta?: Float32Array;
+}
+interface TransformerBlockWeights {
+  attention: MultiHeadAttentionWeights;
+  cross?: MultiHeadAttentionWeights;
+  norm1: NormWeights;
+  normCross?: NormWeights;
+  norm2: NormWeights;
+  w1: NdArray;
+  b1?: Float32Array;
+  w2: NdArray;
+  b2?: Float32Array;
+  wGate?: NdArray;
+  bGate?: Float32Array;
+}
+type BlockOptions = LayerOptions & { contextKeyLengths?: Int32Array };
+interface TransformerBlock {
+  forward(x: ArrayInput, options: BlockOptions & { out: Tensor }): AttentionExtras;
+  forward(x: ArrayInput, options?: BlockOptions): AttentionResult;
+  dispose(): void;
+  [Symbol.dispose](): void;
+}
+type Layout = 'interleaved' | 'concatenated';
+interface Qkv {
+  readonly info: EngineInfo;
+  tensor(shape: readonly number[], data?: ArrayLike<number>): Tensor;
+  attention(
+    ...args: [
+      q: ArrayInput,
+      k: ArrayInput,
+      v: ArrayInput,
+      options: AttentionOptions & { out: Tensor },
+    ]
+  ): AttentionExtras;
+  attention(
+    ...args: [q: ArrayInput, k: ArrayInput, v: ArrayInput, options?: AttentionOptions]
+  ): AttentionResult;
+  kvCache(options: {
+    batch?: number;
+    numKvHeads: number;
+    capacity: number;
+    dK: number;
+    dV?: number;
+  }): KvCache;
+  multiHeadAttention(
+    config: MultiHeadAttentionConfig,
+    weights: MultiHeadAttentionWeights,
+  ): MultiHeadAttention;
+  transformerBlock(
+    config: TransformerBlockConfig,
+    weights: TransformerBlockWeights,
+  ): TransformerBlock;
+  sinusoidalEncoding(
+    length: number,
+    dModel: number,
+    options: { offset?: number; base?: number; layout?: Layout } & Destination,
+  ): void;
+  sinusoidalEncoding(
+    length: number,
+    dModel: number,
+    options?: { offset?: number; base?: number; layout?: Layout },
+  ): NdArray;
+  sinusoidalShift(
+    k: number,
+    dModel: number,
+    options?: { base?: number; form?: 'blocks' | 'dense'; layout?: Layout },
+  ): NdArray;
+  rotaryEmbedding(x: ArrayInput, options: RotaryOptions & Destination): void;
+  rotaryEmbedding(x: ArrayInput, options?: RotaryOptions): NdArray;
+  alibiSlopes(numHeads: number): Float32Array;
+  t5RelativeBias(
+    ...args: [
+      table: NdArray,
+      queryLength: number,
+      keyLength: number,
+      options?: { bidirectional?: boolean; maxDistance?: number; offset?: number },
+    ]
+  ): NdArray;
+  transformerXlBias(q: ArrayInput, r: NdArray, v: NdArray): NdArray;
+  learnedEncoding(
+    table: NdArray,
+    length: number,
+    options?: { offset?: number; outOfRange?: 'error' | 'clamp' },
+  ): NdArray;
+  layerNorm(x: ArrayInput, options: LayerNormOptions & Destination): void;
+  layerNorm(x: ArrayInput, options?: LayerNormOptions): NdArray;
+  rmsNorm(x: ArrayInput, options: Omit<LayerNormOptions, 'beta'> & Destination): void;
+  rmsNorm(x: ArrayInput, options?: Omit<LayerNormOptions, 'beta'>): NdArray;
+  gelu(x: ArrayInput, options: { approximate?: 'none' | 'tanh' } & Destination): void;
+  gelu(x: ArrayInput, options?: { approximate?: 'none' | 'tanh' }): NdArray;
+  softmax(x: ArrayInput, options: { axis?: number; temperature?: number } & Destination): void;
+  softmax(x: ArrayInput, options?: { axis?: number; temperature?: number }): NdArray;
+  embedding(table: NdArray, ids: Int32Array): NdArray;
+  entropy(weights: ArrayInput): NdArray;
+  headStatistics(weights: ArrayInput): {
+    entropy: NdArray;
+    distance: NdArray;
+    maxWeight: NdArray;
+    firstKey: NdArray;
+  };
+  memory(): { heapBytes: number; usedBytes: number; handles: number };
+  dispose(): void;
+}
+type Code =
+  | 'invalid_argument'
+  | 'shape_mismatch'
+  | 'out_of_range'
+  | 'out_of_memory'
+  | 'disposed'
+  | 'unsupported'
+  | 'load_failed';
+
+/** True for one and the same type, down to `readonly`, `?` and the types of parameters. */
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const same = <T extends true>(_: T extends true ? 'same' : never): void => undefined;
+
+same<Same<typeof init, (options?: InitOptions) => Promise<Qkv>>>('same');
+same<Same<qkv.Qkv, Qkv>>('same');
+same<Same<qkv.InitOptions, InitOptions>>('same');
+same<Same<qkv.EngineInfo, EngineInfo>>('same');
+same<Same<qkv.Tensor, Tensor>>('same');
+same<Same<qkv.NdArray, NdArray>>('same');
+same<Same<qkv.NdMask, NdMask>>('same');
+same<Same<qkv.ArrayInput, ArrayInput>>('same');
+same<Same<qkv.Variant, Variant>>('same');
+same<Same<qkv.AttentionOptions, AttentionOptions>>('same');
+same<Same<qkv.AttentionExtras, AttentionExtras>>('same');
+same<Same<qkv.AttentionResult, AttentionResult>>('same');
+same<Same<qkv.MultiHeadAttentionConfig, MultiHeadAttentionConfig>>('same');
+same<Same<qkv.MultiHeadAttentionWeights, MultiHeadAttentionWeights>>('same');
+same<Same<qkv.LayerOptions, LayerOptions>>('same');
+same<Same<qkv.MultiHeadAttention, MultiHeadAttention>>('same');
+same<Same<qkv.Alibi, Alibi>>('same');
+same<Same<qkv.KvCache, KvCache>>('same');
+same<Same<qkv.RotaryOptions, RotaryOptions>>('same');
+same<Same<qkv.TransformerBlockConfig, TransformerBlockConfig>>('same');
+same<Same<qkv.TransformerBlockWeights, TransformerBlockWeights>>('same');
+same<Same<qkv.BlockOptions, BlockOptions>>('same');
+same<Same<qkv.TransformerBlock, TransformerBlock>>('same');
+same<Same<QkvErrorCode, Code>>('same');
+same<Same<QkvError['code'], Code>>('same');
+// @ts-expect-error: Same can tell other arrays,
+same<Same<NdArray, NdMask>>('same');
+// @ts-expect-error: an option more,
+same<Same<qkv.InitOptions, InitOptions & { workers?: number }>>('same');
+// @ts-expect-error: and what is optional
+same<Same<{ output: NdArray }, { output?: NdArray }>>('same');
+
+declare const engine: qkv.Qkv;
+declare const q: NdArray;
+declare const tensor: qkv.Tensor;
+declare const mask: NdMask;
+
+export function uses(): unknown[] {
+  const { output, weights } = engine.attention(q, tensor, q, { mask, returnWeights: true });
+  const extras = engine.attention(q, q, q, { out: tensor });
+  const layer = engine.multiHeadAttention({ dModel: 8, numHeads: 2 }, { wqkv: q, wo: q });
+  const forwarded = layer.forward(q, { context: tensor, causal: true, causalOffset: 1 });
+  const written = layer.forward(q, { out: tensor });
+  const nothing: void = engine.softmax(q, { axis: 0, out: tensor });
+  using held = engine.tensor([2, 3] as const, [1, 2, 3]);
+  const error: Error = new QkvError('disposed', 'why', { cause: 1 });
+  // An array of another library's making, read only all the way down.
+  const frozen = Object.freeze({ data: new Float32Array(1), shape: Object.freeze([1]) });
+  engine.attention(frozen, frozen, frozen, Object.freeze({ numHeads: 1 } as const));
+
+  const sure: Float32Array = output.data;
+  const perhaps: NdArray | undefined = weights;
+  // @ts-expect-error: weights are there only if asked for
+  weights.data;
+  // @ts-expect-error: with out there is no output
+  extras.output;
+  // @ts-expect-error: nor from a layer
+  written.output;
+  // @ts-expect-error: nor from an operator
+  engine.rmsNorm(q, { out: tensor }).data;
+  // @ts-expect-error: results are not to be written to
+  forwarded.output.data = sure;
+  // @ts-expect-error: nor is a shape
+  held.shape[0] = 1;
+  // @ts-expect-error: nor what the engine is
+  engine.info.variant = 'simd';
+  return [perhaps, error, forwarded.lse, forwarded.entropy, nothing];
+}
+
+export function misuses(): void {
+  // @ts-expect-error: float64
+  engine.attention({ data: new Float64Array(1), shape: [1] }, q, q);
+  // @ts-expect-error: no shape
+  engine.attention({ data: new Float32Array(1) }, q, q);
+  // @ts-expect-error: bare numbers
+  engine.attention([1, 2], q, q);
+  // @ts-expect-error: a mask is no array
+  engine.attention(mask, q, q);
+  // @ts-expect-error: v is missing
+  engine.attention(q, q);
+  // @ts-expect-error: a misspelt option
+  engine.attention(q, q, q, { casual: true });
+  // @ts-expect-error: an option of another type
+  engine.attention(q, q, q, { causal: 1 });
+  // @ts-expect-error: one row is no range
+  engine.attention(q, q, q, { rows: [1] });
+  // @ts-expect-error: out is a tensor
+  engine.attention(q, q, q, { out: q });
+  // @ts-expect-error: a mask of float64
+  engine.attention(q, q, q, { mask: { data: new Float64Array(1), shape: [1] } });
+  // @ts-expect-error: heads are the layer's own
+  engine.multiHeadAttention({ dModel: 8, numHeads: 2 }, { wo: q }).forward(q, { numHeads: 2 });
+  // @ts-expect-error: dModel is missing
+  engine.multiHeadAttention({ numHeads: 2 }, { wo: q });
+  // @ts-expect-error: wo is missing
+  engine.multiHeadAttention({ dModel: 8, numHeads: 2 }, { wqkv: q });
+  // @ts-expect-error: a bias has no shape
+  engine.multiHeadAttention({ dModel: 8, numHeads: 2 }, { wo: q, bo: q });
+  // @ts-expect-error: an unknown layout
+  engine.multiHeadAttention({ dModel: 8, numHeads: 2, weightLayout: 'inout' }, { wo: q });
+  // @ts-expect-error: an unknown layout
+  engine.sinusoidalEncoding(1, 2, { layout: 'split' });
+  // @ts-expect-error: dModel is missing
+  engine.sinusoidalEncoding(1);
+  // @ts-expect-error: an unknown form
+  engine.sinusoidalShift(1, 2, { form: 'matrix' });
+  // @ts-expect-error: a tensor needs a shape
+  engine.tensor();
+  // @ts-expect-error: numbers, not text
+  engine.tensor([1], 'x');
+  // @ts-expect-error: an unknown variant
+  void init({ variant: 'fast' });
+  // @ts-expect-error: an unknown option
+  void init({ workers: 2 });
+  // @ts-expect-error: a number, or all of them
+  void init({ threads: 'all' });
+  // @ts-expect-error: wasm is there or not
+  void init({ wasm: null });
+  // @ts-expect-error: the engine is promised
+  init().attention(q, q, q);
+  // @ts-expect-error: an unknown code
+  new QkvError('oops', 'why');
+}

@@ -1,0 +1,184 @@
+// qkv/worker: every method gives the bits that the engine of the main thread gives.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import * as main from 'qkv';
+import { init, QkvError } from 'qkv/worker';
+import { declared } from '../node/bad-input/declarations.js';
+import { zeros } from '../../support/js/arrays.js';
+import { expectRejects, expectSame } from '../../support/js/check.js';
+import { everything, operatorCalls } from '../../support/js/everything.js';
+import { expectedVariant, packageJson, read, wasmFile } from '../../support/js/files.js';
+
+const asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
+
+const expectSameResults = (actual, expected) => {
+  assert.deepEqual(Object.keys(actual).sort(), Object.keys(expected).sort());
+  for (const [name, { data, shape }] of Object.entries(expected)) {
+    assert.deepEqual([...actual[name].shape], [...shape], `shape of ${name}`);
+    expectSame(actual[name].data, data, name);
+  }
+};
+
+test('every operator that is declared is compared', () => {
+  const called = new Set(operatorCalls.map(([method]) => `Qkv.${method}`));
+  const handles = ['tensor', 'kvCache', 'multiHeadAttention', 'transformerBlock', 'memory'];
+  const missing = [...declared().keys()].filter(
+    (name) => name.startsWith('Qkv.') && !called.has(name) && !handles.includes(name.slice(4)),
+  );
+  assert.deepEqual(missing, []);
+  assert.equal(called.size, 15);
+});
+
+for (const options of [{}, { deterministic: true }, { workers: 3 }]) {
+  test(`init(${JSON.stringify(options)}) gives the bits of the main thread`, async () => {
+    const { workers, ...rest } = options;
+    const engine = await init(options);
+    const expected = await everything(await main.init(rest));
+    assert.ok(Object.keys(expected).length > 35);
+    expectSameResults(await everything(engine), expected);
+    assert.equal((await engine.memory()).handles, 0);
+    assert.equal(engine.info.workers, workers ?? 1);
+    await engine.dispose();
+  });
+}
+
+test('options that are inherited count as they do on the main thread', async () => {
+  const engine = await init();
+  const expected = await main.init();
+  const [gelu] = operatorCalls.filter(([name]) => name === 'gelu');
+  const x = gelu[1];
+  const inherited = (options) => Object.create(Object.create(options));
+  for (const [name, options] of Object.entries({
+    gelu: { approximate: 'tanh' },
+    softmax: { axis: 1, temperature: 3 },
+    rotaryEmbedding: { scaling: inherited({ type: 'linear', factor: 2 }) },
+  })) {
+    const { data } = await engine[name](x, inherited(options));
+    expectSame(data, expected[name](x, options).data, name);
+  }
+  await engine.dispose();
+});
+
+test('info is that of the engines, and says how many there are', async () => {
+  const engine = await init({ workers: 2 });
+  assert.deepEqual(engine.info, { ...(await main.init()).info, workers: 2 });
+  assert.equal(engine.info.version, packageJson.version);
+  assert.equal(engine.info.variant, expectedVariant);
+  assert.ok(Object.isFrozen(engine.info));
+  await engine.dispose();
+});
+
+describe('init()', () => {
+  test('calls with the same options share the workers, until they are disposed', async () => {
+    const [one, same, other] = await Promise.all([
+      init(),
+      init({ variant: 'auto', workers: 1 }),
+      init({ workers: 2 }),
+    ]);
+    assert.equal(one, same);
+    assert.notEqual(one, other);
+    await one.dispose();
+    const next = await init();
+    assert.notEqual(next, one);
+    assert.ok((await next.memory()).heapBytes > 0);
+    await Promise.all([next.dispose(), other.dispose()]);
+  });
+
+  const file = new URL('../../../dist/qkv-simd.wasm', import.meta.url);
+  const headers = { 'content-type': 'application/wasm' };
+  const sources = {
+    'a URL': () => file,
+    'an address': () => file.href,
+    bytes: () => new Uint8Array(wasmFile('simd')),
+    'a buffer': () => new Uint8Array(wasmFile('simd')).buffer,
+    'a module': () => new WebAssembly.Module(read('dist/qkv-simd.wasm')),
+    'a response': () => new Response(wasmFile('simd'), { headers }),
+    'a promised response': () => Promise.resolve(new Response(wasmFile('simd'), { headers })),
+  };
+  for (const [what, source] of Object.entries(sources)) {
+    test(`takes ${what} as wasm, for each of its workers`, async () => {
+      const wasm = source();
+      const engine = await init({ wasm, workers: 2 });
+      assert.equal(engine.info.isa, 'wasm-simd128');
+      if (wasm.byteLength !== undefined) assert.ok(wasm.byteLength > 1000);
+      await engine.dispose();
+    });
+  }
+
+  test('a response that says no is reported as the main thread reports it', async () => {
+    const response = () => Promise.resolve(new Response('gone', { status: 404, headers }));
+    const said = await main.init({ wasm: response() }).catch(({ message }) => message);
+    const promise = init({ wasm: response() });
+    await expectRejects(promise, 'init', 'load_failed', said.slice(6));
+  });
+});
+
+describe('handles', () => {
+  let engine;
+  before(async () => {
+    engine = await init({ workers: 2 });
+  });
+  after(() => engine.dispose());
+
+  test('are made in worker 0, or where they are asked to be', async () => {
+    const made = await Promise.all([
+      engine.tensor([2]),
+      engine.tensor([2], undefined, { worker: 1 }),
+      engine.kvCache({ numKvHeads: 1, capacity: 2, dK: 4, worker: 1 }),
+    ]);
+    assert.deepEqual(
+      made.map(({ worker }) => worker),
+      [0, 1, 1],
+    );
+    await Promise.all(made.map((handle) => handle.dispose()));
+  });
+
+  test('of different workers do not go together, and nothing is done', async () => {
+    const x = zeros([1, 1, 2, 4]);
+    const cache = await engine.kvCache({ numKvHeads: 1, capacity: 2, dK: 4, worker: 1 });
+    const tensor = await engine.tensor(x.shape);
+    const says = ['q is in worker 0 and cache in worker 1'];
+    const call = engine.attention(tensor, x, x, { cache });
+    await expectRejects(call, 'attention', 'invalid_argument', ...says);
+    const append = cache.append(x, tensor);
+    await expectRejects(append, 'KvCache.append', 'invalid_argument', 'values in worker 0');
+    assert.equal((await cache.keys()).shape[2], 0);
+    await Promise.all([cache.dispose(), tensor.dispose()]);
+  });
+
+  test('calls that are not awaited come in order', async () => {
+    const x = zeros([1, 1, 1, 4]);
+    const cache = await engine.kvCache({ numKvHeads: 1, capacity: 9, dK: 4 });
+    const steps = Array.from({ length: 9 }, () => cache.append(x, x));
+    const last = cache.keys();
+    const gone = cache.dispose();
+    await Promise.all(steps);
+    assert.deepEqual((await last).shape, [1, 1, 9, 4]);
+    assert.equal(cache.length, 9);
+    await gone;
+    assert.equal((await engine.memory()).handles, 0);
+  });
+
+  test('asyncDispose disposes, as `await using` does, and once is enough', async () => {
+    const tensor = await engine.tensor([4]);
+    assert.equal((await engine.memory()).handles, 1);
+    await tensor[asyncDispose]();
+    assert.equal((await engine.memory()).handles, 0);
+    await tensor.dispose();
+    const says = ['is a disposed tensor', 'expected a live one'];
+    await expectRejects(tensor.toNdArray(), 'Tensor.toNdArray', 'disposed', ...says);
+    await expectRejects(engine.gelu(tensor), 'gelu', 'disposed', 'x is a disposed tensor');
+  });
+});
+
+test('the error class is that of qkv, and a class of its own stays one', async () => {
+  const other = new main.QkvError('disposed', 'why');
+  assert.ok(other instanceof QkvError);
+  assert.ok(new QkvError('disposed', 'why') instanceof main.QkvError);
+  assert.ok(!(new Error('why') instanceof QkvError));
+  for (const value of [null, undefined, 1, 'QkvError', {}]) assert.ok(!(value instanceof QkvError));
+  class Own extends QkvError {}
+  assert.ok(!(other instanceof Own));
+  assert.ok(new Own('disposed', 'why') instanceof Own);
+  assert.ok(new Own('disposed', 'why') instanceof main.QkvError);
+});

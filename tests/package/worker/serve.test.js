@@ -1,0 +1,191 @@
+// qkv/worker: engines in workers of the user's own, behind ports, and in workers of workers.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, test } from 'node:test';
+import { MessageChannel } from 'node:worker_threads';
+import * as main from 'qkv';
+import { init, serve } from 'qkv/worker';
+import { randomArray } from '../../support/js/arrays.js';
+import { expectRejects, expectSame, expectThrows } from '../../support/js/check.js';
+import { everything } from '../../support/js/everything.js';
+import {
+  distUrl,
+  longProblem,
+  overPort,
+  servingWorker,
+  workerOf,
+} from '../../support/js/workers.js';
+
+const x = randomArray([1, 1, 2, 4], 1);
+const here = await main.init();
+
+describe("a worker of the user's own", () => {
+  test('serves every method', async () => {
+    const worker = servingWorker();
+    const engine = await init({ worker });
+    const [actual, expected] = [await everything(engine), await everything(here)];
+    for (const [name, { data }] of Object.entries(expected)) {
+      expectSame(actual[name].data, data, name);
+    }
+    assert.equal(engine.info.workers, 1);
+    await engine.dispose();
+    await worker.terminate();
+  });
+
+  test('keeps its own messages, in both directions, and lives on after dispose()', async () => {
+    const worker = workerOf(`
+      import { parentPort } from 'node:worker_threads';
+      import { init } from 'index.js';
+      import { serve } from 'worker.js';
+      serve(parentPort, init);
+      serve(parentPort, init);
+      let calls = 0;
+      parentPort.on('message', (message) => {
+        if (message?.ask === 'handles') init().then((e) => parentPort.postMessage(e.memory().handles));
+        else if (message === 'sum') parentPort.postMessage({ sum: calls });
+        else if (!message?.['qkv/worker']) calls += 1;
+      });`);
+    const heard = [];
+    worker.on('message', (message) => {
+      if (!message?.['qkv/worker']) heard.push(message);
+    });
+    worker.postMessage(1);
+    worker.postMessage(null);
+    worker.postMessage({ id: 0, method: 'gelu', args: [x] });
+    const engine = await init({ worker });
+    const tensor = await engine.tensor([2], [1, 2]);
+    assert.equal((await engine.gelu(x)).data.length, 8);
+    worker.postMessage('sum');
+    worker.postMessage({ ask: 'handles' });
+    await Promise.all([once(worker, 'message'), engine.gelu(x)]);
+    await engine.dispose();
+    await expectRejects(tensor.toNdArray(), 'Tensor.toNdArray', 'disposed');
+    worker.postMessage({ ask: 'handles' });
+    while (heard.length < 3) await once(worker, 'message');
+    assert.deepEqual(heard, [{ sum: 3 }, 1, 0]);
+    const again = await init({ worker });
+    assert.equal((await again.gelu(x)).data.length, 8);
+    await again.dispose();
+    await worker.terminate();
+  });
+
+  test('may begin to serve late', async () => {
+    const worker = workerOf(`
+      import { parentPort } from 'node:worker_threads';
+      import { init } from 'index.js';
+      import { serve } from 'worker.js';
+      const early = (message) => parentPort.postMessage('not yet');
+      parentPort.on('message', early);
+      setTimeout(() => {
+        parentPort.off('message', early);
+        serve(parentPort, init);
+      }, 200);`);
+    const engine = await init({ worker });
+    assert.equal((await engine.gelu(x)).data.length, 8);
+    await engine.dispose();
+    await worker.terminate();
+  });
+
+  test('loads its engine as it likes', async () => {
+    const worker = workerOf(`
+      import { parentPort } from 'node:worker_threads';
+      import { readFileSync } from 'node:fs';
+      import { init } from 'index.js';
+      import { serve } from 'worker.js';
+      const wasm = readFileSync(new URL('${distUrl('qkv-simd.wasm')}'));
+      serve(parentPort, (options) => init({ ...options, wasm }));`);
+    const engine = await init({ worker, deterministic: true });
+    assert.equal(engine.info.variant, 'simd');
+    await engine.dispose();
+    await worker.terminate();
+  });
+
+  test('that is ended rejects what is under way', async () => {
+    const { q, k, v } = longProblem(4000);
+    const worker = servingWorker();
+    const engine = await init({ worker });
+    const call = engine.attention(q, k, v);
+    await worker.terminate();
+    await expectRejects(call, 'attention', 'load_failed', 'has ended');
+    await expectRejects(engine.gelu(x), 'gelu', 'load_failed', 'has ended');
+  });
+
+  test('that fails keeps its error for its owner', async () => {
+    const worker = workerOf("throw new Error('of my own');");
+    const error = once(worker, 'error');
+    await expectRejects(init({ worker }), 'init', 'load_failed', 'has ended');
+    // once(worker, 'error') resolves to it: nobody else has taken it.
+    assert.equal((await error)[0].message, 'of my own');
+  });
+});
+
+describe('a port', () => {
+  test('is as good as a worker, and engines with other options share it', async () => {
+    const { engine, close, port2 } = await overPort();
+    const other = await init({ worker: port2, deterministic: true });
+    const [one, two] = await Promise.all([engine.tensor([1], [1]), other.tensor([1], [2])]);
+    assert.equal((await one.toNdArray()).data[0], 1);
+    assert.equal((await two.toNdArray()).data[0], 2);
+    await other.dispose();
+    assert.equal((await one.toNdArray()).data[0], 1);
+    await close();
+  });
+
+  test('that closes rejects what comes', async () => {
+    const { engine, close, port1, port2 } = await overPort();
+    const closed = once(port2, 'close');
+    port1.close();
+    const call = engine.gelu(x);
+    await expectRejects(call, 'gelu', 'load_failed', 'closed its port');
+    await closed;
+    await expectRejects(engine.gelu(x), 'gelu', 'load_failed', 'closed its port');
+    await close();
+  });
+
+  test('over which a message could not be read rejects what is under way', async () => {
+    const { engine, close, port1 } = await overPort();
+    const { signal } = new AbortController();
+    const calls = [engine.gelu(x, { signal }), engine.gelu(x, { signal })];
+    port1.dispatchEvent(new Event('messageerror'));
+    await assert.rejects(calls[1], { name: 'QkvError', code: 'load_failed' });
+    await expectRejects(engine.gelu(x), 'gelu', 'load_failed', 'could not read a message');
+    await Promise.allSettled(calls);
+    await close();
+  });
+
+  test('given twice is refused', async () => {
+    const { port1, port2 } = new MessageChannel();
+    const promise = init({ worker: [port1, port1] });
+    await expectRejects(promise, 'init', 'invalid_argument', 'one port twice');
+    port1.close();
+    port2.close();
+  });
+});
+
+test('a worker may start workers', async () => {
+  const worker = workerOf(`
+    import { parentPort } from 'node:worker_threads';
+    import { init } from 'worker.js';
+    const engine = await init({ workers: 2 });
+    const x = ${JSON.stringify({ data: [...x.data], shape: x.shape })};
+    const { data } = await engine.gelu({ data: Float32Array.from(x.data), shape: x.shape });
+    parentPort.postMessage([engine.info.workers, data]);
+    await engine.dispose();`);
+  const [[workers, data]] = await once(worker, 'message');
+  assert.equal(workers, 2);
+  expectSame(data, here.gelu(x).data);
+  const [code] = await once(worker, 'exit');
+  assert.equal(code, 0);
+});
+
+test('serve() refuses what is no port and what loads no engine', () => {
+  const { port1, port2 } = new MessageChannel();
+  for (const port of [undefined, null, 1, {}, { postMessage() {} }]) {
+    expectThrows(() => serve(port, main.init), 'serve', 'invalid_argument', 'port is');
+  }
+  for (const load of [undefined, null, here, {}]) {
+    expectThrows(() => serve(port1, load), 'serve', 'invalid_argument', 'load is');
+  }
+  port1.close();
+  port2.close();
+});

@@ -1,0 +1,167 @@
+// The page in Chromium by the rules of accessibility, and as others see it: without script, in forced colours.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { colourOf } from './support/oracle.js';
+import { looks, nameOf, violations } from './support/panel.js';
+import * as support from './support/page.js';
+
+const { set, settle, snapshot, tensors, visit, weightOf } = support;
+const { site, pageTest } = support.useSite();
+
+for (const look of looks) {
+  pageTest(`axe finds nothing: ${nameOf(look)}`, look, async (page) => {
+    for (const id of support.panels) await visit(page, id);
+    assert.deepEqual(await violations(page), []);
+    if (look.width === 390) await page.click('.unfold');
+    await page.click('#row .menu summary');
+    await set(page, { look: 'arcs', source: 'random', rowMax: false, rowMasked: 1 });
+    await set(page, { curves: false, divided: true });
+    assert.deepEqual(await violations(page), []);
+  });
+}
+
+test('without script there are the sentences, their chips and their maps', async () => {
+  const { browser, url } = site();
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  try {
+    const page = await context.newPage();
+    await page.goto(url);
+    assert.match(await page.textContent('noscript'), /switched off/);
+    for (const [lang, text] of Object.entries(support.examples)) {
+      const chips = page.locator(`.chips[lang^=${lang}] .token`);
+      const tokens = await chips.allTextContents();
+      assert.equal(tokens.join(''), text.replace(/ /g, ''));
+      assert.ok(await chips.first().isVisible());
+      const cells = page.locator(`.first-map[lang^=${lang}] .first-cells rect`);
+      assert.equal(await cells.count(), tokens.length ** 2);
+    }
+    const cells = page.locator('.first-map[lang=en] .first-cells rect');
+    const live = await support.openPage(site());
+    try {
+      await settle(live.page);
+      const all = await tensors(live.page);
+      for (const [row, col] of [
+        [7, 1],
+        [7, 7],
+        [9, 1],
+        [0, 0],
+        [10, 4],
+      ]) {
+        const fill = await cells.nth(row * 11 + col).getAttribute('fill');
+        const wanted = colourOf(weightOf(all, 0, row, col), 'weights');
+        const rgb = [1, 3, 5].map((at) => parseInt(fill.slice(at, at + 2), 16));
+        rgb.forEach((value, c) =>
+          assert.ok(Math.abs(value - wanted[c]) <= 1, `${row},${col}: ${fill}`),
+        );
+      }
+    } finally {
+      await live.close();
+    }
+  } finally {
+    await context.close();
+  }
+});
+
+test('until the engine is there the map of the build stands in its place', async () => {
+  let answer;
+  const held = new Promise((resolve) => (answer = resolve));
+  const prepare = (page) =>
+    page.route('**/*.wasm', async (route) => {
+      await held;
+      await route.continue();
+    });
+  const { page, problems, close } = await support.openPage(site(), { prepare });
+  try {
+    await page.waitForSelector('.matrix-plot .first-cells');
+    const place = () =>
+      page.evaluate(() => {
+        const { x, y, width } = document
+          .querySelector('qkv-picture .matrix-cells')
+          .getBoundingClientRect();
+        return { x, y, width };
+      });
+    const before = await place();
+    assert.equal(
+      await page.locator('.chip', { hasText: 'cat' }).locator('.share').textContent(),
+      '.998',
+    );
+    assert.equal(await page.locator('.chip').count(), 11);
+    answer();
+    await settle(page);
+    await page.waitForFunction(() => !document.querySelector('.first-cells'));
+    assert.deepEqual(await place(), before, 'nothing moves when it comes alive');
+    assert.deepEqual(problems, []);
+  } finally {
+    await close();
+  }
+});
+
+const forced = (page) => page.emulateMedia({ forcedColors: 'active', reducedMotion: 'reduce' });
+
+pageTest(
+  'forced colours keep every mark, reduced motion moves nothing',
+  { prepare: forced },
+  async (page) => {
+    await visit(page, 'row');
+    const looks = await page.evaluate(() => {
+      const style = (selector) => getComputedStyle(document.querySelector(selector));
+      return {
+        chosen: style('.chip :checked + .face').outlineStyle,
+        bar: style('[data-cell=weight] i').backgroundColor,
+        track: style('[data-cell=weight] .bar').backgroundColor,
+        transition: style('.segmented span').transitionDuration,
+      };
+    });
+    assert.equal(looks.chosen, 'solid');
+    assert.notEqual(looks.bar, looks.track);
+    assert.equal(looks.transition, '0s');
+  },
+);
+
+pageTest(
+  'painting happens in the worker, and a drag at 1024 tokens is watched',
+  { fragment: '#v=1&T=1024' },
+  async (page) => {
+    assert.ok(await page.evaluate(() => window.__qkv.paintsInWorker));
+    const seen = await page.evaluate(async () => {
+      const tasks = [];
+      const observer = new PerformanceObserver((list) => tasks.push(...list.getEntries()));
+      observer.observe({ type: 'longtask' });
+      const slider = document.querySelector('#tau');
+      const frames = new Map();
+      let sampled = 0;
+      slider.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
+      for (let step = 0; step < 90; step++) {
+        slider.value = String(step - 45);
+        slider.dispatchEvent(new Event('input', { bubbles: true }));
+        await new Promise(requestAnimationFrame);
+        const { frame } = window.__qkv.snapshot();
+        frames.set(frame.id, frame.time);
+        if (frame.step > 1) sampled++;
+      }
+      const told = document.querySelector('.sampled').checkVisibility();
+      dispatchEvent(new PointerEvent('pointerup'));
+      const times = [...frames.values()].sort((a, b) => a - b);
+      return {
+        told,
+        sampled,
+        frames: times.length,
+        p95: times[Math.floor(times.length * 0.95)],
+        longest: Math.max(0, ...tasks.map((task) => task.duration)),
+      };
+    });
+    // Reported, not asserted: a busy machine would fail for no fault of the page.
+    console.log(
+      `drag at T = 1024: ${seen.frames} frames, 95 % of them within ${seen.p95.toFixed(1)} ms of the ` +
+        `worker, longest task of the page ${seen.longest.toFixed(0)} ms`,
+    );
+    assert.ok(seen.frames > 3, 'frames arrive while the hand moves');
+    assert.ok(seen.sampled > 3 && seen.told, 'of fewer rows, and the page says so');
+    await page.waitForFunction(() => window.__qkv.snapshot().frame.step === 1);
+    await settle(page);
+    assert.ok(!(await page.isVisible('.sampled')), 'at rest all rows are computed');
+    const { frame, state } = await snapshot(page);
+    assert.equal(frame.request.layer.temperature, state.temperature, 'the latest request wins');
+    assert.equal(await page.evaluate(() => document.querySelectorAll('.chip').length), 64);
+  },
+);

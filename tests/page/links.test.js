@@ -1,0 +1,358 @@
+// The page in Chromium: languages, themes and links, and what is shipped.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import fc from 'fast-check';
+import { contrast } from './support/oracle.js';
+import * as support from './support/page.js';
+
+const { arrive, nextFrame, pixelsAt, set, settle, snapshot, tensors, visit } = support;
+const CHINESE = support.examples.zh;
+const { pageTest } = support.useSite();
+const repository = new URL('../../', import.meta.url);
+
+// ---- languages, themes, links ----
+
+pageTest('a Chinese visitor is met in Chinese', { locale: 'zh-CN' }, async (page) => {
+  const { tokens, state } = await snapshot(page);
+  assert.equal(state.language, 'zh');
+  assert.equal(tokens.join(''), CHINESE);
+  assert.equal(await page.getAttribute('html', 'lang'), 'zh-CN');
+  const text = await page.evaluate(() => document.body.innerText);
+  assert.match(text, /注意力/);
+  assert.doesNotMatch(text, /\{\w+\}|undefined|NaN|\[[qkvop]\|/);
+});
+
+pageTest('the language switch turns every text, but not a text of one’s own', {}, async (page) => {
+  for (const id of support.panels) await visit(page, id);
+  const texts = () =>
+    page.evaluate(() => [...document.querySelectorAll('[data-t]')].map((e) => e.textContent));
+  const english = await texts();
+  await page.click('.language');
+  await settle(page);
+  const chinese = await texts();
+  assert.equal((await snapshot(page)).state.text, CHINESE);
+  assert.equal(await page.getAttribute('html', 'lang'), 'zh-CN');
+  const same = english.filter((text, i) => text === chinese[i]);
+  assert.deepEqual(same, ['√', 'T5', 'Transformer-XL', 'ALiBi'], 'texts that stayed as they were');
+  assert.doesNotMatch(chinese.join('\n'), /\{\w+\}|undefined/);
+  await page.fill('#text', 'my own words');
+  await page.click('.language');
+  await settle(page);
+  assert.equal((await snapshot(page)).state.text, 'my own words');
+  assert.deepEqual(await texts(), english);
+});
+
+pageTest('the theme can be chosen, repaints the pictures and is remembered', {}, async (page) => {
+  await visit(page, 'positions');
+  const colours = async () => ({
+    paper: await page.evaluate(() => getComputedStyle(document.body).backgroundColor),
+    zero: await pixelsAt(page, 'qkv-encoding', [{ row: 0, col: 0 }]), // sin 0
+  });
+  const light = await colours();
+  await page.click('.theme'); // auto -> light
+  await page.click('.theme'); // light -> dark
+  await visit(page, 'positions'); // only what is on the screen is painted
+  await nextFrame(page);
+  const dark = await colours();
+  assert.notEqual(dark.paper, light.paper);
+  assert.notDeepEqual(dark.zero, light.zero);
+  await page.reload();
+  await visit(page, 'positions');
+  await nextFrame(page);
+  assert.deepEqual(await colours(), dark);
+});
+
+for (const colorScheme of ['light', 'dark']) {
+  pageTest(`text is readable in the ${colorScheme} theme`, { colorScheme }, async (page) => {
+    for (const id of support.panels) await visit(page, id);
+    const samples = await page.evaluate(() => {
+      const rgb = (colour) => (colour.match(/[\d.]+/g) ?? []).map(Number);
+      const behind = (element) => {
+        for (let e = element; e; e = e.parentElement) {
+          const colour = rgb(getComputedStyle(e).backgroundColor);
+          if (colour.length === 3 || colour[3] > 0) return colour.slice(0, 3);
+        }
+        return [255, 255, 255];
+      };
+      const fill = rgb(getComputedStyle(document.querySelector('.fill')).fill);
+      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      const found = [];
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const element = node.parentElement;
+        if (!node.textContent.trim() || !element.checkVisibility()) continue;
+        if (element.closest('.visually-hidden, .skip, option')) continue;
+        const text = rgb(getComputedStyle(element).color);
+        found.push({ name: element.className || element.localName, text, back: behind(element) });
+        if (element.closest('.chip')) found.push({ name: 'on the fill', text, back: fill });
+      }
+      return found;
+    });
+    assert.ok(samples.length > 100);
+    const poor = samples
+      .map(({ name, text, back }) => ({ name, ratio: contrast(text.slice(0, 3), back) }))
+      .filter(({ ratio }) => ratio < 4.5);
+    assert.deepEqual(poor, []);
+  });
+}
+
+pageTest('a link brings back the numbers', {}, async (page) => {
+  await set(page, {
+    text: '红 green',
+    source: 'random',
+    temperature: 0.7,
+    head: 2,
+    seed: 42,
+    mask: 'none',
+  });
+  await page.waitForFunction(() => location.hash.includes('seed=42'));
+  const { state } = await snapshot(page);
+  const { heads } = await tensors(page);
+  await page.reload();
+  await settle(page);
+  assert.deepEqual((await snapshot(page)).state, state);
+  assert.deepEqual((await tensors(page)).heads, heads, 'same link, same numbers');
+});
+
+pageTest('links of any kind leave a page that works', {}, async (page) => {
+  const links = ['#v=1&tau=%', '#%E4%BD', '#v=99', '#map', '#v=1&x=%00&T=1e999', '#zz=1', '#'];
+  for (const link of links) {
+    await page.evaluate((hash) => location.replace(hash), link);
+    await settle(page);
+  }
+  await set(page, { text: 'still alive' });
+  assert.deepEqual((await snapshot(page)).frame.request.layer.tokens, ['still', 'alive']);
+});
+
+pageTest('a link can lead to a panel', { fragment: '#v=1&p=checks&seed=9' }, async (page) => {
+  await arrive(page, 'checks');
+  assert.equal((await snapshot(page)).state.seed, 9);
+});
+
+for (const id of support.panels) {
+  pageTest(`${id} can be embedded alone`, { fragment: `?embed=${id}#v=1` }, async (page) => {
+    await visit(page, id);
+    const shown = await page.evaluate(() =>
+      [...document.querySelectorAll('main > section[id], .top, footer')]
+        .filter((element) => element.checkVisibility())
+        .map((element) => element.id),
+    );
+    assert.deepEqual(shown, [id]);
+  });
+}
+
+pageTest('a teacher puts the controls away, and a link says so', {}, async (page) => {
+  await page.click('.teacher');
+  await nextFrame(page);
+  for (const control of ['#tau', '#choose-mask', '[name=show]', '#minus']) {
+    assert.ok(!(await page.isVisible(control)), control);
+  }
+  assert.ok(await page.isVisible('.chip'));
+  await page.waitForFunction(() => location.hash.includes('controls=0'));
+  await page.reload();
+  await settle(page);
+  assert.ok(!(await page.isVisible('#tau')));
+  await page.click('.teacher');
+  await nextFrame(page);
+  assert.ok(await page.isVisible('#tau'));
+});
+
+pageTest('the link is shared by a button', {}, async (page) => {
+  await set(page, { seed: 5, source: 'random' });
+  await page.click('.share');
+  await page.waitForFunction(() => document.querySelector('.share').textContent === 'Link copied');
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  assert.ok(link.endsWith('#v=1&lang=en&src=random&seed=5'), link);
+});
+
+// ---- what is shipped ----
+
+pageTest('the example of the page runs as it stands', {}, async (page) => {
+  await visit(page, 'use');
+  const shown = await page.textContent('.example-code');
+  const folder = mkdtempSync(join(tmpdir(), 'qkv-page-'));
+  try {
+    const file = join(folder, 'example.mjs');
+    const entry = new URL('dist/index.js', repository).href;
+    writeFileSync(file, shown.replace("'qkv'", JSON.stringify(entry)));
+    const printed = execFileSync(process.execPath, [file], { encoding: 'utf8' });
+    assert.deepEqual(printed.trim().split('\n'), ['[ 6, 8 ]', '[ 1, 2, 6, 6 ]']);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  await page.click('.copy');
+  await page.waitForFunction(() => document.querySelector('.copy').textContent === 'Copied');
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), shown);
+});
+
+test('the page keeps to its budgets, and nothing may come from elsewhere', () => {
+  const folder = new URL('dist/web/', repository);
+  const files = readdirSync(folder, { recursive: true });
+  const gzip = (name) => gzipSync(readFileSync(new URL(name, folder))).length;
+  const sum = (names) => names.reduce((total, name) => total + gzip(name), 0);
+  // The single file has a budget of its own, see page-single.test.js.
+  const code = files.filter((name) => /\.(js|css|html)$/.test(name) && name !== 'qkv.html');
+  assert.ok(code.length >= 7);
+  assert.ok(sum(code) <= 150_000, `${sum(code)} bytes with all panels`);
+  // Panels are fetched as they come near; of the modules a browser takes one.
+  const first = code.filter((name) => /^(index|assets.(index|worker)-)[^/]*$/.test(name));
+  assert.ok(sum(first) <= 120_000, `${sum(first)} bytes before any panel`);
+  const modules = files.filter((name) => name.endsWith('.wasm')).map(gzip);
+  assert.ok(first.length === 4 && modules.length >= 2);
+  const total = sum(first) + Math.max(...modules);
+  assert.ok(total <= 300_000, `${total} bytes for the first view`);
+  const html = readFileSync(new URL('index.html', folder), 'utf8');
+  assert.match(html, /Content-Security-Policy/);
+  assert.doesNotMatch(html, /https?:\/\//);
+  assert.doesNotMatch(html, /\sstyle=|<style|unsafe-inline/);
+});
+
+/** A module of the page, in Node. */
+async function moduleOf(path) {
+  const options = { entryPoints: [new URL(path, repository).pathname], bundle: true, write: false };
+  const { outputFiles } = await build({ ...options, format: 'esm', splitting: false });
+  return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+}
+
+test('any state survives its link, and any string is a link', async () => {
+  const source = `
+    export * from './state'; export * from './numbersets'; export * from './maskgrid';
+    export * from './engine/pairs'; export * from './engine/schemes';`;
+  const { outputFiles } = await build({
+    stdin: { contents: source, resolveDir: new URL('web/src', repository).pathname, loader: 'ts' },
+    bundle: true,
+    write: false,
+    format: 'esm',
+  });
+  const state = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+  const { formatFragment, parseFragment, initialState, LIMITS } = state;
+  const whole = (name) => fc.integer({ min: LIMITS[name][0], max: LIMITS[name][1] });
+  const optional = (arbitrary) => fc.option(arbitrary, { nil: null });
+  const one = (...values) => fc.constantFrom(...values);
+  const numbers = fc.integer({ min: 1, max: 6 }).chain((count) => {
+    const row = fc.array(fc.double({ min: -9, max: 9, noNaN: true }).map(state.clampNumber), {
+      minLength: 2 * count,
+      maxLength: 2 * count,
+    });
+    return fc.record({ q: row, k: row, v: row }, { noNullPrototype: true });
+  });
+  const states = fc.record({
+    language: one('en', 'zh'),
+    panel: optional(one(...support.panels)),
+    text: fc.string({ unit: 'grapheme', maxLength: 60 }),
+    tokenizer: one('word', 'character', 'byte'),
+    length: optional(whole('length')),
+    source: one('constructed', 'random', 'yours'),
+    positions: one(...state.POSITIONS),
+    mask: one(...state.MASKS),
+    temperature: fc.double({ min: 0.05, max: 20, noNaN: true }).map(state.clampTemperature),
+    head: whole('head'),
+    other: optional(whole('head')),
+    seed: whole('seed'),
+    query: optional(whole('query')),
+    show: one(...state.SHOWS),
+    look: one(...state.LOOKS),
+    order: one(...state.ORDERS),
+    shift: whole('shift'),
+    numbers,
+    rowQuery: whole('rowQuery'),
+    rowMasked: whole('rowMasked'),
+    rowScale: optional(fc.double({ min: -1e4, max: 1e4, noNaN: true }).map(state.clampScale)),
+    rowMax: fc.boolean(),
+    curves: fc.boolean(),
+    width: fc.integer({ min: 2, max: 10 }).map((power) => 2 ** power),
+    divided: fc.boolean(),
+    sample: whole('sample'),
+    maskKind: one(...state.MASK_KINDS),
+    maskSize: whole('maskSize'),
+    maskPaint: fc.string({ unit: one(...'0123456789abcdef'), minLength: 64, maxLength: 64 }),
+    maskShuffle: whole('maskShuffle'),
+    position: whole('position'),
+    pair: whole('pair'),
+    layout: one(...state.LAYOUTS),
+    scheme: one(...state.SCHEMES),
+    rotaryQ: whole('rotaryQ'),
+    rotaryK: whole('rotaryK'),
+    controls: fc.boolean(),
+  });
+  const settings = { seed: 20240607, numRuns: 500 };
+  fc.assert(
+    fc.property(states, (value) => {
+      assert.deepEqual(Object.keys(value).sort(), Object.keys(initialState('en')).sort());
+      const { text } = value;
+      const carried = { ...value, text: text.replace(/\p{Surrogate}/gu, '\uFFFD') };
+      assert.deepEqual(parseFragment(formatFragment(value), 'zh'), carried);
+    }),
+    settings,
+  );
+  const keys = [
+    ...new URLSearchParams(formatFragment(fc.sample(states, settings)[0]).slice(1)).keys(),
+  ];
+  const value = fc.oneof(
+    fc.string(),
+    one(
+      '1',
+      '0',
+      '-5',
+      'painted',
+      'FFFF',
+      '0'.repeat(99),
+      '1e999',
+      'NaN',
+      '',
+      '%',
+      '%E4%BD',
+      '0x10',
+      'zh',
+      'log',
+      '猫',
+      '1,2;3',
+    ),
+    fc.double().map(String),
+  );
+  const pairs = fc.array(fc.tuple(one(...keys, 'zz', '__proto__', 'T', 'n', 'rs'), value));
+  const fragments = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    pairs.map((list) => `#v=1&${list.map((pair) => pair.join('=')).join('&')}`),
+  );
+  fc.assert(
+    fc.property(fragments, (fragment) => {
+      const parsed = parseFragment(fragment, 'en');
+      // A state that its own link brings back is one within every limit.
+      assert.deepEqual(parseFragment(formatFragment(parsed), 'en').numbers, parsed.numbers);
+      for (const [name, [low, high]] of Object.entries(LIMITS)) {
+        const of = name === 'head' ? [parsed.head, parsed.other] : [parsed[name]];
+        for (const number of of) assert.ok(number === null || (number >= low && number <= high));
+      }
+      assert.ok(parsed.text.length <= 2000);
+      assert.match(parsed.maskPaint, /^[0-9a-f]{64}$/);
+      assert.ok([parsed.q, parsed.k].every((part) => part === undefined));
+    }),
+    { ...settings, numRuns: 3000 },
+  );
+  assert.deepEqual(parseFragment('#v=2&seed=99', 'en'), initialState('en'));
+  assert.equal(parseFragment('#map', 'en').panel, 'map');
+});
+
+test('the build refuses catalogues that differ', async () => {
+  const { compareCatalogues } = await moduleOf('web/build/compare.ts');
+  const [en, zh] = ['en', 'zh'].map((language) => {
+    const file = new URL(`web/src/catalogues/${language}.json`, repository);
+    return JSON.parse(readFileSync(file, 'utf8'));
+  });
+  assert.deepEqual(compareCatalogues(en, zh), []);
+  const key = 'badge.random';
+  const without = Object.fromEntries(Object.entries(zh).filter(([name]) => name !== key));
+  assert.match(compareCatalogues(en, without)[0], /badge\.random: missing or empty in zh/);
+  assert.match(compareCatalogues({ ...en, [key]: ' ' }, { ...zh, [key]: '' })[0], /badge/);
+  assert.match(compareCatalogues(en, { ...zh, [key]: '{sead}' })[0], /placeholders/);
+  for (const text of Object.values(zh)) {
+    const outside = text.replace(/`[^`]*`/g, '');
+    assert.doesNotMatch(outside, /\p{Script=Han}[,;:?!]|[,;:?!]\p{Script=Han}/u);
+  }
+});

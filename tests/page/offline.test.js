@@ -1,0 +1,243 @@
+// The page without a network: after a first visit it is there, whole, and of one build.
+import assert from 'node:assert/strict';
+import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { after, before, test } from 'node:test';
+import { build } from 'vite';
+import { serve } from '../../tools/serve.js';
+import { root } from '../support/js/files.js';
+import { PATIENCE } from '../support/js/patience.js';
+import * as firefox from './support/firefox.js';
+import * as support from './support/page.js';
+
+const { settle, visit } = support;
+const work = join(root, `build/offline-${process.pid}`);
+const MARK = 'of the second build';
+
+/** Another build of the page, which says so in its HTML and in a panel that is fetched late. */
+async function buildAgain(outDir) {
+  const marking = {
+    name: 'marking',
+    transform: (code, id) =>
+      id.endsWith('panels/readings.ts')
+        ? `${code}\ncustomElements.get('qkv-panel-checks').mark = '${MARK}';`
+        : undefined,
+    transformIndexHtml: (html) => html.replace('<html', `<html data-build="${MARK}"`),
+  };
+  await build({
+    configFile: join(root, 'web/vite.config.ts'),
+    logLevel: 'error',
+    plugins: [marking],
+    build: { outDir },
+  });
+}
+
+/** A site at an address that stays, whose files are exchanged and whose server comes and goes. */
+async function startSite() {
+  const folder = join(work, 'site');
+  let server;
+  let port = 0;
+  return {
+    folder,
+    deploy(from) {
+      rmSync(folder, { recursive: true, force: true });
+      cpSync(from, folder, { recursive: true });
+    },
+    async start() {
+      server = await serve({ port, folder: relative(root, folder) });
+      port = Number(new URL(server.url).port);
+      return server.url;
+    },
+    async stop() {
+      await server?.close();
+      server = undefined;
+    },
+  };
+}
+
+const first = join(root, 'dist/web');
+const second = join(work, 'second');
+let browser;
+before(async () => {
+  mkdirSync(work, { recursive: true });
+  [browser] = [await support.launch(), await buildAgain(second)];
+});
+after(async () => {
+  await browser?.close();
+  rmSync(work, { recursive: true, force: true });
+});
+
+/** A tab whose page has to work. */
+async function visitor(context, url) {
+  const page = await context.newPage();
+  const problems = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) problems.push(message.text());
+  });
+  await page.goto(url);
+  await settle(page);
+  return { page, problems };
+}
+
+/** Waits until the page can do without its server. */
+const isKept = (page) => page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+
+/** waitForFunction() takes the promise of an answer for an answer. */
+async function until(page, asked) {
+  while (!(await page.evaluate(asked))) await page.waitForTimeout(50);
+}
+
+async function everyPanel(page) {
+  const ids = await page.evaluate(() =>
+    [...document.querySelectorAll('main > section[id]')].map((section) => section.id),
+  );
+  assert.ok(ids.length >= 5);
+  for (const id of ids) await visit(page, id);
+}
+
+const buildOf = (page) =>
+  page.evaluate(() => ({
+    html: document.documentElement.dataset.build,
+    panel: customElements.get('qkv-panel-checks')?.mark,
+  }));
+const firstBuild = { html: undefined, panel: undefined };
+const secondBuild = { html: MARK, panel: MARK };
+
+const cachesOf = (page) => page.evaluate(() => caches.keys());
+
+/** A test with a site of the first build, a browser that was there once, and one tab still open. */
+function offlineTest(name, body) {
+  test(name, { timeout: PATIENCE.test }, async () => {
+    const site = await startSite();
+    const context = await browser.newContext();
+    context.setDefaultTimeout(PATIENCE.wait);
+    try {
+      site.deploy(first);
+      const url = await site.start();
+      const tab = await visitor(context, url);
+      await isKept(tab.page);
+      await body({ site, context, url, ...tab });
+    } finally {
+      await context.close();
+      await site.stop();
+    }
+  });
+}
+
+offlineTest('after one visit it works without its server, isolated as before', async (given) => {
+  const { site, page, problems } = given;
+  await site.stop();
+  await page.reload();
+  await settle(page);
+  await everyPanel(page);
+  assert.ok(await page.evaluate(() => crossOriginIsolated), 'headers are kept, too');
+  assert.deepEqual(problems, []);
+});
+
+offlineTest('a new build is there with the next visit, and kept in turn', async (given) => {
+  const { site, context, url, page: old, problems } = given;
+  assert.equal((await cachesOf(old)).length, 1);
+  await site.stop();
+  site.deploy(second);
+  await site.start();
+  const { page, problems: more } = await visitor(context, url);
+  await everyPanel(page);
+  assert.deepEqual(await buildOf(page), secondBuild);
+  await until(page, async () => (await navigator.serviceWorker.ready).waiting);
+  // The files of the first build are gone from the server; the tab that is still open has them all the same.
+  await old.bringToFront(); // a page that is not seen draws nothing
+  await everyPanel(old);
+  assert.deepEqual(await buildOf(old), firstBuild);
+  await site.stop();
+  await old.close();
+  await page.close();
+  // The old worker ends once the browser has noticed that its last tab is gone, which may take a moment.
+  const deadline = performance.now() + PATIENCE.wait;
+  let { page: later, problems: most } = await visitor(context, url);
+  while ((await buildOf(later)).html === firstBuild.html && performance.now() < deadline) {
+    more.push(...most);
+    await later.close();
+    ({ page: later, problems: most } = await visitor(context, url));
+  }
+  await everyPanel(later);
+  assert.deepEqual(await buildOf(later), secondBuild);
+  await until(later, async () => (await caches.keys()).length === 1);
+  assert.deepEqual([...problems, ...more, ...most], []);
+});
+
+offlineTest('half a build is not kept, and the old one stays whole', async (given) => {
+  const { site, context, url, page: old } = given;
+  const [before] = await cachesOf(old);
+  await site.stop();
+  site.deploy(second);
+  const assets = join(site.folder, 'assets');
+  const usage = readdirSync(assets).find((name) => name.startsWith('usage'));
+  appendFileSync(join(assets, usage), '// not what the build wrote');
+  await site.start();
+  const failed = await old.evaluate(async () => {
+    const registration = await navigator.serviceWorker.ready;
+    const found = new Promise((done) => {
+      registration.addEventListener('updatefound', () => {
+        const { installing } = registration;
+        installing.addEventListener('statechange', () => done(installing.state));
+      });
+    });
+    await registration.update();
+    return found;
+  });
+  assert.equal(failed, 'redundant');
+  assert.deepEqual(await cachesOf(old), [before]);
+  await site.stop();
+  await old.close();
+  const { page, problems } = await visitor(context, url);
+  await everyPanel(page);
+  assert.deepEqual(await buildOf(page), firstBuild);
+  assert.deepEqual(problems, []);
+});
+
+offlineTest('what is not of the page is left alone', async ({ page, url, context }) => {
+  const status = await page.evaluate(async () => (await fetch('nothing-here.txt')).status);
+  assert.notEqual(status, 0);
+  const kept = await page.evaluate(async () => {
+    const [name] = await caches.keys();
+    const cache = await caches.open(name);
+    return (await cache.keys()).map((request) => request.url);
+  });
+  assert.ok(kept.includes(url) && kept.some((file) => file.endsWith('.wasm')));
+  assert.ok(!kept.some((file) => /threads|qkv\.html/.test(file)), 'what it never asks for');
+  const other = await browser.newContext();
+  try {
+    const { page: framed } = await visitor(other, `${url}?embed=map`);
+    await framed.waitForTimeout(500);
+    const registered = async () => (await navigator.serviceWorker.getRegistrations()).length;
+    assert.equal(await framed.evaluate(registered), 0, 'an embedded panel keeps nothing');
+  } finally {
+    await other.close();
+  }
+  assert.equal(context.pages().length, 1);
+});
+
+test(
+  'Firefox: after one visit it works without its server',
+  { timeout: PATIENCE.test },
+  async () => {
+    const site = await startSite();
+    site.deploy(first);
+    const fox = await firefox.launch();
+    try {
+      const { page, problems } = await firefox.openPage(fox, await site.start());
+      await settle(page);
+      await isKept(page);
+      await site.stop();
+      await page.reload();
+      await settle(page);
+      await everyPanel(page);
+      assert.ok(await page.evaluate(() => crossOriginIsolated));
+      assert.deepEqual(problems, []);
+    } finally {
+      await fox.close();
+      await site.stop();
+    }
+  },
+);

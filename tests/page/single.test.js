@@ -1,0 +1,123 @@
+// The page as one file, opened from a disk in Chromium and in Firefox: alive, complete, and without any request.
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { root } from '../support/js/files.js';
+import { PATIENCE } from '../support/js/patience.js';
+import * as firefox from './support/firefox.js';
+import { colourOf, excess, layer } from './support/oracle.js';
+import * as support from './support/page.js';
+
+const { allOf, layerOf, nextFrame, pixelsAt, set, settle, snapshot, tensors, visit } = support;
+const built = join(root, 'dist/web/qkv.html');
+
+/**
+ * What may lie on the disk. People mail the file and carry it on sticks, where nothing compresses it, so its
+ * own bytes count: both .wasm, deflated and in base64, are 230 kB of it, scripts and styles the rest. A
+ * third .wasm, or one that is not deflated, would not fit.
+ */
+const BUDGET = 650_000;
+
+/** Alone in a folder: whatever else it wanted, it could not have. */
+let folder, address, browsers;
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'qkv-single-'));
+  copyFileSync(built, join(folder, 'qkv.html'));
+  address = pathToFileURL(join(folder, 'qkv.html')).href;
+  browsers = {
+    Chromium: await support.launch(),
+    Firefox: await firefox.launch(),
+  };
+});
+after(async () => {
+  for (const browser of Object.values(browsers ?? {})) await browser.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const open = {
+  Chromium: (fragment) =>
+    support.openPage({ browser: browsers.Chromium, url: address }, { fragment }),
+  Firefox: (fragment) =>
+    firefox.openPage(browsers.Firefox, address + fragment, { origin: address }),
+};
+
+for (const name of Object.keys(open)) {
+  const singleTest = (title, fragment, body) =>
+    test(`${name}: ${title}`, { timeout: PATIENCE.test }, async () => {
+      const { page, problems, close } = await open[name](fragment);
+      try {
+        await settle(page);
+        await body(page);
+        // The worker is a blob: and the icon a data:, which no network carries.
+        assert.deepEqual(
+          problems.filter((problem) => !/^request to (blob|data):/.test(problem)),
+          [],
+        );
+      } finally {
+        await close();
+      }
+    });
+
+  singleTest('from a disk its numbers equal the formula in float64', '', async (page) => {
+    assert.ok((await page.evaluate(() => location.protocol)) === 'file:');
+    for (const source of ['constructed', 'random']) {
+      await set(page, { source, temperature: 0.7 });
+      const all = await tensors(page);
+      const exact = layer(layerOf(all));
+      const weights = allOf(all, 'weights');
+      assert.ok(excess(weights, exact.weights, exact.bounds) <= 0, source);
+      const wrong = layer({ ...layerOf(all), temperature: 0.71 });
+      assert.ok(excess(weights, wrong.weights, exact.bounds) > 0, 'a bound that tells 1 % apart');
+      const cell = { row: 9, col: 2 };
+      await nextFrame(page);
+      const [[pixel]] = await pixelsAt(page, 'qkv-picture', [cell]);
+      const wanted = colourOf(support.weightOf(all, 0, cell.row, cell.col), 'weights');
+      pixel.forEach((value, c) => assert.ok(Math.abs(value - wanted[c]) <= 1, `${pixel}`));
+    }
+  });
+
+  singleTest('every panel opens', '', async (page) => {
+    const ids = await page.evaluate(() =>
+      [...document.querySelectorAll('main > section[id]')].map((section) => section.id),
+    );
+    assert.ok(ids.length >= 5);
+    for (const id of ids) {
+      await visit(page, id);
+      const text = await page.evaluate(
+        (name) => document.querySelector(`qkv-panel-${name}`).innerText,
+        id,
+      );
+      assert.ok(text.length > 20, `${id} shows ${JSON.stringify(text)}`);
+    }
+  });
+
+  singleTest('its link brings back its state', '#v=1&src=random&seed=9', async (page) => {
+    assert.equal((await snapshot(page)).state.seed, 9);
+    await set(page, { seed: 10 });
+    await page.waitForFunction(() => location.hash.includes('seed=10'));
+    await page.evaluate(() => {
+      navigator.clipboard.writeText = (text) => Promise.resolve((window.shared = text));
+    });
+    await page.click('.share');
+    await page.waitForFunction(() => window.shared);
+    const link = await page.evaluate(() => window.shared);
+    assert.equal(link, `${address}#v=1&lang=en&src=random&seed=10`);
+    await page.reload();
+    await settle(page);
+    assert.equal((await snapshot(page)).state.seed, 10);
+  });
+}
+
+test('the file keeps to its budget and names nothing outside itself', () => {
+  const { size } = statSync(built);
+  assert.ok(size <= BUDGET, `${size} bytes`);
+  const html = readFileSync(built, 'utf8');
+  const [, policy] = /Content-Security-Policy" content="([^"]*)"/.exec(html);
+  assert.match(policy, /default-src 'none'/);
+  assert.doesNotMatch(policy, /unsafe-inline|unsafe-eval'(?<!wasm-unsafe-eval')|https?:/);
+  const markup = html.replace(/<script type="module".*?<\/script>|<style>.*?<\/style>/gs, '');
+  assert.doesNotMatch(markup, /\b(?:src|href)="(?!#|data:)/);
+});

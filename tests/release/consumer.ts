@@ -1,0 +1,174 @@
+// A program of a stranger that uses every name the package exports, under every strict option there is.
+// It is compiled and never run; tests/release/types.test.js sees to it that no name is missing.
+import { init, QkvError } from 'qkv';
+import type {
+  Alibi,
+  ArrayInput,
+  AttentionExtras,
+  AttentionOptions,
+  AttentionResult,
+  BlockOptions,
+  Destination,
+  EngineInfo,
+  GeluOptions,
+  InitOptions,
+  KvCache,
+  LayerNormOptions,
+  LayerOptions,
+  MultiHeadAttention,
+  MultiHeadAttentionConfig,
+  MultiHeadAttentionWeights,
+  NdArray,
+  NdMask,
+  NormWeights,
+  Qkv,
+  QkvErrorCode,
+  RmsNormOptions,
+  RotaryOptions,
+  SinusoidalOptions,
+  SoftmaxOptions,
+  Tensor,
+  TransformerBlock,
+  TransformerBlockConfig,
+  TransformerBlockWeights,
+  Variant,
+} from 'qkv';
+import { init as initInline } from 'qkv/inline';
+import { init as initInWorker, serve } from 'qkv/worker';
+import type {
+  AsyncArrayInput,
+  AsyncAttentionOptions,
+  AsyncBlockOptions,
+  AsyncDestination,
+  AsyncEngineInfo,
+  AsyncInitOptions,
+  AsyncKvCache,
+  AsyncLayerOptions,
+  AsyncMultiHeadAttention,
+  AsyncOptions,
+  AsyncQkv,
+  AsyncTensor,
+  AsyncTransformerBlock,
+  CallOptions,
+  InWorker,
+  OptionsInWorker,
+  PlaceOptions,
+  WorkerPort,
+} from 'qkv/worker';
+import 'qkv/worker-host';
+
+const options: InitOptions = { variant: 'simd', deterministic: true, wasm: new Uint8Array(8) };
+const engine: Qkv = await init(options);
+const { variant }: EngineInfo = engine.info;
+export const isExact = (name: Variant): boolean => name === 'simd' && variant === name;
+
+const square = (width: number): NdArray => ({
+  data: new Float32Array(width * width),
+  shape: [width, width],
+});
+const mask: NdMask = { data: Uint8Array.of(1), shape: [1, 1] };
+const slopes: Alibi = { kind: 'alibi', slopes: engine.alibiSlopes(2) };
+const plain: AttentionOptions = { numHeads: 2, causal: true, mask, bias: slopes, rows: [0, 1] };
+
+/** The log-sum-exp is only there if it was asked for, and the compiler knows. */
+export function attend(x: ArrayInput): number | undefined {
+  const result: AttentionResult = engine.attention(x, x, x, { ...plain, returnLse: true });
+  const lse: NdArray | undefined = result.lse;
+  return (lse?.data[0] ?? 0) + (engine.softmax(result.output, { axis: -2 }).data[0] ?? 0);
+}
+
+/** `using` gives everything back, and with `out` there is no output. */
+export function inPlace(x: NdArray): AttentionExtras {
+  using held: Tensor = engine.tensor(x.shape, x.data);
+  using cache: KvCache = engine.kvCache({ numKvHeads: 2, capacity: 8, dK: 4 });
+  return engine.attention(held, held, held, { ...plain, cache, out: held, returnEntropy: true });
+}
+
+/** Operators one after the other in two tensors; who writes returns nothing. */
+export function alternate(a: Tensor, b: Tensor): void {
+  const to: Destination = { out: b };
+  const rms: RmsNormOptions = { gamma: new Float32Array(8) };
+  const norm: LayerNormOptions = { ...rms, beta: new Float32Array(8) };
+  const gelu: GeluOptions = { approximate: 'tanh' };
+  const softmax: SoftmaxOptions = { axis: 0 };
+  const sinusoidal: SinusoidalOptions = { offset: 1 };
+  engine.layerNorm(a, { ...norm, ...to });
+  engine.rmsNorm(b, { ...rms, out: a });
+  engine.gelu(a, { ...gelu, ...to });
+  engine.softmax(b, { ...softmax, out: b });
+  engine.rotaryEmbedding(b, { ...rotary, out: a });
+  const nothing: void = engine.sinusoidalEncoding(8, 8, { ...sinusoidal, ...to });
+  return nothing;
+}
+
+const rotary: RotaryOptions = { base: 1e4, scaling: { type: 'ntk', factor: 2 } };
+const config: MultiHeadAttentionConfig = { dModel: 8, numHeads: 2, rotary };
+const [wq, wk, wv, wo] = [square(8), square(8), square(8), square(8)];
+const weights: MultiHeadAttentionWeights = { wq, wk, wv, wo };
+const layer: MultiHeadAttention = engine.multiHeadAttention(config, weights);
+const forwardOptions: LayerOptions = { causal: true, context: square(8) };
+export const forwarded: NdArray = layer.forward(square(8), forwardOptions).output;
+
+const norm: NormWeights = { gamma: new Float32Array(8) };
+const blockConfig: TransformerBlockConfig = { ...config, dFeedForward: 8, normType: 'rms' };
+const blockWeights: TransformerBlockWeights = {
+  ...{ attention: weights, norm1: norm, norm2: norm },
+  ...{ w1: square(8), w2: square(8) },
+};
+const block: TransformerBlock = engine.transformerBlock(blockConfig, blockWeights);
+const blockOptions: BlockOptions = { contextKeyLengths: Int32Array.of(8) };
+export const blocked: Float32Array = block.forward(square(8), blockOptions).output.data;
+
+/** Codes are a closed list: a switch over them needs no default. */
+export function advice(error: unknown): string | undefined {
+  if (!(error instanceof QkvError)) return undefined;
+  const code: QkvErrorCode = error.code;
+  switch (code) {
+    case 'invalid_argument':
+    case 'shape_mismatch':
+    case 'out_of_range':
+    case 'disposed':
+      return `a mistake in the program: ${error.message}`;
+    case 'out_of_memory':
+      return 'try something smaller';
+    case 'unsupported':
+    case 'load_failed':
+      return 'try another engine, or another address';
+  }
+}
+
+export const inline: Promise<Qkv> = initInline({ ...options, threads: 'auto' });
+
+/** The same off the main thread: everything is a promise, and handles live in a worker. */
+export async function attendInWorker(x: NdArray): Promise<number> {
+  const wanted: AsyncInitOptions = { ...options, workers: 2, threads: 2 };
+  const away: AsyncQkv = await initInWorker(wanted);
+  const { workers }: AsyncEngineInfo = away.info;
+  const call: CallOptions = { transfer: true };
+  const place: PlaceOptions = { worker: workers - 1 };
+  await using held: AsyncTensor = await away.tensor(x.shape, x.data, place);
+  await using cache: AsyncKvCache = await away.kvCache({
+    ...{ numKvHeads: 2, capacity: 8, dK: 4 },
+    ...place,
+  });
+  const input: AsyncArrayInput = held;
+  const same: InWorker<Tensor> = held;
+  const shared: OptionsInWorker<AttentionOptions> = { cache };
+  const asked: AsyncAttentionOptions = { numHeads: 2, causal: true, ...shared, ...call };
+  const { output } = await away.attention(input, same, held, asked);
+  const sharp: AsyncOptions<'softmax', 1> = { axis: -1, temperature: 0.5 };
+  const to: AsyncDestination = { out: held };
+  await away.gelu(held, to);
+  return (await away.softmax(output, sharp)).data.length;
+}
+
+export async function layersInWorker(away: AsyncQkv): Promise<Float32Array> {
+  const far: AsyncMultiHeadAttention = await away.multiHeadAttention(config, weights);
+  const forward: AsyncLayerOptions = { causal: true };
+  const { output } = await far.forward(square(8), forward);
+  const further: AsyncTransformerBlock = await away.transformerBlock(blockConfig, blockWeights);
+  const last: AsyncBlockOptions = { causal: true };
+  return (await further.forward(output, last)).output.data;
+}
+
+export const host = (port: WorkerPort): void => serve(port, init);

@@ -1,0 +1,56 @@
+// The C++ of the documentation, compiled as a stranger would and run on the library as built.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { toolchain } from '../../../tools/environment.js';
+import { root } from '../../support/js/files.js';
+import { cppDocuments, programsOf } from './examples.js';
+
+const run = promisify(execFile);
+const temporary = mkdtempSync(join(tmpdir(), 'qkv-cplusplus-'));
+after(() => rmSync(temporary, { recursive: true, force: true }));
+
+/** For an example that is a function: two heads of width 8, four tokens. */
+const callIt = `
+#include <cmath>
+#include <cstdio>
+int main() {
+  std::vector<float> x(4 * 2 * 8), out(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));
+  const qkv::Status status = causal_self_attention(x, out);
+  // The first token may read itself alone.
+  for (int d = 0; d < 16; ++d) if (out[d] != x[d]) return 2;
+  return status.ok() ? 0 : 1;
+}
+`;
+
+const programs = cppDocuments.flatMap((path) =>
+  programsOf(path, 'cpp').map((program) => ({ path, program })),
+);
+
+test('there are examples', () => assert.ok(programs.length >= 2));
+
+/** Only a program that asks for Eigen gets it, as a system's header. */
+const eigenFor = (code) =>
+  /Eigen|eigen/.test(code) ? ['-isystem', toolchain.EIGEN_INCLUDE_DIR] : [];
+
+for (const [i, { path, program }] of programs.entries()) {
+  test(`${path}: the C++ compiles without a warning and runs`, async () => {
+    const code = program.map((block) => block.code).join('');
+    const [source, binary] = [join(temporary, `${i}.cpp`), join(temporary, `program-${i}`)];
+    writeFileSync(source, code.includes('int main(') ? code : code + callIt);
+    await run(toolchain.CXX, [
+      ...['-std=c++20', '-Wall', '-Wextra', '-Werror', `-I${join(root, 'core/include')}`],
+      ...eigenFor(code),
+      ...[source, join(root, 'build/native/core/libqkv.a'), '-o', binary],
+    ]);
+    const { stdout, stderr } = await run(binary);
+    assert.equal(stderr, '');
+    const expected = program.map(({ prints = '' }) => prints).join('');
+    assert.equal(stdout, expected);
+  });
+}

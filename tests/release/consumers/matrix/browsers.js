@@ -1,0 +1,52 @@
+// The browsers of the matrix, and how a project gets into them.
+import { existsSync } from 'node:fs';
+import { launch as launchChromium, reportOf } from '../../../support/js/chromium.js';
+import { launch as launchFirefox } from '../../../support/js/firefox.js';
+import { folder, serve } from '../../../support/js/server.js';
+
+const programs = [
+  ['Chromium', launchChromium, process.env.CHROMIUM ?? '/usr/bin/chromium'],
+  ['Firefox', launchFirefox, process.env.FIREFOX ?? '/usr/bin/firefox-esr'],
+];
+
+/** Starts every browser that is here: { open, openFolder, missing, close }. */
+export async function startBrowsers() {
+  const browsers = [];
+  for (const [name, launch, path] of programs) {
+    if (existsSync(path)) browsers.push([name, await launch()]);
+  }
+  const present = browsers.map(([name]) => name);
+
+  /** Opens a page in each of them: what it reports, and where. A page that complains has failed. */
+  async function open(url) {
+    const ran = [];
+    for (const [name, browser] of browsers) {
+      const where = `${name} ${parseInt(browser.version())}`;
+      const report = await reportOf(browser, url).catch((error) => ({
+        error: error.message,
+      }));
+      ran.push({ where, report });
+    }
+    return ran;
+  }
+
+  return {
+    open,
+
+    /** The same for the index.html of a folder, or another page there, behind a static server. */
+    async openFolder(path, { page = '/', headers } = {}) {
+      const files = folder(path, headers);
+      const server = await serve((name) =>
+        name === '/favicon.ico' ? { status: 204 } : files(name === '/' ? '/index.html' : name),
+      );
+      try {
+        return await open(`${server.url}${page}`);
+      } finally {
+        await server.close();
+      }
+    },
+
+    missing: programs.map(([name]) => name).filter((name) => !present.includes(name)),
+    close: () => Promise.all(browsers.map(([, browser]) => browser.close())),
+  };
+}

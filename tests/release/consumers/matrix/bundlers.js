@@ -1,0 +1,172 @@
+// Bundlers, each with its own defaults: what is configured is what cannot be left out.
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { isolation } from '../../../support/js/chromium.js';
+import { advice } from '../examples.js';
+import { app, appWithWorker, page, reporting, two, worker } from './sources.js';
+import { newProject, runIn, tool, toolFile } from './workshop.js';
+
+const both = ['qkv', 'qkv/inline'];
+const simple = (entry, script = './app.js', more = {}) =>
+  newProject({ 'index.html': page(script), 'app.js': app(entry), ...more });
+const withThreads = (entry, script = './app.js') =>
+  simple(entry, script, { 'app.js': app(entry, two) });
+const withWorker = (entry, script = './app.js') =>
+  newProject({
+    'index.html': page(script),
+    'app.js': appWithWorker,
+    'worker.js': worker(entry),
+  });
+
+/** An app in a workspace, whose packages are in a folder above it, out of reach of `../qkv`. */
+const inWorkspace = (entry) => {
+  const workspace = newProject({
+    'package.json': '{ "private": true, "workspaces": ["app"] }\n',
+    'app/package.json': '{ "private": true, "type": "module" }\n',
+    'app/index.html': page('./app.js'),
+    'app/app.js': app(entry),
+  });
+  cpSync(join(workspace, 'example.js'), join(workspace, 'app/example.js'));
+  return join(workspace, 'app');
+};
+
+/** The development server of a Vite, which bundles what it finds in node_modules by itself. */
+const viteServer = (name, files, headers) => async (entry, browsers) => {
+  const { createServer } = await tool(name);
+  const root = files(entry);
+  const options = { host: '127.0.0.1', port: 0, headers };
+  const server = await createServer({ root, logLevel: 'error', server: options });
+  try {
+    await server.listen();
+    return await browsers.open(server.resolvedUrls.local[0]);
+  } finally {
+    await server.close();
+  }
+};
+
+const viteBuild = (name, files, headers) => async (entry, browsers) => {
+  const { build, preview } = await tool(name);
+  const root = files(entry);
+  await build({ root, logLevel: 'error' });
+  const options = { host: '127.0.0.1', port: 0, headers };
+  const server = await preview({ root, logLevel: 'error', preview: options });
+  try {
+    return await browsers.open(server.resolvedUrls.local[0]);
+  } finally {
+    await server.close();
+  }
+};
+
+const vites = [
+  ['vite', 'Vite 7'],
+  ['vite8', 'Vite 8'],
+].flatMap(([name, title]) => [
+  { name: `${title}, dev`, entries: both, run: viteServer(name, simple) },
+  { name: `${title}, dev, own worker`, entries: ['qkv'], run: viteServer(name, withWorker) },
+  { name: `${title}, dev, workspace`, entries: ['qkv'], run: viteServer(name, inWorkspace) },
+  { name: `${title}, build`, entries: both, run: viteBuild(name, simple) },
+  { name: `${title}, build, own worker`, entries: ['qkv'], run: viteBuild(name, withWorker) },
+  { name: `${title}, dev`, entries: ['qkv/worker'], run: viteServer(name, simple) },
+  { name: `${title}, build`, entries: ['qkv/worker'], run: viteBuild(name, simple) },
+  ...Object.entries({ dev: viteServer, build: viteBuild }).map(([mode, make]) => ({
+    ...{ name: `${title}, ${mode}, 2 threads`, entries: ['qkv'], ...two },
+    run: make(name, withThreads, isolation),
+  })),
+]);
+
+const webpackIn = (files, headers) => async (entry, browsers) => {
+  const { default: webpack } = await tool('webpack');
+  const context = files(entry);
+  const output = { path: join(context, 'dist') };
+  const configuration = { mode: 'production', context, entry: './app.js', output };
+  const said = await new Promise((resolve, reject) => {
+    webpack(configuration, (error, stats) =>
+      error ? reject(error) : resolve(stats.toJson({ all: false, errors: true, warnings: true })),
+    );
+  });
+  // It warns of JavaScript beyond 244 kB, which qkv/inline is.
+  const complaints = [...said.errors, ...said.warnings].map(({ message }) => message);
+  const serious = complaints.filter((text) => !/(size limit|webpack performance)/.test(text));
+  if (serious.length > 0) throw new Error(serious.join('\n'));
+  cpSync(join(context, 'index.html'), join(context, 'dist/index.html'));
+  return browsers.openFolder(output.path, { headers });
+};
+
+/** What a person does by hand whose bundler does not follow `new URL(file, import.meta.url)`. */
+function copyWasm(folder) {
+  for (const variant of ['simd', 'relaxed']) {
+    const file = `qkv-${variant}.wasm`;
+    cpSync(join(folder, 'node_modules/qkv/dist', file), join(folder, 'dist', file));
+  }
+}
+
+/** A command line in a project, then its dist/ in the browsers. */
+async function bundled(folder, browsers, [file, ...args], finish) {
+  await runIn(folder, process.execPath, [toolFile(file), ...args]);
+  cpSync(join(folder, 'index.html'), join(folder, 'dist/index.html'));
+  finish?.(folder);
+  return browsers.openFolder(join(folder, 'dist'));
+}
+
+/** Rollup as the guide says, with or without the plugin that carries files. */
+const rollup = (edit, finish) => (entry, browsers) => {
+  const configuration = edit(advice('js', 'rollup.config.js'));
+  const folder = simple(entry, './app.js', { 'rollup.config.js': configuration });
+  const command = ['rollup/dist/bin/rollup', '--config', '--failAfterWarnings'];
+  return bundled(folder, browsers, command, finish);
+};
+const withoutAssets = (configuration) => configuration.replace(', importMetaAssets()', '');
+
+/** esbuild as the guide says, with or without the loader. */
+const esbuild = (files, edit, finish) => (entry, browsers) => {
+  const [, ...args] = edit(advice('sh', 'esbuild').trim()).split(' ');
+  return bundled(files(entry), browsers, ['esbuild/bin/esbuild', ...args], finish);
+};
+const withoutLoader = (command) => command.replace(' --loader:.wasm=file', '');
+const withLoader = (entry) =>
+  simple(entry, './app.js', { 'app.js': reporting(advice('js', '// app.js')) });
+
+const parcel = (files) => async (entry, browsers) => {
+  const folder = files(entry);
+  const args = [toolFile('parcel/lib/bin.js'), 'build', 'index.html', '--no-cache'];
+  await runIn(folder, process.execPath, args);
+  return browsers.openFolder(join(folder, 'dist'));
+};
+
+export const bundlers = [
+  ...vites,
+  { name: 'webpack 5', entries: both, run: webpackIn((entry) => simple(entry, './main.js')) },
+  {
+    name: 'webpack 5, own worker',
+    entries: ['qkv'],
+    run: webpackIn((entry) => withWorker(entry, './main.js')),
+  },
+  {
+    name: 'webpack 5',
+    entries: ['qkv/worker'],
+    run: webpackIn((entry) => simple(entry, './main.js')),
+  },
+  {
+    ...{ name: 'webpack 5, 2 threads', entries: ['qkv'], ...two },
+    run: webpackIn((entry) => withThreads(entry, './main.js'), isolation),
+  },
+  { name: 'Rollup', entries: ['qkv/inline'], run: rollup(withoutAssets) },
+  { name: 'Rollup, files copied', entries: ['qkv'], run: rollup(withoutAssets, copyWasm) },
+  { name: 'Rollup, import-meta-assets', entries: both, run: rollup((all) => all) },
+  { name: 'esbuild', entries: ['qkv/inline'], run: esbuild(simple, withoutLoader) },
+  {
+    name: 'esbuild, files copied',
+    entries: ['qkv'],
+    run: esbuild(simple, withoutLoader, copyWasm),
+  },
+  { name: 'esbuild, loader', entries: ['qkv'], run: esbuild(withLoader, (all) => all) },
+  { name: 'Parcel', entries: ['qkv'], run: parcel(simple) },
+  {
+    name: 'Parcel, packageExports',
+    entries: both,
+    run: parcel((entry) => {
+      return simple(entry, './app.js', { 'package.json': advice('json', 'packageExports') });
+    }),
+  },
+  { name: 'Parcel, own worker', entries: ['qkv'], run: parcel(withWorker) },
+];

@@ -1,0 +1,125 @@
+// Whether the oldest engines that are promised (tools/shipped.js) can read and run the JavaScript that ships,
+// as far as tools can tell: syntax by acorn and esbuild, what the language brings along by es-check, and what
+// the host brings along by a list.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { parse } from 'acorn';
+import { transform } from 'esbuild';
+import { Linter } from 'eslint';
+import { edition, engines, programs } from '../../tools/shipped.js';
+import { packageJson, text } from '../support/js/files.js';
+import { tool } from './tools.js';
+
+/** What scripts may name of their host. All of it is as old as the engines that are promised, or asked for first. */
+const hostNames = [
+  ...['URL', 'Response', 'TextDecoder', 'WebAssembly', 'console', 'fetch', 'navigator', 'self'],
+  // Threads, where there are any.
+  ...['Atomics', 'SharedArrayBuffer', 'Worker', 'clearTimeout', 'setTimeout'],
+  // Emscripten's glue: where it runs, and ways to load that are never taken because it is handed its module.
+  ...['XMLHttpRequest', 'clearInterval', 'document', 'process'],
+  ...['addEventListener', 'removeEventListener'],
+];
+
+/** And what these may name besides: the README promises them for somewhat newer browsers. */
+const furtherNames = {
+  'inline.js': ['DecompressionStream', 'atob'],
+  'worker.js': ['AbortController', 'Headers', 'structuredClone'],
+  'worker-host.js': ['Headers'],
+};
+
+const targets = Object.entries(engines).map((engine) => engine.join(''));
+const browsers = Object.entries(engines).map((engine) => engine.join(' '));
+const temporary = mkdtempSync(join(tmpdir(), 'qkv-engines-'));
+after(() => rmSync(temporary, { recursive: true, force: true }));
+
+/** The engines for which esbuild would have to rewrite this. */
+async function tooNewFor(code) {
+  const write = async (target) => (await transform(code, { target, format: 'esm' })).code;
+  const asIs = await write('esnext');
+  const rewritten = await Promise.all(targets.map(write));
+  return targets.filter((_, i) => rewritten[i] !== asIs);
+}
+
+/** What es-check finds that one of the engines lacks. */
+async function missingFeatures(code) {
+  const file = join(temporary, 'checked.js');
+  writeFileSync(file, code);
+  const line = [
+    ...['checkBrowser', '--browserslistQuery', browsers.join(', '), '--module', '--checkFeatures'],
+    // es-check wants all of ES2022 for these, which Chrome 91 has not; esbuild looks after them by engine, above.
+    ...['--ignore', 'PrivateClassFields,ErgonomicBrandChecks', '--noCache', file],
+  ];
+  const script = tool('es-check/lib/cli/index.js');
+  const run = promisify(execFile)(process.execPath, [script, ...line]);
+  const { code: status = 0, stdout, stderr } = await run.catch((error) => error);
+  const output = stdout + stderr;
+  const [, found] = /Unsupported features detected: (.*?)\. These/.exec(output) ?? [];
+  if (status !== 0 && !found) throw new Error(output);
+  return found ?? '';
+}
+
+/** Names that are neither the script's own, nor the language's, nor on the list. */
+function unknownNames(code, further = []) {
+  const config = {
+    languageOptions: { ecmaVersion: edition, sourceType: 'module' },
+    linterOptions: { noInlineConfig: true },
+    rules: { 'no-undef': 'error' },
+  };
+  const messages = new Linter().verify(code, [config]).map(({ message }) => message);
+  const names = messages.map((message) => /^'(\w+)' is not defined/.exec(message)?.[1] ?? message);
+  return [...new Set(names)].filter((name) => ![...hostNames, ...further].includes(name));
+}
+
+for (const name of Object.keys(programs).filter((name) => name.endsWith('.js'))) {
+  describe(name, () => {
+    const code = text(`dist/${name}`);
+
+    test(`is ES${edition}`, () => void parse(code, { ecmaVersion: edition, sourceType: 'module' }));
+
+    test(`has the syntax of ${targets.join(', ')}`, async () =>
+      assert.deepEqual(await tooNewFor(code), []));
+
+    test('uses what these bring along', async () => assert.equal(await missingFeatures(code), ''));
+
+    test('names nothing else of its host', () =>
+      assert.deepEqual(unknownNames(code, furtherNames[name]), []));
+  });
+}
+
+test('the READMEs and package.json say which engines these are', () => {
+  const { chrome, firefox, safari, node } = engines;
+  assert.equal(packageJson.engines.node, `>=${node}`);
+  for (const name of ['README.md', 'README.zh-CN.md']) {
+    for (const engine of [
+      `Chrome ${chrome}`,
+      `Firefox ${firefox}`,
+      `Safari ${safari}`,
+      `Node ${node}`,
+    ]) {
+      assert.ok(text(name).includes(engine), `${name}: ${engine}`);
+    }
+  }
+});
+
+describe('what would be too new is found', () => {
+  test('in the syntax', async () => {
+    assert.deepEqual(await tooNewFor('class A { static { f(); } }'), ['firefox90']);
+    assert.match(await missingFeatures('class A { static { f(); } }'), /chrome 91 requires 94/);
+    assert.deepEqual(await tooNewFor('f(/a/v)'), targets);
+  });
+
+  test('in what the language brings along', async () => {
+    assert.match(await missingFeatures('f([1].at(-1))'), /ArrayPrototypeAt \(chrome 91/);
+    assert.match(await missingFeatures('Object.hasOwn({}, f)'), /ObjectHasOwn/);
+    assert.match(await missingFeatures('Promise.withResolvers()'), /safari 16.4 requires 17.4/);
+  });
+
+  test('in what the host brings along', () => {
+    assert.deepEqual(unknownNames('structuredClone(new URL("a:"))'), ['structuredClone']);
+  });
+});

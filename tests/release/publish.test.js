@@ -1,0 +1,91 @@
+// The tarball as the linters of packages see it: publint for package.json against the files, and "are the
+// types wrong" for what each way of resolving modules finds.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { packageJson } from '../support/js/files.js';
+import { installPacked } from './packed.js';
+import { tool } from './tools.js';
+
+/** publint finds nothing, not even to warn of. */
+const publint = ['publint/src/cli.js', 'run', '--strict'];
+
+/**
+ * The profile ignores two ways of resolving, because the package is ES modules alone and says so: `node10`,
+ * which knows no "exports", and `require()` from CommonJS, which is answered by import() or by a Node that
+ * can require ES modules. No rule is ignored besides.
+ */
+const attw = [
+  ...['@arethetypeswrong/cli/dist/index.js', '--profile', 'esm-only', '--no-emoji'],
+  // Otherwise a table or not, as wide as it takes the terminal to be.
+  ...['--format', 'ascii'],
+];
+
+let stranger;
+before(async () => {
+  stranger = await installPacked();
+});
+after(() => stranger?.remove());
+
+/** What a linter says of a tarball: { code, output }. */
+async function lint([script, ...options], file = stranger.file) {
+  const line = [tool(script), ...options, file];
+  const run = stranger.inProject(process.execPath, ...line);
+  const { code = 0, stdout, stderr } = await run.catch((error) => error);
+  return { code, output: stdout + stderr };
+}
+
+/** A tarball of the same files with another package.json. */
+async function withPackageJson(changes) {
+  const folder = join(stranger.project, 'node_modules/qkv');
+  const file = join(folder, 'package.json');
+  const original = readFileSync(file, 'utf8');
+  writeFileSync(file, JSON.stringify({ ...packageJson, version: '0.0.0-wrong', ...changes }));
+  await stranger.inProject('npm', 'pack', '--ignore-scripts', folder);
+  writeFileSync(file, original);
+  return join(stranger.project, 'qkv-0.0.0-wrong.tgz');
+}
+
+for (const [name, linter] of Object.entries({ publint, 'are the types wrong': attw })) {
+  test(`${name} has nothing to say`, async () => {
+    const { code, output } = await lint(linter);
+    assert.equal(code, 0, output);
+    assert.match(output, name === 'publint' ? /All good!/ : /bundler: OK/i);
+  });
+}
+
+test('publint tells of types that come too late', async () => {
+  const exports = { '.': { default: './dist/index.js', types: './dist/index.d.ts' } };
+  const { code, output } = await lint(publint, await withPackageJson({ exports }));
+  assert.notEqual(code, 0);
+  assert.match(output, /types should be the first/);
+});
+
+test('"are the types wrong" tells of types that are not found', async () => {
+  const exports = { '.': './dist/index.js', './types': './dist/none.js' };
+  const { code, output } = await lint(attw, await withPackageJson({ exports }));
+  assert.notEqual(code, 0);
+  assert.match(output, /NoResolution|failed to resolve/);
+});
+
+test('package.json says what a stranger needs, and nothing that leads nowhere', () => {
+  const { name, version, license, engines, sideEffects, type, exports, files } = packageJson;
+  assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/);
+  assert.deepEqual(
+    { name, license, sideEffects, type },
+    {
+      ...{ name: 'qkv', license: 'MIT', type: 'module' },
+      // Scripts of workers: nothing imports anything from them.
+      sideEffects: ['./dist/thread.js', './dist/worker-host.js'],
+    },
+  );
+  assert.match(engines.node, /^>=\d+\.\d+$/);
+  for (const [path, target] of Object.entries(exports)) {
+    if (typeof target === 'string') continue;
+    const conditions = Object.keys(target);
+    assert.deepEqual([conditions[0], conditions.at(-1)], ['types', 'default'], path);
+  }
+  assert.ok(files.length > 0);
+  assert.deepEqual(Object.keys(packageJson.dependencies ?? {}), []);
+});

@@ -1,0 +1,129 @@
+// What stands between a tree and a release: the check before packing, and the tool that raises the version.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { problemsOf, problemsOfRelease } from '../../tools/check_release.js';
+import { dist } from '../../tools/shipped.js';
+import { packageJson, root, withVersion } from '../support/js/files.js';
+import { tool } from './tools.js';
+
+const run = promisify(execFile);
+const { version } = packageJson;
+/** Another version of the same length. */
+const other = version.replace(/^\d/, (digit) => (Number(digit) + 1) % 10);
+
+let tree;
+beforeEach(() => {
+  tree = mkdtempSync(join(tmpdir(), 'qkv-release-'));
+  for (const path of [
+    ...['package.json', 'package-lock.json', 'CHANGELOG.md', 'README.md', 'LICENSE', '.changeset'],
+    ...['tools/check_release.js', 'tools/shipped.js'],
+    ...dist.map((name) => `dist/${name}`),
+  ]) {
+    cpSync(join(root, path), join(tree, path), { recursive: true });
+  }
+});
+afterEach(() => rmSync(tree, { recursive: true, force: true }));
+
+const read = (path) => readFileSync(join(tree, path), 'utf8');
+const write = (path, content) => writeFileSync(join(tree, path), content);
+const edit = (path, change) => {
+  const data = JSON.parse(read(path));
+  change(data);
+  write(path, JSON.stringify(data, null, 2));
+};
+
+describe('the check before packing', () => {
+  test('has nothing to say of the tree as built', () => assert.deepEqual(problemsOf(tree), []));
+
+  /** What is done to the tree, and how the only complaint begins. */
+  const faults = {
+    'JavaScript of another version': [
+      () =>
+        write('dist/index.js', read('dist/index.js').replace(`qkv ${version},`, `qkv ${other},`)),
+      `dist/index.js is of version ${other}`,
+    ],
+    'JavaScript without a version': [
+      () => write('dist/index.js', read('dist/index.js').replace(`qkv ${version},`, 'qkv')),
+      'dist/index.js is of no version',
+    ],
+    'a .wasm of another version': [
+      () => {
+        const file = 'dist/qkv-relaxed.wasm';
+        write(file, withVersion(other, readFileSync(join(tree, file))));
+      },
+      `dist/qkv-relaxed.wasm is of version ${other}`,
+    ],
+    'a file that was not built': [
+      () => rmSync(join(tree, 'dist/types.d.ts')),
+      'dist/types.d.ts is missing',
+    ],
+    'a file that nobody knows': [
+      () => write('dist/notes.js', ''),
+      'dist/notes.js is not in tools/shipped.js',
+    ],
+    'no dist at all': [() => rmSync(join(tree, 'dist'), { recursive: true }), 'dist/ is missing'],
+    'a version without a changelog': [
+      () => write('CHANGELOG.md', '# qkv\n\n## 0.0.1\n'),
+      'CHANGELOG.md has no section',
+    ],
+    'a lock file of another version': [
+      () => edit('package-lock.json', (lock) => (lock.version = other)),
+      `package-lock.json is of ${other}`,
+    ],
+  };
+  for (const [name, [plant, complaint]] of Object.entries(faults)) {
+    test(`tells of ${name}`, () => {
+      plant();
+      const problems = problemsOf(tree);
+      assert.equal(problems.length, 1, String(problems));
+      assert.ok(problems[0].startsWith(complaint), problems[0]);
+    });
+  }
+
+  test('keeps npm from packing what another version built', async () => {
+    const pack = () => run('npm', ['pack', '--dry-run'], { cwd: tree, encoding: 'utf8' });
+    await pack();
+    edit('package.json', (data) => (data.version = other));
+    const { code, stderr } = await pack().catch((error) => error);
+    assert.ok(code > 0);
+    assert.match(stderr, /not fit to ship: dist\/index\.js is of version/);
+  });
+});
+
+describe('a release', () => {
+  const release = { tag: `v${version}`, repository: 'owner/name' };
+  const url = 'git+https://github.com/owner/name.git';
+
+  test('of a tree as built, from the repository that package.json states', () => {
+    edit('package.json', (data) => (data.repository = { type: 'git', url }));
+    assert.deepEqual(problemsOfRelease(tree, release), []);
+  });
+
+  test('needs the tag, the repository, and a changelog of every change', () => {
+    edit('package.json', (data) => (data.repository = { type: 'git', url }));
+    write('.changeset/new-thing.md', '---\nqkv: minor\n---\n\nA new thing.\n');
+    const given = { tag: `v${other}`, repository: 'somebody/else' };
+    const problems = problemsOfRelease(tree, given);
+    assert.equal(problems.length, 3, String(problems));
+    assert.match(problems[0], /the tag is/);
+    assert.match(problems[1], /repository\.url .* expected git\+https:\/\/github\.com\/somebody/);
+    assert.match(problems[2], /new-thing\.md not in CHANGELOG/);
+  });
+
+  test('raises the version and writes the changelog from the changesets', async () => {
+    write('.changeset/new-thing.md', '---\nqkv: minor\n---\n\nA new thing.\n');
+    await run(process.execPath, [tool('@changesets/cli/bin.js'), 'version'], { cwd: tree });
+    const [major, minor] = version.split('.').map(Number);
+    const next = `${major}.${minor + 1}.0`;
+    assert.equal(JSON.parse(read('package.json')).version, next);
+    const log = read('CHANGELOG.md');
+    const places = [`## ${next}`, 'A new thing.', `## ${version}`].map((part) => log.indexOf(part));
+    assert.ok(places[0] > 0 && places[0] < places[1] && places[1] < places[2], log.slice(0, 300));
+    assert.match(String(problemsOf(tree)), /run npm run build/);
+  });
+});

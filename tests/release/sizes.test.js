@@ -1,0 +1,56 @@
+// The sizes that the READMEs print are those of the files.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { between, measure, readmes, tarballSize, withSizes } from '../../tools/sizes.js';
+import { text } from '../support/js/files.js';
+
+const [sizes, tarball] = [measure(), tarballSize()];
+
+/** Off by half a kB is rounding, by another half or a hundredth is another compiler's doing. */
+const tolerance = (bytes) => Math.max(1000, 500 + bytes / 100);
+
+/** The numbers of a table that do not fit the files, in words. */
+function stale(markdown) {
+  const rows = between(markdown).table.matchAll(/^\| `?(.*?)`? \| (.*) \|$/gm);
+  const printed = [...rows].slice(2).map(([, name, cells]) => [name, cells.split(' | ')]);
+  const actual = [...Object.entries(sizes), [printed.at(-1)[0], ['', tarball, '']]];
+  assert.deepEqual(
+    printed.map(([name]) => name),
+    actual.map(([name]) => name),
+  );
+  return actual.flatMap(([name, all], i) =>
+    all.flatMap((bytes, column) => {
+      const cell = printed[i][1][column].trim();
+      const fits =
+        bytes === '' ? cell === '' : Math.abs(Number(cell) * 1000 - bytes) <= tolerance(bytes);
+      return fits && (bytes === '' || cell !== '') ? [] : `${name}: ${cell} kB, is ${bytes}`;
+    }),
+  );
+}
+
+for (const [path, words] of Object.entries(readmes)) {
+  describe(path, () => {
+    test('prints the sizes of the files (npm run sizes)', () =>
+      assert.deepEqual(stale(text(path)), []));
+
+    test('written anew keeps all but its table', () => {
+      const [old, anew] = [text(path), withSizes(text(path), words, sizes, tarball)].map(between);
+      assert.deepEqual([anew.before, anew.after], [old.before, old.after]);
+    });
+  });
+}
+
+test('a size that is off by 6 kB is stale, one that another compiler may give is not', () => {
+  const { head, tarball: name } = readmes['README.md'];
+  const markdown = text('README.md');
+  const grown = (bytes) =>
+    Object.fromEntries(
+      Object.entries(sizes).map(([file, [raw, ...rest]]) => [
+        file,
+        [raw, ...rest.map((n) => n + bytes)],
+      ]),
+    );
+  const print = (given) => withSizes(markdown, { head, tarball: name }, given, tarball);
+  assert.deepEqual(stale(print(grown(100))), []);
+  assert.equal(stale(print(grown(6000))).length, 2 * Object.keys(sizes).length);
+});

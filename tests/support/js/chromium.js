@@ -1,0 +1,87 @@
+// Chromium, as tests/page and tests/release/consumers drive it, and pages for any browser.
+import { chromium } from 'playwright-core';
+import { PATIENCE } from './patience.js';
+
+/** Starts the browser: CHROMIUM in the environment, or the system's. */
+export const launch = () =>
+  chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    timeout: PATIENCE.wait,
+  });
+
+/** The policy of a page that allows nothing but its own scripts, workers, server, and WebAssembly. */
+export const strictPolicy =
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; worker-src 'self'";
+
+/** The headers of a page that is isolated from other origins, and of the scripts of its workers. */
+export const isolation = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+};
+
+const helpers = `
+  const report = (value) => console.log('report ' + JSON.stringify(value));
+  const attempt = async (work) => {
+    try {
+      return { value: await work() };
+    } catch (error) {
+      return { error: { name: error.name, code: error.code, message: error.message } };
+    }
+  };
+  const bits = ({ data }) => Array.from(new Uint32Array(data.buffer, data.byteOffset, data.length));
+`;
+
+/**
+ * A page for serve(), with a module script of its own beside it: the routes of both. The script says what
+ * it found with `report(value)`; `attempt(work)` turns an error into something to report; `bits(array)`
+ * are the bits of an NdArray.
+ */
+export function page(path, script, { policy, isolated = false, head = '' } = {}) {
+  const headers = {
+    ...(policy ? { 'content-security-policy': policy } : {}),
+    ...(isolated ? isolation : {}),
+  };
+  const html = `<!doctype html><title>Test</title>${head}<script type="module" src="${path}.js"></script>`;
+  const type = (name) => ({ 'content-type': `text/${name}; charset=utf-8`, ...headers });
+  return {
+    [path]: { headers: type('html'), body: html },
+    [`${path}.js`]: { headers: type('javascript'), body: `${helpers}${script}` },
+    '/favicon.ico': { status: 204 },
+  };
+}
+
+/**
+ * Opens a page, after `prepare(tab)`, and resolves to what it reports; rejects when it throws or says nothing.
+ * What the browser complains about goes into `complaints`.
+ */
+export async function reportOf(
+  browser,
+  url,
+  { timeout = PATIENCE.wait, complaints = [], prepare = () => undefined } = {},
+) {
+  const context = await browser.newContext();
+  try {
+    const tab = await context.newPage();
+    tab.setDefaultTimeout(timeout);
+    await prepare(tab);
+    return await new Promise((resolve, reject) => {
+      const fail = (why) => reject(new Error(`${url}: ${why}`));
+      const timer = setTimeout(() => fail('no report'), timeout);
+      tab.on('pageerror', (error) => fail(error.stack ?? error));
+      tab.on('console', (message) => {
+        // 'warn' is what the driver of Firefox calls it.
+        if (['error', 'warning', 'warn'].includes(message.type())) {
+          complaints.push(message.text());
+        }
+        const [, json] = /^report (.*)/s.exec(message.text()) ?? [];
+        if (json === undefined) return;
+        clearTimeout(timer);
+        resolve(JSON.parse(json));
+      });
+      tab.goto(url).catch(fail);
+    });
+  } finally {
+    await context.close();
+  }
+}
