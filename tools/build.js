@@ -8,6 +8,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync, gzipSync } from 'node:zlib';
@@ -17,32 +18,36 @@ import { must, step } from './run.js';
 import { edition, engines, programs } from './shipped.js';
 
 const dist = join(root, 'dist');
-const modules = join(root, 'build/wasm/wasm');
+const moduleFolder = join(root, 'build/wasm/wasm');
 const bin = (name) => join(root, 'node_modules/.bin', name);
 
 /** "1.2 kB gzip" of a file. */
 const weigh = (file) =>
   `${(gzipSync(readFileSync(file), { level: 9 }).length / 1000).toFixed(1)} kB gzip`;
 
-async function cmake(preset, targets, options = []) {
-  await must('cmake', ['--preset', preset, ...options]);
-  await must('cmake', ['--build', '--preset', preset, ...targets.flatMap((t) => ['--target', t])]);
+/** Compilers that may hang, in ms. */
+const LIMIT = 1_800_000;
+
+/** Configures a preset and builds targets of it. */
+export async function cmake(preset, targets, options = []) {
+  const launcher = toolchain.CCACHE ? [`-DCMAKE_CXX_COMPILER_LAUNCHER=${toolchain.CCACHE}`] : [];
+  const isWasm = preset.includes('wasm');
+  const place = isWasm ? [`-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`] : [];
+  await must('cmake', ['--preset', preset, ...place, ...launcher, ...options], { timeout: LIMIT });
+  const named = targets.flatMap((target) => ['--target', target]);
+  const line = ['--build', '--preset', preset, '--parallel', `${availableParallelism()}`, ...named];
+  await must('cmake', line, { timeout: LIMIT });
 }
 
 /** The C++ library and its tests for every instruction set the compiler can produce. */
-export function buildNative() {
-  return step('build native', () => cmake('native', ['all']));
-}
+const native = () => cmake('native', ['all']);
 
-/** The embind modules, and with `tests` the Catch2 suite, both variants of each. */
-export function buildWasm({ tests = false } = {}) {
-  const targets = tests
-    ? ['all', 'bench_simd', 'bench_relaxed']
-    : variants.map((variant) => `module_${variant}`);
-  return step(`build wasm${tests ? ' and its tests' : ''}`, () =>
-    cmake('wasm', targets, [`-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`]),
+/** The embind modules of the package. */
+const modules = () =>
+  cmake(
+    'wasm',
+    variants.map((variant) => `module_${variant}`),
   );
-}
 
 export const variants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
 
@@ -53,7 +58,10 @@ export const variants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
 const glue = 'simd-threads';
 function checkGlue() {
   const texts = variants.map((variant) =>
-    readFileSync(join(modules, `qkv-${variant}.mjs`), 'utf8').replaceAll(`qkv-${variant}`, 'qkv'),
+    readFileSync(join(moduleFolder, `qkv-${variant}.mjs`), 'utf8').replaceAll(
+      `qkv-${variant}`,
+      'qkv',
+    ),
   );
   if (texts[0] !== texts[1] || texts[2] !== texts[3]) {
     throw new Error('the glue of the simd and relaxed builds differs, but dist/ has room for one');
@@ -89,7 +97,7 @@ const engineBeside = {
 
 /** A .wasm file as text for a script. */
 const embed = (variant) =>
-  deflateRawSync(readFileSync(join(modules, `qkv-${variant}.wasm`)), { level: 9 }).toString(
+  deflateRawSync(readFileSync(join(moduleFolder, `qkv-${variant}.wasm`)), { level: 9 }).toString(
     'base64',
   );
 
@@ -104,7 +112,7 @@ function bundle(name) {
     target: [`es${edition}`, ...Object.entries(engines).map((engine) => engine.join(''))],
     minify: true,
     alias: {
-      'qkv-glue': join(modules, `qkv-${glue}.mjs`),
+      'qkv-glue': join(moduleFolder, `qkv-${glue}.mjs`),
       ...(place ? { 'qkv-default': join(root, `wasm/src/default_${place}.ts`) } : {}),
     },
     define: {
@@ -118,40 +126,65 @@ function bundle(name) {
   });
 }
 
-/** The npm package: its modules, their types and the .wasm files. */
-export function buildPackage() {
-  return step('build package', async () => {
-    checkGlue();
-    mkdirSync(dist, { recursive: true });
-    for (const variant of variants) {
-      copyFileSync(join(modules, `qkv-${variant}.wasm`), join(dist, `qkv-${variant}.wasm`));
-    }
-    for (const name of Object.keys(entries)) await bundle(name);
-    await must(bin('tsc'), ['-p', 'wasm']);
-    for (const [from, to] of Object.entries(declarations)) {
-      copyFileSync(join(root, `build/types/${from}.d.ts`), join(dist, `${to}.d.ts`));
-    }
-    writeFileSync(join(dist, 'inline.d.ts'), "export * from './index.js';\n");
-    // The script of a worker: there is nothing to import.
-    writeFileSync(join(dist, 'thread.d.ts'), 'export {};\n');
-    return Object.keys(programs)
-      .map((name) => `${name} ${weigh(join(dist, name))}`)
-      .join(', ');
-  });
+/** The declarations of the package, of which its own and those of the page are made; needs no build before. */
+async function types() {
+  await must(bin('tsc'), ['-p', 'wasm'], { timeout: LIMIT });
 }
 
-/** The page, from the package as built. */
-export function buildPage() {
-  return step('build page', async () => {
-    rmSync(join(dist, 'web'), { recursive: true, force: true });
-    for (const project of ['web', 'web/offline']) {
-      await must(bin('tsc'), ['-p', project, '--noEmit']);
-    }
-    const line = ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn'];
-    await must(bin('vite'), line);
-    await must(bin('vite'), [...line, '--mode', 'single']);
-  });
+/** The npm package: its modules, their types and the .wasm files. */
+async function bundlePackage() {
+  checkGlue();
+  mkdirSync(dist, { recursive: true });
+  for (const variant of variants) {
+    copyFileSync(join(moduleFolder, `qkv-${variant}.wasm`), join(dist, `qkv-${variant}.wasm`));
+  }
+  for (const name of Object.keys(entries)) await bundle(name);
+  await types();
+  for (const [from, to] of Object.entries(declarations)) {
+    copyFileSync(join(root, `build/types/${from}.d.ts`), join(dist, `${to}.d.ts`));
+  }
+  writeFileSync(join(dist, 'inline.d.ts'), "export * from './index.js';\n");
+  // The script of a worker: there is nothing to import.
+  writeFileSync(join(dist, 'thread.d.ts'), 'export {};\n');
+  return Object.keys(programs)
+    .map((name) => `${name} ${weigh(join(dist, name))}`)
+    .join(', ');
 }
+
+/** The page, from the package as built; lint checks its types. */
+async function bundlePage() {
+  rmSync(join(dist, 'web'), { recursive: true, force: true });
+  const line = ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn'];
+  await must(bin('vite'), line, { timeout: LIMIT });
+  await must(bin('vite'), [...line, '--mode', 'single'], { timeout: LIMIT });
+}
+
+/**
+ * Everything that can be built: `needs` is built first, and `after` goes first where both are wanted, as one folder has
+ * room for one build at a time.
+ */
+export const builds = {
+  types: { run: types },
+  modules: { run: modules },
+  package: { needs: ['modules'], after: ['types'], run: bundlePackage },
+  page: { needs: ['package'], run: bundlePage },
+  native: { run: native },
+  'wasm-tests': {
+    after: ['modules'],
+    run: () => cmake('wasm', ['qkv_tests_simd', 'qkv_tests_relaxed']),
+  },
+  sanitized: { after: ['native'], run: () => cmake('native', ['qkv_tests_sanitized']) },
+  fuzz: { after: ['native', 'sanitized'], run: () => cmake('native', ['fuzz']) },
+  'sanitized-wasm': {
+    after: ['modules', 'wasm-tests'],
+    run: () => cmake('wasm', ['qkv_tests_sanitized']),
+  },
+};
+
+export const buildNative = () => step('build native', native);
+export const buildWasm = () => step('build wasm', modules);
+export const buildPackage = () => step('build package', bundlePackage);
+export const buildPage = () => step('build page', bundlePage);
 
 const parts = {
   native: buildNative,

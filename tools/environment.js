@@ -21,6 +21,11 @@ export const toolchain = readToolchain();
 export const environment = {
   ...process.env,
   ...(toolchain.EM_CONFIG ? { EM_CONFIG: toolchain.EM_CONFIG } : {}),
+  // Copies of the tree, and checkouts side by side, find what another has compiled. The paths of precompiled
+  // headers and the times of files say nothing that their contents do not.
+  CCACHE_BASEDIR: root,
+  CCACHE_NOHASHDIR: '1',
+  CCACHE_SLOPPINESS: 'pch_defines,time_macros,include_file_mtime,include_file_ctime',
   // What they print is read. Many take the variable CI for a terminal that shows colours.
   NO_COLOR: '1',
   FORCE_COLOR: undefined,

@@ -1,26 +1,52 @@
 // npm run test:fuzz: node tools/fuzz.js [seconds]. First the C++ half, then the JavaScript one, which makes a tenth
 // as many times the runs that `npm test` makes, each time from another seed.
 import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { cmake } from './build.js';
 import { environment, root } from './environment.js';
-import { fuzzNative, fuzzTests } from './fuzz_native.js';
+import { canFuzz, fuzzTarget, fuzzTargets, fuzzTests } from './fuzz_native.js';
+import { runInLanes } from './lanes.js';
+import { step } from './run.js';
 
 const seconds = Number(process.argv[2] ?? 600);
 if (!(seconds > 0)) throw new Error(`seconds is ${process.argv[2]}, expected a positive number`);
 
-const { passed, failed, note, output } = await fuzzNative(seconds);
-console.log(`libFuzzer: ${passed} targets without a finding, ${failed} with one (${note})`);
-if (failed > 0) console.log(output);
+/** Whether no target found anything. */
+async function fuzzCore() {
+  if (!canFuzz()) {
+    console.log('libFuzzer: skipped, it needs clang');
+    return true;
+  }
+  await step('build fuzz targets', () => cmake('native', ['fuzz']));
+  let sound = true;
+  const jobs = fuzzTargets(seconds).map((target) => ({
+    id: target.name,
+    after: [],
+    async run() {
+      const { tests, note } = await fuzzTarget({ ...target, seed: 0 }).run();
+      console.log(`libFuzzer: ${note} runs`);
+      for (const { ok, said } of tests.filter((test) => !test.ok)) {
+        console.log(said);
+        sound &&= ok;
+      }
+      return true;
+    },
+  }));
+  await runInLanes(jobs, availableParallelism(), { give: () => undefined });
+  return sound;
+}
 
-const files = fuzzTests();
-const tests =
-  files.length === 0
-    ? 0
-    : await new Promise((resolve) => {
-        const longer = {
-          QKV_FUZZ_SEED: `${Date.now() % 2 ** 31}`,
-          QKV_FUZZ_TIMES: `${Math.max(1, seconds / 10)}`,
-        };
-        const options = { cwd: root, env: { ...longer, ...environment }, stdio: 'inherit' };
-        spawn(process.execPath, ['--test', ...files], options).on('close', resolve);
-      });
-process.exitCode = failed > 0 || tests !== 0 ? 1 : 0;
+/** The exit code of the tests in JavaScript. */
+function fuzzPackage() {
+  const longer = {
+    QKV_FUZZ_SEED: `${Date.now() % 2 ** 31}`,
+    QKV_FUZZ_TIMES: `${Math.max(1, seconds / 10)}`,
+  };
+  const options = { cwd: root, env: { ...longer, ...environment }, stdio: 'inherit' };
+  return new Promise((resolve) => {
+    spawn(process.execPath, ['--test', ...fuzzTests()], options).on('close', resolve);
+  });
+}
+
+const sound = await fuzzCore();
+process.exitCode = (await fuzzPackage()) === 0 && sound ? 0 : 1;

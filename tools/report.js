@@ -1,59 +1,197 @@
-// Runs suites and says what came of them. A suite is what tools/suites.js says it is.
+// Runs suites side by side and says what came of them. A suite is what tools/suites.js says it is.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { root } from './environment.js';
+import { runInLanes } from './lanes.js';
 
-/** What failed, each with its lines of TAP; of other output the end, where runners put what matters. */
-function failures(output) {
-  const lines = output.trimEnd().split('\n');
-  const blocks = [];
-  for (const [i, line] of lines.entries()) {
-    if (!/^\s*not ok /.test(line)) continue;
-    const end = lines.findIndex((other, j) => j > i && other.trim() === '...');
-    blocks.push(...lines.slice(i, end < 0 ? i + 30 : Math.min(end, i + 30)));
+const start = performance.now();
+const now = () => (performance.now() - start) / 1000;
+const indented = (text) => text.replace(/^/gm, '    ');
+const last = (text, lines) => text.trimEnd().split('\n').slice(-lines).join('\n');
+
+/** What a suite has found so far. */
+const emptyResult = (suite) => ({
+  ...{
+    name: suite.name,
+    group: suite.group,
+    of: suite.of ?? suite.name,
+    parts: suite.parts.length,
+  },
+  ...{ tests: [], skips: [], notes: [], failures: [], work: 0, from: undefined, to: 0 },
+});
+
+function add(result, part, { tests, note, skipped, hung, output = '' }) {
+  result.tests.push(...tests);
+  if (skipped) result.skips.push(`${part.title}: ${skipped}`);
+  for (const test of tests.filter((t) => t.ok && t.skipped)) {
+    result.skips.push(`${test.name}${test.reason ? `: ${test.reason}` : ''}`);
   }
-  return blocks.length > 0 ? blocks.slice(0, 300) : lines.slice(-120);
-}
-
-const indented = (lines) => lines.map((line) => `    ${line}`).join('\n');
-
-/** The names of failed tests, again where the eye goes first; the last lines where there are no names. */
-function recall({ name, output = '' }) {
-  const lines = failures(output);
-  const names = lines.filter((line) => /^\s*not ok /.test(line)).map((line) => line.trim());
-  console.log(`\nfailed: ${name}\n${indented(names.length > 0 ? names : lines.slice(-20))}`);
-}
-
-async function runSuite(suite) {
-  const start = performance.now();
-  process.stdout.write(`${suite.name} ... `);
-  let result;
-  try {
-    result = await suite.run();
-  } catch (error) {
-    result = { passed: 0, failed: 1, output: error.stack ?? String(error) };
+  if (note) result.notes.push(note);
+  const bad = tests.filter(({ ok }) => !ok);
+  if (hung)
+    result.failures.push({ part: part.title, name: `hung: ${hung}`, said: last(output, 40) });
+  for (const { name, said } of bad) {
+    result.failures.push({ part: part.title, name, said: last(said || output, 80) });
   }
-  const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  const note = result.note ? ` (${result.note})` : '';
-  console.log(`${result.passed} passed, ${result.failed} failed, ${seconds} s${note}`);
-  if (result.table) console.log(result.table);
-  if (result.failed > 0) console.log(indented(failures(result.output ?? '')));
-  return { name: suite.name, seconds, ...result };
 }
 
-function summarise(results) {
-  const width = Math.max(...results.map(({ name }) => name.length));
-  console.log('\nwhat ran'.padEnd(width + 3) + 'passed  failed  seconds');
-  for (const { name, passed, failed, seconds, note = '' } of results) {
-    const numbers = [passed, failed].map((n) => String(n).padStart(6)).join('  ');
-    console.log(`${name.padEnd(width + 2)}${numbers}  ${seconds.padStart(7)}  ${note}`);
+const counts = ({ tests, skips, failures }) => ({
+  passed: tests.filter(({ ok, skipped }) => ok && !skipped).length,
+  failed: failures.length,
+  skipped: skips.length,
+});
+
+/** A skip is a failure where the caller says so and does not allow it to this suite. */
+function judgeSkips(result, { noSkips, allowed }) {
+  if (!noSkips || allowed.includes(result.name)) return;
+  for (const skip of result.skips)
+    result.failures.push({ part: '', name: `skipped: ${skip}`, said: '' });
+}
+
+function tell(result) {
+  const { passed, failed, skipped } = counts(result);
+  const numbers = [
+    `${passed} passed`,
+    `${failed} failed`,
+    ...(skipped ? [`${skipped} SKIPPED`] : []),
+  ];
+  const said = [...result.notes, ...result.skips];
+  const note = said.length > 0 ? ` (${said.slice(0, 3).join('; ')})` : '';
+  const span = result.to - (result.from ?? result.to);
+  console.log(`${result.name}: ${numbers.join(', ')}, ${span.toFixed(1)} s${note}`);
+  for (const { part, name, said: text } of result.failures) {
+    console.log(
+      indented(
+        `FAILED ${name}${part && part !== result.name ? ` [${part}]` : ''}\n${indented(text)}`,
+      ),
+    );
   }
-  results.filter(({ failed }) => failed > 0).forEach(recall);
-  const sum = (key) => results.reduce((n, result) => n + result[key], 0);
-  console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`);
-  return sum('failed') === 0 && sum('passed') > 0;
 }
 
-/** Runs suites one after the other and sums them up; whether all of them passed. */
-export async function report(suites) {
-  const results = [];
-  for (const suite of suites) results.push(await runSuite(suite));
-  return summarise(results);
+/** The parts of a suite as jobs, which share a result. */
+function jobsOf(suite, result, options) {
+  let left = suite.parts.length;
+  const done = () => {
+    if (--left > 0) return;
+    judgeSkips(result, options);
+    tell(result);
+  };
+  return suite.parts.map((part, i) => ({
+    id: `${suite.name} #${i}`,
+    after: options.expand(suite.needs ?? []),
+    alone: suite.alone || part.alone,
+    suite: result,
+    fail(why) {
+      result.failures.push({ part: part.title, name: why, said: '' });
+      done();
+    },
+    async run() {
+      const began = now();
+      result.from ??= began;
+      let found;
+      try {
+        found = await part.run();
+      } catch (error) {
+        const said = error.stack ?? String(error);
+        found = { tests: [{ name: part.title, ok: false, skipped: false, said }] };
+      }
+      result.to = now();
+      result.work += result.to - began;
+      add(result, part, found);
+      done();
+      return true;
+    },
+  }));
+}
+
+/** Builds as jobs: those that others need to have ended well. */
+const buildJob = ({ id, after, run }, record) => ({
+  id,
+  after,
+  async run() {
+    const from = now();
+    try {
+      const note = await run();
+      record.push({ id, from, to: now() });
+      console.log(`build ${id}: ${(now() - from).toFixed(1)} s${note ? ` (${note})` : ''}`);
+      return true;
+    } catch (error) {
+      record.push({ id, from, to: now(), error: String(error.message ?? error) });
+      console.log(`build ${id}: FAILED\n${indented(last(String(error.message ?? error), 80))}`);
+      return false;
+    }
+  },
+});
+
+function summarise(results, builds) {
+  const rows = [
+    ...builds.map(({ id, from, to, error }) => ({
+      ...{ name: `build ${id}`, cells: ['', error ? 1 : '', ''], from, to, work: to - from },
+    })),
+    ...results.map((result) => {
+      const { passed, failed, skipped } = counts(result);
+      return { name: result.name, cells: [passed, failed, skipped || ''], ...result };
+    }),
+  ];
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  const pad = (cells) => cells.map((cell) => String(cell).padStart(7)).join(' ');
+  console.log(
+    `\n${'what ran'.padEnd(width)}${pad(['passed', 'failed', 'skipped', 'from, s', 'to, s', 'work, s'])}`,
+  );
+  for (const { name, cells, from = 0, to, work } of rows) {
+    console.log(
+      `${name.padEnd(width)}${pad([...cells, from.toFixed(0), to.toFixed(0), work.toFixed(0)])}`,
+    );
+  }
+  const failures = results.flatMap(({ name, failures: list }) =>
+    list.map((one) => ({ ...one, suite: name })),
+  );
+  if (failures.length > 0) console.log('\nfailed');
+  for (const { suite, name } of failures) console.log(indented(`${suite}: ${name}`));
+}
+
+/**
+ * Runs builds and suites in as many lanes as there are processors, sums them up and keeps the sum in build/reports; resolves
+ * to whether all went well.
+ */
+export async function report(suites, builds, options) {
+  const results = suites.map(emptyResult);
+  const record = [];
+  // A suite may need another one, which means all of its parts.
+  const partsOf = new Map(
+    suites.map(({ name, parts }) => [name, parts.map((_, i) => `${name} #${i}`)]),
+  );
+  const expand = (names) => names.flatMap((name) => partsOf.get(name) ?? [name]);
+  const jobs = [
+    ...builds.map((build) => buildJob(build, record)),
+    ...suites.flatMap((suite, i) => jobsOf(suite, results[i], { ...options, expand })),
+  ];
+  const lanes = Number(process.env.QKV_LANES ?? Math.max(2, availableParallelism()));
+  await runInLanes(jobs, lanes, { give: (job, why) => job.fail?.(why) });
+  summarise(results, record);
+  const sum = (key) => results.reduce((n, result) => n + counts(result)[key], 0);
+  const distinct = new Set(
+    results.flatMap(({ of, tests }) =>
+      tests.filter((t) => t.ok && !t.skipped).map((t) => `${of}: ${t.name}`),
+    ),
+  );
+  const broken = record.filter(({ error }) => error).length;
+  const total = { passed: sum('passed'), failed: sum('failed') + broken, skipped: sum('skipped') };
+  const folder = join(root, 'build/reports');
+  mkdirSync(folder, { recursive: true });
+  const kept = {
+    seconds: now(),
+    ...total,
+    distinct: distinct.size,
+    builds: record,
+    suites: results,
+  };
+  writeFileSync(join(folder, 'summary.json'), JSON.stringify(kept, null, 1));
+  console.log(
+    `\n${distinct.size} distinct tests in ${total.passed} runs, ${now().toFixed(0)} s in ${lanes} lanes`,
+  );
+  const { passed, failed, skipped } = total;
+  console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+  return failed === 0 && passed > 0;
 }

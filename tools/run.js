@@ -2,27 +2,64 @@
 import { spawn } from 'node:child_process';
 import { environment, root } from './environment.js';
 
+/** How long a command that was told to stop may take to do so, in ms. */
+const GRACE = 5_000;
+
+/** Ends a command with all that it started: first asked to, so that it can end its own browsers, then at once. */
+function end(child) {
+  const signal = (name) => {
+    try {
+      process.kill(-child.pid, name);
+    } catch {
+      // It is gone already.
+    }
+  };
+  signal('SIGTERM');
+  setTimeout(() => signal('SIGKILL'), GRACE).unref();
+}
+
+const running = new Set();
+for (const name of ['SIGINT', 'SIGTERM']) {
+  process.once(name, () => {
+    running.forEach(end);
+    process.exit(1);
+  });
+}
+
 /**
  * Runs a command from the root of the project, its output collected. Resolves to { code, output,
- * stdout }; rejects only when it cannot be started. After `timeout` ms it is ended, and `code` is null.
+ * stdout, hung }; rejects only when it cannot be started. After `timeout` ms it is ended with all that it started:
+ * then `hung` is true and `code` null.
  */
 export function run(command, args, { env = {}, cwd = root, timeout } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
-      timeout,
       env: { ...environment, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true, // a process group of its own
     });
+    running.add(child);
     let output = '';
     let stdout = '';
+    let hung = false;
+    const timer =
+      timeout &&
+      setTimeout(() => {
+        hung = true;
+        end(child);
+      }, timeout);
     child.stdout.on('data', (data) => {
       output += data;
       stdout += data;
     });
     child.stderr.on('data', (data) => (output += data));
     child.on('error', reject);
-    child.on('close', (code) => resolve({ code, output, stdout }));
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      running.delete(child);
+      resolve({ code: hung ? null : code, output, stdout, hung });
+    });
   });
 }
 
@@ -31,7 +68,10 @@ export async function must(command, args, options) {
   const result = await run(command, args, options);
   if (result.code !== 0) {
     const line = [command, ...args].join(' ');
-    throw new Error(`${result.output}\nthis command failed with ${result.code}: ${line}`);
+    const how = result.hung
+      ? `had not ended after ${options.timeout / 1000} s`
+      : `failed with ${result.code}`;
+    throw new Error(`${result.output}\nthis command ${how}: ${line}`);
   }
   return result;
 }

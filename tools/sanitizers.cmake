@@ -1,22 +1,25 @@
-# What QKV_SANITIZE adds to everything that is compiled here, Catch2 included: a container that half of a
-# program watches over is reported where nothing is wrong.
+# What finds undefined behaviour and races. Nothing is recovered from and nothing is left out: the first report
+# ends the program.
 #
-#   address   ASan (with LeakSanitizer) and UBSan, the checks of floats and of narrowing included (ON: the same)
-#   thread    TSan
+# qkv_address_sanitizers: ASan (with LeakSanitizer) and UBSan, the checks of floats and of narrowing included.
+# Dividing by 0.0F is not undefined in IEEE arithmetic, and where a row has no keys it is meant.
 #
-# Nothing is recovered from and nothing is left out: the first report ends the program.
+# QKV_SANITIZE adds them (address) or TSan (thread) to everything that is compiled here, Catch2 included.
+# Without it the core alone is built with them beside the ordinary one, as qkv_sanitized (core/CMakeLists.txt).
 
-if(QKV_SANITIZE STREQUAL "thread")
-  set(qkv_sanitizers -fsanitize=thread)
-else()
-  # Dividing by 0.0F is not undefined in IEEE arithmetic, and where a row has no keys it is meant.
-  set(qkv_sanitizers -fsanitize=address,undefined,float-cast-overflow)
-endif()
-if(QKV_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link) # counts which branches an input takes
-endif()
-add_compile_options(${qkv_sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
-add_link_options(${qkv_sanitizers})
+set(qkv_stop -fno-sanitize-recover=all -fno-omit-frame-pointer)
+set(qkv_address_sanitizers -fsanitize=address,undefined,float-cast-overflow ${qkv_stop})
 # Of the standard library: an index or iterator past the end of a vector.
-add_compile_definitions(
-  $<IF:$<BOOL:${EMSCRIPTEN}>,_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_EXTENSIVE,_GLIBCXX_ASSERTIONS>)
+set(qkv_hardened
+    $<IF:$<BOOL:${EMSCRIPTEN}>,_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_EXTENSIVE,_GLIBCXX_ASSERTIONS>)
+
+if(QKV_SANITIZE)
+  if(QKV_SANITIZE STREQUAL "thread")
+    set(qkv_sanitizers -fsanitize=thread ${qkv_stop})
+  else()
+    set(qkv_sanitizers ${qkv_address_sanitizers})
+  endif()
+  add_compile_options(${qkv_sanitizers})
+  add_link_options(${qkv_sanitizers})
+  add_compile_definitions(${qkv_hardened})
+endif()

@@ -1,22 +1,76 @@
-// npm test: builds, runs every suite (or the groups named, see tools/suites.js) and ends with a summary
-// and one line that sums it up.
-import { buildNative, buildPackage, buildPage, buildWasm } from './build.js';
-import { report } from './report.js';
+// npm test: builds what the named groups need, runs their suites side by side, and ends with a summary and one line that
+// sums it up. Without names: all groups.
+//
+//   node tools/test.js [group ...] [--full] [--no-skips] [--allow-skip <suite> ...]
+//
+// --full runs what takes long, too. With --no-skips a test that was skipped counts as failed, unless its
+// suite is allowed to skip.
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-async function main(groups) {
-  await buildNative();
-  await buildWasm({ tests: true });
-  await buildPackage();
-  await buildPage();
-  console.log();
-  // Imported late: the list of suites is read off the build.
-  const { suites } = await import('./suites.js');
-  const all = await suites();
-  const unknown = groups.filter((group) => !(group in all));
-  if (unknown.length > 0) {
-    throw new Error(`unknown group ${unknown.join(', ')}, expected ${Object.keys(all).join(', ')}`);
+const groups = {
+  lint: 'formatters, linters, types and the reference; builds nothing',
+  native: 'the C++ suite on each instruction set',
+  wasm: 'the C++ suite as WebAssembly, in Node and in Chromium',
+  package: 'the npm package in Node, the ONNX and PyTorch references, determinism',
+  browser: 'the package in Chromium',
+  page: 'the page',
+  release: 'the tarball, those who use it, sizes, licenses, workflows',
+  sanitize: 'ASan, UBSan, TSan and libFuzzer',
+  faults: 'planted faults: the tests must see them',
+};
+
+/** { names, full, noSkips, allowed }, or a sentence that says what is wrong. */
+function parse(args) {
+  const wanted = { names: [], full: false, noSkips: false, allowed: [] };
+  const rest = [...args];
+  while (rest.length > 0) {
+    const arg = rest.shift();
+    if (arg === '--full') wanted.full = true;
+    else if (arg === '--no-skips') wanted.noSkips = true;
+    else if (arg === '--allow-skip') wanted.allowed.push(rest.shift());
+    else if (arg in groups) wanted.names.push(arg);
+    else return `unknown group ${arg}, expected ${Object.keys(groups).join(', ')}`;
   }
-  return report((groups.length > 0 ? groups : Object.keys(all)).flatMap((group) => all[group]));
+  if (wanted.names.length === 0) wanted.names = Object.keys(groups);
+  return wanted;
+}
+
+/** These builds and what they need, each after what it needs. */
+function closure(names, builds) {
+  const found = new Set();
+  const visit = (name) => {
+    for (const needed of builds[name].needs ?? []) visit(needed);
+    found.add(name);
+  };
+  names.forEach(visit);
+  return Object.keys(builds)
+    .filter((name) => found.has(name))
+    .map((id) => {
+      const { needs = [], after = [], run } = builds[id];
+      return { id, after: [...needs, ...after], run };
+    });
+}
+
+async function main(args) {
+  const wanted = parse(args);
+  if (typeof wanted === 'string') throw new Error(wanted);
+  const began = performance.now();
+  const bootstrap = join(dirname(fileURLToPath(import.meta.url)), 'bootstrap');
+  const { status } = spawnSync(bootstrap, { stdio: 'inherit' });
+  if (status !== 0) throw new Error('tools/bootstrap failed');
+  console.log(`bootstrap: ${((performance.now() - began) / 1000).toFixed(0)} s\n`);
+  if (wanted.full) process.env.QKV_FULL = '1';
+  // Imported late: it takes what tools/bootstrap has installed and written down.
+  const [{ builds }, { suitesOf }, { report }] = await Promise.all([
+    import('./build.js'),
+    import('./suites.js'),
+    import('./report.js'),
+  ]);
+  const suites = await suitesOf(wanted.names, wanted);
+  const named = suites.flatMap(({ needs }) => needs).filter((name) => name in builds);
+  return report(suites, closure(named, builds), wanted);
 }
 
 main(process.argv.slice(2)).then(

@@ -54,12 +54,3 @@ void note_ratio(const char* name, double ratio) {
 }
 
 }  // namespace qkv::test
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-/// Requests too large to serve return null, as they do without the sanitizer.
-extern "C" const char* __asan_default_options() {  // NOLINT(bugprone-reserved-identifier)
-  return "allocator_may_return_null=1";
-}
-#endif
-#endif

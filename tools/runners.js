@@ -1,0 +1,111 @@
+// The kinds of things that `npm test` runs, each as a part of a suite: { title, alone, run }. `run` resolves to
+// { tests, note, skipped, hung, output }: the tests as tools/readings.js has them, a remark, why there are none if
+// they could not be run here, what was running when the time was up, and what to show when something failed.
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { root, toolchain } from './environment.js';
+import { readCatch2, readNodeTest } from './readings.js';
+import { run } from './run.js';
+
+/** After this many ms a part counts as hung. The slowest takes two minutes on two busy cores. */
+const LIMIT = 900_000;
+
+/** The instruction sets that core/CMakeLists.txt compiles for this machine, best first. */
+export const nativeIsas = {
+  x64: ['avx512', 'avx2', 'sse4', 'scalar'],
+  arm64: ['neon64', 'scalar'],
+}[process.arch] ?? ['scalar'];
+
+/** The only test of a part. */
+const only = (name, problem) => ({
+  tests: [{ name, ok: !problem, skipped: false, said: problem }],
+});
+
+/** A command that is one check: it fails when the command does. */
+export const command = (title, program, ...args) => ({
+  title,
+  async run() {
+    const { code, output, hung } = await run(program, args, { timeout: LIMIT });
+    return { ...only(title, code === 0 ? '' : output), hung: hung ? title : undefined, output };
+  },
+});
+
+/** A function that is one check: what it resolves to is the complaint, or { problem, note }. */
+export const check = (title, work) => ({
+  title,
+  async run() {
+    const found = await work();
+    const { problem = found, note } = typeof found === 'object' ? found : {};
+    return { ...only(title, problem ?? ''), note };
+  },
+});
+
+/** A part that needs a tool which tools/bootstrap does not insist on. */
+export const ifPresent = (key, part) => ({
+  ...part,
+  run: async () =>
+    toolchain[key] ? part.run() : { tests: [], skipped: `no ${key} in .toolchain/env` },
+});
+
+/** A test as CTest knows it. `heard` is given what it printed. */
+export const ctest = (preset, name, { heard = () => undefined } = {}) => ({
+  title: name,
+  async run() {
+    const report = join(root, 'build', preset, 'reports', `${name}.xml`);
+    rmSync(report, { force: true });
+    const folder = join('build', preset);
+    const line = ['--test-dir', folder, '-V', '-R', `^${name.replaceAll('.', '\\.')}$`];
+    const { code, output, hung } = await run('ctest', [...line, '--no-tests=error'], {
+      timeout: LIMIT,
+    });
+    // Of what CTest adds the numbers at the beginning of each line matter least.
+    const said = output.replace(/^\d+: /gm, '');
+    heard(said);
+    if (/\*\*\*Skipped/.test(said)) return { tests: [], skipped: 'this machine lacks it' };
+    const { tests, running } = readCatch2(existsSync(report) ? readFileSync(report, 'utf8') : '');
+    if (code !== 0 && tests.every(({ ok }) => ok)) {
+      tests.push({ name: running ?? `${name} ends well`, ok: false, skipped: false, said: '' });
+    }
+    return {
+      tests,
+      hung: hung || /\*\*\*Timeout/.test(said) ? (running ?? name) : undefined,
+      output: said,
+    };
+  },
+});
+
+/** How a test file asks to be run: tags in its first lines, which tests/README.md explains. */
+export function tagsOf(file) {
+  const head = readFileSync(join(root, file), 'utf8').split('\n').slice(0, 6).join('\n');
+  return { alone: /^\/\/ @alone\b/m.test(head), anyBuild: /^\/\/ @build any\b/m.test(head) };
+}
+
+/** Node 20 knows relaxed SIMD behind a flag, and newer ones without. */
+export const relaxedFlags =
+  parseInt(process.versions.node) < 21 ? ['--experimental-wasm-relaxed-simd'] : [];
+
+/** A file under node:test, in a process of its own. */
+export const nodeTest = (file, { flags = [], env = {} } = {}) => ({
+  title: file,
+  alone: tagsOf(file).alone,
+  async run() {
+    const reporter = ['--test', '--test-reporter=./tools/test_reporter.js'];
+    const { code, output, hung } = await run(process.execPath, [...flags, ...reporter, file], {
+      env: { CHROMIUM: toolchain.CHROMIUM, FIREFOX: toolchain.FIREFOX ?? '', ...env },
+      timeout: LIMIT,
+    });
+    const { tests, running } = readNodeTest(output);
+    if (code !== 0 && tests.every(({ ok }) => ok)) {
+      tests.push({
+        name: running ?? `${basename(file)} ends well`,
+        ok: false,
+        skipped: false,
+        said: output,
+      });
+    }
+    if (tests.length === 0) {
+      tests.push({ name: `${basename(file)} has tests`, ok: false, skipped: false, said: output });
+    }
+    return { tests, hung: hung ? (running ?? file) : undefined, output };
+  },
+});
