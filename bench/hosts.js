@@ -1,10 +1,9 @@
 // Where jobs run: a fresh page of one Chromium for each, or a fresh Node process for each. A job is the
 // name of a function of session.js and its argument.
-import { chromium } from 'playwright-core';
 import { join } from 'node:path';
 import { root } from '../tools/environment.js';
 import { must } from '../tools/run.js';
-import { chromiumOptions } from '../tools/suites.js';
+import { launch } from '../tests/support/js/chromium.js';
 import { answer, folder, serve } from '../tests/support/js/server.js';
 
 /** Threads, and a fine clock, need a page that is isolated from other origins. */
@@ -19,7 +18,7 @@ export async function openBrowser() {
   const files = folder(root, isolated);
   const blank = answer('<!doctype html><title>qkv bench</title>', 'text/html', isolated);
   const server = await serve((path) => (path === '/' ? blank : files(path)));
-  const browser = await chromium.launch(chromiumOptions);
+  const browser = await launch();
   return {
     name: 'browser',
     describe: `Chromium ${browser.version()}`,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import puppeteer from 'puppeteer-core';
 import { init } from 'qkv';
-import { launch, page } from '../../support/js/chromium.js';
+import { launch, launchOptions, page } from '../../support/js/chromium.js';
 import { serveBuilt } from '../../support/js/pages.js';
 import { PATIENCE } from '../../support/js/patience.js';
 import { randomArray } from '../../support/js/arrays.js';
@@ -36,9 +36,7 @@ before(async () => {
   server = await serveBuilt(routes);
   // By this driver, because the other one tells every page that it is looked at.
   browser = await puppeteer.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    timeout: PATIENCE.wait,
+    ...launchOptions(),
     ignoreDefaultArgs: [
       '--disable-renderer-backgrounding',
       '--disable-background-timer-throttling',

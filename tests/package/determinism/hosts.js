@@ -5,6 +5,7 @@ import { probes, root } from '../../support/js/files.js';
 import { launch as launchFirefox } from '../../support/js/firefox.js';
 import { resultOf } from '../../support/js/node.js';
 import { PATIENCE } from '../../support/js/patience.js';
+import { firefox } from '../../support/js/programs.js';
 import { folder, serve } from '../../support/js/server.js';
 
 /**
@@ -74,7 +75,7 @@ const node = {
 export const hosts = [
   node,
   browserHost('Chromium', launchChromium, true),
-  browserHost('Firefox', launchFirefox, process.env.FIREFOX !== ''),
+  browserHost('Firefox', launchFirefox, firefox !== ''),
 ];
 
 /** The builds that are compared: alone, and shared memory with one thread to more than there are cores. */

@@ -1,16 +1,21 @@
-// Firefox, driven over WebDriver BiDi, behind what reportOf() uses of playwright's Chromium.
+// Firefox, driven over WebDriver BiDi.
 import puppeteer from 'puppeteer-core';
 import { PATIENCE } from './patience.js';
+import { firefox as executablePath } from './programs.js';
 
-/** Starts the browser: FIREFOX in the environment, or the system's. */
-export async function launch() {
-  const browser = await puppeteer.launch({
+/** Starts the browser, with preferences of its own, for puppeteer's way to drive it. */
+export const start = (preferences = {}) =>
+  puppeteer.launch({
     browser: 'firefox',
-    executablePath: process.env.FIREFOX ?? '/usr/bin/firefox-esr',
-    // Strict policies forbid the icon that it asks for on its own, which counts as the page's violation.
-    extraPrefsFirefox: { 'browser.chrome.site_icons': false },
+    executablePath,
+    extraPrefsFirefox: preferences,
     timeout: PATIENCE.wait,
   });
+
+/** Starts the browser behind what reportOf() uses of playwright's Chromium. */
+export async function launch() {
+  // Strict policies forbid the icon that it asks for on its own, which counts as the page's violation.
+  const browser = await start({ 'browser.chrome.site_icons': false });
   const [, version] = /\/([\d.]+)/.exec(await browser.version());
   return {
     version: () => version,

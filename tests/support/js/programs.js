@@ -1,0 +1,19 @@
+// Where the browsers are: as the environment says, else as tools/bootstrap found them, else where Debian puts them.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './files.js';
+
+/** KEY=VALUE lines of .toolchain/env, which a checkout without tools/bootstrap does not have. */
+function found() {
+  const file = join(root, '.toolchain/env');
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+  return Object.fromEntries(lines.filter(Boolean).map((line) => line.split(/=(.*)/s).slice(0, 2)));
+}
+
+const toolchain = found();
+const program = (key, usual) => process.env[key] ?? toolchain[key] ?? usual;
+
+export const chromium = program('CHROMIUM', '/usr/bin/chromium');
+
+/** An empty FIREFOX in the environment says that there is none. */
+export const firefox = program('FIREFOX', '/usr/bin/firefox-esr');
