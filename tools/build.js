@@ -101,12 +101,13 @@ const embed = (variant) =>
     'base64',
   );
 
-function bundle(name) {
+function bundle(name, { folder, sourcemap }) {
   const { source, place } = entries[name];
   const embedded = place === 'inside' ? { simd: embed('simd'), relaxed: embed('relaxed') } : {};
   return esbuild.build({
     entryPoints: [join(root, 'wasm/src', source)],
-    outfile: join(dist, `${name}.js`),
+    outfile: join(root, folder, `${name}.js`),
+    sourcemap,
     bundle: true,
     format: 'esm',
     target: [`es${edition}`, ...Object.entries(engines).map((engine) => engine.join(''))],
@@ -131,14 +132,20 @@ async function types() {
   await must(bin('tsc'), ['-p', 'wasm'], { timeout: LIMIT });
 }
 
+/** The JavaScript of the package and the .wasm files, which is all that runs. */
+export async function bundlePrograms({ folder = 'dist', sourcemap = false } = {}) {
+  mkdirSync(join(root, folder), { recursive: true });
+  for (const variant of variants) {
+    const name = `qkv-${variant}.wasm`;
+    copyFileSync(join(moduleFolder, name), join(root, folder, name));
+  }
+  for (const name of Object.keys(entries)) await bundle(name, { folder, sourcemap });
+}
+
 /** The npm package: its modules, their types and the .wasm files. */
 async function bundlePackage() {
   checkGlue();
-  mkdirSync(dist, { recursive: true });
-  for (const variant of variants) {
-    copyFileSync(join(moduleFolder, `qkv-${variant}.wasm`), join(dist, `qkv-${variant}.wasm`));
-  }
-  for (const name of Object.keys(entries)) await bundle(name);
+  await bundlePrograms();
   await types();
   for (const [from, to] of Object.entries(declarations)) {
     copyFileSync(join(root, `build/types/${from}.d.ts`), join(dist, `${to}.d.ts`));
