@@ -4,22 +4,36 @@ import { must, run } from './run.js';
 const lines = ({ stdout }) => stdout.split('\n').filter(Boolean);
 const git = async (...args) => lines(await must('git', args));
 
+/** The one line that a git command prints; undefined when it fails or prints nothing. */
+async function answer(...args) {
+  const result = await run('git', args);
+  return result.code === 0 ? lines(result)[0] : undefined;
+}
+
+const commit = (name) => answer('rev-parse', '--verify', '--quiet', `${name}^{commit}`);
+
+/** The newest commit that is a day older than HEAD; of a younger history the first of all. */
+async function aDayBefore() {
+  const time = Number(await answer('log', '-1', '--format=%ct', 'HEAD'));
+  const old = await answer('rev-list', '-1', `--before=${time - 24 * 60 * 60}`, 'HEAD');
+  return old ?? answer('rev-list', '--max-parents=0', 'HEAD');
+}
+
 /**
- * The commit that the change began at: QKV_BASE, else where this branch left its upstream, else the one before the
- * last. A clone without history has none, and then everything counts as changed.
+ * The commit that the change began at: QKV_BASE, else where HEAD left its upstream (without one, the branch that was
+ * cloned) if it is ahead of it, else the commit of a day before.
  */
 async function baseOf() {
   if (process.env.QKV_BASE) return process.env.QKV_BASE;
-  const upstream = await run('git', ['merge-base', 'HEAD', '@{upstream}']);
-  const [head] = await git('rev-parse', 'HEAD');
-  if (upstream.code === 0 && upstream.stdout.trim() !== head) return upstream.stdout.trim();
-  const before = await run('git', ['rev-parse', '--verify', 'HEAD~1']);
-  return before.code === 0 ? before.stdout.trim() : undefined;
+  const upstream = (await commit('@{upstream}')) ?? (await commit('origin/HEAD'));
+  if (!upstream) return aDayBefore();
+  const left = await answer('merge-base', upstream, 'HEAD');
+  return left === (await commit('HEAD')) ? aDayBefore() : (left ?? aDayBefore());
 }
 
-/** The files that differ from the base, and those that git does not know yet. */
+/** The files that differ from the base, committed or not, and those that git does not know yet; throws without the base. */
 export async function changedFiles(base) {
   const from = base ?? (await baseOf());
-  const differ = from ? await git('diff', '--name-only', from) : await git('ls-files');
+  const differ = await git('diff', '--name-only', '--no-renames', from, '--');
   return [...differ, ...(await git('ls-files', '-o', '--exclude-standard'))];
 }

@@ -4,13 +4,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { buildWasm } from './build.js';
+import { changedFiles } from './changed.js';
 import { root } from './environment.js';
 import { Copy, grounds } from './mutants/grounds.js';
+import { runRandom } from './mutants/random.js';
 
 const folder = join(root, 'tools/mutants');
+/** The other list there names what is no fault. */
 const list = readdirSync(folder)
-  .filter((name) => name.endsWith('.json'))
+  .filter((name) => name.endsWith('.json') && name !== 'equivalent.json')
   .flatMap((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')));
 
 /** A complaint if the text that the fault alters is not there, or not alone. */
@@ -59,14 +63,58 @@ async function tryFaults(ground, copies, faults, progress) {
   return complaints;
 }
 
-/** The faults that every test run plants: dropping the maximum, moving the causal bound, skipping tails. */
-const telling = ({ often }) => often;
+/** The faults that every run plants, whatever changed: of each kind one that says most about the tests. */
+const telling = [
+  'max-not-subtracted',
+  'dv-tail-skipped',
+  'causal-late',
+  'padding-keys-read',
+  'js-handle-not-released',
+];
 
-/** One test case for each fault that `wanted` lets through, and one for each ground without any. */
-export async function runMutants(wanted = telling, progress = () => {}) {
+/** Most faults of changed files that an everyday run plants. */
+const MOST = 12;
+
+/** `most` of the faults, taken evenly from the whole list, as neighbours are of one kind. */
+function spread(faults, most) {
+  const step = Math.max(1, faults.length / most);
+  return faults.filter((_, i) => Math.floor(i / step) !== Math.floor((i - 1) / step));
+}
+
+/** Whether the tests that find it are named; else all of them would have to be built. */
+const isQuick = ({ caught_by, tests }) => caught_by !== undefined || tests !== undefined;
+
+/**
+ * What an everyday run plants: the telling faults, and those in files that changed since `base` (changed.js), at most
+ * `most`. Of each only the tests are asked that are said to find it.
+ */
+export async function everyday({ base, most = MOST } = {}) {
+  const files = new Set(await changedFiles(base));
+  const missing = telling.filter((name) => !list.some((fault) => fault.name === name));
+  if (missing.length > 0) throw new Error(`no planted fault has the name ${missing.join(', ')}`);
+  const changed = list.filter(({ name, file }) => files.has(file) && !telling.includes(name));
+  const planted = spread(changed.filter(isQuick), most);
+  const left = changed.filter((fault) => !planted.includes(fault));
+  const names = new Set([...telling, ...planted.map(({ name }) => name)]);
+  return { wanted: ({ name }) => names.has(name), left: left.map(({ name }) => name) };
+}
+
+/**
+ * Plants the faults that `wanted` lets through, or without it those of an everyday run: one test case for each, and
+ * one for each ground without any.
+ */
+export async function runMutants(wanted, progress = () => {}) {
+  const chosen = wanted ? { wanted, left: [] } : await everyday();
+  return plant(chosen, { progress, quick: !wanted });
+}
+
+/** runMutants() of what everyday() chose; `quick`: of each fault only the tests that are said to find it. */
+async function plant({ wanted, left }, { progress, quick }) {
   // Of all of them, planted now or not: code moves on, and a fault without a place tests nothing.
   const complaints = list.map(misplaced).filter(Boolean);
-  const mutants = list.filter((fault) => wanted(fault) && !misplaced(fault));
+  const mutants = list
+    .filter((fault) => wanted(fault) && !misplaced(fault))
+    .map((fault) => ({ ...fault, quick }));
   const copies = Array.from({ length: lanes(mutants.length) }, (_, i) => new Copy(`${i + 1}`));
   const scores = [];
   let passed = 0;
@@ -84,21 +132,51 @@ export async function runMutants(wanted = telling, progress = () => {}) {
     passed += 1 + faults.length - lived.length;
     scores.push(`${ground.name} ${faults.length - lived.length} of ${faults.length}`);
   }
+  const rest = left.length > 0 ? `; of changed files left to the full run: ${left.join(', ')}` : '';
   return {
     passed,
     failed: complaints.length,
     output: complaints.join('\n'),
-    note: `planted faults found: ${scores.join(', ')}`,
+    note: `planted faults found: ${scores.join(', ')}${rest}`,
   };
 }
 
-// node tools/mutants.js gemm pack: the faults whose file or name holds one of these words; all without.
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const words = process.argv.slice(2);
-  const wanted = ({ name, file }) =>
+/** The faults whose file or name holds one of these words; all without. */
+const holding =
+  (words) =>
+  ({ name, file }) =>
     words.length === 0 || words.some((word) => name.includes(word) || file.includes(word));
+
+async function main() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      random: { type: 'string' },
+      seed: { type: 'string', default: '1' },
+      in: { type: 'string', default: 'core/src' },
+      lanes: { type: 'string' },
+      changed: { type: 'boolean' },
+      base: { type: 'string' },
+      most: { type: 'string', default: `${MOST}` },
+    },
+  });
+  if (values.random) {
+    const [count, seed] = [Number(values.random), Number(values.seed)];
+    const lanes = values.lanes && Number(values.lanes);
+    return runRandom({ count, seed, folder: values.in, lanes });
+  }
   await buildWasm(); // the modules that faults in TypeScript are bundled around
-  const { failed, note, output } = await runMutants(wanted, console.log);
+  const chosen = values.changed
+    ? await everyday({ base: values.base, most: Number(values.most) })
+    : { wanted: holding(positionals), left: [] };
+  const settings = { progress: console.log, quick: values.changed };
+  const { failed, note, output } = await plant(chosen, settings);
   console.log(output ? `${output}\n${note}` : note);
-  process.exitCode = failed === 0 ? 0 : 1;
+  return failed === 0;
+}
+
+// node tools/mutants.js gemm pack: the planted faults of these words; --changed: those of an everyday run;
+// --random 60 --seed 1 --in wasm/src: mutations that nobody chose.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  process.exitCode = (await main()) ? 0 : 1;
 }

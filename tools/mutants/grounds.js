@@ -50,12 +50,17 @@ export class Copy {
     cpSync(join(root, entry), this.path(entry), { recursive: true, preserveTimestamps: true });
   }
 
-  run(command, args, options = {}) {
-    return run(command, args, { cwd: this.#folder, ...options });
+  /** Options of run() for a command in this copy, whose objects a ccache then knows from the original's. */
+  here({ env, ...options } = {}) {
+    return { cwd: this.#folder, env: { CCACHE_BASEDIR: this.#folder, ...env }, ...options };
+  }
+
+  run(command, args, options) {
+    return run(command, args, this.here(options));
   }
 
   must(command, args) {
-    return must(command, args, { cwd: this.#folder });
+    return must(command, args, this.here());
   }
 
   buildPart(part) {
@@ -71,14 +76,20 @@ export class Copy {
   }
 
   /** Runs `work` while the fault is there. */
-  async withFault({ file, find, replace }, work) {
+  withFault({ file, find, replace }, work) {
+    return this.#altered(file, (source) => source.replace(find, () => replace), work);
+  }
+
+  /** Runs `work` while `text` stands for what is between two places of the file. */
+  withText({ file, start, end, text }, work) {
+    return this.#altered(file, (source) => source.slice(0, start) + text + source.slice(end), work);
+  }
+
+  async #altered(file, alter, work) {
     const path = this.path(file);
     const original = readFileSync(path, 'utf8');
     appendFileSync(this.#faulted, `${file}\n`); // first, for whoever comes after a run that was cut short
-    writeFileSync(
-      path,
-      original.replace(find, () => replace),
-    );
+    writeFileSync(path, alter(original));
     try {
       return await work();
     } finally {
@@ -104,10 +115,10 @@ function filesWith(cases) {
   return [...new Set(cases.map(holding))];
 }
 
-/** The test cases that are asked about a fault: of those in every test run only the one named, else all, which is []. */
-const casesFor = ({ often, caught_by }) => (often ? [caught_by] : []);
+/** The test cases that are asked about a fault: of a quick run only the one named, else all, which is []. */
+const casesFor = ({ quick, caught_by }) => (quick ? [caught_by] : []);
 const filesFor = (faults) =>
-  faults.every(({ often }) => often) ? filesWith(faults.flatMap(casesFor)) : [];
+  faults.every(({ quick }) => quick) ? filesWith(faults.flatMap(casesFor)) : [];
 
 const core = {
   name: 'core',

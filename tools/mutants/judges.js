@@ -1,0 +1,327 @@
+// How each part of the tree is asked about a mutation that nobody chose: a judge builds a copy as quickly as it
+// can, knows which tests to ask first, and stops at the first that is red.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { root, toolchain } from '../environment.js';
+import { originsOf, withReach } from './reach.js';
+import { nodeTestFile, untilRed } from './until_red.js';
+
+const seconds = (ms) => (ms / 1000).toFixed(1);
+
+/** A fingerprint of files: mutants that are compiled to the program as it was have no effect. */
+function fingerprint(files) {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(readFileSync(file));
+  return hash.digest('hex');
+}
+
+/** The test files below these folders. */
+function testFiles(...folders) {
+  return folders.flatMap((folder) => {
+    if (!existsSync(join(root, folder))) return [];
+    const names = readdirSync(join(root, folder)).filter((name) => name.endsWith('.test.js'));
+    return names.map((name) => `${folder}/${name}`);
+  });
+}
+
+const browsers = { CHROMIUM: toolchain.CHROMIUM ?? '', FIREFOX: toolchain.FIREFOX ?? '' };
+
+/** Long enough for a busy machine; what is not done by then hangs. */
+const limitOf = (ms) => Math.max(60_000, 5 * ms);
+
+// ------------------------------------------------------------------------------------------- core
+
+/** Durations as Catch2 prints them: name -> ms. */
+function durations(output) {
+  const lines = output.matchAll(/^(\d+\.\d+) s: (.*)$/gm);
+  return new Map(Array.from(lines, ([, time, name]) => [name, 1000 * Number(time)]));
+}
+
+/** Cases that together take a few per cent of the time and are asked first, in ms each. */
+const QUICK = 20;
+
+/** The C++ core on one instruction set, the narrowest of the machine's, on which every tail is walked. */
+export class CoreJudge {
+  name = 'core';
+  #isa = 'sse4';
+  #stages = [];
+
+  holds(file) {
+    const pages = /^core\/src\/arch\/(\w+)\.cpp$/.exec(file);
+    return file.startsWith('core/') && (!pages || pages[1] === this.#isa);
+  }
+
+  #binary(copy) {
+    return copy.path('build/native/tests/qkv_tests');
+  }
+
+  #run(copy, args, limit) {
+    const line = [...args, '--order', 'decl'];
+    // A mutant may ask for any amount of memory, and the machine has other work.
+    const guarded = ['-c', 'ulimit -v 8000000; exec "$0" "$@"', this.#binary(copy), ...line];
+    return untilRed('bash', guarded, copy.here({ env: { QKV_ISA: this.#isa }, limit }));
+  }
+
+  async prepare(copy) {
+    const pages = [`-DQKV_PAGES=${this.#isa}`, '-DQKV_WERROR=OFF', '-DQKV_TEST_FILES='];
+    await copy.must('cmake', ['--preset', 'native', ...pages]);
+  }
+
+  /** Without a mutation everything is green; says which cases are quick. */
+  async sound(copy) {
+    const { code, output, ms } = await this.#run(copy, ['--durations', 'yes'], 600_000);
+    if (code !== 0) throw new Error(`red without any mutation\n${output.slice(-3000)}`);
+    const cases = [...durations(output)];
+    const isQuick = ([, time]) => time < QUICK;
+    const sum = (some) => some.reduce((all, [, time]) => all + time, 0);
+    this.#stages = [cases.filter(isQuick), cases.filter((one) => !isQuick(one))].map((some) => ({
+      names: some.map(([name]) => name),
+      limit: limitOf(sum(some)),
+    }));
+    return `${cases.length} cases in ${seconds(ms)} s, ${this.#stages[0].names.length} of them asked first`;
+  }
+
+  build(copy) {
+    return copy.run('cmake', ['--build', '--preset', 'native', '--target', 'qkv_tests']);
+  }
+
+  fingerprint(copy) {
+    return fingerprint([this.#binary(copy)]);
+  }
+
+  async judge(copy) {
+    for (const [i, { names, limit }] of this.#stages.entries()) {
+      const list = copy.path(`build/cases-${i}`);
+      writeFileSync(list, `${names.join('\n')}\n`);
+      const args = ['--input-file', list, '--abort'];
+      const { code, output, late } = await this.#run(copy, args, limit);
+      if (/No test cases matched/.test(output)) throw new Error(output);
+      if (late) return { red: `not done after ${limit / 1000} s`, late };
+      if (code !== 0) {
+        const [, title] = /^-{70,}\n(.+)\n/m.exec(output) ?? [];
+        return { red: title ?? `ended with ${code}`, error: output.slice(-400) };
+      }
+    }
+    return {};
+  }
+}
+
+// ---------------------------------------------------------------------------------------- package
+
+/** Calls an exported function of the copy's own tools/build.js. */
+const callBuild = (copy, call) =>
+  copy.run(process.execPath, [
+    ...['--input-type=module', '--eval'],
+    `const build = await import('./tools/build.js'); await build.${call};`,
+  ]);
+
+/** Test files with what one run of each told: how long it took and, if that was asked, which lines it reached. */
+class TestFiles {
+  #known = [];
+
+  constructor(files) {
+    this.files = files;
+  }
+
+  /** Runs each file once; throws if one is red. With `bundles` also notes what it reaches. */
+  async measure(copy, bundles) {
+    for (const file of this.files) {
+      const work = (env) =>
+        nodeTestFile(copy, file, { limit: 600_000, env: { ...browsers, ...env } });
+      const { red, error, ms, lines } = bundles ? await withReach(bundles, work) : await work({});
+      if (red) throw new Error(`red without any mutation: ${red}\n${error}`);
+      this.#known.push({ file, ms, lines });
+    }
+    this.#known.sort((a, b) => a.ms - b.ms);
+    return `${this.files.length} test files in ${seconds(this.#known.reduce((n, { ms }) => n + ms, 0))} s`;
+  }
+
+  /** The files that reach the place of a mutation, quickest first. */
+  reaching({ file, line }) {
+    return this.#known.filter(({ lines }) => !lines || lines.has(`${file}:${line}`));
+  }
+
+  /** Asks these one after the other until one is red. */
+  static async ask(copy, known) {
+    for (const { file, ms } of known) {
+      const { red, error, late } = await nodeTestFile(copy, file, {
+        limit: limitOf(ms),
+        env: browsers,
+      });
+      if (red) return { red, error, late };
+    }
+    return {};
+  }
+}
+
+/** The package in TypeScript, bundled around modules that are built already. */
+export class PackageJudge {
+  name = 'package';
+  #tests = new TestFiles([
+    ...testFiles('tests/package/node', 'tests/package/worker', 'tests/package/threads'),
+    'tests/reference/onnx/onnx.test.js',
+    'tests/reference/torch/torch.test.js',
+  ]);
+  /** What only runs in browsers has tests there, which say nothing of lines: asked about all that still lives. */
+  #browser = ['package', 'worker', 'threads'].map(
+    (name) => `tests/package/browser/${name}.test.js`,
+  );
+  #programs = ['index', 'inline', 'thread', 'worker', 'worker-host'].map((name) => `${name}.js`);
+
+  holds = (file) => file.startsWith('wasm/src/') && file.endsWith('.ts');
+
+  #paths(copy) {
+    return this.#programs.map((name) => copy.path(`dist/${name}`));
+  }
+
+  async prepare(copy) {
+    copy.take('build/wasm/wasm');
+    const { code, output } = await copy.buildPart('package');
+    if (code !== 0) throw new Error(output);
+  }
+
+  async #bundles(copy) {
+    const folder = copy.path('build/mapped');
+    mkdirSync(folder, { recursive: true });
+    const built = await callBuild(
+      copy,
+      `bundlePrograms({ sourcemap: 'external', folder: 'build/mapped' })`,
+    );
+    if (built.code !== 0) throw new Error(built.output);
+    return new Map(
+      this.#programs.map((name) => {
+        const bundle = readFileSync(join(folder, name), 'utf8');
+        const origins = originsOf(bundle, readFileSync(join(folder, `${name}.map`), 'utf8'));
+        return [name, { length: bundle.length, origins }];
+      }),
+    );
+  }
+
+  async sound(copy) {
+    return this.#tests.measure(copy, await this.#bundles(copy));
+  }
+
+  build(copy) {
+    return callBuild(copy, 'bundlePrograms()');
+  }
+
+  fingerprint(copy) {
+    return fingerprint(this.#paths(copy));
+  }
+
+  async judge(copy, mutation) {
+    const reaching = this.#tests.reaching(mutation);
+    const asked = await TestFiles.ask(copy, reaching);
+    if (asked.red) return asked;
+    const typed = await copy.run(process.execPath, [
+      'node_modules/.bin/tsc',
+      '-p',
+      'wasm',
+      '--noEmit',
+    ]);
+    if (typed.code !== 0) return { red: `types: ${typed.output.split('\n')[0]}` };
+    const last = await TestFiles.ask(
+      copy,
+      this.#browser.map((file) => ({ file, ms: 60_000 })),
+    );
+    return { ...last, asked: reaching.length };
+  }
+}
+
+/** The border in C++, in the simd build, which Node runs without a flag. */
+export class BindingsJudge {
+  name = 'bindings';
+  #tests = new TestFiles(testFiles('tests/package/node', 'tests/package/threads'));
+  #modules = ['simd', 'simd-threads'];
+
+  holds = (file) => /^wasm\/\w+\.(cpp|hpp)$/.test(file);
+
+  async prepare(copy) {
+    copy.take('build/wasm/wasm');
+    const toolchainFile = `-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`;
+    await copy.must('cmake', ['--preset', 'wasm', toolchainFile]);
+    const { code, output } = await copy.buildPart('package');
+    if (code !== 0) throw new Error(output);
+  }
+
+  sound(copy) {
+    return this.#tests.measure(copy);
+  }
+
+  async build(copy) {
+    const targets = this.#modules.flatMap((name) => ['--target', `module_${name}`]);
+    const built = await copy.run('cmake', ['--build', '--preset', 'wasm', ...targets]);
+    return built.code === 0 ? callBuild(copy, 'bundlePrograms()') : built;
+  }
+
+  fingerprint(copy) {
+    return fingerprint(this.#modules.map((name) => copy.path(`dist/qkv-${name}.wasm`)));
+  }
+
+  judge(copy, mutation) {
+    return TestFiles.ask(copy, this.#tests.reaching(mutation));
+  }
+}
+
+// ------------------------------------------------------------------------------------------- page
+
+/** The page: the build of a server alone; that of a disk is made of the same modules. */
+export class PageJudge {
+  name = 'page';
+  #numbers = new TestFiles(testFiles('tests/page/numbers'));
+  /** Pictures last, as they take long; what looks at the other build or at the clock not at all. */
+  #pages = new TestFiles(
+    testFiles('tests/page').filter((file) => !/\/(lighthouse|single|fragment)\./.test(file)),
+  );
+
+  holds = (file) => file.startsWith('web/src/') && file.endsWith('.ts');
+
+  async prepare(copy) {
+    copy.take('build/wasm/wasm');
+    const { code, output } = await copy.buildPart('package');
+    if (code !== 0) throw new Error(output);
+  }
+
+  async sound(copy) {
+    const notes = [await this.#numbers.measure(copy), await this.#pages.measure(copy)];
+    return notes.join(', ');
+  }
+
+  build(copy) {
+    rmSync(copy.path('dist/web'), { recursive: true, force: true });
+    const line = ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn'];
+    return copy.run(process.execPath, ['node_modules/.bin/vite', ...line]);
+  }
+
+  fingerprint(copy) {
+    const assets = readdirSync(copy.path('dist/web'), { recursive: true }).sort();
+    return fingerprint(
+      assets
+        .filter((name) => /\.(js|html)$/.test(name))
+        .map((name) => copy.path(`dist/web/${name}`)),
+    );
+  }
+
+  /** Test files whose name stands in the path of the mutated file come first: of a panel its own. */
+  async judge(copy, mutation) {
+    const names = mutation.file.split(/[/.]/);
+    const isOwn = ({ file }) => names.includes(basename(file, '.test.js'));
+    const pictures = ({ file }) => /\/(screenshots|firefox|offline)\./.test(file);
+    const rank = (known) => (isOwn(known) ? 0 : pictures(known) ? 2 : 1);
+    for (const tests of [this.#numbers, this.#pages]) {
+      const known = tests.reaching(mutation).sort((a, b) => rank(a) - rank(b));
+      const asked = await TestFiles.ask(copy, known);
+      if (asked.red) return asked;
+    }
+    const typed = await copy.run(process.execPath, [
+      'node_modules/.bin/tsc',
+      '-p',
+      'web',
+      '--noEmit',
+    ]);
+    return typed.code === 0 ? {} : { red: `types: ${typed.output.split('\n')[0]}` };
+  }
+}
+
+export const judges = [CoreJudge, PackageJudge, BindingsJudge, PageJudge];

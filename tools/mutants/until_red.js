@@ -1,0 +1,68 @@
+// Runs a test program until it is red: of a mutant nothing more is asked than the first test that sees it.
+import { spawn } from 'node:child_process';
+import { environment } from '../environment.js';
+
+/** Ends a program with all it started: browsers close when they are told, what hangs does not listen. */
+function end(child, signal = 'SIGTERM') {
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    return; // there is nothing left of it
+  }
+  if (signal === 'SIGTERM') setTimeout(end, 2000, child, 'SIGKILL').unref();
+}
+
+/**
+ * Resolves to { code, output, ms, late }: `red`, a regular expression, ends the program when a line of its output
+ * matches, `limit` after so many ms, and it then is `late`.
+ */
+export function untilRed(command, args, { red, limit, env = {}, cwd }) {
+  return new Promise((resolve, reject) => {
+    const from = performance.now();
+    const child = spawn(command, args, {
+      cwd,
+      detached: true, // a group of its own, which can be ended as a whole
+      env: { ...environment, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      end(child);
+    }, limit);
+    const take = (data) => {
+      output += data;
+      if (red?.test(output)) end(child);
+    };
+    child.stdout.on('data', take);
+    child.stderr.on('data', take);
+    child.on('error', reject);
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code, output, late, ms: performance.now() - from });
+    });
+  });
+}
+
+/** A red test in TAP, with the block that says why. */
+const RED = /^\s*not ok [\s\S]*?^\s*\.\.\.$/m;
+
+/** The title of the first test that node:test says is red, the innermost one; undefined if there is none. */
+const firstTitle = (output) => /^\s*not ok \d+ - (.*)$/m.exec(output)?.[1];
+
+/** What node:test says of the error, in a few words. */
+const firstError = (output) =>
+  /^\s*error: (?:\|-\s*)?(.*(?:\n.*)?)/m.exec(output)?.[1].replace(/\s+/g, ' ');
+
+/** Runs one file of node:test in a process of its own. Resolves to { red, ms } with `red` what was red, if anything was. */
+export async function nodeTestFile(copy, file, { limit, env = {}, flags = [] }) {
+  const args = [...flags, '--test-reporter=tap', file];
+  const ran = await untilRed(process.execPath, args, copy.here({ red: RED, limit, env }));
+  const { code, output, late, ms } = ran;
+  if (code === 0 && !/^not ok /m.test(output)) return { ms };
+  const why = late
+    ? `not done after ${limit / 1000} s`
+    : (firstTitle(output) ?? `ended with ${code}`);
+  return { ms, red: `${file}: ${why}`, error: firstError(output) ?? output.slice(-300), late };
+}
