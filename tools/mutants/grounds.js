@@ -63,6 +63,14 @@ export class Copy {
     return must(command, args, this.here());
   }
 
+  /** Configures a CMake preset here, with the compiler cache if there is one. */
+  configure(preset, options = []) {
+    const launcher = toolchain.CCACHE ? [`-DCMAKE_CXX_COMPILER_LAUNCHER=${toolchain.CCACHE}`] : [];
+    const place =
+      preset === 'wasm' ? [`-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`] : [];
+    return this.must('cmake', ['--preset', preset, ...place, ...launcher, ...options]);
+  }
+
   buildPart(part) {
     return this.run(process.execPath, ['tools/build.js', part]);
   }
@@ -124,8 +132,8 @@ const core = {
   name: 'core',
   holds: (file) => file.startsWith('core/'),
   prepare: (copy, faults) =>
-    copy.must('cmake', [
-      ...['--preset', 'native', '-DQKV_PAGES=sse4'],
+    copy.configure('native', [
+      '-DQKV_PAGES=sse4',
       `-DQKV_TEST_FILES=${filesFor(faults).join('|')}`,
     ]),
   build: (copy) => copy.run('cmake', ['--build', '--preset', 'native', '--target', 'qkv_tests']),
@@ -167,8 +175,7 @@ const bindings = {
   holds: (file) => file.startsWith('wasm/') && !file.startsWith('wasm/src/'),
   async prepare(copy) {
     typescript.prepare(copy);
-    const toolchainFile = `-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`;
-    await copy.must('cmake', ['--preset', 'wasm', toolchainFile]);
+    await copy.configure('wasm');
   },
   async build(copy) {
     const module = ['--build', '--preset', 'wasm', '--target', 'module_simd'];

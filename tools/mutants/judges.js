@@ -65,7 +65,7 @@ export class CoreJudge {
 
   async prepare(copy) {
     const pages = [`-DQKV_PAGES=${this.#isa}`, '-DQKV_WERROR=OFF', '-DQKV_TEST_FILES='];
-    await copy.must('cmake', ['--preset', 'native', ...pages]);
+    await copy.configure('native', pages);
   }
 
   /** Without a mutation everything is green; says which cases are quick. */
@@ -242,8 +242,7 @@ export class BindingsJudge {
 
   async prepare(copy) {
     copy.take('build/wasm/wasm');
-    const toolchainFile = `-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`;
-    await copy.must('cmake', ['--preset', 'wasm', toolchainFile]);
+    await copy.configure('wasm');
     const { code, output } = await copy.buildPart('package');
     if (code !== 0) throw new Error(output);
   }
