@@ -128,6 +128,9 @@ const casesFor = ({ quick, caught_by }) => (quick ? [caught_by] : []);
 const filesFor = (faults) =>
   faults.every(({ quick }) => quick) ? filesWith(faults.flatMap(casesFor)) : [];
 
+/** The title of a test case as Catch2 is asked for it: a comma would begin another name, and a bracket a tag. */
+export const caseName = (title) => title.replace(/[,[\]]/g, '\\$&');
+
 const core = {
   name: 'core',
   holds: (file) => file.startsWith('core/'),
@@ -138,8 +141,7 @@ const core = {
     ]),
   build: (copy) => copy.run('cmake', ['--build', '--preset', 'native', '--target', 'qkv_tests']),
   async test(copy, fault) {
-    // For Catch2 a comma begins another name, and a bracket a tag.
-    const names = casesFor(fault).map((title) => title.replace(/[,[\]]/g, '\\$&'));
+    const names = casesFor(fault).map(caseName);
     const options = { env: { QKV_ISA: isa }, timeout: HANGING };
     const tests = copy.path('build/native/tests/qkv_tests');
     const tested = await copy.run(tests, [...names, '--abort'], options);

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { root, toolchain } from '../environment.js';
+import { caseName } from './grounds.js';
 import { originsOf, withReach } from './reach.js';
 import { nodeTestFile, untilRed } from './until_red.js';
 
@@ -76,7 +77,7 @@ export class CoreJudge {
     const isQuick = ([, time]) => time < QUICK;
     const sum = (some) => some.reduce((all, [, time]) => all + time, 0);
     this.#stages = [cases.filter(isQuick), cases.filter((one) => !isQuick(one))].map((some) => ({
-      names: some.map(([name]) => name),
+      names: some.map(([name]) => caseName(name)),
       limit: limitOf(sum(some)),
     }));
     return `${cases.length} cases in ${seconds(ms)} s, ${this.#stages[0].names.length} of them asked first`;
@@ -96,7 +97,7 @@ export class CoreJudge {
       writeFileSync(list, `${names.join('\n')}\n`);
       const args = ['--input-file', list, '--abort'];
       const { code, output, late } = await this.#run(copy, args, limit);
-      if (/No test cases matched/.test(output)) throw new Error(output);
+      if (/No test cases matched|Invalid Filter/.test(output)) throw new Error(output);
       if (late) return { red: `not done after ${limit / 1000} s`, late };
       if (code !== 0) {
         const [, title] = /^-{70,}\n(.+)\n/m.exec(output) ?? [];

@@ -68,11 +68,10 @@ async function tryUntil(count, mutations, copies, work) {
 
 /** `count` mutations below `folder`. Resolves to whether none lived that is not known to change nothing. */
 export async function runRandom({ count, seed, folder, lanes }) {
-  const judge = judges
-    .map((Judge) => new Judge())
-    .find((one) => candidates(folder, one.holds, seed).length > 0);
+  const mutationsFor = (judge) => candidates(folder, (file) => judge.holds(file), seed);
+  const judge = judges.map((Judge) => new Judge()).find((one) => mutationsFor(one).length > 0);
   if (!judge) throw new Error(`nothing that can be mutated in ${folder}`);
-  const mutations = candidates(folder, (file) => judge.holds(file), seed);
+  const mutations = mutationsFor(judge);
   if (judge.name !== 'core') {
     await buildWasm();
     await buildPackage();
