@@ -1,16 +1,19 @@
 // qkv/worker: several workers, and how they end.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { init } from 'qkv/worker';
+import { MessageChannel } from 'node:worker_threads';
+import { init, serve } from 'qkv/worker';
 import { randomArray } from '../../support/js/arrays.js';
 import { expectRejects, expectSame } from '../../support/js/check.js';
 import { root } from '../../support/js/files.js';
 import {
   distUrl,
+  initBehindGate,
   longProblem,
   servingWorker,
   workerOf,
@@ -34,17 +37,21 @@ async function orderOf(promises) {
 
 describe('a pool', () => {
   test('has an engine in each worker, and they run at the same time', async () => {
-    const { q, k, v } = longProblem(4000);
-    const { made, value: pool } = await workersOf(() => init({ workers: 2 }));
+    const { engine: pool, made, gate } = await initBehindGate({ workers: 2 });
     assert.equal(made.length, 2);
-    const long = pool.attention(q, k, v);
-    // With one worker these would come after the long call.
-    const short = Promise.all([pool.gelu(x), pool.gelu(x), pool.gelu(x)]);
-    assert.deepEqual(await orderOf({ long, short }), ['short', 'long']);
+    const held = pool.attention(x, x, x);
+    await gate.begun(1);
+    // With one worker these would come after the one that is held.
+    await Promise.all([pool.gelu(x), pool.gelu(x), pool.gelu(x)]);
+    gate.open();
+    assert.equal((await held).output.data.length, 8);
     await pool.dispose();
-    const single = await init();
-    const [first, second] = [single.attention(q, k, v), single.gelu(x)];
-    assert.deepEqual(await orderOf({ second, first }), ['first', 'second']);
+    const { engine: single, gate: other } = await initBehindGate();
+    const [first, second] = [single.attention(x, x, x), single.gelu(x)];
+    const order = orderOf({ second, first });
+    await other.begun(1);
+    other.open();
+    assert.deepEqual(await order, ['first', 'second']);
     await single.dispose();
   });
 
@@ -130,11 +137,11 @@ describe('a pool', () => {
 
 describe('dispose()', () => {
   test('ends the workers, and rejects what runs, what waits and what comes', async () => {
-    const { q, k, v } = longProblem(4000);
-    const { made, value: engine } = await workersOf(() => init());
+    const { engine, made, gate } = await initBehindGate();
     const tensor = await engine.tensor([2]);
     const { signal } = new AbortController();
-    const calls = [engine.attention(q, k, v), engine.gelu(x), engine.gelu(x, { signal })];
+    const calls = [engine.attention(x, x, x), engine.gelu(x), engine.gelu(x, { signal })];
+    await gate.begun(1);
     const exits = made.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
     const disposed = engine.dispose();
     for (const [i, fn] of ['attention', 'gelu', 'gelu'].entries()) {
@@ -150,9 +157,9 @@ describe('dispose()', () => {
   });
 
   test('rejects what waits for any of several workers', async () => {
-    const { q, k, v } = longProblem();
-    const pool = await init({ workers: 2 });
-    const calls = [1, 2, 3].map(() => pool.attention(q, k, v));
+    const { engine: pool, gate } = await initBehindGate({ workers: 2 });
+    const calls = [1, 2, 3].map(() => pool.attention(x, x, x));
+    await gate.begun(2);
     await pool.dispose();
     for (const call of calls) await expectRejects(call, 'attention', 'disposed', 'the engine');
   });
@@ -175,10 +182,10 @@ describe('dispose()', () => {
 
 describe('a worker that dies', () => {
   test('rejects all its calls, and init() starts another', async () => {
-    const { q, k, v } = longProblem(4000);
-    const { made, value: engine } = await workersOf(() => init());
+    const { engine, made, gate } = await initBehindGate();
     const tensor = await engine.tensor([2]);
-    const calls = [engine.attention(q, k, v), engine.gelu(x), tensor.toNdArray()];
+    const calls = [engine.attention(x, x, x), engine.gelu(x), tensor.toNdArray()];
+    await gate.begun(1);
     await made[0].terminate();
     const url = distUrl('worker-host.js').href;
     for (const [i, fn] of ['attention', 'gelu', 'Tensor.toNdArray'].entries()) {
@@ -198,15 +205,18 @@ describe('a worker that dies', () => {
   });
 
   test('leaves what waits to the others of its pool', async () => {
-    const { q, k, v } = longProblem(3000);
-    const { made, value: pool } = await workersOf(() => init({ workers: 2 }));
-    const calls = [1, 2].map(() => pool.attention(q, k, v));
+    const { engine: pool, made, gate } = await initBehindGate({ workers: 2 });
+    const calls = [1, 2].map(() => pool.attention(x, x, x));
     const waiting = pool.gelu(x);
+    await gate.begun(2);
     await made[0].terminate();
     await expectRejects(calls[0], 'attention', 'load_failed', 'has ended');
+    gate.open();
     assert.equal((await waiting).data.length, 8);
-    assert.equal((await calls[1]).output.shape[2], 3000);
-    const rest = [pool.attention(q, k, v), pool.gelu(x)];
+    assert.equal((await calls[1]).output.data.length, 8);
+    gate.close();
+    const rest = [pool.attention(x, x, x), pool.gelu(x)];
+    await gate.begun(3);
     await made[1].terminate();
     for (const [i, fn] of ['attention', 'gelu'].entries()) {
       await expectRejects(rest[i], fn, 'load_failed', 'has ended');
@@ -239,7 +249,7 @@ describe('a worker that dies', () => {
     const call = engine.attention(q, k, v);
     worker.postMessage('burst');
     const next = engine.gelu(x);
-    assert.equal((await call).output.shape[2], 1500);
+    assert.equal((await call).output.shape[2], 300);
     await expectRejects(next, 'gelu', 'load_failed', 'has ended with 7');
   });
 });
@@ -287,15 +297,16 @@ describe('a worker that does not start', () => {
     await worker.terminate();
   });
 
-  test('one that never finishes to load is given up after the timeout', async () => {
-    const worker = workerOf(`
-      import { parentPort } from 'node:worker_threads';
-      import { serve } from 'worker.js';
-      serve(parentPort, () => new Promise(() => {}));
-      setInterval(() => {}, 1000);`);
-    const promise = init({ worker, timeout: 4000 });
+  test('one that never finishes to load is given up after the timeout', async (t) => {
+    const { port1, port2 } = new MessageChannel();
+    const loading = new Promise((begin) => serve(port1, () => new Promise(() => begin())));
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const heard = once(port2, 'message');
+    const promise = init({ worker: port2, timeout: 4000 });
+    await Promise.all([loading, heard]);
+    t.mock.timers.tick(4000);
     await expectRejects(promise, 'init', 'load_failed', 'not loaded the engine within 4000 ms');
-    await worker.terminate();
+    port1.close();
   });
 
   test('where there are no workers at all, that is said', async () => {

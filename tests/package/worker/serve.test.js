@@ -8,9 +8,10 @@ import { init, serve } from 'qkv/worker';
 import { randomArray } from '../../support/js/arrays.js';
 import { expectRejects, expectSame, expectThrows } from '../../support/js/check.js';
 import { everything } from '../../support/js/everything.js';
+import { newGate } from '../../support/js/gate.js';
 import {
   distUrl,
-  longProblem,
+  gatedWorker,
   overPort,
   servingWorker,
   workerOf,
@@ -74,12 +75,8 @@ describe("a worker of the user's own", () => {
       import { parentPort } from 'node:worker_threads';
       import { init } from 'index.js';
       import { serve } from 'worker.js';
-      const early = (message) => parentPort.postMessage('not yet');
-      parentPort.on('message', early);
-      setTimeout(() => {
-        parentPort.off('message', early);
-        serve(parentPort, init);
-      }, 200);`);
+      // Nobody answers what comes first.
+      parentPort.once('message', () => setImmediate(serve, parentPort, init));`);
     const engine = await init({ worker });
     assert.equal((await engine.gelu(x)).data.length, 8);
     await engine.dispose();
@@ -101,10 +98,11 @@ describe("a worker of the user's own", () => {
   });
 
   test('that is ended rejects what is under way', async () => {
-    const { q, k, v } = longProblem(4000);
-    const worker = servingWorker();
+    const gate = newGate();
+    const worker = gatedWorker(gate);
     const engine = await init({ worker });
-    const call = engine.attention(q, k, v);
+    const call = engine.attention(x, x, x);
+    await gate.begun(1);
     await worker.terminate();
     await expectRejects(call, 'attention', 'load_failed', 'has ended');
     await expectRejects(engine.gelu(x), 'gelu', 'load_failed', 'has ended');
