@@ -4,14 +4,13 @@ import { readdirSync } from 'node:fs';
 import { launch, page } from '../support/js/chromium.js';
 import { collect } from '../support/js/collect.js';
 import { serveBuilt } from '../support/js/pages.js';
+import { pause } from '../support/js/patience.js';
 import { cycle } from '../support/js/soak-cycle.js';
 
 const minutes = Number(process.argv[2] ?? 30);
 if (!(minutes > 0)) throw new Error(`minutes is ${process.argv[2]}, expected a number above 0`);
 /** Between two lines; short runs have more of them. */
 const interval = Math.min(60_000, (minutes * 60_000) / 6);
-
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function nodeHost() {
   const packages = { ...(await import('qkv')), initWorkers: (await import('qkv/worker')).init };

@@ -5,7 +5,7 @@ import puppeteer from 'puppeteer-core';
 import { init } from 'qkv';
 import { launch, launchOptions, page } from '../../support/js/chromium.js';
 import { serveBuilt } from '../../support/js/pages.js';
-import { PATIENCE } from '../../support/js/patience.js';
+import { inTime, PATIENCE, until } from '../../support/js/patience.js';
 import { randomArray } from '../../support/js/arrays.js';
 
 const script = `
@@ -22,6 +22,10 @@ const script = `
   document.addEventListener('resume', () => globalThis.states.push('resume'));
   globalThis.start = (calls) => {
     globalThis.done = Promise.all(Array.from({ length: calls }, () => far.attention(x, x, x).then(sum)));
+  };
+  globalThis.forever = () => {
+    const again = () => far.attention(x, x, x).then(again);
+    for (let i = 0; i < 4; ++i) again();
   };
   globalThis.finish = async () => [...new Set([...(await globalThis.done), sum(own.attention(x, x, x))])];
   globalThis.infos = [own.info, far.info];
@@ -66,41 +70,30 @@ async function open(where = browser) {
   );
   return tab;
 }
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** What the page has computed, or an error if it never does. */
-async function finish(tab) {
-  let timer;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the calls never came back')), PATIENCE.wait);
-  });
-  try {
-    return await Promise.race([tab.evaluate(() => globalThis.finish()), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const finish = (tab) =>
+  inTime(
+    tab.evaluate(() => globalThis.finish()),
+    'the calls',
+  );
 
 test('frozen in the middle of calls and thawed: every call is answered, to the same bits', async () => {
   const tab = await open();
   const devtools = await tab.createCDPSession();
-  await tab.evaluate(() => {
-    globalThis.ticks = 0;
-    setInterval(() => (globalThis.ticks += 1), 10);
-  });
-  const ticks = () => tab.evaluate(() => globalThis.ticks);
   for (let round = 0; round < 3; ++round) {
     await tab.evaluate(() => globalThis.start(12));
     await devtools.send('Page.setWebLifecycleState', { state: 'frozen' });
-    const before = await ticks();
-    await pause(400);
-    assert.ok((await ticks()) - before <= 2, 'nothing runs in a frozen page');
+    await until(async () => {
+      const states = await tab.evaluate(() => globalThis.states);
+      return states.filter((state) => state === 'freeze').length > round;
+    });
     await devtools.send('Page.setWebLifecycleState', { state: 'active' });
     await tab.bringToFront();
     assert.deepEqual(await finish(tab), [expected]);
   }
   const states = await tab.evaluate(() => globalThis.states);
-  assert.ok(states.includes('freeze') && states.includes('resume'), String(states));
+  assert.ok(states.includes('resume'), String(states));
   await tab.close();
 });
 
@@ -124,13 +117,17 @@ test('closed or left in the middle of calls, its workers end, and the next page 
   t.after(() => other.close());
   for (const leave of [(tab) => tab.close(), (tab) => tab.goto('about:blank')]) {
     const tab = await open(other);
-    await tab.evaluate(() => globalThis.start(40));
-    await pause(50);
-    const workers = tab.workers().length;
-    assert.ok(workers >= 4, `${workers} workers`);
+    await tab.evaluate(() => globalThis.forever());
+    const workers = () => tab.workers().length;
+    await until(
+      () => workers() >= 4,
+      () => `four workers, of which there are ${workers()}`,
+    );
     await leave(tab);
-    for (let i = 0; i < 1200 && tab.workers().length > 0; ++i) await pause(50);
-    assert.equal(tab.workers().length, 0);
+    await until(
+      () => workers() === 0,
+      () => `no workers, of which there are ${workers()}`,
+    );
     if (!tab.isClosed()) await tab.close();
   }
   const tab = await open(other);

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { init } from 'qkv';
 import { problem } from '../../support/js/arrays.js';
 import { wasmFile } from '../../support/js/files.js';
-import { PATIENCE } from '../../support/js/patience.js';
+import { inTime } from '../../support/js/patience.js';
 import { overPort } from '../../support/js/workers.js';
 import { cases, textOf } from './support/faults.js';
 import { arraysOf, bitsOf, expectTyped, inPlain } from './support/outcome.js';
@@ -29,18 +29,6 @@ after(async () => {
 
 const { q, k, v } = problem({ tq: 20, tk: 25 });
 const right = bitsOf(other.attention(q, k, v, { returnWeights: true }));
-
-/** What is never answered would otherwise be waited for. */
-function inTime(promise) {
-  let timer;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(
-      () => reject(new assert.AssertionError({ message: 'no answer' })),
-      PATIENCE.wait,
-    );
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
-}
 
 /** Functions of the engine itself, without handles among their arguments: those live on the other side. */
 const own = targets.filter(

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { init, QkvError } from 'qkv';
 import { init as initWorker } from 'qkv/worker';
 import { wasmFile } from '../../support/js/files.js';
-import { PATIENCE } from '../../support/js/patience.js';
+import { inTime, PATIENCE } from '../../support/js/patience.js';
 import { about, settings, watchdog } from './support/settings.js';
 import { anything, make, planted } from './support/values.js';
 import { World } from './support/world.js';
@@ -50,12 +50,7 @@ function optionsOf(what) {
 
 function settle(promise) {
   assert.ok(promise instanceof Promise, 'a promise');
-  const late = new Promise((_, reject) => {
-    const timer = setTimeout(() => reject(new Error('it was never settled')), PATIENCE.wait);
-    const stop = () => clearTimeout(timer);
-    promise.then(stop, stop);
-  });
-  return Promise.race([promise, late]);
+  return inTime(promise);
 }
 
 function expectRefusal(error) {

@@ -5,16 +5,15 @@ import { test } from 'node:test';
 import { resultOf } from '../../support/js/node.js';
 
 const prelude = `
-  import { setTimeout as sleep } from 'node:timers/promises';
   import { init } from 'qkv';
+  import { pause, until as whenever } from './tests/support/js/patience.js';
   const engine = await init({ deterministic: true });
-  const until = async (done) => {
-    for (let i = 0; i < 100 && !done(); ++i) {
-      // Before the collection: what a WeakRef was asked for stays until the end of the job.
-      await sleep(10);
+  const until = (done) =>
+    whenever(() => {
+      // At the start of a job: what a WeakRef was asked for stays until the end of it.
       globalThis.gc();
-    }
-  };
+      return pause(0).then(done);
+    });
   const square = { data: new Float32Array(64).fill(0.1), shape: [8, 8] };
   const config = { dModel: 8, numHeads: 2 };
   const weights = { wq: square, wk: square, wv: square, wo: square };
@@ -57,7 +56,7 @@ test('tensors dropped after their engine was disposed do no harm', async () => {
       for (let i = 0; i < 50; ++i) engine.tensor([100]);
     })();
     engine.dispose();
-    for (let i = 0; i < 3; ++i) await sleep(10), globalThis.gc();
+    for (let i = 0; i < 3; ++i) await pause(10), globalThis.gc();
     const next = await init({ deterministic: true });
     console.log(JSON.stringify(next.memory().handles));
   `);

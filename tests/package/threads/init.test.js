@@ -86,7 +86,7 @@ describe("threads: 'auto' in a Node", () => {
 });
 
 describe('with a file', () => {
-  const url = (variant) => new URL(`../../dist/qkv-${variant}.wasm`, import.meta.url);
+  const url = (variant) => new URL(`../../../dist/qkv-${variant}.wasm`, import.meta.url);
   const cases = [
     ['simd', { threads: 2 }, 'simd', 1],
     ['simd', { threads: 'auto' }, 'simd', 1],

@@ -7,8 +7,7 @@ import { randomArray } from '../../support/js/arrays.js';
 import { expectSame, expectThrows } from '../../support/js/check.js';
 import { wasmFile } from '../../support/js/files.js';
 import { resultOf, runNode } from '../../support/js/node.js';
-import { PATIENCE } from '../../support/js/patience.js';
-import { sleep } from '../../support/js/shared-calls.js';
+import { PATIENCE, until } from '../../support/js/patience.js';
 
 const x = randomArray([1, 4, 400, 64], 1);
 const expected = (await init({ variant: 'simd' })).attention(x, x, x).output.data;
@@ -17,28 +16,32 @@ const expectRight = (engine) => expectSame(engine.attention(x, x, x).output.data
 /** An engine that nobody else has. */
 const fresh = (threads) => init({ wasm: wasmFile('simd-threads'), threads });
 
-/** Resolves once `condition()` holds; rejects if it never does. */
-async function until(condition, what) {
-  const start = performance.now();
-  while (!condition()) {
-    if (performance.now() - start > PATIENCE.wait) throw new Error(`it never was: ${what()}`);
-    await sleep(10);
-  }
-}
-
 describe('seen from the system', { skip: !existsSync('/proc/self/task') }, () => {
   const running = () => readdirSync('/proc/self/task');
-  /** Ticks of 10 ms that a thread has worked; 0 once it is gone. */
-  const ticks = (id) => {
+  /** The letter of a thread's state, and the ticks of 10 ms that it has worked; none once it is gone. */
+  const look = (id) => {
     try {
       // utime and stime, the 14th and 15th field; the second one ends with the last parenthesis.
-      const fields = readFileSync(`/proc/self/task/${id}/stat`, 'latin1').split(') ').at(-1);
-      const [user, system] = fields.split(' ').slice(11, 13).map(Number);
-      return user + system;
+      const fields = readFileSync(`/proc/self/task/${id}/stat`, 'latin1')
+        .split(') ')
+        .at(-1)
+        .split(' ');
+      return { state: fields[0], ticks: Number(fields[11]) + Number(fields[12]) };
     } catch {
-      return 0;
+      return { state: 'gone', ticks: 0 };
     }
   };
+  const ticks = (id) => look(id).ticks;
+  const asleep = (ids) =>
+    until(
+      () => ids.every((id) => look(id).state === 'S'),
+      () => `asleep: ${ids.map((id) => look(id).state)}`,
+    );
+  const gone = (ids) =>
+    until(
+      () => !running().some((id) => ids.includes(id)),
+      () => `gone: ${ids.map((id) => look(id).state)}`,
+    );
   /** An engine and the threads it brought. */
   async function withThreads(threads) {
     const before = new Set(running());
@@ -62,13 +65,15 @@ describe('seen from the system', { skip: !existsSync('/proc/self/task') }, () =>
     engine.dispose();
   });
 
-  test('threads without work cost nothing', async () => {
+  test('threads without work cost nothing while another engine computes', async () => {
+    const other = await init({ variant: 'simd' });
     const { engine, added } = await withThreads(4);
     expectRight(engine);
-    await sleep(100);
-    const start = added.map(ticks);
-    await sleep(500);
-    const worked = added.map((id, i) => ticks(id) - start[i]);
+    await asleep(added);
+    const main = String(process.pid);
+    const [before, from] = [added.map(ticks), ticks(main)];
+    while (ticks(main) - from < 50) expectRight(other);
+    const worked = added.map((id, i) => ticks(id) - before[i]);
     assert.ok(Math.max(...worked) <= 2, `of 50 ticks: ${worked}`);
     expectRight(engine);
     engine.dispose();
@@ -79,23 +84,15 @@ describe('seen from the system', { skip: !existsSync('/proc/self/task') }, () =>
     expectRight(engine);
     engine.dispose();
     engine.dispose();
-    const left = () => running().filter((id) => added.includes(id));
-    await until(
-      () => left().length === 0,
-      () => `still there: ${left()}`,
-    );
+    await gone(added);
     expectThrows(() => engine.attention(x, x, x), 'attention', 'disposed');
   });
 
   test('dispose() ends them while they sleep', async () => {
     const { engine, added } = await withThreads(3);
-    await sleep();
+    await asleep(added);
     engine.dispose();
-    const left = () => running().filter((id) => added.includes(id));
-    await until(
-      () => left().length === 0,
-      () => `still there: ${left()}`,
-    );
+    await gone(added);
   });
 });
 
@@ -104,7 +101,6 @@ test('two engines with threads compute in turns, and one goes on when the other 
   assert.deepEqual([one.info.threads, other.info.threads], [2, 3]);
   for (let i = 0; i < 5; ++i) [one, other].forEach(expectRight);
   one.dispose();
-  await sleep();
   expectRight(other);
   other.dispose();
 });
@@ -161,10 +157,10 @@ describe('a program', () => {
     const report = await resultOf(
       ['--expose-gc'],
       `import { init } from 'qkv';
+      import { until } from './tests/support/js/patience.js';
       import { randomArray } from './tests/support/js/arrays.js';
       import { readdirSync } from 'node:fs';
       const threads = () => readdirSync('/proc/self/task').length;
-      const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
       const x = randomArray([1, 4, 200, 64], 1);
       const kept = [];
       const memories = [];
@@ -181,11 +177,10 @@ describe('a program', () => {
         memories: memories.filter((ref) => ref.deref()).length,
         resources: process.getActiveResourcesInfo().filter((name) => /Port|Worker/.test(name)).length,
       });
-      const some = () => Object.values(left()).some((count) => count > 0);
-      for (let i = 0; i < 1200 && some(); ++i) {
-        await pause(50);
+      await until(() => {
         gc();
-      }
+        return Object.values(left()).every((count) => count === 0);
+      }, () => JSON.stringify(left()));
       console.log(JSON.stringify({ kept: kept.length, ...left() }));`,
     );
     assert.deepEqual(report, { kept: 10, threads: 0, memories: 0, resources: 0 });

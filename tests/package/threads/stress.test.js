@@ -9,17 +9,24 @@ import { PATIENCE } from '../../support/js/patience.js';
 const proc = { skip: !existsSync('/proc/self/task') && 'there is no /proc' };
 
 const setup = `
-  import { readdirSync } from 'node:fs';
+  import { readdirSync, readFileSync } from 'node:fs';
   import { Worker as NodeWorker } from 'node:worker_threads';
   import { init } from 'qkv';
   import { init as initWorkers } from 'qkv/worker';
   import { randomArray } from './tests/support/js/arrays.js';
-  const tasks = () => readdirSync('/proc/self/task').length;
-  const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-  const until = async (condition) => {
-    for (let i = 0; i < 1200 && !condition(); ++i) await pause(50);
-    return condition();
+  import { pause, until } from './tests/support/js/patience.js';
+  import { initBehindGate } from './tests/support/js/workers.js';
+  const ids = () => readdirSync('/proc/self/task');
+  const tasks = () => ids().length;
+  /** Once every thread of this process but this one sleeps, which has no work to do meanwhile. */
+  const sleeps = (id) => {
+    try {
+      return readFileSync('/proc/self/task/' + id + '/stat', 'latin1').split(') ').at(-1).startsWith('S');
+    } catch {
+      return true; // it has ended
+    }
   };
+  const asleep = () => until(() => ids().every((id) => Number(id) === process.pid || sleeps(id)));
   /** Workers that are started from now on. */
   const started = [];
   const module = process.getBuiltinModule('node:worker_threads');
@@ -30,13 +37,18 @@ const setup = `
     }
   };
   const x = randomArray([1, 4, 300, 64], 1);
-  const long = randomArray([1, 8, 1500, 64], 2);
   const expected = (await init({ deterministic: true })).attention(x, x, x).output.data;
   const isRight = ({ output }) => Buffer.compare(Buffer.from(output.data.buffer), Buffer.from(expected.buffer)) === 0;
   const codeOf = (promise) => promise.then(() => 'answered', (error) => error.code);
   /** The threads of Node itself come and go; those before anything is started. */
   const before = tasks();
-  const settled = () => until(() => tasks() <= before + 1);
+  const settled = () => until(() => tasks() <= before + 1, () => tasks() - before + ' threads are gone').then(() => true);
+  /** Engines in workers that are in the middle of a call from which they never come back. */
+  const endless = async (options) => {
+    const { engine, made, gate } = await initBehindGate({ deterministic: true, ...options });
+    gate.neverEnd();
+    return { engine, made, gate };
+  };
 `;
 const report = (value) => `console.log(JSON.stringify(${value})); process.exit();`;
 const run = (script) => resultOf([], `${setup}${script}`, { timeout: PATIENCE.wait });
@@ -69,10 +81,10 @@ describe('engines in workers, each with threads', proc, () => {
 
   test('ended in the middle of a call: calls are rejected, threads end, others go on', async () => {
     const found = await run(`
-      const [one, other] = await Promise.all([2, 3].map((threads) =>
-        initWorkers({ deterministic: true, threads, workers: 1 })));
-      const codes = [1, 2, 3].map(() => codeOf(one.attention(long, long, long)));
-      await pause(60);
+      const { engine: one, gate } = await endless({ threads: 2 });
+      const other = await initWorkers({ deterministic: true, threads: 3 });
+      const codes = [1, 2, 3].map(() => codeOf(one.attention(x, x, x)));
+      await gate.begun(1);
       await one.dispose();
       const outcome = await Promise.all(codes);
       const right = isRight(await other.attention(x, x, x));
@@ -86,11 +98,11 @@ describe('engines in workers, each with threads', proc, () => {
 
   test('killed in the middle of a call: calls are rejected, its threads end with it', async () => {
     const found = await run(`
-      const engine = await initWorkers({ deterministic: true, threads: 3, workers: 2 });
-      const [first] = started;
-      const codes = [1, 2, 3, 4].map(() => codeOf(engine.attention(long, long, long)));
-      await pause(60);
-      await first.terminate();
+      const { engine, made, gate } = await endless({ threads: 3, workers: 2 });
+      const codes = [1, 2, 3, 4].map(() => codeOf(engine.attention(x, x, x)));
+      await gate.begun(2);
+      await made[0].terminate();
+      gate.open();
       const outcome = await Promise.all(codes);
       const right = isRight(await engine.attention(x, x, x));
       await engine.dispose();
@@ -117,7 +129,7 @@ describe('engines in workers, each with threads', proc, () => {
         } else {
           const engine = await loading;
           loaded += 1;
-          void codeOf(engine.attention(long, long, long));
+          void codeOf(engine.attention(x, x, x));
           await engine.dispose();
         }
       }
@@ -133,11 +145,11 @@ describe('threads that die', proc, () => {
     const found = await run(`
       const engine = await init({ deterministic: true, threads: 4 });
       const rights = [isRight(engine.attention(x, x, x))];
-      await pause(200);
+      await asleep();
       for (const worker of started.splice(0)) {
         await worker.terminate();
         rights.push(isRight(engine.attention(x, x, x)));
-        await pause(200);
+        await asleep();
         rights.push(isRight(engine.attention(x, x, x)));
       }
       engine.dispose();
@@ -157,7 +169,7 @@ describe('threads that die', proc, () => {
         // Gone before the next call: one that has claimed work of it and dies leaves its caller waiting.
         await Promise.all(started.map((worker) => worker.terminate()));
         rights.push(isRight(engine.attention(x, x, x)));
-        await pause(10);
+        await asleep();
         rights.push(isRight(engine.attention(x, x, x)));
         engine.dispose();
       }

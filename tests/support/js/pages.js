@@ -5,7 +5,7 @@ import { isolation, launch, page, reportOf } from './chromium.js';
 import { root } from './files.js';
 import { folder, serve } from './server.js';
 
-/** Serves `routes` (path -> answer; more may be added later), dist/ at /dist and this folder at /support. */
+/** Serves `routes` (path -> answer, or a function that promises one; more may be added later), dist/ at /dist and this folder at /support. */
 export function serveBuilt(routes) {
   const folders = {
     '/dist/': folder(join(root, 'dist'), isolation),
@@ -13,7 +13,8 @@ export function serveBuilt(routes) {
   };
   return serve((path) => {
     const prefix = Object.keys(folders).find((name) => path.startsWith(name));
-    return prefix ? folders[prefix](path.slice(prefix.length)) : routes[path];
+    if (prefix) return folders[prefix](path.slice(prefix.length));
+    return typeof routes[path] === 'function' ? routes[path]() : routes[path];
   });
 }
 

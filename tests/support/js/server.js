@@ -12,19 +12,19 @@ const types = {
 };
 
 /**
- * Serves what `respond(path)` returns: { status, headers, body }, or undefined for a 404 with a page.
+ * Serves what `respond(path)` returns or promises: { status, headers, body }, or undefined for a 404 with a page.
  * Resolves to { url, close, requests }; url has no slash at its end, requests lists the paths asked for.
  */
 export async function serve(respond) {
   const requests = [];
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url, 'http://127.0.0.1');
     requests.push(pathname);
     const {
       status = 200,
       headers = {},
       body = '',
-    } = respond(pathname) ?? {
+    } = (await respond(pathname)) ?? {
       status: 404,
       headers: { 'content-type': 'text/html' },
       body: '<!doctype html><title>Not found</title>',
