@@ -86,39 +86,6 @@ for (const kvHeads of [4, 2, 1]) {
   });
 }
 
-const sizes = [1, 2, 3, 5, 63, 64, 65];
-
-test('every number of queries and keys works', () => {
-  for (const tq of sizes) {
-    for (const tk of sizes) expectExact(problem({ batch: 1, heads: 1, tq, tk, dK: 7, dV: 3 }));
-  }
-});
-
-test('every head width works', () => {
-  for (const dK of sizes) {
-    for (const dV of sizes) expectExact(problem({ batch: 1, heads: 1, tq: 6, dK, dV }));
-  }
-});
-
-test('every number of heads and batch rows works', () => {
-  for (const heads of [1, 2, 3, 5, 12]) {
-    for (const batch of [1, 2, 3, 5]) expectExact(problem({ batch, heads, tq: 3, dK: 5 }));
-  }
-});
-
-test('batch rows and heads are independent, bit for bit', () => {
-  const { q, k, v } = problem();
-  const all = engine.attention(q, k, v).output;
-  const part = ({ data, shape: [, , t, d] }, at) => ({
-    data: data.slice(at * t * d, (at + 1) * t * d),
-    shape: [1, 1, t, d],
-  });
-  for (let at = 0; at < 8; ++at) {
-    const alone = engine.attention(part(q, at), part(k, at), part(v, at)).output;
-    expectSame(part(all, at).data, alone.data);
-  }
-});
-
 test('no queries give an empty result', () => {
   const { k, v } = problem();
   const result = engine.attention(randomArray([2, 4, 0, 8], 1), k, v, allExtras);
@@ -156,14 +123,4 @@ test('no keys give rows without keys: zeros, lse -Infinity, entropy 0', () => {
   assert.deepEqual([weights.shape, weights.data.length], [[2, 4, 7, 0], 0]);
   assert.ok(lse.data.every((x) => x === -Infinity));
   assert.ok(entropy.data.every((x) => x === 0));
-});
-
-test('logits of 1e4 and logits all alike give the limits of the softmax', () => {
-  const q = filled([1, 1, 2, 4], (i) => (i < 4 ? 100 : 0));
-  const k = filled([1, 1, 5, 4], (i) => (i < 4 ? 50 : -50));
-  const v = randomArray([1, 1, 5, 4], 3);
-  const { output, weights } = engine.attention(q, k, v, allExtras);
-  assert.deepEqual([...weights.data.slice(0, 5)], [1, 0, 0, 0, 0]);
-  expectSame(output.data.slice(0, 4), v.data.slice(0, 4));
-  assert.deepEqual([...weights.data.slice(5)], Array(5).fill(Math.fround(0.2)));
 });
