@@ -202,8 +202,13 @@ export class App {
     this.request();
   }
 
+  /** Whether everything that was asked for is answered and drawn. */
+  get settled(): boolean {
+    return this.client.atRest && !this.#scheduled;
+  }
+
   /** Whether a panel is on the screen, and its code there. */
-  #sees(id: PanelId): boolean {
+  sees(id: PanelId): boolean {
     const panel = document.querySelector(`qkv-panel-${id}`);
     const section = panel?.closest('section');
     return panel instanceof Panel && !!section && this.#visible.has(section);
@@ -260,8 +265,8 @@ export class App {
         subtractMax: this.#state.rowMax,
       },
       studies: {
-        temperature: this.#sees('temperature'),
-        widths: this.#sees('scale') ? this.#state.sample : null,
+        temperature: this.sees('temperature'),
+        widths: this.sees('scale') ? this.#state.sample : null,
       },
       // Their pictures are asked for while they are on the screen, and so are their numbers.
       masks: surfaces['masks'] ? { maskKind, maskSize, maskPaint, maskShuffle } : null,

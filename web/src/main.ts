@@ -38,6 +38,8 @@ declare global {
       snapshot: typeof snapshot;
       set: (patch: Partial<State>) => void;
       tensors: App['client']['tensors'];
+      settled: () => boolean;
+      sees: App['sees'];
       paintsInWorker: boolean;
       parseFragment: typeof parseFragment;
       formatFragment: typeof formatFragment;
@@ -49,6 +51,8 @@ window.__qkv = {
   snapshot,
   set: (patch) => app.set(patch),
   tensors: () => app.client.tensors(),
+  settled: () => app.settled,
+  sees: (id) => app.sees(id),
   paintsInWorker: app.client.paintsInWorker,
   parseFragment,
   formatFragment,

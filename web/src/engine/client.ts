@@ -42,6 +42,8 @@ export class EngineClient {
   #waiting: FrameRequest | undefined;
   #running: FrameRequest | undefined;
   #nextId = 1;
+  /** The request for which the worker has nothing left to do. */
+  #rested = 0;
   #palette: PaintPalette | undefined;
   #wanted: ((tensors: Tensors) => void)[] = [];
 
@@ -90,6 +92,12 @@ export class EngineClient {
   request(request: FrameRequest): void {
     this.#waiting = request;
     this.#pump();
+  }
+
+  /** Whether everything that was asked for has been answered, the report and the studies included. */
+  get atRest(): boolean {
+    const last = this.#nextId - 1;
+    return !this.#waiting && !this.#running && last > 0 && this.#rested === last;
   }
 
   /** The tensors behind the latest frame. */
@@ -144,6 +152,9 @@ export class EngineClient {
         break;
       case 'tensors':
         this.#wanted.shift()?.(message.tensors);
+        break;
+      case 'rest':
+        this.#rested = message.id;
         break;
       case 'run-failed':
         this.#running = undefined;

@@ -210,5 +210,7 @@ export type FromWorker =
     }
   | { readonly type: 'studies'; readonly news: Partial<Studies> }
   | { readonly type: 'tensors'; readonly tensors: Tensors }
+  /** All that follows from this request has been said: no work is left. */
+  | { readonly type: 'rest'; readonly id: number }
   | { readonly type: 'load-failed'; readonly failure: Failure }
   | { readonly type: 'run-failed'; readonly id: number; readonly failure: Failure };

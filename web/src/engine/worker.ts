@@ -50,6 +50,11 @@ async function start(): Promise<void> {
   }
 }
 
+/** Tells the page when nothing is left to do for its latest request. */
+function restIfDone(id: number): void {
+  if (engine && !job && !engine.studies.busy) reply({ type: 'rest', id });
+}
+
 // ---- background work ----
 
 let look = 0;
@@ -80,6 +85,7 @@ function slice(of: NonNullable<typeof job>): void {
       const step = of.steps.next();
       if (step.done) {
         job = undefined;
+        restIfDone(of.id);
         return;
       }
       if (step.value) {
@@ -114,6 +120,7 @@ function study(id: number, studies: StudyDesk): void {
     return;
   }
   if (studies.busy) studyTimer = setTimeout(study, 0, id, studies);
+  else restIfDone(id);
 }
 
 // ---- messages ----
@@ -133,6 +140,7 @@ function run(id: number, request: FrameRequest): void {
     studies.ask(request.studies, frame.temperature?.of ?? null);
     clearTimeout(studyTimer);
     if (studies.busy) studyTimer = setTimeout(study, STUDY_REST, id, studies);
+    restIfDone(id);
   } catch (error) {
     reply({ type: 'run-failed', id, failure: describe(error) });
   }
