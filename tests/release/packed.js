@@ -1,19 +1,22 @@
 // The package as a stranger gets it: packed, and installed into an empty project without a network.
-import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { must } from './commands.js';
 import { root } from '../support/js/files.js';
-
-const run = promisify(execFile);
 
 /** Packs the tree into a folder: what npm says it packed, and the tarball. */
 export async function pack(folder) {
   const line = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
-  const { stdout } = await run('npm', line, { cwd: root, encoding: 'utf8' });
+  const { stdout } = await must('npm', line, { cwd: root });
   const [packed] = JSON.parse(stdout);
   return { packed, file: join(folder, packed.filename) };
+}
+
+/** Installs a tarball into a project, without a network. */
+export function install(file, project) {
+  const quiet = ['--ignore-scripts', '--offline', '--no-audit', '--no-fund'];
+  return must('npm', ['install', file, ...quiet], { cwd: project });
 }
 
 /**
@@ -27,13 +30,11 @@ export async function installPacked() {
   const write = (name, content) => writeFileSync(join(project, name), content);
   // What they print is read: no colours, which many show where the variable CI is set.
   const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined };
-  const inProject = (command, ...args) =>
-    run(command, args, { cwd: project, encoding: 'utf8', env });
+  const inProject = (command, ...args) => must(command, args, { cwd: project, env });
   const { packed, file } = await pack(temporary);
   mkdirSync(project);
   write('package.json', JSON.stringify({ name: 'stranger', private: true, type: 'module' }));
-  const quiet = ['--ignore-scripts', '--offline', '--no-audit', '--no-fund'];
-  await inProject('npm', 'install', file, ...quiet);
+  await install(file, project);
   const remove = () => rmSync(temporary, { recursive: true, force: true });
   return { packed, file, project, write, inProject, remove };
 }

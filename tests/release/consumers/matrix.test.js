@@ -1,19 +1,17 @@
 // The package as installed, in everybody's tools: each consumer builds a small project with its own defaults
 // and runs it, in browsers or in a runtime of its own. A consumer is { name, entries, run(entry, browsers) }
-// that resolves to [{ where, report }], one for each place it ran in (with an `entry` if it was asked for
-// several at once). `bare` says that it needs none of the tools, `missing()` why it cannot be had.
+// that resolves to [{ where, report }], one for each place it ran in: with an `engine` if `where` is not one, and
+// with an `entry` if it was asked for several at once. `everyday` are the entries that every run tries, the full
+// run (QKV_FULL=1) tries all; `variant` is said where it is not the engine's best; `missing()` says why it cannot
+// be had. What ran where is written to build/reports/consumers.md.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { full } from '../tools.js';
 import { forgotten } from './examples.js';
 import { startBrowsers } from './matrix/browsers.js';
-import { bundlers } from './matrix/bundlers.js';
-import { nexts } from './matrix/next.js';
-import { pages } from './matrix/pages.js';
-import { runners } from './matrix/runners.js';
-import { runtimes } from './matrix/runtimes.js';
-import { installTools, packPackage } from './matrix/workshop.js';
-
-const consumers = [...pages, ...bundlers, ...nexts, ...runtimes, ...runners];
+import { consumers, Results } from './matrix/consumers.js';
+import { variantOf } from './matrix/variants.js';
+import { packPackage } from './matrix/workshop.js';
 
 // The last block of wasm/docs/worked-example.md.
 const expected = {
@@ -21,77 +19,67 @@ const expected = {
   output: [1.3, 1.4, 1.4049, 1.5049, 1.5207, 1.6207],
 };
 
-/** What is wrong with a report, or nothing. */
-function complaintOf({ error, variant, threads, ...numbers }, wanted) {
-  if (error !== undefined) return error;
-  const suffix = wanted > 1 ? '-threads' : '';
-  const possible = [`simd${suffix}`, `relaxed${suffix}`].includes(variant);
-  if (!possible || threads !== wanted) return `${variant}, ${threads} threads`;
+/** What is wrong with what a place reports, or nothing. */
+function complaintOf({ where, engine = where, report }, { threads = 1, variant }) {
+  const { error, ...said } = report;
+  if (error !== undefined) return `${where}: ${error}`;
+  const should = variant ?? variantOf(engine, threads);
+  if (said.variant !== should || said.threads !== threads) {
+    const [was, due] = [said, { variant: should, threads }];
+    return `${where}: ${was.variant}, ${was.threads} threads; not ${due.variant}, ${due.threads}`;
+  }
   for (const [name, values] of Object.entries(expected)) {
-    const actual = numbers[name];
+    const actual = said[name];
     const same = values.every((value, i) => Math.abs(actual[i] - value) <= 5e-5);
-    if (actual.length !== values.length || !same) return `${name}: ${actual.join(' ')}`;
+    if (actual.length !== values.length || !same) return `${where}: ${name} ${actual.join(' ')}`;
   }
   return undefined;
 }
 
-const rows = [];
-const skips = [];
+const results = new Results();
 let browsers;
-let unavailable;
 before(async () => {
-  unavailable = await installTools();
   await packPackage();
   browsers = await startBrowsers();
 });
 after(async () => {
   await browsers?.close();
-  const header = ['consumer', 'imports', 'runs in', 'variant', 'threads', 'result', 'seconds'];
-  const widths = header.map((name, i) =>
-    Math.max(...[header, ...rows].map((row) => row[i].length)),
-  );
-  for (const row of [header, ...rows]) {
-    console.log(`| ${row.map((cell, i) => cell.padEnd(widths[i])).join(' | ')} |`);
-  }
-  for (const skip of skips) console.log(`| SKIPPED ${skip}`);
+  results.write();
 });
 
-test('there are two browsers', (t) => {
-  if (browsers.missing.length === 0) return;
-  skips.push(`${browsers.missing.join(', ')}: not on this machine`);
-  t.skip(`no ${browsers.missing.join(', ')}`);
+test('matrix: there are two browsers', (t) => {
+  if (browsers.missing.length > 0) t.skip(`no ${browsers.missing.join(', ')}`);
 });
 
-for (const { name, entries, threads: wanted = 1, bare = false, missing, run } of consumers) {
-  for (const entry of entries) {
+for (const consumer of consumers) {
+  const { name, entries, everyday = [], missing, run } = consumer;
+  for (const entry of full ? entries : everyday) {
     test(`${name}: ${entry}`, async (t) => {
-      const reason = (bare ? undefined : unavailable) ?? missing?.();
-      if (reason !== undefined) {
-        skips.push(`${name}: ${entry}: ${reason}`);
-        t.skip(reason);
-        return;
-      }
+      const reason = missing?.();
+      if (reason !== undefined) return t.skip(reason);
       // Where Vite has run it says development, which other tools then believe.
       delete process.env.NODE_ENV;
       const start = performance.now();
       const ran = await run(entry, browsers).catch((error) => [
         { where: 'nowhere', report: { error: error.message } },
       ]);
-      const seconds = ((performance.now() - start) / 1000).toFixed(1);
-      const complaints = ran.map(({ report }) => complaintOf(report, wanted));
-      ran.forEach(({ where, report, entry: imports = entry }, i) => {
-        const { variant = '-', threads = '-' } = report;
-        const result = complaints[i] === undefined ? 'ok' : 'FAILED';
-        rows.push([name, imports, where, variant, String(threads), result, i ? '' : seconds]);
-      });
+      const seconds = (performance.now() - start) / 1000;
+      const complaints = ran.map((place) => complaintOf(place, consumer)).filter(Boolean);
+      results.add({ name, entry, ran, seconds, failed: complaints.length > 0 });
       assert.ok(ran.length > 0);
-      const failed = ran.map(({ where }, i) => complaints[i] && `${where}: ${complaints[i]}`);
-      assert.deepEqual(failed.filter(Boolean), []);
+      return assert.deepEqual(complaints, []);
     });
   }
 }
 
-test('every block of the guide was followed', (t) => {
-  if (unavailable) t.skip(unavailable);
-  else assert.deepEqual(forgotten(), []);
-});
+if (full) {
+  test('matrix: every block of the guide was followed', () => assert.deepEqual(forgotten(), []));
+} else {
+  const [all, some] = ['entries', 'everyday'].map((key) =>
+    consumers.reduce((sum, consumer) => sum + (consumer[key]?.length ?? 0), 0),
+  );
+  console.log(`full only: ${all - some} of ${all} rows of the matrix`);
+}
+
+test('matrix: results.md has these consumers (QKV_FULL=1 QKV_REFRESH=1 writes it)', () =>
+  assert.deepEqual(Results.stale(), []));

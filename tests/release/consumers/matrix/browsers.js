@@ -2,11 +2,14 @@
 import { existsSync } from 'node:fs';
 import { launch as launchChromium, reportOf } from '../../../support/js/chromium.js';
 import { launch as launchFirefox } from '../../../support/js/firefox.js';
+import { launch as launchSafari } from '../../../support/js/safari.js';
 import { folder, serve } from '../../../support/js/server.js';
 
 const programs = [
   ['Chromium', launchChromium, process.env.CHROMIUM ?? '/usr/bin/chromium'],
   ['Firefox', launchFirefox, process.env.FIREFOX ?? '/usr/bin/firefox-esr'],
+  // Only where the variable says that it may be driven.
+  ...(process.env.SAFARIDRIVER ? [['Safari', launchSafari, process.env.SAFARIDRIVER]] : []),
 ];
 
 /** Starts every browser that is here: { open, openFolder, missing, close }. */
@@ -17,12 +20,12 @@ export async function startBrowsers() {
   }
   const present = browsers.map(([name]) => name);
 
-  /** Opens a page in each of them: what it reports, and where. A page that complains has failed. */
+  /** Opens a page in each of them: what it reports, and where. A page that throws has failed. */
   async function open(url) {
     const ran = [];
     for (const [name, browser] of browsers) {
       const where = `${name} ${parseInt(browser.version())}`;
-      const report = await reportOf(browser, url).catch((error) => ({
+      const report = await reportOf(browser, url, { timeout: 60_000 }).catch((error) => ({
         error: error.message,
       }));
       ran.push({ where, report });

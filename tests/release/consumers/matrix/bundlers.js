@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { isolation } from '../../../support/js/chromium.js';
 import { advice } from '../examples.js';
 import { app, appWithWorker, page, reporting, two, worker } from './sources.js';
-import { newProject, runIn, tool, toolFile } from './workshop.js';
+import { load, tool } from '../../tools.js';
+import { newProject, runIn } from './workshop.js';
 
 const both = ['qkv', 'qkv/inline'];
 const simple = (entry, script = './app.js', more = {}) =>
@@ -32,7 +33,7 @@ const inWorkspace = (entry) => {
 
 /** The development server of a Vite, which bundles what it finds in node_modules by itself. */
 const viteServer = (name, files, headers) => async (entry, browsers) => {
-  const { createServer } = await tool(name);
+  const { createServer } = await load(name);
   const root = files(entry);
   const options = { host: '127.0.0.1', port: 0, headers };
   const server = await createServer({ root, logLevel: 'error', server: options });
@@ -45,7 +46,7 @@ const viteServer = (name, files, headers) => async (entry, browsers) => {
 };
 
 const viteBuild = (name, files, headers) => async (entry, browsers) => {
-  const { build, preview } = await tool(name);
+  const { build, preview } = await load(name);
   const root = files(entry);
   await build({ root, logLevel: 'error' });
   const options = { host: '127.0.0.1', port: 0, headers };
@@ -58,13 +59,13 @@ const viteBuild = (name, files, headers) => async (entry, browsers) => {
 };
 
 const vites = [
-  ['vite', 'Vite 7'],
+  ['vite', 'Vite 7', ['qkv']],
   ['vite8', 'Vite 8'],
-].flatMap(([name, title]) => [
-  { name: `${title}, dev`, entries: both, run: viteServer(name, simple) },
+].flatMap(([name, title, often]) => [
+  { name: `${title}, dev`, entries: both, everyday: often, run: viteServer(name, simple) },
   { name: `${title}, dev, own worker`, entries: ['qkv'], run: viteServer(name, withWorker) },
   { name: `${title}, dev, workspace`, entries: ['qkv'], run: viteServer(name, inWorkspace) },
-  { name: `${title}, build`, entries: both, run: viteBuild(name, simple) },
+  { name: `${title}, build`, entries: both, everyday: often, run: viteBuild(name, simple) },
   { name: `${title}, build, own worker`, entries: ['qkv'], run: viteBuild(name, withWorker) },
   { name: `${title}, dev`, entries: ['qkv/worker'], run: viteServer(name, simple) },
   { name: `${title}, build`, entries: ['qkv/worker'], run: viteBuild(name, simple) },
@@ -75,7 +76,7 @@ const vites = [
 ]);
 
 const webpackIn = (files, headers) => async (entry, browsers) => {
-  const { default: webpack } = await tool('webpack');
+  const { default: webpack } = await load('webpack');
   const context = files(entry);
   const output = { path: join(context, 'dist') };
   const configuration = { mode: 'production', context, entry: './app.js', output };
@@ -102,7 +103,7 @@ function copyWasm(folder) {
 
 /** A command line in a project, then its dist/ in the browsers. */
 async function bundled(folder, browsers, [file, ...args], finish) {
-  await runIn(folder, process.execPath, [toolFile(file), ...args]);
+  await runIn(folder, process.execPath, [tool(file), ...args]);
   cpSync(join(folder, 'index.html'), join(folder, 'dist/index.html'));
   finish?.(folder);
   return browsers.openFolder(join(folder, 'dist'));
@@ -128,14 +129,17 @@ const withLoader = (entry) =>
 
 const parcel = (files) => async (entry, browsers) => {
   const folder = files(entry);
-  const args = [toolFile('parcel/lib/bin.js'), 'build', 'index.html', '--no-cache'];
+  const args = [tool('parcel/lib/bin.js'), 'build', 'index.html', '--no-cache'];
   await runIn(folder, process.execPath, args);
   return browsers.openFolder(join(folder, 'dist'));
 };
 
 export const bundlers = [
   ...vites,
-  { name: 'webpack 5', entries: both, run: webpackIn((entry) => simple(entry, './main.js')) },
+  {
+    ...{ name: 'webpack 5', entries: both, everyday: ['qkv'] },
+    run: webpackIn((entry) => simple(entry, './main.js')),
+  },
   {
     name: 'webpack 5, own worker',
     entries: ['qkv'],
@@ -152,14 +156,21 @@ export const bundlers = [
   },
   { name: 'Rollup', entries: ['qkv/inline'], run: rollup(withoutAssets) },
   { name: 'Rollup, files copied', entries: ['qkv'], run: rollup(withoutAssets, copyWasm) },
-  { name: 'Rollup, import-meta-assets', entries: both, run: rollup((all) => all) },
+  {
+    ...{ name: 'Rollup, import-meta-assets', entries: both, everyday: ['qkv'] },
+    run: rollup((all) => all),
+  },
   { name: 'esbuild', entries: ['qkv/inline'], run: esbuild(simple, withoutLoader) },
   {
     name: 'esbuild, files copied',
     entries: ['qkv'],
     run: esbuild(simple, withoutLoader, copyWasm),
   },
-  { name: 'esbuild, loader', entries: ['qkv'], run: esbuild(withLoader, (all) => all) },
+  {
+    // It names one build for everybody.
+    ...{ name: 'esbuild, loader', entries: ['qkv'], everyday: ['qkv'], variant: 'simd' },
+    run: esbuild(withLoader, (all) => all),
+  },
   { name: 'Parcel', entries: ['qkv'], run: parcel(simple) },
   {
     name: 'Parcel, packageExports',

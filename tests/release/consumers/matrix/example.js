@@ -17,7 +17,11 @@ export async function compute(init, options) {
   return { variant, threads, weights: Array.from(weights.data), output: Array.from(output.data) };
 }
 
-export const print = (value) => console.log(`report ${JSON.stringify(value)}`);
+/** Says it on the console, and keeps it for drivers of browsers that do not see the console. */
+export function print(value) {
+  (globalThis.qkvReports ??= []).push(value);
+  console.log(`report ${JSON.stringify(value)}`);
+}
 
 /** The same, printed for whoever runs the project. */
 export const report = (init, options) =>

@@ -3,9 +3,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { advice } from '../examples.js';
-import { newProject, runIn, toolFile, versionOf, workshop } from './workshop.js';
+import { usual } from '../../commands.js';
+import { tool, toolsFolder, versionOf } from '../../tools.js';
+import { newProject, runIn } from './workshop.js';
 
-const cli = toolFile('next/dist/bin/next');
+const cli = () => tool('next/dist/bin/next');
 const env = { NEXT_TELEMETRY_DISABLED: '1' };
 
 /** The pages of one entry, in a folder of the app. */
@@ -35,11 +37,11 @@ export const GET = () =>
 const parts = { qkv: 'beside', 'qkv/inline': 'inside' };
 
 /** The tools are installed above the project, as in a workspace, and Next wants to be told. */
-const root = JSON.stringify(workshop);
+const root = () => JSON.stringify(toolsFolder());
 const files = (configuration) => ({
   'next.guide.js': configuration,
   'next.config.js': `import guide from './next.guide.js';
-export default { ...guide, turbopack: { root: ${root} }, outputFileTracingRoot: ${root} };
+export default { ...guide, turbopack: { root: ${root()} }, outputFileTracingRoot: ${root()} };
 `,
   'app/layout.js': `export default function Layout({ children }) {
   return <html lang="en"><body>{children}</body></html>;
@@ -50,7 +52,7 @@ export default { ...guide, turbopack: { root: ${root} }, outputFileTracingRoot: 
 
 /** Starts the built project on a free port: { url, stop }. */
 async function start(cwd) {
-  const args = [cli, 'start', '--hostname', '127.0.0.1', '--port', '0'];
+  const args = [cli(), 'start', '--hostname', '127.0.0.1', '--port', '0'];
   const options = { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] };
   const child = spawn(process.execPath, args, options);
   const exited = once(child, 'exit');
@@ -62,6 +64,7 @@ async function start(cwd) {
       if (found && said.includes('Ready')) resolve(found);
     });
     exited.then(() => reject(new Error(`next start ended: ${said}`)));
+    setTimeout(() => reject(new Error(`next start is not ready: ${said}`)), usual).unref();
   });
   return {
     url,
@@ -75,16 +78,17 @@ async function start(cwd) {
 /** Both entries in one project, because a build takes most of the time. */
 const next = (flag, configuration) => async (_, browsers) => {
   const folder = newProject(files(configuration()));
-  await runIn(folder, process.execPath, [cli, 'build', flag], { env });
+  await runIn(folder, process.execPath, [cli(), 'build', flag], { env });
   const server = await start(folder);
   const where = `Next ${versionOf('next')}`;
+  const engine = `Node ${process.versions.node}`;
   try {
     const ran = [];
     for (const [entry, name] of Object.entries(parts)) {
       const url = `${server.url}/${name}`;
       const response = await fetch(`${url}/server`);
       const report = await response.json();
-      const all = [...(await browsers.open(url)), { where, report }];
+      const all = [...(await browsers.open(url)), { where, engine, report }];
       ran.push(...all.map((each) => ({ ...each, entry })));
     }
     return ran;

@@ -5,7 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { isolation, strictPolicy } from '../../../support/js/chromium.js';
 import { advice } from '../examples.js';
 import { app, appWithWorker, page, reporting, two, worker } from './sources.js';
-import { newProject, tool } from './workshop.js';
+import { load } from '../../tools.js';
+import { newProject } from './workshop.js';
 
 const both = ['qkv', 'qkv/inline'];
 
@@ -91,7 +92,7 @@ const served = (make, options) => (entry, browsers) =>
 
 /** The one way onto a page without a server: modules are refused there, a classic script is not. */
 async function fromDisk(entry, browsers) {
-  const esbuild = await tool('esbuild');
+  const esbuild = await load('esbuild');
   const html = page('./app.js').replace('type="module"', 'defer');
   const folder = newProject({ 'index.html': html, 'app.js': app(entry) });
   const entryPoints = [join(folder, 'app.js')];
@@ -104,17 +105,23 @@ async function fromDisk(entry, browsers) {
 const strict = { 'content-security-policy': strictPolicy };
 
 const bare = [
-  { name: 'page, by address', run: served(ofReadme) },
-  { name: 'page, import map', run: served(ofGuide) },
+  { name: 'page, by address', everyday: ['qkv'], run: served(ofReadme) },
+  { name: 'page, import map', everyday: ['qkv/inline'], run: served(ofGuide) },
   { name: 'page, isolated', run: served(files, { headers: isolation }) },
-  { name: 'page and worker, strict policy', run: served(underPolicyWith({}), { headers: strict }) },
+  {
+    ...{ name: 'page and worker, strict policy', everyday: ['qkv'] },
+    run: served(underPolicyWith({}), { headers: strict }),
+  },
   { name: 'own worker', run: served(withWorker) },
   { name: 'service worker', run: served(withServiceWorker) },
 ];
 
 /** With threads, or in a worker of the package. */
 const further = [
-  { name: 'page, 2 threads', ...two, run: served(filesWith(two), { headers: isolation }) },
+  {
+    ...{ name: 'page, 2 threads', ...two, everyday: ['qkv'] },
+    run: served(filesWith(two), { headers: isolation }),
+  },
   {
     name: 'page and worker, strict policy, 2 threads',
     ...two,
@@ -126,7 +133,7 @@ const further = [
     entries: ['qkv/inline'],
     run: served(filesWith(two), { headers: isolation }),
   },
-  { name: 'page', entries: ['qkv/worker'], run: served(files) },
+  { name: 'page', entries: ['qkv/worker'], everyday: ['qkv/worker'], run: served(files) },
   {
     name: 'page and worker, strict policy',
     entries: ['qkv/worker'],
@@ -141,7 +148,10 @@ const further = [
 ];
 
 export const pages = [
-  ...bare.map((consumer) => ({ ...consumer, entries: both, bare: true })),
-  ...further.map((consumer) => ({ entries: ['qkv'], ...consumer, bare: true })),
-  { name: 'page from disk, iife', entries: ['qkv/inline'], run: fromDisk },
+  ...bare.map((consumer) => ({ ...consumer, entries: both })),
+  ...further.map((consumer) => ({ entries: ['qkv'], ...consumer })),
+  {
+    ...{ name: 'page from disk, iife', entries: ['qkv/inline'], everyday: ['qkv/inline'] },
+    run: fromDisk,
+  },
 ];

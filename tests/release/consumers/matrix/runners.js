@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { advice } from '../examples.js';
-import { newProject, runIn, toolFile, versionOf } from './workshop.js';
+import { tool, versionOf } from '../../tools.js';
+import { newProject, runIn } from './workshop.js';
 
 const both = ['qkv', 'qkv/inline'];
 
@@ -18,8 +19,9 @@ test('attention', async () => {
 `;
 
 async function reported(where, folder, file, args, env) {
-  await runIn(folder, process.execPath, [toolFile(file), ...args], { env });
-  return [{ where, report: JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) }];
+  await runIn(folder, process.execPath, [tool(file), ...args], { env });
+  const report = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8'));
+  return [{ where, engine: `Node ${process.versions.node}`, report }];
 }
 
 const vitest = (entry) => {
@@ -54,7 +56,7 @@ const asCommonJs = (entry) => ({
 });
 
 export const runners = [
-  { name: 'Vitest', entries: both, run: vitest },
+  { name: 'Vitest', entries: both, everyday: ['qkv'], run: vitest },
   { name: 'Jest, modules', entries: both, run: jest('node', asModules, modules) },
   { name: 'Jest, modules, jsdom', entries: both, run: jest('jsdom', asModules, modules) },
   { name: 'Jest, CommonJS', entries: ['qkv/inline'], run: jest('node', asCommonJs) },

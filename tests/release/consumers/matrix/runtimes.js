@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { app, two } from './sources.js';
-import { newProject, runIn, tool, toolFile, versionOf } from './workshop.js';
+import { load, tool, versionOf } from '../../tools.js';
+import { newProject, runIn } from './workshop.js';
 
 const both = ['qkv', 'qkv/inline'];
 const node = `Node ${process.versions.node.split('.')[0]}`;
@@ -28,7 +29,7 @@ new Worker(new URL('./app.js', import.meta.url));
 
 /** One file that needs nothing beside it, which `qkv` cannot be. */
 async function bundledForNode(entry) {
-  const esbuild = await tool('esbuild');
+  const esbuild = await load('esbuild');
   const folder = newProject({ 'app.js': app(entry) });
   const outfile = join(folder, 'dist/app.js');
   const options = { outfile, bundle: true, format: 'esm', platform: 'node' };
@@ -38,16 +39,14 @@ async function bundledForNode(entry) {
 
 const isMusl =
   process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime;
-const deno = toolFile(
-  `@deno/${process.platform}-${process.arch}${process.platform === 'linux' ? '-glibc' : ''}`,
-  process.platform === 'win32' ? 'deno.exe' : 'deno',
-);
-const bun = toolFile(
-  `@oven/bun-${process.platform}-${process.arch === 'arm64' ? 'aarch64' : process.arch}${isMusl ? '-musl' : ''}`,
-  process.platform === 'win32' ? 'bin/bun.exe' : 'bin/bun',
-);
+const { platform, arch } = process;
+const deno = () => tool(`@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}/deno`);
+const bun = () => {
+  const machine = arch === 'arm64' ? 'aarch64' : arch;
+  return tool(`@oven/bun-${platform}-${machine}${isMusl ? '-musl' : ''}/bin/bun`);
+};
 const without = (program) => () =>
-  existsSync(program) ? undefined : `npm has no ${program} for this platform`;
+  existsSync(program()) ? undefined : `tests/release/tools has no ${program()} for this platform`;
 
 const inDeno =
   (...permissions) =>
@@ -55,28 +54,28 @@ const inDeno =
     const args = ['run', '--no-prompt', '--node-modules-dir=manual', ...permissions, 'app.js'];
     const env = { NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1' };
     const where = `Deno ${versionOf('deno')}`;
-    return ran(where, newProject({ 'app.js': app(entry) }), deno, args, { env });
+    return ran(where, newProject({ 'app.js': app(entry) }), deno(), args, { env });
   };
 
 const inBun = (entry) =>
-  ran(`Bun ${versionOf('bun')}`, newProject({ 'app.js': app(entry) }), bun, ['run', 'app.js']);
+  ran(`Bun ${versionOf('bun')}`, newProject({ 'app.js': app(entry) }), bun(), ['run', 'app.js']);
 
 async function compiledByBun(entry) {
   const folder = newProject({ 'app.js': app(entry) });
-  await runIn(folder, bun, ['build', '--compile', 'app.js', '--outfile', 'program']);
+  await runIn(folder, bun(), ['build', '--compile', 'app.js', '--outfile', 'program']);
   return ran(`Bun ${versionOf('bun')}`, folder, join(folder, 'program'), []);
 }
 
 export const runtimes = [
-  { name: 'Node', entries: [...both, 'qkv/worker'], bare: true, run: inNodeWith() },
+  { name: 'Node', entries: [...both, 'qkv/worker'], everyday: ['qkv'], run: inNodeWith() },
   {
     name: 'Node, 2 threads',
     entries: ['qkv', 'qkv/worker'],
+    everyday: ['qkv/worker'],
     ...two,
-    bare: true,
     run: inNodeWith(two),
   },
-  { name: 'Node, worker thread', entries: both, bare: true, run: inThread },
+  { name: 'Node, worker thread', entries: both, run: inThread },
   { name: 'Node, bundled by esbuild', entries: ['qkv/inline'], run: bundledForNode },
   {
     name: 'Deno, may read its files',
