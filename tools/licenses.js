@@ -8,8 +8,7 @@ import { root } from './environment.js';
 /** The folders with a lock file, and what their packages are for. */
 export const folders = {
   '.': 'builds, page and linters',
-  'tests/release/gates': 'checks of the package',
-  'tests/release/tools': 'bundlers and test runners that the package is tried in',
+  'tests/release/tools': 'checks of the package, and what it is tried in',
 };
 
 const [begin, end] = ['<!-- packages: node tools/licenses.js -->', '<!-- /packages -->'];
@@ -35,7 +34,10 @@ export function installed(folder) {
 }
 
 /** The packages that a folder asks for by name: { name: version }. */
-export const asked = (folder) => read(folder, 'package.json').devDependencies;
+export function asked(folder) {
+  const { dependencies, devDependencies } = read(folder, 'package.json');
+  return { ...dependencies, ...devDependencies };
+}
 
 const row = (cells) => `| ${cells.join(' | ')} |`;
 
@@ -43,7 +45,9 @@ function table() {
   const rows = [row(['for', 'package', 'version', 'license']), row(['---', '---', '---', '---'])];
   for (const [folder, purpose] of Object.entries(folders)) {
     const all = installed(folder);
-    const direct = Object.keys(asked(folder)).map((name) => `node_modules/${name}`);
+    const direct = Object.keys(asked(folder))
+      .sort()
+      .map((name) => `node_modules/${name}`);
     for (const wanted of direct) {
       const { path, version, license } = all.find((each) => each.path === wanted);
       rows.push(row([purpose, path.replace('node_modules/', ''), version, license]));

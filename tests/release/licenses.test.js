@@ -8,19 +8,19 @@ import { packageJson, text } from '../support/js/files.js';
 const known =
   /^(?:0BSD|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|CC-BY-4\.0|CC0-1\.0|ISC|LGPL-3\.0-or-later|MIT|MIT-0|MPL-2\.0|Python-2\.0|AND|OR)$/;
 
-test('the package asks for nothing at run time', () => {
+test('package.json: it asks for nothing at run time', () => {
   for (const kind of ['dependencies', 'peerDependencies', 'optionalDependencies']) {
     assert.equal(packageJson[kind], undefined, kind);
   }
 });
 
-test('LICENSES.md lists the packages as they are (node tools/licenses.js)', () => {
+test('licenses: LICENSES.md lists the packages as they are (node tools/licenses.js)', () => {
   const markdown = text('LICENSES.md');
   assert.equal(withPackages(markdown), markdown);
 });
 
 for (const folder of Object.keys(folders)) {
-  describe(folder, () => {
+  describe(`licenses: the lock file of ${folder}`, () => {
     test('asks for exact versions', () => {
       for (const [name, version] of Object.entries(asked(folder))) {
         assert.match(version, /^(?:npm:[\w/@-]+@)?\d+\.\d+\.\d+$/, name);
