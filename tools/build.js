@@ -171,6 +171,11 @@ async function bundlePage() {
  * room for one build at a time.
  */
 export const builds = {
+  'release-tools': {
+    async run() {
+      await must(process.execPath, ['tests/release/tools.js', '--install'], { timeout: LIMIT });
+    },
+  },
   types: { run: types },
   modules: { run: modules },
   package: { needs: ['modules'], after: ['types'], run: bundlePackage },

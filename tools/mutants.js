@@ -112,29 +112,36 @@ export async function runMutants(wanted, progress = () => {}) {
 async function plant({ wanted, left }, { progress, quick }) {
   // Of all of them, planted now or not: code moves on, and a fault without a place tests nothing.
   const complaints = list.map(misplaced).filter(Boolean);
+  const tests = complaints.map((said) => ({ name: said, ok: false, skipped: false, said }));
+  const judge = (name, complaint) => {
+    if (complaint) complaints.push(complaint);
+    tests.push({ name, ok: !complaint, skipped: false, said: complaint ?? '' });
+  };
   const mutants = list
     .filter((fault) => wanted(fault) && !misplaced(fault))
     .map((fault) => ({ ...fault, quick }));
   const copies = Array.from({ length: lanes(mutants.length) }, (_, i) => new Copy(`${i + 1}`));
   const scores = [];
-  let passed = 0;
   for (const ground of grounds) {
     const faults = mutants.filter(({ file }) => ground.holds(file));
     if (faults.length === 0) continue;
     const used = copies.slice(0, lanes(faults.length));
     const unsound = await findUnsound(ground, used, faults);
-    if (unsound) {
-      complaints.push(`${ground.name}: red without any fault\n${unsound}`);
-      continue;
-    }
+    judge(`${ground.name}: green without a fault`, unsound);
+    if (unsound) continue;
     const lived = await tryFaults(ground, used, faults, progress);
-    complaints.push(...lived);
-    passed += 1 + faults.length - lived.length;
+    for (const { name } of faults) {
+      judge(
+        name,
+        lived.find((complaint) => complaint.startsWith(`${name}: `)),
+      );
+    }
     scores.push(`${ground.name} ${faults.length - lived.length} of ${faults.length}`);
   }
   const rest = left.length > 0 ? `; of changed files left to the full run: ${left.join(', ')}` : '';
   return {
-    passed,
+    tests,
+    passed: tests.filter(({ ok }) => ok).length,
     failed: complaints.length,
     output: complaints.join('\n'),
     note: `planted faults found: ${scores.join(', ')}${rest}`,

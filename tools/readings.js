@@ -27,10 +27,14 @@ export function readNodeTest(output) {
     const alone = (found.length === 0 && !group) || (!ok && found.every((child) => child.ok));
     ended.push(...found, ...(alone ? [own] : []));
   }
-  return {
-    tests: ended.map(({ nesting, ...test }) => test),
-    running: begun.join(' > ') || undefined,
-  };
+  const tests = ended.map(({ name, ok, skipped, reason, said }) => ({
+    name,
+    ok,
+    skipped,
+    reason,
+    said,
+  }));
+  return { tests, running: begun.join(' > ') || undefined };
 }
 
 const entities = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };

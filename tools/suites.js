@@ -269,22 +269,23 @@ const browserSuites = async () => [
   },
 ];
 
-const releaseSuites = async (full) =>
-  [
-    {
-      name: 'release: types, engines, sizes',
-      parts: (await files('tests/release/*.test.js')).map((file) => nodeTest(file)),
-    },
-    {
-      name: 'release: tarball and consumers',
-      parts: (await files('tests/release/consumers/*.test.js')).map((file) => nodeTest(file)),
-    },
-    {
-      name: 'benchmarks run',
-      full: true,
-      parts: [command('benchmarks run', process.execPath, 'bench/bench.js', '--smoke')],
-    },
-  ].map((suite) => ({ ...suite, full: suite.full && full }));
+const releaseSuites = async () => [
+  {
+    name: 'release: types, engines, sizes',
+    needs: ['release-tools'],
+    parts: (await files('tests/release/*.test.js')).map((file) => nodeTest(file)),
+  },
+  {
+    name: 'release: tarball and consumers',
+    needs: ['release-tools'],
+    parts: (await files('tests/release/consumers/*.test.js')).map((file) => nodeTest(file)),
+  },
+  {
+    name: 'benchmarks run',
+    full: true,
+    parts: [command('benchmarks run', process.execPath, 'bench/bench.js', '--smoke')],
+  },
+];
 
 const pageSuites = async () => [
   {
@@ -300,7 +301,7 @@ const faults = (full) => [
     name: full ? 'planted faults, all' : 'planted faults, of what changed',
     needs: ['modules'],
     alone: true,
-    parts: [{ title: 'planted faults', run: () => runMutants() }],
+    parts: [{ title: 'planted faults', run: () => runMutants(full ? () => true : undefined) }],
   },
 ];
 
