@@ -1,4 +1,6 @@
-// The layer of the page in float64, from the formula, with a bound for what float32 may differ.
+// The layer of the page in float64 by the oracle of all tests, with a bound for what float32 may differ; and the
+// page's softmax, encodings and colours.
+import * as oracle from '../../support/js/oracle.js';
 
 const U = 2 ** -24; // unit roundoff of float32
 const gamma = (n) => (n * U) / (1 - n * U);
@@ -6,41 +8,8 @@ const gamma = (n) => (n * U) / (1 - n * U);
 export const dModel = 64;
 export const dK = 16;
 
-/** x W + b in float64, and with absolute values throughout: what the rounding errors scale with. */
-function project(x, weight, bias) {
-  const tokens = x.length / dModel;
-  const columns = weight.length / dModel;
-  const value = Float64Array.from({ length: tokens * columns }, (_, at) => bias[at % columns] ?? 0);
-  const size = value.map(Math.abs);
-  for (let t = 0; t < tokens; t++) {
-    for (let i = 0; i < dModel; i++) {
-      for (let j = 0; j < columns; j++) {
-        const product = x[t * dModel + i] * weight[i * columns + j];
-        value[t * columns + j] += product;
-        size[t * columns + j] += Math.abs(product);
-      }
-    }
-  }
-  return { value, error: size.map((s) => gamma(dModel + 1) * s) };
-}
-
-/** One logit q.k / (sqrt(dK) tau) and a bound of its error in float32, in any order of summation. */
-function logit(q, k, qAt, kAt, temperature) {
-  let dot = 0;
-  let carried = 0; // errors that q and k bring along
-  let size = 0;
-  for (let c = 0; c < dK; c++) {
-    const [a, b] = [q.value[qAt + c], k.value[kAt + c]];
-    const [ea, eb] = [q.error[qAt + c], k.error[kAt + c]];
-    dot += a * b;
-    carried += ea * Math.abs(b) + Math.abs(a) * eb + ea * eb;
-    size += (Math.abs(a) + ea) * (Math.abs(b) + eb);
-  }
-  const scale = 1 / Math.sqrt(dK) / temperature;
-  // Four more roundings: the factors 1/sqrt(dK), 1/tau and log2(e), and their product with the sum.
-  const error = scale * (carried + gamma(dK) * size) + 4 * U * Math.abs(dot * scale);
-  return { value: dot * scale, error };
-}
+/** A matrix to no columns at all. */
+const empty = (rows) => ({ data: new Float32Array(0), shape: [rows, 0] });
 
 /**
  * Softmax of one row. With logit j off by at most d_j, weight j grows at most by the factor
@@ -76,28 +45,21 @@ function keysOf(mask, row, tokens) {
 
 /** Weights [heads, T, T], their bounds, and the entropy of each row [heads, T]; zeros without keys. */
 export function layer({ x, wq, wk, bq, mask, temperature }) {
-  const tokens = x.length / dModel;
-  const columns = wq.length / dModel;
-  const heads = columns / dK;
-  const [q, k] = [project(x, wq, bq), project(x, wk, [])];
-  const weights = new Float64Array(heads * tokens * tokens);
-  const bounds = new Float64Array(weights.length);
-  const entropy = new Float64Array(heads * tokens);
-  for (let h = 0; h < heads; h++) {
-    for (let i = 0; i < tokens; i++) {
-      const keys = keysOf(mask, i, tokens);
-      if (keys.length === 0) continue;
-      const logits = keys.map((j) =>
-        logit(q, k, i * columns + h * dK, j * columns + h * dK, temperature),
-      );
-      const row = softmax(logits);
-      keys.forEach((j, at) => {
-        weights[(h * tokens + i) * tokens + j] = row.weights[at];
-        bounds[(h * tokens + i) * tokens + j] = row.bounds[at];
-      });
-      entropy[h * tokens + i] = row.entropy;
-    }
+  const [tokens, columns] = [x.length / dModel, wq.length / dModel];
+  const allowed = { data: new Uint8Array(tokens * tokens), shape: [tokens, tokens] };
+  for (let row = 0; row < tokens; row++) {
+    for (const key of keysOf(mask, row, tokens)) allowed.data[row * tokens + key] = 1;
   }
+  const projection = (data) => ({ data, shape: [dModel, columns] });
+  const exact = oracle.layer({
+    config: { numHeads: columns / dK },
+    // What is asked for here does not depend on the values, nor on what becomes of them.
+    weights: { wq: projection(wq), wk: projection(wk), wv: projection(wk), bq, wo: empty(columns) },
+    x: { data: x, shape: [1, tokens, dModel] },
+    options: { mask: allowed, temperature },
+  });
+  const { data: weights, bound: bounds } = exact.weights;
+  const { data: entropy } = exact.entropy;
   return { weights, bounds, entropy };
 }
 
