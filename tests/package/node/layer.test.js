@@ -5,7 +5,7 @@ import { init } from 'qkv';
 import { booleanMask, filled, randomArray } from '../../support/js/arrays.js';
 import { expectSame, expectSameResult } from '../../support/js/check.js';
 import { allExtras, allResults, expectResults } from '../../support/js/expect-results.js';
-import * as layerOracle from '../../support/js/layer-oracle.js';
+import * as oracle from '../../support/js/oracle.js';
 
 const engine = await init();
 
@@ -35,7 +35,7 @@ function makeLayer(sizes = {}) {
 
 const outIn = (weights) =>
   Object.fromEntries(
-    Object.entries(weights).map(([name, w]) => [name, w.shape ? layerOracle.transposed(w) : w]),
+    Object.entries(weights).map(([name, w]) => [name, w.shape ? oracle.transposed(w) : w]),
   );
 
 /** wq, wk, wv and their biases side by side. */
@@ -67,7 +67,7 @@ function forward({ config, weights }, x, options) {
 function expectExact(given, options = {}) {
   const { context, ...rest } = options;
   const result = forward(given, given.x, { ...allExtras, ...options });
-  const exact = layerOracle.layer({ ...given, context, options: rest });
+  const exact = oracle.layer({ ...given, context, options: rest });
   expectResults(result, exact, (context ?? given.x).shape[1], allResults);
   return result;
 }

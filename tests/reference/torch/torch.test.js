@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { init } from 'qkv';
 import { expectClose, expectSame } from '../../support/js/check.js';
 import { initAsTold } from '../../support/js/files.js';
-import * as layerOracle from '../../support/js/layer-oracle.js';
 import * as oracle from '../../support/js/oracle.js';
 import * as torch from './support/state.js';
 
@@ -68,10 +67,10 @@ testCases('multi_head_attention', (c) => {
   };
   const weights = torch.attentionWeights(state);
   const inOut = Object.fromEntries(
-    Object.entries(weights).map(([name, w]) => [name, w.shape ? layerOracle.transposed(w) : w]),
+    Object.entries(weights).map(([name, w]) => [name, w.shape ? oracle.transposed(w) : w]),
   );
   const mask = maskOf(c);
-  const exact = layerOracle.layer({ config, weights: inOut, x, context, options: { mask } });
+  const exact = oracle.layer({ config, weights: inOut, x, context, options: { mask } });
   const expectLayer = (result) => {
     expectTorch(result.output, exact.output, c.output, 'output');
     expectTorch(result.weights, exact.weights, c.weights, 'weight');
