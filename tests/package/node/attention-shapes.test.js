@@ -14,7 +14,7 @@ function expectExact({ q, k, v }, options = {}) {
   const result = engine.attention(q, k, v, { ...allExtras, ...options });
   const exact = oracle.attention(q, k, v, options);
   const tk = k.shape.at(-2);
-  expectResults(result, exact, tk, allResults);
+  expectResults(result, exact, tk, { method: 'attention', asked: allResults });
   return result;
 }
 

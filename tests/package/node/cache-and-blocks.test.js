@@ -120,7 +120,9 @@ describe('blocks', () => {
     const block = engine.transformerBlock(config, weights);
     const h = add(x, attend(engine.layerNorm(x, weights.norm1), self));
     const expected = add(h, feedForward(engine.layerNorm(h, weights.norm2)));
-    expectClose(block.forward(x, { causal: true }).output.data, expected.data, 4e-5);
+    expectClose(block.forward(x, { causal: true }).output.data, expected.data, 4e-5, {
+      quantity: 'transformerBlock',
+    });
     block.dispose();
   });
 
@@ -138,7 +140,7 @@ describe('blocks', () => {
     const { output, weights: shown } = block.forward(x, {
       ...{ causal: true, context, returnWeights: true },
     });
-    expectClose(output.data, expected.data, 4e-5);
+    expectClose(output.data, expected.data, 4e-5, { quantity: 'transformerBlock' });
     assert.deepEqual(shown.shape, [1, 3, 7, 7]);
     expectThrows(() => block.forward(x), 'forward', 'invalid_argument', 'context');
     block.dispose();

@@ -68,7 +68,9 @@ function expectExact(given, options = {}) {
   const { context, ...rest } = options;
   const result = forward(given, given.x, { ...allExtras, ...options });
   const exact = oracle.layer({ ...given, context, options: rest });
-  expectResults(result, exact, (context ?? given.x).shape[1], allResults);
+  expectResults(result, exact, (context ?? given.x).shape[1], {
+    ...{ method: 'multiHeadAttention', asked: allResults },
+  });
   return result;
 }
 

@@ -35,9 +35,14 @@ test('8192 tokens, 12 heads of 64, causal: exact, in less than three times the i
       const bounds = rowBounds(exact, width, tokens);
       const at = qs.at(0, h, i);
       const what = `head ${h}, row ${i}, element`;
-      expectClose(output.data.subarray(at, at + width), exact.out, bounds.output, { what });
+      expectClose(output.data.subarray(at, at + width), exact.out, bounds.output, {
+        what,
+        quantity: 'attention.output',
+      });
       const row = h * tokens + i;
-      expectClose([lse.data[row]], [exact.lse], bounds.lse(exact.lse), { size: 1, what: 'lse' });
+      expectClose([lse.data[row]], [exact.lse], bounds.lse(exact.lse), {
+        ...{ size: 1, what: 'lse', quantity: 'attention.lse' },
+      });
     }
   }
 });

@@ -36,7 +36,9 @@ describe('rotary', () => {
       const { data, shape } = engine.rotaryEmbedding(x, { offset: 1000, interleaved });
       const positions = range(5).map((t) => 1000 + t);
       assert.deepEqual(shape, x.shape);
-      expectClose(data, rotary(x, { positions, r: 8, interleaved }), bound);
+      expectClose(data, rotary(x, { positions, r: 8, interleaved }), bound, {
+        quantity: 'rotaryEmbedding',
+      });
     });
   }
 
@@ -44,7 +46,9 @@ describe('rotary', () => {
     const positions = Int32Array.of(7, 0, 3, 3, 90);
     const options = { positions, base: 500, rotaryDim: 4 };
     const { data } = engine.rotaryEmbedding(x, options);
-    expectClose(data, rotary(x, { positions, r: 4, base: 500 }), bound);
+    expectClose(data, rotary(x, { positions, r: 4, base: 500 }), bound, {
+      quantity: 'rotaryEmbedding',
+    });
   });
 
   test('positions by batch row are those of each row', () => {
@@ -60,7 +64,9 @@ describe('rotary', () => {
   test('linear scaling divides positions', () => {
     const scaled = engine.rotaryEmbedding(x, { scaling: { type: 'linear', factor: 4 }, offset: 8 });
     const positions = range(5).map((t) => (8 + t) / 4);
-    expectClose(scaled.data, rotary(x, { positions, r: 8 }), bound);
+    expectClose(scaled.data, rotary(x, { positions, r: 8 }), bound, {
+      quantity: 'rotaryEmbedding',
+    });
   });
 
   test('ranks 2 and 3 are rank 4 seen otherwise', () => {
@@ -124,7 +130,7 @@ describe('relative positions', () => {
         }
       }
     }
-    expectClose(data, expected, 6 * u * 8);
+    expectClose(data, expected, 6 * u * 8, { quantity: 'transformerXlBias' });
   });
 });
 
@@ -149,8 +155,8 @@ describe('norms and activations', () => {
         });
       }
       const options = { axis, gamma, beta, epsilon: 1e-3 };
-      expectClose(engine.layerNorm(x, options).data, layer, 200 * u);
-      expectClose(engine.rmsNorm(x, { axis, gamma }).data, rms, 60 * u);
+      expectClose(engine.layerNorm(x, options).data, layer, 200 * u, { quantity: 'layerNorm' });
+      expectClose(engine.rmsNorm(x, { axis, gamma }).data, rms, 60 * u, { quantity: 'rmsNorm' });
       assert.deepEqual(engine.layerNorm(x).shape, x.shape);
     });
   }
@@ -160,11 +166,13 @@ describe('norms and activations', () => {
     const tanh = [...points.data].map(
       (e) => 0.5 * e * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (e + 0.044715 * e ** 3))),
     );
-    expectClose(engine.gelu(points, { approximate: 'tanh' }).data, tanh, 64 * u);
+    expectClose(engine.gelu(points, { approximate: 'tanh' }).data, tanh, 64 * u, {
+      quantity: 'gelu.tanh',
+    });
     const { data } = engine.gelu({ data: Float32Array.of(0, 1, -1, 3), shape: [4] });
     // x Phi(x) with Phi(1) = 0.8413447460685429, Phi(3) = 0.9986501019683699.
     const exact = [0, 0.8413447460685429, -0.158655253931457, 2.99595030590511];
-    expectClose(data, exact, 16 * u);
+    expectClose(data, exact, 16 * u, { quantity: 'gelu' });
   });
 });
 
@@ -197,7 +205,7 @@ describe('softmax', () => {
         for (const temperature of [1, 0.3, 50]) {
           const { exact, bounds } = softmaxOf(x, axis, temperature);
           const result = engine.softmax(x, { axis, temperature });
-          expectClose(result.data, exact, bounds);
+          expectClose(result.data, exact, bounds, { quantity: 'softmax' });
           assert.deepEqual(result.shape, shape);
         }
       }
@@ -209,7 +217,9 @@ describe('softmax', () => {
     const [q, k, v] = [13, 14, 15].map((seed) => randomArray([1, 2, 6, 8], seed));
     const options = { causal: true, returnLogits: 'biased', returnWeights: true };
     const { logits, weights } = engine.attention(q, k, v, options);
-    expectClose(engine.softmax(logits).data, weights.data, 100 * u);
+    expectClose(engine.softmax(logits).data, weights.data, 100 * u, {
+      quantity: 'softmax.ofLogits',
+    });
   });
 
   test('rows without one are NaN, and no others', () => {
@@ -258,7 +268,7 @@ describe('tables and statistics', () => {
     const entropies = rows.map((row) => -row.reduce((s, w) => s + w * Math.log(w), 0));
     const { data, shape } = engine.entropy(weights);
     assert.deepEqual(shape, [1, 2, 4]);
-    expectClose(data, entropies, 4 * u);
+    expectClose(data, entropies, 4 * u, { quantity: 'entropy' });
     const mean = (of) => [0, 1].map((h) => range(4).reduce((s, i) => s + of(h * 4 + i, i), 0) / 4);
     const statistics = engine.headStatistics(weights);
     const expected = {
@@ -269,7 +279,7 @@ describe('tables and statistics', () => {
     };
     for (const [name, value] of Object.entries(expected)) {
       assert.deepEqual(statistics[name].shape, [1, 2]);
-      expectClose(statistics[name].data, value, 4 * u, { what: name });
+      expectClose(statistics[name].data, value, 4 * u, { what: name, quantity: 'headStatistics' });
     }
   });
 });

@@ -16,7 +16,7 @@ function expectEncoding(length, dModel, options = {}) {
   const exact = Array.from({ length: length * dModel }, (_, at) =>
     sinusoid(offset + Math.floor(at / dModel), at % dModel, dModel, options),
   );
-  expectClose(data, exact, encodingBound, { size: 1 });
+  expectClose(data, exact, encodingBound, { size: 1, quantity: 'sinusoidalEncoding' });
 }
 
 for (const dModel of [1, 8, 65]) {
@@ -75,7 +75,9 @@ for (const form of ['blocks', 'dense']) {
         assert.deepEqual(m.shape, form === 'blocks' ? [8, 2, 2] : [16, 16]);
         for (const offset of [0, -50, 4000]) {
           const at = (p) => engine.sinusoidalEncoding(1, dModel, { offset: p, layout }).data;
-          expectClose(shifted(m, at(offset), layout), at(offset + k), shiftBound, { size: 1 });
+          expectClose(shifted(m, at(offset), layout), at(offset + k), shiftBound, {
+            ...{ size: 1, quantity: 'sinusoidalShift' },
+          });
         }
       }
     });
@@ -90,6 +92,6 @@ test('blocks are the default form, and are rotations by k w_i', () => {
     const [s, c] = [Math.sin(angle), Math.cos(angle)];
     return [c, s, -s, c];
   });
-  expectClose(data, exact, encodingBound);
+  expectClose(data, exact, encodingBound, { quantity: 'sinusoidalShift.blocks' });
   expectSame(engine.sinusoidalShift(k, 9, { base: 100, form: 'blocks' }).data, data);
 });

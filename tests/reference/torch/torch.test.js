@@ -16,11 +16,11 @@ const bothFloat64 = 2 * 2 ** -29;
 const scaled = (bound, factor) => Array.from(bound, (b) => b * factor);
 
 /** `result` is within the oracle's bounds of PyTorch's numbers, and so, in float64, is the oracle. */
-function expectTorch(result, exact, expected, what) {
+function expectTorch(result, exact, expected, quantity) {
   assert.deepEqual([...result.shape], expected.shape);
-  expectClose(result.data, expected.data, exact.bound, { what });
+  expectClose(result.data, expected.data, exact.bound, { quantity: `torch ${quantity}` });
   expectClose(exact.data, expected.data, scaled(exact.bound, bothFloat64), {
-    what: `exact ${what}`,
+    what: `exact ${quantity}`,
   });
 }
 
@@ -37,8 +37,8 @@ testCases('attention', ({ causal, mask, output, weights, ...inputs }) => {
   if (mask) options.mask = mask.dtype === 'bool' ? toMask(mask) : toArray(mask);
   const result = engine.attention(q, k, v, { ...options, returnWeights: true });
   const exact = oracle.attention(q, k, v, options);
-  expectTorch(result.output, exact.output, output, 'output');
-  if (weights) expectTorch(result.weights, exact.weights, weights, 'weight');
+  expectTorch(result.output, exact.output, output, 'attention.output');
+  if (weights) expectTorch(result.weights, exact.weights, weights, 'attention.weights');
 });
 
 /** Masks of nn.MultiheadAttention as the mask of a layer. */
@@ -72,8 +72,8 @@ testCases('multi_head_attention', (c) => {
   const mask = maskOf(c);
   const exact = oracle.layer({ config, weights: inOut, x, context, options: { mask } });
   const expectLayer = (result) => {
-    expectTorch(result.output, exact.output, c.output, 'output');
-    expectTorch(result.weights, exact.weights, c.weights, 'weight');
+    expectTorch(result.output, exact.output, c.output, 'multiHeadAttention.output');
+    expectTorch(result.weights, exact.weights, c.weights, 'multiHeadAttention.weights');
   };
   const result = forward(weights, { mask });
   expectLayer(result);
@@ -115,7 +115,7 @@ testCases('layer_norm', ({ x: torchX, axis, epsilon, state: torchState, output }
   const [x, state] = [toArray(torchX), torch.toState(torchState)];
   const norm = { gamma: state.weight.data, beta: state.bias.data };
   const result = engine.layerNorm(x, { ...norm, axis, epsilon });
-  expectTorch(result, normBound({ x, axis, epsilon, state }), output, 'output');
+  expectTorch(result, normBound({ x, axis, epsilon, state }), output, 'layerNorm');
 });
 
 testCases('gelu', ({ x: torchX, approximate, output }) => {
@@ -128,7 +128,7 @@ testCases('gelu', ({ x: torchX, approximate, output }) => {
     const factor = approximate === 'tanh' ? 8 + 8 * Math.abs(g) : 22 + below ** 2 / 2;
     return oracle.u * Math.abs(output.data[i]) * factor + 2 ** -52 * Math.abs(at);
   });
-  expectClose(result.data, output.data, bounds);
+  expectClose(result.data, output.data, bounds, { quantity: 'torch gelu' });
 });
 
 testCases('embedding', ({ ids, state, output }) => {
@@ -143,7 +143,9 @@ const blockBound = 4e-6;
 function expectBlocks(result, expected, count) {
   assert.deepEqual([...result.shape], expected.shape);
   const bounds = expected.data.map((y) => count * blockBound * Math.max(1, Math.abs(y)));
-  expectClose(result.data, expected.data, bounds);
+  expectClose(result.data, expected.data, bounds, {
+    quantity: `torch transformerBlock x ${count}`,
+  });
 }
 
 /** Creates a block of PyTorch's parameters, runs it and disposes. */

@@ -1,29 +1,42 @@
 // What the tests assert with.
 import assert from 'node:assert/strict';
 import { QkvError } from 'qkv';
+import { expectBelowCeiling } from './ceilings.js';
 
 const largest = (values) => values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+
+/** Bounds that say something: finite, and far below the numbers that they are about. */
+function expectTelling(bounds, size) {
+  const wrong = bounds.findIndex((bound) => !(bound >= 0 && bound < Infinity));
+  assert.ok(wrong < 0, `bound ${wrong} is ${bounds[wrong]}`);
+  const widest = largest(bounds);
+  assert.ok(widest <= size / 64, `the bound ${widest} says nothing about numbers up to ${size}`);
+}
 
 /**
  * |actual - expected| <= bound for every element; infinities must be the same. `bound` is a number or
  * one for each element. A bound that would let anything pass is refused: it must be below 1/64 of
  * `size`, by default the largest expected number. Where everything expected is 0, so is the bound.
+ * Nothing at all may be compared only if it is said to be `empty`. A `quantity` is held to its ceiling,
+ * too: error / bound stays below what ceilings.json says.
  */
-export function expectClose(actual, expected, bound, { size, what = 'element' } = {}) {
+export function expectClose(actual, expected, bound, options = {}) {
+  const { size, what = 'element', quantity, empty = false } = options;
   assert.equal(actual.length, expected.length, `${what}s`);
-  const bounds = typeof bound === 'number' ? Array(expected.length).fill(bound) : bound;
+  assert.ok(expected.length > 0 || empty, `no ${what} is compared`);
+  const bounds = typeof bound === 'number' ? Array(expected.length).fill(bound) : Array.from(bound);
   assert.equal(bounds.length, expected.length, 'bounds');
-  const finite = Array.from(expected).filter(Number.isFinite);
-  const most = size ?? largest(finite);
-  const widest = largest(Array.from(bounds).filter((_, i) => Number.isFinite(expected[i])));
-  assert.ok(widest <= most / 64, `the bound ${widest} says nothing about numbers up to ${most}`);
+  expectTelling(bounds, size ?? largest(Array.from(expected).filter(Number.isFinite)));
+  let worst = 0;
   for (let i = 0; i < expected.length; ++i) {
     const off = actual[i] === expected[i] ? 0 : Math.abs(actual[i] - expected[i]);
     if (!(off <= bounds[i])) {
       const was = `${what} ${i} is ${actual[i]}, expected ${expected[i]} within ${bounds[i]}`;
       assert.fail(`${was}: off by ${off}`);
     }
+    if (off > 0) worst = Math.max(worst, off / bounds[i]);
   }
+  if (quantity) expectBelowCeiling(quantity, worst);
 }
 
 /** Bit for bit the same float32 numbers (so -0 is not 0, and a NaN is itself). */

@@ -2,13 +2,17 @@
 import assert from 'node:assert/strict';
 import { expectClose } from './check.js';
 
-/** Every result that the call returned is within its bound; none that was asked for is missing. */
-export function expectResults(actual, exact, tk, asked = ['output']) {
+/**
+ * Every result that was `asked` for is there and within its bound, and below the ceiling of `method` if that is given.
+ * Those in `empty` have no elements.
+ */
+export function expectResults(actual, exact, tk, { method, asked = ['output'], empty = [] }) {
   assert.deepEqual(Object.keys(actual).sort(), [...asked].sort());
   const size = (name) => (name === 'entropy' || name === 'lse' ? Math.log(tk) + 1 : undefined);
   for (const name of asked) {
     const { data, bound } = exact[name];
-    expectClose(actual[name].data, data, bound, { size: size(name), what: name });
+    const about = { size: size(name), what: name, quantity: method && `${method}.${name}` };
+    expectClose(actual[name].data, data, bound, { ...about, empty: empty.includes(name) });
   }
 }
 
