@@ -1,9 +1,10 @@
+// @build any
 // What tests/package/node/memory.test.js asks of Node, asked of Chromium.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inChromium, leaksOf } from '../../support/js/memory.js';
 
-test('10,000 mixed calls, failing ones too: memory is flat after the largest', async (t) => {
+test('memory in Chromium: 10,000 mixed calls, failing ones too: memory is flat after the largest', async (t) => {
   const { samples, variant } = await inChromium();
   const { heapBytes, usedBytes, jsBytes } = samples.at(-1);
   t.diagnostic(`${variant}: heap ${heapBytes}, used ${usedBytes}, JavaScript ${jsBytes} bytes`);
@@ -12,7 +13,7 @@ test('10,000 mixed calls, failing ones too: memory is flat after the largest', a
   assert.deepEqual(leaksOf(samples), []);
 });
 
-test('a leak is found', async () => {
+test('memory in Chromium: a leak is found', async () => {
   const change = `(engine) => {
     const { gelu } = engine;
     const kept = (globalThis.kept = []);

@@ -1,3 +1,4 @@
+// @build any
 // The package in Chromium: the same numbers as in Node, errors that say what to do, strict policies,
 // workers.
 import assert from 'node:assert/strict';
@@ -38,7 +39,7 @@ after(() => pages?.close());
 const floats = (bits) => new Float32Array(Uint32Array.from(bits).buffer);
 const inNode = async () => compute(await init({ deterministic: true }));
 
-test('init() picks the relaxed build, and fetches that one alone', async () => {
+test('package in Chromium: init() picks the relaxed build, and fetches that one alone', async () => {
   const before = pages.requests.length;
   const report = await pages.run(`
     import { init } from '/dist/index.js';
@@ -52,7 +53,7 @@ test('init() picks the relaxed build, and fetches that one alone', async () => {
   assert.deepEqual(fetched, ['/dist/qkv-relaxed.wasm']);
 });
 
-describe('the numbers', () => {
+describe('package in Chromium: the numbers', () => {
   const inChromium = (initOptions) =>
     pages.run(`
       import { init } from '/dist/index.js';
@@ -87,7 +88,7 @@ describe('the numbers', () => {
   }
 });
 
-describe('errors', () => {
+describe('package in Chromium: errors', () => {
   test('a .wasm that is not beside the module is named with its status, and where it should be', async () => {
     const message = await pages.refusal('/nothing-beside/index.js');
     assert.ok(
@@ -129,7 +130,7 @@ describe('errors', () => {
   });
 });
 
-test('the right bytes work with any type, from a relative URL and a Response', async () => {
+test('package in Chromium: the right bytes work with any type, from a relative URL and a Response', async () => {
   const variants = await pages.run(`
     import { init } from '/dist/index.js';
     const sources = ['plain.wasm', new URL('/plain.wasm', location.href), fetch('/dist/qkv-relaxed.wasm')];
@@ -139,7 +140,7 @@ test('the right bytes work with any type, from a relative URL and a Response', a
   assert.deepEqual(variants, ['simd', 'simd', 'relaxed']);
 });
 
-test('a strict policy is enough: own scripts, WebAssembly, own server', async () => {
+test('package in Chromium: a strict policy is enough: own scripts, WebAssembly, own server', async () => {
   const script = `
     import { init } from '/dist/index.js';
     import { compute } from '/support/compute.js';
@@ -151,7 +152,7 @@ test('a strict policy is enough: own scripts, WebAssembly, own server', async ()
   assert.deepEqual(shape, [2, 6, 65, 9]);
 });
 
-test('a module worker computes, and transfers its results', async () => {
+test('package in Chromium: a module worker computes, and transfers its results', async () => {
   const [output, [handles, left]] = await pages.run(`
     const worker = new Worker('/worker.js', { type: 'module' });
     const messages = [];
@@ -164,7 +165,7 @@ test('a module worker computes, and transfers its results', async () => {
   expectSame(floats(output), (await inNode()).output.data);
 });
 
-test('results and tensors survive growth of the memory', async () => {
+test('package in Chromium: results and tensors survive growth of the memory', async () => {
   const report = await pages.run(`
     import { init } from '/dist/index.js';
     import { randomArray } from '/support/arrays.js';
@@ -193,7 +194,7 @@ test('results and tensors survive growth of the memory', async () => {
   assert.ok(report.same);
 });
 
-test('extras, refusals and dispose() are as they are in Node', async () => {
+test('package in Chromium: extras, refusals and dispose() are as they are in Node', async () => {
   const { q, k, v } = problem();
   const expected = (await init({ deterministic: true })).attention(q, k, v, allExtras);
   const report = await pages.run(`

@@ -1,3 +1,5 @@
+// @build any
+// @alone
 // Threads in pages that nobody looks at: hidden behind another, frozen and thawed, closed in the middle of a call.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -78,7 +80,7 @@ const finish = (tab) =>
     'the calls',
   );
 
-test('frozen in the middle of calls and thawed: every call is answered, to the same bits', async () => {
+test('threads in Chromium: frozen in the middle of calls and thawed: every call is answered, to the same bits', async () => {
   const tab = await open();
   const devtools = await tab.createCDPSession();
   for (let round = 0; round < 3; ++round) {
@@ -97,7 +99,7 @@ test('frozen in the middle of calls and thawed: every call is answered, to the s
   await tab.close();
 });
 
-test('behind another page, whose threads work as well', async () => {
+test('threads in Chromium: behind another page, whose threads work as well', async () => {
   const tab = await open();
   const front = await open();
   await front.bringToFront();
@@ -111,7 +113,7 @@ test('behind another page, whose threads work as well', async () => {
   await Promise.all([tab.close(), front.close()]);
 });
 
-test('closed or left in the middle of calls, its workers end, and the next page computes', async (t) => {
+test('threads in Chromium: closed or left in the middle of calls, its workers end, and the next page computes', async (t) => {
   // By this driver, which counts the workers of a page that is gone.
   const other = await launch();
   t.after(() => other.close());

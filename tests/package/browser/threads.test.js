@@ -1,3 +1,4 @@
+// @build any
 // Threads in Chromium: in pages that are isolated from other origins the same bits as in Node; in all others,
 // and wherever workers cannot be had, one thread, without a word.
 import assert from 'node:assert/strict';
@@ -63,7 +64,7 @@ after(() => pages?.close());
 
 const isolated = { isolated: true };
 
-test('an isolated page under a strict policy computes with threads what Node does with one', async () => {
+test('threads in Chromium: an isolated page under a strict policy computes with threads what Node does with one', async () => {
   const body = `${setup}
     const engine = await init({ threads: 2, deterministic: true });
     const rounds = [];
@@ -80,7 +81,7 @@ test('an isolated page under a strict policy computes with threads what Node doe
   for (const round of report.rounds) assert.deepEqual(round, expected);
 });
 
-test('the relaxed build gives with eight threads the bits of one', async () => {
+test('threads in Chromium: the relaxed build gives with eight threads the bits of one', async () => {
   const { infos, one, many } = await pages.run(
     `${setup}
     const single = await init();
@@ -102,7 +103,7 @@ test('the relaxed build gives with eight threads the bits of one', async () => {
   for (const round of many) assert.deepEqual(round, one);
 });
 
-test("threads: 'auto' are the cores; one thread loads the build without", async () => {
+test("threads in Chromium: 'auto' are the cores; one thread loads the build without", async () => {
   const from = pages.requests.length;
   const report = await pages.run(
     `${setup}
@@ -116,7 +117,7 @@ test("threads: 'auto' are the cores; one thread loads the build without", async 
   assert.ok(pages.requests.slice(from).includes('/dist/qkv-relaxed.wasm'));
 });
 
-test('a worker has threads of its own under the strict policy, and transfers results', async () => {
+test('threads in Chromium: a worker has threads of its own under the strict policy, and transfers results', async () => {
   const report = await pages.run(
     `const worker = new Worker('/worker.js', { type: 'module' });
     worker.onmessage = ({ data: { output, ...rest } }) => report({ ...rest, zeros: bits(output) });
@@ -129,7 +130,7 @@ test('a worker has threads of its own under the strict policy, and transfers res
   assert.deepEqual(report.zeros, Array(64).fill(0));
 });
 
-test('results belong to JavaScript, and memory that grows is shared as well', async () => {
+test('threads in Chromium: results belong to JavaScript, and memory that grows is shared as well', async () => {
   const report = await pages.run(
     `${setup}
     const engine = await init({ threads: 3, deterministic: true });
@@ -158,7 +159,7 @@ test('results belong to JavaScript, and memory that grows is shared as well', as
   assert.deepEqual(again, expected);
 });
 
-test('dispose() ends the workers, and ten engines leave none', async () => {
+test('threads in Chromium: dispose() ends the workers, and ten engines leave none', async () => {
   let tab;
   const counts = await pages.run(
     `${setup}
@@ -195,7 +196,7 @@ test('dispose() ends the workers, and ten engines leave none', async () => {
   assert.deepEqual(counts, [0, 2, 0, 3, 2, 0]);
 });
 
-describe('one thread does all', () => {
+describe('threads in Chromium: one thread does all', () => {
   const attempt = (module) => `${setup.replace('/dist/index.js', module)}
     // A worker that says nothing is given up after ten seconds: of such limits none may run out.
     let ranOut = 0;

@@ -1,3 +1,4 @@
+// @build any
 // qkv/worker in Chromium: module workers, policies, workers of workers, and what cannot be started.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -106,7 +107,7 @@ const sameBits = (options) => `
 `;
 
 for (const options of [{}, { workers: 2, deterministic: true }]) {
-  test(`every method gives the bits of the main thread, ${JSON.stringify(options)}`, async () => {
+  test(`worker in Chromium: every method gives the bits of the main thread, ${JSON.stringify(options)}`, async () => {
     const report = await pages.run(sameBits(options));
     assert.deepEqual(report.differ, []);
     assert.ok(report.compared > 35);
@@ -115,12 +116,12 @@ for (const options of [{}, { workers: 2, deterministic: true }]) {
   });
 }
 
-test('a strict policy is enough: own scripts and workers, WebAssembly, own server', async () => {
+test('worker in Chromium: a strict policy is enough: own scripts and workers, WebAssembly, own server', async () => {
   const report = await pages.run(sameBits({ workers: 2 }), { policy: strictPolicy });
   assert.deepEqual(report.differ, []);
 });
 
-describe('one that cannot start is named, and what to do:', () => {
+describe('worker in Chromium: one that cannot start is named, and what to do:', () => {
   const refusal = async (path, options = {}, initOptions = '') => {
     const [first, second] = await pages.look(
       `
@@ -197,7 +198,7 @@ const keeper = {
   },
 };
 
-test('two workers run at the same time, and the page meanwhile', async () => {
+test('worker in Chromium: two workers run at the same time, and the page meanwhile', async () => {
   const report = await pages.run(
     `
     ${heldImports}
@@ -214,7 +215,7 @@ test('two workers run at the same time, and the page meanwhile', async () => {
   assert.deepEqual(report, [8, 8, 8]);
 });
 
-test('arrays are moved, results too', async () => {
+test('worker in Chromium: arrays are moved, results too', async () => {
   const report = await pages.run(`
     ${imports}
     const engine = await init();
@@ -229,7 +230,7 @@ test('arrays are moved, results too', async () => {
   expected.data.forEach((value, i) => assert.ok(Math.abs(moved[i] - value) < 1e-6));
 });
 
-test('calls are given up, while they run and while they wait', async () => {
+test('worker in Chromium: calls are given up, while they run and while they wait', async () => {
   const report = await pages.run(
     `
     ${heldImports}
@@ -255,7 +256,7 @@ test('calls are given up, while they run and while they wait', async () => {
   });
 });
 
-test('dispose() rejects what is under way, and what comes', async () => {
+test('worker in Chromium: dispose() rejects what is under way, and what comes', async () => {
   const report = await pages.run(
     `
     ${heldImports}
@@ -271,7 +272,7 @@ test('dispose() rejects what is under way, and what comes', async () => {
   assert.deepEqual(report, ['disposed', 'disposed']);
 });
 
-describe("a worker of the user's own", () => {
+describe("worker in Chromium: a worker of the user's own", () => {
   test('serves, with messages of its own', async () => {
     const report = await pages.run(`
       ${imports}
@@ -332,7 +333,7 @@ describe("a worker of the user's own", () => {
   });
 });
 
-test('a worker may start workers', async () => {
+test('worker in Chromium: a worker may start workers', async () => {
   const [workers, data] = await pages.run(
     `
     const worker = new Worker('/nesting.js', { type: 'module' });

@@ -1,3 +1,4 @@
+// @build any
 // The same bits on every engine, with any number of threads, run after run. Hashes of the simd builds are
 // committed; the relaxed builds may fuse a multiplication and an addition where the machine can, so that theirs
 // are compared on one machine only. QKV_REFRESH=1 writes the hashes that Node arrives at.
@@ -118,7 +119,7 @@ after(async () => {
   if (names.length > 0) keep(hashes, await valuesOf(host, builds[0], names));
 });
 
-test('hex floats are what C prints', () => {
+test('determinism: hex floats are what C prints', () => {
   const bits = (x) => new Uint32Array(Float32Array.of(x).buffer)[0];
   assert.equal(hexFloat(bits(1)), '0x1p+0');
   assert.equal(hexFloat(bits(-0.1)), '-0x1.99999ap-4');

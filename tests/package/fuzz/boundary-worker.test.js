@@ -1,3 +1,4 @@
+// @build any
 // The same through qkv/worker: whatever is passed, a call is answered, rightly or by a typed error, and the worker
 // goes on. The engine is behind a port of this very thread.
 import assert from 'node:assert/strict';
@@ -80,14 +81,14 @@ async function run({ target, faults }) {
   }
 }
 
-test('any arguments: an answer or a typed error, and the worker goes on', async (t) => {
+test('fuzz, worker: any arguments: an answer or a typed error, and the worker goes on', async (t) => {
   const before = await engine.memory();
   const counts = await countAnswers(t, { cases, textOf, watch, usual }, run);
   assert.ok(counts.answered > 0 && counts.refused > 0);
   assert.equal((await engine.memory()).handles, before.handles);
 });
 
-test('any options of a call: signal, transfer, worker', async (t) => {
+test('fuzz, worker: any options of a call: signal, transfer, worker', async (t) => {
   t.diagnostic(about(usual / 5));
   const world = new World(
     () => other,

@@ -1,3 +1,4 @@
+// @build any
 // Anything at all through every public function: a typed error or a right answer, and never more than that. What
 // is right is what another engine says of plain arguments with the same contents, which the other tests hold to
 // float64.
@@ -114,13 +115,13 @@ function isAlive() {
   }
 }
 
-test('right arguments give right answers', async () => {
+test('fuzz: right arguments give right answers', async () => {
   const { data, bound } = oracle.attention(q, k, v).output;
   expectClose(engine.attention(q, k, v).output.data, data, bound);
   for (const target of targets.keys()) await run({ target, faults: [] });
 });
 
-test('any arguments: a typed error or a right answer, and nothing else has changed', async (t) => {
+test('fuzz: any arguments: a typed error or a right answer, and nothing else has changed', async (t) => {
   const counts = await countAnswers(t, { cases, textOf, watch, usual }, run);
   assert.ok(counts.answered > counts.refused / 100, 'hardly anything was right');
 });

@@ -1,3 +1,4 @@
+// @build any
 // Anything at all as options of init(), of qkv and of qkv/worker: an engine, or a promise that is rejected with a
 // typed error; never a throw, and never a promise that nobody settles.
 import assert from 'node:assert/strict';
@@ -59,7 +60,7 @@ function expectRefusal(error) {
   assert.match(error.message, /^init: /);
 }
 
-test('init() of qkv', async (t) => {
+test('fuzz, init: init() of qkv', async (t) => {
   t.diagnostic(about(usual));
   let loaded = 0;
   await fc.assert(
@@ -85,7 +86,7 @@ test('init() of qkv', async (t) => {
   assert.equal(engine.alibiSlopes(4).length, 4);
 });
 
-test('init() of qkv/worker', async (t) => {
+test('fuzz, init: init() of qkv/worker', async (t) => {
   t.diagnostic(about(usual / 10));
   const names = fc.constantFrom('workers', 'worker', 'timeout', 'signal', 'variant', 'wasm');
   await fc.assert(

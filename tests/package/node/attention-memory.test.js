@@ -1,3 +1,4 @@
+// @build each
 // attention(): tensors in, tensors out, and whose memory is whose.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -23,7 +24,7 @@ function grow(target, floats = 300_000) {
   assert.ok(target.memory().heapBytes > before, 'memory grew');
 }
 
-test('tensors as inputs give the bits of arrays', () => {
+test('attention: tensors as inputs give the bits of arrays', () => {
   const [tq, tk, tv] = [q, k, v].map(({ shape, data }) => engine.tensor(shape, data));
   for (const inputs of [
     [tq, tk, tv],
@@ -36,7 +37,7 @@ test('tensors as inputs give the bits of arrays', () => {
   for (const tensor of [tq, tk, tv]) tensor.dispose();
 });
 
-test('out receives the same bits, and the result then has no output', () => {
+test('attention: out receives the same bits, and the result then has no output', () => {
   const out = engine.tensor(expected.output.shape);
   assert.deepEqual(engine.attention(q, k, v, { out }), {});
   expectSame(out.view(), expected.output.data);
@@ -47,7 +48,7 @@ test('out receives the same bits, and the result then has no output', () => {
   out.dispose();
 });
 
-test('out has the rank of the query', () => {
+test('attention: out has the rank of the query', () => {
   const split = [toRank(q, 3), toRank(k, 3), toRank(v, 3)];
   const out = engine.tensor([2, 7, 20]);
   engine.attention(...split, { numHeads: 4, out });
@@ -55,7 +56,7 @@ test('out has the rank of the query', () => {
   out.dispose();
 });
 
-test('an out tensor may be the input of the next call', () => {
+test('attention: an out tensor may be the input of the next call', () => {
   const x = engine.tensor([2, 4, 7, 9], randomArray([2, 4, 7, 9], 5).data);
   const y = engine.tensor([2, 4, 7, 9]);
   engine.attention(x, x, x, { out: y });
@@ -65,7 +66,7 @@ test('an out tensor may be the input of the next call', () => {
   y.dispose();
 });
 
-test('inputs are never modified', () => {
+test('attention: inputs are never modified', () => {
   const mask = booleanMask([7, 9], (i) => i % 2 === 0);
   const before = [q, k, v, mask].map(({ data, shape }) => [data.slice(), [...shape]]);
   const tensor = engine.tensor(q.shape, q.data);
@@ -77,13 +78,13 @@ test('inputs are never modified', () => {
   tensor.dispose();
 });
 
-test('the same array may be given as q, k and v', () => {
+test('attention: the same array may be given as q, k and v', () => {
   const x = randomArray([1, 2, 5, 4], 3);
   const copies = [0, 1, 2].map(() => ({ data: x.data.slice(), shape: [...x.shape] }));
   expectSameResult(engine.attention(x, x, x), engine.attention(...copies));
 });
 
-test('results are plain objects of their own, which later calls leave alone', () => {
+test('attention: results are plain objects of their own, which later calls leave alone', () => {
   const first = engine.attention(q, k, v, allExtras);
   const kept = structuredClone(first);
   const other = problem({ tk: 9, dV: 5, seed: 50 });
@@ -96,7 +97,7 @@ test('results are plain objects of their own, which later calls leave alone', ()
   }
 });
 
-test('results survive growth of the memory, and may be transferred', async () => {
+test('attention: results survive growth of the memory, and may be transferred', async () => {
   const small = await fresh();
   const result = small.attention(q, k, v, allExtras);
   const kept = structuredClone(result);
@@ -108,7 +109,7 @@ test('results survive growth of the memory, and may be transferred', async () =>
   small.dispose();
 });
 
-test('growth detaches a stored view, and a fresh view() has the numbers', async () => {
+test('attention: growth detaches a stored view, and a fresh view() has the numbers', async () => {
   const small = await fresh();
   const tensor = small.tensor([3], [1, 2, 3]);
   const stale = tensor.view();
@@ -122,7 +123,7 @@ test('growth detaches a stored view, and a fresh view() has the numbers', async 
   small.dispose();
 });
 
-test('growth during a call reaches the out tensor and the tensors that are read', async () => {
+test('attention: growth during a call reaches the out tensor and the tensors that are read', async () => {
   const small = await fresh();
   const tokens = 200_000;
   const keys = randomArray([1, 1, tokens, 1], 4);
@@ -136,7 +137,7 @@ test('growth during a call reaches the out tensor and the tensors that are read'
   small.dispose();
 });
 
-test('the view of a tensor is an input like any other, also when the call grows the memory', async () => {
+test('attention: the view of a tensor is an input like any other, also when the call grows the memory', async () => {
   const small = await fresh();
   const x = randomArray([1, 1, 1, 4], 6);
   const tensor = small.tensor(x.shape, x.data);
@@ -148,7 +149,7 @@ test('the view of a tensor is an input like any other, also when the call grows 
   small.dispose();
 });
 
-test('a tensor may be made from the view of another, also when that grows the memory', async () => {
+test('attention: a tensor may be made from the view of another, also when that grows the memory', async () => {
   const small = await fresh();
   const one = small.tensor([300_000]);
   one.view().fill(0.5);
@@ -159,7 +160,7 @@ test('a tensor may be made from the view of another, also when that grows the me
   small.dispose();
 });
 
-test('arrays of another realm are arrays', () => {
+test('attention: arrays of another realm are arrays', () => {
   const foreign = ({ data, shape }) => {
     const array = runInNewContext('({ data: new Float32Array(n), shape: [] })', { n: data.length });
     array.data.set(data);
@@ -176,7 +177,7 @@ test('arrays of another realm are arrays', () => {
   );
 });
 
-test('arrays may be parts of larger buffers, and shared ones', () => {
+test('attention: arrays may be parts of larger buffers, and shared ones', () => {
   const inside = ({ data, shape }, Buffer) => {
     const larger = new Float32Array(new Buffer((data.length + 7) * 4), 12, data.length);
     larger.set(data);
@@ -188,7 +189,7 @@ test('arrays may be parts of larger buffers, and shared ones', () => {
   }
 });
 
-test('a boolean mask may start at any byte', () => {
+test('attention: a boolean mask may start at any byte', () => {
   const data = new Uint8Array(70).subarray(5, 68);
   data.forEach((_, i) => (data[i] = Number(i % 2 === 0)));
   expectSameResult(

@@ -1,3 +1,4 @@
+// @build each
 // attention(): masks, causality, temperature, scale and what is returned besides the output.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -29,7 +30,7 @@ const maskShapes = [
   ],
 ];
 
-describe('masks', () => {
+describe('attention: masks', () => {
   for (const shape of maskShapes) {
     test(`a boolean mask [${shape}] broadcasts`, () => {
       const coin = random(shape.length);
@@ -84,7 +85,7 @@ describe('masks', () => {
   });
 });
 
-describe('causal', () => {
+describe('attention: causal', () => {
   const square = problem({ tq: 9 });
 
   test('query i reads keys up to i', () => {
@@ -108,7 +109,7 @@ describe('causal', () => {
   });
 });
 
-test('a window gives the bits of the mask that says the same', () => {
+test('attention: a window gives the bits of the mask that says the same', () => {
   const { q, k, v } = problem({ tq: 20, tk: 30 });
   for (const [left, right] of [
     [20, 0],
@@ -127,21 +128,21 @@ test('a window gives the bits of the mask that says the same', () => {
   }
 });
 
-test('temperature divides the scores', () => {
+test('attention: temperature divides the scores', () => {
   for (const temperature of [0.25, 0.5, 1, 3, 1000]) expectExact(arrays, { temperature });
   const { q, k, v } = arrays;
   const { weights } = engine.attention(q, k, v, { temperature: 2 ** 100, returnWeights: true });
   assert.ok(weights.data.every((w) => w === Math.fround(1 / 9)));
 });
 
-test('scale replaces 1/sqrt(d)', () => {
+test('attention: scale replaces 1/sqrt(d)', () => {
   for (const scale of [0, 0.375, -0.5, 2]) expectExact(arrays, { scale });
   const { q, k, v } = problem({ dK: 16 });
   const half = engine.attention(q, k, v, { scale: 0.25 });
   expectSameResult(half, engine.attention(q, k, v));
 });
 
-test('options may be given as undefined', () => {
+test('attention: options may be given as undefined', () => {
   const { q, k, v } = problem();
   const names = [
     'scale',
@@ -157,7 +158,7 @@ test('options may be given as undefined', () => {
   expectSameResult(engine.attention(q, k, v, options), engine.attention(q, k, v));
 });
 
-test('weights sum to 1 and extras come only when asked for', () => {
+test('attention: weights sum to 1 and extras come only when asked for', () => {
   const { q, k, v } = arrays;
   assert.deepEqual(Object.keys(engine.attention(q, k, v)), ['output']);
   const { weights } = engine.attention(q, k, v, { returnWeights: true });
@@ -176,7 +177,7 @@ test('weights sum to 1 and extras come only when asked for', () => {
   }
 });
 
-test('rows are those rows of the weights, bit for bit', () => {
+test('attention: rows are those rows of the weights, bit for bit', () => {
   const { q, k, v } = arrays;
   const { weights: all, output } = engine.attention(q, k, v, allExtras);
   for (const rows of [
@@ -197,7 +198,7 @@ test('rows are those rows of the weights, bit for bit', () => {
   }
 });
 
-test('the entropy of equal weights is ln Tk, of one key 0', () => {
+test('attention: the entropy of equal weights is ln Tk, of one key 0', () => {
   const { q, k, v } = arrays;
   const { entropy } = engine.attention(q, k, v, { scale: 0, returnEntropy: true });
   expectClose(entropy.data, Array(56).fill(Math.log(9)), oracle.u * 98 * (Math.log(9) + 2));
@@ -208,7 +209,7 @@ test('the entropy of equal weights is ln Tk, of one key 0', () => {
   });
 });
 
-test('dropout keeps a weight, made larger by what is lost, or drops it', () => {
+test('attention: dropout keeps a weight, made larger by what is lost, or drops it', () => {
   const { q, k, v } = arrays;
   const { weights: all } = engine.attention(q, k, v, { returnWeights: true });
   const dropout = { rate: 0.25, seed: 42 };
@@ -222,7 +223,7 @@ test('dropout keeps a weight, made larger by what is lost, or drops it', () => {
   expectClose(kept.data, expected, bounds);
 });
 
-test('every bit of the seed counts, those past the 32nd too', () => {
+test('attention: every bit of the seed counts, those past the 32nd too', () => {
   const { q, k, v } = arrays;
   const outputOf = (seed) =>
     engine.attention(q, k, v, { dropout: { rate: 0.5, seed } }).output.data.toString();

@@ -1,3 +1,4 @@
+// @build each
 // attention(): every rank, head count and size gives what the formula says.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -18,20 +19,20 @@ function expectExact({ q, k, v }, options = {}) {
   return result;
 }
 
-test('rank 4 is within the bound of the formula', () => {
+test('attention: rank 4 is within the bound of the formula', () => {
   const { output, weights, lse } = expectExact(problem({ dK: 16, dV: 12, tk: 11 }));
   assert.deepEqual(output.shape, [2, 4, 7, 12]);
   assert.deepEqual(weights.shape, [2, 4, 7, 11]);
   assert.deepEqual(lse.shape, [2, 4, 7]);
 });
 
-test('rank 3 is within the bound of the formula', () => {
+test('attention: rank 3 is within the bound of the formula', () => {
   const { q, k, v } = problem({ tk: 9 });
   const split = { q: toRank(q, 3), k: toRank(k, 3), v: toRank(v, 3) };
   assert.deepEqual(expectExact(split, { numHeads: 4 }).output.shape, [2, 7, 32]);
 });
 
-test('ranks 4, 3 and 2 agree bit for bit', () => {
+test('attention: ranks 4, 3 and 2 agree bit for bit', () => {
   const { q, k, v } = problem({ batch: 1, tk: 9, dV: 5 });
   const expected = engine.attention(q, k, v, allExtras);
   for (const rank of [3, 2]) {
@@ -42,7 +43,7 @@ test('ranks 4, 3 and 2 agree bit for bit', () => {
   }
 });
 
-test('ranks may be mixed', () => {
+test('attention: ranks may be mixed', () => {
   const { q, k, v } = problem({ batch: 1 });
   const expected = engine.attention(q, k, v, allExtras);
   for (const [rq, rk, rv] of [
@@ -58,7 +59,7 @@ test('ranks may be mixed', () => {
   }
 });
 
-test('numHeads may repeat what rank 4 says', () => {
+test('attention: numHeads may repeat what rank 4 says', () => {
   const { q, k, v } = problem({ kvHeads: 2 });
   expectSameResult(
     engine.attention(q, k, v, { numHeads: 4, numKvHeads: 2 }),
@@ -67,7 +68,7 @@ test('numHeads may repeat what rank 4 says', () => {
 });
 
 for (const kvHeads of [4, 2, 1]) {
-  test(`4 query heads read ${kvHeads} key/value heads in groups of ${4 / kvHeads}`, () => {
+  test(`attention: 4 query heads read ${kvHeads} key/value heads in groups of ${4 / kvHeads}`, () => {
     const { q, k, v } = problem({ kvHeads, tk: 6 });
     const { output } = expectExact({ q, k, v });
     const repeated = ({ data, shape: [b, , t, d] }) =>
@@ -86,7 +87,7 @@ for (const kvHeads of [4, 2, 1]) {
   });
 }
 
-test('no queries give an empty result', () => {
+test('attention: no queries give an empty result', () => {
   const { k, v } = problem();
   const result = engine.attention(randomArray([2, 4, 0, 8], 1), k, v, allExtras);
   assert.deepEqual(result.output.shape, [2, 4, 0, 8]);
@@ -104,7 +105,7 @@ test('no queries give an empty result', () => {
 });
 const emptyPair = () => ({ data: new Float32Array(0), shape: [0, 6] });
 
-test('no batch rows give an empty result', () => {
+test('attention: no batch rows give an empty result', () => {
   const none = { data: new Float32Array(0), shape: [0, 3, 8] };
   const { output, entropy } = engine.attention(none, none, none, {
     numHeads: 2,
@@ -114,7 +115,7 @@ test('no batch rows give an empty result', () => {
   assert.deepEqual([entropy.shape, entropy.data.length], [[0, 2, 3], 0]);
 });
 
-test('no keys give rows without keys: zeros, lse -Infinity, entropy 0', () => {
+test('attention: no keys give rows without keys: zeros, lse -Infinity, entropy 0', () => {
   const { q } = problem();
   const none = { data: new Float32Array(0), shape: [2, 4, 0, 8] };
   const { output, weights, lse, entropy } = engine.attention(q, none, none, allExtras);

@@ -1,3 +1,4 @@
+// @build any
 // Bad input: every argument and option field of every function and method, wrong in every way its kind can
 // be, is refused with a code and a sentence, and nothing changes. And nothing is left out: what there is
 // to refuse is read off the declarations.
@@ -31,7 +32,7 @@ const elsewhere = {
   init: 'asynchronous, and of other engines: errors-init.test.js and load-failures.test.js',
 };
 
-test('every argument and every option field that is declared stands in a table', () => {
+test('bad input: every argument and every option field that is declared stands in a table', () => {
   const methods = declared();
   assert.ok(methods.size > 25, `${methods.size} methods`);
   const missing = [];
@@ -45,7 +46,7 @@ test('every argument and every option field that is declared stands in a table',
   assert.deepEqual(missing, []);
 });
 
-test('and no table speaks of what is not declared', () => {
+test('bad input: and no table speaks of what is not declared', () => {
   const methods = declared();
   const unknown = tables.flatMap(({ method, kinds }) =>
     Object.keys(kinds)
@@ -77,7 +78,7 @@ async function callsOf() {
   return { engine, on, calls };
 }
 
-test('every method of what is disposed is refused by name', async () => {
+test('bad input: every method of what is disposed is refused by name', async () => {
   const { engine, on, calls } = await callsOf();
   for (const owner of ['Tensor', 'KvCache', 'MultiHeadAttention', 'TransformerBlock']) {
     on[owner].dispose();
@@ -90,7 +91,7 @@ test('every method of what is disposed is refused by name', async () => {
   engine.dispose();
 });
 
-test('every method of a disposed engine and of all it made is refused by name', async () => {
+test('bad input: every method of a disposed engine and of all it made is refused by name', async () => {
   const { engine, calls } = await callsOf();
   engine.dispose();
   for (const { says, call } of calls) expectThrows(call, says, 'disposed', 'disposed');

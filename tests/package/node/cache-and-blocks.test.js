@@ -1,3 +1,4 @@
+// @build each
 // The cache, rotary layers and transformer blocks: what they give is what their parts give.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -20,7 +21,7 @@ const token = ({ data }, t, width = d) => ({
   shape: [1, width],
 });
 
-describe('cache', () => {
+describe('kvCache: a cache', () => {
   const [q, k, v] = [1, 2, 3].map((seed) => randomArray([6, 8], seed));
   const options = { numHeads: 2, causal: true };
 
@@ -79,7 +80,7 @@ describe('cache', () => {
   });
 });
 
-describe('blocks', () => {
+describe('transformerBlock: blocks', () => {
   const dFeedForward = 20;
   const norm = (seed) => ({ gamma: vector(d, seed), beta: vector(d, seed + 1) });
   const weights = {

@@ -1,3 +1,4 @@
+// @build any
 // Arguments that answer differently the second time, lie about themselves, or take something away while they are
 // read: what the fuzzer found (tests/core/fuzz), one by one.
 import assert from 'node:assert/strict';
@@ -27,7 +28,7 @@ const doing = (object, name, deed) => {
   return Object.defineProperty({ ...object }, name, { get, enumerable: true });
 };
 
-describe('what is checked is what is used', () => {
+describe('arguments: what is checked is what is used', () => {
   test('a shape, its extents, and an option that change', () => {
     const far = [2 ** 14, 2 ** 14];
     const shape = new Proxy([2, 3], {
@@ -117,7 +118,7 @@ describe('what is checked is what is used', () => {
   });
 });
 
-describe('what is gone when it is needed', () => {
+describe('arguments: what is gone when it is needed', () => {
   const token = randomArray([1, 2, 1, 4], 1);
   const cacheOf = () => engine.kvCache({ numKvHeads: 2, capacity: 4, dK: 4 });
 
@@ -172,7 +173,7 @@ describe('what is gone when it is needed', () => {
   });
 });
 
-test('empty arrays whose other extents no integer holds', () => {
+test('arguments: empty arrays whose other extents no integer holds', () => {
   const data = new Float32Array(0);
   for (const shape of [
     [0, 2 ** 31],
@@ -183,7 +184,7 @@ test('empty arrays whose other extents no integer holds', () => {
   }
 });
 
-test('room for the result that JavaScript does not have: the cache is as it was', () => {
+test('arguments: room for the result that JavaScript does not have: the cache is as it was', () => {
   const cache = engine.kvCache({ numKvHeads: 2, capacity: 4, dK: 4 });
   const token = randomArray([1, 2, 1, 4], 1);
   const { Float32Array: Real } = globalThis;

@@ -1,3 +1,4 @@
+// @build any
 // What the tests assert with, which must fail where it should.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

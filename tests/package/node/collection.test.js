@@ -1,3 +1,4 @@
+// @build any
 // What is dropped without dispose() is caught by the garbage collector's net, sooner or later. Each
 // script runs in a Node of its own that lets it ask for a collection.
 import assert from 'node:assert/strict';
@@ -20,7 +21,7 @@ const prelude = `
 `;
 const collecting = (script) => resultOf(['--expose-gc'], prelude + script);
 
-test('dropped tensors and layers are given back', async () => {
+test('garbage collection: dropped tensors and layers are given back', async () => {
   const { start, held, end } = await collecting(`
     engine.multiHeadAttention(config, weights).dispose();
     const start = engine.memory();
@@ -37,7 +38,7 @@ test('dropped tensors and layers are given back', async () => {
   assert.deepEqual([end.handles, end.usedBytes], [0, start.usedBytes]);
 });
 
-test('what is still held stays, and what was disposed is not given back twice', async () => {
+test('garbage collection: what is still held stays, and what was disposed is not given back twice', async () => {
   const result = await collecting(`
     const kept = engine.tensor([3], [1, 2, 3]);
     (() => {
@@ -50,7 +51,7 @@ test('what is still held stays, and what was disposed is not given back twice', 
   assert.deepEqual(result, [1, [1, 2, 3]]);
 });
 
-test('tensors dropped after their engine was disposed do no harm', async () => {
+test('garbage collection: tensors dropped after their engine was disposed do no harm', async () => {
   const result = await collecting(`
     (() => {
       for (let i = 0; i < 50; ++i) engine.tensor([100]);
@@ -72,7 +73,7 @@ for (const [what, make] of [
   ],
   ['a layer of it is held', '() => engine.multiHeadAttention(config, weights)'],
 ]) {
-  test(`dispose() of an engine lets its memory go, also while ${what}`, async () => {
+  test(`garbage collection: dispose() of an engine lets its memory go, also while ${what}`, async () => {
     const result = await collecting(`
       globalThis.held = (${make})();
       const buffer = (() => {

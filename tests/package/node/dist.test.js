@@ -1,3 +1,4 @@
+// @build any
 // What ships: small, without surprises, and what its name says.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -14,14 +15,14 @@ const source = text('dist/index.js');
 const variants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
 const gzipped = (bytes) => gzipSync(bytes, { level: 9 }).length;
 
-test('dist holds what ships, and the page', () => {
+test('dist: dist holds what ships, and the page', () => {
   const files = readdirSync(join(root, 'dist'), { withFileTypes: true });
   const names = files.filter((entry) => entry.isFile()).map((entry) => entry.name);
   assert.deepEqual(names.sort(), shipped.dist);
 });
 
 for (const [name, budget] of Object.entries(shipped.programs)) {
-  test(`${name} is at most ${budget} bytes gzip`, (t) => {
+  test(`dist: ${name} is at most ${budget} bytes gzip`, (t) => {
     const size = gzipped(read(`dist/${name}`));
     t.diagnostic(`${name}: ${size} bytes gzip`);
     assert.ok(size > 300 && size <= budget, `${size} bytes`);
@@ -32,7 +33,7 @@ const scripts = Object.keys(shipped.programs).filter((name) => name.endsWith('.j
 for (const name of scripts) {
   const script = text(`dist/${name}`);
 
-  test(`${name} evaluates no text and makes no blobs, which strict policies forbid`, () => {
+  test(`dist: ${name} evaluates no text and makes no blobs, which strict policies forbid`, () => {
     // Emscripten's glue asks whether it was itself loaded from a blob, and that is all.
     const rest = script.replace('.startsWith("blob:")', '');
     const forbidden = [/\beval\s*\(/, /\bFunction\s*\(/, /blob:/, /\bBlob\b/, /createObjectURL/];
@@ -42,7 +43,7 @@ for (const name of scripts) {
     }
   });
 
-  test(`${name} imports nothing but what is beside it, so that no bundler meets a module of Node`, () => {
+  test(`dist: ${name} imports nothing but what is beside it, so that no bundler meets a module of Node`, () => {
     assert.doesNotMatch(script, /\bimport\s*\(/);
     const program = parse(script, { ecmaVersion: shipped.edition, sourceType: 'module' });
     const imports = program.body.filter(
@@ -54,7 +55,7 @@ for (const name of scripts) {
 }
 
 for (const [name, script] of Object.entries({ worker: 'worker-host', index: 'thread' })) {
-  test(`${name}.js names its worker in the words that bundlers follow, once`, () => {
+  test(`dist: ${name}.js names its worker in the words that bundlers follow, once`, () => {
     const words = new RegExp(
       `new Worker\\(new URL\\(["'\`]\\./${script}\\.js["'\`],\\s*import\\.meta\\.url\\),\\s*\\{\\s*type:\\s*["'\`]module["'\`]`,
       'g',
@@ -63,11 +64,11 @@ for (const [name, script] of Object.entries({ worker: 'worker-host', index: 'thr
   });
 }
 
-test('the package says which of its files does something when it is loaded', () => {
+test('dist: the package says which of its files does something when it is loaded', () => {
   assert.deepEqual(packageJson.sideEffects, ['./dist/thread.js', './dist/worker-host.js']);
 });
 
-test('index.js names the .wasm files by literal URLs, which bundlers follow', () => {
+test('dist: index.js names the .wasm files by literal URLs, which bundlers follow', () => {
   for (const variant of variants) {
     const url = new RegExp(
       `new URL\\(["'\`]\\./qkv-${variant}\\.wasm["'\`],\\s*import\\.meta\\.url\\)`,
@@ -79,11 +80,11 @@ test('index.js names the .wasm files by literal URLs, which bundlers follow', ()
   assert.equal(source.match(/import\.meta\.url/g).length, variants.length + 3);
 });
 
-test('inline.js does not ask where it is itself', () => {
+test('dist: inline.js does not ask where it is itself', () => {
   assert.doesNotMatch(text('dist/inline.js'), /import\.meta/);
 });
 
-test('the JavaScript names its version and license, and no folder of who built it', () => {
+test('dist: the JavaScript names its version and license, and no folder of who built it', () => {
   for (const name of scripts) {
     const banner = `/*! qkv ${packageJson.version}, MIT license */`;
     assert.ok(text(`dist/${name}`).startsWith(banner), name);
@@ -103,7 +104,7 @@ const disassemble = async (variant) => {
 const disassembled = await Promise.all(variants.map(disassemble));
 const builds = Object.fromEntries(variants.map((variant, i) => [variant, disassembled[i]]));
 
-test('the builds differ: relaxed opcodes are in the relaxed files alone', () => {
+test('dist: the builds differ: relaxed opcodes are in the relaxed files alone', () => {
   for (const wat of Object.values(builds)) assert.match(wat, /f32x4\.mul/);
   for (const suffix of ['', '-threads']) {
     assert.doesNotMatch(builds[`simd${suffix}`], /relaxed_/);
@@ -116,14 +117,14 @@ test('the builds differ: relaxed opcodes are in the relaxed files alone', () => 
 for (const [variant, wat] of Object.entries(builds)) {
   const threads = variant.endsWith('-threads');
 
-  test(`the ${variant} build has what its probes ask for and no more`, () => {
+  test(`dist: the ${variant} build has what its probes ask for and no more`, () => {
     assert.equal(wat.match(/\btry_table\b|\(try\b|\(throw\b|\bstruct\.new/g), null);
     const shared = wat.match(/\w+\.atomic\.\w+|\bshared\b/g);
     if (threads) assert.ok(shared.length > 10);
     else assert.equal(shared, null);
   });
 
-  test(`the memory of the ${variant} build starts below 2 MB and may grow to 4 GB`, () => {
+  test(`dist: the memory of the ${variant} build starts below 2 MB and may grow to 4 GB`, () => {
     const memory = /\(memory \$\S+ (\d+) (\d+)( shared)?\)/.exec(wat);
     assert.ok(Number(memory[1]) <= 32, `${memory[1]} pages`);
     assert.equal(Number(memory[2]), 65_536);

@@ -1,3 +1,4 @@
+// @build any
 // init(): every option that makes no sense is named. And QkvError itself.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -21,10 +22,11 @@ for (const [value, was] of [
   ['simd', '"simd"'],
   [[], 'an array'],
 ]) {
-  test(`${was} for options is refused`, () => refuses(value, `options is ${was}`, 'an object'));
+  test(`init: ${was} for options is refused`, () =>
+    refuses(value, `options is ${was}`, 'an object'));
 }
 
-test('an unknown option is refused, and the known ones are told', () =>
+test('init: an unknown option is refused, and the known ones are told', () =>
   refuses({ thread: 2 }, "'thread'", 'variant, threads, deterministic, wasm'));
 
 for (const [value, was] of [
@@ -35,7 +37,8 @@ for (const [value, was] of [
   [1, '1'],
 ]) {
   const all = "'auto' or 'relaxed' or 'simd' or 'relaxed-threads' or 'simd-threads'";
-  test(`variant: ${was} is refused`, () => refuses({ variant: value }, `variant is ${was}`, all));
+  test(`init: variant: ${was} is refused`, () =>
+    refuses({ variant: value }, `variant is ${was}`, all));
 }
 
 const notThreads = [
@@ -51,18 +54,18 @@ for (const [value, was] of [
   ['', '""'],
   [new Number(2), 'Number'],
 ]) {
-  test(`threads: ${was} is refused`, () =>
+  test(`init: threads: ${was} is refused`, () =>
     refuses({ threads: value }, `threads is ${was}`, "from 1 to 64 or 'auto'"));
 }
 
 for (const threads of [0, -1, 65, 2 ** 40]) {
-  test(`threads: ${threads} is refused`, () =>
+  test(`init: threads: ${threads} is refused`, () =>
     refusesWith('out_of_range', { threads }, `threads is ${threads}`, "from 1 to 64 or 'auto'"));
 }
 
 for (const variant of ['simd', 'relaxed']) {
   for (const threads of [2, 64, 'auto']) {
-    test(`variant: '${variant}' and threads: ${threads} contradict each other`, () =>
+    test(`init: variant: '${variant}' and threads: ${threads} contradict each other`, () =>
       refuses(
         { variant, threads },
         ...[`variant is '${variant}'`, 'threads is', String(threads), `'${variant}-threads'`],
@@ -71,12 +74,12 @@ for (const variant of ['simd', 'relaxed']) {
 }
 
 for (const [value, was] of notBooleans) {
-  test(`deterministic: ${was} is refused`, () =>
+  test(`init: deterministic: ${was} is refused`, () =>
     refuses({ deterministic: value }, `deterministic is ${was}`, 'a boolean'));
 }
 
 for (const variant of ['relaxed', 'relaxed-threads']) {
-  test(`variant: '${variant}' and deterministic contradict each other`, () =>
+  test(`init: variant: '${variant}' and deterministic contradict each other`, () =>
     refuses({ variant, deterministic: true }, `'${variant}'`, 'deterministic'));
 }
 
@@ -90,16 +93,16 @@ for (const [value, was] of [
   [[], 'an array'],
   [Promise.resolve(3), '3'],
 ]) {
-  test(`wasm: ${value instanceof Promise ? 'a promise of ' : ''}${was} is refused`, () =>
+  test(`init: wasm: ${value instanceof Promise ? 'a promise of ' : ''}${was} is refused`, () =>
     refuses({ wasm: value }, `wasm is ${was}`, 'a URL, bytes, a WebAssembly.Module or a Response'));
 }
 
-test('no option of init() is left out here', () => {
+test('init: no option of init() is left out here', () => {
   const options = ['variant', 'threads', 'deterministic', 'wasm'].map((name) => `options.${name}`);
   assert.deepEqual([...declared().get('init')].sort(), ['options', ...options].sort());
 });
 
-test('everything of a disposed engine is refused by name', async () => {
+test('init: everything of a disposed engine is refused by name', async () => {
   const gone = await init({ wasm: wasmFile('simd') });
   gone.dispose();
   const calls = {
@@ -114,7 +117,7 @@ test('everything of a disposed engine is refused by name', async () => {
   assert.equal(gone.info.variant, 'simd');
 });
 
-test('QkvError is an Error with a code, a message and a cause', () => {
+test('init: QkvError is an Error with a code, a message and a cause', () => {
   const cause = new Error('why');
   const error = new QkvError('out_of_range', 'f: x is 1, expected 2', { cause });
   assert.ok(error instanceof Error);

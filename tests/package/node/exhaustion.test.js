@@ -1,3 +1,4 @@
+// @build any
 // Memory that runs out in the middle of a call, at every place where it may: a typed error, nothing changed,
 // nothing lost, and the next call right. A hole of k bytes is all that is left, and k grows until the call fits.
 import assert from 'node:assert/strict';
@@ -111,7 +112,7 @@ async function expectedOf(target) {
   return text;
 }
 
-describe('a hole of k bytes', () => {
+describe('out of memory: a hole of k bytes', () => {
   let [failed, fitted] = [0, 0];
   const places = new Set();
 
@@ -147,7 +148,7 @@ describe('a hole of k bytes', () => {
   });
 });
 
-describe('sizes that 32 bits do not hold', () => {
+describe('out of memory: sizes that 32 bits do not hold', () => {
   const half = 2 ** 16;
   const calls = {
     kvCache: () => roomy.kvCache({ batch: half, numKvHeads: half, capacity: 1, dK: 1 }),

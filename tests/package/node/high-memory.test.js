@@ -1,3 +1,5 @@
+// @build any
+// @alone
 // Addresses of 2 GB and more, which are negative for who takes them for signed numbers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,7 +14,7 @@ const high = await init({ wasm: wasmFile('simd') });
 const length = 2 ** 29 + 2 ** 20;
 const ballast = high.tensor([length, 1]);
 
-test('everything works above 2 GB', () => {
+test('memory: everything works above 2 GB', () => {
   assert.ok(high.memory().usedBytes > 2 ** 31);
 
   const { q, k, v } = problem({ tk: 9 });
@@ -46,7 +48,7 @@ test('everything works above 2 GB', () => {
   assert.equal(high.memory().handles, 1);
 });
 
-test('a weight whose packed form is beyond 4 GB is refused', () => {
+test('memory: a weight whose packed form is beyond 4 GB is refused', () => {
   const one = { data: Float32Array.of(1), shape: [1, 1] };
   const config = { dModel: 1, numHeads: 1, dContext: length };
   const weights = { wq: one, wk: ballast, wv: ballast, wo: one };

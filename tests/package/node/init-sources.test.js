@@ -1,3 +1,4 @@
+// @build each
 // Everything that init({ wasm }) takes.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -76,7 +77,7 @@ const sources = {
 };
 
 for (const [name, source] of Object.entries(sources)) {
-  test(`wasm may be ${name}, which itself says its variant`, async () => {
+  test(`init: wasm may be ${name}, which itself says its variant`, async () => {
     const engine = await init({ wasm: source() });
     assert.equal(engine.info.variant, 'simd');
     expectSame(engine.attention(q, k, v).output.data, expected);
@@ -84,13 +85,13 @@ for (const [name, source] of Object.entries(sources)) {
   });
 }
 
-test('the bytes are not modified', async () => {
+test('init: the bytes are not modified', async () => {
   const given = new Uint8Array(bytes);
   (await init({ wasm: given })).dispose();
   assert.ok(bytes.equals(given));
 });
 
-test('one WebAssembly.Module serves many engines', async () => {
+test('init: one WebAssembly.Module serves many engines', async () => {
   const wasm = new WebAssembly.Module(bytes);
   const one = await init({ wasm });
   const other = await init({ wasm, variant: 'simd' });
@@ -101,14 +102,14 @@ test('one WebAssembly.Module serves many engines', async () => {
 });
 
 if (expectedVariant === 'relaxed') {
-  test('the relaxed file is recognised', async () => {
+  test('init: the relaxed file is recognised', async () => {
     const engine = await init({ wasm: wasmFile('relaxed') });
     assert.equal(engine.info.variant, 'relaxed');
     assert.equal(engine.info.isa, 'wasm-relaxed-simd');
     engine.dispose();
   });
 } else {
-  test('the relaxed file fails with a reason where relaxed SIMD is absent', async () => {
+  test('init: the relaxed file fails with a reason where relaxed SIMD is absent', async () => {
     const bytes = wasmFile('relaxed');
     const type = { headers: { 'content-type': 'application/wasm' } };
     for (const wasm of [bytes, new Response(bytes), new Response(bytes, type)]) {
@@ -117,18 +118,18 @@ if (expectedVariant === 'relaxed') {
     }
   });
 
-  test('a broken relaxed file is told from a sound one of the wrong build', async () => {
+  test('init: a broken relaxed file is told from a sound one of the wrong build', async () => {
     const cut = wasmFile('relaxed').subarray(0, 20_000);
     await expectRejects(init({ wasm: cut }), 'init', 'load_failed', 'does not compile');
   });
 }
 
-test('a path is not a URL in Node, and the message says so', async () => {
+test('init: a path is not a URL in Node, and the message says so', async () => {
   const path = `${root}/dist/qkv-simd.wasm`;
   await expectRejects(init({ wasm: path }), 'init', 'load_failed', path, 'URL');
 });
 
-test('a response is copied only if the caller named it and relaxed SIMD is absent', async () => {
+test('init: a response is copied only if the caller named it and relaxed SIMD is absent', async () => {
   // In a Node whose own files are out of reach, so that the default file is fetched, as in a page.
   const copies = await resultOf(
     process.execArgv.filter((flag) => flag.includes('relaxed')),

@@ -1,3 +1,4 @@
+// @build each
 // init(): which build is loaded, how often, and what the engine says of itself.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,34 +9,34 @@ import { expectedVariant, packageJson, withVersion, wasmFile } from '../../suppo
 
 const isaOf = { relaxed: 'wasm-relaxed-simd', simd: 'wasm-simd128' };
 
-test('the default is the fastest build that this engine validates', async () => {
+test('init: the default is the fastest build that this engine validates', async () => {
   assert.ok(['relaxed', 'simd'].includes(expectedVariant));
   assert.equal((await init()).info.variant, expectedVariant);
 });
 
-test("variant 'auto' is the default", () => {
+test("init: variant 'auto' is the default", () => {
   assert.equal(init({ variant: 'auto' }), init());
 });
 
-test('deterministic never loads the relaxed build', async () => {
+test('init: deterministic never loads the relaxed build', async () => {
   const { info } = await init({ deterministic: true });
   assert.equal(info.variant, 'simd');
   assert.equal(info.isa, 'wasm-simd128');
 });
 
-test('deterministic: false is the default', () => {
+test('init: deterministic: false is the default', () => {
   assert.equal(init({ deterministic: false }), init());
 });
 
 for (const variant of expectedVariant === 'relaxed' ? ['simd', 'relaxed'] : ['simd']) {
-  test(`variant '${variant}' loads that build`, async () => {
+  test(`init: variant '${variant}' loads that build`, async () => {
     const { info } = await init({ variant });
     assert.equal(info.variant, variant);
     assert.equal(info.isa, isaOf[variant]);
   });
 }
 
-test('info tells the version of the package, the instruction set and the one thread', async () => {
+test('init: info tells the version of the package, the instruction set and the one thread', async () => {
   const { info } = await init();
   assert.deepEqual(info, {
     version: packageJson.version,
@@ -46,7 +47,7 @@ test('info tells the version of the package, the instruction set and the one thr
   assert.ok(Object.isFrozen(info));
 });
 
-test('concurrent and later calls share one load and one engine', async () => {
+test('init: concurrent and later calls share one load and one engine', async () => {
   const first = init({ variant: 'simd' });
   const second = init({ variant: 'simd' });
   assert.equal(first, second);
@@ -55,14 +56,14 @@ test('concurrent and later calls share one load and one engine', async () => {
   assert.equal(init({ variant: 'simd', deterministic: false }), first);
 });
 
-test('the same URL is the same engine, as text or as an object', async () => {
+test('init: the same URL is the same engine, as text or as an object', async () => {
   const url = new URL('../../../dist/qkv-simd.wasm', import.meta.url);
   const engine = await init({ wasm: url });
   assert.equal(await init({ wasm: new URL(url) }), engine);
   assert.equal(await init({ wasm: url.href }), engine);
 });
 
-test('other options are another engine, with memory of its own', async () => {
+test('init: other options are another engine, with memory of its own', async () => {
   const [one, other] = await Promise.all([init(), init({ wasm: wasmFile('simd') })]);
   assert.notEqual(one, other);
   const before = other.memory();
@@ -74,13 +75,13 @@ test('other options are another engine, with memory of its own', async () => {
   tensor.dispose();
 });
 
-test("the text 'undefined' is a URL and not a missing option", async () => {
+test("init: the text 'undefined' is a URL and not a missing option", async () => {
   const engine = await init();
   await expectRejects(init({ wasm: 'undefined' }), 'init', 'load_failed', 'undefined');
   assert.equal(await init(), engine);
 });
 
-test('a failed load is forgotten and may be tried again', async () => {
+test('init: a failed load is forgotten and may be tried again', async () => {
   const missing = new URL('./no-such-folder/qkv-simd.wasm', import.meta.url);
   const first = init({ wasm: missing });
   await expectRejects(first, 'init', 'load_failed', missing.href);
@@ -89,14 +90,14 @@ test('a failed load is forgotten and may be tried again', async () => {
   await expectRejects(second, 'init', 'load_failed');
 });
 
-test('concurrent calls share one failure', async () => {
+test('init: concurrent calls share one failure', async () => {
   const bytes = withVersion('9.9.9', wasmFile('simd'));
   const [first, second] = [init({ wasm: bytes }), init({ wasm: bytes })];
   assert.equal(first, second);
   await expectRejects(first, 'init', 'load_failed', '9.9.9');
 });
 
-test('after dispose() the same options make a new engine', async () => {
+test('init: after dispose() the same options make a new engine', async () => {
   const options = { wasm: wasmFile('simd') };
   const { q, k, v } = problem();
   const old = await init(options);
@@ -114,7 +115,7 @@ test('after dispose() the same options make a new engine', async () => {
   engine.dispose();
 });
 
-test('disposing an engine late does not forget the one that took its place', async () => {
+test('init: disposing an engine late does not forget the one that took its place', async () => {
   const options = { wasm: wasmFile('simd') };
   const old = await init(options);
   old.dispose();

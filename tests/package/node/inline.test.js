@@ -1,3 +1,4 @@
+// @build each
 // qkv/inline: what qkv is, with the .wasm files in the module.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,11 +18,11 @@ const refuses = (promise, code, message) =>
     return true;
   });
 
-test('it exports the same names', () => {
+test('inline: it exports the same names', () => {
   assert.deepEqual(Object.keys(inline).sort(), Object.keys(qkv).sort());
 });
 
-test('it picks the build that qkv picks, and says the same of itself', async () => {
+test('inline: it picks the build that qkv picks, and says the same of itself', async () => {
   const { info } = await inline.init();
   assert.deepEqual(info, (await qkv.init()).info);
   assert.equal(info.variant, expectedVariant);
@@ -29,7 +30,7 @@ test('it picks the build that qkv picks, and says the same of itself', async () 
 });
 
 for (const variant of expectedVariant === 'relaxed' ? ['simd', 'relaxed'] : ['simd']) {
-  test(`variant '${variant}' computes the same bits as qkv does`, async () => {
+  test(`inline: variant '${variant}' computes the same bits as qkv does`, async () => {
     const actual = compute(await inline.init({ variant }));
     const expected = compute(await qkv.init({ variant }));
     for (const [name, { data }] of Object.entries(expected)) {
@@ -38,7 +39,7 @@ for (const variant of expectedVariant === 'relaxed' ? ['simd', 'relaxed'] : ['si
   });
 }
 
-test('it reads no file and fetches nothing', async () => {
+test('inline: it reads no file and fetches nothing', async () => {
   const variant = await resultOf(
     [],
     `const refuse = () => { throw new Error('asked for a file'); };
@@ -50,7 +51,7 @@ test('it reads no file and fetches nothing', async () => {
   assert.equal(variant, 'simd');
 });
 
-test('a .wasm that is given goes before its own', async () => {
+test('inline: a .wasm that is given goes before its own', async () => {
   const engine = await inline.init({ wasm: wasmFile('simd') });
   assert.equal(engine.info.variant, 'simd');
   engine.dispose();
@@ -58,11 +59,11 @@ test('a .wasm that is given goes before its own', async () => {
   await refuses(inline.init({ wasm: foreignWasm }), 'load_failed', message);
 });
 
-test('its options are checked alike', async () => {
+test('inline: its options are checked alike', async () => {
   await refuses(inline.init({ variant: 'fast' }), 'invalid_argument', /^init: variant is "fast"/);
 });
 
-test('concurrent calls share one engine, which is not that of qkv', async () => {
+test('inline: concurrent calls share one engine, which is not that of qkv', async () => {
   assert.equal(inline.init(), inline.init());
   assert.notEqual(await inline.init(), await qkv.init());
 });

@@ -1,3 +1,4 @@
+// @build each
 // multiHeadAttention(): the layer gives what its formula says, however its weights are handed over.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -79,7 +80,7 @@ const without = (given, ...names) => ({
   weights: Object.fromEntries(Object.entries(given.weights).filter(([n]) => !names.includes(n))),
 });
 
-describe('against the formula', () => {
+describe('multiHeadAttention: against the formula', () => {
   test('self-attention, with the shapes of its results', () => {
     const { output, weights, lse, entropy } = expectExact(makeLayer());
     assert.deepEqual(output.shape, [2, 5, 12]);
@@ -139,7 +140,7 @@ describe('against the formula', () => {
   });
 });
 
-describe('bit for bit', () => {
+describe('multiHeadAttention: bit for bit', () => {
   const given = makeLayer({ numKvHeads: 1, dK: 5, dV: 4 });
   const { config, weights, x } = given;
   const expected = forward(given, x, allExtras);

@@ -1,3 +1,4 @@
+// @build any
 // Tensors, layers and engines: what is given back, and when.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +15,7 @@ const weights = Object.fromEntries(
 const fresh = () => init({ wasm: wasmFile('simd') });
 const dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 
-test('a new engine holds nothing', async () => {
+test('dispose: a new engine holds nothing', async () => {
   const engine = await fresh();
   const { heapBytes, ...rest } = engine.memory();
   assert.deepEqual(rest, { usedBytes: 0, handles: 0 });
@@ -22,7 +23,7 @@ test('a new engine holds nothing', async () => {
   engine.dispose();
 });
 
-test('tensors and layers count while they live, and give back what they took', async () => {
+test('dispose: tensors and layers count while they live, and give back what they took', async () => {
   const engine = await fresh();
   const x = randomArray([3, 8], 9);
   const warm = engine.multiHeadAttention(config, weights);
@@ -41,7 +42,7 @@ test('tensors and layers count while they live, and give back what they took', a
   engine.dispose();
 });
 
-test('dispose() may be called again, by either name', async () => {
+test('dispose: dispose() may be called again, by either name', async () => {
   const engine = await fresh();
   const keep = engine.tensor([2], [1, 2]);
   for (const held of [engine.tensor([100]), engine.multiHeadAttention(config, weights)]) {
@@ -58,7 +59,7 @@ test('dispose() may be called again, by either name', async () => {
   keep[dispose]();
 });
 
-test('Symbol.dispose disposes, as `using` does', async () => {
+test('dispose: Symbol.dispose disposes, as `using` does', async () => {
   const engine = await fresh();
   for (const make of [
     () => engine.tensor([100]),
@@ -74,7 +75,7 @@ test('Symbol.dispose disposes, as `using` does', async () => {
   engine.dispose();
 });
 
-test('a new tensor is zero even where an old one was', async () => {
+test('dispose: a new tensor is zero even where an old one was', async () => {
   const engine = await fresh();
   const old = engine.tensor([5000]);
   old.view().fill(NaN);
@@ -84,7 +85,7 @@ test('a new tensor is zero even where an old one was', async () => {
   engine.dispose();
 });
 
-test('a tensor has the shape it was given, whatever becomes of that array', async () => {
+test('dispose: a tensor has the shape it was given, whatever becomes of that array', async () => {
   const engine = await fresh();
   const shape = [2, 3];
   const tensor = engine.tensor(shape, [1, 2, 3, 4, 5, 6]);
@@ -98,7 +99,7 @@ test('a tensor has the shape it was given, whatever becomes of that array', asyn
   engine.dispose();
 });
 
-test('tensors of no elements and of rank 0 are tensors', async () => {
+test('dispose: tensors of no elements and of rank 0 are tensors', async () => {
   const engine = await fresh();
   const [empty, scalar] = [engine.tensor([3, 0]), engine.tensor([], [7])];
   assert.deepEqual([empty.view().length, [...scalar.view()]], [0, [7]]);
@@ -110,7 +111,7 @@ test('tensors of no elements and of rank 0 are tensors', async () => {
   engine.dispose();
 });
 
-test('what the core refuses to make leaves no memory behind', async () => {
+test('dispose: what the core refuses to make leaves no memory behind', async () => {
   const engine = await fresh();
   const odd = { ...config, rotary: { rotaryDim: 3 } };
   const { heapBytes } = engine.memory();
@@ -155,7 +156,7 @@ function call(engine, layer, i) {
   right[i % right.length]();
 }
 
-test('2,000 mixed calls, failing ones too, leave the memory flat after warm-up', async () => {
+test('dispose: 2,000 mixed calls, failing ones too, leave the memory flat after warm-up', async () => {
   const engine = await fresh();
   const layer = engine.multiHeadAttention(config, weights);
   const { q, k, v } = problem();

@@ -1,3 +1,4 @@
+// @build each
 // A .wasm that cannot be had, is something else, or is the wrong one.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -41,35 +42,36 @@ after(() => server.close());
 const rejects = (wasm, ...says) => expectRejects(init({ wasm }), 'init', 'load_failed', ...says);
 const at = (path) => `${server.url}${path}`;
 
-test('a missing file is named', async () => {
+test('init: a missing file is named', async () => {
   const missing = new URL('./missing.wasm', import.meta.url);
   await rejects(missing, missing.href, 'ENOENT', remedy);
 });
 
-test('a 404 is named with its status, its type and a remedy', () =>
+test('init: a 404 is named with its status, its type and a remedy', () =>
   rejects(at('/nowhere.wasm'), at('/nowhere.wasm'), '404', 'text/html', remedy));
 
-test('a 500 is named with its status', () => rejects(at('/broken.wasm'), '500', 'text/plain'));
+test('init: a 500 is named with its status', () =>
+  rejects(at('/broken.wasm'), '500', 'text/plain'));
 
-test('a page served as the .wasm is shown with its type, its beginning and a remedy', () =>
+test('init: a page served as the .wasm is shown with its type, its beginning and a remedy', () =>
   rejects(at('/page.wasm'), at('/page.wasm'), '(200, text/html', '<!doctype', '\\0asm', remedy));
 
-test('a page served with the type of a .wasm does not compile, and is named', () =>
+test('init: a page served with the type of a .wasm does not compile, and is named', () =>
   rejects(at('/page-as-wasm.wasm'), at('/page-as-wasm.wasm'), 'does not compile', remedy));
 
-test('a server that is not there is named', async () => {
+test('init: a server that is not there is named', async () => {
   const gone = await serve(() => undefined);
   await gone.close();
   await rejects(`${gone.url}/qkv.wasm`, gone.url, 'could not be read', 'ECONNREFUSED', remedy);
 });
 
-test('a path instead of a URL, where nothing says what it is relative to, is told so', async () => {
+test('init: a path instead of a URL, where nothing says what it is relative to, is told so', async () => {
   for (const path of ['./qkv-simd.wasm', '/lib/qkv-simd.wasm', 'qkv-simd.wasm']) {
     await rejects(path, path, 'could not be read', 'give a whole URL here, such as file:///');
   }
 });
 
-test('the right bytes work whatever type the server gives them', async () => {
+test('init: the right bytes work whatever type the server gives them', async () => {
   for (const path of ['/plain.wasm', '/parameter.wasm', '/untyped.wasm']) {
     const engine = await init({ wasm: at(path) });
     assert.equal(engine.info.variant, 'simd');
@@ -77,17 +79,17 @@ test('the right bytes work whatever type the server gives them', async () => {
   }
 });
 
-test('a truncated file does not compile', async () => {
+test('init: a truncated file does not compile', async () => {
   await rejects(simd.subarray(0, 20_000), 'the given buffer', 'does not compile');
   await rejects(at('/truncated.wasm'), at('/truncated.wasm'), 'does not compile');
 });
 
-test('a connection that breaks off is named', () =>
+test('init: a connection that breaks off is named', () =>
   rejects(at('/cut-off.wasm'), at('/cut-off.wasm')));
 
-test('no bytes at all are refused', () => rejects(new Uint8Array(0), 'the given buffer'));
+test('init: no bytes at all are refused', () => rejects(new Uint8Array(0), 'the given buffer'));
 
-test('a Response that was read already is refused', async () => {
+test('init: a Response that was read already is refused', async () => {
   for (const headers of [{}, { 'content-type': 'application/wasm' }]) {
     const response = new Response(simd, { headers });
     await response.arrayBuffer();
@@ -95,24 +97,24 @@ test('a Response that was read already is refused', async () => {
   }
 });
 
-test('a promise of a Response that fails is a failed load, with the reason', async () => {
+test('init: a promise of a Response that fails is a failed load, with the reason', async () => {
   const cause = new TypeError('fetch failed');
   const loading = init({ wasm: Promise.reject(cause) });
   await expectRejects(loading, 'init', 'load_failed', 'fetch failed');
   assert.equal((await loading.catch((error) => error)).cause, cause);
 });
 
-test('the .wasm of something else is refused', async () => {
+test('init: the .wasm of something else is refused', async () => {
   await rejects(foreignWasm, 'not of this package');
   await rejects(new WebAssembly.Module(foreignWasm), 'not of this package');
 });
 
-test('the .wasm of another version is named with both versions, before it runs', async () => {
+test('init: the .wasm of another version is named with both versions, before it runs', async () => {
   await rejects(withVersion('0.0.9', simd), 'version 0.0.9', packageJson.version);
   await rejects(new WebAssembly.Module(withVersion('9.9.9', simd)), '9.9.9', packageJson.version);
 });
 
-test('a .wasm with its arguments or operators in another order is refused, not misread', async () => {
+test('init: a .wasm with its arguments or operators in another order is refused, not misread', async () => {
   const swapped = { 'q,k,v,out,': 'k,q,v,out,', 'layerNorm,rmsNorm,': 'rmsNorm,layerNorm,' };
   for (const [order, other] of Object.entries(swapped)) {
     await rejects(withText(order, other, simd), 'other operators or arguments');
@@ -121,23 +123,27 @@ test('a .wasm with its arguments or operators in another order is refused, not m
 
 const skip = expectedVariant === 'relaxed' ? false : 'needs relaxed SIMD';
 
-test('the simd file is refused when relaxed is asked for', { skip }, async () => {
+test('init: the simd file is refused when relaxed is asked for', { skip }, async () => {
   const loading = init({ wasm: simd, variant: 'relaxed' });
   await expectRejects(loading, 'init', 'load_failed', 'the simd build', "'relaxed'");
 });
 
-test('the relaxed file is refused when simd is asked for, or deterministic', { skip }, async () => {
-  const wasm = wasmFile('relaxed');
-  await expectRejects(
-    init({ wasm, variant: 'simd' }),
-    'init',
-    'load_failed',
-    'the relaxed build',
-    "'simd'",
-  );
-  const exact = init({ wasm, deterministic: true });
-  await expectRejects(exact, 'init', 'load_failed', 'the relaxed build', 'deterministic');
-});
+test(
+  'init: the relaxed file is refused when simd is asked for, or deterministic',
+  { skip },
+  async () => {
+    const wasm = wasmFile('relaxed');
+    await expectRejects(
+      init({ wasm, variant: 'simd' }),
+      'init',
+      'load_failed',
+      'the relaxed build',
+      "'simd'",
+    );
+    const exact = init({ wasm, deterministic: true });
+    await expectRejects(exact, 'init', 'load_failed', 'the relaxed build', 'deterministic');
+  },
+);
 
 /** What init(options) says in a Node with these flags. */
 const saysWith = (flags, options = '') =>
@@ -150,7 +156,7 @@ const saysWith = (flags, options = '') =>
     )));`,
   );
 
-test('an engine without WebAssembly SIMD is told so, whatever is asked for', async () => {
+test('init: an engine without WebAssembly SIMD is told so, whatever is asked for', async () => {
   for (const options of [
     '',
     "{ variant: 'simd' }",
@@ -163,13 +169,13 @@ test('an engine without WebAssembly SIMD is told so, whatever is asked for', asy
   }
 });
 
-test('an engine without WebAssembly is told so', async () => {
+test('init: an engine without WebAssembly is told so', async () => {
   const { code, message } = await saysWith(['--jitless']);
   assert.equal(code, 'unsupported');
   assert.match(message, /^init: this engine has no WebAssembly/);
 });
 
-test('relaxed asked for where it is absent is told so; with the flag it is there', async () => {
+test('init: relaxed asked for where it is absent is told so; with the flag it is there', async () => {
   const { code, message } = await saysWith([], "{ variant: 'relaxed' }");
   assert.equal(code, 'unsupported');
   assert.match(message, /^init: variant is 'relaxed' .*expected 'auto' or 'simd'/);
@@ -179,7 +185,7 @@ test('relaxed asked for where it is absent is told so; with the flag it is there
   assert.equal(await saysWith([]), 'simd');
 });
 
-test('after every failure the engines still load and compute', async () => {
+test('init: after every failure the engines still load and compute', async () => {
   const { q, k, v } = problem();
   const [auto, again] = [await init(), await init({ wasm: simd })];
   assert.equal(auto.info.variant, expectedVariant);

@@ -1,3 +1,4 @@
+// @build any
 // Long sequences: no array of T x T anywhere.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,7 +11,7 @@ const [heads, tokens, width] = [12, 8192, 64];
 /** Scores far enough apart that single keys count: the mean of 8192 values would hide many faults. */
 const options = { causal: true, scale: 2 };
 
-test('8192 tokens, 12 heads of 64, causal: exact, in less than three times the inputs', async (t) => {
+test('attention: 8192 tokens, 12 heads of 64, causal: exact, in less than three times the inputs', async (t) => {
   const engine = await init();
   const shape = [1, heads, tokens, width];
   const [q, k, v] = [1, 2, 3].map((seed) => randomArray(shape, seed));
@@ -47,7 +48,7 @@ test('8192 tokens, 12 heads of 64, causal: exact, in less than three times the i
   }
 });
 
-test('the weights of one row of a long sequence take the room of one row', async () => {
+test('attention: the weights of one row of a long sequence take the room of one row', async () => {
   const engine = await init({ deterministic: true });
   const x = randomArray([16_384, 8], 4);
   const options = { numHeads: 1, causal: true, returnWeights: true, rows: [16_383, 16_384] };

@@ -1,3 +1,4 @@
+// @build any
 // Ten thousand mixed calls leave the memory as the largest of them needed it.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -11,7 +12,7 @@ function operators() {
   return [...new Set(names)].filter((name) => name !== 'memory' && name !== 'dispose').sort();
 }
 
-test('10,000 mixed calls, failing ones too: memory is flat after the largest', async (t) => {
+test('memory: 10,000 mixed calls, failing ones too: memory is flat after the largest', async (t) => {
   const { samples, used } = await inNode();
   assert.deepEqual(used, operators());
   const { heapBytes, usedBytes, jsBytes } = samples.at(-1);
@@ -21,7 +22,7 @@ test('10,000 mixed calls, failing ones too: memory is flat after the largest', a
   assert.deepEqual(leaksOf(samples), []);
 });
 
-describe('a leak is found', () => {
+describe('memory: a leak is found', () => {
   /** An engine one of whose functions does something besides, each time it is called. */
   const spoilt = (name, besides) => (engine) => {
     const original = engine[name];

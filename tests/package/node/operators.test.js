@@ -1,3 +1,4 @@
+// @build each
 // The operators around attention, each against its formula in float64.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -26,7 +27,7 @@ function rotary({ data, shape }, { positions, r, base = 10000, interleaved = fal
   return y;
 }
 
-describe('rotary', () => {
+describe('rotaryEmbedding: rotary positions', () => {
   const x = randomArray([2, 3, 5, 8], 1);
   // 3.1 u of the length of a pair, which is at most sqrt(2) here.
   const bound = 3.1 * u * Math.SQRT2;
@@ -78,7 +79,7 @@ describe('rotary', () => {
   });
 });
 
-describe('relative positions', () => {
+describe('alibiSlopes, t5RelativeBias, transformerXlBias: relative positions', () => {
   test('ALiBi has the slopes of the paper', () => {
     const slopes = [0.5, 0.25, 0.125, 0.0625, 1 / 32, 1 / 64, 1 / 128, 1 / 256];
     expectSame(engine.alibiSlopes(8), Float32Array.from(slopes));
@@ -134,7 +135,7 @@ describe('relative positions', () => {
   });
 });
 
-describe('norms and activations', () => {
+describe('layerNorm, rmsNorm, gelu: norms and activations', () => {
   const x = randomArray([3, 4, 5], 9);
 
   for (const axis of [-1, -2, 0, 1]) {
@@ -195,7 +196,7 @@ function softmaxOf({ data, shape }, axis, temperature) {
   return { exact, bounds };
 }
 
-describe('softmax', () => {
+describe('softmax: along an axis', () => {
   const shapes = [[7], [3, 70], [3, 4, 5], [2, 3, 4, 33], [2, 1, 3, 2, 5, 2]];
   for (const shape of shapes) {
     test(`of [${shape}] over every axis`, () => {
@@ -241,7 +242,7 @@ describe('softmax', () => {
   });
 });
 
-describe('tables and statistics', () => {
+describe('embedding, entropy, headStatistics: tables and statistics', () => {
   const table = filled([5, 3], (n) => n);
 
   test('embedding and learned positions are rows of their table', () => {
@@ -284,7 +285,7 @@ describe('tables and statistics', () => {
   });
 });
 
-describe('a tensor as `out`', () => {
+describe('out: a tensor for the result', () => {
   const x = randomArray([2, 3, 5, 8], 1);
   const gamma = randomArray([8], 2).data;
   const calls = {

@@ -1,3 +1,4 @@
+// @build any
 // When memory runs out: a typed error, and an engine that still computes. A memory that may not grow
 // beyond a few megabytes makes that cheap.
 import assert from 'node:assert/strict';
@@ -20,7 +21,7 @@ const layerOf = (engine, size = 8) => {
 const engine = await init();
 const reference = async () => (await init({ deterministic: true })).attention(q, k, v).output;
 
-describe('in a memory of 4 GB', () => {
+describe('out of memory: in a memory of 4 GB', () => {
   const expected = engine.attention(q, k, v).output.data;
 
   test('a tensor beyond it is refused, and the engine computes on', () => {
@@ -79,7 +80,7 @@ describe('in a memory of 4 GB', () => {
   });
 });
 
-describe('in a memory of 8 MB', () => {
+describe('out of memory: in a memory of 8 MB', () => {
   test('every function reports it, changes nothing, and works again with less', async () => {
     const engine = await limited();
     const layer = layerOf(engine);
@@ -138,7 +139,7 @@ describe('in a memory of 8 MB', () => {
   }
 });
 
-describe('in a shared memory of 8 MB', () => {
+describe('out of memory: in a shared memory of 8 MB', () => {
   const wasm = wasmFile('simd-threads');
 
   test('errors are typed, and the threads go on', async () => {

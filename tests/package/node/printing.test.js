@@ -1,3 +1,4 @@
+// @build any
 // What consoles and JSON show of the things that stand for WebAssembly memory: themselves, and nothing of
 // the engine behind them.
 import assert from 'node:assert/strict';
@@ -12,7 +13,7 @@ const layer = engine.multiHeadAttention(config, weights);
 const cache = engine.kvCache({ numKvHeads: 1, capacity: 4, dK: 2 });
 const tensor = engine.tensor([2, 3], [1, 2, 3, 4, 5, NaN]);
 
-test('a console shows what they are, in one line', () => {
+test('printing: a console shows what they are, in one line', () => {
   for (const [value, said] of [
     [tensor, '[Tensor] { shape: [ 2, 3 ] }'],
     [cache, '[KvCache] { capacity: 4 }'],
@@ -22,7 +23,7 @@ test('a console shows what they are, in one line', () => {
   }
 });
 
-test('JSON has the elements of a tensor, and says when there are none any more', () => {
+test('printing: JSON has the elements of a tensor, and says when there are none any more', () => {
   const [before, gone] = [engine.memory(), engine.tensor([2], [1, 2])];
   assert.equal(JSON.stringify({ tensor }), '{"tensor":{"data":[1,2,3,4,5,null],"shape":[2,3]}}');
   gone.dispose();
@@ -31,7 +32,7 @@ test('JSON has the elements of a tensor, and says when there are none any more',
   assert.deepEqual(engine.memory(), before);
 });
 
-test('nothing of the engine can be reached or changed through them', () => {
+test('printing: nothing of the engine can be reached or changed through them', () => {
   for (const value of [tensor, cache, layer]) {
     const reached = Object.values(value).filter((of) => of === engine || of === engine.info);
     assert.deepEqual(reached, []);
@@ -39,7 +40,7 @@ test('nothing of the engine can be reached or changed through them', () => {
   assert.deepEqual(Object.keys(tensor), ['shape']);
 });
 
-test('messages call them by their names', () => {
+test('printing: messages call them by their names', () => {
   for (const [value, was] of [
     [tensor, 'Tensor'],
     [cache, 'KvCache'],

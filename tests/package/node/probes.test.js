@@ -1,3 +1,4 @@
+// @build any
 // What init() asks an engine before it chooses a build, and the codes that the module may answer with.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -5,12 +6,12 @@ import { generateProbes, probesFile } from '../../../tools/probes.js';
 import { root, probes, text } from '../../support/js/files.js';
 import { resultOf } from '../../support/js/node.js';
 
-test('wasm/src/probes.ts is what tools/probes.js makes of wasm/probes/*.wat', () => {
+test('probes: wasm/src/probes.ts is what tools/probes.js makes of wasm/probes/*.wat', () => {
   assert.equal(probesFile, `${root}/wasm/src/probes.ts`);
   assert.equal(text('wasm/src/probes.ts').trimEnd(), generateProbes().trimEnd());
 });
 
-test('each probe has one opcode that it is about', () => {
+test('probes: each probe has one opcode that it is about', () => {
   assert.deepEqual(Object.keys(probes).sort(), ['relaxed', 'simd', 'threads']);
   assert.ok(probes.simd.includes(Buffer.of(0xfd, 0x13)), 'f32x4.splat');
   assert.ok(probes.relaxed.includes(Buffer.of(0xfd, 0x85, 0x02)), 'f32x4.relaxed_madd');
@@ -28,7 +29,7 @@ const validateWith = (flags) =>
     console.log(JSON.stringify({ simd: valid(probes.simd), relaxed: valid(probes.relaxed) }));`,
   );
 
-test('the simd and threads probes validate here', () => {
+test('probes: the simd and threads probes validate here', () => {
   assert.ok(WebAssembly.validate(probes.simd));
   assert.ok(WebAssembly.validate(probes.threads));
 });
@@ -38,7 +39,7 @@ const [major, minor] = process.versions.v8.split('.').map(Number);
 const skip = major > 11 || (major === 11 && minor >= 4) ? 'relaxed SIMD is always on here' : false;
 
 test(
-  'the relaxed probe validates if, and only if, the engine has relaxed SIMD',
+  'probes: the relaxed probe validates if, and only if, the engine has relaxed SIMD',
   { skip },
   async () => {
     assert.deepEqual(await validateWith([]), { simd: true, relaxed: false });
@@ -48,14 +49,14 @@ test(
 );
 
 test(
-  'neither probe validates where the engine has no SIMD',
+  'probes: neither probe validates where the engine has no SIMD',
   { skip: process.arch !== 'x64' },
   async () => {
     assert.deepEqual(await validateWith(['--no-enable-sse4-1']), { simd: false, relaxed: false });
   },
 );
 
-test('every status code of the core is a QkvErrorCode, and only JavaScript adds two', () => {
+test('probes: every status code of the core is a QkvErrorCode, and only JavaScript adds two', () => {
   const header = text('core/include/qkv/status.hpp');
   const table = /#define QKV_STATUS_CODES\(X\)(.*?)\n\n/s.exec(header)[1];
   const ofCore = Array.from(table.matchAll(/X\(k\w+, "(\w+)", /g), ([, name]) => name);

@@ -1,3 +1,4 @@
+// @build any
 // The README in two languages: what needs no translation must be the same in both. That its code runs is
 // tested in tests/release/consumers.
 import assert from 'node:assert/strict';
@@ -36,7 +37,7 @@ const english = skeletonOf('README.md', 'README.zh-CN.md');
 const chinese = skeletonOf('README.zh-CN.md', 'README.md');
 
 for (const part of Object.keys(english)) {
-  test(`the README has the same ${part} in Chinese`, (t) => {
+  test(`README: the README has the same ${part} in Chinese`, (t) => {
     t.diagnostic(`${english[part].length} ${part}`);
     assert.ok(english[part].length > 0);
     assert.deepEqual(chinese[part], english[part]);

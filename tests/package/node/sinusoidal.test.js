@@ -1,3 +1,4 @@
+// @build each
 // sinusoidalEncoding() and sinusoidalShift().
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -20,25 +21,25 @@ function expectEncoding(length, dModel, options = {}) {
 }
 
 for (const dModel of [1, 8, 65]) {
-  test(`the encoding of width ${dModel} is the formula`, () => {
+  test(`sinusoidalEncoding: the encoding of width ${dModel} is the formula`, () => {
     for (const layout of ['interleaved', 'concatenated']) {
       for (const offset of [0, -37, 2 ** 20 - 100]) expectEncoding(100, dModel, { layout, offset });
     }
   });
 }
 
-test('base sets the wavelengths', () => {
+test('sinusoidalEncoding: base sets the wavelengths', () => {
   for (const base of [1, 2, 100, 5e5]) expectEncoding(70, 10, { base });
 });
 
-test('the default is the base and layout of the paper, from position 0', () => {
+test('sinusoidalEncoding: the default is the base and layout of the paper, from position 0', () => {
   const plain = engine.sinusoidalEncoding(9, 6).data;
   const said = { offset: 0, base: 10000, layout: 'interleaved' };
   expectSame(engine.sinusoidalEncoding(9, 6, said).data, plain);
   assert.deepEqual([...plain.slice(0, 6)], [0, 1, 0, 1, 0, 1]);
 });
 
-test('an empty table is empty, at once however wide it is', () => {
+test('sinusoidalEncoding: an empty table is empty, at once however wide it is', () => {
   assert.deepEqual(engine.sinusoidalEncoding(0, 6), { data: new Float32Array(0), shape: [0, 6] });
   // Work for each of these columns would take minutes.
   assert.deepEqual(engine.sinusoidalEncoding(0, 2 ** 30).shape, [0, 2 ** 30]);
@@ -68,7 +69,7 @@ const shifts = [0, 7, -4096];
 
 for (const form of ['blocks', 'dense']) {
   for (const layout of ['interleaved', 'concatenated']) {
-    test(`the ${form} shift an encoding: PE(p + k) = M_k PE(p), ${layout}`, () => {
+    test(`sinusoidalShift: the ${form} shift an encoding: PE(p + k) = M_k PE(p), ${layout}`, () => {
       const dModel = 16;
       for (const k of shifts) {
         const m = engine.sinusoidalShift(k, dModel, { form, layout });
@@ -84,7 +85,7 @@ for (const form of ['blocks', 'dense']) {
   }
 }
 
-test('blocks are the default form, and are rotations by k w_i', () => {
+test('sinusoidalShift: blocks are the default form, and are rotations by k w_i', () => {
   const k = 3;
   const { data, shape } = engine.sinusoidalShift(k, 9, { base: 100 });
   assert.deepEqual(shape, [5, 2, 2]);

@@ -1,3 +1,4 @@
+// @build any
 // What tensor() and set() take for data.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,7 +7,7 @@ import { init } from 'qkv';
 
 const engine = await init();
 
-test('data may be anything with numbers', () => {
+test('tensor: data may be anything with numbers', () => {
   const foreign = runInNewContext('[1, 2]');
   for (const data of [
     [1, 2],

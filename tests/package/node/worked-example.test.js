@@ -1,3 +1,4 @@
+// @build any
 // The sums in the prose of the worked example. What its code prints is compared in tests/release/consumers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -26,7 +27,7 @@ const equations = prose
   })
   .filter(({ left, right }) => left !== undefined && right !== undefined);
 
-test('the sums in the prose are right', (t) => {
+test('worked example: the sums in the prose are right', (t) => {
   t.diagnostic(`${equations.length} equations`);
   assert.ok(equations.length >= 13, `${equations.length} equations`);
   for (const { part, left, right } of equations) {

@@ -1,3 +1,4 @@
+// @build any
 // Where threads cannot be had, one does it all: without a word, without waiting, with the same bits.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -122,12 +123,12 @@ const obstacles = {
   'one of two workers fails': [{ prelude: workers(fails, works) }, 'simd-threads', 2],
 };
 for (const [what, [how, variant, threads]] of Object.entries(obstacles)) {
-  test(`${what}: ${variant} with ${threads}`, async () => {
+  test(`threads: ${what}: ${variant} with ${threads}`, async () => {
     assert.deepEqual(await run(how), [variant, threads, expected]);
   });
 }
 
-describe('a file for shared memory where there is none', () => {
+describe('threads: a file for shared memory where there is none', () => {
   const { q, k, v } = problem();
   const says = ['init', 'unsupported', 'the simd-threads build', 'isolated', "without '-threads'"];
 
@@ -147,7 +148,7 @@ describe('a file for shared memory where there is none', () => {
   });
 });
 
-test('a worker that never answers is given up after ten seconds, and ended', async (t) => {
+test('threads: a worker that never answers is given up after ten seconds, and ended', async (t) => {
   const stubs = [];
   let started;
   const start = new Promise((resolve) => (started = resolve));

@@ -1,3 +1,4 @@
+// @build each
 // init({ threads }): which build is loaded, with how many threads, and that info says so.
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';

@@ -1,3 +1,4 @@
+// @build any
 // The workers of engines with threads: they work, they sleep, and they end.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -16,7 +17,7 @@ const expectRight = (engine) => expectSame(engine.attention(x, x, x).output.data
 /** An engine that nobody else has. */
 const fresh = (threads) => init({ wasm: wasmFile('simd-threads'), threads });
 
-describe('seen from the system', { skip: !existsSync('/proc/self/task') }, () => {
+describe('threads: seen from the system', { skip: !existsSync('/proc/self/task') }, () => {
   const running = () => readdirSync('/proc/self/task');
   /** The letter of a thread's state, and the ticks of 10 ms that it has worked; none once it is gone. */
   const look = (id) => {
@@ -96,7 +97,7 @@ describe('seen from the system', { skip: !existsSync('/proc/self/task') }, () =>
   });
 });
 
-test('two engines with threads compute in turns, and one goes on when the other has ended', async () => {
+test('threads: two engines with threads compute in turns, and one goes on when the other has ended', async () => {
   const [one, other] = await Promise.all([fresh(2), fresh(3)]);
   assert.deepEqual([one.info.threads, other.info.threads], [2, 3]);
   for (let i = 0; i < 5; ++i) [one, other].forEach(expectRight);
@@ -105,7 +106,7 @@ test('two engines with threads compute in turns, and one goes on when the other 
   other.dispose();
 });
 
-test('an engine is kept for each number of threads', async () => {
+test('threads: an engine is kept for each number of threads', async () => {
   const [two, three] = [init({ threads: 2 }), init({ threads: 3 })];
   assert.equal(init({ threads: 2 }), two);
   assert.equal(init({ threads: 2, variant: 'auto', deterministic: false }), two);
@@ -119,7 +120,7 @@ test('an engine is kept for each number of threads', async () => {
   for (const engine of engines) engine.dispose();
 });
 
-test('after dispose() the same options make a new engine, whose threads work', async () => {
+test('threads: after dispose() the same options make a new engine, whose threads work', async () => {
   const options = { deterministic: true, threads: 2 };
   const old = await init(options);
   old.dispose();
@@ -130,7 +131,7 @@ test('after dispose() the same options make a new engine, whose threads work', a
   engine.dispose();
 });
 
-describe('a program', () => {
+describe('threads: a program', () => {
   const ends = async (script) => {
     const { code, stdout, stderr } = await runNode([], script, { timeout: PATIENCE.wait });
     assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: 'the end', stderr: '' });

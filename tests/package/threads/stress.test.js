@@ -1,3 +1,5 @@
+// @build any
+// @alone
 // Threads under stress: many engines, engines that are ended in the middle of their work, threads that die. Each in
 // a process of its own that is ended if it hangs, because a caller that waits for a dead thread waits forever.
 import assert from 'node:assert/strict';
@@ -53,7 +55,7 @@ const setup = `
 const report = (value) => `console.log(JSON.stringify(${value})); process.exit();`;
 const run = (script) => resultOf([], `${setup}${script}`, { timeout: PATIENCE.wait });
 
-describe('engines in workers, each with threads', proc, () => {
+describe('threads: engines in workers, each with threads', proc, () => {
   test('sixteen compute at once, and leave nothing', async () => {
     const found = await run(`
       const engines = [];
@@ -140,7 +142,7 @@ describe('engines in workers, each with threads', proc, () => {
   });
 });
 
-describe('threads that die', proc, () => {
+describe('threads: those that die', proc, () => {
   test('while they sleep: the others do their work, to the same bits', async () => {
     const found = await run(`
       const engine = await init({ deterministic: true, threads: 4 });

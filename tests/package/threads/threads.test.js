@@ -1,3 +1,4 @@
+// @build each
 // Engines with threads in Node: bit for bit the results of one thread, owned by JavaScript.
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
@@ -11,7 +12,7 @@ import { sharedCalls, sleep } from '../../support/js/shared-calls.js';
 const families = expectedVariant === 'relaxed' ? ['simd', 'relaxed'] : ['simd'];
 
 for (const family of families) {
-  describe(`${family}-threads, bit for bit as ${family}`, async () => {
+  describe(`threads: ${family}-threads, bit for bit as ${family}`, async () => {
     const single = await init({ variant: family });
     const expected = sharedCalls(single);
     assert.ok(Object.keys(expected).length > 30);
@@ -32,7 +33,7 @@ for (const family of families) {
   });
 }
 
-describe('an engine with threads', async () => {
+describe('threads: an engine with threads', async () => {
   const engine = await init({ deterministic: true, threads: 2 });
   after(() => engine.dispose());
 
@@ -83,7 +84,7 @@ describe('an engine with threads', async () => {
   });
 });
 
-describe('memory that grows while there are threads', () => {
+describe('threads: memory that grows while there are threads', () => {
   /** A tensor larger than all the memory there was. */
   const grow = (engine) => {
     const before = engine.memory().heapBytes;

@@ -1,3 +1,4 @@
+// @build any
 // qkv/worker: AbortSignals, before a call, while it waits and while it runs.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
@@ -17,7 +18,7 @@ const x = randomArray([1, 1, 2, 4], 1);
 const reason = new Error('no longer wanted');
 const listeners = (signal) => getEventListeners(signal, 'abort').length;
 
-describe('a call', () => {
+describe('worker: a call', () => {
   let engine;
   before(async () => {
     engine = await init();
@@ -143,7 +144,7 @@ describe('a call', () => {
   }
 });
 
-describe('init()', () => {
+describe('worker: init()', () => {
   test('with a signal that is aborted already starts nothing', async () => {
     const signal = AbortSignal.abort(reason);
     await assert.rejects(init({ signal, workers: 7 }), reason);

@@ -1,3 +1,4 @@
+// @build any
 // qkv/worker: errors are those of the main thread, and come from where they were thrown.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -34,7 +35,7 @@ const saidBy = async (work) => {
   }
 };
 
-describe('the mistakes of the tables of bad input', () => {
+describe('worker: the mistakes of the tables of bad input', () => {
   const onEngine = [attention, multiHeadAttention, transformerBlock, ...operators].filter(
     ({ method }) => method.startsWith('Qkv.'),
   );
@@ -104,21 +105,21 @@ describe('the mistakes of the tables of bad input', () => {
   });
 });
 
-test('an error has the stack of the worker, and no other cause than there', async () => {
+test('worker: an error has the stack of the worker, and no other cause than there', async () => {
   const error = await engine.gelu(x, { approximate: 'no' }).catch((e) => e);
   expectQkvError(error, 'gelu', 'invalid_argument', 'approximate');
   assert.match(error.stack, /worker-host\.js/);
   assert.equal(error.cause, undefined);
 });
 
-test('causes come as text', async () => {
+test('worker: causes come as text', async () => {
   const error = await init({ wasm: 'file:///nowhere/qkv.wasm' }).catch((e) => e);
   expectQkvError(error, 'init', 'load_failed');
   assert.ok(error.cause instanceof Error);
   assert.match(error.cause.message, /ENOENT/);
 });
 
-test('what the worker throws that is no QkvError becomes one', async () => {
+test('worker: what the worker throws that is no QkvError becomes one', async () => {
   const broken = () => ({
     info: engine.info,
     gelu() {
@@ -141,7 +142,7 @@ test('what the worker throws that is no QkvError becomes one', async () => {
   await close();
 });
 
-describe('what cannot be sent is refused by name:', () => {
+describe('worker: what cannot be sent is refused by name:', () => {
   const says = 'expected what can be sent to a worker';
   const detached = () => {
     const array = zeros([2, 4]);

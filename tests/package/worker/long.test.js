@@ -1,3 +1,4 @@
+// @build any
 // qkv/worker: many calls of all kinds leave nothing behind.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
@@ -48,7 +49,7 @@ async function call(engine, layer, i) {
   await right[i % right.length]();
 }
 
-test('10,000 mixed calls leave memory, handles and listeners as they were', async () => {
+test('worker: 10,000 mixed calls leave memory, handles and listeners as they were', async () => {
   const engine = await init({ workers: 2, deterministic: true });
   const layer = await engine.multiHeadAttention(config, weights);
   const { output } = await engine.attention(q, k, v);

@@ -1,3 +1,4 @@
+// @build any
 // qkv/worker: several workers, and how they end.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -35,7 +36,7 @@ async function orderOf(promises) {
   return order;
 }
 
-describe('a pool', () => {
+describe('worker: a pool', () => {
   test('has an engine in each worker, and they run at the same time', async () => {
     const { engine: pool, made, gate } = await initBehindGate({ workers: 2 });
     assert.equal(made.length, 2);
@@ -135,7 +136,7 @@ describe('a pool', () => {
   });
 });
 
-describe('dispose()', () => {
+describe('worker: dispose()', () => {
   test('ends the workers, and rejects what runs, what waits and what comes', async () => {
     const { engine, made, gate } = await initBehindGate();
     const tensor = await engine.tensor([2]);
@@ -180,7 +181,7 @@ describe('dispose()', () => {
   });
 });
 
-describe('a worker that dies', () => {
+describe('worker: a worker that dies', () => {
   test('rejects all its calls, and init() starts another', async () => {
     const { engine, made, gate } = await initBehindGate();
     const tensor = await engine.tensor([2]);
@@ -254,7 +255,7 @@ describe('a worker that dies', () => {
   });
 });
 
-describe('a worker that does not start', () => {
+describe('worker: a worker that does not start', () => {
   /** A copy of the package's script, beside what stands in for its worker. */
   async function copyBeside(name, host) {
     const folder = join(temporary, name);

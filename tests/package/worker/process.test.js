@@ -1,3 +1,4 @@
+// @build any
 // qkv/worker in a Node process: it ends when nothing is under way, and not before.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -9,7 +10,7 @@ const long = `
   const data = new Float32Array(4 * 1000 * 64).fill(1);
   const long = { data, shape: [1, 4, 1000, 64] };`;
 
-describe('a process', () => {
+describe('worker: a process', () => {
   test('ends by itself while its workers are idle', async () => {
     const script = `${start} ${x} await engine.gelu(x); console.log(1);`;
     assert.deepEqual(await runNode([], script), { code: 0, stdout: '1\n', stderr: '' });
@@ -51,7 +52,7 @@ describe('a process', () => {
   });
 });
 
-test('handles that are forgotten are freed in the worker', async () => {
+test('worker: handles that are forgotten are freed in the worker', async () => {
   const script = `
     import { until } from './tests/support/js/patience.js';
     ${start}

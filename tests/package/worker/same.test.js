@@ -1,3 +1,4 @@
+// @build each
 // qkv/worker: every method gives the bits that the engine of the main thread gives.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -19,7 +20,7 @@ const expectSameResults = (actual, expected) => {
   }
 };
 
-test('every operator that is declared is compared', () => {
+test('worker: every operator that is declared is compared', () => {
   const called = new Set(operatorCalls.map(([method]) => `Qkv.${method}`));
   const handles = ['tensor', 'kvCache', 'multiHeadAttention', 'transformerBlock', 'memory'];
   const missing = [...declared().keys()].filter(
@@ -30,7 +31,7 @@ test('every operator that is declared is compared', () => {
 });
 
 for (const options of [{}, { deterministic: true }, { workers: 3 }]) {
-  test(`init(${JSON.stringify(options)}) gives the bits of the main thread`, async () => {
+  test(`worker: init(${JSON.stringify(options)}) gives the bits of the main thread`, async () => {
     const { workers, ...rest } = options;
     const engine = await init(options);
     const expected = await everything(await main.init(rest));
@@ -42,7 +43,7 @@ for (const options of [{}, { deterministic: true }, { workers: 3 }]) {
   });
 }
 
-test('options that are inherited count as they do on the main thread', async () => {
+test('worker: options that are inherited count as they do on the main thread', async () => {
   const engine = await init();
   const expected = await main.init();
   const [gelu] = operatorCalls.filter(([name]) => name === 'gelu');
@@ -59,7 +60,7 @@ test('options that are inherited count as they do on the main thread', async () 
   await engine.dispose();
 });
 
-test('info is that of the engines, and says how many there are', async () => {
+test('worker: info is that of the engines, and says how many there are', async () => {
   const engine = await init({ workers: 2 });
   assert.deepEqual(engine.info, { ...(await main.init()).info, workers: 2 });
   assert.equal(engine.info.version, packageJson.version);
@@ -68,7 +69,7 @@ test('info is that of the engines, and says how many there are', async () => {
   await engine.dispose();
 });
 
-describe('init()', () => {
+describe('worker: init()', () => {
   test('calls with the same options share the workers, until they are disposed', async () => {
     const [one, same, other] = await Promise.all([
       init(),
@@ -113,7 +114,7 @@ describe('init()', () => {
   });
 });
 
-describe('handles', () => {
+describe('worker: handles', () => {
   let engine;
   before(async () => {
     engine = await init({ workers: 2 });
@@ -171,7 +172,7 @@ describe('handles', () => {
   });
 });
 
-test('the error class is that of qkv, and a class of its own stays one', async () => {
+test('worker: the error class is that of qkv, and a class of its own stays one', async () => {
   const other = new main.QkvError('disposed', 'why');
   assert.ok(other instanceof QkvError);
   assert.ok(new QkvError('disposed', 'why') instanceof main.QkvError);

@@ -1,3 +1,4 @@
+// @build any
 // qkv/worker: engines in workers of the user's own, behind ports, and in workers of workers.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -20,7 +21,7 @@ import {
 const x = randomArray([1, 1, 2, 4], 1);
 const here = await main.init();
 
-describe("a worker of the user's own", () => {
+describe("worker: a worker of the user's own", () => {
   test('serves every method', async () => {
     const worker = servingWorker();
     const engine = await init({ worker });
@@ -117,7 +118,7 @@ describe("a worker of the user's own", () => {
   });
 });
 
-describe('a port', () => {
+describe('worker: a port', () => {
   test('is as good as a worker, and engines with other options share it', async () => {
     const { engine, close, port2 } = await overPort();
     const other = await init({ worker: port2, deterministic: true });
@@ -160,7 +161,7 @@ describe('a port', () => {
   });
 });
 
-test('a worker may start workers', async () => {
+test('worker: a worker may start workers', async () => {
   const worker = workerOf(`
     import { parentPort } from 'node:worker_threads';
     import { init } from 'worker.js';
@@ -176,7 +177,7 @@ test('a worker may start workers', async () => {
   assert.equal(code, 0);
 });
 
-test('serve() refuses what is no port and what loads no engine', () => {
+test('worker: serve() refuses what is no port and what loads no engine', () => {
   const { port1, port2 } = new MessageChannel();
   for (const port of [undefined, null, 1, {}, { postMessage() {} }]) {
     expectThrows(() => serve(port, main.init), 'serve', 'invalid_argument', 'port is');

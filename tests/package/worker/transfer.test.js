@@ -1,3 +1,4 @@
+// @build any
 // qkv/worker: arrays that are copied, moved and shared.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -11,7 +12,7 @@ const shape = [1, 2, 5, 8];
 const fresh = (seed) => randomArray(shape, seed);
 const isDetached = ({ data }) => data.buffer.byteLength === 0 && data.length === 0;
 
-describe('arrays', () => {
+describe('worker: arrays', () => {
   let engine;
   let here;
   before(async () => {
@@ -156,7 +157,7 @@ describe('arrays', () => {
   });
 });
 
-test('results are moved, each buffer once and nothing else', async () => {
+test('worker: results are moved, each buffer once and nothing else', async () => {
   const { port1, engine, close } = await overPort();
   const posted = [];
   const { postMessage } = port1;

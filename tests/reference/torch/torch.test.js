@@ -1,3 +1,4 @@
+// @build each
 // The package against PyTorch, whose results in float64 are in fixtures/ (make_fixtures.py). Results are
 // held to the documented bounds, and the suite's own oracle to the same bounds in float64.
 import assert from 'node:assert/strict';
