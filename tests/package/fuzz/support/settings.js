@@ -1,5 +1,6 @@
 // How often, and from which seed: QKV_FUZZ_TIMES and QKV_FUZZ_SEED. And a watch that ends a run which hangs,
 // because a call that never comes back lets no timer of its own thread fire.
+import assert from 'node:assert/strict';
 import { writeSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
@@ -17,19 +18,43 @@ export const settings = (usual) => ({
 export const about = (usual) =>
   `${settings(usual).numRuns} runs: QKV_FUZZ_SEED=${seed} QKV_FUZZ_TIMES=${times} makes them again`;
 
-/** Runs `judge` on many cases; how many were refused, which is when it answers true, and how many answered. */
-export async function countAnswers(t, { cases, textOf, watch, usual }, judge) {
+/**
+ * Runs `judge` on many cases, which answers whether the call was refused; { refused, answered } by the name of the
+ * function that was called.
+ */
+export async function countAnswers(t, { cases, textOf, nameOf, watch, usual }, judge) {
   t.diagnostic(about(usual));
-  const counts = { refused: 0, answered: 0 };
+  const counts = {};
   await fc.assert(
     fc.asyncProperty(cases, async (of) => {
       watch.note(textOf(of));
-      counts[(await judge(of)) ? 'refused' : 'answered'] += 1;
+      const refused = await judge(of);
+      const count = (counts[nameOf(of)] ??= { refused: 0, answered: 0 });
+      count[refused ? 'refused' : 'answered'] += 1;
     }),
     settings(usual),
   );
-  t.diagnostic(`${counts.refused} refused, ${counts.answered} answered`);
+  for (const [name, { refused, answered }] of Object.entries(counts)) {
+    t.diagnostic(`${name}: ${refused} refused, ${answered} answered`);
+  }
   return counts;
+}
+
+/**
+ * Of the calls of each function at least the share `floors[name]` was answered: a test in which nearly all is refused
+ * says little of right answers. Three standard deviations are left to chance, which few calls have much of.
+ */
+export function expectAnswers(counts, floors) {
+  assert.deepEqual(Object.keys(counts).sort(), Object.keys(floors).sort());
+  for (const [name, { refused, answered }] of Object.entries(counts)) {
+    const calls = refused + answered;
+    const chance = 3 * Math.sqrt(calls * floors[name] * (1 - floors[name]));
+    const least = Math.max(1, floors[name] * calls - chance);
+    assert.ok(
+      answered >= least,
+      `${name}: ${answered} of ${calls} calls were answered, not ${least}`,
+    );
+  }
 }
 
 const room = 1 << 16;
