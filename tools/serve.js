@@ -1,10 +1,17 @@
 // Serves dist/web on 127.0.0.1 with the headers of a cross-origin isolated page.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { preview } from 'vite';
+import { folder as filesOf, serve as serveAnswers } from '../tests/support/js/server.js';
 import { root } from './environment.js';
 
 export const defaultPort = 5280;
+
+const headers = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-cache',
+};
 
 /** Starts on `port`, or the next free one. Resolves to { url, close }. */
 export async function serve({ port = defaultPort, folder = 'dist/web' } = {}) {
@@ -12,22 +19,9 @@ export async function serve({ port = defaultPort, folder = 'dist/web' } = {}) {
   if (!existsSync(join(outDir, 'index.html'))) {
     throw new Error(`${folder}/index.html is missing: run npm run build first`);
   }
-  const server = await preview({
-    configFile: false,
-    root: outDir,
-    logLevel: 'error',
-    build: { outDir },
-    preview: {
-      host: '127.0.0.1',
-      port,
-      strictPort: false,
-      headers: {
-        'Cross-Origin-Opener-Policy': 'same-origin',
-        'Cross-Origin-Embedder-Policy': 'require-corp',
-        'Cross-Origin-Resource-Policy': 'same-origin',
-      },
-    },
+  const files = filesOf(outDir, headers);
+  const { url, close } = await serveAnswers((path) => files(path === '/' ? '/index.html' : path), {
+    port,
   });
-  const { port: bound } = server.httpServer.address();
-  return { url: `http://127.0.0.1:${bound}/`, close: () => server.close() };
+  return { url: `${url}/`, close };
 }

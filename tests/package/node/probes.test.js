@@ -2,14 +2,8 @@
 // What init() asks an engine before it chooses a build, and the codes that the module may answer with.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { generateProbes, probesFile } from '../../../tools/probes.js';
-import { root, probes, text } from '../../support/js/files.js';
+import { probes, text } from '../../support/js/files.js';
 import { resultOf } from '../../support/js/node.js';
-
-test('probes: wasm/src/probes.ts is what tools/probes.js makes of wasm/probes/*.wat', () => {
-  assert.equal(probesFile, `${root}/wasm/src/probes.ts`);
-  assert.equal(text('wasm/src/probes.ts').trimEnd(), generateProbes().trimEnd());
-});
 
 test('probes: each probe has one opcode that it is about', () => {
   assert.deepEqual(Object.keys(probes).sort(), ['relaxed', 'simd', 'threads']);
