@@ -2,17 +2,17 @@
 // as far as tools can tell: syntax by acorn and esbuild, what the language brings along by es-check, and what
 // the host brings along by a list.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import { parse } from 'acorn';
 import { transform } from 'esbuild';
 import { Linter } from 'eslint';
+import { run } from '../../tools/run.js';
 import { edition, engines, programs } from '../../tools/shipped.js';
 import { packageJson, text } from '../support/js/files.js';
+import { PATIENCE } from './packed.js';
 import { tool } from './tools.js';
 
 /** What scripts may name of their host. All of it is as old as the engines that are promised, or asked for first. */
@@ -55,9 +55,8 @@ async function missingFeatures(code) {
     ...['--ignore', 'PrivateClassFields,ErgonomicBrandChecks', '--noCache', file],
   ];
   const script = tool('es-check/lib/cli/index.js');
-  const run = promisify(execFile)(process.execPath, [script, ...line]);
-  const { code: status = 0, stdout, stderr } = await run.catch((error) => error);
-  const output = stdout + stderr;
+  const options = { timeout: PATIENCE };
+  const { code: status, output } = await run(process.execPath, [script, ...line], options);
   const [, found] = /Unsupported features detected: (.*?)\. These/.exec(output) ?? [];
   if (status !== 0 && !found) throw new Error(output);
   return found ?? '';
@@ -76,7 +75,7 @@ function unknownNames(code, further = []) {
 }
 
 for (const name of Object.keys(programs).filter((name) => name.endsWith('.js'))) {
-  describe(name, () => {
+  describe(`engines: ${name}`, () => {
     const code = text(`dist/${name}`);
 
     test(`is ES${edition}`, () => void parse(code, { ecmaVersion: edition, sourceType: 'module' }));
@@ -91,7 +90,7 @@ for (const name of Object.keys(programs).filter((name) => name.endsWith('.js')))
   });
 }
 
-test('the READMEs and package.json say which engines these are', () => {
+test('engines: the READMEs and package.json say which engines these are', () => {
   const { chrome, firefox, safari, node } = engines;
   assert.equal(packageJson.engines.node, `>=${node}`);
   for (const name of ['README.md', 'README.zh-CN.md']) {
@@ -106,7 +105,7 @@ test('the READMEs and package.json say which engines these are', () => {
   }
 });
 
-describe('what would be too new is found', () => {
+describe('engines: what would be too new is found', () => {
   test('in the syntax', async () => {
     assert.deepEqual(await tooNewFor('class A { static { f(); } }'), ['firefox90']);
     assert.match(await missingFeatures('class A { static { f(); } }'), /chrome 91 requires 94/);

@@ -2,13 +2,15 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { must } from './commands.js';
-import { root } from '../support/js/files.js';
+import { must, run } from '../../tools/run.js';
+
+/** When a command of a stranger counts as hung, in ms: it is ended then, and the error has what it printed. */
+export const PATIENCE = 180_000;
 
 /** Packs the tree into a folder: what npm says it packed, and the tarball. */
 export async function pack(folder) {
   const line = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
-  const { stdout } = await must('npm', line, { cwd: root });
+  const { stdout } = await must('npm', line, { timeout: PATIENCE });
   const [packed] = JSON.parse(stdout);
   return { packed, file: join(folder, packed.filename) };
 }
@@ -16,25 +18,25 @@ export async function pack(folder) {
 /** Installs a tarball into a project, without a network. */
 export function install(file, project) {
   const quiet = ['--ignore-scripts', '--offline', '--no-audit', '--no-fund'];
-  return must('npm', ['install', file, ...quiet], { cwd: project });
+  return must('npm', ['install', file, ...quiet], { cwd: project, timeout: PATIENCE });
 }
 
 /**
- * Packs the tree and installs the tarball. Resolves to { packed, file, project, write, inProject, remove }:
- * what npm says it packed, the tarball, the folder of the project, and how to write a file and run a
- * command there.
+ * Packs the tree and installs the tarball. Resolves to { packed, file, project, write, inProject, attempt, remove }:
+ * what npm says it packed, the tarball, the folder of the project, and how to write a file and run a command
+ * there, one that must succeed or one that may fail.
  */
 export async function installPacked() {
   const temporary = mkdtempSync(join(tmpdir(), 'qkv-consumer-'));
   const project = join(temporary, 'project');
   const write = (name, content) => writeFileSync(join(project, name), content);
-  // What they print is read: no colours, which many show where the variable CI is set.
-  const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined };
-  const inProject = (command, ...args) => must(command, args, { cwd: project, env });
+  const options = { cwd: project, timeout: PATIENCE };
+  const inProject = (command, ...args) => must(command, args, options);
+  const attempt = (command, ...args) => run(command, args, options);
   const { packed, file } = await pack(temporary);
   mkdirSync(project);
   write('package.json', JSON.stringify({ name: 'stranger', private: true, type: 'module' }));
   await install(file, project);
   const remove = () => rmSync(temporary, { recursive: true, force: true });
-  return { packed, file, project, write, inProject, remove };
+  return { packed, file, project, write, inProject, attempt, remove };
 }

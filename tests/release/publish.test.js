@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { packageJson } from '../support/js/files.js';
+import { inFullRun } from './full.js';
 import { installPacked } from './packed.js';
 import { tool } from './tools.js';
 
@@ -29,12 +30,8 @@ before(async () => {
 after(() => stranger?.remove());
 
 /** What a linter says of a tarball: { code, output }. */
-async function lint([script, ...options], file = stranger.file) {
-  const line = [tool(script), ...options, file];
-  const run = stranger.inProject(process.execPath, ...line);
-  const { code = 0, stdout, stderr } = await run.catch((error) => error);
-  return { code, output: stdout + stderr };
-}
+const lint = ([script, ...options], file = stranger.file) =>
+  stranger.attempt(process.execPath, tool(script), ...options, file);
 
 /** A tarball of the same files with another package.json. */
 async function withPackageJson(changes) {
@@ -48,28 +45,30 @@ async function withPackageJson(changes) {
 }
 
 for (const [name, linter] of Object.entries({ publint, 'are the types wrong': attw })) {
-  test(`${name} has nothing to say`, async () => {
+  test(`package.json: ${name} has nothing to say`, async () => {
     const { code, output } = await lint(linter);
     assert.equal(code, 0, output);
     assert.match(output, name === 'publint' ? /All good!/ : /bundler: OK/i);
   });
 }
 
-test('publint tells of types that come too late', async () => {
-  const exports = { '.': { default: './dist/index.js', types: './dist/index.d.ts' } };
-  const { code, output } = await lint(publint, await withPackageJson({ exports }));
-  assert.notEqual(code, 0);
-  assert.match(output, /types should be the first/);
+inFullRun('that publint and "are the types wrong" see what is wrong', () => {
+  test('package.json: publint tells of types that come too late', async () => {
+    const exports = { '.': { default: './dist/index.js', types: './dist/index.d.ts' } };
+    const { code, output } = await lint(publint, await withPackageJson({ exports }));
+    assert.notEqual(code, 0);
+    assert.match(output, /types should be the first/);
+  });
+
+  test('package.json: "are the types wrong" tells of types that are not found', async () => {
+    const exports = { '.': './dist/index.js', './types': './dist/none.js' };
+    const { code, output } = await lint(attw, await withPackageJson({ exports }));
+    assert.notEqual(code, 0);
+    assert.match(output, /NoResolution|failed to resolve/);
+  });
 });
 
-test('"are the types wrong" tells of types that are not found', async () => {
-  const exports = { '.': './dist/index.js', './types': './dist/none.js' };
-  const { code, output } = await lint(attw, await withPackageJson({ exports }));
-  assert.notEqual(code, 0);
-  assert.match(output, /NoResolution|failed to resolve/);
-});
-
-test('package.json says what a stranger needs, and nothing that leads nowhere', () => {
+test('package.json: it says what a stranger needs, and nothing that leads nowhere', () => {
   const { name, version, license, engines, sideEffects, type, exports, files } = packageJson;
   assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/);
   assert.deepEqual(

@@ -1,17 +1,17 @@
 // What stands between a tree and a release: the check before packing, and the tool that raises the version.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import { problemsOf, problemsOfRelease } from '../../tools/check_release.js';
+import { must, run } from '../../tools/run.js';
 import { dist } from '../../tools/shipped.js';
 import { packageJson, root, withVersion } from '../support/js/files.js';
+import { inFullRun } from './full.js';
+import { PATIENCE } from './packed.js';
 import { tool } from './tools.js';
 
-const run = promisify(execFile);
 const { version } = packageJson;
 /** Another version of the same length. */
 const other = version.replace(/^\d/, (digit) => (Number(digit) + 1) % 10);
@@ -37,7 +37,7 @@ const edit = (path, change) => {
   write(path, JSON.stringify(data, null, 2));
 };
 
-describe('the check before packing', () => {
+describe('release: the check before packing', () => {
   test('has nothing to say of the tree as built', () => assert.deepEqual(problemsOf(tree), []));
 
   /** What is done to the tree, and how the only complaint begins. */
@@ -86,16 +86,16 @@ describe('the check before packing', () => {
   }
 
   test('keeps npm from packing what another version built', async () => {
-    const pack = () => run('npm', ['pack', '--dry-run'], { cwd: tree, encoding: 'utf8' });
-    await pack();
+    const pack = () => run('npm', ['pack', '--dry-run'], { cwd: tree, timeout: PATIENCE });
+    assert.equal((await pack()).code, 0);
     edit('package.json', (data) => (data.version = other));
-    const { code, stderr } = await pack().catch((error) => error);
+    const { code, output } = await pack();
     assert.ok(code > 0);
-    assert.match(stderr, /not fit to ship: dist\/index\.js is of version/);
+    assert.match(output, /not fit to ship: dist\/index\.js is of version/);
   });
 });
 
-describe('a release', () => {
+describe('release: a tag', () => {
   const release = { tag: `v${version}`, repository: 'owner/name' };
   const url = 'git+https://github.com/owner/name.git';
 
@@ -115,15 +115,20 @@ describe('a release', () => {
     assert.match(problems[2], /new-thing\.md not in CHANGELOG/);
   });
 
-  test('raises the version and writes the changelog from the changesets', async () => {
-    write('.changeset/new-thing.md', '---\nqkv: minor\n---\n\nA new thing.\n');
-    await run(process.execPath, [tool('@changesets/cli/bin.js'), 'version'], { cwd: tree });
-    const [major, minor] = version.split('.').map(Number);
-    const next = `${major}.${minor + 1}.0`;
-    assert.equal(JSON.parse(read('package.json')).version, next);
-    const log = read('CHANGELOG.md');
-    const places = [`## ${next}`, 'A new thing.', `## ${version}`].map((part) => log.indexOf(part));
-    assert.ok(places[0] > 0 && places[0] < places[1] && places[1] < places[2], log.slice(0, 300));
-    assert.match(String(problemsOf(tree)), /run npm run build/);
+  inFullRun('raising the version', () => {
+    test('raises the version and writes the changelog from the changesets', async () => {
+      write('.changeset/new-thing.md', '---\nqkv: minor\n---\n\nA new thing.\n');
+      const line = [tool('@changesets/cli/bin.js'), 'version'];
+      await must(process.execPath, line, { cwd: tree, timeout: PATIENCE });
+      const [major, minor] = version.split('.').map(Number);
+      const next = `${major}.${minor + 1}.0`;
+      assert.equal(JSON.parse(read('package.json')).version, next);
+      const log = read('CHANGELOG.md');
+      const places = [`## ${next}`, 'A new thing.', `## ${version}`].map((part) =>
+        log.indexOf(part),
+      );
+      assert.ok(places[0] > 0 && places[0] < places[1] && places[1] < places[2], log.slice(0, 300));
+      assert.match(String(problemsOf(tree)), /run npm run build/);
+    });
   });
 });

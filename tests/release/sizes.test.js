@@ -29,7 +29,7 @@ function stale(markdown) {
 }
 
 for (const [path, words] of Object.entries(readmes)) {
-  describe(path, () => {
+  describe(`sizes: ${path}`, () => {
     test('prints the sizes of the files (npm run sizes)', () =>
       assert.deepEqual(stale(text(path)), []));
 
@@ -40,7 +40,7 @@ for (const [path, words] of Object.entries(readmes)) {
   });
 }
 
-test('a size that is off by 6 kB is stale, one that another compiler may give is not', () => {
+test('sizes: one that is off by 6 kB is stale, one that another compiler may give is not', () => {
   const { head, tarball: name } = readmes['README.md'];
   const markdown = text('README.md');
   const grown = (bytes) =>

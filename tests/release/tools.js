@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { full } from './full.js';
 import { root } from '../support/js/files.js';
 
 const here = join(dirname(fileURLToPath(import.meta.url)), 'tools');
@@ -17,9 +18,6 @@ const files = ['package.json', 'package-lock.json', '.npmrc'];
 const contents = files.map((name) => fs.readFileSync(join(here, name)));
 const hash = createHash('sha256').update(Buffer.concat(contents)).digest('hex').slice(0, 12);
 const { dependencies } = JSON.parse(contents[0]);
-
-/** Whether this is the full run. */
-export const full = process.env.QKV_FULL === '1';
 
 /** Where a set is: that of every run, or all. */
 const place = (all) => join(root, 'build', `tools-${hash}${all ? '-all' : ''}`);

@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import ts from 'typescript';
 import { oldestTypeScript } from '../../tools/shipped.js';
 import { packageJson, root, text } from '../support/js/files.js';
+import { inFullRun } from './full.js';
 import { installPacked } from './packed.js';
 import { tool, versionOf } from './tools.js';
 
@@ -41,11 +42,11 @@ async function compile(compiler, content, compilerOptions) {
   stranger.write(`${name}.ts`, content);
   stranger.write(`${name}.json`, JSON.stringify(config));
   const line = [compilers[compiler], '-p', `${name}.json`, '--pretty', 'false'];
-  const result = await stranger.inProject(process.execPath, ...line).catch((error) => error);
-  return `${result.stdout}${result.stderr}`.replaceAll(name, 'program');
+  const { output } = await stranger.attempt(process.execPath, ...line);
+  return output.replaceAll(name, 'program');
 }
 
-test('the oldest and the newest are what they are said to be', () => {
+test('types: the oldest and the newest are what they are said to be', () => {
   assert.ok(versionOf('typescript-oldest').startsWith(`${oldestTypeScript}.`));
   for (const name of ['README.md', 'README.zh-CN.md']) {
     assert.ok(text(name).includes(`TypeScript ${oldestTypeScript}`), name);
@@ -65,7 +66,7 @@ function exportedNames(declarations) {
   return checker.getExportsOfModule(module).map(({ name }) => name);
 }
 
-test('the program of the stranger uses every name of every entry', () => {
+test('types: the program of the stranger uses every name of every entry', () => {
   const entries = Object.values(packageJson.exports).flatMap(({ types = [] }) => types);
   const names = [...new Set(entries.flatMap(exportedNames))];
   assert.ok(names.length > 20, String(names));
@@ -73,48 +74,68 @@ test('the program of the stranger uses every name of every entry', () => {
   assert.deepEqual(unused, []);
 });
 
+/** A program of these lines after an import of init. */
+const programOf = (...lines) => ["import { init } from 'qkv';", ...lines, ''].join('\n');
+
+/** The lines of a program that a compiler refuses, each with the code of its error. */
+const refused = (said) =>
+  Array.from(said.matchAll(/^program\.ts\((\d+),\d+\): error (TS\d+)/gm), ([, line, code]) => [
+    Number(line),
+    code,
+  ]);
+
 for (const compiler of Object.keys(compilers)) {
-  describe(`with the ${compiler} TypeScript`, () => {
-    for (const [moduleResolution, module] of Object.entries(resolutions)) {
-      for (const [libraryName, lib] of Object.entries(libraries)) {
-        test(`moduleResolution ${moduleResolution}, ${libraryName}`, async () => {
-          assert.equal(await compile(compiler, consumer, { module, moduleResolution, lib }), '');
-        });
-      }
-    }
+  describe(`types: with the ${compiler} TypeScript`, () => {
+    const resolves = (moduleResolution, libraryName) =>
+      test(`moduleResolution ${moduleResolution}, ${libraryName}`, async () => {
+        const module = resolutions[moduleResolution];
+        const options = { module, moduleResolution, lib: libraries[libraryName] };
+        assert.equal(await compile(compiler, consumer, options), '');
+      });
+    // How modules are found and what the language brings along have nothing to do with each other.
+    const [alone, withDom] = Object.keys(libraries);
+    resolves('node16', alone);
+    resolves('bundler', alone);
+    resolves('nodenext', withDom);
+    inFullRun(`every resolution with every library, ${compiler} TypeScript`, () => {
+      resolves('node16', withDom);
+      resolves('bundler', withDom);
+      resolves('nodenext', alone);
+    });
 
     test('for Node, without the types of a browser', async () => {
       const typeRoots = [join(root, 'node_modules/@types')];
       // The declarations of Node are checked by their own authors, with newer compilers.
       const options = { module: 'nodenext', lib: ['es2022'], types: ['node'], typeRoots };
-      const url =
-        "import { init } from 'qkv';\nvoid init({ wasm: new URL('file:///qkv.wasm') });\n";
+      const url = programOf("void init({ wasm: new URL('file:///qkv.wasm') });");
       assert.equal(await compile(compiler, url, { ...options, skipLibCheck: true }), '');
     });
 
     test('every source of a .wasm is taken, and nothing else', async () => {
-      const start = "import { init } from 'qkv';\n";
-      const options = { module: 'nodenext', lib: ['es2022', 'dom'] };
       const sources = ["'/qkv.wasm'", "new URL('file:///')", 'new ArrayBuffer(8)', "fetch('/')"];
-      const right = sources.map((source) => `void init({ wasm: ${source} });\n`).join('');
-      assert.equal(await compile(compiler, start + right, options), '');
-      const wrong = (value, lib) =>
-        compile(compiler, `${start}void init({ wasm: ${value} });\n`, { ...options, lib });
-      assert.match(await wrong('null', options.lib), /^program\.ts\(2,13\): error TS2322/);
-      // With DOM a number passes: there a WebAssembly.Module is an interface without members.
-      assert.match(await wrong('3', ['es2022']), /^program\.ts\(2,13\): error TS2322/);
+      const lines = [...sources, 'null'].map((source) => `void init({ wasm: ${source} });`);
+      const options = { module: 'nodenext', lib: ['es2022', 'dom'] };
+      const said = await compile(compiler, programOf(...lines), options);
+      assert.deepEqual(refused(said), [[6, 'TS2322']], said);
     });
 
-    test('the types are found, and are not any', async () => {
-      const wrong = "import { init } from 'qkv';\nvoid init({ variant: 'fast' });\n";
-      const said = await compile(compiler, wrong, { module: 'nodenext', lib: ['es2022'] });
-      assert.match(said, /^program\.ts\(2,13\): error TS2322: Type '"fast"'/);
-    });
-
-    test('what is optional may be left out and not be undefined', async () => {
-      const wrong = "import { init } from 'qkv';\nvoid init({ variant: undefined });\n";
-      const said = await compile(compiler, wrong, { module: 'nodenext', lib: ['es2022'] });
-      assert.match(said, /exactOptionalPropertyTypes/);
+    test('what is wrong is refused: sources, variants, undefined for what may be left out', async () => {
+      const lines = [
+        // With DOM a number passes: there a WebAssembly.Module is an interface without members.
+        'void init({ wasm: 3 });',
+        "void init({ variant: 'fast' });",
+        'void init({ variant: undefined });',
+        "void init({ variant: 'simd' });",
+      ];
+      const options = { module: 'nodenext', lib: ['es2022'] };
+      const said = await compile(compiler, programOf(...lines), options);
+      assert.deepEqual(
+        refused(said).map(([line]) => line),
+        [2, 3, 4],
+        said,
+      );
+      assert.match(said, /TS2322: Type '"fast"'/);
+      assert.match(said, /program\.ts\(4,.*exactOptionalPropertyTypes/);
     });
   });
 }

@@ -1,16 +1,15 @@
 // The C++ of the documentation, compiled as a stranger would and run on the library as built.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { promisify } from 'node:util';
 import { toolchain } from '../../../tools/environment.js';
+import { must } from '../../../tools/run.js';
 import { root } from '../../support/js/files.js';
+import { PATIENCE } from '../packed.js';
 import { cppDocuments, programsOf } from './examples.js';
 
-const run = promisify(execFile);
 const temporary = mkdtempSync(join(tmpdir(), 'qkv-cplusplus-'));
 after(() => rmSync(temporary, { recursive: true, force: true }));
 
@@ -32,25 +31,25 @@ const programs = cppDocuments.flatMap((path) =>
   programsOf(path, 'cpp').map((program) => ({ path, program })),
 );
 
-test('there are examples', () => assert.ok(programs.length >= 2));
+test('examples: there are some in C++', () => assert.ok(programs.length >= 2));
 
 /** Only a program that asks for Eigen gets it, as a system's header. */
 const eigenFor = (code) =>
   /Eigen|eigen/.test(code) ? ['-isystem', toolchain.EIGEN_INCLUDE_DIR] : [];
 
 for (const [i, { path, program }] of programs.entries()) {
-  test(`${path}: the C++ compiles without a warning and runs`, async () => {
+  test(`examples: ${path}: the C++ compiles without a warning and runs`, async () => {
     const code = program.map((block) => block.code).join('');
     const [source, binary] = [join(temporary, `${i}.cpp`), join(temporary, `program-${i}`)];
     writeFileSync(source, code.includes('int main(') ? code : code + callIt);
-    await run(toolchain.CXX, [
+    const compile = [
       ...['-std=c++20', '-Wall', '-Wextra', '-Werror', `-I${join(root, 'core/include')}`],
       ...eigenFor(code),
       ...[source, join(root, 'build/native/core/libqkv.a'), '-o', binary],
-    ]);
-    const { stdout, stderr } = await run(binary);
-    assert.equal(stderr, '');
+    ];
+    await must(toolchain.CXX, compile, { timeout: PATIENCE });
+    const { output } = await must(binary, [], { timeout: PATIENCE });
     const expected = program.map(({ prints = '' }) => prints).join('');
-    assert.equal(stdout, expected);
+    assert.equal(output, expected);
   });
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { toolchain } from '../../../tools/environment.js';
 import { packageJson, root, text } from '../../support/js/files.js';
+import { inFullRun } from '../full.js';
 import { blocksUnder, guide } from './examples.js';
 import { eigenProgram, pages, program, replaced, Stranger, strict } from './stranger.js';
 
@@ -36,7 +37,7 @@ before(async () => {
   rmSync(here.path('build'), { recursive: true });
 });
 
-test('it installs every header, the library, what finds it, the license, and nothing else', () => {
+test('install: it has every header, the library, what finds it, the license, and nothing else', () => {
   assert.deepEqual(
     filesOf(moved),
     [
@@ -48,18 +49,18 @@ test('it installs every header, the library, what finds it, the license, and not
   );
 });
 
-test('nothing in it names the place where it was made or installed first', () => {
+test('install: nothing in it names the place where it was made or installed first', () => {
   for (const name of filesOf(moved).filter((file) => /\.(cmake|pc|hpp)$/.test(file))) {
     const content = readFileSync(join(moved, name), 'utf8');
     for (const place of [here.home, root]) assert.ok(!content.includes(place), name);
   }
 });
 
-test('the numbers of the guide are those worked out by hand', () => {
+test('install: the numbers of the guide are those worked out by hand', () => {
   assert.ok(text('wasm/docs/worked-example.md').includes(`\`\`\`text\n${program.prints}\`\`\``));
 });
 
-test('the README shows commands of the guide', () => {
+test('install: the README shows commands of the guide', () => {
   const known = new Set(text(guide).split('\n'));
   const shown = ['sh', 'cmake'].flatMap((language) =>
     blocksUnder('README.md', 'In C++', language).flatMap((block) => block.trim().split('\n')),
@@ -71,7 +72,7 @@ test('the README shows commands of the guide', () => {
   );
 });
 
-describe('find_package', () => {
+describe('install: find_package', () => {
   test('finds it where the guide says, and the program prints its numbers', async () => {
     here.project('app', lists);
     const printed = await here.sh(
@@ -126,7 +127,7 @@ describe('find_package', () => {
   });
 });
 
-test('pkg-config finds it where the guide says, and the program prints its numbers', async () => {
+test('install: pkg-config finds it where the guide says, and the program prints its numbers', async () => {
   here.write('plain/main.cpp', program.code);
   const commands = replaced(withoutCMake, 'c++', `${toolchain.CXX} ${strict}`);
   assert.equal(await here.sh(commands, { cwd: 'plain', env }), program.prints);
@@ -137,92 +138,94 @@ test('pkg-config finds it where the guide says, and the program prints its numbe
   assert.equal(version.trim(), packageJson.version);
 });
 
-test('the static library may become part of a shared one', async () => {
+test('install: the static library may become part of a shared one', async () => {
   const lines = replaced(withoutCMake, 'c++', `${toolchain.CXX} -shared -fPIC`).split('\n');
   await here.sh(lines.slice(0, 2).join('\n'), { cwd: 'plain', env });
 });
 
-describe('with Eigen', () => {
-  /** Eigen as the toolchain has it: a prefix's include folder, or include/eigen3 of one. */
-  const eigen = toolchain.EIGEN_INCLUDE_DIR;
-  const prefixes = [moved, join(eigen, '..'), join(eigen, '../..')].join(';');
+inFullRun('C++ with Eigen, and as a shared library', () => {
+  describe('install: with Eigen', () => {
+    /** Eigen as the toolchain has it: a prefix's include folder, or include/eigen3 of one. */
+    const eigen = toolchain.EIGEN_INCLUDE_DIR;
+    const prefixes = [moved, join(eigen, '..'), join(eigen, '../..')].join(';');
 
-  test('the program of the guide reads and writes matrices', async () => {
-    const [cmakeLists] = blocksUnder(guide, 'With Eigen', 'cmake');
-    here.project('eigen', cmakeLists, eigenProgram);
-    await here.build('eigen', [`-DCMAKE_PREFIX_PATH=${prefixes}`]);
-    assert.equal(await here.must('build/app', [], { cwd: 'eigen' }), eigenProgram.prints);
-  });
+    test('the program of the guide reads and writes matrices', async () => {
+      const [cmakeLists] = blocksUnder(guide, 'With Eigen', 'cmake');
+      here.project('eigen', cmakeLists, eigenProgram);
+      await here.build('eigen', [`-DCMAKE_PREFIX_PATH=${prefixes}`]);
+      assert.equal(await here.must('build/app', [], { cwd: 'eigen' }), eigenProgram.prints);
+    });
 
-  const complaint = async (name, code, ...flags) => {
-    here.write(`${name}.cpp`, `#include <qkv/eigen.hpp>\n${code}\n`);
-    const line = ['-std=c++20', '-fsyntax-only', `-I${moved}/include`, ...flags, `${name}.cpp`];
-    const { code: status, output } = await here.run(toolchain.CXX, line);
-    assert.notEqual(status, 0);
-    return output;
-  };
+    const complaint = async (name, code, ...flags) => {
+      here.write(`${name}.cpp`, `#include <qkv/eigen.hpp>\n${code}\n`);
+      const line = ['-std=c++20', '-fsyntax-only', `-I${moved}/include`, ...flags, `${name}.cpp`];
+      const { code: status, output } = await here.run(toolchain.CXX, line);
+      assert.notEqual(status, 0);
+      return output;
+    };
 
-  test('a compiler that has none, or an old one, says so', async () => {
-    assert.match(
-      await complaint('without', ''),
-      /qkv\/eigen\.hpp needs Eigen >= 3\.4: find_package/,
-    );
-    here.write('old/Eigen/Core', '#define EIGEN_VERSION_AT_LEAST(a, b, c) (0)\n');
-    assert.match(await complaint('old', '', `-I${here.path('old')}`), /and this one is older/);
-  });
-
-  test('what cannot be viewed does not compile, and the compiler says why', async () => {
-    const wrong = [
-      ['matrix + matrix', 'store the result of the expression first'],
-      ['qkv::RowMajorMatrix<float>(3, 2)', 'keep it in a variable'],
-      ['columns', 'use qkv::RowMajorMatrix, or the transpose()'],
-      ['matrix.transpose()', 'use qkv::RowMajorMatrix, or the transpose()'],
-    ].map(([expression, why]) => ({ expression, why }));
-    const calls = wrong.map(({ expression }) => `(void)qkv::split_heads(${expression}, 1);`);
-    const code = [
-      'void views(qkv::RowMajorMatrix<float>& matrix, Eigen::MatrixXf& columns) {',
-      ...['(void)matrix, (void)columns;', '(void)qkv::split_heads(matrix, 1);', ...calls, '}'],
-    ].join('\n');
-    const said = await complaint('views', code, '-isystem', eigen);
-    const refused = said.split(/^(?=.*error: static assertion failed)/m).slice(1);
-    for (const [i, { why }] of wrong.entries()) {
-      const line = 5 + i; // the include, the head, two that are right
-      const about = refused.filter((part) => part.includes(`views.cpp:${line}:`));
-      assert.ok(
-        about.some((part) => part.includes(why)),
-        `${wrong[i].expression}: ${about}`,
+    test('a compiler that has none, or an old one, says so', async () => {
+      assert.match(
+        await complaint('without', ''),
+        /qkv\/eigen\.hpp needs Eigen >= 3\.4: find_package/,
       );
+      here.write('old/Eigen/Core', '#define EIGEN_VERSION_AT_LEAST(a, b, c) (0)\n');
+      assert.match(await complaint('old', '', `-I${here.path('old')}`), /and this one is older/);
+    });
+
+    test('what cannot be viewed does not compile, and the compiler says why', async () => {
+      const wrong = [
+        ['matrix + matrix', 'store the result of the expression first'],
+        ['qkv::RowMajorMatrix<float>(3, 2)', 'keep it in a variable'],
+        ['columns', 'use qkv::RowMajorMatrix, or the transpose()'],
+        ['matrix.transpose()', 'use qkv::RowMajorMatrix, or the transpose()'],
+      ].map(([expression, why]) => ({ expression, why }));
+      const calls = wrong.map(({ expression }) => `(void)qkv::split_heads(${expression}, 1);`);
+      const code = [
+        'void views(qkv::RowMajorMatrix<float>& matrix, Eigen::MatrixXf& columns) {',
+        ...['(void)matrix, (void)columns;', '(void)qkv::split_heads(matrix, 1);', ...calls, '}'],
+      ].join('\n');
+      const said = await complaint('views', code, '-isystem', eigen);
+      const refused = said.split(/^(?=.*error: static assertion failed)/m).slice(1);
+      for (const [i, { why }] of wrong.entries()) {
+        const line = 5 + i; // the include, the head, two that are right
+        const about = refused.filter((part) => part.includes(`views.cpp:${line}:`));
+        assert.ok(
+          about.some((part) => part.includes(why)),
+          `${wrong[i].expression}: ${about}`,
+        );
+      }
+      assert.ok(!said.includes('views.cpp:4:'), said);
+    });
+  });
+
+  test('install: a shared library works: several configurations, odd folders, hidden symbols', async () => {
+    const configure = [
+      ...['-S', 'qkv', '-B', 'multi', '-G', 'Ninja Multi-Config', '-DQKV_BUILD_TESTS=OFF'],
+      ...['-DQKV_PAGES=scalar', '-DBUILD_SHARED_LIBS=ON', '-DCMAKE_CXX_VISIBILITY_PRESET=hidden'],
+      ...['-DCMAKE_VISIBILITY_INLINES_HIDDEN=ON', '-DCMAKE_INSTALL_LIBDIR=lib/odd/one'],
+      '-DCMAKE_INSTALL_INCLUDEDIR=headers',
+    ];
+    await here.must('cmake', configure);
+    await here.must('cmake', ['--build', 'multi', '--config', 'Debug']);
+    const first = ['--prefix', 'shared-first'];
+    await here.must('cmake', ['--install', 'multi', '--config', 'Debug', ...first]);
+    const prefix = here.path('shared-moved');
+    renameSync(here.path('shared-first'), prefix);
+    const libdir = join(prefix, 'lib/odd/one');
+    const [major, minor] = packageJson.version.split('.');
+    if (process.platform === 'linux') {
+      assert.ok(existsSync(join(libdir, `libqkv.so.${major}.${minor}`)));
     }
-    assert.ok(!said.includes('views.cpp:4:'), said);
+
+    here.project('shared', lists);
+    await here.build('shared', [`-Dqkv_DIR=${libdir}/cmake/qkv`]);
+    assert.equal(await here.must('build/app', [], { cwd: 'shared' }), program.prints);
+
+    const flags = await here.must('pkg-config', ['--cflags', '--libs', 'qkv'], {
+      env: { PKG_CONFIG_PATH: join(libdir, 'pkgconfig') },
+    });
+    const folders = [...flags.matchAll(/-[IL](\S+)/g)].map(([, folder]) => join(folder));
+    assert.deepEqual(folders, [join(prefix, 'headers'), libdir]);
   });
-});
-
-test('a shared library works: several configurations, odd folders, hidden symbols', async () => {
-  const configure = [
-    ...['-S', 'qkv', '-B', 'multi', '-G', 'Ninja Multi-Config', '-DQKV_BUILD_TESTS=OFF'],
-    ...['-DQKV_PAGES=scalar', '-DBUILD_SHARED_LIBS=ON', '-DCMAKE_CXX_VISIBILITY_PRESET=hidden'],
-    ...['-DCMAKE_VISIBILITY_INLINES_HIDDEN=ON', '-DCMAKE_INSTALL_LIBDIR=lib/odd/one'],
-    '-DCMAKE_INSTALL_INCLUDEDIR=headers',
-  ];
-  await here.must('cmake', configure);
-  await here.must('cmake', ['--build', 'multi', '--config', 'Debug']);
-  const first = ['--prefix', 'shared-first'];
-  await here.must('cmake', ['--install', 'multi', '--config', 'Debug', ...first]);
-  const prefix = here.path('shared-moved');
-  renameSync(here.path('shared-first'), prefix);
-  const libdir = join(prefix, 'lib/odd/one');
-  const [major, minor] = packageJson.version.split('.');
-  if (process.platform === 'linux') {
-    assert.ok(existsSync(join(libdir, `libqkv.so.${major}.${minor}`)));
-  }
-
-  here.project('shared', lists);
-  await here.build('shared', [`-Dqkv_DIR=${libdir}/cmake/qkv`]);
-  assert.equal(await here.must('build/app', [], { cwd: 'shared' }), program.prints);
-
-  const flags = await here.must('pkg-config', ['--cflags', '--libs', 'qkv'], {
-    env: { PKG_CONFIG_PATH: join(libdir, 'pkgconfig') },
-  });
-  const folders = [...flags.matchAll(/-[IL](\S+)/g)].map(([, folder]) => join(folder));
-  assert.deepEqual(folders, [join(prefix, 'headers'), libdir]);
 });

@@ -2,11 +2,11 @@
 // and runs it, in browsers or in a runtime of its own. A consumer is { name, entries, run(entry, browsers) }
 // that resolves to [{ where, report }], one for each place it ran in: with an `engine` if `where` is not one, and
 // with an `entry` if it was asked for several at once. `everyday` are the entries that every run tries, the full
-// run (QKV_FULL=1) tries all; `variant` is said where it is not the engine's best; `missing()` says why it cannot
-// be had. What ran where is written to build/reports/consumers.md.
+// run (QKV_FULL=1) tries all; `variant` is said where it is not the engine's best; of a `quiet` one the browser has
+// nothing to complain about; `missing()` says why it cannot be had. What ran where is written to build/reports/consumers.md.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { full } from '../tools.js';
+import { full, leaveToFullRun } from '../full.js';
 import { forgotten } from './examples.js';
 import { startBrowsers } from './matrix/browsers.js';
 import { consumers, Results } from './matrix/consumers.js';
@@ -20,13 +20,14 @@ const expected = {
 };
 
 /** What is wrong with what a place reports, or nothing. */
-function complaintOf({ where, engine = where, report }, { threads = 1, variant }) {
+function complaintOf(place, { threads = 1, variant, quiet }) {
+  const { where, engine = where, report, complaints = [] } = place;
   const { error, ...said } = report;
   if (error !== undefined) return `${where}: ${error}`;
+  if (quiet && complaints.length > 0) return `${where}: ${complaints.join('; ')}`;
   const should = variant ?? variantOf(engine, threads);
   if (said.variant !== should || said.threads !== threads) {
-    const [was, due] = [said, { variant: should, threads }];
-    return `${where}: ${was.variant}, ${was.threads} threads; not ${due.variant}, ${due.threads}`;
+    return `${where}: ${said.variant}, ${said.threads} threads; not ${should}, ${threads}`;
   }
   for (const [name, values] of Object.entries(expected)) {
     const actual = said[name];
@@ -47,14 +48,14 @@ after(async () => {
   results.write();
 });
 
-test('matrix: there are two browsers', (t) => {
+test('consumers: there are two browsers', (t) => {
   if (browsers.missing.length > 0) t.skip(`no ${browsers.missing.join(', ')}`);
 });
 
 for (const consumer of consumers) {
   const { name, entries, everyday = [], missing, run } = consumer;
   for (const entry of full ? entries : everyday) {
-    test(`${name}: ${entry}`, async (t) => {
+    test(`consumers: ${name}: ${entry}`, async (t) => {
       const reason = missing?.();
       if (reason !== undefined) return t.skip(reason);
       // Where Vite has run it says development, which other tools then believe.
@@ -73,13 +74,11 @@ for (const consumer of consumers) {
 }
 
 if (full) {
-  test('matrix: every block of the guide was followed', () => assert.deepEqual(forgotten(), []));
+  test('consumers: every block of the guide was followed', () => assert.deepEqual(forgotten(), []));
 } else {
-  const [all, some] = ['entries', 'everyday'].map((key) =>
-    consumers.reduce((sum, consumer) => sum + (consumer[key]?.length ?? 0), 0),
-  );
-  console.log(`full only: ${all - some} of ${all} rows of the matrix`);
+  const count = (key) => consumers.flatMap((consumer) => consumer[key] ?? []).length;
+  leaveToFullRun(`${count('entries') - count('everyday')} of ${count('entries')} consumers`);
 }
 
-test('matrix: results.md has these consumers (QKV_FULL=1 QKV_REFRESH=1 writes it)', () =>
+test('consumers: results.md has these consumers (QKV_FULL=1 QKV_REFRESH=1 writes it)', () =>
   assert.deepEqual(Results.stale(), []));

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 import { toolchain } from '../../../tools/environment.js';
+import { inFullRun } from '../full.js';
 import { blocksUnder, guide } from './examples.js';
 import { pages, program, replaced, Stranger } from './stranger.js';
 
@@ -39,103 +40,107 @@ const whatChanges = (command) => `
 const commandsOf = (name) =>
   JSON.parse(readFileSync(here.path(name, 'build/compile_commands.json'), 'utf8'));
 
-describe('FetchContent', () => {
-  // The other tests have the compiler of the toolchain, which is clang wherever that is to be had.
-  test('builds the library and the program, with g++ where there is one', async (t) => {
-    const gcc = await here.run('g++', ['--version']).catch(() => ({ output: 'no g++' }));
-    t.diagnostic(gcc.output.split('\n')[0]);
-    here.project('fetches', withFetch);
-    const compiler = gcc.code === 0 ? ['-DCMAKE_CXX_COMPILER=g++'] : [];
-    const list = '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON';
-    await here.build('fetches', [...compiler, pages('avx512;scalar'), list]);
-    assert.equal(await here.must('build/app', [], { cwd: 'fetches' }), program.prints);
+inFullRun('the C++ library as a part of other projects', () => {
+  describe('subproject: FetchContent', () => {
+    // The other tests have the compiler of the toolchain, which is clang wherever that is to be had.
+    test('builds the library and the program, with g++ where there is one', async (t) => {
+      const gcc = await here.run('g++', ['--version']).catch(() => ({ output: 'no g++' }));
+      t.diagnostic(gcc.output.split('\n')[0]);
+      here.project('fetches', withFetch);
+      const compiler = gcc.code === 0 ? ['-DCMAKE_CXX_COMPILER=g++'] : [];
+      const list = '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON';
+      await here.build('fetches', [...compiler, pages('avx512;scalar'), list]);
+      assert.equal(await here.must('build/app', [], { cwd: 'fetches' }), program.prints);
+    });
+
+    test('without a build type the library is optimised, and the program left alone', () => {
+      const commands = commandsOf('fetches');
+      const [own, ours] = [true, false].map((own) =>
+        commands.filter(({ file }) => file.endsWith('/main.cpp') === own),
+      );
+      assert.equal(own.length, 1);
+      assert.ok(ours.length > 15);
+      for (const { command } of own) assert.doesNotMatch(command, / -(O|f|m|D|Wconversion)/);
+      for (const { command } of ours) {
+        assert.match(command, / -O3 /);
+        assert.doesNotMatch(command, /Werror.*Werror/);
+      }
+    });
+
+    test('builds no tests', () => {
+      const foreign = commandsOf('fetches').filter(
+        ({ file }) => !/main\.cpp$|core\/src/.test(file),
+      );
+      assert.deepEqual(foreign, []);
+    });
+
+    test('installs nothing of its own', async () => {
+      await here.must('cmake', ['--install', 'build', '--prefix', 'prefix'], { cwd: 'fetches' });
+      assert.ok(!existsSync(here.path('fetches/prefix')));
+    });
   });
 
-  test('without a build type the library is optimised, and the program left alone', () => {
-    const commands = commandsOf('fetches');
-    const [own, ours] = [true, false].map((own) =>
-      commands.filter(({ file }) => file.endsWith('/main.cpp') === own),
+  describe('subproject: add_subdirectory', () => {
+    const changes = replaced(
+      withFolder,
+      'add_subdirectory(qkv)',
+      whatChanges('add_subdirectory(qkv)'),
     );
-    assert.equal(own.length, 1);
-    assert.ok(ours.length > 15);
-    for (const { command } of own) assert.doesNotMatch(command, / -(O|f|m|D|Wconversion)/);
-    for (const { command } of ours) {
-      assert.match(command, / -O3 /);
-      assert.doesNotMatch(command, /Werror.*Werror/);
-    }
+    // Things that a project may have around a part that it does not know.
+    const around = replaced(
+      changes,
+      'LANGUAGES CXX)',
+      'VERSION 7.8.9 LANGUAGES CXX)\nset(CMAKE_CXX_STANDARD 17)\n',
+    );
+    const own = '\nadd_library(xsimd INTERFACE)\nadd_library(eigen INTERFACE)\n';
+    let said;
+
+    test('builds in a project of C++17, with sanitizers, for debugging', async () => {
+      here.project('adds', around + own);
+      said = await here.build('adds', [
+        ...['-DCMAKE_BUILD_TYPE=Debug', '-DQKV_PAGES=scalar', '-DQKV_SANITIZE=ON'],
+      ]);
+      assert.equal(await here.must('build/app', [], { cwd: 'adds' }), program.prints);
+    });
+
+    test('changes no variable and no option of the project', () => {
+      const changed = [...said.matchAll(/changed: (.*)/g)].map(([, name]) => name);
+      assert.deepEqual(
+        changed.filter((name) => !/^(QKV|qkv|FETCHCONTENT)_|Threads|^CMAKE_HAVE_/.test(name)),
+        [],
+      );
+      assert.ok(changed.includes('qkv_SOURCE_DIR'), `${changed}`);
+    });
+
+    test('leaves the list of compiler commands to the project', () => {
+      assert.ok(!existsSync(here.path('adds/build/compile_commands.json')));
+    });
+
+    test('keeps the sanitizers to itself', async () => {
+      const all = await here.must('ninja', ['-C', 'build', '-t', 'commands'], { cwd: 'adds' });
+      const compiled = all.split('\n').filter((line) => / -c /.test(line));
+      const sanitized = (line) => line.includes('-fsanitize=address');
+      assert.ok(compiled.some(sanitized));
+      for (const line of compiled) assert.equal(sanitized(line), !/main\.cpp/.test(line), line);
+    });
   });
 
-  test('builds no tests', () => {
-    const foreign = commandsOf('fetches').filter(({ file }) => !/main\.cpp$|core\/src/.test(file));
-    assert.deepEqual(foreign, []);
-  });
-
-  test('installs nothing of its own', async () => {
-    await here.must('cmake', ['--install', 'build', '--prefix', 'prefix'], { cwd: 'fetches' });
-    assert.ok(!existsSync(here.path('fetches/prefix')));
-  });
-});
-
-describe('add_subdirectory', () => {
-  const changes = replaced(
-    withFolder,
-    'add_subdirectory(qkv)',
-    whatChanges('add_subdirectory(qkv)'),
-  );
-  // Things that a project may have around a part that it does not know.
-  const around = replaced(
-    changes,
-    'LANGUAGES CXX)',
-    'VERSION 7.8.9 LANGUAGES CXX)\nset(CMAKE_CXX_STANDARD 17)\n',
-  );
-  const own = '\nadd_library(xsimd INTERFACE)\nadd_library(eigen INTERFACE)\n';
-  let said;
-
-  test('builds in a project of C++17, with sanitizers, for debugging', async () => {
-    here.project('adds', around + own);
-    said = await here.build('adds', [
-      ...['-DCMAKE_BUILD_TYPE=Debug', '-DQKV_PAGES=scalar', '-DQKV_SANITIZE=ON'],
+  test('subproject: under Emscripten the program runs as WebAssembly, and no other variant is built', async () => {
+    here.project('wasm', withFolder);
+    await here.build('wasm', [
+      `-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`,
+      '-DCMAKE_EXE_LINKER_FLAGS=-sWASM_BIGINT=1', // see wasm/CMakeLists.txt
     ]);
-    assert.equal(await here.must('build/app', [], { cwd: 'adds' }), program.prints);
-  });
-
-  test('changes no variable and no option of the project', () => {
-    const changed = [...said.matchAll(/changed: (.*)/g)].map(([, name]) => name);
-    assert.deepEqual(
-      changed.filter((name) => !/^(QKV|qkv|FETCHCONTENT)_|Threads|^CMAKE_HAVE_/.test(name)),
-      [],
+    assert.equal(
+      await here.must(process.execPath, ['build/app.js'], { cwd: 'wasm' }),
+      program.prints,
     );
-    assert.ok(changed.includes('qkv_SOURCE_DIR'), `${changed}`);
-  });
-
-  test('leaves the list of compiler commands to the project', () => {
-    assert.ok(!existsSync(here.path('adds/build/compile_commands.json')));
-  });
-
-  test('keeps the sanitizers to itself', async () => {
-    const all = await here.must('ninja', ['-C', 'build', '-t', 'commands'], { cwd: 'adds' });
-    const compiled = all.split('\n').filter((line) => / -c /.test(line));
-    const sanitized = (line) => line.includes('-fsanitize=address');
-    assert.ok(compiled.some(sanitized));
-    for (const line of compiled) assert.equal(sanitized(line), !/main\.cpp/.test(line), line);
+    const libraries = readdirSync(here.path('wasm/build/qkv/core')).filter((n) => n.endsWith('.a'));
+    assert.deepEqual(libraries, ['libqkv_simd.a']);
   });
 });
 
-test('under Emscripten the program runs as WebAssembly, and no other variant is built', async () => {
-  here.project('wasm', withFolder);
-  await here.build('wasm', [
-    `-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`,
-    '-DCMAKE_EXE_LINKER_FLAGS=-sWASM_BIGINT=1', // see wasm/CMakeLists.txt
-  ]);
-  assert.equal(
-    await here.must(process.execPath, ['build/app.js'], { cwd: 'wasm' }),
-    program.prints,
-  );
-  const libraries = readdirSync(here.path('wasm/build/qkv/core')).filter((n) => n.endsWith('.a'));
-  assert.deepEqual(libraries, ['libqkv_simd.a']);
-});
-
-describe('without xsimd', () => {
+describe('subproject: without xsimd', () => {
   const configure = (name, options) => {
     here.project(name, withFolder);
     return here.run('cmake', ['-S', '.', '-B', 'build', ...options], { cwd: name });

@@ -1,14 +1,12 @@
 // The package as a stranger gets it: packed, installed into an empty project without a network, and used
-// from Node and a page. TypeScript's view of it is in tests/release/types.test.js.
+// from Node. matrix.test.js has it in pages, tests/release/types.test.js in TypeScript.
 import assert from 'node:assert/strict';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import * as shipped from '../../../tools/shipped.js';
 import { installPacked } from '../packed.js';
-import { launch, page, reportOf, strictPolicy } from '../../support/js/chromium.js';
 import { packageJson, text } from '../../support/js/files.js';
-import { folder, serve } from '../../support/js/server.js';
 import { documents, programsOf } from './examples.js';
 
 let installed;
@@ -22,19 +20,19 @@ before(async () => {
 });
 after(() => installed?.remove());
 
-test('the tarball holds these files and no others', () => {
+test('tarball: it holds these files and no others', () => {
   const { packed } = installed;
   assert.deepEqual(packed.files.map(({ path }) => path).sort(), shipped.tarball);
   assert.equal(packed.version, packageJson.version);
 });
 
-test(`the tarball is at most ${shipped.tarballBudget} bytes`, (t) => {
+test(`tarball: it is at most ${shipped.tarballBudget} bytes`, (t) => {
   const { size } = statSync(installed.file);
   t.diagnostic(`${size} bytes, ${installed.packed.unpackedSize} unpacked`);
   assert.ok(size > 10_000 && size <= shipped.tarballBudget, `${size} bytes`);
 });
 
-test('it brings no dependencies, and no scripts that run on installation', () => {
+test('tarball: it brings no dependencies, and no scripts that run on installation', () => {
   const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'));
   assert.deepEqual(Object.keys(lock.packages), ['', 'node_modules/qkv']);
   const installed = JSON.parse(
@@ -46,7 +44,7 @@ test('it brings no dependencies, and no scripts that run on installation', () =>
   }
 });
 
-describe('in Node', () => {
+describe('tarball: in Node', () => {
   const script = `
     import { init } from 'qkv';
     const x = { data: Float32Array.of(1, 0, 0, 1), shape: [2, 2] };
@@ -55,8 +53,8 @@ describe('in Node', () => {
 
   test('three lines print the weights', async () => {
     write('three.js', script);
-    const { stdout, stderr } = await inProject(process.execPath, 'three.js');
-    assert.equal(stderr, '');
+    const { stdout, output } = await inProject(process.execPath, 'three.js');
+    assert.equal(output, stdout);
     const large = 1 / (1 + Math.exp(-Math.SQRT1_2));
     const weights = JSON.parse(stdout);
     assert.equal(weights.length, 4);
@@ -71,9 +69,8 @@ describe('in Node', () => {
       .replace('(await init()).attention', '(await (await init()).attention')
       .replace('}).weights', '})).weights');
     write('three-worker.js', inWorker);
-    const { stdout, stderr } = await inProject(process.execPath, 'three-worker.js');
-    assert.equal(stderr, '');
-    assert.equal(stdout, (await inProject(process.execPath, 'three.js')).stdout);
+    const { output } = await inProject(process.execPath, 'three-worker.js');
+    assert.equal(output, (await inProject(process.execPath, 'three.js')).stdout);
   });
 
   test('a CommonJS file may import() it', async () => {
@@ -112,14 +109,14 @@ const mark = '-- next block --';
 for (const path of documents) {
   const examples = programsOf(path, 'js');
 
-  test(`${path} has examples`, () => assert.ok(examples.length > 0));
+  test(`examples: ${path} has some`, () => assert.ok(examples.length > 0));
 
   for (const [i, blocks] of examples.entries()) {
-    test(`${path}: example ${i + 1} works and prints what stands below it`, async () => {
+    test(`examples: ${path}, ${i + 1}, works and prints what stands below it`, async () => {
       const file = `${path.replaceAll(/\W/g, '-')}-${i}.js`;
       write(file, blocks.map(({ code }) => code).join(`console.log('${mark}');\n`));
-      const { stdout, stderr } = await inProject(process.execPath, file);
-      assert.equal(stderr, '');
+      const { stdout, output } = await inProject(process.execPath, file);
+      assert.equal(output, stdout);
       const printed = stdout.split(`${mark}\n`);
       assert.equal(printed.length, blocks.length);
       for (const [at, { code, prints }] of blocks.entries()) {
@@ -130,7 +127,7 @@ for (const path of documents) {
   }
 }
 
-describe('the README', () => {
+describe('examples: the README', () => {
   const readme = text('README.md');
 
   test('shows messages as they are', async () => {
@@ -156,60 +153,5 @@ describe('the README', () => {
     const { stdout } = await inProject(process.execPath, 'messages.js');
     const shown = readme.replaceAll(/\s+/g, ' ');
     for (const message of JSON.parse(stdout)) assert.ok(shown.includes(message), message);
-  });
-});
-
-describe('in Chromium', () => {
-  const routes = {};
-  let server;
-  let browser;
-  before(async () => {
-    const modules = folder(join(project, 'node_modules'));
-    const prefix = '/node_modules';
-    server = await serve((path) =>
-      path.startsWith(`${prefix}/`) ? modules(path.slice(prefix.length)) : routes[path],
-    );
-    browser = await launch();
-  });
-  after(async () => {
-    await browser?.close();
-    await server?.close();
-  });
-
-  const script = (from) => `
-    import { init } from '${from}';
-    const x = { data: Float32Array.of(1, 0, 0, 1), shape: [2, 2] };
-    const engine = await init();
-    const { weights } = engine.attention(x, x, x, { numHeads: 1, returnWeights: true });
-    report([engine.info.variant, [...weights.data]]);
-  `;
-
-  async function expectWeights(path) {
-    const complaints = [];
-    const [variant, weights] = await reportOf(browser, `${server.url}${path}`, { complaints });
-    assert.deepEqual(complaints, []);
-    assert.equal(variant, 'relaxed');
-    assert.equal(weights.length, 4);
-    assert.ok(Math.abs(weights[0] - 1 / (1 + Math.exp(-Math.SQRT1_2))) < 2 ** -21);
-  }
-
-  test('a plain page with an import map gets the relaxed build', async () => {
-    const imports = { qkv: '/node_modules/qkv/dist/index.js' };
-    const head = `<script type="importmap">${JSON.stringify({ imports })}</script>`;
-    Object.assign(routes, page('/map', script('qkv'), { head }));
-    await expectWeights('/map');
-  });
-
-  test('a page under a strict policy gets it by its URL', async () => {
-    const url = '/node_modules/qkv/dist/index.js';
-    Object.assign(routes, page('/strict', script(url), { policy: strictPolicy }));
-    await expectWeights('/strict');
-  });
-
-  test('a page under a strict policy gets it in a worker', async () => {
-    const url = '/node_modules/qkv/dist/worker.js';
-    const inWorker = script(url).replace('= engine.attention', '= await engine.attention');
-    Object.assign(routes, page('/worker', inWorker, { policy: strictPolicy }));
-    await expectWeights('/worker');
   });
 });

@@ -25,10 +25,12 @@ export async function startBrowsers() {
     const ran = [];
     for (const [name, browser] of browsers) {
       const where = `${name} ${parseInt(browser.version())}`;
-      const report = await reportOf(browser, url, { timeout: 60_000 }).catch((error) => ({
-        error: error.message,
+      const complaints = [];
+      const options = { timeout: 60_000, complaints };
+      const report = await reportOf(browser, url, options).catch(({ message }) => ({
+        error: `${message} ${complaints.join('; ')}`,
       }));
-      ran.push({ where, report });
+      ran.push({ where, report, complaints });
     }
     return ran;
   }

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { advice } from '../examples.js';
-import { usual } from '../../commands.js';
+import { PATIENCE } from '../../packed.js';
 import { tool, toolsFolder, versionOf } from '../../tools.js';
 import { newProject, runIn } from './workshop.js';
 
@@ -56,6 +56,10 @@ async function start(cwd) {
   const options = { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] };
   const child = spawn(process.execPath, args, options);
   const exited = once(child, 'exit');
+  const stop = () => {
+    child.kill();
+    return exited;
+  };
   let said = '';
   const url = await new Promise((resolve, reject) => {
     child.stdout.on('data', (data) => {
@@ -64,15 +68,12 @@ async function start(cwd) {
       if (found && said.includes('Ready')) resolve(found);
     });
     exited.then(() => reject(new Error(`next start ended: ${said}`)));
-    setTimeout(() => reject(new Error(`next start is not ready: ${said}`)), usual).unref();
+    setTimeout(() => reject(new Error(`next start is not ready: ${said}`)), PATIENCE).unref();
+  }).catch(async (error) => {
+    await stop();
+    throw error;
   });
-  return {
-    url,
-    stop: () => {
-      child.kill();
-      return exited;
-    },
-  };
+  return { url, stop };
 }
 
 /** Both entries in one project, because a build takes most of the time. */

@@ -105,8 +105,8 @@ async function fromDisk(entry, browsers) {
 const strict = { 'content-security-policy': strictPolicy };
 
 const bare = [
-  { name: 'page, by address', everyday: ['qkv'], run: served(ofReadme) },
-  { name: 'page, import map', everyday: ['qkv/inline'], run: served(ofGuide) },
+  { name: 'page, by address', everyday: ['qkv/inline'], run: served(ofReadme) },
+  { name: 'page, import map', everyday: ['qkv'], run: served(ofGuide) },
   { name: 'page, isolated', run: served(files, { headers: isolation }) },
   {
     ...{ name: 'page and worker, strict policy', everyday: ['qkv'] },
@@ -133,10 +133,11 @@ const further = [
     entries: ['qkv/inline'],
     run: served(filesWith(two), { headers: isolation }),
   },
-  { name: 'page', entries: ['qkv/worker'], everyday: ['qkv/worker'], run: served(files) },
+  { name: 'page', entries: ['qkv/worker'], run: served(files) },
   {
     name: 'page and worker, strict policy',
     entries: ['qkv/worker'],
+    everyday: ['qkv/worker'],
     run: served(underPolicyWith({}), { headers: strict }),
   },
   {
@@ -148,8 +149,8 @@ const further = [
 ];
 
 export const pages = [
-  ...bare.map((consumer) => ({ ...consumer, entries: both })),
-  ...further.map((consumer) => ({ entries: ['qkv'], ...consumer })),
+  ...bare.map((consumer) => ({ ...consumer, entries: both, quiet: true })),
+  ...further.map((consumer) => ({ entries: ['qkv'], quiet: true, ...consumer })),
   {
     ...{ name: 'page from disk, iife', entries: ['qkv/inline'], everyday: ['qkv/inline'] },
     run: fromDisk,

@@ -10,10 +10,9 @@ const node = `Node ${process.versions.node.split('.')[0]}`;
 
 /** What a program of the project printed, as it must be the only thing it prints. */
 async function ran(where, folder, command, args, options) {
-  const { stdout, stderr } = await runIn(folder, command, args, options);
-  const [, json] = /^report (.*)\n$/.exec(stdout) ?? [];
-  const quiet = json !== undefined && stderr === '';
-  return [{ where, report: quiet ? JSON.parse(json) : { error: `${stdout}${stderr}` } }];
+  const { output } = await runIn(folder, command, args, options);
+  const [, json] = /^report (.*)\n$/.exec(output) ?? [];
+  return [{ where, report: json === undefined ? { error: output } : JSON.parse(json) }];
 }
 
 const inNodeWith = (options) => (entry) =>

@@ -3,8 +3,8 @@
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from '../../../support/js/files.js';
-import { must } from '../../commands.js';
-import { install, pack } from '../../packed.js';
+import { must } from '../../../../tools/run.js';
+import { install, pack, PATIENCE } from '../../packed.js';
 import { toolsFolder } from '../../tools.js';
 
 const projects = () => join(toolsFolder(), 'projects');
@@ -35,9 +35,8 @@ export function newProject(files) {
 }
 
 /** What a command prints when it is run in a project; rejects, with that, when it fails or takes too long. */
-export function runIn(cwd, command, args, { env: more = {} } = {}) {
-  const env = { ...process.env, NODE_OPTIONS: '', ...more };
+export function runIn(cwd, command, args, { env = {} } = {}) {
   // Runners of tests behave otherwise when they believe to be run by one.
-  delete env.NODE_TEST_CONTEXT;
-  return must(command, args, { cwd, env });
+  const ours = { NODE_OPTIONS: '', NODE_TEST_CONTEXT: undefined };
+  return must(command, args, { cwd, env: { ...ours, ...env }, timeout: PATIENCE });
 }
