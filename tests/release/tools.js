@@ -18,6 +18,7 @@ const files = ['package.json', 'package-lock.json', '.npmrc'];
 const contents = files.map((name) => fs.readFileSync(join(here, name)));
 const hash = createHash('sha256').update(Buffer.concat(contents)).digest('hex').slice(0, 12);
 const { dependencies } = JSON.parse(contents[0]);
+const { packages } = JSON.parse(contents[1]);
 
 /** Where a set is: that of every run, or all. */
 const place = (all) => join(root, 'build', `tools-${hash}${all ? '-all' : ''}`);
@@ -94,6 +95,9 @@ const folderFor = (path) => toolsFolder(full || !(packageOf(path) in dependencie
 
 /** The path of a file of a tool. */
 export const tool = (path) => join(folderFor(path), 'node_modules', path);
+
+/** Whether the lock file has a package: some of those for one platform alone are missing in it. */
+export const isLocked = (name) => `node_modules/${name}` in packages;
 
 /** The version of a tool. */
 export const versionOf = (name) =>

@@ -1,100 +1,175 @@
-// The workflows, as far as they can be judged without being run: they parse, may do no more than they need, and
-// run no code that somebody else could exchange.
+// The workflows and the actions of this repository, as far as they can be judged without being run: they parse, may do
+// no more than they need, run no code that somebody else could exchange, and no command can go on for ever. The rules
+// hold for any number of them.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { parseDocument } from 'yaml';
-import { root, text } from '../support/js/files.js';
+import { packageJson, root, text } from '../support/js/files.js';
 
-const folder = '.github/workflows';
+/** What a job may do with the repository and in its name, beyond reading. */
+const writes = (permissions = {}) =>
+  typeof permissions === 'string'
+    ? permissions !== 'read-all'
+    : Object.values(permissions).some((access) => access === 'write');
 
-/** Jobs that may do more than read the code, and what. */
-const trusted = { 'release.yml publish': { contents: 'read', 'id-token': 'write' } };
+const isOurs = (uses) => uses.startsWith('./');
+const usesOf = (job) => (job.steps ?? []).map(({ uses = '' }) => uses);
+
+/** Whether a job runs code of the checkout: what its pull request, or a dependency, has put there. */
+const runsOurCode = (job) =>
+  usesOf(job).some((uses) => isOurs(uses) || uses.startsWith('actions/checkout@'));
+
+/** Actions of others are named by commit, with the release in words. */
+function problemsOfActions(source) {
+  const all = Array.from(source.matchAll(/^\s*(?:- )?uses:\s*(\S+)(.*)$/gm), ([, uses, rest]) => ({
+    uses,
+    rest,
+  }));
+  return all.flatMap(({ uses, rest }) => {
+    if (isOurs(uses)) {
+      return existsSync(join(root, uses, 'action.yml')) ? [] : [`there is no ${uses}`];
+    }
+    const pinned = /^[\w.-]+\/[\w./-]+@[0-9a-f]{40}$/.test(uses);
+    const said = /^ # v\d+\.\d+\.\d+$/.test(rest);
+    return [
+      ...(pinned ? [] : [`${uses} is not pinned`]),
+      ...(said ? [] : [`${uses} does not say which release it is`]),
+    ];
+  });
+}
+
+/** What a command names of this repository and is not there. */
+function missingIn(run) {
+  const files = Array.from(run.matchAll(/(?:^|\s)((?:tools|\.ci|tests)\/\S+)/gm), ([, f]) => f);
+  const scripts = Array.from(run.matchAll(/\bnpm (?:run )?(test(?::\w+)?)\b/g), ([, name]) => name);
+  return [
+    ...files.filter((file) => !existsSync(join(root, file))),
+    ...scripts.filter((name) => packageJson.scripts[name] === undefined),
+  ];
+}
+
+function problemsOfStep({ uses = '', run, with: inputs = {} }) {
+  const problems = [];
+  if (uses.startsWith('actions/checkout@') && inputs['persist-credentials'] !== false) {
+    problems.push('checkout keeps its credentials');
+  }
+  if ((uses === '') === (run === undefined)) problems.push('a step has both uses and run, or none');
+  if (run === undefined) return problems;
+  // What an event brings along could be any text; the environment hands it over without the shell reading it.
+  if (run.includes('${{')) problems.push(`${run} pastes text into a command`);
+  problems.push(...missingIn(run).map((name) => `there is no ${name}`));
+  const { status, stderr } = spawnSync('bash', ['-n', '-c', run], { encoding: 'utf8' });
+  if (status !== 0) problems.push(stderr);
+  return problems;
+}
+
+function problemsOfJob(job, { publishes, readsSecret }) {
+  const problems = (job.steps ?? []).flatMap(problemsOfStep);
+  const expect = (holds, problem) => holds || problems.push(problem);
+  expect(job.steps?.length > 0, 'does nothing');
+  expect(job['timeout-minutes'] > 0 && job['timeout-minutes'] <= 360, 'has no timeout');
+  const { contents = 'read', 'id-token': token = 'none', ...others } = job.permissions ?? {};
+  const known = contents === 'read' && ['none', 'write'].includes(token);
+  expect(known && Object.keys(others).length === 0, 'may do more than read and be trusted by npm');
+  const trusted = writes(job.permissions) || readsSecret;
+  expect(!trusted || !runsOurCode(job), 'runs the project’s code where a token or a secret is');
+  // Another run, of a pull request too, may have written what a cache gives back.
+  const caches = usesOf(job).some((uses) => isOurs(uses) || uses.startsWith('actions/cache'));
+  expect(!publishes || !caches, 'takes from a cache what will be published');
+  return problems;
+}
 
 /** What is wrong with a workflow, in sentences. */
-function problemsOf(name, source) {
+function problemsOf(source) {
   const document = parseDocument(source);
   if (document.errors.length > 0) return document.errors.map(({ message }) => message);
   const workflow = document.toJS();
-  const problems = [];
-  const expect = (holds, problem) => holds || problems.push(`${name}: ${problem}`);
-  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
-
-  expect(workflow.name, 'has no name');
-  expect(same(workflow.permissions, { contents: 'read' }), 'may do more than read by default');
-  expect(!('pull_request_target' in workflow.on), 'runs strangers’ code with its own rights');
-  expect(!/\$\{\{[^}]*secrets\./.test(source), 'needs a secret');
-
-  for (const [, reference, rest] of source.matchAll(/^\s*-?\s*uses:\s*(\S+)(.*)$/gm)) {
-    expect(/^[\w.-]+\/[\w./-]+@[0-9a-f]{40}$/.test(reference), `${reference} is not pinned`);
-    expect(/^ # v\d+\.\d+\.\d+$/.test(rest), `${reference} does not say which release it is`);
-  }
-  for (const [id, job] of Object.entries(workflow.jobs ?? {})) {
-    const allowed = trusted[`${name} ${id}`];
-    expect(same(job.permissions, allowed), `job ${id} has other permissions than it may`);
-    expect(job['timeout-minutes'] > 0, `job ${id} has no timeout`);
-    expect(job.steps?.length > 0, `job ${id} does nothing`);
-    for (const step of job.steps ?? []) problems.push(...problemsOfStep(`${name}, ${id}`, step));
-    const checksOut = (job.steps ?? []).some(({ uses = '' }) =>
-      uses.startsWith('actions/checkout'),
-    );
-    expect(!allowed || !checksOut, `job ${id} has both a token and the code`);
+  const problems = problemsOfActions(source);
+  const expect = (holds, problem) => holds || problems.push(problem);
+  expect(workflow.name, 'it has no name');
+  const { contents, ...others } = workflow.permissions ?? {};
+  const narrow = contents === 'read' && Object.keys(others).length === 0;
+  expect(narrow, 'it may do more than read by default');
+  const dangerous = ['pull_request_target', 'workflow_run'].filter((on) => on in workflow.on);
+  expect(dangerous.length === 0, 'it runs strangers’ code with its own rights');
+  const jobs = Object.entries(workflow.jobs ?? {});
+  expect(jobs.length > 0, 'it has no jobs');
+  const publishes = jobs.some(([, job]) => writes(job.permissions));
+  const secret = /\$\{\{[^}]*secrets\b/;
+  const everywhere = secret.test(JSON.stringify({ ...workflow, jobs: undefined }));
+  for (const [id, job] of jobs) {
+    const readsSecret = everywhere || secret.test(JSON.stringify(job));
+    const found = problemsOfJob(job, { publishes, readsSecret });
+    problems.push(...found.map((problem) => `job ${id}: ${problem}`));
   }
   return problems;
 }
 
-function problemsOfStep(where, { uses, run, with: inputs = {} }) {
-  const problems = [];
-  if (uses?.startsWith('actions/checkout@') && inputs['persist-credentials'] !== false) {
-    problems.push(`${where}: checkout keeps its credentials`);
-  }
-  if ((uses === undefined) === (run === undefined))
-    problems.push(`${where}: uses or run, not both`);
-  if (run === undefined) return problems;
-  // What an event brings along could be any text; the environment hands it over without the shell reading it.
-  if (run.includes('${{')) problems.push(`${where}: ${run} pastes text into a command`);
-  const [, script] = /^(?:node )?((?:tools|\.ci|tests)\/\S+)/.exec(run) ?? [];
-  if (script && !existsSync(join(root, script))) problems.push(`${where}: there is no ${script}`);
-  try {
-    execFileSync('bash', ['-n', '-c', run], { stdio: 'pipe' });
-  } catch (error) {
-    problems.push(`${where}: ${error.stderr}`);
-  }
-  return problems;
+/** The same of an action of this repository, which a job of a workflow runs. */
+function problemsOfAction(source) {
+  const document = parseDocument(source);
+  if (document.errors.length > 0) return document.errors.map(({ message }) => message);
+  const { steps } = document.toJS().runs;
+  return [...problemsOfActions(source), ...steps.flatMap(problemsOfStep)];
 }
 
-const names = readdirSync(join(root, folder));
+const list = (folder) => readdirSync(join(root, folder)).map((name) => `${folder}/${name}`);
+const workflows = list('.github/workflows');
+const actions = list('.github/actions').map((folder) => `${folder}/action.yml`);
 
-test('there are workflows for every push and for releases', () =>
-  assert.deepEqual(names.sort(), ['ci.yml', 'release.yml']));
+test('workflows: there are some for every push, for releases and for every night', () => {
+  const events = workflows.flatMap((path) => Object.keys(parseDocument(text(path)).toJS().on));
+  for (const event of ['push', 'pull_request', 'schedule']) assert.ok(events.includes(event));
+});
 
-for (const name of names) {
-  test(`${name} has nothing wrong`, () =>
-    assert.deepEqual(problemsOf(name, text(`${folder}/${name}`)), []));
+for (const path of workflows) {
+  test(`workflows: ${path} has nothing wrong`, () => assert.deepEqual(problemsOf(text(path)), []));
+}
+for (const path of actions) {
+  test(`workflows: ${path} has nothing wrong`, () =>
+    assert.deepEqual(problemsOfAction(text(path)), []));
 }
 
-describe('what would be wrong is found', () => {
-  const release = text(`${folder}/release.yml`);
+describe('workflows: what would be wrong is found', () => {
+  const [release, nightly] = ['release', 'nightly'].map((n) => text(`.github/workflows/${n}.yml`));
   const faults = {
-    'is not pinned': [/@[0-9a-f]{40}/, '@v7'],
-    'does not say which release': [/ # v7\.0\.1/, ''],
-    'more than read by default': ['permissions:\n  contents: read\n', ''],
-    'other permissions than it may': ['      id-token: write', '      packages: write'],
-    'has no timeout': ['    timeout-minutes: 10\n', ''],
-    'keeps its credentials': ['persist-credentials: false', 'fetch-depth: 1'],
-    'pastes text into a command': ['"$GITHUB_REF_NAME"', '${{ github.ref_name }}'],
-    'there is no': ['.ci/run', '.ci/walk'],
-    'needs a secret': ['--ignore-scripts', '${{ secrets.TOKEN }}'],
-    'unexpected EOF': ['npm pack', 'npm "pack'],
-    'at line': ['jobs:', 'jobs: ['],
+    'is not pinned': [release, /@[0-9a-f]{40}/, '@v7'],
+    'does not say which release': [release, / # v7\.0\.1/, ''],
+    'more than read by default': [release, 'permissions:\n  contents: read\n', ''],
+    'more than read and be': [release, '      id-token: write', '      packages: write'],
+    'has no timeout': [release, '    timeout-minutes: 10\n', ''],
+    'keeps its credentials': [release, 'persist-credentials: false', 'fetch-depth: 1'],
+    'pastes text into a command': [release, '"$GITHUB_REF_NAME"', '${{ github.ref_name }}'],
+    'there is no .ci/walk': [release, '.ci/run', '.ci/walk'],
+    'there is no test:more': [nightly, 'npm run test:full', 'npm run test:more'],
+    'there is no ./.github/actions/none': [nightly, 'actions/prepare', 'actions/none'],
+    'where a token or a secret is': [
+      release,
+      'node tools/check_release.js',
+      'TOKEN=${{ secrets.TOKEN }} node tools/check_release.js',
+    ],
+    'job publish: runs the project’s code': [
+      release,
+      /(?<=id-token: write\n {4}steps:\n)/,
+      '      - uses: ./.github/actions/prepare\n',
+    ],
+    'takes from a cache': [
+      release,
+      /(?=\n {6}- run: \.ci\/run)/,
+      '\n      - uses: ./.github/actions/prepare',
+    ],
+    'strangers’ code': [nightly, '  workflow_dispatch:', '  pull_request_target:'],
+    'unexpected EOF': [release, 'npm pack', 'npm "pack'],
+    'at line': [release, 'jobs:', 'jobs: ['],
   };
-  for (const [complaint, [from, to]] of Object.entries(faults)) {
+  for (const [complaint, [source, from, to]] of Object.entries(faults)) {
     test(complaint, () => {
-      const wrong = release.replace(from, to);
-      assert.notEqual(wrong, release);
-      const problems = problemsOf('release.yml', wrong);
+      const wrong = source.replace(from, () => to);
+      assert.notEqual(wrong, source);
+      const problems = problemsOf(wrong);
       assert.ok(
         problems.some((problem) => problem.includes(complaint)),
         String(problems),

@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs';
 import { launch as launchChromium, reportOf } from '../../../support/js/chromium.js';
 import { launch as launchFirefox } from '../../../support/js/firefox.js';
 import { launch as launchSafari } from '../../../support/js/safari.js';
+import { chromium, firefox } from '../../../support/js/programs.js';
 import { folder, serve } from '../../../support/js/server.js';
 
 const programs = [
-  ['Chromium', launchChromium, process.env.CHROMIUM ?? '/usr/bin/chromium'],
-  ['Firefox', launchFirefox, process.env.FIREFOX ?? '/usr/bin/firefox-esr'],
+  ['Chromium', launchChromium, chromium],
+  ['Firefox', launchFirefox, firefox],
   // Only where the variable says that it may be driven.
   ...(process.env.SAFARIDRIVER ? [['Safari', launchSafari, process.env.SAFARIDRIVER]] : []),
 ];

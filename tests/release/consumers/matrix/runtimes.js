@@ -1,5 +1,4 @@
 // Runtimes without a page.
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { app, two } from './sources.js';
 import { load, tool, versionOf } from '../../tools.js';
@@ -39,13 +38,10 @@ async function bundledForNode(entry) {
 const isMusl =
   process.platform === 'linux' && !process.report.getReport().header.glibcVersionRuntime;
 const { platform, arch } = process;
-const deno = () => tool(`@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}/deno`);
-const bun = () => {
-  const machine = arch === 'arm64' ? 'aarch64' : arch;
-  return tool(`@oven/bun-${platform}-${machine}${isMusl ? '-musl' : ''}/bin/bun`);
-};
-const without = (program) => () =>
-  existsSync(program()) ? undefined : `tests/release/tools has no ${program()} for this platform`;
+const deno = `@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}`;
+const machine = arch === 'arm64' ? 'aarch64' : arch;
+const bun = `@oven/bun-${platform}-${machine}${isMusl ? '-musl' : ''}`;
+const bunProgram = () => tool(`${bun}/bin/bun`);
 
 const inDeno =
   (...permissions) =>
@@ -53,15 +49,17 @@ const inDeno =
     const args = ['run', '--no-prompt', '--node-modules-dir=manual', ...permissions, 'app.js'];
     const env = { NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1' };
     const where = `Deno ${versionOf('deno')}`;
-    return ran(where, newProject({ 'app.js': app(entry) }), deno(), args, { env });
+    return ran(where, newProject({ 'app.js': app(entry) }), tool(`${deno}/deno`), args, { env });
   };
 
-const inBun = (entry) =>
-  ran(`Bun ${versionOf('bun')}`, newProject({ 'app.js': app(entry) }), bun(), ['run', 'app.js']);
+const inBun = (entry) => {
+  const folder = newProject({ 'app.js': app(entry) });
+  return ran(`Bun ${versionOf('bun')}`, folder, bunProgram(), ['run', 'app.js']);
+};
 
 async function compiledByBun(entry) {
   const folder = newProject({ 'app.js': app(entry) });
-  await runIn(folder, bun(), ['build', '--compile', 'app.js', '--outfile', 'program']);
+  await runIn(folder, bunProgram(), ['build', '--compile', 'app.js', '--outfile', 'program']);
   return ran(`Bun ${versionOf('bun')}`, folder, join(folder, 'program'), []);
 }
 
@@ -79,10 +77,10 @@ export const runtimes = [
   {
     name: 'Deno, may read its files',
     entries: ['qkv'],
-    missing: without(deno),
+    needs: deno,
     run: inDeno('--allow-read=.'),
   },
-  { name: 'Deno, no permission', entries: ['qkv/inline'], missing: without(deno), run: inDeno() },
-  { name: 'Bun', entries: both, missing: without(bun), run: inBun },
-  { name: 'Bun, one program', entries: ['qkv/inline'], missing: without(bun), run: compiledByBun },
+  { name: 'Deno, no permission', entries: ['qkv/inline'], needs: deno, run: inDeno() },
+  { name: 'Bun', entries: both, needs: bun, run: inBun },
+  { name: 'Bun, one program', entries: ['qkv/inline'], needs: bun, run: compiledByBun },
 ];
