@@ -33,11 +33,6 @@ std::vector<float> random_weights(Index rows, Index columns, std::uint64_t seed)
   return weights;
 }
 
-void require_within(const Quantity& error) {
-  note_ratio(error.name(), error.ratio());
-  require_within(Comparison{{error}});
-}
-
 TEST_CASE("entropy: rows of every length are within the bound", "[analysis]") {
   Quantity error("row_entropy");
   for (Index t : {1, 2, 3, 7, 64, 65, 1000}) {

@@ -57,7 +57,7 @@ TEST_CASE("extremes: logits of +-1e4 give the exact softmax limit", "[attention]
 TEST_CASE("extremes: random logits of size 1e4 stay within the bounds", "[attention][extremes]") {
   Problem p({.heads = 2, .kv_heads = 2, .tq = 40, .tk = 70, .dk = 8, .dv = 8}, 1);
   p.options.scale = 4000.0F;
-  p.check(Bounds::kAny);
+  p.check(Bounds::kAny);  // 1e4 in float32 has four digits left behind the point
   for (float w : p.result.weights) {
     REQUIRE(std::isfinite(w));
   }
@@ -95,8 +95,7 @@ TEST_CASE("extremes: the exponential is within 2 ulp, seen through the weights o
     const double argument = 1.23 * std::abs(static_cast<double>(x));
     weight.add(p.run().weights[1], e / (1.0 + e), (6 + argument) * bounds::kU * e / (1.0 + e));
   }
-  note_ratio(weight.name(), weight.ratio());
-  require_within({{weight}});
+  require_within(weight);
 }
 
 TEST_CASE("extremes: a running maximum that rises with every key", "[attention][extremes]") {
@@ -107,16 +106,18 @@ TEST_CASE("extremes: a running maximum that rises with every key", "[attention][
     for (std::size_t j = 0; j < rising.size(); ++j) {
       rising[j] = step * static_cast<float>(j);
     }
-    with_logits(rising, 2).check(Bounds::kAny);
+    // The largest step ends at 6000, where the bound of the entropy is a tenth.
+    const Bounds bounds = step < 20.0F ? Bounds::kMeaningful : Bounds::kAny;
+    with_logits(rising, 2).check(bounds);
     std::reverse(rising.begin(), rising.end());
-    with_logits(rising, 2).check(Bounds::kAny);
+    with_logits(rising, 2).check(bounds);
   }
 }
 
 TEST_CASE("extremes: every query has another largest key", "[attention][extremes]") {
   Problem p(square(130, 16), 2);
   p.options.scale = 20.0F;
-  p.check(Bounds::kAny);
+  p.check();
 }
 
 TEST_CASE("extremes: one logit far above and one far below the rest", "[attention][extremes]") {
@@ -126,7 +127,7 @@ TEST_CASE("extremes: one logit far above and one far below the rest", "[attentio
     logits[static_cast<std::size_t>(at)] = 50.0F;
     logits[static_cast<std::size_t>((at + 50) % 100)] = -3e38F;
     Problem p = with_logits(logits);
-    p.check(Bounds::kAny);
+    p.check(Bounds::kAny);  // the bound follows the largest logit, 3e38
     CHECK(p.result.weights[static_cast<std::size_t>(at)] == 1.0F);
     CHECK(p.result.weights[static_cast<std::size_t>((at + 50) % 100)] == 0.0F);
   }

@@ -93,7 +93,7 @@ TEST_CASE("options: windows include both ends and move with the offset", "[atten
       Extended p(kShape, 2);
       p.problem.options.causal_offset = offset;
       p.window(left, right);
-      p.problem.check(Bounds::kMeaningful);
+      p.problem.check();
     }
   }
 }
@@ -134,8 +134,8 @@ TEST_CASE("options: sinks far above and far below the scores", "[attention][opti
     Problem p(square(5, 4), 5);
     const std::vector<float> sinks{sink};
     p.options.sinks = {sinks.data(), {1}};
-    p.run();
-    require_within(compare_attention(p.args()), Bounds::kAny);
+    // Beside scores of 1e4 the bounds in float32 are as large as the entropy may be.
+    p.check(std::abs(sink) < 1e4F ? Bounds::kMeaningful : Bounds::kAny);
   }
 }
 
@@ -143,7 +143,7 @@ TEST_CASE("options: keys past their length are never read", "[attention][options
   Extended p(kShape, 6);
   p.key_lengths();
   const Result expected = p.problem.run();
-  p.problem.check(Bounds::kMeaningful);
+  p.problem.check();
   const auto& lengths = p.problem.options.key_lengths;
   for (Index b = 0; b < kShape.batch; ++b) {
     for (Index kv = 0; kv < kShape.kv_heads; ++kv) {
@@ -204,7 +204,7 @@ TEST_CASE("options: all of them at once, crossed at random", "[attention][option
       p.problem.add_bias({s.batch, 1, s.tq, 1});
     }
     p.problem.options.temperature = maybe() ? 2.5F : 1.0F;
-    p.problem.check(Bounds::kAny);
+    p.problem.check();
   }
 }
 
@@ -219,6 +219,7 @@ TEST_CASE("options: ALiBi and windows measure from as far as an offset may be",
       p.problem.options.causal_offset = offset;
       p.alibi();
       p.window(left, -1);
+      // Biases are as large as the distances, up to 2^63, and leave no digits to the scores.
       p.problem.check(Bounds::kAny);
     }
   }

@@ -39,11 +39,6 @@ void compare(Quantity& error, const Eigen::VectorXd& computed, const Eigen::Vect
   }
 }
 
-void require_within(const Quantity& error) {
-  note_ratio(error.name(), error.ratio());
-  require_within(Comparison{{error}});
-}
-
 TEST_CASE("circuits: singular values of products of every shape", "[circuits]") {
   Quantity error("product_singular_values");
   std::uint64_t seed = 1;

@@ -77,8 +77,7 @@ struct FeedForwardProblem {
       quantity.add(static_cast<double>(y[i]), exact.value[i], exact.error[i],
                    std::max(1.0, std::abs(exact.value[i])));
     }
-    note_ratio(quantity.name(), quantity.ratio());
-    require_within({{quantity}});
+    require_within(quantity);
   }
 
   FeedForwardConfig config;

@@ -61,8 +61,7 @@ struct NormProblem {
     for (std::size_t i = 0; i < out.size(); ++i) {
       quantity.add(static_cast<double>(out[i]), exact.value[i], exact.error[i]);
     }
-    note_ratio(quantity.name(), quantity.ratio());
-    require_within({{quantity}});
+    require_within(quantity);
   }
 
   Norm norm;

@@ -11,11 +11,6 @@ namespace {
 
 using Type = RotaryScaling::Type;
 
-void require_within(const Quantity& error) {
-  note_ratio(error.name(), error.ratio());
-  require_within(Comparison{{error}});
-}
-
 /// Where 70 tokens start: the origin from both sides, anchors of the tables, and both ends.
 constexpr Index kOffsets[] = {0,
                               1,

@@ -56,9 +56,8 @@ void check(const Sizes& s, const std::vector<float>& x, float temperature = 1.0F
                    exact.value[e] > 0x1p-100 ? exact.value[e] : 0.0);
     }
   }
-  note_ratio(quantity.name(), quantity.ratio());
   CHECK(quantity.vacuity() < 3e-5);
-  require_within({{quantity}});
+  require_within(quantity);
 }
 
 std::vector<float> scores(const Sizes& s, std::uint64_t seed, float limit = 6.0F) {

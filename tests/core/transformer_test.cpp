@@ -351,8 +351,7 @@ TEST_CASE("block: decoding one token at a time gives the rows of one causal pass
                       2 * bounds::kBlock * std::max(1.0, std::abs(expected)));
         }
       }
-      note_ratio(decoded.name(), decoded.ratio());
-      require_within({{decoded}});
+      require_within(decoded);
     }
   }
 }

@@ -7,14 +7,11 @@
 
 namespace qkv::test {
 
-/// Of the report at the end of a Catch2 run; there is none here.
-void note_ratio(const char* /*name*/, double /*ratio*/) {}
-
 /// How meaningful a bound is depends on the input, which may be anything.
 void require_within(const Comparison& comparison, Bounds /*bounds*/) {
   for (const Quantity& quantity : comparison.quantities) {
     if (!(quantity.ratio() <= 1.0)) {
-      fuzz::fail("%s: %s", quantity.name(), quantity.worst().c_str());
+      fuzz::fail("%s: %s", quantity.name().c_str(), quantity.worst().c_str());
     }
   }
 }

@@ -59,8 +59,7 @@ void require_close(const char* name, const std::vector<float>& computed,
     quantity.add(static_cast<double>(computed[i]), exact[i],
                  limit * std::max(1.0, std::abs(exact[i])));
   }
-  note_ratio(quantity.name(), quantity.ratio());
-  require_within({{quantity}});
+  require_within(quantity);
 }
 
 }  // namespace qkv::test

@@ -1,6 +1,7 @@
 // The error bounds of the public headers, with their constants.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "oracle.hpp"
@@ -68,16 +69,23 @@ struct LayerRowBound {
   double value_size;      ///< V of the exact projections
 
   [[nodiscard]] double ratio() const { return std::expm1(2 * logit_shift); }
-  [[nodiscard]] double out() const { return value_shift + ratio() * value_size + kernel.out(); }
+  [[nodiscard]] double out() const {
+    // Whatever the logits are, the sum of |p' - p| is at most 2.
+    return value_shift + std::min(ratio(), 2.0) * value_size + kernel.out();
+  }
   [[nodiscard]] double weight(double w) const {
-    return ratio() * w + kernel.weight((1 + ratio()) * w);
+    return turned() ? 1.0 : ratio() * w + kernel.weight((1 + ratio()) * w);
   }
   [[nodiscard]] double lse(double exact) const {
     return logit_shift + kernel.lse(std::abs(exact) + logit_shift);
   }
   [[nodiscard]] double entropy(double exact) const {
-    return ratio() * exact + 2 * logit_shift + kernel.entropy();
+    return (turned() ? std::log(kernel.tk) : ratio() * exact + 2 * logit_shift) + kernel.entropy();
   }
+
+ private:
+  /// The factor says nothing any more, and would soon be infinite.
+  [[nodiscard]] bool turned() const { return logit_shift > 32; }
 };
 
 }  // namespace qkv::test::bounds

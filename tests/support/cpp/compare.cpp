@@ -1,17 +1,35 @@
 #include "compare.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace qkv::test {
 
-void Quantity::add(double computed, double exact, double bound, double scale) {
-  double ratio = 0.0;
-  if (std::isfinite(exact)) {
-    const double error = std::abs(computed - exact);
-    ratio = error == 0.0 ? 0.0 : std::isfinite(error) ? error / bound : INFINITY;
-  } else {
-    ratio = computed == exact ? 0.0 : INFINITY;
+namespace {
+
+/// In units of the bound; infinite where a number is missing.
+double ratio_of(double computed, double exact, double bound) {
+  if (!std::isfinite(bound) || bound < 0.0) {
+    return INFINITY;
   }
+  if (computed == exact) {
+    return 0.0;
+  }
+  const double error = std::abs(computed - exact);
+  return std::isfinite(error) ? error / bound : INFINITY;
+}
+
+/// With what precedes the numbers, as in a sentence.
+std::string sentence(const Quantity& quantity, const char* format, double value, double limit) {
+  char text[160];
+  std::snprintf(text, sizeof(text), format, value, limit);
+  return quantity.name() + ": " + text + "; " + quantity.worst();
+}
+
+}  // namespace
+
+void Quantity::add(double computed, double exact, double bound, double scale) {
+  const double ratio = ratio_of(computed, exact, bound);
   const std::size_t position = count_++;
   if (ratio > ratio_ || position == 0) {
     ratio_ = ratio;
@@ -20,19 +38,54 @@ void Quantity::add(double computed, double exact, double bound, double scale) {
                   computed, exact, bound);
     worst_ = text;
   }
-  if (scale > 0.0 && bound / scale > vacuity_) {
-    vacuity_ = bound / scale;
+  if (scale != 0.0) {
+    const double vacuity = bound / scale;
+    vacuity_ = std::isnan(vacuity) || vacuity < 0.0 ? INFINITY : std::max(vacuity, vacuity_);
   }
+}
+
+std::string problem_with(const Quantity& quantity, Bounds bounds, const double* ceiling) {
+  if (quantity.lacks_values()) {
+    return quantity.name() + ": nothing was compared";
+  }
+  if (!(quantity.ratio() <= 1.0)) {
+    return sentence(quantity, "error / bound is %.3g, at most 1 is allowed", quantity.ratio(), 1.0);
+  }
+  if (bounds == Bounds::kMeaningful && !(quantity.vacuity() <= bounds::kMeaningful)) {
+    return sentence(quantity, "bound / size is %.3g, above %.3g it says nothing",
+                    quantity.vacuity(), bounds::kMeaningful);
+  }
+  if (!ceiling) {
+    return sentence(quantity, "error / bound is %.3g and has no ceiling in ceilings.def",
+                    quantity.ratio(), 0.0);
+  }
+  if (quantity.ratio() > *ceiling) {
+    return sentence(quantity, "error / bound is %.3g, its ceiling (ceilings.def) is %.3g",
+                    quantity.ratio(), *ceiling);
+  }
+  return "";
 }
 
 namespace {
 
+/// The bounds grow with the keys as if all roundings pointed one way, and the errors do not: of rows of
+/// 256 keys a ceiling for all would allow 30 times what is measured. A sink that takes most of a row
+/// costs its entropy 30 times more than others, well within the bound.
+std::string family(const AttentionOptions& options, Index tk) {
+  return std::string(options.sinks.absent() ? "" : ", sinks") +
+         (tk < 64 ? "" : tk < 256 ? ", 64 keys or more" : ", 256 keys or more");
+}
+
 struct RowOutputs {
-  Quantity lse{"attention lse"};
-  Quantity weights{"attention weights"};
-  Quantity tiny_weights{
-      "attention weights < 2^-100"};  // there the absolute part of the bound rules
-  Quantity entropy{"attention entropy"};
+  RowOutputs(const std::string& what, const std::string& family)
+      : lse(what + " lse", family),
+        weights(what + " weights", family),
+        tiny_weights(what + " weights < 2^-100", family),
+        entropy(what + " entropy", family) {}
+
+  Quantity lse, weights;
+  Quantity tiny_weights;  // there the absolute part of the bound rules
+  Quantity entropy;
 };
 
 /// What attention() and a layer write beside their main output; `Bound` is either's.
@@ -80,14 +133,15 @@ Comparison collect(Quantity main, const RowOutputs& rows, const AttentionExtras&
     comparison.quantities.push_back(rows.lse);
   }
   if (!extras.weights.absent()) {
-    comparison.quantities.push_back(rows.weights);
-    comparison.quantities.push_back(rows.tiny_weights);
+    // Weights may be all of one kind.
+    Quantity weights = rows.weights;
+    Quantity tiny_weights = rows.tiny_weights;
+    (weights.lacks_values() ? weights : tiny_weights).may_be_empty();
+    comparison.quantities.push_back(weights);
+    comparison.quantities.push_back(tiny_weights);
   }
   if (!extras.entropy.absent()) {
     comparison.quantities.push_back(rows.entropy);
-  }
-  for (const Quantity& quantity : comparison.quantities) {
-    note_ratio(quantity.name(), quantity.ratio());
   }
   return comparison;
 }
@@ -97,8 +151,9 @@ Comparison collect(Quantity main, const RowOutputs& rows, const AttentionExtras&
 Comparison compare_attention(const AttentionArgs& args) {
   const oracle::Inputs<float> inputs{args.q, args.k, args.v};
   const Index dv = args.v.extent(3);
-  Quantity out{"attention out"};
-  RowOutputs rows;
+  const std::string of = family(args.options, args.k.extent(2));
+  Quantity out("attention out", of);
+  RowOutputs rows("attention", of);
   for (Index b = 0; b < args.q.extent(0); ++b) {
     for (Index h = 0; h < args.q.extent(1); ++h) {
       for (Index i = 0; i < args.q.extent(2); ++i) {
@@ -170,11 +225,8 @@ Comparison compare_layer(const oracle::LayerInputs& in, const LayerOutputs& comp
   const auto& c = in.c;
   const Index batch = in.x.extent(0);
   const Index tq = in.x.extent(1);
-  RowOutputs rows;
-  rows.lse = Quantity("layer lse");
-  rows.weights = Quantity("layer weights");
-  rows.tiny_weights = Quantity("layer weights < 2^-100");
-  rows.entropy = Quantity("layer entropy");
+  const std::string of = family(in.options, in.context.extent(1));
+  RowOutputs rows("layer", of);
   std::vector<double> o_error(exact.o.size());
   std::size_t next = 0;
   for (Index b = 0; b < batch; ++b) {
@@ -190,7 +242,7 @@ Comparison compare_layer(const oracle::LayerInputs& in, const LayerOutputs& comp
       }
     }
   }
-  Quantity y{"layer y"};
+  Quantity y("layer y", of);
   const Index width = c.num_heads * c.d_v;
   for (Index r = 0; r < batch * tq; ++r) {
     for (Index m = 0; m < c.d_model; ++m) {
