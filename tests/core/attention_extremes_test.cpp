@@ -296,6 +296,24 @@ TEST_CASE("excluded by a mask: NaN and infinity contribute exactly nothing",
   }
 }
 
+TEST_CASE("excluded by a mask: NaN in a single column of the values contributes exactly nothing",
+          "[attention][extremes][excluded]") {
+  // Values lie in panels of columns, 8 to 64 wide by the instruction set, and keys in blocks.
+  constexpr Index kWide = 150;
+  for (Index column : {0, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128, 149}) {
+    for (Index key : {2, 70}) {
+      CAPTURE(column, key);
+      Problem p({.tq = 9, .tk = 90, .dk = 4, .dv = kWide}, 22);
+      p.mask_shape = {90};
+      p.mask.assign(90, 1);
+      p.mask[static_cast<std::size_t>(key)] = 0;
+      const Result before = p.run();
+      p.v_row(0, 0, key)[column] = kNan;
+      REQUIRE(first_difference(before.out, p.run().out) == "");
+    }
+  }
+}
+
 TEST_CASE("excluded by a bias: NaN and infinity contribute exactly nothing",
           "[attention][extremes][excluded]") {
   for (float poison : kPoisons) {

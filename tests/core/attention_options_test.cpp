@@ -231,10 +231,13 @@ TEST_CASE("options: weights, and out = weights times v, under dropout", "[attent
   p.options.dropout = {.rate = 0.25F, .seed = 42};
   const Result dropped = p.run();
   std::size_t kept = 0;
+  Quantity weights("attention weights, dropout");
   for (std::size_t n = 0; n < plain.weights.size(); ++n) {
-    const float w = dropped.weights[n];
-    kept += w != 0.0F;
-    CHECK((w == 0.0F || std::abs(w - plain.weights[n] / 0.75F) <= 4e-7F * w));
+    if (dropped.weights[n] != 0.0F) {
+      const double exact = static_cast<double>(plain.weights[n]) / 0.75;
+      weights.add(dropped.weights[n], exact, 4e-7 * exact, exact);
+      ++kept;
+    }
   }
   // 80,000 coins that show heads three times in four: five standard deviations are 0.0077.
   const double rate = static_cast<double>(kept) / static_cast<double>(plain.weights.size());
@@ -243,6 +246,7 @@ TEST_CASE("options: weights, and out = weights times v, under dropout", "[attent
   // What the weights say is dropped is what the output leaves out.
   const Shape& shape = p.shape;
   const AttentionArgs args = p.args();
+  Quantity out("attention out, dropout");
   for (Index n = 0; n < static_cast<Index>(dropped.out.size()); ++n) {
     const Index row = n / shape.dv;
     double exact = 0.0;
@@ -256,8 +260,9 @@ TEST_CASE("options: weights, and out = weights times v, under dropout", "[attent
     }
     // Each weight and each sum of the output has its own roundings: twice 40 + Tk of them.
     const double bound = 2.0 * static_cast<double>(40 + shape.tk) * 0x1p-24 * size;
-    CHECK(std::abs(dropped.out[static_cast<std::size_t>(n)] - exact) <= bound);
+    out.add(dropped.out[static_cast<std::size_t>(n)], exact, bound, size);
   }
+  require_within(Comparison{{weights, out}});
   p.options.dropout.seed = 43;
   CHECK(p.run().out != dropped.out);
   CHECK(p.result.lse == plain.lse);
@@ -278,6 +283,7 @@ TEST_CASE("options: logits at each stage", "[attention][options]") {
   args.extras.row_end = 11 + rows;
   args.extras.logits = {logits.data(), {kShape.batch, kShape.heads, rows, kShape.tk}};
   const oracle::Inputs<float> in{args.q, args.k, args.v};
+  Quantity error("attention logits");
   for (LogitStage stage : {LogitStage::kRaw, LogitStage::kCapped, LogitStage::kBiased}) {
     args.extras.logit_stage = stage;
     require_ok(attention(args, p.problem.workspace));
@@ -309,12 +315,13 @@ TEST_CASE("options: logits at each stage", "[attention][options]") {
             }
             const auto& applied = stage == LogitStage::kBiased ? args.options : upto;
             const double exact = oracle::biased_score(applied, id, j, dot, size);
-            CHECK(std::abs(static_cast<double>(got) - exact) <= 0x1p-24 * (9 + 16) * size);
+            error.add(got, exact, 0x1p-24 * (9 + 16) * size, size);
           }
         }
       }
     }
   }
+  require_within(error);
 }
 
 TEST_CASE("cache: appending in any portions gives the bits of appending all at once",

@@ -20,6 +20,7 @@ void require_same(const Result& a, const Result& b) {
 }
 
 TEST_CASE("rows of weights sum to 1 within n eps and are never negative", "[attention][property]") {
+  Quantity total("sum of weights");
   for (Index tk : {1, 2, 7, 63, 64, 65, 200, 1000}) {
     CAPTURE(tk);
     Problem p({.heads = 2, .kv_heads = 2, .tq = 30, .tk = tk, .dk = 16, .dv = 4}, 1);
@@ -31,25 +32,28 @@ TEST_CASE("rows of weights sum to 1 within n eps and are never negative", "[atte
         REQUIRE(w >= 0.0F);
         sum += w;
       }
-      REQUIRE(std::abs(sum - 1.0) <= static_cast<double>(tk) * 0x1p-23);
+      total.add(sum, 1.0, static_cast<double>(tk) * 0x1p-23, 1.0);
     }
   }
+  require_within(total);
 }
 
 TEST_CASE("lse and entropy are those of the weights", "[attention][property]") {
   Problem p({.tq = 40, .tk = 100, .dk = 16, .dv = 4}, 2);
   p.add_mask({40, 100});
   const Result& r = p.run();
+  Quantity of_weights("entropy of the weights");
   for (std::size_t i = 0; i < 40; ++i) {
     double entropy = 0.0;
     for (std::size_t j = 0; j < 100; ++j) {
       const double w = r.weights[i * 100 + j];
       entropy -= w > 0.0 ? w * std::log(w) : 0.0;
     }
-    REQUIRE(std::abs(entropy - r.entropy[i]) < 1e-4);
+    of_weights.add(r.entropy[i], entropy, 1e-4, 1.0);
     REQUIRE(r.entropy[i] >= 0.0F);
     REQUIRE(r.entropy[i] <= std::log(100.0F));
   }
+  require_within(of_weights);
 }
 
 TEST_CASE("entropy of a sharp row is not negative", "[attention][property]") {
@@ -244,18 +248,23 @@ TEST_CASE("the order of the keys does not matter within the bound", "[attention]
     std::copy_n(v.begin() + j * 8, 8, p.v_row(0, 0, place(j)));
   }
   const Result& after = p.run();
+  Quantity out("attention out, keys in another order");
+  Quantity weights("attention weights, keys in another order");
   for (Index i = 0; i < kT; ++i) {
     const auto bound = bounds::attention(exact[static_cast<std::size_t>(i)], 8, kT);
     for (Index d = 0; d < 8; ++d) {
       const auto at = static_cast<std::size_t>(i * 8 + d);
-      REQUIRE(std::abs(after.out[at] - before.out[at]) <= 2 * bound.out());
+      out.add(after.out[at], before.out[at], 2 * bound.out(),
+              exact[static_cast<std::size_t>(i)].value_size);
     }
     for (Index j = 0; j < kT; ++j) {
       const auto from = static_cast<std::size_t>(i * kT + j);
       const auto to = static_cast<std::size_t>(i * kT + place(j));
-      REQUIRE(std::abs(after.weights[to] - before.weights[from]) <= 1e-5F * before.weights[from]);
+      const double weight = before.weights[from];
+      weights.add(after.weights[to], weight, 2 * bound.weight(weight), weight);
     }
   }
+  require_within(Comparison{{out, weights}});
 }
 
 TEST_CASE("self-attention without positions commutes with a permutation of the tokens",

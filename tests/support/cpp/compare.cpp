@@ -72,8 +72,9 @@ namespace {
 /// 256 keys a ceiling for all would allow 30 times what is measured. A sink that takes most of a row
 /// costs its entropy 30 times more than others, well within the bound.
 std::string family(const AttentionOptions& options, Index tk) {
-  return std::string(options.sinks.absent() ? "" : ", sinks") +
-         (tk < 64 ? "" : tk < 256 ? ", 64 keys or more" : ", 256 keys or more");
+  return std::string(options.sinks.absent() ? "" : ", sinks") + (tk < 64    ? ""
+                                                                 : tk < 256 ? ", 64 keys or more"
+                                                                            : ", 256 keys or more");
 }
 
 struct RowOutputs {

@@ -1,9 +1,12 @@
 // What every run does beside its tests.
 #include <catch2/reporters/catch_reporter_event_listener.hpp>
 #include <catch2/reporters/catch_reporter_registrars.hpp>
+#include <catch2/reporters/catch_reporter_streaming_base.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ostream>
+#include <string>
 
 #include "ceilings.hpp"
 #include "qkv/qkv.hpp"
@@ -26,27 +29,28 @@ class Listener : public Catch::EventListenerBase {
       }
     }
   }
+};
+CATCH_REGISTER_LISTENER(Listener)
 
-  /// With QKV_REPORT set: how close each quantity came to its bound and in which test, on stdout, and
-  /// which ceilings nothing was held to. tests/core/ceilings.js makes the file of ceilings of it.
+/// `--reporter ratios`: how close each quantity came to its bound and in which test, and which ceilings
+/// nothing was held to. tests/core/ceilings.js makes the file of ceilings of it.
+class Ratios : public Catch::StreamingReporterBase {
+ public:
+  using Catch::StreamingReporterBase::StreamingReporterBase;
+  static std::string getDescription() { return "the worst error / bound of each quantity"; }
+
   void testRunEnded(const Catch::TestRunStats&) override {
-    const char* report = std::getenv("QKV_REPORT");
-    if (!report || !*report) {
-      return;
-    }
     for (const auto& [name, worst] : worst_ratios()) {
-      std::printf("worst error / bound: %s | %.4g | %s\n", name.c_str(), worst.ratio,
-                  worst.test.c_str());
+      m_stream << name << " | " << worst.ratio << " | " << worst.test << '\n';
     }
     for (const Ceiling& ceiling : ceilings()) {
       if (!worst_ratios().contains(ceiling.name)) {
-        std::printf("no test compares: %s\n", ceiling.name);
+        m_stream << "no test compares: " << ceiling.name << '\n';
       }
     }
-    std::fflush(stdout);
   }
 };
-CATCH_REGISTER_LISTENER(Listener)
+CATCH_REGISTER_REPORTER("ratios", Ratios)
 
 }  // namespace
 
