@@ -2,7 +2,9 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <limits>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "problem.hpp"
 #include "refusal.hpp"
@@ -10,203 +12,128 @@
 namespace qkv::test {
 namespace {
 
-constexpr KvCacheConfig kConfig{.batch = 2, .num_kv_heads = 3, .capacity = 5, .d_k = 4, .d_v = 2};
+/// A cache with two of five tokens, and room in memory for four more.
+class CacheCall : public Call {
+ public:
+  explicit CacheCall(const char* function) : Call(function) {
+    require_ok(KvCache::create(config, held));
+    require_ok(held.append(keys, values));
+  }
 
-/// A cache with two of five tokens, and two more of the same.
-struct Cache {
-  Cache() {
-    for (std::size_t i = 0; i < 48; ++i) {
-      numbers[i] = static_cast<float>(i);
-    }
-    require_ok(KvCache::create(kConfig, cache));
-    require_ok(cache.append(keys, values));
-  }
-  /// Keys, then values.
-  [[nodiscard]] std::vector<float> held() const {
-    std::vector<float> both(72);
-    require_ok(cache.read_keys({both.data(), {2, 3, 2, 4}}));
-    require_ok(cache.read_values({both.data() + 48, {2, 3, 2, 2}}));
-    return both;
-  }
-  std::vector<float> numbers = std::vector<float>(48);
+  KvCacheConfig config{.batch = 2, .num_kv_heads = 3, .capacity = 5, .d_k = 4, .d_v = 2};
+  std::vector<float> numbers = std::vector<float>(96, 0.25F);
   TensorView<const float> keys{numbers.data(), {2, 3, 2, 4}};
   TensorView<const float> values{numbers.data(), {2, 3, 2, 2}};
-  KvCache cache;
+};
+
+/// Over the cache that is there.
+struct Create : CacheCall {
+  Create() : CacheCall("KvCache::create") {}
+  Status run() override { return KvCache::create(config, held); }
+  std::size_t memory() override { return allocated_bytes(); }
+};
+
+struct Append : CacheCall {
+  Append() : CacheCall("KvCache::append") {}
+  Status run() override { return held.append(keys, values); }
+  std::vector<Array> arrays() override {
+    return {{"keys", keys, {2, 3, kAny, 4}}, {"values", values, {2, 3, 2, 2}}};
+  }
+};
+
+struct Truncate : CacheCall {
+  Truncate() : CacheCall("KvCache::truncate") {}
+  Status run() override { return held.truncate(length); }
+  Index length = 1;
+};
+
+/// Keys or values.
+template <bool kKeys>
+struct Read : CacheCall {
+  Read() : CacheCall(kKeys ? "KvCache::read_keys" : "KvCache::read_values") { gather(); }
+  Status run() override { return kKeys ? held.read_keys(out) : held.read_values(out); }
+  std::vector<Array> arrays() override {
+    return {{kKeys ? "keys" : "values", out, {2, 3, 2, kKeys ? 4 : 2}, {.written = true}}};
+  }
+  std::vector<float> untouched = std::vector<float>(48, kUntouched);
+  TensorView<float> out{untouched.data(), {2, 3, 2, kKeys ? 4 : 2}};
+};
+
+/// Leaves a cache as one that was moved from.
+constexpr auto kMove = [](auto& c) {
+  const KvCache taken(std::move(c.held));
+  CHECK(taken.length() == 2);
 };
 
 TEST_CASE("KvCache::create: sizes without meaning are refused, and the cache there stays",
           "[cache][bad-input]") {
   using C = KvCacheConfig;
-  const struct {
-    Index C::* field;
-    Index value;
-    Refusal refusal;
-  } cases[] = {
-      {&C::batch, 0, {kRange, "batch is", "0", "at least 1"}},
-      {&C::batch, -2, {kRange, "batch is", "-2", "at least 1"}},
-      {&C::num_kv_heads, 0, {kRange, "num_kv_heads is", "0", "at least 1"}},
-      {&C::num_kv_heads, -1, {kRange, "num_kv_heads is", "-1", "at least 1"}},
-      {&C::capacity, -1, {kRange, "capacity is", "-1", "at least 0"}},
-      {&C::d_k, 0, {kRange, "d_k is", "0", "at least 1"}},
-      {&C::d_k, -4, {kRange, "d_k is", "-4", "at least 1"}},
-      {&C::d_v, -1, {kRange, "d_v is", "-1", "at least 1"}},
+  const auto set = [](Index C::* field, Index value) {
+    return [=](Create& c) { c.config.*field = value; };
   };
-  Cache c;
-  const std::vector<float> held = c.held();
-  for (const auto& test : cases) {
-    KvCacheConfig config = kConfig;
-    config.*test.field = test.value;
-    const std::size_t bytes = allocated_bytes();
-    require_refused(KvCache::create(config, c.cache), "KvCache::create", test.refusal);
-    CHECK(allocated_bytes() == bytes);
-    CHECK(c.held() == held);
-  }
+  require_refused<Create>({
+      {set(&C::batch, 0), kRange, "batch is 0", "at least 1"},
+      {set(&C::batch, -2), kRange, "batch is -2", "at least 1"},
+      {set(&C::num_kv_heads, 0), kRange, "num_kv_heads is 0", "at least 1"},
+      {set(&C::num_kv_heads, -1), kRange, "num_kv_heads is -1", "at least 1"},
+      {set(&C::capacity, -1), kRange, "capacity is -1", "at least 0"},
+      {set(&C::d_k, 0), kRange, "d_k is 0", "at least 1"},
+      {set(&C::d_k, -4), kRange, "d_k is -4", "at least 1"},
+      {set(&C::d_v, -1), kRange, "d_v is -1", "at least 1"},
+  });
 }
 
 TEST_CASE("KvCache::create: sizes that no memory holds are refused", "[cache][bad-input]") {
   constexpr Index kMost = std::numeric_limits<Index>::max();
   constexpr Index kRoot = Index{1} << (sizeof(Index) * 4);  // whose square is no Index
-  const KvCacheConfig cases[] = {
-      {.batch = kRoot, .num_kv_heads = kRoot, .capacity = 0, .d_k = 1},
-      {.batch = kRoot, .num_kv_heads = kRoot, .capacity = 1, .d_k = 1},
-      {.num_kv_heads = 1, .capacity = kMost / 4, .d_k = 64},
-      {.num_kv_heads = 1, .capacity = kRoot, .d_k = kRoot},
-      {.num_kv_heads = kMost, .capacity = 64, .d_k = 64},
-      {.num_kv_heads = 1, .capacity = kMost, .d_k = 1},
-      {.num_kv_heads = 1, .capacity = kMost - 5, .d_k = 1},
-      {.num_kv_heads = 1, .capacity = kMost, .d_k = 64},
-      {.num_kv_heads = 1, .capacity = 4, .d_k = kMost},
-      {.num_kv_heads = 1, .capacity = 4, .d_k = 1, .d_v = kMost},
+  const auto refuse = [](const KvCacheConfig& config, const std::string& what) {
+    require_refused(
+        correct<Create>,
+        {"sizes for " + what, [&](Call& c) { static_cast<Create&>(c).config = config; },
+         StatusCode::kOutOfMemory, "out of memory: a cache of " + what + " cannot be addressed"});
   };
-  Cache c;
-  const std::vector<float> held = c.held();
-  for (const KvCacheConfig& config : cases) {
-    CAPTURE(config.batch, config.num_kv_heads, config.capacity, config.d_k);
-    const Status status = KvCache::create(config, c.cache);
-    CHECK(status.code() == StatusCode::kOutOfMemory);
-    CHECK(std::string(status.message()).starts_with("out of memory: "));
-    CHECK(c.held() == held);
+  for (Index capacity : {0, 1}) {
+    const std::string root = std::to_string(kRoot);
+    refuse({kRoot, kRoot, capacity, 1}, root + " rows with " + root + " heads");
   }
+  refuse({1, kMost, 64, 64}, "1 rows with " + std::to_string(kMost) + " heads");
+  for (const auto& [capacity, d_k] : {std::pair{kMost / 4, Index{64}},
+                                      {kRoot, kRoot},
+                                      {kMost, 1},
+                                      {kMost - 5, 1},
+                                      {kMost, 64},
+                                      {4, kMost}}) {
+    refuse({1, 1, capacity, d_k}, std::to_string(capacity) + " tokens");
+  }
+  refuse({1, 1, 4, 1, kMost}, "4 tokens");
 }
 
 TEST_CASE("KvCache::append: tokens that do not fit are refused", "[cache][bad-input]") {
-  const struct {
-    const char* what;
-    Spoil<Cache&> spoil;
-    Refusal refusal;
-  } cases[] = {
-      {"keys absent", [](Cache& c) { c.keys = {}; }, {kShapeError, "keys is", "[]", "[2,3,*,4]"}},
-      {"keys of rank 3",
-       [](Cache& c) { c.keys.rank = 3; },
-       {kShapeError, "keys is", "[2,3,2]", "[2,3,*,4]"}},
-      {"keys of no rank there is",
-       [](Cache& c) { c.keys.rank = 7; },
-       {kShapeError, "keys is", "of rank 7", "[2,3,*,4]"}},
-      {"keys of another batch",
-       [](Cache& c) { c.keys.shape[0] = 1; },
-       {kShapeError, "keys is", "[1,3,2,4]", "[2,3,*,4]"}},
-      {"keys of other heads",
-       [](Cache& c) { c.keys.shape[1] = 6; },
-       {kShapeError, "keys is", "[2,6,2,4]", "[2,3,*,4]"}},
-      {"keys of the width of values",
-       [](Cache& c) { c.keys.shape[3] = 2; },
-       {kShapeError, "keys is", "[2,3,2,2]", "[2,3,*,4]"}},
-      {"keys null",
-       [](Cache& c) { c.keys.data = nullptr; },
-       {kInvalid, "keys has no data", "[2,3,2,4]", "elements"}},
-      {"keys strided",
-       [](Cache& c) { c.keys.strides[3] = 2; },
-       {kInvalid, "the last axis of keys", "stride 2", "expected 1"}},
-      {"keys backwards",
-       [](Cache& c) { c.keys.strides[2] = -4; },
-       {kInvalid, "axis 2 of keys", "stride -4", "at least 0"}},
-      {"values absent",
-       [](Cache& c) { c.values = {}; },
-       {kShapeError, "values is", "[]", "[2,3,2,2]"}},
-      {"values of another length",
-       [](Cache& c) { c.values.shape[2] = 1; },
-       {kShapeError, "values is", "[2,3,1,2]", "[2,3,2,2]"}},
-      {"values of the width of keys",
-       [](Cache& c) { c.values.shape[3] = 4; },
-       {kShapeError, "values is", "[2,3,2,4]", "[2,3,2,2]"}},
-      {"values null",
-       [](Cache& c) { c.values.data = nullptr; },
-       {kInvalid, "values has no data", "[2,3,2,2]", "elements"}},
-      {"values strided",
-       [](Cache& c) { c.values.strides[3] = 3; },
-       {kInvalid, "the last axis of values", "stride 3", "expected 1"}},
-      {"more than there is room for",
-       [](Cache& c) {
-         c.keys = {c.numbers.data(), {2, 3, 4, 4}};
-         c.values = {c.numbers.data(), {2, 3, 4, 2}};
-       },
-       {kRange, "the cache holds 2 of 5 tokens", "4 are to be added", "at most 3"}},
-  };
-  for (const auto& test : cases) {
-    INFO(test.what);
-    Cache c;
-    c.numbers.resize(96);
-    c.keys.data = c.values.data = c.numbers.data();
-    const std::vector<float> held = c.held();
-    test.spoil(c);
-    require_refused(c.cache.append(c.keys, c.values), "KvCache::append", test.refusal);
-    CHECK(c.cache.length() == 2);
-    CHECK(c.held() == held);
-  }
+  require_arrays_checked(correct<Append>);
+  require_refused<Append>({
+      {[](Append& c) { c.keys.shape[2] = c.values.shape[2] = 4; }, kRange,
+       "the cache holds 2 of 5 tokens and 4 are to be added", "at most 3"},
+      {[](Append& c) { c.held = {}; }, kInvalid, "the cache is empty", "one made by create()"},
+      {kMove, kInvalid, "the cache is empty", "one made by create()"},
+  });
 }
 
 TEST_CASE("KvCache::truncate: lengths that it has not are refused", "[cache][bad-input]") {
-  Cache c;
-  const std::vector<float> held = c.held();
-  for (Index length : {Index{-1}, Index{3}, std::numeric_limits<Index>::max()}) {
-    const std::string was = std::to_string(length);
-    require_refused(c.cache.truncate(length), "KvCache::truncate",
-                    {kRange, "length is", was.c_str(), "0 to 2"});
-  }
-  CHECK(c.held() == held);
+  constexpr Index kMost = std::numeric_limits<Index>::max();
+  static const std::string most = "length is " + std::to_string(kMost);
+  require_refused<Truncate>({
+      {[](Truncate& c) { c.length = -1; }, kRange, "length is -1", "0 to 2"},
+      {[](Truncate& c) { c.length = 3; }, kRange, "length is 3", "0 to 2"},
+      {[](Truncate& c) { c.length = kMost; }, kRange, most.c_str(), "0 to 2"},
+      {[](Truncate& c) { c.held = {}; }, kRange, "length is 1", "0 to 0"},
+      {kMove, kRange, "length is 1", "0 to 0"},
+  });
 }
 
 TEST_CASE("KvCache::read_keys and read_values: places that do not fit are refused",
           "[cache][bad-input]") {
-  Cache c;
-  std::vector<float> memory(48, kUntouched);
-  const auto refuse = [&](TensorView<float> view, bool keys, const Refusal& refusal) {
-    require_refused(keys ? c.cache.read_keys(view) : c.cache.read_values(view),
-                    keys ? "KvCache::read_keys" : "KvCache::read_values", refusal);
-    CHECK(memory == std::vector<float>(48, kUntouched));
-  };
-  for (const bool keys : {true, false}) {
-    const Index d = keys ? 4 : 2;
-    const char* is = keys ? "keys is" : "values is";
-    const char* no_data = keys ? "keys has no data" : "values has no data";
-    const char* strides = keys ? "keys has strides" : "values has strides";
-    const char* last = keys ? "the last axis of keys" : "the last axis of values";
-    const char* wanted = keys ? "[2,3,2,4]" : "[2,3,2,2]";
-    TensorView<float> view(memory.data(), {2, 3, 2, d});
-    refuse({}, keys, {kShapeError, is, "[]", wanted});
-    refuse({memory.data(), {2, 3, 2 * d}}, keys, {kShapeError, is, "[2,3,", wanted});
-    refuse({memory.data(), {2, 3, 1, d}}, keys, {kShapeError, is, "[2,3,1,", wanted});
-    refuse({nullptr, {2, 3, 2, d}}, keys, {kInvalid, no_data, wanted, "elements"});
-    view.strides[2] = 0;
-    refuse(view, keys, {kInvalid, strides, "0,1]", "a place of its own"});
-    view.strides[2] = d;
-    view.strides[3] = 2;
-    refuse(view, keys, {kInvalid, last, "stride 2", "expected 1"});
-  }
-}
-
-TEST_CASE("KvCache: one without room, or that was moved from, is refused", "[cache][bad-input]") {
-  Cache c;
-  KvCache taken(std::move(c.cache));
-  CHECK(taken.length() == 2);
-  KvCache fresh;
-  // NOLINTNEXTLINE(bugprone-use-after-move): what it does is the question.
-  for (KvCache* empty : {&c.cache, &fresh}) {
-    require_refused(empty->append(c.keys, c.values), "KvCache::append",
-                    {kInvalid, "the cache is", "empty", "made by create()"});
-    require_refused(empty->truncate(1), "KvCache::truncate", {kRange, "length is", "1", "0 to 0"});
-    CHECK(empty->length() == 0);
-  }
+  require_arrays_checked(correct<Read<true>>);
+  require_arrays_checked(correct<Read<false>>);
 }
 
 }  // namespace
