@@ -13,8 +13,9 @@ namespace qkv::test {
 
 using Json = nlohmann::json;
 
-/// The texts of tests/reference/torch/fixtures/<name>.json by name. embed.cmake compiles them in, so that they
-/// are there in a browser too.
+/// The texts of tests/reference/torch/fixtures/<name>.json by name, and those of
+/// tests/reference/onnx/rules/<name>.json by "onnx/<name>". embed.cmake compiles them in, so that they are there
+/// in a browser too.
 const std::map<std::string, std::string_view>& fixtures();
 
 /// { "shape": [...], "data": [...] } and perhaps a "dtype". Infinities and NaN are words in JSON.
