@@ -1,6 +1,6 @@
 // node tests/reference/onnx/make_rules.js: writes rules/*.json, one file for each operator and opset: its rules,
 // and for each rule the cases that prove it. definitions/ says what they are, support/ computes what they give.
-// Results have nine digits, a hundred times more than the bounds beside them need, so that the last bit of a
+// Results have ten digits, a hundred times more than the bounds beside them need, so that the last bit of a
 // system's exp() does not show.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -70,7 +70,7 @@ const input = ({ data, ...array }) => ({ ...array, data: data.map(digits(17)) })
 
 function output({ dtype, shape, data, bound }) {
   if (data.some(Number.isNaN)) throw new Error('NaN is no result of any rule');
-  return { dtype, shape, data: data.map(digits(9)), bound: inBlocks(bound) };
+  return { dtype, shape, data: data.map(digits(10)), bound: inBlocks(bound) };
 }
 
 const mapped = (object, f) =>

@@ -4,6 +4,12 @@
 import { rowBounds, u } from '../../../support/js/oracle.js';
 import { toHalf } from './half.js';
 
+/**
+ * Which part of the headers' bounds results are held to: 1.5 times the worst that WebAssembly was
+ * measured to reach, 0.0212, 0.0509 and 0.0948. The other instruction sets stay within them.
+ */
+const held = { out: 1 / 31, weights: 1 / 13, scores: 1 / 7 };
+
 /** The decisions, each as the specification has it. */
 export const steps = {
   /** Where element d of a head and a token lies in [B, H, T, width], */
@@ -171,8 +177,8 @@ function rowOf(p, [b, h, i]) {
 /** How far each number of qk_matmul_output may be from exact arithmetic. */
 function matmulBound(mode, row, dK) {
   const { weight } = rowBounds(row, dK, row.raw.length);
-  if (mode === 3) return row.weights.map((w) => (w > 0 ? weight(w) : 0));
-  return row.sizes.map((size) => (size < Infinity ? u * (dK + 16) * size : 0));
+  if (mode === 3) return row.weights.map((w) => (w > 0 ? held.weights * weight(w) : 0));
+  return row.sizes.map((size) => (size < Infinity ? held.scores * u * (dK + 16) * size : 0));
 }
 
 /** Outputs of float16 are the nearest ones, half a unit of theirs away from exact arithmetic. */
@@ -212,7 +218,7 @@ export function attention(example, changed = {}) {
     for (let h = 0; h < q.heads; ++h) {
       for (let i = 0; i < q.tokens; ++i) {
         const row = rowOf(p, [b, h, i]);
-        const bound = rowBounds(row, q.width, total).output;
+        const bound = held.out * rowBounds(row, q.width, total).output;
         row.out.forEach((value, d) => {
           const at = (p.flat ? step.index3 : step.index4)(sizes, [b, h, i, d]);
           Y.data[at] = value;
