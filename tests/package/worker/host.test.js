@@ -1,0 +1,89 @@
+// qkv/worker: the worker's side of the conversation, with the messages of the other side written out.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { serve } from 'qkv/worker';
+import { collect } from '../../support/js/collect.js';
+import { packageJson } from '../../support/js/files.js';
+import { PuppetPort, settled } from '../../support/js/puppet.js';
+
+const key = 'qkv/worker';
+const info = { version: packageJson.version };
+
+/** A host of engines that only count their tensors. */
+function hosted() {
+  const port = new PuppetPort();
+  const made = [];
+  const load = async () => ({
+    info,
+    tensor: (shape) => {
+      const tensor = { shape, disposed: 0, dispose: () => (tensor.disposed += 1) };
+      made.push(tensor);
+      return tensor;
+    },
+    gelu: ({ shape }) => shape,
+  });
+  serve(port, load);
+  const ask = async (message) => {
+    port.say({ [key]: 'one', ...message });
+    await settled();
+    return port.sent.at(-1);
+  };
+  return { port, made, ask };
+}
+
+const init = { init: {}, watched: false };
+
+describe('worker: serve()', () => {
+  test('answers an init() that is sent again with what was made before still there', async () => {
+    const { made, ask } = hosted();
+    assert.deepEqual((await ask({ id: 0, ...init })).ready.info, info);
+    const { handle } = await ask({ id: 1, method: 'tensor', args: [[7]] });
+    await ask({ id: 0, ...init });
+    const args = [{ 'qkv/handle': handle.id }];
+    const { value, error } = await ask({ id: 2, method: 'gelu', args });
+    assert.equal(error, undefined);
+    assert.deepEqual(value, [7]);
+    await ask({ id: 3, method: 'dispose', target: handle.id, args: [] });
+    assert.equal(made[0].disposed, 1);
+  });
+
+  test('disposes what is left when the other side ends, once', async () => {
+    const { made, ask } = hosted();
+    await ask({ id: 0, ...init });
+    const { handle } = await ask({ id: 1, method: 'tensor', args: [[1]] });
+    await ask({ id: 2, method: 'tensor', args: [[2]] });
+    await ask({ id: 3, method: 'dispose', target: handle.id, args: [] });
+    await ask({ end: true });
+    assert.deepEqual(
+      made.map(({ disposed }) => disposed),
+      [1, 1],
+    );
+  });
+
+  test('lets go of a handle that is disposed', async () => {
+    const { made, ask } = hosted();
+    await ask({ id: 0, ...init });
+    const { handle } = await ask({ id: 1, method: 'tensor', args: [[1]] });
+    await ask({ id: 2, method: 'dispose', target: handle.id, args: [] });
+    const gone = new WeakRef(made.pop());
+    for (let i = 0; i < 10 && gone.deref(); ++i) {
+      await settled();
+      collect();
+    }
+    assert.equal(gone.deref(), undefined);
+    const { error } = await ask({ id: 3, method: 'dispose', target: handle.id, args: [] });
+    assert.match(error.message, /handle is of another engine/);
+  });
+
+  test('says nothing to messages of others, and nothing for sessions it does not know', async () => {
+    const { port, ask } = hosted();
+    await ask({ id: 0, ...init });
+    const before = port.sent.length;
+    for (const data of [undefined, null, 3, 'init', [], {}, { id: 1, method: 'gelu', args: [] }]) {
+      port.say(data);
+    }
+    port.say({ [key]: 'another', id: 1, method: 'gelu', args: [{ shape: [1] }] });
+    await settled();
+    assert.equal(port.sent.length, before);
+  });
+});
