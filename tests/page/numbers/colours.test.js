@@ -1,0 +1,93 @@
+// The colours of pictures, in Node: the place of a number on its scale, and the pixels of cells.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { modules } from '../support/engine.js';
+
+const web = await modules('scale', 'matrix/edges', 'engine/paint');
+
+describe('colours: the place of a number on its scale', () => {
+  test('begins at 0 and ends at 255, and of signed numbers 0 is in the middle', () => {
+    for (const show of ['weights', 'sqrt', 'log']) {
+      const place = web.colourIndex(show, 1);
+      assert.deepEqual([place(0), place(1)], [0, 255], show);
+    }
+    for (const show of ['scores', 'difference']) {
+      for (const range of [0.001, 1, 40]) {
+        const place = web.colourIndex(show, range);
+        assert.deepEqual([-range, 0, range].map(place), [1, 128, 255], `${show} ${range}`);
+        assert.deepEqual([place(-2 * range), place(2 * range)], [1, 255]);
+        assert.equal(place(0.3 * range) - 128, 128 - place(-0.3 * range));
+      }
+    }
+    assert.equal(web.colourIndex('sqrt', 1)(0.25), 128);
+    assert.equal(web.colourIndex('log', 1)(1e-3), 128);
+    assert.equal(web.colourIndex('scores', 0)(0), 128, 'where all are 0');
+  });
+
+  test('is where the ticks under the scale say', () => {
+    for (const [show, range] of [
+      ['weights', 1],
+      ['sqrt', 1],
+      ['log', 1],
+      ['scores', 7],
+    ]) {
+      const place = web.colourIndex(show, range);
+      for (const tick of web.ticks(show, range)) {
+        const at = web.position(tick, show, range);
+        assert.ok(Math.abs(place(tick) - at * 255) <= 1, `${show} ${tick}`);
+      }
+    }
+  });
+});
+
+describe('pictures: painted', () => {
+  const palette = { background: 1, hatch: 2, notANumber: 3, diverging: new Uint32Array(256) };
+  const ramp = Uint32Array.from({ length: 256 }, (_, i) => 1000 + i);
+  /** The pixels of a picture without signs, whose values are their own places. */
+  const pixels = (rows, cols, values, [width, height], more = {}) => {
+    const image = { width, height, data: new Uint8ClampedArray(4 * width * height) };
+    const picture = {
+      ...{ rows, cols, values: Float32Array.from(values), signed: false },
+      ...{ allowed: () => [0, cols], place: (value) => value, ramp, ...more },
+    };
+    web.paint(image, picture, palette, 1);
+    return Array.from(new Uint32Array(image.data.buffer));
+  };
+
+  test('every cell fills its own pixels', () => {
+    assert.deepEqual(
+      pixels(2, 2, [1, 2, 3, 4], [4, 2]),
+      [1001, 1001, 1002, 1002, 1003, 1003, 1004, 1004],
+    );
+    assert.deepEqual(web.cellEdges(10, 4), Int32Array.of(0, 3, 5, 8, 10));
+  });
+
+  test('the largest of the cells that share a pixel is shown', () => {
+    assert.deepEqual(pixels(1, 4, [1, 9, 3, 2], [2, 1]), [1009, 1003]);
+    assert.deepEqual(pixels(4, 1, [1, 9, 3, 2], [1, 2]), [1009, 1003]);
+    // Of signed numbers the largest magnitude, with its sign.
+    const signed = { signed: true, place: (value) => 128 + value };
+    assert.deepEqual(pixels(1, 4, [1, -9, 3, -2], [2, 1], signed), [1000 + 119, 1000 + 131]);
+  });
+
+  test('masked cells are background or hatching, and count for nothing beside others', () => {
+    const painted = pixels(1, 2, [5, 7], [2, 1], { allowed: () => [0, 1] });
+    assert.equal(painted[0], 1005);
+    assert.ok([1, 2].includes(painted[1]));
+    assert.deepEqual(pixels(1, 2, [5, 7], [1, 1], { allowed: () => [0, 1] }), [1005]);
+    const mask = Uint8Array.of(1, 0);
+    assert.deepEqual(pixels(1, 2, [5, 7], [1, 1], { mask }), [1005]);
+    const wide = pixels(1, 1, [5], [12, 12], { allowed: () => [0, 0] });
+    assert.deepEqual([...new Set(wide)].sort(), [1, 2]);
+  });
+
+  test('NaN has a colour of its own', () => {
+    assert.deepEqual(pixels(1, 2, [NaN, 7], [2, 1]), [3, 1007]);
+    assert.deepEqual(pixels(1, 2, [NaN, 7], [1, 1]), [3]);
+  });
+
+  test('cells wide enough have a hairline between them', () => {
+    const painted = pixels(1, 2, [5, 7], [24, 10]);
+    assert.deepEqual(painted.slice(0, 24), [...Array(12).fill(1005), 1, ...Array(11).fill(1007)]);
+  });
+});

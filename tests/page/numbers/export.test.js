@@ -1,0 +1,277 @@
+// The files that panels give, in Node: every column of every table under its heading, and the link in each file.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+// Panels are custom elements; here only what they are drawn with is used.
+globalThis.HTMLElement = class {};
+globalThis.customElements = { define() {} };
+globalThis.document = {
+  documentElement: { lang: 'en' },
+  body: {},
+  createElement: (name) => (name === 'canvas' ? new Canvas() : new Anchor()),
+};
+class Canvas {
+  width = 4;
+  height = 4;
+  getContext() {
+    return { drawImage() {}, fillRect() {}, getImageData: () => ({ data: [1, 2, 3, 255] }) };
+  }
+  toDataURL() {
+    return 'data:image/png;base64,AAAA';
+  }
+}
+/** The files that were given, as { name, blob }. */
+const given = [];
+class Anchor {
+  click() {
+    given.push({ name: this.download, blob: blobs.get(this.href) });
+  }
+}
+const blobs = new Map();
+URL.createObjectURL = (blob) => {
+  blobs.set(`blob:${blobs.size}`, blob);
+  return `blob:${blobs.size - 1}`;
+};
+URL.revokeObjectURL = () => undefined;
+globalThis.getComputedStyle = () => ({ getPropertyValue: () => '', fontFamily: '' });
+
+const { modules, resultOf, startEngine } = await import('../support/engine.js');
+const engine = await startEngine();
+const { qkv, report, tensors } = engine;
+/** The frame as the page has it, which knows what it answers. */
+const asked = (patch) => ({ ...engine.ask(patch), request: engine.request() });
+const out = await modules(
+  ...['figure', 'map', 'masks', 'positions', 'readings', 'row', 'scale', 'temperature'].map(
+    (name) => `export/${name}`,
+  ),
+);
+const canvas = new Canvas();
+const LINK = 'https://page.example/?a=1&b=<2>#v=1&p=map';
+
+/** What the function of the table's heading says, for each of its rows. */
+function expectColumns(table, rows, columns) {
+  const [heading, ...lines] = table;
+  assert.deepEqual(
+    heading,
+    Object.keys(columns).map((name) => name.replace(/ \(\d\)$/, '')),
+  );
+  assert.equal(lines.length, rows.length);
+  lines.forEach((line, i) => {
+    const wanted = Object.values(columns).map((column) => column(rows[i], i));
+    assert.deepEqual(line, wanted, `line ${i} under ${heading}`);
+  });
+}
+
+describe('export: files', () => {
+  const figure = {
+    name: 'row',
+    svg: { width: 40, height: 30, body: '<path d="M0 0"/>' },
+    table: [
+      ['a "b"', 'c,d'],
+      ['e\nf', -0.25],
+    ],
+    data: { numbers: Float32Array.of(1.5, NaN, -Infinity), one: Infinity, name: 'n', none: null },
+  };
+  const take = async (format) => {
+    given.length = 0;
+    await out.save(figure, format, LINK);
+    assert.equal(given.length, 1);
+    assert.equal(given[0].name, `qkv-row.${format}`);
+    const { blob } = given[0];
+    return { type: blob.type, bytes: Buffer.from(await blob.arrayBuffer()) };
+  };
+
+  test('CSV is quoted as RFC 4180 has it, and marked as UTF-8', async () => {
+    const { type, bytes } = await take('csv');
+    assert.match(type, /^text\/csv;\s*charset=utf-8$/);
+    assert.deepEqual([...bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf]);
+    assert.equal(bytes.subarray(3).toString(), '"a ""b""","c,d"\r\n"e\nf",-0.25\r\n');
+  });
+
+  test('SVG has its size, its link, and nothing that breaks XML', async () => {
+    const { type, bytes } = await take('svg');
+    assert.equal(type, 'image/svg+xml');
+    const text = bytes.toString();
+    assert.match(text, /^<svg [^>]*width="40" height="30" viewBox="0 0 40 30"/);
+    assert.ok(text.includes(figure.svg.body));
+    const [, link] = /<metadata>(.*)<\/metadata>/.exec(text);
+    const plain = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"' };
+    assert.equal(
+      link.replace(/&\w+;/g, (name) => plain[name]),
+      LINK,
+    );
+    assert.ok(!/[<>]/.test(link));
+  });
+
+  test('JSON has the link and every number, those that JSON lacks as words', async () => {
+    const { type, bytes } = await take('json');
+    assert.equal(type, 'application/json');
+    assert.deepEqual(JSON.parse(bytes.toString()), {
+      link: LINK,
+      numbers: [1.5, 'NaN', '-Infinity'],
+      one: 'Infinity',
+      name: 'n',
+      none: null,
+    });
+  });
+
+  test('text in a drawing is escaped, and what XML cannot hold is replaced', () => {
+    const written = out.text(1, 2, 'a<b>&"\u0007', { class: 'x' });
+    assert.equal(written, '<text x="1" y="2" class="x">a&lt;b&gt;&amp;&quot;\uFFFD</text>');
+  });
+});
+
+describe('export: the tables of the panels', () => {
+  test('map: the weights under their keys; of two heads the shown less the other', () => {
+    for (const patch of [
+      { source: 'random', head: 1 },
+      { source: 'random', head: 1, other: 3 },
+    ]) {
+      const frame = asked({ text: 'one two three', mask: 'none', ...patch });
+      const all = tensors();
+      const view = { frame, state: { look: 'arcs' } };
+      const { name, table, data } = out.mapFigure(view, all, canvas);
+      assert.equal(name, 'map');
+      assert.deepEqual(table[0], ['', 'one', 'two', 'three']);
+      const of = (head, at) => all.heads[head].weights[at];
+      ['one', 'two', 'three'].forEach((token, row) => {
+        const wanted = [0, 1, 2].map((col) => {
+          const at = row * 3 + col;
+          return patch.other ? Math.fround(of(1, at) - of(3, at)) : of(1, at);
+        });
+        assert.deepEqual(table[row + 1], [token, ...wanted]);
+      });
+      assert.equal(data.heads[1].weights, all.heads[1].weights);
+    }
+  });
+
+  test('map: a cell of its colour for every weight, and hatching where it is masked', () => {
+    const frame = asked({ text: 'one two three', source: 'random', show: 'sqrt', mask: 'causal' });
+    const all = tensors();
+    const view = { frame, state: { look: 'map' } };
+    const { svg } = out.mapFigure(view, all, canvas);
+    const cells = [...svg.body.matchAll(/<rect x="(\d+)" y="(\d+)" [^>]*fill="([^"]*)"/g)];
+    assert.equal(cells.length, 9);
+    const [x0, y0] = cells[0].slice(1, 3).map(Number);
+    const side = Number(cells[1][1]) - x0;
+    const colour = out.colours('sqrt', 1);
+    cells.forEach(([, x, y, fill], at) => {
+      const [row, col] = [Math.floor(at / 3), at % 3];
+      assert.deepEqual([Number(x), Number(y)], [x0 + col * side, y0 + row * side]);
+      const wanted = col > row ? 'url(#masked)' : colour(all.heads[0].weights[at]);
+      assert.equal(fill, wanted, `row ${row}, col ${col}`);
+    });
+  });
+
+  test('map: scores where scores are shown, masked ones as -Infinity', () => {
+    const frame = asked({ text: 'one two', source: 'random', show: 'scores', mask: 'causal' });
+    const all = tensors();
+    const { table } = out.mapFigure({ frame, state: { look: 'map' } }, all, canvas);
+    const { scores } = all.heads[0];
+    assert.equal(scores[1], -Infinity);
+    assert.deepEqual(table.slice(1), [
+      ['one', scores[0], -Infinity],
+      ['two', scores[2], scores[3]],
+    ]);
+  });
+
+  test('masks: the weights under the mask that is drawn', () => {
+    const frame = asked({
+      text: 'one two three',
+      source: 'random',
+      head: 2,
+      maskKind: 'window',
+      maskSize: 2,
+    });
+    const { masks } = frame;
+    const { table, svg } = out.masksFigure(frame, masks, canvas);
+    assert.deepEqual(table[0], ['', 'one', 'two', 'three']);
+    for (let row = 0; row < 3; row++) {
+      assert.deepEqual(table[row + 1].slice(1), [...masks.weights.slice(row * 3, row * 3 + 3)]);
+    }
+    assert.equal(
+      svg.body.match(/fill="url\(#masked\)"/g).length,
+      9 - masks.mask.reduce((a, b) => a + b),
+    );
+  });
+
+  test('row: every step of every key, and the output', () => {
+    for (const patch of [{ rowMasked: 2 }, { rowQuery: 2, rowMax: false, rowScale: 400 }]) {
+      const { row } = asked(patch);
+      const { table } = out.rowFigure(row);
+      const { k, v } = row.request.numbers;
+      const pair = (of, j) => `${of[2 * j]} ${of[2 * j + 1]}`;
+      const wanted = {
+        step: ['key 1', 'key 2', 'key 3'],
+        k: [0, 1, 2].map((j) => pair(k, j)),
+        'q·k': [...row.products],
+        '× scale': [...row.scaled],
+        '+ mask': [...row.masked],
+        exp: [...row.exps],
+        weight: [...(patch.rowMax === false ? row.naive : row.weights)],
+        v: [0, 1, 2].map((j) => pair(v, j)),
+        output: [...(patch.rowMax === false ? row.naiveOutput : row.output)],
+      };
+      assert.deepEqual(Object.fromEntries(table.map(([name, ...line]) => [name, line])), wanted);
+    }
+  });
+
+  test('temperature: each curve in its column', () => {
+    const frame = asked({ source: 'random', head: 1, temperature: 0.7 });
+    const study = resultOf(engine.web.temperatureStudy(qkv, frame.temperature.of));
+    const { table } = out.temperatureFigure({ frame, point: frame.temperature, study });
+    expectColumns(table, [...study.temperatures], {
+      tau: (tau) => tau,
+      H: (_, i) => study.entropy[i],
+      'ln n - v/(2 tau^2)': (_, i) => study.theory[i],
+      'largest weight': (_, i) => study.largest[i],
+      '|J|_F': (_, i) => study.gradient[i],
+    });
+    const at = (i) => [study.entropy[i], study.theory[i], study.largest[i], study.gradient[i]];
+    assert.equal(new Set(at(40)).size, 4, 'the columns differ');
+  });
+
+  test('scale: variances and entropies, without and with the division', () => {
+    const study = resultOf(engine.web.widthStudy(qkv, 1));
+    const { table, svg } = out.scaleFigure(study, { width: 64, divided: true, sample: 1 });
+    expectColumns(table, study.results, {
+      d: ({ width }) => width,
+      'Var(q.k)': ({ plain }) => plain.variance,
+      'H (1)': ({ plain }) => plain.entropy,
+      'standard error (1)': ({ plain }) => plain.entropyError,
+      'Var(q.k/sqrt d)': ({ scaled }) => scaled.variance,
+      'H (2)': ({ scaled }) => scaled.entropy,
+      'standard error (2)': ({ scaled }) => scaled.entropyError,
+      'ln n - 1/2': () => Math.log(64) - 0.5,
+    });
+    assert.ok(svg.body.includes('d = 64, sample 1'));
+  });
+
+  test('positions: one row of the encoding for each position', () => {
+    const frame = asked({ layout: 'concatenated' });
+    const { table, data } = out.positionsFigure(frame, canvas, canvas);
+    const { length, data: encoding } = frame.encoding;
+    assert.deepEqual(table[0], ['p', ...Array.from({ length: 64 }, (_, c) => c)]);
+    assert.equal(table.length, length + 1);
+    for (const p of [0, 1, length - 1]) {
+      assert.deepEqual(table[p + 1], [p, ...encoding.slice(p * 64, (p + 1) * 64)]);
+    }
+    assert.equal(data.shift, frame.shift);
+  });
+
+  test('checks: every reading beside its name', () => {
+    const frame = asked();
+    const found = report();
+    const { table } = out.readingsFigure(found, frame);
+    assert.deepEqual(Object.fromEntries(table), {
+      reading: 'value',
+      'max error of a weight': found.check.weights,
+      'max error of an entropy': found.check.entropy,
+      'max |row sum - 1|': found.check.rowSum,
+      'median time, ms': found.timing.median,
+      'bytes in use': found.memory.usedBytes,
+      build: frame.info.isa,
+      version: frame.info.version,
+    });
+  });
+});

@@ -1,0 +1,129 @@
+// What is said of a cell and where a key leads from it, in Node: ranks, counts, and numbers in words.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { modules } from '../support/engine.js';
+
+const web = await modules('matrix/keys', 'numbers', 'panels/row/cells', 'tau');
+
+describe('keys: from the cell in the middle of 30 x 20', () => {
+  const from = { row: 15, col: 9 };
+  const extent = { rows: 30, cols: 20, nextLargest: ({ row, col }) => (row + col) % 20 };
+  const cases = [
+    ['ArrowUp', {}, [14, 9]],
+    ['ArrowDown', {}, [16, 9]],
+    ['ArrowLeft', {}, [15, 8]],
+    ['ArrowRight', {}, [15, 10]],
+    ['PageUp', {}, [5, 9]],
+    ['PageDown', {}, [25, 9]],
+    ['Home', {}, [15, 0]],
+    ['End', {}, [15, 19]],
+    ['Home', { ctrlKey: true }, [0, 0]],
+    ['End', { ctrlKey: true }, [29, 19]],
+    ['m', {}, [15, 4]],
+  ];
+  for (const [key, more, [row, col]] of cases) {
+    test(`${more.ctrlKey ? 'Ctrl ' : ''}${key} leads to row ${row}, column ${col}`, () => {
+      assert.deepEqual(web.keyTarget({ key, ...more }, from, extent), { row, col });
+    });
+  }
+
+  test('no key leads out of it, and other keys are none of its', () => {
+    const corners = [
+      [{ row: 0, col: 0 }, ['ArrowUp', 'ArrowLeft', 'PageUp', 'Home']],
+      [{ row: 29, col: 19 }, ['ArrowDown', 'ArrowRight', 'PageDown', 'End']],
+    ];
+    for (const [corner, keys] of corners) {
+      for (const key of keys) assert.deepEqual(web.keyTarget({ key }, corner, extent), corner);
+    }
+    for (const key of ['Tab', 'a', ' ', 'Enter', 'Escape']) {
+      assert.equal(web.keyTarget({ key }, from, extent), null);
+    }
+    assert.equal(web.keyTarget({ key: 'm' }, from, { rows: 30, cols: 20 }), null);
+  });
+});
+
+describe('readout: a cell among the others of its row', () => {
+  const row = { weights: Float32Array.of(0.25, 0.5, 0, 0.25) };
+
+  test('has a rank, which equal weights share, and the row a sum', () => {
+    assert.deepEqual(
+      [0, 1, 2, 3].map((col) => web.rankInRow(row, col)),
+      [2, 1, 4, 2],
+    );
+    assert.equal(web.rowSum(row), 1);
+  });
+
+  test('is followed by the next smaller one, and the smallest by the largest', () => {
+    assert.equal(web.largestBelow(row), 1);
+    assert.equal(web.largestBelow(row, 0.5), 0);
+    assert.equal(web.largestBelow(row, 0.25), 2);
+  });
+
+  test('is among as many keys as its mask allows', () => {
+    const allowed = (mask) => [0, 1, 5, 9].map((at) => web.allowedCount(mask, at, 10));
+    assert.deepEqual(allowed('none'), [10, 10, 10, 10]);
+    assert.deepEqual(allowed('causal'), [1, 2, 6, 10]);
+    assert.deepEqual(allowed('window'), [1, 2, 4, 4]);
+    for (const mask of ['none', 'causal', 'window']) {
+      for (let at = 0; at < 10; at++) {
+        const keys = Array.from({ length: 10 }, (_, col) => web.isAllowed(mask, at, col, 10));
+        assert.equal(keys.filter(Boolean).length, web.allowedCount(mask, at, 10));
+        assert.equal(keys[at], true);
+      }
+    }
+    const most = (mask) => web.largestEntropy(mask, 2);
+    assert.deepEqual([most('none'), most('causal')], [Math.log(2), Math.log(2) / 2]);
+  });
+});
+
+describe('readout: numbers', () => {
+  test('are written with the digits that were asked for', () => {
+    const cases = [
+      [0, '0'],
+      [1, '1.00000'],
+      [0.03125, '0.0312500'],
+      [-0.5, '−0.500000'],
+      [1e-3, '0.00100000'],
+      [9.99e-4, '9.99000×10⁻⁴'],
+      [123456, '123456'],
+      [1e6, '1.00000×10⁶'],
+      [-4.125e-10, '−4.12500×10⁻¹⁰'],
+      [NaN, 'NaN'],
+      [Infinity, '∞'],
+      [-Infinity, '−∞'],
+    ];
+    for (const [value, written] of cases) assert.equal(web.digits(value), written);
+    assert.equal(web.digits(0.123456, 2), '0.12');
+    assert.equal(web.digits(150, 2), '1.5×10²');
+  });
+
+  test('of time and memory have their units', () => {
+    assert.deepEqual([12.345, 1, 0.5, 0.01234].map(web.duration), [
+      ...['12.3 ms', '1.00 ms', '500 µs', '12.3 µs'],
+    ]);
+    assert.deepEqual([1024, 2 ** 20 - 1024, 2 ** 20, 3.5 * 2 ** 20].map(web.bytes), [
+      ...['1 KiB', '1023 KiB', '1.0 MiB', '3.5 MiB'],
+    ]);
+  });
+
+  test('of one row have four decimals as long as they fit', () => {
+    const cases = [
+      [0.25, '0.2500'],
+      [-1.5, '−1.5000'],
+      [99999, '99999.0000'],
+      [1e5, '1.00e+5'],
+      [NaN, 'NaN'],
+      [Infinity, '∞'],
+      [-Infinity, '−∞'],
+    ];
+    for (const [value, written] of cases) assert.equal(web.four(value), written);
+  });
+
+  test('of the temperature come back from the slider as they went', () => {
+    for (const tau of [0.05, 0.1, 1, 2, 10, 20]) {
+      assert.ok(Math.abs(web.fromSlider(web.toSlider(tau)) / tau - 1) < 0.006, `${tau}`);
+    }
+    assert.equal(web.toSlider(1), 0);
+    assert.equal(web.fromSlider(100), 10);
+  });
+});
