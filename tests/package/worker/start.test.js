@@ -88,6 +88,30 @@ describe('worker: init()', () => {
     await engine.dispose();
   });
 
+  test('starts a port, which holds back what it gets until then, and stops listening at the end', async () => {
+    const port = new PuppetPort();
+    let started = 0;
+    port.start = () => (started += 1);
+    const listening = new Set();
+    for (const [name, change] of [
+      ['addEventListener', 'add'],
+      ['removeEventListener', 'delete'],
+    ]) {
+      port[name] = (type, listener) => {
+        listening[change](listener);
+        EventTarget.prototype[name].call(port, type, listener);
+      };
+    }
+    const loading = init({ worker: port });
+    await settled();
+    assert.equal(started, 1);
+    port.ready();
+    const engine = await loading;
+    assert.ok(listening.size > 0);
+    await engine.dispose();
+    assert.equal(listening.size, 0);
+  });
+
   test('refuses a worker of another version', async () => {
     const port = new PuppetPort();
     const loading = init({ worker: port });

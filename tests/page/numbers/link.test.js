@@ -1,0 +1,134 @@
+// Links, in Node: the words in which a link says each part of the state, and what is made of words beyond the limits.
+// Beside it tests/page/links.test.js tries any state, and tests/page/fragment.test.js any link; here it stands which
+// links were sent to people and must go on leading where they led.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { modules } from '../support/engine.js';
+
+const { formatFragment, initialState, parseFragment } = await modules('state');
+const own = { q: [1, 2, 3, 4], k: [0.5, -0.25, 1, 1], v: [1, 0, 0, 1] };
+
+/** Every part of the state, a value that is not its default, and how a link says so. */
+const PARTS = [
+  ['panel', 'masks', 'p=masks'],
+  ['text', 'a b', 'x=a+b'],
+  ['tokenizer', 'byte', 'tok=byte'],
+  ['length', 12, 'T=12'],
+  ['source', 'random', 'src=random'],
+  ['positions', 'none', 'pe=none'],
+  ['mask', 'window', 'mask=window'],
+  ['temperature', 0.125, 'tau=0.125'],
+  ['head', 3, 'h=3'],
+  ['other', 0, 'minus=0'],
+  ['seed', 99, 'seed=99'],
+  ['query', 0, 'q=0'],
+  ['show', 'log', 'show=log'],
+  ['look', 'arcs', 'look=arcs'],
+  ['order', 'entropy', 'sort=entropy'],
+  ['shift', 0, 'k=0'],
+  ['numbers', own, 'n=1,2,3,4;0.5,-0.25,1,1;1,0,0,1'],
+  ['rowQuery', 2, 'rq=2'],
+  ['rowMasked', 5, 'rm=5'],
+  ['rowScale', 0, 'rs=0'],
+  ['rowMax', false, 'rmax=0'],
+  ['curves', false, 'curves=0'],
+  ['width', 256, 'd=256'],
+  ['divided', true, 'div=1'],
+  ['sample', 7, 'draw=7'],
+  ['maskKind', 'painted', 'mk=painted'],
+  ['maskSize', 5, 'ms=5'],
+  ['maskPaint', '0123456789abcdef'.repeat(4), `mp=${'0123456789abcdef'.repeat(4)}`],
+  ['maskShuffle', 3, 'mo=3'],
+  ['position', 65536, 'pp=65536'],
+  ['pair', 0, 'pi=0'],
+  ['layout', 'concatenated', 'pl=concatenated'],
+  ['scheme', 't5', 'ps=t5'],
+  ['rotaryQ', 4096, 'pm=4096'],
+  ['rotaryK', 0, 'pn=0'],
+  ['controls', false, 'controls=0'],
+];
+
+test('links: every part of the state is tried', () => {
+  const names = ['language', ...PARTS.map(([name]) => name)];
+  assert.deepEqual(names, Object.keys(initialState('en')));
+});
+
+describe('links: one part alone', () => {
+  for (const [name, value, said] of PARTS) {
+    test(`${name} is ${said.slice(0, 40)}`, () => {
+      for (const language of ['en', 'zh']) {
+        const state = { ...initialState(language), [name]: value };
+        const link = formatFragment(state);
+        const words = decodeURIComponent(link);
+        assert.equal(words, `#v=1&lang=${language}&${said}`);
+        assert.deepEqual(parseFragment(link, 'en'), state);
+        assert.deepEqual(parseFragment(link, 'zh'), state);
+      }
+    });
+  }
+
+  test('together they are in the order of the state', () => {
+    const all = Object.fromEntries(PARTS);
+    const words = decodeURIComponent(formatFragment({ ...initialState('zh'), ...all }));
+    assert.equal(words, `#v=1&lang=zh&${PARTS.map(([, , said]) => said).join('&')}`);
+  });
+});
+
+describe('links: what is missing or means nothing', () => {
+  test('has its default, and the sentence is that of the language of the link', () => {
+    assert.deepEqual(parseFragment('#v=1&lang=zh', 'en'), initialState('zh'));
+    assert.deepEqual(parseFragment('', 'zh'), initialState('zh'));
+    assert.deepEqual(
+      parseFragment('#v=1&h=x&tau=&mask=all&rmax=yes&n=1,2', 'en'),
+      initialState('en'),
+    );
+    assert.equal(formatFragment(initialState('en')), '#v=1&lang=en');
+  });
+
+  test('is all of a link of another version, or of none', () => {
+    for (const link of ['#v=2&seed=99', '#seed=99', '#v=&seed=99']) {
+      assert.deepEqual(parseFragment(link, 'en'), initialState('en'));
+    }
+  });
+
+  test('is nothing in the name of a panel alone', () => {
+    assert.deepEqual(parseFragment('#checks', 'en'), { ...initialState('en'), panel: 'checks' });
+    assert.deepEqual(parseFragment('#nothing', 'en'), initialState('en'));
+  });
+});
+
+describe('links: numbers beyond their limits come in', () => {
+  for (const [said, name, value] of [
+    ['T=1000000', 'length', 1024],
+    ['T=0', 'length', 1],
+    ['tau=1e9', 'temperature', 20],
+    ['tau=0', 'temperature', 0.05],
+    ['tau=0.12345', 'temperature', 0.123],
+    ['tau=12.345', 'temperature', 12.3],
+    ['h=99', 'head', 5],
+    ['h=-1', 'head', 0],
+    ['h=1.6', 'head', 2],
+    ['seed=1e7', 'seed', 999999],
+    ['k=129', 'shift', 128],
+    ['rs=0.123456', 'rowScale', 0.1235],
+    ['rs=-20000', 'rowScale', -10000],
+    ['rm=64', 'rowMasked', 63],
+    ['d=100', 'width', 128],
+    ['d=5000', 'width', 1024],
+    ['d=1', 'width', 4],
+    ['draw=0', 'sample', 1],
+    ['ms=17', 'maskSize', 16],
+    ['mp=F', 'maskPaint', 'f'.repeat(64)],
+    ['mp=0', 'maskPaint', `0${'f'.repeat(63)}`],
+    ['pp=65537', 'position', 65536],
+    ['pi=32', 'pair', 31],
+    ['pm=5000', 'rotaryQ', 4096],
+  ]) {
+    test(said, () => assert.equal(parseFragment(`#v=1&${said}`, 'en')[name], value));
+  }
+
+  test('and so do the numbers of a row', () => {
+    const { numbers } = parseFragment('#v=1&n=1e9,-0.00001;0.123456,2;3,4', 'en');
+    assert.deepEqual(numbers, { q: [10000, 0], k: [0.1235, 2], v: [3, 4] });
+  });
+});
