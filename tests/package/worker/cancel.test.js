@@ -1,12 +1,12 @@
-// qkv/worker: calls that are given up, and calls whose worker goes. The worker is a puppet that answers when the test says so, so that
-// a call waits or runs for certain when its signal comes.
+// qkv/worker: calls that are given up, and calls whose worker goes. The worker is a puppet that answers when the test
+// says so, so that a call waits or runs for certain when its signal comes.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, test } from 'node:test';
 import { init } from 'qkv/worker';
 import { randomArray } from '../../support/js/arrays.js';
 import { expectRejects } from '../../support/js/check.js';
-import { puppetEngine, settled } from '../../support/js/puppet.js';
+import { puppetEngine, settled, soon } from '../../support/js/puppet.js';
 
 const x = randomArray([1, 1, 2, 4], 1);
 const reason = new Error('no longer wanted');
@@ -119,12 +119,11 @@ describe('worker: when it goes', () => {
   }
 
   test('init() with the same options makes another engine', async () => {
-    const { engine, port } = await busyEngine().then((given) => {
-      given.running.catch(() => undefined);
-      return given;
-    });
+    const { engine, port, running } = await busyEngine();
+    running.catch(() => undefined);
     port.dispatchEvent(new Event('close'));
-    const loading = init({ worker: port });
+    // A list of one port: the very options that puppetEngine() has used.
+    const loading = init({ worker: [port], timeout: soon });
     await settled();
     port.asked.splice(0, port.asked.length - 1);
     port.ready();

@@ -21,8 +21,11 @@ function hosted() {
       return tensor;
     },
     gelu: ({ shape }) => shape,
+    softmax: (value) => value,
+    entropy: () => () => 'what no message can hold',
   });
   serve(port, load);
+  serve(port, load); // a second time does nothing
   const ask = async (message) => {
     port.say({ [key]: 'one', ...message });
     await settled();
@@ -73,6 +76,39 @@ describe('worker: serve()', () => {
     assert.equal(gone.deref(), undefined);
     const { error } = await ask({ id: 3, method: 'dispose', target: handle.id, args: [] });
     assert.match(error.message, /handle is of another engine/);
+  });
+
+  test('makes what it is asked for once, however often it was called for a port', async () => {
+    const { port, made, ask } = hosted();
+    await ask({ id: 0, ...init });
+    await ask({ id: 1, method: 'tensor', args: [[1]] });
+    assert.equal(made.length, 1);
+    assert.deepEqual(
+      port.sent.map(({ id }) => id),
+      [undefined, 0, 1],
+    );
+  });
+
+  test('moves results, each buffer once, and copies nothing', async () => {
+    const { port, ask } = hosted();
+    await ask({ id: 0, ...init });
+    const data = Float32Array.of(1, 2, 3);
+    const value = { one: { data }, two: { data: data.subarray(1) }, count: 3 };
+    await ask({ id: 1, method: 'softmax', args: [value] });
+    assert.deepEqual(port.moved.at(-1), [data.buffer]);
+  });
+
+  test('tells the caller of a result that cannot be sent', async () => {
+    const { port, ask } = hosted();
+    await ask({ id: 0, ...init });
+    const { postMessage } = port;
+    port.postMessage = (message, transfer) => {
+      structuredClone(message);
+      postMessage.call(port, message, transfer);
+    };
+    const { id, error } = await ask({ id: 1, method: 'entropy', args: [] });
+    assert.deepEqual([id, error.code], [1, 'unsupported']);
+    assert.match(error.message, /could not be cloned/);
   });
 
   test('says nothing to messages of others, and nothing for sessions it does not know', async () => {

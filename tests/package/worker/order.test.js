@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events';
 import { describe, test } from 'node:test';
 import { init } from 'qkv/worker';
 import { randomArray } from '../../support/js/arrays.js';
-import { puppetEngine, settled } from '../../support/js/puppet.js';
+import { puppetEngine, settled, soon } from '../../support/js/puppet.js';
 
 const x = randomArray([1, 1, 2, 4], 1);
 const reason = new Error('no longer wanted');
@@ -67,7 +67,7 @@ describe('worker: engines that share a port', () => {
   test('have conversations of their own: an answer reaches the one that asked', async () => {
     const { engine, ports } = await puppetEngine(init, 1);
     const [port] = ports;
-    const loading = init({ worker: ports, deterministic: true });
+    const loading = init({ worker: ports, deterministic: true, timeout: soon });
     await settled();
     port.ready();
     const other = await loading;

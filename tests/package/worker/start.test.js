@@ -5,7 +5,7 @@ import { init } from 'qkv/worker';
 import { randomArray } from '../../support/js/arrays.js';
 import { expectRejects } from '../../support/js/check.js';
 import { wasmFile } from '../../support/js/files.js';
-import { PuppetPort, puppetEngine, settled } from '../../support/js/puppet.js';
+import { PuppetPort, puppetEngine, settled, soon } from '../../support/js/puppet.js';
 
 const x = randomArray([1, 1, 2, 4], 1);
 
@@ -42,11 +42,11 @@ describe('worker: the time limit of init()', () => {
 describe('worker: init() that fails', () => {
   test('is forgotten, and may be called again with the same options', async () => {
     const port = new PuppetPort();
-    const first = init({ worker: port });
+    const first = init({ worker: port, timeout: soon });
     await settled();
     port.answer(refusal);
     await expectRejects(first, 'init', 'load_failed', 'no file');
-    const second = init({ worker: port });
+    const second = init({ worker: port, timeout: soon });
     await settled();
     port.ready();
     const engine = await second;
@@ -56,7 +56,7 @@ describe('worker: init() that fails', () => {
 
   test('in one of several workers lets go of the others', async () => {
     const ports = [new PuppetPort(), new PuppetPort(), new PuppetPort()];
-    const loading = init({ worker: ports });
+    const loading = init({ worker: ports, timeout: soon });
     await settled();
     ports[0].ready();
     ports[1].answer(refusal);
@@ -71,7 +71,7 @@ describe('worker: init() that fails', () => {
 describe('worker: init()', () => {
   test('is said again to a worker that begins to listen, and to no other', async () => {
     const port = new PuppetPort();
-    const loading = init({ worker: port });
+    const loading = init({ worker: port, timeout: soon });
     await settled();
     const hello = { 'qkv/worker': '*', hello: true };
     port.say(hello);
@@ -102,7 +102,7 @@ describe('worker: init()', () => {
         EventTarget.prototype[name].call(port, type, listener);
       };
     }
-    const loading = init({ worker: port });
+    const loading = init({ worker: port, timeout: soon });
     await settled();
     assert.equal(started, 1);
     port.ready();
@@ -114,7 +114,7 @@ describe('worker: init()', () => {
 
   test('refuses a worker of another version', async () => {
     const port = new PuppetPort();
-    const loading = init({ worker: port });
+    const loading = init({ worker: port, timeout: soon });
     await settled();
     port.answer({ ready: { info: { version: '0.0.0' }, lock: false } });
     const says = ['version 0.0.0', 'old copy or cache'];
@@ -124,7 +124,9 @@ describe('worker: init()', () => {
   test('given up by one goes on for the other, and by both ends', async () => {
     const port = new PuppetPort();
     const [first, second] = [new AbortController(), new AbortController()];
-    const loads = [first, second].map(({ signal }) => init({ worker: port, signal }));
+    const loads = [first, second].map(({ signal }) =>
+      init({ worker: port, signal, timeout: soon }),
+    );
     await settled();
     const ended = () => port.sent.filter((message) => message.end).length;
     first.abort(new Error('not I'));

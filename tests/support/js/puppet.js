@@ -9,9 +9,12 @@ export class PuppetPort extends EventTarget {
   asked = [];
   /** All that was sent, in its order. */
   sent = [];
+  /** What was to be moved along with each of those. */
+  moved = [];
 
-  postMessage(message) {
+  postMessage(message, transfer = []) {
     this.sent.push(message);
+    this.moved.push(transfer);
     if ('id' in message) this.asked.push(message);
   }
 
@@ -37,13 +40,16 @@ export class PuppetPort extends EventTarget {
   }
 }
 
+/** A time limit for init(), after which a test that has failed ends: a puppet answers at once or never. */
+export const soon = 10_000;
+
 /** Resolves when all that follows from what has happened has happened. */
 export const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 /** An engine in as many workers, none of which does anything by itself: { engine, ports }. */
 export async function puppetEngine(init, count, options = {}) {
   const ports = Array.from({ length: count }, () => new PuppetPort());
-  const loading = init({ worker: ports, ...options });
+  const loading = init({ worker: ports, timeout: soon, ...options });
   await settled();
   for (const port of ports) port.ready();
   return { engine: await loading, ports };

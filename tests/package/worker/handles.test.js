@@ -1,0 +1,89 @@
+// qkv/worker: what stands here for a tensor of a worker: which messages it sends, and when it sends none.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { init } from 'qkv/worker';
+import { randomArray } from '../../support/js/arrays.js';
+import { expectRejects } from '../../support/js/check.js';
+import { collect } from '../../support/js/collect.js';
+import { puppetEngine, settled } from '../../support/js/puppet.js';
+
+const x = randomArray([1, 1, 2, 4], 1);
+
+/** A tensor with this number in worker 0 of the engine. */
+async function tensorOf({ engine, ports }, id, shape = [2]) {
+  const making = engine.tensor(shape);
+  await settled();
+  ports[0].answer({ handle: { id, shape } });
+  return making;
+}
+
+const disposed = ({ ports }) =>
+  ports[0].sent.filter(({ method }) => method === 'dispose').map(({ target }) => target);
+
+describe('worker: a handle', () => {
+  test('is sent as the number it has in its worker, and says its shape', async () => {
+    const given = await puppetEngine(init, 1);
+    const tensor = await tensorOf(given, 41, [3, 5]);
+    assert.deepEqual([tensor.shape, tensor.worker], [[3, 5], 0]);
+    assert.ok(Object.isFrozen(tensor.shape));
+    void given.engine.gelu(tensor).catch(() => undefined);
+    void given.engine.attention(x, tensor, x, { mask: tensor }).catch(() => undefined);
+    await settled();
+    const [gelu, attention] = given.ports[0].sent.slice(-2);
+    const mark = { 'qkv/handle': 41 };
+    assert.deepEqual(gelu.args, [mark]);
+    assert.deepEqual([attention.args[1], attention.args[3]], [mark, { mask: mark }]);
+    await given.engine.dispose();
+  });
+
+  test('is disposed once, however often it is asked, and of no use then', async () => {
+    const given = await puppetEngine(init, 1);
+    const tensor = await tensorOf(given, 7);
+    const gone = [tensor.dispose(), tensor.dispose()];
+    await settled();
+    assert.deepEqual(disposed(given), [7]);
+    const before = given.ports[0].sent.length;
+    const { engine } = given;
+    await expectRejects(tensor.toNdArray(), 'Tensor.toNdArray', 'disposed', 'a disposed tensor');
+    await expectRejects(engine.gelu(tensor), 'gelu', 'disposed', 'x is a disposed tensor');
+    assert.equal(given.ports[0].sent.length, before);
+    given.ports[0].answer();
+    await Promise.all(gone);
+    await engine.dispose();
+  });
+
+  test('of another engine is refused, and nothing is sent', async () => {
+    const [mine, other] = [await puppetEngine(init, 1), await puppetEngine(init, 1)];
+    const tensor = await tensorOf(other, 0);
+    const before = mine.ports[0].sent.length;
+    const says = 'x is a tensor of another engine';
+    await expectRejects(mine.engine.gelu(tensor), 'gelu', 'invalid_argument', says);
+    assert.equal(mine.ports[0].sent.length, before);
+    await Promise.all([mine.engine.dispose(), other.engine.dispose()]);
+  });
+
+  test('that is forgotten is disposed when the collector notices', async () => {
+    const given = await puppetEngine(init, 1);
+    const kept = await tensorOf(given, 1);
+    await tensorOf(given, 2);
+    for (let i = 0; i < 50 && disposed(given).length === 0; ++i) {
+      collect();
+      await settled();
+    }
+    assert.deepEqual(disposed(given), [2]);
+    assert.deepEqual(kept.shape, [2]);
+    await given.engine.dispose();
+  });
+});
+
+test('worker: memory() adds up what every worker says', async () => {
+  const { engine, ports } = await puppetEngine(init, 3);
+  const asked = engine.memory();
+  await settled();
+  const said = [1, 10, 100].map((part) => ({
+    ...{ heapBytes: 3 * part, usedBytes: 2 * part, handles: part },
+  }));
+  ports.forEach((port, i) => port.answer({ value: said[i] }));
+  assert.deepEqual(await asked, { heapBytes: 333, usedBytes: 222, handles: 111 });
+  await engine.dispose();
+});
