@@ -81,6 +81,11 @@ describe('pictures: painted', () => {
     assert.deepEqual([...new Set(wide)].sort(), [1, 2]);
   });
 
+  test('a weight of 0 has the colour of 0, and is not taken for a masked one', () => {
+    assert.deepEqual(pixels(1, 2, [0, 7], [2, 1]), [1000, 1007]);
+    assert.deepEqual(pixels(1, 2, [0, -0], [1, 1]), [1000]);
+  });
+
   test('NaN has a colour of its own', () => {
     assert.deepEqual(pixels(1, 2, [NaN, 7], [2, 1]), [3, 1007]);
     assert.deepEqual(pixels(1, 2, [NaN, 7], [1, 1]), [3]);

@@ -1,6 +1,6 @@
 // The files that panels give, in Node: every column of every table under its heading, and the link in each file.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, mock, test } from 'node:test';
 
 // Panels are custom elements; here only what they are drawn with is used.
 globalThis.HTMLElement = class {};
@@ -74,7 +74,10 @@ describe('export: files', () => {
   };
   const take = async (format) => {
     given.length = 0;
+    // What is given is let go of ten seconds later, which nobody waits for here.
+    mock.timers.enable({ apis: ['setTimeout'] });
     await out.save(figure, format, LINK);
+    mock.timers.reset();
     assert.equal(given.length, 1);
     assert.equal(given[0].name, `qkv-row.${format}`);
     const { blob } = given[0];
