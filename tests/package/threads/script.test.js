@@ -42,7 +42,11 @@ async function runThread(entry, times = 1) {
   for (let i = 0; i < times; ++i) {
     worker.postMessage({ module, memory, entry, stack: 4096, stackBytes: 512 });
   }
+  // A thread that does not end keeps nothing alive but this, so that the test fails and does not hang.
+  worker.unref();
+  const awake = setTimeout(() => undefined, 20_000);
   await new Promise((resolve) => worker.once('exit', resolve));
+  clearTimeout(awake);
   return { said, thrown, words: new Int32Array(memory.buffer, 0, 3) };
 }
 

@@ -43,6 +43,17 @@ describe('studies:', () => {
     assert.equal(desk.step(), undefined);
   });
 
+  test('a question that is asked with every frame goes on, and does not begin again', () => {
+    const desk = new StudyDesk(qkv);
+    const row = rowOf(1, [1, 2, 3]);
+    let told;
+    for (let frame = 0; frame < 200 && !told; frame++) {
+      desk.ask(none, row);
+      told = desk.step();
+    }
+    assert.equal(told?.temperature.id, 1);
+  });
+
   test('another question drops what was under way', () => {
     const desk = new StudyDesk(qkv);
     desk.ask(none, rowOf(1, [1, 2, 3]));
