@@ -92,6 +92,25 @@ describe('threads: each worker', () => {
     engine.dispose();
   });
 
+  test('has a stack where nothing else will ever be', async () => {
+    const { loading, workers } = await start(5);
+    for (const worker of workers) worker.say(ready);
+    const engine = await loading;
+    const stacks = workers.map(({ told: [{ stack, stackBytes }] }) => [
+      stack >>> 0,
+      (stack >>> 0) + stackBytes,
+    ]);
+    // Larger than all stacks together, in blocks that fill what is free: what was too small for them is given away.
+    for (let i = 0; i < 64; ++i) {
+      const { byteOffset, byteLength } = engine.tensor([4096]).view();
+      for (const [from, to] of stacks) {
+        const apart = byteOffset + byteLength <= from || byteOffset >= to;
+        assert.ok(apart, `a tensor at ${byteOffset} is in the stack from ${from} to ${to}`);
+      }
+    }
+    engine.dispose();
+  });
+
   test('counts once it is ready, and not for any other word', async () => {
     const { loading, workers } = await start(3);
     let loaded = false;
