@@ -1,5 +1,5 @@
-// The page in Chromium, opened once: what is under the pointer and what is said of it, chips, the order of heads, languages,
-// links, motion. Quick enough to ask about any fault that only a browser shows.
+// The page in Chromium, opened once: what is under the pointer and what is said of it, chips, the order of heads,
+// names, links, motion, languages. Quick enough to be asked about any fault that only a browser shows.
 import assert from 'node:assert/strict';
 import * as support from './support/page.js';
 

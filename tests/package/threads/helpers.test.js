@@ -1,3 +1,4 @@
+// @build any
 // The workers behind init({ threads }): what each is told, and what becomes of it. They are puppets that say they are
 // ready when the test wants it and then do nothing, so that the calling thread does all the work.
 import assert from 'node:assert/strict';
@@ -6,6 +7,7 @@ import { init } from 'qkv';
 import { randomArray } from '../../support/js/arrays.js';
 import { expectSame } from '../../support/js/check.js';
 import { wasmFile } from '../../support/js/files.js';
+import { PATIENCE } from '../../support/js/patience.js';
 import { settled } from '../../support/js/puppet.js';
 
 const ready = 'qkv thread ready';
@@ -45,7 +47,8 @@ beforeEach(() => (PuppetWorker.all = []));
 async function start(threads) {
   // Bytes of its own, so that every test has an engine of its own.
   const loading = init({ wasm: new Uint8Array(wasm), threads });
-  while (PuppetWorker.all.length < threads - 1) await settled();
+  const deadline = performance.now() + PATIENCE.wait / 6;
+  while (PuppetWorker.all.length < threads - 1 && performance.now() < deadline) await settled();
   await settled();
   return { loading, workers: [...PuppetWorker.all] };
 }

@@ -1,3 +1,4 @@
+// @build any
 // dist/thread.js, the script of a thread, with a module made for the test in the place of the engine's: which function
 // it enters, with what, on whose memory, and what it says.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// @build any
 // qkv/worker: the length that a cache tells here is that of the cache in the worker, whatever becomes of a call.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';

@@ -1,3 +1,4 @@
+// @build any
 // qkv/worker: calls that are given up, and calls whose worker goes. The worker is a puppet that answers when the test
 // says so, so that a call waits or runs for certain when its signal comes.
 import assert from 'node:assert/strict';

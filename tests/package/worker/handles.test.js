@@ -1,3 +1,4 @@
+// @build any
 // qkv/worker: what stands here for a tensor of a worker: which messages it sends, and when it sends none.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

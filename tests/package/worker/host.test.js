@@ -1,3 +1,4 @@
+// @build any
 // qkv/worker: the worker's side of the conversation, with the messages of the other side written out.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

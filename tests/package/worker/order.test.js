@@ -1,3 +1,4 @@
+// @build any
 // qkv/worker: which call a worker gets, and when. The workers are puppets that answer when the test says so.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';

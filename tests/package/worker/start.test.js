@@ -1,3 +1,4 @@
+// @build any
 // qkv/worker: what init() does beside loading: its time limit, its key, and what is left of a load that failed.
 import assert from 'node:assert/strict';
 import { describe, mock, test } from 'node:test';

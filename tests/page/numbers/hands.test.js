@@ -1,5 +1,5 @@
-// What hands do, in Node, with events that the test makes: numbers that are dragged sideways, cells that are painted by a
-// stroke, and the theme that a reader chose.
+// What hands do, in Node, with events that the test makes: numbers that are dragged sideways, cells that are painted
+// by a stroke, and the theme that a reader chose.
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 
