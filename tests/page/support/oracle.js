@@ -63,6 +63,20 @@ export function layer({ x, wq, wk, bq, mask, temperature }) {
   return { weights, bounds, entropy };
 }
 
+// What the page's tensors are to these formulas.
+
+/** The arguments of the oracle's layer(). */
+export function layerOf({ x, wq, wk, bq, request }) {
+  const { mask, temperature } = request.layer;
+  return { x, wq, wk, bq, mask, temperature };
+}
+
+/** The weights, or entropies, of all heads one after another. */
+export const allOf = ({ heads }, what) => heads.flatMap((head) => Array.from(head[what]));
+
+export const weightOf = ({ heads, request }, head, row, col) =>
+  heads[head].weights[row * request.layer.tokens.length + col];
+
 /** Largest excess of |got - exact| over its bound; negative when all is within. */
 export function excess(got, exact, bounds) {
   if (got.length !== exact.length) throw new Error(`${got.length} numbers, not ${exact.length}`);

@@ -1,20 +1,13 @@
-// One browser and one server for all tests of the page, and the ways to look at it.
+// One browser and one server for all tests of a file, and the ways to look at the page.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { chromium } from 'playwright-core';
+import { fileURLToPath } from 'node:url';
 import { serve } from '../../../tools/serve.js';
+import * as chromium from '../../support/js/chromium.js';
 import { PATIENCE } from '../../support/js/patience.js';
 
-const ARGUMENTS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+export { allOf, layerOf, weightOf } from './oracle.js';
 
 export const examples = {
   en: 'The cat sat on the mat because it was tired.',
@@ -25,16 +18,16 @@ export const examples = {
 const table = readFileSync(new URL('../../../web/src/panels/table.ts', import.meta.url), 'utf8');
 export const panels = table.match(/PANEL_IDS = \[([^\]]*)\]/)[1].match(/\w+/g);
 
+/** The fonts of the tests, whatever else is installed; glyphs are not fitted to the pixels of a screen. */
+const fonts = fileURLToPath(new URL('fonts.conf', import.meta.url));
 export const launch = () =>
   chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ARGUMENTS,
-    timeout: PATIENCE.wait,
+    args: ['--font-render-hinting=none', '--disable-lcd-text'],
+    env: { FONTCONFIG_FILE: fonts },
   });
 
 export async function startSite() {
-  const server = await serve({ port: 0 });
-  const browser = await launch();
+  const [server, browser] = await Promise.all([serve({ port: 0 }), launch()]);
   return {
     url: server.url,
     browser,
@@ -45,16 +38,24 @@ export async function startSite() {
   };
 }
 
-/** A fresh visitor. `problems` gathers what must not happen on a page that works. */
-export async function openPage({ browser, url }, options = {}) {
-  const { width = 1280, height = 900, locale = 'en-US', fragment = '', prepare } = options;
+const VISITOR = { width: 1280, height: 900, locale: 'en-US', colorScheme: 'light' };
+
+/**
+ * The page is kept for when there is no network by a worker that fetches all of it, which is for
+ * offline.test.js alone.
+ */
+const keepsNothing = () => delete Navigator.prototype.serviceWorker;
+
+/** A tab of its own. `problems` gathers what must not happen on a page that works. */
+async function newTab({ browser, url }, { width, height, locale, colorScheme }) {
   const context = await browser.newContext({
     viewport: { width, height },
     locale,
-    colorScheme: options.colorScheme ?? 'light',
+    colorScheme,
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   context.setDefaultTimeout(PATIENCE.wait);
+  await context.addInitScript(keepsNothing);
   const page = await context.newPage();
   const problems = [];
   page.on('console', (message) => {
@@ -64,16 +65,54 @@ export async function openPage({ browser, url }, options = {}) {
   page.on('request', (request) => {
     if (!request.url().startsWith(url)) problems.push(`request to ${request.url()}`);
   });
-  await prepare?.(page);
-  await page.goto(url + fragment);
   return { page, problems, close: () => context.close() };
+}
+
+/** A fresh visitor, after `prepare(page)`. */
+export async function openPage(site, { fragment = '', prepare, ...options } = {}) {
+  const tab = await newTab(site, { ...VISITOR, ...options });
+  await prepare?.(tab.page);
+  await tab.page.goto(site.url + fragment);
+  return tab;
+}
+
+/**
+ * Visitors of the same language take turns in one tab, each with an empty storage: a new tab costs more than twice
+ * the processor time of a page in one that is there.
+ */
+function tabsOf(site) {
+  const tabs = new Map();
+  async function open({ fragment = '', ...options }) {
+    const { width, height, locale, colorScheme } = { ...VISITOR, ...options };
+    if (!tabs.has(locale)) {
+      tabs.set(locale, await newTab(site, { width, height, locale, colorScheme }));
+    }
+    const { page, problems } = tabs.get(locale);
+    await page.goto('about:blank');
+    problems.length = 0;
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme });
+    await page.mouse.move(0, 0);
+    await page.goto(site.url + fragment);
+    return { page, problems };
+  }
+  return {
+    open,
+    /** After a test that failed nobody knows what is in its tab. */
+    async drop(locale = VISITOR.locale) {
+      await tabs.get(locale)?.close();
+      tabs.delete(locale);
+    },
+  };
 }
 
 /** For one file of tests: a server and a browser, and a test() that is handed a page which works. */
 export function useSite() {
   let site;
+  let tabs;
   before(async () => {
     site = await startSite();
+    tabs = tabsOf(site);
   });
   after(async () => {
     await site?.close();
@@ -82,50 +121,45 @@ export function useSite() {
   /** Opens the page, waits for its first answer, runs the test, and asks that nothing went wrong. */
   function pageTest(name, options, body) {
     test(name, { timeout: PATIENCE.test }, async () => {
-      const { page, problems, close } = await openPage(site, options);
+      const own = options.prepare && (await openPage(site, options));
+      const { page, problems } = own || (await tabs.open(options));
       try {
         await settle(page);
         await body(page);
         assert.deepEqual(problems, []);
+        if (!own) await page.evaluate(() => localStorage.clear());
+      } catch (error) {
+        if (!own) await tabs.drop(options.locale);
+        throw error;
       } finally {
-        await close();
+        await own?.close();
       }
     });
   }
   return { site: () => site, pageTest };
 }
 
-/** Waits until the frame on the screen, and all that follows it, is the answer to the state as it is now. */
-export async function settle(page) {
-  await page.waitForFunction(() => {
-    const { state, tokens, frame, report, studies: known } = window.__qkv.snapshot();
-    if (!frame || report?.id !== frame.id) return false;
-    const { layer, view, shift, row, studies, masks, positions, layout } = frame.request;
-    const { temperature } = frame;
-    const { widths } = studies;
-    const agrees = (asked) => Object.entries(asked ?? {}).every(([key, v]) => state[key] === v);
-    const same = ['source', 'positions', 'mask', 'temperature', 'seed'];
-    return (
-      layer.tokens.join('\0') === tokens.join('\0') &&
-      same.every((key) => layer[key] === state[key]) &&
-      view.head === Math.min(state.head, frame.numHeads - 1) &&
-      (view.show === state.show || state.look === 'arcs') &&
-      JSON.stringify(layer.numbers) === JSON.stringify(state.numbers) &&
-      shift === state.shift &&
-      layout === state.layout &&
-      agrees(masks) &&
-      agrees(positions) &&
-      row.query === state.rowQuery &&
-      row.masked === state.rowMasked &&
-      row.scale === state.rowScale &&
-      row.subtractMax === state.rowMax &&
-      (temperature === null || known.temperature?.id === temperature.of.id) &&
-      (widths === null ||
-        (widths === state.sample && known.widths?.sample === widths && known.widths.complete)) &&
-      (tokens.length === 0 || report.check !== null)
-    );
+/** Runs `work(argument)` in the page; says after how long it had not come to an end, and what it was waiting for. */
+function within(page, work, argument) {
+  return page.evaluate(work, [PATIENCE.wait, argument]);
+}
+
+/**
+ * Waits until everything that was asked for is answered and drawn. Twice in a row: what was drawn may take another
+ * room, whose canvas is then painted anew.
+ */
+export function settle(page) {
+  return within(page, async ([patience]) => {
+    const deadline = performance.now() + patience;
+    for (let calm = 0; calm < 2;) {
+      await new Promise(requestAnimationFrame);
+      calm = window.__qkv?.settled() ? calm + 1 : 0;
+      if (performance.now() > deadline) {
+        const { engine, frame, state } = window.__qkv.snapshot();
+        throw new Error(`not settled: ${JSON.stringify({ engine, frame: frame?.id, state })}`);
+      }
+    }
   });
-  await nextFrame(page);
 }
 
 /** Drawing happens on the next frame of the screen; the one after that has it. */
@@ -154,18 +188,6 @@ export function tensors(page) {
   return page.evaluate(`window.__qkv.tensors().then(${plain})`);
 }
 
-/** The arguments of the oracle's layer(). */
-export function layerOf({ x, wq, wk, bq, request }) {
-  const { mask, temperature } = request.layer;
-  return { x, wq, wk, bq, mask, temperature };
-}
-
-/** The weights, or entropies, of all heads one after another. */
-export const allOf = ({ heads }, what) => heads.flatMap((head) => head[what]);
-
-export const weightOf = ({ heads, request }, head, row, col) =>
-  heads[head].weights[row * request.layer.tokens.length + col];
-
 export const meanEntropies = ({ heads }) =>
   heads.map(({ entropy }) => entropy.reduce((a, b) => a + b) / entropy.length);
 
@@ -192,43 +214,43 @@ export function pixelsAt(page, matrix, cells, size = 1) {
   );
 }
 
-/** Whether the panels near the screen have their scripts; runs in the page. */
-const nearOnesAreThere = () =>
-  [...document.querySelectorAll('main > section[id]')].every((section) => {
-    const { top, bottom } = section.getBoundingClientRect();
-    const far = bottom < -600 || top > innerHeight + 600;
-    return far || customElements.get(`qkv-panel-${section.id}`);
-  });
-
-/** Waits until a link has led to a panel; those above it arrive meanwhile and push it down. */
-export async function arrive(page, id) {
-  await page.waitForFunction((name) => customElements.get(`qkv-panel-${name}`), id);
-  await page.waitForFunction(nearOnesAreThere);
-  await settle(page);
-  await page.waitForFunction((name) => {
-    const { y } = document.getElementById(name).getBoundingClientRect();
-    return y >= 0 && y < 500;
-  }, id);
+/**
+ * Waits until a panel is there, and with it those near the screen, and stays where it is with nothing left to do:
+ * panels above it arrive, too, and push it down. `show` brings it onto the screen.
+ */
+function calm(page, id, show) {
+  return within(
+    page,
+    async ([patience, { id, show }]) => {
+      const deadline = performance.now() + patience;
+      const section = () => document.getElementById(id);
+      const near = () =>
+        [...document.querySelectorAll('main > section[id]')].every((other) => {
+          const { top, bottom } = other.getBoundingClientRect();
+          const far = bottom < -600 || top > innerHeight + 600;
+          return far || customElements.get(`qkv-panel-${other.id}`);
+        });
+      let place = NaN;
+      for (let calm = 0; calm < 3;) {
+        if (show) section().scrollIntoView();
+        await new Promise(requestAnimationFrame);
+        const { y } = section().getBoundingClientRect();
+        const still = y === place && (show || (y >= 0 && y < 500));
+        place = y;
+        const ready = still && near() && window.__qkv.sees(id) && window.__qkv.settled();
+        calm = ready ? calm + 1 : 0;
+        if (performance.now() > deadline) throw new Error(`${id} at ${y}: near ${near()}`);
+      }
+    },
+    { id, show },
+  );
 }
 
-/** Brings a panel onto the screen, and with it its script and its pictures. */
-export async function visit(page, id) {
-  // Twice: panels above it arrive, too, as far as they are near, and then push it down.
-  for (let time = 0; time < 2; time++) {
-    await page.evaluate((name) => document.getElementById(name).scrollIntoView(), id);
-    await page.waitForFunction(nearOnesAreThere);
-    await settle(page);
-    await nextFrame(page);
-  }
-  // It asks for its numbers when it is in sight.
-  await page.waitForFunction((name) => {
-    document.getElementById(name).scrollIntoView();
-    const { temperature, widths } = window.__qkv.snapshot().frame?.request.studies ?? {};
-    return { temperature, scale: typeof widths === 'number' }[name] ?? true;
-  }, id);
-  await settle(page);
-  await nextFrame(page);
-}
+/** Waits until a link has led to a panel. */
+export const arrive = (page, id) => calm(page, id, false);
+
+/** Brings a panel onto the screen, and with it its script, its pictures and its numbers. */
+export const visit = (page, id) => calm(page, id, true);
 
 /** Moves the pointer to the middle of a cell of the enlarged map. */
 export async function pointAt(page, cell) {

@@ -1,8 +1,7 @@
-// What every panel must pass: axe, reflow, both languages, standing alone, and being taken away.
+// What is asked of panels: by axe, of their width and language, and as files.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { arrive, nextFrame, settle, visit } from './page.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -69,62 +68,43 @@ export async function takeAll(page, id) {
   return { svg, table, data };
 }
 
-/** What sticks out of the window sideways, but for what scrolls by itself. */
-const tooWide = (page, id) =>
+/** What sticks out of the window sideways, but for what scrolls by itself, and marks outside of their drawing. */
+export const tooWide = (page, id) =>
   page.evaluate((name) => {
-    const wide = [...document.querySelectorAll(`#${name} *`)].filter((element) => {
+    const panel = document.getElementById(name);
+    const wide = [...panel.querySelectorAll('*')].filter((element) => {
       const { right, width } = element.getBoundingClientRect();
-      return width > 1 && right > innerWidth + 1 && !element.closest('.formula, .visually-hidden');
+      return (
+        width > 1 && right > innerWidth + 1 && !element.closest('.formula, pre, .visually-hidden')
+      );
     });
-    return wide.map((element) => element.outerHTML.slice(0, 120));
+    const outside = [...panel.querySelectorAll('svg.plot')].flatMap((svg) => {
+      const frame = svg.getBoundingClientRect();
+      return [...svg.querySelectorAll('text, circle, rect')].filter((mark) => {
+        const { left, right } = mark.getBoundingClientRect();
+        return left < frame.left - 1 || right > frame.right + 1;
+      });
+    });
+    const whole = document.documentElement.scrollWidth > innerWidth ? ['the page scrolls'] : [];
+    return [...wide, ...outside].map((e) => e.outerHTML.slice(0, 120)).concat(whole);
   }, id);
 
-/** Registers the tests that all panels share; `more` puts the panel into its other state. */
-export function panelTests(pageTest, id, more) {
-  for (const look of looks) {
-    pageTest(`${id}: axe finds nothing: ${nameOf(look)}`, look, async (page) => {
-      await visit(page, id);
-      assert.deepEqual(await violations(page, `#${id}`), []);
-      await more(page);
-      assert.deepEqual(await violations(page, `#${id}`), []);
-      assert.deepEqual(await tooWide(page, id), []);
-    });
+/** What a panel says, without the code that it quotes. */
+export const wordsOf = (page, id) =>
+  page.evaluate((name) => {
+    const section = document.getElementById(name);
+    const code = [...section.querySelectorAll('pre, code')].map((element) => element.innerText);
+    return code.reduce((text, part) => text.replace(part, ''), section.innerText);
+  }, id);
+
+/** Names, formulas and numbers are alike in both languages; no sentence of the other one is left. */
+export function expectLanguage(words, locale) {
+  assert.doesNotMatch(words, /\{\w+\}|undefined/);
+  if (locale === 'en-US') {
+    assert.doesNotMatch(words, /\p{Script=Han}|NaN(?!,)/u);
+    assert.match(words, /\b(the|and|of|is|in)\b/);
+  } else {
+    assert.match(words, /\p{Script=Han}{4}/u);
+    assert.doesNotMatch(words, /\b(the|and|of|is)\b/);
   }
-
-  pageTest(`${id}: reads at 320 px`, { width: 320 }, async (page) => {
-    await visit(page, id);
-    await more(page);
-    assert.deepEqual(await tooWide(page, id), []);
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
-  });
-
-  pageTest(`${id}: speaks both languages`, {}, async (page) => {
-    await visit(page, id);
-    await more(page);
-    const texts = () => page.evaluate((name) => document.getElementById(name).innerText, id);
-    const english = await texts();
-    assert.doesNotMatch(english, /\p{Script=Han}|\{\w+\}|undefined|NaN(?!,)/u);
-    await page.click('.language'); // at the top of the page: what is off the screen rests
-    await settle(page);
-    await more(page);
-    await nextFrame(page);
-    const chinese = await texts();
-    assert.match(chinese, /\p{Script=Han}{4}/u);
-    assert.doesNotMatch(chinese, /\{\w+\}|undefined/);
-    // Names, formulas and numbers stay as they are; no English sentence does.
-    assert.doesNotMatch(chinese, /\b(the|and|of|is)\b/);
-  });
-
-  pageTest(`${id}: stands alone`, { fragment: `?embed=${id}#v=1` }, async (page) => {
-    await visit(page, id);
-    await more(page);
-    const shown = await page.evaluate(() =>
-      [...document.querySelectorAll('main > section[id], .top, footer')]
-        .filter((element) => element.checkVisibility())
-        .map((element) => element.id),
-    );
-    assert.deepEqual(shown, [id]);
-  });
-
-  pageTest(`${id}: a link leads to it`, { fragment: `#${id}` }, (page) => arrive(page, id));
 }

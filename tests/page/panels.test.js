@@ -1,0 +1,114 @@
+// What every panel must pass, one page for each look: axe, width, language; standing alone; and a link to it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { PATIENCE } from '../support/js/patience.js';
+import { expectLanguage, looks, nameOf, tooWide, violations, wordsOf } from './support/panel.js';
+import * as support from './support/page.js';
+
+const { arrive, openPage, set, settle, snapshot, visit } = support;
+const { site, pageTest } = support.useSite();
+
+/** The other state of every panel; null: it has one alone. */
+const OTHER = {
+  map: { look: 'arcs', source: 'random' },
+  row: { rowMax: false, rowMasked: 1 },
+  temperature: { curves: false },
+  scale: { divided: true },
+  masks: { maskKind: 'painted', maskPaint: '0000'.padEnd(64, 'f'), maskShuffle: 9 },
+  positions: { scheme: 'alibi', position: 40000, pair: 30, layout: 'concatenated' },
+  checks: null,
+  use: null,
+};
+
+test('panels: every one says what its other state is', () => {
+  assert.deepEqual(Object.keys(OTHER), support.panels);
+});
+
+/** Does `work` with a panel on the screen, and once more with it in its other state. */
+async function inBothStates(page, id, work) {
+  await visit(page, id);
+  await work();
+  if (!OTHER[id]) return;
+  const { state } = await snapshot(page);
+  await set(page, OTHER[id]);
+  await visit(page, id);
+  await work();
+  await set(page, Object.fromEntries(Object.keys(OTHER[id]).map((name) => [name, state[name]])));
+}
+
+async function expectPanel(page, id, locale) {
+  await inBothStates(page, id, async () => {
+    assert.deepEqual(await violations(page, `#${id}`), []);
+    assert.deepEqual(await tooWide(page, id), []);
+    expectLanguage(await wordsOf(page, id), locale);
+  });
+}
+
+/** The whole page with every panel in its other state and what unfolds unfolded. */
+async function expectPage(page, { width }) {
+  if (width < 600) await page.click('.unfold');
+  await set(page, Object.assign({}, ...Object.values(OTHER)));
+  for (const id of support.panels) await visit(page, id);
+  await page.click('#row .menu summary');
+  assert.deepEqual(await violations(page), []);
+}
+
+for (const look of looks) {
+  const name = nameOf(look);
+  test(`panels: ${name}`, { timeout: PATIENCE.test }, async (t) => {
+    const { page, problems, close } = await openPage(site(), look);
+    const step = (title, work) => t.test(`${title}: ${name}`, { timeout: PATIENCE.test }, work);
+    try {
+      await settle(page);
+      for (const id of support.panels) {
+        await step(`${id}: axe, width and language`, () => expectPanel(page, id, look.locale));
+      }
+      if (look.width < 600) await step('page: reads at 320 px', () => expectNarrow(page));
+      else await step('page: the language turns', () => expectTurned(page, look.locale));
+      await step('page: axe finds nothing on the whole of it', () => expectPage(page, look));
+      assert.deepEqual(problems, []);
+    } finally {
+      await close();
+    }
+  });
+}
+
+async function expectNarrow(page) {
+  const { width, height } = page.viewportSize();
+  await page.setViewportSize({ width: 320, height });
+  for (const id of support.panels) {
+    await inBothStates(page, id, async () => assert.deepEqual(await tooWide(page, id), [], id));
+  }
+  await page.setViewportSize({ width, height });
+}
+
+async function expectTurned(page, locale) {
+  const other = locale === 'en-US' ? 'zh-CN' : 'en-US';
+  await page.click('.language');
+  for (const id of support.panels) {
+    await inBothStates(page, id, async () => expectLanguage(await wordsOf(page, id), other));
+  }
+  await page.click('.language');
+  await settle(page);
+}
+
+for (const id of support.panels) {
+  pageTest(`${id}: stands alone`, { fragment: `?embed=${id}#v=1` }, async (page) => {
+    await inBothStates(page, id, async () => {
+      const shown = await page.evaluate(() =>
+        [...document.querySelectorAll('main > section[id], .top, footer')]
+          .filter((element) => element.checkVisibility())
+          .map((element) => element.id),
+      );
+      assert.deepEqual(shown, [id]);
+    });
+  });
+}
+
+pageTest('panels: a link leads to each', { fragment: '#positions' }, async (page) => {
+  await arrive(page, 'positions');
+  for (const id of support.panels) {
+    await page.evaluate((name) => location.replace(`#v=1&p=${name}`), id);
+    await arrive(page, id);
+  }
+});

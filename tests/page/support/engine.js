@@ -1,0 +1,97 @@
+// The engine of the page in Node: the modules of web/src as the page bundles them, and the package as built. What
+// a panel computes is asked for here without a browser; that the page shows it is for the panel's other tests.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { root } from '../../support/js/files.js';
+
+/** The package, not bundled: it finds its .wasm beside itself. */
+const packageBeside = {
+  name: 'package beside',
+  setup({ onResolve }) {
+    const path = pathToFileURL(join(root, 'dist/index.js')).href;
+    onResolve({ filter: /^qkv$/ }, () => ({ path, external: true }));
+  },
+};
+
+/** What these modules of web/src export, by their paths without `.ts`. */
+export async function modules(...paths) {
+  const { outputFiles } = await build({
+    stdin: {
+      contents: paths.map((path) => `export * from './${path}';`).join('\n'),
+      resolveDir: join(root, 'web/src'),
+      loader: 'ts',
+    },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    plugins: [packageBeside],
+  });
+  return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+}
+
+/**
+ * The pipeline of the page for a file of tests. `ask(patch)` is the frame for the page's first state with these
+ * fields changed, every panel on the screen and no canvas; `tensors()` is everything behind the latest one, and
+ * `report()` what the page works out about it besides.
+ */
+export async function startEngine() {
+  const { init } = await import(pathToFileURL(join(root, 'dist/index.js')).href);
+  const qkv = await init();
+  const web = await modules(
+    ...['engine/pipeline', 'engine/background', 'engine/temperature', 'engine/widths'],
+    ...['state', 'tokenizer'],
+  );
+  const pipeline = new web.Pipeline(qkv);
+  const background = new web.Background(pipeline);
+  let request;
+  let id = 0;
+  return {
+    qkv,
+    web,
+    ask(patch = {}) {
+      request = requestOf({ ...web.initialState('en'), ...patch }, web.tokenize);
+      return pipeline.run(++id, request).frame;
+    },
+    request: () => request,
+    tensors: () => background.tensors(request),
+    report: () => resultOf(background.work(request)).report,
+  };
+}
+
+/** What the page asks its worker for when it is in this state. */
+function requestOf(state, tokenize) {
+  const { source, seed, positions, mask, temperature, numbers } = state;
+  const tokens =
+    source === 'yours'
+      ? Array.from({ length: numbers.q.length / 2 }, (_, i) => `x${i + 1}`)
+      : tokenize(state.text, state.tokenizer, state.length).tokens;
+  const query = state.query ?? tokens.length - 1;
+  const { maskKind, maskSize, maskPaint, maskShuffle } = state;
+  const { position, scheme, rotaryQ, rotaryK } = state;
+  return {
+    layer: { tokens, source, seed, positions, mask, temperature, numbers },
+    view: {
+      ...{ head: state.head, other: state.other, show: state.show, query, told: query },
+      ...{ matrix: true, dragging: false },
+    },
+    shift: state.shift,
+    row: {
+      ...{ numbers, query: state.rowQuery, masked: state.rowMasked },
+      ...{ scale: state.rowScale, subtractMax: state.rowMax },
+    },
+    studies: { temperature: true, widths: state.sample },
+    masks: { maskKind, maskSize, maskPaint, maskShuffle },
+    positions: { position, scheme, rotaryQ, rotaryK, seed },
+    layout: state.layout,
+    surfaces: {},
+    ratio: 1,
+  };
+}
+
+/** What a study of the page has found when it is done. */
+export function resultOf(study) {
+  let result;
+  for (const news of study) result = news ?? result;
+  return result;
+}
