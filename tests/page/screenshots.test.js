@@ -1,70 +1,102 @@
-// How the page looks, against what is kept of how it looked: `npm run screenshots -- --baselines` accepts it.
+// How the page looks, against the small pictures that are kept of how it looked: `npm run screenshots -- --baselines`
+// accepts it.
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { after, before, describe, it, test } from 'node:test';
 import { root } from '../support/js/files.js';
 import { PATIENCE } from '../support/js/patience.js';
 import { startSite } from './support/page.js';
-import {
-  differences,
-  digest,
-  photograph,
-  pictureOf,
-  readBaselines,
-} from './support/photographs.js';
+import { looks, nameOf } from './support/panel.js';
+import { differenceOf, keptNames, photograph } from './support/photographs.js';
+import { pixelsOf, pngOf, readKept } from './support/photographs.js';
 
-const folder = join(root, 'build/screenshots/moved');
+const moved = join(root, 'build/screenshots/moved');
+let site;
+let decoder;
+before(async () => {
+  rmSync(moved, { recursive: true, force: true });
+  mkdirSync(moved, { recursive: true });
+  site = await startSite();
+  decoder = await site.browser.newPage();
+});
+after(() => site?.close());
 
-test('every panel looks as it did', { timeout: 2 * PATIENCE.test }, async () => {
-  rmSync(folder, { recursive: true, force: true });
-  const wanted = readBaselines();
-  const missing = new Set(Object.keys(wanted));
-  const moved = [];
-  const site = await startSite();
-  try {
-    const decoder = await site.browser.newPage();
-    await photograph(site, async ({ name, png: first, again }) => {
-      const before = wanted[name];
-      missing.delete(name);
-      const problemsOf = async (picture) =>
-        before ? differences(before, await digest(decoder, picture)) : ['has no baseline'];
-      let png = first;
-      let problems = await problemsOf(png);
-      // A busy machine may still be painting. Where many have moved, waiting for each would take too long.
-      if (before && problems.length > 0 && moved.length < 20) {
-        await setTimeout(3000);
-        png = await again();
-        problems = await problemsOf(png);
-      }
-      if (problems.length === 0) return;
-      mkdirSync(folder, { recursive: true });
-      writeFileSync(join(folder, `${name}-after.png`), png);
-      if (before) {
-        writeFileSync(join(folder, `${name}-before.png`), await pictureOf(decoder, before));
-      }
-      moved.push(`${name}: ${problems.join('; ')}`);
-    });
-  } finally {
-    await site.close();
+const kept = (name) => pixelsOf(decoder, readKept(name), 1);
+
+/** Puts both pictures and where they differ into build/screenshots/moved. */
+function show(name, { png, before, where }) {
+  const write = (what, bytes) => writeFileSync(join(moved, `${name}-${what}.png`), bytes);
+  write('after', png);
+  if (before) write('before', pngOf(before));
+  if (where) write('difference', pngOf(where));
+}
+
+/** What is wrong with a picture, in words; '' where nothing is. */
+async function judge(known, { name, png }) {
+  if (!known.has(name)) {
+    show(name, { png });
+    return `${name}: has no baseline`;
   }
-  moved.push(...[...missing].map((name) => `${name}: is not on the page any more`));
-  const advice = `\nlook at ${folder}; npm run screenshots -- --baselines accepts what is there`;
-  assert.deepEqual(moved, [], moved.join('\n') + advice);
+  const before = await kept(name);
+  const difference = differenceOf(before, await pixelsOf(decoder, png));
+  if (!difference) return '';
+  show(name, { png, before, where: difference.picture });
+  return `${name}: ${difference.words}`;
+}
+
+describe('page: every panel looks as it did', { concurrency: true }, () => {
+  for (const look of looks) {
+    it(`page: looks as it did: ${nameOf(look)}`, { timeout: PATIENCE.test }, async () => {
+      const { locale, colorScheme, width } = look;
+      const suffix = `-${locale.slice(0, 2)}-${colorScheme}-${width}`;
+      const known = new Set(keptNames().filter((name) => name.endsWith(suffix)));
+      const problems = [];
+      const seen = new Set();
+      await photograph(site, look, async (picture) => {
+        seen.add(picture.name);
+        problems.push(await judge(known, picture));
+      });
+      const gone = [...known].filter((name) => !seen.has(name));
+      const all = [...problems, ...gone.map((name) => `${name}: is not on the page any more`)];
+      const wrong = all.filter(Boolean);
+      const advice = `look at ${moved}; npm run screenshots -- --baselines accepts what is there`;
+      assert.deepEqual(wrong, [], [...wrong, advice].join('\n'));
+    });
+  }
 });
 
-test('what is kept tells pictures apart', () => {
-  const wanted = readBaselines();
-  for (const [name, kept] of Object.entries(wanted)) {
-    assert.deepEqual(differences(kept, kept), []);
-    const other = wanted[name.replace(/light|dark/, (t) => (t === 'light' ? 'dark' : 'light'))];
-    assert.ok(differences(kept, other).length > 0, `${name} in the other theme`);
-    // Text that moved by some lines is text: only pictures have to be told apart then.
-    if (!/^(map|positions)-/.test(name)) continue;
-    const { cols, blocks } = kept;
-    const down = 4 * cols; // pushed down by 96 pixels
-    const shifted = { ...kept, blocks: blocks.slice(-down) + blocks.slice(0, -down) };
-    assert.ok(differences(kept, shifted).length > 0, `${name} pushed down`);
+/** The picture moved down by `by` pixels of it, from the row `from` on. */
+function pushed({ width, height, rgb }, from, by) {
+  const row = 3 * width;
+  const above = rgb.subarray(0, from * row);
+  const below = rgb.subarray(from * row, (height - by) * row);
+  return { width, height, rgb: Buffer.concat([above, Buffer.alloc(by * row, rgb[0]), below]) };
+}
+
+/** The picture with a patch of another colour. */
+function patched({ width, height, rgb }, side) {
+  const other = Buffer.from(rgb);
+  for (let y = 0; y < side; y++) {
+    for (let x = 0; x < side; x++) {
+      const at = 3 * ((y + (height >> 1)) * width + x + (width >> 1));
+      other[at + 2] = other[at + 2] > 127 ? other[at + 2] - 60 : other[at + 2] + 60;
+    }
   }
+  return { width, height, rgb: other };
+}
+
+test('page: what is kept sees a step of 12 px, and another blue on 80 px squared', async () => {
+  for (const name of keptNames()) {
+    const picture = await kept(name);
+    assert.equal(differenceOf(picture, picture), null);
+    assert.ok(differenceOf(picture, pushed(picture, 20, 3)), `${name} pushed down by 12 px`);
+    assert.ok(differenceOf(picture, patched(picture, 20)), `${name} with another blue`);
+  }
+});
+
+test('page: what is kept is small enough to be reviewed and cloned', () => {
+  const sizes = keptNames().map((name) => readKept(name).length);
+  const sum = sizes.reduce((a, b) => a + b, 0);
+  assert.ok(sum <= 600_000 && Math.max(...sizes) <= 50_000, `${sum} bytes`);
 });

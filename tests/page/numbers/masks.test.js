@@ -6,7 +6,7 @@ import { startEngine } from '../support/engine.js';
 import { grid, unpack } from '../support/grid.js';
 import { layer, layerOf } from '../support/oracle.js';
 
-const { ask, request, tensors } = await startEngine();
+const { ask, request, tensors, web } = await startEngine();
 
 /** Asks that the weights on the grid are those of the formula under `mask`, and 0 where it says so. */
 function expectGrid(frame, mask) {
@@ -164,4 +164,23 @@ test('masks: another mask computes the grid and leaves the heads alone', () => {
   ask({ maskKind: 'window', maskSize: 3 });
   const { ran } = ask({ maskKind: 'window', maskSize: 2 });
   assert.deepEqual(ran, ['masks']);
+});
+
+test('masks: painted masks in links are clamped to the grid', () => {
+  const read = (mp) => web.parseFragment(`#v=1&mk=painted&mp=${mp}`, 'en');
+  const whole = 'f'.repeat(64);
+  for (const [raw, wanted] of [
+    ['', whole],
+    ['xyz', whole],
+    ['12 4', whole],
+    ['8', '8'.padEnd(64, 'f')],
+    ['AbC0', 'abc0'.padEnd(64, 'f')],
+    ['0'.repeat(70), '0'.repeat(64)],
+  ]) {
+    const state = read(raw);
+    assert.equal(state.maskPaint, wanted, raw);
+    assert.deepEqual(web.parseFragment(web.formatFragment(state), 'zh'), state);
+  }
+  const sizes = ['0', '99', '-3', '2.6'].map((ms) => web.parseFragment(`#v=1&ms=${ms}`).maskSize);
+  assert.deepEqual(sizes, [1, 16, 1, 3]);
 });

@@ -6,7 +6,7 @@ import { dModel, positional } from '../support/oracle.js';
 import * as exact from '../support/positions.js';
 
 const { dot, exactPair, naivePair, PAIRS, residualOf, SCHEMES, SPAN, turned } = exact;
-const { ask } = await startEngine();
+const { ask, web } = await startEngine();
 
 /** Every entry is rounded once: three roundings to half of 2^-24, two of them times at most sqrt 2. */
 const RESIDUAL = 4 * 2 ** -24;
@@ -158,4 +158,13 @@ test('positions: only what a slider moves is computed', () => {
     'place',
     'drift',
   ]);
+});
+
+test('positions: numbers of a link that are out of range come in', () => {
+  const wild = web.parseFragment('#v=1&pp=-4&pi=99&pl=zz&ps=none&pm=1e9&pn=0.6', 'en');
+  const { position, pair, layout, scheme, rotaryQ, rotaryK } = wild;
+  assert.deepEqual(
+    [position, pair, layout, scheme, rotaryQ, rotaryK],
+    [0, 31, 'interleaved', 'sinusoidal', 4096, 1],
+  );
 });

@@ -182,3 +182,10 @@ test('scale: mean entropies are those that chance leads to', () => {
     assert.ok(Math.abs(Math.log(KEYS) - 0.5 - divided.centre) < 0.07, `${divided.centre}`);
   }
 });
+
+test('scale: a width in a link is a power of two within the limits', () => {
+  const widths = ['5', '6', '100', '0', '-3', '1e9', 'x'].map(
+    (d) => web.parseFragment(`#v=1&d=${d}`, 'en').width,
+  );
+  assert.deepEqual(widths, [4, 8, 128, 4, 4, 1024, 64]);
+});

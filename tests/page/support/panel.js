@@ -89,12 +89,14 @@ export const tooWide = (page, id) =>
     return [...wide, ...outside].map((e) => e.outerHTML.slice(0, 120)).concat(whole);
   }, id);
 
-/** What a panel says, without the code that it quotes. */
+/** What a panel shows, without the code that it quotes and what it announced a moment ago. */
 export const wordsOf = (page, id) =>
   page.evaluate((name) => {
     const section = document.getElementById(name);
-    const code = [...section.querySelectorAll('pre, code')].map((element) => element.innerText);
-    return code.reduce((text, part) => text.replace(part, ''), section.innerText);
+    const rest = [...section.querySelectorAll('pre, code, [role=status]')].map(
+      (element) => element.innerText,
+    );
+    return rest.reduce((text, part) => text.replace(part, ''), section.innerText);
   }, id);
 
 /** Names, formulas and numbers are alike in both languages; no sentence of the other one is left. */

@@ -1,50 +1,37 @@
-// Pictures of every panel in both languages and themes, on a phone and on a laptop, and what is kept of them.
-import { readFileSync } from 'node:fs';
-import { openPage, set, settle, visit } from './page.js';
-
-const WIDTHS = [
-  [390, 844],
-  [1280, 900],
-];
-
-/** The panels as the build took them from web/src/panels/table.ts. */
-const panelsOf = (page) =>
-  page.evaluate(() => [...document.querySelectorAll('main > section[id]')].map(({ id }) => id));
-
-/** Changes the state, brings the panel onto the screen and waits for what the worker paints a moment later. */
-async function show(page, id, patch = {}) {
-  await set(page, patch);
-  await visit(page, id);
-  await page.waitForTimeout(100);
-}
+// Pictures of every panel in each look, and the small ones that are kept of them.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { crc32, deflateSync } from 'node:zlib';
+import { openPage, panels, set, settle, visit } from './page.js';
 
 /** Other looks of a panel, each with what brings it about; those of `map` and `row` follow on each other. */
-const LOOKS = {
+const STATES = {
   arcs: ['map', { look: 'arcs' }],
   scores: ['map', { look: 'map', source: 'random', show: 'scores' }],
   broken: ['row', { rowScale: 400, rowMax: false }],
 };
 
-/**
- * Calls back with { name, png, again } of every picture there is; `name` says panel, language, theme and width, and
- * `again` takes it once more.
- */
-export async function photograph(site, each) {
-  for (const locale of ['en-US', 'zh-CN']) {
-    for (const colorScheme of ['light', 'dark']) {
-      for (const [width, height] of WIDTHS) {
-        await photographOne(site, { locale, colorScheme, width, height }, each);
-      }
-    }
-  }
-}
+const HEIGHTS = { 390: 844, 1280: 900 };
 
-async function photographOne(site, { locale, colorScheme, width, height }, each) {
-  const { page, close } = await openPage(site, { locale, colorScheme, width, height });
-  const take = async (what, of, options) => {
-    const again = () => of.screenshot({ animations: 'disabled', ...options });
-    const name = `${what}-${locale.slice(0, 2)}-${colorScheme}-${width}`;
-    await each({ name, png: await again(), again });
+/** What a clock or a processor decides must not decide how the page looks. */
+const MEASURED = '[data-reading], .engine-text, .check-note';
+
+/** Calls back with { name, png } of every picture in a look; `name` says panel, language, theme and width. */
+export async function photograph(site, look, each) {
+  const { locale, colorScheme, width } = look;
+  const height = HEIGHTS[width];
+  const { page, close } = await openPage(site, { ...look, height });
+  const take = async (what, of) => {
+    await page.evaluate((selector) => {
+      for (const element of document.querySelectorAll(selector)) {
+        element.style.visibility = 'hidden';
+      }
+    }, MEASURED);
+    const png = await of.screenshot({ animations: 'disabled', caret: 'hide' });
+    await each({ name: `${what}-${locale.slice(0, 2)}-${colorScheme}-${width}`, png });
+  };
+  const panel = async (name, id) => {
+    await visit(page, id);
+    await take(name, page.locator(`#${id}`));
   };
   try {
     await settle(page);
@@ -55,113 +42,127 @@ async function photographOne(site, { locale, colorScheme, width, height }, each)
       await page.click('.unfold');
     }
     await page.setViewportSize({ width, height: 2400 }); // so that every panel is whole
-    for (const id of await panelsOf(page)) {
-      await show(page, id);
-      await take(id, page.locator(`#${id}`));
-    }
-    for (const [look, [id, patch]] of Object.entries(LOOKS)) {
-      await show(page, id, patch);
-      await take(look, page.locator(`#${id}`));
+    for (const id of panels) await panel(id, id);
+    for (const [name, [id, patch]] of Object.entries(STATES)) {
+      await set(page, patch);
+      await panel(name, id);
     }
   } finally {
     await close();
   }
 }
 
-// ---- what is kept ----
+// ---- small pictures ----
 
-export const baselines = new URL('../baselines.json', import.meta.url);
-export const readBaselines = () => JSON.parse(readFileSync(baselines, 'utf8'));
+/** A pixel of a small picture is the mean of this many squared, and has this many levels of each colour. */
+const SHRINK = 4;
+const LEVELS = 16;
 
-/**
- * Pixels of a block's side. Only the mean brightness of each is kept, as one of 16 greys: a picture takes one
- * to three kB instead of a hundred, and stays the same where another font draws the same words. The price: what
- * moves by less than a block, or changes colour at the same brightness in a small place, is not seen.
- */
-const BLOCK = 24;
-
-/** What is kept of a picture; `page` is any page, for its decoder. */
-export const digest = (page, png) =>
-  page.evaluate(
-    async ([base64, block]) => {
-      const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+/** A picture as { width, height, rgb } with `shrink` squared pixels made into one; `page` is any page. */
+export async function pixelsOf(page, png, shrink = SHRINK) {
+  const { width, height, base64 } = await page.evaluate(
+    async ([source, side]) => {
+      const bytes = Uint8Array.from(atob(source), (character) => character.charCodeAt(0));
       const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
-      const { width, height } = bitmap;
-      const context = new OffscreenCanvas(width, height).getContext('2d');
+      const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
       context.drawImage(bitmap, 0, 0);
-      const { data } = context.getImageData(0, 0, width, height);
-      const cols = Math.ceil(width / block);
-      const rows = Math.ceil(height / block);
-      const sums = new Float64Array(cols * rows);
-      const counts = new Float64Array(cols * rows);
-      const mean = [0, 0, 0];
-      for (let y = 0, at = 0; y < height; y++) {
-        for (let x = 0; x < width; x++, at += 4) {
-          const to = Math.floor(y / block) * cols + Math.floor(x / block);
-          sums[to] += 0.2126 * data[at] + 0.7152 * data[at + 1] + 0.0722 * data[at + 2];
-          counts[to]++;
-          for (let c = 0; c < 3; c++) mean[c] += data[at + c] / (width * height);
+      const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
+      const width = Math.floor(bitmap.width / side);
+      const height = Math.floor(bitmap.height / side);
+      const sums = new Float64Array(width * height * 3);
+      for (let y = 0; y < height * side; y++) {
+        for (let x = 0; x < width * side; x++) {
+          const to = 3 * (Math.floor(y / side) * width + Math.floor(x / side));
+          for (let c = 0; c < 3; c++) sums[to + c] += data[4 * (y * bitmap.width + x) + c];
         }
       }
-      const grey = (sum, i) => Math.round(sum / counts[i] / 17).toString(16);
-      return { cols, rows, mean: mean.map(Math.round), blocks: Array.from(sums, grey).join('') };
+      let text = '';
+      for (const sum of sums) text += String.fromCharCode(Math.round(sum / side ** 2));
+      return { width, height, base64: btoa(text) };
     },
-    [png.toString('base64'), BLOCK],
+    [png.toString('base64'), shrink],
   );
-
-/** A picture of a digest, for people. */
-export const pictureOf = async (page, { cols, rows, blocks }) => {
-  const base64 = await page.evaluate(
-    async ([width, height, greys, block]) => {
-      const canvas = new OffscreenCanvas(width * block, height * block);
-      const context = canvas.getContext('2d');
-      [...greys].forEach((grey, at) => {
-        context.fillStyle = `#${grey.repeat(6)}`;
-        context.fillRect((at % width) * block, Math.floor(at / width) * block, block, block);
-      });
-      const bytes = new Uint8Array(await (await canvas.convertToBlob()).arrayBuffer());
-      return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
-    },
-    [cols, rows, blocks, BLOCK],
-  );
-  return Buffer.from(base64, 'base64');
-};
-
-/** The share of blocks that may differ, the greys by which they then do, and what sizes and colours may. */
-const TOLERANCE = { share: 0.04, greys: 1, rows: 2, mean: 6 };
-
-/** How two digests differ, in words; empty when they do not. */
-export function differences(before, after) {
-  const problems = [];
-  if (before.cols !== after.cols || Math.abs(before.rows - after.rows) > TOLERANCE.rows) {
-    problems.push(
-      `was ${before.cols} x ${before.rows} blocks and is ${after.cols} x ${after.rows}`,
-    );
-  }
-  const share = Math.max(strange(before, after), strange(after, before));
-  if (share > TOLERANCE.share) problems.push(`${(100 * share).toFixed(1)} % of its blocks differ`);
-  const off = before.mean.map((value, c) => Math.abs(value - after.mean[c]));
-  if (Math.max(...off) > TOLERANCE.mean) {
-    problems.push(`its mean colour was ${before.mean} and is ${after.mean}`);
-  }
-  return problems;
+  return { width, height, rgb: Buffer.from(base64, 'base64') };
 }
 
-/** The share of blocks of `a` that have no like among the neighbours of their place in `b`. */
-function strange(a, b) {
-  const grey = ({ blocks, cols, rows }, row, col) =>
-    row < 0 || col < 0 || row >= rows || col >= cols ? NaN : parseInt(blocks[row * cols + col], 16);
+function chunk(type, data) {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const whole = Buffer.alloc(body.length + 8);
+  whole.writeUInt32BE(data.length, 0);
+  body.copy(whole, 4);
+  whole.writeUInt32BE(crc32(body), body.length + 4);
+  return whole;
+}
+
+/** A PNG of { width, height, rgb }. */
+export function pngOf({ width, height, rgb }) {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2, 0, 0, 0], 8); // eight bits of red, green and blue
+  const rows = Array.from({ length: height }, (_, y) =>
+    Buffer.concat([Buffer.from([0]), rgb.subarray(3 * width * y, 3 * width * (y + 1))]),
+  );
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(Buffer.concat(rows), { level: 9 })),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+const STEP = 255 / (LEVELS - 1);
+
+/** With the few colours of what is kept. */
+const posterised = ({ rgb, ...size }) => ({
+  ...size,
+  rgb: rgb.map((value) => Math.round(Math.round(value / STEP) * STEP)),
+});
+
+const folder = new URL('../baselines/', import.meta.url);
+const fileOf = (name) => new URL(`${name}.png`, folder);
+
+/** The names of the pictures that are kept. */
+export const keptNames = () => readdirSync(folder).map((file) => file.replace(/\.png$/, ''));
+export const readKept = (name) => readFileSync(fileOf(name));
+
+/** Keeps these small pictures, by name, and no others. */
+export function keep(pictures) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  for (const [name, picture] of pictures) writeFileSync(fileOf(name), pngOf(posterised(picture)));
+}
+
+/**
+ * By how much a colour of a pixel may differ: half a step, which posterising takes, and what one of its sixteen
+ * pixels adds when it turns from black to white, as the edge of a letter may. And the share of pixels that may differ
+ * by more: the digits of a rounding error, which follow from how the processor multiplies and adds.
+ */
+const MAY = { colour: STEP / 2 + 255 / SHRINK ** 2, share: 0.0025 };
+
+/** How a small picture differs from the kept one, in words, and where: a picture. Null where it does not. */
+export function differenceOf(kept, now) {
+  const [width, height] = ['width', 'height'].map((side) => Math.max(kept[side], now[side]));
+  const at = (picture, x, y) =>
+    x < picture.width && y < picture.height ? 3 * (y * picture.width + x) : -1;
+  const rgb = Buffer.alloc(3 * width * height, 255);
   let count = 0;
-  for (let row = 0; row < a.rows; row++) {
-    for (let col = 0; col < a.cols; col++) {
-      const wanted = grey(a, row, col);
-      const like = [-1, 0, 1].some((down) =>
-        [-1, 0, 1].some(
-          (right) => Math.abs(grey(b, row + down, col + right) - wanted) <= TOLERANCE.greys,
-        ),
-      );
-      if (!like) count++;
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const [a, b] = [at(kept, x, y), at(now, x, y)];
+      const off = [0, 1, 2].map((c) => Math.abs(kept.rgb[a + c] - now.rgb[b + c]));
+      const differs = a < 0 || b < 0 || Math.max(...off) > MAY.colour;
+      if (differs) count++;
+      const grey = b < 0 ? 255 : 170 + now.rgb[b + 1] / 3; // pale, so that the red stands out
+      rgb.set(differs ? [220, 0, 0] : [grey, grey, grey], 3 * (y * width + x));
     }
   }
-  return count / (a.rows * a.cols);
+  const share = count / (width * height);
+  const size = ({ width, height }) => `${width * SHRINK} x ${height * SHRINK}`;
+  const resized = size(kept) === size(now) ? '' : `, from ${size(kept)} to ${size(now)}`;
+  if (share <= MAY.share) return null;
+  return {
+    words: `${(100 * share).toFixed(2)} % of it${resized}`,
+    picture: { width, height, rgb },
+  };
 }
