@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url';
 import attention23 from './definitions/attention-23.js';
 import attention24 from './definitions/attention-24.js';
 import attention25 from './definitions/attention-25.js';
-import { gelu20, layerNorm17, rmsNorm23, rotary23, softmax13 } from './definitions/others.js';
+import { gelu20, softmax13 } from './definitions/elementwise.js';
+import { layerNorm17, rmsNorm23 } from './definitions/norms.js';
+import { rotary23 } from './definitions/rotary.js';
 import { attention } from './support/attention.js';
 import { gelu, norm, rotary, softmax } from './support/operators.js';
 
