@@ -1,4 +1,7 @@
 // What ONNX Attention-24 adds to 23: key lengths, causality by them, and masks that end before the keys do.
+// Two things have no case. qk_matmul_output of modes 0 and 1 has the scores of the padding in ONNX; this library
+// never reads the padding, and says -inf there. And the text lets a last axis of 1 in a mask be repeated or be
+// padded; opset 23, where it can only be repeated, has cases of it.
 import { attentionCase as example, bool, f32 } from '../support/inputs.js';
 import { unguarded } from '../support/softmax.js';
 
