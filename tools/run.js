@@ -5,25 +5,26 @@ import { environment, root } from './environment.js';
 /** How long a command that was told to stop may take to do so, in ms. */
 const GRACE = 5_000;
 
-/** Ends a command with all that it started: first asked to, so that it can end its own browsers, then at once. */
-function end(child) {
-  const signal = (name) => {
-    try {
-      process.kill(-child.pid, name);
-    } catch {
-      // It is gone already.
-    }
-  };
-  signal('SIGTERM');
-  setTimeout(() => signal('SIGKILL'), GRACE).unref();
+/** Tells a command with all that it started to end; it may be gone already. */
+function signal(child, name) {
+  try {
+    process.kill(-child.pid, name);
+  } catch {
+    // It is gone.
+  }
 }
 
+/** Ends commands: first they are asked to, so that they can end their own browsers, then they have no choice. */
+async function end(children) {
+  for (const child of children) signal(child, 'SIGTERM');
+  await new Promise((resolve) => setTimeout(resolve, GRACE));
+  for (const child of children) signal(child, 'SIGKILL');
+}
+
+// Who ends this process ends what it runs: groups of their own would go on.
 const running = new Set();
 for (const name of ['SIGINT', 'SIGTERM']) {
-  process.once(name, () => {
-    running.forEach(end);
-    process.exit(1);
-  });
+  process.once(name, () => void end([...running]).then(() => process.exit(1)));
 }
 
 /**
@@ -47,7 +48,7 @@ export function run(command, args, { env = {}, cwd = root, timeout } = {}) {
       timeout &&
       setTimeout(() => {
         hung = true;
-        end(child);
+        void end([child]);
       }, timeout);
     child.stdout.on('data', (data) => {
       output += data;
