@@ -12,7 +12,7 @@ import { full, leaveToFullRun } from '../full.js';
 import { isLocked } from '../tools.js';
 import { forgotten } from './examples.js';
 import { startBrowsers } from './matrix/browsers.js';
-import { consumers, Results } from './matrix/consumers.js';
+import { consumers, refresh, Results } from './matrix/consumers.js';
 import { variantOf } from './matrix/variants.js';
 import { packPackage } from './matrix/workshop.js';
 
@@ -85,5 +85,7 @@ if (full) {
   leaveToFullRun(`${count('entries') - count('everyday')} of ${count('entries')} consumers`);
 }
 
-test('consumers: results.md has these consumers (QKV_FULL=1 QKV_REFRESH=1 writes it)', () =>
-  assert.deepEqual(Results.stale(), []));
+if (!refresh) {
+  test('consumers: results.md has these (QKV_FULL=1 QKV_REFRESH=1 writes it)', () =>
+    assert.deepEqual(Results.stale(), []));
+}
