@@ -6,14 +6,14 @@ import * as support from './support/page.js';
 const { nextFrame, set, settle, snapshot, tensors, useSite, visit, weightOf } = support;
 const { pageTest } = useSite();
 
-pageTest('every panel can be taken away in every format', {}, async (page) => {
+pageTest('page: every panel can be taken away in every format', {}, async (page) => {
   for (const id of support.panels.filter((name) => name !== 'use')) {
     await visit(page, id);
     await takeAll(page, id);
   }
 });
 
-pageTest('the files of the map hold its numbers under its labels', {}, async (page) => {
+pageTest('page: the files of the map hold its numbers under its labels', {}, async (page) => {
   await set(page, { text: 'b, "a" <c>', source: 'random', mask: 'none', show: 'weights' });
   const all = await tensors(page);
   const { tokens } = all.request.layer;
@@ -35,7 +35,7 @@ pageTest('the files of the map hold its numbers under its labels', {}, async (pa
   assert.deepEqual(json.heads[0].weights, numbers.heads[0].weights);
 });
 
-pageTest('links and code to embed lead to the panel', {}, async (page) => {
+pageTest('page: links and code to embed lead to the panel', {}, async (page) => {
   await set(page, { source: 'random', seed: 11 });
   await page.click('#map .menu summary');
   await page.click('#map [data-do=link]');
@@ -51,36 +51,40 @@ pageTest('links and code to embed lead to the panel', {}, async (page) => {
   assert.match(code, /^<iframe src="[^"]*\?embed=map#v=1&amp;lang=en&amp;src=random&amp;seed=11"/);
 });
 
-pageTest('arcs carry 70 % of every row, and no key more than that takes', {}, async (page) => {
-  await set(page, { source: 'random', look: 'arcs', mask: 'none' });
-  const all = await tensors(page);
-  const count = all.request.layer.tokens.length;
-  let wanted = 0;
-  for (let row = 0; row < count; row++) {
-    const weights = all.heads[0].weights.slice(row * count, (row + 1) * count);
-    let carried = 0;
-    for (const weight of weights.sort((x, y) => y - x)) {
-      if (carried >= 0.7) break;
-      carried += weight;
-      wanted++;
+pageTest(
+  'page: arcs carry 70 % of every row, and no key more than that takes',
+  {},
+  async (page) => {
+    await set(page, { source: 'random', look: 'arcs', mask: 'none' });
+    const all = await tensors(page);
+    const count = all.request.layer.tokens.length;
+    let wanted = 0;
+    for (let row = 0; row < count; row++) {
+      const weights = all.heads[0].weights.slice(row * count, (row + 1) * count);
+      let carried = 0;
+      for (const weight of weights.sort((x, y) => y - x)) {
+        if (carried >= 0.7) break;
+        carried += weight;
+        wanted++;
+      }
     }
-  }
-  assert.equal(await page.locator('.arc').count(), wanted);
-  assert.ok(!(await page.isVisible('qkv-picture qkv-matrix')));
-  await page.locator('.arc-query', { hasText: /^mat$/ }).click();
-  await settle(page);
-  const { query, tokens } = await snapshot(page);
-  assert.equal(tokens[query], 'mat');
-  assert.match(await page.getAttribute('.arcs-stage svg', 'aria-label'), /Query “mat” reads: /);
-  await set(page, { length: 300 });
-  assert.match(await page.textContent('.arcs-note'), /Beyond 64/);
-  assert.ok((await page.locator('.arc').count()) > 0);
-  await set(page, { look: 'map' });
-  await nextFrame(page);
-  assert.ok(await page.isVisible('qkv-picture qkv-matrix'));
-});
+    assert.equal(await page.locator('.arc').count(), wanted);
+    assert.ok(!(await page.isVisible('qkv-picture qkv-matrix')));
+    await page.locator('.arc-query', { hasText: /^mat$/ }).click();
+    await settle(page);
+    const { query, tokens } = await snapshot(page);
+    assert.equal(tokens[query], 'mat');
+    assert.match(await page.getAttribute('.arcs-stage svg', 'aria-label'), /Query “mat” reads: /);
+    await set(page, { length: 300 });
+    assert.match(await page.textContent('.arcs-note'), /Beyond 64/);
+    assert.ok((await page.locator('.arc').count()) > 0);
+    await set(page, { look: 'map' });
+    await nextFrame(page);
+    assert.ok(await page.isVisible('qkv-picture qkv-matrix'));
+  },
+);
 
-pageTest('heads can be sorted by what they do', {}, async (page) => {
+pageTest('page: heads can be sorted by what they do', {}, async (page) => {
   const order = () =>
     page.evaluate(() =>
       [...document.querySelectorAll('.head:not([hidden]) input')].map((i) => +i.value),

@@ -30,20 +30,24 @@ const pageTest = (name, { fragment = '', ...options }, body) =>
     },
   );
 
-pageTest('comes alive with the example and what it computed itself', {}, async (page) => {
-  const { engine, frame, tokens } = await snapshot(page);
-  assert.equal(engine.kind, 'ready');
-  assert.deepEqual(tokens, [...examples.en.match(/\w+|\./g)]);
-  assert.match(frame.info.isa, /^wasm/);
-  const shares = await page.evaluate(() =>
-    [...document.querySelectorAll('.chip .share')].map((share) => share.textContent),
-  );
-  assert.equal(shares.length, tokens.length);
-  assert.ok(frame.query.weights[1] > 0.9, 'it reads cat');
-  for (const id of ['row', 'positions', 'checks', 'use']) await visit(page, id);
-});
+pageTest(
+  'page: Firefox: comes alive with the example and what it computed itself',
+  {},
+  async (page) => {
+    const { engine, frame, tokens } = await snapshot(page);
+    assert.equal(engine.kind, 'ready');
+    assert.deepEqual(tokens, [...examples.en.match(/\w+|\./g)]);
+    assert.match(frame.info.isa, /^wasm/);
+    const shares = await page.evaluate(() =>
+      [...document.querySelectorAll('.chip .share')].map((share) => share.textContent),
+    );
+    assert.equal(shares.length, tokens.length);
+    assert.ok(frame.query.weights[1] > 0.9, 'it reads cat');
+    for (const id of ['row', 'positions', 'checks', 'use']) await visit(page, id);
+  },
+);
 
-pageTest('weights and entropies equal the formula in float64', {}, async (page) => {
+pageTest('page: Firefox: weights and entropies equal the formula in float64', {}, async (page) => {
   for (const [source, mask, temperature] of [
     ['constructed', 'causal', 1],
     ['random', 'window', 0.2],
@@ -61,7 +65,7 @@ pageTest('weights and entropies equal the formula in float64', {}, async (page) 
   }
 });
 
-pageTest('every cell has the colour of its weight', {}, async (page) => {
+pageTest('page: Firefox: every cell has the colour of its weight', {}, async (page) => {
   await set(page, { source: 'random' });
   await nextFrame(page);
   const all = await tensors(page);
@@ -75,7 +79,7 @@ pageTest('every cell has the colour of its weight', {}, async (page) => {
   assert.ok(new Set(pixels.map(String)).size > 4, 'a picture of one colour proves nothing');
 });
 
-pageTest('a tap on a token fills the others by its weights', {}, async (page) => {
+pageTest('page: Firefox: a tap on a token fills the others by its weights', {}, async (page) => {
   const { tokens } = await snapshot(page);
   const wanted = tokens.indexOf('because');
   await page.click(`.chips .chip:nth-child(${wanted + 1})`);
@@ -93,24 +97,28 @@ pageTest('a tap on a token fills the others by its weights', {}, async (page) =>
   });
 });
 
-pageTest('the temperature moves by keyboard, and the numbers with it', {}, async (page) => {
-  const entropy = (all) => all.heads[4].entropy.reduce((sum, h) => sum + h);
-  const before = entropy(await tensors(page));
-  for (let presses = 0; presses < 5; presses++) await page.press('#tau', 'ArrowRight');
-  await settle(page);
-  const { state } = await snapshot(page);
-  assert.ok(state.temperature > 1);
-  const spoken = await page.evaluate(() =>
-    document.querySelector('#tau').getAttribute('aria-valuetext'),
-  );
-  assert.match(spoken, new RegExp(`temperature ${state.temperature}`));
-  assert.ok(entropy(await tensors(page)) > before);
-  await page.press('#tau', 'ArrowLeft');
-  await settle(page);
-  assert.ok((await snapshot(page)).state.temperature < state.temperature);
-});
+pageTest(
+  'page: Firefox: the temperature moves by keyboard, and the numbers with it',
+  {},
+  async (page) => {
+    const entropy = (all) => all.heads[4].entropy.reduce((sum, h) => sum + h);
+    const before = entropy(await tensors(page));
+    for (let presses = 0; presses < 5; presses++) await page.press('#tau', 'ArrowRight');
+    await settle(page);
+    const { state } = await snapshot(page);
+    assert.ok(state.temperature > 1);
+    const spoken = await page.evaluate(() =>
+      document.querySelector('#tau').getAttribute('aria-valuetext'),
+    );
+    assert.match(spoken, new RegExp(`temperature ${state.temperature}`));
+    assert.ok(entropy(await tensors(page)) > before);
+    await page.press('#tau', 'ArrowLeft');
+    await settle(page);
+    assert.ok((await snapshot(page)).state.temperature < state.temperature);
+  },
+);
 
-pageTest('typing changes tokens and weights', {}, async (page) => {
+pageTest('page: Firefox: typing changes tokens and weights', {}, async (page) => {
   await page.fill('#text', '你好 world');
   await settle(page);
   const { frame, tokens } = await snapshot(page);
@@ -118,7 +126,7 @@ pageTest('typing changes tokens and weights', {}, async (page) => {
   assert.equal(frame.query.weights.length, tokens.length);
 });
 
-pageTest('the language turns, and the theme is kept', {}, async (page) => {
+pageTest('page: Firefox: the language turns, and the theme is kept', {}, async (page) => {
   await page.click('.language');
   await settle(page);
   assert.equal((await snapshot(page)).state.text, examples.zh);
@@ -140,7 +148,7 @@ pageTest('the language turns, and the theme is kept', {}, async (page) => {
 });
 
 pageTest(
-  'a link leads to its panel and brings back its state',
+  'page: Firefox: a link leads to its panel and brings back its state',
   { fragment: '#v=1&p=checks&src=random&seed=9&tau=0.7' },
   async (page) => {
     await arrive(page, 'checks');
@@ -149,11 +157,15 @@ pageTest(
   },
 );
 
-pageTest('390 px have no horizontal scroll', { width: 390, height: 844 }, async (page) => {
-  for (const id of ['row', 'positions', 'checks', 'use']) await visit(page, id);
-  const [content, window] = await page.evaluate(() => [
-    document.documentElement.scrollWidth,
-    innerWidth,
-  ]);
-  assert.ok(content <= window, `${content} in ${window}`);
-});
+pageTest(
+  'page: Firefox: 390 px have no horizontal scroll',
+  { width: 390, height: 844 },
+  async (page) => {
+    for (const id of ['row', 'positions', 'checks', 'use']) await visit(page, id);
+    const [content, window] = await page.evaluate(() => [
+      document.documentElement.scrollWidth,
+      innerWidth,
+    ]);
+    assert.ok(content <= window, `${content} in ${window}`);
+  },
+);

@@ -76,7 +76,7 @@ function expectState(state) {
 
 const natives = JSON.stringify(Object.getOwnPropertyNames(Object.prototype));
 
-test('any fragment: a state, and its link leads to it again', (t) => {
+test('page: any fragment: a state, and its link leads to it again', (t) => {
   t.diagnostic(about(usual));
   expectState(parseFragment(whole, 'en'));
   fc.assert(
@@ -94,7 +94,7 @@ test('any fragment: a state, and its link leads to it again', (t) => {
 });
 
 // Reading each character once takes a second at most, and for each all others again many hours.
-test('a fragment of megabytes takes no time', () => {
+test('page: a fragment of megabytes takes no time', () => {
   const long = 2 ** 22;
   for (const fragment of [
     `#${'&'.repeat(long)}`,

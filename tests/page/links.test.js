@@ -18,7 +18,7 @@ const repository = new URL('../../', import.meta.url);
 
 // ---- languages, themes, links ----
 
-pageTest('a Chinese visitor is met in Chinese', { locale: 'zh-CN' }, async (page) => {
+pageTest('page: a Chinese visitor is met in Chinese', { locale: 'zh-CN' }, async (page) => {
   const { tokens, state } = await snapshot(page);
   assert.equal(state.language, 'zh');
   assert.equal(tokens.join(''), CHINESE);
@@ -28,48 +28,60 @@ pageTest('a Chinese visitor is met in Chinese', { locale: 'zh-CN' }, async (page
   assert.doesNotMatch(text, /\{\w+\}|undefined|NaN|\[[qkvop]\|/);
 });
 
-pageTest('the language switch turns every text, but not a text of one’s own', {}, async (page) => {
-  for (const id of support.panels) await visit(page, id);
-  const texts = () =>
-    page.evaluate(() => [...document.querySelectorAll('[data-t]')].map((e) => e.textContent));
-  const english = await texts();
-  await page.click('.language');
-  await settle(page);
-  const chinese = await texts();
-  assert.equal((await snapshot(page)).state.text, CHINESE);
-  assert.equal(await page.getAttribute('html', 'lang'), 'zh-CN');
-  const same = english.filter((text, i) => text === chinese[i]);
-  assert.deepEqual(same, ['√', 'T5', 'Transformer-XL', 'ALiBi'], 'texts that stayed as they were');
-  assert.doesNotMatch(chinese.join('\n'), /\{\w+\}|undefined/);
-  await page.fill('#text', 'my own words');
-  await page.click('.language');
-  await settle(page);
-  assert.equal((await snapshot(page)).state.text, 'my own words');
-  assert.deepEqual(await texts(), english);
-});
+pageTest(
+  'page: the language switch turns every text, but not a text of one’s own',
+  {},
+  async (page) => {
+    for (const id of support.panels) await visit(page, id);
+    const texts = () =>
+      page.evaluate(() => [...document.querySelectorAll('[data-t]')].map((e) => e.textContent));
+    const english = await texts();
+    await page.click('.language');
+    await settle(page);
+    const chinese = await texts();
+    assert.equal((await snapshot(page)).state.text, CHINESE);
+    assert.equal(await page.getAttribute('html', 'lang'), 'zh-CN');
+    const same = english.filter((text, i) => text === chinese[i]);
+    assert.deepEqual(
+      same,
+      ['√', 'T5', 'Transformer-XL', 'ALiBi'],
+      'texts that stayed as they were',
+    );
+    assert.doesNotMatch(chinese.join('\n'), /\{\w+\}|undefined/);
+    await page.fill('#text', 'my own words');
+    await page.click('.language');
+    await settle(page);
+    assert.equal((await snapshot(page)).state.text, 'my own words');
+    assert.deepEqual(await texts(), english);
+  },
+);
 
-pageTest('the theme can be chosen, repaints the pictures and is remembered', {}, async (page) => {
-  await visit(page, 'positions');
-  const colours = async () => ({
-    paper: await page.evaluate(() => getComputedStyle(document.body).backgroundColor),
-    zero: await pixelsAt(page, 'qkv-encoding', [{ row: 0, col: 0 }]), // sin 0
-  });
-  const light = await colours();
-  await page.click('.theme'); // auto -> light
-  await page.click('.theme'); // light -> dark
-  await visit(page, 'positions'); // only what is on the screen is painted
-  await nextFrame(page);
-  const dark = await colours();
-  assert.notEqual(dark.paper, light.paper);
-  assert.notDeepEqual(dark.zero, light.zero);
-  await page.reload();
-  await visit(page, 'positions');
-  await nextFrame(page);
-  assert.deepEqual(await colours(), dark);
-});
+pageTest(
+  'page: the theme can be chosen, repaints the pictures and is remembered',
+  {},
+  async (page) => {
+    await visit(page, 'positions');
+    const colours = async () => ({
+      paper: await page.evaluate(() => getComputedStyle(document.body).backgroundColor),
+      zero: await pixelsAt(page, 'qkv-encoding', [{ row: 0, col: 0 }]), // sin 0
+    });
+    const light = await colours();
+    await page.click('.theme'); // auto -> light
+    await page.click('.theme'); // light -> dark
+    await visit(page, 'positions'); // only what is on the screen is painted
+    await nextFrame(page);
+    const dark = await colours();
+    assert.notEqual(dark.paper, light.paper);
+    assert.notDeepEqual(dark.zero, light.zero);
+    await page.reload();
+    await visit(page, 'positions');
+    await nextFrame(page);
+    assert.deepEqual(await colours(), dark);
+  },
+);
 
 for (const colorScheme of ['light', 'dark']) {
-  pageTest(`text is readable in the ${colorScheme} theme`, { colorScheme }, async (page) => {
+  pageTest(`page: text is readable in the ${colorScheme} theme`, { colorScheme }, async (page) => {
     for (const id of support.panels) await visit(page, id);
     const samples = await page.evaluate(() => {
       const rgb = (colour) => (colour.match(/[\d.]+/g) ?? []).map(Number);
@@ -101,7 +113,7 @@ for (const colorScheme of ['light', 'dark']) {
   });
 }
 
-pageTest('a link brings back the numbers', {}, async (page) => {
+pageTest('page: a link brings back the numbers', {}, async (page) => {
   await set(page, {
     text: '红 green',
     source: 'random',
@@ -119,7 +131,7 @@ pageTest('a link brings back the numbers', {}, async (page) => {
   assert.deepEqual((await tensors(page)).heads, heads, 'same link, same numbers');
 });
 
-pageTest('links of any kind leave a page that works', {}, async (page) => {
+pageTest('page: links of any kind leave a page that works', {}, async (page) => {
   const links = ['#v=1&tau=%', '#%E4%BD', '#v=99', '#map', '#v=1&x=%00&T=1e999', '#zz=1', '#'];
   for (const link of links) {
     await page.evaluate((hash) => location.replace(hash), link);
@@ -129,24 +141,12 @@ pageTest('links of any kind leave a page that works', {}, async (page) => {
   assert.deepEqual((await snapshot(page)).frame.request.layer.tokens, ['still', 'alive']);
 });
 
-pageTest('a link can lead to a panel', { fragment: '#v=1&p=checks&seed=9' }, async (page) => {
+pageTest('page: a link can lead to a panel', { fragment: '#v=1&p=checks&seed=9' }, async (page) => {
   await arrive(page, 'checks');
   assert.equal((await snapshot(page)).state.seed, 9);
 });
 
-for (const id of support.panels) {
-  pageTest(`${id} can be embedded alone`, { fragment: `?embed=${id}#v=1` }, async (page) => {
-    await visit(page, id);
-    const shown = await page.evaluate(() =>
-      [...document.querySelectorAll('main > section[id], .top, footer')]
-        .filter((element) => element.checkVisibility())
-        .map((element) => element.id),
-    );
-    assert.deepEqual(shown, [id]);
-  });
-}
-
-pageTest('a teacher puts the controls away, and a link says so', {}, async (page) => {
+pageTest('page: a teacher puts the controls away, and a link says so', {}, async (page) => {
   await page.click('.teacher');
   await nextFrame(page);
   for (const control of ['#tau', '#choose-mask', '[name=show]', '#minus']) {
@@ -162,7 +162,7 @@ pageTest('a teacher puts the controls away, and a link says so', {}, async (page
   assert.ok(await page.isVisible('#tau'));
 });
 
-pageTest('the link is shared by a button', {}, async (page) => {
+pageTest('page: the link is shared by a button', {}, async (page) => {
   await set(page, { seed: 5, source: 'random' });
   await page.click('.share');
   await page.waitForFunction(() => document.querySelector('.share').textContent === 'Link copied');
@@ -172,7 +172,7 @@ pageTest('the link is shared by a button', {}, async (page) => {
 
 // ---- what is shipped ----
 
-pageTest('the example of the page runs as it stands', {}, async (page) => {
+pageTest('page: the example of the page runs as it stands', {}, async (page) => {
   await visit(page, 'use');
   const shown = await page.textContent('.example-code');
   const folder = mkdtempSync(join(tmpdir(), 'qkv-page-'));
@@ -190,7 +190,7 @@ pageTest('the example of the page runs as it stands', {}, async (page) => {
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), shown);
 });
 
-test('the page keeps to its budgets, and nothing may come from elsewhere', () => {
+test('page: the page keeps to its budgets, and nothing may come from elsewhere', () => {
   const folder = new URL('dist/web/', repository);
   const files = readdirSync(folder, { recursive: true });
   const gzip = (name) => gzipSync(readFileSync(new URL(name, folder))).length;
@@ -219,7 +219,7 @@ async function moduleOf(path) {
   return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
 }
 
-test('any state survives its link, and any string is a link', async () => {
+test('page: any state survives its link, and any string is a link', async () => {
   const source = `
     export * from './state'; export * from './numbersets'; export * from './maskgrid';
     export * from './engine/pairs'; export * from './engine/schemes';`;
@@ -339,7 +339,7 @@ test('any state survives its link, and any string is a link', async () => {
   assert.equal(parseFragment('#map', 'en').panel, 'map');
 });
 
-test('the build refuses catalogues that differ', async () => {
+test('page: the build refuses catalogues that differ', async () => {
   const { compareCatalogues } = await moduleOf('web/build/compare.ts');
   const [en, zh] = ['en', 'zh'].map((language) => {
     const file = new URL(`web/src/catalogues/${language}.json`, repository);

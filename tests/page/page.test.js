@@ -11,19 +11,23 @@ const { pageTest } = support.useSite();
 
 // ---- numbers ----
 
-pageTest('comes alive with the example, its weights and their provenance', {}, async (page) => {
-  await visit(page, 'checks');
-  const { frame, report, tokens, engine } = await snapshot(page);
-  assert.equal(engine.kind, 'ready');
-  assert.deepEqual(tokens, [...ENGLISH.match(/\w+|\./g)]);
-  assert.match(frame.info.isa, /^wasm/);
-  assert.match(await page.textContent('.badge'), /weights built by hand/);
-  assert.ok(report.timing.median > 0 && report.timing.samples >= 3);
-  assert.equal(await page.locator('.chip').count(), tokens.length);
-  const build = await page.textContent('[data-reading=build]');
-  assert.ok(build.includes(frame.info.variant) && build.includes(frame.info.version));
-  assert.match(await page.textContent('.engine-text'), /(simd|relaxed) · .* per frame/);
-});
+pageTest(
+  'page: comes alive with the example, its weights and their provenance',
+  {},
+  async (page) => {
+    await visit(page, 'checks');
+    const { frame, report, tokens, engine } = await snapshot(page);
+    assert.equal(engine.kind, 'ready');
+    assert.deepEqual(tokens, [...ENGLISH.match(/\w+|\./g)]);
+    assert.match(frame.info.isa, /^wasm/);
+    assert.match(await page.textContent('.badge'), /weights built by hand/);
+    assert.ok(report.timing.median > 0 && report.timing.samples >= 3);
+    assert.equal(await page.locator('.chip').count(), tokens.length);
+    const build = await page.textContent('[data-reading=build]');
+    assert.ok(build.includes(frame.info.variant) && build.includes(frame.info.version));
+    assert.match(await page.textContent('.engine-text'), /(simd|relaxed) · .* per frame/);
+  },
+);
 
 pageTest('map: what is on the page equals the formula in float64', {}, async (page) => {
   await visit(page, 'checks');
@@ -42,7 +46,7 @@ pageTest('map: what is on the page equals the formula in float64', {}, async (pa
   });
 });
 
-pageTest('typing English and Chinese changes tokens and weights', {}, async (page) => {
+pageTest('page: typing English and Chinese changes tokens and weights', {}, async (page) => {
   const first = await snapshot(page);
   await page.fill('#text', 'A dog barks');
   await settle(page);
@@ -64,7 +68,7 @@ pageTest('typing English and Chinese changes tokens and weights', {}, async (pag
   assert.deepEqual(graphemes, ['👩‍👩‍👧', 'e\u0301a', '🇨🇳', '🇫🇷', 'don’t']);
 });
 
-pageTest('a sentence is taken when the input method has finished it', {}, async (page) => {
+pageTest('page: a sentence is taken when the input method has finished it', {}, async (page) => {
   await page.fill('#text', '');
   const devtools = await page.context().newCDPSession(page);
   await page.focus('#text');
@@ -77,7 +81,7 @@ pageTest('a sentence is taken when the input method has finished it', {}, async 
   assert.deepEqual((await snapshot(page)).tokens, ['猫']);
 });
 
-pageTest('characters, bytes and other lengths', {}, async (page) => {
+pageTest('page: characters, bytes and other lengths', {}, async (page) => {
   await set(page, { text: '猫 e\u0301!', tokenizer: 'character' });
   assert.deepEqual((await snapshot(page)).tokens, ['猫', 'e\u0301', '!']);
   await set(page, { tokenizer: 'byte' });
@@ -96,7 +100,7 @@ pageTest('characters, bytes and other lengths', {}, async (page) => {
   assert.ok(report.check.weights < 1e-4);
 });
 
-pageTest('temperature raises the entropy of every head', {}, async (page) => {
+pageTest('page: temperature raises the entropy of every head', {}, async (page) => {
   const box = page.locator('#temperature-number');
   await set(page, { source: 'random' });
   let before = new Array(4).fill(-1);
@@ -123,7 +127,7 @@ pageTest('temperature raises the entropy of every head', {}, async (page) => {
   assert.ok((await snapshot(page)).state.temperature < 20);
 });
 
-pageTest('only what depends on a change is computed again', {}, async (page) => {
+pageTest('page: only what depends on a change is computed again', {}, async (page) => {
   const ran = async (patch) => {
     await set(page, patch);
     return (await snapshot(page)).frame.ran;
@@ -158,7 +162,7 @@ pageTest('positions: the residual that is shown is that of the engine', {}, asyn
   assert.ok(residual > 0 && Math.abs(shown - residual) <= 0.06 * residual);
 });
 
-pageTest('empty and very long texts are told, never silent', {}, async (page) => {
+pageTest('page: empty and very long texts are told, never silent', {}, async (page) => {
   await page.fill('#text', ' \n ');
   await settle(page);
   assert.ok(await page.isVisible('.empty'));

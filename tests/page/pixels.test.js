@@ -6,7 +6,7 @@ import * as support from './support/page.js';
 const { nextFrame, pixelsAt, set, snapshot, tensors, weightOf } = support;
 const { pageTest } = support.useSite();
 
-pageTest('every cell has the colour of its weight', {}, async (page) => {
+pageTest('map: every cell has the colour of its weight', {}, async (page) => {
   assert.ok(await page.evaluate(() => window.__qkv.paintsInWorker), 'painted in the worker');
   await set(page, { source: 'random' });
   await everyCell(page);
@@ -21,7 +21,7 @@ const withoutOffscreen = (page) =>
   page.addInitScript(() => delete HTMLCanvasElement.prototype.transferControlToOffscreen);
 
 pageTest(
-  'where canvases cannot be handed over, the pixels come back',
+  'map: where canvases cannot be handed over, the pixels come back',
   { prepare: withoutOffscreen, fragment: '#v=1&src=random' },
   async (page) => {
     assert.ok(!(await page.evaluate(() => window.__qkv.paintsInWorker)));
@@ -54,37 +54,41 @@ async function everyCell(page) {
   }
 }
 
-pageTest('scores and differences: zero is neutral, signs have their sides', {}, async (page) => {
-  await set(page, { source: 'random', show: 'scores' });
-  await nextFrame(page);
-  const check = async (valueOf) => {
-    const { frame } = await snapshot(page);
-    const count = frame.request.layer.tokens.length;
-    let largest = 0;
-    for (let row = 0; row < count; row++) {
-      for (let col = 0; col <= row; col++) {
-        largest = Math.max(largest, Math.abs(valueOf(row * count + col)));
+pageTest(
+  'map: scores and differences: zero is neutral, signs have their sides',
+  {},
+  async (page) => {
+    await set(page, { source: 'random', show: 'scores' });
+    await nextFrame(page);
+    const check = async (valueOf) => {
+      const { frame } = await snapshot(page);
+      const count = frame.request.layer.tokens.length;
+      let largest = 0;
+      for (let row = 0; row < count; row++) {
+        for (let col = 0; col <= row; col++) {
+          largest = Math.max(largest, Math.abs(valueOf(row * count + col)));
+        }
       }
-    }
-    assert.ok(Math.abs(frame.range / largest - 1) < 1e-6, 'the ends of the scale');
-    for (let row = 1; row < count; row++) {
-      const [[pixel]] = await pixelsAt(page, 'qkv-picture', [{ row, col: row - 1 }]);
-      const share = valueOf(row * count + row - 1) / largest;
-      const [red, , blue] = pixel;
-      if (Math.abs(share) < 0.1) continue;
-      assert.equal(red > blue, share > 0, `row ${row}: ${share} is ${pixel}`);
-    }
-  };
-  const scores = await tensors(page);
-  await check((at) => Number(scores.heads[0].scores[at]));
-  await set(page, { show: 'weights', other: 3 });
-  await nextFrame(page);
-  const { heads } = await tensors(page);
-  await check((at) => heads[0].weights[at] - heads[3].weights[at]);
-});
+      assert.ok(Math.abs(frame.range / largest - 1) < 1e-6, 'the ends of the scale');
+      for (let row = 1; row < count; row++) {
+        const [[pixel]] = await pixelsAt(page, 'qkv-picture', [{ row, col: row - 1 }]);
+        const share = valueOf(row * count + row - 1) / largest;
+        const [red, , blue] = pixel;
+        if (Math.abs(share) < 0.1) continue;
+        assert.equal(red > blue, share > 0, `row ${row}: ${share} is ${pixel}`);
+      }
+    };
+    const scores = await tensors(page);
+    await check((at) => Number(scores.heads[0].scores[at]));
+    await set(page, { show: 'weights', other: 3 });
+    await nextFrame(page);
+    const { heads } = await tensors(page);
+    await check((at) => heads[0].weights[at] - heads[3].weights[at]);
+  },
+);
 
 pageTest(
-  'with more tokens than pixels the largest weight of a pixel is shown',
+  'map: with more tokens than pixels the largest weight of a pixel is shown',
   {},
   async (page) => {
     await set(page, { length: 1024, head: 1 });
@@ -103,7 +107,7 @@ pageTest(
 );
 
 pageTest(
-  'while the temperature is dragged, the rows that are drawn are true',
+  'map: while the temperature is dragged, the rows that are drawn are true',
   { fragment: '#v=1&T=1024&src=random' },
   async (page) => {
     await page.evaluate(() => {
@@ -148,7 +152,7 @@ pageTest(
   },
 );
 
-pageTest('masked cells are hatched, and not with colours of the map', {}, async (page) => {
+pageTest('map: masked cells are hatched, and not with colours of the map', {}, async (page) => {
   const [area] = await pixelsAt(page, 'qkv-picture', [{ row: 1, col: 8 }], 20);
   const colours = [...new Set(area.map(String))];
   assert.equal(colours.length, 2, 'the surface and the strokes');

@@ -51,7 +51,7 @@ async function agrees(page, wanted) {
   });
 }
 
-pageTest('begins with the worked example, and the right numbers', {}, async (page) => {
+pageTest('row: begins with the worked example, and the right numbers', {}, async (page) => {
   await visit(page, 'row');
   await agrees(page, exact(example, 0));
   assert.deepEqual(await cells(page, 'product'), [0.23, 0.29, 0.35]);
@@ -67,7 +67,7 @@ pageTest('begins with the worked example, and the right numbers', {}, async (pag
   }
 });
 
-pageTest('every number can be typed, dragged and left out', {}, async (page) => {
+pageTest('row: every number can be typed, dragged and left out', {}, async (page) => {
   await visit(page, 'row');
   const numbers = structuredClone(example);
   const box = (of, at) => page.locator(`input[data-of=${of}][data-at="${at}"]`);
@@ -106,7 +106,7 @@ pageTest('every number can be typed, dragged and left out', {}, async (page) => 
   await agrees(page, exact(example, 0));
 });
 
-pageTest('without the maximum it breaks, and the core does not', {}, async (page) => {
+pageTest('row: without the maximum it breaks, and the core does not', {}, async (page) => {
   await visit(page, 'row');
   await page.click('.break');
   await settle(page);
@@ -124,7 +124,7 @@ pageTest('without the maximum it breaks, and the core does not', {}, async (page
   await agrees(page, wanted);
 });
 
-pageTest('its numbers can stand in the map', {}, async (page) => {
+pageTest('row: its numbers can stand in the map', {}, async (page) => {
   await visit(page, 'row');
   await page.locator('.queries label').nth(2).click();
   await page.click('.to-map');

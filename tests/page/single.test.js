@@ -46,7 +46,7 @@ const open = {
 
 for (const name of Object.keys(open)) {
   const singleTest = (title, fragment, body) =>
-    test(`${name}: ${title}`, { timeout: PATIENCE.test }, async () => {
+    test(`page: one file in ${name}: ${title}`, { timeout: PATIENCE.test }, async () => {
       const { page, problems, close } = await open[name](fragment);
       try {
         await settle(page);
@@ -111,7 +111,7 @@ for (const name of Object.keys(open)) {
   });
 }
 
-test('the file keeps to its budget and names nothing outside itself', () => {
+test('page: the single file keeps to its budget and names nothing outside itself', () => {
   const { size } = statSync(built);
   assert.ok(size <= BUDGET, `${size} bytes`);
   const html = readFileSync(built, 'utf8');

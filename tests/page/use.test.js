@@ -12,7 +12,7 @@ const { site, pageTest } = support.useSite();
 // ---- hands ----
 
 pageTest(
-  'pointing at a cell tells its numbers; a click pins it, another lets go',
+  'page: pointing at a cell tells its numbers; a click pins it, another lets go',
   {},
   async (page) => {
     const told = async () => {
@@ -43,7 +43,7 @@ pageTest(
   },
 );
 
-pageTest('choosing a token fills the others by its weights', {}, async (page) => {
+pageTest('page: choosing a token fills the others by its weights', {}, async (page) => {
   await page.locator('.chip', { hasText: 'because' }).click();
   await nextFrame(page);
   await settle(page);
@@ -57,146 +57,160 @@ pageTest('choosing a token fills the others by its weights', {}, async (page) =>
   });
 });
 
-pageTest('the keyboard walks the map and the live region says where it is', {}, async (page) => {
-  await set(page, { source: 'random' });
-  const region = page.locator('qkv-picture .matrix-stage ~ [role=status]');
-  const said = async (wanted, is = true) => {
-    await page.waitForFunction(
-      ({ wanted, is }) =>
-        document
-          .querySelector('qkv-picture .matrix-stage ~ [role=status]')
-          .textContent.includes(wanted) === is,
-      { wanted, is },
-    );
-  };
-  const plot = page.locator('qkv-picture .matrix-plot');
-  await plot.focus();
-  const { shown } = await snapshot(page);
-  const all = await tensors(page);
-  await page.keyboard.press('ArrowUp');
-  const row = shown.row - 1;
-  const weight = weightOf(all, 0, row, shown.col);
-  const before = `query ${row} “because”, key ${shown.col} “the”: weight ${weight.toPrecision(6)}`;
-  await said(before);
-  await page.keyboard.press('m');
-  await said(before, false);
-  const rank = Number(/rank (\d+)/.exec(await region.textContent())?.[1]);
-  assert.ok(rank >= 2, 'm goes to a smaller weight of the row');
-  await page.keyboard.press('End');
-  await said('masked');
-  await page.keyboard.press('Home');
-  await said(`key 0 “The”`);
-  assert.equal(await plot.locator('[role=gridcell]').getAttribute('aria-colindex'), '1');
-  await page.keyboard.press('Enter');
-  assert.deepEqual((await snapshot(page)).shown, { row, col: 0, pinned: true });
-  await page.keyboard.press('Escape');
-  assert.equal((await snapshot(page)).shown.pinned, false);
-  await page.keyboard.press('Control+Home');
-  await said('query 0 “The”, key 0 “The”: weight 1.00000, rank 1 of 1');
-});
+pageTest(
+  'page: the keyboard walks the map and the live region says where it is',
+  {},
+  async (page) => {
+    await set(page, { source: 'random' });
+    const region = page.locator('qkv-picture .matrix-stage ~ [role=status]');
+    const said = async (wanted, is = true) => {
+      await page.waitForFunction(
+        ({ wanted, is }) =>
+          document
+            .querySelector('qkv-picture .matrix-stage ~ [role=status]')
+            .textContent.includes(wanted) === is,
+        { wanted, is },
+      );
+    };
+    const plot = page.locator('qkv-picture .matrix-plot');
+    await plot.focus();
+    const { shown } = await snapshot(page);
+    const all = await tensors(page);
+    await page.keyboard.press('ArrowUp');
+    const row = shown.row - 1;
+    const weight = weightOf(all, 0, row, shown.col);
+    const before = `query ${row} “because”, key ${shown.col} “the”: weight ${weight.toPrecision(6)}`;
+    await said(before);
+    await page.keyboard.press('m');
+    await said(before, false);
+    const rank = Number(/rank (\d+)/.exec(await region.textContent())?.[1]);
+    assert.ok(rank >= 2, 'm goes to a smaller weight of the row');
+    await page.keyboard.press('End');
+    await said('masked');
+    await page.keyboard.press('Home');
+    await said(`key 0 “The”`);
+    assert.equal(await plot.locator('[role=gridcell]').getAttribute('aria-colindex'), '1');
+    await page.keyboard.press('Enter');
+    assert.deepEqual((await snapshot(page)).shown, { row, col: 0, pinned: true });
+    await page.keyboard.press('Escape');
+    assert.equal((await snapshot(page)).shown.pinned, false);
+    await page.keyboard.press('Control+Home');
+    await said('query 0 “The”, key 0 “The”: weight 1.00000, rank 1 of 1');
+  },
+);
 
-pageTest('Tab reaches every control, and each shows that it has the focus', {}, async (page) => {
-  await set(page, { source: 'random' });
-  for (const id of support.panels) await visit(page, id);
-  await page.evaluate(() => {
-    scrollTo(0, 0);
-    document.activeElement.blur();
-  });
-  const wanted = new Set([
-    '.skip',
-    '.share',
-    '.teacher',
-    '.language',
-    '.theme',
-    '#text',
-    '#tau',
-    '#temperature-number',
-    '#choose-head',
-    '#choose-mask',
-    '#choose-positions',
-    '#choose-length',
-    '#choose-tokenizer',
-    '#choose-source',
-    '#seed',
-    '#new-seed',
-    '.chip input',
-    '.menu summary',
-    '[name=look]',
-    '[name=show]',
-    '#minus',
-    'qkv-picture .matrix-plot',
-    '#sort',
-    '.head input',
-    '[name=row-query]',
-    '.more-keys',
-    '#row-scale',
-    '#row-max',
-    '.break',
-    '.to-map',
-    'input[data-of=q]',
-    'input[data-of=v]',
-    'input[data-key]',
-    '.plot-handle',
-    '.again',
-    '#width',
-    '#divided',
-    '.draw',
-    '[name=mask-kind]',
-    'qkv-mask-grid .matrix-plot',
-    '.shuffle',
-    'qkv-encoding .matrix-plot',
-    '#position',
-    '#position-number',
-    '#shift',
-    '[name=pair-layout]',
-    '[name=pair]',
-    '[name=scheme]',
-    'qkv-scheme .matrix-plot',
-    '#rotaryQ',
-    '#rotaryK',
-    '#hold',
-    '.copy',
-  ]);
-  for (let presses = 0; presses < 150 && wanted.size > 0; presses++) {
-    await page.keyboard.press('Tab');
-    const { reached, ring } = await page.evaluate(
-      (selectors) => {
-        const active = document.activeElement;
-        const drawn = active.matches('.face, .segmented input, .chip input, .head input')
-          ? active.nextElementSibling
-          : active;
-        return {
-          reached: selectors.filter((selector) => active.matches(selector)),
-          ring: getComputedStyle(drawn).outlineStyle,
-        };
-      },
-      [...wanted],
-    );
-    reached.forEach((selector) => wanted.delete(selector));
-    assert.notEqual(ring, 'none', `no focus ring after ${presses + 1} tabs`);
-  }
-  assert.deepEqual([...wanted], []);
-});
+pageTest(
+  'page: Tab reaches every control, and each shows that it has the focus',
+  {},
+  async (page) => {
+    await set(page, { source: 'random' });
+    for (const id of support.panels) await visit(page, id);
+    await page.evaluate(() => {
+      scrollTo(0, 0);
+      document.activeElement.blur();
+    });
+    const wanted = new Set([
+      '.skip',
+      '.share',
+      '.teacher',
+      '.language',
+      '.theme',
+      '#text',
+      '#tau',
+      '#temperature-number',
+      '#choose-head',
+      '#choose-mask',
+      '#choose-positions',
+      '#choose-length',
+      '#choose-tokenizer',
+      '#choose-source',
+      '#seed',
+      '#new-seed',
+      '.chip input',
+      '.menu summary',
+      '[name=look]',
+      '[name=show]',
+      '#minus',
+      'qkv-picture .matrix-plot',
+      '#sort',
+      '.head input',
+      '[name=row-query]',
+      '.more-keys',
+      '#row-scale',
+      '#row-max',
+      '.break',
+      '.to-map',
+      'input[data-of=q]',
+      'input[data-of=v]',
+      'input[data-key]',
+      '.plot-handle',
+      '.again',
+      '#width',
+      '#divided',
+      '.draw',
+      '[name=mask-kind]',
+      'qkv-mask-grid .matrix-plot',
+      '.shuffle',
+      'qkv-encoding .matrix-plot',
+      '#position',
+      '#position-number',
+      '#shift',
+      '[name=pair-layout]',
+      '[name=pair]',
+      '[name=scheme]',
+      'qkv-scheme .matrix-plot',
+      '#rotaryQ',
+      '#rotaryK',
+      '#hold',
+      '.copy',
+    ]);
+    for (let presses = 0; presses < 150 && wanted.size > 0; presses++) {
+      await page.keyboard.press('Tab');
+      const { reached, ring } = await page.evaluate(
+        (selectors) => {
+          const active = document.activeElement;
+          const drawn = active.matches('.face, .segmented input, .chip input, .head input')
+            ? active.nextElementSibling
+            : active;
+          return {
+            reached: selectors.filter((selector) => active.matches(selector)),
+            ring: getComputedStyle(drawn).outlineStyle,
+          };
+        },
+        [...wanted],
+      );
+      reached.forEach((selector) => wanted.delete(selector));
+      assert.notEqual(ring, 'none', `no focus ring after ${presses + 1} tabs`);
+    }
+    assert.deepEqual([...wanted], []);
+  },
+);
 
-pageTest('targets are large enough for a finger', { width: 390, height: 844 }, async (page) => {
-  await page.click('.unfold');
-  const small = await page.evaluate(() =>
-    [
-      ...document.querySelectorAll(
-        'button, input, select, summary, textarea, .face, .segmented span',
-      ),
-    ]
-      .filter((element) => element.checkVisibility() && !element.closest('label .visually-hidden'))
-      .filter((element) => !element.matches('.chip input, .head input, .segmented input'))
-      .map((element) => ({
-        name: element.className || element.id,
-        box: element.getBoundingClientRect(),
-      }))
-      .filter(({ box }) => box.width < 24 || box.height < 24)
-      .map(({ name, box }) => `${name}: ${box.width} x ${box.height}`),
-  );
-  assert.deepEqual(small, []);
-});
+pageTest(
+  'page: targets are large enough for a finger',
+  { width: 390, height: 844 },
+  async (page) => {
+    await page.click('.unfold');
+    const small = await page.evaluate(() =>
+      [
+        ...document.querySelectorAll(
+          'button, input, select, summary, textarea, .face, .segmented span',
+        ),
+      ]
+        .filter(
+          (element) => element.checkVisibility() && !element.closest('label .visually-hidden'),
+        )
+        .filter((element) => !element.matches('.chip input, .head input, .segmented input'))
+        .map((element) => ({
+          name: element.className || element.id,
+          box: element.getBoundingClientRect(),
+        }))
+        .filter(({ box }) => box.width < 24 || box.height < 24)
+        .map(({ name, box }) => `${name}: ${box.width} x ${box.height}`),
+    );
+    assert.deepEqual(small, []);
+  },
+);
 
 // ---- small screens, and no engine ----
 
@@ -227,7 +241,7 @@ for (const [width, locale] of [
 }
 
 test(
-  'a worker that did not come is asked for again, and paints',
+  'page: a worker that did not come is asked for again, and paints',
   { timeout: PATIENCE.test },
   async () => {
     const prepare = (page) => page.route('**/worker-*.js', (route) => route.abort());
@@ -251,24 +265,28 @@ for (const [locale, words] of [
   ['en-US', /could not be loaded/],
   ['zh-CN', /加载失败/],
 ]) {
-  test(`without the engine the page says so (${locale})`, { timeout: PATIENCE.test }, async () => {
-    const prepare = (page) => page.route('**/*.wasm', (route) => route.abort());
-    const { page, close } = await support.openPage(site(), { locale, prepare });
-    try {
-      const failure = page.locator('.failure');
-      await failure.waitFor();
-      const text = await failure.innerText();
-      assert.match(text, words);
-      assert.match(text, /load_failed: .{10}/, 'the message of the engine');
-      assert.ok((await page.locator('.chip').count()) > 5, 'the sentence is there');
-      assert.ok(await page.isVisible('qkv-picture .placeholder'));
-      assert.ok(!(await page.isVisible('qkv-readout')));
-      await page.unroute('**/*.wasm');
-      await failure.locator('button').click();
-      await settle(page);
-      assert.ok(!(await failure.isVisible()), 'a second try may succeed');
-    } finally {
-      await close();
-    }
-  });
+  test(
+    `page: without the engine the page says so (${locale})`,
+    { timeout: PATIENCE.test },
+    async () => {
+      const prepare = (page) => page.route('**/*.wasm', (route) => route.abort());
+      const { page, close } = await support.openPage(site(), { locale, prepare });
+      try {
+        const failure = page.locator('.failure');
+        await failure.waitFor();
+        const text = await failure.innerText();
+        assert.match(text, words);
+        assert.match(text, /load_failed: .{10}/, 'the message of the engine');
+        assert.ok((await page.locator('.chip').count()) > 5, 'the sentence is there');
+        assert.ok(await page.isVisible('qkv-picture .placeholder'));
+        assert.ok(!(await page.isVisible('qkv-readout')));
+        await page.unroute('**/*.wasm');
+        await failure.locator('button').click();
+        await settle(page);
+        assert.ok(!(await failure.isVisible()), 'a second try may succeed');
+      } finally {
+        await close();
+      }
+    },
+  );
 }

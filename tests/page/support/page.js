@@ -20,9 +20,9 @@ export const panels = table.match(/PANEL_IDS = \[([^\]]*)\]/)[1].match(/\w+/g);
 
 /** The fonts of the tests, whatever else is installed; glyphs are not fitted to the pixels of a screen. */
 const fonts = fileURLToPath(new URL('fonts.conf', import.meta.url));
-export const launch = () =>
+export const launch = (args = []) =>
   chromium.launch({
-    args: ['--font-render-hinting=none', '--disable-lcd-text'],
+    args: ['--font-render-hinting=none', '--disable-lcd-text', ...args],
     env: { FONTCONFIG_FILE: fonts },
   });
 

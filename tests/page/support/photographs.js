@@ -135,10 +135,10 @@ export function keep(pictures) {
 
 /**
  * By how much a colour of a pixel may differ: half a step, which posterising takes, and what one of its sixteen
- * pixels adds when it turns from black to white, as the edge of a letter may. And the share of pixels that may differ
- * by more: the digits of a rounding error, which follow from how the processor multiplies and adds.
+ * pixels adds when it turns from black to white, as the edge of a letter may. And how many pixels may differ by more:
+ * the digits of some errors of rounding, which follow from how the processor multiplies and adds.
  */
-const MAY = { colour: STEP / 2 + 255 / SHRINK ** 2, share: 0.0025 };
+const MAY = { colour: STEP / 2 + 255 / SHRINK ** 2, pixels: 150 };
 
 /** How a small picture differs from the kept one, in words, and where: a picture. Null where it does not. */
 export function differenceOf(kept, now) {
@@ -157,10 +157,10 @@ export function differenceOf(kept, now) {
       rgb.set(differs ? [220, 0, 0] : [grey, grey, grey], 3 * (y * width + x));
     }
   }
-  const share = count / (width * height);
   const size = ({ width, height }) => `${width * SHRINK} x ${height * SHRINK}`;
   const resized = size(kept) === size(now) ? '' : `, from ${size(kept)} to ${size(now)}`;
-  if (share <= MAY.share) return null;
+  if (count <= MAY.pixels) return null;
+  const share = count / (width * height);
   return {
     words: `${(100 * share).toFixed(2)} % of it${resized}`,
     picture: { width, height, rgb },
