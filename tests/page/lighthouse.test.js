@@ -51,31 +51,27 @@ test('page: Lighthouse gives 100 for accessibility and best practices', async ()
 });
 
 /**
- * The slow network of Lighthouse's phone (150 ms a round trip, 1.6 Mbit/s), and processors that take no time: what is
- * left are bytes and round trips, one after the other. Times that a processor takes are measured here, so those would
- * be of this machine and of whatever else runs on it. A first view that came from one more round trip, or from 30 kB
- * more, is 150 ms later.
+ * What makes a first view quick and does not follow from how fast this machine is. The score for performance is not
+ * among it, nor any time: those are simulated from times that are measured here, beside whatever else runs, and even
+ * with processors that take none the first paint of one build came after 1665 to 1877 ms. How many bytes the first
+ * view may have is in links.test.js.
  */
-const NETWORK = { throttling: { cpuSlowdownMultiplier: 0 } };
 const AUDITS = [
-  ...['first-contentful-paint', 'largest-contentful-paint', 'cumulative-layout-shift'],
-  ...['total-byte-weight', 'network-requests', 'dom-size-insight', 'redirects'],
+  ...['network-requests', 'redirects', 'cumulative-layout-shift', 'first-contentful-paint'],
+  ...['unminified-javascript', 'unminified-css'],
 ];
-const SLOWEST = { 'first-contentful-paint': 2000, 'largest-contentful-paint': 2000 };
+const PASSED = ['redirects', 'unminified-javascript', 'unminified-css'];
+/** The HTML, its script, its style and its icon, the worker, and one .wasm. */
+const REQUESTS = 6;
 
-test('page: by its bytes and round trips the phone of Lighthouse sees it at once', async () => {
-  const { audits, configSettings } = await judge({ onlyAudits: AUDITS, ...NETWORK });
-  assert.equal(configSettings.throttling.rttMs, 150, 'the slow network of Lighthouse');
-  const value = (id) => audits[id].numericValue;
-  const { items } = audits['network-requests'].details;
-  console.log(
-    `Lighthouse: ${items.length} requests, ${value('total-byte-weight')} bytes, ` +
-      Object.keys(SLOWEST)
-        .map((id) => `${id} ${value(id).toFixed(0)} ms`)
-        .join(', '),
-  );
-  for (const [id, most] of Object.entries(SLOWEST)) {
-    assert.ok(value(id) > 0 && value(id) <= most, `${id}: ${value(id)} ms`);
-  }
-  assert.ok(value('cumulative-layout-shift') < 0.01, 'nothing jumps');
+test('page: the phone of Lighthouse asks for little, once, and nothing jumps', async () => {
+  const lhr = await judge({ onlyAudits: AUDITS });
+  const { audits } = lhr;
+  const asked = audits['network-requests'].details.items.map(({ url }) => url);
+  const paint = audits['first-contentful-paint'].displayValue;
+  console.log(`Lighthouse: ${asked.length} requests, first paint (not asserted) ${paint}`);
+  assert.ok(asked.length >= 4 && asked.length <= REQUESTS, asked.join('\n'));
+  assert.deepEqual(asked, [...new Set(asked)], 'each once');
+  for (const id of PASSED) assert.equal(audits[id].score, 1, `${id}: ${audits[id].displayValue}`);
+  assert.ok(audits['cumulative-layout-shift'].numericValue < 0.01, 'nothing jumps');
 });
