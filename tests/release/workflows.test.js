@@ -141,7 +141,7 @@ describe('workflows: what would be wrong is found', () => {
     'more than read by default': [release, 'permissions:\n  contents: read\n', ''],
     'more than read and be': [release, '      id-token: write', '      packages: write'],
     'has no timeout': [release, '    timeout-minutes: 10\n', ''],
-    'keeps its credentials': [release, 'persist-credentials: false', 'fetch-depth: 1'],
+    'keeps its credentials': [release, 'persist-credentials: false', 'persist-credentials: true'],
     'pastes text into a command': [release, '"$GITHUB_REF_NAME"', '${{ github.ref_name }}'],
     'there is no .ci/walk': [release, '.ci/run', '.ci/walk'],
     'there is no test:more': [nightly, 'npm run test:full', 'npm run test:more'],
