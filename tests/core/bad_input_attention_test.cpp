@@ -19,8 +19,7 @@ constexpr const char* kFinite = "a finite number";
 constexpr const char* kNormal = "a number of at least 1.18e-38";
 constexpr Index kHeld = 4;  ///< tokens of a cache
 
-class AttentionCall : public Call, public AttentionArgs {
- public:
+struct AttentionCall : Call, AttentionArgs {
   explicit AttentionCall(const Shape& shape) : Call("attention"), problem(shape, 1) {
     scratch_first = true;
   }
@@ -51,7 +50,6 @@ class AttentionCall : public Call, public AttentionArgs {
             {"entropy", extras.entropy, rows, extra}};
   }
 
- protected:
   Problem problem;
 };
 
@@ -64,7 +62,6 @@ struct Masked : AttentionCall {
     static_cast<AttentionArgs&>(*this) = problem.args();
     gather();
   }
-  using AttentionCall::problem;
 };
 
 /// Three queries that read four tokens of a cache and five new ones, with every other array.
@@ -94,11 +91,9 @@ struct Cached : AttentionCall {
 struct Square : AttentionCall {
   Square() : AttentionCall({1, 2, 2, 3, 3, 4, 4}) {
     static_cast<AttentionArgs&>(*this) = problem.args();
-    logits.resize(18, kUntouched);
-    extras.logits = {logits.data(), {1, 2, 3, 3}};
+    extras.logits = {extras.weights.data, {1, 2, 3, 3}};
     gather();
   }
-  std::vector<float> logits;
 };
 
 TEST_CASE("attention: the call that the cases below spoil is correct", "[attention][bad-input]") {
