@@ -137,6 +137,10 @@ export function keep(pictures) {
  * By how much a colour of a pixel may differ: half a step, which posterising takes, and what one of its sixteen
  * pixels adds when it turns from black to white, as the edge of a letter may. And how many pixels may differ by more:
  * the digits of some errors of rounding, which follow from how the processor multiplies and adds.
+ *
+ * Tried on phones in English: cards with 36 px of padding for 24 differ in 17 to 27 % of their pixels, links and
+ * sliders of another blue (#0060da for #00609a) in 0.35 to 0.81 %, and both are found. A hatching darkened from
+ * #c9c5b9 to #a9a599, and a single sign 12 px lower, are not.
  */
 const MAY = { colour: STEP / 2 + 255 / SHRINK ** 2, pixels: 150 };
 
