@@ -6,6 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { init } from 'qkv/worker';
 import { randomArray, zeros } from '../../support/js/arrays.js';
 import { expectRejects, expectSame } from '../../support/js/check.js';
+import { inTime } from '../../support/js/patience.js';
 import {
   initBehindGate,
   longProblem,
@@ -66,7 +67,7 @@ describe('worker: a call', () => {
     await gate.begun(1);
     controller.abort(reason);
     // The worker still holds the call: nothing that it says can have settled it.
-    await assert.rejects(call, reason);
+    await assert.rejects(inTime(call, 'the call'), reason);
     assert.deepEqual(order, []);
     gate.open();
     await next;

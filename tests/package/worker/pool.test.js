@@ -12,6 +12,7 @@ import { init, serve } from 'qkv/worker';
 import { randomArray } from '../../support/js/arrays.js';
 import { expectRejects, expectSame } from '../../support/js/check.js';
 import { root } from '../../support/js/files.js';
+import { inTime } from '../../support/js/patience.js';
 import {
   distUrl,
   initBehindGate,
@@ -43,7 +44,7 @@ describe('worker: a pool', () => {
     const held = pool.attention(x, x, x);
     await gate.begun(1);
     // With one worker these would come after the one that is held.
-    await Promise.all([pool.gelu(x), pool.gelu(x), pool.gelu(x)]);
+    await inTime(Promise.all([pool.gelu(x), pool.gelu(x), pool.gelu(x)]), 'a short call');
     gate.open();
     assert.equal((await held).output.data.length, 8);
     await pool.dispose();
