@@ -181,6 +181,8 @@ test('masks: painted masks in links are clamped to the grid', () => {
     assert.equal(state.maskPaint, wanted, raw);
     assert.deepEqual(web.parseFragment(web.formatFragment(state), 'zh'), state);
   }
-  const sizes = ['0', '99', '-3', '2.6'].map((ms) => web.parseFragment(`#v=1&ms=${ms}`).maskSize);
+  const sizes = ['0', '99', '-3', '2.6'].map(
+    (ms) => web.parseFragment(`#v=1&ms=${ms}`, 'en').maskSize,
+  );
   assert.deepEqual(sizes, [1, 16, 1, 3]);
 });
