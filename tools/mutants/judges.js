@@ -33,11 +33,9 @@ const limitOf = (ms) => Math.max(60_000, 5 * ms);
 
 // ------------------------------------------------------------------------------------------- core
 
-/** Durations as Catch2 prints them: name -> ms. */
-function durations(output) {
-  const lines = output.matchAll(/^(\d+\.\d+) s: (.*)$/gm);
-  return new Map(Array.from(lines, ([, time, name]) => [name, 1000 * Number(time)]));
-}
+/** Durations as Catch2 prints them, of cases and of their sections: [name, ms]. */
+const durations = (output) =>
+  Array.from(output.matchAll(/^(\d+\.\d+) s: (.*)$/gm), ([, time, name]) => [name, 1000 * time]);
 
 /** Cases that together take a few per cent of the time and are asked first, in ms each. */
 const QUICK = 20;
@@ -73,7 +71,11 @@ export class CoreJudge {
   async sound(copy) {
     const { code, output, ms } = await this.#run(copy, ['--durations', 'yes'], 600_000);
     if (code !== 0) throw new Error(`red without any mutation\n${output.slice(-3000)}`);
-    const cases = [...durations(output)];
+    const listed = await copy.run(this.#binary(copy), ['--list-tests', '--verbosity', 'quiet'], {
+      env: { QKV_ISA: this.#isa },
+    });
+    const names = new Set(listed.stdout.split('\n'));
+    const cases = durations(output).filter(([name]) => names.has(name));
     const isQuick = ([, time]) => time < QUICK;
     const sum = (some) => some.reduce((all, [, time]) => all + time, 0);
     this.#stages = [cases.filter(isQuick), cases.filter((one) => !isQuick(one))].map((some) => ({
