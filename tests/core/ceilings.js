@@ -13,7 +13,10 @@ const wasm = (variant) => [
   `build/wasm/tests/qkv_tests_${variant}.mjs`,
 ];
 const runs = [
-  ...['scalar', 'sse4', 'avx2', 'avx512', 'neon64'].map((isa) => [isa, ['build/native/tests/qkv_tests']]),
+  ...['scalar', 'sse4', 'avx2', 'avx512', 'neon64'].map((isa) => [
+    isa,
+    ['build/native/tests/qkv_tests'],
+  ]),
   ['wasm-simd128', wasm('simd')],
   ['wasm-relaxed-simd', wasm('relaxed')],
 ];
@@ -30,7 +33,11 @@ function measured([isa, [command, ...args]]) {
   if (lines.length === 0) {
     console.error(`not measured: ${isa}`);
   }
-  return lines.map(([, name, ratio, test]) => ({ name, ratio: Number(ratio), where: `${isa}: ${test}` }));
+  return lines.map(([, name, ratio, test]) => ({
+    name,
+    ratio: Number(ratio),
+    where: `${isa}: ${test}`,
+  }));
 }
 
 /** Rounded up to two digits; the bound itself is a ceiling too. */
@@ -49,7 +56,10 @@ const old = readFileSync(file, 'utf8');
 const comment = old.match(/^(?:\/\/.*\n)*/)[0];
 const lines = [...worst.values()]
   .sort((a, b) => (a.name < b.name ? -1 : 1))
-  .map(({ name, ratio, where }) => `QKV_CEILING("${name}", ${ceilingOf(ratio)}, ${ratio}, "${where}")\n`);
+  .map(
+    ({ name, ratio, where }) =>
+      `QKV_CEILING("${name}", ${ceilingOf(ratio)}, ${ratio}, "${where}")\n`,
+  );
 const fresh = comment + lines.join('');
 const wrong = [...worst.values()].filter(({ ratio }) => !(ratio <= 1));
 if (wrong.length > 0 || !process.argv.includes('--write')) {
