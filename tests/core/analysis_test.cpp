@@ -33,7 +33,7 @@ std::vector<float> random_weights(Index rows, Index columns, std::uint64_t seed)
   return weights;
 }
 
-TEST_CASE("entropy: rows of every length are within the bound", "[analysis]") {
+TEST_CASE("entropy: rows of every length are within the bound", "[analysis][any-isa]") {
   Quantity error("row_entropy");
   for (Index t : {1, 2, 3, 7, 64, 65, 1000}) {
     const std::vector<float> weights = random_weights(40, t, 1);
@@ -54,7 +54,7 @@ float entropy_of(const std::vector<float>& row) {
   return out;
 }
 
-TEST_CASE("entropy: known rows", "[analysis]") {
+TEST_CASE("entropy: known rows", "[analysis][any-isa]") {
   CHECK(entropy_of({1}) == 0.0F);
   CHECK(entropy_of({0, 1, 0}) == 0.0F);
   CHECK(!std::signbit(entropy_of({0, 1, 0})));
@@ -67,7 +67,7 @@ TEST_CASE("entropy: known rows", "[analysis]") {
   CHECK(std::isnan(entropy_of({1.5F, -0.5F})));
 }
 
-TEST_CASE("entropy: every rank, with strides", "[analysis][strides]") {
+TEST_CASE("entropy: every rank, with strides", "[analysis][strides][any-isa]") {
   const std::vector<float> weights = random_weights(24, 5, 2);
   std::vector<float> expected(24);
   require_ok(row_entropy({weights.data(), {24, 5}}, {expected.data(), {24}}));
@@ -101,7 +101,7 @@ TEST_CASE("entropy: every rank, with strides", "[analysis][strides]") {
   CHECK(touched == 24);
 }
 
-TEST_CASE("entropy: nothing to do", "[analysis][empty]") {
+TEST_CASE("entropy: nothing to do", "[analysis][empty][any-isa]") {
   require_ok(row_entropy({nullptr, {0, 5}}, {nullptr, {0}}));
   require_ok(row_entropy({nullptr, {2, 0, 5}}, {nullptr, {2, 0}}));
   std::vector<float> out(3, kUntouched);
@@ -161,7 +161,7 @@ struct Statistics {
   std::vector<float> entropy, distance, max_weight, first_key;
 };
 
-TEST_CASE("statistics: every shape and offset is within the bound", "[analysis]") {
+TEST_CASE("statistics: every shape and offset is within the bound", "[analysis][any-isa]") {
   Quantity entropy("head_statistics entropy");
   Quantity distance("head_statistics distance");
   Quantity max_weight("head_statistics max_weight");
@@ -196,7 +196,7 @@ TEST_CASE("statistics: every shape and offset is within the bound", "[analysis]"
   require_within(first_key);
 }
 
-TEST_CASE("statistics: known heads", "[analysis]") {
+TEST_CASE("statistics: known heads", "[analysis][any-isa]") {
   constexpr std::size_t kT = 8;
   // Itself, the key before, the first key, and everything alike.
   std::vector<float> memory(4 * kT * kT, 0.0F);
@@ -217,7 +217,7 @@ TEST_CASE("statistics: known heads", "[analysis]") {
   CHECK(s.distance == std::vector<float>{100, 100.875F, 103.5F, 100});
 }
 
-TEST_CASE("statistics: only what is asked for is written", "[analysis]") {
+TEST_CASE("statistics: only what is asked for is written", "[analysis][any-isa]") {
   const std::vector<float> memory = random_weights(2 * 3 * 6, 7, 4);
   const TensorView<const float> weights(memory.data(), {2, 3, 6, 7});
   Statistics all(2, 3);
@@ -243,7 +243,7 @@ TEST_CASE("statistics: only what is asked for is written", "[analysis]") {
   require_ok(head_statistics(weights, {}));
 }
 
-TEST_CASE("statistics: NaN reaches its own head alone", "[analysis]") {
+TEST_CASE("statistics: NaN reaches its own head alone", "[analysis][any-isa]") {
   for (std::size_t at : {0U, 6U, 17U}) {
     CAPTURE(at);
     std::vector<float> memory(3 * 6 * 7, 0x1p-3F);
@@ -259,7 +259,7 @@ TEST_CASE("statistics: NaN reaches its own head alone", "[analysis]") {
   }
 }
 
-TEST_CASE("statistics: without rows or keys everything is 0", "[analysis][empty]") {
+TEST_CASE("statistics: without rows or keys everything is 0", "[analysis][empty][any-isa]") {
   for (const auto& [tq, tk] : {std::pair<Index, Index>{0, 5}, {5, 0}, {0, 0}}) {
     Statistics s(2, 2);
     require_ok(head_statistics({nullptr, {2, 2, tq, tk}}, s.views()));
@@ -343,7 +343,8 @@ TEST_CASE("head_statistics: bad input is refused and nothing written", "[analysi
   }
 }
 
-TEST_CASE("rollout: layers, heads and lengths are within the bound", "[analysis][rollout]") {
+TEST_CASE("rollout: layers, heads and lengths are within the bound",
+          "[analysis][rollout][any-isa]") {
   Quantity error("attention_rollout");
   Workspace workspace;
   for (Index layers : {0, 1, 2, 5, 12}) {
@@ -364,7 +365,7 @@ TEST_CASE("rollout: layers, heads and lengths are within the bound", "[analysis]
   require_within(error);
 }
 
-TEST_CASE("rollout: known layers", "[analysis][rollout]") {
+TEST_CASE("rollout: known layers", "[analysis][rollout][any-isa]") {
   Workspace workspace;
   // Each token looks at the one before it: half stays, half moves on.
   std::vector<float> memory(2 * 9, 0.0F);
@@ -380,7 +381,7 @@ TEST_CASE("rollout: known layers", "[analysis][rollout]") {
   CHECK(out == std::vector<float>{1, 0, 0, 0, 1, 0, 0, 0, 1});
 }
 
-TEST_CASE("rollout: later layers stand on the left", "[analysis][rollout]") {
+TEST_CASE("rollout: later layers stand on the left", "[analysis][rollout][any-isa]") {
   Workspace workspace;
   // First token 1 looks at 0, then 2 looks at 1: 0 is in 2. The other way round it is not.
   std::vector<float> memory(2 * 9, 0.0F);
@@ -393,7 +394,7 @@ TEST_CASE("rollout: later layers stand on the left", "[analysis][rollout]") {
   CHECK(out[2 * 3] == 0.0F);
 }
 
-TEST_CASE("rollout: strided weights and out", "[analysis][rollout][strides]") {
+TEST_CASE("rollout: strided weights and out", "[analysis][rollout][strides][any-isa]") {
   Workspace workspace;
   const std::vector<float> memory = random_weights(3 * 2 * 4, 4, 7);
   std::vector<float> dense(16);
@@ -415,7 +416,7 @@ TEST_CASE("rollout: strided weights and out", "[analysis][rollout][strides]") {
 }
 
 TEST_CASE("rollout: scratch is what the header says, and taken once",
-          "[analysis][rollout][memory]") {
+          "[analysis][rollout][memory][any-isa]") {
   Workspace workspace;
   const std::vector<float> memory = random_weights(2 * 2 * 33, 33, 8);
   std::vector<float> out(33 * 33);
@@ -437,7 +438,7 @@ TEST_CASE("rollout: scratch is what the header says, and taken once",
   CHECK(allocation_count() == before);
 }
 
-TEST_CASE("rollout: no tokens, nothing to do", "[analysis][rollout][empty]") {
+TEST_CASE("rollout: no tokens, nothing to do", "[analysis][rollout][empty][any-isa]") {
   Workspace workspace;
   require_ok(attention_rollout({nullptr, {2, 1, 0, 0}}, {nullptr, {0, 0}}, workspace));
 }
@@ -474,7 +475,7 @@ TEST_CASE("attention_rollout: bad input is refused and nothing written",
 }
 
 TEST_CASE("rollout: memory that cannot be had is refused and nothing written",
-          "[analysis][rollout][memory]") {
+          "[analysis][rollout][memory][any-isa]") {
   Workspace workspace;
   constexpr Index kHuge = Index{1} << (sizeof(Index) * 4 - 2);
   float value = kUntouched;

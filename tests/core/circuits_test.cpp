@@ -39,7 +39,7 @@ void compare(Quantity& error, const Eigen::VectorXd& computed, const Eigen::Vect
   }
 }
 
-TEST_CASE("circuits: singular values of products of every shape", "[circuits]") {
+TEST_CASE("circuits: singular values of products of every shape", "[circuits][any-isa]") {
   Quantity error("product_singular_values");
   std::uint64_t seed = 1;
   for (Index m : {1, 3, 8, 40}) {
@@ -59,7 +59,7 @@ TEST_CASE("circuits: singular values of products of every shape", "[circuits]") 
   require_within(error);
 }
 
-TEST_CASE("circuits: factors of low rank and factors that cancel", "[circuits]") {
+TEST_CASE("circuits: factors of low rank and factors that cancel", "[circuits][any-isa]") {
   Quantity error("product_singular_values deficient");
   Matrix left(20, 6, 2);
   Matrix right(6, 25, 3);
@@ -86,7 +86,7 @@ TEST_CASE("circuits: factors of low rank and factors that cancel", "[circuits]")
   require_within(error);
 }
 
-TEST_CASE("circuits: effective rank of known spectra", "[circuits]") {
+TEST_CASE("circuits: effective rank of known spectra", "[circuits][any-isa]") {
   const auto rank = [](std::initializer_list<double> values) {
     Eigen::VectorXd v(static_cast<Eigen::Index>(values.size()));
     std::copy(values.begin(), values.end(), v.begin());
@@ -124,7 +124,8 @@ struct Layer {
   Matrix wq{12, 12, 4}, wk{12, 6, 5}, wv{12, 10, 6}, wo{20, 12, 7};
 };
 
-TEST_CASE("circuits: the circuits of a head are those of its columns and rows", "[circuits]") {
+TEST_CASE("circuits: the circuits of a head are those of its columns and rows",
+          "[circuits][any-isa]") {
   Quantity error("circuits");
   const Layer layer;
   for (Index h = 0; h < 4; ++h) {
@@ -153,7 +154,8 @@ TEST_CASE("circuits: the circuits of a head are those of its columns and rows", 
   require_within(error);
 }
 
-TEST_CASE("circuits: both weight layouts and the fused matrix are the same heads", "[circuits]") {
+TEST_CASE("circuits: both weight layouts and the fused matrix are the same heads",
+          "[circuits][any-isa]") {
   const Layer layer;
   Matrix fused(12, 28, 8);
   for (Index i = 0; i < 12; ++i) {
@@ -200,7 +202,7 @@ TEST_CASE("circuits: both weight layouts and the fused matrix are the same heads
   }
 }
 
-TEST_CASE("circuits: a head that copies one direction has rank 1", "[circuits]") {
+TEST_CASE("circuits: a head that copies one direction has rank 1", "[circuits][any-isa]") {
   const std::vector<float> column{1, 2, 3, 4};
   const std::vector<float> row{5, 6, 7};
   const auto values = product_singular_values({column.data(), {4, 1}}, {row.data(), {1, 3}});

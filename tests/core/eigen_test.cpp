@@ -8,7 +8,7 @@
 namespace qkv::test {
 namespace {
 
-TEST_CASE("eigen: as_matrix maps the memory of a head", "[eigen]") {
+TEST_CASE("eigen: as_matrix maps the memory of a head", "[eigen][any-isa]") {
   std::vector<float> memory(2 * 3 * 4 * 5);
   const TensorView<float> view(memory.data(), {2, 3, 4, 5});
   auto head = as_matrix(view, 1, 2);
@@ -23,7 +23,7 @@ TEST_CASE("eigen: as_matrix maps the memory of a head", "[eigen]") {
   CHECK(memory.back() == 7.0F);
 }
 
-TEST_CASE("eigen: as_matrix follows strides", "[eigen]") {
+TEST_CASE("eigen: as_matrix follows strides", "[eigen][any-isa]") {
   std::vector<float> memory(2 * 6 * 3 * 4);
   const auto view = split_heads(memory.data(), 2, 6, 3, 4);
   const auto head = as_matrix(view, 1, 2);
@@ -34,7 +34,7 @@ TEST_CASE("eigen: as_matrix follows strides", "[eigen]") {
   }
 }
 
-TEST_CASE("eigen: as_matrix of lower ranks", "[eigen]") {
+TEST_CASE("eigen: as_matrix of lower ranks", "[eigen][any-isa]") {
   std::vector<float> memory(24);
   const TensorView<const float> matrix(memory.data(), {4, 6});
   CHECK(as_matrix(matrix).rows() == 4);
@@ -43,7 +43,7 @@ TEST_CASE("eigen: as_matrix of lower ranks", "[eigen]") {
   CHECK(as_matrix(three, 1).data() == memory.data() + 12);
 }
 
-TEST_CASE("eigen: as_view maps the memory of a matrix", "[eigen]") {
+TEST_CASE("eigen: as_view maps the memory of a matrix", "[eigen][any-isa]") {
   RowMajorMatrix<float> matrix(3, 5);
   matrix.setRandom();
   const TensorView<const float> view = as_view(matrix);
@@ -76,7 +76,7 @@ TEST_CASE("eigen: attention of a head written with Eigen agrees", "[eigen][atten
   }
 }
 
-TEST_CASE("eigen: as_view keeps the strides of a block, and its constness", "[eigen]") {
+TEST_CASE("eigen: as_view keeps the strides of a block, and its constness", "[eigen][any-isa]") {
   RowMajorMatrix<float> matrix(5, 7);
   const TensorView view = as_view(matrix.block(1, 2, 3, 4));
   static_assert(std::is_same_v<decltype(view.data), float*>);
@@ -92,7 +92,7 @@ TEST_CASE("eigen: as_view keeps the strides of a block, and its constness", "[ei
   }
 }
 
-TEST_CASE("eigen: split_heads maps the columns of each head", "[eigen]") {
+TEST_CASE("eigen: split_heads maps the columns of each head", "[eigen][any-isa]") {
   RowMajorMatrix<float> fused(5, 2 * 3 + 4);
   Eigen::MatrixXf columns(3 * 2, 5);
   const TensorView rows = split_heads(fused.middleCols(4, 6), 2);

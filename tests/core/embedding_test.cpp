@@ -26,7 +26,7 @@ std::vector<float> rows_of(const std::vector<float>& table, Index width,
   return rows;
 }
 
-TEST_CASE("embedding: gives the rows of the table", "[embedding]") {
+TEST_CASE("embedding: gives the rows of the table", "[embedding][any-isa]") {
   for (Index width : {1, 2, 3, 5, 7, 8, 15, 16, 17, 63, 64, 65, 127, 129}) {
     for (Edge edge : {Edge::kBegin, Edge::kEnd}) {
       CAPTURE(width, static_cast<int>(edge));
@@ -47,7 +47,7 @@ TEST_CASE("embedding: gives the rows of the table", "[embedding]") {
   }
 }
 
-TEST_CASE("embedding: arrays without elements", "[embedding][empty]") {
+TEST_CASE("embedding: arrays without elements", "[embedding][empty][any-isa]") {
   const std::vector<float> table = table_of(4, 3);
   require_ok(embedding({table.data(), {4, 3}}, {nullptr, {0}}, {nullptr, {0, 3}}));
   require_ok(embedding({nullptr, {0, 3}}, {nullptr, {0}}, {nullptr, {0, 3}}));
@@ -135,7 +135,7 @@ std::vector<float> learned(const std::vector<float>& table, Index width, Index l
   return out;
 }
 
-TEST_CASE("learned: gives rows from the offset on", "[embedding][learned]") {
+TEST_CASE("learned: gives rows from the offset on", "[embedding][learned][any-isa]") {
   for (Index width : {1, 3, 8, 65}) {
     const std::vector<float> table = table_of(6, width);
     for (Index offset = 0; offset <= 6; ++offset) {
@@ -151,7 +151,7 @@ TEST_CASE("learned: gives rows from the offset on", "[embedding][learned]") {
   }
 }
 
-TEST_CASE("learned: kClamp repeats the last row", "[embedding][learned]") {
+TEST_CASE("learned: kClamp repeats the last row", "[embedding][learned][any-isa]") {
   const std::vector<float> table = table_of(4, 3);
   CHECK(learned(table, 3, 5, 2, OutOfRange::kClamp) == rows_of(table, 3, {2, 3, 3, 3, 3}));
   CHECK(learned(table, 3, 2, 100, OutOfRange::kClamp) == rows_of(table, 3, {3, 3}));
@@ -159,7 +159,8 @@ TEST_CASE("learned: kClamp repeats the last row", "[embedding][learned]") {
         rows_of(table, 3, {3, 3, 3}));
 }
 
-TEST_CASE("learned: writes nothing outside its array", "[embedding][learned][memory][guard]") {
+TEST_CASE("learned: writes nothing outside its array",
+          "[embedding][learned][memory][guard][any-isa]") {
   for (Edge edge : {Edge::kBegin, Edge::kEnd}) {
     const std::vector<float> values = table_of(5, 7);
     const Guarded table(values, edge);
@@ -173,7 +174,7 @@ TEST_CASE("learned: writes nothing outside its array", "[embedding][learned][mem
   }
 }
 
-TEST_CASE("learned: an empty result is always fine", "[embedding][learned][empty]") {
+TEST_CASE("learned: an empty result is always fine", "[embedding][learned][empty][any-isa]") {
   for (OutOfRange mode : {OutOfRange::kError, OutOfRange::kClamp}) {
     require_ok(learned_encoding({nullptr, {0, 3}}, {nullptr, {0, 3}}, 0, mode));
     require_ok(learned_encoding({nullptr, {0, 3}}, {nullptr, {0, 3}}, 9, mode));

@@ -63,15 +63,12 @@ TEST_CASE("isa: a WebAssembly module has one", "[isa]") {
 }
 #endif
 
-TEST_CASE("isa: scalar runs everywhere and comes last", "[isa]") {
-  for (int i = 0; i < isa_count(); ++i) {
-    if (std::string(isa_name(i)) == "scalar") {
-      CHECK(isa_supported(i));
-      CHECK(i == isa_count() - 1);
-    }
-  }
-  SUCCEED();
+#if !defined(__EMSCRIPTEN__)
+TEST_CASE("isa: scalar runs everywhere and comes last", "[isa][any-isa]") {
+  CHECK(std::string(isa_name(isa_count() - 1)) == "scalar");
+  CHECK(isa_supported(isa_count() - 1));
 }
+#endif
 
 TEST_CASE("isa: selecting an unknown one is refused and changes nothing", "[isa][bad-input]") {
   const Restore restore;
@@ -90,14 +87,14 @@ TEST_CASE("isa: selecting an unknown one is refused and changes nothing", "[isa]
   CHECK(active_isa() == supported_isas().back());
 }
 
-TEST_CASE("isa: selecting one that this machine lacks is refused", "[isa][bad-input]") {
+TEST_CASE("isa: those of the list that this machine has can be selected, and no others",
+          "[isa][bad-input]") {
   const Restore restore;
   for (int i = 0; i < isa_count(); ++i) {
-    if (!isa_supported(i)) {
-      CHECK(select_isa(isa_name(i)).code() == StatusCode::kUnsupported);
-    }
+    CAPTURE(isa_name(i));
+    CHECK(select_isa(isa_name(i)).code() ==
+          (isa_supported(i) ? StatusCode::kOk : StatusCode::kUnsupported));
   }
-  SUCCEED();
 }
 
 TEST_CASE("isa: null and the empty name go back to the automatic choice", "[isa]") {

@@ -18,7 +18,7 @@ std::vector<float> slopes_of(Index heads) {
   return slopes;
 }
 
-TEST_CASE("alibi: slopes of 1 to 40 heads and of many", "[alibi]") {
+TEST_CASE("alibi: slopes of 1 to 40 heads and of many", "[alibi][any-isa]") {
   Quantity error("alibi_slopes");
   for (Index heads = 1; heads <= 40; ++heads) {
     const std::vector<float> slopes = slopes_of(heads);
@@ -37,7 +37,7 @@ TEST_CASE("alibi: slopes of 1 to 40 heads and of many", "[alibi]") {
   require_within(error);
 }
 
-TEST_CASE("alibi: powers of two are exact", "[alibi]") {
+TEST_CASE("alibi: powers of two are exact", "[alibi][any-isa]") {
   CHECK(slopes_of(1) == std::vector<float>{0x1p-8F});
   CHECK(slopes_of(2) == std::vector<float>{0x1p-4F, 0x1p-8F});
   CHECK(slopes_of(4) == std::vector<float>{0x1p-2F, 0x1p-4F, 0x1p-6F, 0x1p-8F});
@@ -49,7 +49,8 @@ TEST_CASE("alibi: powers of two are exact", "[alibi]") {
   }
 }
 
-TEST_CASE("alibi: other head counts take every second slope of twice the power", "[alibi]") {
+TEST_CASE("alibi: other head counts take every second slope of twice the power",
+          "[alibi][any-isa]") {
   CHECK(slopes_of(3) == std::vector<float>{0x1p-4F, 0x1p-8F, 0x1p-2F});
   CHECK(slopes_of(6) == std::vector<float>{0x1p-2F, 0x1p-4F, 0x1p-6F, 0x1p-8F, 0x1p-1F, 0x1p-3F});
   const std::vector<float> twelve = slopes_of(12);
@@ -59,7 +60,7 @@ TEST_CASE("alibi: other head counts take every second slope of twice the power",
   }
 }
 
-TEST_CASE("alibi: no heads, nothing to do", "[alibi][empty]") {
+TEST_CASE("alibi: no heads, nothing to do", "[alibi][empty][any-isa]") {
   require_ok(alibi_slopes({nullptr, {0}}));
 }
 
@@ -95,7 +96,7 @@ Index t5_by_logarithm(Index relative_position, Index num_buckets, const T5Option
   return base + std::min(exact + static_cast<Index>(std::floor(x + 1e-9)), all - 1);
 }
 
-TEST_CASE("t5: 32 buckets to distance 128, at every distance", "[t5]") {
+TEST_CASE("t5: 32 buckets to distance 128, at every distance", "[t5][any-isa]") {
   // First distance of each bucket of a direction, from the definition by hand: 8, then the least n
   // with n^8 >= 8^8 16^k, which is n^2 >= 64 2^k.
   constexpr Index kBegins[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91};
@@ -109,7 +110,7 @@ TEST_CASE("t5: 32 buckets to distance 128, at every distance", "[t5]") {
   }
 }
 
-TEST_CASE("t5: one direction, 32 buckets to distance 128, at every distance", "[t5]") {
+TEST_CASE("t5: one direction, 32 buckets to distance 128, at every distance", "[t5][any-isa]") {
   const T5Options options{.bidirectional = false};
   // 16 (128 / 16)^(k / 16) = 16 2^(3 k / 16), rounded up.
   constexpr Index kBegins[] = {16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113};
@@ -123,7 +124,8 @@ TEST_CASE("t5: one direction, 32 buckets to distance 128, at every distance", "[
   }
 }
 
-TEST_CASE("t5: buckets of all kinds agree with whole numbers and with logarithms", "[t5]") {
+TEST_CASE("t5: buckets of all kinds agree with whole numbers and with logarithms",
+          "[t5][any-isa]") {
   for (bool bidirectional : {false, true}) {
     for (Index num_buckets : {2, 4, 5, 6, 7, 8, 31, 32, 64, 128}) {
       for (Index max_distance : {3, 17, 33, 64, 65, 81, 128, 256, 1000}) {
@@ -149,7 +151,7 @@ TEST_CASE("t5: buckets of all kinds agree with whole numbers and with logarithms
 
 // Boundaries that are whole numbers: exact * s^k with max_distance = exact * s^rest. The least
 // distance of bucket exact + k is the boundary itself, and one less belongs to the bucket before.
-TEST_CASE("t5: boundaries that are whole numbers are hit exactly", "[t5]") {
+TEST_CASE("t5: boundaries that are whole numbers are hit exactly", "[t5][any-isa]") {
   for (Index step : {2, 3, 5, 7}) {
     for (Index rest : {2, 3, 4, 5, 6, 7, 8, 9, 10}) {
       const Index exact = rest;  // all = 2 * exact
@@ -173,7 +175,7 @@ TEST_CASE("t5: boundaries that are whole numbers are hit exactly", "[t5]") {
 }
 
 // Far out, a distance just below a boundary has a logarithm that is 1e-6 of a bucket away from it.
-TEST_CASE("t5: distances beside a boundary fall to the right side", "[t5]") {
+TEST_CASE("t5: distances beside a boundary fall to the right side", "[t5][any-isa]") {
   for (Index max_distance = kMaxPosition - 40; max_distance <= kMaxPosition; ++max_distance) {
     const T5Options options{.bidirectional = false, .max_distance = max_distance};
     for (Index k : {1, 7, 12, 13, 14, 15}) {
@@ -187,7 +189,7 @@ TEST_CASE("t5: distances beside a boundary fall to the right side", "[t5]") {
   }
 }
 
-TEST_CASE("t5: the largest tables agree with whole numbers", "[t5]") {
+TEST_CASE("t5: the largest tables agree with whole numbers", "[t5][any-isa]") {
   for (Index max_distance : {Index{513}, Index{514}, Index{1024}, kMaxPosition}) {
     const T5Options options{.bidirectional = false, .max_distance = max_distance};
     for (Index n : {Index{511}, Index{512}, Index{513}, Index{515}, Index{724}, Index{1023},
@@ -199,7 +201,7 @@ TEST_CASE("t5: the largest tables agree with whole numbers", "[t5]") {
   }
 }
 
-TEST_CASE("t5: buckets never fall with the distance, and stay within the table", "[t5]") {
+TEST_CASE("t5: buckets never fall with the distance, and stay within the table", "[t5][any-isa]") {
   for (bool bidirectional : {false, true}) {
     for (Index num_buckets : {4, 9, 32, 1000}) {
       const T5Options options{.bidirectional = bidirectional, .max_distance = 5000};
@@ -235,7 +237,7 @@ TEST_CASE("t5: no bucket for numbers that make no table", "[t5][bad-input]") {
   CHECK(t5_bucket(1, 32, {.max_distance = kMaxPosition + 1}) == -1);
 }
 
-TEST_CASE("t5: the bias holds the table's rows, bit for bit", "[t5]") {
+TEST_CASE("t5: the bias holds the table's rows, bit for bit", "[t5][any-isa]") {
   Random random(1);
   for (bool bidirectional : {false, true}) {
     for (Index offset : {Index{0}, Index{7}, Index{-3}, Index{200}, kMaxPosition, -kMaxPosition}) {
@@ -264,7 +266,8 @@ TEST_CASE("t5: the bias holds the table's rows, bit for bit", "[t5]") {
   }
 }
 
-TEST_CASE("t5: strided tables and biases, nothing between rows is touched", "[t5][strides]") {
+TEST_CASE("t5: strided tables and biases, nothing between rows is touched",
+          "[t5][strides][any-isa]") {
   Random random(2);
   const std::vector<float> memory = random_floats(random, 8 * 5);
   TensorView<const float> table(memory.data(), {8, 2});
@@ -287,7 +290,7 @@ TEST_CASE("t5: strided tables and biases, nothing between rows is touched", "[t5
   CHECK(touched == 48);
 }
 
-TEST_CASE("t5: empty biases", "[t5][empty]") {
+TEST_CASE("t5: empty biases", "[t5][empty][any-isa]") {
   const std::vector<float> table(64);
   require_ok(t5_relative_bias({table.data(), {32, 2}}, {nullptr, {2, 0, 5}}, {}));
   require_ok(t5_relative_bias({table.data(), {32, 2}}, {nullptr, {2, 5, 0}}, {}));
@@ -360,7 +363,7 @@ struct Xl {
   std::vector<float> q, r, v, bias;
 };
 
-TEST_CASE("transformer-xl: every shape is within its bound", "[transformer-xl]") {
+TEST_CASE("transformer-xl: every shape is within its bound", "[transformer-xl][any-isa]") {
   Quantity error("transformer_xl_bias");
   std::uint64_t seed = 1;
   for (Index d : {1, 2, 3, 7, 8, 9, 31, 63, 64, 65, 130, 200}) {
@@ -384,7 +387,7 @@ TEST_CASE("transformer-xl: every shape is within its bound", "[transformer-xl]")
   require_within(error);
 }
 
-TEST_CASE("transformer-xl: row t of r is the distance Tk - 1 - t", "[transformer-xl]") {
+TEST_CASE("transformer-xl: row t of r is the distance Tk - 1 - t", "[transformer-xl][any-isa]") {
   // With q = 0, v = 1 and r holding its distance, the bias is the distance.
   constexpr Index kTq = 4;
   constexpr Index kTk = 6;
@@ -403,7 +406,7 @@ TEST_CASE("transformer-xl: row t of r is the distance Tk - 1 - t", "[transformer
 }
 
 TEST_CASE("transformer-xl: heads side by side and gaps give the same bits",
-          "[transformer-xl][strides]") {
+          "[transformer-xl][strides][any-isa]") {
   Xl p({2, 3, 5, 7, 10}, 3);
   p.run();
   std::vector<float> beside(p.q.size());
@@ -435,7 +438,8 @@ TEST_CASE("transformer-xl: heads side by side and gaps give the same bits",
   CHECK(touched == p.bias.size());
 }
 
-TEST_CASE("transformer-xl: NaN reaches its query or its distance alone", "[transformer-xl]") {
+TEST_CASE("transformer-xl: NaN reaches its query or its distance alone",
+          "[transformer-xl][any-isa]") {
   Xl p({1, 2, 4, 5, 9}, 4);
   p.run();
   const std::vector<float> clean = p.bias;
@@ -455,7 +459,7 @@ TEST_CASE("transformer-xl: NaN reaches its query or its distance alone", "[trans
   }
 }
 
-TEST_CASE("transformer-xl: empty biases", "[transformer-xl][empty]") {
+TEST_CASE("transformer-xl: empty biases", "[transformer-xl][empty][any-isa]") {
   const std::vector<float> numbers(100);
   const float* n = numbers.data();
   require_ok(transformer_xl_bias({nullptr, {0, 2, 3, 4}}, {n, {6, 8}}, {n, {2, 4}},
@@ -538,7 +542,7 @@ TEST_CASE("transformer_xl_bias: bad input is refused and nothing written",
   }
 }
 
-TEST_CASE("relative bias: nothing is allocated", "[alibi][t5][transformer-xl][memory]") {
+TEST_CASE("relative bias: nothing is allocated", "[alibi][t5][transformer-xl][memory][any-isa]") {
   Xl p({1, 2, 30, 40, 64}, 6);
   const std::vector<float> table(64);
   std::vector<float> bias(2 * 30 * 40);

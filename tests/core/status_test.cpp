@@ -20,7 +20,7 @@ constexpr Entry kTable[] = {
 #undef QKV_TEST_ENTRY
 };
 
-TEST_CASE("status: every code has its own stable name", "[status]") {
+TEST_CASE("status: every code has its own stable name", "[status][any-isa]") {
   CHECK(std::size(kTable) == kStatusCodeCount);
   std::set<std::string> names;
   for (const Entry& entry : kTable) {
@@ -30,7 +30,7 @@ TEST_CASE("status: every code has its own stable name", "[status]") {
   CHECK(names.size() == kStatusCodeCount);
 }
 
-TEST_CASE("status: the names that programs depend on", "[status]") {
+TEST_CASE("status: the names that programs depend on", "[status][any-isa]") {
   CHECK(std::string(status_code_name(StatusCode::kOk)) == "ok");
   CHECK(std::string(status_code_name(StatusCode::kInvalidArgument)) == "invalid_argument");
   CHECK(std::string(status_code_name(StatusCode::kShapeMismatch)) == "shape_mismatch");
@@ -39,11 +39,12 @@ TEST_CASE("status: the names that programs depend on", "[status]") {
   CHECK(std::string(status_code_name(StatusCode::kUnsupported)) == "unsupported");
 }
 
-TEST_CASE("status: a code from outside the table has a name that is not null", "[status]") {
+TEST_CASE("status: a code from outside the table has a name that is not null",
+          "[status][any-isa]") {
   CHECK(status_code_name(static_cast<StatusCode>(200)) != nullptr);
 }
 
-TEST_CASE("status: every code can be carried, and only kOk is ok", "[status]") {
+TEST_CASE("status: every code can be carried, and only kOk is ok", "[status][any-isa]") {
   for (const Entry& entry : kTable) {
     const Status status = Status::error(entry.code, "%s: %d", entry.name, 42);
     CHECK(status.code() == entry.code);
@@ -52,13 +53,13 @@ TEST_CASE("status: every code can be carried, and only kOk is ok", "[status]") {
   }
 }
 
-TEST_CASE("status: the default is ok with an empty message", "[status]") {
+TEST_CASE("status: the default is ok with an empty message", "[status][any-isa]") {
   const Status status;
   CHECK(status.ok());
   CHECK(std::string(status.message()).empty());
 }
 
-TEST_CASE("status: messages longer than the buffer are cut and terminated", "[status]") {
+TEST_CASE("status: messages longer than the buffer are cut and terminated", "[status][any-isa]") {
   for (int extra : {-2, -1, 0, 1, 1000}) {
     CAPTURE(extra);
     const std::string text(static_cast<std::size_t>(Status::kMaxMessage + extra), 'x');
@@ -69,7 +70,7 @@ TEST_CASE("status: messages longer than the buffer are cut and terminated", "[st
   }
 }
 
-TEST_CASE("status: a copy carries its text", "[status]") {
+TEST_CASE("status: a copy carries its text", "[status][any-isa]") {
   Status copy;
   {
     const Status status = Status::error(StatusCode::kOutOfRange, "gone soon");
@@ -79,7 +80,8 @@ TEST_CASE("status: a copy carries its text", "[status]") {
   CHECK(std::string(copy.message()) == "gone soon");
 }
 
-TEST_CASE("status: QKV_RETURN_IF_ERROR leaves with the error and goes on without one", "[status]") {
+TEST_CASE("status: QKV_RETURN_IF_ERROR leaves with the error and goes on without one",
+          "[status][any-isa]") {
   const auto run = [](const Status& first, int& reached) -> Status {
     QKV_RETURN_IF_ERROR(first);
     ++reached;
@@ -93,7 +95,7 @@ TEST_CASE("status: QKV_RETURN_IF_ERROR leaves with the error and goes on without
   CHECK(reached == 1);
 }
 
-TEST_CASE("version: the one of the project", "[version]") {
+TEST_CASE("version: the one of the project", "[version][any-isa]") {
   CHECK(std::string(version()) == QKV_EXPECTED_VERSION);
 }
 

@@ -8,7 +8,7 @@
 namespace qkv {
 namespace {
 
-TEST_CASE("view: dense strides, the last axis fastest", "[view]") {
+TEST_CASE("view: dense strides, the last axis fastest", "[view][any-isa]") {
   float memory[24];
   const TensorView<float> view(memory, {2, 3, 4});
   CHECK(view.rank == 3);
@@ -23,7 +23,7 @@ TEST_CASE("view: dense strides, the last axis fastest", "[view]") {
   CHECK(!view.absent());
 }
 
-TEST_CASE("view: absent until given an array", "[view]") {
+TEST_CASE("view: absent until given an array", "[view][any-isa]") {
   const TensorView<float> view;
   CHECK(view.absent());
   CHECK(view.data == nullptr);
@@ -31,7 +31,7 @@ TEST_CASE("view: absent until given an array", "[view]") {
   CHECK(TensorView<float>(nullptr, {3, 0, 4}).size() == 0);
 }
 
-TEST_CASE("view: mutable data read through a view of const", "[view]") {
+TEST_CASE("view: mutable data read through a view of const", "[view][any-isa]") {
   float memory[6] = {};
   const TensorView<float> view(memory, {2, 3});
   const TensorView<const float> reading = view;
@@ -41,7 +41,7 @@ TEST_CASE("view: mutable data read through a view of const", "[view]") {
   CHECK(reading.strides == view.strides);
 }
 
-TEST_CASE("split_heads: heads side by side seen apart", "[view]") {
+TEST_CASE("split_heads: heads side by side seen apart", "[view][any-isa]") {
   std::vector<int> memory(2 * 3 * 4 * 5);
   for (std::size_t i = 0; i < memory.size(); ++i) {
     memory[i] = static_cast<int>(i);
