@@ -1,7 +1,9 @@
 // ONNX: the rules of its operators, which are part of the project (tests/reference/onnx/make_rules.js), and
 // ONNX's own node tests (opsets 23 and 24) when they are at hand: a folder of JSON files of the same format,
 // named by QKV_CONFORMANCE or ../shared/conformance/onnx beside the project.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

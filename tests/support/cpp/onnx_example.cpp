@@ -1,6 +1,7 @@
 #include "onnx_example.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "problem.hpp"
@@ -10,6 +11,11 @@ namespace {
 
 std::vector<float> zeros(Index count) {
   return std::vector<float>(static_cast<std::size_t>(count));
+}
+
+/// An input that the test must have.
+JsonArray needed(const Json& test, const char* name) {
+  return JsonArray(test.at("inputs").at(name));
 }
 
 /// An input, if the test has it.
@@ -38,7 +44,7 @@ JsonArray padded(JsonArray mask, Index tk) {
   JsonArray wide = mask;
   wide.shape.back() = tk;
   const auto rows = static_cast<Index>(mask.exact.size()) / last;
-  wide.exact.assign(static_cast<std::size_t>(rows * tk), mask.is_bool() ? 0.0 : -INFINITY);
+  wide.exact.assign(static_cast<std::size_t>(rows * tk), mask.is_bool() ? 0.0 : -HUGE_VAL);
   for (Index r = 0; r < rows; ++r) {
     std::copy_n(mask.exact.begin() + r * last, last, wide.exact.begin() + r * tk);
   }
@@ -50,9 +56,9 @@ JsonArray padded(JsonArray mask, Index tk) {
 struct OnnxAttention {
   explicit OnnxAttention(const Json& test)
       : attributes(test.at("attributes")),
-        q(*input(test, "Q")),
-        k(*input(test, "K")),
-        v(*input(test, "V")),
+        q(needed(test, "Q")),
+        k(needed(test, "K")),
+        v(needed(test, "V")),
         past_key(input(test, "past_key")),
         past_value(input(test, "past_value")) {
     const bool apart = q.shape.size() == 4;
@@ -102,7 +108,7 @@ struct OnnxAttention {
 
  private:
   void fill_cache() {
-    if (!past_key) {
+    if (!past_key || !past_value) {
       return;
     }
     tk += past_key->shape[2];
@@ -202,14 +208,14 @@ JsonArray spread(const JsonArray& array, const std::vector<Index>& extents) {
 Status run_norm(const Json& test, Outputs& outputs) {
   const Json& attributes = test.at("attributes");
   const bool layer = test.at("op") == "LayerNormalization";
-  const JsonArray x = *input(test, "X");
+  const JsonArray x = needed(test, "X");
   NormOptions options;
   options.axis = attributes.value("axis", options.axis);
   options.epsilon = attributes.value("epsilon", options.epsilon);
   const auto first =
       options.axis < 0 ? x.shape.end() + options.axis : x.shape.begin() + options.axis;
   const std::vector<Index> extents(first, x.shape.end());
-  const JsonArray gamma = spread(*input(test, "W"), extents);
+  const JsonArray gamma = spread(needed(test, "W"), extents);
   options.gamma = gamma.view();
   std::optional<JsonArray> beta = input(test, "B");
   if (beta) {
@@ -226,9 +232,9 @@ Status run_norm(const Json& test, Outputs& outputs) {
 
 Status run_rotary(const Json& test, Outputs& outputs) {
   const Json& attributes = test.at("attributes");
-  const JsonArray x = *input(test, "input");
-  const JsonArray cos = *input(test, "cos_cache");
-  const JsonArray sin = *input(test, "sin_cache");
+  const JsonArray x = needed(test, "input");
+  const JsonArray cos = needed(test, "cos_cache");
+  const JsonArray sin = needed(test, "sin_cache");
   const auto ids = input(test, "position_ids");
   const std::vector<std::int32_t> positions = ids ? ids->integers() : std::vector<std::int32_t>();
   RotaryOptions options;
@@ -252,7 +258,7 @@ Status run_rotary(const Json& test, Outputs& outputs) {
 }
 
 Status run_gelu(const Json& test, Outputs& outputs) {
-  const JsonArray x = *input(test, "x");
+  const JsonArray x = needed(test, "x");
   const bool tanh = test.at("attributes").value("approximate", "none") == "tanh";
   std::vector<float>& y = outputs["y"];
   y.resize(x.values.size());
@@ -261,7 +267,7 @@ Status run_gelu(const Json& test, Outputs& outputs) {
 }
 
 Status run_softmax(const Json& test, Outputs& outputs) {
-  const JsonArray x = *input(test, "x");
+  const JsonArray x = needed(test, "x");
   SoftmaxOptions options;
   options.axis = test.at("attributes").value("axis", options.axis);
   std::vector<float>& y = outputs["y"];
