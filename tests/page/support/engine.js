@@ -1,5 +1,7 @@
 // The engine of the page in Node: the modules of web/src as the page bundles them, and the package as built. What
 // a panel computes is asked for here without a browser; that the page shows it is for the panel's other tests.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -16,18 +18,26 @@ const packageBeside = {
 
 /** What these modules of web/src export, by their paths without `.ts`. */
 export async function modules(...paths) {
-  const { outputFiles } = await build({
+  // A file: what fails in a data: URL is told with all of it.
+  const folder = mkdtempSync(join(tmpdir(), 'qkv-web-'));
+  const outfile = join(folder, 'web.mjs');
+  await build({
     stdin: {
       contents: paths.map((path) => `export * from './${path}';`).join('\n'),
       resolveDir: join(root, 'web/src'),
       loader: 'ts',
     },
     bundle: true,
-    write: false,
+    outfile,
+    sourcemap: 'inline',
     format: 'esm',
     plugins: [packageBeside],
   });
-  return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+  try {
+    return await import(pathToFileURL(outfile).href);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /**
