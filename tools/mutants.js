@@ -26,7 +26,7 @@ function misplaced({ name, file, find }) {
 /** Undefined when the fault is found, a complaint when it lives. */
 function tryFault(ground, copy, fault) {
   return copy.withFault(fault, async () => {
-    const built = await ground.build(copy);
+    const built = await ground.build(copy, fault);
     if (built.code !== 0) return `${fault.name}: does not compile\n${built.output}`;
     const { code } = await ground.test(copy, fault);
     return code === 0 ? `${fault.name}: lives, no test that was asked sees it` : undefined;

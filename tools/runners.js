@@ -106,6 +106,9 @@ export const nodeTest = (file, { flags = [], env = {} } = {}) => ({
     if (tests.length === 0) {
       tests.push({ name: `${basename(file)} has tests`, ok: false, skipped: false, said: output });
     }
-    return { tests, hung: hung ? (running ?? file) : undefined, output };
+    // What a file says of itself, beside its tests.
+    const remarks = output.matchAll(/^(?:left to the full run|not on this platform): .*/gm);
+    const note = Array.from(remarks, ([remark]) => remark).join('; ');
+    return { tests, note, hung: hung ? (running ?? file) : undefined, output };
   },
 });

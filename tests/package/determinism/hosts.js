@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isolation, launch as launchChromium, page, reportOf } from '../../support/js/chromium.js';
 import { probes, root } from '../../support/js/files.js';
 import { launch as launchFirefox } from '../../support/js/firefox.js';
+import { launch as launchSafari } from '../../support/js/safari.js';
 import { resultOf } from '../../support/js/node.js';
 import { PATIENCE } from '../../support/js/patience.js';
 import { firefox } from '../../support/js/programs.js';
@@ -76,6 +77,8 @@ export const hosts = [
   node,
   browserHost('Chromium', launchChromium, true),
   browserHost('Firefox', launchFirefox, firefox !== ''),
+  // A Mac's, where its driver is named.
+  ...(process.env.SAFARIDRIVER ? [browserHost('Safari', launchSafari, true)] : []),
 ];
 
 /** The builds that are compared: alone, and shared memory with one thread to more than there are cores. */

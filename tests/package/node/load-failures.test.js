@@ -121,16 +121,16 @@ test('init: a .wasm with its arguments or operators in another order is refused,
   }
 });
 
-const skip = expectedVariant === 'relaxed' ? false : 'needs relaxed SIMD';
+// With the relaxed build alone: elsewhere its engine does not exist.
+const testRelaxed = expectedVariant === 'relaxed' ? test : () => undefined;
 
-test('init: the simd file is refused when relaxed is asked for', { skip }, async () => {
+testRelaxed('init: the simd file is refused when relaxed is asked for', async () => {
   const loading = init({ wasm: simd, variant: 'relaxed' });
   await expectRejects(loading, 'init', 'load_failed', 'the simd build', "'relaxed'");
 });
 
-test(
+testRelaxed(
   'init: the relaxed file is refused when simd is asked for, or deterministic',
-  { skip },
   async () => {
     const wasm = wasmFile('relaxed');
     await expectRejects(

@@ -1,3 +1,4 @@
+// @build any
 // The cases of rules/ are what make_rules.js makes of the definitions, and every one of them tells its rule from
 // readings that break it: the reference with one step replaced is then out of bounds.
 import assert from 'node:assert/strict';

@@ -38,7 +38,10 @@ export const isolation = {
 };
 
 const helpers = `
-  const report = (value) => console.log('report ' + JSON.stringify(value));
+  const report = (value) => {
+    (globalThis.qkvReports ??= []).push(value); // for drivers that do not hear the console
+    console.log('report ' + JSON.stringify(value));
+  };
   const attempt = async (work) => {
     try {
       return { value: await work() };
