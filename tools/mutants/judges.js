@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { transformSync } from 'esbuild';
 import { root, toolchain } from '../environment.js';
 import { caseName } from './grounds.js';
 import { originsOf, withReach } from './reach.js';
@@ -119,6 +120,13 @@ const callBuild = (copy, call) =>
     `const build = await import('./tools/build.js'); await build.${call};`,
   ]);
 
+/** What the compiler has to say about the types of a project, which lint asks. */
+async function compileTypes(copy, project) {
+  const line = ['node_modules/.bin/tsc', '-p', project, '--noEmit'];
+  const { code, output } = await copy.run(process.execPath, line);
+  return code === 0 ? {} : { red: `types: ${output.split('\n')[0]}` };
+}
+
 /** Test files with what one run of each told: how long it took and, if that was asked, which lines it reached. */
 class TestFiles {
   #known = [];
@@ -220,13 +228,8 @@ export class PackageJudge {
     const reaching = this.#tests.reaching(mutation);
     const asked = await TestFiles.ask(copy, reaching);
     if (asked.red) return asked;
-    const typed = await copy.run(process.execPath, [
-      'node_modules/.bin/tsc',
-      '-p',
-      'wasm',
-      '--noEmit',
-    ]);
-    if (typed.code !== 0) return { red: `types: ${typed.output.split('\n')[0]}` };
+    const typed = await compileTypes(copy, 'wasm');
+    if (typed.red) return typed;
     const last = await TestFiles.ask(
       copy,
       this.#browser.map((file) => ({ file, ms: 60_000 })),
@@ -289,43 +292,51 @@ export class PageJudge {
   }
 
   async sound(copy) {
+    const { code, output } = await this.#site(copy);
+    if (code !== 0) throw new Error(output);
     const notes = [await this.#numbers.measure(copy), await this.#pages.measure(copy)];
     return notes.join(', ');
   }
 
-  build(copy) {
+  #site(copy) {
     rmSync(copy.path('dist/web'), { recursive: true, force: true });
     const line = ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn'];
     return copy.run(process.execPath, ['node_modules/.bin/vite', ...line]);
   }
 
+  /** Nothing: the tests of numbers bundle what they ask, and the site is only built for what they do not see. */
+  build() {
+    return { code: 0 };
+  }
+
+  /** What every source is without its types and its layout. */
   fingerprint(copy) {
-    const assets = readdirSync(copy.path('dist/web'), { recursive: true }).sort();
-    return fingerprint(
-      assets
-        .filter((name) => /\.(js|html)$/.test(name))
-        .map((name) => copy.path(`dist/web/${name}`)),
-    );
+    const hash = createHash('sha256');
+    for (const name of readdirSync(copy.path('web/src'), { recursive: true }).sort()) {
+      if (!this.holds(`web/src/${name}`)) continue;
+      const source = readFileSync(copy.path(`web/src/${name}`), 'utf8');
+      hash.update(transformSync(source, { loader: 'ts', minify: true }).code);
+    }
+    return hash.digest('hex');
   }
 
   /** Test files whose name stands in the path of the mutated file come first: of a panel its own. */
-  async judge(copy, mutation) {
+  #inOrder(tests, mutation) {
     const names = mutation.file.split(/[/.]/);
     const isOwn = ({ file }) => names.includes(basename(file, '.test.js'));
-    const pictures = ({ file }) => /\/(screenshots|firefox|offline)\./.test(file);
-    const rank = (known) => (isOwn(known) ? 0 : pictures(known) ? 2 : 1);
-    for (const tests of [this.#numbers, this.#pages]) {
-      const known = tests.reaching(mutation).sort((a, b) => rank(a) - rank(b));
-      const asked = await TestFiles.ask(copy, known);
-      if (asked.red) return asked;
-    }
-    const typed = await copy.run(process.execPath, [
-      'node_modules/.bin/tsc',
-      '-p',
-      'web',
-      '--noEmit',
-    ]);
-    return typed.code === 0 ? {} : { red: `types: ${typed.output.split('\n')[0]}` };
+    const isSlow = ({ file }) => /\/(screenshots|firefox|offline)\./.test(file);
+    const rank = (known) => (isOwn(known) ? 0 : isSlow(known) ? 2 : 1);
+    return tests.reaching(mutation).sort((a, b) => rank(a) - rank(b));
+  }
+
+  async judge(copy, mutation) {
+    const numbers = await TestFiles.ask(copy, this.#inOrder(this.#numbers, mutation));
+    if (numbers.red) return numbers;
+    const typed = await compileTypes(copy, 'web');
+    if (typed.red) return typed;
+    const { code, output } = await this.#site(copy);
+    if (code !== 0) return { red: `the build: ${output.trim().split('\n')[0]}` };
+    return TestFiles.ask(copy, this.#inOrder(this.#pages, mutation));
   }
 }
 

@@ -8,11 +8,12 @@ const short = (text) => (text.length > 60 ? `${text.slice(0, 57)}...` : text);
 /** `-` stands for nothing at all. */
 const change = ({ from, to }) => `${short(from) || '-'} -> ${short(to) || '-'}`;
 
-function verdictOf({ verdict, red, late }) {
+function verdictOf({ verdict, red, late, error }) {
   if (verdict === 'lived') return 'LIVED';
   if (verdict === 'equivalent') return 'changes nothing, as tools/mutants/equivalent.json says';
   if (verdict !== 'killed') return verdict;
-  return `${late ? 'timed out' : 'killed'} by ${red}`;
+  const why = error && !late ? ` (${short(error.trim().replace(/\s+/g, ' '))})` : '';
+  return `${late ? 'timed out' : 'killed'} by ${red}${why}`;
 }
 
 /** One line about one mutation; `number` is how many counted so far. */
