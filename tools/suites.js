@@ -1,8 +1,9 @@
 // What `npm test` runs. A suite is { name, group, of, needs, parts }: `of` is what it tests, so that a test that several
 // builds run is counted as one; `needs` are builds of tools/build.js; a part is what tools/runners.js makes. Suites
 // marked `full` are left to `npm run test:full`. Parts marked `alone` have the machine to themselves.
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { changedFiles } from './changed.js';
 import { checkIsaObjects } from './check_isa_objects.js';
 import { documentCore, documentPackage } from './docs.js';
@@ -59,11 +60,18 @@ async function tidySources(full) {
   const read = all.filter((file) => !units.slice(1, -1).includes(file));
   if (full) return read;
   const changed = await changedFiles();
-  const shared = changed.some((file) => /^(core\/include|\.clang-tidy)/.test(file));
-  const kernels = changed.some((file) => file.startsWith('core/src/kernels/'));
-  return read.filter(
-    (file) => shared || changed.includes(file) || (kernels && file.includes('/arch/')),
-  );
+  if (changed.includes('.clang-tidy')) return read;
+  const textOf = (file) => readFileSync(join(root, file), 'utf8');
+  /** A changed header is read through one source that includes it. */
+  const throughSource = (header) => {
+    if (header.startsWith('core/src/kernels/'))
+      return read.filter((file) => file.includes('/arch/'));
+    const name = basename(header);
+    return read.filter((file) => textOf(file).includes(`${name}"`)).slice(0, 1);
+  };
+  const headers = changed.filter((file) => /^core\/.*\.hpp$/.test(file));
+  const through = new Set(headers.flatMap(throughSource));
+  return read.filter((file) => changed.includes(file) || through.has(file));
 }
 
 const lint = (full) =>
