@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { buildWasm } from './build.js';
 import { changedFiles } from './changed.js';
 import { root } from './environment.js';
-import { Copy, grounds } from './mutants/grounds.js';
+import { Copy, grounds, needsNoPage } from './mutants/grounds.js';
 import { runRandom } from './mutants/random.js';
 
 const folder = join(root, 'tools/mutants');
@@ -37,7 +37,10 @@ function tryFault(ground, copy, fault) {
 async function findUnsound(ground, copies, faults) {
   for (const copy of copies) {
     await ground.prepare(copy, faults);
-    const built = await ground.build(copy);
+    const built = await ground.build(
+      copy,
+      faults.find((fault) => !needsNoPage(fault)) ?? faults[0],
+    );
     if (built.code !== 0) return built.output;
   }
   const tests = [...new Set(faults.flatMap((fault) => fault.tests ?? []))];
@@ -73,7 +76,7 @@ const telling = [
 ];
 
 /** Most faults of changed files that an everyday run plants. */
-const MOST = 12;
+const MOST = 6;
 
 /** `most` of the faults, taken evenly from the whole list, as neighbours are of one kind. */
 function spread(faults, most) {
@@ -81,8 +84,10 @@ function spread(faults, most) {
   return faults.filter((_, i) => Math.floor(i / step) !== Math.floor((i - 1) / step));
 }
 
-/** Whether the tests that find it are named; else all of them would have to be built. */
-const isQuick = ({ caught_by, tests }) => caught_by !== undefined || tests !== undefined;
+/** Whether a few seconds show it: the tests that find it are named, and neither page nor modules are linked for it. */
+const isQuick = (fault) =>
+  fault.caught_by !== undefined ||
+  (fault.tests !== undefined && (fault.file.startsWith('wasm/src/') || needsNoPage(fault)));
 
 /**
  * What an everyday run plants: the telling faults, and those in files that changed since `base` (changed.js), at most

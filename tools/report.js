@@ -162,7 +162,9 @@ export async function report(suites, builds, options) {
   const partsOf = new Map(
     suites.map(({ name, parts }) => [name, parts.map((_, i) => `${name} #${i}`)]),
   );
-  const expand = (names) => names.flatMap((name) => partsOf.get(name) ?? [name]);
+  const isBuild = (name) => builds.some(({ id }) => id === name);
+  const expand = (names) =>
+    names.flatMap((name) => (isBuild(name) ? [name] : (partsOf.get(name) ?? [name])));
   const jobs = [
     ...builds.map((build) => buildJob(build, record)),
     ...suites.flatMap((suite, i) => jobsOf(suite, results[i], { ...options, expand })),

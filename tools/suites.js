@@ -316,8 +316,7 @@ const pageSuites = async () => [
 const faults = (full) => [
   {
     name: full ? 'planted faults, all' : 'planted faults, of what changed',
-    needs: ['modules'],
-    alone: true,
+    needs: ['modules', 'native'],
     parts: [{ title: 'planted faults', run: () => runMutants(full ? () => true : undefined) }],
   },
 ];

@@ -161,8 +161,8 @@ const typescript = {
 };
 
 /** Tests of what the page computes bundle its modules themselves. */
-const needsNoPage = (fault) =>
-  fault?.tests.every((file) => file.startsWith('tests/page/numbers/')) ?? false;
+export const needsNoPage = (fault) =>
+  fault?.tests?.every((file) => file.startsWith('tests/page/numbers/')) ?? false;
 
 const checkTypes = (copy, { file }) => {
   const project = file.startsWith('web/offline') ? 'web/offline' : 'web';

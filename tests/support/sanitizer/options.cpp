@@ -1,6 +1,8 @@
 // How the sanitizers behave, linked into every suite that has them.
 
-/// Requests too large to serve return null, as they do without the sanitizer.
+/// Requests too large to serve return null, as they do without the sanitizer. What was given back is kept, so
+/// that its use is noticed, up to 16 MB: the refusals ask for many thousand small arrays, and 32 bits
+/// have no room for the usual 256 MB of them beside the sanitizer's own.
 extern "C" const char* __asan_default_options() {  // NOLINT(bugprone-reserved-identifier)
-  return "allocator_may_return_null=1";
+  return "allocator_may_return_null=1:quarantine_size_mb=16";
 }
