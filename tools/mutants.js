@@ -67,16 +67,10 @@ async function tryFaults(ground, copies, faults, progress) {
 }
 
 /** The faults that every run plants, whatever changed: of each kind one that says most about the tests. */
-const telling = [
-  'max-not-subtracted',
-  'dv-tail-skipped',
-  'causal-late',
-  'padding-keys-read',
-  'js-handle-not-released',
-];
+const telling = ['max-not-subtracted', 'causal-late', 'js-handle-not-released'];
 
 /** Most faults of changed files that an everyday run plants. */
-const MOST = 6;
+const MOST = 4;
 
 /** `most` of the faults, taken evenly from the whole list, as neighbours are of one kind. */
 function spread(faults, most) {

@@ -13,12 +13,12 @@ const groups = {
   lint: 'formatters, linters, types and the reference; builds nothing',
   native: 'the C++ suite on each instruction set',
   wasm: 'the C++ suite as WebAssembly, in Node and in Chromium',
+  sanitize: 'ASan, UBSan, TSan and libFuzzer',
   faults: 'planted faults: the tests must see them',
   package: 'the npm package in Node, the ONNX and PyTorch references, determinism',
   browser: 'the package in Chromium',
   page: 'the page',
   release: 'the tarball, those who use it, sizes, licenses, workflows',
-  sanitize: 'ASan, UBSan, TSan and libFuzzer',
 };
 
 /** { names, full, noSkips, allowed }, or a sentence that says what is wrong. */
