@@ -45,6 +45,10 @@ function redCases(output) {
   return [...new Set(failed.map((title) => title.trim().split('\n')[0]))];
 }
 
+/** Of the first check that failed the place and what it asks. */
+const failure = (output) =>
+  /^.*\/([\w.]+:\d+): FAILED:\n(.*)$/m.exec(output)?.slice(1).join(' ') ?? '';
+
 const notAsked = (red) => `red without a mutation, so not asked: ${red}`;
 
 /** Cases that together take a few per cent of the time and are asked first, in ms each. */
@@ -113,8 +117,7 @@ export class CoreJudge {
       if (/No test cases matched|Invalid Filter/.test(output)) throw new Error(output);
       if (late) return { red: `not done after ${limit / 1000} s`, late };
       if (code !== 0) {
-        const [, title] = /^-{70,}\n(.+)\n/m.exec(output) ?? [];
-        return { red: title ?? `ended with ${code}`, error: output.slice(-400) };
+        return { red: redCases(output)[0] ?? `ended with ${code}`, error: failure(output) };
       }
     }
     return {};
