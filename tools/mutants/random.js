@@ -18,7 +18,7 @@ async function tryMutation(judge, copy, mutation, unchanged) {
     if (built.code !== 0) return { verdict: 'does not compile', error: built.output };
     if (judge.fingerprint(copy) === unchanged) return { verdict: 'same program' };
     const judged = await judge.judge(copy, mutation);
-    return { ...judged, verdict: judged.red ? 'killed' : 'lived' };
+    return { verdict: judged.red ? 'killed' : 'lived', ...judged };
   });
 }
 
