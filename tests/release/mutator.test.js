@@ -42,7 +42,7 @@ describe('mutator: C++', () => {
   for (const [what, source] of Object.entries({
     'a comment': '// if (a < 3) return 1;\n/* b = 2 + 3; */\n',
     'a string': 'const char* a = "x < 3 + \\"4\\"";\nconst char b = \'1\';\n',
-    'a raw string': 'const char* a = R"x(1 + 2 ")" < 3)x";\n',
+    'a raw string': 'const char* a = R"x(1 + ")" * "2)x";\n',
     'a preprocessor line': '#if A > 3 && \\\n    B < 4\n#define C (1 + 2)\n#endif\n',
     'template brackets':
       'template <class T, int N = 4>\nvoid f(std::array<T, N>& a, Foo<Bar<T>>&& b);\n',
