@@ -1,9 +1,11 @@
 // Threads that share a call: every task once, nobody in anybody's way, and the same bits however many
 // there are.
+#include <sys/resource.h>
 #include <catch2/catch_test_macros.hpp>
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -100,6 +102,35 @@ TEST_CASE("pool: sizes are clamped, places are limited, and a stopped pool works
   pool.run(10, [&](Index /*i*/, int /*thread*/) noexcept { ++late; });
   CHECK(late == 10);
 }
+
+#ifdef RUSAGE_THREAD
+TEST_CASE("pool: a thread without work sleeps", "[parallel]") {
+  Threads threads(2);
+  // Both threads meet in each call, where the one that came to help says how often it has slept so far.
+  const auto sleeps = [&threads] {
+    std::atomic<int> met{0};
+    std::atomic<long> counted{0};
+    threads.pool().run(2, [&](Index /*i*/, int thread) noexcept {
+      ++met;
+      while (met < 2) {
+      }
+      rusage usage{};
+      if (thread != 0 && getrusage(RUSAGE_THREAD, &usage) == 0) {
+        counted = usage.ru_nvcsw;  // times that it gave its processor away of its own will
+      }
+    });
+    return counted.load();
+  };
+  // How long it takes to fall asleep is the machine's business, so it gets more and more time.
+  long slept = 0;
+  for (int wait = 1; slept == 0 && wait < 2000; wait *= 2) {
+    const long before = sleeps();
+    std::this_thread::sleep_for(std::chrono::milliseconds(wait));
+    slept = sleeps() - before;
+  }
+  CHECK(slept > 0);
+}
+#endif
 
 /// Numbers of threads, more than cores included, and one that divides nothing evenly.
 constexpr unsigned kCounts[] = {1, 2, 3, 8};

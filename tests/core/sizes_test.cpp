@@ -140,6 +140,7 @@ TEST_CASE("sizes: arrays without elements may have any other extent", "[sizes][e
   require_ok(head_statistics(none, statistics, kMost));
   require_ok(head_statistics({nullptr, {kMost, kMost, 0, 1}}, {}, 0));
   require_ok(learned_encoding({nullptr, {1, 0}}, {nullptr, {kMost, 0}}, 0, OutOfRange::kClamp));
+  require_ok(softmax(none, none, {.axis = 1}));
   require_ok(softmax(none, none, {.axis = 2}));
   require_ok(layer_norm(none, none, {.axis = 1}));
   require_ok(sinusoidal_encoding({nullptr, {0, kMost}}, 5, {}));
