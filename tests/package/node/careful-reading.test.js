@@ -103,6 +103,14 @@ describe('arguments: what is checked is what is used', () => {
     }
   });
 
+  test('a list that is just not too long is told in full', () => {
+    const rows = [1, 2, 3, 4, 5, 6, 7, 8];
+    const call = (list) => () => engine.attention(q, k, v, { returnWeights: true, rows: list });
+    expectThrows(call(rows), 'attention', 'invalid_argument', 'rows is [1,2,3,4,5,6,7,8]');
+    const told = 'rows is [more than 8 elements]';
+    expectThrows(call([...rows, 9]), 'attention', 'invalid_argument', told);
+  });
+
   test('a result has a shape of its own', () => {
     const array = { data: new Float32Array(16), shape: [1, 2, 2, 4] };
     const tensor = engine.tensor(array.shape);

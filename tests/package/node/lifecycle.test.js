@@ -123,6 +123,19 @@ test('dispose: what the core refuses to make leaves no memory behind', async () 
   engine.dispose();
 });
 
+test('dispose: a disposed engine says so before it finds fault with anything else', async () => {
+  const engine = await fresh();
+  engine.dispose();
+  const makers = ['tensor', 'kvCache', 'multiHeadAttention', 'transformerBlock'];
+  for (const name of [...makers, 'attention', 'rotaryEmbedding', 'softmax', 'embedding']) {
+    assert.throws(
+      () => engine[name]({ nonsense: 1 }, { nonsense: 2 }, { nonsense: 3 }),
+      { code: 'disposed', message: `${name}: the engine is disposed, expected a live one` },
+      name,
+    );
+  }
+});
+
 /** One of the many things a program does with an engine; every tenth is a mistake. */
 function call(engine, layer, i) {
   const { q, k, v } = problem({ tq: 1 + (i % 17), tk: 1 + ((i * 7) % 23), seed: i });

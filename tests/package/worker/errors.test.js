@@ -168,6 +168,11 @@ describe('worker: what cannot be sent is refused by name:', () => {
     });
   }
 
+  test('what is given beyond the last argument, which has a number instead of a name', async () => {
+    const call = engine.attention(x, x, x, {}, () => 1);
+    await expectRejects(call, 'attention', 'invalid_argument', 'argument 5 is a function');
+  });
+
   test("a tensor of the main thread's engine", async () => {
     const tensor = here.tensor([2, 4]);
     const told = ["q is a Tensor of the main thread's engine", says];
