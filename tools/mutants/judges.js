@@ -1,15 +1,14 @@
 // How each part of the tree is asked about a mutation that nobody chose: a judge builds a copy as quickly as it
 // can, knows which tests to ask first, and stops at the first that is red.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { transformSync } from 'esbuild';
-import { root, toolchain } from '../environment.js';
 import { caseName } from './grounds.js';
-import { originsOf, withReach } from './reach.js';
-import { nodeTestFile, untilRed } from './until_red.js';
-
-const seconds = (ms) => (ms / 1000).toFixed(1);
+import { originsOf } from './reach.js';
+import { TestFiles, limitOf, notAsked, seconds, testFiles } from './test_files.js';
+import { untilRed } from './until_red.js';
 
 /** A fingerprint of files: mutants that are compiled to the program as it was have no effect. */
 function fingerprint(files) {
@@ -17,20 +16,6 @@ function fingerprint(files) {
   for (const file of files) hash.update(readFileSync(file));
   return hash.digest('hex');
 }
-
-/** The test files below these folders. */
-function testFiles(...folders) {
-  return folders.flatMap((folder) => {
-    if (!existsSync(join(root, folder))) return [];
-    const names = readdirSync(join(root, folder)).filter((name) => name.endsWith('.test.js'));
-    return names.map((name) => `${folder}/${name}`);
-  });
-}
-
-const browsers = { CHROMIUM: toolchain.CHROMIUM ?? '', FIREFOX: toolchain.FIREFOX ?? '' };
-
-/** Long enough for a busy machine; what is not done by then hangs. */
-const limitOf = (ms) => Math.max(60_000, 5 * ms);
 
 // ------------------------------------------------------------------------------------------- core
 
@@ -48,8 +33,6 @@ function redCases(output) {
 /** Of the first check that failed the place and what it asks. */
 const failure = (output) =>
   /^.*\/([\w.]+:\d+): FAILED:\n(.*)$/m.exec(output)?.slice(1).join(' ') ?? '';
-
-const notAsked = (red) => `red without a mutation, so not asked: ${red}`;
 
 /** Cases that together take a few per cent of the time and are asked first, in ms each. */
 const QUICK = 20;
@@ -135,52 +118,12 @@ const callBuild = (copy, call) =>
 
 /** Whether the compiler takes the types of a project. Asked only about what the tests let live, as it is slow. */
 async function compiles(copy, project) {
-  const line = ['node_modules/.bin/tsc', '-p', project, '--noEmit'];
+  const kept = ['--incremental', '--tsBuildInfoFile', `build/${project}.tsbuildinfo`];
+  const line = ['node_modules/.bin/tsc', '-p', project, '--noEmit', ...kept];
   return (await copy.run(process.execPath, line)).code === 0;
 }
 
 const doesNotCompile = { verdict: 'does not compile' };
-
-/** Test files with what one run of each told: how long it took and, if that was asked, which lines it reached. */
-class TestFiles {
-  #known = [];
-
-  constructor(files) {
-    this.files = files;
-  }
-
-  /** Runs each file once. With `bundles` also notes what it reaches. One that is red as it is can tell nothing. */
-  async measure(copy, bundles) {
-    const left = [];
-    for (const file of this.files) {
-      const work = (env) =>
-        nodeTestFile(copy, file, { limit: 600_000, env: { ...browsers, ...env } });
-      const { red, ms, lines } = bundles ? await withReach(bundles, work) : await work({});
-      if (red) left.push(red);
-      else this.#known.push({ file, ms, lines });
-    }
-    this.#known.sort((a, b) => a.ms - b.ms);
-    const time = seconds(this.#known.reduce((sum, { ms }) => sum + ms, 0));
-    return [`${this.#known.length} test files in ${time} s`, ...left.map(notAsked)].join('\n');
-  }
-
-  /** The files that reach the place of a mutation, quickest first. */
-  reaching({ file, line }) {
-    return this.#known.filter(({ lines }) => !lines || lines.has(`${file}:${line}`));
-  }
-
-  /** Asks these one after the other until one is red. */
-  static async ask(copy, known) {
-    for (const { file, ms } of known) {
-      const { red, error, late } = await nodeTestFile(copy, file, {
-        limit: limitOf(ms),
-        env: browsers,
-      });
-      if (red) return { red, error, late };
-    }
-    return {};
-  }
-}
 
 /** The package in TypeScript, bundled around modules that are built already. */
 export class PackageJudge {
@@ -239,10 +182,10 @@ export class PackageJudge {
 
   async judge(copy, mutation) {
     const reaching = this.#tests.reaching(mutation);
-    const asked = await TestFiles.ask(copy, reaching);
+    const asked = await this.#tests.ask(copy, reaching);
     if (asked.red) return asked;
     if (!(await compiles(copy, 'wasm'))) return doesNotCompile;
-    const last = await TestFiles.ask(
+    const last = await this.#tests.ask(
       copy,
       this.#browser.map((file) => ({ file, ms: 60_000 })),
     );
@@ -280,7 +223,7 @@ export class BindingsJudge {
   }
 
   judge(copy, mutation) {
-    return TestFiles.ask(copy, this.#tests.reaching(mutation));
+    return this.#tests.ask(copy, this.#tests.reaching(mutation));
   }
 }
 
@@ -293,6 +236,7 @@ export class PageJudge {
   /** Pictures last, as they take long; what looks at the other build or at the clock not at all. */
   #pages = new TestFiles(
     testFiles('tests/page').filter((file) => !/\/(lighthouse|single|fragment)\./.test(file)),
+    Math.min(availableParallelism(), 4), // as many as npm test runs beside each other
   );
 
   holds = (file) => file.startsWith('web/src/') && file.endsWith('.ts');
@@ -342,12 +286,12 @@ export class PageJudge {
   }
 
   async judge(copy, mutation) {
-    const numbers = await TestFiles.ask(copy, this.#inOrder(this.#numbers, mutation));
+    const numbers = await this.#numbers.ask(copy, this.#inOrder(this.#numbers, mutation));
     if (numbers.red) return numbers;
     if (!(await compiles(copy, 'web'))) return doesNotCompile;
     const { code, output } = await this.#site(copy);
     if (code !== 0) return { red: `the build: ${output.trim().split('\n')[0]}` };
-    return TestFiles.ask(copy, this.#inOrder(this.#pages, mutation));
+    return this.#pages.ask(copy, this.#inOrder(this.#pages, mutation));
   }
 }
 

@@ -14,9 +14,9 @@ function end(child, signal = 'SIGTERM') {
 
 /**
  * Resolves to { code, output, ms, late }: `red`, a regular expression, ends the program when a line of its output
- * matches, `limit` after so many ms, and it then is `late`.
+ * matches, `signal` when nobody wants to know any more, `limit` after so many ms, and it then is `late`.
  */
-export function untilRed(command, args, { red, limit, env = {}, cwd }) {
+export function untilRed(command, args, { red, limit, signal, env = {}, cwd }) {
   return new Promise((resolve, reject) => {
     const from = performance.now();
     const child = spawn(command, args, {
@@ -31,6 +31,8 @@ export function untilRed(command, args, { red, limit, env = {}, cwd }) {
       late = true;
       end(child);
     }, limit);
+    const stop = () => end(child);
+    signal?.addEventListener('abort', stop);
     const take = (data) => {
       output += data;
       if (red?.test(output)) end(child);
@@ -40,6 +42,7 @@ export function untilRed(command, args, { red, limit, env = {}, cwd }) {
     child.on('error', reject);
     child.on('close', (code) => {
       clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
       resolve({ code, output, late, ms: performance.now() - from });
     });
   });
@@ -56,9 +59,9 @@ const firstError = (output) =>
   /^\s*error: (?:\|-\s*)?(.*(?:\n.*)?)/m.exec(output)?.[1].replace(/\s+/g, ' ');
 
 /** Runs one file of node:test in a process of its own. Resolves to { red, ms } with `red` what was red, if anything was. */
-export async function nodeTestFile(copy, file, { limit, env = {}, flags = [] }) {
-  const args = [...flags, '--test-reporter=tap', file];
-  const ran = await untilRed(process.execPath, args, copy.here({ red: RED, limit, env }));
+export async function nodeTestFile(copy, file, { limit, signal, env = {} }) {
+  const options = copy.here({ red: RED, limit, signal, env });
+  const ran = await untilRed(process.execPath, ['--test-reporter=tap', file], options);
   const { code, output, late, ms } = ran;
   if (code === 0 && !/^not ok /m.test(output)) return { ms };
   const why = late
