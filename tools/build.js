@@ -186,7 +186,8 @@ export const builds = {
     run: () => cmake('wasm', ['qkv_tests_simd', 'qkv_tests_relaxed']),
   },
   sanitized: { after: ['native'], run: () => cmake('native', ['qkv_tests_sanitized']) },
-  fuzz: { after: ['native', 'sanitized'], run: () => cmake('native', ['fuzz']) },
+  raced: { after: ['native', 'sanitized'], run: () => cmake('native', ['qkv_tests_threads']) },
+  fuzz: { after: ['native', 'sanitized', 'raced'], run: () => cmake('native', ['fuzz']) },
   'sanitized-wasm': {
     after: ['modules', 'wasm-tests'],
     run: () => cmake('wasm', ['qkv_tests_sanitized']),

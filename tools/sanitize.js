@@ -1,28 +1,20 @@
 // Suites in which everything is sanitized, the tests and Catch2 included. `npm test` links the tests with a
-// sanitized core instead (core/CMakeLists.txt), but for threads: a race has two sides, and both have to be seen.
+// sanitized core instead (core/CMakeLists.txt).
 // npm run test:sanitize: all of them.
 import { cmake } from './build.js';
 import { ctest, nativeIsas } from './runners.js';
 
-/** A part that builds a preset first; `files` are those of tests/core to build, or all of them. */
-const built = (preset, target, name, files = '') => {
+/** A part that builds a preset first. */
+const built = (preset, target, name) => {
   const part = ctest(preset, name);
   return {
     title: `${preset}: ${name}`,
     async run() {
-      await cmake(preset, [target], [`-DQKV_TEST_FILES=${files}`]);
+      await cmake(preset, [target]);
       return part.run();
     },
   };
 };
-
-/** What threads share, under TSan. */
-export const threadSanitizer = built(
-  'sanitize-threads',
-  'qkv_tests',
-  'native.threads',
-  'parallel|parallel_callers',
-);
 
 /** Every preset in a suite of its own, its runs one after the other: they share a folder. */
 export function fullSanitizers() {

@@ -21,7 +21,7 @@ import {
   relaxedFlags,
   tagsOf,
 } from './runners.js';
-import { fullSanitizers, threadSanitizer } from './sanitize.js';
+import { fullSanitizers } from './sanitize.js';
 
 const bin = (name) => join(root, 'node_modules/.bin', name);
 
@@ -197,7 +197,12 @@ const sanitize = (full) => [
     needs: ['sanitized-wasm'],
     parts: [ctest('wasm', 'sanitized.wasm')],
   },
-  { name: 'TSan: threads', of: 'core', parts: [threadSanitizer] },
+  {
+    name: 'TSan: threads',
+    of: 'core',
+    needs: ['raced'],
+    parts: [ctest('native', 'sanitized.threads')],
+  },
   // From a fixed seed where a commit is judged: what it is blamed for should not hang on luck.
   fuzz(full ? 600 : 45, full ? 0 : 1),
   ...(full ? fullSanitizers() : []),
