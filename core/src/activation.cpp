@@ -30,9 +30,8 @@ Status activate(TensorView<const float> x, TensorView<float> out, Activation act
   QKV_RETURN_IF_ERROR(require_kernels(kName, table));
   const kernels::Elementwise kernel = kernel_of(*table, activation);
   if (!kernel) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: activation is %d, expected a value of Activation", kName,
-                         static_cast<int>(activation));
+    return refuse(StatusCode::kInvalidArgument, kName,
+                  "@activation is {}, expected a value of Activation", activation);
   }
   kernel({.n = x.size(), .x = x.data, .y = nullptr, .out = out.data});
   return {};

@@ -13,8 +13,6 @@
 namespace qkv {
 namespace {
 
-constexpr Index kAny = ShapeText::kAny;
-
 /// -sum w ln w over n weights.
 double entropy_of(const float* weights, Index n) noexcept {
   double sum = 0.0;
@@ -43,8 +41,8 @@ Status check_row_shapes(const char* function, const TensorView<const float>& wei
       return check({weights.extent(0), weights.extent(1), weights.extent(2)},
                    {kAny, kAny, kAny, kAny});
     default:
-      return Status::error(StatusCode::kShapeMismatch, "%s: weights has rank %d, expected 1 to 4",
-                           function, weights.rank);
+      return refuse(StatusCode::kShapeMismatch, function, "@weights has rank {}, expected 1 to 4",
+                    weights.rank);
   }
 }
 
@@ -224,8 +222,8 @@ Status attention_rollout(TensorView<const float> weights, TensorView<float> out,
   const Index t = weights.extent(3);
   QKV_RETURN_IF_ERROR(check_array(kName, "weights", weights, {kAny, kAny, t, t}));
   if (weights.extent(1) == 0) {
-    return Status::error(StatusCode::kShapeMismatch, "%s: weights is %s, expected at least 1 head",
-                         kName, ShapeText(weights).text());
+    return refuse(StatusCode::kShapeMismatch, kName, "@weights is {}, expected at least 1 head",
+                  Extents(weights));
   }
   QKV_RETURN_IF_ERROR(check_output(kName, "out", out, {t, t}));
   if (t == 0) {

@@ -23,13 +23,13 @@ struct AttentionPlan {
   std::size_t scratch = 0;  ///< floats that run_attention() takes from the workspace
 };
 
-/// Checks `args` in the name of `function`, stretches its masks to full rank and fills in the offset.
-Status plan_attention(const char* function, AttentionArgs& args, AttentionPlan& plan) noexcept;
+/// Checks `args` in the name of `caller`, stretches its masks to full rank and fills in the offset.
+Status plan_attention(const Caller& caller, AttentionArgs& args, AttentionPlan& plan) noexcept;
 
 /// What plan_attention() leaves out because a layer's arrays are not there yet: `out` and the extras
 /// lie apart from each other, from `inputs` and from the arrays of the options. `args` as
 /// plan_attention() left them.
-Status check_attention_memory(const char* function, const NamedSpan& out,
+Status check_attention_memory(const Caller& caller, const NamedSpan& out,
                               const std::array<NamedSpan, 3>& inputs,
                               const AttentionArgs& args) noexcept;
 

@@ -7,38 +7,43 @@ namespace qkv {
 
 /// check_dense() for the shape of another array.
 template <class T, class U>
-Status check_dense_like(const char* function, const char* name, const TensorView<T>& view,
+Status check_dense_like(const Caller& caller, const char* name, const TensorView<T>& view,
                         const TensorView<U>& like) noexcept {
   const auto& s = like.shape;
   switch (like.rank) {
     case 1:
-      return check_dense(function, name, view, {s[0]});
+      return check_dense(caller, name, view, {s[0]});
     case 2:
-      return check_dense(function, name, view, {s[0], s[1]});
+      return check_dense(caller, name, view, {s[0], s[1]});
     case 3:
-      return check_dense(function, name, view, {s[0], s[1], s[2]});
+      return check_dense(caller, name, view, {s[0], s[1], s[2]});
     default:
-      return check_dense(function, name, view, {s[0], s[1], s[2], s[3]});
+      return check_dense(caller, name, view, {s[0], s[1], s[2], s[3]});
   }
 }
 
 /// `x` dense and of rank 1 to 4, `out` dense and of its shape.
-inline Status check_elementwise(const char* function, const TensorView<const float>& x,
+inline Status check_elementwise(const Caller& caller, const TensorView<const float>& x,
                                 const TensorView<float>& out) noexcept {
   if (x.rank < 1 || x.rank > 4) {
-    return Status::error(StatusCode::kShapeMismatch, "%s: x has rank %d, expected 1 to 4", function,
-                         x.rank);
+    return refuse(StatusCode::kShapeMismatch, caller, "@x has rank {}, expected 1 to 4", x.rank);
   }
-  QKV_RETURN_IF_ERROR(check_dense_like(function, "x", x, x));
-  QKV_RETURN_IF_ERROR(check_dense_like(function, "out", out, x));
-  return out.data == x.data ? Status{} : check_apart(function, {{"out", out}}, {{"x", x}});
+  for (int axis = 0; axis < x.rank; ++axis) {
+    if (x.extent(axis) < 0) {
+      return refuse(StatusCode::kShapeMismatch, caller, "@x is {}, expected extents of at least 0",
+                    Extents(x));
+    }
+  }
+  QKV_RETURN_IF_ERROR(check_dense_like(caller, "x", x, x));
+  QKV_RETURN_IF_ERROR(check_dense_like(caller, "out", out, x));
+  return out.data == x.data ? Status{} : check_apart(caller, {{"out", out}}, {{"x", x}});
 }
 
 /// `axis` counted from the front.
-inline Status resolve_axis(const char* function, int rank, int& axis) noexcept {
+inline Status resolve_axis(const Caller& caller, int rank, int& axis) noexcept {
   if (axis < -rank || axis >= rank) {
-    return Status::error(StatusCode::kOutOfRange, "%s: axis is %d, expected [-%d, %d)", function,
-                         axis, rank, rank);
+    return refuse(StatusCode::kOutOfRange, caller, "@axis is {}, expected [-{}, {})", axis, rank,
+                  rank);
   }
   axis += axis < 0 ? rank : 0;
   return {};

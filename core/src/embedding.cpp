@@ -7,8 +7,6 @@
 namespace qkv {
 namespace {
 
-constexpr Index kAny = ShapeText::kAny;
-
 void copy_row(TensorView<const float> table, Index from, TensorView<float> out, Index to) noexcept {
   const Index width = table.extent(1);
   if (width > 0) {
@@ -21,13 +19,11 @@ void copy_row(TensorView<const float> table, Index from, TensorView<float> out, 
 Status check_rows(const char* function, Index max_length, Index length, Index offset,
                   OutOfRange out_of_range) noexcept {
   if (out_of_range != OutOfRange::kError && out_of_range != OutOfRange::kClamp) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: out_of_range is %d, expected a value of OutOfRange", function,
-                         static_cast<int>(out_of_range));
+    return refuse(StatusCode::kInvalidArgument, function,
+                  "@out_of_range is {}, expected a value of OutOfRange", out_of_range);
   }
   if (offset < 0) {
-    return Status::error(StatusCode::kOutOfRange, "%s: offset is %lld, expected at least 0",
-                         function, static_cast<long long>(offset));
+    return refuse(StatusCode::kOutOfRange, function, "@offset is {}, expected at least 0", offset);
   }
   if (length == 0) {
     return {};
@@ -36,10 +32,9 @@ Status check_rows(const char* function, Index max_length, Index length, Index of
   if (clamp ? max_length > 0 : offset <= max_length - length) {
     return {};
   }
-  return Status::error(
-      StatusCode::kOutOfRange, "%s: offset is %lld and length %lld, expected at most %lld rows%s",
-      function, static_cast<long long>(offset), static_cast<long long>(length),
-      static_cast<long long>(max_length), clamp ? ", and at least one to clamp to" : " in all");
+  return refuse(StatusCode::kOutOfRange, function,
+                "@offset is {} and @length {}, expected at most {} rows{}", offset, length,
+                max_length, clamp ? ", and at least one to clamp to" : " in all");
 }
 
 }  // namespace
@@ -54,9 +49,8 @@ Status embedding(TensorView<const float> table, TensorView<const std::int32_t> i
   QKV_RETURN_IF_ERROR(check_apart(kName, {{"out", out}}, {{"table", table}, {"ids", ids}}));
   for (Index i = 0; i < n; ++i) {
     if (ids.data[i] < 0 || ids.data[i] >= table.extent(0)) {
-      return Status::error(StatusCode::kOutOfRange, "%s: ids[%lld] is %lld, expected [0, %lld)",
-                           kName, static_cast<long long>(i), static_cast<long long>(ids.data[i]),
-                           static_cast<long long>(table.extent(0)));
+      return refuse(StatusCode::kOutOfRange, kName, "{} is {}, expected [0, {})",
+                    Argument{"ids", i}, ids.data[i], table.extent(0));
     }
   }
   for (Index i = 0; i < n; ++i) {

@@ -11,38 +11,36 @@ namespace {
 
 using kernels::KernelTable;
 
-constexpr const char* kCreate = "FeedForward::create";
 constexpr const char* kForward = "FeedForward::forward";
 
 /// Tokens whose h is held at a time: whole register tiles for every instruction set, and few enough
 /// for h to stay in the cache between the two products.
 constexpr Index kTokenBlock = 192;
 
-Status check_config(const FeedForwardConfig& c) noexcept {
-  const auto at_least_one = [](const char* name, Index value) {
-    return value >= 1
-               ? Status{}
-               : Status::error(StatusCode::kOutOfRange, "%s: %s is %lld, expected at least 1",
-                               kCreate, name, static_cast<long long>(value));
+Status check_config(const Caller& caller, const FeedForwardConfig& c) noexcept {
+  const auto at_least_one = [&caller](const char* name, Index value) {
+    return value >= 1 ? Status{}
+                      : refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected at least 1",
+                               Argument{name}, value);
   };
   QKV_RETURN_IF_ERROR(at_least_one("d_model", c.d_model));
   QKV_RETURN_IF_ERROR(at_least_one("d_feed_forward", c.d_feed_forward));
   if (c.activation > FeedForwardActivation::kSwiglu) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: activation is %d, expected a value of FeedForwardActivation", kCreate,
-                         static_cast<int>(c.activation));
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@activation is {}, expected a value of FeedForwardActivation", c.activation);
   }
-  return check_layout(kCreate, "weight_layout", c.weight_layout);
+  return check_layout(caller, "weight_layout", c.weight_layout);
 }
 
 /// A gate is for kSwiglu alone.
-Status check_gate(const FeedForwardConfig& c, const FeedForwardWeights& w) noexcept {
+Status check_gate(const Caller& caller, const FeedForwardConfig& c,
+                  const FeedForwardWeights& w) noexcept {
   if (c.activation == FeedForwardActivation::kSwiglu || (w.w_gate.absent() && w.b_gate.absent())) {
     return {};
   }
-  return Status::error(StatusCode::kInvalidArgument,
-                       "%s: %s is given and activation is not kSwiglu, expected none", kCreate,
-                       w.w_gate.absent() ? "b_gate" : "w_gate");
+  return refuse(StatusCode::kInvalidArgument, caller,
+                "{} is given and @activation is not kSwiglu, expected none",
+                Argument{w.w_gate.absent() ? "b_gate" : "w_gate"});
 }
 
 /// Null for kSwiglu.
@@ -67,10 +65,15 @@ kernels::Elementwise kernel_of(const KernelTable& table,
 
 Status FeedForward::create(const FeedForwardConfig& config, const FeedForwardWeights& weights,
                            FeedForward& layer) noexcept {
+  return build("FeedForward::create", config, weights, layer);
+}
+
+Status FeedForward::build(const Caller& caller, const FeedForwardConfig& config,
+                          const FeedForwardWeights& weights, FeedForward& layer) noexcept {
   const KernelTable* table = nullptr;
-  QKV_RETURN_IF_ERROR(require_kernels(kCreate, table));
-  QKV_RETURN_IF_ERROR(check_config(config));
-  QKV_RETURN_IF_ERROR(check_gate(config, weights));
+  QKV_RETURN_IF_ERROR(require_kernels(caller, table));
+  QKV_RETURN_IF_ERROR(check_config(caller, config));
+  QKV_RETURN_IF_ERROR(check_gate(caller, config, weights));
   FeedForward built;
   built.config_ = config;
   const FeedForwardConfig& c = config;
@@ -86,7 +89,7 @@ Status FeedForward::create(const FeedForwardConfig& config, const FeedForwardWei
   };
   const std::size_t count = c.activation == FeedForwardActivation::kSwiglu ? 3 : 2;
   for (std::size_t i = 0; i < count; ++i) {
-    QKV_RETURN_IF_ERROR(check_linear(kCreate, parts[i].linear));
+    QKV_RETURN_IF_ERROR(check_linear(caller, parts[i].linear));
   }
   for (std::size_t i = 0; i < count; ++i) {
     QKV_RETURN_IF_ERROR(pack_linear(*table, parts[i].linear, *parts[i].packed));
@@ -98,10 +101,9 @@ Status FeedForward::create(const FeedForwardConfig& config, const FeedForwardWei
 
 Status FeedForward::check(const ForwardArgs& args) const noexcept {
   if (!kernels_) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: the layer is empty, expected one made by create()", kForward);
+    return refuse(StatusCode::kInvalidArgument, kForward,
+                  "the layer is empty, expected one made by create()");
   }
-  constexpr Index kAny = ShapeText::kAny;
   QKV_RETURN_IF_ERROR(check_dense(kForward, "x", args.x, {kAny, kAny, config_.d_model}));
   QKV_RETURN_IF_ERROR(
       check_dense(kForward, "y", args.y, {args.x.extent(0), args.x.extent(1), config_.d_model}));
@@ -111,9 +113,9 @@ Status FeedForward::check(const ForwardArgs& args) const noexcept {
   const KernelTable* table = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kForward, table));
   if (table != kernels_) {
-    return Status::error(StatusCode::kUnsupported,
-                         "%s: the layer was created for %s and %s is active, expected the same",
-                         kForward, kernels_->isa, table->isa);
+    return refuse(StatusCode::kUnsupported, kForward,
+                  "the layer was created for {} and {} is active, expected the same", kernels_->isa,
+                  table->isa);
   }
   return {};
 }

@@ -100,25 +100,25 @@ Status select_isa(const char* name) noexcept {
   if (name && *name) {
     choice = find(name);
     if (!choice) {
-      return Status::error(StatusCode::kUnsupported,
-                           "select_isa: name is '%s', expected one of this build that this machine "
-                           "can run (isa_name, isa_supported)",
-                           name);
+      return refuse(StatusCode::kUnsupported, "select_isa",
+                    "@name is '{}', expected one of this build that this machine can run "
+                    "(isa_name, isa_supported)",
+                    Verbatim{name});
     }
   }
   selected.store(choice, std::memory_order_release);
   return {};
 }
 
-Status require_kernels(const char* function, const kernels::KernelTable*& table) noexcept {
+Status require_kernels(const Caller& caller, const kernels::KernelTable*& table) noexcept {
   table = active_kernels();
   if (table) {
     return {};
   }
   const char* name = std::getenv("QKV_ISA");
-  return Status::error(StatusCode::kUnsupported,
-                       "%s: QKV_ISA is '%s', expected one of this build that this machine can run",
-                       function, name ? name : "");
+  return refuse(StatusCode::kUnsupported, caller,
+                "QKV_ISA is '{}', expected one of this build that this machine can run",
+                Verbatim{name ? name : ""});
 }
 
 }  // namespace qkv

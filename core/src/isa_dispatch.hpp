@@ -2,14 +2,14 @@
 #pragma once
 
 #include "kernels/kernel_table.hpp"
-#include "qkv/status.hpp"
+#include "message.hpp"
 
 namespace qkv {
 
 /// Null when QKV_ISA names an instruction set that cannot run here.
 [[nodiscard]] const kernels::KernelTable* active_kernels() noexcept;
 
-/// active_kernels(), or kUnsupported in the name of `function`.
-Status require_kernels(const char* function, const kernels::KernelTable*& table) noexcept;
+/// active_kernels(), or kUnsupported in the name of `caller`.
+Status require_kernels(const Caller& caller, const kernels::KernelTable*& table) noexcept;
 
 }  // namespace qkv

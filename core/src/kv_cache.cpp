@@ -13,11 +13,9 @@ namespace qkv {
 namespace {
 
 Status check_least(const char* name, Index value, Index least) noexcept {
-  return value >= least
-             ? Status{}
-             : Status::error(StatusCode::kOutOfRange,
-                             "KvCache::create: %s is %lld, expected at least %lld", name,
-                             static_cast<long long>(value), static_cast<long long>(least));
+  return value >= least ? Status{}
+                        : refuse(StatusCode::kOutOfRange, "KvCache::create",
+                                 "{} is {}, expected at least {}", Argument{name}, value, least);
 }
 
 /// Makes room for `heads` blocks of `floats`, zeroed so that no padding is ever undefined.
@@ -64,15 +62,12 @@ Status KvCache::create(const KvCacheConfig& config, KvCache& cache) noexcept {
   const double floats = (static_cast<double>(c.capacity) + 64.0) * (width + 64.0);
   constexpr Index kLargest = std::numeric_limits<Index>::max() / 8;
   if (floats > static_cast<double>(kLargest)) {
-    return Status::error(StatusCode::kOutOfMemory,
-                         "out of memory: a cache of %lld tokens cannot be addressed",
-                         static_cast<long long>(c.capacity));
+    return out_of_memory("out of memory: a cache of {} tokens cannot be addressed", c.capacity);
   }
   if (static_cast<double>(c.batch) * static_cast<double>(c.num_kv_heads) >
       static_cast<double>(kLargest)) {
-    return Status::error(StatusCode::kOutOfMemory,
-                         "out of memory: a cache of %lld rows with %lld heads cannot be addressed",
-                         static_cast<long long>(c.batch), static_cast<long long>(c.num_kv_heads));
+    return out_of_memory("out of memory: a cache of {} rows with {} heads cannot be addressed",
+                         c.batch, c.num_kv_heads);
   }
   const Index heads = c.batch * c.num_kv_heads;
   QKV_RETURN_IF_ERROR(reserve_zeroed(built.keys_, heads, KvCacheAccess::key_stride(built)));
@@ -82,48 +77,43 @@ Status KvCache::create(const KvCacheConfig& config, KvCache& cache) noexcept {
 }
 
 /// One sentence about the cache for a call whose own arrays fit each other.
-Status KvCache::check_fits(const char* function, const TensorView<const float>& keys,
+Status KvCache::check_fits(const Caller& caller, const TensorView<const float>& keys,
                            const TensorView<const float>& values) const noexcept {
   const KvCacheConfig& c = config_;
-  constexpr Index kAny = ShapeText::kAny;
   const auto [batch, heads] = std::pair(keys.extent(0), keys.extent(1));
   if (!kernels_ || (c.batch == batch && c.num_kv_heads == heads && c.d_k == keys.extent(3) &&
                     c.d_v == values.extent(3))) {
     return {};
   }
-  return Status::error(StatusCode::kShapeMismatch,
-                       "%s: the cache holds keys %s and values %s, expected %s and %s", function,
-                       ShapeText({c.batch, c.num_kv_heads, kAny, c.d_k}).text(),
-                       ShapeText({c.batch, c.num_kv_heads, kAny, c.d_v}).text(),
-                       ShapeText({batch, heads, kAny, keys.extent(3)}).text(),
-                       ShapeText({batch, heads, kAny, values.extent(3)}).text());
+  return refuse(StatusCode::kShapeMismatch, caller,
+                "the cache holds keys {} and values {}, expected {} and {}",
+                Extents({c.batch, c.num_kv_heads, kAny, c.d_k}),
+                Extents({c.batch, c.num_kv_heads, kAny, c.d_v}),
+                Extents({batch, heads, kAny, keys.extent(3)}),
+                Extents({batch, heads, kAny, values.extent(3)}));
 }
 
-Status KvCache::check_append(const char* function, const TensorView<const float>& keys,
+Status KvCache::check_append(const Caller& caller, const TensorView<const float>& keys,
                              const TensorView<const float>& values) const noexcept {
   const kernels::KernelTable* active = nullptr;
-  QKV_RETURN_IF_ERROR(require_kernels(function, active));
+  QKV_RETURN_IF_ERROR(require_kernels(caller, active));
   if (!kernels_) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: the cache is empty, expected one made by create()", function);
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "the cache is empty, expected one made by create()");
   }
   if (active != kernels_) {
-    return Status::error(StatusCode::kUnsupported,
-                         "%s: the cache was created for %s and %s is active, expected the same",
-                         function, kernels_->isa, active->isa);
+    return refuse(StatusCode::kUnsupported, caller,
+                  "the cache was created for {} and {} is active, expected the same", kernels_->isa,
+                  active->isa);
   }
   const KvCacheConfig& c = config_;
+  QKV_RETURN_IF_ERROR(check_array(caller, "keys", keys, {c.batch, c.num_kv_heads, kAny, c.d_k}));
   QKV_RETURN_IF_ERROR(
-      check_array(function, "keys", keys, {c.batch, c.num_kv_heads, ShapeText::kAny, c.d_k}));
-  QKV_RETURN_IF_ERROR(
-      check_array(function, "values", values, {c.batch, c.num_kv_heads, keys.extent(2), c.d_v}));
+      check_array(caller, "values", values, {c.batch, c.num_kv_heads, keys.extent(2), c.d_v}));
   if (keys.extent(2) > c.capacity - length_) {
-    return Status::error(
-        StatusCode::kOutOfRange,
-        "%s: the cache holds %lld of %lld tokens and %lld are to be added, expected "
-        "at most %lld",
-        function, static_cast<long long>(length_), static_cast<long long>(c.capacity),
-        static_cast<long long>(keys.extent(2)), static_cast<long long>(c.capacity - length_));
+    return refuse(StatusCode::kOutOfRange, caller,
+                  "the cache holds {} of {} tokens and {} are to be added, expected at most {}",
+                  length_, c.capacity, keys.extent(2), c.capacity - length_);
   }
   return {};
 }
@@ -157,9 +147,8 @@ Status KvCache::append(TensorView<const float> keys, TensorView<const float> val
 
 Status KvCache::truncate(Index length) noexcept {
   if (length < 0 || length > length_) {
-    return Status::error(StatusCode::kOutOfRange,
-                         "KvCache::truncate: length is %lld, expected 0 to %lld",
-                         static_cast<long long>(length), static_cast<long long>(length_));
+    return refuse(StatusCode::kOutOfRange, "KvCache::truncate", "@length is {}, expected 0 to {}",
+                  length, length_);
   }
   length_ = length;
   return {};

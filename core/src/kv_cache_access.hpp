@@ -7,13 +7,13 @@
 namespace qkv {
 
 struct KvCacheAccess {
-  /// append()'s checks, in the name of `function`, for which keys and values are not arguments: those
+  /// append()'s checks, in the name of `caller`, for which keys and values are not arguments: those
   /// of a call, whatever it calls them, were checked to fit each other.
-  static Status check(const char* function, const KvCache& cache,
+  static Status check(const Caller& caller, const KvCache& cache,
                       const TensorView<const float>& keys,
                       const TensorView<const float>& values) noexcept {
-    QKV_RETURN_IF_ERROR(cache.check_fits(function, keys, values));
-    return cache.check_append(function, keys, values);
+    QKV_RETURN_IF_ERROR(cache.check_fits(caller, keys, values));
+    return cache.check_append(caller, keys, values);
   }
 
   [[nodiscard]] static const float* k_panels(const KvCache& cache, Index b, Index h) noexcept {

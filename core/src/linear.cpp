@@ -19,24 +19,23 @@ constexpr Index kSliceRows = 48;
 
 }  // namespace
 
-Status check_linear(const char* function, const Linear& l) noexcept {
+Status check_linear(const Caller& caller, const Linear& l) noexcept {
   const bool in_out = l.layout == WeightLayout::kInOut;
   const Index rows = in_out ? l.in : l.out;
   const Index columns = in_out ? l.out : l.in;
   if (l.weight.absent()) {
-    return Status::error(StatusCode::kInvalidArgument, "%s: %s is missing, expected %s", function,
-                         l.name, ShapeText({rows, columns}).text());
+    return refuse(StatusCode::kInvalidArgument, caller, "{} is missing, expected {}",
+                  Argument{l.name}, Extents({rows, columns}));
   }
-  QKV_RETURN_IF_ERROR(check_array(function, l.name, l.weight, {rows, columns}));
-  return l.bias.absent() ? Status{} : check_array(function, l.bias_name, l.bias, {l.out});
+  QKV_RETURN_IF_ERROR(check_array(caller, l.name, l.weight, {rows, columns}));
+  return l.bias.absent() ? Status{} : check_array(caller, l.bias_name, l.bias, {l.out});
 }
 
-Status check_layout(const char* function, const char* name, WeightLayout layout) noexcept {
+Status check_layout(const Caller& caller, const char* name, WeightLayout layout) noexcept {
   return layout <= WeightLayout::kOutIn
              ? Status{}
-             : Status::error(StatusCode::kInvalidArgument,
-                             "%s: %s is %d, expected a value of WeightLayout", function, name,
-                             static_cast<int>(layout));
+             : refuse(StatusCode::kInvalidArgument, caller,
+                      "{} is {}, expected a value of WeightLayout", Argument{name}, layout);
 }
 
 Status pack_linear(const KernelTable& table, const Linear& l, PackedLinear& packed) noexcept {

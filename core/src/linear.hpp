@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/kernel_table.hpp"
+#include "message.hpp"
 #include "qkv/linear.hpp"
 #include "qkv/parallel.hpp"
 #include "qkv/status.hpp"
@@ -20,11 +21,11 @@ struct Linear {
   WeightLayout layout;
 };
 
-/// Checks both arrays in the name of `function`.
-Status check_linear(const char* function, const Linear& l) noexcept;
+/// Checks both arrays in the name of `caller`.
+Status check_linear(const Caller& caller, const Linear& l) noexcept;
 
 /// One of the two, and not a number cast to it.
-Status check_layout(const char* function, const char* name, WeightLayout layout) noexcept;
+Status check_layout(const Caller& caller, const char* name, WeightLayout layout) noexcept;
 
 /// Packs checked arrays; kOutOfMemory is all that can go wrong.
 Status pack_linear(const kernels::KernelTable& table, const Linear& l,

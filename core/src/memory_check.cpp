@@ -49,16 +49,16 @@ bool MemorySpan::meets(const MemorySpan& other) const noexcept {
   return begin_ == other.begin_ || holds_an_end_of(other) || other.holds_an_end_of(*this);
 }
 
-Status check_apart(const char* function, std::initializer_list<NamedSpan> outputs,
+Status check_apart(const Caller& caller, std::initializer_list<NamedSpan> outputs,
                    std::initializer_list<NamedSpan> inputs) noexcept {
   for (const NamedSpan& out : outputs) {
     const auto shared = [&](const NamedSpan& other) { return out.span.meets(other.span); };
     const auto* input = std::find_if(inputs.begin(), inputs.end(), shared);
     const auto* output = std::find_if(outputs.begin(), &out, shared);
     if (input != inputs.end() || output != &out) {
-      return Status::error(StatusCode::kInvalidArgument,
-                           "%s: %s is in the memory of %s, expected memory of its own", function,
-                           out.name, input != inputs.end() ? input->name : output->name);
+      return refuse(StatusCode::kInvalidArgument, caller,
+                    "{} is in the memory of {}, expected memory of its own", Argument{out.name},
+                    Argument{input != inputs.end() ? input->name : output->name});
     }
   }
   return {};

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <initializer_list>
 
+#include "message.hpp"
 #include "qkv/status.hpp"
 #include "qkv/tensor_view.hpp"
 
@@ -37,7 +38,7 @@ struct NamedSpan {
 };
 
 /// No output meets an input, or another output.
-Status check_apart(const char* function, std::initializer_list<NamedSpan> outputs,
+Status check_apart(const Caller& caller, std::initializer_list<NamedSpan> outputs,
                    std::initializer_list<NamedSpan> inputs) noexcept;
 
 /// False if two elements of a view may be one and the same.

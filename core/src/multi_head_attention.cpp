@@ -14,31 +14,30 @@ namespace {
 using kernels::KernelTable;
 using Activations = MultiHeadActivations;
 
-constexpr const char* kCreate = "MultiHeadAttention::create";
 constexpr const char* kForward = "MultiHeadAttention::forward";
+/// A layer has one rotary, and so has a block: its options are "rotary.base" in both.
+constexpr const char* kRotary = "rotary.";
 
 /// Fills in the defaults and checks what can be checked without weights.
-Status resolve(MultiHeadAttentionConfig& c) noexcept {
-  const auto at_least_one = [](const char* name, Index value) {
-    return value >= 1
-               ? Status{}
-               : Status::error(StatusCode::kOutOfRange, "%s: %s is %lld, expected at least 1",
-                               kCreate, name, static_cast<long long>(value));
+Status resolve(const Caller& caller, MultiHeadAttentionConfig& c) noexcept {
+  const auto at_least_one = [&caller](const char* name, Index value) {
+    return value >= 1 ? Status{}
+                      : refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected at least 1",
+                               Argument{name}, value);
   };
   QKV_RETURN_IF_ERROR(at_least_one("d_model", c.d_model));
   QKV_RETURN_IF_ERROR(at_least_one("num_heads", c.num_heads));
   c.num_kv_heads = c.num_kv_heads == 0 ? c.num_heads : c.num_kv_heads;
   QKV_RETURN_IF_ERROR(at_least_one("num_kv_heads", c.num_kv_heads));
   if (c.num_heads % c.num_kv_heads != 0) {
-    return Status::error(
-        StatusCode::kOutOfRange, "%s: num_kv_heads is %lld, expected a divisor of num_heads = %lld",
-        kCreate, static_cast<long long>(c.num_kv_heads), static_cast<long long>(c.num_heads));
+    return refuse(StatusCode::kOutOfRange, caller,
+                  "@num_kv_heads is {}, expected a divisor of @num_heads = {}", c.num_kv_heads,
+                  c.num_heads);
   }
   if (c.d_k == 0 && c.d_model % c.num_heads != 0) {
-    return Status::error(StatusCode::kOutOfRange,
-                         "%s: d_model is %lld, expected a multiple of num_heads = %lld, or a d_k",
-                         kCreate, static_cast<long long>(c.d_model),
-                         static_cast<long long>(c.num_heads));
+    return refuse(StatusCode::kOutOfRange, caller,
+                  "@d_model is {}, expected a multiple of @num_heads = {}, or a @d_k", c.d_model,
+                  c.num_heads);
   }
   c.d_k = c.d_k == 0 ? c.d_model / c.num_heads : c.d_k;
   c.d_v = c.d_v == 0 ? c.d_k : c.d_v;
@@ -48,12 +47,11 @@ Status resolve(MultiHeadAttentionConfig& c) noexcept {
   constexpr Index kMost = std::numeric_limits<Index>::max() / 8;
   const Index widest = c.d_k > c.d_v ? c.d_k : c.d_v;
   if (c.num_heads > kMost / widest) {
-    return Status::error(StatusCode::kOutOfRange,
-                         "%s: num_heads is %lld, expected at most %lld for heads of width %lld",
-                         kCreate, static_cast<long long>(c.num_heads),
-                         static_cast<long long>(kMost / widest), static_cast<long long>(widest));
+    return refuse(StatusCode::kOutOfRange, caller,
+                  "@num_heads is {}, expected at most {} for heads of width {}", c.num_heads,
+                  kMost / widest, widest);
   }
-  QKV_RETURN_IF_ERROR(check_layout(kCreate, "weight_layout", c.weight_layout));
+  QKV_RETURN_IF_ERROR(check_layout(caller, "weight_layout", c.weight_layout));
   return at_least_one("d_context", c.d_context);
 }
 
@@ -69,32 +67,30 @@ TensorView<const float> slice(TensorView<const float> fused, int axis, Index fro
 }
 
 /// Splits wqkv and bqkv into their three parts.
-Status split_fused(const MultiHeadAttentionConfig& c, MultiHeadAttentionWeights& w) noexcept {
+Status split_fused(const Caller& caller, const MultiHeadAttentionConfig& c,
+                   MultiHeadAttentionWeights& w) noexcept {
   if (w.wqkv.absent()) {
-    return w.bqkv.absent()
-               ? Status{}
-               : Status::error(StatusCode::kInvalidArgument,
-                               "%s: bqkv is given without wqkv, expected both or neither", kCreate);
+    return w.bqkv.absent() ? Status{}
+                           : refuse(StatusCode::kInvalidArgument, caller,
+                                    "@bqkv is given without @wqkv, expected both or neither");
   }
   if (!w.wq.absent() || !w.wk.absent() || !w.wv.absent() || !w.bq.absent() || !w.bk.absent() ||
       !w.bv.absent()) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: wqkv is given together with separate weights or biases of q, k or v, "
-                         "expected one or the other",
-                         kCreate);
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@wqkv is given together with separate weights or biases of q, k or v, expected "
+                  "one or the other");
   }
   if (c.d_context != c.d_model) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: wqkv is given and d_context is %lld, expected d_model = %lld",
-                         kCreate, static_cast<long long>(c.d_context),
-                         static_cast<long long>(c.d_model));
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@wqkv is given and @d_context is {}, expected @d_model = {}", c.d_context,
+                  c.d_model);
   }
   const Index q = c.num_heads * c.d_k;
   const Index k = c.num_kv_heads * c.d_k;
   const Index v = c.num_kv_heads * c.d_v;
   const bool in_out = c.weight_layout == WeightLayout::kInOut;
   const Linear fused{"wqkv", "bqkv", w.wqkv, w.bqkv, c.d_model, q + k + v, c.weight_layout};
-  QKV_RETURN_IF_ERROR(check_linear(kCreate, fused));
+  QKV_RETURN_IF_ERROR(check_linear(caller, fused));
   const int axis = in_out ? 1 : 0;
   w.wq = slice(w.wqkv, axis, 0, q);
   w.wk = slice(w.wqkv, axis, q, k);
@@ -135,27 +131,28 @@ void copy_array(TensorView<const T>& view, float*& to) noexcept {
 }
 
 /// Checks config.rotary and moves its arrays into `buffer`.
-Status own_rotary(MultiHeadAttentionConfig& c, AlignedBuffer& buffer) noexcept {
+Status own_rotary(const char* function, MultiHeadAttentionConfig& c,
+                  AlignedBuffer& buffer) noexcept {
   if (!c.rotary) {
     return {};
   }
   RotaryOptions& rotary = *c.rotary;
-  QKV_RETURN_IF_ERROR(check_rotary("MultiHeadAttention::create: rotary", rotary, c.d_k));
+  const Caller caller(function, kRotary);
+  QKV_RETURN_IF_ERROR(check_rotary(caller, rotary, c.d_k));
   std::size_t count = 0;
-  const auto check = [&count](const char* name, const auto& view) {
+  const auto check = [&](const char* name, const auto& view) {
     if (view.absent()) {
       return Status{};
     }
-    constexpr Index kAny = ShapeText::kAny;
-    QKV_RETURN_IF_ERROR(view.rank == 1   ? check_dense(kCreate, name, view, {kAny})
-                        : view.rank == 2 ? check_dense(kCreate, name, view, {kAny, kAny})
-                                         : check_dense(kCreate, name, view, {kAny, kAny, kAny}));
+    QKV_RETURN_IF_ERROR(view.rank == 1   ? check_dense(caller, name, view, {kAny})
+                        : view.rank == 2 ? check_dense(caller, name, view, {kAny, kAny})
+                                         : check_dense(caller, name, view, {kAny, kAny, kAny}));
     count = capped_sum({count, capped_product(view.size(), 1)});
     return Status{};
   };
-  QKV_RETURN_IF_ERROR(check("rotary.cos", rotary.cos));
-  QKV_RETURN_IF_ERROR(check("rotary.sin", rotary.sin));
-  QKV_RETURN_IF_ERROR(check("rotary.positions", rotary.positions));
+  QKV_RETURN_IF_ERROR(check("cos", rotary.cos));
+  QKV_RETURN_IF_ERROR(check("sin", rotary.sin));
+  QKV_RETURN_IF_ERROR(check("positions", rotary.positions));
   QKV_RETURN_IF_ERROR(buffer.reserve(count));
   float* to = buffer.data();
   copy_array(rotary.cos, to);
@@ -169,15 +166,21 @@ Status own_rotary(MultiHeadAttentionConfig& c, AlignedBuffer& buffer) noexcept {
 Status MultiHeadAttention::create(const MultiHeadAttentionConfig& config,
                                   const MultiHeadAttentionWeights& weights,
                                   MultiHeadAttention& layer) noexcept {
+  return build("MultiHeadAttention::create", config, weights, layer);
+}
+
+Status MultiHeadAttention::build(const Caller& caller, const MultiHeadAttentionConfig& config,
+                                 const MultiHeadAttentionWeights& weights,
+                                 MultiHeadAttention& layer) noexcept {
   const KernelTable* table = nullptr;
-  QKV_RETURN_IF_ERROR(require_kernels(kCreate, table));
+  QKV_RETURN_IF_ERROR(require_kernels(caller, table));
   MultiHeadAttention built;
   MultiHeadAttentionConfig& c = built.config_;
   c = config;
-  QKV_RETURN_IF_ERROR(resolve(c));
-  QKV_RETURN_IF_ERROR(own_rotary(c, built.rotary_arrays_));
+  QKV_RETURN_IF_ERROR(resolve(caller, c));
+  QKV_RETURN_IF_ERROR(own_rotary(caller.function, c, built.rotary_arrays_));
   MultiHeadAttentionWeights w = weights;
-  QKV_RETURN_IF_ERROR(split_fused(c, w));
+  QKV_RETURN_IF_ERROR(split_fused(caller, c, w));
 
   const struct {
     Linear linear;
@@ -189,7 +192,7 @@ Status MultiHeadAttention::create(const MultiHeadAttentionConfig& config,
       {{"wo", "bo", w.wo, w.bo, c.num_heads * c.d_v, c.d_model, c.weight_layout}, &built.wo_},
   };
   for (const auto& part : parts) {
-    QKV_RETURN_IF_ERROR(check_linear(kCreate, part.linear));
+    QKV_RETURN_IF_ERROR(check_linear(caller, part.linear));
   }
   for (const auto& part : parts) {
     QKV_RETURN_IF_ERROR(pack_linear(*table, part.linear, *part.packed));
@@ -199,28 +202,27 @@ Status MultiHeadAttention::create(const MultiHeadAttentionConfig& config,
   return {};
 }
 
-Status MultiHeadAttention::check(const ForwardArgs& args, Call& call) const noexcept {
+Status MultiHeadAttention::check(const Caller& caller, const ForwardArgs& args,
+                                 Call& call) const noexcept {
   if (!kernels_) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: the layer is empty, expected one made by create()", kForward);
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "the layer is empty, expected one made by create()");
   }
   const MultiHeadAttentionConfig& c = config_;
-  constexpr Index kAny = ShapeText::kAny;
-  QKV_RETURN_IF_ERROR(check_dense(kForward, "x", args.x, {kAny, kAny, c.d_model}));
+  QKV_RETURN_IF_ERROR(check_dense(caller, "x", args.x, {kAny, kAny, c.d_model}));
   call.batch = args.x.extent(0);
   call.tq = args.x.extent(1);
   call.tk = call.tq;
   if (!args.context.absent()) {
     QKV_RETURN_IF_ERROR(
-        check_dense(kForward, "context", args.context, {call.batch, kAny, c.d_context}));
+        check_dense(caller, "context", args.context, {call.batch, kAny, c.d_context}));
     call.tk = args.context.extent(1);
   } else if (c.d_context != c.d_model) {
-    return Status::error(StatusCode::kShapeMismatch,
-                         "%s: context is absent and d_context is %lld, expected [%lld,*,%lld]",
-                         kForward, static_cast<long long>(c.d_context),
-                         static_cast<long long>(call.batch), static_cast<long long>(c.d_context));
+    return refuse(StatusCode::kShapeMismatch, caller,
+                  "@context is absent and @d_context is {}, expected {}", c.d_context,
+                  Extents({call.batch, kAny, c.d_context}));
   }
-  QKV_RETURN_IF_ERROR(check_dense(kForward, "y", args.y, {call.batch, call.tq, c.d_model}));
+  QKV_RETURN_IF_ERROR(check_dense(caller, "y", args.y, {call.batch, call.tq, c.d_model}));
 
   call.activations = plan_activations(c, call.batch, call.tq, call.tk);
   // Planning reads shapes only; a pointer that is not null stands for memory that comes later.
@@ -233,31 +235,32 @@ Status MultiHeadAttention::check(const ForwardArgs& args, Call& call) const noex
       .options = args.options,
       .extras = args.extras,
       .cache = args.cache};
-  QKV_RETURN_IF_ERROR(plan_attention(kForward, call.attention, call.plan));
-  QKV_RETURN_IF_ERROR(check_positions(args, call));
+  QKV_RETURN_IF_ERROR(plan_attention(caller, call.attention, call.plan));
+  QKV_RETURN_IF_ERROR(check_positions(caller.function, args, call));
   if (call.plan.table != kernels_) {
-    return Status::error(StatusCode::kUnsupported,
-                         "%s: the layer was created for %s and %s is active, expected the same",
-                         kForward, kernels_->isa, call.plan.table->isa);
+    return refuse(StatusCode::kUnsupported, caller,
+                  "the layer was created for {} and {} is active, expected the same", kernels_->isa,
+                  call.plan.table->isa);
   }
   return {};
 }
 
-Status MultiHeadAttention::check_positions(const ForwardArgs& args, Call& call) const noexcept {
+Status MultiHeadAttention::check_positions(const char* function, const ForwardArgs& args,
+                                           Call& call) const noexcept {
   if (!config_.rotary) {
     return {};
   }
-  constexpr const char* kName = "MultiHeadAttention::forward: rotary";
+  const Caller caller(function, kRotary);
   RotaryOptions rotary = *config_.rotary;
   if (args.cache && rotary.positions.absent() && rotary.cos.rank != 3) {
     rotary.offset = detail::saturated_sum(rotary.offset, args.cache->length());
   }
   const Index d = config_.d_k;
-  QKV_RETURN_IF_ERROR(plan_rotary(kName, rotary, {call.batch, call.tq, d}, call.q_rotary));
+  QKV_RETURN_IF_ERROR(plan_rotary(caller, rotary, {call.batch, call.tq, d}, call.q_rotary));
   // In self-attention q and k are turned by the same rotations, made once.
   return args.context.absent()
              ? Status{}
-             : plan_rotary(kName, rotary, {call.batch, call.tk, d}, call.k_rotary);
+             : plan_rotary(caller, rotary, {call.batch, call.tk, d}, call.k_rotary);
 }
 
 void MultiHeadAttention::rotate(const Call& call, float* q, float* k,
@@ -302,7 +305,7 @@ Status MultiHeadAttention::run(const ForwardArgs& args, Call& call,
 Status MultiHeadAttention::forward(const ForwardArgs& args, Workspace& workspace) const noexcept {
   Call call;
   call.plan.threads = workspace.threads();
-  QKV_RETURN_IF_ERROR(check(args, call));
+  QKV_RETURN_IF_ERROR(check(kForward, args, call));
   QKV_RETURN_IF_ERROR(workspace.begin(call.scratch()));
   QKV_RETURN_IF_ERROR(check_attention_memory(
       kForward, {"y", args.y}, {{{"x", args.x}, {"context", args.context}, {}}}, call.attention));
@@ -313,7 +316,7 @@ std::size_t MultiHeadAttention::forward_scratch_bytes(const ForwardArgs& args,
                                                       int threads) const noexcept {
   Call call;
   call.plan.threads = threads;
-  return check(args, call).ok() ? call.scratch() * sizeof(float) : 0;
+  return check(kForward, args, call).ok() ? call.scratch() * sizeof(float) : 0;
 }
 
 }  // namespace qkv

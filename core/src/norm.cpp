@@ -42,9 +42,8 @@ Status plan(const char* function, TensorView<const float> x, TensorView<float> o
   QKV_RETURN_IF_ERROR(check_parameter(function, "gamma", options.gamma, axes));
   QKV_RETURN_IF_ERROR(check_parameter(function, "beta", options.beta, axes));
   if (!(std::isfinite(options.epsilon) && options.epsilon >= 0.0F)) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: epsilon is %g, expected a finite number of at least 0", function,
-                         static_cast<double>(options.epsilon));
+    return refuse(StatusCode::kInvalidArgument, function,
+                  "@epsilon is {}, expected a finite number of at least 0", options.epsilon);
   }
   QKV_RETURN_IF_ERROR(
       check_apart(function, {{"out", out}}, {{"gamma", options.gamma}, {"beta", options.beta}}));
@@ -78,9 +77,9 @@ Status layer_norm(TensorView<const float> x, TensorView<float> out,
 Status rms_norm(TensorView<const float> x, TensorView<float> out,
                 const NormOptions& options) noexcept {
   if (!options.beta.absent()) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "rms_norm: beta is %s, expected none: RMS normalisation only scales",
-                         ShapeText(options.beta).text());
+    return refuse(StatusCode::kInvalidArgument, "rms_norm",
+                  "@beta is {}, expected none: RMS normalisation only scales",
+                  Extents(options.beta));
   }
   NormArgs args{};
   QKV_RETURN_IF_ERROR(plan("rms_norm", x, out, options, args));

@@ -14,35 +14,32 @@ Status check_base(const char* function, double base) noexcept {
   if (std::isfinite(base) && base >= 1.0) {
     return {};
   }
-  return Status::error(StatusCode::kInvalidArgument,
-                       "%s: base is %g, expected a finite number of at least 1", function, base);
+  return refuse(StatusCode::kInvalidArgument, function,
+                "@base is {}, expected a finite number of at least 1", base);
 }
 
 Status check_layout(const char* function, SinusoidLayout layout) noexcept {
   if (layout <= SinusoidLayout::kConcatenated) {
     return {};
   }
-  return Status::error(StatusCode::kInvalidArgument,
-                       "%s: layout is %d, expected a value of SinusoidLayout", function,
-                       static_cast<int>(layout));
+  return refuse(StatusCode::kInvalidArgument, function,
+                "@layout is {}, expected a value of SinusoidLayout", layout);
 }
 
 Status check_positions(const char* function, const char* name, Index first, Index last) noexcept {
   if (first >= -kMaxPosition && last <= kMaxPosition) {
     return {};
   }
-  return Status::error(StatusCode::kOutOfRange,
-                       "%s: %s reaches %lld, expected at most %lld in size", function, name,
-                       static_cast<long long>(last > kMaxPosition ? last : first),
-                       static_cast<long long>(kMaxPosition));
+  return refuse(StatusCode::kOutOfRange, function, "{} reaches {}, expected at most {} in size",
+                name, last > kMaxPosition ? last : first, kMaxPosition);
 }
 
 Status check_width(const char* function, Index d_model) noexcept {
   if (d_model >= 1) {
     return {};
   }
-  return Status::error(StatusCode::kShapeMismatch, "%s: d_model is %lld, expected at least 1",
-                       function, static_cast<long long>(d_model));
+  return refuse(StatusCode::kShapeMismatch, function, "@d_model is {}, expected at least 1",
+                d_model);
 }
 
 /// w_i = base^(-2i / d_model).
@@ -104,16 +101,15 @@ class Frequencies {
 Status sinusoidal_encoding(TensorView<float> table, Index offset,
                            const SinusoidOptions& options) noexcept {
   constexpr const char* kName = "sinusoidal_encoding";
-  constexpr Index kAny = ShapeText::kAny;
   QKV_RETURN_IF_ERROR(check_dense(kName, "table", table, {kAny, kAny}));
   const Index length = table.extent(0);
   const Index d_model = table.extent(1);
   QKV_RETURN_IF_ERROR(check_width(kName, d_model));
   QKV_RETURN_IF_ERROR(check_base(kName, options.base));
   QKV_RETURN_IF_ERROR(check_layout(kName, options.layout));
-  QKV_RETURN_IF_ERROR(check_positions(kName, "offset", offset, offset));
+  QKV_RETURN_IF_ERROR(check_positions(kName, "@offset", offset, offset));
   const Index end = detail::saturated_sum(offset, length);
-  QKV_RETURN_IF_ERROR(check_positions(kName, "offset + length", offset, end - 1));
+  QKV_RETURN_IF_ERROR(check_positions(kName, "@offset + @length", offset, end - 1));
 
   const kernels::KernelTable* kernel_table = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kName, kernel_table));
@@ -152,7 +148,7 @@ Status sinusoidal_shift_blocks(TensorView<float> blocks, Index k, Index d_model,
   QKV_RETURN_IF_ERROR(check_dense(kName, "blocks", blocks, {d_model / 2 + d_model % 2, 2, 2}));
   QKV_RETURN_IF_ERROR(check_base(kName, options.base));
   QKV_RETURN_IF_ERROR(check_layout(kName, options.layout));
-  QKV_RETURN_IF_ERROR(check_positions(kName, "k", k, k));
+  QKV_RETURN_IF_ERROR(check_positions(kName, "@k", k, k));
   for (Index i = 0; 2 * i < d_model; ++i) {
     const auto [s, c] = rotation(static_cast<double>(k) * frequency(i, d_model, options.base));
     float* block = blocks.data + 4 * i;
@@ -166,17 +162,18 @@ Status sinusoidal_shift_blocks(TensorView<float> blocks, Index k, Index d_model,
 Status sinusoidal_shift_matrix(TensorView<float> matrix, Index k,
                                const SinusoidOptions& options) noexcept {
   constexpr const char* kName = "sinusoidal_shift_matrix";
-  const Index d_model = matrix.rank == 2 ? matrix.extent(0) : ShapeText::kAny;
+  const Index d_model = matrix.rank == 2 ? matrix.extent(0) : kAny;
   QKV_RETURN_IF_ERROR(check_dense(kName, "matrix", matrix, {d_model, d_model}));
   QKV_RETURN_IF_ERROR(check_width(kName, d_model));
   QKV_RETURN_IF_ERROR(check_base(kName, options.base));
   QKV_RETURN_IF_ERROR(check_layout(kName, options.layout));
-  QKV_RETURN_IF_ERROR(check_positions(kName, "k", k, k));
+  QKV_RETURN_IF_ERROR(check_positions(kName, "@k", k, k));
   if (d_model % 2 != 0) {
-    return Status::error(StatusCode::kUnsupported,
-                         "%s: d_model is %lld, expected an even number: the last sine of an odd "
-                         "encoding has no cosine, so no matrix shifts it (the blocks do)",
-                         kName, static_cast<long long>(d_model));
+    return refuse(
+        StatusCode::kUnsupported, kName,
+        "@d_model is {}, expected an even number: the last sine of an odd encoding has no "
+        "cosine, so no matrix shifts it (the blocks do)",
+        d_model);
   }
   for (Index i = 0; i < matrix.size(); ++i) {
     matrix.data[i] = 0.0F;

@@ -11,8 +11,6 @@
 namespace qkv {
 namespace {
 
-constexpr Index kAny = ShapeText::kAny;
-
 /// A natural number, large enough for kMaxPosition^(kMaxT5Buckets / 2), under multiplication.
 class Natural {
  public:
@@ -118,22 +116,18 @@ Status check_t5(const char* function, const TensorView<const float>& table,
   QKV_RETURN_IF_ERROR(check_array(function, "table", table, {kAny, kAny}));
   const Index num_buckets = table.extent(0);
   if (!buckets_fit(num_buckets, options)) {
-    return Status::error(StatusCode::kShapeMismatch,
-                         "%s: table is %s, expected %lld to %lld rows, one for each bucket",
-                         function, ShapeText(table).text(),
-                         static_cast<long long>(least_buckets(options)),
-                         static_cast<long long>(kMaxT5Buckets));
+    return refuse(StatusCode::kShapeMismatch, function,
+                  "@table is {}, expected {} to {} rows, one for each bucket", Extents(table),
+                  least_buckets(options), kMaxT5Buckets);
   }
   if (!max_distance_fits(num_buckets, options)) {
     const Index least = split_buckets(num_buckets, options).exact + 1;
-    return Status::error(StatusCode::kOutOfRange, "%s: max_distance is %lld, expected %lld to %lld",
-                         function, static_cast<long long>(options.max_distance),
-                         static_cast<long long>(least), static_cast<long long>(kMaxPosition));
+    return refuse(StatusCode::kOutOfRange, function, "@max_distance is {}, expected {} to {}",
+                  options.max_distance, least, kMaxPosition);
   }
   if (options.offset < -kMaxPosition || options.offset > kMaxPosition) {
-    return Status::error(
-        StatusCode::kOutOfRange, "%s: offset is %lld, expected at most %lld in size", function,
-        static_cast<long long>(options.offset), static_cast<long long>(kMaxPosition));
+    return refuse(StatusCode::kOutOfRange, function, "@offset is {}, expected at most {} in size",
+                  options.offset, kMaxPosition);
   }
   return {};
 }
@@ -187,8 +181,8 @@ Status check_xl(const TensorView<const float>& q, const TensorView<const float>&
   const Index tq = q.extent(2);
   const Index d = q.extent(3);
   if (d == 0) {
-    return Status::error(StatusCode::kShapeMismatch, "%s: q is %s, expected d of at least 1", kName,
-                         ShapeText(q).text());
+    return refuse(StatusCode::kShapeMismatch, kName, "@q is {}, expected d of at least 1",
+                  Extents(q));
   }
   QKV_RETURN_IF_ERROR(check_output(kName, "bias", bias, {q.extent(0), heads, tq, kAny}));
   // Either may be any number where the other arrays have no elements.

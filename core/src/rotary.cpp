@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <numbers>
 
@@ -15,95 +14,91 @@
 namespace qkv {
 namespace {
 
-constexpr Index kAny = ShapeText::kAny;
-
-Status invalid(const char* function, const char* name, double value,
+Status invalid(const Caller& caller, const char* name, double value,
                const char* expected) noexcept {
-  return Status::error(StatusCode::kInvalidArgument, "%s: %s is %g, expected %s", function, name,
-                       value, expected);
+  return refuse(StatusCode::kInvalidArgument, caller, "{} is {}, expected {}", Argument{name},
+                value, expected);
 }
 
 bool at_least(double value, double least) noexcept {
   return std::isfinite(value) && value >= least;
 }
 
-Status check_yarn(const char* function, const RotaryScaling& s, double base) noexcept {
+Status check_yarn(const Caller& caller, const RotaryScaling& s, double base) noexcept {
   if (base == 1.0) {
-    return invalid(function, "base", base, "more than 1 with yarn scaling");
+    return invalid(caller, "base", base, "more than 1 with yarn scaling");
   }
   if (s.original_length < 1) {
-    return invalid(function, "scaling.original_length", static_cast<double>(s.original_length),
+    return invalid(caller, "scaling.original_length", static_cast<double>(s.original_length),
                    "at least 1");
   }
   if (!std::isfinite(s.beta_slow) || s.beta_slow <= 0.0) {
-    return invalid(function, "scaling.beta_slow", s.beta_slow, "a positive finite number");
+    return invalid(caller, "scaling.beta_slow", s.beta_slow, "a positive finite number");
   }
   if (!std::isfinite(s.beta_fast) || s.beta_fast <= s.beta_slow) {
-    return invalid(function, "scaling.beta_fast", s.beta_fast,
-                   "a finite number above scaling.beta_slow");
+    return invalid(caller, "scaling.beta_fast", s.beta_fast,
+                   "a finite number above @scaling.beta_slow");
   }
   const double attention = s.attention_factor.value_or(1.0);
   if (!std::isfinite(attention) || attention <= 0.0) {
-    return invalid(function, "scaling.attention_factor", attention, "a positive finite number");
+    return invalid(caller, "scaling.attention_factor", attention, "a positive finite number");
   }
   return {};
 }
 
-Status check_scaling(const char* function, const RotaryScaling& s, double base) noexcept {
+Status check_scaling(const Caller& caller, const RotaryScaling& s, double base) noexcept {
   using Type = RotaryScaling::Type;
   if (s.type != Type::kNone && s.type != Type::kLinear && s.type != Type::kNtk &&
       s.type != Type::kYarn) {
-    return invalid(function, "scaling.type", static_cast<double>(s.type), "one of the four types");
+    return invalid(caller, "scaling.type", static_cast<double>(s.type), "one of the four types");
   }
   if (!at_least(s.factor, 1.0)) {
-    return invalid(function, "scaling.factor", s.factor, "a finite number of at least 1");
+    return invalid(caller, "scaling.factor", s.factor, "a finite number of at least 1");
   }
   if (s.type == Type::kNone && s.factor != 1.0) {
-    return invalid(function, "scaling.factor", s.factor, "1 without a scaling.type");
+    return invalid(caller, "scaling.factor", s.factor, "1 without a @scaling.type");
   }
-  return s.type == Type::kYarn ? check_yarn(function, s, base) : Status{};
+  return s.type == Type::kYarn ? check_yarn(caller, s, base) : Status{};
 }
 
 /// Shapes of cos and sin as far as the tokens do not matter.
-Status check_tables(const char* function, const RotaryOptions& o, Index pairs) noexcept {
+Status check_tables(const Caller& caller, const RotaryOptions& o, Index pairs) noexcept {
   if (o.cos.absent() && o.sin.absent()) {
     return {};
   }
   if (o.cos.absent() || o.sin.absent()) {
-    return Status::error(StatusCode::kInvalidArgument, "%s: %s is given without %s, expected both",
-                         function, o.cos.absent() ? "sin" : "cos", o.cos.absent() ? "cos" : "sin");
+    return refuse(StatusCode::kInvalidArgument, caller, "{} is given without {}, expected both",
+                  o.cos.absent() ? "@sin" : "@cos", o.cos.absent() ? "@cos" : "@sin");
   }
   if (o.scaling.type != RotaryScaling::Type::kNone) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: scaling is given beside cos and sin, expected one of the two",
-                         function);
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@scaling is given beside @cos and @sin, expected one of the two");
   }
   const auto check = [&](const char* name, const TensorView<const float>& table) {
-    return o.cos.rank == 3 ? check_array(function, name, table, {kAny, kAny, pairs})
-                           : check_array(function, name, table, {kAny, pairs});
+    return o.cos.rank == 3 ? check_array(caller, name, table, {kAny, kAny, pairs})
+                           : check_array(caller, name, table, {kAny, pairs});
   };
   QKV_RETURN_IF_ERROR(check("cos", o.cos));
   QKV_RETURN_IF_ERROR(check("sin", o.sin));
   if (o.cos.shape != o.sin.shape) {
-    return Status::error(StatusCode::kShapeMismatch, "%s: sin is %s, expected %s to match cos",
-                         function, ShapeText(o.sin).text(), ShapeText(o.cos).text());
+    return refuse(StatusCode::kShapeMismatch, caller, "@sin is {}, expected {} to match @cos",
+                  Extents(o.sin), Extents(o.cos));
   }
   return {};
 }
 
 /// One row of cos for each token leaves nothing for positions to say.
-Status check_token_rows(const char* function, const RotaryOptions& o,
+Status check_token_rows(const Caller& caller, const RotaryOptions& o,
                         const RotaryShape& shape) noexcept {
   if (o.cos.rank != 3) {
     return {};
   }
   QKV_RETURN_IF_ERROR(
-      check_array(function, "cos", o.cos, {shape.batch, shape.tokens, o.cos.extent(2)}));
+      check_array(caller, "cos", o.cos, {shape.batch, shape.tokens, o.cos.extent(2)}));
   if (!o.positions.absent() || o.offset != 0) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: %s given beside one row of cos for each token, expected one of the "
-                         "two",
-                         function, o.positions.absent() ? "offset is" : "positions are");
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "{} given beside one row of @cos for each token, expected one of the two",
+                  o.positions.absent() ? "@offset is" : "@positions are");
   }
   return {};
 }
@@ -115,43 +110,41 @@ Index position_of(const RotaryOptions& o, Index b, Index t) noexcept {
   return Index{o.positions.rank == 1 ? *o.positions.at(t) : *o.positions.at(b, t)};
 }
 
-Status check_position_shape(const char* function, const RotaryOptions& o,
+Status check_position_shape(const Caller& caller, const RotaryOptions& o,
                             const RotaryShape& shape) noexcept {
   if (o.positions.absent()) {
     return {};
   }
   QKV_RETURN_IF_ERROR(
       o.positions.rank == 2
-          ? check_array(function, "positions", o.positions, {shape.batch, shape.tokens})
-          : check_array(function, "positions", o.positions, {shape.tokens}));
+          ? check_array(caller, "positions", o.positions, {shape.batch, shape.tokens})
+          : check_array(caller, "positions", o.positions, {shape.tokens}));
   if (o.offset != 0) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: offset is %lld beside positions, expected one of the two", function,
-                         static_cast<long long>(o.offset));
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@offset is {} beside @positions, expected one of the two", o.offset);
   }
   return {};
 }
 
 /// Positions within [-kMaxPosition, kMaxPosition], or within the rows of a given table.
-Status check_positions(const char* function, const RotaryOptions& o,
+Status check_positions(const Caller& caller, const RotaryOptions& o,
                        const RotaryShape& shape) noexcept {
-  QKV_RETURN_IF_ERROR(check_position_shape(function, o, shape));
+  QKV_RETURN_IF_ERROR(check_position_shape(caller, o, shape));
   if (o.cos.rank == 3 || shape.tokens == 0) {
     return {};
   }
   const Index least = o.cos.absent() ? -kMaxPosition : 0;
   const Index most = o.cos.absent() ? kMaxPosition : o.cos.extent(0) - 1;
-  const auto check = [&](const char* name, Index p) {
+  const auto check = [&](const auto& name, Index p) {
     return p >= least && p <= most
                ? Status{}
-               : Status::error(StatusCode::kOutOfRange, "%s: %s is %lld, expected %lld to %lld%s",
-                               function, name, static_cast<long long>(p),
-                               static_cast<long long>(least), static_cast<long long>(most),
-                               o.cos.absent() ? "" : ", the rows of cos");
+               : refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected {} to {}{}", name, p,
+                        least, most, o.cos.absent() ? "" : ", the rows of @cos");
   };
   if (o.positions.absent()) {
-    QKV_RETURN_IF_ERROR(check("offset", o.offset));
-    return check("offset + tokens - 1", detail::saturated_sum(o.offset, shape.tokens - 1));
+    QKV_RETURN_IF_ERROR(check(Argument{"offset"}, o.offset));
+    return check(MessageValue("@offset + tokens - 1"),
+                 detail::saturated_sum(o.offset, shape.tokens - 1));
   }
   if (!o.positions.data) {
     return {};  // there are no elements, as check_array() saw
@@ -160,12 +153,7 @@ Status check_positions(const char* function, const RotaryOptions& o,
   for (Index b = 0; b < rows; ++b) {
     for (Index t = 0; t < shape.tokens; ++t) {
       const Index p = position_of(o, b, t);
-      if (p < least || p > most) {
-        char name[64];
-        const Index element = b * shape.tokens + t;
-        std::snprintf(name, sizeof(name), "positions[%lld]", static_cast<long long>(element));
-        return check(name, p);
-      }
+      QKV_RETURN_IF_ERROR(check(Argument{"positions", b * shape.tokens + t}, p));
     }
   }
   return {};
@@ -237,15 +225,13 @@ void copy_rows(const RotaryPlan& plan, Index b, const RotaryRows& rows) noexcept
 }
 
 /// out is x's own memory only when it is x.
-Status check_in_place(const char* function, const TensorView<const float>& x,
+Status check_in_place(const Caller& caller, const TensorView<const float>& x,
                       const TensorView<float>& out) noexcept {
   for (int axis = 0; x.data == out.data && x.size() > 0 && axis < 3; ++axis) {
     if (x.extent(axis) > 1 && x.stride(axis) != out.stride(axis)) {
-      return Status::error(StatusCode::kInvalidArgument,
-                           "%s: axis %d of out has stride %lld, expected %lld as in x, whose "
-                           "memory it is",
-                           function, axis, static_cast<long long>(out.stride(axis)),
-                           static_cast<long long>(x.stride(axis)));
+      return refuse(StatusCode::kInvalidArgument, caller,
+                    "axis {} of @out has stride {}, expected {} as in @x, whose memory it is", axis,
+                    out.stride(axis), x.stride(axis));
     }
   }
   return {};
@@ -257,39 +243,38 @@ RotaryShape table_shape(const TensorView<float>& cos) noexcept {
                        : RotaryShape{1, cos.extent(0), 2 * cos.extent(1)};
 }
 
-Status check_table_outputs(const char* function, const TensorView<float>& cos,
+Status check_table_outputs(const Caller& caller, const TensorView<float>& cos,
                            const TensorView<float>& sin) noexcept {
   if (cos.rank == 3) {
-    QKV_RETURN_IF_ERROR(check_dense(function, "cos", cos, {kAny, kAny, kAny}));
-    return check_dense(function, "sin", sin, {cos.extent(0), cos.extent(1), cos.extent(2)});
+    QKV_RETURN_IF_ERROR(check_dense(caller, "cos", cos, {kAny, kAny, kAny}));
+    return check_dense(caller, "sin", sin, {cos.extent(0), cos.extent(1), cos.extent(2)});
   }
-  QKV_RETURN_IF_ERROR(check_dense(function, "cos", cos, {kAny, kAny}));
-  return check_dense(function, "sin", sin, {cos.extent(0), cos.extent(1)});
+  QKV_RETURN_IF_ERROR(check_dense(caller, "cos", cos, {kAny, kAny}));
+  return check_dense(caller, "sin", sin, {cos.extent(0), cos.extent(1)});
 }
 
 }  // namespace
 
-Status check_rotary(const char* function, const RotaryOptions& options, Index d) noexcept {
+Status check_rotary(const Caller& caller, const RotaryOptions& options, Index d) noexcept {
   if (!at_least(options.base, 1.0)) {
-    return invalid(function, "base", options.base, "a finite number of at least 1");
+    return invalid(caller, "base", options.base, "a finite number of at least 1");
   }
   const Index r = options.rotary_dim == 0 ? d : options.rotary_dim;
   if (r < 2 || r > d || r % 2 != 0) {
-    return Status::error(StatusCode::kOutOfRange,
-                         "%s: rotary_dim is %lld%s, expected an even number from 2 to d = %lld",
-                         function, static_cast<long long>(r),
-                         options.rotary_dim == 0 ? " (left to d)" : "", static_cast<long long>(d));
+    return refuse(StatusCode::kOutOfRange, caller,
+                  "@rotary_dim is {}{}, expected an even number from 2 to d = {}", r,
+                  options.rotary_dim == 0 ? " (left to d)" : "", d);
   }
-  QKV_RETURN_IF_ERROR(check_scaling(function, options.scaling, options.base));
-  return check_tables(function, options, r / 2);
+  QKV_RETURN_IF_ERROR(check_scaling(caller, options.scaling, options.base));
+  return check_tables(caller, options, r / 2);
 }
 
-Status plan_rotary(const char* function, const RotaryOptions& options, const RotaryShape& shape,
+Status plan_rotary(const Caller& caller, const RotaryOptions& options, const RotaryShape& shape,
                    RotaryPlan& plan) noexcept {
-  QKV_RETURN_IF_ERROR(check_rotary(function, options, shape.d));
-  QKV_RETURN_IF_ERROR(check_token_rows(function, options, shape));
-  QKV_RETURN_IF_ERROR(check_positions(function, options, shape));
-  QKV_RETURN_IF_ERROR(require_kernels(function, plan.kernels));
+  QKV_RETURN_IF_ERROR(check_rotary(caller, options, shape.d));
+  QKV_RETURN_IF_ERROR(check_token_rows(caller, options, shape));
+  QKV_RETURN_IF_ERROR(check_positions(caller, options, shape));
+  QKV_RETURN_IF_ERROR(require_kernels(caller, plan.kernels));
   plan.options = options;
   plan.options.rotary_dim = options.rotary_dim == 0 ? shape.d : options.rotary_dim;
   plan.shape = shape;
@@ -391,16 +376,16 @@ Status rotary_table(TensorView<float> cos, TensorView<float> sin,
                     const RotaryOptions& options) noexcept {
   constexpr const char* kName = "rotary_table";
   if (!options.cos.absent() || !options.sin.absent()) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: options has %s, expected none: this call makes them", kName,
-                         options.cos.absent() ? "sin" : "cos");
+    return refuse(StatusCode::kInvalidArgument, kName,
+                  "options has {}, expected none: this call makes them",
+                  options.cos.absent() ? "@sin" : "@cos");
   }
   QKV_RETURN_IF_ERROR(check_table_outputs(kName, cos, sin));
   const RotaryShape shape = table_shape(cos);
   if (options.rotary_dim != 0 && options.rotary_dim != shape.d) {
-    return Status::error(StatusCode::kShapeMismatch,
-                         "%s: cos is %s, expected rows of rotary_dim / 2 = %lld", kName,
-                         ShapeText(cos).text(), static_cast<long long>(options.rotary_dim / 2));
+    return refuse(StatusCode::kShapeMismatch, kName,
+                  "@cos is {}, expected rows of @rotary_dim / 2 = {}", Extents(cos),
+                  options.rotary_dim / 2);
   }
   RotaryPlan plan;
   QKV_RETURN_IF_ERROR(plan_rotary(kName, options, shape, plan));

@@ -1,17 +1,17 @@
 // Rotation for layers: check once, fill the rotations of the tokens at hand once, turn q and k.
 //
-//   create:   check_rotary(function, options, d_k)
-//   forward:  plan_rotary(function, options, {batch, tokens, d_k}, plan)         writes nothing
+//   create:   check_rotary(caller, options, d_k)
+//   forward:  plan_rotary(caller, options, {batch, tokens, d_k}, plan)         writes nothing
 //             workspace.begin(... + plan.scratch)
 //             rotate_in_place(plan, workspace, {q, k})                           cannot fail
 //
-// The function name is what messages start with; a layer that says "MultiHeadAttention::forward:
-// rotary" gets "MultiHeadAttention::forward: rotary: positions reach ...".
+// Layers give the prefix "rotary.": "MultiHeadAttention::forward: rotary.offset is ...".
 #pragma once
 
 #include <initializer_list>
 
 #include "kernels/kernel_table.hpp"
+#include "message.hpp"
 #include "qkv/rotary.hpp"
 
 namespace qkv {
@@ -41,10 +41,10 @@ struct RotaryRows {
 };
 
 /// Everything about `options` that can be known before there are tokens: for create() of layers.
-Status check_rotary(const char* function, const RotaryOptions& options, Index d) noexcept;
+Status check_rotary(const Caller& caller, const RotaryOptions& options, Index d) noexcept;
 
 /// check_rotary(), then what depends on the tokens. The views of `options` must outlive the plan.
-Status plan_rotary(const char* function, const RotaryOptions& options, const RotaryShape& shape,
+Status plan_rotary(const Caller& caller, const RotaryOptions& options, const RotaryShape& shape,
                    RotaryPlan& plan) noexcept;
 
 /// Takes plan.scratch floats.

@@ -14,9 +14,9 @@ Status softmax(TensorView<const float> x, TensorView<float> out,
   int axis = options.axis;
   QKV_RETURN_IF_ERROR(resolve_axis(kName, x.rank, axis));
   if (!(std::isnormal(options.temperature) && options.temperature > 0.0F)) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: temperature is %g, expected a number of at least 1.18e-38", kName,
-                         static_cast<double>(options.temperature));
+    return refuse(StatusCode::kInvalidArgument, kName,
+                  "@temperature is {}, expected a number of at least 1.18e-38",
+                  options.temperature);
   }
   const kernels::KernelTable* table = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kName, table));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 
 #include "check.hpp"
@@ -17,49 +16,27 @@ namespace {
 constexpr const char* kCreate = "TransformerBlock::create";
 constexpr const char* kForward = "TransformerBlock::forward";
 
-/// The status of a part in the name of the block: with the prefix "cross.", "part: wq is missing"
-/// becomes "function: cross.wq is missing".
-Status rename(const Status& status, const char* part, const char* function,
-              const char* prefix) noexcept {
-  const std::size_t length = std::strlen(part);
-  if (status.ok() || std::strncmp(status.message(), part, length) != 0) {
-    return status;
-  }
-  const std::size_t colon = 2;
-  return Status::error(status.code(), "%s: %s%s", function, prefix,
-                       status.message() + length + colon);
-}
-
-Status create_attention(const MultiHeadAttentionConfig& config,
-                        const MultiHeadAttentionWeights& weights, const char* prefix,
-                        MultiHeadAttention& layer) noexcept {
-  return rename(MultiHeadAttention::create(config, weights, layer), "MultiHeadAttention::create",
-                kCreate, prefix);
-}
-
 Status check_value(const char* name, int value, int last) noexcept {
   if (value <= last) {
     return {};
   }
-  return Status::error(StatusCode::kInvalidArgument, "%s: %s is %d, expected 0 to %d", kCreate,
-                       name, value, last);
+  return refuse(StatusCode::kInvalidArgument, kCreate, "{} is {}, expected 0 to {}", Argument{name},
+                value, last);
 }
 
 Status check_config(const TransformerBlockConfig& c) noexcept {
   QKV_RETURN_IF_ERROR(check_value("norm", static_cast<int>(c.norm), 1));
   QKV_RETURN_IF_ERROR(check_value("norm_type", static_cast<int>(c.norm_type), 1));
   if (!(std::isfinite(c.epsilon) && c.epsilon >= 0.0F)) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: epsilon is %g, expected a finite number of at least 0", kCreate,
-                         static_cast<double>(c.epsilon));
+    return refuse(StatusCode::kInvalidArgument, kCreate,
+                  "@epsilon is {}, expected a finite number of at least 0", c.epsilon);
   }
   const Index d_context = c.attention.d_context;
   if (!c.cross_attention && d_context != 0 && d_context != c.attention.d_model) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: attention.d_context is %lld without cross_attention, expected 0 or "
-                         "d_model = %lld",
-                         kCreate, static_cast<long long>(d_context),
-                         static_cast<long long>(c.attention.d_model));
+    return refuse(
+        StatusCode::kInvalidArgument, kCreate,
+        "@attention.d_context is {} without @cross_attention, expected 0 or @d_model = {}",
+        d_context, c.attention.d_model);
   }
   return {};
 }
@@ -76,36 +53,27 @@ Status check_cross(const TransformerBlockConfig& c, const TransformerBlockWeight
   if (c.cross_attention || !(given || norm_given)) {
     return {};
   }
-  return Status::error(StatusCode::kInvalidArgument,
-                       "%s: %s is given, expected none without cross_attention", kCreate,
-                       given ? "cross" : "norm_cross");
+  return refuse(StatusCode::kInvalidArgument, kCreate,
+                "{} is given, expected none without @cross_attention",
+                given ? "@cross" : "@norm_cross");
 }
 
-/// One of the three norms as create() sees it.
-struct NormSource {
-  const char* name;
-  const NormWeights& weights;
-};
-
-Status check_norm(const NormSource& norm, const TransformerBlockConfig& c) noexcept {
-  char gamma[24];
-  char beta[24];
-  std::snprintf(gamma, sizeof(gamma), "%s.gamma", norm.name);
-  std::snprintf(beta, sizeof(beta), "%s.beta", norm.name);
-  if (norm.weights.gamma.absent()) {
-    return Status::error(StatusCode::kInvalidArgument, "%s: %s is missing, expected %s", kCreate,
-                         gamma, ShapeText({c.attention.d_model}).text());
+/// `caller` has the prefix of the norm, such as "norm1.".
+Status check_norm(const Caller& caller, const NormWeights& norm,
+                  const TransformerBlockConfig& c) noexcept {
+  if (norm.gamma.absent()) {
+    return refuse(StatusCode::kInvalidArgument, caller, "@gamma is missing, expected {}",
+                  Extents({c.attention.d_model}));
   }
-  QKV_RETURN_IF_ERROR(check_array(kCreate, gamma, norm.weights.gamma, {c.attention.d_model}));
-  if (norm.weights.beta.absent()) {
+  QKV_RETURN_IF_ERROR(check_array(caller, "gamma", norm.gamma, {c.attention.d_model}));
+  if (norm.beta.absent()) {
     return {};
   }
   if (c.norm_type == NormType::kRms) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: %s is %s, expected none: RMS normalisation only scales", kCreate,
-                         beta, ShapeText(norm.weights.beta).text());
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@beta is {}, expected none: RMS normalisation only scales", Extents(norm.beta));
   }
-  return check_array(kCreate, beta, norm.weights.beta, {c.attention.d_model});
+  return check_array(caller, "beta", norm.beta, {c.attention.d_model});
 }
 
 Status copy(TensorView<const float> from, AlignedBuffer& to) noexcept {
@@ -124,18 +92,20 @@ Status TransformerBlock::build_layers(const TransformerBlockWeights& weights) no
   TransformerBlockConfig& c = config_;
   MultiHeadAttentionConfig self = c.attention;
   self.d_context = 0;
-  QKV_RETURN_IF_ERROR(create_attention(self, weights.attention, "attention.", attention_));
+  QKV_RETURN_IF_ERROR(
+      MultiHeadAttention::build({kCreate, "attention."}, self, weights.attention, attention_));
   if (c.cross_attention) {
     MultiHeadAttentionConfig cross = c.attention;
     cross.rotary.reset();
-    QKV_RETURN_IF_ERROR(create_attention(cross, weights.cross, "cross.", cross_));
+    QKV_RETURN_IF_ERROR(
+        MultiHeadAttention::build({kCreate, "cross."}, cross, weights.cross, cross_));
   }
-  QKV_RETURN_IF_ERROR(rename(FeedForward::create({.d_model = c.attention.d_model,
-                                                  .d_feed_forward = c.d_feed_forward,
-                                                  .activation = c.activation,
-                                                  .weight_layout = c.attention.weight_layout},
-                                                 weights.feed_forward, feed_forward_),
-                             "FeedForward::create", kCreate, ""));
+  QKV_RETURN_IF_ERROR(FeedForward::build(kCreate,
+                                         {.d_model = c.attention.d_model,
+                                          .d_feed_forward = c.d_feed_forward,
+                                          .activation = c.activation,
+                                          .weight_layout = c.attention.weight_layout},
+                                         weights.feed_forward, feed_forward_));
   c.attention = attention_.config();
   c.attention.d_context = (c.cross_attention ? cross_ : attention_).config().d_context;
   return {};
@@ -143,17 +113,18 @@ Status TransformerBlock::build_layers(const TransformerBlockWeights& weights) no
 
 Status TransformerBlock::build_norms(const TransformerBlockWeights& weights) noexcept {
   const struct {
-    NormSource source;
+    const char* prefix;
+    const NormWeights& weights;
     Norm* norm;
     bool used;
-  } parts[] = {{{"norm1", weights.norm1}, &norm1_, true},
-               {{"norm_cross", weights.norm_cross}, &norm_cross_, config_.cross_attention},
-               {{"norm2", weights.norm2}, &norm2_, true}};
+  } parts[] = {{"norm1.", weights.norm1, &norm1_, true},
+               {"norm_cross.", weights.norm_cross, &norm_cross_, config_.cross_attention},
+               {"norm2.", weights.norm2, &norm2_, true}};
   for (const auto& part : parts) {
     if (part.used) {
-      QKV_RETURN_IF_ERROR(check_norm(part.source, config_));
-      QKV_RETURN_IF_ERROR(copy(part.source.weights.gamma, part.norm->gamma));
-      QKV_RETURN_IF_ERROR(copy(part.source.weights.beta, part.norm->beta));
+      QKV_RETURN_IF_ERROR(check_norm({kCreate, part.prefix}, part.weights, config_));
+      QKV_RETURN_IF_ERROR(copy(part.weights.gamma, part.norm->gamma));
+      QKV_RETURN_IF_ERROR(copy(part.weights.beta, part.norm->beta));
     }
   }
   return {};
@@ -190,10 +161,9 @@ struct TransformerBlock::Call {
 
 Status TransformerBlock::check(const ForwardArgs& args, Call& call) const noexcept {
   if (!attention_.kernels_) {
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: the block is empty, expected one made by create()", kForward);
+    return refuse(StatusCode::kInvalidArgument, kForward,
+                  "the block is empty, expected one made by create()");
   }
-  constexpr Index kAny = ShapeText::kAny;
   const Index d_model = config_.attention.d_model;
   QKV_RETURN_IF_ERROR(check_dense(kForward, "x", args.x, {kAny, kAny, d_model}));
   QKV_RETURN_IF_ERROR(
@@ -205,8 +175,7 @@ Status TransformerBlock::check(const ForwardArgs& args, Call& call) const noexce
                     .options = args.options,
                     .extras = args.extras,
                     .cache = args.cache};
-  QKV_RETURN_IF_ERROR(rename(attention_.check(call.self_args, call.self),
-                             "MultiHeadAttention::forward", kForward, ""));
+  QKV_RETURN_IF_ERROR(attention_.check(kForward, call.self_args, call.self));
   QKV_RETURN_IF_ERROR(check_context(args, call));
 
   call.tokens = args.x.extent(0) * args.x.extent(1);
@@ -227,18 +196,17 @@ Status TransformerBlock::check_context(const ForwardArgs& args, Call& call) cons
     if (!context && args.context_key_lengths.absent()) {
       return {};
     }
-    return Status::error(StatusCode::kInvalidArgument,
-                         "%s: %s is given, expected none: the block has no cross-attention",
-                         kForward, context ? "context" : "context_key_lengths");
+    return refuse(StatusCode::kInvalidArgument, kForward,
+                  "{} is given, expected none: the block has no cross-attention",
+                  context ? "@context" : "@context_key_lengths");
   }
   const Index batch = args.x.extent(0);
   if (args.context.absent()) {
-    return Status::error(StatusCode::kInvalidArgument, "%s: context is missing, expected %s",
-                         kForward,
-                         ShapeText({batch, ShapeText::kAny, config_.attention.d_context}).text());
+    return refuse(StatusCode::kInvalidArgument, kForward, "@context is missing, expected {}",
+                  Extents({batch, kAny, config_.attention.d_context}));
   }
-  QKV_RETURN_IF_ERROR(check_dense(kForward, "context", args.context,
-                                  {batch, ShapeText::kAny, config_.attention.d_context}));
+  QKV_RETURN_IF_ERROR(
+      check_dense(kForward, "context", args.context, {batch, kAny, config_.attention.d_context}));
   if (!args.context_key_lengths.absent()) {
     QKV_RETURN_IF_ERROR(
         check_array(kForward, "context_key_lengths", args.context_key_lengths, {batch}));
@@ -247,8 +215,7 @@ Status TransformerBlock::check_context(const ForwardArgs& args, Call& call) cons
   call.cross_args.context = args.context;
   call.cross_args.y = args.y;
   call.cross_args.options.key_lengths = args.context_key_lengths;
-  return rename(cross_.check(call.cross_args, call.cross), "MultiHeadAttention::forward", kForward,
-                "context_");
+  return cross_.check({kForward, "context_"}, call.cross_args, call.cross);
 }
 
 void TransformerBlock::normalize(const Norm& norm, const float* x, const Call& call,

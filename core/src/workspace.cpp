@@ -1,8 +1,11 @@
 #include "qkv/workspace.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
+
+#include "message.hpp"
 
 namespace qkv {
 namespace {
@@ -23,8 +26,10 @@ Status AlignedBuffer::reserve(std::size_t count) noexcept {
     block = static_cast<float*>(std::aligned_alloc(kAlignment, padded * sizeof(float)));
   }
   if (!block) {
-    return Status::error(StatusCode::kOutOfMemory, "out of memory: %.0f bytes could not be had",
-                         static_cast<double>(count) * sizeof(float));
+    constexpr std::uint64_t kFloat = sizeof(float);
+    constexpr std::uint64_t kMostBytes = std::numeric_limits<std::uint64_t>::max();
+    return out_of_memory("out of memory: {} bytes could not be had",
+                         count < kMostBytes / kFloat ? count * kFloat : kMostBytes);
   }
   release();
   data_ = block;

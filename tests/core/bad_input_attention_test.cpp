@@ -178,24 +178,24 @@ auto set(TensorView<const T> O::* field, Index at, T value) {
 TEST_CASE("attention: numbers without meaning are refused", "[attention][bad-input]") {
   const auto rate = [](float value) { return [=](auto& c) { c.options.dropout.rate = value; }; };
   require_refused<Cached>({
-      {set(&O::scale, kNan), kInvalid, "scale is nan", kFinite},
-      {set(&O::scale, kInf), kInvalid, "scale is inf", kFinite},
-      {set(&O::scale, -kInf), kInvalid, "scale is -inf", kFinite},
-      {set(&O::softcap, kNan), kInvalid, "softcap is nan", kFinite},
-      {set(&O::softcap, kInf), kInvalid, "softcap is inf", kFinite},
+      {set(&O::scale, kNan), kInvalid, "scale is NaN", kFinite},
+      {set(&O::scale, kInf), kInvalid, "scale is Infinity", kFinite},
+      {set(&O::scale, -kInf), kInvalid, "scale is -Infinity", kFinite},
+      {set(&O::softcap, kNan), kInvalid, "softcap is NaN", kFinite},
+      {set(&O::softcap, kInf), kInvalid, "softcap is Infinity", kFinite},
       {set(&O::softcap, -1.5F), kRange, "softcap is -1.5", "at least 0 (none)"},
       {set(&O::window_left, -2), kRange, "window_left is -2", "at least -1 (unbounded)"},
       {set(&O::window_right, -7), kRange, "window_right is -7", "at least -1 (unbounded)"},
-      {rate(kNan), kInvalid, "dropout.rate is nan", kFinite},
-      {rate(kInf), kInvalid, "dropout.rate is inf", kFinite},
+      {rate(kNan), kInvalid, "dropout.rate is NaN", kFinite},
+      {rate(kInf), kInvalid, "dropout.rate is Infinity", kFinite},
       {rate(1.0F), kRange, "dropout.rate is 1", "[0, 1)"},
       {rate(-0.5F), kRange, "dropout.rate is -0.5", "[0, 1)"},
       {set(&O::key_lengths, 1, -1), kRange, "key_lengths[1] is -1", "0 to 9"},
       {set(&O::key_lengths, 1, 10), kRange, "key_lengths[1] is 10", "0 to 9"},
-      {set(&O::alibi_slopes, 2, kNan), kInvalid, "alibi_slopes[2] is nan", kFinite},
-      {set(&O::alibi_slopes, 1, -kInf), kInvalid, "alibi_slopes[1] is -inf", kFinite},
-      {set(&O::sinks, 2, kNan), kInvalid, "sinks[2] is nan", kFinite},
-      {set(&O::sinks, 1, -kInf), kInvalid, "sinks[1] is -inf", kFinite},
+      {set(&O::alibi_slopes, 2, kNan), kInvalid, "alibi_slopes[2] is NaN", kFinite},
+      {set(&O::alibi_slopes, 1, -kInf), kInvalid, "alibi_slopes[1] is -Infinity", kFinite},
+      {set(&O::sinks, 2, kNan), kInvalid, "sinks[2] is NaN", kFinite},
+      {set(&O::sinks, 1, -kInf), kInvalid, "sinks[1] is -Infinity", kFinite},
       {[](auto& c) { c.extras.logit_stage = static_cast<LogitStage>(3); }, kInvalid,
        "logit_stage is 3", "a value of LogitStage"},
   });
@@ -208,8 +208,8 @@ TEST_CASE("attention: a temperature that is not a positive normal float is refus
       {set(&O::temperature, -1.0F), kInvalid, "temperature is -1", kNormal},
       {set(&O::temperature, -1.5F), kInvalid, "temperature is -1.5", kNormal},
       {set(&O::temperature, 1e-40F), kInvalid, "temperature is 9.99995e-41", kNormal},
-      {set(&O::temperature, kNan), kInvalid, "temperature is nan", kNormal},
-      {set(&O::temperature, kInf), kInvalid, "temperature is inf", kNormal},
+      {set(&O::temperature, kNan), kInvalid, "temperature is NaN", kNormal},
+      {set(&O::temperature, kInf), kInvalid, "temperature is Infinity", kNormal},
   });
 }
 

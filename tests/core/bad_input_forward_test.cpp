@@ -151,7 +151,7 @@ TEST_CASE("MultiHeadAttention::forward: options are checked in its own name",
   static constexpr std::uint8_t kMask[36] = {};
   static constexpr float kBias[18] = {};
   require_refused<Cross>({
-      {[](auto& c) { c.options.scale = NAN; }, kInvalid, "scale is nan", "a finite number"},
+      {[](auto& c) { c.options.scale = NAN; }, kInvalid, "scale is NaN", "a finite number"},
       {[](auto& c) { c.options.temperature = 0.0F; }, kInvalid, "temperature is 0",
        "a number of at least 1.18e-38"},
       {[](auto& c) { c.options.causal = true; }, kInvalid, "causal with 6 queries and 9 keys",
@@ -183,7 +183,7 @@ void require_options_checked() {
        "0 to 8"},
       {[](auto& c) { c.options.causal_offsets = {kLengths, {1}}; }, kShapeError,
        "causal_offsets is [1]", "[2]"},
-      {[](auto& c) { c.options.sinks = {floats.data(), {4}}; }, kInvalid, "sinks[0] is nan",
+      {[](auto& c) { c.options.sinks = {floats.data(), {4}}; }, kInvalid, "sinks[0] is NaN",
        "a finite number"},
       {[](auto& c) { c.options.alibi_slopes = {floats.data(), {2}}; }, kShapeError,
        "alibi_slopes is [2]", "[4]"},
@@ -204,16 +204,16 @@ TEST_CASE("MultiHeadAttention::forward: positions that the tokens do not have ar
           "[layer][rotary][bad-input]") {
   require_refused<Rotary>({
       {[](auto& c) { c.turn({.positions = {kZeros, {5}}}); }, kShapeError,
-       "rotary: positions is [5]", "[4]"},
+       "rotary.positions is [5]", "[4]"},
       {[](auto& c) { c.turn({.positions = {kZeros, {2, 4}}}); }, kShapeError,
-       "rotary: positions is [2,4]", "[1,4]"},
+       "rotary.positions is [2,4]", "[1,4]"},
       {[](auto& c) { c.turn({.offset = kMaxPosition - 2}); }, kRange,
-       "rotary: offset + tokens - 1 is 1048577", "-1048576 to 1048576"},
+       "rotary.offset + tokens - 1 is 1048577", "-1048576 to 1048576"},
       {[](auto& c) {
          c.turn({.offset = kMaxPosition - 4});
          c.hold(3, 2, 4);
        },
-       kRange, "rotary: offset + tokens - 1 is 1048577", "-1048576 to 1048576"},
+       kRange, "rotary.offset + tokens - 1 is 1048577", "-1048576 to 1048576"},
   });
 }
 
@@ -230,7 +230,8 @@ TEST_CASE("TransformerBlock::forward: options that mean nothing are refused",
   require_refused<Decoder>({
       {[](auto& c) { c.context_key_lengths = {kLengths, {2}}; }, kRange,
        "context_key_lengths[1] is 10", "0 to 9"},
-      {[](auto& c) { c.options.scale = INFINITY; }, kInvalid, "scale is inf", "a finite number"},
+      {[](auto& c) { c.options.scale = INFINITY; }, kInvalid, "scale is Infinity",
+       "a finite number"},
       {[](auto& c) { c.options.mask = {kMask, {6, 9}}; }, kShapeError, "mask is [6,9]",
        "a shape that broadcasts to [2,4,6,6]"},
       {[](auto& c) { c.extras.row_end = 7; }, kRange, "rows are [0, 7)", "a range within [0, 6)"},

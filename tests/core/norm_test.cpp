@@ -447,10 +447,10 @@ TEST_CASE("norm: bad arguments are refused", "[norm][bad-input]") {
                                    {kInvalid, "epsilon is", "-1e-05", "at least 0"}},
                                   {"epsilon NaN",
                                    [](auto&, auto&, auto& o) { o.epsilon = kNan; },
-                                   {kInvalid, "epsilon is", "nan", "finite"}},
+                                   {kInvalid, "epsilon is", "NaN", "finite"}},
                                   {"epsilon infinite",
                                    [](auto&, auto&, auto& o) { o.epsilon = kInf; },
-                                   {kInvalid, "epsilon is", "inf", "finite"}},
+                                   {kInvalid, "epsilon is", "Infinity", "finite"}},
                               });
   }
   require_all_refused(Norm::kLayer,

@@ -258,8 +258,8 @@ TEST_CASE("sinusoidal_encoding: bad input is refused and nothing written",
   refuse(table, 0, {.base = 0.0}, {kInvalid, "base is", "0", "at least 1"});
   refuse(table, 0, {.base = 0.999}, {kInvalid, "base is", "0.999", "at least 1"});
   refuse(table, 0, {.base = -2.0}, {kInvalid, "base is", "-2", "at least 1"});
-  refuse(table, 0, {.base = kNan}, {kInvalid, "base is", "nan", "at least 1"});
-  refuse(table, 0, {.base = kInf}, {kInvalid, "base is", "inf", "at least 1"});
+  refuse(table, 0, {.base = kNan}, {kInvalid, "base is", "NaN", "at least 1"});
+  refuse(table, 0, {.base = kInf}, {kInvalid, "base is", "Infinity", "at least 1"});
   refuse(table, kMaxPosition + 1, {}, {kRange, "offset reaches", "1048577", "1048576"});
   refuse(table, -kMaxPosition - 1, {}, {kRange, "offset reaches", "-1048577", "1048576"});
   refuse(table, kMaxPosition - 2, {}, {kRange, "offset + length", "1048577", "1048576"});

@@ -182,7 +182,7 @@ TEST_CASE("sizes: positions past the last that a number holds are refused", "[si
   auto args = p.args();
   args.extras = {};
   args.cache = &cache;
-  require_refused(p.layer.forward(args, p.workspace), "MultiHeadAttention::forward: rotary",
+  require_refused(p.layer.forward(args, p.workspace), "MultiHeadAttention::forward",
                   {kRange, "offset is", std::to_string(kMost).c_str(), "1048576"});
 }
 

@@ -345,10 +345,10 @@ TEST_CASE("softmax: bad arguments are refused", "[softmax][bad-input]") {
        {kInvalid, "temperature is", "1e-39", "at least 1.18e-38"}},
       {"temperature infinite",
        temperature(kInf),
-       {kInvalid, "temperature is", "inf", "at least 1.18e-38"}},
+       {kInvalid, "temperature is", "Infinity", "at least 1.18e-38"}},
       {"temperature NaN",
        temperature(kNan),
-       {kInvalid, "temperature is", "nan", "at least 1.18e-38"}},
+       {kInvalid, "temperature is", "NaN", "at least 1.18e-38"}},
   };
   for (const Case& c : cases) {
     INFO(c.what);

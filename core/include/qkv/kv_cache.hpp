@@ -63,9 +63,9 @@ class KvCache {
 
  private:
   friend struct KvCacheAccess;
-  Status check_fits(const char* function, const TensorView<const float>& keys,
+  Status check_fits(const Caller& caller, const TensorView<const float>& keys,
                     const TensorView<const float>& values) const noexcept;
-  Status check_append(const char* function, const TensorView<const float>& keys,
+  Status check_append(const Caller& caller, const TensorView<const float>& keys,
                       const TensorView<const float>& values) const noexcept;
 
   KvCacheConfig config_;

@@ -124,8 +124,11 @@ class MultiHeadAttention {
  private:
   friend class TransformerBlock;  // checks its layers before it runs any of them
   struct Call;
-  Status check(const ForwardArgs& args, Call& call) const noexcept;
-  Status check_positions(const ForwardArgs& args, Call& call) const noexcept;
+  /// create() and the checks of forward(), in the name of `caller`.
+  static Status build(const Caller& caller, const MultiHeadAttentionConfig& config,
+                      const MultiHeadAttentionWeights& weights, MultiHeadAttention& layer) noexcept;
+  Status check(const Caller& caller, const ForwardArgs& args, Call& call) const noexcept;
+  Status check_positions(const char* function, const ForwardArgs& args, Call& call) const noexcept;
   void rotate(const Call& call, float* q, float* k, Workspace& workspace) const noexcept;
   /// Computes. `call` as check() left it; fails only if a cache was changed in between.
   Status run(const ForwardArgs& args, Call& call, Workspace& workspace) const noexcept;

@@ -33,6 +33,17 @@ inline constexpr int kStatusCodeCount = 0
 /// The stable name of a code, e.g. "shape_mismatch". Never null.
 [[nodiscard]] const char* status_code_name(StatusCode code) noexcept;
 
+/// What a binding to another language calls an argument that the core calls `name`; `name` itself where they
+/// agree. Gets one segment of a dotted path at a time: of "rotary.offset" first "rotary", then "offset".
+/// Returns text that stays valid, never null.
+using ArgumentNames = const char* (*)(const char* name) noexcept;
+
+/// Every name of an argument in every message that is made from now on passes through `names`, in all
+/// threads; null, the default, leaves names as they are.
+void set_argument_names(ArgumentNames names) noexcept;
+
+struct Caller;  // how messages begin: core/src/message.hpp
+
 /// The outcome of a call: a code and, when it is not kOk, one sentence that names the function, the
 /// argument, what it was and what was expected. Holds its text in place, so making one never
 /// allocates. A call that returns anything but kOk has written to none of its outputs.
@@ -52,11 +63,19 @@ class [[nodiscard]] Status {
   [[nodiscard]] constexpr bool ok() const noexcept { return code_ == StatusCode::kOk; }
   /// What went wrong, for programs; kOk when nothing did.
   [[nodiscard]] constexpr StatusCode code() const noexcept { return code_; }
-  /// What went wrong, for people. Empty when ok(), never null, valid as long as this Status.
+  /// What went wrong, for people: "attention: k is [1,2,3], expected [*,*,*,*]". Empty when ok(), never null,
+  /// valid as long as this Status. Names of nested arguments are dotted ("rotary.offset"); numbers that are
+  /// none print as NaN, Infinity and -Infinity.
   [[nodiscard]] constexpr const char* message() const noexcept { return message_; }
+  /// message() without the function: "k is [1,2,3], expected [*,*,*,*]". All of it where it names none, as
+  /// with kOutOfMemory.
+  [[nodiscard]] constexpr const char* detail() const noexcept { return message_ + detail_; }
 
  private:
+  friend class MessageWriter;
+
   StatusCode code_ = StatusCode::kOk;
+  std::uint8_t detail_ = 0;  ///< where detail() begins
   char message_[kMaxMessage] = {};
 };
 
