@@ -47,7 +47,7 @@ struct Extents {
 
   template <class T>
   explicit Extents(const TensorView<T>& view) noexcept : data(view.shape.data()), rank(view.rank) {}
-  explicit Extents(std::initializer_list<Index> list) noexcept
+  Extents(std::initializer_list<Index> list) noexcept
       : data(list.begin()), rank(static_cast<int>(list.size())) {}
   Extents(const std::array<Index, TensorView<float>::kMaxRank>& list, int count) noexcept
       : data(list.data()), rank(count) {}
