@@ -11,6 +11,9 @@
 
 namespace qkv {
 
+/// A layer has one rotary, and so has a block: its options are "rotary.base" in both.
+inline constexpr const char* kRotaryPrefix = "rotary.";
+
 /// Floats of Q, K, V and O of one call, none above kMostFloats.
 struct MultiHeadActivations {
   std::size_t q = 0, k = 0, v = 0, o = 0;
