@@ -98,6 +98,39 @@ TEST_CASE("extremes: the exponential is within 2 ulp, seen through the weights o
   require_within(weight);
 }
 
+/// out of a row whose key `at` has the weight 1, and all others a weight of exp(-below) and the value 1e30.
+std::vector<float> out_beside(float below, Index at, bool masked) {
+  constexpr Index kKeys = 200;
+  Problem p = with_logits(std::vector<float>(kKeys, -below));
+  p.k[static_cast<std::size_t>(at)] = 0.0F;
+  std::fill(p.v.begin(), p.v.end(), 1e30F);
+  std::fill_n(p.v_row(0, 0, at), p.shape.dv, 0.0F);
+  if (masked) {
+    p.mask_shape = {kKeys};
+    p.mask.assign(kKeys, 1);
+    p.mask[static_cast<std::size_t>(at == 3 ? 5 : 3)] = 0;
+  }
+  return p.run().out;
+}
+
+TEST_CASE("extremes: a weight below 2^-64 of the largest enters no product",
+          "[attention][extremes]") {
+  // 1e30 times any weight that a float holds is seen. 44.4 nats are 64.06 bits.
+  for (const bool masked : {false, true}) {
+    for (Index at : {0, 63, 64, 199}) {  // first: others are small; last: what was summed shrinks
+      CAPTURE(masked, at);
+      for (float below : {44.4F, 50.0F, 60.0F, 75.0F, 80.0F, 84.0F, 87.0F, 88.0F, 1000.0F}) {
+        CAPTURE(below);
+        CHECK(out_beside(below, at, masked) == std::vector<float>(4, 0.0F));
+      }
+      const double exact = (masked ? 198 : 199) * 1e30 * std::exp(-43.0);
+      for (float out : out_beside(43.0F, at, masked)) {
+        CHECK(std::abs(out - exact) < 1e-5 * exact);
+      }
+    }
+  }
+}
+
 TEST_CASE("extremes: a running maximum that rises with every key", "[attention][extremes]") {
   // The worst order for a tiled softmax: each tile must rescale all before it.
   for (float step : {0.01F, 0.3F, 1.0F, 20.0F}) {

@@ -32,7 +32,7 @@ inline void raise_max(const HeadArgs& args, QueryBlock<Isa>& block, Index r,
   if (old_max == kMinusInfinity) {
     return;  // nothing was summed
   }
-  const V shrink = exp2_nonpositive<Isa>((V(old_max) - V(block.max[r])) * V(exponent_scale(args)));
+  const V shrink = exp2_weight<Isa>((V(old_max) - V(block.max[r])) * V(exponent_scale(args)));
   block.sum[r] = block.sum[r] * shrink;
   const Index width = round_up(args.dv, kPanel<Isa>);
   float* sums = block.sums_v + r * width;
@@ -41,7 +41,8 @@ inline void raise_max(const HeadArgs& args, QueryBlock<Isa>& block, Index r,
   }
 }
 
-/// Turns the first `count` scores of row r into weights relative to its maximum.
+/// Turns the first `count` scores of row r into weights relative to its maximum. Those of at most
+/// 2^-63.5 become 0, in every kind of block alike, so that the kind changes no bit.
 template <class Isa>
 [[gnu::always_inline]] inline void exponentiate(const HeadArgs& args, QueryBlock<Isa>& block,
                                                 Index r, Index count) noexcept {
@@ -52,7 +53,7 @@ template <class Isa>
   float* row = block.scores + r * kKeyBlock;
   V sum = block.sum[r];
   for (Index j = 0; j < count; j += kWidth<Isa>) {
-    const V p = exp2_nonpositive<Isa>((V::load_aligned(row + j) - base) * scale);
+    const V p = exp2_weight<Isa>((V::load_aligned(row + j) - base) * scale);
     p.store_aligned(row + j);
     sum = sum + p;
   }
