@@ -10,7 +10,7 @@
 namespace qkv {
 namespace {
 
-using kernels::HeadArgs;
+using kernels::GroupArgs;
 using kernels::KernelTable;
 
 /// One call while it runs. Key/value heads, counted over all batch rows, are packed a few at a time and
@@ -109,37 +109,37 @@ class Run {
     for_each_task(pool_, count * group * blocks, [&](Index task, int thread) noexcept {
       const Index slot = task / blocks / group;
       const auto [b, kv] = place(first + slot);
-      HeadArgs rows = common_;
+      GroupArgs rows = common_;
       rows.row_begin = task % blocks * kTaskRows;
       rows.row_end = std::min(rows.row_begin + kTaskRows, shape_.tq);
       select_batch(args_, shape_, b, rows);
-      select_panels(b, kv, slot, rows);
-      attend_rows(b, kv * group + task / blocks % group, thread, rows);
+      select_panels(b, kv, slot, rows.keys);
+      const Index head = kv * group + task / blocks % group;
+      select_heads(args_, b, {head, 1}, rows);
+      select_scratch(thread, rows);
+      table_.attend(rows);
+      write_extras(table_, rows, args_, shape_.tk, {b, head});
     });
   }
 
-  /// Those rows of query head h of batch row b, and their extras.
-  void attend_rows(Index b, Index h, int thread, HeadArgs& rows) const noexcept {
-    select_head(args_, b, h, rows);
+  void select_scratch(int thread, GroupArgs& rows) const noexcept {
     const auto stats = static_cast<Index>(Workspace::padded(scratch_.stats));
     rows.row_max = stats_ + Index{2} * thread * stats;
     rows.row_sum = rows.row_max + stats;
     rows.scratch = tiles_ + thread * static_cast<Index>(Workspace::padded(scratch_.tile));
-    table_.attend(rows);
-    write_extras(table_, rows, args_, shape_.tk, {b, h});
   }
 
   /// Where the keys and values are: packed in `slot`, or in the cache.
-  void select_panels(Index b, Index kv, Index slot, HeadArgs& rows) const noexcept {
+  void select_panels(Index b, Index kv, Index slot, kernels::KeyArgs& keys) const noexcept {
     if (args_.cache) {
-      rows.k_panels = KvCacheAccess::k_panels(*args_.cache, b, kv);
-      rows.v_panels = KvCacheAccess::v_panels(*args_.cache, b, kv);
-      rows.v_panel_stride = KvCacheAccess::v_panel_stride(*args_.cache);
+      keys.k_panels = KvCacheAccess::k_panels(*args_.cache, b, kv);
+      keys.v_panels = KvCacheAccess::v_panels(*args_.cache, b, kv);
+      keys.v_panel_stride = KvCacheAccess::v_panel_stride(*args_.cache);
       return;
     }
-    rows.k_panels = k_panels(slot);
-    rows.v_panels = v_panels(slot);
-    rows.v_panel_stride = rows.tk * table_.panel;
+    keys.k_panels = k_panels(slot);
+    keys.v_panels = v_panels(slot);
+    keys.v_panel_stride = keys.count * table_.panel;
   }
 
   /// Keys that one task packs.
@@ -148,7 +148,7 @@ class Run {
   const KernelTable& table_;
   const AttentionShape& shape_;
   const AttentionArgs& args_;
-  const HeadArgs common_;
+  const GroupArgs common_;
   const AttentionScratch scratch_;
   ThreadPool* pool_;
   float* k_panels_;

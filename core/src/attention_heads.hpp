@@ -7,24 +7,30 @@
 
 namespace qkv {
 
-/// Everything of HeadArgs that no head changes.
-[[nodiscard]] kernels::HeadArgs common_args(const AttentionArgs& args,
-                                            const AttentionShape& s) noexcept;
+/// Query heads [first, first + count).
+struct HeadRange {
+  Index first, count;
+};
+
+/// Fields that all groups share.
+[[nodiscard]] kernels::GroupArgs common_args(const AttentionArgs& args,
+                                             const AttentionShape& s) noexcept;
 
 /// Keys of batch row b that may be read.
 [[nodiscard]] Index keys_in_use(const AttentionArgs& args, const AttentionShape& s,
                                 Index b) noexcept;
 
-/// What batch row b changes.
+/// Fields that the groups of batch row b share.
 void select_batch(const AttentionArgs& args, const AttentionShape& s, Index b,
-                  kernels::HeadArgs& head) noexcept;
+                  kernels::GroupArgs& group) noexcept;
 
-/// Points `head` at query head h of batch row b.
-void select_head(const AttentionArgs& args, Index b, Index h, kernels::HeadArgs& head) noexcept;
+/// Points `group` at query heads of batch row b that read the same key/value head.
+void select_heads(const AttentionArgs& args, Index b, HeadRange heads,
+                  kernels::GroupArgs& group) noexcept;
 
-/// The extras of head at[1] of batch row at[0], of the rows that attend() has just finished. `columns`
-/// are the keys of a row of weights or logits.
-void write_extras(const kernels::KernelTable& table, const kernels::HeadArgs& head,
+/// The extras of the rows that attend() has just finished. `at`: their batch row and the first query
+/// head of the group. `columns`: the keys of a row of weights or logits.
+void write_extras(const kernels::KernelTable& table, const kernels::GroupArgs& group,
                   const AttentionArgs& args, Index columns, std::array<Index, 2> at) noexcept;
 
 }  // namespace qkv

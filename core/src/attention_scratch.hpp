@@ -21,7 +21,7 @@ struct AttentionScratch {
 
   AttentionScratch(const AttentionPlan& plan, bool cached) noexcept
       : stats(static_cast<std::size_t>(std::min(plan.shape.tq, kTaskRows))),
-        tile(capped(plan.table->head_scratch(plan.shape.dk, plan.shape.dv))) {
+        tile(capped(plan.table->group_scratch(plan.shape.dk, plan.shape.dv))) {
     const AttentionShape& s = plan.shape;
     if (worth_sharing(s)) {
       threads = plan.threads;

@@ -1,12 +1,12 @@
 // Which keys a query may read. Decided here and nowhere else, on positions and masks, never on values.
 //
-// These functions are no templates over an Isa, so they are static: every page compiles its own.
+// These functions are no templates over an Isa, so they are static: every unit compiles its own.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 
-#include "kernels/kernel_table.hpp"
+#include "kernels/attention_args.hpp"
 
 namespace qkv::kernels {
 
@@ -22,19 +22,36 @@ static constexpr Index clamp(std::int64_t n, Index least, Index most) noexcept {
   return n < least ? least : (n > most ? most : static_cast<Index>(n));
 }
 
-/// Keys that causality and the window leave to query i. Both ends grow with i.
-static inline KeyRange key_range(const HeadArgs& args, Index i) noexcept {
+/// Row r of a group.
+static inline Row row_at(const GroupArgs& args, Index r) noexcept {
+  return args.heads == 1 ? Row{0, r} : Row{r % args.heads, r / args.heads};
+}
+
+/// Where the piece of `row` begins, in a RowArray or a ScoreArray.
+template <class Array>
+static inline auto piece_of(const Array& array, Row row) noexcept {
+  return array.data + row.head * array.head_stride + row.query * array.query_stride;
+}
+
+/// The element of a head, 0 without an array.
+static inline float element_of(const HeadArray& array, Index head) noexcept {
+  return array.data ? array.data[head * array.stride] : 0.0F;
+}
+
+/// Keys that causality and the window leave to a query. Both ends grow with the query.
+static inline KeyRange key_range(const GroupArgs& args, Index query) noexcept {
+  const ReachArgs& reach = args.reach;
   // In 64 bits: offsets and windows are not bounded by lengths.
-  const std::int64_t p = i + args.offset;
-  KeyRange range{0, args.tk};
-  if (args.causal) {
-    range.end = clamp(p + 1, 0, args.tk);
+  const std::int64_t p = query + reach.offset;
+  KeyRange range{0, args.keys.count};
+  if (reach.causal) {
+    range.end = clamp(p + 1, 0, args.keys.count);
   }
-  if (args.window_right >= 0) {
-    range.end = clamp(p + args.window_right + 1, 0, range.end);
+  if (reach.window_right >= 0) {
+    range.end = clamp(p + reach.window_right + 1, 0, range.end);
   }
-  if (args.window_left >= 0) {
-    range.begin = clamp(p - args.window_left, 0, range.end);
+  if (reach.window_left >= 0) {
+    range.begin = clamp(p - reach.window_left, 0, range.end);
   }
   return range;
 }
@@ -44,20 +61,38 @@ static inline KeyRange within_block(KeyRange range, Index k0, Index keys) noexce
   return {clamp(range.begin - k0, 0, keys), clamp(range.end - k0, 0, keys)};
 }
 
-static inline bool has_masks(const HeadArgs& args) noexcept {
-  return args.mask || args.bias[0] || args.bias[1];
+static inline bool has_masks(const GroupArgs& args) noexcept {
+  return args.score.mask.data || args.score.bias[0].data || args.score.bias[1].data;
 }
 
-/// What is added to the score of (i, j): the sum of the biases, -inf when one of them or the mask
+/// The mask and the biases of one row, which each have an element for every key; null for none.
+struct RowMasks {
+  const std::uint8_t* mask;
+  Index mask_stride;
+  const float* bias[2];
+  Index bias_stride[2];
+};
+
+static inline RowMasks masks_of(const GroupArgs& args, Row row) noexcept {
+  const auto& mask = args.score.mask;
+  const auto& [first, second] = args.score.bias;
+  return {.mask = mask.data ? piece_of(mask, row) : nullptr,
+          .mask_stride = mask.key_stride,
+          .bias = {first.data ? piece_of(first, row) : nullptr,
+                   second.data ? piece_of(second, row) : nullptr},
+          .bias_stride = {first.key_stride, second.key_stride}};
+}
+
+/// What is added to the score of key j: the sum of the biases, -inf when one of them or the mask
 /// excludes the key. An infinite bias of the other sign cannot undo that.
-static inline float bias_of(const HeadArgs& args, Index i, Index j) noexcept {
-  if (args.mask && args.mask[i * args.mask_strides[0] + j * args.mask_strides[1]] == 0) {
+static inline float bias_of(const RowMasks& row, Index j) noexcept {
+  if (row.mask && row.mask[j * row.mask_stride] == 0) {
     return kMinusInfinity;
   }
   float sum = 0.0F;
   for (int n = 0; n < 2; ++n) {
-    if (args.bias[n]) {
-      const float bias = args.bias[n][i * args.bias_strides[n][0] + j * args.bias_strides[n][1]];
+    if (row.bias[n]) {
+      const float bias = row.bias[n][j * row.bias_stride[n]];
       if (bias == kMinusInfinity) {
         return kMinusInfinity;
       }
@@ -67,17 +102,16 @@ static inline float bias_of(const HeadArgs& args, Index i, Index j) noexcept {
   return sum;
 }
 
-/// Whether masks let query i read key j, which lies in key_range(i).
-static inline bool unmasked(const HeadArgs& args, Index i, Index j) noexcept {
-  return !has_masks(args) || bias_of(args, i, j) != kMinusInfinity;
+/// Whether masks let a row read key j, which lies in its key_range().
+static inline bool unmasked(const RowMasks& row, Index j) noexcept {
+  return bias_of(row, j) != kMinusInfinity;
 }
 
-/// Fills add[allowed] for query i and keys from k0, and says whether any of them may be read.
-static inline bool fill_add(const HeadArgs& args, Index i, Index k0, KeyRange allowed,
-                            float* add) noexcept {
+/// Fills add[allowed] for a row and keys from k0, and says whether any of them may be read.
+static inline bool fill_add(const RowMasks& row, Index k0, KeyRange allowed, float* add) noexcept {
   bool any = false;
   for (Index j = allowed.begin; j < allowed.end; ++j) {
-    add[j] = bias_of(args, i, k0 + j);
+    add[j] = bias_of(row, k0 + j);
     any |= add[j] != kMinusInfinity;
   }
   return any;
@@ -96,15 +130,17 @@ static inline std::uint32_t random_bits(std::uint64_t row_key, Index j) noexcept
   return static_cast<std::uint32_t>(mix_bits(row_key + static_cast<std::uint64_t>(j)) >> 40);
 }
 
-/// Zeroes or scales weights p[0:keys] of query i.
-static inline void drop_weights(const HeadArgs& args, Index i, Index k0, Index keys,
+/// Zeroes or scales weights p[0:keys] of a row.
+static inline void drop_weights(const DropoutArgs& dropout, Row row, Index k0, Index keys,
                                 float* p) noexcept {
-  if (args.drop_below == 0) {
+  if (dropout.below == 0) {
     return;
   }
-  const std::uint64_t row_key = mix_bits(args.dropout_key ^ static_cast<std::uint64_t>(i));
+  const auto head = static_cast<std::uint64_t>(dropout.first_head + row.head);
+  const std::uint64_t head_key = mix_bits(dropout.key ^ head);
+  const std::uint64_t row_key = mix_bits(head_key ^ static_cast<std::uint64_t>(row.query));
   for (Index j = 0; j < keys; ++j) {
-    p[j] = random_bits(row_key, k0 + j) < args.drop_below ? 0.0F : p[j] * args.keep_factor;
+    p[j] = random_bits(row_key, k0 + j) < dropout.below ? 0.0F : p[j] * dropout.keep_factor;
   }
 }
 

@@ -17,11 +17,12 @@ inline constexpr Index kKeyBlock = 64;
 template <class Isa>
 inline constexpr Index kQueryBlock = Index{Isa::kTileRows} * (24 / Isa::kTileRows);
 
-/// The block of queries being worked on, its memory in HeadArgs::scratch.
+/// The block of queries being worked on, its memory in GroupArgs::scratch.
 template <class Isa>
 struct QueryBlock {
   Vec<Isa> sum[kQueryBlock<Isa>];  ///< of the weights, lane by lane
   Index first = 0, rows = 0;
+  Row row[kQueryBlock<Isa>];
   float* q;       ///< [kQueryBlock, dk]: the queries times the scale
   float* scores;  ///< [kQueryBlock, kKeyBlock]: scores, then weights before division by the sum
   float* add;     ///< [kKeyBlock]: bias of one row, -inf where a mask or a bias excludes
@@ -32,7 +33,7 @@ struct QueryBlock {
 
 /// In 64 bits, because the product need not fit an Index of 32.
 template <class Isa>
-std::uint64_t head_scratch(Index dk, Index dv) noexcept {
+std::uint64_t group_scratch(Index dk, Index dv) noexcept {
   constexpr auto kRound = static_cast<std::uint64_t>(kWidth<Isa> + kPanel<Isa> + kKeyBlock);
   const std::uint64_t row =
       static_cast<std::uint64_t>(dk) + static_cast<std::uint64_t>(dv) + kRound;
@@ -40,7 +41,7 @@ std::uint64_t head_scratch(Index dk, Index dv) noexcept {
 }
 
 template <class Isa>
-inline QueryBlock<Isa> make_query_block(const HeadArgs& args) noexcept {
+inline QueryBlock<Isa> make_query_block(const GroupArgs& args) noexcept {
   QueryBlock<Isa> block;
   block.scores = args.scratch;
   block.add = block.scores + kQueryBlock<Isa> * kKeyBlock;
@@ -49,10 +50,16 @@ inline QueryBlock<Isa> make_query_block(const HeadArgs& args) noexcept {
   return block;
 }
 
+/// key_range() of row r of the block. Both ends grow with r.
+template <class Isa>
+inline KeyRange range_of(const GroupArgs& args, const QueryBlock<Isa>& block, Index r) noexcept {
+  return key_range(args, block.row[r].query);
+}
+
 /// Places the block on rows from `first` and says which keys any of them may read, from the start of
 /// a key block.
 template <class Isa>
-inline KeyRange begin_rows(const HeadArgs& args, QueryBlock<Isa>& block, Index first,
+inline KeyRange begin_rows(const GroupArgs& args, QueryBlock<Isa>& block, Index first,
                            Index row_end) noexcept {
   block.first = first;
   block.rows = row_end - first < kQueryBlock<Isa> ? row_end - first : kQueryBlock<Isa>;
@@ -60,13 +67,14 @@ inline KeyRange begin_rows(const HeadArgs& args, QueryBlock<Isa>& block, Index f
     block.max[r] = kMinusInfinity;
     block.sum[r] = Vec<Isa>(0.0F);
     block.has_key[r] = false;
-    const float* q = args.q + (first + r) * args.q_stride;
+    block.row[r] = row_at(args, first + r);
+    const float* q = piece_of(args.q, block.row[r]);
     for (Index d = 0; d < args.dk; ++d) {
-      block.q[r * args.dk + d] = q[d] * args.scale;
+      block.q[r * args.dk + d] = q[d] * args.score.scale;
     }
   }
-  return {key_range(args, first).begin / kKeyBlock * kKeyBlock,
-          key_range(args, first + block.rows - 1).end};
+  return {range_of(args, block, 0).begin / kKeyBlock * kKeyBlock,
+          range_of(args, block, block.rows - 1).end};
 }
 
 /// Keys of the block at k0 that lie before `end`.
@@ -85,9 +93,9 @@ inline void for_tiles(const QueryBlock<Isa>& block, F f) noexcept {
 
 /// Products of the block's scaled queries with keys [k0, k0 + keys).
 template <class Isa>
-inline void multiply_qk(const HeadArgs& args, const QueryBlock<Isa>& block, Index k0,
+inline void multiply_qk(const GroupArgs& args, const QueryBlock<Isa>& block, Index k0,
                         Index keys) noexcept {
-  const Panels k{args.k_panels + k0 * args.dk, args.dk * kPanel<Isa>, args.dk};
+  const Panels k{args.keys.k_panels + k0 * args.dk, args.dk * kPanel<Isa>, args.dk};
   const Index panels = round_up(keys, kPanel<Isa>) / kPanel<Isa>;
   for_tiles(block, [&](Index r, int rows) {
     multiply<Isa>(rows, panels, {block.q + r * args.dk, args.dk}, k, {nullptr, 0},
@@ -106,36 +114,42 @@ template <class Isa>
   return xsimd::select(xsimd::isnan(x), x, cap * xsimd::tanh(bounded));
 }
 
-/// Everything that a plain call leaves out, for scores of keys that stand `distance` after the query:
-/// softcap, ALiBi and the biases, in this order.
+/// How far one row's scores are from its products: softcap, ALiBi and the biases, in this order.
 template <class Isa>
-inline Vec<Isa> adjust_score(const HeadArgs& args, Vec<Isa> s, Vec<Isa> distance,
-                             const float* add) noexcept {
-  using V = Vec<Isa>;
-  if (args.softcap > 0.0F) {
-    s = cap_score<Isa>(s, V(args.softcap));
-  }
-  if (args.alibi_slope != 0.0F) {
-    s = s - V(args.alibi_slope) * xsimd::abs(distance);
-  }
-  if (add) {
-    const V bias = V::load_aligned(add);
-    s = xsimd::select(bias == V(kMinusInfinity), V(kMinusInfinity), s + bias);
-  }
-  return s;
-}
+struct Adjustment {
+  float softcap;     ///< 0 for none
+  float slope;       ///< 0 for none
+  const float* add;  ///< null for none
 
-/// Whether anything but scale, exclusion and temperature stands between products and weights.
-static inline bool adjusts(const HeadArgs& args) noexcept {
-  return has_masks(args) || args.softcap > 0.0F || args.alibi_slope != 0.0F;
+  /// For scores of keys that lie `distance` after the query; `j` is that of the first one in its block.
+  [[gnu::always_inline]] Vec<Isa> operator()(Vec<Isa> s, Vec<Isa> distance,
+                                             Index j) const noexcept {
+    using V = Vec<Isa>;
+    if (softcap > 0.0F) {
+      s = cap_score<Isa>(s, V(softcap));
+    }
+    if (slope != 0.0F) {
+      s = s - V(slope) * xsimd::abs(distance);
+    }
+    if (add) {
+      const V bias = V::load_aligned(add + j);
+      s = xsimd::select(bias == V(kMinusInfinity), V(kMinusInfinity), s + bias);
+    }
+    return s;
+  }
+};
+
+/// Whether anything but scale, exclusion and temperature comes between products and weights.
+static inline bool adjusts(const GroupArgs& args) noexcept {
+  return has_masks(args) || args.score.softcap > 0.0F || args.score.slopes.data;
 }
 
 /// Whether every query of the block may read all keys of a full block at k0, and its products are its
-/// scores. Both ends of key_range() grow with the query, so the first and the last one decide.
+/// scores. Both ends of range_of() grow with the row, so the first and the last one decide.
 template <class Isa>
-inline bool is_plain(const HeadArgs& args, const QueryBlock<Isa>& block, Index k0) noexcept {
-  return !adjusts(args) && k0 + kKeyBlock <= key_range(args, block.first).end &&
-         key_range(args, block.first + block.rows - 1).begin <= k0;
+inline bool is_plain(const GroupArgs& args, const QueryBlock<Isa>& block, Index k0) noexcept {
+  return !adjusts(args) && k0 + kKeyBlock <= range_of(args, block, 0).end &&
+         range_of(args, block, block.rows - 1).begin <= k0;
 }
 
 /// The largest score of each lane of row r, for a block that is_plain().
@@ -162,27 +176,30 @@ inline Vec<Isa> largest_score(const QueryBlock<Isa>& block, Index r) noexcept {
 /// select, never arithmetic, so a NaN in an excluded place disappears. Returns the largest score of
 /// each lane.
 template <class Isa>
-inline Vec<Isa> finish_scores(const HeadArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
+inline Vec<Isa> finish_scores(const GroupArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
                               Index keys) noexcept {
   using V = Vec<Isa>;
-  const Index i = block.first + r;
-  const KeyRange allowed = within_block(key_range(args, i), k0, keys);
+  const Row at = block.row[r];
+  const KeyRange allowed = within_block(range_of(args, block, r), k0, keys);
   const bool masks = has_masks(args);
   block.has_key[r] |=
-      masks ? fill_add(args, i, k0, allowed, block.add) : allowed.begin < allowed.end;
+      masks ? fill_add(masks_of(args, at), k0, allowed, block.add) : allowed.begin < allowed.end;
   const bool adjust = adjusts(args);
+  const Adjustment<Isa> adjusted{.softcap = args.score.softcap,
+                                 .slope = element_of(args.score.slopes, at.head),
+                                 .add = masks ? block.add : nullptr};
 
   float* row = block.scores + r * kKeyBlock;
   const V excluded(kMinusInfinity);
   const V begin(static_cast<float>(allowed.begin));
   const V end(static_cast<float>(allowed.end));
-  const V query(static_cast<float>(i + args.offset - k0));
+  const V query(static_cast<float>(at.query + args.reach.offset - k0));
   V lane = lane_numbers<Isa>();
   V largest = excluded;
   for (Index j = 0; j < round_up(keys, kPanel<Isa>); j += kWidth<Isa>) {
     V s = V::load_aligned(row + j);
     if (adjust) {
-      s = adjust_score<Isa>(args, s, lane - query, masks ? block.add + j : nullptr);
+      s = adjusted(s, lane - query, j);
     }
     s = xsimd::select((lane >= begin) & (lane < end), s, excluded);
     s.store_aligned(row + j);

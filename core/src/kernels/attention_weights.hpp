@@ -9,13 +9,12 @@ namespace qkv::kernels {
 /// Weights of row r over one block of keys, in place of its scores. Returns its part of the entropy
 /// sum.
 template <class Isa>
-inline float weigh_row(const HeadArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
+inline float weigh_row(const GroupArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
                        Index keys) noexcept {
   using V = Vec<Isa>;
   finish_scores(args, block, r, k0, keys);
-  const Index i = block.first + r;
-  const V max(args.row_max[i - args.row_begin]);
-  const V sum(args.row_sum[i - args.row_begin]);
+  const V max(args.row_max[block.first + r - args.row_begin]);
+  const V sum(args.row_sum[block.first + r - args.row_begin]);
   const V scale(exponent_scale(args));
   const V excluded(kMinusInfinity);
   float* row = block.scores + r * kKeyBlock;
@@ -27,17 +26,18 @@ inline float weigh_row(const HeadArgs& args, QueryBlock<Isa>& block, Index r, In
     log_sum = log_sum + xsimd::select(x == excluded, V(0.0F), e * x);
     (e / sum).store_aligned(row + j);
   }
-  drop_weights(args, i, k0, keys, row);
+  drop_weights(args.dropout, block.row[r], k0, keys, row);
   return kLn2 * sum_lanes<Isa>(log_sum);
 }
 
 /// A row without keys has weights 0, and so has one of which a sink takes all; one without a softmax
 /// (NaN) has NaN where it may read.
-static inline void fill_degenerate_row(const HeadArgs& args, Index i, float* weights) noexcept {
-  const KeyRange range = key_range(args, i);
-  const float sum = args.row_sum[i - args.row_begin];
-  for (Index j = 0; j < args.tk; ++j) {
-    const bool may_read = j >= range.begin && j < range.end && unmasked(args, i, j);
+static inline void fill_degenerate_row(const GroupArgs& args, Row row, float sum,
+                                       float* weights) noexcept {
+  const KeyRange range = key_range(args, row.query);
+  const RowMasks masks = masks_of(args, row);
+  for (Index j = 0; j < args.keys.count; ++j) {
+    const bool may_read = j >= range.begin && j < range.end && unmasked(masks, j);
     weights[j] = may_read && !(sum > 0.0F) ? sum : 0.0F;
   }
 }
@@ -49,15 +49,16 @@ static inline void fill(float* to, Index count, float value) noexcept {
 }
 
 template <class Isa>
-void weigh(const HeadArgs& args, const WeighArgs& to) noexcept {
+void weigh(const GroupArgs& args, const WeighArgs& to) noexcept {
   QueryBlock<Isa> block = make_query_block<Isa>(args);
   for (Index first = to.row_begin; first < to.row_end; first += kQueryBlock<Isa>) {
     const KeyRange range = begin_rows(args, block, first, to.row_end);
     const auto weights_of = [&](Index r) {
-      return to.weights + (first - to.row_begin + r) * to.weights_stride;
+      const Row row = block.row[r];
+      return piece_of(to.weights, {row.head, row.query - to.first_query});
     };
     float log_sums[kQueryBlock<Isa>] = {};
-    for (Index r = 0; to.weights && r < block.rows; ++r) {
+    for (Index r = 0; to.weights.data && r < block.rows; ++r) {
       fill(weights_of(r), to.columns, 0.0F);
     }
     for (Index k0 = range.begin; k0 < range.end; k0 += kKeyBlock) {
@@ -65,7 +66,7 @@ void weigh(const HeadArgs& args, const WeighArgs& to) noexcept {
       multiply_qk(args, block, k0, keys);
       for (Index r = 0; r < block.rows; ++r) {
         log_sums[r] += weigh_row(args, block, r, k0, keys);
-        for (Index j = 0; to.weights && j < keys; ++j) {
+        for (Index j = 0; to.weights.data && j < keys; ++j) {
           weights_of(r)[k0 + j] = block.scores[r * kKeyBlock + j];
         }
       }
@@ -74,11 +75,11 @@ void weigh(const HeadArgs& args, const WeighArgs& to) noexcept {
       const float sum = args.row_sum[first + r - args.row_begin];
       const float max = args.row_max[first + r - args.row_begin];
       const bool degenerate = !(sum > 0.0F) || max == kMinusInfinity;
-      if (degenerate && to.weights) {
-        fill_degenerate_row(args, first + r, weights_of(r));
+      if (degenerate && to.weights.data) {
+        fill_degenerate_row(args, block.row[r], sum, weights_of(r));
       }
-      if (to.log_sums) {
-        to.log_sums[first - to.row_begin + r] = degenerate ? sum : log_sums[r];
+      if (to.log_sums.data) {
+        *piece_of(to.log_sums, block.row[r]) = degenerate ? sum : log_sums[r];
       }
     }
   }
@@ -86,44 +87,47 @@ void weigh(const HeadArgs& args, const WeighArgs& to) noexcept {
 
 /// Scores of one row over one block of keys at the stage asked for, in place of the products.
 template <class Isa>
-inline void stage_scores(const HeadArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
+inline void stage_scores(const GroupArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
                          const LogitsArgs& to) noexcept {
   using V = Vec<Isa>;
-  const Index keys = keys_from(k0, args.tk);
+  const Index keys = keys_from(k0, args.keys.count);
   if (to.stage == LogitStage::kBiased) {
     finish_scores(args, block, r, k0, keys);
     return;
   }
   float* row = block.scores + r * kKeyBlock;
-  if (to.stage == LogitStage::kRaw || args.softcap == 0.0F) {
+  if (to.stage == LogitStage::kRaw || args.score.softcap == 0.0F) {
     return;
   }
   for (Index j = 0; j < round_up(keys, kPanel<Isa>); j += kWidth<Isa>) {
-    cap_score<Isa>(V::load_aligned(row + j), V(args.softcap)).store_aligned(row + j);
+    cap_score<Isa>(V::load_aligned(row + j), V(args.score.softcap)).store_aligned(row + j);
   }
 }
 
 /// Every key in use is scored, whatever excludes it, except at the last stage; keys past those in use
 /// are never read and have -inf.
 template <class Isa>
-void logits(const HeadArgs& args, const LogitsArgs& to) noexcept {
+void logits(const GroupArgs& args, const LogitsArgs& to) noexcept {
   QueryBlock<Isa> block = make_query_block<Isa>(args);
   for (Index first = to.row_begin; first < to.row_end; first += kQueryBlock<Isa>) {
     begin_rows(args, block, first, to.row_end);
-    for (Index k0 = 0; k0 < args.tk; k0 += kKeyBlock) {
-      const Index keys = keys_from(k0, args.tk);
+    const auto logits_of = [&](Index r) {
+      const Row row = block.row[r];
+      return piece_of(to.logits, {row.head, row.query - to.first_query});
+    };
+    for (Index k0 = 0; k0 < args.keys.count; k0 += kKeyBlock) {
+      const Index keys = keys_from(k0, args.keys.count);
       multiply_qk(args, block, k0, keys);
       for (Index r = 0; r < block.rows; ++r) {
         stage_scores(args, block, r, k0, to);
-        float* row = to.logits + (first - to.row_begin + r) * to.logits_stride + k0;
+        float* row = logits_of(r) + k0;
         for (Index j = 0; j < keys; ++j) {
           row[j] = block.scores[r * kKeyBlock + j];
         }
       }
     }
     for (Index r = 0; r < block.rows; ++r) {
-      float* row = to.logits + (first - to.row_begin + r) * to.logits_stride;
-      fill(row + args.tk, to.columns - args.tk, kMinusInfinity);
+      fill(logits_of(r) + args.keys.count, to.columns - args.keys.count, kMinusInfinity);
     }
   }
 }

@@ -1,4 +1,4 @@
-// Attention over one head in tiles: scores of a block of queries against a block of keys, a running
+// Attention over one key/value head in tiles: scores of a block of queries against a block of keys, a running
 // maximum and sum for each row, and an output that is rescaled whenever the maximum moves
 // (Milakov & Gimelshein 2018, Dao et al. 2022). Nothing of size T x T exists.
 //
@@ -15,13 +15,13 @@
 namespace qkv::kernels {
 
 /// exp((s - base) / tau) as a power of two: the factor on s - base.
-static inline float exponent_scale(const HeadArgs& args) noexcept {
-  return args.inverse_temperature * kLog2E;
+static inline float exponent_scale(const GroupArgs& args) noexcept {
+  return args.score.inverse_temperature * kLog2E;
 }
 
 /// Lets row r's maximum grow to that of `largest`, and brings what was summed before to its scale.
 template <class Isa>
-inline void raise_max(const HeadArgs& args, QueryBlock<Isa>& block, Index r,
+inline void raise_max(const GroupArgs& args, QueryBlock<Isa>& block, Index r,
                       Vec<Isa> largest) noexcept {
   using V = Vec<Isa>;
   const float old_max = block.max[r];
@@ -44,7 +44,7 @@ inline void raise_max(const HeadArgs& args, QueryBlock<Isa>& block, Index r,
 /// Turns the first `count` scores of row r into weights relative to its maximum. Those of at most
 /// 2^-63.5 become 0, in every kind of block alike, so that the kind changes no bit.
 template <class Isa>
-[[gnu::always_inline]] inline void exponentiate(const HeadArgs& args, QueryBlock<Isa>& block,
+[[gnu::always_inline]] inline void exponentiate(const GroupArgs& args, QueryBlock<Isa>& block,
                                                 Index r, Index count) noexcept {
   using V = Vec<Isa>;
   // Without any key so far the maximum is -inf; measuring from 0 then makes every weight 2^-inf = 0.
@@ -63,7 +63,7 @@ template <class Isa>
 /// One step of the running softmax: the block's scores against keys [k0, k0 + keys) turned into
 /// weights.
 template <class Isa>
-inline void softmax_step(const HeadArgs& args, QueryBlock<Isa>& block, Index k0, Index keys,
+inline void softmax_step(const GroupArgs& args, QueryBlock<Isa>& block, Index k0, Index keys,
                          bool plain) noexcept {
   for (Index r = 0; r < block.rows; ++r) {
     if (plain) {
@@ -74,19 +74,19 @@ inline void softmax_step(const HeadArgs& args, QueryBlock<Isa>& block, Index k0,
       raise_max(args, block, r, finish_scores(args, block, r, k0, keys));
       exponentiate(args, block, r, round_up(keys, kPanel<Isa>));
     }
-    drop_weights(args, block.first + r, k0, keys, block.scores + r * kKeyBlock);
+    drop_weights(args.dropout, block.row[r], k0, keys, block.scores + r * kKeyBlock);
   }
 }
 
 /// True when none of the values of keys [k0, k0 + keys) is NaN or infinite: x * 0 is 0 only for
 /// finite x.
 template <class Isa>
-inline bool values_are_finite(const HeadArgs& args, Index k0, Index keys) noexcept {
+inline bool values_are_finite(const GroupArgs& args, Index k0, Index keys) noexcept {
   using V = Vec<Isa>;
   V sum(0.0F);
   for (Index column = 0; column < args.dv; column += kPanel<Isa>) {
     const float* panel =
-        args.v_panels + column / kPanel<Isa> * args.v_panel_stride + k0 * kPanel<Isa>;
+        args.keys.v_panels + column / kPanel<Isa> * args.keys.v_panel_stride + k0 * kPanel<Isa>;
     for (Index i = 0; i < keys * kPanel<Isa>; i += kWidth<Isa>) {
       sum = sum + V::load_aligned(panel + i) * V(0.0F);
     }
@@ -96,28 +96,28 @@ inline bool values_are_finite(const HeadArgs& args, Index k0, Index keys) noexce
 
 /// sums_v[r] += weights[r, from:from+count] * V[from:from+count] for `rows` rows.
 template <class Isa>
-inline void multiply_pv(const HeadArgs& args, const QueryBlock<Isa>& block, Index r, int rows,
+inline void multiply_pv(const GroupArgs& args, const QueryBlock<Isa>& block, Index r, int rows,
                         Index k0, KeyRange keys) noexcept {
   const Index width = round_up(args.dv, kPanel<Isa>);
   float* sums = block.sums_v + r * width;
-  multiply<Isa>(
-      rows, width / kPanel<Isa>, {block.scores + r * kKeyBlock + keys.begin, kKeyBlock},
-      {args.v_panels + (k0 + keys.begin) * kPanel<Isa>, args.v_panel_stride, keys.end - keys.begin},
-      {sums, width}, sums, width);
+  multiply<Isa>(rows, width / kPanel<Isa>, {block.scores + r * kKeyBlock + keys.begin, kKeyBlock},
+                {args.keys.v_panels + (k0 + keys.begin) * kPanel<Isa>, args.keys.v_panel_stride,
+                 keys.end - keys.begin},
+                {sums, width}, sums, width);
 }
 
 /// The same for a block of keys whose values are not all finite: 0 * NaN is NaN, so excluded keys
 /// must not be multiplied at all. Runs of allowed keys go through the same tile; the bits equal
 /// those of the plain path, where an excluded key adds a zero.
 template <class Isa>
-inline void multiply_pv_skipping(const HeadArgs& args, const QueryBlock<Isa>& block, Index k0,
+inline void multiply_pv_skipping(const GroupArgs& args, const QueryBlock<Isa>& block, Index k0,
                                  Index keys) noexcept {
   for (Index r = 0; r < block.rows; ++r) {
-    const Index i = block.first + r;
-    const KeyRange allowed = within_block(key_range(args, i), k0, keys);
+    const RowMasks masks = masks_of(args, block.row[r]);
+    const KeyRange allowed = within_block(range_of(args, block, r), k0, keys);
     for (Index j = allowed.begin; j < allowed.end;) {
       Index stop = j;
-      while (stop < allowed.end && unmasked(args, i, k0 + stop)) {
+      while (stop < allowed.end && unmasked(masks, k0 + stop)) {
         ++stop;
       }
       if (stop > j) {
@@ -128,11 +128,12 @@ inline void multiply_pv_skipping(const HeadArgs& args, const QueryBlock<Isa>& bl
   }
 }
 
-/// Lets the sink into a row's denominator: the factor that its sums take.
+/// Adds the sink to the denominator. Returns the factor that the caller must apply to the accumulators:
+/// a sink above all scores becomes the maximum.
 template <class Isa>
-inline float add_sink(const HeadArgs& args, float max, float& sum) noexcept {
+inline float add_sink(float sink, float max, float& sum) noexcept {
   using V = Vec<Isa>;
-  const float above = args.sink - max * args.inverse_temperature;
+  const float above = sink - max;
   if (!(above > 0.0F)) {
     sum += exp_nonpositive<Isa>(V(above)).get(0);
     return 1.0F;
@@ -144,18 +145,22 @@ inline float add_sink(const HeadArgs& args, float max, float& sum) noexcept {
 
 /// Divides by the sum and writes rows and their statistics.
 template <class Isa>
-inline void write_rows(const HeadArgs& args, QueryBlock<Isa>& block) noexcept {
+inline void write_rows(const GroupArgs& args, QueryBlock<Isa>& block) noexcept {
   using V = Vec<Isa>;
   const Index width = round_up(args.dv, kPanel<Isa>);
   for (Index r = 0; r < block.rows; ++r) {
     const bool has_key = block.has_key[r];
+    const bool has_sink = has_key && args.sinks.data;
     float sum = sum_lanes<Isa>(block.sum[r]);
     // A row whose allowed scores are all -inf has no softmax, unless a sink takes all of it: 0 / 0, as
     // IEEE says.
-    if (has_key && block.max[r] == kMinusInfinity && !args.has_sink) {
+    if (has_key && block.max[r] == kMinusInfinity && !has_sink) {
       sum = std::numeric_limits<float>::quiet_NaN();
     }
-    const float factor = args.has_sink && has_key ? add_sink<Isa>(args, block.max[r], sum) : 1.0F;
+    const float factor = has_sink
+                             ? add_sink<Isa>(element_of(args.sinks, block.row[r].head),
+                                             block.max[r] * args.score.inverse_temperature, sum)
+                             : 1.0F;
     args.row_max[block.first + r - args.row_begin] = block.max[r];
     args.row_sum[block.first + r - args.row_begin] = sum / factor;
     float* sums = block.sums_v + r * width;
@@ -164,7 +169,7 @@ inline void write_rows(const HeadArgs& args, QueryBlock<Isa>& block) noexcept {
       // Excluded keys may have added zeros of either sign; 0 - 0 and 0 + 0 are both +0.
       (o + V(0.0F)).store_aligned(sums + d);
     }
-    float* out = args.out + (block.first + r) * args.out_stride;
+    float* out = piece_of(args.out, block.row[r]);
     for (Index d = 0; d < args.dv; ++d) {
       out[d] = sums[d];
     }
@@ -172,7 +177,7 @@ inline void write_rows(const HeadArgs& args, QueryBlock<Isa>& block) noexcept {
 }
 
 template <class Isa>
-void attend(const HeadArgs& args) noexcept {
+void attend(const GroupArgs& args) noexcept {
   QueryBlock<Isa> block = make_query_block<Isa>(args);
   const Index width = round_up(args.dv, kPanel<Isa>);
   for (Index first = args.row_begin; first < args.row_end; first += kQueryBlock<Isa>) {
@@ -191,7 +196,7 @@ void attend(const HeadArgs& args) noexcept {
       }
       for_tiles(block, [&](Index r, int rows) {
         // Weights past the last key of the tile's last row are zero.
-        const Index last = key_range(args, block.first + r + rows - 1).end;
+        const Index last = range_of(args, block, r + rows - 1).end;
         multiply_pv(args, block, r, rows, k0, {0, clamp(last - k0, 0, keys)});
       });
     }

@@ -16,7 +16,7 @@ template <class Isa>
 inline constexpr KernelTable kTable{
     .isa = Isa::kName,
     .panel = kPanel<Isa>,
-    .head_scratch = head_scratch<Isa>,
+    .group_scratch = group_scratch<Isa>,
     .pack = pack<Isa>,
     .gemm = gemm<Isa>,
     .attend = attend<Isa>,

@@ -1,0 +1,109 @@
+// What the attention kernels are given: plain structs, because units of instruction sets take nothing
+// else of the library.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace qkv::kernels {
+
+using Index = std::ptrdiff_t;
+
+/// A row of queries: query `query` of query head `head`, counted within its group.
+struct Row {
+  Index head, query;
+};
+
+/// An array with a contiguous piece for every row; null for none.
+template <class T>
+struct RowArray {
+  T* data;  ///< of head 0, and of query 0 unless something else is said
+  Index head_stride, query_stride;
+};
+
+/// An array with an element for every row and key; null for none.
+template <class T>
+struct ScoreArray {
+  const T* data;
+  Index head_stride, query_stride, key_stride;
+};
+
+/// An array with an element for every query head of the group; null for none.
+struct HeadArray {
+  const float* data;
+  Index stride;
+};
+
+/// A key/value head of one batch row.
+struct KeyArgs {
+  Index count;            ///< keys in use; none past them is read
+  const float* k_panels;  ///< pack() of K transposed: d_k x count
+  const float* v_panels;  ///< pack() of V: count x d_v, or the first `count` of more rows
+  Index v_panel_stride;   ///< floats from one panel of V to the next
+};
+
+/// Which keys a query may read by its position alone: query i is at i + offset, key j at j.
+struct ReachArgs {
+  std::int64_t offset;
+  bool causal;                ///< key j <= i + offset
+  std::int64_t window_left;   ///< j >= i + offset - left; -1 for none
+  std::int64_t window_right;  ///< j <= i + offset + right; -1 for none
+};
+
+/// How products become scores.
+struct ScoreArgs {
+  float scale;                    ///< on q.k
+  float softcap;                  ///< c in c tanh(s / c); 0 for none
+  float inverse_temperature;      ///< on scores, after the maximum is subtracted
+  HeadArray slopes;               ///< bias -slope |i + offset - j|
+  ScoreArray<std::uint8_t> mask;  ///< 0 excludes
+  ScoreArray<float> bias[2];      ///< both are added, and -inf excludes
+};
+
+struct DropoutArgs {
+  std::uint32_t below;  ///< weights whose 24 random bits are below it are dropped; 0 for none
+  float keep_factor;    ///< 1 / (1 - dropout rate), on the weights that stay
+  std::uint64_t key;    ///< of this batch row
+  Index first_head;     ///< the number of the group's head 0 among all query heads
+};
+
+/// Rows of a group: the query heads of one batch row that read the same key/value head. Row r is query
+/// r / heads of head r % heads, so that later rows read at least the keys of earlier ones.
+struct GroupArgs {
+  Index heads;               ///< query heads in the group
+  Index row_begin, row_end;  ///< rows to compute
+  Index dk, dv;
+  RowArray<const float> q;
+  RowArray<float> out;
+  KeyArgs keys;
+  ReachArgs reach;
+  ScoreArgs score;
+  HeadArray sinks;  ///< a logit of each head without a key, in the denominator only
+  DropoutArgs dropout;
+  /// Of the rows, the first of them at [0]: the running maximum of the scores, -inf without keys.
+  float* row_max;
+  float* row_sum;  ///< likewise: sum of exp((s - max) / temperature), with the sink; 0 without keys
+  float* scratch;  ///< group_scratch(dk, dv) floats, aligned to 64 bytes
+};
+
+/// Second pass over rows [row_begin, row_end), finished and within those of GroupArgs: their weights.
+struct WeighArgs {
+  Index row_begin, row_end;
+  Index columns;             ///< keys of a row of `weights`, those past the keys in use included
+  Index first_query;         ///< whose weights are at weights.data
+  RowArray<float> weights;   ///< null or [columns] for every row
+  RowArray<float> log_sums;  ///< null or one for each row: sum_j exp(x_j) x_j, x = (s - max) / tau
+};
+
+enum class LogitStage : std::uint8_t { kRaw, kCapped, kBiased };
+
+/// Scores of rows [row_begin, row_end) before the softmax.
+struct LogitsArgs {
+  Index row_begin, row_end;
+  Index columns;
+  LogitStage stage;
+  Index first_query;       ///< whose scores are at logits.data
+  RowArray<float> logits;  ///< [columns] for every row
+};
+
+}  // namespace qkv::kernels
