@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
@@ -68,24 +68,20 @@ function checkGlue() {
   }
 }
 
-/** The modules of the package: what each is bundled from, and the place of its .wasm (wasm/src/default.ts). */
+/** The modules of the package: the entry that each is bundled from, and where its .wasm is (wasm/src/load/files.ts). */
 const entries = {
-  index: { source: 'index.ts', place: 'beside' },
-  inline: { source: 'index.ts', place: 'inside' },
-  thread: { source: 'thread.ts' },
-  worker: { source: 'worker.ts' },
-  'worker-host': { source: 'worker_host.ts' },
+  index: { source: 'index', files: 'external' },
+  inline: { source: 'index', files: 'embedded' },
+  thread: { source: 'thread' },
+  worker: { source: 'worker' },
+  'worker-host': { source: 'worker-host' },
 };
 
-/** Its declarations, by the names of the sources. */
-const declarations = {
-  index: 'index',
-  types: 'types',
-  error: 'error',
-  worker: 'worker',
-  worker_types: 'worker_types',
-  worker_host: 'worker-host',
-};
+/** The declarations: those of three entries, and of the types that they export. */
+const declarations = [
+  ...['entries/index', 'entries/worker', 'entries/worker-host'],
+  ...['api/types', 'api/worker-types', 'api/errors'],
+];
 
 /** Other entries do not bring an engine of their own: they import index.js, which is beside them. */
 const engineBeside = {
@@ -102,10 +98,10 @@ const embed = (variant) =>
   );
 
 function bundle(name, { folder, sourcemap }) {
-  const { source, place } = entries[name];
-  const embedded = place === 'inside' ? { simd: embed('simd'), relaxed: embed('relaxed') } : {};
+  const { source, files } = entries[name];
+  const embedded = files === 'embedded' ? { simd: embed('simd'), relaxed: embed('relaxed') } : {};
   return esbuild.build({
-    entryPoints: [join(root, 'wasm/src', source)],
+    entryPoints: [join(root, `wasm/src/entries/${source}.ts`)],
     outfile: join(root, folder, `${name}.js`),
     sourcemap,
     bundle: true,
@@ -114,13 +110,13 @@ function bundle(name, { folder, sourcemap }) {
     minify: true,
     alias: {
       'qkv-glue': join(moduleFolder, `qkv-${glue}.mjs`),
-      ...(place ? { 'qkv-default': join(root, `wasm/src/default_${place}.ts`) } : {}),
+      ...(files ? { 'qkv-files': join(root, `wasm/src/load/files-${files}.ts`) } : {}),
     },
     define: {
       QKV_VERSION: JSON.stringify(version),
       QKV_EMBEDDED: JSON.stringify(embedded),
     },
-    plugins: place ? [] : [engineBeside],
+    plugins: files ? [] : [engineBeside],
     banner: { js: `/*! qkv ${version}, MIT license */` },
     legalComments: 'none',
     logLevel: 'warning',
@@ -147,8 +143,10 @@ async function bundlePackage() {
   checkGlue();
   await bundlePrograms();
   await types();
-  for (const [from, to] of Object.entries(declarations)) {
-    copyFileSync(join(root, `build/types/${from}.d.ts`), join(dist, `${to}.d.ts`));
+  for (const source of declarations) {
+    // In dist/ they are all in one folder.
+    const text = readFileSync(join(root, `build/types/${source}.d.ts`), 'utf8');
+    writeFileSync(join(dist, `${basename(source)}.d.ts`), text.replaceAll("'../api/", "'./"));
   }
   writeFileSync(join(dist, 'inline.d.ts'), "export * from './index.js';\n");
   // The script of a worker: there is nothing to import.

@@ -1,4 +1,4 @@
-// Assembles wasm/probes/*.wat into wasm/src/probes.ts. Run it after changing a probe; a test compares
+// Assembles wasm/probes/*.wat into wasm/src/load/probes.ts. Run it after changing a probe; a test compares
 // the committed file with what this prints.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root } from './environment.js';
 
-export const probesFile = join(root, 'wasm/src/probes.ts');
+export const probesFile = join(root, 'wasm/src/load/probes.ts');
 
 function assemble(wat) {
   const folder = mkdtempSync(join(tmpdir(), 'qkv-probe-'));

@@ -20,8 +20,8 @@ export const programs = {
 
 /** The declarations in dist/. */
 const declarations = [
-  ...['error.d.ts', 'index.d.ts', 'types.d.ts'],
-  ...['inline.d.ts', 'thread.d.ts', 'worker.d.ts', 'worker_types.d.ts', 'worker-host.d.ts'],
+  ...['errors.d.ts', 'index.d.ts', 'types.d.ts'],
+  ...['inline.d.ts', 'thread.d.ts', 'worker.d.ts', 'worker-types.d.ts', 'worker-host.d.ts'],
 ];
 
 /** Every file of dist/, less the page, which does not ship. */

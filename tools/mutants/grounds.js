@@ -190,7 +190,7 @@ const bindings = {
     await copy.configure('wasm');
   },
   async build(copy, fault) {
-    const variant = fault?.file === 'wasm/threads.cpp' ? 'simd-threads' : 'simd';
+    const variant = fault?.file === 'wasm/bindings/threads.cpp' ? 'simd-threads' : 'simd';
     const line = ['--build', '--preset', 'wasm', '--target', `module_${variant}`];
     const built = await copy.run('cmake', line);
     return built.code === 0 ? copy.buildPart('package') : built;

@@ -1,4 +1,4 @@
-import { attention } from './attention.js';
+import { attention } from './operators/attention.js';
 import {
   checkInteger,
   isCountable,
@@ -7,7 +7,7 @@ import {
   sizeOf,
   takeNumbers,
   takeShape,
-} from './check.js';
+} from './arguments/check.js';
 import {
   embedding,
   entropy,
@@ -17,19 +17,19 @@ import {
   learnedEncoding,
   rmsNorm,
   softmax,
-} from './arrays.js';
-import { createBlock } from './block.js';
-import { createCache } from './cache.js';
-import { operatorIndex, writeDescriptor } from './descriptor.js';
-import { QkvError, type QkvErrorCode } from './error.js';
-import { bufferOf, isInt32Array, isUint8Array, kindOf } from './foreign.js';
-import { createLayer } from './layer.js';
-import type { To } from './out.js';
-import { sinusoidalEncoding, sinusoidalShift } from './positional.js';
-import { alibiSlopes, t5RelativeBias, transformerXlBias } from './relative.js';
-import { rotaryEmbedding } from './rotary.js';
-import { type Address, type RawModule, textAt } from './raw.js';
-import { type Destroyer, Handle, WasmTensor } from './tensor.js';
+} from './operators/arrays.js';
+import { createBlock } from './operators/block.js';
+import { createCache } from './operators/cache.js';
+import { operatorIndex, writeDescriptor } from './memory/abi.js';
+import { QkvError, type QkvErrorCode } from './api/errors.js';
+import { bufferOf, isInt32Array, isUint8Array, kindOf } from './arguments/values.js';
+import { createLayer } from './operators/layer.js';
+import type { To } from './arguments/out.js';
+import { sinusoidalEncoding, sinusoidalShift } from './operators/positions.js';
+import { alibiSlopes, t5RelativeBias, transformerXlBias } from './operators/relative-bias.js';
+import { rotaryEmbedding } from './operators/rotary.js';
+import { type Address, type RawModule, textAt } from './memory/raw.js';
+import { type Destroyer, Handle, WasmTensor } from './memory/tensor.js';
 import type {
   ArrayInput,
   AttentionOptions,
@@ -51,7 +51,7 @@ import type {
   TransformerBlock,
   TransformerBlockConfig,
   TransformerBlockWeights,
-} from './types.js';
+} from './api/types.js';
 
 /** What an argument of the core is called here. */
 const renamed: Readonly<Record<string, string>> = {

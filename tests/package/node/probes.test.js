@@ -49,7 +49,7 @@ test('probes: every status code of the core is a QkvErrorCode, and only JavaScri
   const header = text('core/include/qkv/status.hpp');
   const table = /#define QKV_STATUS_CODES\(X\)(.*?)\n\n/s.exec(header)[1];
   const ofCore = Array.from(table.matchAll(/X\(k\w+, "(\w+)", /g), ([, name]) => name);
-  const union = /export type QkvErrorCode =(.*?);/s.exec(text('wasm/src/error.ts'))[1];
+  const union = /export type QkvErrorCode =(.*?);/s.exec(text('wasm/src/api/errors.ts'))[1];
   const ofPackage = Array.from(union.matchAll(/'(\w+)'/g), ([, name]) => name);
   assert.ok(ofCore.length >= 6 && ofCore[0] === 'ok', `codes: ${ofCore}`);
   assert.deepEqual([...ofCore.slice(1), 'disposed', 'load_failed'].sort(), ofPackage.sort());

@@ -14,7 +14,7 @@ export const wasmFile = (variant) => read(`dist/qkv-${variant}.wasm`);
 /** The bytes of the probes, out of the TypeScript that ships. */
 export const probes = Object.fromEntries(
   Array.from(
-    text('wasm/src/probes.ts').matchAll(/(\w+)Probe =\s*'([0-9a-f]+)'/g),
+    text('wasm/src/load/probes.ts').matchAll(/(\w+)Probe =\s*'([0-9a-f]+)'/g),
     ([, name, hex]) => [name, Buffer.from(hex, 'hex')],
   ),
 );

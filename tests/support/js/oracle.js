@@ -1,5 +1,5 @@
 // What attention, the layer and the encodings should give: their formulas in float64, one plain loop after another,
-// and how far float32 may be from that. The bounds are those of the documentation (wasm/src/types.ts for the output,
+// and how far float32 may be from that. The bounds are those of the documentation (wasm/src/api/types.ts for the output,
 // core/include/qkv/attention.hpp and multi_head_attention.hpp for the rest).
 
 /** Unit roundoff of float32. */

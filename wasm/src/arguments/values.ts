@@ -1,0 +1,193 @@
+// Values that callers pass, read with care: by code that they cannot change, and each property once, so that
+// what was checked is what is used.
+
+import { QkvError } from '../api/errors.js';
+
+export type Numbers32 = Float32Array | Uint8Array | Int32Array;
+
+/** What a property of a prototype says of `value`, whatever `value` itself would say. */
+const reader = (prototype: object, name: PropertyKey): ((value: unknown) => unknown) => {
+  const property = Object.getOwnPropertyDescriptor(prototype, name) ?? {};
+  return (value): unknown => property.get?.call(value) as unknown;
+};
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
+
+/** 'Float32Array' for one of any realm, where instanceof would fail; undefined for what is no typed array. */
+export const kindOf = reader(typedArray, Symbol.toStringTag) as (
+  value: unknown,
+) => string | undefined;
+export const lengthOf = reader(typedArray, 'length') as (array: ArrayBufferView) => number;
+const offsetOf = reader(typedArray, 'byteOffset') as (array: ArrayBufferView) => number;
+const bufferOfArray = reader(typedArray, 'buffer') as (array: ArrayBufferView) => ArrayBufferLike;
+const bufferOfDataView = reader(DataView.prototype, 'buffer') as typeof bufferOfArray;
+export const bufferOf = (view: ArrayBufferView): ArrayBufferLike =>
+  kindOf(view) === undefined ? bufferOfDataView(view) : bufferOfArray(view);
+
+/** The same elements in a view that is of no subclass and keeps its length. */
+export function plainView(view: ArrayBufferView): ArrayBufferView {
+  const made = kindOf(view);
+  // A DataView, which nothing here takes.
+  if (made === undefined) return view;
+  const Kind = (globalThis as Record<string, unknown>)[made] as new (
+    ...of: [buffer: ArrayBufferLike, offset: number, length: number]
+  ) => ArrayBufferView;
+  return new Kind(bufferOf(view), offsetOf(view), lengthOf(view));
+}
+
+export const isFloat32Array = (value: unknown): value is Float32Array =>
+  kindOf(value) === 'Float32Array';
+export const isInt32Array = (value: unknown): value is Int32Array => kindOf(value) === 'Int32Array';
+export const isUint8Array = (value: unknown): value is Uint8Array => kindOf(value) === 'Uint8Array';
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+/** '[object Float32Array]' without what is around it; what a getter or a proxy may throw is its own. */
+export function tagOf(value: unknown): string {
+  return Object.prototype.toString.call(value).slice(8, -1);
+}
+
+/** Where there are responses at all. */
+export const isResponse = (value: unknown): value is Response =>
+  typeof Response === 'function' && value instanceof Response;
+
+const typeNames = new Map<unknown, string>([
+  [null, 'null'],
+  [undefined, 'undefined'],
+]);
+
+/** Longer texts than this would hide the rest of a message. */
+const longest = 100;
+const short = (text: string): string =>
+  text.length > longest ? `${text.slice(0, longest)}...` : text;
+
+/** What a value is, for a message. */
+export function describe(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return short(JSON.stringify(value));
+  try {
+    if (Array.isArray(value)) return 'an array';
+    return typeNames.get(value) ?? (typeof value === 'object' ? tagOf(value) : `a ${typeof value}`);
+  } catch {
+    return 'an object that cannot be read';
+  }
+}
+
+const elementText = (value: unknown): string =>
+  typeof value === 'number' || typeof value === 'string'
+    ? String(value)
+    : value === undefined
+      ? ''
+      : describe(value);
+
+/** The elements of a list for a message. */
+export const listText = (list: readonly unknown[]): string =>
+  short(`[${list.map((value) => elementText(value)).join(',')}]`);
+
+/** Room for numbers in JavaScript's memory, which may run out as well. */
+export function newFloats(fn: string, length: number): Float32Array<ArrayBuffer> {
+  try {
+    return new Float32Array(length);
+  } catch (error) {
+    throw new QkvError(
+      'out_of_memory',
+      `${fn}: out of memory: JavaScript has no ${4 * length} bytes for the numbers`,
+      { cause: error },
+    );
+  }
+}
+
+/** Reads what runs code of the caller: a getter, a proxy. What that throws is told in the name of the argument. */
+export function reading<T>(fn: string, name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    let why = 'no reason given';
+    try {
+      why = String(error);
+    } catch {
+      // Not even that can be read.
+    }
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} cannot be read (${short(why)}), expected plain values`,
+      { cause: error },
+    );
+  }
+}
+
+/** A copy of an array, holes as undefined; undefined for anything else, and for more than `most` elements. */
+export function listOf(
+  fn: string,
+  name: string,
+  value: unknown,
+  most: number,
+): unknown[] | undefined {
+  if (!isRecord(value)) return undefined;
+  return reading(fn, name, () => {
+    if (!Array.isArray(value)) return undefined;
+    // Not by its own methods, and not by its length, which a proxy may change.
+    const { length: count } = value;
+    if (count > most) return undefined;
+    return Array.from({ length: count }, (_, i) => value[i] as unknown);
+  });
+}
+
+/** An object with named properties: no array, map, promise or the like, whose keys would all be ignored. */
+const isOptions = (value: unknown): value is Record<string, unknown> =>
+  isRecord(value) && tagOf(value) === 'Object';
+
+/**
+ * A copy of an options object. It has no key but these: a misspelt option would otherwise be silently ignored.
+ */
+export function takeOptions<T>(
+  fn: string,
+  name: string,
+  value: T,
+  known: readonly string[],
+): NonNullable<T> {
+  const keys = isRecord(value)
+    ? reading(fn, name, () => (isOptions(value) ? Object.keys(value) : undefined))
+    : undefined;
+  if (!keys) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is ${describe(value)}, expected an object`,
+    );
+  }
+  for (const key of keys) {
+    if (!known.includes(key)) {
+      const meant = known.find((candidate) => isMisspelt(candidate, key));
+      throw new QkvError(
+        'invalid_argument',
+        `${fn}: ${name} has the unknown key '${short(key)}', expected ` +
+          (meant === undefined ? known.join(', ') : `'${meant}' or another of ${known.join(', ')}`),
+      );
+    }
+  }
+  // By name, because options may be inherited.
+  const taken: Record<string, unknown> = {};
+  reading(fn, name, () => {
+    for (const key of known) {
+      const part = (value as Record<string, unknown>)[key];
+      if (part !== undefined) taken[key] = part;
+    }
+  });
+  return taken as NonNullable<T>;
+}
+
+/** Whether `key` is `name` but for two letters that are wrong, missing, too many or in another case. */
+function isMisspelt(name: string, key: string): boolean {
+  if (key.length > name.length + 2) return false;
+  const [a, b] = [name.toLowerCase(), key.toLowerCase()];
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i += 1) {
+    const above = row;
+    row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = (above[j - 1] ?? 0) + Number(a[i - 1] !== b[j - 1]);
+      row[j] = Math.min(replaced, (above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
+    }
+  }
+  return (row[b.length] ?? 0) <= Math.min(2, a.length / 3);
+}

@@ -1,0 +1,180 @@
+// From what init() is given, or finds, to a compiled module, with a readable complaint when it is something
+// else.
+
+import { defaultPlaces } from 'qkv-files';
+import { describe, isResponse, tagOf } from '../arguments/values.js';
+import { QkvError } from '../api/errors.js';
+import { nodeModule } from '../platform/node.js';
+import { relaxedProbe } from './probes.js';
+import type { InitOptions, Variant } from '../api/types.js';
+import { hasOpcodes } from './variant.js';
+
+const remedy =
+  'serve the .wasm files of the package beside its index.js, tell init({ wasm }) where they are, or ' +
+  'import qkv/inline, which needs no file';
+
+export const fail = (message: string, cause?: unknown): QkvError =>
+  new QkvError('load_failed', `init: ${message}`, { cause });
+
+/** Not by a TextDecoder, which jsdom lacks. */
+export const asciiOf = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+
+/** Node says "fetch failed" and keeps why in the cause. */
+export const reason = (error: unknown): string => {
+  if (!(error instanceof Error)) return describe(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+};
+
+/** For bytes that are no module, or that a policy keeps from becoming one: browsers say which in words alone. */
+const uncompiled = (from: string, error: unknown): QkvError => {
+  const blocked = /unsafe-eval|Content.Security|\bCSP\b/i.test(reason(error));
+  const advice = blocked
+    ? "add 'wasm-unsafe-eval' to script-src in the Content-Security-Policy of the page"
+    : remedy;
+  return fail(
+    `${from} does not compile (${reason(error)}), expected a .wasm of this package; ${advice}`,
+    error,
+  );
+};
+
+interface FileReader {
+  readFile(path: URL): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+async function fetchBytes(url: URL | string): Promise<BufferSource | Response> {
+  const location = String(url);
+  // Node's fetch has no file: URLs.
+  const files = location.startsWith('file:')
+    ? (nodeModule('node:fs/promises') as FileReader | undefined)
+    : undefined;
+  try {
+    return files ? await files.readFile(new URL(location)) : await fetch(url);
+  } catch (error) {
+    // Only a page or a worker has an address that a relative one could start from.
+    const relative = !('location' in globalThis) && !/^[a-z][a-z\d+.-]*:/i.test(location);
+    const advice = relative ? 'give a whole URL here, such as file:///lib/qkv-simd.wasm' : remedy;
+    throw fail(
+      `${location} could not be read (${reason(error)}), expected a .wasm; ${advice}`,
+      error,
+    );
+  }
+}
+
+/** A sound file that does not compile for want of relaxed SIMD says in its bytes which build it is. */
+function refuseRelaxed(bytes: Uint8Array, from: string): void {
+  const mark = `qkv ${QKV_VERSION} relaxed`;
+  if (hasOpcodes(relaxedProbe) || !asciiOf(bytes).includes(mark)) return;
+  throw new QkvError(
+    'unsupported',
+    `init: ${from} is the relaxed build and this engine has no relaxed SIMD, expected qkv-simd.wasm`,
+  );
+}
+
+async function compileBytes(bytes: BufferSource, from: string): Promise<WebAssembly.Module> {
+  const view = ArrayBuffer.isView(bytes)
+    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    : new Uint8Array(bytes);
+  if (view[0] !== 0 || view[1] !== 0x61 || view[2] !== 0x73 || view[3] !== 0x6d) {
+    const start = String.fromCharCode(...view.subarray(0, 15)).replace(/[^ -~]/g, '.');
+    throw fail(
+      `${from} starts with ${JSON.stringify(start)}, expected WebAssembly ("\\0asm"); a server that ` +
+        `answers with a page instead of the file does this; ${remedy}`,
+    );
+  }
+  try {
+    // The view, because V8 takes no DataView.
+    return await WebAssembly.compile(view);
+  } catch (error) {
+    refuseRelaxed(view, from);
+    throw uncompiled(from, error);
+  }
+}
+
+/** `named` by the caller, and thus perhaps not the build that this engine wants. */
+async function compileResponse(response: Response, named: boolean): Promise<WebAssembly.Module> {
+  const mime = response.headers.get('content-type') ?? 'no content type';
+  const from = response.url || 'the response';
+  if (!response.ok) {
+    throw fail(`${from} answered ${response.status} (${mime}), expected a .wasm; ${remedy}`);
+  }
+  // Streaming needs the exact MIME type; servers without it get a copy of the bytes instead.
+  if (mime === 'application/wasm') {
+    // To look into if it does not compile: without relaxed SIMD it may be the relaxed build.
+    const mayBeRelaxed = named && !hasOpcodes(relaxedProbe) && !response.bodyUsed;
+    const copy = mayBeRelaxed ? response.clone() : undefined;
+    try {
+      return await WebAssembly.compileStreaming(response);
+    } catch (error) {
+      if (copy) refuseRelaxed(new Uint8Array(await copy.arrayBuffer()), from);
+      throw uncompiled(from, error);
+    }
+  }
+  let bytes: ArrayBuffer;
+  try {
+    bytes = await response.arrayBuffer();
+  } catch (error) {
+    throw fail(`${from} (${mime}) could not be read (${reason(error)}), expected a .wasm`, error);
+  }
+  return compileBytes(bytes, `${from} (${response.status}, ${mime})`);
+}
+
+// Of any realm: test runners put one around the code they test.
+const isArrayBuffer = (value: unknown): value is ArrayBuffer => tagOf(value) === 'ArrayBuffer';
+const isModule = (value: unknown): value is WebAssembly.Module =>
+  tagOf(value) === 'WebAssembly.Module';
+export const isAddress = (value: unknown): value is URL | string =>
+  typeof value === 'string' || tagOf(value) === 'URL';
+
+/** `own` if the package chose it and not the caller, who would call bytes "the given buffer". */
+async function compile(
+  wasm: NonNullable<InitOptions['wasm']>,
+  own: boolean,
+): Promise<WebAssembly.Module> {
+  let source: Awaited<typeof wasm>;
+  try {
+    source = await wasm;
+  } catch (error) {
+    throw fail(`the promised wasm could not be had (${reason(error)}), expected a Response`, error);
+  }
+  if (isModule(source)) return source;
+  if (isResponse(source)) return compileResponse(source, !own);
+  if (isAddress(source)) {
+    const got = await fetchBytes(source);
+    return isResponse(got) ? compileResponse(got, !own) : compileBytes(got, String(source));
+  }
+  if (ArrayBuffer.isView(source) || isArrayBuffer(source)) {
+    return compileBytes(source, own ? 'the .wasm in the module itself' : 'the given buffer');
+  }
+  throw notWasm(source);
+}
+
+/** What the caller gave. */
+export const compileGiven = (wasm: NonNullable<InitOptions['wasm']>): Promise<WebAssembly.Module> =>
+  compile(wasm, false);
+
+/** From the first place that has a sound file. */
+export async function compileDefault(variant: Variant): Promise<WebAssembly.Module> {
+  let complaint: unknown;
+  for (const place of defaultPlaces(variant)) {
+    try {
+      const source = await place();
+      if (source !== undefined) return await compile(source, true);
+    } catch (error) {
+      complaint ??= error;
+    }
+  }
+  throw complaint;
+}
+
+const notWasm = (value: unknown): QkvError =>
+  new QkvError(
+    'invalid_argument',
+    `init: wasm is ${describe(value)}, expected a URL, bytes, a WebAssembly.Module or a Response`,
+  );
+
+/** Refuses what could not even be a key of the engines. */
+export function checkSource(wasm: unknown): void {
+  const isObject = typeof wasm === 'object' && wasm !== null;
+  if (wasm !== undefined && typeof wasm !== 'string' && !isObject) throw notWasm(wasm);
+}

@@ -1,0 +1,18 @@
+// The factory that Emscripten writes; tools/build.js resolves this name to it.
+declare module 'qkv-glue' {
+  interface Incoming {
+    wasmMemory: WebAssembly.Memory;
+    instantiateWasm(
+      imports: WebAssembly.Imports,
+      receive: (instance: WebAssembly.Instance) => void,
+    ): object;
+  }
+  const createModule: (incoming: Incoming) => Promise<import('../memory/raw.js').RawModule>;
+  export default createModule;
+}
+
+/** The version in package.json. */
+declare const QKV_VERSION: string;
+
+/** Both .wasm files, deflated, in base64. In the bundle of `qkv/inline` only. */
+declare const QKV_EMBEDDED: Record<'relaxed' | 'simd', string>;

@@ -1,0 +1,114 @@
+// From init() options to a running module: which variant, which bytes, are they ours, and its threads.
+
+import { startThreads } from 'qkv-files';
+import createModule from 'qkv-glue';
+import { asciiOf, compileDefault, compileGiven, fail, reason } from './compile.js';
+import { fieldNames, operatorList } from '../memory/abi.js';
+import { QkvError } from '../api/errors.js';
+import { type RawModule, textAt } from '../memory/raw.js';
+import { alone, canShareMemory, type Team } from './team.js';
+import type { InitOptions, Variant } from '../api/types.js';
+import { chooseVariant, isaOf, isThreaded, singleOf, threadsOf } from './variant.js';
+
+/** Variant and version, as the file itself states them, before any of its code runs. */
+function identify(module: WebAssembly.Module): Variant {
+  const [section] = WebAssembly.Module.customSections(module, 'qkv');
+  const [, version, variant] = section ? asciiOf(new Uint8Array(section)).split(' ') : [];
+  if (version === undefined) {
+    throw fail('the .wasm is not of this package, expected qkv-simd.wasm or qkv-relaxed.wasm');
+  }
+  if (version !== QKV_VERSION) {
+    throw fail(
+      `the .wasm is version ${version} and the JavaScript is ${QKV_VERSION}, expected the same; one of ` +
+        'the two comes from an old copy or cache',
+    );
+  }
+  return variant as Variant;
+}
+
+/** A file may be given explicitly and still be the wrong one for what was asked. */
+function checkGiven(found: Variant, options: InitOptions, wanted: Variant): void {
+  const { variant = 'auto', deterministic = false } = options;
+  if (variant !== 'auto' && found !== variant && found !== wanted) {
+    throw fail(`the .wasm is the ${found} build, expected variant '${variant}'`);
+  }
+  if (deterministic && found.startsWith('relaxed')) {
+    throw fail('the .wasm is the relaxed build, expected the simd build for deterministic: true');
+  }
+}
+
+/** As wasm/CMakeLists.txt says: 2 MB to begin with and at most 4 GB, in pages of 64 kB. */
+const pages = { initial: 32, maximum: 65536 };
+
+function instantiate(
+  module: WebAssembly.Module,
+  wasmMemory: WebAssembly.Memory,
+): Promise<RawModule> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: unknown): void =>
+      reject(fail(`the .wasm cannot be started (${reason(error)}), expected a sound file`, error));
+    createModule({
+      wasmMemory,
+      instantiateWasm(imports, receive) {
+        WebAssembly.instantiate(module, imports).then(receive, refuse);
+        return {};
+      },
+    }).then(resolve, refuse);
+  });
+}
+
+export interface Loaded {
+  readonly raw: RawModule;
+  readonly variant: Variant;
+  readonly isa: string;
+  readonly team: Team;
+}
+
+/** Undefined where so much address space cannot be had, as on small devices. */
+function sharedMemory(): WebAssembly.Memory | undefined {
+  try {
+    return new WebAssembly.Memory({ ...pages, shared: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** For a file that was given and runs on nothing else. */
+function requireSharedMemory(variant: Variant): WebAssembly.Memory {
+  const memory = canShareMemory() ? sharedMemory() : undefined;
+  if (memory) return memory;
+  throw new QkvError(
+    'unsupported',
+    `init: the .wasm is the ${variant} build and no memory can be shared here (a page must be isolated ` +
+      "from other origins for that), expected the build without '-threads'",
+  );
+}
+
+export async function load(options: InitOptions): Promise<Loaded> {
+  let wanted = chooseVariant(options);
+  let shared = startThreads && isThreaded(wanted) ? sharedMemory() : undefined;
+  if (!shared) wanted = singleOf(wanted);
+  const module = await (options.wasm === undefined
+    ? compileDefault(wanted)
+    : compileGiven(options.wasm));
+  const variant = identify(module);
+  checkGiven(variant, options, wanted);
+  if (isThreaded(variant)) shared ??= requireSharedMemory(variant);
+  const raw = await instantiate(
+    module,
+    isThreaded(variant) && shared ? shared : new WebAssembly.Memory(pages),
+  );
+  const isa = textAt(raw, raw._isa());
+  const same =
+    textAt(raw, raw._fields()) === fieldNames && textAt(raw, raw._operators()) === operatorList;
+  if (isa !== isaOf(variant) || !same) {
+    throw fail(
+      `the .wasm runs ${isa} with other operators or arguments, expected ${isaOf(variant)}`,
+    );
+  }
+  const team =
+    startThreads && isThreaded(variant)
+      ? await startThreads(raw, module, threadsOf(options))
+      : alone;
+  return { raw, variant, isa, team };
+}

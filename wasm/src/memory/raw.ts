@@ -1,0 +1,38 @@
+// The module that wasm/bindings/module.cpp describes: numbers in, numbers out.
+
+/** An address in WebAssembly memory, in bytes. 0 stands for none. */
+export type Address = number;
+
+export interface RawModule {
+  readonly wasmMemory: WebAssembly.Memory;
+  /** Addresses of texts that end with 0, as all texts here. */
+  _fields(): Address;
+  _operators(): Address;
+  _descriptor(): Address;
+  _isa(): Address;
+  _statusCount(): number;
+  _statusName(code: number): Address;
+  _lastCode(): number;
+  _lastMessage(): Address;
+  _allocatedBytes(): number;
+  _allocationCount(): number;
+  _stage(floats: number): Address;
+  _createBuffer(floats: number): Address;
+  _bufferData(handle: Address): Address;
+  _destroyBuffer(handle: Address): void;
+  /** Runs operator number `index` of wasm/bindings/operators.def on the descriptor. A status code. */
+  _run(index: number): number;
+  /** A pool of so many threads, the caller's included; false where memory is not shared. */
+  _createThreads(threads: number, maySleep: boolean): boolean;
+  /** Where the function that a worker enters is in the module's table. */
+  _threadEntry(): number;
+  _threadStack(worker: number): Address;
+  _threadStackBytes(): number;
+  _stopThreads(): void;
+}
+
+/** The text at an address. */
+export function textAt({ wasmMemory }: RawModule, address: Address): string {
+  const bytes = new Uint8Array(wasmMemory.buffer, address >>> 0);
+  return String.fromCharCode(...bytes.subarray(0, bytes.indexOf(0)));
+}

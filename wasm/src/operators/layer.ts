@@ -1,0 +1,166 @@
+import { Call } from '../memory/call.js';
+import { checkChoice, checkInteger, checkWeight, type Input, mostInt, shapeText } from '../arguments/check.js';
+import type { Numbers } from '../memory/abi.js';
+import type { Engine } from '../engine.js';
+import { QkvError } from '../api/errors.js';
+import { takeOptions } from '../arguments/values.js';
+import { TokenLayer } from './token-layer.js';
+import { layerOptionNames } from '../arguments/attention-options.js';
+import { CheckedRotary } from './rotary.js';
+import { Handle } from '../memory/tensor.js';
+import type {
+  MultiHeadAttention,
+  MultiHeadAttentionConfig,
+  MultiHeadAttentionWeights,
+} from '../api/types.js';
+
+const createName = 'multiHeadAttention';
+
+export const configNames = [
+  ...['dModel', 'numHeads', 'numKvHeads', 'dK', 'dV', 'dContext', 'rotary', 'weightLayout'],
+];
+export const weightNames = [
+  'wq',
+  'wk',
+  'wv',
+  'wqkv',
+  'wo',
+  'bq',
+  'bk',
+  'bv',
+  'bqkv',
+  'bo',
+] as const;
+export type WeightName = (typeof weightNames)[number];
+
+export type LayerConfig = Required<Omit<MultiHeadAttentionConfig, 'rotary'>> & {
+  rotary: CheckedRotary | undefined;
+};
+
+/** Fills in the defaults and checks the numbers of a config that was taken. */
+export function resolveConfig(fn: string, config: MultiHeadAttentionConfig): LayerConfig {
+  const positive = (name: keyof MultiHeadAttentionConfig, value: unknown): void =>
+    checkInteger(fn, name, value, 1, mostInt);
+  positive('dModel', config.dModel);
+  positive('numHeads', config.numHeads);
+  const { dModel, numHeads, numKvHeads = numHeads, weightLayout = 'in_out' } = config;
+  checkChoice(fn, 'weightLayout', weightLayout, ['in_out', 'out_in']);
+  positive('numKvHeads', numKvHeads);
+  if (numHeads % numKvHeads !== 0) {
+    throw new QkvError(
+      'out_of_range',
+      `${fn}: numKvHeads is ${numKvHeads}, expected a divisor of numHeads = ${numHeads}`,
+    );
+  }
+  if (config.dK === undefined && dModel % numHeads !== 0) {
+    throw new QkvError(
+      'out_of_range',
+      `${fn}: dModel is ${dModel}, expected a multiple of numHeads = ${numHeads}, or a dK`,
+    );
+  }
+  const { dK = dModel / numHeads, dContext = dModel } = config;
+  const { dV = dK } = config;
+  positive('dK', dK);
+  positive('dV', dV);
+  positive('dContext', dContext);
+  const rotary = config.rotary === undefined ? undefined : new CheckedRotary(fn, config.rotary);
+  checkRotaryHeads(fn, rotary?.numHeads, numHeads);
+  return { dModel, numHeads, numKvHeads, dK, dV, dContext, rotary, weightLayout };
+}
+
+/** Rotary options say numHeads to arrays of rank 2 and 3; a layer knows its own. */
+function checkRotaryHeads(fn: string, given: number | undefined, numHeads: number): void {
+  if (given !== undefined && given !== numHeads) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: rotary.numHeads is ${given}, expected none or numHeads = ${numHeads}`,
+    );
+  }
+}
+
+/**
+ * Every weight that is given, checked against the shape that follows from `config`. `of` is what the
+ * caller calls them all.
+ */
+export function checkWeights(
+  fn: string,
+  config: LayerConfig,
+  givenWeights: MultiHeadAttentionWeights,
+  of = 'weights',
+): Partial<Record<WeightName, Input>> {
+  const weights = takeOptions(fn, of, givenWeights, weightNames);
+  const at = of === 'weights' ? '' : `${of}.`;
+  const { dModel, dContext, numHeads, numKvHeads, dK, dV, weightLayout } = config;
+  const [q, k, v] = [numHeads * dK, numKvHeads * dK, numKvHeads * dV];
+  const matrix = (rows: number, columns: number): readonly number[] =>
+    weightLayout === 'in_out' ? [rows, columns] : [columns, rows];
+  const shapes: Record<WeightName, readonly number[]> = {
+    wq: matrix(dModel, q),
+    wk: matrix(dContext, k),
+    wv: matrix(dContext, v),
+    wqkv: matrix(dModel, q + k + v),
+    wo: matrix(numHeads * dV, dModel),
+    ...{ bq: [q], bk: [k], bv: [v], bqkv: [q + k + v], bo: [dModel] },
+  };
+  const fused = weights.wqkv !== undefined;
+  const required: readonly WeightName[] = fused ? ['wqkv', 'wo'] : ['wq', 'wk', 'wv', 'wo'];
+  const foreign: readonly WeightName[] = fused ? ['wq', 'wk', 'wv', 'bq', 'bk', 'bv'] : ['bqkv'];
+  const checked: Partial<Record<WeightName, Input>> = {};
+  for (const name of weightNames) {
+    if (weights[name] === undefined && required.includes(name)) {
+      throw new QkvError(
+        'invalid_argument',
+        `${fn}: ${at}${name} is missing, expected ${shapeText(shapes[name])}`,
+      );
+    }
+    if (weights[name] !== undefined && foreign.includes(name)) {
+      throw new QkvError(
+        'invalid_argument',
+        `${fn}: ${at}${name} is given ${fused ? 'together with' : 'without'} wqkv, expected ` +
+          'either wqkv and bqkv, or the separate weights and biases of q, k and v',
+      );
+    }
+    const input = checkWeight(fn, `${at}${name}`, weights[name], shapes[name]);
+    if (input) checked[name] = input;
+  }
+  if (fused && dContext !== dModel) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${at}wqkv is given and dContext is ${dContext}, expected dModel = ${dModel}`,
+    );
+  }
+  return checked;
+}
+
+/** The numbers that create a layer. */
+export function configNumbers(config: LayerConfig): Numbers {
+  const { dModel, dContext, numHeads, numKvHeads, dK, dV, weightLayout } = config;
+  return {
+    ...{ dModel, dContext, numHeads, numKvHeads, dK, dV },
+    outIn: weightLayout === 'out_in' ? 1 : 0,
+    ...config.rotary?.numbers(),
+  };
+}
+
+export function createLayer(
+  engine: Engine,
+  givenConfig: MultiHeadAttentionConfig,
+  givenWeights: MultiHeadAttentionWeights,
+): MultiHeadAttention {
+  const fn = createName;
+  engine.raw(fn);
+  const config = resolveConfig(fn, takeOptions(fn, 'config', givenConfig, configNames));
+  const weights = checkWeights(fn, config, givenWeights);
+  const call = new Call(engine, fn);
+  for (const name of weightNames) call.input(name, weights[name]);
+  config.rotary?.announce(call);
+  engine.withRoom(fn, (room) => call.run('createLayer', configNumbers(config), room));
+  const handle = new Handle(engine, call.handle(), 'destroyLayer');
+  const kind = {
+    name: 'layer',
+    operator: 'forwardLayer',
+    optionNames: layerOptionNames,
+    readsContext: true,
+  } as const;
+  return new TokenLayer(engine, kind, config, handle);
+}

@@ -1,0 +1,61 @@
+import { Call } from '../memory/call.js';
+import { checkChoice, checkInteger, checkNumber, mostInt } from '../arguments/check.js';
+import type { Engine } from '../engine.js';
+import { QkvError } from '../api/errors.js';
+import { takeOptions } from '../arguments/values.js';
+import { checkOut, type To } from '../arguments/out.js';
+import type { NdArray, Qkv, SinusoidalOptions } from '../api/types.js';
+
+const layouts = ['interleaved', 'concatenated'];
+
+type ShiftOptions = NonNullable<Parameters<Qkv['sinusoidalShift']>[2]>;
+
+export function sinusoidalEncoding(
+  engine: Engine,
+  length: number,
+  dModel: number,
+  options: To<SinusoidalOptions>,
+): NdArray {
+  const fn = 'sinusoidalEncoding';
+  engine.raw(fn);
+  const taken = takeOptions(fn, 'options', options, ['offset', 'base', 'layout', 'out']);
+  const { offset = 0, base = 10000, layout = 'interleaved' } = taken;
+  checkInteger(fn, 'length', length, 0, mostInt);
+  checkInteger(fn, 'dModel', dModel, 1, mostInt);
+  checkInteger(fn, 'offset', offset, -mostInt, mostInt);
+  checkNumber(fn, 'base', base);
+  checkChoice(fn, 'layout', layout, layouts);
+  const concatenated = layout === 'concatenated' ? 1 : 0;
+  const shape = [length, dModel];
+  const out = checkOut(fn, taken.out, shape);
+  return new Call(engine, fn).result(fn, shape, { offset, base, concatenated }, { out });
+}
+
+export function sinusoidalShift(
+  engine: Engine,
+  k: number,
+  dModel: number,
+  options: ShiftOptions,
+): NdArray {
+  const fn = 'sinusoidalShift';
+  engine.raw(fn);
+  const taken = takeOptions(fn, 'options', options, ['base', 'form', 'layout']);
+  const { base = 10000, form = 'blocks', layout = 'interleaved' } = taken;
+  checkInteger(fn, 'k', k, -mostInt, mostInt);
+  checkInteger(fn, 'dModel', dModel, 1, mostInt);
+  checkNumber(fn, 'base', base);
+  checkChoice(fn, 'form', form, ['blocks', 'dense']);
+  checkChoice(fn, 'layout', layout, layouts);
+  if (form === 'dense' && dModel % 2 !== 0) {
+    throw new QkvError(
+      'unsupported',
+      `${fn}: dModel is ${dModel}, expected an even number: the last sine of an odd encoding has no ` +
+        'cosine, so no matrix shifts it (the blocks do)',
+    );
+  }
+  const shape = form === 'blocks' ? [Math.ceil(dModel / 2), 2, 2] : [dModel, dModel];
+  const concatenated = layout === 'concatenated' ? 1 : 0;
+  return new Call(engine, fn).result('sinusoidalShift', shape, {
+    ...{ offset: k, dModel, base, concatenated },
+  });
+}

@@ -1,0 +1,128 @@
+import { Call } from '../memory/call.js';
+import {
+  checkArray,
+  checkBoolean,
+  checkChoice,
+  checkInteger,
+  checkIntegers,
+  checkNumber,
+  checkOption,
+  type Input,
+  mostInt,
+} from '../arguments/check.js';
+import type { Numbers } from '../memory/abi.js';
+import type { Engine } from '../engine.js';
+import { isInt32Array, isRecord, lengthOf, reading, takeOptions } from '../arguments/values.js';
+import { coreShape, headsShape } from '../arguments/heads.js';
+import { checkOut, type To } from '../arguments/out.js';
+import type { ArrayInput, NdArray, RotaryOptions } from '../api/types.js';
+
+const optionNames = [
+  ...['offset', 'positions', 'base', 'rotaryDim', 'interleaved', 'scaling', 'cos', 'sin'],
+  'numHeads',
+];
+const scalingTypes = ['none', 'linear', 'ntk', 'yarn'];
+
+/** Rotary options with their arrays, checked but for what the tokens decide. */
+export class CheckedRotary {
+  readonly #options: RotaryOptions;
+  readonly #positions: Input | undefined;
+  readonly #cos: Input | undefined;
+  readonly #sin: Input | undefined;
+
+  /** `tokens` is [batch, tokens] of the call; unknown to a layer, whose options stand in its `rotary`. */
+  constructor(
+    fn: string,
+    givenOptions: RotaryOptions,
+    tokens?: readonly [batch: number, tokens: number],
+  ) {
+    const at = tokens ? '' : 'rotary.';
+    const options = takeOptions(fn, tokens ? 'options' : 'rotary', givenOptions, optionNames);
+    const { offset, rotaryDim, numHeads, positions } = options;
+    if (offset !== undefined) checkInteger(fn, `${at}offset`, offset, -mostInt, mostInt);
+    if (rotaryDim !== undefined) checkInteger(fn, `${at}rotaryDim`, rotaryDim, 2, mostInt);
+    if (numHeads !== undefined) checkInteger(fn, `${at}numHeads`, numHeads, 1, mostInt);
+    checkOption(fn, `${at}base`, options.base);
+    checkBoolean(fn, `${at}interleaved`, options.interleaved);
+    const scaling =
+      options.scaling === undefined ? undefined : takeScaling(fn, `${at}scaling`, options.scaling);
+    const length =
+      (isInt32Array(positions) ? lengthOf(positions) : undefined) === tokens?.[1]
+        ? tokens?.[1]
+        : tokens && tokens[0] * tokens[1];
+    const given = checkIntegers(fn, `${at}positions`, positions, length);
+    this.#positions = given && tokens && length !== tokens[1] ? { ...given, shape: tokens } : given;
+    const table = (name: 'cos' | 'sin'): Input | undefined =>
+      options[name] === undefined ? undefined : checkArray(fn, `${at}${name}`, options[name]);
+    this.#cos = table('cos');
+    this.#sin = table('sin');
+    this.#options = { ...options, ...(scaling && { scaling }) };
+  }
+
+  /** The heads of a layer, if they were told again. */
+  get numHeads(): number | undefined {
+    return this.#options.numHeads;
+  }
+
+  announce(call: Call): void {
+    call.input('positions', this.#positions);
+    call.input('cos', this.#cos);
+    call.input('sin', this.#sin);
+  }
+
+  numbers(): Numbers {
+    const { offset = 0, base = 10000, rotaryDim = 0, interleaved = false, scaling } = this.#options;
+    const yarn = scaling?.type === 'yarn' ? scaling : undefined;
+    return {
+      hasRotary: 1,
+      ...{ offset, base, rotaryDim, interleaved: Number(interleaved) },
+      scaling: scalingTypes.indexOf(scaling?.type ?? 'none'),
+      factor: scaling?.factor ?? 1,
+      originalLength: yarn?.originalLength ?? 0,
+      betaFast: yarn?.betaFast ?? 32,
+      betaSlow: yarn?.betaSlow ?? 1,
+      hasAttentionFactor: yarn?.attentionFactor === undefined ? 0 : 1,
+      attentionFactor: yarn?.attentionFactor ?? 0,
+    };
+  }
+}
+
+function takeScaling(
+  fn: string,
+  name: string,
+  given: NonNullable<RotaryOptions['scaling']>,
+): NonNullable<RotaryOptions['scaling']> {
+  const yarnOnly = ['originalLength', 'betaFast', 'betaSlow', 'attentionFactor'];
+  const isYarn = isRecord(given) && reading(fn, name, () => given.type) === 'yarn';
+  const names = ['type', 'factor', ...(isYarn ? yarnOnly : [])];
+  const scaling = takeOptions(fn, name, given, names);
+  checkChoice(fn, `${name}.type`, scaling.type, scalingTypes.slice(1));
+  checkNumber(fn, `${name}.factor`, scaling.factor);
+  if (scaling.type !== 'yarn') return scaling;
+  checkInteger(fn, `${name}.originalLength`, scaling.originalLength, 1, mostInt);
+  for (const part of ['betaFast', 'betaSlow', 'attentionFactor'] as const) {
+    checkOption(fn, `${name}.${part}`, scaling[part]);
+  }
+  return scaling;
+}
+
+export function rotaryEmbedding(
+  engine: Engine,
+  given: ArrayInput,
+  givenOptions: To<RotaryOptions>,
+): NdArray {
+  const fn = 'rotaryEmbedding';
+  engine.raw(fn);
+  const x = checkArray(fn, 'x', given);
+  const { out: to, ...options } = takeOptions(fn, 'options', givenOptions, [...optionNames, 'out']);
+  const { numHeads } = options;
+  if (numHeads !== undefined) checkInteger(fn, 'numHeads', numHeads, 1, mostInt);
+  const form = headsShape(fn, x, numHeads, 'numHeads');
+  const rotary = new CheckedRotary(fn, options, [form.batch, form.tokens]);
+  const call = new Call(engine, fn);
+  call.input('x', x, coreShape(form));
+  rotary.announce(call);
+  const out = checkOut(fn, to, x.shape);
+  const numbers = { ...rotary.numbers(), numHeads: form.heads };
+  return call.result('rotaryEmbedding', coreShape(form), numbers, { as: x.shape, out });
+}

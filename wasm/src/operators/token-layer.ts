@@ -1,0 +1,140 @@
+// What a layer and a block have in common: tokens in, tokens out, attention options, a handle.
+
+import { cacheOf } from './attention.js';
+import { Call } from '../memory/call.js';
+import { checkArray, checkIntegers, type Input, shapeText } from '../arguments/check.js';
+import type { Operator } from '../memory/abi.js';
+import type { Engine } from '../engine.js';
+import { QkvError } from '../api/errors.js';
+import { takeOptions } from '../arguments/values.js';
+import type { Address } from '../memory/raw.js';
+import { CheckedOptions } from '../arguments/attention-options.js';
+import { checkOut } from '../arguments/out.js';
+import { alibiSlopes } from './relative-bias.js';
+import { disposeSymbol, forgotten, type Handle } from '../memory/tensor.js';
+import type { ArrayInput, AttentionResult, BlockOptions, MultiHeadAttention } from '../api/types.js';
+
+const fn = 'forward';
+
+interface Kind {
+  /** For messages. */
+  readonly name: 'layer' | 'block';
+  readonly operator: Operator;
+  readonly optionNames: readonly string[];
+  /** The attention whose options these are reads the context; a block's reads x. */
+  readonly readsContext: boolean;
+}
+
+interface Widths {
+  readonly dModel: number;
+  readonly dContext: number;
+  readonly numHeads: number;
+}
+
+interface Tokens {
+  readonly input: Input;
+  readonly batch: number;
+  readonly tokens: number;
+}
+
+/** [B, T, width] or [T, width], and B as the other input has it. */
+function checkTokens(name: string, value: ArrayInput, width: number, batch?: number): Tokens {
+  const input = checkArray(fn, name, value);
+  const { shape } = input;
+  const [own = 0, tokens = 0, columns = 0] = shape.length === 3 ? shape : [1, ...shape];
+  const rankFits = shape.length === 2 || shape.length === 3;
+  if (!rankFits || columns !== width || (batch !== undefined && own !== batch)) {
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: ${name} is ${shapeText(shape)}, expected ` +
+        (batch === undefined || batch === 1
+          ? `[${batch ?? 'B'},T,${width}] or [T,${width}]`
+          : `[${batch},T,${width}]`),
+    );
+  }
+  return { input, batch: own, tokens };
+}
+
+export class TokenLayer implements MultiHeadAttention {
+  readonly #engine: Engine;
+  readonly #kind: Kind;
+  readonly #widths: Widths;
+  readonly #handle: Handle;
+
+  constructor(engine: Engine, kind: Kind, widths: Widths, handle: Handle) {
+    this.#engine = engine;
+    this.#kind = kind;
+    this.#widths = widths;
+    this.#handle = handle;
+    forgotten.register(this, handle, this);
+  }
+
+  get [Symbol.toStringTag](): string {
+    return this.#kind.name === 'layer' ? 'MultiHeadAttention' : 'TransformerBlock';
+  }
+
+  forward(givenX: ArrayInput, givenOptions: BlockOptions = {}): AttentionResult {
+    const engine = this.#engine;
+    engine.raw(fn);
+    this.#address();
+    const options = takeOptions(fn, 'options', givenOptions, this.#kind.optionNames);
+    const { dModel, dContext, numHeads } = this.#widths;
+    const x = checkTokens('x', givenX, dModel);
+    const context =
+      options.context === undefined
+        ? undefined
+        : checkTokens('context', options.context, dContext, x.batch);
+    if (!context && this.#kind.readsContext && dContext !== dModel) {
+      throw new QkvError(
+        'shape_mismatch',
+        `${fn}: context is missing, expected [${x.batch},T,${dContext}]`,
+      );
+    }
+    const added = this.#kind.readsContext && context ? context.tokens : x.tokens;
+    const cache = cacheOf(engine, fn, options);
+    const tk = added + (cache?.length ?? 0);
+    const dimensions = { batch: x.batch, heads: numHeads, tq: x.tokens, tk };
+    const checked = new CheckedOptions(fn, options, dimensions, (n) => alibiSlopes(engine, n, fn));
+    const out = checkOut(fn, options.out, x.input.shape);
+
+    const call = new Call(engine, fn);
+    const rows = [x.batch, x.tokens, dModel];
+    call.input('q', x.input, rows);
+    if (context) call.input('k', context.input, [x.batch, context.tokens, dContext]);
+    call.output('out', rows, out);
+    const { contextKeyLengths } = options;
+    call.input(
+      'contextKeyLengths',
+      checkIntegers(fn, 'contextKeyLengths', contextKeyLengths, x.batch),
+    );
+    checked.announce(call);
+    call.run(this.#kind.operator, { ...checked.numbers(), handle: this.#address() });
+    cache?.grow(added);
+    const extras = checked.read(call);
+    // With `out` there is no `output`; the overloads of forward() say so to the caller.
+    return out
+      ? (extras as AttentionResult)
+      : { output: { data: call.read('out'), shape: [...x.input.shape] }, ...extras };
+  }
+
+  dispose(): void {
+    forgotten.unregister(this);
+    this.#handle.dispose();
+  }
+
+  [disposeSymbol](): void {
+    this.dispose();
+  }
+
+  /** Where its weights are. Asked for last: until then a getter of the caller may have disposed it. */
+  #address(): Address {
+    const { address } = this.#handle;
+    if (address === undefined) {
+      throw new QkvError(
+        'disposed',
+        `${fn}: the ${this.#kind.name} is disposed, expected a live one`,
+      );
+    }
+    return address;
+  }
+}

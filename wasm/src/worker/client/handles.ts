@@ -1,0 +1,194 @@
+// What stands here for a tensor, cache, layer or block that lives in a worker.
+
+import { QkvError } from '../../api/errors.js';
+import type { AttentionResult, NdArray } from '../../api/types.js';
+import type {
+  AsyncArrayInput,
+  AsyncBlockOptions,
+  AsyncKvCache,
+  AsyncMultiHeadAttention,
+  AsyncTensor,
+  AsyncTransformerBlock,
+  CallOptions,
+} from '../../api/worker-types.js';
+import type { Counted, Lane } from './lane.js';
+import type { Pool } from './pool.js';
+import type { Maker, SentHandle } from '../protocol/messages.js';
+
+/** Symbol.asyncDispose, also where the engine does not have it yet. */
+const asyncDispose: typeof Symbol.asyncDispose =
+  Symbol.asyncDispose ?? (Symbol.for('Symbol.asyncDispose') as typeof Symbol.asyncDispose);
+
+export { asyncDispose };
+
+/** The net, not the plan: frees what was dropped without dispose(), when the collector notices. */
+const forgotten = new FinalizationRegistry<{ lane: Lane; id: number }>(
+  ({ lane, id }) => void lane.discard(id),
+);
+
+export abstract class Remote {
+  /** For messages. */
+  abstract get kind(): string;
+  readonly #pool: Pool;
+  readonly #lane: Lane;
+  readonly #id: number;
+  #gone: Promise<void> | undefined;
+
+  constructor(pool: Pool, lane: Lane, id: number) {
+    this.#pool = pool;
+    this.#lane = lane;
+    this.#id = id;
+    forgotten.register(this, { lane, id }, this);
+  }
+
+  get worker(): number {
+    return this.#lane.index;
+  }
+
+  get id(): number {
+    return this.#id;
+  }
+
+  /** The worker it lives in, for a call of `pool`. */
+  laneFor(pool: Pool, fn: string, name: string): Lane {
+    if (pool !== this.#pool) {
+      throw new QkvError(
+        'invalid_argument',
+        `${fn}: ${name} is a ${this.kind} of another engine, expected one of this engine`,
+      );
+    }
+    if (this.#gone) {
+      throw new QkvError(
+        'disposed',
+        `${fn}: ${name} is a disposed ${this.kind}, expected a live one`,
+      );
+    }
+    return this.#lane;
+  }
+
+  dispose(): Promise<void> {
+    if (!this.#gone) {
+      forgotten.unregister(this);
+      this.#gone = this.#lane.discard(this.#id);
+    }
+    return this.#gone;
+  }
+
+  [asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  /** Calls the method of this name. `fn` is what messages call it. */
+  protected async call<T>(
+    fn: string,
+    method: string,
+    names: readonly string[],
+    args: readonly unknown[],
+  ): Promise<T> {
+    const { answer } = await this.#pool.run({ fn, method, names, target: this }, args);
+    return answer.value as T;
+  }
+}
+
+class RemoteTensor extends Remote implements AsyncTensor {
+  readonly shape: readonly number[];
+
+  constructor(pool: Pool, lane: Lane, { id, shape = [] }: SentHandle) {
+    super(pool, lane, id);
+    this.shape = Object.freeze([...shape]);
+  }
+
+  override get kind(): string {
+    return 'tensor';
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'AsyncTensor';
+  }
+
+  toNdArray(options?: CallOptions): Promise<NdArray> {
+    return this.call('Tensor.toNdArray', 'toNdArray', ['call'], [options]);
+  }
+
+  set(data: ArrayLike<number>, options?: CallOptions): Promise<void> {
+    return this.call('Tensor.set', 'set', ['data', 'call'], [data, options]);
+  }
+}
+
+class RemoteCache extends Remote implements AsyncKvCache, Counted {
+  readonly capacity: number;
+  #length = 0;
+
+  constructor(pool: Pool, lane: Lane, { id, capacity = 0 }: SentHandle) {
+    super(pool, lane, id);
+    this.capacity = capacity;
+  }
+
+  override get kind(): string {
+    return 'cache';
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'AsyncKvCache';
+  }
+
+  held(length: number): void {
+    this.#length = length;
+  }
+
+  append(keys: AsyncArrayInput, values: AsyncArrayInput, options?: CallOptions): Promise<void> {
+    return this.call(
+      'KvCache.append',
+      'append',
+      ['keys', 'values', 'call'],
+      [...[keys, values, options]],
+    );
+  }
+
+  keys(options?: CallOptions): Promise<NdArray> {
+    return this.call('KvCache.keys', 'keys', ['call'], [options]);
+  }
+
+  values(options?: CallOptions): Promise<NdArray> {
+    return this.call('KvCache.values', 'values', ['call'], [options]);
+  }
+
+  truncate(length: number, options?: CallOptions): Promise<void> {
+    return this.call('KvCache.truncate', 'truncate', ['length', 'call'], [length, options]);
+  }
+}
+
+class RemoteLayer extends Remote implements AsyncMultiHeadAttention, AsyncTransformerBlock {
+  readonly #kind: 'layer' | 'block';
+
+  constructor(pool: Pool, lane: Lane, { id }: SentHandle, kind: 'layer' | 'block') {
+    super(pool, lane, id);
+    this.#kind = kind;
+  }
+
+  override get kind(): string {
+    return this.#kind;
+  }
+
+  get [Symbol.toStringTag](): string {
+    return this.#kind === 'layer' ? 'AsyncMultiHeadAttention' : 'AsyncTransformerBlock';
+  }
+
+  forward(x: AsyncArrayInput, options?: AsyncBlockOptions): Promise<AttentionResult> {
+    return this.call('forward', 'forward', ['x', 'options'], [x, options]);
+  }
+}
+
+/** The handle that a method of the engine has made in a worker. */
+export function remote(method: Maker, pool: Pool, lane: Lane, sent: SentHandle): Remote {
+  if (method === 'tensor') return new RemoteTensor(pool, lane, sent);
+  if (method === 'kvCache') return new RemoteCache(pool, lane, sent);
+  return new RemoteLayer(pool, lane, sent, method === 'transformerBlock' ? 'block' : 'layer');
+}
+
+export const isCounted = (handle: unknown): handle is Remote & Counted =>
+  handle instanceof RemoteCache;

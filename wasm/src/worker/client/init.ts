@@ -1,0 +1,161 @@
+// From init() options to a pool that runs. Calls with the same options share one, as with `qkv`.
+
+import { checkInteger } from '../../arguments/check.js';
+import { describe, isRecord, listOf, reading, takeOptions } from '../../arguments/values.js';
+import { isMoved } from '../../platform/package-files.js';
+import { isPort } from '../../platform/ports.js';
+import { QkvError } from '../../api/errors.js';
+import { identity } from '../../arguments/identity.js';
+import type { InitOptions } from '../../api/types.js';
+import type { AsyncInitOptions, WorkerPort } from '../../api/worker-types.js';
+import { textOf } from '../protocol/errors.js';
+import { Lane } from './lane.js';
+import { checkSignal, Pool } from './pool.js';
+import { movedTo, remedy, spawn, whereabouts } from './spawn.js';
+import { portable } from '../protocol/wasm.js';
+
+const mostWorkers = 256;
+const defaultTimeout = 60_000;
+
+interface Plan {
+  /** Given workers; none if they are to be started. */
+  readonly ports: readonly WorkerPort[] | undefined;
+  readonly count: number;
+  readonly timeout: number;
+  /** What the engines are told, which is not for this side to know. */
+  readonly engine: InitOptions;
+}
+
+const invalid = (message: string): QkvError => new QkvError('invalid_argument', `init: ${message}`);
+
+function checkPorts(worker: unknown): readonly WorkerPort[] {
+  const ports = listOf('init', 'worker', worker, mostWorkers) ?? [worker];
+  const wrong = reading('init', 'worker', () => ports.find((port) => !isPort(port)));
+  if (ports.length === 0 || wrong !== undefined || ports.includes(undefined)) {
+    const was = ports.length === 0 ? 'an empty array' : describe(wrong);
+    throw invalid(`worker is ${was}, expected a Worker, a MessagePort or an array of them`);
+  }
+  if (new Set(ports).size < ports.length) {
+    throw invalid('worker names one port twice, expected each once');
+  }
+  return ports as readonly WorkerPort[];
+}
+
+function checkOptions(options: AsyncInitOptions): Plan & { signal: AbortSignal | undefined } {
+  // An object; which keys there may be, beyond those here, the engine knows.
+  const keys = isRecord(options) ? reading('init', 'options', () => Object.keys(options)) : [];
+  const taken = takeOptions('init', 'options', options, keys);
+  const { workers, worker, timeout = defaultTimeout, signal, ...engine } = taken;
+  if (worker !== undefined && workers !== undefined) {
+    throw invalid('workers and worker are both given, expected one of them');
+  }
+  if (workers !== undefined) checkInteger('init', 'workers', workers, 1, mostWorkers);
+  if (typeof timeout !== 'number' || !(timeout > 0)) {
+    throw invalid(`timeout is ${describe(timeout)}, expected milliseconds above 0`);
+  }
+  checkSignal('init', signal);
+  const ports = worker === undefined ? undefined : checkPorts(worker);
+  return { ports, count: ports?.length ?? workers ?? 1, timeout, engine, signal };
+}
+
+function keyOf({ ports, count, timeout, engine }: Plan): string {
+  // An option that says what is the default anyway must not make another engine.
+  const { variant = 'auto', deterministic = false, ...others } = engine;
+  const parts = Object.entries({ variant, deterministic, ...others })
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]: [string, unknown]) => {
+      if (value instanceof URL) return [name, value.href];
+      return [
+        name,
+        typeof value === 'object' && value !== null ? `#${identity(value)}` : String(value),
+      ];
+    });
+  return JSON.stringify([ports?.map(identity) ?? count, timeout, parts]);
+}
+
+function startLane(index: number, port: WorkerPort | undefined, moved?: URL): Lane {
+  if (port) return new Lane(index, port, { owned: false, name: describe(port) });
+  try {
+    return new Lane(index, spawn(moved), { owned: true, name: whereabouts() });
+  } catch (error) {
+    throw new QkvError(
+      'load_failed',
+      `init: the worker (${whereabouts()}) could not be started (${textOf(error)}), expected one that runs; ` +
+        remedy,
+      { cause: error },
+    );
+  }
+}
+
+/** One load: how many wait for it, and how it is given up. */
+class Start {
+  readonly pool: Promise<Pool>;
+  waiting = 0;
+  #isSettled = false;
+  #isGivenUp = false;
+  readonly #lanes: Lane[] = [];
+
+  constructor(plan: Plan, forget: () => void) {
+    this.pool = this.#load(plan, forget).finally(() => (this.#isSettled = true));
+  }
+
+  /** Ends the workers, if nobody else waits for them. */
+  leave(): boolean {
+    this.waiting -= 1;
+    this.#isGivenUp = this.waiting === 0 && !this.#isSettled;
+    if (this.#isGivenUp) for (const lane of this.#lanes) lane.dispose();
+    return this.#isGivenUp;
+  }
+
+  async #load({ ports, count, timeout, engine }: Plan, forget: () => void): Promise<Pool> {
+    const lanes = this.#lanes;
+    try {
+      const moved = !ports && isMoved() ? await movedTo() : undefined;
+      if (this.#isGivenUp) throw invalid('nobody waits for it any more');
+      for (let i = 0; i < count; i += 1) lanes.push(startLane(i, ports?.[i], moved));
+      const options = await portable(engine);
+      const [first] = await Promise.all(lanes.map((lane) => lane.start(options, timeout)));
+      if (!first) throw invalid('there are no workers, expected one');
+      return new Pool(lanes, { ...first.info, workers: lanes.length }, forget);
+    } catch (error) {
+      for (const lane of lanes) lane.dispose();
+      if (error instanceof QkvError) throw error;
+      const message = `init: wasm is of no use (${describe(error)}), expected an address, bytes or a response`;
+      throw new QkvError('invalid_argument', message, { cause: error });
+    }
+  }
+}
+
+const starts = new Map<string, Start>();
+
+/** A pool for these options: that of an earlier call with the same ones, or a new one. */
+export async function start(options: AsyncInitOptions): Promise<Pool> {
+  const plan = checkOptions(options);
+  const { signal } = plan;
+  if (signal?.aborted) throw signal.reason;
+  const key = reading('init', 'options', () => keyOf(plan));
+  const own = starts.get(key) ?? new Start(plan, () => forget());
+  const forget = (): void => {
+    if (starts.get(key) === own) starts.delete(key);
+  };
+  if (!starts.has(key)) {
+    starts.set(key, own);
+    own.pool.catch(forget);
+  }
+  own.waiting += 1;
+  if (!signal) return own.pool;
+  let stop: (() => void) | undefined;
+  const given = new Promise<never>((_, reject) => {
+    stop = () => {
+      if (own.leave()) forget();
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener('abort', stop);
+  });
+  try {
+    return await Promise.race([own.pool, given]);
+  } finally {
+    if (stop) signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,142 @@
+// What goes between the two sides. Every message is an object with the key below and nobody else's messages
+// have it, so a worker or port may be used for other things too.
+
+import { isRecord, tagOf } from '../../arguments/values.js';
+import type { QkvErrorCode } from '../../api/errors.js';
+import type { EngineInfo, InitOptions } from '../../api/types.js';
+
+/** Its value is the session: the name of one engine's conversation. */
+export const key = 'qkv/worker';
+
+/** Stands where a handle of the worker is meant. */
+export const handleKey = 'qkv/handle';
+export interface HandleMark {
+  readonly [handleKey]: number;
+}
+
+/** What a Response holds, which cannot be sent itself. */
+export interface SentResponse {
+  readonly 'qkv/response': { url: string; status: number; type: string | null; body: ArrayBuffer };
+}
+
+export const makers = ['tensor', 'kvCache', 'multiHeadAttention', 'transformerBlock'] as const;
+export type Maker = (typeof makers)[number];
+export const isMaker = (method: string): method is Maker =>
+  (makers as readonly string[]).includes(method);
+
+export type Ask =
+  | { readonly id: number; readonly init: InitOptions; readonly watched: boolean }
+  | {
+      readonly id: number;
+      /** Of the handle, or of the engine. */
+      readonly method: string;
+      readonly target: number | undefined;
+      readonly args: readonly unknown[];
+    }
+  | { readonly end: true };
+export type Request = { readonly [key]: string } & Ask;
+
+export interface SentError {
+  readonly code: QkvErrorCode;
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly cause: { readonly name: string; readonly message: string } | undefined;
+}
+
+/** What a handle is like, for those who cannot look. */
+export interface SentHandle {
+  readonly id: number;
+  readonly shape?: readonly number[];
+  readonly capacity?: number;
+}
+
+export interface Ready {
+  readonly info: EngineInfo;
+  /** Whether the worker holds a lock of the session's name for as long as it lives. */
+  readonly lock: boolean;
+}
+
+export interface Answer {
+  readonly id: number;
+  readonly ready?: Ready;
+  readonly value?: unknown;
+  readonly handle?: SentHandle;
+  readonly error?: SentError;
+  /** Of the caches that the call used, in the order in which they were named. */
+  readonly lengths: readonly number[];
+}
+/** Instead of a session: to whom it may concern. */
+export const everyone = '*';
+
+/** An answer; or that the worker listens now; or that it could not read a message. */
+export type Reply = { readonly [key]: string } & (
+  Answer | { readonly hello: true } | { readonly unreadable: true }
+);
+
+export const isOurs = (message: unknown): message is { readonly [key]: string } =>
+  isRecord(message) && typeof message[key] === 'string';
+
+export const isMark = (value: unknown): value is HandleMark =>
+  isRecord(value) && typeof value[handleKey] === 'number';
+
+/**
+ * A copy with `leaf(value, path)` for everything that is no plain object or array, and for objects that `leaf`
+ * wants: those for which it returns anything but `descend`.
+ */
+export const descend = Symbol('descend');
+export function rebuild(
+  value: unknown,
+  path: string,
+  leaf: (value: unknown, path: string) => unknown,
+): unknown {
+  const kept = leaf(value, path);
+  if (kept !== descend) return kept;
+  if (Array.isArray(value)) {
+    // A copy keeps holes, and answers the same however often it is asked.
+    const copy = Array.prototype.slice.call(value) as unknown[];
+    // Numbers are most of what arrays hold.
+    return copy.some((element) => isRecord(element) || typeof element === 'function')
+      ? copy.map((element, i) => rebuild(element, `${path}[${i}]`, leaf))
+      : copy;
+  }
+  const prefix = path === '' ? '' : `${path}.`;
+  return Object.fromEntries(
+    fieldsOf(value as object).map(([name, part]) => [name, rebuild(part, prefix + name, leaf)]),
+  );
+}
+
+/** The root of all objects, of whatever realm. */
+const isRoot = (value: object): boolean =>
+  Object.getPrototypeOf(value) === null &&
+  Object.getOwnPropertyNames(value).includes('constructor');
+
+/**
+ * Fields with what they hold, inherited ones too: a message carries no prototype, and options may be inherited.
+ * An array of somebody's own class may have accessors, which are no fields.
+ */
+export function fieldsOf(value: object): [name: string, part: unknown][] {
+  const names = new Set<string>();
+  if ('data' in value && 'shape' in value) names.add('data').add('shape');
+  else {
+    for (let at = value; at !== null && !isRoot(at); at = Object.getPrototypeOf(at) as object) {
+      for (const name of Object.keys(at)) names.add(name);
+    }
+  }
+  return Array.from(names, (name) => [name, (value as Record<string, unknown>)[name]]);
+}
+
+/** Whether `rebuild` can look inside. */
+export const isPlain = (value: unknown): value is object =>
+  Array.isArray(value) || (isRecord(value) && tagOf(value) === 'Object');
+
+/** The buffers of the arrays in `value`, each once, without those that are shared between threads. */
+export function buffersOf(value: unknown): ArrayBuffer[] {
+  const found = new Set<ArrayBuffer>();
+  rebuild(value, '', (part) => {
+    if (isPlain(part)) return descend;
+    const buffer = ArrayBuffer.isView(part) ? part.buffer : part;
+    if (tagOf(buffer) === 'ArrayBuffer') found.add(buffer as ArrayBuffer);
+    return undefined;
+  });
+  return [...found];
+}
