@@ -882,4 +882,6 @@ export interface Qkv {
 
   /** Drops the instance; every tensor, cache, layer and block of it is disposed. Calling it again does nothing. */
   dispose(): void;
+  /** `dispose()`, for `using`. */
+  [Symbol.dispose](): void;
 }

@@ -1,31 +1,18 @@
-// How scores become weights: the options that attention() and layers share, checked and put into words.
+// How scores become weights: the options that attention() and layers share, checked.
 
-import type { Call } from '../memory/call.js';
+import { QkvError } from '../api/errors.js';
+import type { Alibi, AttentionOptions } from '../api/types.js';
+import { checkIntegers, checkMask, checkVector, type Input } from './arrays.js';
 import {
   checkBoolean,
   checkChoice,
   checkInteger,
-  checkIntegers,
-  checkMask,
   checkNumber,
   checkOption,
-  checkVector,
-  type Input,
   mostInt,
-} from './check.js';
-import type { Numbers } from '../memory/abi.js';
-import { QkvError } from '../api/errors.js';
-import { WasmKvCache } from '../operators/cache.js';
-import {
-  describe,
-  isRecord,
-  isUint8Array,
-  listOf,
-  listText,
-  reading,
-  takeOptions,
-} from './values.js';
-import type { Alibi, AttentionExtras, AttentionOptions, NdArray } from '../api/types.js';
+} from './numbers.js';
+import { isCache } from './own.js';
+import { describe, isRecord, listOf, listText, reading, takeOptions } from './values.js';
 
 export const optionNames = [
   ...['numHeads', 'numKvHeads', 'scale', 'softcap', 'temperature', 'causal', 'causalOffset'],
@@ -34,7 +21,7 @@ export const optionNames = [
 ];
 export const layerOptionNames = [...optionNames.slice(2), 'context'];
 
-const logitStages = ['raw', 'capped', 'biased'] as const;
+export const logitStages = ['raw', 'capped', 'biased'] as const;
 
 /** Sizes of one call; tk counts what the queries read, with what a cache holds. */
 export interface Dimensions {
@@ -85,7 +72,7 @@ function checkTypes(fn: string, options: AttentionOptions): void {
   if (options.returnLogits !== undefined) {
     checkChoice(fn, 'returnLogits', options.returnLogits, logitStages);
   }
-  if (options.cache !== undefined && !WasmKvCache.is(options.cache)) {
+  if (options.cache !== undefined && !isCache(options.cache)) {
     throw new QkvError(
       'invalid_argument',
       `${fn}: cache is ${describe(options.cache)}, expected a KvCache`,
@@ -149,98 +136,61 @@ function alibiSlopes(
   return checkVector(fn, 'bias.slopes', slopes, heads);
 }
 
-/** Everything about the options that a call needs, checked. */
-export class CheckedOptions {
-  readonly #fn: string;
-  readonly #options: AttentionOptions;
-  readonly #dimensions: Dimensions;
-  readonly #arrays: {
+/** An array that is returned besides the output. */
+export interface Wanted {
+  readonly name: 'weights' | 'logits' | 'lse' | 'entropy';
+  readonly shape: readonly number[];
+}
+
+function wantedOf(
+  { returnWeights, returnLogits, returnLse, returnEntropy }: AttentionOptions,
+  { batch, heads, tq, tk }: Dimensions,
+  [begin, end]: readonly [number, number],
+): Wanted[] {
+  const matrix = [batch, heads, end - begin, tk];
+  const column = [batch, heads, tq];
+  const wanted: Wanted[] = [];
+  if (returnWeights) wanted.push({ name: 'weights', shape: matrix });
+  if (returnLogits) wanted.push({ name: 'logits', shape: matrix });
+  if (returnLse) wanted.push({ name: 'lse', shape: column });
+  if (returnEntropy) wanted.push({ name: 'entropy', shape: column });
+  return wanted;
+}
+
+/** The options of one call, checked and copied. */
+export interface CheckedOptions {
+  readonly options: AttentionOptions;
+  readonly arrays: {
     readonly [name in 'mask' | 'bias' | 'keyLengths' | 'sinks' | 'alibiSlopes' | 'causalOffsets']:
       Input | undefined;
   };
+  /** Query rows [start, end) of weights and logits. */
+  readonly rows: readonly [number, number];
+  readonly wanted: readonly Wanted[];
+}
 
-  constructor(
-    fn: string,
-    taken: AttentionOptions,
-    dimensions: Dimensions,
-    paperSlopes: (numHeads: number) => Float32Array,
-  ) {
-    const options = takeParts(fn, taken);
-    checkTypes(fn, options);
-    checkRanges(fn, options, dimensions);
-    checkOffset(fn, options, dimensions);
-    const { batch, heads, tq, tk } = dimensions;
-    const scores = [batch, heads, tq, tk];
-    const { bias, causalOffset } = options;
-    const offsets = typeof causalOffset === 'object' ? causalOffset : undefined;
-    this.#fn = fn;
-    this.#options = options;
-    this.#dimensions = dimensions;
-    this.#arrays = {
-      mask: checkMask(fn, 'mask', options.mask, scores),
-      bias: isAlibi(bias) ? undefined : checkMask(fn, 'bias', bias, scores),
-      alibiSlopes: isAlibi(bias) ? alibiSlopes(fn, bias, heads, paperSlopes) : undefined,
-      keyLengths: checkIntegers(fn, 'keyLengths', options.keyLengths, batch),
-      causalOffsets: checkIntegers(fn, 'causalOffset', offsets, batch),
-      sinks: checkVector(fn, 'sinks', options.sinks, heads),
-    };
-  }
-
-  /** Announces the arrays of the options and of what is asked for besides the output. */
-  announce(call: Call): void {
-    const { mask, ...others } = this.#arrays;
-    const boolean = isUint8Array(mask?.source);
-    call.input(boolean ? 'mask' : 'additiveMask', mask);
-    for (const name of ['bias', 'alibiSlopes', 'keyLengths', 'causalOffsets', 'sinks'] as const) {
-      call.input(name, others[name]);
-    }
-    for (const { name, shape } of this.#wanted()) call.output(name, shape);
-  }
-
-  numbers(): Numbers {
-    const { scale, causalOffset, window, dropout, returnLogits, cache } = this.#options;
-    const [rowBegin, rowEnd] = this.#rows();
-    return {
-      hasScale: scale === undefined ? 0 : 1,
-      scale: scale ?? 0,
-      softcap: this.#options.softcap ?? 0,
-      temperature: this.#options.temperature ?? 1,
-      causal: this.#options.causal ? 1 : 0,
-      hasCausalOffset: typeof causalOffset === 'number' ? 1 : 0,
-      causalOffset: typeof causalOffset === 'number' ? causalOffset : 0,
-      windowLeft: Math.min(window?.[0] ?? -1, mostInt),
-      windowRight: Math.min(window?.[1] ?? -1, mostInt),
-      dropoutRate: dropout?.rate ?? 0,
-      dropoutSeedHigh: Math.floor((dropout?.seed ?? 0) / 2 ** 32),
-      dropoutSeedLow: (dropout?.seed ?? 0) % 2 ** 32,
-      logitStage: returnLogits ? logitStages.indexOf(returnLogits) : 0,
-      rowBegin,
-      rowEnd,
-      cache: WasmKvCache.is(cache) ? cache.address(this.#fn) : 0,
-    };
-  }
-
-  read(call: Call): AttentionExtras {
-    const result: Partial<Record<'weights' | 'logits' | 'lse' | 'entropy', NdArray>> = {};
-    for (const { name, shape } of this.#wanted()) result[name] = { data: call.read(name), shape };
-    return result;
-  }
-
-  #rows(): readonly [number, number] {
-    return this.#options.rows ?? [0, this.#dimensions.tq];
-  }
-
-  #wanted(): { name: 'weights' | 'logits' | 'lse' | 'entropy'; shape: readonly number[] }[] {
-    const { batch, heads, tq, tk } = this.#dimensions;
-    const [begin, end] = this.#rows();
-    const matrix = [batch, heads, end - begin, tk];
-    const column = [batch, heads, tq];
-    const { returnWeights, returnLogits, returnLse, returnEntropy } = this.#options;
-    return [
-      ...(returnWeights ? [{ name: 'weights' as const, shape: matrix }] : []),
-      ...(returnLogits ? [{ name: 'logits' as const, shape: matrix }] : []),
-      ...(returnLse ? [{ name: 'lse' as const, shape: column }] : []),
-      ...(returnEntropy ? [{ name: 'entropy' as const, shape: column }] : []),
-    ];
-  }
+/** `paperSlopes` makes the slopes of ALiBi where the caller gives none. */
+export function checkAttentionOptions(
+  fn: string,
+  taken: AttentionOptions,
+  dimensions: Dimensions,
+  paperSlopes: (numHeads: number) => Float32Array,
+): CheckedOptions {
+  const options = takeParts(fn, taken);
+  checkTypes(fn, options);
+  checkRanges(fn, options, dimensions);
+  checkOffset(fn, options, dimensions);
+  const { batch, heads, tq, tk } = dimensions;
+  const scores = [batch, heads, tq, tk];
+  const { bias, causalOffset, rows = [0, tq] } = options;
+  const offsets = typeof causalOffset === 'object' ? causalOffset : undefined;
+  const arrays = {
+    mask: checkMask(fn, 'mask', options.mask, scores),
+    bias: isAlibi(bias) ? undefined : checkMask(fn, 'bias', bias, scores),
+    alibiSlopes: isAlibi(bias) ? alibiSlopes(fn, bias, heads, paperSlopes) : undefined,
+    keyLengths: checkIntegers(fn, 'keyLengths', options.keyLengths, batch),
+    causalOffsets: checkIntegers(fn, 'causalOffset', offsets, batch),
+    sinks: checkVector(fn, 'sinks', options.sinks, heads),
+  };
+  return { options, arrays, rows, wanted: wantedOf(options, dimensions, rows) };
 }

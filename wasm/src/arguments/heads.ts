@@ -1,6 +1,8 @@
 // Arrays of heads in their three forms, and what they must have in common.
 
-import { checkInteger, type Input, mostInt, shapeText } from './check.js';
+import { type Input } from './arrays.js';
+import { checkInteger, mostInt } from './numbers.js';
+import { shapeText } from './shapes.js';
 import { QkvError } from '../api/errors.js';
 import type { AttentionOptions } from '../api/types.js';
 

@@ -1,20 +1,16 @@
 // Results that go to a tensor of the caller, where nothing copies them.
 
-import { shapeText } from './check.js';
+import { shapeText } from './shapes.js';
 import { QkvError } from '../api/errors.js';
 import { describe } from './values.js';
-import { isTensor, type WasmTensor } from '../memory/tensor.js';
-import type { Destination } from '../api/types.js';
+import { isTensor } from './own.js';
+import type { Destination, Tensor } from '../api/types.js';
 
 /** Options that may say where the result goes. */
 export type To<Options> = Options & Partial<Destination>;
 
 /** The caller's tensor for the output, of exactly this shape. That it is no input the core sees by itself. */
-export function checkOut(
-  fn: string,
-  out: unknown,
-  shape: readonly number[],
-): WasmTensor | undefined {
+export function checkOut(fn: string, out: unknown, shape: readonly number[]): Tensor | undefined {
   if (out === undefined) return undefined;
   if (!isTensor(out)) {
     throw new QkvError('invalid_argument', `${fn}: out is ${describe(out)}, expected a Tensor`);

@@ -1,6 +1,8 @@
 // One call of the module: its arrays in and out of WebAssembly memory, its numbers, its result.
 
-import { type Input, isCountable, mostInt, shapeText, sizeOf } from '../arguments/check.js';
+import { type Input } from '../arguments/arrays.js';
+import { mostInt } from '../arguments/numbers.js';
+import { isCountable, shapeText, sizeOf } from '../arguments/shapes.js';
 import {
   type ArrayName,
   type Numbers,
@@ -11,11 +13,18 @@ import {
   writeDescriptor,
 } from './abi.js';
 import { QkvError } from '../api/errors.js';
-import type { Engine } from '../engine.js';
-import { isFloat32Array, isInt32Array, lengthOf, newFloats, type Numbers32 } from '../arguments/values.js';
+import { isTensor } from '../arguments/own.js';
+import {
+  isFloat32Array,
+  isInt32Array,
+  lengthOf,
+  newFloats,
+  type Numbers32,
+} from '../arguments/values.js';
+import type { Instance } from './instance.js';
 import type { Address } from './raw.js';
-import { isTensor, type WasmTensor } from './tensor.js';
-import type { NdArray } from '../api/types.js';
+import { tensorAddress } from './tensor.js';
+import type { NdArray, Tensor } from '../api/types.js';
 
 /** Floats per cache line: every array starts on one. */
 const unit = 16;
@@ -53,13 +62,13 @@ function copyIn(
  * read, because the core takes its scratch elsewhere and views are made anew for every read.
  */
 export class Call {
-  readonly #engine: Engine;
+  readonly #instance: Instance;
   readonly #fn: string;
   readonly #slots = new Map<ArrayName, Slot>();
   #floats = 0;
 
-  constructor(engine: Engine, fn: string) {
-    this.#engine = engine;
+  constructor(instance: Instance, fn: string) {
+    this.#instance = instance;
     this.#fn = fn;
   }
 
@@ -72,29 +81,19 @@ export class Call {
     } else {
       const elements = sizeOf(shape);
       const bytes = isFloat32Array(source) || isInt32Array(source) ? 4 : 1;
-      const own = this.#engine.owned(source);
+      const own = this.#instance.owned(source);
       this.#add(name, shape, Math.ceil((elements * bytes) / 4), own, input.name);
     }
   }
 
   /** A tensor, used in place. */
-  tensor(
-    name: ArrayName,
-    tensor: WasmTensor,
-    shape: readonly number[],
-    label: string = name,
-  ): void {
-    if (!tensor.isOf(this.#engine)) {
-      throw new QkvError(
-        'invalid_argument',
-        `${this.#fn}: ${label} is a tensor of another engine, expected one of this engine`,
-      );
-    }
-    this.#add(name, shape, 0, tensor, label).address = tensor.address(this.#fn, label);
+  tensor(name: ArrayName, tensor: Tensor, shape: readonly number[], label: string = name): void {
+    const address = tensorAddress(this.#instance, this.#fn, label, tensor);
+    this.#add(name, shape, 0, tensor, label).address = address;
   }
 
   /** Room for results, or the tensor that they go to. */
-  output(name: ArrayName, shape: readonly number[], to?: WasmTensor): void {
+  output(name: ArrayName, shape: readonly number[], to?: Tensor): void {
     if (to) this.tensor(name, to, shape);
     else this.#add(name, shape, sizeOf(shape), undefined, name);
   }
@@ -105,7 +104,7 @@ export class Call {
    */
   run(operator: Operator, numbers: Numbers, room?: (floats: number) => Address): void {
     const fn = this.#fn;
-    const engine = this.#engine;
+    const instance = this.#instance;
     if (this.#floats > mostFloats) {
       throw new QkvError(
         'out_of_memory',
@@ -116,10 +115,10 @@ export class Call {
     for (const slot of this.#slots.values()) {
       if (slot.source === undefined) slot.result = newFloats(fn, slot.length);
     }
-    const raw = engine.raw(fn);
+    const raw = instance.raw(fn);
     const descriptor = raw._descriptor() >>> 0;
-    writeDescriptor(engine.buffer(fn), descriptor, this.#slots.values(), numbers);
-    if (raw._run(operatorIndex[operator]) !== 0) throw engine.lastError(fn);
+    writeDescriptor(instance.buffer(fn), descriptor, this.#slots.values(), numbers);
+    if (raw._run(operatorIndex[operator]) !== 0) throw instance.lastError(fn);
   }
 
   /**
@@ -130,7 +129,7 @@ export class Call {
     operator: Operator,
     shape: readonly number[],
     numbers: Numbers,
-    { as = shape, out }: { as?: readonly number[]; out?: WasmTensor | undefined } = {},
+    { as = shape, out }: { as?: readonly number[]; out?: Tensor | undefined } = {},
   ): NdArray {
     this.output('out', shape, out);
     this.run(operator, numbers);
@@ -140,15 +139,15 @@ export class Call {
 
   /** The handle that the operator made. */
   handle(): Address {
-    const raw = this.#engine.raw(this.#fn);
-    return readNumber(this.#engine.buffer(this.#fn), raw._descriptor() >>> 0, 'handle');
+    const raw = this.#instance.raw(this.#fn);
+    return readNumber(this.#instance.buffer(this.#fn), raw._descriptor() >>> 0, 'handle');
   }
 
   /** An owned copy of an array's elements. */
   read(name: ArrayName): Float32Array {
     const slot = this.#slots.get(name);
     if (!slot?.result) throw new RangeError(`no result ${name} in this call`);
-    const memory = this.#engine.buffer(this.#fn);
+    const memory = this.#instance.buffer(this.#fn);
     // Its room was made before the call, so that nothing has happened if there is none.
     slot.result.set(new Float32Array(memory, slot.address, slot.length));
     return slot.result;
@@ -156,8 +155,8 @@ export class Call {
 
   #place(room: ((floats: number) => Address) | undefined): void {
     const floats = Math.max(this.#floats, unit);
-    const base = room ? room(floats) : this.#engine.stage(this.#fn, floats);
-    const memory = this.#engine.buffer(this.#fn);
+    const base = room ? room(floats) : this.#instance.stage(this.#fn, floats);
+    const memory = this.#instance.buffer(this.#fn);
     for (const slot of this.#slots.values()) {
       const { source } = slot;
       if (isTensor(source)) continue;

@@ -1,75 +1,30 @@
-import { takeNumbers } from '../arguments/check.js';
-import type { Operator } from './abi.js';
 import { QkvError } from '../api/errors.js';
-import type { Engine } from '../engine.js';
-import { isRecord } from '../arguments/values.js';
-import type { Address } from './raw.js';
 import type { NdArray, Tensor } from '../api/types.js';
+import { takeNumbers } from '../arguments/arrays.js';
+import { checkInteger, mostInt } from '../arguments/numbers.js';
+import { enter } from '../arguments/own.js';
+import { isCountable, shapeText, sizeOf, takeShape } from '../arguments/shapes.js';
+import { disposeSymbol, Handle } from './handle.js';
+import type { Instance } from './instance.js';
+import type { Address } from './raw.js';
 
-/** Symbol.dispose, also where the engine does not have it yet. */
-export const disposeSymbol: typeof Symbol.dispose =
-  Symbol.dispose ?? (Symbol.for('Symbol.dispose') as typeof Symbol.dispose);
+let handleOf: (tensor: WasmTensor) => Handle;
 
-/** What frees a handle: a block's own function, or an operator. */
-export type Destroyer = 'block' | Extract<Operator, `destroy${string}`>;
-
-/**
- * Something in WebAssembly memory that must be given back: counted while it lives, freed once, and
- * caught by a FinalizationRegistry if its owner forgets it.
- */
-export class Handle {
-  readonly #engine: Engine;
-  readonly #destroy: Destroyer;
-  #address: Address;
-
-  /** `destroy` is a name, not a function: the module must be free to go once the engine is disposed. */
-  constructor(engine: Engine, address: Address, destroy: Destroyer) {
-    this.#engine = engine;
-    this.#address = address;
-    this.#destroy = destroy;
-    engine.handles += 1;
-  }
-
-  /** Undefined once disposed, or once the engine is. */
-  get address(): Address | undefined {
-    return this.#address !== 0 && this.#engine.alive ? this.#address : undefined;
-  }
-
-  dispose(): void {
-    const address = this.address;
-    this.#address = 0;
-    if (address !== undefined) {
-      this.#engine.handles -= 1;
-      this.#engine.destroy(this.#destroy, address);
-    }
-  }
-}
-
-/** The net, not the plan: frees what was dropped without dispose(), when the collector notices. */
-export const forgotten = new FinalizationRegistry<Handle>((handle) => handle.dispose());
-
-export class WasmTensor implements Tensor {
+class WasmTensor implements Tensor {
   declare readonly shape: readonly number[];
-  readonly #engine: Engine;
   readonly #handle: Handle;
   readonly #length: number;
 
-  /** Whether it is one itself: a proxy or an heir of one has no memory. */
-  static is(value: unknown): value is WasmTensor {
-    return isRecord(value) && #handle in value;
+  static {
+    handleOf = (tensor) => tensor.#handle;
   }
 
-  constructor(engine: Engine, shape: readonly number[], length: number, handle: Handle) {
-    this.#engine = engine;
-    // The core reads as much memory as it says, so nobody may say anything else.
+  constructor(instance: Instance, shape: readonly number[], block: Address) {
+    // The core reads as much memory as the shape says, so nobody may change it.
     Object.defineProperty(this, 'shape', { value: Object.freeze([...shape]), enumerable: true });
-    this.#length = length;
-    this.#handle = handle;
-    forgotten.register(this, handle, this);
-  }
-
-  isOf(engine: Engine): boolean {
-    return engine === this.#engine;
+    this.#length = sizeOf(shape);
+    this.#handle = new Handle(this, instance, block, 'block');
+    enter(this, 'tensor');
   }
 
   /** What messages and consoles call it. */
@@ -84,15 +39,6 @@ export class WasmTensor implements Tensor {
     return { data: Array.from(this.#elements('Tensor.toJSON')), shape };
   }
 
-  /** Where the elements are. */
-  address(fn: string, name: string): Address {
-    const handle = this.#handle.address;
-    if (handle === undefined) {
-      throw new QkvError('disposed', `${fn}: ${name} is a disposed tensor, expected a live one`);
-    }
-    return this.#engine.raw(fn)._bufferData(handle);
-  }
-
   view(): Float32Array {
     return this.#elements('Tensor.view');
   }
@@ -103,14 +49,13 @@ export class WasmTensor implements Tensor {
 
   set(data: ArrayLike<number>): void {
     const fn = 'Tensor.set';
-    this.address(fn, 'this');
+    dataOf(this.#handle, fn, 'this');
     const numbers = takeNumbers(fn, 'data', data, [this.#length, String(this.#length)]);
     // An array without elements may be detached, which set() would refuse.
     if (this.#length > 0) this.#elements(fn).set(numbers);
   }
 
   dispose(): void {
-    forgotten.unregister(this);
     this.#handle.dispose();
   }
 
@@ -119,9 +64,61 @@ export class WasmTensor implements Tensor {
   }
 
   #elements(fn: string): Float32Array {
-    const address = this.address(fn, 'this');
-    return new Float32Array(this.#engine.raw(fn).wasmMemory.buffer, address, this.#length);
+    const address = dataOf(this.#handle, fn, 'this');
+    return new Float32Array(this.#handle.instance.buffer(fn), address, this.#length);
   }
 }
 
-export const isTensor = (value: unknown): value is WasmTensor => WasmTensor.is(value);
+/** Where the elements are; `name` is what the caller calls the tensor. */
+function dataOf({ address, instance }: Handle, fn: string, name: string): Address {
+  if (address === undefined) {
+    throw new QkvError('disposed', `${fn}: ${name} is a disposed tensor, expected a live one`);
+  }
+  return instance.raw(fn)._bufferData(address);
+}
+
+/** Where the elements of a tensor of this instance are. */
+export function tensorAddress(
+  instance: Instance,
+  fn: string,
+  name: string,
+  tensor: Tensor,
+): Address {
+  const handle = handleOf(tensor as WasmTensor);
+  if (handle.instance !== instance) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is a tensor of another engine, expected one of this engine`,
+    );
+  }
+  return dataOf(handle, fn, name);
+}
+
+export function tensor(
+  instance: Instance,
+  givenShape: readonly number[],
+  data?: ArrayLike<number>,
+): Tensor {
+  const fn = 'tensor';
+  const shape = takeShape(fn, 'the tensor', givenShape);
+  const length = sizeOf(shape);
+  checkInteger(fn, 'the number of elements', length, 0, 2 ** 30);
+  if (!isCountable(shape)) {
+    throw new QkvError(
+      'out_of_range',
+      `${fn}: the shape is ${shapeText(shape)}, expected extents whose product is at most ${mostInt} ` +
+        'but for those that are 0',
+    );
+  }
+  const own =
+    data === undefined
+      ? undefined
+      : instance.owned(
+          takeNumbers(fn, 'data', data, [length, `${length} for shape ${shapeText(shape)}`]),
+        );
+  const block = instance.room(fn, instance.raw(fn)._createBuffer(Math.max(length, 1)));
+  const made = new WasmTensor(instance, shape, block);
+  if (own) made.set(own);
+  else made.view().fill(0);
+  return made;
+}

@@ -1,14 +1,14 @@
 import { Call } from '../memory/call.js';
+import { checkWeight } from '../arguments/arrays.js';
 import {
+  checkBoolean,
   checkChoice,
   checkInteger,
-  checkBoolean,
   checkNumber,
-  checkWeight,
   mostInt,
-} from '../arguments/check.js';
+} from '../arguments/numbers.js';
 import type { ArrayName } from '../memory/abi.js';
-import type { Engine } from '../engine.js';
+import type { Instance } from '../memory/instance.js';
 import { QkvError } from '../api/errors.js';
 import { describe, takeOptions } from '../arguments/values.js';
 import {
@@ -21,7 +21,6 @@ import {
   weightNames,
 } from './layer.js';
 import { layerOptionNames } from '../arguments/attention-options.js';
-import { Handle } from '../memory/tensor.js';
 import { TokenLayer } from './token-layer.js';
 import type {
   NormWeights,
@@ -146,18 +145,17 @@ function checkCross(config: BlockConfig, weights: TransformerBlockWeights): void
   }
 }
 
-export function createBlock(
-  engine: Engine,
+export function transformerBlock(
+  instance: Instance,
   givenConfig: TransformerBlockConfig,
   givenWeights: TransformerBlockWeights,
 ): TransformerBlock {
-  engine.raw(fn);
   const config = resolveBlock(givenConfig);
   const weights = takeOptions(fn, 'weights', givenWeights, blockWeightNames);
   checkCross(config, weights);
   const { attention } = config;
   const { dModel } = attention;
-  const call = new Call(engine, fn);
+  const call = new Call(instance, fn);
   // The self-attention reads x, whatever the width of the context.
   announceAttention(
     call,
@@ -182,13 +180,13 @@ export function createBlock(
     activation: activations.indexOf(config.activation),
     crossAttention: Number(config.crossAttention),
   };
-  engine.withRoom(fn, (room) => call.run('createBlock', numbers, room));
-  const handle = new Handle(engine, call.handle(), 'destroyBlock');
+  instance.withRoom(fn, (room) => call.run('createBlock', numbers, room));
   const kind = {
     name: 'block',
     operator: 'forwardBlock',
+    destroyer: 'destroyBlock',
     optionNames: [...layerOptionNames, 'contextKeyLengths'],
     readsContext: false,
   } as const;
-  return new TokenLayer(engine, kind, attention, handle);
+  return new TokenLayer(instance, kind, attention, call.handle());
 }

@@ -1,20 +1,19 @@
 import { Call } from '../memory/call.js';
-import { checkChoice, checkInteger, checkWeight, type Input, mostInt, shapeText } from '../arguments/check.js';
+import { checkWeight, type Input } from '../arguments/arrays.js';
+import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
+import { shapeText } from '../arguments/shapes.js';
 import type { Numbers } from '../memory/abi.js';
-import type { Engine } from '../engine.js';
+import type { Instance } from '../memory/instance.js';
 import { QkvError } from '../api/errors.js';
 import { takeOptions } from '../arguments/values.js';
 import { TokenLayer } from './token-layer.js';
 import { layerOptionNames } from '../arguments/attention-options.js';
 import { CheckedRotary } from './rotary.js';
-import { Handle } from '../memory/tensor.js';
 import type {
   MultiHeadAttention,
   MultiHeadAttentionConfig,
   MultiHeadAttentionWeights,
 } from '../api/types.js';
-
-const createName = 'multiHeadAttention';
 
 export const configNames = [
   ...['dModel', 'numHeads', 'numKvHeads', 'dK', 'dV', 'dContext', 'rotary', 'weightLayout'],
@@ -142,25 +141,24 @@ export function configNumbers(config: LayerConfig): Numbers {
   };
 }
 
-export function createLayer(
-  engine: Engine,
+export function multiHeadAttention(
+  instance: Instance,
   givenConfig: MultiHeadAttentionConfig,
   givenWeights: MultiHeadAttentionWeights,
 ): MultiHeadAttention {
-  const fn = createName;
-  engine.raw(fn);
+  const fn = 'multiHeadAttention';
   const config = resolveConfig(fn, takeOptions(fn, 'config', givenConfig, configNames));
   const weights = checkWeights(fn, config, givenWeights);
-  const call = new Call(engine, fn);
+  const call = new Call(instance, fn);
   for (const name of weightNames) call.input(name, weights[name]);
   config.rotary?.announce(call);
-  engine.withRoom(fn, (room) => call.run('createLayer', configNumbers(config), room));
-  const handle = new Handle(engine, call.handle(), 'destroyLayer');
+  instance.withRoom(fn, (room) => call.run('createLayer', configNumbers(config), room));
   const kind = {
     name: 'layer',
     operator: 'forwardLayer',
+    destroyer: 'destroyLayer',
     optionNames: layerOptionNames,
     readsContext: true,
   } as const;
-  return new TokenLayer(engine, kind, config, handle);
+  return new TokenLayer(instance, kind, config, call.handle());
 }

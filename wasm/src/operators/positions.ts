@@ -1,6 +1,6 @@
 import { Call } from '../memory/call.js';
-import { checkChoice, checkInteger, checkNumber, mostInt } from '../arguments/check.js';
-import type { Engine } from '../engine.js';
+import { checkChoice, checkInteger, checkNumber, mostInt } from '../arguments/numbers.js';
+import type { Instance } from '../memory/instance.js';
 import { QkvError } from '../api/errors.js';
 import { takeOptions } from '../arguments/values.js';
 import { checkOut, type To } from '../arguments/out.js';
@@ -11,13 +11,12 @@ const layouts = ['interleaved', 'concatenated'];
 type ShiftOptions = NonNullable<Parameters<Qkv['sinusoidalShift']>[2]>;
 
 export function sinusoidalEncoding(
-  engine: Engine,
+  instance: Instance,
   length: number,
   dModel: number,
-  options: To<SinusoidalOptions>,
+  options: To<SinusoidalOptions> = {},
 ): NdArray {
   const fn = 'sinusoidalEncoding';
-  engine.raw(fn);
   const taken = takeOptions(fn, 'options', options, ['offset', 'base', 'layout', 'out']);
   const { offset = 0, base = 10000, layout = 'interleaved' } = taken;
   checkInteger(fn, 'length', length, 0, mostInt);
@@ -28,17 +27,16 @@ export function sinusoidalEncoding(
   const concatenated = layout === 'concatenated' ? 1 : 0;
   const shape = [length, dModel];
   const out = checkOut(fn, taken.out, shape);
-  return new Call(engine, fn).result(fn, shape, { offset, base, concatenated }, { out });
+  return new Call(instance, fn).result(fn, shape, { offset, base, concatenated }, { out });
 }
 
 export function sinusoidalShift(
-  engine: Engine,
+  instance: Instance,
   k: number,
   dModel: number,
-  options: ShiftOptions,
+  options: ShiftOptions = {},
 ): NdArray {
   const fn = 'sinusoidalShift';
-  engine.raw(fn);
   const taken = takeOptions(fn, 'options', options, ['base', 'form', 'layout']);
   const { base = 10000, form = 'blocks', layout = 'interleaved' } = taken;
   checkInteger(fn, 'k', k, -mostInt, mostInt);
@@ -55,7 +53,7 @@ export function sinusoidalShift(
   }
   const shape = form === 'blocks' ? [Math.ceil(dModel / 2), 2, 2] : [dModel, dModel];
   const concatenated = layout === 'concatenated' ? 1 : 0;
-  return new Call(engine, fn).result('sinusoidalShift', shape, {
+  return new Call(instance, fn).result('sinusoidalShift', shape, {
     ...{ offset: k, dModel, base, concatenated },
   });
 }

@@ -1,29 +1,34 @@
 // Positions as biases on scores.
 
 import { Call } from '../memory/call.js';
-import { checkArray, checkBoolean, checkInteger, mostInt, shapeText } from '../arguments/check.js';
-import type { Engine } from '../engine.js';
+import { checkArray } from '../arguments/arrays.js';
+import { checkBoolean, checkInteger, mostInt } from '../arguments/numbers.js';
+import { shapeText } from '../arguments/shapes.js';
+import type { Instance } from '../memory/instance.js';
 import { QkvError } from '../api/errors.js';
 import { takeOptions } from '../arguments/values.js';
 import type { ArrayInput, NdArray, Qkv } from '../api/types.js';
 
 type T5Options = NonNullable<Parameters<Qkv['t5RelativeBias']>[3]>;
 
-/** `fn` is who asks, for messages. */
-export function alibiSlopes(engine: Engine, numHeads: number, fn = 'alibiSlopes'): Float32Array {
-  engine.raw(fn);
+/** The slopes that ALiBi has by default, for the function that messages name. */
+export function paperSlopes(instance: Instance, fn: string, numHeads: number): Float32Array {
   checkInteger(fn, 'numHeads', numHeads, 1, mostInt);
-  return new Call(engine, fn).result('alibiSlopes', [numHeads], {}).data;
+  return new Call(instance, fn).result('alibiSlopes', [numHeads], {}).data;
+}
+
+export function alibiSlopes(instance: Instance, numHeads: number): Float32Array {
+  return paperSlopes(instance, 'alibiSlopes', numHeads);
 }
 
 export function t5RelativeBias(
-  engine: Engine,
+  instance: Instance,
   table: NdArray,
-  [queryLength, keyLength]: readonly [number, number],
-  options: T5Options,
+  queryLength: number,
+  keyLength: number,
+  options: T5Options = {},
 ): NdArray {
   const fn = 't5RelativeBias';
-  engine.raw(fn);
   const taken = takeOptions(fn, 'options', options, ['bidirectional', 'maxDistance', 'offset']);
   const { bidirectional = true, maxDistance = 128, offset = 0 } = taken;
   const input = checkArray(fn, 'table', table);
@@ -38,7 +43,7 @@ export function t5RelativeBias(
   checkBoolean(fn, 'bidirectional', bidirectional);
   checkInteger(fn, 'maxDistance', maxDistance, 1, mostInt);
   checkInteger(fn, 'offset', offset, -mostInt, mostInt);
-  const call = new Call(engine, fn);
+  const call = new Call(instance, fn);
   call.input('table', input);
   const [, heads = 0] = input.shape;
   return call.result('t5RelativeBias', [heads, queryLength, keyLength], {
@@ -47,13 +52,12 @@ export function t5RelativeBias(
 }
 
 export function transformerXlBias(
-  engine: Engine,
+  instance: Instance,
   givenQ: ArrayInput,
   givenR: NdArray,
   givenV: NdArray,
 ): NdArray {
   const fn = 'transformerXlBias';
-  engine.raw(fn);
   const q = checkArray(fn, 'q', givenQ);
   const r = checkArray(fn, 'r', givenR);
   const v = checkArray(fn, 'v', givenV);
@@ -69,7 +73,7 @@ export function transformerXlBias(
       `${fn}: r is ${shapeText(r.shape)}, expected [Tk+${least},${heads * width}] to match q ${shapeText(q.shape)}`,
     );
   }
-  const call = new Call(engine, fn);
+  const call = new Call(instance, fn);
   call.input('q', q);
   call.input('table', r);
   call.input('v', v);

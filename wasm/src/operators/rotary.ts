@@ -1,17 +1,15 @@
 import { Call } from '../memory/call.js';
+import { checkArray, checkIntegers, type Input } from '../arguments/arrays.js';
 import {
-  checkArray,
   checkBoolean,
   checkChoice,
   checkInteger,
-  checkIntegers,
   checkNumber,
   checkOption,
-  type Input,
   mostInt,
-} from '../arguments/check.js';
+} from '../arguments/numbers.js';
 import type { Numbers } from '../memory/abi.js';
-import type { Engine } from '../engine.js';
+import type { Instance } from '../memory/instance.js';
 import { isInt32Array, isRecord, lengthOf, reading, takeOptions } from '../arguments/values.js';
 import { coreShape, headsShape } from '../arguments/heads.js';
 import { checkOut, type To } from '../arguments/out.js';
@@ -107,19 +105,18 @@ function takeScaling(
 }
 
 export function rotaryEmbedding(
-  engine: Engine,
+  instance: Instance,
   given: ArrayInput,
-  givenOptions: To<RotaryOptions>,
+  givenOptions: To<RotaryOptions> = {},
 ): NdArray {
   const fn = 'rotaryEmbedding';
-  engine.raw(fn);
   const x = checkArray(fn, 'x', given);
   const { out: to, ...options } = takeOptions(fn, 'options', givenOptions, [...optionNames, 'out']);
   const { numHeads } = options;
   if (numHeads !== undefined) checkInteger(fn, 'numHeads', numHeads, 1, mostInt);
   const form = headsShape(fn, x, numHeads, 'numHeads');
   const rotary = new CheckedRotary(fn, options, [form.batch, form.tokens]);
-  const call = new Call(engine, fn);
+  const call = new Call(instance, fn);
   call.input('x', x, coreShape(form));
   rotary.announce(call);
   const out = checkOut(fn, to, x.shape);

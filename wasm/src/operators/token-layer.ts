@@ -1,18 +1,25 @@
 // What a layer and a block have in common: tokens in, tokens out, attention options, a handle.
 
-import { cacheOf } from './attention.js';
+import { announceOptions, optionNumbers, readExtras } from './attention.js';
+import { cacheOf, grow } from './cache.js';
 import { Call } from '../memory/call.js';
-import { checkArray, checkIntegers, type Input, shapeText } from '../arguments/check.js';
+import { checkArray, checkIntegers, type Input } from '../arguments/arrays.js';
+import { shapeText } from '../arguments/shapes.js';
 import type { Operator } from '../memory/abi.js';
-import type { Engine } from '../engine.js';
+import type { Instance } from '../memory/instance.js';
 import { QkvError } from '../api/errors.js';
 import { takeOptions } from '../arguments/values.js';
 import type { Address } from '../memory/raw.js';
-import { CheckedOptions } from '../arguments/attention-options.js';
+import { checkAttentionOptions } from '../arguments/attention-options.js';
 import { checkOut } from '../arguments/out.js';
-import { alibiSlopes } from './relative-bias.js';
-import { disposeSymbol, forgotten, type Handle } from '../memory/tensor.js';
-import type { ArrayInput, AttentionResult, BlockOptions, MultiHeadAttention } from '../api/types.js';
+import { paperSlopes } from './relative-bias.js';
+import { disposeSymbol, Handle } from '../memory/handle.js';
+import type {
+  ArrayInput,
+  AttentionResult,
+  BlockOptions,
+  MultiHeadAttention,
+} from '../api/types.js';
 
 const fn = 'forward';
 
@@ -20,6 +27,7 @@ interface Kind {
   /** For messages. */
   readonly name: 'layer' | 'block';
   readonly operator: Operator;
+  readonly destroyer: 'destroyLayer' | 'destroyBlock';
   readonly optionNames: readonly string[];
   /** The attention whose options these are reads the context; a block's reads x. */
   readonly readsContext: boolean;
@@ -56,17 +64,14 @@ function checkTokens(name: string, value: ArrayInput, width: number, batch?: num
 }
 
 export class TokenLayer implements MultiHeadAttention {
-  readonly #engine: Engine;
   readonly #kind: Kind;
   readonly #widths: Widths;
   readonly #handle: Handle;
 
-  constructor(engine: Engine, kind: Kind, widths: Widths, handle: Handle) {
-    this.#engine = engine;
+  constructor(instance: Instance, kind: Kind, widths: Widths, address: Address) {
     this.#kind = kind;
     this.#widths = widths;
-    this.#handle = handle;
-    forgotten.register(this, handle, this);
+    this.#handle = new Handle(this, instance, address, kind.destroyer);
   }
 
   get [Symbol.toStringTag](): string {
@@ -74,8 +79,7 @@ export class TokenLayer implements MultiHeadAttention {
   }
 
   forward(givenX: ArrayInput, givenOptions: BlockOptions = {}): AttentionResult {
-    const engine = this.#engine;
-    engine.raw(fn);
+    const { instance } = this.#handle;
     this.#address();
     const options = takeOptions(fn, 'options', givenOptions, this.#kind.optionNames);
     const { dModel, dContext, numHeads } = this.#widths;
@@ -91,13 +95,14 @@ export class TokenLayer implements MultiHeadAttention {
       );
     }
     const added = this.#kind.readsContext && context ? context.tokens : x.tokens;
-    const cache = cacheOf(engine, fn, options);
+    const cache = cacheOf(instance, fn, options);
     const tk = added + (cache?.length ?? 0);
     const dimensions = { batch: x.batch, heads: numHeads, tq: x.tokens, tk };
-    const checked = new CheckedOptions(fn, options, dimensions, (n) => alibiSlopes(engine, n, fn));
+    const slopes = (heads: number): Float32Array => paperSlopes(instance, fn, heads);
+    const checked = checkAttentionOptions(fn, options, dimensions, slopes);
     const out = checkOut(fn, options.out, x.input.shape);
 
-    const call = new Call(engine, fn);
+    const call = new Call(instance, fn);
     const rows = [x.batch, x.tokens, dModel];
     call.input('q', x.input, rows);
     if (context) call.input('k', context.input, [x.batch, context.tokens, dContext]);
@@ -107,10 +112,10 @@ export class TokenLayer implements MultiHeadAttention {
       'contextKeyLengths',
       checkIntegers(fn, 'contextKeyLengths', contextKeyLengths, x.batch),
     );
-    checked.announce(call);
-    call.run(this.#kind.operator, { ...checked.numbers(), handle: this.#address() });
-    cache?.grow(added);
-    const extras = checked.read(call);
+    announceOptions(call, checked);
+    call.run(this.#kind.operator, { ...optionNumbers(fn, checked), handle: this.#address() });
+    if (cache) grow(cache, added);
+    const extras = readExtras(call, checked);
     // With `out` there is no `output`; the overloads of forward() say so to the caller.
     return out
       ? (extras as AttentionResult)
@@ -118,7 +123,6 @@ export class TokenLayer implements MultiHeadAttention {
   }
 
   dispose(): void {
-    forgotten.unregister(this);
     this.#handle.dispose();
   }
 

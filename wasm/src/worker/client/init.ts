@@ -1,6 +1,6 @@
 // From init() options to a pool that runs. Calls with the same options share one, as with `qkv`.
 
-import { checkInteger } from '../../arguments/check.js';
+import { checkInteger } from '../../arguments/numbers.js';
 import { describe, isRecord, listOf, reading, takeOptions } from '../../arguments/values.js';
 import { isMoved } from '../../platform/package-files.js';
 import { isPort } from '../../platform/ports.js';

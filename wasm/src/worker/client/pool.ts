@@ -1,6 +1,6 @@
 // The engine as its caller sees it: which worker a call goes to, and what comes of it.
 
-import { checkBoolean, checkInteger } from '../../arguments/check.js';
+import { checkBoolean, checkInteger } from '../../arguments/numbers.js';
 import { describe, reading, takeOptions } from '../../arguments/values.js';
 import { QkvError } from '../../api/errors.js';
 import type { Qkv } from '../../api/types.js';
@@ -34,7 +34,10 @@ const parameters = {
   embedding: ['table', 'ids', 'call'],
   entropy: ['weights', 'call'],
   headStatistics: ['weights', 'call'],
-} as const satisfies Record<Exclude<keyof Qkv, 'info' | 'memory' | 'dispose'>, readonly string[]>;
+} as const satisfies Record<
+  Exclude<keyof Qkv, 'info' | 'memory' | 'dispose' | symbol>,
+  readonly string[]
+>;
 
 /** A method, of a handle if there is a target. */
 export interface Method {

@@ -1,7 +1,10 @@
-// The sentences a caller reads when an argument does not fit. The core checks again, in its own words;
-// what is checked here is what only JavaScript can get wrong.
+// Checks of arrays: their types, their shapes and how many elements they have.
 
 import { QkvError } from '../api/errors.js';
+import type { ArrayInput, NdArray, NdMask, Tensor } from '../api/types.js';
+import { mostInt } from './numbers.js';
+import { isTensor } from './own.js';
+import { isCountable, shapeText, sizeOf, takeShape } from './shapes.js';
 import {
   describe,
   isFloat32Array,
@@ -10,14 +13,10 @@ import {
   isUint8Array,
   kindOf,
   lengthOf,
-  listOf,
-  listText,
   newFloats,
   type Numbers32,
   reading,
 } from './values.js';
-import { isTensor, type WasmTensor } from '../memory/tensor.js';
-import type { ArrayInput, NdArray, NdMask } from '../api/types.js';
 
 /** The shape and elements of an input, wherever they are. */
 export interface Input {
@@ -25,34 +24,8 @@ export interface Input {
   readonly name: string;
   readonly shape: readonly number[];
   /** A tensor of the engine, or elements to copy in. */
-  readonly source: WasmTensor | Numbers32;
+  readonly source: Tensor | Numbers32;
 }
-
-export const shapeText = (shape: readonly (number | string)[]): string => `[${shape.join(',')}]`;
-
-export const sizeOf = (shape: readonly number[]): number => shape.reduce((n, e) => n * e, 1);
-
-/** More axes than anybody has. */
-const mostAxes = 64;
-/** What an integer of the core holds. */
-export const mostInt = 2 ** 31 - 1;
-
-/** A copy of `shape`, an array of whole numbers >= 0. */
-export function takeShape(fn: string, name: string, shape: unknown): readonly number[] {
-  const extents = listOf(fn, `the shape of ${name}`, shape, mostAxes);
-  if (!extents?.every((e) => Number.isSafeInteger(e) && Number(e) >= 0)) {
-    const was = extents ? listText(extents) : describe(shape);
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: the shape of ${name} is ${was}, expected an array of whole numbers >= 0`,
-    );
-  }
-  return extents as number[];
-}
-
-/** Whether the core can count the places that extents span: an empty array may have large ones all the same. */
-export const isCountable = (shape: readonly number[]): boolean =>
-  shape.reduce((n, e) => n * Math.max(e, 1), 1) <= mostInt;
 
 function checkElements(fn: string, name: string, length: number, shape: readonly number[]): void {
   if (length !== sizeOf(shape)) {
@@ -186,28 +159,6 @@ export function requireIntegers(
   return { name, shape, source: value };
 }
 
-/** A whole number within [least, most]. */
-export function checkInteger(
-  fn: string,
-  name: string,
-  value: unknown,
-  least: number,
-  most: number,
-): asserts value is number {
-  if (!Number.isSafeInteger(value)) {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: ${name} is ${describe(value)}, expected a whole number`,
-    );
-  }
-  if (Number(value) < least || Number(value) > most) {
-    throw new QkvError(
-      'out_of_range',
-      `${fn}: ${name} is ${describe(value)}, expected ${least} to ${most}`,
-    );
-  }
-}
-
 /** `length` numbers to copy, out of an array of any kind: a typed one as it is, a copy of others. */
 export function takeNumbers(
   fn: string,
@@ -249,45 +200,4 @@ export function takeNumbers(
     numbers[i] = element;
   }
   return numbers;
-}
-
-/** An option that is left out, true or false. */
-export function checkBoolean(fn: string, name: string, value: unknown): void {
-  if (value !== undefined && typeof value !== 'boolean') {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: ${name} is ${describe(value)}, expected a boolean`,
-    );
-  }
-}
-
-/** A number that is finite as a float32, too. What range it may take the core knows. */
-export function checkNumber(fn: string, name: string, value: unknown): void {
-  if (typeof value !== 'number' || !Number.isFinite(Math.fround(value))) {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: ${name} is ${describe(value)}, expected a number that is finite as a float32`,
-    );
-  }
-}
-
-/** checkNumber() for an option, which may be left out. */
-export function checkOption(fn: string, name: string, value: unknown): void {
-  if (value !== undefined) checkNumber(fn, name, value);
-}
-
-/** One of these words. */
-export function checkChoice(
-  fn: string,
-  name: string,
-  value: string,
-  choices: readonly string[],
-): void {
-  if (!choices.includes(value)) {
-    const expected = choices.map((choice) => `'${choice}'`).join(' or ');
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: ${name} is ${describe(value)}, expected ${expected}`,
-    );
-  }
 }

@@ -1,0 +1,43 @@
+import type { Destroyer, Instance } from './instance.js';
+import type { Address } from './raw.js';
+
+/** Symbol.dispose, also where the JavaScript engine does not have it yet. */
+export const disposeSymbol: typeof Symbol.dispose =
+  Symbol.dispose ?? (Symbol.for('Symbol.dispose') as typeof Symbol.dispose);
+
+/**
+ * Something in WebAssembly memory that must be given back: counted while it lives, freed once, and
+ * caught by a FinalizationRegistry if its owner forgets it.
+ */
+export class Handle {
+  readonly instance: Instance;
+  readonly #destroy: Destroyer;
+  #address: Address;
+
+  /** `owner` is the object of the caller. `destroy` is a name, so that nothing here holds the module. */
+  constructor(owner: object, instance: Instance, address: Address, destroy: Destroyer) {
+    this.instance = instance;
+    this.#address = address;
+    this.#destroy = destroy;
+    instance.handles += 1;
+    forgotten.register(owner, this, this);
+  }
+
+  /** Undefined once disposed, or once the instance has ended. */
+  get address(): Address | undefined {
+    return this.#address !== 0 && this.instance.alive ? this.#address : undefined;
+  }
+
+  dispose(): void {
+    forgotten.unregister(this);
+    const address = this.address;
+    this.#address = 0;
+    if (address !== undefined) {
+      this.instance.handles -= 1;
+      this.instance.destroy(this.#destroy, address);
+    }
+  }
+}
+
+/** The net, not the plan: frees what was dropped without dispose(), when the collector notices. */
+const forgotten = new FinalizationRegistry<Handle>((handle) => handle.dispose());

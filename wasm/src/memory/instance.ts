@@ -1,0 +1,118 @@
+// One WebAssembly instance: its memory, what lives in it, and its errors in the caller's words.
+
+import { QkvError, type QkvErrorCode } from '../api/errors.js';
+import { bufferOf, isInt32Array, isUint8Array, kindOf } from '../arguments/values.js';
+import { operatorIndex, writeDescriptor } from './abi.js';
+import { type Address, type RawModule, textAt } from './raw.js';
+
+/** What frees a handle: a block's own function, or an operator. */
+export type Destroyer = 'block' | 'destroyLayer' | 'destroyCache' | 'destroyBlock';
+
+/** What an argument of the core is called here. */
+const renamed: Readonly<Record<string, string>> = {
+  causal_offsets: 'causalOffset',
+  additive_mask: 'mask',
+  alibi_slopes: 'bias.slopes',
+};
+const nameInJavaScript = (name: string): string =>
+  renamed[name] ?? name.replace(/_[a-z]/g, (letter) => letter.charAt(1).toUpperCase());
+
+export class Instance {
+  /** Live tensors, caches, layers and blocks. */
+  handles = 0;
+  #raw: RawModule | undefined;
+
+  constructor(raw: RawModule) {
+    this.#raw = raw;
+  }
+
+  get alive(): boolean {
+    return this.#raw !== undefined;
+  }
+
+  /** Forgets the module, and with it all that lives in its memory. */
+  end(): void {
+    this.#raw = undefined;
+    this.handles = 0;
+  }
+
+  /** The module, for the function named in the error if the engine is disposed. */
+  raw(fn: string): RawModule {
+    if (!this.#raw) {
+      throw new QkvError('disposed', `${fn}: the engine is disposed, expected a live one`);
+    }
+    return this.#raw;
+  }
+
+  /** The memory as it is now; it is another object after every growth. */
+  buffer(fn: string): ArrayBufferLike {
+    return this.raw(fn).wasmMemory.buffer;
+  }
+
+  /** Room for the arrays of one call. */
+  stage(fn: string, floats: number): Address {
+    return this.room(fn, this.raw(fn)._stage(floats));
+  }
+
+  /** An address that the module made, or the error that kept it from it. */
+  room(fn: string, address: Address): Address {
+    if (address === 0) throw this.lastError(fn);
+    return address >>> 0;
+  }
+
+  /** The elements, copied if they are in the memory of this instance, which growth would take away. */
+  owned<T extends ArrayLike<number>>(data: T): T {
+    if (kindOf(data) === undefined) return data;
+    const view = data as unknown as ArrayBufferView;
+    if (bufferOf(view) !== this.#raw?.wasmMemory.buffer) return data;
+    // Not by slice(), which a subclass may have its own of.
+    const copy = isInt32Array(data)
+      ? new Int32Array(data)
+      : isUint8Array(data)
+        ? new Uint8Array(data)
+        : new Float32Array(data);
+    return copy as ArrayLike<number> as T;
+  }
+
+  /**
+   * Lets `work` make a block of its own and gives it back at once: the staging block would keep the
+   * size of the largest weights for good.
+   */
+  withRoom(fn: string, work: (room: (floats: number) => Address) => void): void {
+    const raw = this.raw(fn);
+    let block: Address = 0;
+    try {
+      work((floats) => {
+        block = this.room(fn, raw._createBuffer(floats));
+        return raw._bufferData(block) >>> 0;
+      });
+    } finally {
+      if (block !== 0) raw._destroyBuffer(block);
+    }
+  }
+
+  /** Frees what a handle refers to; there is nothing to free once the instance has ended. */
+  destroy(destroyer: Destroyer, handle: Address): void {
+    if (!this.#raw) return;
+    if (destroyer === 'block') {
+      this.#raw._destroyBuffer(handle);
+      return;
+    }
+    writeDescriptor(this.buffer(destroyer), this.#raw._descriptor() >>> 0, [], { handle });
+    this.#raw._run(operatorIndex[destroyer]);
+  }
+
+  /** The core's last failure, in the name of `fn`. */
+  lastError(fn: string): QkvError {
+    const raw = this.raw(fn);
+    const code = textAt(raw, raw._statusName(raw._lastCode())) as QkvErrorCode;
+    // The core names its own function, whose name in JavaScript is `fn`, and its own arguments.
+    const message = textAt(raw, raw._lastMessage())
+      .replace(/^(?!out of memory)[\w:]+: /, '')
+      .replace(/^(?:attention\.)?rotary: /, 'rotary.')
+      .replace(/\b[a-z]+\d?(?:_[a-z]+)+/g, nameInJavaScript)
+      .replace(/ is -?nan\b/, ' is NaN')
+      .replace(/\binf\b/, 'Infinity');
+    return new QkvError(code, `${fn}: ${message}`);
+  }
+}

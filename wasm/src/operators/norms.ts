@@ -1,0 +1,100 @@
+// Norms and activations along an axis.
+
+import { QkvError } from '../api/errors.js';
+import type {
+  ArrayInput,
+  GeluOptions,
+  LayerNormOptions,
+  NdArray,
+  RmsNormOptions,
+  SoftmaxOptions,
+} from '../api/types.js';
+import { checkArray, checkVector } from '../arguments/arrays.js';
+import { checkChoice, checkInteger, checkNumber } from '../arguments/numbers.js';
+import { checkOut, type To } from '../arguments/out.js';
+import { asMatrix, sizeOf } from '../arguments/shapes.js';
+import { takeOptions } from '../arguments/values.js';
+import { Call } from '../memory/call.js';
+import type { Instance } from '../memory/instance.js';
+
+/** `axis` of x, counted from the front. */
+function checkAxis(fn: string, { length: rank }: readonly number[], axis: number): number {
+  if (rank === 0) throw new QkvError('shape_mismatch', `${fn}: x is [], expected [...,n]`);
+  checkInteger(fn, 'axis', axis, -rank, rank - 1);
+  return axis < 0 ? axis + rank : axis;
+}
+
+function norm(
+  instance: Instance,
+  fn: 'layerNorm' | 'rmsNorm',
+  given: ArrayInput,
+  options: To<LayerNormOptions>,
+): NdArray {
+  const x = checkArray(fn, 'x', given);
+  const { axis = -1, epsilon = 1e-5 } = options;
+  const from = checkAxis(fn, x.shape, axis);
+  checkNumber(fn, 'epsilon', epsilon);
+  const [rows, columns] = asMatrix(x.shape, from);
+  const call = new Call(instance, fn);
+  call.input('x', x, [rows, columns]);
+  call.input('gamma', checkVector(fn, 'gamma', options.gamma, columns));
+  call.input('beta', checkVector(fn, 'beta', options.beta, columns));
+  const out = checkOut(fn, options.out, x.shape);
+  return call.result(fn, [rows, columns], { axis: -1, epsilon }, { as: x.shape, out });
+}
+
+export function layerNorm(
+  instance: Instance,
+  x: ArrayInput,
+  options: To<LayerNormOptions> = {},
+): NdArray {
+  const names = ['gamma', 'beta', 'axis', 'epsilon', 'out'];
+  return norm(instance, 'layerNorm', x, takeOptions('layerNorm', 'options', options, names));
+}
+
+export function rmsNorm(
+  instance: Instance,
+  x: ArrayInput,
+  options: To<RmsNormOptions> = {},
+): NdArray {
+  const names = ['gamma', 'axis', 'epsilon', 'out'];
+  return norm(instance, 'rmsNorm', x, takeOptions('rmsNorm', 'options', options, names));
+}
+
+export function gelu(
+  instance: Instance,
+  given: ArrayInput,
+  options: To<GeluOptions> = {},
+): NdArray {
+  const fn = 'gelu';
+  const taken = takeOptions(fn, 'options', options, ['approximate', 'out']);
+  const { approximate = 'none' } = taken;
+  checkChoice(fn, 'approximate', approximate, ['none', 'tanh']);
+  const x = checkArray(fn, 'x', given);
+  const call = new Call(instance, fn);
+  const size = [sizeOf(x.shape)];
+  call.input('x', x, size);
+  const out = checkOut(fn, taken.out, x.shape);
+  const activation = approximate === 'tanh' ? 1 : 0;
+  return call.result(fn, size, { activation }, { as: x.shape, out });
+}
+
+export function softmax(
+  instance: Instance,
+  given: ArrayInput,
+  options: To<SoftmaxOptions> = {},
+): NdArray {
+  const fn = 'softmax';
+  const taken = takeOptions(fn, 'options', options, ['axis', 'temperature', 'out']);
+  const { axis = -1, temperature = 1 } = taken;
+  const x = checkArray(fn, 'x', given);
+  const from = checkAxis(fn, x.shape, axis);
+  checkNumber(fn, 'temperature', temperature);
+  // Any rank is three axes to the core: what is before, the one asked for, what is after.
+  const parts = [x.shape.slice(0, from), x.shape.slice(from, from + 1), x.shape.slice(from + 1)];
+  const shape = parts.map(sizeOf);
+  const call = new Call(instance, fn);
+  call.input('x', x, shape);
+  const out = checkOut(fn, taken.out, x.shape);
+  return call.result(fn, shape, { axis: 1, temperature }, { as: x.shape, out });
+}

@@ -1,0 +1,49 @@
+// Statistics of attention weights.
+
+import { QkvError } from '../api/errors.js';
+import type { ArrayInput, NdArray, Qkv } from '../api/types.js';
+import { checkArray } from '../arguments/arrays.js';
+import { asMatrix, shapeText } from '../arguments/shapes.js';
+import type { ArrayName, Operator } from '../memory/abi.js';
+import { Call } from '../memory/call.js';
+import type { Instance } from '../memory/instance.js';
+
+export function entropy(instance: Instance, given: ArrayInput): NdArray {
+  const fn = 'entropy';
+  const weights = checkArray(fn, 'weights', given);
+  if (weights.shape.length === 0) {
+    throw new QkvError('shape_mismatch', `${fn}: weights is [], expected [...,T]`);
+  }
+  const shape = weights.shape.slice(0, -1);
+  const [rows, columns] = asMatrix(weights.shape, shape.length);
+  const call = new Call(instance, fn);
+  call.input('x', weights, [rows, columns]);
+  return call.result(fn, [rows], {}, { as: shape });
+}
+
+export function headStatistics(
+  instance: Instance,
+  given: ArrayInput,
+): ReturnType<Qkv['headStatistics']> {
+  const fn = 'headStatistics';
+  const weights = checkArray(fn, 'weights', given);
+  const [batch = 0, heads = 0] = weights.shape;
+  if (weights.shape.length !== 4) {
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: weights is ${shapeText(weights.shape)}, expected [B,H,Tq,Tk]`,
+    );
+  }
+  const call = new Call(instance, fn);
+  const shape = [batch, heads];
+  call.input('x', weights);
+  for (const name of ['entropy', 'lse', 'weights', 'out'] as const) call.output(name, shape);
+  call.run(fn satisfies Operator, {});
+  const read = (name: ArrayName): NdArray => ({ data: call.read(name), shape });
+  return {
+    entropy: read('entropy'),
+    distance: read('lse'),
+    maxWeight: read('weights'),
+    firstKey: read('out'),
+  };
+}

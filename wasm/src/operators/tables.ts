@@ -1,0 +1,54 @@
+// Rows of a table, by numbers and by positions.
+
+import { QkvError } from '../api/errors.js';
+import type { NdArray, Qkv } from '../api/types.js';
+import { checkArray, type Input, requireIntegers } from '../arguments/arrays.js';
+import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
+import { shapeText } from '../arguments/shapes.js';
+import { takeOptions } from '../arguments/values.js';
+import { Call } from '../memory/call.js';
+import type { Instance } from '../memory/instance.js';
+
+/** A table of rows. */
+function checkTable(fn: string, given: NdArray, expected: string): Input {
+  const table = checkArray(fn, 'table', given);
+  if (table.shape.length !== 2) {
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: table is ${shapeText(table.shape)}, expected ${expected}`,
+    );
+  }
+  return table;
+}
+
+export function embedding(instance: Instance, givenTable: NdArray, ids: Int32Array): NdArray {
+  const fn = 'embedding';
+  const table = checkTable(fn, givenTable, '[vocabulary,dModel]');
+  const checked = requireIntegers(fn, 'ids', ids);
+  const call = new Call(instance, fn);
+  call.input('table', table);
+  call.input('ids', checked);
+  return call.result(fn, [...checked.shape, table.shape[1] ?? 0], {});
+}
+
+export function learnedEncoding(
+  instance: Instance,
+  givenTable: NdArray,
+  length: number,
+  options: NonNullable<Parameters<Qkv['learnedEncoding']>[2]> = {},
+): NdArray {
+  const fn = 'learnedEncoding';
+  const { offset = 0, outOfRange = 'error' } = takeOptions(fn, 'options', options, [
+    'offset',
+    'outOfRange',
+  ]);
+  const table = checkTable(fn, givenTable, '[maxLength,dModel]');
+  checkInteger(fn, 'length', length, 0, mostInt);
+  checkInteger(fn, 'offset', offset, 0, mostInt);
+  checkChoice(fn, 'outOfRange', outOfRange, ['error', 'clamp']);
+  const call = new Call(instance, fn);
+  call.input('table', table);
+  return call.result(fn, [length, table.shape[1] ?? 0], {
+    ...{ offset, clamp: outOfRange === 'clamp' ? 1 : 0 },
+  });
+}
