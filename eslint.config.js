@@ -1,6 +1,7 @@
 import js from '@eslint/js';
 import globals from 'globals';
 import ts from 'typescript-eslint';
+import { layersRule } from './tools/imports.js';
 
 const typed = ['wasm/src/**/*.ts', 'web/**/*.ts'];
 
@@ -19,8 +20,11 @@ export default ts.config(
   {
     files: typed,
     extends: [ts.configs.strictTypeChecked],
+    plugins: { qkv: { rules: { layers: layersRule } } },
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
+      // The layers of the package import one way; tools/imports.js has the table.
+      'qkv/layers': 'error',
       '@typescript-eslint/no-explicit-any': 'error',
       // Numbers in messages are what the messages are for.
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],

@@ -8,7 +8,7 @@ import { disposeSymbol, Handle } from './handle.js';
 import type { Instance } from './instance.js';
 import type { Address } from './raw.js';
 
-let handleOf: (tensor: WasmTensor) => Handle;
+let handleOf: (tensor: Tensor) => Handle;
 
 class WasmTensor implements Tensor {
   declare readonly shape: readonly number[];
@@ -16,7 +16,10 @@ class WasmTensor implements Tensor {
   readonly #length: number;
 
   static {
-    handleOf = (tensor) => tensor.#handle;
+    handleOf = (tensor) => {
+      if (#handle in tensor) return tensor.#handle;
+      throw new TypeError('not a tensor');
+    };
   }
 
   constructor(instance: Instance, shape: readonly number[], block: Address) {
@@ -84,7 +87,7 @@ export function tensorAddress(
   name: string,
   tensor: Tensor,
 ): Address {
-  const handle = handleOf(tensor as WasmTensor);
+  const handle = handleOf(tensor);
   if (handle.instance !== instance) {
     throw new QkvError(
       'invalid_argument',

@@ -27,14 +27,17 @@ interface State {
   length: number;
 }
 
-let stateOf: (cache: WasmKvCache) => State;
+let stateOf: (cache: KvCache) => State;
 
 class WasmKvCache implements KvCache {
   declare readonly capacity: number;
   readonly #state: State;
 
   static {
-    stateOf = (cache) => cache.#state;
+    stateOf = (cache) => {
+      if (#state in cache) return cache.#state;
+      throw new TypeError('not a cache');
+    };
   }
 
   constructor(instance: Instance, config: Required<CacheOptions>, address: Address) {
@@ -122,7 +125,7 @@ class WasmKvCache implements KvCache {
 
 /** Where the cache is. Asked for last: until then a getter of the caller may have disposed it. */
 export function cacheAddress(fn: string, cache: KvCache): Address {
-  const { address } = stateOf(cache as WasmKvCache).handle;
+  const { address } = stateOf(cache).handle;
   if (address === undefined) {
     throw new QkvError('disposed', `${fn}: cache is disposed, expected a live one`);
   }
@@ -136,7 +139,7 @@ export function cacheOf(
   { cache }: AttentionOptions,
 ): KvCache | undefined {
   if (!isCache(cache)) return undefined;
-  if (stateOf(cache as WasmKvCache).handle.instance !== instance) {
+  if (stateOf(cache).handle.instance !== instance) {
     throw new QkvError(
       'invalid_argument',
       `${fn}: cache is of another engine, expected one of this engine`,
@@ -148,7 +151,7 @@ export function cacheOf(
 
 /** The core has appended so many tokens. */
 export function grow(cache: KvCache, tokens: number): void {
-  stateOf(cache as WasmKvCache).length += tokens;
+  stateOf(cache).length += tokens;
 }
 
 export function kvCache(instance: Instance, options: CacheOptions): KvCache {

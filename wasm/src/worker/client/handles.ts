@@ -12,8 +12,7 @@ import type {
   CallOptions,
 } from '../../api/worker-types.js';
 import type { Counted, Lane } from './lane.js';
-import type { Pool } from './pool.js';
-import type { Maker, SentHandle } from '../protocol/messages.js';
+import type { Answer, Maker, SentHandle } from '../protocol/messages.js';
 
 /** Symbol.asyncDispose, also where the engine does not have it yet. */
 const asyncDispose: typeof Symbol.asyncDispose =
@@ -26,16 +25,30 @@ const forgotten = new FinalizationRegistry<{ lane: Lane; id: number }>(
   ({ lane, id }) => void lane.discard(id),
 );
 
+/** A method, of a handle if there is a target. */
+export interface Method {
+  /** What messages call it. */
+  readonly fn: string;
+  readonly method: string;
+  readonly names: readonly string[];
+  readonly target?: Remote;
+}
+
+/** The engine that a handle is of: what runs its methods. */
+export interface Caller {
+  run(method: Method, args: readonly unknown[]): Promise<{ readonly answer: Answer }>;
+}
+
 export abstract class Remote {
   /** For messages. */
   abstract get kind(): string;
-  readonly #pool: Pool;
+  readonly #caller: Caller;
   readonly #lane: Lane;
   readonly #id: number;
   #gone: Promise<void> | undefined;
 
-  constructor(pool: Pool, lane: Lane, id: number) {
-    this.#pool = pool;
+  constructor(caller: Caller, lane: Lane, id: number) {
+    this.#caller = caller;
     this.#lane = lane;
     this.#id = id;
     forgotten.register(this, { lane, id }, this);
@@ -49,9 +62,9 @@ export abstract class Remote {
     return this.#id;
   }
 
-  /** The worker it lives in, for a call of `pool`. */
-  laneFor(pool: Pool, fn: string, name: string): Lane {
-    if (pool !== this.#pool) {
+  /** The worker it lives in, for a call of `caller`. */
+  laneFor(caller: Caller, fn: string, name: string): Lane {
+    if (caller !== this.#caller) {
       throw new QkvError(
         'invalid_argument',
         `${fn}: ${name} is a ${this.kind} of another engine, expected one of this engine`,
@@ -85,7 +98,7 @@ export abstract class Remote {
     names: readonly string[],
     args: readonly unknown[],
   ): Promise<T> {
-    const { answer } = await this.#pool.run({ fn, method, names, target: this }, args);
+    const { answer } = await this.#caller.run({ fn, method, names, target: this }, args);
     return answer.value as T;
   }
 }
@@ -93,8 +106,8 @@ export abstract class Remote {
 class RemoteTensor extends Remote implements AsyncTensor {
   readonly shape: readonly number[];
 
-  constructor(pool: Pool, lane: Lane, { id, shape = [] }: SentHandle) {
-    super(pool, lane, id);
+  constructor(caller: Caller, lane: Lane, { id, shape = [] }: SentHandle) {
+    super(caller, lane, id);
     this.shape = Object.freeze([...shape]);
   }
 
@@ -119,8 +132,8 @@ class RemoteCache extends Remote implements AsyncKvCache, Counted {
   readonly capacity: number;
   #length = 0;
 
-  constructor(pool: Pool, lane: Lane, { id, capacity = 0 }: SentHandle) {
-    super(pool, lane, id);
+  constructor(caller: Caller, lane: Lane, { id, capacity = 0 }: SentHandle) {
+    super(caller, lane, id);
     this.capacity = capacity;
   }
 
@@ -165,8 +178,8 @@ class RemoteCache extends Remote implements AsyncKvCache, Counted {
 class RemoteLayer extends Remote implements AsyncMultiHeadAttention, AsyncTransformerBlock {
   readonly #kind: 'layer' | 'block';
 
-  constructor(pool: Pool, lane: Lane, { id }: SentHandle, kind: 'layer' | 'block') {
-    super(pool, lane, id);
+  constructor(caller: Caller, lane: Lane, { id }: SentHandle, kind: 'layer' | 'block') {
+    super(caller, lane, id);
     this.#kind = kind;
   }
 
@@ -184,10 +197,10 @@ class RemoteLayer extends Remote implements AsyncMultiHeadAttention, AsyncTransf
 }
 
 /** The handle that a method of the engine has made in a worker. */
-export function remote(method: Maker, pool: Pool, lane: Lane, sent: SentHandle): Remote {
-  if (method === 'tensor') return new RemoteTensor(pool, lane, sent);
-  if (method === 'kvCache') return new RemoteCache(pool, lane, sent);
-  return new RemoteLayer(pool, lane, sent, method === 'transformerBlock' ? 'block' : 'layer');
+export function remote(method: Maker, caller: Caller, lane: Lane, sent: SentHandle): Remote {
+  if (method === 'tensor') return new RemoteTensor(caller, lane, sent);
+  if (method === 'kvCache') return new RemoteCache(caller, lane, sent);
+  return new RemoteLayer(caller, lane, sent, method === 'transformerBlock' ? 'block' : 'layer');
 }
 
 export const isCounted = (handle: unknown): handle is Remote & Counted =>

@@ -5,7 +5,7 @@ import { describe, reading, takeOptions } from '../../arguments/values.js';
 import { QkvError } from '../../api/errors.js';
 import type { Qkv } from '../../api/types.js';
 import type { AsyncEngineInfo, CallOptions } from '../../api/worker-types.js';
-import { asyncDispose, isCounted, type Remote, remote } from './handles.js';
+import { asyncDispose, type Caller, isCounted, type Method, remote } from './handles.js';
 import type { Lane } from './lane.js';
 import { Parcel, type Used } from './pack.js';
 import { type Answer, fieldsOf, isMaker, isPlain } from '../protocol/messages.js';
@@ -38,15 +38,6 @@ const parameters = {
   Exclude<keyof Qkv, 'info' | 'memory' | 'dispose' | symbol>,
   readonly string[]
 >;
-
-/** A method, of a handle if there is a target. */
-export interface Method {
-  /** What messages call it. */
-  readonly fn: string;
-  readonly method: string;
-  readonly names: readonly string[];
-  readonly target?: Remote;
-}
 
 interface Outcome {
   readonly answer: Answer;
@@ -92,7 +83,7 @@ function splitOptions({ fn, method, names }: Method, args: readonly unknown[]): 
   return [place, rest];
 }
 
-export class Pool {
+export class Pool implements Caller {
   readonly info: AsyncEngineInfo;
   readonly #lanes: readonly Lane[];
   readonly #onEnd: () => void;
