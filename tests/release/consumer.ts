@@ -9,9 +9,12 @@ import type {
   AttentionResult,
   BlockOptions,
   Destination,
+  Dropout,
   EngineInfo,
+  Exactly,
   GeluOptions,
   InitOptions,
+  Integers,
   KvCache,
   LayerNormOptions,
   LayerOptions,
@@ -20,9 +23,14 @@ import type {
   MultiHeadAttentionWeights,
   NdArray,
   NdMask,
+  NewArray,
+  NoOptions,
   NormWeights,
+  OwnedArray,
+  OwnedNumbers,
   Qkv,
   QkvErrorCode,
+  ResultOf,
   RmsNormOptions,
   RotaryOptions,
   SinusoidalOptions,
@@ -68,13 +76,30 @@ const square = (width: number): NdArray => ({
 });
 const mask: NdMask = { data: Uint8Array.of(1), shape: [1, 1] };
 const slopes: Alibi = { kind: 'alibi', slopes: engine.alibiSlopes(2) };
-const plain: AttentionOptions = { numHeads: 2, causal: true, mask, bias: slopes, rows: [0, 1] };
+const dropout: Dropout = { rate: 0.1, seed: 1 };
+const plain: AttentionOptions = { numHeads: 2, mask, bias: slopes, rows: [0, 1], dropout };
 
-/** The log-sum-exp is only there if it was asked for, and the compiler knows. */
+/** The log-sum-exp is there because it was asked for, and the compiler knows. */
 export function attend(x: ArrayInput): number | undefined {
-  const result: AttentionResult = engine.attention(x, x, x, { ...plain, returnLse: true });
-  const lse: NdArray | undefined = result.lse;
-  return (lse?.data[0] ?? 0) + (engine.softmax(result.output, { axis: -2 }).data[0] ?? 0);
+  const options = { numHeads: 2, causal: true, returnLse: true } as const;
+  const result: ResultOf<typeof options> = engine.attention(x, x, x, options);
+  const lse: OwnedArray = result.lse;
+  const general: AttentionResult = result;
+  return (lse.data[0] ?? 0) + (engine.softmax(general.output, { axis: -2 }).data[0] ?? 0);
+}
+
+/** Options that are not known yet, and so whether there is an output. */
+export function attendAs<O extends Exactly<O, AttentionOptions> = NoOptions>(
+  x: ArrayInput,
+  options?: O,
+): ResultOf<O> {
+  return engine.attention(x, x, x, options);
+}
+
+/** Numbers that JavaScript owns, for ids that are a plain array, into an array that is new. */
+export function embed(table: ArrayInput, ids: Integers): OwnedNumbers {
+  const toNew: NewArray = {};
+  return engine.gelu(engine.embedding(table, ids), { ...toNew, approximate: 'tanh' }).data;
 }
 
 /** `using` gives everything back, and with `out` there is no output. */
@@ -106,7 +131,7 @@ const config: MultiHeadAttentionConfig = { dModel: 8, numHeads: 2, rotary };
 const [wq, wk, wv, wo] = [square(8), square(8), square(8), square(8)];
 const weights: MultiHeadAttentionWeights = { wq, wk, wv, wo };
 const layer: MultiHeadAttention = engine.multiHeadAttention(config, weights);
-const forwardOptions: LayerOptions = { causal: true, context: square(8) };
+const forwardOptions = { causal: true, context: square(8) } satisfies LayerOptions;
 export const forwarded: NdArray = layer.forward(square(8), forwardOptions).output;
 
 const norm: NormWeights = { gamma: new Float32Array(8) };
@@ -116,7 +141,7 @@ const blockWeights: TransformerBlockWeights = {
   ...{ w1: square(8), w2: square(8) },
 };
 const block: TransformerBlock = engine.transformerBlock(blockConfig, blockWeights);
-const blockOptions: BlockOptions = { contextKeyLengths: Int32Array.of(8) };
+const blockOptions = { contextKeyLengths: [8] } satisfies BlockOptions;
 export const blocked: Float32Array = block.forward(square(8), blockOptions).output.data;
 
 /** Codes are a closed list: a switch over them needs no default. */
@@ -155,7 +180,7 @@ export async function attendInWorker(x: NdArray): Promise<number> {
   const same: InWorker<Tensor> = held;
   const shared: OptionsInWorker<AttentionOptions> = { cache };
   const asked: AsyncAttentionOptions = { numHeads: 2, causal: true, ...shared, ...call };
-  const { output } = await away.attention(input, same, held, asked);
+  const { output } = await away.attention(input, same, held, { ...asked, out: undefined });
   const sharp: AsyncOptions<'softmax', 1> = { axis: -1, temperature: 0.5 };
   const to: AsyncDestination = { out: held };
   await away.gelu(held, to);
@@ -164,10 +189,10 @@ export async function attendInWorker(x: NdArray): Promise<number> {
 
 export async function layersInWorker(away: AsyncQkv): Promise<Float32Array> {
   const far: AsyncMultiHeadAttention = await away.multiHeadAttention(config, weights);
-  const forward: AsyncLayerOptions = { causal: true };
+  const forward = { causal: true } satisfies AsyncLayerOptions;
   const { output } = await far.forward(square(8), forward);
   const further: AsyncTransformerBlock = await away.transformerBlock(blockConfig, blockWeights);
-  const last: AsyncBlockOptions = { causal: true };
+  const last = { causal: true } satisfies AsyncBlockOptions;
   return (await further.forward(output, last)).output.data;
 }
 

@@ -9,6 +9,11 @@ interface NdArray {
   readonly data: Float32Array;
   readonly shape: readonly number[];
 }
+type OwnedNumbers = ReturnType<Float32Array['slice']>;
+interface OwnedArray extends NdArray {
+  readonly data: OwnedNumbers;
+}
+type Integers = Int32Array | readonly number[];
 interface NdMask {
   readonly data: Uint8Array;
   readonly shape: readonly number[];
@@ -16,7 +21,7 @@ interface NdMask {
 interface Tensor {
   readonly shape: readonly number[];
   view(): Float32Array;
-  toNdArray(): NdArray;
+  toNdArray(): OwnedArray;
   set(data: ArrayLike<number>): void;
   dispose(): void;
   [Symbol.dispose](): void;
@@ -24,10 +29,11 @@ interface Tensor {
 type ArrayInput = NdArray | Tensor;
 type Variant = 'relaxed' | 'simd' | 'relaxed-threads' | 'simd-threads';
 interface InitOptions {
-  variant?: 'auto' | Variant;
-  threads?: number | 'auto';
-  deterministic?: boolean;
-  wasm?: string | URL | BufferSource | WebAssembly.Module | Response | Promise<Response>;
+  variant?: 'auto' | Variant | undefined;
+  threads?: number | 'auto' | undefined;
+  deterministic?: boolean | undefined;
+  wasm?:
+    string | URL | BufferSource | WebAssembly.Module | Response | Promise<Response> | undefined;
 }
 interface EngineInfo {
   readonly version: string;
@@ -36,161 +42,175 @@ interface EngineInfo {
   readonly isa: string;
 }
 interface AttentionOptions {
-  numHeads?: number;
-  numKvHeads?: number;
-  scale?: number;
-  softcap?: number;
-  temperature?: number;
-  causal?: boolean;
-  causalOffset?: number | Int32Array;
-  window?: readonly [left: number, right: number];
-  mask?: NdMask | NdArray;
-  bias?: NdArray | Alibi;
-  keyLengths?: Int32Array;
-  sinks?: Float32Array;
-  dropout?: { readonly rate: number; readonly seed: number };
-  cache?: KvCache;
-  returnWeights?: boolean;
-  returnLogits?: 'raw' | 'capped' | 'biased';
-  returnLse?: boolean;
-  returnEntropy?: boolean;
-  rows?: readonly [start: number, end: number];
-  out?: Tensor;
+  numHeads?: number | undefined;
+  numKvHeads?: number | undefined;
+  scale?: number | undefined;
+  softcap?: number | undefined;
+  temperature?: number | undefined;
+  causal?: boolean | undefined;
+  causalOffset?: number | Integers | undefined;
+  window?: readonly [left: number, right: number] | undefined;
+  mask?: NdMask | ArrayInput | undefined;
+  bias?: ArrayInput | Alibi | undefined;
+  keyLengths?: Integers | undefined;
+  sinks?: Float32Array | undefined;
+  dropout?: { readonly rate: number; readonly seed: number } | undefined;
+  cache?: KvCache | undefined;
+  returnWeights?: boolean | undefined;
+  returnLogits?: 'raw' | 'capped' | 'biased' | undefined;
+  returnLse?: boolean | undefined;
+  returnEntropy?: boolean | undefined;
+  rows?: readonly [start: number, end: number] | undefined;
+  out?: Tensor | undefined;
 }
 interface Destination {
   out: Tensor;
 }
+interface NewArray {
+  out?: undefined;
+}
 interface LayerNormOptions {
-  gamma?: Float32Array;
-  beta?: Float32Array;
-  axis?: number;
-  epsilon?: number;
+  gamma?: Float32Array | undefined;
+  beta?: Float32Array | undefined;
+  axis?: number | undefined;
+  epsilon?: number | undefined;
 }
 interface Alibi {
   readonly kind: 'alibi';
-  readonly slopes?: Float32Array;
+  readonly slopes?: Float32Array | undefined;
 }
 interface KvCache {
   readonly length: number;
   readonly capacity: number;
   append(keys: ArrayInput, values: ArrayInput): void;
-  keys(): NdArray;
-  values(): NdArray;
+  keys(): OwnedArray;
+  values(): OwnedArray;
   truncate(length: number): void;
   dispose(): void;
   [Symbol.dispose](): void;
 }
 interface RotaryOptions {
-  offset?: number;
-  positions?: Int32Array;
-  base?: number;
-  rotaryDim?: number;
-  interleaved?: boolean;
+  offset?: number | undefined;
+  positions?: Integers | undefined;
+  base?: number | undefined;
+  rotaryDim?: number | undefined;
+  interleaved?: boolean | undefined;
   scaling?:
     | { type: 'linear' | 'ntk'; factor: number }
     | {
         type: 'yarn';
         factor: number;
         originalLength: number;
-        betaFast?: number;
-        betaSlow?: number;
-        attentionFactor?: number;
-      };
-  cos?: NdArray;
-  sin?: NdArray;
-  numHeads?: number;
+        betaFast?: number | undefined;
+        betaSlow?: number | undefined;
+        attentionFactor?: number | undefined;
+      }
+    | undefined;
+  cos?: NdArray | undefined;
+  sin?: NdArray | undefined;
+  numHeads?: number | undefined;
 }
 interface AttentionExtras {
-  readonly weights?: NdArray;
-  readonly logits?: NdArray;
-  readonly lse?: NdArray;
-  readonly entropy?: NdArray;
+  readonly weights?: OwnedArray;
+  readonly logits?: OwnedArray;
+  readonly lse?: OwnedArray;
+  readonly entropy?: OwnedArray;
 }
 interface AttentionResult extends AttentionExtras {
-  readonly output: NdArray;
+  readonly output: OwnedArray;
 }
 interface MultiHeadAttentionConfig {
   dModel: number;
   numHeads: number;
-  numKvHeads?: number;
-  dK?: number;
-  dV?: number;
-  dContext?: number;
-  rotary?: RotaryOptions;
-  weightLayout?: 'in_out' | 'out_in';
+  numKvHeads?: number | undefined;
+  dK?: number | undefined;
+  dV?: number | undefined;
+  dContext?: number | undefined;
+  rotary?: RotaryOptions | undefined;
+  weightLayout?: 'in_out' | 'out_in' | undefined;
 }
 interface MultiHeadAttentionWeights {
-  wq?: NdArray;
-  wk?: NdArray;
-  wv?: NdArray;
-  wqkv?: NdArray;
+  wq?: NdArray | undefined;
+  wk?: NdArray | undefined;
+  wv?: NdArray | undefined;
+  wqkv?: NdArray | undefined;
   wo: NdArray;
-  bq?: Float32Array;
-  bk?: Float32Array;
-  bv?: Float32Array;
-  bqkv?: Float32Array;
-  bo?: Float32Array;
+  bq?: Float32Array | undefined;
+  bk?: Float32Array | undefined;
+  bv?: Float32Array | undefined;
+  bqkv?: Float32Array | undefined;
+  bo?: Float32Array | undefined;
 }
-type LayerOptions = Omit<AttentionOptions, 'numHeads' | 'numKvHeads'> & { context?: ArrayInput };
+type LayerOptions = Omit<AttentionOptions, 'numHeads' | 'numKvHeads'> & {
+  context?: ArrayInput | undefined;
+};
 interface MultiHeadAttention {
-  forward(x: ArrayInput, options: LayerOptions & { out: Tensor }): AttentionExtras;
-  forward(x: ArrayInput, options?: LayerOptions): AttentionResult;
+  forward<O extends qkv.Exactly<O, LayerOptions> = qkv.NoOptions>(
+    x: ArrayInput,
+    options?: O,
+  ): qkv.ResultOf<O>;
   dispose(): void;
   [Symbol.dispose](): void;
 }
 interface TransformerBlockConfig extends MultiHeadAttentionConfig {
   dFeedForward: number;
-  norm?: 'pre' | 'post';
-  normType?: 'layer' | 'rms';
-  activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu';
-  crossAttention?: boolean;
-  epsilon?: number;
+  norm?: 'pre' | 'post' | undefined;
+  normType?: 'layer' | 'rms' | undefined;
+  activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu' | undefined;
+  crossAttention?: boolean | undefined;
+  epsilon?: number | undefined;
 }
 interface NormWeights {
   gamma: Float32Array;
-  beta?: Float32Array;
+  beta?: Float32Array | undefined;
 }
 interface TransformerBlockWeights {
   attention: MultiHeadAttentionWeights;
-  cross?: MultiHeadAttentionWeights;
+  cross?: MultiHeadAttentionWeights | undefined;
   norm1: NormWeights;
-  normCross?: NormWeights;
+  normCross?: NormWeights | undefined;
   norm2: NormWeights;
   w1: NdArray;
-  b1?: Float32Array;
+  b1?: Float32Array | undefined;
   w2: NdArray;
-  b2?: Float32Array;
-  wGate?: NdArray;
-  bGate?: Float32Array;
+  b2?: Float32Array | undefined;
+  wGate?: NdArray | undefined;
+  bGate?: Float32Array | undefined;
 }
-type BlockOptions = LayerOptions & { contextKeyLengths?: Int32Array };
+type BlockOptions = LayerOptions & { contextKeyLengths?: Integers | undefined };
 interface TransformerBlock {
-  forward(x: ArrayInput, options: BlockOptions & { out: Tensor }): AttentionExtras;
-  forward(x: ArrayInput, options?: BlockOptions): AttentionResult;
+  forward<O extends qkv.Exactly<O, BlockOptions> = qkv.NoOptions>(
+    x: ArrayInput,
+    options?: O,
+  ): qkv.ResultOf<O>;
   dispose(): void;
   [Symbol.dispose](): void;
 }
 type Layout = 'interleaved' | 'concatenated';
+interface SinusoidalOptions {
+  offset?: number | undefined;
+  base?: number | undefined;
+  layout?: Layout | undefined;
+}
+interface GeluOptions {
+  approximate?: 'none' | 'tanh' | undefined;
+}
+interface SoftmaxOptions {
+  axis?: number | undefined;
+  temperature?: number | undefined;
+}
 interface Qkv {
   readonly info: EngineInfo;
   tensor(shape: readonly number[], data?: ArrayLike<number>): Tensor;
-  attention(
-    ...args: [
-      q: ArrayInput,
-      k: ArrayInput,
-      v: ArrayInput,
-      options: AttentionOptions & { out: Tensor },
-    ]
-  ): AttentionExtras;
-  attention(
-    ...args: [q: ArrayInput, k: ArrayInput, v: ArrayInput, options?: AttentionOptions]
-  ): AttentionResult;
+  attention<O extends qkv.Exactly<O, AttentionOptions> = qkv.NoOptions>(
+    ...args: [q: ArrayInput, k: ArrayInput, v: ArrayInput, options?: O]
+  ): qkv.ResultOf<O>;
   kvCache(options: {
-    batch?: number;
+    batch?: number | undefined;
     numKvHeads: number;
     capacity: number;
     dK: number;
-    dV?: number;
+    dV?: number | undefined;
   }): KvCache;
   multiHeadAttention(
     config: MultiHeadAttentionConfig,
@@ -203,50 +223,58 @@ interface Qkv {
   sinusoidalEncoding(
     length: number,
     dModel: number,
-    options: { offset?: number; base?: number; layout?: Layout } & Destination,
+    options: SinusoidalOptions & Destination,
   ): void;
   sinusoidalEncoding(
     length: number,
     dModel: number,
-    options?: { offset?: number; base?: number; layout?: Layout },
-  ): NdArray;
+    options?: SinusoidalOptions & NewArray,
+  ): OwnedArray;
   sinusoidalShift(
     k: number,
     dModel: number,
-    options?: { base?: number; form?: 'blocks' | 'dense'; layout?: Layout },
-  ): NdArray;
+    options?: {
+      base?: number | undefined;
+      form?: 'blocks' | 'dense' | undefined;
+      layout?: Layout | undefined;
+    },
+  ): OwnedArray;
   rotaryEmbedding(x: ArrayInput, options: RotaryOptions & Destination): void;
-  rotaryEmbedding(x: ArrayInput, options?: RotaryOptions): NdArray;
-  alibiSlopes(numHeads: number): Float32Array;
+  rotaryEmbedding(x: ArrayInput, options?: RotaryOptions & NewArray): OwnedArray;
+  alibiSlopes(numHeads: number): OwnedNumbers;
   t5RelativeBias(
     ...args: [
-      table: NdArray,
+      table: ArrayInput,
       queryLength: number,
       keyLength: number,
-      options?: { bidirectional?: boolean; maxDistance?: number; offset?: number },
+      options?: {
+        bidirectional?: boolean | undefined;
+        maxDistance?: number | undefined;
+        offset?: number | undefined;
+      },
     ]
-  ): NdArray;
-  transformerXlBias(q: ArrayInput, r: NdArray, v: NdArray): NdArray;
+  ): OwnedArray;
+  transformerXlBias(q: ArrayInput, r: ArrayInput, v: ArrayInput): OwnedArray;
   learnedEncoding(
-    table: NdArray,
+    table: ArrayInput,
     length: number,
-    options?: { offset?: number; outOfRange?: 'error' | 'clamp' },
-  ): NdArray;
+    options?: { offset?: number | undefined; outOfRange?: 'error' | 'clamp' | undefined },
+  ): OwnedArray;
   layerNorm(x: ArrayInput, options: LayerNormOptions & Destination): void;
-  layerNorm(x: ArrayInput, options?: LayerNormOptions): NdArray;
+  layerNorm(x: ArrayInput, options?: LayerNormOptions & NewArray): OwnedArray;
   rmsNorm(x: ArrayInput, options: Omit<LayerNormOptions, 'beta'> & Destination): void;
-  rmsNorm(x: ArrayInput, options?: Omit<LayerNormOptions, 'beta'>): NdArray;
-  gelu(x: ArrayInput, options: { approximate?: 'none' | 'tanh' } & Destination): void;
-  gelu(x: ArrayInput, options?: { approximate?: 'none' | 'tanh' }): NdArray;
-  softmax(x: ArrayInput, options: { axis?: number; temperature?: number } & Destination): void;
-  softmax(x: ArrayInput, options?: { axis?: number; temperature?: number }): NdArray;
-  embedding(table: NdArray, ids: Int32Array): NdArray;
-  entropy(weights: ArrayInput): NdArray;
+  rmsNorm(x: ArrayInput, options?: Omit<LayerNormOptions, 'beta'> & NewArray): OwnedArray;
+  gelu(x: ArrayInput, options: GeluOptions & Destination): void;
+  gelu(x: ArrayInput, options?: GeluOptions & NewArray): OwnedArray;
+  softmax(x: ArrayInput, options: SoftmaxOptions & Destination): void;
+  softmax(x: ArrayInput, options?: SoftmaxOptions & NewArray): OwnedArray;
+  embedding(table: ArrayInput, ids: Integers): OwnedArray;
+  entropy(weights: ArrayInput): OwnedArray;
   headStatistics(weights: ArrayInput): {
-    entropy: NdArray;
-    distance: NdArray;
-    maxWeight: NdArray;
-    firstKey: NdArray;
+    entropy: OwnedArray;
+    distance: OwnedArray;
+    maxWeight: OwnedArray;
+    firstKey: OwnedArray;
   };
   memory(): { heapBytes: number; usedBytes: number; handles: number };
   dispose(): void;
@@ -272,6 +300,10 @@ same<Same<qkv.EngineInfo, EngineInfo>>('same');
 same<Same<qkv.Tensor, Tensor>>('same');
 same<Same<qkv.NdArray, NdArray>>('same');
 same<Same<qkv.NdMask, NdMask>>('same');
+same<Same<qkv.OwnedArray, OwnedArray>>('same');
+same<Same<qkv.OwnedNumbers, OwnedNumbers>>('same');
+same<Same<qkv.Integers, Integers>>('same');
+same<Same<qkv.NewArray, NewArray>>('same');
 same<Same<qkv.ArrayInput, ArrayInput>>('same');
 same<Same<qkv.Variant, Variant>>('same');
 same<Same<qkv.AttentionOptions, AttentionOptions>>('same');
@@ -316,9 +348,6 @@ export function uses(): unknown[] {
   engine.attention(frozen, frozen, frozen, Object.freeze({ numHeads: 1 } as const));
 
   const sure: Float32Array = output.data;
-  const perhaps: NdArray | undefined = weights;
-  // @ts-expect-error: weights are there only if asked for
-  weights.data;
   // @ts-expect-error: with out there is no output
   extras.output;
   // @ts-expect-error: nor from a layer
@@ -331,7 +360,7 @@ export function uses(): unknown[] {
   held.shape[0] = 1;
   // @ts-expect-error: nor what the engine is
   engine.info.variant = 'simd';
-  return [perhaps, error, forwarded.lse, forwarded.entropy, nothing];
+  return [weights.data, error, forwarded.lse, forwarded.entropy, nothing];
 }
 
 export function misuses(): void {

@@ -8,6 +8,18 @@ export interface NdArray {
   readonly shape: readonly number[];
 }
 
+/** Numbers in a buffer that no thread shares, which `Blob`, `BufferSource` and WebGPU take. */
+export type OwnedNumbers = ReturnType<Float32Array['slice']>;
+
+/** An array that a function of this package has made. JavaScript owns it: there is nothing to free. */
+export interface OwnedArray extends NdArray {
+  /** The elements, in a buffer of their own. */
+  readonly data: OwnedNumbers;
+}
+
+/** Whole numbers: an `Int32Array`, or an array of numbers from -2^31 to 2^31 - 1. */
+export type Integers = Int32Array | readonly number[];
+
 /** A boolean mask: 1 where a query may attend, 0 where it may not. */
 export interface NdMask {
   /** The elements; any number but 0 counts as 1. */
@@ -33,7 +45,7 @@ export interface Tensor {
    * An owned copy.
    * @throws {@link QkvError} `disposed`
    */
-  toNdArray(): NdArray;
+  toNdArray(): OwnedArray;
   /**
    * Copies `data` in.
    * @throws {@link QkvError} `shape_mismatch` unless it has as many elements, `invalid_argument` for
@@ -68,7 +80,7 @@ type WebBytes = Web extends { WebAssembly: { validate(bytes: infer T): boolean }
 /** What {@link init} loads. */
 export interface InitOptions {
   /** Default `'auto'`: the fastest build this engine can run, with threads if `threads` asks for them. */
-  variant?: 'auto' | Variant;
+  variant?: 'auto' | Variant | undefined;
   /**
    * How many threads work on a call, the caller's included: 1 to 64, or `'auto'` for as many as there are
    * cores. Default 1. More than one takes memory that is shared: in a browser only a page that is isolated
@@ -76,14 +88,14 @@ export interface InitOptions {
    * `Cross-Origin-Embedder-Policy: require-corp`), in Node every program. Where it cannot be had, or
    * workers cannot start, one thread does all; `info.threads` says how many there are.
    */
-  threads?: number | 'auto';
+  threads?: number | 'auto' | undefined;
   /** Same bits on every engine: never a relaxed build. Default false. */
-  deterministic?: boolean;
+  deterministic?: boolean | undefined;
   /**
    * Where the .wasm comes from, when the default (beside this module) is not it: an address, its bytes,
    * a compiled module or a response. With `variant: 'auto'` the file itself says which variant it is.
    */
-  wasm?: string | WebUrl | WebBytes | WebModule | WebResponse | Promise<WebResponse>;
+  wasm?: string | WebUrl | WebBytes | WebModule | WebResponse | Promise<WebResponse> | undefined;
 }
 
 /** What is running. */
@@ -101,78 +113,81 @@ export interface EngineInfo {
 /** How scores become weights, and what is returned. The defaults are plain attention over all keys. */
 export interface AttentionOptions {
   /** Query heads: needed for ranks 2 and 3, read off rank 4. */
-  numHeads?: number;
+  numHeads?: number | undefined;
   /** Key/value heads, a divisor of `numHeads`; query head h reads h / (numHeads / numKvHeads). Default: as many. */
-  numKvHeads?: number;
+  numKvHeads?: number | undefined;
   /**
    * Factor on q.k; finite. Default 1/sqrt(dK), which keeps the variance of the scores at 1 for
    * unit-variance q and k.
    */
-  scale?: number;
+  scale?: number | undefined;
   /** c > 0: scores become c tanh(score / c), before any bias; finite. Default 0, none. */
-  softcap?: number;
+  softcap?: number | undefined;
   /**
    * tau > 0, a normal float: scores are divided by it before the softmax. Towards 0 the weights tend to
    * the argmax, towards infinity to the mean over the allowed keys. Default 1.
    */
-  temperature?: number;
+  temperature?: number | undefined;
   /** Key j may be read by query i only if j <= i + causalOffset. Default false. */
-  causal?: boolean;
+  causal?: boolean | undefined;
   /**
    * Position of query 0 minus that of key 0; `causal`, `window` and ALiBi measure by it. One number, or
    * one per batch row. Default: the cache's length before the call, or 0 when Tq == Tk; otherwise those
    * three need it (0: first query with first key, Tk - Tq: last with last).
    */
-  causalOffset?: number | Int32Array;
+  causalOffset?: number | Integers | undefined;
   /**
    * With p = i + causalOffset, query i may read keys p - left <= j <= p + right, both ends included;
    * -1 = unbounded. Default `[-1, -1]`.
    */
-  window?: readonly [left: number, right: number];
+  window?: readonly [left: number, right: number] | undefined;
   /**
    * Boolean (1 = may attend), or numbers to add to the scores (-Infinity excludes). Rank 1 to 4, broadcast
    * right-aligned to [B, Hq, Tq, Tk]. Default none.
    */
-  mask?: NdMask | NdArray;
+  mask?: NdMask | ArrayInput | undefined;
   /**
    * Added to the scores, where -Infinity excludes; broadcast as `mask`, and the two add up. Or ALiBi:
    * -slope |i + causalOffset - j|. Default none.
    */
-  bias?: NdArray | Alibi;
+  bias?: ArrayInput | Alibi | undefined;
   /** Keys in use, one number 0 to Tk per batch row; those past them are never read. Default all. */
-  keyLengths?: Int32Array;
+  keyLengths?: Integers | undefined;
   /**
    * One logit per query head, not divided by the temperature, that joins the maximum and the denominator
    * of every row but has no value: weights then sum to less than 1. Default none.
    */
-  sinks?: Float32Array;
+  sinks?: Float32Array | undefined;
   /**
    * Drops each weight with probability `rate` and divides the others by 1 - rate. Which ones depends on
    * the seed, the batch row, the head, the query and the key alone. As in training; default none.
    */
-  dropout?: {
-    /** In [0, 1). */
-    readonly rate: number;
-    /** A whole number, 0 to 2^53 - 1. */
-    readonly seed: number;
-  };
+  dropout?: Dropout | undefined;
   /** k and v are then new tokens: they are appended, and the queries read all that the cache then holds. */
-  cache?: KvCache;
+  cache?: KvCache | undefined;
   /** Return the weights that multiply v. Default false. */
-  returnWeights?: boolean;
+  returnWeights?: boolean | undefined;
   /**
    * Return scores: scale * q.k (`'raw'`), after the softcap (`'capped'`), or with masks and biases added
    * and -Infinity where excluded (`'biased'`); before the temperature. Default none.
    */
-  returnLogits?: 'raw' | 'capped' | 'biased';
+  returnLogits?: 'raw' | 'capped' | 'biased' | undefined;
   /** Return the log-sum-exp of every row. Default false. */
-  returnLse?: boolean;
+  returnLse?: boolean | undefined;
   /** Return the entropy of every row. Default false. */
-  returnEntropy?: boolean;
+  returnEntropy?: boolean | undefined;
   /** Query rows [start, end) for which weights and logits are returned. Default all. */
-  rows?: readonly [start: number, end: number];
+  rows?: readonly [start: number, end: number] | undefined;
   /** Write the output here instead of allocating, a tensor that is no input; the result then has no `output`. */
-  out?: Tensor;
+  out?: Tensor | undefined;
+}
+
+/** Which weights are dropped. */
+export interface Dropout {
+  /** The probability of each weight, in [0, 1). */
+  readonly rate: number;
+  /** A whole number, 0 to 2^53 - 1. */
+  readonly seed: number;
 }
 
 /** Linear biases, Press et al. 2022; the paper's slopes unless others are given, one per query head. */
@@ -180,25 +195,25 @@ export interface Alibi {
   /** Always `'alibi'`. */
   readonly kind: 'alibi';
   /** [Hq]. Default `alibiSlopes(Hq)`. */
-  readonly slopes?: Float32Array;
+  readonly slopes?: Float32Array | undefined;
 }
 
 /** What was asked for besides the output; what was not is absent. Error bounds: {@link Qkv.attention}. */
 export interface AttentionExtras {
   /** `[B, Hq, rows, Tk]`: the weights that multiply v. Without sinks and dropout each row sums to 1. */
-  readonly weights?: NdArray;
+  readonly weights?: OwnedArray;
   /** `[B, Hq, rows, Tk]`: scores at the stage asked for; -Infinity past the keys in use. */
-  readonly logits?: NdArray;
+  readonly logits?: OwnedArray;
   /**
    * `[B, Hq, Tq]`: ln of the sum of exp(score / temperature) over the allowed keys, and of the sink;
    * -Infinity for a row without keys.
    */
-  readonly lse?: NdArray;
+  readonly lse?: OwnedArray;
   /**
    * `[B, Hq, Tq]`: -sum_j p_j ln p_j before dropout, in nats, between 0 (one key) and ln Tk (all alike)
    * without a sink; 0 for a row without keys.
    */
-  readonly entropy?: NdArray;
+  readonly entropy?: OwnedArray;
 }
 
 /** Keys and values of earlier tokens, kept in WebAssembly memory and extended in place. */
@@ -217,12 +232,12 @@ export interface KvCache {
    * A copy of the keys that are held, [B, Hkv, length, dK], bit for bit.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
-  keys(): NdArray;
+  keys(): OwnedArray;
   /**
    * A copy of the values that are held, [B, Hkv, length, dV], bit for bit.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
-  values(): NdArray;
+  values(): OwnedArray;
   /**
    * Forgets all tokens from `length` on.
    * @throws {@link QkvError} `out_of_range` unless 0 <= `length` <= the tokens held, `invalid_argument`,
@@ -238,15 +253,15 @@ export interface KvCache {
 /** Which rotations. The defaults turn all of d, in halves, from position 0 on. */
 export interface RotaryOptions {
   /** Position of the first token. Default 0. In a layer: added to the length of the cache. */
-  offset?: number;
+  offset?: number | undefined;
   /** One position per token instead: [T], or [B, T] in row-major order (in a layer [T]). Not beside `offset`. */
-  positions?: Int32Array;
+  positions?: Integers | undefined;
   /** Wavelengths run from 2 pi to 2 pi base. Finite, >= 1; > 1 with YaRN. Default 10000. */
-  base?: number;
+  base?: number | undefined;
   /** r: how many of the d dimensions are rotated, from the first on; the others are copied. Even. Default d. */
-  rotaryDim?: number;
+  rotaryDim?: number | undefined;
   /** Pairs (2i, 2i+1) as RoFormer; otherwise (i, i + rotaryDim/2) as GPT-NeoX and Llama. Default false. */
-  interleaved?: boolean;
+  interleaved?: boolean | undefined;
   /**
    * Stretches positions beyond the trained length. With w_i = base^(-2i/r):
    *
@@ -273,28 +288,80 @@ export interface RotaryOptions {
         /** The length the model was trained on, >= 1. */
         originalLength: number;
         /** Turns from which a pair stays as it is. Finite, > betaSlow. Default 32. */
-        betaFast?: number;
+        betaFast?: number | undefined;
         /** Turns up to which a pair is stretched in full. Finite, > 0. Default 1. */
-        betaSlow?: number;
+        betaSlow?: number | undefined;
         /** Factor on cos and sin. Finite, > 0. Default 0.1 ln(factor) + 1. */
-        attentionFactor?: number;
-      };
+        attentionFactor?: number | undefined;
+      }
+    | undefined;
   /**
    * Given cosines instead of base and scaling: [P, rotaryDim/2], read at row `position`, or one row per
    * token [B, T, rotaryDim/2], and then without positions. Together with `sin`.
    */
-  cos?: NdArray;
+  cos?: NdArray | undefined;
   /** The sines, of the same shape. */
-  sin?: NdArray;
+  sin?: NdArray | undefined;
   /** Heads side by side in ranks 2 and 3 of `rotaryEmbedding`; a layer has its own. */
-  numHeads?: number;
+  numHeads?: number | undefined;
 }
 
 /** The output, and what was asked for besides it. */
 export interface AttentionResult extends AttentionExtras {
   /** Same rank as the query: [B, Hq, Tq, dV], [B, Tq, Hq * dV] or [Tq, Hq * dV]. Layers: the shape of x. */
-  readonly output: NdArray;
+  readonly output: OwnedArray;
 }
+
+/** The options of a call that has none. */
+export type NoOptions = Record<never, never>;
+
+/** What the options say under a name; undefined if they lack it. */
+type Said<Options, Name extends PropertyKey> = Name extends keyof Options
+  ? Options[Name]
+  : undefined;
+
+/** No key but those of `Known`. */
+type NoOthers<Given, Known> = { readonly [Name in Exclude<keyof Given, keyof Known>]: never };
+
+/** No key that ALiBi and dropout lack, where one of them is given. */
+type NoOthersIn<Given> = Given extends Alibi | Dropout ? NoOthers<Given, Alibi & Dropout> : unknown;
+
+/**
+ * `Known`, as the constraint of a type parameter `Options` that has no key which `Known` lacks: a type parameter
+ * alone would take any.
+ */
+export type Exactly<Options, Known> = Known &
+  NoOthers<Options, Known> & {
+    readonly bias?: NoOthersIn<Said<Options, 'bias'>>;
+    readonly dropout?: NoOthersIn<Said<Options, 'dropout'>>;
+  };
+
+/** The options that ask for an array besides the output, with the value that is sure to get it. */
+interface Asking {
+  weights: ['returnWeights', true];
+  logits: ['returnLogits', string];
+  lse: ['returnLse', true];
+  entropy: ['returnEntropy', true];
+}
+
+/** The arrays that a call with these options is sure to return besides the output. */
+type Asked<Options> = {
+  [Name in keyof Asking]: [Said<Options, Asking[Name][0]>] extends [Asking[Name][1]] ? Name : never;
+}[keyof Asking];
+
+/**
+ * What `attention` or `forward` returns for options of this type. An array that was asked for is there, and
+ * with `out` there is no `output`. Where the type does not tell, because it says `boolean` or that `out` may be
+ * given, the array may be missing.
+ */
+export type ResultOf<Options> = Options extends unknown
+  ? ([Said<Options, 'out'>] extends [undefined]
+      ? AttentionResult
+      : undefined extends Said<Options, 'out'>
+        ? Partial<AttentionResult>
+        : AttentionExtras) &
+      Required<Pick<AttentionExtras, Asked<Options>>>
+  : never;
 
 /** The sizes of a multi-head attention layer. */
 export interface MultiHeadAttentionConfig {
@@ -303,50 +370,50 @@ export interface MultiHeadAttentionConfig {
   /** Query heads Hq, at least 1. */
   numHeads: number;
   /** Key/value heads, a divisor of `numHeads`. Default `numHeads`. */
-  numKvHeads?: number;
+  numKvHeads?: number | undefined;
   /** Width of a head of q and k. Default dModel / numHeads, which must then be whole. */
-  dK?: number;
+  dK?: number | undefined;
   /** Width of a head of v. Default dK. */
-  dV?: number;
+  dV?: number | undefined;
   /** Width of the context in cross-attention. Default dModel. */
-  dContext?: number;
+  dContext?: number | undefined;
   /**
    * Rotates q and k after projection, each token by its position: `offset`, plus the length of the cache
    * if there is one, plus its place in the call. Default none.
    */
-  rotary?: RotaryOptions;
+  rotary?: RotaryOptions | undefined;
   /** How matrices are stored. Default `'in_out'` (y = x W); PyTorch's Linear is `'out_in'`. */
-  weightLayout?: 'in_out' | 'out_in';
+  weightLayout?: 'in_out' | 'out_in' | undefined;
 }
 
 /** Shapes for `'in_out'`; `'out_in'` swaps the two extents. Either wq, wk and wv, or wqkv. Biases are optional. */
 export interface MultiHeadAttentionWeights {
   /** [dModel, Hq * dK] */
-  wq?: NdArray;
+  wq?: NdArray | undefined;
   /** [dContext, Hkv * dK] */
-  wk?: NdArray;
+  wk?: NdArray | undefined;
   /** [dContext, Hkv * dV] */
-  wv?: NdArray;
+  wv?: NdArray | undefined;
   /** Fused, self-attention only: [dModel, Hq * dK + Hkv * dK + Hkv * dV] */
-  wqkv?: NdArray;
+  wqkv?: NdArray | undefined;
   /** [Hq * dV, dModel] */
   wo: NdArray;
   /** [Hq * dK] */
-  bq?: Float32Array;
+  bq?: Float32Array | undefined;
   /** [Hkv * dK] */
-  bk?: Float32Array;
+  bk?: Float32Array | undefined;
   /** [Hkv * dV] */
-  bv?: Float32Array;
+  bv?: Float32Array | undefined;
   /** The three above, side by side; with wqkv. */
-  bqkv?: Float32Array;
+  bqkv?: Float32Array | undefined;
   /** [dModel] */
-  bo?: Float32Array;
+  bo?: Float32Array | undefined;
 }
 
 /** What a layer's call takes: the heads are the layer's own. `context` makes it cross-attention. */
 export type LayerOptions = Omit<AttentionOptions, 'numHeads' | 'numKvHeads'> & {
   /** [B, Tk, dContext] or [Tk, dContext]. Default: x itself. */
-  context?: ArrayInput;
+  context?: ArrayInput | undefined;
 };
 
 /**
@@ -371,9 +438,7 @@ export interface MultiHeadAttention {
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
-  forward(x: ArrayInput, options: LayerOptions & { out: Tensor }): AttentionExtras;
-  /** The same, and returns y as `output`. */
-  forward(x: ArrayInput, options?: LayerOptions): AttentionResult;
+  forward<O extends Exactly<O, LayerOptions> = NoOptions>(x: ArrayInput, options?: O): ResultOf<O>;
   /** Gives the memory back. Calling it again does nothing. */
   dispose(): void;
   /** `dispose()`, for `using`. */
@@ -388,15 +453,15 @@ export interface TransformerBlockConfig extends MultiHeadAttentionConfig {
   /** Width inside the feed-forward layer, at least 1. */
   dFeedForward: number;
   /** `'pre'`: x + sub(norm(x)); `'post'`: norm(x + sub(x)). Default `'pre'`. */
-  norm?: 'pre' | 'post';
+  norm?: 'pre' | 'post' | undefined;
   /** {@link Qkv.layerNorm} or {@link Qkv.rmsNorm}, over dModel. Default `'layer'`. */
-  normType?: 'layer' | 'rms';
+  normType?: 'layer' | 'rms' | undefined;
   /** Of the feed-forward layer. Default `'gelu'` (erf); `'swiglu'` gates: silu(x wGate + bGate) * (x w1 + b1). */
-  activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu';
+  activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu' | undefined;
   /** Adds a cross-attention sub-layer: the decoder of an encoder-decoder. Default false. */
-  crossAttention?: boolean;
+  crossAttention?: boolean | undefined;
   /** Inside the root of all norms. Finite, >= 0. Default 1e-5. */
-  epsilon?: number;
+  epsilon?: number | undefined;
 }
 
 /** Of one norm. */
@@ -404,7 +469,7 @@ export interface NormWeights {
   /** [dModel] */
   gamma: Float32Array;
   /** [dModel]; not with rms. */
-  beta?: Float32Array;
+  beta?: Float32Array | undefined;
 }
 
 /** The weights of a block; `weightLayout` concerns w1, w2 and wGate too. */
@@ -412,25 +477,25 @@ export interface TransformerBlockWeights {
   /** Of the self-attention. */
   attention: MultiHeadAttentionWeights;
   /** Of the cross-attention; with crossAttention only. */
-  cross?: MultiHeadAttentionWeights;
+  cross?: MultiHeadAttentionWeights | undefined;
   /** Of the self-attention. */
   norm1: NormWeights;
   /** Of the cross-attention; with crossAttention only. */
-  normCross?: NormWeights;
+  normCross?: NormWeights | undefined;
   /** Of the feed-forward layer. */
   norm2: NormWeights;
   /** [dModel, dFeedForward] */
   w1: NdArray;
   /** [dFeedForward] */
-  b1?: Float32Array;
+  b1?: Float32Array | undefined;
   /** [dFeedForward, dModel] */
   w2: NdArray;
   /** [dModel] */
-  b2?: Float32Array;
+  b2?: Float32Array | undefined;
   /** [dModel, dFeedForward], with swiglu */
-  wGate?: NdArray;
+  wGate?: NdArray | undefined;
   /** [dFeedForward], with swiglu */
-  bGate?: Float32Array;
+  bGate?: Float32Array | undefined;
 }
 
 /** What a block's call takes; all but `context` and `contextKeyLengths` concerns its self-attention. */
@@ -439,7 +504,7 @@ export type BlockOptions = LayerOptions & {
    * Tokens of the context in use, one number 0 to Tk per batch row; the others count for nothing, whatever
    * they hold. With crossAttention only. Default all.
    */
-  contextKeyLengths?: Int32Array;
+  contextKeyLengths?: Integers | undefined;
 };
 
 /** A transformer block. Holds packed weights in WebAssembly memory until disposed. */
@@ -463,9 +528,7 @@ export interface TransformerBlock {
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
-  forward(x: ArrayInput, options: BlockOptions & { out: Tensor }): AttentionExtras;
-  /** The same, and returns y as `output`. */
-  forward(x: ArrayInput, options?: BlockOptions): AttentionResult;
+  forward<O extends Exactly<O, BlockOptions> = NoOptions>(x: ArrayInput, options?: O): ResultOf<O>;
   /** Gives the memory back. Calling it again does nothing. */
   dispose(): void;
   /** `dispose()`, for `using`. */
@@ -475,47 +538,53 @@ export interface TransformerBlock {
 /** How {@link Qkv.sinusoidalEncoding} computes. */
 export interface SinusoidalOptions {
   /** The first position. Default 0. */
-  offset?: number;
+  offset?: number | undefined;
   /** Wavelengths run from 2 pi to 2 pi base. Finite, >= 1. Default 10000. */
-  base?: number;
+  base?: number | undefined;
   /** sin, cos, sin, cos, ... or all sines first. Default `'interleaved'`. */
-  layout?: 'interleaved' | 'concatenated';
+  layout?: 'interleaved' | 'concatenated' | undefined;
 }
 
 /** How {@link Qkv.rmsNorm} computes. */
 export interface RmsNormOptions {
   /** Factors, n of them. Default 1. */
-  gamma?: Float32Array;
+  gamma?: Float32Array | undefined;
   /** First normalised axis; negative counts from the end. Default -1. */
-  axis?: number;
+  axis?: number | undefined;
   /** Inside the root. Finite, >= 0. Default 1e-5. */
-  epsilon?: number;
+  epsilon?: number | undefined;
 }
 
 /** How {@link Qkv.layerNorm} computes. */
 export interface LayerNormOptions extends RmsNormOptions {
   /** Terms, n of them. Default 0. */
-  beta?: Float32Array;
+  beta?: Float32Array | undefined;
 }
 
 /** How {@link Qkv.gelu} computes. */
 export interface GeluOptions {
   /** The tanh formula, or not. Default `'none'`. */
-  approximate?: 'none' | 'tanh';
+  approximate?: 'none' | 'tanh' | undefined;
 }
 
 /** How {@link Qkv.softmax} computes. */
 export interface SoftmaxOptions {
   /** The axis whose elements sum to 1; negative counts from the end. Default -1. */
-  axis?: number;
+  axis?: number | undefined;
   /** Elements are divided by it first: towards 0 the largest takes all. At least 1.18e-38. Default 1. */
-  temperature?: number;
+  temperature?: number | undefined;
 }
 
 /** Where a result goes, instead of to a new array. Nothing is copied then, and nothing is returned. */
 export interface Destination {
   /** A tensor of the shape of the result. It may be x itself. */
   out: Tensor;
+}
+
+/** That a result goes to a new array, which is returned. */
+export interface NewArray {
+  /** Not given. */
+  out?: undefined;
 }
 
 /**
@@ -575,19 +644,12 @@ export interface Qkv {
    * more tokens than the cache has room for;
    * `out_of_memory`; `disposed`.
    */
-  attention(
+  attention<O extends Exactly<O, AttentionOptions> = NoOptions>(
     q: ArrayInput,
     k: ArrayInput,
     v: ArrayInput,
-    options: AttentionOptions & { out: Tensor },
-  ): AttentionExtras;
-  /** The same, and returns the output as a new array. */
-  attention(
-    q: ArrayInput,
-    k: ArrayInput,
-    v: ArrayInput,
-    options?: AttentionOptions,
-  ): AttentionResult;
+    options?: O,
+  ): ResultOf<O>;
 
   /**
    * A cache with room for `capacity` tokens, all of it taken now: 4 B Hkv capacity (dK + dV) bytes, dV
@@ -596,7 +658,7 @@ export interface Qkv {
    */
   kvCache(options: {
     /** B, at least 1. Default 1. */
-    batch?: number;
+    batch?: number | undefined;
     /** Hkv, at least 1. */
     numKvHeads: number;
     /** Most tokens that it can hold, at least 0. */
@@ -604,7 +666,7 @@ export interface Qkv {
     /** Width of a key, at least 1. */
     dK: number;
     /** Width of a value, at least 1. Default dK. */
-    dV?: number;
+    dV?: number | undefined;
   }): KvCache;
 
   /**
@@ -651,7 +713,11 @@ export interface Qkv {
     options: SinusoidalOptions & Destination,
   ): void;
   /** The same, and returns the result as a new array. */
-  sinusoidalEncoding(length: number, dModel: number, options?: SinusoidalOptions): NdArray;
+  sinusoidalEncoding(
+    length: number,
+    dModel: number,
+    options?: SinusoidalOptions & NewArray,
+  ): OwnedArray;
 
   /**
    * The rotations M_k with PE(p + k) = M_k PE(p) for every p: one 2x2 block for each frequency, acting on
@@ -671,13 +737,13 @@ export interface Qkv {
     dModel: number,
     options?: {
       /** That of the encoding. Default 10000. */
-      base?: number;
+      base?: number | undefined;
       /** Default `'blocks'`. */
-      form?: 'blocks' | 'dense';
+      form?: 'blocks' | 'dense' | undefined;
       /** That of the encoding, for the dense form. Default `'interleaved'`. */
-      layout?: 'interleaved' | 'concatenated';
+      layout?: 'interleaved' | 'concatenated' | undefined;
     },
-  ): NdArray;
+  ): OwnedArray;
 
   /**
    * Rotary position embedding (Su et al. 2021, RoFormer, section 3.2.2): pair i of the token at position p
@@ -701,7 +767,7 @@ export interface Qkv {
    */
   rotaryEmbedding(x: ArrayInput, options: RotaryOptions & Destination): void;
   /** The same, and returns the result as a new array. */
-  rotaryEmbedding(x: ArrayInput, options?: RotaryOptions): NdArray;
+  rotaryEmbedding(x: ArrayInput, options?: RotaryOptions & NewArray): OwnedArray;
 
   /**
    * Slopes of ALiBi (Press et al. 2022, section 3), [numHeads]; the bias of head h is
@@ -710,7 +776,7 @@ export interface Qkv {
    * second slope of 2n. |error| <= 1.01 u m with u = 2^-24, and none where m is a power of two.
    * @throws {@link QkvError} `invalid_argument`, `out_of_range` (below 1), `out_of_memory`, `disposed`
    */
-  alibiSlopes(numHeads: number): Float32Array;
+  alibiSlopes(numHeads: number): OwnedNumbers;
 
   /**
    * Relative position bias of T5 (Raffel et al. 2020, section 2.1), [H, Tq, Tk] from a table
@@ -727,18 +793,18 @@ export interface Qkv {
    * below 0, maxDistance not above E or beyond 2^20, offset beyond 2^20), `out_of_memory`, `disposed`
    */
   t5RelativeBias(
-    table: NdArray,
+    table: ArrayInput,
     queryLength: number,
     keyLength: number,
     options?: {
       /** Encoders tell keys after the query from keys before it; decoders (false) need not. Default true. */
-      bidirectional?: boolean;
+      bidirectional?: boolean | undefined;
       /** From this distance on all keys share the last bucket. Default 128. */
-      maxDistance?: number;
+      maxDistance?: number | undefined;
       /** Position of query 0 minus that of key 0. Default 0. */
-      offset?: number;
+      offset?: number | undefined;
     },
-  ): NdArray;
+  ): OwnedArray;
 
   /**
    * Position terms of Transformer-XL (Dai et al. 2019, section 3.3, terms b and d), [B, H, Tq, Tk]:
@@ -752,7 +818,7 @@ export interface Qkv {
    *
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_memory`, `disposed`
    */
-  transformerXlBias(q: ArrayInput, r: NdArray, v: NdArray): NdArray;
+  transformerXlBias(q: ArrayInput, r: ArrayInput, v: ArrayInput): OwnedArray;
 
   /**
    * Learned positions (Gehring et al. 2017): rows offset, offset + 1, ... of `table`
@@ -761,15 +827,15 @@ export interface Qkv {
    * `'error'`, below 0, or a table without rows), `out_of_memory`, `disposed`
    */
   learnedEncoding(
-    table: NdArray,
+    table: ArrayInput,
     length: number,
     options?: {
       /** The first position. Default 0. */
-      offset?: number;
+      offset?: number | undefined;
       /** Past the end of the table: refuse, or take its last row. Default `'error'`. */
-      outOfRange?: 'error' | 'clamp';
+      outOfRange?: 'error' | 'clamp' | undefined;
     },
-  ): NdArray;
+  ): OwnedArray;
 
   /**
    * Layer normalisation (Ba, Kiros & Hinton 2016; ONNX LayerNormalization-17) over the n elements of the
@@ -787,7 +853,7 @@ export interface Qkv {
    */
   layerNorm(x: ArrayInput, options: LayerNormOptions & Destination): void;
   /** The same, and returns the result as a new array. */
-  layerNorm(x: ArrayInput, options?: LayerNormOptions): NdArray;
+  layerNorm(x: ArrayInput, options?: LayerNormOptions & NewArray): OwnedArray;
 
   /**
    * RMS normalisation (Zhang & Sennrich 2019; ONNX RMSNormalization-23) over the same axes:
@@ -801,7 +867,7 @@ export interface Qkv {
    */
   rmsNorm(x: ArrayInput, options: RmsNormOptions & Destination): void;
   /** The same, and returns the result as a new array. */
-  rmsNorm(x: ArrayInput, options?: RmsNormOptions): NdArray;
+  rmsNorm(x: ArrayInput, options?: RmsNormOptions & NewArray): OwnedArray;
 
   /**
    * x Phi(x) = x / 2 (1 + erf(x / sqrt(2))), or by the formula
@@ -815,7 +881,7 @@ export interface Qkv {
    */
   gelu(x: ArrayInput, options: GeluOptions & Destination): void;
   /** The same, and returns the result as a new array. */
-  gelu(x: ArrayInput, options?: GeluOptions): NdArray;
+  gelu(x: ArrayInput, options?: GeluOptions & NewArray): OwnedArray;
 
   /**
    * Softmax over the n elements of one axis (ONNX Softmax-13, with a temperature); the result has the shape
@@ -832,7 +898,7 @@ export interface Qkv {
    */
   softmax(x: ArrayInput, options: SoftmaxOptions & Destination): void;
   /** The same, and returns the result as a new array. */
-  softmax(x: ArrayInput, options?: SoftmaxOptions): NdArray;
+  softmax(x: ArrayInput, options?: SoftmaxOptions & NewArray): OwnedArray;
 
   /**
    * Token embedding: row ids[i] of `table` [vocabulary, dModel] for each i, bit for bit, as
@@ -840,7 +906,7 @@ export interface Qkv {
    * @throws {@link QkvError} `out_of_range` for an id outside [0, vocabulary), `shape_mismatch`,
    * `invalid_argument`, `out_of_memory`, `disposed`
    */
-  embedding(table: NdArray, ids: Int32Array): NdArray;
+  embedding(table: ArrayInput, ids: Integers): OwnedArray;
 
   /**
    * Entropy -sum_j w_j ln w_j of every row, in nats; weights [..., T] -> [...]. 0 for a row of zeros, NaN for
@@ -848,7 +914,7 @@ export interface Qkv {
    * |error| <= u |out| + (T + 4) 2^-52 sum_j |w_j ln w_j| + 2^-150.
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch` (no axis), `out_of_memory`, `disposed`
    */
-  entropy(weights: ArrayInput): NdArray;
+  entropy(weights: ArrayInput): OwnedArray;
 
   /**
    * What the weights [B, H, Tq, Tk] say about where a head looks: means over its query rows, each [B, H].
@@ -858,13 +924,13 @@ export interface Qkv {
    */
   headStatistics(weights: ArrayInput): {
     /** Mean entropy of the rows, in nats. */
-    entropy: NdArray;
+    entropy: OwnedArray;
     /** Mean of sum_j w_ij |i - j|, in tokens. */
-    distance: NdArray;
+    distance: OwnedArray;
     /** Mean largest weight. */
-    maxWeight: NdArray;
+    maxWeight: OwnedArray;
     /** Mean weight on key 0, the usual attention sink. */
-    firstKey: NdArray;
+    firstKey: OwnedArray;
   };
 
   /**

@@ -1,17 +1,22 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type {
-  AttentionExtras,
   AttentionOptions,
-  AttentionResult,
   BlockOptions,
   EngineInfo,
+  Exactly,
   InitOptions,
+  Integers,
   KvCache,
   LayerOptions,
   MultiHeadAttentionConfig,
   MultiHeadAttentionWeights,
   NdArray,
+  NewArray,
+  NoOptions,
+  OwnedArray,
+  OwnedNumbers,
   Qkv,
+  ResultOf,
   RotaryOptions,
   Tensor,
   TransformerBlockConfig,
@@ -29,13 +34,13 @@ export interface CallOptions {
    * that has, the worker finishes: the result is dropped, but tokens that it appends to a cache and numbers
    * that it writes to `out` stay.
    */
-  signal?: WebSignal;
+  signal?: WebSignal | undefined;
   /**
    * Moves the arrays of this call into the worker instead of copying them: they are empty (detached) as soon
    * as the call is made. Copied all the same are views of a part of their buffer, because the rest may be in
    * use, and what cannot be moved, such as views of WebAssembly memory. Default false.
    */
-  transfer?: boolean;
+  transfer?: boolean | undefined;
 }
 
 /** For what lives in a worker: in which one. */
@@ -44,7 +49,7 @@ export interface PlaceOptions extends CallOptions {
    * The worker to make it in, from 0 to one less than `info.workers`. Tensors, caches, layers and blocks of
    * one call must be in the same. Default 0.
    */
-  worker?: number;
+  worker?: number | undefined;
 }
 
 /** A `Worker`, a `MessagePort`, `self` of a worker, or what stands for one of them in Node. */
@@ -56,18 +61,18 @@ export interface WorkerPort {
 /** What {@link init} starts. What is not listed here is handed to the engine in every worker as it is. */
 export interface AsyncInitOptions extends InitOptions {
   /** How many workers, each with an engine and memory of its own: 1 to 256. Default 1. */
-  workers?: number;
+  workers?: number | undefined;
   /**
    * A worker of yours that calls {@link serve}, or a port to one; several make a pool. Not beside `workers`.
    * `dispose()` gives back what was made in it and leaves it running. Default: workers are started.
    */
-  worker?: WorkerPort | readonly WorkerPort[];
+  worker?: WorkerPort | readonly WorkerPort[] | undefined;
   /**
    * Milliseconds that the workers have to start and load, above 0; Infinity waits forever. Default 60000.
    */
-  timeout?: number;
+  timeout?: number | undefined;
   /** Gives up waiting; workers that nobody else waits for are ended. */
-  signal?: WebSignal;
+  signal?: WebSignal | undefined;
 }
 
 /** What is running. All workers run the same. */
@@ -89,7 +94,7 @@ export interface AsyncTensor {
    * A copy of the elements.
    * @throws {@link QkvError} `disposed`
    */
-  toNdArray(options?: CallOptions): Promise<NdArray>;
+  toNdArray(options?: CallOptions): Promise<OwnedArray>;
   /**
    * Copies `data` in.
    * @throws {@link QkvError} `shape_mismatch` unless it has as many elements, `invalid_argument` for
@@ -120,12 +125,12 @@ export interface AsyncKvCache {
    * A copy of the keys that are held, [B, Hkv, length, dK], bit for bit.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
-  keys(options?: CallOptions): Promise<NdArray>;
+  keys(options?: CallOptions): Promise<OwnedArray>;
   /**
    * A copy of the values that are held, [B, Hkv, length, dV], bit for bit.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
-  values(options?: CallOptions): Promise<NdArray>;
+  values(options?: CallOptions): Promise<OwnedArray>;
   /**
    * Forgets all tokens from `length` on.
    * @throws {@link QkvError} `out_of_range` unless 0 <= `length` <= the tokens held, `invalid_argument`,
@@ -164,12 +169,10 @@ export interface AsyncMultiHeadAttention {
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
-  forward(
+  forward<O extends Exactly<O, AsyncLayerOptions> = NoOptions>(
     x: AsyncArrayInput,
-    options: AsyncLayerOptions & { out: AsyncTensor },
-  ): Promise<AttentionExtras>;
-  /** The same, and returns y as `output`. */
-  forward(x: AsyncArrayInput, options?: AsyncLayerOptions): Promise<AttentionResult>;
+    options?: O,
+  ): Promise<ResultOf<O>>;
   /** Gives the memory back, after the calls made so far. Calling it again does nothing. */
   dispose(): Promise<void>;
   /** `dispose()`, for `await using`. */
@@ -186,12 +189,10 @@ export interface AsyncTransformerBlock {
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
-  forward(
+  forward<O extends Exactly<O, AsyncBlockOptions> = NoOptions>(
     x: AsyncArrayInput,
-    options: AsyncBlockOptions & { out: AsyncTensor },
-  ): Promise<AttentionExtras>;
-  /** The same, and returns y as `output`. */
-  forward(x: AsyncArrayInput, options?: AsyncBlockOptions): Promise<AttentionResult>;
+    options?: O,
+  ): Promise<ResultOf<O>>;
   /** Gives the memory back, after the calls made so far. Calling it again does nothing. */
   dispose(): Promise<void>;
   /** `dispose()`, for `await using`. */
@@ -204,7 +205,7 @@ export type AsyncOptions<
     | ('sinusoidalEncoding' | 'sinusoidalShift' | 'learnedEncoding' | 't5RelativeBias')
     | ('layerNorm' | 'rmsNorm' | 'gelu' | 'softmax'),
   I extends 1 | 2 | 3,
-> = Extract<Parameters<Qkv[Name]>[I], object> & CallOptions;
+> = Omit<Extract<Parameters<Qkv[Name]>[I], object>, 'out'> & CallOptions;
 
 /** Where a result goes, instead of to a new array. Nothing comes back then. */
 export interface AsyncDestination {
@@ -241,19 +242,12 @@ export interface AsyncQkv {
    * @throws {@link QkvError} what {@link Qkv.attention} throws, and `invalid_argument` for tensors or a cache
    * of different workers, or for what cannot be sent to a worker
    */
-  attention(
+  attention<O extends Exactly<O, AsyncAttentionOptions> = NoOptions>(
     q: AsyncArrayInput,
     k: AsyncArrayInput,
     v: AsyncArrayInput,
-    options: AsyncAttentionOptions & { out: AsyncTensor },
-  ): Promise<AttentionExtras>;
-  /** The same, and returns the output as a new array. */
-  attention(
-    q: AsyncArrayInput,
-    k: AsyncArrayInput,
-    v: AsyncArrayInput,
-    options?: AsyncAttentionOptions,
-  ): Promise<AttentionResult>;
+    options?: O,
+  ): Promise<ResultOf<O>>;
 
   /**
    * A cache in a worker, with room for `capacity` tokens, all of it taken now.
@@ -291,72 +285,78 @@ export interface AsyncQkv {
   sinusoidalEncoding(
     length: number,
     dModel: number,
-    options?: AsyncOptions<'sinusoidalEncoding', 2>,
-  ): Promise<NdArray>;
+    options?: AsyncOptions<'sinusoidalEncoding', 2> & NewArray,
+  ): Promise<OwnedArray>;
   /** What {@link Qkv.sinusoidalShift} does. */
   sinusoidalShift(
     k: number,
     dModel: number,
     options?: AsyncOptions<'sinusoidalShift', 2>,
-  ): Promise<NdArray>;
+  ): Promise<OwnedArray>;
   /** What {@link Qkv.rotaryEmbedding} does; writes the result to `out`. */
   rotaryEmbedding(
     x: AsyncArrayInput,
     options: RotaryOptions & CallOptions & AsyncDestination,
   ): Promise<void>;
   /** The same, and returns the result as a new array. */
-  rotaryEmbedding(x: AsyncArrayInput, options?: RotaryOptions & CallOptions): Promise<NdArray>;
+  rotaryEmbedding(
+    x: AsyncArrayInput,
+    options?: RotaryOptions & CallOptions & NewArray,
+  ): Promise<OwnedArray>;
   /** What {@link Qkv.alibiSlopes} does. */
-  alibiSlopes(numHeads: number, options?: CallOptions): Promise<Float32Array>;
+  alibiSlopes(numHeads: number, options?: CallOptions): Promise<OwnedNumbers>;
   /** What {@link Qkv.t5RelativeBias} does. */
   t5RelativeBias(
-    table: NdArray,
+    table: AsyncArrayInput,
     queryLength: number,
     keyLength: number,
     options?: AsyncOptions<'t5RelativeBias', 3>,
-  ): Promise<NdArray>;
+  ): Promise<OwnedArray>;
   /** What {@link Qkv.transformerXlBias} does. */
   transformerXlBias(
     q: AsyncArrayInput,
-    r: NdArray,
-    v: NdArray,
+    r: AsyncArrayInput,
+    v: AsyncArrayInput,
     options?: CallOptions,
-  ): Promise<NdArray>;
+  ): Promise<OwnedArray>;
   /** What {@link Qkv.learnedEncoding} does. */
   learnedEncoding(
-    table: NdArray,
+    table: AsyncArrayInput,
     length: number,
     options?: AsyncOptions<'learnedEncoding', 2>,
-  ): Promise<NdArray>;
+  ): Promise<OwnedArray>;
   /** What {@link Qkv.layerNorm} does; writes the result to `out`. */
   layerNorm(
     x: AsyncArrayInput,
     options: AsyncOptions<'layerNorm', 1> & AsyncDestination,
   ): Promise<void>;
   /** The same, and returns the result as a new array. */
-  layerNorm(x: AsyncArrayInput, options?: AsyncOptions<'layerNorm', 1>): Promise<NdArray>;
+  layerNorm(
+    x: AsyncArrayInput,
+    options?: AsyncOptions<'layerNorm', 1> & NewArray,
+  ): Promise<OwnedArray>;
   /** What {@link Qkv.rmsNorm} does; writes the result to `out`. */
   rmsNorm(
     x: AsyncArrayInput,
     options: AsyncOptions<'rmsNorm', 1> & AsyncDestination,
   ): Promise<void>;
   /** The same, and returns the result as a new array. */
-  rmsNorm(x: AsyncArrayInput, options?: AsyncOptions<'rmsNorm', 1>): Promise<NdArray>;
+  rmsNorm(x: AsyncArrayInput, options?: AsyncOptions<'rmsNorm', 1> & NewArray): Promise<OwnedArray>;
   /** What {@link Qkv.gelu} does; writes the result to `out`. */
   gelu(x: AsyncArrayInput, options: AsyncOptions<'gelu', 1> & AsyncDestination): Promise<void>;
   /** The same, and returns the result as a new array. */
-  gelu(x: AsyncArrayInput, options?: AsyncOptions<'gelu', 1>): Promise<NdArray>;
+  gelu(x: AsyncArrayInput, options?: AsyncOptions<'gelu', 1> & NewArray): Promise<OwnedArray>;
   /** What {@link Qkv.softmax} does; writes the result to `out`. */
   softmax(
     x: AsyncArrayInput,
     options: AsyncOptions<'softmax', 1> & AsyncDestination,
   ): Promise<void>;
   /** The same, and returns the result as a new array. */
-  softmax(x: AsyncArrayInput, options?: AsyncOptions<'softmax', 1>): Promise<NdArray>;
+  softmax(x: AsyncArrayInput, options?: AsyncOptions<'softmax', 1> & NewArray): Promise<OwnedArray>;
   /** What {@link Qkv.embedding} does. */
-  embedding(table: NdArray, ids: Int32Array, options?: CallOptions): Promise<NdArray>;
+  embedding(table: AsyncArrayInput, ids: Integers, options?: CallOptions): Promise<OwnedArray>;
   /** What {@link Qkv.entropy} does. */
-  entropy(weights: AsyncArrayInput, options?: CallOptions): Promise<NdArray>;
+  entropy(weights: AsyncArrayInput, options?: CallOptions): Promise<OwnedArray>;
   /** What {@link Qkv.headStatistics} does. */
   headStatistics(
     weights: AsyncArrayInput,

@@ -1,8 +1,8 @@
 // Checks of arrays: their types, their shapes and how many elements they have.
 
 import { QkvError } from '../api/errors.js';
-import type { ArrayInput, NdArray, NdMask, Tensor } from '../api/types.js';
-import { mostInt } from './numbers.js';
+import type { ArrayInput, Integers, NdArray, NdMask, Tensor } from '../api/types.js';
+import { checkInteger, mostInt } from './numbers.js';
 import { isTensor } from './own.js';
 import { isCountable, shapeText, sizeOf, takeShape } from './shapes.js';
 import {
@@ -13,6 +13,7 @@ import {
   isUint8Array,
   kindOf,
   lengthOf,
+  listOf,
   newFloats,
   type Numbers32,
   reading,
@@ -72,7 +73,7 @@ export function checkArray(fn: string, name: string, value: ArrayInput): Input {
 export function checkMask(
   fn: string,
   name: 'mask' | 'bias',
-  value: NdMask | NdArray | undefined,
+  value: NdMask | ArrayInput | undefined,
   scores: readonly number[],
 ): Input | undefined {
   if (value === undefined) return undefined;
@@ -131,32 +132,46 @@ export function checkVector(
   return { name, shape, source: value };
 }
 
-/** The same for an Int32Array. */
+/** Most numbers that are read out of a plain array. */
+const mostNumbers = 2 ** 27;
+
+/** An Int32Array as it is, or a copy of the whole numbers in an array; `length` is for the message. */
+export function takeIntegers(
+  fn: string,
+  name: string,
+  value: unknown,
+  length?: number,
+): Int32Array {
+  if (isInt32Array(value)) return value;
+  const list = listOf(fn, name, value, mostNumbers);
+  if (!list) {
+    const of = length === undefined ? '' : ` of ${length}`;
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is ${describe(value)}, expected an Int32Array${of} or an array of whole numbers`,
+    );
+  }
+  const wrong = list.findIndex((e) => !Number.isSafeInteger(e) || Number(e) !== (Number(e) | 0));
+  if (wrong >= 0) checkInteger(fn, `${name}[${wrong}]`, list[wrong], -mostInt - 1, mostInt);
+  return Int32Array.from(list as number[]);
+}
+
+/** Whole numbers, exactly `length` of them if that is known; undefined stays undefined. */
 export function checkIntegers(
   fn: string,
   name: string,
-  value: Int32Array | undefined,
+  value: Integers | undefined,
   length?: number,
 ): Input | undefined {
   return value === undefined ? undefined : requireIntegers(fn, name, value, length);
 }
 
-/** An Int32Array that may not be left out. */
-export function requireIntegers(
-  fn: string,
-  name: string,
-  value: Int32Array,
-  length?: number,
-): Input {
-  if (!isInt32Array(value)) {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: ${name} is ${describe(value)}, expected an Int32Array${length === undefined ? '' : ` of ${length}`}`,
-    );
-  }
-  const shape = [length ?? lengthOf(value)];
-  checkElements(fn, name, lengthOf(value), shape);
-  return { name, shape, source: value };
+/** Whole numbers that may not be left out. */
+export function requireIntegers(fn: string, name: string, value: Integers, length?: number): Input {
+  const source = takeIntegers(fn, name, value, length);
+  const shape = [length ?? lengthOf(source)];
+  checkElements(fn, name, lengthOf(source), shape);
+  return { name, shape, source };
 }
 
 /** `length` numbers to copy, out of an array of any kind: a typed one as it is, a copy of others. */

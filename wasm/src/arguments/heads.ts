@@ -44,7 +44,8 @@ export function headsShape(
   if (heads === undefined) {
     throw new QkvError(
       'invalid_argument',
-      `${fn}: ${headsName} is missing, expected a number because ${name} is ${shapeText(shape)}`,
+      `${fn}: ${headsName} is missing, expected a number because ${name} is ${shapeText(shape)}; pass ` +
+        `${headsName}: 1 for a single head`,
     );
   }
   const [batch = 0, tokens = 0, columns = 0] = shape.length === 3 ? shape : [1, ...shape];

@@ -24,7 +24,7 @@ import {
 import type { Instance } from './instance.js';
 import type { Address } from './raw.js';
 import { tensorAddress } from './tensor.js';
-import type { NdArray, Tensor } from '../api/types.js';
+import type { OwnedArray, OwnedNumbers, Tensor } from '../api/types.js';
 
 /** Floats per cache line: every array starts on one. */
 const unit = 16;
@@ -130,11 +130,11 @@ export class Call {
     shape: readonly number[],
     numbers: Numbers,
     { as = shape, out }: { as?: readonly number[]; out?: Tensor | undefined } = {},
-  ): NdArray {
+  ): OwnedArray {
     this.output('out', shape, out);
     this.run(operator, numbers);
     // With `out` there is nothing to return; the overloads of Qkv say so to the caller.
-    return out ? (undefined as unknown as NdArray) : { data: this.read('out'), shape: [...as] };
+    return out ? (undefined as unknown as OwnedArray) : { data: this.read('out'), shape: [...as] };
   }
 
   /** The handle that the operator made. */
@@ -144,7 +144,7 @@ export class Call {
   }
 
   /** An owned copy of an array's elements. */
-  read(name: ArrayName): Float32Array {
+  read(name: ArrayName): OwnedNumbers {
     const slot = this.#slots.get(name);
     if (!slot?.result) throw new RangeError(`no result ${name} in this call`);
     const memory = this.#instance.buffer(this.#fn);

@@ -1,5 +1,5 @@
 import { QkvError } from '../api/errors.js';
-import type { NdArray, Tensor } from '../api/types.js';
+import type { OwnedArray, Tensor } from '../api/types.js';
 import { takeNumbers } from '../arguments/arrays.js';
 import { checkInteger, mostInt } from '../arguments/numbers.js';
 import { enter } from '../arguments/own.js';
@@ -46,7 +46,7 @@ class WasmTensor implements Tensor {
     return this.#elements('Tensor.view');
   }
 
-  toNdArray(): NdArray {
+  toNdArray(): OwnedArray {
     return { data: this.#elements('Tensor.toNdArray').slice(), shape: this.shape };
   }
 

@@ -3,7 +3,7 @@ import type {
   AttentionExtras,
   AttentionOptions,
   AttentionResult,
-  NdArray,
+  OwnedArray,
 } from '../api/types.js';
 import { checkArray } from '../arguments/arrays.js';
 import {
@@ -56,7 +56,7 @@ export function optionNumbers(fn: string, { options, rows }: CheckedOptions): Nu
 }
 
 export function readExtras(call: Call, { wanted }: CheckedOptions): AttentionExtras {
-  const result: Partial<Record<keyof AttentionExtras, NdArray>> = {};
+  const result: Partial<Record<keyof AttentionExtras, OwnedArray>> = {};
   for (const { name, shape } of wanted) result[name] = { data: call.read(name), shape };
   return result;
 }

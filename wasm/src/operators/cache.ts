@@ -1,5 +1,5 @@
 import { QkvError } from '../api/errors.js';
-import type { ArrayInput, AttentionOptions, KvCache, NdArray, Qkv } from '../api/types.js';
+import type { ArrayInput, AttentionOptions, KvCache, OwnedArray, Qkv } from '../api/types.js';
 import { checkArray, type Input } from '../arguments/arrays.js';
 import {
   checkValues,
@@ -74,11 +74,11 @@ class WasmKvCache implements KvCache {
     grow(this, ks.tokens);
   }
 
-  keys(): NdArray {
+  keys(): OwnedArray {
     return this.#read('KvCache.keys', 'k', this.#state.config.dK);
   }
 
-  values(): NdArray {
+  values(): OwnedArray {
     return this.#read('KvCache.values', 'v', this.#state.config.dV);
   }
 
@@ -112,7 +112,7 @@ class WasmKvCache implements KvCache {
     );
   }
 
-  #read(fn: string, name: 'k' | 'v', width: number): NdArray {
+  #read(fn: string, name: 'k' | 'v', width: number): OwnedArray {
     const { config, handle, length } = this.#state;
     const cache = cacheAddress(fn, this);
     const shape = [config.batch, config.numKvHeads, length, width];

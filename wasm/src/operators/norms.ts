@@ -5,7 +5,7 @@ import type {
   ArrayInput,
   GeluOptions,
   LayerNormOptions,
-  NdArray,
+  OwnedArray,
   RmsNormOptions,
   SoftmaxOptions,
 } from '../api/types.js';
@@ -29,7 +29,7 @@ function norm(
   fn: 'layerNorm' | 'rmsNorm',
   given: ArrayInput,
   options: To<LayerNormOptions>,
-): NdArray {
+): OwnedArray {
   const x = checkArray(fn, 'x', given);
   const { axis = -1, epsilon = 1e-5 } = options;
   const from = checkAxis(fn, x.shape, axis);
@@ -47,7 +47,7 @@ export function layerNorm(
   instance: Instance,
   x: ArrayInput,
   options: To<LayerNormOptions> = {},
-): NdArray {
+): OwnedArray {
   const names = ['gamma', 'beta', 'axis', 'epsilon', 'out'];
   return norm(instance, 'layerNorm', x, takeOptions('layerNorm', 'options', options, names));
 }
@@ -56,7 +56,7 @@ export function rmsNorm(
   instance: Instance,
   x: ArrayInput,
   options: To<RmsNormOptions> = {},
-): NdArray {
+): OwnedArray {
   const names = ['gamma', 'axis', 'epsilon', 'out'];
   return norm(instance, 'rmsNorm', x, takeOptions('rmsNorm', 'options', options, names));
 }
@@ -65,7 +65,7 @@ export function gelu(
   instance: Instance,
   given: ArrayInput,
   options: To<GeluOptions> = {},
-): NdArray {
+): OwnedArray {
   const fn = 'gelu';
   const taken = takeOptions(fn, 'options', options, ['approximate', 'out']);
   const { approximate = 'none' } = taken;
@@ -83,7 +83,7 @@ export function softmax(
   instance: Instance,
   given: ArrayInput,
   options: To<SoftmaxOptions> = {},
-): NdArray {
+): OwnedArray {
   const fn = 'softmax';
   const taken = takeOptions(fn, 'options', options, ['axis', 'temperature', 'out']);
   const { axis = -1, temperature = 1 } = taken;

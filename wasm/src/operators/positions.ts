@@ -4,7 +4,7 @@ import type { Instance } from '../memory/instance.js';
 import { QkvError } from '../api/errors.js';
 import { takeOptions } from '../arguments/values.js';
 import { checkOut, type To } from '../arguments/out.js';
-import type { NdArray, Qkv, SinusoidalOptions } from '../api/types.js';
+import type { OwnedArray, Qkv, SinusoidalOptions } from '../api/types.js';
 
 const layouts = ['interleaved', 'concatenated'];
 
@@ -15,7 +15,7 @@ export function sinusoidalEncoding(
   length: number,
   dModel: number,
   options: To<SinusoidalOptions> = {},
-): NdArray {
+): OwnedArray {
   const fn = 'sinusoidalEncoding';
   const taken = takeOptions(fn, 'options', options, ['offset', 'base', 'layout', 'out']);
   const { offset = 0, base = 10000, layout = 'interleaved' } = taken;
@@ -35,7 +35,7 @@ export function sinusoidalShift(
   k: number,
   dModel: number,
   options: ShiftOptions = {},
-): NdArray {
+): OwnedArray {
   const fn = 'sinusoidalShift';
   const taken = takeOptions(fn, 'options', options, ['base', 'form', 'layout']);
   const { base = 10000, form = 'blocks', layout = 'interleaved' } = taken;

@@ -7,27 +7,27 @@ import { shapeText } from '../arguments/shapes.js';
 import type { Instance } from '../memory/instance.js';
 import { QkvError } from '../api/errors.js';
 import { takeOptions } from '../arguments/values.js';
-import type { ArrayInput, NdArray, Qkv } from '../api/types.js';
+import type { ArrayInput, OwnedArray, OwnedNumbers, Qkv } from '../api/types.js';
 
 type T5Options = NonNullable<Parameters<Qkv['t5RelativeBias']>[3]>;
 
 /** The slopes that ALiBi has by default, for the function that messages name. */
-export function paperSlopes(instance: Instance, fn: string, numHeads: number): Float32Array {
+export function paperSlopes(instance: Instance, fn: string, numHeads: number): OwnedNumbers {
   checkInteger(fn, 'numHeads', numHeads, 1, mostInt);
   return new Call(instance, fn).result('alibiSlopes', [numHeads], {}).data;
 }
 
-export function alibiSlopes(instance: Instance, numHeads: number): Float32Array {
+export function alibiSlopes(instance: Instance, numHeads: number): OwnedNumbers {
   return paperSlopes(instance, 'alibiSlopes', numHeads);
 }
 
 export function t5RelativeBias(
   instance: Instance,
-  table: NdArray,
+  table: ArrayInput,
   queryLength: number,
   keyLength: number,
   options: T5Options = {},
-): NdArray {
+): OwnedArray {
   const fn = 't5RelativeBias';
   const taken = takeOptions(fn, 'options', options, ['bidirectional', 'maxDistance', 'offset']);
   const { bidirectional = true, maxDistance = 128, offset = 0 } = taken;
@@ -54,9 +54,9 @@ export function t5RelativeBias(
 export function transformerXlBias(
   instance: Instance,
   givenQ: ArrayInput,
-  givenR: NdArray,
-  givenV: NdArray,
-): NdArray {
+  givenR: ArrayInput,
+  givenV: ArrayInput,
+): OwnedArray {
   const fn = 'transformerXlBias';
   const q = checkArray(fn, 'q', givenQ);
   const r = checkArray(fn, 'r', givenR);

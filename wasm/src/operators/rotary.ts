@@ -1,5 +1,5 @@
 import { Call } from '../memory/call.js';
-import { checkArray, checkIntegers, type Input } from '../arguments/arrays.js';
+import { checkArray, type Input, requireIntegers, takeIntegers } from '../arguments/arrays.js';
 import {
   checkBoolean,
   checkChoice,
@@ -10,10 +10,10 @@ import {
 } from '../arguments/numbers.js';
 import type { Numbers } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
-import { isInt32Array, isRecord, lengthOf, reading, takeOptions } from '../arguments/values.js';
+import { isRecord, lengthOf, reading, takeOptions } from '../arguments/values.js';
 import { coreShape, headsShape } from '../arguments/heads.js';
 import { checkOut, type To } from '../arguments/out.js';
-import type { ArrayInput, NdArray, RotaryOptions } from '../api/types.js';
+import type { ArrayInput, Integers, OwnedArray, RotaryOptions } from '../api/types.js';
 
 const optionNames = [
   ...['offset', 'positions', 'base', 'rotaryDim', 'interleaved', 'scaling', 'cos', 'sin'],
@@ -44,12 +44,8 @@ export class CheckedRotary {
     checkBoolean(fn, `${at}interleaved`, options.interleaved);
     const scaling =
       options.scaling === undefined ? undefined : takeScaling(fn, `${at}scaling`, options.scaling);
-    const length =
-      (isInt32Array(positions) ? lengthOf(positions) : undefined) === tokens?.[1]
-        ? tokens?.[1]
-        : tokens && tokens[0] * tokens[1];
-    const given = checkIntegers(fn, `${at}positions`, positions, length);
-    this.#positions = given && tokens && length !== tokens[1] ? { ...given, shape: tokens } : given;
+    this.#positions =
+      positions === undefined ? undefined : takePositions(fn, `${at}positions`, positions, tokens);
     const table = (name: 'cos' | 'sin'): Input | undefined =>
       options[name] === undefined ? undefined : checkArray(fn, `${at}${name}`, options[name]);
     this.#cos = table('cos');
@@ -85,6 +81,20 @@ export class CheckedRotary {
   }
 }
 
+/** One position per token of a row or of the batch; of any number where the call is not known yet. */
+function takePositions(
+  fn: string,
+  name: string,
+  given: Integers,
+  tokens: readonly [batch: number, tokens: number] | undefined,
+): Input {
+  if (!tokens) return requireIntegers(fn, name, given);
+  const all = tokens[0] * tokens[1];
+  const positions = takeIntegers(fn, name, given, all);
+  if (lengthOf(positions) === tokens[1]) return requireIntegers(fn, name, positions);
+  return { ...requireIntegers(fn, name, positions, all), shape: tokens };
+}
+
 function takeScaling(
   fn: string,
   name: string,
@@ -108,7 +118,7 @@ export function rotaryEmbedding(
   instance: Instance,
   given: ArrayInput,
   givenOptions: To<RotaryOptions> = {},
-): NdArray {
+): OwnedArray {
   const fn = 'rotaryEmbedding';
   const x = checkArray(fn, 'x', given);
   const { out: to, ...options } = takeOptions(fn, 'options', givenOptions, [...optionNames, 'out']);

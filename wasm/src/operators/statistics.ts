@@ -1,14 +1,14 @@
 // Statistics of attention weights.
 
 import { QkvError } from '../api/errors.js';
-import type { ArrayInput, NdArray, Qkv } from '../api/types.js';
+import type { ArrayInput, OwnedArray, Qkv } from '../api/types.js';
 import { checkArray } from '../arguments/arrays.js';
 import { asMatrix, shapeText } from '../arguments/shapes.js';
 import type { ArrayName, Operator } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 
-export function entropy(instance: Instance, given: ArrayInput): NdArray {
+export function entropy(instance: Instance, given: ArrayInput): OwnedArray {
   const fn = 'entropy';
   const weights = checkArray(fn, 'weights', given);
   if (weights.shape.length === 0) {
@@ -39,7 +39,7 @@ export function headStatistics(
   call.input('x', weights);
   for (const name of ['entropy', 'lse', 'weights', 'out'] as const) call.output(name, shape);
   call.run(fn satisfies Operator, {});
-  const read = (name: ArrayName): NdArray => ({ data: call.read(name), shape });
+  const read = (name: ArrayName): OwnedArray => ({ data: call.read(name), shape });
   return {
     entropy: read('entropy'),
     distance: read('lse'),

@@ -1,7 +1,7 @@
 // Rows of a table, by numbers and by positions.
 
 import { QkvError } from '../api/errors.js';
-import type { NdArray, Qkv } from '../api/types.js';
+import type { ArrayInput, Integers, OwnedArray, Qkv } from '../api/types.js';
 import { checkArray, type Input, requireIntegers } from '../arguments/arrays.js';
 import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { shapeText } from '../arguments/shapes.js';
@@ -10,7 +10,7 @@ import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 
 /** A table of rows. */
-function checkTable(fn: string, given: NdArray, expected: string): Input {
+function checkTable(fn: string, given: ArrayInput, expected: string): Input {
   const table = checkArray(fn, 'table', given);
   if (table.shape.length !== 2) {
     throw new QkvError(
@@ -21,7 +21,7 @@ function checkTable(fn: string, given: NdArray, expected: string): Input {
   return table;
 }
 
-export function embedding(instance: Instance, givenTable: NdArray, ids: Int32Array): NdArray {
+export function embedding(instance: Instance, givenTable: ArrayInput, ids: Integers): OwnedArray {
   const fn = 'embedding';
   const table = checkTable(fn, givenTable, '[vocabulary,dModel]');
   const checked = requireIntegers(fn, 'ids', ids);
@@ -33,10 +33,10 @@ export function embedding(instance: Instance, givenTable: NdArray, ids: Int32Arr
 
 export function learnedEncoding(
   instance: Instance,
-  givenTable: NdArray,
+  givenTable: ArrayInput,
   length: number,
   options: NonNullable<Parameters<Qkv['learnedEncoding']>[2]> = {},
-): NdArray {
+): OwnedArray {
   const fn = 'learnedEncoding';
   const { offset = 0, outOfRange = 'error' } = takeOptions(fn, 'options', options, [
     'offset',

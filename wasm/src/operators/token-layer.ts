@@ -18,7 +18,10 @@ import type {
   ArrayInput,
   AttentionResult,
   BlockOptions,
+  Exactly,
   MultiHeadAttention,
+  NoOptions,
+  ResultOf,
 } from '../api/types.js';
 
 const fn = 'forward';
@@ -78,6 +81,7 @@ export class TokenLayer implements MultiHeadAttention {
     return this.#kind.name === 'layer' ? 'MultiHeadAttention' : 'TransformerBlock';
   }
 
+  forward<O extends Exactly<O, BlockOptions> = NoOptions>(x: ArrayInput, options?: O): ResultOf<O>;
   forward(givenX: ArrayInput, givenOptions: BlockOptions = {}): AttentionResult {
     const { instance } = this.#handle;
     this.#address();

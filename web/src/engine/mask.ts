@@ -2,7 +2,7 @@ import type { AttentionOptions } from 'qkv';
 import type { Mask } from '../state';
 import { WINDOW } from './sources';
 
-export function maskOptions(mask: Mask): AttentionOptions {
+export function maskOptions(mask: Mask): Pick<AttentionOptions, 'causal' | 'window'> {
   if (mask === 'none') return {};
   return mask === 'causal' ? { causal: true } : { causal: true, window: [WINDOW - 1, 0] };
 }

@@ -1,5 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-import type { Qkv } from 'qkv';
+import type { Qkv, ResultOf } from 'qkv';
 import { GRID, gridMask, type MaskChoice } from '../maskgrid';
 import { WIDTH } from '../numbersets';
 import type { Positions } from '../state';
@@ -82,8 +82,7 @@ function attendLayer(qkv: Qkv, whole: WholeLayer, model: Model, request: LayerRe
   };
 }
 
-function answer({ output, weights, entropy }: ReturnType<Qkv['attention']>): Answer {
-  if (!weights || !entropy) throw new Error('attention left out what it was asked for');
+function answer({ output, weights, entropy }: ResultOf<typeof asks>): Answer {
   return { output: output.data, weights: weights.data, entropy: entropy.data };
 }
 

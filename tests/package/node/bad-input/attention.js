@@ -265,7 +265,14 @@ export const attention = {
     'options.numHeads': given(
       heads.split,
       all(whole(1, most, '1 to'), [
-        refusal('missing', undefined, 'invalid_argument', 'numHeads is missing', 'q is [2,7,32]'),
+        refusal(
+          'missing',
+          undefined,
+          'invalid_argument',
+          'numHeads is missing',
+          'q is [2,7,32]',
+          'pass numHeads: 1 for a single head',
+        ),
         refusal('of no divisor', 5, 'shape_mismatch', 'q is [2,7,32]', 'numHeads = 5'),
         {
           ...refusal(

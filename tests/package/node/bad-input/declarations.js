@@ -25,16 +25,22 @@ const exported = new Map(
     .map((symbol) => [symbol.name, symbol]),
 );
 
+/** A type that is a leaf, or has a leaf among those that it is made of. */
+const isLeaf = (type) =>
+  checker.isArrayLikeType(type) ||
+  leaves.has(type.aliasSymbol?.name ?? type.symbol?.name) ||
+  leaves.has(type.symbol?.name) ||
+  (type.isIntersection() && type.types.some(isLeaf));
+
 const isOptions = (type) =>
-  (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) !== 0 &&
-  !checker.isArrayLikeType(type) &&
-  !leaves.has(type.aliasSymbol?.name ?? type.symbol?.name) &&
-  !leaves.has(type.symbol?.name);
+  (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) !== 0 && !isLeaf(type);
 
 /** `path` itself, and the fields below it if it takes options. */
 function addPaths(paths, path, type) {
   paths.add(path);
-  for (const member of type.isUnion() ? type.types : [type]) {
+  for (const part of type.isUnion() ? type.types : [type]) {
+    // The options of attention() and forward() are a type parameter; its constraint says what there is.
+    const member = part.isTypeParameter() ? checker.getBaseConstraintOfType(part) : part;
     if (!isOptions(member)) continue;
     for (const field of checker.getPropertiesOfType(member)) {
       addPaths(paths, `${path}.${field.name}`, checker.getTypeOfSymbol(field));

@@ -78,44 +78,82 @@ export const array =
     ...handles(name).map((c) => ({ ...c, shape })),
   ];
 
-/** A typed array of `length` numbers (undefined: of any length). */
-const typed = (Type, others, length) => (name) => {
-  const of = length ?? 3;
-  const expected = `${Type.name}${length === undefined ? '' : ` of ${length}`}`;
-  return [
-    ...not(
-      name,
-      invalid,
-      [
-        [null, 'null'],
-        [3, '3'],
-        ['x', '"x"'],
-        [Array(of).fill(0), 'an array'],
-        [zeros([of]), 'Object'],
-        ...others.map((Other) => [new Other(of), Other.name]),
-      ],
-      expected,
-    ),
-    refusal(
-      'a tensor',
-      made(({ tensor }) => tensor([of])),
-      invalid,
-      `${name} is Tensor`,
-    ),
-    ...(length === undefined ? [] : [length - 1, length + 1]).map((n) =>
-      refusal(
-        `${n} numbers`,
-        new Type(n),
-        shapes,
-        `${name} has ${n} elements`,
-        `expected ${length}`,
+/** A typed array of `length` numbers (undefined: of any length), and nothing else but what is `besides`. */
+const typed =
+  (Type, others, length, besides = []) =>
+  (name) => {
+    const of = length ?? 3;
+    const expected = `${Type.name}${length === undefined ? '' : ` of ${length}`}`;
+    return [
+      ...not(
+        name,
+        invalid,
+        [
+          [null, 'null'],
+          [3, '3'],
+          ['x', '"x"'],
+          ...(besides.includes(Array) ? [] : [[Array(of).fill(0), 'an array']]),
+          [zeros([of]), 'Object'],
+          ...others.map((Other) => [new Other(of), Other.name]),
+        ],
+        expected,
       ),
-    ),
-  ];
-};
+      refusal(
+        'a tensor',
+        made(({ tensor }) => tensor([of])),
+        invalid,
+        `${name} is Tensor`,
+      ),
+      ...(length === undefined ? [] : [length - 1, length + 1]).map((n) =>
+        refusal(
+          `${n} numbers`,
+          new Type(n),
+          shapes,
+          `${name} has ${n} elements`,
+          `expected ${length}`,
+        ),
+      ),
+    ];
+  };
 export const floats = (length) => typed(Float32Array, [Float64Array, Int32Array], length);
 export const integers = (length) =>
-  typed(Int32Array, [Uint32Array, Float32Array, BigInt64Array], length);
+  all(typed(Int32Array, [Uint32Array, Float32Array, BigInt64Array], length, [Array]), (name) => {
+    const list = Array(length ?? 3).fill(0);
+    const at = list.length - 1;
+    const holds = (value, code, was, expected) =>
+      refusal(
+        `${was} in an array`,
+        list.with(at, value),
+        code,
+        `${name}[${at}] is ${was}`,
+        expected,
+      );
+    const hole = [...list];
+    delete hole[at];
+    return [
+      ...[1.5, NaN, Infinity, 2 ** 53].map((n) => holds(n, invalid, `${n}`, 'a whole number')),
+      ...[
+        ['1', '"1"'],
+        [1n, 'a bigint'],
+        [null, 'null'],
+        [[1], 'an array'],
+        [true, 'true'],
+      ].map(([value, was]) => holds(value, invalid, was, 'a whole number')),
+      refusal('a hole', hole, invalid, `${name}[${at}] is undefined`, 'a whole number'),
+      ...[2 ** 31, -(2 ** 31) - 1].map((n) =>
+        holds(n, range, `${n}`, 'expected -2147483648 to 2147483647'),
+      ),
+      ...(length === undefined ? [] : [length - 1, length + 1]).map((n) =>
+        refusal(
+          `an array of ${n}`,
+          Array(n).fill(0),
+          shapes,
+          `${name} has ${n} elements`,
+          `expected ${length}`,
+        ),
+      ),
+    ];
+  });
 /** A typed array with one element out of range. */
 export const element = (values, code, ...says) => refusal(`[${values}]`, values, code, ...says);
 

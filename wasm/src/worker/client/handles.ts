@@ -1,7 +1,7 @@
 // What stands here for a tensor, cache, layer or block that lives in a worker.
 
 import { QkvError } from '../../api/errors.js';
-import type { AttentionResult, NdArray } from '../../api/types.js';
+import type { AttentionResult, Exactly, NoOptions, OwnedArray, ResultOf } from '../../api/types.js';
 import type {
   AsyncArrayInput,
   AsyncBlockOptions,
@@ -119,7 +119,7 @@ class RemoteTensor extends Remote implements AsyncTensor {
     return 'AsyncTensor';
   }
 
-  toNdArray(options?: CallOptions): Promise<NdArray> {
+  toNdArray(options?: CallOptions): Promise<OwnedArray> {
     return this.call('Tensor.toNdArray', 'toNdArray', ['call'], [options]);
   }
 
@@ -162,11 +162,11 @@ class RemoteCache extends Remote implements AsyncKvCache, Counted {
     );
   }
 
-  keys(options?: CallOptions): Promise<NdArray> {
+  keys(options?: CallOptions): Promise<OwnedArray> {
     return this.call('KvCache.keys', 'keys', ['call'], [options]);
   }
 
-  values(options?: CallOptions): Promise<NdArray> {
+  values(options?: CallOptions): Promise<OwnedArray> {
     return this.call('KvCache.values', 'values', ['call'], [options]);
   }
 
@@ -191,6 +191,10 @@ class RemoteLayer extends Remote implements AsyncMultiHeadAttention, AsyncTransf
     return this.#kind === 'layer' ? 'AsyncMultiHeadAttention' : 'AsyncTransformerBlock';
   }
 
+  forward<O extends Exactly<O, AsyncBlockOptions> = NoOptions>(
+    x: AsyncArrayInput,
+    options?: O,
+  ): Promise<ResultOf<O>>;
   forward(x: AsyncArrayInput, options?: AsyncBlockOptions): Promise<AttentionResult> {
     return this.call('forward', 'forward', ['x', 'options'], [x, options]);
   }
