@@ -80,7 +80,7 @@ const entries = {
 /** The declarations: those of three entries, and of the types that they export. */
 const declarations = [
   ...['entries/index', 'entries/worker', 'entries/worker-host'],
-  ...['api/types', 'api/worker-types', 'api/errors'],
+  ...['api/types', 'api/worker-types', 'api/errors', 'arguments/plain-arrays'],
 ];
 
 /** Other entries do not bring an engine of their own: they import index.js, which is beside them. */
@@ -146,7 +146,7 @@ async function bundlePackage() {
   for (const source of declarations) {
     // In dist/ they are all in one folder.
     const text = readFileSync(join(root, `build/types/${source}.d.ts`), 'utf8');
-    writeFileSync(join(dist, `${basename(source)}.d.ts`), text.replaceAll("'../api/", "'./"));
+    writeFileSync(join(dist, `${basename(source)}.d.ts`), text.replace(/'\.\.\/(api|arguments)\//g, "'./"));
   }
   writeFileSync(join(dist, 'inline.d.ts'), "export * from './index.js';\n");
   // The script of a worker: there is nothing to import.

@@ -20,7 +20,7 @@ export const programs = {
 
 /** The declarations in dist/. */
 const declarations = [
-  ...['errors.d.ts', 'index.d.ts', 'types.d.ts'],
+  ...['errors.d.ts', 'index.d.ts', 'plain-arrays.d.ts', 'types.d.ts'],
   ...['inline.d.ts', 'thread.d.ts', 'worker.d.ts', 'worker-types.d.ts', 'worker-host.d.ts'],
 ];
 

@@ -1,6 +1,6 @@
 // A program of a stranger that uses every name the package exports, under every strict option there is.
 // It is compiled and never run; tests/release/types.test.js sees to it that no name is missing.
-import { init, QkvError } from 'qkv';
+import { array, init, QkvError, random, toNested, zeros } from 'qkv';
 import type {
   Alibi,
   ArrayInput,
@@ -23,6 +23,7 @@ import type {
   MultiHeadAttentionWeights,
   NdArray,
   NdMask,
+  Nested,
   NewArray,
   NoOptions,
   NormWeights,
@@ -96,10 +97,13 @@ export function attendAs<O extends Exactly<O, AttentionOptions> = NoOptions>(
   return engine.attention(x, x, x, options);
 }
 
-/** Numbers that JavaScript owns, for ids that are a plain array, into an array that is new. */
-export function embed(table: ArrayInput, ids: Integers): OwnedNumbers {
+/** Plain arrays, made and read without an engine. */
+export function plainArrays(rows: Nested, lengths: Integers): Nested {
+  const sum: OwnedArray = engine.embedding(random([4, 2], 1), lengths);
+  const numbers: OwnedNumbers = zeros([2]).data;
   const toNew: NewArray = {};
-  return engine.gelu(engine.embedding(table, ids), { ...toNew, approximate: 'tanh' }).data;
+  engine.gelu(sum, { ...toNew, approximate: 'tanh' }).data.set(numbers);
+  return toNested(array(rows));
 }
 
 /** `using` gives everything back, and with `out` there is no output. */

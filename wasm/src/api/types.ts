@@ -20,6 +20,9 @@ export interface OwnedArray extends NdArray {
 /** Whole numbers: an `Int32Array`, or an array of numbers from -2^31 to 2^31 - 1. */
 export type Integers = Int32Array | readonly number[];
 
+/** Numbers in rows, rows in matrices, and so on: what `array()` takes and `toNested()` returns. */
+export type Nested = number | readonly Nested[];
+
 /** A boolean mask: 1 where a query may attend, 0 where it may not. */
 export interface NdMask {
   /** The elements; any number but 0 counts as 1. */

@@ -9,6 +9,7 @@ import type { InitOptions, Qkv } from '../api/types.js';
 import { sharedEngine } from '../load/init.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
+export { array, random, toNested, zeros } from '../arguments/plain-arrays.js';
 export type * from '../api/types.js';
 
 /**

@@ -14,6 +14,7 @@ import { start } from '../worker/client/init.js';
 import type { AsyncInitOptions, AsyncQkv, WorkerPort } from '../api/worker-types.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
+export { array, random, toNested, zeros } from '../arguments/plain-arrays.js';
 export type * from '../api/types.js';
 export type * from '../api/worker-types.js';
 
