@@ -198,6 +198,25 @@ const keeper = {
   },
 };
 
+test('worker in Chromium: a page that imports the scripts of workers listens to no message', async () => {
+  const heard = await pages.run(`
+    const heard = [];
+    const { addEventListener } = window;
+    window.addEventListener = (type, ...rest) => {
+      heard.push(type);
+      addEventListener.call(window, type, ...rest);
+    };
+    try {
+      await import('/dist/worker-host.js');
+      await import('/dist/thread.js');
+    } catch ({ message }) {
+      heard.push(message);
+    }
+    window.addEventListener = addEventListener;
+    report(heard);`);
+  assert.deepEqual(heard, []);
+});
+
 test('worker in Chromium: two workers run at the same time, and the page meanwhile', async () => {
   const report = await pages.run(
     `

@@ -10,6 +10,7 @@ import { randomArray } from '../../support/js/arrays.js';
 import { expectRejects, expectSame, expectThrows } from '../../support/js/check.js';
 import { everything } from '../../support/js/everything.js';
 import { newGate } from '../../support/js/gate.js';
+import { resultOf } from '../../support/js/node.js';
 import {
   distUrl,
   gatedWorker,
@@ -175,6 +176,48 @@ test('worker: a worker may start workers', async () => {
   expectSame(data, here.gelu(x).data);
   const [code] = await once(worker, 'exit');
   assert.equal(code, 0);
+});
+
+/** What Node has for a page: a global object with the methods of a window, which say what they were called with. */
+const page = `
+  const heard = [];
+  class Window {}
+  Object.setPrototypeOf(globalThis, Window.prototype);
+  Object.defineProperty(globalThis, Symbol.toStringTag, { value: 'Window' });
+  Object.assign(globalThis, {
+    ...{ Window, window: globalThis, document: {} },
+    addEventListener: (type) => heard.push(type),
+    postMessage: () => heard.push('postMessage'),
+  });
+`;
+const report = 'process.stdout.write(JSON.stringify(heard));';
+
+for (const script of ['worker-host', 'thread']) {
+  test(`worker: qkv/${script} on a page listens to nobody`, async () => {
+    assert.deepEqual(await resultOf([], `${page} await import('qkv/${script}'); ${report}`), []);
+  });
+}
+
+test('worker: serve() and init() refuse a window, to which any page may speak', async () => {
+  const heard = await resultOf(
+    [],
+    `${page}
+    const { init, serve } = await import('qkv/worker');
+    const messages = [];
+    try { serve(window, init); } catch ({ code, message }) { messages.push([code, message]); }
+    await init({ worker: window }).catch(({ code, message }) => messages.push([code, message]));
+    process.stdout.write(JSON.stringify({ heard, messages }));`,
+  );
+  assert.deepEqual(heard, {
+    heard: [],
+    messages: [
+      ['invalid_argument', 'serve: port is Window, expected self of a worker or a MessagePort'],
+      [
+        'invalid_argument',
+        'init: worker is Window, expected a Worker, a MessagePort or an array of them',
+      ],
+    ],
+  });
 });
 
 test('worker: serve() refuses what is no port and what loads no engine', () => {

@@ -19,7 +19,19 @@ type Side = WorkerPort &
     terminate?(): unknown;
   };
 
+/** Whether it is the global object of a worker of the web. */
+const isWorkerScope = (value: unknown): boolean => {
+  const { WorkerGlobalScope: Scope } = globalThis as { WorkerGlobalScope?: unknown };
+  return typeof Scope === 'function' && value instanceof Scope;
+};
+
+/** Whether it is a window: any page that has a reference to one may send it messages. */
+const isWindow = (value: unknown): boolean =>
+  !isWorkerScope(value) && (value as Partial<Window> | null | undefined)?.window === value;
+
+/** Whether it is a worker or a port to one, or the scope of a worker. */
 export const isPort = (value: unknown): value is WorkerPort => {
+  if (value === undefined || isWindow(value)) return false;
   const side = value as Partial<Side> | null | undefined;
   const listens = side?.addEventListener ?? side?.on;
   return typeof side?.postMessage === 'function' && typeof listens === 'function';
@@ -75,9 +87,11 @@ interface NodeThreads {
 export const nodeThreads = (): NodeThreads | undefined =>
   nodeModule('node:worker_threads') as NodeThreads | undefined;
 
-/** The port of the worker that this runs in to whoever started it. */
+/** The port of the worker that this runs in to the one that started it; none on a page, or in a worker of many pages. */
 export const ownPort = (): WorkerPort | null | undefined =>
-  typeof globalThis.postMessage === 'function' ? globalThis : nodeThreads()?.parentPort;
+  isWorkerScope(globalThis) && typeof globalThis.postMessage === 'function'
+    ? globalThis
+    : nodeThreads()?.parentPort;
 
 /** A worker of Node that runs this file. @throws where there is no Node either */
 export function nodeWorker(file: string): WorkerPort {
