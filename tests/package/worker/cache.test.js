@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { init } from 'qkv/worker';
 import { zeros } from '../../support/js/arrays.js';
 import { expectRejects } from '../../support/js/check.js';
+import { puppetEngine, settled } from '../../support/js/puppet.js';
 import { overPort } from '../../support/js/workers.js';
 
 describe('worker: the length of a cache', () => {
@@ -42,6 +43,30 @@ describe('worker: the length of a cache', () => {
     assert.deepEqual([other.length, cache.length], [2, 5]);
     await other.dispose();
   });
+});
+
+test('worker: an answer that says nothing of a cache leaves its length as it was', async () => {
+  const { engine, ports } = await puppetEngine(init, 1);
+  const [port] = ports;
+  const tokens = zeros([1, 1, 1, 4]);
+  const making = engine.kvCache({ numKvHeads: 1, capacity: 9, dK: 4 });
+  await settled();
+  port.answer({ handle: { id: 0, capacity: 9 } });
+  const cache = await making;
+  for (const [lengths, length] of [
+    [[3], 3],
+    [[], 3],
+    [[4], 4],
+    [[], 4],
+  ]) {
+    // prettier-ignore
+    const appending = cache.append(tokens, tokens);
+    await settled();
+    port.answer({ lengths });
+    await appending;
+    assert.equal(cache.length, length);
+  }
+  await engine.dispose();
 });
 
 test('worker: a handle is made where it was asked to be, also beside those it is made of', async () => {

@@ -261,7 +261,8 @@ export class Lane {
     const entry = this.#sent.get(answer.id);
     if (!entry) return;
     this.#sent.delete(answer.id);
-    entry.caches.forEach((cache, i) => cache.held(answer.lengths[i] ?? 0));
+    // A call that was refused before the worker had found its caches says nothing of them.
+    for (const [i, length] of answer.lengths.entries()) entry.caches[i]?.held(length);
     if (!entry.over) {
       entry.settle(answer.error ? { error: receive(answer.error) } : { answer });
     } else if (answer.handle) {
