@@ -2,7 +2,7 @@
 // these lists, tools/sizes.js prints them, tools/check_release.js looks for the version in them.
 
 /** The most a file may weigh, in bytes of gzip -9. */
-const [javascript, wasm] = [25_000, 100_000];
+const [javascript, wasm] = [26_000, 100_000];
 
 /** The files of dist/ that run, with what each may weigh. A new one is one line here. */
 export const programs = {
@@ -10,7 +10,7 @@ export const programs = {
   // Both .wasm files are in it, deflated already.
   'inline.js': 225_000,
   'thread.js': 1_000,
-  'worker.js': 9_500,
+  'worker.js': 11_000,
   'worker-host.js': 3_000,
   'qkv-simd.wasm': wasm,
   'qkv-relaxed.wasm': wasm,

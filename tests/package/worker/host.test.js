@@ -16,6 +16,13 @@ function hosted() {
   const made = [];
   const load = async () => ({
     info,
+    disposed: 0,
+    dispose() {
+      this.disposed += 1;
+    },
+    memory() {
+      return { handles: this.disposed };
+    },
     tensor: (shape) => {
       const tensor = { shape, disposed: 0, dispose: () => (tensor.disposed += 1) };
       made.push(tensor);
@@ -88,6 +95,35 @@ describe('worker: serve()', () => {
       port.sent.map(({ id }) => id),
       [undefined, 0, 1],
     );
+  });
+
+  test('runs the methods of the package and no others', async () => {
+    const { made, ask } = hosted();
+    await ask({ id: 0, ...init });
+    const { handle } = await ask({ id: 1, method: 'tensor', args: [[1]] });
+    const others = ['constructor', 'toString', '__defineGetter__', 'hasOwnProperty', 'raw', ''];
+    let id = 1;
+    const refused = async (method, target) => {
+      const { error, value } = await ask({ id: ++id, method, target, args: ['x', () => 1] });
+      assert.equal(value, undefined);
+      assert.equal(
+        error?.code,
+        'invalid_argument',
+        `${String(method)} of ${target ?? 'the engine'}`,
+      );
+      assert.match(error.message, /no method of an? (engine|tensor)/);
+    };
+    // An engine is let go by { end: true }: others of the worker may have the same.
+    for (const method of [...others, 'dispose', 'forward', 'set', 3, undefined, ['gelu']]) {
+      await refused(method);
+    }
+    for (const method of [...others, 'gelu', 'forward', 'append', 'memory']) {
+      await refused(method, handle.id);
+    }
+    assert.deepEqual((await ask({ id: ++id, method: 'memory', args: [] })).value, { handles: 0 });
+    assert.equal(made[0].disposed, 0);
+    await ask({ id: ++id, method: 'dispose', target: handle.id, args: [] });
+    assert.equal(made[0].disposed, 1);
   });
 
   test('moves results, each buffer once, and copies nothing', async () => {

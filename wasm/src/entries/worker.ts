@@ -27,8 +27,7 @@ export type * from '../api/worker-types.js';
  * sense, and what `init` of `qkv` throws
  */
 export function init(options: AsyncInitOptions = {}): Promise<AsyncQkv> {
-  // Its operators are made from a table, which the compiler holds to those of the engine.
-  return start(options) as Promise<object> as Promise<AsyncQkv>;
+  return start(options);
 }
 
 /**

@@ -7,10 +7,10 @@ import { isPort } from '../../platform/ports.js';
 import { QkvError } from '../../api/errors.js';
 import { identity } from '../../arguments/identity.js';
 import type { InitOptions } from '../../api/types.js';
-import type { AsyncInitOptions, WorkerPort } from '../../api/worker-types.js';
+import type { AsyncInitOptions, AsyncQkv, WorkerPort } from '../../api/worker-types.js';
 import { textOf } from '../protocol/errors.js';
 import { Lane } from './lane.js';
-import { checkSignal, Pool } from './pool.js';
+import { checkSignal, clientOf, Pool } from './pool.js';
 import { movedTo, remedy, spawn, whereabouts } from './spawn.js';
 import { portable } from '../protocol/wasm.js';
 
@@ -90,14 +90,14 @@ function startLane(index: number, port: WorkerPort | undefined, moved?: URL): La
 
 /** One load: how many wait for it, and how it is given up. */
 class Start {
-  readonly pool: Promise<Pool>;
+  readonly engine: Promise<AsyncQkv>;
   waiting = 0;
   #isSettled = false;
   #isGivenUp = false;
   readonly #lanes: Lane[] = [];
 
   constructor(plan: Plan, forget: () => void) {
-    this.pool = this.#load(plan, forget).finally(() => (this.#isSettled = true));
+    this.engine = this.#load(plan, forget).finally(() => (this.#isSettled = true));
   }
 
   /** Ends the workers, if nobody else waits for them. */
@@ -108,7 +108,7 @@ class Start {
     return this.#isGivenUp;
   }
 
-  async #load({ ports, count, timeout, engine }: Plan, forget: () => void): Promise<Pool> {
+  async #load({ ports, count, timeout, engine }: Plan, forget: () => void): Promise<AsyncQkv> {
     const lanes = this.#lanes;
     try {
       const moved = !ports && isMoved() ? await movedTo() : undefined;
@@ -117,7 +117,7 @@ class Start {
       const options = await portable(engine);
       const [first] = await Promise.all(lanes.map((lane) => lane.start(options, timeout)));
       if (!first) throw invalid('there are no workers, expected one');
-      return new Pool(lanes, { ...first.info, workers: lanes.length }, forget);
+      return clientOf(new Pool(lanes, { ...first.info, workers: lanes.length }, forget));
     } catch (error) {
       for (const lane of lanes) lane.dispose();
       if (error instanceof QkvError) throw error;
@@ -129,8 +129,8 @@ class Start {
 
 const starts = new Map<string, Start>();
 
-/** A pool for these options: that of an earlier call with the same ones, or a new one. */
-export async function start(options: AsyncInitOptions): Promise<Pool> {
+/** An engine for these options: that of an earlier call with the same ones, or a new one. */
+export async function start(options: AsyncInitOptions): Promise<AsyncQkv> {
   const plan = checkOptions(options);
   const { signal } = plan;
   if (signal?.aborted) throw signal.reason;
@@ -141,10 +141,10 @@ export async function start(options: AsyncInitOptions): Promise<Pool> {
   };
   if (!starts.has(key)) {
     starts.set(key, own);
-    own.pool.catch(forget);
+    own.engine.catch(forget);
   }
   own.waiting += 1;
-  if (!signal) return own.pool;
+  if (!signal) return own.engine;
   let stop: (() => void) | undefined;
   const given = new Promise<never>((_, reject) => {
     stop = () => {
@@ -154,7 +154,7 @@ export async function start(options: AsyncInitOptions): Promise<Pool> {
     signal.addEventListener('abort', stop);
   });
   try {
-    return await Promise.race([own.pool, given]);
+    return await Promise.race([own.engine, given]);
   } finally {
     if (stop) signal.removeEventListener('abort', stop);
   }

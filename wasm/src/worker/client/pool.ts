@@ -4,40 +4,12 @@ import { checkBoolean, checkInteger } from '../../arguments/numbers.js';
 import { describe, reading, takeOptions } from '../../arguments/values.js';
 import { QkvError } from '../../api/errors.js';
 import type { Qkv } from '../../api/types.js';
-import type { AsyncEngineInfo, CallOptions } from '../../api/worker-types.js';
+import type { AsyncEngineInfo, AsyncQkv, CallOptions } from '../../api/worker-types.js';
 import { asyncDispose, type Caller, isCounted, type Method, remote } from './handles.js';
 import type { Lane } from './lane.js';
 import { Parcel, type Used } from './pack.js';
 import { type Answer, fieldsOf, isMaker, isPlain } from '../protocol/messages.js';
-
-/**
- * The parameters of every method. In `options` the worker reads what is left without the options of every
- * call; `call` are those alone, and are not sent.
- */
-const parameters = {
-  attention: ['q', 'k', 'v', 'options'],
-  tensor: ['shape', 'data', 'call'],
-  kvCache: ['options'],
-  multiHeadAttention: ['config', 'weights', 'call'],
-  transformerBlock: ['config', 'weights', 'call'],
-  sinusoidalEncoding: ['length', 'dModel', 'options'],
-  sinusoidalShift: ['k', 'dModel', 'options'],
-  rotaryEmbedding: ['x', 'options'],
-  learnedEncoding: ['table', 'length', 'options'],
-  alibiSlopes: ['numHeads', 'call'],
-  t5RelativeBias: ['table', 'queryLength', 'keyLength', 'options'],
-  transformerXlBias: ['q', 'r', 'v', 'call'],
-  layerNorm: ['x', 'options'],
-  rmsNorm: ['x', 'options'],
-  gelu: ['x', 'options'],
-  softmax: ['x', 'options'],
-  embedding: ['table', 'ids', 'call'],
-  entropy: ['weights', 'call'],
-  headStatistics: ['weights', 'call'],
-} as const satisfies Record<
-  Exclude<keyof Qkv, 'info' | 'memory' | 'dispose' | symbol>,
-  readonly string[]
->;
+import { operators } from '../protocol/methods.js';
 
 interface Outcome {
   readonly answer: Answer;
@@ -157,14 +129,6 @@ export class Pool implements Caller {
     return Promise.resolve();
   }
 
-  [asyncDispose](): Promise<void> {
-    return this.dispose();
-  }
-
-  get [Symbol.toStringTag](): string {
-    return 'AsyncQkv';
-  }
-
   #checkAlive(fn: string): void {
     if (this.#disposed) {
       throw new QkvError('disposed', `${fn}: the engine is disposed, expected a live one`);
@@ -231,12 +195,23 @@ export class Pool implements Caller {
   }
 }
 
-for (const [method, names] of Object.entries(parameters)) {
-  const call = async function (this: Pool, ...args: unknown[]): Promise<unknown> {
-    const { answer, lane } = await this.run({ fn: method, method, names }, args);
-    return answer.handle && isMaker(method)
-      ? remote(method, this, lane, answer.handle)
-      : answer.value;
+/** The engine as callers have it: functions that need no `this`, and nothing else of the pool. */
+export function clientOf(pool: Pool): AsyncQkv {
+  const dispose = (): Promise<void> => pool.dispose();
+  const methods: Record<PropertyKey, unknown> = {
+    memory: (options?: CallOptions) => pool.memory(options),
+    dispose,
+    [asyncDispose]: dispose,
   };
-  Object.defineProperty(Pool.prototype, method, { value: call, writable: true });
+  for (const [method, names] of Object.entries(operators)) {
+    methods[method] = async (...args: unknown[]): Promise<unknown> => {
+      const { answer, lane } = await pool.run({ fn: method, method, names }, args);
+      return answer.handle && isMaker(method)
+        ? remote(method, pool, lane, answer.handle)
+        : answer.value;
+    };
+  }
+  const client = { info: pool.info, ...methods, [Symbol.toStringTag]: 'AsyncQkv' };
+  // The compiler holds the table to the operators of an engine.
+  return client as object as AsyncQkv;
 }

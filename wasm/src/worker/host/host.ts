@@ -3,6 +3,7 @@
 import { QkvError } from '../../api/errors.js';
 import type { InitOptions, KvCache, Qkv } from '../../api/types.js';
 import type { WorkerPort } from '../../api/worker-types.js';
+import { describe } from '../../arguments/values.js';
 import { listen, post } from '../../platform/ports.js';
 import { sendable } from '../protocol/errors.js';
 import { hold } from '../protocol/liveness.js';
@@ -18,11 +19,13 @@ import {
   isOurs,
   isPlain,
   key,
+  type Maker,
   type Ready,
   rebuild,
   type Request,
   type SentHandle,
 } from '../protocol/messages.js';
+import { engineMethods, handleMethods, handleNames } from '../protocol/methods.js';
 import { asResponse } from '../protocol/wasm.js';
 
 type Init = (options: InitOptions) => Promise<Qkv>;
@@ -33,12 +36,34 @@ interface Disposable {
   dispose(): void;
 }
 
-const isCache = (handle: object): handle is KvCache => 'truncate' in handle;
+/** What a method of the engine has made. */
+interface Kept {
+  readonly maker: Maker;
+  readonly handle: Disposable;
+}
+
+/** The method of this name, of an engine or of what `maker` makes. Messages may name anything. */
+function methodOf(
+  receiver: object,
+  maker: Maker | undefined,
+  method: string,
+): (...args: unknown[]) => unknown {
+  const names = maker === undefined ? engineMethods : handleMethods[maker];
+  if (!names.includes(method)) {
+    const owner = maker === undefined ? 'an engine' : `a ${handleNames[maker]}`;
+    throw new QkvError(
+      'invalid_argument',
+      `worker: ${describe(method)} is no method of ${owner}, expected one of ${names.join(', ')}`,
+    );
+  }
+  const methods = receiver as Record<string, (...args: unknown[]) => unknown>;
+  return (...args) => methods[method]?.(...args);
+}
 
 /** One engine's conversation. */
 class Session {
   readonly #name: string;
-  readonly #handles = new Map<number, Disposable>();
+  readonly #handles = new Map<number, Kept>();
   #engine: Qkv | undefined;
   #release: (() => void) | undefined;
   #made = 0;
@@ -55,44 +80,52 @@ class Session {
 
   /** Gives back what it made. The engine stays: the worker's owner may have got the same from init(). */
   end(): void {
-    for (const handle of this.#handles.values()) handle.dispose();
+    for (const { handle } of this.#handles.values()) handle.dispose();
     this.#handles.clear();
     this.#release?.();
   }
 
   run({ method, target, args }: Call): Result {
     const caches: KvCache[] = [];
-    const find = (id: number): Disposable => {
-      const handle = this.#handles.get(id);
-      if (!handle) {
+    const find = (id: number): Kept => {
+      const kept = this.#handles.get(id);
+      if (!kept) {
         const message = `${method}: a handle is of another engine, expected one of this engine`;
         throw new QkvError('invalid_argument', message);
       }
-      if (isCache(handle)) caches.push(handle);
-      return handle;
+      if (kept.maker === 'kvCache') caches.push(kept.handle as KvCache);
+      return kept;
     };
     const lengths = (): number[] => caches.map(({ length }) => length);
     try {
-      const receiver = target === undefined ? this.#engine : find(target);
+      const kept = target === undefined ? undefined : find(target);
+      const call = methodOf(kept?.handle ?? this.#started(), kept?.maker, method);
       const given = args.map((value) =>
         rebuild(value, '', (part) => {
-          if (isMark(part)) return find(part[handleKey]);
+          if (isMark(part)) return find(part[handleKey]).handle;
           return isPlain(part) ? descend : part;
         }),
       );
-      const methods = receiver as unknown as Record<string, (...given: unknown[]) => unknown>;
-      const value = methods[method]?.(...given);
+      const value = call(...given);
       if (method === 'dispose' && target !== undefined) this.#handles.delete(target);
       if (!isMaker(method)) return { value, lengths: lengths() };
-      return { handle: this.#keep(value as Disposable), lengths: lengths() };
+      return { handle: this.#keep(method, value as Disposable), lengths: lengths() };
     } catch (error) {
       return { error: sendable(method, error), lengths: lengths() };
     }
   }
 
-  #keep(handle: Disposable): SentHandle {
+  #started(): Qkv {
+    if (this.#engine) return this.#engine;
+    throw new QkvError(
+      'invalid_argument',
+      'worker: the engine has not loaded, expected init first',
+    );
+  }
+
+  #keep(maker: Maker, handle: Disposable): SentHandle {
     const id = this.#made++;
-    this.#handles.set(id, handle);
+    this.#handles.set(id, { maker, handle });
     const { shape, capacity } = handle as Partial<SentHandle>;
     return { id, ...(shape && { shape }), ...(capacity !== undefined && { capacity }) };
   }
