@@ -11,7 +11,7 @@ import { init } from 'qkv';
 import { problem } from '../../support/js/arrays.js';
 import { expectRejects, expectSame } from '../../support/js/check.js';
 import { root, wasmFile } from '../../support/js/files.js';
-import { runNode } from '../../support/js/node.js';
+import { resultOf, runNode } from '../../support/js/node.js';
 import { PATIENCE } from '../../support/js/patience.js';
 import { sharedCalls } from '../../support/js/shared-calls.js';
 
@@ -64,15 +64,19 @@ async function run({ prelude = '', from = 'qkv', flags = [], threads = 3 } = {})
   return rest;
 }
 
-const refuseMemory = `
+/** A machine on which no shared memory may grow beyond so many pages. */
+const sharesAtMost = (pages) => `
   const { Memory } = WebAssembly;
   WebAssembly.Memory = class extends Memory {
     constructor(descriptor) {
-      if (descriptor.shared) throw new RangeError('could not allocate memory');
+      if (descriptor.shared && descriptor.maximum > ${pages}) {
+        throw new RangeError('could not allocate memory');
+      }
       super(descriptor);
     }
   };
 `;
+const gigabyte = 2 ** 14;
 /** A Worker as of the web, which is a target of events; each the next of these classes. */
 const workers = (...bodies) => `
   const { Worker: NodeWorker } = await import('node:worker_threads');
@@ -101,7 +105,9 @@ const obstacles = {
   'there is nothing in the way': [{}, 'simd-threads', 3],
   'SharedArrayBuffer is missing': [{ prelude: 'delete globalThis.SharedArrayBuffer;' }, 'simd', 1],
   'the page is not isolated': [{ prelude: 'globalThis.crossOriginIsolated = false;' }, 'simd', 1],
-  'no address space is left for shared memory': [{ prelude: refuseMemory }, 'simd', 1],
+  'shared memory may have 2 GB': [{ prelude: sharesAtMost(2 * gigabyte) }, 'simd-threads', 3],
+  'shared memory may have 1 GB': [{ prelude: sharesAtMost(gigabyte) }, 'simd-threads', 3],
+  'shared memory may have less than 1 GB': [{ prelude: sharesAtMost(gigabyte - 1) }, 'simd', 1],
   'the worker script is missing': [{ from: withThread('missing') }, 'simd-threads', 1],
   'the worker script is a page': [
     { from: withThread('page', '<!doctype html><title>App</title>') },
@@ -127,6 +133,30 @@ for (const [what, [how, variant, threads]] of Object.entries(obstacles)) {
     assert.deepEqual(await run(how), [variant, threads, expected]);
   });
 }
+
+test('threads: with 1 GB of memory an engine says when that is used up, and goes on', async () => {
+  const result = await resultOf(
+    [],
+    `${sharesAtMost(gigabyte)}
+    const { init } = await import('qkv');
+    const { randomArray } = await import('./tests/support/js/arrays.js');
+    const engine = await init({ threads: 2 });
+    const sizes = [2 ** 28, 2 ** 26];
+    const codes = sizes.map((size) => {
+      try {
+        engine.tensor([size]).dispose();
+        return 'made';
+      } catch ({ code }) {
+        return code;
+      }
+    });
+    const x = randomArray([1, 1, 8, 4], 1);
+    const { data } = engine.attention(x, x, x).output;
+    engine.dispose();
+    console.log(JSON.stringify({ codes, numbers: data.length }));`,
+  );
+  assert.deepEqual(result, { codes: ['out_of_memory', 'made'], numbers: 32 });
+});
 
 describe('threads: a file for shared memory where there is none', () => {
   const { q, k, v } = problem();

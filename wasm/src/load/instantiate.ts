@@ -64,13 +64,22 @@ export interface Loaded {
   readonly team: Team;
 }
 
-/** Undefined where so much address space cannot be had, as on small devices. */
+/** How far shared memory may grow, in pages: 4 GB, or else 2 or 1. */
+const sharedMaxima = [pages.maximum, 2 ** 15, 2 ** 14];
+
+/**
+ * An engine reserves the address space for all that shared memory may become, which small devices and processes with
+ * a limit do not have. Undefined where there is not even 1 GB.
+ */
 function sharedMemory(): WebAssembly.Memory | undefined {
-  try {
-    return new WebAssembly.Memory({ ...pages, shared: true });
-  } catch {
-    return undefined;
+  for (const maximum of sharedMaxima) {
+    try {
+      return new WebAssembly.Memory({ ...pages, maximum, shared: true });
+    } catch {
+      // Less may do.
+    }
   }
+  return undefined;
 }
 
 /** For a file that was given and runs on nothing else. */
