@@ -13,6 +13,7 @@ import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
+import { abiOf, methodsOf, schema } from './abi.js';
 import { root, toolchain, version } from './environment.js';
 import { must, step } from './run.js';
 import { edition, engines, programs } from './shipped.js';
@@ -114,6 +115,8 @@ function bundle(name, { folder, sourcemap }) {
     },
     define: {
       QKV_VERSION: JSON.stringify(version),
+      QKV_ABI: JSON.stringify(abiOf(schema)),
+      QKV_METHODS: JSON.stringify(methodsOf(schema)),
       QKV_EMBEDDED: JSON.stringify(embedded),
     },
     plugins: files ? [] : [engineBeside],
@@ -145,8 +148,11 @@ async function bundlePackage() {
   await types();
   for (const source of declarations) {
     // In dist/ they are all in one folder.
-    const text = readFileSync(join(root, `build/types/${source}.d.ts`), 'utf8');
-    writeFileSync(join(dist, `${basename(source)}.d.ts`), text.replace(/'\.\.\/(api|arguments)\//g, "'./"));
+    const text = readFileSync(join(root, `build/types/src/${source}.d.ts`), 'utf8');
+    writeFileSync(
+      join(dist, `${basename(source)}.d.ts`),
+      text.replace(/'\.\.\/(api|arguments)\//g, "'./"),
+    );
   }
   writeFileSync(join(dist, 'inline.d.ts'), "export * from './index.js';\n");
   // The script of a worker: there is nothing to import.

@@ -4,15 +4,14 @@
 
 #include <new>
 
-#include "descriptor.hpp"
-#include "operators.hpp"
-#include "qkv/qkv.hpp"
+#include "abi.hpp"
+#include "support.hpp"
 #include "threads.hpp"
 
-// Read by the loader before anything is instantiated: a file of another version or variant is named,
-// not run. `qkv <version> <variant> <instruction set>`.
+// Read by the loader before anything is instantiated: a file of another version, variant or schema is named,
+// not run. `qkv <version> <variant> <instruction set> <hash of the schema>`.
 __asm__(".section .custom_section.qkv,\"\",@\n.ascii \"qkv " QKV_VERSION " " QKV_MODULE_VARIANT
-        " " QKV_MODULE_ISA "\"\n");
+        " " QKV_MODULE_ISA " " QKV_ABI_HASH "\"\n");
 
 namespace {
 
@@ -22,7 +21,7 @@ using qkv::wasm::Address;
 using qkv::wasm::address_of;
 using qkv::wasm::pointer;
 
-qkv::wasm::Descriptor descriptor;
+qkv::wasm::Arguments arguments;
 AlignedBuffer staging;
 Status last;
 
@@ -32,18 +31,7 @@ int report(const Status& status) {
   return static_cast<int>(status.code());
 }
 
-constexpr Status (*kOperators[])(qkv::wasm::Descriptor&) noexcept = {
-#define QKV_OPERATOR(name) &qkv::wasm::name,
-#include "operators.def"
-#undef QKV_OPERATOR
-};
-constexpr const char* kOperatorNames =
-#define QKV_OPERATOR(name) #name ","
-#include "operators.def"
-#undef QKV_OPERATOR
-    ;
-
-int run(int index) { return report(kOperators[index](descriptor)); }
+int run(int index) { return report(qkv::wasm::kOperators[index](arguments)); }
 
 /// Room for the arrays of one call, kept between calls. Its address, or 0.
 Address stage(std::uint32_t floats) {
@@ -79,9 +67,8 @@ Address status_name(int code) {
 
 EMSCRIPTEN_BINDINGS(qkv) {
   using emscripten::function;
-  function("_fields", +[] { return address_of(qkv::wasm::kFieldNames); });
-  function("_operators", +[] { return address_of(kOperatorNames); });
-  function("_descriptor", +[] { return address_of(&descriptor); });
+  function("_arguments", +[] { return address_of(&arguments); });
+  function("_made", +[] { return qkv::wasm::made(); });
   function("_isa", +[] { return address_of(qkv::active_isa()); });
   function("_statusCount", +[] { return qkv::kStatusCodeCount; });
   function("_statusName", &status_name);

@@ -7,24 +7,25 @@ Workspace& scratch() noexcept {
   return workspace;
 }
 
-RotaryOptions read_rotary(const Descriptor& d) noexcept {
-  RotaryOptions options;
-  options.offset = whole(d.offset);
-  options.positions = d.positions.view<const std::int32_t>();
-  options.base = d.base;
-  options.rotary_dim = whole(d.rotaryDim);
-  options.interleaved = d.interleaved != 0;
-  options.scaling.type = static_cast<RotaryScaling::Type>(whole(d.scaling));
-  options.scaling.factor = d.factor;
-  options.scaling.original_length = whole(d.originalLength);
-  options.scaling.beta_fast = d.betaFast;
-  options.scaling.beta_slow = d.betaSlow;
-  if (d.hasAttentionFactor != 0) {
-    options.scaling.attention_factor = d.attentionFactor;
-  }
-  options.cos = d.cos.view<const float>();
-  options.sin = d.sin.view<const float>();
-  return options;
+Address& made() noexcept {
+  static Address address;
+  return address;
+}
+
+RotaryOptions rotary_options(const RotaryFields& given) noexcept {
+  return {.offset = given.offset,
+          .positions = given.positions,
+          .base = given.base,
+          .rotary_dim = given.rotary_dim,
+          .interleaved = given.interleaved,
+          .scaling = {.type = given.scaling,
+                      .factor = given.factor,
+                      .original_length = given.original_length,
+                      .beta_fast = given.beta_fast,
+                      .beta_slow = given.beta_slow,
+                      .attention_factor = given.attention_factor.get()},
+          .cos = given.cos,
+          .sin = given.sin};
 }
 
 }  // namespace qkv::wasm

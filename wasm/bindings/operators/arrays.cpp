@@ -1,61 +1,49 @@
 // Operators from arrays to arrays: norms, activations, tables, statistics.
 #include "support.hpp"
-#include "operators.hpp"
-#include "qkv/qkv.hpp"
 
 namespace qkv::wasm {
-namespace {
 
-NormOptions read_norm(const Descriptor& d) noexcept {
-  return {.gamma = d.gamma.view<const float>(),
-          .beta = d.beta.view<const float>(),
-          .axis = static_cast<int>(d.axis),
-          .epsilon = static_cast<float>(d.epsilon)};
+Status learnedEncoding(const LearnedEncodingFields& given) noexcept {
+  return learned_encoding(given.table, given.out, given.offset, given.out_of_range);
 }
 
-}  // namespace
-
-Status learnedEncoding(Descriptor& d) noexcept {
-  return learned_encoding(d.table.view<const float>(), d.out.view<float>(), whole(d.offset),
-                          d.clamp != 0 ? OutOfRange::kClamp : OutOfRange::kError);
+Status layerNorm(const LayerNormFields& given) noexcept {
+  return layer_norm(given.x, given.out,
+                    {.gamma = given.gamma,
+                     .beta = given.beta,
+                     .axis = -1,
+                     .epsilon = static_cast<float>(given.epsilon)});
 }
 
-Status layerNorm(Descriptor& d) noexcept {
-  return layer_norm(d.x.view<const float>(), d.out.view<float>(), read_norm(d));
+Status rmsNorm(const RmsNormFields& given) noexcept {
+  return rms_norm(
+      given.x, given.out,
+      {.gamma = given.gamma, .axis = -1, .epsilon = static_cast<float>(given.epsilon)});
 }
 
-Status rmsNorm(Descriptor& d) noexcept {
-  return rms_norm(d.x.view<const float>(), d.out.view<float>(), read_norm(d));
+Status gelu(const GeluFields& given) noexcept {
+  return activate(given.x, given.out, given.activation);
 }
 
-Status gelu(Descriptor& d) noexcept {
-  return activate(d.x.view<const float>(), d.out.view<float>(),
-                  d.activation != 0 ? Activation::kGeluTanh : Activation::kGelu);
+Status softmax(const SoftmaxFields& given) noexcept {
+  // x is [before, n, after] here: the axes before the one asked for, and those after it, are one each.
+  return qkv::softmax(given.x, given.out,
+                      {.axis = 1, .temperature = static_cast<float>(given.temperature)});
 }
 
-Status softmax(Descriptor& d) noexcept {
-  return qkv::softmax(
-      d.x.view<const float>(), d.out.view<float>(),
-      {.axis = static_cast<int>(d.axis), .temperature = static_cast<float>(d.temperature)});
+Status embedding(const EmbeddingFields& given) noexcept {
+  return qkv::embedding(given.table, given.ids, given.out);
 }
 
-Status embedding(Descriptor& d) noexcept {
-  return qkv::embedding(d.table.view<const float>(), d.ids.view<const std::int32_t>(),
-                        d.out.view<float>());
+Status entropy(const EntropyFields& given) noexcept {
+  return row_entropy(given.weights, given.out);
 }
 
-Status entropy(Descriptor& d) noexcept {
-  return row_entropy(d.x.view<const float>(), d.out.view<float>());
-}
-
-/// The four statistics go to entropy, lse (distance), weights (largest weight) and out (first key).
-Status headStatistics(Descriptor& d) noexcept {
-  return head_statistics(d.x.view<const float>(),
-                         {.entropy = d.entropy.view<float>(),
-                          .distance = d.lse.view<float>(),
-                          .max_weight = d.weights.view<float>(),
-                          .first_key = d.out.view<float>()},
-                         whole(d.offset));
+Status headStatistics(const HeadStatisticsFields& given) noexcept {
+  return head_statistics(given.weights, {.entropy = given.entropy,
+                                         .distance = given.distance,
+                                         .max_weight = given.max_weight,
+                                         .first_key = given.first_key});
 }
 
 }  // namespace qkv::wasm

@@ -1,49 +1,42 @@
 // Positions.
 #include "support.hpp"
-#include "operators.hpp"
-#include "qkv/qkv.hpp"
 
 namespace qkv::wasm {
-
 namespace {
 
-SinusoidOptions read_sinusoid(const Descriptor& d) noexcept {
-  return {
-      .base = d.base,
-      .layout = d.concatenated != 0 ? SinusoidLayout::kConcatenated : SinusoidLayout::kInterleaved};
+SinusoidOptions sinusoid_options(const SinusoidFields& given) noexcept {
+  return {.base = given.base, .layout = given.layout};
 }
 
 }  // namespace
 
-Status sinusoidalEncoding(Descriptor& d) noexcept {
-  return sinusoidal_encoding(d.out.view<float>(), whole(d.offset), read_sinusoid(d));
+Status sinusoidalEncoding(const SinusoidalEncodingFields& given) noexcept {
+  return sinusoidal_encoding(given.out, given.offset, sinusoid_options(given.sinusoid));
 }
 
 /// Blocks into rank 3, the dense matrix into rank 2.
-Status sinusoidalShift(Descriptor& d) noexcept {
-  const TensorView<float> out = d.out.view<float>();
-  return out.rank == 3
-             ? sinusoidal_shift_blocks(out, whole(d.offset), whole(d.dModel), read_sinusoid(d))
-             : sinusoidal_shift_matrix(out, whole(d.offset), read_sinusoid(d));
+Status sinusoidalShift(const SinusoidalShiftFields& given) noexcept {
+  const SinusoidOptions options = sinusoid_options(given.sinusoid);
+  return given.out.rank == 3 ? sinusoidal_shift_blocks(given.out, given.k, given.d_model, options)
+                             : sinusoidal_shift_matrix(given.out, given.k, options);
 }
 
-Status rotaryEmbedding(Descriptor& d) noexcept {
-  return rotary_embedding(d.x.heads<const float>(d.numHeads), d.out.heads<float>(d.numHeads),
-                          read_rotary(d), scratch());
+Status rotaryEmbedding(const RotaryEmbeddingFields& given) noexcept {
+  return rotary_embedding(given.x.heads(given.num_heads), given.out.heads(given.num_heads),
+                          rotary_options(given.rotary), scratch());
 }
 
-Status alibiSlopes(Descriptor& d) noexcept { return alibi_slopes(d.out.view<float>()); }
+Status alibiSlopes(const AlibiSlopesFields& given) noexcept { return alibi_slopes(given.out); }
 
-Status t5RelativeBias(Descriptor& d) noexcept {
-  return t5_relative_bias(d.table.view<const float>(), d.out.view<float>(),
-                          {.bidirectional = d.bidirectional != 0,
-                           .max_distance = whole(d.maxDistance),
-                           .offset = whole(d.offset)});
+Status t5RelativeBias(const T5RelativeBiasFields& given) noexcept {
+  return t5_relative_bias(given.table, given.out,
+                          {.bidirectional = given.bidirectional,
+                           .max_distance = given.max_distance,
+                           .offset = given.offset});
 }
 
-Status transformerXlBias(Descriptor& d) noexcept {
-  return transformer_xl_bias(d.q.view<const float>(), d.table.view<const float>(),
-                             d.v.view<const float>(), d.out.view<float>());
+Status transformerXlBias(const TransformerXlBiasFields& given) noexcept {
+  return transformer_xl_bias(given.q, given.r, given.v, given.out);
 }
 
 }  // namespace qkv::wasm

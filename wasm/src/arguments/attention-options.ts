@@ -21,7 +21,7 @@ export const optionNames = [
 ];
 export const layerOptionNames = [...optionNames.slice(2), 'context'];
 
-export const logitStages = ['raw', 'capped', 'biased'] as const;
+const logitStages = ['raw', 'capped', 'biased'] as const;
 
 /** Sizes of one call; tk counts what the queries read, with what a cache holds. */
 export interface Dimensions {

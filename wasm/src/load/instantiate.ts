@@ -3,7 +3,7 @@
 import { startThreads } from 'qkv-files';
 import createModule from 'qkv-glue';
 import { asciiOf, compileDefault, compileGiven, fail, reason } from './compile.js';
-import { fieldNames, operatorList } from '../memory/abi.js';
+import { abiHash } from '../memory/abi.js';
 import { QkvError } from '../api/errors.js';
 import { type RawModule, textAt } from '../memory/raw.js';
 import { alone, canShareMemory, type Team } from './team.js';
@@ -13,7 +13,7 @@ import { chooseVariant, isaOf, isThreaded, singleOf, threadsOf } from './variant
 /** Variant and version, as the file itself states them, before any of its code runs. */
 function identify(module: WebAssembly.Module): Variant {
   const [section] = WebAssembly.Module.customSections(module, 'qkv');
-  const [, version, variant] = section ? asciiOf(new Uint8Array(section)).split(' ') : [];
+  const [, version, variant, , hash] = section ? asciiOf(new Uint8Array(section)).split(' ') : [];
   if (version === undefined) {
     throw fail('the .wasm is not of this package, expected qkv-simd.wasm or qkv-relaxed.wasm');
   }
@@ -21,6 +21,12 @@ function identify(module: WebAssembly.Module): Variant {
     throw fail(
       `the .wasm is version ${version} and the JavaScript is ${QKV_VERSION}, expected the same; one of ` +
         'the two comes from an old copy or cache',
+    );
+  }
+  if (hash !== abiHash) {
+    throw fail(
+      `the .wasm takes arguments of the form ${hash} and the JavaScript writes ${abiHash}, expected the same; ` +
+        'one of the two comes from another build',
     );
   }
   return variant as Variant;
@@ -108,13 +114,7 @@ export async function load(options: InitOptions): Promise<Loaded> {
     isThreaded(variant) && shared ? shared : new WebAssembly.Memory(pages),
   );
   const isa = textAt(raw, raw._isa());
-  const same =
-    textAt(raw, raw._fields()) === fieldNames && textAt(raw, raw._operators()) === operatorList;
-  if (isa !== isaOf(variant) || !same) {
-    throw fail(
-      `the .wasm runs ${isa} with other operators or arguments, expected ${isaOf(variant)}`,
-    );
-  }
+  if (isa !== isaOf(variant)) throw fail(`the .wasm runs ${isa}, expected ${isaOf(variant)}`);
   const team =
     startThreads && isThreaded(variant)
       ? await startThreads(raw, module, threadsOf(options))

@@ -1,95 +1,138 @@
-// The arguments of a call, named as in wasm/bindings/descriptor.def and wasm/bindings/operators.def. The module says its
-// own order when it is loaded and the loader compares the two, so they cannot drift apart unseen.
+// The arguments of a call as words: the writer for the layout that follows from wasm/bindings/schema.js, and the
+// types of what it writes.
 
-// prettier-ignore
-export const arrayNames = [
-  'q', 'k', 'v', 'out', 'mask', 'additiveMask', 'bias', 'alibiSlopes', 'sinks', 'keyLengths',
-  'causalOffsets', 'contextKeyLengths', 'weights', 'logits', 'lse', 'entropy',
-  'wq', 'wk', 'wv', 'wqkv', 'wo', 'bq', 'bk', 'bv', 'bqkv', 'bo',
-  'crossWq', 'crossWk', 'crossWv', 'crossWqkv', 'crossWo',
-  'crossBq', 'crossBk', 'crossBv', 'crossBqkv', 'crossBo',
-  'gamma1', 'beta1', 'gammaCross', 'betaCross', 'gamma2', 'beta2',
-  'w1', 'b1', 'w2', 'b2', 'wGate', 'bGate',
-  'x', 'table', 'ids', 'positions', 'cos', 'sin', 'gamma', 'beta',
-] as const;
+import type { groups, operators } from '../../bindings/schema.js';
+import type { Address } from './raw.js';
 
-// prettier-ignore
-export const numberNames = [
-  'handle', 'cache', 'batch', 'capacity',
-  'numHeads', 'numKvHeads', 'dModel', 'dK', 'dV', 'dContext', 'dFeedForward', 'outIn',
-  'postNorm', 'rmsNorm', 'activation', 'crossAttention',
-  'hasScale', 'scale', 'softcap', 'temperature', 'causal', 'hasCausalOffset', 'causalOffset',
-  'windowLeft', 'windowRight', 'dropoutRate', 'dropoutSeedHigh', 'dropoutSeedLow', 'logitStage',
-  'rowBegin', 'rowEnd',
-  'hasRotary', 'rotaryDim', 'interleaved', 'scaling', 'factor', 'originalLength', 'betaFast',
-  'betaSlow', 'hasAttentionFactor', 'attentionFactor',
-  'offset', 'base', 'concatenated', 'axis', 'epsilon', 'clamp', 'bidirectional', 'maxDistance',
-  'length',
-] as const;
-
-// prettier-ignore
-export const operatorNames = [
-  'attention', 'createLayer', 'forwardLayer', 'destroyLayer',
-  'createCache', 'appendCache', 'truncateCache', 'readCache', 'destroyCache',
-  'sinusoidalEncoding', 'sinusoidalShift', 'rotaryEmbedding', 'alibiSlopes', 't5RelativeBias',
-  'transformerXlBias',
-  'learnedEncoding', 'layerNorm', 'rmsNorm', 'gelu', 'softmax', 'embedding', 'entropy',
-  'headStatistics', 'createBlock', 'forwardBlock', 'destroyBlock',
-] as const;
-
-export type ArrayName = (typeof arrayNames)[number];
-export type NumberName = (typeof numberNames)[number];
-export type Operator = (typeof operatorNames)[number];
-export type Numbers = Partial<Record<NumberName, number>>;
-
-const joined = (names: readonly string[]): string => names.map((name) => `${name},`).join('');
-
-/** What RawModule._fields() and _operators() must say. */
-export const fieldNames = `${joined(arrayNames)};${joined(numberNames)}`;
-export const operatorList = joined(operatorNames);
-
-const indexOf = <Name extends string>(names: readonly Name[]): Record<Name, number> =>
-  Object.fromEntries(names.map((name, index) => [name, index])) as Record<Name, number>;
-
-export const operatorIndex = indexOf(operatorNames);
-
-/** 32-bit words of an array: its address, its rank and four extents. */
-const arrayWords = 6;
-const arrayIndex = indexOf(arrayNames);
-const numberIndex = indexOf(numberNames);
-const arraysEnd = arrayNames.length * arrayWords;
+type Groups = typeof groups;
+type Operators = typeof operators;
+export type Operator = keyof Operators;
 
 /** Where and what shape an array is. */
 export interface Placed {
-  readonly name: ArrayName;
-  readonly address: number;
+  readonly address: Address;
   readonly shape: readonly number[];
 }
 
-/** Writes the arguments of one call; arrays that are not given have rank 0, numbers are 0. */
-export function writeDescriptor(
-  memory: ArrayBufferLike,
-  descriptor: number,
-  arrays: Iterable<Placed>,
-  numbers: Numbers,
-): void {
-  const words = new Int32Array(memory, descriptor, arraysEnd);
-  words.fill(0);
-  for (const { name, address, shape } of arrays) {
-    const start = arrayIndex[name] * arrayWords;
-    words[start] = address;
-    words[start + 1] = shape.length;
-    for (let axis = 0; axis < shape.length; axis += 1) words[start + 2 + axis] = shape[axis] ?? 0;
+type ArrayKind = 'floats' | 'ints' | 'bytes' | 'results';
+type KindOf<Field> = Field extends { kind: infer Kind } ? Kind : Field;
+type MayLack<Field> =
+  KindOf<Field> extends ArrayKind | 'number?' | 'whole?' | 'flag'
+    ? true
+    : Field extends { object: string } | { optional: true }
+      ? true
+      : false;
+
+type Value<Field> =
+  KindOf<Field> extends ArrayKind
+    ? Placed
+    : Field extends 'flag'
+      ? boolean
+      : Field extends { choice: readonly (infer Word)[] }
+        ? Word
+        : Field extends { group: infer Name extends keyof Groups }
+          ? Values<Groups[Name]>
+          : number;
+
+/** What the fields hold: arrays, flags, objects and what is optional may be left out. */
+type Values<Fields> = {
+  readonly [Name in keyof Fields as MayLack<Fields[Name]> extends true ? never : Name]: Value<
+    Fields[Name]
+  >;
+} & {
+  readonly [Name in keyof Fields as MayLack<Fields[Name]> extends true ? Name : never]?:
+    Value<Fields[Name]> | undefined;
+};
+
+/** The arguments of an operator. */
+export type Arguments<Name extends Operator> = Values<Operators[Name]['fields']>;
+/** The fields of a group. */
+export type Group<Name extends keyof Groups> = Values<Groups[Name]>;
+
+/** A field and its kind, as tools/abi.js has them: a list is the words of a choice, or the fields of a group. */
+type Layout = readonly (readonly [name: string, code: Code])[];
+type Code =
+  | 'array'
+  | 'number'
+  | 'optional'
+  | readonly string[]
+  | { readonly fields: Layout; readonly isOptional: boolean };
+
+/** A group is its name after > or, if it may be left out, after ?. */
+function layoutOf(fields: Readonly<Record<string, string | readonly string[]>>): Layout {
+  return Object.entries(fields).map(([name, code]) => [name, codeOf(code)]);
+}
+function codeOf(code: string | readonly string[]): Code {
+  if (code === 'a') return 'array';
+  if (code === 'n') return 'number';
+  if (code === 'o') return 'optional';
+  if (typeof code !== 'string') return code;
+  const fields = layoutOf(QKV_ABI.groups[code.slice(1)] ?? {});
+  return { fields, isOptional: code.startsWith('?') };
+}
+
+const layouts = Object.entries(QKV_ABI.operators).map(([name, fields], index) => ({
+  ...{ name, index },
+  fields: layoutOf(fields),
+}));
+const byName = new Map(layouts.map((operator) => [operator.name, operator]));
+
+/** The hash of the schema, which the .wasm carries too. */
+export const abiHash = QKV_ABI.hash;
+
+/** Words of 8 bytes in an array: its address and rank, and four extents. */
+const arrayWords = 3;
+
+class Writer {
+  readonly #halves: Int32Array;
+  readonly #words: Float64Array;
+  #at = 0;
+
+  constructor(memory: ArrayBufferLike, block: Address) {
+    this.#halves = new Int32Array(memory, block);
+    this.#words = new Float64Array(memory, block);
   }
-  const values = new Float64Array(memory, descriptor + arraysEnd * 4, numberNames.length);
-  values.fill(0);
-  for (const name in numbers) {
-    values[numberIndex[name as NumberName]] = numbers[name as NumberName] ?? 0;
+
+  write(layout: Layout, values: Readonly<Record<string, unknown>> | undefined): void {
+    for (const [name, code] of layout) {
+      const value = values?.[name];
+      if (code === 'array') this.#array(value as Placed | undefined);
+      else if (code === 'number') this.#number(value === undefined ? 0 : Number(value));
+      else if (code === 'optional') this.#number(value === undefined ? NaN : Number(value));
+      else if ('fields' in code) {
+        if (code.isOptional) this.#number(value === undefined ? 0 : 1);
+        this.write(code.fields, value as typeof values);
+      } else this.#number(Math.max(code.indexOf(String(value)), 0));
+    }
+  }
+
+  #number(value: number): void {
+    this.#words[this.#at] = value;
+    this.#at += 1;
+  }
+
+  /** Rank 0 is an array that is not given. */
+  #array(array: Placed | undefined): void {
+    const half = this.#at * 2;
+    this.#halves[half] = array?.address ?? 0;
+    this.#halves[half + 1] = array?.shape.length ?? 0;
+    const shape = array?.shape ?? [];
+    for (let axis = 0; axis < shape.length; axis += 1) {
+      this.#halves[half + 2 + axis] = shape[axis] ?? 0;
+    }
+    this.#at += arrayWords;
   }
 }
 
-/** Reads a number back, where a call left its result. */
-export function readNumber(memory: ArrayBufferLike, descriptor: number, name: NumberName): number {
-  const values = new Float64Array(memory, descriptor + arraysEnd * 4, numberNames.length);
-  return values[numberIndex[name]] ?? 0;
+/** Writes the arguments of one call, all of its operator's words and no others. The number of the operator. */
+export function writeArguments<Name extends Operator>(
+  memory: ArrayBufferLike,
+  block: Address,
+  operator: Name,
+  values: Arguments<Name>,
+): number {
+  const known = byName.get(operator);
+  if (!known) throw new RangeError(`no operator ${operator}`);
+  new Writer(memory, block).write(known.fields, values);
+  return known.index;
 }

@@ -3,15 +3,7 @@
 import { type Input } from '../arguments/arrays.js';
 import { mostInt } from '../arguments/numbers.js';
 import { isCountable, shapeText, sizeOf } from '../arguments/shapes.js';
-import {
-  type ArrayName,
-  type Numbers,
-  type Operator,
-  operatorIndex,
-  type Placed,
-  readNumber,
-  writeDescriptor,
-} from './abi.js';
+import type { Arguments, Operator, Placed } from './abi.js';
 import { QkvError } from '../api/errors.js';
 import { isTensor } from '../arguments/own.js';
 import {
@@ -26,13 +18,19 @@ import type { Address } from './raw.js';
 import { tensorAddress } from './tensor.js';
 import type { OwnedArray, OwnedNumbers, Tensor } from '../api/types.js';
 
+/** Operators with one result, `out`. */
+type OneResult = {
+  [Name in Operator]: 'out' extends keyof Arguments<Name> ? Name : never;
+}[Operator];
+
 /** Floats per cache line: every array starts on one. */
 const unit = 16;
 
 /** Most floats that a 32-bit memory of 4 GB can hold. */
 const mostFloats = 2 ** 30;
 
-interface Slot extends Placed {
+/** An array of a call. */
+export interface Slot extends Placed {
   address: Address;
   /** Floats from the start of the call's block; unused by tensors, which are read where they are. */
   readonly offset: number;
@@ -58,13 +56,13 @@ function copyIn(
 
 /**
  * First every array is announced (input, output), then run() finds room for all of them at once, copies
- * the inputs, writes the descriptor and calls. Nothing moves in memory between the copy and the last
+ * the inputs, writes the arguments and calls. Nothing moves in memory between the copy and the last
  * read, because the core takes its scratch elsewhere and views are made anew for every read.
  */
 export class Call {
   readonly #instance: Instance;
   readonly #fn: string;
-  readonly #slots = new Map<ArrayName, Slot>();
+  readonly #slots: Slot[] = [];
   #floats = 0;
 
   constructor(instance: Instance, fn: string) {
@@ -73,38 +71,31 @@ export class Call {
   }
 
   /** An input, as `shape` if that is another view of the same elements. Undefined is left out. */
-  input(name: ArrayName, input: Input | undefined, shape = input?.shape): void {
-    if (!input || !shape) return;
-    const { source } = input;
-    if (isTensor(source)) {
-      this.tensor(name, source, shape, input.name);
-    } else {
-      const elements = sizeOf(shape);
-      const bytes = isFloat32Array(source) || isInt32Array(source) ? 4 : 1;
-      const own = this.#instance.owned(source);
-      this.#add(name, shape, Math.ceil((elements * bytes) / 4), own, input.name);
-    }
+  input(input: Input | undefined, shape = input?.shape): Slot | undefined {
+    if (!input || !shape) return undefined;
+    const { name, source } = input;
+    if (isTensor(source)) return this.#tensor(name, source, shape);
+    const elements = sizeOf(shape);
+    const bytes = isFloat32Array(source) || isInt32Array(source) ? 4 : 1;
+    const own = this.#instance.owned(source);
+    return this.#add(name, shape, Math.ceil((elements * bytes) / 4), own);
   }
 
-  /** A tensor, used in place. */
-  tensor(name: ArrayName, tensor: Tensor, shape: readonly number[], label: string = name): void {
-    const address = tensorAddress(this.#instance, this.#fn, label, tensor);
-    this.#add(name, shape, 0, tensor, label).address = address;
-  }
-
-  /** Room for results, or the tensor that they go to. */
-  output(name: ArrayName, shape: readonly number[], to?: Tensor): void {
-    if (to) this.tensor(name, to, shape);
-    else this.#add(name, shape, sizeOf(shape), undefined, name);
+  /** Room for a result, or the tensor that it goes to. */
+  output(name: string, shape: readonly number[], to?: Tensor): Slot {
+    return to ? this.#tensor(name, to, shape) : this.#add(name, shape, sizeOf(shape), undefined);
   }
 
   /**
-   * Calls the operator. Arrays go to the engine's staging block, or to what `room` makes.
+   * Calls the operator. Arrays go to the staging block of the instance, or to what `room` makes.
    * @throws {@link QkvError} what the core reported
    */
-  run(operator: Operator, numbers: Numbers, room?: (floats: number) => Address): void {
+  run<Name extends Operator>(
+    operator: Name,
+    values: Arguments<Name>,
+    room?: (floats: number) => Address,
+  ): void {
     const fn = this.#fn;
-    const instance = this.#instance;
     if (this.#floats > mostFloats) {
       throw new QkvError(
         'out_of_memory',
@@ -112,52 +103,55 @@ export class Call {
       );
     }
     this.#place(room);
-    for (const slot of this.#slots.values()) {
+    for (const slot of this.#slots) {
       if (slot.source === undefined) slot.result = newFloats(fn, slot.length);
     }
-    const raw = instance.raw(fn);
-    const descriptor = raw._descriptor() >>> 0;
-    writeDescriptor(instance.buffer(fn), descriptor, this.#slots.values(), numbers);
-    if (raw._run(operatorIndex[operator]) !== 0) throw instance.lastError(fn);
+    this.#instance.run(fn, operator, values);
   }
 
   /**
    * Calls an operator whose only output is `out`, of this shape. Copies it, and says that it has the shape
    * `as`, which may be that of a tensor and is copied too, unless it goes to a tensor.
    */
-  result(
-    operator: Operator,
+  result<Name extends OneResult>(
+    operator: Name,
     shape: readonly number[],
-    numbers: Numbers,
+    values: Omit<Arguments<Name>, 'out'>,
     { as = shape, out }: { as?: readonly number[]; out?: Tensor | undefined } = {},
   ): OwnedArray {
-    this.output('out', shape, out);
-    this.run(operator, numbers);
+    const slot = this.output('out', shape, out);
+    this.run(operator, { ...values, out: slot } as unknown as Arguments<Name>);
     // With `out` there is nothing to return; the overloads of Qkv say so to the caller.
-    return out ? (undefined as unknown as OwnedArray) : { data: this.read('out'), shape: [...as] };
+    return out ? (undefined as unknown as OwnedArray) : { data: this.read(slot), shape: [...as] };
   }
 
-  /** The handle that the operator made. */
-  handle(): Address {
-    const raw = this.#instance.raw(this.#fn);
-    return readNumber(this.#instance.buffer(this.#fn), raw._descriptor() >>> 0, 'handle');
+  /** Where the object is that the operator made. */
+  made(): Address {
+    return this.#instance.raw(this.#fn)._made() >>> 0;
   }
 
-  /** An owned copy of an array's elements. */
-  read(name: ArrayName): OwnedNumbers {
-    const slot = this.#slots.get(name);
-    if (!slot?.result) throw new RangeError(`no result ${name} in this call`);
+  /** An owned copy of the elements of a result. */
+  read(slot: Slot): OwnedNumbers {
+    if (!slot.result) throw new RangeError('no result of this call');
     const memory = this.#instance.buffer(this.#fn);
     // Its room was made before the call, so that nothing has happened if there is none.
     slot.result.set(new Float32Array(memory, slot.address, slot.length));
     return slot.result;
   }
 
+  /** A tensor, used in place. */
+  #tensor(name: string, tensor: Tensor, shape: readonly number[]): Slot {
+    const address = tensorAddress(this.#instance, this.#fn, name, tensor);
+    const slot = this.#add(name, shape, 0, tensor);
+    slot.address = address;
+    return slot;
+  }
+
   #place(room: ((floats: number) => Address) | undefined): void {
     const floats = Math.max(this.#floats, unit);
     const base = room ? room(floats) : this.#instance.stage(this.#fn, floats);
     const memory = this.#instance.buffer(this.#fn);
-    for (const slot of this.#slots.values()) {
+    for (const slot of this.#slots) {
       const { source } = slot;
       if (isTensor(source)) continue;
       slot.address = base + slot.offset * 4;
@@ -181,13 +175,7 @@ export class Call {
     return elements;
   }
 
-  #add(
-    name: ArrayName,
-    shape: readonly number[],
-    length: number,
-    source: Slot['source'],
-    label: string,
-  ): Slot {
+  #add(label: string, shape: readonly number[], length: number, source: Slot['source']): Slot {
     if (sizeOf(shape) === 0 && !isCountable(shape)) {
       throw new QkvError(
         'out_of_range',
@@ -197,7 +185,6 @@ export class Call {
     }
     // Written out: spreading one object into another took a quarter of a small call.
     const slot: Slot = {
-      name,
       address: 0,
       shape,
       offset: this.#floats,
@@ -206,7 +193,7 @@ export class Call {
       label,
       result: undefined,
     };
-    this.#slots.set(name, slot);
+    this.#slots.push(slot);
     this.#floats += Math.ceil(length / unit) * unit;
     return slot;
   }

@@ -2,7 +2,7 @@
 
 import { QkvError, type QkvErrorCode } from '../api/errors.js';
 import { bufferOf, isInt32Array, isUint8Array, kindOf } from '../arguments/values.js';
-import { operatorIndex, writeDescriptor } from './abi.js';
+import { type Arguments, type Operator, writeArguments } from './abi.js';
 import { type Address, type RawModule, textAt } from './raw.js';
 
 /** What frees a handle: a block's own function, or an operator. */
@@ -91,6 +91,11 @@ export class Instance {
     }
   }
 
+  /** Runs an operator, whose arrays are in their places. @throws {@link QkvError} what the core reported */
+  run<Name extends Operator>(fn: string, operator: Name, values: Arguments<Name>): void {
+    if (this.#start(this.raw(fn), operator, values) !== 0) throw this.lastError(fn);
+  }
+
   /** Frees what a handle refers to; there is nothing to free once the instance has ended. */
   destroy(destroyer: Destroyer, handle: Address): void {
     if (!this.#raw) return;
@@ -98,8 +103,12 @@ export class Instance {
       this.#raw._destroyBuffer(handle);
       return;
     }
-    writeDescriptor(this.buffer(destroyer), this.#raw._descriptor() >>> 0, [], { handle });
-    this.#raw._run(operatorIndex[destroyer]);
+    this.#start(this.#raw, destroyer, { object: handle });
+  }
+
+  #start<Name extends Operator>(raw: RawModule, operator: Name, values: Arguments<Name>): number {
+    const block = raw._arguments() >>> 0;
+    return raw._run(writeArguments(raw.wasmMemory.buffer, block, operator, values));
   }
 
   /** The core's last failure, in the name of `fn`. */

@@ -6,9 +6,10 @@ export type Address = number;
 export interface RawModule {
   readonly wasmMemory: WebAssembly.Memory;
   /** Addresses of texts that end with 0, as all texts here. */
-  _fields(): Address;
-  _operators(): Address;
-  _descriptor(): Address;
+  /** Where the arguments of a call are written. */
+  _arguments(): Address;
+  /** Where the object that the last operator made is. */
+  _made(): Address;
   _isa(): Address;
   _statusCount(): number;
   _statusName(code: number): Address;
@@ -20,7 +21,7 @@ export interface RawModule {
   _createBuffer(floats: number): Address;
   _bufferData(handle: Address): Address;
   _destroyBuffer(handle: Address): void;
-  /** Runs operator number `index` of wasm/bindings/operators.def on the descriptor. A status code. */
+  /** Runs operator number `index` of wasm/bindings/schema.js on the arguments. A status code. */
   _run(index: number): number;
   /** A pool of so many threads, the caller's included; false where memory is not shared. */
   _createThreads(threads: number, maySleep: boolean): boolean;

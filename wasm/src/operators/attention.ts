@@ -9,55 +9,60 @@ import { checkArray } from '../arguments/arrays.js';
 import {
   checkAttentionOptions,
   type CheckedOptions,
-  logitStages,
   optionNames,
 } from '../arguments/attention-options.js';
 import { checkHeads, coreShape } from '../arguments/heads.js';
 import { mostInt } from '../arguments/numbers.js';
 import { checkOut } from '../arguments/out.js';
 import { isUint8Array, takeOptions } from '../arguments/values.js';
-import type { Numbers } from '../memory/abi.js';
-import { Call } from '../memory/call.js';
+import type { Group } from '../memory/abi.js';
+import { Call, type Slot } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 import { cacheAddress, cacheOf, grow } from './cache.js';
 import { paperSlopes } from './relative-bias.js';
 
-/** Announces the arrays of the options, and those that are returned besides the output. */
-export function announceOptions(call: Call, { arrays, wanted }: CheckedOptions): void {
-  const { mask, ...others } = arrays;
-  const boolean = isUint8Array(mask?.source);
-  call.input(boolean ? 'mask' : 'additiveMask', mask);
-  for (const name of ['bias', 'alibiSlopes', 'keyLengths', 'causalOffsets', 'sinks'] as const) {
-    call.input(name, others[name]);
-  }
-  for (const { name, shape } of wanted) call.output(name, shape);
-}
-
-export function optionNumbers(fn: string, { options, rows }: CheckedOptions): Numbers {
-  const { scale, causalOffset, window, dropout, returnLogits, cache } = options;
+/** The options as the core takes them. */
+export function optionFields(
+  call: Call,
+  { options, arrays }: CheckedOptions,
+): Group<'attentionOptions'> {
+  const { causal, causalOffset, dropout, scale, softcap = 0, temperature = 1, window } = options;
+  const mask = call.input(arrays.mask);
   return {
-    hasScale: scale === undefined ? 0 : 1,
-    scale: scale ?? 0,
-    softcap: options.softcap ?? 0,
-    temperature: options.temperature ?? 1,
-    causal: options.causal ? 1 : 0,
-    hasCausalOffset: typeof causalOffset === 'number' ? 1 : 0,
-    causalOffset: typeof causalOffset === 'number' ? causalOffset : 0,
+    ...{ scale, softcap, temperature, causal },
+    causalOffset: typeof causalOffset === 'number' ? causalOffset : undefined,
+    causalOffsets: call.input(arrays.causalOffsets),
     windowLeft: Math.min(window?.[0] ?? -1, mostInt),
     windowRight: Math.min(window?.[1] ?? -1, mostInt),
+    keyLengths: call.input(arrays.keyLengths),
+    ...(isUint8Array(arrays.mask?.source) ? { mask } : { additiveMask: mask }),
+    bias: call.input(arrays.bias),
+    alibiSlopes: call.input(arrays.alibiSlopes),
+    sinks: call.input(arrays.sinks),
     dropoutRate: dropout?.rate ?? 0,
-    dropoutSeedHigh: Math.floor((dropout?.seed ?? 0) / 2 ** 32),
-    dropoutSeedLow: (dropout?.seed ?? 0) % 2 ** 32,
-    logitStage: returnLogits ? logitStages.indexOf(returnLogits) : 0,
-    rowBegin: rows[0],
-    rowEnd: rows[1],
-    cache: cache === undefined ? 0 : cacheAddress(fn, cache),
+    dropoutSeed: dropout?.seed ?? 0,
   };
 }
 
-export function readExtras(call: Call, { wanted }: CheckedOptions): AttentionExtras {
+type Extras = Partial<Record<keyof AttentionExtras, Slot>>;
+
+/** Room for what is returned besides the output. */
+export function extraFields(
+  call: Call,
+  { options, rows, wanted }: CheckedOptions,
+): Group<'extras'> & Extras {
+  const slots: Extras = {};
+  for (const { name, shape } of wanted) slots[name] = call.output(name, shape);
+  const [rowBegin, rowEnd] = rows;
+  return { ...slots, logitStage: options.returnLogits ?? 'raw', rowBegin, rowEnd };
+}
+
+export function readExtras(call: Call, { wanted }: CheckedOptions, slots: Extras): AttentionExtras {
   const result: Partial<Record<keyof AttentionExtras, OwnedArray>> = {};
-  for (const { name, shape } of wanted) result[name] = { data: call.read(name), shape };
+  for (const { name, shape } of wanted) {
+    const slot = slots[name];
+    if (slot) result[name] = { data: call.read(slot), shape };
+  }
   return result;
 }
 
@@ -88,17 +93,22 @@ export function attention(
   const out = checkOut(fn, options.out, shape);
 
   const call = new Call(instance, fn);
-  call.input('q', q, coreShape(qs));
-  call.input('k', k, coreShape(ks));
-  call.input('v', v, coreShape(vs));
-  call.output('out', coreShape(outShape), out);
-  announceOptions(call, checked);
-  const numbers = { ...optionNumbers(fn, checked), numHeads: qs.heads, numKvHeads: ks.heads };
-  call.run('attention', numbers);
+  const given = {
+    q: call.input(q, coreShape(qs)),
+    k: call.input(k, coreShape(ks)),
+    v: call.input(v, coreShape(vs)),
+    out: call.output('out', coreShape(outShape), out),
+    numHeads: qs.heads,
+    numKvHeads: ks.heads,
+    options: optionFields(call, checked),
+    extras: extraFields(call, checked),
+    cache: cache && cacheAddress(fn, cache),
+  };
+  call.run('attention', given);
   if (cache) grow(cache, ks.tokens);
-  const extras = readExtras(call, checked);
+  const extras = readExtras(call, checked, given.extras);
   // With `out` there is no `output`; the overloads of Qkv.attention say so to the caller.
   return out
     ? (extras as AttentionResult)
-    : { output: { data: call.read('out'), shape }, ...extras };
+    : { output: { data: call.read(given.out), shape }, ...extras };
 }

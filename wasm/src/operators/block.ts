@@ -1,4 +1,4 @@
-import { Call } from '../memory/call.js';
+import { Call, type Slot } from '../memory/call.js';
 import { checkWeight } from '../arguments/arrays.js';
 import {
   checkBoolean,
@@ -7,18 +7,17 @@ import {
   checkNumber,
   mostInt,
 } from '../arguments/numbers.js';
-import type { ArrayName } from '../memory/abi.js';
+import type { Group } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
 import { QkvError } from '../api/errors.js';
 import { describe, takeOptions } from '../arguments/values.js';
 import {
   checkWeights,
+  configFields,
   configNames,
-  configNumbers,
   type LayerConfig,
   resolveConfig,
-  type WeightName,
-  weightNames,
+  weightFields,
 } from './layer.js';
 import { layerOptionNames } from '../arguments/attention-options.js';
 import { TokenLayer } from './token-layer.js';
@@ -66,26 +65,12 @@ function resolveBlock(givenConfig: TransformerBlockConfig): BlockConfig {
   return { dFeedForward, norm, normType, activation, crossAttention, epsilon, attention };
 }
 
-/** Announces the weights of one of the two attentions. */
-function announceAttention(
-  call: Call,
-  config: LayerConfig,
-  [of, weights]: readonly ['attention' | 'cross', TransformerBlockWeights['attention']],
-  nameOf: (name: WeightName) => ArrayName,
-): void {
-  const checked = checkWeights(fn, config, weights, of);
-  for (const name of weightNames) call.input(nameOf(name), checked[name]);
-}
-
-const crossName = (name: WeightName): ArrayName =>
-  `cross${name.charAt(0).toUpperCase()}${name.slice(1)}` as ArrayName;
-
-function announceNorm(
+function normFields(
   call: Call,
   name: string,
   given: NormWeights | undefined,
-  [gamma, beta, width]: readonly [ArrayName, ArrayName, number],
-): void {
+  width: number,
+): Group<'normWeights'> {
   const weights = takeOptions(fn, name, given, ['gamma', 'beta']);
   if (weights.gamma === undefined) {
     throw new QkvError(
@@ -93,15 +78,17 @@ function announceNorm(
       `${fn}: ${name}.gamma is ${describe(weights.gamma)}, expected a Float32Array of ${width}`,
     );
   }
-  call.input(gamma, checkWeight(fn, `${name}.gamma`, weights.gamma, [width]));
-  call.input(beta, checkWeight(fn, `${name}.beta`, weights.beta, [width]));
+  return {
+    gamma: call.input(checkWeight(fn, `${name}.gamma`, weights.gamma, [width])),
+    beta: call.input(checkWeight(fn, `${name}.beta`, weights.beta, [width])),
+  };
 }
 
-function announceFeedForward(
+function feedForwardFields(
   call: Call,
   config: BlockConfig,
   weights: TransformerBlockWeights,
-): void {
+): Group<'feedForwardWeights'> {
   const { dModel, weightLayout } = config.attention;
   const { dFeedForward, activation } = config;
   const matrix = (rows: number, columns: number): readonly number[] =>
@@ -115,6 +102,7 @@ function announceFeedForward(
     bGate: [dFeedForward],
   };
   const required = ['w1', 'w2', ...(activation === 'swiglu' ? ['wGate'] : [])];
+  const fields: Partial<Record<keyof typeof shapes, Slot>> = {};
   for (const name of Object.keys(shapes) as (keyof typeof shapes)[]) {
     if (weights[name] === undefined && required.includes(name)) {
       throw new QkvError(
@@ -128,8 +116,10 @@ function announceFeedForward(
         `${fn}: ${name} is given and activation is '${activation}', expected 'swiglu' or none`,
       );
     }
-    call.input(name, checkWeight(fn, name, weights[name], shapes[name]));
+    const slot = call.input(checkWeight(fn, name, weights[name], shapes[name]));
+    if (slot) fields[name] = slot;
   }
+  return fields;
 }
 
 /** `cross` and `normCross` come with crossAttention, and only then. */
@@ -153,40 +143,31 @@ export function transformerBlock(
   const config = resolveBlock(givenConfig);
   const weights = takeOptions(fn, 'weights', givenWeights, blockWeightNames);
   checkCross(config, weights);
-  const { attention } = config;
+  const { attention, norm, normType, activation, crossAttention, dFeedForward, epsilon } = config;
   const { dModel } = attention;
   const call = new Call(instance, fn);
-  // The self-attention reads x, whatever the width of the context.
-  announceAttention(
-    call,
-    { ...attention, dContext: dModel },
-    ['attention', weights.attention],
-    (name) => name,
-  );
-  announceNorm(call, 'norm1', weights.norm1, ['gamma1', 'beta1', dModel]);
-  if (weights.cross !== undefined) {
-    announceAttention(call, attention, ['cross', weights.cross], crossName);
-    announceNorm(call, 'normCross', weights.normCross, ['gammaCross', 'betaCross', dModel]);
-  }
-  announceNorm(call, 'norm2', weights.norm2, ['gamma2', 'beta2', dModel]);
-  announceFeedForward(call, config, weights);
-  attention.rotary?.announce(call);
-  const { dFeedForward, epsilon } = config;
-  const numbers = {
-    ...configNumbers(attention),
-    ...{ dFeedForward, epsilon },
-    postNorm: Number(config.norm === 'post'),
-    rmsNorm: Number(config.normType === 'rms'),
-    activation: activations.indexOf(config.activation),
-    crossAttention: Number(config.crossAttention),
+  const attentionFields = (
+    of: 'attention' | 'cross',
+    own: LayerConfig,
+    given: TransformerBlockWeights['attention'],
+  ): Group<'layerWeights'> => weightFields(call, checkWeights(fn, own, given, of));
+  const given = {
+    config: configFields(call, attention),
+    ...{ dFeedForward, norm, normType, activation, crossAttention, epsilon },
+    // The self-attention reads x, which has the width dModel.
+    attention: attentionFields('attention', { ...attention, dContext: dModel }, weights.attention),
+    norm1: normFields(call, 'norm1', weights.norm1, dModel),
+    cross: weights.cross ? attentionFields('cross', attention, weights.cross) : {},
+    normCross: weights.cross ? normFields(call, 'normCross', weights.normCross, dModel) : {},
+    norm2: normFields(call, 'norm2', weights.norm2, dModel),
+    feedForward: feedForwardFields(call, config, weights),
   };
-  instance.withRoom(fn, (room) => call.run('createBlock', numbers, room));
+  instance.withRoom(fn, (room) => call.run('createBlock', given, room));
   const kind = {
     name: 'block',
-    operator: 'forwardBlock',
     destroyer: 'destroyBlock',
     optionNames: [...layerOptionNames, 'contextKeyLengths'],
     readsContext: false,
   } as const;
-  return new TokenLayer(instance, kind, attention, call.handle());
+  return new TokenLayer(instance, kind, attention, call.made());
 }

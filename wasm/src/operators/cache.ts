@@ -68,18 +68,21 @@ class WasmKvCache implements KvCache {
     this.#checkWidth(fn, v, vs, dV);
     checkValues(fn, k, ks, v, vs);
     const call = new Call(handle.instance, fn);
-    call.input('k', k, coreShape(ks));
-    call.input('v', v, coreShape(vs));
-    call.run('appendCache', { cache: cacheAddress(fn, this), numKvHeads });
+    call.run('appendCache', {
+      cache: cacheAddress(fn, this),
+      keys: call.input(k, coreShape(ks)),
+      values: call.input(v, coreShape(vs)),
+      numKvHeads,
+    });
     grow(this, ks.tokens);
   }
 
   keys(): OwnedArray {
-    return this.#read('KvCache.keys', 'k', this.#state.config.dK);
+    return this.#read('keys', this.#state.config.dK);
   }
 
   values(): OwnedArray {
-    return this.#read('KvCache.values', 'v', this.#state.config.dV);
+    return this.#read('values', this.#state.config.dV);
   }
 
   truncate(length: number): void {
@@ -112,14 +115,16 @@ class WasmKvCache implements KvCache {
     );
   }
 
-  #read(fn: string, name: 'k' | 'v', width: number): OwnedArray {
+  #read(name: 'keys' | 'values', width: number): OwnedArray {
+    const fn = `KvCache.${name}`;
     const { config, handle, length } = this.#state;
     const cache = cacheAddress(fn, this);
     const shape = [config.batch, config.numKvHeads, length, width];
     const call = new Call(handle.instance, fn);
-    call.output(name, shape);
-    call.run('readCache', { cache });
-    return { data: call.read(name), shape };
+    const slot = call.output(name, shape);
+    if (name === 'keys') call.run('readKeys', { cache, keys: slot });
+    else call.run('readValues', { cache, values: slot });
+    return { data: call.read(slot), shape };
   }
 }
 
@@ -170,5 +175,5 @@ export function kvCache(instance: Instance, options: CacheOptions): KvCache {
   }
   const call = new Call(instance, fn);
   call.run('createCache', config);
-  return new WasmKvCache(instance, config, call.handle());
+  return new WasmKvCache(instance, config, call.made());
 }

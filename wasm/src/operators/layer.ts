@@ -1,8 +1,8 @@
-import { Call } from '../memory/call.js';
+import { Call, type Slot } from '../memory/call.js';
 import { checkWeight, type Input } from '../arguments/arrays.js';
 import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { shapeText } from '../arguments/shapes.js';
-import type { Numbers } from '../memory/abi.js';
+import type { Group } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
 import { QkvError } from '../api/errors.js';
 import { takeOptions } from '../arguments/values.js';
@@ -131,14 +131,23 @@ export function checkWeights(
   return checked;
 }
 
-/** The numbers that create a layer. */
-export function configNumbers(config: LayerConfig): Numbers {
-  const { dModel, dContext, numHeads, numKvHeads, dK, dV, weightLayout } = config;
-  return {
-    ...{ dModel, dContext, numHeads, numKvHeads, dK, dV },
-    outIn: weightLayout === 'out_in' ? 1 : 0,
-    ...config.rotary?.numbers(),
-  };
+/** A config as the core takes it. */
+export const configFields = (call: Call, config: LayerConfig): Group<'layerConfig'> => ({
+  ...config,
+  rotary: config.rotary?.fields(call),
+});
+
+/** Weights as the core takes them. */
+export function weightFields(
+  call: Call,
+  weights: Partial<Record<WeightName, Input>>,
+): Group<'layerWeights'> {
+  const fields: Partial<Record<WeightName, Slot>> = {};
+  for (const name of weightNames) {
+    const slot = call.input(weights[name]);
+    if (slot) fields[name] = slot;
+  }
+  return fields;
 }
 
 export function multiHeadAttention(
@@ -150,15 +159,16 @@ export function multiHeadAttention(
   const config = resolveConfig(fn, takeOptions(fn, 'config', givenConfig, configNames));
   const weights = checkWeights(fn, config, givenWeights);
   const call = new Call(instance, fn);
-  for (const name of weightNames) call.input(name, weights[name]);
-  config.rotary?.announce(call);
-  instance.withRoom(fn, (room) => call.run('createLayer', configNumbers(config), room));
+  const given = {
+    config: configFields(call, config),
+    weights: weightFields(call, weights),
+  };
+  instance.withRoom(fn, (room) => call.run('createLayer', given, room));
   const kind = {
     name: 'layer',
-    operator: 'forwardLayer',
     destroyer: 'destroyLayer',
     optionNames: layerOptionNames,
     readsContext: true,
   } as const;
-  return new TokenLayer(instance, kind, config, call.handle());
+  return new TokenLayer(instance, kind, config, call.made());
 }

@@ -36,11 +36,14 @@ function norm(
   checkNumber(fn, 'epsilon', epsilon);
   const [rows, columns] = asMatrix(x.shape, from);
   const call = new Call(instance, fn);
-  call.input('x', x, [rows, columns]);
-  call.input('gamma', checkVector(fn, 'gamma', options.gamma, columns));
-  call.input('beta', checkVector(fn, 'beta', options.beta, columns));
+  const fields = {
+    x: call.input(x, [rows, columns]),
+    gamma: call.input(checkVector(fn, 'gamma', options.gamma, columns)),
+    beta: call.input(checkVector(fn, 'beta', options.beta, columns)),
+    epsilon,
+  };
   const out = checkOut(fn, options.out, x.shape);
-  return call.result(fn, [rows, columns], { axis: -1, epsilon }, { as: x.shape, out });
+  return call.result(fn, [rows, columns], fields, { as: x.shape, out });
 }
 
 export function layerNorm(
@@ -73,10 +76,12 @@ export function gelu(
   const x = checkArray(fn, 'x', given);
   const call = new Call(instance, fn);
   const size = [sizeOf(x.shape)];
-  call.input('x', x, size);
+  const fields = {
+    x: call.input(x, size),
+    activation: approximate === 'tanh' ? ('gelu_tanh' as const) : ('gelu' as const),
+  };
   const out = checkOut(fn, taken.out, x.shape);
-  const activation = approximate === 'tanh' ? 1 : 0;
-  return call.result(fn, size, { activation }, { as: x.shape, out });
+  return call.result(fn, size, fields, { as: x.shape, out });
 }
 
 export function softmax(
@@ -94,7 +99,7 @@ export function softmax(
   const parts = [x.shape.slice(0, from), x.shape.slice(from, from + 1), x.shape.slice(from + 1)];
   const shape = parts.map(sizeOf);
   const call = new Call(instance, fn);
-  call.input('x', x, shape);
+  const fields = { x: call.input(x, shape), temperature };
   const out = checkOut(fn, taken.out, x.shape);
-  return call.result(fn, shape, { axis: 1, temperature }, { as: x.shape, out });
+  return call.result(fn, shape, fields, { as: x.shape, out });
 }

@@ -24,10 +24,10 @@ export function sinusoidalEncoding(
   checkInteger(fn, 'offset', offset, -mostInt, mostInt);
   checkNumber(fn, 'base', base);
   checkChoice(fn, 'layout', layout, layouts);
-  const concatenated = layout === 'concatenated' ? 1 : 0;
   const shape = [length, dModel];
   const out = checkOut(fn, taken.out, shape);
-  return new Call(instance, fn).result(fn, shape, { offset, base, concatenated }, { out });
+  const given = { offset, sinusoid: { base, layout } };
+  return new Call(instance, fn).result(fn, shape, given, { out });
 }
 
 export function sinusoidalShift(
@@ -52,8 +52,5 @@ export function sinusoidalShift(
     );
   }
   const shape = form === 'blocks' ? [Math.ceil(dModel / 2), 2, 2] : [dModel, dModel];
-  const concatenated = layout === 'concatenated' ? 1 : 0;
-  return new Call(instance, fn).result('sinusoidalShift', shape, {
-    ...{ offset: k, dModel, base, concatenated },
-  });
+  return new Call(instance, fn).result(fn, shape, { k, dModel, sinusoid: { base, layout } });
 }

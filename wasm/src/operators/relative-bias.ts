@@ -44,10 +44,9 @@ export function t5RelativeBias(
   checkInteger(fn, 'maxDistance', maxDistance, 1, mostInt);
   checkInteger(fn, 'offset', offset, -mostInt, mostInt);
   const call = new Call(instance, fn);
-  call.input('table', input);
   const [, heads = 0] = input.shape;
   return call.result('t5RelativeBias', [heads, queryLength, keyLength], {
-    ...{ bidirectional: Number(bidirectional), maxDistance, offset },
+    ...{ table: call.input(input), bidirectional, maxDistance, offset },
   });
 }
 
@@ -74,8 +73,6 @@ export function transformerXlBias(
     );
   }
   const call = new Call(instance, fn);
-  call.input('q', q);
-  call.input('table', r);
-  call.input('v', v);
-  return call.result('transformerXlBias', [batch, heads, tq, rows - least], {});
+  const given = { q: call.input(q), r: call.input(r), v: call.input(v) };
+  return call.result(fn, [batch, heads, tq, rows - least], given);
 }

@@ -8,7 +8,7 @@ import {
   checkOption,
   mostInt,
 } from '../arguments/numbers.js';
-import type { Numbers } from '../memory/abi.js';
+import type { Group } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
 import { isRecord, lengthOf, reading, takeOptions } from '../arguments/values.js';
 import { coreShape, headsShape } from '../arguments/heads.js';
@@ -19,7 +19,7 @@ const optionNames = [
   ...['offset', 'positions', 'base', 'rotaryDim', 'interleaved', 'scaling', 'cos', 'sin'],
   'numHeads',
 ];
-const scalingTypes = ['none', 'linear', 'ntk', 'yarn'];
+const scalingTypes = ['linear', 'ntk', 'yarn'];
 
 /** Rotary options with their arrays, checked but for what the tokens decide. */
 export class CheckedRotary {
@@ -58,25 +58,21 @@ export class CheckedRotary {
     return this.#options.numHeads;
   }
 
-  announce(call: Call): void {
-    call.input('positions', this.#positions);
-    call.input('cos', this.#cos);
-    call.input('sin', this.#sin);
-  }
-
-  numbers(): Numbers {
-    const { offset = 0, base = 10000, rotaryDim = 0, interleaved = false, scaling } = this.#options;
+  /** The options as the core takes them. */
+  fields(call: Call): Group<'rotary'> {
+    const { offset = 0, base = 10000, rotaryDim = 0, interleaved, scaling } = this.#options;
     const yarn = scaling?.type === 'yarn' ? scaling : undefined;
     return {
-      hasRotary: 1,
-      ...{ offset, base, rotaryDim, interleaved: Number(interleaved) },
-      scaling: scalingTypes.indexOf(scaling?.type ?? 'none'),
+      ...{ offset, base, rotaryDim, interleaved },
+      positions: call.input(this.#positions),
+      scaling: scaling?.type ?? 'none',
       factor: scaling?.factor ?? 1,
       originalLength: yarn?.originalLength ?? 0,
       betaFast: yarn?.betaFast ?? 32,
       betaSlow: yarn?.betaSlow ?? 1,
-      hasAttentionFactor: yarn?.attentionFactor === undefined ? 0 : 1,
-      attentionFactor: yarn?.attentionFactor ?? 0,
+      attentionFactor: yarn?.attentionFactor,
+      cos: call.input(this.#cos),
+      sin: call.input(this.#sin),
     };
   }
 }
@@ -104,7 +100,7 @@ function takeScaling(
   const isYarn = isRecord(given) && reading(fn, name, () => given.type) === 'yarn';
   const names = ['type', 'factor', ...(isYarn ? yarnOnly : [])];
   const scaling = takeOptions(fn, name, given, names);
-  checkChoice(fn, `${name}.type`, scaling.type, scalingTypes.slice(1));
+  checkChoice(fn, `${name}.type`, scaling.type, scalingTypes);
   checkNumber(fn, `${name}.factor`, scaling.factor);
   if (scaling.type !== 'yarn') return scaling;
   checkInteger(fn, `${name}.originalLength`, scaling.originalLength, 1, mostInt);
@@ -127,9 +123,11 @@ export function rotaryEmbedding(
   const form = headsShape(fn, x, numHeads, 'numHeads');
   const rotary = new CheckedRotary(fn, options, [form.batch, form.tokens]);
   const call = new Call(instance, fn);
-  call.input('x', x, coreShape(form));
-  rotary.announce(call);
+  const fields = {
+    x: call.input(x, coreShape(form)),
+    numHeads: form.heads,
+    rotary: rotary.fields(call),
+  };
   const out = checkOut(fn, to, x.shape);
-  const numbers = { ...rotary.numbers(), numHeads: form.heads };
-  return call.result('rotaryEmbedding', coreShape(form), numbers, { as: x.shape, out });
+  return call.result('rotaryEmbedding', coreShape(form), fields, { as: x.shape, out });
 }

@@ -4,8 +4,7 @@ import { QkvError } from '../api/errors.js';
 import type { ArrayInput, OwnedArray, Qkv } from '../api/types.js';
 import { checkArray } from '../arguments/arrays.js';
 import { asMatrix, shapeText } from '../arguments/shapes.js';
-import type { ArrayName, Operator } from '../memory/abi.js';
-import { Call } from '../memory/call.js';
+import { Call, type Slot } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 
 export function entropy(instance: Instance, given: ArrayInput): OwnedArray {
@@ -17,8 +16,8 @@ export function entropy(instance: Instance, given: ArrayInput): OwnedArray {
   const shape = weights.shape.slice(0, -1);
   const [rows, columns] = asMatrix(weights.shape, shape.length);
   const call = new Call(instance, fn);
-  call.input('x', weights, [rows, columns]);
-  return call.result(fn, [rows], {}, { as: shape });
+  const fields = { weights: call.input(weights, [rows, columns]) };
+  return call.result(fn, [rows], fields, { as: shape });
 }
 
 export function headStatistics(
@@ -36,14 +35,18 @@ export function headStatistics(
   }
   const call = new Call(instance, fn);
   const shape = [batch, heads];
-  call.input('x', weights);
-  for (const name of ['entropy', 'lse', 'weights', 'out'] as const) call.output(name, shape);
-  call.run(fn satisfies Operator, {});
-  const read = (name: ArrayName): OwnedArray => ({ data: call.read(name), shape });
+  const slots = {
+    entropy: call.output('entropy', shape),
+    distance: call.output('distance', shape),
+    maxWeight: call.output('maxWeight', shape),
+    firstKey: call.output('firstKey', shape),
+  };
+  call.run(fn, { weights: call.input(weights), ...slots });
+  const read = (slot: Slot): OwnedArray => ({ data: call.read(slot), shape });
   return {
-    entropy: read('entropy'),
-    distance: read('lse'),
-    maxWeight: read('weights'),
-    firstKey: read('out'),
+    entropy: read(slots.entropy),
+    distance: read(slots.distance),
+    maxWeight: read(slots.maxWeight),
+    firstKey: read(slots.firstKey),
   };
 }

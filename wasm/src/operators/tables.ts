@@ -26,9 +26,8 @@ export function embedding(instance: Instance, givenTable: ArrayInput, ids: Integ
   const table = checkTable(fn, givenTable, '[vocabulary,dModel]');
   const checked = requireIntegers(fn, 'ids', ids);
   const call = new Call(instance, fn);
-  call.input('table', table);
-  call.input('ids', checked);
-  return call.result(fn, [...checked.shape, table.shape[1] ?? 0], {});
+  const given = { table: call.input(table), ids: call.input(checked) };
+  return call.result(fn, [...checked.shape, table.shape[1] ?? 0], given);
 }
 
 export function learnedEncoding(
@@ -47,8 +46,6 @@ export function learnedEncoding(
   checkInteger(fn, 'offset', offset, 0, mostInt);
   checkChoice(fn, 'outOfRange', outOfRange, ['error', 'clamp']);
   const call = new Call(instance, fn);
-  call.input('table', table);
-  return call.result(fn, [length, table.shape[1] ?? 0], {
-    ...{ offset, clamp: outOfRange === 'clamp' ? 1 : 0 },
-  });
+  const given = { table: call.input(table), offset, outOfRange };
+  return call.result(fn, [length, table.shape[1] ?? 0], given);
 }

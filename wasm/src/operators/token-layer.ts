@@ -1,11 +1,10 @@
 // What a layer and a block have in common: tokens in, tokens out, attention options, a handle.
 
-import { announceOptions, optionNumbers, readExtras } from './attention.js';
-import { cacheOf, grow } from './cache.js';
+import { extraFields, optionFields, readExtras } from './attention.js';
+import { cacheAddress, cacheOf, grow } from './cache.js';
 import { Call } from '../memory/call.js';
 import { checkArray, checkIntegers, type Input } from '../arguments/arrays.js';
 import { shapeText } from '../arguments/shapes.js';
-import type { Operator } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
 import { QkvError } from '../api/errors.js';
 import { takeOptions } from '../arguments/values.js';
@@ -29,7 +28,6 @@ const fn = 'forward';
 interface Kind {
   /** For messages. */
   readonly name: 'layer' | 'block';
-  readonly operator: Operator;
   readonly destroyer: 'destroyLayer' | 'destroyBlock';
   readonly optionNames: readonly string[];
   /** The attention whose options these are reads the context; a block's reads x. */
@@ -104,26 +102,33 @@ export class TokenLayer implements MultiHeadAttention {
     const dimensions = { batch: x.batch, heads: numHeads, tq: x.tokens, tk };
     const slopes = (heads: number): Float32Array => paperSlopes(instance, fn, heads);
     const checked = checkAttentionOptions(fn, options, dimensions, slopes);
+    const lengths = checkIntegers(
+      ...([fn, 'contextKeyLengths', options.contextKeyLengths, x.batch] as const),
+    );
     const out = checkOut(fn, options.out, x.input.shape);
 
     const call = new Call(instance, fn);
     const rows = [x.batch, x.tokens, dModel];
-    call.input('q', x.input, rows);
-    if (context) call.input('k', context.input, [x.batch, context.tokens, dContext]);
-    call.output('out', rows, out);
-    const { contextKeyLengths } = options;
-    call.input(
-      'contextKeyLengths',
-      checkIntegers(fn, 'contextKeyLengths', contextKeyLengths, x.batch),
-    );
-    announceOptions(call, checked);
-    call.run(this.#kind.operator, { ...optionNumbers(fn, checked), handle: this.#address() });
+    const given = {
+      x: call.input(x.input, rows),
+      context: context && call.input(context.input, [x.batch, context.tokens, dContext]),
+      out: call.output('out', rows, out),
+      options: optionFields(call, checked),
+      extras: extraFields(call, checked),
+      cache: cache && cacheAddress(fn, cache),
+    };
+    if (this.#kind.name === 'layer') {
+      call.run('forwardLayer', { ...given, layer: this.#address() });
+    } else {
+      const contextKeyLengths = call.input(lengths);
+      call.run('forwardBlock', { ...given, contextKeyLengths, block: this.#address() });
+    }
     if (cache) grow(cache, added);
-    const extras = readExtras(call, checked);
+    const extras = readExtras(call, checked, given.extras);
     // With `out` there is no `output`; the overloads of forward() say so to the caller.
     return out
       ? (extras as AttentionResult)
-      : { output: { data: call.read('out'), shape: [...x.input.shape] }, ...extras };
+      : { output: { data: call.read(given.out), shape: [...x.input.shape] }, ...extras };
   }
 
   dispose(): void {
