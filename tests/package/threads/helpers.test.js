@@ -173,6 +173,31 @@ describe('threads: each worker', () => {
     assert.equal(workers[0].ended, 1);
   });
 
+  for (const type of ['error', 'messageerror']) {
+    test(`that fails later (${type}) is ended and counted no more, and the engine goes on`, async () => {
+      const { loading, workers } = await start(3);
+      for (const worker of workers) worker.say(ready);
+      const engine = await loading;
+      const { info } = engine;
+      assert.equal(info.threads, 3);
+      const event = new Event(type, { cancelable: true });
+      workers[0].dispatchEvent(event);
+      assert.equal(event.defaultPrevented, true);
+      assert.equal(info.threads, 2);
+      expectSame(engine.attention(x, x, x).output.data, expected);
+      workers[1].dispatchEvent(new Event(type));
+      workers[1].dispatchEvent(new Event(type));
+      assert.equal(info.threads, 1);
+      expectSame(engine.attention(x, x, x).output.data, expected);
+      engine.dispose();
+      assert.deepEqual(
+        workers.map(({ ended }) => ended > 0),
+        [true, true],
+      );
+      assert.equal(info.threads, 1);
+    });
+  }
+
   test('ends with the engine, once', async () => {
     const { loading, workers } = await start(4);
     for (const worker of workers) worker.say(ready);

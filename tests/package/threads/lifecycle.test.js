@@ -2,7 +2,7 @@
 // The workers of engines with threads: they work, they sleep, and they end.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { init } from 'qkv';
 import { randomArray } from '../../support/js/arrays.js';
 import { expectSame, expectThrows } from '../../support/js/check.js';
@@ -104,6 +104,35 @@ test('threads: two engines with threads compute in turns, and one goes on when t
   one.dispose();
   expectRight(other);
   other.dispose();
+});
+
+describe('threads: a worker that is ended between two calls', () => {
+  const threadsOfNode = process.getBuiltinModule('node:worker_threads');
+  const { Worker } = threadsOfNode;
+  /** The workers that were started. */
+  const started = [];
+  before(() => {
+    threadsOfNode.Worker = class extends Worker {
+      constructor(...args) {
+        super(...args);
+        started.push(this);
+      }
+    };
+  });
+  after(() => (threadsOfNode.Worker = Worker));
+
+  test('is counted no more, and the others do the work', async () => {
+    const engine = await fresh(4);
+    assert.equal(started.length, 3);
+    expectRight(engine);
+    for (const [i, worker] of started.entries()) {
+      await worker.terminate();
+      const left = () => `${engine.info.threads} threads after ${i + 1} have ended`;
+      await until(() => engine.info.threads === 3 - i, left);
+      expectRight(engine);
+    }
+    engine.dispose();
+  });
 });
 
 test('threads: an engine is kept for each number of threads', async () => {

@@ -107,7 +107,7 @@ export interface EngineInfo {
   readonly version: string;
   /** The build that was loaded. */
   readonly variant: Variant;
-  /** Threads that work on a call, the caller's included. */
+  /** Threads that work on a call now, the caller's included: a worker that has ended is not counted. */
   readonly threads: number;
   /** What the core itself reports it is running: `'wasm-simd128'` or `'wasm-relaxed-simd'`. */
   readonly isa: string;

@@ -1,7 +1,7 @@
 // From the options of init() to an engine, which later calls with the same options share.
 
 import { QkvError } from '../api/errors.js';
-import type { InitOptions, Qkv, Variant } from '../api/types.js';
+import type { EngineInfo, InitOptions, Qkv, Variant } from '../api/types.js';
 import { identity } from '../arguments/identity.js';
 import { checkBoolean, checkChoice } from '../arguments/numbers.js';
 import { describe, reading, takeOptions } from '../arguments/values.js';
@@ -9,7 +9,7 @@ import { createEngine } from '../engine.js';
 import { Instance } from '../memory/instance.js';
 import { checkSource, fail, isAddress, reason } from './compile.js';
 import { load } from './instantiate.js';
-import { mostThreads } from './team.js';
+import { mostThreads, type Team } from './team.js';
 
 /** One engine for each distinct set of options. */
 const engines = new Map<string, Promise<Qkv>>();
@@ -63,6 +63,17 @@ function checkOptions(given: InitOptions): [options: InitOptions, key: string] {
   return [options, reading('init', 'wasm', () => keyOf(options))];
 }
 
+/**
+ * A function of its own, because a getter keeps all that stands around it: a program that keeps an engine after
+ * dispose() must not keep its memory.
+ */
+const infoOf = (variant: Variant, isa: string, helpers: Team['helpers']): EngineInfo => ({
+  ...{ version: QKV_VERSION, variant, isa },
+  get threads() {
+    return 1 + helpers.size;
+  },
+});
+
 export function sharedEngine(options: InitOptions): Promise<Qkv> {
   let taken: InitOptions;
   let key: string;
@@ -78,7 +89,7 @@ export function sharedEngine(options: InitOptions): Promise<Qkv> {
   };
   const engine: Promise<Qkv> = load(taken).then(
     ({ raw, variant, isa, team }) => {
-      const info = { version: QKV_VERSION, variant, threads: team.threads, isa };
+      const info = infoOf(variant, isa, team.helpers);
       return createEngine(new Instance(raw), info, () => {
         team.close();
         forget();

@@ -18,16 +18,20 @@ function spawn(moved: URL | undefined): WorkerPort {
   return new Worker(new URL('./thread.js', import.meta.url), { type: 'module' });
 }
 
-/** A worker that serves, or undefined where none can be had. */
-function helper(start: ThreadStart, moved: URL | undefined): Promise<WorkerPort | undefined> {
+/** Starts a worker and enters it into `live` while it serves. Resolves when it does, or cannot be had. */
+function helper(start: ThreadStart, moved: URL | undefined, live: Set<WorkerPort>): Promise<void> {
   return new Promise((resolve) => {
     let worker: WorkerPort | undefined;
+    // Also long after the start: a worker may fail, or be ended by the program or the system.
     const giveUp = (reason?: unknown): void => {
       clearTimeout(timer);
       // Browsers print the errors of workers unless somebody says not to.
       (reason as Partial<Event> | undefined)?.preventDefault?.();
-      if (worker) terminate(worker);
-      resolve(undefined);
+      if (worker) {
+        terminate(worker);
+        live.delete(worker);
+      }
+      resolve();
     };
     const timer = setTimeout(giveUp, patience);
     try {
@@ -37,7 +41,8 @@ function helper(start: ThreadStart, moved: URL | undefined): Promise<WorkerPort 
         if (message !== threadReady) return;
         clearTimeout(timer);
         keepAlive(port, false);
-        resolve(port);
+        live.add(port);
+        resolve();
       });
       for (const type of ['error', 'messageerror', 'exit'] as const) listen(port, type, giveUp);
       post(port, start);
@@ -59,13 +64,13 @@ function maySleep(): boolean {
 
 /** The threads of an engine. */
 export interface Team {
-  /** The caller's included. */
-  readonly threads: number;
+  /** The workers that serve now, besides the caller: none that has ended. */
+  readonly helpers: { readonly size: number };
   /** Ends them. */
   close(): void;
 }
 
-export const alone: Team = { threads: 1, close: () => undefined };
+export const alone: Team = { helpers: new Set(), close: () => undefined };
 
 /** Starts `threads - 1` workers; those that do not start are done without. */
 export async function startThreads(
@@ -75,17 +80,20 @@ export async function startThreads(
 ): Promise<Team> {
   if (threads === 1 || !raw._createThreads(threads, maySleep())) return alone;
   const moved = await whereViteHas('qkv/thread').catch(() => undefined);
+  const live = new Set<WorkerPort>();
   const starts = Array.from({ length: threads - 1 }, (_, i) => {
     const stack = raw._threadStack(i);
     const common = { module, memory: raw.wasmMemory, entry: raw._threadEntry() };
-    return helper({ ...common, stack, stackBytes: raw._threadStackBytes() }, moved);
+    return helper({ ...common, stack, stackBytes: raw._threadStackBytes() }, moved, live);
   });
-  const helpers = (await Promise.all(starts)).filter((worker) => worker !== undefined);
+  await Promise.all(starts);
   return {
-    threads: 1 + helpers.length,
+    helpers: live,
     close(): void {
       raw._stopThreads();
-      helpers.forEach(terminate);
+      live.forEach(terminate);
+      // They know the memory, which must be free to go although somebody keeps what tells their number.
+      live.clear();
     },
   };
 }
