@@ -27,10 +27,14 @@ const declarations = [
 /** Every file of dist/, less the page, which does not ship. */
 export const dist = [...Object.keys(programs), ...declarations].sort();
 
+/** The guides, to which the README leads. */
+const guides = ['bundlers', 'conventions', 'encoder-decoder', 'worked-example', 'workers'];
+
 /** Every file of the tarball. */
 export const tarball = [
   ...['CHANGELOG.md', 'LICENSE', 'LICENSES.md', 'README.md', 'README.zh-CN.md', 'package.json'],
   ...dist.map((name) => `dist/${name}`),
+  ...guides.map((name) => `wasm/docs/${name}.md`),
 ].sort();
 
 /** The most the tarball may weigh, in bytes. */

@@ -105,6 +105,14 @@ test('engines: the READMEs and package.json say which engines these are', () => 
   }
 });
 
+test('engines: the READMEs, tools/bootstrap and Vite agree on the Node that builds', () => {
+  const [, least] = /^node_min=([\d.]+)/m.exec(text('tools/bootstrap'));
+  const vite = JSON.parse(text('node_modules/vite/package.json')).engines.node;
+  assert.ok(vite.startsWith(`^${least}.`), `Vite takes ${vite}, bootstrap ${least}`);
+  assert.match(text('README.md'), new RegExp(`git and Node ${least} or newer`));
+  assert.match(text('README.zh-CN.md'), new RegExp(`git 和 Node ${least} 或更新版本`));
+});
+
 describe('engines: what would be too new is found', () => {
   test('in the syntax', async () => {
     assert.deepEqual(await tooNewFor('class A { static { f(); } }'), ['firefox90']);

@@ -3,6 +3,7 @@
 // tested in tests/release/consumers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { tarball } from '../../../tools/shipped.js';
 import { text } from '../../support/js/files.js';
 
 const fence = /^```.*?^```$/gms;
@@ -41,5 +42,15 @@ for (const part of Object.keys(english)) {
     t.diagnostic(`${english[part].length} ${part}`);
     assert.ok(english[part].length > 0);
     assert.deepEqual(chinese[part], english[part]);
+  });
+}
+
+for (const path of ['README.md', 'README.zh-CN.md']) {
+  test(`README: the guides that ${path} leads to are in the tarball, and no others`, () => {
+    const links = matches(text(path), /\]\((wasm\/docs\/[^)#]*)/g);
+    assert.deepEqual(
+      sorted(links),
+      tarball.filter((name) => name.startsWith('wasm/docs/')),
+    );
   });
 }
