@@ -2,9 +2,9 @@
 
 /** Numbers in row-major order: `data[((b * H + h) * T + t) * d + i]` for shape `[B, H, T, d]`. */
 export interface NdArray {
-  /** The elements, as many as the product of the extents. */
+  /** The elements. Their number is the product of the extents. */
   readonly data: Float32Array;
-  /** The extents, whole numbers >= 0, the last of which varies fastest. */
+  /** The extents, whole numbers >= 0. The last axis varies fastest. */
   readonly shape: readonly number[];
 }
 
@@ -32,11 +32,11 @@ export interface NdMask {
 }
 
 /**
- * A block of WebAssembly memory. For loops that should not copy: pass it as an input or as `out`, and
- * read it in place. Everything else returns plain arrays that need no care.
+ * A block of WebAssembly memory, for loops without copies: pass a tensor as an input or as `out`, and
+ * read the elements in place.
  */
 export interface Tensor {
-  /** The extents it was made with. */
+  /** The extents of the tensor. */
   readonly shape: readonly number[];
   /**
    * The elements in place. A fresh view on every call, valid until the next call that may grow memory
@@ -50,12 +50,12 @@ export interface Tensor {
    */
   toNdArray(): OwnedArray;
   /**
-   * Copies `data` in.
-   * @throws {@link QkvError} `shape_mismatch` unless it has as many elements, `invalid_argument` for
-   * what is no array of numbers, `disposed`
+   * Copies `data` into the tensor.
+   * @throws {@link QkvError} `shape_mismatch` unless `data` has as many elements as the tensor,
+   * `invalid_argument` unless `data` is an array of numbers, `disposed`
    */
   set(data: ArrayLike<number>): void;
-  /** Gives the memory back. Calling it again does nothing. */
+  /** Releases the memory. Calling it again does nothing. */
   dispose(): void;
   /** `dispose()`, for `using`. */
   [Symbol.dispose](): void;
@@ -70,8 +70,8 @@ export type ArrayInput = NdArray | Tensor;
  */
 export type Variant = 'relaxed' | 'simd' | 'relaxed-threads' | 'simd-threads';
 
-// Names of the web that not every program has: with neither the DOM library nor the types of Node they
-// are left out of what may be passed, and the declarations still compile.
+// Types of the web that not every program has: without the DOM library and the types of Node, the options leave
+// these types out, and the declarations still compile.
 type Web = typeof globalThis;
 type WebUrl = Web extends { URL: { prototype: infer T } } ? T : never;
 type WebResponse = Web extends { Response: { prototype: infer T } } ? T : never;
@@ -80,63 +80,63 @@ type WebBytes = Web extends { WebAssembly: { validate(bytes: infer T): boolean }
   ? T
   : ArrayBufferView | ArrayBuffer;
 
-/** What {@link init} loads. */
+/** Options of {@link init}. */
 export interface InitOptions {
   /** Default `'auto'`: the fastest build this engine can run, with threads if `threads` asks for them. */
   variant?: 'auto' | Variant | undefined;
   /**
    * How many threads work on a call, the caller's included: 1 to 64, or `'auto'` for as many as there are
-   * cores. Default 1. More than one takes memory that is shared: in a browser only a page that is isolated
-   * from other origins has it (the headers `Cross-Origin-Opener-Policy: same-origin` and
-   * `Cross-Origin-Embedder-Policy: require-corp`), in Node every program. Where it cannot be had, or
-   * workers cannot start, one thread does all; `info.threads` says how many there are.
+   * cores. Default 1. More than one thread needs shared memory: in a browser only pages that are isolated
+   * from other origins have it (the headers `Cross-Origin-Opener-Policy: same-origin` and
+   * `Cross-Origin-Embedder-Policy: require-corp`), in Node every program. Without shared memory or
+   * workers the engine runs on one thread; `info.threads` is the number of threads.
    */
   threads?: number | 'auto' | undefined;
-  /** Same bits on every engine: never a relaxed build. Default false. */
+  /** Selects a build with the same bits on every engine, never a relaxed one. Default false. */
   deterministic?: boolean | undefined;
   /**
-   * Where the .wasm comes from, when the default (beside this module) is not it: an address, its bytes,
-   * a compiled module or a response. With `variant: 'auto'` the file itself says which variant it is.
+   * The .wasm file, if it is not beside this module: an address, bytes, a compiled module or a response.
+   * With `variant: 'auto'` the file determines the variant.
    */
   wasm?: string | WebUrl | WebBytes | WebModule | WebResponse | Promise<WebResponse> | undefined;
 }
 
-/** What is running. */
+/** Build information. */
 export interface EngineInfo {
-  /** Version of the package and of the .wasm, which are checked to be the same. */
+  /** Version of the package and of the .wasm; `init` checks that they are the same. */
   readonly version: string;
   /** The build that was loaded. */
   readonly variant: Variant;
   /** Threads that work on a call now, the caller's included: a worker that has ended is not counted. */
   readonly threads: number;
-  /** What the core itself reports it is running: `'wasm-simd128'` or `'wasm-relaxed-simd'`. */
+  /** The instruction set that the core reports: `'wasm-simd128'` or `'wasm-relaxed-simd'`. */
   readonly isa: string;
 }
 
-/** How scores become weights, and what is returned. The defaults are plain attention over all keys. */
+/** Options of `attention`. The defaults are plain attention over all keys. */
 export interface AttentionOptions {
-  /** Query heads: needed for ranks 2 and 3, read off rank 4. */
+  /** Query heads. Needed for ranks 2 and 3; an array of rank 4 has them in its shape. */
   numHeads?: number | undefined;
-  /** Key/value heads, a divisor of `numHeads`; query head h reads h / (numHeads / numKvHeads). Default: as many. */
+  /** Key/value heads, a divisor of `numHeads`; query head h reads h / (numHeads / numKvHeads). Default `numHeads`. */
   numKvHeads?: number | undefined;
   /**
    * Factor on q.k; finite. Default 1/sqrt(dK), which keeps the variance of the scores at 1 for
    * unit-variance q and k.
    */
   scale?: number | undefined;
-  /** c > 0: scores become c tanh(score / c), before any bias; finite. Default 0, none. */
+  /** c > 0: scores become c tanh(score / c), before any bias; finite. Default 0: no softcap. */
   softcap?: number | undefined;
   /**
-   * tau > 0, a normal float: scores are divided by it before the softmax. Towards 0 the weights tend to
-   * the argmax, towards infinity to the mean over the allowed keys. Default 1.
+   * tau > 0, a normal float. Scores are divided by tau before the softmax. For tau -> 0 the weights tend to
+   * the argmax, for tau -> infinity to the mean over the allowed keys. Default 1.
    */
   temperature?: number | undefined;
   /** Key j may be read by query i only if j <= i + causalOffset. Default false. */
   causal?: boolean | undefined;
   /**
-   * Position of query 0 minus that of key 0; `causal`, `window` and ALiBi measure by it. One number, or
-   * one per batch row. Default: the cache's length before the call, or 0 when Tq == Tk; otherwise those
-   * three need it (0: first query with first key, Tk - Tq: last with last).
+   * Position of query 0 minus position of key 0, for `causal`, `window` and ALiBi. One number, or one per
+   * batch row. Default: the cache's length before the call, or 0 when Tq == Tk. In other cases these three
+   * options require an offset (0 aligns the first query with the first key, Tk - Tq the last with the last).
    */
   causalOffset?: number | Integers | undefined;
   /**
@@ -150,38 +150,38 @@ export interface AttentionOptions {
    */
   mask?: NdMask | ArrayInput | undefined;
   /**
-   * Added to the scores, where -Infinity excludes; broadcast as `mask`, and the two add up. Or ALiBi:
+   * Numbers to add to the scores (-Infinity excludes), broadcast like `mask` and added to it. Or ALiBi:
    * -slope |i + causalOffset - j|. Default none.
    */
   bias?: ArrayInput | Alibi | undefined;
-  /** Keys in use, one number 0 to Tk per batch row; those past them are never read. Default all. */
+  /** Keys in use, one number 0 to Tk per batch row; later keys are never read. Default all. */
   keyLengths?: Integers | undefined;
   /**
-   * One logit per query head, not divided by the temperature, that joins the maximum and the denominator
-   * of every row but has no value: weights then sum to less than 1. Default none.
+   * One sink logit per query head, not divided by the temperature. A sink counts in the maximum and the
+   * denominator of every row and has no value, so weights sum to less than 1. Default none.
    */
   sinks?: Float32Array | undefined;
   /**
-   * Drops each weight with probability `rate` and divides the others by 1 - rate. Which ones depends on
-   * the seed, the batch row, the head, the query and the key alone. As in training; default none.
+   * Drops each weight with probability `rate` and divides the others by 1 - rate, as in training. The
+   * dropped weights depend on the seed, the batch row, the head, the query and the key alone. Default none.
    */
   dropout?: Dropout | undefined;
-  /** k and v are then new tokens: they are appended, and the queries read all that the cache then holds. */
+  /** Appends k and v, as new tokens, to this cache; the queries then read all tokens of the cache. */
   cache?: KvCache | undefined;
-  /** Return the weights that multiply v. Default false. */
+  /** Returns the weights that multiply v. Default false. */
   returnWeights?: boolean | undefined;
   /**
-   * Return scores: scale * q.k (`'raw'`), after the softcap (`'capped'`), or with masks and biases added
-   * and -Infinity where excluded (`'biased'`); before the temperature. Default none.
+   * Returns scores before the temperature: scale * q.k (`'raw'`), after the softcap (`'capped'`), or with
+   * masks and biases added and -Infinity for excluded keys (`'biased'`). Default none.
    */
   returnLogits?: 'raw' | 'capped' | 'biased' | undefined;
-  /** Return the log-sum-exp of every row. Default false. */
+  /** Returns the log-sum-exp of every row. Default false. */
   returnLse?: boolean | undefined;
-  /** Return the entropy of every row. Default false. */
+  /** Returns the entropy of every row. Default false. */
   returnEntropy?: boolean | undefined;
   /** Query rows [start, end) for which weights and logits are returned. Default all. */
   rows?: readonly [start: number, end: number] | undefined;
-  /** Write the output here instead of allocating, a tensor that is no input; the result then has no `output`. */
+  /** Writes the output to this tensor, which must not be an input; the result then has no `output`. */
   out?: Tensor | undefined;
 }
 
@@ -193,7 +193,7 @@ export interface Dropout {
   readonly seed: number;
 }
 
-/** Linear biases, Press et al. 2022; the paper's slopes unless others are given, one per query head. */
+/** Linear biases (Press et al. 2022), with one slope per query head. */
 export interface Alibi {
   /** Always `'alibi'`. */
   readonly kind: 'alibi';
@@ -201,7 +201,7 @@ export interface Alibi {
   readonly slopes?: Float32Array | undefined;
 }
 
-/** What was asked for besides the output; what was not is absent. Error bounds: {@link Qkv.attention}. */
+/** Arrays that options ask for besides the output. Error bounds: {@link Qkv.attention}. */
 export interface AttentionExtras {
   /** `[B, Hq, rows, Tk]`: the weights that multiply v. Without sinks and dropout each row sums to 1. */
   readonly weights?: OwnedArray;
@@ -221,9 +221,9 @@ export interface AttentionExtras {
 
 /** Keys and values of earlier tokens, kept in WebAssembly memory and extended in place. */
 export interface KvCache {
-  /** Tokens that are held. */
+  /** Number of tokens in the cache. */
   readonly length: number;
-  /** Tokens there is room for. */
+  /** Largest number of tokens. */
   readonly capacity: number;
   /**
    * Adds tokens at the end: keys [B, Hkv, T, dK], [B, T, Hkv * dK] or [T, Hkv * dK], likewise values.
@@ -232,28 +232,28 @@ export interface KvCache {
    */
   append(keys: ArrayInput, values: ArrayInput): void;
   /**
-   * A copy of the keys that are held, [B, Hkv, length, dK], bit for bit.
+   * A copy of the keys in the cache, [B, Hkv, length, dK], bit for bit.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
   keys(): OwnedArray;
   /**
-   * A copy of the values that are held, [B, Hkv, length, dV], bit for bit.
+   * A copy of the values in the cache, [B, Hkv, length, dV], bit for bit.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
   values(): OwnedArray;
   /**
-   * Forgets all tokens from `length` on.
-   * @throws {@link QkvError} `out_of_range` unless 0 <= `length` <= the tokens held, `invalid_argument`,
+   * Removes all tokens from `length` on.
+   * @throws {@link QkvError} `out_of_range` unless 0 <= `length` <= the length of the cache, `invalid_argument`,
    * `disposed`
    */
   truncate(length: number): void;
-  /** Gives the memory back. Calling it again does nothing. */
+  /** Releases the memory. Calling it again does nothing. */
   dispose(): void;
   /** `dispose()`, for `using`. */
   [Symbol.dispose](): void;
 }
 
-/** Which rotations. The defaults turn all of d, in halves, from position 0 on. */
+/** Rotary options. By default every dimension is rotated, GPT-NeoX/Llama pairing, from position 0. */
 export interface RotaryOptions {
   /** Position of the first token. Default 0. In a layer: added to the length of the cache. */
   offset?: number | undefined;
@@ -261,7 +261,7 @@ export interface RotaryOptions {
   positions?: Integers | undefined;
   /** Wavelengths run from 2 pi to 2 pi base. Finite, >= 1; > 1 with YaRN. Default 10000. */
   base?: number | undefined;
-  /** r: how many of the d dimensions are rotated, from the first on; the others are copied. Even. Default d. */
+  /** r, even: the first r of the d dimensions are rotated, the others are copied. Default d. */
   rotaryDim?: number | undefined;
   /** Pairs (2i, 2i+1) as RoFormer; otherwise (i, i + rotaryDim/2) as GPT-NeoX and Llama. Default false. */
   interleaved?: boolean | undefined;
@@ -278,13 +278,13 @@ export interface RotaryOptions {
    */
   scaling?:
     | {
-        /** Which way. */
+        /** The method. */
         type: 'linear' | 'ntk';
         /** By how much the context is stretched. Finite, >= 1. */
         factor: number;
       }
     | {
-        /** By parts. */
+        /** The method. */
         type: 'yarn';
         /** By how much the context is stretched. Finite, >= 1. */
         factor: number;
@@ -309,7 +309,7 @@ export interface RotaryOptions {
   numHeads?: number | undefined;
 }
 
-/** The output, and what was asked for besides it. */
+/** The output, and the arrays that options ask for besides it. */
 export interface AttentionResult extends AttentionExtras {
   /** Same rank as the query: [B, Hq, Tq, dV], [B, Tq, Hq * dV] or [Tq, Hq * dV]. Layers: the shape of x. */
   readonly output: OwnedArray;
@@ -407,13 +407,13 @@ export interface MultiHeadAttentionWeights {
   bk?: Float32Array | undefined;
   /** [Hkv * dV] */
   bv?: Float32Array | undefined;
-  /** The three above, side by side; with wqkv. */
+  /** bq, bk and bv side by side; with wqkv only. */
   bqkv?: Float32Array | undefined;
   /** [dModel] */
   bo?: Float32Array | undefined;
 }
 
-/** What a layer's call takes: the heads are the layer's own. `context` makes it cross-attention. */
+/** Options of a layer's `forward`: those of `attention` without heads, and a context for cross-attention. */
 export type LayerOptions = Omit<AttentionOptions, 'numHeads' | 'numKvHeads'> & {
   /** [B, Tk, dContext] or [Tk, dContext]. Default: x itself. */
   context?: ArrayInput | undefined;
@@ -431,8 +431,9 @@ export interface MultiHeadAttention {
    *     Q, K = rotary(Q), rotary(K)                         if configured
    *     y = attention(Q, K, V) Wo + bo                      heads side by side
    *
-   * x is [B, T, dModel] or [T, dModel], and so is y. With a cache the keys and values of these tokens are
-   * appended to it: decoding one token at a time gives the rows of one causal pass over all of them.
+   * x is [B, T, dModel] or [T, dModel], and so is y, which is returned as `output` or written to `out`. With a
+   * cache the keys and values of these tokens are appended to it: decoding one token at a time gives the rows
+   * of one causal pass over all of them.
    *
    * Error bound: that of a product with inner size n, u (n + 2) (sum |a| |b| + |bias|) per element, through
    * the three projections, {@link Qkv.attention} on the projected arrays, and the output projection;
@@ -442,15 +443,15 @@ export interface MultiHeadAttention {
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
   forward<O extends Exactly<O, LayerOptions> = NoOptions>(x: ArrayInput, options?: O): ResultOf<O>;
-  /** Gives the memory back. Calling it again does nothing. */
+  /** Releases the memory. Calling it again does nothing. */
   dispose(): void;
   /** `dispose()`, for `using`. */
   [Symbol.dispose](): void;
 }
 
 /**
- * What a block is made of. The sizes of its attention are those of both attentions, but `rotary` is the
- * self-attention's alone and `dContext` the cross-attention's.
+ * The sizes of a block. Those of its attention are for both attentions, except that `rotary` is for the
+ * self-attention alone and `dContext` for the cross-attention alone.
  */
 export interface TransformerBlockConfig extends MultiHeadAttentionConfig {
   /** Width inside the feed-forward layer, at least 1. */
@@ -459,15 +460,15 @@ export interface TransformerBlockConfig extends MultiHeadAttentionConfig {
   norm?: 'pre' | 'post' | undefined;
   /** {@link Qkv.layerNorm} or {@link Qkv.rmsNorm}, over dModel. Default `'layer'`. */
   normType?: 'layer' | 'rms' | undefined;
-  /** Of the feed-forward layer. Default `'gelu'` (erf); `'swiglu'` gates: silu(x wGate + bGate) * (x w1 + b1). */
+  /** Activation of the feed-forward layer. Default `'gelu'` (erf); `'swiglu'` gates: silu(x wGate + bGate) * (x w1 + b1). */
   activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu' | undefined;
   /** Adds a cross-attention sub-layer: the decoder of an encoder-decoder. Default false. */
   crossAttention?: boolean | undefined;
-  /** Inside the root of all norms. Finite, >= 0. Default 1e-5. */
+  /** Added to the variance in every norm. Finite, >= 0. Default 1e-5. */
   epsilon?: number | undefined;
 }
 
-/** Of one norm. */
+/** Weights of one norm. */
 export interface NormWeights {
   /** [dModel] */
   gamma: Float32Array;
@@ -475,17 +476,17 @@ export interface NormWeights {
   beta?: Float32Array | undefined;
 }
 
-/** The weights of a block; `weightLayout` concerns w1, w2 and wGate too. */
+/** The weights of a block; `weightLayout` applies to w1, w2 and wGate too. */
 export interface TransformerBlockWeights {
-  /** Of the self-attention. */
+  /** Weights of the self-attention. */
   attention: MultiHeadAttentionWeights;
-  /** Of the cross-attention; with crossAttention only. */
+  /** Weights of the cross-attention; with crossAttention only. */
   cross?: MultiHeadAttentionWeights | undefined;
-  /** Of the self-attention. */
+  /** Norm of the self-attention. */
   norm1: NormWeights;
-  /** Of the cross-attention; with crossAttention only. */
+  /** Norm of the cross-attention; with crossAttention only. */
   normCross?: NormWeights | undefined;
-  /** Of the feed-forward layer. */
+  /** Norm of the feed-forward layer. */
   norm2: NormWeights;
   /** [dModel, dFeedForward] */
   w1: NdArray;
@@ -501,11 +502,11 @@ export interface TransformerBlockWeights {
   bGate?: Float32Array | undefined;
 }
 
-/** What a block's call takes; all but `context` and `contextKeyLengths` concerns its self-attention. */
+/** Options of a block's `forward`; all but `context` and `contextKeyLengths` are for the self-attention. */
 export type BlockOptions = LayerOptions & {
   /**
-   * Tokens of the context in use, one number 0 to Tk per batch row; the others count for nothing, whatever
-   * they hold. With crossAttention only. Default all.
+   * Tokens of the context in use, one number 0 to Tk per batch row; later tokens are never read. With
+   * crossAttention only. Default all.
    */
   contextKeyLengths?: Integers | undefined;
 };
@@ -513,16 +514,16 @@ export type BlockOptions = LayerOptions & {
 /** A transformer block. Holds packed weights in WebAssembly memory until disposed. */
 export interface TransformerBlock {
   /**
-   * With context the output of the encoder:
+   * The context is the output of the encoder:
    *
    *     pre:   h = x + attention(norm1(x))              post:  h = norm1(x + attention(x))
    *            h = h + cross(normCross(h), context)            h = normCross(h + cross(h, context))
    *            y = h + feedForward(norm2(h))                   y = norm2(h + feedForward(h))
    *     feedForward(h) = f(h w1 + b1) w2 + b2                  f the activation
    *
-   * The line in the middle only with crossAttention. x and y are [B, T, dModel] or [T, dModel]. `causal`,
-   * `cache` and the other options concern the self-attention; the extras are its own. A stack of pre-norm
-   * blocks usually ends with one more norm.
+   * The middle line applies with crossAttention only. x and y are [B, T, dModel] or [T, dModel]; y is returned
+   * as `output` or written to `out`. `causal`, `cache` and the other options are for the self-attention, and so
+   * are the returned arrays besides y. A stack of pre-norm blocks usually ends with one more norm.
    *
    * Each part keeps its own error bound for the input it is given. How these errors add up depends on the
    * weights; with up to 129 features and weights that keep the variance of what they multiply,
@@ -532,59 +533,59 @@ export interface TransformerBlock {
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
   forward<O extends Exactly<O, BlockOptions> = NoOptions>(x: ArrayInput, options?: O): ResultOf<O>;
-  /** Gives the memory back. Calling it again does nothing. */
+  /** Releases the memory. Calling it again does nothing. */
   dispose(): void;
   /** `dispose()`, for `using`. */
   [Symbol.dispose](): void;
 }
 
-/** How {@link Qkv.sinusoidalEncoding} computes. */
+/** Options of {@link Qkv.sinusoidalEncoding}. */
 export interface SinusoidalOptions {
   /** The first position. Default 0. */
   offset?: number | undefined;
   /** Wavelengths run from 2 pi to 2 pi base. Finite, >= 1. Default 10000. */
   base?: number | undefined;
-  /** sin, cos, sin, cos, ... or all sines first. Default `'interleaved'`. */
+  /** `'interleaved'`: sin, cos, sin, cos, ...; `'concatenated'`: all sines, then all cosines. Default `'interleaved'`. */
   layout?: 'interleaved' | 'concatenated' | undefined;
 }
 
-/** How {@link Qkv.rmsNorm} computes. */
+/** Options of {@link Qkv.rmsNorm}. */
 export interface RmsNormOptions {
-  /** Factors, n of them. Default 1. */
+  /** Scale per element, length n. Default 1. */
   gamma?: Float32Array | undefined;
-  /** First normalised axis; negative counts from the end. Default -1. */
+  /** First normalised axis; a negative axis counts from the end. Default -1. */
   axis?: number | undefined;
-  /** Inside the root. Finite, >= 0. Default 1e-5. */
+  /** Added to the variance. Finite, >= 0. Default 1e-5. */
   epsilon?: number | undefined;
 }
 
-/** How {@link Qkv.layerNorm} computes. */
+/** Options of {@link Qkv.layerNorm}. */
 export interface LayerNormOptions extends RmsNormOptions {
-  /** Terms, n of them. Default 0. */
+  /** Shift per element, length n. Default 0. */
   beta?: Float32Array | undefined;
 }
 
-/** How {@link Qkv.gelu} computes. */
+/** Options of {@link Qkv.gelu}. */
 export interface GeluOptions {
-  /** The tanh formula, or not. Default `'none'`. */
+  /** `'tanh'`: the tanh approximation; `'none'`: exact erf. Default `'none'`. */
   approximate?: 'none' | 'tanh' | undefined;
 }
 
-/** How {@link Qkv.softmax} computes. */
+/** Options of {@link Qkv.softmax}. */
 export interface SoftmaxOptions {
-  /** The axis whose elements sum to 1; negative counts from the end. Default -1. */
+  /** The axis whose elements sum to 1; a negative axis counts from the end. Default -1. */
   axis?: number | undefined;
-  /** Elements are divided by it first: towards 0 the largest takes all. At least 1.18e-38. Default 1. */
+  /** The divisor of the elements; for small temperatures the largest element takes all. At least 1.18e-38. Default 1. */
   temperature?: number | undefined;
 }
 
-/** Where a result goes, instead of to a new array. Nothing is copied then, and nothing is returned. */
+/** The tensor that a result is written to. The call then copies and returns nothing. */
 export interface Destination {
-  /** A tensor of the shape of the result. It may be x itself. */
+  /** A tensor of the shape of the result. x itself is allowed. */
   out: Tensor;
 }
 
-/** That a result goes to a new array, which is returned. */
+/** No tensor for the result: the call returns a new array. */
 export interface NewArray {
   /** Not given. */
   out?: undefined;
@@ -596,13 +597,13 @@ export interface NewArray {
  * stays usable.
  */
 export interface Qkv {
-  /** What is running. */
+  /** Build information. */
   readonly info: EngineInfo;
 
   /**
    * A tensor of this engine, zero unless `data` is given.
-   * @throws {@link QkvError} `invalid_argument` for a shape that is none, `out_of_range` beyond 2^30
-   * elements, `shape_mismatch` unless `data` has as many, `out_of_memory`, `disposed`
+   * @throws {@link QkvError} `invalid_argument` for an invalid shape, `out_of_range` beyond 2^30
+   * elements, `shape_mismatch` unless `data` has as many elements, `out_of_memory`, `disposed`
    */
   tensor(shape: readonly number[], data?: ArrayLike<number>): Tensor;
 
@@ -655,7 +656,7 @@ export interface Qkv {
   ): ResultOf<O>;
 
   /**
-   * A cache with room for `capacity` tokens, all of it taken now: 4 B Hkv capacity (dK + dV) bytes, dV
+   * A cache for `capacity` tokens, whose memory is allocated now: 4 B Hkv capacity (dK + dV) bytes, dV
    * and capacity rounded up to whole panels.
    * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `out_of_memory`, `disposed`
    */
@@ -673,8 +674,7 @@ export interface Qkv {
   }): KvCache;
 
   /**
-   * A layer with these weights, which are copied and packed once; what it computes stands at
-   * {@link MultiHeadAttention.forward}. Vaswani et al. 2017, section 3.2.2.
+   * A layer with a packed copy of these weights. {@link MultiHeadAttention.forward} has its formula. Vaswani et al. 2017, section 3.2.2.
    * @throws {@link QkvError} `invalid_argument` for a weight that is missing, given twice (separate and
    * fused) or of another type, `shape_mismatch` for extents that do not follow from `config`,
    * `out_of_range` for sizes below 1 or heads that do not divide, `out_of_memory`, `disposed`
@@ -686,7 +686,7 @@ export interface Qkv {
 
   /**
    * Self-attention, optional cross-attention and feed-forward, each with a residual and a norm; an
-   * encoder-decoder is stacks of these. What it computes stands at {@link TransformerBlock.forward}.
+   * encoder-decoder is two stacks of blocks. {@link TransformerBlock.forward} has the formula.
    * Vaswani et al. 2017 (post-norm), Xiong et al. 2020 (pre-norm).
    * @throws {@link QkvError} as `multiHeadAttention`, and `invalid_argument` for `cross` or `normCross`
    * that does not go with `crossAttention`, a beta with RMS norm, wGate or bGate without swiglu, or an
@@ -739,11 +739,11 @@ export interface Qkv {
     k: number,
     dModel: number,
     options?: {
-      /** That of the encoding. Default 10000. */
+      /** Base of the encoding. Default 10000. */
       base?: number | undefined;
-      /** Default `'blocks'`. */
+      /** 2x2 blocks, or one matrix. Default `'blocks'`. */
       form?: 'blocks' | 'dense' | undefined;
-      /** That of the encoding, for the dense form. Default `'interleaved'`. */
+      /** Layout of the encoding, for the dense form. Default `'interleaved'`. */
       layout?: 'interleaved' | 'concatenated' | undefined;
     },
   ): OwnedArray;
@@ -835,7 +835,7 @@ export interface Qkv {
     options?: {
       /** The first position. Default 0. */
       offset?: number | undefined;
-      /** Past the end of the table: refuse, or take its last row. Default `'error'`. */
+      /** Past the end of the table: throw, or use the last row. Default `'error'`. */
       outOfRange?: 'error' | 'clamp' | undefined;
     },
   ): OwnedArray;
@@ -920,8 +920,8 @@ export interface Qkv {
   entropy(weights: ArrayInput): OwnedArray;
 
   /**
-   * What the weights [B, H, Tq, Tk] say about where a head looks: means over its query rows, each [B, H].
-   * A row of zeros counts as zeros. With u = 2^-24 and S the same mean of absolute values,
+   * Statistics of attention weights [B, H, Tq, Tk]: means over the query rows of a head, each [B, H].
+   * Rows of zeros count as zeros. With u = 2^-24 and S the same mean of absolute values,
    * |error| <= (u + (Tq + Tk + 8) 2^-52) S + 2^-150.
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_memory`, `disposed`
    */
@@ -937,19 +937,19 @@ export interface Qkv {
   };
 
   /**
-   * What the engine holds.
+   * Memory statistics of the engine.
    * @throws {@link QkvError} `disposed`
    */
   memory(): {
-    /** Bytes of WebAssembly memory; it never shrinks. */
+    /** Bytes of WebAssembly memory, which never shrinks. */
     heapBytes: number;
-    /** Bytes of it in use by data and scratch. */
+    /** Bytes of this memory that data and scratch use. */
     usedBytes: number;
     /** Live tensors, caches, layers and blocks. */
     handles: number;
   };
 
-  /** Drops the instance; every tensor, cache, layer and block of it is disposed. Calling it again does nothing. */
+  /** Releases the engine and disposes its tensors, caches, layers and blocks. Calling it again does nothing. */
   dispose(): void;
   /** `dispose()`, for `using`. */
   [Symbol.dispose](): void;

@@ -23,72 +23,72 @@ import type {
   TransformerBlockWeights,
 } from './types.js';
 
-// As in types.ts: a name of the web that a program may lack is left out of what may be passed.
+// As in types.ts: the options leave out a type of the web that a program lacks.
 type Web = typeof globalThis;
 type WebSignal = Web extends { AbortSignal: { prototype: infer T } } ? T : never;
 
-/** What every call may say besides its own options; it stands among them. */
+/** Options every call accepts. */
 export interface CallOptions {
   /**
-   * Gives up: the call is rejected at once with the signal's reason. One that has not begun never begins. One
-   * that has, the worker finishes: the result is dropped, but tokens that it appends to a cache and numbers
-   * that it writes to `out` stay.
+   * Cancels the call: it is rejected at once with the signal's reason. A call that has not begun never begins.
+   * The worker finishes a running call and drops its result, but tokens appended to a cache and numbers
+   * written to `out` stay.
    */
   signal?: WebSignal | undefined;
   /**
-   * Moves the arrays of this call into the worker instead of copying them: they are empty (detached) as soon
-   * as the call is made. Copied all the same are views of a part of their buffer, because the rest may be in
-   * use, and what cannot be moved, such as views of WebAssembly memory. Default false.
+   * Moves the arrays of this call into the worker instead of copying them, which leaves them empty (detached).
+   * Views of a part of their buffer are still copied, because the rest of the buffer may be in use, and so are
+   * arrays that cannot be moved, such as views of WebAssembly memory. Default false.
    */
   transfer?: boolean | undefined;
 }
 
-/** For what lives in a worker: in which one. */
+/** Options of calls that make a tensor, cache, layer or block. */
 export interface PlaceOptions extends CallOptions {
   /**
-   * The worker to make it in, from 0 to one less than `info.workers`. Tensors, caches, layers and blocks of
-   * one call must be in the same. Default 0.
+   * The number of the worker, from 0 to `info.workers` - 1. Tensors, caches, layers and blocks of one call must
+   * be in the same worker. Default 0.
    */
   worker?: number | undefined;
 }
 
-/** A `Worker`, a `MessagePort`, `self` of a worker, or what stands for one of them in Node. */
+/** A `Worker`, a `MessagePort` or `self` of a worker, of the web or of Node. */
 export interface WorkerPort {
-  /** That of the web. */
+  /** `postMessage` of the web or of Node. */
   postMessage(message: unknown): void;
 }
 
-/** What {@link init} starts. What is not listed here is handed to the engine in every worker as it is. */
+/** Options of {@link init}. Those of {@link InitOptions} go to the engine in every worker. */
 export interface AsyncInitOptions extends InitOptions {
-  /** How many workers, each with an engine and memory of its own: 1 to 256. Default 1. */
+  /** Number of workers, each with an engine and memory of its own: 1 to 256. Default 1. */
   workers?: number | undefined;
   /**
-   * A worker of yours that calls {@link serve}, or a port to one; several make a pool. Not beside `workers`.
-   * `dispose()` gives back what was made in it and leaves it running. Default: workers are started.
+   * Your own worker, which calls {@link serve}, or a port to it; an array makes a pool. Not beside `workers`.
+   * `dispose()` releases what the engine made in the worker and leaves it running. Default: `init` starts workers.
    */
   worker?: WorkerPort | readonly WorkerPort[] | undefined;
   /**
-   * Milliseconds that the workers have to start and load, above 0; Infinity waits forever. Default 60000.
+   * Milliseconds for the workers to start and load, above 0; Infinity waits forever. Default 60000.
    */
   timeout?: number | undefined;
-  /** Gives up waiting; workers that nobody else waits for are ended. */
+  /** Cancels the wait; workers without another waiting call are ended. */
   signal?: WebSignal | undefined;
 }
 
-/** What is running. All workers run the same. */
+/** Build information, the same for all workers. */
 export interface AsyncEngineInfo extends EngineInfo {
-  /** How many workers. */
+  /** Number of workers. */
   readonly workers: number;
 }
 
 /**
- * A block of WebAssembly memory in a worker: pass it as an input or as `out`. There is no `view()`, because
- * that memory cannot be seen from here.
+ * A block of WebAssembly memory in a worker: pass it as an input or as `out`. It has no `view()`, because the
+ * memory belongs to the worker.
  */
 export interface AsyncTensor {
-  /** The extents it was made with. */
+  /** The extents of the tensor. */
   readonly shape: readonly number[];
-  /** The worker it lives in. */
+  /** The number of its worker. */
   readonly worker: number;
   /**
    * A copy of the elements.
@@ -96,12 +96,12 @@ export interface AsyncTensor {
    */
   toNdArray(options?: CallOptions): Promise<OwnedArray>;
   /**
-   * Copies `data` in.
-   * @throws {@link QkvError} `shape_mismatch` unless it has as many elements, `invalid_argument` for
-   * what is no array of numbers, `disposed`
+   * Copies `data` into the tensor.
+   * @throws {@link QkvError} `shape_mismatch` unless `data` has as many elements as the tensor,
+   * `invalid_argument` unless `data` is an array of numbers, `disposed`
    */
   set(data: ArrayLike<number>, options?: CallOptions): Promise<void>;
-  /** Gives the memory back, after the calls made so far. Calling it again does nothing. */
+  /** Releases the memory after the calls made so far. Calling it again does nothing. */
   dispose(): Promise<void>;
   /** `dispose()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -109,11 +109,11 @@ export interface AsyncTensor {
 
 /** Keys and values of earlier tokens, kept in the memory of a worker and extended in place. */
 export interface AsyncKvCache {
-  /** Tokens that were held when the latest call that used it came back. */
+  /** Number of tokens after the latest call that has returned. */
   readonly length: number;
-  /** Tokens there is room for. */
+  /** Largest number of tokens. */
   readonly capacity: number;
-  /** The worker it lives in. */
+  /** The number of its worker. */
   readonly worker: number;
   /**
    * Adds tokens at the end: keys [B, Hkv, T, dK], [B, T, Hkv * dK] or [T, Hkv * dK], likewise values.
@@ -122,28 +122,28 @@ export interface AsyncKvCache {
    */
   append(keys: AsyncArrayInput, values: AsyncArrayInput, options?: CallOptions): Promise<void>;
   /**
-   * A copy of the keys that are held, [B, Hkv, length, dK], bit for bit.
+   * A copy of the keys in the cache, [B, Hkv, length, dK], bit for bit.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
   keys(options?: CallOptions): Promise<OwnedArray>;
   /**
-   * A copy of the values that are held, [B, Hkv, length, dV], bit for bit.
+   * A copy of the values in the cache, [B, Hkv, length, dV], bit for bit.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
   values(options?: CallOptions): Promise<OwnedArray>;
   /**
-   * Forgets all tokens from `length` on.
-   * @throws {@link QkvError} `out_of_range` unless 0 <= `length` <= the tokens held, `invalid_argument`,
+   * Removes all tokens from `length` on.
+   * @throws {@link QkvError} `out_of_range` unless 0 <= `length` <= the length of the cache, `invalid_argument`,
    * `disposed`
    */
   truncate(length: number, options?: CallOptions): Promise<void>;
-  /** Gives the memory back, after the calls made so far. Calling it again does nothing. */
+  /** Releases the memory after the calls made so far. Calling it again does nothing. */
   dispose(): Promise<void>;
   /** `dispose()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Anything an operator reads: a plain array, or a tensor that already lives in a worker. */
+/** An input of an operator: a plain array, or a tensor in a worker. */
 export type AsyncArrayInput = NdArray | AsyncTensor;
 
 /** Tensors and caches of the main thread, replaced by those of a worker. */
@@ -152,20 +152,19 @@ export type InWorker<T> = T extends Tensor ? AsyncTensor : T extends KvCache ? A
 /** The options of a call, with tensors and caches of a worker. */
 export type OptionsInWorker<T> = { [Name in keyof T]: InWorker<T[Name]> };
 
-/** Those of `attention`, with tensors and caches of a worker, and those of every call. */
+/** Options of `attention`, with tensors and caches of a worker, and those of every call. */
 export interface AsyncAttentionOptions extends OptionsInWorker<AttentionOptions>, CallOptions {}
-/** Those of a layer's `forward`, with tensors and caches of a worker, and those of every call. */
+/** Options of a layer's `forward`, with tensors and caches of a worker, and those of every call. */
 export interface AsyncLayerOptions extends OptionsInWorker<LayerOptions>, CallOptions {}
-/** Those of a block's `forward`, with tensors and caches of a worker, and those of every call. */
+/** Options of a block's `forward`, with tensors and caches of a worker, and those of every call. */
 export interface AsyncBlockOptions extends OptionsInWorker<BlockOptions>, CallOptions {}
 
 /** A multi-head attention layer in a worker. */
 export interface AsyncMultiHeadAttention {
-  /** The worker it lives in. */
+  /** The number of its worker. */
   readonly worker: number;
   /**
-   * What `MultiHeadAttention.forward` of `qkv` does, with the same shapes, defaults and error bound; writes
-   * the output to `out`.
+   * What `MultiHeadAttention.forward` of `qkv` does, with the same shapes, defaults and error bound.
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
@@ -173,7 +172,7 @@ export interface AsyncMultiHeadAttention {
     x: AsyncArrayInput,
     options?: O,
   ): Promise<ResultOf<O>>;
-  /** Gives the memory back, after the calls made so far. Calling it again does nothing. */
+  /** Releases the memory after the calls made so far. Calling it again does nothing. */
   dispose(): Promise<void>;
   /** `dispose()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -181,11 +180,10 @@ export interface AsyncMultiHeadAttention {
 
 /** A transformer block in a worker. */
 export interface AsyncTransformerBlock {
-  /** The worker it lives in. */
+  /** The number of its worker. */
   readonly worker: number;
   /**
-   * What `TransformerBlock.forward` of `qkv` does, with the same shapes, defaults and error bound; writes
-   * the output to `out`.
+   * What `TransformerBlock.forward` of `qkv` does, with the same shapes, defaults and error bound.
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
@@ -193,7 +191,7 @@ export interface AsyncTransformerBlock {
     x: AsyncArrayInput,
     options?: O,
   ): Promise<ResultOf<O>>;
-  /** Gives the memory back, after the calls made so far. Calling it again does nothing. */
+  /** Releases the memory after the calls made so far. Calling it again does nothing. */
   dispose(): Promise<void>;
   /** `dispose()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -207,27 +205,27 @@ export type AsyncOptions<
   I extends 1 | 2 | 3,
 > = Omit<Extract<Parameters<Qkv[Name]>[I], object>, 'out'> & CallOptions;
 
-/** Where a result goes, instead of to a new array. Nothing comes back then. */
+/** The tensor that a result is written to. The call then returns nothing. */
 export interface AsyncDestination {
-  /** A tensor of the shape of the result. It may be x itself. */
+  /** A tensor of the shape of the result. x itself is allowed. */
   out: AsyncTensor;
 }
 
 /**
- * Engines in workers. Get it from {@link init}. A call on plain arrays goes to a worker that is idle, or to the
- * first that becomes so; those with a tensor, cache, layer or block go to the worker it lives in, and come
- * there in the order in which they were made, awaited or not. Once it is disposed every call but `dispose()` is rejected
- * with a {@link QkvError} `disposed`, and if its worker has ended, with `load_failed`. Methods without a
+ * Engines in workers, made by {@link init}. A call on plain arrays goes to an idle worker, or to the first worker
+ * that becomes idle. A call with a tensor, cache, layer or block goes to the worker of that object, which runs its
+ * calls in the order in which they are made, awaited or not. After `dispose()` every other call is rejected with a
+ * {@link QkvError} `disposed`, and with `load_failed` if its worker has ended. Methods without a
  * description of their own have the arguments, defaults, errors and results of those of {@link Qkv}.
  */
 export interface AsyncQkv {
-  /** What is running. */
+  /** Build information. */
   readonly info: AsyncEngineInfo;
 
   /**
    * A tensor in a worker, zero unless `data` is given.
-   * @throws {@link QkvError} `invalid_argument` for a shape that is none, `out_of_range` beyond 2^30
-   * elements or for a worker that there is not, `shape_mismatch` unless `data` has as many, `out_of_memory`,
+   * @throws {@link QkvError} `invalid_argument` for an invalid shape, `out_of_range` beyond 2^30
+   * elements or for a worker that does not exist, `shape_mismatch` unless `data` has as many elements, `out_of_memory`,
    * `disposed`
    */
   tensor(
@@ -237,10 +235,9 @@ export interface AsyncQkv {
   ): Promise<AsyncTensor>;
 
   /**
-   * What {@link Qkv.attention} does, with the same shapes, defaults and error bound; writes the output to
-   * `out`.
+   * What {@link Qkv.attention} does, with the same shapes, defaults and error bound.
    * @throws {@link QkvError} what {@link Qkv.attention} throws, and `invalid_argument` for tensors or a cache
-   * of different workers, or for what cannot be sent to a worker
+   * of different workers, or for arguments that cannot be sent to a worker
    */
   attention<O extends Exactly<O, AsyncAttentionOptions> = NoOptions>(
     q: AsyncArrayInput,
@@ -250,7 +247,7 @@ export interface AsyncQkv {
   ): Promise<ResultOf<O>>;
 
   /**
-   * A cache in a worker, with room for `capacity` tokens, all of it taken now.
+   * A cache in a worker for `capacity` tokens, whose memory is allocated now.
    * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `out_of_memory`, `disposed`
    */
   kvCache(options: Parameters<Qkv['kvCache']>[0] & PlaceOptions): Promise<AsyncKvCache>;
@@ -364,14 +361,14 @@ export interface AsyncQkv {
   ): Promise<ReturnType<Qkv['headStatistics']>>;
 
   /**
-   * What the engines of all workers hold, added up.
+   * Memory statistics, added up over all workers.
    * @throws {@link QkvError} `disposed`
    */
   memory(options?: CallOptions): Promise<ReturnType<Qkv['memory']>>;
 
   /**
-   * Ends the workers, or gives back what was made in yours; every tensor, cache, layer and block is disposed,
-   * and calls that are under way are rejected with `disposed`. Calling it again does nothing.
+   * Ends the workers; your own workers go on without the engine. Tensors, caches, layers and blocks are disposed,
+   * and running calls are rejected with `disposed`. Calling it again does nothing.
    */
   dispose(): Promise<void>;
   /** `dispose()`, for `await using`. */

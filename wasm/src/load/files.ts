@@ -8,7 +8,7 @@ import type { InitOptions, Variant } from '../api/types.js';
 
 type Source = NonNullable<InitOptions['wasm']>;
 
-/** Places to try in turn; one that turns out not to exist here is undefined. What the first said is what counts. */
+/** Places to try in turn; one that turns out not to exist here is undefined. If all fail, the first error is reported. */
 export type DefaultPlaces = (
   variant: Variant,
 ) => readonly (() => Source | Promise<Source | undefined>)[];

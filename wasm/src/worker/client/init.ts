@@ -121,7 +121,7 @@ class Start {
     } catch (error) {
       for (const lane of lanes) lane.dispose();
       if (error instanceof QkvError) throw error;
-      const message = `init: wasm is of no use (${describe(error)}), expected an address, bytes or a response`;
+      const message = `init: wasm could not be loaded (${describe(error)}), expected an address, bytes or a response`;
       throw new QkvError('invalid_argument', message, { cause: error });
     }
   }
