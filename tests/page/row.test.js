@@ -61,6 +61,14 @@ pageTest('row: begins with the worked example, and the right numbers', {}, async
   const { row } = (await snapshot(page)).frame;
   assert.ok(row.error > 0 && row.error < 1e-6);
   assert.equal(await page.textContent('.row-formula [data-live=width]'), '2');
+  assert.equal(await page.locator('.row-formula math:visible msqrt').count(), 1);
+  const bar = (step) =>
+    page.$$eval(`[data-cell=${step}] i`, (all) => all.map((i) => parseFloat(i.style.width)));
+  (await bar('weight')).forEach((width, j) => {
+    assert.ok(Math.abs(width - [31.93, 33.31, 34.76][j]) < 0.01, `a full bar is 1: ${width} %`);
+  });
+  assert.match(await page.textContent('[data-track=weight]'), /0 to 1$/);
+  assert.match(await page.textContent('[data-track=product]'), /0 to 0\.35$/);
   for (const query of [1, 2]) {
     await page.locator('.queries label').nth(query).click();
     await agrees(page, exact(example, query));
@@ -111,6 +119,10 @@ pageTest('row: without the maximum it breaks, and the core does not', {}, async 
   await page.click('.break');
   await settle(page);
   const wanted = exact(example, 0, { scale: 400 });
+  const formula = page.locator('.row-formula math:visible');
+  assert.equal(await formula.count(), 1);
+  assert.equal(await formula.locator('msqrt').count(), 0, 'nothing is divided by the root of d');
+  assert.equal(await formula.locator('[data-live=scale]').textContent(), '400.0000');
   assert.ok((await cells(page, 'weight')).some(Number.isNaN));
   assert.ok((await outputOf(page)).some(Number.isNaN));
   const magenta = await page.evaluate(() => {

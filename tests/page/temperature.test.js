@@ -7,12 +7,14 @@ const { nextFrame, readNumber, set, settle, snapshot, visit } = support;
 const { pageTest } = support.useSite();
 
 const PANEL = 'qkv-panel-temperature';
+/** Most tests are about the row of the query; the panel opens on random scores. */
+const ROW = { scores: 'row' };
 
 const numberOf = async (page, name) =>
   readNumber(await page.textContent(`${PANEL} [data-number=${name}]`));
 
 pageTest('temperature: the numbers that it shows are those of the engine', {}, async (page) => {
-  await set(page, { source: 'random', head: 1, mask: 'none', temperature: 3, length: 256 });
+  await set(page, { ...ROW, source: 'random', head: 1, mask: 'none', temperature: 3, length: 256 });
   await visit(page, 'temperature');
   const { temperature: point } = (await snapshot(page)).frame;
   const wanted = curvePoint(point.of.scores, 3);
@@ -40,7 +42,7 @@ pageTest('temperature: the numbers that it shows are those of the engine', {}, a
 });
 
 pageTest('temperature: a single key, and keys all alike, are told as that', {}, async (page) => {
-  await set(page, { query: 0 });
+  await set(page, { ...ROW, query: 0 });
   await visit(page, 'temperature');
   assert.match(await page.textContent(`${PANEL} .verdict`), /single key/);
   assert.ok(!(await page.isVisible(`${PANEL} .guess`)), 'there is nothing to guess');
@@ -78,7 +80,7 @@ const dot = (page) =>
   }, PANEL);
 
 pageTest('temperature: the drawing shows these numbers where its axes say', {}, async (page) => {
-  await set(page, { source: 'random', head: 1, temperature: 0.7 });
+  await set(page, { ...ROW, source: 'random', head: 1, temperature: 0.7 });
   await visit(page, 'temperature');
   const { frame, studies } = await snapshot(page);
   const { cold, hot, zero, one } = await axes(page);
@@ -132,7 +134,7 @@ pageTest(
   'temperature: the dot is dragged, clicked and pressed, and moves the instrument bar',
   {},
   async (page) => {
-    await set(page, { curves: false });
+    await set(page, { ...ROW, curves: false });
     await visit(page, 'temperature');
     const { cold, hot } = await axes(page);
     const stage = page.locator(`${PANEL} .curves`);
@@ -224,7 +226,7 @@ pageTest(
     const told = () => page.textContent(`${PANEL} .guess-answer`);
     assert.equal(await curve.count(), 1);
     // One's own text stays when the language turns, and with it the row that the answer is about.
-    await set(page, { text: 'The ship came into the harbour before the storm.' });
+    await set(page, { ...ROW, text: 'The ship came into the harbour before the storm.' });
     await page.click('.again');
     await page.waitForFunction(() => location.hash.includes('curves=0'));
     await page.reload();
@@ -240,7 +242,7 @@ pageTest(
     assert.equal(await curve.count(), 1);
     const { temperature: point } = (await snapshot(page)).frame;
     const hot = curvePoint(point.of.scores, 20).entropy;
-    const words = `goes up, from ${point.entropy.toPrecision(3)} to ${hot.toPrecision(3)} nats`;
+    const words = `goes up from ${point.entropy.toPrecision(3)} to ${hot.toPrecision(3)} nats`;
     assert.ok((await told()).startsWith('Right.') && (await told()).includes(words), await told());
     await page.click('.again');
     await set(page, { temperature: 5 });
@@ -268,7 +270,7 @@ pageTest(
   'temperature: a drag computes its point, and the curves once for a row',
   {},
   async (page) => {
-    await set(page, { source: 'random' });
+    await set(page, { ...ROW, source: 'random' });
     await page.setViewportSize({ width: 1280, height: 500 });
     await visit(page, 'temperature');
     const before = (await snapshot(page)).studies.temperature.id;
@@ -314,7 +316,7 @@ pageTest(
 
 pageTest(
   'temperature: alone it brings its instruments along',
-  { fragment: '?embed=temperature#v=1&curves=1' },
+  { fragment: '?embed=temperature#v=1&ts=row' },
   async (page) => {
     await visit(page, 'temperature');
     assert.ok(await page.isVisible('#tau'));
@@ -323,5 +325,27 @@ pageTest(
     await settle(page);
     assert.equal((await snapshot(page)).frame.temperature.of.row, 4);
     assert.match(await page.textContent(`${PANEL} .lab-row`), /query 4 “the”/);
+  },
+);
+
+pageTest(
+  'temperature: opens on random scores, and the row of the query is a click away',
+  {},
+  async (page) => {
+    await visit(page, 'temperature');
+    const point = async () => (await snapshot(page)).frame.temperature;
+    assert.deepEqual([(await point()).of.source, (await point()).verdict], ['random', 'holds']);
+    assert.match(await page.textContent(`${PANEL} .lab-row`), /256 random scores, seed 7/);
+    await page.locator('[name=lab-scores][value=row] + span').click();
+    await settle(page);
+    assert.deepEqual([(await point()).of.source, (await point()).of.row], ['row', 7]);
+    assert.equal(await page.textContent(`${PANEL} [data-number=theory]`), 'does not apply');
+    assert.equal(await page.textContent(`${PANEL} [data-number=difference]`), '–');
+    await page.fill('#text', '');
+    await settle(page);
+    await page.locator('[name=lab-scores][value=random] + span').click();
+    await settle(page);
+    assert.equal((await point()).of.source, 'random', 'random scores need no text');
+    assert.ok(await page.isVisible(`${PANEL} .lab`));
   },
 );

@@ -1,13 +1,13 @@
+import { homeOf } from './domain/animals';
 import { EngineClient, type EngineStatus } from './engine/client';
-import type { Frame, FrameRequest, Report, Studies } from './engine/protocol';
-import { headCount } from './engine/sources';
+import type { Frame, Report, Studies } from './engine/protocol';
 import type { Size } from './engine/surface';
-import { FIRST_QUERY } from './first';
 import { defaultText, setLanguage, t, translate, type Language } from './i18n';
 import { forgetPalette, palette } from './matrix/palette';
 import { countOf } from './numbersets';
 import { Panel, type View } from './panels/panel';
 import { PANEL_IDS, type PanelId } from './panels/table';
+import { requestOf } from './request';
 import { formatFragment, parseFragment, type State } from './state';
 import { applyTheme, onAppearanceChange, storedTheme, type Theme } from './theme';
 import { tokenize, type TokenList } from './tokenizer';
@@ -165,8 +165,10 @@ export class App {
     const differs = TOKENS_FROM.some((name) => state[name] !== before[name]);
     if (differs) this.#list = tokensOf(state);
     if (state.language !== before.language) this.#applyLanguage();
+    // Other tokens have another geometry: it is there before the worker is asked, who need not paint twice.
+    if (differs) this.#layOut();
+    else this.#schedule();
     this.request();
-    this.#schedule();
   }
 
   #applyLanguage(): void {
@@ -236,45 +238,16 @@ export class App {
   }
 
   request(): void {
-    const { source, seed, positions, mask, temperature, numbers, head, other } = this.#state;
-    const heads = headCount(source);
-    const count = this.#list.tokens.length;
-    const { query } = this.view();
     const surfaces = this.#surfaces();
     this.#requested = JSON.stringify(surfaces);
-    const arcs = this.#state.look === 'arcs';
-    const { maskKind, maskSize, maskPaint, maskShuffle } = this.#state;
-    const { layout, position, scheme, rotaryQ, rotaryK } = this.#state;
-    const request: FrameRequest = {
-      layer: { tokens: this.#list.tokens, source, seed, positions, mask, temperature, numbers },
-      view: {
-        head: Math.min(head, heads - 1),
-        other: other === null || other >= heads || other === head || arcs ? null : other,
-        show: arcs ? 'weights' : this.#state.show,
-        query,
-        told: Math.min(this.#told ?? query, count - 1),
-        matrix: arcs,
-        dragging: this.#dragging,
-      },
-      shift: this.#state.shift,
-      row: {
-        numbers,
-        query: this.#state.rowQuery,
-        masked: this.#state.rowMasked,
-        scale: this.#state.rowScale,
-        subtractMax: this.#state.rowMax,
-      },
-      studies: {
-        temperature: this.sees('temperature'),
-        widths: this.sees('scale') ? this.#state.sample : null,
-      },
-      // Their pictures are asked for while they are on the screen, and so are their numbers.
-      masks: surfaces['masks'] ? { maskKind, maskSize, maskPaint, maskShuffle } : null,
-      positions: surfaces['scheme'] ? { position, scheme, rotaryQ, rotaryK, seed } : null,
-      layout,
+    const request = requestOf(this.#state, this.#list.tokens, {
+      query: this.view().query,
+      told: this.#told,
+      dragging: this.#dragging,
+      sees: (id) => this.sees(id),
       surfaces,
       ratio: devicePixelRatio,
-    };
+    });
     this.client.request(request);
   }
 
@@ -288,11 +261,9 @@ export class App {
   }
 
   view(): View {
-    const { text, query, language, source } = this.#state;
-    const { tokens } = this.#list;
-    const told = source !== 'yours' && text === defaultText(language);
-    const chosen = told ? tokens.findIndex((word) => FIRST_QUERY.test(word)) : -1;
-    const home = chosen >= 0 ? chosen : this.#list.own - 1;
+    const { query } = this.#state;
+    const { tokens, own } = this.#list;
+    const home = homeOf(tokens.slice(0, own));
     const times = [...this.#times].sort((a, b) => a - b);
     return {
       state: this.#state,
@@ -308,10 +279,14 @@ export class App {
     };
   }
 
-  #draw(): void {
+  #layOut(): void {
     const view = this.view();
     this.#applyControls();
     for (const panel of this.#panels()) panel.update(view);
+  }
+
+  #draw(): void {
+    this.#layOut();
     // What was drawn may have brought canvases onto the screen, or taken them away.
     if (JSON.stringify(this.#surfaces()) !== this.#requested) this.request();
   }

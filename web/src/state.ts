@@ -1,6 +1,6 @@
 import { defaultText, LANGUAGES, type Language } from './i18n';
 import { MAX_TEXT, MAX_TOKENS, TOKENIZERS, type Tokenizer } from './tokenizer';
-import { TEMPERATURES, WIDTHS } from './engine/limits';
+import { LAB_SCORES, TEMPERATURES, WIDTHS, type LabScores } from './engine/limits';
 import { MAX_HEADS, SOURCES, type Source } from './engine/sources';
 import {
   MAX_KEYS,
@@ -63,6 +63,8 @@ export interface State {
   readonly rowMax: boolean;
   /** Whether the curves of the temperature are shown, or the reader is asked to guess first. */
   readonly curves: boolean;
+  /** Which scores are shown at all temperatures. */
+  readonly scores: LabScores;
   /** Of the panel about the division by sqrt(d): d, whether it divides, and which sample it draws. */
   readonly width: number;
   readonly divided: boolean;
@@ -133,6 +135,7 @@ export function initialState(language: Language): State {
     rowScale: null,
     rowMax: true,
     curves: true,
+    scores: 'random',
     width: 64,
     divided: false,
     sample: 1,
@@ -236,6 +239,7 @@ const FIELDS: { readonly [K in keyof State]: Field<State[K]> } = {
   rowScale: optional(number('rs', clampScale)),
   rowMax: flag('rmax'),
   curves: flag('curves'),
+  scores: choice('ts', LAB_SCORES),
   width: number('d', clampWidth),
   divided: flag('div'),
   sample: integer('draw', LIMITS.sample),

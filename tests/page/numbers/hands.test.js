@@ -36,12 +36,48 @@ globalThis.localStorage = {
 };
 
 const { modules } = await import('../support/engine.js');
-const { scrubbing, brushing, MatrixView, applyTheme, storedTheme } = await modules(
-  ...['panels/row/scrub', 'matrix/brush', 'matrix/view', 'theme'],
+const { scrubbing, brushing, dragging, MatrixView, applyTheme, storedTheme } = await modules(
+  ...['panels/row/scrub', 'panels/temperature/hands', 'matrix/brush', 'matrix/view', 'theme'],
 );
 
 const event = (type, more = {}) =>
   Object.assign(new Event(type, { cancelable: true }), { button: 0, pointerId: 5, ...more });
+
+describe('hands: the dot of the temperature', () => {
+  const stageOf = () => {
+    const stage = new Element();
+    stage.getBoundingClientRect = () => ({ left: 0 });
+    const heard = [];
+    dragging(stage, {
+      temperature: () => 1,
+      at: (x) => x / 100,
+      set: (to) => heard.push(to),
+      hold: (held) => heard.push(held),
+    });
+    const say = (type, clientX) => stage.dispatchEvent(event(type, { clientX }));
+    return { heard, say };
+  };
+
+  for (const end of ['pointerup', 'pointercancel']) {
+    test(`is held from the first move to ${end}`, () => {
+      const { heard, say } = stageOf();
+      say('pointerdown', 100);
+      say('pointermove', 102); // still a click
+      say('pointermove', 150);
+      say('pointermove', 200);
+      say(end, 200);
+      say('pointermove', 300);
+      assert.deepEqual(heard, [true, 1.5, 2, false]);
+    });
+  }
+
+  test('is not held by a click', () => {
+    const { heard, say } = stageOf();
+    say('pointerdown', 100);
+    say('pointerup', 101);
+    assert.deepEqual(heard, [1.01]);
+  });
+});
 
 describe('hands: a number that is dragged', () => {
   /** A box with this value inside of a panel, and what it was set to. */

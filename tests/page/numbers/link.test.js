@@ -32,6 +32,7 @@ const PARTS = [
   ['rowScale', 0, 'rs=0'],
   ['rowMax', false, 'rmax=0'],
   ['curves', false, 'curves=0'],
+  ['scores', 'row', 'ts=row'],
   ['width', 256, 'd=256'],
   ['divided', true, 'div=1'],
   ['sample', 7, 'draw=7'],

@@ -5,7 +5,9 @@ import { resultOf, startEngine } from '../support/engine.js';
 import { allowedKeys } from '../support/oracle.js';
 import { curvePoint, law } from '../support/curves.js';
 
-const { ask, qkv, request, tensors, web } = await startEngine();
+const { ask: askPage, qkv, request, tensors, web } = await startEngine();
+/** The panel shows random scores until its reader asks for the row of the query. */
+const ask = (patch) => askPage({ scores: 'row', ...patch });
 
 /** The scores of the query's row that are not masked, from the tensors of all heads. */
 function scoresOfMap() {

@@ -50,7 +50,7 @@ export async function startEngine() {
   const qkv = await init();
   const web = await modules(
     ...['engine/pipeline', 'engine/background', 'engine/temperature', 'engine/widths'],
-    ...['state', 'tokenizer'],
+    ...['state', 'tokenizer', 'request'],
   );
   const pipeline = new web.Pipeline(qkv);
   const background = new web.Background(pipeline);
@@ -60,7 +60,7 @@ export async function startEngine() {
     qkv,
     web,
     ask(patch = {}) {
-      request = requestOf({ ...web.initialState('en'), ...patch }, web.tokenize);
+      request = requestOf({ ...web.initialState('en'), ...patch }, web);
       return pipeline.run(++id, request).frame;
     },
     request: () => request,
@@ -69,34 +69,17 @@ export async function startEngine() {
   };
 }
 
-/** What the page asks its worker for when it is in this state. */
-function requestOf(state, tokenize) {
-  const { source, seed, positions, mask, temperature, numbers } = state;
+/** What the page asks its worker for in this state, with every panel on the screen and no canvas. */
+function requestOf(state, { tokenize, requestOf: ask }) {
   const tokens =
-    source === 'yours'
-      ? Array.from({ length: numbers.q.length / 2 }, (_, i) => `x${i + 1}`)
+    state.source === 'yours'
+      ? Array.from({ length: state.numbers.q.length / 2 }, (_, i) => `x${i + 1}`)
       : tokenize(state.text, state.tokenizer, state.length).tokens;
   const query = state.query ?? tokens.length - 1;
-  const { maskKind, maskSize, maskPaint, maskShuffle } = state;
-  const { position, scheme, rotaryQ, rotaryK } = state;
-  return {
-    layer: { tokens, source, seed, positions, mask, temperature, numbers },
-    view: {
-      ...{ head: state.head, other: state.other, show: state.show, query, told: query },
-      ...{ matrix: true, dragging: false },
-    },
-    shift: state.shift,
-    row: {
-      ...{ numbers, query: state.rowQuery, masked: state.rowMasked },
-      ...{ scale: state.rowScale, subtractMax: state.rowMax },
-    },
-    studies: { temperature: true, widths: state.sample },
-    masks: { maskKind, maskSize, maskPaint, maskShuffle },
-    positions: { position, scheme, rotaryQ, rotaryK, seed },
-    layout: state.layout,
-    surfaces: {},
-    ratio: 1,
-  };
+  const size = { width: 0, height: 0 };
+  const seen = { query, told: null, dragging: false, sees: () => true, ratio: 1 };
+  const request = ask(state, tokens, { ...seen, surfaces: { masks: size, scheme: size } });
+  return { ...request, view: { ...request.view, matrix: true }, surfaces: {} };
 }
 
 /** What a study of the page has found when it is done. */

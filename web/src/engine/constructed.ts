@@ -1,5 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { Qkv } from 'qkv';
+import { asksForAnimal, isAnimal } from '../domain/animals';
 import type { Model } from './model';
 import { hashText, uniform } from './random';
 import { CONSTRUCTED, D_K, D_MODEL, type Construction } from './sources';
@@ -12,26 +13,14 @@ const NAME = 16;
 const ASKS_FOR_ANIMAL = 32;
 const IS_ANIMAL = 33;
 
-const LEXICON: Readonly<Record<number, ReadonlySet<string>>> = {
-  [IS_ANIMAL]: new Set(
-    'animal bird cat cats cow dog dogs fish fox horse mouse rabbit wolf 动物 鸟 猫 小猫 牛 狗 小狗 鱼 狐狸 马 老鼠 兔子 狼'.split(
-      ' ',
-    ),
-  ),
-  [ASKS_FOR_ANIMAL]: new Set(
-    'it its hungry sleepy thirsty tired 它 它的 饿 饿了 困 困了 渴 渴了 累 累了'.split(' '),
-  ),
-};
-
 function embed(token: string): Float32Array {
   const word = token.toLowerCase();
   const x = new Float32Array(D_MODEL);
   uniform(hashText(`name ${word}`, 0), D_K, 1).forEach((draw, c) => {
     x[NAME + c] = draw < 0 ? -1 / 4 : 1 / 4; // of length 1 in all
   });
-  for (const [feature, words] of Object.entries(LEXICON)) {
-    if (words.has(word)) x[Number(feature)] = 1;
-  }
+  if (asksForAnimal(token)) x[ASKS_FOR_ANIMAL] = 1;
+  if (isAnimal(token)) x[IS_ANIMAL] = 1;
   return x;
 }
 
@@ -61,7 +50,7 @@ type Builder = (weights: Weights, head: number, qkv: Qkv) => void;
 // Scores are divided by sqrt(16), so a gain of 4 is worth one unit of the softmax. PE(a).PE(b) is the
 // sum of cos((a - b) w) over 8 frequencies: 8 at distance 0, 7.5 at distance 1, 6.4 at distance 2.
 const BUILDERS: Readonly<Record<Construction, Builder>> = {
-  /** Words that ask for an animal find it by a feature; the others read themselves. */
+  /** Words that ask for an animal find it by a feature; the others mostly attend to themselves and their neighbours. */
   reference(weights, head) {
     weights.connect('wq', head, [ASKS_FOR_ANIMAL, 0], 36);
     weights.connect('wk', head, [IS_ANIMAL, 0], 1);
@@ -99,7 +88,7 @@ const BUILDERS: Readonly<Record<Construction, Builder>> = {
     weights.copy('wk', head, POSITION, 1);
   },
 
-  /** The slower the wave, the more it weighs: together they make one bump, three tokens wide. */
+  /** The slower the wave, the more it weighs: together they favour near keys. */
   local(weights, head) {
     [0, 2.5, 6, 10, 20, 20, 20, 20].forEach((gain, pair) => {
       weights.connect('wq', head, [POSITION + 2 * pair, 2 * pair], 4 * gain);

@@ -18,7 +18,7 @@ import { rowSteps } from './row';
 import { D_MODEL, type Source } from './sources';
 import { stage, type StageLog } from './stage';
 import type { Pixels } from './surface';
-import { rowScores, temperaturePoint, type RowScores } from './temperature';
+import { randomScores, rowScores, temperaturePoint, type RowScores } from './temperature';
 import { WholeLayer } from './whole';
 
 /** The picture of the encoding shows at least this many positions. */
@@ -248,6 +248,10 @@ export class Pipeline {
       rowScores(heads.list[head]!, row, mask),
   );
 
+  readonly #randomScores = stage('random scores', this.#log, (seed: number) =>
+    randomScores(this.#qkv, seed),
+  );
+
   readonly #temperature = stage(
     'temperature',
     this.#log,
@@ -255,8 +259,12 @@ export class Pipeline {
   );
 
   #atTemperature(heads: Heads, { layer, view, studies }: FrameRequest) {
-    if (!studies.temperature || heads.count === 0) return null;
-    const scores = this.#rowScores(heads, view.head, layer.mask, view.query);
+    if (!studies.temperature) return null;
+    const random = studies.temperature === 'random';
+    if (!random && heads.count === 0) return null;
+    const scores = random
+      ? this.#randomScores(layer.seed)
+      : this.#rowScores(heads, view.head, layer.mask, view.query);
     return this.#temperature(scores, layer.temperature);
   }
 

@@ -1,6 +1,7 @@
 import type { EngineInfo } from 'qkv';
 import type { NumberSet } from '../numbersets';
 import type { Mask, Positions, Show } from '../state';
+import type { LabScores } from './limits';
 import type { MasksRequest, MasksResult } from './masks';
 import type { PaintPalette } from './paint';
 import type { PairLayout } from './pairs';
@@ -55,8 +56,8 @@ export interface FrameRequest {
 
 /** What panels that are on the screen have worked out besides the frames. */
 export interface StudyRequests {
-  /** Whether the temperature of the query's row is studied. */
-  readonly temperature: boolean;
+  /** The scores that are studied at all temperatures; null: none. */
+  readonly temperature: LabScores | null;
   /** The sample of random queries and keys; null: none. */
   readonly widths: number | null;
 }
@@ -112,7 +113,7 @@ export interface Frame {
   };
   readonly shift: ShiftCheck;
   readonly row: RowSteps | null;
-  /** The query's row at this temperature, while that is studied. */
+  /** The studied scores at this temperature. */
   readonly temperature: TemperaturePoint | null;
   readonly masks: MasksResult | null;
   readonly positions: PositionsResult | null;

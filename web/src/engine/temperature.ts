@@ -3,13 +3,16 @@ import type { Qkv } from 'qkv';
 import type { Mask } from '../state';
 import { worse } from './check';
 import type { Head } from './heads';
-import { TEMPERATURES } from './limits';
+import { LAB, TEMPERATURES, type LabScores } from './limits';
 import { allowedKeys } from './mask';
+import { hashText, normals } from './random';
 
-/** The scores of one row, of the keys it may read, and what is known of them before any temperature. */
+/** The scores of the query's row, of the keys it may see, or random ones, and what is known of them before any temperature. */
 export interface RowScores {
   /** Another number for other scores: what has the same one belongs together. */
   readonly id: number;
+  readonly source: LabScores;
+  /** Of the query's row its number, of random scores their seed. */
   readonly row: number;
   /** [n], by the core. */
   readonly scores: Float32Array;
@@ -86,7 +89,25 @@ export function rowScores(head: Head, row: number, mask: Mask): RowScores {
   const { logits } = head.row(row, layer, { returnLogits: 'biased' });
   if (!logits) throw new Error('the head left out its scores');
   const [first, end] = allowedKeys(mask, row, logits.data.length);
-  const scores = logits.data.slice(first, end);
+  return describeScores('row', row, logits.data.slice(first, end));
+}
+
+/** One random query against random keys, all components from N(0, LAB.variance): q.k/sqrt(d) by the core. */
+export function randomScores(qkv: Qkv, seed: number): RowScores {
+  const fill = normals(hashText('temperature', seed));
+  const draw = (rows: number) => {
+    const data = new Float32Array(rows * LAB.width);
+    fill(data);
+    const factor = Math.sqrt(LAB.variance);
+    return { data: data.map((value) => value * factor), shape: [rows, LAB.width] };
+  };
+  const [q, k] = [draw(1), draw(LAB.keys)];
+  const { logits } = qkv.attention(q, k, k, { numHeads: 1, returnLogits: 'raw' });
+  if (!logits) throw new Error('attention left out the scores');
+  return describeScores('random', seed, logits.data);
+}
+
+function describeScores(source: LabScores, row: number, scores: Float32Array): RowScores {
   const count = scores.length;
   const mean = scores.reduce((sum, score) => sum + score, 0) / count;
   const mu = momentsOf(scores, mean);
@@ -94,6 +115,7 @@ export function rowScores(head: Head, row: number, mask: Mask): RowScores {
   const [most = NaN, second = NaN] = [...scores].sort((a, b) => b - a);
   return {
     id: ++rows,
+    source,
     row,
     scores,
     mean,

@@ -65,8 +65,10 @@ export class MapPanel extends CompositePanel {
     super.update(view);
     if (!isFirst(view.state)) this.#given?.remove();
     if (view.frame?.request.surfaces['map']) this.#dropGiven();
-    const { source, head } = view.state;
-    this.setText('.story', headStory(source, view.frame?.request.view.head ?? head));
+    const { state, frame, list } = view;
+    const head = frame?.request.view.head ?? state.head;
+    if (this.changed(state, head, list))
+      this.setText('.story', headStory(state, head, list.tokens));
     this.#tellNumbers(view);
   }
 

@@ -13,6 +13,13 @@ export function cell(content: string, step = '', key = 0): string {
   return `<div role="cell" class="cell"${place}>${content}</div>`;
 }
 
+/** What an empty and a full bar of a step mean: weights are shares of 1, other numbers of their own range. */
+export function trackOf(step: string, values: Float32Array): readonly [low: number, high: number] {
+  if (step === 'weight' || step === 'core') return [0, 1];
+  const finite = values.filter(Number.isFinite);
+  return [Math.min(0, ...finite), Math.max(0, ...finite)];
+}
+
 /** The numbers of a step, each with a bar from zero: to the left when it is negative. */
 export function drawCells(
   root: HTMLElement,
@@ -20,9 +27,8 @@ export function drawCells(
   values: Float32Array,
   masked: number,
 ): void {
-  const finite = values.filter(Number.isFinite);
-  const low = Math.min(0, ...finite);
-  const span = Math.max(0, ...finite) - low || 1;
+  const [low, high] = trackOf(step, values);
+  const span = high - low || 1;
   const afterMask = step !== 'product' && step !== 'scaled';
   root.querySelectorAll<HTMLElement>(`[data-cell=${step}]`).forEach((box, j) => {
     const value = values[j] ?? NaN;

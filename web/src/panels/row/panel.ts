@@ -17,7 +17,7 @@ import {
 } from '../../numbersets';
 import { clampScale, type State } from '../../state';
 import { Panel, type View } from '../panel';
-import { cell, drawCells, four } from './cells';
+import { cell, drawCells, four, trackOf } from './cells';
 import { scrubbing } from './scrub';
 
 /** The steps that have a number for each key, in their order. */
@@ -31,7 +31,7 @@ const WHOLE = { rowScale: null, rowMax: true, rowMasked: 0 } as const;
 const row = (name: string, formula: string, cells: string) => `
   <div role="row" class="step" data-step="${name}">
     <div role="rowheader" class="step-head">
-      <span class="step-name" data-t="row.${name}"></span>${formula}</div>
+      <span class="step-name" data-t="row.${name}"></span>${formula}<span class="track" data-track="${name}"></span></div>
     ${cells}
   </div>`;
 
@@ -43,7 +43,7 @@ export class RowPanel extends Panel {
   protected template(): string {
     return `
       <div class="card row-card">
-        <div class="row-formula">${math.row}</div>
+        <div class="row-formula"><span class="by-width">${math.row}</span><span class="by-scale">${math.rowScaled}</span></div>
         <div class="tools-row" data-control>
           <fieldset class="segmented queries"><legend class="visually-hidden" data-t="row.query"></legend></fieldset>
           <span class="with-number"><span data-t="row.keys"></span>
@@ -200,6 +200,7 @@ export class RowPanel extends Panel {
     const { request, weights, output } = steps;
     const { subtractMax, numbers } = request;
     this.classList.toggle('no-max', !subtractMax);
+    this.classList.toggle('own-scale', request.scale !== null);
     const values: Record<Step, Float32Array> = {
       product: steps.products,
       scaled: steps.scaled,
@@ -207,7 +208,11 @@ export class RowPanel extends Panel {
       weight: subtractMax ? weights : steps.naive,
       core: weights,
     };
-    for (const step of STEPS) drawCells(this, step, values[step], request.masked);
+    for (const step of STEPS) {
+      drawCells(this, step, values[step], request.masked);
+      const [low, high] = trackOf(step, values[step]).map((end) => short(end));
+      this.setText(`[data-track=${step}]`, t('row.track', { low: low ?? '', high: high ?? '' }));
+    }
     const shown = subtractMax ? output : steps.naiveOutput;
     const box = this.find('.cell.output', HTMLElement);
     box.textContent = vector(shown);
@@ -243,6 +248,7 @@ function maskedCount(masked: number, count: number): number {
   return Array.from({ length: count }, (_, j) => (masked >> j) & 1).reduce((a, b) => a + b, 0);
 }
 
+const short = (value: number) => String(Number(value.toPrecision(3))).replace('-', '−');
 const vector = (values: ArrayLike<number>) => `(${Array.from(values, four).join(', ')})`;
 
 /** The two numbers of a query, key or value. */

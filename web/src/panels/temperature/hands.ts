@@ -24,8 +24,13 @@ interface Dial {
   readonly set: (temperature: number) => void;
 }
 
+interface HeldDial extends Dial {
+  /** Told when a drag begins and when it ends. */
+  readonly hold: (held: boolean) => void;
+}
+
 /** A click goes there, and a drag sideways follows the pointer; up and down scrolls the page. */
-export function dragging(stage: HTMLElement, { temperature, at, set }: Dial): void {
+export function dragging(stage: HTMLElement, { temperature, at, set, hold }: HeldDial): void {
   let from: { id: number; x: number; moved: boolean } | null = null;
   const follow = (event: PointerEvent) => {
     set(clampTemperature(at(event.clientX - stage.getBoundingClientRect().left)));
@@ -37,15 +42,22 @@ export function dragging(stage: HTMLElement, { temperature, at, set }: Dial): vo
   stage.addEventListener('pointermove', (event) => {
     if (from?.id !== event.pointerId) return;
     if (!from.moved && Math.abs(event.clientX - from.x) <= SLACK) return;
-    if (!from.moved) stage.setPointerCapture(event.pointerId);
+    if (!from.moved) {
+      stage.setPointerCapture(event.pointerId);
+      hold(true);
+    }
     from.moved = true;
     follow(event);
   });
+  const letGo = () => {
+    if (from?.moved) hold(false);
+    from = null;
+  };
   stage.addEventListener('pointerup', (event) => {
     if (from?.id === event.pointerId && !from.moved) follow(event);
-    from = null;
+    letGo();
   });
-  stage.addEventListener('pointercancel', () => (from = null));
+  stage.addEventListener('pointercancel', letGo);
 }
 
 /** The keys of a slider, in the steps of the slider in the instrument bar. */

@@ -5,15 +5,26 @@ import { t, type Key } from '../../i18n';
 import { digits } from '../../numbers';
 import { pagePen, pageSvg } from '../../plot/plot';
 import { richNodes } from '../../rich';
+import { LAB_SCORES } from '../../engine/limits';
 import { LIMITS } from '../../state';
 import { isCurrent, Panel, type View } from '../panel';
 import { drawCurves, drawHere, entropyScale, placesOf } from './draw';
 import { dragging, pressing } from './hands';
 import { drawScores, HISTOGRAM_HEIGHT } from './scores';
-import { answer, describe, gradientStory, question, rowName, spoken, verdict } from './words';
+import {
+  answer,
+  describe,
+  gradientStory,
+  lawNumbers,
+  question,
+  rowName,
+  spoken,
+  verdict,
+} from './words';
 import type { Shown } from './words';
 
 const NUMBERS = ['entropy', 'theory', 'difference', 'largest', 'gradient'] as const;
+const SCORES = { random: 'ofRandom', row: 'ofRow' } as const;
 const keyEntry = (mark: string) =>
   `<li><svg width="30" height="10" aria-hidden="true"><path class="plot-${mark}" d="M0 5H30"/></svg><span data-t="key.${mark}"></span></li>`;
 
@@ -36,9 +47,16 @@ export class TemperaturePanel extends Panel {
     const numbers = NUMBERS.map(
       (name) => `<div><dt data-t="temperature.${name}"></dt><dd data-number="${name}"></dd></div>`,
     );
+    const scores = LAB_SCORES.map(
+      (name) =>
+        `<label><input type="radio" name="lab-scores" value="${name}"><span data-t="temperature.${SCORES[name]}"></span></label>`,
+    );
     return `
       <div class="card">
         <div class="row-formula formulas"><span>${math.entropyLaw}</span><span>${math.criticalTemperature}</span><span>${math.jacobian}</span></div>
+        <div class="tools-row" data-control>
+          <fieldset class="segmented"><legend data-t="temperature.choose"></legend>${scores.join('')}</fieldset>
+        </div>
         <p class="placeholder" role="status"></p>
         <div class="lab" hidden>
           <div class="lab-main">
@@ -82,6 +100,11 @@ export class TemperaturePanel extends Panel {
       this.change({ curves: true });
       this.#focusOn('.plot-handle');
     });
+    this.addEventListener('change', ({ target }) => {
+      const chosen = target instanceof HTMLInputElement && target.name === 'lab-scores' && target;
+      const scores = chosen && LAB_SCORES.find((name) => name === chosen.value);
+      if (scores) this.change({ scores });
+    });
     this.find('.again', HTMLElement).addEventListener('click', () => {
       this.change({ curves: false });
       this.#focusOn('[data-guess=up]');
@@ -92,7 +115,9 @@ export class TemperaturePanel extends Panel {
       // Whoever moves the dot sees where it goes.
       set: (temperature: number) => this.change({ temperature, curves: true }),
     };
-    dragging(this.find('.curves', HTMLElement), dial);
+    const hold = (held: boolean) =>
+      this.dispatchEvent(new CustomEvent('temperature-held', { bubbles: true, detail: held }));
+    dragging(this.find('.curves', HTMLElement), { ...dial, hold });
     pressing(this.find('.plot-handle', HTMLElement), dial);
   }
 
@@ -107,17 +132,21 @@ export class TemperaturePanel extends Panel {
     this.#view = view;
     const { frame, studies, state, list, engine } = view;
     const point = isCurrent(view) ? view.frame.temperature : null;
+    for (const radio of this.querySelectorAll<HTMLInputElement>('[name=lab-scores]')) {
+      radio.checked = radio.value === state.scores;
+    }
     // What was shown stays until the curves of the new row are there: dot and curves never differ.
     if (frame && point && studies.temperature?.id === point.of.id) {
       this.#shown = { frame, point, study: studies.temperature };
     }
     const broken = engine.kind === 'failed';
-    const shown = list.tokens.length > 0 && !broken ? this.#shown : null;
+    const empty = state.scores === 'row' && list.tokens.length === 0;
+    const shown = empty || broken ? null : this.#shown;
     const placeholder = this.find('.placeholder', HTMLElement);
     placeholder.hidden = shown !== null;
     let message: Key = 'plots.loading';
     if (broken) message = 'map.failed';
-    else if (list.tokens.length === 0) message = 'plots.empty';
+    else if (empty) message = 'plots.empty';
     this.setText('.placeholder', shown ? '' : t(message));
     this.find('.lab', HTMLElement).hidden = shown === null;
     this.find('.check-note', HTMLElement).hidden = shown === null;
@@ -186,8 +215,7 @@ export class TemperaturePanel extends Panel {
     this.#rich('.gradient-story', gradientStory(point));
     const numbers = {
       entropy: digits(point.entropy, 4),
-      theory: digits(point.theory, 4),
-      difference: digits(point.theory - point.entropy, 3),
+      ...lawNumbers(point),
       largest: digits(point.largest, 4),
       gradient: digits(point.gradient, 4),
     };

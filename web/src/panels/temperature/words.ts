@@ -21,13 +21,25 @@ const keysOf = ({ of }: TemperaturePoint) => of.scores.length;
 /** Which row it is. */
 export function rowName({ request }: Frame, point: TemperaturePoint): string {
   const { layer, view } = request;
-  const { row } = point.of;
+  const { row, source } = point.of;
+  if (source === 'random') return t('temperature.random', { count: keysOf(point), seed: row });
   return t('temperature.row', {
     position: row,
     token: layer.tokens[row] ?? '',
     head: headName(layer.source, view.head),
     count: keysOf(point),
   });
+}
+
+/** Below the critical temperature, and where the law would be less than 0, its number is no entropy. */
+export const lawApplies = ({ verdict, theory }: TemperaturePoint) =>
+  verdict !== 'collapse' && theory >= 0;
+
+/** The law and how far it is from what was measured, or that it does not apply. */
+export function lawNumbers(point: TemperaturePoint): { theory: string; difference: string } {
+  if (!lawApplies(point)) return { theory: t('temperature.invalid'), difference: '–' };
+  const difference = digits(point.theory - point.entropy, 3);
+  return { theory: digits(point.theory, 4), difference };
 }
 
 /** Whether the formula can be relied on here, and why not when it cannot. */
@@ -93,7 +105,8 @@ export function spoken(point: TemperaturePoint, curves: boolean): string {
     most: digits(Math.log(keysOf(point)), 3),
     theory: digits(point.theory, 3),
   };
-  return t(curves ? 'temperature.spokenTheory' : 'temperature.spoken', values);
+  if (!curves) return t('temperature.spoken', values);
+  return t(lawApplies(point) ? 'temperature.spokenTheory' : 'temperature.spokenInvalid', values);
 }
 
 /** What the picture says, in words. */

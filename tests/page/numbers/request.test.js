@@ -1,0 +1,44 @@
+// @build any
+// What the page asks its worker for, in Node: what is on the screen, and no more.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { modules } from '../support/engine.js';
+
+const { requestOf, initialState } = await modules('request', 'state');
+const state = initialState('en');
+const tokens = ['The', 'cat'];
+const seen = { query: 1, told: null, dragging: false, sees: () => false, surfaces: {}, ratio: 1 };
+const size = { width: 8, height: 8 };
+
+test('request: nothing is asked for panels that are not on the screen', () => {
+  const { row, studies, masks, positions, layer, view } = requestOf(state, tokens, seen);
+  assert.deepEqual({ row, masks, positions }, { row: null, masks: null, positions: null });
+  assert.deepEqual(studies, { temperature: null, widths: null });
+  assert.deepEqual(layer.tokens, tokens);
+  assert.deepEqual([view.query, view.told], [1, 1]);
+});
+
+test('request: each panel on the screen is asked for by its own state', () => {
+  const on = (id) => requestOf(state, tokens, { ...seen, sees: (other) => other === id });
+  assert.deepEqual(on('row').row.numbers, state.numbers);
+  assert.equal(on('row').studies.temperature, null);
+  assert.equal(on('temperature').studies.temperature, 'random');
+  assert.equal(on('scale').studies.widths, state.sample);
+  const both = requestOf(state, tokens, { ...seen, surfaces: { masks: size, scheme: size } });
+  assert.equal(both.masks.maskKind, state.maskKind);
+  assert.equal(both.positions.scheme, state.scheme);
+});
+
+test('request: a head, a row and a comparison that are not there are brought into range', () => {
+  const ask = (patch, more) => requestOf({ ...state, ...patch }, tokens, { ...seen, ...more }).view;
+  assert.equal(ask({ source: 'random', head: 5 }).head, 3);
+  assert.equal(ask({ source: 'yours', head: 5 }).head, 0);
+  assert.equal(ask({ head: 2, other: 2 }).other, null);
+  assert.equal(ask({ source: 'random', other: 4 }).other, null);
+  assert.equal(ask({ other: 3 }).other, 3);
+  assert.deepEqual(
+    [ask({ other: 3, look: 'arcs' }).other, ask({ look: 'arcs' }).matrix],
+    [null, true],
+  );
+  assert.equal(ask({}, { told: 9 }).told, 1);
+});
