@@ -137,6 +137,11 @@ pageTest(
     assert.ok(second.state.divided);
     assert.notDeepEqual(second.studies.widths.results, results);
     assert.match(await page.textContent(`${PANEL} [data-said]`), /^d = 4: variance/);
+    await page.click('.language');
+    await settle(page);
+    assert.equal(await page.textContent(`${PANEL} [data-said]`), '', 'nothing is left in English');
+    await page.click('.language');
+    await settle(page);
     await page.waitForFunction(() => location.hash.includes('draw=2'));
     const fragment = await page.evaluate(() => location.hash);
     assert.equal(fragment, '#v=1&lang=en&d=4&div=1&draw=2');

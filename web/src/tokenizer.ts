@@ -23,11 +23,16 @@ const CLUSTER =
   /\p{RI}{2}|(?:\r\n|\p{Extended_Pictographic}(?:\p{EMod}|\uFE0F)*(?:\u200D\p{Extended_Pictographic}(?:\p{EMod}|\uFE0F)*)*|.)(?:\p{M}|\u200D)*/gsu;
 
 type Granularity = 'word' | 'grapheme';
+/** Making one takes longer than using it on a sentence. */
+const SEGMENTERS = new Map<string, Intl.Segmenter>();
 
 function segment(text: string, granularity: Granularity): string[] {
   if (typeof Intl.Segmenter !== 'function') return text.match(CLUSTER) ?? [];
   // The language is read off the text, not off the page: switching the page must not move a number.
-  const segmenter = new Intl.Segmenter(HAN.test(text) ? 'zh' : 'en', { granularity });
+  const language = HAN.test(text) ? 'zh' : 'en';
+  const name = `${language} ${granularity}`;
+  const segmenter = SEGMENTERS.get(name) ?? new Intl.Segmenter(language, { granularity });
+  SEGMENTERS.set(name, segmenter);
   return Array.from(segmenter.segment(text), (part) => part.segment);
 }
 

@@ -31,3 +31,23 @@ describe('tokens: a text', () => {
     assert.deepEqual([cut.total, cut.textCut], [web.MAX_TEXT - 1, true]);
   });
 });
+
+test('tokens: a segmenter is made once for a language and a unit', () => {
+  const { Segmenter } = Intl;
+  let made = 0;
+  Intl.Segmenter = class extends Segmenter {
+    constructor(...args) {
+      super(...args);
+      made++;
+    }
+  };
+  try {
+    for (const text of ['The cat', 'The cat s', '猫', '猫坐', 'The cat sat']) {
+      web.tokenize(text, 'word', null);
+      web.tokenize(text, 'character', null);
+    }
+  } finally {
+    Intl.Segmenter = Segmenter;
+  }
+  assert.ok(made <= 4, `${made} segmenters`);
+});

@@ -35,6 +35,7 @@ export class ScalePanel extends Panel {
   #state: State | null = null;
   #view: View | null = null;
   #width = 0;
+  #language: State['language'] | null = null;
   /** What a live region has been told: the sample, and whether it is divided. */
   #told = '';
   /** One size for all three figures: they are as wide as their columns. */
@@ -119,6 +120,8 @@ export class ScalePanel extends Panel {
     this.find('.lab', HTMLElement).hidden = false;
     this.#tell(study, result, state.divided);
     this.#draw(study, result, state.divided);
+    if (this.#language !== state.language) this.setText('[data-said]', '');
+    this.#language = state.language;
     this.#say(`${state.sample} ${state.divided}`, result);
   }
 
