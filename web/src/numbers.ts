@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import type { Mask } from './domain/choices';
 import type { RowData } from './engine/protocol';
 import { allowedKeys } from './engine/mask';
-import type { Mask } from './state';
 
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 

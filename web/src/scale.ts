@@ -1,4 +1,4 @@
-import type { Show } from './state';
+import type { Show } from './domain/choices';
 
 /** The smallest weight that the log scale tells apart. */
 const FLOOR = 1e-6;

@@ -1,3 +1,16 @@
+import { SCHEMES, type Scheme } from './domain/schemes';
+import {
+  SHOWS,
+  type Show,
+  MASKS,
+  type Mask,
+  POSITIONS,
+  type Positions,
+  ORDERS,
+  type Order,
+  LOOKS,
+  type Look,
+} from './domain/choices';
 import { defaultText, LANGUAGES, type Language } from './i18n';
 import { MAX_TEXT, MAX_TOKENS, TOKENIZERS, type Tokenizer } from './tokenizer';
 import { LAB_SCORES, TEMPERATURES, WIDTHS, type LabScores } from './engine/limits';
@@ -12,20 +25,7 @@ import {
 } from './numbersets';
 import { GRID, MASK_KINDS, OPEN_PAINT, readPaint, type MaskKind } from './maskgrid';
 import { LAYOUTS, PAIRS, type PairLayout } from './engine/pairs';
-import { SCHEMES, type Scheme } from './engine/schemes';
 import { PANEL_IDS, type PanelId } from './panels/table';
-
-/** What the enlarged map shows: scores before the softmax, or weights on one of three scales. */
-export const SHOWS = ['scores', 'weights', 'sqrt', 'log'] as const;
-export type Show = (typeof SHOWS)[number];
-export const MASKS = ['none', 'causal', 'window'] as const;
-export type Mask = (typeof MASKS)[number];
-export const POSITIONS = ['none', 'sinusoidal'] as const;
-export type Positions = (typeof POSITIONS)[number];
-export const ORDERS = ['number', 'entropy', 'distance', 'first'] as const;
-export type Order = (typeof ORDERS)[number];
-export const LOOKS = ['map', 'arcs'] as const;
-export type Look = (typeof LOOKS)[number];
 
 /** Everything the page shows follows from this one object, and a link carries all of it. */
 export interface State {

@@ -14,6 +14,7 @@ const engine = await startEngine();
 const { qkv } = engine;
 const web = await modules(
   ...['engine/pipeline', 'engine/background', 'engine/drag', 'engine/surface', 'scale'],
+  'domain/row_groups',
 );
 
 /** What the page asks for in this state, with other words about what is on the screen. */

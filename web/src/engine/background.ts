@@ -1,11 +1,15 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import { worse } from '../domain/worse';
+import type { Heads, HeadResult } from './head_list';
+import type { Check } from '../domain/check';
+import type { LayerRequest } from '../domain/layer';
 import type { Qkv } from 'qkv';
 import { WIDTH } from '../numbersets';
-import { checkHead, exactHead, worse, type ExactHead } from './check';
+import { checkHead, exactHead, type ExactHead } from './check';
 import { Stopwatch } from './clock';
 import { maskOptions } from './mask';
-import type { Heads, HeadResult, Pipeline } from './pipeline';
-import type { Check, FrameRequest, HeadNumbers, LayerRequest, Report, Tensors } from './protocol';
+import type { Pipeline } from './pipeline';
+import type { FrameRequest, HeadNumbers, Report, Tensors } from './protocol';
 import { valuesOf } from './results';
 import { D_MODEL } from './sources';
 import type { Pixels } from './surface';

@@ -1,8 +1,9 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-import type { Mask } from '../state';
+import { worse } from '../domain/worse';
+import type { Mask } from '../domain/choices';
+import type { Model } from '../domain/model';
+import type { Check } from '../domain/check';
 import { allowedKeys } from './mask';
-import type { Model } from './model';
-import type { Check } from './protocol';
 import { D_K, D_MODEL } from './sources';
 
 // Plain loops in float64 from the same float32 inputs and weights, sharing no code with the core:
@@ -93,9 +94,4 @@ export function* checkHead(
     yield;
   }
   return { weights, entropy, rowSum };
-}
-
-/** The larger of two errors; NaN is the largest. */
-export function worse(a: number, b: number): number {
-  return a > b || Number.isNaN(a) ? a : b;
 }

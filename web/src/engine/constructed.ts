@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import type { Model } from '../domain/model';
 import type { Qkv } from 'qkv';
 import { asksForAnimal, isAnimal } from '../domain/animals';
-import type { Model } from './model';
 import { hashText, uniform } from './random';
 import { CONSTRUCTED, D_K, D_MODEL, type Construction } from './sources';
 

@@ -1,6 +1,7 @@
+import type { Mask } from '../domain/choices';
+import type { Heads, HeadRunner } from './head_list';
+import { rowOf } from '../domain/row_groups';
 import type { Qkv, Tensor } from 'qkv';
-import type { Mask } from '../state';
-import type { Heads, Pipeline } from './pipeline';
 import type { FrameRequest } from './protocol';
 import type { Values } from './results';
 import { stage, type StageLog } from './stage';
@@ -17,10 +18,6 @@ interface Scores {
   readonly step: number;
 }
 
-/** Of a group of `step` rows the last. */
-export const rowOf = (group: number, step: number, count: number) =>
-  Math.min(group * step + step - 1, count - 1);
-
 /**
  * The map while a hand is on the temperature, which touches nothing but the softmax: it is taken anew of
  * scores that are kept, and of no more rows than a screen shows. When the hand rests, all is computed as ever.
@@ -31,7 +28,7 @@ export class Drag {
   readonly #scores;
   readonly #weights;
 
-  constructor(pipeline: Pipeline, log: StageLog) {
+  constructor(pipeline: HeadRunner, log: StageLog) {
     this.#qkv = pipeline.qkv;
     this.#scores = stage('drag scores', log, (heads: Heads, head: number, mask: Mask): Scores => {
       const { scores } = pipeline.result(heads, head, { mask, temperature: 1 }, true);

@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import { worse } from '../domain/worse';
 import type { Qkv } from 'qkv';
-import { worse } from './check';
 import { BASE, columnsOfPair, PAIRS, type PairLayout } from './pairs';
 import { D_MODEL } from './sources';
 

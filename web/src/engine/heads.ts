@@ -1,8 +1,9 @@
+import type { Mask } from '../domain/choices';
+import type { Model } from '../domain/model';
 import type { AttentionExtras, AttentionOptions, MultiHeadAttention, Qkv, Tensor } from 'qkv';
 import { WIDTH, type NumberSet } from '../numbersets';
-import type { Mask } from '../state';
 import { maskOptions } from './mask';
-import { columnsOf, type Model } from './model';
+import { columnsOf } from './model';
 import { D_K, D_MODEL } from './sources';
 
 export interface Layer {

@@ -1,5 +1,5 @@
+import type { Mask } from '../domain/choices';
 import type { AttentionOptions } from 'qkv';
-import type { Mask } from '../state';
 import { WINDOW } from './sources';
 
 export function maskOptions(mask: Mask): Pick<AttentionOptions, 'causal' | 'window'> {

@@ -1,11 +1,12 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import type { Positions } from '../domain/choices';
+import { worse } from '../domain/worse';
+import type { Model } from '../domain/model';
+import type { LayerRequest } from '../domain/layer';
 import type { Qkv, ResultOf } from 'qkv';
 import { GRID, gridMask, type MaskChoice } from '../maskgrid';
 import { WIDTH } from '../numbersets';
-import type { Positions } from '../state';
-import { worse } from './check';
-import { layerInput, type Model } from './model';
-import type { LayerRequest } from './protocol';
+import { layerInput } from './model';
 import { permutation } from './random';
 import { D_MODEL } from './sources';
 import type { WholeLayer } from './whole';

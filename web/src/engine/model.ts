@@ -1,26 +1,10 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import type { Positions } from '../domain/choices';
+import type { Model } from '../domain/model';
 import type { Qkv } from 'qkv';
-import type { Positions } from '../state';
 import { constructedModel } from './constructed';
 import { hashText, uniform } from './random';
 import { D_K, D_MODEL, RANDOM_HEADS, type Source } from './sources';
-
-/** A multi-head layer as numbers: what is handed to the core, and what the check multiplies again. */
-export interface Model {
-  readonly numHeads: number;
-  /** [D_MODEL, numHeads * D_K] */
-  readonly wq: Float32Array;
-  readonly wk: Float32Array;
-  readonly wv: Float32Array;
-  /** [numHeads * D_K] */
-  readonly bq: Float32Array;
-  /** [numHeads * D_K, D_MODEL] */
-  readonly wo: Float32Array;
-  /** How many of the first dimensions the position is added to. */
-  readonly positionWidth: number;
-  /** [D_MODEL], without its position. */
-  readonly embed: (token: string) => Float32Array;
-}
 
 /**
  * Embeddings of unit variance, so that positions (variance 1/2) do not drown them, and projections by

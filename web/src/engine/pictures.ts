@@ -1,12 +1,13 @@
+import { rowOf } from '../domain/row_groups';
+import type { Scheme } from '../domain/schemes';
 import { cividis } from '../matrix/colour';
 import { colourIndex, isSigned } from '../scale';
-import { rowOf } from './drag';
 import { allowedKeys } from './mask';
 import type { MasksResult } from './masks';
 import type { PaintPalette, Picture } from './paint';
 import type { Frame, FrameRequest } from './protocol';
 import type { Values } from './results';
-import { BUCKETS, SPAN, type Scheme, type SchemeMap } from './schemes';
+import { BUCKETS, SPAN, type SchemeMap } from './schemes';
 import { D_MODEL } from './sources';
 import { stage, type StageLog } from './stage';
 import type { Pixels, Size, Surface } from './surface';

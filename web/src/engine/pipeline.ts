@@ -1,18 +1,21 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import type { Mask, Positions } from '../domain/choices';
+import type { Model } from '../domain/model';
+import type { LayerRequest } from '../domain/layer';
+import type { HeadResult, Heads } from './head_list';
 import type { Qkv } from 'qkv';
 import { GRID } from '../maskgrid';
 import { countOf } from '../numbersets';
-import type { Mask, Positions } from '../state';
 import { Drag } from './drag';
 import { residual } from './drift';
 import { GivenHead, LayerHead, type Head, type Inputs, type Layer } from './heads';
 import { MAX_MATRIX } from './limits';
 import { maskedGrid, type MasksRequest, type MasksResult } from './masks';
-import { layerInput, modelOf, type Model } from './model';
+import { layerInput, modelOf } from './model';
 import type { PairLayout } from './pairs';
 import { Pictures } from './pictures';
 import { positionStages } from './positions';
-import type { Frame, FrameRequest, LayerRequest, ShiftCheck } from './protocol';
+import type { Frame, FrameRequest, ShiftCheck } from './protocol';
 import { rowData, valuesOf, type Values } from './results';
 import { rowSteps } from './row';
 import { D_MODEL, type Source } from './sources';
@@ -23,22 +26,6 @@ import { WholeLayer } from './whole';
 
 /** The picture of the encoding shows at least this many positions. */
 const MIN_ENCODING = 64;
-
-/** The heads of a request, ready to run, with what they are made of. */
-export interface Heads {
-  readonly model: Model | null;
-  readonly x: Float32Array;
-  readonly list: readonly Head[];
-  readonly inputs: Inputs | null;
-  readonly count: number;
-}
-
-export interface HeadResult {
-  readonly weights: Float32Array;
-  /** Only where scores are shown. */
-  readonly scores: Float32Array | null;
-  readonly entropy: Float32Array;
-}
 
 /**
  * From tokens to what is on the screen, in stages that run only when something before them changed: a

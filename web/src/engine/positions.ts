@@ -1,3 +1,4 @@
+import type { Scheme } from '../domain/schemes';
 import type { Qkv } from 'qkv';
 import { driftOver, residualsAt, type Drift } from './drift';
 import type { PairLayout } from './pairs';
@@ -6,7 +7,6 @@ import {
   rotaryScore,
   schemeMap,
   type RotaryScore,
-  type Scheme,
   type SchemeChoice,
   type SchemeMap,
 } from './schemes';

@@ -1,28 +1,16 @@
+import type { Show } from '../domain/choices';
+import type { Check } from '../domain/check';
+import type { LayerRequest } from '../domain/layer';
 import type { EngineInfo } from 'qkv';
-import type { NumberSet } from '../numbersets';
-import type { Mask, Positions, Show } from '../state';
 import type { LabScores } from './limits';
 import type { MasksRequest, MasksResult } from './masks';
 import type { PaintPalette } from './paint';
 import type { PairLayout } from './pairs';
 import type { PositionsRequest, PositionsResult } from './positions';
 import type { RowRequest, RowSteps } from './row';
-import type { Source } from './sources';
 import type { Pixels, Size } from './surface';
 import type { TemperaturePoint, TemperatureStudy } from './temperature';
 import type { WidthStudy } from './widths';
-
-/** What the heads compute: everything else follows from this. */
-export interface LayerRequest {
-  readonly tokens: readonly string[];
-  readonly source: Source;
-  readonly seed: number;
-  readonly positions: Positions;
-  readonly mask: Mask;
-  readonly temperature: number;
-  /** For the source `yours`. */
-  readonly numbers: NumberSet;
-}
 
 /** What of it is on the screen. */
 export interface ViewRequest {
@@ -126,16 +114,6 @@ export interface Frame {
 
 /** What is new in a frame; the rest is as in the frame before, and is not copied again. */
 export type FrameNews = Partial<Frame>;
-
-/** How far the float32 results of the core are from a float64 recomputation. */
-export interface Check {
-  /** Largest |difference| of an attention weight. */
-  readonly weights: number;
-  /** Largest |difference| of a row's entropy, in nats. */
-  readonly entropy: number;
-  /** Largest |sum of a row - 1|. */
-  readonly rowSum: number;
-}
 
 /** What a head does, as means over its rows; see headStatistics of the package. */
 export interface HeadNumbers {

@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import type { Mask } from '../domain/choices';
 import { isSigned, type colourIndex } from '../scale';
-import type { Mask } from '../state';
 import type { Head, Layer } from './heads';
 import { allowedKeys } from './mask';
 import type { RowData } from './protocol';

@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import { worse } from '../domain/worse';
 import type { Qkv } from 'qkv';
 import { countOf, WIDTH, type NumberSet } from '../numbersets';
-import { worse } from './check';
 
 export interface RowRequest {
   readonly numbers: NumberSet;

@@ -1,13 +1,10 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import { worse } from '../domain/worse';
+import type { Scheme } from '../domain/schemes';
 import type { NdArray, Qkv } from 'qkv';
-import { worse } from './check';
 import { columnsOfPair, frequency, PAIRS, type PairLayout } from './pairs';
 import { hashText, uniform } from './random';
 import { D_MODEL } from './sources';
-
-/** The ways to say where a token is. */
-export const SCHEMES = ['sinusoidal', 'learned', 't5', 'xl', 'alibi', 'rotary'] as const;
-export type Scheme = (typeof SCHEMES)[number];
 
 /** Queries and keys of the map of a scheme. */
 export const SPAN = 48;

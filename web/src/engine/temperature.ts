@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import type { Mask } from '../domain/choices';
+import { worse } from '../domain/worse';
 import type { Qkv } from 'qkv';
-import type { Mask } from '../state';
-import { worse } from './check';
 import type { Head } from './heads';
 import { LAB, TEMPERATURES, type LabScores } from './limits';
 import { allowedKeys } from './mask';

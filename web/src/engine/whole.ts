@@ -1,5 +1,5 @@
+import type { Model } from '../domain/model';
 import type { MultiHeadAttention, Qkv } from 'qkv';
-import type { Model } from './model';
 import { D_K, D_MODEL } from './sources';
 
 /** All heads of a model as one layer, made anew when the model is another. */

@@ -1,5 +1,6 @@
+import type { Cell } from './cell';
 import { find } from '../dom';
-import { MatrixView, type Cell } from './view';
+import { MatrixView } from './view';
 
 /** Paints a cell: the first of a stroke, which decides what the stroke does, or one that it goes on to. */
 export type Brush = (cell: Cell, begins: boolean) => void;

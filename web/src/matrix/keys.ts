@@ -1,4 +1,4 @@
-import type { Cell } from './view';
+import type { Cell } from './cell';
 
 export interface Extent {
   readonly rows: number;

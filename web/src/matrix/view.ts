@@ -1,3 +1,4 @@
+import type { Cell } from './cell';
 import { find } from '../dom';
 import { keyTarget } from './keys';
 import { drawLabels, flatLength, uprightLength } from './labels';
@@ -5,11 +6,6 @@ import { layoutMatrix, type Layout } from './layout';
 import { cellEdges } from './edges';
 import type { Size } from '../engine/surface';
 import { palette } from './palette';
-
-export interface Cell {
-  readonly row: number;
-  readonly col: number;
-}
 
 export interface ShownCell extends Cell {
   readonly pinned: boolean;

@@ -1,7 +1,8 @@
+import { MASKS } from '../domain/choices';
 import { headCount, SOURCES } from '../engine/sources';
 import { t } from '../i18n';
 import { digits, duration, largestEntropy } from '../numbers';
-import { clamp, clampTemperature, LIMITS, MASKS, type State } from '../state';
+import { clamp, clampTemperature, LIMITS, type State } from '../state';
 import { fromSlider, toSlider } from '../tau';
 import { MAX_TEXT, MAX_TOKENS, TOKENIZERS } from '../tokenizer';
 import { headName } from './map/names';

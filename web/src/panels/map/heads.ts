@@ -1,10 +1,10 @@
+import { ORDERS, type Order } from '../../domain/choices';
 import { find } from '../../dom';
 import type { HeadNumbers } from '../../engine/protocol';
 import { headCount, MAX_HEADS } from '../../engine/sources';
 import type { Size } from '../../engine/surface';
 import { t } from '../../i18n';
 import { digits, largestEntropy } from '../../numbers';
-import { ORDERS, type Order } from '../../state';
 import { Panel, type View } from '../panel';
 import { headName } from './names';
 

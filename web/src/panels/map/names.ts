@@ -35,7 +35,7 @@ function knownAnimals(tokens: readonly string[]): string {
   const known = [...new Set(tokens.filter(isAnimal).map((token) => token.toLowerCase()))];
   if (known.length > 0) return t('how.known', { animals: known.join(t('masks.comma')) });
   const english = ENGLISH_ANIMALS.join(', ');
-  return t('how.unknown', { english, chinese: [...CHINESE_ENDINGS].join(' ') });
+  return t('how.unknown', { english, chinese: Array.from(CHINESE_ENDINGS).join(' ') });
 }
 
 /** How a head comes to do what it does, in sentences. */

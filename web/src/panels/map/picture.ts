@@ -1,12 +1,13 @@
+import type { Cell } from '../../matrix/cell';
+import { LOOKS, SHOWS, type Show } from '../../domain/choices';
 import type { Frame, RowData } from '../../engine/protocol';
 import type { Size } from '../../engine/surface';
 import { t, type Key } from '../../i18n';
 import { cividis } from '../../matrix/colour';
 import { palette } from '../../matrix/palette';
-import { MatrixView, type Cell, type MatrixModel } from '../../matrix/view';
+import { MatrixView, type MatrixModel } from '../../matrix/view';
 import { allowedCount, digits, isAllowed, largestBelow, rankInRow } from '../../numbers';
 import { isSigned, position, ticks } from '../../scale';
-import { LOOKS, SHOWS, type Show } from '../../state';
 import { isCurrent, Panel, type View } from '../panel';
 import { headName } from './names';
 

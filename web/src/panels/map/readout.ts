@@ -1,7 +1,8 @@
+import type { Cell } from '../../matrix/cell';
 import { find } from '../../dom';
 import type { Frame, RowData } from '../../engine/protocol';
 import { t } from '../../i18n';
-import type { Cell, ShownCell } from '../../matrix/view';
+import type { ShownCell } from '../../matrix/view';
 import { allowedCount, digits, isAllowed, rankInRow, rowSum } from '../../numbers';
 import { isCurrent, Panel, type View } from '../panel';
 

@@ -1,3 +1,4 @@
+import type { Cell } from '../../matrix/cell';
 import type { MasksResult } from '../../engine/masks';
 import type { Frame } from '../../engine/protocol';
 import type { Size } from '../../engine/surface';
@@ -6,7 +7,7 @@ import { masksFigure } from '../../export/masks';
 import { t, type Key } from '../../i18n';
 import { brushing } from '../../matrix/brush';
 import { cividis } from '../../matrix/colour';
-import { MatrixView, type Cell, type MatrixModel } from '../../matrix/view';
+import { MatrixView, type MatrixModel } from '../../matrix/view';
 import { GRID, paintCell } from '../../maskgrid';
 import { digits } from '../../numbers';
 import type { State } from '../../state';

@@ -1,10 +1,11 @@
+import type { Cell } from '../../matrix/cell';
 import { columnsOfPair, pairOfColumn } from '../../engine/pairs';
 import { D_MODEL } from '../../engine/sources';
 import type { Frame } from '../../engine/protocol';
 import type { Size } from '../../engine/surface';
 import { t } from '../../i18n';
 import { palette } from '../../matrix/palette';
-import { MatrixView, type Cell, type MatrixModel } from '../../matrix/view';
+import { MatrixView, type MatrixModel } from '../../matrix/view';
 import { digits } from '../../numbers';
 import { isCurrent, Panel, type View } from '../panel';
 

@@ -1,18 +1,13 @@
+import { SCHEMES } from '../../domain/schemes';
+import type { Cell } from '../../matrix/cell';
 import math from 'virtual:math';
-import {
-  ALIBI_HEAD,
-  ALIBI_HEADS,
-  BUCKETS,
-  SCHEMES,
-  SPAN,
-  type SchemeMap,
-} from '../../engine/schemes';
+import { ALIBI_HEAD, ALIBI_HEADS, BUCKETS, SPAN, type SchemeMap } from '../../engine/schemes';
 import type { Frame } from '../../engine/protocol';
 import type { Size } from '../../engine/surface';
 import { t, type Key } from '../../i18n';
 import { cividis } from '../../matrix/colour';
 import { palette } from '../../matrix/palette';
-import { MatrixView, type Cell, type MatrixModel } from '../../matrix/view';
+import { MatrixView, type MatrixModel } from '../../matrix/view';
 import { digits } from '../../numbers';
 import { LIMITS } from '../../state';
 import { Panel, type View } from '../panel';

@@ -1,0 +1,25 @@
+import type { Qkv } from 'qkv';
+import type { Head, Inputs, Layer } from './heads';
+import type { Model } from '../domain/model';
+
+/** The heads of a request, ready to run, with what they are made of. */
+export interface Heads {
+  readonly model: Model | null;
+  readonly x: Float32Array;
+  readonly list: readonly Head[];
+  readonly inputs: Inputs | null;
+  readonly count: number;
+}
+
+export interface HeadResult {
+  readonly weights: Float32Array;
+  /** Only where scores are shown. */
+  readonly scores: Float32Array | null;
+  readonly entropy: Float32Array;
+}
+
+/** What computes one head of a request. */
+export interface HeadRunner {
+  readonly qkv: Qkv;
+  result(heads: Heads, head: number, layer: Layer, scores: boolean): HeadResult;
+}

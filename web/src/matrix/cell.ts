@@ -1,0 +1,4 @@
+export interface Cell {
+  readonly row: number;
+  readonly col: number;
+}
