@@ -14,7 +14,8 @@ using kernels::GroupArgs;
 using kernels::KernelTable;
 
 /// One call while it runs. Key/value heads, counted over all batch rows, are packed a few at a time and
-/// read where they are if there is a cache; then every query head of theirs is computed in blocks of rows.
+/// read where they are if there is a cache. The queries of all query heads that read one of them are the
+/// rows of one matrix, computed in blocks of rows: each key and value is read once for all heads.
 class Run {
  public:
   Run(const AttentionPlan& plan, const AttentionArgs& args, Workspace& workspace) noexcept
@@ -103,30 +104,31 @@ class Run {
     }
   }
 
+  /// Rows of the query heads of key/value heads [first, first + count), in blocks.
   void attend(Index first, Index count) const noexcept {
-    const Index group = shape_.num_heads / shape_.num_kv_heads;
-    const Index blocks = (shape_.tq + kTaskRows - 1) / kTaskRows;
-    for_each_task(pool_, count * group * blocks, [&](Index task, int thread) noexcept {
-      const Index slot = task / blocks / group;
+    const Index heads = shape_.num_heads / shape_.num_kv_heads;
+    const Index rows = shape_.tq * heads;
+    const Index blocks = (rows + scratch_.task_rows - 1) / scratch_.task_rows;
+    for_each_task(pool_, count * blocks, [&](Index task, int thread) noexcept {
+      const Index slot = task / blocks;
       const auto [b, kv] = place(first + slot);
-      GroupArgs rows = common_;
-      rows.row_begin = task % blocks * kTaskRows;
-      rows.row_end = std::min(rows.row_begin + kTaskRows, shape_.tq);
-      select_batch(args_, shape_, b, rows);
-      select_panels(b, kv, slot, rows.keys);
-      const Index head = kv * group + task / blocks % group;
-      select_heads(args_, b, {head, 1}, rows);
-      select_scratch(thread, rows);
-      table_.attend(rows);
-      write_extras(table_, rows, args_, shape_.tk, {b, head});
+      GroupArgs group = common_;
+      group.row_begin = task % blocks * scratch_.task_rows;
+      group.row_end = std::min(group.row_begin + scratch_.task_rows, rows);
+      select_batch(args_, shape_, b, group);
+      select_panels(b, kv, slot, group.keys);
+      select_heads(args_, b, {kv * heads, heads}, group);
+      select_scratch(thread, group);
+      table_.attend(group);
+      write_extras(table_, group, args_, shape_.tk, {b, kv * heads});
     });
   }
 
-  void select_scratch(int thread, GroupArgs& rows) const noexcept {
+  void select_scratch(int thread, GroupArgs& group) const noexcept {
     const auto stats = static_cast<Index>(Workspace::padded(scratch_.stats));
-    rows.row_max = stats_ + Index{2} * thread * stats;
-    rows.row_sum = rows.row_max + stats;
-    rows.scratch = tiles_ + thread * static_cast<Index>(Workspace::padded(scratch_.tile));
+    group.row_max = stats_ + Index{2} * thread * stats;
+    group.row_sum = group.row_max + stats;
+    group.scratch = tiles_ + thread * static_cast<Index>(Workspace::padded(scratch_.tile));
   }
 
   /// Where the keys and values are: packed in `slot`, or in the cache.

@@ -8,7 +8,6 @@
 namespace qkv {
 
 using kernels::GroupArgs;
-using kernels::HeadArray;
 using kernels::KernelTable;
 using kernels::Row;
 using kernels::RowArray;
@@ -33,17 +32,13 @@ ScoreArray<T> scores_of(const TensorView<const T>& view, Index b, Index h) noexc
   return {view.at(b, h), view.stride(1), view.stride(2), view.stride(3)};
 }
 
-HeadArray heads_of(const TensorView<const float>& view, Index h) noexcept {
-  return view.absent() ? HeadArray{} : HeadArray{view.at(h), view.stride(0)};
-}
-
 /// The running maximum and sum of rows, turned into log-sum-exp. The sum holds the sink; where it towers
 /// above the keys the sum overflows and the sink alone is the answer.
 void write_lse(const GroupArgs& group, const RowArray<float>& lse) noexcept {
   for (Index r = 0; r < group.row_end - group.row_begin; ++r) {
     const Row row = kernels::row_at(group, group.row_begin + r);
     const float max = group.row_max[r] * group.score.inverse_temperature;
-    *kernels::piece_of(lse, row) = std::isinf(group.row_sum[r]) && group.sinks.data
+    *kernels::piece_of(lse, row) = std::isinf(group.row_sum[r]) && group.sinks
                                        ? kernels::element_of(group.sinks, row.head)
                                        : max + std::log(group.row_sum[r]);
   }
@@ -63,7 +58,7 @@ void finish_entropy(const GroupArgs& group, const RowArray<float>& entropies) no
     const float log_sum = std::log(sum);
     const float max = group.row_max[r] * group.score.inverse_temperature;
     const float sink = kernels::element_of(group.sinks, row.head);
-    const float keys = group.sinks.data ? 1.0F - std::exp(sink - (max + log_sum)) : 1.0F;
+    const float keys = group.sinks ? 1.0F - std::exp(sink - (max + log_sum)) : 1.0F;
     const float h = keys * log_sum - entropy / sum;
     entropy = h < 0.0F ? 0.0F : h;
   }
@@ -117,8 +112,8 @@ void select_heads(const AttentionArgs& args, Index b, HeadRange heads, GroupArgs
   group.score.mask = scores_of(options.mask, b, h);
   group.score.bias[0] = scores_of(options.bias, b, h);
   group.score.bias[1] = scores_of(options.additive_mask, b, h);
-  group.score.slopes = heads_of(options.alibi_slopes, h);
-  group.sinks = heads_of(options.sinks, h);
+  group.score.slopes = options.alibi_slopes.absent() ? nullptr : options.alibi_slopes.at(h);
+  group.sinks = options.sinks.absent() ? nullptr : options.sinks.at(h);
   group.dropout.first_head = h;
 }
 
@@ -129,10 +124,10 @@ void write_extras(const KernelTable& table, const GroupArgs& group, const Attent
   if (!extras.lse.absent()) {
     write_lse(group, rows_of(extras.lse, b, h));
   }
-  // Rows of queries [begin, end) lie side by side.
-  const Index query_end = extras.row_end < 0 ? group.row_end : extras.row_end;
+  // The rows of a range of queries lie side by side.
   const Index begin = std::max(extras.row_begin * group.heads, group.row_begin);
-  const Index end = std::min(query_end * group.heads, group.row_end);
+  const Index end =
+      extras.row_end < 0 ? group.row_end : std::min(extras.row_end * group.heads, group.row_end);
   if (!extras.weights.absent() && begin < end) {
     table.weigh(group, {.row_begin = begin,
                         .row_end = end,

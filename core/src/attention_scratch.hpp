@@ -10,22 +10,35 @@
 
 namespace qkv {
 
-/// Queries of one task: whole query blocks of every instruction set.
+/// Most rows of one task: whole query blocks of every instruction set.
 inline constexpr Index kTaskRows = 96;
+
+/// Fewest rows of one task: a register tile of the widest instruction set.
+inline constexpr Index kFewestTaskRows = 12;
+
+/// Tasks that keep threads busy until the end; of fewer the rows are halved.
+inline constexpr Index kEnoughTasks = 16;
 
 struct AttentionScratch {
   int threads = 1;
+  Index task_rows = kTaskRows;             ///< of the query heads of one key/value head
   Index heads_at_once = 1;                 ///< key/value heads that are packed at the same time
   std::size_t k_panels = 0, v_panels = 0;  ///< floats of one of them; a cache has its own
-  std::size_t stats, tile;                 ///< floats of one thread
+  std::size_t stats = kTaskRows, tile;     ///< floats of one thread
 
   AttentionScratch(const AttentionPlan& plan, bool cached) noexcept
-      : stats(static_cast<std::size_t>(std::min(plan.shape.tq, kTaskRows))),
-        tile(capped(plan.table->group_scratch(plan.shape.dk, plan.shape.dv))) {
+      : tile(capped(plan.table->group_scratch(plan.shape.dk, plan.shape.dv))) {
     const AttentionShape& s = plan.shape;
+    const Index kv_heads = s.batch * s.num_kv_heads;
+    const Index rows =
+        kv_heads > 0 ? detail::saturated_product(s.tq, s.num_heads / s.num_kv_heads) : 0;
     if (worth_sharing(s)) {
       threads = plan.threads;
-      heads_at_once = std::max<Index>(1, std::min<Index>(threads, s.batch * s.num_kv_heads));
+      heads_at_once = std::max<Index>(1, std::min<Index>(threads, kv_heads));
+    }
+    while (threads > 1 && task_rows > kFewestTaskRows &&
+           kv_heads * (rows / task_rows) < kEnoughTasks) {
+      task_rows /= 2;
     }
     if (!cached) {
       k_panels = capped_product(padded(plan, s.tk), s.dk);

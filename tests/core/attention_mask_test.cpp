@@ -194,5 +194,92 @@ TEST_CASE("mask and bias may be transposed views", "[attention][mask][bias][stri
   require_within(compare_attention(args));
 }
 
+/// A mask of blocks of `size` queries by `size` keys, of which about one in `one_in` is left.
+std::vector<std::uint8_t> block_mask(Index t, Index size, Index one_in) {
+  std::vector<std::uint8_t> mask;
+  for (Index i = 0; i < t; ++i) {
+    for (Index j = 0; j < t; ++j) {
+      const bool left = (5 * (i / size) + 3 * (j / size)) % one_in == 0;
+      mask.push_back(left ? static_cast<std::uint8_t>(1 + (i + j) % 255) : 0);
+    }
+  }
+  return mask;
+}
+
+TEST_CASE("block mask: blocks that are left out give the bits of keys excluded one by one",
+          "[attention][mask][excluded]") {
+  constexpr Index kT = 250;
+  for (Index size : {1, 17, 48, 64, 100}) {
+    for (Index one_in : {1, 2, 8}) {
+      for (const bool causal : {false, true}) {
+        CAPTURE(size, one_in, causal);
+        Problem p({.heads = 2, .kv_heads = 1, .tq = kT, .tk = kT, .dk = 8, .dv = 9}, 300);
+        p.options.causal = causal;
+        // Neither array excludes a whole block, so that nothing is skipped: only both together do.
+        const std::vector<std::uint8_t> mask = block_mask(kT, size, one_in);
+        p.mask_shape = p.bias_shape = {kT, kT};
+        p.mask.assign(mask.size(), 1);
+        p.bias.assign(mask.size(), 0.0F);
+        for (std::size_t n = 0; n < mask.size(); ++n) {
+          p.mask[n] = mask[n] != 0 || n % 2 == 0 ? 1 : 0;
+          p.bias[n] = mask[n] != 0 || n % 2 != 0 ? 0.0F : -INFINITY;
+        }
+        const Result one_by_one = p.run();
+        p.bias_shape = {};
+        p.mask = mask;
+        p.check();
+        const Result skipped = p.result;
+        p.mask_shape = {};
+        std::vector<float> additive(mask.size());
+        for (std::size_t n = 0; n < mask.size(); ++n) {
+          additive[n] = mask[n] != 0 ? 0.0F : -INFINITY;
+        }
+        p.options.additive_mask = {additive.data(), {kT, kT}};
+        const Result& by_bias = p.run();
+        for (const Result* result : {&skipped, &by_bias}) {
+          REQUIRE(first_difference(one_by_one.out, result->out) == "");
+          REQUIRE(first_difference(one_by_one.weights, result->weights) == "");
+          REQUIRE(first_difference(one_by_one.lse, result->lse) == "");
+          REQUIRE(first_difference(one_by_one.entropy, result->entropy) == "");
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("block mask: one key anywhere keeps its block", "[attention][mask]") {
+  constexpr Index kKeys = 200;
+  for (Index tq : {1, 24, 50}) {
+    for (Index key = 0; key < kKeys; key += 7) {
+      for (Index stride : {1, 2}) {
+        CAPTURE(tq, key, stride);
+        Problem p({.tq = tq, .tk = kKeys, .dk = 8, .dv = 4}, 301);
+        const Index row = tq / 2;
+        std::vector<std::uint8_t> mask(static_cast<std::size_t>(tq * kKeys * stride), 0);
+        mask[static_cast<std::size_t>((row * kKeys + key) * stride)] = 128;
+        AttentionArgs args = p.args();
+        args.options.mask = {mask.data(), {tq, kKeys}};
+        args.options.mask.strides = {kKeys * stride, stride};
+        require_ok(attention(args, p.workspace));
+        for (Index i = 0; i < tq; ++i) {
+          for (Index d = 0; d < 4; ++d) {
+            REQUIRE(p.result.out[static_cast<std::size_t>(i * 4 + d)] ==
+                    (i == row ? p.v_row(0, 0, key)[d] : 0.0F));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("block mask: true everywhere gives the bits of no mask", "[attention][mask]") {
+  Problem p(square(200, 16, 2), 302);
+  p.options.causal = true;
+  const Result plain = p.run();
+  p.mask_shape = {200, 200};
+  p.mask.assign(200 * 200, 0x80);
+  REQUIRE(first_difference(plain.out, p.run().out) == "");
+}
+
 }  // namespace
 }  // namespace qkv::test

@@ -28,12 +28,6 @@ struct ScoreArray {
   Index head_stride, query_stride, key_stride;
 };
 
-/// An array with an element for every query head of the group; null for none.
-struct HeadArray {
-  const float* data;
-  Index stride;
-};
-
 /// A key/value head of one batch row.
 struct KeyArgs {
   Index count;            ///< keys in use; none past them is read
@@ -55,7 +49,7 @@ struct ScoreArgs {
   float scale;                    ///< on q.k
   float softcap;                  ///< c in c tanh(s / c); 0 for none
   float inverse_temperature;      ///< on scores, after the maximum is subtracted
-  HeadArray slopes;               ///< bias -slope |i + offset - j|
+  const float* slopes;            ///< bias -slope |i + offset - j|
   ScoreArray<std::uint8_t> mask;  ///< 0 excludes
   ScoreArray<float> bias[2];      ///< both are added, and -inf excludes
 };
@@ -78,7 +72,7 @@ struct GroupArgs {
   KeyArgs keys;
   ReachArgs reach;
   ScoreArgs score;
-  HeadArray sinks;  ///< a logit of each head without a key, in the denominator only
+  const float* sinks;  ///< a logit of each head without a key, in the denominator only
   DropoutArgs dropout;
   /// Of the rows, the first of them at [0]: the running maximum of the scores, -inf without keys.
   float* row_max;

@@ -34,8 +34,8 @@ static inline auto piece_of(const Array& array, Row row) noexcept {
 }
 
 /// The element of a head, 0 without an array.
-static inline float element_of(const HeadArray& array, Index head) noexcept {
-  return array.data ? array.data[head * array.stride] : 0.0F;
+static inline float element_of(const float* array, Index head) noexcept {
+  return array ? array[head] : 0.0F;
 }
 
 /// Keys that causality and the window leave to a query. Both ends grow with the query.
@@ -107,9 +107,72 @@ static inline bool unmasked(const RowMasks& row, Index j) noexcept {
   return bias_of(row, j) != kMinusInfinity;
 }
 
+/// How many of some keys may be read.
+enum class Readable : std::uint8_t { kNone, kSome, kAll };
+
+/// Of `count` elements of a mask, `stride` apart. Contiguous ones are looked at eight at a time, so that
+/// finding out that a block of keys is excluded takes a hundredth of computing it.
+static inline Readable readable_by_mask(const std::uint8_t* mask, Index stride,
+                                        Index count) noexcept {
+  constexpr std::uint64_t kOnes = 0x0101010101010101U;
+  constexpr std::uint64_t kTops = 0x8080808080808080U;
+  std::uint64_t any = 0;
+  std::uint64_t zeros = 0;
+  Index j = 0;
+  for (; stride == 1 && j + 8 <= count; j += 8) {
+    std::uint64_t word = 0;
+    __builtin_memcpy(&word, mask + j, 8);
+    any |= word;
+    zeros |= (word - kOnes) & ~word & kTops;  // not 0 exactly if one of the bytes is 0
+  }
+  for (; j < count; ++j) {
+    const std::uint8_t one = mask[j * stride];
+    any |= one;
+    zeros |= one == 0 ? kTops : 0;
+  }
+  return any == 0 ? Readable::kNone : (zeros == 0 ? Readable::kAll : Readable::kSome);
+}
+
+static inline bool all_minus_infinity(const float* bias, Index stride, Index count) noexcept {
+  for (Index j = 0; j < count; ++j) {
+    if (bias[j * stride] != kMinusInfinity) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Of keys [k0 + allowed), which lie in the row's key_range(). kSome may also be all or none of them: two
+/// arrays that exclude every key only together are left to the scores.
+static inline Readable readable_keys(const RowMasks& row, Index k0, KeyRange allowed) noexcept {
+  const Index first = k0 + allowed.begin;
+  const Index count = allowed.end - allowed.begin;
+  Readable readable = count > 0 ? Readable::kAll : Readable::kNone;
+  if (row.mask && count > 0) {
+    readable = readable_by_mask(row.mask + first * row.mask_stride, row.mask_stride, count);
+  }
+  for (int n = 0; n < 2 && readable != Readable::kNone; ++n) {
+    if (row.bias[n]) {
+      const float* bias = row.bias[n] + first * row.bias_stride[n];
+      readable =
+          all_minus_infinity(bias, row.bias_stride[n], count) ? Readable::kNone : Readable::kSome;
+    }
+  }
+  return readable;
+}
+
 /// Fills add[allowed] for a row and keys from k0, and says whether any of them may be read.
 static inline bool fill_add(const RowMasks& row, Index k0, KeyRange allowed, float* add) noexcept {
   bool any = false;
+  if (row.mask && row.mask_stride == 1 && !row.bias[0] && !row.bias[1]) {
+    // By itself, because compilers make vectors of it.
+    for (Index j = allowed.begin; j < allowed.end; ++j) {
+      const bool readable = row.mask[k0 + j] != 0;
+      add[j] = readable ? 0.0F : kMinusInfinity;
+      any |= readable;
+    }
+    return any;
+  }
   for (Index j = allowed.begin; j < allowed.end; ++j) {
     add[j] = bias_of(row, k0 + j);
     any |= add[j] != kMinusInfinity;

@@ -23,6 +23,7 @@ struct QueryBlock {
   Vec<Isa> sum[kQueryBlock<Isa>];  ///< of the weights, lane by lane
   Index first = 0, rows = 0;
   Row row[kQueryBlock<Isa>];
+  RowMasks masks[kQueryBlock<Isa>];
   float* q;       ///< [kQueryBlock, dk]: the queries times the scale
   float* scores;  ///< [kQueryBlock, kKeyBlock]: scores, then weights before division by the sum
   float* add;     ///< [kKeyBlock]: bias of one row, -inf where a mask or a bias excludes
@@ -68,6 +69,7 @@ inline KeyRange begin_rows(const GroupArgs& args, QueryBlock<Isa>& block, Index 
     block.sum[r] = Vec<Isa>(0.0F);
     block.has_key[r] = false;
     block.row[r] = row_at(args, first + r);
+    block.masks[r] = masks_of(args, block.row[r]);
     const float* q = piece_of(args.q, block.row[r]);
     for (Index d = 0; d < args.dk; ++d) {
       block.q[r * args.dk + d] = q[d] * args.score.scale;
@@ -139,20 +141,41 @@ struct Adjustment {
   }
 };
 
-/// Whether anything but scale, exclusion and temperature comes between products and weights.
-static inline bool adjusts(const GroupArgs& args) noexcept {
-  return has_masks(args) || args.score.softcap > 0.0F || args.score.slopes.data;
-}
+/// What there is to do for a block of queries against a block of keys.
+enum class BlockKind : std::uint8_t {
+  kExcluded,  ///< nothing: no query may read any of the keys
+  kPlain,     ///< every query may read all keys of a full block, and its products are its scores
+  kMixed,
+};
 
-/// Whether every query of the block may read all keys of a full block at k0, and its products are its
-/// scores. Both ends of range_of() grow with the row, so the first and the last one decide.
+/// kMixed is always right; the kind changes no bit of any row. Both ends of range_of() grow with the row,
+/// so without masks the first row and the last one decide.
 template <class Isa>
-inline bool is_plain(const GroupArgs& args, const QueryBlock<Isa>& block, Index k0) noexcept {
-  return !adjusts(args) && k0 + kKeyBlock <= range_of(args, block, 0).end &&
-         range_of(args, block, block.rows - 1).begin <= k0;
+inline BlockKind kind_of(const GroupArgs& args, const QueryBlock<Isa>& block, Index k0,
+                         Index keys) noexcept {
+  const bool reach_all = k0 + kKeyBlock <= range_of(args, block, 0).end &&
+                         range_of(args, block, block.rows - 1).begin <= k0;
+  const bool may_be_plain = reach_all && !(args.score.softcap > 0.0F) && !args.score.slopes;
+  if (!has_masks(args)) {
+    return may_be_plain ? BlockKind::kPlain : BlockKind::kMixed;
+  }
+  BlockKind kind = BlockKind::kMixed;
+  for (Index r = 0; r < block.rows; ++r) {
+    const KeyRange allowed =
+        reach_all ? KeyRange{0, kKeyBlock} : within_block(range_of(args, block, r), k0, keys);
+    const Readable readable = readable_keys(block.masks[r], k0, allowed);
+    const BlockKind row = readable == Readable::kNone                  ? BlockKind::kExcluded
+                          : readable == Readable::kAll && may_be_plain ? BlockKind::kPlain
+                                                                       : BlockKind::kMixed;
+    if (row == BlockKind::kMixed || (r > 0 && row != kind)) {
+      return BlockKind::kMixed;
+    }
+    kind = row;
+  }
+  return kind;
 }
 
-/// The largest score of each lane of row r, for a block that is_plain().
+/// The largest score of each lane of row r, for a plain block.
 template <class Isa>
 inline Vec<Isa> largest_score(const QueryBlock<Isa>& block, Index r) noexcept {
   using V = Vec<Isa>;
@@ -183,11 +206,11 @@ inline Vec<Isa> finish_scores(const GroupArgs& args, QueryBlock<Isa>& block, Ind
   const KeyRange allowed = within_block(range_of(args, block, r), k0, keys);
   const bool masks = has_masks(args);
   block.has_key[r] |=
-      masks ? fill_add(masks_of(args, at), k0, allowed, block.add) : allowed.begin < allowed.end;
-  const bool adjust = adjusts(args);
+      masks ? fill_add(block.masks[r], k0, allowed, block.add) : allowed.begin < allowed.end;
   const Adjustment<Isa> adjusted{.softcap = args.score.softcap,
                                  .slope = element_of(args.score.slopes, at.head),
                                  .add = masks ? block.add : nullptr};
+  const bool adjust = masks || args.score.softcap > 0.0F || args.score.slopes;
 
   float* row = block.scores + r * kKeyBlock;
   const V excluded(kMinusInfinity);

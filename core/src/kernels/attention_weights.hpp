@@ -63,6 +63,9 @@ void weigh(const GroupArgs& args, const WeighArgs& to) noexcept {
     }
     for (Index k0 = range.begin; k0 < range.end; k0 += kKeyBlock) {
       const Index keys = keys_from(k0, range.end);
+      if (kind_of(args, block, k0, keys) == BlockKind::kExcluded) {
+        continue;
+      }
       multiply_qk(args, block, k0, keys);
       for (Index r = 0; r < block.rows; ++r) {
         log_sums[r] += weigh_row(args, block, r, k0, keys);

@@ -42,7 +42,7 @@ inline void raise_max(const GroupArgs& args, QueryBlock<Isa>& block, Index r,
 }
 
 /// Turns the first `count` scores of row r into weights relative to its maximum. Those of at most
-/// 2^-63.5 become 0, in every kind of block alike, so that the kind changes no bit.
+/// 2^-62.5 become 0, in every kind of block alike, so that the kind changes no bit.
 template <class Isa>
 [[gnu::always_inline]] inline void exponentiate(const GroupArgs& args, QueryBlock<Isa>& block,
                                                 Index r, Index count) noexcept {
@@ -113,11 +113,10 @@ template <class Isa>
 inline void multiply_pv_skipping(const GroupArgs& args, const QueryBlock<Isa>& block, Index k0,
                                  Index keys) noexcept {
   for (Index r = 0; r < block.rows; ++r) {
-    const RowMasks masks = masks_of(args, block.row[r]);
     const KeyRange allowed = within_block(range_of(args, block, r), k0, keys);
     for (Index j = allowed.begin; j < allowed.end;) {
       Index stop = j;
-      while (stop < allowed.end && unmasked(masks, k0 + stop)) {
+      while (stop < allowed.end && unmasked(block.masks[r], k0 + stop)) {
         ++stop;
       }
       if (stop > j) {
@@ -150,7 +149,7 @@ inline void write_rows(const GroupArgs& args, QueryBlock<Isa>& block) noexcept {
   const Index width = round_up(args.dv, kPanel<Isa>);
   for (Index r = 0; r < block.rows; ++r) {
     const bool has_key = block.has_key[r];
-    const bool has_sink = has_key && args.sinks.data;
+    const bool has_sink = has_key && args.sinks;
     float sum = sum_lanes<Isa>(block.sum[r]);
     // A row whose allowed scores are all -inf has no softmax, unless a sink takes all of it: 0 / 0, as
     // IEEE says.
@@ -187,7 +186,11 @@ void attend(const GroupArgs& args) noexcept {
     }
     for (Index k0 = range.begin; k0 < range.end; k0 += kKeyBlock) {
       const Index keys = keys_from(k0, range.end);
-      const bool plain = is_plain(args, block, k0);
+      const BlockKind kind = kind_of(args, block, k0, keys);
+      if (kind == BlockKind::kExcluded) {
+        continue;
+      }
+      const bool plain = kind == BlockKind::kPlain;
       multiply_qk(args, block, k0, keys);
       softmax_step(args, block, k0, keys, plain);
       if (!plain && !values_are_finite<Isa>(args, k0, keys)) {
