@@ -77,32 +77,59 @@ inline void tile(Rows a, Panels b, Rows init, float* c, Index c_stride) noexcept
   }
 }
 
-/// tile() for 1 to kTileRows rows and any number of panels. Few rows take several panels at a time, so
-/// that there are always about as many sums under way as the latency of a madd asks for: one row
-/// against a single panel would wait for every addition.
-template <class Isa, int kRows = Isa::kTileRows>
-inline void multiply(int rows, Index panels, Rows a, Panels b, Rows init, float* c,
-                     Index c_stride) noexcept {
+/// What a product of some rows with some panels reads and writes.
+struct Product {
+  Rows a;
+  Panels b;
+  Rows init;
+  float* c;
+  Index c_stride;
+};
+
+/// tile() for kRows rows and panels [panel, panels): kPanels at a time while that many are left, then half
+/// as many. Multiplying the leftover panels one by one instead, each with two sums that wait for every
+/// addition, made decoding through a cache 1.2 to 1.35 times slower (AVX2, WebAssembly).
+template <class Isa, int kRows, int kPanels>
+inline void multiply_ladder(const Product& p, Index panel, Index panels) noexcept {
+  for (; panels - panel >= kPanels; panel += kPanels) {
+    const Index column = panel * kPanel<Isa>;
+    tile<Isa, kRows, kPanels>(p.a, {p.b.at + panel * p.b.stride, p.b.stride, p.b.k},
+                              {p.init.at ? p.init.at + column : nullptr, p.init.stride},
+                              p.c + column, p.c_stride);
+  }
+  if constexpr (kPanels > 1) {
+    multiply_ladder<Isa, kRows, kPanels / 2>(p, panel, panels);
+  }
+}
+
+/// The largest power of two that is at most n.
+static constexpr int power_of_two_up_to(int n) noexcept {
+  int power = 1;
+  while (2 * power <= n) {
+    power *= 2;
+  }
+  return power;
+}
+
+/// The tile for `rows` rows, 1 <= rows <= kRows.
+template <class Isa, int kRows>
+inline void multiply_rows(int rows, Index panels, const Product& p) noexcept {
   if constexpr (kRows > 1) {
     if (rows < kRows) {
-      multiply<Isa, kRows - 1>(rows, panels, a, b, init, c, c_stride);
+      multiply_rows<Isa, kRows - 1>(rows, panels, p);
       return;
     }
   }
-  const auto tile_at = [&]<int kPanels>(Index panel) {
-    const Index column = panel * kPanel<Isa>;
-    tile<Isa, kRows, kPanels>(a, {b.at + panel * b.stride, b.stride, b.k},
-                              {init.at ? init.at + column : nullptr, init.stride}, c + column,
-                              c_stride);
-  };
-  constexpr int kAtOnce = Isa::kTileRows / kRows;
-  const Index wide = kAtOnce > 1 ? panels / kAtOnce * kAtOnce : 0;
-  for (Index panel = 0; panel < wide; panel += kAtOnce) {
-    tile_at.template operator()<kAtOnce>(panel);
-  }
-  for (Index panel = wide; panel < panels; ++panel) {
-    tile_at.template operator()<1>(panel);
-  }
+  multiply_ladder<Isa, kRows, power_of_two_up_to(Isa::kTileRows / kRows)>(p, 0, panels);
+}
+
+/// tile() for 1 to kTileRows rows and any number of panels. Few rows take several panels at a time,
+/// because the latency of a madd has to be filled with other sums: a single row times a single panel
+/// would wait for every addition.
+template <class Isa>
+inline void multiply(int rows, Index panels, Rows a, Panels b, Rows init, float* c,
+                     Index c_stride) noexcept {
+  multiply_rows<Isa, Isa::kTileRows>(rows, panels, {a, b, init, c, c_stride});
 }
 
 /// A square of kWidth rows from b, kWidth columns wide, into `to`, rows kPanel apart.
