@@ -3,7 +3,7 @@
 #include "check.hpp"
 #include "float_count.hpp"
 #include "isa_dispatch.hpp"
-#include "linear.hpp"
+#include "packed_linear.hpp"
 #include "share.hpp"
 
 namespace qkv {
@@ -79,7 +79,7 @@ Status FeedForward::build(const Caller& caller, const FeedForwardConfig& config,
   const FeedForwardConfig& c = config;
   const FeedForwardWeights& w = weights;
   const struct {
-    Linear linear;
+    LinearWeights linear;
     PackedLinear* packed;
   } parts[] = {
       {{"w1", "b1", w.w1, w.b1, c.d_model, c.d_feed_forward, c.weight_layout}, &built.w1_},

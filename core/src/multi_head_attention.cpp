@@ -2,7 +2,7 @@
 
 #include "check.hpp"
 #include "isa_dispatch.hpp"
-#include "linear.hpp"
+#include "packed_linear.hpp"
 #include "multi_head_call.hpp"
 
 namespace qkv {

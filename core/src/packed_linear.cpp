@@ -1,4 +1,4 @@
-#include "linear.hpp"
+#include "packed_linear.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -19,7 +19,7 @@ constexpr Index kSliceRows = 48;
 
 }  // namespace
 
-Status check_linear(const Caller& caller, const Linear& l) noexcept {
+Status check_linear(const Caller& caller, const LinearWeights& l) noexcept {
   const bool in_out = l.layout == WeightLayout::kInOut;
   const Index rows = in_out ? l.in : l.out;
   const Index columns = in_out ? l.out : l.in;
@@ -38,7 +38,7 @@ Status check_layout(const Caller& caller, const char* name, WeightLayout layout)
                       "{} is {}, expected a value of WeightLayout", Argument{name}, layout);
 }
 
-Status pack_linear(const KernelTable& table, const Linear& l, PackedLinear& packed) noexcept {
+Status pack_linear(const KernelTable& table, const LinearWeights& l, PackedLinear& packed) noexcept {
   const auto panel = static_cast<std::uint64_t>(table.panel);
   const std::size_t columns =
       capped((static_cast<std::uint64_t>(l.out) + panel - 1) / panel * panel);

@@ -12,7 +12,7 @@ namespace qkv {
 
 /// One matrix as a create() sees it, [in, out] or [out, in] as its layout says, and its bias, which
 /// may be absent.
-struct Linear {
+struct LinearWeights {
   const char* name;
   const char* bias_name;
   TensorView<const float> weight;
@@ -22,13 +22,13 @@ struct Linear {
 };
 
 /// Checks both arrays in the name of `caller`.
-Status check_linear(const Caller& caller, const Linear& l) noexcept;
+Status check_linear(const Caller& caller, const LinearWeights& l) noexcept;
 
 /// One of the two, and not a number cast to it.
 Status check_layout(const Caller& caller, const char* name, WeightLayout layout) noexcept;
 
 /// Packs checked arrays; kOutOfMemory is all that can go wrong.
-Status pack_linear(const kernels::KernelTable& table, const Linear& l,
+Status pack_linear(const kernels::KernelTable& table, const LinearWeights& l,
                    PackedLinear& packed) noexcept;
 
 /// What a product reads and writes.
