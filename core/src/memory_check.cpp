@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <utility>
 
 namespace qkv {
 
@@ -65,21 +64,28 @@ Status check_apart(const Caller& caller, std::initializer_list<NamedSpan> output
 }
 
 bool elements_are_apart(int rank, const Index* shape, const Index* strides) noexcept {
-  std::array<std::pair<Index, Index>, TensorView<float>::kMaxRank> axes{};  // stride, extent
+  struct Axis {
+    Index stride, extent;
+  };
+  // Ordered by stride as each axis is put in: for at most four, std::sort would be 6 kB of a .wasm.
+  std::array<Axis, TensorView<float>::kMaxRank> axes;
+  std::size_t count = 0;
   for (int axis = 0; axis < rank; ++axis) {
-    axes[static_cast<std::size_t>(axis)] = {strides[axis], shape[axis]};
-  }
-  // All four, also those not in use: g++ 12 takes the sort of a part for a sort of 16 and warns.
-  std::sort(axes.begin(), axes.end());
-  Index reach = 0;  // of the axes with smaller strides
-  for (const auto& [stride, extent] : axes) {
-    if (extent <= 1) {
-      continue;
+    if (shape[axis] <= 1) {
+      continue;  // its stride is never used
     }
-    if (stride <= reach) {
+    std::size_t at = count++;
+    for (; at > 0 && axes[at - 1].stride > strides[axis]; --at) {
+      axes[at] = axes[at - 1];
+    }
+    axes[at] = {strides[axis], shape[axis]};
+  }
+  Index reach = 0;  // of the axes with smaller strides
+  for (std::size_t i = 0; i < count; ++i) {
+    if (axes[i].stride <= reach) {
       return false;
     }
-    reach = saturated_sum(reach, saturated_product(extent - 1, stride));
+    reach = saturated_sum(reach, saturated_product(axes[i].extent - 1, axes[i].stride));
   }
   return true;
 }

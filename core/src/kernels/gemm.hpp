@@ -123,13 +123,25 @@ inline void multiply_rows(int rows, Index panels, const Product& p) noexcept {
   multiply_ladder<Isa, kRows, power_of_two_up_to(Isa::kTileRows / kRows)>(p, 0, panels);
 }
 
+/// multiply_rows() for rows that do not fill a tile, out of line: inlined into every kernel that multiplies,
+/// these tiles were 12 kB of a .wasm.
+template <class Isa>
+[[gnu::noinline]] void multiply_remainder(int rows, Index panels, const Product& p) noexcept {
+  multiply_rows<Isa, Isa::kTileRows - 1>(rows, panels, p);
+}
+
 /// tile() for 1 to kTileRows rows and any number of panels. Few rows take several panels at a time,
 /// because the latency of a madd has to be filled with other sums: a single row times a single panel
 /// would wait for every addition.
 template <class Isa>
 inline void multiply(int rows, Index panels, Rows a, Panels b, Rows init, float* c,
                      Index c_stride) noexcept {
-  multiply_rows<Isa, Isa::kTileRows>(rows, panels, {a, b, init, c, c_stride});
+  const Product p{a, b, init, c, c_stride};
+  if (rows < Isa::kTileRows) {
+    multiply_remainder<Isa>(rows, panels, p);
+    return;
+  }
+  multiply_ladder<Isa, Isa::kTileRows, 1>(p, 0, panels);
 }
 
 /// A square of kWidth rows from b, kWidth columns wide, into `to`, rows kPanel apart.
