@@ -61,7 +61,7 @@ pageTest('row: begins with the worked example, and the right numbers', {}, async
   const { row } = (await snapshot(page)).frame;
   assert.ok(row.error > 0 && row.error < 1e-6);
   assert.equal(await page.textContent('.row-formula [data-live=width]'), '2');
-  assert.equal(await page.locator('.row-formula math:visible msqrt').count(), 1);
+  assert.equal(await page.locator('qkv-panel-row .row-formula math:visible msqrt').count(), 1);
   const bar = (step) =>
     page.$$eval(`[data-cell=${step}] i`, (all) => all.map((i) => parseFloat(i.style.width)));
   (await bar('weight')).forEach((width, j) => {
@@ -119,7 +119,7 @@ pageTest('row: without the maximum it breaks, and the core does not', {}, async 
   await page.click('.break');
   await settle(page);
   const wanted = exact(example, 0, { scale: 400 });
-  const formula = page.locator('.row-formula math:visible');
+  const formula = page.locator('qkv-panel-row .row-formula math:visible');
   assert.equal(await formula.count(), 1);
   assert.equal(await formula.locator('msqrt').count(), 0, 'nothing is divided by the root of d');
   assert.equal(await formula.locator('[data-live=scale]').textContent(), '400.0000');

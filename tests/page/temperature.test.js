@@ -44,7 +44,7 @@ pageTest('temperature: the numbers that it shows are those of the engine', {}, a
 pageTest('temperature: a single key, and keys all alike, are told as that', {}, async (page) => {
   await set(page, { ...ROW, query: 0 });
   await visit(page, 'temperature');
-  assert.match(await page.textContent(`${PANEL} .verdict`), /single key/);
+  assert.match(await page.textContent(`${PANEL} .verdict`), /only one key/);
   assert.ok(!(await page.isVisible(`${PANEL} .guess`)), 'there is nothing to guess');
   assert.equal(await page.textContent(`${PANEL} [data-live=critical]`), '–');
   await set(page, { query: null, head: 5 });
