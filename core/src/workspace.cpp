@@ -26,10 +26,10 @@ Status AlignedBuffer::reserve(std::size_t count) noexcept {
     block = static_cast<float*>(std::aligned_alloc(kAlignment, padded * sizeof(float)));
   }
   if (!block) {
-    constexpr std::uint64_t kFloat = sizeof(float);
+    const std::uint64_t floats = count;  // as many bits where addresses have 32
     constexpr std::uint64_t kMostBytes = std::numeric_limits<std::uint64_t>::max();
     return out_of_memory("out of memory: {} bytes could not be had",
-                         count < kMostBytes / kFloat ? count * kFloat : kMostBytes);
+                         floats < kMostBytes / sizeof(float) ? floats * sizeof(float) : kMostBytes);
   }
   release();
   data_ = block;
