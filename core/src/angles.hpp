@@ -2,23 +2,20 @@
 // encoding with rotations is made of.
 #pragma once
 
-#include <cmath>
-
+#include "portable_math.hpp"
 #include "qkv/tensor_view.hpp"
 
 namespace qkv {
 
-struct Rotation {
-  double sine, cosine;
-};
+/// w_i = base^(-2i / width): how far pair i of an encoding turns from one position to the next.
+inline double frequency(Index i, double width, double base) noexcept {
+  return power(base, -2.0 * static_cast<double>(i) / width);
+}
 
 /// First one rotation, then the other.
 inline Rotation turn(const Rotation& a, const Rotation& b) noexcept {
   return {a.sine * b.cosine + a.cosine * b.sine, a.cosine * b.cosine - a.sine * b.sine};
 }
-
-/// The rotation by an angle.
-inline Rotation rotation(double angle) noexcept { return {std::sin(angle), std::cos(angle)}; }
 
 /// Positions that share an anchor.
 inline constexpr Index kAnchorRows = 64;

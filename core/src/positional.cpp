@@ -42,11 +42,6 @@ Status check_width(const char* function, Index d_model) noexcept {
                 d_model);
 }
 
-/// w_i = base^(-2i / d_model).
-double frequency(Index i, Index d_model, double base) noexcept {
-  return std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(d_model));
-}
-
 /// Columns of the sine and the cosine of pair i.
 struct Columns {
   Index sine, cosine;
@@ -56,15 +51,20 @@ Columns columns(Index i, Index d_model, SinusoidLayout layout) noexcept {
                                                 : Columns{i, (d_model + 1) / 2 + i};
 }
 
+/// By k positions, of pair i.
+Rotation shift_rotation(Index k, Index i, Index d_model, double base) noexcept {
+  return rotation(static_cast<double>(k) * frequency(i, static_cast<double>(d_model), base));
+}
+
 using kernels::SinusoidArgs;
 
 /// Frequencies [first, first + kPairs) of a table. Those past its end are formed like the others, so that
 /// the kernel has whole rows to work on, and written nowhere.
-class Frequencies {
+class SinusoidColumns {
  public:
-  Frequencies(Index first, Index d_model, double base) noexcept {
+  SinusoidColumns(Index first, Index d_model, double base) noexcept {
     for (Index n = 0; n < SinusoidArgs::kPairs; ++n) {
-      columns_[n] = AngleColumn(frequency(first + n, d_model, base));
+      columns_[n] = AngleColumn(frequency(first + n, static_cast<double>(d_model), base));
     }
   }
 
@@ -119,9 +119,9 @@ Status sinusoidal_encoding(TensorView<float> table, Index offset,
   const Index cosines = d_model / 2;
   constexpr Index kPairs = SinusoidArgs::kPairs;
   for (Index first = 0; length > 0 && first < sines; first += kPairs) {
-    Frequencies frequencies(first, d_model, options.base);
+    SinusoidColumns angles(first, d_model, options.base);
     SinusoidArgs::Row steps[kAnchorRows];
-    frequencies.steps(offset, length < kAnchorRows ? length : kAnchorRows, steps);
+    angles.steps(offset, length < kAnchorRows ? length : kAnchorRows, steps);
     const auto [sine, cosine] = columns(first, d_model, options.layout);
     SinusoidArgs args{};
     args.spread = interleaved ? 2 : 1;
@@ -134,7 +134,7 @@ Status sinusoidal_encoding(TensorView<float> table, Index offset,
       args.steps = steps + step;
       args.sine = table.data + row * d_model + sine;
       args.cosine = table.data + row * d_model + cosine;
-      frequencies.anchor(offset + row, args.anchor);
+      angles.anchor(offset + row, args.anchor);
       kernel_table->sinusoid_rows(args);
     }
   }
@@ -150,7 +150,7 @@ Status sinusoidal_shift_blocks(TensorView<float> blocks, Index k, Index d_model,
   QKV_RETURN_IF_ERROR(check_layout(kName, options.layout));
   QKV_RETURN_IF_ERROR(check_positions(kName, "@k", k, k));
   for (Index i = 0; 2 * i < d_model; ++i) {
-    const auto [s, c] = rotation(static_cast<double>(k) * frequency(i, d_model, options.base));
+    const auto [s, c] = shift_rotation(k, i, d_model, options.base);
     float* block = blocks.data + 4 * i;
     block[0] = block[3] = static_cast<float>(c);
     block[1] = static_cast<float>(s);
@@ -179,7 +179,7 @@ Status sinusoidal_shift_matrix(TensorView<float> matrix, Index k,
     matrix.data[i] = 0.0F;
   }
   for (Index i = 0; 2 * i < d_model; ++i) {
-    const auto [s, c] = rotation(static_cast<double>(k) * frequency(i, d_model, options.base));
+    const auto [s, c] = shift_rotation(k, i, d_model, options.base);
     const auto [sine, cosine] = columns(i, d_model, options.layout);
     *matrix.at(sine, sine) = *matrix.at(cosine, cosine) = static_cast<float>(c);
     *matrix.at(sine, cosine) = static_cast<float>(s);

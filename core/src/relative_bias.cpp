@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "check.hpp"
+#include "portable_math.hpp"
 
 namespace qkv {
 namespace {
@@ -75,8 +76,8 @@ Index distance_bucket(Index n, const Buckets& buckets) noexcept {
     return buckets.all - 1;
   }
   const double exact = static_cast<double>(buckets.exact);
-  const double x = std::log(static_cast<double>(n) / exact) /
-                   std::log(static_cast<double>(buckets.max_distance) / exact) *
+  const double x = natural_log(static_cast<double>(n) / exact) /
+                   natural_log(static_cast<double>(buckets.max_distance) / exact) *
                    static_cast<double>(buckets.logarithmic());
   // x is wrong by at most 1e-9 (512 logarithmic buckets between 512 and 513).
   const double nearest = std::nearbyint(x);
@@ -202,8 +203,8 @@ Status alibi_slopes(TensorView<float> slopes) noexcept {
       static_cast<Index>(std::bit_floor(static_cast<std::size_t>(heads)));  // 0 for no heads
   for (Index h = 0; h < heads; ++h) {
     const Index numerator = h < power ? 8 * (h + 1) : 8 * (h - power) + 4;
-    slopes.data[h] =
-        static_cast<float>(std::exp2(-static_cast<double>(numerator) / static_cast<double>(power)));
+    slopes.data[h] = static_cast<float>(
+        power_of_two(-static_cast<double>(numerator) / static_cast<double>(power)));
   }
   return {};
 }

@@ -178,14 +178,14 @@ class Frequencies {
 
   [[nodiscard]] double at(Index pair) const noexcept {
     const double i = static_cast<double>(pair);
-    const double w = std::pow(base_, -2.0 * i / r_);
+    const double w = frequency(pair, r_, base_);
     switch (scaling_.type) {
       case RotaryScaling::Type::kNone:
         return w;
       case RotaryScaling::Type::kLinear:
         return w / scaling_.factor;
       case RotaryScaling::Type::kNtk:  // r = 2 has pair 0 alone, which stays
-        return pair == 0 ? w : w * std::pow(scaling_.factor, -2.0 * i / (r_ - 2.0));
+        return pair == 0 ? w : w * power(scaling_.factor, -2.0 * i / (r_ - 2.0));
       case RotaryScaling::Type::kYarn: {
         const double ramp = std::fmin(std::fmax((i - low_) / (high_ - low_), 0.0), 1.0);
         return (1.0 - ramp) * w + ramp * (w / scaling_.factor);
@@ -197,7 +197,7 @@ class Frequencies {
   /// What cos and sin are multiplied by.
   [[nodiscard]] double attention_factor() const noexcept {
     return scaling_.type == RotaryScaling::Type::kYarn
-               ? scaling_.attention_factor.value_or(0.1 * std::log(scaling_.factor) + 1.0)
+               ? scaling_.attention_factor.value_or(0.1 * natural_log(scaling_.factor) + 1.0)
                : 1.0;
   }
 
@@ -205,7 +205,7 @@ class Frequencies {
   /// The pair, as a real number, that turns so often within original_length.
   [[nodiscard]] double pair_with(double turns) const noexcept {
     const double length = static_cast<double>(scaling_.original_length);
-    return r_ * std::log(length / (2.0 * std::numbers::pi * turns)) / (2.0 * std::log(base_));
+    return r_ * natural_log(length / (2.0 * std::numbers::pi * turns)) / (2.0 * natural_log(base_));
   }
 
   RotaryScaling scaling_;

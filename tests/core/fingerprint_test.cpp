@@ -28,10 +28,61 @@ class Hash {
   std::uint64_t hash_ = 0xCBF29CE484222325U;
 };
 
-/// Inputs are integers times powers of two, from integer arithmetic. lse, entropy and encodings are
-/// left out: they go through log and sin of the C library, which platforms round differently.
+/// Positions near 0 and at both ends, where an angle that is rounded otherwise shows most.
+constexpr Index kStarts[] = {0, 61, -70, kMaxPosition - 130, -kMaxPosition};
+
+void add_sinusoids(Hash& hash) {
+  for (const double base : {10000.0, 500000.0, 7.0, 1.0}) {
+    for (const Index start : kStarts) {
+      std::vector<float> table(130 * 66);
+      require_ok(sinusoidal_encoding({table.data(), {130, 66}}, start, {.base = base}));
+      hash.add(table);
+      require_ok(sinusoidal_shift_matrix({table.data(), {66, 66}}, start, {.base = base}));
+      hash.add(table);
+    }
+  }
+}
+
+void add_rotary_tables(Hash& hash) {
+  using Type = RotaryScaling::Type;
+  const RotaryScaling scalings[] = {{},
+                                    {.type = Type::kLinear, .factor = 3.0},
+                                    {.type = Type::kNtk, .factor = 7.0},
+                                    {.type = Type::kYarn, .factor = 5.0, .original_length = 4096}};
+  for (const RotaryScaling& scaling : scalings) {
+    for (const Index start : kStarts) {
+      std::vector<float> cos(130 * 33);
+      std::vector<float> sin(cos.size());
+      require_ok(rotary_table({cos.data(), {130, 33}}, {sin.data(), {130, 33}},
+                              {.offset = start, .base = 500000.0, .scaling = scaling}));
+      hash.add(cos);
+      hash.add(sin);
+    }
+  }
+}
+
+void add_relative_biases(Hash& hash) {
+  for (const Index heads : {1, 6, 8, 12, 40, 96}) {
+    std::vector<float> slopes(static_cast<std::size_t>(heads));
+    require_ok(alibi_slopes({slopes.data(), {heads}}));
+    hash.add(slopes);
+  }
+  std::vector<float> buckets;
+  for (const Index num_buckets : {2, 9, 32, 512}) {
+    for (Index distance = -1500; distance < 1500; ++distance) {
+      buckets.push_back(static_cast<float>(t5_bucket(
+          distance, num_buckets, {.bidirectional = num_buckets > 2, .max_distance = 1024})));
+    }
+  }
+  hash.add(buckets);
+}
+
+/// Inputs are integers times powers of two, from integer arithmetic.
 std::uint64_t fingerprint() {
   Hash hash;
+  add_sinusoids(hash);
+  add_rotary_tables(hash);
+  add_relative_biases(hash);
   std::uint64_t seed = 1;
   constexpr Index kSizes[] = {1, 5, 8, 31, 64, 65, 130};
   for (Index t : kSizes) {
@@ -75,6 +126,19 @@ std::uint64_t fingerprint() {
     hash.add(y);
   }
   return hash.value();
+}
+
+TEST_CASE("fingerprint: encodings have the same bits on every instruction set and platform",
+          "[fingerprint][positions]") {
+  Hash sinusoids;
+  Hash rotations;
+  Hash biases;
+  add_sinusoids(sinusoids);
+  add_rotary_tables(rotations);
+  add_relative_biases(biases);
+  CHECK(sinusoids.value() == 0x9D5F7FE2435DD866U);
+  CHECK(rotations.value() == 0xBB4ED45F9A9B7F3AU);
+  CHECK(biases.value() == 0xB6BBABE1F1FF4DB4U);
 }
 
 // Prints a line for the runner, which compares instruction sets and builds.
