@@ -40,6 +40,14 @@ struct RotaryRows {
   float* sin;
 };
 
+/// The position of token t in batch row b.
+[[nodiscard]] inline Index position_of(const RotaryOptions& o, Index b, Index t) noexcept {
+  if (o.positions.absent()) {
+    return o.offset + t;
+  }
+  return Index{o.positions.rank == 1 ? *o.positions.at(t) : *o.positions.at(b, t)};
+}
+
 /// Everything about `options` that can be known before there are tokens: for create() of layers.
 Status check_rotary(const Caller& caller, const RotaryOptions& options, Index d) noexcept;
 
