@@ -1,13 +1,13 @@
 #include "qkv/activation.hpp"
 
+#include "activation_kernel.hpp"
 #include "check_elementwise.hpp"
 #include "isa_dispatch.hpp"
 
 namespace qkv {
-namespace {
 
-/// Null for a value from outside the enumeration.
-kernels::Elementwise kernel_of(const kernels::KernelTable& table, Activation activation) noexcept {
+kernels::Elementwise activation_kernel(const kernels::KernelTable& table,
+                                       Activation activation) noexcept {
   switch (activation) {
     case Activation::kRelu:
       return table.relu;
@@ -21,14 +21,12 @@ kernels::Elementwise kernel_of(const kernels::KernelTable& table, Activation act
   return nullptr;
 }
 
-}  // namespace
-
 Status activate(TensorView<const float> x, TensorView<float> out, Activation activation) noexcept {
   constexpr const char* kName = "activate";
   QKV_RETURN_IF_ERROR(check_elementwise(kName, x, out));
   const kernels::KernelTable* table = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kName, table));
-  const kernels::Elementwise kernel = kernel_of(*table, activation);
+  const kernels::Elementwise kernel = activation_kernel(*table, activation);
   if (!kernel) {
     return refuse(StatusCode::kInvalidArgument, kName,
                   "@activation is {}, expected a value of Activation", activation);

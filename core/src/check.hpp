@@ -9,6 +9,14 @@
 
 namespace qkv {
 
+/// A size of a layer or a cache, at least `least`.
+inline Status check_size(const Caller& caller, const char* name, Index size,
+                         Index least = 1) noexcept {
+  return size >= least ? Status{}
+                       : refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected at least {}",
+                                Argument{name}, size, least);
+}
+
 /// Strides may be 0, which repeats what is read, but not negative.
 template <class T>
 Status check_strides(const Caller& caller, const char* name, const TensorView<T>& view) noexcept {

@@ -1,5 +1,6 @@
 #include "qkv/feed_forward.hpp"
 
+#include "activation_kernel.hpp"
 #include "check.hpp"
 #include "float_count.hpp"
 #include "isa_dispatch.hpp"
@@ -18,13 +19,8 @@ constexpr const char* kForward = "FeedForward::forward";
 constexpr Index kTokenBlock = 192;
 
 Status check_config(const Caller& caller, const FeedForwardConfig& c) noexcept {
-  const auto at_least_one = [&caller](const char* name, Index value) {
-    return value >= 1 ? Status{}
-                      : refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected at least 1",
-                               Argument{name}, value);
-  };
-  QKV_RETURN_IF_ERROR(at_least_one("d_model", c.d_model));
-  QKV_RETURN_IF_ERROR(at_least_one("d_feed_forward", c.d_feed_forward));
+  QKV_RETURN_IF_ERROR(check_size(caller, "d_model", c.d_model));
+  QKV_RETURN_IF_ERROR(check_size(caller, "d_feed_forward", c.d_feed_forward));
   if (c.activation > FeedForwardActivation::kSwiglu) {
     return refuse(StatusCode::kInvalidArgument, caller,
                   "@activation is {}, expected a value of FeedForwardActivation", c.activation);
@@ -43,22 +39,16 @@ Status check_gate(const Caller& caller, const FeedForwardConfig& c,
                 Argument{w.w_gate.absent() ? "b_gate" : "w_gate"});
 }
 
-/// Null for kSwiglu.
+/// The kernel of any activation but kSwiglu.
 kernels::Elementwise kernel_of(const KernelTable& table,
                                FeedForwardActivation activation) noexcept {
-  switch (activation) {
-    case FeedForwardActivation::kRelu:
-      return table.relu;
-    case FeedForwardActivation::kGelu:
-      return table.gelu;
-    case FeedForwardActivation::kGeluTanh:
-      return table.gelu_tanh;
-    case FeedForwardActivation::kSilu:
-      return table.silu;
-    case FeedForwardActivation::kSwiglu:
-      break;
-  }
-  return nullptr;
+  using F = FeedForwardActivation;
+  constexpr auto same = [](F a, Activation b) {
+    return static_cast<int>(a) == static_cast<int>(b);
+  };
+  static_assert(same(F::kRelu, Activation::kRelu) && same(F::kGelu, Activation::kGelu) &&
+                same(F::kGeluTanh, Activation::kGeluTanh) && same(F::kSilu, Activation::kSilu));
+  return activation_kernel(table, static_cast<Activation>(activation));
 }
 
 }  // namespace
@@ -112,12 +102,7 @@ Status FeedForward::check(const ForwardArgs& args) const noexcept {
   }
   const KernelTable* table = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kForward, table));
-  if (table != kernels_) {
-    return refuse(StatusCode::kUnsupported, kForward,
-                  "the layer was created for {} and {} is active, expected the same", kernels_->isa,
-                  table->isa);
-  }
-  return {};
+  return check_same_kernels(kForward, "the layer", kernels_, table);
 }
 
 std::size_t FeedForward::scratch(Index tokens) const noexcept {

@@ -121,4 +121,13 @@ Status require_kernels(const Caller& caller, const kernels::KernelTable*& table)
                 Verbatim{name ? name : ""});
 }
 
+Status check_same_kernels(const Caller& caller, const char* what,
+                          const kernels::KernelTable* created_for,
+                          const kernels::KernelTable* active) noexcept {
+  return created_for == active ? Status{}
+                               : refuse(StatusCode::kUnsupported, caller,
+                                        "{} was created for {} and {} is active, expected the same",
+                                        what, created_for->isa, active->isa);
+}
+
 }  // namespace qkv

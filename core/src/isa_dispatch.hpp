@@ -12,4 +12,9 @@ namespace qkv {
 /// active_kernels(), or kUnsupported in the name of `caller`.
 Status require_kernels(const Caller& caller, const kernels::KernelTable*& table) noexcept;
 
+/// kUnsupported unless `what`, such as "the layer", was created for the kernels that are active.
+Status check_same_kernels(const Caller& caller, const char* what,
+                          const kernels::KernelTable* created_for,
+                          const kernels::KernelTable* active) noexcept;
+
 }  // namespace qkv

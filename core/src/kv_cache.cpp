@@ -12,11 +12,7 @@
 namespace qkv {
 namespace {
 
-Status check_least(const char* name, Index value, Index least) noexcept {
-  return value >= least ? Status{}
-                        : refuse(StatusCode::kOutOfRange, "KvCache::create",
-                                 "{} is {}, expected at least {}", Argument{name}, value, least);
-}
+constexpr const char* kCreate = "KvCache::create";
 
 /// Makes room for `heads` blocks of `floats`, zeroed so that no padding is ever undefined.
 Status reserve_zeroed(AlignedBuffer& buffer, Index heads, Index floats) noexcept {
@@ -49,15 +45,15 @@ KvCache& KvCache::operator=(KvCache&& other) noexcept {
 
 Status KvCache::create(const KvCacheConfig& config, KvCache& cache) noexcept {
   KvCache built;
-  QKV_RETURN_IF_ERROR(require_kernels("KvCache::create", built.kernels_));
+  QKV_RETURN_IF_ERROR(require_kernels(kCreate, built.kernels_));
   built.config_ = config;
   KvCacheConfig& c = built.config_;
   c.d_v = c.d_v == 0 ? c.d_k : c.d_v;
-  QKV_RETURN_IF_ERROR(check_least("batch", c.batch, 1));
-  QKV_RETURN_IF_ERROR(check_least("num_kv_heads", c.num_kv_heads, 1));
-  QKV_RETURN_IF_ERROR(check_least("capacity", c.capacity, 0));
-  QKV_RETURN_IF_ERROR(check_least("d_k", c.d_k, 1));
-  QKV_RETURN_IF_ERROR(check_least("d_v", c.d_v, 1));
+  QKV_RETURN_IF_ERROR(check_size(kCreate, "batch", c.batch));
+  QKV_RETURN_IF_ERROR(check_size(kCreate, "num_kv_heads", c.num_kv_heads));
+  QKV_RETURN_IF_ERROR(check_size(kCreate, "capacity", c.capacity, 0));
+  QKV_RETURN_IF_ERROR(check_size(kCreate, "d_k", c.d_k));
+  QKV_RETURN_IF_ERROR(check_size(kCreate, "d_v", c.d_v));
   const double width = static_cast<double>(c.d_k > c.d_v ? c.d_k : c.d_v);
   const double floats = (static_cast<double>(c.capacity) + 64.0) * (width + 64.0);
   constexpr Index kLargest = std::numeric_limits<Index>::max() / 8;
@@ -101,11 +97,7 @@ Status KvCache::check_append(const Caller& caller, const TensorView<const float>
     return refuse(StatusCode::kInvalidArgument, caller,
                   "the cache is empty, expected one made by create()");
   }
-  if (active != kernels_) {
-    return refuse(StatusCode::kUnsupported, caller,
-                  "the cache was created for {} and {} is active, expected the same", kernels_->isa,
-                  active->isa);
-  }
+  QKV_RETURN_IF_ERROR(check_same_kernels(caller, "the cache", kernels_, active));
   const KvCacheConfig& c = config_;
   QKV_RETURN_IF_ERROR(check_array(caller, "keys", keys, {c.batch, c.num_kv_heads, kAny, c.d_k}));
   QKV_RETURN_IF_ERROR(

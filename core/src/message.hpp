@@ -47,8 +47,10 @@ struct Extents {
 
   template <class T>
   explicit Extents(const TensorView<T>& view) noexcept : data(view.shape.data()), rank(view.rank) {}
-  Extents(std::initializer_list<Index> list) noexcept
-      : data(list.begin()), rank(static_cast<int>(list.size())) {}
+  /// Valid to the end of the expression that holds the list.
+  Extents(std::initializer_list<Index> list) noexcept : rank(static_cast<int>(list.size())) {
+    data = list.begin();
+  }
   Extents(const std::array<Index, TensorView<float>::kMaxRank>& list, int count) noexcept
       : data(list.data()), rank(count) {}
 };

@@ -63,12 +63,7 @@ Status MultiHeadAttention::check(const Caller& caller, const ForwardArgs& args,
       .cache = args.cache};
   QKV_RETURN_IF_ERROR(plan_attention(caller, call.attention, call.plan));
   QKV_RETURN_IF_ERROR(check_positions(caller.function, args, call));
-  if (call.plan.table != kernels_) {
-    return refuse(StatusCode::kUnsupported, caller,
-                  "the layer was created for {} and {} is active, expected the same", kernels_->isa,
-                  call.plan.table->isa);
-  }
-  return {};
+  return check_same_kernels(caller, "the layer", kernels_, call.plan.table);
 }
 
 Status MultiHeadAttention::check_positions(const char* function, const ForwardArgs& args,

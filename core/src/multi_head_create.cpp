@@ -16,15 +16,10 @@ using kernels::KernelTable;
 
 /// Fills in the defaults and checks what can be checked without weights.
 Status resolve(const Caller& caller, MultiHeadAttentionConfig& c) noexcept {
-  const auto at_least_one = [&caller](const char* name, Index value) {
-    return value >= 1 ? Status{}
-                      : refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected at least 1",
-                               Argument{name}, value);
-  };
-  QKV_RETURN_IF_ERROR(at_least_one("d_model", c.d_model));
-  QKV_RETURN_IF_ERROR(at_least_one("num_heads", c.num_heads));
+  QKV_RETURN_IF_ERROR(check_size(caller, "d_model", c.d_model));
+  QKV_RETURN_IF_ERROR(check_size(caller, "num_heads", c.num_heads));
   c.num_kv_heads = c.num_kv_heads == 0 ? c.num_heads : c.num_kv_heads;
-  QKV_RETURN_IF_ERROR(at_least_one("num_kv_heads", c.num_kv_heads));
+  QKV_RETURN_IF_ERROR(check_size(caller, "num_kv_heads", c.num_kv_heads));
   if (c.num_heads % c.num_kv_heads != 0) {
     return refuse(StatusCode::kOutOfRange, caller,
                   "@num_kv_heads is {}, expected a divisor of @num_heads = {}", c.num_kv_heads,
@@ -38,8 +33,8 @@ Status resolve(const Caller& caller, MultiHeadAttentionConfig& c) noexcept {
   c.d_k = c.d_k == 0 ? c.d_model / c.num_heads : c.d_k;
   c.d_v = c.d_v == 0 ? c.d_k : c.d_v;
   c.d_context = c.d_context == 0 ? c.d_model : c.d_context;
-  QKV_RETURN_IF_ERROR(at_least_one("d_k", c.d_k));
-  QKV_RETURN_IF_ERROR(at_least_one("d_v", c.d_v));
+  QKV_RETURN_IF_ERROR(check_size(caller, "d_k", c.d_k));
+  QKV_RETURN_IF_ERROR(check_size(caller, "d_v", c.d_v));
   constexpr Index kMost = std::numeric_limits<Index>::max() / 8;
   const Index widest = c.d_k > c.d_v ? c.d_k : c.d_v;
   if (c.num_heads > kMost / widest) {
@@ -48,7 +43,7 @@ Status resolve(const Caller& caller, MultiHeadAttentionConfig& c) noexcept {
                   kMost / widest, widest);
   }
   QKV_RETURN_IF_ERROR(check_layout(caller, "weight_layout", c.weight_layout));
-  return at_least_one("d_context", c.d_context);
+  return check_size(caller, "d_context", c.d_context);
 }
 
 /// Columns [from, from + count) of the fused matrix or bias.
