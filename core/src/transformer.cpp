@@ -141,6 +141,7 @@ Status TransformerBlock::create(const TransformerBlockConfig& config,
   built.config_ = config;
   QKV_RETURN_IF_ERROR(built.build_layers(weights));
   QKV_RETURN_IF_ERROR(built.build_norms(weights));
+  built.kernels_ = table;
   block = std::move(built);
   return {};
 }
@@ -153,6 +154,7 @@ struct TransformerBlock::Call {
   MultiHeadAttention::Call self, cross;
   std::size_t array = 0;  ///< floats of one array like x
   std::size_t kept = 0;   ///< floats that live through all sub-layers
+  std::size_t mark = 0;   ///< of the workspace, after these
   std::size_t total = 0;
   float* normed = nullptr;  ///< input of a sub-layer with kPre
   float* sub = nullptr;     ///< output of a sub-layer
@@ -160,7 +162,7 @@ struct TransformerBlock::Call {
 };
 
 Status TransformerBlock::check(const ForwardArgs& args, Call& call) const noexcept {
-  if (!attention_.kernels_) {
+  if (!kernels_) {
     return refuse(StatusCode::kInvalidArgument, kForward,
                   "the block is empty, expected one made by create()");
   }
@@ -223,14 +225,14 @@ void TransformerBlock::normalize(const Norm& norm, const float* x, const Call& c
   const Index n = config_.attention.d_model;
   const Index grain = 1 + kShareElements / n;
   share(call.pool, call.tokens, grain, [&](Index begin, Index end) noexcept {
-    attention_.kernels_->normalize({.rows = end - begin,
-                                    .n = n,
-                                    .x = x + begin * n,
-                                    .out = out + begin * n,
-                                    .gamma = norm.gamma.data(),
-                                    .beta = norm.beta.data(),
-                                    .epsilon = config_.epsilon,
-                                    .centre = config_.norm_type == NormType::kLayer});
+    kernels_->normalize({.rows = end - begin,
+                         .n = n,
+                         .x = x + begin * n,
+                         .out = out + begin * n,
+                         .gamma = norm.gamma.data(),
+                         .beta = norm.beta.data(),
+                         .epsilon = config_.epsilon,
+                         .centre = config_.norm_type == NormType::kLayer});
   });
 }
 
@@ -255,17 +257,14 @@ Status TransformerBlock::sublayer(Part part, const float* x, Call& call,
                      : part == Part::kCross   ? norm_cross_
                                               : norm2_;
   const bool pre = config_.norm == NormPlacement::kPre;
-  // Takes back what the last sub-layer took. Cannot fail, nor move anything: the memory is there.
-  static_cast<void>(workspace.begin(call.total));
-  static_cast<void>(workspace.take(call.kept));
+  workspace.rewind(call.mark);  // what the sub-layer before this one took
   if (pre) {
     normalize(norm, x, call, call.normed);
   }
   QKV_RETURN_IF_ERROR(run_part(part, pre ? call.normed : x, call, workspace));
   const Index elements = call.tokens * config_.attention.d_model;
   share(call.pool, elements, kShareElements, [&](Index begin, Index end) noexcept {
-    attention_.kernels_->add(
-        {.n = end - begin, .x = x + begin, .y = call.sub + begin, .out = call.y + begin});
+    kernels_->add({.n = end - begin, .x = x + begin, .y = call.sub + begin, .out = call.y + begin});
   });
   if (!pre) {
     normalize(norm, call.y, call, call.y);
@@ -287,6 +286,7 @@ Status TransformerBlock::forward(const ForwardArgs& args, Workspace& workspace) 
                                              call.self.attention));
   call.sub = workspace.take(call.array);
   call.normed = config_.norm == NormPlacement::kPre ? workspace.take(call.array) : nullptr;
+  call.mark = workspace.mark();
   call.y = args.y.data;
   QKV_RETURN_IF_ERROR(sublayer(Part::kAttention, args.x.data, call, workspace));
   if (config_.cross_attention) {

@@ -75,9 +75,19 @@ class TransformerBlock {
   /// An empty block; forward() on it returns kInvalidArgument.
   TransformerBlock() noexcept = default;
   /// Move-only; a block that was moved from is empty.
-  TransformerBlock(TransformerBlock&&) noexcept = default;
-  /// Likewise. What this block held goes to the other, which frees it in the end.
-  TransformerBlock& operator=(TransformerBlock&&) noexcept = default;
+  TransformerBlock(TransformerBlock&& other) noexcept { *this = std::move(other); }
+  /// Move-only; this block frees what it held.
+  TransformerBlock& operator=(TransformerBlock&& other) noexcept {
+    config_ = other.config_;
+    attention_ = std::move(other.attention_);
+    cross_ = std::move(other.cross_);
+    feed_forward_ = std::move(other.feed_forward_);
+    norm1_ = std::move(other.norm1_);
+    norm_cross_ = std::move(other.norm_cross_);
+    norm2_ = std::move(other.norm2_);
+    kernels_ = std::exchange(other.kernels_, nullptr);
+    return *this;
+  }
 
   /// Checks everything, then builds. On error `block` is as it was.
   /// Errors: those of MultiHeadAttention::create() and FeedForward::create(), in the name of this
@@ -147,6 +157,7 @@ class TransformerBlock {
   MultiHeadAttention attention_, cross_;
   FeedForward feed_forward_;
   Norm norm1_, norm_cross_, norm2_;
+  const kernels::KernelTable* kernels_ = nullptr;  ///< the ones that the weights are packed for
 };
 
 }  // namespace qkv

@@ -77,6 +77,10 @@ class Workspace {
     used_ += padded(count);
     return block;
   }
+  /// The place up to which floats are given out, for rewind().
+  [[nodiscard]] std::size_t mark() const noexcept { return used_; }
+  /// Takes back what was given out since that mark(); the next take() gives it out again.
+  void rewind(std::size_t mark) noexcept { used_ = mark; }
   /// What take(count) uses up.
   [[nodiscard]] static constexpr std::size_t padded(std::size_t count) noexcept {
     constexpr std::size_t kUnit = kAlignment / sizeof(float);
