@@ -4,6 +4,7 @@
 #include "isa_dispatch.hpp"
 #include "packed_linear.hpp"
 #include "multi_head_call.hpp"
+#include "share.hpp"
 
 namespace qkv {
 namespace {
@@ -84,6 +85,24 @@ Status MultiHeadAttention::check_positions(const char* function, const ForwardAr
              : plan_rotary(caller, rotary, {call.batch, call.tk, d}, call.k_rotary);
 }
 
+/// The norm of `count` heads in place: of q with array 0, of k with array 1.
+void MultiHeadAttention::normalize(Index array, float* heads, Index count,
+                                   ThreadPool* pool) const noexcept {
+  const Index n = config_.d_k;
+  const bool centre = *config_.qk_norm == NormType::kLayer;
+  const float* gamma = qk_norm_.data() + array * n;
+  share(pool, count, 1 + kShareElements / n, [&](Index begin, Index end) noexcept {
+    kernels_->normalize({.rows = end - begin,
+                         .n = n,
+                         .x = heads + begin * n,
+                         .out = heads + begin * n,
+                         .gamma = gamma,
+                         .beta = centre ? gamma + 2 * n : nullptr,
+                         .epsilon = config_.qk_epsilon,
+                         .centre = centre});
+  });
+}
+
 void MultiHeadAttention::rotate(const Call& call, float* q, float* k,
                                 Workspace& workspace) const noexcept {
   const MultiHeadAttentionConfig& c = config_;
@@ -115,6 +134,10 @@ Status MultiHeadAttention::run(const ForwardArgs& args, Call& call,
   call.attention.k.data = k;
   call.attention.v.data = v;
   call.attention.out.data = o;
+  if (config_.qk_norm) {
+    normalize(0, q, queries * config_.num_heads, pool);
+    normalize(1, k, keys * config_.num_kv_heads, pool);
+  }
   if (config_.rotary) {
     rotate(call, q, k, workspace);
   }

@@ -1,5 +1,7 @@
 // MultiHeadAttention::create(): checks a config and its weights, and packs them.
+#include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -139,6 +141,74 @@ Status own_rotary(const char* function, MultiHeadAttentionConfig& c,
   return {};
 }
 
+/// The four arrays of the norms of q and k, in the order of qk_norm_.
+struct QkArray {
+  const char* name;
+  TensorView<const float> MultiHeadAttentionWeights::* view;
+  bool beta;
+};
+constexpr QkArray kQkArrays[] = {{"q_gamma", &MultiHeadAttentionWeights::q_gamma, false},
+                                 {"k_gamma", &MultiHeadAttentionWeights::k_gamma, false},
+                                 {"q_beta", &MultiHeadAttentionWeights::q_beta, true},
+                                 {"k_beta", &MultiHeadAttentionWeights::k_beta, true}};
+
+Status check_qk_array(const Caller& caller, const MultiHeadAttentionConfig& c, const QkArray& array,
+                      const TensorView<const float>& view) noexcept {
+  if (view.absent()) {
+    return !c.qk_norm || array.beta
+               ? Status{}
+               : refuse(StatusCode::kInvalidArgument, caller, "{} is missing, expected {}",
+                        Argument{array.name}, Extents({c.d_k}));
+  }
+  if (!c.qk_norm) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "{} is given, expected none without @qk_norm", Argument{array.name});
+  }
+  if (array.beta && *c.qk_norm == NormType::kRms) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "{} is {}, expected none: RMS normalisation only scales", Argument{array.name},
+                  Extents(view));
+  }
+  return check_array(caller, array.name, view, {c.d_k});
+}
+
+Status check_qk_norm(const Caller& caller, const MultiHeadAttentionConfig& c,
+                     const MultiHeadAttentionWeights& w) noexcept {
+  if (c.qk_norm && *c.qk_norm > NormType::kRms) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@qk_norm is {}, expected a value of NormType", *c.qk_norm);
+  }
+  if (!(std::isfinite(c.qk_epsilon) && c.qk_epsilon >= 0.0F)) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@qk_epsilon is {}, expected a finite number of at least 0", c.qk_epsilon);
+  }
+  for (const QkArray& array : kQkArrays) {
+    QKV_RETURN_IF_ERROR(check_qk_array(caller, c, array, w.*array.view));
+  }
+  return {};
+}
+
+/// Copies the checked arrays; a beta that is absent becomes 0.
+Status own_qk_norm(const MultiHeadAttentionConfig& c, const MultiHeadAttentionWeights& w,
+                   AlignedBuffer& buffer) noexcept {
+  if (!c.qk_norm) {
+    return {};
+  }
+  const auto bytes = static_cast<std::size_t>(c.d_k) * sizeof(float);
+  QKV_RETURN_IF_ERROR(buffer.reserve(capped_product(std::size(kQkArrays), c.d_k)));
+  float* to = buffer.data();
+  for (const QkArray& array : kQkArrays) {
+    const TensorView<const float>& view = w.*array.view;
+    if (view.absent()) {
+      std::memset(to, 0, bytes);
+    } else {
+      std::memcpy(to, view.data, bytes);
+    }
+    to += c.d_k;
+  }
+  return {};
+}
+
 }  // namespace
 
 Status MultiHeadAttention::create(const MultiHeadAttentionConfig& config,
@@ -172,6 +242,8 @@ Status MultiHeadAttention::build(const Caller& caller, const MultiHeadAttentionC
   for (const auto& part : parts) {
     QKV_RETURN_IF_ERROR(check_linear(caller, part.linear));
   }
+  QKV_RETURN_IF_ERROR(check_qk_norm(caller, c, w));
+  QKV_RETURN_IF_ERROR(own_qk_norm(c, w, built.qk_norm_));
   for (const auto& part : parts) {
     QKV_RETURN_IF_ERROR(pack_linear(*table, part.linear, *part.packed));
   }

@@ -45,8 +45,8 @@ Status check_config(const TransformerBlockConfig& c) noexcept {
 Status check_cross(const TransformerBlockConfig& c, const TransformerBlockWeights& w) noexcept {
   using W = MultiHeadAttentionWeights;
   bool given = false;
-  for (auto part :
-       {&W::wq, &W::wk, &W::wv, &W::wqkv, &W::wo, &W::bq, &W::bk, &W::bv, &W::bqkv, &W::bo}) {
+  for (auto part : {&W::wq, &W::wk, &W::wv, &W::wqkv, &W::wo, &W::bq, &W::bk, &W::bv, &W::bqkv,
+                    &W::bo, &W::q_gamma, &W::k_gamma, &W::q_beta, &W::k_beta}) {
     given = given || !(w.cross.*part).absent();
   }
   const bool norm_given = !w.norm_cross.gamma.absent() || !w.norm_cross.beta.absent();

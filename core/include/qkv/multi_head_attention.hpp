@@ -8,6 +8,7 @@
 #include "qkv/attention.hpp"
 #include "qkv/kv_cache.hpp"
 #include "qkv/linear.hpp"
+#include "qkv/norm.hpp"
 #include "qkv/rotary.hpp"
 #include "qkv/status.hpp"
 #include "qkv/tensor_view.hpp"
@@ -38,6 +39,11 @@ struct MultiHeadAttentionConfig {
   /// taken as they are). In cross-attention the context's tokens count from rotary.offset too. Arrays
   /// in it are copied. Default none.
   std::optional<RotaryOptions> rotary = std::nullopt;
+  /// Normalises each head of q and of k, over its d_k elements, after projection and bias and before
+  /// rotary (Henry et al. 2020; Qwen3 with kRms). Keys go into a cache normalised. Default none.
+  std::optional<NormType> qk_norm = std::nullopt;
+  /// Inside the root of that norm. Finite, >= 0.
+  float qk_epsilon = 1e-5F;
 };
 
 /// Shapes for kInOut; kOutIn swaps the two extents of each matrix. Either wq, wk and wv, or wqkv
@@ -48,17 +54,22 @@ struct MultiHeadAttentionWeights {
   TensorView<const float> wv = {};  ///< [d_context, num_kv_heads * d_v]
   /// [d_model, num_heads d_k + num_kv_heads d_k + num_kv_heads d_v]
   TensorView<const float> wqkv = {};
-  TensorView<const float> wo = {};    ///< [num_heads * d_v, d_model]
-  TensorView<const float> bq = {};    ///< [num_heads * d_k]
-  TensorView<const float> bk = {};    ///< [num_kv_heads * d_k]
-  TensorView<const float> bv = {};    ///< [num_kv_heads * d_v]
-  TensorView<const float> bqkv = {};  ///< the three above, side by side; with wqkv
-  TensorView<const float> bo = {};    ///< [d_model]
+  TensorView<const float> wo = {};       ///< [num_heads * d_v, d_model]
+  TensorView<const float> bq = {};       ///< [num_heads * d_k]
+  TensorView<const float> bk = {};       ///< [num_kv_heads * d_k]
+  TensorView<const float> bv = {};       ///< [num_kv_heads * d_v]
+  TensorView<const float> bqkv = {};     ///< the three above, side by side; with wqkv
+  TensorView<const float> bo = {};       ///< [d_model]
+  TensorView<const float> q_gamma = {};  ///< [d_k], of every head; with qk_norm, and then required
+  TensorView<const float> k_gamma = {};  ///< [d_k], likewise
+  TensorView<const float> q_beta = {};   ///< [d_k], optional; with NormType::kLayer
+  TensorView<const float> k_beta = {};   ///< [d_k], likewise
 };
 
 /// Multi-head attention (Vaswani et al. 2017, section 3.2.2), with C = context or, without one, x:
 ///
 ///     Q = x Wq + bq,  K = C Wk + bk,  V = C Wv + bv       split into heads
+///     Q, K = norm(Q), norm(K)                             each head, if configured
 ///     Q, K = rotary(Q), rotary(K)                         if configured
 ///     O = attention(Q, K, V)                              heads side by side
 ///     y = O Wo + bo
@@ -72,7 +83,7 @@ class MultiHeadAttention {
   MultiHeadAttention() noexcept = default;
   /// Move-only; a layer that was moved from is empty.
   MultiHeadAttention(MultiHeadAttention&& other) noexcept { *this = std::move(other); }
-  /// Likewise. What this layer held goes to the other, which frees it in the end.
+  /// Move-only; what this layer held goes to the other, which frees it in the end.
   MultiHeadAttention& operator=(MultiHeadAttention&& other) noexcept {
     config_ = other.config_;
     wq_ = std::move(other.wq_);
@@ -80,15 +91,18 @@ class MultiHeadAttention {
     wv_ = std::move(other.wv_);
     wo_ = std::move(other.wo_);
     rotary_arrays_ = std::move(other.rotary_arrays_);
+    qk_norm_ = std::move(other.qk_norm_);
     kernels_ = std::exchange(other.kernels_, nullptr);
     return *this;
   }
 
   /// Checks everything, then builds. On error `layer` is as it was.
   /// Errors: kInvalidArgument (a missing weight, both wq/wk/wv and wqkv, wqkv with d_context !=
-  /// d_model, a bias that has no matrix, a weight_layout that is none), kShapeMismatch (extents that
-  /// do not follow from `config`), kOutOfRange (sizes below 1 or whose product no address reaches, d_model not a multiple of num_heads when d_k is left to
-  /// it, num_heads not a multiple of num_kv_heads), kOutOfMemory, kUnsupported.
+  /// d_model, a bias that has no matrix, a weight_layout or qk_norm that is none, qk_epsilon not
+  /// finite or negative, a gamma that is missing with qk_norm or given without it, a beta without
+  /// NormType::kLayer), kShapeMismatch (extents that do not follow from `config`), kOutOfRange
+  /// (sizes below 1 or whose product no address reaches, d_model not a multiple of num_heads when
+  /// d_k is left to it, num_heads not a multiple of num_kv_heads), kOutOfMemory, kUnsupported.
   static Status create(const MultiHeadAttentionConfig& config,
                        const MultiHeadAttentionWeights& weights,
                        MultiHeadAttention& layer) noexcept;
@@ -108,8 +122,8 @@ class MultiHeadAttention {
   };
 
   /// Error bound: that of a product with inner size n, u (n + 2) (sum |a| |b| + |bias|) per
-  /// element, through the three projections, attention() on the projected arrays, and the output
-  /// projection; u = 2^-24. Errors: those of attention(), and kShapeMismatch when x, context, y or
+  /// element, through the three projections, the norms of q and k (qkv/norm.hpp), attention() on the
+  /// arrays they give, and the output projection; u = 2^-24. Errors: those of attention(), and kShapeMismatch when x, context, y or
   /// the cache do not fit the layer. Nothing is written on error.
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
 
@@ -129,6 +143,7 @@ class MultiHeadAttention {
                       const MultiHeadAttentionWeights& weights, MultiHeadAttention& layer) noexcept;
   Status check(const Caller& caller, const ForwardArgs& args, Call& call) const noexcept;
   Status check_positions(const char* function, const ForwardArgs& args, Call& call) const noexcept;
+  void normalize(Index array, float* heads, Index count, ThreadPool* pool) const noexcept;
   void rotate(const Call& call, float* q, float* k, Workspace& workspace) const noexcept;
   /// Computes. `call` as check() left it; fails only if a cache was changed in between.
   Status run(const ForwardArgs& args, Call& call, Workspace& workspace) const noexcept;
@@ -136,6 +151,7 @@ class MultiHeadAttention {
   MultiHeadAttentionConfig config_;
   PackedLinear wq_, wk_, wv_, wo_;
   AlignedBuffer rotary_arrays_;  ///< copies of the cos, sin and positions that config_ points to
+  AlignedBuffer qk_norm_;        ///< gamma of q, gamma of k, beta of q, beta of k, [d_k] each
   const kernels::KernelTable* kernels_ = nullptr;  ///< what the weights are packed for
 };
 

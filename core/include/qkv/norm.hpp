@@ -2,10 +2,18 @@
 /// Layer normalisation and RMS normalisation.
 #pragma once
 
+#include <cstdint>
+
 #include "qkv/status.hpp"
 #include "qkv/tensor_view.hpp"
 
 namespace qkv {
+
+/// The norms that layers choose from.
+enum class NormType : std::uint8_t {
+  kLayer,  ///< layer_norm()
+  kRms,    ///< rms_norm()
+};
 
 /// What layer_norm() and rms_norm() are told.
 struct NormOptions {

@@ -13,26 +13,20 @@
 
 namespace qkv {
 
-/// Where the norm of a sub-layer stands.
+/// The place of the norm of a sub-layer.
 enum class NormPlacement : std::uint8_t {
   kPre,   ///< x + sub(norm(x)), as GPT-2 and most since (Xiong et al. 2020)
   kPost,  ///< norm(x + sub(x)), as the paper (Vaswani et al. 2017, section 3.1)
 };
 
-/// Which norm, over d_model.
-enum class NormType : std::uint8_t {
-  kLayer,  ///< layer_norm()
-  kRms,    ///< rms_norm()
-};
-
-/// What a block is made of.
+/// The sizes and kinds of a block's parts.
 struct TransformerBlockConfig {
   /// Of the self-attention, which alone has rotary, and of the cross-attention, which alone has
-  /// d_context. Its weight_layout is that of the feed-forward layer too.
+  /// d_context. qk_norm and qk_epsilon hold for both. Its weight_layout is that of the feed-forward layer too.
   MultiHeadAttentionConfig attention;
   Index d_feed_forward = 0;                  ///< width inside the feed-forward layer, at least 1
   NormPlacement norm = NormPlacement::kPre;  ///< of every sub-layer
-  NormType norm_type = NormType::kLayer;     ///< of every sub-layer
+  NormType norm_type = NormType::kLayer;     ///< of every sub-layer, over d_model
   /// Of the feed-forward layer.
   FeedForwardActivation activation = FeedForwardActivation::kGelu;
   /// A cross-attention sub-layer between self-attention and feed-forward: the decoder of an
@@ -109,8 +103,8 @@ class TransformerBlock {
     AttentionExtras extras = {};    ///< of the self-attention
     /// Of the self-attention, which appends the keys and values of these tokens to it.
     KvCache* cache = nullptr;
-    /// Tokens of the context in use of each batch row, [B], 0 to Tk; the others count for nothing,
-    /// whatever they hold. Absent means all. With cross_attention only.
+    /// How many tokens of the context each batch row uses, [B], 0 to Tk; the rest are never read. Absent
+    /// means all. With cross_attention only.
     TensorView<const std::int32_t> context_key_lengths = {};
   };
 

@@ -14,28 +14,6 @@ namespace bounds {
 inline constexpr double kBlock = 4e-6;
 }  // namespace bounds
 
-/// gamma near 1 and a small beta, as training leaves them.
-struct NormArrays {
-  NormArrays(Index n, NormType type, Random& random) {
-    gamma = random_floats(random, n, 0.25F);
-    for (float& g : gamma) {
-      g += 1.0F;
-    }
-    if (type == NormType::kLayer) {
-      beta = random_floats(random, n, 0.25F);
-    }
-  }
-  [[nodiscard]] NormWeights views() const {
-    const auto n = static_cast<Index>(gamma.size());
-    NormWeights w{{gamma.data(), {n}}, {}};
-    if (!beta.empty()) {
-      w.beta = {beta.data(), {n}};
-    }
-    return w;
-  }
-  std::vector<float> gamma, beta;
-};
-
 /// An encoder block of 12 features and 3 heads.
 inline TransformerBlockConfig encoder() {
   TransformerBlockConfig c;

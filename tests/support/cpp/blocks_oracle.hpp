@@ -188,6 +188,22 @@ inline Bounded feed_forward(FeedForwardActivation f, const FeedForwardWeights& w
   return linear(activation(static_cast<Activation>(f), a), w.w2, w.b2);
 }
 
+/// Heads of q or k with the norm of the layer, if it has one.
+inline Bounded qk_normalized(const MultiHeadAttentionConfig& c,
+                             const TensorView<const float>& gamma,
+                             const TensorView<const float>& beta, const Bounded& heads) {
+  if (!c.qk_norm) {
+    return heads;
+  }
+  const auto values = [](const TensorView<const float>& view) {
+    return view.absent() ? std::vector<float>()
+                         : std::vector<float>(view.data, view.data + view.size());
+  };
+  return normalized({*c.qk_norm == NormType::kLayer, static_cast<double>(c.qk_epsilon),
+                     values(gamma), values(beta)},
+                    c.d_k, heads);
+}
+
 /// What MultiHeadAttention computes; `w` has separate matrices, [in, out].
 struct AttentionLayer {
   const MultiHeadAttentionConfig& c;  ///< every size filled in
@@ -197,8 +213,10 @@ struct AttentionLayer {
 
   [[nodiscard]] std::vector<double> operator()(const std::vector<double>& x,
                                                const std::vector<double>& context) const {
-    const std::vector<double> q = linear(x, w.wq, w.bq).value;
-    const std::vector<double> k = linear(context, w.wk, w.bk).value;
+    const std::vector<double> q =
+        qk_normalized(c, w.q_gamma, w.q_beta, exactly(linear(x, w.wq, w.bq).value)).value;
+    const std::vector<double> k =
+        qk_normalized(c, w.k_gamma, w.k_beta, exactly(linear(context, w.wk, w.bk).value)).value;
     const std::vector<double> v = linear(context, w.wv, w.bv).value;
     const Inputs<double> inputs{heads(q, batch, tq, c.num_heads),
                                 heads(k, batch, tk, c.num_kv_heads),

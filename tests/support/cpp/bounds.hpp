@@ -47,7 +47,8 @@ inline double product(Index n, double size) { return kU * static_cast<double>(n 
 /// How far the multi-head layer may be from exact arithmetic.
 ///
 /// Write q, k, v for the exact projections and q', k', v' for the computed ones, which differ by at
-/// most eq, ek, ev = product(n, size) per element. attention() computes, up to its own bound, the
+/// most eq, ek, ev = product(n, size) per element, or where q and k are normalised by what qkv/norm.hpp
+/// makes of that (oracle::normalized). attention() computes, up to its own bound, the
 /// exact attention of q', k', v'. Against the attention of q, k, v
 ///
 ///   logits:   |x'_j - x_j| <= D = max over allowed j of

@@ -175,7 +175,7 @@ Comparison compare_attention(const AttentionArgs& args) {
 
 namespace {
 
-/// Rounding of the projections of query row (b, h, i) and of what it may read, as bounds.hpp says.
+/// Errors of the projections of query row (b, h, i) and of what it may read, as bounds.hpp says.
 bounds::LayerRowBound layer_row_bound(const oracle::LayerInputs& in, const oracle::Layer& exact,
                                       oracle::RowId id, const oracle::Row& row) {
   const auto& c = in.c;
@@ -185,9 +185,9 @@ bounds::LayerRowBound layer_row_bound(const oracle::LayerInputs& in, const oracl
   const Index kv = id.h / (c.num_heads / c.num_kv_heads);
   const auto q = oracle::heads(exact.q.value, batch, tq, c.num_heads);
   const auto k = oracle::heads(exact.k.value, batch, tk, c.num_kv_heads);
-  const auto q_size = oracle::heads(exact.q.size, batch, tq, c.num_heads);
-  const auto k_size = oracle::heads(exact.k.size, batch, tk, c.num_kv_heads);
-  const auto v_size = oracle::heads(exact.v.size, batch, tk, c.num_kv_heads);
+  const auto q_error = oracle::heads(exact.q.error, batch, tq, c.num_heads);
+  const auto k_error = oracle::heads(exact.k.error, batch, tk, c.num_kv_heads);
+  const auto v_error = oracle::heads(exact.v.error, batch, tk, c.num_kv_heads);
   const double scale = in.options.scale ? std::abs(static_cast<double>(*in.options.scale))
                                         : 1.0 / std::sqrt(static_cast<double>(c.d_k));
   double logit_shift = 0.0;
@@ -198,15 +198,15 @@ bounds::LayerRowBound layer_row_bound(const oracle::LayerInputs& in, const oracl
     }
     double shift = 0.0;
     for (Index d = 0; d < c.d_k; ++d) {
-      const double eq = bounds::product(c.d_model, *q_size.at(id.b, id.h, id.i, d));
-      const double ek = bounds::product(c.d_context, *k_size.at(id.b, kv, j, d));
+      const double eq = *q_error.at(id.b, id.h, id.i, d);
+      const double ek = *k_error.at(id.b, kv, j, d);
       shift += std::abs(*q.at(id.b, id.h, id.i, d)) * ek + eq * std::abs(*k.at(id.b, kv, j, d)) +
                eq * ek;
     }
     logit_shift =
         std::max(logit_shift, scale * shift / static_cast<double>(in.options.temperature));
     for (Index d = 0; d < c.d_v; ++d) {
-      value_shift = std::max(value_shift, bounds::product(c.d_context, *v_size.at(id.b, kv, j, d)));
+      value_shift = std::max(value_shift, *v_error.at(id.b, kv, j, d));
     }
   }
   auto kernel = bounds::attention(row, c.d_k, tk);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bounds.hpp"
+#include "layer_oracle.hpp"
 #include "qkv/qkv.hpp"
 
 namespace qkv::test {

@@ -28,6 +28,10 @@ LayerProblem::LayerProblem(const MultiHeadAttentionConfig& c, const LayerShape& 
   x = random_floats(random, s.batch * s.tq * r.d_model);
   context = random_floats(random, s.tk < 0 ? 0 : s.batch * s.tk * r.d_context);
 
+  for (int i = 0; c.qk_norm && i < 2; ++i) {
+    qk_norms.emplace_back(r.d_k, *c.qk_norm, random);
+  }
+
   const auto outputs = [](Index n) {
     return std::vector<float>(static_cast<std::size_t>(n), kUntouched);
   };
@@ -48,6 +52,12 @@ MultiHeadAttentionWeights LayerProblem::weights() const {
   w.bk = {bk.data(), {r.num_kv_heads * r.d_k}};
   w.bv = {bv.data(), {r.num_kv_heads * r.d_v}};
   w.bo = {bo.data(), {r.d_model}};
+  if (!qk_norms.empty()) {
+    w.q_gamma = qk_norms[0].views().gamma;
+    w.q_beta = qk_norms[0].views().beta;
+    w.k_gamma = qk_norms[1].views().gamma;
+    w.k_beta = qk_norms[1].views().beta;
+  }
   return w;
 }
 

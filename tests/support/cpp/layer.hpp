@@ -18,6 +18,28 @@ struct LayerResult {
   std::vector<float> y, weights, lse, entropy;
 };
 
+/// gamma near 1 and a small beta, as training leaves them.
+struct NormArrays {
+  NormArrays(Index n, NormType type, Random& random) {
+    gamma = random_floats(random, n, 0.25F);
+    for (float& g : gamma) {
+      g += 1.0F;
+    }
+    if (type == NormType::kLayer) {
+      beta = random_floats(random, n, 0.25F);
+    }
+  }
+  [[nodiscard]] NormWeights views() const {
+    const auto n = static_cast<Index>(gamma.size());
+    NormWeights w{{gamma.data(), {n}}, {}};
+    if (!beta.empty()) {
+      w.beta = {beta.data(), {n}};
+    }
+    return w;
+  }
+  std::vector<float> gamma, beta;
+};
+
 class LayerProblem {
  public:
   LayerProblem(const MultiHeadAttentionConfig& c, const LayerShape& s, std::uint64_t seed);
@@ -40,6 +62,7 @@ class LayerProblem {
   AttentionOptions options;
   std::vector<float> x, context;
   std::vector<float> wq, wk, wv, wo, bq, bk, bv, bo;
+  std::vector<NormArrays> qk_norms;  ///< of q and of k, if the config has them
   MultiHeadAttention layer;
   LayerResult result;
   Workspace workspace;
