@@ -20,8 +20,8 @@ enum class Activation : std::uint8_t {
 /// out = f(x) for each element (Hendrycks & Gimpel 2016 for the GELUs; ONNX Relu, Gelu-20).
 ///
 /// `x` is dense, of rank 1 to 4; `out` is dense, has its shape, and may be x itself. Arrays without
-/// elements are fine. NaN gives NaN. f(+inf) = +inf; f(-inf) is 0 or -0, and so is f of whatever is
-/// far enough below 0: GELU ends at -13.3, its tanh form at -10.1, SiLU at -87.4.
+/// elements are fine. NaN gives NaN. f(+inf) = +inf; f(-inf) is 0 or -0, and so is f of every
+/// number far enough below 0: GELU ends at -13.3, its tanh form at -10.1, SiLU at -87.4.
 ///
 /// Error bound against the exact f of the same x, with u = 2^-24, y = f(x) and g as above:
 ///

@@ -1,6 +1,6 @@
 /// @file
-/// Numbers for people who look at heads: what attention weights say about where a head looks.
-/// Everything is summed in double precision and rounded once.
+/// Numbers that describe a head by its attention weights: entropy, distance, rollout.
+/// Every sum is formed in double precision and rounded once.
 #pragma once
 
 #include "qkv/status.hpp"

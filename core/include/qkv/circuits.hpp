@@ -1,6 +1,6 @@
 /// @file
 /// How many directions a head uses: spectra of its QK and OV circuits (Elhage et al. 2021).
-/// Header-only on Eigen (>= 3.4) and apart from qkv.hpp, so that only those who include it need
+/// Header-only on Eigen (>= 3.4) and apart from qkv.hpp, so that only code that includes it needs
 /// Eigen. In double precision, off the hot path: these functions allocate, and what Eigen does when
 /// memory runs out happens here too.
 #pragma once

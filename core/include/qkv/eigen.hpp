@@ -1,6 +1,6 @@
 /// @file
-/// Zero-copy bridges to Eigen (>= 3.4). Header-only and apart from qkv.hpp, so that only those who
-/// include it need Eigen.
+/// Zero-copy bridges to Eigen (>= 3.4). Header-only and apart from qkv.hpp, so that only code that
+/// includes it needs Eigen.
 #pragma once
 
 #if !__has_include(<Eigen/Core>)

@@ -61,7 +61,7 @@ class FeedForward {
   FeedForward() noexcept = default;
   /// Move-only; a layer that was moved from is empty.
   FeedForward(FeedForward&& other) noexcept { *this = std::move(other); }
-  /// Likewise. What this layer held goes to the other, which frees it in the end.
+  /// Move-only; what this layer held goes to the other, which frees it in the end.
   FeedForward& operator=(FeedForward&& other) noexcept {
     config_ = other.config_;
     w1_ = std::move(other.w1_);

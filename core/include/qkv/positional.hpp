@@ -9,7 +9,7 @@
 
 namespace qkv {
 
-/// Where the sines and cosines of a position stand in its row.
+/// The order of the sines and cosines in the row of a position.
 enum class SinusoidLayout : std::uint8_t {
   kInterleaved,   ///< sin, cos, sin, cos, ... as in the paper
   kConcatenated,  ///< all sines, then all cosines
@@ -34,7 +34,7 @@ inline constexpr Index kMaxPosition = Index{1} << 20;
 /// `table` is [length, d_model], contiguous; d_model may be odd (the last column is then a sine,
 /// and kConcatenated has one sine more than cosines). Angles are formed in double precision and
 /// each value is rounded once, so |error| <= 1.2e-7 at every position; row p is bit for bit the
-/// same whatever `offset` the table starts at. Errors: kInvalidArgument (null data, base not finite
+/// same for every `offset` that a table may start at. Errors: kInvalidArgument (null data, base not finite
 /// or below 1, a layout that is none), kShapeMismatch (rank other than 2, d_model 0), kOutOfRange (a
 /// position beyond kMaxPosition), kUnsupported (no kernels, see active_isa()). Allocates nothing.
 Status sinusoidal_encoding(TensorView<float> table, Index offset,

@@ -2,7 +2,7 @@
 /// Everything but what needs Eigen (qkv/eigen.hpp and qkv/circuits.hpp).
 
 /// @namespace qkv
-/// Scaled dot-product attention and what stands around it.
+/// Scaled dot-product attention, the layers that use it, and positional encodings.
 
 #pragma once
 

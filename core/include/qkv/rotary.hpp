@@ -81,8 +81,8 @@ struct RotaryOptions {
 ///     y2 = sin(p w_i) x1 + cos(p w_i) x2,      w_i = base^(-2i / r), i < r / 2
 ///
 /// Turning q at position m and k at position n turns their product by (m - n) w_i alone, so the
-/// same distance gives the same scores wherever in the sequence it stands; position -p undoes
-/// position p. Queries and keys are rotated, values are not.
+/// same distance gives the same scores everywhere in the sequence; a rotation by position -p undoes
+/// that by position p. Queries and keys are rotated, values are not.
 ///
 /// `x` and `out` are [B, H, T, d] with any strides and a contiguous last axis; split_heads() makes
 /// such a view of [B, T, H * d]. `out` may be x itself (the same data and strides); otherwise they

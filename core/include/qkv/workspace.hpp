@@ -51,9 +51,9 @@ class AlignedBuffer {
   std::size_t capacity_ = 0;
 };
 
-/// What a call may use: scratch, and threads if there is a pool. Grows to the largest call it has seen and
-/// stays there, so a loop over calls of the same size allocates once. One call at a time: callers in two
-/// threads have one each, which may name the same pool.
+/// Scratch for calls, and threads if there is a pool. A workspace grows to the size of the largest call it has
+/// seen and keeps it, so a loop over calls of the same size allocates once. It serves one call at a time:
+/// two threads that call at once have a workspace each, which may name the same pool.
 class Workspace {
  public:
   /// With a pool, which must outlive it, calls share their work with its threads.
@@ -64,8 +64,8 @@ class Workspace {
   /// Threads of a call, the caller included; each has scratch of its own.
   [[nodiscard]] int threads() const noexcept { return pool_ ? pool_->threads() : 1; }
 
-  /// Starts a call that needs `count` floats in all, given out by take(). What was given out before
-  /// is void. kOutOfMemory leaves the block as it was.
+  /// Starts a call that needs `count` floats in all, which take() gives out. Floats given out before are no
+  /// longer the caller's. kOutOfMemory leaves the block as it was.
   Status begin(std::size_t count) noexcept {
     used_ = 0;
     return buffer_.reserve(count);
@@ -86,11 +86,11 @@ class Workspace {
     constexpr std::size_t kUnit = kAlignment / sizeof(float);
     return (count + kUnit - 1) / kUnit * kUnit;
   }
-  /// Bytes it holds.
+  /// Bytes that the workspace holds.
   [[nodiscard]] std::size_t capacity_bytes() const noexcept {
     return buffer_.capacity() * sizeof(float);
   }
-  /// Frees them; the next call takes what it needs anew.
+  /// Frees its bytes; the next call allocates what it needs.
   void release() noexcept { buffer_.release(); }
 
  private:
