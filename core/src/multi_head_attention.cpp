@@ -2,8 +2,8 @@
 
 #include "check.hpp"
 #include "isa_dispatch.hpp"
-#include "packed_linear.hpp"
 #include "multi_head_call.hpp"
+#include "packed_linear.hpp"
 #include "share.hpp"
 
 namespace qkv {

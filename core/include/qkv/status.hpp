@@ -75,7 +75,7 @@ class [[nodiscard]] Status {
   friend class MessageWriter;
 
   StatusCode code_ = StatusCode::kOk;
-  std::uint8_t detail_ = 0;  ///< where detail() begins
+  std::uint8_t detail_ = 0;    ///< where detail() begins
   char message_[kMaxMessage];  ///< of success only the first is set: zeroing all costs every call
 };
 
