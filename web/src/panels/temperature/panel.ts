@@ -55,7 +55,7 @@ export class TemperaturePanel extends Panel {
       <div class="card">
         <div class="row-formula formulas"><span>${math.entropyLaw}</span><span>${math.criticalTemperature}</span><span>${math.jacobian}</span></div>
         <div class="tools-row" data-control>
-          <fieldset class="segmented"><legend data-t="temperature.choose"></legend>${scores.join('')}</fieldset>
+          <fieldset class="segmented"><legend class="visually-hidden" data-t="temperature.choose"></legend>${scores.join('')}</fieldset>
         </div>
         <p class="placeholder" role="status"></p>
         <div class="lab" hidden>
