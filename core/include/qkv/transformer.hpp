@@ -113,7 +113,7 @@ class TransformerBlock {
   /// y has the bits of the parts called one after the other, with one rounding for each sum, so
   /// each part keeps its own error bound for the input it is given. How these errors add up depends
   /// on the weights; with up to 129 features and weights that keep the variance of what they
-  /// multiply,
+  /// multiply, and without qk_norm, which enlarges the errors of heads that are nearly constant,
   ///
   ///     |y - exact| <= 4e-6 max(1, |exact|)
   ///
