@@ -9,6 +9,7 @@
 
 #include "check.hpp"
 #include "float_count.hpp"
+#include "kernels/log.hpp"
 
 namespace qkv {
 namespace {
@@ -18,7 +19,7 @@ double entropy_of(const float* weights, Index n) noexcept {
   double sum = 0.0;
   for (Index j = 0; j < n; ++j) {
     const auto w = static_cast<double>(weights[j]);
-    sum -= w == 0.0 ? 0.0 : w * std::log(w);
+    sum -= w == 0.0 ? 0.0 : w * kernels::natural_log(w);
   }
   return sum;
 }

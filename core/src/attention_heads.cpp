@@ -9,7 +9,6 @@ namespace qkv {
 
 using kernels::GroupArgs;
 using kernels::KernelTable;
-using kernels::Row;
 using kernels::RowArray;
 using kernels::ScoreArray;
 
@@ -21,6 +20,9 @@ constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
 /// The rows of batch row b from head h on.
 template <class T>
 RowArray<T> rows_of(const TensorView<T>& view, Index b, Index h) noexcept {
+  if (view.absent()) {
+    return {};
+  }
   return {view.at(b, h), view.stride(1), view.stride(2)};
 }
 
@@ -30,38 +32,6 @@ ScoreArray<T> scores_of(const TensorView<const T>& view, Index b, Index h) noexc
     return {};
   }
   return {view.at(b, h), view.stride(1), view.stride(2), view.stride(3)};
-}
-
-/// The running maximum and sum of rows, turned into log-sum-exp. The sum holds the sink; where it towers
-/// above the keys the sum overflows and the sink alone is the answer.
-void write_lse(const GroupArgs& group, const RowArray<float>& lse) noexcept {
-  for (Index r = 0; r < group.row_end - group.row_begin; ++r) {
-    const Row row = kernels::row_at(group, group.row_begin + r);
-    const float max = group.row_max[r] * group.score.inverse_temperature;
-    *kernels::piece_of(lse, row) = std::isinf(group.row_sum[r]) && group.sinks
-                                       ? kernels::element_of(group.sinks, row.head)
-                                       : max + std::log(group.row_sum[r]);
-  }
-}
-
-/// H = -sum_j p_j ln p_j with p_j = e_j / S, e_j = exp(x_j), x_j = (s_j - max) / tau. `entropy` holds
-/// the sums of e_j x_j. Without a sink sum_j p_j = 1; with one the keys have what it leaves.
-void finish_entropy(const GroupArgs& group, const RowArray<float>& entropies) noexcept {
-  for (Index r = 0; r < group.row_end - group.row_begin; ++r) {
-    const Row row = kernels::row_at(group, group.row_begin + r);
-    float& entropy = *kernels::piece_of(entropies, row);
-    const float sum = group.row_sum[r];
-    if (sum == 0.0F || std::isinf(sum)) {
-      entropy = 0.0F;  // no key, or weights that all underflow beside the sink
-      continue;
-    }
-    const float log_sum = std::log(sum);
-    const float max = group.row_max[r] * group.score.inverse_temperature;
-    const float sink = kernels::element_of(group.sinks, row.head);
-    const float keys = group.sinks ? 1.0F - std::exp(sink - (max + log_sum)) : 1.0F;
-    const float h = keys * log_sum - entropy / sum;
-    entropy = h < 0.0F ? 0.0F : h;
-  }
 }
 
 }  // namespace
@@ -100,7 +70,10 @@ void select_batch(const AttentionArgs& args, const AttentionShape& s, Index b,
                                   ? options.causal_offset.value_or(0)
                                   : Index{*options.causal_offsets.at(b)};
   group.reach.offset = std::clamp(offset, -kFarthest, kFarthest);
-  group.dropout.key = kernels::mix_bits(options.dropout.seed ^ static_cast<std::uint64_t>(b));
+  // The seed is mixed first: seed and batch row must not meet as they are, or seed 0 would drop in
+  // batch row 1 what seed 1 drops in batch row 0.
+  group.dropout.key =
+      kernels::mix_bits(kernels::mix_bits(options.dropout.seed) + static_cast<std::uint64_t>(b));
 }
 
 void select_heads(const AttentionArgs& args, Index b, HeadRange heads, GroupArgs& group) noexcept {
@@ -109,6 +82,8 @@ void select_heads(const AttentionArgs& args, Index b, HeadRange heads, GroupArgs
   group.heads = heads.count;
   group.q = rows_of(args.q, b, h);
   group.out = rows_of(args.out, b, h);
+  group.lse = rows_of(args.extras.lse, b, h);
+  group.entropy = rows_of(args.extras.entropy, b, h);
   group.score.mask = scores_of(options.mask, b, h);
   group.score.bias[0] = scores_of(options.bias, b, h);
   group.score.bias[1] = scores_of(options.additive_mask, b, h);
@@ -121,9 +96,6 @@ void write_extras(const KernelTable& table, const GroupArgs& group, const Attent
                   Index columns, std::array<Index, 2> at) noexcept {
   const AttentionExtras& extras = args.extras;
   const auto [b, h] = at;
-  if (!extras.lse.absent()) {
-    write_lse(group, rows_of(extras.lse, b, h));
-  }
   // The rows of a range of queries lie side by side.
   const Index begin = std::max(extras.row_begin * group.heads, group.row_begin);
   const Index end =
@@ -133,8 +105,7 @@ void write_extras(const KernelTable& table, const GroupArgs& group, const Attent
                         .row_end = end,
                         .columns = columns,
                         .first_query = extras.row_begin,
-                        .weights = rows_of(extras.weights, b, h),
-                        .log_sums = {}});
+                        .weights = rows_of(extras.weights, b, h)});
   }
   if (!extras.logits.absent() && begin < end) {
     table.logits(group, {.row_begin = begin,
@@ -143,16 +114,6 @@ void write_extras(const KernelTable& table, const GroupArgs& group, const Attent
                          .stage = static_cast<kernels::LogitStage>(extras.logit_stage),
                          .first_query = extras.row_begin,
                          .logits = rows_of(extras.logits, b, h)});
-  }
-  if (!extras.entropy.absent()) {
-    const RowArray<float> entropy = rows_of(extras.entropy, b, h);
-    table.weigh(group, {.row_begin = group.row_begin,
-                        .row_end = group.row_end,
-                        .columns = columns,
-                        .first_query = 0,
-                        .weights = {},
-                        .log_sums = entropy});
-    finish_entropy(group, entropy);
   }
 }
 

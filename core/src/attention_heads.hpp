@@ -28,8 +28,8 @@ void select_batch(const AttentionArgs& args, const AttentionShape& s, Index b,
 void select_heads(const AttentionArgs& args, Index b, HeadRange heads,
                   kernels::GroupArgs& group) noexcept;
 
-/// The extras of the rows that attend() has just finished. `at`: their batch row and the first query
-/// head of the group. `columns`: the keys of a row of weights or logits.
+/// Weights and logits of the rows that attend() has just finished. `at`: their batch row and the
+/// first query head of the group. `columns`: the keys of a row of weights or logits.
 void write_extras(const kernels::KernelTable& table, const kernels::GroupArgs& group,
                   const AttentionArgs& args, Index columns, std::array<Index, 2> at) noexcept;
 

@@ -19,6 +19,10 @@ inline constexpr Index kFewestTaskRows = 12;
 /// Tasks that keep threads busy until the end; of fewer the rows are halved.
 inline constexpr Index kEnoughTasks = 16;
 
+/// Bytes of packed keys and values that several threads share between two waits for each other: as
+/// much as a second- or third-level cache holds. A head at a time would be a wait for each.
+inline constexpr std::size_t kPackedBytes = std::size_t{8} << 20;
+
 struct AttentionScratch {
   int threads = 1;
   Index task_rows = kTaskRows;             ///< of the query heads of one key/value head
@@ -32,28 +36,34 @@ struct AttentionScratch {
     const Index kv_heads = s.batch * s.num_kv_heads;
     const Index rows =
         kv_heads > 0 ? detail::saturated_product(s.tq, s.num_heads / s.num_kv_heads) : 0;
-    if (worth_sharing(s)) {
+    if (!cached) {
+      k_panels = capped_product(padded(plan, s.tk), s.dk);
+      v_panels = capped_product(padded(plan, s.dv), s.tk);
+    }
+    if (plan.threads > 1 && worth_sharing(s)) {
       threads = plan.threads;
-      heads_at_once = std::max<Index>(1, std::min<Index>(threads, kv_heads));
+      const auto fit =
+          static_cast<Index>(kPackedBytes / sizeof(float) / std::max<std::size_t>(1, head()));
+      heads_at_once =
+          std::clamp<Index>(std::max<Index>(threads, fit), 1, std::max<Index>(1, kv_heads));
     }
     while (threads > 1 && task_rows > kFewestTaskRows &&
            kv_heads * (rows / task_rows) < kEnoughTasks) {
       task_rows /= 2;
     }
-    if (!cached) {
-      k_panels = capped_product(padded(plan, s.tk), s.dk);
-      v_panels = capped_product(padded(plan, s.dv), s.tk);
-    }
   }
 
   /// Floats in all.
   [[nodiscard]] std::size_t total() const noexcept {
-    const std::size_t head = capped_sum({Workspace::padded(k_panels), Workspace::padded(v_panels)});
     const std::size_t thread = capped_sum({2 * Workspace::padded(stats), Workspace::padded(tile)});
-    return capped_sum({capped_product(heads_at_once, head), capped_product(threads, thread)});
+    return capped_sum({capped_product(heads_at_once, head()), capped_product(threads, thread)});
   }
 
  private:
+  /// Floats of a packed head.
+  [[nodiscard]] std::size_t head() const noexcept {
+    return capped_sum({Workspace::padded(k_panels), Workspace::padded(v_panels)});
+  }
   /// In 64 bits: one key that stands for all of them, with a stride of 0, may be any number of keys.
   static std::uint64_t padded(const AttentionPlan& plan, Index n) noexcept {
     const auto panel = static_cast<std::uint64_t>(plan.table->panel);

@@ -82,6 +82,19 @@ TEST_CASE("extremes: equal logits weigh 1/n each and sum to 1", "[attention][ext
   }
 }
 
+TEST_CASE("extremes: lse and entropy of equal logits are ln n, rounded once",
+          "[attention][extremes]") {
+  for (Index n = 1; n < 1200; n += n < 70 ? 1 : 37) {
+    CAPTURE(n);
+    const double exact = std::log(static_cast<double>(n));
+    Problem p = with_logits(std::vector<float>(static_cast<std::size_t>(n), 0.0F));
+    p.run();
+    const double half_ulp = exact * 0x1p-24 * 1.001;
+    CHECK(std::abs(p.result.lse[0] - exact) <= half_ulp);
+    CHECK(std::abs(p.result.entropy[0] - exact) <= half_ulp);
+  }
+}
+
 TEST_CASE("extremes: the exponential is within 2 ulp, seen through the weights of two keys",
           "[attention][extremes]") {
   // Logits 0 and x < 0 are exact, and so is e^0. That leaves the argument x log2(e), whose constant and

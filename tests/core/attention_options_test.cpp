@@ -268,6 +268,41 @@ TEST_CASE("options: weights, and out = weights times v, under dropout", "[attent
   CHECK(p.result.lse == plain.lse);
 }
 
+TEST_CASE("options: no two seeds, batch rows and heads drop the same weights",
+          "[attention][options]") {
+  // Consecutive seeds, as training uses them. Equal keys weigh the same, so a weight is 0 if it is dropped.
+  constexpr Index kT = 32;
+  constexpr std::size_t kBits = kT * kT;
+  constexpr double kRate = 0.25;
+  std::vector<std::vector<bool>> kept;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    Problem p({.batch = 4, .heads = 3, .kv_heads = 1, .tq = kT, .tk = kT, .dk = 1, .dv = 1}, 9);
+    std::fill(p.q.begin(), p.q.end(), 0.0F);
+    p.options.dropout = {.rate = kRate, .seed = seed};
+    const Result& r = p.run();
+    for (std::size_t from = 0; from < r.weights.size(); from += kBits) {
+      std::vector<bool>& mask = kept.emplace_back();
+      for (std::size_t n = from; n < from + kBits; ++n) {
+        mask.push_back(r.weights[n] != 0.0F);
+      }
+    }
+  }
+  // Two coins that show heads three times in four agree with this probability; 1024 of them have this
+  // standard deviation, and of 4560 pairs none is six of them off.
+  const double agree = (1 - kRate) * (1 - kRate) + kRate * kRate;
+  const double deviation = std::sqrt(agree * (1 - agree) / kBits);
+  for (std::size_t a = 0; a < kept.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) {
+      std::size_t same = 0;
+      for (std::size_t n = 0; n < kBits; ++n) {
+        same += kept[a][n] == kept[b][n] ? 1 : 0;
+      }
+      CAPTURE(a, b);
+      REQUIRE(std::abs(static_cast<double>(same) / kBits - agree) < 6 * deviation);
+    }
+  }
+}
+
 TEST_CASE("options: logits at each stage", "[attention][options]") {
   Extended p(kShape, 8);
   p.softcap(3.0F);

@@ -103,9 +103,15 @@ std::uint64_t fingerprint() {
       if (seed % 5 == 0) {
         p.add_bias({t, t});
       }
+      const std::vector<float> sinks{0.5F, -1.25F, 3.0F, -7.0F};
+      if (seed % 7 == 0) {
+        p.options.sinks = {sinks.data(), {4}};
+      }
       p.run();
       hash.add(p.result.out);
       hash.add(p.result.weights);
+      hash.add(p.result.lse);
+      hash.add(p.result.entropy);
     }
   }
   for (Index d_model : {8, 24, 66}) {

@@ -162,8 +162,9 @@ struct AttentionArgs {
 /// Any of B, Hq, Tq may be 0 (nothing to do); Tk = 0 means no key is allowed.
 Status attention(const AttentionArgs& args, Workspace& workspace) noexcept;
 
-/// Bytes of workspace the call takes with so many threads: for each a key/value head, packed (nothing
-/// with a cache), and a tile; O(threads Tk (d_k + d_v)). 0 for arguments that attention() would refuse
+/// Bytes of workspace the call takes with so many threads: a tile for each, and packed key/value heads
+/// (none with a cache). One thread packs one at a time, O(Tk (d_k + d_v)); several pack one each, or as
+/// many as fit 8 MB. 0 for arguments that attention() would refuse
 /// for anything but where they lie.
 [[nodiscard]] std::size_t attention_scratch_bytes(const AttentionArgs& args,
                                                   int threads = 1) noexcept;

@@ -69,6 +69,8 @@ struct GroupArgs {
   Index dk, dv;
   RowArray<const float> q;
   RowArray<float> out;
+  RowArray<float> lse;      ///< null or one for each row
+  RowArray<float> entropy;  ///< likewise
   KeyArgs keys;
   ReachArgs reach;
   ScoreArgs score;
@@ -83,10 +85,9 @@ struct GroupArgs {
 /// Second pass over rows [row_begin, row_end), finished and within those of GroupArgs: their weights.
 struct WeighArgs {
   Index row_begin, row_end;
-  Index columns;             ///< keys of a row of `weights`, those past the keys in use included
-  Index first_query;         ///< whose weights are at weights.data
-  RowArray<float> weights;   ///< null or [columns] for every row
-  RowArray<float> log_sums;  ///< null or one for each row: sum_j exp(x_j) x_j, x = (s - max) / tau
+  Index columns;            ///< keys of a row of `weights`, those past the keys in use included
+  Index first_query;        ///< whose weights are at weights.data
+  RowArray<float> weights;  ///< [columns] for every row
 };
 
 enum class LogitStage : std::uint8_t { kRaw, kCapped, kBiased };

@@ -200,7 +200,7 @@ static inline void drop_weights(const DropoutArgs& dropout, Row row, Index k0, I
     return;
   }
   const auto head = static_cast<std::uint64_t>(dropout.first_head + row.head);
-  const std::uint64_t head_key = mix_bits(dropout.key ^ head);
+  const std::uint64_t head_key = mix_bits(dropout.key + head);
   const std::uint64_t row_key = mix_bits(head_key ^ static_cast<std::uint64_t>(row.query));
   for (Index j = 0; j < keys; ++j) {
     p[j] = random_bits(row_key, k0 + j) < dropout.below ? 0.0F : p[j] * dropout.keep_factor;

@@ -17,11 +17,26 @@ inline constexpr Index kKeyBlock = 64;
 template <class Isa>
 inline constexpr Index kQueryBlock = Index{Isa::kTileRows} * (24 / Isa::kTileRows);
 
+/// What there is to do for a block of queries against a block of keys.
+enum class BlockKind : std::uint8_t {
+  kExcluded,  ///< nothing: no query may read any of the keys
+  kPlain,     ///< every query may read all keys of a full block, and its products are its scores
+  kMixed,
+};
+
+/// Blocks of keys whose kinds are found together: the mask of each row is then read front to back. One
+/// block at a time every row would be a cache line for itself, and waiting for those took longer than
+/// computing the blocks that were left.
+inline constexpr Index kKinds = 32;
+
 /// The block of queries being worked on, its memory in GroupArgs::scratch.
 template <class Isa>
 struct QueryBlock {
-  Vec<Isa> sum[kQueryBlock<Isa>];  ///< of the weights, lane by lane
+  Vec<Isa> sum[kQueryBlock<Isa>];      ///< of the weights e, lane by lane
+  Vec<Isa> log_sum[kQueryBlock<Isa>];  ///< likewise, of e log2(e), for the entropy
   Index first = 0, rows = 0;
+  KeyRange all;             ///< the keys that reach leaves to every row
+  BlockKind kinds[kKinds];  ///< of the blocks of keys around the one being worked on
   Row row[kQueryBlock<Isa>];
   RowMasks masks[kQueryBlock<Isa>];
   float* q;       ///< [kQueryBlock, dk]: the queries times the scale
@@ -67,6 +82,7 @@ inline KeyRange begin_rows(const GroupArgs& args, QueryBlock<Isa>& block, Index 
   for (Index r = 0; r < block.rows; ++r) {
     block.max[r] = kMinusInfinity;
     block.sum[r] = Vec<Isa>(0.0F);
+    block.log_sum[r] = Vec<Isa>(0.0F);
     block.has_key[r] = false;
     block.row[r] = row_at(args, first + r);
     block.masks[r] = masks_of(args, block.row[r]);
@@ -75,8 +91,10 @@ inline KeyRange begin_rows(const GroupArgs& args, QueryBlock<Isa>& block, Index 
       block.q[r * args.dk + d] = q[d] * args.score.scale;
     }
   }
-  return {range_of(args, block, 0).begin / kKeyBlock * kKeyBlock,
-          range_of(args, block, block.rows - 1).end};
+  const KeyRange least = range_of(args, block, 0);
+  const KeyRange most = range_of(args, block, block.rows - 1);
+  block.all = {most.begin, least.end};
+  return {least.begin / kKeyBlock * kKeyBlock, most.end};
 }
 
 /// Keys of the block at k0 that lie before `end`.
@@ -141,38 +159,43 @@ struct Adjustment {
   }
 };
 
-/// What there is to do for a block of queries against a block of keys.
-enum class BlockKind : std::uint8_t {
-  kExcluded,  ///< nothing: no query may read any of the keys
-  kPlain,     ///< every query may read all keys of a full block, and its products are its scores
-  kMixed,
-};
-
-/// kMixed is always right; the kind changes no bit of any row. Both ends of range_of() grow with the row,
-/// so without masks the first row and the last one decide.
+/// The kind of a block of keys for row r alone. kMixed is always right; the kind changes no bit.
 template <class Isa>
-inline BlockKind kind_of(const GroupArgs& args, const QueryBlock<Isa>& block, Index k0,
-                         Index keys) noexcept {
-  const bool reach_all = k0 + kKeyBlock <= range_of(args, block, 0).end &&
-                         range_of(args, block, block.rows - 1).begin <= k0;
-  const bool may_be_plain = reach_all && !(args.score.softcap > 0.0F) && !args.score.slopes;
-  if (!has_masks(args)) {
-    return may_be_plain ? BlockKind::kPlain : BlockKind::kMixed;
+inline BlockKind kind_for(const GroupArgs& args, const QueryBlock<Isa>& block, Index r, Index k0,
+                          Index keys) noexcept {
+  const bool reach_all = block.all.begin <= k0 && k0 + kKeyBlock <= block.all.end;
+  Readable readable = Readable::kAll;
+  if (has_masks(args)) {
+    readable = readable_keys(
+        block.masks[r], k0,
+        reach_all ? KeyRange{0, kKeyBlock} : within_block(range_of(args, block, r), k0, keys));
   }
-  BlockKind kind = BlockKind::kMixed;
-  for (Index r = 0; r < block.rows; ++r) {
-    const KeyRange allowed =
-        reach_all ? KeyRange{0, kKeyBlock} : within_block(range_of(args, block, r), k0, keys);
-    const Readable readable = readable_keys(block.masks[r], k0, allowed);
-    const BlockKind row = readable == Readable::kNone                  ? BlockKind::kExcluded
-                          : readable == Readable::kAll && may_be_plain ? BlockKind::kPlain
-                                                                       : BlockKind::kMixed;
-    if (row == BlockKind::kMixed || (r > 0 && row != kind)) {
-      return BlockKind::kMixed;
+  if (readable == Readable::kNone) {
+    return BlockKind::kExcluded;
+  }
+  const bool adjusts = args.score.softcap > 0.0F || args.score.slopes;
+  return readable == Readable::kAll && reach_all && !adjusts ? BlockKind::kPlain
+                                                             : BlockKind::kMixed;
+}
+
+/// The kind of the block at k0 in `range`, the keys of the block of queries. Asked for one block after
+/// another from the first on.
+template <class Isa>
+inline BlockKind kind_at(const GroupArgs& args, QueryBlock<Isa>& block, KeyRange range,
+                         Index k0) noexcept {
+  const Index n = (k0 - range.begin) / kKeyBlock % kKinds;
+  const Index rows = has_masks(args) ? block.rows : 1;  // without masks they are all alike
+  for (Index r = 0; n == 0 && r < rows; ++r) {
+    for (Index m = 0; m < kKinds && k0 + m * kKeyBlock < range.end; ++m) {
+      const Index at = k0 + m * kKeyBlock;
+      if (r > 0 && block.kinds[m] == BlockKind::kMixed) {
+        continue;
+      }
+      const BlockKind kind = kind_for(args, block, r, at, keys_from(at, range.end));
+      block.kinds[m] = r == 0 || kind == block.kinds[m] ? kind : BlockKind::kMixed;
     }
-    kind = row;
   }
-  return kind;
+  return block.kinds[n];
 }
 
 /// The largest score of each lane of row r, for a plain block.

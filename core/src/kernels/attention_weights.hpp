@@ -1,33 +1,27 @@
-// What a call returns besides its output, computed in passes of its own so that calls that do not ask
-// pay nothing: the weights and the sums for the entropy, from finished rows, and the scores.
+// Weights and scores, computed in passes of their own so that calls that do not ask for them pay
+// nothing.
 #pragma once
 
 #include "kernels/flash_attention.hpp"
 
 namespace qkv::kernels {
 
-/// Weights of row r over one block of keys, in place of its scores. Returns its part of the entropy
-/// sum.
+/// Weights of row r over one block of keys, in place of its scores. The smallest ones too, of which
+/// attend() makes 0: here they are not multiplied.
 template <class Isa>
-inline float weigh_row(const GroupArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
-                       Index keys) noexcept {
+inline void weigh_row(const GroupArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
+                      Index keys) noexcept {
   using V = Vec<Isa>;
   finish_scores(args, block, r, k0, keys);
   const V max(args.row_max[block.first + r - args.row_begin]);
   const V sum(args.row_sum[block.first + r - args.row_begin]);
   const V scale(exponent_scale(args));
-  const V excluded(kMinusInfinity);
   float* row = block.scores + r * kKeyBlock;
-  V log_sum(0.0F);
   for (Index j = 0; j < round_up(keys, kPanel<Isa>); j += kWidth<Isa>) {
-    const V x = (V::load_aligned(row + j) - max) * scale;
-    const V e = exp2_nonpositive<Isa>(x);
-    // 2^x x tends to 0; where x is -inf the product would be NaN.
-    log_sum = log_sum + xsimd::select(x == excluded, V(0.0F), e * x);
+    const V e = exp2_nonpositive<Isa>((V::load_aligned(row + j) - max) * scale);
     (e / sum).store_aligned(row + j);
   }
   drop_weights(args.dropout, block.row[r], k0, keys, row);
-  return kLn2 * sum_lanes<Isa>(log_sum);
 }
 
 /// A row without keys has weights 0, and so has one of which a sink takes all; one without a softmax
@@ -57,19 +51,18 @@ void weigh(const GroupArgs& args, const WeighArgs& to) noexcept {
       const Row row = block.row[r];
       return piece_of(to.weights, {row.head, row.query - to.first_query});
     };
-    float log_sums[kQueryBlock<Isa>] = {};
-    for (Index r = 0; to.weights.data && r < block.rows; ++r) {
+    for (Index r = 0; r < block.rows; ++r) {
       fill(weights_of(r), to.columns, 0.0F);
     }
     for (Index k0 = range.begin; k0 < range.end; k0 += kKeyBlock) {
       const Index keys = keys_from(k0, range.end);
-      if (kind_of(args, block, k0, keys) == BlockKind::kExcluded) {
+      if (kind_at(args, block, range, k0) == BlockKind::kExcluded) {
         continue;
       }
       multiply_qk(args, block, k0, keys);
       for (Index r = 0; r < block.rows; ++r) {
-        log_sums[r] += weigh_row(args, block, r, k0, keys);
-        for (Index j = 0; to.weights.data && j < keys; ++j) {
+        weigh_row(args, block, r, k0, keys);
+        for (Index j = 0; j < keys; ++j) {
           weights_of(r)[k0 + j] = block.scores[r * kKeyBlock + j];
         }
       }
@@ -77,12 +70,8 @@ void weigh(const GroupArgs& args, const WeighArgs& to) noexcept {
     for (Index r = 0; r < block.rows; ++r) {
       const float sum = args.row_sum[first + r - args.row_begin];
       const float max = args.row_max[first + r - args.row_begin];
-      const bool degenerate = !(sum > 0.0F) || max == kMinusInfinity;
-      if (degenerate && to.weights.data) {
+      if (!(sum > 0.0F) || max == kMinusInfinity) {
         fill_degenerate_row(args, block.row[r], sum, weights_of(r));
-      }
-      if (to.log_sums.data) {
-        *piece_of(to.log_sums, block.row[r]) = degenerate ? sum : log_sums[r];
       }
     }
   }

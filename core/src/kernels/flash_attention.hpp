@@ -11,6 +11,7 @@
 
 #include "kernels/attention_scores.hpp"
 #include "kernels/exp.hpp"
+#include "kernels/log.hpp"
 
 namespace qkv::kernels {
 
@@ -32,7 +33,13 @@ inline void raise_max(const GroupArgs& args, QueryBlock<Isa>& block, Index r,
   if (old_max == kMinusInfinity) {
     return;  // nothing was summed
   }
-  const V shrink = exp2_weight<Isa>((V(old_max) - V(block.max[r])) * V(exponent_scale(args)));
+  const V fall = (V(old_max) - V(block.max[r])) * V(exponent_scale(args));
+  const V shrink = exp2_weight<Isa>(fall);
+  if (args.entropy.data) {
+    // e log2(e) becomes e 2^fall (log2(e) + fall); where 2^fall is 0, fall may be infinite.
+    const V moved = shrink * (block.log_sum[r] + fall * block.sum[r]);
+    block.log_sum[r] = xsimd::select(shrink == V(0.0F), V(0.0F), moved);
+  }
   block.sum[r] = block.sum[r] * shrink;
   const Index width = round_up(args.dv, kPanel<Isa>);
   float* sums = block.sums_v + r * width;
@@ -43,7 +50,7 @@ inline void raise_max(const GroupArgs& args, QueryBlock<Isa>& block, Index r,
 
 /// Turns the first `count` scores of row r into weights relative to its maximum. Those of at most
 /// 2^-62.5 become 0, in every kind of block alike, so that the kind changes no bit.
-template <class Isa>
+template <class Isa, bool kEntropy>
 [[gnu::always_inline]] inline void exponentiate(const GroupArgs& args, QueryBlock<Isa>& block,
                                                 Index r, Index count) noexcept {
   using V = Vec<Isa>;
@@ -52,12 +59,19 @@ template <class Isa>
   const V scale(exponent_scale(args));
   float* row = block.scores + r * kKeyBlock;
   V sum = block.sum[r];
+  V log_sum = block.log_sum[r];
   for (Index j = 0; j < count; j += kWidth<Isa>) {
-    const V p = exp2_weight<Isa>((V::load_aligned(row + j) - base) * scale);
+    const V x = (V::load_aligned(row + j) - base) * scale;
+    const V p = exp2_weight<Isa>(x);
     p.store_aligned(row + j);
     sum = sum + p;
+    if constexpr (kEntropy) {
+      // Where p is 0 x may be -inf, and their product NaN.
+      log_sum = log_sum + xsimd::select(p == V(0.0F), V(0.0F), p * x);
+    }
   }
   block.sum[r] = sum;
+  block.log_sum[r] = log_sum;
 }
 
 /// One step of the running softmax: the block's scores against keys [k0, k0 + keys) turned into
@@ -65,14 +79,15 @@ template <class Isa>
 template <class Isa>
 inline void softmax_step(const GroupArgs& args, QueryBlock<Isa>& block, Index k0, Index keys,
                          bool plain) noexcept {
+  const Index count = plain ? kKeyBlock : round_up(keys, kPanel<Isa>);
   for (Index r = 0; r < block.rows; ++r) {
-    if (plain) {
-      block.has_key[r] = true;
-      raise_max(args, block, r, largest_score(block, r));
-      exponentiate(args, block, r, kKeyBlock);
+    block.has_key[r] |= plain;
+    raise_max(args, block, r,
+              plain ? largest_score(block, r) : finish_scores(args, block, r, k0, keys));
+    if (args.entropy.data) {
+      exponentiate<Isa, true>(args, block, r, count);
     } else {
-      raise_max(args, block, r, finish_scores(args, block, r, k0, keys));
-      exponentiate(args, block, r, round_up(keys, kPanel<Isa>));
+      exponentiate<Isa, false>(args, block, r, count);
     }
     drop_weights(args.dropout, block.row[r], k0, keys, block.scores + r * kKeyBlock);
   }
@@ -127,19 +142,65 @@ inline void multiply_pv_skipping(const GroupArgs& args, const QueryBlock<Isa>& b
   }
 }
 
-/// Adds the sink to the denominator. Returns the factor that the caller must apply to the accumulators:
-/// a sink above all scores becomes the maximum.
+/// The denominator of a row. Its numbers are relative to exp(top): the greater of the keys' maximum
+/// and the sink, both as logits.
+struct RowTotal {
+  float factor;  ///< what makes sums over keys, which are relative to the maximum, so
+  float total;   ///< of the keys' weights and the sink's
+  float top;
+  float rise;  ///< top less the maximum
+};
+
 template <class Isa>
-inline float add_sink(float sink, float max, float& sum) noexcept {
+inline RowTotal total_of(const GroupArgs& args, const QueryBlock<Isa>& block, Index r) noexcept {
   using V = Vec<Isa>;
+  float sum = sum_lanes<Isa>(block.sum[r]);
+  const float max = block.max[r] * args.score.inverse_temperature;
+  const bool has_sink = block.has_key[r] && args.sinks;
+  // A row whose allowed scores are all -inf has no softmax, unless a sink takes all of it: 0 / 0, as
+  // IEEE says.
+  if (block.has_key[r] && block.max[r] == kMinusInfinity && !has_sink) {
+    sum = std::numeric_limits<float>::quiet_NaN();
+  }
+  if (!has_sink) {
+    return {1.0F, sum, max, 0.0F};
+  }
+  const float sink = args.sinks[block.row[r].head];
   const float above = sink - max;
   if (!(above > 0.0F)) {
-    sum += exp_nonpositive<Isa>(V(above)).get(0);
-    return 1.0F;
+    return {1.0F, sum + exp_nonpositive<Isa>(V(above)).get(0), max, 0.0F};
   }
   const float factor = exp_nonpositive<Isa>(V(-above)).get(0);
-  sum = sum * factor + 1.0F;
-  return factor;
+  return {factor, sum * factor + 1.0F, sink, above};
+}
+
+/// With Z the denominator, e_j = exp(x_j) and p_j = e_j / Z:
+///
+///     lse = top + ln Z
+///     H = -sum_j p_j ln p_j = (sum_j p_j) ln Z - sum_j p_j x_j
+///
+/// Without a sink sum_j p_j is 1; with one it is what the sink leaves.
+template <class Isa>
+inline void write_statistics(const GroupArgs& args, const QueryBlock<Isa>& block, Index r,
+                             RowTotal row) noexcept {
+  const double log_total = natural_log(static_cast<double>(row.total));
+  if (args.lse.data) {
+    *piece_of(args.lse, block.row[r]) =
+        static_cast<float>(static_cast<double>(row.top) + log_total);
+  }
+  if (!args.entropy.data) {
+    return;
+  }
+  const auto keys = static_cast<double>(sum_lanes<Isa>(block.sum[r]) * row.factor);
+  const auto total = static_cast<double>(row.total);
+  double entropy = total >= 0.0 ? 0.0 : total;  // NaN stays
+  if (keys > 0.0) {
+    const double log_z = log_total + static_cast<double>(row.rise);
+    const auto log_sum = static_cast<double>(sum_lanes<Isa>(block.log_sum[r]) * row.factor);
+    entropy = (keys * log_z - static_cast<double>(kLn2) * log_sum) / total;
+    entropy = entropy < 0.0 ? 0.0 : entropy;
+  }
+  *piece_of(args.entropy, block.row[r]) = static_cast<float>(entropy);
 }
 
 /// Divides by the sum and writes rows and their statistics.
@@ -148,23 +209,15 @@ inline void write_rows(const GroupArgs& args, QueryBlock<Isa>& block) noexcept {
   using V = Vec<Isa>;
   const Index width = round_up(args.dv, kPanel<Isa>);
   for (Index r = 0; r < block.rows; ++r) {
-    const bool has_key = block.has_key[r];
-    const bool has_sink = has_key && args.sinks;
-    float sum = sum_lanes<Isa>(block.sum[r]);
-    // A row whose allowed scores are all -inf has no softmax, unless a sink takes all of it: 0 / 0, as
-    // IEEE says.
-    if (has_key && block.max[r] == kMinusInfinity && !has_sink) {
-      sum = std::numeric_limits<float>::quiet_NaN();
-    }
-    const float factor = has_sink
-                             ? add_sink<Isa>(element_of(args.sinks, block.row[r].head),
-                                             block.max[r] * args.score.inverse_temperature, sum)
-                             : 1.0F;
+    const RowTotal row = total_of(args, block, r);
     args.row_max[block.first + r - args.row_begin] = block.max[r];
-    args.row_sum[block.first + r - args.row_begin] = sum / factor;
+    args.row_sum[block.first + r - args.row_begin] = row.total / row.factor;
+    if (args.lse.data || args.entropy.data) {
+      write_statistics(args, block, r, row);
+    }
     float* sums = block.sums_v + r * width;
-    for (Index d = 0; has_key && d < width; d += kWidth<Isa>) {
-      const V o = V::load_aligned(sums + d) * V(factor) / V(sum);
+    for (Index d = 0; block.has_key[r] && d < width; d += kWidth<Isa>) {
+      const V o = V::load_aligned(sums + d) * V(row.factor) / V(row.total);
       // Excluded keys may have added zeros of either sign; 0 - 0 and 0 + 0 are both +0.
       (o + V(0.0F)).store_aligned(sums + d);
     }
@@ -186,7 +239,7 @@ void attend(const GroupArgs& args) noexcept {
     }
     for (Index k0 = range.begin; k0 < range.end; k0 += kKeyBlock) {
       const Index keys = keys_from(k0, range.end);
-      const BlockKind kind = kind_of(args, block, k0, keys);
+      const BlockKind kind = kind_at(args, block, range, k0);
       if (kind == BlockKind::kExcluded) {
         continue;
       }

@@ -9,14 +9,17 @@
 namespace qkv::kernels {
 
 /// ln x for x = 0, every positive float, infinity and NaN: relative error at most 2^-50, exact at 0, 1
-/// and infinity. Negative and subnormal doubles are not for it.
+/// and infinity; NaN for negative numbers. Subnormal doubles are not for it.
 ///
 /// x = 2^n m with sqrt(1/2) <= m < sqrt(2), and ln m = 2 artanh(s) = 2 (s + s^3 / 3 + s^5 / 5 + ...)
 /// with s = (m - 1) / (m + 1), |s| < 0.1716: what is left out after s^21 / 21 is below 2^-57 of it.
 static inline double natural_log(double x) noexcept {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (!(x > 0.0 && x < kInfinity)) {
-    return x == 0.0 ? -kInfinity : x;
+  if (!(x > 0.0)) {
+    return x == 0.0 ? -kInfinity : std::numeric_limits<double>::quiet_NaN();
+  }
+  if (x == kInfinity) {
+    return x;
   }
   constexpr std::uint64_t kRootOfHalf = 0x3FE6A09E667F3BCDU;
   const auto bits = std::bit_cast<std::uint64_t>(x);
