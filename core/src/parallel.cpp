@@ -61,23 +61,69 @@ ThreadPool::ThreadPool(int threads, Waiting waiting) noexcept
     : threads_(std::clamp(threads, 1, kMaxThreads)), waiting_(waiting) {}
 
 bool ThreadPool::serve() noexcept {
-  const int thread = serving_.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (thread >= threads_) {
-    serving_.fetch_sub(1, std::memory_order_relaxed);
+  for (int thread = 1; thread < threads_; ++thread) {
+    if (serve_as(thread)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool ThreadPool::serve_as(int thread) noexcept {
+  Place free = Place::kFree;
+  if (!places_[thread].compare_exchange_strong(free, Place::kIdle)) {
     return false;
   }
+  serve_in(thread);
+  return true;
+}
+
+void ThreadPool::serve_in(int thread) noexcept {
   for (;;) {
     // Read before the work is looked for, so that work which comes too late to be seen ends the wait.
     const std::uint32_t signal = signal_.load(std::memory_order_acquire);
     if (stopped_.load(std::memory_order_acquire)) {
-      return true;
+      return;
     }
-    work(thread);
+    help(thread);
     if (!look(signal_, signal)) {
       sleep_while(signal_, signal);
     }
   }
 }
+
+/// work() between kBusy, said before the first task is claimed, and kIdle, said after the last one is
+/// finished: a thread that is not busy owes nothing.
+void ThreadPool::help(int thread) noexcept {
+  if (unclaimed_.load(std::memory_order_acquire) == 0) {
+    return;
+  }
+  places_[thread].store(Place::kBusy);
+  work(thread);
+  places_[thread].store(Place::kIdle);
+  if (abandoned_.load()) {
+    announce_end();
+  }
+}
+
+/// Ends the caller's wait, or lets it look again.
+void ThreadPool::announce_end() noexcept {
+  ended_.fetch_add(1, std::memory_order_release);
+  wake_all(ended_);
+}
+
+void ThreadPool::abandon(int thread) noexcept {
+  Place idle = Place::kIdle;
+  Place busy = Place::kBusy;
+  if (places_[thread].compare_exchange_strong(idle, Place::kFree) ||
+      !places_[thread].compare_exchange_strong(busy, Place::kLost)) {
+    return;
+  }
+  abandoned_.store(true);
+  announce_end();
+}
+
+bool ThreadPool::task_lost() noexcept { return task_lost_.exchange(false); }
 
 void ThreadPool::stop() noexcept {
   stopped_.store(true, std::memory_order_release);
@@ -89,7 +135,7 @@ void ThreadPool::stop() noexcept {
 /// it is until the task is finished.
 void ThreadPool::work(int thread) noexcept {
   for (;;) {
-    std::uint32_t left = unclaimed_.load(std::memory_order_acquire);
+    std::size_t left = unclaimed_.load(std::memory_order_acquire);
     do {
       if (left == 0) {
         return;
@@ -99,27 +145,52 @@ void ThreadPool::work(int thread) noexcept {
     const Job job = job_;
     job.call(job.context, static_cast<Index>(left - 1), thread);
     if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1 && thread != 0) {
-      wake_all(unfinished_);
+      announce_end();
     }
   }
 }
 
+bool ThreadPool::all_living_are_idle() const noexcept {
+  return std::none_of(places_ + 1, places_ + threads_,
+                      [](const auto& place) { return place.load() == Place::kBusy; });
+}
+
+/// Frees the places of the lost. Returns whether there were any.
+bool ThreadPool::forget_lost() noexcept {
+  bool any = false;
+  for (int thread = 1; thread < threads_; ++thread) {
+    Place lost = Place::kLost;
+    any = places_[thread].compare_exchange_strong(lost, Place::kFree) || any;
+  }
+  return any;
+}
+
+/// No task is unclaimed any more. Who has claimed one was busy before, so when all the living are idle, what
+/// is unfinished belongs to the lost.
 void ThreadPool::wait_for_others() noexcept {
   for (;;) {
-    const std::uint32_t left = unfinished_.load(std::memory_order_acquire);
-    if (left == 0) {
-      return;
+    const std::uint32_t ended = ended_.load(std::memory_order_acquire);
+    const bool finished = unfinished_.load(std::memory_order_acquire) == 0;
+    if (finished || (abandoned_.load() && all_living_are_idle())) {
+      break;
     }
-    if (!look(unfinished_, left) && waiting_ == Waiting::kSleep) {
-      sleep_while(unfinished_, left);
+    if (!look(ended_, ended) && waiting_ == Waiting::kSleep) {
+      sleep_while(ended_, ended);
     }
+  }
+  if (!abandoned_.exchange(false)) [[likely]] {
+    return;
+  }
+  // A thread may have been lost after its last task.
+  if (forget_lost() && unfinished_.load(std::memory_order_acquire) != 0) {
+    task_lost_.store(true);
   }
 }
 
-void ThreadPool::run_job(std::uint32_t count, Job job) noexcept {
+void ThreadPool::run_job(std::size_t count, Job job) noexcept {
   const bool alone = count <= 1 || threads_ == 1 || busy_.exchange(true, std::memory_order_acquire);
   if (alone) {
-    for (std::uint32_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       job.call(job.context, static_cast<Index>(i), 0);
     }
     return;

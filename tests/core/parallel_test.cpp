@@ -1,6 +1,8 @@
 // Threads that share a call: every task once, nobody in anybody's way, and the same bits however many
 // there are.
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <catch2/catch_test_macros.hpp>
 
 #include <array>
@@ -101,6 +103,124 @@ TEST_CASE("pool: sizes are clamped, places are limited, and a stopped pool works
   std::atomic<int> late{0};
   pool.run(10, [&](Index /*i*/, int /*thread*/) noexcept { ++late; });
   CHECK(late == 10);
+}
+
+/// Whether a run of `count` tasks begins as it should, seen in a process of its own, which ends with the
+/// hundredth task. `count` may be more than there is time for.
+bool begins(ThreadPool& pool, Index count) {
+  const pid_t child = fork();
+  if (child == 0) {
+    int done = 0;
+    bool counted = true;
+    pool.run(count, [&](Index i, int /*thread*/) noexcept {
+      // Alone from the first, with others from the last.
+      counted = counted && (i == done || i == count - 1 - done);
+      if (++done == 100) {
+        _exit(counted ? 0 : 1);
+      }
+    });
+    _exit(2);  // fewer
+  }
+  int status = 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
+}
+
+TEST_CASE("pool: counts of 2^32 and more are not cut", "[parallel]") {
+  for (const int threads : {1, 2}) {
+    CAPTURE(threads);
+    ThreadPool pool(threads);
+    for (const Index count : {Index{100}, Index{1} << 32, (Index{1} << 32) + 5}) {
+      CAPTURE(count);
+      CHECK(begins(pool, count));
+    }
+    CHECK_FALSE(begins(pool, 99));
+  }
+}
+
+/// A thread that comes to a task and never back. Nothing else is possible in a process: no thread can be
+/// ended without its consent.
+void never_come_back() {
+  static std::atomic<int> for_ever{0};
+  for (;;) {
+    for_ever.wait(0);
+  }
+}
+
+void lose_a_thread(ThreadPool& pool) {
+  std::thread living([&pool] { pool.serve_as(1); });
+  std::thread([&pool] { pool.serve_as(2); }).detach();
+  std::atomic<bool> stuck{false};
+  std::atomic<int> done{0};
+  std::thread observer([&] {
+    stuck.wait(false);
+    pool.abandon(2);
+  });
+  pool.run(50, [&](Index /*i*/, int thread) noexcept {
+    if (thread == 2) {
+      stuck = true;
+      stuck.notify_all();
+      never_come_back();
+    }
+    stuck.wait(false);  // the others leave it a task
+    ++done;
+  });
+  observer.join();
+  CHECK(done == 49);
+  CHECK(pool.task_lost());
+  CHECK_FALSE(pool.task_lost());
+
+  // The pool goes on with those that are left, and with another thread in the place of the lost one.
+  done = 0;
+  pool.run(50, [&](Index /*i*/, int /*thread*/) noexcept { ++done; });
+  CHECK(done == 50);
+  CHECK_FALSE(pool.task_lost());
+  CHECK_FALSE(pool.serve_as(1));
+  std::thread another([&pool] { pool.serve_as(2); });
+  std::atomic<int> met{0};
+  pool.run(3, [&](Index /*i*/, int /*thread*/) noexcept {
+    ++met;
+    while (met < 3) {
+    }
+  });
+  CHECK(met == 3);
+  CHECK_FALSE(pool.task_lost());
+  pool.stop();
+  living.join();
+  another.join();
+}
+
+TEST_CASE("pool: a call returns although a thread never comes back from its task", "[parallel]") {
+  // Static, because the thread that never comes back still refers to them.
+  SECTION("a caller that sleeps") {
+    static ThreadPool pool(3);
+    lose_a_thread(pool);
+  }
+  SECTION("a caller that must not sleep") {
+    static ThreadPool pool(3, ThreadPool::Waiting::kSpin);
+    lose_a_thread(pool);
+  }
+}
+
+TEST_CASE("pool: a thread that is abandoned between calls takes no result along", "[parallel]") {
+  static ThreadPool pool(2);
+  std::thread([] { pool.serve_as(1); }).detach();
+  std::atomic<int> met{0};
+  const auto meet = [&] {
+    met = 0;
+    pool.run(2, [&](Index /*i*/, int /*thread*/) noexcept {
+      ++met;
+      while (met < 2) {
+      }
+    });
+  };
+  meet();
+  pool.abandon(1);
+  std::atomic<int> done{0};
+  pool.run(9, [&](Index /*i*/, int /*thread*/) noexcept { ++done; });
+  CHECK(done == 9);
+  CHECK_FALSE(pool.task_lost());
+  pool.stop();
 }
 
 #ifdef RUSAGE_THREAD

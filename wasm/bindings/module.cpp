@@ -31,7 +31,9 @@ int report(const Status& status) {
   return static_cast<int>(status.code());
 }
 
-int run(int index) { return report(qkv::wasm::kOperators[index](arguments)); }
+int run(int index) {
+  return report(qkv::wasm::check_threads(qkv::wasm::kOperators[index](arguments)));
+}
 
 /// Room for the arrays of one call, kept between calls. Its address, or 0.
 Address stage(std::uint32_t floats) {
@@ -85,5 +87,7 @@ EMSCRIPTEN_BINDINGS(qkv) {
   function("_threadEntry", &qkv::wasm::thread_entry);
   function("_threadStack", +[](int worker) { return address_of(qkv::wasm::thread_stack(worker)); });
   function("_threadStackBytes", +[] { return qkv::wasm::kStackBytes; });
+  function("_abandonThread", &qkv::wasm::abandon_thread);
+  function("_abandonEntry", &qkv::wasm::abandon_entry);
   function("_stopThreads", &qkv::wasm::stop_threads);
 }

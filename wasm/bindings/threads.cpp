@@ -19,7 +19,9 @@ AlignedBuffer stacks;
 #ifdef __wasm_atomics__
 void serve(void* stack, std::uint32_t bytes) {
   _emscripten_wasm_worker_initialize(stack, bytes);
-  pool->serve();
+  // A place of the same number as the stack, so that abandon_thread() names the same worker.
+  pool->serve_as(1 + static_cast<int>(static_cast<float*>(stack) - stacks.data()) /
+                         (kStackBytes / static_cast<int>(sizeof(float))));
 }
 #else
 void serve(void* /*stack*/, std::uint32_t /*bytes*/) {}
@@ -47,6 +49,27 @@ int thread_entry() noexcept { return static_cast<int>(reinterpret_cast<std::intp
 
 void* thread_stack(int worker) noexcept {
   return stacks.data() + worker * (kStackBytes / static_cast<int>(sizeof(float)));
+}
+
+void abandon_thread(int worker) noexcept {
+  if (pool) {
+    pool->abandon(worker + 1);
+  }
+}
+
+int abandon_entry() noexcept {
+  return static_cast<int>(reinterpret_cast<std::intptr_t>(&abandon_thread));
+}
+
+Status check_threads(const Status& status) noexcept {
+  // Looked at also after an error, so that it is not reported of the next call.
+  if (!pool || !pool->task_lost() || !status.ok()) {
+    return status;
+  }
+  return Status::error(
+      StatusCode::kThreadLost,
+      "a thread ended in the middle of the call, expected it to serve until dispose(); "
+      "what was written is incomplete");
 }
 
 void stop_threads() noexcept {

@@ -12,7 +12,9 @@
   X(kShapeMismatch, "shape_mismatch", "an array whose rank or extents do not fit")       \
   X(kOutOfRange, "out_of_range", "a number outside the range it may take")               \
   X(kOutOfMemory, "out_of_memory", "memory could not be had; nothing was changed")       \
-  X(kUnsupported, "unsupported", "this build or this machine cannot do it")
+  X(kUnsupported, "unsupported", "this build or this machine cannot do it")              \
+  X(kThreadLost, "thread_lost",                                                          \
+    "a thread ended in the middle of the call; its result is incomplete")
 
 namespace qkv {
 

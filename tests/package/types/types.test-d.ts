@@ -286,6 +286,7 @@ type Code =
   | 'out_of_memory'
   | 'disposed'
   | 'unsupported'
+  | 'thread_lost'
   | 'load_failed';
 
 /** True for one and the same type, down to `readonly`, `?` and the types of parameters. */

@@ -7,6 +7,7 @@
  * - `out_of_memory`: memory could not be had; nothing was changed
  * - `disposed`: the engine, tensor, cache, layer or block was given back before
  * - `unsupported`: this build or this machine cannot do it
+ * - `thread_lost`: a thread ended in the middle of the call; its result is incomplete
  * - `load_failed`: the .wasm could not be had, is something else, or is of another version
  */
 export type QkvErrorCode =
@@ -16,6 +17,7 @@ export type QkvErrorCode =
   | 'out_of_memory'
   | 'disposed'
   | 'unsupported'
+  | 'thread_lost'
   | 'load_failed';
 
 /** On every QkvError, whichever copy of the class made it. */

@@ -29,6 +29,8 @@ export interface RawModule {
   _threadEntry(): number;
   _threadStack(worker: number): Address;
   _threadStackBytes(): number;
+  _abandonThread(worker: number): void;
+  _abandonEntry(): number;
   _stopThreads(): void;
 }
 
