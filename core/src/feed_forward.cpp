@@ -69,7 +69,7 @@ Status FeedForward::build(const Caller& caller, const FeedForwardConfig& config,
   const FeedForwardConfig& c = config;
   const FeedForwardWeights& w = weights;
   const struct {
-    LinearWeights linear;
+    WeightMatrix linear;
     PackedLinear* packed;
   } parts[] = {
       {{"w1", "b1", w.w1, w.b1, c.d_model, c.d_feed_forward, c.weight_layout}, &built.w1_},

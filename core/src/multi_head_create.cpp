@@ -8,8 +8,8 @@
 #include "check.hpp"
 #include "float_count.hpp"
 #include "isa_dispatch.hpp"
-#include "packed_linear.hpp"
 #include "multi_head_call.hpp"
+#include "packed_linear.hpp"
 
 namespace qkv {
 namespace {
@@ -82,7 +82,7 @@ Status split_fused(const Caller& caller, const MultiHeadAttentionConfig& c,
   const Index k = c.num_kv_heads * c.d_k;
   const Index v = c.num_kv_heads * c.d_v;
   const bool in_out = c.weight_layout == WeightLayout::kInOut;
-  const LinearWeights fused{"wqkv", "bqkv", w.wqkv, w.bqkv, c.d_model, q + k + v, c.weight_layout};
+  const WeightMatrix fused{"wqkv", "bqkv", w.wqkv, w.bqkv, c.d_model, q + k + v, c.weight_layout};
   QKV_RETURN_IF_ERROR(check_linear(caller, fused));
   const int axis = in_out ? 1 : 0;
   w.wq = slice(w.wqkv, axis, 0, q);
@@ -231,7 +231,7 @@ Status MultiHeadAttention::build(const Caller& caller, const MultiHeadAttentionC
   QKV_RETURN_IF_ERROR(split_fused(caller, c, w));
 
   const struct {
-    LinearWeights linear;
+    WeightMatrix linear;
     PackedLinear* packed;
   } parts[] = {
       {{"wq", "bq", w.wq, w.bq, c.d_model, c.num_heads * c.d_k, c.weight_layout}, &built.wq_},

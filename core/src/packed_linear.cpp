@@ -19,7 +19,7 @@ constexpr Index kSliceRows = 48;
 
 }  // namespace
 
-Status check_linear(const Caller& caller, const LinearWeights& l) noexcept {
+Status check_linear(const Caller& caller, const WeightMatrix& l) noexcept {
   const bool in_out = l.layout == WeightLayout::kInOut;
   const Index rows = in_out ? l.in : l.out;
   const Index columns = in_out ? l.out : l.in;
@@ -38,7 +38,7 @@ Status check_layout(const Caller& caller, const char* name, WeightLayout layout)
                       "{} is {}, expected a value of WeightLayout", Argument{name}, layout);
 }
 
-Status pack_linear(const KernelTable& table, const LinearWeights& l, PackedLinear& packed) noexcept {
+Status pack_linear(const KernelTable& table, const WeightMatrix& l, PackedLinear& packed) noexcept {
   const auto panel = static_cast<std::uint64_t>(table.panel);
   const std::size_t columns =
       capped((static_cast<std::uint64_t>(l.out) + panel - 1) / panel * panel);
@@ -62,6 +62,11 @@ Status pack_linear(const KernelTable& table, const LinearWeights& l, PackedLinea
 
 void apply(const KernelTable& table, ThreadPool* pool, const PackedLinear& l,
            const Rows& to) noexcept {
+  apply_columns(table, pool, {l.panels.data(), l.bias.data(), l.in, l.out, l.out}, to);
+}
+
+void apply_columns(const KernelTable& table, ThreadPool* pool, const Columns& l,
+                   const Rows& to) noexcept {
   // Slices of columns, so that each thread reads its own part of the weights, of which there may be more
   // than caches hold; slices of rows where there are too few columns.
   const Index slice = 8 * table.panel;
@@ -77,10 +82,10 @@ void apply(const KernelTable& table, ThreadPool* pool, const PackedLinear& l,
                 .k = l.in,
                 .a = to.x + row * l.in,
                 .a_stride = l.in,
-                .b_panels = l.panels.data() + column * l.in,
-                .bias = l.bias.data() ? l.bias.data() + column : nullptr,
-                .c = to.y + row * l.out + column,
-                .c_stride = l.out});
+                .b_panels = l.panels + column * l.in,
+                .bias = l.bias ? l.bias + column : nullptr,
+                .c = to.y + row * l.y_stride + column,
+                .c_stride = l.y_stride});
   };
   if (!shared) {
     multiply(0, to.rows, 0, l.out);

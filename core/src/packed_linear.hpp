@@ -12,7 +12,7 @@ namespace qkv {
 
 /// One matrix as a create() sees it, [in, out] or [out, in] as its layout says, and its bias, which
 /// may be absent.
-struct LinearWeights {
+struct WeightMatrix {
   const char* name;
   const char* bias_name;
   TensorView<const float> weight;
@@ -22,13 +22,13 @@ struct LinearWeights {
 };
 
 /// Checks both arrays in the name of `caller`.
-Status check_linear(const Caller& caller, const LinearWeights& l) noexcept;
+Status check_linear(const Caller& caller, const WeightMatrix& l) noexcept;
 
-/// One of the two, and not a number cast to it.
+/// Rejects values outside the enum.
 Status check_layout(const Caller& caller, const char* name, WeightLayout layout) noexcept;
 
 /// Packs checked arrays; kOutOfMemory is all that can go wrong.
-Status pack_linear(const kernels::KernelTable& table, const LinearWeights& l,
+Status pack_linear(const kernels::KernelTable& table, const WeightMatrix& l,
                    PackedLinear& packed) noexcept;
 
 /// What a product reads and writes.
@@ -41,5 +41,17 @@ struct Rows {
 /// y = x W + b, on the threads of `pool` if there is one.
 void apply(const kernels::KernelTable& table, ThreadPool* pool, const PackedLinear& l,
            const Rows& to) noexcept;
+
+/// Some columns of a product: `out` of them, written to rows of y that are `y_stride` apart.
+struct Columns {
+  const float* panels;
+  const float* bias;  ///< null, or padded to whole panels
+  Index in, out;
+  Index y_stride;
+};
+
+/// apply() to these columns; to.y is that of the first of them.
+void apply_columns(const kernels::KernelTable& table, ThreadPool* pool, const Columns& l,
+                   const Rows& to) noexcept;
 
 }  // namespace qkv

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "block.hpp"
+#include "qkv/linear.hpp"
 #include "qkv/threads.hpp"
 
 namespace qkv::test {
@@ -384,6 +385,25 @@ TEST_CASE("parallel: layers have the same bits on any number of threads", "[para
     check({.d_model = 96, .num_heads = 6, .num_kv_heads = 2, .d_context = 72},
           {.tq = 150, .tk = 222});
   }
+}
+
+TEST_CASE("parallel: linear maps have the same bits on any number of threads", "[parallel]") {
+  const Index rows = 150;
+  const Index in = 701;
+  const Index out = 1003;
+  Random random(11);
+  const auto x = random_floats(random, rows * in);
+  const auto w = random_floats(random, in * out);
+  const auto bias = random_floats(random, out);
+  require_same_bits([&](Workspace& workspace) {
+    std::vector<float> y(static_cast<std::size_t>(rows * out));
+    require_ok(linear({.x = {x.data(), {rows, in}},
+                       .w = {w.data(), {in, out}},
+                       .bias = {bias.data(), {out}},
+                       .y = {y.data(), {rows, out}}},
+                      workspace));
+    return std::vector<std::vector<float>>{y};
+  });
 }
 
 TEST_CASE("parallel: blocks have the same bits on any number of threads", "[parallel]") {

@@ -1,0 +1,155 @@
+#include "qkv/linear.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "check_elementwise.hpp"
+#include "float_count.hpp"
+#include "isa_dispatch.hpp"
+#include "packed_linear.hpp"
+#include "share.hpp"
+
+namespace qkv {
+namespace {
+
+using kernels::KernelTable;
+
+constexpr const char* kForward = "Linear::forward";
+
+/// Floats of W that linear() packs at a time: 1 MB, which a second-level cache keeps for the product.
+constexpr Index kSliceFloats = 1 << 18;
+
+/// A matrix of rank 2 without empty axes, and its sizes.
+Status check_weights(const Caller& caller, const LinearWeights& weights,
+                     WeightMatrix& matrix) noexcept {
+  QKV_RETURN_IF_ERROR(check_layout(caller, "layout", weights.layout));
+  QKV_RETURN_IF_ERROR(check_array(caller, "w", weights.w, {kAny, kAny}));
+  if (weights.w.extent(0) < 1 || weights.w.extent(1) < 1) {
+    return refuse(StatusCode::kShapeMismatch, caller, "@w is {}, expected extents of at least 1",
+                  Extents(weights.w));
+  }
+  const int in = weights.layout == WeightLayout::kInOut ? 0 : 1;
+  matrix = {"w",
+            "bias",
+            weights.w,
+            weights.bias,
+            weights.w.extent(in),
+            weights.w.extent(1 - in),
+            weights.layout};
+  return check_linear(caller, matrix);
+}
+
+/// x is [..., in] and y [..., out] with the same axes before, both dense.
+Status check_rows(const Caller& caller, const WeightMatrix& matrix,
+                  const TensorView<const float>& x, const TensorView<float>& y) noexcept {
+  if (x.rank < 1 || x.rank > TensorView<float>::kMaxRank) {
+    return refuse(StatusCode::kShapeMismatch, caller, "@x has rank {}, expected 1 to {}", x.rank,
+                  TensorView<float>::kMaxRank);
+  }
+  const auto last = static_cast<std::size_t>(x.rank) - 1;
+  TensorView<const float> expected = x;
+  std::fill(expected.shape.begin(), expected.shape.begin() + x.rank - 1, kAny);
+  expected.shape[last] = matrix.in;
+  QKV_RETURN_IF_ERROR(check_dense_like(caller, "x", x, expected));
+  expected.shape = x.shape;
+  expected.shape[last] = matrix.out;
+  return check_dense_like(caller, "y", y, expected);
+}
+
+Index rows_of(const TensorView<const float>& x, Index in) noexcept { return x.size() / in; }
+
+/// Columns of W that are packed at a time: whole panels, all of them if they are few.
+Index columns_at_once(const KernelTable& table, const WeightMatrix& matrix) noexcept {
+  const Index panels = (matrix.out - 1) / table.panel + 1;
+  const Index fit = std::max<Index>(1, kSliceFloats / matrix.in / table.panel);
+  return std::min(panels, fit) * table.panel;
+}
+
+/// Packs columns [first, first + count) of W, panel by panel on the threads of `pool`.
+void pack_columns(const KernelTable& table, ThreadPool* pool, const WeightMatrix& matrix,
+                  std::pair<Index, Index> columns, float* panels) noexcept {
+  const auto [first, count] = columns;
+  const bool in_out = matrix.layout == WeightLayout::kInOut;
+  const Index row_stride = matrix.weight.stride(in_out ? 0 : 1);
+  const Index column_stride = matrix.weight.stride(in_out ? 1 : 0);
+  const Index panels_of = std::max<Index>(1, kShareElements / matrix.in / table.panel);
+  share(pool, count, panels_of * table.panel, [&](Index begin, Index end) noexcept {
+    table.pack({.b = matrix.weight.data + (first + begin) * column_stride,
+                .row_stride = row_stride,
+                .column_stride = column_stride,
+                .k = matrix.in,
+                .n = end - begin,
+                .panels = panels + begin * matrix.in});
+  });
+}
+
+}  // namespace
+
+Status linear(const LinearArgs& args, Workspace& workspace) noexcept {
+  constexpr const char* kName = "linear";
+  const KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kName, table));
+  WeightMatrix matrix{};
+  QKV_RETURN_IF_ERROR(check_weights(kName, {args.w, args.bias, args.layout}, matrix));
+  QKV_RETURN_IF_ERROR(check_rows(kName, matrix, args.x, args.y));
+  QKV_RETURN_IF_ERROR(
+      check_apart(kName, {{"y", args.y}}, {{"x", args.x}, {"w", args.w}, {"bias", args.bias}}));
+  const Index rows = rows_of(args.x, matrix.in);
+  if (rows == 0) {
+    return {};
+  }
+  const Index at_once = columns_at_once(*table, matrix);
+  const std::size_t slice = capped_product(at_once, matrix.in);
+  const std::size_t bias_floats = args.bias.absent() ? 0 : static_cast<std::size_t>(at_once);
+  QKV_RETURN_IF_ERROR(
+      workspace.begin(capped_sum({Workspace::padded(slice), Workspace::padded(bias_floats)})));
+  float* panels = workspace.take(slice);
+  float* bias = bias_floats > 0 ? workspace.take(bias_floats) : nullptr;
+  for (Index first = 0; first < matrix.out; first += at_once) {
+    const Index count = std::min(at_once, matrix.out - first);
+    pack_columns(*table, workspace.pool(), matrix, {first, count}, panels);
+    if (bias) {  // kernels read the bias of whole panels
+      std::fill_n(bias, at_once, 0.0F);
+      std::copy_n(args.bias.data + first, count, bias);
+    }
+    apply_columns(*table, workspace.pool(), {panels, bias, matrix.in, count, matrix.out},
+                  {args.x.data, rows, args.y.data + first});
+  }
+  return {};
+}
+
+Status Linear::create(const LinearWeights& weights, Linear& map) noexcept {
+  constexpr const char* kCreate = "Linear::create";
+  Linear built;
+  QKV_RETURN_IF_ERROR(require_kernels(kCreate, built.kernels_));
+  WeightMatrix matrix{};
+  QKV_RETURN_IF_ERROR(check_weights(kCreate, weights, matrix));
+  QKV_RETURN_IF_ERROR(pack_linear(*built.kernels_, matrix, built.packed_));
+  map = std::move(built);
+  return {};
+}
+
+Status Linear::forward(TensorView<const float> x, TensorView<float> y,
+                       Workspace& workspace) const noexcept {
+  if (!kernels_) {
+    return refuse(StatusCode::kInvalidArgument, kForward,
+                  "the map is empty, expected one made by create()");
+  }
+  const KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kForward, table));
+  if (table != kernels_) {
+    return refuse(StatusCode::kUnsupported, kForward,
+                  "the map was created for {} and {} is active, expected the same", kernels_->isa,
+                  table->isa);
+  }
+  WeightMatrix matrix{};
+  matrix.in = packed_.in;
+  matrix.out = packed_.out;
+  QKV_RETURN_IF_ERROR(check_rows(kForward, matrix, x, y));
+  QKV_RETURN_IF_ERROR(check_apart(kForward, {{"y", y}}, {{"x", x}}));
+  apply(*table, workspace.pool(), packed_, {x.data, rows_of(x, packed_.in), y.data});
+  return {};
+}
+
+}  // namespace qkv
