@@ -164,7 +164,7 @@ class Run {
 Status run_attention(const AttentionPlan& plan, const AttentionArgs& args,
                      Workspace& workspace) noexcept {
   if (args.cache) {
-    QKV_RETURN_IF_ERROR(args.cache->append(args.k, args.v));
+    KvCacheAccess::append(*args.cache, args.k, args.v, workspace.pool());
   }
   if (plan.shape.num_heads != 0 && plan.shape.tq != 0) {
     Run(plan, args, workspace).compute();

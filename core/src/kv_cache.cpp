@@ -1,5 +1,6 @@
 #include "qkv/kv_cache.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -8,6 +9,7 @@
 #include "check.hpp"
 #include "isa_dispatch.hpp"
 #include "kv_cache_access.hpp"
+#include "share.hpp"
 
 namespace qkv {
 namespace {
@@ -27,7 +29,7 @@ Status reserve_zeroed(AlignedBuffer& buffer, Index heads, Index floats) noexcept
   return {};
 }
 
-/// Where element `column` of row `row` stands in panels of `rows` rows.
+/// Where element `column` of row `row` is in panels of `rows` rows.
 Index panel_index(Index row, Index column, Index rows, Index panel) noexcept {
   return (column / panel * rows + row) * panel + column % panel;
 }
@@ -112,29 +114,79 @@ Status KvCache::check_append(const Caller& caller, const TensorView<const float>
 
 Status KvCache::append(TensorView<const float> keys, TensorView<const float> values) noexcept {
   QKV_RETURN_IF_ERROR(check_append("KvCache::append", keys, values));
+  store(keys, values, nullptr);
+  return {};
+}
+
+/// append() of checked arrays. Pieces end where panels end, so no two tasks write to one panel.
+void KvCache::store(const TensorView<const float>& keys, const TensorView<const float>& values,
+                    ThreadPool* pool) noexcept {
+  constexpr Index kPiece = 512;  // whole panels of every instruction set
   const KvCacheConfig& c = config_;
-  const Index panel = kernels_->panel;
   const Index added = keys.extent(2);
-  // A cache without room may have any number of heads.
-  for (Index head = 0; added > 0 && head < c.batch * c.num_kv_heads; ++head) {
+  if (added == 0) {
+    return;  // a cache without room may have any number of heads
+  }
+  const Index end = length_ + added;
+  const Index first = length_ / kPiece;
+  const Index pieces = (end - 1) / kPiece - first + 1;
+  const Index heads = c.batch * c.num_kv_heads;
+  const bool shared = heads * added >= kShareElements / (c.d_k + c.d_v) + 1;
+  for_each_task(shared ? pool : nullptr, heads * pieces, [&](Index task, int /*thread*/) noexcept {
+    const Index head = task / pieces;
+    const Index piece = first + task % pieces;
+    const Index begin = std::max(length_, piece * kPiece);
+    const Index tokens = std::min(end, (piece + 1) * kPiece) - begin;
     const Index b = head / c.num_kv_heads;
     const Index h = head % c.num_kv_heads;
-    float* k_panels = keys_.data() + head * KvCacheAccess::key_stride(*this);
-    float* v_panels = values_.data() + head * KvCacheAccess::value_stride(*this);
-    for (Index t = 0; t < added; ++t) {
-      const float* k = keys.at(b, h, t);
-      const float* v = values.at(b, h, t);
-      const Index at = length_ + t;
-      for (Index d = 0; d < c.d_k; ++d) {
-        k_panels[panel_index(d, at, c.d_k, panel)] = k[d];
-      }
-      for (Index d = 0; d < c.d_v; ++d) {
-        v_panels[panel_index(at, d, c.capacity, panel)] = v[d];
-      }
+    store_keys(head, {begin, tokens}, keys.at(b, h, begin - length_), keys.stride(2));
+    store_values(head, {begin, tokens}, values.at(b, h, begin - length_), values.stride(2));
+  });
+  length_ = end;
+}
+
+/// Keys of one head: whole panels by the kernel, those of panels that are begun or not filled one by one.
+void KvCache::store_keys(Index head, Tokens tokens, const float* k, Index stride) const noexcept {
+  const Index panel = kernels_->panel;
+  float* panels = keys_.data() + head * KvCacheAccess::key_stride(*this);
+  const Index end = tokens.first + tokens.count;
+  const auto store_singly = [&](Index at) {
+    const float* key = k + (at - tokens.first) * stride;
+    float* to = panels + (at - at % panel) * config_.d_k + at % panel;
+    for (Index d = 0; d < config_.d_k; ++d) {
+      to[d * panel] = key[d];
     }
+  };
+  Index at = tokens.first;
+  for (; at < end && at % panel != 0; ++at) {
+    store_singly(at);
   }
-  length_ += added;
-  return {};
+  const Index whole = (end - at) / panel * panel;
+  if (whole > 0) {
+    kernels_->pack({.b = k + (at - tokens.first) * stride,
+                    .row_stride = 1,
+                    .column_stride = stride,
+                    .k = config_.d_k,
+                    .n = whole,
+                    .panels = panels + at * config_.d_k});
+  }
+  for (at += whole; at < end; ++at) {
+    store_singly(at);
+  }
+}
+
+/// Values of one head: rows of each panel, which has one for every token there is room for.
+void KvCache::store_values(Index head, Tokens tokens, const float* v, Index stride) const noexcept {
+  const Index panel = kernels_->panel;
+  float* panels = values_.data() + head * KvCacheAccess::value_stride(*this);
+  for (Index column = 0; column < config_.d_v; column += panel) {
+    kernels_->pack({.b = v + column,
+                    .row_stride = stride,
+                    .column_stride = 1,
+                    .k = tokens.count,
+                    .n = std::min(panel, config_.d_v - column),
+                    .panels = panels + column * config_.capacity + tokens.first * panel});
+  }
 }
 
 Status KvCache::truncate(Index length) noexcept {

@@ -16,6 +16,12 @@ struct KvCacheAccess {
     return cache.check_append(caller, keys, values);
   }
 
+  /// append() of arrays that check() has accepted, on the threads of `pool` if there is one.
+  static void append(KvCache& cache, const TensorView<const float>& keys,
+                     const TensorView<const float>& values, ThreadPool* pool) noexcept {
+    cache.store(keys, values, pool);
+  }
+
   [[nodiscard]] static const float* k_panels(const KvCache& cache, Index b, Index h) noexcept {
     return cache.keys_.data() + (b * cache.config_.num_kv_heads + h) * key_stride(cache);
   }

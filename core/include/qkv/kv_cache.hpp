@@ -68,6 +68,15 @@ class KvCache {
   Status check_append(const Caller& caller, const TensorView<const float>& keys,
                       const TensorView<const float>& values) const noexcept;
 
+  /// Positions in the cache.
+  struct Tokens {
+    Index first, count;
+  };
+  void store(const TensorView<const float>& keys, const TensorView<const float>& values,
+             ThreadPool* pool) noexcept;
+  void store_keys(Index head, Tokens tokens, const float* k, Index stride) const noexcept;
+  void store_values(Index head, Tokens tokens, const float* v, Index stride) const noexcept;
+
   KvCacheConfig config_;
   Index length_ = 0;
   AlignedBuffer keys_;    ///< for each batch row and head, panels of keys: pack() of K transposed
