@@ -1,5 +1,7 @@
 #include "support.hpp"
 
+#include <cstring>
+
 namespace qkv::wasm {
 
 Workspace& scratch() noexcept {
@@ -10,6 +12,15 @@ Workspace& scratch() noexcept {
 Address& made() noexcept {
   static Address address;
   return address;
+}
+
+const char* caller_name(const char* own) noexcept {
+  for (const CallerName& name : kCallerNames) {
+    if (std::strcmp(name.own, own) == 0) {
+      return name.caller;
+    }
+  }
+  return own;
 }
 
 RotaryOptions rotary_options(const RotaryFields& given) noexcept {

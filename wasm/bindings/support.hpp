@@ -13,6 +13,9 @@ Workspace& scratch() noexcept;
 /// Where the object that the last operator made is.
 Address& made() noexcept;
 
+/// What callers call an argument of the core.
+[[nodiscard]] const char* caller_name(const char* own) noexcept;
+
 /// The rotary options of a call or a layer.
 [[nodiscard]] RotaryOptions rotary_options(const RotaryFields& given) noexcept;
 

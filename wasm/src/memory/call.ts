@@ -56,8 +56,8 @@ function copyIn(
 
 /**
  * First every array is announced (input, output), then run() finds room for all of them at once, copies
- * the inputs, writes the arguments and calls. Nothing moves in memory between the copy and the last
- * read, because the core takes its scratch elsewhere and views are made anew for every read.
+ * the inputs, writes the arguments, calls and copies the results. Nothing moves in memory between the copies,
+ * because the core takes its scratch elsewhere.
  */
 export class Call {
   readonly #instance: Instance;
@@ -102,11 +102,19 @@ export class Call {
         `${fn}: the arrays take ${this.#floats * 4} bytes, expected at most 4 GB`,
       );
     }
-    this.#place(room);
-    for (const slot of this.#slots) {
-      if (slot.source === undefined) slot.result = newFloats(fn, slot.length);
+    const results = this.#slots.filter(({ source }) => source === undefined);
+    try {
+      this.#place(room);
+      // Before the call, so that nothing has happened if there is no room for them.
+      for (const slot of results) slot.result = newFloats(fn, slot.length);
+      this.#instance.run(fn, operator, values);
+      const memory = this.#instance.buffer(fn);
+      for (const { address, length, result } of results) {
+        result?.set(new Float32Array(memory, address, length));
+      }
+    } finally {
+      if (!room) this.#instance.unstage(this.#floats);
     }
-    this.#instance.run(fn, operator, values);
   }
 
   /**
@@ -130,13 +138,10 @@ export class Call {
     return this.#instance.raw(this.#fn)._made() >>> 0;
   }
 
-  /** An owned copy of the elements of a result. */
-  read(slot: Slot): OwnedNumbers {
-    if (!slot.result) throw new RangeError('no result of this call');
-    const memory = this.#instance.buffer(this.#fn);
-    // Its room was made before the call, so that nothing has happened if there is none.
-    slot.result.set(new Float32Array(memory, slot.address, slot.length));
-    return slot.result;
+  /** The elements of a result, which belong to the caller. */
+  read({ result }: Slot): OwnedNumbers {
+    if (!result) throw new RangeError('no result of this call');
+    return result;
   }
 
   /** A tensor, used in place. */

@@ -8,15 +8,6 @@ import { type Address, type RawModule, textAt } from './raw.js';
 /** What frees a handle: a block's own function, or an operator. */
 export type Destroyer = 'block' | 'destroyLayer' | 'destroyCache' | 'destroyBlock';
 
-/** What an argument of the core is called here. */
-const renamed: Readonly<Record<string, string>> = {
-  causal_offsets: 'causalOffset',
-  additive_mask: 'mask',
-  alibi_slopes: 'bias.slopes',
-};
-const nameInJavaScript = (name: string): string =>
-  renamed[name] ?? name.replace(/_[a-z]/g, (letter) => letter.charAt(1).toUpperCase());
-
 export class Instance {
   /** Live tensors, caches, layers and blocks. */
   handles = 0;
@@ -49,9 +40,15 @@ export class Instance {
     return this.raw(fn).wasmMemory.buffer;
   }
 
-  /** Room for the arrays of one call. */
+  /** Room for the arrays of one call, kept for the next. */
   stage(fn: string, floats: number): Address {
     return this.room(fn, this.raw(fn)._stage(floats));
+  }
+
+  /** Gives that room back if it is too large to keep for the next call, of so many floats. */
+  unstage(floats: number): void {
+    // Nothing that small is given back, and a small call need not ask.
+    if (floats > 2 ** 20) this.#raw?._unstage();
   }
 
   /** An address that the module made, or the error that kept it from it. */
@@ -111,17 +108,10 @@ export class Instance {
     return raw._run(writeArguments(raw.wasmMemory.buffer, block, operator, values));
   }
 
-  /** The core's last failure, in the name of `fn`. */
+  /** The core's last failure, in the name of `fn`. The core itself has the caller's names of arguments. */
   lastError(fn: string): QkvError {
     const raw = this.raw(fn);
     const code = textAt(raw, raw._statusName(raw._lastCode())) as QkvErrorCode;
-    // The core names its own function, whose name in JavaScript is `fn`, and its own arguments.
-    const message = textAt(raw, raw._lastMessage())
-      .replace(/^(?!out of memory)[\w:]+: /, '')
-      .replace(/^(?:attention\.)?rotary: /, 'rotary.')
-      .replace(/\b[a-z]+\d?(?:_[a-z]+)+/g, nameInJavaScript)
-      .replace(/ is -?nan\b/, ' is NaN')
-      .replace(/\binf\b/, 'Infinity');
-    return new QkvError(code, `${fn}: ${message}`);
+    return new QkvError(code, `${fn}: ${textAt(raw, raw._lastDetail())}`);
   }
 }

@@ -14,10 +14,13 @@ export interface RawModule {
   _statusCount(): number;
   _statusName(code: number): Address;
   _lastCode(): number;
-  _lastMessage(): Address;
+  /** What the last failure was, without the function: that is for the package to name. */
+  _lastDetail(): Address;
   _allocatedBytes(): number;
   _allocationCount(): number;
   _stage(floats: number): Address;
+  /** Gives back what stage() made, if it is too large to keep for the next call. */
+  _unstage(): void;
   _createBuffer(floats: number): Address;
   _bufferData(handle: Address): Address;
   _destroyBuffer(handle: Address): void;
