@@ -25,7 +25,6 @@ import type {
   NdMask,
   Nested,
   NewArray,
-  NoOptions,
   NormWeights,
   OwnedArray,
   OwnedNumbers,
@@ -90,7 +89,7 @@ export function attend(x: ArrayInput): number | undefined {
 }
 
 /** Options that are not known yet, and so whether there is an output. */
-export function attendAs<O extends Exactly<O, AttentionOptions> = NoOptions>(
+export function attendAs<O extends Exactly<O, AttentionOptions> = NewArray>(
   x: ArrayInput,
   options?: O,
 ): ResultOf<O> {

@@ -145,7 +145,7 @@ type LayerOptions = Omit<AttentionOptions, 'numHeads' | 'numKvHeads'> & {
   context?: ArrayInput | undefined;
 };
 interface MultiHeadAttention {
-  forward<O extends qkv.Exactly<O, LayerOptions> = qkv.NoOptions>(
+  forward<O extends qkv.Exactly<O, LayerOptions> = qkv.NewArray>(
     x: ArrayInput,
     options?: O,
   ): qkv.ResultOf<O>;
@@ -179,7 +179,7 @@ interface TransformerBlockWeights {
 }
 type BlockOptions = LayerOptions & { contextKeyLengths?: Integers | undefined };
 interface TransformerBlock {
-  forward<O extends qkv.Exactly<O, BlockOptions> = qkv.NoOptions>(
+  forward<O extends qkv.Exactly<O, BlockOptions> = qkv.NewArray>(
     x: ArrayInput,
     options?: O,
   ): qkv.ResultOf<O>;
@@ -202,7 +202,7 @@ interface SoftmaxOptions {
 interface Qkv {
   readonly info: EngineInfo;
   tensor(shape: readonly number[], data?: ArrayLike<number>): Tensor;
-  attention<O extends qkv.Exactly<O, AttentionOptions> = qkv.NoOptions>(
+  attention<O extends qkv.Exactly<O, AttentionOptions> = qkv.NewArray>(
     ...args: [q: ArrayInput, k: ArrayInput, v: ArrayInput, options?: O]
   ): qkv.ResultOf<O>;
   kvCache(options: {
@@ -278,6 +278,7 @@ interface Qkv {
   };
   memory(): { heapBytes: number; usedBytes: number; handles: number };
   dispose(): void;
+  [Symbol.dispose](): void;
 }
 type Code =
   | 'invalid_argument'

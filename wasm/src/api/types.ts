@@ -315,9 +315,6 @@ export interface AttentionResult extends AttentionExtras {
   readonly output: OwnedArray;
 }
 
-/** The options of a call that has none. */
-export type NoOptions = Record<never, never>;
-
 /** What the options say under a name; undefined if they lack it. */
 type Said<Options, Name extends PropertyKey> = Name extends keyof Options
   ? Options[Name]
@@ -335,7 +332,9 @@ type NoOthersIn<Given> = Given extends Alibi | Dropout ? NoOthers<Given, Alibi &
  */
 export type Exactly<Options, Known> = Known &
   NoOthers<Options, Known> & {
+    /** Of {@link AttentionOptions}; ALiBi without unknown keys. */
     readonly bias?: NoOthersIn<Said<Options, 'bias'>>;
+    /** Of {@link AttentionOptions}, without unknown keys. */
     readonly dropout?: NoOthersIn<Said<Options, 'dropout'>>;
   };
 
@@ -442,7 +441,7 @@ export interface MultiHeadAttention {
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
-  forward<O extends Exactly<O, LayerOptions> = NoOptions>(x: ArrayInput, options?: O): ResultOf<O>;
+  forward<O extends Exactly<O, LayerOptions> = NewArray>(x: ArrayInput, options?: O): ResultOf<O>;
   /** Releases the memory. Calling it again does nothing. */
   dispose(): void;
   /** `dispose()`, for `using`. */
@@ -532,7 +531,7 @@ export interface TransformerBlock {
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
-  forward<O extends Exactly<O, BlockOptions> = NoOptions>(x: ArrayInput, options?: O): ResultOf<O>;
+  forward<O extends Exactly<O, BlockOptions> = NewArray>(x: ArrayInput, options?: O): ResultOf<O>;
   /** Releases the memory. Calling it again does nothing. */
   dispose(): void;
   /** `dispose()`, for `using`. */
@@ -585,7 +584,7 @@ export interface Destination {
   out: Tensor;
 }
 
-/** No tensor for the result: the call returns a new array. */
+/** Options without a tensor for the result: the call returns a new array. */
 export interface NewArray {
   /** Not given. */
   out?: undefined;
@@ -648,7 +647,7 @@ export interface Qkv {
    * more tokens than the cache has room for;
    * `out_of_memory`; `disposed`.
    */
-  attention<O extends Exactly<O, AttentionOptions> = NoOptions>(
+  attention<O extends Exactly<O, AttentionOptions> = NewArray>(
     q: ArrayInput,
     k: ArrayInput,
     v: ArrayInput,

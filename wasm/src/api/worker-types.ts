@@ -12,7 +12,6 @@ import type {
   MultiHeadAttentionWeights,
   NdArray,
   NewArray,
-  NoOptions,
   OwnedArray,
   OwnedNumbers,
   Qkv,
@@ -168,7 +167,7 @@ export interface AsyncMultiHeadAttention {
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
-  forward<O extends Exactly<O, AsyncLayerOptions> = NoOptions>(
+  forward<O extends Exactly<O, AsyncLayerOptions> = NewArray>(
     x: AsyncArrayInput,
     options?: O,
   ): Promise<ResultOf<O>>;
@@ -187,7 +186,7 @@ export interface AsyncTransformerBlock {
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
-  forward<O extends Exactly<O, AsyncBlockOptions> = NoOptions>(
+  forward<O extends Exactly<O, AsyncBlockOptions> = NewArray>(
     x: AsyncArrayInput,
     options?: O,
   ): Promise<ResultOf<O>>;
@@ -239,7 +238,7 @@ export interface AsyncQkv {
    * @throws {@link QkvError} what {@link Qkv.attention} throws, and `invalid_argument` for tensors or a cache
    * of different workers, or for arguments that cannot be sent to a worker
    */
-  attention<O extends Exactly<O, AsyncAttentionOptions> = NoOptions>(
+  attention<O extends Exactly<O, AsyncAttentionOptions> = NewArray>(
     q: AsyncArrayInput,
     k: AsyncArrayInput,
     v: AsyncArrayInput,

@@ -97,7 +97,9 @@ export function sharedEngine(options: InitOptions): Promise<Qkv> {
     },
     (error: unknown) => {
       forget();
-      throw error instanceof QkvError ? error : fail(`wasm could not be loaded (${reason(error)})`, error);
+      throw error instanceof QkvError
+        ? error
+        : fail(`wasm could not be loaded (${reason(error)})`, error);
     },
   );
   engines.set(key, engine);

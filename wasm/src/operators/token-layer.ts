@@ -19,7 +19,7 @@ import type {
   BlockOptions,
   Exactly,
   MultiHeadAttention,
-  NoOptions,
+  NewArray,
   ResultOf,
 } from '../api/types.js';
 
@@ -79,7 +79,7 @@ export class TokenLayer implements MultiHeadAttention {
     return this.#kind.name === 'layer' ? 'MultiHeadAttention' : 'TransformerBlock';
   }
 
-  forward<O extends Exactly<O, BlockOptions> = NoOptions>(x: ArrayInput, options?: O): ResultOf<O>;
+  forward<O extends Exactly<O, BlockOptions> = NewArray>(x: ArrayInput, options?: O): ResultOf<O>;
   forward(givenX: ArrayInput, givenOptions: BlockOptions = {}): AttentionResult {
     const { instance } = this.#handle;
     this.#address();

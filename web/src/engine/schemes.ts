@@ -43,7 +43,7 @@ const scale = 1 / Math.sqrt(D_MODEL);
 
 function scores(qkv: Qkv, q: NdArray, k: NdArray, factor: number): Float32Array {
   const options = { numHeads: 1, scale: factor, returnLogits: 'raw' } as const;
-  return qkv.attention(q, k, k, options).logits!.data;
+  return qkv.attention(q, k, k, options).logits.data;
 }
 
 const repeat = ({ data }: NdArray): NdArray => ({
@@ -106,7 +106,7 @@ const MAPS: Readonly<Record<Scheme, Maker>> = {
       bias: { kind: 'alibi' },
       returnLogits: 'biased',
     } as const;
-    const { data } = qkv.attention(nothing, nothing, nothing, options).logits!;
+    const { data } = qkv.attention(nothing, nothing, nothing, options).logits;
     return { values: data.slice(ALIBI_HEAD * SPAN ** 2, (ALIBI_HEAD + 1) * SPAN ** 2) };
   },
 

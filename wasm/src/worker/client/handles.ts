@@ -1,7 +1,7 @@
 // What stands here for a tensor, cache, layer or block that lives in a worker.
 
 import { QkvError } from '../../api/errors.js';
-import type { AttentionResult, Exactly, NoOptions, OwnedArray, ResultOf } from '../../api/types.js';
+import type { AttentionResult, Exactly, NewArray, OwnedArray, ResultOf } from '../../api/types.js';
 import type {
   AsyncArrayInput,
   AsyncBlockOptions,
@@ -191,7 +191,7 @@ class RemoteLayer extends Remote implements AsyncMultiHeadAttention, AsyncTransf
     return this.#kind === 'layer' ? 'AsyncMultiHeadAttention' : 'AsyncTransformerBlock';
   }
 
-  forward<O extends Exactly<O, AsyncBlockOptions> = NoOptions>(
+  forward<O extends Exactly<O, AsyncBlockOptions> = NewArray>(
     x: AsyncArrayInput,
     options?: O,
   ): Promise<ResultOf<O>>;
