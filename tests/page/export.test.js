@@ -74,7 +74,10 @@ pageTest(
     await settle(page);
     const { query, tokens } = await snapshot(page);
     assert.equal(tokens[query], 'mat');
-    assert.match(await page.getAttribute('.arcs-stage svg', 'aria-label'), /Query “mat” attends to: /);
+    assert.match(
+      await page.getAttribute('.arcs-stage svg', 'aria-label'),
+      /Query “mat” attends to: /,
+    );
     await set(page, { length: 300 });
     assert.match(await page.textContent('.arcs-note'), /Beyond 64/);
     assert.ok((await page.locator('.arc').count()) > 0);

@@ -16,9 +16,8 @@ Status layerNorm(const LayerNormFields& given) noexcept {
 }
 
 Status rmsNorm(const RmsNormFields& given) noexcept {
-  return rms_norm(
-      given.x, given.out,
-      {.gamma = given.gamma, .axis = -1, .epsilon = static_cast<float>(given.epsilon)});
+  return rms_norm(given.x, given.out,
+                  {.gamma = given.gamma, .axis = -1, .epsilon = static_cast<float>(given.epsilon)});
 }
 
 Status gelu(const GeluFields& given) noexcept {
