@@ -64,10 +64,12 @@ function layoutOf(fields: Readonly<Record<string, string | readonly string[]>>):
 }
 function codeOf(code: string | readonly string[]): Code {
   if (code === 'a') return 'array';
-  if (code === 'n') return 'number';
+  if (code === 'n' || code === 'f') return 'number';
   if (code === 'o') return 'optional';
   if (typeof code !== 'string') return code;
-  const fields = layoutOf(QKV_ABI.groups[code.slice(1)] ?? {});
+  const group = QKV_ABI.groups[code.slice(1)];
+  if (!group) throw new RangeError(`no group ${code}`);
+  const fields = layoutOf(group);
   return { fields, isOptional: code.startsWith('?') };
 }
 
