@@ -58,7 +58,7 @@ export function createEngine(instance: Instance, info: EngineInfo, onDispose: ()
     memory: () => ({
       heapBytes: instance.buffer('memory').byteLength,
       usedBytes: instance.raw('memory')._allocatedBytes(),
-      handles: instance.handles,
+      handles: instance.handles.size,
     }),
     dispose,
     [disposeSymbol]: dispose,

@@ -64,6 +64,11 @@ test('inline: its options are checked alike', async () => {
 });
 
 test('inline: concurrent calls share one engine, which is not that of qkv', async () => {
-  assert.equal(inline.init(), inline.init());
-  assert.notEqual(await inline.init(), await qkv.init());
+  const [one, two, other] = await Promise.all([inline.init(), inline.init(), qkv.init()]);
+  const before = [two, other].map((engine) => engine.memory().usedBytes);
+  const tensor = one.tensor([1000]);
+  const after = [two, other].map((engine) => engine.memory().usedBytes);
+  tensor.dispose();
+  assert.ok(after[0] - before[0] >= 4000, 'the memory of one is that of the other');
+  assert.equal(after[1], before[1]);
 });

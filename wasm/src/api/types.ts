@@ -99,6 +99,11 @@ export interface InitOptions {
    * With `variant: 'auto'` the file determines the variant.
    */
   wasm?: string | WebUrl | WebBytes | WebModule | WebResponse | Promise<WebResponse> | undefined;
+  /**
+   * Whether calls with the same options use one WebAssembly instance, its memory and its threads. Addresses are
+   * the same when their text is; bytes, modules and responses when they are one object. Default true.
+   */
+  shared?: boolean | undefined;
 }
 
 /** Build information. */
@@ -944,11 +949,14 @@ export interface Qkv {
     heapBytes: number;
     /** Bytes of this memory that data and scratch use. */
     usedBytes: number;
-    /** Live tensors, caches, layers and blocks. */
+    /** Live tensors, caches, layers and blocks that this engine made. */
     handles: number;
   };
 
-  /** Releases the engine and disposes its tensors, caches, layers and blocks. Calling it again does nothing. */
+  /**
+   * Disposes this engine and every tensor, cache, layer and block that it made. Engines of other calls of
+   * {@link init} go on; the last of those that share an instance drops it. Calling it again does nothing.
+   */
   dispose(): void;
   /** `dispose()`, for `using`. */
   [Symbol.dispose](): void;

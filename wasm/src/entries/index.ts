@@ -13,9 +13,9 @@ export { array, random, toNested, zeros } from '../arguments/plain-arrays.js';
 export type * from '../api/types.js';
 
 /**
- * Loads the engine: picks the fastest build this JavaScript engine can run, fetches and compiles it.
- * The promise is kept for each distinct set of options, so concurrent and later calls share one engine,
- * until it is disposed; a failed load is forgotten and may be tried again.
+ * Loads an engine: picks the fastest build that this JavaScript engine can run, fetches and compiles it. Calls with
+ * the same options share one load, one instance and its memory (unless `shared` is false), and each gets an engine
+ * of its own: its `dispose()` leaves the others alive. A failed load is forgotten and may be tried again.
  *
  * @throws {@link QkvError} `unsupported` without WebAssembly SIMD (or relaxed SIMD, if asked for),
  * `load_failed` when the .wasm cannot be had, is something else, or is of another version,

@@ -8,11 +8,15 @@ import { describe, reading, takeOptions } from '../arguments/values.js';
 import { createEngine } from '../engine.js';
 import { Instance } from '../memory/instance.js';
 import { checkSource, fail, isAddress, reason } from './compile.js';
-import { load } from './instantiate.js';
+import { load, type Loaded } from './instantiate.js';
 import { mostThreads, type Team } from './team.js';
 
-/** One engine for each distinct set of options. */
-const engines = new Map<string, Promise<Qkv>>();
+/** One load for each distinct set of options: the module, and how many engines use it. */
+interface Shared {
+  readonly loaded: Promise<Loaded>;
+  users: number;
+}
+const loads = new Map<string, Shared>();
 
 function keyOf({
   variant = 'auto',
@@ -47,11 +51,12 @@ function checkThreads(variant: 'auto' | Variant, threads: unknown): void {
 
 /** A copy of the options, which make sense, and the key of their engine. */
 function checkOptions(given: InitOptions): [options: InitOptions, key: string] {
-  const names = ['variant', 'threads', 'deterministic', 'wasm'];
+  const names = ['variant', 'threads', 'deterministic', 'wasm', 'shared'];
   const options = takeOptions('init', 'options', given, names);
   const { variant = 'auto', threads = 1 } = options;
   checkChoice('init', 'variant', variant, ['auto', ...variants]);
   checkBoolean('init', 'deterministic', options.deterministic);
+  checkBoolean('init', 'shared', options.shared);
   if (options.deterministic && variant.startsWith('relaxed')) {
     throw new QkvError(
       'invalid_argument',
@@ -74,34 +79,29 @@ const infoOf = (variant: Variant, isa: string, helpers: Team['helpers']): Engine
   },
 });
 
-export function sharedEngine(options: InitOptions): Promise<Qkv> {
-  let taken: InitOptions;
-  let key: string;
-  try {
-    [taken, key] = checkOptions(options);
-  } catch (error) {
-    return Promise.reject(error instanceof Error ? error : fail(reason(error)));
-  }
-  const known = engines.get(key);
-  if (known) return known;
+/** An engine of its own on a module that it may share; the last that is disposed lets the module go. */
+export async function sharedEngine(given: InitOptions): Promise<Qkv> {
+  const [options, key] = checkOptions(given);
+  const known = options.shared === false ? undefined : loads.get(key);
+  const own = known ?? { loaded: load(options), users: 0 };
   const forget = (): void => {
-    if (engines.get(key) === engine) engines.delete(key);
+    if (loads.get(key) === own) loads.delete(key);
   };
-  const engine: Promise<Qkv> = load(taken).then(
-    ({ raw, variant, isa, team }) => {
-      const info = infoOf(variant, isa, team.helpers);
-      return createEngine(new Instance(raw), info, () => {
-        team.close();
-        forget();
-      });
-    },
-    (error: unknown) => {
+  if (options.shared !== false) loads.set(key, own);
+  own.users += 1;
+  try {
+    const { raw, variant, isa, team } = await own.loaded;
+    const info = infoOf(variant, isa, team.helpers);
+    return createEngine(new Instance(raw), info, () => {
+      own.users -= 1;
+      if (own.users > 0) return;
       forget();
-      throw error instanceof QkvError
-        ? error
-        : fail(`wasm could not be loaded (${reason(error)})`, error);
-    },
-  );
-  engines.set(key, engine);
-  return engine;
+      team.close();
+    });
+  } catch (error) {
+    forget();
+    throw error instanceof QkvError
+      ? error
+      : fail(`wasm could not be loaded (${reason(error)})`, error);
+  }
 }

@@ -19,7 +19,7 @@ export class Handle {
     this.instance = instance;
     this.#address = address;
     this.#destroy = destroy;
-    instance.handles += 1;
+    instance.handles.add(this);
     forgotten.register(owner, this, this);
   }
 
@@ -33,7 +33,7 @@ export class Handle {
     const address = this.address;
     this.#address = 0;
     if (address !== undefined) {
-      this.instance.handles -= 1;
+      this.instance.handles.delete(this);
       this.instance.destroy(this.#destroy, address);
     }
   }

@@ -1,4 +1,4 @@
-// One WebAssembly instance: its memory, what lives in it, and its errors in the caller's words.
+// One user's part of a WebAssembly instance: its memory, what the user made in it, and its errors.
 
 import { QkvError, type QkvErrorCode } from '../api/errors.js';
 import { bufferOf, isInt32Array, isUint8Array, kindOf } from '../arguments/values.js';
@@ -8,9 +8,15 @@ import { type Address, type RawModule, textAt } from './raw.js';
 /** What frees a handle: a block's own function, or an operator. */
 export type Destroyer = 'block' | 'destroyLayer' | 'destroyCache' | 'destroyBlock';
 
+/** What lives in the memory and is given back by dispose(). */
+interface Disposable {
+  dispose(): void;
+}
+
+/** Several may have one module: calls of init() with the same options do. Each ends by itself. */
 export class Instance {
-  /** Live tensors, caches, layers and blocks. */
-  handles = 0;
+  /** Live tensors, caches, layers and blocks that were made here. */
+  readonly handles = new Set<Disposable>();
   #raw: RawModule | undefined;
 
   constructor(raw: RawModule) {
@@ -21,10 +27,15 @@ export class Instance {
     return this.#raw !== undefined;
   }
 
-  /** Forgets the module, and with it all that lives in its memory. */
+  /** Gives back what was made here and forgets the module, which others may go on with. */
   end(): void {
+    for (const handle of [...this.handles]) handle.dispose();
     this.#raw = undefined;
-    this.handles = 0;
+  }
+
+  /** Whether what was made there lives in the memory of this module. */
+  sharesMemoryWith(other: Instance): boolean {
+    return this.#raw !== undefined && this.#raw === other.#raw;
   }
 
   /** The module, for the function named in the error if the engine is disposed. */

@@ -27,23 +27,24 @@ interface State {
   length: number;
 }
 
-let stateOf: (cache: KvCache) => State;
+/** Not a private field that others ask for: what older engines need for that is larger. */
+const states = new WeakMap<KvCache, State>();
+
+function stateOf(cache: KvCache): State {
+  const state = states.get(cache);
+  if (!state) throw new TypeError('not a cache');
+  return state;
+}
 
 class WasmKvCache implements KvCache {
   declare readonly capacity: number;
   readonly #state: State;
 
-  static {
-    stateOf = (cache) => {
-      if (#state in cache) return cache.#state;
-      throw new TypeError('not a cache');
-    };
-  }
-
   constructor(instance: Instance, config: Required<CacheOptions>, address: Address) {
     const handle = new Handle(this, instance, address, 'destroyCache');
     this.#state = { handle, config, length: 0 };
     Object.defineProperty(this, 'capacity', { value: config.capacity, enumerable: true });
+    states.set(this, this.#state);
     enter(this, 'cache');
   }
 
@@ -144,7 +145,8 @@ export function cacheOf(
   { cache }: AttentionOptions,
 ): KvCache | undefined {
   if (!isCache(cache)) return undefined;
-  if (stateOf(cache).handle.instance !== instance) {
+  const { handle } = stateOf(cache);
+  if (handle.address !== undefined && !instance.sharesMemoryWith(handle.instance)) {
     throw new QkvError(
       'invalid_argument',
       `${fn}: cache is of another engine, expected one of this engine`,

@@ -135,11 +135,12 @@ export async function start(options: AsyncInitOptions): Promise<AsyncQkv> {
   const { signal } = plan;
   if (signal?.aborted) throw signal.reason;
   const key = reading('init', 'options', () => keyOf(plan));
-  const own = starts.get(key) ?? new Start(plan, () => forget());
+  const isShared = plan.engine.shared !== false;
+  const own = (isShared ? starts.get(key) : undefined) ?? new Start(plan, () => forget());
   const forget = (): void => {
     if (starts.get(key) === own) starts.delete(key);
   };
-  if (!starts.has(key)) {
+  if (isShared && !starts.has(key)) {
     starts.set(key, own);
     own.engine.catch(forget);
   }
