@@ -71,11 +71,12 @@ function checkGlue() {
 
 /** The modules of the package: the entry that each is bundled from, and where its .wasm is (wasm/src/load/files.ts). */
 const entries = {
-  index: { source: 'index', files: 'external' },
-  inline: { source: 'index', files: 'embedded' },
-  thread: { source: 'thread' },
-  worker: { source: 'worker' },
-  'worker-host': { source: 'worker-host' },
+  errors: { source: 'api/errors' },
+  index: { source: 'entries/index', files: 'external' },
+  inline: { source: 'entries/index', files: 'embedded' },
+  thread: { source: 'entries/thread' },
+  worker: { source: 'entries/worker' },
+  'worker-host': { source: 'entries/worker-host' },
 };
 
 /** The declarations: those of three entries, and of the types that they export. */
@@ -84,11 +85,16 @@ const declarations = [
   ...['api/types', 'api/worker-types', 'api/errors', 'arguments/plain-arrays'],
 ];
 
-/** Other entries do not bring an engine of their own: they import index.js, which is beside them. */
-const engineBeside = {
-  name: 'engine beside',
+/**
+ * Files that entries share instead of bringing their own: the class of errors, which is then one class for all, and the
+ * engine. `qkv/inline` is one file and brings both.
+ */
+const shared = {
+  name: 'shared',
   setup(build) {
-    build.onResolve({ filter: /^\.\/index\.js$/ }, ({ path }) => ({ path, external: true }));
+    build.onResolve({ filter: /(^\.|\/api)\/(index|errors)\.js$/ }, ({ path, kind }) =>
+      kind === 'entry-point' ? undefined : { path: `./${basename(path)}`, external: true },
+    );
   },
 };
 
@@ -102,7 +108,7 @@ function bundle(name, { folder, sourcemap }) {
   const { source, files } = entries[name];
   const embedded = files === 'embedded' ? { simd: embed('simd'), relaxed: embed('relaxed') } : {};
   return esbuild.build({
-    entryPoints: [join(root, `wasm/src/entries/${source}.ts`)],
+    entryPoints: [join(root, `wasm/src/${source}.ts`)],
     outfile: join(root, folder, `${name}.js`),
     sourcemap,
     bundle: true,
@@ -119,7 +125,7 @@ function bundle(name, { folder, sourcemap }) {
       QKV_METHODS: JSON.stringify(methodsOf(schema)),
       QKV_EMBEDDED: JSON.stringify(embedded),
     },
-    plugins: files ? [] : [engineBeside],
+    plugins: files === 'embedded' ? [] : [shared],
     banner: { js: `/*! qkv ${version}, MIT license */` },
     legalComments: 'none',
     logLevel: 'warning',

@@ -27,6 +27,7 @@ let pages;
 before(async () => {
   pages = await startPages({
     '/nothing-beside/index.js': answer(text('dist/index.js'), 'text/javascript'),
+    '/nothing-beside/errors.js': answer(text('dist/errors.js'), 'text/javascript'),
     '/page.wasm': answer('<!doctype html><title>App</title>', 'text/html'),
     '/page-as-wasm.wasm': answer('<!doctype html><title>App</title>', 'application/wasm'),
     '/old.wasm': answer(withVersion('0.0.9', wasmFile('simd')), 'application/wasm'),
