@@ -44,12 +44,14 @@ int run(int index) {
   return code;
 }
 
-/// Room for the arrays of one call. Its address, or 0. The old block goes first, so that the new one may take its
-/// place, and the new one is half as large again, so that calls that grow a little each time seldom need one.
+/// Room for the arrays of one call. Its address, or 0. The old block goes first, and the scratch with it, which would
+/// keep the new one from their place; the new one is half as large again, so that calls that grow a little each time
+/// seldom need one.
 Address stage(std::uint32_t floats) {
   const std::size_t had = staging.capacity();
   if (floats > had) {
     staging.release();
+    qkv::wasm::scratch().release();
     const std::size_t roomy = std::min(had + had / 2, kKeptFloats);
     if (roomy > floats && staging.reserve(roomy).ok()) {
       return address_of(staging.data());
