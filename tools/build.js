@@ -89,11 +89,14 @@ const declarations = [
  * Files that entries share instead of bringing their own: the class of errors, which is then one class for all, and the
  * engine. `qkv/inline` is one file and brings both.
  */
+const sharedFiles = ['api/errors.js', 'entries/index.js'];
 const shared = {
   name: 'shared',
   setup(build) {
-    build.onResolve({ filter: /(^\.|\/api)\/(index|errors)\.js$/ }, ({ path, kind }) =>
-      kind === 'entry-point' ? undefined : { path: `./${basename(path)}`, external: true },
+    build.onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir }) =>
+      sharedFiles.includes(relative(join(root, 'wasm/src'), join(resolveDir, path)))
+        ? { path: `./${basename(path)}`, external: true }
+        : undefined,
     );
   },
 };

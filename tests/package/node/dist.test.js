@@ -25,7 +25,7 @@ for (const [name, budget] of Object.entries(shipped.programs)) {
   test(`dist: ${name} is at most ${budget} bytes gzip`, (t) => {
     const size = gzipped(read(`dist/${name}`));
     t.diagnostic(`${name}: ${size} bytes gzip`);
-    assert.ok(size > 300 && size <= budget, `${size} bytes`);
+    assert.ok(size > 200 && size <= budget, `${size} bytes`);
   });
 }
 
