@@ -35,7 +35,11 @@ function meaning(field, groups, at) {
   if ('object' in field) return { type: `Object<${field.object}>`, code: 'n' };
   if ('choice' in field) {
     const values = field.choice.map((word) => `${field.of}::k${pascal(word)}`);
-    return { type: `Choice<${field.of}, ${values.join(', ')}>`, code: field.choice };
+    const type = `<${field.of}, ${values.join(', ')}>`;
+    // The first word is the one that no caller says.
+    return field.optional
+      ? { type: `MaybeChoice${type}`, code: ['', ...field.choice] }
+      : { type: `Choice${type}`, code: field.choice };
   }
   if (!(field.group in groups))
     throw new Error(`${at} has the group '${field.group}', expected one of the schema`);

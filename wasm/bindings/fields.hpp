@@ -97,6 +97,16 @@ struct Maybe {
   }
 };
 
+/// One of the enumerators, or none of them, which is 0.
+template <class Enum, Enum... kValues>
+struct MaybeChoice {
+  double value;
+  [[nodiscard]] std::optional<Enum> get() const noexcept {
+    constexpr Enum kAll[] = {kValues...};
+    return value == 0 ? std::nullopt : std::optional<Enum>(kAll[static_cast<int>(value) - 1]);
+  }
+};
+
 /// A group that may be left out.
 template <class Fields>
 struct Given {

@@ -13,7 +13,8 @@
 //   whole, whole?         a whole number, which the core takes as an Index; one that may be left out
 //   flag                  a boolean, false when it is left out
 //   object                the address of an object of this C++ class, 0 for none
-//   choice                one of these words: the enumerators kRaw, kCapped, ... of the C++ enum `of`
+//   choice                one of these words: the enumerators kRaw, kCapped, ... of the C++ enum `of`;
+//                         `optional` says that it may be left out
 //   group                 the fields of a group below; `optional` says that it may be left out
 //
 // The core calls a field by its name in snake case. `caller` is what messages call it where the caller's word is
@@ -73,6 +74,8 @@ export const groups = /** @type {const} */ ({
     dContext: 'whole',
     weightLayout: { choice: ['in_out', 'out_in'], of: 'WeightLayout' },
     rotary: { group: 'rotary', optional: true },
+    qkNorm: { choice: ['layer', 'rms'], of: 'NormType', optional: true },
+    qkEpsilon: 'number',
   },
   layerWeights: {
     wq: 'floats',
@@ -85,6 +88,10 @@ export const groups = /** @type {const} */ ({
     bv: 'floats',
     bqkv: 'floats',
     bo: 'floats',
+    qGamma: 'floats',
+    kGamma: 'floats',
+    qBeta: 'floats',
+    kBeta: 'floats',
   },
   normWeights: { gamma: 'floats', beta: 'floats' },
   feedForwardWeights: {

@@ -13,7 +13,9 @@ MultiHeadAttentionConfig config_of(const LayerConfigFields& given) noexcept {
                                   .d_v = given.d_v,
                                   .d_context = given.d_context,
                                   .weight_layout = given.weight_layout,
-                                  .rotary = {}};
+                                  .rotary = {},
+                                  .qk_norm = given.qk_norm.get(),
+                                  .qk_epsilon = static_cast<float>(given.qk_epsilon)};
   if (given.rotary.given) {
     config.rotary = rotary_options(given.rotary.fields);
   }
@@ -30,7 +32,11 @@ MultiHeadAttentionWeights weights_of(const LayerWeightsFields& given) noexcept {
           .bk = given.bk,
           .bv = given.bv,
           .bqkv = given.bqkv,
-          .bo = given.bo};
+          .bo = given.bo,
+          .q_gamma = given.q_gamma,
+          .k_gamma = given.k_gamma,
+          .q_beta = given.q_beta,
+          .k_beta = given.k_beta};
 }
 
 NormWeights weights_of(const NormWeightsFields& given) noexcept {

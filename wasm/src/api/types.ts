@@ -391,6 +391,14 @@ export interface MultiHeadAttentionConfig {
   rotary?: RotaryOptions | undefined;
   /** How matrices are stored. Default `'in_out'` (y = x W); PyTorch's Linear is `'out_in'`. */
   weightLayout?: 'in_out' | 'out_in' | undefined;
+  /**
+   * Normalises each head of q and of k, over its dK elements, after the projection and its bias and before the
+   * rotation (Henry et al. 2020; Qwen3 with `'rms'`). The keys of a cache are normalised. In a block it holds for both
+   * attentions. Default none.
+   */
+  qkNorm?: 'layer' | 'rms' | undefined;
+  /** Inside the root of that norm. Finite, >= 0. Default 1e-5. */
+  qkEpsilon?: number | undefined;
 }
 
 /** Shapes for `'in_out'`; `'out_in'` swaps the two extents. Either wq, wk and wv, or wqkv. Biases are optional. */
@@ -415,6 +423,14 @@ export interface MultiHeadAttentionWeights {
   bqkv?: Float32Array | undefined;
   /** [dModel] */
   bo?: Float32Array | undefined;
+  /** [dK], the scale of every head of q; with qkNorm, and then required. */
+  qGamma?: Float32Array | undefined;
+  /** [dK], the scale of every head of k; with qkNorm, and then required. */
+  kGamma?: Float32Array | undefined;
+  /** [dK], added to every head of q; with `qkNorm: 'layer'` only. */
+  qBeta?: Float32Array | undefined;
+  /** [dK], added to every head of k; with `qkNorm: 'layer'` only. */
+  kBeta?: Float32Array | undefined;
 }
 
 /** Options of a layer's `forward`: those of `attention` without heads, and a context for cross-attention. */

@@ -1,6 +1,6 @@
 import { Call, type Slot } from '../memory/call.js';
 import { checkWeight, type Input } from '../arguments/arrays.js';
-import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
+import { checkChoice, checkInteger, checkNumber, mostInt } from '../arguments/numbers.js';
 import { shapeText } from '../arguments/shapes.js';
 import type { Group } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
@@ -17,6 +17,7 @@ import type {
 
 export const configNames = [
   ...['dModel', 'numHeads', 'numKvHeads', 'dK', 'dV', 'dContext', 'rotary', 'weightLayout'],
+  ...['qkNorm', 'qkEpsilon'],
 ];
 export const weightNames = [
   'wq',
@@ -29,11 +30,16 @@ export const weightNames = [
   'bv',
   'bqkv',
   'bo',
+  'qGamma',
+  'kGamma',
+  'qBeta',
+  'kBeta',
 ] as const;
 export type WeightName = (typeof weightNames)[number];
 
-export type LayerConfig = Required<Omit<MultiHeadAttentionConfig, 'rotary'>> & {
+export type LayerConfig = Required<Omit<MultiHeadAttentionConfig, 'rotary' | 'qkNorm'>> & {
   rotary: CheckedRotary | undefined;
+  qkNorm: MultiHeadAttentionConfig['qkNorm'];
 };
 
 /** Fills in the defaults and checks the numbers of a config that was taken. */
@@ -64,7 +70,11 @@ export function resolveConfig(fn: string, config: MultiHeadAttentionConfig): Lay
   positive('dContext', dContext);
   const rotary = config.rotary === undefined ? undefined : new CheckedRotary(fn, config.rotary);
   checkRotaryHeads(fn, rotary?.numHeads, numHeads);
-  return { dModel, numHeads, numKvHeads, dK, dV, dContext, rotary, weightLayout };
+  const { qkNorm, qkEpsilon = 1e-5 } = config;
+  if (qkNorm !== undefined) checkChoice(fn, 'qkNorm', qkNorm, ['layer', 'rms']);
+  checkNumber(fn, 'qkEpsilon', qkEpsilon);
+  const widths = { dModel, numHeads, numKvHeads, dK, dV, dContext };
+  return { ...widths, rotary, weightLayout, qkNorm, qkEpsilon };
 }
 
 /** Rotary options say numHeads to arrays of rank 2 and 3; a layer knows its own. */
@@ -100,6 +110,7 @@ export function checkWeights(
     wqkv: matrix(dModel, q + k + v),
     wo: matrix(numHeads * dV, dModel),
     ...{ bq: [q], bk: [k], bv: [v], bqkv: [q + k + v], bo: [dModel] },
+    ...{ qGamma: [dK], kGamma: [dK], qBeta: [dK], kBeta: [dK] },
   };
   const fused = weights.wqkv !== undefined;
   const required: readonly WeightName[] = fused ? ['wqkv', 'wo'] : ['wq', 'wk', 'wv', 'wo'];

@@ -47,6 +47,8 @@ const ofConfig = {
   'config.rotary': options('offset', 'ofset'),
   ...rotaryKinds('config.rotary', { width: 4, heads: 2 }),
   'config.weightLayout': choice('in_out', 'out_in'),
+  'config.qkNorm': choice('layer', 'rms'),
+  'config.qkEpsilon': number([-1, invalid, 'at least 0']),
 };
 
 /** Matrices and biases by name and shape, below `at`. */
@@ -127,6 +129,7 @@ const merge = (kinds, more) => {
 const shapes = {
   ...{ wq: [8, 8], wk: [6, 4], wv: [6, 4], wo: [8, 8] },
   ...{ bq: [8], bk: [4], bv: [4], bo: [8] },
+  ...{ qGamma: [4], kGamma: [4], qBeta: [4], kBeta: [4] },
 };
 const layerFused = ofFused('weights', fused, {
   shape: [8, 16],
