@@ -157,8 +157,9 @@ export function transformerBlock(
     // The self-attention reads x, which has the width dModel.
     attention: attentionFields('attention', { ...attention, dContext: dModel }, weights.attention),
     norm1: normFields(call, 'norm1', weights.norm1, dModel),
-    cross: weights.cross ? attentionFields('cross', attention, weights.cross) : {},
-    normCross: weights.cross ? normFields(call, 'normCross', weights.normCross, dModel) : {},
+    cross: weights.cross !== undefined ? attentionFields('cross', attention, weights.cross) : {},
+    normCross:
+      weights.cross !== undefined ? normFields(call, 'normCross', weights.normCross, dModel) : {},
     norm2: normFields(call, 'norm2', weights.norm2, dModel),
     feedForward: feedForwardFields(call, config, weights),
   };
