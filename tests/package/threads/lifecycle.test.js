@@ -135,18 +135,28 @@ describe('threads: a worker that is ended between two calls', () => {
   });
 });
 
-test('threads: an engine is kept for each number of threads', async () => {
-  const [two, three] = [init({ threads: 2 }), init({ threads: 3 })];
-  assert.equal(init({ threads: 2 }), two);
-  assert.equal(init({ threads: 2, variant: 'auto', deterministic: false }), two);
-  assert.notEqual(three, two);
-  assert.equal(init({ threads: 1 }), init());
-  assert.notEqual(init(), two);
-  assert.notEqual(init({ threads: 'auto' }), init());
-  assert.equal(init({ threads: 'auto' }), init({ threads: 'auto' }));
-  const engines = await Promise.all([two, three, init(), init({ threads: 'auto' })]);
-  assert.equal(new Set(engines).size, 4);
-  for (const engine of engines) engine.dispose();
+/** Whether two engines have one memory: what one takes is in use for the other. */
+function shareMemory(one, other) {
+  const before = other.memory().usedBytes;
+  const tensor = one.tensor([1000]);
+  const shared = other.memory().usedBytes - before >= 4000;
+  tensor.dispose();
+  return shared;
+}
+
+test('threads: a memory is kept for each number of threads', async () => {
+  const asked = [1, 2, 3, 'auto'];
+  const engines = await Promise.all(asked.map((threads) => init({ threads })));
+  const others = await Promise.all(
+    asked.map((threads) => init({ threads, variant: 'auto', deterministic: false })),
+  );
+  for (const [i, engine] of engines.entries()) {
+    for (const [j, other] of others.entries()) {
+      assert.equal(shareMemory(engine, other), i === j, `${asked[i]} and ${asked[j]}`);
+    }
+  }
+  assert.ok(shareMemory(engines[0], await init()));
+  for (const engine of [...engines, ...others]) engine.dispose();
 });
 
 test('threads: after dispose() the same options make a new engine, whose threads work', async () => {
