@@ -43,11 +43,11 @@ Status check_gate(const Caller& caller, const FeedForwardConfig& c,
 kernels::Elementwise kernel_of(const KernelTable& table,
                                FeedForwardActivation activation) noexcept {
   using F = FeedForwardActivation;
-  constexpr auto same = [](F a, Activation b) {
+  constexpr auto kSame = [](F a, Activation b) {
     return static_cast<int>(a) == static_cast<int>(b);
   };
-  static_assert(same(F::kRelu, Activation::kRelu) && same(F::kGelu, Activation::kGelu) &&
-                same(F::kGeluTanh, Activation::kGeluTanh) && same(F::kSilu, Activation::kSilu));
+  static_assert(kSame(F::kRelu, Activation::kRelu) && kSame(F::kGelu, Activation::kGelu) &&
+                kSame(F::kGeluTanh, Activation::kGeluTanh) && kSame(F::kSilu, Activation::kSilu));
   return activation_kernel(table, static_cast<Activation>(activation));
 }
 

@@ -20,23 +20,26 @@ constexpr const char* kForward = "Linear::forward";
 /// Floats of W that linear() packs at a time: 1 MB, which a second-level cache keeps for the product.
 constexpr Index kSliceFloats = 1 << 18;
 
-/// A matrix of rank 2 without empty axes, and its sizes.
-Status check_weights(const Caller& caller, const LinearWeights& weights,
-                     WeightMatrix& matrix) noexcept {
-  QKV_RETURN_IF_ERROR(check_layout(caller, "layout", weights.layout));
-  QKV_RETURN_IF_ERROR(check_array(caller, "w", weights.w, {kAny, kAny}));
-  if (weights.w.extent(0) < 1 || weights.w.extent(1) < 1) {
-    return refuse(StatusCode::kShapeMismatch, caller, "@w is {}, expected extents of at least 1",
-                  Extents(weights.w));
-  }
+/// The sizes of W by its layout; meaningful once check_weights() has seen them.
+WeightMatrix matrix_of(const LinearWeights& weights) noexcept {
   const int in = weights.layout == WeightLayout::kInOut ? 0 : 1;
-  matrix = {"w",
-            "bias",
-            weights.w,
-            weights.bias,
-            weights.w.extent(in),
-            weights.w.extent(1 - in),
-            weights.layout};
+  return {"w",
+          "bias",
+          weights.w,
+          weights.bias,
+          weights.w.extent(in),
+          weights.w.extent(1 - in),
+          weights.layout};
+}
+
+/// A matrix of rank 2 without empty axes, and a bias that fits.
+Status check_weights(const Caller& caller, const WeightMatrix& matrix) noexcept {
+  QKV_RETURN_IF_ERROR(check_layout(caller, "layout", matrix.layout));
+  QKV_RETURN_IF_ERROR(check_array(caller, "w", matrix.weight, {kAny, kAny}));
+  if (matrix.in < 1 || matrix.out < 1) {
+    return refuse(StatusCode::kShapeMismatch, caller, "@w is {}, expected extents of at least 1",
+                  Extents(matrix.weight));
+  }
   return check_linear(caller, matrix);
 }
 
@@ -69,12 +72,12 @@ Index columns_at_once(const KernelTable& table, const WeightMatrix& matrix) noex
 /// Packs columns [first, first + count) of W, panel by panel on the threads of `pool`.
 void pack_columns(const KernelTable& table, ThreadPool* pool, const WeightMatrix& matrix,
                   std::pair<Index, Index> columns, float* panels) noexcept {
-  const auto [first, count] = columns;
+  const Index first = columns.first;
   const bool in_out = matrix.layout == WeightLayout::kInOut;
   const Index row_stride = matrix.weight.stride(in_out ? 0 : 1);
   const Index column_stride = matrix.weight.stride(in_out ? 1 : 0);
   const Index panels_of = std::max<Index>(1, kShareElements / matrix.in / table.panel);
-  share(pool, count, panels_of * table.panel, [&](Index begin, Index end) noexcept {
+  share(pool, columns.second, panels_of * table.panel, [&](Index begin, Index end) noexcept {
     table.pack({.b = matrix.weight.data + (first + begin) * column_stride,
                 .row_stride = row_stride,
                 .column_stride = column_stride,
@@ -90,8 +93,8 @@ Status linear(const LinearArgs& args, Workspace& workspace) noexcept {
   constexpr const char* kName = "linear";
   const KernelTable* table = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kName, table));
-  WeightMatrix matrix{};
-  QKV_RETURN_IF_ERROR(check_weights(kName, {args.w, args.bias, args.layout}, matrix));
+  const WeightMatrix matrix = matrix_of({args.w, args.bias, args.layout});
+  QKV_RETURN_IF_ERROR(check_weights(kName, matrix));
   QKV_RETURN_IF_ERROR(check_rows(kName, matrix, args.x, args.y));
   QKV_RETURN_IF_ERROR(
       check_apart(kName, {{"y", args.y}}, {{"x", args.x}, {"w", args.w}, {"bias", args.bias}}));
@@ -123,8 +126,8 @@ Status Linear::create(const LinearWeights& weights, Linear& map) noexcept {
   constexpr const char* kCreate = "Linear::create";
   Linear built;
   QKV_RETURN_IF_ERROR(require_kernels(kCreate, built.kernels_));
-  WeightMatrix matrix{};
-  QKV_RETURN_IF_ERROR(check_weights(kCreate, weights, matrix));
+  const WeightMatrix matrix = matrix_of(weights);
+  QKV_RETURN_IF_ERROR(check_weights(kCreate, matrix));
   QKV_RETURN_IF_ERROR(pack_linear(*built.kernels_, matrix, built.packed_));
   map = std::move(built);
   return {};

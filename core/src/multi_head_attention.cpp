@@ -89,7 +89,7 @@ Status MultiHeadAttention::check_positions(const char* function, const ForwardAr
 void MultiHeadAttention::normalize(Index array, float* heads, Index count,
                                    ThreadPool* pool) const noexcept {
   const Index n = config_.d_k;
-  const bool centre = *config_.qk_norm == NormType::kLayer;
+  const bool centre = config_.qk_norm == NormType::kLayer;
   const float* gamma = qk_norm_.data() + array * n;
   share(pool, count, 1 + kShareElements / n, [&](Index begin, Index end) noexcept {
     kernels_->normalize({.rows = end - begin,

@@ -32,6 +32,7 @@ interface InitOptions {
   variant?: 'auto' | Variant | undefined;
   threads?: number | 'auto' | undefined;
   deterministic?: boolean | undefined;
+  shared?: boolean | undefined;
   wasm?:
     string | URL | BufferSource | WebAssembly.Module | Response | Promise<Response> | undefined;
 }
@@ -127,6 +128,8 @@ interface MultiHeadAttentionConfig {
   dV?: number | undefined;
   dContext?: number | undefined;
   rotary?: RotaryOptions | undefined;
+  qkNorm?: 'layer' | 'rms' | undefined;
+  qkEpsilon?: number | undefined;
   weightLayout?: 'in_out' | 'out_in' | undefined;
 }
 interface MultiHeadAttentionWeights {
@@ -140,6 +143,10 @@ interface MultiHeadAttentionWeights {
   bv?: Float32Array | undefined;
   bqkv?: Float32Array | undefined;
   bo?: Float32Array | undefined;
+  qGamma?: Float32Array | undefined;
+  kGamma?: Float32Array | undefined;
+  qBeta?: Float32Array | undefined;
+  kBeta?: Float32Array | undefined;
 }
 type LayerOptions = Omit<AttentionOptions, 'numHeads' | 'numKvHeads'> & {
   context?: ArrayInput | undefined;
