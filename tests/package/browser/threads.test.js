@@ -219,7 +219,7 @@ describe('threads in Chromium: one thread does all', () => {
     const report = await pages.run(attempt('/dist/index.js'), { policy: strictPolicy });
     expectOne(report, 'simd');
     const fetched = pages.requests.slice(from).filter((path) => path.startsWith('/dist/'));
-    assert.deepEqual(fetched, ['/dist/index.js', '/dist/qkv-simd.wasm']);
+    assert.deepEqual(fetched, ['/dist/index.js', '/dist/errors.js', '/dist/qkv-simd.wasm']);
   });
 
   /** What the browser itself says of a script that it could not or may not load. */

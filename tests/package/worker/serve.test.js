@@ -44,7 +44,7 @@ describe("worker: a worker of the user's own", () => {
       serve(parentPort, init);
       let calls = 0;
       parentPort.on('message', (message) => {
-        if (message?.ask === 'handles') init().then((e) => parentPort.postMessage(e.memory().handles));
+        if (message?.ask === 'used') init().then((e) => parentPort.postMessage(e.memory().usedBytes));
         else if (message === 'sum') parentPort.postMessage({ sum: calls });
         else if (!message?.['qkv/worker']) calls += 1;
       });`);
@@ -56,16 +56,18 @@ describe("worker: a worker of the user's own", () => {
     worker.postMessage(null);
     worker.postMessage({ id: 0, method: 'gelu', args: [x] });
     const engine = await init({ worker });
-    const tensor = await engine.tensor([2], [1, 2]);
+    const tensor = await engine.tensor([4096]);
     assert.equal((await engine.gelu(x)).data.length, 8);
     worker.postMessage('sum');
-    worker.postMessage({ ask: 'handles' });
+    worker.postMessage({ ask: 'used' });
     await Promise.all([once(worker, 'message'), engine.gelu(x)]);
     await engine.dispose();
     await expectRejects(tensor.toNdArray(), 'Tensor.toNdArray', 'disposed');
-    worker.postMessage({ ask: 'handles' });
+    worker.postMessage({ ask: 'used' });
     while (heard.length < 3) await once(worker, 'message');
-    assert.deepEqual(heard, [{ sum: 3 }, 1, 0]);
+    const [sum, before, after] = heard;
+    assert.deepEqual(sum, { sum: 3 });
+    assert.ok(after <= before - 4 * 4096, `${before} bytes in use before dispose(), ${after} after it`);
     const again = await init({ worker });
     assert.equal((await again.gelu(x)).data.length, 8);
     await again.dispose();
