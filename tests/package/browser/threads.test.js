@@ -43,6 +43,7 @@ const wasm = (variant) => answer(read(`dist/qkv-${variant}.wasm`), 'application/
 /** The package with another thread.js, or none. */
 const packageWith = (folder, thread) => ({
   [`${folder}/index.js`]: script(text('dist/index.js')),
+  [`${folder}/errors.js`]: script(text('dist/errors.js')),
   [`${folder}/qkv-simd-threads.wasm`]: wasm('simd-threads'),
   ...(thread ? { [`${folder}/thread.js`]: thread } : {}),
 });

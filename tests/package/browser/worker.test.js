@@ -63,8 +63,17 @@ const gate = () => new Promise((open) => waiting.push(() => open({ status: 204 }
 let pages;
 before(async () => {
   const copy = () => script(text('dist/worker.js'));
+  const errors = () => script(text('dist/errors.js'));
   pages = await startPages({
+    '/missing/errors.js': errors(),
+    '/page/errors.js': errors(),
+    '/broken/errors.js': errors(),
+    '/no-engine/errors.js': errors(),
+    '/held/errors.js': errors(),
     '/missing/worker.js': copy(),
+    '/shared/errors.js': answer(text('dist/errors.js'), 'text/javascript', {
+      'access-control-allow-origin': '*',
+    }),
     '/shared/worker.js': answer(text('dist/worker.js'), 'text/javascript', {
       'access-control-allow-origin': '*',
     }),
