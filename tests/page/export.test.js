@@ -79,7 +79,7 @@ pageTest(
       /Query “mat” attends to: /,
     );
     await set(page, { length: 300 });
-    assert.match(await page.textContent('.arcs-note'), /Beyond 64/);
+    assert.match(await page.textContent('.arcs-note'), /more than 64 tokens/);
     assert.ok((await page.locator('.arc').count()) > 0);
     await set(page, { look: 'map' });
     await nextFrame(page);

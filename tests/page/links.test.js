@@ -44,7 +44,7 @@ pageTest(
     const same = english.filter((text, i) => text === chinese[i]);
     assert.deepEqual(
       same,
-      ['√', 'T5', 'Transformer-XL', 'ALiBi'],
+      ['√', 'T5', 'Transformer-XL', 'ALiBi', 'RoPE'],
       'texts that stayed as they were',
     );
     assert.doesNotMatch(chinese.join('\n'), /\{\w+\}|undefined/);
@@ -222,7 +222,7 @@ async function moduleOf(path) {
 test('page: any state survives its link, and any string is a link', async () => {
   const source = `
     export * from './state'; export * from './numbersets'; export * from './maskgrid';
-    export * from './engine/pairs'; export * from './engine/schemes';`;
+    export * from './engine/pairs'; export * from './domain/choices'; export * from './domain/schemes';`;
   const { outputFiles } = await build({
     stdin: { contents: source, resolveDir: new URL('web/src', repository).pathname, loader: 'ts' },
     bundle: true,

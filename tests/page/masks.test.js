@@ -160,7 +160,7 @@ pageTest('masks: the keyboard paints, and hears what came of it', {}, async (pag
   assert.equal(await page.evaluate(() => scrollY), top, 'Space does not scroll');
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('Enter');
-  await said('query 1 “cat”, key 1 “cat”: masked, as is the whole row: all zeros');
+  await said('query 1 “cat”, key 1 “cat”: masked, like the whole row: all zeros');
   await settle(page);
   wanted[12] = 0;
   await agrees(page, wanted);
@@ -177,7 +177,7 @@ pageTest(
     await open(page);
     await agrees(page, unpack(paint, 11));
     const note = page.locator('.empty-rows');
-    assert.match(await note.textContent(), /^Nothing to read for 0 “The”, 2 “sat”\. .*all zeros/);
+    assert.match(await note.textContent(), /^No key is left for 0 “The”, 2 “sat”\. .*all zeros/);
     await set(page, { maskKind: 'causal' });
     assert.ok(!(await note.isVisible()));
     await set(page, { length: 64 });
@@ -251,7 +251,7 @@ pageTest(
     ]) {
       assert.ok(Math.abs((await shown(name)) - value) <= 0.051 * value, name);
     }
-    assert.match(await page.textContent('.mask-why'), /breaks the symmetry too/);
+    assert.match(await page.textContent('.mask-why'), /breaks the symmetry even without positions/);
   },
 );
 
@@ -259,7 +259,7 @@ pageTest('masks: a mask that no token notices leaves the symmetry whole', {}, as
   await set(page, { source: 'random', maskKind: 'none', maskShuffle: 5 });
   await open(page);
   const { order } = await masksOf(page);
-  assert.match(await page.textContent('.mask-why'), /leaves the symmetry whole/);
+  assert.match(await page.textContent('.mask-why'), /keeps the symmetry/);
   await page.waitForFunction(() => location.hash.includes('mo=5'));
   await page.reload();
   await open(page);
