@@ -276,6 +276,7 @@ test('page: any state survives its link, and any string is a link', async () => 
     pair: whole('pair'),
     layout: one(...state.LAYOUTS),
     scheme: one(...state.SCHEMES),
+    scores: one('random', 'row'),
     rotaryQ: whole('rotaryQ'),
     rotaryK: whole('rotaryK'),
     controls: fc.boolean(),
