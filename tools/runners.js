@@ -89,8 +89,9 @@ export const nodeTest = (file, { flags = [], env = {} } = {}) => ({
   title: file,
   alone: tagsOf(file).alone,
   async run() {
-    const reporter = ['--test', '--test-reporter=./tools/test_reporter.js'];
-    const { code, output, hung } = await run(process.execPath, [...flags, ...reporter, file], {
+    // A failed assertion leaves workers and pages behind, which would hold the file until its limit.
+    const options = ['--test', '--test-force-exit', '--test-reporter=./tools/test_reporter.js'];
+    const { code, output, hung } = await run(process.execPath, [...flags, ...options, file], {
       env: { CHROMIUM: toolchain.CHROMIUM, FIREFOX: toolchain.FIREFOX ?? '', ...env },
       timeout: LIMIT,
     });

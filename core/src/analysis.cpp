@@ -42,8 +42,7 @@ Status check_row_shapes(const char* function, const TensorView<const float>& wei
       return check({weights.extent(0), weights.extent(1), weights.extent(2)},
                    {kAny, kAny, kAny, kAny});
     default:
-      return refuse(StatusCode::kShapeMismatch, function, "@weights has rank {}, expected 1 to 4",
-                    weights.rank);
+      return check_rank(function, "weights", weights.rank);
   }
 }
 

@@ -33,7 +33,7 @@ struct AttentionScratch {
   AttentionScratch(const AttentionPlan& plan, bool cached) noexcept
       : tile(capped(plan.table->group_scratch(plan.shape.dk, plan.shape.dv))) {
     const AttentionShape& s = plan.shape;
-    const Index kv_heads = s.batch * s.num_kv_heads;
+    const Index kv_heads = detail::saturated_product(s.batch, s.num_kv_heads);
     const Index rows =
         kv_heads > 0 ? detail::saturated_product(s.tq, s.num_heads / s.num_kv_heads) : 0;
     if (!cached) {
@@ -48,7 +48,7 @@ struct AttentionScratch {
           std::clamp<Index>(std::max<Index>(threads, fit), 1, std::max<Index>(1, kv_heads));
     }
     while (threads > 1 && task_rows > kFewestTaskRows &&
-           kv_heads * (rows / task_rows) < kEnoughTasks) {
+           detail::saturated_product(kv_heads, rows / task_rows) < kEnoughTasks) {
       task_rows /= 2;
     }
   }

@@ -9,6 +9,15 @@
 
 namespace qkv {
 
+/// A rank from 1 to the most that a view has.
+inline Status check_rank(const Caller& caller, const char* name, int rank) noexcept {
+  constexpr int kMost = TensorView<float>::kMaxRank;
+  return rank >= 1 && rank <= kMost
+             ? Status{}
+             : refuse(StatusCode::kShapeMismatch, caller, "{} has rank {}, expected 1 to {}",
+                      Argument{name}, rank, kMost);
+}
+
 /// A size of a layer or a cache, at least `least`.
 inline Status check_size(const Caller& caller, const char* name, Index size,
                          Index least = 1) noexcept {

@@ -25,9 +25,7 @@ Status check_dense_like(const Caller& caller, const char* name, const TensorView
 /// `x` dense and of rank 1 to 4, `out` dense and of its shape.
 inline Status check_elementwise(const Caller& caller, const TensorView<const float>& x,
                                 const TensorView<float>& out) noexcept {
-  if (x.rank < 1 || x.rank > 4) {
-    return refuse(StatusCode::kShapeMismatch, caller, "@x has rank {}, expected 1 to 4", x.rank);
-  }
+  QKV_RETURN_IF_ERROR(check_rank(caller, "x", x.rank));
   for (int axis = 0; axis < x.rank; ++axis) {
     if (x.extent(axis) < 0) {
       return refuse(StatusCode::kShapeMismatch, caller, "@x is {}, expected extents of at least 0",

@@ -46,10 +46,7 @@ Status check_weights(const Caller& caller, const WeightMatrix& matrix) noexcept 
 /// x is [..., in] and y [..., out] with the same axes before, both dense.
 Status check_rows(const Caller& caller, const WeightMatrix& matrix,
                   const TensorView<const float>& x, const TensorView<float>& y) noexcept {
-  if (x.rank < 1 || x.rank > TensorView<float>::kMaxRank) {
-    return refuse(StatusCode::kShapeMismatch, caller, "@x has rank {}, expected 1 to {}", x.rank,
-                  TensorView<float>::kMaxRank);
-  }
+  QKV_RETURN_IF_ERROR(check_rank(caller, "x", x.rank));
   const auto last = static_cast<std::size_t>(x.rank) - 1;
   TensorView<const float> expected = x;
   std::fill(expected.shape.begin(), expected.shape.begin() + x.rank - 1, kAny);
@@ -141,11 +138,7 @@ Status Linear::forward(TensorView<const float> x, TensorView<float> y,
   }
   const KernelTable* table = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kForward, table));
-  if (table != kernels_) {
-    return refuse(StatusCode::kUnsupported, kForward,
-                  "the map was created for {} and {} is active, expected the same", kernels_->isa,
-                  table->isa);
-  }
+  QKV_RETURN_IF_ERROR(check_same_kernels(kForward, "the map", kernels_, table));
   WeightMatrix matrix{};
   matrix.in = packed_.in;
   matrix.out = packed_.out;

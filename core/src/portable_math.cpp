@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "kernels/log.hpp"
+
 namespace qkv {
 namespace {
 
@@ -66,25 +68,6 @@ Rotation rotation(double angle) noexcept {
   }
 }
 
-// x = 2^e m with m between 0.7 and 1.42, and ln m = 2 artanh((m - 1) / (m + 1)), a series in t^2 <= 0.03.
-double natural_log(double x) noexcept {
-  constexpr double kLn2[] = {0x1.62e42feep-1, 0x1.a39ef35793c76p-33};  // e times the first is exact
-  constexpr std::uint64_t kFraction = (std::uint64_t{1} << 52U) - 1;
-  const auto bits = std::bit_cast<std::uint64_t>(x);
-  int e = static_cast<int>(bits >> 52U) - 1023;
-  double m = std::bit_cast<double>((bits & kFraction) | (std::uint64_t{1023} << 52U));
-  if (m > 1.4142135623730951) {
-    m *= 0.5;
-    ++e;
-  }
-  const double t = (m - 1.0) / (m + 1.0);
-  double sum = 0.0;
-  for (int n = 25; n >= 3; n -= 2) {
-    sum = (sum + 1.0 / n) * (t * t);
-  }
-  return e * kLn2[0] + (2.0 * t + (2.0 * t * sum + e * kLn2[1]));
-}
-
 double power_of_two(double x) noexcept {
   if (x < -1100.0) {
     return 0.0;
@@ -102,7 +85,7 @@ double power_of_two(double x) noexcept {
 
 double power(double base, double exponent) noexcept {
   constexpr double kLog2E = 0x1.71547652b82fep+0;
-  return power_of_two(exponent * (natural_log(base) * kLog2E));
+  return power_of_two(exponent * (kernels::natural_log(base) * kLog2E));
 }
 
 }  // namespace qkv

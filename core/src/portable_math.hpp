@@ -1,6 +1,6 @@
-// Sine, cosine, logarithm and powers in double precision, from +, -, * and / alone. C libraries round theirs
-// differently; these have the same bits natively and in every WebAssembly engine. Encodings, rotary tables and
-// slopes are made of them.
+// Sine, cosine and powers in double precision, from +, -, * and / alone; the logarithm is in kernels/log.hpp. C
+// libraries round theirs differently; these have the same bits natively and in every WebAssembly engine. Encodings,
+// rotary tables and slopes are made of them.
 #pragma once
 
 namespace qkv {
@@ -11,9 +11,6 @@ struct Rotation {
 
 /// sin and cos of an angle of at most 2^20 in size. Absolute error at most 3e-16 each.
 [[nodiscard]] Rotation rotation(double angle) noexcept;
-
-/// ln x for a normal x > 0. Relative error at most 1e-15.
-[[nodiscard]] double natural_log(double x) noexcept;
 
 /// 2^x; 0 where that is below the subnormal numbers, for x up to 1023. Relative error at most 4e-16 where the
 /// result is normal; none where x is an integer.

@@ -151,6 +151,13 @@ void never_come_back() {
 void lose_a_thread(ThreadPool& pool) {
   std::thread living([&pool] { pool.serve_as(1); });
   std::thread([&pool] { pool.serve_as(2); }).detach();
+  std::atomic<int> met{0};
+  const auto meet = [&met](Index /*i*/, int /*thread*/) noexcept {
+    ++met;
+    while (met < 3) {
+    }
+  };
+  pool.run(3, meet);  // from here on both places are taken
   std::atomic<bool> stuck{false};
   std::atomic<int> done{0};
   std::thread observer([&] {
@@ -178,12 +185,8 @@ void lose_a_thread(ThreadPool& pool) {
   CHECK_FALSE(pool.task_lost());
   CHECK_FALSE(pool.serve_as(1));
   std::thread another([&pool] { pool.serve_as(2); });
-  std::atomic<int> met{0};
-  pool.run(3, [&](Index /*i*/, int /*thread*/) noexcept {
-    ++met;
-    while (met < 3) {
-    }
-  });
+  met = 0;
+  pool.run(3, meet);
   CHECK(met == 3);
   CHECK_FALSE(pool.task_lost());
   pool.stop();

@@ -262,7 +262,7 @@ test(
 );
 
 for (const [locale, words] of [
-  ['en-US', /could not be loaded/],
+  ['en-US', /could not load the WebAssembly file/],
   ['zh-CN', /加载失败/],
 ]) {
   test(

@@ -159,6 +159,8 @@ export function advice(error: unknown): string | undefined {
       return `a mistake in the program: ${error.message}`;
     case 'out_of_memory':
       return 'try something smaller';
+    case 'thread_lost':
+      return 'try again';
     case 'unsupported':
     case 'load_failed':
       return 'try another engine, or another address';

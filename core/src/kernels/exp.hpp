@@ -37,15 +37,22 @@ template <class Isa>
   return xsimd::bitwise_cast<float>(xsimd::bitwise_cast<std::uint32_t>(shifted) << 23);
 }
 
+/// 2^x for least <= x <= 0, and 2^least for smaller x: the whole part as `shifter` makes it, times the
+/// fraction with the factor of kPower.
+template <class Isa, Power kPower>
+[[gnu::always_inline]] inline Vec<Isa> exp2_from(Vec<Isa> x, float least, float shifter) noexcept {
+  using V = Vec<Isa>;
+  const V bounded = larger<Isa>(x, V(least));
+  const V shifted = bounded + V(shifter);
+  const V r = bounded - (shifted - V(shifter));
+  return exp2_fraction<Isa, kPower>(r) * exp2_whole<Isa>(shifted);
+}
+
 /// 2^x, x <= 0. At most 2 ulp from exact down to 2^-126; below, the result is 0 at the latest from
 /// 2^-126.5, and 2^-inf = 0. NaN gives NaN.
 template <class Isa>
 [[gnu::always_inline]] inline Vec<Isa> exp2_nonpositive(Vec<Isa> x) noexcept {
-  using V = Vec<Isa>;
-  const V bounded = larger<Isa>(x, V(-127.0F));
-  const V shifted = bounded + V(kExponentShifter);
-  const V r = bounded - (shifted - V(kExponentShifter));
-  return exp2_fraction<Isa>(r) * exp2_whole<Isa>(shifted);
+  return exp2_from<Isa, Power::k0>(x, -127.0F, kExponentShifter);
 }
 
 /// Adding it to n leaves n + 63 in the low bits of the sum. Odd as the 127 above, so that halves are
@@ -61,11 +68,7 @@ inline constexpr float kWeightShifter = 12582912.0F + 63.0F;
 /// factor 2^64: the cut takes no operation of its own.
 template <class Isa>
 [[gnu::always_inline]] inline Vec<Isa> exp2_weight(Vec<Isa> x) noexcept {
-  using V = Vec<Isa>;
-  const V bounded = larger<Isa>(x, V(-63.0F));
-  const V shifted = bounded + V(kWeightShifter);
-  const V r = bounded - (shifted - V(kWeightShifter));
-  return exp2_fraction<Isa, Power::k64>(r) * exp2_whole<Isa>(shifted);
+  return exp2_from<Isa, Power::k64>(x, -63.0F, kWeightShifter);
 }
 
 /// exp(x), x <= 0. At most 2 ulp from exact down to exp(-87.33); below, the result is 0 at the latest

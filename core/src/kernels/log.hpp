@@ -8,11 +8,11 @@
 
 namespace qkv::kernels {
 
-/// ln x for x = 0, every positive float, infinity and NaN: relative error at most 2^-50, exact at 0, 1
-/// and infinity; NaN for negative numbers. Subnormal doubles are not for it.
+/// ln x for x = 0, every normal x > 0, infinity and NaN: relative error at most 2^-50, exact at 0, 1 and
+/// infinity; NaN for negative numbers. Subnormal doubles are not for it.
 ///
-/// x = 2^n m with sqrt(1/2) <= m < sqrt(2), and ln m = 2 artanh(s) = 2 (s + s^3 / 3 + s^5 / 5 + ...)
-/// with s = (m - 1) / (m + 1), |s| < 0.1716: what is left out after s^21 / 21 is below 2^-57 of it.
+/// x = 2^e m with m between 0.7 and 1.42, and ln m = 2 artanh(t) with t = (m - 1) / (m + 1), a series in
+/// t^2 <= 0.03. ln 2 is split in two so that e times the first part is exact.
 static inline double natural_log(double x) noexcept {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (!(x > 0.0)) {
@@ -21,19 +21,21 @@ static inline double natural_log(double x) noexcept {
   if (x == kInfinity) {
     return x;
   }
-  constexpr std::uint64_t kRootOfHalf = 0x3FE6A09E667F3BCDU;
+  constexpr double kLn2Parts[] = {0x1.62e42feep-1, 0x1.a39ef35793c76p-33};
+  constexpr std::uint64_t kFraction = (std::uint64_t{1} << 52U) - 1;
   const auto bits = std::bit_cast<std::uint64_t>(x);
-  // Counts octaves from sqrt(1/2) on, so that numbers around 1 are in one.
-  const auto n = static_cast<std::int64_t>(bits - kRootOfHalf) >> 52;
-  const auto m = std::bit_cast<double>(bits - (static_cast<std::uint64_t>(n) << 52));
-  const double s = (m - 1.0) / (m + 1.0);
-  const double z = s * s;
-  double series = 1.0 / 21.0;
-  for (int k = 19; k > 1; k -= 2) {
-    series = series * z + 1.0 / k;
+  int e = static_cast<int>(bits >> 52U) - 1023;
+  double m = std::bit_cast<double>((bits & kFraction) | (std::uint64_t{1023} << 52U));
+  if (m > 1.4142135623730951) {
+    m *= 0.5;
+    ++e;
   }
-  constexpr double kLn2Double = 0.69314718055994530942;
-  return static_cast<double>(n) * kLn2Double + 2.0 * (s + s * (z * series));
+  const double t = (m - 1.0) / (m + 1.0);
+  double sum = 0.0;
+  for (int n = 25; n >= 3; n -= 2) {
+    sum = (sum + 1.0 / n) * (t * t);
+  }
+  return e * kLn2Parts[0] + (2.0 * t + (2.0 * t * sum + e * kLn2Parts[1]));
 }
 
 }  // namespace qkv::kernels

@@ -62,32 +62,29 @@ const gate = () => new Promise((open) => waiting.push(() => open({ status: 204 }
 
 let pages;
 before(async () => {
-  const copy = () => script(text('dist/worker.js'));
-  const errors = () => script(text('dist/errors.js'));
+  const copy = (folder) => ({
+    [`${folder}/worker.js`]: script(text('dist/worker.js')),
+    [`${folder}/errors.js`]: script(text('dist/errors.js')),
+  });
   pages = await startPages({
-    '/missing/errors.js': errors(),
-    '/page/errors.js': errors(),
-    '/broken/errors.js': errors(),
-    '/no-engine/errors.js': errors(),
-    '/held/errors.js': errors(),
-    '/missing/worker.js': copy(),
+    ...copy('/missing'),
     '/shared/errors.js': answer(text('dist/errors.js'), 'text/javascript', {
       'access-control-allow-origin': '*',
     }),
     '/shared/worker.js': answer(text('dist/worker.js'), 'text/javascript', {
       'access-control-allow-origin': '*',
     }),
-    '/page/worker.js': copy(),
+    ...copy('/page'),
     '/page/worker-host.js': answer('<!doctype html><title>App</title>', 'text/html'),
-    '/broken/worker.js': copy(),
+    ...copy('/broken'),
     '/broken/worker-host.js': script("throw new Error('not today');"),
-    '/no-engine/worker.js': copy(),
+    ...copy('/no-engine'),
     '/no-engine/worker-host.js': script(text('dist/worker-host.js')),
     '/no-engine/index.js': script(text('dist/index.js')),
     '/serving.js': script(serving),
     '/nesting.js': script(nesting),
     '/gate': gate,
-    '/held/worker.js': copy(),
+    ...copy('/held'),
     '/held/worker-host.js': script(held),
     '/my-worker.js': script(guideWorker),
     '/silent.js': script('addEventListener("message", () => {});'),

@@ -78,6 +78,11 @@ for (const [value, was] of notBooleans) {
     refuses({ deterministic: value }, `deterministic is ${was}`, 'a boolean'));
 }
 
+for (const [value, was] of notBooleans) {
+  test(`init: shared: ${was} is refused`, () =>
+    refuses({ shared: value }, `shared is ${was}`, 'a boolean'));
+}
+
 for (const variant of ['relaxed', 'relaxed-threads']) {
   test(`init: variant: '${variant}' and deterministic contradict each other`, () =>
     refuses({ variant, deterministic: true }, `'${variant}'`, 'deterministic'));
@@ -98,7 +103,8 @@ for (const [value, was] of [
 }
 
 test('init: no option of init() is left out here', () => {
-  const options = ['variant', 'threads', 'deterministic', 'wasm'].map((name) => `options.${name}`);
+  const names = ['variant', 'threads', 'deterministic', 'wasm', 'shared'];
+  const options = names.map((name) => `options.${name}`);
   assert.deepEqual([...declared().get('init')].sort(), ['options', ...options].sort());
 });
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { init } from 'qkv';
 import { problem } from '../../support/js/arrays.js';
-import { expectRejects, expectSame, expectThrows } from '../../support/js/check.js';
+import { expectRejects, expectSame, expectThrows, shareMemory } from '../../support/js/check.js';
 import { expectedVariant, packageJson, withVersion, wasmFile } from '../../support/js/files.js';
 
 const isaOf = { relaxed: 'wasm-relaxed-simd', simd: 'wasm-simd128' };
@@ -38,15 +38,6 @@ test('init: info tells the version of the package, the instruction set and the o
   });
   assert.ok(Object.isFrozen(info));
 });
-
-/** Whether two engines have one memory: what one takes is in use for the other. */
-function shareMemory(one, other) {
-  const before = other.memory().usedBytes;
-  const tensor = one.tensor([1000]);
-  const shared = other.memory().usedBytes - before >= 4000;
-  tensor.dispose();
-  return shared;
-}
 
 test('init: concurrent and later calls share one load and one memory', async () => {
   const [first, second] = await Promise.all([init({ variant: 'simd' }), init({ variant: 'simd' })]);

@@ -8,7 +8,7 @@ import { inNode, leaksOf } from '../../support/js/memory.js';
 /** The functions of an engine that compute something or make something. */
 function operators() {
   const [, body] = /^export interface Qkv \{\n(.*?)^\}/ms.exec(text('dist/types.d.ts'));
-  const names = Array.from(body.matchAll(/^ {4}(\w+)\(/gm), ([, name]) => name);
+  const names = Array.from(body.matchAll(/^ {4}(\w+)[(<]/gm), ([, name]) => name);
   return [...new Set(names)].filter((name) => name !== 'memory' && name !== 'dispose').sort();
 }
 

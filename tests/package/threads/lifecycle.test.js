@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { init } from 'qkv';
 import { randomArray } from '../../support/js/arrays.js';
-import { expectSame, expectThrows } from '../../support/js/check.js';
+import { expectSame, expectThrows, shareMemory } from '../../support/js/check.js';
 import { wasmFile } from '../../support/js/files.js';
 import { resultOf, runNode } from '../../support/js/node.js';
 import { PATIENCE, until } from '../../support/js/patience.js';
@@ -134,15 +134,6 @@ describe('threads: a worker that is ended between two calls', () => {
     engine.dispose();
   });
 });
-
-/** Whether two engines have one memory: what one takes is in use for the other. */
-function shareMemory(one, other) {
-  const before = other.memory().usedBytes;
-  const tensor = one.tensor([1000]);
-  const shared = other.memory().usedBytes - before >= 4000;
-  tensor.dispose();
-  return shared;
-}
 
 test('threads: a memory is kept for each number of threads', async () => {
   const asked = [1, 2, 3, 'auto'];

@@ -260,7 +260,9 @@ describe('worker: a worker that does not start', () => {
   /** A copy of the package's script, beside what stands in for its worker. */
   async function copyBeside(name, host) {
     const folder = join(temporary, name);
-    cpSync(join(root, 'dist/worker.js'), join(folder, 'worker.js'));
+    for (const file of ['worker.js', 'errors.js']) {
+      cpSync(join(root, 'dist', file), join(folder, file));
+    }
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
     if (host !== undefined) writeFileSync(join(folder, 'worker-host.js'), host);
     const url = pathToFileURL(folder).href;

@@ -67,7 +67,10 @@ describe("worker: a worker of the user's own", () => {
     while (heard.length < 3) await once(worker, 'message');
     const [sum, before, after] = heard;
     assert.deepEqual(sum, { sum: 3 });
-    assert.ok(after <= before - 4 * 4096, `${before} bytes in use before dispose(), ${after} after it`);
+    assert.ok(
+      after <= before - 4 * 4096,
+      `${before} bytes in use before dispose(), ${after} after it`,
+    );
     const again = await init({ worker });
     assert.equal((await again.gelu(x)).data.length, 8);
     await again.dispose();

@@ -95,3 +95,12 @@ export async function expectRejects(promise, fn, code, ...says) {
   assert.ok('error' in settled, `expected ${code}, got a result`);
   expectQkvError(settled.error, fn, code, ...says);
 }
+
+/** Whether two engines have one memory: what one takes is in use for the other. */
+export function shareMemory(one, other) {
+  const before = other.memory().usedBytes;
+  const tensor = one.tensor([1000]);
+  const shared = other.memory().usedBytes - before >= 4000;
+  tensor.dispose();
+  return shared;
+}
