@@ -13,6 +13,17 @@ const ROW = { scores: 'row' };
 const numberOf = async (page, name) =>
   readNumber(await page.textContent(`${PANEL} [data-number=${name}]`));
 
+pageTest('temperature: Greek letters of formulas need no mathematical font', {}, async (page) => {
+  await visit(page, 'temperature');
+  const letters = await page.locator('#temperature math mi').evaluateAll((all) =>
+    all
+      .filter(({ textContent }) => /^[\u0370-\u03ff]$/.test(textContent))
+      .map((mi) => [mi.textContent, mi.getAttribute('mathvariant')]),
+  );
+  assert.ok(letters.length >= 3, `${letters.length} letters`);
+  for (const [letter, variant] of letters) assert.equal(variant, 'normal', letter);
+});
+
 pageTest('temperature: the numbers that it shows are those of the engine', {}, async (page) => {
   await set(page, { ...ROW, source: 'random', head: 1, mask: 'none', temperature: 3, length: 256 });
   await visit(page, 'temperature');

@@ -25,6 +25,8 @@ export function typeset(tex: string): string {
   if (!math) throw new Error(`no MathML came of ${tex}`);
   return math
     .replace(/<annotation.*?<\/annotation>/s, '')
+    // Browsers draw a single letter as its mathematical italic, which for Greek few fonts but those for mathematics have.
+    .replace(/<mi>(?=[\u0370-\u03ff]<)/g, '<mi mathvariant="normal">')
     .replace(/ mathcolor="(#\w+)"/g, (_all, colour: string) => {
       return ` class="role-${ROLES[colour] ?? 'unknown'}"`;
     })

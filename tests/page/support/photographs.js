@@ -13,7 +13,7 @@ const STATES = {
 const HEIGHTS = { 390: 844, 1280: 900 };
 
 /** What a clock or a processor decides must not decide how the page looks. */
-const MEASURED = '[data-reading], .engine-text, .check-note';
+const MEASURED = '[data-reading] dd, .engine-text, .check-note';
 
 /** Calls back with { name, png } of every picture in a look; `name` says panel, language, theme and width. */
 export async function photograph(site, look, each) {
