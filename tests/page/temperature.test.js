@@ -15,11 +15,13 @@ const numberOf = async (page, name) =>
 
 pageTest('temperature: Greek letters of formulas need no mathematical font', {}, async (page) => {
   await visit(page, 'temperature');
-  const letters = await page.locator('#temperature math mi').evaluateAll((all) =>
-    all
-      .filter(({ textContent }) => /^[\u0370-\u03ff]$/.test(textContent))
-      .map((mi) => [mi.textContent, mi.getAttribute('mathvariant')]),
-  );
+  const letters = await page
+    .locator('#temperature math mi')
+    .evaluateAll((all) =>
+      all
+        .filter(({ textContent }) => /^[\u0370-\u03ff]$/.test(textContent))
+        .map((mi) => [mi.textContent, mi.getAttribute('mathvariant')]),
+    );
   assert.ok(letters.length >= 3, `${letters.length} letters`);
   for (const [letter, variant] of letters) assert.equal(variant, 'normal', letter);
 });
