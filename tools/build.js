@@ -89,15 +89,19 @@ const declarations = [
  * Files that entries share instead of bringing their own: the class of errors, which is then one class for all, and the
  * engine. `qkv/inline` is one file and brings both.
  */
-const sharedFiles = ['api/errors.js', 'entries/index.js'];
+const sharedFiles = { 'api/errors.js': 'QkvError', 'entries/index.js': 'init' };
 const shared = {
   name: 'shared',
-  setup(build) {
-    build.onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir }) =>
-      sharedFiles.includes(relative(join(root, 'wasm/src'), join(resolveDir, path)))
-        ? { path: `./${basename(path)}`, external: true }
-        : undefined,
-    );
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir }) => {
+      const name = relative(join(root, 'wasm/src'), join(resolveDir, path));
+      return name in sharedFiles ? { path: name, namespace: 'shared' } : undefined;
+    });
+    // Every import goes through one module, because the bundle would have an import for each of them.
+    onLoad({ filter: /^/, namespace: 'shared' }, ({ path }) => ({
+      contents: `export { ${sharedFiles[path]} } from './${basename(path)}';`,
+    }));
+    onResolve({ filter: /^/, namespace: 'shared' }, ({ path }) => ({ path, external: true }));
   },
 };
 

@@ -43,9 +43,9 @@ Status check_weights(const Caller& caller, const WeightMatrix& matrix) noexcept 
   return check_linear(caller, matrix);
 }
 
-/// x is [..., in] and y [..., out] with the same axes before, both dense.
+/// x is [..., in] and `result` [..., out] with the same axes before, both dense.
 Status check_rows(const Caller& caller, const WeightMatrix& matrix,
-                  const TensorView<const float>& x, const TensorView<float>& y) noexcept {
+                  const TensorView<const float>& x, const TensorView<float>& result) noexcept {
   QKV_RETURN_IF_ERROR(check_rank(caller, "x", x.rank));
   const auto last = static_cast<std::size_t>(x.rank) - 1;
   TensorView<const float> expected = x;
@@ -54,7 +54,7 @@ Status check_rows(const Caller& caller, const WeightMatrix& matrix,
   QKV_RETURN_IF_ERROR(check_dense_like(caller, "x", x, expected));
   expected.shape = x.shape;
   expected.shape[last] = matrix.out;
-  return check_dense_like(caller, "y", y, expected);
+  return check_dense_like(caller, "out", result, expected);
 }
 
 Index rows_of(const TensorView<const float>& x, Index in) noexcept { return x.size() / in; }
@@ -92,9 +92,9 @@ Status linear(const LinearArgs& args, Workspace& workspace) noexcept {
   QKV_RETURN_IF_ERROR(require_kernels(kName, table));
   const WeightMatrix matrix = matrix_of({args.w, args.bias, args.layout});
   QKV_RETURN_IF_ERROR(check_weights(kName, matrix));
-  QKV_RETURN_IF_ERROR(check_rows(kName, matrix, args.x, args.y));
+  QKV_RETURN_IF_ERROR(check_rows(kName, matrix, args.x, args.out));
   QKV_RETURN_IF_ERROR(
-      check_apart(kName, {{"y", args.y}}, {{"x", args.x}, {"w", args.w}, {"bias", args.bias}}));
+      check_apart(kName, {{"out", args.out}}, {{"x", args.x}, {"w", args.w}, {"bias", args.bias}}));
   const Index rows = rows_of(args.x, matrix.in);
   if (rows == 0) {
     return {};
@@ -114,7 +114,7 @@ Status linear(const LinearArgs& args, Workspace& workspace) noexcept {
       std::copy_n(args.bias.data + first, count, bias);
     }
     apply_columns(*table, workspace.pool(), {panels, bias, matrix.in, count, matrix.out},
-                  {args.x.data, rows, args.y.data + first});
+                  {args.x.data, rows, args.out.data + first});
   }
   return {};
 }
@@ -130,7 +130,7 @@ Status Linear::create(const LinearWeights& weights, Linear& map) noexcept {
   return {};
 }
 
-Status Linear::forward(TensorView<const float> x, TensorView<float> y,
+Status Linear::forward(TensorView<const float> x, TensorView<float> out,
                        Workspace& workspace) const noexcept {
   if (!kernels_) {
     return refuse(StatusCode::kInvalidArgument, kForward,
@@ -142,9 +142,9 @@ Status Linear::forward(TensorView<const float> x, TensorView<float> y,
   WeightMatrix matrix{};
   matrix.in = packed_.in;
   matrix.out = packed_.out;
-  QKV_RETURN_IF_ERROR(check_rows(kForward, matrix, x, y));
-  QKV_RETURN_IF_ERROR(check_apart(kForward, {{"y", y}}, {{"x", x}}));
-  apply(*table, workspace.pool(), packed_, {x.data, rows_of(x, packed_.in), y.data});
+  QKV_RETURN_IF_ERROR(check_rows(kForward, matrix, x, out));
+  QKV_RETURN_IF_ERROR(check_apart(kForward, {{"out", out}}, {{"x", x}}));
+  apply(*table, workspace.pool(), packed_, {x.data, rows_of(x, packed_.in), out.data});
   return {};
 }
 

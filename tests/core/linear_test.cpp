@@ -34,7 +34,7 @@ struct LinearProblem {
     return {.x = {x.data(), {rows, in}},
             .w = weight(),
             .bias = {bias.data(), {out}},
-            .y = {y.data(), {rows, out}},
+            .out = {y.data(), {rows, out}},
             .layout = layout};
   }
   /// [in, out], whatever the layout.
@@ -120,7 +120,7 @@ TEST_CASE("linear: x of rank 1 to 4, and none of its rows", "[linear]") {
     p.y.assign(p.y.size(), kUntouched);
     LinearArgs args = p.args();
     args.x = x;
-    args.y = y;
+    args.out = y;
     require_ok(linear(args, p.workspace));
     for (Index i = 0; i < y.size(); ++i) {
       REQUIRE(p.y[static_cast<std::size_t>(i)] == expected[static_cast<std::size_t>(i)]);
@@ -148,13 +148,13 @@ TEST_CASE("linear: nothing outside of the arrays is read or written", "[linear][
       args.x.data = x.data();
       args.w.data = w.data();
       args.bias.data = bias.data();
-      args.y.data = y.data();
+      args.out.data = y.data();
       require_ok(linear(args, p.workspace));
       CHECK(y.intact());
       CHECK(first_difference(y.values(), p.y) == "");
       Linear map;
       require_ok(Linear::create({args.w, args.bias, layout}, map));
-      require_ok(map.forward(args.x, args.y, p.workspace));
+      require_ok(map.forward(args.x, args.out, p.workspace));
       CHECK(y.intact());
       CHECK(first_difference(y.values(), p.y) == "");
     }
@@ -199,15 +199,15 @@ TEST_CASE("linear: what it refuses", "[linear][bad-input]") {
        "the last axis of x has stride 2, expected 1", true},
       {[](LinearArgs& a) { a.x.strides[0] = 4; }, kInvalid,
        "axis 0 of x has stride 4, expected 3 (contiguous)", true},
-      {[](LinearArgs& a) { a.y = {}; }, kShapeError, "y is [], expected [4,5]", true},
-      {[](LinearArgs& a) { a.y.shape[0] = 3; }, kShapeError, "y is [3,5], expected [4,5]", true},
-      {[](LinearArgs& a) { a.y.shape[1] = 3; }, kShapeError, "y is [4,3], expected [4,5]", true},
-      {[](LinearArgs& a) { a.y.data = nullptr; }, kInvalid,
-       "y has no data, expected [4,5] elements", true},
-      {[](LinearArgs& a) { a.y.strides[0] = 6; }, kInvalid,
-       "axis 0 of y has stride 6, expected 5 (contiguous)", true},
-      {[](LinearArgs& a) { a.x.data = a.y.data; }, kInvalid,
-       "y is in the memory of x, expected memory of its own", true},
+      {[](LinearArgs& a) { a.out = {}; }, kShapeError, "out is [], expected [4,5]", true},
+      {[](LinearArgs& a) { a.out.shape[0] = 3; }, kShapeError, "out is [3,5], expected [4,5]", true},
+      {[](LinearArgs& a) { a.out.shape[1] = 3; }, kShapeError, "out is [4,3], expected [4,5]", true},
+      {[](LinearArgs& a) { a.out.data = nullptr; }, kInvalid,
+       "out has no data, expected [4,5] elements", true},
+      {[](LinearArgs& a) { a.out.strides[0] = 6; }, kInvalid,
+       "axis 0 of out has stride 6, expected 5 (contiguous)", true},
+      {[](LinearArgs& a) { a.x.data = a.out.data; }, kInvalid,
+       "out is in the memory of x, expected memory of its own", true},
       {[](LinearArgs& a) { a.w = {}; }, kShapeError, "w is [], expected [*,*]", false},
       {[](LinearArgs& a) { a.w.rank = 1; }, kShapeError, "w is [3], expected [*,*]", false},
       {[](LinearArgs& a) { a.w.shape[0] = 0; }, kShapeError,
@@ -240,7 +240,7 @@ TEST_CASE("linear: what it refuses", "[linear][bad-input]") {
     };
     require(linear(args, p.workspace), "linear");
     if (row.by_map) {
-      require(map.forward(args.x, args.y, p.workspace), "Linear::forward");
+      require(map.forward(args.x, args.out, p.workspace), "Linear::forward");
       continue;
     }
     Linear other;
@@ -250,18 +250,18 @@ TEST_CASE("linear: what it refuses", "[linear][bad-input]") {
   LinearProblem p(4, 3, 5, WeightLayout::kInOut, 9);
   for (const auto& [name, data] : {std::pair{"w", &p.w}, std::pair{"bias", &p.bias}}) {
     LinearArgs args = p.args();
-    args.y.data = data->data();
-    args.y.shape[0] = args.x.shape[0] = 1;
+    args.out.data = data->data();
+    args.out.shape[0] = args.x.shape[0] = 1;
     CHECK(std::string(linear(args, p.workspace).message()) ==
-          std::string("linear: y is in the memory of ") + name + ", expected memory of its own");
+          std::string("linear: out is in the memory of ") + name + ", expected memory of its own");
   }
   Linear empty;
-  CHECK(std::string(empty.forward(p.args().x, p.args().y, p.workspace).message()) ==
+  CHECK(std::string(empty.forward(p.args().x, p.args().out, p.workspace).message()) ==
         "Linear::forward: the map is empty, expected one made by create()");
   Linear full;
   require_ok(Linear::create({p.weight(), {}, p.layout}, full));
   empty = std::move(full);
-  require_ok(empty.forward(p.args().x, p.args().y, p.workspace));
+  require_ok(empty.forward(p.args().x, p.args().out, p.workspace));
 }
 
 }  // namespace

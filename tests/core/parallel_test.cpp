@@ -403,7 +403,7 @@ TEST_CASE("parallel: linear maps have the same bits on any number of threads", "
     require_ok(linear({.x = {x.data(), {rows, in}},
                        .w = {w.data(), {in, out}},
                        .bias = {bias.data(), {out}},
-                       .y = {y.data(), {rows, out}}},
+                       .out = {y.data(), {rows, out}}},
                       workspace));
     return std::vector<std::vector<float>>{y};
   });

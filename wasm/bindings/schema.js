@@ -136,7 +136,7 @@ export const operators = /** @type {const} */ ({
       layer: { object: 'MultiHeadAttention' },
       x: 'floats',
       context: 'floats',
-      out: 'results',
+      y: { kind: 'results', caller: 'out' },
       options: { group: 'attentionOptions' },
       extras: { group: 'extras' },
       cache: { object: 'KvCache' },
@@ -172,7 +172,7 @@ export const operators = /** @type {const} */ ({
       x: 'floats',
       context: 'floats',
       contextKeyLengths: 'ints',
-      out: 'results',
+      y: { kind: 'results', caller: 'out' },
       options: { group: 'attentionOptions' },
       extras: { group: 'extras' },
       cache: { object: 'KvCache' },
@@ -192,6 +192,29 @@ export const operators = /** @type {const} */ ({
   readKeys: { fields: { cache: { object: 'KvCache' }, keys: 'results' } },
   readValues: { fields: { cache: { object: 'KvCache' }, values: 'results' } },
   destroyCache: { fields: { object: { object: 'KvCache' } } },
+
+  linear: {
+    method: 'linear',
+    parameters: ['x', 'w', 'options'],
+    fields: {
+      x: 'floats',
+      w: 'floats',
+      bias: 'floats',
+      layout: { choice: ['in_out', 'out_in'], of: 'WeightLayout' },
+      out: 'results',
+    },
+  },
+  createLinear: {
+    method: 'linearLayer',
+    parameters: ['w', 'options'],
+    fields: {
+      w: 'floats',
+      bias: 'floats',
+      layout: { choice: ['in_out', 'out_in'], of: 'WeightLayout' },
+    },
+  },
+  forwardLinear: { fields: { layer: { object: 'Linear' }, x: 'floats', out: 'results' } },
+  destroyLinear: { fields: { object: { object: 'Linear' } } },
 
   sinusoidalEncoding: {
     method: 'sinusoidalEncoding',

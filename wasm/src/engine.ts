@@ -8,6 +8,7 @@ import { attention } from './operators/attention.js';
 import { transformerBlock } from './operators/block.js';
 import { kvCache } from './operators/cache.js';
 import { multiHeadAttention } from './operators/layer.js';
+import { linear, linearLayer } from './operators/linear.js';
 import * as norms from './operators/norms.js';
 import * as positions from './operators/positions.js';
 import * as relativeBias from './operators/relative-bias.js';
@@ -20,7 +21,7 @@ const { alibiSlopes, t5RelativeBias, transformerXlBias } = relativeBias;
 /** Every operator as a function of an instance and the arguments of the method of this name. */
 const operators = {
   ...{ tensor, attention, kvCache, multiHeadAttention, transformerBlock, rotaryEmbedding },
-  ...{ alibiSlopes, t5RelativeBias, transformerXlBias },
+  ...{ alibiSlopes, t5RelativeBias, transformerXlBias, linear, linearLayer },
   ...positions,
   ...norms,
   ...tables,

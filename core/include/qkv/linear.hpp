@@ -35,13 +35,13 @@ struct LinearArgs {
   TensorView<const float> x;     ///< [..., in], rank 1 to 4, dense
   TensorView<const float> w;     ///< [in, out] or [out, in] as `layout` says, last axis contiguous
   TensorView<const float> bias;  ///< [out], or absent for none
-  TensorView<float> y;           ///< [..., out], the other axes as in x, dense
+  TensorView<float> out;         ///< y, [..., out], the other axes as in x, dense
   WeightLayout layout = WeightLayout::kInOut;  ///< how w is stored
 };
 
 /// y = x W + b: every row of the last axis of x times W, plus the bias.
 ///
-/// `in` and `out` are at least 1; the other axes of x may be empty, and then nothing is computed. y shares no
+/// `in` and `out` are at least 1; the other axes of x may be empty, and then nothing is computed. `out` shares no
 /// memory with x, w or bias.
 /// Threads of the workspace's pool share the columns of W and the rows of x; their number never changes a
 /// bit, and neither does packing: Linear::forward() gives the same bits.
@@ -49,7 +49,7 @@ struct LinearArgs {
 /// that are used again and again are better packed once, by Linear.
 ///
 /// Errors: kShapeMismatch (rank or extents), kInvalidArgument (null data, strides, shared memory, no value of
-/// WeightLayout), kOutOfMemory, kUnsupported. On error y is as it was.
+/// WeightLayout), kOutOfMemory, kUnsupported. On error `out` is as it was.
 /// Error bound: |computed - exact| <= 2^-24 (in + 2) (sum_i |x_i| |W_ij| + |b_j|) to first order, while no
 /// product underflows (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1).
 /// Source: ONNX Gemm-13 without alpha, beta and transposition of x; torch.nn.functional.linear with kOutIn.
@@ -84,7 +84,7 @@ class Linear {
   /// y = x W + b as linear(): the same shapes, errors, bound and bits; also kInvalidArgument for an empty map,
   /// and kUnsupported when the active instruction set is not the one of create(). Takes no scratch, but the
   /// threads of the workspace's pool.
-  Status forward(TensorView<const float> x, TensorView<float> y,
+  Status forward(TensorView<const float> x, TensorView<float> out,
                  Workspace& workspace) const noexcept;
 
   /// Width of x; 0 when empty.

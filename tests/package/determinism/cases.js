@@ -127,6 +127,8 @@ function calls(engine) {
     'gelu, broken': () => engine.gelu(broken([77], 31)),
     'softmax, wild': () => engine.softmax(rows, { temperature: 2 ** -100 }),
     'softmax, broken': () => engine.softmax(broken([23, 37], 32), { axis: 0 }),
+    'linear, wild': () => engine.linear(rows, wild([37, 50], 34), { bias: vector(50, 35) }),
+    'linear, packed': () => once(engine.linearLayer(randomArray([50, 37], 36), { layout: 'out_in' }), rows),
     'entropy': () => engine.entropy(engine.softmax(randomArray([23, 37], 33))),
   };
 } // prettier-ignore

@@ -14,6 +14,7 @@ import {
   multiHeadAttentionConfig,
   transformerBlock,
 } from './bad-input/layers.js';
+import { forwardLinear, linear, linearLayer } from './bad-input/linear.js';
 import { operators } from './bad-input/operators.js';
 import { init } from 'qkv';
 import { expectThrows } from '../../support/js/check.js';
@@ -22,6 +23,7 @@ import { wasmFile } from '../../support/js/files.js';
 const tables = [
   ...[attention, attentionTogether, multiHeadAttention, multiHeadAttentionConfig],
   ...[transformerBlock, forwardLayer, forwardBlock, ...operators],
+  ...[linear, linearLayer, forwardLinear],
 ];
 
 const world = await makeWorld();
@@ -66,6 +68,8 @@ async function callsOf() {
   on.MultiHeadAttention = engine.multiHeadAttention(layer.config, layer.weights);
   const block = transformerBlock.base();
   on.TransformerBlock = engine.transformerBlock(block.config, block.weights);
+  const map = linearLayer.base();
+  on.LinearLayer = engine.linearLayer(map.w, map.options);
   const calls = [...declared().keys()]
     .filter((name) => name !== 'init')
     .map((name) => {
@@ -80,7 +84,7 @@ async function callsOf() {
 
 test('bad input: every method of what is disposed is refused by name', async () => {
   const { engine, on, calls } = await callsOf();
-  for (const owner of ['Tensor', 'KvCache', 'MultiHeadAttention', 'TransformerBlock']) {
+  for (const owner of Object.keys(on).filter((name) => name !== 'Qkv')) {
     on[owner].dispose();
     const memory = engine.memory();
     const own = calls.filter((of) => of.owner === owner);

@@ -126,7 +126,7 @@ test('dispose: what the core refuses to make leaves no memory behind', async () 
 test('dispose: a disposed engine says so before it finds fault with anything else', async () => {
   const engine = await fresh();
   engine.dispose();
-  const makers = ['tensor', 'kvCache', 'multiHeadAttention', 'transformerBlock'];
+  const makers = ['tensor', 'kvCache', 'multiHeadAttention', 'transformerBlock', 'linearLayer'];
   for (const name of [...makers, 'attention', 'rotaryEmbedding', 'softmax', 'embedding']) {
     assert.throws(
       () => engine[name]({ nonsense: 1 }, { nonsense: 2 }, { nonsense: 3 }),

@@ -202,6 +202,16 @@ interface SinusoidalOptions {
 interface GeluOptions {
   approximate?: 'none' | 'tanh' | undefined;
 }
+interface LinearOptions {
+  bias?: Float32Array | undefined;
+  layout?: 'in_out' | 'out_in' | undefined;
+}
+interface LinearLayer {
+  forward(x: ArrayInput, options: Destination): void;
+  forward(x: ArrayInput, options?: NewArray): OwnedArray;
+  dispose(): void;
+  [Symbol.dispose](): void;
+}
 interface SoftmaxOptions {
   axis?: number | undefined;
   temperature?: number | undefined;
@@ -275,6 +285,9 @@ interface Qkv {
   gelu(x: ArrayInput, options?: GeluOptions & NewArray): OwnedArray;
   softmax(x: ArrayInput, options: SoftmaxOptions & Destination): void;
   softmax(x: ArrayInput, options?: SoftmaxOptions & NewArray): OwnedArray;
+  linear(x: ArrayInput, w: ArrayInput, options: LinearOptions & Destination): void;
+  linear(x: ArrayInput, w: ArrayInput, options?: LinearOptions & NewArray): OwnedArray;
+  linearLayer(w: ArrayInput, options?: LinearOptions): LinearLayer;
   embedding(table: ArrayInput, ids: Integers): OwnedArray;
   entropy(weights: ArrayInput): OwnedArray;
   headStatistics(weights: ArrayInput): {
@@ -329,6 +342,8 @@ same<Same<qkv.TransformerBlockConfig, TransformerBlockConfig>>('same');
 same<Same<qkv.TransformerBlockWeights, TransformerBlockWeights>>('same');
 same<Same<qkv.BlockOptions, BlockOptions>>('same');
 same<Same<qkv.TransformerBlock, TransformerBlock>>('same');
+same<Same<qkv.LinearOptions, LinearOptions>>('same');
+same<Same<qkv.LinearLayer, LinearLayer>>('same');
 same<Same<QkvErrorCode, Code>>('same');
 same<Same<QkvError['code'], Code>>('same');
 // @ts-expect-error: Same can tell other arrays,

@@ -80,7 +80,7 @@ type Writing<F> = F extends { (...args: infer A): unknown; (...args: never): unk
 type Operators = Exclude<
   Names<main.Qkv>,
   | ('info' | 'attention' | 'memory' | 'dispose')
-  | ('tensor' | 'kvCache' | 'multiHeadAttention' | 'transformerBlock')
+  | ('tensor' | 'kvCache' | 'multiHeadAttention' | 'transformerBlock' | 'linearLayer')
 >;
 type Differ = {
   [K in Operators]: Same<
@@ -92,7 +92,13 @@ type Differ = {
 }[Operators];
 same<Same<Differ, never>>('same');
 type Written =
-  'sinusoidalEncoding' | 'rotaryEmbedding' | 'layerNorm' | 'rmsNorm' | 'gelu' | 'softmax';
+  | 'sinusoidalEncoding'
+  | 'rotaryEmbedding'
+  | 'layerNorm'
+  | 'rmsNorm'
+  | 'gelu'
+  | 'softmax'
+  | 'linear';
 type WriteOtherwise = {
   [K in Written]: Same<
     Own<Writing<worker.AsyncQkv[K]>>,
@@ -119,6 +125,13 @@ type LayerArguments = [...Parameters<main.Qkv['multiHeadAttention']>, options?: 
 same<Same<Parameters<worker.AsyncQkv['multiHeadAttention']>, LayerArguments>>('same');
 type BlockArguments = [...Parameters<main.Qkv['transformerBlock']>, options?: Place];
 same<Same<Parameters<worker.AsyncQkv['transformerBlock']>, BlockArguments>>('same');
+type LinearArguments = Parameters<main.Qkv['linearLayer']>;
+same<
+  Same<
+    Parameters<worker.AsyncQkv['linearLayer']>,
+    [w: worker.AsyncArrayInput, options?: NonNullable<LinearArguments[1]> & Place]
+  >
+>('same');
 // @ts-expect-error: and Same sees what a method has too many
 same<Same<FlatArguments<worker.AsyncQkv['gelu']>, FlatArguments<Async<main.Qkv['layerNorm']>>>>(
   'same',

@@ -11,6 +11,7 @@ import {
   multiHeadAttention,
   transformerBlock,
 } from '../node/bad-input/layers.js';
+import { linear, linearLayer } from '../node/bad-input/linear.js';
 import { operators } from '../node/bad-input/operators.js';
 import { randomArray, zeros } from '../../support/js/arrays.js';
 import { expectQkvError, expectRejects } from '../../support/js/check.js';
@@ -36,9 +37,10 @@ const saidBy = async (work) => {
 };
 
 describe('worker: the mistakes of the tables of bad input', () => {
-  const onEngine = [attention, multiHeadAttention, transformerBlock, ...operators].filter(
-    ({ method }) => method.startsWith('Qkv.'),
-  );
+  const onEngine = [
+    ...[attention, multiHeadAttention, transformerBlock, linear, linearLayer],
+    ...operators,
+  ].filter(({ method }) => method.startsWith('Qkv.'));
   assert.ok(onEngine.length > 15);
 
   /** A copy of `args` with another value at `path`. */

@@ -22,12 +22,19 @@ const expectSameResults = (actual, expected) => {
 
 test('worker: every operator that is declared is compared', () => {
   const called = new Set(operatorCalls.map(([method]) => `Qkv.${method}`));
-  const handles = ['tensor', 'kvCache', 'multiHeadAttention', 'transformerBlock', 'memory'];
+  const handles = [
+    'tensor',
+    'kvCache',
+    'multiHeadAttention',
+    'transformerBlock',
+    'linearLayer',
+    'memory',
+  ];
   const missing = [...declared().keys()].filter(
     (name) => name.startsWith('Qkv.') && !called.has(name) && !handles.includes(name.slice(4)),
   );
   assert.deepEqual(missing, []);
-  assert.equal(called.size, 15);
+  assert.equal(called.size, 16);
 });
 
 for (const options of [{}, { deterministic: true }, { workers: 3 }]) {

@@ -34,6 +34,8 @@ export const operatorCalls = [
   ['gelu', x, { approximate: 'tanh' }],
   ['softmax', x, { axis: 1, temperature: 0.5 }],
   ['softmax', x],
+  ['linear', x, randomArray([8, 6], 7), { bias: randomArray([6], 8).data }],
+  ['linear', x, randomArray([6, 8], 9), { layout: 'out_in' }],
   ['embedding', table, Int32Array.of(5, 0, 5)],
   ['entropy', positive],
   ['headStatistics', positive],
@@ -107,10 +109,17 @@ async function useHandles(engine) {
   Object.assign(results, arraysOf('layer', forward));
   const block = await engine.transformerBlock(blockConfig, blockWeights);
   Object.assign(results, arraysOf('block', await block.forward(tokens, { causal: true })));
+  const map = await engine.linearLayer(randomArray([8, 6], 28), {
+    bias: randomArray([6], 29).data,
+  });
+  Object.assign(results, arraysOf('linear layer', await map.forward(x)));
+  const mapped = await engine.tensor([2, 3, 5, 6]);
+  await map.forward(x, { out: mapped });
+  results['linear layer to a tensor'] = await mapped.toNdArray();
   const { handles } = await engine.memory();
   const counts = [...tensor.shape, ...out.shape, cache.length, cache.capacity, handles];
   results['counts'] = { data: Float32Array.from(counts), shape: [counts.length] };
-  for (const handle of [tensor, out, cache, layer, block]) await handle.dispose();
+  for (const handle of [tensor, out, cache, layer, block, map, mapped]) await handle.dispose();
   return results;
 }
 

@@ -80,6 +80,15 @@ const right = {
   gelu: ({ engine, up, seed }) => engine.gelu(randomArray([up(900)], seed)),
   softmax: ({ engine, up, seed }) =>
     engine.softmax(randomArray([up(30), up(30)], seed), { axis: seed % 2 }),
+  linear: ({ engine, up, seed }) => {
+    const [rows, from, to] = [up(30), up(40), up(60)];
+    engine.linear(randomArray([rows, from], seed), randomArray([from, to], seed + 1));
+  },
+  linearLayer({ engine, up, keep, seed }) {
+    const [from, to] = [up(40), up(60)];
+    const layer = keep(engine.linearLayer(randomArray([from, to], seed)));
+    layer.forward(randomArray([up(30), from], seed + 1));
+  },
   embedding: ({ engine, up, seed }) =>
     engine.embedding(randomArray([16, 8], seed), new Int32Array(up(60)).fill(seed % 16)),
   statistics({ engine, up, seed }) {

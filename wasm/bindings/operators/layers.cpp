@@ -1,4 +1,4 @@
-// Layers that hold weights: multi-head attention and the transformer block.
+// Linear maps, and layers that hold weights: multi-head attention and the transformer block.
 #include "attention_fields.hpp"
 #include "support.hpp"
 
@@ -54,6 +54,29 @@ FeedForwardWeights weights_of(const FeedForwardWeightsFields& given) noexcept {
 
 }  // namespace
 
+Status linear(const LinearFields& given) noexcept {
+  return qkv::linear({.x = given.x,
+                      .w = given.w,
+                      .bias = given.bias,
+                      .out = given.out,
+                      .layout = given.layout},
+                     scratch());
+}
+
+Status createLinear(const CreateLinearFields& given) noexcept {
+  return make<Linear>([&](Linear& map) noexcept {
+    return Linear::create({.w = given.w, .bias = given.bias, .layout = given.layout}, map);
+  });
+}
+
+Status forwardLinear(const ForwardLinearFields& given) noexcept {
+  return given.layer->forward(given.x, given.out, scratch());
+}
+
+Status destroyLinear(const DestroyLinearFields& given) noexcept {
+  return destroy<Linear>(given.object);
+}
+
 Status createLayer(const CreateLayerFields& given) noexcept {
   return make<MultiHeadAttention>([&](MultiHeadAttention& layer) noexcept {
     return MultiHeadAttention::create(config_of(given.config), weights_of(given.weights), layer);
@@ -63,7 +86,7 @@ Status createLayer(const CreateLayerFields& given) noexcept {
 Status forwardLayer(const ForwardLayerFields& given) noexcept {
   return given.layer->forward({.x = given.x,
                                .context = given.context,
-                               .y = given.out,
+                               .y = given.y,
                                .options = attention_options(given.options),
                                .extras = attention_extras(given.extras),
                                .cache = given.cache},
@@ -96,7 +119,7 @@ Status createBlock(const CreateBlockFields& given) noexcept {
 Status forwardBlock(const ForwardBlockFields& given) noexcept {
   return given.block->forward({.x = given.x,
                                .context = given.context,
-                               .y = given.out,
+                               .y = given.y,
                                .options = attention_options(given.options),
                                .extras = attention_extras(given.extras),
                                .cache = given.cache,

@@ -559,6 +559,31 @@ export interface TransformerBlock {
   [Symbol.dispose](): void;
 }
 
+/** Options of {@link Qkv.linear} and {@link Qkv.linearLayer}. */
+export interface LinearOptions {
+  /** [out], added to every row. Default none. */
+  bias?: Float32Array | undefined;
+  /** How w is stored: `'in_out'` is [in, out]; `'out_in'` is [out, in], as PyTorch stores it. Default `'in_out'`. */
+  layout?: 'in_out' | 'out_in' | undefined;
+}
+
+/** A linear map. Holds its packed weights in WebAssembly memory until disposed. */
+export interface LinearLayer {
+  /**
+   * y = x W + b, what {@link Qkv.linear} computes on the same weights, bit for bit: x is [..., in], y is
+   * [..., out].
+   *
+   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_memory`, `disposed`
+   */
+  forward(x: ArrayInput, options: Destination): void;
+  /** The same, and returns the result as a new array. */
+  forward(x: ArrayInput, options?: NewArray): OwnedArray;
+  /** Releases the memory. Calling it again does nothing. */
+  dispose(): void;
+  /** `dispose()`, for `using`. */
+  [Symbol.dispose](): void;
+}
+
 /** Options of {@link Qkv.sinusoidalEncoding}. */
 export interface SinusoidalOptions {
   /** The first position. Default 0. */
@@ -922,6 +947,29 @@ export interface Qkv {
   softmax(x: ArrayInput, options: SoftmaxOptions & Destination): void;
   /** The same, and returns the result as a new array. */
   softmax(x: ArrayInput, options?: SoftmaxOptions & NewArray): OwnedArray;
+
+  /**
+   * A linear map of the last axis (ONNX Gemm-13; `torch.nn.functional.linear` with `layout: 'out_in'`):
+   *
+   *     y = x W + b
+   *
+   * x is [..., in], w is [in, out] or, with `layout: 'out_in'`, [out, in], and y is [..., out]; in and out are
+   * at least 1. The weights are packed in every call: where they serve several calls, use {@link linearLayer}.
+   * With u = 2^-24, while no product underflows,
+   * |y - exact| <= u (in + 2) (sum_i |x_i| |w_ij| + |b_j|) to first order.
+   *
+   * @throws {@link QkvError} `invalid_argument` (a type, no such layout, `out` in the memory of an input),
+   * `shape_mismatch`, `out_of_memory`, `disposed`
+   */
+  linear(x: ArrayInput, w: ArrayInput, options: LinearOptions & Destination): void;
+  /** The same, and returns the result as a new array. */
+  linear(x: ArrayInput, w: ArrayInput, options?: LinearOptions & NewArray): OwnedArray;
+
+  /**
+   * A linear map with a packed copy of these weights, for many calls.
+   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_memory`, `disposed`
+   */
+  linearLayer(w: ArrayInput, options?: LinearOptions): LinearLayer;
 
   /**
    * Token embedding: row ids[i] of `table` [vocabulary, dModel] for each i, bit for bit, as

@@ -8,6 +8,7 @@ import type {
   Integers,
   KvCache,
   LayerOptions,
+  LinearOptions,
   MultiHeadAttentionConfig,
   MultiHeadAttentionWeights,
   NdArray,
@@ -177,6 +178,23 @@ export interface AsyncMultiHeadAttention {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** A linear map in a worker. */
+export interface AsyncLinearLayer {
+  /** The number of its worker. */
+  readonly worker: number;
+  /**
+   * What `LinearLayer.forward` of `qkv` does; writes the result to `out`.
+   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_memory`, `disposed`
+   */
+  forward(x: AsyncArrayInput, options: CallOptions & AsyncDestination): Promise<void>;
+  /** The same, and returns the result as a new array. */
+  forward(x: AsyncArrayInput, options?: CallOptions & NewArray): Promise<OwnedArray>;
+  /** Releases the memory after the calls made so far. Calling it again does nothing. */
+  dispose(): Promise<void>;
+  /** `dispose()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
 /** A transformer block in a worker. */
 export interface AsyncTransformerBlock {
   /** The number of its worker. */
@@ -200,7 +218,7 @@ export interface AsyncTransformerBlock {
 export type AsyncOptions<
   Name extends
     | ('sinusoidalEncoding' | 'sinusoidalShift' | 'learnedEncoding' | 't5RelativeBias')
-    | ('layerNorm' | 'rmsNorm' | 'gelu' | 'softmax'),
+    | ('layerNorm' | 'rmsNorm' | 'gelu' | 'softmax' | 'linear'),
   I extends 1 | 2 | 3,
 > = Omit<Extract<Parameters<Qkv[Name]>[I], object>, 'out'> & CallOptions;
 
@@ -349,6 +367,26 @@ export interface AsyncQkv {
   ): Promise<void>;
   /** The same, and returns the result as a new array. */
   softmax(x: AsyncArrayInput, options?: AsyncOptions<'softmax', 1> & NewArray): Promise<OwnedArray>;
+  /** What {@link Qkv.linear} does; writes the result to `out`. */
+  linear(
+    x: AsyncArrayInput,
+    w: AsyncArrayInput,
+    options: AsyncOptions<'linear', 2> & AsyncDestination,
+  ): Promise<void>;
+  /** The same, and returns the result as a new array. */
+  linear(
+    x: AsyncArrayInput,
+    w: AsyncArrayInput,
+    options?: AsyncOptions<'linear', 2> & NewArray,
+  ): Promise<OwnedArray>;
+  /**
+   * A linear map in a worker, with a packed copy of these weights.
+   * @throws {@link QkvError} what {@link Qkv.linearLayer} throws
+   */
+  linearLayer(
+    w: AsyncArrayInput,
+    options?: LinearOptions & PlaceOptions,
+  ): Promise<AsyncLinearLayer>;
   /** What {@link Qkv.embedding} does. */
   embedding(table: AsyncArrayInput, ids: Integers, options?: CallOptions): Promise<OwnedArray>;
   /** What {@link Qkv.entropy} does. */

@@ -1,3 +1,4 @@
+import { QkvError } from '../api/errors.js';
 import type { Destroyer, Instance } from './instance.js';
 import type { Address } from './raw.js';
 
@@ -26,6 +27,16 @@ export class Handle {
   /** Undefined once disposed, or once the instance has ended. */
   get address(): Address | undefined {
     return this.#address !== 0 && this.instance.alive ? this.#address : undefined;
+  }
+
+  /**
+   * The address, for a call of `fn`. Asked for last: until then a getter of the caller may have disposed it.
+   * @throws {@link QkvError} that `what` is disposed
+   */
+  live(fn: string, what: string): Address {
+    const { address } = this;
+    if (address !== undefined) return address;
+    throw new QkvError('disposed', `${fn}: ${what} is disposed, expected a live one`);
   }
 
   dispose(): void {

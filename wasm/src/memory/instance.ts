@@ -6,7 +6,7 @@ import { type Arguments, type Operator, writeArguments } from './abi.js';
 import { type Address, type RawModule, textAt } from './raw.js';
 
 /** What frees a handle: a block's own function, or an operator. */
-export type Destroyer = 'block' | 'destroyLayer' | 'destroyCache' | 'destroyBlock';
+export type Destroyer = 'block' | Extract<Operator, `destroy${string}`>;
 
 /** What lives in the memory and is given back by dispose(). */
 interface Disposable {

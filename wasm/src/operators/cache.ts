@@ -129,14 +129,9 @@ class WasmKvCache implements KvCache {
   }
 }
 
-/** Where the cache is. Asked for last: until then a getter of the caller may have disposed it. */
-export function cacheAddress(fn: string, cache: KvCache): Address {
-  const { address } = stateOf(cache).handle;
-  if (address === undefined) {
-    throw new QkvError('disposed', `${fn}: cache is disposed, expected a live one`);
-  }
-  return address;
-}
+/** Where the cache is. */
+export const cacheAddress = (fn: string, cache: KvCache): Address =>
+  stateOf(cache).handle.live(fn, 'cache');
 
 /** The cache of a call, checked to be of this engine and alive before anything else is done with it. */
 export function cacheOf(

@@ -112,7 +112,7 @@ export class TokenLayer implements MultiHeadAttention {
     const given = {
       x: call.input(x.input, rows),
       context: context && call.input(context.input, [x.batch, context.tokens, dContext]),
-      out: call.output('out', rows, out),
+      y: call.output('out', rows, out),
       options: optionFields(call, checked),
       extras: extraFields(call, checked),
       cache: cache && cacheAddress(fn, cache),
@@ -128,7 +128,7 @@ export class TokenLayer implements MultiHeadAttention {
     // With `out` there is no `output`; the overloads of forward() say so to the caller.
     return out
       ? (extras as AttentionResult)
-      : { output: { data: call.read(given.out), shape: [...x.input.shape] }, ...extras };
+      : { output: { data: call.read(given.y), shape: [...x.input.shape] }, ...extras };
   }
 
   dispose(): void {
@@ -139,15 +139,8 @@ export class TokenLayer implements MultiHeadAttention {
     this.dispose();
   }
 
-  /** Where its weights are. Asked for last: until then a getter of the caller may have disposed it. */
+  /** Where its weights are. */
   #address(): Address {
-    const { address } = this.#handle;
-    if (address === undefined) {
-      throw new QkvError(
-        'disposed',
-        `${fn}: the ${this.#kind.name} is disposed, expected a live one`,
-      );
-    }
-    return address;
+    return this.#handle.live(fn, `the ${this.#kind.name}`);
   }
 }

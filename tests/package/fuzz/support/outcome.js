@@ -44,7 +44,8 @@ export async function held(handle) {
   if ('truncate' in handle) return { keys: await handle.keys(), values: await handle.values() };
   for (const context of contexts) {
     try {
-      return await handle.forward(probe, context && { context });
+      const result = await handle.forward(probe, context && { context });
+      return 'data' in result ? { result } : result;
     } catch (error) {
       if (error.code === 'disposed') throw error;
       // It wants another context, or none.

@@ -32,11 +32,14 @@ const known = {
   rmsNorm: ['gamma', 'axis', 'epsilon', 'out'],
   gelu: ['approximate', 'out'],
   softmax: ['axis', 'temperature', 'out'],
+  linear: ['bias', 'layout', 'out'],
+  linearLayer: ['bias', 'layout'],
 };
 /** Where the options of a function stand. */
 const optionsAt = {
   ...{ attention: 3, forward: 1, rotaryEmbedding: 1, sinusoidalEncoding: 2, sinusoidalShift: 2 },
   ...{ learnedEncoding: 2, t5RelativeBias: 3, layerNorm: 1, rmsNorm: 1, gelu: 1, softmax: 1 },
+  ...{ linear: 2, linearLayer: 1 },
 };
 
 const blockConfig = {
@@ -80,6 +83,9 @@ const list = [
   { method: 'layerNorm', args: [x, { gamma: vector(8, 5), out: made('tensor', x.shape) }] },
   { method: 'rotaryEmbedding', args: [x, { numHeads: 2, out: made('tensor', x.shape) }] },
   { method: 'sinusoidalEncoding', args: [3, 4, { out: made('tensor', [3, 4]) }] },
+  { method: 'linear', args: [x, randomArray([8, 4], 9), { bias: vector(4, 2), out: made('tensor', [2, 3, 4]) }] },
+  { method: 'linearLayer', args: [randomArray([4, 8], 9), { bias: vector(4, 2), layout: 'out_in' }] },
+  { method: 'forward', of: made('linear', randomArray([8, 4], 9)), args: [x, { out: made('tensor', [2, 3, 4]) }] },
   { method: 'tensor', args: [[2, 3], [1, 2, 3, 4, 5, 6]] },
   { method: 'tensor', args: [[2, 3], vector(6, 1)] },
   { method: 'tensor', args: [[3, 0, 2]] },

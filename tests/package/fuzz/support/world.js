@@ -51,6 +51,9 @@ export class World {
   layer(config = layerConfig, of = weights) {
     return this.#keep(this.engine.multiHeadAttention(config, of));
   }
+  linear(w) {
+    return this.#keep(this.engine.linearLayer(w));
+  }
   block(config, of) {
     return this.#keep(this.engine.transformerBlock(config, of));
   }

@@ -65,8 +65,9 @@ function addCalls(methods, name, type) {
 export function declared() {
   const methods = new Map();
   addCalls(methods, 'init', checker.getTypeOfSymbol(exported.get('init')));
-  for (const name of ['Qkv', 'Tensor', 'KvCache', 'MultiHeadAttention', 'TransformerBlock']) {
-    const type = checker.getDeclaredTypeOfSymbol(exported.get(name));
+  for (const [name, symbol] of exported) {
+    const type = checker.getDeclaredTypeOfSymbol(symbol);
+    if (!type.getProperty('dispose')) continue; // an engine, or what it makes
     for (const member of checker.getPropertiesOfType(type)) {
       const of = checker.getTypeOfSymbol(member);
       const isDispose = member.name === 'dispose' || member.name.startsWith('__@dispose');

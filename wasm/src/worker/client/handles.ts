@@ -5,7 +5,9 @@ import type { AttentionResult, Exactly, NewArray, OwnedArray, ResultOf } from '.
 import type {
   AsyncArrayInput,
   AsyncBlockOptions,
+  AsyncDestination,
   AsyncKvCache,
+  AsyncLinearLayer,
   AsyncMultiHeadAttention,
   AsyncTensor,
   AsyncTransformerBlock,
@@ -200,10 +202,27 @@ class RemoteLayer extends Remote implements AsyncMultiHeadAttention, AsyncTransf
   }
 }
 
+class RemoteLinear extends Remote implements AsyncLinearLayer {
+  override get kind(): string {
+    return 'layer';
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'AsyncLinearLayer';
+  }
+
+  forward(x: AsyncArrayInput, options: CallOptions & AsyncDestination): Promise<void>;
+  forward(x: AsyncArrayInput, options?: CallOptions & NewArray): Promise<OwnedArray>;
+  forward(x: AsyncArrayInput, options?: CallOptions): Promise<unknown> {
+    return this.call('forward', 'forward', ['x', 'options'], [x, options]);
+  }
+}
+
 /** The handle that a method of the engine has made in a worker. */
 export function remote(method: Maker, caller: Caller, lane: Lane, sent: SentHandle): Remote {
   if (method === 'tensor') return new RemoteTensor(caller, lane, sent);
   if (method === 'kvCache') return new RemoteCache(caller, lane, sent);
+  if (method === 'linearLayer') return new RemoteLinear(caller, lane, sent.id);
   return new RemoteLayer(caller, lane, sent, method === 'transformerBlock' ? 'block' : 'layer');
 }
 

@@ -19,7 +19,13 @@ export interface SentResponse {
   readonly 'qkv/response': { url: string; status: number; type: string | null; body: ArrayBuffer };
 }
 
-export const makers = ['tensor', 'kvCache', 'multiHeadAttention', 'transformerBlock'] as const;
+export const makers = [
+  'tensor',
+  'kvCache',
+  'multiHeadAttention',
+  'transformerBlock',
+  'linearLayer',
+] as const;
 export type Maker = (typeof makers)[number];
 export const isMaker = (method: string): method is Maker =>
   (makers as readonly string[]).includes(method);

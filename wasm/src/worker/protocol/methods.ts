@@ -1,15 +1,21 @@
 // The methods that the two sides agree on: what a worker runs on its engine and on what that has made, and nothing
 // else that a message may name.
 
-import type { KvCache, MultiHeadAttention, Tensor, TransformerBlock } from '../../api/types.js';
+import type {
+  KvCache,
+  LinearLayer,
+  MultiHeadAttention,
+  Tensor,
+  TransformerBlock,
+} from '../../api/types.js';
 import type { Maker } from './messages.js';
 
 /** What has names of methods, and no symbols. */
 type Names<T> = Exclude<keyof T, symbol>;
 
 /**
- * The parameters of an engine's operators, from wasm/bindings/schema.js. In `options` the worker reads what is left without the options of every
- * call; `call` are those alone, and are not sent.
+ * The parameters of an engine's operators, from wasm/bindings/schema.js. In `options` the worker reads what is left
+ * without the options of every call; `call` are those alone, and are not sent.
  */
 export const operators: Readonly<Record<string, readonly string[]>> = QKV_METHODS;
 
@@ -22,6 +28,7 @@ export const handleMethods: Readonly<Record<Maker, readonly string[]>> = {
   kvCache: ['append', 'keys', 'values', 'truncate', 'dispose'] satisfies Names<KvCache>[],
   multiHeadAttention: ['forward', 'dispose'] satisfies Names<MultiHeadAttention>[],
   transformerBlock: ['forward', 'dispose'] satisfies Names<TransformerBlock>[],
+  linearLayer: ['forward', 'dispose'] satisfies Names<LinearLayer>[],
 };
 
 /** What messages call it. */
@@ -30,4 +37,5 @@ export const handleNames: Readonly<Record<Maker, string>> = {
   kvCache: 'cache',
   multiHeadAttention: 'layer',
   transformerBlock: 'block',
+  linearLayer: 'layer',
 };
