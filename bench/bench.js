@@ -1,8 +1,12 @@
 // npm run bench: this library alone, by host and variant.
 //
-//   node bench/bench.js [--node] [--browser] [--native] [--quick] [--smoke] [--no-build] [filter]
+//   node bench/bench.js [--node] [--browser] [--native] [--quick] [--smoke] [--no-build] [--against=dist] [filter]
 //
-// The filter is a part of the names of cases. Without a host, all of them.
+// The filter is a part of the names of cases. Without a host, all of them. --against=dist times the package in another
+// folder beside this one, in the same pages and processes.
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../tools/environment.js';
 import { buildBench, buildNativeBench } from './build.js';
 import { cases, smoke } from './cases.js';
 import { openBrowser, openNode } from './hosts.js';
@@ -13,13 +17,17 @@ const flags = ['node', 'browser', 'native', 'quick', 'smoke', 'no-build'];
 
 function parse(args) {
   const options = Object.fromEntries(flags.map((name) => [name, args.includes(`--${name}`)]));
-  const rest = args.filter((arg) => !flags.includes(arg.replace(/^--/, '')));
+  const against = args.find((arg) => arg.startsWith('--against='))?.slice('--against='.length);
+  const rest = args.filter(
+    (arg) => !flags.includes(arg.replace(/^--/, '')) && !arg.startsWith('--against='),
+  );
   if (rest.some((arg) => arg.startsWith('--')) || rest.length > 1) {
     throw new Error(`unknown ${rest.join(' ')}, expected --${flags.join(', --')} or one filter`);
   }
   const every = !options.node && !options.browser && !options.native;
   return {
     ...options,
+    against,
     node: options.node || every,
     browser: options.browser || every,
     native: options.native || (every && !options.smoke),
@@ -28,6 +36,7 @@ function parse(args) {
 }
 
 const variants = ['qkv relaxed', 'qkv simd'];
+const others = variants.map((variant) => variant.replace('qkv', 'other'));
 const pairs = variants.map((variant) => `${variant} 2 threads`);
 
 function chosen({ quick, smoke: tiny, filter }) {
@@ -45,8 +54,13 @@ async function measureHost(host, options) {
   for (const entry of chosen(options)) {
     // Threads share attention and layers; whatever else is timed is one thread's work.
     const shared = ['attention', 'layer', 'decode'].includes(entry.op) && !options.smoke;
-    const ours = shared ? [...variants, ...pairs] : variants;
-    const contestants = entry.op === 'sinusoidal' || entry.copy ? [...ours, 'plain'] : ours;
+    const ours = shared && !options.against ? [...variants, ...pairs] : variants;
+    const both = [...ours, ...(options.against && entry.op !== 'gemm' ? others : [])];
+    const contestants = options.against
+      ? both
+      : entry.op === 'sinusoidal' || entry.copy
+        ? [...ours, 'plain']
+        : ours;
     const result = await host.run('runCase', { name: entry.name, contestants, ...effort });
     results[entry.name] = result;
     for (const [who, why] of Object.entries(result.failed)) {
@@ -68,10 +82,37 @@ async function measureHost(host, options) {
   return { rows, results };
 }
 
+const againstHead = ['case', 'variant', 'time / other', 'quartiles'];
+
+/** How long each way takes, in times of what it takes in the other package: medians of one run. */
+function againstRows(results) {
+  return Object.entries(results).flatMap(([name, { times }]) =>
+    Object.entries(times).flatMap(
+      ([
+        who,
+        {
+          median: own,
+          quartiles: [low, high],
+        },
+      ]) => {
+        const other = times[who.replace(/^qkv/, 'other')]?.median;
+        if (!who.startsWith('qkv') || other === undefined) return [];
+        const ratio = (time) => (time / other).toFixed(3);
+        return [[name, who, ratio(own), `${ratio(low)} to ${ratio(high)}`]];
+      },
+    ),
+  );
+}
+
 async function main(options) {
   if (!options['no-build']) {
     await buildBench({ all: !options.smoke });
     if (options.native) await buildNativeBench();
+  }
+  if (options.against) {
+    const other = join(root, 'build/bench/other');
+    rmSync(other, { recursive: true, force: true });
+    cpSync(options.against, other, { recursive: true });
   }
   const described = [];
   for (const [name, open] of Object.entries({ browser: openBrowser, node: openNode })) {
@@ -80,6 +121,7 @@ async function main(options) {
     try {
       const { rows, results } = await measureHost(host, options);
       console.log(`\n${host.describe}\n\n${textTable(caseHead, rows)}\n`);
+      if (options.against) console.log(`${textTable(againstHead, againstRows(results))}\n`);
       for (const line of derived(results, 'qkv relaxed')) console.log(line);
       if (rows.length === 0) throw new Error(`no case has "${options.filter}" in its name`);
     } finally {

@@ -102,6 +102,24 @@ export const cases = [
     { ...one, tokens: 16384 },
     { op: 'row', each: true, oursOnly: true, heavy: true, rounds: 5 },
   ),
+  // One key whose score lies so many nats above those of the others: their weights are next to nothing.
+  attention(
+    'far key H12 T512 d64',
+    { heads: 12, tokens: 512, width: 64, causal: false },
+    { op: 'far', each: true, oursOnly: true },
+  ),
+  // A boolean mask that leaves one block of keys in eight to each query.
+  attention(
+    'mask H12 T1024 d64',
+    { heads: 12, tokens: 1024, width: 64, causal: false },
+    { op: 'mask', each: true, oursOnly: true },
+  ),
+  {
+    ...{ name: 'decode past8191 H32/8 d64', op: 'decode', heads: 32, kvHeads: 8 },
+    ...{ past: 8191, width: 64, tolerance, oursOnly: true },
+    flops: 4 * 32 * 64 * 8192,
+    bytes: floats(2 * 8 * 64 * 8192, 2 * 32 * 64 + 2 * 8 * 64),
+  },
   attention('sdpa one head T4096', { ...one, tokens: 4096 }, { ...long }),
   attention('sdpa one head T65536', { ...one, tokens: 65536 }, { ...long, heavy: true, rounds: 3 }),
 ];
@@ -135,15 +153,18 @@ export function inputsOf(entry) {
   switch (entry.op) {
     case 'attention':
     case 'extras':
+    case 'far':
+    case 'mask':
     case 'row': {
       const { heads, tokens, width } = entry;
       const [q, k, v] = [1, 2, 3].map((seed) => array(seed, 1, heads, tokens, width));
       return { q, k, v };
     }
     case 'decode': {
-      const { heads, past, width } = entry;
-      const [q, k, v] = [1, 2, 3].map((seed) => array(seed, 1, heads, 1, width));
-      const [pastK, pastV] = [4, 5].map((seed) => array(seed, 1, heads, past, width));
+      const { heads, kvHeads = heads, past, width } = entry;
+      const q = array(1, 1, heads, 1, width);
+      const [k, v] = [2, 3].map((seed) => array(seed, 1, kvHeads, 1, width));
+      const [pastK, pastV] = [4, 5].map((seed) => array(seed, 1, kvHeads, past, width));
       return { q, k, v, pastK, pastV };
     }
     case 'gemm':

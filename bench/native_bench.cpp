@@ -222,6 +222,20 @@ void gemm(benchmark::State& state) {
   dump({c.data(), static_cast<std::size_t>(kRows * kColumns)});
 }
 
+/// The same product from plain weights, which are packed in the call.
+void linear(benchmark::State& state) {
+  const Floats a = random(1, kRows * kInner);
+  const Floats b = random(2, kInner * kColumns);
+  Floats c = zeros(kRows * kColumns);
+  qkv::Workspace workspace;
+  const qkv::LinearArgs args{.x = {a.data(), {kRows, kInner}},
+                             .w = {b.data(), {kInner, kColumns}},
+                             .bias = {},
+                             .out = {c.data(), {kRows, kColumns}}};
+  measure(state, kGemmFlops, [&] { return qkv::linear(args, workspace); });
+  dump(c);
+}
+
 void gemm_eigen(benchmark::State& state) {
   const Floats a = random(1, kRows * kInner);
   const Floats b = random(2, kInner * kColumns);
@@ -325,6 +339,7 @@ void add_all(std::string_view isa) {
   }
   add("decode past1024 H12 d64", decode, Index{12}, Index{1024}, Index{64});
   add("gemm 512x768x2304", gemm);
+  add("linear 512x768x2304", linear);
   // Compiled for the best instruction set, whatever runs here.
   if (qkv::isa_supported(0)) {
     add("gemm 512x768x2304, Eigen", gemm_eigen);

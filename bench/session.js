@@ -12,8 +12,10 @@ import { tfjs } from './peers/tfjs.js';
 const adapters = {
   'qkv relaxed': () => qkv('relaxed'),
   'qkv simd': () => qkv('simd'),
-  'qkv relaxed 2 threads': () => qkv('relaxed', 2),
-  'qkv simd 2 threads': () => qkv('simd', 2),
+  'qkv relaxed 2 threads': () => qkv('relaxed', { threads: 2 }),
+  'qkv simd 2 threads': () => qkv('simd', { threads: 2 }),
+  'other relaxed': () => qkv('relaxed', { dist: 'build/bench/other' }),
+  'other simd': () => qkv('simd', { dist: 'build/bench/other' }),
   'qkv native': native,
   'ort-web 1 thread': () => onnxruntime('web', 1),
   'ort-web 2 threads': () => onnxruntime('web', 2),

@@ -12,11 +12,12 @@ async function bytesOf(path) {
   return readFile(at(path));
 }
 
-export function qkv(variant, threads = 1) {
+/** `dist` is the folder of a built package; that of another version is for `npm run bench -- --against`. */
+export function qkv(variant, { threads = 1, dist = 'dist' } = {}) {
   let library;
   let kernels;
   const load = async () => {
-    const { init } = await import(at('dist/index.js').href);
+    const { init } = await import(at(`${dist}/index.js`).href);
     library = await init({ variant: threads > 1 ? `${variant}-threads` : variant, threads });
     if (library.info.threads !== threads) throw new Error(`${library.info.threads} threads`);
   };
@@ -76,8 +77,8 @@ export function qkv(variant, threads = 1) {
       ];
     },
 
-    decode({ heads, past, width }, { q, k, v, pastK, pastV }) {
-      const cache = library.kvCache({ numKvHeads: heads, capacity: past + 1, dK: width });
+    decode({ heads, kvHeads = heads, past, width }, { q, k, v, pastK, pastV }) {
+      const cache = library.kvCache({ numKvHeads: kvHeads, capacity: past + 1, dK: width });
       cache.append(pastK, pastV);
       const [tq, tk, tv] = [q, k, v].map(tensor);
       const out = library.tensor(q.shape);
@@ -131,6 +132,34 @@ export function qkv(variant, threads = 1) {
         run: () => library.attention(tq, tk, tv, { causal: true, out, ...options }),
         output: () => out.view().slice(),
       }));
+    },
+
+    // The first component of every query is 1, and that of one key so many nats times 8, the root of the width.
+    far({ heads, tokens, width }, { q, k, v }) {
+      const out = library.tensor(q.shape);
+      const [tq, tv] = [q.data.map((x, i) => (i % width === 0 ? 1 : x)), v.data].map((data) =>
+        library.tensor(q.shape, data),
+      );
+      return [0, 80, 84, 87].map((nats) => {
+        const data = k.data.map((x, i) => (i % width === 0 ? 0 : x));
+        for (let h = 0; h < heads; h += 1) data[h * tokens * width] = nats * Math.sqrt(width);
+        const tk = library.tensor(k.shape, data);
+        return { way: `${nats} nats`, run: () => library.attention(tq, tk, tv, { out }) };
+      });
+    },
+
+    mask({ tokens }, { q, k, v }) {
+      const [tq, tk, tv] = [q, k, v].map(tensor);
+      const out = library.tensor(q.shape);
+      const block = (i) => Math.floor((8 * i) / tokens);
+      const data = Uint8Array.from({ length: tokens * tokens }, (_, i) =>
+        Number(block(Math.floor(i / tokens)) === block(i % tokens)),
+      );
+      const mask = { data, shape: [tokens, tokens] };
+      return [
+        { way: 'none', run: () => library.attention(tq, tk, tv, { out }) },
+        { way: '7 of 8 blocks out', run: () => library.attention(tq, tk, tv, { out, mask }) },
+      ];
     },
 
     // The weights of one row, alone or with the call that has to be made anyway.

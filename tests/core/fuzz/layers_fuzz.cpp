@@ -29,6 +29,56 @@ WeightLayout layout(Input& in) {
   return static_cast<WeightLayout>(in.in(0, in.chance(4) ? 255 : 1));
 }
 
+/// linear() against the oracle, and Linear against linear().
+void linear_call(Input& in) {
+  Arena arena(in);
+  const auto width = [&] { return in.chance(20) ? in.in(0, 80) : in.in(1, 9); };
+  const Index from = width();
+  const Index to = width();
+  LinearArgs args;
+  args.layout = layout(in);
+  args.w = matrix(arena, args.layout, from, to);
+  args.bias = perhaps(in, arena, to);
+  const Index rows = in.chance(20) ? in.in(0, 80) : in.in(0, 9);
+  args.x = arena.in({rows, from}, {.dense = true, .unconstrained = 1});
+  args.out = arena.out({rows, to}, {.dense = true, .unconstrained = 1});
+  const auto run = [&] {
+    Workspace workspace;
+    Linear map;
+    const Status status = linear(args, workspace);
+    if (!status.ok()) {
+      return status;
+    }
+    std::vector<float> packed(static_cast<std::size_t>(args.out.size()));
+    TensorView<float> view = args.out;
+    view.data = packed.data();
+    if (!Linear::create({args.w, args.bias, args.layout}, map).ok() ||
+        (args.out.size() > 0 && !map.forward(args.x, view, workspace).ok())) {
+      fail("Linear: refuses what linear() takes");
+    }
+    const std::vector<float> plain = test::values_of(args.out);
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      require_equal("Linear, against linear(),", packed[i], plain[i]);
+    }
+    return status;
+  };
+  const auto compare = [&] {
+    if (!all_moderate({args.x, args.w, args.bias})) {
+      return;
+    }
+    const auto exact = oracle::linear(oracle::exactly(test::values_of(args.x)),
+                                      in_out(args.w, args.layout), args.bias);
+    const std::vector<float> computed = test::values_of(args.out);
+    for (std::size_t i = 0; i < computed.size(); ++i) {
+      require_near("linear", static_cast<double>(computed[i]), exact.value[i], exact.error[i]);
+    }
+  };
+  judge(arena, {.function = "linear",
+                .arguments = {"x ", "w ", "bias", "layout", "out "},
+                .run = run,
+                .compare = compare});
+}
+
 struct Attention {
   MultiHeadAttentionConfig c;         ///< as given
   MultiHeadAttentionConfig resolved;  ///< with every size filled in
@@ -433,5 +483,6 @@ void block_call(Input& in) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace qkv::fuzz;
-  return call_one_of({attention_call, feed_forward_call, block_call, block_call}, data, size);
+  return call_one_of({attention_call, feed_forward_call, block_call, block_call, linear_call}, data,
+                     size);
 }

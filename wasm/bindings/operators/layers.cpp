@@ -55,12 +55,9 @@ FeedForwardWeights weights_of(const FeedForwardWeightsFields& given) noexcept {
 }  // namespace
 
 Status linear(const LinearFields& given) noexcept {
-  return qkv::linear({.x = given.x,
-                      .w = given.w,
-                      .bias = given.bias,
-                      .out = given.out,
-                      .layout = given.layout},
-                     scratch());
+  return qkv::linear(
+      {.x = given.x, .w = given.w, .bias = given.bias, .out = given.out, .layout = given.layout},
+      scratch());
 }
 
 Status createLinear(const CreateLinearFields& given) noexcept {

@@ -20,12 +20,17 @@ function importsOf({ module, memory }: ThreadStart): WebAssembly.Imports {
 function serve(start: ThreadStart, answer: (message: string) => void): void {
   const { exports } = new WebAssembly.Instance(start.module, importsOf(start));
   const table = Object.values(exports).find((value) => value instanceof WebAssembly.Table);
-  const entry = (table as WebAssembly.Table).get(start.entry) as (
-    stack: number,
-    bytes: number,
-  ) => void;
+  const [entry, abandon] = [start.entry, start.abandon].map(
+    (place) => (table as WebAssembly.Table).get(place) as (...args: readonly number[]) => void,
+  );
   answer(threadReady);
-  entry(start.stack, start.stackBytes);
+  try {
+    entry?.(start.stack, start.stackBytes);
+  } catch (error) {
+    // The caller waits for this thread, and nobody else can tell it that it will not come back.
+    abandon?.(start.worker);
+    throw error;
+  }
 }
 
 const port = ownPort();

@@ -18,8 +18,16 @@ function spawn(moved: URL | undefined): WorkerPort {
   return new Worker(new URL('./thread.js', import.meta.url), { type: 'module' });
 }
 
-/** Starts a worker and enters it into `live` while it serves. Resolves when it does, or cannot be had. */
-function helper(start: ThreadStart, moved: URL | undefined, live: Set<WorkerPort>): Promise<void> {
+/**
+ * Starts a worker and enters it into `live` while it serves. Resolves when it does, or cannot be had. `onExit` is called
+ * when its thread has ended, which only Node tells.
+ */
+function helper(
+  start: ThreadStart,
+  moved: URL | undefined,
+  live: Set<WorkerPort>,
+  onExit: () => void,
+): Promise<void> {
   return new Promise((resolve) => {
     let worker: WorkerPort | undefined;
     // Also long after the start: a worker may fail, or be ended by the program or the system.
@@ -45,6 +53,7 @@ function helper(start: ThreadStart, moved: URL | undefined, live: Set<WorkerPort
         resolve();
       });
       for (const type of ['error', 'messageerror', 'exit'] as const) listen(port, type, giveUp);
+      listen(port, 'exit', onExit);
       post(port, start);
     } catch {
       giveUp();
@@ -81,16 +90,22 @@ export async function startThreads(
   if (threads === 1 || !raw._createThreads(threads, maySleep())) return alone;
   const moved = await whereViteHas('qkv/thread').catch(() => undefined);
   const live = new Set<WorkerPort>();
-  const starts = Array.from({ length: threads - 1 }, (_, i) => {
-    const stack = raw._threadStack(i);
-    const common = { module, memory: raw.wasmMemory, entry: raw._threadEntry() };
-    return helper({ ...common, stack, stackBytes: raw._threadStackBytes() }, moved, live);
-  });
+  const common = {
+    ...{ module, memory: raw.wasmMemory, entry: raw._threadEntry() },
+    ...{ abandon: raw._abandonEntry(), stackBytes: raw._threadStackBytes() },
+  };
+  let open: RawModule | undefined = raw;
+  const starts = Array.from({ length: threads - 1 }, (_, worker) =>
+    helper({ ...common, worker, stack: raw._threadStack(worker) }, moved, live, () => {
+      open?._abandonThread(worker);
+    }),
+  );
   await Promise.all(starts);
   return {
     helpers: live,
     close(): void {
-      raw._stopThreads();
+      open?._stopThreads();
+      open = undefined;
       live.forEach(terminate);
       // They know the memory, which must be free to go although somebody keeps what tells their number.
       live.clear();

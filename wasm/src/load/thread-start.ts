@@ -5,6 +5,10 @@ export interface ThreadStart {
   readonly memory: WebAssembly.Memory;
   /** Where the function void(stack, bytes) that serves the pool is in the module's table. */
   readonly entry: number;
+  /** Where the function void(worker) is that says that a worker serves no longer. */
+  readonly abandon: number;
+  /** The number of this worker. */
+  readonly worker: number;
   /** A stack of its own. */
   readonly stack: number;
   readonly stackBytes: number;

@@ -1,0 +1,63 @@
+// @build any
+// A thread that fails in the middle of a task: the call ends with an error, and the engine goes on without the thread.
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { root } from '../../support/js/files.js';
+import { resultOf } from '../../support/js/node.js';
+import { PATIENCE } from '../../support/js/patience.js';
+
+const temporary = mkdtempSync(join(tmpdir(), 'qkv-lost-'));
+after(() => rmSync(temporary, { recursive: true, force: true }));
+
+/** Leaves nothing in the table of a thread but the two functions that its script takes, so that its first task traps. */
+const emptied = `
+  const { get } = WebAssembly.Table.prototype;
+  const taken = [];
+  WebAssembly.Table.prototype.get = function (place) {
+    taken.push(place);
+    for (let i = 0; i < this.length && taken.length === 2; ++i) {
+      if (!taken.includes(i)) this.set(i, null);
+    }
+    return get.call(this, place);
+  };
+`;
+
+cpSync(join(root, 'dist'), temporary, { recursive: true, filter: (file) => !/web$/.test(file) });
+writeFileSync(join(temporary, 'package.json'), '{ "type": "module" }');
+const script = join(temporary, 'thread.js');
+writeFileSync(script, emptied + readFileSync(script, 'utf8'));
+
+test('threads: a thread that fails in a task is told, and the next call is right', async () => {
+  const program = `
+    const { init, random } = await import(${JSON.stringify(pathToFileURL(join(temporary, 'index.js')).href)});
+    const x = random([1, 8, 300, 64], 1);
+    const expected = (await init({ variant: 'simd' })).attention(x, x, x).output.data;
+    const engine = await init({ variant: 'simd-threads', threads: 2 });
+    const before = engine.info.threads;
+    let told;
+    // The caller may have done all tasks before the thread has claimed one.
+    for (let i = 0; i < 1000 && !told; ++i) {
+      try {
+        engine.attention(x, x, x);
+      } catch ({ code, message }) {
+        told = { code, message };
+      }
+    }
+    const { data } = engine.attention(x, x, x).output;
+    const right = data.every((y, i) => y === expected[i]);
+    while (engine.info.threads === before) await new Promise((next) => setTimeout(next, 10));
+    console.log(JSON.stringify({ ...told, right, threads: [before, engine.info.threads] }));
+  `;
+  assert.deepEqual(await resultOf([], program, { timeout: PATIENCE.wait }), {
+    code: 'thread_lost',
+    message:
+      'attention: a thread ended in the middle of the call, expected it to serve until dispose(); what was ' +
+      'written is incomplete',
+    right: true,
+    threads: [2, 1],
+  });
+});
