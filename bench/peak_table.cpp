@@ -2,14 +2,14 @@
 
 namespace qkv::bench {
 
-// QKV_BENCH_PAGES is X(avx512) X(avx2) ..., from CMake.
-#define X(page) PeakFunction peak_of_##page();
-QKV_BENCH_PAGES
+// QKV_BENCH_ISAS is X(avx512) X(avx2) ..., from CMake.
+#define X(isa) PeakFunction peak_of_##isa();
+QKV_BENCH_ISAS
 #undef X
 
 const std::vector<PeakFunction>& peak_functions() {
-#define X(page) peak_of_##page(),
-  static const std::vector<PeakFunction> functions{QKV_BENCH_PAGES};
+#define X(isa) peak_of_##isa(),
+  static const std::vector<PeakFunction> functions{QKV_BENCH_ISAS};
 #undef X
   return functions;
 }

@@ -14,7 +14,7 @@ struct PeakFunction {
   std::ptrdiff_t flops;
 };
 
-/// One for each page of core/CMakeLists.txt.
+/// One for each ISA unit of core/CMakeLists.txt.
 const std::vector<PeakFunction>& peak_functions();
 
 }  // namespace qkv::bench

@@ -27,6 +27,7 @@ export const trees = [
       entries: ['api', 'platform', 'arguments', 'load', 'worker/host', 'worker/client'],
     },
   },
+  { folder: 'web/src' },
 ];
 
 /** The .ts files of a folder, as paths from it. */

@@ -9,7 +9,7 @@
 
 namespace qkv {
 namespace kernels {
-#define X(page, supported) const KernelTable* page##_kernels() noexcept;
+#define X(isa, supported) const KernelTable* isa##_kernels() noexcept;
 #include "arch/isa_list.def"
 #undef X
 }  // namespace kernels
@@ -23,7 +23,7 @@ struct Isa {
 
 struct IsaList {
   static constexpr int kCount = 0
-#define X(page, supported) +1
+#define X(isa, supported) +1
 #include "arch/isa_list.def"
 #undef X
       ;
@@ -34,7 +34,7 @@ const IsaList& isa_list() noexcept {
   static const IsaList list = [] {
     [[maybe_unused]] const auto cpu = xsimd::available_architectures();
     return IsaList{{
-#define X(page, supported) {kernels::page##_kernels(), static_cast<bool>(supported)},
+#define X(isa, supported) {kernels::isa##_kernels(), static_cast<bool>(supported)},
 #include "arch/isa_list.def"
 #undef X
     }};

@@ -137,7 +137,7 @@ const core = {
   prepare: (copy, faults) =>
     copy.configure('native', [
       // A test of all cases says that scalar, which runs everywhere, is the last of the list.
-      `-DQKV_PAGES=${faults.every(({ quick }) => quick) ? isa : `${isa};scalar`}`,
+      `-DQKV_ISAS=${faults.every(({ quick }) => quick) ? isa : `${isa};scalar`}`,
       `-DQKV_TEST_FILES=${filesFor(faults).join('|')}`,
     ]),
   build: (copy) => copy.run('cmake', ['--build', '--preset', 'native', '--target', 'qkv_tests']),

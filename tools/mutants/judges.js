@@ -44,8 +44,8 @@ export class CoreJudge {
   #stages = [];
 
   holds(file) {
-    const pages = /^core\/src\/arch\/(\w+)\.cpp$/.exec(file);
-    return file.startsWith('core/') && (!pages || pages[1] === this.#isa);
+    const unit = /^core\/src\/arch\/(\w+)\.cpp$/.exec(file);
+    return file.startsWith('core/') && (!unit || unit[1] === this.#isa);
   }
 
   #binary(copy) {
@@ -60,8 +60,8 @@ export class CoreJudge {
   }
 
   async prepare(copy) {
-    const pages = [`-DQKV_PAGES=${this.#isa}`, '-DQKV_WERROR=OFF', '-DQKV_TEST_FILES='];
-    await copy.configure('native', pages);
+    const isas = [`-DQKV_ISAS=${this.#isa}`, '-DQKV_WERROR=OFF', '-DQKV_TEST_FILES='];
+    await copy.configure('native', isas);
   }
 
   /** Runs everything without a mutation: says which cases are quick, and leaves out what is red as it is. */

@@ -1,4 +1,4 @@
-// The page for machines without any of the others, and the reference for those that have them: xsimd
+// The ISA unit for machines without any of the others, and the reference for those that have them: xsimd
 // emulates its vectors with arrays of four floats. The auto-vectoriser is off here; what packed SSE2
 // arithmetic remains in the object is the compiler joining the four lanes by itself.
 #define XSIMD_WITH_EMULATED 1

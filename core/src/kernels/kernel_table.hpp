@@ -1,4 +1,4 @@
-// What a page in src/arch provides: plain structs in, function pointers out. A public operator
+// What an ISA unit in src/arch provides: plain structs in, function pointers out. A public operator
 // fetches this table once per call and never asks again which machine it is on.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Plain loops over pairs that are turned in their planes. Compiled on a page, so that the compiler
+// Plain loops over pairs that are turned in their planes. Compiled in an ISA unit, so that the compiler
 // makes vectors of that width of them; nothing in them depends on the width.
 #pragma once
 

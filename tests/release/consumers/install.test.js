@@ -7,7 +7,7 @@ import { toolchain } from '../../../tools/environment.js';
 import { packageJson, root, text } from '../../support/js/files.js';
 import { inFullRun } from '../full.js';
 import { blocksUnder, guide } from './examples.js';
-import { eigenProgram, pages, program, replaced, Stranger, strict } from './stranger.js';
+import { eigenProgram, isas, program, replaced, Stranger, strict } from './stranger.js';
 
 const here = new Stranger();
 after(() => here.leave());
@@ -27,7 +27,7 @@ const moved = here.path('elsewhere/qkv');
 const env = { HOME: here.path('elsewhere') };
 
 before(async () => {
-  const narrow = `-DQKV_BUILD_TESTS=OFF ${JSON.stringify(pages('sse4;scalar'))} -DCMAKE_INSTALL_LIBDIR=lib`;
+  const narrow = `-DQKV_BUILD_TESTS=OFF ${JSON.stringify(isas('sse4;scalar'))} -DCMAKE_INSTALL_LIBDIR=lib`;
   const commands = replaced(install, '-DQKV_BUILD_TESTS=OFF', narrow);
   const first = here.path('first');
   here.write('first/note', 'a home');
@@ -202,7 +202,7 @@ inFullRun('C++ with Eigen, and as a shared library', () => {
   test('install: a shared library works: several configurations, odd folders, hidden symbols', async () => {
     const configure = [
       ...['-S', 'qkv', '-B', 'multi', '-G', 'Ninja Multi-Config', '-DQKV_BUILD_TESTS=OFF'],
-      ...['-DQKV_PAGES=scalar', '-DBUILD_SHARED_LIBS=ON', '-DCMAKE_CXX_VISIBILITY_PRESET=hidden'],
+      ...['-DQKV_ISAS=scalar', '-DBUILD_SHARED_LIBS=ON', '-DCMAKE_CXX_VISIBILITY_PRESET=hidden'],
       ...['-DCMAKE_VISIBILITY_INLINES_HIDDEN=ON', '-DCMAKE_INSTALL_LIBDIR=lib/odd/one'],
       '-DCMAKE_INSTALL_INCLUDEDIR=headers',
     ];

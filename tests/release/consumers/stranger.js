@@ -10,7 +10,7 @@ import { PATIENCE } from '../packed.js';
 import { guide, programsOf } from './examples.js';
 
 /** A choice of instruction sets that leaves most of them out: the library compiles in seconds. */
-export const pages = (x64) => `-DQKV_PAGES=${{ x64, arm64: 'neon64;scalar' }[arch()] ?? 'scalar'}`;
+export const isas = (x64) => `-DQKV_ISAS=${{ x64, arm64: 'neon64;scalar' }[arch()] ?? 'scalar'}`;
 
 /** What a project that minds its warnings is compiled with. */
 export const strict = '-Wall -Wextra -Werror';

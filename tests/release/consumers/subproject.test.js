@@ -5,7 +5,7 @@ import { after, describe, test } from 'node:test';
 import { toolchain } from '../../../tools/environment.js';
 import { inFullRun } from '../full.js';
 import { blocksUnder, guide } from './examples.js';
-import { pages, program, replaced, Stranger } from './stranger.js';
+import { isas, program, replaced, Stranger } from './stranger.js';
 
 const here = new Stranger();
 after(() => here.leave());
@@ -49,7 +49,7 @@ inFullRun('the C++ library as a part of other projects', () => {
       here.project('fetches', withFetch);
       const compiler = gcc.code === 0 ? ['-DCMAKE_CXX_COMPILER=g++'] : [];
       const list = '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON';
-      await here.build('fetches', [...compiler, pages('avx512;scalar'), list]);
+      await here.build('fetches', [...compiler, isas('avx512;scalar'), list]);
       assert.equal(await here.must('build/app', [], { cwd: 'fetches' }), program.prints);
     });
 
@@ -98,7 +98,7 @@ inFullRun('the C++ library as a part of other projects', () => {
     test('builds in a project of C++17, with sanitizers, for debugging', async () => {
       here.project('adds', around + own);
       said = await here.build('adds', [
-        ...['-DCMAKE_BUILD_TYPE=Debug', '-DQKV_PAGES=scalar', '-DQKV_SANITIZE=ON'],
+        ...['-DCMAKE_BUILD_TYPE=Debug', '-DQKV_ISAS=scalar', '-DQKV_SANITIZE=ON'],
       ]);
       assert.equal(await here.must('build/app', [], { cwd: 'adds' }), program.prints);
     });
