@@ -52,7 +52,13 @@ async function tidy(sources) {
   return results.map(({ code, output }) => (code === 0 ? '' : output)).join('');
 }
 
-/** The sources that clang-tidy reads: all of them, or those that a change can have made worse. */
+/** Most sources of a change that clang-tidy reads on an everyday run: each takes about seven seconds. */
+const MOST_TIDY = 12;
+
+/**
+ * The sources that clang-tidy reads: all of them, or those that a change can have made worse; of very many a share,
+ * taken evenly.
+ */
 async function tidySources(full) {
   const all = (await files('core/src/**/*.cpp')).filter((file) => !/arch\/(wasm|neon)/.test(file));
   const units = all.filter((file) => file.includes('/arch/'));
@@ -71,7 +77,8 @@ async function tidySources(full) {
   };
   const headers = changed.filter((file) => /^core\/.*\.hpp$/.test(file));
   const through = new Set(headers.flatMap(throughSource));
-  return read.filter((file) => changed.includes(file) || through.has(file));
+  const own = read.filter((file) => changed.includes(file) || through.has(file));
+  return own.filter((_, i) => (i * MOST_TIDY) % own.length < MOST_TIDY);
 }
 
 const lint = (full) =>

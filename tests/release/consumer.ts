@@ -18,6 +18,8 @@ import type {
   KvCache,
   LayerNormOptions,
   LayerOptions,
+  LinearLayer,
+  LinearOptions,
   MultiHeadAttention,
   MultiHeadAttentionConfig,
   MultiHeadAttentionWeights,
@@ -52,6 +54,7 @@ import type {
   AsyncInitOptions,
   AsyncKvCache,
   AsyncLayerOptions,
+  AsyncLinearLayer,
   AsyncMultiHeadAttention,
   AsyncOptions,
   AsyncQkv,
@@ -137,6 +140,10 @@ const layer: MultiHeadAttention = engine.multiHeadAttention(config, weights);
 const forwardOptions = { causal: true, context: square(8) } satisfies LayerOptions;
 export const forwarded: NdArray = layer.forward(square(8), forwardOptions).output;
 
+const linear: LinearOptions = { bias: new Float32Array(8), layout: 'out_in' };
+const packed: LinearLayer = engine.linearLayer(square(8), linear);
+export const logits: OwnedArray = packed.forward(engine.linear(square(8), square(8), linear));
+
 const norm: NormWeights = { gamma: new Float32Array(8) };
 const blockConfig: TransformerBlockConfig = { ...config, dFeedForward: 8, normType: 'rms' };
 const blockWeights: TransformerBlockWeights = {
@@ -198,7 +205,8 @@ export async function layersInWorker(away: AsyncQkv): Promise<Float32Array> {
   const { output } = await far.forward(square(8), forward);
   const further: AsyncTransformerBlock = await away.transformerBlock(blockConfig, blockWeights);
   const last = { causal: true } satisfies AsyncBlockOptions;
-  return (await further.forward(output, last)).output.data;
+  const mapped: AsyncLinearLayer = await away.linearLayer(square(8), { layout: 'out_in' });
+  return (await mapped.forward((await further.forward(output, last)).output)).data;
 }
 
 export const host = (port: WorkerPort): void => serve(port, init);
