@@ -46,7 +46,8 @@ void linear_call(Input& in) {
     Workspace workspace;
     Linear map;
     const Status status = linear(args, workspace);
-    if (!status.ok()) {
+    // Of a spoiled array the output may lie in the gaps of w, or across them: then w has changed.
+    if (!status.ok() || arena.spoiled()) {
       return status;
     }
     std::vector<float> packed(static_cast<std::size_t>(args.out.size()));
