@@ -1,5 +1,6 @@
 // The files that panels give, in Node: every column of every table under its heading, and the link in each file.
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, mock, test } from 'node:test';
 
 // Panels are custom elements; here only what they are drawn with is used.
@@ -276,5 +277,71 @@ describe('export: the tables of the panels', () => {
       build: frame.info.isa,
       version: frame.info.version,
     });
+  });
+});
+
+/** A tag on each line, so that a person can read what has changed. */
+const linesOf = (svg) => `${out.svgFile(svg, LINK).replaceAll('><', '>\n<')}\n`;
+
+/** A drawing without its colours and numbers, and these by themselves. */
+function partsOf(drawing) {
+  const colours = [];
+  const numbers = [];
+  const words = drawing
+    .replace(/#([0-9a-f]{6})\b/g, (_, hex) => {
+      colours.push(...hex.match(/../g).map((channel) => parseInt(channel, 16)));
+      return 'colour';
+    })
+    .replace(/-?\d+(?:\.\d+)?(?:e[-+]?\d+)?/g, (number) => {
+      numbers.push(Number(number));
+      return 'number';
+    });
+  return { words, colours, numbers };
+}
+
+/**
+ * Holds a drawing to the file of this name in tests/page/drawings, which QKV_REFRESH=1 writes. Places and colours follow
+ * from what the engine computes, whose builds differ in the last bits: they may differ by what rounding makes of those.
+ */
+function expectKept(name, { svg }) {
+  const file = new URL(`../drawings/${name}.svg`, import.meta.url);
+  if (process.env.QKV_REFRESH) writeFileSync(file, linesOf(svg));
+  const [now, kept] = [linesOf(svg), readFileSync(file, 'utf8')].map(partsOf);
+  assert.equal(now.words, kept.words);
+  for (const [what, most] of Object.entries({ colours: 1, numbers: 0.02 })) {
+    kept[what].forEach((was, i) => {
+      assert.ok(Math.abs(now[what][i] - was) <= most, `${what} ${i}: ${now[what][i]}, was ${was}`);
+    });
+  }
+}
+
+describe('export: drawings are as they are kept', () => {
+  const three = { text: 'one two three', source: 'random' };
+  const canvasless = (name) => ({ state: { look: name } });
+  for (const look of ['map', 'arcs']) {
+    test(look, () => {
+      const frame = asked({ ...three, mask: 'causal', head: 1 });
+      expectKept(look, out.mapFigure({ ...canvasless(look), frame }, tensors(), canvas));
+    });
+  }
+  test('masks', () => {
+    const frame = asked({ ...three, head: 2, maskKind: 'window', maskSize: 2 });
+    expectKept('masks', out.masksFigure(frame, frame.masks, canvas));
+  });
+  test('row', () => {
+    expectKept('row', out.rowFigure(asked({ rowMasked: 2 }).row));
+  });
+  test('temperature', () => {
+    const frame = asked({ source: 'random', head: 1, temperature: 0.7 });
+    const study = resultOf(engine.web.temperatureStudy(qkv, frame.temperature.of));
+    const point = frame.temperature;
+    expectKept('temperature', out.temperatureFigure({ frame, point, study }));
+  });
+  test('scale', () => {
+    const study = resultOf(engine.web.widthStudy(qkv, 1));
+    expectKept('scale', out.scaleFigure(study, { width: 64, divided: true, sample: 1 }));
+  });
+  test('positions', () => {
+    expectKept('positions', out.positionsFigure(asked({}), canvas, canvas));
   });
 });
