@@ -13,8 +13,8 @@ namespace qkv {
 
 class KvCache;
 
-/// Randomly drops weights, as in training (forward only): each is kept with probability 1 - rate and
-/// then divided by it. Which ones is a pure function of (seed, batch row, head, query, key).
+/// Drops weights at random, as in training: a weight is kept with probability 1 - rate and then divided
+/// by that probability. The seed, batch row, head, query and key decide which, and nothing else does.
 struct Dropout {
   float rate = 0.0F;       ///< in [0, 1)
   std::uint64_t seed = 0;  ///< any; the same seed drops the same weights
@@ -50,7 +50,7 @@ struct AttentionOptions {
   /// Added to the scores, where -inf excludes the key. Rank 1 to 4, broadcast right-aligned to
   /// [B, Hq, Tq, Tk].
   TensorView<const float> additive_mask = {};
-  /// The same a second time; the two add up.
+  /// A second array that is added to the scores, with the rules of additive_mask.
   TensorView<const float> bias = {};
   /// [Hq]: adds -slope |i + offset - j| (ALiBi, Press et al. 2022); alibi_slopes() has the paper's.
   TensorView<const float> alibi_slopes = {};
@@ -61,7 +61,7 @@ struct AttentionOptions {
   Dropout dropout = {};
 };
 
-/// Where in the pipeline scores are read off.
+/// The step after which scores are written to `logits`.
 enum class LogitStage : std::uint8_t {
   kRaw,     ///< scale * q.k
   kCapped,  ///< after the softcap
@@ -75,7 +75,7 @@ struct AttentionExtras {
   TensorView<float> weights = {};
   /// [B, Hq, row_end - row_begin, Tk]: scores at `logit_stage`; -inf past the keys in use.
   TensorView<float> logits = {};
-  /// Where `logits` are read off.
+  /// The step after which `logits` are taken.
   LogitStage logit_stage = LogitStage::kBiased;
   /// Query rows [row_begin, row_end) for `weights` and `logits`; default all.
   Index row_begin = 0;
@@ -110,13 +110,13 @@ struct AttentionArgs {
 ///
 ///     s_j   = scale * (q_i . k_j)
 ///     s_j   = softcap * tanh(s_j / softcap)                        if a softcap is given
-///     s_j   = s_j + biases_ij - slope_h |i + offset - j|           whichever are given
+///     s_j   = s_j + biases_ij - slope_h |i + offset - j|           those that are given
 ///     p     = softmax over allowed j of s_j / temperature          with the sink in the denominator
 ///     out_i = sum_j dropout(p_j) v_j
 ///
-/// with exclusion by masks, biases of -inf, causality, window and key lengths, combined by "and".
-/// Computed in tiles with a running maximum (Milakov & Gimelshein 2018; Dao et al. 2022), so no
-/// T x T array ever exists. Order and offsets follow ONNX Attention-24.
+/// A key is allowed if masks, biases (no -inf), causality, window and key lengths all allow it.
+/// Tiles are computed with a running maximum (Milakov & Gimelshein 2018; Dao et al. 2022), so no array
+/// of T x T elements is made. Order and offsets follow ONNX Attention-24.
 ///
 /// Guarantees
 /// - A row with no allowed key gives zeros in out and weights, lse = -inf, entropy 0.
@@ -149,9 +149,9 @@ struct AttentionArgs {
 /// a cache keeps its length and contents:
 /// - kInvalidArgument: a null pointer where elements exist, a strided last axis, a stride below 0, an
 ///   output with two elements in one place or in the memory of an input or another output, a number
-///   that is not finite, temperature not a positive normal float, both causal_offset and
-///   causal_offsets, or none where one is needed, or one where nothing measures by it, a logit_stage
-///   that is none, an empty cache.
+///   that is not finite, a temperature that is not a positive normal float, both causal_offset and
+///   causal_offsets, neither where causality, a window or ALiBi needs one, one of them where none of
+///   these three is used, no value of LogitStage, an empty cache.
 /// - kShapeMismatch: wrong rank, extents that do not fit, Hq not a multiple of Hkv, d_k or d_v 0, a
 ///   cache of other sizes.
 /// - kOutOfRange: rows outside [0, Tq], softcap < 0, window < -1, a key length outside [0, Tk], a
@@ -162,10 +162,10 @@ struct AttentionArgs {
 /// Any of B, Hq, Tq may be 0 (nothing to do); Tk = 0 means no key is allowed.
 Status attention(const AttentionArgs& args, Workspace& workspace) noexcept;
 
-/// Bytes of workspace the call takes with so many threads: a tile for each, and packed key/value heads
-/// (none with a cache). One thread packs one at a time, O(Tk (d_k + d_v)); several pack one each, or as
-/// many as fit 8 MB. 0 for arguments that attention() would refuse
-/// for anything but where they lie.
+/// Bytes of workspace that the call takes with so many threads: a tile for each thread, and packed
+/// key/value heads (none with a cache). One thread packs one head at a time, O(Tk (d_k + d_v)); several
+/// threads pack one head each, or as many heads as fit 8 MB. Returns 0 for arguments that attention()
+/// refuses, unless it refuses them because arrays share memory.
 [[nodiscard]] std::size_t attention_scratch_bytes(const AttentionArgs& args,
                                                   int threads = 1) noexcept;
 
