@@ -14,6 +14,21 @@ const open = (page) => visit(page, 'positions');
 
 const positionsOf = async (page) => (await snapshot(page)).frame.positions;
 
+pageTest('positions: the written rotation returns after a frame without it', {}, async (page) => {
+  await open(page);
+  const hidden = await page.evaluate(() => {
+    const { frame, state } = window.__qkv.snapshot();
+    const rotation = document.querySelector('qkv-rotation');
+    const view = { frame, state, look: {} };
+    const away = { ...view, frame: { ...frame, positions: null } };
+    return [view, away, view].map((of) => {
+      rotation.update(of);
+      return rotation.hidden;
+    });
+  });
+  assert.deepEqual(hidden, [false, true, false]);
+});
+
 pageTest(
   'positions: the residuals and their curves are as the engine found them',
   {},

@@ -85,17 +85,29 @@ export const abiHash = QKV_ABI.hash;
 /** Words of 8 bytes in an array: its address and rank, and four extents. */
 const arrayWords = 3;
 
-class Writer {
+/** Writes arguments to the block of a module, in the memory as it is now: growth takes that away. */
+export class Writer {
+  readonly memory: ArrayBufferLike;
   readonly #halves: Int32Array;
   readonly #words: Float64Array;
   #at = 0;
 
   constructor(memory: ArrayBufferLike, block: Address) {
+    this.memory = memory;
     this.#halves = new Int32Array(memory, block);
     this.#words = new Float64Array(memory, block);
   }
 
-  write(layout: Layout, values: Readonly<Record<string, unknown>> | undefined): void {
+  /** The arguments of one call, all of its operator's words and no others. Returns the number of the operator. */
+  call<Name extends Operator>(operator: Name, values: Arguments<Name>): number {
+    const known = byName.get(operator);
+    if (!known) throw new RangeError(`no operator ${operator}`);
+    this.#at = 0;
+    this.#write(known.fields, values);
+    return known.index;
+  }
+
+  #write(layout: Layout, values: Readonly<Record<string, unknown>> | undefined): void {
     for (const [name, code] of layout) {
       const value = values?.[name];
       if (code === 'array') this.#array(value as Placed | undefined);
@@ -103,7 +115,7 @@ class Writer {
       else if (code === 'optional') this.#number(value === undefined ? NaN : Number(value));
       else if ('fields' in code) {
         if (code.isOptional) this.#number(value === undefined ? 0 : 1);
-        this.write(code.fields, value as typeof values);
+        this.#write(code.fields, value as typeof values);
       } else this.#number(Math.max(code.indexOf(String(value)), 0));
     }
   }
@@ -124,17 +136,4 @@ class Writer {
     }
     this.#at += arrayWords;
   }
-}
-
-/** Writes the arguments of one call, all of its operator's words and no others. The number of the operator. */
-export function writeArguments<Name extends Operator>(
-  memory: ArrayBufferLike,
-  block: Address,
-  operator: Name,
-  values: Arguments<Name>,
-): number {
-  const known = byName.get(operator);
-  if (!known) throw new RangeError(`no operator ${operator}`);
-  new Writer(memory, block).write(known.fields, values);
-  return known.index;
 }

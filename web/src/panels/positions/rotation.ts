@@ -27,9 +27,8 @@ export class RotationPart extends Panel {
 
   update({ frame, state, look }: View): void {
     const place = frame?.positions?.place;
-    this.hidden ||= !place;
+    this.hidden = !place;
     if (!frame || !place || !this.changed(place, frame.shift, state.pair, look)) return;
-    this.hidden = false;
     this.#tell(frame, place, state.pair);
   }
 
