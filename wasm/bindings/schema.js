@@ -93,6 +93,11 @@ export const groups = /** @type {const} */ ({
     qBeta: 'floats',
     kBeta: 'floats',
   },
+  linearWeights: {
+    w: 'floats',
+    bias: 'floats',
+    layout: { choice: ['in_out', 'out_in'], of: 'WeightLayout' },
+  },
   normWeights: { gamma: 'floats', beta: 'floats' },
   feedForwardWeights: {
     w1: 'floats',
@@ -198,20 +203,14 @@ export const operators = /** @type {const} */ ({
     parameters: ['x', 'w', 'options'],
     fields: {
       x: 'floats',
-      w: 'floats',
-      bias: 'floats',
-      layout: { choice: ['in_out', 'out_in'], of: 'WeightLayout' },
+      weights: { group: 'linearWeights' },
       out: 'results',
     },
   },
   createLinear: {
     method: 'linearLayer',
     parameters: ['w', 'options'],
-    fields: {
-      w: 'floats',
-      bias: 'floats',
-      layout: { choice: ['in_out', 'out_in'], of: 'WeightLayout' },
-    },
+    fields: { weights: { group: 'linearWeights' } },
   },
   forwardLinear: { fields: { layer: { object: 'Linear' }, x: 'floats', out: 'results' } },
   destroyLinear: { fields: { object: { object: 'Linear' } } },

@@ -39,6 +39,10 @@ MultiHeadAttentionWeights weights_of(const LayerWeightsFields& given) noexcept {
           .k_beta = given.k_beta};
 }
 
+LinearWeights weights_of(const LinearWeightsFields& given) noexcept {
+  return {.w = given.w, .bias = given.bias, .layout = given.layout};
+}
+
 NormWeights weights_of(const NormWeightsFields& given) noexcept {
   return {.gamma = given.gamma, .beta = given.beta};
 }
@@ -55,15 +59,18 @@ FeedForwardWeights weights_of(const FeedForwardWeightsFields& given) noexcept {
 }  // namespace
 
 Status linear(const LinearFields& given) noexcept {
-  return qkv::linear(
-      {.x = given.x, .w = given.w, .bias = given.bias, .out = given.out, .layout = given.layout},
-      scratch());
+  const LinearWeights weights = weights_of(given.weights);
+  return qkv::linear({.x = given.x,
+                      .w = weights.w,
+                      .bias = weights.bias,
+                      .out = given.out,
+                      .layout = weights.layout},
+                     scratch());
 }
 
 Status createLinear(const CreateLinearFields& given) noexcept {
-  return make<Linear>([&](Linear& map) noexcept {
-    return Linear::create({.w = given.w, .bias = given.bias, .layout = given.layout}, map);
-  });
+  return make<Linear>(
+      [&](Linear& map) noexcept { return Linear::create(weights_of(given.weights), map); });
 }
 
 Status forwardLinear(const ForwardLinearFields& given) noexcept {

@@ -20,15 +20,15 @@ function importsOf({ module, memory }: ThreadStart): WebAssembly.Imports {
 function serve(start: ThreadStart, answer: (message: string) => void): void {
   const { exports } = new WebAssembly.Instance(start.module, importsOf(start));
   const table = Object.values(exports).find((value) => value instanceof WebAssembly.Table);
-  const [entry, abandon] = [start.entry, start.abandon].map(
-    (place) => (table as WebAssembly.Table).get(place) as (...args: readonly number[]) => void,
-  );
+  const at = (place: number): ((...args: readonly number[]) => void) =>
+    (table as WebAssembly.Table).get(place) as (...args: readonly number[]) => void;
+  const [entry, abandon] = [at(start.entry), at(start.abandon)];
   answer(threadReady);
   try {
-    entry?.(start.stack, start.stackBytes);
+    entry(start.stack, start.stackBytes);
   } catch (error) {
     // The caller waits for this thread, and nobody else can tell it that it will not come back.
-    abandon?.(start.worker);
+    abandon(start.worker);
     throw error;
   }
 }

@@ -6,13 +6,16 @@ import type {
   Destination,
   LinearLayer,
   LinearOptions,
+  NewArray,
   OwnedArray,
+  Tensor,
 } from '../api/types.js';
 import { checkArray, checkVector, type Input } from '../arguments/arrays.js';
 import { checkChoice } from '../arguments/numbers.js';
 import { checkOut, type To } from '../arguments/out.js';
 import { asMatrix, shapeText } from '../arguments/shapes.js';
 import { takeOptions } from '../arguments/values.js';
+import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import { disposeSymbol, Handle } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
@@ -44,8 +47,21 @@ function checkWeights(fn: string, givenW: ArrayInput, options: LinearOptions): W
   return { w, bias: checkVector(fn, 'bias', options.bias, widths[1]), layout, widths };
 }
 
-/** x, the matrices that the core has of x and of the result, and the result's shape. */
-function checkRows(fn: string, given: ArrayInput, [from, to]: Widths) {
+/** Weights as the core takes them. */
+const weightFields = (call: Call, { w, bias, layout }: Weights): Group<'linearWeights'> => ({
+  ...{ w: call.input(w), bias: call.input(bias), layout },
+});
+
+interface Rows {
+  readonly x: Input;
+  /** The matrices that the core has of x and of the result. */
+  readonly read: readonly number[];
+  readonly written: readonly number[];
+  /** What the caller gets. */
+  readonly result: { readonly as: readonly number[]; readonly out: Tensor | undefined };
+}
+
+function checkRows(fn: string, given: ArrayInput, [from, to]: Widths, out: unknown): Rows {
   const x = checkArray(fn, 'x', given);
   if (x.shape.at(-1) !== from) {
     throw new QkvError(
@@ -54,7 +70,8 @@ function checkRows(fn: string, given: ArrayInput, [from, to]: Widths) {
     );
   }
   const [rows] = asMatrix(x.shape, x.shape.length - 1);
-  return { x, read: [rows, from], written: [rows, to], shape: [...x.shape.slice(0, -1), to] };
+  const as = [...x.shape.slice(0, -1), to];
+  return { x, read: [rows, from], written: [rows, to], result: { as, out: checkOut(fn, out, as) } };
 }
 
 export function linear(
@@ -65,12 +82,11 @@ export function linear(
 ): OwnedArray {
   const fn = 'linear';
   const options = takeOptions(fn, 'options', given, ['bias', 'layout', 'out']);
-  const { w, bias, layout, widths } = checkWeights(fn, givenW, options);
-  const { x, read, written, shape } = checkRows(fn, givenX, widths);
-  const out = checkOut(fn, options.out, shape);
+  const weights = checkWeights(fn, givenW, options);
+  const { x, read, written, result } = checkRows(fn, givenX, weights.widths, options.out);
   const call = new Call(instance, fn);
-  const fields = { x: call.input(x, read), w: call.input(w), bias: call.input(bias), layout };
-  return call.result(fn, written, fields, { as: shape, out });
+  const fields = { x: call.input(x, read), weights: weightFields(call, weights) };
+  return call.result(fn, written, fields, result);
 }
 
 class Layer implements LinearLayer {
@@ -87,17 +103,16 @@ class Layer implements LinearLayer {
   }
 
   forward(x: ArrayInput, options: Destination): void;
-  forward(x: ArrayInput, options?: { readonly out?: undefined }): OwnedArray;
+  forward(x: ArrayInput, options?: NewArray): OwnedArray;
   forward(givenX: ArrayInput, given: Partial<Destination> = {}): OwnedArray {
     const fn = 'forward';
     const { instance } = this.#handle;
     this.#handle.live(fn, 'the layer');
     const options = takeOptions(fn, 'options', given, ['out']);
-    const { x, read, written, shape } = checkRows(fn, givenX, this.#widths);
-    const out = checkOut(fn, options.out, shape);
+    const { x, read, written, result } = checkRows(fn, givenX, this.#widths, options.out);
     const call = new Call(instance, fn);
     const fields = { x: call.input(x, read), layer: this.#handle.live(fn, 'the layer') };
-    return call.result('forwardLinear', written, fields, { as: shape, out });
+    return call.result('forwardLinear', written, fields, result);
   }
 
   dispose(): void {
@@ -116,9 +131,9 @@ export function linearLayer(
 ): LinearLayer {
   const fn = 'linearLayer';
   const options = takeOptions(fn, 'options', given, ['bias', 'layout']);
-  const { w, bias, layout, widths } = checkWeights(fn, givenW, options);
+  const weights = checkWeights(fn, givenW, options);
   const call = new Call(instance, fn);
-  const fields = { w: call.input(w), bias: call.input(bias), layout };
+  const fields = { weights: weightFields(call, weights) };
   instance.withRoom(fn, (room) => call.run('createLinear', fields, room));
-  return new Layer(instance, widths, call.made());
+  return new Layer(instance, weights.widths, call.made());
 }
