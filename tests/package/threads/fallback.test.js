@@ -2,18 +2,18 @@
 // Where threads cannot be had, one does it all: without a word, without waiting, with the same bits.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, mock, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { init } from 'qkv';
 import { problem } from '../../support/js/arrays.js';
 import { expectRejects, expectSame } from '../../support/js/check.js';
-import { root, wasmFile } from '../../support/js/files.js';
+import { wasmFile } from '../../support/js/files.js';
 import { resultOf, runNode } from '../../support/js/node.js';
 import { PATIENCE } from '../../support/js/patience.js';
 import { sharedCalls } from '../../support/js/shared-calls.js';
+import { copyWithThread } from '../../support/js/thread-copies.js';
 
 const digest = (engine) => {
   const hash = createHash('sha256');
@@ -25,17 +25,7 @@ const expected = digest(await init({ variant: 'simd' }));
 const temporary = mkdtempSync(join(tmpdir(), 'qkv-threads-'));
 after(() => rmSync(temporary, { recursive: true, force: true }));
 
-/** A copy of the package whose thread.js is something else. */
-function withThread(name, text) {
-  const folder = join(temporary, name);
-  cpSync(join(root, 'dist'), folder, {
-    recursive: true,
-    filter: (file) => !/web$|thread\.js$/.test(file),
-  });
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-  if (text !== undefined) writeFileSync(join(folder, 'thread.js'), text);
-  return pathToFileURL(join(folder, 'index.js')).href;
-}
+const withThread = (name, text) => copyWithThread(join(temporary, name), text);
 
 /** A program that says nothing but [variant, threads, its results] after `prelude`. */
 async function run({ prelude = '', from = 'qkv', flags = [], threads = 3 } = {}) {

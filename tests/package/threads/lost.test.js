@@ -1,14 +1,14 @@
 // @build any
 // A thread that fails in the middle of a task: the call ends with an error, and the engine goes on without the thread.
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
-import { root } from '../../support/js/files.js';
+import { text } from '../../support/js/files.js';
 import { resultOf } from '../../support/js/node.js';
 import { PATIENCE } from '../../support/js/patience.js';
+import { copyWithThread } from '../../support/js/thread-copies.js';
 
 const temporary = mkdtempSync(join(tmpdir(), 'qkv-lost-'));
 after(() => rmSync(temporary, { recursive: true, force: true }));
@@ -29,14 +29,11 @@ const emptied = `
   };
 `;
 
-cpSync(join(root, 'dist'), temporary, { recursive: true, filter: (file) => !/web$/.test(file) });
-writeFileSync(join(temporary, 'package.json'), '{ "type": "module" }');
-const script = join(temporary, 'thread.js');
-writeFileSync(script, emptied + readFileSync(script, 'utf8'));
+const copy = copyWithThread(temporary, emptied + text('dist/thread.js'));
 
 test('threads: a thread that fails in a task is told, and the next call is right', async () => {
   const program = `
-    const { init, random } = await import(${JSON.stringify(pathToFileURL(join(temporary, 'index.js')).href)});
+    const { init, random } = await import(${JSON.stringify(copy)});
     const x = random([1, 8, 300, 64], 1);
     const expected = (await init({ variant: 'simd' })).attention(x, x, x).output.data;
     const answers = new Set();

@@ -317,11 +317,10 @@ function expectKept(name, { svg }) {
 
 describe('export: drawings are as they are kept', () => {
   const three = { text: 'one two three', source: 'random' };
-  const canvasless = (name) => ({ state: { look: name } });
   for (const look of ['map', 'arcs']) {
     test(look, () => {
       const frame = asked({ ...three, mask: 'causal', head: 1 });
-      expectKept(look, out.mapFigure({ ...canvasless(look), frame }, tensors(), canvas));
+      expectKept(look, out.mapFigure({ state: { look }, frame }, tensors(), canvas));
     });
   }
   test('masks', () => {

@@ -35,8 +35,11 @@ export async function arraysOf(result) {
       await result.dispose();
     }
   }
-  return 'data' in result ? { result } : result;
+  return named(result);
 }
+
+/** The arrays of a result by name, of which one alone has none. */
+const named = (result) => ('data' in result ? { result } : result);
 
 /** What a handle holds, or what a layer computes. */
 export async function held(handle) {
@@ -44,8 +47,7 @@ export async function held(handle) {
   if ('truncate' in handle) return { keys: await handle.keys(), values: await handle.values() };
   for (const context of contexts) {
     try {
-      const result = await handle.forward(probe, context && { context });
-      return 'data' in result ? { result } : result;
+      return named(await handle.forward(probe, context && { context }));
     } catch (error) {
       if (error.code === 'disposed') throw error;
       // It wants another context, or none.

@@ -42,15 +42,14 @@ export async function countAnswers(t, { cases, textOf, nameOf, watch, usual }, j
 
 /**
  * Of the calls of each function at least the share `floors[name]` was answered: a test in which nearly all is refused
- * says little of right answers. Three standard deviations are left to chance, which few calls have much of: of a dozen
- * or more at least one is answered.
+ * says little of right answers. Three standard deviations are left to chance, which few calls have much of.
  */
 export function expectAnswers(counts, floors) {
   assert.deepEqual(Object.keys(counts).sort(), Object.keys(floors).sort());
   for (const [name, { refused, answered }] of Object.entries(counts)) {
     const calls = refused + answered;
     const chance = 3 * Math.sqrt(calls * floors[name] * (1 - floors[name]));
-    const least = Math.max(calls < 12 ? 0 : 1, floors[name] * calls - chance);
+    const least = Math.max(1, floors[name] * calls - chance);
     assert.ok(
       answered >= least,
       `${name}: ${answered} of ${calls} calls were answered, not ${least}`,

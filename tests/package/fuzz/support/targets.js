@@ -84,6 +84,8 @@ const list = [
   { method: 'rotaryEmbedding', args: [x, { numHeads: 2, out: made('tensor', x.shape) }] },
   { method: 'sinusoidalEncoding', args: [3, 4, { out: made('tensor', [3, 4]) }] },
   { method: 'linear', args: [x, randomArray([8, 4], 9), { bias: vector(4, 2), out: made('tensor', [2, 3, 4]) }] },
+  { method: 'linearLayer', args: [randomArray([8, 4], 9)] },
+  { method: 'linearLayer', args: [made('tensor', [8, 4]), { bias: vector(4, 2) }] },
   { method: 'linearLayer', args: [randomArray([4, 8], 9), { bias: vector(4, 2), layout: 'out_in' }] },
   { method: 'forward', of: made('linear', randomArray([8, 4], 9)), args: [x, { out: made('tensor', [2, 3, 4]) }] },
   { method: 'tensor', args: [[2, 3], [1, 2, 3, 4, 5, 6]] },
