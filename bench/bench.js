@@ -46,6 +46,12 @@ function chosen({ quick, smoke: tiny, filter }) {
 
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
+/** Who is timed beside this package: the other one, which has no kernel by itself, or plain JavaScript. */
+function besideOurs({ op, copy }, { against }) {
+  if (against) return op === 'gemm' ? [] : others;
+  return op === 'sinusoidal' || copy ? ['plain'] : [];
+}
+
 async function measureHost(host, options) {
   const effort =
     options.quick || options.smoke ? { rounds: 3, sample: 20 } : { rounds: 9, sample: 60 };
@@ -55,12 +61,7 @@ async function measureHost(host, options) {
     // Threads share attention and layers; whatever else is timed is one thread's work.
     const shared = ['attention', 'layer', 'decode'].includes(entry.op) && !options.smoke;
     const ours = shared && !options.against ? [...variants, ...pairs] : variants;
-    const both = [...ours, ...(options.against && entry.op !== 'gemm' ? others : [])];
-    const contestants = options.against
-      ? both
-      : entry.op === 'sinusoidal' || entry.copy
-        ? [...ours, 'plain']
-        : ours;
+    const contestants = [...ours, ...besideOurs(entry, options)];
     const result = await host.run('runCase', { name: entry.name, contestants, ...effort });
     results[entry.name] = result;
     for (const [who, why] of Object.entries(result.failed)) {
@@ -87,20 +88,12 @@ const againstHead = ['case', 'variant', 'time / other', 'quartiles'];
 /** How long each way takes, in times of what it takes in the other package: medians of one run. */
 function againstRows(results) {
   return Object.entries(results).flatMap(([name, { times }]) =>
-    Object.entries(times).flatMap(
-      ([
-        who,
-        {
-          median: own,
-          quartiles: [low, high],
-        },
-      ]) => {
-        const other = times[who.replace(/^qkv/, 'other')]?.median;
-        if (!who.startsWith('qkv') || other === undefined) return [];
-        const ratio = (time) => (time / other).toFixed(3);
-        return [[name, who, ratio(own), `${ratio(low)} to ${ratio(high)}`]];
-      },
-    ),
+    Object.entries(times).flatMap(([who, { median: own, quartiles }]) => {
+      const other = times[who.replace(/^qkv/, 'other')]?.median;
+      if (!who.startsWith('qkv') || other === undefined) return [];
+      const ratio = (time) => (time / other).toFixed(3);
+      return [[name, who, ratio(own), quartiles.map(ratio).join(' to ')]];
+    }),
   );
 }
 

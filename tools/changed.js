@@ -37,3 +37,9 @@ export async function changedFiles(base) {
   const differ = await git('diff', '--name-only', '--no-renames', from, '--');
   return [...differ, ...(await git('ls-files', '-o', '--exclude-standard'))];
 }
+
+/** `most` of what a change touches, taken evenly from the whole list, as neighbours are of one kind. */
+export function spread(list, most) {
+  const step = Math.max(1, list.length / most);
+  return list.filter((_, i) => Math.floor(i / step) !== Math.floor((i - 1) / step));
+}

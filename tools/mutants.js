@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildWasm } from './build.js';
-import { changedFiles } from './changed.js';
+import { changedFiles, spread } from './changed.js';
 import { root } from './environment.js';
 import { Copy, grounds, needsNoPage } from './mutants/grounds.js';
 import { runRandom } from './mutants/random.js';
@@ -74,12 +74,6 @@ const telling = ['js-handle-not-released'];
 
 /** Most faults of changed files that an everyday run plants. */
 const MOST = 4;
-
-/** `most` of the faults, taken evenly from the whole list, as neighbours are of one kind. */
-function spread(faults, most) {
-  const step = Math.max(1, faults.length / most);
-  return faults.filter((_, i) => Math.floor(i / step) !== Math.floor((i - 1) / step));
-}
 
 /** Whether a few seconds show it: the tests that find it are named, and neither page nor modules are linked for it. */
 const isQuick = (fault) =>

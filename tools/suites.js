@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
-import { changedFiles } from './changed.js';
+import { changedFiles, spread } from './changed.js';
 import { checkIsaObjects } from './check_isa_objects.js';
 import { documentCore, documentPackage } from './docs.js';
 import { root, toolchain } from './environment.js';
@@ -78,7 +78,7 @@ async function tidySources(full) {
   const headers = changed.filter((file) => /^core\/.*\.hpp$/.test(file));
   const through = new Set(headers.flatMap(throughSource));
   const own = read.filter((file) => changed.includes(file) || through.has(file));
-  return own.filter((_, i) => (i * MOST_TIDY) % own.length < MOST_TIDY);
+  return spread(own, MOST_TIDY);
 }
 
 const lint = (full) =>
