@@ -13,6 +13,9 @@ const headers = {
   'cache-control': 'no-cache',
 };
 
+/** Paths that browsers ask for by themselves, and the files that answer them. */
+const aliases = { '/': '/index.html', '/favicon.ico': '/favicon.svg' };
+
 /** Starts on `port`, or the next free one. Resolves to { url, close }. */
 export async function serve({ port = defaultPort, folder = 'dist/web' } = {}) {
   const outDir = join(root, folder);
@@ -20,8 +23,6 @@ export async function serve({ port = defaultPort, folder = 'dist/web' } = {}) {
     throw new Error(`${folder}/index.html is missing: run npm run build first`);
   }
   const files = filesOf(outDir, headers);
-  const { url, close } = await serveAnswers((path) => files(path === '/' ? '/index.html' : path), {
-    port,
-  });
+  const { url, close } = await serveAnswers((path) => files(aliases[path] ?? path), { port });
   return { url: `${url}/`, close };
 }

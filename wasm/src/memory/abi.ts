@@ -49,48 +49,63 @@ export type Arguments<Name extends Operator> = Values<Operators[Name]['fields']>
 /** The fields of a group. */
 export type Group<Name extends keyof Groups> = Values<Groups[Name]>;
 
-/** A field and its kind, as tools/abi.js has them: a list is the words of a choice, or the fields of a group. */
-type Layout = readonly (readonly [name: string, code: Code])[];
+/** What a field is: a list is the words of a choice. */
 type Code =
   | 'array'
   | 'number'
-  | 'optional'
   | readonly string[]
-  | { readonly fields: Layout; readonly isOptional: boolean };
+  | { readonly layout: Layout; readonly isOptional: boolean };
 
-/** A group is its name after > or, if it may be left out, after ?. */
-function layoutOf(fields: Readonly<Record<string, string | readonly string[]>>): Layout {
-  return Object.entries(fields).map(([name, code]) => [name, codeOf(code)]);
+/** Where the fields of a record go, in words of 8 bytes from its beginning. */
+interface Layout {
+  readonly fields: ReadonlyMap<string, { readonly at: number; readonly code: Code }>;
+  /** The words of a record in which nothing is given. */
+  readonly blank: Float64Array;
 }
-function codeOf(code: string | readonly string[]): Code {
-  if (code === 'a') return 'array';
-  if (code === 'n' || code === 'f') return 'number';
-  if (code === 'o') return 'optional';
-  if (typeof code !== 'string') return code;
+
+/** Words in an array: its address and rank, and four extents. */
+const arrayWords = 3;
+
+/** The code of a field and its words where it is not given, from what tools/abi.js wrote of it. */
+function fieldOf(code: string | readonly string[]): [Code, readonly number[]] {
+  if (code === 'a') return ['array', Array<number>(arrayWords).fill(0)];
+  if (code === 'n' || code === 'f') return ['number', [0]];
+  if (code === 'o') return ['number', [NaN]];
+  if (typeof code !== 'string') return [code, [0]];
+  // A group is its name after > or, if it may be left out, after ?: a word says then whether it is there.
   const group = QKV_ABI.groups[code.slice(1)];
   if (!group) throw new RangeError(`no group ${code}`);
-  const fields = layoutOf(group);
-  return { fields, isOptional: code.startsWith('?') };
+  const layout = layoutOf(group);
+  const isOptional = code.startsWith('?');
+  return [{ layout, isOptional }, isOptional ? [0, ...layout.blank] : [...layout.blank]];
 }
 
-const layouts = Object.entries(QKV_ABI.operators).map(([name, fields], index) => ({
-  ...{ name, index },
-  fields: layoutOf(fields),
-}));
-const byName = new Map(layouts.map((operator) => [operator.name, operator]));
+function layoutOf(record: Readonly<Record<string, string | readonly string[]>>): Layout {
+  const fields = new Map<string, { at: number; code: Code }>();
+  const blank: number[] = [];
+  for (const [name, kind] of Object.entries(record)) {
+    const [code, words] = fieldOf(kind);
+    fields.set(name, { at: blank.length, code });
+    blank.push(...words);
+  }
+  return { fields, blank: Float64Array.from(blank) };
+}
+
+const byName = new Map(
+  Object.entries(QKV_ABI.operators).map(([name, record], index) => [
+    name,
+    { index, layout: layoutOf(record) },
+  ]),
+);
 
 /** The hash of the schema, which the .wasm carries too. */
 export const abiHash = QKV_ABI.hash;
-
-/** Words of 8 bytes in an array: its address and rank, and four extents. */
-const arrayWords = 3;
 
 /** Writes arguments to the block of a module, in the memory as it is now: growth takes that away. */
 export class Writer {
   readonly memory: ArrayBufferLike;
   readonly #halves: Int32Array;
   readonly #words: Float64Array;
-  #at = 0;
 
   constructor(memory: ArrayBufferLike, block: Address) {
     this.memory = memory;
@@ -102,38 +117,34 @@ export class Writer {
   call<Name extends Operator>(operator: Name, values: Arguments<Name>): number {
     const known = byName.get(operator);
     if (!known) throw new RangeError(`no operator ${operator}`);
-    this.#at = 0;
-    this.#write(known.fields, values);
+    this.#words.set(known.layout.blank);
+    this.#write(known.layout, values, 0);
     return known.index;
   }
 
-  #write(layout: Layout, values: Readonly<Record<string, unknown>> | undefined): void {
-    for (const [name, code] of layout) {
-      const value = values?.[name];
-      if (code === 'array') this.#array(value as Placed | undefined);
-      else if (code === 'number') this.#number(value === undefined ? 0 : Number(value));
-      else if (code === 'optional') this.#number(value === undefined ? NaN : Number(value));
-      else if ('fields' in code) {
-        if (code.isOptional) this.#number(value === undefined ? 0 : 1);
-        this.#write(code.fields, value as typeof values);
-      } else this.#number(Math.max(code.indexOf(String(value)), 0));
+  /** Writes what is given over the blank record that begins at this word: most calls give few of the fields. */
+  #write({ fields }: Layout, values: Readonly<Record<string, unknown>>, begin: number): void {
+    for (const name in values) {
+      const value = values[name];
+      const field = value === undefined ? undefined : fields.get(name);
+      if (!field) continue;
+      const { code } = field;
+      const at = begin + field.at;
+      if (code === 'array') this.#array(value as Placed, at);
+      else if (code === 'number') this.#words[at] = Number(value);
+      else if ('layout' in code) {
+        if (code.isOptional) this.#words[at] = 1;
+        this.#write(code.layout, value as typeof values, code.isOptional ? at + 1 : at);
+      } else this.#words[at] = Math.max(code.indexOf(String(value)), 0);
     }
   }
 
-  #number(value: number): void {
-    this.#words[this.#at] = value;
-    this.#at += 1;
-  }
-
-  /** Rank 0 is an array that is not given. */
-  #array(array: Placed | undefined): void {
-    const half = this.#at * 2;
-    this.#halves[half] = array?.address ?? 0;
-    this.#halves[half + 1] = array?.shape.length ?? 0;
-    const shape = array?.shape ?? [];
+  #array({ address, shape }: Placed, at: number): void {
+    const halves = this.#halves;
+    halves[at * 2] = address;
+    halves[at * 2 + 1] = shape.length;
     for (let axis = 0; axis < shape.length; axis += 1) {
-      this.#halves[half + 2 + axis] = shape[axis] ?? 0;
+      halves[at * 2 + 2 + axis] = shape[axis] ?? 0;
     }
-    this.#at += arrayWords;
   }
 }
