@@ -316,15 +316,16 @@ function expectKept(name, { svg }) {
 }
 
 describe('export: drawings are as they are kept', () => {
-  const three = { text: 'one two three', source: 'random' };
+  // A word that is longer than either side of the map has room for.
+  const words = { text: 'one two incomprehensibilities', source: 'random' };
   for (const look of ['map', 'arcs']) {
     test(look, () => {
-      const frame = asked({ ...three, mask: 'causal', head: 1 });
+      const frame = asked({ ...words, mask: 'causal', head: 1 });
       expectKept(look, out.mapFigure({ state: { look }, frame }, tensors(), canvas));
     });
   }
   test('masks', () => {
-    const frame = asked({ ...three, head: 2, maskKind: 'window', maskSize: 2 });
+    const frame = asked({ ...words, head: 2, maskKind: 'window', maskSize: 2 });
     expectKept('masks', out.masksFigure(frame, frame.masks, canvas));
   });
   test('row', () => {
