@@ -37,8 +37,8 @@ struct AttentionScratch {
     const Index rows =
         kv_heads > 0 ? detail::saturated_product(s.tq, s.num_heads / s.num_kv_heads) : 0;
     if (!cached) {
-      k_panels = capped_product(padded(plan, s.tk), s.dk);
-      v_panels = capped_product(padded(plan, s.dv), s.tk);
+      k_panels = capped_product(whole_panels(s.tk, plan.table->panel), s.dk);
+      v_panels = capped_product(whole_panels(s.dv, plan.table->panel), s.tk);
     }
     if (plan.threads > 1 && worth_sharing(s)) {
       threads = plan.threads;
@@ -63,11 +63,6 @@ struct AttentionScratch {
   /// Floats of a packed head.
   [[nodiscard]] std::size_t head() const noexcept {
     return capped_sum({Workspace::padded(k_panels), Workspace::padded(v_panels)});
-  }
-  /// In 64 bits: one key that stands for all of them, with a stride of 0, may be any number of keys.
-  static std::uint64_t padded(const AttentionPlan& plan, Index n) noexcept {
-    const auto panel = static_cast<std::uint64_t>(plan.table->panel);
-    return (static_cast<std::uint64_t>(n) + panel - 1) / panel * panel;
   }
   static bool worth_sharing(const AttentionShape& s) noexcept {
     double products = static_cast<double>(s.dk + s.dv);

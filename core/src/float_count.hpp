@@ -25,6 +25,14 @@ template <class A, class B>
   return y != 0 && x > kMostFloats / y ? capped(kMostFloats) : capped(x * y);
 }
 
+/// n columns rounded up to whole panels; in 64 bits, because one key that stands for all of them, with a
+/// stride of 0, may be any number of keys.
+[[nodiscard]] inline constexpr std::uint64_t whole_panels(std::ptrdiff_t n,
+                                                          std::ptrdiff_t panel) noexcept {
+  const auto width = static_cast<std::uint64_t>(panel);
+  return (static_cast<std::uint64_t>(n) + width - 1) / width * width;
+}
+
 /// Of numbers that are capped already.
 [[nodiscard]] inline constexpr std::size_t capped_sum(
     std::initializer_list<std::uint64_t> counts) noexcept {

@@ -39,9 +39,7 @@ Status check_layout(const Caller& caller, const char* name, WeightLayout layout)
 }
 
 Status pack_linear(const KernelTable& table, const WeightMatrix& l, PackedLinear& packed) noexcept {
-  const auto panel = static_cast<std::uint64_t>(table.panel);
-  const std::size_t columns =
-      capped((static_cast<std::uint64_t>(l.out) + panel - 1) / panel * panel);
+  const std::size_t columns = capped(whole_panels(l.out, table.panel));
   QKV_RETURN_IF_ERROR(packed.panels.reserve(capped_product(columns, l.in)));
   const bool in_out = l.layout == WeightLayout::kInOut;
   table.pack({.b = l.weight.data,
@@ -61,12 +59,12 @@ Status pack_linear(const KernelTable& table, const WeightMatrix& l, PackedLinear
 }
 
 void apply(const KernelTable& table, ThreadPool* pool, const PackedLinear& l,
-           const Rows& to) noexcept {
+           const LinearRows& to) noexcept {
   apply_columns(table, pool, {l.panels.data(), l.bias.data(), l.in, l.out, l.out}, to);
 }
 
-void apply_columns(const KernelTable& table, ThreadPool* pool, const Columns& l,
-                   const Rows& to) noexcept {
+void apply_columns(const KernelTable& table, ThreadPool* pool, const LinearColumns& l,
+                   const LinearRows& to) noexcept {
   // Slices of columns, so that each thread reads its own part of the weights, of which there may be more
   // than caches hold; slices of rows where there are too few columns.
   const Index slice = 8 * table.panel;

@@ -32,7 +32,7 @@ Status pack_linear(const kernels::KernelTable& table, const WeightMatrix& l,
                    PackedLinear& packed) noexcept;
 
 /// What a product reads and writes.
-struct Rows {
+struct LinearRows {
   const float* x;  ///< [rows, in]
   Index rows;
   float* y;  ///< [rows, out]
@@ -40,10 +40,10 @@ struct Rows {
 
 /// y = x W + b, on the threads of `pool` if there is one.
 void apply(const kernels::KernelTable& table, ThreadPool* pool, const PackedLinear& l,
-           const Rows& to) noexcept;
+           const LinearRows& to) noexcept;
 
 /// Some columns of a product: `out` of them, written to rows of y that are `y_stride` apart.
-struct Columns {
+struct LinearColumns {
   const float* panels;
   const float* bias;  ///< null, or padded to whole panels
   Index in, out;
@@ -51,7 +51,7 @@ struct Columns {
 };
 
 /// apply() to these columns; to.y is that of the first of them.
-void apply_columns(const kernels::KernelTable& table, ThreadPool* pool, const Columns& l,
-                   const Rows& to) noexcept;
+void apply_columns(const kernels::KernelTable& table, ThreadPool* pool, const LinearColumns& l,
+                   const LinearRows& to) noexcept;
 
 }  // namespace qkv

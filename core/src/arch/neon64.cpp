@@ -1,16 +1,6 @@
+#include "neon64.hpp"
 #include "kernels/make_table.hpp"
 
 namespace qkv::kernels {
-
-/// AArch64 Advanced SIMD. 32 registers: 8 x 2 accumulators.
-struct Neon64 {
-  using Arch = xsimd::neon64;
-  static constexpr const char* kName = "neon64";
-  static constexpr Madd kMadd = Madd::kFused;
-  static constexpr int kTileRows = 8;
-  static constexpr int kTileVectors = 2;
-};
-
 const KernelTable* neon64_kernels() noexcept { return &kTable<Neon64>; }
-
 }  // namespace qkv::kernels

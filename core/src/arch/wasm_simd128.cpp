@@ -1,16 +1,6 @@
+#include "wasm_simd128.hpp"
 #include "kernels/make_table.hpp"
 
 namespace qkv::kernels {
-
-/// WebAssembly SIMD128. Engines map its values to 16 registers on x86-64.
-struct WasmSimd128 {
-  using Arch = xsimd::wasm;
-  static constexpr const char* kName = "wasm-simd128";
-  static constexpr Madd kMadd = Madd::kTwoRoundings;
-  static constexpr int kTileRows = 6;
-  static constexpr int kTileVectors = 2;
-};
-
 const KernelTable* wasm_simd128_kernels() noexcept { return &kTable<WasmSimd128>; }
-
 }  // namespace qkv::kernels

@@ -5,31 +5,18 @@
 #include "kernels/exp.hpp"
 #include "kernels/kernel_table.hpp"
 #include "kernels/simd.hpp"
+#include "kernels/tail.hpp"
 
 namespace qkv::kernels {
 
-/// out = f(x, y) by vectors; the last is filled up with zeros and goes through the same f.
+/// out = f(x, y).
 template <class Isa, class F>
 [[gnu::always_inline]] inline void for_each(const ElementwiseArgs& args, const float* y,
                                             F f) noexcept {
   using V = Vec<Isa>;
-  Index i = 0;
-  for (; i + kWidth<Isa> <= args.n; i += kWidth<Isa>) {
-    f(V::load_unaligned(args.x + i), V::load_unaligned(y + i)).store_unaligned(args.out + i);
-  }
-  if (i == args.n) {
-    return;
-  }
-  alignas(64) float block[2][kWidth<Isa>] = {};
-  const Index left = args.n - i;
-  for (Index j = 0; j < left; ++j) {
-    block[0][j] = args.x[i + j];
-    block[1][j] = y[i + j];
-  }
-  f(V::load_aligned(block[0]), V::load_aligned(block[1])).store_aligned(block[0]);
-  for (Index j = 0; j < left; ++j) {
-    args.out[i + j] = block[0][j];
-  }
+  const float* const in[] = {args.x, y};
+  float* const out[] = {args.out};
+  zip<Isa>(in, out, args.n, [&](const V(&from)[2], V(&to)[1]) { to[0] = f(from[0], from[1]); });
 }
 
 /// |x|, but no more than `most`, where a sigmoid has long reached its limit: infinity times the 0
@@ -45,13 +32,17 @@ template <class Isa>
   return xsimd::select(x < Vec<Isa>(0.0F), Vec<Isa>(0.0F), x);
 }
 
-/// x Phi(x), from Phi(-a) = exp(-a^2 / 2) R(a) with R(a) = erfcx(a / sqrt(2)) / 2. R is smooth and
+/// exp(-a^2 / 2) and R(a) = erfcx(a / sqrt(2)) / 2 for a >= 0: Phi(-a) is their product. R is smooth and
 /// falls from 1/2 as 1/a; in t = 1 / (1 + 0.3 a) it is a minimax polynomial of relative error 3e-9
 /// (2.8e-8 with coefficients in float) up to a = 13.4, beyond the end of the exponential.
 template <class Isa>
-[[gnu::always_inline]] inline Vec<Isa> gelu_of(Vec<Isa> x) noexcept {
+struct NormalTail {
+  Vec<Isa> exponential, ratio;
+};
+
+template <class Isa>
+[[gnu::always_inline]] inline NormalTail<Isa> normal_tail(Vec<Isa> a) noexcept {
   using V = Vec<Isa>;
-  const V a = clamped_abs<Isa>(x, 14.0F);
   const V t = V(1.0F) / madd<Isa>(a, V(0.3F), V(1.0F));
   V r = madd<Isa>(t, V(-0.0205877591F), V(0.112235367F));
   r = madd<Isa>(t, r, V(-0.227726072F));
@@ -62,7 +53,16 @@ template <class Isa>
   r = madd<Isa>(t, r, V(0.110208683F));
   r = madd<Isa>(t, r, V(0.11957521F));
   r = madd<Isa>(t, r, V(0.119686514F));
-  const V tail = a * (exp_nonpositive<Isa>(a * a * V(-0.5F)) * (t * r));
+  return {exp_nonpositive<Isa>(a * a * V(-0.5F)), t * r};
+}
+
+/// x Phi(x).
+template <class Isa>
+[[gnu::always_inline]] inline Vec<Isa> gelu_of(Vec<Isa> x) noexcept {
+  using V = Vec<Isa>;
+  const V a = clamped_abs<Isa>(x, 14.0F);
+  const NormalTail<Isa> of = normal_tail<Isa>(a);
+  const V tail = a * (of.exponential * of.ratio);
   return xsimd::select(x < V(0.0F), -tail, x - tail);
 }
 

@@ -93,20 +93,26 @@ inline void softmax_step(const GroupArgs& args, QueryBlock<Isa>& block, Index k0
   }
 }
 
-/// True when none of the values of keys [k0, k0 + keys) is NaN or infinite: x * 0 is 0 only for
-/// finite x.
+/// True when no element of the first b.k rows of these panels is NaN or infinite: x * 0 is 0 only for
+/// finite x. `columns` says how many panels there are.
 template <class Isa>
-inline bool values_are_finite(const GroupArgs& args, Index k0, Index keys) noexcept {
+inline bool panels_are_finite(Panels b, Index columns) noexcept {
   using V = Vec<Isa>;
   V sum(0.0F);
-  for (Index column = 0; column < args.dv; column += kPanel<Isa>) {
-    const float* panel =
-        args.keys.v_panels + column / kPanel<Isa> * args.keys.v_panel_stride + k0 * kPanel<Isa>;
-    for (Index i = 0; i < keys * kPanel<Isa>; i += kWidth<Isa>) {
+  for (Index column = 0; column < columns; column += kPanel<Isa>) {
+    const float* panel = b.at + column / kPanel<Isa> * b.stride;
+    for (Index i = 0; i < b.k * kPanel<Isa>; i += kWidth<Isa>) {
       sum = sum + V::load_aligned(panel + i) * V(0.0F);
     }
   }
   return xsimd::all(sum == V(0.0F));
+}
+
+/// Whether the values of keys [k0, k0 + keys) are.
+template <class Isa>
+inline bool values_are_finite(const GroupArgs& args, Index k0, Index keys) noexcept {
+  return panels_are_finite<Isa>(
+      {args.keys.v_panels + k0 * kPanel<Isa>, args.keys.v_panel_stride, keys}, args.dv);
 }
 
 /// sums_v[r] += weights[r, from:from+count] * V[from:from+count] for `rows` rows.

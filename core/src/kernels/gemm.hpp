@@ -16,6 +16,16 @@ struct Rows {
   Index stride;
 };
 
+/// A left-hand side that lies in memory transposed: element (r, kk) is at[r * stride + kk * step].
+struct Columns {
+  const float* at;
+  Index stride, step;
+};
+
+/// Floats from one element of a row to the next.
+static constexpr Index step_of(const Rows& /*a*/) noexcept { return 1; }
+static constexpr Index step_of(const Columns& a) noexcept { return a.step; }
+
 /// Panels of a packed matrix, `stride` floats from one to the next, and how many rows of them count.
 struct Panels {
   const float* at;
@@ -29,8 +39,8 @@ static inline void hide(const float*& pointer) noexcept { asm("" : "+r"(pointer)
 /// c[r, 0:n] = init[r, 0:n] + sum_kk a[r, kk] * b[kk, 0:n] for kRows rows and kPanels panels. Null
 /// init.at is zero; init may be c. Every element is summed in the order of kk whatever the size of the
 /// tile is, which is why splitting rows or columns differently never changes a bit.
-template <class Isa, int kRows, int kPanels>
-inline void tile(Rows a, Panels b, Rows init, float* c, Index c_stride) noexcept {
+template <class Isa, int kRows, int kPanels, class Left>
+inline void tile(Left a, Panels b, Rows init, float* c, Index c_stride) noexcept {
   using V = Vec<Isa>;
   constexpr int kVectors = Isa::kTileVectors;
   V acc[kRows][kPanels * kVectors];
@@ -65,7 +75,7 @@ inline void tile(Rows a, Panels b, Rows init, float* c, Index c_stride) noexcept
       }
     }
     for (int r = 0; r < kRows; r += 3) {
-      rows[r / 3] += 1;
+      rows[r / 3] += step_of(a);
     }
   }
 #pragma GCC unroll 16
@@ -78,8 +88,9 @@ inline void tile(Rows a, Panels b, Rows init, float* c, Index c_stride) noexcept
 }
 
 /// What a product of some rows with some panels reads and writes.
+template <class Left>
 struct Product {
-  Rows a;
+  Left a;
   Panels b;
   Rows init;
   float* c;
@@ -89,8 +100,8 @@ struct Product {
 /// tile() for kRows rows and panels [panel, panels): kPanels at a time while that many are left, then half
 /// as many. Multiplying the leftover panels one by one instead, each with two sums that wait for every
 /// addition, made decoding through a cache 1.2 to 1.35 times slower (AVX2, WebAssembly).
-template <class Isa, int kRows, int kPanels>
-inline void multiply_ladder(const Product& p, Index panel, Index panels) noexcept {
+template <class Isa, int kRows, int kPanels, class Left>
+inline void multiply_ladder(const Product<Left>& p, Index panel, Index panels) noexcept {
   for (; panels - panel >= kPanels; panel += kPanels) {
     const Index column = panel * kPanel<Isa>;
     tile<Isa, kRows, kPanels>(p.a, {p.b.at + panel * p.b.stride, p.b.stride, p.b.k},
@@ -112,8 +123,8 @@ static constexpr int power_of_two_up_to(int n) noexcept {
 }
 
 /// The tile for `rows` rows, 1 <= rows <= kRows.
-template <class Isa, int kRows>
-inline void multiply_rows(int rows, Index panels, const Product& p) noexcept {
+template <class Isa, int kRows, class Left>
+inline void multiply_rows(int rows, Index panels, const Product<Left>& p) noexcept {
   if constexpr (kRows > 1) {
     if (rows < kRows) {
       multiply_rows<Isa, kRows - 1>(rows, panels, p);
@@ -125,18 +136,18 @@ inline void multiply_rows(int rows, Index panels, const Product& p) noexcept {
 
 /// multiply_rows() for rows that do not fill a tile, out of line: inlined into every kernel that multiplies,
 /// these tiles were 12 kB of a .wasm.
-template <class Isa>
-[[gnu::noinline]] void multiply_remainder(int rows, Index panels, const Product& p) noexcept {
+template <class Isa, class Left>
+[[gnu::noinline]] void multiply_remainder(int rows, Index panels, const Product<Left>& p) noexcept {
   multiply_rows<Isa, Isa::kTileRows - 1>(rows, panels, p);
 }
 
 /// tile() for 1 to kTileRows rows and any number of panels. Few rows take several panels at a time,
 /// because the latency of a madd has to be filled with other sums: a single row times a single panel
 /// would wait for every addition.
-template <class Isa>
-inline void multiply(int rows, Index panels, Rows a, Panels b, Rows init, float* c,
+template <class Isa, class Left = Rows>
+inline void multiply(int rows, Index panels, Left a, Panels b, Rows init, float* c,
                      Index c_stride) noexcept {
-  const Product p{a, b, init, c, c_stride};
+  const Product<Left> p{a, b, init, c, c_stride};
   if (rows < Isa::kTileRows) {
     multiply_remainder<Isa>(rows, panels, p);
     return;

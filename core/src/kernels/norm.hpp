@@ -11,6 +11,7 @@
 
 #include "kernels/kernel_table.hpp"
 #include "kernels/simd.hpp"
+#include "kernels/tail.hpp"
 
 namespace qkv::kernels {
 
@@ -126,40 +127,17 @@ inline float row_scale(const float* x, Index n) noexcept {
   return std::bit_cast<float>((largest < 253U ? 254U - largest : 1U) << 23U);
 }
 
-/// One vector of results.
-template <class Isa>
-[[gnu::always_inline]] inline Vec<Isa> normalized(const RowNorm& norm, const float* x,
-                                                  const float* gamma, const float* beta) noexcept {
-  using V = Vec<Isa>;
-  const V centred = (V::load_unaligned(x) - V(norm.pivot)) - V(norm.correction);
-  const V z = centred * V(norm.inverse);
-  return madd<Isa>(z, gamma ? V::load_unaligned(gamma) : V(1.0F),
-                   beta ? V::load_unaligned(beta) : V(0.0F));
-}
-
 template <class Isa>
 inline void write_row(const NormArgs& args, const RowNorm& norm, const float* x,
                       float* out) noexcept {
-  Index i = 0;
-  for (; i + kWidth<Isa> <= args.n; i += kWidth<Isa>) {
-    normalized<Isa>(norm, x + i, args.gamma ? args.gamma + i : nullptr,
-                    args.beta ? args.beta + i : nullptr)
-        .store_unaligned(out + i);
-  }
-  if (i == args.n) {
-    return;
-  }
-  alignas(64) float block[3][kWidth<Isa>] = {};
-  const Index left = args.n - i;
-  for (Index j = 0; j < left; ++j) {
-    block[0][j] = x[i + j];
-    block[1][j] = args.gamma ? args.gamma[i + j] : 1.0F;
-    block[2][j] = args.beta ? args.beta[i + j] : 0.0F;
-  }
-  normalized<Isa>(norm, block[0], block[1], block[2]).store_aligned(block[0]);
-  for (Index j = 0; j < left; ++j) {
-    out[i + j] = block[0][j];
-  }
+  using V = Vec<Isa>;
+  // Without gamma or beta x is read in its place, and not used.
+  const float* const in[] = {x, args.gamma ? args.gamma : x, args.beta ? args.beta : x};
+  float* const to[] = {out};
+  zip<Isa>(in, to, args.n, [&](const V(&from)[3], V(&row)[1]) {
+    const V z = ((from[0] - V(norm.pivot)) - V(norm.correction)) * V(norm.inverse);
+    row[0] = madd<Isa>(z, args.gamma ? from[1] : V(1.0F), args.beta ? from[2] : V(0.0F));
+  });
 }
 
 /// Rows whose squares leave the range of float are first brought near 1, in `out`; epsilon is

@@ -8,6 +8,7 @@
 #include "kernels/exp.hpp"
 #include "kernels/kernel_table.hpp"
 #include "kernels/simd.hpp"
+#include "kernels/tail.hpp"
 
 namespace qkv::kernels {
 
@@ -18,48 +19,6 @@ inline constexpr Index kSoftmaxChunk = 16;
 /// Rows side by side that are computed together. Their statistics, 1 kB, stay in the first-level cache;
 /// as many as fit registers would read half a cache line of each step.
 inline constexpr Index kSoftmaxColumns = 64;
-
-/// The elements of a vector, the first `count` of them from `x` and the rest `fill`.
-template <class Isa>
-[[gnu::always_inline]] inline Vec<Isa> load_part(const float* x, Index count, float fill) noexcept {
-  alignas(64) float block[kWidth<Isa>];
-  for (Index i = 0; i < kWidth<Isa>; ++i) {
-    block[i] = i < count ? x[i] : fill;
-  }
-  return Vec<Isa>::load_aligned(block);
-}
-
-/// f(i, x[i...]) for every vector; the last is filled up with `fill`.
-template <class Isa, class F>
-[[gnu::always_inline]] inline void visit(const float* x, Index n, float fill, F f) noexcept {
-  Index i = 0;
-  for (; i + kWidth<Isa> <= n; i += kWidth<Isa>) {
-    f(i, Vec<Isa>::load_unaligned(x + i));
-  }
-  if (i < n) {
-    f(i, load_part<Isa>(x + i, n - i, fill));
-  }
-}
-
-/// The same, and out[i...] becomes what f gives. out may be x.
-template <class Isa, class F>
-[[gnu::always_inline]] inline void transform(const float* x, float* out, Index n, float fill,
-                                             F f) noexcept {
-  using V = Vec<Isa>;
-  Index i = 0;
-  for (; i + kWidth<Isa> <= n; i += kWidth<Isa>) {
-    const V y = f(i, V::load_unaligned(x + i));
-    y.store_unaligned(out + i);
-  }
-  if (i < n) {
-    alignas(64) float block[kWidth<Isa>];
-    const V y = f(i, load_part<Isa>(x + i, n - i, fill));
-    y.store_aligned(block);
-    for (Index j = 0; i + j < n; ++j) {
-      out[i + j] = block[j];
-    }
-  }
-}
 
 template <class Isa>
 inline float largest_of(const float* x, Index n) noexcept {
@@ -79,11 +38,18 @@ inline float largest_of(const float* x, Index n) noexcept {
       larger<Isa>(larger<Isa>(most[0], most[1]), larger<Isa>(most[2], most[3])));
 }
 
-/// One row of contiguous elements; `scale` makes powers of two of differences.
+/// The largest element of a row, and the sum of its exponentials relative to that one.
+struct RowTotals {
+  float largest;
+  double total;
+};
+
+/// 2^(scale (x - largest)) of one row of contiguous elements.
 template <class Isa>
-inline void softmax_row(const float* x, float* out, Index n, float scale) noexcept {
+inline RowTotals exponentials_of_row(const float* x, float* out, Index n, float scale) noexcept {
   using V = Vec<Isa>;
-  const V base(largest_of<Isa>(x, n));
+  const float largest = largest_of<Isa>(x, n);
+  const V base(largest);
   constexpr Index kChunk = kSoftmaxChunk * kWidth<Isa>;
   double total = 0.0;
   for (Index i = 0; i < n; i += kChunk) {
@@ -101,6 +67,14 @@ inline void softmax_row(const float* x, float* out, Index n, float scale) noexce
       total += static_cast<double>(lanes[lane]);
     }
   }
+  return {largest, total};
+}
+
+/// One row of contiguous elements; `scale` makes powers of two of differences.
+template <class Isa>
+inline void softmax_row(const float* x, float* out, Index n, float scale) noexcept {
+  using V = Vec<Isa>;
+  const double total = exponentials_of_row<Isa>(x, out, n, scale).total;
   const V inverse(static_cast<float>(1.0 / total));
   transform<Isa>(out, out, n, 0.0F, [&](Index, V e) { return e * inverse; });
 }
