@@ -200,9 +200,20 @@ export const builds = {
   native: { run: native },
   'wasm-tests': {
     after: ['modules'],
-    run: () => cmake('wasm', ['qkv_tests_simd', 'qkv_tests_relaxed']),
+    run: () => {
+      // An everyday run asks one variant of the training library (tools/suites.js).
+      const relaxed = process.env.QKV_FULL ? ['qkv_train_tests_relaxed'] : [];
+      return cmake('wasm', [
+        ...['qkv_tests_simd', 'qkv_tests_relaxed', 'qkv_train_tests_simd'],
+        ...relaxed,
+      ]);
+    },
   },
   sanitized: { after: ['native'], run: () => cmake('native', ['qkv_tests_sanitized']) },
+  'sanitized-train': {
+    after: ['native', 'sanitized', 'raced', 'fuzz'],
+    run: () => cmake('native', ['qkv_train_tests_sanitized']),
+  },
   raced: { after: ['native', 'sanitized'], run: () => cmake('native', ['qkv_tests_threads']) },
   fuzz: { after: ['native', 'sanitized', 'raced'], run: () => cmake('native', ['fuzz']) },
   'sanitized-wasm': {

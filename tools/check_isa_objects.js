@@ -21,16 +21,21 @@ const units = {
 
 const objectOf = (unit) =>
   join(root, `build/native/core/CMakeFiles/qkv_${unit}.dir/src/arch/${unit}.cpp.o`);
+/** The unit of the training library. */
+const trainObjectOf = (unit) =>
+  join(root, `build/native/core/CMakeFiles/qkv_train_${unit}.dir/src/arch/train/${unit}.cpp.o`);
 
-/** Complaints about one unit; none is good. */
-async function check(unit, { isa, uses, never }) {
-  const object = objectOf(unit);
+/** Complaints about one object of a unit; none is good. */
+async function check(unit, object, { isa, uses, never }) {
   const { stdout } = await must(toolchain.LLVM_NM, ['--defined-only', '--extern-only', object]);
   const names = stdout
     .split('\n')
     .filter(Boolean)
     .map((line) => line.split(' ').pop());
-  const foreign = names.filter((name) => !name.includes(isa) && !name.includes(`${unit}_kernels`));
+  const tables = [`${unit}_kernels`, `${unit}_train_kernels`];
+  const foreign = names.filter(
+    (name) => !name.includes(isa) && !tables.some((table) => name.includes(table)),
+  );
   const problems = foreign.map((name) => `${unit}: ${name} does not carry the name ${isa}`);
   const disassembler = toolchain.LLVM_NM.replace('llvm-nm', 'llvm-objdump');
   const { stdout: code } = await must(disassembler, ['-d', '--no-show-raw-insn', object]);
@@ -42,7 +47,11 @@ async function check(unit, { isa, uses, never }) {
 /** { checked: names of units, problems: sentences }. */
 export async function checkIsaObjects() {
   const checked = Object.keys(units).filter((unit) => existsSync(objectOf(unit)));
-  const problems = await Promise.all(checked.map((unit) => check(unit, units[unit])));
+  const problems = await Promise.all(
+    checked.flatMap((unit) =>
+      [objectOf(unit), trainObjectOf(unit)].map((object) => check(unit, object, units[unit])),
+    ),
+  );
   return { checked, problems: problems.flat() };
 }
 

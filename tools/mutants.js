@@ -73,7 +73,7 @@ async function tryFaults(ground, copies, faults, progress) {
 const telling = ['js-handle-not-released'];
 
 /** Most faults of changed files that an everyday run plants. */
-const MOST = 4;
+const MOST = 3;
 
 /** Whether a few seconds show it: the tests that find it are named, and neither page nor modules are linked for it. */
 const isQuick = (fault) =>

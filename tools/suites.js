@@ -153,6 +153,11 @@ function native(full) {
       name: `native ${isa}`,
       parts: catch2('native', `native.${isa}`, full || isa === 'scalar'),
     })),
+    ...nativeIsas.map((isa) => ({
+      name: `native ${isa}, training`,
+      of: 'training',
+      parts: [ctest('native', `train.${isa}`)],
+    })),
     { name: 'native, unknown instruction set', parts: [ctest('native', 'native.unknown_isa')] },
     {
       name: 'objects of the instruction sets',
@@ -169,17 +174,26 @@ function native(full) {
   ].map((suite) => ({ of: suite.name.includes('objects') ? suite.name : 'core', ...suite }));
 }
 
+/** Both engines have V8: an everyday run asks each variant of the one that runs it without a flag. */
 const wasm = (full) =>
   ['simd', 'relaxed'].flatMap((variant) => [
     {
       name: `wasm ${variant}, Node`,
       of: 'core',
+      full: variant === 'relaxed',
       parts: catch2('wasm', `wasm.${variant}`, full || variant === 'simd'),
     },
     {
       name: `wasm ${variant}, Chromium`,
       of: 'core',
+      full: variant === 'simd',
       parts: catch2('wasm', `wasm.${variant}.chromium`, full),
+    },
+    {
+      name: `wasm ${variant}, training`,
+      of: 'training',
+      full: variant === 'relaxed',
+      parts: [ctest('wasm', `train.${variant}`)],
     },
   ]);
 
@@ -197,6 +211,13 @@ const sanitize = (full) => [
     of: 'core',
     needs: ['sanitized'],
     parts: [ctest('native', 'sanitized.native')],
+  },
+  {
+    name: 'ASan, UBSan: training',
+    of: 'training',
+    full: true, // a minute of compiling
+    needs: ['sanitized-train'],
+    parts: [ctest('native', 'sanitized.train')],
   },
   {
     name: 'ASan, UBSan: core as WebAssembly',
@@ -254,6 +275,8 @@ async function packageSuites(full) {
     {
       name: 'package, Node, relaxed',
       of: 'package',
+      // Chromium's tests run the relaxed build, and with a single build there is nothing to leave out.
+      full: hasBoth,
       parts: perBuild(node).map((file) => nodeTest(file, { ...relaxed, ...variantEnv('relaxed') })),
     },
     {

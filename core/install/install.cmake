@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/qkv DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(
-  TARGETS qkv
+  TARGETS qkv qkv_train
   EXPORT qkv-targets
   INCLUDES
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -7,18 +7,17 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 const root = new URL('../../', import.meta.url);
 const file = new URL('tests/support/cpp/ceilings.def', root);
-const wasm = (variant) => [
-  process.execPath,
-  'tests/core/run_wasm.js',
-  `build/wasm/tests/qkv_tests_${variant}.mjs`,
-];
+const wasm = (name) => [process.execPath, 'tests/core/run_wasm.js', `build/wasm/tests/${name}.mjs`];
+/** The suite of each library. */
+const natively = [['build/native/tests/qkv_tests'], ['build/native/tests/qkv_train_tests']];
 const runs = [
-  ...['scalar', 'sse4', 'avx2', 'avx512', 'neon64'].map((isa) => [
-    isa,
-    ['build/native/tests/qkv_tests'],
-  ]),
-  ['wasm-simd128', wasm('simd')],
-  ['wasm-relaxed-simd', wasm('relaxed')],
+  ...['scalar', 'sse4', 'avx2', 'avx512', 'neon64'].flatMap((isa) =>
+    natively.map((command) => [isa, command]),
+  ),
+  ['wasm-simd128', wasm('qkv_tests_simd')],
+  ['wasm-relaxed-simd', wasm('qkv_tests_relaxed')],
+  ['wasm-simd128', wasm('qkv_train_tests_simd')],
+  ['wasm-relaxed-simd', wasm('qkv_train_tests_relaxed')],
 ];
 
 /** What one run measured of every quantity; nothing where it cannot run, which is said. */
@@ -31,7 +30,7 @@ function measured([isa, [command, ...args]]) {
   });
   const lines = [...(stdout ?? '').matchAll(/^(.+?) \| (\S+) \| (.*)$/gm)];
   if (lines.length === 0) {
-    console.error(`not measured: ${isa}`);
+    console.error(`not measured: ${isa}, ${[command, ...args].at(-1)}`);
   }
   return lines.map(([, name, ratio, test]) => ({
     name,

@@ -2,31 +2,14 @@
 // and two-rounding arithmetic must print the same.
 #include <catch2/catch_test_macros.hpp>
 
-#include <bit>
 #include <cinttypes>
 #include <cstdio>
 
+#include "hash.hpp"
 #include "layer.hpp"
 
 namespace qkv::test {
 namespace {
-
-/// FNV-1a over the bits of floats.
-class Hash {
- public:
-  void add(const std::vector<float>& values) {
-    for (float value : values) {
-      const auto bits = std::bit_cast<std::uint32_t>(value);
-      for (unsigned shift = 0; shift < 32; shift += 8) {
-        hash_ = (hash_ ^ ((bits >> shift) & 0xFFU)) * 0x100000001B3U;
-      }
-    }
-  }
-  [[nodiscard]] std::uint64_t value() const { return hash_; }
-
- private:
-  std::uint64_t hash_ = 0xCBF29CE484222325U;
-};
 
 /// Positions near 0 and at both ends, where an angle that is rounded otherwise shows most.
 constexpr Index kStarts[] = {0, 61, -70, kMaxPosition - 130, -kMaxPosition};

@@ -125,31 +125,51 @@ function filesWith(cases) {
 
 /** The test cases that are asked about a fault: of a quick run only the one named, else all, which is []. */
 const casesFor = ({ quick, caught_by }) => (quick ? [caught_by] : []);
-const filesFor = (faults) =>
-  faults.every(({ quick }) => quick) ? filesWith(faults.flatMap(casesFor)) : [];
 
 /** The title of a test case as Catch2 is asked for it: a comma would begin another name, and a bracket a tag. */
 export const caseName = (title) => title.replace(/[,[\]]/g, '\\$&');
 
-const core = {
-  name: 'core',
-  holds: (file) => file.startsWith('core/'),
+/** A C++ library and its suite: `files` says which of tests/core are compiled, as a regular expression. */
+const library = ({ name, holds, suite, files }) => ({
+  name,
+  holds,
   prepare: (copy, faults) =>
     copy.configure('native', [
       // A test of all cases says that scalar, which runs everywhere, is the last of the list.
       `-DQKV_ISAS=${faults.every(({ quick }) => quick) ? isa : `${isa};scalar`}`,
-      `-DQKV_TEST_FILES=${filesFor(faults).join('|')}`,
+      `-DQKV_TEST_FILES=${files(faults)}`,
     ]),
-  build: (copy) => copy.run('cmake', ['--build', '--preset', 'native', '--target', 'qkv_tests']),
+  build: (copy) => copy.run('cmake', ['--build', '--preset', 'native', '--target', suite]),
   async test(copy, fault) {
     const names = casesFor(fault).map(caseName);
     const options = { env: { QKV_ISA: isa }, timeout: HANGING };
-    const tests = copy.path('build/native/tests/qkv_tests');
-    const tested = await copy.run(tests, [...names, '--abort'], options);
+    const tested = await copy.run(
+      copy.path(`build/native/tests/${suite}`),
+      [...names, '--abort'],
+      options,
+    );
     if (/No test cases matched/.test(tested.output)) throw new Error(tested.output);
     return tested;
   },
-};
+});
+
+const isOfTraining = (file) => /^core\/.*\btrain\//.test(file);
+
+const core = library({
+  name: 'core',
+  holds: (file) => file.startsWith('core/') && !isOfTraining(file),
+  suite: 'qkv_tests',
+  files: (faults) =>
+    faults.every(({ quick }) => quick) ? filesWith(faults.flatMap(casesFor)).join('|') : '',
+});
+
+/** The second library, whose tests are few; none of the first's are compiled for it. */
+const training = library({
+  name: 'training',
+  holds: isOfTraining,
+  suite: 'qkv_train_tests',
+  files: () => 'status', // there has to be one
+});
 
 /** The package in TypeScript: bundled anew around the modules that are built already. */
 const typescript = {
@@ -199,4 +219,4 @@ const bindings = {
 };
 
 /** In this order: those that build modules of their own come after those that take the finished ones. */
-export const grounds = [core, typescript, page, bindings];
+export const grounds = [core, training, typescript, page, bindings];

@@ -1,0 +1,69 @@
+/// @file
+/// AdamW, clipping by the global norm, and learning rates over time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "qkv/status.hpp"
+#include "qkv/tensor_view.hpp"
+
+namespace qkv::train {
+
+/// One parameter array with its gradient and moments, all of n elements.
+struct Parameter {
+  float* value;
+  float* gradient;
+  float* first_moment;
+  float* second_moment;
+  Index n;
+  bool decays;  ///< whether weight decay applies: not to gains, biases and embeddings by default
+};
+
+/// Numbers of AdamW.
+struct AdamWOptions {
+  float learning_rate = 1e-3F;  ///< finite, >= 0
+  float beta1 = 0.9F;           ///< in [0, 1)
+  float beta2 = 0.999F;         ///< in [0, 1)
+  float epsilon = 1e-8F;        ///< outside the root; finite, > 0
+  float weight_decay = 0.01F;   ///< decoupled; finite, >= 0
+  /// Gradients are multiplied by it first: clip_factor() or 1.
+  float gradient_factor = 1.0F;
+};
+
+/// sqrt(sum g^2) over all gradients, summed in double in the order of the parameters. Not finite if one of
+/// them is not.
+[[nodiscard]] Status global_norm(std::span<const Parameter> parameters, double& norm) noexcept;
+
+/// What brings gradients of this norm to at most `most`: min(1, most / (norm + 1e-6)), as PyTorch; 1 for most = 0,
+/// which is no clipping.
+[[nodiscard]] float clip_factor(double norm, float most) noexcept;
+
+/// One step of AdamW (Loshchilov & Hutter 2019), `step` counted from 1, g the gradient times its factor:
+///
+///     m = b1 m + (1 - b1) g,   v = b2 v + (1 - b2) g^2
+///     w = w (1 - lr decay) - lr (m / (1 - b1^step)) / (sqrt(v / (1 - b2^step)) + epsilon)
+///
+/// Errors: kInvalidArgument for numbers outside what AdamWOptions says; nothing is changed then.
+Status adamw_step(std::span<const Parameter> parameters, const AdamWOptions& options,
+                  std::int64_t step) noexcept;
+
+/// A learning rate that rises linearly for `warmup` steps and then falls to `last` along half a cosine, which
+/// it reaches at `steps` and keeps. Without steps it stays at the peak.
+struct Schedule {
+  float peak = 1e-3F;
+  std::int64_t warmup = 0;
+  std::int64_t steps = 0;
+  float last = 0.0F;
+};
+
+/// The learning rate of a step, counted from 1. Its cosine is the core's own, so it has the same bits
+/// everywhere.
+[[nodiscard]] float learning_rate_at(const Schedule& schedule, std::int64_t step) noexcept;
+
+/// n numbers of a normal distribution with this deviation, number i a pure function of (seed, stream, i): the same on
+/// every machine. Box-Muller on the bits of SplitMix64, with the core's own logarithm and cosine.
+void fill_normal(float* to, Index n, float deviation, std::uint64_t seed,
+                 std::uint64_t stream) noexcept;
+
+}  // namespace qkv::train

@@ -1,0 +1,446 @@
+// Gradients of attention over one key/value head in tiles, from the output and the lse of the forward pass: scores are
+// computed once more, and nothing of size T x T exists (Dao et al. 2022, appendix B.4).
+//
+// For each block of keys all blocks of queries are visited in their order, so that every sum over queries (dK, dV) and
+// every sum over keys (dQ) has one fixed order, whatever runs beside it.
+#pragma once
+
+#include "kernels/flash_attention.hpp"
+#include "kernels/softmax.hpp"
+#include "kernels/train/train_table.hpp"
+
+namespace qkv::kernels {
+
+/// The rows of a group, laid out for the products they take part in. Rows are those of GroupArgs; a block is
+/// kQueryBlock of them, and its panels are those of pack() for as many rows as the block has.
+struct BackwardRows {
+  float* q;             ///< [rows, dk]: queries times the scale
+  float* d_out;         ///< [rows, dv]
+  float* q_panels;      ///< of each block: dk rounded up to panels
+  float* d_out_panels;  ///< of each block: dv rounded up to panels
+  float* dq;            ///< [rows, dk rounded up to panels]: sums before the scale
+  float* delta;         ///< [rows]: D = dO . O
+  float* lse;           ///< [rows]; 0 where the row has no key
+  float* finite;        ///< of each block: 1 if neither q nor d_out holds NaN or infinity
+};
+
+/// What one block of queries and one block of keys are worked on in.
+template <class Isa>
+struct BackwardBlock {
+  QueryBlock<Isa> query;
+  BackwardRows rows;
+  float* d_scores;  ///< [kQueryBlock, kKeyBlock]: dO V^T, then the gradient of the products
+  float* dropped;   ///< likewise: the weights after dropout
+  float* capped;    ///< likewise: products, where a softcap needs them
+  float* dk;        ///< [kKeyBlock, dk rounded up to panels]
+  float* dv;        ///< [kKeyBlock, dv rounded up to panels]
+};
+
+/// Floats of BackwardArgs::scratch, in 64 bits because sizes need not fit an Index of 32.
+template <class Isa>
+std::uint64_t backward_scratch(Index rows, Index dk, Index dv) noexcept {
+  constexpr auto kBlock = static_cast<std::uint64_t>(kQueryBlock<Isa>);
+  constexpr auto kPad = static_cast<std::uint64_t>(kPanel<Isa>);
+  const std::uint64_t blocks = (static_cast<std::uint64_t>(rows) + kBlock - 1) / kBlock;
+  const auto widths = static_cast<std::uint64_t>(dk) + static_cast<std::uint64_t>(dv) + 2 * kPad;
+  const std::uint64_t of_row = 3 * widths + 2;
+  return blocks * (kBlock * of_row + 1) + kKeyBlock * (4 * kBlock + widths + 1) + 8 * kPad * 8;
+}
+
+/// Cuts the scratch. Every piece begins on a multiple of 16 floats, because tiles load panels aligned.
+template <class Isa>
+inline BackwardBlock<Isa> make_backward_block(const BackwardArgs& args) noexcept {
+  constexpr Index kBlock = kQueryBlock<Isa>;
+  const GroupArgs& group = args.group;
+  const Index padded = round_up(group.row_end, kBlock);
+  const Index dk_width = round_up(group.dk, kPanel<Isa>);
+  const Index dv_width = round_up(group.dv, kPanel<Isa>);
+  float* next = args.scratch;
+  const auto take = [&next](Index count) {
+    float* piece = next;
+    next += round_up(count, 16);
+    return piece;
+  };
+  BackwardBlock<Isa> block;
+  block.query.scores = take(kBlock * kKeyBlock);
+  block.query.add = take(kKeyBlock);
+  block.d_scores = take(kBlock * kKeyBlock);
+  block.dropped = take(kBlock * kKeyBlock);
+  block.capped = take(kBlock * kKeyBlock);
+  block.dk = take(kKeyBlock * dk_width);
+  block.dv = take(kKeyBlock * dv_width);
+  block.rows.q = take(padded * group.dk);
+  block.rows.d_out = take(padded * group.dv);
+  block.rows.q_panels = take(padded * dk_width);
+  block.rows.d_out_panels = take(padded * dv_width);
+  block.rows.dq = take(padded * dk_width);
+  block.rows.delta = take(padded);
+  block.rows.lse = take(padded);
+  block.rows.finite = take(padded / kBlock);
+  return block;
+}
+
+/// dO . O of a row.
+template <class Isa>
+inline float dot(const float* a, const float* b, Index n) noexcept {
+  using V = Vec<Isa>;
+  V sum(0.0F);
+  visit<Isa>(a, n, 0.0F, [&](Index i, V some) {
+    const Index left = n - i;
+    const V other =
+        left >= kWidth<Isa> ? V::load_unaligned(b + i) : load_part<Isa>(b + i, left, 0.0F);
+    sum = madd<Isa>(some, other, sum);
+  });
+  return sum_lanes<Isa>(sum);
+}
+
+/// True when none of n elements is NaN or infinite.
+template <class Isa>
+inline bool is_finite(const float* x, Index n) noexcept {
+  using V = Vec<Isa>;
+  V sum(0.0F);
+  visit<Isa>(x, n, 0.0F, [&](Index, V some) { sum = sum + some * V(0.0F); });
+  return xsimd::all(sum == V(0.0F));
+}
+
+/// Fills BackwardRows from the arrays of the call and sets dq to 0.
+template <class Isa>
+inline void prepare_rows(const BackwardArgs& args, const BackwardRows& rows) noexcept {
+  constexpr Index kBlock = kQueryBlock<Isa>;
+  const GroupArgs& group = args.group;
+  const Index dk_width = round_up(group.dk, kPanel<Isa>);
+  const Index dv_width = round_up(group.dv, kPanel<Isa>);
+  for (Index r = 0; r < group.row_end; ++r) {
+    const Row at = row_at(group, r);
+    const float* q = piece_of(group.q, at);
+    const float* d_out = piece_of(args.d_out, at);
+    for (Index d = 0; d < group.dk; ++d) {
+      rows.q[r * group.dk + d] = q[d] * group.score.scale;
+    }
+    for (Index d = 0; d < group.dv; ++d) {
+      rows.d_out[r * group.dv + d] = d_out[d];
+    }
+    for (Index d = 0; d < dk_width; ++d) {
+      rows.dq[r * dk_width + d] = 0.0F;
+    }
+    rows.delta[r] = dot<Isa>(d_out, piece_of(args.out, at), group.dv);
+    const float lse = *piece_of(args.lse, at);
+    rows.lse[r] = lse == kMinusInfinity ? 0.0F : lse;
+  }
+  for (Index first = 0; first < group.row_end; first += kBlock) {
+    const Index count = group.row_end - first < kBlock ? group.row_end - first : kBlock;
+    const float* q = rows.q + first * group.dk;
+    const float* d_out = rows.d_out + first * group.dv;
+    pack<Isa>({q, group.dk, 1, count, group.dk, rows.q_panels + first * dk_width});
+    pack<Isa>({d_out, group.dv, 1, count, group.dv, rows.d_out_panels + first * dv_width});
+    rows.finite[first / kBlock] =
+        is_finite<Isa>(q, count * group.dk) && is_finite<Isa>(d_out, count * group.dv) ? 1.0F
+                                                                                       : 0.0F;
+  }
+}
+
+/// Places the block on rows from `first`. Returns the keys that any of them may read.
+template <class Isa>
+inline KeyRange place_rows(const BackwardArgs& args, BackwardBlock<Isa>& block,
+                           Index first) noexcept {
+  const GroupArgs& group = args.group;
+  QueryBlock<Isa>& query = block.query;
+  const Index left = group.row_end - first;
+  query.first = first;
+  query.rows = left < kQueryBlock<Isa> ? left : kQueryBlock<Isa>;
+  query.q = block.rows.q + first * group.dk;
+  const KeyRange least = key_range(group, row_at(group, first).query);
+  const KeyRange most = key_range(group, row_at(group, first + query.rows - 1).query);
+  query.all = {most.begin, least.end};
+  return {least.begin, most.end};
+}
+
+/// The rest of what finish_scores() and kind_for() ask for, for rows that read some key of the block.
+template <class Isa>
+inline void describe_rows(const BackwardArgs& args, QueryBlock<Isa>& query) noexcept {
+  for (Index r = 0; r < query.rows; ++r) {
+    query.row[r] = row_at(args.group, query.first + r);
+    query.masks[r] = masks_of(args.group, query.row[r]);
+    query.has_key[r] = false;
+  }
+}
+
+/// The kind of the block of keys for all rows.
+template <class Isa>
+inline BlockKind kind_of(const BackwardArgs& args, const QueryBlock<Isa>& query, Index k0,
+                         Index keys) noexcept {
+  const BlockKind kind = kind_for(args.group, query, 0, k0, keys);
+  const Index rows = has_masks(args.group) ? query.rows : 1;  // without masks they are all alike
+  for (Index r = 1; r < rows; ++r) {
+    if (kind == BlockKind::kMixed || kind_for(args.group, query, r, k0, keys) != kind) {
+      return BlockKind::kMixed;
+    }
+  }
+  return kind;
+}
+
+/// dO V^T of the block's rows and keys [k0, k0 + keys), into d_scores.
+template <class Isa>
+inline void multiply_d_out_v(const BackwardArgs& args, const BackwardBlock<Isa>& block, Index k0,
+                             Index keys) noexcept {
+  const Index dv = args.group.dv;
+  const Panels v{args.v_columns + k0 * dv, dv * kPanel<Isa>, dv};
+  const Index panels = round_up(keys, kPanel<Isa>) / kPanel<Isa>;
+  for_tiles(block.query, [&](Index r, int rows) {
+    multiply<Isa>(rows, panels, {block.rows.d_out + (block.query.first + r) * dv, dv}, v,
+                  {nullptr, 0}, block.d_scores + r * kKeyBlock, kKeyBlock);
+  });
+}
+
+/// Row r: scores become weights p, d_scores the gradient of the products, with x = s / tau, D = dO . O and
+/// dP = dO V^T after dropout:
+///
+///     p = exp(x - lse),   d bias = p (dP - D) / tau,   d product = d bias (1 - (s / c)^2)
+///
+/// A pair of weight 0 has gradient 0, whatever its value is: the excluded ones are among them.
+template <class Isa>
+inline void differentiate_row(const BackwardArgs& args, const BackwardBlock<Isa>& block, Index r,
+                              Index count) noexcept {
+  using V = Vec<Isa>;
+  const GroupArgs& group = args.group;
+  const Index at = block.query.first + r;
+  const V factor(group.score.inverse_temperature);
+  const V lse(block.rows.lse[at]);
+  const V delta(block.rows.delta[at]);
+  float* p_row = block.query.scores + r * kKeyBlock;
+  float* ds_row = block.d_scores + r * kKeyBlock;
+  for (Index j = 0; j < count; j += kWidth<Isa>) {
+    const V p = exp2_weight<Isa>((V::load_aligned(p_row + j) * factor - lse) * V(kLog2E));
+    const V ds = p * (V::load_aligned(ds_row + j) - delta) * factor;
+    p.store_aligned(p_row + j);
+    xsimd::select(p == V(0.0F), V(0.0F), ds).store_aligned(ds_row + j);
+  }
+}
+
+/// Adds the gradients of row r's scores to those of the bias, broadcast as the bias is.
+template <class Isa>
+inline void add_bias_gradient(const BackwardArgs& args, const BackwardBlock<Isa>& block, Index r,
+                              Index k0, Index keys) noexcept {
+  if (!args.d_bias.data) {
+    return;
+  }
+  const Index stride = args.d_bias.key_stride;
+  const float* ds = block.d_scores + r * kKeyBlock;
+  float* to = piece_of(args.d_bias, block.query.row[r]) + k0 * stride;
+  for (Index j = 0; j < keys; ++j) {
+    to[j * stride] += ds[j];
+  }
+}
+
+/// The derivative of the softcap, c tanh(s / c), is 1 - tanh(s / c)^2.
+template <class Isa>
+inline void uncap_row(const BackwardArgs& args, const BackwardBlock<Isa>& block, Index r,
+                      Index count) noexcept {
+  using V = Vec<Isa>;
+  const V cap(args.group.score.softcap);
+  const float* products = block.capped + r * kKeyBlock;
+  float* ds = block.d_scores + r * kKeyBlock;
+  for (Index j = 0; j < count; j += kWidth<Isa>) {
+    const V t = cap_score<Isa>(V::load_aligned(products + j), cap) / cap;
+    const V own = V::load_aligned(ds + j);
+    const V through = own * (V(1.0F) - t * t);
+    xsimd::select(own == V(0.0F), own, through).store_aligned(ds + j);
+  }
+}
+
+/// Weights, their dropped copy and the gradients of the products, for all rows of the block.
+template <class Isa>
+inline void differentiate(const BackwardArgs& args, BackwardBlock<Isa>& block, Index k0, Index keys,
+                          bool plain) noexcept {
+  const GroupArgs& group = args.group;
+  QueryBlock<Isa>& query = block.query;
+  const Index count = round_up(keys, kPanel<Isa>);
+  for (Index r = 0; r < query.rows; ++r) {
+    float* scores = query.scores + r * kKeyBlock;
+    for (Index j = 0; group.score.softcap > 0.0F && j < count; ++j) {
+      block.capped[r * kKeyBlock + j] = scores[j];
+    }
+    if (!plain) {
+      finish_scores(group, query, r, k0, keys);
+    }
+    drop_weights(group.dropout, query.row[r], k0, keys, block.d_scores + r * kKeyBlock);
+    differentiate_row(args, block, r, count);
+    add_bias_gradient(args, block, r, k0, keys);
+    if (group.score.softcap > 0.0F) {
+      uncap_row(args, block, r, count);
+    }
+    if (group.dropout.below != 0) {
+      float* dropped = block.dropped + r * kKeyBlock;
+      for (Index j = 0; j < count; ++j) {
+        dropped[j] = scores[j];
+      }
+      drop_weights(group.dropout, query.row[r], k0, keys, dropped);
+    }
+  }
+}
+
+/// c[j] += sum over rows [begin, end) of the block of a[row, j] * panels[row], for keys [j, j + count).
+template <class Isa>
+inline void add_transposed(const QueryBlock<Isa>& query, const float* a, const float* panels,
+                           float* c, Index width, KeyRange keys, KeyRange rows) noexcept {
+  const Panels b{panels + rows.begin * kPanel<Isa>, query.rows * kPanel<Isa>,
+                 rows.end - rows.begin};
+  for (Index j = keys.begin; j < keys.end; j += Isa::kTileRows) {
+    const Index left = keys.end - j;
+    multiply<Isa>(static_cast<int>(left < Isa::kTileRows ? left : Isa::kTileRows),
+                  width / kPanel<Isa>, Columns{a + rows.begin * kKeyBlock + j, 1, kKeyBlock}, b,
+                  {c + j * width, width}, c + j * width, width);
+  }
+}
+
+/// dq[r] += sum over keys of ds[r, key] * K[key], for `rows` rows from r.
+template <class Isa>
+inline void add_dq(const BackwardArgs& args, const BackwardBlock<Isa>& block, Index r, int rows,
+                   Index k0, KeyRange keys) noexcept {
+  const Index width = round_up(args.group.dk, kPanel<Isa>);
+  float* dq = block.rows.dq + (block.query.first + r) * width;
+  multiply<Isa>(rows, width / kPanel<Isa>, {block.d_scores + r * kKeyBlock + keys.begin, kKeyBlock},
+                {args.k_rows + (k0 + keys.begin) * kPanel<Isa>, args.group.keys.count * kPanel<Isa>,
+                 keys.end - keys.begin},
+                {dq, width}, dq, width);
+}
+
+/// Where the block's panels of q and dO are, and the weights that multiply dO.
+template <class Isa>
+struct Operands {
+  const float* weights;
+  const float* q_panels;
+  const float* d_out_panels;
+  Index dk_width, dv_width;
+
+  Operands(const BackwardArgs& args, const BackwardBlock<Isa>& block) noexcept
+      : weights(args.group.dropout.below != 0 ? block.dropped : block.query.scores),
+        dk_width(round_up(args.group.dk, kPanel<Isa>)),
+        dv_width(round_up(args.group.dv, kPanel<Isa>)) {
+    q_panels = block.rows.q_panels + block.query.first * dk_width;
+    d_out_panels = block.rows.d_out_panels + block.query.first * dv_width;
+  }
+};
+
+/// The three products of a block in which every row may read every key, or whose arrays are finite: an excluded pair
+/// then adds a zero.
+template <class Isa>
+inline void add_products(const BackwardArgs& args, BackwardBlock<Isa>& block, Index k0,
+                         Index keys) noexcept {
+  const Operands<Isa> of(args, block);
+  const QueryBlock<Isa>& query = block.query;
+  add_transposed(query, of.weights, of.d_out_panels, block.dv, of.dv_width, {0, keys},
+                 {0, query.rows});
+  add_transposed(query, block.d_scores, of.q_panels, block.dk, of.dk_width, {0, keys},
+                 {0, query.rows});
+  for_tiles(query, [&](Index r, int rows) { add_dq(args, block, r, rows, k0, {0, keys}); });
+}
+
+/// The same where an excluded pair holds NaN or infinity, which times 0 is NaN: pair by pair, only those that may
+/// read each other. Sums have the order and the bits of add_products().
+template <class Isa>
+inline void add_products_skipping(const BackwardArgs& args, BackwardBlock<Isa>& block, Index k0,
+                                  Index keys) noexcept {
+  const Operands<Isa> of(args, block);
+  const QueryBlock<Isa>& query = block.query;
+  for (Index r = 0; r < query.rows; ++r) {
+    const KeyRange allowed = within_block(range_of(args.group, query, r), k0, keys);
+    for (Index j = allowed.begin; j < allowed.end; ++j) {
+      if (!unmasked(query.masks[r], k0 + j)) {
+        continue;
+      }
+      add_transposed(query, of.weights, of.d_out_panels, block.dv, of.dv_width, {j, j + 1},
+                     {r, r + 1});
+      add_transposed(query, block.d_scores, of.q_panels, block.dk, of.dk_width, {j, j + 1},
+                     {r, r + 1});
+      add_dq(args, block, r, 1, k0, {j, j + 1});
+    }
+  }
+}
+
+/// Adds to the gradients what a block of queries and keys [k0, k0 + keys) give to each other.
+template <class Isa>
+inline void visit_block(const BackwardArgs& args, BackwardBlock<Isa>& block, Index k0,
+                        Index keys) noexcept {
+  describe_rows(args, block.query);
+  const BlockKind kind = kind_of(args, block.query, k0, keys);
+  if (kind == BlockKind::kExcluded) {
+    return;
+  }
+  const bool plain = kind == BlockKind::kPlain;
+  multiply_qk(args.group, block.query, k0, keys);
+  multiply_d_out_v(args, block, k0, keys);
+  differentiate(args, block, k0, keys, plain);
+  const bool finite = block.rows.finite[block.query.first / kQueryBlock<Isa>] != 0.0F;
+  const Panels k{args.k_rows + k0 * kPanel<Isa>, args.group.keys.count * kPanel<Isa>, keys};
+  if (plain || (finite && panels_are_finite<Isa>(k, args.group.dk))) {
+    add_products(args, block, k0, keys);
+  } else {
+    add_products_skipping(args, block, k0, keys);
+  }
+}
+
+/// The gradient of a head's sink is -sum over its rows of p_sink D, p_sink = exp(sink - lse).
+template <class Isa>
+inline void write_sinks(const BackwardArgs& args, const BackwardRows& rows) noexcept {
+  for (Index head = 0; args.d_sinks && head < args.group.heads; ++head) {
+    double sum = 0.0;
+    for (Index r = head; r < args.group.row_end; r += args.group.heads) {
+      if (*piece_of(args.lse, row_at(args.group, r)) == kMinusInfinity) {
+        continue;  // a row without keys gives zeros, whatever the sink is
+      }
+      const float below = args.group.sinks[head] - rows.lse[r];
+      sum -= static_cast<double>(exp_nonpositive<Isa>(Vec<Isa>(below)).get(0)) *
+             static_cast<double>(rows.delta[r]);
+    }
+    args.d_sinks[head] = static_cast<float>(sum);
+  }
+}
+
+/// Writes `count` rows of sums, `width` apart, as rows of n elements.
+static inline void write_gradient(const float* sums, Index width, Index count, Index n, float* to,
+                                  Index stride) noexcept {
+  for (Index i = 0; i < count; ++i) {
+    for (Index d = 0; d < n; ++d) {
+      to[i * stride + d] = sums[i * width + d];
+    }
+  }
+}
+
+template <class Isa>
+void attend_backward(const BackwardArgs& args) noexcept {
+  const GroupArgs& group = args.group;
+  BackwardBlock<Isa> block = make_backward_block<Isa>(args);
+  prepare_rows<Isa>(args, block.rows);
+  const Index dk_width = round_up(group.dk, kPanel<Isa>);
+  const Index dv_width = round_up(group.dv, kPanel<Isa>);
+  for (Index k0 = 0; k0 < group.keys.count; k0 += kKeyBlock) {
+    const Index keys = keys_from(k0, group.keys.count);
+    for (Index i = 0; i < kKeyBlock * dk_width; ++i) {
+      block.dk[i] = 0.0F;
+    }
+    for (Index i = 0; i < kKeyBlock * dv_width; ++i) {
+      block.dv[i] = 0.0F;
+    }
+    for (Index first = 0; first < group.row_end; first += kQueryBlock<Isa>) {
+      const KeyRange range = place_rows(args, block, first);
+      if (range.begin < k0 + keys && k0 < range.end) {
+        visit_block(args, block, k0, keys);
+      }
+    }
+    write_gradient(block.dk, dk_width, keys, group.dk, args.dk + k0 * args.dk_stride,
+                   args.dk_stride);
+    write_gradient(block.dv, dv_width, keys, group.dv, args.dv + k0 * args.dv_stride,
+                   args.dv_stride);
+  }
+  for (Index r = 0; r < group.row_end; ++r) {
+    float* dq = piece_of(args.dq, row_at(group, r));
+    for (Index d = 0; d < group.dk; ++d) {
+      // Sums that only excluded pairs reached may be -0; adding 0 leaves +0.
+      dq[d] = block.rows.dq[r * dk_width + d] * group.score.scale + 0.0F;
+    }
+  }
+  write_sinks<Isa>(args, block.rows);
+}
+
+}  // namespace qkv::kernels

@@ -1,0 +1,33 @@
+// Instantiates every training kernel for one instruction set.
+#pragma once
+
+#include "kernels/train/activation_backward.hpp"
+#include "kernels/train/attention_backward.hpp"
+#include "kernels/train/linear_backward.hpp"
+#include "kernels/train/loss.hpp"
+#include "kernels/train/norm_backward.hpp"
+#include "kernels/train/optimizer.hpp"
+#include "kernels/train/train_table.hpp"
+
+namespace qkv::kernels {
+
+template <class Isa>
+inline constexpr TrainTable kTrainTable{
+    .isa = Isa::kName,
+    .backward_scratch = backward_scratch<Isa>,
+    .attend_backward = attend_backward<Isa>,
+    .gemm_transposed = gemm_transposed<Isa>,
+    .normalize_backward = normalize_backward<Isa>,
+    .softmax_backward = softmax_backward<Isa>,
+    .relu = relu_backward<Isa>,
+    .gelu = gelu_backward<Isa>,
+    .gelu_tanh = gelu_tanh_backward<Isa>,
+    .silu = silu_backward<Isa>,
+    .silu_times = silu_times_backward<Isa>,
+    .gelu_times = gelu_times_backward<Isa>,
+    .cross_entropy = cross_entropy<Isa>,
+    .adamw = adamw<Isa>,
+    .sum_of_squares = sum_of_squares<Isa>,
+};
+
+}  // namespace qkv::kernels

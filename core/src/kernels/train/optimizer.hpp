@@ -1,0 +1,39 @@
+// AdamW, and the norm of its gradients.
+#pragma once
+
+#include "kernels/norm.hpp"
+#include "kernels/tail.hpp"
+#include "kernels/train/train_table.hpp"
+
+namespace qkv::kernels {
+
+/// With g the clipped gradient (Loshchilov & Hutter 2019, algorithm 2; decay as PyTorch applies it, first):
+///
+///     m = beta1 m + (1 - beta1) g,  v = beta2 v + (1 - beta2) g^2
+///     w = decay w - step_size m / (sqrt(v) root_scale + epsilon)
+template <class Isa>
+void adamw(const AdamWArgs& args) noexcept {
+  using V = Vec<Isa>;
+  const V clip(args.gradient_factor);
+  const V beta1(args.beta1);
+  const V beta2(args.beta2);
+  const V rest1(1.0F - args.beta1);
+  const V rest2(1.0F - args.beta2);
+  const float* const in[] = {args.parameters, args.gradients, args.first, args.second};
+  float* const out[] = {args.parameters, args.first, args.second};
+  zip<Isa>(in, out, args.n, [&](const V(&from)[4], V(&to)[3]) {
+    const V g = from[1] * clip;
+    to[1] = beta1 * from[2] + rest1 * g;
+    to[2] = beta2 * from[3] + rest2 * (g * g);
+    const V size = xsimd::sqrt(to[2]) * V(args.root_scale) + V(args.epsilon);
+    to[0] = from[0] * V(args.decay) - V(args.step_size) * (to[1] / size);
+  });
+}
+
+/// Chunks in float, their sums in double.
+template <class Isa>
+double sum_of_squares(const float* x, Index n) noexcept {
+  return row_moments<Isa, true>(x, n, 0.0F).squares;
+}
+
+}  // namespace qkv::kernels

@@ -1,0 +1,346 @@
+// attention_backward() against the formulas in double precision, and those against central differences.
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "refusal.hpp"
+#include "train_problem.hpp"
+
+namespace qkv::test {
+namespace {
+
+constexpr Index kLengths[] = {1, 2, 7, 23, 24, 25, 63, 64, 65, 130};
+constexpr Index kWidths[] = {1, 3, 8, 16, 33, 64};
+
+TEST_CASE("attention_backward: every length and width of a head is within the bounds", "[train]") {
+  std::uint64_t seed = 1;
+  for (const Index t : kLengths) {
+    for (const Index d : kWidths) {
+      CAPTURE(t, d);
+      BackwardProblem(square(t, d), seed++).check();
+    }
+  }
+}
+
+TEST_CASE("attention_backward: d_v differs from d_k, and Tq from Tk", "[train]") {
+  std::uint64_t seed = 100;
+  for (const Index tq : {1, 25, 70}) {
+    for (const Index tk : {1, 63, 129}) {
+      CAPTURE(tq, tk);
+      BackwardProblem({.heads = 2, .kv_heads = 2, .tq = tq, .tk = tk, .dk = 5, .dv = 11}, seed++)
+          .check();
+    }
+  }
+}
+
+TEST_CASE("attention_backward: gradients of a group are summed over its query heads", "[train]") {
+  std::uint64_t seed = 200;
+  for (const Index kv_heads : {1, 2, 3}) {
+    for (const Index ratio : {1, 2, 8}) {
+      CAPTURE(kv_heads, ratio);
+      BackwardProblem p({.batch = 2,
+                         .heads = kv_heads * ratio,
+                         .kv_heads = kv_heads,
+                         .tq = 11,
+                         .tk = 21,
+                         .dk = 8,
+                         .dv = 5},
+                        seed++);
+      p.forward_call.causal(10);
+      p.check();
+    }
+  }
+}
+
+/// Each option by itself, then crossed at random.
+TEST_CASE("attention_backward: a scale, a softcap and a temperature", "[train]") {
+  for (const float softcap : {0.0F, 0.5F, 3.0F}) {
+    for (const float temperature : {0.5F, 1.0F, 4.0F}) {
+      CAPTURE(softcap, temperature);
+      BackwardProblem p({.heads = 2, .kv_heads = 1, .tq = 30, .tk = 70, .dk = 9, .dv = 7}, 300);
+      p.forward_call.options.softcap = softcap;
+      p.forward_call.options.temperature = temperature;
+      p.forward_call.options.scale = 0.4F;
+      p.check();
+    }
+  }
+}
+
+TEST_CASE("attention_backward: windows, offsets and key lengths", "[train]") {
+  const std::vector<std::int32_t> lengths = {0, 17};
+  for (const Index left : {-1, 0, 5}) {
+    for (const Index offset : {-4, 0, 9}) {
+      CAPTURE(left, offset);
+      BackwardProblem p(
+          {.batch = 2, .heads = 2, .kv_heads = 1, .tq = 20, .tk = 29, .dk = 6, .dv = 6}, 400);
+      p.forward_call.causal(offset);
+      p.forward_call.options.window_left = left;
+      p.forward_call.options.key_lengths = {lengths.data(), {2}};
+      p.check();
+    }
+  }
+}
+
+TEST_CASE("attention_backward: the gradient of a bias has the bias's own shape", "[train]") {
+  std::uint64_t seed = 500;
+  for (const auto& extents : {std::vector<Index>{2, 4, 26, 67},
+                              {1, 4, 26, 67},
+                              {2, 1, 26, 67},
+                              {4, 1, 67},
+                              {26, 1},
+                              {67},
+                              {1}}) {
+    CAPTURE(extents);
+    BackwardProblem p({.batch = 2, .heads = 4, .kv_heads = 2, .tq = 26, .tk = 67, .dk = 8, .dv = 8},
+                      seed++);
+    p.forward_call.add_bias(extents, extents.size() > 1 ? 0.2 : 0.0);
+    p.check();
+  }
+}
+
+TEST_CASE("attention_backward: sinks", "[train]") {
+  BackwardProblem p({.batch = 3, .heads = 4, .kv_heads = 2, .tq = 26, .tk = 33, .dk = 8, .dv = 8},
+                    600);
+  p.add_sinks(601);
+  p.forward_call.causal(-3);  // rows without any key, too
+  p.check();
+}
+
+TEST_CASE("attention_backward: dropout has the mask of the forward call", "[train]") {
+  for (const float rate : {0.1F, 0.5F, 0.9F}) {
+    CAPTURE(rate);
+    BackwardProblem p({.batch = 2, .heads = 4, .kv_heads = 2, .tq = 26, .tk = 67, .dk = 8, .dv = 8},
+                      700);
+    p.forward_call.options.dropout = {.rate = rate, .seed = 12};
+    p.check();
+  }
+}
+
+TEST_CASE("attention_backward: random sizes and options, crossed", "[train][random]") {
+  constexpr Index kSizes[] = {1, 2, 5, 15, 24, 25, 47, 63, 64, 65, 100};
+  constexpr Index kRatios[] = {1, 2, 3};
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    CAPTURE(seed);
+    Random random(seed * 7919);
+    Shape s;
+    s.batch = 1 + random.below(2);
+    s.kv_heads = 1 + random.below(2);
+    s.heads = s.kv_heads * random.pick(kRatios);
+    s.tq = random.pick(kSizes);
+    s.tk = random.pick(kSizes);
+    s.dk = 1 + random.below(24);
+    s.dv = 1 + random.below(24);
+    BackwardProblem p(s, seed);
+    const auto either = [&](Index extent) { return random.chance(0.5) ? extent : Index{1}; };
+    if (random.chance(0.5)) {
+      p.forward_call.add_mask({either(s.batch), either(s.heads), either(s.tq), either(s.tk)});
+    }
+    if (random.chance(0.5)) {
+      p.forward_call.add_bias({either(s.batch), either(s.heads), either(s.tq), either(s.tk)});
+    }
+    if (random.chance(0.5)) {
+      p.forward_call.causal(random.below(2 * s.tk + 1) - s.tk / 2);
+    }
+    if (random.chance(0.3)) {
+      p.add_sinks(seed);
+    }
+    if (random.chance(0.3)) {
+      p.forward_call.options.softcap = 2.0F;
+    }
+    if (random.chance(0.3)) {
+      p.forward_call.options.dropout = {.rate = 0.3F, .seed = seed};
+    }
+    p.check();
+  }
+}
+
+/// Numbers of a call in double precision, some of which are moved.
+struct DoubleCall {
+  std::vector<double> q, k, v;
+  Shape shape;
+
+  explicit DoubleCall(Problem& p)
+      : q(p.q.begin(), p.q.end()),
+        k(p.k.begin(), p.k.end()),
+        v(p.v.begin(), p.v.end()),
+        shape(p.shape) {}
+
+  [[nodiscard]] oracle::Inputs<double> inputs() const {
+    const Shape& s = shape;
+    return {{q.data(), {s.batch, s.heads, s.tq, s.dk}},
+            {k.data(), {s.batch, s.kv_heads, s.tk, s.dk}},
+            {v.data(), {s.batch, s.kv_heads, s.tk, s.dv}}};
+  }
+};
+
+/// sum dO O, whose gradients are those of the oracle.
+double loss(const oracle::Inputs<double>& in, const AttentionOptions& options,
+            const std::vector<double>& dropout, const std::vector<float>& d_out) {
+  double sum = 0.0;
+  std::size_t at = 0;
+  std::size_t weight = 0;
+  const Index dv = in.v.extent(3);
+  for (Index b = 0; b < in.q.extent(0); ++b) {
+    for (Index h = 0; h < in.q.extent(1); ++h) {
+      for (Index i = 0; i < in.q.extent(2); ++i) {
+        const oracle::Row row = oracle::attention_row(in, options, {b, h, i});
+        const Index kv = h / (in.q.extent(1) / in.k.extent(1));
+        for (Index d = 0; d < dv; ++d) {
+          double out = 0.0;
+          for (Index j = 0; j < in.k.extent(2); ++j) {
+            const auto n = static_cast<std::size_t>(j);
+            const double kept = dropout.empty() ? 1.0 : dropout[weight + n];
+            out += row.weights[n] * kept * *in.v.at(b, kv, j, d);
+          }
+          sum += out * static_cast<double>(d_out[at++]);
+        }
+        weight += static_cast<std::size_t>(in.k.extent(2));
+      }
+    }
+  }
+  return sum;
+}
+
+TEST_CASE("attention_backward: the oracle's gradients are central differences", "[train]") {
+  BackwardProblem p({.batch = 1, .heads = 4, .kv_heads = 2, .tq = 5, .tk = 6, .dk = 3, .dv = 2},
+                    900);
+  p.forward_call.add_mask({5, 6});
+  p.forward_call.causal(1);
+  p.forward_call.options.softcap = 1.5F;
+  p.forward_call.options.temperature = 0.7F;
+  p.forward_call.options.scale = 0.6F;
+  p.add_sinks(901);
+  const AttentionOptions options = p.forward_call.args().options;
+  DoubleCall call(p.forward_call);
+  const TensorView<const float> d_out(p.d_out.data(), {1, 4, 5, 2});
+  const std::vector<double> dropout;
+  const oracle::AttentionGradients exact =
+      oracle::attention_gradients<double>({call.inputs(), options, d_out, dropout});
+  constexpr double kStep = 1e-5;
+  const auto differs = [&](std::vector<double>& array, const oracle::Product& gradient) {
+    double worst = 0.0;
+    for (std::size_t i = 0; i < array.size(); ++i) {
+      const double kept = array[i];
+      array[i] = kept + kStep;
+      const double above = loss(call.inputs(), options, dropout, p.d_out);
+      array[i] = kept - kStep;
+      const double below = loss(call.inputs(), options, dropout, p.d_out);
+      array[i] = kept;
+      worst = std::max(worst, std::abs((above - below) / (2 * kStep) - gradient.value[i]));
+    }
+    return worst;
+  };
+  // The error of a central difference is about step^2 and 1e-16 / step.
+  CHECK(differs(call.q, exact.dq) < 2e-9);
+  CHECK(differs(call.k, exact.dk) < 2e-9);
+  CHECK(differs(call.v, exact.dv) < 2e-9);
+  CHECK(*std::max_element(exact.dq.value.begin(), exact.dq.value.end()) > 0.1);
+}
+
+TEST_CASE("attention_backward: <J u, w> = <u, J^T w> along random directions", "[train]") {
+  BackwardProblem p({.batch = 2, .heads = 4, .kv_heads = 2, .tq = 30, .tk = 70, .dk = 8, .dv = 6},
+                    950);
+  p.forward_call.causal(20);
+  p.run();
+  DoubleCall call(p.forward_call);
+  const AttentionOptions options = p.forward_call.args().options;
+  Random random(951);
+  const auto along = [&](std::vector<double>& array, const std::vector<float>& gradient) {
+    const std::vector<float> u = random_floats(random, static_cast<Index>(array.size()));
+    const std::vector<double> kept = array;
+    double inner = 0.0;
+    double size = 0.0;
+    const auto moved = [&](double step) {
+      for (std::size_t i = 0; i < array.size(); ++i) {
+        array[i] = kept[i] + step * static_cast<double>(u[i]);
+      }
+      return loss(call.inputs(), options, {}, p.d_out);
+    };
+    constexpr double kStep = 1e-5;
+    const double derivative = (moved(kStep) - moved(-kStep)) / (2 * kStep);
+    array = kept;
+    for (std::size_t i = 0; i < array.size(); ++i) {
+      inner += static_cast<double>(u[i]) * static_cast<double>(gradient[i]);
+      size += std::abs(static_cast<double>(u[i]) * static_cast<double>(gradient[i]));
+    }
+    CHECK(std::abs(inner - derivative) <= 1e-5 * size);
+  };
+  along(call.q, p.gradients.dq);
+  along(call.k, p.gradients.dk);
+  along(call.v, p.gradients.dv);
+}
+
+TEST_CASE("attention_backward: what may not be read changes nothing, NaN least of all",
+          "[train][nan]") {
+  const Shape s{.batch = 2, .heads = 2, .kv_heads = 1, .tq = 70, .tk = 70, .dk = 8, .dv = 8};
+  for (const float poison : {std::numeric_limits<float>::quiet_NaN(), INFINITY, 7.0F}) {
+    CAPTURE(poison);
+    BackwardProblem clean(s, 1000);
+    BackwardProblem poisoned(s, 1000);
+    for (BackwardProblem* p : {&clean, &poisoned}) {
+      p->forward_call.causal(0);
+      p->forward_call.add_mask({70, 70}, 0.8);
+      for (Index j = 0; j < 70; ++j) {  // nobody reads keys 3 and 66, and row 40 reads nothing
+        p->forward_call.mask[static_cast<std::size_t>(j * 70 + 3)] = 0;
+        p->forward_call.mask[static_cast<std::size_t>(j * 70 + 66)] = 0;
+        p->forward_call.mask[static_cast<std::size_t>(40 * 70 + j)] = 0;
+      }
+    }
+    for (const Index b : {0, 1}) {
+      for (const Index key : {3, 66}) {
+        std::fill_n(poisoned.forward_call.k_row(b, 0, key), s.dk, poison);
+        std::fill_n(poisoned.forward_call.v_row(b, 0, key), s.dv, poison);
+      }
+      for (const Index h : {0, 1}) {
+        const Index row = (b * s.heads + h) * s.tq + 40;
+        std::fill_n(poisoned.forward_call.q.begin() + row * s.dk, s.dk, poison);
+        std::fill_n(poisoned.d_out.begin() + row * s.dv, s.dv, poison);
+      }
+    }
+    const Gradients expected = clean.run();
+    const Gradients& got = poisoned.run();
+    CHECK(first_difference(expected.dq, got.dq) == "");
+    CHECK(first_difference(expected.dk, got.dk) == "");
+    CHECK(first_difference(expected.dv, got.dv) == "");
+    CHECK(std::all_of(got.dq.begin() + 40 * s.dk, got.dq.begin() + 41 * s.dk,
+                      [](float x) { return x == 0.0F; }));
+    CHECK(std::all_of(got.dk.begin() + 3 * s.dk, got.dk.begin() + 4 * s.dk,
+                      [](float x) { return x == 0.0F; }));
+  }
+}
+
+TEST_CASE("attention_backward: a later token changes no gradient of an earlier row", "[train]") {
+  BackwardProblem first(square(100, 16, 2), 1100);
+  BackwardProblem second(square(100, 16, 2), 1100);
+  first.forward_call.causal(0);
+  second.forward_call.causal(0);
+  for (const Index h : {0, 1}) {
+    for (Index t = 60; t < 100; ++t) {
+      std::fill_n(second.forward_call.k_row(0, h, t), 16, 0.5F);
+      std::fill_n(second.forward_call.v_row(0, h, t), 16, -0.5F);
+    }
+  }
+  const Gradients& a = first.run();
+  const Gradients& b = second.run();
+  for (const Index h : {0, 1}) {
+    const auto rows = [&](const std::vector<float>& dq) {
+      return std::vector<float>(dq.begin() + h * 1600, dq.begin() + h * 1600 + 60 * 16);
+    };
+    CHECK(first_difference(rows(a.dq), rows(b.dq)) == "");
+  }
+}
+
+TEST_CASE("attention_backward: a NaN that may be read reaches the gradients", "[train][nan]") {
+  BackwardProblem p(square(20, 8), 1200);
+  p.forward_call.causal(0);
+  *p.forward_call.v_row(0, 0, 5) = std::numeric_limits<float>::quiet_NaN();
+  const Gradients& got = p.run();
+  CHECK_FALSE(std::isnan(got.dq[4 * 8]));
+  CHECK(std::isnan(got.dq[5 * 8]));
+  CHECK(std::isnan(got.dk[5 * 8]));
+}
+
+}  // namespace
+}  // namespace qkv::test

@@ -1,0 +1,273 @@
+// Derivatives of activations and softmax, and cross-entropy, against the formulas in double precision.
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "blocks_oracle.hpp"
+#include "problem.hpp"
+#include "qkv/train/activation.hpp"
+#include "qkv/train/softmax.hpp"
+
+namespace qkv::test {
+namespace {
+
+constexpr double kU = bounds::kU;
+constexpr Activation kAll[] = {Activation::kRelu, Activation::kGelu, Activation::kGeluTanh,
+                               Activation::kSilu};
+constexpr const char* kNames[] = {"relu_backward", "gelu_backward", "gelu_tanh_backward",
+                                  "silu_backward"};
+
+double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+
+/// f'(x).
+double slope(Activation f, double x) {
+  const double pi = std::acos(-1.0);
+  switch (f) {
+    case Activation::kRelu:
+      return x > 0 ? 1.0 : 0.0;
+    case Activation::kGelu:
+      return 0.5 * std::erfc(-x / std::sqrt(2.0)) + x * std::exp(-x * x / 2) / std::sqrt(2 * pi);
+    case Activation::kGeluTanh: {
+      const double c = 2 * std::sqrt(2 / pi);
+      const double s = c * (x + 0.044715 * x * x * x);
+      const double ds = c * (1 + 3 * 0.044715 * x * x);
+      return sigmoid(s) + x * ds * sigmoid(s) * sigmoid(-s);
+    }
+    case Activation::kSilu:
+      return sigmoid(x) + x * sigmoid(x) * sigmoid(-x);
+  }
+  return NAN;
+}
+
+std::vector<float> differentiated(Activation f, const std::vector<float>& x,
+                                  const std::vector<float>& d_out) {
+  std::vector<float> dx(x.size(), kUntouched);
+  const auto n = static_cast<Index>(x.size());
+  require_ok(train::activate_backward({d_out.data(), {n}}, {x.data(), {n}}, {dx.data(), {n}}, f));
+  return dx;
+}
+
+TEST_CASE("activate_backward: within the bounds from -20 to 20, densely", "[train]") {
+  std::vector<float> x;
+  for (int i = -20000; i <= 20003; ++i) {
+    x.push_back(static_cast<float>(i) * 1e-3F);
+  }
+  Random random(1);
+  const std::vector<float> d_out = random_floats(random, static_cast<Index>(x.size()));
+  for (const Activation f : kAll) {
+    const std::vector<float> dx = differentiated(f, x, d_out);
+    Quantity quantity(kNames[static_cast<int>(f)]);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const auto at = static_cast<double>(x[i]);
+      const double exact = slope(f, at);
+      const double tail =
+          f == Activation::kSilu ? std::exp(-std::abs(at) / 2) : std::exp(-at * at / 4);
+      const auto dy = static_cast<double>(d_out[i]);
+      quantity.add(
+          static_cast<double>(dx[i]), dy * exact,
+          kU * std::abs(dy) * (6 + 2 * std::abs(at)) * (std::abs(exact) + tail) + 0x1p-126);
+    }
+    require_within(quantity);
+  }
+}
+
+TEST_CASE("activate_backward: the slopes are central differences of the activations", "[train]") {
+  for (const Activation f : kAll) {
+    for (double x = -6.05; x < 6; x += 0.1) {
+      constexpr double kStep = 1e-5;
+      const double difference =
+          (oracle::activation(f, x + kStep) - oracle::activation(f, x - kStep)) / (2 * kStep);
+      CAPTURE(kNames[static_cast<int>(f)], x);
+      CHECK(std::abs(difference - slope(f, x)) < 1e-9);
+    }
+  }
+}
+
+TEST_CASE("activate_backward: infinity has the slope of the limit, NaN stays, relu'(0) is 0",
+          "[train][nan]") {
+  const std::vector<float> x = {-INFINITY, INFINITY, NAN, 0.0F, -0.0F};
+  for (const Activation f : kAll) {
+    CAPTURE(kNames[static_cast<int>(f)]);
+    const std::vector<float> dx = differentiated(f, x, std::vector<float>(5, 1.0F));
+    CHECK(dx[0] == 0.0F);
+    CHECK(dx[1] == 1.0F);
+    CHECK(std::isnan(dx[2]));
+    CHECK(dx[3] == (f == Activation::kRelu ? 0.0F : 0.5F));
+  }
+}
+
+TEST_CASE("softmax_backward: every axis and temperature is within the bound", "[train]") {
+  for (const int axis : {0, 1, 2, -1}) {
+    for (const float temperature : {0.5F, 1.0F, 3.0F}) {
+      CAPTURE(axis, temperature);
+      Random random(10);
+      const std::vector<float> x = random_floats(random, 3 * 5 * 7);
+      const std::vector<float> d_out = random_floats(random, 3 * 5 * 7);
+      std::vector<float> y(x.size());
+      std::vector<float> dx(x.size(), kUntouched);
+      const SoftmaxOptions options{.axis = axis, .temperature = temperature};
+      require_ok(softmax({x.data(), {3, 5, 7}}, {y.data(), {3, 5, 7}}, options));
+      require_ok(train::softmax_backward({d_out.data(), {3, 5, 7}}, {y.data(), {3, 5, 7}},
+                                         {dx.data(), {3, 5, 7}}, options));
+      const Index extents[] = {3, 5, 7};
+      const Index strides[] = {35, 7, 1};
+      const int at = axis < 0 ? 2 : axis;
+      Quantity quantity("softmax_backward");
+      for (Index e = 0; e < 105; ++e) {
+        const Index first = e - e / strides[at] % extents[at] * strides[at];
+        double sum = 0.0;
+        double size = 0.0;
+        for (Index i = 0; i < extents[at]; ++i) {
+          const auto n = static_cast<std::size_t>(first + i * strides[at]);
+          sum += static_cast<double>(y[n]) * static_cast<double>(d_out[n]);
+          size += static_cast<double>(y[n]) * std::abs(static_cast<double>(d_out[n]));
+        }
+        const auto n = static_cast<std::size_t>(e);
+        const auto dy = static_cast<double>(d_out[n]);
+        const double factor = static_cast<double>(y[n]) / static_cast<double>(temperature);
+        quantity.add(static_cast<double>(dx[n]), factor * (dy - sum),
+                     4 * kU * factor * (std::abs(dy) + size), factor);
+      }
+      require_within(quantity);
+    }
+  }
+}
+
+// --------------------------------------------------------------------------------- cross-entropy
+
+struct Loss {
+  double loss = 0.0;
+  std::vector<double> gradient;
+};
+
+/// Of one row.
+Loss cross_entropy_of(const std::vector<double>& x, std::size_t target, double smoothing) {
+  const double most = *std::max_element(x.begin(), x.end());
+  double total = 0.0;
+  for (const double value : x) {
+    total += std::exp(value - most);
+  }
+  Loss of;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double log_p = x[i] - most - std::log(total);
+    const double q =
+        (i == target ? 1 - smoothing : 0.0) + smoothing / static_cast<double>(x.size());
+    of.loss -= q * log_p;
+    of.gradient.push_back(std::exp(log_p) - q);
+  }
+  return of;
+}
+
+TEST_CASE("cross_entropy: losses and gradients are within the bounds", "[train]") {
+  for (const float smoothing : {0.0F, 0.1F, 1.0F}) {
+    for (const Index classes : {1, 2, 7, 64, 65, 257}) {
+      for (const float width : {1.0F, 30.0F}) {
+        CAPTURE(smoothing, classes, width);
+        constexpr Index kRows = 9;
+        Random random(20 + static_cast<std::uint64_t>(classes));
+        const std::vector<float> logits = random_floats(random, kRows * classes, width);
+        std::vector<std::int32_t> targets;
+        for (Index i = 0; i < kRows; ++i) {
+          targets.push_back(i == 3 ? -1 : static_cast<std::int32_t>(random.below(classes)));
+        }
+        std::vector<float> d_logits(logits.size(), kUntouched);
+        train::CrossEntropy found;
+        Workspace workspace;
+        require_ok(train::cross_entropy({.logits = {logits.data(), {kRows, classes}},
+                                         .targets = {targets.data(), {kRows}},
+                                         .label_smoothing = smoothing,
+                                         .d_logits = {d_logits.data(), {kRows, classes}}},
+                                        found, workspace));
+        Quantity loss("cross_entropy loss");
+        Quantity gradient("cross_entropy d_logits");
+        double mean = 0.0;
+        double mean_bound = 0.0;
+        Index correct = 0;
+        const double counted = kRows - 1;
+        for (Index r = 0; r < kRows; ++r) {
+          const std::vector<double> x(logits.begin() + r * classes,
+                                      logits.begin() + (r + 1) * classes);
+          const auto target = static_cast<std::size_t>(targets[static_cast<std::size_t>(r)]);
+          double spread = 0.0;
+          double largest = 0.0;
+          const double most = *std::max_element(x.begin(), x.end());
+          for (const double value : x) {
+            spread = std::max(spread, most - value);
+            largest = std::max(largest, std::abs(value));
+          }
+          const Loss of = r == 3 ? Loss{0.0, std::vector<double>(x.size(), 0.0)}
+                                 : cross_entropy_of(x, target, static_cast<double>(smoothing));
+          mean += of.loss / counted;
+          mean_bound += kU * (spread + 20 + 2 * largest) / counted;
+          correct += r != 3 && std::max_element(x.begin(), x.end()) - x.begin() ==
+                                   static_cast<std::ptrdiff_t>(target)
+                         ? 1
+                         : 0;
+          for (std::size_t i = 0; i < x.size(); ++i) {
+            const double q = std::abs(of.gradient[i]);
+            const double p = r == 3 ? 0.0 : std::exp(x[i] - most);
+            const auto n = static_cast<std::size_t>(r * classes) + i;
+            gradient.add(
+                static_cast<double>(d_logits[n]), of.gradient[i] / counted,
+                kU * ((p + q) * (spread + 24) + 4) / counted * (r == 3 ? 0.0 : 1.0) + 0x1p-126);
+          }
+        }
+        loss.add(found.loss, mean, mean_bound);
+        require_within(Comparison{{loss, gradient}});
+        CHECK(found.counted == kRows - 1);
+        CHECK(found.correct == correct);
+      }
+    }
+  }
+}
+
+TEST_CASE("cross_entropy: the oracle's gradient is a central difference", "[train]") {
+  Random random(30);
+  const std::vector<float> start = random_floats(random, 7);
+  for (const double smoothing : {0.0, 0.3}) {
+    std::vector<double> x(start.begin(), start.end());
+    const std::vector<double> gradient = cross_entropy_of(x, 4, smoothing).gradient;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double kept = x[i];
+      x[i] = kept + 1e-5;
+      const double above = cross_entropy_of(x, 4, smoothing).loss;
+      x[i] = kept - 1e-5;
+      const double below = cross_entropy_of(x, 4, smoothing).loss;
+      x[i] = kept;
+      CHECK(std::abs((above - below) / 2e-5 - gradient[i]) < 1e-9);
+    }
+  }
+}
+
+TEST_CASE("cross_entropy: of equal logits the first is the prediction", "[train]") {
+  const std::vector<float> logits = {1.0F, 2.0F, 2.0F, 1.0F, 2.0F, 2.0F};
+  const std::vector<std::int32_t> targets = {1, 2};
+  std::vector<float> d_logits(6);
+  train::CrossEntropy found;
+  Workspace workspace;
+  require_ok(train::cross_entropy({.logits = {logits.data(), {2, 3}},
+                                   .targets = {targets.data(), {2}},
+                                   .d_logits = {d_logits.data(), {2, 3}}},
+                                  found, workspace));
+  CHECK(found.correct == 1);
+}
+
+TEST_CASE("cross_entropy: no target that counts gives 0, and d_logits may be logits", "[train]") {
+  std::vector<float> logits = {1.0F, 2.0F, 3.0F, 4.0F};
+  const std::vector<std::int32_t> none = {7, 7};
+  train::CrossEntropy found;
+  Workspace workspace;
+  require_ok(train::cross_entropy({.logits = {logits.data(), {2, 2}},
+                                   .targets = {none.data(), {2}},
+                                   .ignore_index = 7,
+                                   .d_logits = {logits.data(), {2, 2}}},
+                                  found, workspace));
+  CHECK(found.loss == 0.0);
+  CHECK(found.counted == 0);
+  CHECK(logits == std::vector<float>(4, 0.0F));
+}
+
+}  // namespace
+}  // namespace qkv::test

@@ -1,0 +1,81 @@
+// The number of threads changes no bit of a gradient.
+#include <catch2/catch_test_macros.hpp>
+
+#include "qkv/threads.hpp"
+#include "qkv/train/linear.hpp"
+#include "qkv/train/norm.hpp"
+#include "train_problem.hpp"
+
+namespace qkv::test {
+namespace {
+
+TEST_CASE("attention_backward: threads change no bit", "[train][parallel]") {
+  for (const auto& bias : {std::vector<Index>{2, 6, 50, 90}, {50, 90}}) {
+    CAPTURE(bias.size());
+    BackwardProblem p(
+        {.batch = 2, .heads = 6, .kv_heads = 3, .tq = 50, .tk = 90, .dk = 16, .dv = 8}, 1);
+    p.forward_call.add_bias(bias);
+    p.forward_call.causal(40);
+    p.forward_call.options.dropout = {.rate = 0.2F, .seed = 3};
+    p.add_sinks(4);
+    const Gradients alone = p.run();
+    for (const unsigned count : {2U, 3U}) {
+      CAPTURE(count);
+      Threads threads(count);
+      Workspace workspace(&threads.pool());
+      require_ok(train::attention_backward(p.args(), workspace));
+      CHECK(first_difference(alone.dq, p.gradients.dq) == "");
+      CHECK(first_difference(alone.dk, p.gradients.dk) == "");
+      CHECK(first_difference(alone.dv, p.gradients.dv) == "");
+      CHECK(first_difference(alone.d_bias, p.gradients.d_bias) == "");
+      CHECK(first_difference(alone.d_sinks, p.gradients.d_sinks) == "");
+    }
+  }
+}
+
+TEST_CASE("linear_backward, layer_norm_backward: threads change no bit", "[train][parallel]") {
+  constexpr Index kRows = 300;
+  constexpr Index kIn = 130;
+  constexpr Index kOut = 210;
+  Random random(2);
+  const std::vector<float> x = random_floats(random, kRows * kIn);
+  const std::vector<float> w = random_floats(random, kIn * kOut);
+  const std::vector<float> d_out = random_floats(random, kRows * kOut);
+  const std::vector<float> d_normal = random_floats(random, kRows * kIn);
+  const auto run = [&](Workspace& workspace) {
+    std::vector<float> all(static_cast<std::size_t>(2 * kRows * kIn + kIn * kOut + kOut + 2 * kIn));
+    float* next = all.data();
+    const auto take = [&](Index n) {
+      float* piece = next;
+      next += n;
+      return piece;
+    };
+    train::LinearBackwardArgs linear;
+    linear.d_out = {d_out.data(), {kRows, kOut}};
+    linear.x = {x.data(), {kRows, kIn}};
+    linear.w = {w.data(), {kIn, kOut}};
+    linear.dx = {take(kRows * kIn), {kRows, kIn}};
+    linear.dw = {take(kIn * kOut), {kIn, kOut}};
+    linear.d_bias = {take(kOut), {kOut}};
+    require_ok(train::linear_backward(linear, workspace));
+    train::NormBackwardArgs norm;
+    norm.d_out = {d_normal.data(), {kRows, kIn}};
+    norm.x = {x.data(), {kRows, kIn}};
+    norm.dx = {take(kRows * kIn), {kRows, kIn}};
+    norm.d_gamma = {take(kIn), {kIn}};
+    norm.d_beta = {take(kIn), {kIn}};
+    require_ok(train::layer_norm_backward(norm, workspace));
+    return all;
+  };
+  Workspace alone;
+  const std::vector<float> expected = run(alone);
+  for (const unsigned count : {2U, 4U}) {
+    CAPTURE(count);
+    Threads threads(count);
+    Workspace workspace(&threads.pool());
+    CHECK(first_difference(expected, run(workspace)) == "");
+  }
+}
+
+}  // namespace
+}  // namespace qkv::test
