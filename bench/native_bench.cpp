@@ -17,6 +17,7 @@
 #include "isa_dispatch.hpp"
 #include "peak_table.hpp"
 #include "qkv/qkv.hpp"
+#include "qkv/train/attention.hpp"
 
 namespace {
 
@@ -105,6 +106,49 @@ void attention(benchmark::State& state, const AttentionCase& c) {
   const double flops = 4.0 * static_cast<double>(c.heads * c.width) * pairs(c.tokens, c.causal);
   measure(state, flops, [&] { return qkv::attention(args, workspace); });
   dump(out);
+}
+
+/// The gradients of q, k and v: five products where the forward pass has two.
+void attention_backward(benchmark::State& state, const AttentionCase& c) {
+  const Index count = c.heads * c.tokens * c.width;
+  const Floats q = random(1, count);
+  const Floats k = random(2, count);
+  const Floats v = random(3, count);
+  const Floats d_out = random(4, count);
+  Floats out = zeros(count);
+  Floats lse = zeros(c.heads * c.tokens);
+  Floats dq = zeros(count);
+  Floats dk = zeros(count);
+  Floats dv = zeros(count);
+  const auto view = [&](auto* data) {
+    return TensorView(data, {Index{1}, c.heads, c.tokens, c.width});
+  };
+  qkv::Workspace workspace;
+  qkv::AttentionArgs forward;
+  forward.q = view(q.data());
+  forward.k = view(k.data());
+  forward.v = view(v.data());
+  forward.out = view(out.data());
+  forward.options.causal = c.causal;
+  forward.extras.lse = {lse.data(), {1, c.heads, c.tokens}};
+  if (const Status done = qkv::attention(forward, workspace); !done.ok()) {
+    state.SkipWithError(done.message());
+    return;
+  }
+  qkv::train::AttentionBackwardArgs args;
+  args.d_out = view(d_out.data());
+  args.q = forward.q;
+  args.k = forward.k;
+  args.v = forward.v;
+  args.out = {out.data(), {1, c.heads, c.tokens, c.width}};
+  args.lse = {lse.data(), {1, c.heads, c.tokens}};
+  args.options = forward.options;
+  args.dq = view(dq.data());
+  args.dk = view(dk.data());
+  args.dv = view(dv.data());
+  const double flops = 10.0 * static_cast<double>(c.heads * c.width) * pairs(c.tokens, c.causal);
+  measure(state, flops, [&] { return qkv::train::attention_backward(args, workspace); });
+  dump(dq);
 }
 
 struct LayerCase {
@@ -331,6 +375,11 @@ void add_all(std::string_view isa) {
                                  AttentionCase{"sdpa full H4 T8192 d16", 4, 8192, 16, false},
                                  AttentionCase{"sdpa one head T4096", 1, 4096, 64, true}}) {
     add(c.name, attention, c);
+  }
+  for (const AttentionCase& c :
+       {AttentionCase{"sdpa backward, causal H12 T1024 d64", 12, 1024, 64, true},
+        AttentionCase{"sdpa backward, one head T16384 d64", 1, 16384, 64, true}}) {
+    add(c.name, attention_backward, c);
   }
   for (const LayerCase& c :
        {LayerCase{"layer T512 D768 H12", 512, 768, 12}, LayerCase{"layer T128 D64 H4", 128, 64, 4},

@@ -10,17 +10,26 @@
 namespace qkv::train {
 namespace {
 
-/// `given` and `dx` dense and of the shape of d_out; dx apart from both or exactly one of them.
-Status check_gradient(const Caller& caller, const TensorView<const float>& d_out, const char* name,
-                      const TensorView<const float>& given, const TensorView<float>& dx) noexcept {
+/// An array of the forward pass, and what is written for it, by the names that messages give them.
+struct Pair {
+  const char* name;
+  TensorView<const float> given;
+  const char* gradient_name;
+  TensorView<float> gradient;
+};
+
+/// Both dense and of the shape of d_out; the gradient apart from both or exactly one of them.
+Status check_gradient(const Caller& caller, const TensorView<const float>& d_out,
+                      const Pair& pair) noexcept {
   QKV_RETURN_IF_ERROR(check_rank(caller, "d_out", d_out.rank));
   QKV_RETURN_IF_ERROR(check_dense_like(caller, "d_out", d_out, d_out));
-  QKV_RETURN_IF_ERROR(check_dense_like(caller, name, given, d_out));
-  QKV_RETURN_IF_ERROR(check_dense_like(caller, "dx", dx, d_out));
+  QKV_RETURN_IF_ERROR(check_dense_like(caller, pair.name, pair.given, d_out));
+  QKV_RETURN_IF_ERROR(check_dense_like(caller, pair.gradient_name, pair.gradient, d_out));
   const TensorView<const float> none;
-  return check_apart(caller, {{"dx", dx}},
-                     {{"d_out", dx.data == d_out.data ? none : d_out},
-                      {name, dx.data == given.data ? none : given}});
+  const float* to = pair.gradient.data;
+  return check_apart(caller, {{pair.gradient_name, pair.gradient}},
+                     {{"d_out", to == d_out.data ? none : d_out},
+                      {pair.name, to == pair.given.data ? none : pair.given}});
 }
 
 kernels::ElementwiseBackward kernel_of(const kernels::TrainTable& table,
@@ -43,7 +52,7 @@ kernels::ElementwiseBackward kernel_of(const kernels::TrainTable& table,
 Status activate_backward(TensorView<const float> d_out, TensorView<const float> x,
                          TensorView<float> dx, Activation activation) noexcept {
   constexpr const char* kName = "activate_backward";
-  QKV_RETURN_IF_ERROR(check_gradient(kName, d_out, "x", x, dx));
+  QKV_RETURN_IF_ERROR(check_gradient(kName, d_out, {"x", x, "dx", dx}));
   TrainKernels kernels;
   QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
   const kernels::ElementwiseBackward kernel = kernel_of(*kernels.backward, activation);
@@ -60,10 +69,35 @@ Status activate_backward(TensorView<const float> d_out, TensorView<const float> 
   return {};
 }
 
+Status gate_backward(const GateBackwardArgs& args, Activation activation) noexcept {
+  constexpr const char* kName = "gate_backward";
+  QKV_RETURN_IF_ERROR(check_gradient(kName, args.d_out, {"x", args.x, "dx", args.dx}));
+  QKV_RETURN_IF_ERROR(check_gradient(kName, args.d_out, {"y", args.y, "dy", args.dy}));
+  const TensorView<const float> none;
+  QKV_RETURN_IF_ERROR(check_apart(kName, {{"dx", args.dx}, {"dy", args.dy}},
+                                  {{"x", args.dy.data == args.x.data ? none : args.x},
+                                   {"y", args.dx.data == args.y.data ? none : args.y}}));
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
+  if (activation != Activation::kSilu && activation != Activation::kGelu) {
+    return refuse(StatusCode::kInvalidArgument, kName, "@activation is {}, expected kSilu or kGelu",
+                  activation);
+  }
+  const kernels::ElementwiseBackwardArgs each{.n = args.x.size(),
+                                              .d_out = args.d_out.data,
+                                              .x = args.x.data,
+                                              .y = args.y.data,
+                                              .dx = args.dx.data,
+                                              .dy = args.dy.data};
+  (activation == Activation::kSilu ? kernels.backward->silu_times
+                                   : kernels.backward->gelu_times)(each);
+  return {};
+}
+
 Status softmax_backward(TensorView<const float> d_out, TensorView<const float> out,
                         TensorView<float> dx, const SoftmaxOptions& options) noexcept {
   constexpr const char* kName = "softmax_backward";
-  QKV_RETURN_IF_ERROR(check_gradient(kName, d_out, "out", out, dx));
+  QKV_RETURN_IF_ERROR(check_gradient(kName, d_out, {"out", out, "dx", dx}));
   int axis = options.axis;
   QKV_RETURN_IF_ERROR(resolve_axis(kName, d_out.rank, axis));
   if (!(std::isnormal(options.temperature) && options.temperature > 0.0F)) {

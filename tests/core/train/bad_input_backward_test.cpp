@@ -219,6 +219,36 @@ TEST_CASE("activate_backward: arrays that do not fit are refused", "[train][bad-
   });
 }
 
+struct GateCall : Call, train::GateBackwardArgs {
+  GateCall() : Call("gate_backward") {
+    d_out = {a.data(), {3, 5}};
+    x = {b.data(), {3, 5}};
+    y = {c.data(), {3, 5}};
+    dx = {d.data(), {3, 5}};
+    dy = {e.data(), {3, 5}};
+    gather();
+  }
+  Status run() override { return train::gate_backward(*this, kind); }
+  std::vector<Array> arrays() override {
+    return {{"x", x, {3, 5}, {.dense = true}},
+            {"y", y, {3, 5}, {.dense = true}},
+            {"dx", dx, {3, 5}, {.written = true, .dense = true}},
+            {"dy", dy, {3, 5}, {.written = true, .dense = true}}};
+  }
+  std::vector<float> a = halves(15), b = halves(15), c = halves(15),
+                     d = std::vector<float>(15, 3.0F), e = std::vector<float>(15, 3.0F);
+  Activation kind = Activation::kSilu;
+};
+
+TEST_CASE("gate_backward: arrays that do not fit are refused", "[train][bad-input]") {
+  require_arrays_checked(correct<GateCall>);
+  require_refused<GateCall>({
+      {[](auto& c) { c.kind = Activation::kRelu; }, kInvalid, "activation is 0", "kSilu or kGelu"},
+      {[](auto& c) { c.dy.data = c.dx.data; }, kInvalid, "dy is in the memory of dx",
+       "memory of its own"},
+  });
+}
+
 struct SoftmaxCall : Call {
   SoftmaxCall() : Call("softmax_backward") { gather(); }
   Status run() override { return train::softmax_backward(d_out, out, dx, options); }

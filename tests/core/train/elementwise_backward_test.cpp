@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "blocks_oracle.hpp"
@@ -95,6 +96,44 @@ TEST_CASE("activate_backward: infinity has the slope of the limit, NaN stays, re
     CHECK(dx[1] == 1.0F);
     CHECK(std::isnan(dx[2]));
     CHECK(dx[3] == (f == Activation::kRelu ? 0.0F : 0.5F));
+  }
+}
+
+TEST_CASE("gate_backward: gradients of both factors, swiglu and geglu", "[train]") {
+  constexpr Index kCount = 1003;
+  Random random(5);
+  const std::vector<float> x = random_floats(random, kCount, 6.0F);
+  const std::vector<float> y = random_floats(random, kCount);
+  const std::vector<float> d_out = random_floats(random, kCount);
+  for (const Activation f : {Activation::kSilu, Activation::kGelu}) {
+    std::vector<float> dx(kCount, kUntouched);
+    std::vector<float> dy(kCount, kUntouched);
+    require_ok(train::gate_backward({.d_out = {d_out.data(), {kCount}},
+                                     .x = {x.data(), {kCount}},
+                                     .y = {y.data(), {kCount}},
+                                     .dx = {dx.data(), {kCount}},
+                                     .dy = {dy.data(), {kCount}}},
+                                    f));
+    const std::string name = kNames[static_cast<int>(f)];
+    Quantity of_x(name + ", gate dx");
+    Quantity of_y(name + ", gate dy");
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const auto at = static_cast<double>(x[i]);
+      const auto g = static_cast<double>(d_out[i]);
+      const auto other = static_cast<double>(y[i]);
+      const double exact = g * other * slope(f, at);
+      const double tail =
+          f == Activation::kSilu ? std::exp(-std::abs(at) / 2) : std::exp(-at * at / 4);
+      of_x.add(
+          static_cast<double>(dx[i]), exact,
+          kU * (std::abs(g * other) * (6 + 2 * std::abs(at)) * (std::abs(slope(f, at)) + tail) +
+                2 * std::abs(exact)) +
+              0x1p-126);
+      const double value = oracle::activation(f, at);
+      of_y.add(static_cast<double>(dy[i]), g * value,
+               std::abs(g) * oracle::activation_bound(f, at) + kU * std::abs(g * value) + 0x1p-126);
+    }
+    require_within(Comparison{{of_x, of_y}});
   }
 }
 

@@ -12,12 +12,13 @@ import { eigenProgram, isas, program, replaced, Stranger, strict } from './stran
 const here = new Stranger();
 after(() => here.leave());
 
-const headers = readdirSync(join(root, 'core/include/qkv'));
 const filesOf = (folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(folder.length + 1))
     .sort();
+
+const headers = filesOf(join(root, 'core/include/qkv'));
 
 const [install, findIt, withoutCMake] = blocksUnder(guide, 'Installed', 'sh');
 const [lists] = blocksUnder(guide, 'Installed', 'cmake');
@@ -42,7 +43,8 @@ test('install: it has every header, the library, what finds it, the license, and
     filesOf(moved),
     [
       ...headers.map((name) => `include/qkv/${name}`),
-      ...['lib/libqkv.a', 'lib/pkgconfig/qkv.pc', 'share/licenses/qkv/LICENSE'],
+      ...['lib/libqkv.a', 'lib/libqkv_train.a'],
+      ...['lib/pkgconfig/qkv.pc', 'share/licenses/qkv/LICENSE'],
       ...['', '-version'].map((part) => `lib/cmake/qkv/qkv-config${part}.cmake`),
       ...['', '-release'].map((part) => `lib/cmake/qkv/qkv-targets${part}.cmake`),
     ].sort(),
@@ -80,6 +82,20 @@ describe('install: find_package', () => {
       { cwd: 'app', env },
     );
     assert.ok(printed.endsWith(program.prints), printed);
+  });
+
+  test('has the library that trains as qkv::train, which brings the other', async () => {
+    here.project('trains', lists.replace('qkv::qkv', 'qkv::train'));
+    here.write(
+      'trains/main.cpp',
+      [
+        '#include <cstdio>',
+        '#include <qkv/train/optimizer.hpp>',
+        'int main() { std::printf("%g\\n", qkv::train::clip_factor(3.999999, 2.0F)); }',
+      ].join('\n'),
+    );
+    const printed = await here.sh(findIt, { cwd: 'trains', env });
+    assert.ok(printed.endsWith('0.5\n'), printed);
   });
 
   test('brings C++20, its headers and threads, and nothing else', async () => {

@@ -20,4 +20,22 @@ namespace qkv::train {
 Status activate_backward(TensorView<const float> d_out, TensorView<const float> x,
                          TensorView<float> dx, Activation activation) noexcept;
 
+/// What gate_backward() reads and writes: dense arrays of one shape, of rank 1 to 4.
+struct GateBackwardArgs {
+  TensorView<const float> d_out;  ///< the gradient of f(x) y
+  TensorView<const float> x;      ///< what the activation is applied to
+  TensorView<const float> y;      ///< what it is multiplied by
+  TensorView<float> dx;           ///< may be d_out, x or y itself, but not dy
+  TensorView<float> dy;           ///< likewise, but not dx
+};
+
+/// The gradients of the gate f(x) y of a feed-forward layer (Shazeer 2020), SwiGLU with kSilu and GeGLU with
+/// kGelu, the only two (kInvalidArgument for others):
+///
+///     dx = d_out y f'(x),   dy = d_out f(x)
+///
+/// Error bound with u = 2^-24: that of activate_backward() times |y|, plus 2 u |dx|; that of activate() times
+/// |d_out|, plus u |dy|. Errors as activate().
+Status gate_backward(const GateBackwardArgs& args, Activation activation) noexcept;
+
 }  // namespace qkv::train

@@ -7,6 +7,7 @@
 #include "kernels/train/loss.hpp"
 #include "kernels/train/norm_backward.hpp"
 #include "kernels/train/optimizer.hpp"
+#include "kernels/train/recurrent.hpp"
 #include "kernels/train/train_table.hpp"
 
 namespace qkv::kernels {
@@ -26,6 +27,8 @@ inline constexpr TrainTable kTrainTable{
     .silu_times = silu_times_backward<Isa>,
     .gelu_times = gelu_times_backward<Isa>,
     .cross_entropy = cross_entropy<Isa>,
+    .gru_step = gru_step<Isa>,
+    .gru_step_backward = gru_step_backward<Isa>,
     .adamw = adamw<Isa>,
     .sum_of_squares = sum_of_squares<Isa>,
 };

@@ -84,6 +84,19 @@ struct AdamWArgs {
   float root_scale;  ///< 1 / sqrt(1 - beta2^t)
 };
 
+/// One step of a gated recurrent unit for one batch row.
+struct GruStepArgs {
+  Index hidden;
+  const float* of_x;     ///< [3, hidden]: x W + b of the gates r, z, n
+  const float* of_h;     ///< [3, hidden]: h U + c
+  const float* before;   ///< [hidden]: h before the step
+  float* after;          ///< [hidden], of the forward pass
+  const float* d_after;  ///< [hidden]: the gradient of what came out
+  float* d_of_x;         ///< [3, hidden]
+  float* d_of_h;         ///< [3, hidden]
+  float* d_before;       ///< [hidden]: what h gets besides the products; may be d_after
+};
+
 struct TrainTable {
   const char* isa;  ///< that of the KernelTable beside it
   /// Floats of BackwardArgs::scratch.
@@ -97,6 +110,8 @@ struct TrainTable {
   ElementwiseBackward silu_times;  ///< of silu(x) y
   ElementwiseBackward gelu_times;  ///< of gelu(x) y
   void (*cross_entropy)(const CrossEntropyArgs&) noexcept;
+  void (*gru_step)(const GruStepArgs&) noexcept;
+  void (*gru_step_backward)(const GruStepArgs&) noexcept;
   void (*adamw)(const AdamWArgs&) noexcept;
   double (*sum_of_squares)(const float* x, Index n) noexcept;
 };
