@@ -91,7 +91,7 @@ export const nodeTest = (file, { flags = [], env = {} } = {}) => ({
   async run() {
     // A failed assertion leaves workers and pages behind, which would hold the file until its limit.
     const options = ['--test', '--test-force-exit', '--test-reporter=./tools/test_reporter.js'];
-    const whole = ['--import', './tools/whole_output.js'];
+    const whole = ['--import', join(root, 'tools/whole_output.js')];
     const line = [...flags, ...whole, ...options, file];
     const { code, output, hung } = await run(process.execPath, line, {
       env: { CHROMIUM: toolchain.CHROMIUM, FIREFOX: toolchain.FIREFOX ?? '', ...env },
