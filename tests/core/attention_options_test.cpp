@@ -163,14 +163,7 @@ TEST_CASE("options: all of them at once, crossed at random", "[attention][option
   for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     CAPTURE(seed);
     Random random(seed * 104729);
-    Shape s;
-    s.batch = 1 + random.below(2);
-    s.kv_heads = 1 + random.below(2);
-    s.heads = s.kv_heads * random.pick(kRatios);
-    s.tq = random.pick(kSizes);
-    s.tk = random.pick(kSizes);
-    s.dk = 1 + random.below(20);
-    s.dv = 1 + random.below(20);
+    const Shape s = random_shape(random, kSizes, kRatios, 20);
     Extended p(s, seed);
     const auto maybe = [&] { return random.chance(0.35); };
     if (maybe()) {

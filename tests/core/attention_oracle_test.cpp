@@ -161,16 +161,7 @@ TEST_CASE("attention: random sizes and options, crossed", "[attention][random]")
     s.dk = 1 + random.below(40);
     s.dv = 1 + random.below(40);
     Problem p(s, seed);
-    const auto either = [&](Index extent) { return random.chance(0.5) ? extent : Index{1}; };
-    if (random.chance(0.5)) {
-      p.add_mask({either(s.batch), either(s.heads), either(s.tq), either(s.tk)});
-    }
-    if (random.chance(0.5)) {
-      p.add_bias({either(s.batch), either(s.heads), either(s.tq), either(s.tk)});
-    }
-    if (random.chance(0.5)) {
-      p.causal(random.below(2 * s.tk + 1) - s.tk / 2);
-    }
+    p.exclude_at_random(random);
     if (random.chance(0.3)) {
       p.options.scale = random.uniform(1.0F);
     }

@@ -124,25 +124,9 @@ TEST_CASE("attention_backward: random sizes and options, crossed", "[train][rand
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     CAPTURE(seed);
     Random random(seed * 7919);
-    Shape s;
-    s.batch = 1 + random.below(2);
-    s.kv_heads = 1 + random.below(2);
-    s.heads = s.kv_heads * random.pick(kRatios);
-    s.tq = random.pick(kSizes);
-    s.tk = random.pick(kSizes);
-    s.dk = 1 + random.below(24);
-    s.dv = 1 + random.below(24);
+    const Shape s = random_shape(random, kSizes, kRatios, 24);
     BackwardProblem p(s, seed);
-    const auto either = [&](Index extent) { return random.chance(0.5) ? extent : Index{1}; };
-    if (random.chance(0.5)) {
-      p.forward_call.add_mask({either(s.batch), either(s.heads), either(s.tq), either(s.tk)});
-    }
-    if (random.chance(0.5)) {
-      p.forward_call.add_bias({either(s.batch), either(s.heads), either(s.tq), either(s.tk)});
-    }
-    if (random.chance(0.5)) {
-      p.forward_call.causal(random.below(2 * s.tk + 1) - s.tk / 2);
-    }
+    p.forward_call.exclude_at_random(random);
     if (random.chance(0.3)) {
       p.add_sinks(seed);
     }

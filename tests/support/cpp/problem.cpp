@@ -9,6 +9,20 @@ void require_ok(const Status& status) {
   REQUIRE(status.ok());
 }
 
+void Problem::exclude_at_random(Random& random) {
+  const Shape& s = shape;
+  const auto either = [&](Index extent) { return random.chance(0.5) ? extent : Index{1}; };
+  if (random.chance(0.5)) {
+    add_mask({either(s.batch), either(s.heads), either(s.tq), either(s.tk)});
+  }
+  if (random.chance(0.5)) {
+    add_bias({either(s.batch), either(s.heads), either(s.tq), either(s.tk)});
+  }
+  if (random.chance(0.5)) {
+    causal(random.below(2 * s.tk + 1) - s.tk / 2);
+  }
+}
+
 const Result& Problem::run() & {
   require_ok(attention(args(), workspace));
   return result;

@@ -27,6 +27,21 @@ constexpr Shape square(Index t, Index d, Index heads = 1) {
   return {.batch = 1, .heads = heads, .kv_heads = heads, .tq = t, .tk = t, .dk = d, .dv = d};
 }
 
+/// Up to two batch rows and key/value heads; lengths and heads of a group from the lists, heads of width 1 to `widest`.
+template <std::size_t kSizes, std::size_t kRatios>
+Shape random_shape(Random& random, const Index (&sizes)[kSizes], const Index (&ratios)[kRatios],
+                   Index widest) {
+  Shape s;
+  s.batch = 1 + random.below(2);
+  s.kv_heads = 1 + random.below(2);
+  s.heads = s.kv_heads * random.pick(ratios);
+  s.tq = random.pick(sizes);
+  s.tk = random.pick(sizes);
+  s.dk = 1 + random.below(widest);
+  s.dv = 1 + random.below(widest);
+  return s;
+}
+
 /// What a call wrote.
 struct Result {
   std::vector<float> out, weights, lse, entropy;
@@ -82,6 +97,8 @@ class Problem {
     options.causal = true;
     options.causal_offset = offset;
   }
+  /// A mask and a bias of shapes that broadcast, and a causal offset, each half of the time.
+  void exclude_at_random(Random& random);
 
   /// Dense views over everything, with all extras.
   [[nodiscard]] AttentionArgs args() {
