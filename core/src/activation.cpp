@@ -6,21 +6,6 @@
 
 namespace qkv {
 
-kernels::Elementwise activation_kernel(const kernels::KernelTable& table,
-                                       Activation activation) noexcept {
-  switch (activation) {
-    case Activation::kRelu:
-      return table.relu;
-    case Activation::kGelu:
-      return table.gelu;
-    case Activation::kGeluTanh:
-      return table.gelu_tanh;
-    case Activation::kSilu:
-      return table.silu;
-  }
-  return nullptr;
-}
-
 Status activate(TensorView<const float> x, TensorView<float> out, Activation activation) noexcept {
   constexpr const char* kName = "activate";
   QKV_RETURN_IF_ERROR(check_elementwise(kName, x, out));

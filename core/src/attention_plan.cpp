@@ -31,11 +31,7 @@ Status check_numbers(const Caller& caller, const AttentionOptions& options) noex
     return refuse(StatusCode::kOutOfRange, caller, "@softcap is {}, expected at least 0 (none)",
                   options.softcap);
   }
-  if (!(std::isnormal(options.temperature) && options.temperature > 0.0F)) {
-    return refuse(StatusCode::kInvalidArgument, caller,
-                  "@temperature is {}, expected a number of at least 1.18e-38",
-                  options.temperature);
-  }
+  QKV_RETURN_IF_ERROR(check_temperature(caller, options.temperature));
   QKV_RETURN_IF_ERROR(check_window(caller, "window_left", options.window_left));
   QKV_RETURN_IF_ERROR(check_window(caller, "window_right", options.window_right));
   QKV_RETURN_IF_ERROR(check_finite(caller, "dropout.rate", options.dropout.rate));
@@ -186,24 +182,26 @@ Status plan_attention(const Caller& caller, AttentionArgs& args, AttentionPlan& 
   return {};
 }
 
+Status check_apart_from_options(const Caller& caller, std::initializer_list<NamedSpan> outputs,
+                                const AttentionOptions& options) noexcept {
+  return check_apart(caller, outputs,
+                     {{"mask", options.mask},
+                      {"additive_mask", options.additive_mask},
+                      {"bias", options.bias},
+                      {"key_lengths", options.key_lengths},
+                      {"causal_offsets", options.causal_offsets},
+                      {"alibi_slopes", options.alibi_slopes},
+                      {"sinks", options.sinks}});
+}
+
 Status check_attention_memory(const Caller& caller, const NamedSpan& out,
                               const std::array<NamedSpan, 3>& inputs,
                               const AttentionArgs& args) noexcept {
-  const AttentionOptions& o = args.options;
   const AttentionExtras& e = args.extras;
-  return check_apart(
-      caller,
-      {out, {"weights", e.weights}, {"logits", e.logits}, {"lse", e.lse}, {"entropy", e.entropy}},
-      {inputs[0],
-       inputs[1],
-       inputs[2],
-       {"mask", o.mask},
-       {"additive_mask", o.additive_mask},
-       {"bias", o.bias},
-       {"key_lengths", o.key_lengths},
-       {"causal_offsets", o.causal_offsets},
-       {"alibi_slopes", o.alibi_slopes},
-       {"sinks", o.sinks}});
+  const std::initializer_list<NamedSpan> outputs = {
+      out, {"weights", e.weights}, {"logits", e.logits}, {"lse", e.lse}, {"entropy", e.entropy}};
+  QKV_RETURN_IF_ERROR(check_apart(caller, outputs, {inputs[0], inputs[1], inputs[2]}));
+  return check_apart_from_options(caller, outputs, args.options);
 }
 
 }  // namespace qkv

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 
 #include "kernels/kernel_table.hpp"
 #include "memory_check.hpp"
@@ -25,6 +26,10 @@ struct AttentionPlan {
 
 /// Checks `args` in the name of `caller`, stretches its masks to full rank and fills in the offset.
 Status plan_attention(const Caller& caller, AttentionArgs& args, AttentionPlan& plan) noexcept;
+
+/// No output meets another, or an array of the options.
+Status check_apart_from_options(const Caller& caller, std::initializer_list<NamedSpan> outputs,
+                                const AttentionOptions& options) noexcept;
 
 /// What plan_attention() leaves out because a layer's arrays are not there yet: `out` and the extras
 /// lie apart from each other, from `inputs` and from the arrays of the options. `args` as

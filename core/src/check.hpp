@@ -2,6 +2,8 @@
 // fit.
 #pragma once
 
+#include <cmath>
+
 #include "memory_check.hpp"
 #include "message.hpp"
 #include "qkv/status.hpp"
@@ -24,6 +26,34 @@ inline Status check_size(const Caller& caller, const char* name, Index size,
   return size >= least ? Status{}
                        : refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected at least {}",
                                 Argument{name}, size, least);
+}
+
+/// What is added inside of a norm's root.
+inline Status check_epsilon(const Caller& caller, const char* name, float epsilon) noexcept {
+  return std::isfinite(epsilon) && epsilon >= 0.0F
+             ? Status{}
+             : refuse(StatusCode::kInvalidArgument, caller,
+                      "{} is {}, expected a finite number of at least 0", Argument{name}, epsilon);
+}
+
+/// What logits are divided by: normal, so that its inverse is finite.
+inline Status check_temperature(const Caller& caller, float temperature) noexcept {
+  return std::isnormal(temperature) && temperature > 0.0F
+             ? Status{}
+             : refuse(StatusCode::kInvalidArgument, caller,
+                      "@temperature is {}, expected a number of at least 1.18e-38", temperature);
+}
+
+/// Numbers of rows of a table: ids is [n] and dense.
+inline Status check_ids(const Caller& caller, const TensorView<const std::int32_t>& ids,
+                        Index rows) noexcept {
+  for (Index i = 0; i < ids.extent(0); ++i) {
+    if (ids.data[i] < 0 || ids.data[i] >= rows) {
+      return refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected [0, {})",
+                    Argument{"ids", i}, ids.data[i], rows);
+    }
+  }
+  return {};
 }
 
 /// Strides may be 0, which repeats what is read, but not negative.

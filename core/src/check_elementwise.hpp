@@ -47,4 +47,17 @@ inline Status resolve_axis(const Caller& caller, int rank, int& axis) noexcept {
   return {};
 }
 
+/// A dense array seen from one of its axes, of n elements.
+struct AxisExtents {
+  Index outer = 1, n, inner = 1;
+};
+
+inline AxisExtents extents_around(const TensorView<const float>& x, int axis) noexcept {
+  AxisExtents extents{.n = x.extent(axis)};
+  for (int i = 0; i < x.rank; ++i) {
+    (i < axis ? extents.outer : extents.inner) *= i == axis ? 1 : x.extent(i);
+  }
+  return extents;
+}
+
 }  // namespace qkv

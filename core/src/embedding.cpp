@@ -47,12 +47,7 @@ Status embedding(TensorView<const float> table, TensorView<const std::int32_t> i
   const Index n = ids.extent(0);
   QKV_RETURN_IF_ERROR(check_dense(kName, "out", out, {n, table.extent(1)}));
   QKV_RETURN_IF_ERROR(check_apart(kName, {{"out", out}}, {{"table", table}, {"ids", ids}}));
-  for (Index i = 0; i < n; ++i) {
-    if (ids.data[i] < 0 || ids.data[i] >= table.extent(0)) {
-      return refuse(StatusCode::kOutOfRange, kName, "{} is {}, expected [0, {})",
-                    Argument{"ids", i}, ids.data[i], table.extent(0));
-    }
-  }
+  QKV_RETURN_IF_ERROR(check_ids(kName, ids, table.extent(0)));
   for (Index i = 0; i < n; ++i) {
     copy_row(table, ids.data[i], out, i);
   }

@@ -1,5 +1,4 @@
 // MultiHeadAttention::create(): checks a config and its weights, and packs them.
-#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -178,10 +177,7 @@ Status check_qk_norm(const Caller& caller, const MultiHeadAttentionConfig& c,
     return refuse(StatusCode::kInvalidArgument, caller,
                   "@qk_norm is {}, expected a value of NormType", *c.qk_norm);
   }
-  if (!(std::isfinite(c.qk_epsilon) && c.qk_epsilon >= 0.0F)) {
-    return refuse(StatusCode::kInvalidArgument, caller,
-                  "@qk_epsilon is {}, expected a finite number of at least 0", c.qk_epsilon);
-  }
+  QKV_RETURN_IF_ERROR(check_epsilon(caller, "qk_epsilon", c.qk_epsilon));
   for (const QkArray& array : kQkArrays) {
     QKV_RETURN_IF_ERROR(check_qk_array(caller, c, array, w.*array.view));
   }

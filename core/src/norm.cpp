@@ -1,7 +1,5 @@
 #include "qkv/norm.hpp"
 
-#include <cmath>
-
 #include "check_elementwise.hpp"
 #include "isa_dispatch.hpp"
 
@@ -41,10 +39,7 @@ Status plan(const char* function, TensorView<const float> x, TensorView<float> o
   const TensorView<const float> axes = trailing(x, axis);
   QKV_RETURN_IF_ERROR(check_parameter(function, "gamma", options.gamma, axes));
   QKV_RETURN_IF_ERROR(check_parameter(function, "beta", options.beta, axes));
-  if (!(std::isfinite(options.epsilon) && options.epsilon >= 0.0F)) {
-    return refuse(StatusCode::kInvalidArgument, function,
-                  "@epsilon is {}, expected a finite number of at least 0", options.epsilon);
-  }
+  QKV_RETURN_IF_ERROR(check_epsilon(function, "epsilon", options.epsilon));
   QKV_RETURN_IF_ERROR(
       check_apart(function, {{"out", out}}, {{"gamma", options.gamma}, {"beta", options.beta}}));
   args.n = axes.size();

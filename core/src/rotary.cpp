@@ -22,13 +22,13 @@ void copy_rows(const RotaryPlan& plan, Index b, const RotaryRows& rows) noexcept
 }
 
 /// out is x's own memory only when it is x.
-Status check_in_place(const Caller& caller, const TensorView<const float>& x,
-                      const TensorView<float>& out) noexcept {
+Status check_in_place(const Caller& caller, const HeadTurn& turn) noexcept {
+  const auto& [x_name, x, out_name, out, inverse] = turn;
   for (int axis = 0; x.data == out.data && x.size() > 0 && axis < 3; ++axis) {
     if (x.extent(axis) > 1 && x.stride(axis) != out.stride(axis)) {
       return refuse(StatusCode::kInvalidArgument, caller,
-                    "axis {} of @out has stride {}, expected {} as in @x, whose memory it is", axis,
-                    out.stride(axis), x.stride(axis));
+                    "axis {} of {} has stride {}, expected {} as in {}, whose memory it is", axis,
+                    Argument{out_name}, out.stride(axis), x.stride(axis), Argument{x_name});
     }
   }
   return {};
@@ -113,21 +113,21 @@ void rotate_in_place(const RotaryPlan& plan, Workspace& workspace,
   }
 }
 
-Status rotary_embedding(TensorView<const float> x, TensorView<float> out,
-                        const RotaryOptions& options, Workspace& workspace) noexcept {
-  constexpr const char* kName = "rotary_embedding";
-  QKV_RETURN_IF_ERROR(check_array(kName, "x", x, {kAny, kAny, kAny, kAny}));
+Status turn_heads(const Caller& caller, const HeadTurn& turn, const RotaryOptions& options,
+                  Workspace& workspace) noexcept {
+  const auto& [x_name, x, out_name, out, inverse] = turn;
+  QKV_RETURN_IF_ERROR(check_array(caller, x_name, x, {kAny, kAny, kAny, kAny}));
   QKV_RETURN_IF_ERROR(
-      check_output(kName, "out", out, {x.extent(0), x.extent(1), x.extent(2), x.extent(3)}));
-  QKV_RETURN_IF_ERROR(check_in_place(kName, x, out));
+      check_output(caller, out_name, out, {x.extent(0), x.extent(1), x.extent(2), x.extent(3)}));
+  QKV_RETURN_IF_ERROR(check_in_place(caller, turn));
   RotaryPlan plan;
-  QKV_RETURN_IF_ERROR(plan_rotary(kName, options, {x.extent(0), x.extent(2), x.extent(3)}, plan));
+  QKV_RETURN_IF_ERROR(plan_rotary(caller, options, {x.extent(0), x.extent(2), x.extent(3)}, plan));
   if (x.size() == 0) {
     return {};
   }
   QKV_RETURN_IF_ERROR(workspace.begin(plan.scratch));
-  QKV_RETURN_IF_ERROR(check_apart(kName, {{"out", out}},
-                                  {{"x", x.data == out.data ? TensorView<const float>{} : x},
+  QKV_RETURN_IF_ERROR(check_apart(caller, {{out_name, out}},
+                                  {{x_name, x.data == out.data ? TensorView<const float>{} : x},
                                    {"positions", options.positions},
                                    {"cos", options.cos},
                                    {"sin", options.sin}}));
@@ -135,10 +135,18 @@ Status rotary_embedding(TensorView<const float> x, TensorView<float> out,
   for (Index b = 0; b < plan.shape.batch; ++b) {
     if (b == 0 || !plan.shared) {
       fill_rows(plan, b, rows);
+      for (Index i = 0; inverse && i < plan.shape.tokens * plan.pairs(); ++i) {
+        rows.sin[i] = -rows.sin[i];
+      }
     }
     rotate_heads(plan, rows, b, x, out);
   }
   return {};
+}
+
+Status rotary_embedding(TensorView<const float> x, TensorView<float> out,
+                        const RotaryOptions& options, Workspace& workspace) noexcept {
+  return turn_heads("rotary_embedding", {"x", x, "out", out, false}, options, workspace);
 }
 
 Status rotary_table(TensorView<float> cos, TensorView<float> sin,

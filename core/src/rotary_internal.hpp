@@ -66,6 +66,19 @@ void fill_rows(const RotaryPlan& plan, Index b, const RotaryRows& rows) noexcept
 void rotate_heads(const RotaryPlan& plan, const RotaryRows& rows, Index b,
                   const TensorView<const float>& x, const TensorView<float>& out) noexcept;
 
+/// Heads x, [B, H, T, d], turned into out, which may be x; the names are those of messages.
+struct HeadTurn {
+  const char* x_name;
+  const TensorView<const float>& x;
+  const char* out_name;
+  const TensorView<float>& out;
+  bool inverse;  ///< by the negative angle
+};
+
+/// Checks and does all of rotary_embedding() or, with `inverse`, of its gradient.
+Status turn_heads(const Caller& caller, const HeadTurn& turn, const RotaryOptions& options,
+                  Workspace& workspace) noexcept;
+
 /// Takes rows from the workspace, fills them once for each batch row that needs its own, and
 /// rotates each view, [B, H, T, d] with its own H, where it stands.
 void rotate_in_place(const RotaryPlan& plan, Workspace& workspace,

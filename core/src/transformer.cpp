@@ -1,7 +1,6 @@
 #include "qkv/transformer.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "check.hpp"
@@ -27,10 +26,7 @@ Status check_value(const char* name, int value, int last) noexcept {
 Status check_config(const TransformerBlockConfig& c) noexcept {
   QKV_RETURN_IF_ERROR(check_value("norm", static_cast<int>(c.norm), 1));
   QKV_RETURN_IF_ERROR(check_value("norm_type", static_cast<int>(c.norm_type), 1));
-  if (!(std::isfinite(c.epsilon) && c.epsilon >= 0.0F)) {
-    return refuse(StatusCode::kInvalidArgument, kCreate,
-                  "@epsilon is {}, expected a finite number of at least 0", c.epsilon);
-  }
+  QKV_RETURN_IF_ERROR(check_epsilon(kCreate, "epsilon", c.epsilon));
   const Index d_context = c.attention.d_context;
   if (!c.cross_attention && d_context != 0 && d_context != c.attention.d_model) {
     return refuse(

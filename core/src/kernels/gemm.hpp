@@ -12,12 +12,14 @@ namespace qkv::kernels {
 
 /// The left-hand side of a product: `rows` rows, read one element at a time.
 struct Rows {
+  static constexpr bool kTransposed = false;
   const float* at;
   Index stride;
 };
 
 /// A left-hand side that lies in memory transposed: element (r, kk) is at[r * stride + kk * step].
 struct Columns {
+  static constexpr bool kTransposed = true;
   const float* at;
   Index stride, step;
 };
@@ -213,13 +215,19 @@ void pack(const PackArgs& args) noexcept {
 
 /// Rows from `row` times `panels` panels from `panel`, into c, whose first column is that of the first
 /// panel. Returns the number of rows: a tile's, or what is left.
-template <class Isa>
+template <class Isa, class Left>
 inline int multiply_panels(const GemmArgs& args, Index row, Index panel, Index panels, float* c,
                            Index c_stride) noexcept {
   constexpr Index kRows = Isa::kTileRows;
+  Left a;
+  if constexpr (Left::kTransposed) {
+    a = {args.a + row, 1, args.a_stride};
+  } else {
+    a = {args.a + row * args.a_stride, args.a_stride};
+  }
   const int rows = static_cast<int>(args.m - row < kRows ? args.m - row : kRows);
   const float* bias = args.bias ? args.bias + panel * kPanel<Isa> : nullptr;
-  multiply<Isa>(rows, panels, {args.a + row * args.a_stride, args.a_stride},
+  multiply<Isa>(rows, panels, a,
                 {args.b_panels + panel * args.k * kPanel<Isa>, args.k * kPanel<Isa>, args.k},
                 {bias, 0}, c, c_stride);
   return rows;
@@ -227,13 +235,13 @@ inline int multiply_panels(const GemmArgs& args, Index row, Index panel, Index p
 
 /// The columns past the last whole panel: through the same tile into a block on the stack, of which
 /// the columns that exist are copied out.
-template <class Isa>
+template <class Isa, class Left>
 inline void gemm_edge(const GemmArgs& args) noexcept {
   const Index panel = args.n / kPanel<Isa>;
   const Index column = panel * kPanel<Isa>;
   alignas(64) float edge[Isa::kTileRows * kPanel<Isa>];
   for (Index row = 0; column < args.n && row < args.m; row += Isa::kTileRows) {
-    const int rows = multiply_panels<Isa>(args, row, panel, 1, edge, kPanel<Isa>);
+    const int rows = multiply_panels<Isa, Left>(args, row, panel, 1, edge, kPanel<Isa>);
     for (int r = 0; r < rows; ++r) {
       for (Index j = column; j < args.n; ++j) {
         args.c[(row + r) * args.c_stride + j] = edge[r * kPanel<Isa> + j - column];
@@ -246,7 +254,8 @@ inline void gemm_edge(const GemmArgs& args) noexcept {
 /// pass them, and a panel stays in the first-level cache while the rows of a group pass it; a few rows
 /// go once through everything. (Slicing k as well, so that c is read and written again for each slice,
 /// was measured at 0.81 instead of 0.95 of the peak in WebAssembly and gained nothing natively.)
-template <class Isa>
+/// With Columns a is stored as [k, m], rows a_stride apart.
+template <class Isa, class Left = Rows>
 void gemm(const GemmArgs& args) noexcept {
   constexpr Index kRows = Isa::kTileRows;
   constexpr Index kGroup = 384;
@@ -257,12 +266,13 @@ void gemm(const GemmArgs& args) noexcept {
     const Index bottom = args.m - top < kGroup ? args.m : top + kGroup;
     for (Index panel = 0; panel < panels; panel += step) {
       for (Index row = top; row < bottom; row += kRows) {
-        multiply_panels<Isa>(args, row, panel, step,
-                             args.c + row * args.c_stride + panel * kPanel<Isa>, args.c_stride);
+        multiply_panels<Isa, Left>(args, row, panel, step,
+                                   args.c + row * args.c_stride + panel * kPanel<Isa>,
+                                   args.c_stride);
       }
     }
   }
-  gemm_edge<Isa>(args);
+  gemm_edge<Isa, Left>(args);
 }
 
 }  // namespace qkv::kernels

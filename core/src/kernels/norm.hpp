@@ -140,24 +140,35 @@ inline void write_row(const NormArgs& args, const RowNorm& norm, const float* x,
   });
 }
 
-/// Rows whose squares leave the range of float are first brought near 1, in `out`; epsilon is
-/// brought with them, in double, where it always fits.
+/// A measured row: as it is, or brought near 1 where its squares leave the range of float.
+struct MeasuredRow {
+  RowNorm norm;
+  const float* x;  ///< the row times the scale
+  float scale;
+};
+
+/// A row that has to be brought near 1 is written to `room`; epsilon is brought with it, in double, where it
+/// always fits.
+template <class Isa>
+inline MeasuredRow measure_any_row(const NormArgs& args, const float* x, float* room) noexcept {
+  const RowNorm norm = measure_row<Isa>(args, x, args.epsilon);
+  if (norm.size >= 0x1p-80 && norm.size <= 0x1p100) {
+    return {norm, x, 1.0F};
+  }
+  const float scale = row_scale<Isa>(x, args.n);
+  for (Index i = 0; i < args.n; ++i) {
+    room[i] = x[i] * scale;
+  }
+  const double wide = scale;
+  return {measure_row<Isa>(args, room, args.epsilon * wide * wide), room, scale};
+}
+
 template <class Isa>
 void normalize(const NormArgs& args) noexcept {
   for (Index row = 0; row < args.rows; ++row) {
-    const float* x = args.x + row * args.n;
     float* out = args.out + row * args.n;
-    RowNorm norm = measure_row<Isa>(args, x, args.epsilon);
-    if (!(norm.size >= 0x1p-80 && norm.size <= 0x1p100)) {
-      const float scale = row_scale<Isa>(x, args.n);
-      for (Index i = 0; i < args.n; ++i) {
-        out[i] = x[i] * scale;
-      }
-      x = out;
-      const double wide = scale;
-      norm = measure_row<Isa>(args, x, args.epsilon * wide * wide);
-    }
-    write_row<Isa>(args, norm, x, out);
+    const MeasuredRow of = measure_any_row<Isa>(args, args.x + row * args.n, out);
+    write_row<Isa>(args, of.norm, of.x, out);
   }
 }
 

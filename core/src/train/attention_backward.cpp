@@ -128,26 +128,19 @@ Status make_plan(const AttentionBackwardArgs& args, int threads, Plan& plan) noe
 
 /// The outputs lie apart from each other and from everything that is read.
 Status check_memory(const AttentionBackwardArgs& args) noexcept {
-  const AttentionOptions& o = args.options;
-  return check_apart(kName,
-                     {{"dq", args.dq},
-                      {"dk", args.dk},
-                      {"dv", args.dv},
-                      {"d_bias", args.d_bias},
-                      {"d_sinks", args.d_sinks}},
-                     {{"d_out", args.d_out},
-                      {"q", args.q},
-                      {"k", args.k},
-                      {"v", args.v},
-                      {"out", args.out},
-                      {"lse", args.lse},
-                      {"mask", o.mask},
-                      {"additive_mask", o.additive_mask},
-                      {"bias", o.bias},
-                      {"key_lengths", o.key_lengths},
-                      {"causal_offsets", o.causal_offsets},
-                      {"alibi_slopes", o.alibi_slopes},
-                      {"sinks", o.sinks}});
+  const std::initializer_list<NamedSpan> outputs = {{"dq", args.dq},
+                                                    {"dk", args.dk},
+                                                    {"dv", args.dv},
+                                                    {"d_bias", args.d_bias},
+                                                    {"d_sinks", args.d_sinks}};
+  QKV_RETURN_IF_ERROR(check_apart(kName, outputs,
+                                  {{"d_out", args.d_out},
+                                   {"q", args.q},
+                                   {"k", args.k},
+                                   {"v", args.v},
+                                   {"out", args.out},
+                                   {"lse", args.lse}}));
+  return check_apart_from_options(kName, outputs, args.options);
 }
 
 /// Sets every element of a view of rank 4 to 0; those of an axis with stride 0 more than once.

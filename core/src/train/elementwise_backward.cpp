@@ -1,10 +1,7 @@
-#include <algorithm>
-#include <cmath>
-
+#include "activation_kernel.hpp"
 #include "check_elementwise.hpp"
 #include "qkv/train/activation.hpp"
 #include "qkv/train/softmax.hpp"
-#include "share.hpp"
 #include "train_dispatch.hpp"
 
 namespace qkv::train {
@@ -32,21 +29,6 @@ Status check_gradient(const Caller& caller, const TensorView<const float>& d_out
                       {pair.name, to == pair.given.data ? none : pair.given}});
 }
 
-kernels::ElementwiseBackward kernel_of(const kernels::TrainTable& table,
-                                       Activation activation) noexcept {
-  switch (activation) {
-    case Activation::kRelu:
-      return table.relu;
-    case Activation::kGelu:
-      return table.gelu;
-    case Activation::kGeluTanh:
-      return table.gelu_tanh;
-    case Activation::kSilu:
-      return table.silu;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 Status activate_backward(TensorView<const float> d_out, TensorView<const float> x,
@@ -55,7 +37,7 @@ Status activate_backward(TensorView<const float> d_out, TensorView<const float> 
   QKV_RETURN_IF_ERROR(check_gradient(kName, d_out, {"x", x, "dx", dx}));
   TrainKernels kernels;
   QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
-  const kernels::ElementwiseBackward kernel = kernel_of(*kernels.backward, activation);
+  const kernels::ElementwiseBackward kernel = activation_kernel(*kernels.backward, activation);
   if (!kernel) {
     return refuse(StatusCode::kInvalidArgument, kName,
                   "@activation is {}, expected a value of Activation", activation);
@@ -100,27 +82,20 @@ Status softmax_backward(TensorView<const float> d_out, TensorView<const float> o
   QKV_RETURN_IF_ERROR(check_gradient(kName, d_out, {"out", out, "dx", dx}));
   int axis = options.axis;
   QKV_RETURN_IF_ERROR(resolve_axis(kName, d_out.rank, axis));
-  if (!(std::isnormal(options.temperature) && options.temperature > 0.0F)) {
-    return refuse(StatusCode::kInvalidArgument, kName,
-                  "@temperature is {}, expected a number of at least 1.18e-38",
-                  options.temperature);
-  }
+  QKV_RETURN_IF_ERROR(check_temperature(kName, options.temperature));
   TrainKernels kernels;
   QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
   if (d_out.size() == 0) {
     return {};
   }
-  kernels::SoftmaxBackwardArgs args{.outer = 1,
-                                    .n = d_out.extent(axis),
-                                    .inner = 1,
-                                    .d_out = d_out.data,
-                                    .out = out.data,
-                                    .dx = dx.data,
-                                    .temperature = options.temperature};
-  for (int i = 0; i < d_out.rank; ++i) {
-    (i < axis ? args.outer : args.inner) *= i == axis ? 1 : d_out.extent(i);
-  }
-  kernels.backward->softmax_backward(args);
+  const AxisExtents extents = extents_around(d_out, axis);
+  kernels.backward->softmax_backward({.outer = extents.outer,
+                                      .n = extents.n,
+                                      .inner = extents.inner,
+                                      .d_out = d_out.data,
+                                      .out = out.data,
+                                      .dx = dx.data,
+                                      .temperature = options.temperature});
   return {};
 }
 

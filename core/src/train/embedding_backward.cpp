@@ -15,12 +15,7 @@ Status embedding_backward(TensorView<const float> d_out, TensorView<const std::i
   const Index width = d_table.extent(1);
   QKV_RETURN_IF_ERROR(check_dense(kName, "d_out", d_out, {n, width}));
   QKV_RETURN_IF_ERROR(check_apart(kName, {{"d_table", d_table}}, {{"d_out", d_out}, {"ids", ids}}));
-  for (Index i = 0; i < n; ++i) {
-    if (ids.data[i] < 0 || ids.data[i] >= d_table.extent(0)) {
-      return refuse(StatusCode::kOutOfRange, kName, "{} is {}, expected [0, {})",
-                    Argument{"ids", i}, ids.data[i], d_table.extent(0));
-    }
-  }
+  QKV_RETURN_IF_ERROR(check_ids(kName, ids, d_table.extent(0)));
   std::fill_n(d_table.data, d_table.size(), 0.0F);
   for (Index i = 0; i < n; ++i) {
     float* to = d_table.data + ids.data[i] * width;
@@ -33,39 +28,8 @@ Status embedding_backward(TensorView<const float> d_out, TensorView<const std::i
 
 Status rotary_embedding_backward(TensorView<const float> d_out, TensorView<float> dx,
                                  const RotaryOptions& options, Workspace& workspace) noexcept {
-  constexpr const char* kName = "rotary_embedding_backward";
-  QKV_RETURN_IF_ERROR(check_array(kName, "d_out", d_out, {kAny, kAny, kAny, kAny}));
-  QKV_RETURN_IF_ERROR(check_output(
-      kName, "dx", dx, {d_out.extent(0), d_out.extent(1), d_out.extent(2), d_out.extent(3)}));
-  if (d_out.data == dx.data && d_out.strides != dx.strides) {
-    return refuse(StatusCode::kInvalidArgument, kName,
-                  "@dx has strides {}, expected {} as in @d_out, whose memory it is",
-                  Extents(dx.strides, 4), Extents(d_out.strides, 4));
-  }
-  RotaryPlan plan;
-  QKV_RETURN_IF_ERROR(
-      plan_rotary(kName, options, {d_out.extent(0), d_out.extent(2), d_out.extent(3)}, plan));
-  if (d_out.size() == 0) {
-    return {};
-  }
-  QKV_RETURN_IF_ERROR(workspace.begin(plan.scratch));
-  QKV_RETURN_IF_ERROR(
-      check_apart(kName, {{"dx", dx}},
-                  {{"d_out", d_out.data == dx.data ? TensorView<const float>{} : d_out},
-                   {"positions", options.positions},
-                   {"cos", options.cos},
-                   {"sin", options.sin}}));
-  const RotaryRows rows = take_rows(plan, workspace);
-  for (Index b = 0; b < plan.shape.batch; ++b) {
-    if (b == 0 || !plan.shared) {
-      fill_rows(plan, b, rows);
-      for (Index i = 0; i < plan.shape.tokens * plan.pairs(); ++i) {
-        rows.sin[i] = -rows.sin[i];
-      }
-    }
-    rotate_heads(plan, rows, b, d_out, dx);
-  }
-  return {};
+  return turn_heads("rotary_embedding_backward", {"d_out", d_out, "dx", dx, true}, options,
+                    workspace);
 }
 
 }  // namespace qkv::train

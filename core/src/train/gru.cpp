@@ -5,7 +5,6 @@
 #include "check.hpp"
 #include "float_count.hpp"
 #include "qkv/train/linear.hpp"
-#include "share.hpp"
 #include "train_dispatch.hpp"
 
 namespace qkv::train {
@@ -49,12 +48,6 @@ Status project(const TensorView<const float>& x, const TensorView<const float>& 
   return linear(args, workspace);
 }
 
-/// Where h before step t of batch row b is.
-const float* state_before(const GruShape& s, const float* out, const float* first, Index b,
-                          Index t) noexcept {
-  return t == 0 ? first + b * s.hidden : out + (b * s.tokens + t - 1) * s.hidden;
-}
-
 /// h0, or zeros.
 void copy_start(const GruShape& s, const TensorView<const float>& h0, float* to) noexcept {
   if (h0.absent()) {
@@ -84,19 +77,14 @@ Status gru(const GruArgs& args, Workspace& workspace) noexcept {
   AlignedBuffer memory;  // linear() has the workspace for itself
   const std::size_t of_rows = capped_product(s.rows(), gates);
   const std::size_t of_batch = capped_product(s.batch, gates);
-  QKV_RETURN_IF_ERROR(memory.reserve(capped_sum({of_rows, of_batch, of_batch, of_batch})));
+  QKV_RETURN_IF_ERROR(memory.reserve(capped_sum({of_rows, of_batch, of_batch})));
   float* of_x = memory.data();
   float* of_h = of_x + of_rows;
-  float* first = of_h + of_batch;
-  float* state = first + of_batch;
+  float* state = of_h + of_batch;  // [B, hidden]: h before the step at hand
   QKV_RETURN_IF_ERROR(project({args.x.data, {s.rows(), s.in}}, w.wx, w.bx, of_x, workspace));
-  copy_start(s, args.h0, first);
-  // Room for the products of the steps, before anything is written.
-  QKV_RETURN_IF_ERROR(project({first, {s.batch, s.hidden}}, w.wh, w.bh, of_h, workspace));
+  copy_start(s, args.h0, state);
   for (Index t = 0; t < s.tokens; ++t) {
-    for (Index b = 0; b < s.batch; ++b) {
-      std::copy_n(state_before(s, args.out.data, first, b, t), s.hidden, state + b * s.hidden);
-    }
+    // The first of these products finds the memory for all, before anything is written.
     QKV_RETURN_IF_ERROR(project({state, {s.batch, s.hidden}}, w.wh, w.bh, of_h, workspace));
     for (Index b = 0; b < s.batch; ++b) {
       kernels::GruStepArgs step{};
@@ -106,6 +94,7 @@ Status gru(const GruArgs& args, Workspace& workspace) noexcept {
       step.before = state + b * s.hidden;
       step.after = args.out.data + (b * s.tokens + t) * s.hidden;
       kernels.backward->gru_step(step);
+      std::copy_n(step.after, s.hidden, state + b * s.hidden);
     }
   }
   return {};
@@ -200,22 +189,6 @@ Status go_back(const GruBackwardArgs& args, const GruShape& s, const TrainKernel
   return {};
 }
 
-/// dW and db of one of the two products, and the gradient of its input where it is wanted.
-Status differentiate(const TensorView<const float>& x, const TensorView<const float>& w,
-                     float* d_out, const TensorView<float>& dw, const TensorView<float>& db,
-                     const TensorView<float>& dx, Workspace& workspace) noexcept {
-  LinearBackwardArgs to;
-  to.d_out = {d_out, {x.extent(0), w.extent(1)}};
-  to.x = x;
-  to.w = w;
-  to.dw = dw;
-  to.d_bias = db;
-  if (!dx.absent()) {
-    to.dx = {dx.data, {x.extent(0), x.extent(1)}};
-  }
-  return linear_backward(to, workspace);
-}
-
 }  // namespace
 
 Status gru_backward(const GruBackwardArgs& args, Workspace& workspace) noexcept {
@@ -245,13 +218,12 @@ Status gru_backward(const GruBackwardArgs& args, Workspace& workspace) noexcept 
   tape.d_step = tape.before + of_states;
   tape.d_gate = tape.d_step + of_batch;
   tape.carry = tape.d_gate + of_batch;
-  float* first = tape.carry;  // of no use until the steps begin
-  copy_start(s, args.h0, first);
-  for (Index b = 0; b < s.batch; ++b) {
-    for (Index t = 0; t < s.tokens; ++t) {
-      std::copy_n(state_before(s, args.out.data, first, b, t), s.hidden,
-                  tape.before + (b * s.tokens + t) * s.hidden);
-    }
+  copy_start(s, args.h0, tape.carry);  // of no other use until the steps begin
+  for (Index b = 0; s.tokens > 0 && b < s.batch; ++b) {
+    float* before = tape.before + b * s.tokens * s.hidden;
+    std::copy_n(tape.carry + b * s.hidden, s.hidden, before);
+    std::copy_n(args.out.data + b * s.tokens * s.hidden, (s.tokens - 1) * s.hidden,
+                before + s.hidden);
   }
   const TensorView<const float> x(args.x.data, {s.rows(), s.in});
   const TensorView<const float> before(tape.before, {s.rows(), s.hidden});
@@ -259,8 +231,23 @@ Status gru_backward(const GruBackwardArgs& args, Workspace& workspace) noexcept 
   QKV_RETURN_IF_ERROR(project(x, w.wx, w.bx, tape.of_x, workspace));
   QKV_RETURN_IF_ERROR(project(before, w.wh, w.bh, tape.of_h, workspace));
   QKV_RETURN_IF_ERROR(go_back(args, s, kernels, tape, workspace));
-  QKV_RETURN_IF_ERROR(differentiate(x, w.wx, tape.d_of_x, args.dwx, args.dbx, args.dx, workspace));
-  QKV_RETURN_IF_ERROR(differentiate(before, w.wh, tape.d_of_h, args.dwh, args.dbh, {}, workspace));
+  LinearBackwardArgs of_x;
+  of_x.d_out = {tape.d_of_x, {s.rows(), gates}};
+  of_x.x = x;
+  of_x.w = w.wx;
+  of_x.dw = args.dwx;
+  of_x.d_bias = args.dbx;
+  if (!args.dx.absent()) {
+    of_x.dx = {args.dx.data, {s.rows(), s.in}};
+  }
+  QKV_RETURN_IF_ERROR(linear_backward(of_x, workspace));
+  LinearBackwardArgs of_h;
+  of_h.d_out = {tape.d_of_h, {s.rows(), gates}};
+  of_h.x = before;
+  of_h.w = w.wh;
+  of_h.dw = args.dwh;
+  of_h.d_bias = args.dbh;
+  QKV_RETURN_IF_ERROR(linear_backward(of_h, workspace));
   if (!args.dh0.absent()) {
     std::copy_n(tape.d_step, s.batch * s.hidden, args.dh0.data);
   }

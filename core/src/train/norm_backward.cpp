@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "check_elementwise.hpp"
 #include "float_count.hpp"
@@ -29,10 +28,7 @@ Status check(const char* name, const NormBackwardArgs& args) noexcept {
   if (!args.d_beta.absent()) {
     QKV_RETURN_IF_ERROR(check_dense(name, "d_beta", args.d_beta, {n}));
   }
-  if (!(std::isfinite(args.epsilon) && args.epsilon >= 0.0F)) {
-    return refuse(StatusCode::kInvalidArgument, name,
-                  "@epsilon is {}, expected a finite number of at least 0", args.epsilon);
-  }
+  QKV_RETURN_IF_ERROR(check_epsilon(name, "epsilon", args.epsilon));
   return check_apart(name, {{"dx", args.dx}, {"d_gamma", args.d_gamma}, {"d_beta", args.d_beta}},
                      {{"d_out", args.d_out}, {"x", args.x}, {"gamma", args.gamma}});
 }

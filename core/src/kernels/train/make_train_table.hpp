@@ -3,7 +3,6 @@
 
 #include "kernels/train/activation_backward.hpp"
 #include "kernels/train/attention_backward.hpp"
-#include "kernels/train/linear_backward.hpp"
 #include "kernels/train/loss.hpp"
 #include "kernels/train/norm_backward.hpp"
 #include "kernels/train/optimizer.hpp"
@@ -17,7 +16,7 @@ inline constexpr TrainTable kTrainTable{
     .isa = Isa::kName,
     .backward_scratch = backward_scratch<Isa>,
     .attend_backward = attend_backward<Isa>,
-    .gemm_transposed = gemm_transposed<Isa>,
+    .gemm_transposed = gemm<Isa, Columns>,
     .normalize_backward = normalize_backward<Isa>,
     .softmax_backward = softmax_backward<Isa>,
     .relu = relu_backward<Isa>,

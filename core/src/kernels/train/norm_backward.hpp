@@ -24,9 +24,9 @@ static inline double normalized_at(const RowNorm& norm, const float* x, Index i)
 ///
 /// In double, because dx is a small difference where z follows g; rows are few beside products.
 template <class Isa>
-inline void normalize_row_backward(const NormBackwardArgs& args, const RowNorm& norm,
-                                   const float* x, const float* d_out, float scale,
-                                   float* dx) noexcept {
+inline void normalize_row_backward(const NormBackwardArgs& args, const MeasuredRow& of,
+                                   const float* d_out, float* dx) noexcept {
+  const auto& [norm, x, scale] = of;
   const Index n = args.norm.n;
   const float* gamma = args.norm.gamma;
   NormSums sums{};
@@ -52,25 +52,14 @@ inline void normalize_row_backward(const NormBackwardArgs& args, const RowNorm& 
   }
 }
 
-/// Rows whose squares leave the range of float are brought near 1 as normalize() does, in `dx`: z stays as it is,
-/// and the deviation of the row is that of the scaled one divided by the scale.
+/// Of a row that is brought near 1, z stays as it is, and the deviation is that of the scaled row divided by the scale.
 template <class Isa>
 void normalize_backward(const NormBackwardArgs& args) noexcept {
+  const Index n = args.norm.n;
   for (Index row = 0; row < args.norm.rows; ++row) {
-    const float* x = args.norm.x + row * args.norm.n;
-    float* dx = args.dx + row * args.norm.n;
-    float scale = 1.0F;
-    RowNorm norm = measure_row<Isa>(args.norm, x, args.norm.epsilon);
-    if (!(norm.size >= 0x1p-80 && norm.size <= 0x1p100)) {
-      scale = row_scale<Isa>(x, args.norm.n);
-      for (Index i = 0; i < args.norm.n; ++i) {
-        dx[i] = x[i] * scale;
-      }
-      x = dx;
-      const double wide = scale;
-      norm = measure_row<Isa>(args.norm, x, args.norm.epsilon * wide * wide);
-    }
-    normalize_row_backward<Isa>(args, norm, x, args.d_out + row * args.norm.n, scale, dx);
+    float* dx = args.dx + row * n;
+    const MeasuredRow of = measure_any_row<Isa>(args.norm, args.norm.x + row * n, dx);
+    normalize_row_backward<Isa>(args, of, args.d_out + row * n, dx);
   }
 }
 
