@@ -1,0 +1,64 @@
+/// @file
+/// What a language model is made of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "qkv/norm.hpp"
+#include "qkv/rotary.hpp"
+#include "qkv/tensor_view.hpp"
+#include "qkv/transformer.hpp"
+
+namespace qkv {
+
+/// How a language model knows where a token stands.
+enum class ModelPositions : std::uint8_t {
+  kNone,        ///< not at all, but for causality
+  kLearned,     ///< a row of a trained table is added to each embedding (Gehring et al. 2017)
+  kSinusoidal,  ///< a row of sinusoidal_encoding() is added
+  kRotary,      ///< queries and keys are turned, see qkv/rotary.hpp
+  kAlibi,       ///< scores fall with distance, see alibi_slopes()
+};
+
+/// The activations of a model's feed-forward layers.
+enum class ModelActivation : std::uint8_t {
+  kRelu,      ///< Activation::kRelu
+  kGelu,      ///< Activation::kGelu
+  kGeluTanh,  ///< Activation::kGeluTanh
+  kSilu,      ///< Activation::kSilu
+  kSwiglu,    ///< silu(x Wgate) (x W1), Shazeer 2020
+  kGeglu,     ///< gelu(x Wgate) (x W1), likewise
+};
+
+/// The sizes and the kind of a language model: embeddings, `num_layers` blocks, a last norm with kPre, and logits.
+struct LanguageModelConfig {
+  Index vocabulary = 0;    ///< V, at least 1
+  Index num_layers = 0;    ///< blocks, at least 1
+  Index d_model = 0;       ///< width of a token, at least 1
+  Index num_heads = 0;     ///< query heads, at least 1
+  Index num_kv_heads = 0;  ///< heads of keys and values; 0 means num_heads, which it divides
+  Index d_k = 0;  ///< width of a head; 0 means d_model / num_heads, which must then be whole
+  Index d_feed_forward = 0;  ///< width of the hidden layer; 0 means blocks of attention alone
+  Index max_length = 0;      ///< most tokens of a row, at least 1
+  bool causal = true;        ///< false: an encoder
+  NormPlacement norm = NormPlacement::kPre;  ///< where the norms of a block stand
+  NormType norm_type = NormType::kLayer;     ///< of all norms over d_model, and of qk_norm
+  float epsilon = 1e-5F;                     ///< of all norms; finite, >= 0
+  ModelActivation activation = ModelActivation::kGelu;  ///< of the feed-forward layers
+  ModelPositions positions = ModelPositions::kLearned;  ///< how positions enter
+  /// With kRotary: base, rotary_dim, interleaved and scaling; offset, positions, cos and sin stay at their
+  /// defaults.
+  RotaryOptions rotary = {};
+  bool qk_norm = false;            ///< each head of q and k is normalised before it is rotated
+  bool parallel_residual = false;  ///< x + attention(norm1(x)) + feed_forward(norm2(x)), with kPre
+  bool tied_embeddings = false;    ///< logits are products with the rows of the embedding
+  /// Whether linear maps and layer norms have biases; logits have none. Default: with NormType::kLayer.
+  std::optional<bool> biases = std::nullopt;
+  float embedding_scale = 1.0F;  ///< factor on the embeddings; finite, not 0
+  /// Keys to the left that a query may read, besides its own; -1: all.
+  Index window = -1;
+  float attention_softcap = 0.0F;  ///< AttentionOptions::softcap
+};
+
+}  // namespace qkv

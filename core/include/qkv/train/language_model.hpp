@@ -1,0 +1,123 @@
+/// @file
+/// Language models that are trained.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "qkv/language_model_config.hpp"
+#include "qkv/status.hpp"
+#include "qkv/tensor_view.hpp"
+#include "qkv/train/trainer.hpp"
+#include "qkv/workspace.hpp"
+
+namespace qkv::train {
+
+/// Rows of tokens.
+struct TokenBatch {
+  TensorView<const std::int32_t>
+      ids;  ///< [B, T], dense, in [0, vocabulary); B at least 1, T 1 to max_length
+  /// Tokens of each row that are read, [B], 0 to T; absent means all.
+  TensorView<const std::int32_t> key_lengths = {};
+};
+
+/// Rows of tokens, and what should follow each.
+struct LanguageBatch {
+  TokenBatch tokens;                       ///< what the model reads
+  TensorView<const std::int32_t> targets;  ///< [B, T], dense; -1 does not count
+};
+
+/// What to read of one layer beside the logits. Absent views cost nothing.
+struct LayerReading {
+  Index layer = 0;                  ///< counted from 0
+  TensorView<float> weights = {};   ///< [B, num_heads, T, T]: of attention
+  TensorView<float> entropy = {};   ///< [B, num_heads, T]: of the rows of weights, in nats
+  TensorView<float> residual = {};  ///< [B, T, d_model]: the stream after this layer
+};
+
+/// A language model in training:
+///
+///     x = scale embedding[ids], + positions[t] with kLearned and kSinusoidal
+///     kPre:  x = x + attention(norm1(x));  x = x + feed_forward(norm2(x))          each layer
+///     kPost: x = norm1(x + attention(x));  x = norm2(x + feed_forward(x))
+///     logits = norm(x) head                                                        without the norm with kPost
+///
+/// with parallel_residual both parts of a layer read the same x, and without d_feed_forward the second is left out.
+/// Attention is causal unless the config says otherwise. The parts are those of the operators; their gradients are those of
+/// qkv/train. A loss is the mean over targets that count (cross_entropy()); a step clips the gradient by its global norm and is
+/// one of adamw_step().
+///
+/// The arrays, in the order of parameters(), matrices as [in, out]: "embedding" [V, d_model]; "positions" [max_length, d_model]
+/// with kLearned; of layer n, after "layers.n.": "norm1.gamma", "norm1.beta", "attention.wq", "bq", "wk", "bk", "wv", "bv",
+/// "qGamma", "kGamma" (and "qBeta", "kBeta" where layer norms have biases), "wo", "bo", "norm2.gamma", "norm2.beta",
+/// "feedForward.w1", "b1", "wGate", "bGate", "w2", "b2"; "norm.gamma", "norm.beta"; "head" [d_model, V] unless embeddings are
+/// tied. Those exist that the config asks for.
+///
+/// Every sum has one owner and a fixed order: threads change no bit of any weight, however many steps.
+class LanguageModelTrainer {
+ public:
+  /// An empty trainer; every call on it is refused.
+  LanguageModelTrainer() noexcept = default;
+  ~LanguageModelTrainer();
+  /// Move-only; the two change places.
+  LanguageModelTrainer(LanguageModelTrainer&& other) noexcept { std::swap(state_, other.state_); }
+  /// Likewise.
+  LanguageModelTrainer& operator=(LanguageModelTrainer&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+
+  /// Checks everything, then makes a model with initial weights: normal numbers of options.deviation, gains of 1, biases
+  /// of 0. On error `trainer` is as it was.
+  /// Errors: kOutOfRange (sizes below 1, heads that do not divide, numbers outside what the options say), kInvalidArgument
+  /// (a value that is none of its enumeration, parallel_residual with kPost, rotary options without meaning), kOutOfMemory,
+  /// kUnsupported.
+  static Status create(const LanguageModelConfig& config, const TrainerOptions& options,
+                       LanguageModelTrainer& trainer) noexcept;
+
+  /// Forward, loss, backward, clipping and AdamW. On error weights, moments and the number of steps are as they were.
+  /// Errors: kInvalidArgument (null data, arrays that are not dense, a gradient that is not finite), kShapeMismatch, kOutOfRange
+  /// (an id or a target that is none, a length, more tokens than max_length, no target that counts), kOutOfMemory.
+  Status step(const LanguageBatch& batch, Workspace& workspace, StepResult& result) noexcept;
+
+  /// How well the model predicts a batch, without dropout. Errors as step().
+  Status evaluate(const LanguageBatch& batch, Workspace& workspace, Evaluation& result) noexcept;
+
+  /// The gradients of the loss alone, without a step; parameters() has them. Errors as step().
+  Status differentiate(const LanguageBatch& batch, Workspace& workspace,
+                       Evaluation& result) noexcept;
+
+  /// Logits of the next token after each, [B, T, V] dense (absent if not wanted), and what the readings ask for.
+  /// Errors as step(); kOutOfRange for a layer that is none.
+  Status forward(const TokenBatch& tokens, TensorView<float> logits,
+                 std::span<const LayerReading> readings, Workspace& workspace) noexcept;
+
+  /// As given to create(), with every size filled in.
+  [[nodiscard]] const LanguageModelConfig& config() const noexcept;
+  /// Steps made.
+  [[nodiscard]] std::int64_t steps() const noexcept;
+  /// Numbers that are trained.
+  [[nodiscard]] Index parameter_count() const noexcept;
+  /// How many arrays there are, and each of them.
+  [[nodiscard]] Index array_count() const noexcept;
+  /// Precondition: 0 <= i < array_count().
+  [[nodiscard]] TrainedArray array(Index i) const noexcept;
+
+  /// What a step changes besides the weights: the moments of array i, of its size, and the number of steps. To resume a run, set
+  /// all of it.
+  struct Moments {
+    float* first;
+    float* second;
+  };
+  /// Precondition: 0 <= i < array_count().
+  [[nodiscard]] Moments moments(Index i) noexcept;
+  /// Sets the number of steps made. kOutOfRange below 0.
+  Status set_steps(std::int64_t steps) noexcept;
+
+ private:
+  struct State;
+  State* state_ = nullptr;
+};
+
+}  // namespace qkv::train

@@ -1,0 +1,74 @@
+// The arrays of a model that is trained, and the optimizer's.
+#pragma once
+
+#include <cstdint>
+
+#include "message.hpp"
+#include "qkv/train/trainer.hpp"
+#include "qkv/workspace.hpp"
+#include "train/list.hpp"
+
+namespace qkv::train {
+
+/// How an array begins, and how it is trained.
+enum class Role : std::uint8_t {
+  kMatrix,     ///< normal; decays
+  kResidual,   ///< normal with a smaller deviation; decays
+  kEmbedding,  ///< normal; does not decay
+  kGain,       ///< ones; does not decay
+  kBias,       ///< zeros; does not decay
+};
+
+/// Parameters, gradients and moments, in one block of memory.
+class Learner {
+ public:
+  static constexpr int kMostName = 48;
+
+  struct Array {
+    char name[kMostName];
+    Index rows, width;  ///< rows is 0 for gains and biases
+    Role role;
+    Index offset;  ///< in each of the four parts of the memory
+    [[nodiscard]] Index size() const noexcept { return rows == 0 ? width : rows * width; }
+  };
+
+  /// Declares an array "<prefix><name>", where "{}" of the prefix is the number of a layer. `rows` is 0 for vectors. Never fails
+  /// at once: create() tells. Returns its number.
+  Index declare(const char* prefix, Index layer, const char* name, Index rows, Index width,
+                Role role) noexcept;
+  /// Takes the memory of all arrays and fills them with initial weights, array i from stream i of the seed.
+  Status create(const Caller& caller, const TrainerOptions& options, Index layers) noexcept;
+
+  /// Clips, and makes a step of AdamW. Refuses a gradient that is not finite, and changes nothing then.
+  Status update(const Caller& caller, StepResult& result) noexcept;
+
+  [[nodiscard]] Index count() const noexcept { return arrays_.size(); }
+  [[nodiscard]] const Array& array(Index i) const noexcept { return arrays_[i]; }
+  [[nodiscard]] Index parameters() const noexcept { return total_; }
+  [[nodiscard]] float* value(Index i) const noexcept { return part(0, i); }
+  [[nodiscard]] float* gradient(Index i) const noexcept { return part(1, i); }
+  [[nodiscard]] float* first_moment(Index i) const noexcept { return part(2, i); }
+  [[nodiscard]] float* second_moment(Index i) const noexcept { return part(3, i); }
+  [[nodiscard]] TrainedArray view(Index i) const noexcept;
+  [[nodiscard]] std::int64_t steps() const noexcept { return steps_; }
+  void set_steps(std::int64_t steps) noexcept { steps_ = steps; }
+  [[nodiscard]] const TrainerOptions& options() const noexcept { return options_; }
+
+ private:
+  [[nodiscard]] float* part(Index which, Index i) const noexcept {
+    return memory_.data() + which * total_padded_ + arrays_[i].offset;
+  }
+
+  List<Array> arrays_;
+  List<Parameter> parameters_;
+  AlignedBuffer memory_;
+  TrainerOptions options_;
+  Index total_ = 0, total_padded_ = 0;
+  std::int64_t steps_ = 0;
+  Status status_;
+};
+
+/// Numbers of TrainerOptions that have no meaning.
+Status check_trainer_options(const Caller& caller, const TrainerOptions& options) noexcept;
+
+}  // namespace qkv::train
