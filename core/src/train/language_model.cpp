@@ -198,18 +198,19 @@ Status LanguageModelTrainer::State::read(const LayerReading& reading, const Tape
 
 // ------------------------------------------------------------------------------------- the public calls
 
-LanguageModelTrainer::~LanguageModelTrainer() { delete state_; }
+LanguageModelTrainer::~LanguageModelTrainer() {
+  if (state_) {
+    state_->~State();
+  }
+}
 
 Status LanguageModelTrainer::create(const LanguageModelConfig& config,
                                     const TrainerOptions& options,
                                     LanguageModelTrainer& trainer) noexcept {
   constexpr const char* kName = "LanguageModelTrainer::create";
   LanguageModelTrainer made;
-  made.state_ = new (std::nothrow) State;
-  if (!made.state_) {
-    return out_of_memory("out of memory: {} bytes could not be had",
-                         static_cast<std::uint64_t>(sizeof(State)));
-  }
+  QKV_RETURN_IF_ERROR(made.memory_.reserve((sizeof(State) - 1) / sizeof(float) + 1));
+  made.state_ = new (made.memory_.data()) State;
   State& state = *made.state_;
   state.config = config;
   QKV_RETURN_IF_ERROR(check_config(kName, state.config));

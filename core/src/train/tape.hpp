@@ -136,18 +136,17 @@ class Tape {
   Status backward(const TapeInputs& inputs, Workspace& workspace) const noexcept;
 
   [[nodiscard]] const TapeArray& operator[](ArrayId id) const noexcept { return arrays_[id]; }
-  /// The shape of an array; 1 for kNoArray, where recording has failed.
-  [[nodiscard]] Index rows(ArrayId id) const noexcept {
-    return id == kNoArray ? 1 : arrays_[id].rows;
-  }
+  /// The shape of an array; 1 where there is none, because recording has failed.
+  [[nodiscard]] Index rows(ArrayId id) const noexcept { return exists(id) ? arrays_[id].rows : 1; }
   [[nodiscard]] Index width(ArrayId id) const noexcept {
-    return id == kNoArray ? 1 : arrays_[id].width;
+    return exists(id) ? arrays_[id].width : 1;
   }
   [[nodiscard]] const List<Step>& steps() const noexcept { return steps_; }
   /// Where a gradient is put that is then added to another.
   [[nodiscard]] float* scratch(const Step& step, int input) const noexcept;
 
  private:
+  [[nodiscard]] bool exists(ArrayId id) const noexcept { return id >= 0 && id < arrays_.size(); }
   ArrayId add(const TapeArray& array) noexcept;
   void plan_gradients(ArrayId seed) noexcept;
   Step::Write plan_input(Index at, int input) noexcept;

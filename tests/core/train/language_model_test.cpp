@@ -1,13 +1,16 @@
 // The language model that is trained: its loss and every gradient against double precision, and its steps.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "compare.hpp"
+#include "failing_memory.hpp"
 #include "hash.hpp"
 #include "problem.hpp"
 #include "qkv/isa.hpp"
@@ -214,6 +217,422 @@ TEST_CASE("LanguageModelTrainer: loss and gradients of every array, for each kin
     CHECK(again.accuracy == found.accuracy);
   }
   require_within(quantity);
+}
+
+/// All numbers of a trainer that a step changes.
+std::vector<float> numbers_of(LanguageModelTrainer& trainer) {
+  std::vector<float> all;
+  for (Index i = 0; i < trainer.array_count(); ++i) {
+    const TensorView<float> value = trainer.array(i).value;
+    const auto moments = trainer.moments(i);
+    all.insert(all.end(), value.data, value.data + value.size());
+    all.insert(all.end(), moments.first, moments.first + value.size());
+    all.insert(all.end(), moments.second, moments.second + value.size());
+  }
+  all.push_back(static_cast<float>(trainer.steps()));
+  return all;
+}
+
+/// A model with every kind of step but those that exclude each other, dropout included.
+LanguageModelConfig lively() {
+  LanguageModelConfig config = cases()[1].config;
+  config.max_length = 16;
+  return config;
+}
+
+TrainerOptions with_dropout() {
+  TrainerOptions options;
+  options.seed = 5;
+  options.dropout = 0.1F;
+  options.schedule = {.peak = 1e-2F, .warmup = 10, .steps = 200, .last = 1e-3F};
+  options.deviation = 0.1F;
+  return options;
+}
+
+void train(LanguageModelTrainer& trainer, std::int64_t steps, Workspace& workspace) {
+  while (trainer.steps() < steps) {
+    const Tokens tokens(trainer.config(), 4, 16, static_cast<std::uint64_t>(trainer.steps()) % 7);
+    train::StepResult result;
+    require_ok(trainer.step(tokens.batch(), workspace, result));
+  }
+}
+
+TEST_CASE(
+    "LanguageModelTrainer: two hundred steps give one hash where arithmetic has two roundings",
+    "[train][model]") {
+  Hash hash;
+  Workspace workspace;
+  for (const LanguageModelConfig& config : {lively(), cases()[2].config, cases()[4].config}) {
+    LanguageModelConfig longer = config;
+    longer.max_length = 16;
+    LanguageModelTrainer trainer = make(longer, with_dropout());
+    train(trainer, 200, workspace);
+    hash.add(numbers_of(trainer));
+  }
+  std::printf("trained %s %016" PRIx64 "\n", active_isa(), hash.value());
+  std::fflush(stdout);
+  const std::string isa = active_isa();
+  if (isa == "scalar" || isa == "sse4" || isa == "wasm-simd128") {
+    CHECK(hash.value() == 0x8D3B2F89FD877473U);
+  }
+}
+
+TEST_CASE("LanguageModelTrainer: a run that is resumed arrives at the same bits",
+          "[train][model]") {
+  Workspace workspace;
+  LanguageModelTrainer whole = make(lively(), with_dropout());
+  train(whole, 20, workspace);
+  LanguageModelTrainer first = make(lively(), with_dropout());
+  train(first, 8, workspace);
+  TrainerOptions other_start = with_dropout();
+  LanguageModelTrainer second = make(lively(), other_start);
+  for (Index i = 0; i < first.array_count(); ++i) {
+    const TensorView<float> value = first.array(i).value;
+    std::copy_n(value.data, value.size(), second.array(i).value.data);
+    std::copy_n(first.moments(i).first, value.size(), second.moments(i).first);
+    std::copy_n(first.moments(i).second, value.size(), second.moments(i).second);
+  }
+  require_ok(second.set_steps(first.steps()));
+  train(second, 20, workspace);
+  CHECK(first_difference(numbers_of(whole), numbers_of(second)) == "");
+}
+
+/// Rows that repeat a few different tokens, again and again.
+Tokens repeats(const LanguageModelConfig& config, std::uint64_t seed) {
+  Tokens tokens(config, 16, config.max_length, seed);
+  Random random(seed);
+  for (Index b = 0; b < tokens.rows; ++b) {
+    std::int32_t* ids = tokens.ids.data() + b * tokens.length;
+    std::int32_t* targets = tokens.targets.data() + b * tokens.length;
+    const Index period = 3 + random.below(3);
+    const auto first = static_cast<std::int32_t>(random.below(config.vocabulary));
+    const auto stride = random.pick({1, 5, 7, 11});  // no divisor of 12: all of a period differ
+    for (Index t = 0; t < tokens.length; ++t) {
+      ids[t] = t < period ? (first + static_cast<std::int32_t>(t) * stride) % 12 : ids[t - period];
+    }
+    for (Index t = 0; t < tokens.length; ++t) {
+      targets[t] = t + 1 < tokens.length && t + 1 > period ? ids[t + 1] : -1;
+    }
+  }
+  return tokens;
+}
+
+TEST_CASE(
+    "LanguageModelTrainer: a model learns to copy what it has read, and uses positions to do so",
+    "[train][model]") {
+  LanguageModelConfig config;
+  config.vocabulary = 12;
+  config.num_layers = 2;
+  config.d_model = 32;
+  config.num_heads = 2;
+  config.max_length = 12;
+  TrainerOptions options;
+  options.schedule.peak = 1e-2F;
+  options.deviation = 0.08F;
+  Workspace workspace;
+  double loss[2] = {};
+  for (const bool positions : {false, true}) {
+    config.positions = positions ? ModelPositions::kLearned : ModelPositions::kNone;
+    LanguageModelTrainer trainer = make(config, options);
+    train::StepResult result;
+    for (std::uint64_t n = 0; n < 300; ++n) {
+      require_ok(trainer.step(repeats(config, n).batch(), workspace, result));
+    }
+    train::Evaluation found;
+    require_ok(trainer.evaluate(repeats(config, 999).batch(), workspace, found));
+    loss[positions ? 1 : 0] = found.loss;
+    CAPTURE(positions, found.loss, found.accuracy);
+    CHECK((found.accuracy > 0.9) == positions);
+  }
+  CHECK(loss[1] < loss[0] / 3);
+}
+
+TEST_CASE("LanguageModelTrainer: readings are what attention() and the layers computed",
+          "[train][model]") {
+  for (const Case& c : cases()) {
+    CAPTURE(c.name);
+    LanguageModelTrainer trainer = make_shaken(c.config, 3);
+    const LanguageModelConfig& config = trainer.config();
+    const Tokens tokens(config, 2, 6, 4);
+    const Index heads = config.num_heads;
+    std::vector<float> logits(static_cast<std::size_t>(2 * 6 * config.vocabulary));
+    std::vector<float> weights(static_cast<std::size_t>(2 * heads * 6 * 6));
+    std::vector<float> entropy(static_cast<std::size_t>(2 * heads * 6));
+    std::vector<float> residual(static_cast<std::size_t>(2 * 6 * config.d_model));
+    const train::LayerReading reading = {.layer = 1,
+                                         .weights = {weights.data(), {2, heads, 6, 6}},
+                                         .entropy = {entropy.data(), {2, heads, 6}},
+                                         .residual = {residual.data(), {2, 6, config.d_model}}};
+    Workspace workspace;
+    require_ok(trainer.forward(tokens.batch().tokens, {logits.data(), {2, 6, config.vocabulary}},
+                               {&reading, 1}, workspace));
+    const oracle::Model model = exact(trainer);
+    for (Index b = 0; b < 2; ++b) {
+      const oracle::Rows rows =
+          model.run({tokens.ids.begin() + b * 6, tokens.ids.begin() + (b + 1) * 6}, 6);
+      for (Index t = 0; t < 6; ++t) {
+        for (Index v = 0; v < config.vocabulary; ++v) {
+          const double computed =
+              logits[static_cast<std::size_t>((b * 6 + t) * config.vocabulary + v)];
+          CHECK(std::abs(computed -
+                         rows[static_cast<std::size_t>(t)][static_cast<std::size_t>(v)]) < 2e-5);
+        }
+      }
+    }
+    for (std::size_t row = 0; row < entropy.size(); ++row) {
+      double sum = 0.0;
+      double nats = 0.0;
+      for (std::size_t j = 0; j < 6; ++j) {
+        const double w = weights[row * 6 + j];
+        sum += w;
+        nats -= w > 0 ? w * std::log(w) : 0.0;
+      }
+      CHECK(std::abs(sum - 1.0) < 1e-5);
+      CHECK(std::abs(nats - static_cast<double>(entropy[row])) < 1e-5);
+    }
+    CHECK(std::any_of(residual.begin(), residual.end(), [](float x) { return x != 0.0F; }));
+  }
+}
+
+TEST_CASE("LanguageModelTrainer: what a row does not read changes no bit, even NaN",
+          "[train][model]") {
+  LanguageModelConfig config = cases()[3].config;  // an encoder
+  Workspace workspace;
+  std::vector<float> before;
+  for (const bool spoil : {false, true}) {
+    LanguageModelTrainer trainer = make_shaken(config, 3);
+    Tokens tokens(trainer.config(), 2, 6, 4);
+    tokens.lengths = {4, 6};
+    std::replace(tokens.ids.begin(), tokens.ids.end(), 10,
+                 0);  // 10 stands in the unread place alone
+    tokens.ids[5] = 10;
+    tokens.targets[4] = tokens.targets[5] = -1;
+    TensorView<float> embedding = trainer.array(0).value;
+    for (Index d = 0; spoil && d < config.d_model; ++d) {
+      *embedding.at(10, d) = 100.0F;
+    }
+    train::Evaluation found;
+    require_ok(trainer.differentiate(tokens.batch(), workspace, found));
+    std::vector<float> gradients;
+    for (Index i = 0; i < trainer.array_count(); ++i) {
+      const TensorView<const float> g = trainer.array(i).gradient;
+      gradients.insert(gradients.end(), g.data, g.data + g.size());
+    }
+    const TensorView<const float> of_embedding = trainer.array(0).gradient;
+    for (Index d = 0; d < config.d_model; ++d) {
+      CHECK(*of_embedding.at(10, d) == 0.0F);
+    }
+    if (spoil) {
+      CHECK(first_difference(before, gradients) == "");
+    }
+    before = gradients;
+  }
+}
+
+TEST_CASE("LanguageModelTrainer: a gradient that is not finite is refused and changes nothing",
+          "[train][model]") {
+  Workspace workspace;
+  LanguageModelTrainer trainer = make(lively(), with_dropout());
+  train(trainer, 3, workspace);
+  trainer.array(2).value.data[0] = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> before = numbers_of(trainer);
+  const Tokens tokens(trainer.config(), 4, 16, 1);
+  train::StepResult result;
+  result.step = -7;
+  const Status status = trainer.step(tokens.batch(), workspace, result);
+  require_refused(status, "LanguageModelTrainer::step",
+                  {kInvalid, "the norm of the gradient", "NaN", "expected a finite number"});
+  CHECK(result.step == -7);
+  CHECK(std::memcmp(before.data(), numbers_of(trainer).data(), before.size() * sizeof(float)) == 0);
+}
+
+TEST_CASE("LanguageModelTrainer: configs and options without meaning are refused",
+          "[train][model][bad-input]") {
+  struct Wrong {
+    Spoil<LanguageModelConfig&, TrainerOptions&> spoil;
+    Refusal refusal;
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Wrong rows[] = {
+      {[](auto& c, auto&) { c.vocabulary = 0; }, {kRange, "vocabulary", "is 0", "at least 1"}},
+      {[](auto& c, auto&) { c.num_layers = 0; }, {kRange, "num_layers", "is 0", "at least 1"}},
+      {[](auto& c, auto&) { c.d_model = -1; }, {kRange, "d_model", "is -1", "at least 1"}},
+      {[](auto& c, auto&) { c.num_heads = 0; }, {kRange, "num_heads", "is 0", "at least 1"}},
+      {[](auto& c, auto&) {
+         c.num_heads = 5;
+         c.num_kv_heads = 1;
+         c.d_k = 0;
+       },
+       {kRange, "d_model", "is 12", "a multiple of num_heads = 5"}},
+      {[](auto& c, auto&) { c.num_kv_heads = 3; },
+       {kRange, "num_kv_heads", "is 3", "a divisor of num_heads = 4"}},
+      {[](auto& c, auto&) { c.d_k = -2; }, {kRange, "d_k", "is -2", "at least 1"}},
+      {[](auto& c, auto&) { c.d_k = 5; }, {kRange, "rotary.rotary_dim", "5", "even"}},
+      {[](auto& c, auto&) { c.d_feed_forward = -1; },
+       {kRange, "d_feed_forward", "is -1", "at least 0"}},
+      {[](auto& c, auto&) { c.max_length = 0; }, {kRange, "max_length", "is 0", "at least 1"}},
+      {[](auto& c, auto&) { c.max_length = kMaxPosition + 1; },
+       {kRange, "max_length", "is 1048577", "at most 1048576"}},
+      {[](auto& c, auto&) { c.norm = static_cast<NormPlacement>(2); },
+       {kInvalid, "norm", "is 2", "0 to 1"}},
+      {[](auto& c, auto&) { c.norm_type = static_cast<NormType>(9); },
+       {kInvalid, "norm_type", "is 9", "0 to 1"}},
+      {[](auto& c, auto&) { c.activation = static_cast<ModelActivation>(6); },
+       {kInvalid, "activation", "is 6", "0 to 5"}},
+      {[](auto& c, auto&) { c.positions = static_cast<ModelPositions>(5); },
+       {kInvalid, "positions", "is 5", "0 to 4"}},
+      {[](auto& c, auto&) {
+         c.norm = NormPlacement::kPost;
+         c.parallel_residual = true;
+       },
+       {kInvalid, "parallel_residual", "is true", "false"}},
+      {[](auto& c, auto&) { c.rotary.offset = 1; }, {kInvalid, "rotary", "has an offset", "base"}},
+      {[](auto& c, auto&) { c.rotary.base = 0.5; }, {kInvalid, "rotary.base", "0.5", "at least 1"}},
+      {[](auto& c, auto&) { c.epsilon = -1.0F; }, {kInvalid, "epsilon", "is -1", "finite"}},
+      {[](auto& c, auto&) { c.window = -2; }, {kRange, "window", "is -2", "at least -1"}},
+      {[](auto& c, auto&) { c.embedding_scale = 0.0F; },
+       {kRange, "embedding_scale", "is 0", "other than 0"}},
+      {[](auto& c, auto&) { c.attention_softcap = -1.0F; },
+       {kRange, "attention_softcap", "is -1", "at least 0"}},
+      {[nan](auto&, auto& o) { o.schedule.peak = nan; },
+       {kRange, "schedule.peak", "is NaN", "finite"}},
+      {[](auto&, auto& o) { o.schedule.last = -1.0F; },
+       {kRange, "schedule.last", "is -1", "at least 0"}},
+      {[](auto&, auto& o) { o.schedule.warmup = -1; },
+       {kRange, "schedule.warmup", "is -1", "at least 0"}},
+      {[](auto&, auto& o) { o.schedule.steps = -1; },
+       {kRange, "schedule.steps", "is -1", "at least 0"}},
+      {[](auto&, auto& o) { o.beta1 = 1.0F; }, {kRange, "beta1", "is 1", "[0, 1)"}},
+      {[](auto&, auto& o) { o.beta2 = -0.5F; }, {kRange, "beta2", "is -0.5", "[0, 1)"}},
+      {[](auto&, auto& o) { o.epsilon = 0.0F; }, {kRange, "epsilon", "is 0", "above 0"}},
+      {[](auto&, auto& o) { o.weight_decay = -1.0F; },
+       {kRange, "weight_decay", "is -1", "at least 0"}},
+      {[](auto&, auto& o) { o.clip_norm = -1.0F; }, {kRange, "clip_norm", "is -1", "at least 0"}},
+      {[](auto&, auto& o) { o.dropout = 1.0F; }, {kRange, "dropout", "is 1", "[0, 1)"}},
+      {[](auto&, auto& o) { o.deviation = 0.0F; }, {kRange, "deviation", "is 0", "above 0"}},
+  };
+  for (const Wrong& row : rows) {
+    LanguageModelTrainer trainer = make(lively(), {});
+    LanguageModelConfig config = lively();
+    TrainerOptions options;
+    row.spoil(config, options);
+    const Index count = trainer.parameter_count();
+    require_refused(LanguageModelTrainer::create(config, options, trainer),
+                    "LanguageModelTrainer::create", row.refusal);
+    CHECK(trainer.parameter_count() == count);
+  }
+}
+
+TEST_CASE("LanguageModelTrainer: batches that do not fit are refused and change nothing",
+          "[train][model][bad-input]") {
+  struct Wrong {
+    Spoil<Tokens&, LanguageBatch&> spoil;
+    Refusal refusal;
+  };
+  static const std::vector<std::int32_t> lengths = {4, 17, 3, 2};
+  const Wrong rows[] = {
+      {[](Tokens&, LanguageBatch& b) { b.tokens.ids = {b.tokens.ids.data, {64}}; },
+       {kShapeError, "ids", "is [64]", "[*,*]"}},
+      {[](Tokens&, LanguageBatch& b) { b.tokens.ids.shape = {0, 16}; },
+       {kShapeError, "ids", "is [0,16]", "at least 1"}},
+      {[](Tokens&, LanguageBatch& b) { b.tokens.ids.data = nullptr; },
+       {kInvalid, "ids", "has no data", "[4,16]"}},
+      {[](Tokens&, LanguageBatch& b) { b.tokens.ids = {b.tokens.ids.data, {2, 32}}; },
+       {kRange, "ids", "has 32 tokens in a row", "at most 16"}},
+      {[](Tokens& t, LanguageBatch&) { t.ids[5] = 11; }, {kRange, "ids[5]", "is 11", "[0, 11)"}},
+      {[](Tokens& t, LanguageBatch&) { t.ids[63] = -1; }, {kRange, "ids[63]", "is -1", "[0, 11)"}},
+      {[](Tokens& t, LanguageBatch&) { t.targets[7] = 11; },
+       {kRange, "targets[7]", "is 11", "-1 or [0, 11)"}},
+      {[](Tokens& t, LanguageBatch&) { t.targets[8] = -2; },
+       {kRange, "targets[8]", "is -2", "-1 or [0, 11)"}},
+      {[](Tokens& t, LanguageBatch&) { std::fill(t.targets.begin(), t.targets.end(), -1); },
+       {kRange, "targets", "nothing that counts", "at least one"}},
+      {[](Tokens&, LanguageBatch& b) { b.targets = {b.targets.data, {4, 15}}; },
+       {kShapeError, "targets", "is [4,15]", "[4,16]"}},
+      {[](Tokens&, LanguageBatch& b) { b.tokens.key_lengths = {lengths.data(), {3}}; },
+       {kShapeError, "key_lengths", "is [3]", "[4]"}},
+      {[](Tokens&, LanguageBatch& b) { b.tokens.key_lengths = {lengths.data(), {4}}; },
+       {kRange, "key_lengths[1]", "is 17", "[0, 16]"}},
+  };
+  Workspace workspace;
+  LanguageModelTrainer trainer = make(lively(), with_dropout());
+  train(trainer, 2, workspace);
+  const std::vector<float> before = numbers_of(trainer);
+  for (const Wrong& row : rows) {
+    Tokens tokens(trainer.config(), 4, 16, 1);
+    LanguageBatch batch = tokens.batch();
+    row.spoil(tokens, batch);
+    train::StepResult result;
+    train::Evaluation found;
+    require_refused(trainer.step(batch, workspace, result), "LanguageModelTrainer::step",
+                    row.refusal);
+    require_refused(trainer.evaluate(batch, workspace, found), "LanguageModelTrainer::evaluate",
+                    row.refusal);
+    CHECK(first_difference(before, numbers_of(trainer)) == "");
+  }
+  LanguageModelTrainer empty;
+  train::StepResult result;
+  require_refused(empty.step({}, workspace, result), "LanguageModelTrainer::step",
+                  {kInvalid, "the trainer", "is empty", "create()"});
+  Tokens tokens(trainer.config(), 1, 4, 1);
+  const train::LayerReading reading = {.layer = 2};
+  require_refused(trainer.forward(tokens.batch().tokens, {}, {&reading, 1}, workspace),
+                  "LanguageModelTrainer::forward", {kRange, "layer", "is 2", "[0, 2)"});
+  require_refused(trainer.set_steps(-1), "LanguageModelTrainer::set_steps",
+                  {kRange, "steps", "is -1", "at least 0"});
+}
+
+TEST_CASE("LanguageModelTrainer: when memory runs out no weight has changed",
+          "[train][model][memory]") {
+  const Tokens tokens({.vocabulary = 11}, 4, 16, 1);
+  std::vector<float> expected;
+  int failures = 0;
+  for (int request = -1;; ++request) {
+    CAPTURE(request);
+    Workspace workspace;
+    LanguageModelTrainer trainer = make(lively(), with_dropout());
+    const std::vector<float> before = numbers_of(trainer);
+    train::StepResult result;
+    Status status;
+    bool failed = false;
+    int others = 0;
+    {
+      const FailingMemory memory(request);
+      status = trainer.step(tokens.batch(), workspace, result);
+      failed = memory.failed();
+      others = memory.other_requests();
+    }
+    CHECK(others == 0);
+    if (failed) {
+      REQUIRE(status.code() == StatusCode::kOutOfMemory);
+      REQUIRE(first_difference(before, numbers_of(trainer)) == "");
+      require_ok(trainer.step(tokens.batch(), workspace, result));
+      ++failures;
+    }
+    expected = request < 0 ? numbers_of(trainer) : expected;
+    REQUIRE(first_difference(expected, numbers_of(trainer)) == "");
+    if (request >= 0 && !failed) {
+      break;
+    }
+  }
+  CHECK(failures >= 6);  // the lists of the tape, its values, gradients and scratch, the workspace
+  for (int request = 0; request < 4; ++request) {
+    LanguageModelTrainer trainer;
+    const std::size_t bytes = allocated_bytes();
+    Status status;
+    bool failed = false;
+    {
+      const FailingMemory memory(request);
+      status = LanguageModelTrainer::create(lively(), {}, trainer);
+      failed = memory.failed();
+    }
+    CHECK(failed);
+    if (failed) {
+      CHECK(status.code() == StatusCode::kOutOfMemory);
+      CHECK(trainer.array_count() == 0);
+      CHECK(allocated_bytes() == bytes);
+    }
+  }
 }
 
 }  // namespace

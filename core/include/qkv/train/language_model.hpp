@@ -61,9 +61,10 @@ class LanguageModelTrainer {
   LanguageModelTrainer() noexcept = default;
   ~LanguageModelTrainer();
   /// Move-only; the two change places.
-  LanguageModelTrainer(LanguageModelTrainer&& other) noexcept { std::swap(state_, other.state_); }
+  LanguageModelTrainer(LanguageModelTrainer&& other) noexcept { *this = std::move(other); }
   /// Likewise.
   LanguageModelTrainer& operator=(LanguageModelTrainer&& other) noexcept {
+    std::swap(memory_, other.memory_);
     std::swap(state_, other.state_);
     return *this;
   }
@@ -117,7 +118,8 @@ class LanguageModelTrainer {
 
  private:
   struct State;
-  State* state_ = nullptr;
+  AlignedBuffer memory_;    ///< where the state is
+  State* state_ = nullptr;  ///< null when empty
 };
 
 }  // namespace qkv::train

@@ -1,0 +1,61 @@
+// The number of threads changes no bit of what a trainer learns.
+#include <catch2/catch_test_macros.hpp>
+
+#include <cstdint>
+#include <vector>
+
+#include "problem.hpp"
+#include "qkv/threads.hpp"
+#include "qkv/train/language_model.hpp"
+#include "random.hpp"
+
+namespace qkv::test {
+namespace {
+
+/// The weights after a few steps on rows wide and many enough for products to be shared.
+std::vector<float> trained(Workspace& workspace) {
+  LanguageModelConfig config;
+  config.vocabulary = 50;
+  config.num_layers = 2;
+  config.d_model = 64;
+  config.num_heads = 4;
+  config.d_feed_forward = 128;
+  config.max_length = 32;
+  config.activation = ModelActivation::kSwiglu;
+  train::TrainerOptions options;
+  options.dropout = 0.1F;
+  train::LanguageModelTrainer trainer;
+  require_ok(train::LanguageModelTrainer::create(config, options, trainer));
+  Random random(1);
+  for (int step = 0; step < 4; ++step) {
+    std::vector<std::int32_t> ids;
+    for (int i = 0; i < 16 * 32; ++i) {
+      ids.push_back(static_cast<std::int32_t>(random.below(50)));
+    }
+    train::LanguageBatch batch;
+    batch.tokens.ids = {ids.data(), {16, 32}};
+    batch.targets = {ids.data(), {16, 32}};
+    train::StepResult result;
+    require_ok(trainer.step(batch, workspace, result));
+  }
+  std::vector<float> all;
+  for (Index i = 0; i < trainer.array_count(); ++i) {
+    const TensorView<float> value = trainer.array(i).value;
+    all.insert(all.end(), value.data, value.data + value.size());
+  }
+  return all;
+}
+
+TEST_CASE("LanguageModelTrainer: threads change no bit", "[train][model][parallel]") {
+  Workspace single;
+  const std::vector<float> alone = trained(single);
+  for (const unsigned count : {2U, 3U, 4U}) {
+    CAPTURE(count);
+    Threads threads(count);
+    Workspace workspace(&threads.pool());
+    CHECK(first_difference(alone, trained(workspace)) == "");
+  }
+}
+
+}  // namespace
+}  // namespace qkv::test
