@@ -616,6 +616,7 @@ TEST_CASE("LanguageModelTrainer: when memory runs out no weight has changed",
     }
   }
   CHECK(failures >= 6);  // the lists of the tape, its values, gradients and scratch, the workspace
+  const LanguageModelConfig config = lively();
   for (int request = 0; request < 4; ++request) {
     LanguageModelTrainer trainer;
     const std::size_t bytes = allocated_bytes();
@@ -623,7 +624,7 @@ TEST_CASE("LanguageModelTrainer: when memory runs out no weight has changed",
     bool failed = false;
     {
       const FailingMemory memory(request);
-      status = LanguageModelTrainer::create(lively(), {}, trainer);
+      status = LanguageModelTrainer::create(config, {}, trainer);
       failed = memory.failed();
     }
     CHECK(failed);
