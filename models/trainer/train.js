@@ -1,0 +1,138 @@
+// npm run train -- <recipe> [--variant <name>] [--seeds 1,2,3] [--steps <n>] [--threads <n>]
+//
+// Trains the models of a recipe natively. Writes build/train/<recipe>/<variant>-<seed>.csv, a row for every so many steps, and
+// prints what each run came to. Ends with code 1 where a run misses what its recipe expects.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { root } from '../../tools/environment.js';
+import { must } from '../../tools/run.js';
+import { recipes } from '../recipes/index.js';
+import { batches } from '../recipes/random.js';
+import { buildTrainer, NativeTrainer } from './native.js';
+
+/** Rows that no run is trained on: their seeds are far from those of runs. */
+const HELD_OUT_SEED = 0x7fffffff;
+const HELD_OUT_BATCHES = 8;
+const LOG_ROWS = 50;
+
+/** Loss and accuracy over several batches. */
+async function judge(trainer, held) {
+  const found = [];
+  for (const batch of held) found.push(await trainer.evaluate(batch));
+  const mean = (key) => found.reduce((sum, each) => sum + each[key], 0) / found.length;
+  return { loss: mean('loss'), accuracy: mean('accuracy') };
+}
+
+/** One run: the rows of its log, and how it ended. */
+async function trainOnce(recipe, variant, { seed, steps, threads }) {
+  const { config, options } = variant;
+  const settings = { ...recipe.options, ...options, seed };
+  const trainer = await NativeTrainer.languageModel(config, settings, { threads });
+  const next = batches({ seed, batch: recipe.batch, row: recipe.row });
+  const held = batches({ seed: HELD_OUT_SEED, batch: recipe.batch, row: recipe.row });
+  const heldOut = Array.from({ length: HELD_OUT_BATCHES }, () => held());
+  const every = Math.max(1, Math.round(steps / LOG_ROWS));
+  const log = [];
+  let reached;
+  let seconds = 0;
+  for (let n = 1; n <= steps; ++n) {
+    const start = performance.now();
+    const result = await trainer.step(next());
+    seconds += (performance.now() - start) / 1000;
+    if (n % every > 0 && n < steps) continue;
+    const { loss, accuracy } = await judge(trainer, heldOut);
+    if (accuracy >= (variant.expect.atLeast ?? Infinity)) reached ??= n;
+    log.push({ ...result, heldOutLoss: loss, heldOutAccuracy: accuracy, seconds });
+  }
+  const { parameterCount, isa } = trainer;
+  trainer.dispose();
+  return { log, reached, seconds, parameterCount, isa, settings };
+}
+
+const columns = [
+  'step',
+  'loss',
+  'accuracy',
+  'heldOutLoss',
+  'heldOutAccuracy',
+  'gradientNorm',
+  'learningRate',
+  'seconds',
+];
+
+/** The log as CSV, with what it takes to repeat the run in comments above. */
+function csv({ log, settings, isa }, { name, variantName, config, commit }) {
+  const head = [
+    `# recipe ${name}, ${variantName}; commit ${commit}; ${isa}`,
+    `# config ${JSON.stringify(config)}`,
+    `# options ${JSON.stringify(settings)}`,
+  ];
+  const rows = log.map((row) => columns.map((key) => Number(row[key].toPrecision(6))).join());
+  return `${[...head, columns.join(), ...rows].join('\n')}\n`;
+}
+
+const met = (accuracy, { atLeast = -Infinity, atMost = Infinity }) =>
+  accuracy >= atLeast && accuracy <= atMost;
+
+const wants = ({ atLeast, atMost }) => (atLeast === undefined ? `<= ${atMost}` : `>= ${atLeast}`);
+
+async function main() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      variant: { type: 'string' },
+      seeds: { type: 'string', default: '1' },
+      steps: { type: 'string' },
+      threads: { type: 'string', default: '1' },
+    },
+  });
+  const [name] = positionals;
+  const recipe = recipes[name];
+  if (!recipe)
+    throw new Error(`unknown recipe ${name}, expected ${Object.keys(recipes).join(', ')}`);
+  const chosen = Object.entries(recipe.variants).filter(
+    ([variant]) => values.variant === undefined || variant === values.variant,
+  );
+  if (chosen.length === 0) {
+    const known = Object.keys(recipe.variants).join(', ');
+    throw new Error(`unknown variant ${values.variant}, expected ${known}`);
+  }
+  await buildTrainer();
+  const commit = (await must('git', ['rev-parse', '--short', 'HEAD'])).stdout.trim();
+  const folder = join(root, 'build/train', name);
+  mkdirSync(folder, { recursive: true });
+  let good = true;
+  for (const [variantName, variant] of chosen) {
+    for (const seed of values.seeds.split(',').map(Number)) {
+      const steps = values.steps === undefined ? variant.steps : Number(values.steps);
+      const run = await trainOnce(recipe, variant, {
+        seed,
+        steps,
+        threads: Number(values.threads),
+      });
+      const { heldOutAccuracy, heldOutLoss } = run.log.at(-1);
+      const fine = met(heldOutAccuracy, variant.expect);
+      good &&= fine;
+      const file = join(folder, `${variantName.replaceAll(' ', '-')}-${seed}.csv`);
+      writeFileSync(file, csv(run, { name, variantName, config: variant.config, commit }));
+      console.log(
+        [
+          `${name}, ${variantName}, seed ${seed}: ${run.parameterCount} parameters, ${steps} steps`,
+          `in ${run.seconds.toFixed(1)} s: accuracy ${heldOutAccuracy.toFixed(3)}`,
+          `(expected ${wants(variant.expect)}${fine ? '' : ', MISSED'}), loss ${heldOutLoss.toFixed(3)}`,
+          run.reached === undefined ? '' : `; reached at step ${run.reached}`,
+        ].join(' '),
+      );
+    }
+  }
+  return good;
+}
+
+main().then(
+  (good) => (process.exitCode = good ? 0 : 1),
+  (error) => {
+    console.error(error.message);
+    process.exitCode = 1;
+  },
+);
