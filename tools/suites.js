@@ -158,6 +158,11 @@ function native(full) {
       of: 'training',
       parts: [ctest('native', `train.${isa}`)],
     })),
+    {
+      name: 'recipes',
+      of: 'recipes',
+      parts: [nodeTest('tests/models/recipes.test.js')],
+    },
     { name: 'native, unknown instruction set', parts: [ctest('native', 'native.unknown_isa')] },
     {
       name: 'objects of the instruction sets',

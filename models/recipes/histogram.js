@@ -24,7 +24,7 @@ export const histogram = {
         ...{ maxLength: LENGTH, causal: false, positions: 'none' },
       },
       steps: 300,
-      expect: { atLeast: 0.98 },
+      expect: { atLeast: 0.97 },
     },
   },
 };

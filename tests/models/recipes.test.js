@@ -1,0 +1,110 @@
+// npm run train: recipes, the native trainer behind them, and their logs.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { recipes } from '../../models/recipes/index.js';
+import { batches } from '../../models/recipes/random.js';
+import { NativeTrainer } from '../../models/trainer/native.js';
+import { csv, trainOnce } from '../../models/trainer/run.js';
+import { root } from '../../tools/environment.js';
+
+const { induction } = recipes;
+const two = induction.variants['two layers'];
+
+test('train: two layers learn induction, as the recipe says', async () => {
+  const run = await trainOnce(induction, two, { seed: 1, steps: 200, threads: 1 });
+  const { heldOutAccuracy, step } = run.log.at(-1);
+  assert.equal(step, 200);
+  assert.ok(heldOutAccuracy >= two.expect.atLeast, `${heldOutAccuracy}`);
+  assert.ok(run.reached <= 200);
+  assert.ok(run.log[0].heldOutLoss > 3, 'it knew nothing at first');
+  const lines = csv(run, {
+    name: 'induction',
+    variantName: 'two layers',
+    config: two.config,
+    commit: 'abc',
+  });
+  const [about, config, options, head, ...rows] = lines.trim().split('\n');
+  assert.match(about, /^# recipe induction, two layers; commit abc; \w+$/);
+  assert.deepEqual(JSON.parse(config.replace('# config ', '')), two.config);
+  assert.equal(JSON.parse(options.replace('# options ', '')).seed, 1);
+  assert.equal(rows.length, run.log.length);
+  for (const row of rows) assert.equal(row.split(',').length, head.split(',').length);
+});
+
+test('train: a seed gives the same run again, another seed another', async () => {
+  const end = async (seed) => {
+    const { log } = await trainOnce(induction, two, { seed, steps: 5, threads: 1 });
+    return log.map(({ loss, gradientNorm }) => [loss, gradientNorm]);
+  };
+  const first = await end(1);
+  assert.deepEqual(await end(1), first);
+  assert.notDeepEqual(await end(2), first);
+});
+
+test('train: every recipe makes rows that its models take', async () => {
+  for (const [name, recipe] of Object.entries(recipes)) {
+    for (const [variant, { config }] of Object.entries(recipe.variants)) {
+      const trainer = await NativeTrainer.languageModel(config, { ...recipe.options, seed: 3 });
+      const next = batches({ seed: 3, batch: 4, row: recipe.row });
+      const { loss } = await trainer.step(next());
+      // Before it has learned anything, a model spreads its guesses over the vocabulary.
+      const even = Math.log(config.vocabulary);
+      assert.ok(
+        Math.abs(loss - even) < 1.5,
+        `${name}, ${variant}: ${loss} at first, even is ${even}`,
+      );
+      trainer.dispose();
+    }
+  }
+});
+
+test('train: a run goes on from its numbers to the same bits', async () => {
+  const make = () => NativeTrainer.languageModel(two.config, { ...induction.options, seed: 4 });
+  const [whole, half, rest] = [await make(), await make(), await make()];
+  const next = batches({ seed: 4, batch: 8, row: induction.row });
+  const data = Array.from({ length: 6 }, () => next());
+  for (const batch of data) await whole.step(batch);
+  for (const batch of data.slice(0, 3)) await half.step(batch);
+  for (let i = 0; i < half.arrays.length; ++i) {
+    for (const part of ['value', 'first', 'second']) {
+      await rest.write(i, part, await half.read(i, part));
+    }
+  }
+  await rest.setSteps(3);
+  for (const batch of data.slice(3)) await rest.step(batch);
+  for (let i = 0; i < whole.arrays.length; ++i) {
+    assert.deepEqual(await rest.read(i), await whole.read(i), whole.arrays[i].name);
+  }
+  const { logits, weights } = await whole.forward([1, 2, 3], {
+    ...{ layers: [1], vocabulary: two.config.vocabulary, heads: two.config.numHeads },
+  });
+  assert.equal(logits.length, 3 * two.config.vocabulary);
+  assert.deepEqual([...weights[0].subarray(0, 3)], [1, 0, 0], 'the first token reads itself');
+  for (const trainer of [whole, half, rest]) trainer.dispose();
+});
+
+test('train: what the trainer refuses is an error with its sentence', async () => {
+  const refused = (config, options, message) =>
+    assert.rejects(NativeTrainer.languageModel(config, options), { message });
+  await refused({ ...two.config, numHeads: 5 }, {}, /d_model is 64, expected a multiple/);
+  await refused({ ...two.config, heads: 5 }, {}, 'config has no heads');
+  await refused({ ...two.config, norm: 'last' }, {}, 'norm is last, which is unknown');
+  await refused(two.config, { learningRate: -1 }, /schedule.peak is -1/);
+  const trainer = await NativeTrainer.languageModel(two.config);
+  const batch = { ids: [1, 2, 99], targets: [1, 1, 1], batch: 1 };
+  await assert.rejects(trainer.step(batch), /ids\[2\] is 99, expected \[0, 32\)/);
+  await assert.rejects(trainer.read(99), /there is no array 99/);
+  trainer.dispose();
+});
+
+test('train: the command names what it does not know', async () => {
+  const command = (...args) =>
+    promisify(execFile)(process.execPath, ['models/trainer/train.js', ...args], { cwd: root });
+  await assert.rejects(command('alchemy'), /unknown recipe alchemy, expected induction, reversal/);
+  await assert.rejects(
+    command('induction', '--variant', 'ten layers'),
+    /unknown variant ten layers, expected two layers, one layer/,
+  );
+});
