@@ -9,6 +9,7 @@
 #include "check.hpp"
 #include "kernels/log.hpp"
 #include "portable_math.hpp"
+#include "relative_bias_internal.hpp"
 
 namespace qkv {
 namespace {
@@ -113,27 +114,6 @@ bool max_distance_fits(Index num_buckets, const T5Options& options) noexcept {
          options.max_distance <= kMaxPosition;
 }
 
-Status check_t5(const char* function, const TensorView<const float>& table,
-                const T5Options& options) noexcept {
-  QKV_RETURN_IF_ERROR(check_array(function, "table", table, {kAny, kAny}));
-  const Index num_buckets = table.extent(0);
-  if (!buckets_fit(num_buckets, options)) {
-    return refuse(StatusCode::kShapeMismatch, function,
-                  "@table is {}, expected {} to {} rows, one for each bucket", Extents(table),
-                  least_buckets(options), kMaxT5Buckets);
-  }
-  if (!max_distance_fits(num_buckets, options)) {
-    const Index least = split_buckets(num_buckets, options).exact + 1;
-    return refuse(StatusCode::kOutOfRange, function, "@max_distance is {}, expected {} to {}",
-                  options.max_distance, least, kMaxPosition);
-  }
-  if (options.offset < -kMaxPosition || options.offset > kMaxPosition) {
-    return refuse(StatusCode::kOutOfRange, function, "@offset is {}, expected at most {} in size",
-                  options.offset, kMaxPosition);
-  }
-  return {};
-}
-
 /// Dimensions that are multiplied at a time: what q + v of them takes of the stack.
 constexpr Index kBlock = 64;
 /// Sums that run side by side, for vectors.
@@ -175,27 +155,47 @@ void xl_row(const XlRow& row, float* bias) noexcept {
   }
 }
 
-Status check_xl(const TensorView<const float>& q, const TensorView<const float>& r,
-                const TensorView<const float>& v, const TensorView<float>& bias) noexcept {
-  constexpr const char* kName = "transformer_xl_bias";
-  QKV_RETURN_IF_ERROR(check_array(kName, "q", q, {kAny, kAny, kAny, kAny}));
+}  // namespace
+
+Status check_t5(const Caller& caller, const char* name, const TensorView<const float>& table,
+                const T5Options& options) noexcept {
+  QKV_RETURN_IF_ERROR(check_array(caller, name, table, {kAny, kAny}));
+  const Index num_buckets = table.extent(0);
+  if (!buckets_fit(num_buckets, options)) {
+    return refuse(StatusCode::kShapeMismatch, caller,
+                  "{} is {}, expected {} to {} rows, one for each bucket", Argument{name},
+                  Extents(table), least_buckets(options), kMaxT5Buckets);
+  }
+  if (!max_distance_fits(num_buckets, options)) {
+    const Index least = split_buckets(num_buckets, options).exact + 1;
+    return refuse(StatusCode::kOutOfRange, caller, "@max_distance is {}, expected {} to {}",
+                  options.max_distance, least, kMaxPosition);
+  }
+  if (options.offset < -kMaxPosition || options.offset > kMaxPosition) {
+    return refuse(StatusCode::kOutOfRange, caller, "@offset is {}, expected at most {} in size",
+                  options.offset, kMaxPosition);
+  }
+  return {};
+}
+
+Status check_transformer_xl(const Caller& caller, const TransformerXlArrays& arrays) noexcept {
+  const TensorView<const float>& q = arrays.q;
+  QKV_RETURN_IF_ERROR(check_array(caller, "q", q, {kAny, kAny, kAny, kAny}));
   const Index heads = q.extent(1);
   const Index tq = q.extent(2);
   const Index d = q.extent(3);
   if (d == 0) {
-    return refuse(StatusCode::kShapeMismatch, kName, "@q is {}, expected d of at least 1",
+    return refuse(StatusCode::kShapeMismatch, caller, "@q is {}, expected d of at least 1",
                   Extents(q));
   }
-  QKV_RETURN_IF_ERROR(check_output(kName, "bias", bias, {q.extent(0), heads, tq, kAny}));
+  QKV_RETURN_IF_ERROR(
+      check_array(caller, arrays.bias_name, arrays.bias, {q.extent(0), heads, tq, kAny}));
   // Either may be any number where the other arrays have no elements.
-  const Index tokens = detail::saturated_sum(bias.extent(3), tq);
+  const Index tokens = detail::saturated_sum(arrays.bias.extent(3), tq);
   QKV_RETURN_IF_ERROR(check_array(
-      kName, "r", r, {tokens == 0 ? 0 : tokens - 1, detail::saturated_product(heads, d)}));
-  QKV_RETURN_IF_ERROR(check_array(kName, "v", v, {heads, d}));
-  return check_apart(kName, {{"bias", bias}}, {{"q", q}, {"r", r}, {"v", v}});
+      caller, "r", arrays.r, {tokens == 0 ? 0 : tokens - 1, detail::saturated_product(heads, d)}));
+  return check_array(caller, "v", arrays.v, {heads, d});
 }
-
-}  // namespace
 
 Status alibi_slopes(TensorView<float> slopes) noexcept {
   QKV_RETURN_IF_ERROR(check_array("alibi_slopes", "slopes", slopes, {kAny}));
@@ -222,7 +222,7 @@ Index t5_bucket(Index relative_position, Index num_buckets, const T5Options& opt
 Status t5_relative_bias(TensorView<const float> table, TensorView<float> bias,
                         const T5Options& options) noexcept {
   constexpr const char* kName = "t5_relative_bias";
-  QKV_RETURN_IF_ERROR(check_t5(kName, table, options));
+  QKV_RETURN_IF_ERROR(check_t5(kName, "table", table, options));
   QKV_RETURN_IF_ERROR(check_output(kName, "bias", bias, {table.extent(1), kAny, kAny}));
   QKV_RETURN_IF_ERROR(check_apart(kName, {{"bias", bias}}, {{"table", table}}));
   if (bias.size() == 0) {
@@ -252,7 +252,10 @@ Status t5_relative_bias(TensorView<const float> table, TensorView<float> bias,
 
 Status transformer_xl_bias(TensorView<const float> q, TensorView<const float> r,
                            TensorView<const float> v, TensorView<float> bias) noexcept {
-  QKV_RETURN_IF_ERROR(check_xl(q, r, v, bias));
+  constexpr const char* kName = "transformer_xl_bias";
+  QKV_RETURN_IF_ERROR(check_transformer_xl(kName, {q, r, v, "bias", bias}));
+  QKV_RETURN_IF_ERROR(check_output(kName, "bias", bias, {kAny, kAny, kAny, kAny}));
+  QKV_RETURN_IF_ERROR(check_apart(kName, {{"bias", bias}}, {{"q", q}, {"r", r}, {"v", v}}));
   if (bias.size() == 0) {
     return {};
   }

@@ -10,6 +10,7 @@
 #include "qkv/train/embedding.hpp"
 #include "qkv/train/linear.hpp"
 #include "qkv/train/norm.hpp"
+#include "train_differences.hpp"
 
 namespace qkv::test {
 namespace {
@@ -21,23 +22,6 @@ std::vector<float> untouched(Index n) {
 }
 
 std::vector<double> widened(const std::vector<float>& x) { return {x.begin(), x.end()}; }
-
-/// The greatest difference between `gradient` and central differences of sum d_out f(x) by x.
-double off_central_differences(std::vector<double> x, const std::vector<double>& gradient,
-                               const std::function<double(const std::vector<double>&)>& loss) {
-  constexpr double kStep = 1e-5;
-  double worst = 0.0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double kept = x[i];
-    x[i] = kept + kStep;
-    const double above = loss(x);
-    x[i] = kept - kStep;
-    const double below = loss(x);
-    x[i] = kept;
-    worst = std::max(worst, std::abs((above - below) / (2 * kStep) - gradient[i]));
-  }
-  return worst;
-}
 
 // ----------------------------------------------------------------------------------------- linear
 
