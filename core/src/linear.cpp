@@ -95,28 +95,43 @@ Status linear(const LinearArgs& args, Workspace& workspace) noexcept {
   QKV_RETURN_IF_ERROR(check_rows(kName, matrix, args.x, args.out));
   QKV_RETURN_IF_ERROR(
       check_apart(kName, {{"out", args.out}}, {{"x", args.x}, {"w", args.w}, {"bias", args.bias}}));
+  QKV_RETURN_IF_ERROR(workspace.begin(linear_scratch(*table, args)));
+  apply_linear(*table, args, workspace);
+  return {};
+}
+
+std::size_t linear_scratch(const KernelTable& table, const LinearArgs& args) noexcept {
+  const WeightMatrix matrix = matrix_of({args.w, args.bias, args.layout});
+  if (rows_of(args.x, matrix.in) == 0) {
+    return 0;
+  }
+  const Index at_once = columns_at_once(table, matrix);
+  const std::size_t bias = args.bias.absent() ? 0 : static_cast<std::size_t>(at_once);
+  return capped_sum(
+      {Workspace::padded(capped_product(at_once, matrix.in)), Workspace::padded(bias)});
+}
+
+void apply_linear(const KernelTable& table, const LinearArgs& args, Workspace& workspace) noexcept {
+  const WeightMatrix matrix = matrix_of({args.w, args.bias, args.layout});
   const Index rows = rows_of(args.x, matrix.in);
   if (rows == 0) {
-    return {};
+    return;
   }
-  const Index at_once = columns_at_once(*table, matrix);
-  const std::size_t slice = capped_product(at_once, matrix.in);
-  const std::size_t bias_floats = args.bias.absent() ? 0 : static_cast<std::size_t>(at_once);
-  QKV_RETURN_IF_ERROR(
-      workspace.begin(capped_sum({Workspace::padded(slice), Workspace::padded(bias_floats)})));
-  float* panels = workspace.take(slice);
-  float* bias = bias_floats > 0 ? workspace.take(bias_floats) : nullptr;
+  const std::size_t mark = workspace.mark();
+  const Index at_once = columns_at_once(table, matrix);
+  float* panels = workspace.take(capped_product(at_once, matrix.in));
+  float* bias = args.bias.absent() ? nullptr : workspace.take(static_cast<std::size_t>(at_once));
   for (Index first = 0; first < matrix.out; first += at_once) {
     const Index count = std::min(at_once, matrix.out - first);
-    pack_columns(*table, workspace.pool(), matrix, {first, count}, panels);
+    pack_columns(table, workspace.pool(), matrix, {first, count}, panels);
     if (bias) {  // kernels read the bias of whole panels
       std::fill_n(bias, at_once, 0.0F);
       std::copy_n(args.bias.data + first, count, bias);
     }
-    apply_columns(*table, workspace.pool(), {panels, bias, matrix.in, count, matrix.out},
+    apply_columns(table, workspace.pool(), {panels, bias, matrix.in, count, matrix.out},
                   {args.x.data, rows, args.out.data + first});
   }
-  return {};
+  workspace.rewind(mark);
 }
 
 Status Linear::create(const LinearWeights& weights, Linear& map) noexcept {

@@ -42,6 +42,15 @@ struct LinearRows {
 void apply(const kernels::KernelTable& table, ThreadPool* pool, const PackedLinear& l,
            const LinearRows& to) noexcept;
 
+/// Floats that apply_linear() takes of a workspace; args are those of linear(), checked.
+[[nodiscard]] std::size_t linear_scratch(const kernels::KernelTable& table,
+                                         const LinearArgs& args) noexcept;
+
+/// linear() of checked arguments, in a workspace that has begun with room for linear_scratch(), which it gives back. For
+/// functions of several products, which find the memory for all before anything is written.
+void apply_linear(const kernels::KernelTable& table, const LinearArgs& args,
+                  Workspace& workspace) noexcept;
+
 /// Some columns of a product: `out` of them, written to rows of y that are `y_stride` apart.
 struct LinearColumns {
   const float* panels;

@@ -4,7 +4,8 @@
 
 #include "check.hpp"
 #include "float_count.hpp"
-#include "qkv/train/linear.hpp"
+#include "linear_gradients.hpp"
+#include "packed_linear.hpp"
 #include "train_dispatch.hpp"
 
 namespace qkv::train {
@@ -38,14 +39,14 @@ Status check_inputs(const Caller& caller, const TensorView<const float>& x, cons
 }
 
 /// x W + b of all rows.
-Status project(const TensorView<const float>& x, const TensorView<const float>& w,
-               const TensorView<const float>& b, float* to, Workspace& workspace) noexcept {
+LinearArgs projection(const TensorView<const float>& x, const TensorView<const float>& w,
+                      const TensorView<const float>& b, float* to) noexcept {
   LinearArgs args;
   args.x = x;
   args.w = w;
   args.bias = b;
   args.out = {to, {x.extent(0), w.extent(1)}};
-  return linear(args, workspace);
+  return args;
 }
 
 /// h0, or zeros.
@@ -74,18 +75,23 @@ Status gru(const GruArgs& args, Workspace& workspace) noexcept {
     return {};
   }
   const Index gates = 3 * s.hidden;
-  AlignedBuffer memory;  // linear() has the workspace for itself
   const std::size_t of_rows = capped_product(s.rows(), gates);
   const std::size_t of_batch = capped_product(s.batch, gates);
-  QKV_RETURN_IF_ERROR(memory.reserve(capped_sum({of_rows, of_batch, of_batch})));
-  float* of_x = memory.data();
-  float* of_h = of_x + of_rows;
-  float* state = of_h + of_batch;  // [B, hidden]: h before the step at hand
-  QKV_RETURN_IF_ERROR(project({args.x.data, {s.rows(), s.in}}, w.wx, w.bx, of_x, workspace));
+  const std::size_t of_state = capped_product(s.batch, s.hidden);
+  const kernels::KernelTable& forward = *kernels.forward;
+  LinearArgs x = projection({args.x.data, {s.rows(), s.in}}, w.wx, w.bx, nullptr);
+  LinearArgs h = projection({nullptr, {s.batch, s.hidden}}, w.wh, w.bh, nullptr);
+  QKV_RETURN_IF_ERROR(workspace.begin(capped_sum(
+      {Workspace::padded(of_rows), Workspace::padded(of_batch), Workspace::padded(of_state),
+       std::max(linear_scratch(forward, x), linear_scratch(forward, h))})));
+  float* of_x = x.out.data = workspace.take(of_rows);
+  float* of_h = h.out.data = workspace.take(of_batch);
+  float* state = workspace.take(of_state);  // [B, hidden]: h before the step at hand
+  h.x.data = state;
+  apply_linear(forward, x, workspace);
   copy_start(s, args.h0, state);
   for (Index t = 0; t < s.tokens; ++t) {
-    // The first of these products finds the memory for all, before anything is written.
-    QKV_RETURN_IF_ERROR(project({state, {s.batch, s.hidden}}, w.wh, w.bh, of_h, workspace));
+    apply_linear(forward, h, workspace);
     for (Index b = 0; b < s.batch; ++b) {
       kernels::GruStepArgs step{};
       step.hidden = s.hidden;
@@ -103,9 +109,6 @@ Status gru(const GruArgs& args, Workspace& workspace) noexcept {
 namespace {
 
 constexpr const char* kBackward = "gru_backward";
-
-/// More floats than linear() packs of weights at a time.
-constexpr std::size_t kLinearFloats = std::size_t{1} << 19U;
 
 Status check(const GruBackwardArgs& args, GruShape& s) noexcept {
   const GruWeights& w = args.weights;
@@ -152,41 +155,102 @@ struct Tape {
   float* carry;   ///< [B, hidden]: what goes to the step before through the products
 };
 
-/// All steps from the last to the first. tape.d_step is then the gradient of h0.
-Status go_back(const GruBackwardArgs& args, const GruShape& s, const TrainKernels& kernels,
-               const Tape& tape, Workspace& workspace) noexcept {
+/// The linear maps of a pass. Their sizes, and so their scratch, are there before the tape has a place.
+struct Products {
+  LinearArgs of_x, of_h;              ///< the gates of all steps
+  LinearArgs back;                    ///< carry = d_gate U^T of one step
+  LinearBackwardArgs d_of_x, d_of_h;  ///< the gradients of the weights, and of x
+};
+
+Products products_of(const GruBackwardArgs& args, const GruShape& s, const Tape& tape) noexcept {
+  const GruWeights& w = args.weights;
   const Index gates = 3 * s.hidden;
-  std::fill_n(tape.d_step, s.batch * s.hidden, 0.0F);
-  for (Index t = s.tokens - 1; t >= 0; --t) {
-    for (Index b = 0; b < s.batch; ++b) {
-      const Index row = b * s.tokens + t;
-      float* d_step = tape.d_step + b * s.hidden;
-      for (Index i = 0; i < s.hidden; ++i) {
-        d_step[i] += args.d_out.data[row * s.hidden + i];
-      }
-      kernels::GruStepArgs step{};
-      step.hidden = s.hidden;
-      step.of_x = tape.of_x + row * gates;
-      step.of_h = tape.of_h + row * gates;
-      step.before = tape.before + row * s.hidden;
-      step.d_after = d_step;
-      step.d_of_x = tape.d_of_x + row * gates;
-      step.d_of_h = tape.d_of_h + row * gates;
-      step.d_before = d_step;
-      kernels.backward->gru_step_backward(step);
-      std::copy_n(step.d_of_h, gates, tape.d_gate + b * gates);
-    }
-    LinearArgs back;
-    back.x = {tape.d_gate, {s.batch, gates}};
-    back.w = args.weights.wh;
-    back.layout = WeightLayout::kOutIn;
-    back.out = {tape.carry, {s.batch, s.hidden}};
-    QKV_RETURN_IF_ERROR(linear(back, workspace));
-    for (Index i = 0; i < s.batch * s.hidden; ++i) {
-      tape.d_step[i] += tape.carry[i];
-    }
+  Products p;
+  p.of_x = projection({args.x.data, {s.rows(), s.in}}, w.wx, w.bx, tape.of_x);
+  p.of_h = projection({tape.before, {s.rows(), s.hidden}}, w.wh, w.bh, tape.of_h);
+  p.back.x = {tape.d_gate, {s.batch, gates}};
+  p.back.w = w.wh;
+  p.back.layout = WeightLayout::kOutIn;
+  p.back.out = {tape.carry, {s.batch, s.hidden}};
+  p.d_of_x.d_out = {tape.d_of_x, {s.rows(), gates}};
+  p.d_of_x.x = p.of_x.x;
+  p.d_of_x.w = w.wx;
+  p.d_of_x.dw = args.dwx;
+  p.d_of_x.d_bias = args.dbx;
+  if (!args.dx.absent()) {
+    p.d_of_x.dx = {args.dx.data, {s.rows(), s.in}};
   }
+  p.d_of_h.d_out = {tape.d_of_h, {s.rows(), gates}};
+  p.d_of_h.x = p.of_h.x;
+  p.d_of_h.w = w.wh;
+  p.d_of_h.dw = args.dwh;
+  p.d_of_h.d_bias = args.dbh;
+  return p;
+}
+
+/// What the greatest of them takes.
+std::size_t scratch_of(const TrainKernels& kernels, const Products& p) noexcept {
+  return std::max(
+      {linear_scratch(*kernels.forward, p.of_x), linear_scratch(*kernels.forward, p.of_h),
+       linear_scratch(*kernels.forward, p.back), linear_backward_scratch(kernels, p.d_of_x),
+       linear_backward_scratch(kernels, p.d_of_h)});
+}
+
+/// Begins the workspace with room for the tape and the products, and places the tape in it.
+Status begin(const GruBackwardArgs& args, const GruShape& s, const TrainKernels& kernels,
+             Tape& tape, Workspace& workspace) noexcept {
+  const std::size_t of_gates = capped_product(s.rows(), 3 * s.hidden);
+  const std::size_t of_states = capped_product(s.rows(), s.hidden);
+  const std::size_t of_gate = capped_product(s.batch, 3 * s.hidden);
+  const std::size_t of_state = capped_product(s.batch, s.hidden);
+  QKV_RETURN_IF_ERROR(workspace.begin(
+      capped_sum({capped_product(4, Workspace::padded(of_gates)), Workspace::padded(of_states),
+                  Workspace::padded(of_gate), capped_product(2, Workspace::padded(of_state)),
+                  scratch_of(kernels, products_of(args, s, {}))})));
+  tape.of_x = workspace.take(of_gates);
+  tape.of_h = workspace.take(of_gates);
+  tape.d_of_x = workspace.take(of_gates);
+  tape.d_of_h = workspace.take(of_gates);
+  tape.before = workspace.take(of_states);
+  tape.d_step = workspace.take(of_state);
+  tape.d_gate = workspace.take(of_gate);
+  tape.carry = workspace.take(of_state);
   return {};
+}
+
+/// h before each step.
+void copy_before(const GruBackwardArgs& args, const GruShape& s, const Tape& tape) noexcept {
+  copy_start(s, args.h0, tape.carry);  // of no other use until the steps begin
+  for (Index b = 0; s.tokens > 0 && b < s.batch; ++b) {
+    float* before = tape.before + b * s.tokens * s.hidden;
+    std::copy_n(tape.carry + b * s.hidden, s.hidden, before);
+    std::copy_n(args.out.data + b * s.tokens * s.hidden, (s.tokens - 1) * s.hidden,
+                before + s.hidden);
+  }
+}
+
+/// The elementwise part of step t: from the gradient of h after it to those of its gates.
+void step_back(const GruBackwardArgs& args, const GruShape& s, const TrainKernels& kernels,
+               const Tape& tape, Index t) noexcept {
+  const Index gates = 3 * s.hidden;
+  for (Index b = 0; b < s.batch; ++b) {
+    const Index row = b * s.tokens + t;
+    float* d_step = tape.d_step + b * s.hidden;
+    for (Index i = 0; i < s.hidden; ++i) {
+      d_step[i] += args.d_out.data[row * s.hidden + i];
+    }
+    kernels::GruStepArgs step{};
+    step.hidden = s.hidden;
+    step.of_x = tape.of_x + row * gates;
+    step.of_h = tape.of_h + row * gates;
+    step.before = tape.before + row * s.hidden;
+    step.d_after = d_step;
+    step.d_of_x = tape.d_of_x + row * gates;
+    step.d_of_h = tape.d_of_h + row * gates;
+    step.d_before = d_step;
+    kernels.backward->gru_step_backward(step);
+    std::copy_n(step.d_of_h, gates, tape.d_gate + b * gates);
+  }
 }
 
 }  // namespace
@@ -196,58 +260,22 @@ Status gru_backward(const GruBackwardArgs& args, Workspace& workspace) noexcept 
   QKV_RETURN_IF_ERROR(require_train_kernels(kBackward, kernels));
   GruShape s;
   QKV_RETURN_IF_ERROR(check(args, s));
-  const Index gates = 3 * s.hidden;
-  const std::size_t of_gates = capped_product(s.rows(), gates);
-  const std::size_t of_states = capped_product(s.rows(), s.hidden);
-  const std::size_t of_batch = capped_product(s.batch, gates);
-  // What the products take, so that none of them fails after another has written a gradient.
-  const Index widest = std::max(gates, s.in);
-  const std::uint64_t columns = whole_panels(widest, kernels.forward->panel);
-  QKV_RETURN_IF_ERROR(workspace.begin(
-      capped_sum({capped_product(columns, s.rows()),
-                  capped_product(columns, kernels.forward->panel), 2 * columns, kLinearFloats})));
-  AlignedBuffer memory;  // linear() has the workspace for itself
-  QKV_RETURN_IF_ERROR(memory.reserve(
-      capped_sum({capped_product(4, of_gates), of_states, capped_product(3, of_batch)})));
   Tape tape{};
-  tape.of_x = memory.data();
-  tape.of_h = tape.of_x + of_gates;
-  tape.d_of_x = tape.of_h + of_gates;
-  tape.d_of_h = tape.d_of_x + of_gates;
-  tape.before = tape.d_of_h + of_gates;
-  tape.d_step = tape.before + of_states;
-  tape.d_gate = tape.d_step + of_batch;
-  tape.carry = tape.d_gate + of_batch;
-  copy_start(s, args.h0, tape.carry);  // of no other use until the steps begin
-  for (Index b = 0; s.tokens > 0 && b < s.batch; ++b) {
-    float* before = tape.before + b * s.tokens * s.hidden;
-    std::copy_n(tape.carry + b * s.hidden, s.hidden, before);
-    std::copy_n(args.out.data + b * s.tokens * s.hidden, (s.tokens - 1) * s.hidden,
-                before + s.hidden);
+  QKV_RETURN_IF_ERROR(begin(args, s, kernels, tape, workspace));
+  const Products products = products_of(args, s, tape);
+  copy_before(args, s, tape);
+  apply_linear(*kernels.forward, products.of_x, workspace);
+  apply_linear(*kernels.forward, products.of_h, workspace);
+  std::fill_n(tape.d_step, s.batch * s.hidden, 0.0F);
+  for (Index t = s.tokens - 1; t >= 0; --t) {
+    step_back(args, s, kernels, tape, t);
+    apply_linear(*kernels.forward, products.back, workspace);
+    for (Index i = 0; i < s.batch * s.hidden; ++i) {
+      tape.d_step[i] += tape.carry[i];
+    }
   }
-  const TensorView<const float> x(args.x.data, {s.rows(), s.in});
-  const TensorView<const float> before(tape.before, {s.rows(), s.hidden});
-  const GruWeights& w = args.weights;
-  QKV_RETURN_IF_ERROR(project(x, w.wx, w.bx, tape.of_x, workspace));
-  QKV_RETURN_IF_ERROR(project(before, w.wh, w.bh, tape.of_h, workspace));
-  QKV_RETURN_IF_ERROR(go_back(args, s, kernels, tape, workspace));
-  LinearBackwardArgs of_x;
-  of_x.d_out = {tape.d_of_x, {s.rows(), gates}};
-  of_x.x = x;
-  of_x.w = w.wx;
-  of_x.dw = args.dwx;
-  of_x.d_bias = args.dbx;
-  if (!args.dx.absent()) {
-    of_x.dx = {args.dx.data, {s.rows(), s.in}};
-  }
-  QKV_RETURN_IF_ERROR(linear_backward(of_x, workspace));
-  LinearBackwardArgs of_h;
-  of_h.d_out = {tape.d_of_h, {s.rows(), gates}};
-  of_h.x = before;
-  of_h.w = w.wh;
-  of_h.dw = args.dwh;
-  of_h.d_bias = args.dbh;
-  QKV_RETURN_IF_ERROR(linear_backward(of_h, workspace));
+  apply_linear_backward(kernels, products.d_of_x, workspace);
+  apply_linear_backward(kernels, products.d_of_h, workspace);
   if (!args.dh0.absent()) {
     std::copy_n(tape.d_step, s.batch * s.hidden, args.dh0.data);
   }

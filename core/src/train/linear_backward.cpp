@@ -2,8 +2,8 @@
 
 #include "check_elementwise.hpp"
 #include "float_count.hpp"
+#include "linear_gradients.hpp"
 #include "packed_linear.hpp"
-#include "qkv/train/linear.hpp"
 #include "share.hpp"
 #include "train_dispatch.hpp"
 
@@ -29,20 +29,20 @@ struct Sizes {
   Index rows = 0, in = 0, out = 0;
 };
 
-Status check(const LinearBackwardArgs& args, Sizes& sizes) noexcept {
+Status check(const LinearBackwardArgs& args) noexcept {
   QKV_RETURN_IF_ERROR(check_layout(kName, "layout", args.layout));
   QKV_RETURN_IF_ERROR(check_array(kName, "w", args.w, {kAny, kAny}));
   const bool in_out = args.layout == WeightLayout::kInOut;
-  sizes.in = args.w.extent(in_out ? 0 : 1);
-  sizes.out = args.w.extent(in_out ? 1 : 0);
-  if (sizes.in < 1 || sizes.out < 1) {
+  const Index in = args.w.extent(in_out ? 0 : 1);
+  const Index out = args.w.extent(in_out ? 1 : 0);
+  if (in < 1 || out < 1) {
     return refuse(StatusCode::kShapeMismatch, kName, "@w is {}, expected extents of at least 1",
                   Extents(args.w));
   }
   QKV_RETURN_IF_ERROR(check_rank(kName, "x", args.x.rank));
-  const TensorView<const float> x = with_last(args.x, sizes.in);
+  const TensorView<const float> x = with_last(args.x, in);
   QKV_RETURN_IF_ERROR(check_dense_like(kName, "x", args.x, x));
-  QKV_RETURN_IF_ERROR(check_dense_like(kName, "d_out", args.d_out, with_last(args.x, sizes.out)));
+  QKV_RETURN_IF_ERROR(check_dense_like(kName, "d_out", args.d_out, with_last(args.x, out)));
   if (!args.dx.absent()) {
     QKV_RETURN_IF_ERROR(check_dense_like(kName, "dx", args.dx, x));
   }
@@ -50,9 +50,8 @@ Status check(const LinearBackwardArgs& args, Sizes& sizes) noexcept {
     QKV_RETURN_IF_ERROR(check_dense_like(kName, "dw", args.dw, args.w));
   }
   if (!args.d_bias.absent()) {
-    QKV_RETURN_IF_ERROR(check_dense(kName, "d_bias", args.d_bias, {sizes.out}));
+    QKV_RETURN_IF_ERROR(check_dense(kName, "d_bias", args.d_bias, {out}));
   }
-  sizes.rows = args.x.size() / sizes.in;
   return check_apart(kName, {{"dx", args.dx}, {"dw", args.dw}, {"d_bias", args.d_bias}},
                      {{"d_out", args.d_out}, {"x", args.x}, {"w", args.w}});
 }
@@ -108,40 +107,73 @@ void sum_rows(ThreadPool* pool, const float* d_out, const Sizes& sizes, float* d
   });
 }
 
+bool is_in_out(const LinearBackwardArgs& args) noexcept {
+  return args.layout == WeightLayout::kInOut;
+}
+
+Sizes sizes_of(const LinearBackwardArgs& args) noexcept {
+  const Index in = args.w.extent(is_in_out(args) ? 0 : 1);
+  return {args.x.size() / in, in, args.w.extent(is_in_out(args) ? 1 : 0)};
+}
+
+/// dx = dy W^T, a linear map by the weights turned.
+LinearArgs turned(const LinearBackwardArgs& args) noexcept {
+  LinearArgs map;
+  map.x = args.d_out;
+  map.w = args.w;
+  map.layout = is_in_out(args) ? WeightLayout::kOutIn : WeightLayout::kInOut;
+  map.out = args.dx;
+  return map;
+}
+
+/// x^T dy, or dy^T x for weights that are [out, in].
+TransposedProduct product_of(const LinearBackwardArgs& args, const Sizes& s) noexcept {
+  return is_in_out(args)
+             ? TransposedProduct{args.x.data, args.d_out.data, args.dw.data, s.rows, s.in, s.out}
+             : TransposedProduct{args.d_out.data, args.x.data, args.dw.data, s.rows, s.out, s.in};
+}
+
+std::size_t panels_of(const TrainKernels& kernels, const TransposedProduct& dw) noexcept {
+  return capped_product(whole_panels(dw.n, kernels.forward->panel), dw.rows);
+}
+
 }  // namespace
 
-Status linear_backward(const LinearBackwardArgs& args, Workspace& workspace) noexcept {
-  TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
-  Sizes sizes;
-  QKV_RETURN_IF_ERROR(check(args, sizes));
-  const bool in_out = args.layout == WeightLayout::kInOut;
-  TransposedProduct dw{args.x.data, args.d_out.data, args.dw.data, sizes.rows, sizes.in, sizes.out};
-  if (!in_out) {  // [out, in]: dy^T x
-    dw = {args.d_out.data, args.x.data, args.dw.data, sizes.rows, sizes.out, sizes.in};
-  }
-  const std::uint64_t columns = whole_panels(dw.n, kernels.forward->panel);
-  // linear() comes first and begins the workspace anew, with room for this as well.
-  const std::size_t panels = args.dw.absent() ? 0 : capped_product(columns, sizes.rows);
-  QKV_RETURN_IF_ERROR(workspace.begin(Workspace::padded(panels)));
+std::size_t linear_backward_scratch(const TrainKernels& kernels,
+                                    const LinearBackwardArgs& args) noexcept {
+  const std::size_t dx = args.dx.absent() ? 0 : linear_scratch(*kernels.forward, turned(args));
+  const std::size_t dw =
+      args.dw.absent() ? 0 : panels_of(kernels, product_of(args, sizes_of(args)));
+  return std::max(dx, Workspace::padded(dw));  // one after the other
+}
+
+void apply_linear_backward(const TrainKernels& kernels, const LinearBackwardArgs& args,
+                           Workspace& workspace) noexcept {
+  const Sizes sizes = sizes_of(args);
   if (!args.dx.absent()) {
-    LinearArgs turned;
-    turned.x = args.d_out;
-    turned.w = args.w;
-    turned.layout = in_out ? WeightLayout::kOutIn : WeightLayout::kInOut;
-    turned.out = args.dx;
-    QKV_RETURN_IF_ERROR(linear(turned, workspace));
+    apply_linear(*kernels.forward, turned(args), workspace);
   }
   if (!args.dw.absent()) {
-    QKV_RETURN_IF_ERROR(workspace.begin(Workspace::padded(panels)));
+    const TransposedProduct dw = product_of(args, sizes);
     const bool worth = static_cast<double>(sizes.rows) * static_cast<double>(sizes.in) *
                            static_cast<double>(sizes.out) >=
                        kWorthSharing;
-    multiply(kernels, worth ? workspace.pool() : nullptr, dw, workspace.take(panels));
+    const std::size_t mark = workspace.mark();
+    multiply(kernels, worth ? workspace.pool() : nullptr, dw,
+             workspace.take(panels_of(kernels, dw)));
+    workspace.rewind(mark);
   }
   if (!args.d_bias.absent()) {
     sum_rows(workspace.pool(), args.d_out.data, sizes, args.d_bias.data);
   }
+}
+
+Status linear_backward(const LinearBackwardArgs& args, Workspace& workspace) noexcept {
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
+  QKV_RETURN_IF_ERROR(check(args));
+  QKV_RETURN_IF_ERROR(workspace.begin(linear_backward_scratch(kernels, args)));
+  apply_linear_backward(kernels, args, workspace);
   return {};
 }
 

@@ -322,7 +322,6 @@ struct GruCall : Call, train::GruBackwardArgs {
     gather();
   }
   Status run() override { return train::gru_backward(*this, workspace); }
-  std::size_t memory() override { return allocated_bytes() - workspace.capacity_bytes(); }
   std::vector<Array> arrays() override {
     const Demands dense{.dense = true};
     const Demands gradient{.written = true, .dense = true};
