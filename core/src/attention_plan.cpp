@@ -75,21 +75,6 @@ Status check_offsets(const Caller& caller, AttentionArgs& args, const AttentionS
   return {};
 }
 
-Status check_key_lengths(const Caller& caller, const TensorView<const std::int32_t>& lengths,
-                         const AttentionShape& s) noexcept {
-  if (lengths.absent()) {
-    return {};
-  }
-  QKV_RETURN_IF_ERROR(check_array(caller, "key_lengths", lengths, {s.batch}));
-  for (Index b = 0; b < s.batch; ++b) {
-    if (*lengths.at(b) < 0 || *lengths.at(b) > s.tk) {
-      return refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected 0 to {}",
-                    Argument{"key_lengths", b}, *lengths.at(b), s.tk);
-    }
-  }
-  return {};
-}
-
 /// An optional array with one finite number for each query head.
 Status check_per_head(const Caller& caller, const char* name, const TensorView<const float>& view,
                       const AttentionShape& s) noexcept {
@@ -109,7 +94,7 @@ Status check_per_head(const Caller& caller, const char* name, const TensorView<c
 Status check_options(const Caller& caller, AttentionArgs& args, const AttentionShape& s) noexcept {
   AttentionOptions& options = args.options;
   QKV_RETURN_IF_ERROR(check_numbers(caller, options));
-  QKV_RETURN_IF_ERROR(check_key_lengths(caller, options.key_lengths, s));
+  QKV_RETURN_IF_ERROR(check_key_lengths(caller, options.key_lengths, s.batch, s.tk));
   QKV_RETURN_IF_ERROR(check_per_head(caller, "alibi_slopes", options.alibi_slopes, s));
   QKV_RETURN_IF_ERROR(check_per_head(caller, "sinks", options.sinks, s));
   QKV_RETURN_IF_ERROR(check_offsets(caller, args, s));

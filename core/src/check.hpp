@@ -129,6 +129,22 @@ Status check_dense(const Caller& caller, const char* name, const TensorView<T>& 
   return {};
 }
 
+/// Keys in use of each batch row, 0 to tk, for each of `batch` rows; may be absent.
+inline Status check_key_lengths(const Caller& caller, const TensorView<const std::int32_t>& lengths,
+                                Index batch, Index tk) noexcept {
+  if (lengths.absent()) {
+    return {};
+  }
+  QKV_RETURN_IF_ERROR(check_array(caller, "key_lengths", lengths, {batch}));
+  for (Index b = 0; b < batch; ++b) {
+    if (*lengths.at(b) < 0 || *lengths.at(b) > tk) {
+      return refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected 0 to {}",
+                    Argument{"key_lengths", b}, *lengths.at(b), tk);
+    }
+  }
+  return {};
+}
+
 /// `view` stretched right-aligned to [B, Hq, Tq, Tk]: extents of 1 get stride 0. kShapeMismatch
 /// when an extent is neither 1 nor the target's. An absent view stays absent.
 template <class T>

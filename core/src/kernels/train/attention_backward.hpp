@@ -7,6 +7,7 @@
 
 #include "kernels/flash_attention.hpp"
 #include "kernels/softmax.hpp"
+#include "kernels/train/dot.hpp"
 #include "kernels/train/train_table.hpp"
 
 namespace qkv::kernels {
@@ -78,20 +79,6 @@ inline BackwardBlock<Isa> make_backward_block(const BackwardArgs& args) noexcept
   block.rows.lse = take(padded);
   block.rows.finite = take(padded / kBlock);
   return block;
-}
-
-/// dO . O of a row.
-template <class Isa>
-inline float dot(const float* a, const float* b, Index n) noexcept {
-  using V = Vec<Isa>;
-  V sum(0.0F);
-  visit<Isa>(a, n, 0.0F, [&](Index i, V some) {
-    const Index left = n - i;
-    const V other =
-        left >= kWidth<Isa> ? V::load_unaligned(b + i) : load_part<Isa>(b + i, left, 0.0F);
-    sum = madd<Isa>(some, other, sum);
-  });
-  return sum_lanes<Isa>(sum);
 }
 
 /// True when none of n elements is NaN or infinite.

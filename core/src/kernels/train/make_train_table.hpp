@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/train/activation_backward.hpp"
+#include "kernels/train/additive_attention.hpp"
 #include "kernels/train/attention_backward.hpp"
 #include "kernels/train/loss.hpp"
 #include "kernels/train/norm_backward.hpp"
@@ -28,6 +29,8 @@ inline constexpr TrainTable kTrainTable{
     .cross_entropy = cross_entropy<Isa>,
     .gru_step = gru_step<Isa>,
     .gru_step_backward = gru_step_backward<Isa>,
+    .attend_additively = attend_additively<Isa>,
+    .attend_additively_backward = attend_additively_backward<Isa>,
     .adamw = adamw<Isa>,
     .sum_of_squares = sum_of_squares<Isa>,
 };

@@ -97,6 +97,37 @@ struct GruStepArgs {
   float* d_before;       ///< [hidden]: what h gets besides the products; may be d_after
 };
 
+/// Rows of one array that are `stride` apart.
+template <class T>
+struct RowsOf {
+  T* data;
+  Index stride;
+};
+
+/// Additive attention of one batch row: scores v . tanh(q + k), their softmax over the keys in use, context = weights
+/// times values.
+struct AdditiveArgs {
+  Index queries, keys;  ///< keys in use
+  Index width;          ///< of q, k and v
+  Index value_width;
+  RowsOf<const float> q, k;
+  const float* v;  ///< [width]
+  RowsOf<const float> values;
+  RowsOf<float> weights;  ///< `keys` of each row are written
+  RowsOf<float> context;
+};
+
+/// Its gradients; those that are not wanted are null.
+struct AdditiveBackwardArgs {
+  Index queries, keys, width, value_width;  ///< as above
+  RowsOf<const float> q, k;
+  const float* v;
+  RowsOf<const float> values, weights, d_context;
+  RowsOf<float> d_q, d_k, d_values;
+  float* d_v;       ///< [width], of this batch row alone
+  float* d_scores;  ///< scratch: [keys]
+};
+
 struct TrainTable {
   const char* isa;  ///< that of the KernelTable beside it
   /// Floats of BackwardArgs::scratch.
@@ -112,6 +143,8 @@ struct TrainTable {
   void (*cross_entropy)(const CrossEntropyArgs&) noexcept;
   void (*gru_step)(const GruStepArgs&) noexcept;
   void (*gru_step_backward)(const GruStepArgs&) noexcept;
+  void (*attend_additively)(const AdditiveArgs&) noexcept;
+  void (*attend_additively_backward)(const AdditiveBackwardArgs&) noexcept;
   void (*adamw)(const AdamWArgs&) noexcept;
   double (*sum_of_squares)(const float* x, Index n) noexcept;
 };

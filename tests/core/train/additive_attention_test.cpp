@@ -1,0 +1,369 @@
+// additive_attention() with its projections: it is its parts one after another, and they are the formula.
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <vector>
+
+#include "qkv/linear.hpp"
+#include "qkv/train/linear.hpp"
+#include "refusal.hpp"
+#include "train_additive.hpp"
+#include "train_differences.hpp"
+
+namespace qkv::test {
+namespace {
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+/// Sizes of a call with its projections.
+struct FullSizes {
+  AdditiveSizes of;
+  Index ds, dh;
+};
+
+/// A call that owns its arrays.
+struct FullProblem {
+  FullProblem(const FullSizes& sizes, std::uint64_t seed) : size(sizes) {
+    const AdditiveSizes& of = size.of;
+    Random random(seed);
+    s = random_floats(random, of.batch * of.tq * size.ds);
+    h = random_floats(random, of.batch * of.tk * size.dh);
+    w = random_floats(random, size.ds * of.da, 0.5F);
+    u = random_floats(random, size.dh * of.da, 0.5F);
+    v = random_floats(random, of.da);
+    values = random_floats(random, of.batch * of.tk * of.dv);
+    d_context = random_floats(random, of.batch * of.tq * of.dv);
+    context.assign(d_context.size(), kUntouched);
+    weights.assign(at(of.batch * of.tq * of.tk), kUntouched);
+    for (auto [gradient, array] :
+         {std::pair{&ds, &s}, {&dh, &h}, {&dw, &w}, {&du, &u}, {&dv, &v}, {&d_values, &values}}) {
+      gradient->assign(array->size(), kUntouched);
+    }
+  }
+  [[nodiscard]] train::AdditiveAttentionArgs forward() {
+    const AdditiveSizes& of = size.of;
+    train::AdditiveAttentionArgs args{
+        .s = {s.data(), {of.batch, of.tq, size.ds}},
+        .h = {h.data(), {of.batch, of.tk, size.dh}},
+        .score = {{w.data(), {size.ds, of.da}}, {u.data(), {size.dh, of.da}}, {v.data(), {of.da}}},
+        .values = {values.data(), {of.batch, of.tk, of.dv}},
+        .context = {context.data(), {of.batch, of.tq, of.dv}},
+        .weights = {weights.data(), {of.batch, of.tq, of.tk}}};
+    if (!lengths.empty()) {
+      args.key_lengths = {lengths.data(), {of.batch}};
+    }
+    return args;
+  }
+  [[nodiscard]] train::AdditiveAttentionBackwardArgs backward() {
+    const AdditiveSizes& of = size.of;
+    const train::AdditiveAttentionArgs f = forward();
+    return {.d_context = {d_context.data(), {of.batch, of.tq, of.dv}},
+            .s = f.s,
+            .h = f.h,
+            .score = f.score,
+            .values = f.values,
+            .key_lengths = f.key_lengths,
+            .weights = f.weights,
+            .ds = {ds.data(), {of.batch, of.tq, size.ds}},
+            .dh = {dh.data(), {of.batch, of.tk, size.dh}},
+            .d_values = {d_values.data(), {of.batch, of.tk, of.dv}},
+            .dw = {dw.data(), {size.ds, of.da}},
+            .du = {du.data(), {size.dh, of.da}},
+            .dv = {dv.data(), {of.da}}};
+  }
+  void run() {
+    require_ok(train::additive_attention(forward(), workspace));
+    require_ok(train::additive_attention_backward(backward(), workspace));
+  }
+
+  FullSizes size;
+  Workspace workspace;
+  std::vector<std::int32_t> lengths;
+  std::vector<float> s, h, w, u, v, values, d_context, context, weights;
+  std::vector<float> ds, dh, dw, du, dv, d_values;
+};
+
+constexpr FullSizes kSizes[] = {
+    {{1, 1, 1, 1, 1}, 1, 1}, {{2, 4, 7, 5, 3}, 6, 9}, {{3, 5, 33, 17, 8}, 20, 11}};
+
+/// x W of dense rows.
+std::vector<float> product(const TensorView<const float>& x, const TensorView<const float>& w,
+                           Workspace& workspace) {
+  std::vector<float> to(at(x.size() / x.extent(2) * w.extent(1)));
+  LinearArgs args;
+  args.x = x;
+  args.w = w;
+  args.out = {to.data(), {x.extent(0), x.extent(1), w.extent(1)}};
+  require_ok(linear(args, workspace));
+  return to;
+}
+
+TEST_CASE("additive_attention: it is its parts, bit for bit", "[train][additive]") {
+  std::uint64_t seed = 1;
+  for (const FullSizes& sizes : kSizes) {
+    CAPTURE(sizes.of.batch, sizes.of.tq, sizes.of.tk, sizes.of.da);
+    FullProblem p(sizes, seed++);
+    p.run();
+    const train::AdditiveAttentionBackwardArgs args = p.backward();
+    AdditiveProblem parts(sizes.of, 0);
+    parts.q = product(args.s, args.score.w, p.workspace);
+    parts.k = product(args.h, args.score.u, p.workspace);
+    parts.v = p.v;
+    parts.values = p.values;
+    parts.d_context = p.d_context;
+    parts.run();
+    CHECK(first_difference(parts.context, p.context) == "");
+    CHECK(first_difference(parts.weights, p.weights) == "");
+    CHECK(first_difference(parts.dv, p.dv) == "");
+    CHECK(first_difference(parts.d_values, p.d_values) == "");
+    const auto back = [&](const std::vector<float>& d_out, const TensorView<const float>& x,
+                          const TensorView<const float>& w, const std::vector<float>& dx,
+                          const std::vector<float>& dw) {
+      std::vector<float> own_dx(dx.size());
+      std::vector<float> own_dw(dw.size());
+      train::LinearBackwardArgs linear;
+      linear.d_out = {d_out.data(), {x.extent(0), x.extent(1), w.extent(1)}};
+      linear.x = x;
+      linear.w = w;
+      linear.dx = {own_dx.data(), {x.extent(0), x.extent(1), x.extent(2)}};
+      linear.dw = {own_dw.data(), {w.extent(0), w.extent(1)}};
+      require_ok(train::linear_backward(linear, p.workspace));
+      CHECK(first_difference(own_dx, dx) == "");
+      CHECK(first_difference(own_dw, dw) == "");
+    };
+    back(parts.dq, args.s, args.score.w, p.ds, p.dw);
+    back(parts.dk, args.h, args.score.u, p.dh, p.du);
+  }
+}
+
+/// sum d_context context, all in double, of arrays that are moved by `step` along those of `along`.
+double loss_along(const FullProblem& p, const FullProblem& along, double step) {
+  const AdditiveSizes& of = p.size.of;
+  const auto moved = [&](const std::vector<float>& x, const std::vector<float>& by) {
+    Doubles to(x.begin(), x.end());
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      to[i] += step * static_cast<double>(by[i]);
+    }
+    return to;
+  };
+  const auto multiplied = [&](const Doubles& x, const Doubles& w) {
+    const Index in = static_cast<Index>(w.size()) / of.da;
+    Doubles to(x.size() / at(in) * at(of.da));
+    for (std::size_t row = 0; row < x.size() / at(in); ++row) {
+      for (Index i = 0; i < in; ++i) {
+        for (Index o = 0; o < of.da; ++o) {
+          to[row * at(of.da) + at(o)] += x[row * at(in) + at(i)] * w[at(i * of.da + o)];
+        }
+      }
+    }
+    return to;
+  };
+  const AdditiveNumbers numbers{multiplied(moved(p.s, along.s), moved(p.w, along.w)),
+                                multiplied(moved(p.h, along.h), moved(p.u, along.u)),
+                                moved(p.v, along.v), moved(p.values, along.values)};
+  return ExactAdditive(of, numbers, p.lengths).loss({p.d_context.begin(), p.d_context.end()});
+}
+
+TEST_CASE("additive_attention_backward: <J u, w> = <u, J^T w>", "[train][additive]") {
+  std::uint64_t seed = 10;
+  for (const FullSizes& sizes : kSizes) {
+    CAPTURE(sizes.of.batch, sizes.of.tq, sizes.of.tk, sizes.of.da);
+    FullProblem p(sizes, seed++);
+    if (sizes.of.tk > 1) {
+      p.lengths.assign(at(sizes.of.batch), static_cast<std::int32_t>(sizes.of.tk));
+      p.lengths[1] = 4;
+    }
+    p.run();
+    const FullProblem u(sizes, seed++);
+    constexpr double kStep = 1e-5;
+    const double left = (loss_along(p, u, kStep) - loss_along(p, u, -kStep)) / (2 * kStep);
+    const double right = inner_product(u.s, p.ds) + inner_product(u.h, p.dh) +
+                         inner_product(u.w, p.dw) + inner_product(u.u, p.du) +
+                         inner_product(u.v, p.dv) + inner_product(u.values, p.d_values);
+    CHECK(std::abs(left - right) < 1e-3);
+  }
+}
+
+TEST_CASE("additive_attention: without values they are the keys", "[train][additive]") {
+  for (const bool lengths : {false, true}) {
+    CAPTURE(lengths);
+    FullProblem given({{2, 4, 6, 5, 7}, 3, 7}, 20);
+    given.values = given.h;
+    if (lengths) {
+      given.lengths = {6, 2};
+    }
+    given.run();
+    FullProblem absent({{2, 4, 6, 5, 7}, 3, 7}, 20);
+    absent.lengths = given.lengths;
+    train::AdditiveAttentionArgs forward = absent.forward();
+    forward.values = {};
+    require_ok(train::additive_attention(forward, absent.workspace));
+    train::AdditiveAttentionBackwardArgs backward = absent.backward();
+    backward.values = {};
+    backward.d_values = {};
+    require_ok(train::additive_attention_backward(backward, absent.workspace));
+    CHECK(first_difference(given.context, absent.context) == "");
+    for (std::size_t i = 0; i < given.dh.size(); ++i) {
+      given.dh[i] += given.d_values[i];
+    }
+    CHECK(first_difference(given.dh, absent.dh) == "");
+    CHECK(first_difference(given.du, absent.du) == "");
+    CHECK(first_difference(given.ds, absent.ds) == "");
+  }
+}
+
+TEST_CASE("additive_attention: what keys past the length hold changes no bit",
+          "[train][additive]") {
+  const FullSizes sizes{{3, 4, 7, 9, 5}, 6, 8};
+  FullProblem clean(sizes, 30);
+  FullProblem spoiled(sizes, 30);
+  clean.lengths = spoiled.lengths = {4, 7, 0};
+  for (Index b = 0; b < 3; ++b) {
+    for (Index j = spoiled.lengths[at(b)]; j < 7; ++j) {
+      std::fill_n(spoiled.h.begin() + (b * 7 + j) * 8, 8, NAN);
+      std::fill_n(spoiled.values.begin() + (b * 7 + j) * 5, 5, INFINITY);
+    }
+  }
+  std::fill_n(spoiled.s.begin() + 2 * 4 * 6, 4 * 6, NAN);  // queries of the row without keys
+  clean.run();
+  spoiled.run();
+  for (const auto array :
+       {&FullProblem::context, &FullProblem::weights, &FullProblem::ds, &FullProblem::dh,
+        &FullProblem::dw, &FullProblem::du, &FullProblem::dv, &FullProblem::d_values}) {
+    CHECK(first_difference(clean.*array, spoiled.*array) == "");
+  }
+  for (Index i = 4 * 8; i < 7 * 8; ++i) {
+    CHECK(spoiled.dh[at(i)] == 0.0F);
+  }
+  for (Index i = 2 * 4 * 6; i < 3 * 4 * 6; ++i) {
+    CHECK(spoiled.ds[at(i)] == 0.0F);
+  }
+}
+
+TEST_CASE("additive_attention_backward: each gradient may be left out, and changes no other",
+          "[train][additive]") {
+  const FullSizes sizes{{2, 3, 5, 4, 6}, 7, 8};
+  FullProblem all(sizes, 40);
+  all.run();
+  using Backward = train::AdditiveAttentionBackwardArgs;
+  struct Gradient {
+    TensorView<float> Backward::* view;
+    std::vector<float> FullProblem::* array;
+  };
+  constexpr Gradient kGradients[] = {
+      {&Backward::ds, &FullProblem::ds}, {&Backward::dh, &FullProblem::dh},
+      {&Backward::dw, &FullProblem::dw}, {&Backward::du, &FullProblem::du},
+      {&Backward::dv, &FullProblem::dv}, {&Backward::d_values, &FullProblem::d_values}};
+  for (const Gradient& left_out : kGradients) {
+    FullProblem p(sizes, 40);
+    p.weights = all.weights;
+    Backward args = p.backward();
+    args.*left_out.view = {};
+    require_ok(train::additive_attention_backward(args, p.workspace));
+    for (const Gradient& other : kGradients) {
+      if (other.array != left_out.array) {
+        CHECK(first_difference(all.*other.array, p.*other.array) == "");
+      }
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------- refusals
+
+struct ForwardCall : Call, train::AdditiveAttentionArgs {
+  ForwardCall() : Call("additive_attention"), problem({{2, 3, 5, 4, 6}, 7, 8}, 50) {
+    problem.lengths = {5, 2};
+    static_cast<train::AdditiveAttentionArgs&>(*this) = problem.forward();
+    gather();
+  }
+  Status run() override { return train::additive_attention(*this, workspace); }
+  std::vector<Array> arrays() override {
+    const Demands dense{.dense = true};
+    return {{"s", s, {kAny, kAny, kAny}, dense},
+            {"w", score.w, {7, kAny}, dense},
+            {"h", h, {2, kAny, kAny}, dense},
+            {"u", score.u, {8, 4}, dense},
+            {"v", score.v, {4}},
+            {"key_lengths", key_lengths, {2}, {.optional = true}},
+            {"values", values, {2, 5, kAny}, {.optional = true}},
+            {"context", context, {2, 3, 6}, {.written = true}},
+            {"weights", weights, {2, 3, 5}, {.written = true}}};
+  }
+  FullProblem problem;
+};
+
+TEST_CASE("additive_attention: arrays that do not fit are refused",
+          "[train][additive][bad-input]") {
+  require_data_checked(correct<ForwardCall>);
+  require_strides_checked(correct<ForwardCall>);
+  require_overlaps_refused(correct<ForwardCall>);
+  require_sharing_refused(correct<ForwardCall>);
+  static constexpr std::int32_t kTooLong[] = {5, 6};
+  require_refused<ForwardCall>({
+      {[](auto& c) { c.s = {}; }, kShapeError, "s is []", "[*,*,*]"},
+      {[](auto& c) { c.score.w.shape[0] = 6; }, kShapeError, "w is [6,4]", "[7,*]"},
+      {[](auto& c) { c.h.shape[0] = 1; }, kShapeError, "h is [1,5,8]", "[2,*,*]"},
+      {[](auto& c) { c.h = {c.h.data, {2, 5, 0}}; }, kShapeError,
+       "s is [2,3,7], h [2,5,0] and w [7,4]", "widths of at least 1"},
+      {[](auto& c) { c.score.u.shape[1] = 5; }, kShapeError, "u is [8,5]", "[8,4]"},
+      {[](auto& c) { c.score.v.shape[0] = 5; }, kShapeError, "v is [5]", "[4]"},
+      {[](auto& c) { c.values.shape[1] = 4; }, kShapeError, "values is [2,4,6]", "[2,5,*]"},
+      {[](auto& c) { c.values = {}; }, kShapeError, "context is [2,3,6]", "[2,3,8]"},
+      {[](auto& c) { c.key_lengths = {kTooLong, {2}}; }, kRange, "key_lengths[1] is 6", "0 to 5"},
+  });
+}
+
+struct BackwardCall : Call, train::AdditiveAttentionBackwardArgs {
+  BackwardCall() : Call("additive_attention_backward"), problem({{2, 3, 5, 4, 6}, 7, 8}, 51) {
+    problem.lengths = {5, 2};
+    require_ok(train::additive_attention(problem.forward(), problem.workspace));
+    static_cast<train::AdditiveAttentionBackwardArgs&>(*this) = problem.backward();
+    gather();
+  }
+  Status run() override { return train::additive_attention_backward(*this, workspace); }
+  std::vector<Array> arrays() override {
+    const Demands dense{.dense = true};
+    const Demands gradient{.written = true, .dense = true, .optional = true};
+    return {{"s", s, {kAny, kAny, kAny}, dense},
+            {"w", score.w, {7, kAny}, dense},
+            {"h", h, {2, kAny, kAny}, dense},
+            {"u", score.u, {8, 4}, dense},
+            {"v", score.v, {4}},
+            {"values", values, {2, 5, kAny}},
+            {"key_lengths", key_lengths, {2}, {.optional = true}},
+            {"d_context", d_context, {2, 3, 6}},
+            {"weights", weights, {2, 3, 5}},
+            {"ds", ds, {2, 3, 7}, gradient},
+            {"dh", dh, {2, 5, 8}, gradient},
+            {"dw", dw, {7, 4}, gradient},
+            {"du", du, {8, 4}, gradient},
+            {"dv", dv, {4}, gradient},
+            {"d_values", d_values, {2, 5, 6}, {.written = true, .optional = true}}};
+  }
+  FullProblem problem;
+};
+
+TEST_CASE("additive_attention_backward: arrays that do not fit are refused",
+          "[train][additive][bad-input]") {
+  require_data_checked(correct<BackwardCall>);
+  require_strides_checked(correct<BackwardCall>);
+  require_overlaps_refused(correct<BackwardCall>);
+  require_sharing_refused(correct<BackwardCall>);
+  require_refused<BackwardCall>({
+      {[](auto& c) { c.d_context.shape[1] = 2; }, kShapeError, "d_context is [2,2,6]", "[2,3,6]"},
+      {[](auto& c) { c.weights.shape[2] = 4; }, kShapeError, "weights is [2,3,4]", "[2,3,5]"},
+      {[](auto& c) { c.ds.shape[2] = 6; }, kShapeError, "ds is [2,3,6]", "[2,3,7]"},
+      {[](auto& c) { c.dh.shape[2] = 6; }, kShapeError, "dh is [2,5,6]", "[2,5,8]"},
+      {[](auto& c) { c.dw.shape[0] = 6; }, kShapeError, "dw is [6,4]", "[7,4]"},
+      {[](auto& c) { c.du.shape[0] = 6; }, kShapeError, "du is [6,4]", "[8,4]"},
+      {[](auto& c) { c.dv.shape[0] = 5; }, kShapeError, "dv is [5]", "[4]"},
+      {[](auto& c) { c.d_values.shape[2] = 5; }, kShapeError, "d_values is [2,5,5]", "[2,5,6]"},
+      {[](auto& c) {
+         c.values = {};
+         c.d_context.shape[2] = 8;
+       },
+       kInvalid, "d_values is given without values", "both or neither"},
+  });
+}
+
+}  // namespace
+}  // namespace qkv::test
