@@ -8,79 +8,11 @@
 #include <thread>
 
 #include "block.hpp"
-#include "failing_memory.hpp"
 #include "layer.hpp"
+#include "out_of_memory.hpp"
 
 namespace qkv::test {
 namespace {
-
-/// One operation on objects of its own, and all that it may change.
-struct Operation {
-  std::function<Status()> call;
-  std::function<std::vector<float>()> state;
-};
-using MakeOperation = std::function<Operation()>;
-
-/// Requests that were failed, in all operations of a test.
-int total_failed = 0;
-
-/// Fails the operation's first request, then in another run its second, and so on to the last. Each time it
-/// says so, changes nothing, keeps nothing, and does the right thing when it is called again.
-void require_survives(const char* name, int least_requests, const MakeOperation& make) {
-  INFO(name);
-  const Operation undisturbed = make();
-  require_ok(undisturbed.call());
-  const std::vector<float> expected = undisturbed.state();
-  int request = 0;
-  for (bool failed = true; failed; ++request) {
-    CAPTURE(request);
-    const Operation operation = make();
-    const std::vector<float> before = operation.state();
-    const std::size_t bytes = allocated_bytes();
-    Status status;
-    int others = 0;
-    {
-      const FailingMemory memory(request);
-      status = operation.call();
-      failed = memory.failed();
-      others = memory.other_requests();
-    }
-    REQUIRE(others == 0);  // the core asks in one way only
-    if (failed) {
-      REQUIRE(status.code() == StatusCode::kOutOfMemory);
-      REQUIRE(std::string(status.message()).find("out of memory: ") != std::string::npos);
-      REQUIRE(allocated_bytes() == bytes);
-      REQUIRE(first_difference(before, operation.state()) == "");
-      status = operation.call();
-      ++total_failed;
-    }
-    require_ok(status);
-    REQUIRE(first_difference(expected, operation.state()) == "");
-  }
-  CHECK(request - 1 >= least_requests);
-}
-
-/// An operation that asks for no memory at all.
-void require_asks_for_nothing(const char* name, const std::function<Status()>& call) {
-  INFO(name);
-  Status status;
-  int requests = 0;
-  {  // what Catch2 itself asks for, with more than one reporter, is none of the operation's
-    const FailingMemory memory(0);
-    status = call();
-    requests = memory.aligned_requests() + memory.other_requests();
-  }
-  require_ok(status);
-  CHECK(requests == 0);
-}
-
-std::vector<float> joined(std::initializer_list<const std::vector<float>*> arrays) {
-  std::vector<float> all;
-  for (const auto* array : arrays) {
-    all.insert(all.end(), array->begin(), array->end());
-  }
-  return all;
-}
 
 Operation attention_operation(const std::function<void(Problem&)>& bend) {
   auto p = std::make_shared<Problem>(
@@ -260,7 +192,10 @@ Operation growing_workspace() {
 }
 
 TEST_CASE("out of memory: every request of every operation may fail", "[memory][out-of-memory]") {
-  total_failed = 0;
+  int requests = 0;
+  const auto survives = [&](const char* name, int least_requests, const MakeOperation& make) {
+    requests += require_survives(name, least_requests, make);
+  };
   const auto plain = [](Problem&) {};
   MultiHeadAttentionConfig rotary{.d_model = 12, .num_heads = 3};
   static const std::vector<float> table(40, 0.5F);
@@ -273,32 +208,30 @@ TEST_CASE("out of memory: every request of every operation may fail", "[memory][
   TransformerBlockConfig after = encoder();
   after.norm = NormPlacement::kPost;
 
-  require_survives("attention", 1, [&] { return attention_operation(plain); });
-  require_survives("attention, growing", 1, growing_workspace);
-  require_survives("attention with a cache", 1, cached_attention);
-  require_survives("KvCache::create", 2, cache_creation);
-  require_survives("MultiHeadAttention::create", 8,
-                   [] { return layer_creation({.d_model = 12, .num_heads = 3}); });
-  require_survives("MultiHeadAttention::create, rotary", 9, [&] { return layer_creation(rotary); });
-  require_survives("MultiHeadAttention::forward", 1, [] {
+  survives("attention", 1, [&] { return attention_operation(plain); });
+  survives("attention, growing", 1, growing_workspace);
+  survives("attention with a cache", 1, cached_attention);
+  survives("KvCache::create", 2, cache_creation);
+  survives("MultiHeadAttention::create", 8,
+           [] { return layer_creation({.d_model = 12, .num_heads = 3}); });
+  survives("MultiHeadAttention::create, rotary", 9, [&] { return layer_creation(rotary); });
+  survives("MultiHeadAttention::forward", 1, [] {
     return layer_pass({.d_model = 12, .num_heads = 3, .num_kv_heads = 1, .d_context = 7},
                       {.batch = 2, .tq = 9, .tk = 5});
   });
-  require_survives("MultiHeadAttention::forward, rotary", 1,
-                   [&] { return layer_pass(rotary, {.tq = 5}); });
-  require_survives("FeedForward::create", 4,
-                   [] { return feed_forward_creation(FeedForwardActivation::kGelu); });
-  require_survives("FeedForward::create, SwiGLU", 6,
-                   [] { return feed_forward_creation(FeedForwardActivation::kSwiglu); });
-  require_survives("FeedForward::forward", 1, feed_forward_pass);
-  require_survives("TransformerBlock::create, encoder", 16,
-                   [] { return block_creation(encoder()); });
-  require_survives("TransformerBlock::create, decoder", 28, [&] { return block_creation(swiglu); });
-  require_survives("TransformerBlock::forward, encoder", 1, [&] { return block_pass(after); });
-  require_survives("TransformerBlock::forward, decoder", 1, [&] { return block_pass(swiglu); });
-  require_survives("rotary_embedding", 1, rotary_operation);
-  require_survives("attention_rollout", 1, rollout_operation);
-  std::printf("out of memory: %d requests failed, one at a time\n", total_failed);
+  survives("MultiHeadAttention::forward, rotary", 1, [&] { return layer_pass(rotary, {.tq = 5}); });
+  survives("FeedForward::create", 4,
+           [] { return feed_forward_creation(FeedForwardActivation::kGelu); });
+  survives("FeedForward::create, SwiGLU", 6,
+           [] { return feed_forward_creation(FeedForwardActivation::kSwiglu); });
+  survives("FeedForward::forward", 1, feed_forward_pass);
+  survives("TransformerBlock::create, encoder", 16, [] { return block_creation(encoder()); });
+  survives("TransformerBlock::create, decoder", 28, [&] { return block_creation(swiglu); });
+  survives("TransformerBlock::forward, encoder", 1, [&] { return block_pass(after); });
+  survives("TransformerBlock::forward, decoder", 1, [&] { return block_pass(swiglu); });
+  survives("rotary_embedding", 1, rotary_operation);
+  survives("attention_rollout", 1, rollout_operation);
+  std::printf("out of memory: %d requests failed, one at a time\n", requests);
 }
 
 TEST_CASE("out of memory: operators without a workspace never ask", "[memory][out-of-memory]") {

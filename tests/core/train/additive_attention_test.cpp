@@ -14,75 +14,7 @@ namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
-/// Sizes of a call with its projections.
-struct FullSizes {
-  AdditiveSizes of;
-  Index ds, dh;
-};
-
-/// A call that owns its arrays.
-struct FullProblem {
-  FullProblem(const FullSizes& sizes, std::uint64_t seed) : size(sizes) {
-    const AdditiveSizes& of = size.of;
-    Random random(seed);
-    s = random_floats(random, of.batch * of.tq * size.ds);
-    h = random_floats(random, of.batch * of.tk * size.dh);
-    w = random_floats(random, size.ds * of.da, 0.5F);
-    u = random_floats(random, size.dh * of.da, 0.5F);
-    v = random_floats(random, of.da);
-    values = random_floats(random, of.batch * of.tk * of.dv);
-    d_context = random_floats(random, of.batch * of.tq * of.dv);
-    context.assign(d_context.size(), kUntouched);
-    weights.assign(at(of.batch * of.tq * of.tk), kUntouched);
-    for (auto [gradient, array] :
-         {std::pair{&ds, &s}, {&dh, &h}, {&dw, &w}, {&du, &u}, {&dv, &v}, {&d_values, &values}}) {
-      gradient->assign(array->size(), kUntouched);
-    }
-  }
-  [[nodiscard]] train::AdditiveAttentionArgs forward() {
-    const AdditiveSizes& of = size.of;
-    train::AdditiveAttentionArgs args{
-        .s = {s.data(), {of.batch, of.tq, size.ds}},
-        .h = {h.data(), {of.batch, of.tk, size.dh}},
-        .score = {{w.data(), {size.ds, of.da}}, {u.data(), {size.dh, of.da}}, {v.data(), {of.da}}},
-        .values = {values.data(), {of.batch, of.tk, of.dv}},
-        .context = {context.data(), {of.batch, of.tq, of.dv}},
-        .weights = {weights.data(), {of.batch, of.tq, of.tk}}};
-    if (!lengths.empty()) {
-      args.key_lengths = {lengths.data(), {of.batch}};
-    }
-    return args;
-  }
-  [[nodiscard]] train::AdditiveAttentionBackwardArgs backward() {
-    const AdditiveSizes& of = size.of;
-    const train::AdditiveAttentionArgs f = forward();
-    return {.d_context = {d_context.data(), {of.batch, of.tq, of.dv}},
-            .s = f.s,
-            .h = f.h,
-            .score = f.score,
-            .values = f.values,
-            .key_lengths = f.key_lengths,
-            .weights = f.weights,
-            .ds = {ds.data(), {of.batch, of.tq, size.ds}},
-            .dh = {dh.data(), {of.batch, of.tk, size.dh}},
-            .d_values = {d_values.data(), {of.batch, of.tk, of.dv}},
-            .dw = {dw.data(), {size.ds, of.da}},
-            .du = {du.data(), {size.dh, of.da}},
-            .dv = {dv.data(), {of.da}}};
-  }
-  void run() {
-    require_ok(train::additive_attention(forward(), workspace));
-    require_ok(train::additive_attention_backward(backward(), workspace));
-  }
-
-  FullSizes size;
-  Workspace workspace;
-  std::vector<std::int32_t> lengths;
-  std::vector<float> s, h, w, u, v, values, d_context, context, weights;
-  std::vector<float> ds, dh, dw, du, dv, d_values;
-};
-
-constexpr FullSizes kSizes[] = {
+constexpr AdditiveLayerSizes kSizes[] = {
     {{1, 1, 1, 1, 1}, 1, 1}, {{2, 4, 7, 5, 3}, 6, 9}, {{3, 5, 33, 17, 8}, 20, 11}};
 
 /// x W of dense rows.
@@ -99,9 +31,9 @@ std::vector<float> product(const TensorView<const float>& x, const TensorView<co
 
 TEST_CASE("additive_attention: it is its parts, bit for bit", "[train][additive]") {
   std::uint64_t seed = 1;
-  for (const FullSizes& sizes : kSizes) {
+  for (const AdditiveLayerSizes& sizes : kSizes) {
     CAPTURE(sizes.of.batch, sizes.of.tq, sizes.of.tk, sizes.of.da);
-    FullProblem p(sizes, seed++);
+    AdditiveLayerProblem p(sizes, seed++);
     p.run();
     const train::AdditiveAttentionBackwardArgs args = p.backward();
     AdditiveProblem parts(sizes.of, 0);
@@ -136,7 +68,7 @@ TEST_CASE("additive_attention: it is its parts, bit for bit", "[train][additive]
 }
 
 /// sum d_context context, all in double, of arrays that are moved by `step` along those of `along`.
-double loss_along(const FullProblem& p, const FullProblem& along, double step) {
+double loss_along(const AdditiveLayerProblem& p, const AdditiveLayerProblem& along, double step) {
   const AdditiveSizes& of = p.size.of;
   const auto moved = [&](const std::vector<float>& x, const std::vector<float>& by) {
     Doubles to(x.begin(), x.end());
@@ -165,15 +97,15 @@ double loss_along(const FullProblem& p, const FullProblem& along, double step) {
 
 TEST_CASE("additive_attention_backward: <J u, w> = <u, J^T w>", "[train][additive]") {
   std::uint64_t seed = 10;
-  for (const FullSizes& sizes : kSizes) {
+  for (const AdditiveLayerSizes& sizes : kSizes) {
     CAPTURE(sizes.of.batch, sizes.of.tq, sizes.of.tk, sizes.of.da);
-    FullProblem p(sizes, seed++);
+    AdditiveLayerProblem p(sizes, seed++);
     if (sizes.of.tk > 1) {
       p.lengths.assign(at(sizes.of.batch), static_cast<std::int32_t>(sizes.of.tk));
       p.lengths[1] = 4;
     }
     p.run();
-    const FullProblem u(sizes, seed++);
+    const AdditiveLayerProblem u(sizes, seed++);
     constexpr double kStep = 1e-5;
     const double left = (loss_along(p, u, kStep) - loss_along(p, u, -kStep)) / (2 * kStep);
     const double right = inner_product(u.s, p.ds) + inner_product(u.h, p.dh) +
@@ -186,13 +118,13 @@ TEST_CASE("additive_attention_backward: <J u, w> = <u, J^T w>", "[train][additiv
 TEST_CASE("additive_attention: without values they are the keys", "[train][additive]") {
   for (const bool lengths : {false, true}) {
     CAPTURE(lengths);
-    FullProblem given({{2, 4, 6, 5, 7}, 3, 7}, 20);
+    AdditiveLayerProblem given({{2, 4, 6, 5, 7}, 3, 7}, 20);
     given.values = given.h;
     if (lengths) {
       given.lengths = {6, 2};
     }
     given.run();
-    FullProblem absent({{2, 4, 6, 5, 7}, 3, 7}, 20);
+    AdditiveLayerProblem absent({{2, 4, 6, 5, 7}, 3, 7}, 20);
     absent.lengths = given.lengths;
     train::AdditiveAttentionArgs forward = absent.forward();
     forward.values = {};
@@ -213,9 +145,9 @@ TEST_CASE("additive_attention: without values they are the keys", "[train][addit
 
 TEST_CASE("additive_attention: what keys past the length hold changes no bit",
           "[train][additive]") {
-  const FullSizes sizes{{3, 4, 7, 9, 5}, 6, 8};
-  FullProblem clean(sizes, 30);
-  FullProblem spoiled(sizes, 30);
+  const AdditiveLayerSizes sizes{{3, 4, 7, 9, 5}, 6, 8};
+  AdditiveLayerProblem clean(sizes, 30);
+  AdditiveLayerProblem spoiled(sizes, 30);
   clean.lengths = spoiled.lengths = {4, 7, 0};
   for (Index b = 0; b < 3; ++b) {
     for (Index j = spoiled.lengths[at(b)]; j < 7; ++j) {
@@ -227,8 +159,9 @@ TEST_CASE("additive_attention: what keys past the length hold changes no bit",
   clean.run();
   spoiled.run();
   for (const auto array :
-       {&FullProblem::context, &FullProblem::weights, &FullProblem::ds, &FullProblem::dh,
-        &FullProblem::dw, &FullProblem::du, &FullProblem::dv, &FullProblem::d_values}) {
+       {&AdditiveLayerProblem::context, &AdditiveLayerProblem::weights, &AdditiveLayerProblem::ds,
+        &AdditiveLayerProblem::dh, &AdditiveLayerProblem::dw, &AdditiveLayerProblem::du,
+        &AdditiveLayerProblem::dv, &AdditiveLayerProblem::d_values}) {
     CHECK(first_difference(clean.*array, spoiled.*array) == "");
   }
   for (Index i = 4 * 8; i < 7 * 8; ++i) {
@@ -241,20 +174,22 @@ TEST_CASE("additive_attention: what keys past the length hold changes no bit",
 
 TEST_CASE("additive_attention_backward: each gradient may be left out, and changes no other",
           "[train][additive]") {
-  const FullSizes sizes{{2, 3, 5, 4, 6}, 7, 8};
-  FullProblem all(sizes, 40);
+  const AdditiveLayerSizes sizes{{2, 3, 5, 4, 6}, 7, 8};
+  AdditiveLayerProblem all(sizes, 40);
   all.run();
   using Backward = train::AdditiveAttentionBackwardArgs;
   struct Gradient {
     TensorView<float> Backward::* view;
-    std::vector<float> FullProblem::* array;
+    std::vector<float> AdditiveLayerProblem::* array;
   };
-  constexpr Gradient kGradients[] = {
-      {&Backward::ds, &FullProblem::ds}, {&Backward::dh, &FullProblem::dh},
-      {&Backward::dw, &FullProblem::dw}, {&Backward::du, &FullProblem::du},
-      {&Backward::dv, &FullProblem::dv}, {&Backward::d_values, &FullProblem::d_values}};
+  constexpr Gradient kGradients[] = {{&Backward::ds, &AdditiveLayerProblem::ds},
+                                     {&Backward::dh, &AdditiveLayerProblem::dh},
+                                     {&Backward::dw, &AdditiveLayerProblem::dw},
+                                     {&Backward::du, &AdditiveLayerProblem::du},
+                                     {&Backward::dv, &AdditiveLayerProblem::dv},
+                                     {&Backward::d_values, &AdditiveLayerProblem::d_values}};
   for (const Gradient& left_out : kGradients) {
-    FullProblem p(sizes, 40);
+    AdditiveLayerProblem p(sizes, 40);
     p.weights = all.weights;
     Backward args = p.backward();
     args.*left_out.view = {};
@@ -288,7 +223,7 @@ struct ForwardCall : Call, train::AdditiveAttentionArgs {
             {"context", context, {2, 3, 6}, {.written = true}},
             {"weights", weights, {2, 3, 5}, {.written = true}}};
   }
-  FullProblem problem;
+  AdditiveLayerProblem problem;
 };
 
 TEST_CASE("additive_attention: arrays that do not fit are refused",
@@ -339,7 +274,7 @@ struct BackwardCall : Call, train::AdditiveAttentionBackwardArgs {
             {"dv", dv, {4}, gradient},
             {"d_values", d_values, {2, 5, 6}, {.written = true, .optional = true}}};
   }
-  FullProblem problem;
+  AdditiveLayerProblem problem;
 };
 
 TEST_CASE("additive_attention_backward: arrays that do not fit are refused",

@@ -4,6 +4,8 @@
 #include "qkv/threads.hpp"
 #include "qkv/train/linear.hpp"
 #include "qkv/train/norm.hpp"
+#include "train_additive.hpp"
+#include "train_gru.hpp"
 #include "train_problem.hpp"
 
 namespace qkv::test {
@@ -74,6 +76,36 @@ TEST_CASE("linear_backward, layer_norm_backward: threads change no bit", "[train
     Threads threads(count);
     Workspace workspace(&threads.pool());
     CHECK(first_difference(expected, run(workspace)) == "");
+  }
+}
+
+TEST_CASE("projected_additive_attention: threads change no bit", "[train][parallel][additive]") {
+  constexpr AdditiveSizes kSizes{7, 9, 40, 33, 12};
+  AdditiveProblem alone(kSizes, 3);
+  alone.lengths = {40, 0, 17, 40, 1, 39, 8};
+  alone.run();
+  for (const unsigned count : {2U, 4U}) {
+    CAPTURE(count);
+    Threads threads(count);
+    AdditiveProblem shared(kSizes, 3);
+    shared.lengths = alone.lengths;
+    shared.workspace = Workspace(&threads.pool());
+    shared.run();
+    CHECK(first_difference(alone.written(), shared.written()) == "");
+  }
+}
+
+TEST_CASE("gru, gru_backward: threads change no bit", "[train][parallel][gru]") {
+  constexpr GruShape kShape{64, 3, 40, 50};
+  GruProblem alone(kShape, 4);
+  alone.run();
+  for (const unsigned count : {2U, 4U}) {
+    CAPTURE(count);
+    Threads threads(count);
+    GruProblem shared(kShape, 4);
+    shared.workspace = Workspace(&threads.pool());
+    shared.run();
+    CHECK(first_difference(alone.written(), shared.written()) == "");
   }
 }
 

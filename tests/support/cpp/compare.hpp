@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <utility>
@@ -87,6 +88,15 @@ void require_within(const Quantity& quantity);
 
 /// "" when all bits agree, else where they first differ and how.
 std::string first_difference(const std::vector<float>& a, const std::vector<float>& b);
+
+/// Arrays one after another.
+inline std::vector<float> joined(std::initializer_list<const std::vector<float>*> arrays) {
+  std::vector<float> all;
+  for (const auto* array : arrays) {
+    all.insert(all.end(), array->begin(), array->end());
+  }
+  return all;
+}
 
 /// The elements of a view in row-major order.
 std::vector<float> values_of(const TensorView<const float>& view);

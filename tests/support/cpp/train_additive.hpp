@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "oracle.hpp"
@@ -201,6 +202,11 @@ struct AdditiveProblem {
             {values.begin(), values.end()}};
   }
 
+  /// All that they write.
+  [[nodiscard]] std::vector<float> written() const {
+    return joined({&context, &weights, &dq, &dk, &dv, &d_values});
+  }
+
   AdditiveSizes s;
   Workspace workspace;
   std::vector<std::int32_t> lengths;  ///< empty for all keys
@@ -211,6 +217,79 @@ struct AdditiveProblem {
     return lengths.empty() ? TensorView<const std::int32_t>{}
                            : TensorView<const std::int32_t>(lengths.data(), {s.batch});
   }
+};
+
+/// Sizes of a call with its projections.
+struct AdditiveLayerSizes {
+  AdditiveSizes of;
+  Index ds, dh;
+};
+
+/// A call with its projections, forward and backward.
+struct AdditiveLayerProblem {
+  AdditiveLayerProblem(const AdditiveLayerSizes& sizes, std::uint64_t seed) : size(sizes) {
+    const AdditiveSizes& of = size.of;
+    Random random(seed);
+    s = random_floats(random, of.batch * of.tq * size.ds);
+    h = random_floats(random, of.batch * of.tk * size.dh);
+    w = random_floats(random, size.ds * of.da, 0.5F);
+    u = random_floats(random, size.dh * of.da, 0.5F);
+    v = random_floats(random, of.da);
+    values = random_floats(random, of.batch * of.tk * of.dv);
+    d_context = random_floats(random, of.batch * of.tq * of.dv);
+    context.assign(d_context.size(), kUntouched);
+    weights.assign(static_cast<std::size_t>(of.batch * of.tq * of.tk), kUntouched);
+    for (auto [gradient, array] :
+         {std::pair{&ds, &s}, {&dh, &h}, {&dw, &w}, {&du, &u}, {&dv, &v}, {&d_values, &values}}) {
+      gradient->assign(array->size(), kUntouched);
+    }
+  }
+  [[nodiscard]] train::AdditiveAttentionArgs forward() {
+    const AdditiveSizes& of = size.of;
+    train::AdditiveAttentionArgs args{
+        .s = {s.data(), {of.batch, of.tq, size.ds}},
+        .h = {h.data(), {of.batch, of.tk, size.dh}},
+        .score = {{w.data(), {size.ds, of.da}}, {u.data(), {size.dh, of.da}}, {v.data(), {of.da}}},
+        .values = {values.data(), {of.batch, of.tk, of.dv}},
+        .context = {context.data(), {of.batch, of.tq, of.dv}},
+        .weights = {weights.data(), {of.batch, of.tq, of.tk}}};
+    if (!lengths.empty()) {
+      args.key_lengths = {lengths.data(), {of.batch}};
+    }
+    return args;
+  }
+  [[nodiscard]] train::AdditiveAttentionBackwardArgs backward() {
+    const AdditiveSizes& of = size.of;
+    const train::AdditiveAttentionArgs f = forward();
+    return {.d_context = {d_context.data(), {of.batch, of.tq, of.dv}},
+            .s = f.s,
+            .h = f.h,
+            .score = f.score,
+            .values = f.values,
+            .key_lengths = f.key_lengths,
+            .weights = f.weights,
+            .ds = {ds.data(), {of.batch, of.tq, size.ds}},
+            .dh = {dh.data(), {of.batch, of.tk, size.dh}},
+            .d_values = {d_values.data(), {of.batch, of.tk, of.dv}},
+            .dw = {dw.data(), {size.ds, of.da}},
+            .du = {du.data(), {size.dh, of.da}},
+            .dv = {dv.data(), {of.da}}};
+  }
+  void run() {
+    require_ok(train::additive_attention(forward(), workspace));
+    require_ok(train::additive_attention_backward(backward(), workspace));
+  }
+
+  /// All that they write.
+  [[nodiscard]] std::vector<float> written() const {
+    return joined({&context, &weights, &ds, &dh, &dw, &du, &dv, &d_values});
+  }
+
+  AdditiveLayerSizes size;
+  Workspace workspace;
+  std::vector<std::int32_t> lengths;
+  std::vector<float> s, h, w, u, v, values, d_context, context, weights;
+  std::vector<float> ds, dh, dw, du, dv, d_values;
 };
 
 }  // namespace qkv::test
