@@ -153,7 +153,9 @@ void apply_linear_backward(const TrainKernels& kernels, const LinearBackwardArgs
   if (!args.dx.absent()) {
     apply_linear(*kernels.forward, turned(args), workspace);
   }
-  if (!args.dw.absent()) {
+  if (!args.dw.absent() && sizes.rows == 0) {  // x may be null
+    std::fill_n(args.dw.data, args.dw.size(), 0.0F);
+  } else if (!args.dw.absent()) {
     const TransposedProduct dw = product_of(args, sizes);
     const bool worth = static_cast<double>(sizes.rows) * static_cast<double>(sizes.in) *
                            static_cast<double>(sizes.out) >=

@@ -157,7 +157,8 @@ void apply_additive_backward(const TrainKernels& kernels, const ProjectedAdditiv
   float* scores = workspace.take(static_cast<std::size_t>(workspace.threads()) * of_scores);
   float* dv = workspace.take(capped_product(s.batch, s.da));
   for_each_task(pool_for(workspace.pool(), s), s.batch, [&](Index b, int thread) noexcept {
-    const Index keys = keys_in_use(args.key_lengths, b, s.tk);
+    // Without queries nobody reads a key, and the arrays of queries may be null.
+    const Index keys = s.tq > 0 ? keys_in_use(args.key_lengths, b, s.tk) : 0;
     kernels.backward->attend_additively_backward(
         {.queries = s.tq,
          .keys = keys,

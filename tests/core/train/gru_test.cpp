@@ -242,6 +242,16 @@ TEST_CASE("gru: a later token changes no earlier state and no earlier gradient",
   CHECK(first.out[5 * 5] != second.out[5 * 5]);
 }
 
+TEST_CASE("gru_backward: without tokens or rows every gradient is 0", "[train][gru]") {
+  for (const GruShape& s : {GruShape{2, 0, 3, 5}, GruShape{0, 4, 3, 5}}) {
+    CAPTURE(s.batch, s.tokens);
+    GruProblem p(s, 75);
+    p.run();
+    const std::vector<float> written = p.written();
+    CHECK(written == std::vector<float>(written.size(), 0.0F));
+  }
+}
+
 struct GruCall : Call, train::GruBackwardArgs {
   GruCall() : Call("gru_backward"), problem({2, 3, 4, 5}, 80) {
     require_ok(train::gru(problem.forward(), problem.workspace));
