@@ -61,85 +61,6 @@ Status check_positions(const Caller& caller, const LanguageModelConfig& c) noexc
   return check_rotary({caller.function, "rotary."}, r, c.d_k);
 }
 
-/// x, f added to it by a residual connection, with what the norms and dropout do around it.
-class Recorder {
- public:
-  Recorder(const LanguageModelConfig& config, const Learner& learner, Tape& tape) noexcept
-      : c_(config), learner_(learner), tape_(tape) {}
-
-  /// The arrays of the learner, as parameters of the tape: array i gets number i.
-  void take_parameters() noexcept {
-    for (Index i = 0; i < learner_.count(); ++i) {
-      const Learner::Array& a = learner_.array(i);
-      tape_.parameter(a.rows == 0 ? 1 : a.rows, a.width, learner_.value(i), learner_.gradient(i));
-    }
-  }
-
-  ArrayId normalize(ArrayId x, const NormArrays& arrays) noexcept {
-    return norm(tape_, x, arrays.gamma, arrays.beta, c_.norm_type, c_.epsilon);
-  }
-  ArrayId map(ArrayId x, const LinearArrays& arrays) noexcept {
-    return linear(tape_, x, arrays.w, arrays.b, WeightLayout::kInOut);
-  }
-  ArrayId drop(ArrayId x) noexcept {
-    return dropout(tape_, x, learner_.options().dropout, site_++);
-  }
-
-  /// Queries or keys: normalised and turned as the config says.
-  ArrayId place(ArrayId x, const NormArrays& arrays, Index heads, Index batch) noexcept {
-    if (c_.qk_norm) {
-      x = normalize(x, arrays);
-    }
-    return c_.positions == ModelPositions::kRotary ? rotate(tape_, x, batch, heads, c_.rotary) : x;
-  }
-
-  ArrayId attention_part(ArrayId x, const LayerArrays& arrays, TapeAttention attention,
-                         LayerSteps& at) noexcept {
-    at.q = place(map(x, arrays.q), arrays.q_norm, c_.num_heads, attention.batch);
-    at.k = place(map(x, arrays.k), arrays.k_norm, c_.num_kv_heads, attention.batch);
-    at.v = map(x, arrays.v);
-    attention.options.dropout.rate = learner_.options().dropout;
-    return drop(map(attend(tape_, at.q, at.k, at.v, attention, site_++), arrays.o));
-  }
-
-  ArrayId feed_forward_part(ArrayId x, const LayerArrays& arrays) noexcept {
-    ArrayId h = map(x, arrays.w1);
-    switch (c_.activation) {
-      case ModelActivation::kSwiglu:
-        h = gate(tape_, map(x, arrays.gate), h, Activation::kSilu);
-        break;
-      case ModelActivation::kGeglu:
-        h = gate(tape_, map(x, arrays.gate), h, Activation::kGelu);
-        break;
-      default:  // the first four are those of Activation, in its order
-        h = activation(tape_, h, static_cast<Activation>(c_.activation));
-    }
-    return drop(map(h, arrays.w2));
-  }
-
-  ArrayId layer(ArrayId x, const LayerArrays& arrays, const TapeAttention& attention,
-                LayerSteps& at) noexcept {
-    const bool feeds = c_.d_feed_forward > 0;
-    if (c_.norm == NormPlacement::kPost) {
-      x = normalize(add(tape_, x, attention_part(x, arrays, attention, at)), arrays.norm1);
-      return feeds ? normalize(add(tape_, x, feed_forward_part(x, arrays)), arrays.norm2) : x;
-    }
-    const ArrayId attended =
-        add(tape_, x, attention_part(normalize(x, arrays.norm1), arrays, attention, at));
-    if (!feeds) {
-      return attended;
-    }
-    const ArrayId read = c_.parallel_residual ? x : attended;
-    return add(tape_, attended, feed_forward_part(normalize(read, arrays.norm2), arrays));
-  }
-
- private:
-  const LanguageModelConfig& c_;
-  const Learner& learner_;
-  Tape& tape_;
-  std::uint64_t site_ = 0;
-};
-
 }  // namespace
 
 Status check_config(const Caller& caller, LanguageModelConfig& c) noexcept {
@@ -173,76 +94,32 @@ Status check_config(const Caller& caller, LanguageModelConfig& c) noexcept {
 
 Status declare_arrays(const LanguageModelConfig& c, Learner& learner,
                       ModelArrays& arrays) noexcept {
-  const bool biases = *c.biases;
-  const auto norm_of = [&](const char* prefix, Index layer, const char* gamma, const char* beta,
-                           Index width) {
-    NormArrays made;
-    made.gamma = learner.declare(prefix, layer, gamma, 0, width, Role::kGain);
-    if (biases && c.norm_type == NormType::kLayer) {
-      made.beta = learner.declare(prefix, layer, beta, 0, width, Role::kBias);
-    }
-    return made;
-  };
+  BlockDeclarer blocks(c, learner);
   arrays.embedding =
-      learner.declare("", -1, "embedding", c.vocabulary, c.d_model, Role::kEmbedding);
+      learner.declare({}, "", "embedding", c.vocabulary, c.d_model, Role::kEmbedding);
   if (c.positions == ModelPositions::kLearned) {
     arrays.positions =
-        learner.declare("", -1, "positions", c.max_length, c.d_model, Role::kEmbedding);
+        learner.declare({}, "", "positions", c.max_length, c.d_model, Role::kEmbedding);
   }
-  const Index of_q = detail::saturated_product(c.num_heads, c.d_k);
-  const Index of_kv = detail::saturated_product(c.num_kv_heads, c.d_k);
   for (Index n = 0; n < c.num_layers; ++n) {
-    const auto map_of = [&](const char* prefix, const char* w, const char* b, Index in, Index out,
-                            Role role) {
-      LinearArrays made;
-      made.w = learner.declare(prefix, n, w, in, out, role);
-      made.b = biases ? learner.declare(prefix, n, b, 0, out, Role::kBias) : -1;
-      return made;
-    };
-    LayerArrays layer;
-    layer.norm1 = norm_of("norm1.", n, "gamma", "beta", c.d_model);
-    layer.q = map_of("attention.", "wq", "bq", c.d_model, of_q, Role::kMatrix);
-    layer.k = map_of("attention.", "wk", "bk", c.d_model, of_kv, Role::kMatrix);
-    layer.v = map_of("attention.", "wv", "bv", c.d_model, of_kv, Role::kMatrix);
-    if (c.qk_norm) {
-      layer.q_norm = norm_of("attention.", n, "qGamma", "qBeta", c.d_k);
-      layer.k_norm = norm_of("attention.", n, "kGamma", "kBeta", c.d_k);
-    }
-    layer.o = map_of("attention.", "wo", "bo", of_q, c.d_model, Role::kResidual);
-    if (c.d_feed_forward > 0) {
-      layer.norm2 = norm_of("norm2.", n, "gamma", "beta", c.d_model);
-      layer.w1 = map_of("feedForward.", "w1", "b1", c.d_model, c.d_feed_forward, Role::kMatrix);
-      if (c.activation >= ModelActivation::kSwiglu) {
-        layer.gate =
-            map_of("feedForward.", "wGate", "bGate", c.d_model, c.d_feed_forward, Role::kMatrix);
-      }
-      layer.w2 = map_of("feedForward.", "w2", "b2", c.d_feed_forward, c.d_model, Role::kResidual);
-    }
-    QKV_RETURN_IF_ERROR(arrays.layers.push(layer));
+    QKV_RETURN_IF_ERROR(arrays.layers.push(blocks.layer({"layers", n}, false)));
   }
   if (c.norm == NormPlacement::kPre) {
-    arrays.norm = norm_of("norm.", -1, "gamma", "beta", c.d_model);
+    arrays.norm = blocks.norm({}, "norm.", "gamma", "beta", c.d_model);
   }
   if (!c.tied_embeddings) {
-    arrays.head = learner.declare("", -1, "head", c.d_model, c.vocabulary, Role::kMatrix);
+    arrays.head = learner.declare({}, "", "head", c.d_model, c.vocabulary, Role::kMatrix);
   }
   return {};
-}
-
-AttentionOptions attention_options(const LanguageModelConfig& c) noexcept {
-  AttentionOptions options;
-  options.causal = c.causal;
-  options.window_left = c.window;
-  options.softcap = c.attention_softcap;
-  return options;
 }
 
 Status record_model(const LanguageModelConfig& c, const Learner& learner, const ModelArrays& arrays,
                     Index batch, Index tokens, Tape& tape, ModelSteps& steps) noexcept {
   tape.clear();
   steps.layers.clear();
-  Recorder recorder(c, learner, tape);
-  recorder.take_parameters();
+  take_parameters(learner, tape);
+  std::uint64_t site = 0;
+  BlockRecorder blocks(c, learner.options().dropout, tape, site);
   TapeAttention attention;
   attention.batch = batch;
   attention.queries = tokens;
@@ -260,15 +137,15 @@ Status record_model(const LanguageModelConfig& c, const Learner& learner, const 
   } else if (c.positions == ModelPositions::kLearned) {
     x = add_positions(tape, x, arrays.positions, tokens);
   }
-  x = recorder.drop(x);
+  x = blocks.drop(x);
   for (const LayerArrays& layer : arrays.layers) {
     LayerSteps at{};
-    x = recorder.layer(x, layer, attention, at);
+    x = blocks.layer(x, layer, attention, kNoArray, {}, at);
     at.residual = x;
     QKV_RETURN_IF_ERROR(steps.layers.push(at));
   }
   if (c.norm == NormPlacement::kPre) {
-    x = recorder.normalize(x, arrays.norm);
+    x = blocks.normalize(x, arrays.norm);
   }
   steps.logits = c.tied_embeddings
                      ? linear(tape, x, arrays.embedding, kNoArray, WeightLayout::kOutIn)

@@ -3,6 +3,7 @@
 
 #include "message.hpp"
 #include "qkv/language_model_config.hpp"
+#include "train/blocks.hpp"
 #include "train/learner.hpp"
 #include "train/tape.hpp"
 
@@ -11,17 +12,7 @@ namespace qkv::train {
 /// The config with every size filled in, or why there is no such model.
 Status check_config(const Caller& caller, LanguageModelConfig& config) noexcept;
 
-/// Numbers of the arrays of a learner; -1 for those that the config has not.
-struct NormArrays {
-  Index gamma = -1, beta = -1;
-};
-struct LinearArrays {
-  Index w = -1, b = -1;
-};
-struct LayerArrays {
-  NormArrays norm1, norm2, q_norm, k_norm;
-  LinearArrays q, k, v, o, w1, gate, w2;
-};
+/// The arrays of a model by their numbers.
 struct ModelArrays {
   Index embedding = -1, positions = -1, head = -1;
   NormArrays norm;
@@ -33,10 +24,6 @@ Status declare_arrays(const LanguageModelConfig& config, Learner& learner,
                       ModelArrays& arrays) noexcept;
 
 /// Where things are on the tape.
-struct LayerSteps {
-  ArrayId q, k, v;   ///< what attention reads, after norms and rotation
-  ArrayId residual;  ///< the stream after the layer
-};
 struct ModelSteps {
   ArrayId positions = kNoArray;  ///< a constant with kSinusoidal
   ArrayId slopes = kNoArray;     ///< a constant with kAlibi
@@ -48,8 +35,5 @@ struct ModelSteps {
 Status record_model(const LanguageModelConfig& config, const Learner& learner,
                     const ModelArrays& arrays, Index batch, Index tokens, Tape& tape,
                     ModelSteps& steps) noexcept;
-
-/// The options of a layer's attention, but for key lengths and ALiBi's slopes.
-AttentionOptions attention_options(const LanguageModelConfig& config) noexcept;
 
 }  // namespace qkv::train

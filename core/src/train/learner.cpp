@@ -41,14 +41,14 @@ Status check_trainer_options(const Caller& caller, const TrainerOptions& options
   return check_number(caller, "deviation", options.deviation, false);
 }
 
-Index Learner::declare(const char* prefix, Index layer, const char* name, Index rows, Index width,
-                       Role role) noexcept {
+Index Learner::declare(const Place& place, const char* prefix, const char* name, Index rows,
+                       Index width, Role role) noexcept {
   Array array{};
-  if (layer < 0) {
+  if (place.group[0] == '\0') {
     std::snprintf(array.name, sizeof array.name, "%s%s", prefix, name);
   } else {
-    std::snprintf(array.name, sizeof array.name, "layers.%lld.%s%s", static_cast<long long>(layer),
-                  prefix, name);
+    std::snprintf(array.name, sizeof array.name, "%s.%lld.%s%s", place.group,
+                  static_cast<long long>(place.number), prefix, name);
   }
   array.rows = rows;
   array.width = width;

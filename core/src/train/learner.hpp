@@ -32,9 +32,15 @@ class Learner {
     [[nodiscard]] Index size() const noexcept { return rows == 0 ? width : rows * width; }
   };
 
-  /// Declares an array "<prefix><name>", where "{}" of the prefix is the number of a layer. `rows` is 0 for vectors. Never fails
-  /// at once: create() tells. Returns its number.
-  Index declare(const char* prefix, Index layer, const char* name, Index rows, Index width,
+  /// Where an array belongs: "" for those of the whole model, else "<group>.<number>." stands before its name.
+  struct Place {
+    const char* group = "";
+    Index number = 0;
+  };
+
+  /// Declares an array "<place><prefix><name>". `rows` is 0 for vectors. Never fails at once: create() tells. Returns its
+  /// number.
+  Index declare(const Place& place, const char* prefix, const char* name, Index rows, Index width,
                 Role role) noexcept;
   /// Takes the memory of all arrays and fills them with initial weights, array i from stream i of the seed.
   Status create(const Caller& caller, const TrainerOptions& options, Index layers) noexcept;

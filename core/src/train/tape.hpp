@@ -43,17 +43,24 @@ struct TapeArray {
 
 /// What changes from one run of a tape to the next.
 struct TapeInputs {
-  const std::int32_t* ids = nullptr;                ///< of the tokens, one for each row
-  TensorView<const std::int32_t> key_lengths = {};  ///< of each batch row; absent means all
-  bool dropout = false;                             ///< whether dropout drops, as in training
-  std::uint64_t dropout_seed = 0;                   ///< of this run
+  const std::int32_t* ids = nullptr;         ///< of the tokens, one for each row
+  const std::int32_t* source_ids = nullptr;  ///< those of the sources, in models that translate
+  TensorView<const std::int32_t> key_lengths =
+      {};  ///< tokens in use of each batch row; absent means all
+  TensorView<const std::int32_t> source_lengths = {};  ///< of each source; likewise
+  bool dropout = false;                                ///< whether dropout drops, as in training
+  std::uint64_t dropout_seed = 0;                      ///< of this run
 };
+
+/// Which of the two inputs of a model that translates a step is about; all others have targets alone.
+enum class Side : std::uint8_t { kTarget, kSource };
 
 /// Heads of an attention step, and its options but for what TapeInputs holds.
 struct TapeAttention {
   Index batch = 0, queries = 0, keys = 0;
   Index heads = 0, kv_heads = 0;
-  ArrayId slopes = kNoArray;  ///< options.alibi_slopes, a constant of the tape
+  Side keys_of = Side::kTarget;  ///< whose lengths count
+  ArrayId slopes = kNoArray;     ///< options.alibi_slopes, a constant of the tape
   AttentionOptions options = {};
 };
 
@@ -61,7 +68,7 @@ struct Operation;
 
 /// One operation on a tape.
 struct Step {
-  static constexpr int kMostInputs = 3;
+  static constexpr int kMostInputs = 6;
   /// How the backward pass writes the gradient of an input.
   enum class Write : std::uint8_t {
     kSkip,    ///< it has none
@@ -71,12 +78,14 @@ struct Step {
   };
 
   const Operation* operation = nullptr;
-  std::array<ArrayId, kMostInputs> in = {kNoArray, kNoArray, kNoArray};
+  std::array<ArrayId, kMostInputs> in = {kNoArray, kNoArray, kNoArray,
+                                         kNoArray, kNoArray, kNoArray};
   std::array<Write, kMostInputs> writes = {};
   bool reached = false;  ///< whether the gradient of the output depends on the loss at all
   ArrayId out = kNoArray;
   ArrayId saved = kNoArray;  ///< what the forward pass keeps for the backward pass
   // Of single operations:
+  Side side = Side::kTarget;                  ///< embed: whose ids; last_state: whose lengths
   bool out_in = false;                        ///< linear: w is [out, in]
   NormType norm = NormType::kLayer;           ///< norm
   Activation activation = Activation::kRelu;  ///< activation, gate
@@ -163,7 +172,8 @@ class Tape {
 // The operations, in tape_steps.cpp and tape_attention.cpp. Each takes the arrays that it reads, and gives the one it writes.
 
 /// Rows of `table` by TapeInputs::ids, times `factor`.
-ArrayId embed(Tape& tape, ArrayId table, Index rows, float factor) noexcept;
+ArrayId embed(Tape& tape, ArrayId table, Index rows, float factor,
+              Side side = Side::kTarget) noexcept;
 /// x + the first rows of `table`, once for each batch row: row i of x gets row i mod `tokens`.
 ArrayId add_positions(Tape& tape, ArrayId x, ArrayId table, Index tokens) noexcept;
 /// x + y.
@@ -185,5 +195,17 @@ ArrayId rotate(Tape& tape, ArrayId x, Index batch, Index heads,
 /// attention() of heads side by side. Its options name a rate of dropout, `site` the place.
 ArrayId attend(Tape& tape, ArrayId q, ArrayId k, ArrayId v, const TapeAttention& attention,
                std::uint64_t site) noexcept;
+
+/// The arrays of a GRU: wx [in, 3 hidden], wh [hidden, 3 hidden], bx and bh [3 hidden].
+struct GruArrays {
+  ArrayId wx = kNoArray, wh = kNoArray, bx = kNoArray, bh = kNoArray;
+};
+/// gru() over the tokens of each batch row, from h0 [B, hidden] or, without one, from 0.
+ArrayId recur(Tape& tape, ArrayId x, const GruArrays& weights, ArrayId h0, Index batch) noexcept;
+/// Of each batch row, the row of x at its last token in use: [B, width]. One that uses none gets 0.
+ArrayId last_state(Tape& tape, ArrayId x, Index batch, Side side) noexcept;
+/// projected_additive_attention() of queries q over sources: keys k, the score's v, and values. The weights are saved.
+ArrayId attend_additively(Tape& tape, ArrayId q, ArrayId k, ArrayId v, ArrayId values,
+                          Index batch) noexcept;
 
 }  // namespace qkv::train

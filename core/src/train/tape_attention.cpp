@@ -29,7 +29,8 @@ Status rotate_back(const Pass& pass) noexcept {
 
 AttentionOptions options_of(const Pass& pass) noexcept {
   AttentionOptions options = pass.step.attention.options;
-  options.key_lengths = pass.inputs.key_lengths;
+  options.key_lengths = pass.step.attention.keys_of == Side::kSource ? pass.inputs.source_lengths
+                                                                     : pass.inputs.key_lengths;
   if (pass.step.attention.slopes != kNoArray) {
     const TapeArray& slopes = pass.tape[pass.step.attention.slopes];
     options.alibi_slopes = {slopes.value, {slopes.size()}};
@@ -87,7 +88,9 @@ ArrayId attend(Tape& tape, ArrayId q, ArrayId k, ArrayId v, const TapeAttention&
                std::uint64_t site) noexcept {
   Step step;
   step.operation = &kAttend;
-  step.in = {q, k, v};
+  step.in[0] = q;
+  step.in[1] = k;
+  step.in[2] = v;
   step.attention = attention;
   step.site = site;
   const Index width = tape.width(v) / attention.kv_heads * attention.heads;

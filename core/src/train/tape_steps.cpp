@@ -52,9 +52,13 @@ void scale(float* x, Index n, float factor) noexcept {
   }
 }
 
+const std::int32_t* ids_of(const Pass& pass) noexcept {
+  return pass.step.side == Side::kSource ? pass.inputs.source_ids : pass.inputs.ids;
+}
+
 Status embed_forward(const Pass& pass) noexcept {
   const TapeArray& out = pass.out();
-  QKV_RETURN_IF_ERROR(embedding(rows_of(pass.in(0)), {pass.inputs.ids, {out.rows}},
+  QKV_RETURN_IF_ERROR(embedding(rows_of(pass.in(0)), {ids_of(pass), {out.rows}},
                                 {out.value, {out.rows, out.width}}));
   scale(out.value, out.size(), pass.step.number);
   return {};
@@ -63,7 +67,7 @@ Status embed_forward(const Pass& pass) noexcept {
 Status embed_backward(const Pass& pass) noexcept {
   const TapeArray& out = pass.out();
   QKV_RETURN_IF_ERROR(
-      embedding_backward(gradient_of(out), {pass.inputs.ids, {out.rows}}, pass.gradient_view(0)));
+      embedding_backward(gradient_of(out), {ids_of(pass), {out.rows}}, pass.gradient_view(0)));
   scale(pass.gradient(0), pass.in(0).size(), pass.step.number);
   return {};
 }
@@ -276,8 +280,9 @@ constexpr Operation kDropout = {dropout_forward, dropout_back};
 
 }  // namespace
 
-ArrayId embed(Tape& tape, ArrayId table, Index rows, float factor) noexcept {
+ArrayId embed(Tape& tape, ArrayId table, Index rows, float factor, Side side) noexcept {
   Step step;
+  step.side = side;
   step.operation = &kEmbed;
   step.in[0] = table;
   step.number = factor;
@@ -287,7 +292,8 @@ ArrayId embed(Tape& tape, ArrayId table, Index rows, float factor) noexcept {
 ArrayId add_positions(Tape& tape, ArrayId x, ArrayId table, Index tokens) noexcept {
   Step step;
   step.operation = &kPositions;
-  step.in = {x, table, kNoArray};
+  step.in[0] = x;
+  step.in[1] = table;
   step.attention.queries = tokens;
   return tape.record(step, tape.rows(x), tape.width(x));
 }
@@ -295,14 +301,17 @@ ArrayId add_positions(Tape& tape, ArrayId x, ArrayId table, Index tokens) noexce
 ArrayId add(Tape& tape, ArrayId x, ArrayId y) noexcept {
   Step step;
   step.operation = &kAddition;
-  step.in = {x, y, kNoArray};
+  step.in[0] = x;
+  step.in[1] = y;
   return tape.record(step, tape.rows(x), tape.width(x));
 }
 
 ArrayId linear(Tape& tape, ArrayId x, ArrayId w, ArrayId b, WeightLayout layout) noexcept {
   Step step;
   step.operation = &kLinear;
-  step.in = {x, w, b};
+  step.in[0] = x;
+  step.in[1] = w;
+  step.in[2] = b;
   step.out_in = layout == WeightLayout::kOutIn;
   return tape.record(step, tape.rows(x), step.out_in ? tape.rows(w) : tape.width(w));
 }
@@ -311,7 +320,9 @@ ArrayId norm(Tape& tape, ArrayId x, ArrayId gamma, ArrayId beta, NormType type,
              float epsilon) noexcept {
   Step step;
   step.operation = &kNorm;
-  step.in = {x, gamma, beta};
+  step.in[0] = x;
+  step.in[1] = gamma;
+  step.in[2] = beta;
   step.norm = type;
   step.number = epsilon;
   return tape.record(step, tape.rows(x), tape.width(x));
@@ -328,7 +339,8 @@ ArrayId activation(Tape& tape, ArrayId x, Activation f) noexcept {
 ArrayId gate(Tape& tape, ArrayId x, ArrayId y, Activation f) noexcept {
   Step step;
   step.operation = &kGate;
-  step.in = {x, y, kNoArray};
+  step.in[0] = x;
+  step.in[1] = y;
   step.activation = f;
   return tape.record(step, tape.rows(x), tape.width(x));
 }
