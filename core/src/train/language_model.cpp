@@ -4,11 +4,10 @@
 #include <new>
 
 #include "check.hpp"
-#include "kernels/attention_mask.hpp"
 #include "qkv/analysis.hpp"
 #include "qkv/positional.hpp"
 #include "qkv/relative_bias.hpp"
-#include "qkv/train/softmax.hpp"
+#include "train/judge.hpp"
 #include "train/language_model_graph.hpp"
 
 namespace qkv::train {
@@ -22,9 +21,7 @@ struct LanguageModelTrainer::State {
   Index batch = 0, tokens = 0;  ///< what the tape is recorded for
 
   Status record(Index rows, Index length) noexcept;
-  Status run(const Caller& caller, const TokenBatch& tokens_in, bool training,
-             Workspace& workspace) noexcept;
-  Status judge(const Caller& caller, const LanguageBatch& batch_in, bool training,
+  Status judge(const Caller& caller, const LanguageBatch& batch_in, bool learn,
                Workspace& workspace, Evaluation& result) noexcept;
   Status check_reading(const Caller& caller, const LayerReading& reading) const noexcept;
   Status read(const LayerReading& reading, const TapeInputs& inputs,
@@ -34,55 +31,9 @@ struct LanguageModelTrainer::State {
 
 namespace {
 
-/// Seeds of dropout begin here, so that they meet no stream of initial weights.
-constexpr std::uint64_t kDropoutSalt = 0x64726F706F757473U;
-
-Status check_tokens(const Caller& caller, const LanguageModelConfig& c,
-                    const TokenBatch& batch) noexcept {
-  QKV_RETURN_IF_ERROR(check_dense(caller, "ids", batch.ids, {kAny, kAny}));
-  const Index rows = batch.ids.extent(0);
-  const Index length = batch.ids.extent(1);
-  if (rows < 1 || length < 1) {
-    return refuse(StatusCode::kShapeMismatch, caller, "@ids is {}, expected extents of at least 1",
-                  Extents(batch.ids));
-  }
-  if (length > c.max_length) {
-    return refuse(StatusCode::kOutOfRange, caller,
-                  "@ids has {} tokens in a row, expected at most {}", length, c.max_length);
-  }
-  QKV_RETURN_IF_ERROR(check_ids(caller, {batch.ids.data, {batch.ids.size()}}, c.vocabulary));
-  if (batch.key_lengths.absent()) {
-    return {};
-  }
-  QKV_RETURN_IF_ERROR(check_dense(caller, "key_lengths", batch.key_lengths, {rows}));
-  for (Index b = 0; b < rows; ++b) {
-    const Index used = batch.key_lengths.data[b];
-    if (used < 0 || used > length) {
-      return refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected [0, {}]",
-                    Argument{"key_lengths", b}, used, length);
-    }
-  }
-  return {};
-}
-
-Status check_targets(const Caller& caller, const LanguageModelConfig& c,
-                     const LanguageBatch& batch) noexcept {
-  const TensorView<const std::int32_t>& ids = batch.tokens.ids;
-  QKV_RETURN_IF_ERROR(
-      check_dense(caller, "targets", batch.targets, {ids.extent(0), ids.extent(1)}));
-  Index counted = 0;
-  for (Index i = 0; i < batch.targets.size(); ++i) {
-    const std::int32_t target = batch.targets.data[i];
-    if (target < -1 || target >= c.vocabulary) {
-      return refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected -1 or [0, {})",
-                    Argument{"targets", i}, target, c.vocabulary);
-    }
-    counted += target >= 0 ? 1 : 0;
-  }
-  return counted > 0
-             ? Status{}
-             : refuse(StatusCode::kOutOfRange, caller,
-                      "@targets has nothing that counts, expected at least one that is not -1");
+Status check(const Caller& caller, const LanguageModelConfig& c, const TokenBatch& batch) noexcept {
+  QKV_RETURN_IF_ERROR(check_tokens(caller, "ids", batch.ids, {c.vocabulary, c.max_length}));
+  return check_lengths(caller, "key_lengths", batch.key_lengths, batch.ids);
 }
 
 Status refuse_empty(const Caller& caller) noexcept {
@@ -116,39 +67,19 @@ TapeInputs LanguageModelTrainer::State::inputs_of(const TokenBatch& batch_in,
   TapeInputs inputs;
   inputs.ids = batch_in.ids.data;
   inputs.key_lengths = batch_in.key_lengths;
-  inputs.dropout = training && learner.options().dropout > 0.0F;
-  inputs.dropout_seed = kernels::mix_bits(learner.options().seed ^ kDropoutSalt) +
-                        static_cast<std::uint64_t>(learner.steps());
+  set_dropout(learner, training, inputs);
   return inputs;
 }
 
-Status LanguageModelTrainer::State::run(const Caller& caller, const TokenBatch& tokens_in,
-                                        bool training, Workspace& workspace) noexcept {
-  QKV_RETURN_IF_ERROR(check_tokens(caller, config, tokens_in));
-  QKV_RETURN_IF_ERROR(record(tokens_in.ids.extent(0), tokens_in.ids.extent(1)));
-  return tape.forward(inputs_of(tokens_in, training), workspace);
-}
-
 Status LanguageModelTrainer::State::judge(const Caller& caller, const LanguageBatch& batch_in,
-                                          bool training, Workspace& workspace,
+                                          bool learn, Workspace& workspace,
                                           Evaluation& result) noexcept {
-  QKV_RETURN_IF_ERROR(check_tokens(caller, config, batch_in.tokens));
-  QKV_RETURN_IF_ERROR(check_targets(caller, config, batch_in));
-  QKV_RETURN_IF_ERROR(run(caller, batch_in.tokens, training, workspace));
-  const TapeArray& logits = tape[steps.logits];
-  CrossEntropyArgs loss;
-  loss.logits = {logits.value, {logits.rows, logits.width}};
-  loss.targets = {batch_in.targets.data, {logits.rows}};
-  loss.d_logits = {logits.gradient, {logits.rows, logits.width}};
-  CrossEntropy found;
-  QKV_RETURN_IF_ERROR(cross_entropy(loss, found, workspace));
-  if (training) {
-    QKV_RETURN_IF_ERROR(tape.backward(inputs_of(batch_in.tokens, training), workspace));
-  }
-  result.loss = found.loss;
-  result.accuracy = static_cast<double>(found.correct) / static_cast<double>(found.counted);
-  result.counted = found.counted;
-  return {};
+  const TokenBatch& in = batch_in.tokens;
+  QKV_RETURN_IF_ERROR(check(caller, config, in));
+  QKV_RETURN_IF_ERROR(check_targets(caller, batch_in.targets, in.ids, config.vocabulary));
+  QKV_RETURN_IF_ERROR(record(in.ids.extent(0), in.ids.extent(1)));
+  return train::judge(tape, steps.logits, batch_in.targets, inputs_of(in, learn), learn, workspace,
+                      result);
 }
 
 Status LanguageModelTrainer::State::check_reading(const Caller& caller,
@@ -252,17 +183,18 @@ Status LanguageModelTrainer::forward(const TokenBatch& tokens, TensorView<float>
   if (!state_) {
     return refuse_empty(kName);
   }
-  QKV_RETURN_IF_ERROR(check_tokens(kName, state_->config, tokens));
+  QKV_RETURN_IF_ERROR(check(kName, state_->config, tokens));
   if (!logits.absent()) {
     QKV_RETURN_IF_ERROR(
         check_dense(kName, "logits", logits,
                     {tokens.ids.extent(0), tokens.ids.extent(1), state_->config.vocabulary}));
   }
-  QKV_RETURN_IF_ERROR(state_->run(kName, tokens, false, workspace));
+  QKV_RETURN_IF_ERROR(state_->record(tokens.ids.extent(0), tokens.ids.extent(1)));
+  const TapeInputs inputs = state_->inputs_of(tokens, false);
+  QKV_RETURN_IF_ERROR(state_->tape.forward(inputs, workspace));
   for (const LayerReading& reading : readings) {
     QKV_RETURN_IF_ERROR(state_->check_reading(kName, reading));
   }
-  const TapeInputs inputs = state_->inputs_of(tokens, false);
   for (const LayerReading& reading : readings) {
     QKV_RETURN_IF_ERROR(state_->read(reading, inputs, workspace));
   }

@@ -145,6 +145,10 @@ class Tape {
   Status backward(const TapeInputs& inputs, Workspace& workspace) const noexcept;
 
   [[nodiscard]] const TapeArray& operator[](ArrayId id) const noexcept { return arrays_[id]; }
+  /// What the step that writes this array has saved. Precondition: there is one, and it has saved something.
+  [[nodiscard]] const float* saved_of(ArrayId id) const noexcept {
+    return arrays_[steps_[producer(id)].saved].value;
+  }
   /// The shape of an array; 1 where there is none, because recording has failed.
   [[nodiscard]] Index rows(ArrayId id) const noexcept { return exists(id) ? arrays_[id].rows : 1; }
   [[nodiscard]] Index width(ArrayId id) const noexcept {

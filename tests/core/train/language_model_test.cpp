@@ -18,6 +18,7 @@
 #include "random.hpp"
 #include "refusal.hpp"
 #include "train_model_oracle.hpp"
+#include "train_slope.hpp"
 
 namespace qkv::test {
 namespace {
@@ -138,57 +139,12 @@ LanguageModelTrainer make_shaken(const LanguageModelConfig& config, std::uint64_
   options.deviation = 0.3F;
   options.seed = seed;
   LanguageModelTrainer trainer = make(config, options);
-  Random random(seed);
-  for (Index i = 0; i < trainer.array_count(); ++i) {
-    const TensorView<float> value = trainer.array(i).value;
-    for (Index j = 0; value.rank == 1 && j < value.size(); ++j) {
-      value.data[j] += random.uniform(0.3F);
-    }
-  }
+  shake(trainer, seed);
   return trainer;
 }
 
 oracle::Model exact(const LanguageModelTrainer& trainer) {
-  std::map<std::string, std::vector<double>> arrays;
-  for (Index i = 0; i < trainer.array_count(); ++i) {
-    const train::TrainedArray a = trainer.array(i);
-    arrays[a.name] = {a.value.data, a.value.data + a.value.size()};
-  }
-  return {trainer.config(), std::move(arrays)};
-}
-
-/// Holds the gradient of one array to the slope of the exact loss along a random direction of that array. A central difference
-/// over h errs by h^2 times a third derivative; two of them, at h and 2 h, leave h^4 (Richardson).
-void check_gradient(oracle::Model& model, const oracle::ModelBatch& batch,
-                    const train::TrainedArray& array, Random& random, Quantity& quantity) {
-  std::vector<double>& at = model.arrays[array.name];
-  const std::vector<double> before = at;
-  std::vector<double> direction(before.size());
-  for (double& d : direction) {
-    d = static_cast<double>(random.uniform(1.0F));
-  }
-  const auto loss_at = [&](double h) {
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      at[i] = before[i] + h * direction[i];
-    }
-    return model.loss(batch);
-  };
-  constexpr double kStep = 1e-4;
-  const double near = (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
-  const double far = (loss_at(2 * kStep) - loss_at(-2 * kStep)) / (4 * kStep);
-  at = before;
-  const double exact_slope = (4 * near - far) / 3;
-  double slope = 0.0;
-  double size = 0.0;
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    const double of_it = static_cast<double>(array.gradient.data[i]) * direction[i];
-    slope += of_it;
-    size += std::abs(of_it);
-  }
-  CAPTURE(array.name);
-  // Some two dozen products of up to 20 terms lie between a weight and the loss, each with 2^-24 (n + 2) of its size; the
-  // difference of losses, of size 3, is exact to 1e-15 / 1e-4.
-  quantity.add(slope, exact_slope, bounds::kU * 24 * 22 * (size + 0.005) + 1e-10, size + 0.005);
+  return {trainer.config(), exact_arrays(trainer)};
 }
 
 TEST_CASE("LanguageModelTrainer: loss and gradients of every array, for each kind of model",
@@ -209,7 +165,10 @@ TEST_CASE("LanguageModelTrainer: loss and gradients of every array, for each kin
     oracle::Model model = exact(trainer);
     CHECK(std::abs(found.loss - model.loss(tokens.exact())) < 2e-6);
     for (Index i = 0; i < trainer.array_count(); ++i) {
-      check_gradient(model, tokens.exact(), trainer.array(i), random, quantity);
+      const oracle::ModelBatch exact_batch = tokens.exact();
+      check_slope(
+          model.arrays, [&] { return model.loss(exact_batch); }, trainer.array(i), random,
+          quantity);
     }
     train::Evaluation again;
     require_ok(trainer.evaluate(tokens.batch(), workspace, again));

@@ -1,6 +1,7 @@
-// A language model in double precision, from its formulas: one loop after another, and no operator of the library.
+// Language models, and models that translate, in double precision, from their formulas: one loop after another, and no operator of the library.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "qkv/language_model_config.hpp"
+#include "qkv/train/seq2seq.hpp"
 
 namespace qkv::test::oracle {
 
@@ -20,40 +22,43 @@ struct ModelBatch {
   std::vector<std::int32_t> lengths;
 };
 
+/// Mean cross-entropy of the logits that `run` gives for each row, over targets that are not -1.
+template <class Run>
+double mean_loss(const ModelBatch& batch, const Run& run) {
+  double sum = 0.0;
+  double counted = 0.0;
+  for (std::size_t b = 0; b < batch.lengths.size(); ++b) {
+    const std::size_t first = b * static_cast<std::size_t>(batch.tokens);
+    const auto from = batch.ids.begin() + static_cast<Index>(first);
+    const Rows logits = run(b, std::vector<std::int32_t>(from, from + batch.tokens));
+    for (std::size_t t = 0; t < logits.size(); ++t) {
+      const std::int32_t target = batch.targets[first + t];
+      if (target < 0) {
+        continue;
+      }
+      const double most = *std::max_element(logits[t].begin(), logits[t].end());
+      double total = 0.0;
+      for (const double x : logits[t]) {
+        total += std::exp(x - most);
+      }
+      sum += std::log(total) + most - logits[t][static_cast<std::size_t>(target)];
+      counted += 1.0;
+    }
+  }
+  return sum / counted;
+}
+
 /// The arrays by their names, matrices in row-major order.
 class Model {
  public:
-  Model(const LanguageModelConfig& config, std::map<std::string, std::vector<double>> arrays)
-      : arrays(std::move(arrays)), c_(config) {}
+  Model(const LanguageModelConfig& config, std::map<std::string, std::vector<double>> all)
+      : arrays(std::move(all)), c_(config) {}
 
   /// Mean cross-entropy over targets that are not -1.
   [[nodiscard]] double loss(const ModelBatch& batch) const {
-    double sum = 0.0;
-    double counted = 0.0;
-    for (std::size_t b = 0; b < batch.lengths.size(); ++b) {
-      const std::size_t first = b * static_cast<std::size_t>(batch.tokens);
-      const std::vector<std::int32_t> ids(
-          batch.ids.begin() + static_cast<Index>(first),
-          batch.ids.begin() + static_cast<Index>(first) + batch.tokens);
-      const Rows logits = run(ids, batch.lengths[b]);
-      for (std::size_t t = 0; t < logits.size(); ++t) {
-        const std::int32_t target = batch.targets[first + t];
-        if (target < 0) {
-          continue;
-        }
-        double most = logits[t][0];
-        for (const double x : logits[t]) {
-          most = std::max(most, x);
-        }
-        double total = 0.0;
-        for (const double x : logits[t]) {
-          total += std::exp(x - most);
-        }
-        sum += std::log(total) + most - logits[t][static_cast<std::size_t>(target)];
-        counted += 1.0;
-      }
-    }
-    return sum / counted;
+    return mean_loss(batch, [&](std::size_t b, const std::vector<std::int32_t>& ids) {
+      return run(ids, batch.lengths[b]);
+    });
   }
 
   /// Logits of one row of tokens.
@@ -86,7 +91,6 @@ class Model {
 
   std::map<std::string, std::vector<double>> arrays;
 
- private:
   [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(c_.d_model); }
   [[nodiscard]] const std::vector<double>& get(const std::string& name) const {
     return arrays.at(name);
@@ -168,10 +172,11 @@ class Model {
       return norm(at + "norm2.gamma", at + "norm2.beta", r);
     };
     if (c_.norm == NormPlacement::kPost) {
-      const Rows y = norm1(sum(x, attention(at + "attention.", x, length)));
+      const Rows y = norm1(sum(x, attention(at + "attention.", x, x, length)));
       return feeds ? norm2(sum(y, feed_forward(at + "feedForward.", y))) : y;
     }
-    const Rows y = sum(x, attention(at + "attention.", norm1(x), length));
+    const Rows normal = norm1(x);
+    const Rows y = sum(x, attention(at + "attention.", normal, normal, length));
     if (!feeds) {
       return y;
     }
@@ -248,10 +253,11 @@ class Model {
     return c_.positions == ModelPositions::kAlibi ? s - slope * distance : s;
   }
 
-  [[nodiscard]] Rows attention(const std::string& at, const Rows& x, Index length) const {
+  [[nodiscard]] Rows attention(const std::string& at, const Rows& x, const Rows& context,
+                               Index length) const {
     Rows q = map(at + "wq", at + "bq", x);
-    Rows k = map(at + "wk", at + "bk", x);
-    const Rows v = map(at + "wv", at + "bv", x);
+    Rows k = map(at + "wk", at + "bk", context);
+    const Rows v = map(at + "wv", at + "bv", context);
     if (c_.qk_norm) {
       q = norm(at + "qGamma", at + "qBeta", q);
       k = norm(at + "kGamma", at + "kBeta", k);
@@ -265,7 +271,7 @@ class Model {
         const std::size_t kv = head / static_cast<std::size_t>(c_.num_heads / c_.num_kv_heads);
         double total = 0.0;
         std::vector<double> sums(d);
-        for (std::size_t j = 0; j < x.size(); ++j) {
+        for (std::size_t j = 0; j < k.size(); ++j) {
           if (!may_read(static_cast<Index>(i), static_cast<Index>(j), length)) {
             continue;
           }
@@ -284,7 +290,154 @@ class Model {
     return map(at + "wo", at + "bo", out);
   }
 
-  const LanguageModelConfig& c_;
+ private:
+  LanguageModelConfig c_;
+};
+
+/// A model that translates, from its formulas.
+class Translator {
+ public:
+  Translator(const train::Seq2SeqConfig& config, std::map<std::string, std::vector<double>> all)
+      : arrays(std::move(all)), c_(config) {}
+
+  /// Sources of all batch rows, [S] each, and how many tokens of each are in use.
+  struct Sources {
+    Index tokens;
+    std::vector<std::int32_t> ids, lengths;
+  };
+
+  [[nodiscard]] double loss(const Sources& sources, const ModelBatch& batch) const {
+    const Model model(blocks(true), arrays);
+    return mean_loss(batch, [&](std::size_t b, const std::vector<std::int32_t>& ids) {
+      const auto first = sources.ids.begin() + static_cast<Index>(b) * sources.tokens;
+      const std::vector<std::int32_t> source(first, first + sources.tokens);
+      return run(model, source, sources.lengths[b], ids);
+    });
+  }
+
+  /// Logits of one row.
+  [[nodiscard]] Rows run(const Model& model, const std::vector<std::int32_t>& source, Index length,
+                         const std::vector<std::int32_t>& ids) const {
+    const bool blocks_on = c_.kind == train::Seq2SeqKind::kTransformer;
+    return model.map("head", "",
+                     blocks_on ? transformer(model, source, length, ids)
+                               : recurrent(model, source, length, ids));
+  }
+
+  std::map<std::string, std::vector<double>> arrays;
+
+ private:
+  [[nodiscard]] LanguageModelConfig blocks(bool causal) const {
+    LanguageModelConfig c;
+    c.d_model = c_.d_model;
+    c.num_heads = c.num_kv_heads = c_.num_heads;
+    c.d_k = c_.d_model / c_.num_heads;
+    c.d_feed_forward = c_.d_feed_forward;
+    c.causal = causal;
+    c.positions = ModelPositions::kSinusoidal;
+    return c;
+  }
+
+  [[nodiscard]] Rows embedded(const Model& model, const std::vector<std::int32_t>& ids,
+                              bool positions) const {
+    Rows x;
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+      x.push_back(
+          Model::row_of(arrays.at("embedding"), static_cast<std::size_t>(ids[t]), model.width()));
+      for (std::size_t d = 0; positions && d < model.width(); ++d) {
+        x[t][d] += model.position(t, d);
+      }
+    }
+    return x;
+  }
+
+  [[nodiscard]] Rows transformer(const Model& decoder, const std::vector<std::int32_t>& source,
+                                 Index length, const std::vector<std::int32_t>& ids) const {
+    const Model encoder(blocks(false), arrays);
+    Rows h = embedded(encoder, source, true);
+    for (Index n = 0; n < c_.num_layers; ++n) {
+      h = encoder.layer("encoder." + std::to_string(n) + ".", h, length);
+    }
+    h = encoder.norm("encoderNorm.gamma", "encoderNorm.beta", h);
+    Rows x = embedded(decoder, ids, true);
+    for (Index n = 0; n < c_.num_layers; ++n) {
+      const std::string at = "decoder." + std::to_string(n) + ".";
+      const auto normal = [&](const char* name) {
+        return decoder.norm(at + name + ".gamma", at + name + ".beta", x);
+      };
+      const Rows own = normal("norm1");
+      x = Model::sum(x, decoder.attention(at + "attention.", own, own, c_.max_length));
+      x = Model::sum(x, encoder.attention(at + "cross.", normal("normCross"), h, length));
+      if (c_.d_feed_forward > 0) {
+        x = Model::sum(x, decoder.feed_forward(at + "feedForward.", normal("norm2")));
+      }
+    }
+    return decoder.norm("decoderNorm.gamma", "decoderNorm.beta", x);
+  }
+
+  /// All states of a unit.
+  [[nodiscard]] Rows unit(const Model& model, const std::string& at, const Rows& x,
+                          std::vector<double> h) const {
+    const auto logistic = [](double z) { return 1.0 / (1.0 + std::exp(-z)); };
+    const Rows of_x = model.map(at + "wx", at + "bx", x);
+    const std::size_t d = h.size();
+    Rows states;
+    for (const std::vector<double>& row : of_x) {
+      const std::vector<double> of_h = model.map(at + "wh", at + "bh", {h})[0];
+      for (std::size_t i = 0; i < d; ++i) {
+        const double r = logistic(row[i] + of_h[i]);
+        const double z = logistic(row[d + i] + of_h[d + i]);
+        h[i] = (1 - z) * std::tanh(row[2 * d + i] + r * of_h[2 * d + i]) + z * h[i];
+      }
+      states.push_back(h);
+    }
+    return states;
+  }
+
+  [[nodiscard]] Rows recurrent(const Model& model, const std::vector<std::int32_t>& source,
+                               Index length, const std::vector<std::int32_t>& ids) const {
+    Rows h = embedded(model, source, false);
+    Rows s = embedded(model, ids, false);
+    const std::vector<double> zeros(model.width());
+    for (Index n = 0; n < c_.num_layers; ++n) {
+      h = unit(model, "encoder." + std::to_string(n) + ".gru.", h, zeros);
+      s = unit(model, "decoder." + std::to_string(n) + ".gru.", s,
+               length == 0 ? zeros : h[static_cast<std::size_t>(length) - 1]);
+    }
+    if (c_.kind == train::Seq2SeqKind::kGru) {
+      return s;
+    }
+    const Rows q = model.map("attention.wq", "", s);
+    const Rows k = model.map("attention.wk", "", h);
+    Rows context(s.size(), zeros);
+    for (std::size_t i = 0; i < s.size(); ++i) {
+      double total = 0.0;
+      for (std::size_t j = 0; j < static_cast<std::size_t>(length); ++j) {
+        const double w = std::exp(score(q[i], k[j]));
+        total += w;
+        for (std::size_t d = 0; d < zeros.size(); ++d) {
+          context[i][d] += w * h[j][d];
+        }
+      }
+      for (double& x : context[i]) {
+        x = total > 0 ? x / total : 0.0;
+      }
+    }
+    return Model::sum(model.map("attention.ws", "attention.b", s),
+                      model.map("attention.wc", "", context));
+  }
+
+  [[nodiscard]] double score(const std::vector<double>& q, const std::vector<double>& k) const {
+    double sum = 0.0;
+    for (std::size_t d = 0; d < q.size(); ++d) {
+      sum += c_.score == train::Seq2SeqScore::kDot
+                 ? q[d] * k[d] / std::sqrt(static_cast<double>(q.size()))
+                 : arrays.at("attention.v")[d] * std::tanh(q[d] + k[d]);
+    }
+    return sum;
+  }
+
+  train::Seq2SeqConfig c_;
 };
 
 }  // namespace qkv::test::oracle

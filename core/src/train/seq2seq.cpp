@@ -1,0 +1,574 @@
+#include "qkv/train/seq2seq.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+
+#include "check.hpp"
+#include "qkv/positional.hpp"
+#include "train/blocks.hpp"
+#include "train/judge.hpp"
+
+namespace qkv::train {
+namespace {
+
+/// One layer of a GRU on either side.
+struct GruNumbers {
+  Index wx = -1, wh = -1, bx = -1, bh = -1;
+};
+
+struct SideArrays {
+  List<GruNumbers> gru;
+  List<LayerArrays> layers;
+  NormArrays norm;
+};
+
+/// The arrays of a model by their numbers.
+struct TranslatorArrays {
+  Index embedding = -1, head = -1;
+  SideArrays encoder, decoder;
+  Index wq = -1, wk = -1, v = -1, ws = -1, wc = -1, b = -1;  ///< of kGruAttention
+};
+
+/// Where things are on the tape.
+struct TranslatorSteps {
+  ArrayId source_positions = kNoArray, positions = kNoArray;  ///< constants of a transformer
+  ArrayId source = kNoArray;  ///< the embeddings of the source, before positions
+  ArrayId last = kNoArray;    ///< the encoder's last state: [B, d_model]
+  ArrayId logits = kNoArray;
+  List<LayerSteps> layers;     ///< of the decoder; one for kGruAttention, with cross_q and cross_k
+  ArrayId context = kNoArray;  ///< of kGruAttention, where the additive weights are saved
+};
+
+Status refuse_empty(const Caller& caller) noexcept {
+  return refuse(StatusCode::kInvalidArgument, caller,
+                "the trainer is empty, expected one of create()");
+}
+
+/// The blocks of a transformer's side, as a LanguageModelConfig says them.
+LanguageModelConfig blocks_of(const Seq2SeqConfig& c, bool causal) noexcept {
+  LanguageModelConfig blocks;
+  blocks.d_model = c.d_model;
+  blocks.num_heads = c.num_heads;
+  blocks.num_kv_heads = c.num_heads;
+  blocks.d_k = c.d_model / c.num_heads;
+  blocks.d_feed_forward = c.d_feed_forward;
+  blocks.causal = causal;
+  blocks.biases = true;
+  blocks.positions = ModelPositions::kSinusoidal;
+  return blocks;
+}
+
+Status check_config(const Caller& caller, const Seq2SeqConfig& c) noexcept {
+  if (c.kind > Seq2SeqKind::kTransformer) {
+    return refuse(StatusCode::kInvalidArgument, caller, "@kind is {}, expected 0 to 2", c.kind);
+  }
+  if (c.score > Seq2SeqScore::kDot) {
+    return refuse(StatusCode::kInvalidArgument, caller, "@score is {}, expected 0 to 1", c.score);
+  }
+  QKV_RETURN_IF_ERROR(check_size(caller, "vocabulary", c.vocabulary));
+  QKV_RETURN_IF_ERROR(check_size(caller, "d_model", c.d_model));
+  QKV_RETURN_IF_ERROR(check_size(caller, "num_heads", c.num_heads));
+  QKV_RETURN_IF_ERROR(check_size(caller, "num_layers", c.num_layers));
+  QKV_RETURN_IF_ERROR(check_size(caller, "d_feed_forward", c.d_feed_forward, 0));
+  QKV_RETURN_IF_ERROR(check_size(caller, "max_length", c.max_length));
+  if (c.max_length > kMaxPosition) {
+    return refuse(StatusCode::kOutOfRange, caller, "@max_length is {}, expected at most {}",
+                  c.max_length, kMaxPosition);
+  }
+  return c.d_model % c.num_heads == 0
+             ? Status{}
+             : refuse(StatusCode::kOutOfRange, caller,
+                      "@num_heads is {}, expected a divisor of @d_model = {}", c.num_heads,
+                      c.d_model);
+}
+
+// ----------------------------------------------------------------------------------------- arrays
+
+Status declare_side(const Seq2SeqConfig& c, const char* group, bool cross, Learner& learner,
+                    SideArrays& side) noexcept {
+  const LanguageModelConfig blocks = blocks_of(c, cross);
+  BlockDeclarer declarer(blocks, learner);
+  const Index gates = detail::saturated_product(3, c.d_model);
+  for (Index n = 0; n < c.num_layers; ++n) {
+    const Learner::Place place{group, n};
+    if (c.kind == Seq2SeqKind::kTransformer) {
+      QKV_RETURN_IF_ERROR(side.layers.push(declarer.layer(place, cross)));
+      continue;
+    }
+    GruNumbers gru;
+    gru.wx = learner.declare(place, "gru.", "wx", c.d_model, gates, Role::kMatrix);
+    gru.wh = learner.declare(place, "gru.", "wh", c.d_model, gates, Role::kMatrix);
+    gru.bx = learner.declare(place, "gru.", "bx", 0, gates, Role::kBias);
+    gru.bh = learner.declare(place, "gru.", "bh", 0, gates, Role::kBias);
+    QKV_RETURN_IF_ERROR(side.gru.push(gru));
+  }
+  if (c.kind == Seq2SeqKind::kTransformer) {
+    side.norm =
+        declarer.norm({}, cross ? "decoderNorm." : "encoderNorm.", "gamma", "beta", c.d_model);
+  }
+  return {};
+}
+
+Status declare_translator(const Seq2SeqConfig& c, Learner& learner,
+                          TranslatorArrays& arrays) noexcept {
+  arrays.embedding =
+      learner.declare({}, "", "embedding", c.vocabulary, c.d_model, Role::kEmbedding);
+  QKV_RETURN_IF_ERROR(declare_side(c, "encoder", false, learner, arrays.encoder));
+  QKV_RETURN_IF_ERROR(declare_side(c, "decoder", true, learner, arrays.decoder));
+  if (c.kind == Seq2SeqKind::kGruAttention) {
+    const auto matrix = [&](const char* name) {
+      return learner.declare({}, "attention.", name, c.d_model, c.d_model, Role::kMatrix);
+    };
+    arrays.wq = matrix("wq");
+    arrays.wk = matrix("wk");
+    if (c.score == Seq2SeqScore::kAdditive) {
+      arrays.v = learner.declare({}, "attention.", "v", 1, c.d_model, Role::kMatrix);
+    }
+    arrays.ws = matrix("ws");
+    arrays.wc = matrix("wc");
+    arrays.b = learner.declare({}, "attention.", "b", 0, c.d_model, Role::kBias);
+  }
+  arrays.head = learner.declare({}, "", "head", c.d_model, c.vocabulary, Role::kMatrix);
+  return {};
+}
+
+// ------------------------------------------------------------------------------------------ steps
+
+/// How many rows and tokens a tape is recorded for.
+struct Extent {
+  Index batch = 0, sources = 0, tokens = 0;
+  bool operator==(const Extent&) const = default;
+};
+
+/// Records one model.
+class TranslatorRecorder {
+ public:
+  TranslatorRecorder(const Seq2SeqConfig& config, const Learner& learner,
+                     const TranslatorArrays& arrays, const Extent& extent, Tape& tape,
+                     TranslatorSteps& steps) noexcept
+      : c_(config), learner_(learner), a_(arrays), e_(extent), tape_(tape), s_(steps) {}
+
+  Status record() noexcept {
+    tape_.clear();
+    s_.layers.clear();
+    take_parameters(learner_, tape_);
+    s_.source = embed(tape_, a_.embedding, e_.batch * e_.sources, 1.0F, Side::kSource);
+    return c_.kind == Seq2SeqKind::kTransformer ? record_transformer() : record_gru();
+  }
+
+ private:
+  ArrayId drop(ArrayId x) noexcept {
+    return dropout(tape_, x, learner_.options().dropout, site_++);
+  }
+  ArrayId plain(ArrayId x, Index w) noexcept {
+    return linear(tape_, x, w, kNoArray, WeightLayout::kInOut);
+  }
+  void finish(ArrayId x) noexcept { s_.logits = plain(x, a_.head); }
+
+  Status record_gru() noexcept {
+    ArrayId h = drop(s_.source);
+    ArrayId s = drop(embed(tape_, a_.embedding, e_.batch * e_.tokens, 1.0F));
+    for (Index n = 0; n < c_.num_layers; ++n) {
+      const GruNumbers& in = a_.encoder.gru[n];
+      const GruNumbers& out = a_.decoder.gru[n];
+      h = recur(tape_, h, {in.wx, in.wh, in.bx, in.bh}, kNoArray, e_.batch);
+      s_.last = last_state(tape_, h, e_.batch, Side::kSource);
+      s = recur(tape_, s, {out.wx, out.wh, out.bx, out.bh}, s_.last, e_.batch);
+    }
+    if (c_.kind == Seq2SeqKind::kGruAttention) {
+      s = read_source(s, h);
+    }
+    finish(drop(s));
+    return {};
+  }
+
+  /// s Ws + c Wc + b, c what attention of the decoder's states s finds among the encoder's, h.
+  ArrayId read_source(ArrayId s, ArrayId h) noexcept {
+    LayerSteps at{};
+    at.cross_q = plain(s, a_.wq);
+    at.cross_k = plain(h, a_.wk);
+    if (c_.score == Seq2SeqScore::kAdditive) {
+      s_.context = attend_additively(tape_, at.cross_q, at.cross_k, a_.v, h, e_.batch);
+    } else {
+      s_.context = attend(tape_, at.cross_q, at.cross_k, h, cross(1), site_++);
+    }
+    if (Status status = s_.layers.push(at); !status.ok()) {
+      return kNoArray;
+    }
+    return add(tape_, linear(tape_, s, a_.ws, a_.b, WeightLayout::kInOut),
+               plain(s_.context, a_.wc));
+  }
+
+  TapeAttention attention(Index queries, Index keys, Index heads) const noexcept {
+    TapeAttention made;
+    made.batch = e_.batch;
+    made.queries = queries;
+    made.keys = keys;
+    made.heads = heads;
+    made.kv_heads = heads;
+    return made;
+  }
+  TapeAttention cross(Index heads) const noexcept {
+    TapeAttention made = attention(e_.tokens, e_.sources, heads);
+    made.keys_of = Side::kSource;
+    return made;
+  }
+
+  Status record_transformer() noexcept {
+    const LanguageModelConfig encoder = blocks_of(c_, false);
+    const LanguageModelConfig decoder = blocks_of(c_, true);
+    const float rate = learner_.options().dropout;
+    BlockRecorder in(encoder, rate, tape_, site_);
+    BlockRecorder out(decoder, rate, tape_, site_);
+    s_.source_positions = tape_.constant(e_.sources, c_.d_model);
+    s_.positions = tape_.constant(e_.tokens, c_.d_model);
+    ArrayId h = drop(add_positions(tape_, s_.source, s_.source_positions, e_.sources));
+    TapeAttention own = attention(e_.sources, e_.sources, c_.num_heads);
+    own.keys_of = Side::kSource;
+    for (const LayerArrays& layer : a_.encoder.layers) {
+      LayerSteps ignored{};
+      h = in.layer(h, layer, own, kNoArray, {}, ignored);
+    }
+    h = in.normalize(h, a_.encoder.norm);
+    s_.last = last_state(tape_, h, e_.batch, Side::kSource);
+    ArrayId s = embed(tape_, a_.embedding, e_.batch * e_.tokens, 1.0F);
+    s = drop(add_positions(tape_, s, s_.positions, e_.tokens));
+    own = attention(e_.tokens, e_.tokens, c_.num_heads);
+    own.options = attention_options(decoder);
+    for (const LayerArrays& layer : a_.decoder.layers) {
+      LayerSteps at{};
+      s = out.layer(s, layer, own, h, cross(c_.num_heads), at);
+      QKV_RETURN_IF_ERROR(s_.layers.push(at));
+    }
+    finish(out.normalize(s, a_.decoder.norm));
+    return {};
+  }
+
+  const Seq2SeqConfig& c_;
+  const Learner& learner_;
+  const TranslatorArrays& a_;
+  const Extent& e_;
+  Tape& tape_;
+  TranslatorSteps& s_;
+  std::uint64_t site_ = 0;
+};
+
+}  // namespace
+
+// -------------------------------------------------------------------------------------- the state
+
+struct Seq2SeqTrainer::State {
+  Seq2SeqConfig config;
+  Learner learner;
+  TranslatorArrays arrays;
+  Tape tape;
+  TranslatorSteps steps;
+  Extent extent;         ///< what the tape is recorded for
+  bool reaches = false;  ///< whether it is planned from the encoder's last state
+
+  Status record(const Extent& wanted, bool from_last) noexcept;
+  Status check(const Caller& caller, const Seq2SeqTokens& tokens) const noexcept;
+  Status judge(const Caller& caller, const Seq2SeqBatch& batch, bool learn, Workspace& workspace,
+               Evaluation& result) noexcept;
+  Status run(const Seq2SeqTokens& tokens, Workspace& workspace) noexcept;
+  Status read_weights(const Seq2SeqTokens& tokens, const TensorView<float>& weights,
+                      Workspace& workspace) const noexcept;
+  [[nodiscard]] TapeInputs inputs_of(const Seq2SeqTokens& tokens, bool training) const noexcept;
+};
+
+Status Seq2SeqTrainer::State::record(const Extent& wanted, bool from_last) noexcept {
+  if (wanted == extent && from_last == reaches) {
+    return {};
+  }
+  extent = {};  // until all is well
+  QKV_RETURN_IF_ERROR(TranslatorRecorder(config, learner, arrays, wanted, tape, steps).record());
+  QKV_RETURN_IF_ERROR(tape.plan(from_last ? steps.last : steps.logits));
+  if (config.kind == Seq2SeqKind::kTransformer) {
+    const auto fill = [&](ArrayId id, Index length) noexcept {
+      return sinusoidal_encoding({tape[id].value, {length, config.d_model}}, 0, SinusoidOptions{});
+    };
+    QKV_RETURN_IF_ERROR(fill(steps.source_positions, wanted.sources));
+    QKV_RETURN_IF_ERROR(fill(steps.positions, wanted.tokens));
+  }
+  extent = wanted;
+  reaches = from_last;
+  return {};
+}
+
+Status Seq2SeqTrainer::State::check(const Caller& caller,
+                                    const Seq2SeqTokens& tokens) const noexcept {
+  const TokenLimits limits{config.vocabulary, config.max_length};
+  QKV_RETURN_IF_ERROR(check_tokens(caller, "source", tokens.source, limits));
+  QKV_RETURN_IF_ERROR(
+      check_lengths(caller, "source_lengths", tokens.source_lengths, tokens.source));
+  QKV_RETURN_IF_ERROR(check_tokens(caller, "ids", tokens.ids, limits));
+  return tokens.ids.extent(0) == tokens.source.extent(0)
+             ? Status{}
+             : refuse(StatusCode::kShapeMismatch, caller, "@ids is {}, expected {}",
+                      Extents(tokens.ids), Extents({tokens.source.extent(0), kAny}));
+}
+
+TapeInputs Seq2SeqTrainer::State::inputs_of(const Seq2SeqTokens& tokens,
+                                            bool training) const noexcept {
+  TapeInputs inputs;
+  inputs.ids = tokens.ids.data;
+  inputs.source_ids = tokens.source.data;
+  inputs.source_lengths = tokens.source_lengths;
+  set_dropout(learner, training, inputs);
+  return inputs;
+}
+
+Status Seq2SeqTrainer::State::judge(const Caller& caller, const Seq2SeqBatch& batch, bool learn,
+                                    Workspace& workspace, Evaluation& result) noexcept {
+  const Seq2SeqTokens& in = batch.tokens;
+  QKV_RETURN_IF_ERROR(check(caller, in));
+  QKV_RETURN_IF_ERROR(check_targets(caller, batch.targets, in.ids, config.vocabulary));
+  QKV_RETURN_IF_ERROR(record({in.source.extent(0), in.source.extent(1), in.ids.extent(1)}, false));
+  return train::judge(tape, steps.logits, batch.targets, inputs_of(in, learn), learn, workspace,
+                      result);
+}
+
+Status Seq2SeqTrainer::State::run(const Seq2SeqTokens& in, Workspace& workspace) noexcept {
+  QKV_RETURN_IF_ERROR(record({in.source.extent(0), in.source.extent(1), in.ids.extent(1)}, false));
+  return tape.forward(inputs_of(in, false), workspace);
+}
+
+/// The weights of the run before: additive ones were kept, others are computed once more.
+Status Seq2SeqTrainer::State::read_weights(const Seq2SeqTokens& tokens,
+                                           const TensorView<float>& weights,
+                                           Workspace& workspace) const noexcept {
+  if (config.kind == Seq2SeqKind::kGruAttention && config.score == Seq2SeqScore::kAdditive) {
+    std::copy_n(tape.saved_of(steps.context), weights.size(), weights.data);
+    return {};
+  }
+  const Index heads = config.kind == Seq2SeqKind::kTransformer ? config.num_heads : 1;
+  const Index d = config.d_model / heads;
+  AlignedBuffer out;  // attention() always gives its result, here for nobody
+  QKV_RETURN_IF_ERROR(out.reserve(static_cast<std::size_t>(tape[steps.layers[0].cross_q].size())));
+  float* to = weights.data;
+  for (const LayerSteps& at : steps.layers) {
+    AttentionArgs args;
+    args.q =
+        split_heads<const float>(tape[at.cross_q].value, extent.batch, extent.tokens, heads, d);
+    args.k =
+        split_heads<const float>(tape[at.cross_k].value, extent.batch, extent.sources, heads, d);
+    args.v = args.k;
+    args.out = {out.data(), {extent.batch, heads, extent.tokens, d}};
+    args.options.key_lengths = tokens.source_lengths;
+    args.extras.weights = {to, {extent.batch, heads, extent.tokens, extent.sources}};
+    QKV_RETURN_IF_ERROR(attention(args, workspace));
+    to += args.extras.weights.size();
+  }
+  return {};
+}
+
+// -------------------------------------------------------------------------------- the public calls
+
+Seq2SeqTrainer::~Seq2SeqTrainer() {
+  if (state_) {
+    state_->~State();
+  }
+}
+
+Status Seq2SeqTrainer::create(const Seq2SeqConfig& config, const TrainerOptions& options,
+                              Seq2SeqTrainer& trainer) noexcept {
+  constexpr const char* kName = "Seq2SeqTrainer::create";
+  QKV_RETURN_IF_ERROR(check_config(kName, config));
+  Seq2SeqTrainer made;
+  QKV_RETURN_IF_ERROR(made.memory_.reserve((sizeof(State) - 1) / sizeof(float) + 1));
+  made.state_ = new (made.memory_.data()) State;
+  State& state = *made.state_;
+  state.config = config;
+  QKV_RETURN_IF_ERROR(declare_translator(config, state.learner, state.arrays));
+  QKV_RETURN_IF_ERROR(state.learner.create(kName, options, config.num_layers));
+  trainer = static_cast<Seq2SeqTrainer&&>(made);
+  return {};
+}
+
+Status Seq2SeqTrainer::step(const Seq2SeqBatch& batch, Workspace& workspace,
+                            StepResult& result) noexcept {
+  constexpr const char* kName = "Seq2SeqTrainer::step";
+  StepResult found;
+  if (!state_) {
+    return refuse_empty(kName);
+  }
+  QKV_RETURN_IF_ERROR(state_->judge(kName, batch, true, workspace, found.before));
+  QKV_RETURN_IF_ERROR(state_->learner.update(kName, found));
+  result = found;
+  return {};
+}
+
+Status Seq2SeqTrainer::evaluate(const Seq2SeqBatch& batch, Workspace& workspace,
+                                Evaluation& result) noexcept {
+  constexpr const char* kName = "Seq2SeqTrainer::evaluate";
+  return state_ ? state_->judge(kName, batch, false, workspace, result) : refuse_empty(kName);
+}
+
+Status Seq2SeqTrainer::differentiate(const Seq2SeqBatch& batch, Workspace& workspace,
+                                     Evaluation& result) noexcept {
+  constexpr const char* kName = "Seq2SeqTrainer::differentiate";
+  return state_ ? state_->judge(kName, batch, true, workspace, result) : refuse_empty(kName);
+}
+
+Status Seq2SeqTrainer::forward(const Seq2SeqTokens& tokens, TensorView<float> logits,
+                               TensorView<float> weights, Workspace& workspace) noexcept {
+  constexpr const char* kName = "Seq2SeqTrainer::forward";
+  if (!state_) {
+    return refuse_empty(kName);
+  }
+  const Seq2SeqConfig& c = state_->config;
+  QKV_RETURN_IF_ERROR(state_->check(kName, tokens));
+  const Index batch = tokens.ids.extent(0);
+  const Index length = tokens.ids.extent(1);
+  if (!logits.absent()) {
+    QKV_RETURN_IF_ERROR(check_dense(kName, "logits", logits, {batch, length, c.vocabulary}));
+  }
+  if (!weights.absent()) {
+    if (c.kind == Seq2SeqKind::kGru) {
+      return refuse(StatusCode::kInvalidArgument, kName,
+                    "@weights is given, expected none: this model has no attention");
+    }
+    const bool blocks = c.kind == Seq2SeqKind::kTransformer;
+    QKV_RETURN_IF_ERROR(check_dense(kName, "weights", weights,
+                                    {(blocks ? c.num_layers : 1) * batch, blocks ? c.num_heads : 1,
+                                     length, tokens.source.extent(1)}));
+  }
+  QKV_RETURN_IF_ERROR(state_->run(tokens, workspace));
+  if (!weights.absent()) {
+    QKV_RETURN_IF_ERROR(state_->read_weights(tokens, weights, workspace));
+  }
+  if (!logits.absent()) {
+    const TapeArray& from = state_->tape[state_->steps.logits];
+    std::copy_n(from.value, from.size(), logits.data);
+  }
+  return {};
+}
+
+namespace {
+
+/// The greatest of n numbers, the first of equal ones.
+std::int32_t likeliest(const float* x, Index n) noexcept {
+  return static_cast<std::int32_t>(std::max_element(x, x + n) - x);
+}
+
+Status check_token(const Caller& caller, const char* name, std::int32_t token,
+                   Index vocabulary) noexcept {
+  return token >= 0 && token < vocabulary
+             ? Status{}
+             : refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected [0, {})", Argument{name},
+                      token, vocabulary);
+}
+
+}  // namespace
+
+Status Seq2SeqTrainer::translate(const Translation& args, Workspace& workspace) noexcept {
+  constexpr const char* kName = "Seq2SeqTrainer::translate";
+  if (!state_) {
+    return refuse_empty(kName);
+  }
+  const Seq2SeqConfig& c = state_->config;
+  const TokenLimits limits{c.vocabulary, c.max_length};
+  QKV_RETURN_IF_ERROR(check_tokens(kName, "source", args.source, limits));
+  QKV_RETURN_IF_ERROR(check_lengths(kName, "source_lengths", args.source_lengths, args.source));
+  QKV_RETURN_IF_ERROR(check_token(kName, "start", args.start, c.vocabulary));
+  QKV_RETURN_IF_ERROR(check_token(kName, "end", args.end, c.vocabulary));
+  const Index batch = args.source.extent(0);
+  QKV_RETURN_IF_ERROR(check_dense(kName, "ids", args.ids, {batch, kAny}));
+  const Index most = args.ids.extent(1);
+  if (most < 1 || most > c.max_length) {
+    return refuse(StatusCode::kOutOfRange, kName, "@ids has {} tokens in a row, expected 1 to {}",
+                  most, c.max_length);
+  }
+  QKV_RETURN_IF_ERROR(check_dense(kName, "lengths", args.lengths, {batch}));
+  List<std::int32_t> said;  // what the decoder reads: start, then what it has said, for each row
+  for (Index i = 0; i < batch * most; ++i) {
+    QKV_RETURN_IF_ERROR(said.push(i % most == 0 ? args.start : args.end));
+  }
+  // The memory of the whole is taken before anything is written.
+  Seq2SeqTokens tokens;
+  tokens.source = args.source;
+  tokens.source_lengths = args.source_lengths;
+  tokens.ids = {said.begin(), {batch, most}};
+  QKV_RETURN_IF_ERROR(state_->run(tokens, workspace));
+  std::fill_n(args.lengths.data, batch, static_cast<std::int32_t>(-1));
+  Index open = batch;
+  for (Index t = 0; t < most && open > 0; ++t) {
+    if (t > 0) {
+      QKV_RETURN_IF_ERROR(state_->run(tokens, workspace));
+    }
+    const TapeArray& logits = state_->tape[state_->steps.logits];
+    for (Index b = 0; b < batch; ++b) {
+      const bool over = args.lengths.data[b] >= 0;
+      const std::int32_t token =
+          over ? args.end : likeliest(logits.value + (b * most + t) * logits.width, logits.width);
+      args.ids.data[b * most + t] = token;
+      if (t + 1 < most) {
+        said[b * most + t + 1] = token;
+      }
+      if (!over && token == args.end) {
+        args.lengths.data[b] = static_cast<std::int32_t>(t);
+        --open;
+      }
+    }
+  }
+  for (Index b = 0; b < batch; ++b) {
+    std::int32_t& length = args.lengths.data[b];
+    length = length < 0 ? static_cast<std::int32_t>(most) : length;
+    std::fill(args.ids.data + b * most + length, args.ids.data + (b + 1) * most, args.end);
+  }
+  return {};
+}
+
+Status Seq2SeqTrainer::reach(TensorView<const std::int32_t> source, TensorView<float> norms,
+                             Workspace& workspace) noexcept {
+  constexpr const char* kName = "Seq2SeqTrainer::reach";
+  if (!state_) {
+    return refuse_empty(kName);
+  }
+  const Seq2SeqConfig& c = state_->config;
+  QKV_RETURN_IF_ERROR(check_dense(kName, "source", source, {kAny}));
+  const Index length = source.extent(0);
+  Seq2SeqTokens tokens;
+  tokens.source = {source.data, {1, length}};
+  QKV_RETURN_IF_ERROR(check_tokens(kName, "source", tokens.source, {c.vocabulary, c.max_length}));
+  QKV_RETURN_IF_ERROR(check_dense(kName, "norms", norms, {length}));
+  const std::int32_t none = 0;  // the decoder is recorded too, but the gradient begins before it
+  tokens.ids = {&none, {1, 1}};
+  QKV_RETURN_IF_ERROR(state_->record({1, length, 1}, true));
+  const TapeInputs inputs = state_->inputs_of(tokens, false);
+  QKV_RETURN_IF_ERROR(state_->tape.forward(inputs, workspace));
+  const TapeArray& last = state_->tape[state_->steps.last];
+  const TapeArray& read = state_->tape[state_->steps.source];
+  AlignedBuffer sums;
+  QKV_RETURN_IF_ERROR(sums.reserve(static_cast<std::size_t>(length)));
+  std::fill_n(sums.data(), length, 0.0F);
+  for (Index d = 0; d < c.d_model; ++d) {
+    std::fill_n(last.gradient, c.d_model, 0.0F);
+    last.gradient[d] = 1.0F;
+    QKV_RETURN_IF_ERROR(state_->tape.backward(inputs, workspace));
+    for (Index t = 0; t < length; ++t) {
+      for (Index i = 0; i < c.d_model; ++i) {
+        const float g = read.gradient[t * c.d_model + i];
+        sums.data()[t] += g * g;
+      }
+    }
+  }
+  for (Index t = 0; t < length; ++t) {
+    norms.data[length - 1 - t] = std::sqrt(sums.data()[t]);
+  }
+  return {};
+}
+
+const Seq2SeqConfig& Seq2SeqTrainer::config() const noexcept {
+  static constexpr Seq2SeqConfig kNone;
+  return state_ ? state_->config : kNone;
+}
+std::int64_t Seq2SeqTrainer::steps() const noexcept { return state_ ? state_->learner.steps() : 0; }
+Index Seq2SeqTrainer::parameter_count() const noexcept {
+  return state_ ? state_->learner.parameters() : 0;
+}
+Index Seq2SeqTrainer::array_count() const noexcept { return state_ ? state_->learner.count() : 0; }
+TrainedArray Seq2SeqTrainer::array(Index i) const noexcept { return state_->learner.view(i); }
+
+}  // namespace qkv::train
