@@ -1,13 +1,25 @@
-// What follows from wasm/bindings/schema.js: the C++ header that CMake has written (node tools/abi.js <file>), the
-// layout that the bundler puts into the package for wasm/src/memory/abi.ts, and the methods of qkv/worker.
+// What follows from wasm/bindings/schema.js, and wasm/bindings/train/schema.js: the C++ header that CMake has written
+// (node tools/abi.js <file> <module>), the layout that the bundler puts into the package for wasm/src/memory/abi.ts, and
+// the methods of qkv/worker.
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as schemaFile from '../wasm/bindings/schema.js';
+import * as trainFile from '../wasm/bindings/train/schema.js';
 
 /** A schema: `groups`, `operators` and `otherMethods`, as schema.js exports them. */
 export const schema = schemaFile;
+
+/** That of `qkv/train`: the operators of `qkv`, by the same numbers, and after them those that train. */
+export const trainSchema = {
+  groups: { ...schema.groups, ...trainFile.groups },
+  operators: { ...schema.operators, ...trainFile.operators },
+  otherMethods: schema.otherMethods,
+};
+
+/** Each by the name of its files. */
+const schemas = { qkv: schema, 'qkv-train': trainSchema };
 
 const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const pascal = (name) => name.replace(/(?:^|_)([a-z])/g, (_, letter) => letter.toUpperCase());
@@ -74,6 +86,18 @@ export const hashOf = (of) => createHash('sha256').update(bodyOf(of)).digest('he
 /** What the bundler defines as QKV_ABI. */
 export const abiOf = (of) => ({ hash: hashOf(of), ...layoutOf(of) });
 
+/** What the bundler defines as QKV_TRAIN_ABI: what that schema has besides the other. */
+export function trainAbi() {
+  const { hash, groups, operators } = abiOf(trainSchema);
+  const own = (all, base) =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => !(name in base)));
+  return {
+    hash,
+    groups: own(groups, schema.groups),
+    operators: own(operators, schema.operators),
+  };
+}
+
 /** The parameters of the methods that qkv/worker has, which the bundler defines as QKV_METHODS. */
 export function methodsOf({ operators, otherMethods }) {
   const own = Object.values(operators).flatMap(({ method, parameters }) =>
@@ -137,7 +161,9 @@ ${callerNames(of)
 }
 
 /** The header abi.hpp. */
-export const headerOf = (of) => `// Made by tools/abi.js from wasm/bindings/schema.js; do not edit.
+export const headerOf = (
+  of,
+) => `// Made by tools/abi.js from the schema of the bindings; do not edit.
 #pragma once
 
 #include "fields.hpp"
@@ -152,7 +178,7 @@ ${bodyOf(of)}
 `;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [file] = process.argv.slice(2);
+  const [file, module] = process.argv.slice(2);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, headerOf(schema));
+  writeFileSync(file, headerOf(schemas[module]));
 }
