@@ -13,7 +13,7 @@ import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
-import { abiOf, methodsOf, schema } from './abi.js';
+import { abiOf, methodsOf, schema, trainAbi } from './abi.js';
 import { root, toolchain, version } from './environment.js';
 import { must, step } from './run.js';
 import { edition, engines, programs } from './shipped.js';
@@ -47,46 +47,53 @@ const native = () => cmake('native', ['all']);
 const modules = () =>
   cmake(
     'wasm',
-    variants.map((variant) => `module_${variant}`),
+    moduleNames.map((name) => `module_${name}`),
   );
 
 export const variants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
+
+/** The .wasm files: those of `qkv`, and those of `qkv/train`, which have the same operators and more. */
+const moduleNames = ['qkv', 'qkv-train'].flatMap((module) =>
+  variants.map((variant) => `${module}-${variant}`),
+);
 
 /**
  * The package ships one glue for all variants: that for shared memory, which asks before every access
  * whether the memory has grown, and does as well with memory that is not shared.
  */
-const glue = 'simd-threads';
+const glue = 'qkv-simd-threads';
 function checkGlue() {
-  const texts = variants.map((variant) =>
-    readFileSync(join(moduleFolder, `qkv-${variant}.mjs`), 'utf8').replaceAll(
-      `qkv-${variant}`,
-      'qkv',
-    ),
+  const texts = moduleNames.map((name) =>
+    readFileSync(join(moduleFolder, `${name}.mjs`), 'utf8').replaceAll(name, 'qkv'),
   );
-  if (texts[0] !== texts[1] || texts[2] !== texts[3]) {
-    throw new Error('the glue of the simd and relaxed builds differs, but dist/ has room for one');
+  const kinds = [false, true].map((threads) =>
+    texts.filter((_, i) => moduleNames[i].endsWith('-threads') === threads),
+  );
+  if (kinds.some((same) => new Set(same).size !== 1)) {
+    throw new Error('the glue of the .wasm files differs, but dist/ has room for one');
   }
 }
 
-/** The modules of the package: the entry that each is bundled from, and where its .wasm is (wasm/src/load/files.ts). */
+/** The modules of the package that are bundled by themselves, and the source of each. */
 const entries = {
-  errors: { source: 'api/errors' },
-  index: { source: 'entries/index', files: 'external' },
-  inline: { source: 'entries/index', files: 'embedded' },
-  thread: { source: 'entries/thread' },
-  worker: { source: 'entries/worker' },
-  'worker-host': { source: 'entries/worker-host' },
+  errors: 'api/errors',
+  inline: 'entries/index',
+  thread: 'entries/thread',
+  worker: 'entries/worker',
+  'worker-host': 'entries/worker-host',
 };
 
-/** The declarations: those of three entries, and of the types that they export. */
+/** Those that are bundled together: what they have in common becomes core.js, so that nobody loads it twice. */
+const together = { index: 'entries/index', train: 'entries/train' };
+
+/** The declarations: those of entries, and of the types that they export. */
 const declarations = [
-  ...['entries/index', 'entries/worker', 'entries/worker-host'],
-  ...['api/types', 'api/worker-types', 'api/errors', 'arguments/plain-arrays'],
+  ...['entries/index', 'entries/train', 'entries/worker', 'entries/worker-host'],
+  ...['api/types', 'api/train-types', 'api/worker-types', 'api/errors', 'arguments/plain-arrays'],
 ];
 
 /**
- * Files that entries share instead of bringing their own: the class of errors, which is then one class for all, and the
+ * Files that these share instead of bringing their own: the class of errors, which is then one class for all, and the
  * engine. `qkv/inline` is one file and brings both.
  */
 const sharedFiles = { 'api/errors.js': 'QkvError', 'entries/index.js': 'init' };
@@ -111,33 +118,38 @@ const embed = (variant) =>
     'base64',
   );
 
-function bundle(name, { folder, sourcemap }) {
-  const { source, files } = entries[name];
-  const embedded = files === 'embedded' ? { simd: embed('simd'), relaxed: embed('relaxed') } : {};
-  return esbuild.build({
-    entryPoints: [join(root, `wasm/src/${source}.ts`)],
-    outfile: join(root, folder, `${name}.js`),
+/** Modules of the package, from what esbuild calls its entry points; `own` goes before what all have in common. */
+const bundle = (entryPoints, { folder, sourcemap }, { alias, define, ...own } = {}) =>
+  esbuild.build({
+    plugins: [shared],
+    ...own,
+    entryPoints: Object.entries(entryPoints).map(([name, source]) => ({
+      in: join(root, `wasm/src/${source}.ts`),
+      out: name,
+    })),
+    outdir: join(root, folder),
     sourcemap,
     bundle: true,
     format: 'esm',
     target: [`es${edition}`, ...Object.entries(engines).map((engine) => engine.join(''))],
     minify: true,
-    alias: {
-      'qkv-glue': join(moduleFolder, `qkv-${glue}.mjs`),
-      ...(files ? { 'qkv-files': join(root, `wasm/src/load/files-${files}.ts`) } : {}),
-    },
+    alias: { 'qkv-glue': join(moduleFolder, `${glue}.mjs`), ...alias },
     define: {
       QKV_VERSION: JSON.stringify(version),
       QKV_ABI: JSON.stringify(abiOf(schema)),
+      QKV_TRAIN_ABI: JSON.stringify(trainAbi()),
       QKV_METHODS: JSON.stringify(methodsOf(schema)),
-      QKV_EMBEDDED: JSON.stringify(embedded),
+      ...define,
     },
-    plugins: files === 'embedded' ? [] : [shared],
     banner: { js: `/*! qkv ${version}, MIT license */` },
     legalComments: 'none',
     logLevel: 'warning',
   });
-}
+
+/** Where the .wasm files are (wasm/src/load/files.ts). */
+const filesAre = (where) => ({
+  alias: { 'qkv-files': join(root, `wasm/src/load/files-${where}.ts`) },
+});
 
 /** The declarations of the package, of which its own and those of the page are made; needs no build before. */
 async function types() {
@@ -147,11 +159,20 @@ async function types() {
 /** The JavaScript of the package and the .wasm files, which is all that runs. */
 export async function bundlePrograms({ folder = 'dist', sourcemap = false } = {}) {
   mkdirSync(join(root, folder), { recursive: true });
-  for (const variant of variants) {
-    const name = `qkv-${variant}.wasm`;
+  for (const name of moduleNames.map((module) => `${module}.wasm`)) {
     copyFileSync(join(moduleFolder, name), join(root, folder, name));
   }
-  for (const name of Object.keys(entries)) await bundle(name, { folder, sourcemap });
+  const to = { folder, sourcemap };
+  // One name for all chunks: esbuild refuses a second one.
+  await bundle(together, to, { ...filesAre('external'), splitting: true, chunkNames: 'core' });
+  const { inline, ...others } = entries;
+  for (const [name, source] of Object.entries(others)) await bundle({ [name]: source }, to);
+  const embedded = JSON.stringify({ simd: embed('simd'), relaxed: embed('relaxed') });
+  await bundle({ inline }, to, {
+    ...filesAre('embedded'),
+    define: { QKV_EMBEDDED: embedded },
+    plugins: [],
+  });
 }
 
 /** The npm package: its modules, their types and the .wasm files. */

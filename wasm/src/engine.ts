@@ -31,10 +31,15 @@ const operators = {
 type Operators = Omit<Qkv, 'info' | 'memory' | 'dispose' | symbol>;
 type Operator = (instance: Instance, ...args: unknown[]) => unknown;
 
+/** Operators that an entry has besides. Each has arguments of its own, which nobody asks for by this type. */
+export type MoreOperators = Readonly<
+  Record<string, (instance: Instance, ...args: never) => unknown>
+>;
+
 /** The operators for callers: functions that need no `this`, and refuse once the instance has ended. */
-function bind(instance: Instance): Operators {
+function bind(instance: Instance, more: MoreOperators): Operators {
   const bound: Partial<Record<string, (...args: unknown[]) => unknown>> = {};
-  for (const [name, operator] of Object.entries(operators)) {
+  for (const [name, operator] of Object.entries({ ...operators, ...more })) {
     bound[name] = (...args) => {
       instance.raw(name);
       return (operator as Operator)(instance, ...args);
@@ -43,8 +48,13 @@ function bind(instance: Instance): Operators {
   return bound as unknown as Operators;
 }
 
-/** `onDispose` is called once, by the first dispose(). */
-export function createEngine(instance: Instance, info: EngineInfo, onDispose: () => void): Qkv {
+/** With `more` operators than those of `Qkv`. `onDispose` is called once, by the first dispose(). */
+export function createEngine(
+  instance: Instance,
+  info: EngineInfo,
+  more: MoreOperators,
+  onDispose: () => void,
+): Qkv {
   // It knows the module, for the threads' sake, and would keep the memory as long as the engine is kept.
   let release: (() => void) | undefined = onDispose;
   const dispose = (): void => {
@@ -55,7 +65,7 @@ export function createEngine(instance: Instance, info: EngineInfo, onDispose: ()
   };
   return {
     info: Object.freeze(info),
-    ...bind(instance),
+    ...bind(instance, more),
     memory: () => ({
       heapBytes: instance.buffer('memory').byteLength,
       usedBytes: instance.raw('memory')._allocatedBytes(),

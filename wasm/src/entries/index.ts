@@ -5,8 +5,10 @@
  * worst cases against exact arithmetic on the same inputs; tests enforce these numbers.
  * @module qkv
  */
+import { defaultPlaces, startThreads } from 'qkv-files';
 import type { InitOptions, Qkv } from '../api/types.js';
 import { sharedEngine } from '../load/init.js';
+import { abi } from '../memory/abi.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
 export { array, random, toNested, zeros } from '../arguments/plain-arrays.js';
@@ -22,5 +24,6 @@ export type * from '../api/types.js';
  * `invalid_argument` for options that make no sense, `out_of_range` for more threads than 64 or none.
  */
 export function init(options: InitOptions = {}): Promise<Qkv> {
-  return sharedEngine(options);
+  const files = { defaultPlaces, startThreads };
+  return sharedEngine({ name: 'qkv', abi, more: {}, files }, options);
 }

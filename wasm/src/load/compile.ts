@@ -1,17 +1,17 @@
 // From what init() is given, or finds, to a compiled module, with a readable complaint when it is something
 // else.
 
-import { defaultPlaces } from 'qkv-files';
 import { describe, isResponse, tagOf } from '../arguments/values.js';
 import { QkvError } from '../api/errors.js';
 import { nodeModule } from '../platform/node.js';
 import { relaxedProbe } from './probes.js';
 import type { InitOptions, Variant } from '../api/types.js';
+import type { Product } from './files.js';
 import { hasOpcodes } from './variant.js';
 
 const remedy =
-  'serve the .wasm files of the package beside its index.js, tell init({ wasm }) where they are, or ' +
-  'import qkv/inline, which needs no file';
+  'serve the .wasm files of the package beside its index.js, tell init({ wasm }) where they are, or, in ' +
+  'place of qkv, import qkv/inline, which needs no file';
 
 export const fail = (message: string, cause?: unknown): QkvError =>
   new QkvError('load_failed', `init: ${message}`, { cause });
@@ -61,13 +61,16 @@ async function fetchBytes(url: URL | string): Promise<BufferSource | Response> {
   }
 }
 
+const relaxedMark = new RegExp(`(qkv(?:-train)?) ${QKV_VERSION} relaxed`);
+
 /** A sound file that does not compile for want of relaxed SIMD says in its bytes which build it is. */
 function refuseRelaxed(bytes: Uint8Array, from: string): void {
-  const mark = `qkv ${QKV_VERSION} relaxed`;
-  if (hasOpcodes(relaxedProbe) || !asciiOf(bytes).includes(mark)) return;
+  if (hasOpcodes(relaxedProbe)) return;
+  const [, name] = relaxedMark.exec(asciiOf(bytes)) ?? [];
+  if (name === undefined) return;
   throw new QkvError(
     'unsupported',
-    `init: ${from} is the relaxed build and this engine has no relaxed SIMD, expected qkv-simd.wasm`,
+    `init: ${from} is the relaxed build and this engine has no relaxed SIMD, expected ${name}-simd.wasm`,
   );
 }
 
@@ -154,9 +157,12 @@ export const compileGiven = (wasm: NonNullable<InitOptions['wasm']>): Promise<We
   compile(wasm, false);
 
 /** From the first place that has a sound file. */
-export async function compileDefault(variant: Variant): Promise<WebAssembly.Module> {
+export async function compileDefault(
+  { files }: Product,
+  variant: Variant,
+): Promise<WebAssembly.Module> {
   let complaint: unknown;
-  for (const place of defaultPlaces(variant)) {
+  for (const place of files.defaultPlaces(variant)) {
     try {
       const source = await place();
       if (source !== undefined) return await compile(source, true);

@@ -1,7 +1,9 @@
-// Where the .wasm comes from when init() is not given one. There are two answers, and the bundles of the
+// Where the .wasm comes from when init() is not given one. For one entry there are two answers, and the bundles of the
 // package differ in nothing else: tools/build.js resolves 'qkv-files' to files-external.ts for `qkv` and
 // to files-embedded.ts for `qkv/inline`.
 
+import type { MoreOperators } from '../engine.js';
+import type { Abi } from '../memory/abi.js';
 import type { RawModule } from '../memory/raw.js';
 import type { Team } from './team.js';
 import type { InitOptions, Variant } from '../api/types.js';
@@ -16,3 +18,13 @@ export type DefaultPlaces = (
 /** Starts `threads - 1` workers; undefined where one file is all there is, and a worker's script is another. */
 export type StartThreads =
   ((raw: RawModule, module: WebAssembly.Module, threads: number) => Promise<Team>) | undefined;
+
+/** What an entry of the package loads. */
+export interface Product {
+  /** What its .wasm files begin with: `<name>-simd.wasm`. */
+  readonly name: 'qkv' | 'qkv-train';
+  readonly abi: Abi;
+  /** Its operators besides those of `qkv`. */
+  readonly more: MoreOperators;
+  readonly files: { readonly defaultPlaces: DefaultPlaces; readonly startThreads: StartThreads };
+}

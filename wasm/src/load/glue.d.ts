@@ -14,14 +14,11 @@ declare module 'qkv-glue' {
 /** The version in package.json. */
 declare const QKV_VERSION: string;
 
-/** The layout of the arguments of every operator, by tools/abi.js. */
-declare const QKV_ABI: {
-  readonly hash: string;
-  readonly groups: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
-  readonly operators: Readonly<
-    Record<string, Readonly<Record<string, string | readonly string[]>>>
-  >;
-};
+/** The layout of the arguments of every operator of `qkv`, by tools/abi.js. */
+declare const QKV_ABI: import('../memory/abi.js').WrittenAbi;
+
+/** What the operators of `qkv/train` have besides. */
+declare const QKV_TRAIN_ABI: import('../memory/abi.js').WrittenAbi;
 
 /** The parameters of every method that qkv/worker has, by tools/abi.js. */
 declare const QKV_METHODS: Readonly<Record<string, readonly string[]>>;

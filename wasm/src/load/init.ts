@@ -7,6 +7,7 @@ import { checkBoolean, checkChoice } from '../arguments/numbers.js';
 import { describe, reading, takeOptions } from '../arguments/values.js';
 import { createEngine } from '../engine.js';
 import { Instance } from '../memory/instance.js';
+import type { Product } from './files.js';
 import { checkSource, fail, isAddress, reason } from './compile.js';
 import { load, type Loaded } from './instantiate.js';
 import { mostThreads, type Team } from './team.js';
@@ -18,14 +19,12 @@ interface Shared {
 }
 const loads = new Map<string, Shared>();
 
-function keyOf({
-  variant = 'auto',
-  threads = 1,
-  deterministic = false,
-  wasm,
-}: InitOptions): string {
+function keyOf(
+  product: Product,
+  { variant = 'auto', threads = 1, deterministic = false, wasm }: InitOptions,
+): string {
   const source = isAddress(wasm) ? String(wasm) : wasm === undefined ? 0 : identity(wasm);
-  return JSON.stringify([variant, threads, deterministic, source]);
+  return JSON.stringify([product.name, variant, threads, deterministic, source]);
 }
 
 const variants: readonly Variant[] = ['relaxed', 'simd', 'relaxed-threads', 'simd-threads'];
@@ -50,7 +49,7 @@ function checkThreads(variant: 'auto' | Variant, threads: unknown): void {
 }
 
 /** A copy of the options, which make sense, and the key of their engine. */
-function checkOptions(given: InitOptions): [options: InitOptions, key: string] {
+function checkOptions(product: Product, given: InitOptions): [options: InitOptions, key: string] {
   const names = ['variant', 'threads', 'deterministic', 'wasm', 'shared'];
   const options = takeOptions('init', 'options', given, names);
   const { variant = 'auto', threads = 1 } = options;
@@ -65,7 +64,7 @@ function checkOptions(given: InitOptions): [options: InitOptions, key: string] {
   }
   checkThreads(variant, threads);
   checkSource(options.wasm);
-  return [options, reading('init', 'wasm', () => keyOf(options))];
+  return [options, reading('init', 'wasm', () => keyOf(product, options))];
 }
 
 /**
@@ -80,10 +79,10 @@ const infoOf = (variant: Variant, isa: string, helpers: Team['helpers']): Engine
 });
 
 /** An engine of its own on a module that it may share; the last that is disposed lets the module go. */
-export async function sharedEngine(given: InitOptions): Promise<Qkv> {
-  const [options, key] = checkOptions(given);
+export async function sharedEngine(product: Product, given: InitOptions): Promise<Qkv> {
+  const [options, key] = checkOptions(product, given);
   const known = options.shared === false ? undefined : loads.get(key);
-  const own = known ?? { loaded: load(options), users: 0 };
+  const own = known ?? { loaded: load(product, options), users: 0 };
   const forget = (): void => {
     if (loads.get(key) === own) loads.delete(key);
   };
@@ -92,7 +91,7 @@ export async function sharedEngine(given: InitOptions): Promise<Qkv> {
   try {
     const { raw, variant, isa, team } = await own.loaded;
     const info = infoOf(variant, isa, team.helpers);
-    return createEngine(new Instance(raw), info, () => {
+    return createEngine(new Instance(raw, product.abi), info, product.more, () => {
       own.users -= 1;
       if (own.users > 0) return;
       forget();

@@ -1,21 +1,22 @@
 // From init() options to a running module: which variant, which bytes, are they ours, and its threads.
 
-import { startThreads } from 'qkv-files';
 import createModule from 'qkv-glue';
 import { asciiOf, compileDefault, compileGiven, fail, reason } from './compile.js';
-import { abiHash } from '../memory/abi.js';
 import { QkvError } from '../api/errors.js';
 import { type RawModule, textAt } from '../memory/raw.js';
 import { alone, canShareMemory, type Team } from './team.js';
 import type { InitOptions, Variant } from '../api/types.js';
+import type { Product } from './files.js';
 import { chooseVariant, isaOf, isThreaded, singleOf, threadsOf } from './variant.js';
 
 /** Variant and version, as the file itself states them, before any of its code runs. */
-function identify(module: WebAssembly.Module): Variant {
+function identify(module: WebAssembly.Module, { name, abi }: Product): Variant {
   const [section] = WebAssembly.Module.customSections(module, 'qkv');
-  const [, version, variant, , hash] = section ? asciiOf(new Uint8Array(section)).split(' ') : [];
-  if (version === undefined) {
-    throw fail('the .wasm is not of this package, expected qkv-simd.wasm or qkv-relaxed.wasm');
+  const words = section ? asciiOf(new Uint8Array(section)).split(' ') : [];
+  const [found, version, variant, , hash] = words;
+  if (found !== name) {
+    const was = found === undefined ? 'not of this package' : `one of ${found}`;
+    throw fail(`the .wasm is ${was}, expected ${name}-simd.wasm or ${name}-relaxed.wasm`);
   }
   if (version !== QKV_VERSION) {
     throw fail(
@@ -23,9 +24,9 @@ function identify(module: WebAssembly.Module): Variant {
         'the two comes from an old copy or cache',
     );
   }
-  if (hash !== abiHash) {
+  if (hash !== abi.hash) {
     throw fail(
-      `the .wasm takes arguments of the form ${hash} and the JavaScript writes ${abiHash}, expected the same; ` +
+      `the .wasm takes arguments of the form ${hash} and the JavaScript writes ${abi.hash}, expected the same; ` +
         'one of the two comes from another build',
     );
   }
@@ -99,14 +100,15 @@ function requireSharedMemory(variant: Variant): WebAssembly.Memory {
   );
 }
 
-export async function load(options: InitOptions): Promise<Loaded> {
+export async function load(product: Product, options: InitOptions): Promise<Loaded> {
+  const { startThreads } = product.files;
   let wanted = chooseVariant(options);
   let shared = startThreads && isThreaded(wanted) ? sharedMemory() : undefined;
   if (!shared) wanted = singleOf(wanted);
   const module = await (options.wasm === undefined
-    ? compileDefault(wanted)
+    ? compileDefault(product, wanted)
     : compileGiven(options.wasm));
-  const variant = identify(module);
+  const variant = identify(module, product);
   checkGiven(variant, options, wanted);
   if (isThreaded(variant)) shared ??= requireSharedMemory(variant);
   const raw = await instantiate(

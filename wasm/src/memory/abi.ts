@@ -1,11 +1,12 @@
 // The arguments of a call as words: the writer for the layout that follows from wasm/bindings/schema.js, and the
-// types of what it writes.
+// types of what it writes. Those of qkv/train are known here by their types alone.
 
 import type { groups, operators } from '../../bindings/schema.js';
+import type * as train from '../../bindings/train/schema.js';
 import type { Address } from './raw.js';
 
-type Groups = typeof groups;
-type Operators = typeof operators;
+type Groups = typeof groups & typeof train.groups;
+type Operators = typeof operators & typeof train.operators;
 export type Operator = keyof Operators;
 
 /** Where and what shape an array is. */
@@ -66,60 +67,103 @@ interface Layout {
 /** Words in an array: its address and rank, and four extents. */
 const arrayWords = 3;
 
-/** The code of a field and its words where it is not given, from what tools/abi.js wrote of it. */
-function fieldOf(code: string | readonly string[]): [Code, readonly number[]] {
+/** What tools/abi.js wrote of a record: the code of each field. */
+type WrittenRecord = Readonly<Record<string, string | readonly string[]>>;
+type WrittenRecords = Readonly<Record<string, WrittenRecord>>;
+
+/** What it wrote of a schema. */
+export interface WrittenAbi {
+  readonly hash: string;
+  readonly groups: WrittenRecords;
+  readonly operators: WrittenRecords;
+}
+
+/** The code of a field and its words where it is not given. */
+function fieldOf(
+  code: string | readonly string[],
+  groups: WrittenRecords,
+): [Code, readonly number[]] {
   if (code === 'a') return ['array', Array<number>(arrayWords).fill(0)];
   if (code === 'n' || code === 'f') return ['number', [0]];
   if (code === 'o') return ['number', [NaN]];
   if (typeof code !== 'string') return [code, [0]];
   // A group is its name after > or, if it may be left out, after ?: a word says then whether it is there.
-  const group = QKV_ABI.groups[code.slice(1)];
+  const group = groups[code.slice(1)];
   if (!group) throw new RangeError(`no group ${code}`);
-  const layout = layoutOf(group);
+  const layout = layoutOf(group, groups);
   const isOptional = code.startsWith('?');
   return [{ layout, isOptional }, isOptional ? [0, ...layout.blank] : [...layout.blank]];
 }
 
-function layoutOf(record: Readonly<Record<string, string | readonly string[]>>): Layout {
+function layoutOf(record: WrittenRecord, groups: WrittenRecords): Layout {
   const fields = new Map<string, { at: number; code: Code }>();
   const blank: number[] = [];
   for (const [name, kind] of Object.entries(record)) {
-    const [code, words] = fieldOf(kind);
+    const [code, words] = fieldOf(kind, groups);
     fields.set(name, { at: blank.length, code });
     blank.push(...words);
   }
   return { fields, blank: Float64Array.from(blank) };
 }
 
-const byName = new Map(
-  Object.entries(QKV_ABI.operators).map(([name, record], index) => [
-    name,
-    { index, layout: layoutOf(record) },
-  ]),
-);
+/** The operators of a module: the number of each and the layout of its arguments. */
+export class Abi {
+  /** The hash of the schema, which the .wasm carries too. */
+  readonly hash: string;
+  readonly #written: WrittenAbi;
+  readonly #byName: ReadonlyMap<string, { readonly index: number; readonly layout: Layout }>;
 
-/** The hash of the schema, which the .wasm carries too. */
-export const abiHash = QKV_ABI.hash;
+  constructor(written: WrittenAbi) {
+    this.hash = written.hash;
+    this.#written = written;
+    this.#byName = new Map(
+      Object.entries(written.operators).map(([name, record], index) => [
+        name,
+        { index, layout: layoutOf(record, written.groups) },
+      ]),
+    );
+  }
+
+  /** That of a module which has more operators after these. */
+  with({ hash, groups, operators }: WrittenAbi): Abi {
+    const { groups: ownGroups, operators: own } = this.#written;
+    return new Abi({
+      ...{ hash, groups: { ...ownGroups, ...groups } },
+      operators: { ...own, ...operators },
+    });
+  }
+
+  /** @throws RangeError for one that the module does not have */
+  operator(name: string): { readonly index: number; readonly layout: Layout } {
+    const known = this.#byName.get(name);
+    if (!known) throw new RangeError(`no operator ${name}`);
+    return known;
+  }
+}
+
+/** That of `qkv`. */
+export const abi = new Abi(QKV_ABI);
 
 /** Writes arguments to the block of a module, in the memory as it is now: growth takes that away. */
 export class Writer {
   readonly memory: ArrayBufferLike;
+  readonly #abi: Abi;
   readonly #halves: Int32Array;
   readonly #words: Float64Array;
 
-  constructor(memory: ArrayBufferLike, block: Address) {
+  constructor(of: Abi, memory: ArrayBufferLike, block: Address) {
     this.memory = memory;
+    this.#abi = of;
     this.#halves = new Int32Array(memory, block);
     this.#words = new Float64Array(memory, block);
   }
 
   /** The arguments of one call, all of its operator's words and no others. Returns the number of the operator. */
   call<Name extends Operator>(operator: Name, values: Arguments<Name>): number {
-    const known = byName.get(operator);
-    if (!known) throw new RangeError(`no operator ${operator}`);
-    this.#words.set(known.layout.blank);
-    this.#write(known.layout, values, 0);
-    return known.index;
+    const { index, layout } = this.#abi.operator(operator);
+    this.#words.set(layout.blank);
+    this.#write(layout, values, 0);
+    return index;
   }
 
   /** Writes what is given over the blank record that begins at this word: most calls give few of the fields. */

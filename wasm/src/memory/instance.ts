@@ -2,7 +2,7 @@
 
 import { QkvError, type QkvErrorCode } from '../api/errors.js';
 import { bufferOf, isInt32Array, isUint8Array, kindOf } from '../arguments/values.js';
-import { type Arguments, type Operator, Writer } from './abi.js';
+import { type Abi, type Arguments, type Operator, Writer } from './abi.js';
 import { type Address, type RawModule, textAt } from './raw.js';
 
 /** What frees a handle: a block's own function, or an operator. */
@@ -18,11 +18,13 @@ export class Instance {
   /** Live tensors, caches, layers and blocks that were made here. */
   readonly handles = new Set<Disposable>();
   #raw: RawModule | undefined;
+  readonly #abi: Abi;
   /** Kept, because two views of the memory for each call took 3 % of a small one. */
   #writer: Writer | undefined;
 
-  constructor(raw: RawModule) {
+  constructor(raw: RawModule, abi: Abi) {
     this.#raw = raw;
+    this.#abi = abi;
   }
 
   get alive(): boolean {
@@ -119,7 +121,9 @@ export class Instance {
 
   #start<Name extends Operator>(raw: RawModule, operator: Name, values: Arguments<Name>): number {
     const memory = raw.wasmMemory.buffer;
-    if (this.#writer?.memory !== memory) this.#writer = new Writer(memory, raw._arguments() >>> 0);
+    if (this.#writer?.memory !== memory) {
+      this.#writer = new Writer(this.#abi, memory, raw._arguments() >>> 0);
+    }
     return raw._run(this.#writer.call(operator, values));
   }
 

@@ -3,15 +3,17 @@ import type {
   AttentionExtras,
   AttentionOptions,
   AttentionResult,
+  KvCache,
   OwnedArray,
+  Tensor,
 } from '../api/types.js';
-import { checkArray } from '../arguments/arrays.js';
+import { checkArray, type Input } from '../arguments/arrays.js';
 import {
   checkAttentionOptions,
   type CheckedOptions,
   optionNames,
 } from '../arguments/attention-options.js';
-import { checkHeads, coreShape } from '../arguments/heads.js';
+import { checkHeads, coreShape, type HeadsShape } from '../arguments/heads.js';
 import { mostInt } from '../arguments/numbers.js';
 import { checkOut } from '../arguments/out.js';
 import { isUint8Array, takeOptions } from '../arguments/values.js';
@@ -66,15 +68,23 @@ export function readExtras(call: Call, { wanted }: CheckedOptions, slots: Extras
   return result;
 }
 
-export function attention(
+/** q, k, v and the options of a call, checked, with the form of each array. */
+interface CheckedCall {
+  readonly inputs: readonly [q: Input, k: Input, v: Input];
+  readonly forms: readonly [q: HeadsShape, k: HeadsShape, v: HeadsShape, out: HeadsShape];
+  readonly cache: KvCache | undefined;
+  readonly checked: CheckedOptions;
+  /** What callers have as the shape of the output. */
+  readonly shape: readonly number[];
+  readonly out: Tensor | undefined;
+}
+
+export function checkCall(
   instance: Instance,
-  givenQ: ArrayInput,
-  givenK: ArrayInput,
-  givenV: ArrayInput,
-  givenOptions: AttentionOptions = {},
-): AttentionResult {
-  const fn = 'attention';
-  const options = takeOptions(fn, 'options', givenOptions, optionNames);
+  fn: string,
+  [givenQ, givenK, givenV]: readonly [ArrayInput, ArrayInput, ArrayInput],
+  options: AttentionOptions,
+): CheckedCall {
   const q = checkArray(fn, 'q', givenQ);
   const k = checkArray(fn, 'k', givenK);
   const v = checkArray(fn, 'v', givenV);
@@ -88,16 +98,32 @@ export function attention(
   };
   const slopes = (numHeads: number): Float32Array => paperSlopes(instance, fn, numHeads);
   const checked = checkAttentionOptions(fn, options, dimensions, slopes);
-  const outShape = { ...qs, width: vs.width };
-  const shape = qs.split ? [...q.shape.slice(0, -1), qs.heads * vs.width] : coreShape(outShape);
+  const outs = { ...qs, width: vs.width };
+  const shape = qs.split ? [...q.shape.slice(0, -1), qs.heads * vs.width] : coreShape(outs);
   const out = checkOut(fn, options.out, shape);
+  return { inputs: [q, k, v], forms: [qs, ks, vs, outs], cache, checked, shape, out };
+}
+
+export function attention(
+  instance: Instance,
+  givenQ: ArrayInput,
+  givenK: ArrayInput,
+  givenV: ArrayInput,
+  givenOptions: AttentionOptions = {},
+): AttentionResult {
+  const fn = 'attention';
+  const options = takeOptions(fn, 'options', givenOptions, optionNames);
+  const of = checkCall(instance, fn, [givenQ, givenK, givenV], options);
+  const { cache, checked, shape, out } = of;
+  const [q, k, v] = of.inputs;
+  const [qs, ks, vs, outs] = of.forms;
 
   const call = new Call(instance, fn);
   const given = {
     q: call.input(q, coreShape(qs)),
     k: call.input(k, coreShape(ks)),
     v: call.input(v, coreShape(vs)),
-    out: call.output('out', coreShape(outShape), out),
+    out: call.output('out', coreShape(outs), out),
     numHeads: qs.heads,
     numKvHeads: ks.heads,
     options: optionFields(call, checked),

@@ -24,14 +24,14 @@ import type { Address } from '../memory/raw.js';
 /** The widths of x and of the result. */
 type Widths = readonly [from: number, to: number];
 
-interface Weights {
+export interface Weights {
   readonly w: Input;
   readonly bias: Input | undefined;
   readonly layout: 'in_out' | 'out_in';
   readonly widths: Widths;
 }
 
-function checkWeights(fn: string, givenW: ArrayInput, options: LinearOptions): Weights {
+export function checkWeights(fn: string, givenW: ArrayInput, options: LinearOptions): Weights {
   const { layout = 'in_out' } = options;
   checkChoice(fn, 'layout', layout, ['in_out', 'out_in']);
   const w = checkArray(fn, 'w', givenW);
@@ -61,7 +61,7 @@ interface Rows {
   readonly result: { readonly as: readonly number[]; readonly out: Tensor | undefined };
 }
 
-function checkRows(fn: string, given: ArrayInput, [from, to]: Widths, out: unknown): Rows {
+export function checkRows(fn: string, given: ArrayInput, [from, to]: Widths, out: unknown): Rows {
   const x = checkArray(fn, 'x', given);
   if (x.shape.at(-1) !== from) {
     throw new QkvError(

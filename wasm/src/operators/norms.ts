@@ -9,7 +9,7 @@ import type {
   RmsNormOptions,
   SoftmaxOptions,
 } from '../api/types.js';
-import { checkArray, checkVector } from '../arguments/arrays.js';
+import { checkArray, checkVector, type Input } from '../arguments/arrays.js';
 import { checkChoice, checkInteger, checkNumber } from '../arguments/numbers.js';
 import { checkOut, type To } from '../arguments/out.js';
 import { asMatrix, sizeOf } from '../arguments/shapes.js';
@@ -17,9 +17,13 @@ import { takeOptions } from '../arguments/values.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 
-/** `axis` of x, counted from the front. */
-function checkAxis(fn: string, { length: rank }: readonly number[], axis: number): number {
-  if (rank === 0) throw new QkvError('shape_mismatch', `${fn}: x is [], expected [...,n]`);
+/** `axis` of x, or of what is called so, counted from the front. */
+export function checkAxis(
+  fn: string,
+  { name, shape: { length: rank } }: Input,
+  axis: number,
+): number {
+  if (rank === 0) throw new QkvError('shape_mismatch', `${fn}: ${name} is [], expected [...,n]`);
   checkInteger(fn, 'axis', axis, -rank, rank - 1);
   return axis < 0 ? axis + rank : axis;
 }
@@ -32,7 +36,7 @@ function norm(
 ): OwnedArray {
   const x = checkArray(fn, 'x', given);
   const { axis = -1, epsilon = 1e-5 } = options;
-  const from = checkAxis(fn, x.shape, axis);
+  const from = checkAxis(fn, x, axis);
   checkNumber(fn, 'epsilon', epsilon);
   const [rows, columns] = asMatrix(x.shape, from);
   const call = new Call(instance, fn);
@@ -84,6 +88,10 @@ export function gelu(
   return call.result(fn, size, fields, { as: x.shape, out });
 }
 
+/** Any rank is three axes to the core: what is before the one asked for, that one, what is after. */
+export const aroundAxis = (shape: readonly number[], axis: number): readonly number[] =>
+  [shape.slice(0, axis), shape.slice(axis, axis + 1), shape.slice(axis + 1)].map(sizeOf);
+
 export function softmax(
   instance: Instance,
   given: ArrayInput,
@@ -93,11 +101,9 @@ export function softmax(
   const taken = takeOptions(fn, 'options', options, ['axis', 'temperature', 'out']);
   const { axis = -1, temperature = 1 } = taken;
   const x = checkArray(fn, 'x', given);
-  const from = checkAxis(fn, x.shape, axis);
+  const from = checkAxis(fn, x, axis);
   checkNumber(fn, 'temperature', temperature);
-  // Any rank is three axes to the core: what is before, the one asked for, what is after.
-  const parts = [x.shape.slice(0, from), x.shape.slice(from, from + 1), x.shape.slice(from + 1)];
-  const shape = parts.map(sizeOf);
+  const shape = aroundAxis(x.shape, from);
   const call = new Call(instance, fn);
   const fields = { x: call.input(x, shape), temperature };
   const out = checkOut(fn, taken.out, x.shape);

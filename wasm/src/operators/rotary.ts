@@ -15,7 +15,7 @@ import { coreShape, headsShape } from '../arguments/heads.js';
 import { checkOut, type To } from '../arguments/out.js';
 import type { ArrayInput, Integers, OwnedArray, RotaryOptions } from '../api/types.js';
 
-const optionNames = [
+export const rotaryNames = [
   ...['offset', 'positions', 'base', 'rotaryDim', 'interleaved', 'scaling', 'cos', 'sin'],
   'numHeads',
 ];
@@ -35,7 +35,7 @@ export class CheckedRotary {
     tokens?: readonly [batch: number, tokens: number],
   ) {
     const at = tokens ? '' : 'rotary.';
-    const options = takeOptions(fn, tokens ? 'options' : 'rotary', givenOptions, optionNames);
+    const options = takeOptions(fn, tokens ? 'options' : 'rotary', givenOptions, rotaryNames);
     const { offset, rotaryDim, numHeads, positions } = options;
     if (offset !== undefined) checkInteger(fn, `${at}offset`, offset, -mostInt, mostInt);
     if (rotaryDim !== undefined) checkInteger(fn, `${at}rotaryDim`, rotaryDim, 2, mostInt);
@@ -117,7 +117,7 @@ export function rotaryEmbedding(
 ): OwnedArray {
   const fn = 'rotaryEmbedding';
   const x = checkArray(fn, 'x', given);
-  const { out: to, ...options } = takeOptions(fn, 'options', givenOptions, [...optionNames, 'out']);
+  const { out: to, ...options } = takeOptions(fn, 'options', givenOptions, [...rotaryNames, 'out']);
   const { numHeads } = options;
   if (numHeads !== undefined) checkInteger(fn, 'numHeads', numHeads, 1, mostInt);
   const form = headsShape(fn, x, numHeads, 'numHeads');

@@ -1,0 +1,14 @@
+// Every operator of `qkv/train` besides those of `qkv`, as a function of an instance and the arguments of the method of
+// this name.
+
+import { attentionBackward } from './attention.js';
+import * as elementwise from './elementwise.js';
+import { gru, gruBackward } from './gru.js';
+import * as linear from './linear.js';
+import { crossEntropy } from './loss.js';
+
+export const operators = {
+  ...{ attentionBackward, crossEntropy, gru, gruBackward },
+  ...elementwise,
+  ...linear,
+};
