@@ -37,7 +37,7 @@ export function expectBelowCeiling(quantity, ratio, known = ceilings) {
 
 function measure() {
   const root = new URL('../../../', import.meta.url);
-  const folders = ['tests/package/node', 'tests/reference/torch'];
+  const folders = ['tests/package/node', 'tests/package/train', 'tests/reference/torch'];
   const files = folders.flatMap((folder) =>
     readdirSync(new URL(folder, root))
       .filter((name) => name.endsWith('.test.js') && name !== 'check.test.js')

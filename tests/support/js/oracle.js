@@ -40,45 +40,68 @@ function maskAt({ data, shape }, position) {
   return data[index];
 }
 
-/** What the mask adds to a score; -Infinity excludes. */
+/** What a mask or bias adds to a score; -Infinity excludes. */
 function maskTerm(mask, position) {
   if (!mask) return 0;
   const value = maskAt(mask, position);
   return mask.data instanceof Uint8Array ? (value === 0 ? -Infinity : 0) : value;
 }
 
+/** The offset of a batch row. */
+const offsetOf = ({ causalOffset = 0 }, b) =>
+  typeof causalOffset === 'number' ? causalOffset : causalOffset[b];
+
+/** The terms that are added to the score of key j; undefined where the query may not read it. */
+function termsAt({ causal, window: [left, right] = [-1, -1], ...options }, [b, h, i, j]) {
+  const distance = i + offsetOf(options, b) - j;
+  const { mask, bias, keyLengths } = options;
+  const isBefore = (causal && distance < 0) || (right >= 0 && -distance > right);
+  if (isBefore || (left >= 0 && distance > left) || (keyLengths && j >= keyLengths[b]))
+    return undefined;
+  const isAlibi = bias?.kind === 'alibi';
+  const terms = [
+    maskTerm(mask, [b, h, i, j]),
+    isAlibi ? -bias.slopes[h] * Math.abs(distance) : maskTerm(bias, [b, h, i, j]),
+  ];
+  return terms.includes(-Infinity) ? undefined : terms;
+}
+
 /**
  * One query row: its weights, output, log-sum-exp and entropy, and the sizes that bounds are made of:
- * A, the largest sum of |scale q_d k_d| + |mask| over temperature, and V, the largest |v|.
+ * A, the largest sum of |scale q_d k_d| + |mask| + |bias| over temperature, and V, the largest |v|. `slopes` are the
+ * derivatives of the softcap at each score. `kept(b, h, i, j)` is what dropout multiplies a weight by.
  */
-export function attentionRow({ q, k, v, options = {} }, b, h, i) {
+export function attentionRow({ q, k, v, options = {}, kept = () => 1 }, b, h, i) {
   const kv = Math.floor(h / (q.heads / k.heads));
-  const {
-    scale = 1 / Math.sqrt(q.width),
-    temperature = 1,
-    causal,
-    causalOffset = 0,
-    mask,
-  } = options;
+  const { scale = 1 / Math.sqrt(q.width), temperature = 1, softcap = 0, sinks } = options;
   const scores = new Float64Array(k.tokens).fill(-Infinity);
+  const slopes = new Float64Array(k.tokens);
   let [A, V, most] = [0, 0, -Infinity];
   for (let j = 0; j < k.tokens; ++j) {
-    const term = maskTerm(mask, [b, h, i, j]);
-    if (term === -Infinity || (causal && j > i + causalOffset)) continue;
+    const terms = termsAt(options, [b, h, i, j]);
+    if (!terms) continue;
     let [dot, size] = [0, 0];
     for (let d = 0; d < q.width; ++d) {
       const product = q.data[q.at(b, h, i) + d] * k.data[k.at(b, kv, j) + d];
       dot += product;
       size += Math.abs(product);
     }
-    scores[j] = (scale * dot + term) / temperature;
+    const bent = softcap > 0 ? Math.tanh((scale * dot) / softcap) : 0;
+    slopes[j] = 1 - bent * bent;
+    scores[j] = ((softcap > 0 ? softcap * bent : scale * dot) + terms[0] + terms[1]) / temperature;
     most = Math.max(most, scores[j]);
-    A = Math.max(A, (Math.abs(scale) * size + Math.abs(term)) / temperature);
+    const added = Math.abs(terms[0]) + Math.abs(terms[1]);
+    A = Math.max(A, (Math.abs(scale) * size + added) / temperature);
   }
   const weights = new Float64Array(k.tokens);
   const out = new Float64Array(v.width);
-  if (most === -Infinity) return { weights, out, lse: -Infinity, entropy: 0, A, V, allowed: 0 };
-  const sum = scores.reduce((total, s) => total + Math.exp(s - most), 0);
+  if (most === -Infinity) {
+    return { weights, out, lse: -Infinity, entropy: 0, A, V, allowed: 0, slopes, sink: 0 };
+  }
+  const sink = sinks?.[h] ?? -Infinity;
+  if (sinks) A = Math.max(A, Math.abs(sink));
+  most = Math.max(most, sink);
+  const sum = scores.reduce((total, s) => total + Math.exp(s - most), Math.exp(sink - most));
   let [entropy, allowed] = [0, 0];
   scores.forEach((s, j) => {
     if (s === -Infinity) return;
@@ -87,11 +110,12 @@ export function attentionRow({ q, k, v, options = {} }, b, h, i) {
     if (weights[j] > 0) entropy -= weights[j] * (s - most - Math.log(sum));
     for (let d = 0; d < v.width; ++d) {
       const value = v.data[v.at(b, kv, j) + d];
-      out[d] += weights[j] * value;
+      out[d] += weights[j] * kept(b, h, i, j) * value;
       V = Math.max(V, Math.abs(value));
     }
   });
-  return { weights, out, lse: most + Math.log(sum), entropy, A, V, allowed };
+  const shared = { slopes, sink: Math.exp(sink - most) / sum };
+  return { weights, out, lse: most + Math.log(sum), entropy, A, V, allowed, ...shared };
 }
 
 /** How far the row may be from exact arithmetic. A row without keys is exact. */
