@@ -137,7 +137,8 @@ const bundle = (entryPoints, { folder, sourcemap }, { alias, define, ...own } = 
     define: {
       QKV_VERSION: JSON.stringify(version),
       QKV_ABI: JSON.stringify(abiOf(schema)),
-      QKV_TRAIN_ABI: JSON.stringify(trainAbi()),
+      // As text: objects go into what entries have in common, whoever uses them.
+      QKV_TRAIN_ABI: JSON.stringify(JSON.stringify(trainAbi())),
       QKV_METHODS: JSON.stringify(methodsOf(schema)),
       ...define,
     },

@@ -9,7 +9,7 @@ export const programs = {
   'errors.js': 1_000,
   // What qkv is made of; qkv/train is made of the second file too. Together they weigh at most `together`.
   'index.js': 2_000,
-  'core.js': 21_000,
+  'core.js': 21_400,
   // Both .wasm files are in it, deflated already.
   'inline.js': 225_000,
   'thread.js': 1_000,
@@ -27,7 +27,7 @@ export const programs = {
 };
 
 /** What a program that imports `qkv` loads as JavaScript, besides errors.js. */
-export const together = { files: ['index.js', 'core.js'], budget: 21_700 };
+export const together = { files: ['index.js', 'core.js'], budget: 21_800 };
 
 /** The declarations in dist/. */
 const declarations = [

@@ -251,6 +251,7 @@ async function packageSuites(full) {
     'tests/package/node/*.test.js',
     'tests/package/threads/*.test.js',
     'tests/package/worker/*.test.js',
+    'tests/package/train/*.test.js',
   );
   const reference = await files('tests/reference/**/*.test.js');
   const relaxed = { flags: relaxedFlags };

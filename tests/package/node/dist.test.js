@@ -11,8 +11,12 @@ import { parse } from 'acorn';
 import * as shipped from '../../../tools/shipped.js';
 import { packageJson, read, root, text } from '../../support/js/files.js';
 
-const source = text('dist/index.js');
 const variants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
+/** The .wasm files of each entry that has some, less their ends. */
+const modules = { index: 'qkv', train: 'qkv-train' };
+const moduleNames = Object.values(modules).flatMap((of) =>
+  variants.map((variant) => `${of}-${variant}`),
+);
 const gzipped = (bytes) => gzipSync(bytes, { level: 9 }).length;
 
 test('dist: dist holds what ships, and the page', () => {
@@ -29,9 +33,17 @@ for (const [name, budget] of Object.entries(shipped.programs)) {
   });
 }
 
+test(`dist: what qkv loads as JavaScript is at most ${shipped.together.budget} bytes gzip`, () => {
+  const { files, budget } = shipped.together;
+  const size = files.reduce((sum, name) => sum + gzipped(read(`dist/${name}`)), 0);
+  assert.ok(size <= budget, `${size} bytes`);
+});
+
 /** What a script imports: the engine and the class of errors are one for all but qkv/inline, which is one file. */
 const beside = {
-  'index.js': ['./errors.js'],
+  'core.js': ['./errors.js'],
+  'index.js': ['./core.js'],
+  'train.js': ['./core.js'],
   'worker.js': ['./errors.js'],
   'worker-host.js': ['./errors.js', './index.js'],
 };
@@ -58,7 +70,7 @@ for (const name of scripts) {
   });
 }
 
-for (const [name, script] of Object.entries({ worker: 'worker-host', index: 'thread' })) {
+for (const [name, script] of Object.entries({ worker: 'worker-host', core: 'thread' })) {
   test(`dist: ${name}.js names its worker in the words that bundlers follow, once`, () => {
     const words = new RegExp(
       `new Worker\\(new URL\\(["'\`]\\./${script}\\.js["'\`],\\s*import\\.meta\\.url\\),\\s*\\{\\s*type:\\s*["'\`]module["'\`]`,
@@ -68,9 +80,12 @@ for (const [name, script] of Object.entries({ worker: 'worker-host', index: 'thr
   });
 }
 
-test('dist: the class of errors is one for qkv and qkv/worker, and a file of its own', async () => {
-  const [{ QkvError }, worker] = await Promise.all([import('qkv'), import('qkv/worker')]);
+test('dist: the class of errors is one for qkv, qkv/worker and qkv/train, and a file of its own', async () => {
+  const [{ QkvError }, worker, train] = await Promise.all([
+    ...[import('qkv'), import('qkv/worker'), import('qkv/train')],
+  ]);
   assert.equal(worker.QkvError, QkvError);
+  assert.equal(train.QkvError, QkvError);
   const error = await worker.init({ workers: 0 }).catch((reason) => reason);
   assert.equal(error.constructor, QkvError);
 });
@@ -79,13 +94,19 @@ test('dist: the package says which of its files does something when it is loaded
   assert.deepEqual(packageJson.sideEffects, ['./dist/thread.js', './dist/worker-host.js']);
 });
 
-test('dist: index.js names the .wasm files by literal URLs, which bundlers follow', () => {
-  for (const variant of variants) {
-    const url = new RegExp(
-      `new URL\\(["'\`]\\./qkv-${variant}\\.wasm["'\`],\\s*import\\.meta\\.url\\)`,
+for (const [name, module] of Object.entries(modules)) {
+  test(`dist: ${name}.js names its .wasm files by literal URLs, which bundlers follow, and no others`, () => {
+    const source = text(`dist/${name}.js`);
+    const literals = source.matchAll(
+      /new URL\(["'`]\.\/([\w-]+)\.wasm["'`],\s*import\.meta\.url\)/g,
     );
-    assert.match(source, url);
-  }
+    const expected = variants.map((variant) => `${module}-${variant}`);
+    assert.deepEqual(Array.from(literals, ([, file]) => file).sort(), expected.sort());
+  });
+}
+
+test('dist: core.js names no .wasm file, so that no bundler brings those of an entry that is not imported', () => {
+  assert.doesNotMatch(text('dist/core.js'), /new URL\(["'`][^"'`]*\.wasm/);
 });
 
 test('dist: inline.js does not ask where it is itself', () => {
@@ -102,37 +123,42 @@ test('dist: the JavaScript names its version and license, and no folder of who b
   }
 });
 
-const disassemble = async (variant) => {
+const disassemble = async (name) => {
   const wasmDis = join(root, 'node_modules/binaryen/bin/wasm-dis');
-  const file = join(root, `dist/qkv-${variant}.wasm`);
+  const file = join(root, `dist/${name}.wasm`);
   const args = [wasmDis, '--all-features', file];
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 28 });
   return stdout;
 };
-const disassembled = await Promise.all(variants.map(disassemble));
-const builds = Object.fromEntries(variants.map((variant, i) => [variant, disassembled[i]]));
+const disassembled = await Promise.all(moduleNames.map(disassemble));
+const builds = Object.fromEntries(moduleNames.map((name, i) => [name, disassembled[i]]));
 
 test('dist: the builds differ: relaxed opcodes are in the relaxed files alone', () => {
   for (const wat of Object.values(builds)) assert.match(wat, /f32x4\.mul/);
-  for (const suffix of ['', '-threads']) {
-    assert.doesNotMatch(builds[`simd${suffix}`], /relaxed_/);
-    assert.match(builds[`relaxed${suffix}`], /f32x4\.relaxed_madd/);
-    const others = builds[`relaxed${suffix}`].match(/[a-z0-9]+\.relaxed_(?!madd)\w+/g);
-    assert.equal(others, null, 'the probe asks for relaxed_madd alone');
+  for (const module of Object.values(modules)) {
+    for (const suffix of ['', '-threads']) {
+      const [simd, relaxed] = ['simd', 'relaxed'].map(
+        (kind) => builds[`${module}-${kind}${suffix}`],
+      );
+      assert.doesNotMatch(simd, /relaxed_/);
+      assert.match(relaxed, /f32x4\.relaxed_madd/);
+      const others = relaxed.match(/[a-z0-9]+\.relaxed_(?!madd)\w+/g);
+      assert.equal(others, null, 'the probe asks for relaxed_madd alone');
+    }
   }
 });
 
-for (const [variant, wat] of Object.entries(builds)) {
-  const threads = variant.endsWith('-threads');
+for (const [name, wat] of Object.entries(builds)) {
+  const threads = name.endsWith('-threads');
 
-  test(`dist: the ${variant} build has what its probes ask for and no more`, () => {
+  test(`dist: ${name} has what its probes ask for and no more`, () => {
     assert.equal(wat.match(/\btry_table\b|\(try\b|\(throw\b|\bstruct\.new/g), null);
     const shared = wat.match(/\w+\.atomic\.\w+|\bshared\b/g);
     if (threads) assert.ok(shared.length > 10);
     else assert.equal(shared, null);
   });
 
-  test(`dist: the memory of the ${variant} build starts below 2 MB and may grow to 4 GB`, () => {
+  test(`dist: the memory of ${name} starts below 2 MB and may grow to 4 GB`, () => {
     const memory = /\(memory \$\S+ (\d+) (\d+)( shared)?\)/.exec(wat);
     assert.ok(Number(memory[1]) <= 32, `${memory[1]} pages`);
     assert.equal(Number(memory[2]), 65_536);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { init } from 'qkv';
+import { init as initTrain } from 'qkv/train';
 import {
   abiOf,
   callerNames,
@@ -14,10 +15,12 @@ import {
   layoutOf,
   methodsOf,
   schema,
+  trainAbi,
+  trainSchema,
 } from '../../../tools/abi.js';
 import { toolchain } from '../../../tools/environment.js';
 import { run } from '../../../tools/run.js';
-import { packageJson, root, wasmFile } from '../../support/js/files.js';
+import { packageJson, read, root } from '../../support/js/files.js';
 
 /** The schema with one operator more, which has a field of every kind. */
 const withScaled = () => ({
@@ -107,8 +110,10 @@ test('schema: every .wasm carries its hash', () => {
   for (const variant of ['simd', 'relaxed', 'simd-threads', 'relaxed-threads']) {
     // Not by WebAssembly.Module, which engines without relaxed SIMD refuse to make.
     const isa = variant.startsWith('relaxed') ? 'wasm-relaxed-simd' : 'wasm-simd128';
-    const mark = `qkv ${packageJson.version} ${variant} ${isa} ${hashOf(schema)}`;
-    assert.ok(wasmFile(variant).includes(mark), mark);
+    for (const [module, of] of Object.entries({ qkv: schema, 'qkv-train': trainSchema })) {
+      const mark = `${module} ${packageJson.version} ${variant} ${isa} ${hashOf(of)}`;
+      assert.ok(read(`dist/${module}-${variant}.wasm`).includes(mark), mark);
+    }
   }
 });
 
@@ -116,6 +121,19 @@ test('schema: the methods of an engine are those of the schema', async () => {
   const others = ['info', 'memory', 'dispose'];
   const names = Object.keys(await init()).filter((name) => !others.includes(name));
   assert.deepEqual(names.sort(), Object.keys(methodsOf(schema)).sort());
+});
+
+test('schema: qkv/train has the operators of qkv by the same numbers, and its methods are the others', async () => {
+  const names = Object.keys(schema.operators);
+  assert.deepEqual(Object.keys(trainSchema.operators).slice(0, names.length), names);
+  const { hash, groups, operators } = trainAbi();
+  const [base, whole] = [abiOf(schema), abiOf(trainSchema)];
+  assert.equal(hash, whole.hash);
+  assert.deepEqual({ ...base.groups, ...groups }, whole.groups);
+  assert.deepEqual({ ...base.operators, ...operators }, whole.operators);
+  const [own, all] = [Object.keys(await init()), Object.keys(await initTrain())];
+  const more = all.filter((name) => !own.includes(name));
+  assert.deepEqual(more.sort(), Object.keys(operators).sort());
 });
 
 test('schema: a kind, a group or a second name that makes no sense is refused', () => {

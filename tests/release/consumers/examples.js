@@ -8,6 +8,7 @@ export const documents = [
   'wasm/docs/encoder-decoder.md',
   'wasm/docs/conventions.md',
   'wasm/docs/workers.md',
+  'wasm/docs/training.md',
 ];
 
 /** Where a C++ user reads how to compile and link. */

@@ -8,11 +8,18 @@
 import { defaultPlaces, startThreads } from 'qkv-files';
 import type { InitOptions, Qkv } from '../api/types.js';
 import { sharedEngine } from '../load/init.js';
-import { abi } from '../memory/abi.js';
+import { readAbi, written } from '../memory/abi.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
 export { array, random, toNested, zeros } from '../arguments/plain-arrays.js';
 export type * from '../api/types.js';
+
+const product = {
+  name: 'qkv',
+  abi: readAbi(written),
+  more: {},
+  files: { defaultPlaces, startThreads },
+} as const;
 
 /**
  * Loads an engine: picks the fastest build that this JavaScript engine can run, fetches and compiles it. Calls with
@@ -24,6 +31,5 @@ export type * from '../api/types.js';
  * `invalid_argument` for options that make no sense, `out_of_range` for more threads than 64 or none.
  */
 export function init(options: InitOptions = {}): Promise<Qkv> {
-  const files = { defaultPlaces, startThreads };
-  return sharedEngine({ name: 'qkv', abi, more: {}, files }, options);
+  return sharedEngine(product, options);
 }

@@ -8,7 +8,7 @@ import type { TrainQkv } from '../api/train-types.js';
 import type { InitOptions } from '../api/types.js';
 import { defaultPlaces, startThreads } from '../load/files-train.js';
 import { sharedEngine } from '../load/init.js';
-import { abi } from '../memory/abi.js';
+import { readAbi, written, type WrittenAbi } from '../memory/abi.js';
 import { operators } from '../train/operators.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
@@ -16,9 +16,15 @@ export { array, random, toNested, zeros } from '../arguments/plain-arrays.js';
 export type * from '../api/types.js';
 export type * from '../api/train-types.js';
 
+const own = JSON.parse(QKV_TRAIN_ABI) as WrittenAbi;
+
 const product = {
   name: 'qkv-train',
-  abi: abi.with(QKV_TRAIN_ABI),
+  abi: readAbi({
+    hash: own.hash,
+    groups: { ...written.groups, ...own.groups },
+    operators: { ...written.operators, ...own.operators },
+  }),
   more: operators,
   files: { defaultPlaces, startThreads },
 } as const;

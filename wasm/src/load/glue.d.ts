@@ -17,8 +17,8 @@ declare const QKV_VERSION: string;
 /** The layout of the arguments of every operator of `qkv`, by tools/abi.js. */
 declare const QKV_ABI: import('../memory/abi.js').WrittenAbi;
 
-/** What the operators of `qkv/train` have besides. */
-declare const QKV_TRAIN_ABI: import('../memory/abi.js').WrittenAbi;
+/** What the operators of `qkv/train` have besides, as JSON. */
+declare const QKV_TRAIN_ABI: string;
 
 /** The parameters of every method that qkv/worker has, by tools/abi.js. */
 declare const QKV_METHODS: Readonly<Record<string, readonly string[]>>;

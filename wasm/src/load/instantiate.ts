@@ -15,7 +15,7 @@ function identify(module: WebAssembly.Module, { name, abi }: Product): Variant {
   const words = section ? asciiOf(new Uint8Array(section)).split(' ') : [];
   const [found, version, variant, , hash] = words;
   if (found !== name) {
-    const was = found === undefined ? 'not of this package' : `one of ${found}`;
+    const was = found ?? 'not of this package';
     throw fail(`the .wasm is ${was}, expected ${name}-simd.wasm or ${name}-relaxed.wasm`);
   }
   if (version !== QKV_VERSION) {

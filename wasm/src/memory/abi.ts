@@ -107,42 +107,24 @@ function layoutOf(record: WrittenRecord, groups: WrittenRecords): Layout {
 }
 
 /** The operators of a module: the number of each and the layout of its arguments. */
-export class Abi {
+export interface Abi {
   /** The hash of the schema, which the .wasm carries too. */
   readonly hash: string;
-  readonly #written: WrittenAbi;
-  readonly #byName: ReadonlyMap<string, { readonly index: number; readonly layout: Layout }>;
-
-  constructor(written: WrittenAbi) {
-    this.hash = written.hash;
-    this.#written = written;
-    this.#byName = new Map(
-      Object.entries(written.operators).map(([name, record], index) => [
-        name,
-        { index, layout: layoutOf(record, written.groups) },
-      ]),
-    );
-  }
-
-  /** That of a module which has more operators after these. */
-  with({ hash, groups, operators }: WrittenAbi): Abi {
-    const { groups: ownGroups, operators: own } = this.#written;
-    return new Abi({
-      ...{ hash, groups: { ...ownGroups, ...groups } },
-      operators: { ...own, ...operators },
-    });
-  }
-
-  /** @throws RangeError for one that the module does not have */
-  operator(name: string): { readonly index: number; readonly layout: Layout } {
-    const known = this.#byName.get(name);
-    if (!known) throw new RangeError(`no operator ${name}`);
-    return known;
-  }
+  readonly operators: ReadonlyMap<string, { readonly index: number; readonly layout: Layout }>;
 }
 
+export const readAbi = ({ hash, groups, operators }: WrittenAbi): Abi => ({
+  hash,
+  operators: new Map(
+    Object.entries(operators).map(([name, record], index) => [
+      name,
+      { index, layout: layoutOf(record, groups) },
+    ]),
+  ),
+});
+
 /** That of `qkv`. */
-export const abi = new Abi(QKV_ABI);
+export const written: WrittenAbi = QKV_ABI;
 
 /** Writes arguments to the block of a module, in the memory as it is now: growth takes that away. */
 export class Writer {
@@ -160,10 +142,11 @@ export class Writer {
 
   /** The arguments of one call, all of its operator's words and no others. Returns the number of the operator. */
   call<Name extends Operator>(operator: Name, values: Arguments<Name>): number {
-    const { index, layout } = this.#abi.operator(operator);
-    this.#words.set(layout.blank);
-    this.#write(layout, values, 0);
-    return index;
+    const known = this.#abi.operators.get(operator);
+    if (!known) throw new RangeError(`no operator ${operator}`);
+    this.#words.set(known.layout.blank);
+    this.#write(known.layout, values, 0);
+    return known.index;
   }
 
   /** Writes what is given over the blank record that begins at this word: most calls give few of the fields. */

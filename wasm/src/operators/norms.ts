@@ -1,6 +1,5 @@
 // Norms and activations along an axis.
 
-import { QkvError } from '../api/errors.js';
 import type {
   ArrayInput,
   GeluOptions,
@@ -9,24 +8,14 @@ import type {
   RmsNormOptions,
   SoftmaxOptions,
 } from '../api/types.js';
-import { checkArray, checkVector, type Input } from '../arguments/arrays.js';
-import { checkChoice, checkInteger, checkNumber } from '../arguments/numbers.js';
+import { checkArray, checkVector } from '../arguments/arrays.js';
+import { aroundAxis, checkAxis } from '../arguments/axes.js';
+import { checkChoice, checkNumber } from '../arguments/numbers.js';
 import { checkOut, type To } from '../arguments/out.js';
 import { asMatrix, sizeOf } from '../arguments/shapes.js';
 import { takeOptions } from '../arguments/values.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
-
-/** `axis` of x, or of what is called so, counted from the front. */
-export function checkAxis(
-  fn: string,
-  { name, shape: { length: rank } }: Input,
-  axis: number,
-): number {
-  if (rank === 0) throw new QkvError('shape_mismatch', `${fn}: ${name} is [], expected [...,n]`);
-  checkInteger(fn, 'axis', axis, -rank, rank - 1);
-  return axis < 0 ? axis + rank : axis;
-}
 
 function norm(
   instance: Instance,
@@ -87,10 +76,6 @@ export function gelu(
   const out = checkOut(fn, taken.out, x.shape);
   return call.result(fn, size, fields, { as: x.shape, out });
 }
-
-/** Any rank is three axes to the core: what is before the one asked for, that one, what is after. */
-export const aroundAxis = (shape: readonly number[], axis: number): readonly number[] =>
-  [shape.slice(0, axis), shape.slice(axis, axis + 1), shape.slice(axis + 1)].map(sizeOf);
 
 export function softmax(
   instance: Instance,

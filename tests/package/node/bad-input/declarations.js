@@ -9,50 +9,50 @@ const leaves = new Set([
   ...['URL', 'Response', 'Promise', 'Module', 'ArrayBuffer', 'ArrayBufferView', 'DataView'],
 ]);
 
-const file = join(root, 'dist/index.d.ts');
-const program = ts.createProgram([file], {
-  target: ts.ScriptTarget.ES2022,
-  module: ts.ModuleKind.NodeNext,
-  moduleResolution: ts.ModuleResolutionKind.NodeNext,
-  strict: true,
-  types: [],
-});
-const checker = program.getTypeChecker();
-const source = program.getSourceFile(file);
-const exported = new Map(
-  checker
-    .getExportsOfModule(checker.getSymbolAtLocation(source))
-    .map((symbol) => [symbol.name, symbol]),
-);
+/** The declarations of an entry: the compiler's view, and what is exported by name. */
+function load(entry) {
+  const file = join(root, `dist/${entry}.d.ts`);
+  const program = ts.createProgram([file], {
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    strict: true,
+    types: [],
+  });
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(file);
+  const exports = checker.getExportsOfModule(checker.getSymbolAtLocation(source));
+  return { checker, exported: new Map(exports.map((symbol) => [symbol.name, symbol])) };
+}
 
 /** A type that is a leaf, or has a leaf among those that it is made of. */
-const isLeaf = (type) =>
+const isLeaf = (checker, type) =>
   checker.isArrayLikeType(type) ||
   leaves.has(type.aliasSymbol?.name ?? type.symbol?.name) ||
   leaves.has(type.symbol?.name) ||
-  (type.isIntersection() && type.types.some(isLeaf));
+  (type.isIntersection() && type.types.some((part) => isLeaf(checker, part)));
 
-const isOptions = (type) =>
-  (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) !== 0 && !isLeaf(type);
+const isOptions = (checker, type) =>
+  (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) !== 0 && !isLeaf(checker, type);
 
 /** `path` itself, and the fields below it if it takes options. */
-function addPaths(paths, path, type) {
+function addPaths(checker, paths, path, type) {
   paths.add(path);
   for (const part of type.isUnion() ? type.types : [type]) {
     // The options of attention() and forward() are a type parameter; its constraint says what there is.
     const member = part.isTypeParameter() ? checker.getBaseConstraintOfType(part) : part;
-    if (!isOptions(member)) continue;
+    if (!isOptions(checker, member)) continue;
     for (const field of checker.getPropertiesOfType(member)) {
-      addPaths(paths, `${path}.${field.name}`, checker.getTypeOfSymbol(field));
+      addPaths(checker, paths, `${path}.${field.name}`, checker.getTypeOfSymbol(field));
     }
   }
 }
 
-function addCalls(methods, name, type) {
+function addCalls(checker, methods, name, type) {
   const paths = methods.get(name) ?? new Set();
   for (const signature of type.getCallSignatures()) {
     for (const parameter of signature.getParameters()) {
-      addPaths(paths, parameter.name, checker.getTypeOfSymbol(parameter));
+      addPaths(checker, paths, parameter.name, checker.getTypeOfSymbol(parameter));
     }
   }
   methods.set(name, paths);
@@ -60,11 +60,12 @@ function addCalls(methods, name, type) {
 
 /**
  * 'Qkv.attention' -> 'q', 'k', 'v', 'options', 'options.scale', ...: for init() and for every method of
- * everything that an engine makes.
+ * everything that an engine makes. Of an entry of the package; by default that of `qkv`.
  */
-export function declared() {
+export function declared(entry = 'index') {
+  const { checker, exported } = load(entry);
   const methods = new Map();
-  addCalls(methods, 'init', checker.getTypeOfSymbol(exported.get('init')));
+  addCalls(checker, methods, 'init', checker.getTypeOfSymbol(exported.get('init')));
   for (const [name, symbol] of exported) {
     const type = checker.getDeclaredTypeOfSymbol(symbol);
     if (!type.getProperty('dispose')) continue; // an engine, or what it makes
@@ -72,7 +73,7 @@ export function declared() {
       const of = checker.getTypeOfSymbol(member);
       const isDispose = member.name === 'dispose' || member.name.startsWith('__@dispose');
       if (of.getCallSignatures().length > 0 && !isDispose) {
-        addCalls(methods, `${name}.${member.name}`, of);
+        addCalls(checker, methods, `${name}.${member.name}`, of);
       }
     }
   }

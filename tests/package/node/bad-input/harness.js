@@ -6,12 +6,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { init } from 'qkv';
 import { expectSame, expectThrows } from '../../../support/js/check.js';
-import { wasmFile } from '../../../support/js/files.js';
 
-/** Engines, and things of theirs that do not fit; all are made once for a shape. */
-export async function makeWorld() {
-  const engine = await init();
-  const other = await init({ wasm: wasmFile('simd') });
+/** Engines of an entry, and things of theirs that do not fit; all are made once for a shape. */
+export async function makeWorld(load = init) {
+  const engine = await load();
+  const other = await load({ variant: 'simd', shared: false });
   const kept = new Map();
   const keep = (kind, make) => (of) => {
     const key = `${kind} ${JSON.stringify(of)}`;
