@@ -44,6 +44,26 @@ import type {
   Variant,
 } from 'qkv';
 import { init as initInline } from 'qkv/inline';
+import { init as initToTrain } from 'qkv/train';
+import type {
+  ActivationKind,
+  AttentionGradients,
+  AttentionNeeds,
+  CrossEntropy,
+  CrossEntropyOptions,
+  GateGradients,
+  GateKind,
+  GruBackwardOptions,
+  GruGradients,
+  GruOptions,
+  GruWeights,
+  LayerNormGradients,
+  LinearBackwardOptions,
+  LinearGradients,
+  RmsNormGradients,
+  SavedAttention,
+  TrainQkv,
+} from 'qkv/train';
 import { init as initInWorker, serve } from 'qkv/worker';
 import type {
   AsyncArrayInput,
@@ -175,6 +195,38 @@ export function advice(error: unknown): string | undefined {
 }
 
 export const inline: Promise<Qkv> = initInline({ ...options, threads: 'auto' });
+
+/** With gradients: an engine of its own, which does all that the other does. */
+export async function differentiate(x: NdArray, ids: Integers): Promise<number> {
+  const train: TrainQkv = await initToTrain(options);
+  const same: Qkv = train;
+  const saved: SavedAttention = same.attention(x, x, x, { numHeads: 2, returnLse: true });
+  const needs: AttentionNeeds = { sinks: true };
+  const of: AttentionGradients = train.attentionBackward(x, x, x, x, saved, {
+    ...{ numHeads: 2, sinks: new Float32Array(2), needs },
+  });
+  const wanted: LinearBackwardOptions = { layout: 'out_in', bias: true };
+  const linear: LinearGradients = train.linearBackward(of.dq, x, square(8), wanted);
+  const scaled: RmsNormGradients = train.rmsNormBackward(linear.dx, x);
+  const shifted: LayerNormGradients = train.layerNormBackward(scaled.dx, x, { epsilon: 1e-3 });
+  const kind: ActivationKind = 'gelu_tanh';
+  const active: OwnedArray = train.activationBackward(shifted.dx, x, kind);
+  const gate: GateKind = 'swiglu';
+  const gated: GateGradients = train.gateBackward(active, x, x, gate);
+  const smooth: CrossEntropyOptions = { labelSmoothing: 0.1, ignoreIndex: -1 };
+  const found: CrossEntropy = train.crossEntropy(gated.dy, ids, smooth);
+  train.embeddingBackward(found.dLogits, new Uint16Array(8), 8);
+  train.softmaxBackward(train.rotaryEmbeddingBackward(x, { numHeads: 2 }), x, { axis: -1 });
+  return found.loss + (of.dSinks?.[0] ?? 0) + (of.dBias?.data[0] ?? 0);
+}
+
+export function recur(train: TrainQkv, x: NdArray, from: GruWeights): GruWeights {
+  const start: GruOptions = { h0: square(8) };
+  const output = train.gru(x, from, start);
+  const again: GruBackwardOptions = { ...start, output };
+  const { dWeights }: GruGradients = train.gruBackward(output, x, from, again);
+  return dWeights;
+}
 
 /** The same off the main thread: everything is a promise, and handles live in a worker. */
 export async function attendInWorker(x: NdArray): Promise<number> {

@@ -27,6 +27,7 @@ let pages;
 before(async () => {
   pages = await startPages({
     '/nothing-beside/index.js': answer(text('dist/index.js'), 'text/javascript'),
+    '/nothing-beside/core.js': answer(text('dist/core.js'), 'text/javascript'),
     '/nothing-beside/errors.js': answer(text('dist/errors.js'), 'text/javascript'),
     '/page.wasm': answer('<!doctype html><title>App</title>', 'text/html'),
     '/page-as-wasm.wasm': answer('<!doctype html><title>App</title>', 'application/wasm'),

@@ -43,6 +43,7 @@ const wasm = (variant) => answer(read(`dist/qkv-${variant}.wasm`), 'application/
 /** The package with another thread.js, or none. */
 const packageWith = (folder, thread) => ({
   [`${folder}/index.js`]: script(text('dist/index.js')),
+  [`${folder}/core.js`]: script(text('dist/core.js')),
   [`${folder}/errors.js`]: script(text('dist/errors.js')),
   [`${folder}/qkv-simd-threads.wasm`]: wasm('simd-threads'),
   ...(thread ? { [`${folder}/thread.js`]: thread } : {}),
@@ -220,7 +221,11 @@ describe('threads in Chromium: one thread does all', () => {
     const report = await pages.run(attempt('/dist/index.js'), { policy: strictPolicy });
     expectOne(report, 'simd');
     const fetched = pages.requests.slice(from).filter((path) => path.startsWith('/dist/'));
-    assert.deepEqual(fetched, ['/dist/index.js', '/dist/errors.js', '/dist/qkv-simd.wasm']);
+    const expected = ['index.js', 'core.js', 'errors.js', 'qkv-simd.wasm'];
+    assert.deepEqual(
+      fetched,
+      expected.map((name) => `/dist/${name}`),
+    );
   });
 
   /** What the browser itself says of a script that it could not or may not load. */

@@ -113,7 +113,7 @@ if (expectedVariant === 'relaxed') {
     const bytes = wasmFile('relaxed');
     const type = { headers: { 'content-type': 'application/wasm' } };
     for (const wasm of [bytes, new Response(bytes), new Response(bytes, type)]) {
-      const says = ['is the relaxed build', 'no relaxed SIMD', 'qkv-simd.wasm'];
+      const says = ['is the relaxed build', 'no relaxed SIMD', 'the simd build'];
       await expectRejects(init({ wasm }), 'init', 'unsupported', ...says);
     }
   });

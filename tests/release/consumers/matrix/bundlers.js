@@ -8,6 +8,7 @@ import { load, tool } from '../../tools.js';
 import { newProject, runIn } from './workshop.js';
 
 const both = ['qkv', 'qkv/inline'];
+const withTrain = [...both, 'qkv/train'];
 const simple = (entry, script = './app.js', more = {}) =>
   newProject({ 'index.html': page(script), 'app.js': app(entry), ...more });
 const withThreads = (entry, script = './app.js') =>
@@ -59,13 +60,13 @@ const viteBuild = (name, files, headers) => async (entry, browsers) => {
 };
 
 const vites = [
-  ['vite', 'Vite 7', ['qkv']],
+  ['vite', 'Vite 7', ['qkv', 'qkv/train']],
   ['vite8', 'Vite 8'],
 ].flatMap(([name, title, often]) => [
-  { name: `${title}, dev`, entries: both, everyday: often, run: viteServer(name, simple) },
+  { name: `${title}, dev`, entries: withTrain, everyday: often, run: viteServer(name, simple) },
   { name: `${title}, dev, own worker`, entries: ['qkv'], run: viteServer(name, withWorker) },
   { name: `${title}, dev, workspace`, entries: ['qkv'], run: viteServer(name, inWorkspace) },
-  { name: `${title}, build`, entries: both, everyday: often, run: viteBuild(name, simple) },
+  { name: `${title}, build`, entries: withTrain, everyday: often, run: viteBuild(name, simple) },
   { name: `${title}, build, own worker`, entries: ['qkv'], run: viteBuild(name, withWorker) },
   { name: `${title}, dev`, entries: ['qkv/worker'], run: viteServer(name, simple) },
   { name: `${title}, build`, entries: ['qkv/worker'], run: viteBuild(name, simple) },
@@ -137,7 +138,7 @@ const parcel = (files) => async (entry, browsers) => {
 export const bundlers = [
   ...vites,
   {
-    ...{ name: 'webpack 5', entries: both, everyday: ['qkv'] },
+    ...{ name: 'webpack 5', entries: withTrain, everyday: ['qkv'] },
     run: webpackIn((entry) => simple(entry, './main.js')),
   },
   {
@@ -157,7 +158,7 @@ export const bundlers = [
   { name: 'Rollup', entries: ['qkv/inline'], run: rollup(withoutAssets) },
   { name: 'Rollup, files copied', entries: ['qkv'], run: rollup(withoutAssets, copyWasm) },
   {
-    ...{ name: 'Rollup, import-meta-assets', entries: both, everyday: ['qkv'] },
+    ...{ name: 'Rollup, import-meta-assets', entries: withTrain, everyday: ['qkv'] },
     run: rollup((all) => all),
   },
   { name: 'esbuild', entries: ['qkv/inline'], run: esbuild(simple, withoutLoader) },

@@ -64,7 +64,10 @@ async function compiledByBun(entry) {
 }
 
 export const runtimes = [
-  { name: 'Node', entries: [...both, 'qkv/worker'], everyday: ['qkv'], run: inNodeWith() },
+  {
+    ...{ name: 'Node', entries: [...both, 'qkv/train', 'qkv/worker'] },
+    ...{ everyday: ['qkv', 'qkv/train'], run: inNodeWith() },
+  },
   {
     name: 'Node, 2 threads',
     entries: ['qkv', 'qkv/worker'],
@@ -72,7 +75,7 @@ export const runtimes = [
     ...two,
     run: inNodeWith(two),
   },
-  { name: 'Node, worker thread', entries: both, run: inThread },
+  { name: 'Node, worker thread', entries: [...both, 'qkv/train'], run: inThread },
   { name: 'Node, bundled by esbuild', entries: ['qkv/inline'], run: bundledForNode },
   {
     name: 'Deno, may read its files',
