@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 
 #include "memory_check.hpp"
 #include "message.hpp"
@@ -26,6 +27,13 @@ inline Status check_size(const Caller& caller, const char* name, Index size,
   return size >= least ? Status{}
                        : refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected at least {}",
                                 Argument{name}, size, least);
+}
+
+/// A number of steps, which has 64 bits also where a size has 32.
+inline Status check_steps(const Caller& caller, const char* name, std::int64_t steps) noexcept {
+  return steps >= 0 ? Status{}
+                    : refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected at least 0",
+                             Argument{name}, steps);
 }
 
 /// What is added inside of a norm's root.

@@ -227,7 +227,7 @@ Status LanguageModelTrainer::set_steps(std::int64_t steps) noexcept {
   if (!state_) {
     return refuse_empty(kName);
   }
-  QKV_RETURN_IF_ERROR(check_size(kName, "steps", steps, 0));
+  QKV_RETURN_IF_ERROR(check_steps(kName, "steps", steps));
   state_->learner.set_steps(steps);
   return {};
 }

@@ -30,8 +30,8 @@ Status check_trainer_options(const Caller& caller, const TrainerOptions& options
   const Schedule& s = options.schedule;
   QKV_RETURN_IF_ERROR(check_number(caller, "schedule.peak", s.peak, true));
   QKV_RETURN_IF_ERROR(check_number(caller, "schedule.last", s.last, true));
-  QKV_RETURN_IF_ERROR(check_size(caller, "schedule.warmup", s.warmup, 0));
-  QKV_RETURN_IF_ERROR(check_size(caller, "schedule.steps", s.steps, 0));
+  QKV_RETURN_IF_ERROR(check_steps(caller, "schedule.warmup", s.warmup));
+  QKV_RETURN_IF_ERROR(check_steps(caller, "schedule.steps", s.steps));
   QKV_RETURN_IF_ERROR(check_rate(caller, "beta1", options.beta1));
   QKV_RETURN_IF_ERROR(check_rate(caller, "beta2", options.beta2));
   QKV_RETURN_IF_ERROR(check_number(caller, "epsilon", options.epsilon, false));
