@@ -211,7 +211,8 @@ const bindings = {
   },
   async build(copy, fault) {
     const variant = fault?.file === 'wasm/bindings/threads.cpp' ? 'simd-threads' : 'simd';
-    const line = ['--build', '--preset', 'wasm', '--target', `module_${variant}`];
+    const module = fault?.file.startsWith('wasm/bindings/train/') ? 'qkv-train' : 'qkv';
+    const line = ['--build', '--preset', 'wasm', '--target', `module_${module}-${variant}`];
     const built = await copy.run('cmake', line);
     return built.code === 0 ? copy.buildPart('package') : built;
   },

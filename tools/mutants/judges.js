@@ -130,6 +130,7 @@ export class PackageJudge {
   name = 'package';
   #tests = new TestFiles([
     ...testFiles('tests/package/node', 'tests/package/worker', 'tests/package/threads'),
+    ...testFiles('tests/package/train'),
     'tests/reference/onnx/onnx.test.js',
     'tests/reference/torch/torch.test.js',
   ]);
@@ -137,7 +138,9 @@ export class PackageJudge {
   #browser = ['package', 'worker', 'threads'].map(
     (name) => `tests/package/browser/${name}.test.js`,
   );
-  #programs = ['index', 'inline', 'thread', 'worker', 'worker-host'].map((name) => `${name}.js`);
+  #programs = ['core', 'index', 'inline', 'thread', 'train', 'worker', 'worker-host'].map(
+    (name) => `${name}.js`,
+  );
 
   holds = (file) => file.startsWith('wasm/src/') && file.endsWith('.ts');
 
@@ -213,7 +216,7 @@ export class BindingsJudge {
   }
 
   async build(copy) {
-    const targets = this.#modules.flatMap((name) => ['--target', `module_${name}`]);
+    const targets = this.#modules.flatMap((name) => ['--target', `module_qkv-${name}`]);
     const built = await copy.run('cmake', ['--build', '--preset', 'wasm', ...targets]);
     return built.code === 0 ? callBuild(copy, 'bundlePrograms()') : built;
   }
