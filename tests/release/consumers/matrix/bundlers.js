@@ -60,13 +60,13 @@ const viteBuild = (name, files, headers) => async (entry, browsers) => {
 };
 
 const vites = [
-  ['vite', 'Vite 7', ['qkv', 'qkv/train']],
-  ['vite8', 'Vite 8'],
-].flatMap(([name, title, often]) => [
-  { name: `${title}, dev`, entries: withTrain, everyday: often, run: viteServer(name, simple) },
+  ['vite', 'Vite 7', withTrain, ['qkv', 'qkv/train']],
+  ['vite8', 'Vite 8', both],
+].flatMap(([name, title, entries, often]) => [
+  { name: `${title}, dev`, entries, everyday: often, run: viteServer(name, simple) },
   { name: `${title}, dev, own worker`, entries: ['qkv'], run: viteServer(name, withWorker) },
   { name: `${title}, dev, workspace`, entries: ['qkv'], run: viteServer(name, inWorkspace) },
-  { name: `${title}, build`, entries: withTrain, everyday: often, run: viteBuild(name, simple) },
+  { name: `${title}, build`, entries, everyday: often, run: viteBuild(name, simple) },
   { name: `${title}, build, own worker`, entries: ['qkv'], run: viteBuild(name, withWorker) },
   { name: `${title}, dev`, entries: ['qkv/worker'], run: viteServer(name, simple) },
   { name: `${title}, build`, entries: ['qkv/worker'], run: viteBuild(name, simple) },
