@@ -81,6 +81,7 @@ before(async () => {
     ...copy('/no-engine'),
     '/no-engine/worker-host.js': script(text('dist/worker-host.js')),
     '/no-engine/index.js': script(text('dist/index.js')),
+    '/no-engine/core.js': script(text('dist/core.js')),
     '/serving.js': script(serving),
     '/nesting.js': script(nesting),
     '/gate': gate,
