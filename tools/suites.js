@@ -346,14 +346,22 @@ const releaseSuites = async () => [
   },
 ];
 
-const pageSuites = async () => [
-  {
-    name: 'page',
-    parts: (await files('tests/page/*.test.js', 'tests/page/numbers/*.test.js')).map((file) =>
-      nodeTest(file),
-    ),
-  },
-];
+async function pageSuites() {
+  const lighthouse = 'tests/page/lighthouse.test.js';
+  const all = await files('tests/page/*.test.js', 'tests/page/numbers/*.test.js');
+  return [
+    {
+      name: 'page',
+      parts: all.filter((file) => file !== lighthouse).map((file) => nodeTest(file)),
+    },
+    {
+      name: 'page: Lighthouse',
+      full: true,
+      needs: ['release-tools'],
+      parts: [nodeTest(lighthouse)],
+    },
+  ];
+}
 
 const faults = (full) => [
   {
@@ -370,7 +378,7 @@ const table = {
   wasm: { needs: ['wasm-tests'], suites: wasm },
   package: { needs: ['package'], suites: packageSuites },
   browser: { needs: ['package'], suites: browserSuites },
-  page: { needs: ['page', 'release-tools'], suites: pageSuites },
+  page: { needs: ['page'], suites: pageSuites },
   release: { needs: ['package', 'page', 'native'], suites: releaseSuites },
   sanitize: { needs: [], suites: sanitize },
   faults: { needs: [], suites: faults },

@@ -1,4 +1,5 @@
-// Lighthouse's judgement of the built page, as far as it does not depend on how fast this machine is.
+// Lighthouse's judgement of the built page, as far as it does not depend on how fast this machine is. For the full run:
+// an everyday one asks axe (panels.test.js), what is requested and whether anything jumps (links.test.js).
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { after, before, test as testWithin } from 'node:test';

@@ -8,12 +8,11 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import fc from 'fast-check';
-import { contrast } from './support/oracle.js';
 import * as support from './support/page.js';
 
 const { arrive, nextFrame, pixelsAt, set, settle, snapshot, tensors, visit } = support;
 const CHINESE = support.examples.zh;
-const { pageTest } = support.useSite();
+const { site, pageTest } = support.useSite();
 const repository = new URL('../../', import.meta.url);
 
 // ---- languages, themes, links ----
@@ -80,39 +79,6 @@ pageTest(
   },
 );
 
-for (const colorScheme of ['light', 'dark']) {
-  pageTest(`page: text is readable in the ${colorScheme} theme`, { colorScheme }, async (page) => {
-    for (const id of support.panels) await visit(page, id);
-    const samples = await page.evaluate(() => {
-      const rgb = (colour) => (colour.match(/[\d.]+/g) ?? []).map(Number);
-      const behind = (element) => {
-        for (let e = element; e; e = e.parentElement) {
-          const colour = rgb(getComputedStyle(e).backgroundColor);
-          if (colour.length === 3 || colour[3] > 0) return colour.slice(0, 3);
-        }
-        return [255, 255, 255];
-      };
-      const fill = rgb(getComputedStyle(document.querySelector('.fill')).fill);
-      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-      const found = [];
-      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-        const element = node.parentElement;
-        if (!node.textContent.trim() || !element.checkVisibility()) continue;
-        if (element.closest('.visually-hidden, .skip, option')) continue;
-        const text = rgb(getComputedStyle(element).color);
-        found.push({ name: element.className || element.localName, text, back: behind(element) });
-        if (element.closest('.chip')) found.push({ name: 'on the fill', text, back: fill });
-      }
-      return found;
-    });
-    assert.ok(samples.length > 100);
-    const poor = samples
-      .map(({ name, text, back }) => ({ name, ratio: contrast(text.slice(0, 3), back) }))
-      .filter(({ ratio }) => ratio < 4.5);
-    assert.deepEqual(poor, []);
-  });
-}
-
 pageTest('page: a link brings back the numbers', {}, async (page) => {
   await set(page, {
     text: '红 green',
@@ -171,6 +137,40 @@ pageTest('page: the link is shared by a button', {}, async (page) => {
 });
 
 // ---- what is shipped ----
+
+/** The HTML, its script, its style and its icon, the worker, and one .wasm. */
+const REQUESTS = 6;
+
+/** Watches what moves on the page without being asked to. */
+function watchShifts() {
+  window.shifts = [];
+  const note = ({ value, hadRecentInput }) => !hadRecentInput && window.shifts.push(value);
+  const observer = new PerformanceObserver((list) => list.getEntries().forEach(note));
+  observer.observe({ type: 'layout-shift', buffered: true });
+}
+
+test('page: the first view asks for little, once, and nothing jumps', async () => {
+  const asked = [];
+  const prepare = async (page) => {
+    await page.addInitScript(watchShifts);
+    page.on('response', (response) => asked.push([response.url(), response.status()]));
+  };
+  const phone = { width: 390, height: 844, prepare };
+  const { page, problems, close } = await support.openPage(site(), phone);
+  try {
+    await settle(page);
+    await page.waitForLoadState('networkidle');
+    const urls = asked.map(([url]) => url);
+    assert.ok(urls.length >= 4 && urls.length <= REQUESTS, urls.join('\n'));
+    assert.deepEqual(urls, [...new Set(urls)], 'each once');
+    for (const [url, status] of asked) assert.equal(status, 200, url);
+    const shifts = await page.evaluate(() => window.shifts);
+    assert.ok(shifts.reduce((sum, value) => sum + value, 0) < 0.01, `${shifts}`);
+    assert.deepEqual(problems, []);
+  } finally {
+    await close();
+  }
+});
 
 pageTest('page: the example of the page runs as it stands', {}, async (page) => {
   await visit(page, 'use');

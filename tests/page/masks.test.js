@@ -306,18 +306,13 @@ pageTest('masks: without words there is nothing to mask', {}, async (page) => {
   assert.ok(await page.isDisabled('.shuffle'));
 });
 
-const forced = (page) => page.emulateMedia({ forcedColors: 'active' });
-
-pageTest(
-  'masks: forced colours keep hatching apart from weights',
-  { prepare: forced },
-  async (page) => {
-    await open(page);
-    await nextFrame(page);
-    const [area] = await pixelsAt(page, 'qkv-mask-grid', [{ row: 0, col: 8 }], 15);
-    assert.equal(new Set(area.map(String)).size, 2);
-  },
-);
+pageTest('masks: forced colours keep hatching apart from weights', {}, async (page) => {
+  await page.emulateMedia({ forcedColors: 'active' }); // access.test.js begins with them
+  await open(page);
+  await nextFrame(page);
+  const [area] = await pixelsAt(page, 'qkv-mask-grid', [{ row: 0, col: 8 }], 15);
+  assert.equal(new Set(area.map(String)).size, 2);
+});
 
 pageTest('masks: every file holds its numbers', {}, async (page) => {
   await set(page, { source: 'random', maskKind: 'window' });

@@ -37,17 +37,26 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const open = {
+const load = {
   Chromium: (fragment) =>
     support.openPage({ browser: browsers.Chromium, url: address }, { fragment }),
   Firefox: (fragment) =>
     firefox.openPage(browsers.Firefox, address + fragment, { origin: address }),
 };
 
-for (const name of Object.keys(open)) {
+/** Of each browser the page that tests share which follow no link. */
+const pages = {};
+async function open(name, fragment) {
+  if (fragment) return load[name](fragment);
+  if (pages[name]) await support.beginAgain(pages[name].page);
+  pages[name] ??= await load[name]('');
+  return { ...pages[name], close: () => undefined };
+}
+
+for (const name of Object.keys(load)) {
   const singleTest = (title, fragment, body) =>
     test(`page: one file in ${name}: ${title}`, { timeout: PATIENCE.test }, async () => {
-      const { page, problems, close } = await open[name](fragment);
+      const { page, problems, close } = await open(name, fragment);
       try {
         await settle(page);
         await body(page);

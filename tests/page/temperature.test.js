@@ -303,29 +303,24 @@ pageTest(
   },
 );
 
-const forced = (page) => page.emulateMedia({ forcedColors: 'active' });
-
-pageTest(
-  'temperature: forced colours keep the curves apart by their dashes',
-  { prepare: forced },
-  async (page) => {
-    await visit(page, 'temperature');
-    const looks = await page.evaluate((panel) => {
-      const style = (mark) =>
-        getComputedStyle(document.querySelector(`${panel} .curves .plot-${mark}`));
-      const paper = getComputedStyle(document.querySelector(`${panel} .card`)).backgroundColor;
-      return {
-        paper,
-        strokes: ['measured', 'theory', 'critical', 'weight'].map((mark) => style(mark).stroke),
-        dashes: ['measured', 'theory', 'theory-outside', 'critical'].map(
-          (m) => style(m).strokeDasharray,
-        ),
-      };
-    }, PANEL);
-    assert.equal(new Set(looks.dashes).size, 4);
-    for (const stroke of looks.strokes) assert.notEqual(stroke, looks.paper);
-  },
-);
+pageTest('temperature: forced colours keep the curves apart by their dashes', {}, async (page) => {
+  await page.emulateMedia({ forcedColors: 'active' }); // access.test.js begins with them
+  await visit(page, 'temperature');
+  const looks = await page.evaluate((panel) => {
+    const style = (mark) =>
+      getComputedStyle(document.querySelector(`${panel} .curves .plot-${mark}`));
+    const paper = getComputedStyle(document.querySelector(`${panel} .card`)).backgroundColor;
+    return {
+      paper,
+      strokes: ['measured', 'theory', 'critical', 'weight'].map((mark) => style(mark).stroke),
+      dashes: ['measured', 'theory', 'theory-outside', 'critical'].map(
+        (m) => style(m).strokeDasharray,
+      ),
+    };
+  }, PANEL);
+  assert.equal(new Set(looks.dashes).size, 4);
+  for (const stroke of looks.strokes) assert.notEqual(stroke, looks.paper);
+});
 
 pageTest(
   'temperature: alone it brings its instruments along',

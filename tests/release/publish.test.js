@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { packageJson } from '../support/js/files.js';
-import { inFullRun } from './full.js';
+import { inFullRun } from '../support/js/full.js';
 import { installPacked } from './packed.js';
 import { tool } from './tools.js';
 

@@ -8,7 +8,7 @@ import { problemsOf, problemsOfRelease } from '../../tools/check_release.js';
 import { must, run } from '../../tools/run.js';
 import { dist } from '../../tools/shipped.js';
 import { packageJson, root, withVersion } from '../support/js/files.js';
-import { inFullRun } from './full.js';
+import { inFullRun } from '../support/js/full.js';
 import { PATIENCE } from './packed.js';
 import { tool } from './tools.js';
 

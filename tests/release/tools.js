@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { full } from './full.js';
+import { full } from '../support/js/full.js';
 import { root } from '../support/js/files.js';
 
 const here = join(dirname(fileURLToPath(import.meta.url)), 'tools');

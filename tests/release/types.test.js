@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import ts from 'typescript';
 import { oldestTypeScript } from '../../tools/shipped.js';
 import { packageJson, root, text } from '../support/js/files.js';
-import { inFullRun } from './full.js';
+import { inFullRun } from '../support/js/full.js';
 import { installPacked } from './packed.js';
 import { tool, versionOf } from './tools.js';
 

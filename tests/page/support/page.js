@@ -76,29 +76,73 @@ export async function openPage(site, { fragment = '', prepare, ...options } = {}
   return tab;
 }
 
+/** A page as it was when it was opened, without loading it: its state, and what hands leave behind. */
+export async function beginAgain(page, language = 'en') {
+  await page.evaluate((name) => {
+    document.activeElement?.blur();
+    for (const menu of document.querySelectorAll('details[open]')) menu.open = false;
+    scrollTo(0, 0);
+    window.__qkv.set(window.__qkv.parseFragment('', name));
+  }, language);
+}
+
+/** Whether a visitor is like most: of them the next one may find the page of the last. */
+const isPlain = ({ fragment, width, height, colorScheme, fresh }) =>
+  !fragment &&
+  !fresh &&
+  width === VISITOR.width &&
+  height === VISITOR.height &&
+  colorScheme === VISITOR.colorScheme;
+
 /**
- * Visitors of the same language take turns in one tab, each with an empty storage: a new tab costs more than twice
- * the processor time of a page in one that is there.
+ * Visitors of the same language take turns in one tab, each with an empty storage, as a new tab costs more than twice
+ * the processor time of a page in one that is there. Those who look alike take turns in one page, too: to load it and
+ * to see its panels for the first time takes more than most tests. `fresh` asks for one that nobody has used.
  */
 function tabsOf(site) {
   const tabs = new Map();
-  async function open({ fragment = '', ...options }) {
-    const { width, height, locale, colorScheme } = { ...VISITOR, ...options };
-    if (!tabs.has(locale)) {
-      tabs.set(locale, await newTab(site, { width, height, locale, colorScheme }));
-    }
-    const { page, problems } = tabs.get(locale);
+
+  /** Loads the page in a tab that is there. */
+  async function load({ page, problems }, { fragment, width, height, colorScheme }) {
     // Of the same origin and isolation, so that the browser keeps its process: another one took a tenth more time.
     await page.goto(`${site.url}favicon.svg`);
     problems.length = 0;
     await page.setViewportSize({ width, height });
-    await page.emulateMedia({ colorScheme });
+    await page.emulateMedia({ colorScheme, forcedColors: null, reducedMotion: null });
     await page.mouse.move(0, 0);
     await page.goto(site.url + fragment);
-    return { page, problems };
   }
+
+  async function open(options) {
+    const visitor = { ...VISITOR, fragment: '', ...options };
+    const { locale } = visitor;
+    if (!tabs.has(locale)) tabs.set(locale, await newTab(site, visitor));
+    const tab = tabs.get(locale);
+    const { page } = tab;
+    if (tab.shared && isPlain(visitor)) {
+      await page.mouse.move(0, 0);
+      await page.emulateMedia({ forcedColors: null, reducedMotion: null });
+      await beginAgain(page, locale.slice(0, 2));
+    } else {
+      await load(tab, visitor);
+    }
+    tab.shared = isPlain(visitor);
+    return tab;
+  }
+
   return {
     open,
+    /** After a test: what it wanted to be remembered, which is the theme, takes another page to be forgotten. */
+    async leave(tab) {
+      const size = tab.page.viewportSize();
+      const resized = size.width !== VISITOR.width || size.height !== VISITOR.height;
+      const chosen = await tab.page.evaluate(() => {
+        const values = Object.values(localStorage);
+        localStorage.clear();
+        return values.some((value) => value !== 'auto');
+      });
+      if (chosen || resized) tab.shared = false;
+    },
     /** After a test that failed nobody knows what is in its tab. */
     async drop(locale = VISITOR.locale) {
       await tabs.get(locale)?.close();
@@ -123,12 +167,13 @@ export function useSite() {
   function pageTest(name, options, body) {
     test(name, { timeout: PATIENCE.test }, async () => {
       const own = options.prepare && (await openPage(site, options));
-      const { page, problems } = own || (await tabs.open(options));
+      const tab = own || (await tabs.open(options));
+      const { page, problems } = tab;
       try {
         await settle(page);
         await body(page);
         assert.deepEqual(problems, []);
-        if (!own) await page.evaluate(() => localStorage.clear());
+        if (!own) await tabs.leave(tab);
       } catch (error) {
         if (!own) await tabs.drop(options.locale);
         throw error;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { contrast } from './oracle.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -27,6 +28,36 @@ export async function violations(page, part) {
       ({ id, nodes }) => `${id}: ${nodes.map((n) => n.html).join(' | ')}`,
     );
   }, asked);
+}
+
+/** Text that has too little contrast with what is behind it; on chips with their filling, too, which axe does not see. */
+export async function poorText(page) {
+  const samples = await page.evaluate(() => {
+    const rgb = (colour) => (colour.match(/[\d.]+/g) ?? []).map(Number);
+    const behind = (element) => {
+      for (let e = element; e; e = e.parentElement) {
+        const colour = rgb(getComputedStyle(e).backgroundColor);
+        if (colour.length === 3 || colour[3] > 0) return colour.slice(0, 3);
+      }
+      return [255, 255, 255];
+    };
+    const fill = rgb(getComputedStyle(document.querySelector('.fill')).fill);
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const found = [];
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const element = node.parentElement;
+      if (!node.textContent.trim() || !element.checkVisibility()) continue;
+      if (element.closest('.visually-hidden, .skip, option')) continue;
+      const text = rgb(getComputedStyle(element).color);
+      found.push({ name: element.className || element.localName, text, back: behind(element) });
+      if (element.closest('.chip')) found.push({ name: 'on the fill', text, back: fill });
+    }
+    return found;
+  });
+  assert.ok(samples.length > 100);
+  return samples
+    .map(({ name, text, back }) => ({ name, ratio: contrast(text.slice(0, 3), back) }))
+    .filter(({ ratio }) => ratio < 4.5);
 }
 
 /** The file that a panel gives in a format. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { toolchain } from '../../../tools/environment.js';
 import { packageJson, root, text } from '../../support/js/files.js';
-import { inFullRun } from '../full.js';
+import { inFullRun } from '../../support/js/full.js';
 import { blocksUnder, guide } from './examples.js';
 import { eigenProgram, isas, program, replaced, Stranger, strict } from './stranger.js';
 

@@ -8,7 +8,7 @@
 // their lock file may lack for this platform.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { full, leaveToFullRun } from '../full.js';
+import { full, leaveToFullRun } from '../../support/js/full.js';
 import { isLocked } from '../tools.js';
 import { forgotten } from './examples.js';
 import { startBrowsers } from './matrix/browsers.js';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 import { toolchain } from '../../../tools/environment.js';
-import { inFullRun } from '../full.js';
+import { inFullRun } from '../../support/js/full.js';
 import { blocksUnder, guide } from './examples.js';
 import { isas, program, replaced, Stranger } from './stranger.js';
 

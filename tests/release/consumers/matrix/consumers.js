@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from '../../../support/js/files.js';
-import { full } from '../../full.js';
+import { full } from '../../../support/js/full.js';
 import { bundlers } from './bundlers.js';
 import { nexts } from './next.js';
 import { pages } from './pages.js';
