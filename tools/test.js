@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 const groups = {
   lint: 'formatters, linters, types and the reference; builds nothing',
   native: 'the C++ suite on each instruction set',
-  wasm: 'the C++ suite as WebAssembly, in Node and in Chromium',
+  wasm: 'the C++ suite as WebAssembly, in Node; in a full run in Chromium, too',
   sanitize: 'ASan, UBSan, TSan and libFuzzer',
   faults: 'planted faults: the tests must see them',
   package: 'the npm package in Node, the ONNX and PyTorch references, determinism',
