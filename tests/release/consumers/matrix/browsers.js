@@ -21,16 +21,24 @@ export async function startBrowsers() {
   }
   const present = browsers.map(([name]) => name);
 
-  /** Opens a page in each of them: what it reports, and where. A page that throws has failed. */
-  async function open(url) {
+  /**
+   * Opens a page in each of them: what it reports, and where. A page that throws has failed; one that reports nothing is
+   * opened once more in browsers that `again` names.
+   */
+  async function open(url, { again = [] } = {}) {
     const ran = [];
     for (const [name, browser] of browsers) {
       const where = `${name} ${parseInt(browser.version())}`;
       const complaints = [];
-      const options = { timeout: 60_000, complaints };
-      const report = await reportOf(browser, url, options).catch(({ message }) => ({
-        error: `${message} ${complaints.join('; ')}`,
-      }));
+      const ask = () => reportOf(browser, url, { timeout: 60_000, complaints });
+      const askAgain = (error) => {
+        if (!again.includes(name) || !error.message.endsWith('no report')) throw error;
+        console.log(`${url} hung in ${where}, and is opened once more`);
+        return ask();
+      };
+      const report = await ask()
+        .catch(askAgain)
+        .catch(({ message }) => ({ error: `${message} ${complaints.join('; ')}` }));
       ran.push({ where, report, complaints });
     }
     return ran;
@@ -40,13 +48,13 @@ export async function startBrowsers() {
     open,
 
     /** The same for the index.html of a folder, or another page there, behind a static server. */
-    async openFolder(path, { page = '/', headers } = {}) {
+    async openFolder(path, { page = '/', headers, again } = {}) {
       const files = folder(path, headers);
       const server = await serve((name) =>
         name === '/favicon.ico' ? { status: 204 } : files(name === '/' ? '/index.html' : name),
       );
       try {
-        return await open(`${server.url}${page}`);
+        return await open(`${server.url}${page}`, { again });
       } finally {
         await server.close();
       }
