@@ -28,7 +28,7 @@ export class Copy {
     this.#folder = join(root, 'build/mutants', name);
     this.#faulted = join(this.#folder, 'faulted-files');
     mkdirSync(this.#folder, { recursive: true });
-    const folders = ['bench', 'core', 'tests', 'tools', 'wasm', 'web'];
+    const folders = ['bench', 'core', 'models', 'tests', 'tools', 'wasm', 'web'];
     for (const entry of [...folders, 'CMakeLists.txt', 'CMakePresets.json']) this.take(entry);
     for (const entry of ['package.json', 'README.md', '.toolchain/env']) this.take(entry);
     if (!existsSync(this.path('node_modules'))) {
