@@ -96,21 +96,21 @@ ArrayId BlockRecorder::place(ArrayId x, const NormArrays& arrays, Index heads,
 
 ArrayId BlockRecorder::self_attention(ArrayId x, const AttentionArrays& arrays,
                                       TapeAttention attention, LayerSteps& at) noexcept {
-  at.q = place(map(x, arrays.q), arrays.q_norm, c_.num_heads, attention.batch);
-  at.k = place(map(x, arrays.k), arrays.k_norm, c_.num_kv_heads, attention.batch);
-  at.v = map(x, arrays.v);
+  const ArrayId q = place(map(x, arrays.q), arrays.q_norm, c_.num_heads, attention.batch);
+  const ArrayId k = place(map(x, arrays.k), arrays.k_norm, c_.num_kv_heads, attention.batch);
   attention.options.dropout.rate = dropout_;
-  return drop(map(attend(tape_, at.q, at.k, at.v, attention, site_++), arrays.o));
+  at.attended = attend(tape_, q, k, map(x, arrays.v), attention, site_++);
+  return drop(map(at.attended, arrays.o));
 }
 
 /// Positions of two sequences do not compare, so nothing is turned.
 ArrayId BlockRecorder::cross_attention(ArrayId x, ArrayId context, const AttentionArrays& arrays,
                                        TapeAttention attention, LayerSteps& at) noexcept {
-  at.cross_q = map(x, arrays.q);
-  at.cross_k = map(context, arrays.k);
-  const ArrayId v = map(context, arrays.v);
+  const ArrayId q = map(x, arrays.q);
+  const ArrayId k = map(context, arrays.k);
   attention.options.dropout.rate = dropout_;
-  return drop(map(attend(tape_, at.cross_q, at.cross_k, v, attention, site_++), arrays.o));
+  at.crossed = attend(tape_, q, k, map(context, arrays.v), attention, site_++);
+  return drop(map(at.crossed, arrays.o));
 }
 
 ArrayId BlockRecorder::feed_forward(ArrayId x, const LayerArrays& arrays) noexcept {

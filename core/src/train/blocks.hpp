@@ -26,9 +26,9 @@ struct LayerArrays {
 
 /// Where things are on the tape.
 struct LayerSteps {
-  ArrayId q, k, v;           ///< what self-attention reads, after norms and rotation
-  ArrayId cross_q, cross_k;  ///< the same of cross-attention
-  ArrayId residual;          ///< the stream after the layer
+  ArrayId attended = kNoArray;  ///< what self-attention wrote
+  ArrayId crossed = kNoArray;   ///< what cross-attention wrote
+  ArrayId residual = kNoArray;  ///< the stream after the layer
 };
 
 /// Declares the arrays of blocks, in the order in which a trainer lists them.

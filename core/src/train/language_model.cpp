@@ -4,7 +4,6 @@
 #include <new>
 
 #include "check.hpp"
-#include "qkv/analysis.hpp"
 #include "qkv/positional.hpp"
 #include "qkv/relative_bias.hpp"
 #include "train/judge.hpp"
@@ -106,25 +105,10 @@ Status LanguageModelTrainer::State::read(const LayerReading& reading, const Tape
   if (reading.weights.absent() && reading.entropy.absent()) {
     return {};
   }
-  const auto heads = [&](ArrayId id, Index count) {
-    return TensorView<const float>(split_heads(tape[id].value, batch, tokens, count, config.d_k));
-  };
-  AlignedBuffer out;  // attention() always gives its result, here for nobody
-  const Index size = tape[at.q].size();
-  QKV_RETURN_IF_ERROR(out.reserve(static_cast<std::size_t>(size)));
-  AttentionArgs args;
-  args.q = heads(at.q, config.num_heads);
-  args.k = heads(at.k, config.num_kv_heads);
-  args.v = heads(at.v, config.num_kv_heads);
-  args.out = {out.data(), {batch, config.num_heads, tokens, config.d_k}};
-  args.options = attention_options(config);
-  args.options.key_lengths = inputs.key_lengths;
-  if (steps.slopes != kNoArray) {
-    args.options.alibi_slopes = {tape[steps.slopes].value, {config.num_heads}};
-  }
-  args.extras.weights = reading.weights;
-  args.extras.entropy = reading.entropy;
-  return attention(args, workspace);
+  AttentionExtras extras;
+  extras.weights = reading.weights;
+  extras.entropy = reading.entropy;
+  return read_attention(tape, at.attended, inputs, extras, workspace);
 }
 
 // ------------------------------------------------------------------------------------- the public calls
@@ -191,10 +175,10 @@ Status LanguageModelTrainer::forward(const TokenBatch& tokens, TensorView<float>
   }
   QKV_RETURN_IF_ERROR(state_->record(tokens.ids.extent(0), tokens.ids.extent(1)));
   const TapeInputs inputs = state_->inputs_of(tokens, false);
-  QKV_RETURN_IF_ERROR(state_->tape.forward(inputs, workspace));
   for (const LayerReading& reading : readings) {
     QKV_RETURN_IF_ERROR(state_->check_reading(kName, reading));
   }
+  QKV_RETURN_IF_ERROR(state_->tape.forward(inputs, workspace));
   for (const LayerReading& reading : readings) {
     QKV_RETURN_IF_ERROR(state_->read(reading, inputs, workspace));
   }

@@ -122,8 +122,6 @@ Status record_model(const LanguageModelConfig& c, const Learner& learner, const 
   BlockRecorder blocks(c, learner.options().dropout, tape, site);
   TapeAttention attention;
   attention.batch = batch;
-  attention.queries = tokens;
-  attention.keys = tokens;
   attention.heads = c.num_heads;
   attention.kv_heads = c.num_kv_heads;
   attention.options = attention_options(c);
@@ -133,9 +131,9 @@ Status record_model(const LanguageModelConfig& c, const Learner& learner, const 
   ArrayId x = embed(tape, arrays.embedding, batch * tokens, c.embedding_scale);
   if (c.positions == ModelPositions::kSinusoidal) {
     steps.positions = tape.constant(tokens, c.d_model);
-    x = add_positions(tape, x, steps.positions, tokens);
+    x = add_positions(tape, x, steps.positions, batch);
   } else if (c.positions == ModelPositions::kLearned) {
-    x = add_positions(tape, x, arrays.positions, tokens);
+    x = add_positions(tape, x, arrays.positions, batch);
   }
   x = blocks.drop(x);
   for (const LayerArrays& layer : arrays.layers) {

@@ -36,8 +36,8 @@ struct TranslatorSteps {
   ArrayId source = kNoArray;  ///< the embeddings of the source, before positions
   ArrayId last = kNoArray;    ///< the encoder's last state: [B, d_model]
   ArrayId logits = kNoArray;
-  List<LayerSteps> layers;     ///< of the decoder; one for kGruAttention, with cross_q and cross_k
-  ArrayId context = kNoArray;  ///< of kGruAttention, where the additive weights are saved
+  List<ArrayId>
+      contexts;  ///< what the decoder found in the source: one of kGruAttention, one of each block
 };
 
 Status refuse_empty(const Caller& caller) noexcept {
@@ -151,7 +151,7 @@ class TranslatorRecorder {
 
   Status record() noexcept {
     tape_.clear();
-    s_.layers.clear();
+    s_.contexts.clear();
     take_parameters(learner_, tape_);
     s_.source = embed(tape_, a_.embedding, e_.batch * e_.sources, 1.0F, Side::kSource);
     return c_.kind == Seq2SeqKind::kTransformer ? record_transformer() : record_gru();
@@ -185,32 +185,26 @@ class TranslatorRecorder {
 
   /// s Ws + c Wc + b, c what attention of the decoder's states s finds among the encoder's, h.
   ArrayId read_source(ArrayId s, ArrayId h) noexcept {
-    LayerSteps at{};
-    at.cross_q = plain(s, a_.wq);
-    at.cross_k = plain(h, a_.wk);
-    if (c_.score == Seq2SeqScore::kAdditive) {
-      s_.context = attend_additively(tape_, at.cross_q, at.cross_k, a_.v, h, e_.batch);
-    } else {
-      s_.context = attend(tape_, at.cross_q, at.cross_k, h, cross(1), site_++);
-    }
-    if (Status status = s_.layers.push(at); !status.ok()) {
+    const ArrayId q = plain(s, a_.wq);
+    const ArrayId k = plain(h, a_.wk);
+    const ArrayId context = c_.score == Seq2SeqScore::kAdditive
+                                ? attend_additively(tape_, q, k, a_.v, h, e_.batch)
+                                : attend(tape_, q, k, h, cross(1), site_++);
+    if (Status status = s_.contexts.push(context); !status.ok()) {
       return kNoArray;
     }
-    return add(tape_, linear(tape_, s, a_.ws, a_.b, WeightLayout::kInOut),
-               plain(s_.context, a_.wc));
+    return add(tape_, linear(tape_, s, a_.ws, a_.b, WeightLayout::kInOut), plain(context, a_.wc));
   }
 
-  TapeAttention attention(Index queries, Index keys, Index heads) const noexcept {
+  TapeAttention attention(Index heads) const noexcept {
     TapeAttention made;
     made.batch = e_.batch;
-    made.queries = queries;
-    made.keys = keys;
     made.heads = heads;
     made.kv_heads = heads;
     return made;
   }
   TapeAttention cross(Index heads) const noexcept {
-    TapeAttention made = attention(e_.tokens, e_.sources, heads);
+    TapeAttention made = attention(heads);
     made.keys_of = Side::kSource;
     return made;
   }
@@ -223,8 +217,8 @@ class TranslatorRecorder {
     BlockRecorder out(decoder, rate, tape_, site_);
     s_.source_positions = tape_.constant(e_.sources, c_.d_model);
     s_.positions = tape_.constant(e_.tokens, c_.d_model);
-    ArrayId h = drop(add_positions(tape_, s_.source, s_.source_positions, e_.sources));
-    TapeAttention own = attention(e_.sources, e_.sources, c_.num_heads);
+    ArrayId h = drop(add_positions(tape_, s_.source, s_.source_positions, e_.batch));
+    TapeAttention own = attention(c_.num_heads);
     own.keys_of = Side::kSource;
     for (const LayerArrays& layer : a_.encoder.layers) {
       LayerSteps ignored{};
@@ -233,13 +227,13 @@ class TranslatorRecorder {
     h = in.normalize(h, a_.encoder.norm);
     s_.last = last_state(tape_, h, e_.batch, Side::kSource);
     ArrayId s = embed(tape_, a_.embedding, e_.batch * e_.tokens, 1.0F);
-    s = drop(add_positions(tape_, s, s_.positions, e_.tokens));
-    own = attention(e_.tokens, e_.tokens, c_.num_heads);
+    s = drop(add_positions(tape_, s, s_.positions, e_.batch));
+    own = attention(c_.num_heads);
     own.options = attention_options(decoder);
     for (const LayerArrays& layer : a_.decoder.layers) {
       LayerSteps at{};
       s = out.layer(s, layer, own, h, cross(c_.num_heads), at);
-      QKV_RETURN_IF_ERROR(s_.layers.push(at));
+      QKV_RETURN_IF_ERROR(s_.contexts.push(at.crossed));
     }
     finish(out.normalize(s, a_.decoder.norm));
     return {};
@@ -339,26 +333,16 @@ Status Seq2SeqTrainer::State::read_weights(const Seq2SeqTokens& tokens,
                                            const TensorView<float>& weights,
                                            Workspace& workspace) const noexcept {
   if (config.kind == Seq2SeqKind::kGruAttention && config.score == Seq2SeqScore::kAdditive) {
-    std::copy_n(tape.saved_of(steps.context), weights.size(), weights.data);
+    std::copy_n(tape.saved_of(steps.contexts[0]), weights.size(), weights.data);
     return {};
   }
-  const Index heads = config.kind == Seq2SeqKind::kTransformer ? config.num_heads : 1;
-  const Index d = config.d_model / heads;
-  AlignedBuffer out;  // attention() always gives its result, here for nobody
-  QKV_RETURN_IF_ERROR(out.reserve(static_cast<std::size_t>(tape[steps.layers[0].cross_q].size())));
+  const TapeInputs inputs = inputs_of(tokens, false);
   float* to = weights.data;
-  for (const LayerSteps& at : steps.layers) {
-    AttentionArgs args;
-    args.q =
-        split_heads<const float>(tape[at.cross_q].value, extent.batch, extent.tokens, heads, d);
-    args.k =
-        split_heads<const float>(tape[at.cross_k].value, extent.batch, extent.sources, heads, d);
-    args.v = args.k;
-    args.out = {out.data(), {extent.batch, heads, extent.tokens, d}};
-    args.options.key_lengths = tokens.source_lengths;
-    args.extras.weights = {to, {extent.batch, heads, extent.tokens, extent.sources}};
-    QKV_RETURN_IF_ERROR(attention(args, workspace));
-    to += args.extras.weights.size();
+  for (const ArrayId context : steps.contexts) {
+    AttentionExtras extras;
+    extras.weights = {to, {extent.batch, weights.extent(1), extent.tokens, extent.sources}};
+    QKV_RETURN_IF_ERROR(read_attention(tape, context, inputs, extras, workspace));
+    to += extras.weights.size();
   }
   return {};
 }

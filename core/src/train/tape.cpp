@@ -64,6 +64,7 @@ ArrayId Tape::record(Step step, Index rows, Index width, Index saved) noexcept {
   TapeArray array;
   array.rows = rows;
   array.width = width;
+  array.made_by = steps_.size();
   step.out = add(array);
   step.saved = saved > 0 ? constant(1, saved) : kNoArray;
   if (status_.ok()) {
@@ -78,16 +79,6 @@ Status Tape::plan(ArrayId seed) noexcept {
   return take_memory();
 }
 
-/// The step that writes an array, or -1.
-Index Tape::producer(ArrayId id) const noexcept {
-  for (Index i = 0; i < steps_.size(); ++i) {
-    if (steps_[i].out == id) {
-      return i;
-    }
-  }
-  return -1;
-}
-
 /// Whether an input of step `at`, a sum, may use the gradient memory of the sum. What comes later (earlier steps, that is)
 /// adds to the gradient of input 0. Input 1 shares only if its own step reads that memory before.
 bool Tape::may_share(Index at, int input) const noexcept {
@@ -95,8 +86,8 @@ bool Tape::may_share(Index at, int input) const noexcept {
   if (input == 0) {
     return true;
   }
-  const Index first = producer(sum.in[0]);
-  const Index made = producer(sum.in[1]);
+  const Index first = arrays_[sum.in[0]].made_by;
+  const Index made = arrays_[sum.in[1]].made_by;
   if (made <= first) {
     return false;
   }

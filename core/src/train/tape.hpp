@@ -36,6 +36,7 @@ struct TapeArray {
   ArrayId gradient_of =
       kNoArray;          ///< the array whose gradient memory it uses: its own, or another's
   Index offset = 0;      ///< of value and gradient in the tape's memory, in floats
+  Index made_by = -1;    ///< the step that writes it; -1 for parameters and constants
   bool touched = false;  ///< while planning: a later step has written its gradient
 
   [[nodiscard]] Index size() const noexcept { return rows * width; }
@@ -57,7 +58,7 @@ enum class Side : std::uint8_t { kTarget, kSource };
 
 /// Heads of an attention step, and its options but for what TapeInputs holds.
 struct TapeAttention {
-  Index batch = 0, queries = 0, keys = 0;
+  Index batch = 0;
   Index heads = 0, kv_heads = 0;
   Side keys_of = Side::kTarget;  ///< whose lengths count
   ArrayId slopes = kNoArray;     ///< options.alibi_slopes, a constant of the tape
@@ -147,7 +148,11 @@ class Tape {
   [[nodiscard]] const TapeArray& operator[](ArrayId id) const noexcept { return arrays_[id]; }
   /// What the step that writes this array has saved. Precondition: there is one, and it has saved something.
   [[nodiscard]] const float* saved_of(ArrayId id) const noexcept {
-    return arrays_[steps_[producer(id)].saved].value;
+    return arrays_[step_of(id).saved].value;
+  }
+  /// The step that writes an array. Precondition: there is one.
+  [[nodiscard]] const Step& step_of(ArrayId id) const noexcept {
+    return steps_[arrays_[id].made_by];
   }
   /// The shape of an array; 1 where there is none, because recording has failed.
   [[nodiscard]] Index rows(ArrayId id) const noexcept { return exists(id) ? arrays_[id].rows : 1; }
@@ -164,7 +169,6 @@ class Tape {
   void plan_gradients(ArrayId seed) noexcept;
   Step::Write plan_input(Index at, int input) noexcept;
   [[nodiscard]] bool may_share(Index at, int input) const noexcept;
-  [[nodiscard]] Index producer(ArrayId id) const noexcept;
   Status take_memory() noexcept;
 
   List<TapeArray> arrays_;
@@ -178,8 +182,8 @@ class Tape {
 /// Rows of `table` by TapeInputs::ids, times `factor`.
 ArrayId embed(Tape& tape, ArrayId table, Index rows, float factor,
               Side side = Side::kTarget) noexcept;
-/// x + the first rows of `table`, once for each batch row: row i of x gets row i mod `tokens`.
-ArrayId add_positions(Tape& tape, ArrayId x, ArrayId table, Index tokens) noexcept;
+/// x + the first rows of `table`, once for each batch row.
+ArrayId add_positions(Tape& tape, ArrayId x, ArrayId table, Index batch) noexcept;
 /// x + y.
 ArrayId add(Tape& tape, ArrayId x, ArrayId y) noexcept;
 /// x W + b; b may be kNoArray.
@@ -199,6 +203,11 @@ ArrayId rotate(Tape& tape, ArrayId x, Index batch, Index heads,
 /// attention() of heads side by side. Its options name a rate of dropout, `site` the place.
 ArrayId attend(Tape& tape, ArrayId q, ArrayId k, ArrayId v, const TapeAttention& attention,
                std::uint64_t site) noexcept;
+
+/// What `extras` asks for of the attention that wrote `attended`, in the run before: it is computed once more, with the
+/// same options, and the array gets the numbers that it has.
+Status read_attention(const Tape& tape, ArrayId attended, const TapeInputs& inputs,
+                      const AttentionExtras& extras, Workspace& workspace) noexcept;
 
 /// The arrays of a GRU: wx [in, 3 hidden], wh [hidden, 3 hidden], bx and bh [3 hidden].
 struct GruArrays {

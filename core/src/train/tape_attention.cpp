@@ -40,7 +40,7 @@ AttentionOptions options_of(const Pass& pass) noexcept {
   return options;
 }
 
-Status attend_forward(const Pass& pass) noexcept {
+Status run_attention(const Pass& pass, const AttentionExtras& extras) noexcept {
   const TapeAttention& of = pass.step.attention;
   AttentionArgs args;
   args.q = heads_of<const float>(pass.in(0).value, pass.in(0), of.batch, of.heads);
@@ -48,8 +48,19 @@ Status attend_forward(const Pass& pass) noexcept {
   args.v = heads_of<const float>(pass.in(2).value, pass.in(2), of.batch, of.kv_heads);
   args.out = heads_of(pass.out().value, pass.out(), of.batch, of.heads);
   args.options = options_of(pass);
-  args.extras.lse = {pass.saved().value, {of.batch, of.heads, of.queries}};
+  args.extras = extras;
   return attention(args, pass.workspace);
+}
+
+TensorView<float> lse_of(const Pass& pass) noexcept {
+  const TapeAttention& of = pass.step.attention;
+  return {pass.saved().value, {of.batch, of.heads, pass.out().rows / of.batch}};
+}
+
+Status attend_forward(const Pass& pass) noexcept {
+  AttentionExtras extras;
+  extras.lse = lse_of(pass);
+  return run_attention(pass, extras);
 }
 
 Status attend_back(const Pass& pass) noexcept {
@@ -60,7 +71,7 @@ Status attend_back(const Pass& pass) noexcept {
   args.k = heads_of<const float>(pass.in(1).value, pass.in(1), of.batch, of.kv_heads);
   args.v = heads_of<const float>(pass.in(2).value, pass.in(2), of.batch, of.kv_heads);
   args.out = heads_of<const float>(pass.out().value, pass.out(), of.batch, of.heads);
-  args.lse = {pass.saved().value, {of.batch, of.heads, of.queries}};
+  args.lse = lse_of(pass);
   args.options = options_of(pass);
   args.dq = heads_of(pass.gradient(0), pass.in(0), of.batch, of.heads);
   args.dk = heads_of(pass.gradient(1), pass.in(1), of.batch, of.kv_heads);
@@ -94,8 +105,14 @@ ArrayId attend(Tape& tape, ArrayId q, ArrayId k, ArrayId v, const TapeAttention&
   step.attention = attention;
   step.site = site;
   const Index width = tape.width(v) / attention.kv_heads * attention.heads;
-  return tape.record(step, tape.rows(q), width,
-                     attention.batch * attention.heads * attention.queries);
+  return tape.record(step, tape.rows(q), width, tape.rows(q) * attention.heads);
+}
+
+Status read_attention(const Tape& tape, ArrayId attended, const TapeInputs& inputs,
+                      const AttentionExtras& extras, Workspace& workspace) noexcept {
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels("tape", kernels));
+  return run_attention({tape, tape.step_of(attended), inputs, kernels, workspace}, extras);
 }
 
 }  // namespace qkv::train

@@ -29,6 +29,12 @@ TensorView<float> flat_gradient(const Pass& pass, int i) noexcept {
   return data ? TensorView<float>(data, {pass.in(i).size()}) : TensorView<float>();
 }
 
+/// Calls piece(begin, end) for pieces of the numbers of the output, on the threads of the pool.
+template <class Piece>
+void for_pieces(const Pass& pass, const Piece& piece) noexcept {
+  share(pass.workspace.pool(), pass.out().size(), kShareElements, piece);
+}
+
 /// out = x + y for n numbers, on the threads of the pool.
 void add_numbers(const Pass& pass, Index n, const float* x, const float* y, float* out) noexcept {
   share(pass.workspace.pool(), n, kShareElements, [&](Index begin, Index end) noexcept {
@@ -74,7 +80,7 @@ Status embed_backward(const Pass& pass) noexcept {
 
 Status positions_forward(const Pass& pass) noexcept {
   const TapeArray& out = pass.out();
-  const Index piece = pass.step.attention.queries * out.width;
+  const Index piece = out.size() / pass.step.attention.batch;
   for (Index at = 0; at < out.size(); at += piece) {
     add_numbers(pass, piece, pass.in(0).value + at, pass.in(1).value, out.value + at);
   }
@@ -88,7 +94,7 @@ Status positions_backward(const Pass& pass) noexcept {
     return {};
   }
   const TapeArray& out = pass.out();
-  const Index piece = pass.step.attention.queries * out.width;
+  const Index piece = out.size() / pass.step.attention.batch;
   std::fill_n(to, pass.in(1).size(), 0.0F);
   for (Index at = 0; at < out.size(); at += piece) {
     add_numbers(pass, piece, out.gradient + at, to, to);
@@ -182,58 +188,54 @@ Status norm_back(const Pass& pass) noexcept {
 
 Status activation_forward(const Pass& pass) noexcept {
   const auto kernel = activation_kernel(*pass.kernels.forward, pass.step.activation);
-  share(pass.workspace.pool(), pass.out().size(), kShareElements,
-        [&](Index begin, Index end) noexcept {
-          kernel({.n = end - begin,
-                  .x = pass.in(0).value + begin,
-                  .y = nullptr,
-                  .out = pass.out().value + begin});
-        });
+  for_pieces(pass, [&](Index begin, Index end) noexcept {
+    kernel({.n = end - begin,
+            .x = pass.in(0).value + begin,
+            .y = nullptr,
+            .out = pass.out().value + begin});
+  });
   return {};
 }
 
 Status activation_back(const Pass& pass) noexcept {
   const auto kernel = activation_kernel(*pass.kernels.backward, pass.step.activation);
-  share(pass.workspace.pool(), pass.out().size(), kShareElements,
-        [&](Index begin, Index end) noexcept {
-          kernel({.n = end - begin,
-                  .d_out = pass.out().gradient + begin,
-                  .x = pass.in(0).value + begin,
-                  .y = nullptr,
-                  .dx = pass.gradient(0) + begin,
-                  .dy = nullptr});
-        });
+  for_pieces(pass, [&](Index begin, Index end) noexcept {
+    kernel({.n = end - begin,
+            .d_out = pass.out().gradient + begin,
+            .x = pass.in(0).value + begin,
+            .y = nullptr,
+            .dx = pass.gradient(0) + begin,
+            .dy = nullptr});
+  });
   return {};
 }
 
 Status gate_forward(const Pass& pass) noexcept {
   const bool silu = pass.step.activation == Activation::kSilu;
-  share(pass.workspace.pool(), pass.out().size(), kShareElements,
-        [&](Index begin, Index end) noexcept {
-          const kernels::ElementwiseArgs args{.n = end - begin,
-                                              .x = pass.in(0).value + begin,
-                                              .y = pass.in(1).value + begin,
-                                              .out = pass.out().value + begin};
-          (silu ? pass.kernels.forward->silu_times : pass.kernels.forward->gelu)(args);
-          for (Index i = 0; !silu && i < args.n; ++i) {
-            args.out[i] *= args.y[i];
-          }
-        });
+  for_pieces(pass, [&](Index begin, Index end) noexcept {
+    const kernels::ElementwiseArgs args{.n = end - begin,
+                                        .x = pass.in(0).value + begin,
+                                        .y = pass.in(1).value + begin,
+                                        .out = pass.out().value + begin};
+    (silu ? pass.kernels.forward->silu_times : pass.kernels.forward->gelu)(args);
+    for (Index i = 0; !silu && i < args.n; ++i) {
+      args.out[i] *= args.y[i];
+    }
+  });
   return {};
 }
 
 Status gate_back(const Pass& pass) noexcept {
   const auto kernel = pass.step.activation == Activation::kSilu ? pass.kernels.backward->silu_times
                                                                 : pass.kernels.backward->gelu_times;
-  share(pass.workspace.pool(), pass.out().size(), kShareElements,
-        [&](Index begin, Index end) noexcept {
-          kernel({.n = end - begin,
-                  .d_out = pass.out().gradient + begin,
-                  .x = pass.in(0).value + begin,
-                  .y = pass.in(1).value + begin,
-                  .dx = pass.gradient(0) + begin,
-                  .dy = pass.gradient(1) + begin});
-        });
+  for_pieces(pass, [&](Index begin, Index end) noexcept {
+    kernel({.n = end - begin,
+            .d_out = pass.out().gradient + begin,
+            .x = pass.in(0).value + begin,
+            .y = pass.in(1).value + begin,
+            .dx = pass.gradient(0) + begin,
+            .dy = pass.gradient(1) + begin});
+  });
   return {};
 }
 
@@ -250,7 +252,7 @@ void drop(const Pass& pass, const float* x, float* to) noexcept {
   const float kept = 1.0F / (1.0F - rate);
   const std::uint64_t key =
       kernels::mix_bits(kernels::mix_bits(pass.inputs.dropout_seed) + pass.step.site);
-  share(pass.workspace.pool(), n, kShareElements, [&](Index begin, Index end) noexcept {
+  for_pieces(pass, [&](Index begin, Index end) noexcept {
     for (Index i = begin; i < end; ++i) {
       const std::uint64_t bits = kernels::mix_bits(key + static_cast<std::uint64_t>(i));
       const float unit = static_cast<float>(bits >> 40U) * 0x1p-24F;
@@ -289,12 +291,12 @@ ArrayId embed(Tape& tape, ArrayId table, Index rows, float factor, Side side) no
   return tape.record(step, rows, tape.width(table));
 }
 
-ArrayId add_positions(Tape& tape, ArrayId x, ArrayId table, Index tokens) noexcept {
+ArrayId add_positions(Tape& tape, ArrayId x, ArrayId table, Index batch) noexcept {
   Step step;
   step.operation = &kPositions;
   step.in[0] = x;
   step.in[1] = table;
-  step.attention.queries = tokens;
+  step.attention.batch = batch;
   return tape.record(step, tape.rows(x), tape.width(x));
 }
 
