@@ -53,12 +53,12 @@ inline Status check_temperature(const Caller& caller, float temperature) noexcep
 }
 
 /// Numbers of rows of a table: ids is [n] and dense.
-inline Status check_ids(const Caller& caller, const TensorView<const std::int32_t>& ids,
-                        Index rows) noexcept {
+inline Status check_ids(const Caller& caller, const char* name,
+                        const TensorView<const std::int32_t>& ids, Index rows) noexcept {
   for (Index i = 0; i < ids.extent(0); ++i) {
     if (ids.data[i] < 0 || ids.data[i] >= rows) {
       return refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected [0, {})",
-                    Argument{"ids", i}, ids.data[i], rows);
+                    Argument{name, i}, ids.data[i], rows);
     }
   }
   return {};
@@ -135,6 +135,13 @@ Status check_dense(const Caller& caller, const char* name, const TensorView<T>& 
     stride = detail::saturated_product(stride, view.extent(axis));
   }
   return {};
+}
+
+/// check_dense() for arrays that may be absent.
+template <class T>
+Status check_dense_if_given(const Caller& caller, const char* name, const TensorView<T>& view,
+                            std::initializer_list<Index> expected) noexcept {
+  return view.absent() ? Status{} : check_dense(caller, name, view, expected);
 }
 
 /// Keys in use of each batch row, 0 to tk, for each of `batch` rows; may be absent.

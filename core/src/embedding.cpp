@@ -47,7 +47,7 @@ Status embedding(TensorView<const float> table, TensorView<const std::int32_t> i
   const Index n = ids.extent(0);
   QKV_RETURN_IF_ERROR(check_dense(kName, "out", out, {n, table.extent(1)}));
   QKV_RETURN_IF_ERROR(check_apart(kName, {{"out", out}}, {{"table", table}, {"ids", ids}}));
-  QKV_RETURN_IF_ERROR(check_ids(kName, ids, table.extent(0)));
+  QKV_RETURN_IF_ERROR(check_ids(kName, "ids", ids, table.extent(0)));
   for (Index i = 0; i < n; ++i) {
     copy_row(table, ids.data[i], out, i);
   }

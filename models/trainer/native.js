@@ -75,12 +75,14 @@ class Conversation {
 /** A language model in training. */
 export class NativeTrainer {
   #talk = new Conversation();
+  #config;
   arrays = [];
   parameterCount = 0;
   isa = '';
 
   static async languageModel(config, options = {}, { threads = 1 } = {}) {
     const trainer = new NativeTrainer();
+    trainer.#config = config;
     const made = await trainer.#talk.ask({ op: 'create', config, options, threads });
     trainer.arrays = made.arrays;
     trainer.parameterCount = made.parameters;
@@ -104,12 +106,13 @@ export class NativeTrainer {
   }
 
   /** Logits [B, T, vocabulary], and the weights of attention of these layers, each [B, heads, T, T]. */
-  async forward(ids, { batch = 1, layers = [], vocabulary, heads }) {
+  async forward(ids, { batch = 1, layers = [] } = {}) {
+    const { vocabulary, numHeads } = this.#config;
     const tokens = ids.length / batch;
     const { data } = await this.#talk.ask({ op: 'forward', batch, tokens, layers }, bytesOf(ids));
     const numbers = floatsOf(data);
     const logits = batch * tokens * vocabulary;
-    const each = batch * heads * tokens * tokens;
+    const each = batch * numHeads * tokens * tokens;
     return {
       logits: numbers.subarray(0, logits),
       weights: layers.map((_, i) => numbers.subarray(logits + i * each, logits + (i + 1) * each)),

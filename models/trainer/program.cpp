@@ -1,7 +1,7 @@
 // Trains a model as its standard input says. A request is a line of JSON, followed by as many bytes as its "bytes" says; so is
 // an answer. models/trainer/native.js writes the requests. Numbers in bytes are little endian, as on every machine that has
 // these kernels.
-#include <cstdio>
+#include <algorithm>
 #include <cstring>
 #include <iostream>
 #include <map>
@@ -31,23 +31,6 @@ void require(const qkv::Status& status) {
   }
 }
 
-/// One of the names of an enumeration, in its order.
-template <class T>
-T choice(const Json& from, const char* key, T otherwise, std::initializer_list<const char*> names) {
-  if (!from.contains(key)) {
-    return otherwise;
-  }
-  const std::string name = from[key];
-  int at = 0;
-  for (const char* candidate : names) {
-    if (name == candidate) {
-      return static_cast<T>(at);
-    }
-    ++at;
-  }
-  throw Refused(std::string(key) + " is " + name + ", which is unknown");
-}
-
 /// Takes every key out of `from` that it knows, so that what is left over can be refused.
 class Fields {
  public:
@@ -63,9 +46,18 @@ class Fields {
       from_.erase(key);
     }
   }
+  /// One of the names of an enumeration, in its order.
   template <class T>
   void take(const char* key, T& to, std::initializer_list<const char*> names) {
-    to = choice(from_, key, to, names);
+    if (!from_.contains(key)) {
+      return;
+    }
+    const std::string name = from_[key];
+    const auto* at = std::find(names.begin(), names.end(), name);
+    if (at == names.end()) {
+      throw Refused(std::string(key) + " is " + name + ", which is unknown");
+    }
+    to = static_cast<T>(at - names.begin());
     from_.erase(key);
   }
   Json take(const char* key) {

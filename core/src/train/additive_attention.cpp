@@ -87,19 +87,13 @@ Status check(const AdditiveAttentionArgs& args, FullShape& s) noexcept {
 
 // ----------------------------------------------------------------------------------------- backward
 
-/// A gradient, or none.
-Status check_gradient(const char* name, const TensorView<float>& gradient,
-                      std::initializer_list<Index> expected) noexcept {
-  return gradient.absent() ? Status{} : check_dense(kBackward, name, gradient, expected);
-}
-
 Status check_gradients(const AdditiveAttentionBackwardArgs& args, const FullShape& s) noexcept {
   const AdditiveShape& of = s.of;
-  QKV_RETURN_IF_ERROR(check_gradient("ds", args.ds, {of.batch, of.tq, s.ds}));
-  QKV_RETURN_IF_ERROR(check_gradient("dh", args.dh, {of.batch, of.tk, s.dh}));
-  QKV_RETURN_IF_ERROR(check_gradient("dw", args.dw, {s.ds, of.da}));
-  QKV_RETURN_IF_ERROR(check_gradient("du", args.du, {s.dh, of.da}));
-  QKV_RETURN_IF_ERROR(check_gradient("dv", args.dv, {of.da}));
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kBackward, "ds", args.ds, {of.batch, of.tq, s.ds}));
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kBackward, "dh", args.dh, {of.batch, of.tk, s.dh}));
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kBackward, "dw", args.dw, {s.ds, of.da}));
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kBackward, "du", args.du, {s.dh, of.da}));
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kBackward, "dv", args.dv, {of.da}));
   if (args.d_values.absent()) {
     return {};
   }

@@ -15,7 +15,7 @@ Status embedding_backward(TensorView<const float> d_out, TensorView<const std::i
   const Index width = d_table.extent(1);
   QKV_RETURN_IF_ERROR(check_dense(kName, "d_out", d_out, {n, width}));
   QKV_RETURN_IF_ERROR(check_apart(kName, {{"d_table", d_table}}, {{"d_out", d_out}, {"ids", ids}}));
-  QKV_RETURN_IF_ERROR(check_ids(kName, ids, d_table.extent(0)));
+  QKV_RETURN_IF_ERROR(check_ids(kName, "ids", ids, d_table.extent(0)));
   std::fill_n(d_table.data, d_table.size(), 0.0F);
   for (Index i = 0; i < n; ++i) {
     float* to = d_table.data + ids.data[i] * width;

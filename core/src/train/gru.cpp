@@ -35,7 +35,7 @@ Status check_inputs(const Caller& caller, const TensorView<const float>& x, cons
   QKV_RETURN_IF_ERROR(check_dense(caller, "wx", w.wx, {s.in, gates}));
   QKV_RETURN_IF_ERROR(check_dense(caller, "bx", w.bx, {gates}));
   QKV_RETURN_IF_ERROR(check_dense(caller, "bh", w.bh, {gates}));
-  return h0.absent() ? Status{} : check_dense(caller, "h0", h0, {s.batch, s.hidden});
+  return check_dense_if_given(caller, "h0", h0, {s.batch, s.hidden});
 }
 
 /// x W + b of all rows.
@@ -116,12 +116,8 @@ Status check(const GruBackwardArgs& args, GruShape& s) noexcept {
   const Index gates = 3 * s.hidden;
   QKV_RETURN_IF_ERROR(check_dense(kBackward, "d_out", args.d_out, {s.batch, s.tokens, s.hidden}));
   QKV_RETURN_IF_ERROR(check_dense(kBackward, "out", args.out, {s.batch, s.tokens, s.hidden}));
-  if (!args.dx.absent()) {
-    QKV_RETURN_IF_ERROR(check_dense(kBackward, "dx", args.dx, {s.batch, s.tokens, s.in}));
-  }
-  if (!args.dh0.absent()) {
-    QKV_RETURN_IF_ERROR(check_dense(kBackward, "dh0", args.dh0, {s.batch, s.hidden}));
-  }
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kBackward, "dx", args.dx, {s.batch, s.tokens, s.in}));
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kBackward, "dh0", args.dh0, {s.batch, s.hidden}));
   QKV_RETURN_IF_ERROR(check_dense(kBackward, "dwx", args.dwx, {s.in, gates}));
   QKV_RETURN_IF_ERROR(check_dense(kBackward, "dwh", args.dwh, {s.hidden, gates}));
   QKV_RETURN_IF_ERROR(check_dense(kBackward, "dbx", args.dbx, {gates}));

@@ -2,6 +2,7 @@
 
 #include "check.hpp"
 #include "kernels/attention_mask.hpp"
+#include "qkv/positional.hpp"
 #include "qkv/train/softmax.hpp"
 
 namespace qkv::train {
@@ -11,6 +12,19 @@ namespace {
 constexpr std::uint64_t kDropoutSalt = 0x64726F706F757473U;
 
 }  // namespace
+
+Status check_max_length(const Caller& caller, Index max_length) noexcept {
+  QKV_RETURN_IF_ERROR(check_size(caller, "max_length", max_length));
+  return max_length <= kMaxPosition
+             ? Status{}
+             : refuse(StatusCode::kOutOfRange, caller, "@max_length is {}, expected at most {}",
+                      max_length, kMaxPosition);
+}
+
+Status refuse_empty(const Caller& caller) noexcept {
+  return refuse(StatusCode::kInvalidArgument, caller,
+                "the trainer is empty, expected one of create()");
+}
 
 Status check_tokens(const Caller& caller, const char* name,
                     const TensorView<const std::int32_t>& ids, const TokenLimits& limits) noexcept {
@@ -23,13 +37,7 @@ Status check_tokens(const Caller& caller, const char* name,
     return refuse(StatusCode::kOutOfRange, caller, "{} has {} tokens in a row, expected at most {}",
                   Argument{name}, ids.extent(1), limits.max_length);
   }
-  for (Index i = 0; i < ids.size(); ++i) {
-    if (ids.data[i] < 0 || ids.data[i] >= limits.vocabulary) {
-      return refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected [0, {})",
-                    Argument{name, i}, ids.data[i], limits.vocabulary);
-    }
-  }
-  return {};
+  return check_ids(caller, name, {ids.data, {ids.size()}}, limits.vocabulary);
 }
 
 Status check_lengths(const Caller& caller, const char* name,

@@ -8,6 +8,17 @@
 
 namespace qkv::train {
 
+/// Whether the value of an enumeration is one: `last` is the last.
+template <class T>
+Status check_choice(const Caller& caller, const char* name, T value, T last) noexcept {
+  return value <= last ? Status{}
+                       : refuse(StatusCode::kInvalidArgument, caller, "{} is {}, expected 0 to {}",
+                                Argument{name}, value, last);
+}
+
+/// Most tokens of a row: at least 1, and a position at most.
+Status check_max_length(const Caller& caller, Index max_length) noexcept;
+
 /// What tokens are held to.
 struct TokenLimits {
   Index vocabulary, max_length;
@@ -33,5 +44,22 @@ Status judge(const Tape& tape, ArrayId logits, const TensorView<const std::int32
 
 /// Whether a run drops, and the seed of what it drops: one for each step.
 void set_dropout(const Learner& learner, bool training, TapeInputs& inputs) noexcept;
+
+/// What a trainer without a model answers.
+Status refuse_empty(const Caller& caller) noexcept;
+
+/// One step of a trainer, whose state has a learner and judges batches; `state` is null when it is empty.
+template <class State, class Batch>
+Status make_step(const Caller& caller, State* state, const Batch& batch, Workspace& workspace,
+                 StepResult& result) noexcept {
+  if (!state) {
+    return refuse_empty(caller);
+  }
+  StepResult found;
+  QKV_RETURN_IF_ERROR(state->judge(caller, batch, true, workspace, found.before));
+  QKV_RETURN_IF_ERROR(state->learner.update(caller, found));
+  result = found;
+  return {};
+}
 
 }  // namespace qkv::train

@@ -35,11 +35,6 @@ Status check(const Caller& caller, const LanguageModelConfig& c, const TokenBatc
   return check_lengths(caller, "key_lengths", batch.key_lengths, batch.ids);
 }
 
-Status refuse_empty(const Caller& caller) noexcept {
-  return refuse(StatusCode::kInvalidArgument, caller,
-                "the trainer is empty, expected one of create()");
-}
-
 }  // namespace
 
 // ---------------------------------------------------------------------------------------- the state
@@ -87,11 +82,8 @@ Status LanguageModelTrainer::State::check_reading(const Caller& caller,
     return refuse(StatusCode::kOutOfRange, caller, "@layer is {}, expected [0, {})", reading.layer,
                   config.num_layers);
   }
-  if (!reading.residual.absent()) {
-    QKV_RETURN_IF_ERROR(
-        check_dense(caller, "residual", reading.residual, {batch, tokens, config.d_model}));
-  }
-  return {};
+  return check_dense_if_given(caller, "residual", reading.residual,
+                              {batch, tokens, config.d_model});
 }
 
 /// What one layer has computed in the forward pass.
@@ -137,15 +129,7 @@ Status LanguageModelTrainer::create(const LanguageModelConfig& config,
 
 Status LanguageModelTrainer::step(const LanguageBatch& batch, Workspace& workspace,
                                   StepResult& result) noexcept {
-  constexpr const char* kName = "LanguageModelTrainer::step";
-  StepResult found;
-  if (!state_) {
-    return refuse_empty(kName);
-  }
-  QKV_RETURN_IF_ERROR(state_->judge(kName, batch, true, workspace, found.before));
-  QKV_RETURN_IF_ERROR(state_->learner.update(kName, found));
-  result = found;
-  return {};
+  return make_step("LanguageModelTrainer::step", state_, batch, workspace, result);
 }
 
 Status LanguageModelTrainer::differentiate(const LanguageBatch& batch, Workspace& workspace,
@@ -168,11 +152,9 @@ Status LanguageModelTrainer::forward(const TokenBatch& tokens, TensorView<float>
     return refuse_empty(kName);
   }
   QKV_RETURN_IF_ERROR(check(kName, state_->config, tokens));
-  if (!logits.absent()) {
-    QKV_RETURN_IF_ERROR(
-        check_dense(kName, "logits", logits,
-                    {tokens.ids.extent(0), tokens.ids.extent(1), state_->config.vocabulary}));
-  }
+  QKV_RETURN_IF_ERROR(check_dense_if_given(
+      kName, "logits", logits,
+      {tokens.ids.extent(0), tokens.ids.extent(1), state_->config.vocabulary}));
   QKV_RETURN_IF_ERROR(state_->record(tokens.ids.extent(0), tokens.ids.extent(1)));
   const TapeInputs inputs = state_->inputs_of(tokens, false);
   for (const LayerReading& reading : readings) {

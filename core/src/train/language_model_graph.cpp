@@ -4,17 +4,10 @@
 
 #include "check.hpp"
 #include "rotary_internal.hpp"
+#include "train/judge.hpp"
 
 namespace qkv::train {
 namespace {
-
-/// Whether the value of an enumeration is one: `last` is the last.
-template <class T>
-Status check_choice(const Caller& caller, const char* name, T value, T last) noexcept {
-  return value <= last ? Status{}
-                       : refuse(StatusCode::kInvalidArgument, caller, "{} is {}, expected 0 to {}",
-                                Argument{name}, value, last);
-}
 
 Status check_choices(const Caller& caller, const LanguageModelConfig& c) noexcept {
   QKV_RETURN_IF_ERROR(check_choice(caller, "norm", c.norm, NormPlacement::kPost));
@@ -69,11 +62,7 @@ Status check_config(const Caller& caller, LanguageModelConfig& c) noexcept {
   QKV_RETURN_IF_ERROR(check_size(caller, "d_model", c.d_model));
   QKV_RETURN_IF_ERROR(check_heads(caller, c));
   QKV_RETURN_IF_ERROR(check_size(caller, "d_feed_forward", c.d_feed_forward, 0));
-  QKV_RETURN_IF_ERROR(check_size(caller, "max_length", c.max_length));
-  if (c.max_length > kMaxPosition) {
-    return refuse(StatusCode::kOutOfRange, caller, "@max_length is {}, expected at most {}",
-                  c.max_length, kMaxPosition);
-  }
+  QKV_RETURN_IF_ERROR(check_max_length(caller, c.max_length));
   QKV_RETURN_IF_ERROR(check_choices(caller, c));
   QKV_RETURN_IF_ERROR(check_positions(caller, c));
   QKV_RETURN_IF_ERROR(check_epsilon(caller, "epsilon", c.epsilon));

@@ -49,9 +49,7 @@ Status check(const LinearBackwardArgs& args) noexcept {
   if (!args.dw.absent()) {
     QKV_RETURN_IF_ERROR(check_dense_like(kName, "dw", args.dw, args.w));
   }
-  if (!args.d_bias.absent()) {
-    QKV_RETURN_IF_ERROR(check_dense(kName, "d_bias", args.d_bias, {out}));
-  }
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kName, "d_bias", args.d_bias, {out}));
   return check_apart(kName, {{"dx", args.dx}, {"dw", args.dw}, {"d_bias", args.d_bias}},
                      {{"d_out", args.d_out}, {"x", args.x}, {"w", args.w}});
 }

@@ -40,11 +40,6 @@ struct TranslatorSteps {
       contexts;  ///< what the decoder found in the source: one of kGruAttention, one of each block
 };
 
-Status refuse_empty(const Caller& caller) noexcept {
-  return refuse(StatusCode::kInvalidArgument, caller,
-                "the trainer is empty, expected one of create()");
-}
-
 /// The blocks of a transformer's side, as a LanguageModelConfig says them.
 LanguageModelConfig blocks_of(const Seq2SeqConfig& c, bool causal) noexcept {
   LanguageModelConfig blocks;
@@ -60,22 +55,14 @@ LanguageModelConfig blocks_of(const Seq2SeqConfig& c, bool causal) noexcept {
 }
 
 Status check_config(const Caller& caller, const Seq2SeqConfig& c) noexcept {
-  if (c.kind > Seq2SeqKind::kTransformer) {
-    return refuse(StatusCode::kInvalidArgument, caller, "@kind is {}, expected 0 to 2", c.kind);
-  }
-  if (c.score > Seq2SeqScore::kDot) {
-    return refuse(StatusCode::kInvalidArgument, caller, "@score is {}, expected 0 to 1", c.score);
-  }
+  QKV_RETURN_IF_ERROR(check_choice(caller, "kind", c.kind, Seq2SeqKind::kTransformer));
+  QKV_RETURN_IF_ERROR(check_choice(caller, "score", c.score, Seq2SeqScore::kDot));
   QKV_RETURN_IF_ERROR(check_size(caller, "vocabulary", c.vocabulary));
   QKV_RETURN_IF_ERROR(check_size(caller, "d_model", c.d_model));
   QKV_RETURN_IF_ERROR(check_size(caller, "num_heads", c.num_heads));
   QKV_RETURN_IF_ERROR(check_size(caller, "num_layers", c.num_layers));
   QKV_RETURN_IF_ERROR(check_size(caller, "d_feed_forward", c.d_feed_forward, 0));
-  QKV_RETURN_IF_ERROR(check_size(caller, "max_length", c.max_length));
-  if (c.max_length > kMaxPosition) {
-    return refuse(StatusCode::kOutOfRange, caller, "@max_length is {}, expected at most {}",
-                  c.max_length, kMaxPosition);
-  }
+  QKV_RETURN_IF_ERROR(check_max_length(caller, c.max_length));
   return c.d_model % c.num_heads == 0
              ? Status{}
              : refuse(StatusCode::kOutOfRange, caller,
@@ -372,15 +359,7 @@ Status Seq2SeqTrainer::create(const Seq2SeqConfig& config, const TrainerOptions&
 
 Status Seq2SeqTrainer::step(const Seq2SeqBatch& batch, Workspace& workspace,
                             StepResult& result) noexcept {
-  constexpr const char* kName = "Seq2SeqTrainer::step";
-  StepResult found;
-  if (!state_) {
-    return refuse_empty(kName);
-  }
-  QKV_RETURN_IF_ERROR(state_->judge(kName, batch, true, workspace, found.before));
-  QKV_RETURN_IF_ERROR(state_->learner.update(kName, found));
-  result = found;
-  return {};
+  return make_step("Seq2SeqTrainer::step", state_, batch, workspace, result);
 }
 
 Status Seq2SeqTrainer::evaluate(const Seq2SeqBatch& batch, Workspace& workspace,
@@ -405,9 +384,7 @@ Status Seq2SeqTrainer::forward(const Seq2SeqTokens& tokens, TensorView<float> lo
   QKV_RETURN_IF_ERROR(state_->check(kName, tokens));
   const Index batch = tokens.ids.extent(0);
   const Index length = tokens.ids.extent(1);
-  if (!logits.absent()) {
-    QKV_RETURN_IF_ERROR(check_dense(kName, "logits", logits, {batch, length, c.vocabulary}));
-  }
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kName, "logits", logits, {batch, length, c.vocabulary}));
   if (!weights.absent()) {
     if (c.kind == Seq2SeqKind::kGru) {
       return refuse(StatusCode::kInvalidArgument, kName,

@@ -6,6 +6,16 @@
 export const u = 2 ** -24;
 const smallestNormal = 2 ** -126;
 
+/** The error function by its series at 0, which is exact to 1e-13 up to 3. */
+export function erf(x) {
+  let [sum, term] = [0, x];
+  for (let n = 0; n < 80; ++n) {
+    sum += term / (2 * n + 1);
+    term *= -(x * x) / (n + 1);
+  }
+  return (2 / Math.sqrt(Math.PI)) * sum;
+}
+
 /** Heads of [B, H, T, d], [B, T, H*d] or [T, H*d] seen as (b, h, t) -> index of the first of d. */
 export function headsOf({ data, shape }, heads) {
   if (shape.length === 4) {

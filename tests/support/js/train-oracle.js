@@ -2,7 +2,7 @@
 // far float32 may be from them, each as { data, bound }. tests/package/train/gradients.test.js holds them to central
 // differences of the forward functions, which are here and in oracle.js.
 import { sizeOf } from './arrays.js';
-import { attentionRow, headsOf, u } from './oracle.js';
+import { attentionRow, erf, headsOf, u } from './oracle.js';
 
 const pair = (length) => ({ data: new Float64Array(length), bound: new Float64Array(length) });
 
@@ -199,16 +199,6 @@ export function normGradients({ x, gamma }, dy, { centre, epsilon }) {
     }
   }
   return to;
-}
-
-/** The error function by its series at 0, which is exact to 1e-13 up to 3. */
-function erf(x) {
-  let [sum, term] = [0, x];
-  for (let n = 0; n < 80; ++n) {
-    sum += term / (2 * n + 1);
-    term *= -(x * x) / (n + 1);
-  }
-  return (2 / Math.sqrt(Math.PI)) * sum;
 }
 
 const sigmoid = (x) => 1 / (1 + Math.exp(-x));

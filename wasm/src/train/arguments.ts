@@ -3,7 +3,7 @@
 import { QkvError } from '../api/errors.js';
 import type { ArrayInput, Integers, OwnedArray } from '../api/types.js';
 import { checkArray, type Input, requireIntegers } from '../arguments/arrays.js';
-import { shapeText } from '../arguments/shapes.js';
+import { asMatrix, shapeText } from '../arguments/shapes.js';
 import { isInt32Array, isRecord, kindOf, lengthOf, reading } from '../arguments/values.js';
 import type { Call, Slot } from '../memory/call.js';
 
@@ -24,6 +24,15 @@ export function checkShaped(
     );
   }
   return input;
+}
+
+/** The rows of an array as a matrix, whatever axes come before the last: at least one does. */
+export function rowsOf(fn: string, name: string, { shape }: Input, expected: string) {
+  if (shape.length >= 2) return asMatrix(shape, shape.length - 1);
+  throw new QkvError(
+    'shape_mismatch',
+    `${fn}: ${name} is ${shapeText(shape)}, expected ${expected}`,
+  );
 }
 
 /** The elements of a typed array of any width, and of what has a length and elements, as a list. */

@@ -1,18 +1,16 @@
 // Gradients of linear maps, of embeddings and of rotary positions.
 
-import { QkvError } from '../api/errors.js';
 import type { LinearBackwardOptions, LinearGradients } from '../api/train-types.js';
 import type { ArrayInput, OwnedArray, RotaryOptions } from '../api/types.js';
 import { checkArray } from '../arguments/arrays.js';
 import { coreShape, headsShape } from '../arguments/heads.js';
 import { checkBoolean, checkInteger, mostInt } from '../arguments/numbers.js';
-import { asMatrix } from '../arguments/shapes.js';
 import { takeOptions } from '../arguments/values.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 import { checkRows, checkWeights } from '../operators/linear.js';
 import { CheckedRotary, rotaryNames } from '../operators/rotary.js';
-import { checkShaped, checkWhole, take } from './arguments.js';
+import { checkShaped, checkWhole, rowsOf, take } from './arguments.js';
 
 export function linearBackward(
   instance: Instance,
@@ -47,14 +45,7 @@ export function embeddingBackward(
 ): OwnedArray {
   const fn = 'embeddingBackward';
   const dOutput = checkArray(fn, 'dOutput', givenDOutput);
-  const { length: rank } = dOutput.shape;
-  if (rank < 2) {
-    throw new QkvError(
-      'shape_mismatch',
-      `${fn}: dOutput is [${dOutput.shape.join(',')}], expected [ids,dModel] or [...,dModel]`,
-    );
-  }
-  const matrix = asMatrix(dOutput.shape, rank - 1);
+  const matrix = rowsOf(fn, 'dOutput', dOutput, '[ids,dModel] or [...,dModel]');
   const ids = checkWhole(fn, 'ids', givenIds, matrix[0]);
   checkInteger(fn, 'vocabulary', vocabulary, 0, mostInt);
   const call = new Call(instance, fn);

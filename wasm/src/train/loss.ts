@@ -1,13 +1,11 @@
-import { QkvError } from '../api/errors.js';
 import type { CrossEntropy, CrossEntropyOptions } from '../api/train-types.js';
 import type { ArrayInput } from '../api/types.js';
 import { checkArray } from '../arguments/arrays.js';
 import { checkInteger, checkNumber, mostInt } from '../arguments/numbers.js';
-import { asMatrix } from '../arguments/shapes.js';
 import { takeOptions } from '../arguments/values.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
-import { checkWhole, take } from './arguments.js';
+import { checkWhole, rowsOf, take } from './arguments.js';
 
 export function crossEntropy(
   instance: Instance,
@@ -21,14 +19,7 @@ export function crossEntropy(
     'labelSmoothing',
   ]);
   const logits = checkArray(fn, 'logits', givenLogits);
-  const { length: rank } = logits.shape;
-  if (rank < 2) {
-    throw new QkvError(
-      'shape_mismatch',
-      `${fn}: logits is [${logits.shape.join(',')}], expected [N,V] or [...,V]`,
-    );
-  }
-  const matrix = asMatrix(logits.shape, rank - 1);
+  const matrix = rowsOf(fn, 'logits', logits, '[N,V] or [...,V]');
   const targets = checkWhole(fn, 'targets', givenTargets, matrix[0]);
   checkInteger(fn, 'ignoreIndex', ignoreIndex, -mostInt - 1, mostInt);
   checkNumber(fn, 'labelSmoothing', labelSmoothing);

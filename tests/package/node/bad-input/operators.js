@@ -8,6 +8,7 @@ import {
   element,
   floats,
   integers,
+  methodsOf,
   number,
   options,
   output,
@@ -24,15 +25,7 @@ const most = 2 ** 31 - 1;
 const far = 2 ** 20;
 const x = randomArray([2, 3, 5, 8], 1);
 
-/** A table of the method of this name, whose parameters are those of `base`, in their order. */
-const method = (name, base, kinds) => ({
-  method: `Qkv.${name}`,
-  says: name,
-  base: () => base,
-  call: ({ engine }, args) => engine[name](...Object.keys(base).map((key) => args[key])),
-  kinds,
-});
-
+const method = methodsOf('Qkv');
 const base = number(...[0, 0.5, -1].map((value) => [value, invalid, 'at least 1']));
 const positions = (name) => whole(-most, most)(name);
 const epsilon = number([-1, invalid, 'at least 0']);

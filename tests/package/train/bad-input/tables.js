@@ -9,6 +9,7 @@ import {
   element,
   floats,
   given,
+  methodsOf,
   number,
   options,
   refusal,
@@ -22,14 +23,7 @@ const shapes = 'shape_mismatch';
 const range = 'out_of_range';
 const most = 2 ** 31 - 1;
 
-/** A table of the method of this name, whose parameters are those of `base`, in their order. */
-const method = (name, base, kinds) => ({
-  method: `TrainQkv.${name}`,
-  says: name,
-  base: () => base,
-  call: ({ engine }, args) => engine[name](...Object.keys(base).map((key) => args[key])),
-  kinds,
-});
+const method = methodsOf('TrainQkv');
 
 /** An array of exactly this shape. */
 const shaped = (shape) =>

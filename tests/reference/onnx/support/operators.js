@@ -1,7 +1,7 @@
 // RotaryEmbedding-23, RMSNormalization-23, LayerNormalization-17, Gelu-20 and Softmax-13 in float64, written as
 // attention.js is: every decision is a step that a caller can replace. Bounds are a part of those in core/include/qkv, 1.5
 // times the worst that was measured.
-import { u } from '../../../support/js/oracle.js';
+import { erf, u } from '../../../support/js/oracle.js';
 
 const smallest = 2 ** -149;
 const held = { layerNorm: 0.21, rmsNorm: 0.27, gelu: 0.23, softmax: 0.21 };
@@ -122,16 +122,6 @@ export function norm({ op, attributes, inputs }, changed = {}) {
 }
 
 // --- Gelu-20 ---
-
-/** The error function by its series at 0, which is exact to 1e-13 up to 3. */
-function erf(x) {
-  let [sum, term] = [0, x];
-  for (let n = 0; n < 80; ++n) {
-    sum += term / (2 * n + 1);
-    term *= -(x * x) / (n + 1);
-  }
-  return (2 / Math.sqrt(Math.PI)) * sum;
-}
 
 export const geluSteps = {
   form: (given) => given ?? 'none',
