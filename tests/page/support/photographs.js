@@ -15,7 +15,13 @@ const HEIGHTS = { 390: 844, 1280: 900 };
 /** What a clock or a processor decides must not decide how the page looks. */
 const MEASURED = '[data-reading] dd, .engine-text, .check-note';
 
-/** Calls back with { name, png } of every picture in a look; `name` says panel, language, theme and width. */
+/** How long what was drawn in a worker may take to reach the screen of a busy machine, in ms. */
+const LATE = 3000;
+
+/**
+ * Calls back with { name, png, again } of every picture in a look; `name` says panel, language, theme and width, and
+ * again() takes the picture once more, a little later.
+ */
 export async function photograph(site, look, each) {
   const { locale, colorScheme, width } = look;
   const height = HEIGHTS[width];
@@ -26,8 +32,13 @@ export async function photograph(site, look, each) {
         element.style.visibility = 'hidden';
       }
     }, MEASURED);
-    const png = await of.screenshot({ animations: 'disabled', caret: 'hide' });
-    await each({ name: `${what}-${locale.slice(0, 2)}-${colorScheme}-${width}`, png });
+    const shoot = () => of.screenshot({ animations: 'disabled', caret: 'hide' });
+    const again = async () => {
+      await page.waitForTimeout(LATE);
+      return shoot();
+    };
+    const name = `${what}-${locale.slice(0, 2)}-${colorScheme}-${width}`;
+    await each({ name, png: await shoot(), again });
   };
   const panel = async (name, id) => {
     await visit(page, id);
