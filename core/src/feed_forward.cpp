@@ -12,7 +12,7 @@ namespace {
 
 using kernels::KernelTable;
 
-constexpr const char* kForward = "FeedForward::forward";
+constexpr const char* kFeedForward = "FeedForward::forward";
 
 /// Tokens whose h is held at a time: whole register tiles for every instruction set, and few enough
 /// for h to stay in the cache between the two products.
@@ -91,18 +91,18 @@ Status FeedForward::build(const Caller& caller, const FeedForwardConfig& config,
 
 Status FeedForward::check(const ForwardArgs& args) const noexcept {
   if (!kernels_) {
-    return refuse(StatusCode::kInvalidArgument, kForward,
+    return refuse(StatusCode::kInvalidArgument, kFeedForward,
                   "the layer is empty, expected one made by create()");
   }
-  QKV_RETURN_IF_ERROR(check_dense(kForward, "x", args.x, {kAny, kAny, config_.d_model}));
-  QKV_RETURN_IF_ERROR(
-      check_dense(kForward, "y", args.y, {args.x.extent(0), args.x.extent(1), config_.d_model}));
+  QKV_RETURN_IF_ERROR(check_dense(kFeedForward, "x", args.x, {kAny, kAny, config_.d_model}));
+  QKV_RETURN_IF_ERROR(check_dense(kFeedForward, "y", args.y,
+                                  {args.x.extent(0), args.x.extent(1), config_.d_model}));
   if (args.y.data != args.x.data) {
-    QKV_RETURN_IF_ERROR(check_apart(kForward, {{"y", args.y}}, {{"x", args.x}}));
+    QKV_RETURN_IF_ERROR(check_apart(kFeedForward, {{"y", args.y}}, {{"x", args.x}}));
   }
   const KernelTable* table = nullptr;
-  QKV_RETURN_IF_ERROR(require_kernels(kForward, table));
-  return check_same_kernels(kForward, "the layer", kernels_, table);
+  QKV_RETURN_IF_ERROR(require_kernels(kFeedForward, table));
+  return check_same_kernels(kFeedForward, "the layer", kernels_, table);
 }
 
 std::size_t FeedForward::scratch(Index tokens) const noexcept {

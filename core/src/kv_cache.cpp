@@ -14,7 +14,7 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kCreate = "KvCache::create";
+constexpr const char* kCacheCreate = "KvCache::create";
 
 /// Makes room for `heads` blocks of `floats`, zeroed so that no padding is ever undefined.
 Status reserve_zeroed(AlignedBuffer& buffer, Index heads, Index floats) noexcept {
@@ -47,15 +47,15 @@ KvCache& KvCache::operator=(KvCache&& other) noexcept {
 
 Status KvCache::create(const KvCacheConfig& config, KvCache& cache) noexcept {
   KvCache built;
-  QKV_RETURN_IF_ERROR(require_kernels(kCreate, built.kernels_));
+  QKV_RETURN_IF_ERROR(require_kernels(kCacheCreate, built.kernels_));
   built.config_ = config;
   KvCacheConfig& c = built.config_;
   c.d_v = c.d_v == 0 ? c.d_k : c.d_v;
-  QKV_RETURN_IF_ERROR(check_size(kCreate, "batch", c.batch));
-  QKV_RETURN_IF_ERROR(check_size(kCreate, "num_kv_heads", c.num_kv_heads));
-  QKV_RETURN_IF_ERROR(check_size(kCreate, "capacity", c.capacity, 0));
-  QKV_RETURN_IF_ERROR(check_size(kCreate, "d_k", c.d_k));
-  QKV_RETURN_IF_ERROR(check_size(kCreate, "d_v", c.d_v));
+  QKV_RETURN_IF_ERROR(check_size(kCacheCreate, "batch", c.batch));
+  QKV_RETURN_IF_ERROR(check_size(kCacheCreate, "num_kv_heads", c.num_kv_heads));
+  QKV_RETURN_IF_ERROR(check_size(kCacheCreate, "capacity", c.capacity, 0));
+  QKV_RETURN_IF_ERROR(check_size(kCacheCreate, "d_k", c.d_k));
+  QKV_RETURN_IF_ERROR(check_size(kCacheCreate, "d_v", c.d_v));
   const double width = static_cast<double>(c.d_k > c.d_v ? c.d_k : c.d_v);
   const double floats = (static_cast<double>(c.capacity) + 64.0) * (width + 64.0);
   constexpr Index kLargest = std::numeric_limits<Index>::max() / 8;

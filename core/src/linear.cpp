@@ -15,7 +15,7 @@ namespace {
 
 using kernels::KernelTable;
 
-constexpr const char* kForward = "Linear::forward";
+constexpr const char* kLinearForward = "Linear::forward";
 
 /// Floats of W that linear() packs at a time: 1 MB, which a second-level cache keeps for the product.
 constexpr Index kSliceFloats = 1 << 18;
@@ -148,17 +148,17 @@ Status Linear::create(const LinearWeights& weights, Linear& map) noexcept {
 Status Linear::forward(TensorView<const float> x, TensorView<float> out,
                        Workspace& workspace) const noexcept {
   if (!kernels_) {
-    return refuse(StatusCode::kInvalidArgument, kForward,
+    return refuse(StatusCode::kInvalidArgument, kLinearForward,
                   "the map is empty, expected one made by create()");
   }
   const KernelTable* table = nullptr;
-  QKV_RETURN_IF_ERROR(require_kernels(kForward, table));
-  QKV_RETURN_IF_ERROR(check_same_kernels(kForward, "the map", kernels_, table));
+  QKV_RETURN_IF_ERROR(require_kernels(kLinearForward, table));
+  QKV_RETURN_IF_ERROR(check_same_kernels(kLinearForward, "the map", kernels_, table));
   WeightMatrix matrix{};
   matrix.in = packed_.in;
   matrix.out = packed_.out;
-  QKV_RETURN_IF_ERROR(check_rows(kForward, matrix, x, out));
-  QKV_RETURN_IF_ERROR(check_apart(kForward, {{"out", out}}, {{"x", x}}));
+  QKV_RETURN_IF_ERROR(check_rows(kLinearForward, matrix, x, out));
+  QKV_RETURN_IF_ERROR(check_apart(kLinearForward, {{"out", out}}, {{"x", x}}));
   apply(*table, workspace.pool(), packed_, {x.data, rows_of(x, packed_.in), out.data});
   return {};
 }

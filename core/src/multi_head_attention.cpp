@@ -12,7 +12,7 @@ namespace {
 using kernels::KernelTable;
 using Activations = MultiHeadActivations;
 
-constexpr const char* kForward = "MultiHeadAttention::forward";
+constexpr const char* kLayerForward = "MultiHeadAttention::forward";
 
 /// Q, K, V and O of one call.
 Activations plan_activations(const MultiHeadAttentionConfig& c, Index batch, Index tq,
@@ -149,10 +149,11 @@ Status MultiHeadAttention::run(const ForwardArgs& args, Call& call,
 Status MultiHeadAttention::forward(const ForwardArgs& args, Workspace& workspace) const noexcept {
   Call call;
   call.plan.threads = workspace.threads();
-  QKV_RETURN_IF_ERROR(check(kForward, args, call));
+  QKV_RETURN_IF_ERROR(check(kLayerForward, args, call));
   QKV_RETURN_IF_ERROR(workspace.begin(call.scratch()));
-  QKV_RETURN_IF_ERROR(check_attention_memory(
-      kForward, {"y", args.y}, {{{"x", args.x}, {"context", args.context}, {}}}, call.attention));
+  QKV_RETURN_IF_ERROR(check_attention_memory(kLayerForward, {"y", args.y},
+                                             {{{"x", args.x}, {"context", args.context}, {}}},
+                                             call.attention));
   return run(args, call, workspace);
 }
 
@@ -160,7 +161,7 @@ std::size_t MultiHeadAttention::forward_scratch_bytes(const ForwardArgs& args,
                                                       int threads) const noexcept {
   Call call;
   call.plan.threads = threads;
-  return check(kForward, args, call).ok() ? call.scratch() * sizeof(float) : 0;
+  return check(kLayerForward, args, call).ok() ? call.scratch() * sizeof(float) : 0;
 }
 
 }  // namespace qkv

@@ -12,25 +12,25 @@
 namespace qkv {
 namespace {
 
-constexpr const char* kCreate = "TransformerBlock::create";
-constexpr const char* kForward = "TransformerBlock::forward";
+constexpr const char* kBlockCreate = "TransformerBlock::create";
+constexpr const char* kBlockForward = "TransformerBlock::forward";
 
 Status check_value(const char* name, int value, int last) noexcept {
   if (value <= last) {
     return {};
   }
-  return refuse(StatusCode::kInvalidArgument, kCreate, "{} is {}, expected 0 to {}", Argument{name},
-                value, last);
+  return refuse(StatusCode::kInvalidArgument, kBlockCreate, "{} is {}, expected 0 to {}",
+                Argument{name}, value, last);
 }
 
 Status check_config(const TransformerBlockConfig& c) noexcept {
   QKV_RETURN_IF_ERROR(check_value("norm", static_cast<int>(c.norm), 1));
   QKV_RETURN_IF_ERROR(check_value("norm_type", static_cast<int>(c.norm_type), 1));
-  QKV_RETURN_IF_ERROR(check_epsilon(kCreate, "epsilon", c.epsilon));
+  QKV_RETURN_IF_ERROR(check_epsilon(kBlockCreate, "epsilon", c.epsilon));
   const Index d_context = c.attention.d_context;
   if (!c.cross_attention && d_context != 0 && d_context != c.attention.d_model) {
     return refuse(
-        StatusCode::kInvalidArgument, kCreate,
+        StatusCode::kInvalidArgument, kBlockCreate,
         "@attention.d_context is {} without @cross_attention, expected 0 or @d_model = {}",
         d_context, c.attention.d_model);
   }
@@ -49,7 +49,7 @@ Status check_cross(const TransformerBlockConfig& c, const TransformerBlockWeight
   if (c.cross_attention || !(given || norm_given)) {
     return {};
   }
-  return refuse(StatusCode::kInvalidArgument, kCreate,
+  return refuse(StatusCode::kInvalidArgument, kBlockCreate,
                 "{} is given, expected none without @cross_attention",
                 given ? "@cross" : "@norm_cross");
 }
@@ -89,14 +89,14 @@ Status TransformerBlock::build_layers(const TransformerBlockWeights& weights) no
   MultiHeadAttentionConfig self = c.attention;
   self.d_context = 0;
   QKV_RETURN_IF_ERROR(
-      MultiHeadAttention::build({kCreate, "attention."}, self, weights.attention, attention_));
+      MultiHeadAttention::build({kBlockCreate, "attention."}, self, weights.attention, attention_));
   if (c.cross_attention) {
     MultiHeadAttentionConfig cross = c.attention;
     cross.rotary.reset();
     QKV_RETURN_IF_ERROR(
-        MultiHeadAttention::build({kCreate, "cross."}, cross, weights.cross, cross_));
+        MultiHeadAttention::build({kBlockCreate, "cross."}, cross, weights.cross, cross_));
   }
-  QKV_RETURN_IF_ERROR(FeedForward::build(kCreate,
+  QKV_RETURN_IF_ERROR(FeedForward::build(kBlockCreate,
                                          {.d_model = c.attention.d_model,
                                           .d_feed_forward = c.d_feed_forward,
                                           .activation = c.activation,
@@ -118,7 +118,7 @@ Status TransformerBlock::build_norms(const TransformerBlockWeights& weights) noe
                {"norm2.", weights.norm2, &norm2_, true}};
   for (const auto& part : parts) {
     if (part.used) {
-      QKV_RETURN_IF_ERROR(check_norm({kCreate, part.prefix}, part.weights, config_));
+      QKV_RETURN_IF_ERROR(check_norm({kBlockCreate, part.prefix}, part.weights, config_));
       QKV_RETURN_IF_ERROR(copy(part.weights.gamma, part.norm->gamma));
       QKV_RETURN_IF_ERROR(copy(part.weights.beta, part.norm->beta));
     }
@@ -130,7 +130,7 @@ Status TransformerBlock::create(const TransformerBlockConfig& config,
                                 const TransformerBlockWeights& weights,
                                 TransformerBlock& block) noexcept {
   const kernels::KernelTable* table = nullptr;
-  QKV_RETURN_IF_ERROR(require_kernels(kCreate, table));
+  QKV_RETURN_IF_ERROR(require_kernels(kBlockCreate, table));
   QKV_RETURN_IF_ERROR(check_config(config));
   QKV_RETURN_IF_ERROR(check_cross(config, weights));
   TransformerBlock built;
@@ -159,13 +159,13 @@ struct TransformerBlock::Call {
 
 Status TransformerBlock::check(const ForwardArgs& args, Call& call) const noexcept {
   if (!kernels_) {
-    return refuse(StatusCode::kInvalidArgument, kForward,
+    return refuse(StatusCode::kInvalidArgument, kBlockForward,
                   "the block is empty, expected one made by create()");
   }
   const Index d_model = config_.attention.d_model;
-  QKV_RETURN_IF_ERROR(check_dense(kForward, "x", args.x, {kAny, kAny, d_model}));
+  QKV_RETURN_IF_ERROR(check_dense(kBlockForward, "x", args.x, {kAny, kAny, d_model}));
   QKV_RETURN_IF_ERROR(
-      check_dense(kForward, "y", args.y, {args.x.extent(0), args.x.extent(1), d_model}));
+      check_dense(kBlockForward, "y", args.y, {args.x.extent(0), args.x.extent(1), d_model}));
   // Shapes are what counts here; run_part() says where the arrays really are.
   call.self_args = {.x = args.x,
                     .context = {},
@@ -173,7 +173,7 @@ Status TransformerBlock::check(const ForwardArgs& args, Call& call) const noexce
                     .options = args.options,
                     .extras = args.extras,
                     .cache = args.cache};
-  QKV_RETURN_IF_ERROR(attention_.check(kForward, call.self_args, call.self));
+  QKV_RETURN_IF_ERROR(attention_.check(kBlockForward, call.self_args, call.self));
   QKV_RETURN_IF_ERROR(check_context(args, call));
 
   call.tokens = args.x.extent(0) * args.x.extent(1);
@@ -194,26 +194,26 @@ Status TransformerBlock::check_context(const ForwardArgs& args, Call& call) cons
     if (!context && args.context_key_lengths.absent()) {
       return {};
     }
-    return refuse(StatusCode::kInvalidArgument, kForward,
+    return refuse(StatusCode::kInvalidArgument, kBlockForward,
                   "{} is given, expected none: the block has no cross-attention",
                   context ? "@context" : "@context_key_lengths");
   }
   const Index batch = args.x.extent(0);
   if (args.context.absent()) {
-    return refuse(StatusCode::kInvalidArgument, kForward, "@context is missing, expected {}",
+    return refuse(StatusCode::kInvalidArgument, kBlockForward, "@context is missing, expected {}",
                   Extents({batch, kAny, config_.attention.d_context}));
   }
-  QKV_RETURN_IF_ERROR(
-      check_dense(kForward, "context", args.context, {batch, kAny, config_.attention.d_context}));
+  QKV_RETURN_IF_ERROR(check_dense(kBlockForward, "context", args.context,
+                                  {batch, kAny, config_.attention.d_context}));
   if (!args.context_key_lengths.absent()) {
     QKV_RETURN_IF_ERROR(
-        check_array(kForward, "context_key_lengths", args.context_key_lengths, {batch}));
+        check_array(kBlockForward, "context_key_lengths", args.context_key_lengths, {batch}));
   }
   call.cross_args.x = args.x;
   call.cross_args.context = args.context;
   call.cross_args.y = args.y;
   call.cross_args.options.key_lengths = args.context_key_lengths;
-  return cross_.check({kForward, "context_"}, call.cross_args, call.cross);
+  return cross_.check({kBlockForward, "context_"}, call.cross_args, call.cross);
 }
 
 void TransformerBlock::normalize(const Norm& norm, const float* x, const Call& call,
@@ -275,7 +275,7 @@ Status TransformerBlock::forward(const ForwardArgs& args, Workspace& workspace) 
   QKV_RETURN_IF_ERROR(check(args, call));
   QKV_RETURN_IF_ERROR(workspace.begin(call.total));
   const bool in_place = args.y.data == args.x.data;
-  QKV_RETURN_IF_ERROR(check_attention_memory(kForward, {"y", args.y},
+  QKV_RETURN_IF_ERROR(check_attention_memory(kBlockForward, {"y", args.y},
                                              {{{"x", in_place ? TensorView<const float>{} : args.x},
                                                {"context", args.context},
                                                {"context_key_lengths", args.context_key_lengths}}},

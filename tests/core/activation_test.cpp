@@ -11,7 +11,7 @@
 #include "problem.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::activation_test {
 namespace {
 
 constexpr Activation kAll[] = {Activation::kRelu, Activation::kGelu, Activation::kGeluTanh,
@@ -186,4 +186,4 @@ TEST_CASE("activation: bad arguments are refused", "[activation][bad-input]") {
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::activation_test

@@ -9,7 +9,7 @@
 #include "qkv/analysis.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::analysis_test {
 namespace {
 
 /// Rows that sum to about 1, some of their weights 0, some rows all zeros, some peaked.
@@ -487,4 +487,4 @@ TEST_CASE("rollout: memory that cannot be had is refused and nothing written",
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::analysis_test

@@ -7,7 +7,7 @@
 
 #include "problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::attention_extremes_test {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -683,4 +683,4 @@ TEST_CASE("extremes: a value that row i may not read does not turn the sign of i
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::attention_extremes_test

@@ -6,7 +6,7 @@
 
 #include "problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::attention_groups_test {
 namespace {
 
 /// A call with shared key/value heads, and the same with a copy of them for every query head.
@@ -160,4 +160,4 @@ TEST_CASE("groups: a cached token of 32 heads over 8 is within the bounds", "[at
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::attention_groups_test

@@ -5,7 +5,7 @@
 
 #include "problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::attention_mask_test {
 namespace {
 
 constexpr Shape kSmall{.batch = 2, .heads = 4, .kv_heads = 2, .tq = 7, .tk = 19, .dk = 6, .dv = 5};
@@ -283,4 +283,4 @@ TEST_CASE("block mask: true everywhere gives the bits of no mask", "[attention][
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::attention_mask_test

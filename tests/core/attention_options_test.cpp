@@ -12,7 +12,7 @@
 #include "problem.hpp"
 #include "qkv/relative_bias.hpp"
 
-namespace qkv::test {
+namespace qkv::test::attention_options_test {
 namespace {
 
 /// A call with every option that takes an array of its own.
@@ -445,4 +445,4 @@ TEST_CASE("cache: beyond its capacity is refused and changes nothing", "[attenti
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::attention_options_test

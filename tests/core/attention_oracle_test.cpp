@@ -5,7 +5,7 @@
 
 #include "problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::attention_oracle_test {
 namespace {
 
 constexpr Index kLengths[] = {1, 2, 3, 5, 7, 8, 63, 64, 65, 127, 129, 200};
@@ -171,4 +171,4 @@ TEST_CASE("attention: random sizes and options, crossed", "[attention][random]")
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::attention_oracle_test

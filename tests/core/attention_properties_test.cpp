@@ -7,7 +7,7 @@
 
 #include "problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::attention_properties_test {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -444,4 +444,4 @@ TEST_CASE("the output stays within the values of the allowed keys", "[attention]
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::attention_properties_test

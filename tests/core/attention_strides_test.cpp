@@ -3,7 +3,7 @@
 
 #include "problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::attention_strides_test {
 namespace {
 
 constexpr Shape kShape{.batch = 2, .heads = 4, .kv_heads = 2, .tq = 9, .tk = 21, .dk = 7, .dv = 5};
@@ -267,4 +267,4 @@ TEST_CASE("strides: pointers aligned to nothing but a float give the same bits",
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::attention_strides_test

@@ -8,7 +8,7 @@
 #include "problem.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::bad_input_attention_test {
 namespace {
 
 using O = AttentionOptions;
@@ -281,4 +281,4 @@ TEST_CASE("attention: after a refusal the workspace still serves", "[attention][
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::bad_input_attention_test

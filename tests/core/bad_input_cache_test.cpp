@@ -9,7 +9,7 @@
 #include "problem.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::bad_input_cache_test {
 namespace {
 
 /// A cache with two of five tokens, and room in memory for four more.
@@ -137,4 +137,4 @@ TEST_CASE("KvCache::read_keys and read_values: places that do not fit are refuse
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::bad_input_cache_test

@@ -9,7 +9,7 @@
 #include "block.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::bad_input_create_test {
 namespace {
 
 using C = MultiHeadAttentionConfig;
@@ -246,4 +246,4 @@ TEST_CASE("TransformerBlock::create: what has no meaning, or none together, is r
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::bad_input_create_test

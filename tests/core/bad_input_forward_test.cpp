@@ -8,7 +8,7 @@
 #include "block.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::bad_input_forward_test {
 namespace {
 
 constexpr std::int32_t kZeros[8] = {};
@@ -245,4 +245,4 @@ TEST_CASE("TransformerBlock::forward: options that mean nothing are refused",
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::bad_input_forward_test

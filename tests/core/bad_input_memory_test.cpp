@@ -9,7 +9,7 @@
 #include "problem.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::bad_input_memory_test {
 namespace {
 
 using View = TensorView<float>;
@@ -222,4 +222,4 @@ TEST_CASE("operators: a layout that is none is refused", "[bad-input]") {
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::bad_input_memory_test

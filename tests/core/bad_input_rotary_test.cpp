@@ -9,7 +9,7 @@
 #include "refusal.hpp"
 #include "rotary_problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::bad_input_rotary_test {
 namespace {
 
 using Type = RotaryScaling::Type;
@@ -238,4 +238,4 @@ TEST_CASE("rotary_table: bad input is refused and nothing written", "[rotary][ba
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::bad_input_rotary_test

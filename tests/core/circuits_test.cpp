@@ -7,7 +7,7 @@
 #include "position_oracle.hpp"
 #include "random.hpp"
 
-namespace qkv::test {
+namespace qkv::test::circuits_test {
 namespace {
 
 struct Matrix {
@@ -212,4 +212,4 @@ TEST_CASE("circuits: a head that copies one direction has rank 1", "[circuits][a
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::circuits_test

@@ -11,7 +11,7 @@
 #include "compare.hpp"
 #include "problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::compare_test {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -148,4 +148,4 @@ TEST_CASE("compare: every ceiling is a part of the bound and has a name of its o
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::compare_test

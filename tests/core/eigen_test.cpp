@@ -5,7 +5,7 @@
 
 #include "problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::eigen_test {
 namespace {
 
 TEST_CASE("eigen: as_matrix maps the memory of a head", "[eigen][any-isa]") {
@@ -124,4 +124,4 @@ TEST_CASE("eigen: attention reads and writes Eigen matrices in place", "[eigen][
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::eigen_test

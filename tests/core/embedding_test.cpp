@@ -8,7 +8,7 @@
 #include "problem.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::embedding_test {
 namespace {
 
 std::vector<float> table_of(Index rows, Index width) {
@@ -251,4 +251,4 @@ TEST_CASE("learned: bad arguments are refused", "[embedding][learned][bad-input]
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::embedding_test

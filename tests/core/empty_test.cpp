@@ -4,7 +4,7 @@
 #include "layer.hpp"
 #include "problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::empty_test {
 namespace {
 
 TEST_CASE("empty: no queries, nothing to do", "[attention][empty]") {
@@ -99,4 +99,4 @@ TEST_CASE("empty: an encoding of no positions", "[positional][empty]") {
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::empty_test

@@ -10,7 +10,7 @@
 #include "problem.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::feed_forward_test {
 namespace {
 
 using F = FeedForwardActivation;
@@ -425,4 +425,4 @@ TEST_CASE("feed-forward: bad activations are refused", "[feed-forward][bad-input
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::feed_forward_test

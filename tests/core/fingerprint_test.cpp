@@ -8,7 +8,7 @@
 #include "hash.hpp"
 #include "layer.hpp"
 
-namespace qkv::test {
+namespace qkv::test::fingerprint_test {
 namespace {
 
 /// Positions near 0 and at both ends, where an angle that is rounded otherwise shows most.
@@ -155,4 +155,4 @@ TEST_CASE("fingerprint: scalar and sse4 give the same bits", "[isa][any-isa]") {
 #endif
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::fingerprint_test

@@ -9,7 +9,7 @@
 #include "qkv/analysis.hpp"
 #include "qkv/rotary.hpp"
 
-namespace qkv::test {
+namespace qkv::test::fuzz_findings_test {
 namespace {
 
 TEST_CASE("found: a softcap of scores that no int holds, and of NaN", "[attention][extremes]") {
@@ -94,4 +94,4 @@ TEST_CASE("found: attention without keys forms no address from a null array",
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::fuzz_findings_test

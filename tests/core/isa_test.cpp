@@ -9,7 +9,7 @@
 
 #include "layer.hpp"
 
-namespace qkv::test {
+namespace qkv::test::isa_test {
 namespace {
 
 std::string forced() {
@@ -189,4 +189,4 @@ TEST_CASE("isa: list", "[.][isas]") {
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::isa_test

@@ -11,7 +11,7 @@
 #include "qkv/linear.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::linear_test {
 namespace {
 
 /// A call that owns its arrays.
@@ -267,4 +267,4 @@ TEST_CASE("linear: what it refuses", "[linear][bad-input]") {
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::linear_test

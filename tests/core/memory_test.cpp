@@ -9,7 +9,7 @@
 #include "guarded.hpp"
 #include "layer.hpp"
 
-namespace qkv::test {
+namespace qkv::test::memory_test {
 namespace {
 
 TEST_CASE("memory: a loop over calls of one size allocates once", "[memory]") {
@@ -411,4 +411,4 @@ TEST_CASE("memory: encodings and shifts write nothing outside their arrays", "[m
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::memory_test

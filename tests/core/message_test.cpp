@@ -12,7 +12,7 @@
 #include "qkv/qkv.hpp"
 #include "random.hpp"
 
-namespace qkv {
+namespace qkv::test::message_test {
 namespace {
 
 constexpr float kNumbers[64] = {};
@@ -239,4 +239,4 @@ TEST_CASE("message: longer ones than the buffer are cut and terminated", "[statu
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::test::message_test

@@ -5,7 +5,7 @@
 
 #include "layer.hpp"
 
-namespace qkv::test {
+namespace qkv::test::multi_head_test {
 namespace {
 
 void require_same(const LayerResult& a, const LayerResult& b) {
@@ -300,4 +300,4 @@ TEST_CASE("layer: forward takes its workspace as announced, and allocates once",
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::multi_head_test

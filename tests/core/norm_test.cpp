@@ -10,7 +10,7 @@
 #include "problem.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::norm_test {
 namespace {
 
 constexpr Index kSizes[] = {1, 2, 3, 5, 7, 8, 15, 16, 17, 63, 64, 65, 127, 129};
@@ -489,4 +489,4 @@ TEST_CASE("norm: a worked row", "[norm]") {
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::norm_test

@@ -10,7 +10,7 @@
 
 #include "onnx_example.hpp"
 
-namespace qkv::test {
+namespace qkv::test::onnx_test {
 namespace {
 
 /// How far element i of n may be off: as the file says, one number for so many neighbours, or as ONNX allows.
@@ -114,4 +114,4 @@ TEST_CASE("onnx: node tests", "[onnx]") {
 #endif
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::onnx_test

@@ -11,7 +11,7 @@
 #include "layer.hpp"
 #include "out_of_memory.hpp"
 
-namespace qkv::test {
+namespace qkv::test::out_of_memory_test {
 namespace {
 
 Operation attention_operation(const std::function<void(Problem&)>& bend) {
@@ -281,4 +281,4 @@ TEST_CASE("out of memory: operators without a workspace never ask", "[memory][ou
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::out_of_memory_test

@@ -10,7 +10,7 @@
 #include "failing_memory.hpp"
 #include "qkv/threads.hpp"
 
-namespace qkv::test {
+namespace qkv::test::parallel_callers_test {
 namespace {
 
 constexpr int kCallers = 4;
@@ -144,4 +144,4 @@ TEST_CASE("callers: threads that started end where another cannot", "[parallel][
 #endif
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::parallel_callers_test

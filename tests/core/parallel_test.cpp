@@ -16,7 +16,7 @@
 #include "qkv/linear.hpp"
 #include "qkv/threads.hpp"
 
-namespace qkv::test {
+namespace qkv::test::parallel_test {
 namespace {
 
 TEST_CASE("pool: every task runs once, on a thread that has no other", "[parallel]") {
@@ -450,4 +450,4 @@ TEST_CASE("parallel: what is announced is taken, and a loop allocates once", "[p
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::parallel_test

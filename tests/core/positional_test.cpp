@@ -7,7 +7,7 @@
 #include "problem.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::positional_test {
 namespace {
 
 constexpr SinusoidLayout kLayouts[] = {SinusoidLayout::kInterleaved, SinusoidLayout::kConcatenated};
@@ -336,4 +336,4 @@ TEST_CASE("positional: nothing is allocated", "[positional][memory]") {
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::positional_test

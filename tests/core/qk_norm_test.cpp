@@ -4,7 +4,7 @@
 #include "block.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::qk_norm_test {
 namespace {
 
 constexpr NormType kTypes[] = {NormType::kLayer, NormType::kRms};
@@ -194,4 +194,4 @@ TEST_CASE("qk_norm: a block names its norms", "[block][norm][bad-input]") {
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::qk_norm_test

@@ -9,7 +9,7 @@
 #include "qkv/relative_bias.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::relative_bias_test {
 namespace {
 
 std::vector<float> slopes_of(Index heads) {
@@ -554,4 +554,4 @@ TEST_CASE("relative bias: nothing is allocated", "[alibi][t5][transformer-xl][me
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::relative_bias_test

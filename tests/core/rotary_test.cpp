@@ -6,7 +6,7 @@
 
 #include "rotary_problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::rotary_test {
 namespace {
 
 using Type = RotaryScaling::Type;
@@ -571,4 +571,4 @@ TEST_CASE("rotary: memory that cannot be had is refused and nothing written", "[
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::rotary_test

@@ -9,7 +9,7 @@
 #include "refusal.hpp"
 #include "rotary_problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::sizes_test {
 namespace {
 
 constexpr Index kMost = std::numeric_limits<Index>::max();
@@ -256,4 +256,4 @@ TEST_CASE("sizes: the hidden layer of 192 tokens is counted in full on 32 bits",
 #endif
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::sizes_test

@@ -10,7 +10,7 @@
 #include "problem.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::softmax_test {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -363,4 +363,4 @@ TEST_CASE("softmax: bad arguments are refused", "[softmax][bad-input]") {
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::softmax_test

@@ -7,7 +7,7 @@
 
 #include "qkv/qkv.hpp"
 
-namespace qkv {
+namespace qkv::test::status_test {
 namespace {
 
 struct Entry {
@@ -100,4 +100,4 @@ TEST_CASE("version: the one of the project", "[version][any-isa]") {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::test::status_test

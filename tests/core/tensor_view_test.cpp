@@ -5,7 +5,7 @@
 
 #include "qkv/tensor_view.hpp"
 
-namespace qkv {
+namespace qkv::test::tensor_view_test {
 namespace {
 
 TEST_CASE("view: dense strides, the last axis fastest", "[view][any-isa]") {
@@ -60,4 +60,4 @@ TEST_CASE("split_heads: heads side by side seen apart", "[view][any-isa]") {
 }
 
 }  // namespace
-}  // namespace qkv
+}  // namespace qkv::test::tensor_view_test

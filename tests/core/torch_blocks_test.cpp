@@ -5,7 +5,7 @@
 #include "block.hpp"
 #include "torch_state.hpp"
 
-namespace qkv::test {
+namespace qkv::test::torch_blocks_test {
 namespace {
 
 constexpr Index kModel = 12;
@@ -128,4 +128,4 @@ TEST_CASE("torch: nn.Transformer, two encoder and two decoder layers", "[torch][
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::torch_blocks_test

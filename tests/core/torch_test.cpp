@@ -8,7 +8,7 @@
 #include "layer.hpp"
 #include "torch_state.hpp"
 
-namespace qkv::test {
+namespace qkv::test::torch_test {
 namespace {
 
 /// Between two computations in float64 that each obey the bound of a float32 one: its unit roundoff
@@ -283,4 +283,4 @@ TEST_CASE("torch: nn.Embedding", "[torch][embedding]") {
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::torch_test

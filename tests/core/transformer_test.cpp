@@ -9,7 +9,7 @@
 #include "guarded.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::transformer_test {
 namespace {
 
 using F = FeedForwardActivation;
@@ -572,4 +572,4 @@ TEST_CASE("block: without memory nothing is written", "[block][memory][bad-input
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::transformer_test

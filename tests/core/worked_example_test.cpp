@@ -7,7 +7,7 @@
 
 #include "problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::worked_example_test {
 namespace {
 
 using Matrix = std::vector<std::vector<double>>;
@@ -155,4 +155,4 @@ TEST_CASE("worked example: weights and output, also causal", "[attention][worked
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::worked_example_test

@@ -11,8 +11,8 @@
 namespace qkv::train {
 namespace {
 
-constexpr const char* kForward = "additive_attention";
-constexpr const char* kBackward = "additive_attention_backward";
+constexpr const char* kAdditiveForward = "additive_attention";
+constexpr const char* kAdditiveBackward = "additive_attention_backward";
 
 /// Sizes of a call, with those of queries and keys before they are projected.
 struct FullShape {
@@ -71,11 +71,13 @@ LinearArgs projection(const TensorView<const float>& rows, const TensorView<cons
 // ------------------------------------------------------------------------------------------ forward
 
 Status check(const AdditiveAttentionArgs& args, FullShape& s) noexcept {
-  QKV_RETURN_IF_ERROR(check_inputs(kForward, args, s));
+  QKV_RETURN_IF_ERROR(check_inputs(kAdditiveForward, args, s));
   const AdditiveShape& of = s.of;
-  QKV_RETURN_IF_ERROR(check_output(kForward, "context", args.context, {of.batch, of.tq, of.dv}));
-  QKV_RETURN_IF_ERROR(check_output(kForward, "weights", args.weights, {of.batch, of.tq, of.tk}));
-  return check_apart(kForward, {{"context", args.context}, {"weights", args.weights}},
+  QKV_RETURN_IF_ERROR(
+      check_output(kAdditiveForward, "context", args.context, {of.batch, of.tq, of.dv}));
+  QKV_RETURN_IF_ERROR(
+      check_output(kAdditiveForward, "weights", args.weights, {of.batch, of.tq, of.tk}));
+  return check_apart(kAdditiveForward, {{"context", args.context}, {"weights", args.weights}},
                      {{"s", args.s},
                       {"h", args.h},
                       {"w", args.score.w},
@@ -89,29 +91,32 @@ Status check(const AdditiveAttentionArgs& args, FullShape& s) noexcept {
 
 Status check_gradients(const AdditiveAttentionBackwardArgs& args, const FullShape& s) noexcept {
   const AdditiveShape& of = s.of;
-  QKV_RETURN_IF_ERROR(check_dense_if_given(kBackward, "ds", args.ds, {of.batch, of.tq, s.ds}));
-  QKV_RETURN_IF_ERROR(check_dense_if_given(kBackward, "dh", args.dh, {of.batch, of.tk, s.dh}));
-  QKV_RETURN_IF_ERROR(check_dense_if_given(kBackward, "dw", args.dw, {s.ds, of.da}));
-  QKV_RETURN_IF_ERROR(check_dense_if_given(kBackward, "du", args.du, {s.dh, of.da}));
-  QKV_RETURN_IF_ERROR(check_dense_if_given(kBackward, "dv", args.dv, {of.da}));
+  QKV_RETURN_IF_ERROR(
+      check_dense_if_given(kAdditiveBackward, "ds", args.ds, {of.batch, of.tq, s.ds}));
+  QKV_RETURN_IF_ERROR(
+      check_dense_if_given(kAdditiveBackward, "dh", args.dh, {of.batch, of.tk, s.dh}));
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kAdditiveBackward, "dw", args.dw, {s.ds, of.da}));
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kAdditiveBackward, "du", args.du, {s.dh, of.da}));
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kAdditiveBackward, "dv", args.dv, {of.da}));
   if (args.d_values.absent()) {
     return {};
   }
   if (args.values.absent()) {
-    return refuse(StatusCode::kInvalidArgument, kBackward,
+    return refuse(StatusCode::kInvalidArgument, kAdditiveBackward,
                   "@d_values is given without @values, expected both or neither");
   }
-  return check_output(kBackward, "d_values", args.d_values, {of.batch, of.tk, of.dv});
+  return check_output(kAdditiveBackward, "d_values", args.d_values, {of.batch, of.tk, of.dv});
 }
 
 Status check(const AdditiveAttentionBackwardArgs& args, FullShape& s) noexcept {
-  QKV_RETURN_IF_ERROR(check_inputs(kBackward, args, s));
+  QKV_RETURN_IF_ERROR(check_inputs(kAdditiveBackward, args, s));
   const AdditiveShape& of = s.of;
   QKV_RETURN_IF_ERROR(
-      check_array(kBackward, "d_context", args.d_context, {of.batch, of.tq, of.dv}));
-  QKV_RETURN_IF_ERROR(check_array(kBackward, "weights", args.weights, {of.batch, of.tq, of.tk}));
+      check_array(kAdditiveBackward, "d_context", args.d_context, {of.batch, of.tq, of.dv}));
+  QKV_RETURN_IF_ERROR(
+      check_array(kAdditiveBackward, "weights", args.weights, {of.batch, of.tq, of.tk}));
   QKV_RETURN_IF_ERROR(check_gradients(args, s));
-  return check_apart(kBackward,
+  return check_apart(kAdditiveBackward,
                      {{"ds", args.ds},
                       {"dh", args.dh},
                       {"dw", args.dw},
@@ -130,7 +135,7 @@ Status check(const AdditiveAttentionBackwardArgs& args, FullShape& s) noexcept {
 }
 
 /// What a backward pass keeps between its parts; null where it is not needed.
-struct Tape {
+struct AdditiveTape {
   float* q;         ///< [B, Tq, da]
   float* k;         ///< [B, Tk, da]
   float* dq;        ///< the shape of q
@@ -146,7 +151,7 @@ struct Products {
   LinearBackwardArgs of_q, of_k;
 };
 
-Products products_of(const AdditiveAttentionBackwardArgs& args, const Tape& tape) noexcept {
+Products products_of(const AdditiveAttentionBackwardArgs& args, const AdditiveTape& tape) noexcept {
   Products p;
   p.q = projection(args.s, args.score.w, tape.q);
   p.k = projection(args.h, args.score.u, tape.k);
@@ -171,7 +176,7 @@ Products products_of(const AdditiveAttentionBackwardArgs& args, const Tape& tape
 
 /// Begins the workspace with room for the tape and for what is done with it, and places the tape in it.
 Status begin(const AdditiveAttentionBackwardArgs& args, const FullShape& s,
-             const TrainKernels& kernels, Tape& tape, Workspace& workspace) noexcept {
+             const TrainKernels& kernels, AdditiveTape& tape, Workspace& workspace) noexcept {
   const std::size_t of_q = capped_product(s.queries(), s.of.da);
   const std::size_t of_k = capped_product(s.keys(), s.of.da);
   const bool lengths = !args.key_lengths.absent();
@@ -210,7 +215,7 @@ void copy_in_use(const TensorView<const float>& x, const RowsInUse& in_use, floa
 }
 
 /// dh of keys that are values too, and 0 of those past the length.
-void finish_keys(const AdditiveAttentionBackwardArgs& args, const Tape& tape) noexcept {
+void finish_keys(const AdditiveAttentionBackwardArgs& args, const AdditiveTape& tape) noexcept {
   const TensorView<float>& dh = args.dh;
   const Index n = dh.extent(2);
   for (Index b = 0; !dh.absent() && dh.size() > 0 && b < dh.extent(0); ++b) {
@@ -227,7 +232,7 @@ void finish_keys(const AdditiveAttentionBackwardArgs& args, const Tape& tape) no
 
 Status additive_attention(const AdditiveAttentionArgs& args, Workspace& workspace) noexcept {
   TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(kForward, kernels));
+  QKV_RETURN_IF_ERROR(require_train_kernels(kAdditiveForward, kernels));
   FullShape s;
   QKV_RETURN_IF_ERROR(check(args, s));
   const std::size_t of_q = capped_product(s.queries(), s.of.da);
@@ -256,10 +261,10 @@ Status additive_attention(const AdditiveAttentionArgs& args, Workspace& workspac
 Status additive_attention_backward(const AdditiveAttentionBackwardArgs& args,
                                    Workspace& workspace) noexcept {
   TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(kBackward, kernels));
+  QKV_RETURN_IF_ERROR(require_train_kernels(kAdditiveBackward, kernels));
   FullShape s;
   QKV_RETURN_IF_ERROR(check(args, s));
-  Tape tape{};
+  AdditiveTape tape{};
   QKV_RETURN_IF_ERROR(begin(args, s, kernels, tape, workspace));
   const Products products = products_of(args, tape);
   apply_linear(*kernels.forward, products.q, workspace);

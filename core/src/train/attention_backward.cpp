@@ -14,7 +14,7 @@ namespace {
 using kernels::BackwardArgs;
 using kernels::GroupArgs;
 
-constexpr const char* kName = "attention_backward";
+constexpr const char* kAttentionBackward = "attention_backward";
 
 /// A view that is only read, for checks and structs that the forward pass writes through.
 TensorView<float> unconst(const TensorView<const float>& view) noexcept {
@@ -66,16 +66,20 @@ bool bias_is_shared(const TensorView<float>& d_bias, const AttentionShape& s) no
 
 Status check_gradients(const AttentionBackwardArgs& args, Plan& plan) noexcept {
   const AttentionShape& s = plan.attention.shape;
-  QKV_RETURN_IF_ERROR(check_array(kName, "d_out", args.d_out, {s.batch, s.num_heads, s.tq, s.dv}));
-  QKV_RETURN_IF_ERROR(check_output(kName, "dq", args.dq, {s.batch, s.num_heads, s.tq, s.dk}));
-  QKV_RETURN_IF_ERROR(check_output(kName, "dk", args.dk, {s.batch, s.num_kv_heads, s.tk, s.dk}));
-  QKV_RETURN_IF_ERROR(check_output(kName, "dv", args.dv, {s.batch, s.num_kv_heads, s.tk, s.dv}));
+  QKV_RETURN_IF_ERROR(
+      check_array(kAttentionBackward, "d_out", args.d_out, {s.batch, s.num_heads, s.tq, s.dv}));
+  QKV_RETURN_IF_ERROR(
+      check_output(kAttentionBackward, "dq", args.dq, {s.batch, s.num_heads, s.tq, s.dk}));
+  QKV_RETURN_IF_ERROR(
+      check_output(kAttentionBackward, "dk", args.dk, {s.batch, s.num_kv_heads, s.tk, s.dk}));
+  QKV_RETURN_IF_ERROR(
+      check_output(kAttentionBackward, "dv", args.dv, {s.batch, s.num_kv_heads, s.tk, s.dv}));
   if (!args.d_sinks.absent()) {
     if (args.options.sinks.absent()) {
-      return refuse(StatusCode::kInvalidArgument, kName,
+      return refuse(StatusCode::kInvalidArgument, kAttentionBackward,
                     "@d_sinks is given without @sinks, expected both or neither");
     }
-    QKV_RETURN_IF_ERROR(check_output(kName, "d_sinks", args.d_sinks, {s.num_heads}));
+    QKV_RETURN_IF_ERROR(check_output(kAttentionBackward, "d_sinks", args.d_sinks, {s.num_heads}));
   }
   plan.d_bias = args.d_bias;
   if (args.d_bias.absent()) {
@@ -83,33 +87,34 @@ Status check_gradients(const AttentionBackwardArgs& args, Plan& plan) noexcept {
   }
   const TensorView<const float>& bias = args.options.bias;
   if (bias.absent()) {
-    return refuse(StatusCode::kInvalidArgument, kName,
+    return refuse(StatusCode::kInvalidArgument, kAttentionBackward,
                   "@d_bias is given without @bias, expected both or neither");
   }
   const bool fits =
       args.d_bias.rank == bias.rank &&
       std::equal(bias.shape.begin(), bias.shape.begin() + bias.rank, args.d_bias.shape.begin());
   if (!fits) {
-    return refuse(StatusCode::kShapeMismatch, kName, "@d_bias is {}, expected {}, as @bias is",
-                  Extents(args.d_bias), Extents(bias));
+    return refuse(StatusCode::kShapeMismatch, kAttentionBackward,
+                  "@d_bias is {}, expected {}, as @bias is", Extents(args.d_bias), Extents(bias));
   }
   if (args.d_bias.size() > 0 &&
       !elements_are_apart(args.d_bias.rank, args.d_bias.shape.data(), args.d_bias.strides.data())) {
-    return refuse(StatusCode::kInvalidArgument, kName,
+    return refuse(StatusCode::kInvalidArgument, kAttentionBackward,
                   "@d_bias has strides {} for {}, expected every element in a place of its own",
                   Extents(args.d_bias.strides, args.d_bias.rank), Extents(args.d_bias));
   }
-  return broadcast_to(kName, "d_bias", plan.d_bias, {s.batch, s.num_heads, s.tq, s.tk});
+  return broadcast_to(kAttentionBackward, "d_bias", plan.d_bias,
+                      {s.batch, s.num_heads, s.tq, s.tk});
 }
 
 Status make_plan(const AttentionBackwardArgs& args, int threads, Plan& plan) noexcept {
-  QKV_RETURN_IF_ERROR(require_train_kernels(kName, plan.kernels));
+  QKV_RETURN_IF_ERROR(require_train_kernels(kAttentionBackward, plan.kernels));
   plan.forward = forward_of(args);
   if (plan.forward.extras.lse.absent()) {
-    return refuse(StatusCode::kInvalidArgument, kName,
+    return refuse(StatusCode::kInvalidArgument, kAttentionBackward,
                   "@lse is missing, expected that of the forward call");
   }
-  QKV_RETURN_IF_ERROR(plan_attention(kName, plan.forward, plan.attention));
+  QKV_RETURN_IF_ERROR(plan_attention(kAttentionBackward, plan.forward, plan.attention));
   QKV_RETURN_IF_ERROR(check_gradients(args, plan));
   const AttentionShape& s = plan.attention.shape;
   const Index heads = detail::saturated_product(s.batch, s.num_kv_heads);
@@ -133,14 +138,14 @@ Status check_memory(const AttentionBackwardArgs& args) noexcept {
                                                     {"dv", args.dv},
                                                     {"d_bias", args.d_bias},
                                                     {"d_sinks", args.d_sinks}};
-  QKV_RETURN_IF_ERROR(check_apart(kName, outputs,
+  QKV_RETURN_IF_ERROR(check_apart(kAttentionBackward, outputs,
                                   {{"d_out", args.d_out},
                                    {"q", args.q},
                                    {"k", args.k},
                                    {"v", args.v},
                                    {"out", args.out},
                                    {"lse", args.lse}}));
-  return check_apart_from_options(kName, outputs, args.options);
+  return check_apart_from_options(kAttentionBackward, outputs, args.options);
 }
 
 /// Sets every element of a view of rank 4 to 0; those of an axis with stride 0 more than once.

@@ -10,27 +10,27 @@
 namespace qkv::train {
 namespace {
 
-constexpr const char* kName = "cross_entropy";
+constexpr const char* kCrossEntropy = "cross_entropy";
 
 Status check(const CrossEntropyArgs& args) noexcept {
-  QKV_RETURN_IF_ERROR(check_dense(kName, "logits", args.logits, {kAny, kAny}));
+  QKV_RETURN_IF_ERROR(check_dense(kCrossEntropy, "logits", args.logits, {kAny, kAny}));
   const Index rows = args.logits.extent(0);
   const Index classes = args.logits.extent(1);
-  QKV_RETURN_IF_ERROR(check_dense(kName, "targets", args.targets, {rows}));
-  QKV_RETURN_IF_ERROR(check_dense(kName, "d_logits", args.d_logits, {rows, classes}));
+  QKV_RETURN_IF_ERROR(check_dense(kCrossEntropy, "targets", args.targets, {rows}));
+  QKV_RETURN_IF_ERROR(check_dense(kCrossEntropy, "d_logits", args.d_logits, {rows, classes}));
   if (!(args.label_smoothing >= 0.0F && args.label_smoothing <= 1.0F)) {
-    return refuse(StatusCode::kOutOfRange, kName, "@label_smoothing is {}, expected [0, 1]",
+    return refuse(StatusCode::kOutOfRange, kCrossEntropy, "@label_smoothing is {}, expected [0, 1]",
                   args.label_smoothing);
   }
   for (Index i = 0; i < rows; ++i) {
     const std::int32_t target = args.targets.data[i];
     if (target != args.ignore_index && (target < 0 || target >= classes)) {
-      return refuse(StatusCode::kOutOfRange, kName, "{} is {}, expected [0, {}) or {}",
+      return refuse(StatusCode::kOutOfRange, kCrossEntropy, "{} is {}, expected [0, {}) or {}",
                     Argument{"targets", i}, target, classes, args.ignore_index);
     }
   }
   const TensorView<const float> none;
-  return check_apart(kName, {{"d_logits", args.d_logits}},
+  return check_apart(kCrossEntropy, {{"d_logits", args.d_logits}},
                      {{"logits", args.d_logits.data == args.logits.data ? none : args.logits},
                       {"targets", args.targets}});
 }
@@ -47,7 +47,7 @@ struct RowResults {
 Status cross_entropy(const CrossEntropyArgs& args, CrossEntropy& found,
                      Workspace& workspace) noexcept {
   TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
+  QKV_RETURN_IF_ERROR(require_train_kernels(kCrossEntropy, kernels));
   QKV_RETURN_IF_ERROR(check(args));
   const Index rows = args.logits.extent(0);
   const auto floats = static_cast<std::size_t>(rows);

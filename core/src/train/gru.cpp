@@ -108,21 +108,22 @@ Status gru(const GruArgs& args, Workspace& workspace) noexcept {
 
 namespace {
 
-constexpr const char* kBackward = "gru_backward";
+constexpr const char* kGruBackward = "gru_backward";
 
 Status check(const GruBackwardArgs& args, GruShape& s) noexcept {
   const GruWeights& w = args.weights;
-  QKV_RETURN_IF_ERROR(check_inputs(kBackward, args.x, w, args.h0, s));
+  QKV_RETURN_IF_ERROR(check_inputs(kGruBackward, args.x, w, args.h0, s));
   const Index gates = 3 * s.hidden;
-  QKV_RETURN_IF_ERROR(check_dense(kBackward, "d_out", args.d_out, {s.batch, s.tokens, s.hidden}));
-  QKV_RETURN_IF_ERROR(check_dense(kBackward, "out", args.out, {s.batch, s.tokens, s.hidden}));
-  QKV_RETURN_IF_ERROR(check_dense_if_given(kBackward, "dx", args.dx, {s.batch, s.tokens, s.in}));
-  QKV_RETURN_IF_ERROR(check_dense_if_given(kBackward, "dh0", args.dh0, {s.batch, s.hidden}));
-  QKV_RETURN_IF_ERROR(check_dense(kBackward, "dwx", args.dwx, {s.in, gates}));
-  QKV_RETURN_IF_ERROR(check_dense(kBackward, "dwh", args.dwh, {s.hidden, gates}));
-  QKV_RETURN_IF_ERROR(check_dense(kBackward, "dbx", args.dbx, {gates}));
-  QKV_RETURN_IF_ERROR(check_dense(kBackward, "dbh", args.dbh, {gates}));
-  return check_apart(kBackward,
+  QKV_RETURN_IF_ERROR(
+      check_dense(kGruBackward, "d_out", args.d_out, {s.batch, s.tokens, s.hidden}));
+  QKV_RETURN_IF_ERROR(check_dense(kGruBackward, "out", args.out, {s.batch, s.tokens, s.hidden}));
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kGruBackward, "dx", args.dx, {s.batch, s.tokens, s.in}));
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kGruBackward, "dh0", args.dh0, {s.batch, s.hidden}));
+  QKV_RETURN_IF_ERROR(check_dense(kGruBackward, "dwx", args.dwx, {s.in, gates}));
+  QKV_RETURN_IF_ERROR(check_dense(kGruBackward, "dwh", args.dwh, {s.hidden, gates}));
+  QKV_RETURN_IF_ERROR(check_dense(kGruBackward, "dbx", args.dbx, {gates}));
+  QKV_RETURN_IF_ERROR(check_dense(kGruBackward, "dbh", args.dbh, {gates}));
+  return check_apart(kGruBackward,
                      {{"dx", args.dx},
                       {"dh0", args.dh0},
                       {"dwx", args.dwx},
@@ -140,7 +141,7 @@ Status check(const GruBackwardArgs& args, GruShape& s) noexcept {
 }
 
 /// Everything that the steps read and write, for all of them.
-struct Tape {
+struct GruTape {
   float* of_x;    ///< [rows, 3 hidden]
   float* of_h;    ///< [rows, 3 hidden]
   float* d_of_x;  ///< likewise
@@ -152,16 +153,17 @@ struct Tape {
 };
 
 /// The linear maps of a pass. Their sizes, and so their scratch, are there before the tape has a place.
-struct Products {
+struct GruProducts {
   LinearArgs of_x, of_h;              ///< the gates of all steps
   LinearArgs back;                    ///< carry = d_gate U^T of one step
   LinearBackwardArgs d_of_x, d_of_h;  ///< the gradients of the weights, and of x
 };
 
-Products products_of(const GruBackwardArgs& args, const GruShape& s, const Tape& tape) noexcept {
+GruProducts gru_products_of(const GruBackwardArgs& args, const GruShape& s,
+                            const GruTape& tape) noexcept {
   const GruWeights& w = args.weights;
   const Index gates = 3 * s.hidden;
-  Products p;
+  GruProducts p;
   p.of_x = projection({args.x.data, {s.rows(), s.in}}, w.wx, w.bx, tape.of_x);
   p.of_h = projection({tape.before, {s.rows(), s.hidden}}, w.wh, w.bh, tape.of_h);
   p.back.x = {tape.d_gate, {s.batch, gates}};
@@ -185,7 +187,7 @@ Products products_of(const GruBackwardArgs& args, const GruShape& s, const Tape&
 }
 
 /// What the greatest of them takes.
-std::size_t scratch_of(const TrainKernels& kernels, const Products& p) noexcept {
+std::size_t scratch_of(const TrainKernels& kernels, const GruProducts& p) noexcept {
   return std::max(
       {linear_scratch(*kernels.forward, p.of_x), linear_scratch(*kernels.forward, p.of_h),
        linear_scratch(*kernels.forward, p.back), linear_backward_scratch(kernels, p.d_of_x),
@@ -194,7 +196,7 @@ std::size_t scratch_of(const TrainKernels& kernels, const Products& p) noexcept 
 
 /// Begins the workspace with room for the tape and the products, and places the tape in it.
 Status begin(const GruBackwardArgs& args, const GruShape& s, const TrainKernels& kernels,
-             Tape& tape, Workspace& workspace) noexcept {
+             GruTape& tape, Workspace& workspace) noexcept {
   const std::size_t of_gates = capped_product(s.rows(), 3 * s.hidden);
   const std::size_t of_states = capped_product(s.rows(), s.hidden);
   const std::size_t of_gate = capped_product(s.batch, 3 * s.hidden);
@@ -202,7 +204,7 @@ Status begin(const GruBackwardArgs& args, const GruShape& s, const TrainKernels&
   QKV_RETURN_IF_ERROR(workspace.begin(
       capped_sum({capped_product(4, Workspace::padded(of_gates)), Workspace::padded(of_states),
                   Workspace::padded(of_gate), capped_product(2, Workspace::padded(of_state)),
-                  scratch_of(kernels, products_of(args, s, {}))})));
+                  scratch_of(kernels, gru_products_of(args, s, {}))})));
   tape.of_x = workspace.take(of_gates);
   tape.of_h = workspace.take(of_gates);
   tape.d_of_x = workspace.take(of_gates);
@@ -215,7 +217,7 @@ Status begin(const GruBackwardArgs& args, const GruShape& s, const TrainKernels&
 }
 
 /// h before each step.
-void copy_before(const GruBackwardArgs& args, const GruShape& s, const Tape& tape) noexcept {
+void copy_before(const GruBackwardArgs& args, const GruShape& s, const GruTape& tape) noexcept {
   copy_start(s, args.h0, tape.carry);  // of no other use until the steps begin
   for (Index b = 0; s.tokens > 0 && b < s.batch; ++b) {
     float* before = tape.before + b * s.tokens * s.hidden;
@@ -227,7 +229,7 @@ void copy_before(const GruBackwardArgs& args, const GruShape& s, const Tape& tap
 
 /// The elementwise part of step t: from the gradient of h after it to those of its gates.
 void step_back(const GruBackwardArgs& args, const GruShape& s, const TrainKernels& kernels,
-               const Tape& tape, Index t) noexcept {
+               const GruTape& tape, Index t) noexcept {
   const Index gates = 3 * s.hidden;
   for (Index b = 0; b < s.batch; ++b) {
     const Index row = b * s.tokens + t;
@@ -253,12 +255,12 @@ void step_back(const GruBackwardArgs& args, const GruShape& s, const TrainKernel
 
 Status gru_backward(const GruBackwardArgs& args, Workspace& workspace) noexcept {
   TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(kBackward, kernels));
+  QKV_RETURN_IF_ERROR(require_train_kernels(kGruBackward, kernels));
   GruShape s;
   QKV_RETURN_IF_ERROR(check(args, s));
-  Tape tape{};
+  GruTape tape{};
   QKV_RETURN_IF_ERROR(begin(args, s, kernels, tape, workspace));
-  const Products products = products_of(args, s, tape);
+  const GruProducts products = gru_products_of(args, s, tape);
   copy_before(args, s, tape);
   apply_linear(*kernels.forward, products.of_x, workspace);
   apply_linear(*kernels.forward, products.of_h, workspace);

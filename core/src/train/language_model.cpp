@@ -185,17 +185,15 @@ Index LanguageModelTrainer::array_count() const noexcept {
   return state_ ? state_->learner.count() : 0;
 }
 TrainedArray LanguageModelTrainer::array(Index i) const noexcept { return state_->learner.view(i); }
-LanguageModelTrainer::Moments LanguageModelTrainer::moments(Index i) noexcept {
-  return {state_->learner.first_moment(i), state_->learner.second_moment(i)};
+Moments LanguageModelTrainer::moments(Index i) noexcept {
+  return state_->learner.moments(i);
 }
 Status LanguageModelTrainer::set_steps(std::int64_t steps) noexcept {
   constexpr const char* kName = "LanguageModelTrainer::set_steps";
   if (!state_) {
     return refuse_empty(kName);
   }
-  QKV_RETURN_IF_ERROR(check_steps(kName, "steps", steps));
-  state_->learner.set_steps(steps);
-  return {};
+  return state_->learner.set_steps(kName, steps);
 }
 
 }  // namespace qkv::train

@@ -65,6 +65,12 @@ Index Learner::declare(const Place& place, const char* prefix, const char* name,
   return status_.ok() ? arrays_.size() - 1 : 0;
 }
 
+Status Learner::set_steps(const Caller& caller, std::int64_t steps) noexcept {
+  QKV_RETURN_IF_ERROR(check_steps(caller, "steps", steps));
+  steps_ = steps;
+  return {};
+}
+
 Status Learner::create(const Caller& caller, const TrainerOptions& options, Index layers) noexcept {
   QKV_RETURN_IF_ERROR(status_);
   QKV_RETURN_IF_ERROR(check_trainer_options(caller, options));
@@ -78,8 +84,8 @@ Status Learner::create(const Caller& caller, const TrainerOptions& options, Inde
     QKV_RETURN_IF_ERROR(
         parameters_.push({.value = value(i),
                           .gradient = gradient(i),
-                          .first_moment = first_moment(i),
-                          .second_moment = second_moment(i),
+                          .first_moment = moments(i).first,
+                          .second_moment = moments(i).second,
                           .n = a.size(),
                           .decays = a.role == Role::kMatrix || a.role == Role::kResidual}));
     if (a.role == Role::kGain) {

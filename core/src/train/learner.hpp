@@ -53,11 +53,10 @@ class Learner {
   [[nodiscard]] Index parameters() const noexcept { return total_; }
   [[nodiscard]] float* value(Index i) const noexcept { return part(0, i); }
   [[nodiscard]] float* gradient(Index i) const noexcept { return part(1, i); }
-  [[nodiscard]] float* first_moment(Index i) const noexcept { return part(2, i); }
-  [[nodiscard]] float* second_moment(Index i) const noexcept { return part(3, i); }
+  [[nodiscard]] Moments moments(Index i) const noexcept { return {part(2, i), part(3, i)}; }
   [[nodiscard]] TrainedArray view(Index i) const noexcept;
   [[nodiscard]] std::int64_t steps() const noexcept { return steps_; }
-  void set_steps(std::int64_t steps) noexcept { steps_ = steps; }
+  Status set_steps(const Caller& caller, std::int64_t steps) noexcept;
   [[nodiscard]] const TrainerOptions& options() const noexcept { return options_; }
 
  private:

@@ -10,7 +10,7 @@
 namespace qkv::train {
 namespace {
 
-constexpr const char* kName = "linear_backward";
+constexpr const char* kLinearBackward = "linear_backward";
 
 /// Columns of d_bias that one task sums.
 constexpr Index kBiasColumns = 64;
@@ -30,27 +30,28 @@ struct Sizes {
 };
 
 Status check(const LinearBackwardArgs& args) noexcept {
-  QKV_RETURN_IF_ERROR(check_layout(kName, "layout", args.layout));
-  QKV_RETURN_IF_ERROR(check_array(kName, "w", args.w, {kAny, kAny}));
+  QKV_RETURN_IF_ERROR(check_layout(kLinearBackward, "layout", args.layout));
+  QKV_RETURN_IF_ERROR(check_array(kLinearBackward, "w", args.w, {kAny, kAny}));
   const bool in_out = args.layout == WeightLayout::kInOut;
   const Index in = args.w.extent(in_out ? 0 : 1);
   const Index out = args.w.extent(in_out ? 1 : 0);
   if (in < 1 || out < 1) {
-    return refuse(StatusCode::kShapeMismatch, kName, "@w is {}, expected extents of at least 1",
-                  Extents(args.w));
+    return refuse(StatusCode::kShapeMismatch, kLinearBackward,
+                  "@w is {}, expected extents of at least 1", Extents(args.w));
   }
-  QKV_RETURN_IF_ERROR(check_rank(kName, "x", args.x.rank));
+  QKV_RETURN_IF_ERROR(check_rank(kLinearBackward, "x", args.x.rank));
   const TensorView<const float> x = with_last(args.x, in);
-  QKV_RETURN_IF_ERROR(check_dense_like(kName, "x", args.x, x));
-  QKV_RETURN_IF_ERROR(check_dense_like(kName, "d_out", args.d_out, with_last(args.x, out)));
+  QKV_RETURN_IF_ERROR(check_dense_like(kLinearBackward, "x", args.x, x));
+  QKV_RETURN_IF_ERROR(
+      check_dense_like(kLinearBackward, "d_out", args.d_out, with_last(args.x, out)));
   if (!args.dx.absent()) {
-    QKV_RETURN_IF_ERROR(check_dense_like(kName, "dx", args.dx, x));
+    QKV_RETURN_IF_ERROR(check_dense_like(kLinearBackward, "dx", args.dx, x));
   }
   if (!args.dw.absent()) {
-    QKV_RETURN_IF_ERROR(check_dense_like(kName, "dw", args.dw, args.w));
+    QKV_RETURN_IF_ERROR(check_dense_like(kLinearBackward, "dw", args.dw, args.w));
   }
-  QKV_RETURN_IF_ERROR(check_dense_if_given(kName, "d_bias", args.d_bias, {out}));
-  return check_apart(kName, {{"dx", args.dx}, {"dw", args.dw}, {"d_bias", args.d_bias}},
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kLinearBackward, "d_bias", args.d_bias, {out}));
+  return check_apart(kLinearBackward, {{"dx", args.dx}, {"dw", args.dw}, {"d_bias", args.d_bias}},
                      {{"d_out", args.d_out}, {"x", args.x}, {"w", args.w}});
 }
 
@@ -170,7 +171,7 @@ void apply_linear_backward(const TrainKernels& kernels, const LinearBackwardArgs
 
 Status linear_backward(const LinearBackwardArgs& args, Workspace& workspace) noexcept {
   TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
+  QKV_RETURN_IF_ERROR(require_train_kernels(kLinearBackward, kernels));
   QKV_RETURN_IF_ERROR(check(args));
   QKV_RETURN_IF_ERROR(workspace.begin(linear_backward_scratch(kernels, args)));
   apply_linear_backward(kernels, args, workspace);

@@ -11,8 +11,8 @@ namespace {
 
 using kernels::RowsOf;
 
-constexpr const char* kForward = "projected_additive_attention";
-constexpr const char* kBackward = "projected_additive_attention_backward";
+constexpr const char* kProjectedForward = "projected_additive_attention";
+constexpr const char* kProjectedBackward = "projected_additive_attention_backward";
 
 /// Multiplications that take as long as one hyperbolic tangent.
 constexpr double kTangent = 16.0;
@@ -54,11 +54,14 @@ Status check_projections(const Caller& caller, const TensorView<const float>& q,
 
 Status check(const ProjectedAdditiveArgs& args) noexcept {
   AdditiveShape s;
-  QKV_RETURN_IF_ERROR(check_projections(kForward, args.q, args.k, s));
-  QKV_RETURN_IF_ERROR(check_additive(kForward, {args.v, args.values, args.key_lengths}, s));
-  QKV_RETURN_IF_ERROR(check_output(kForward, "context", args.context, {s.batch, s.tq, s.dv}));
-  QKV_RETURN_IF_ERROR(check_output(kForward, "weights", args.weights, {s.batch, s.tq, s.tk}));
-  return check_apart(kForward, {{"context", args.context}, {"weights", args.weights}},
+  QKV_RETURN_IF_ERROR(check_projections(kProjectedForward, args.q, args.k, s));
+  QKV_RETURN_IF_ERROR(
+      check_additive(kProjectedForward, {args.v, args.values, args.key_lengths}, s));
+  QKV_RETURN_IF_ERROR(
+      check_output(kProjectedForward, "context", args.context, {s.batch, s.tq, s.dv}));
+  QKV_RETURN_IF_ERROR(
+      check_output(kProjectedForward, "weights", args.weights, {s.batch, s.tq, s.tk}));
+  return check_apart(kProjectedForward, {{"context", args.context}, {"weights", args.weights}},
                      {{"q", args.q},
                       {"k", args.k},
                       {"v", args.v},
@@ -69,21 +72,25 @@ Status check(const ProjectedAdditiveArgs& args) noexcept {
 /// A gradient, or none.
 Status check_gradient(const char* name, const TensorView<float>& gradient,
                       std::initializer_list<Index> expected) noexcept {
-  return gradient.absent() ? Status{} : check_output(kBackward, name, gradient, expected);
+  return gradient.absent() ? Status{} : check_output(kProjectedBackward, name, gradient, expected);
 }
 
 Status check(const ProjectedAdditiveBackwardArgs& args) noexcept {
   AdditiveShape s;
-  QKV_RETURN_IF_ERROR(check_projections(kBackward, args.q, args.k, s));
-  QKV_RETURN_IF_ERROR(check_additive(kBackward, {args.v, args.values, args.key_lengths}, s));
-  QKV_RETURN_IF_ERROR(check_array(kBackward, "d_context", args.d_context, {s.batch, s.tq, s.dv}));
-  QKV_RETURN_IF_ERROR(check_array(kBackward, "weights", args.weights, {s.batch, s.tq, s.tk}));
+  QKV_RETURN_IF_ERROR(check_projections(kProjectedBackward, args.q, args.k, s));
+  QKV_RETURN_IF_ERROR(
+      check_additive(kProjectedBackward, {args.v, args.values, args.key_lengths}, s));
+  QKV_RETURN_IF_ERROR(
+      check_array(kProjectedBackward, "d_context", args.d_context, {s.batch, s.tq, s.dv}));
+  QKV_RETURN_IF_ERROR(
+      check_array(kProjectedBackward, "weights", args.weights, {s.batch, s.tq, s.tk}));
   QKV_RETURN_IF_ERROR(check_gradient("dq", args.dq, {s.batch, s.tq, s.da}));
   QKV_RETURN_IF_ERROR(check_gradient("dk", args.dk, {s.batch, s.tk, s.da}));
   QKV_RETURN_IF_ERROR(check_gradient("dv", args.dv, {s.da}));
   QKV_RETURN_IF_ERROR(check_gradient("d_values", args.d_values, {s.batch, s.tk, s.dv}));
   return check_apart(
-      kBackward, {{"dq", args.dq}, {"dk", args.dk}, {"dv", args.dv}, {"d_values", args.d_values}},
+      kProjectedBackward,
+      {{"dq", args.dq}, {"dk", args.dk}, {"dv", args.dv}, {"d_values", args.d_values}},
       {{"d_context", args.d_context},
        {"q", args.q},
        {"k", args.k},
@@ -187,7 +194,7 @@ void apply_additive_backward(const TrainKernels& kernels, const ProjectedAdditiv
 Status projected_additive_attention(const ProjectedAdditiveArgs& args,
                                     Workspace& workspace) noexcept {
   TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(kForward, kernels));
+  QKV_RETURN_IF_ERROR(require_train_kernels(kProjectedForward, kernels));
   QKV_RETURN_IF_ERROR(check(args));
   apply_additive(kernels, args, workspace.pool());
   return {};
@@ -196,7 +203,7 @@ Status projected_additive_attention(const ProjectedAdditiveArgs& args,
 Status projected_additive_attention_backward(const ProjectedAdditiveBackwardArgs& args,
                                              Workspace& workspace) noexcept {
   TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(kBackward, kernels));
+  QKV_RETURN_IF_ERROR(require_train_kernels(kProjectedBackward, kernels));
   QKV_RETURN_IF_ERROR(check(args));
   QKV_RETURN_IF_ERROR(
       workspace.begin(additive_backward_scratch(shape_of(args), workspace.threads())));

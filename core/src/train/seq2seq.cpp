@@ -531,5 +531,13 @@ Index Seq2SeqTrainer::parameter_count() const noexcept {
 }
 Index Seq2SeqTrainer::array_count() const noexcept { return state_ ? state_->learner.count() : 0; }
 TrainedArray Seq2SeqTrainer::array(Index i) const noexcept { return state_->learner.view(i); }
+Moments Seq2SeqTrainer::moments(Index i) noexcept { return state_->learner.moments(i); }
+Status Seq2SeqTrainer::set_steps(std::int64_t steps) noexcept {
+  constexpr const char* kName = "Seq2SeqTrainer::set_steps";
+  if (!state_) {
+    return refuse_empty(kName);
+  }
+  return state_->learner.set_steps(kName, steps);
+}
 
 }  // namespace qkv::train

@@ -9,7 +9,7 @@
 #include "train_additive.hpp"
 #include "train_differences.hpp"
 
-namespace qkv::test {
+namespace qkv::test::additive_attention_test {
 namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
@@ -301,4 +301,4 @@ TEST_CASE("additive_attention_backward: arrays that do not fit are refused",
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::additive_attention_test

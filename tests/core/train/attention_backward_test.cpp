@@ -8,7 +8,7 @@
 #include "refusal.hpp"
 #include "train_problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::attention_backward_test {
 namespace {
 
 constexpr Index kLengths[] = {1, 2, 7, 23, 24, 25, 63, 64, 65, 130};
@@ -327,4 +327,4 @@ TEST_CASE("attention_backward: a NaN that may be read reaches the gradients", "[
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::attention_backward_test

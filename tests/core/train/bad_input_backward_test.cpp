@@ -12,7 +12,7 @@
 #include "qkv/train/softmax.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::bad_input_backward_test {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -327,4 +327,4 @@ TEST_CASE("embedding_backward: arrays and ids that do not fit are refused", "[tr
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::bad_input_backward_test

@@ -11,7 +11,7 @@
 #include "qkv/train/activation.hpp"
 #include "qkv/train/softmax.hpp"
 
-namespace qkv::test {
+namespace qkv::test::elementwise_backward_test {
 namespace {
 
 constexpr double kU = bounds::kU;
@@ -309,4 +309,4 @@ TEST_CASE("cross_entropy: no target that counts gives 0, and d_logits may be log
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::elementwise_backward_test

@@ -17,7 +17,7 @@
 #include "train_gru.hpp"
 #include "train_problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::fingerprint_backward_test {
 namespace {
 
 void add_attention(Hash& hash) {
@@ -152,4 +152,4 @@ TEST_CASE("fingerprint: gradients and steps of the optimizer", "[train][fingerpr
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::fingerprint_backward_test

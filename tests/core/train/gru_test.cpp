@@ -8,7 +8,7 @@
 #include "refusal.hpp"
 #include "train_gru.hpp"
 
-namespace qkv::test {
+namespace qkv::test::gru_test {
 namespace {
 
 double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
@@ -286,4 +286,4 @@ TEST_CASE("gru_backward: arrays that do not fit are refused", "[train][gru][bad-
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::gru_test

@@ -20,7 +20,7 @@
 #include "train_model_oracle.hpp"
 #include "train_slope.hpp"
 
-namespace qkv::test {
+namespace qkv::test::language_model_test {
 namespace {
 
 using train::LanguageBatch;
@@ -596,4 +596,4 @@ TEST_CASE("LanguageModelTrainer: when memory runs out no weight has changed",
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::language_model_test

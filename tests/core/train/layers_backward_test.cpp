@@ -12,7 +12,7 @@
 #include "qkv/train/norm.hpp"
 #include "train_differences.hpp"
 
-namespace qkv::test {
+namespace qkv::test::layers_backward_test {
 namespace {
 
 constexpr double kU = bounds::kU;
@@ -357,4 +357,4 @@ TEST_CASE("rotary_embedding_backward: <R u, w> = <u, R^T w>, and R^T R = 1", "[t
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::layers_backward_test

@@ -9,7 +9,7 @@
 #include "qkv/train/optimizer.hpp"
 #include "refusal.hpp"
 
-namespace qkv::test {
+namespace qkv::test::optimizer_test {
 namespace {
 
 /// AdamW in double precision.
@@ -165,4 +165,4 @@ TEST_CASE("fill_normal: mean, deviation and tails are those of a normal distribu
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::optimizer_test

@@ -17,7 +17,7 @@
 #include "train_gru.hpp"
 #include "train_problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::out_of_memory_backward_test {
 namespace {
 
 /// Arrays of numbers in, arrays of results out, and a workspace that serves one call.
@@ -233,4 +233,4 @@ TEST_CASE("out of memory: functions of training without scratch never ask",
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::out_of_memory_backward_test

@@ -8,7 +8,7 @@
 #include "train_gru.hpp"
 #include "train_problem.hpp"
 
-namespace qkv::test {
+namespace qkv::test::parallel_backward_test {
 namespace {
 
 TEST_CASE("attention_backward: threads change no bit", "[train][parallel]") {
@@ -110,4 +110,4 @@ TEST_CASE("gru, gru_backward: threads change no bit", "[train][parallel][gru]") 
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::parallel_backward_test

@@ -9,7 +9,7 @@
 #include "qkv/train/language_model.hpp"
 #include "random.hpp"
 
-namespace qkv::test {
+namespace qkv::test::parallel_trainer_test {
 namespace {
 
 /// The weights after a few steps on rows wide and many enough for products to be shared.
@@ -58,4 +58,4 @@ TEST_CASE("LanguageModelTrainer: threads change no bit", "[train][model][paralle
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::parallel_trainer_test

@@ -7,7 +7,7 @@
 #include "train_additive.hpp"
 #include "train_differences.hpp"
 
-namespace qkv::test {
+namespace qkv::test::projected_additive_test {
 namespace {
 
 constexpr double kU = bounds::kU;
@@ -300,4 +300,4 @@ TEST_CASE("projected_additive_attention_backward: arrays that do not fit are ref
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::projected_additive_test

@@ -11,7 +11,7 @@
 #include "refusal.hpp"
 #include "train_differences.hpp"
 
-namespace qkv::test {
+namespace qkv::test::relative_bias_backward_test {
 namespace {
 
 using Doubles = std::vector<double>;
@@ -424,4 +424,4 @@ TEST_CASE("transformer_xl_bias_backward: arrays that do not fit are refused",
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::relative_bias_backward_test

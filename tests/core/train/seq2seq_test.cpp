@@ -13,7 +13,7 @@
 #include "train_model_oracle.hpp"
 #include "train_slope.hpp"
 
-namespace qkv::test {
+namespace qkv::test::seq2seq_test {
 namespace {
 
 using train::Seq2SeqBatch;
@@ -304,4 +304,4 @@ TEST_CASE("Seq2SeqTrainer: what does not fit is refused", "[train][seq2seq][bad-
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::seq2seq_test

@@ -15,7 +15,7 @@
 #include "qkv/train/language_model.hpp"
 #include "qkv/train/softmax.hpp"
 
-namespace qkv::test {
+namespace qkv::test::torch_training_test {
 namespace {
 
 const Json& file() {
@@ -330,4 +330,4 @@ TEST_CASE("torch: a language model, its gradients and a hundred steps of AdamW",
 }
 
 }  // namespace
-}  // namespace qkv::test
+}  // namespace qkv::test::torch_training_test

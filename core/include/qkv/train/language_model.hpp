@@ -105,12 +105,7 @@ class LanguageModelTrainer {
   /// Precondition: 0 <= i < array_count().
   [[nodiscard]] TrainedArray array(Index i) const noexcept;
 
-  /// What a step changes besides the weights: the moments of array i, of its size, and the number of steps. To resume a run, set
-  /// all of it.
-  struct Moments {
-    float* first;
-    float* second;
-  };
+  /// What a step changes besides the weights. To resume a run, set all arrays, all moments and the number of steps.
   /// Precondition: 0 <= i < array_count().
   [[nodiscard]] Moments moments(Index i) noexcept;
   /// Sets the number of steps made. kOutOfRange below 0.

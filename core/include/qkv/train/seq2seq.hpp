@@ -129,6 +129,12 @@ class Seq2SeqTrainer {
   /// Precondition: 0 <= i < array_count().
   [[nodiscard]] TrainedArray array(Index i) const noexcept;
 
+  /// What a step changes besides the weights. To resume a run, set all arrays, all moments and the number of steps.
+  /// Precondition: 0 <= i < array_count().
+  [[nodiscard]] Moments moments(Index i) noexcept;
+  /// Sets the number of steps made. kOutOfRange below 0.
+  Status set_steps(std::int64_t steps) noexcept;
+
  private:
   struct State;
   AlignedBuffer memory_;    ///< where the state is

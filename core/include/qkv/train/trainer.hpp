@@ -49,4 +49,11 @@ struct TrainedArray {
   TensorView<const float> gradient;  ///< of the last step, before clipping
 };
 
+/// The running means of AdamW for one array, of its size: of the gradient and of its square. A step changes them with the
+/// weights. Valid until the trainer goes.
+struct Moments {
+  float* first;
+  float* second;
+};
+
 }  // namespace qkv::train
