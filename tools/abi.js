@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import * as schemaFile from '../wasm/bindings/schema.js';
 import * as trainFile from '../wasm/bindings/train/schema.js';
 
-/** A schema: `groups`, `operators` and `otherMethods`, as schema.js exports them. */
+/** A schema: `groups`, `operators`, `otherMethods` and maybe `headers`, as schema.js exports them. */
 export const schema = schemaFile;
 
 /** That of `qkv/train`: the operators of `qkv`, by the same numbers, and after them those that train. */
@@ -16,6 +16,7 @@ export const trainSchema = {
   groups: { ...schema.groups, ...trainFile.groups },
   operators: { ...schema.operators, ...trainFile.operators },
   otherMethods: schema.otherMethods,
+  headers: trainFile.headers,
 };
 
 /** Each by the name of its files. */
@@ -168,7 +169,7 @@ export const headerOf = (
 
 #include "fields.hpp"
 #include "qkv/qkv.hpp"
-
+${(of.headers ?? []).map((header) => `#include "${header}"\n`).join('')}
 #define QKV_ABI_HASH "${hashOf(of)}"
 
 namespace qkv::wasm {

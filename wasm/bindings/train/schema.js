@@ -2,9 +2,34 @@
 // The operators of `qkv/train` besides those of `qkv`, and the arguments of each, written as ../schema.js says. They have
 // the numbers after those of `qkv`, whose .wasm knows nothing of them.
 
+/** What the header of the arguments reads besides, for the objects and choices below. */
+export const headers = ['train/trainer.hpp'];
+
 /** Fields that several of these operators have. */
 export const groups = /** @type {const} */ ({
   gruWeights: { wx: 'floats', wh: 'floats', bx: 'floats', bh: 'floats' },
+  trainerOptions: {
+    seed: 'number',
+    peak: 'number',
+    warmup: 'number',
+    // The step at which the rate has fallen to `last`.
+    decay: 'number',
+    last: 'number',
+    beta1: 'number',
+    beta2: 'number',
+    epsilon: 'number',
+    weightDecay: 'number',
+    clipNorm: 'number',
+    dropout: 'number',
+    deviation: 'number',
+  },
+  trainerBatch: {
+    ids: 'ints',
+    targets: 'ints',
+    keyLengths: 'ints',
+    source: 'ints',
+    sourceLengths: 'ints',
+  },
 });
 
 /** One record for each operator. */
@@ -138,4 +163,125 @@ export const operators = /** @type {const} */ ({
       dbh: 'results',
     },
   },
+
+  createLanguageModel: {
+    fields: {
+      vocabulary: 'whole',
+      numLayers: 'whole',
+      dModel: 'whole',
+      numHeads: 'whole',
+      numKvHeads: 'whole',
+      dK: 'whole',
+      dFeedForward: 'whole',
+      maxLength: 'whole',
+      causal: 'flag',
+      norm: { choice: ['pre', 'post'], of: 'NormPlacement' },
+      normType: { choice: ['layer', 'rms'], of: 'NormType' },
+      epsilon: 'number',
+      activation: {
+        choice: ['relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu'],
+        of: 'ModelActivation',
+      },
+      positions: {
+        choice: ['none', 'learned', 'sinusoidal', 'rotary', 'alibi'],
+        of: 'ModelPositions',
+      },
+      rotary: { group: 'rotary' },
+      qkNorm: 'flag',
+      parallelResidual: 'flag',
+      tiedEmbeddings: 'flag',
+      biases: 'flag',
+      embeddingScale: 'number',
+      window: 'whole',
+      attentionSoftcap: 'number',
+      options: { group: 'trainerOptions' },
+    },
+  },
+  createSeq2Seq: {
+    fields: {
+      kind: { choice: ['gru', 'gru_attention', 'transformer'], of: 'train::Seq2SeqKind' },
+      vocabulary: 'whole',
+      dModel: 'whole',
+      numHeads: 'whole',
+      numLayers: 'whole',
+      dFeedForward: 'whole',
+      maxLength: 'whole',
+      score: { choice: ['additive', 'dot'], of: 'train::Seq2SeqScore' },
+      options: { group: 'trainerOptions' },
+    },
+  },
+  destroyTrainer: { fields: { object: { object: 'Trainer' } } },
+  // Numbers that these find are float64, of two words each.
+  stepTrainer: {
+    fields: {
+      trainer: { object: 'Trainer' },
+      batch: { group: 'trainerBatch' },
+      found: 'results',
+    },
+  },
+  evaluateTrainer: {
+    fields: {
+      trainer: { object: 'Trainer' },
+      batch: { group: 'trainerBatch' },
+      gradients: 'flag',
+      found: 'results',
+    },
+  },
+  countTrainer: { fields: { trainer: { object: 'Trainer' }, found: 'results' } },
+  // The rank and two extents of array `index`; what the operator made is its name.
+  describeArray: {
+    fields: { trainer: { object: 'Trainer' }, index: 'whole', found: 'results' },
+  },
+  readArray: {
+    fields: {
+      trainer: { object: 'Trainer' },
+      index: 'whole',
+      part: { choice: ['value', 'gradient', 'first', 'second'], of: 'TrainerPart' },
+      out: 'results',
+    },
+  },
+  writeArray: {
+    fields: {
+      trainer: { object: 'Trainer' },
+      index: 'whole',
+      part: { choice: ['value', 'gradient', 'first', 'second'], of: 'TrainerPart' },
+      x: 'floats',
+    },
+  },
+  setTrainerSteps: { fields: { trainer: { object: 'Trainer' }, steps: 'number' } },
+  readLanguageModel: {
+    fields: {
+      trainer: { object: 'Trainer' },
+      ids: 'ints',
+      keyLengths: 'ints',
+      logits: 'results',
+      layers: 'ints',
+      weights: 'results',
+      entropy: 'results',
+      residual: 'results',
+    },
+  },
+  readSeq2Seq: {
+    fields: {
+      trainer: { object: 'Trainer' },
+      source: 'ints',
+      sourceLengths: 'ints',
+      ids: 'ints',
+      logits: 'results',
+      weights: 'results',
+    },
+  },
+  // `said` and `lengths` are whole numbers in the words of results.
+  translate: {
+    fields: {
+      trainer: { object: 'Trainer' },
+      source: 'ints',
+      sourceLengths: 'ints',
+      start: 'whole',
+      end: 'whole',
+      said: 'results',
+      lengths: 'results',
+    },
+  },
+  reach: { fields: { trainer: { object: 'Trainer' }, source: 'ints', norms: 'results' } },
 });

@@ -1,4 +1,12 @@
 import type {
+  LanguageModel,
+  LanguageModelConfig,
+  Seq2Seq,
+  Seq2SeqConfig,
+  Trainer,
+  TrainerOptions,
+} from './trainer-types.js';
+import type {
   ArrayInput,
   AttentionOptions,
   LayerNormOptions,
@@ -337,4 +345,15 @@ export interface TrainQkv extends Qkv {
     weights: GruWeights,
     options?: GruBackwardOptions,
   ): GruGradients;
+
+  /**
+   * A language model with initial weights, and what trains it. The arrays are named as in `qkv/train/language_model.hpp`:
+   * "embedding", "positions", "layers.0.attention.wq", ... Dispose it when it is done with.
+   *
+   * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `out_of_memory`, `disposed`
+   */
+  languageModel(config: LanguageModelConfig, options?: TrainerOptions): Trainer<LanguageModel>;
+
+  /** A model that reads one sequence and writes another, and what trains it. @throws {@link QkvError} as `languageModel` */
+  seq2seq(config: Seq2SeqConfig, options?: TrainerOptions): Trainer<Seq2Seq>;
 }

@@ -39,7 +39,7 @@ export function checkBoolean(fn: string, name: string, value: unknown): void {
 }
 
 /** A number that is finite as a float32, too. What range it may take the core knows. */
-export function checkNumber(fn: string, name: string, value: unknown): void {
+export function checkNumber(fn: string, name: string, value: unknown): asserts value is number {
   if (typeof value !== 'number' || !Number.isFinite(Math.fround(value))) {
     throw new QkvError(
       'invalid_argument',

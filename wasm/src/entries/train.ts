@@ -15,6 +15,7 @@ export { QkvError, type QkvErrorCode } from '../api/errors.js';
 export { array, random, toNested, zeros } from '../arguments/plain-arrays.js';
 export type * from '../api/types.js';
 export type * from '../api/train-types.js';
+export type * from '../api/trainer-types.js';
 
 const own = JSON.parse(QKV_TRAIN_ABI) as WrittenAbi;
 

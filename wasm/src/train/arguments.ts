@@ -55,6 +55,24 @@ export const checkWhole = (
   length: number,
 ): Input => requireIntegers(fn, name, asList(fn, name, given) as Integers, length);
 
+/** Rows of whole numbers, [batch, n] with n of at least 1, in row-major order. */
+export function checkRows(
+  fn: string,
+  name: string,
+  given: ArrayLike<number>,
+  batch: number,
+): Input & { readonly shape: readonly [number, number] } {
+  const { source, shape } = requireIntegers(fn, name, asList(fn, name, given) as Integers);
+  const [count = 0] = shape;
+  if (count === 0 || count % batch !== 0) {
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: ${name} has ${count} elements, expected a multiple of batch = ${batch}`,
+    );
+  }
+  return { name, source, shape: [batch, count / batch] };
+}
+
 /** A result for the caller, of the shape that the call has it in or another one of as many elements. */
 export const take = (
   call: Call,

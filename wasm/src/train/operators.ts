@@ -4,11 +4,13 @@
 import { attentionBackward } from './attention.js';
 import * as elementwise from './elementwise.js';
 import { gru, gruBackward } from './gru.js';
+import { languageModel } from './language-model.js';
 import * as linear from './linear.js';
 import { crossEntropy } from './loss.js';
+import { seq2seq } from './seq2seq.js';
 
 export const operators = {
-  ...{ attentionBackward, crossEntropy, gru, gruBackward },
+  ...{ attentionBackward, crossEntropy, gru, gruBackward, languageModel, seq2seq },
   ...elementwise,
   ...linear,
 };

@@ -1,0 +1,306 @@
+import type { OwnedArray, RotaryOptions } from './types.js';
+
+/** What a language model is made of: embeddings, blocks, a last norm with `norm: 'pre'`, and logits. */
+export interface LanguageModelConfig {
+  /** Tokens there are, at least 1. Ids are 0 to vocabulary - 1. */
+  vocabulary: number;
+  /** Blocks, at least 1. */
+  numLayers: number;
+  /** Width of a token. */
+  dModel: number;
+  /** Query heads. */
+  numHeads: number;
+  /** Heads of keys and values, a divisor of numHeads. Default numHeads. */
+  numKvHeads?: number | undefined;
+  /** Width of a head. Default dModel / numHeads, which must then be whole. */
+  dK?: number | undefined;
+  /** Width of the hidden layer of the feed-forward part; 0 means blocks of attention alone. */
+  dFeedForward: number;
+  /** Most tokens of a row. */
+  maxLength: number;
+  /** Whether a token reads only itself and those before it. Default true; false makes an encoder. */
+  causal?: boolean | undefined;
+  /** Where the norms of a block stand. Default `'pre'`. */
+  norm?: 'pre' | 'post' | undefined;
+  /** Default `'layer'`. */
+  normType?: 'layer' | 'rms' | undefined;
+  /** Of all norms, at least 0. Default 1e-5. */
+  epsilon?: number | undefined;
+  /** Of the feed-forward parts. Default `'gelu'`. */
+  activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu' | 'geglu' | undefined;
+  /** How positions enter. Default `'learned'`. */
+  positions?: 'none' | 'learned' | 'sinusoidal' | 'rotary' | 'alibi' | undefined;
+  /** With `positions: 'rotary'`: `base`, `rotaryDim`, `interleaved` and `scaling`. */
+  rotary?: Pick<RotaryOptions, 'base' | 'rotaryDim' | 'interleaved' | 'scaling'> | undefined;
+  /** Whether each head of q and k is normalised before it is rotated. Default false. */
+  qkNorm?: boolean | undefined;
+  /** x + attention(norm1(x)) + feedForward(norm2(x)), with `norm: 'pre'`. Default false. */
+  parallelResidual?: boolean | undefined;
+  /** Whether logits are products with the rows of the embedding. Default false. */
+  tiedEmbeddings?: boolean | undefined;
+  /** Whether linear maps and layer norms have biases; logits have none. Default: with `normType: 'layer'`. */
+  biases?: boolean | undefined;
+  /** Factor on the embeddings, not 0. Default 1. */
+  embeddingScale?: number | undefined;
+  /** Keys to the left that a query may read, besides its own; null, the default, for all. */
+  window?: number | null | undefined;
+  /** As `softcap` of attention; 0, the default, for none. */
+  attentionSoftcap?: number | undefined;
+}
+
+/** What a model that translates is made of. Source and target have one vocabulary. */
+export interface Seq2SeqConfig {
+  /**
+   * How the decoder learns of the source: through the encoder's last state alone (`'gru'`, Cho et al. 2014), through that and
+   * attention over all its states (`'gru_attention'`, Bahdanau et al. 2015, at the place of Luong et al. 2015), or through
+   * cross-attention alone (`'transformer'`, Vaswani et al. 2017, pre-norm, sinusoidal positions).
+   */
+  kind: 'gru' | 'gru_attention' | 'transformer';
+  vocabulary: number;
+  /** Width of embeddings and states. */
+  dModel: number;
+  /** Of a transformer, a divisor of dModel. Default 1. */
+  numHeads?: number | undefined;
+  /** Of the encoder, and as many of the decoder. Default 1. */
+  numLayers?: number | undefined;
+  /** Of a transformer; 0, the default, means blocks of attention alone. */
+  dFeedForward?: number | undefined;
+  /** Most tokens of a row, of source and target each. */
+  maxLength: number;
+  /** Of `'gru_attention'`: v . tanh(W s + U h), or (W s) . (U h) / sqrt(dModel). Default `'additive'`. */
+  score?: 'additive' | 'dot' | undefined;
+}
+
+/** A learning rate that rises linearly to `peak` and falls along half a cosine to `final`, which it keeps. */
+export interface LearningRateSchedule {
+  peak: number;
+  /** Steps of the rise. */
+  warmup: number;
+  /** The step at which it has fallen; 0 means that it stays at the peak. */
+  steps: number;
+  /** Default 0. */
+  final?: number | undefined;
+}
+
+/** How a model is trained: AdamW with gradients clipped by their global norm. */
+export interface TrainerOptions {
+  /**
+   * Of the initial weights and of dropout, 0 to 2^53 - 1; default 0. The same seed trains the same weights, bit for bit, on
+   * every engine of the `simd` builds, with any number of threads.
+   */
+  seed?: number | undefined;
+  /** Default 1e-3. */
+  learningRate?: number | LearningRateSchedule | undefined;
+  /** Default [0.9, 0.999]; each in [0, 1). */
+  betas?: readonly [number, number] | undefined;
+  /** Outside the root, > 0. Default 1e-8. */
+  epsilon?: number | undefined;
+  /** Decoupled, of matrices but not of gains, biases and embeddings. Default 0.01. */
+  weightDecay?: number | undefined;
+  /** Most that the gradient's norm may be; 0 for no clipping. Default 1. */
+  clipNorm?: number | undefined;
+  /** Rate at which attention weights and what sub-layers add are dropped, in [0, 1). Default 0. */
+  dropout?: number | undefined;
+  /** Deviation of the initial weights; projections into the residual stream have it / sqrt(2 numLayers). Default 0.02. */
+  deviation?: number | undefined;
+}
+
+/** Rows of tokens and what should follow each. */
+export interface LanguageBatch {
+  /** [batch, T] in row-major order, each in [0, vocabulary). */
+  ids: ArrayLike<number>;
+  /** [batch, T]; -1 does not count. */
+  targets: ArrayLike<number>;
+  /** Rows. */
+  batch: number;
+  /** Tokens of each row that are read, [batch]; default all. */
+  keyLengths?: ArrayLike<number> | undefined;
+}
+
+/** Rows of sources, what the decoder reads, and what it should say after each token of that. */
+export interface Seq2SeqBatch {
+  /** What the decoder reads, [batch, T]: the target, one place to the right. */
+  ids: ArrayLike<number>;
+  /** [batch, T]; -1 does not count. */
+  targets: ArrayLike<number>;
+  batch: number;
+  /** [batch, S] */
+  source: ArrayLike<number>;
+  /** Tokens in use of each source, [batch]; default all. The rest is never read. */
+  sourceLengths?: ArrayLike<number> | undefined;
+}
+
+/** What a trainer of either kind of model takes. */
+export type Batch = LanguageBatch | Seq2SeqBatch;
+
+/** How well a model predicts a batch. */
+export interface EvaluationResult {
+  /** Mean cross-entropy in nats over the targets that count; 0 if none does. */
+  loss: number;
+  /** Part of the targets that are the model's first choice. */
+  accuracy: number;
+}
+
+/** What a step did; loss and accuracy are of the weights before it, with dropout. */
+export interface StepResult extends EvaluationResult {
+  /** Before clipping. */
+  gradientNorm: number;
+  learningRate: number;
+  /** Counted from 1. */
+  step: number;
+}
+
+/** The arrays that are trained, by name; matrices are [in, out]. */
+export interface Parameters {
+  readonly names: readonly string[];
+  /** A copy. */
+  value(name: string): OwnedArray;
+  /** A copy of the gradient of the last step or `differentiate()`, before clipping; zeros before the first. */
+  gradient(name: string): OwnedArray;
+  /** Copies numbers in, of the array's own shape. */
+  set(name: string, value: { data: Float32Array; shape: readonly number[] }): void;
+}
+
+/** What goes into a file besides the weights. */
+export interface SaveOptions {
+  /** The optimizer's moments and the number of steps, so that a run goes on bit for bit. Default false. */
+  optimizer?: boolean | undefined;
+  /**
+   * How matrices are kept; gains, biases and moments are always float32. `'bf16'` rounds to the nearest. `'int8'` has blocks of
+   * 32 numbers of a row with one float32 scale, max |x| / 127, in an array `<name>.scale` of [rows, ceil(columns / 32)].
+   * Default `'f32'`.
+   */
+  format?: 'f32' | 'bf16' | 'int8' | undefined;
+}
+
+/** A model in training. */
+export interface Trainer<Model, Given = Model extends Seq2Seq ? Seq2SeqBatch : LanguageBatch> {
+  /** Steps made. */
+  readonly steps: number;
+  /** Numbers that are trained. */
+  readonly parameterCount: number;
+  /** A live view of the weights that are trained, to be read between steps without a copy. */
+  readonly model: Model;
+  /**
+   * Forward, loss, backward, clipping and AdamW, in one crossing.
+   *
+   * @throws {@link QkvError} `invalid_argument` (also for a gradient that is not finite), `shape_mismatch`, `out_of_range` (an id
+   * or a target that is none, a length, more tokens than maxLength, no target that counts), `out_of_memory`, `disposed`.
+   * Weights, moments and steps are as they were then.
+   */
+  step(batch: Given): StepResult;
+  /** How well the model predicts a batch, without dropout. @throws {@link QkvError} as `step` */
+  evaluate(batch: Given): EvaluationResult;
+  /** The gradients of the loss alone, without a step. @throws {@link QkvError} as `step` */
+  differentiate(batch: Given): EvaluationResult;
+  parameters(): Parameters;
+  /** The weights as a safetensors file, with the config in it. @throws {@link QkvError} `out_of_memory`, `disposed` */
+  save(options?: SaveOptions): Uint8Array<ArrayBuffer>;
+  /**
+   * Takes the weights of such a file, and the optimizer's state if it is there. The arrays must be those of this model; where
+   * the file tells a config, it must be this model's.
+   *
+   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_memory`, `disposed`; nothing is changed then
+   */
+  load(bytes: Uint8Array): void;
+  dispose(): void;
+  [Symbol.dispose](): void;
+}
+
+/** What to read of a pass besides logits; what is not asked for costs nothing. */
+export interface Inspect {
+  /** Layers to read, counted from 0. Default all. */
+  layers?: readonly number[] | undefined;
+  /** Weights of attention. */
+  weights?: boolean | undefined;
+  /** Entropy of the rows of weights, in nats. */
+  entropy?: boolean | undefined;
+  /** The residual stream after each chosen layer. */
+  residuals?: boolean | undefined;
+}
+
+/** What was read of a layer. */
+export interface LayerReadings {
+  /** [batch, numHeads, T, T] */
+  weights?: OwnedArray;
+  /** [batch, numHeads, T] */
+  entropy?: OwnedArray;
+  /** [batch, T, dModel] */
+  residual?: OwnedArray;
+}
+
+/** What a model answers. */
+export interface ModelOutput {
+  /** Of the token after each, [batch, T, vocabulary]. */
+  logits: OwnedArray;
+  /** With `inspect`, by layer. */
+  layers?: ReadonlyMap<number, LayerReadings>;
+}
+
+/** Options of {@link LanguageModel.forward}. */
+export interface ForwardOptions {
+  /** Rows of ids. Default 1. */
+  batch?: number | undefined;
+  /** Tokens of each row that are read, [batch]; default all. */
+  keyLengths?: ArrayLike<number> | undefined;
+  inspect?: Inspect | undefined;
+}
+
+/** The language model of a trainer; it goes with the trainer. */
+export interface LanguageModel {
+  /** As given, with all defaults. */
+  readonly config: Readonly<Required<LanguageModelConfig>>;
+  readonly parameterCount: number;
+  /**
+   * Logits of the token after each, without dropout. ids are [batch, T] in row-major order.
+   *
+   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`, `disposed`
+   */
+  forward(ids: ArrayLike<number>, options?: ForwardOptions): ModelOutput;
+  /** Mean negative log-likelihood per token in nats, over all but the first of each row. @throws as `forward` */
+  loss(ids: ArrayLike<number>, options?: { batch?: number | undefined }): number;
+}
+
+/** Options of {@link Seq2Seq.translate}. */
+export interface TranslateOptions {
+  /** Rows of the source. Default 1. */
+  batch?: number | undefined;
+  /** [batch]; default all. */
+  sourceLengths?: ArrayLike<number> | undefined;
+  /** The token that the decoder reads first. */
+  start: number;
+  /** The token after which a row is over. */
+  end: number;
+  /** Most tokens of a row, up to that of the config. */
+  maxLength: number;
+}
+
+/** What was said, and with which weights the source was read. */
+export interface Translation {
+  /** Of each row, without `end`. */
+  ids: Int32Array[];
+  /**
+   * Of each layer, [batch, heads, T, S], T the tokens of the longest row and its `end`: row t has the weights with which token t was
+   * said. One layer and head with `'gru_attention'`; none with `'gru'`.
+   */
+  weights: OwnedArray[];
+}
+
+/** The model of a trainer that translates; it goes with the trainer. */
+export interface Seq2Seq {
+  readonly config: Readonly<Required<Seq2SeqConfig>>;
+  readonly parameterCount: number;
+  /**
+   * Says the likeliest token, the first of equal ones, again and again. source is [batch, S] in row-major order.
+   *
+   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`, `disposed`
+   */
+  translate(source: ArrayLike<number>, options: TranslateOptions): Translation;
+  /**
+   * How far a gradient reaches: the Frobenius norms of d h / d x_s, h the encoder's last state of one source and x_s the
+   * embedding of token s, by distance from the end. Gradients of arrays are no longer those of a step then.
+   *
+   * @throws {@link QkvError} as `translate`
+   */
+  reach(source: ArrayLike<number>): Float32Array<ArrayBuffer>;
+}

@@ -1,0 +1,165 @@
+// The safetensors format (Hugging Face 2022): eight bytes with the length of a header, the header as JSON, and the elements
+// of all arrays side by side. The reader believes nothing that a file says of itself.
+
+import { QkvError } from '../api/errors.js';
+import { describe, isRecord, isUint8Array, lengthOf, plainView } from '../arguments/values.js';
+
+/** Bytes of an element by its type. */
+const elementBytes = new Map<string, number>([
+  ...([['F64', 8], ['I64', 8], ['U64', 8], ['F32', 4], ['I32', 4], ['U32', 4]] as const),
+  ...([['F16', 2], ['BF16', 2], ['I16', 2], ['U16', 2], ['I8', 1], ['U8', 1], ['BOOL', 1]] as const),
+]); // prettier-ignore
+
+/** An array of a file. */
+export interface StoredArray {
+  /** 'F32' and so on. */
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  /** Its elements, little-endian. */
+  readonly bytes: Uint8Array;
+}
+
+/** What is in a file. */
+export interface StoredArrays {
+  readonly metadata: ReadonlyMap<string, string>;
+  readonly arrays: ReadonlyMap<string, StoredArray>;
+}
+
+/** The header may be so long: a model of ten thousand arrays has one of 1 MB. */
+const longestHeader = 100_000_000;
+/** Every array begins at a multiple of this, so that it can be read where it is. */
+const alignment = 8;
+
+/** The bytes of a file with these arrays, in their order. */
+export function writeSafetensors({ metadata, arrays }: StoredArrays): Uint8Array<ArrayBuffer> {
+  const header: Record<string, unknown> = { __metadata__: Object.fromEntries(metadata) };
+  let end = 0;
+  for (const [name, { dtype, shape, bytes }] of arrays) {
+    header[name] = { dtype, shape, data_offsets: [end, end + bytes.length] };
+    end += bytes.length;
+  }
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const begin = 8 + Math.ceil(text.length / alignment) * alignment;
+  const file = new Uint8Array(begin + end);
+  new DataView(file.buffer).setBigUint64(0, BigInt(begin - 8), true);
+  file.set(text, 8);
+  file.fill(32, 8 + text.length, begin); // spaces, which JSON may end with
+  let at = begin;
+  for (const { bytes } of arrays.values()) {
+    file.set(bytes, at);
+    at += bytes.length;
+  }
+  return file;
+}
+
+/** What is wrong with a file. */
+function refuse(fn: string, what: string, expected: string): never {
+  throw new QkvError('invalid_argument', `${fn}: bytes ${what}, expected ${expected}`);
+}
+
+/** The header as an object, and where the elements begin. */
+function readHeader(fn: string, file: Uint8Array): [Record<string, unknown>, number] {
+  if (file.length < 8) refuse(fn, `are ${file.length}`, 'at least 8 with the length of a header');
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  const length = Number(view.getBigUint64(0, true));
+  const most = Math.min(file.length - 8, longestHeader);
+  if (length > most) refuse(fn, `say a header of ${length} bytes`, `at most ${most}`);
+  let header: unknown;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    header = JSON.parse(text.decode(file.subarray(8, 8 + length)));
+  } catch (error) {
+    refuse(fn, `have a header that cannot be read (${String(error).slice(0, 80)})`, 'JSON');
+  }
+  if (!isRecord(header) || Array.isArray(header)) {
+    refuse(fn, `have ${describe(header)} as header`, 'an object');
+  }
+  return [header, 8 + length];
+}
+
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** Where an array is, from its entry in the header. */
+function placeOf(fn: string, name: string, entry: unknown, room: number) {
+  const at = JSON.stringify(name.slice(0, 60));
+  if (!isRecord(entry)) refuse(fn, `have ${describe(entry)} for ${at}`, 'an object');
+  const { dtype, shape, data_offsets: offsets } = entry;
+  const size = typeof dtype === 'string' ? elementBytes.get(dtype) : undefined;
+  if (typeof dtype !== 'string' || size === undefined) {
+    refuse(fn, `have the type ${describe(dtype)} for ${at}`, [...elementBytes.keys()].join(', '));
+  }
+  if (!Array.isArray(shape) || shape.length > 8 || !shape.every(isCount)) {
+    refuse(fn, `have no shape for ${at}`, 'at most 8 whole numbers of at least 0');
+  }
+  const [begin, end] = Array.isArray(offsets) ? (offsets as unknown[]) : [];
+  if (!isCount(begin) || !isCount(end) || begin > end || end > room) {
+    refuse(
+      fn,
+      `have the offsets ${describe(begin)} and ${describe(end)} for ${at}`,
+      `0 to ${room}`,
+    );
+  }
+  const needed = shape.reduce((product, extent) => product * extent, size);
+  if (needed !== end - begin) {
+    refuse(
+      fn,
+      `have ${end - begin} bytes for ${at}`,
+      `${needed} for [${shape.join(',')}] of ${dtype}`,
+    );
+  }
+  return { dtype, shape, begin, end };
+}
+
+/** The metadata: texts by name. */
+function readMetadata(fn: string, entry: unknown): Map<string, string> {
+  if (entry === undefined) return new Map();
+  const pairs = isRecord(entry) && !Array.isArray(entry) ? Object.entries(entry) : undefined;
+  if (!pairs?.every((pair): pair is [string, string] => typeof pair[1] === 'string')) {
+    refuse(fn, 'have metadata of another kind', 'an object with texts');
+  }
+  return new Map(pairs);
+}
+
+/** The elements of all arrays fill what follows the header, without an overlap and without a hole. */
+function checkLayout(
+  fn: string,
+  places: readonly { begin: number; end: number }[],
+  room: number,
+): void {
+  let at = 0;
+  for (const { begin, end } of [...places].sort((a, b) => a.begin - b.begin || a.end - b.end)) {
+    if (begin !== at) {
+      refuse(
+        fn,
+        `have ${begin < at ? 'arrays that overlap' : 'a hole'} at offset ${begin}`,
+        `${at}`,
+      );
+    }
+    at = end;
+  }
+  if (at !== room) refuse(fn, `have ${room} bytes of elements`, `${at} as the header says`);
+}
+
+/** What is in a file. @throws {@link QkvError} `invalid_argument` for what is no such file */
+export function readSafetensors(fn: string, given: Uint8Array): StoredArrays {
+  if (!isUint8Array(given)) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: bytes is ${describe(given)}, expected a Uint8Array`,
+    );
+  }
+  const file = (lengthOf(given) === 0 ? new Uint8Array(0) : plainView(given)) as Uint8Array;
+  const [header, from] = readHeader(fn, file);
+  const room = file.length - from;
+  const names = Object.keys(header).filter((name) => name !== '__metadata__');
+  const places = names.map((name) => placeOf(fn, name, header[name], room));
+  checkLayout(fn, places, room);
+  const arrays = new Map(
+    places.map(({ dtype, shape, begin, end }, i) => [
+      names[i] ?? '',
+      { dtype, shape, bytes: file.subarray(from + begin, from + end) },
+    ]),
+  );
+  return { metadata: readMetadata(fn, header['__metadata__']), arrays };
+}

@@ -1,0 +1,159 @@
+// Trainers as safetensors files, and back.
+
+import { QkvError } from '../api/errors.js';
+import type { SaveOptions } from '../api/trainer-types.js';
+import type { Input } from '../arguments/arrays.js';
+import { checkBoolean, checkChoice } from '../arguments/numbers.js';
+import { shapeText, sizeOf } from '../arguments/shapes.js';
+import { newFloats, takeOptions } from '../arguments/values.js';
+import {
+  readSafetensors,
+  type StoredArray,
+  type StoredArrays,
+  writeSafetensors,
+} from '../formats/safetensors.js';
+import { decode, encode, scaleOf, scaleShape } from '../formats/numbers.js';
+import type { Part, TrainerState } from './state.js';
+
+/** What a file says of the model: which kind of trainer it is of, and its config. */
+export interface Identity {
+  readonly kind: string;
+  readonly config: unknown;
+}
+
+const moments = ['first', 'second'] as const;
+const nameOf = (part: Part, name: string): string =>
+  part === 'value' ? name : `optimizer.${part}.${name}`;
+
+/** The file of a trainer. */
+export function save(
+  state: TrainerState,
+  { kind, config }: Identity,
+  given: SaveOptions,
+): Uint8Array<ArrayBuffer> {
+  const fn = 'Trainer.save';
+  const options = takeOptions(fn, 'options', given, ['optimizer', 'format']);
+  const { optimizer = false, format = 'f32' } = options;
+  checkBoolean(fn, 'optimizer', optimizer);
+  checkChoice(fn, 'format', format, ['f32', 'bf16', 'int8']);
+  const metadata = new Map([
+    ['format', 'qkv'],
+    ['kind', kind],
+    ['config', JSON.stringify(config)],
+  ]);
+  if (optimizer) metadata.set('steps', String(state.steps));
+  const arrays = new Map<string, StoredArray>();
+  for (const [name, { shape }] of state.arrays) {
+    for (const part of ['value', ...(optimizer ? moments : [])] as const) {
+      const { data } = state.read(fn, name, part);
+      const kept = part === 'value' && shape.length === 2 ? format : 'f32';
+      const stored = encode(data, shape, kept);
+      arrays.set(nameOf(part, name), stored.array);
+      if (stored.scales) arrays.set(scaleOf(name), stored.scales);
+    }
+  }
+  return writeSafetensors({ metadata, arrays });
+}
+
+function refuse(fn: string, what: string, expected: string): never {
+  throw new QkvError('invalid_argument', `${fn}: bytes ${what}, expected ${expected}`);
+}
+
+/** A few names of many. */
+const some = (names: readonly string[]): string =>
+  names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');
+
+/** What the file says of its model is true of this one; a file may say nothing. */
+function checkIdentity(fn: string, { metadata }: StoredArrays, { kind, config }: Identity): void {
+  const told = metadata.get('kind');
+  if (told !== undefined && told !== kind) refuse(fn, `are of a ${told}`, `a ${kind}`);
+  const own = JSON.stringify(config);
+  const theirs = metadata.get('config');
+  if (theirs !== undefined && theirs !== own) {
+    refuse(fn, `have the config ${theirs.slice(0, 400)}`, own);
+  }
+}
+
+/** The steps of a file that has the optimizer's state. */
+function stepsOf(fn: string, { metadata }: StoredArrays): number | undefined {
+  const text = metadata.get('steps');
+  if (text === undefined) return undefined;
+  const steps = Number(text);
+  if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(steps)) {
+    refuse(fn, `have '${text.slice(0, 40)}' as steps`, 'a whole number');
+  }
+  return steps;
+}
+
+/** Every array that the trainer needs is there, and no other. */
+function checkNames(fn: string, { arrays }: StoredArrays, wanted: readonly string[]): void {
+  const missing = wanted.filter((name) => !arrays.has(name));
+  if (missing.length > 0) refuse(fn, `have no ${some(missing)}`, 'every array of the model');
+  const known = new Set(wanted.flatMap((name) => [name, scaleOf(name)]));
+  const surplus = [...arrays.keys()].filter((name) => !known.has(name));
+  if (surplus.length > 0) refuse(fn, `have ${some(surplus)}`, 'the arrays of the model alone');
+}
+
+/** The numbers of an array of a file, which has this shape. */
+function numbersOf(
+  fn: string,
+  { arrays }: StoredArrays,
+  name: string,
+  shape: readonly number[],
+): Float32Array {
+  const stored = arrays.get(name);
+  const scales = arrays.get(scaleOf(name));
+  if (!stored) throw new RangeError(`no ${name}`);
+  const check = (what: string, was: readonly number[], expected: readonly number[]): void => {
+    if (String(was) === String(expected)) return;
+    throw new QkvError(
+      'shape_mismatch',
+      `${fn}: ${what} is ${shapeText(was)}, expected ${shapeText(expected)}`,
+    );
+  };
+  check(name, stored.shape, shape);
+  if ((stored.dtype === 'I8') !== (scales !== undefined)) {
+    refuse(
+      fn,
+      `have ${name} as ${stored.dtype} ${scales ? 'and' : 'without'} scales`,
+      'I8 with scales alone',
+    );
+  }
+  if (scales) {
+    check(scaleOf(name), scales.shape, scaleShape(shape));
+    if (scales.dtype !== 'F32') refuse(fn, `have ${scaleOf(name)} as ${scales.dtype}`, 'F32');
+  }
+  if (!['F32', 'BF16', 'I8'].includes(stored.dtype)) {
+    refuse(fn, `have ${name} as ${stored.dtype}`, 'F32, BF16 or I8');
+  }
+  const numbers = newFloats(fn, sizeOf(shape));
+  decode(stored, scales, numbers);
+  return numbers;
+}
+
+/** Fills a trainer from a file. Everything is read, checked and made room for before anything is written. */
+export function load(state: TrainerState, identity: Identity, bytes: Uint8Array): void {
+  const fn = 'Trainer.load';
+  state.live(fn);
+  const file = readSafetensors(fn, bytes);
+  checkIdentity(fn, file, identity);
+  const steps = stepsOf(fn, file);
+  const parts = ['value', ...(steps === undefined ? [] : moments)] as const;
+  const wanted = [...state.arrays.keys()].flatMap((name) =>
+    parts.map((part) => nameOf(part, name)),
+  );
+  checkNames(fn, file, wanted);
+  const all = [...state.arrays].flatMap(([name, { shape }]) =>
+    parts.map((part) => {
+      const stored = nameOf(part, name);
+      const input: Input = { name: stored, shape, source: numbersOf(fn, file, stored, shape) };
+      return { name, part, input };
+    }),
+  );
+  state.instance.withRoom(fn, (room) => {
+    // One block for all copies, so that none of them can fail for want of memory.
+    const block = room(state.largest + 16);
+    for (const { name, part, input } of all) state.write(fn, name, part, input, () => block);
+    if (steps !== undefined) state.setSteps(fn, steps);
+  });
+}

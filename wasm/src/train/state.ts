@@ -1,0 +1,104 @@
+// What a trainer has in WebAssembly memory: the object itself, and its arrays by name.
+
+import { QkvError } from '../api/errors.js';
+import type { OwnedArray } from '../api/types.js';
+import type { Input } from '../arguments/arrays.js';
+import { sizeOf } from '../arguments/shapes.js';
+import { describe } from '../arguments/values.js';
+import type { Arguments } from '../memory/abi.js';
+import { Call } from '../memory/call.js';
+import { Handle } from '../memory/handle.js';
+import type { Instance } from '../memory/instance.js';
+import { type Address, textAt } from '../memory/raw.js';
+import { take } from './arguments.js';
+
+/** An array that is trained. */
+interface Trained {
+  readonly index: number;
+  readonly shape: readonly number[];
+}
+
+/** Which of the arrays that belong to a trained one. */
+export type Part = Arguments<'readArray'>['part'];
+
+/** Numbers of float64 that an operator told, `count` of them. */
+export const found = (call: Call, slot: ReturnType<Call['output']>): Float64Array =>
+  new Float64Array(call.read(slot).buffer);
+
+/** The core's object and what is known of it. */
+export class TrainerState {
+  /** The caller's trainer, which would pass for forgotten while only its model is kept. */
+  readonly owner: object;
+  readonly instance: Instance;
+  readonly arrays: ReadonlyMap<string, Trained>;
+  readonly parameterCount: number;
+  steps = 0;
+  readonly #handle: Handle;
+
+  constructor(owner: object, fn: string, instance: Instance, address: Address) {
+    this.owner = owner;
+    this.instance = instance;
+    this.#handle = new Handle(owner, instance, address, 'destroyTrainer');
+    const call = new Call(instance, fn);
+    const slot = call.output('found', [4]);
+    call.run('countTrainer', { trainer: address, found: slot });
+    const [count = 0, parameters = 0] = found(call, slot);
+    this.parameterCount = parameters;
+    this.arrays = new Map(Array.from({ length: count }, (_, i) => this.#describe(fn, address, i)));
+  }
+
+  /** Where the trainer is, for a call of `fn`. */
+  live(fn: string): Address {
+    return this.#handle.live(fn, 'the trainer');
+  }
+
+  dispose(): void {
+    this.#handle.dispose();
+  }
+
+  /** The array of this name. */
+  named(fn: string, name: string): Trained {
+    const trained = this.arrays.get(name);
+    if (trained) return trained;
+    const expected = [...this.arrays.keys()].join(', ');
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: name is ${describe(name)}, expected one of ${expected}`,
+    );
+  }
+
+  read(fn: string, name: string, part: Part): OwnedArray {
+    const { index, shape } = this.named(fn, name);
+    const call = new Call(this.instance, fn);
+    const out = call.output('out', shape);
+    call.run('readArray', { trainer: this.live(fn), index, part, out });
+    return take(call, out);
+  }
+
+  /** `room` is a block to copy through, where a call must not ask for memory. */
+  write(fn: string, name: string, part: Part, x: Input, room?: (floats: number) => Address): void {
+    const call = new Call(this.instance, fn);
+    const { index } = this.named(fn, name);
+    const fields = { trainer: this.live(fn), index, part, x: call.input(x) };
+    call.run('writeArray', fields, room);
+  }
+
+  setSteps(fn: string, steps: number): void {
+    new Call(this.instance, fn).run('setTrainerSteps', { trainer: this.live(fn), steps });
+    this.steps = steps;
+  }
+
+  /** Most numbers of an array. */
+  get largest(): number {
+    return Math.max(...[...this.arrays.values()].map(({ shape }) => sizeOf(shape)));
+  }
+
+  #describe(fn: string, trainer: Address, index: number): [string, Trained] {
+    const call = new Call(this.instance, fn);
+    const slot = call.output('found', [6]);
+    call.run('describeArray', { trainer, index, found: slot });
+    const [rank, ...extents] = found(call, slot);
+    const name = textAt(this.instance.raw(fn), call.made());
+    return [name, { index, shape: extents.slice(0, rank) }];
+  }
+}
