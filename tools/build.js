@@ -110,7 +110,14 @@ const together = { index: 'entries/index', train: 'entries/train' };
 /** The declarations: those of entries, and of the types that they export. */
 const declarations = [
   ...['entries/index', 'entries/train', 'entries/worker', 'entries/worker-host'],
-  ...['api/types', 'api/train-types', 'api/trainer-types', 'api/worker-types', 'api/errors', 'arguments/plain-arrays'],
+  ...[
+    'api/types',
+    'api/train-types',
+    'api/trainer-types',
+    'api/worker-types',
+    'api/errors',
+    'arguments/plain-arrays',
+  ],
 ];
 
 /**

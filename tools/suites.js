@@ -305,7 +305,7 @@ async function packageSuites(full) {
     },
     {
       name: 'same bits: Node, Chromium, Firefox, threads',
-      parts: [nodeTest('tests/package/determinism/determinism.test.js')],
+      parts: (await files('tests/package/determinism/*.test.js')).map((file) => nodeTest(file)),
     },
     {
       name: 'any arguments and options',

@@ -11,11 +11,24 @@ import { firefox } from '../../support/js/programs.js';
 import { folder, serve } from '../../support/js/server.js';
 
 /**
- * What a host is asked: the digests of each build, twice, or with `names` the bits of those results. As text,
- * because it runs elsewhere; `at` is where the files of the project are. A build that the host does not have
- * is left out.
+ * What a host is asked: the digests of each build, twice, with `names` the bits of those results, or with `trained` the
+ * hash of weights that were trained. As text, because it runs elsewhere; `at` is where the files of the project are. A build
+ * that the host does not have is left out.
  */
-const program = (at, { builds, names }) => `
+const program = (at, what) => (what.trained ? trainedBy(at, what) : computedBy(at, what));
+
+const trainedBy = (at, { builds }) => `
+  import { init } from '${at}/dist/train.js';
+  import { run200 } from '${at}/tests/package/train/run-200.js';
+  const answers = [];
+  for (const options of ${JSON.stringify(builds)}) {
+    const engine = await init(options);
+    answers.push({ ...engine.info, hash: run200(engine) });
+    engine.dispose();
+  }
+`;
+
+const computedBy = (at, { builds, names }) => `
   import { init } from '${at}/dist/index.js';
   import { digests, results } from '${at}/tests/package/determinism/cases.js';
   const relaxed = WebAssembly.validate(Uint8Array.from(${JSON.stringify([...probes.relaxed])}));

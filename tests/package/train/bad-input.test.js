@@ -7,8 +7,10 @@ import { init } from 'qkv/train';
 import { expectThrows } from '../../support/js/check.js';
 import { declared } from '../node/bad-input/declarations.js';
 import { makeWorld, testTable } from '../node/bad-input/harness.js';
-import { tables } from './bad-input/tables.js';
+import { tables as operatorTables } from './bad-input/tables.js';
+import { trainerTables } from './bad-input/trainers.js';
 
+const tables = [...operatorTables, ...trainerTables];
 const world = await makeWorld(init);
 after(() => world.engine.dispose());
 for (const table of tables) testTable(table, world);
@@ -20,7 +22,7 @@ const own = new Map(
 );
 
 test('bad input: every argument and every option field that is declared stands in a table, and nothing else', () => {
-  assert.equal(own.size, 12);
+  assert.equal(own.size, 14);
   const inTables = new Map(tables.map(({ method, kinds }) => [method, Object.keys(kinds).sort()]));
   assert.deepEqual([...inTables.keys()].sort(), [...own.keys()].sort());
   for (const [method, paths] of own) assert.deepEqual(inTables.get(method), [...paths].sort());

@@ -42,6 +42,15 @@ export type LayerConfig = Required<Omit<MultiHeadAttentionConfig, 'rotary' | 'qk
   qkNorm: MultiHeadAttentionConfig['qkNorm'];
 };
 
+/** The width of a head that no dK tells. */
+export function widthOfHeads(fn: string, dModel: number, numHeads: number): number {
+  if (dModel % numHeads === 0) return dModel / numHeads;
+  throw new QkvError(
+    'out_of_range',
+    `${fn}: dModel is ${dModel}, expected a multiple of numHeads = ${numHeads}, or a dK`,
+  );
+}
+
 /** Fills in the defaults and checks the numbers of a config that was taken. */
 export function resolveConfig(fn: string, config: MultiHeadAttentionConfig): LayerConfig {
   const positive = (name: keyof MultiHeadAttentionConfig, value: unknown): void =>
@@ -57,13 +66,7 @@ export function resolveConfig(fn: string, config: MultiHeadAttentionConfig): Lay
       `${fn}: numKvHeads is ${numKvHeads}, expected a divisor of numHeads = ${numHeads}`,
     );
   }
-  if (config.dK === undefined && dModel % numHeads !== 0) {
-    throw new QkvError(
-      'out_of_range',
-      `${fn}: dModel is ${dModel}, expected a multiple of numHeads = ${numHeads}, or a dK`,
-    );
-  }
-  const { dK = dModel / numHeads, dContext = dModel } = config;
+  const { dK = widthOfHeads(fn, dModel, numHeads), dContext = dModel } = config;
   const { dV = dK } = config;
   positive('dK', dK);
   positive('dV', dV);

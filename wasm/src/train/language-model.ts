@@ -25,6 +25,7 @@ import { takeOptions } from '../arguments/values.js';
 import type { Group } from '../memory/abi.js';
 import { Call, type Slot } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
+import { widthOfHeads } from '../operators/layer.js';
 import { CheckedRotary } from '../operators/rotary.js';
 import { checkRows, checkWhole, take } from './arguments.js';
 import { trainerOptions } from './options.js';
@@ -33,15 +34,8 @@ import { createTrainer, type Kind } from './trainer.js';
 
 type Config = Readonly<Required<LanguageModelConfig>>;
 
-const sizes = [
-  'vocabulary',
-  'numLayers',
-  'dModel',
-  'numHeads',
-  'numKvHeads',
-  'dK',
-  'maxLength',
-] as const;
+const required = ['vocabulary', 'numLayers', 'dModel', 'numHeads', 'maxLength'] as const;
+const sizes = ['numKvHeads', 'dK'] as const;
 const choices = {
   norm: ['pre', 'post'],
   normType: ['layer', 'rms'],
@@ -51,7 +45,7 @@ const choices = {
 const flags = ['causal', 'qkNorm', 'parallelResidual', 'tiedEmbeddings', 'biases'] as const;
 const numbers = ['epsilon', 'embeddingScale', 'attentionSoftcap'] as const;
 const configNames = [
-  ...[...sizes, ...Object.keys(choices), ...flags, ...numbers],
+  ...[...required, ...sizes, ...Object.keys(choices), ...flags, ...numbers],
   ...['dFeedForward', 'rotary', 'window'],
 ];
 
@@ -59,19 +53,15 @@ const configNames = [
 function resolve(fn: string, given: LanguageModelConfig): Config {
   const taken = takeOptions(fn, 'config', given, configNames);
   const { dModel, numHeads, normType = 'layer', rotary = {} } = taken;
+  for (const name of required) checkInteger(fn, name, taken[name], 1, mostInt);
   const config: Config = {
-    ...taken,
-    numKvHeads: taken.numKvHeads ?? numHeads,
-    dK: taken.dK ?? Math.max(1, Math.floor(dModel / numHeads)),
-    ...{ causal: taken.causal ?? true, norm: taken.norm ?? 'pre', normType },
-    ...{ epsilon: taken.epsilon ?? 1e-5, activation: taken.activation ?? 'gelu' },
-    ...{ positions: taken.positions ?? 'learned', qkNorm: taken.qkNorm ?? false },
+    ...{ numKvHeads: numHeads, dK: taken.dK ?? widthOfHeads(fn, dModel, numHeads), causal: true },
+    ...{ norm: 'pre', epsilon: 1e-5, activation: 'gelu', positions: 'learned', qkNorm: false },
+    ...{ parallelResidual: false, tiedEmbeddings: false, biases: normType === 'layer' },
+    ...{ embeddingScale: 1, window: null, attentionSoftcap: 0 },
+    ...(taken as Required<LanguageModelConfig>), // what was left out is not there
+    normType,
     rotary: takeOptions(fn, 'rotary', rotary, ['base', 'rotaryDim', 'interleaved', 'scaling']),
-    parallelResidual: taken.parallelResidual ?? false,
-    tiedEmbeddings: taken.tiedEmbeddings ?? false,
-    biases: taken.biases ?? normType === 'layer',
-    ...{ embeddingScale: taken.embeddingScale ?? 1, window: taken.window ?? null },
-    attentionSoftcap: taken.attentionSoftcap ?? 0,
   };
   for (const name of sizes) checkInteger(fn, name, config[name], 1, mostInt);
   checkInteger(fn, 'dFeedForward', config.dFeedForward, 0, mostInt);
