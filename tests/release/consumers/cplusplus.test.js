@@ -45,7 +45,9 @@ for (const [i, { path, program }] of programs.entries()) {
     const compile = [
       ...['-std=c++20', '-Wall', '-Wextra', '-Werror', `-I${join(root, 'core/include')}`],
       ...eigenFor(code),
-      ...[source, join(root, 'build/native/core/libqkv.a'), '-o', binary],
+      source,
+      ...['libqkv_train.a', 'libqkv.a'].map((name) => join(root, 'build/native/core', name)),
+      ...['-o', binary],
     ];
     await must(toolchain.CXX, compile, { timeout: PATIENCE });
     const { output } = await must(binary, [], { timeout: PATIENCE });
