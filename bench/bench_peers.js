@@ -17,6 +17,7 @@ import { circumstances, derived, gflops, markdownTable, milliseconds } from './r
 const versions = {
   'onnxruntime-web': '1.30.0',
   'onnxruntime-node': '1.30.0',
+  '@tensorflow/tfjs': '4.22.0',
   '@tensorflow/tfjs-core': '4.22.0',
   '@tensorflow/tfjs-backend-wasm': '4.22.0',
   '@jax-js/jax': '0.1.25',

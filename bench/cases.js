@@ -8,16 +8,10 @@
 //   heavy      left out by --quick
 //   rounds     when fewer than usual will do
 
-/** Numbers in [-1, 1), the same on every host and in native_bench.cpp: the top 24 bits of an LCG. */
-export function random(seed, count) {
-  const numbers = new Float32Array(count);
-  let state = seed >>> 0;
-  for (let i = 0; i < count; i += 1) {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    numbers[i] = (state >>> 8) / 2 ** 23 - 1;
-  }
-  return numbers;
-}
+import { random } from './random.js';
+import { trainInputs, trainStep } from './train_model.js';
+
+export { random };
 
 const tolerance = 2e-5;
 const floats = (...counts) => 4 * counts.reduce((sum, count) => sum + count, 0);
@@ -120,6 +114,8 @@ export const cases = [
     flops: 4 * 32 * 64 * 8192,
     bytes: floats(2 * 8 * 64 * 8192, 2 * 32 * 64 + 2 * 8 * 64),
   },
+  trainStep('train step L2 d64 H4 T32 B32 V64', 0),
+  trainStep('train step L2 d64 H4 ff256 T32 B32 V64', 256),
   attention('sdpa one head T4096', { ...one, tokens: 4096 }, { ...long }),
   attention('sdpa one head T65536', { ...one, tokens: 65536 }, { ...long, heavy: true, rounds: 3 }),
 ];
@@ -178,6 +174,8 @@ export function inputsOf(entry) {
       return { x: array(1, 1, entry.heads, entry.tokens, entry.width) };
     case 'sinusoidal':
       return {};
+    case 'train':
+      return trainInputs(entry);
     case 'layernorm':
     case 'rmsnorm': {
       const gamma = { data: random(2, entry.width), shape: [entry.width] };

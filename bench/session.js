@@ -69,7 +69,7 @@ async function assemble(entry, names) {
   for (const name of names) {
     try {
       const contestant = adapters[name]();
-      await contestant.load();
+      await contestant.load(entry);
       const ways = await contestant.prepare(entry, inputs);
       const each = entry.each || contestant.each;
       const chosen = each ? ways : await fastest(ways);

@@ -1,5 +1,6 @@
 // jax-js on its WebAssembly device, in a page, every computation under jit. Arrays stay in its memory.
 import { swapHeads } from '../cases.js';
+import { jaxSteps } from './train.js';
 
 const library = new URL('../../build/peers/node_modules/@jax-js/jax/dist/index.js', import.meta.url)
   .href;
@@ -73,6 +74,7 @@ export function jax() {
         ),
       ];
     },
+    train: (what, inputs) => jaxSteps(js, what, inputs),
     softmax: (_, { x }) => [entry('softmax', (y) => js.nn.softmax(y), [array(x)])],
     gelu: (_, { x }) => [entry('gelu', (y) => js.nn.gelu(y, { approximate: false }), [array(x)])],
   };

@@ -1,6 +1,7 @@
 // This library, one contestant for each variant and number of threads. Inputs and output are tensors, which stay in
 // WebAssembly memory, where a call takes them; what only returns arrays is timed with the copy.
 import { loadKernels } from '../kernels.js';
+import { ownSteps } from './train.js';
 
 const at = (path) => new URL(`../../${path}`, import.meta.url);
 const inNode = typeof process === 'object';
@@ -39,6 +40,11 @@ export function qkv(variant, { threads = 1, dist = 'dist' } = {}) {
   };
 
   const makers = {
+    async train(entry, inputs) {
+      const { init } = await import(at(`${dist}/train.js`).href);
+      const { variant: own } = library.info;
+      return ownSteps(await init({ variant: own, threads }), entry, inputs);
+    },
     attention({ causal }, { q, k, v }) {
       const out = library.tensor(q.shape);
       const [tq, tk, tv] = [q, k, v].map(tensor);

@@ -1,5 +1,7 @@
 // TensorFlow.js with its WebAssembly backend, one thread, in a page. It has no attention operator, so
 // attention is what its users write: products, a mask, a softmax. Tensors stay in its memory.
+import { tfjsSteps } from './train.js';
+
 const at = (path) =>
   new URL(`../../build/peers/node_modules/@tensorflow/${path}`, import.meta.url).href;
 
@@ -15,8 +17,11 @@ const script = (url) =>
 
 export function tfjs() {
   let tf;
-  const load = async () => {
-    await script(at('tfjs-core/dist/tf-core.es2017.min.js'));
+  const load = async ({ op } = {}) => {
+    // The core alone has no gradients.
+    const bundle =
+      op === 'train' ? 'tfjs/dist/tf.es2017.min.js' : 'tfjs-core/dist/tf-core.es2017.min.js';
+    await script(at(bundle));
     await script(at('tfjs-backend-wasm/dist/tf-backend-wasm.es2017.min.js'));
     tf = globalThis.tf;
     // The bundle of the backend replaces the global or adds to it, depending on its version.
@@ -93,6 +98,7 @@ export function tfjs() {
         }),
       ];
     },
+    train: (what, inputs) => tfjsSteps(tf, what, inputs),
     softmax(_, inputs) {
       const x = tensor(inputs.x);
       return [entry('softmax', () => tf.softmax(x))];
