@@ -34,7 +34,10 @@ const hosts = {
   },
   node: {
     open: openNode,
-    contestants: ['qkv relaxed', 'qkv native', 'ort-node 1 thread', 'ort-node 2 threads'],
+    contestants: [
+      ...['qkv relaxed', 'qkv native', 'ort-node 1 thread', 'ort-node 2 threads'],
+      'pytorch 1 thread',
+    ],
   },
 };
 
@@ -90,7 +93,7 @@ async function coldStarts(host, contestants, rounds) {
   const failed = {};
   for (let round = 0; round < rounds; round += 1) {
     for (const contestant of contestants) {
-      if (contestant in failed || contestant === 'qkv native') continue;
+      if (contestant in failed || ['qkv native', 'pytorch 1 thread'].includes(contestant)) continue;
       try {
         const { ms } = await host.run('coldStart', { contestant });
         times[contestant] = [...(times[contestant] ?? []), ms];

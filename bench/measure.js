@@ -61,7 +61,8 @@ export async function compare(contestants, { rounds = 9, sample = 60 } = {}) {
   for (let round = 0; round < rounds; round += 1) {
     const order = round % 2 === 0 ? entries : [...entries].reverse();
     for (const [name, run] of order) {
-      times[name].push(run.sample ? run.sample(sample) : await timeOf(run, calls[name]));
+      const time = run.sample ? run.sample(sample) : timeOf(run, calls[name]);
+      times[name].push(await time);
     }
   }
   return Object.fromEntries(entries.map(([name]) => [name, summarize(times[name])]));

@@ -18,6 +18,7 @@
 #include "peak_table.hpp"
 #include "qkv/qkv.hpp"
 #include "qkv/train/attention.hpp"
+#include "qkv/train/language_model.hpp"
 
 namespace {
 
@@ -339,6 +340,72 @@ void elementwise(benchmark::State& state, const ElementwiseCase& c) {
   dump(y);
 }
 
+struct TrainCase {
+  const char* name;
+  Index hidden;
+};
+
+/// The model of train_model.js with its weights.
+Status make_trainer(Index hidden, qkv::train::LanguageModelTrainer& trainer) {
+  qkv::LanguageModelConfig config;
+  config.vocabulary = 64;
+  config.num_layers = 2;
+  config.d_model = 64;
+  config.num_heads = 4;
+  config.d_feed_forward = hidden;
+  config.max_length = 32;
+  config.activation = qkv::ModelActivation::kRelu;
+  qkv::train::TrainerOptions options;
+  options.weight_decay = 0.0F;
+  options.clip_norm = 0.0F;
+  Status status = qkv::train::LanguageModelTrainer::create(config, options, trainer);
+  for (Index i = 0; status.ok() && i < trainer.array_count(); ++i) {
+    const qkv::train::TrainedArray array = trainer.array(i);
+    const Floats numbers = random(static_cast<std::uint32_t>(10 + i), array.value.size());
+    const float gain = std::string_view(array.name).ends_with("gamma") ? 1.0F : 0.0F;
+    std::transform(numbers.begin(), numbers.end(), array.value.data,
+                   [=](float x) { return gain + 0.1F * x; });
+  }
+  return status;
+}
+
+/// Whole numbers below 64, as train_model.js has them.
+std::vector<std::int32_t> whole(std::uint32_t seed, Index count) {
+  std::vector<std::int32_t> all;
+  for (const float x : random(seed, count)) {
+    all.push_back(static_cast<std::int32_t>((x + 1.0F) / 2.0F * 64.0F));
+  }
+  return all;
+}
+
+void train_step(benchmark::State& state, const TrainCase& c) {
+  qkv::train::LanguageModelTrainer trainer;
+  if (const Status status = make_trainer(c.hidden, trainer); !status.ok()) {
+    state.SkipWithError(status.message());
+    return;
+  }
+  const std::vector<std::int32_t> ids = whole(1, 1024);
+  const std::vector<std::int32_t> targets = whole(2, 1024);
+  qkv::train::LanguageBatch batch;
+  batch.tokens.ids = {ids.data(), {Index{32}, Index{32}}};
+  batch.targets = {targets.data(), {Index{32}, Index{32}}};
+  qkv::Workspace workspace;
+  Floats losses;
+  const auto step = [&] {
+    qkv::train::StepResult result;
+    Status status = trainer.step(batch, workspace, result);
+    if (losses.size() < 3) {
+      losses.push_back(static_cast<float>(result.before.loss));
+    }
+    return status;
+  };
+  const double products = 2.0 * 1024 * (2.0 * (4 * 64 * 64 + 2 * 64 * c.hidden) + 64 * 64);
+  measure(state, 3.0 * (products + 4.0 * 2 * 32 * 64 * pairs(32, true)), step);
+  while (losses.size() < 3 && step().ok()) {
+  }
+  dump(losses);
+}
+
 void sinusoidal(benchmark::State& state, Index length, Index width) {
   Floats table = zeros(length * width);
   const TensorView<float> view(table.data(), {length, width});
@@ -385,6 +452,10 @@ void add_all(std::string_view isa) {
        {LayerCase{"layer T512 D768 H12", 512, 768, 12}, LayerCase{"layer T128 D64 H4", 128, 64, 4},
         LayerCase{"layer T16 D64 H4", 16, 64, 4}}) {
     add(c.name, layer, c);
+  }
+  for (const TrainCase& c : {TrainCase{"train step L2 d64 H4 T32 B32 V64", 0},
+                             TrainCase{"train step L2 d64 H4 ff256 T32 B32 V64", 256}}) {
+    add(c.name, train_step, c);
   }
   add("decode past1024 H12 d64", decode, Index{12}, Index{1024}, Index{64});
   add("gemm 512x768x2304", gemm);

@@ -8,6 +8,7 @@ import { onnxruntime, reason } from './peers/onnxruntime.js';
 import { plain } from './peers/plain.js';
 import { qkv } from './peers/qkv.js';
 import { tfjs } from './peers/tfjs.js';
+import { torch } from './peers/torch.js';
 
 const adapters = {
   'qkv relaxed': () => qkv('relaxed'),
@@ -21,6 +22,7 @@ const adapters = {
   'ort-web 2 threads': () => onnxruntime('web', 2),
   'ort-node 1 thread': () => onnxruntime('node', 1),
   'ort-node 2 threads': () => onnxruntime('node', 2),
+  'pytorch 1 thread': torch,
   'tfjs-wasm': tfjs,
   'jax-js all threads': jax,
   plain,

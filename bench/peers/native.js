@@ -4,7 +4,7 @@ const at = (path) => new URL(`../../${path}`, import.meta.url);
 
 const ops = [
   ...['attention', 'gemm', 'layer', 'decode'],
-  ...['softmax', 'gelu', 'layernorm', 'rmsnorm', 'rotary'],
+  ...['softmax', 'gelu', 'layernorm', 'rmsnorm', 'rotary', 'train'],
 ];
 
 export function native() {

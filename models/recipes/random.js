@@ -25,12 +25,12 @@ export function randomOf(seed) {
   };
 }
 
-/** Batches of rows that `row(random)` makes: { ids, targets }, all of one length. */
+/** Batches of rows that `row(random)` makes, whose arrays have the same names and lengths: { ids, targets, ... }. */
 export function batches({ seed, batch, row }) {
   const random = randomOf(seed);
   return () => {
     const rows = Array.from({ length: batch }, () => row(random));
-    const join = (key) => Int32Array.from(rows.flatMap((made) => made[key]));
-    return { ids: join('ids'), targets: join('targets'), batch };
+    const join = (key) => [key, Int32Array.from(rows.flatMap((made) => made[key]))];
+    return { ...Object.fromEntries(Object.keys(rows[0]).map(join)), batch };
   };
 }

@@ -72,44 +72,66 @@ class Conversation {
   }
 }
 
-/** A language model in training. */
-export class NativeTrainer {
-  #talk = new Conversation();
-  #config;
+/** What trainers of both kinds do. */
+class Trainer {
+  talk = new Conversation();
   arrays = [];
   parameterCount = 0;
   isa = '';
 
-  static async languageModel(config, options = {}, { threads = 1 } = {}) {
-    const trainer = new NativeTrainer();
-    trainer.#config = config;
-    const made = await trainer.#talk.ask({ op: 'create', config, options, threads });
-    trainer.arrays = made.arrays;
-    trainer.parameterCount = made.parameters;
-    trainer.isa = made.isa;
-    return trainer;
+  constructor(config) {
+    this.config = config;
   }
 
-  #learn(op, { ids, targets, batch, keyLengths }) {
-    const request = { op, batch, tokens: ids.length / batch, lengths: keyLengths !== undefined };
-    return this.#talk.ask(request, bytesOf(ids, targets, keyLengths ?? []));
+  async begin(model, options, { threads = 1 } = {}) {
+    const { config } = this;
+    const made = await this.talk.ask({ op: 'create', model, config, options, threads });
+    this.arrays = made.arrays;
+    this.parameterCount = made.parameters;
+    this.isa = made.isa;
+    return this;
   }
 
   /** { loss, accuracy, gradientNorm, learningRate, step } */
   step(batch) {
-    return this.#learn('step', batch);
+    return this.talk.ask(...this.request('step', batch));
   }
 
   /** { loss, accuracy } */
   evaluate(batch) {
-    return this.#learn('evaluate', batch);
+    return this.talk.ask(...this.request('evaluate', batch));
+  }
+
+  /** part: 'value', 'gradient', or 'first' and 'second' moment. */
+  async read(array, part = 'value') {
+    return floatsOf((await this.talk.ask({ op: 'read', array, part })).data);
+  }
+
+  async write(array, part, numbers) {
+    const bytes = Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+    await this.talk.ask({ op: 'write', array, part }, bytes);
+  }
+
+  async setSteps(steps) {
+    await this.talk.ask({ op: 'setSteps', steps });
+  }
+
+  dispose() {
+    this.talk.close();
+  }
+}
+
+class LanguageModelTrainer extends Trainer {
+  request(op, { ids, targets, batch, keyLengths }) {
+    const request = { op, batch, tokens: ids.length / batch, lengths: keyLengths !== undefined };
+    return [request, bytesOf(ids, targets, keyLengths ?? [])];
   }
 
   /** Logits [B, T, vocabulary], and the weights of attention of these layers, each [B, heads, T, T]. */
   async forward(ids, { batch = 1, layers = [] } = {}) {
-    const { vocabulary, numHeads } = this.#config;
+    const { vocabulary, numHeads } = this.config;
     const tokens = ids.length / batch;
-    const { data } = await this.#talk.ask({ op: 'forward', batch, tokens, layers }, bytesOf(ids));
+    const { data } = await this.talk.ask({ op: 'forward', batch, tokens, layers }, bytesOf(ids));
     const numbers = floatsOf(data);
     const logits = batch * tokens * vocabulary;
     const each = batch * numHeads * tokens * tokens;
@@ -118,22 +140,39 @@ export class NativeTrainer {
       weights: layers.map((_, i) => numbers.subarray(logits + i * each, logits + (i + 1) * each)),
     };
   }
+}
 
-  /** part: 'value', 'gradient', or 'first' and 'second' moment. */
-  async read(array, part = 'value') {
-    return floatsOf((await this.#talk.ask({ op: 'read', array, part })).data);
+class Seq2SeqTrainer extends Trainer {
+  request(op, { ids, targets, batch, source, sourceLengths }) {
+    const sizes = { tokens: ids.length / batch, sources: source.length / batch };
+    const request = { op, batch, ...sizes, lengths: sourceLengths !== undefined };
+    return [request, bytesOf(ids, targets, source, sourceLengths ?? [])];
   }
 
-  async write(array, part, numbers) {
-    const bytes = Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
-    await this.#talk.ask({ op: 'write', array, part }, bytes);
+  /** The tokens of each row, up to `end`. */
+  async translate(source, { batch = 1, start, end, most }) {
+    const request = { op: 'translate', batch, sources: source.length / batch, start, end, most };
+    const { data } = await this.talk.ask(request, bytesOf(source));
+    const numbers = new Int32Array(floatsOf(data).buffer);
+    const ends = numbers.subarray(batch * most);
+    return Array.from(ends, (length, b) => numbers.slice(b * most, b * most + length));
   }
 
-  async setSteps(steps) {
-    await this.#talk.ask({ op: 'setSteps', steps });
-  }
-
-  dispose() {
-    this.#talk.close();
+  /** Norms of the derivative of the encoder's last state by each token, by distance from the end. */
+  async reach(source) {
+    const request = { op: 'reach', sources: source.length };
+    return floatsOf((await this.talk.ask(request, bytesOf(source))).data);
   }
 }
+
+/** A language model in training. */
+export const languageModel = (config, options = {}, how = {}) =>
+  new LanguageModelTrainer(config).begin('language_model', options, how);
+
+/** A model that reads one sequence and writes another, in training. */
+export const seq2seq = (config, options = {}, how = {}) =>
+  new Seq2SeqTrainer(config).begin('seq2seq', options, how);
+
+/** Of a config: seq2seq models have a kind. */
+export const trainerOf = (config, options, how) =>
+  (config.kind ? seq2seq : languageModel)(config, options, how);

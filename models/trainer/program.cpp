@@ -1,180 +1,88 @@
 // Trains a model as its standard input says. A request is a line of JSON, followed by as many bytes as its "bytes" says; so is
 // an answer. models/trainer/native.js writes the requests. Numbers in bytes are little endian, as on every machine that has
 // these kernels.
-#include <algorithm>
 #include <cstring>
 #include <iostream>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "qkv/isa.hpp"
 #include "qkv/threads.hpp"
-#include "qkv/train/language_model.hpp"
+#include "requests.hpp"
 
+namespace qkv::program {
 namespace {
-
-using Json = nlohmann::json;
-using qkv::Index;
-namespace train = qkv::train;
-
-struct Refused : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-void require(const qkv::Status& status) {
-  if (!status.ok()) {
-    throw Refused(status.message());
-  }
-}
-
-/// Takes every key out of `from` that it knows, so that what is left over can be refused.
-class Fields {
- public:
-  Fields(const char* name, Json from) : name_(name), from_(std::move(from)) {}
-  ~Fields() = default;
-  Fields(const Fields&) = delete;
-  Fields& operator=(const Fields&) = delete;
-
-  template <class T>
-  void take(const char* key, T& to) {
-    if (from_.contains(key)) {
-      to = from_[key].get<T>();
-      from_.erase(key);
-    }
-  }
-  /// One of the names of an enumeration, in its order.
-  template <class T>
-  void take(const char* key, T& to, std::initializer_list<const char*> names) {
-    if (!from_.contains(key)) {
-      return;
-    }
-    const std::string name = from_[key];
-    const auto* at = std::find(names.begin(), names.end(), name);
-    if (at == names.end()) {
-      throw Refused(std::string(key) + " is " + name + ", which is unknown");
-    }
-    to = static_cast<T>(at - names.begin());
-    from_.erase(key);
-  }
-  Json take(const char* key) {
-    Json found = from_.value(key, Json());
-    from_.erase(key);
-    return found;
-  }
-  void finish() const {
-    if (!from_.empty()) {
-      throw Refused(std::string(name_) + " has no " + from_.begin().key());
-    }
-  }
-
- private:
-  const char* name_;
-  Json from_;
-};
-
-qkv::LanguageModelConfig config_of(const Json& json) {
-  qkv::LanguageModelConfig c;
-  Fields fields("config", json);
-  fields.take("vocabulary", c.vocabulary);
-  fields.take("numLayers", c.num_layers);
-  fields.take("dModel", c.d_model);
-  fields.take("numHeads", c.num_heads);
-  fields.take("numKvHeads", c.num_kv_heads);
-  fields.take("dK", c.d_k);
-  fields.take("dFeedForward", c.d_feed_forward);
-  fields.take("maxLength", c.max_length);
-  fields.take("causal", c.causal);
-  fields.take("norm", c.norm, {"pre", "post"});
-  fields.take("normType", c.norm_type, {"layer", "rms"});
-  fields.take("epsilon", c.epsilon);
-  fields.take("activation", c.activation, {"relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu"});
-  fields.take("positions", c.positions, {"none", "learned", "sinusoidal", "rotary", "alibi"});
-  if (const Json rotary = fields.take("rotary"); !rotary.is_null()) {
-    Fields of_rotary("rotary", rotary);
-    of_rotary.take("base", c.rotary.base);
-    of_rotary.take("rotaryDim", c.rotary.rotary_dim);
-    of_rotary.take("interleaved", c.rotary.interleaved);
-    of_rotary.finish();
-  }
-  fields.take("qkNorm", c.qk_norm);
-  fields.take("parallelResidual", c.parallel_residual);
-  fields.take("tiedEmbeddings", c.tied_embeddings);
-  if (const Json biases = fields.take("biases"); !biases.is_null()) {
-    c.biases = biases.get<bool>();
-  }
-  fields.take("embeddingScale", c.embedding_scale);
-  fields.take("window", c.window);
-  fields.take("attentionSoftcap", c.attention_softcap);
-  fields.finish();
-  return c;
-}
-
-train::TrainerOptions options_of(const Json& json) {
-  train::TrainerOptions o;
-  Fields fields("options", json);
-  fields.take("seed", o.seed);
-  const Json rate = fields.take("learningRate");
-  if (rate.is_number()) {
-    o.schedule.peak = rate.get<float>();
-  } else if (!rate.is_null()) {
-    Fields schedule("learningRate", rate);
-    schedule.take("peak", o.schedule.peak);
-    schedule.take("warmup", o.schedule.warmup);
-    schedule.take("steps", o.schedule.steps);
-    schedule.take("final", o.schedule.last);
-    schedule.finish();
-  }
-  if (const Json betas = fields.take("betas"); !betas.is_null()) {
-    o.beta1 = betas.at(0).get<float>();
-    o.beta2 = betas.at(1).get<float>();
-  }
-  fields.take("epsilon", o.epsilon);
-  fields.take("weightDecay", o.weight_decay);
-  fields.take("clipNorm", o.clip_norm);
-  fields.take("dropout", o.dropout);
-  fields.take("deviation", o.deviation);
-  fields.finish();
-  return o;
-}
 
 /// The bytes of a request or an answer.
 using Bytes = std::vector<char>;
 
-class Program {
+/// The whole numbers of a request, one array after another.
+class Numbers {
  public:
-  /// Answers one request; `payload` becomes that of the answer.
-  Json answer(const Json& request, Bytes& payload) {
-    const std::string op = request.at("op");
-    if (op == "create") {
-      return create(request);
+  explicit Numbers(Bytes& payload) : all_(payload.size() / sizeof(std::int32_t)) {
+    if (payload.size() % sizeof(std::int32_t) != 0) {
+      throw Refused("the request has " + std::to_string(payload.size()) + " bytes");
     }
-    if (op == "step" || op == "evaluate") {
-      return learn(request, op == "step", payload);
+    std::memcpy(all_.data(), payload.data(), payload.size());
+    payload.clear();
+  }
+
+  TensorView<const std::int32_t> matrix(Index rows, Index columns) {
+    return {take(rows * columns), {rows, columns}};
+  }
+  TensorView<const std::int32_t> vector(Index count) { return {take(count), {count}}; }
+  void finish() const {
+    if (next_ != all_.size()) {
+      throw Refused(std::to_string(all_.size() - next_) + " numbers too many");
     }
-    if (op == "forward") {
-      return forward(request, payload);
-    }
-    if (op == "read" || op == "write") {
-      return move_numbers(request, op == "read", payload);
-    }
-    if (op == "setSteps") {
-      require(trainer_.set_steps(request.at("steps")));
-      return Json::object();
-    }
-    throw Refused("unknown op " + op);
   }
 
  private:
-  Json create(const Json& request) {
-    const unsigned threads = request.value("threads", 1U);
-    require(train::LanguageModelTrainer::create(config_of(request.at("config")),
-                                                options_of(request.at("options")), trainer_));
-    threads_ = threads > 1 ? std::make_unique<qkv::Threads>(threads) : nullptr;
-    workspace_ = std::make_unique<qkv::Workspace>(threads_ ? &threads_->pool() : nullptr);
+  const std::int32_t* take(Index count) {
+    const std::size_t from = next_;
+    next_ += static_cast<std::size_t>(count);
+    if (next_ > all_.size()) {
+      throw Refused("the request has " + std::to_string(all_.size()) + " numbers");
+    }
+    return all_.data() + from;
+  }
+
+  std::vector<std::int32_t> all_;
+  std::size_t next_ = 0;
+};
+
+/// Copies numbers of 32 bits into the payload, one array after another.
+template <class T>
+void append(Bytes& payload, const std::vector<T>& numbers) {
+  const std::size_t from = payload.size();
+  payload.resize(from + numbers.size() * sizeof(T));
+  std::memcpy(payload.data() + from, numbers.data(), numbers.size() * sizeof(T));
+}
+
+template <class T>
+std::vector<T> room(Index count) {
+  return std::vector<T>(static_cast<std::size_t>(count));
+}
+
+/// A model of either kind.
+class Model {
+ public:
+  Model() = default;
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  virtual ~Model() = default;
+  virtual Json describe() const = 0;
+  /// Answers one request; `payload` becomes that of the answer.
+  virtual Json answer(const Json& request, Bytes& payload, Workspace& workspace) = 0;
+};
+
+/// What trainers of both kinds do.
+template <class Trainer, class Batch>
+class Trained : public Model {
+ public:
+  Json describe() const override {
     Json arrays = Json::array();
     for (Index i = 0; i < trainer_.array_count(); ++i) {
       const train::TrainedArray a = trainer_.array(i);
@@ -184,42 +92,42 @@ class Program {
       }
       arrays.push_back({{"name", a.name}, {"shape", shape}});
     }
-    return {
-        {"parameters", trainer_.parameter_count()}, {"arrays", arrays}, {"isa", qkv::active_isa()}};
+    return {{"parameters", trainer_.parameter_count()}, {"arrays", arrays}, {"isa", active_isa()}};
   }
 
-  /// ids, then targets where there are any, then lengths where there are any: of 32 bits each.
-  train::LanguageBatch batch_of(const Json& request, Bytes& payload, bool targets) {
-    const Index rows = request.at("batch");
-    const Index tokens = request.at("tokens");
-    const bool lengths = request.value("lengths", false);
-    const Index expected = rows * tokens * (targets ? 2 : 1) + (lengths ? rows : 0);
-    numbers_.resize(static_cast<std::size_t>(expected));
-    if (payload.size() != numbers_.size() * sizeof(std::int32_t)) {
-      throw Refused("the request has " + std::to_string(payload.size()) + " bytes");
+  Json answer(const Json& request, Bytes& payload, Workspace& workspace) override {
+    const std::string op = request.at("op");
+    if (op == "step" || op == "evaluate") {
+      return learn(request, op == "step", payload, workspace);
     }
-    std::memcpy(numbers_.data(), payload.data(), payload.size());
-    payload.clear();
-    train::LanguageBatch batch;
-    batch.tokens.ids = {numbers_.data(), {rows, tokens}};
-    const std::int32_t* next = numbers_.data() + rows * tokens;
-    if (targets) {
-      batch.targets = {next, {rows, tokens}};
-      next += rows * tokens;
+    if (op == "read" || op == "write") {
+      return move_numbers(request, op == "read", payload);
     }
-    if (lengths) {
-      batch.tokens.key_lengths = {next, {rows}};
+    if (op == "setSteps") {
+      require(trainer_.set_steps(request.at("steps")));
+      return Json::object();
     }
-    return batch;
+    return more(op, request, payload, workspace);
   }
 
-  Json learn(const Json& request, bool step, Bytes& payload) {
-    const train::LanguageBatch batch = batch_of(request, payload, true);
+ protected:
+  virtual Batch batch_of(const Json& request, Numbers& numbers) = 0;
+  /// What one kind alone can do.
+  virtual Json more(const std::string& op, const Json& request, Bytes& payload,
+                    Workspace& workspace) = 0;
+
+  Trainer trainer_;
+
+ private:
+  Json learn(const Json& request, bool step, Bytes& payload, Workspace& workspace) {
+    Numbers numbers(payload);
+    const Batch batch = batch_of(request, numbers);
+    numbers.finish();
     train::StepResult result;
     if (step) {
-      require(trainer_.step(batch, *workspace_, result));
+      require(trainer_.step(batch, workspace, result));
     } else {
-      require(trainer_.evaluate(batch, *workspace_, result.before));
+      require(trainer_.evaluate(batch, workspace, result.before));
     }
     return {{"loss", result.before.loss},
             {"accuracy", result.before.accuracy},
@@ -228,36 +136,13 @@ class Program {
             {"step", result.step}};
   }
 
-  /// Logits, then for each of "layers" the weights of its heads.
-  Json forward(const Json& request, Bytes& payload) {
-    const train::LanguageBatch batch = batch_of(request, payload, false);
-    const qkv::LanguageModelConfig& c = trainer_.config();
-    const Index rows = batch.tokens.ids.extent(0);
-    const Index tokens = batch.tokens.ids.extent(1);
-    const std::vector<Index> layers = request.value("layers", std::vector<Index>());
-    const Index of_logits = rows * tokens * c.vocabulary;
-    const Index of_layer = rows * c.num_heads * tokens * tokens;
-    std::vector<float> numbers(
-        static_cast<std::size_t>(of_logits + static_cast<Index>(layers.size()) * of_layer));
-    std::vector<train::LayerReading> readings;
-    for (const Index layer : layers) {
-      float* to = numbers.data() + of_logits + static_cast<Index>(readings.size()) * of_layer;
-      readings.push_back({.layer = layer, .weights = {to, {rows, c.num_heads, tokens, tokens}}});
-    }
-    require(trainer_.forward(batch.tokens, {numbers.data(), {rows, tokens, c.vocabulary}}, readings,
-                             *workspace_));
-    payload.resize(numbers.size() * sizeof(float));
-    std::memcpy(payload.data(), numbers.data(), payload.size());
-    return Json::object();
-  }
-
   Json move_numbers(const Json& request, bool read, Bytes& payload) {
     const Index i = request.at("array");
     if (i < 0 || i >= trainer_.array_count()) {
       throw Refused("there is no array " + std::to_string(i));
     }
     const train::TrainedArray a = trainer_.array(i);
-    const auto moments = trainer_.moments(i);
+    const train::Moments moments = trainer_.moments(i);
     const std::map<std::string, float*> parts = {{"value", a.value.data},
                                                  {"gradient", const_cast<float*>(a.gradient.data)},
                                                  {"first", moments.first},
@@ -275,23 +160,145 @@ class Program {
     }
     return Json::object();
   }
+};
 
-  train::LanguageModelTrainer trainer_;
-  std::unique_ptr<qkv::Threads> threads_;
-  std::unique_ptr<qkv::Workspace> workspace_;
-  std::vector<std::int32_t> numbers_;
+class LanguageModel : public Trained<train::LanguageModelTrainer, train::LanguageBatch> {
+ public:
+  explicit LanguageModel(const Json& request) {
+    require(train::LanguageModelTrainer::create(language_model_config(request.at("config")),
+                                                trainer_options(request.at("options")), trainer_));
+  }
+
+ protected:
+  /// ids, targets, and lengths where there are any.
+  train::LanguageBatch batch_of(const Json& request, Numbers& numbers) override {
+    const Index rows = request.at("batch");
+    const Index tokens = request.at("tokens");
+    train::LanguageBatch batch;
+    batch.tokens.ids = numbers.matrix(rows, tokens);
+    batch.targets = numbers.matrix(rows, tokens);
+    if (request.value("lengths", false)) {
+      batch.tokens.key_lengths = numbers.vector(rows);
+    }
+    return batch;
+  }
+
+  /// Of ids: logits, then for each of "layers" the weights of its heads.
+  Json more(const std::string& op, const Json& request, Bytes& payload,
+            Workspace& workspace) override {
+    if (op != "forward") {
+      throw Refused("unknown op " + op);
+    }
+    Numbers given(payload);
+    const LanguageModelConfig& c = trainer_.config();
+    const Index rows = request.at("batch");
+    const Index tokens = request.at("tokens");
+    const std::vector<Index> layers = request.value("layers", std::vector<Index>());
+    const Index of_logits = rows * tokens * c.vocabulary;
+    const Index of_layer = rows * c.num_heads * tokens * tokens;
+    auto numbers = room<float>(of_logits + static_cast<Index>(layers.size()) * of_layer);
+    std::vector<train::LayerReading> readings;
+    for (const Index layer : layers) {
+      float* to = numbers.data() + of_logits + static_cast<Index>(readings.size()) * of_layer;
+      readings.push_back({.layer = layer, .weights = {to, {rows, c.num_heads, tokens, tokens}}});
+    }
+    require(trainer_.forward({.ids = given.matrix(rows, tokens)},
+                             {numbers.data(), {rows, tokens, c.vocabulary}}, readings, workspace));
+    append(payload, numbers);
+    return Json::object();
+  }
+};
+
+class Translator : public Trained<train::Seq2SeqTrainer, train::Seq2SeqBatch> {
+ public:
+  explicit Translator(const Json& request) {
+    require(train::Seq2SeqTrainer::create(seq2seq_config(request.at("config")),
+                                          trainer_options(request.at("options")), trainer_));
+  }
+
+ protected:
+  /// ids, targets, sources, and lengths of sources where there are any.
+  train::Seq2SeqBatch batch_of(const Json& request, Numbers& numbers) override {
+    const Index rows = request.at("batch");
+    const Index tokens = request.at("tokens");
+    train::Seq2SeqBatch batch;
+    batch.tokens.ids = numbers.matrix(rows, tokens);
+    batch.targets = numbers.matrix(rows, tokens);
+    batch.tokens.source = numbers.matrix(rows, request.at("sources"));
+    if (request.value("lengths", false)) {
+      batch.tokens.source_lengths = numbers.vector(rows);
+    }
+    return batch;
+  }
+
+  Json more(const std::string& op, const Json& request, Bytes& payload,
+            Workspace& workspace) override {
+    Numbers given(payload);
+    const Index rows = request.value("batch", Index{1});
+    const Index sources = request.at("sources");
+    if (op == "reach") {
+      auto norms = room<float>(sources);
+      require(trainer_.reach(given.vector(sources), {norms.data(), {sources}}, workspace));
+      append(payload, norms);
+      return Json::object();
+    }
+    if (op != "translate") {
+      throw Refused("unknown op " + op);
+    }
+    const Index most = request.at("most");
+    auto ids = room<std::int32_t>(rows * most);
+    auto lengths = room<std::int32_t>(rows);
+    require(trainer_.translate({.source = given.matrix(rows, sources),
+                                .start = request.at("start"),
+                                .end = request.at("end"),
+                                .ids = {ids.data(), {rows, most}},
+                                .lengths = {lengths.data(), {rows}}},
+                               workspace));
+    append(payload, ids);
+    append(payload, lengths);
+    return Json::object();
+  }
+};
+
+class Program {
+ public:
+  Json answer(const Json& request, Bytes& payload) {
+    if (request.at("op") == "create") {
+      return create(request);
+    }
+    if (!model_) {
+      throw Refused("there is no model yet");
+    }
+    return model_->answer(request, payload, *workspace_);
+  }
+
+ private:
+  Json create(const Json& request) {
+    const bool translates = request.value("model", std::string()) == "seq2seq";
+    model_ = translates ? std::unique_ptr<Model>(std::make_unique<Translator>(request))
+                        : std::make_unique<LanguageModel>(request);
+    const unsigned threads = request.value("threads", 1U);
+    threads_ = threads > 1 ? std::make_unique<Threads>(threads) : nullptr;
+    workspace_ = std::make_unique<Workspace>(threads_ ? &threads_->pool() : nullptr);
+    return model_->describe();
+  }
+
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<Threads> threads_;
+  std::unique_ptr<Workspace> workspace_;
 };
 
 }  // namespace
+}  // namespace qkv::program
 
 int main() {
   std::ios::sync_with_stdio(false);
-  Program program;
+  qkv::program::Program program;
   for (std::string line; std::getline(std::cin, line);) {
-    Bytes payload;
-    Json answer;
+    std::vector<char> payload;
+    qkv::program::Json answer;
     try {
-      const Json request = Json::parse(line);
+      const auto request = qkv::program::Json::parse(line);
       payload.resize(request.value("bytes", std::size_t{0}));
       std::cin.read(payload.data(), static_cast<std::streamsize>(payload.size()));
       answer = program.answer(request, payload);

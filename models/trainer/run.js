@@ -1,6 +1,6 @@
 // One run of a recipe, and its log.
 import { batches } from '../recipes/random.js';
-import { NativeTrainer } from './native.js';
+import { trainerOf } from './native.js';
 
 /** Rows that no run is trained on: their seeds are far from those of runs. */
 const HELD_OUT_SEED = 0x7fffffff;
@@ -15,11 +15,11 @@ async function judge(trainer, held) {
   return { loss: mean('loss'), accuracy: mean('accuracy') };
 }
 
-/** One run: the rows of its log, and how it ended. */
+/** One run: the rows of its log, how it ended, and what the recipe found in the model, in lines. */
 export async function trainOnce(recipe, variant, { seed, steps, threads }) {
   const { config, options } = variant;
   const settings = { ...recipe.options, ...options, seed };
-  const trainer = await NativeTrainer.languageModel(config, settings, { threads });
+  const trainer = await trainerOf(config, settings, { threads });
   const next = batches({ seed, batch: recipe.batch, row: recipe.row });
   const held = batches({ seed: HELD_OUT_SEED, batch: recipe.batch, row: recipe.row });
   const heldOut = Array.from({ length: HELD_OUT_BATCHES }, () => held());
@@ -37,8 +37,9 @@ export async function trainOnce(recipe, variant, { seed, steps, threads }) {
     log.push({ ...result, heldOutLoss: loss, heldOutAccuracy: accuracy, seconds });
   }
   const { parameterCount, isa } = trainer;
+  const found = (await recipe.report?.(trainer)) ?? [];
   trainer.dispose();
-  return { log, reached, seconds, parameterCount, isa, settings };
+  return { log, reached, seconds, parameterCount, isa, settings, found };
 }
 
 const columns = [
@@ -53,11 +54,12 @@ const columns = [
 ];
 
 /** The log as CSV, with what it takes to repeat the run in comments above. */
-export function csv({ log, settings, isa }, { name, variantName, config, commit }) {
+export function csv({ log, settings, isa, found }, { name, variantName, config, commit }) {
   const head = [
     `# recipe ${name}, ${variantName}; commit ${commit}; ${isa}`,
     `# config ${JSON.stringify(config)}`,
     `# options ${JSON.stringify(settings)}`,
+    ...found.map((line) => `# ${line}`),
   ];
   const rows = log.map((row) => columns.map((key) => Number(row[key].toPrecision(6))).join());
   return `${[...head, columns.join(), ...rows].join('\n')}\n`;

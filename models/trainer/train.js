@@ -63,6 +63,7 @@ async function main() {
           run.reached === undefined ? '' : `; reached at step ${run.reached}`,
         ].join(' '),
       );
+      for (const line of run.found) console.log(`    ${line}`);
     }
   }
   return good;

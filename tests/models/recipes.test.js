@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { recipes } from '../../models/recipes/index.js';
 import { batches } from '../../models/recipes/random.js';
-import { NativeTrainer } from '../../models/trainer/native.js';
+import { languageModel, seq2seq, trainerOf } from '../../models/trainer/native.js';
 import { csv, trainOnce } from '../../models/trainer/run.js';
 import { root } from '../../tools/environment.js';
 
@@ -46,7 +46,7 @@ test('train: a seed gives the same run again, another seed another', async () =>
 test('train: every recipe makes rows that its models take', async () => {
   for (const [name, recipe] of Object.entries(recipes)) {
     for (const [variant, { config }] of Object.entries(recipe.variants)) {
-      const trainer = await NativeTrainer.languageModel(config, { ...recipe.options, seed: 3 });
+      const trainer = await trainerOf(config, { ...recipe.options, seed: 3 });
       const next = batches({ seed: 3, batch: 4, row: recipe.row });
       const { loss } = await trainer.step(next());
       // Before it has learned anything, a model spreads its guesses over the vocabulary.
@@ -61,7 +61,7 @@ test('train: every recipe makes rows that its models take', async () => {
 });
 
 test('train: a run goes on from its numbers to the same bits', async () => {
-  const make = () => NativeTrainer.languageModel(two.config, { ...induction.options, seed: 4 });
+  const make = () => languageModel(two.config, { ...induction.options, seed: 4 });
   const [whole, half, rest] = [await make(), await make(), await make()];
   const next = batches({ seed: 4, batch: 8, row: induction.row });
   const data = Array.from({ length: 6 }, () => next());
@@ -83,14 +83,34 @@ test('train: a run goes on from its numbers to the same bits', async () => {
   for (const trainer of [whole, half, rest]) trainer.dispose();
 });
 
+test('train: a seq2seq model says what it has learned, and how far its gradient reaches', async () => {
+  const config = { kind: 'gru_attention', vocabulary: 6, dModel: 16, maxLength: 6 };
+  const trainer = await seq2seq(config, { learningRate: 1e-2, deviation: 0.1, seed: 2 });
+  // The one pair of 3 4 5 and its end, 1, said after 0.
+  const pair = { source: [3, 4, 5], ids: [0, 5, 4, 3], targets: [5, 4, 3, 1], batch: 1 };
+  const first = await trainer.evaluate(pair);
+  for (let i = 0; i < 60; ++i) await trainer.step(pair);
+  const { loss, accuracy } = await trainer.evaluate(pair);
+  assert.ok(loss < first.loss / 10 && accuracy === 1, `${first.loss} -> ${loss}`);
+  const [said] = await trainer.translate(pair.source, { start: 0, end: 1, most: 6 });
+  assert.deepEqual([...said], [5, 4, 3]);
+  const norms = await trainer.reach(pair.source);
+  assert.equal(norms.length, 3);
+  assert.ok(norms.every((norm) => norm > 0));
+  await assert.rejects(trainer.step({ ...pair, source: [3, 4, 9] }), /source\[2\] is 9/);
+  trainer.dispose();
+});
+
 test('train: what the trainer refuses is an error with its sentence', async () => {
   const refused = (config, options, message) =>
-    assert.rejects(NativeTrainer.languageModel(config, options), { message });
+    assert.rejects(trainerOf(config, options), { message });
   await refused({ ...two.config, numHeads: 5 }, {}, /d_model is 64, expected a multiple/);
   await refused({ ...two.config, heads: 5 }, {}, 'config has no heads');
   await refused({ ...two.config, norm: 'last' }, {}, 'norm is last, which is unknown');
   await refused(two.config, { learningRate: -1 }, /schedule.peak is -1/);
-  const trainer = await NativeTrainer.languageModel(two.config);
+  await refused({ kind: 'gru', layers: 2 }, {}, 'config has no layers');
+  await refused({ kind: 'lstm' }, {}, 'kind is lstm, which is unknown');
+  const trainer = await languageModel(two.config);
   const batch = { ids: [1, 2, 99], targets: [1, 1, 1], batch: 1 };
   await assert.rejects(trainer.step(batch), /ids\[2\] is 99, expected \[0, 32\)/);
   await assert.rejects(trainer.read(99), /there is no array 99/);

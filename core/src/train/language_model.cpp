@@ -185,9 +185,7 @@ Index LanguageModelTrainer::array_count() const noexcept {
   return state_ ? state_->learner.count() : 0;
 }
 TrainedArray LanguageModelTrainer::array(Index i) const noexcept { return state_->learner.view(i); }
-Moments LanguageModelTrainer::moments(Index i) noexcept {
-  return state_->learner.moments(i);
-}
+Moments LanguageModelTrainer::moments(Index i) noexcept { return state_->learner.moments(i); }
 Status LanguageModelTrainer::set_steps(std::int64_t steps) noexcept {
   constexpr const char* kName = "LanguageModelTrainer::set_steps";
   if (!state_) {

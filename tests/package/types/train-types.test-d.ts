@@ -2,7 +2,7 @@
 import type * as qkv from 'qkv';
 import type { ArrayInput, AttentionOptions, InitOptions, NdArray, OwnedArray, Qkv } from 'qkv';
 import { init, QkvError } from 'qkv/train';
-import type { GruWeights, TrainQkv } from 'qkv/train';
+import type { GruWeights, LanguageModel, Seq2Seq, Trainer, TrainQkv } from 'qkv/train';
 
 type OwnedNumbers = ReturnType<Float32Array['slice']>;
 interface Weights {
@@ -72,6 +72,125 @@ interface Contract extends Qkv {
     weights: Weights,
     options?: { h0?: ArrayInput; output?: ArrayInput },
   ): { dx: OwnedArray; dh0: OwnedArray; dWeights: Weights };
+
+  languageModel(config: ModelConfig, options?: TrainerOptions): ContractTrainer<ContractModel>;
+  seq2seq(
+    config: Seq2SeqSizes,
+    options?: TrainerOptions,
+  ): ContractTrainer<ContractSeq2Seq, ContractPairs>;
+}
+
+interface TrainerOptions {
+  seed?: number;
+  learningRate?: number | { peak: number; warmup: number; steps: number; final?: number };
+  betas?: readonly [number, number];
+  epsilon?: number;
+  weightDecay?: number;
+  clipNorm?: number;
+  dropout?: number;
+}
+interface ModelConfig {
+  vocabulary: number;
+  numLayers: number;
+  dModel: number;
+  numHeads: number;
+  numKvHeads?: number;
+  dK?: number;
+  dFeedForward: number;
+  maxLength: number;
+  causal?: boolean;
+  norm?: 'pre' | 'post';
+  normType?: 'layer' | 'rms';
+  epsilon?: number;
+  activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu' | 'geglu';
+  positions?: 'none' | 'learned' | 'sinusoidal' | 'rotary' | 'alibi';
+  rotary?: { base?: number; rotaryDim?: number; interleaved?: boolean };
+  qkNorm?: boolean;
+  parallelResidual?: boolean;
+  tiedEmbeddings?: boolean;
+  embeddingScale?: number;
+  window?: number;
+  attentionSoftcap?: number;
+}
+interface Seq2SeqSizes {
+  kind: 'gru' | 'gru_attention' | 'transformer';
+  vocabulary: number;
+  dModel: number;
+  numHeads?: number;
+  numLayers?: number;
+  dFeedForward?: number;
+  maxLength: number;
+  score?: 'additive' | 'dot';
+}
+interface ContractBatch {
+  ids: ArrayLike<number>;
+  targets: ArrayLike<number>;
+  batch: number;
+  keyLengths?: ArrayLike<number>;
+  source?: ArrayLike<number>;
+  sourceLengths?: ArrayLike<number>;
+}
+/** What the contract leaves open, a model that translates cannot do without. */
+interface ContractPairs extends ContractBatch {
+  source: ArrayLike<number>;
+}
+interface ContractTrainer<Model, Given = ContractBatch> {
+  readonly steps: number;
+  readonly parameterCount: number;
+  readonly model: Model;
+  step(batch: Given): {
+    loss: number;
+    accuracy: number;
+    gradientNorm: number;
+    learningRate: number;
+    step: number;
+  };
+  evaluate(batch: Given): { loss: number; accuracy: number };
+  parameters(): {
+    readonly names: readonly string[];
+    value(name: string): NdArray;
+    gradient(name: string): NdArray;
+    set(name: string, value: NdArray): void;
+  };
+  save(options?: { optimizer?: boolean; format?: 'f32' | 'bf16' | 'int8' }): Uint8Array;
+  load(bytes: Uint8Array): void;
+  dispose(): void;
+  [Symbol.dispose](): void;
+}
+interface ContractModel {
+  readonly config: Readonly<Required<ModelConfig>> | object;
+  readonly parameterCount: number;
+  forward(
+    ids: ArrayLike<number>,
+    options?: {
+      batch?: number;
+      keyLengths?: ArrayLike<number>;
+      inspect?: {
+        layers?: readonly number[];
+        weights?: boolean;
+        entropy?: boolean;
+        residuals?: boolean;
+      };
+    },
+  ): {
+    logits?: NdArray;
+    layers?: ReadonlyMap<number, { weights?: NdArray; entropy?: NdArray; residual?: NdArray }>;
+  };
+  loss(ids: ArrayLike<number>, options?: { batch?: number }): number;
+}
+interface ContractSeq2Seq {
+  readonly config: Seq2SeqSizes;
+  translate(
+    source: ArrayLike<number>,
+    options: {
+      batch?: number;
+      sourceLengths?: ArrayLike<number>;
+      start: number;
+      end: number;
+      maxLength: number;
+    },
+  ): { ids: Int32Array[]; weights: NdArray[] };
+  reach(source: ArrayLike<number>): Float32Array;
 }
 
 declare const engine: TrainQkv;
@@ -85,6 +204,22 @@ export const none: Exclude<keyof TrainQkv, keyof Contract> extends never ? true 
 export const returned: ReturnType<TrainQkv['gruBackward']> = contract.gruBackward(x, x, weights);
 export const started: (options?: InitOptions) => Promise<TrainQkv> = init;
 export const error: typeof QkvError = QkvError;
+
+// A trainer of each kind takes batches of its own.
+declare const model: Trainer<LanguageModel>;
+declare const translator: Trainer<Seq2Seq>;
+const pairs = { ids: [0], targets: [1], source: [1], batch: 1 };
+model.step({ ids: [0], targets: [1], batch: 1 });
+translator.step(pairs);
+// @ts-expect-error a language model has no source
+model.step({ ids: [0], targets: [1], source: [1], batch: 1 });
+// @ts-expect-error no source
+translator.step({ ids: [0], targets: [1], batch: 1 });
+export const filled: number = model.model.config.numKvHeads;
+// @ts-expect-error the width of the feed-forward layers is missing
+engine.languageModel({ vocabulary: 2, numLayers: 1, dModel: 4, numHeads: 1, maxLength: 3 });
+// @ts-expect-error no such kind
+engine.seq2seq({ kind: 'lstm', vocabulary: 2, dModel: 4, maxLength: 3 });
 
 // An engine of qkv is not enough.
 declare const plain: Qkv;

@@ -246,10 +246,15 @@ export interface ForwardOptions {
   inspect?: Inspect | undefined;
 }
 
+/** A config with all its defaults. */
+export type Filled<Config> = {
+  readonly [Name in keyof Config]-?: Exclude<Config[Name], undefined>;
+};
+
 /** The language model of a trainer; it goes with the trainer. */
 export interface LanguageModel {
   /** As given, with all defaults. */
-  readonly config: Readonly<Required<LanguageModelConfig>>;
+  readonly config: Filled<LanguageModelConfig>;
   readonly parameterCount: number;
   /**
    * Logits of the token after each, without dropout. ids are [batch, T] in row-major order.
@@ -288,7 +293,7 @@ export interface Translation {
 
 /** The model of a trainer that translates; it goes with the trainer. */
 export interface Seq2Seq {
-  readonly config: Readonly<Required<Seq2SeqConfig>>;
+  readonly config: Filled<Seq2SeqConfig>;
   readonly parameterCount: number;
   /**
    * Says the likeliest token, the first of equal ones, again and again. source is [batch, S] in row-major order.

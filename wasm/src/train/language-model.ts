@@ -1,6 +1,7 @@
 // Language models in training.
 
 import type {
+  Filled,
   ForwardOptions,
   Inspect,
   LanguageBatch,
@@ -32,7 +33,7 @@ import { trainerOptions } from './options.js';
 import { found, type TrainerState } from './state.js';
 import { createTrainer, type Kind } from './trainer.js';
 
-type Config = Readonly<Required<LanguageModelConfig>>;
+type Config = Filled<LanguageModelConfig>;
 
 const required = ['vocabulary', 'numLayers', 'dModel', 'numHeads', 'maxLength'] as const;
 const sizes = ['numKvHeads', 'dK'] as const;
@@ -59,7 +60,7 @@ function resolve(fn: string, given: LanguageModelConfig): Config {
     ...{ norm: 'pre', epsilon: 1e-5, activation: 'gelu', positions: 'learned', qkNorm: false },
     ...{ parallelResidual: false, tiedEmbeddings: false, biases: normType === 'layer' },
     ...{ embeddingScale: 1, window: null, attentionSoftcap: 0 },
-    ...(taken as Required<LanguageModelConfig>), // what was left out is not there
+    ...(taken as Filled<LanguageModelConfig>), // what was left out is not there
     normType,
     rotary: takeOptions(fn, 'rotary', rotary, ['base', 'rotaryDim', 'interleaved', 'scaling']),
   };

@@ -1,6 +1,7 @@
 // Models that read one sequence and write another, in training.
 
 import type {
+  Filled,
   Seq2Seq,
   Seq2SeqBatch,
   Seq2SeqConfig,
@@ -23,7 +24,7 @@ import { trainerOptions } from './options.js';
 import type { TrainerState } from './state.js';
 import { createTrainer, type Kind } from './trainer.js';
 
-type Config = Readonly<Required<Seq2SeqConfig>>;
+type Config = Filled<Seq2SeqConfig>;
 type Rows = ReturnType<typeof checkRows>;
 
 const sizes = ['vocabulary', 'dModel', 'numHeads', 'numLayers', 'maxLength'] as const;
