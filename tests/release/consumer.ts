@@ -49,20 +49,41 @@ import type {
   ActivationKind,
   AttentionGradients,
   AttentionNeeds,
+  Batch,
   CrossEntropy,
   CrossEntropyOptions,
+  EvaluationResult,
+  Filled,
+  ForwardOptions,
   GateGradients,
   GateKind,
   GruBackwardOptions,
   GruGradients,
   GruOptions,
   GruWeights,
+  Inspect,
+  LanguageBatch,
+  LanguageModel,
+  LanguageModelConfig,
   LayerNormGradients,
+  LayerReadings,
+  LearningRateSchedule,
   LinearBackwardOptions,
   LinearGradients,
+  ModelOutput,
+  Parameters as TrainedArrays,
   RmsNormGradients,
+  SaveOptions,
   SavedAttention,
+  Seq2Seq,
+  Seq2SeqBatch,
+  Seq2SeqConfig,
+  StepResult,
+  Trainer,
+  TrainerOptions,
   TrainQkv,
+  TranslateOptions,
+  Translation,
 } from 'qkv/train';
 import { init as initInWorker, serve } from 'qkv/worker';
 import type {
@@ -226,6 +247,37 @@ export function recur(train: TrainQkv, x: NdArray, from: GruWeights): GruWeights
   const again: GruBackwardOptions = { ...start, output };
   const { dWeights }: GruGradients = train.gruBackward(output, x, from, again);
   return dWeights;
+}
+
+export function learn(train: TrainQkv, ids: Int32Array): Uint8Array {
+  const config: LanguageModelConfig = {
+    ...{ vocabulary: 8, numLayers: 1, dModel: 8, numHeads: 2, dFeedForward: 0, maxLength: 4 },
+  };
+  const learningRate: LearningRateSchedule = { peak: 1e-3, warmup: 2, steps: 10 };
+  const how: TrainerOptions = { seed: 1, learningRate };
+  const trainer: Trainer<LanguageModel> = train.languageModel(config, how);
+  const batch: LanguageBatch = { ids, targets: ids, batch: 1 };
+  const made: StepResult = trainer.step(batch);
+  const judged: EvaluationResult = trainer.evaluate(batch);
+  const inspect: Inspect = { weights: true };
+  const asked: ForwardOptions = { inspect };
+  const { layers }: ModelOutput = trainer.model.forward(ids, asked);
+  const readings: LayerReadings | undefined = layers?.get(0);
+  const filled: Filled<LanguageModelConfig> = trainer.model.config;
+  const arrays: TrainedArrays = trainer.parameters();
+  const options: SaveOptions = { optimizer: made.loss < judged.loss + filled.dK, format: 'f32' };
+  if (readings?.weights) arrays.gradient('head');
+  return trainer.save(options);
+}
+
+export function translate(train: TrainQkv, source: Int32Array): Translation {
+  const config: Seq2SeqConfig = { kind: 'gru', vocabulary: 8, dModel: 8, maxLength: 4 };
+  const trainer: Trainer<Seq2Seq> = train.seq2seq(config);
+  const pairs: Seq2SeqBatch = { source, ids: source, targets: source, batch: 1 };
+  const either: Batch = pairs;
+  trainer.step(pairs);
+  const asked: TranslateOptions = { start: 0, end: 1, maxLength: either.batch };
+  return trainer.model.translate(source, asked);
 }
 
 /** The same off the main thread: everything is a promise, and handles live in a worker. */

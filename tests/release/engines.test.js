@@ -17,7 +17,17 @@ import { tool } from './tools.js';
 
 /** What scripts may name of their host. All of it is as old as the engines that are promised, or asked for first. */
 const hostNames = [
-  ...['URL', 'Response', 'TextDecoder', 'WebAssembly', 'console', 'fetch', 'navigator', 'self'],
+  ...[
+    'URL',
+    'Response',
+    'TextDecoder',
+    'TextEncoder',
+    'WebAssembly',
+    'console',
+    'fetch',
+    'navigator',
+    'self',
+  ],
   // Threads, where there are any.
   ...['Atomics', 'SharedArrayBuffer', 'Worker', 'clearTimeout', 'setTimeout'],
   // Emscripten's glue: where it runs, and ways to load that are never taken because it is handed its module.

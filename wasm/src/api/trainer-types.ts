@@ -1,4 +1,4 @@
-import type { OwnedArray, RotaryOptions } from './types.js';
+import type { OwnedArray, OwnedNumbers, RotaryOptions } from './types.js';
 
 /** What a language model is made of: embeddings, blocks, a last norm with `norm: 'pre'`, and logits. */
 export interface LanguageModelConfig {
@@ -56,6 +56,7 @@ export interface Seq2SeqConfig {
    * cross-attention alone (`'transformer'`, Vaswani et al. 2017, pre-norm, sinusoidal positions).
    */
   kind: 'gru' | 'gru_attention' | 'transformer';
+  /** Tokens there are, of both sides. */
   vocabulary: number;
   /** Width of embeddings and states. */
   dModel: number;
@@ -73,6 +74,7 @@ export interface Seq2SeqConfig {
 
 /** A learning rate that rises linearly to `peak` and falls along half a cosine to `final`, which it keeps. */
 export interface LearningRateSchedule {
+  /** The greatest rate. */
   peak: number;
   /** Steps of the rise. */
   warmup: number;
@@ -123,6 +125,7 @@ export interface Seq2SeqBatch {
   ids: ArrayLike<number>;
   /** [batch, T]; -1 does not count. */
   targets: ArrayLike<number>;
+  /** Rows. */
   batch: number;
   /** [batch, S] */
   source: ArrayLike<number>;
@@ -145,6 +148,7 @@ export interface EvaluationResult {
 export interface StepResult extends EvaluationResult {
   /** Before clipping. */
   gradientNorm: number;
+  /** Of this step. */
   learningRate: number;
   /** Counted from 1. */
   step: number;
@@ -152,6 +156,7 @@ export interface StepResult extends EvaluationResult {
 
 /** The arrays that are trained, by name; matrices are [in, out]. */
 export interface Parameters {
+  /** In the order of the file that `save` makes. */
   readonly names: readonly string[];
   /** A copy. */
   value(name: string): OwnedArray;
@@ -193,9 +198,10 @@ export interface Trainer<Model, Given = Model extends Seq2Seq ? Seq2SeqBatch : L
   evaluate(batch: Given): EvaluationResult;
   /** The gradients of the loss alone, without a step. @throws {@link QkvError} as `step` */
   differentiate(batch: Given): EvaluationResult;
+  /** The arrays by name. @throws {@link QkvError} `disposed` */
   parameters(): Parameters;
   /** The weights as a safetensors file, with the config in it. @throws {@link QkvError} `out_of_memory`, `disposed` */
-  save(options?: SaveOptions): Uint8Array<ArrayBuffer>;
+  save(options?: SaveOptions): ReturnType<Uint8Array['slice']>;
   /**
    * Takes the weights of such a file, and the optimizer's state if it is there. The arrays must be those of this model; where
    * the file tells a config, it must be this model's.
@@ -203,7 +209,9 @@ export interface Trainer<Model, Given = Model extends Seq2Seq ? Seq2SeqBatch : L
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_memory`, `disposed`; nothing is changed then
    */
   load(bytes: Uint8Array): void;
+  /** Gives the memory back; the model goes with it. A second call does nothing. */
   dispose(): void;
+  /** As `dispose`, for `using`. */
   [Symbol.dispose](): void;
 }
 
@@ -243,6 +251,7 @@ export interface ForwardOptions {
   batch?: number | undefined;
   /** Tokens of each row that are read, [batch]; default all. */
   keyLengths?: ArrayLike<number> | undefined;
+  /** What to read besides logits. */
   inspect?: Inspect | undefined;
 }
 
@@ -255,6 +264,7 @@ export type Filled<Config> = {
 export interface LanguageModel {
   /** As given, with all defaults. */
   readonly config: Filled<LanguageModelConfig>;
+  /** Numbers that are trained. */
   readonly parameterCount: number;
   /**
    * Logits of the token after each, without dropout. ids are [batch, T] in row-major order.
@@ -293,7 +303,9 @@ export interface Translation {
 
 /** The model of a trainer that translates; it goes with the trainer. */
 export interface Seq2Seq {
+  /** As given, with all defaults. */
   readonly config: Filled<Seq2SeqConfig>;
+  /** Numbers that are trained. */
   readonly parameterCount: number;
   /**
    * Says the likeliest token, the first of equal ones, again and again. source is [batch, S] in row-major order.
@@ -307,5 +319,5 @@ export interface Seq2Seq {
    *
    * @throws {@link QkvError} as `translate`
    */
-  reach(source: ArrayLike<number>): Float32Array<ArrayBuffer>;
+  reach(source: ArrayLike<number>): OwnedNumbers;
 }
