@@ -23,6 +23,13 @@ const notNegative = number([-1, range, 'at least 0']);
 const steps = (name) =>
   whole(0, Number.MAX_SAFE_INTEGER, '0 to')(name).filter(({ value }) => !(value >= 2 ** 53 - 1));
 
+/** A number of a schedule, whose others are right. */
+const ofSchedule = (kind) => (name) =>
+  kind(name).map((c) => ({
+    ...c,
+    with: { 'options.learningRate': { peak: 1, warmup: 0, steps: 0 }, ...c.with },
+  }));
+
 /** The options of both. */
 const ofOptions = {
   options: options('dropout', 'dropuot'),
@@ -30,12 +37,10 @@ const ofOptions = {
   // A list is an object without a peak.
   'options.learningRate': (name) =>
     notNegative(name).filter(({ value }) => Number.isFinite(value) || Number.isNaN(value)),
-  'options.learningRate.peak': (name) => {
-    return required(notNegative)(name).map((c) => ({
-      ...c,
-      with: { 'options.learningRate': { peak: 1, warmup: 0, steps: 0 }, ...c.with },
-    }));
-  },
+  'options.learningRate.peak': ofSchedule(required(notNegative)),
+  'options.learningRate.warmup': ofSchedule(required(steps)),
+  'options.learningRate.steps': ofSchedule(required(steps)),
+  'options.learningRate.final': ofSchedule(notNegative),
   'options.betas': (name) => [
     refusal('null', null, invalid, `${name} is null`, 'two numbers'),
     refusal('one number', [0.9], invalid, `${name} is an array`, 'two numbers'),
