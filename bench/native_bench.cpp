@@ -399,7 +399,8 @@ void train_step(benchmark::State& state, const TrainCase& c) {
     }
     return status;
   };
-  const double products = 2.0 * 1024 * (2.0 * (4 * 64 * 64 + 2 * 64 * c.hidden) + 64 * 64);
+  const double products =
+      2.0 * 1024 * (2.0 * (4 * 64 * 64 + 128.0 * static_cast<double>(c.hidden)) + 64 * 64);
   measure(state, 3.0 * (products + 4.0 * 2 * 32 * 64 * pairs(32, true)), step);
   while (losses.size() < 3 && step().ok()) {
   }
