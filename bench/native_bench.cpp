@@ -193,30 +193,36 @@ void layer(benchmark::State& state, const LayerCase& c) {
   dump(y);
 }
 
-void decode(benchmark::State& state, Index heads, Index past, Index width) {
+struct DecodeCase {
+  Index heads, kv_heads, past, width;
+};
+
+void decode(benchmark::State& state, const DecodeCase& c) {
+  const auto [heads, kv_heads, past, width] = c;
   qkv::KvCache cache;
   Status status = qkv::KvCache::create(
-      {.batch = 1, .num_kv_heads = heads, .capacity = past + 1, .d_k = width, .d_v = width}, cache);
-  const Floats past_k = random(4, heads * past * width);
-  const Floats past_v = random(5, heads * past * width);
-  const auto view = [&](auto* data, Index tokens) {
-    return TensorView(data, {Index{1}, heads, tokens, width});
+      {.batch = 1, .num_kv_heads = kv_heads, .capacity = past + 1, .d_k = width, .d_v = width},
+      cache);
+  const Floats past_k = random(4, kv_heads * past * width);
+  const Floats past_v = random(5, kv_heads * past * width);
+  const auto view = [&](auto* data, Index count, Index tokens) {
+    return TensorView(data, {Index{1}, count, tokens, c.width});
   };
   if (status.ok()) {
-    status = cache.append(view(past_k.data(), past), view(past_v.data(), past));
+    status = cache.append(view(past_k.data(), kv_heads, past), view(past_v.data(), kv_heads, past));
   }
   if (!status.ok()) {
     state.SkipWithError(status.message());
     return;
   }
   const Floats q = random(1, heads * width);
-  const Floats k = random(2, heads * width);
-  const Floats v = random(3, heads * width);
+  const Floats k = random(2, kv_heads * width);
+  const Floats v = random(3, kv_heads * width);
   Floats out = zeros(heads * width);
-  qkv::AttentionArgs args{.q = view(q.data(), 1),
-                          .k = view(k.data(), 1),
-                          .v = view(v.data(), 1),
-                          .out = view(out.data(), 1),
+  qkv::AttentionArgs args{.q = view(q.data(), heads, 1),
+                          .k = view(k.data(), kv_heads, 1),
+                          .v = view(v.data(), kv_heads, 1),
+                          .out = view(out.data(), heads, 1),
                           .options = {},
                           .extras = {},
                           .cache = &cache};
@@ -458,7 +464,8 @@ void add_all(std::string_view isa) {
                              TrainCase{"train step L2 d64 H4 ff256 T32 B32 V64", 256}}) {
     add(c.name, train_step, c);
   }
-  add("decode past1024 H12 d64", decode, Index{12}, Index{1024}, Index{64});
+  add("decode past1024 H12 d64", decode, DecodeCase{12, 12, 1024, 64});
+  add("decode past8191 H32/8 d64", decode, DecodeCase{32, 8, 8191, 64});
   add("gemm 512x768x2304", gemm);
   add("linear 512x768x2304", linear);
   // Compiled for the best instruction set, whatever runs here.
