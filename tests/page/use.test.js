@@ -44,6 +44,20 @@ pageTest(
   },
 );
 
+pageTest('page: the readout tells of another cell of the row at once', {}, async (page) => {
+  await pointAt(page, { row: 9, col: 2 });
+  await settle(page);
+  await page.evaluate(() => {
+    document.addEventListener('cell-shown', () => {
+      // The numbers of the row are known: nothing waits for the worker, whose answer comes in a later task.
+      window.told ??= document.querySelector('qkv-readout .pair').textContent;
+    });
+  });
+  await pointAt(page, { row: 9, col: 1 });
+  await page.waitForFunction(() => window.told !== undefined);
+  assert.match(await page.evaluate(() => window.told), /9\s*→.*1/s);
+});
+
 pageTest('page: choosing a token fills the others by its weights', {}, async (page) => {
   await page.locator('.chip', { hasText: 'because' }).click();
   await nextFrame(page);
