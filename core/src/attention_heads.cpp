@@ -111,7 +111,8 @@ void write_extras(const KernelTable& table, const GroupArgs& group, const Attent
     table.logits(group, {.row_begin = begin,
                          .row_end = end,
                          .columns = columns,
-                         .stage = static_cast<kernels::LogitStage>(extras.logit_stage),
+                         .capped = extras.logit_stage == LogitStage::kCapped,
+                         .biased = extras.logit_stage == LogitStage::kBiased,
                          .first_query = extras.row_begin,
                          .logits = rows_of(extras.logits, b, h)});
   }

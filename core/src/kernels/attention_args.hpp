@@ -90,13 +90,12 @@ struct WeighArgs {
   RowArray<float> weights;  ///< [columns] for every row
 };
 
-enum class LogitStage : std::uint8_t { kRaw, kCapped, kBiased };
-
-/// Scores of rows [row_begin, row_end) before the softmax.
+/// Scores of rows [row_begin, row_end) before the softmax, -inf where excluded if they are biased.
 struct LogitsArgs {
   Index row_begin, row_end;
   Index columns;
-  LogitStage stage;
+  bool capped;  ///< after the softcap
+  bool biased;  ///< after the softcap and all biases
   Index first_query;       ///< whose scores are at logits.data
   RowArray<float> logits;  ///< [columns] for every row
 };

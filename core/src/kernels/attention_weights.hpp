@@ -83,12 +83,12 @@ inline void stage_scores(const GroupArgs& args, QueryBlock<Isa>& block, Index r,
                          const LogitsArgs& to) noexcept {
   using V = Vec<Isa>;
   const Index keys = keys_from(k0, args.keys.count);
-  if (to.stage == LogitStage::kBiased) {
+  if (to.biased) {
     finish_scores(args, block, r, k0, keys);
     return;
   }
   float* row = block.scores + r * kKeyBlock;
-  if (to.stage == LogitStage::kRaw || args.score.softcap == 0.0F) {
+  if (!to.capped || args.score.softcap == 0.0F) {
     return;
   }
   for (Index j = 0; j < round_up(keys, kPanel<Isa>); j += kWidth<Isa>) {
