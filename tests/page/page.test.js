@@ -46,6 +46,26 @@ pageTest('map: what is on the page equals the formula in float64', {}, async (pa
   });
 });
 
+pageTest('checks: without words nothing of the last sentence is read off', {}, async (page) => {
+  await visit(page, 'checks');
+  const read = () =>
+    page.evaluate(() =>
+      Object.fromEntries(
+        ['error', 'time', 'sums'].map((name) => [
+          name,
+          document.querySelector(`[data-reading=${name}] .value`).textContent,
+        ]),
+      ),
+    );
+  await page.waitForFunction(
+    () => document.querySelector('[data-reading=time] .value').textContent !== '–',
+  );
+  assert.ok(!Object.values(await read()).includes('–'));
+  await set(page, { text: '' });
+  await settle(page);
+  assert.deepEqual(await read(), { error: '–', time: '–', sums: '–' });
+});
+
 pageTest('page: typing English and Chinese changes tokens and weights', {}, async (page) => {
   const first = await snapshot(page);
   await page.fill('#text', 'A dog barks');

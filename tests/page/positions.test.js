@@ -121,6 +121,32 @@ pageTest(
   },
 );
 
+pageTest(
+  'positions: names of hands that nearly meet stand aside, each as far',
+  {},
+  async (page) => {
+    await open(page);
+    /** The angle at which a name stands, clockwise from above, and that of its hand. */
+    const standing = (name) =>
+      page.evaluate((which) => {
+        const number = (selector, attribute) =>
+          Number(document.querySelector(`.dial-large ${selector}`).getAttribute(attribute));
+        const [text, tip] = [`.name-${which}`, `.tip-${which}`];
+        return {
+          name: Math.atan2(number(text, 'x') / 1.36, (0.06 - number(text, 'y')) / 1.3),
+          hand: Math.atan2(number(tip, 'cx'), -number(tip, 'cy')),
+        };
+      }, name);
+    for (const shift of [9, -9]) {
+      await set(page, { pair: 31, position: 17, shift });
+      const [from, to] = [await standing('from'), await standing('to')];
+      const aside = Math.sign(shift) * (0.25 - Math.abs(to.hand - from.hand) / 2);
+      assert.ok(Math.abs(from.hand - from.name - aside) < 1e-3, JSON.stringify({ from, aside }));
+      assert.ok(Math.abs(to.name - to.hand - aside) < 1e-3, JSON.stringify({ to, aside }));
+    }
+  },
+);
+
 pageTest('positions: dials turn by hand, sliders by keys', {}, async (page) => {
   await set(page, { pair: 4, position: 10, shift: 5 });
   await open(page);

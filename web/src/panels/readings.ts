@@ -24,11 +24,14 @@ export class ReadingsPanel extends Panel {
   }
 
   update({ frame, report, state, list }: View): void {
-    const told = list.tokens.length > 0 ? report : null;
-    const check = told?.check ?? null;
+    const check = report?.check ?? null;
     this.#show('weights', provenance(state.source, state.seed), t(`readings.${state.source}`));
     this.#show('error', check ? digits(check.weights, 2) : '–', errorNote(check));
-    this.#show('time', told?.timing ? duration(told.timing.median) : '–', timeNote(told, list));
+    this.#show(
+      'time',
+      report?.timing ? duration(report.timing.median) : '–',
+      timeNote(report, list),
+    );
     const sums = check ? `1 ± ${digits(check.rowSum, 2)}` : '–';
     this.#show('sums', sums, t('readings.sumsNote'));
     this.#show('build', frame?.info.isa ?? '–', buildNote(frame));
