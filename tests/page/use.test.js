@@ -58,6 +58,17 @@ pageTest('page: the readout tells of another cell of the row at once', {}, async
   assert.match(await page.evaluate(() => window.told), /9\s*→.*1/s);
 });
 
+pageTest('map: a head chosen to be taken away is, and is let go again', {}, async (page) => {
+  const other = async () => (await snapshot(page)).state.other;
+  await page.selectOption('#minus', '1');
+  await settle(page);
+  assert.equal(await other(), 1);
+  await page.selectOption('#minus', '0');
+  assert.equal(await other(), 0);
+  await page.selectOption('#minus', '');
+  assert.equal(await other(), null);
+});
+
 pageTest('page: choosing a token fills the others by its weights', {}, async (page) => {
   await page.locator('.chip', { hasText: 'because' }).click();
   await nextFrame(page);
