@@ -18,6 +18,18 @@ export default ts.config(
   },
   { files: ['**/*.js'], languageOptions: { globals: { ...globals.node, ...globals.browser } } },
   {
+    // A program that is to be copied has the package, Node and its own files, and nothing of the project.
+    files: ['examples/**/*.js'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [{ regex: '^(?!(qkv(/\\w+)?|node:.*|\\./.*|\\.\\./\\.\\./dist/train\\.js)$)' }],
+        },
+      ],
+    },
+  },
+  {
     files: typed,
     extends: [ts.configs.strictTypeChecked],
     plugins: { qkv: { rules: { layers: layersRule } } },

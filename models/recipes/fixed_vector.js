@@ -2,10 +2,10 @@
 // sequences of 4 to 20 tokens to be said from their end. The longer a sequence is, the less of it a vector of 64 numbers holds.
 import { randomOf } from './random.js';
 
-const TOKENS = 16;
+const TOKENS = 10;
 const [START, END] = [TOKENS, TOKENS + 1];
 const [SHORTEST, LONGEST] = [4, 20];
-/** Lengths that are asked for at the end. No sequence of 30 has been trained on. */
+/** Lengths that are asked for at the end. No sequence of 30 has been trained on: both models fail there. */
 const ASKED = [5, 10, 15, 20, 30];
 const ASKED_ROWS = 100;
 
@@ -56,17 +56,17 @@ export const fixedVector = {
   batch: 32,
   row,
   report,
-  options: { learningRate: { peak: 5e-3, warmup: 50, steps: 1500, final: 5e-4 }, deviation: 0.1 },
+  options: { learningRate: { peak: 1e-2, warmup: 50, steps: 2000, final: 5e-4 }, deviation: 0.1 },
   variants: {
     'one vector': {
       config: { ...base, kind: 'gru' },
-      steps: 1500,
-      expect: { atMost: 0.95 },
+      steps: 2000,
+      expect: { atMost: 0.97 },
     },
     attention: {
       config: { ...base, kind: 'gru_attention' },
-      steps: 1500,
-      expect: { atLeast: 0.98 },
+      steps: 2000,
+      expect: { atLeast: 0.99 },
     },
   },
 };

@@ -54,3 +54,28 @@ test('sizes: one that is off by 6 kB is stale, one that another compiler may giv
   assert.deepEqual(stale(print(grown(100))), []);
   assert.equal(stale(print(grown(6000))).length, 2 * Object.keys(sizes).length);
 });
+
+/** What a program loads at most, in kB of gzip: its JavaScript, that of threads, and the largest .wasm it may choose. */
+function download(product, scripts) {
+  const gzip = (name) => sizes[name][1];
+  const wasm = Object.keys(sizes).filter((name) =>
+    new RegExp(`^${product}-(simd|relaxed)(-threads)?\\.wasm$`).test(name),
+  );
+  assert.equal(wasm.length, 4);
+  const all = ['errors.js', 'core.js', 'thread.js', ...scripts].map(gzip);
+  return (all.reduce((a, b) => a + b) + Math.max(...wasm.map(gzip))) / 1000;
+}
+
+for (const path of Object.keys(readmes)) {
+  test(`sizes: ${path} says beside others what is downloaded`, () => {
+    const [, plain, train] = /^\| .*gzip \| \D*(\d+) kB\D+`qkv\/train` (\d+) kB \|/m.exec(
+      text(path),
+    );
+    for (const [printed, actual] of [
+      [plain, download('qkv', ['index.js'])],
+      [train, download('qkv-train', ['train.js'])],
+    ]) {
+      assert.ok(Math.abs(printed - actual) <= 2, `${printed} kB, is ${actual}`);
+    }
+  });
+}

@@ -85,12 +85,12 @@ class Hash {
   }
 }
 
-/** The hash of weights, moments and steps of all three. A file has each array, and then its moments. */
-export function run200(engine) {
+/** The hash of weights, moments and steps of all three after so many steps. A file has each array, and then its moments. */
+export function hashAfter(engine, steps) {
   const hash = new Hash();
   for (const config of configs) {
     const trainer = engine.languageModel(config, options);
-    trainUntil(trainer, 200);
+    trainUntil(trainer, steps);
     const file = trainer.save({ optimizer: true });
     const header = Number(new DataView(file.buffer).getBigUint64(0, true));
     hash.add(file.subarray(8 + header));
@@ -99,3 +99,6 @@ export function run200(engine) {
   }
   return hash.hex;
 }
+
+/** What the native test has a number for. */
+export const run200 = (engine) => hashAfter(engine, 200);

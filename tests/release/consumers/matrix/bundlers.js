@@ -9,15 +9,18 @@ import { newProject, runIn } from './workshop.js';
 
 const both = ['qkv', 'qkv/inline'];
 const withTrain = [...both, 'qkv/train'];
+/** What a worker of a project imports: training belongs there, and the rest may. */
+const inWorker = ['qkv', 'qkv/train'];
 const simple = (entry, script = './app.js', more = {}) =>
   newProject({ 'index.html': page(script), 'app.js': app(entry), ...more });
 const withThreads = (entry, script = './app.js') =>
   simple(entry, script, { 'app.js': app(entry, two) });
-const withWorker = (entry, script = './app.js') =>
+const withWorker = (entry, script = './app.js', more = {}) =>
   newProject({
     'index.html': page(script),
     'app.js': appWithWorker,
     'worker.js': worker(entry),
+    ...more,
   });
 
 /** An app in a workspace, whose packages are in a folder above it, out of reach of `../qkv`. */
@@ -64,10 +67,10 @@ const vites = [
   ['vite8', 'Vite 8', both],
 ].flatMap(([name, title, entries, often]) => [
   { name: `${title}, dev`, entries, everyday: often, run: viteServer(name, simple) },
-  { name: `${title}, dev, own worker`, entries: ['qkv'], run: viteServer(name, withWorker) },
+  { name: `${title}, dev, own worker`, entries: inWorker, run: viteServer(name, withWorker) },
   { name: `${title}, dev, workspace`, entries: ['qkv'], run: viteServer(name, inWorkspace) },
   { name: `${title}, build`, entries, everyday: often, run: viteBuild(name, simple) },
-  { name: `${title}, build, own worker`, entries: ['qkv'], run: viteBuild(name, withWorker) },
+  { name: `${title}, build, own worker`, entries: inWorker, run: viteBuild(name, withWorker) },
   { name: `${title}, dev`, entries: ['qkv/worker'], run: viteServer(name, simple) },
   { name: `${title}, build`, entries: ['qkv/worker'], run: viteBuild(name, simple) },
   ...Object.entries({ dev: viteServer, build: viteBuild }).map(([mode, make]) => ({
@@ -135,6 +138,9 @@ const parcel = (files) => async (entry, browsers) => {
   return browsers.openFolder(join(folder, 'dist'));
 };
 
+/** Without it Parcel knows no entry but the first. */
+const packageExports = () => ({ 'package.json': advice('json', 'packageExports') });
+
 export const bundlers = [
   ...vites,
   {
@@ -143,7 +149,7 @@ export const bundlers = [
   },
   {
     name: 'webpack 5, own worker',
-    entries: ['qkv'],
+    entries: inWorker,
     run: webpackIn((entry) => withWorker(entry, './main.js')),
   },
   {
@@ -175,10 +181,13 @@ export const bundlers = [
   { name: 'Parcel', entries: ['qkv'], run: parcel(simple) },
   {
     name: 'Parcel, packageExports',
-    entries: both,
-    run: parcel((entry) => {
-      return simple(entry, './app.js', { 'package.json': advice('json', 'packageExports') });
-    }),
+    entries: withTrain,
+    run: parcel((entry) => simple(entry, './app.js', packageExports())),
   },
   { name: 'Parcel, own worker', entries: ['qkv'], run: parcel(withWorker) },
+  {
+    name: 'Parcel, packageExports, own worker',
+    entries: ['qkv/train'],
+    run: parcel((entry) => withWorker(entry, './app.js', packageExports())),
+  },
 ];

@@ -9,6 +9,7 @@ import { load } from '../../tools.js';
 import { newProject } from './workshop.js';
 
 const both = ['qkv', 'qkv/inline'];
+const withTrain = [...both, 'qkv/train'];
 
 /** Where a static server has an entry. */
 const addressOf = (entry) =>
@@ -109,11 +110,15 @@ const bare = [
   { name: 'page, import map', everyday: ['qkv'], run: served(ofGuide) },
   { name: 'page, isolated', run: served(files, { headers: isolation }) },
   {
-    ...{ name: 'page and worker, strict policy', everyday: ['qkv'] },
+    ...{
+      name: 'page and worker, strict policy',
+      entries: withTrain,
+      everyday: ['qkv', 'qkv/train'],
+    },
     run: served(underPolicyWith({}), { headers: strict }),
   },
-  { name: 'own worker', run: served(withWorker) },
-  { name: 'service worker', run: served(withServiceWorker) },
+  { name: 'own worker', entries: withTrain, run: served(withWorker) },
+  { name: 'service worker', entries: withTrain, run: served(withServiceWorker) },
 ];
 
 /** With threads, or in a worker of the package. */
@@ -151,7 +156,7 @@ const further = [
 ];
 
 export const pages = [
-  ...bare.map((consumer) => ({ ...consumer, entries: both, quiet: true })),
+  ...bare.map((consumer) => ({ entries: both, quiet: true, ...consumer })),
   ...further.map((consumer) => ({ entries: ['qkv'], quiet: true, ...consumer })),
   {
     ...{ name: 'page from disk, iife', entries: ['qkv/inline'], everyday: ['qkv/inline'] },
