@@ -114,6 +114,17 @@ export const cases = [
     flops: 4 * 32 * 64 * 8192,
     bytes: floats(2 * 8 * 64 * 8192, 2 * 32 * 64 + 2 * 8 * 64),
   },
+  // The gradients beside the pass they belong to.
+  attention(
+    'sdpa backward, causal H12 T1024 d64',
+    { heads: 12, tokens: 1024, width: 64, causal: true },
+    { op: 'backward', each: true, oursOnly: true },
+  ),
+  attention(
+    'sdpa backward, one head T16384 d64',
+    { ...one, tokens: 16384 },
+    { op: 'backward', each: true, oursOnly: true, heavy: true, rounds: 3 },
+  ),
   trainStep('train step L2 d64 H4 T32 B32 V64', 0),
   trainStep('train step L2 d64 H4 ff256 T32 B32 V64', 256),
   attention('sdpa one head T4096', { ...one, tokens: 4096 }, { ...long }),
@@ -150,6 +161,7 @@ export function inputsOf(entry) {
     case 'attention':
     case 'extras':
     case 'far':
+    case 'backward':
     case 'mask':
     case 'row': {
       const { heads, tokens, width } = entry;

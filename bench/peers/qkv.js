@@ -22,6 +22,10 @@ export function qkv(variant, { threads = 1, dist = 'dist' } = {}) {
     library = await init({ variant: threads > 1 ? `${variant}-threads` : variant, threads });
     if (library.info.threads !== threads) throw new Error(`${library.info.threads} threads`);
   };
+  const loadTrain = async () => {
+    const { init } = await import(at(`${dist}/train.js`).href);
+    return init({ variant: library.info.variant, threads });
+  };
   const loadCore = async () => {
     kernels ??= await loadKernels(await bytesOf(`build/wasm/bench/bench_${variant}.wasm`));
     return kernels;
@@ -40,10 +44,28 @@ export function qkv(variant, { threads = 1, dist = 'dist' } = {}) {
   };
 
   const makers = {
-    async train(entry, inputs) {
-      const { init } = await import(at(`${dist}/train.js`).href);
-      const { variant: own } = library.info;
-      return ownSteps(await init({ variant: own, threads }), entry, inputs);
+    train: async (entry, inputs) => ownSteps(await loadTrain(), entry, inputs),
+
+    // Backward takes what forward returned, and gives arrays.
+    async backward({ causal, flops }, { q, k, v }) {
+      const trained = await loadTrain();
+      const [tq, tk, tv] = [q, k, v].map(({ shape, data }) => trained.tensor(shape, data));
+      const saved = { output: trained.tensor(q.shape) };
+      const forward = () => {
+        const options = { causal, returnLse: true, out: saved.output };
+        saved.lse = trained.attention(tq, tk, tv, options).lse;
+      };
+      forward();
+      const before = trained.memory().heapBytes;
+      return [
+        { way: 'forward with lse', run: forward },
+        {
+          way: 'backward',
+          flops: 2.5 * flops, // five products instead of two
+          run: () => trained.attentionBackward(tv, tq, tk, tv, saved, { causal }),
+          note: () => `heap +${((trained.memory().heapBytes - before) / 2 ** 20).toFixed(1)} MiB`,
+        },
+      ];
     },
     attention({ causal }, { q, k, v }) {
       const out = library.tensor(q.shape);
