@@ -4,7 +4,7 @@
 //
 // The filter is a part of the names of cases. Without a host, all of them. --against=dist times the package in another
 // folder beside this one, in the same pages and processes.
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../tools/environment.js';
 import { buildBench, buildNativeBench } from './build.js';
@@ -48,7 +48,10 @@ const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(number
 
 /** Who is timed beside this package: the other one, which has no kernel by itself, or plain JavaScript. */
 function besideOurs({ op, copy }, { against }) {
-  if (against) return op === 'gemm' ? [] : others;
+  if (against) {
+    const needed = { gemm: 'none of the package', train: 'train.js', backward: 'train.js' }[op];
+    return existsSync(join(against, needed ?? 'index.js')) ? others : [];
+  }
   return op === 'sinusoidal' || copy ? ['plain'] : [];
 }
 
