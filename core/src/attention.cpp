@@ -28,7 +28,7 @@ class Run {
     const auto heads = static_cast<std::size_t>(scratch_.heads_at_once);
     const auto threads = static_cast<std::size_t>(scratch_.threads);
     k_panels_ = workspace.take(heads * Workspace::padded(scratch_.k_panels));
-    v_panels_ = workspace.take(heads * Workspace::padded(scratch_.v_panels));
+    v_blocks_ = workspace.take(heads * Workspace::padded(scratch_.v_blocks));
     stats_ = workspace.take(threads * 2 * Workspace::padded(scratch_.stats));
     tiles_ = workspace.take(threads * Workspace::padded(scratch_.tile));
   }
@@ -53,55 +53,35 @@ class Run {
   [[nodiscard]] float* k_panels(Index slot) const noexcept {
     return k_panels_ + slot * static_cast<Index>(Workspace::padded(scratch_.k_panels));
   }
-  [[nodiscard]] float* v_panels(Index slot) const noexcept {
-    return v_panels_ + slot * static_cast<Index>(Workspace::padded(scratch_.v_panels));
+  [[nodiscard]] float* v_blocks(Index slot) const noexcept {
+    return v_blocks_ + slot * static_cast<Index>(Workspace::padded(scratch_.v_blocks));
   }
 
-  /// K and V of heads [first, first + count), in pieces of whole panels: some of K's are as much work as
-  /// one of V's.
+  /// K and V of heads [first, first + count), in pieces of whole panels and blocks.
   void pack(Index first, Index count) const noexcept {
-    const Index panel = table_.panel;
-    const Index k_step = std::max<Index>(1, kPackKeys / panel) * panel;
-    const Index k_pieces = (shape_.tk + k_step - 1) / k_step;
-    const Index v_pieces = (shape_.dv + panel - 1) / panel;
-    const Index pieces = k_pieces + v_pieces;
+    const Index pieces = (shape_.tk + kPackKeys - 1) / kPackKeys;
     for_each_task(pool_, count * pieces, [&](Index task, int /*thread*/) noexcept {
       const Index slot = task / pieces;
-      const Index piece = task % pieces;
-      if (piece < k_pieces) {
-        pack_k(first + slot, piece * k_step, k_step, k_panels(slot));
-      } else {
-        pack_v(first + slot, (piece - k_pieces) * panel, v_panels(slot));
-      }
+      pack_piece(first + slot, task % pieces * kPackKeys, slot);
     });
   }
 
-  /// Keys [key, key + step) of those in use.
-  void pack_k(Index head, Index key, Index step, float* panels) const noexcept {
+  /// Keys from `key` on, kPackKeys of those in use, and their values.
+  void pack_piece(Index head, Index key, Index slot) const noexcept {
     const auto [b, h] = place(head);
     const Index keys = keys_in_use(args_, shape_, b);
-    if (key < keys) {
-      table_.pack({.b = args_.k.at(b, h, key),
-                   .row_stride = 1,
-                   .column_stride = args_.k.stride(2),
-                   .k = shape_.dk,
-                   .n = std::min(step, keys - key),
-                   .panels = panels + key * shape_.dk});
+    if (key >= keys) {
+      return;  // without any, k and v may be null
     }
-  }
-
-  /// The panel of V that begins with `column`.
-  void pack_v(Index head, Index column, float* panels) const noexcept {
-    const auto [b, h] = place(head);
-    const Index keys = keys_in_use(args_, shape_, b);
-    if (keys > 0) {  // without any, v may be null
-      table_.pack({.b = args_.v.at(b, h) + column,
-                   .row_stride = args_.v.stride(2),
-                   .column_stride = 1,
-                   .k = keys,
-                   .n = std::min(table_.panel, shape_.dv - column),
-                   .panels = panels + column * keys});
-    }
+    const Index count = std::min(kPackKeys, keys - key);
+    table_.pack({.b = args_.k.at(b, h, key),
+                 .row_stride = 1,
+                 .column_stride = args_.k.stride(2),
+                 .k = shape_.dk,
+                 .n = count,
+                 .panels = k_panels(slot) + key * shape_.dk});
+    pack_values(table_, {args_.v.at(b, h, key), args_.v.stride(2), key, count},
+                {keys, shape_.dv, table_.panel}, v_blocks(slot));
   }
 
   /// Rows of the query heads of key/value heads [first, first + count), in blocks.
@@ -135,16 +115,16 @@ class Run {
   void select_panels(Index b, Index kv, Index slot, kernels::KeyArgs& keys) const noexcept {
     if (args_.cache) {
       keys.k_panels = KvCacheAccess::k_panels(*args_.cache, b, kv);
-      keys.v_panels = KvCacheAccess::v_panels(*args_.cache, b, kv);
-      keys.v_panel_stride = KvCacheAccess::v_panel_stride(*args_.cache);
+      keys.v_blocks = KvCacheAccess::v_blocks(*args_.cache, b, kv);
+      keys.v_rows = KvCacheAccess::blocks(*args_.cache).rows;
       return;
     }
     keys.k_panels = k_panels(slot);
-    keys.v_panels = v_panels(slot);
-    keys.v_panel_stride = keys.count * table_.panel;
+    keys.v_blocks = v_blocks(slot);
+    keys.v_rows = keys.count;
   }
 
-  /// Keys that one task packs.
+  /// Keys that one task packs: whole panels and blocks of every instruction set.
   static constexpr Index kPackKeys = 512;
 
   const KernelTable& table_;
@@ -154,7 +134,7 @@ class Run {
   const AttentionScratch scratch_;
   ThreadPool* pool_;
   float* k_panels_;
-  float* v_panels_;
+  float* v_blocks_;
   float* stats_;
   float* tiles_;
 };

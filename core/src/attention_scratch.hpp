@@ -27,7 +27,7 @@ struct AttentionScratch {
   int threads = 1;
   Index task_rows = kTaskRows;             ///< of the query heads of one key/value head
   Index heads_at_once = 1;                 ///< key/value heads that are packed at the same time
-  std::size_t k_panels = 0, v_panels = 0;  ///< floats of one of them; a cache has its own
+  std::size_t k_panels = 0, v_blocks = 0;  ///< floats of one of them; a cache has its own
   std::size_t stats = kTaskRows, tile;     ///< floats of one thread
 
   AttentionScratch(const AttentionPlan& plan, bool cached) noexcept
@@ -38,7 +38,7 @@ struct AttentionScratch {
         kv_heads > 0 ? detail::saturated_product(s.tq, s.num_heads / s.num_kv_heads) : 0;
     if (!cached) {
       k_panels = capped_product(whole_panels(s.tk, plan.table->panel), s.dk);
-      v_panels = capped_product(whole_panels(s.dv, plan.table->panel), s.tk);
+      v_blocks = capped_product(whole_panels(s.dv, plan.table->panel), s.tk);
     }
     if (plan.threads > 1 && worth_sharing(s)) {
       threads = plan.threads;
@@ -62,7 +62,7 @@ struct AttentionScratch {
  private:
   /// Floats of a packed head.
   [[nodiscard]] std::size_t head() const noexcept {
-    return capped_sum({Workspace::padded(k_panels), Workspace::padded(v_panels)});
+    return capped_sum({Workspace::padded(k_panels), Workspace::padded(v_blocks)});
   }
   static bool worth_sharing(const AttentionShape& s) noexcept {
     double products = static_cast<double>(s.dk + s.dv);

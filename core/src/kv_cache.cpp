@@ -29,11 +29,6 @@ Status reserve_zeroed(AlignedBuffer& buffer, Index heads, Index floats) noexcept
   return {};
 }
 
-/// Where element `column` of row `row` is in panels of `rows` rows.
-Index panel_index(Index row, Index column, Index rows, Index panel) noexcept {
-  return (column / panel * rows + row) * panel + column % panel;
-}
-
 }  // namespace
 
 KvCache& KvCache::operator=(KvCache&& other) noexcept {
@@ -175,18 +170,9 @@ void KvCache::store_keys(Index head, Tokens tokens, const float* k, Index stride
   }
 }
 
-/// Values of one head: rows of each panel, which has one for every token there is room for.
 void KvCache::store_values(Index head, Tokens tokens, const float* v, Index stride) const noexcept {
-  const Index panel = kernels_->panel;
-  float* panels = values_.data() + head * KvCacheAccess::value_stride(*this);
-  for (Index column = 0; column < config_.d_v; column += panel) {
-    kernels_->pack({.b = v + column,
-                    .row_stride = stride,
-                    .column_stride = 1,
-                    .k = tokens.count,
-                    .n = std::min(panel, config_.d_v - column),
-                    .panels = panels + column * config_.capacity + tokens.first * panel});
-  }
+  pack_values(*kernels_, {v, stride, tokens.first, tokens.count}, KvCacheAccess::blocks(*this),
+              values_.data() + head * KvCacheAccess::value_stride(*this));
 }
 
 Status KvCache::truncate(Index length) noexcept {
@@ -202,12 +188,13 @@ Status KvCache::read_keys(TensorView<float> keys) const noexcept {
   const KvCacheConfig& c = config_;
   QKV_RETURN_IF_ERROR(
       check_output("KvCache::read_keys", "keys", keys, {c.batch, c.num_kv_heads, length_, c.d_k}));
+  const Index panel = length_ > 0 ? kernels_->panel : 1;
   for (Index head = 0; length_ > 0 && head < c.batch * c.num_kv_heads; ++head) {
     const float* panels = keys_.data() + head * KvCacheAccess::key_stride(*this);
     for (Index t = 0; t < length_; ++t) {
       float* k = keys.at(head / c.num_kv_heads, head % c.num_kv_heads, t);
       for (Index d = 0; d < c.d_k; ++d) {
-        k[d] = panels[panel_index(d, t, c.d_k, kernels_->panel)];
+        k[d] = panels[(t - t % panel) * c.d_k + d * panel + t % panel];
       }
     }
   }
@@ -219,11 +206,11 @@ Status KvCache::read_values(TensorView<float> values) const noexcept {
   QKV_RETURN_IF_ERROR(check_output("KvCache::read_values", "values", values,
                                    {c.batch, c.num_kv_heads, length_, c.d_v}));
   for (Index head = 0; length_ > 0 && head < c.batch * c.num_kv_heads; ++head) {
-    const float* panels = values_.data() + head * KvCacheAccess::value_stride(*this);
+    const float* blocks = values_.data() + head * KvCacheAccess::value_stride(*this);
     for (Index t = 0; t < length_; ++t) {
       float* v = values.at(head / c.num_kv_heads, head % c.num_kv_heads, t);
       for (Index d = 0; d < c.d_v; ++d) {
-        v[d] = panels[panel_index(t, d, c.capacity, kernels_->panel)];
+        v[d] = blocks[KvCacheAccess::blocks(*this).at(t, d)];
       }
     }
   }

@@ -3,6 +3,7 @@
 
 #include "kernels/kernel_table.hpp"
 #include "qkv/kv_cache.hpp"
+#include "value_blocks.hpp"
 
 namespace qkv {
 
@@ -25,11 +26,11 @@ struct KvCacheAccess {
   [[nodiscard]] static const float* k_panels(const KvCache& cache, Index b, Index h) noexcept {
     return cache.keys_.data() + (b * cache.config_.num_kv_heads + h) * key_stride(cache);
   }
-  [[nodiscard]] static const float* v_panels(const KvCache& cache, Index b, Index h) noexcept {
+  [[nodiscard]] static const float* v_blocks(const KvCache& cache, Index b, Index h) noexcept {
     return cache.values_.data() + (b * cache.config_.num_kv_heads + h) * value_stride(cache);
   }
-  [[nodiscard]] static Index v_panel_stride(const KvCache& cache) noexcept {
-    return cache.config_.capacity * cache.kernels_->panel;
+  [[nodiscard]] static ValueBlocks blocks(const KvCache& cache) noexcept {
+    return {cache.config_.capacity, cache.config_.d_v, cache.kernels_->panel};
   }
 
   /// Floats of one head's keys and values.

@@ -28,12 +28,17 @@ struct ScoreArray {
   Index head_stride, query_stride, key_stride;
 };
 
+/// Keys in a block: whole panels for every instruction set. 64 keys of d = 64 are 16 kB of K and as
+/// much of V, which with the tile of scores stay in a 48 kB L1.
+inline constexpr Index kKeyBlock = 64;
+
 /// A key/value head of one batch row.
 struct KeyArgs {
   Index count;            ///< keys in use; none past them is read
   const float* k_panels;  ///< pack() of K transposed: d_k x count
-  const float* v_panels;  ///< pack() of V: count x d_v, or the first `count` of more rows
-  Index v_panel_stride;   ///< floats from one panel of V to the next
+  const float*
+      v_blocks;  ///< V in blocks of kKeyBlock rows and what is left, each pack() of its rows
+  Index v_rows;  ///< rows of V in all blocks, count or more
 };
 
 /// Which keys a query may read by its position alone: query i is at i + offset, key j at j.
@@ -94,8 +99,8 @@ struct WeighArgs {
 struct LogitsArgs {
   Index row_begin, row_end;
   Index columns;
-  bool capped;  ///< after the softcap
-  bool biased;  ///< after the softcap and all biases
+  bool capped;             ///< after the softcap
+  bool biased;             ///< after the softcap and all biases
   Index first_query;       ///< whose scores are at logits.data
   RowArray<float> logits;  ///< [columns] for every row
 };

@@ -8,10 +8,6 @@
 
 namespace qkv::kernels {
 
-/// Keys in a block: whole panels for every instruction set. 64 keys of d = 64 are 16 kB of K and as
-/// much of V, which with the tile of scores stay in a 48 kB L1.
-inline constexpr Index kKeyBlock = 64;
-
 /// Queries in a block: whole tiles, which share every block of keys while it is in L1. 48 were as fast
 /// with AVX-512 and, in WebAssembly, up to 2048 tokens, and 5 % slower at 32,768.
 template <class Isa>

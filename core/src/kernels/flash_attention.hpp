@@ -108,11 +108,18 @@ inline bool panels_are_finite(Panels b, Index columns) noexcept {
   return xsimd::all(sum == V(0.0F));
 }
 
+/// The values of these keys of the block at k0.
+template <class Isa>
+inline Panels values_of(const GroupArgs& args, Index k0, KeyRange keys) noexcept {
+  const float* block = args.keys.v_blocks + k0 * round_up(args.dv, kPanel<Isa>);
+  return {block + keys.begin * kPanel<Isa>, keys_from(k0, args.keys.v_rows) * kPanel<Isa>,
+          keys.end - keys.begin};
+}
+
 /// Whether the values of keys [k0, k0 + keys) are.
 template <class Isa>
 inline bool values_are_finite(const GroupArgs& args, Index k0, Index keys) noexcept {
-  return panels_are_finite<Isa>(
-      {args.keys.v_panels + k0 * kPanel<Isa>, args.keys.v_panel_stride, keys}, args.dv);
+  return panels_are_finite<Isa>(values_of<Isa>(args, k0, {0, keys}), args.dv);
 }
 
 /// sums_v[r] += weights[r, from:from+count] * V[from:from+count] for `rows` rows.
@@ -122,9 +129,7 @@ inline void multiply_pv(const GroupArgs& args, const QueryBlock<Isa>& block, Ind
   const Index width = round_up(args.dv, kPanel<Isa>);
   float* sums = block.sums_v + r * width;
   multiply<Isa>(rows, width / kPanel<Isa>, {block.scores + r * kKeyBlock + keys.begin, kKeyBlock},
-                {args.keys.v_panels + (k0 + keys.begin) * kPanel<Isa>, args.keys.v_panel_stride,
-                 keys.end - keys.begin},
-                {sums, width}, sums, width);
+                values_of<Isa>(args, k0, keys), {sums, width}, sums, width);
 }
 
 /// The same for a block of keys whose values are not all finite: 0 * NaN is NaN, so excluded keys
