@@ -124,6 +124,11 @@ static constexpr int power_of_two_up_to(int n) noexcept {
   return power;
 }
 
+/// Sums that hide the latency of a madd, which is four cycles of two. More of them take more panels at a time, and a panel
+/// that is read by itself comes from memory in one stream: decoding four rows on AVX-512 took 1.9 times as long with
+/// two.
+inline constexpr int kBusySums = 8;
+
 /// The tile for `rows` rows, 1 <= rows <= kRows.
 template <class Isa, int kRows, class Left>
 inline void multiply_rows(int rows, Index panels, const Product<Left>& p) noexcept {
@@ -133,7 +138,10 @@ inline void multiply_rows(int rows, Index panels, const Product<Left>& p) noexce
       return;
     }
   }
-  multiply_ladder<Isa, kRows, power_of_two_up_to(Isa::kTileRows / kRows)>(p, 0, panels);
+  constexpr int kFit = power_of_two_up_to(Isa::kTileRows / kRows);
+  constexpr int kSums = kRows * Isa::kTileVectors;
+  constexpr int kEnough = kSums < kBusySums ? 2 * power_of_two_up_to((kBusySums - 1) / kSums) : 1;
+  multiply_ladder < Isa, kRows, kFit<kEnough ? kFit : kEnough>(p, 0, panels);
 }
 
 /// multiply_rows() for rows that do not fill a tile, out of line: inlined into every kernel that multiplies,
