@@ -60,7 +60,7 @@ Status check_config(const Caller& caller, const Seq2SeqConfig& c) noexcept {
   QKV_RETURN_IF_ERROR(check_size(caller, "vocabulary", c.vocabulary));
   QKV_RETURN_IF_ERROR(check_size(caller, "d_model", c.d_model));
   QKV_RETURN_IF_ERROR(check_size(caller, "num_heads", c.num_heads));
-  QKV_RETURN_IF_ERROR(check_size(caller, "num_layers", c.num_layers));
+  QKV_RETURN_IF_ERROR(check_layers(caller, c.num_layers));
   QKV_RETURN_IF_ERROR(check_size(caller, "d_feed_forward", c.d_feed_forward, 0));
   QKV_RETURN_IF_ERROR(check_max_length(caller, c.max_length));
   return c.d_model % c.num_heads == 0
@@ -391,9 +391,10 @@ Status Seq2SeqTrainer::forward(const Seq2SeqTokens& tokens, TensorView<float> lo
                     "@weights is given, expected none: this model has no attention");
     }
     const bool blocks = c.kind == Seq2SeqKind::kTransformer;
-    QKV_RETURN_IF_ERROR(check_dense(kName, "weights", weights,
-                                    {(blocks ? c.num_layers : 1) * batch, blocks ? c.num_heads : 1,
-                                     length, tokens.source.extent(1)}));
+    const Index rows = detail::saturated_product(blocks ? c.num_layers : 1, batch);
+    QKV_RETURN_IF_ERROR(
+        check_dense(kName, "weights", weights,
+                    {rows, blocks ? c.num_heads : 1, length, tokens.source.extent(1)}));
   }
   QKV_RETURN_IF_ERROR(state_->run(tokens, workspace));
   if (!weights.absent()) {
