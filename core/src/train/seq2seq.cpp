@@ -164,23 +164,22 @@ class TranslatorRecorder {
       s = recur(tape_, s, {out.wx, out.wh, out.bx, out.bh}, s_.last, e_.batch);
     }
     if (c_.kind == Seq2SeqKind::kGruAttention) {
-      s = read_source(s, h);
+      QKV_RETURN_IF_ERROR(read_source(h, s));
     }
     finish(drop(s));
     return {};
   }
 
-  /// s Ws + c Wc + b, c what attention of the decoder's states s finds among the encoder's, h.
-  ArrayId read_source(ArrayId s, ArrayId h) noexcept {
+  /// s becomes s Ws + c Wc + b, c what attention of the decoder's states s finds among the encoder's, h.
+  Status read_source(ArrayId h, ArrayId& s) noexcept {
     const ArrayId q = plain(s, a_.wq);
     const ArrayId k = plain(h, a_.wk);
     const ArrayId context = c_.score == Seq2SeqScore::kAdditive
                                 ? attend_additively(tape_, q, k, a_.v, h, e_.batch)
                                 : attend(tape_, q, k, h, cross(1), site_++);
-    if (Status status = s_.contexts.push(context); !status.ok()) {
-      return kNoArray;
-    }
-    return add(tape_, linear(tape_, s, a_.ws, a_.b, WeightLayout::kInOut), plain(context, a_.wc));
+    QKV_RETURN_IF_ERROR(s_.contexts.push(context));
+    s = add(tape_, linear(tape_, s, a_.ws, a_.b, WeightLayout::kInOut), plain(context, a_.wc));
+    return {};
   }
 
   TapeAttention attention(Index heads) const noexcept {
