@@ -47,6 +47,16 @@ struct Setting {
 template <class Of>
 using Call = Status (*)(Setting<Of>&);
 
+/// The loss of rows of this shape.
+template <class Of>
+double loss_of(Setting<Of>& p, Index batch, Index tokens) {
+  const typename Of::Rows rows(batch, tokens, 1);
+  Workspace workspace;
+  train::Evaluation found;
+  require_ok(p.trainer.evaluate(rows.view(), workspace, found));
+  return found.loss;
+}
+
 /// Fails each request of the call in turn: it says so, leaves weights, moments, steps and what it would have written as they
 /// were, and then gives the bits of a call that nothing disturbed; so does the step after it. Returns how many requests failed.
 template <class Of>
@@ -55,6 +65,8 @@ int require_survives(const Of& of, int steps, Call<Of> call) {
   Setting<Of> undisturbed(of, steps);
   require_ok(call(undisturbed));
   const std::vector<float> expected = state_of(undisturbed.trainer);
+  Setting<Of> asked(of, steps);
+  const double loss = loss_of(asked, 3, 7);
   const std::size_t bytes = allocated_bytes();
   int request = 0;
   for (bool failed = true; failed; ++request) {
@@ -76,6 +88,8 @@ int require_survives(const Of& of, int steps, Call<Of> call) {
       REQUIRE(std::string(status.message()).find("out of memory: ") != std::string::npos);
       REQUIRE(first_difference(before, state_of(p.trainer)) == "");
       REQUIRE(first_difference(untouched, p.seen()) == "");
+      // Nor is a tape that was only begun taken for the one of the steps before.
+      REQUIRE(loss_of(p, 3, 7) == loss);
       status = call(p);
     }
     require_ok(status);

@@ -352,6 +352,7 @@ TEST_CASE("trainers: an evaluation is that of the logits over the targets that c
     CAPTURE(of.name);
     train::TrainerOptions options;
     options.deviation = 0.4F;
+    options.dropout = 0.5F;  // neither of the two drops
     auto trainer = make_trainer(of, options);
     const typename Of::Rows rows(3, 7, 9);
     Workspace workspace;
@@ -457,6 +458,40 @@ TEST_CASE("trainers: with dropout, too, gradients are the slope of the loss", "[
     CAPTURE(slope, expected);
     CHECK(std::abs(slope - expected) < 0.02 * (std::abs(expected) + 0.05));
   });
+}
+
+TEST_CASE("LanguageModelTrainer: the stream after the last layer times the head is the logits",
+          "[train][model]") {
+  const OfLanguageModel of;
+  LanguageModelConfig config = of.config();
+  config.norm = NormPlacement::kPost;  // so that no norm stands in between
+  config.tied_embeddings = false;
+  train::TrainerOptions options;
+  options.deviation = 0.3F;
+  train::LanguageModelTrainer trainer;
+  require_ok(train::LanguageModelTrainer::create(config, options, trainer));
+  const OfLanguageModel::Rows rows(2, 5, 3);
+  std::vector<float> logits(2 * 5 * 11);
+  std::vector<float> streams[2] = {std::vector<float>(2 * 5 * 12), std::vector<float>(2 * 5 * 12)};
+  const train::LayerReading readings[] = {
+      {.layer = 1, .residual = {streams[1].data(), {2, 5, 12}}},
+      {.layer = 0, .residual = {streams[0].data(), {2, 5, 12}}}};
+  Workspace workspace;
+  require_ok(trainer.forward(rows.view().tokens, {logits.data(), {2, 5, 11}}, readings, workspace));
+  const train::TrainedArray head = trainer.array(trainer.array_count() - 1);
+  REQUIRE(std::string(head.name) == "head");
+  for (std::size_t row = 0; row < 10; ++row) {
+    for (Index v = 0; v < 11; ++v) {
+      double sum = 0.0;
+      for (Index d = 0; d < 12; ++d) {
+        sum += static_cast<double>(streams[1][row * 12 + static_cast<std::size_t>(d)]) *
+               static_cast<double>(*head.value.at(d, v));
+      }
+      CHECK(std::abs(static_cast<double>(logits[row * 11 + static_cast<std::size_t>(v)]) - sum) <
+            1e-5);
+    }
+  }
+  CHECK(first_difference(streams[0], streams[1]) != "");
 }
 
 // --------------------------------------------------------------------------------------------- steps
@@ -731,9 +766,12 @@ TEST_CASE("trainers: weights that are not finite are refused, in whichever array
       std::fill_n(value.data, value.size(), std::numeric_limits<float>::quiet_NaN());
       const std::vector<float> before = state_of(trainer);
       train::StepResult result;
+      result.before.loss = result.gradient_norm = -7.0;
       result.step = -7;
       require_refused(trainer.step(rows.view(), workspace, result), call_of<Of>("step").c_str(),
                       {kInvalid, "the norm of the gradient", "is NaN", "nothing was changed"});
+      CHECK(result.before.loss == -7.0);
+      CHECK(result.gradient_norm == -7.0);
       CHECK(result.step == -7);
       CHECK(same_bits(before, state_of(trainer)));
       std::copy(kept.begin(), kept.end(), value.data);
@@ -885,6 +923,65 @@ TEST_CASE("Seq2SeqTrainer: translate says what forward finds likeliest, a token 
     }
   });
   CHECK(over > 4);  // some rows ended before their room did
+}
+
+TEST_CASE("Seq2SeqTrainer: the weights of each layer and head are shares of the source",
+          "[train]") {
+  for_each_translator([](const OfSeq2Seq& of) {
+    if (of.kind == train::Seq2SeqKind::kGru) {
+      return;
+    }
+    CAPTURE(of.name);
+    train::TrainerOptions options;
+    options.deviation = 0.5F;
+    options.dropout = 0.5F;
+    auto trainer = make_trainer(of, options);
+    const OfSeq2Seq::Rows rows(3, 7, 4);
+    const bool blocks = of.kind == train::Seq2SeqKind::kTransformer;
+    const Index layers = blocks ? 2 : 1;
+    const Index heads = blocks ? 3 : 1;
+    std::vector<float> weights(static_cast<std::size_t>(layers * 3 * heads * 7 * 5), kUntouched);
+    Workspace workspace;
+    require_ok(trainer.forward(rows.view().tokens, {}, {weights.data(), {layers * 3, heads, 7, 5}},
+                               workspace));
+    std::set<float> firsts;
+    for (std::size_t row = 0; row * 5 < weights.size(); ++row) {
+      const std::int32_t length = rows.lengths[row / static_cast<std::size_t>(heads * 7) % 3];
+      double sum = 0.0;
+      for (std::int32_t j = 0; j < 5; ++j) {
+        const float share = weights[row * 5 + static_cast<std::size_t>(j)];
+        CHECK((j < length ? share > 0.0F : share == 0.0F));
+        sum += static_cast<double>(share);
+      }
+      CHECK(std::abs(sum - 1) < 1e-6);
+      if (length > 1 && row % 7 == 0) {
+        firsts.insert(weights[row * 5]);
+      }
+    }
+    CHECK(firsts.size() >= static_cast<std::size_t>(layers * heads));  // no layer is told twice
+  });
+}
+
+TEST_CASE("Seq2SeqTrainer: after reach the same shape is trained as if nothing had been asked",
+          "[train]") {
+  for_each_translator([](const OfSeq2Seq& of) {
+    CAPTURE(of.name);
+    auto trainer = make_trainer(of, lively_options());
+    auto undisturbed = make_trainer(of, lively_options());
+    // One source of five tokens, and one token that the decoder reads: what reach() records.
+    OfSeq2Seq::Rows rows(1, 1, 4);
+    rows.lengths[0] = 5;
+    std::vector<float> norms(5);
+    Workspace workspace;
+    for (int n = 0; n < 2; ++n) {
+      require_ok(trainer.reach({rows.source.data(), {5}}, {norms.data(), {5}}, workspace));
+      train::StepResult first;
+      train::StepResult second;
+      require_ok(trainer.step(rows.view(), workspace, first));
+      require_ok(undisturbed.step(rows.view(), workspace, second));
+      CHECK(first_difference(state_of(undisturbed), state_of(trainer)) == "");
+    }
+  });
 }
 
 TEST_CASE(
