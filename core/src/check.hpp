@@ -29,8 +29,15 @@ inline Status check_size(const Caller& caller, const char* name, Index size,
                                 Argument{name}, size, least);
 }
 
+/// Most steps that are counted: every count up to here has a double of its own, in which files and JavaScript keep it.
+inline constexpr std::int64_t kMostSteps = (std::int64_t{1} << 53) - 1;
+
 /// A number of steps, which has 64 bits also where a size has 32.
 inline Status check_steps(const Caller& caller, const char* name, std::int64_t steps) noexcept {
+  if (steps > kMostSteps) {
+    return refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected at most {}", Argument{name},
+                  steps, kMostSteps);
+  }
   return steps >= 0 ? Status{}
                     : refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected at least 0",
                              Argument{name}, steps);

@@ -34,7 +34,7 @@ enum class ModelActivation : std::uint8_t {
 /// The sizes and the kind of a language model: embeddings, `num_layers` blocks, a last norm with kPre, and logits.
 struct LanguageModelConfig {
   Index vocabulary = 0;    ///< V, at least 1
-  Index num_layers = 0;    ///< blocks, at least 1
+  Index num_layers = 0;    ///< blocks, 1 to 65,536
   Index d_model = 0;       ///< width of a token, at least 1
   Index num_heads = 0;     ///< query heads, at least 1
   Index num_kv_heads = 0;  ///< heads of keys and values; 0 means num_heads, which it divides

@@ -15,6 +15,12 @@ struct Pair {
   TensorView<float> gradient;
 };
 
+/// An input that an output must be apart from: none if they are one array, as each number is read before it is written.
+TensorView<const float> unless_on(const TensorView<const float>& input,
+                                  const TensorView<float>& output) noexcept {
+  return output.data == input.data ? TensorView<const float>() : input;
+}
+
 /// Both dense and of the shape of d_out; the gradient apart from both or exactly one of them.
 Status check_gradient(const Caller& caller, const TensorView<const float>& d_out,
                       const Pair& pair) noexcept {
@@ -22,11 +28,9 @@ Status check_gradient(const Caller& caller, const TensorView<const float>& d_out
   QKV_RETURN_IF_ERROR(check_dense_like(caller, "d_out", d_out, d_out));
   QKV_RETURN_IF_ERROR(check_dense_like(caller, pair.name, pair.given, d_out));
   QKV_RETURN_IF_ERROR(check_dense_like(caller, pair.gradient_name, pair.gradient, d_out));
-  const TensorView<const float> none;
-  const float* to = pair.gradient.data;
   return check_apart(caller, {{pair.gradient_name, pair.gradient}},
-                     {{"d_out", to == d_out.data ? none : d_out},
-                      {pair.name, to == pair.given.data ? none : pair.given}});
+                     {{"d_out", unless_on(d_out, pair.gradient)},
+                      {pair.name, unless_on(pair.given, pair.gradient)}});
 }
 
 }  // namespace
@@ -55,10 +59,10 @@ Status gate_backward(const GateBackwardArgs& args, Activation activation) noexce
   constexpr const char* kName = "gate_backward";
   QKV_RETURN_IF_ERROR(check_gradient(kName, args.d_out, {"x", args.x, "dx", args.dx}));
   QKV_RETURN_IF_ERROR(check_gradient(kName, args.d_out, {"y", args.y, "dy", args.dy}));
-  const TensorView<const float> none;
-  QKV_RETURN_IF_ERROR(check_apart(kName, {{"dx", args.dx}, {"dy", args.dy}},
-                                  {{"x", args.dy.data == args.x.data ? none : args.x},
-                                   {"y", args.dx.data == args.y.data ? none : args.y}}));
+  // Each has been compared with d_out and its own array; what is left is the other array, and the two with each other.
+  QKV_RETURN_IF_ERROR(check_apart(kName, {{"dx", args.dx}}, {{"y", unless_on(args.y, args.dx)}}));
+  QKV_RETURN_IF_ERROR(
+      check_apart(kName, {{"dy", args.dy}}, {{"dx", args.dx}, {"x", unless_on(args.x, args.dy)}}));
   TrainKernels kernels;
   QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
   if (activation != Activation::kSilu && activation != Activation::kGelu) {

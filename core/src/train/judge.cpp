@@ -11,6 +11,9 @@ namespace {
 /// Seeds of dropout begin here, so that they meet no stream of initial weights.
 constexpr std::uint64_t kDropoutSalt = 0x64726F706F757473U;
 
+/// Most layers. A list of the arrays of more would take all memory before anything else is found to be too much.
+constexpr Index kMostLayers = 65'536;
+
 }  // namespace
 
 Status check_max_length(const Caller& caller, Index max_length) noexcept {
@@ -19,6 +22,14 @@ Status check_max_length(const Caller& caller, Index max_length) noexcept {
              ? Status{}
              : refuse(StatusCode::kOutOfRange, caller, "@max_length is {}, expected at most {}",
                       max_length, kMaxPosition);
+}
+
+Status check_layers(const Caller& caller, Index num_layers) noexcept {
+  QKV_RETURN_IF_ERROR(check_size(caller, "num_layers", num_layers));
+  return num_layers <= kMostLayers
+             ? Status{}
+             : refuse(StatusCode::kOutOfRange, caller, "@num_layers is {}, expected at most {}",
+                      num_layers, kMostLayers);
 }
 
 Status refuse_empty(const Caller& caller) noexcept {

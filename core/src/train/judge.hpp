@@ -19,6 +19,9 @@ Status check_choice(const Caller& caller, const char* name, T value, T last) noe
 /// Most tokens of a row: at least 1, and a position at most.
 Status check_max_length(const Caller& caller, Index max_length) noexcept;
 
+/// Layers of a model: at least 1, and no more than make a list of arrays that can be gone through.
+Status check_layers(const Caller& caller, Index num_layers) noexcept;
+
 /// What tokens are held to.
 struct TokenLimits {
   Index vocabulary, max_length;
@@ -55,6 +58,7 @@ Status make_step(const Caller& caller, State* state, const Batch& batch, Workspa
   if (!state) {
     return refuse_empty(caller);
   }
+  QKV_RETURN_IF_ERROR(state->learner.check_room_for_step(caller));
   StepResult found;
   QKV_RETURN_IF_ERROR(state->judge(caller, batch, true, workspace, found.before));
   QKV_RETURN_IF_ERROR(state->learner.update(caller, found));

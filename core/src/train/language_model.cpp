@@ -115,12 +115,13 @@ Status LanguageModelTrainer::create(const LanguageModelConfig& config,
                                     const TrainerOptions& options,
                                     LanguageModelTrainer& trainer) noexcept {
   constexpr const char* kName = "LanguageModelTrainer::create";
+  LanguageModelConfig whole = config;
+  QKV_RETURN_IF_ERROR(check_config(kName, whole));
   LanguageModelTrainer made;
   QKV_RETURN_IF_ERROR(made.memory_.reserve((sizeof(State) - 1) / sizeof(float) + 1));
   made.state_ = new (made.memory_.data()) State;
   State& state = *made.state_;
-  state.config = config;
-  QKV_RETURN_IF_ERROR(check_config(kName, state.config));
+  state.config = whole;
   QKV_RETURN_IF_ERROR(declare_arrays(state.config, state.learner, state.arrays));
   QKV_RETURN_IF_ERROR(state.learner.create(kName, options, config.num_layers));
   trainer = static_cast<LanguageModelTrainer&&>(made);

@@ -58,7 +58,7 @@ Status check_positions(const Caller& caller, const LanguageModelConfig& c) noexc
 
 Status check_config(const Caller& caller, LanguageModelConfig& c) noexcept {
   QKV_RETURN_IF_ERROR(check_size(caller, "vocabulary", c.vocabulary));
-  QKV_RETURN_IF_ERROR(check_size(caller, "num_layers", c.num_layers));
+  QKV_RETURN_IF_ERROR(check_layers(caller, c.num_layers));
   QKV_RETURN_IF_ERROR(check_size(caller, "d_model", c.d_model));
   QKV_RETURN_IF_ERROR(check_heads(caller, c));
   QKV_RETURN_IF_ERROR(check_size(caller, "d_feed_forward", c.d_feed_forward, 0));

@@ -71,6 +71,13 @@ Status Learner::set_steps(const Caller& caller, std::int64_t steps) noexcept {
   return {};
 }
 
+Status Learner::check_room_for_step(const Caller& caller) const noexcept {
+  return steps_ < kMostSteps
+             ? Status{}
+             : refuse(StatusCode::kOutOfRange, caller,
+                      "the number of steps is {}, expected one below {}", steps_, kMostSteps);
+}
+
 Status Learner::create(const Caller& caller, const TrainerOptions& options, Index layers) noexcept {
   QKV_RETURN_IF_ERROR(status_);
   QKV_RETURN_IF_ERROR(check_trainer_options(caller, options));

@@ -45,6 +45,8 @@ class Learner {
   /// Takes the memory of all arrays and fills them with initial weights, array i from stream i of the seed.
   Status create(const Caller& caller, const TrainerOptions& options, Index layers) noexcept;
 
+  /// Whether there is a number for one more step.
+  [[nodiscard]] Status check_room_for_step(const Caller& caller) const noexcept;
   /// Clips, and makes a step of AdamW. Refuses a gradient that is not finite, and changes nothing then.
   Status update(const Caller& caller, StepResult& result) noexcept;
 

@@ -60,7 +60,7 @@ Status check_config(const Caller& caller, const Seq2SeqConfig& c) noexcept {
   QKV_RETURN_IF_ERROR(check_size(caller, "vocabulary", c.vocabulary));
   QKV_RETURN_IF_ERROR(check_size(caller, "d_model", c.d_model));
   QKV_RETURN_IF_ERROR(check_size(caller, "num_heads", c.num_heads));
-  QKV_RETURN_IF_ERROR(check_size(caller, "num_layers", c.num_layers));
+  QKV_RETURN_IF_ERROR(check_layers(caller, c.num_layers));
   QKV_RETURN_IF_ERROR(check_size(caller, "d_feed_forward", c.d_feed_forward, 0));
   QKV_RETURN_IF_ERROR(check_max_length(caller, c.max_length));
   return c.d_model % c.num_heads == 0
@@ -164,23 +164,22 @@ class TranslatorRecorder {
       s = recur(tape_, s, {out.wx, out.wh, out.bx, out.bh}, s_.last, e_.batch);
     }
     if (c_.kind == Seq2SeqKind::kGruAttention) {
-      s = read_source(s, h);
+      QKV_RETURN_IF_ERROR(read_source(h, s));
     }
     finish(drop(s));
     return {};
   }
 
-  /// s Ws + c Wc + b, c what attention of the decoder's states s finds among the encoder's, h.
-  ArrayId read_source(ArrayId s, ArrayId h) noexcept {
+  /// s becomes s Ws + c Wc + b, c what attention of the decoder's states s finds among the encoder's, h.
+  Status read_source(ArrayId h, ArrayId& s) noexcept {
     const ArrayId q = plain(s, a_.wq);
     const ArrayId k = plain(h, a_.wk);
     const ArrayId context = c_.score == Seq2SeqScore::kAdditive
                                 ? attend_additively(tape_, q, k, a_.v, h, e_.batch)
                                 : attend(tape_, q, k, h, cross(1), site_++);
-    if (Status status = s_.contexts.push(context); !status.ok()) {
-      return kNoArray;
-    }
-    return add(tape_, linear(tape_, s, a_.ws, a_.b, WeightLayout::kInOut), plain(context, a_.wc));
+    QKV_RETURN_IF_ERROR(s_.contexts.push(context));
+    s = add(tape_, linear(tape_, s, a_.ws, a_.b, WeightLayout::kInOut), plain(context, a_.wc));
+    return {};
   }
 
   TapeAttention attention(Index heads) const noexcept {
@@ -391,9 +390,10 @@ Status Seq2SeqTrainer::forward(const Seq2SeqTokens& tokens, TensorView<float> lo
                     "@weights is given, expected none: this model has no attention");
     }
     const bool blocks = c.kind == Seq2SeqKind::kTransformer;
-    QKV_RETURN_IF_ERROR(check_dense(kName, "weights", weights,
-                                    {(blocks ? c.num_layers : 1) * batch, blocks ? c.num_heads : 1,
-                                     length, tokens.source.extent(1)}));
+    const Index rows = detail::saturated_product(blocks ? c.num_layers : 1, batch);
+    QKV_RETURN_IF_ERROR(
+        check_dense(kName, "weights", weights,
+                    {rows, blocks ? c.num_heads : 1, length, tokens.source.extent(1)}));
   }
   QKV_RETURN_IF_ERROR(state_->run(tokens, workspace));
   if (!weights.absent()) {

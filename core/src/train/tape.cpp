@@ -3,8 +3,22 @@
 #include <algorithm>
 
 #include "float_count.hpp"
+#include "message.hpp"
 
 namespace qkv::train {
+
+namespace {
+
+/// Whether there is a number for the size of an array: where an Index has 32 bits, a batch and a vocabulary that both fit
+/// into memory have a product that does not.
+Status check_size_of(const TapeArray& array) noexcept {
+  return capped_product(array.rows, array.width) < kMostFloats
+             ? Status{}
+             : out_of_memory("out of memory: {} rows of {} numbers cannot be addressed", array.rows,
+                             array.width);
+}
+
+}  // namespace
 
 const TapeArray& Pass::in(int i) const noexcept {
   return tape[step.in[static_cast<std::size_t>(i)]];
@@ -36,6 +50,9 @@ void Tape::clear() noexcept {
 }
 
 ArrayId Tape::add(const TapeArray& array) noexcept {
+  if (status_.ok()) {
+    status_ = check_size_of(array);
+  }
   if (status_.ok()) {
     status_ = arrays_.push(array);
   }
@@ -164,7 +181,8 @@ Status Tape::take_memory() noexcept {
   for (const Step& step : steps_) {
     std::size_t sum = 0;
     for (const ArrayId id : step.in) {
-      sum += id == kNoArray ? 0 : Workspace::padded(static_cast<std::size_t>(arrays_[id].size()));
+      const Index size = id == kNoArray ? 0 : arrays_[id].size();
+      sum = capped_sum({sum, Workspace::padded(static_cast<std::size_t>(size))});
     }
     const bool adds =
         std::find(step.writes.begin(), step.writes.end(), Step::Write::kAdd) != step.writes.end();

@@ -105,7 +105,8 @@ ArrayId attend(Tape& tape, ArrayId q, ArrayId k, ArrayId v, const TapeAttention&
   step.attention = attention;
   step.site = site;
   const Index width = tape.width(v) / attention.kv_heads * attention.heads;
-  return tape.record(step, tape.rows(q), width, tape.rows(q) * attention.heads);
+  return tape.record(step, tape.rows(q), width,
+                     detail::saturated_product(tape.rows(q), attention.heads));
 }
 
 Status read_attention(const Tape& tape, ArrayId attended, const TapeInputs& inputs,

@@ -166,7 +166,8 @@ ArrayId attend_additively(Tape& tape, ArrayId q, ArrayId k, ArrayId v, ArrayId v
   step.operation = &kAdditive;
   step.in = {q, k, v, values, kNoArray, kNoArray};
   step.attention.batch = batch;
-  return tape.record(step, tape.rows(q), tape.width(values), tape.rows(q) * (tape.rows(k) / batch));
+  return tape.record(step, tape.rows(q), tape.width(values),
+                     detail::saturated_product(tape.rows(q), tape.rows(k) / batch));
 }
 
 }  // namespace qkv::train

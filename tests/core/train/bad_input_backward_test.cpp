@@ -246,6 +246,19 @@ TEST_CASE("gate_backward: arrays that do not fit are refused", "[train][bad-inpu
       {[](auto& c) { c.kind = Activation::kRelu; }, kInvalid, "activation is 0", "kSilu or kGelu"},
       {[](auto& c) { c.dy.data = c.dx.data; }, kInvalid, "dy is in the memory of dx",
        "memory of its own"},
+      // Neither may lie across an array, where a number would be read after it was written.
+      {[](auto& c) { c.dx.data = c.a.data() + 1; }, kInvalid, "dx is in the memory of d_out",
+       "memory of its own"},
+      {[](auto& c) { c.dx.data = const_cast<float*>(c.x.data) + 1; }, kInvalid,
+       "dx is in the memory of x", "memory of its own"},
+      {[](auto& c) { c.dx.data = const_cast<float*>(c.y.data) + 1; }, kInvalid,
+       "dx is in the memory of y", "memory of its own"},
+      {[](auto& c) { c.dy.data = c.a.data() + 1; }, kInvalid, "dy is in the memory of d_out",
+       "memory of its own"},
+      {[](auto& c) { c.dy.data = const_cast<float*>(c.x.data) + 1; }, kInvalid,
+       "dy is in the memory of x", "memory of its own"},
+      {[](auto& c) { c.dy.data = const_cast<float*>(c.y.data) + 1; }, kInvalid,
+       "dy is in the memory of y", "memory of its own"},
   });
 }
 

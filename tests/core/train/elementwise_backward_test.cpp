@@ -137,6 +137,38 @@ TEST_CASE("gate_backward: gradients of both factors, swiglu and geglu", "[train]
   }
 }
 
+TEST_CASE("gate_backward: each gradient may lie where any of the arrays does", "[train]") {
+  constexpr Index kCount = 37;
+  Random random(6);
+  // d_out, x and y; where a gradient goes is one of these, or the fourth or fifth, which are its own.
+  const std::vector<float> in = random_floats(random, 3 * kCount, 4.0F);
+  const auto run = [&](Activation f, Index dx_at, Index dy_at) {
+    std::vector<float> memory = in;
+    memory.resize(5 * kCount, kUntouched);
+    const auto view = [&](Index i) { return memory.data() + i * kCount; };
+    CAPTURE(dx_at, dy_at);
+    require_ok(train::gate_backward({.d_out = {view(0), {kCount}},
+                                     .x = {view(1), {kCount}},
+                                     .y = {view(2), {kCount}},
+                                     .dx = {view(dx_at), {kCount}},
+                                     .dy = {view(dy_at), {kCount}}},
+                                    f));
+    std::vector<float> found(view(dx_at), view(dx_at) + kCount);
+    found.insert(found.end(), view(dy_at), view(dy_at) + kCount);
+    return found;
+  };
+  for (const Activation f : {Activation::kSilu, Activation::kGelu}) {
+    const std::vector<float> apart = run(f, 3, 4);
+    for (Index dx_at = 0; dx_at < 4; ++dx_at) {
+      for (const Index dy_at : {0, 1, 2, 4}) {
+        if (dx_at != dy_at) {
+          CHECK(first_difference(apart, run(f, dx_at, dy_at)) == "");
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("softmax_backward: every axis and temperature is within the bound", "[train]") {
   for (const int axis : {0, 1, 2, -1}) {
     for (const float temperature : {0.5F, 1.0F, 3.0F}) {

@@ -4,7 +4,7 @@ import type { OwnedArray, OwnedNumbers, RotaryOptions } from './types.js';
 export interface LanguageModelConfig {
   /** Tokens there are, at least 1. Ids are 0 to vocabulary - 1. */
   vocabulary: number;
-  /** Blocks, at least 1. */
+  /** Blocks, 1 to 65,536. */
   numLayers: number;
   /** Width of a token. */
   dModel: number;
@@ -62,7 +62,7 @@ export interface Seq2SeqConfig {
   dModel: number;
   /** Of a transformer, a divisor of dModel. Default 1. */
   numHeads?: number | undefined;
-  /** Of the encoder, and as many of the decoder. Default 1. */
+  /** Of the encoder, and as many of the decoder, at most 65,536. Default 1. */
   numLayers?: number | undefined;
   /** Of a transformer; 0, the default, means blocks of attention alone. */
   dFeedForward?: number | undefined;

@@ -71,7 +71,7 @@ class LanguageModelTrainer {
 
   /// Checks everything, then makes a model with initial weights: normal numbers of options.deviation, gains of 1, biases
   /// of 0. On error `trainer` is as it was.
-  /// Errors: kOutOfRange (sizes below 1, heads that do not divide, numbers outside what the options say), kInvalidArgument
+  /// Errors: kOutOfRange (sizes below 1, more layers than 65,536, heads that do not divide, numbers outside what the options say), kInvalidArgument
   /// (a value that is none of its enumeration, parallel_residual with kPost, rotary options without meaning), kOutOfMemory,
   /// kUnsupported.
   static Status create(const LanguageModelConfig& config, const TrainerOptions& options,
@@ -79,7 +79,7 @@ class LanguageModelTrainer {
 
   /// Forward, loss, backward, clipping and AdamW. On error weights, moments and the number of steps are as they were.
   /// Errors: kInvalidArgument (null data, arrays that are not dense, a gradient that is not finite), kShapeMismatch, kOutOfRange
-  /// (an id or a target that is none, a length, more tokens than max_length, no target that counts), kOutOfMemory.
+  /// (an id or a target that is none, a length, more tokens than max_length, no target that counts; of step() 2^53 - 1 steps made), kOutOfMemory.
   Status step(const LanguageBatch& batch, Workspace& workspace, StepResult& result) noexcept;
 
   /// How well the model predicts a batch, without dropout. Errors as step().
@@ -108,7 +108,8 @@ class LanguageModelTrainer {
   /// What a step changes besides the weights. To resume a run, set all arrays, all moments and the number of steps.
   /// Precondition: 0 <= i < array_count().
   [[nodiscard]] Moments moments(Index i) noexcept;
-  /// Sets the number of steps made. kOutOfRange below 0.
+  /// Sets the number of steps made, 0 to 2^53 - 1: every count has a double of its own, in which files keep it. kOutOfRange
+  /// for others.
   Status set_steps(std::int64_t steps) noexcept;
 
  private:

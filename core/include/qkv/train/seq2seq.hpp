@@ -31,7 +31,7 @@ struct Seq2SeqConfig {
   Index vocabulary = 0;                          ///< at least 1
   Index d_model = 0;                             ///< width of embeddings and states, at least 1
   Index num_heads = 1;                           ///< of a transformer, a divisor of d_model
-  Index num_layers = 1;                          ///< of the encoder, and as many of the decoder
+  Index num_layers = 1;      ///< of the encoder, and as many of the decoder; 1 to 65,536
   Index d_feed_forward = 0;  ///< of a transformer; 0 means blocks of attention alone
   Index max_length = 0;      ///< most tokens of a row, of source and target each
   Seq2SeqScore score = Seq2SeqScore::kAdditive;  ///< of kGruAttention
@@ -132,7 +132,7 @@ class Seq2SeqTrainer {
   /// What a step changes besides the weights. To resume a run, set all arrays, all moments and the number of steps.
   /// Precondition: 0 <= i < array_count().
   [[nodiscard]] Moments moments(Index i) noexcept;
-  /// Sets the number of steps made. kOutOfRange below 0.
+  /// Sets the number of steps made, 0 to 2^53 - 1, as that of LanguageModelTrainer. kOutOfRange for others.
   Status set_steps(std::int64_t steps) noexcept;
 
  private:

@@ -14,7 +14,8 @@ struct TrainerOptions {
   /// Of the initial weights and of dropout. The same seed trains the same weights, bit for bit, on all engines whose
   /// arithmetic has four lanes and two roundings, with any number of threads.
   std::uint64_t seed = 0;
-  Schedule schedule = {};      ///< the learning rate; its numbers finite and >= 0
+  Schedule schedule =
+      {};  ///< the learning rate; its numbers finite and >= 0, its counts at most 2^53 - 1
   float beta1 = 0.9F;          ///< in [0, 1)
   float beta2 = 0.999F;        ///< in [0, 1)
   float epsilon = 1e-8F;       ///< finite, > 0
