@@ -4,6 +4,7 @@
 #include <new>
 
 #include "check.hpp"
+#include "memory_check.hpp"
 #include "qkv/positional.hpp"
 #include "qkv/relative_bias.hpp"
 #include "train/judge.hpp"
@@ -22,7 +23,9 @@ struct LanguageModelTrainer::State {
   Status record(Index rows, Index length) noexcept;
   Status judge(const Caller& caller, const LanguageBatch& batch_in, bool learn,
                Workspace& workspace, Evaluation& result) noexcept;
-  Status check_reading(const Caller& caller, const LayerReading& reading) const noexcept;
+  Status check_reading(const Caller& caller, const LayerReading& reading,
+                       const TensorView<const std::int32_t>& ids,
+                       const TensorView<float>& logits) const noexcept;
   Status read(const LayerReading& reading, const TapeInputs& inputs,
               Workspace& workspace) const noexcept;
   [[nodiscard]] TapeInputs inputs_of(const TokenBatch& batch_in, bool training) const noexcept;
@@ -76,14 +79,31 @@ Status LanguageModelTrainer::State::judge(const Caller& caller, const LanguageBa
                       result);
 }
 
-Status LanguageModelTrainer::State::check_reading(const Caller& caller,
-                                                  const LayerReading& reading) const noexcept {
+/// Whether there is such a layer, and what is written of it fits and is apart from the rest. All of this is asked before anything
+/// is computed: attention() would tell of `weights` and `entropy` when other readings are written already.
+Status LanguageModelTrainer::State::check_reading(const Caller& caller, const LayerReading& reading,
+                                                  const TensorView<const std::int32_t>& ids,
+                                                  const TensorView<float>& logits) const noexcept {
   if (reading.layer < 0 || reading.layer >= config.num_layers) {
     return refuse(StatusCode::kOutOfRange, caller, "@layer is {}, expected [0, {})", reading.layer,
                   config.num_layers);
   }
-  return check_dense_if_given(caller, "residual", reading.residual,
-                              {batch, tokens, config.d_model});
+  const Index rows = ids.extent(0);
+  const Index length = ids.extent(1);
+  const auto check = [&](const char* name, const TensorView<float>& view,
+                         std::initializer_list<Index> shape) {
+    return view.absent() ? Status{} : check_output(caller, name, view, shape);
+  };
+  QKV_RETURN_IF_ERROR(check("weights", reading.weights, {rows, config.num_heads, length, length}));
+  QKV_RETURN_IF_ERROR(check("entropy", reading.entropy, {rows, config.num_heads, length}));
+  QKV_RETURN_IF_ERROR(
+      check_dense_if_given(caller, "residual", reading.residual, {rows, length, config.d_model}));
+  return check_apart(caller,
+                     {{"logits", logits},
+                      {"weights", reading.weights},
+                      {"entropy", reading.entropy},
+                      {"residual", reading.residual}},
+                     {{"ids", ids}});
 }
 
 /// What one layer has computed in the forward pass.
@@ -156,11 +176,12 @@ Status LanguageModelTrainer::forward(const TokenBatch& tokens, TensorView<float>
   QKV_RETURN_IF_ERROR(check_dense_if_given(
       kName, "logits", logits,
       {tokens.ids.extent(0), tokens.ids.extent(1), state_->config.vocabulary}));
+  QKV_RETURN_IF_ERROR(check_apart(kName, {{"logits", logits}}, {{"ids", tokens.ids}}));
+  for (const LayerReading& reading : readings) {
+    QKV_RETURN_IF_ERROR(state_->check_reading(kName, reading, tokens.ids, logits));
+  }
   QKV_RETURN_IF_ERROR(state_->record(tokens.ids.extent(0), tokens.ids.extent(1)));
   const TapeInputs inputs = state_->inputs_of(tokens, false);
-  for (const LayerReading& reading : readings) {
-    QKV_RETURN_IF_ERROR(state_->check_reading(kName, reading));
-  }
   QKV_RETURN_IF_ERROR(state_->tape.forward(inputs, workspace));
   for (const LayerReading& reading : readings) {
     QKV_RETURN_IF_ERROR(state_->read(reading, inputs, workspace));

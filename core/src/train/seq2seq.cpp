@@ -5,6 +5,7 @@
 #include <new>
 
 #include "check.hpp"
+#include "memory_check.hpp"
 #include "qkv/positional.hpp"
 #include "train/blocks.hpp"
 #include "train/judge.hpp"
@@ -395,6 +396,9 @@ Status Seq2SeqTrainer::forward(const Seq2SeqTokens& tokens, TensorView<float> lo
         check_dense(kName, "weights", weights,
                     {rows, blocks ? c.num_heads : 1, length, tokens.source.extent(1)}));
   }
+  QKV_RETURN_IF_ERROR(check_apart(
+      kName, {{"logits", logits}, {"weights", weights}},
+      {{"source", tokens.source}, {"source_lengths", tokens.source_lengths}, {"ids", tokens.ids}}));
   QKV_RETURN_IF_ERROR(state_->run(tokens, workspace));
   if (!weights.absent()) {
     QKV_RETURN_IF_ERROR(state_->read_weights(tokens, weights, workspace));
@@ -442,6 +446,9 @@ Status Seq2SeqTrainer::translate(const Translation& args, Workspace& workspace) 
                   most, c.max_length);
   }
   QKV_RETURN_IF_ERROR(check_dense(kName, "lengths", args.lengths, {batch}));
+  QKV_RETURN_IF_ERROR(
+      check_apart(kName, {{"ids", args.ids}, {"lengths", args.lengths}},
+                  {{"source", args.source}, {"source_lengths", args.source_lengths}}));
   List<std::int32_t> said;  // what the decoder reads: start, then what it has said, for each row
   for (Index i = 0; i < batch * most; ++i) {
     QKV_RETURN_IF_ERROR(said.push(i % most == 0 ? args.start : args.end));
@@ -494,6 +501,7 @@ Status Seq2SeqTrainer::reach(TensorView<const std::int32_t> source, TensorView<f
   tokens.source = {source.data, {1, length}};
   QKV_RETURN_IF_ERROR(check_tokens(kName, "source", tokens.source, {c.vocabulary, c.max_length}));
   QKV_RETURN_IF_ERROR(check_dense(kName, "norms", norms, {length}));
+  QKV_RETURN_IF_ERROR(check_apart(kName, {{"norms", norms}}, {{"source", source}}));
   const std::int32_t none = 0;  // the decoder is recorded too, but the gradient begins before it
   tokens.ids = {&none, {1, 1}};
   QKV_RETURN_IF_ERROR(state_->record({1, length, 1}, true));

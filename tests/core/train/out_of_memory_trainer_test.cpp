@@ -39,7 +39,7 @@ struct Setting {
   typename Of::Trainer trainer;
   typename Of::Rows rows{5, 8, 3};
   Workspace workspace;
-  std::vector<float> written = std::vector<float>(5 * 8 * 11, kUntouched);
+  std::vector<float> written = std::vector<float>(5000, kUntouched);
   std::vector<std::int32_t> said = std::vector<std::int32_t>(5 * 8, -1);
   std::vector<std::int32_t> lengths = std::vector<std::int32_t>(5, -1);
 };
@@ -146,10 +146,39 @@ Status step(Setting<Of>& p) {
   return status;
 }
 
-/// Logits alone: what is read beside them is written as it is found.
+/// Logits alone.
 template <class Of>
 Status forward(Setting<Of>& p) {
   return p.trainer.forward(p.rows.view().tokens, {p.written.data(), {5, 8, 11}}, {}, p.workspace);
+}
+
+/// All that is read of a language model, the layers in any order.
+Status read(Setting<OfLanguageModel>& p) {
+  float* to = p.written.data() + 5 * 8 * 11;
+  const auto take = [&](std::initializer_list<Index> shape) {
+    const TensorView<float> view(to, shape);
+    to += view.size();
+    return view;
+  };
+  train::LayerReading readings[2];
+  for (Index n = 0; n < 2; ++n) {
+    readings[n] = {.layer = 1 - n,
+                   .weights = take({5, 4, 8, 8}),
+                   .entropy = take({5, 4, 8}),
+                   .residual = take({5, 8, 12})};
+  }
+  return p.trainer.forward(p.rows.view().tokens, {p.written.data(), {5, 8, 11}}, readings,
+                           p.workspace);
+}
+
+/// Logits and the weights of all layers.
+Status read(Setting<OfSeq2Seq>& p) {
+  const bool blocks = p.of.kind == train::Seq2SeqKind::kTransformer;
+  const TensorView<float> weights(p.written.data() + 5 * 8 * 11,
+                                  {blocks ? 10 : 5, blocks ? 3 : 1, 8, 5});
+  return p.trainer.forward(p.rows.view().tokens, {p.written.data(), {5, 8, 11}},
+                           p.of.kind == train::Seq2SeqKind::kGru ? TensorView<float>() : weights,
+                           p.workspace);
 }
 
 Status translate(Setting<OfSeq2Seq>& p) {
@@ -175,6 +204,7 @@ TEST_CASE("out of memory: every request of every call of a trainer may fail",
     requests += require_survives<Of>(of, "differentiate", differentiate<Of>);
     requests += require_survives<Of>(of, "evaluate", evaluate<Of>);
     requests += require_survives<Of>(of, "forward", forward<Of>);
+    requests += require_survives<Of>(of, "forward with readings", read);
   });
   for_each_translator([&](const OfSeq2Seq& of) {
     requests += require_survives<OfSeq2Seq>(of, "translate", translate);

@@ -850,6 +850,93 @@ TEST_CASE("Seq2SeqTrainer: batches that do not fit are refused and change nothin
   });
 }
 
+TEST_CASE("LanguageModelTrainer: readings that do not fit are refused before anything is written",
+          "[train][bad-input]") {
+  using Reading = train::LayerReading;
+  struct Wrong {
+    Spoil<Reading&> spoil;
+    Refusal refusal;
+  };
+  const Wrong rows[] = {
+      {[](Reading& r) { r.layer = 2; }, {kRange, "layer", "is 2", "[0, 2)"}},
+      {[](Reading& r) { r.layer = -1; }, {kRange, "layer", "is -1", "[0, 2)"}},
+      {[](Reading& r) { r.weights.shape[1] = 3; },
+       {kShapeError, "weights", "is [3,3,7,7]", "[3,4,7,7]"}},
+      {[](Reading& r) { r.weights.strides[2] = 0; },
+       {kInvalid, "weights", "has strides", "a place of its own"}},
+      {[](Reading& r) { r.entropy.shape[2] = 6; },
+       {kShapeError, "entropy", "is [3,4,6]", "[3,4,7]"}},
+      {[](Reading& r) { r.entropy.data = nullptr; },
+       {kInvalid, "entropy", "has no data", "[3,4,7]"}},
+      {[](Reading& r) { r.residual.rank = 2; }, {kShapeError, "residual", "is [3,7]", "[3,7,12]"}},
+      {[](Reading& r) { r.entropy.data = r.weights.data + 3; },
+       {kInvalid, "entropy", "is in the memory of weights", "memory of its own"}},
+      {[](Reading& r) { r.residual.data = r.weights.data; },
+       {kInvalid, "residual", "is in the memory of weights", "memory of its own"}},
+  };
+  const OfLanguageModel of;
+  auto trainer = make_trainer(of);
+  const OfLanguageModel::Rows batch(3, 7, 1);
+  Workspace workspace;
+  for (const Wrong& row : rows) {
+    std::vector<float> written(2000, kUntouched);
+    const Reading right = {.layer = 0, .residual = {written.data(), {3, 7, 12}}};
+    Reading wrong = {.layer = 1,
+                     .weights = {written.data() + 300, {3, 4, 7, 7}},
+                     .entropy = {written.data() + 900, {3, 4, 7}},
+                     .residual = {written.data() + 1000, {3, 7, 12}}};
+    row.spoil(wrong);
+    const Reading readings[] = {right, wrong};
+    require_refused(trainer.forward(batch.view().tokens, {written.data() + 1300, {3, 7, 11}},
+                                    readings, workspace),
+                    "LanguageModelTrainer::forward", row.refusal);
+    CHECK(first_difference(std::vector<float>(2000, kUntouched), written) == "");
+  }
+}
+
+TEST_CASE("trainers: arrays that are written are apart from all others", "[train][bad-input]") {
+  const auto apart = [](const Status& status, const char* call, const char* out, const char* of) {
+    require_refused(status, call,
+                    {kInvalid, out, (std::string("is in the memory of ") + of).c_str(), "its own"});
+  };
+  Workspace workspace;
+  std::vector<float> floats(1000, kUntouched);
+  std::vector<std::int32_t> integers(100, 1);
+  const TensorView<const std::int32_t> source = {integers.data(), {3, 5}};
+  // As an array of integers is seen that is written as floats: what counts is where it lies.
+  auto* shared = reinterpret_cast<float*>(integers.data());
+  auto model = make_trainer(OfLanguageModel{});
+  const char* forward = "LanguageModelTrainer::forward";
+  train::LayerReading reading;
+  reading.residual = {floats.data(), {3, 5, 12}};
+  const TensorView<float> logits = {floats.data() + 20, {3, 5, 11}};
+  apart(model.forward({.ids = source}, logits, {&reading, 1}, workspace), forward, "residual",
+        "logits");
+  apart(model.forward({.ids = source}, {shared, {3, 5, 11}}, {}, workspace), forward, "logits",
+        "ids");
+  auto translator = make_trainer(OfSeq2Seq{"transformer", train::Seq2SeqKind::kTransformer});
+  forward = "Seq2SeqTrainer::forward";
+  const train::Seq2SeqTokens tokens = {.source = source, .ids = {integers.data() + 20, {3, 5}}};
+  apart(translator.forward(tokens, {floats.data(), {3, 5, 11}}, {floats.data() + 100, {6, 3, 5, 5}},
+                           workspace),
+        forward, "weights", "logits");
+  apart(translator.forward(tokens, {shared, {3, 5, 11}}, {}, workspace), forward, "logits",
+        "source");
+  const auto translate = [&](std::int32_t* ids, std::int32_t* lengths) {
+    return translator.translate(
+        {.source = source, .start = 0, .end = 1, .ids = {ids, {3, 4}}, .lengths = {lengths, {3}}},
+        workspace);
+  };
+  apart(translate(integers.data() + 5, integers.data() + 30), "Seq2SeqTrainer::translate", "ids",
+        "source");
+  apart(translate(integers.data() + 30, integers.data() + 31), "Seq2SeqTrainer::translate",
+        "lengths", "ids");
+  apart(translator.reach({integers.data(), {5}}, {shared + 4, {5}}, workspace),
+        "Seq2SeqTrainer::reach", "norms", "source");
+  CHECK(first_difference(std::vector<float>(1000, kUntouched), floats) == "");
+  CHECK(integers == std::vector<std::int32_t>(100, 1));
+}
+
 TEST_CASE("trainers: empty ones refuse every call", "[train][bad-input]") {
   Workspace workspace;
   train::Evaluation found;

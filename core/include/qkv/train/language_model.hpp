@@ -90,7 +90,7 @@ class LanguageModelTrainer {
                        Evaluation& result) noexcept;
 
   /// Logits of the next token after each, [B, T, V] dense (absent if not wanted), and what the readings ask for.
-  /// Errors as step(); kOutOfRange for a layer that is none.
+  /// Errors as step(); kOutOfRange for a layer that is none, kInvalidArgument for arrays in the memory of another.
   Status forward(const TokenBatch& tokens, TensorView<float> logits,
                  std::span<const LayerReading> readings, Workspace& workspace) noexcept;
 

@@ -96,6 +96,7 @@ class Seq2SeqTrainer {
   /// Logits of what comes after each of tokens.ids, [B, T, V] dense; absent if not wanted. `weights` are those with which the
   /// decoder read the source, [layers, B, heads, T, S] in one dense block as [layers * B, heads, T, S]: of each block and
   /// head of a transformer, of one layer and head with kGruAttention. Absent if not wanted, and refused with kGru.
+  /// Errors as step(); kInvalidArgument for arrays in the memory of another, here and in the calls below.
   Status forward(const Seq2SeqTokens& tokens, TensorView<float> logits, TensorView<float> weights,
                  Workspace& workspace) noexcept;
 
