@@ -153,7 +153,8 @@ const library = ({ name, holds, suite, files }) => ({
   },
 });
 
-const isOfTraining = (file) => /^core\/.*\btrain\//.test(file);
+/** Whether a file belongs to the second library. */
+export const isOfTraining = (file) => /^core\/.*\btrain\//.test(file);
 
 const core = library({
   name: 'core',

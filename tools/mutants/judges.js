@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { transformSync } from 'esbuild';
-import { caseName } from './grounds.js';
+import { caseName, isOfTraining } from './grounds.js';
 import { originsOf } from './reach.js';
 import { TestFiles, limitOf, notAsked, seconds, testFiles } from './test_files.js';
 import { untilRed } from './until_red.js';
@@ -40,16 +40,24 @@ const QUICK = 20;
 /** The C++ core on one instruction set, the narrowest of the machine's, on which every tail is walked. */
 export class CoreJudge {
   name = 'core';
+  /** The suite, and which files of tests/core are compiled besides those of training: all if empty. */
+  suite = 'qkv_tests';
+  files = '';
   #isa = 'sse4';
   #stages = [];
 
   holds(file) {
-    const unit = /^core\/src\/arch\/(\w+)\.cpp$/.exec(file);
-    return file.startsWith('core/') && (!unit || unit[1] === this.#isa);
+    return file.startsWith('core/') && !isOfTraining(file) && this.isAsked(file);
+  }
+
+  /** Of the units of instruction sets, that of the one asked. */
+  isAsked(file) {
+    const unit = /^core\/src\/arch\/(?:train\/)?(\w+)\.cpp$/.exec(file);
+    return !unit || unit[1] === this.#isa;
   }
 
   #binary(copy) {
-    return copy.path('build/native/tests/qkv_tests');
+    return copy.path(`build/native/tests/${this.suite}`);
   }
 
   #run(copy, args, limit) {
@@ -60,8 +68,8 @@ export class CoreJudge {
   }
 
   async prepare(copy) {
-    const isas = [`-DQKV_ISAS=${this.#isa}`, '-DQKV_WERROR=OFF', '-DQKV_TEST_FILES='];
-    await copy.configure('native', isas);
+    const isas = [`-DQKV_ISAS=${this.#isa}`, '-DQKV_WERROR=OFF'];
+    await copy.configure('native', [...isas, `-DQKV_TEST_FILES=${this.files}`]);
   }
 
   /** Runs everything without a mutation: says which cases are quick, and leaves out what is red as it is. */
@@ -84,7 +92,7 @@ export class CoreJudge {
   }
 
   build(copy) {
-    return copy.run('cmake', ['--build', '--preset', 'native', '--target', 'qkv_tests']);
+    return copy.run('cmake', ['--build', '--preset', 'native', '--target', this.suite]);
   }
 
   fingerprint(copy) {
@@ -104,6 +112,17 @@ export class CoreJudge {
       }
     }
     return {};
+  }
+}
+
+/** The second library, which the suite of the first is not linked with. */
+class TrainingJudge extends CoreJudge {
+  name = 'training';
+  suite = 'qkv_train_tests';
+  files = 'status'; // there has to be one
+
+  holds(file) {
+    return isOfTraining(file) && this.isAsked(file);
   }
 }
 
@@ -298,4 +317,4 @@ export class PageJudge {
   }
 }
 
-export const judges = [CoreJudge, PackageJudge, BindingsJudge, PageJudge];
+export const judges = [CoreJudge, TrainingJudge, PackageJudge, BindingsJudge, PageJudge];

@@ -4,11 +4,11 @@ import { availableParallelism } from 'node:os';
 import { buildPackage, buildWasm } from '../build.js';
 import { candidates, isEquivalent, staleEquivalents } from './candidates.js';
 import { Copy } from './grounds.js';
-import { judges } from './judges.js';
+import { CoreJudge, judges } from './judges.js';
 import { describe, summary } from './random_report.js';
 
 /** Those whose tests wait for clocks and browsers are asked one at a time, or a busy machine would seem a fault. */
-const lanesOf = (judge) => (judge.name === 'core' ? Math.min(availableParallelism(), 4) : 1);
+const lanesOf = (judge) => (judge instanceof CoreJudge ? Math.min(availableParallelism(), 4) : 1);
 
 /** What became of one mutation: its verdict is killed, lived, equivalent, `same program` or `does not compile`. */
 async function tryMutation(judge, copy, mutation, unchanged) {
@@ -72,7 +72,7 @@ export async function runRandom({ count, seed, folder, lanes }) {
   const judge = judges.map((Judge) => new Judge()).find((one) => mutationsFor(one).length > 0);
   if (!judge) throw new Error(`nothing that can be mutated in ${folder}`);
   const mutations = mutationsFor(judge);
-  if (judge.name !== 'core') {
+  if (!(judge instanceof CoreJudge)) {
     await buildWasm();
     await buildPackage();
   }
