@@ -79,8 +79,8 @@ Status LanguageModelTrainer::State::judge(const Caller& caller, const LanguageBa
                       result);
 }
 
-/// Whether there is such a layer, and what is written of it fits and is apart from the rest. All of this is asked before anything
-/// is computed: attention() would tell of `weights` and `entropy` when other readings are written already.
+/// Whether there is such a layer, and what is written of it fits and is apart from the rest. All of this is asked before
+/// anything is computed: attention() would tell of `weights` and `entropy` when other readings are written already.
 Status LanguageModelTrainer::State::check_reading(const Caller& caller, const LayerReading& reading,
                                                   const TensorView<const std::int32_t>& ids,
                                                   const TensorView<float>& logits) const noexcept {

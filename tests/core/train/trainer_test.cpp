@@ -1012,6 +1012,24 @@ TEST_CASE("Seq2SeqTrainer: translate says what forward finds likeliest, a token 
   CHECK(over > 4);  // some rows ended before their room did
 }
 
+TEST_CASE("Seq2SeqTrainer: of equally likely tokens translate says the first", "[train]") {
+  auto trainer = make_trainer(OfSeq2Seq{"gru", train::Seq2SeqKind::kGru});
+  const TensorView<float> head = trainer.array(trainer.array_count() - 1).value;
+  std::fill_n(head.data, head.size(), 0.0F);
+  const std::vector<std::int32_t> source = {3, 4};
+  std::vector<std::int32_t> said(4, -1);
+  std::vector<std::int32_t> lengths(2, -1);
+  Workspace workspace;
+  require_ok(trainer.translate({.source = {source.data(), {2, 1}},
+                                .start = 7,
+                                .end = 1,
+                                .ids = {said.data(), {2, 2}},
+                                .lengths = {lengths.data(), {2}}},
+                               workspace));
+  CHECK(said == std::vector<std::int32_t>(4, 0));
+  CHECK(lengths == std::vector<std::int32_t>(2, 2));
+}
+
 TEST_CASE("Seq2SeqTrainer: the weights of each layer and head are shares of the source",
           "[train]") {
   for_each_translator([](const OfSeq2Seq& of) {
