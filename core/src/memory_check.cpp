@@ -10,6 +10,49 @@ namespace qkv {
 using detail::saturated_product;
 using detail::saturated_sum;
 
+namespace {
+
+/// The axes along which a view moves, ordered by stride.
+struct Axes {
+  struct Axis {
+    Index stride, extent;
+  };
+  std::array<Axis, TensorView<float>::kMaxRank> at;
+  std::size_t count = 0;
+
+  /// Each axis is put where it belongs: for at most four, std::sort would be 6 kB of a .wasm.
+  Axes(int rank, const Index* shape, const Index* strides) noexcept {
+    for (int axis = 0; axis < rank; ++axis) {
+      if (shape[axis] <= 1) {
+        continue;  // its stride is never used
+      }
+      std::size_t place = count++;
+      for (; place > 0 && at[place - 1].stride > strides[axis]; --place) {
+        at[place] = at[place - 1];
+      }
+      at[place] = {strides[axis], shape[axis]};
+    }
+  }
+
+  /// How far the last element is from the first by axes up to `axis`, of which those before reach `before`.
+  [[nodiscard]] Index reach_with(std::size_t axis, Index before) const noexcept {
+    return saturated_sum(before, saturated_product(at[axis].extent - 1, at[axis].stride));
+  }
+
+  /// The most elements of memory between two of the view that are not the view's.
+  [[nodiscard]] Index largest_gap() const noexcept {
+    Index gap = 0;
+    Index reach = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      gap = std::max(gap, at[i].stride - reach - 1);
+      reach = reach_with(i, reach);
+    }
+    return gap;
+  }
+};
+
+}  // namespace
+
 MemorySpan::MemorySpan(const void* data, std::size_t element, int rank, const Index* shape,
                        const Index* strides) noexcept {
   if (rank <= 0 || !data) {
@@ -34,6 +77,10 @@ MemorySpan::MemorySpan(const void* data, std::size_t element, int rank, const In
     end_ = std::numeric_limits<std::size_t>::max();
   }
   filled_ = distinct == reach;
+  gap_ = static_cast<std::size_t>(Axes(rank, shape, strides).largest_gap());
+  if (__builtin_mul_overflow(gap_, element, &gap_)) {
+    gap_ = std::numeric_limits<std::size_t>::max();
+  }
 }
 
 bool MemorySpan::holds_an_end_of(const MemorySpan& other) const noexcept {
@@ -41,11 +88,16 @@ bool MemorySpan::holds_an_end_of(const MemorySpan& other) const noexcept {
   return filled_ && (holds(other.begin_) || holds(other.end_ - 1));
 }
 
+bool MemorySpan::bridges_a_gap_of(const MemorySpan& other) const noexcept {
+  return filled_ && begin_ < other.end_ && other.begin_ < end_ && end_ - begin_ > other.gap_;
+}
+
 bool MemorySpan::meets(const MemorySpan& other) const noexcept {
   if (begin_ == end_ || other.begin_ == other.end_) {
     return false;
   }
-  return begin_ == other.begin_ || holds_an_end_of(other) || other.holds_an_end_of(*this);
+  return begin_ == other.begin_ || holds_an_end_of(other) || other.holds_an_end_of(*this) ||
+         bridges_a_gap_of(other) || other.bridges_a_gap_of(*this);
 }
 
 Status check_apart(const Caller& caller, std::initializer_list<NamedSpan> outputs,
@@ -64,28 +116,13 @@ Status check_apart(const Caller& caller, std::initializer_list<NamedSpan> output
 }
 
 bool elements_are_apart(int rank, const Index* shape, const Index* strides) noexcept {
-  struct Axis {
-    Index stride, extent;
-  };
-  // Ordered by stride as each axis is put in: for at most four, std::sort would be 6 kB of a .wasm.
-  std::array<Axis, TensorView<float>::kMaxRank> axes;
-  std::size_t count = 0;
-  for (int axis = 0; axis < rank; ++axis) {
-    if (shape[axis] <= 1) {
-      continue;  // its stride is never used
-    }
-    std::size_t at = count++;
-    for (; at > 0 && axes[at - 1].stride > strides[axis]; --at) {
-      axes[at] = axes[at - 1];
-    }
-    axes[at] = {strides[axis], shape[axis]};
-  }
+  const Axes axes(rank, shape, strides);
   Index reach = 0;  // of the axes with smaller strides
-  for (std::size_t i = 0; i < count; ++i) {
-    if (axes[i].stride <= reach) {
+  for (std::size_t i = 0; i < axes.count; ++i) {
+    if (axes.at[i].stride <= reach) {
       return false;
     }
-    reach = saturated_sum(reach, saturated_product(axes[i].extent - 1, axes[i].stride));
+    reach = axes.reach_with(i, reach);
   }
   return true;
 }

@@ -26,10 +26,13 @@ class MemorySpan {
   MemorySpan(const void* data, std::size_t element, int rank, const Index* shape,
              const Index* strides) noexcept;
   [[nodiscard]] bool holds_an_end_of(const MemorySpan& other) const noexcept;
+  /// Without gaps itself, and longer than any of the other's, in which it begins.
+  [[nodiscard]] bool bridges_a_gap_of(const MemorySpan& other) const noexcept;
 
   std::size_t begin_ = 0;
   std::size_t end_ = 0;  ///< begin_ when there are no elements
   bool filled_ = false;  ///< no gaps in between
+  std::size_t gap_ = 0;  ///< bytes of the largest one
 };
 
 struct NamedSpan {

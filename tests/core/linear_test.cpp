@@ -257,6 +257,17 @@ TEST_CASE("linear: what it refuses", "[linear][bad-input]") {
     CHECK(std::string(linear(args, p.workspace).message()) ==
           std::string("linear: out is in the memory of ") + name + ", expected memory of its own");
   }
+  // Rows of w are 16 floats apart, 4 of them its own: 12 floats fit in between, and 16 meet a row wherever they begin.
+  std::vector<float> wide(52, 0.0F);
+  for (const Index count : {Index{3}, Index{4}}) {
+    LinearProblem sparse(count, 4, 4, WeightLayout::kInOut, 9);
+    LinearArgs args = sparse.args();
+    args.w = {wide.data(), {Index{4}, Index{4}}};
+    args.w.strides[0] = 16;
+    args.out.data = wide.data() + 4;
+    CHECK(std::string(linear(args, p.workspace).message()) ==
+          (count == 3 ? "" : "linear: out is in the memory of w, expected memory of its own"));
+  }
   Linear empty;
   CHECK(std::string(empty.forward(p.args().x, p.args().out, p.workspace).message()) ==
         "Linear::forward: the map is empty, expected one made by create()");
