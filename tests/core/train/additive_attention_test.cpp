@@ -172,6 +172,19 @@ TEST_CASE("additive_attention: what keys past the length hold changes no bit",
   }
 }
 
+TEST_CASE("additive_attention_backward: keys past the length have gradient 0, whatever U holds",
+          "[train][additive][nan]") {
+  AdditiveLayerProblem p({{2, 4, 7, 9, 5}, 6, 8}, 31);
+  p.lengths = {3, 6};
+  std::fill(p.u.begin(), p.u.end(), NAN);
+  p.run();
+  for (Index b = 0; b < 2; ++b) {
+    for (Index i = p.lengths[at(b)] * 8; i < 7 * 8; ++i) {
+      CHECK(p.dh[at(b * 7 * 8 + i)] == 0.0F);
+    }
+  }
+}
+
 TEST_CASE("additive_attention_backward: each gradient may be left out, and changes no other",
           "[train][additive]") {
   const AdditiveLayerSizes sizes{{2, 3, 5, 4, 6}, 7, 8};

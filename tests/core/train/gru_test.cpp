@@ -280,6 +280,8 @@ TEST_CASE("gru_backward: arrays that do not fit are refused", "[train][gru][bad-
   require_refused<GruCall>({
       {[](auto& c) { c.weights.wh.shape = {0, 15, 0, 0}; }, kShapeError,
        "x is [2,3,4] and wh [0,15]", "widths of at least 1"},
+      {[](auto& c) { c.x = {c.x.data, {2, 3, 0}}; }, kShapeError, "x is [2,3,0] and wh [5,15]",
+       "widths of at least 1"},
       {[](auto& c) { c.weights.wh = {c.weights.wh.data, {5, 14}}; }, kShapeError, "wh is [5,14]",
        "[5,15]"},
   });
