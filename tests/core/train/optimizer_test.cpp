@@ -164,5 +164,16 @@ TEST_CASE("fill_normal: mean, deviation and tails are those of a normal distribu
   CHECK(std::vector<float>(x.begin(), x.begin() + 10) != part);
 }
 
+TEST_CASE("fill_normal: as many numbers as were asked for, and none behind them", "[train]") {
+  for (Index n = 0; n < 6; ++n) {
+    CAPTURE(n);
+    std::vector<float> x(8, kUntouched);
+    train::fill_normal(x.data(), n, 0.02F, 7, 3);
+    for (Index i = 0; i < 8; ++i) {
+      CHECK((x[static_cast<std::size_t>(i)] == kUntouched) == (i >= n));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace qkv::test::optimizer_test

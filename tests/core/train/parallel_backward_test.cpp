@@ -35,6 +35,41 @@ TEST_CASE("attention_backward: threads change no bit", "[train][parallel]") {
   }
 }
 
+TEST_CASE("attention_backward: the gradient of a bias that rows or heads share has one owner",
+          "[train][parallel]") {
+  // A race is not seen by every run of it; what each thread would have of its own in the workspace is.
+  struct Case {
+    Index batch, kv_heads;
+    std::vector<Index> bias;
+    bool shared;
+  };
+  const Case cases[] = {
+      {2, 1, {2, 50, 90}, true},     {1, 2, {50, 90}, true},  {2, 1, {2, 2, 50, 90}, false},
+      {1, 2, {4, 50, 90}, false},    {1, 1, {50, 90}, false}, {2, 2, {2, 1, 50, 90}, true},
+      {2, 2, {2, 4, 50, 90}, false},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.batch, c.kv_heads, c.bias);
+    BackwardProblem p({.batch = c.batch,
+                       .heads = 2 * c.kv_heads,
+                       .kv_heads = c.kv_heads,
+                       .tq = 50,
+                       .tk = 90,
+                       .dk = 16,
+                       .dv = 8},
+                      1);
+    p.forward_call.add_bias(c.bias);
+    static_cast<void>(p.run());
+    Workspace alone;
+    require_ok(train::attention_backward(p.args(), alone));
+    Threads threads(2);
+    Workspace shared(&threads.pool());
+    require_ok(train::attention_backward(p.args(), shared));
+    const bool one = c.shared || c.batch * c.kv_heads == 1;
+    CHECK((shared.capacity_bytes() == alone.capacity_bytes()) == one);
+  }
+}
+
 TEST_CASE("linear_backward, layer_norm_backward: threads change no bit", "[train][parallel]") {
   constexpr Index kRows = 300;
   constexpr Index kIn = 130;
