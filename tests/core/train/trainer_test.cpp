@@ -1012,6 +1012,47 @@ TEST_CASE("Seq2SeqTrainer: translate says what forward finds likeliest, a token 
   CHECK(over > 4);  // some rows ended before their room did
 }
 
+TEST_CASE("Seq2SeqTrainer: translate refuses what does not fit and writes nothing then",
+          "[train][seq2seq][bad-input]") {
+  using Translation = train::Seq2SeqTrainer::Translation;
+  struct Wrong {
+    Spoil<Translation&> spoil;
+    Refusal refusal;
+  };
+  static const std::vector<std::int32_t> long_lengths = {2, 3};
+  const Wrong rows[] = {
+      {[](auto& t) { t.start = -1; }, {kRange, "start", "is -1", "[0, 11)"}},
+      {[](auto& t) { t.start = 11; }, {kRange, "start", "is 11", "[0, 11)"}},
+      {[](auto& t) { t.end = -1; }, {kRange, "end", "is -1", "[0, 11)"}},
+      {[](auto& t) { t.end = 11; }, {kRange, "end", "is 11", "[0, 11)"}},
+      {[](auto& t) { t.ids = {t.ids.data, {2, 0}}; }, {kRange, "ids", "has 0 tokens", "1 to 9"}},
+      {[](auto& t) { t.ids = {t.ids.data, {2, 10}}; }, {kRange, "ids", "has 10 tokens", "1 to 9"}},
+      {[](auto& t) { t.ids = {t.ids.data, {1, 4}}; }, {kShapeError, "ids", "is [1,4]", "[2,*]"}},
+      {[](auto& t) { t.ids.data = nullptr; }, {kInvalid, "ids", "has no data", "[2,4]"}},
+      {[](auto& t) { t.lengths = {t.lengths.data, {3}}; },
+       {kShapeError, "lengths", "is [3]", "[2]"}},
+      {[](auto& t) { t.lengths.data = nullptr; }, {kInvalid, "lengths", "has no data", "[2]"}},
+      {[](auto& t) { t.source.data = nullptr; }, {kInvalid, "source", "has no data", "[2,2]"}},
+      {[](auto& t) { t.source_lengths = {long_lengths.data(), {2}}; },
+       {kRange, "source_lengths[1]", "is 3", "[0, 2]"}},
+  };
+  auto trainer = make_trainer(OfSeq2Seq{"gru", train::Seq2SeqKind::kGru});
+  const std::vector<std::int32_t> source = {3, 4, 5, 6};
+  Workspace workspace;
+  for (const Wrong& row : rows) {
+    std::vector<std::int32_t> said(20, -1);
+    std::vector<std::int32_t> lengths(3, -1);
+    Translation call = {.source = {source.data(), {2, 2}},
+                        .end = 1,
+                        .ids = {said.data(), {2, 4}},
+                        .lengths = {lengths.data(), {2}}};
+    row.spoil(call);
+    require_refused(trainer.translate(call, workspace), "Seq2SeqTrainer::translate", row.refusal);
+    CHECK(said == std::vector<std::int32_t>(20, -1));
+    CHECK(lengths == std::vector<std::int32_t>(3, -1));
+  }
+}
+
 TEST_CASE("Seq2SeqTrainer: of equally likely tokens translate says the first", "[train]") {
   auto trainer = make_trainer(OfSeq2Seq{"gru", train::Seq2SeqKind::kGru});
   const TensorView<float> head = trainer.array(trainer.array_count() - 1).value;
@@ -1028,6 +1069,15 @@ TEST_CASE("Seq2SeqTrainer: of equally likely tokens translate says the first", "
                                workspace));
   CHECK(said == std::vector<std::int32_t>(4, 0));
   CHECK(lengths == std::vector<std::int32_t>(2, 2));
+  // There may be room for a single one, and it may be the end.
+  require_ok(trainer.translate({.source = {source.data(), {2, 1}},
+                                .start = 7,
+                                .end = 0,
+                                .ids = {said.data(), {2, 1}},
+                                .lengths = {lengths.data(), {2}}},
+                               workspace));
+  CHECK(said == std::vector<std::int32_t>(4, 0));
+  CHECK(lengths == std::vector<std::int32_t>(2, 0));
 }
 
 TEST_CASE("Seq2SeqTrainer: the weights of each layer and head are shares of the source",
