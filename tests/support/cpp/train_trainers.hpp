@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "problem.hpp"
@@ -190,6 +191,25 @@ std::vector<float> gradients_of(const Trainer& trainer) {
     all.insert(all.end(), g.data, g.data + g.size());
   }
   return all;
+}
+
+/// The name of a call as messages begin.
+template <class Of>
+std::string call_of(const char* method) {
+  return std::string(Of::kClass) + "::" + method;
+}
+
+/// The greatest count that a double tells from its neighbours: checkpoints hold steps as JSON and as float64.
+inline constexpr std::int64_t kMostSteps = (std::int64_t{1} << 53) - 1;
+
+/// Numbers of options that all do something.
+inline train::TrainerOptions lively_options() {
+  train::TrainerOptions options;
+  options.seed = 5;
+  options.dropout = 0.1F;
+  options.schedule = {.peak = 1e-2F, .warmup = 3, .steps = 12, .last = 1e-3F};
+  options.deviation = 0.2F;
+  return options;
 }
 
 }  // namespace qkv::test
