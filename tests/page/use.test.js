@@ -58,6 +58,19 @@ pageTest('page: the readout tells of another cell of the row at once', {}, async
   assert.match(await page.evaluate(() => window.told), /9\s*→.*1/s);
 });
 
+pageTest('map: the mark in the legend stands where the weight of the cell is', {}, async (page) => {
+  await pointAt(page, { row: 0, col: 0 });
+  await settle(page);
+  const mark = page.locator('.legend-now');
+  assert.ok(await mark.isVisible());
+  const left = await mark.evaluate((element) => element.style.left);
+  assert.equal(
+    left,
+    '100%',
+    'the first token reads itself alone: its weight is 1, the end of the legend',
+  );
+});
+
 pageTest('map: a head chosen to be taken away is, and is let go again', {}, async (page) => {
   const other = async () => (await snapshot(page)).state.other;
   await page.selectOption('#minus', '1');
