@@ -23,12 +23,13 @@ enum class ModelPositions : std::uint8_t {
 
 /// The activations of a model's feed-forward layers.
 enum class ModelActivation : std::uint8_t {
-  kRelu,      ///< Activation::kRelu
-  kGelu,      ///< Activation::kGelu
-  kGeluTanh,  ///< Activation::kGeluTanh
-  kSilu,      ///< Activation::kSilu
-  kSwiglu,    ///< silu(x Wgate) (x W1), Shazeer 2020
-  kGeglu,     ///< gelu(x Wgate) (x W1), likewise
+  kRelu,       ///< Activation::kRelu
+  kGelu,       ///< Activation::kGelu
+  kGeluTanh,   ///< Activation::kGeluTanh
+  kSilu,       ///< Activation::kSilu
+  kSwiglu,     ///< silu(x Wgate) (x W1), Shazeer 2020
+  kGeglu,      ///< gelu(x Wgate) (x W1), likewise
+  kGegluTanh,  ///< gelu_tanh(x Wgate) (x W1), as Gemma
 };
 
 /// The sizes and the kind of a language model: embeddings, `num_layers` blocks, a last norm with kPre, and logits.
@@ -59,6 +60,21 @@ struct LanguageModelConfig {
   /// Keys to the left that a query may read, besides its own; -1: all.
   Index window = -1;
   float attention_softcap = 0.0F;  ///< AttentionOptions::softcap
+
+  // What follows is for LanguageModel alone; a trainer refuses anything but the defaults.
+
+  /// [num_layers], each as `window` and instead of it; absent: `window` for all. Read by create() alone.
+  TensorView<const std::int32_t> windows = {};
+  /// Factor on q.k, AttentionOptions::scale. Default 1 / sqrt(d_k).
+  std::optional<float> attention_scale = std::nullopt;
+  float logit_softcap = 0.0F;  ///< c > 0: logits become c tanh(logit / c); 0 for none; finite
+  /// Whether the maps to q, k and v have biases. Default: as `biases` (Qwen2 has these alone).
+  std::optional<bool> qkv_biases = std::nullopt;
+  /// x + norm'(sub(norm(x))): one more norm on what each sub-layer adds, with kPre (Gemma 2).
+  bool post_norms = false;
+  Index token_types = 0;        ///< rows of a table that tells segments apart (BERT); 0 for none
+  bool embedding_norm = false;  ///< a layer norm, or RMS norm, on the sum of the embeddings (BERT)
+  bool head = true;             ///< false: no logits, an encoder whose stream is the result
 };
 
 }  // namespace qkv

@@ -1,0 +1,219 @@
+/// @file
+/// Language models that were trained: GPT-2, GPT-NeoX, Llama, Mistral, Qwen, Gemma, BERT and models like them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "qkv/kv_cache.hpp"
+#include "qkv/language_model_config.hpp"
+#include "qkv/linear.hpp"
+#include "qkv/number_format.hpp"
+#include "qkv/status.hpp"
+#include "qkv/tensor_view.hpp"
+#include "qkv/workspace.hpp"
+
+namespace qkv {
+
+class LanguageModel;
+
+/// One of a model's arrays of weights.
+struct ModelArray {
+  const char* name;  ///< as "layers.0.attention.wq"; valid as long as the model
+  /// 2 for matrices and tables, 1 for gains and biases.
+  int rank;
+  /// [in, out] of a linear map, [rows, d_model] of a table of embeddings, [n] of a gain or bias.
+  Index shape[2];
+  Index filled;  ///< elements that fill() was given, of the product of `shape`
+};
+
+/// Rows of numbers, as they lie in a file.
+struct ModelRows {
+  NumberType type = NumberType::kF32;  ///< of the elements
+  const void* data = nullptr;          ///< the first row; any alignment
+  Index count = 0;                     ///< rows
+  Index row_bytes = 0;                 ///< bytes from one row to the next
+  /// kOutIn: a row has the weights of one output, `in` of them; kInOut: of one input, `out` of them. Of maps only: rows of
+  /// tables are as they are, and gains and biases are one row.
+  WeightLayout layout = WeightLayout::kInOut;
+  /// float16, with NumberType::kInt8: a scale for every block of 32 inputs. Row r of kOutIn reads those at
+  /// scales + r * scale_stride; with kInOut rows 32 i to 32 i + 31 share those at scales + i * scale_stride, one for
+  /// each output.
+  const std::uint16_t* scales = nullptr;
+  Index scale_stride = 0;  ///< elements
+};
+
+/// The sizes of a conversation.
+struct ModelSessionConfig {
+  Index batch = 1;                          ///< rows of tokens side by side, at least 1
+  Index capacity = 0;                       ///< most tokens of a row; 0 means the model's max_length
+  CacheFormat format = CacheFormat::kF32;   ///< of keys and values
+};
+
+/// The keys and values of a conversation: one cache for each layer, all of the same length.
+class ModelSession {
+ public:
+  /// An empty session; every call on it is refused.
+  ModelSession() noexcept = default;
+  ~ModelSession();
+  /// Move-only; the two change places.
+  ModelSession(ModelSession&& other) noexcept { *this = std::move(other); }
+  /// Likewise.
+  ModelSession& operator=(ModelSession&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(config_, other.config_);
+    std::swap(caches_, other.caches_);
+    std::swap(layers_, other.layers_);
+    return *this;
+  }
+
+  /// Takes the memory of all caches. Errors: kInvalidArgument (an empty or unfinished model, an encoder), kOutOfRange (batch, a
+  /// capacity above the model's max_length), kOutOfMemory. On error `session` is as it was.
+  static Status create(const LanguageModel& model, const ModelSessionConfig& config,
+                       ModelSession& session) noexcept;
+
+  /// Forgets all tokens from `length` on. kOutOfRange unless 0 <= length <= length().
+  Status truncate(Index length) noexcept;
+  /// Tokens of a row that are held.
+  [[nodiscard]] Index length() const noexcept { return layers_ > 0 ? caches_[0].length() : 0; }
+  /// As given to create(), with the capacity filled in.
+  [[nodiscard]] const ModelSessionConfig& config() const noexcept { return config_; }
+  /// Bytes of keys and values.
+  [[nodiscard]] std::size_t bytes() const noexcept;
+
+ private:
+  friend class LanguageModel;
+  AlignedBuffer memory_;  ///< where the caches are
+  ModelSessionConfig config_;
+  KvCache* caches_ = nullptr;
+  Index layers_ = 0;
+};
+
+/// What to read of one layer beside the results. Absent views cost nothing. Tk is the number of tokens that the session then
+/// holds, or T without one.
+struct ModelReading {
+  Index layer = 0;  ///< counted from 0
+  /// [B, num_heads, row_end - row_begin, Tk]: of attention, of these rows of the call's tokens
+  TensorView<float> weights = {};
+  Index row_begin = 0;              ///< of `weights`
+  Index row_end = -1;               ///< of `weights`; below 0 means T
+  TensorView<float> entropy = {};   ///< [B, num_heads, T]: of the rows of the weights, in nats
+  TensorView<float> residual = {};  ///< [B, T, d_model]: the stream after this layer
+  /// [B, T, V]: logits as if the stack ended after this layer (the "logit lens", nostalgebraist 2020): through the last norm
+  /// and the head.
+  TensorView<float> logits = {};
+};
+
+/// A head of a layer, both counted from 0.
+struct ModelHead {
+  Index layer = 0;
+  Index head = 0;
+};
+
+/// A language model for inference:
+///
+///     x = scale embedding[ids], + tokenTypes[type], + positions[t] with kLearned and kSinusoidal, norm() with embedding_norm
+///     kPre:  x = x + attention(norm1(x));  x = x + feed_forward(norm2(x))          each layer
+///     kPost: x = norm1(x + attention(x));  x = norm2(x + feed_forward(x))
+///     logits = softcap(norm(x) head)                                               without the norm with kPost
+///
+/// with parallel_residual both parts of a layer read the same x, with post_norms what they give is normalised before it is
+/// added, and without d_feed_forward the second is left out. The parts are those of the operators: attention(), rotary_embedding(),
+/// layer_norm() and rms_norm(), activate(), linear(). A trainer's model of the same config and weights gives the
+/// same numbers (within the bounds of the parts; the train library keeps its own order of sums).
+///
+/// The arrays, in the order of array(): those of train::LanguageModelTrainer by the same names and of the same shapes, and besides
+/// "tokenTypes" [token_types, d_model] and "embeddingNorm.gamma", ".beta" after the embeddings, "layers.n.postNorm1.gamma" and
+/// "layers.n.postNorm2.gamma" (with ".beta" where layer norms have biases) after the sub-layers. Matrices and the
+/// embedding are kept in the format given to create(); everything else is float32.
+///
+/// Memory: the weights in their format, once; tied embeddings are not kept twice. A model is filled once, then
+/// never changed: threads may share it, each with a workspace and sessions of its own.
+class LanguageModel {
+ public:
+  /// An empty model; every call on it is refused.
+  LanguageModel() noexcept = default;
+  ~LanguageModel();
+  /// Move-only; the two change places.
+  LanguageModel(LanguageModel&& other) noexcept { *this = std::move(other); }
+  /// Likewise.
+  LanguageModel& operator=(LanguageModel&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(state_, other.state_);
+    return *this;
+  }
+
+  /// Checks the config and takes the memory of all arrays, which fill() then fills. On error `model` is as it was.
+  /// Errors: those of train::LanguageModelTrainer::create() for the config; kInvalidArgument (a value that is no WeightFormat,
+  /// post_norms without kPre, causal without head), kShapeMismatch (windows), kOutOfRange, kOutOfMemory, kUnsupported.
+  static Status create(const LanguageModelConfig& config, WeightFormat format,
+                       LanguageModel& model) noexcept;
+
+  /// How many arrays there are, and what is known of each. Precondition of array(): 0 <= i < array_count().
+  [[nodiscard]] Index array_count() const noexcept;
+  [[nodiscard]] ModelArray array(Index i) const noexcept;
+
+  /// Gives array i its next rows, in order from the first to the last; the layout may not change on the way. Numbers are
+  /// converted to the array's format: exactly where it holds them, else rounded to the nearest (bfloat16), or, in blocks of 32
+  /// inputs, to d round(w / d) with d = float16(max |w| / 127). Quantised blocks go into int8 as they are.
+  /// Errors: kInvalidArgument (null data, a type, layout or scales without meaning, quantised numbers that are no whole blocks along
+  /// the inputs, a scale that is not finite, a filled model), kOutOfRange (no such array, more rows than are left, rows too short; with
+  /// kInOut and int8 a count that is no multiple of 32 before the end). On error the array is as it was.
+  Status fill(Index i, const ModelRows& rows) noexcept;
+
+  /// Says that all arrays are filled; only then can the model be used. kInvalidArgument names the first that is not.
+  Status finish() noexcept;
+
+  /// What forward() reads and writes.
+  struct ForwardArgs {
+    TensorView<const std::int32_t> ids;               ///< [B, T], dense, in [0, V); B and T at least 1
+    TensorView<const std::int32_t> token_types = {};  ///< [B, T], in [0, token_types); absent means 0
+    /// Tokens of each row that are read, [B], 0 to T; absent means all. Not with a session.
+    TensorView<const std::int32_t> key_lengths = {};
+    /// The tokens follow those that it holds, and are added to it.
+    ModelSession* session = nullptr;
+    /// Of every token: [B, T, V]; or of the last of each row alone: [B, 1, V]. May be absent.
+    TensorView<float> logits = {};
+    /// [B, T, d_model], or [B, 1, d_model]: the stream after the last norm. May be absent.
+    TensorView<float> hidden = {};
+    /// [B, T - 1]: -ln of the probability of each next token, in nats. May be absent.
+    TensorView<float> surprisal = {};
+    std::span<const ModelReading> readings = {};  ///< each layer at most once
+    std::span<const ModelHead> ablated = {};      ///< heads whose output is replaced by zeros
+  };
+
+  /// One pass over all layers. Everything is checked, and all memory taken, before anything is computed: on error nothing
+  /// is written, and a session keeps its length and contents in every layer.
+  ///
+  /// With a session and more than 256 tokens the pass is made in pieces of 256 tokens, so that scratch does not grow with T.
+  /// Threads change no bit.
+  ///
+  /// Errors: kInvalidArgument (null data, strides, an empty or unfinished model, an empty session, key_lengths with a session, token_types,
+  /// logits or surprisal without a table or head for them, results that share memory), kShapeMismatch, kOutOfRange (an id, type, length, layer
+  /// or head that is none, more tokens than max_length or than the session has room for), kOutOfMemory, kUnsupported (other
+  /// kernels than those of create()).
+  Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
+
+  /// Bytes of workspace that forward() takes with so many threads; 0 for arguments that it would refuse.
+  [[nodiscard]] std::size_t forward_scratch_bytes(const ForwardArgs& args,
+                                                  int threads = 1) const noexcept;
+
+  /// As given to create(), with every size filled in.
+  [[nodiscard]] const LanguageModelConfig& config() const noexcept;
+  /// As given to create().
+  [[nodiscard]] WeightFormat format() const noexcept;
+  /// Numbers in all arrays.
+  [[nodiscard]] Index parameter_count() const noexcept;
+  /// Bytes of all arrays.
+  [[nodiscard]] std::size_t bytes() const noexcept;
+
+ private:
+  friend class ModelSession;
+  struct State;
+  AlignedBuffer memory_;    ///< where the state is
+  State* state_ = nullptr;  ///< null when empty
+};
+
+}  // namespace qkv
