@@ -1,17 +1,17 @@
 // Writes the GGUF files of shapes.js into build/bench/models, unless they are there.
-import { closeSync, existsSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { encode, layout } from '../../tests/support/js/gguf.js';
 import { root } from '../../tools/environment.js';
-import {
-  CONTEXT,
-  characterOf,
-  epsilon,
-  ropeBase,
-  shapes,
-  tensorsOf,
-  weightsOf,
-} from './shapes.js';
+import { CONTEXT, characterOf, epsilon, ropeBase, shapes, tensorsOf, weightsOf } from './shapes.js';
 
 const folder = join(root, 'build/bench/models');
 export const pathOf = (shape, format) => join(folder, `llama-${shape}-${format}.gguf`);
@@ -82,7 +82,8 @@ export function writeModel(name, format) {
     writeSync(file, encode(type, weightsOf(tensor, extents)), { position: places[i] });
   });
   // The last tensor may end before its padding does.
-  if (statSync(`${path}.part`).size < size) writeSync(file, Uint8Array.of(0), { position: size - 1 });
+  if (statSync(`${path}.part`).size < size)
+    writeSync(file, Uint8Array.of(0), { position: size - 1 });
   closeSync(file);
   renameSync(`${path}.part`, path);
   return path;

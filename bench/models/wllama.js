@@ -16,7 +16,10 @@ export async function wllama({ url, threads, flash }) {
   const silent = () => undefined;
   const instance = new Wllama(
     { default: at('wasm/wllama.wasm') },
-    { suppressNativeLog: true, logger: { debug: silent, log: silent, warn: silent, error: console.error } },
+    {
+      suppressNativeLog: true,
+      logger: { debug: silent, log: silent, warn: silent, error: console.error },
+    },
   );
   const blob = await (await fetch(url)).blob();
   await instance.loadModel([blob], {

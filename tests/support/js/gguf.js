@@ -50,7 +50,8 @@ function toFloat16(data) {
 function toBfloat16(data) {
   const bits = new Uint32Array(data.buffer, data.byteOffset, data.length);
   const half = new Uint16Array(data.length);
-  for (let i = 0; i < data.length; i += 1) half[i] = (bits[i] + 0x7fff + ((bits[i] >>> 16) & 1)) >>> 16;
+  for (let i = 0; i < data.length; i += 1)
+    half[i] = (bits[i] + 0x7fff + ((bits[i] >>> 16) & 1)) >>> 16;
   return new Uint8Array(half.buffer);
 }
 
@@ -89,6 +90,30 @@ const types = {
 
 /** The bytes of an array in a type of GGUF: F32, F16, BF16 or Q8_0. */
 export const encode = (type, data) => types[type].encode(data);
+
+/** The numbers that such bytes say, without any rounding. */
+export function decode(type, bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const list = (size, at) => Float32Array.from({ length: bytes.length / size }, (_, i) => at(i));
+  const half = (at) => fromFloat16(view.getUint16(at, true));
+  const read = {
+    F32: () => list(4, (i) => view.getFloat32(4 * i, true)),
+    F16: () => list(2, (i) => half(2 * i)),
+    BF16: () => {
+      const bits = Uint32Array.from(
+        { length: bytes.length / 2 },
+        (_, i) => view.getUint16(2 * i, true) << 16,
+      );
+      return new Float32Array(bits.buffer);
+    },
+    Q8_0: () =>
+      list(BLOCK_BYTES / BLOCK, (i) => {
+        const block = Math.floor(i / BLOCK) * BLOCK_BYTES;
+        return half(block) * view.getInt8(block + 2 + (i % BLOCK));
+      }),
+  };
+  return read[type]();
+}
 
 const count = (shape) => shape.reduce((n, extent) => n * extent, 1);
 const aligned = (bytes) => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
