@@ -59,3 +59,9 @@ export function characterOf(id) {
   const ideographs = 0x9fff - 0x4e00 + 1;
   return String.fromCodePoint(i < ideographs ? 0x4e00 + i : 0xac00 + i - ideographs);
 }
+
+/** The id of such a character. */
+export function idOf(character) {
+  const point = character.codePointAt(0);
+  return FIRST_CHARACTER + (point < 0xac00 ? point - 0x4e00 : 0x9fff - 0x4e00 + 1 + point - 0xac00);
+}
