@@ -51,7 +51,8 @@ class Reader {
   }
 
   async scalar(type: number, what: string): Promise<number | boolean> {
-    const [size, read] = scalars.get(type) ?? refuse(`${this.name} has ${what} of type ${type}`, '0 to 12');
+    const [size, read] =
+      scalars.get(type) ?? refuse(`${this.name} has ${what} of type ${type}`, '0 to 12');
     await this.cursor.need(size, what);
     return this.cursor.number(size, read);
   }
@@ -81,7 +82,9 @@ class Reader {
     if (scalar) await this.cursor.need(count * scalar[0], what);
     const values: unknown[] = [];
     for (let i = 0; i < count; i += 1) {
-      values.push(scalar ? this.cursor.number(...scalar) : await this.value(inner, what, depth + 1));
+      values.push(
+        scalar ? this.cursor.number(...scalar) : await this.value(inner, what, depth + 1),
+      );
     }
     return values;
   }
@@ -100,7 +103,8 @@ class Reader {
   async tensor(source: ByteSource): Promise<StoredTensor> {
     const name = await this.text('the name of an array', most.name);
     const rank = await this.u32(quoted(name));
-    if (rank < 1 || rank > axes) refuse(`${this.name} has ${rank} axes for ${quoted(name)}`, `1 to ${axes}`);
+    if (rank < 1 || rank > axes)
+      refuse(`${this.name} has ${rank} axes for ${quoted(name)}`, `1 to ${axes}`);
     const shape: number[] = [];
     for (let axis = 0; axis < rank; axis += 1) {
       shape.unshift(await this.count(`an extent of ${quoted(name)}`, Number.MAX_SAFE_INTEGER));
@@ -108,14 +112,18 @@ class Reader {
     const number = await this.u32(quoted(name));
     const type = typeNames.get(number) ?? `of type ${number}`;
     const begin = await this.count(`the offset of ${quoted(name)}`, Number.MAX_SAFE_INTEGER);
-    if (!isReadable(type)) refuseUnsupported(`${quoted(name)} is ${type}`, 'F32, F16, BF16 or Q8_0');
+    if (!isReadable(type))
+      refuseUnsupported(`${quoted(name)} is ${type}`, 'F32, F16, BF16 or Q8_0');
     const columns = shape[rank - 1] ?? 0;
     if (type === 'Q8_0' && columns % 32 !== 0) {
       refuse(`${this.name} has rows of ${columns} for ${quoted(name)} as Q8_0`, 'a multiple of 32');
     }
     const bytes = shape.slice(0, -1).reduce((n, extent) => n * extent, rowBytes(type, columns));
     if (!Number.isSafeInteger(begin + bytes)) {
-      refuse(`${this.name} has [${shape.join(',')}] at ${begin} for ${quoted(name)}`, 'less than 2^53 bytes');
+      refuse(
+        `${this.name} has [${shape.join(',')}] at ${begin} for ${quoted(name)}`,
+        'less than 2^53 bytes',
+      );
     }
     return { name, type, shape, source, begin, end: begin + bytes };
   }
@@ -124,14 +132,27 @@ class Reader {
 /** Where elements begin is a multiple of this. */
 function alignmentOf(name: string, metadata: ReadonlyMap<string, unknown>): number {
   const value = metadata.get('general.alignment') ?? 32;
-  const isPower = typeof value === 'number' && value >= 1 && value <= 2 ** 20 && Number.isInteger(Math.log2(value));
-  return isPower ? value : refuse(`${name} has another general.alignment`, 'a power of two up to 2^20');
+  const isPower =
+    typeof value === 'number' &&
+    value >= 1 &&
+    value <= 2 ** 20 &&
+    Number.isInteger(Math.log2(value));
+  return isPower
+    ? value
+    : refuse(`${name} has another general.alignment`, 'a power of two up to 2^20');
 }
 
 /** Every array begins where it may, and none reaches into another or past the end. */
-function checkLayout(name: string, all: readonly StoredTensor[], alignment: number, room: number): void {
+function checkLayout(
+  name: string,
+  all: readonly StoredTensor[],
+  alignment: number,
+  room: number,
+): void {
   let last = 0;
-  for (const { name: own, begin, end } of [...all].sort((a, b) => a.begin - b.begin || a.end - b.end)) {
+  for (const { name: own, begin, end } of [...all].sort(
+    (a, b) => a.begin - b.begin || a.end - b.end,
+  )) {
     const at = `${name} has ${quoted(own)} at ${begin} to ${end}`;
     if (begin % alignment !== 0) refuse(at, `a multiple of ${alignment}`);
     if (end > room) refuse(at, `at most ${room}`);
@@ -147,10 +168,15 @@ export async function readGguf(source: ByteSource, signal?: AbortSignal): Promis
   const version = await reader.u32('a version');
   if (version !== 2 && version !== 3) {
     const isSwapped = version > 0 && version % 2 ** 24 === 0;
-    refuseUnsupported(`${name} is GGUF of version ${isSwapped ? 'with the high bytes first' : version}`, '2 or 3');
+    refuseUnsupported(
+      `${name} is GGUF of version ${isSwapped ? 'with the high bytes first' : version}`,
+      '2 or 3',
+    );
   }
   const count = await reader.count('the number of arrays', most.tensors);
-  const metadata = await reader.metadata(await reader.count('the number of metadata', most.metadata));
+  const metadata = await reader.metadata(
+    await reader.count('the number of metadata', most.metadata),
+  );
   const found: StoredTensor[] = [];
   for (let i = 0; i < count; i += 1) found.push(await reader.tensor(source));
   const { position } = reader.cursor;

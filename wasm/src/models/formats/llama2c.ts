@@ -6,7 +6,15 @@ import { refuse } from '../errors.js';
 import { Cursor } from '../sources/cursor.js';
 import type { ByteSource } from '../sources/source.js';
 
-const fields = ['dModel', 'dFeedForward', 'numLayers', 'numHeads', 'numKvHeads', 'vocabulary', 'maxLength'] as const;
+const fields = [
+  'dModel',
+  'dFeedForward',
+  'numLayers',
+  'numHeads',
+  'numKvHeads',
+  'vocabulary',
+  'maxLength',
+] as const;
 type Field = (typeof fields)[number];
 export const headerSize = 4 * fields.length;
 
@@ -56,6 +64,7 @@ export async function readLlama2c(source: ByteSource, signal?: AbortSignal): Pro
     tensors.set(array, { name: array, type: 'F32', shape, source, begin, end: at });
   }
   const isWhole = source.size === at || source.size === Infinity;
-  if (!isWhole || !Number.isSafeInteger(at)) refuse(`${name} has ${source.size} bytes`, `${at} as its header says`);
+  if (!isWhole || !Number.isSafeInteger(at))
+    refuse(`${name} has ${source.size} bytes`, `${at} as its header says`);
   return { format: 'llama2.c', metadata: new Map(Object.entries(numbers)), tensors };
 }

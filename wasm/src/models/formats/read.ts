@@ -65,7 +65,10 @@ function shardsOf({ name }: ByteSource, index: unknown): Map<string, string[]> {
   for (const [tensor, file] of Object.entries(map)) {
     // A stranger's index names files beside it, and no other place.
     if (typeof file !== 'string' || !/^\w[\w-]*(\.[\w-]+)*$/.test(file)) {
-      refuse(`${name} has ${quoted(String(file))} for ${quoted(tensor)}`, 'the name of a file beside it');
+      refuse(
+        `${name} has ${quoted(String(file))} for ${quoted(tensor)}`,
+        'the name of a file beside it',
+      );
     }
     const tensors = shards.get(file);
     if (tensors) tensors.push(tensor);
@@ -101,7 +104,8 @@ export async function readFiles(
   sources: ByteSource[],
   signal?: AbortSignal,
 ): Promise<ModelFile> {
-  if (places.length > mostFiles) refuse(`weights are ${places.length} files`, `at most ${mostFiles}`);
+  if (places.length > mostFiles)
+    refuse(`weights are ${places.length} files`, `at most ${mostFiles}`);
   const open = async (role: string, place: unknown): Promise<ByteSource> => {
     const source = await openSource(role, place);
     sources.push(source);
@@ -116,11 +120,13 @@ export async function readFiles(
       continue;
     }
     if (places.length > 1) refuse(`${source.name} is JSON`, 'shards alone, or their index alone');
-    if (!isAddress(place)) refuse(`${source.name} is JSON`, 'the shards themselves, or where their index is');
+    if (!isAddress(place))
+      refuse(`${source.name} is JSON`, 'the shards themselves, or where their index is');
     for (const [name, tensors] of shardsOf(source, await readJson(source, signal))) {
       const shard = await readFile(await open(name, beside(place, name)), signal);
       const missing = tensors.filter((tensor) => !shard?.tensors.has(tensor));
-      if (!shard || missing.length > 0) refuse(`${name} has no ${some(missing)}`, 'what its index says');
+      if (!shard || missing.length > 0)
+        refuse(`${name} has no ${some(missing)}`, 'what its index says');
       files.push(shard);
     }
   }

@@ -10,7 +10,7 @@ export class Cursor {
   /** Where in the file the next byte is. */
   position = 0;
   readonly #source: ByteSource;
-  readonly #pieces: AsyncIterator<Uint8Array>;
+  readonly #pieces: AsyncIterator<Uint8Array, undefined>;
   /** What has come and was not taken. */
   #bytes = new Uint8Array(0);
   #view = new DataView(this.#bytes.buffer);
@@ -30,7 +30,8 @@ export class Cursor {
     if (count <= this.#bytes.length) return;
     if (!(count <= this.room)) {
       const { name } = this.#source;
-      if (count <= longestHeader - this.position) ended(name, this.#source.size, this.position + count);
+      if (count <= longestHeader - this.position)
+        ended(name, this.#source.size, this.position + count);
       refuse(`${name} has ${what} of ${count} bytes at ${this.position}`, `at most ${this.room}`);
     }
     const parts = [this.#bytes];

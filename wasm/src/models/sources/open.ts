@@ -27,10 +27,14 @@ export async function openSource(role: string, place: unknown): Promise<ByteSour
   if (!isBuffer && !isUint8Array(place)) {
     refuse(`${role} is ${describe(place)}`, 'a URL, a Blob or an ArrayBuffer');
   }
-  const bytes = (isBuffer ? new Uint8Array(place as ArrayBuffer) : plainView(place as Uint8Array)) as Uint8Array;
+  const bytes = (
+    isBuffer ? new Uint8Array(place as ArrayBuffer) : plainView(place as Uint8Array)
+  ) as Uint8Array;
   return new PieceSource(role, lengthOf(bytes), (begin, end) => bytes.subarray(begin, end));
 }
 
 /** Where a file is that another one names, as relative to it. */
 export const beside = (place: string | URL, name: string): string =>
-  String(place).replace(/[?#].*$/, '').replace(/[^/\\]*$/, '') + name;
+  String(place)
+    .replace(/[?#].*$/, '')
+    .replace(/[^/\\]*$/, '') + name;

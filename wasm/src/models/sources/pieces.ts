@@ -17,7 +17,7 @@ export class PieceSource implements ByteSource {
   ) {}
 
   async *read(begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-    for (let at = begin; at < end; ) {
+    for (let at = begin; at < end;) {
       throwIfAborted(signal);
       if (at >= this.size && end === Infinity) return;
       if (at >= this.size) ended(this.name, this.size, end);
@@ -40,7 +40,11 @@ export class PieceSource implements ByteSource {
 
 interface FileHandle {
   stat(): Promise<{ size: number }>;
-  read(of: { buffer: Uint8Array; length: number; position: number }): Promise<{ bytesRead: number }>;
+  read(of: {
+    buffer: Uint8Array;
+    length: number;
+    position: number;
+  }): Promise<{ bytesRead: number }>;
   close(): Promise<void>;
 }
 interface Files {

@@ -21,13 +21,13 @@ export class WebSource implements ByteSource {
   /** Whether the server sends from any place. */
   #hasRanges = false;
   /** The bytes that came last, and where in the file they begin. */
-  #last = new Uint8Array(0);
+  #last: Uint8Array = new Uint8Array(0);
   #at = 0;
 
   constructor(readonly name: string) {}
 
   async *read(begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-    for (let at = begin; at < end; ) {
+    for (let at = begin; at < end;) {
       const bytes = await this.#piece(at, end, signal);
       if (!bytes) return;
       const piece = bytes.subarray(0, Math.min(pieceSize, end - at));
