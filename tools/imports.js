@@ -21,6 +21,7 @@ export const trees = [
       operators: ['api', 'arguments', 'memory'],
       formats: ['api', 'arguments'],
       train: ['api', 'arguments', 'memory', 'operators', 'formats'],
+      models: ['api', 'platform', 'arguments', 'formats'],
       'engine.ts': ['api', 'memory', 'operators'],
       load: ['api', 'platform', 'arguments', 'memory', 'engine.ts'],
       'worker/protocol': ['api', 'platform', 'arguments'],
