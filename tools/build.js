@@ -216,7 +216,9 @@ async function bundleTogether(to) {
   const [core, ...more] = importsOf('index').filter(isOurs);
   const [language, ...others] = importsOf('models').filter((name) => isOurs(name) && name !== core);
   if (!core || !language || more.length + others.length > 0) {
-    throw new Error(`the entries share ${[core, language, ...more, ...others]}, expected two chunks`);
+    throw new Error(
+      `the entries share ${[core, language, ...more, ...others]}, expected two chunks`,
+    );
   }
   const names = new Map([core, language].map((name, i) => [name, chunks[i]]));
   for (const { path, text } of outputFiles) {

@@ -4,6 +4,23 @@
 
 namespace qkv::wasm {
 
+namespace {
+
+RotaryOptions rotary_of(const ModelConfigFields& given) noexcept {
+  RotaryOptions options = rotary_options(given.rotary);
+  if (given.llama3.given) {
+    const Llama3ScalingFields& scaling = given.llama3.fields;
+    options.scaling = {.type = RotaryScaling::Type::kLlama3,
+                       .factor = scaling.factor,
+                       .original_length = scaling.original_length,
+                       .low_frequency_factor = scaling.low_frequency_factor,
+                       .high_frequency_factor = scaling.high_frequency_factor};
+  }
+  return options;
+}
+
+}  // namespace
+
 LanguageModelConfig model_config(const ModelConfigFields& given) noexcept {
   return {.vocabulary = given.vocabulary,
           .num_layers = given.num_layers,
@@ -19,7 +36,7 @@ LanguageModelConfig model_config(const ModelConfigFields& given) noexcept {
           .epsilon = static_cast<float>(given.epsilon),
           .activation = given.activation,
           .positions = given.positions,
-          .rotary = rotary_options(given.rotary),
+          .rotary = rotary_of(given),
           .qk_norm = given.qk_norm,
           .parallel_residual = given.parallel_residual,
           .tied_embeddings = given.tied_embeddings,

@@ -115,14 +115,13 @@ Status describeModelArray(const DescribeModelArrayFields& given) noexcept {
 }
 
 Status fillModel(const FillModelFields& given) noexcept {
-  return given.model->fill(given.index,
-                           {.type = given.type,
-                            .data = given.data.view().data,
-                            .count = given.count,
-                            .row_bytes = given.row_bytes,
-                            .layout = given.layout,
-                            .scales = given.scales.view().data,
-                            .scale_stride = given.scale_stride});
+  return given.model->fill(given.index, {.type = given.type,
+                                         .data = given.data.view().data,
+                                         .count = given.count,
+                                         .row_bytes = given.row_bytes,
+                                         .layout = given.layout,
+                                         .scales = given.scales.view().data,
+                                         .scale_stride = given.scale_stride});
 }
 
 Status finishModel(const FinishModelFields& given) noexcept { return given.model->finish(); }
@@ -184,8 +183,7 @@ Status generateToken(const GenerateTokenFields& given) noexcept {
 Status createSession(const CreateSessionFields& given) noexcept {
   return make<Conversation>([&](Conversation& conversation) noexcept {
     Status status = ModelSession::create(
-        *given.model,
-        {.batch = given.batch, .capacity = given.capacity, .format = given.format},
+        *given.model, {.batch = given.batch, .capacity = given.capacity, .format = given.format},
         conversation.session);
     if (status.ok()) {
       tell(given.found, {static_cast<double>(conversation.session.bytes())});

@@ -7,6 +7,13 @@ export const headers = ['models/conversation.hpp'];
 
 /** Fields that several of these operators have, those of `qkv/train` included. */
 export const groups = /** @type {const} */ ({
+  // In place of the scaling of `rotary`.
+  llama3Scaling: {
+    factor: 'number',
+    lowFrequencyFactor: 'number',
+    highFrequencyFactor: 'number',
+    originalLength: 'whole',
+  },
   modelConfig: {
     vocabulary: 'whole',
     numLayers: 'whole',
@@ -29,6 +36,7 @@ export const groups = /** @type {const} */ ({
       of: 'ModelPositions',
     },
     rotary: { group: 'rotary' },
+    llama3: { group: 'llama3Scaling', optional: true },
     qkNorm: 'flag',
     parallelResidual: 'flag',
     tiedEmbeddings: 'flag',

@@ -84,8 +84,8 @@ float* part_of(Trainer& trainer, Index i, TrainerPart part) noexcept {
 
 Status createLanguageModel(const CreateLanguageModelFields& given) noexcept {
   return make<Trainer>([&](Trainer& made) {
-    return train::LanguageModelTrainer::create(model_config(given.config), options_of(given.options),
-                                               made.language_model);
+    return train::LanguageModelTrainer::create(model_config(given.config),
+                                               options_of(given.options), made.language_model);
   });
 }
 

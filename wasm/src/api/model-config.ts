@@ -1,6 +1,29 @@
 import type { RotaryOptions } from './types.js';
 
 /**
+ * How Llama 3.1 stretches positions. With r = `rotaryDim`, w_i = base^(-2i/r) and t_i = originalLength w_i / 2 pi turns: w_i where
+ * t_i is above highFrequencyFactor, w_i / factor where it is below lowFrequencyFactor, and between them linear in t_i.
+ */
+export interface Llama3Scaling {
+  /** Which way of stretching. */
+  type: 'llama3';
+  /** By how much, at least 1. */
+  factor: number;
+  /** Default 1. */
+  lowFrequencyFactor?: number | undefined;
+  /** Above lowFrequencyFactor. Default 4. */
+  highFrequencyFactor?: number | undefined;
+  /** Tokens of a row in training. */
+  originalLength: number;
+}
+
+/** Rotary positions of a model. */
+export interface ModelRotary extends Pick<RotaryOptions, 'base' | 'rotaryDim' | 'interleaved'> {
+  /** As that of `rotaryEmbedding`, and that of Llama 3.1. */
+  scaling?: RotaryOptions['scaling'] | Llama3Scaling;
+}
+
+/**
  * What a language model is made of: embeddings, blocks, a last norm with `norm: 'pre'`, and logits. Trainers take what says so
  * at its default alone.
  */
@@ -37,7 +60,7 @@ export interface LanguageModelConfig {
   /** How positions enter. Default `'learned'`. */
   positions?: 'none' | 'learned' | 'sinusoidal' | 'rotary' | 'alibi' | undefined;
   /** With `positions: 'rotary'`: `base`, `rotaryDim`, `interleaved` and `scaling`. */
-  rotary?: Pick<RotaryOptions, 'base' | 'rotaryDim' | 'interleaved' | 'scaling'> | undefined;
+  rotary?: ModelRotary | undefined;
   /** Whether each head of q and k is normalised before it is rotated. Default false. */
   qkNorm?: boolean | undefined;
   /** x + attention(norm1(x)) + feedForward(norm2(x)), with `norm: 'pre'`, as GPT-NeoX. Default false. */

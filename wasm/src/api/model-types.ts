@@ -1,7 +1,7 @@
 import type { Filled, LanguageModelConfig } from './model-config.js';
 import type { OwnedArray } from './types.js';
 
-export type { Filled, LanguageModelConfig } from './model-config.js';
+export type { Filled, LanguageModelConfig, Llama3Scaling, ModelRotary } from './model-config.js';
 
 // As in types.ts: the options leave out a type of the web that a program lacks.
 type Web = typeof globalThis;
@@ -19,6 +19,14 @@ export interface Tokenizer {
   encode(text: string): ArrayLike<number>;
   /** The text of tokens; `'\uFFFD'` where a letter is not whole yet. */
   decode(ids: readonly number[]): string;
+}
+
+/** What `@huggingface/tokenizers` has, as far as it is used. */
+export interface HuggingFaceTokenizer {
+  /** The tokens of a text. */
+  encode(text: string): { readonly ids: ArrayLike<number> };
+  /** The text of tokens. */
+  decode(ids: number[], options: { skip_special_tokens: boolean }): string;
 }
 
 /** Where a model is. */

@@ -1,7 +1,7 @@
 import type { Filled, LanguageModelConfig } from './model-config.js';
 import type { OwnedArray, OwnedNumbers } from './types.js';
 
-export type { Filled, LanguageModelConfig } from './model-config.js';
+export type { Filled, LanguageModelConfig, Llama3Scaling, ModelRotary } from './model-config.js';
 
 /** What a model that translates is made of. Source and target have one vocabulary. */
 export interface Seq2SeqConfig {

@@ -7,10 +7,12 @@
 import { QkvError } from '../api/errors.js';
 import type {
   CreateOptions,
+  HuggingFaceTokenizer,
   LanguageModel,
   LanguageModelConfig,
   LoadOptions,
   Source,
+  Tokenizer,
 } from '../api/model-types.js';
 import type { NdArray, Qkv } from '../api/types.js';
 import { describe, isRecord, reading } from '../arguments/values.js';
@@ -18,7 +20,10 @@ import { behind, type Behind } from '../load/init.js';
 import { inlineKey } from '../load/inline-key.js';
 import { readPart, written } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
-import * as models from '../models/create.js';
+import * as creating from '../models/create.js';
+import * as loading from '../models/load.js';
+import * as llama2c from '../models/tokenizers/llama2c.js';
+import * as tokenizers from '../models/tokenizers/tokenizer.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
 export { array, random, toNested, zeros } from '../arguments/plain-arrays.js';
@@ -62,5 +67,41 @@ export function create(
   weights: Readonly<Record<string, NdArray>>,
   options?: CreateOptions,
 ): LanguageModel {
-  return models.create(instanceOf('create', engine), config, weights, options);
+  return creating.create(instanceOf('create', engine), config, weights, options);
 }
+
+/**
+ * Loads a model from its files, which are read once from front to back: besides the weights themselves, a few MB are taken.
+ *
+ * @throws {@link QkvError} `unsupported` names the family, tensor or type; `invalid_argument` what is wrong with the file, config or an
+ * argument; `load_failed` what could not be read; `out_of_range`, `out_of_memory`, `disposed`; the reason of the signal.
+ * Nothing is kept then.
+ */
+export async function load(
+  engine: Qkv,
+  source: Source,
+  options?: LoadOptions,
+): Promise<LanguageModel> {
+  return loading.load(instanceOf('load', engine), source, options);
+}
+
+/** A tokenizer of the package @huggingface/tokenizers: `new Tokenizer(json, config)` of it, with tokenizer.json of the hub. */
+export const huggingFaceTokenizer = (tokenizer: HuggingFaceTokenizer): Tokenizer =>
+  tokenizers.huggingFaceTokenizer(tokenizer);
+
+/**
+ * The tokenizer of a llama2.c checkpoint, from the bytes of its tokenizer.bin. A text begins with token 1 and a space, which
+ * `decode` drops again.
+ *
+ * @throws {@link QkvError} `invalid_argument` for what is no such file
+ */
+export const llama2cTokenizer = (bytes: ArrayBuffer | Uint8Array): Tokenizer =>
+  llama2c.llama2cTokenizer(bytes);
+
+/**
+ * Each of these letters is a token, by its place.
+ *
+ * @throws {@link QkvError} `invalid_argument` for what is no letter, for one that is there twice, and when a text has another
+ */
+export const charactersTokenizer = (characters: readonly string[]): Tokenizer =>
+  tokenizers.charactersTokenizer(characters);

@@ -1,7 +1,13 @@
 // What a language model is made of, with its defaults, for trainers and models that run.
 
-import type { Filled, LanguageModelConfig } from '../api/model-config.js';
 import { QkvError } from '../api/errors.js';
+import type {
+  Filled,
+  LanguageModelConfig,
+  Llama3Scaling,
+  ModelRotary,
+} from '../api/model-config.js';
+import type { RotaryOptions } from '../api/types.js';
 import {
   checkBoolean,
   checkChoice,
@@ -9,7 +15,7 @@ import {
   checkNumber,
   mostInt,
 } from '../arguments/numbers.js';
-import { describe, listOf, takeOptions } from '../arguments/values.js';
+import { describe, listOf, reading, takeOptions } from '../arguments/values.js';
 import type { Group } from '../memory/abi.js';
 import type { Call } from '../memory/call.js';
 import { widthOfHeads } from '../operators/layer.js';
@@ -91,6 +97,19 @@ export function resolveConfig(fn: string, given: LanguageModelConfig): Config {
   return ordered(config);
 }
 
+/** The scaling of Llama 3.1, which models alone have; undefined for another. */
+function llama3Of(fn: string, { scaling }: ModelRotary): Group<'llama3Scaling'> | undefined {
+  const name = 'rotary.scaling';
+  if (reading(fn, name, () => scaling?.type) !== 'llama3') return undefined;
+  const all = ['type', 'factor', 'lowFrequencyFactor', 'highFrequencyFactor', 'originalLength'];
+  const taken = takeOptions(fn, name, scaling as Llama3Scaling, all);
+  const { factor, lowFrequencyFactor = 1, highFrequencyFactor = 4, originalLength } = taken;
+  const factors = { factor, lowFrequencyFactor, highFrequencyFactor };
+  for (const [part, value] of Object.entries(factors)) checkNumber(fn, `${name}.${part}`, value);
+  checkInteger(fn, `${name}.originalLength`, originalLength, 1, mostInt);
+  return { ...factors, originalLength };
+}
+
 /** In one order, so that configs can be compared as text. */
 export const ordered = <T extends object>(config: T): T =>
   Object.freeze(
@@ -101,10 +120,13 @@ export const ordered = <T extends object>(config: T): T =>
 export function configFields(fn: string, call: Call, config: Config): Group<'modelConfig'> {
   const { window, attentionScale, rotary } = config;
   const { family: _, ...rest } = config;
+  const llama3 = llama3Of(fn, rotary);
+  const { scaling, ...plain } = rotary;
+  const turned = (llama3 ? plain : { ...plain, scaling }) as RotaryOptions;
   const isList = typeof window === 'object' && window !== null;
   return {
     ...rest,
-    rotary: new CheckedRotary(fn, rotary).fields(call),
+    ...{ rotary: new CheckedRotary(fn, turned).fields(call), llama3 },
     window: isList ? -1 : (window ?? -1),
     windows: isList
       ? call.input({

@@ -76,7 +76,9 @@ export class Readings {
     return new Map(
       this.layers.map((layer, i) => [
         layer,
-        Object.fromEntries(Object.entries(this.#slots).map(([name, slot]) => [name, part(slot, i)])),
+        Object.fromEntries(
+          Object.entries(this.#slots).map(([name, slot]) => [name, part(slot, i)]),
+        ),
       ]),
     );
   }

@@ -16,7 +16,8 @@ const mostTexts = 2 ** 20;
 function pool(rows: Float32Array, width: number, pooling: 'mean' | 'cls'): Float64Array {
   const count = pooling === 'cls' ? 1 : rows.length / width;
   const sum = new Float64Array(width);
-  for (let i = 0; i < count * width; i += 1) sum[i % width] = (sum[i % width] ?? 0) + (rows[i] ?? 0);
+  for (let i = 0; i < count * width; i += 1)
+    sum[i % width] = (sum[i % width] ?? 0) + (rows[i] ?? 0);
   return sum.map((x) => x / count);
 }
 

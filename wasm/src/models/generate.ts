@@ -13,7 +13,7 @@ import { Inspection } from './pass.js';
 import { Pause } from './pause.js';
 import { addressOf, createSession, type Held, heldBy } from './session.js';
 import type { ModelState } from './state.js';
-import { TextStream, tokensOf } from './text.js';
+import { Told, tokensOf } from './text.js';
 
 const fn = 'LanguageModel.generate';
 const names = [
@@ -191,7 +191,7 @@ async function* tokens(state: ModelState, request: Request): AsyncGenerator<Toke
   const capacity = Math.min(state.plan.config.maxLength, prompt.length - 1 + most);
   const own = session ? undefined : createSession(fn, state, { capacity });
   const passes = new Passes(state, session ?? heldBy(fn, state, own), request);
-  const texts = new TextStream(state.plan.tokenizer, stops, prompt);
+  const texts = new Told(state.plan, stops, prompt);
   const pause = new Pause();
   const breathe = async (): Promise<void> => {
     await pause.maybe();
@@ -216,7 +216,7 @@ async function* tokens(state: ModelState, request: Request): AsyncGenerator<Toke
       const isEnd = ends.includes(chosen.id);
       const { text, isStopped } = isEnd ? { text: '', isStopped: false } : texts.push(chosen.id);
       const isLast = isEnd || isStopped || count >= most;
-      yield { ...chosen, text: isLast && !isStopped ? text + texts.flush() : text };
+      yield { ...chosen, text: isLast && !isStopped ? text + texts.end() : text };
       if (isLast) return;
       await breathe();
       told = undefined;

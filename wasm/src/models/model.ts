@@ -102,7 +102,10 @@ export class WasmLanguageModel implements LanguageModel {
     return createSession('LanguageModel.session', this.#state, options);
   }
 
-  generate(prompt: string | ArrayLike<number>, options: GenerateOptions = {}): AsyncIterable<Token> {
+  generate(
+    prompt: string | ArrayLike<number>,
+    options: GenerateOptions = {},
+  ): AsyncIterable<Token> {
     return generate(this.#state, prompt, options);
   }
 
@@ -118,7 +121,11 @@ export class WasmLanguageModel implements LanguageModel {
     }
     const call = new Call(state.instance, fn);
     const asked = inspect && takeOptions(fn, 'inspect', inspect, ['ablate']);
-    const inspection = new Inspection(fn, call, asked, this.config, { batch, length, keys: length });
+    const inspection = new Inspection(fn, call, asked, this.config, {
+      batch,
+      length,
+      keys: length,
+    });
     const surprisal = call.output('surprisal', [batch, length - 1]);
     const readings = inspection.fields(call);
     call.run('forwardModel', { model: state.live(fn), ids: call.input(rows), surprisal, readings });

@@ -64,8 +64,7 @@ class WasmSession implements Session {
 }
 
 /** Where a session is, for a call of `fn`. */
-export const addressOf = (fn: string, { handle }: Held): Address =>
-  handle.live(fn, 'the session');
+export const addressOf = (fn: string, { handle }: Held): Address => handle.live(fn, 'the session');
 
 /** What is behind the caller's session, which must be of this model and live. */
 export function heldBy(fn: string, model: ModelState, session: unknown): Held {
