@@ -85,7 +85,8 @@ export class Fields {
   }
 
   list(field: string): readonly unknown[] | undefined {
-    return this.has(field) ? this.#read(field, undefined, Array.isArray, 'a list') : undefined;
+    if (!this.has(field)) return undefined;
+    return this.#read<unknown[]>(field, undefined, (value) => Array.isArray(value), 'a list');
   }
 
   /** One of the words of a table, as what the table has for it. Others may be right, but change what is computed. */

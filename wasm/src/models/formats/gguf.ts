@@ -7,7 +7,7 @@ import { Cursor } from '../sources/cursor.js';
 import type { ByteSource } from '../sources/source.js';
 
 /** What files of any size have less of. */
-const most = { tensors: 2 ** 17, metadata: 2 ** 16, elements: 2 ** 22, name: 2 ** 16, depth: 3 };
+const most = { tensors: 2 ** 17, metadata: 2 ** 16, elements: 2 ** 23, name: 2 ** 16, depth: 3 };
 const axes = 4;
 
 /** Types of arrays by their numbers; of those that cannot be read the names, for messages. */
@@ -20,27 +20,25 @@ const typeNames = new Map([
 ]); // prettier-ignore
 
 const [text, list] = [8, 9];
-type Read = (view: DataView, at: number) => number | boolean;
-/** Values of fixed size by the numbers of their types: the bytes of each, and how it is read. */
-const scalars: ReadonlyMap<number, readonly [size: number, read: Read]> = new Map([
-  [0, [1, (view, at) => view.getUint8(at)]],
-  [1, [1, (view, at) => view.getInt8(at)]],
-  [2, [2, (view, at) => view.getUint16(at, true)]],
-  [3, [2, (view, at) => view.getInt16(at, true)]],
-  [4, [4, (view, at) => view.getUint32(at, true)]],
-  [5, [4, (view, at) => view.getInt32(at, true)]],
-  [6, [4, (view, at) => view.getFloat32(at, true)]],
-  [7, [1, (view, at) => view.getUint8(at) !== 0]],
-  // What no number holds exactly is above every limit.
-  [10, [8, (view, at) => Number(view.getBigUint64(at, true))]],
-  [11, [8, (view, at) => Number(view.getBigInt64(at, true))]],
-  [12, [8, (view, at) => view.getFloat64(at, true)]],
-] satisfies [number, [number, Read]][]);
+/** Values of fixed size by the numbers of their types: the bytes of each, and how a DataView reads it. */
+type Scalar = readonly [size: number, get: 'getUint32' | 'getBigUint64'];
+const scalars: ReadonlyMap<number, Scalar> = new Map(
+  'Uint8 Int8 Uint16 Int16 Uint32 Int32 Float32 Uint8 - - BigUint64 BigInt64 Float64'
+    .split(' ')
+    .map(
+      (name, type) =>
+        [type, [parseInt(name.replace(/\D+(?=\d+$)/, '')) / 8, `get${name}` as Scalar[1]]] as const,
+    )
+    .filter(([type]) => type !== text && type !== list),
+);
+const bool = 7;
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 class Reader {
   readonly cursor: Cursor;
+  /** Elements of lists so far. */
+  #elements = 0;
 
   constructor(
     readonly name: string,
@@ -51,10 +49,11 @@ class Reader {
   }
 
   async scalar(type: number, what: string): Promise<number | boolean> {
-    const [size, read] =
+    const scalar =
       scalars.get(type) ?? refuse(`${this.name} has ${what} of type ${type}`, '0 to 12');
-    await this.cursor.need(size, what);
-    return this.cursor.number(size, read);
+    await this.cursor.need(scalar[0], what);
+    const value = this.cursor.number(...scalar);
+    return type === bool ? value !== 0 : value;
   }
 
   u32 = async (what: string): Promise<number> => Number(await this.scalar(4, what));
@@ -76,7 +75,8 @@ class Reader {
     if (type !== list) return this.scalar(type, what);
     if (depth >= most.depth) refuse(`${this.name} has ${what} in lists within lists`, 'fewer');
     const inner = await this.u32(what);
-    const count = await this.count(`the length of ${what}`, most.elements);
+    const count = await this.count(`the length of ${what}`, most.elements - this.#elements);
+    this.#elements += count;
     const scalar = scalars.get(inner);
     // All of it at once, which is also told at once if it is not there.
     if (scalar) await this.cursor.need(count * scalar[0], what);

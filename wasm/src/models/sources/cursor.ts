@@ -10,7 +10,7 @@ export class Cursor {
   /** Where in the file the next byte is. */
   position = 0;
   readonly #source: ByteSource;
-  readonly #pieces: AsyncIterator<Uint8Array, undefined>;
+  readonly #pieces: AsyncIterator<Uint8Array, unknown>;
   /** What has come and was not taken. */
   #bytes = new Uint8Array(0);
   #view = new DataView(this.#bytes.buffer);
@@ -60,9 +60,9 @@ export class Cursor {
     return bytes;
   }
 
-  /** A number of `size` bytes, which must have come. */
-  number<T>(size: number, read: (view: DataView, at: number) => T): T {
-    const value = read(this.#view, this.#bytes.byteOffset);
+  /** A number of `size` bytes, which must have come; one of 64 bits that no number holds is near it. */
+  number(size: number, get: 'getUint32' | 'getBigUint64'): number {
+    const value = Number(this.#view[get](this.#bytes.byteOffset, true));
     this.#skip(size);
     return value;
   }
