@@ -185,7 +185,7 @@ test('inspection: what is not asked for is not there, and layers are in the orde
 });
 
 /** The largest error of logits, in parts of their largest, that rounding the weights may make: measured, and doubled. */
-const distances = { bf16: 0.02, int8: 0.03 };
+const distances = { bf16: 0.02, int8: 0.07 };
 for (const [format, distance] of Object.entries(distances)) {
   test(`${format}: logits stay within ${distance} of the largest, and the weights take less`, (t) => {
     for (const name of ['llama', 'gpt2']) {
