@@ -5,6 +5,7 @@ import type { CreateOptions, LanguageModelConfig, Tokenizer } from '../api/model
 import type { NdArray } from '../api/types.js';
 import { checkArray, type Input } from '../arguments/arrays.js';
 import { checkChoice, checkInteger } from '../arguments/numbers.js';
+import { isTensor } from '../arguments/own.js';
 import { shapeText } from '../arguments/shapes.js';
 import { describe, isRecord, reading, takeOptions } from '../arguments/values.js';
 import { resolveConfig } from '../language/config.js';
@@ -48,18 +49,34 @@ function checkNames(fn: string, names: readonly string[], arrays: ModelState['ar
   throw new QkvError('invalid_argument', `${fn}: weights ${what}, expected ${expected}`);
 }
 
-/** The numbers of an array, of its shape; `positions` may have more rows than the model has tokens. */
-function checkNumbers(fn: string, name: string, given: NdArray, { shape }: ModelArray): Input {
-  const input = checkArray(fn, `weights[${JSON.stringify(name)}]`, given);
-  const [rows = 0, ...rest] = input.shape;
-  const fits = name === 'positions' ? rows >= (shape[0] ?? 0) : rows === shape[0];
-  if (!fits || String(rest) !== String(shape.slice(1))) {
+/** The arrays that were given, each by its name. What is in WebAssembly memory is copied, as the model makes that grow. */
+function takeArrays(fn: string, instance: Instance, weights: unknown): ReadonlyMap<string, Input> {
+  const given = isRecord(weights) ? reading(fn, 'weights', () => Object.entries(weights)) : undefined;
+  if (!given) {
     throw new QkvError(
-      'shape_mismatch',
-      `${fn}: ${input.name} is ${shapeText(input.shape)}, expected ${shapeText(shape)}`,
+      'invalid_argument',
+      `${fn}: weights is ${describe(weights)}, expected an object with an array for each name`,
     );
   }
-  return input;
+  return new Map(
+    given.map(([name, value]) => {
+      const input = checkArray(fn, `weights[${JSON.stringify(name)}]`, value as NdArray);
+      const { source } = input;
+      const own = isTensor(source) ? source.toNdArray().data : instance.owned(source);
+      return [name, { ...input, source: own }];
+    }),
+  );
+}
+
+/** The array has its shape; `positions` may have more rows than the model has tokens. */
+function checkShape(fn: string, name: string, input: Input, { shape }: ModelArray): void {
+  const [rows = 0, ...rest] = input.shape;
+  const fits = name === 'positions' ? rows >= (shape[0] ?? 0) : rows === shape[0];
+  if (fits && String(rest) === String(shape.slice(1))) return;
+  throw new QkvError(
+    'shape_mismatch',
+    `${fn}: ${input.name} is ${shapeText(input.shape)}, expected ${shapeText(shape)}`,
+  );
 }
 
 /** Puts float32 numbers into an array, some rows at a time. */
@@ -90,23 +107,16 @@ export function create(
   const whole = resolveConfig(fn, givenConfig);
   if (maxLength !== undefined) checkInteger(fn, 'maxLength', maxLength, 1, whole.maxLength);
   const config = Object.freeze({ ...whole, maxLength: maxLength ?? whole.maxLength });
-  const given = isRecord(weights) ? reading(fn, 'weights', () => ({ ...weights })) : undefined;
-  if (!given) {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: weights is ${describe(weights)}, expected an object with an array for each name`,
-    );
-  }
+  const given = takeArrays(fn, instance, weights);
   return new WasmLanguageModel(fn, instance, { config, format, tokenizer, ends: [] }, (state) => {
-    checkNames(fn, Object.keys(given), state.arrays);
-    const inputs = [...state.arrays].map(([name, array]) => {
-      const { source } = checkNumbers(fn, name, given[name] as NdArray, array);
-      return { name, array, source };
-    });
+    checkNames(fn, [...given.keys()], state.arrays);
+    for (const [name, input] of given) {
+      checkShape(fn, name, input, state.arrays.get(name) as ModelArray);
+    }
     const filler = new Filler(fn, state);
     try {
-      for (const { name, array, source } of inputs) {
-        putAll(filler, name, source as Float32Array, array);
+      for (const [name, { source }] of given) {
+        putAll(filler, name, source as Float32Array, state.arrays.get(name) as ModelArray);
       }
     } finally {
       filler.dispose();
