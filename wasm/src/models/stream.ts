@@ -28,9 +28,21 @@ export interface Rows {
 export type OnRows = (rows: Rows) => void;
 
 interface Reading {
+  /** Where the rows of a tensor come together: one block for all tensors, because the collector would leave many for later. */
+  readonly chunks: Chunks;
   readonly signal: AbortSignal | undefined;
   readonly onRows: OnRows;
   readonly onBytes: (count: number) => void;
+}
+
+/** A block that is as large as the largest chunk so far. */
+class Chunks {
+  #block = new Uint8Array(0);
+
+  of(bytes: number): Uint8Array {
+    if (bytes > this.#block.length) this.#block = new Uint8Array(bytes);
+    return this.#block.subarray(0, bytes);
+  }
 }
 
 /** The float32 of numbers plus 1: what files keep less 1 is a gain near 1. */
@@ -140,7 +152,7 @@ async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
 
   const [rows = 0, columns = 0] = tensor.shape;
   const width = rowBytes(tensor.type, columns);
-  const chunk = new Uint8Array(rowsAtOnce(width, rows, layout) * width);
+  const chunk = reading.chunks.of(rowsAtOnce(width, rows, layout) * width);
   let [first, filled] = [0, 0];
   const flush = (): void => {
     const count = filled / width;
@@ -167,7 +179,11 @@ async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
 }
 
 /** Hands on all rows of these steps, one step after another. */
-export async function streamSteps(steps: readonly LoadStep[], reading: Reading): Promise<void> {
+export async function streamSteps(
+  steps: readonly LoadStep[],
+  given: Omit<Reading, 'chunks'>,
+): Promise<void> {
+  const reading = { ...given, chunks: new Chunks() };
   for (const step of steps) {
     await (step.tensor.shape.length === 1 ? streamVector : streamMatrix)(step, reading);
   }
