@@ -19,14 +19,32 @@ bool at_least(double value, double least) noexcept {
   return std::isfinite(value) && value >= least;
 }
 
+Status check_original_length(const Caller& caller, const RotaryScaling& s) noexcept {
+  return s.original_length >= 1
+             ? Status{}
+             : invalid(caller, "scaling.original_length", static_cast<double>(s.original_length),
+                       "at least 1");
+}
+
+Status check_llama3(const Caller& caller, const RotaryScaling& s) noexcept {
+  QKV_RETURN_IF_ERROR(check_original_length(caller, s));
+  if (!std::isfinite(s.low_frequency_factor) || s.low_frequency_factor <= 0.0) {
+    return invalid(caller, "scaling.low_frequency_factor", s.low_frequency_factor,
+                   "a positive finite number");
+  }
+  if (!std::isfinite(s.high_frequency_factor) ||
+      s.high_frequency_factor <= s.low_frequency_factor) {
+    return invalid(caller, "scaling.high_frequency_factor", s.high_frequency_factor,
+                   "a finite number above @scaling.low_frequency_factor");
+  }
+  return {};
+}
+
 Status check_yarn(const Caller& caller, const RotaryScaling& s, double base) noexcept {
   if (base == 1.0) {
     return invalid(caller, "base", base, "more than 1 with yarn scaling");
   }
-  if (s.original_length < 1) {
-    return invalid(caller, "scaling.original_length", static_cast<double>(s.original_length),
-                   "at least 1");
-  }
+  QKV_RETURN_IF_ERROR(check_original_length(caller, s));
   if (!std::isfinite(s.beta_slow) || s.beta_slow <= 0.0) {
     return invalid(caller, "scaling.beta_slow", s.beta_slow, "a positive finite number");
   }
@@ -43,15 +61,17 @@ Status check_yarn(const Caller& caller, const RotaryScaling& s, double base) noe
 
 Status check_scaling(const Caller& caller, const RotaryScaling& s, double base) noexcept {
   using Type = RotaryScaling::Type;
-  if (s.type != Type::kNone && s.type != Type::kLinear && s.type != Type::kNtk &&
-      s.type != Type::kYarn) {
-    return invalid(caller, "scaling.type", static_cast<double>(s.type), "one of the four types");
+  if (s.type > Type::kLlama3) {
+    return invalid(caller, "scaling.type", static_cast<double>(s.type), "one of the five types");
   }
   if (!at_least(s.factor, 1.0)) {
     return invalid(caller, "scaling.factor", s.factor, "a finite number of at least 1");
   }
   if (s.type == Type::kNone && s.factor != 1.0) {
     return invalid(caller, "scaling.factor", s.factor, "1 without a @scaling.type");
+  }
+  if (s.type == Type::kLlama3) {
+    return check_llama3(caller, s);
   }
   return s.type == Type::kYarn ? check_yarn(caller, s, base) : Status{};
 }

@@ -36,6 +36,14 @@ class RotaryFrequencies {
         const double ramp = std::fmin(std::fmax((i - low_) / (high_ - low_), 0.0), 1.0);
         return (1.0 - ramp) * w + ramp * (w / scaling_.factor);
       }
+      case RotaryScaling::Type::kLlama3: {
+        const double low = scaling_.low_frequency_factor;
+        const double span = scaling_.high_frequency_factor - low;
+        const double turns =
+            static_cast<double>(scaling_.original_length) * w / (2.0 * std::numbers::pi);
+        const double ramp = std::fmin(std::fmax((turns - low) / span, 0.0), 1.0);
+        return (1.0 - ramp) * (w / scaling_.factor) + ramp * w;
+      }
     }
     return w;  // check_scaling() refuses other types
   }

@@ -70,6 +70,23 @@ class Fields {
   Json from_;
 };
 
+inline RotaryScaling rotary_scaling(const Json& json) {
+  RotaryScaling s;
+  Fields fields("scaling", json);
+  fields.take("type", s.type, {"none", "linear", "ntk", "yarn", "llama3"});
+  fields.take("factor", s.factor);
+  fields.take("originalLength", s.original_length);
+  fields.take("betaFast", s.beta_fast);
+  fields.take("betaSlow", s.beta_slow);
+  if (const Json factor = fields.take("attentionFactor"); !factor.is_null()) {
+    s.attention_factor = factor.get<double>();
+  }
+  fields.take("lowFrequencyFactor", s.low_frequency_factor);
+  fields.take("highFrequencyFactor", s.high_frequency_factor);
+  fields.finish();
+  return s;
+}
+
 inline LanguageModelConfig language_model_config(const Json& json) {
   LanguageModelConfig c;
   Fields fields("config", json);
@@ -85,13 +102,16 @@ inline LanguageModelConfig language_model_config(const Json& json) {
   fields.take("norm", c.norm, {"pre", "post"});
   fields.take("normType", c.norm_type, {"layer", "rms"});
   fields.take("epsilon", c.epsilon);
-  fields.take("activation", c.activation, {"relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu"});
+  fields.take("activation", c.activation, {"relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu", "geglu_tanh"});
   fields.take("positions", c.positions, {"none", "learned", "sinusoidal", "rotary", "alibi"});
   if (const Json rotary = fields.take("rotary"); !rotary.is_null()) {
     Fields of_rotary("rotary", rotary);
     of_rotary.take("base", c.rotary.base);
     of_rotary.take("rotaryDim", c.rotary.rotary_dim);
     of_rotary.take("interleaved", c.rotary.interleaved);
+    if (const Json scaling = of_rotary.take("scaling"); !scaling.is_null()) {
+      c.rotary.scaling = rotary_scaling(scaling);
+    }
     of_rotary.finish();
   }
   fields.take("qkNorm", c.qk_norm);
@@ -103,6 +123,17 @@ inline LanguageModelConfig language_model_config(const Json& json) {
   fields.take("embeddingScale", c.embedding_scale);
   fields.take("window", c.window);
   fields.take("attentionSoftcap", c.attention_softcap);
+  fields.take("logitSoftcap", c.logit_softcap);
+  if (const Json scale = fields.take("attentionScale"); !scale.is_null()) {
+    c.attention_scale = scale.get<float>();
+  }
+  if (const Json biases = fields.take("qkvBiases"); !biases.is_null()) {
+    c.qkv_biases = biases.get<bool>();
+  }
+  fields.take("postNorms", c.post_norms);
+  fields.take("tokenTypes", c.token_types);
+  fields.take("embeddingNorm", c.embedding_norm);
+  fields.take("head", c.head);
   fields.finish();
   return c;
 }

@@ -83,7 +83,7 @@ TEST_CASE("rotary_embedding: scaling without meaning is refused", "[rotary][bad-
   using S = RotaryScaling;
   require_refused<Embedding>({
       {scaling({.type = static_cast<Type>(9)}), kInvalid, "scaling.type is 9",
-       "one of the four types"},
+       "one of the five types"},
       {scaling({.factor = 2.0}), kInvalid, "scaling.factor is 2", "1 without a scaling.type"},
       {scaling({.type = Type::kLinear, .factor = 0.5}), kInvalid, "scaling.factor is 0.5",
        kFromOne},

@@ -18,6 +18,8 @@
 namespace qkv {
 
 class LanguageModel;
+class ModelPass;
+struct ModelState;
 
 /// One of a model's arrays of weights.
 struct ModelArray {
@@ -38,10 +40,10 @@ struct ModelRows {
   /// kOutIn: a row has the weights of one output, `in` of them; kInOut: of one input, `out` of them. Of maps only: rows of
   /// tables are as they are, and gains and biases are one row.
   WeightLayout layout = WeightLayout::kInOut;
-  /// float16, with NumberType::kInt8: a scale for every block of 32 inputs. Row r of kOutIn reads those at
-  /// scales + r * scale_stride; with kInOut rows 32 i to 32 i + 31 share those at scales + i * scale_stride, one for
-  /// each output.
-  const std::uint16_t* scales = nullptr;
+  /// binary16, with NumberType::kInt8, at any address: a scale for every block of 32 inputs. Row r of kOutIn reads those at
+  /// scales + r * scale_stride; with kInOut rows 32 i to 32 i + 31 share those at scales + i * scale_stride, one for each
+  /// output.
+  const void* scales = nullptr;
   Index scale_stride = 0;  ///< elements
 };
 
@@ -85,6 +87,7 @@ class ModelSession {
 
  private:
   friend class LanguageModel;
+  friend class ModelPass;
   AlignedBuffer memory_;  ///< where the caches are
   ModelSessionConfig config_;
   KvCache* caches_ = nullptr;
@@ -211,9 +214,8 @@ class LanguageModel {
 
  private:
   friend class ModelSession;
-  struct State;
-  AlignedBuffer memory_;    ///< where the state is
-  State* state_ = nullptr;  ///< null when empty
+  AlignedBuffer memory_;         ///< where the state is
+  ModelState* state_ = nullptr;  ///< null when empty
 };
 
 }  // namespace qkv

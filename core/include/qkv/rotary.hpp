@@ -31,17 +31,18 @@ namespace qkv {
 ///            Linear in i between whole numbers, as in the authors' code and every checkpoint that
 ///            was trained with it; the paper's text has a ramp that is linear in the turns.
 struct RotaryScaling {
-  /// The four ways above.
+  /// The ways above.
   enum class Type : std::uint8_t {
     kNone,    ///< positions as they are
     kLinear,  ///< positions divided by factor
     kNtk,     ///< a greater base
     kYarn,    ///< fast pairs as they are, slow ones divided
+    kLlama3,  ///< likewise, by another rule
   };
   Type type = Type::kNone;  ///< which of them
   /// By how much the context is stretched. Finite, >= 1; 1 without a type.
   double factor = 1.0;
-  /// kYarn: the length the model was trained on, >= 1.
+  /// kYarn, kLlama3: the length the model was trained on, >= 1.
   Index original_length = 0;
   /// kYarn: turns within original_length from which a pair stays as it is, and up to which it is
   /// stretched in full. Finite, beta_fast > beta_slow > 0.
@@ -49,6 +50,10 @@ struct RotaryScaling {
   double beta_slow = 1.0;  ///< see beta_fast
   /// kYarn: finite, > 0. Default 0.1 ln(factor) + 1.
   std::optional<double> attention_factor = std::nullopt;
+  /// kLlama3: turns within original_length up to which a pair is stretched in full, and from which it stays as it
+  /// is. Finite, high_frequency_factor > low_frequency_factor > 0.
+  double low_frequency_factor = 1.0;
+  double high_frequency_factor = 4.0;  ///< see low_frequency_factor
 };
 
 /// Which rotations. The defaults turn all of d, in halves, from position 0 on.

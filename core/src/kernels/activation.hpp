@@ -118,4 +118,9 @@ void add(const ElementwiseArgs& args) noexcept {
   for_each<Isa>(args, args.y, [](Vec<Isa> x, Vec<Isa> y) { return x + y; });
 }
 
+template <class Isa>
+void multiply_each(const ElementwiseArgs& args) noexcept {
+  for_each<Isa>(args, args.y, [](Vec<Isa> x, Vec<Isa> y) { return x * y; });
+}
+
 }  // namespace qkv::kernels

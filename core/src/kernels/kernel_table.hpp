@@ -100,6 +100,7 @@ struct KernelTable {
   Elementwise relu, gelu, gelu_tanh, silu;
   Elementwise silu_times;  ///< out = silu(x) * y
   Elementwise add;         ///< out = x + y
+  Elementwise multiply;    ///< out = x * y
 };
 
 }  // namespace qkv::kernels

@@ -32,6 +32,7 @@ inline constexpr KernelTable kTable{
     .silu = silu<Isa>,
     .silu_times = silu_times<Isa>,
     .add = add<Isa>,
+    .multiply = multiply_each<Isa>,
 };
 
 }  // namespace qkv::kernels

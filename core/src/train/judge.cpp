@@ -11,60 +11,11 @@ namespace {
 /// Seeds of dropout begin here, so that they meet no stream of initial weights.
 constexpr std::uint64_t kDropoutSalt = 0x64726F706F757473U;
 
-/// Most layers. A list of the arrays of more would take all memory before anything else is found to be too much.
-constexpr Index kMostLayers = 65'536;
-
 }  // namespace
-
-Status check_max_length(const Caller& caller, Index max_length) noexcept {
-  QKV_RETURN_IF_ERROR(check_size(caller, "max_length", max_length));
-  return max_length <= kMaxPosition
-             ? Status{}
-             : refuse(StatusCode::kOutOfRange, caller, "@max_length is {}, expected at most {}",
-                      max_length, kMaxPosition);
-}
-
-Status check_layers(const Caller& caller, Index num_layers) noexcept {
-  QKV_RETURN_IF_ERROR(check_size(caller, "num_layers", num_layers));
-  return num_layers <= kMostLayers
-             ? Status{}
-             : refuse(StatusCode::kOutOfRange, caller, "@num_layers is {}, expected at most {}",
-                      num_layers, kMostLayers);
-}
 
 Status refuse_empty(const Caller& caller) noexcept {
   return refuse(StatusCode::kInvalidArgument, caller,
                 "the trainer is empty, expected one of create()");
-}
-
-Status check_tokens(const Caller& caller, const char* name,
-                    const TensorView<const std::int32_t>& ids, const TokenLimits& limits) noexcept {
-  QKV_RETURN_IF_ERROR(check_dense(caller, name, ids, {kAny, kAny}));
-  if (ids.extent(0) < 1 || ids.extent(1) < 1) {
-    return refuse(StatusCode::kShapeMismatch, caller, "{} is {}, expected extents of at least 1",
-                  Argument{name}, Extents(ids));
-  }
-  if (ids.extent(1) > limits.max_length) {
-    return refuse(StatusCode::kOutOfRange, caller, "{} has {} tokens in a row, expected at most {}",
-                  Argument{name}, ids.extent(1), limits.max_length);
-  }
-  return check_ids(caller, name, {ids.data, {ids.size()}}, limits.vocabulary);
-}
-
-Status check_lengths(const Caller& caller, const char* name,
-                     const TensorView<const std::int32_t>& lengths,
-                     const TensorView<const std::int32_t>& ids) noexcept {
-  if (lengths.absent()) {
-    return {};
-  }
-  QKV_RETURN_IF_ERROR(check_dense(caller, name, lengths, {ids.extent(0)}));
-  for (Index b = 0; b < ids.extent(0); ++b) {
-    if (lengths.data[b] < 0 || lengths.data[b] > ids.extent(1)) {
-      return refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected [0, {}]",
-                    Argument{name, b}, lengths.data[b], ids.extent(1));
-    }
-  }
-  return {};
 }
 
 Status check_targets(const Caller& caller, const TensorView<const std::int32_t>& targets,

@@ -1,84 +1,42 @@
 #include "train/language_model_graph.hpp"
 
-#include <cmath>
-
-#include "check.hpp"
-#include "rotary_internal.hpp"
+#include "model_check.hpp"
 #include "train/judge.hpp"
 
 namespace qkv::train {
 namespace {
 
-Status check_choices(const Caller& caller, const LanguageModelConfig& c) noexcept {
-  QKV_RETURN_IF_ERROR(check_choice(caller, "norm", c.norm, NormPlacement::kPost));
-  QKV_RETURN_IF_ERROR(check_choice(caller, "norm_type", c.norm_type, NormType::kRms));
-  QKV_RETURN_IF_ERROR(check_choice(caller, "activation", c.activation, ModelActivation::kGeglu));
-  QKV_RETURN_IF_ERROR(check_choice(caller, "positions", c.positions, ModelPositions::kAlibi));
-  if (c.parallel_residual && c.norm == NormPlacement::kPost) {
-    return refuse(StatusCode::kInvalidArgument, caller,
-                  "@parallel_residual is true, expected false with norms after the sum");
+/// What the train library has no gradients of: the caller's field, and whether it is given.
+Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexcept {
+  const struct {
+    const char* name;
+    bool given;
+  } parts[] = {{"windows", !c.windows.absent()},
+               {"attention_scale", c.attention_scale.has_value()},
+               {"logit_softcap", c.logit_softcap != 0.0F},
+               {"qkv_biases", c.qkv_biases.has_value() && c.qkv_biases != c.biases},
+               {"post_norms", c.post_norms},
+               {"token_types", c.token_types != 0},
+               {"embedding_norm", c.embedding_norm}};
+  for (const auto& part : parts) {
+    if (part.given) {
+      return refuse(StatusCode::kUnsupported, caller,
+                    "{} is given, expected the default: models with it are run, not trained",
+                    Argument{part.name});
+    }
+  }
+  if (!c.head) {
+    return refuse(StatusCode::kUnsupported, caller,
+                  "@head is false, expected true: a loss needs logits");
   }
   return {};
-}
-
-Status check_heads(const Caller& caller, LanguageModelConfig& c) noexcept {
-  QKV_RETURN_IF_ERROR(check_size(caller, "num_heads", c.num_heads));
-  if (c.num_kv_heads == 0) {
-    c.num_kv_heads = c.num_heads;
-  }
-  if (c.num_kv_heads < 1 || c.num_heads % c.num_kv_heads != 0) {
-    return refuse(StatusCode::kOutOfRange, caller,
-                  "@num_kv_heads is {}, expected a divisor of @num_heads = {}", c.num_kv_heads,
-                  c.num_heads);
-  }
-  if (c.d_k == 0 && c.d_model % c.num_heads != 0) {
-    return refuse(StatusCode::kOutOfRange, caller,
-                  "@d_model is {}, expected a multiple of @num_heads = {} where @d_k is not given",
-                  c.d_model, c.num_heads);
-  }
-  c.d_k = c.d_k == 0 ? c.d_model / c.num_heads : c.d_k;
-  return check_size(caller, "d_k", c.d_k);
-}
-
-Status check_positions(const Caller& caller, const LanguageModelConfig& c) noexcept {
-  if (c.positions != ModelPositions::kRotary) {
-    return {};
-  }
-  const RotaryOptions& r = c.rotary;
-  if (r.offset != 0 || !r.positions.absent() || !r.cos.absent() || !r.sin.absent()) {
-    return refuse(
-        StatusCode::kInvalidArgument, caller,
-        "@rotary has an offset, positions or tables, expected base, rotary_dim, interleaved and "
-        "scaling alone");
-  }
-  return check_rotary({caller.function, "rotary."}, r, c.d_k);
 }
 
 }  // namespace
 
 Status check_config(const Caller& caller, LanguageModelConfig& c) noexcept {
-  QKV_RETURN_IF_ERROR(check_size(caller, "vocabulary", c.vocabulary));
-  QKV_RETURN_IF_ERROR(check_layers(caller, c.num_layers));
-  QKV_RETURN_IF_ERROR(check_size(caller, "d_model", c.d_model));
-  QKV_RETURN_IF_ERROR(check_heads(caller, c));
-  QKV_RETURN_IF_ERROR(check_size(caller, "d_feed_forward", c.d_feed_forward, 0));
-  QKV_RETURN_IF_ERROR(check_max_length(caller, c.max_length));
-  QKV_RETURN_IF_ERROR(check_choices(caller, c));
-  QKV_RETURN_IF_ERROR(check_positions(caller, c));
-  QKV_RETURN_IF_ERROR(check_epsilon(caller, "epsilon", c.epsilon));
-  QKV_RETURN_IF_ERROR(check_size(caller, "window", c.window, -1));
-  if (!(std::isfinite(c.embedding_scale) && c.embedding_scale != 0.0F)) {
-    return refuse(StatusCode::kOutOfRange, caller,
-                  "@embedding_scale is {}, expected a finite number other than 0",
-                  c.embedding_scale);
-  }
-  if (!(std::isfinite(c.attention_softcap) && c.attention_softcap >= 0.0F)) {
-    return refuse(StatusCode::kOutOfRange, caller,
-                  "@attention_softcap is {}, expected a finite number of at least 0",
-                  c.attention_softcap);
-  }
-  c.biases = c.biases.value_or(c.norm_type == NormType::kLayer);
-  return {};
+  QKV_RETURN_IF_ERROR(check_model_config(caller, c));
+  return check_trainable(caller, c);
 }
 
 Status declare_arrays(const LanguageModelConfig& c, Learner& learner,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "check.hpp"
 #include "float_count.hpp"
@@ -44,12 +43,7 @@ Status check_trainer_options(const Caller& caller, const TrainerOptions& options
 Index Learner::declare(const Place& place, const char* prefix, const char* name, Index rows,
                        Index width, Role role) noexcept {
   Array array{};
-  if (place.group[0] == '\0') {
-    std::snprintf(array.name, sizeof array.name, "%s%s", prefix, name);
-  } else {
-    std::snprintf(array.name, sizeof array.name, "%s.%lld.%s%s", place.group,
-                  static_cast<long long>(place.number), prefix, name);
-  }
+  write_array_name(place, prefix, name, array.name);
   array.rows = rows;
   array.width = width;
   array.role = role;

@@ -3,10 +3,11 @@
 
 #include <cstdint>
 
+#include "array_name.hpp"
+#include "list.hpp"
 #include "message.hpp"
 #include "qkv/train/trainer.hpp"
 #include "qkv/workspace.hpp"
-#include "train/list.hpp"
 
 namespace qkv::train {
 
@@ -22,21 +23,15 @@ enum class Role : std::uint8_t {
 /// Parameters, gradients and moments, in one block of memory.
 class Learner {
  public:
-  static constexpr int kMostName = 48;
-
   struct Array {
-    char name[kMostName];
+    char name[kMostArrayName];
     Index rows, width;  ///< rows is 0 for gains and biases
     Role role;
     Index offset;  ///< in each of the four parts of the memory
     [[nodiscard]] Index size() const noexcept { return rows == 0 ? width : rows * width; }
   };
 
-  /// Where an array belongs: "" for those of the whole model, else "<group>.<number>." stands before its name.
-  struct Place {
-    const char* group = "";
-    Index number = 0;
-  };
+  using Place = ArrayPlace;
 
   /// Declares an array "<place><prefix><name>". `rows` is 0 for vectors. Never fails at once: create() tells. Returns its
   /// number.

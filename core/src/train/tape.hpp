@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "list.hpp"
 #include "qkv/activation.hpp"
 #include "qkv/attention.hpp"
 #include "qkv/linear.hpp"
@@ -12,7 +13,6 @@
 #include "qkv/rotary.hpp"
 #include "qkv/status.hpp"
 #include "qkv/workspace.hpp"
-#include "train/list.hpp"
 #include "train_dispatch.hpp"
 
 namespace qkv::train {

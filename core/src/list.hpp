@@ -7,7 +7,7 @@
 #include "float_count.hpp"
 #include "qkv/workspace.hpp"
 
-namespace qkv::train {
+namespace qkv {
 
 /// Elements one after another, in a block of the core's own; for types that may be copied byte by byte.
 template <class T>
@@ -47,4 +47,4 @@ class List {
   Index room_ = 0;
 };
 
-}  // namespace qkv::train
+}  // namespace qkv
