@@ -1,7 +1,7 @@
 // Runs a language model from a file and times it. Reads one request, a line of JSON, and prints one answer:
 //
-//   { file, config, format, threads, prompt: [ids], decode: [ids], arrays: [{ name, type, layout, offset, rows, rowBytes }] }
-//   { isa, threads, bytes, loadSeconds, promptPerSecond, decodePerSecond, logits: [...] }
+//   { file, config, format, threads, prompt: [ids], decode: [ids], generate: n, arrays: [{ name, type, layout, offset, rows, rowBytes }] }
+//   { isa, threads, bytes, loadSeconds, promptPerSecond, decodePerSecond, logits: [...], generated: [ids] }
 //
 // bench/models writes the requests: it has made the files and knows where the arrays are.
 #include <algorithm>
@@ -16,6 +16,7 @@
 #include "../models/trainer/requests.hpp"
 #include "qkv/isa.hpp"
 #include "qkv/language_model.hpp"
+#include "qkv/sampling.hpp"
 #include "qkv/threads.hpp"
 
 namespace qkv::program {
@@ -104,6 +105,25 @@ Json measure(const LanguageModel& model, const Json& request, Workspace& workspa
           {"logits", logits}};
 }
 
+/// The most likely tokens after the prompt.
+Json generate(const LanguageModel& model, const Json& request, Workspace& workspace) {
+  auto ids = request.at("prompt").get<std::vector<std::int32_t>>();
+  const std::size_t begin = ids.size();
+  std::vector<float> logits(static_cast<std::size_t>(model.config().vocabulary));
+  ModelSession session;
+  require(ModelSession::create(model, {}, session));
+  for (Index n = request.value("generate", Index{0}); n > 0; --n) {
+    const Index known = session.length();
+    forward(model, ids.data() + known, static_cast<Index>(ids.size()) - known, session, logits,
+            workspace);
+    SampledToken token;
+    require(sample({.logits = {logits.data(), {model.config().vocabulary}}}, workspace, token));
+    ids.push_back(token.id);
+  }
+  ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(begin));
+  return ids;
+}
+
 Json answer(const Json& request) {
   const double start = now();
   const LanguageModel model = load(request);
@@ -112,6 +132,7 @@ Json answer(const Json& request) {
   const std::unique_ptr<Threads> threads = count > 1 ? std::make_unique<Threads>(count) : nullptr;
   Workspace workspace(threads ? &threads->pool() : nullptr);
   Json found = measure(model, request, workspace);
+  found["generated"] = generate(model, request, workspace);
   found["isa"] = active_isa();
   found["threads"] = workspace.threads();
   found["bytes"] = model.bytes();

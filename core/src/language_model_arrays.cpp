@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kFill = "LanguageModel::fill";
 
 /// Inputs that an int8 matrix keeps under one scale.
-constexpr Index kBlock = 32;
+constexpr Index kInputBlock = 32;
 
 /// Takes memory for arrays and lists them, one after another.
 class Declarer {
@@ -190,7 +190,7 @@ std::size_t row_bytes(NumberType type, Index count) noexcept {
     case NumberType::kBf16:
       return 2 * n;
     case NumberType::kQ8_0:
-      return (n + kBlock - 1) / kBlock * (kBlock + 2);
+      return (n + kInputBlock - 1) / kInputBlock * (kInputBlock + 2);
     case NumberType::kInt8:
       return n;
   }
@@ -242,10 +242,10 @@ Status check_blocks(const ModelEntry& entry, const ModelRows& rows, WeightFormat
   }
   const bool in_blocks = format == WeightFormat::kInt8 || rows.type == NumberType::kInt8;
   const bool at_end = entry.rows + rows.count == entry.all_rows(rows.layout);
-  if (in_blocks && entry.map && !along_inputs && rows.count % kBlock != 0 && !at_end) {
+  if (in_blocks && entry.map && !along_inputs && rows.count % kInputBlock != 0 && !at_end) {
     return refuse(StatusCode::kOutOfRange, caller,
                   "@count is {} of the inputs, expected a multiple of {} before the last",
-                  rows.count, kBlock);
+                  rows.count, kInputBlock);
   }
   return {};
 }
