@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "language_model_problem.hpp"
+#include "model_file.hpp"
 #include "qkv/language_model.hpp"
 #include "refusal.hpp"
 
@@ -15,111 +16,6 @@ namespace {
 constexpr WeightFormat kFormats[] = {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8};
 constexpr NumberType kTypes[] = {NumberType::kF32, NumberType::kF16, NumberType::kBf16,
                                  NumberType::kQ8_0, NumberType::kInt8};
-
-/// A matrix as a file has it: rows of one type, with gaps between them, at an odd address.
-class InFile {
- public:
-  /// `rows` of `columns` numbers; quantised ones in blocks along the row, or with `across` along the columns.
-  InFile(const Matrix& m, NumberType type, bool across = false)
-      : type_(type), rows_(m.rows), columns_(m.columns), exact(m.values.size()) {
-    if (type == NumberType::kInt8 || type == NumberType::kQ8_0) {
-      quantize(m, across);
-    } else {
-      for (std::size_t i = 0; i < m.values.size(); ++i) {
-        exact[i] = encode(static_cast<double>(m.values[i]));
-      }
-    }
-    row_bytes_ = static_cast<Index>(numbers_.size()) / rows_;
-    for (Index r = 0; r < rows_; ++r) {
-      bytes_.insert(bytes_.end(), numbers_.begin() + r * row_bytes_,
-                    numbers_.begin() + (r + 1) * row_bytes_);
-      bytes_.insert(bytes_.end(), kGap, std::uint8_t{0xAB});
-    }
-    bytes_.insert(bytes_.begin(), std::uint8_t{0xCD});
-  }
-
-  /// Rows [first, first + count).
-  [[nodiscard]] ModelRows rows(Index first, Index count, WeightLayout layout) const {
-    ModelRows made{.type = type_,
-                   .data = bytes_.data() + 1 + first * (row_bytes_ + kGap),
-                   .count = count,
-                   .row_bytes = row_bytes_ + kGap,
-                   .layout = layout};
-    if (!scales_.empty()) {
-      made.scales = scales_.data() + (across_ ? first / 32 : first) * scale_stride_;
-      made.scale_stride = scale_stride_;
-    }
-    return made;
-  }
-
- private:
-  static constexpr Index kGap = 3;
-
-  template <class T>
-  void put(T value) {
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&value);
-    numbers_.insert(numbers_.end(), bytes, bytes + sizeof(T));
-  }
-  double encode(double x) {
-    if (type_ == NumberType::kF32) {
-      put(static_cast<float>(x));
-      return x;
-    }
-    const std::uint16_t bits = type_ == NumberType::kF16 ? nearest_half(x) : nearest_bfloat(x);
-    put(bits);
-    return type_ == NumberType::kF16 ? number_of_half(bits) : number_of_bfloat(bits);
-  }
-  void quantize(const Matrix& m, bool across) {
-    across_ = across;
-    const Index inputs = across ? rows_ : columns_;
-    const Index outputs = across ? columns_ : rows_;
-    const Index blocks = (inputs + 31) / 32;
-    scale_stride_ = (across ? outputs : blocks) + 1;
-    std::vector<std::int8_t> numbers(m.values.size());
-    scales_.assign(static_cast<std::size_t>(scale_stride_ * (across ? blocks : outputs)), 0x7E00);
-    for (Index o = 0; o < outputs; ++o) {
-      for (Index block = 0; block < blocks; ++block) {
-        const auto at = [&](Index i) {
-          return static_cast<std::size_t>(across ? (block * 32 + i) * columns_ + o
-                                                 : o * columns_ + block * 32 + i);
-        };
-        const Index width = std::min<Index>(32, inputs - block * 32);
-        std::vector<double> of;
-        for (Index i = 0; i < width; ++i) {
-          of.push_back(static_cast<double>(m.values[at(i)]));
-        }
-        Int8Block made = int8_block(of);
-        made.numbers[0] = -128;  // which no rounding makes, and files may have
-        scales_[static_cast<std::size_t>(across ? block * scale_stride_ + o
-                                                : o * scale_stride_ + block)] = made.scale;
-        for (Index i = 0; i < width; ++i) {
-          numbers[at(i)] = made.numbers[static_cast<std::size_t>(i)];
-          exact[at(i)] = made.number(static_cast<std::size_t>(i));
-        }
-        if (type_ == NumberType::kQ8_0) {
-          put(made.scale);
-          numbers_.insert(numbers_.end(), made.numbers.begin(), made.numbers.end());
-        }
-      }
-    }
-    if (type_ == NumberType::kInt8) {
-      numbers_.assign(numbers.begin(), numbers.end());
-    } else {
-      scales_.clear();
-    }
-  }
-
-  NumberType type_;
-  Index rows_, columns_;
-  bool across_ = false;
-  Index row_bytes_ = 0;
-  Index scale_stride_ = 0;
-  std::vector<std::uint8_t> numbers_, bytes_;
-  std::vector<std::uint16_t> scales_;
-
- public:
-  std::vector<double> exact;  ///< the numbers that the bytes stand for
-};
 
 /// A model whose stream after its only layer is the embedding of each token; and whose logits are, of token i and with an embedding
 /// that is the unit matrix, row i of the head.
@@ -145,8 +41,8 @@ void fill_rest(LanguageModel& model) {
     if (array.filled == 0) {
       const auto width = static_cast<double>(model.config().d_model);
       const double gain = array.name == std::string("norm.gamma") ? 1 / std::sqrt(width) : 0.0;
-      require_ok(fill_whole(model, i, std::vector<float>(static_cast<std::size_t>(count),
-                                                         static_cast<float>(gain))));
+      require_ok(fill_whole(
+          model, i, std::vector<float>(static_cast<std::size_t>(count), static_cast<float>(gain))));
     }
   }
   require_ok(model.finish());
@@ -192,7 +88,8 @@ std::vector<double> expected(const InFile& file, const Matrix& shape, NumberType
   return kept(m, format, by_rows);
 }
 
-TEST_CASE("LanguageModel::fill: a table of embeddings keeps each number, bit for bit", "[model][fill]") {
+TEST_CASE("LanguageModel::fill: a table of embeddings keeps each number, bit for bit",
+          "[model][fill]") {
   Random random(100);
   for (const Index width : {32, 40, 96}) {
     const Matrix table{random_floats(random, 7 * width), 7, width};
@@ -234,7 +131,8 @@ std::vector<float> seen_through_logits(const InFile& file, WeightFormat format, 
   return run(model, in_order(model, width)).logits;
 }
 
-TEST_CASE("LanguageModel::fill: matrices of every type, layout and format keep each number", "[model][fill]") {
+TEST_CASE("LanguageModel::fill: matrices of every type, layout and format keep each number",
+          "[model][fill]") {
   Random random(101);
   for (const Index width : {40, 64}) {
     const Index vocabulary = 67;
@@ -256,12 +154,13 @@ TEST_CASE("LanguageModel::fill: matrices of every type, layout and format keep e
                 seen_through_logits(file, format, layout, width, vocabulary, piece);
             for (Index i = 0; i < width; ++i) {
               for (Index o = 0; o < vocabulary; ++o) {
-                const double w = exact[static_cast<std::size_t>(by_rows ? o * width + i
-                                                                        : i * vocabulary + o)];
+                const double w =
+                    exact[static_cast<std::size_t>(by_rows ? o * width + i : i * vocabulary + o)];
                 // Unit vectors come out of the norm with a rounding or two, and so does their product with the
                 // only weight that counts.
-                quantity.add(static_cast<double>(found[static_cast<std::size_t>(i * vocabulary + o)]),
-                             w, bounds::kU * 32 * std::abs(w) + 0x1p-140);
+                quantity.add(
+                    static_cast<double>(found[static_cast<std::size_t>(i * vocabulary + o)]), w,
+                    bounds::kU * 32 * std::abs(w) + 0x1p-140);
               }
             }
           }
@@ -272,7 +171,8 @@ TEST_CASE("LanguageModel::fill: matrices of every type, layout and format keep e
   }
 }
 
-TEST_CASE("LanguageModel::fill: what stays in float32 takes 16-bit numbers exactly", "[model][fill]") {
+TEST_CASE("LanguageModel::fill: what stays in float32 takes 16-bit numbers exactly",
+          "[model][fill]") {
   LanguageModelConfig config = probe(4, 32);
   config.norm_type = NormType::kLayer;
   Random random(102);
@@ -332,7 +232,8 @@ TEST_CASE("LanguageModel::fill: numbers at the ends of the formats", "[model][fi
   }
 }
 
-TEST_CASE("LanguageModel::fill: blocks of zeros, and of numbers that are nearly none, are kept", "[model][fill]") {
+TEST_CASE("LanguageModel::fill: blocks of zeros, and of numbers that are nearly none, are kept",
+          "[model][fill]") {
   std::vector<float> values(96, 0.0F);
   std::fill(values.begin() + 32, values.begin() + 64, 1e-9F);  // their scale as float16 is 0
   values[70] = 1e-6F;                                          // whose scale is the least of all

@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "language_model_problem.hpp"
+#include "language_model_check.hpp"
 #include "qkv/language_model.hpp"
 
 namespace qkv::test::language_model_reading_test {
 namespace {
 
-TEST_CASE("LanguageModel: weights, entropy, stream and lens of every layer and family", "[model][reading]") {
+TEST_CASE("LanguageModel: weights, entropy, stream and lens of every layer and family",
+          "[model][reading]") {
   std::uint64_t seed = 80;
   for (const Family& f : families()) {
     CAPTURE(f.name);
@@ -41,12 +42,14 @@ TEST_CASE("LanguageModel: readings change no bit of the results", "[model][readi
   }
 }
 
-TEST_CASE("LanguageModel: any rows of the weights are the same as in all of them", "[model][reading]") {
+TEST_CASE("LanguageModel: any rows of the weights are the same as in all of them",
+          "[model][reading]") {
   const ModelWeights weights(family("gemma2"), 91);
   const ModelTokens tokens(weights.config(), 2, 9, 91);
   const LanguageModel model = weights.make();
   const ModelCheck check(weights.exact(), tokens);
-  for (const auto& [begin, end] : {std::pair<Index, Index>{0, 1}, {8, 9}, {3, 7}, {8, -1}, {4, 4}}) {
+  for (const auto& [begin, end] :
+       {std::pair<Index, Index>{0, 1}, {8, 9}, {3, 7}, {8, -1}, {4, 4}}) {
     CAPTURE(begin, end);
     const ModelAsk ask{.readings = true, .row_begin = begin, .row_end = end};
     const ModelResults found = run(model, tokens, ask);
@@ -78,7 +81,10 @@ TEST_CASE("LanguageModel: each reading alone is what it is beside the others", "
       const ModelResults::Layer& found = call.results.layers[static_cast<std::size_t>(layer)];
       const ModelResults::Layer& expected = whole.layers[static_cast<std::size_t>(layer)];
       const auto one = [which](const ModelResults::Layer& of) {
-        return which == 0 ? of.weights : which == 1 ? of.entropy : which == 2 ? of.residual : of.logits;
+        return which == 0   ? of.weights
+               : which == 1 ? of.entropy
+               : which == 2 ? of.residual
+                            : of.logits;
       };
       CHECK(first_difference(one(expected), one(found)) == "");
       CHECK(first_difference(whole.all(), call.results.all()) == "");

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "language_model_problem.hpp"
+#include "language_model_check.hpp"
 #include "qkv/language_model.hpp"
 
 namespace qkv::test::language_model_session_test {
@@ -27,8 +27,8 @@ std::vector<Family> decoders() {
 /// Runs tokens [first, first + count) after those that the session holds.
 ModelResults go_on(const LanguageModel& model, const ModelTokens& tokens, ModelSession& session,
                    std::pair<Index, Index> part, Workspace& workspace) {
-  return run(model, tokens.part(part.first, part.second),
-             {.readings = true, .session = &session}, workspace);
+  return run(model, tokens.part(part.first, part.second), {.readings = true, .session = &session},
+             workspace);
 }
 
 /// Runs all tokens in such pieces and holds each to the check.
@@ -67,8 +67,9 @@ TEST_CASE("ModelSession: weights and caches of 16 and 8 bits, token by token", "
       const ModelWeights weights(family(name), 40);
       const ModelTokens tokens(weights.config(), 2, 9, 40);
       const LanguageModel model = weights.make(format);
-      const ModelCheck check(weights.exact(format), tokens,
-                             {.int8_activations = format == WeightFormat::kInt8, .bf16_cache = true});
+      const ModelCheck check(
+          weights.exact(format), tokens,
+          {.int8_activations = format == WeightFormat::kInt8, .bf16_cache = true});
       check_pieces(model, tokens, check, "session, bf16 cache",
                    {.batch = 2, .format = CacheFormat::kBf16}, {5, 1, 1, 2});
     }
@@ -96,8 +97,8 @@ TEST_CASE("ModelSession: a long prompt goes in pieces of 256 and says the same",
     check.compare("session, 256 tokens or more", after, {.readings = true}, length - 1, 1);
     // Of the last token alone, and with some rows of the weights, across the end of a piece.
     ModelSession other = make(model);
-    const ModelAsk few{.last = true, .readings = true, .row_begin = 250, .row_end = length,
-                       .session = &other};
+    const ModelAsk few{
+        .last = true, .readings = true, .row_begin = 250, .row_end = length, .session = &other};
     check.compare("session, 256 tokens or more", run(model, tokens, few, workspace), few);
   }
 }

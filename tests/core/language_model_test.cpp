@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "language_model_problem.hpp"
+#include "language_model_check.hpp"
 
 namespace qkv::test::language_model_test {
 namespace {
@@ -23,7 +23,8 @@ TEST_CASE("LanguageModel: every family is within its bound of the formulas", "[m
   }
 }
 
-TEST_CASE("LanguageModel: bfloat16 weights are those numbers, and nothing else is rounded", "[model]") {
+TEST_CASE("LanguageModel: bfloat16 weights are those numbers, and nothing else is rounded",
+          "[model]") {
   for (const char* name : {"gpt2", "llama", "gemma2", "bert"}) {
     CAPTURE(name);
     const ModelWeights weights(family(name), 5);
@@ -33,7 +34,8 @@ TEST_CASE("LanguageModel: bfloat16 weights are those numbers, and nothing else i
   }
 }
 
-TEST_CASE("LanguageModel: int8 weights are d q, and activations are rounded by half a step", "[model]") {
+TEST_CASE("LanguageModel: int8 weights are d q, and activations are rounded by half a step",
+          "[model]") {
   for (const char* name : {"gpt2", "llama", "gemma2", "bert", "qwen3"}) {
     CAPTURE(name);
     const ModelWeights weights(family(name), 6);

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "language_model_problem.hpp"
+#include "language_model_check.hpp"
 #include "out_of_memory.hpp"
 #include "qkv/language_model.hpp"
 #include "qkv/sampling.hpp"
@@ -39,9 +39,7 @@ Operation session_creation(CacheFormat format) {
   auto session = std::make_shared<ModelSession>();
   require_ok(ModelSession::create(p->model, {.batch = 2}, *session));
   run(p->model, p->tokens, {.session = session.get()}, p->workspace);
-  return {[=] {
-            return ModelSession::create(p->model, {.batch = 3, .format = format}, *session);
-          },
+  return {[=] { return ModelSession::create(p->model, {.batch = 3, .format = format}, *session); },
           [=] {
             return std::vector<float>{static_cast<float>(session->length()),
                                       static_cast<float>(session->bytes()),
@@ -76,7 +74,8 @@ TEST_CASE("out of memory: a language model is created whole or not at all", "[mo
   }
 }
 
-TEST_CASE("out of memory: a session is created with the caches of all layers or none", "[model][memory]") {
+TEST_CASE("out of memory: a session is created with the caches of all layers or none",
+          "[model][memory]") {
   for (const CacheFormat format : {CacheFormat::kF32, CacheFormat::kBf16}) {
     require_survives("session", 4, [&] { return session_creation(format); });
   }

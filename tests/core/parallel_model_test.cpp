@@ -57,7 +57,8 @@ TEST_CASE("LanguageModel: threads change no bit", "[model][parallel]") {
   }
 }
 
-TEST_CASE("LanguageModel: scratch is what it says, with any number of threads", "[model][parallel]") {
+TEST_CASE("LanguageModel: scratch is what it says, with any number of threads",
+          "[model][parallel]") {
   const ModelWeights weights(family("gemma2"), 2);
   const LanguageModel model = weights.make();
   for (const unsigned count : {1U, 2U, 4U}) {
@@ -72,13 +73,15 @@ TEST_CASE("LanguageModel: scratch is what it says, with any number of threads", 
   }
 }
 
-TEST_CASE("LanguageModel: callers share a model, each with a workspace and a session", "[model][parallel]") {
+TEST_CASE("LanguageModel: callers share a model, each with a workspace and a session",
+          "[model][parallel]") {
   const ModelWeights weights(family("llama"), 3);
   const LanguageModel model = weights.make();
   std::vector<std::vector<float>> expected(3), found(3);
   for (std::size_t n = 0; n < 3; ++n) {
     Workspace workspace;
-    expected[n] = said(model, ModelTokens(weights.config(), 1, 20, n), CacheFormat::kF32, workspace);
+    expected[n] =
+        said(model, ModelTokens(weights.config(), 1, 20, n), CacheFormat::kF32, workspace);
   }
   std::vector<std::thread> callers;
   for (std::size_t n = 0; n < 3; ++n) {

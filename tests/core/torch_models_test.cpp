@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "language_model_problem.hpp"
 #include "block.hpp"
+#include "language_model_problem.hpp"
 #include "torch_state.hpp"
 
 namespace qkv::test::torch_models_test {

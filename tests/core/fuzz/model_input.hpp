@@ -29,8 +29,8 @@ T choice(Input& in, T last) {
 }
 
 /// Tokens of a vocabulary, or of another. Of their extents only targets and lengths could tell, which are looked at later.
-inline TensorView<const std::int32_t> tokens(Input& in, Arena& arena, std::initializer_list<Index> shape,
-                                      Index vocabulary) {
+inline TensorView<const std::int32_t> tokens(Input& in, Arena& arena,
+                                             std::initializer_list<Index> shape, Index vocabulary) {
   return arena.integers(shape, in.chance(3) ? -1 : 0, std::min<Index>(vocabulary - 1, 1000),
                         {.dense = true, .unconstrained = 3});
 }

@@ -94,7 +94,9 @@ class Session {
     rows.type = choice(in_, NumberType::kInt8);
     rows.layout = in_.chance(50) ? WeightLayout::kOutIn : WeightLayout::kInOut;
     const ModelArray array = known ? model_.array(i) : ModelArray{"", 1, {1, 0}, 0};
-    rows.count = in_.chance(5) ? in_.in(0, 99) : known ? std::max<Index>(left(i, rows.layout == WeightLayout::kOutIn), 1) : 1;
+    rows.count = in_.chance(5) ? in_.in(0, 99)
+                 : known       ? std::max<Index>(left(i, rows.layout == WeightLayout::kOutIn), 1)
+                               : 1;
     const Index longest = std::max(array.shape[0], array.rank == 2 ? array.shape[1] : 0);
     rows.row_bytes = in_.chance(5) ? in_.extreme() : (longest + 31) / 32 * 32 * 4 + in_.in(0, 3);
     if (rows.row_bytes < 0 || rows.row_bytes > 4096 || rows.count > 4096) {
@@ -105,8 +107,9 @@ class Session {
     const std::vector<float> numbers = in_.floats(size / 4);
     std::memcpy(block.get(), numbers.data(), size / 4 * 4);
     rows.data = in_.chance(2) ? nullptr : block.get();
-    const std::vector<std::uint16_t> scales(static_cast<std::size_t>((rows.count + 32) * (longest + 32)),
-                                            in_.chance(5) ? 0x7E00 : 0x2C00);
+    const std::vector<std::uint16_t> scales(
+        static_cast<std::size_t>((rows.count + 32) * (longest + 32)),
+        in_.chance(5) ? 0x7E00 : 0x2C00);
     rows.scales = in_.chance(90) ? scales.data() : nullptr;
     rows.scale_stride = longest;
     const Index filled = known ? array.filled : 0;
@@ -146,11 +149,11 @@ class Session {
         std::vector<float> values = in_.floats(static_cast<std::size_t>(count * width));
         usual_ = usual_ && std::all_of(values.begin(), values.end(),
                                        [](float x) { return std::abs(x) < 2.0F; });
-        const Status status = model_.fill(
-            i, {.data = values.data(),
-                .count = count,
-                .row_bytes = width * 4,
-                .layout = out_in ? WeightLayout::kOutIn : WeightLayout::kInOut});
+        const Status status =
+            model_.fill(i, {.data = values.data(),
+                            .count = count,
+                            .row_bytes = width * 4,
+                            .layout = out_in ? WeightLayout::kOutIn : WeightLayout::kInOut});
         if (!status.ok()) {
           require_refusal(kModel, "fill", status);
         }
@@ -183,8 +186,8 @@ class Session {
     const Status status = session_.truncate(wanted);
     const bool holds = wanted >= 0 && wanted <= length;
     if (session_.length() != (status.ok() ? wanted : length) || (status.ok() && !holds)) {
-      fail("ModelSession::truncate: of %lld tokens to %lld, \"%s\"",
-           static_cast<long long>(length), static_cast<long long>(wanted), status.message());
+      fail("ModelSession::truncate: of %lld tokens to %lld, \"%s\"", static_cast<long long>(length),
+           static_cast<long long>(wanted), status.message());
     }
   }
 
@@ -202,7 +205,8 @@ class Session {
     r.weights = maybe(arena, {rows, c.num_heads, std::max<Index>(read, 0), keys}, false);
     r.entropy = maybe(arena, {rows, c.num_heads, length}, false);
     r.residual = maybe(arena, {rows, length, c.d_model});
-    r.logits = c.head || in_.chance(5) ? maybe(arena, {rows, length, c.vocabulary}) : TensorView<float>();
+    r.logits =
+        c.head || in_.chance(5) ? maybe(arena, {rows, length, c.vocabulary}) : TensorView<float>();
     return r;
   }
 
@@ -213,7 +217,8 @@ class Session {
     a.session = in_.chance(50) ? &session_ : nullptr;
     const Index held = a.session ? session_.length() : 0;
     const Index rows = a.session && in_.chance(95) ? session_.config().batch : in_.in(1, 3);
-    const Index room = std::max<Index>((a.session ? session_.config().capacity : c.max_length) - held, 1);
+    const Index room =
+        std::max<Index>((a.session ? session_.config().capacity : c.max_length) - held, 1);
     const Index length = in_.in(1, in_.chance(5) ? 12 : std::min<Index>(room, 9));
     a.ids = tokens(in_, arena, {rows, length}, c.vocabulary);
     if (c.token_types > 0 && in_.chance(70)) {
@@ -223,12 +228,14 @@ class Session {
       a.key_lengths = arena.integers({rows}, 0, length, kDense);
     }
     const bool head = c.head || in_.chance(5);
-    a.logits = head ? maybe(arena, {rows, in_.chance(50) ? 1 : length, c.vocabulary}) : TensorView<float>();
+    a.logits = head ? maybe(arena, {rows, in_.chance(50) ? 1 : length, c.vocabulary})
+                    : TensorView<float>();
     a.hidden = maybe(arena, {rows, in_.chance(50) ? 1 : length, c.d_model});
     a.surprisal = head ? maybe(arena, {rows, length - 1}) : TensorView<float>();
     for (Index n = in_.in(0, 2); n > 0; --n) {
       readings.push_back(reading(arena, rows, length, held + length));
-      heads.push_back({in_.chance(5) ? in_.extreme() : 0, in_.in(0, std::min<Index>(c.num_heads, 99))});
+      heads.push_back(
+          {in_.chance(5) ? in_.extreme() : 0, in_.in(0, std::min<Index>(c.num_heads, 99))});
     }
     a.readings = readings;
     a.ablated = heads;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "language_model_problem.hpp"
+#include "language_model_check.hpp"
 #include "qkv/train/language_model.hpp"
 
 namespace qkv::test::language_model_parity_test {
@@ -54,7 +54,8 @@ TEST_CASE("LanguageModel: it says what the trainer of the same weights says", "[
     require_ok(trainer.forward(batch, call.args.logits, readings, workspace));
     // Each is within the bound of the oracle, so they are within two of each other.
     const ModelBounds bounds = ModelCheck(weights.exact(), tokens).bounds;
-    const auto compare = [](const std::vector<float>& a, const std::vector<float>& b, double bound) {
+    const auto compare = [](const std::vector<float>& a, const std::vector<float>& b,
+                            double bound) {
       REQUIRE(a.size() == b.size());
       Quantity quantity("LanguageModel and trainer");
       for (std::size_t i = 0; i < a.size(); ++i) {

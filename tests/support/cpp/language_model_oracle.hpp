@@ -47,8 +47,8 @@ struct Trace {
 
 /// What a pass is asked besides its tokens.
 struct Pass {
-  Index length = -1;                        ///< tokens that are read; -1: all
-  std::vector<std::int32_t> types;          ///< of each token; empty: 0
+  Index length = -1;                          ///< tokens that are read; -1: all
+  std::vector<std::int32_t> types;            ///< of each token; empty: 0
   std::set<std::pair<Index, Index>> ablated;  ///< (layer, head)
 };
 
@@ -232,7 +232,8 @@ class Model {
       return c_.post_norms ? normal(name, r) : r;
     };
     const Rows y = sum(x, added("postNorm1", attends(normal("norm1", x))));
-    return two ? sum(y, added("postNorm2", feeds(normal("norm2", c_.parallel_residual ? x : y)))) : y;
+    return two ? sum(y, added("postNorm2", feeds(normal("norm2", c_.parallel_residual ? x : y))))
+               : y;
   }
 
  private:
@@ -240,7 +241,8 @@ class Model {
     Rows x;
     for (std::size_t t = 0; t < ids.size(); ++t) {
       x.push_back(row_of(get("embedding"), static_cast<std::size_t>(ids[t]), width()));
-      const auto type = pass.types.empty() ? std::size_t{0} : static_cast<std::size_t>(pass.types[t]);
+      const auto type =
+          pass.types.empty() ? std::size_t{0} : static_cast<std::size_t>(pass.types[t]);
       for (std::size_t d = 0; d < width(); ++d) {
         x[t][d] = x[t][d] * static_cast<double>(c_.embedding_scale) + position(t, d) +
                   (c_.token_types > 0 ? get("tokenTypes")[type * width() + d] : 0.0);
@@ -336,7 +338,9 @@ class Model {
                             : 1 / std::sqrt(static_cast<double>(c_.d_k));
     const auto cap = static_cast<double>(c_.attention_softcap);
     s = cap > 0 ? cap * std::tanh(s / cap) : s;
-    return c_.positions == ModelPositions::kAlibi ? s - alibi_[static_cast<std::size_t>(head)] * distance : s;
+    return c_.positions == ModelPositions::kAlibi
+               ? s - alibi_[static_cast<std::size_t>(head)] * distance
+               : s;
   }
 
   void attend(Index head, const Rows& q, const Rows& k, const Rows& v, const Reach& reach,

@@ -1,43 +1,20 @@
-// Tiny language models of every family with random weights, filled, run, and held to the oracle.
+// Tiny language models of every family with random weights, filled and run.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compare.hpp"
 #include "language_model_oracle.hpp"
+#include "model_numbers.hpp"
 #include "problem.hpp"
 #include "qkv/language_model.hpp"
 #include "random.hpp"
 
 namespace qkv::test {
-
-/// Two bytes as numbers, from the definitions of the formats.
-double number_of_half(std::uint16_t bits);
-double number_of_bfloat(std::uint16_t bits);
-/// The nearest of the format, the even one of two.
-std::uint16_t nearest_half(double x);
-std::uint16_t nearest_bfloat(double x);
-
-/// A block of at most 32 numbers as 8-bit ones: d round(w / d) with d = float16(max |w| / 127).
-struct Int8Block {
-  std::uint16_t scale = 0;
-  std::vector<std::int8_t> numbers;
-  [[nodiscard]] double number(std::size_t i) const { return number_of_half(scale) * numbers[i]; }
-};
-Int8Block int8_block(const std::vector<double>& w);
-
-/// What an array keeps of `values`: a matrix [in, out], or with `by_rows` a table whose rows are inputs.
-struct Matrix {
-  std::vector<float> values;
-  Index rows, columns;
-};
-std::vector<double> kept(const Matrix& m, WeightFormat format, bool by_rows);
 
 struct Family {
   const char* name;
@@ -91,10 +68,10 @@ struct ModelTokens {
 
 /// What is asked of a pass.
 struct ModelAsk {
-  bool last = false;              ///< logits and hidden of the last tokens alone
-  bool readings = false;          ///< everything of every layer
-  Index row_begin = 0;            ///< of the weights that are read
-  Index row_end = -1;             ///< likewise
+  bool last = false;      ///< logits and hidden of the last tokens alone
+  bool readings = false;  ///< everything of every layer
+  Index row_begin = 0;    ///< of the weights that are read
+  Index row_end = -1;     ///< likewise
   ModelSession* session = nullptr;
   std::vector<ModelHead> ablated = {};
 };
@@ -126,42 +103,5 @@ class ModelCall {
 ModelResults run(const LanguageModel& model, const ModelTokens& tokens, const ModelAsk& ask,
                  Workspace& workspace);
 ModelResults run(const LanguageModel& model, const ModelTokens& tokens, const ModelAsk& ask = {});
-
-/// What rounds on the way through a model.
-struct Rounding {
-  bool int8_activations = false;  ///< rows that enter maps are 8-bit numbers, too
-  bool bf16_cache = false;        ///< keys and values are
-};
-/// How far results may be from the oracle's: 8 times the root of the mean square of what the oracle's results move by when
-/// everything that rounds is moved at random, as far as its bound says: results of maps (qkv/linear.hpp), numbers of a block of 32
-/// by half a step, stored numbers by half a step of bfloat16. Taken apart for what is compared.
-struct ModelBounds {
-  double logits = 0.0, hidden = 0.0, surprisal = 0.0;
-  struct Layer {
-    double weights, entropy, residual, logits;
-  };
-  std::vector<Layer> layers;
-};
-
-/// A model and what it should give for tokens.
-class ModelCheck {
- public:
-  ModelCheck(oracle::Model model, const ModelTokens& tokens, const Rounding& rounding = {},
-             std::vector<ModelHead> ablated = {});
-  /// Holds all that was asked to the oracle. Quantities are "<name> logits", ... and `first` is the first token that `found` is of.
-  void compare(const std::string& name, const ModelResults& found, const ModelAsk& ask = {},
-               Index first = 0, Index count = -1) const;
-
-  std::vector<oracle::Trace> rows;
-  ModelBounds bounds;
-
- private:
-  void compare_layers(const std::string& name, const ModelResults& found, const ModelAsk& ask,
-                      Index first, Index count) const;
-
-  ModelTokens tokens_;
-  std::vector<oracle::Rows> lenses_;  ///< of each row and layer: logits as if the stack ended there
-  bool meaningful_;
-};
 
 }  // namespace qkv::test

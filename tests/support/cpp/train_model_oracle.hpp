@@ -122,7 +122,8 @@ class Translator {
       };
       const Rows own = normal("norm1");
       x = Model::sum(x, decoder.attention(at + "attention.", own, own, {.length = c_.max_length}));
-      x = Model::sum(x, encoder.attention(at + "cross.", normal("normCross"), h, {.length = length}));
+      x = Model::sum(x,
+                     encoder.attention(at + "cross.", normal("normCross"), h, {.length = length}));
       if (c_.d_feed_forward > 0) {
         x = Model::sum(x, decoder.feed_forward(at + "feedForward.", normal("norm2")));
       }
