@@ -72,6 +72,46 @@ void fill_from(const Json& state, LanguageModel& model) {
   require_ok(model.finish());
 }
 
+/// The oracle with the same arrays, its matrices the other way round.
+oracle::Model exact_of(const Json& state, const LanguageModelConfig& config) {
+  std::map<std::string, std::vector<double>> arrays;
+  for (const auto& [name, json] : state.items()) {
+    const JsonArray array(json);
+    const std::vector<double> given(array.values.begin(), array.values.end());
+    std::vector<double>& values = arrays[name] = given;
+    const bool table = name == "embedding" || name == "positions" || name == "tokenTypes";
+    for (Index o = 0; array.shape.size() == 2 && !table && o < array.shape[0]; ++o) {
+      for (Index i = 0; i < array.shape[1]; ++i) {
+        values[to_size(i * array.shape[0] + o)] = given[to_size(o * array.shape[1] + i)];
+      }
+    }
+  }
+  return {config, arrays};
+}
+
+/// What the oracle of the other tests makes of the tokens is what PyTorch makes of them.
+void check_oracle(const oracle::Model& model, const ModelTokens& tokens,
+                  const std::vector<double>& exact) {
+  Quantity quantity("oracle and torch, language model");
+  auto next = exact.begin();
+  for (Index b = 0; b < tokens.batch; ++b) {
+    oracle::Pass pass;
+    if (!tokens.types.empty()) {
+      pass.types = {tokens.types.begin() + b * kLength, tokens.types.begin() + (b + 1) * kLength};
+      pass.length = tokens.lengths[to_size(b)];
+    }
+    const oracle::Trace trace = model.trace(tokens.row(b), pass);
+    for (const std::vector<double>& row : trace.logits.empty() ? trace.hidden : trace.logits) {
+      for (const double x : row) {
+        // An epsilon of 1e-5 is rounded to float32 in the config, which moves results by as much as 3e-12.
+        quantity.add(x, *next++, 1e-11, 1.0);
+      }
+    }
+  }
+  CHECK(next == exact.end());
+  require_within(quantity);
+}
+
 TEST_CASE("torch: language models of three kinds", "[torch][model]") {
   const Json file = Json::parse(fixtures().at("models"));
   REQUIRE(file.at("cases").size() == 3);
@@ -91,6 +131,7 @@ TEST_CASE("torch: language models of three kinds", "[torch][model]") {
     const std::vector<float>& computed = name == "bert" ? found.hidden : found.logits;
     const std::vector<double> exact = JsonArray(c.at("output")).exact;
     REQUIRE(computed.size() == exact.size());
+    check_oracle(exact_of(c.at("state"), config_of(name)), tokens, exact);
     Quantity quantity("torch language model");
     for (std::size_t i = 0; i < exact.size(); ++i) {
       // The bound of a block (qkv/transformer.hpp), once for each of the two.
