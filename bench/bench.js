@@ -49,7 +49,11 @@ const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(number
 /** Who is timed beside this package: the other one, which has no kernel by itself, or plain JavaScript. */
 function besideOurs({ op, copy }, { against }) {
   if (against) {
-    const needed = { gemm: 'none of the package', train: 'train.js', backward: 'train.js' }[op];
+    const kernels = 'none of the package';
+    const needed = {
+      ...{ gemm: kernels, product: kernels, read: kernels },
+      ...{ train: 'train.js', backward: 'train.js' },
+    }[op];
     return existsSync(join(against, needed ?? 'index.js')) ? others : [];
   }
   return op === 'sinusoidal' || copy ? ['plain'] : [];

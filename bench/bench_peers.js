@@ -3,14 +3,17 @@
 //   node bench/bench_peers.js [--node] [--browser] [--quick] [--no-build] [filter]
 //
 // Installs the peers into build/peers, checks that everybody computes the same, and writes a table and
-// plots to bench/results; with --quick or a filter, to build/bench instead.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+// plots to bench/results; with --quick or a filter, to build/bench instead. The filter `models` is for language models,
+// which have tables of their own (models/bench.js).
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { root } from '../tools/environment.js';
-import { must, step } from '../tools/run.js';
+import { step } from '../tools/run.js';
 import { buildBench, buildNativeBench } from './build.js';
 import { cases } from './cases.js';
 import { openBrowser, openNode } from './hosts.js';
+import { install } from './install.js';
+import { benchModels } from './models/bench.js';
 import { plot } from './plot.js';
 import { circumstances, derived, gflops, markdownTable, milliseconds } from './report.js';
 
@@ -43,25 +46,6 @@ const hosts = {
 
 const ours = (name) => name.startsWith('qkv');
 const base = { browser: 'qkv relaxed', node: 'qkv native' };
-
-/** The exact versions, without running their install scripts. */
-function install() {
-  const folder = join(root, 'build/peers');
-  const present = (name) => {
-    const file = join(folder, 'node_modules', name, 'package.json');
-    return existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).version === versions[name];
-  };
-  if (Object.keys(versions).every(present)) return undefined;
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-  const wanted = Object.entries(versions).map(([name, version]) => `${name}@${version}`);
-  return step('install the peers into build/peers', () =>
-    must('npm', [
-      ...['install', '--ignore-scripts', '--no-audit', '--no-fund', '--save-exact'],
-      ...['--prefix', folder, ...wanted],
-    ]),
-  );
-}
 
 function parse(args) {
   const flags = ['node', 'browser', 'quick', 'no-build'];
@@ -254,7 +238,8 @@ function plotOf({ name: hostName, host, results }) {
 }
 
 async function main(options) {
-  await install();
+  if (options.filter === 'models') return benchModels(options);
+  await install(versions);
   if (!options['no-build']) {
     await buildBench();
     if (options.node) await buildNativeBench();
@@ -288,6 +273,7 @@ async function main(options) {
     if (svg) writeFileSync(join(folder, `peers-${each.name}.svg`), svg);
   }
   console.log(`\n${text}\nwritten to ${relative('.', folder)}`);
+  return undefined;
 }
 
 try {

@@ -40,6 +40,25 @@ function elementwise(name, op, rows, width, more = {}) {
   return { name, op, rows, width, flops: 0, bytes, tolerance, ...more };
 }
 
+/** Bytes of a weight, by the format of the matrix. */
+const weightBytes = { f32: 4, bf16: 2, int8: 34 / 32 };
+
+/** A linear map of a model of width 768, for one token and for a prompt. */
+function product(format, m, n) {
+  const k = 768;
+  return {
+    ...{ name: `product ${format} ${m}x${k}x${n}`, op: 'product', format, m, k, n },
+    flops: 2 * m * k * n,
+    bytes: floats(m * k, m * n) + k * n * weightBytes[format],
+    tolerance,
+    oursOnly: true,
+  };
+}
+
+const products = Object.keys(weightBytes).flatMap((format) =>
+  [2048, 32000].flatMap((n) => [1, 512].map((m) => product(format, m, n))),
+);
+
 const one = { heads: 1, width: 64, causal: true };
 const long = { each: false, oursOnly: true };
 
@@ -51,6 +70,14 @@ export const cases = [
     ...{ name: 'gemm 512x768x2304', op: 'gemm', m: 512, k: 768, n: 2304, tolerance },
     flops: 2 * 512 * 768 * 2304,
     bytes: floats(512 * 768, 768 * 2304, 512 * 2304),
+  },
+  ...products,
+  {
+    name: 'read 26 MB',
+    op: 'read',
+    flops: 0,
+    bytes: 768 * 32000 * weightBytes.int8,
+    oursOnly: true,
   },
   layer('layer T512 D768 H12', { tokens: 512, model: 768, heads: 12 }),
   layer('layer T128 D64 H4', { tokens: 128, model: 64, heads: 4 }),
@@ -177,6 +204,8 @@ export function inputsOf(entry) {
     }
     case 'gemm':
       return { a: array(1, entry.m, entry.k), b: array(2, entry.k, entry.n) };
+    case 'product':
+      return { x: array(1, entry.m, entry.k), w: matrix(2, entry.k, entry.n) };
     case 'layer': {
       const { tokens, model } = entry;
       const [wq, wk, wv, wo] = [2, 3, 4, 5].map((seed) => matrix(seed, model, model));
@@ -184,6 +213,7 @@ export function inputsOf(entry) {
     }
     case 'rotary':
       return { x: array(1, 1, entry.heads, entry.tokens, entry.width) };
+    case 'read':
     case 'sinusoidal':
       return {};
     case 'train':

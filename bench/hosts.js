@@ -14,10 +14,15 @@ const isolated = {
   'cache-control': 'no-store',
 };
 
-export async function openBrowser() {
+/** Serves the project, and an empty page at its root. */
+export function openSite() {
   const files = folder(root, isolated);
   const blank = answer('<!doctype html><title>qkv bench</title>', 'text/html', isolated);
-  const server = await serve((path) => (path === '/' ? blank : files(path)));
+  return serve((path) => (path === '/' ? blank : files(path)));
+}
+
+export async function openBrowser() {
+  const server = await openSite();
   const browser = await launch();
   return {
     name: 'browser',

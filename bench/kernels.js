@@ -1,6 +1,9 @@
 // The core's kernels without the package around them, from build/wasm/bench/bench_<variant>.wasm.
 
-/** `{ peak, gemm }` of a variant, from its bytes. */
+/** In the order of WeightFormat. */
+const formats = ['f32', 'bf16', 'int8'];
+
+/** `{ peak, gemm, product, read }` of a variant, from its bytes. */
 export async function loadKernels(bytes) {
   // What the C library could ask of its host; nothing here does.
   const nothing = new Proxy({}, { get: () => () => 0 });
@@ -30,6 +33,27 @@ export async function loadKernels(bytes) {
         flops: 2 * m * n * k,
         output: () => floats(to, m * n).slice(),
       };
+    },
+    /** y[m, n] = x[m, k] w[k, n], w packed beforehand in a format: 'f32', 'bf16' or 'int8'. */
+    product({ format, m, n, k }, x, w) {
+      const raw = core.bench_take(k * n);
+      floats(raw, k * n).set(w);
+      const packed = core.bench_product(formats.indexOf(format), m, n, k, raw);
+      if (packed === 0) throw new Error('out of memory');
+      core.bench_give(raw);
+      const from = core.bench_take(m * k);
+      floats(from, m * k).set(x);
+      const to = core.bench_take(m * n);
+      return {
+        run: () => core.bench_multiply(packed, m, from, to),
+        output: () => floats(to, m * n).slice(),
+      };
+    },
+    /** Reads so many bytes, and does nothing else. */
+    read({ bytes }) {
+      const from = core.bench_take(bytes / 4);
+      floats(from, bytes / 4).fill(1);
+      return { run: () => core.bench_read(from, bytes / 4) };
     },
   };
 }

@@ -11,10 +11,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "eigen_gemm.hpp"
 #include "isa_dispatch.hpp"
+#include "packed_product.hpp"
 #include "peak_table.hpp"
 #include "qkv/qkv.hpp"
 #include "qkv/train/attention.hpp"
@@ -297,6 +299,40 @@ void gemm_eigen(benchmark::State& state) {
   });
 }
 
+struct ProductCase {
+  qkv::WeightFormat format;
+  Index rows, columns;
+};
+
+/// A linear map of a model of width 768, packed once.
+void product(benchmark::State& state, const ProductCase& c) {
+  const Floats x = random(1, c.rows * kInner);
+  Floats y = zeros(c.rows * c.columns);
+  qkv::bench::PackedProduct packed;
+  if (!packed.prepare(c.rows, {.in = kInner, .out = c.columns, .format = c.format},
+                      matrix(2, kInner, c.columns).data())) {
+    state.SkipWithError("out of memory");
+    return;
+  }
+  const auto products = static_cast<double>(c.rows * kInner * c.columns);
+  measure(state, 2.0 * products, [&] {
+    packed.run(c.rows, x.data(), y.data());
+    return Status();
+  });
+  state.SetBytesProcessed(state.iterations() * static_cast<Index>(packed.bytes()));
+  dump(y);
+}
+
+/// The bytes of one of them, only read.
+void read(benchmark::State& state, Index bytes) {
+  const std::vector<std::uint32_t> memory(static_cast<std::size_t>(bytes) / 4, 1);
+  measure(state, 0.0, [&] {
+    benchmark::DoNotOptimize(qkv::bench::read_all(memory.data(), memory.size()));
+    return Status();
+  });
+  state.SetBytesProcessed(state.iterations() * bytes);
+}
+
 enum class Elementwise : std::uint8_t { kSoftmax, kGelu, kLayerNorm, kRmsNorm, kRotary, kCopy };
 
 struct ElementwiseCase {
@@ -472,6 +508,18 @@ void add_all(std::string_view isa) {
   if (qkv::isa_supported(0)) {
     add("gemm 512x768x2304, Eigen", gemm_eigen);
   }
+  for (const auto& [format, as] : {std::pair{"f32", qkv::WeightFormat::kF32},
+                                   {"bf16", qkv::WeightFormat::kBf16},
+                                   {"int8", qkv::WeightFormat::kInt8}}) {
+    for (const Index columns : {2048, 32000}) {
+      for (const Index rows : {1, 512}) {
+        add("product " + std::string(format) + " " + std::to_string(rows) + "x768x" +
+                std::to_string(columns),
+            product, ProductCase{as, rows, columns});
+      }
+    }
+  }
+  add("read 26 MB", read, Index{768 * 32000 / 32 * 34});
   for (const ElementwiseCase& c :
        {ElementwiseCase{"softmax 1024x1024", Elementwise::kSoftmax, 1024, 1024},
         ElementwiseCase{"softmax 6144x512", Elementwise::kSoftmax, 6144, 512},

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "isa_dispatch.hpp"
+#include "packed_product.hpp"
 #include "peak.hpp"
 
 namespace {
@@ -26,6 +27,8 @@ extern "C" {
 EMSCRIPTEN_KEEPALIVE float* bench_take(int floats) {
   return static_cast<float*>(std::aligned_alloc(64, static_cast<std::size_t>(floats) * 4));
 }
+
+EMSCRIPTEN_KEEPALIVE void bench_give(float* taken) { std::free(taken); }
 
 /// Floating-point operations of bench_peak(1).
 EMSCRIPTEN_KEEPALIVE int bench_peak_flops() {
@@ -54,6 +57,25 @@ EMSCRIPTEN_KEEPALIVE void bench_gemm(int m, int n, int k, const float* a, const 
                                        .bias = nullptr,
                                        .c = c,
                                        .c_stride = n});
+}
+
+/// w[k, n] in a format, by its number in WeightFormat, and room for m rows; null without memory.
+EMSCRIPTEN_KEEPALIVE qkv::bench::PackedProduct* bench_product(int format, int m, int n, int k,
+                                                              const float* w) {
+  auto* product = new qkv::bench::PackedProduct;
+  const qkv::LinearSize size{.in = k, .out = n, .format = static_cast<qkv::WeightFormat>(format)};
+  return product->prepare(m, size, w) ? product : nullptr;
+}
+
+/// y[m, n] = x[m, k] w.
+EMSCRIPTEN_KEEPALIVE void bench_multiply(const qkv::bench::PackedProduct* product, int m,
+                                         const float* x, float* y) {
+  product->run(m, x, y);
+}
+
+/// Reads that many floats.
+EMSCRIPTEN_KEEPALIVE unsigned bench_read(const unsigned* at, int count) {
+  return qkv::bench::read_all(at, static_cast<std::size_t>(count));
 }
 
 }  // extern "C"

@@ -33,20 +33,27 @@ function bytes(field, value) {
   return concat([varint((field << 3) | 2), varint(content.length), content]);
 }
 
-const elementType = { float: 1, int64: 7 };
+const elementType = { float: 1, int8: 3, int32: 6, int64: 7 };
 
-/** TensorProto */
-function tensor(name, { data, shape, type = 'float' }) {
+/** StringStringEntryProto */
+const pair = ([key, value]) => concat([bytes(1, key), bytes(2, String(value))]);
+
+/** TensorProto. The bytes of one with `external`, { location, offset, length }, are in another file. */
+function tensor(name, { data, shape, type = 'float', external }) {
+  const head = [
+    ...shape.map((extent) => whole(1, extent)),
+    whole(2, elementType[type]),
+    bytes(8, name),
+  ];
+  if (external) {
+    const entries = Object.entries(external).map((entry) => bytes(13, pair(entry)));
+    return concat([...head, ...entries, whole(14, 1)]);
+  }
   const raw =
     type === 'int64'
       ? new Uint8Array(BigInt64Array.from(data, BigInt).buffer)
       : new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  return concat([
-    ...shape.map((extent) => whole(1, extent)),
-    whole(2, elementType[type]),
-    bytes(8, name),
-    bytes(9, raw),
-  ]);
+  return concat([...head, bytes(9, raw)]);
 }
 
 /** AttributeProto. Whole numbers are ints and `{ float }` a float; strings and lists of ints as such. */
@@ -75,11 +82,13 @@ function node([op, inputs, outputs, attributes = {}], index) {
   ]);
 }
 
-/** ValueInfoProto of floats. */
-function value(name, shape) {
-  const extents = concat(shape.map((extent) => bytes(1, whole(1, extent))));
-  const type = bytes(1, concat([whole(1, elementType.float), bytes(2, extents)]));
-  return concat([bytes(1, name), bytes(2, type)]);
+/** ValueInfoProto of a shape, or of { shape, type }; an extent that is not known before is a name. */
+function value(name, about) {
+  const { shape, type } = Array.isArray(about) ? { shape: about, type: 'float' } : about;
+  const extent = (n) => bytes(1, typeof n === 'string' ? bytes(2, n) : whole(1, n));
+  const extents = concat(shape.map(extent));
+  const content = bytes(1, concat([whole(1, elementType[type]), bytes(2, extents)]));
+  return concat([bytes(1, name), bytes(2, content)]);
 }
 
 /**

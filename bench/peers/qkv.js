@@ -93,6 +93,16 @@ export function qkv(variant, { threads = 1, dist = 'dist' } = {}) {
       return [{ way: 'kernel, b packed once', run: product.run, output: product.output }];
     },
 
+    async product(entry, { x, w }) {
+      if (threads > 1) return [];
+      const { run, output } = (await loadCore()).product(entry, x.data, w.data);
+      return [{ way: 'kernel, w packed once', run, output }];
+    },
+
+    async read(entry) {
+      return [{ way: 'a loop', ...(await loadCore()).read(entry) }];
+    },
+
     layer({ model, heads }, { x, ...weights }) {
       const layer = library.multiHeadAttention({ dModel: model, numHeads: heads }, weights);
       const [from, out] = [tensor(x), library.tensor(x.shape)];

@@ -4,6 +4,7 @@
 #include "kernels/kernel_table.hpp"
 #include "message.hpp"
 #include "qkv/linear.hpp"
+#include "qkv/number_format.hpp"
 #include "qkv/parallel.hpp"
 #include "qkv/status.hpp"
 #include "qkv/tensor_view.hpp"
@@ -31,14 +32,95 @@ Status check_layout(const Caller& caller, const char* name, WeightLayout layout)
 Status pack_linear(const kernels::KernelTable& table, const WeightMatrix& l,
                    PackedLinear& packed) noexcept;
 
+/// Floats of memory that one panel takes.
+[[nodiscard]] std::uint64_t panel_floats(const kernels::KernelTable& table, WeightFormat format,
+                                         Index in) noexcept;
+
+/// The sizes of a matrix, all at least 1, and how it keeps its weights.
+struct LinearSize {
+  Index in, out;
+  WeightFormat format = WeightFormat::kF32;
+  bool bias = false;
+};
+
+/// Memory for a matrix and its bias, zeroed: what is never filled is 0. kOutOfMemory is all that can go wrong, and leaves
+/// `packed` as it was.
+Status reserve_linear(const kernels::KernelTable& table, const LinearSize& size,
+                      PackedLinear& packed) noexcept;
+
+/// Rows of a matrix as they lie in a file, at any address.
+struct FileRows {
+  NumberType type = NumberType::kF32;
+  const std::byte* data = nullptr;
+  Index row_bytes = 0;  ///< from one row to the next
+  /// kInt8: the binary16 scales of blocks of 32 inputs, as two bytes at any address. kOutIn: inputs [32 b, 32 b + 32) of
+  /// row r have scales[r * scale_stride + b]. kInOut: those of rows [32 b, 32 b + 32), for output j,
+  /// scales[b * scale_stride + j].
+  const std::byte* scales = nullptr;
+  Index scale_stride = 0;
+  /// kOutIn: row r has the `in` weights of output first + r. kInOut: row r has weights of input first + r, those of outputs
+  /// [to_column, to_column + columns), so that a matrix of several can be split: its rows are longer.
+  WeightLayout layout = WeightLayout::kOutIn;
+  Index first = 0, rows = 0;
+  Index to_column = 0;
+  Index columns = -1;  ///< -1: all from to_column on
+};
+
+/// Fills a part of a reserved matrix. Numbers that keep their type keep their bits, and blocks of 32 inputs, kQ8_0 of layout
+/// kOutIn and kInt8, go to WeightFormat::kInt8 as they are. All others are turned into float32, exactly, and rounded: to bfloat16 (nearest, ties to
+/// even, NaN stays NaN), or in blocks of 32 inputs to q d with d = max |w| / 127 as binary16 and q = w / d as a whole number
+/// of at most 127.
+/// False when a scale is NaN or infinite, or would be (a weight that is, or is above 8.3e6): then the matrix is of no use.
+/// With kInOut and kInt8, `first` and `rows` are multiples of 32, but for the matrix's end.
+[[nodiscard]] bool fill_rows(const kernels::KernelTable& table, const FileRows& from,
+                             PackedLinear& packed) noexcept;
+
+/// `from.rows` rows of `width` numbers as float32, one after another, for arrays that are no matrices; blocks lie along the
+/// rows. False as fill_rows().
+[[nodiscard]] bool read_rows(const FileRows& from, Index width, float* to) noexcept;
+
+/// The `in` weights of output `column`, as the product reads them.
+void read_column(const kernels::KernelTable& table, const PackedLinear& packed, Index column,
+                 float* to) noexcept;
+
+/// Rows of x as products with WeightFormat::kInt8 read them: made once, for all products with these rows.
+struct QuantizedRows {
+  const float* at;
+  Index stride;  ///< floats from one row to the next
+};
+
+/// Rows of numbers, one after another.
+struct DenseRows {
+  const float* x;  ///< [rows, width]
+  Index rows, width;
+};
+
+/// Floats of memory for quantize_rows().
+[[nodiscard]] std::size_t quantized_floats(const kernels::KernelTable& table, Index rows,
+                                           Index width) noexcept;
+
+/// In each block of 32 numbers of a row, s = max |x| / 63 and q = x / s as whole numbers; a block with NaN or infinity is
+/// NaN. `memory` has room for quantized_floats().
+[[nodiscard]] QuantizedRows quantize_rows(const kernels::KernelTable& table, ThreadPool* pool,
+                                          const DenseRows& rows, float* memory) noexcept;
+
 /// What a product reads and writes.
 struct LinearRows {
-  const float* x;  ///< [rows, in]
+  const float* x;  ///< [rows, in]; not read when `quantized` is
   Index rows;
-  float* y;  ///< [rows, out]
+  float* y;                                  ///< [rows, out]
+  const QuantizedRows* quantized = nullptr;  ///< for WeightFormat::kInt8, and only then
 };
 
 /// y = x W + b, on the threads of `pool` if there is one.
+///
+/// Error bounds, beside that of linear() with the weights as they are kept. kF32, kBf16: none. kInt8, W being q d:
+///
+///     |y_j - sum_k x_k W_kj - b_j| <= sum_k |W_kj| M_k / 126 + 2^-24 (n + 5) (sum_k |W_kj| (|x_k| + M_k / 126) + |b_j|)
+///
+/// to first order, with M_k the largest |x| in k's block of 32 and n the number of blocks: a number of a row is off by
+/// half of s = M / 63, sums of a block are exact, and each of n + 1 terms takes part in at most n additions after five
+/// roundings of s, 63 / M, q, d s and its product. Blocks of x whose largest number is below 2^-120 count as zeros.
 void apply(const kernels::KernelTable& table, ThreadPool* pool, const PackedLinear& l,
            const LinearRows& to) noexcept;
 
@@ -57,6 +139,7 @@ struct LinearColumns {
   const float* bias;  ///< null, or padded to whole panels
   Index in, out;
   Index y_stride;
+  WeightFormat format = WeightFormat::kF32;
 };
 
 /// apply() to these columns; to.y is that of the first of them.

@@ -2,6 +2,7 @@
 /// Keys and values of earlier tokens, kept where the kernels read them.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include "qkv/status.hpp"
@@ -14,6 +15,12 @@ namespace kernels {
 struct KernelTable;
 }
 
+/// How a cache keeps keys and values.
+enum class CacheFormat : std::uint8_t {
+  kF32,   ///< 4 bytes each
+  kBf16,  ///< 2 bytes each: rounded to 8 bits of mantissa
+};
+
 /// The sizes of a cache; all but capacity at least 1.
 struct KvCacheConfig {
   Index batch = 1;         ///< B
@@ -22,6 +29,7 @@ struct KvCacheConfig {
   Index capacity = 0;
   Index d_k = 0;  ///< width of a key
   Index d_v = 0;  ///< width of a value; 0 means d_k
+  CacheFormat format = CacheFormat::kF32;  ///< of keys and values
 };
 
 /// A cache for decoding: attention() with a cache appends the new keys and values in place, already in
@@ -56,6 +64,10 @@ class KvCache {
   /// The same for the values: `values` is [B, Hkv, length, d_v].
   Status read_values(TensorView<float> values) const noexcept;
 
+  /// Bytes of keys and values.
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return (keys_.capacity() + values_.capacity()) * sizeof(float);
+  }
   /// Tokens that are held.
   [[nodiscard]] Index length() const noexcept { return length_; }
   /// As given to create(), with d_v filled in.

@@ -22,12 +22,22 @@ enum class WeightLayout : std::uint8_t {
   kOutIn,  ///< [out, in]
 };
 
+/// How a packed matrix keeps its weights.
+enum class WeightFormat : std::uint8_t {
+  kF32,   ///< 4 bytes each
+  kBf16,  ///< 2 bytes each: rounded to 8 bits of mantissa
+  /// 34 bytes for 32 weights of an output: whole numbers from -128 to 127 and one binary16 scale. Rows of x are rounded
+  /// as well, to multiples of 1/63 of the largest of each 32.
+  kInt8,
+};
+
 /// One matrix, packed for the kernels once, with its bias. Layers make and hold these.
 struct PackedLinear {
-  AlignedBuffer panels;  ///< the matrix in the order in which kernels read it
-  AlignedBuffer bias;    ///< [out], or empty
-  Index in = 0;          ///< width of x
-  Index out = 0;         ///< width of x W
+  AlignedBuffer panels;                      ///< the matrix in the order in which kernels read it
+  AlignedBuffer bias;                        ///< [out], or empty
+  Index in = 0;                              ///< width of x
+  Index out = 0;                             ///< width of x W
+  WeightFormat format = WeightFormat::kF32;  ///< of the panels
 };
 
 /// The arrays of linear().

@@ -18,6 +18,7 @@
 #include "qkv/linear.hpp"
 #include "qkv/multi_head_attention.hpp"
 #include "qkv/norm.hpp"
+#include "qkv/number_format.hpp"
 #include "qkv/parallel.hpp"
 #include "qkv/positional.hpp"
 #include "qkv/relative_bias.hpp"

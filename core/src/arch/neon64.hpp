@@ -12,6 +12,7 @@ struct Neon64 {
   static constexpr Madd kMadd = Madd::kFused;
   static constexpr int kTileRows = 8;
   static constexpr int kTileVectors = 2;
+  static constexpr ByteDot kByteDot = ByteDot::kWidePairs;
 };
 
 }  // namespace qkv::kernels

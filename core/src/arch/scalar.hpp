@@ -16,6 +16,7 @@ struct Scalar {
   static constexpr Madd kMadd = Madd::kTwoRoundings;
   static constexpr int kTileRows = 6;
   static constexpr int kTileVectors = 2;
+  static constexpr ByteDot kByteDot = ByteDot::kPlain;
 };
 
 }  // namespace qkv::kernels

@@ -12,6 +12,7 @@ struct WasmRelaxed {
   static constexpr Madd kMadd = Madd::kRelaxed;
   static constexpr int kTileRows = 6;
   static constexpr int kTileVectors = 2;
+  static constexpr ByteDot kByteDot = ByteDot::kOffsetRows;
 };
 
 }  // namespace qkv::kernels

@@ -35,14 +35,51 @@ struct Panels {
   Index k;
 };
 
+/// The same with weights of bfloat16, two in the place of one float: the lower half belongs to a column of
+/// the panel's first vector, the upper half to one of the second.
+struct HalfPanels {
+  const float* at;
+  Index stride;
+  Index k;
+};
+
+/// Floats of memory that a row of a panel takes.
+template <class Isa>
+static constexpr Index floats_of_row(const Panels& /*b*/) noexcept {
+  return kPanel<Isa>;
+}
+template <class Isa>
+static constexpr Index floats_of_row(const HalfPanels& /*b*/) noexcept {
+  return kPanel<Isa> / 2;
+}
+
+/// Row kk of panel `panel`, as kTileVectors vectors.
+template <class Isa>
+[[gnu::always_inline]] inline void load_row(const Panels& b, Index panel, Index kk,
+                                            Vec<Isa>* row) noexcept {
+#pragma GCC unroll 8
+  for (int v = 0; v < Isa::kTileVectors; ++v) {
+    row[v] = Vec<Isa>::load_aligned(b.at + panel * b.stride + kk * kPanel<Isa> + v * kWidth<Isa>);
+  }
+}
+template <class Isa>
+[[gnu::always_inline]] inline void load_row(const HalfPanels& b, Index panel, Index kk,
+                                            Vec<Isa>* row) noexcept {
+  static_assert(Isa::kTileVectors == 2);
+  const auto both = xsimd::bitwise_cast<std::uint32_t>(
+      Vec<Isa>::load_aligned(b.at + panel * b.stride + kk * kWidth<Isa>));
+  row[0] = xsimd::bitwise_cast<float>(both << 16);
+  row[1] = xsimd::bitwise_cast<float>(both & decltype(both)(0xffff0000U));
+}
+
 /// Makes the compiler forget where a pointer came from, so that it keeps it in a register of its own.
 static inline void hide(const float*& pointer) noexcept { asm("" : "+r"(pointer)); }
 
 /// c[r, 0:n] = init[r, 0:n] + sum_kk a[r, kk] * b[kk, 0:n] for kRows rows and kPanels panels. Null
 /// init.at is zero; init may be c. Every element is summed in the order of kk whatever the size of the
 /// tile is, which is why splitting rows or columns differently never changes a bit.
-template <class Isa, int kRows, int kPanels, class Left>
-inline void tile(Left a, Panels b, Rows init, float* c, Index c_stride) noexcept {
+template <class Isa, int kRows, int kPanels, class Left, class Right>
+inline void tile(Left a, Right b, Rows init, float* c, Index c_stride) noexcept {
   using V = Vec<Isa>;
   constexpr int kVectors = Isa::kTileVectors;
   V acc[kRows][kPanels * kVectors];
@@ -63,10 +100,9 @@ inline void tile(Left a, Panels b, Rows init, float* c, Index c_stride) noexcept
   }
   for (Index kk = 0; kk < b.k; ++kk) {
     V row[kPanels * kVectors];
-#pragma GCC unroll 32
-    for (int v = 0; v < kPanels * kVectors; ++v) {
-      row[v] = V::load_aligned(b.at + v / kVectors * b.stride + kk * kPanel<Isa> +
-                               v % kVectors * kWidth<Isa>);
+#pragma GCC unroll 16
+    for (int p = 0; p < kPanels; ++p) {
+      load_row<Isa>(b, p, kk, row + p * kVectors);
     }
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
@@ -90,10 +126,10 @@ inline void tile(Left a, Panels b, Rows init, float* c, Index c_stride) noexcept
 }
 
 /// What a product of some rows with some panels reads and writes.
-template <class Left>
+template <class Left, class Right>
 struct Product {
   Left a;
-  Panels b;
+  Right b;
   Rows init;
   float* c;
   Index c_stride;
@@ -102,11 +138,11 @@ struct Product {
 /// tile() for kRows rows and panels [panel, panels): kPanels at a time while that many are left, then half
 /// as many. Multiplying the leftover panels one by one instead, each with two sums that wait for every
 /// addition, made decoding through a cache 1.2 to 1.35 times slower (AVX2, WebAssembly).
-template <class Isa, int kRows, int kPanels, class Left>
-inline void multiply_ladder(const Product<Left>& p, Index panel, Index panels) noexcept {
+template <class Isa, int kRows, int kPanels, class Left, class Right>
+inline void multiply_ladder(const Product<Left, Right>& p, Index panel, Index panels) noexcept {
   for (; panels - panel >= kPanels; panel += kPanels) {
     const Index column = panel * kPanel<Isa>;
-    tile<Isa, kRows, kPanels>(p.a, {p.b.at + panel * p.b.stride, p.b.stride, p.b.k},
+    tile<Isa, kRows, kPanels>(p.a, Right{p.b.at + panel * p.b.stride, p.b.stride, p.b.k},
                               {p.init.at ? p.init.at + column : nullptr, p.init.stride},
                               p.c + column, p.c_stride);
   }
@@ -130,8 +166,8 @@ static constexpr int power_of_two_up_to(int n) noexcept {
 inline constexpr int kBusySums = 8;
 
 /// The tile for `rows` rows, 1 <= rows <= kRows.
-template <class Isa, int kRows, class Left>
-inline void multiply_rows(int rows, Index panels, const Product<Left>& p) noexcept {
+template <class Isa, int kRows, class Left, class Right>
+inline void multiply_rows(int rows, Index panels, const Product<Left, Right>& p) noexcept {
   if constexpr (kRows > 1) {
     if (rows < kRows) {
       multiply_rows<Isa, kRows - 1>(rows, panels, p);
@@ -146,18 +182,19 @@ inline void multiply_rows(int rows, Index panels, const Product<Left>& p) noexce
 
 /// multiply_rows() for rows that do not fill a tile, out of line: inlined into every kernel that multiplies,
 /// these tiles were 12 kB of a .wasm.
-template <class Isa, class Left>
-[[gnu::noinline]] void multiply_remainder(int rows, Index panels, const Product<Left>& p) noexcept {
+template <class Isa, class Left, class Right>
+[[gnu::noinline]] void multiply_remainder(int rows, Index panels,
+                                          const Product<Left, Right>& p) noexcept {
   multiply_rows<Isa, Isa::kTileRows - 1>(rows, panels, p);
 }
 
 /// tile() for 1 to kTileRows rows and any number of panels. Few rows take several panels at a time,
 /// because the latency of a madd has to be filled with other sums: a single row times a single panel
 /// would wait for every addition.
-template <class Isa, class Left = Rows>
-inline void multiply(int rows, Index panels, Left a, Panels b, Rows init, float* c,
+template <class Isa, class Left = Rows, class Right = Panels>
+inline void multiply(int rows, Index panels, Left a, Right b, Rows init, float* c,
                      Index c_stride) noexcept {
-  const Product<Left> p{a, b, init, c, c_stride};
+  const Product<Left, Right> p{a, b, init, c, c_stride};
   if (rows < Isa::kTileRows) {
     multiply_remainder<Isa>(rows, panels, p);
     return;
@@ -223,7 +260,7 @@ void pack(const PackArgs& args) noexcept {
 
 /// Rows from `row` times `panels` panels from `panel`, into c, whose first column is that of the first
 /// panel. Returns the number of rows: a tile's, or what is left.
-template <class Isa, class Left>
+template <class Isa, class Left, class Right>
 inline int multiply_panels(const GemmArgs& args, Index row, Index panel, Index panels, float* c,
                            Index c_stride) noexcept {
   constexpr Index kRows = Isa::kTileRows;
@@ -235,21 +272,21 @@ inline int multiply_panels(const GemmArgs& args, Index row, Index panel, Index p
   }
   const int rows = static_cast<int>(args.m - row < kRows ? args.m - row : kRows);
   const float* bias = args.bias ? args.bias + panel * kPanel<Isa> : nullptr;
-  multiply<Isa>(rows, panels, a,
-                {args.b_panels + panel * args.k * kPanel<Isa>, args.k * kPanel<Isa>, args.k},
-                {bias, 0}, c, c_stride);
+  const Index stride = args.k * floats_of_row<Isa>(Right{});
+  multiply<Isa>(rows, panels, a, Right{args.b_panels + panel * stride, stride, args.k}, {bias, 0},
+                c, c_stride);
   return rows;
 }
 
 /// The columns past the last whole panel: through the same tile into a block on the stack, of which
 /// the columns that exist are copied out.
-template <class Isa, class Left>
+template <class Isa, class Left, class Right>
 inline void gemm_edge(const GemmArgs& args) noexcept {
   const Index panel = args.n / kPanel<Isa>;
   const Index column = panel * kPanel<Isa>;
   alignas(64) float edge[Isa::kTileRows * kPanel<Isa>];
   for (Index row = 0; column < args.n && row < args.m; row += Isa::kTileRows) {
-    const int rows = multiply_panels<Isa, Left>(args, row, panel, 1, edge, kPanel<Isa>);
+    const int rows = multiply_panels<Isa, Left, Right>(args, row, panel, 1, edge, kPanel<Isa>);
     for (int r = 0; r < rows; ++r) {
       for (Index j = column; j < args.n; ++j) {
         args.c[(row + r) * args.c_stride + j] = edge[r * kPanel<Isa> + j - column];
@@ -263,7 +300,7 @@ inline void gemm_edge(const GemmArgs& args) noexcept {
 /// go once through everything. (Slicing k as well, so that c is read and written again for each slice,
 /// was measured at 0.81 instead of 0.95 of the peak in WebAssembly and gained nothing natively.)
 /// With Columns a is stored as [k, m], rows a_stride apart.
-template <class Isa, class Left = Rows>
+template <class Isa, class Left = Rows, class Right = Panels>
 void gemm(const GemmArgs& args) noexcept {
   constexpr Index kRows = Isa::kTileRows;
   constexpr Index kGroup = 384;
@@ -274,13 +311,13 @@ void gemm(const GemmArgs& args) noexcept {
     const Index bottom = args.m - top < kGroup ? args.m : top + kGroup;
     for (Index panel = 0; panel < panels; panel += step) {
       for (Index row = top; row < bottom; row += kRows) {
-        multiply_panels<Isa, Left>(args, row, panel, step,
-                                   args.c + row * args.c_stride + panel * kPanel<Isa>,
-                                   args.c_stride);
+        multiply_panels<Isa, Left, Right>(args, row, panel, step,
+                                          args.c + row * args.c_stride + panel * kPanel<Isa>,
+                                          args.c_stride);
       }
     }
   }
-  gemm_edge<Isa, Left>(args);
+  gemm_edge<Isa, Left, Right>(args);
 }
 
 }  // namespace qkv::kernels

@@ -18,7 +18,8 @@ struct PackArgs {
   float* panels;
 };
 
-/// c[m, n] = a[m, k] * b + bias. `bias` is null or padded with anything to whole panels.
+/// c[m, n] = a[m, k] * b + bias. `bias` is null or padded with anything to whole panels. For gemm_int8() the rows of a
+/// are those of quantize(), and b_panels are those that byte_dot.hpp describes.
 struct GemmArgs {
   Index m, n, k;
   const float* a;
@@ -27,6 +28,26 @@ struct GemmArgs {
   const float* bias;
   float* c;
   Index c_stride;
+};
+
+/// Weights of 8 bits that share a scale, along k.
+inline constexpr Index kInt8Block = 32;
+
+/// How weights of 8 bits lie in a panel. For each block of inputs: the scales of the columns, 16 bits each, those of the
+/// panel's first vector and of its second in turns; then the weights of the first `group` inputs of each column,
+/// those of the next inputs, and so on.
+struct Int8Layout {
+  Index group;                ///< inputs whose weights lie side by side
+  std::uint8_t flip;          ///< bits of each weight that are the other way round
+  Index floats_of_row_block;  ///< floats that quantize() makes of a block of a row
+};
+
+/// Rows of k floats as gemm_int8() reads them, ceil(k / kInt8Block) blocks of Int8Layout::floats_of_row_block floats
+/// for each row.
+struct QuantizeArgs {
+  Index rows, k;
+  const float* x;  ///< [rows, k]
+  float* to;
 };
 
 /// Rows of n elements, one after another; out may be x.
@@ -90,6 +111,10 @@ struct KernelTable {
   std::uint64_t (*group_scratch)(Index dk, Index dv) noexcept;
   void (*pack)(const PackArgs&) noexcept;
   void (*gemm)(const GemmArgs&) noexcept;
+  void (*gemm_bf16)(const GemmArgs&) noexcept;
+  void (*gemm_int8)(const GemmArgs&) noexcept;
+  void (*quantize)(const QuantizeArgs&) noexcept;
+  Int8Layout int8;
   void (*attend)(const GroupArgs&) noexcept;
   void (*weigh)(const GroupArgs&, const WeighArgs&) noexcept;
   void (*logits)(const GroupArgs&, const LogitsArgs&) noexcept;

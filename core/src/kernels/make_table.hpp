@@ -5,6 +5,7 @@
 #include "kernels/attention_weights.hpp"
 #include "kernels/flash_attention.hpp"
 #include "kernels/gemm.hpp"
+#include "kernels/gemm_int8.hpp"
 #include "kernels/kernel_table.hpp"
 #include "kernels/norm.hpp"
 #include "kernels/rotation.hpp"
@@ -19,6 +20,10 @@ inline constexpr KernelTable kTable{
     .group_scratch = group_scratch<Isa>,
     .pack = pack<Isa>,
     .gemm = gemm<Isa>,
+    .gemm_bf16 = gemm<Isa, Rows, HalfPanels>,
+    .gemm_int8 = gemm_int8<Isa>,
+    .quantize = quantize<Isa>,
+    .int8 = int8_layout<Isa>(),
     .attend = attend<Isa>,
     .weigh = weigh<Isa>,
     .logits = logits<Isa>,

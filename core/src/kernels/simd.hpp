@@ -9,6 +9,7 @@
 //     static constexpr Madd kMadd;            how madd() multiplies and adds
 //     static constexpr int kTileRows;         register tile of the matrix product:
 //     static constexpr int kTileVectors;      rows x vectors of accumulators
+//     static constexpr ByteDot kByteDot;      how numbers of 8 bits are multiplied, see byte_dot.hpp
 //   };
 //
 // Because the Isa is a template argument of every function, each symbol carries its name and the
@@ -42,6 +43,13 @@ enum class Madd : std::uint8_t {
   kTwoRoundings,  ///< multiply, round, add, round: the same bits on every machine
   kFused,         ///< one rounding
   kRelaxed,       ///< WebAssembly relaxed SIMD: one or two, as the machine likes
+};
+
+enum class ByteDot : std::uint8_t {
+  kPlain,            ///< loops
+  kUnsignedWeights,  ///< x86: bytes without a sign times bytes with one
+  kOffsetRows,       ///< WebAssembly relaxed SIMD: bytes with a sign times numbers from 0 to 127
+  kWidePairs,        ///< two inputs at a time, after widening (WebAssembly) or while (NEON)
 };
 
 /// a * b + c. Ours because xsimd has no relaxed-SIMD architecture: its WebAssembly fma is a

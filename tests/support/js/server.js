@@ -68,7 +68,8 @@ export const folder =
     const file = join(path, normalize(pathname));
     if (!existsSync(file) || !statSync(file).isFile()) return undefined;
     const type = types[extname(file)] ?? 'application/octet-stream';
-    return { headers: { 'content-type': type, ...headers }, body: readFileSync(file) };
+    const body = readFileSync(file);
+    return { headers: { 'content-type': type, 'content-length': body.length, ...headers }, body };
   };
 
 /** A body with a type, for `respond`. */

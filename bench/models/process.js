@@ -1,0 +1,12 @@
+// A process for one contestant: told by messages which of llama_cpp.js to open, and then what to call.
+import * as peers from './llama_cpp.js';
+
+let seat;
+process.on('message', async ({ open, options, call }) => {
+  try {
+    if (open) seat = await peers[open](options);
+    process.send({ value: open ? true : await seat[call]() });
+  } catch (error) {
+    process.send({ error: String(error.message ?? error) });
+  }
+});

@@ -1,0 +1,110 @@
+// Where a contestant sits: a Chromium or a process of its own, so that the memory of each can be told. A seat is
+// { call(name), peak(), close() }: `call` times a prompt or decoding, in milliseconds, or asks for the next id.
+import { fork, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { join } from 'node:path';
+import { launch } from '../../tests/support/js/chromium.js';
+import { environment, root } from '../../tools/environment.js';
+import { BEFORE, DECODED, PROMPT, ids } from './shapes.js';
+
+/** The most memory that a process had, in bytes; undefined where the system does not say. */
+function peakOf(pid) {
+  const file = `/proc/${pid}/status`;
+  if (!existsSync(file)) return undefined;
+  const [, kilobytes] = /^VmHWM:\s*(\d+) kB/m.exec(readFileSync(file, 'utf8')) ?? [];
+  return kilobytes && 1024 * Number(kilobytes);
+}
+
+/** The process of the page, which is the largest of its kind: Chromium keeps a spare one. */
+async function rendererPeak(browser) {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  const peaks = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => peakOf(id));
+  return Math.max(...peaks.map((peak) => peak ?? NaN));
+}
+
+/** `open` is a module beside this file and its function: 'wllama.js wllama'. */
+export async function pageSeat({ site, open, options }) {
+  const browser = await launch();
+  try {
+    const page = await (await browser.newContext()).newPage();
+    page.setDefaultTimeout(0);
+    await page.goto(`${site.url}/`);
+    await page.evaluate(
+      async ([file, name, about]) => {
+        const module = await import(`/bench/models/${file}`);
+        globalThis.seat = await module[name](about);
+      },
+      [...open.split(' '), options],
+    );
+    return {
+      call: (name) => page.evaluate((what) => globalThis.seat[what](), name),
+      peak: () => rendererPeak(browser),
+      close: () => browser.close(),
+    };
+  } catch (error) {
+    await browser.close();
+    throw error;
+  }
+}
+
+export async function processSeat({ open, options }) {
+  const child = fork(join(root, 'bench/models/process.js'), { env: environment });
+  const ask = (message) =>
+    new Promise((resolve, reject) => {
+      const ended = (code) => reject(new Error(`the process ended with ${code}`));
+      child.once('exit', ended);
+      child.once('message', ({ value, error }) => {
+        child.off('exit', ended);
+        if (error === undefined) resolve(value);
+        else reject(new Error(error));
+      });
+      child.send(message);
+    });
+  const close = () => child.kill('SIGKILL');
+  try {
+    await ask({ open, options });
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { call: (call) => ask({ call }), peak: () => peakOf(child.pid), close };
+}
+
+/**
+ * The C++ library: `qkv_bench_model <file> <threads>` says a line of JSON when it has loaded the file, and then one for
+ * each line it is told, { ms, next }: milliseconds, and the id of the largest logit after the last token.
+ *
+ *   prompt <ids>   forgets what it has read and reads these in one pass, logits of the last
+ *   decode <ids>   reads these one after the other, with logits of each
+ */
+export async function nativeSeat({ options: { path, threads } }) {
+  const program = join(root, 'build/native/bench/qkv_bench_model');
+  if (!existsSync(program)) throw new Error('qkv_bench_model is not built');
+  const child = spawn(program, [path, String(threads)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const answer = async () => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error('qkv_bench_model ended');
+    return JSON.parse(value);
+  };
+  const tell = (what, tokens) => {
+    child.stdin.write(`${what} ${tokens.join(' ')}\n`);
+    return answer();
+  };
+  const calls = {
+    prompt: async () => (await tell('prompt', ids(1, PROMPT))).ms,
+    async decode() {
+      await tell('prompt', ids(2, BEFORE));
+      return (await tell('decode', ids(3, DECODED))).ms;
+    },
+    next: async () => (await tell('prompt', ids(1, PROMPT))).next,
+  };
+  await answer();
+  return {
+    call: (name) => calls[name](),
+    peak: () => peakOf(child.pid),
+    close: () => child.kill('SIGKILL'),
+  };
+}

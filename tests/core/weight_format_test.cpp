@@ -1,0 +1,213 @@
+// Weights from files: every type to every format, and the conversions of single numbers.
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <limits>
+
+#include "compare.hpp"
+#include "packed_problem.hpp"
+#include "problem.hpp"
+
+namespace qkv::test::weight_format_test {
+namespace {
+
+bool has_scales(NumberType type) { return type == NumberType::kQ8_0 || type == NumberType::kInt8; }
+
+/// By the definition of binary16: (-1)^s 2^(e - 15) (1 + m / 1024), or m 2^-24 for e = 0.
+double exact_f16(unsigned bits) {
+  const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
+  const int exponent = static_cast<int>((bits >> 10U) & 31U);
+  const double mantissa = bits & 0x3ffU;
+  if (exponent == 31) {
+    return mantissa == 0.0 ? sign * INFINITY : NAN;
+  }
+  return exponent == 0 ? sign * std::ldexp(mantissa, -24)
+                       : sign * std::ldexp(1.0 + mantissa / 1024.0, exponent - 15);
+}
+
+TEST_CASE("weights: binary16 to float32 is exact for all 65,536 numbers", "[weights][any-isa]") {
+  for (unsigned bits = 0; bits < 0x10000U; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    const double exact = exact_f16(bits);
+    const float number = from_f16(half);
+    REQUIRE((std::isnan(exact) ? std::isnan(number) : static_cast<double>(number) == exact));
+    REQUIRE(std::signbit(number) == (bits >= 0x8000U));
+    REQUIRE(is_finite_f16(half) == std::isfinite(exact));
+    REQUIRE((std::isnan(exact) ? std::isnan(from_f16(to_f16(number))) : to_f16(number) == half));
+  }
+}
+
+TEST_CASE("weights: float32 to binary16 rounds to the nearest, ties to even",
+          "[weights][any-isa]") {
+  // Between two neighbours: below the middle, at it, above it.
+  for (unsigned bits = 0; bits < 0x7bffU; ++bits) {
+    const double low = exact_f16(bits);
+    const double high = exact_f16(bits + 1);
+    const auto middle = static_cast<float>((low + high) / 2.0);
+    REQUIRE(static_cast<double>(middle) == (low + high) / 2.0);
+    const unsigned even = (bits & 1U) == 0 ? bits : bits + 1;
+    for (const unsigned sign : {0U, 0x8000U}) {
+      const float s = sign == 0 ? 1.0F : -1.0F;
+      REQUIRE(to_f16(s * middle) == (even | sign));
+      REQUIRE(to_f16(s * std::nextafter(middle, 0.0F)) == (bits | sign));
+      REQUIRE(to_f16(s * std::nextafter(middle, INFINITY)) == ((bits + 1) | sign));
+    }
+  }
+  CHECK(to_f16(65519.996F) == 0x7bffU);
+  CHECK(to_f16(65520.0F) == 0x7c00U);
+  CHECK(to_f16(-INFINITY) == 0xfc00U);
+  CHECK(to_f16(std::numeric_limits<float>::denorm_min()) == 0);
+  CHECK(!is_finite_f16(to_f16(std::numeric_limits<float>::quiet_NaN())));
+}
+
+TEST_CASE("weights: float32 to bfloat16 rounds to the nearest, ties to even; NaN stays",
+          "[weights][any-isa]") {
+  Random random(1);
+  for (int i = 0; i < 100000; ++i) {
+    const auto low = static_cast<std::uint16_t>(random.next() & 0x7fffU);
+    if (low >= 0x7f7fU) {
+      continue;
+    }
+    const auto high = static_cast<std::uint16_t>(low + 1);
+    const auto middle = std::bit_cast<float>((std::uint32_t{low} << 16U) | 0x8000U);
+    REQUIRE(to_bf16(middle) == ((low & 1U) == 0 ? low : high));
+    REQUIRE(to_bf16(std::nextafter(middle, 0.0F)) == low);
+    REQUIRE(to_bf16(std::nextafter(middle, INFINITY)) == high);
+    REQUIRE(to_bf16(-std::nextafter(middle, INFINITY)) == (high | 0x8000U));
+    REQUIRE(to_bf16(from_bf16(low)) == low);
+  }
+  CHECK(from_bf16(to_bf16(INFINITY)) == INFINITY);
+  CHECK(from_bf16(to_bf16(std::numeric_limits<float>::max())) == INFINITY);
+  for (const std::uint32_t nan : {0x7f800001U, 0xffffffffU, 0x7fffffffU, 0xff800001U}) {
+    CHECK(std::isnan(from_bf16(to_bf16(std::bit_cast<float>(nan)))));
+  }
+}
+
+/// What a weight of the file has to become.
+std::vector<float> expected_weights(const FileMatrix& file, WeightFormat format) {
+  std::vector<float> weights;
+  const bool blocks_of_inputs =
+      has_scales(file.type) &&
+      (file.layout == WeightLayout::kOutIn || file.type == NumberType::kInt8);
+  const bool as_it_is =
+      format == WeightFormat::kF32 || (format == WeightFormat::kInt8 && blocks_of_inputs);
+  for (Index j = 0; j < file.out(); ++j) {
+    for (Index first = 0; first < file.in(); first += 32) {
+      const Index end = std::min(first + 32, file.in());
+      float most = 0.0F;
+      for (Index i = first; i < end; ++i) {
+        most = std::max(most, std::abs(file.at(i, j)));
+      }
+      const float d = from_f16(to_f16(most / 127.0F));
+      for (Index i = first; i < end; ++i) {
+        const float w = file.at(i, j);
+        const float q =
+            d == 0.0F ? 0.0F : std::clamp(std::nearbyint(w / d), -127.0F, 127.0F) + 0.0F;
+        weights.push_back(as_it_is                        ? w
+                          : format == WeightFormat::kBf16 ? from_bf16(to_bf16(w))
+                                                          : d * q);
+      }
+    }
+  }
+  return weights;
+}
+
+TEST_CASE("weights: every type and layout to every format, at every size", "[weights]") {
+  std::uint64_t seed = 1;
+  for (const NumberType type : kNumberTypes) {
+    for (const WeightLayout layout : {WeightLayout::kOutIn, WeightLayout::kInOut}) {
+      for (const WeightFormat format : kWeightFormats) {
+        for (const Index in : {1, 31, 32, 33, 100}) {
+          for (const Index out : {1, 7, 8, 9, 33, 70}) {
+            CAPTURE(static_cast<int>(type), static_cast<int>(layout), static_cast<int>(format), in,
+                    out);
+            const bool by_output = layout == WeightLayout::kOutIn;
+            const FileMatrix file(type, layout, by_output ? out : in, by_output ? in : out, seed++);
+            REQUIRE(first_difference(weights_of(packed_from(file, format)),
+                                     expected_weights(file, format)) == "");
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("weights: in parts they are as at once, and what is never filled is 0", "[weights]") {
+  for (const NumberType type : kNumberTypes) {
+    for (const WeightFormat format : kWeightFormats) {
+      CAPTURE(static_cast<int>(type), static_cast<int>(format));
+      const kernels::KernelTable& table = *active_kernels();
+      // Rows of outputs, in any pieces.
+      const FileMatrix outputs(type, WeightLayout::kOutIn, 41, 67, 1);
+      const std::vector<float> whole = weights_of(packed_from(outputs, format));
+      PackedLinear packed;
+      require_ok(reserve_linear(table, {.in = 67, .out = 41, .format = format}, packed));
+      REQUIRE(weights_of(packed) == std::vector<float>(whole.size(), 0.0F));
+      for (const auto& [first, rows] : {std::pair{20, 21}, {0, 1}, {1, 19}}) {
+        REQUIRE(fill_rows(table, outputs.some(first, rows), packed));
+      }
+      REQUIRE(first_difference(weights_of(packed), whole) == "");
+      // Rows of inputs, in pieces of whole blocks.
+      const FileMatrix inputs(type, WeightLayout::kInOut, 67, 41, 2);
+      const std::vector<float> all = weights_of(packed_from(inputs, format));
+      PackedLinear by_input;
+      require_ok(reserve_linear(table, {.in = 67, .out = 41, .format = format}, by_input));
+      for (const auto& [first, rows] : {std::pair{64, 3}, {0, 32}, {32, 32}}) {
+        REQUIRE(fill_rows(table, inputs.some(first, rows), by_input));
+      }
+      REQUIRE(first_difference(weights_of(by_input), all) == "");
+    }
+  }
+}
+
+TEST_CASE("weights: a matrix of several is split, and several are made one", "[weights]") {
+  const kernels::KernelTable& table = *active_kernels();
+  for (const WeightFormat format : kWeightFormats) {
+    // [40, 96 + 33] in the file, of which the second matrix has the last 33 columns; it goes to columns 5 and on.
+    const FileMatrix file(NumberType::kF32, WeightLayout::kInOut, 40, 129, 3);
+    const std::vector<float> fused = weights_of(packed_from(file, format));
+    PackedLinear second;
+    require_ok(reserve_linear(table, {.in = 40, .out = 45, .format = format}, second));
+    FileRows part = file.all();
+    part.data += 96 * sizeof(float);
+    part.to_column = 5;
+    part.columns = 33;
+    REQUIRE(fill_rows(table, part, second));
+    const std::vector<float> split = weights_of(second);
+    for (Index j = 0; j < 45; ++j) {
+      for (Index i = 0; i < 40; ++i) {
+        const bool filled = j >= 5 && j < 38;
+        REQUIRE(split[static_cast<std::size_t>(j * 40 + i)] ==
+                (filled ? fused[static_cast<std::size_t>((j + 91) * 40 + i)] : 0.0F));
+      }
+    }
+  }
+}
+
+TEST_CASE("weights: scales that are not finite are told of", "[weights]") {
+  const kernels::KernelTable& table = *active_kernels();
+  for (const WeightFormat format : kWeightFormats) {
+    for (const std::uint16_t scale :
+         {std::uint16_t{0x7c00}, std::uint16_t{0xfc00}, std::uint16_t{0x7e00}}) {
+      FileMatrix file(NumberType::kQ8_0, WeightLayout::kOutIn, 3, 64, 4);
+      std::memcpy(file.bytes.data() + 1 + 2 * file.row_bytes + 34, &scale, sizeof scale);
+      PackedLinear packed;
+      require_ok(reserve_linear(table, {.in = 64, .out = 3, .format = format}, packed));
+      CHECK(!fill_rows(table, file.all(), packed));
+      CHECK(fill_rows(table, file.some(0, 2), packed));
+    }
+  }
+  // A weight that is not finite has no place among whole numbers, and neither has one that is too large.
+  for (const float weight : {INFINITY, -INFINITY, NAN, 1e7F, 3e38F}) {
+    for (const WeightFormat format : kWeightFormats) {
+      FileMatrix file(NumberType::kF32, WeightLayout::kOutIn, 3, 64, 4);
+      std::memcpy(file.bytes.data() + 1 + file.row_bytes + 40, &weight, sizeof weight);
+      PackedLinear packed;
+      require_ok(reserve_linear(table, {.in = 64, .out = 3, .format = format}, packed));
+      CHECK(fill_rows(table, file.all(), packed) == (format != WeightFormat::kInt8));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace qkv::test::weight_format_test

@@ -1,0 +1,206 @@
+// Products with weights of each format against float64, and what must not change a bit of them.
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <limits>
+
+#include "compare.hpp"
+#include "packed_problem.hpp"
+#include "problem.hpp"
+
+namespace qkv::test::weight_product_test {
+namespace {
+
+struct Case {
+  WeightFormat format;
+  Index rows, in, out;
+};
+
+const char* name_of(WeightFormat format) {
+  return format == WeightFormat::kF32    ? "product f32"
+         : format == WeightFormat::kBf16 ? "product bf16"
+                                         : "product int8";
+}
+
+PackedLinear matrix(const Case& c, std::uint64_t seed) {
+  const NumberType type = c.format == WeightFormat::kInt8 ? NumberType::kQ8_0 : NumberType::kF32;
+  PackedLinear packed =
+      packed_from({type, WeightLayout::kOutIn, c.out, c.in, seed}, c.format, true);
+  Random random(seed + 1);
+  for (Index j = 0; j < c.out; ++j) {
+    packed.bias.data()[j] = random.uniform();
+  }
+  return packed;
+}
+
+/// The largest |x| of the block of 32 around k.
+double block_max(const float* x, Index k, Index in) {
+  double most = 0.0;
+  for (Index i = k / 32 * 32; i < std::min(in, k / 32 * 32 + 32); ++i) {
+    most = std::max(most, std::abs(static_cast<double>(x[i])));
+  }
+  return most;
+}
+
+/// y against the exact product of x and the packed weights, within the bounds of packed_linear.hpp.
+void check(const Case& c, const PackedLinear& packed, const std::vector<float>& x,
+           const std::vector<float>& y) {
+  Quantity quantity(name_of(c.format));
+  const std::vector<float> w = weights_of(packed);
+  const auto blocks = static_cast<double>((c.in + 31) / 32);
+  for (Index r = 0; r < c.rows; ++r) {
+    for (Index j = 0; j < c.out; ++j) {
+      const auto bias = static_cast<double>(packed.bias.data()[j]);
+      double exact = bias;
+      double size = std::abs(bias);
+      double moved = 0.0;
+      for (Index k = 0; k < c.in; ++k) {
+        const auto weight = static_cast<double>(w[static_cast<std::size_t>(j * c.in + k)]);
+        const auto number = static_cast<double>(x[static_cast<std::size_t>(r * c.in + k)]);
+        exact += weight * number;
+        size += std::abs(weight * number);
+        moved += std::abs(weight) * block_max(x.data() + r * c.in, k, c.in) / 126.0;
+      }
+      const double bound = c.format == WeightFormat::kInt8
+                               ? moved + 0x1p-24 * (blocks + 5) * (size + moved)
+                               : 0x1p-24 * static_cast<double>(c.in + 2) * size;
+      quantity.add(static_cast<double>(y[static_cast<std::size_t>(r * c.out + j)]), exact, bound);
+    }
+  }
+  require_within(quantity);
+}
+
+TEST_CASE("product: within the bound for every format and size", "[weights]") {
+  std::uint64_t seed = 1;
+  for (const WeightFormat format : kWeightFormats) {
+    for (const Index in : {1, 31, 32, 33, 288}) {
+      for (const Index out : {1, 7, 8, 9, 33, 64}) {
+        for (const Index rows : {1, 2, 3, 4, 5, 13}) {
+          CAPTURE(static_cast<int>(format), in, out, rows);
+          const Case c{format, rows, in, out};
+          const PackedLinear packed = matrix(c, seed);
+          Random random(seed + 2);
+          const std::vector<float> x = random_floats(random, rows * in);
+          check(c, packed, x, product(packed, x));
+          seed += 3;
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("product: a row has the bits it has by itself, in slices and out of them", "[weights]") {
+  for (const WeightFormat format : kWeightFormats) {
+    for (const Index in : {70, 5000}) {
+      const Case c{format, 13, in, 75};
+      const PackedLinear packed = matrix(c, 7);
+      Random random(9);
+      const std::vector<float> x = random_floats(random, c.rows * in);
+      const std::vector<float> y = product(packed, x);
+      check(c, packed, x, y);
+      for (Index r = 0; r < c.rows; ++r) {
+        const std::vector<float> row(x.begin() + r * in, x.begin() + (r + 1) * in);
+        const std::vector<float> expected(y.begin() + r * c.out, y.begin() + (r + 1) * c.out);
+        REQUIRE(first_difference(product(packed, row), expected) == "");
+      }
+    }
+  }
+}
+
+/// An int8 product by the formula of gemm_int8.hpp, in float32 with two roundings.
+std::vector<float> by_the_formula(const PackedLinear& packed, const FileMatrix& file,
+                                  const std::vector<float>& x) {
+  const Index in = packed.in;
+  std::vector<float> y;
+  for (std::size_t row = 0; row < x.size(); row += static_cast<std::size_t>(in)) {
+    for (Index j = 0; j < packed.out; ++j) {
+      float sum = packed.bias.data()[j];
+      for (Index first = 0; first < in; first += 32) {
+        const auto max = static_cast<float>(block_max(x.data() + row, first, in));
+        const float s = max / 63.0F;
+        const float inverse = 63.0F / max;
+        const std::byte* block = file.bytes.data() + 1 + j * file.row_bytes + first / 32 * 34;
+        std::int32_t whole = 0;
+        for (Index i = first; i < std::min(in, first + 32); ++i) {
+          const float q = std::nearbyint(x[row + static_cast<std::size_t>(i)] * inverse);
+          whole +=
+              static_cast<std::int32_t>(q) * std::to_integer<std::int8_t>(block[2 + i - first]);
+        }
+        const float scale = from_f16(read_half(block)) * s;
+        const float product = static_cast<float>(whole) * scale;
+        sum = product + sum;
+      }
+      y.push_back(sum);
+    }
+  }
+  return y;
+}
+
+TEST_CASE("product: of int8 the bits of the formula where madd rounds twice", "[weights]") {
+  const std::string_view isa = active_isa();
+  if (isa != "scalar" && isa != "sse4" && isa != "wasm-simd128") {
+    SUCCEED("madd may round once here");
+    return;
+  }
+  for (const Index in : {31, 200, 2600}) {
+    const Case c{WeightFormat::kInt8, 6, in, 21};
+    const FileMatrix file(NumberType::kQ8_0, WeightLayout::kOutIn, c.out, in, 11);
+    const PackedLinear packed = matrix(c, 11);
+    Random random(12);
+    const std::vector<float> x = random_floats(random, c.rows * in);
+    CHECK(first_difference(product(packed, x), by_the_formula(packed, file, x)) == "");
+  }
+}
+
+TEST_CASE("product: the largest whole numbers are exact", "[weights]") {
+  // -128 times 63 everywhere: a sum that saturated in 16 bits, or a weight whose sign cannot be turned, would show.
+  for (const int weight : {-128, -127, 127}) {
+    for (const float sign : {1.0F, -1.0F}) {
+      FileMatrix file(NumberType::kInt8, WeightLayout::kOutIn, 40, 64, 1);
+      std::fill(file.bytes.begin(), file.bytes.end(), static_cast<std::byte>(weight));
+      for (std::size_t i = 1; i < file.scales.size(); i += 2) {
+        const std::uint16_t one = 0x3c00;
+        std::memcpy(file.scales.data() + i, &one, sizeof one);
+      }
+      const PackedLinear packed = packed_from(file, WeightFormat::kInt8);
+      const std::vector<float> y = product(packed, std::vector<float>(2 * 64, 63.0F * sign));
+      REQUIRE(y == std::vector<float>(80, 64.0F * 63.0F * sign * static_cast<float>(weight)));
+    }
+  }
+}
+
+TEST_CASE("product: NaN and infinity in one row stay in that row", "[weights]") {
+  for (const WeightFormat format : kWeightFormats) {
+    for (const float bad : {NAN, INFINITY, -INFINITY}) {
+      const Case c{format, 6, 75, 20};
+      const PackedLinear packed = matrix(c, 13);
+      Random random(14);
+      std::vector<float> x = random_floats(random, c.rows * c.in);
+      const std::vector<float> before = product(packed, x);
+      x[static_cast<std::size_t>(2 * c.in + 70)] = bad;
+      const std::vector<float> after = product(packed, x);
+      for (std::size_t i = 0; i < after.size(); ++i) {
+        const bool touched = i / 20 == 2;
+        REQUIRE(std::isfinite(after[i]) != touched);
+        REQUIRE((touched || after[i] == before[i]));
+        REQUIRE((!touched || format != WeightFormat::kInt8 || std::isnan(after[i])));
+      }
+    }
+  }
+}
+
+TEST_CASE("product: rows of zeros and of next to nothing", "[weights]") {
+  for (const WeightFormat format : kWeightFormats) {
+    const Case c{format, 1, 40, 9};
+    const PackedLinear packed = matrix(c, 15);
+    const std::vector<float> bias(packed.bias.data(), packed.bias.data() + c.out);
+    CHECK(product(packed, std::vector<float>(40, 0.0F)) == bias);
+    CHECK(product(packed, std::vector<float>(40, -0.0F)) == bias);
+    CHECK(product(packed, std::vector<float>(40, std::numeric_limits<float>::denorm_min())) ==
+          bias);
+    CHECK(product(packed, std::vector<float>(40, 0x1p-119F)) == bias);
+  }
+}
+
+}  // namespace
+}  // namespace qkv::test::weight_product_test

@@ -1,0 +1,42 @@
+#include "packed_problem.hpp"
+
+#include "problem.hpp"
+
+namespace qkv::test {
+
+PackedLinear packed_from(const FileMatrix& file, WeightFormat format, bool bias) {
+  const kernels::KernelTable& table = *active_kernels();
+  PackedLinear packed;
+  require_ok(reserve_linear(
+      table, {.in = file.in(), .out = file.out(), .format = format, .bias = bias}, packed));
+  const bool finite = fill_rows(table, file.all(), packed);
+  CHECK(finite);
+  return packed;
+}
+
+std::vector<float> weights_of(const PackedLinear& packed) {
+  std::vector<float> weights(static_cast<std::size_t>(packed.in * packed.out));
+  for (Index j = 0; j < packed.out; ++j) {
+    read_column(*active_kernels(), packed, j, weights.data() + j * packed.in);
+  }
+  return weights;
+}
+
+std::vector<float> product(const PackedLinear& packed, const std::vector<float>& x,
+                           ThreadPool* pool) {
+  const kernels::KernelTable& table = *active_kernels();
+  const Index rows = static_cast<Index>(x.size()) / packed.in;
+  std::vector<float> y(static_cast<std::size_t>(rows * packed.out), kUntouched);
+  AlignedBuffer memory;
+  QuantizedRows quantized{};
+  if (packed.format == WeightFormat::kInt8) {
+    require_ok(memory.reserve(quantized_floats(table, rows, packed.in)));
+    quantized = quantize_rows(table, pool, {x.data(), rows, packed.in}, memory.data());
+  }
+  const bool bytes = packed.format == WeightFormat::kInt8;
+  apply(table, pool, packed,
+        {bytes ? nullptr : x.data(), rows, y.data(), bytes ? &quantized : nullptr});
+  return y;
+}
+
+}  // namespace qkv::test
