@@ -30,7 +30,7 @@ std::vector<float> numbers(const LanguageModel& model) {
 /// Creation over a model that is there and says what it said.
 Operation creation(const char* name, WeightFormat format) {
   auto p = std::make_shared<Filled>("llama");
-  return {[=] { return LanguageModel::create(family(name), format, p->model); },
+  return {[=, config = family(name)] { return LanguageModel::create(config, format, p->model); },
           [=] { return numbers(p->model); }};
 }
 
