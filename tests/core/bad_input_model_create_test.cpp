@@ -87,7 +87,11 @@ TEST_CASE("LanguageModel::create: configs without meaning are refused", "[model]
          c.tied_embeddings = false;
          c.logit_softcap = 0.0F;
        },
-       {kInvalid, "causal", "true", "head"}},
+       {kInvalid, "causal", "is true without head", "false"}},
+      {[](auto& c, auto&) { c.causal = c.head = false; },
+       {kInvalid, "tied_embeddings", "without head", "none"}},
+      {[](auto& c, auto&) { c.causal = c.head = c.tied_embeddings = false; },
+       {kInvalid, "logit_softcap", "without head", "none"}},
       {[](auto&, auto& f) { f = static_cast<WeightFormat>(3); },
        {kInvalid, "format", "is 3", "0 to 2"}},
   };
@@ -135,6 +139,8 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
     Refusal refusal;
   };
   static const std::vector<float> numbers(64 * 96);
+  static const std::vector<float> wrong(64 * 96, kNan);
+  static const std::vector<float> large(64 * 96, 1e9F);  // more than 127 times what binary16 holds
   static const std::vector<std::uint16_t> scales(96 * 3, 0x3C00);
   static const std::vector<std::uint16_t> nans(96 * 3, 0x7E00);
   static const std::vector<std::uint8_t> blocks(34 * 96 * 3, 0x7C);  // whose scales are NaN
@@ -193,7 +199,7 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
          r.scales = nans.data();
          r.scale_stride = 96;
        },
-       {kInvalid, "scales", "NaN", "finite"}},
+       {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
       {kInt8,
        kMap,
        [](auto& r) {
@@ -203,7 +209,15 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
          r.scale_stride = 2;
          r.count = 96;
        },
-       {kInvalid, "scales", "NaN", "finite"}},
+       {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
+      {kInt8,
+       kMap,
+       [](auto& r) { r.data = wrong.data(); },
+       {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
+      {kInt8,
+       kMap,
+       [](auto& r) { r.data = large.data(); },
+       {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
       {kInt8,
        kMap,
        [](auto& r) {
@@ -213,7 +227,7 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
          r.row_bytes = 68;
          r.count = 96;
        },
-       {kInvalid, "scale", "NaN", "finite"}},
+       {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
   };
   int n = 0;
   for (const Wrong& row : rows) {
@@ -247,7 +261,7 @@ TEST_CASE(
   require_ok(LanguageModel::create(family("gemma2"), WeightFormat::kF32, model));
   require_refused(model.fill(-1, row), "LanguageModel::fill", {kRange, "i", "is -1", "[0, "});
   require_refused(model.fill(model.array_count(), row), "LanguageModel::fill",
-                  {kRange, "i", "is 45", "[0, 45)"});
+                  {kRange, "i", "is 35", "[0, 35)"});
   Index wq = 0;
   while (model.array(wq).name != std::string("layers.0.attention.wq")) {
     ++wq;
