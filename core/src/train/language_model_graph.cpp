@@ -35,6 +35,7 @@ Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexc
 }  // namespace
 
 Status check_config(const Caller& caller, LanguageModelConfig& c) noexcept {
+  QKV_RETURN_IF_ERROR(check_choice(caller, "activation", c.activation, ModelActivation::kGeglu));
   QKV_RETURN_IF_ERROR(check_model_config(caller, c));
   return check_trainable(caller, c);
 }
