@@ -1,23 +1,33 @@
-// What follows from wasm/bindings/schema.js, and wasm/bindings/train/schema.js: the C++ header that CMake has written
-// (node tools/abi.js <file> <module>), the layout that the bundler puts into the package for wasm/src/memory/abi.ts, and
-// the methods of qkv/worker.
+// What follows from wasm/bindings/schema.js, models/schema.js and train/schema.js beside it: the C++ header that CMake has
+// written (node tools/abi.js <file> <module>), the layouts that the bundler puts into the package for
+// wasm/src/memory/abi.ts, and the methods of qkv/worker.
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as schemaFile from '../wasm/bindings/schema.js';
+import * as modelsFile from '../wasm/bindings/models/schema.js';
 import * as trainFile from '../wasm/bindings/train/schema.js';
 
-/** A schema: `groups`, `operators`, `otherMethods` and maybe `headers`, as schema.js exports them. */
-export const schema = schemaFile;
+/**
+ * The operators of several files, by numbers in this order: a schema is `groups`, `operators`, `otherMethods` and maybe
+ * `headers`, as schema.js exports them.
+ */
+const join = (...files) => ({
+  groups: Object.assign({}, ...files.map(({ groups }) => groups)),
+  operators: Object.assign({}, ...files.map(({ operators }) => operators)),
+  otherMethods: schemaFile.otherMethods,
+  headers: files.flatMap(({ headers = [] }) => headers),
+});
+
+/** What every program has the layout of. */
+export const baseSchema = schemaFile;
+
+/** That of `qkv`: these, and language models. */
+export const schema = join(schemaFile, modelsFile);
 
 /** That of `qkv/train`: the operators of `qkv`, by the same numbers, and after them those that train. */
-export const trainSchema = {
-  groups: { ...schema.groups, ...trainFile.groups },
-  operators: { ...schema.operators, ...trainFile.operators },
-  otherMethods: schema.otherMethods,
-  headers: trainFile.headers,
-};
+export const trainSchema = join(schemaFile, modelsFile, trainFile);
 
 /** Each by the name of its files. */
 const schemas = { qkv: schema, 'qkv-train': trainSchema };
@@ -84,20 +94,30 @@ export function layoutOf({ groups, operators }) {
 /** A hash of the header, so that a .wasm and a package that agree on it agree on every word. */
 export const hashOf = (of) => createHash('sha256').update(bodyOf(of)).digest('hex').slice(0, 12);
 
-/** What the bundler defines as QKV_ABI. */
-export const abiOf = (of) => ({ hash: hashOf(of), ...layoutOf(of) });
+/** What the bundler defines as QKV_ABI: the layouts of the base, and the hash of all that the .wasm has. */
+export const abiOf = (of, base = of) => ({ hash: hashOf(of), ...layoutOf(base) });
 
-/** What the bundler defines as QKV_TRAIN_ABI: what that schema has besides the other. */
-export function trainAbi() {
-  const { hash, groups, operators } = abiOf(trainSchema);
-  const own = (all, base) =>
-    Object.fromEntries(Object.entries(all).filter(([name]) => !(name in base)));
+/** What a part of a schema has besides the base, from its first operator on. */
+function partOf(of, part) {
+  const { groups, operators } = layoutOf(of);
+  const own = (all, names) => Object.fromEntries(names.map((name) => [name, all[name]]));
+  const names = Object.keys(part.operators);
   return {
-    hash,
-    groups: own(groups, schema.groups),
-    operators: own(operators, schema.operators),
+    hash: hashOf(of),
+    first: Object.keys(operators).indexOf(names[0]),
+    groups: own(
+      groups,
+      Object.keys(groups).filter((name) => !(name in baseSchema.groups)),
+    ),
+    operators: own(operators, names),
   };
 }
+
+/** What the bundler defines as QKV_MODELS_ABI. */
+export const modelsAbi = () => partOf(schema, modelsFile);
+
+/** What it defines as QKV_TRAIN_ABI. */
+export const trainAbi = () => partOf(trainSchema, trainFile);
 
 /** The parameters of the methods that qkv/worker has, which the bundler defines as QKV_METHODS. */
 export function methodsOf({ operators, otherMethods }) {

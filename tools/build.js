@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
 import { minify } from 'terser';
-import { abiOf, methodsOf, schema, trainAbi } from './abi.js';
+import { abiOf, baseSchema, methodsOf, modelsAbi, schema, trainAbi } from './abi.js';
 import { root, toolchain, version } from './environment.js';
 import { must, step } from './run.js';
 import { edition, engines, programs } from './shipped.js';
@@ -99,20 +99,26 @@ function checkGlue() {
 /** The modules of the package that are bundled by themselves, and the source of each. */
 const entries = {
   errors: 'api/errors',
-  inline: 'entries/index',
+  inline: 'entries/inline',
   thread: 'entries/thread',
   worker: 'entries/worker',
   'worker-host': 'entries/worker-host',
 };
 
-/** Those that are bundled together: what they have in common becomes core.js, so that nobody loads it twice. */
-const together = { index: 'entries/index', train: 'entries/train' };
+/**
+ * Those that are bundled together: what `qkv` has in common with another becomes core.js, and what the others have in common
+ * language.js, so that nobody loads anything twice.
+ */
+const together = { index: 'entries/index', models: 'entries/models', train: 'entries/train' };
+const chunks = ['core', 'language'];
 
 /** The declarations: those of entries, and of the types that they export. */
 const declarations = [
-  ...['entries/index', 'entries/train', 'entries/worker', 'entries/worker-host'],
+  ...['entries/index', 'entries/models', 'entries/train', 'entries/worker', 'entries/worker-host'],
   ...[
     'api/types',
+    'api/model-config',
+    'api/model-types',
     'api/train-types',
     'api/trainer-types',
     'api/worker-types',
@@ -165,8 +171,9 @@ const bundle = (entryPoints, { folder, sourcemap }, { alias, define, ...own } = 
     alias: { 'qkv-glue': join(moduleFolder, `${glue}.mjs`), ...alias },
     define: {
       QKV_VERSION: JSON.stringify(version),
-      QKV_ABI: JSON.stringify(abiOf(schema)),
+      QKV_ABI: JSON.stringify(abiOf(schema, baseSchema)),
       // As text: objects go into what entries have in common, whoever uses them.
+      QKV_MODELS_ABI: JSON.stringify(JSON.stringify(modelsAbi())),
       QKV_TRAIN_ABI: JSON.stringify(JSON.stringify(trainAbi())),
       QKV_METHODS: JSON.stringify(methodsOf(schema)),
       ...define,
@@ -199,6 +206,32 @@ async function shrink(file) {
   writeFileSync(file, code);
 }
 
+/** The entries that share chunks, which esbuild names by what is in them. */
+async function bundleTogether(to) {
+  const options = { ...filesAre('external'), splitting: true, metafile: true, write: false };
+  const { metafile, outputFiles } = await bundle(together, to, options);
+  const importsOf = (name) =>
+    metafile.outputs[`${to.folder}/${name}.js`].imports.map(({ path }) => basename(path, '.js'));
+  const isOurs = (name) => `${to.folder}/${name}.js` in metafile.outputs;
+  const [core, ...more] = importsOf('index').filter(isOurs);
+  const [language, ...others] = importsOf('models').filter((name) => isOurs(name) && name !== core);
+  if (!core || !language || more.length + others.length > 0) {
+    throw new Error(
+      `the entries share ${[core, language, ...more, ...others]}, expected two chunks`,
+    );
+  }
+  const names = new Map([core, language].map((name, i) => [name, chunks[i]]));
+  for (const { path, text } of outputFiles) {
+    let file = path;
+    let content = text;
+    for (const [from, name] of names) {
+      file = file.replaceAll(from, name);
+      content = content.replaceAll(from, name);
+    }
+    writeFileSync(file, content);
+  }
+}
+
 /** The JavaScript of the package and the .wasm files, which is all that runs. */
 export async function bundlePrograms({ folder = 'dist', sourcemap = false } = {}) {
   mkdirSync(join(root, folder), { recursive: true });
@@ -206,8 +239,7 @@ export async function bundlePrograms({ folder = 'dist', sourcemap = false } = {}
     copyFileSync(join(moduleFolder, name), join(root, folder, name));
   }
   const to = { folder, sourcemap };
-  // One name for all chunks: esbuild refuses a second one.
-  await bundle(together, to, { ...filesAre('external'), splitting: true, chunkNames: 'core' });
+  await bundleTogether(to);
   const { inline, ...others } = entries;
   for (const [name, source] of Object.entries(others)) await bundle({ [name]: source }, to);
   const embedded = JSON.stringify({ simd: embed('simd'), relaxed: embed('relaxed') });
@@ -216,7 +248,7 @@ export async function bundlePrograms({ folder = 'dist', sourcemap = false } = {}
     define: { QKV_EMBEDDED: embedded },
     plugins: [],
   });
-  const scripts = ['core', ...Object.keys(together), ...Object.keys(entries)];
+  const scripts = [...chunks, ...Object.keys(together), ...Object.keys(entries)];
   if (!sourcemap)
     await Promise.all(scripts.map((name) => shrink(join(root, folder, `${name}.js`))));
 }

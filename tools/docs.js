@@ -52,6 +52,7 @@ const packageLinks = [
   ['package/documents/bundlers.html', 'Bundlers and pages', 'what to write for each of them'],
   ['package/documents/worked-example.html', 'A worked example', 'attention by hand, with numbers'],
   ['package/documents/encoder-decoder.html', 'An encoder-decoder', 'in JavaScript and in C++'],
+  ['package/documents/models.html', 'Language models', 'files, generation, what layers computed'],
   ['package/documents/training.html', 'Gradients', 'by hand, and a layer that learns'],
   ['package/documents/workers.html', 'In a worker', 'pools, giving up, workers of your own'],
 ];

@@ -2,16 +2,19 @@
 // these lists, tools/sizes.js prints them, tools/check_release.js looks for the version in them.
 
 /** The most a file may weigh, in bytes of gzip -9. */
-const [wasm, trainWasm] = [75_000, 150_000];
+const [wasm, trainWasm] = [90_000, 150_000];
 
 /** The files of dist/ that run, with what each may weigh. A new one is one line here. */
 export const programs = {
   'errors.js': 1_000,
-  // What qkv is made of; qkv/train is made of the second file too. Together they weigh at most `together`.
+  // What qkv is made of; the entries below are made of the second file too. Together they weigh at most `together`.
   'index.js': 2_000,
   'core.js': 20_700,
+  // What qkv/models and qkv/train have in common.
+  'language.js': 4_200,
+  'models.js': 23_500,
   // Both .wasm files are in it, deflated already.
-  'inline.js': 225_000,
+  'inline.js': 270_000,
   'thread.js': 1_000,
   'train.js': 15_000,
   'worker.js': 10_500,
@@ -33,6 +36,9 @@ export const together = { files: ['index.js', 'core.js'], budget: 21_000 };
 const declarations = [
   ...['errors.d.ts', 'index.d.ts', 'plain-arrays.d.ts', 'types.d.ts'],
   ...[
+    'model-config.d.ts',
+    'model-types.d.ts',
+    'models.d.ts',
     'train.d.ts',
     'train-types.d.ts',
     'trainer-types.d.ts',
@@ -49,7 +55,8 @@ export const dist = [...Object.keys(programs), ...declarations].sort();
 
 /** The guides, to which the README leads. */
 const guides = [
-  ...['bundlers', 'conventions', 'encoder-decoder', 'training', 'worked-example', 'workers'],
+  ...['bundlers', 'conventions', 'encoder-decoder', 'models', 'training', 'worked-example'],
+  'workers',
 ];
 
 /** Every file of the tarball. */

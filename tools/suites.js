@@ -257,6 +257,7 @@ async function packageSuites(full) {
     'tests/package/threads/*.test.js',
     'tests/package/worker/*.test.js',
     'tests/package/train/*.test.js',
+    'tests/package/models/*.test.js',
   );
   const reference = await files('tests/reference/**/*.test.js');
   const relaxed = { flags: relaxedFlags };

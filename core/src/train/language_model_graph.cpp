@@ -25,6 +25,10 @@ Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexc
                     Argument{part.name});
     }
   }
+  if (c.activation == ModelActivation::kGegluTanh) {
+    return refuse(StatusCode::kUnsupported, caller,
+                  "@activation is kGegluTanh, expected another: models with it are run, not trained");
+  }
   if (!c.head) {
     return refuse(StatusCode::kUnsupported, caller,
                   "@head is false, expected true: a loss needs logits");

@@ -43,7 +43,9 @@ test(`dist: what qkv loads as JavaScript is at most ${shipped.together.budget} b
 const beside = {
   'core.js': ['./errors.js'],
   'index.js': ['./core.js'],
-  'train.js': ['./core.js'],
+  'language.js': ['./core.js'],
+  'models.js': ['./core.js', './language.js'],
+  'train.js': ['./core.js', './language.js'],
   'worker.js': ['./errors.js'],
   'worker-host.js': ['./errors.js', './index.js'],
 };
@@ -52,7 +54,7 @@ for (const name of scripts) {
   const script = text(`dist/${name}`);
 
   test(`dist: ${name} evaluates no text and makes no blobs, which strict policies forbid`, () => {
-    const forbidden = [/\beval\s*\(/, /\bFunction\s*\(/, /blob:/, /\bBlob\b/, /createObjectURL/];
+    const forbidden = [/\beval\s*\(/, /\bFunction\s*\(/, /blob:/, /new Blob\b/, /createObjectURL/];
     for (const word of forbidden) {
       const [found] = word.exec(script) ?? [];
       assert.equal(found, undefined);
@@ -80,12 +82,13 @@ for (const [name, script] of Object.entries({ worker: 'worker-host', core: 'thre
   });
 }
 
-test('dist: the class of errors is one for qkv, qkv/worker and qkv/train, and a file of its own', async () => {
-  const [{ QkvError }, worker, train] = await Promise.all([
-    ...[import('qkv'), import('qkv/worker'), import('qkv/train')],
+test('dist: the class of errors is one for all entries but qkv/inline, and a file of its own', async () => {
+  const [{ QkvError }, worker, train, models] = await Promise.all([
+    ...[import('qkv'), import('qkv/worker'), import('qkv/train'), import('qkv/models')],
   ]);
   assert.equal(worker.QkvError, QkvError);
   assert.equal(train.QkvError, QkvError);
+  assert.equal(models.QkvError, QkvError);
   const error = await worker.init({ workers: 0 }).catch((reason) => reason);
   assert.equal(error.constructor, QkvError);
 });

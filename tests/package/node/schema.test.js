@@ -9,11 +9,13 @@ import { init } from 'qkv';
 import { init as initTrain } from 'qkv/train';
 import {
   abiOf,
+  baseSchema,
   callerNames,
   hashOf,
   headerOf,
   layoutOf,
   methodsOf,
+  modelsAbi,
   schema,
   trainAbi,
   trainSchema,
@@ -123,14 +125,34 @@ test('schema: the methods of an engine are those of the schema', async () => {
   assert.deepEqual(names.sort(), Object.keys(methodsOf(schema)).sort());
 });
 
-test('schema: qkv/train has the operators of qkv by the same numbers, and its methods are the others', async () => {
-  const names = Object.keys(schema.operators);
-  assert.deepEqual(Object.keys(trainSchema.operators).slice(0, names.length), names);
-  const { hash, groups, operators } = trainAbi();
-  const [base, whole] = [abiOf(schema), abiOf(trainSchema)];
-  assert.equal(hash, whole.hash);
-  assert.deepEqual({ ...base.groups, ...groups }, whole.groups);
-  assert.deepEqual({ ...base.operators, ...operators }, whole.operators);
+/** Layouts of parts, put together again. */
+function whole(base, parts) {
+  const all = { groups: { ...base.groups }, operators: { ...base.operators } };
+  for (const { first, groups, operators } of parts) {
+    assert.equal(Object.keys(all.operators).length, first, 'the number of the first operator');
+    Object.assign(all.groups, groups);
+    Object.assign(all.operators, operators);
+  }
+  return all;
+}
+
+test('schema: what qkv/models and qkv/train have besides is the rest of what the .wasm has, by its numbers', () => {
+  const base = abiOf(schema, baseSchema);
+  const [models, train] = [modelsAbi(), trainAbi()];
+  assert.deepEqual([models.hash, train.hash], [schema, trainSchema].map(hashOf));
+  assert.equal(base.hash, models.hash);
+  assert.deepEqual(whole(base, [models]), layoutOf(schema));
+  assert.deepEqual(whole(base, [models, train]), layoutOf(trainSchema));
+  for (const of of [schema, trainSchema]) {
+    assert.deepEqual(
+      Object.keys(of.operators).slice(0, Object.keys(base.operators).length),
+      Object.keys(base.operators),
+    );
+  }
+});
+
+test('schema: the methods of qkv/train are those of qkv and its own operators', async () => {
+  const { operators } = trainAbi();
   const [own, all] = [Object.keys(await init()), Object.keys(await initTrain())];
   const more = all.filter((name) => !own.includes(name));
   // Trainers are objects with operators of their own.

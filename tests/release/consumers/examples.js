@@ -9,6 +9,7 @@ export const documents = [
   'wasm/docs/conventions.md',
   'wasm/docs/workers.md',
   'wasm/docs/training.md',
+  'wasm/docs/models.md',
 ];
 
 /** Where a C++ user reads how to compile and link. */

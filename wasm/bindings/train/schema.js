@@ -1,6 +1,6 @@
 // @ts-check
 // The operators of `qkv/train` besides those of `qkv`, and the arguments of each, written as ../schema.js says. They have
-// the numbers after those of `qkv`, whose .wasm knows nothing of them.
+// the numbers after those of `qkv` and qkv/models, whose .wasm knows nothing of them.
 
 /** What the header of the arguments reads besides, for the objects and choices below. */
 export const headers = ['train/trainer.hpp'];
@@ -166,34 +166,7 @@ export const operators = /** @type {const} */ ({
 
   createLanguageModel: {
     fields: {
-      vocabulary: 'whole',
-      numLayers: 'whole',
-      dModel: 'whole',
-      numHeads: 'whole',
-      numKvHeads: 'whole',
-      dK: 'whole',
-      dFeedForward: 'whole',
-      maxLength: 'whole',
-      causal: 'flag',
-      norm: { choice: ['pre', 'post'], of: 'NormPlacement' },
-      normType: { choice: ['layer', 'rms'], of: 'NormType' },
-      epsilon: 'number',
-      activation: {
-        choice: ['relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu'],
-        of: 'ModelActivation',
-      },
-      positions: {
-        choice: ['none', 'learned', 'sinusoidal', 'rotary', 'alibi'],
-        of: 'ModelPositions',
-      },
-      rotary: { group: 'rotary' },
-      qkNorm: 'flag',
-      parallelResidual: 'flag',
-      tiedEmbeddings: 'flag',
-      biases: 'flag',
-      embeddingScale: 'number',
-      window: 'whole',
-      attentionSoftcap: 'number',
+      config: { group: 'modelConfig' },
       options: { group: 'trainerOptions' },
     },
   },

@@ -2,10 +2,10 @@
 #include "train/trainer.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 #include <type_traits>
 
+#include "models/config.hpp"
 #include "support.hpp"
 
 namespace qkv::wasm {
@@ -24,31 +24,6 @@ train::TrainerOptions options_of(const TrainerOptionsFields& given) noexcept {
           .clip_norm = static_cast<float>(given.clip_norm),
           .dropout = static_cast<float>(given.dropout),
           .deviation = static_cast<float>(given.deviation)};
-}
-
-LanguageModelConfig config_of(const CreateLanguageModelFields& given) noexcept {
-  return {.vocabulary = given.vocabulary,
-          .num_layers = given.num_layers,
-          .d_model = given.d_model,
-          .num_heads = given.num_heads,
-          .num_kv_heads = given.num_kv_heads,
-          .d_k = given.d_k,
-          .d_feed_forward = given.d_feed_forward,
-          .max_length = given.max_length,
-          .causal = given.causal,
-          .norm = given.norm,
-          .norm_type = given.norm_type,
-          .epsilon = static_cast<float>(given.epsilon),
-          .activation = given.activation,
-          .positions = given.positions,
-          .rotary = rotary_options(given.rotary),
-          .qk_norm = given.qk_norm,
-          .parallel_residual = given.parallel_residual,
-          .tied_embeddings = given.tied_embeddings,
-          .biases = given.biases,
-          .embedding_scale = static_cast<float>(given.embedding_scale),
-          .window = given.window,
-          .attention_softcap = static_cast<float>(given.attention_softcap)};
 }
 
 /// The batch as the trainer takes it.
@@ -73,12 +48,6 @@ train::LanguageBatch batch_for(const train::LanguageModelTrainer&,
 train::Seq2SeqBatch batch_for(const train::Seq2SeqTrainer&,
                               const TrainerBatchFields& given) noexcept {
   return batch_of<train::Seq2SeqBatch>(given);
-}
-
-/// Numbers of float64 for JavaScript, each in two words of the result.
-template <std::size_t kCount>
-void tell(const Array<float>& found, const double (&numbers)[kCount]) noexcept {
-  std::memcpy(found.view().data, numbers, sizeof(numbers));
 }
 
 /// Integers that JavaScript reads from the words of a result.
@@ -115,8 +84,8 @@ float* part_of(Trainer& trainer, Index i, TrainerPart part) noexcept {
 
 Status createLanguageModel(const CreateLanguageModelFields& given) noexcept {
   return make<Trainer>([&](Trainer& made) {
-    return train::LanguageModelTrainer::create(config_of(given), options_of(given.options),
-                                               made.language_model);
+    return train::LanguageModelTrainer::create(model_config(given.config),
+                                               options_of(given.options), made.language_model);
   });
 }
 

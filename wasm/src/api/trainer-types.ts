@@ -1,52 +1,7 @@
-import type { OwnedArray, OwnedNumbers, RotaryOptions } from './types.js';
+import type { Filled, LanguageModelConfig } from './model-config.js';
+import type { OwnedArray, OwnedNumbers } from './types.js';
 
-/** What a language model is made of: embeddings, blocks, a last norm with `norm: 'pre'`, and logits. */
-export interface LanguageModelConfig {
-  /** Tokens there are, at least 1. Ids are 0 to vocabulary - 1. */
-  vocabulary: number;
-  /** Blocks, 1 to 65,536. */
-  numLayers: number;
-  /** Width of a token. */
-  dModel: number;
-  /** Query heads. */
-  numHeads: number;
-  /** Heads of keys and values, a divisor of numHeads. Default numHeads. */
-  numKvHeads?: number | undefined;
-  /** Width of a head. Default dModel / numHeads, which must then be whole. */
-  dK?: number | undefined;
-  /** Width of the hidden layer of the feed-forward part; 0 means blocks of attention alone. */
-  dFeedForward: number;
-  /** Most tokens of a row. */
-  maxLength: number;
-  /** Whether a token reads only itself and those before it. Default true; false makes an encoder. */
-  causal?: boolean | undefined;
-  /** Where the norms of a block stand. Default `'pre'`. */
-  norm?: 'pre' | 'post' | undefined;
-  /** Default `'layer'`. */
-  normType?: 'layer' | 'rms' | undefined;
-  /** Of all norms, at least 0. Default 1e-5. */
-  epsilon?: number | undefined;
-  /** Of the feed-forward parts. Default `'gelu'`. */
-  activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu' | 'geglu' | undefined;
-  /** How positions enter. Default `'learned'`. */
-  positions?: 'none' | 'learned' | 'sinusoidal' | 'rotary' | 'alibi' | undefined;
-  /** With `positions: 'rotary'`: `base`, `rotaryDim`, `interleaved` and `scaling`. */
-  rotary?: Pick<RotaryOptions, 'base' | 'rotaryDim' | 'interleaved' | 'scaling'> | undefined;
-  /** Whether each head of q and k is normalised before it is rotated. Default false. */
-  qkNorm?: boolean | undefined;
-  /** x + attention(norm1(x)) + feedForward(norm2(x)), with `norm: 'pre'`. Default false. */
-  parallelResidual?: boolean | undefined;
-  /** Whether logits are products with the rows of the embedding. Default false. */
-  tiedEmbeddings?: boolean | undefined;
-  /** Whether linear maps and layer norms have biases; logits have none. Default: with `normType: 'layer'`. */
-  biases?: boolean | undefined;
-  /** Factor on the embeddings, not 0. Default 1. */
-  embeddingScale?: number | undefined;
-  /** Keys to the left that a query may read, besides its own; null, the default, for all. */
-  window?: number | null | undefined;
-  /** As `softcap` of attention; 0, the default, for none. */
-  attentionSoftcap?: number | undefined;
-}
+export type { Filled, LanguageModelConfig, Llama3Scaling, ModelRotary } from './model-config.js';
 
 /** What a model that translates is made of. Source and target have one vocabulary. */
 export interface Seq2SeqConfig {
@@ -254,11 +209,6 @@ export interface ForwardOptions {
   /** What to read besides logits. */
   inspect?: Inspect | undefined;
 }
-
-/** A config with all its defaults. */
-export type Filled<Config> = {
-  readonly [Name in keyof Config]-?: Exclude<Config[Name], undefined>;
-};
 
 /** The language model of a trainer; it goes with the trainer. */
 export interface LanguageModel {

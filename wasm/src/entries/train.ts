@@ -8,7 +8,7 @@ import type { TrainQkv } from '../api/train-types.js';
 import type { InitOptions } from '../api/types.js';
 import { defaultPlaces, startThreads } from '../load/files-train.js';
 import { sharedEngine } from '../load/init.js';
-import { readAbi, written, type WrittenAbi } from '../memory/abi.js';
+import { readAbi, readPart, written } from '../memory/abi.js';
 import { operators } from '../train/operators.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
@@ -17,15 +17,11 @@ export type * from '../api/types.js';
 export type * from '../api/train-types.js';
 export type * from '../api/trainer-types.js';
 
-const own = JSON.parse(QKV_TRAIN_ABI) as WrittenAbi;
+const { hash, operators: own } = readPart(QKV_TRAIN_ABI);
 
 const product = {
   name: 'qkv-train',
-  abi: readAbi({
-    hash: own.hash,
-    groups: { ...written.groups, ...own.groups },
-    operators: { ...written.operators, ...own.operators },
-  }),
+  abi: { hash, operators: new Map([...readAbi(written).operators, ...own]) },
   more: operators,
   files: { defaultPlaces, startThreads },
 } as const;

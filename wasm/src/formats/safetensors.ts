@@ -25,6 +25,20 @@ export interface StoredArrays {
   readonly arrays: ReadonlyMap<string, StoredArray>;
 }
 
+/** Where an array is among the elements. */
+export interface StoredPlace {
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** What a header says. */
+export interface Header {
+  readonly metadata: ReadonlyMap<string, string>;
+  readonly places: ReadonlyMap<string, StoredPlace>;
+}
+
 /** The header may be so long: a model of ten thousand arrays has one of 1 MB. */
 const longestHeader = 100_000_000;
 /** Every array begins at a multiple of this, so that it can be read where it is. */
@@ -52,50 +66,39 @@ export function writeSafetensors({ metadata, arrays }: StoredArrays): Uint8Array
   return file;
 }
 
-/** What is wrong with a file. */
-function refuse(fn: string, what: string, expected: string): never {
-  throw new QkvError('invalid_argument', `${fn}: bytes ${what}, expected ${expected}`);
+/** What is wrong with a file, which messages call `of`: "Trainer.load: bytes". */
+function refuse(of: string, what: string, expected: string): never {
+  throw new QkvError('invalid_argument', `${of} ${what}, expected ${expected}`);
 }
 
-/** The header as an object, and where the elements begin. */
-function readHeader(fn: string, file: Uint8Array): [Record<string, unknown>, number] {
-  if (file.length < 8) refuse(fn, `are ${file.length}`, 'at least 8 with the length of a header');
-  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+/** Bytes of the header, as the first eight say it; `room` are those that follow them, Infinity if nobody knows. */
+export function headerLength(of: string, first: Uint8Array, room: number): number {
+  const view = new DataView(first.buffer, first.byteOffset, 8);
   const length = Number(view.getBigUint64(0, true));
-  const most = Math.min(file.length - 8, longestHeader);
-  if (length > most) refuse(fn, `say a header of ${length} bytes`, `at most ${most}`);
-  let header: unknown;
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-    header = JSON.parse(text.decode(file.subarray(8, 8 + length)));
-  } catch (error) {
-    refuse(fn, `have a header that cannot be read (${String(error).slice(0, 80)})`, 'JSON');
-  }
-  if (!isRecord(header) || Array.isArray(header)) {
-    refuse(fn, `have ${describe(header)} as header`, 'an object');
-  }
-  return [header, 8 + length];
+  const most = Math.min(room, longestHeader);
+  if (length > most) refuse(of, `say a header of ${length} bytes`, `at most ${most}`);
+  return length;
 }
 
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0;
 
 /** Where an array is, from its entry in the header. */
-function placeOf(fn: string, name: string, entry: unknown, room: number) {
+function placeOf(of: string, name: string, entry: unknown, room: number): StoredPlace {
   const at = JSON.stringify(name.slice(0, 60));
-  if (!isRecord(entry)) refuse(fn, `have ${describe(entry)} for ${at}`, 'an object');
+  if (!isRecord(entry)) refuse(of, `have ${describe(entry)} for ${at}`, 'an object');
   const { dtype, shape, data_offsets: offsets } = entry;
   const size = typeof dtype === 'string' ? elementBytes.get(dtype) : undefined;
   if (typeof dtype !== 'string' || size === undefined) {
-    refuse(fn, `have the type ${describe(dtype)} for ${at}`, [...elementBytes.keys()].join(', '));
+    refuse(of, `have the type ${describe(dtype)} for ${at}`, [...elementBytes.keys()].join(', '));
   }
   if (!Array.isArray(shape) || shape.length > 8 || !shape.every(isCount)) {
-    refuse(fn, `have no shape for ${at}`, 'at most 8 whole numbers of at least 0');
+    refuse(of, `have no shape for ${at}`, 'at most 8 whole numbers of at least 0');
   }
   const [begin, end] = Array.isArray(offsets) ? (offsets as unknown[]) : [];
   if (!isCount(begin) || !isCount(end) || begin > end || end > room) {
     refuse(
-      fn,
+      of,
       `have the offsets ${describe(begin)} and ${describe(end)} for ${at}`,
       `0 to ${room}`,
     );
@@ -103,7 +106,7 @@ function placeOf(fn: string, name: string, entry: unknown, room: number) {
   const needed = shape.reduce((product, extent) => product * extent, size);
   if (needed !== end - begin) {
     refuse(
-      fn,
+      of,
       `have ${end - begin} bytes for ${at}`,
       `${needed} for [${shape.join(',')}] of ${dtype}`,
     );
@@ -112,54 +115,68 @@ function placeOf(fn: string, name: string, entry: unknown, room: number) {
 }
 
 /** The metadata: texts by name. */
-function readMetadata(fn: string, entry: unknown): Map<string, string> {
+function readMetadata(of: string, entry: unknown): Map<string, string> {
   if (entry === undefined) return new Map();
   const pairs = isRecord(entry) && !Array.isArray(entry) ? Object.entries(entry) : undefined;
   if (!pairs?.every((pair): pair is [string, string] => typeof pair[1] === 'string')) {
-    refuse(fn, 'have metadata of another kind', 'an object with texts');
+    refuse(of, 'have metadata of another kind', 'an object with texts');
   }
   return new Map(pairs);
 }
 
 /** The elements of all arrays fill what follows the header, without an overlap and without a hole. */
-function checkLayout(
-  fn: string,
-  places: readonly { begin: number; end: number }[],
-  room: number,
-): void {
+function checkLayout(of: string, places: Iterable<StoredPlace>, room: number): void {
   let at = 0;
   for (const { begin, end } of [...places].sort((a, b) => a.begin - b.begin || a.end - b.end)) {
     if (begin !== at) {
       refuse(
-        fn,
+        of,
         `have ${begin < at ? 'arrays that overlap' : 'a hole'} at offset ${begin}`,
         `${at}`,
       );
     }
     at = end;
   }
-  if (at !== room) refuse(fn, `have ${room} bytes of elements`, `${at} as the header says`);
+  if (room !== Infinity && at !== room) {
+    refuse(of, `have ${room} bytes of elements`, `${at} as the header says`);
+  }
+}
+
+/** What a header says of the `room` bytes that follow it, Infinity if nobody knows how many. */
+export function readHeader(of: string, bytes: Uint8Array, room: number): Header {
+  let header: unknown;
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    header = JSON.parse(text.decode(bytes));
+  } catch (error) {
+    refuse(of, `have a header that cannot be read (${String(error).slice(0, 80)})`, 'JSON');
+  }
+  if (!isRecord(header) || Array.isArray(header)) {
+    refuse(of, `have ${describe(header)} as header`, 'an object');
+  }
+  const { __metadata__: metadata, ...entries } = header;
+  const places = new Map(
+    Object.entries(entries).map(([name, entry]) => [name, placeOf(of, name, entry, room)]),
+  );
+  checkLayout(of, places.values(), room);
+  return { metadata: readMetadata(of, metadata), places };
 }
 
 /** What is in a file. @throws {@link QkvError} `invalid_argument` for what is no such file */
 export function readSafetensors(fn: string, given: Uint8Array): StoredArrays {
+  const of = `${fn}: bytes`;
   if (!isUint8Array(given)) {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: bytes is ${describe(given)}, expected a Uint8Array`,
-    );
+    throw new QkvError('invalid_argument', `${of} is ${describe(given)}, expected a Uint8Array`);
   }
   const file = (lengthOf(given) === 0 ? new Uint8Array(0) : plainView(given)) as Uint8Array;
-  const [header, from] = readHeader(fn, file);
-  const room = file.length - from;
-  const names = Object.keys(header).filter((name) => name !== '__metadata__');
-  const places = names.map((name) => placeOf(fn, name, header[name], room));
-  checkLayout(fn, places, room);
+  if (file.length < 8) refuse(of, `are ${file.length}`, 'at least 8 with the length of a header');
+  const from = 8 + headerLength(of, file, file.length - 8);
+  const { metadata, places } = readHeader(of, file.subarray(8, from), file.length - from);
   const arrays = new Map(
-    places.map(({ dtype, shape, begin, end }, i) => [
-      names[i] ?? '',
+    Array.from(places, ([name, { dtype, shape, begin, end }]) => [
+      name,
       { dtype, shape, bytes: file.subarray(from + begin, from + end) },
     ]),
   );
-  return { metadata: readMetadata(fn, header['__metadata__']), arrays };
+  return { metadata, arrays };
 }

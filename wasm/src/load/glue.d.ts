@@ -14,8 +14,11 @@ declare module 'qkv-glue' {
 /** The version in package.json. */
 declare const QKV_VERSION: string;
 
-/** The layout of the arguments of every operator of `qkv`, by tools/abi.js. */
+/** The layout of the arguments of the operators that every program has, by tools/abi.js. */
 declare const QKV_ABI: import('../memory/abi.js').WrittenAbi;
+
+/** What those of `qkv/models` have besides, as JSON. */
+declare const QKV_MODELS_ABI: string;
 
 /** What the operators of `qkv/train` have besides, as JSON. */
 declare const QKV_TRAIN_ABI: string;

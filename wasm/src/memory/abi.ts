@@ -1,12 +1,13 @@
 // The arguments of a call as words: the writer for the layout that follows from wasm/bindings/schema.js, and the
-// types of what it writes. Those of qkv/train are known here by their types alone.
+// types of what it writes. Those of qkv/models and qkv/train are known here by their types alone.
 
 import type { groups, operators } from '../../bindings/schema.js';
+import type * as models from '../../bindings/models/schema.js';
 import type * as train from '../../bindings/train/schema.js';
 import type { Address } from './raw.js';
 
-type Groups = typeof groups & typeof train.groups;
-type Operators = typeof operators & typeof train.operators;
+type Groups = typeof groups & typeof models.groups & typeof train.groups;
+type Operators = typeof operators & typeof models.operators & typeof train.operators;
 export type Operator = keyof Operators;
 
 /** Where and what shape an array is. */
@@ -71,9 +72,11 @@ const arrayWords = 3;
 type WrittenRecord = Readonly<Record<string, string | readonly string[]>>;
 type WrittenRecords = Readonly<Record<string, WrittenRecord>>;
 
-/** What it wrote of a schema. */
+/** What it wrote of a schema, or of a part of one. */
 export interface WrittenAbi {
   readonly hash: string;
+  /** The number of the first operator, of a part. */
+  readonly first?: number;
   readonly groups: WrittenRecords;
   readonly operators: WrittenRecords;
 }
@@ -110,21 +113,28 @@ function layoutOf(record: WrittenRecord, groups: WrittenRecords): Layout {
 export interface Abi {
   /** The hash of the schema, which the .wasm carries too. */
   readonly hash: string;
-  readonly operators: ReadonlyMap<string, { readonly index: number; readonly layout: Layout }>;
+  /** Those that are known so far: qkv/models adds its own when it meets an engine. */
+  readonly operators: Map<string, { readonly index: number; readonly layout: Layout }>;
 }
 
-export const readAbi = ({ hash, groups, operators }: WrittenAbi): Abi => ({
+export const readAbi = ({ hash, first = 0, groups, operators }: WrittenAbi): Abi => ({
   hash,
   operators: new Map(
-    Object.entries(operators).map(([name, record], index) => [
+    Object.entries(operators).map(([name, record], i) => [
       name,
-      { index, layout: layoutOf(record, groups) },
+      { index: first + i, layout: layoutOf(record, groups) },
     ]),
   ),
 });
 
-/** That of `qkv`. */
+/** That of the operators which every program has. */
 export const written: WrittenAbi = QKV_ABI;
+
+/** A part of a schema, from its text, whose records have groups of the base too. */
+export function readPart(text: string): Abi {
+  const part = JSON.parse(text) as WrittenAbi;
+  return readAbi({ ...part, groups: { ...written.groups, ...part.groups } });
+}
 
 /** Writes arguments to the block of a module, in the memory as it is now: growth takes that away. */
 export class Writer {

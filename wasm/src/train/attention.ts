@@ -6,10 +6,11 @@ import { optionNames } from '../arguments/attention-options.js';
 import { coreShape } from '../arguments/heads.js';
 import { checkBoolean } from '../arguments/numbers.js';
 import { describe, takeOptions } from '../arguments/values.js';
+import { take } from '../language/rows.js';
 import { Call, type Slot } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 import { checkCall, optionFields } from '../operators/attention.js';
-import { checkShaped, take } from './arguments.js';
+import { checkShaped } from './arguments.js';
 
 type Options = AttentionOptions & { needs?: AttentionNeeds | undefined };
 

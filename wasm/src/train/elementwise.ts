@@ -19,9 +19,10 @@ import { aroundAxis, checkAxis } from '../arguments/axes.js';
 import { checkChoice, checkNumber } from '../arguments/numbers.js';
 import { asMatrix, sizeOf } from '../arguments/shapes.js';
 import { takeOptions } from '../arguments/values.js';
+import { take } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
-import { checkShaped, take } from './arguments.js';
+import { checkShaped } from './arguments.js';
 
 /** What a norm's backward has room for and reads: beta only for its length, as the gradients do not depend on it. */
 function startNorm(

@@ -11,10 +11,11 @@ import type { ArrayInput, OwnedArray } from '../api/types.js';
 import { checkArray, checkVector, type Input } from '../arguments/arrays.js';
 import { shapeText } from '../arguments/shapes.js';
 import { describe, takeOptions } from '../arguments/values.js';
+import { take } from '../language/rows.js';
 import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
-import { checkShaped, take } from './arguments.js';
+import { checkShaped } from './arguments.js';
 
 type Weights = { readonly [Name in keyof GruWeights]: Input };
 

@@ -6,11 +6,12 @@ import { checkArray } from '../arguments/arrays.js';
 import { coreShape, headsShape } from '../arguments/heads.js';
 import { checkBoolean, checkInteger, mostInt } from '../arguments/numbers.js';
 import { takeOptions } from '../arguments/values.js';
+import { checkWhole, take } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 import { checkRows, checkWeights } from '../operators/linear.js';
 import { CheckedRotary, rotaryNames } from '../operators/rotary.js';
-import { checkShaped, checkWhole, rowsOf, take } from './arguments.js';
+import { checkShaped, rowsOf } from './arguments.js';
 
 export function linearBackward(
   instance: Instance,

@@ -3,9 +3,10 @@ import type { ArrayInput } from '../api/types.js';
 import { checkArray } from '../arguments/arrays.js';
 import { checkInteger, checkNumber, mostInt } from '../arguments/numbers.js';
 import { takeOptions } from '../arguments/values.js';
+import { checkWhole, take } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
-import { checkWhole, rowsOf, take } from './arguments.js';
+import { rowsOf } from './arguments.js';
 
 export function crossEntropy(
   instance: Instance,

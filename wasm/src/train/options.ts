@@ -2,28 +2,15 @@
 
 import { QkvError } from '../api/errors.js';
 import type { TrainerOptions } from '../api/trainer-types.js';
-import { checkInteger, checkNumber } from '../arguments/numbers.js';
+import { checkInteger } from '../arguments/numbers.js';
 import { describe, listOf, takeOptions } from '../arguments/values.js';
+import { within } from '../language/ranges.js';
 import type { Group } from '../memory/abi.js';
 
 const names = [
   ...['seed', 'learningRate', 'betas', 'epsilon', 'weightDecay', 'clipNorm', 'dropout'],
   'deviation',
 ];
-
-/** Ranges that numbers have, by the words for them. */
-const ranges = {
-  'at least 0': (x: number) => x >= 0,
-  'above 0': (x: number) => x > 0,
-  '[0, 1)': (x: number) => x >= 0 && x < 1,
-} as const;
-
-/** The number, finite as a float32 and within a range. */
-function within(fn: string, name: string, value: unknown, range: keyof typeof ranges): number {
-  checkNumber(fn, name, value);
-  if (ranges[range](Math.fround(value))) return value;
-  throw new QkvError('out_of_range', `${fn}: ${name} is ${value}, expected ${range}`);
-}
 
 /** The learning rate: constant, or a rise and half a cosine. */
 function scheduleOf(fn: string, given: NonNullable<TrainerOptions['learningRate']>) {

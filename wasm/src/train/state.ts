@@ -5,12 +5,12 @@ import type { OwnedArray } from '../api/types.js';
 import type { Input } from '../arguments/arrays.js';
 import { sizeOf } from '../arguments/shapes.js';
 import { describe } from '../arguments/values.js';
+import { found, take } from '../language/rows.js';
 import type { Arguments } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import { Handle } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
 import { type Address, textAt } from '../memory/raw.js';
-import { take } from './arguments.js';
 
 /** An array that is trained. */
 interface Trained {
@@ -20,10 +20,6 @@ interface Trained {
 
 /** Which of the arrays that belong to a trained one. */
 export type Part = Arguments<'readArray'>['part'];
-
-/** Numbers of float64 that an operator told, `count` of them. */
-export const found = (call: Call, slot: ReturnType<Call['output']>): Float64Array =>
-  new Float64Array(call.read(slot).buffer);
 
 /** The core's object and what is known of it. */
 export class TrainerState {

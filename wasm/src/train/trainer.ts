@@ -7,6 +7,7 @@ import type {
   StepResult,
   Trainer,
 } from '../api/trainer-types.js';
+import { found } from '../language/rows.js';
 import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import { disposeSymbol } from '../memory/handle.js';
@@ -14,7 +15,7 @@ import type { Instance } from '../memory/instance.js';
 import type { Address } from '../memory/raw.js';
 import { checkShaped } from './arguments.js';
 import { type Identity, load, save } from './checkpoint.js';
-import { found, TrainerState } from './state.js';
+import { TrainerState } from './state.js';
 
 /** What the two kinds differ in. */
 export interface Kind<Model, Batch> {

@@ -1,6 +1,7 @@
 // From init() options to a pool that runs. Calls with the same options share one, as with `qkv`.
 
 import { checkInteger } from '../../arguments/numbers.js';
+import { checkSignal } from '../../arguments/signal.js';
 import { describe, isRecord, listOf, reading, takeOptions } from '../../arguments/values.js';
 import { isMoved } from '../../platform/package-files.js';
 import { isPort } from '../../platform/ports.js';
@@ -10,7 +11,7 @@ import type { InitOptions } from '../../api/types.js';
 import type { AsyncInitOptions, AsyncQkv, WorkerPort } from '../../api/worker-types.js';
 import { textOf } from '../protocol/errors.js';
 import { Lane } from './lane.js';
-import { checkSignal, clientOf, Pool } from './pool.js';
+import { clientOf, Pool } from './pool.js';
 import { movedTo, remedy, spawn, whereabouts } from './spawn.js';
 import { portable } from '../protocol/wasm.js';
 

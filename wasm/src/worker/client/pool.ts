@@ -1,7 +1,8 @@
 // The engine as its caller sees it: which worker a call goes to, and what comes of it.
 
 import { checkBoolean, checkInteger } from '../../arguments/numbers.js';
-import { describe, reading, takeOptions } from '../../arguments/values.js';
+import { checkSignal } from '../../arguments/signal.js';
+import { reading, takeOptions } from '../../arguments/values.js';
 import { QkvError } from '../../api/errors.js';
 import type { Qkv } from '../../api/types.js';
 import type { AsyncEngineInfo, AsyncQkv, CallOptions } from '../../api/worker-types.js';
@@ -17,21 +18,6 @@ interface Outcome {
 }
 
 type Place = CallOptions & { worker?: number };
-
-/** Undefined, or what aborts. */
-export function checkSignal(fn: string, signal: unknown): void {
-  if (signal === undefined) return;
-  const fits = reading(fn, 'signal', () => {
-    const { aborted, addEventListener } = (signal ?? {}) as Partial<AbortSignal>;
-    return typeof aborted === 'boolean' && typeof addEventListener === 'function';
-  });
-  if (!fits) {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: signal is ${describe(signal)}, expected an AbortSignal`,
-    );
-  }
-}
 
 /** The options of every call, taken out of the arguments. */
 function splitOptions({ fn, method, names }: Method, args: readonly unknown[]): [Place, unknown[]] {

@@ -1,0 +1,365 @@
+// @build each
+// Generation: which tokens come, what they say of themselves, when they end, and what a session holds then.
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { init } from 'qkv';
+import { charactersTokenizer, create } from 'qkv/models';
+import { expectSame, expectThrows } from '../../support/js/check.js';
+import { kinds, rowsOf } from '../../support/js/model-kinds.js';
+import { logProbabilities, modelForward, randomWeights } from '../../support/js/model-oracle.js';
+import { settled } from '../../support/js/puppet.js';
+
+const fn = 'LanguageModel.generate';
+// A seed gives the same tokens on every machine with these kernels alone.
+const engine = await init({ deterministic: true });
+after(() => engine.dispose());
+
+const config = { ...kinds.llama, maxLength: 40 };
+const weights = randomWeights(config, 11);
+const letters = Array.from('abcdefghijklmnopqrs');
+const tokenizer = charactersTokenizer(letters);
+const model = create(engine, config, weights, { tokenizer });
+after(() => model.dispose());
+const prompt = rowsOf(config, 5);
+
+/** Everything that comes. */
+async function all(iterable) {
+  const tokens = [];
+  for await (const token of iterable) tokens.push(token);
+  return tokens;
+}
+const idsOf = async (options, of = model, from = prompt) =>
+  (await all(of.generate(from, options))).map(({ id }) => id);
+const textOf = (tokens) => tokens.map(({ text }) => text).join('');
+
+const greedy = await idsOf({ maxTokens: 20 });
+/** Where a token comes that did not come before. */
+const firstNew = greedy.findIndex((id, i) => i > 4 && !greedy.slice(0, i).includes(id));
+
+describe('which tokens', () => {
+  test('generate: each is the likeliest, and says how likely it was', async () => {
+    const tokens = await all(model.generate(prompt, { maxTokens: 8 }));
+    const ids = [...prompt];
+    for (const { id, logProbability } of tokens) {
+      const { logits } = modelForward(config, weights, ids);
+      const row = logProbabilities(logits.slice(-config.vocabulary));
+      const [first, second] = [...row].sort((a, b) => b - a);
+      assert.ok(first - second > 1e-4, 'nobody doubts which is the likeliest');
+      assert.equal(id, row.indexOf(first));
+      assert.ok(Math.abs(logProbability - first) < 1e-4, `${logProbability}, ${first}`);
+      ids.push(id);
+    }
+  });
+
+  for (const options of [{ topK: 1 }, { topP: 1e-6 }, { minP: 1 }]) {
+    test(`generate: ${JSON.stringify(options)} leaves the likeliest token alone`, async () => {
+      const drawn = await idsOf({ ...options, maxTokens: 20, temperature: 2, seed: 7 });
+      assert.deepEqual(drawn, greedy);
+    });
+  }
+
+  test('generate: a seed draws the same tokens, another seed others', async () => {
+    const draw = (seed) => idsOf({ maxTokens: 20, temperature: 1.5, seed });
+    const [one, again, other] = [await draw(1), await draw(1), await draw(2)];
+    assert.deepEqual(one, again);
+    assert.notDeepEqual(one, other);
+    assert.notDeepEqual(one, greedy);
+  });
+
+  test('generate: tokens that were kept, which every machine draws again', async () => {
+    const kept = {
+      greedy: { maxTokens: 12 },
+      warm: { maxTokens: 12, temperature: 0.8, seed: 3 },
+      'of few': { maxTokens: 12, temperature: 1, topK: 5, topP: 0.9, minP: 0.02, seed: 2 ** 53 - 1 },
+    };
+    const drawn = {};
+    for (const [name, options] of Object.entries(kept)) drawn[name] = await idsOf(options);
+    assert.deepEqual(drawn, {
+      greedy: [13, 7, 9, 9, 13, 7, 8, 9, 8, 9, 13, 10],
+      warm: [13, 9, 3, 0, 8, 8, 1, 15, 13, 10, 10, 10],
+      'of few': [15, 16, 16, 13, 13, 7, 9, 6, 13, 7, 16, 13],
+    });
+  });
+
+  for (const repetitionPenalty of [1.5, 0.5]) {
+    test(`generate: a penalty of ${repetitionPenalty} is for tokens of the prompt and those that came`, async () => {
+      const ids = await idsOf({ maxTokens: 8, repetitionPenalty });
+      const row = [...prompt];
+      for (const id of ids) {
+        const logits = modelForward(config, weights, row).logits.slice(-config.vocabulary);
+        const judged = logits.map((x, token) => {
+          if (!row.includes(token)) return x;
+          return x > 0 ? x / repetitionPenalty : x * repetitionPenalty;
+        });
+        assert.equal(id, judged.indexOf(Math.max(...judged)));
+        row.push(id);
+      }
+      assert.notDeepEqual(ids, greedy.slice(0, 8));
+    });
+  }
+
+  test('generate: a prompt of several pieces, and readings on the way, change nothing', async () => {
+    const long = { ...config, maxLength: 620 };
+    const own = create(engine, long, weights);
+    const from = rowsOf(long, 600);
+    const plain = await idsOf({ maxTokens: 6 }, own, from);
+    assert.deepEqual(await idsOf({ maxTokens: 6, inspect: { weights: true } }, own, from), plain);
+    const { logits } = own.forward([...from, ...plain.slice(0, 5)]);
+    plain.forEach((id, i) => {
+      const at = (599 + i) * config.vocabulary;
+      const row = logits.data.subarray(at, at + config.vocabulary);
+      assert.equal(id, row.indexOf(Math.max(...row)));
+    });
+    own.dispose();
+  });
+});
+
+describe('readings', () => {
+  test('generate: they are of the row that chose each token', async () => {
+    const inspect = { layers: [1], weights: true, entropy: true, residuals: true, logitLens: true };
+    const tokens = await all(model.generate(prompt, { maxTokens: 3, inspect }));
+    const row = [...prompt, ...tokens.map(({ id }) => id)];
+    for (const [i, { layers }] of tokens.entries()) {
+      const { weights: read, entropy, residual, logits } = layers.get(1);
+      const keys = prompt.length + i;
+      assert.deepEqual(
+        [read.shape, entropy.shape, residual.shape, logits.shape],
+        [[1, 4, 1, keys], [1, 4, 1], [1, 1, 16], [1, 1, 19]], // prettier-ignore
+      );
+      const whole = model.forward(row.slice(0, keys), {
+        inspect: { layers: [1], weights: true, rows: [keys - 1, keys] },
+      });
+      const expected = whole.layers.get(1).weights.data;
+      read.data.forEach((w, at) => assert.ok(Math.abs(w - expected[at]) < 1e-5, `weight ${at}`));
+    }
+    const [{ layers }] = await all(model.generate(prompt, { maxTokens: 1 }));
+    assert.equal(layers, undefined);
+  });
+
+  test('generate: heads are taken out of every pass, also of the prompt', async () => {
+    const ablate = [[0, 0], [0, 1], [1, 2]]; // prettier-ignore
+    const ids = await idsOf({ maxTokens: 6, inspect: { ablate } });
+    const row = [...prompt];
+    for (const id of ids) {
+      const { logits } = modelForward(config, weights, row, { ablate });
+      const last = logits.slice(-config.vocabulary);
+      assert.equal(id, last.indexOf(Math.max(...last)));
+      row.push(id);
+    }
+    assert.notDeepEqual(ids, greedy.slice(0, 6));
+  });
+});
+
+describe('the end', () => {
+  test('generate: after maxTokens, or when there is no more room', async () => {
+    assert.equal((await idsOf({ maxTokens: 3 })).length, 3);
+    // The last token need not be read.
+    assert.equal((await idsOf({})).length, config.maxLength - prompt.length + 1);
+    const session = model.session({ capacity: 9 });
+    assert.equal((await idsOf({ session })).length, 5);
+    assert.equal(session.length, 9);
+    session.dispose();
+  });
+
+  test('generate: at a token that ends it, which is told without a text', async () => {
+    const tokens = await all(model.generate(prompt, { stopTokens: [greedy[firstNew]] }));
+    assert.deepEqual(
+      tokens.map(({ id }) => id),
+      greedy.slice(0, firstNew + 1),
+    );
+    assert.equal(textOf(tokens), tokenizer.decode(greedy.slice(0, firstNew)));
+  });
+
+  test('generate: at a text across tokens, of which nothing is told', async () => {
+    const whole = tokenizer.decode(greedy);
+    const stop = whole.slice(6, 9);
+    assert.ok(whole.indexOf(stop) === 6, 'the text does not come before');
+    const tokens = await all(model.generate(prompt, { stop: ['zz', stop], maxTokens: 20 }));
+    assert.equal(tokens.length, 9);
+    assert.equal(textOf(tokens), whole.slice(0, 6));
+    // Neither first letter was told before it was clear what it belongs to.
+    assert.equal(tokens[6].text + tokens[7].text, '');
+  });
+
+  test('generate: the beginning of a stop that does not come is told later, or at the end', async () => {
+    const whole = tokenizer.decode(greedy.slice(0, 8));
+    const stop = [`${whole.slice(2, 4)}z`, `${whole.slice(7)}z`];
+    const tokens = await all(model.generate(prompt, { stop, maxTokens: 8 }));
+    assert.equal(textOf(tokens), whole);
+    assert.equal(tokens[2].text, '');
+    assert.ok(tokens[4].text.length >= 2);
+    const last = tokenizer.decode([greedy[firstNew - 1]]);
+    const ended = await all(
+      model.generate(prompt, { stop: [`${last}z`], stopTokens: [greedy[firstNew]] }),
+    );
+    assert.equal(textOf(ended), tokenizer.decode(greedy.slice(0, firstNew)));
+    assert.equal(ended.at(-1).text, last);
+  });
+
+  test('generate: letters of several tokens come once they are whole', async () => {
+    // Two tokens make a letter, in the order of their numbers.
+    const pairs = { encode: () => [1], decode: (ids) => {
+      const text = ids.map((id) => id.toString(36)).join('');
+      return text.length % 2 === 0 ? text : `${text.slice(0, -1)}\uFFFD`;
+    } }; // prettier-ignore
+    const own = create(engine, config, weights, { tokenizer: pairs });
+    const tokens = await all(own.generate(prompt.slice(0, 4), { maxTokens: 5 }));
+    assert.deepEqual(
+      tokens.map(({ text }) => text.length),
+      [0, 2, 0, 2, 1],
+    );
+    own.dispose();
+  });
+});
+
+describe('sessions', () => {
+  test('generate: a session holds the prompt and all that was told, and goes on as if nothing was', async () => {
+    const session = model.session();
+    const first = await idsOf({ session, maxTokens: 6 });
+    assert.equal(session.length, prompt.length + 6);
+    const more = [2, 9];
+    const rest = await idsOf({ session, maxTokens: 4 }, model, more);
+    assert.equal(session.length, prompt.length + 12);
+    const whole = await idsOf({ maxTokens: 4 }, model, [...prompt, ...first, ...more]);
+    assert.deepEqual(rest, whole);
+    session.dispose();
+  });
+
+  test('generate: who breaks off finds all that was told in the session', async () => {
+    const session = model.session();
+    const seen = [];
+    for await (const { id } of model.generate(prompt, { session })) {
+      seen.push(id);
+      if (seen.length === 3) break;
+    }
+    assert.equal(session.length, prompt.length + 3);
+    const { logits } = model.forward([1], { session });
+    const expected = model.forward([...prompt, ...seen, 1], { rows: 'last' });
+    logits.data.forEach((x, i) => assert.ok(Math.abs(x - expected.logits.data[i]) < 1e-4));
+    session.dispose();
+  });
+
+  test('generate: without a session it leaves no memory behind, also who breaks off', async () => {
+    const before = engine.memory();
+    await all(model.generate(prompt, { maxTokens: 4 }));
+    for await (const _ of model.generate(prompt)) break;
+    // Nobody has asked for the first token.
+    model.generate(prompt);
+    const { usedBytes, handles } = engine.memory();
+    assert.deepEqual([usedBytes, handles], [before.usedBytes, before.handles]);
+  });
+
+  test('generate: an abort is told with its reason, and the session holds what was told', async () => {
+    const stop = new AbortController();
+    const session = model.session();
+    const reason = new Error('enough');
+    const seen = [];
+    const iterate = async () => {
+      for await (const { id } of model.generate(prompt, { session, signal: stop.signal })) {
+        seen.push(id);
+        if (seen.length === 2) stop.abort(reason);
+      }
+    };
+    await assert.rejects(iterate(), (error) => error === reason);
+    assert.equal(seen.length, 2);
+    assert.equal(session.length, prompt.length + 2);
+    const late = model.generate(prompt, { session, signal: stop.signal });
+    await assert.rejects(all(late), (error) => error === reason);
+    assert.equal(session.length, prompt.length + 2);
+    session.dispose();
+  });
+
+  for (const what of ['model', 'session', 'engine']) {
+    test(`generate: a ${what} that is disposed meanwhile ends it by name`, async () => {
+      const lent = await init({ deterministic: true, shared: false });
+      const own = create(lent, config, weights);
+      const session = own.session();
+      const disposable = { model: own, session, engine: lent }[what];
+      let count = 0;
+      const iterate = async () => {
+        for await (const _ of own.generate(prompt, { session })) {
+          count += 1;
+          if (count === 2) disposable.dispose();
+        }
+      };
+      await assert.rejects(iterate(), ({ code, message }) => {
+        assert.equal(code, 'disposed');
+        assert.match(message, new RegExp(`^${fn}: the (model|session|engine) is disposed`));
+        return true;
+      });
+      assert.equal(count, 2);
+      lent.dispose();
+    });
+  }
+});
+
+test('generate: others have turns meanwhile', async () => {
+  const large = { ...config, dModel: 128, dFeedForward: 512, numLayers: 6, maxLength: 400 };
+  const own = create(engine, large, randomWeights(large, 1));
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), 1);
+  const begin = performance.now();
+  await idsOf({}, own);
+  clearInterval(timer);
+  const took = performance.now() - begin;
+  // One in every 8 ms, and some that are late.
+  assert.ok(turns >= took / 100, `${turns} turns in ${took} ms`);
+  own.dispose();
+  await settled();
+});
+
+test('generate: what makes no sense is refused at once', () => {
+  const range = 'out_of_range';
+  const invalid = 'invalid_argument';
+  const cases = [
+    [{ maxTokens: 0 }, range, 'maxTokens is 0'],
+    [{ maxTokens: 1.5 }, invalid, 'maxTokens is 1.5'],
+    [{ temperature: -1 }, range, 'temperature is -1'],
+    [{ temperature: NaN }, invalid, 'temperature is NaN'],
+    [{ topK: -1 }, range, 'topK is -1'],
+    [{ topP: 0 }, range, 'topP is 0'],
+    [{ topP: 1.1 }, range, 'topP is 1.1'],
+    [{ minP: -0.1 }, range, 'minP is -0.1'],
+    [{ minP: 2 }, range, 'minP is 2'],
+    [{ repetitionPenalty: 0 }, range, 'repetitionPenalty is 0'],
+    [{ seed: -1 }, range, 'seed is -1'],
+    [{ seed: 2 ** 53 }, invalid, 'seed is 9007199254740992'],
+    [{ stop: 'x' }, invalid, 'stop is "x"'],
+    [{ stop: [''] }, invalid, 'stop is an array'],
+    [{ stopTokens: 3 }, invalid, 'stopTokens is 3'],
+    [{ stopTokens: [19] }, range, 'stopTokens[0] is 19'],
+    [{ session: {} }, invalid, 'session is Object'],
+    [{ signal: 3 }, invalid, 'signal is 3'],
+    [{ inspect: { rows: [0, 1] } }, invalid, "the unknown key 'rows'"],
+    [{ inspect: { layers: [2] } }, range, 'inspect.layers[0] is 2'],
+    [{ inspect: { ablate: [[0, 4]] } }, range, 'inspect.ablate[0][1] is 4'],
+    [{ topk: 3 }, invalid, "'topK'"],
+  ];
+  for (const [options, code, says] of cases) {
+    expectThrows(() => model.generate(prompt, options), fn, code, says);
+  }
+  expectThrows(() => model.generate([]), fn, 'shape_mismatch', 'prompt has 0 elements');
+  expectThrows(() => model.generate([0.5]), fn, invalid, 'prompt[0] is 0.5');
+  const long = rowsOf(config, 41);
+  expectThrows(() => model.generate(long), fn, range, 'prompt has 41 tokens', '40');
+  const session = model.session({ capacity: 4 });
+  expectThrows(() => model.generate(prompt, { session }), fn, range, 'prompt has 5 tokens', '4');
+  session.dispose();
+  expectThrows(() => model.generate(prompt, { session }), fn, 'disposed', 'the session');
+  const two = model.session({ batch: 2 });
+  expectThrows(() => model.generate(prompt, { session: two }), fn, range, 'the batch of session');
+  two.dispose();
+  const bare = create(engine, config, weights);
+  expectThrows(() => bare.generate('abc'), fn, invalid, 'has no tokenizer');
+  expectThrows(() => bare.generate(prompt, { stop: ['x'] }), fn, invalid, 'stopTokens');
+  bare.dispose();
+  expectThrows(() => bare.generate(prompt).next, fn, 'disposed', 'the model');
+});
+
+test('generate: a text is what its tokens are', async () => {
+  const text = tokenizer.decode(prompt);
+  assert.deepEqual(await idsOf({ maxTokens: 5 }, model, text), greedy.slice(0, 5));
+  const tokens = await all(model.generate(text, { maxTokens: 5 }));
+  assert.equal(textOf(tokens), tokenizer.decode(greedy.slice(0, 5)));
+  expectSame(Float32Array.from([tokens.length]), Float32Array.of(5));
+});

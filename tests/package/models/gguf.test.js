@@ -1,0 +1,191 @@
+// @build any
+// GGUF files: every family and type, every kind of metadata, and what a stranger's file may not do.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { expectRejects } from '../../support/js/check.js';
+import { models } from './support/bundle.js';
+import { concat, gguf, ggufFile, ggufInfo } from './support/files.js';
+import { ggufModels } from './support/gguf-models.js';
+import { expectModel } from './support/truth.js';
+
+const { openModel } = models;
+const open = (weights, options) => openModel({ weights }, options);
+
+for (const [name, make] of Object.entries(ggufModels)) {
+  for (const type of ['F32', 'F16', 'BF16', 'Q8_0']) {
+    test(`openModel: ${name} from GGUF of ${type}`, async () => {
+      const { truth, tensors, metadata, expected } = make();
+      const typed = Object.fromEntries(
+        Object.entries(tensors).map(([key, tensor]) => [
+          key,
+          { ...tensor, type: tensor.shape.length === 2 ? type : 'F32' },
+        ]),
+      );
+      const opened = await open(ggufFile(metadata, typed));
+      assert.deepEqual(opened.config, expected);
+      assert.equal(opened.format, { Q8_0: 'int8', BF16: 'bf16' }[type] ?? 'f32');
+      await expectModel(opened, truth);
+    });
+  }
+}
+
+const { truth, tensors, metadata } = ggufModels.llama();
+const withMetadata = (...more) => ggufFile([...metadata, ...more], tensors);
+const good = ggufFile(metadata, tensors);
+
+describe('openModel: GGUF', () => {
+  test('version 2, another alignment, and every kind of metadata', async () => {
+    const { u8, i8, u16, i16, u32, i32, f32, bool, text, u64, i64, f64, list } = gguf;
+    const values = [u8(1), i8(-1), u16(2), i16(-2), u32(3), i32(-3), f32(0.5), bool(true), text('a'), u64(4), i64(-4), f64(0.25)]; // prettier-ignore
+    const all = [
+      ...values.map((value, i) => [`more.${i}`, value]),
+      ...values.map((value, i) => [`lists.${i}`, list([value, value, value])]),
+      ['more.lists', list([list([u8(1)]), list([], 8)])],
+      ['general.alignment', u32(64)],
+    ];
+    const opened = await open(
+      ggufFile([...metadata, ...all], tensors, { version: 2, alignment: 64 }),
+    );
+    await expectModel(opened, truth);
+  });
+
+  test('the scaling of Llama 3 is found in its factors', async () => {
+    // As the converter computes them, for factor 32, low 1, high 4, 8192 tokens and base 500,000.
+    const factors = Array.from({ length: 8 }, (_, i) => {
+      const wavelength = 2 * Math.PI * 500_000 ** ((2 * i) / 16);
+      if (wavelength < 8192 / 4) return 1;
+      if (wavelength > 8192) return 32;
+      const smooth = (8192 / wavelength - 1) / 3;
+      return 1 / ((1 - smooth) / 32 + smooth);
+    });
+    assert.ok(
+      factors.some((x) => x > 1 && x < 32),
+      'one lies between',
+    );
+    const file = (values) =>
+      ggufFile(metadata, { 'rope_freqs.weight': { shape: [values.length], values }, ...tensors });
+    const opened = await open(file(factors));
+    const scaling = {
+      type: 'llama3',
+      factor: 32,
+      lowFrequencyFactor: 1,
+      highFrequencyFactor: 4,
+      originalLength: 8192,
+    };
+    assert.deepEqual(opened.config.rotary, { base: 500_000, interleaved: true, scaling });
+    await expectModel(opened, truth);
+    assert.equal((await open(file(Array(8).fill(1)))).config.rotary.scaling, undefined);
+    await expectRejects(
+      open(file([...factors.slice(1), 32])),
+      'load',
+      'unsupported',
+      'rope_freqs.weight',
+    );
+    await expectRejects(
+      open(file(factors.slice(1))),
+      'load',
+      'invalid_argument',
+      'rope_freqs.weight is [7]',
+      '[8]',
+    );
+  });
+
+  test('shards: metadata of the first, arrays of all', async () => {
+    const entries = Object.entries(tensors);
+    const shards = [entries.slice(0, 7), entries.slice(7)].map((some, i) =>
+      ggufFile(i === 0 ? metadata : [], Object.fromEntries(some)),
+    );
+    await expectModel(await open(shards), truth);
+  });
+});
+
+/** The metadata with other values for some keys, or without them. */
+const changed = (changes) =>
+  metadata
+    .map(([key, value]) => [key, changes[key] ?? value])
+    .filter(([key]) => changes[key] !== null);
+const other = (changes) => ggufFile(changed(changes), tensors);
+/** A file with other arrays, of which there are no more than `size` bytes. */
+const only = (infos, size = 64) => {
+  const head = concat(ggufFile(metadata, {}, { counts: [infos.length], alignment: 1 }), ...infos);
+  return concat(head, new Uint8Array((32 - (head.length % 32)) % 32), new Uint8Array(size));
+};
+const info = (name, shape, type, offset) => ggufInfo(name, { shape, type }, offset);
+const [invalid, unsupported] = ['invalid_argument', 'unsupported'];
+const first = 'token_embd.weight';
+const retyped = (type) => ggufFile(metadata, { ...tensors, [first]: { ...tensors[first], type } });
+const reshaped = (name, shape) =>
+  ggufFile(metadata, {
+    ...tensors,
+    [name]: { shape, values: new Float32Array(shape.reduce((n, e) => n * e, 1)) },
+  });
+const without = (name) =>
+  ggufFile(metadata, Object.fromEntries(Object.entries(tensors).filter(([key]) => key !== name)));
+const nested = (depth) => (depth === 0 ? gguf.list([gguf.u8(1)]) : gguf.list([nested(depth - 1)]));
+const cutList = { type: 9, bytes: concat(gguf.u32(4).bytes, gguf.u64(2n ** 63n).bytes) };
+const longText = { type: 8, bytes: gguf.u64(2n ** 62n).bytes };
+
+/** What is wrong, the file, the code, and what the message tells. */
+const hostile = [
+  ['nothing', new Uint8Array(0), invalid, 'ends at byte 0'],
+  ['five bytes', good.slice(0, 5), invalid, 'ends at byte 5'],
+  ['another mark', ggufFile(metadata, tensors, { magic: 'GGML' }), invalid, 'starts with', 'GGUF'],
+  ['version 1', ggufFile(metadata, tensors, { version: 1 }), unsupported, 'version 1', '2 or 3'],
+  ['version 4', ggufFile(metadata, tensors, { version: 4 }), unsupported, 'version 4'],
+  ['the high bytes first', ggufFile(metadata, tensors, { version: 3 << 24 }), unsupported, 'high bytes first'],
+  ['2^63 arrays', ggufFile(metadata, tensors, { counts: [2n ** 63n] }), invalid, 'the number of arrays'],
+  ['2^63 metadata', ggufFile(metadata, tensors, { counts: [1, 2n ** 63n] }), invalid, 'the number of metadata'],
+  ['more metadata than there are', ggufFile(metadata, tensors, { counts: [1, 500] }), invalid],
+  ['more arrays than there are', ggufFile(metadata, tensors, { counts: [500] }), invalid],
+  ['a text of 2^62 bytes', withMetadata(['more', longText]), invalid, '4611686018427388000'],
+  ['a list of 2^63 numbers', withMetadata(['more', cutList]), invalid, '9223372036854776000'],
+  ['lists within lists within lists', withMetadata(['more', nested(8)]), invalid, 'lists within lists'],
+  ['a value of type 13', withMetadata(['more', { type: 13, bytes: new Uint8Array(8) }]), invalid, 'type 13'],
+  ['metadata twice', withMetadata(metadata[1]), invalid, 'block_count" twice'],
+  ['an alignment of 0', withMetadata(['general.alignment', gguf.u32(0)]), invalid, 'general.alignment'],
+  ['an alignment of 24', withMetadata(['general.alignment', gguf.u32(24)]), invalid, 'a power of two'],
+  ['an alignment that is a text', withMetadata(['general.alignment', gguf.text('32')]), invalid],
+  ['a file cut short', good.slice(0, -8), invalid, 'at most'],
+  ['a header cut short', good.slice(0, 500), invalid, 'ends at byte 500'],
+  ['no axis', only([info(first, [], 'F32', 0)]), invalid, '0 axes'],
+  ['five axes', only([info(first, [1, 1, 1, 1, 1], 'F32', 0)]), invalid, '5 axes'],
+  ['an extent of 2^63', only([info(first, [2n ** 63n], 'F32', 0)]), invalid, 'an extent'],
+  ['extents whose product is 0 modulo 2^64', only([info(first, [2 ** 32, 2 ** 32], 'F32', 0)]), invalid, '2^53'],
+  ['an offset of 2^63', only([info(first, [2], 'F32', 2n ** 63n)]), invalid, 'the offset'],
+  ['an offset of 4', only([info(first, [2], 'F32', 4)]), invalid, 'a multiple of 32'],
+  ['an offset past the end', only([info(first, [2], 'F32', 64)]), invalid, 'at most 64'],
+  ['arrays that overlap', only([info('a', [16], 'F32', 0), info('b', [2], 'F32', 32)]), invalid, 'overlaps'],
+  ['an array twice', only([info('a', [8], 'F32', 0), info('a', [8], 'F32', 32)]), invalid, '"a" twice'],
+  ['rows of 31 in Q8_0', only([info('a', [1, 31], 'Q8_0', 0)]), invalid, 'rows of 31', '32'],
+  ['Q4_K', only([info('blk.0.attn_q.weight', [1, 256], 12, 0)]), unsupported, 'blk.0.attn_q.weight', 'Q4_K'],
+  ['Q4_0', only([info('a', [1, 256], 2, 0)]), unsupported, '"a" is Q4_0'],
+  ['a type that nobody knows', only([info('a', [1], 999, 0)]), unsupported, '"a" is of type 999'],
+  ['a gain in Q8_0', ggufFile(metadata, { ...tensors, 'output_norm.weight': { ...tensors['output_norm.weight'], type: 'Q8_0' } }), unsupported, 'output_norm.weight', 'Q8_0'],
+  ['int8 without scales', retyped('I8'), unsupported, first],
+  ['no architecture', other({ 'general.architecture': null }), invalid, 'general.architecture is undefined'],
+  ['another architecture', other({ 'general.architecture': gguf.text('mamba') }), unsupported, 'mamba', 'llama'],
+  ['the architecture of a prototype', other({ 'general.architecture': gguf.text('__proto__') }), unsupported, '__proto__'],
+  ['a number as architecture', other({ 'general.architecture': gguf.u32(1) }), invalid, 'general.architecture is 1'],
+  ['no layers', other({ 'llama.block_count': null }), invalid, 'llama.block_count is undefined'],
+  ['2^31 - 1 layers', other({ 'llama.block_count': gguf.u32(2 ** 31 - 1) }), invalid, '2147483647 layers'],
+  ['more layers than arrays', other({ 'llama.block_count': gguf.u32(30) }), invalid, '30 layers'],
+  ['three layers of two', other({ 'llama.block_count': gguf.u32(3) }), invalid, 'have no "blk.2.attn_norm.weight"'],
+  ['one layer of two', other({ 'llama.block_count': gguf.u32(1) }), invalid, 'weights have "blk.1.'],
+  ['another width', other({ 'llama.embedding_length': gguf.u32(32) }), invalid, `"${first}" is [11,64]`, '[11,32]'],
+  ['a width that heads do not divide', other({ 'llama.embedding_length': gguf.u32(63) }), invalid, '15.75'],
+  ['heads that do not divide', other({ 'llama.attention.head_count_kv': gguf.u32(3) }), invalid, 'a divisor of 4'],
+  ['heads of each layer', other({ 'llama.attention.head_count_kv': gguf.list([gguf.u32(2)]) }), invalid, 'an array'],
+  ['2^31 - 1 heads', other({ 'llama.attention.head_count': gguf.u32(2 ** 31 - 1) }), invalid],
+  ['experts', withMetadata(['llama.expert_count', gguf.u32(8)]), unsupported, 'expert_count is 8'],
+  ['yarn', withMetadata(['llama.rope.scaling.type', gguf.text('yarn')]), unsupported, 'yarn'],
+  ['another width of values', withMetadata(['llama.attention.value_length', gguf.u32(8)]), unsupported, 'value_length is 8'],
+  ['an array that is missing', without('blk.1.ffn_up.weight'), invalid, 'have no "blk.1.ffn_up.weight"'],
+  ['an array too many', ggufFile(metadata, { ...tensors, 'blk.0.attn_q.bias': { shape: [64], values: new Float32Array(64) } }), invalid, 'have "blk.0.attn_q.bias"'],
+  ['a name of a prototype', ggufFile(metadata, { ...tensors, ['__proto__']: { shape: [1], values: [0] } }), invalid, '__proto__'],
+  ['another shape', reshaped('blk.0.ffn_up.weight', [64, 96]), invalid, '"blk.0.ffn_up.weight" is [64,96]', '[96,64]'],
+  ['another rank', reshaped('blk.0.ffn_norm.weight', [64, 1]), invalid, 'is [64,1]', '[64]'],
+]; // prettier-ignore
+
+for (const [what, file, code, ...says] of hostile) {
+  test(`openModel: GGUF with ${what}`, () => expectRejects(open(file), 'load', code, ...says));
+}

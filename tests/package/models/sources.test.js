@@ -1,0 +1,298 @@
+// @build any
+// Where bytes come from: memory, a Blob, a file, servers of every kind; in pieces, with progress, and stopped in the middle.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { open as openHandle, readdir } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { expectRejects } from '../../support/js/check.js';
+import { inTime } from '../../support/js/patience.js';
+import { models } from './support/bundle.js';
+import { collect } from './support/collect.js';
+import { families } from './support/families.js';
+import { ggufFile, safetensors } from './support/files.js';
+import { ggufModels } from './support/gguf-models.js';
+import { ownMetadata, ownModel } from './support/own.js';
+import { serveFile } from './support/server.js';
+import { expectModel } from './support/truth.js';
+
+const { openModel } = models;
+const { truth, tensors, config } = families.gpt2();
+const bytes = safetensors(tensors);
+const open = (weights, options) => openModel({ config, weights }, options);
+
+const folder = mkdtempSync(join(tmpdir(), 'qkv-sources-'));
+after(() => rmSync(folder, { recursive: true }));
+const path = join(folder, 'model #1.safetensors');
+writeFileSync(path, bytes);
+
+const served = async (t, file, options) => {
+  const server = await serveFile(file, options);
+  t.after(server.close);
+  return server;
+};
+
+describe('openModel: sources', () => {
+  const padded = new Uint8Array(bytes.length + 5);
+  padded.set(bytes, 3);
+  const places = {
+    'an ArrayBuffer': bytes.buffer,
+    'a Uint8Array': bytes,
+    'a Uint8Array inside a buffer': padded.subarray(3, 3 + bytes.length),
+    'a Buffer': Buffer.from(bytes),
+    'a Blob': new Blob([bytes.subarray(0, 100), bytes.subarray(100)]),
+    'a File': new File([bytes], 'model.safetensors'),
+    'a path': path,
+    'a file: URL': pathToFileURL(path),
+    'a file: URL as text': pathToFileURL(path).href,
+  };
+  for (const [name, place] of Object.entries(places)) {
+    test(name, async () => {
+      await expectModel(await open(place), truth);
+      await expectModel(await open([place]), truth);
+    });
+  }
+
+  test('a blob: URL', async (t) => {
+    const url = URL.createObjectURL(new Blob([bytes]));
+    t.after(() => URL.revokeObjectURL(url));
+    await expectModel(await open(url), truth);
+  });
+
+  test('a data: URL', async () => {
+    await expectModel(await open(`data:;base64,${Buffer.from(bytes).toString('base64')}`), truth);
+  });
+
+  test('files are closed, whatever happens', async () => {
+    const openFiles = async () => (await readdir('/proc/self/fd')).length;
+    const before = await openFiles().catch(() => undefined);
+    if (before === undefined) return;
+    const opened = await open(path);
+    assert.equal(await openFiles(), before + 1);
+    opened.close();
+    opened.close();
+    await collect(await open(path));
+    await open(path, { maxLength: 100 }).catch(() => undefined);
+    const other = await open(path);
+    await other
+      .stream(() => {
+        throw new Error('no');
+      })
+      .catch(() => undefined);
+    // The handle is given back by a promise.
+    await inTime(
+      (async () => {
+        while ((await openFiles()) !== before) await (await openHandle(path)).close();
+      })(),
+    );
+  });
+
+  test('a file that is not there', () =>
+    expectRejects(open(join(folder, 'none')), 'load', 'load_failed', 'none', 'ENOENT'));
+});
+
+describe('openModel: servers', () => {
+  for (const ranges of [true, false]) {
+    for (const length of [true, false]) {
+      for (const piece of [7, 1 << 16]) {
+        const kind = `${ranges ? 'with' : 'without'} Range, ${length ? 'with' : 'without'} a length, pieces of ${piece}`;
+        test(`a server ${kind}`, async (t) => {
+          const file = piece === 7 ? ggufFile(...small()) : bytes;
+          const { url, requests } = await served(t, file, { ranges, length, piece });
+          const opened = await open(url);
+          await expectModel(opened, piece === 7 ? smallTruth : truth);
+          // The start of the file is looked at before its format is known.
+          assert.ok(requests.length <= 2, `${requests.length} requests`);
+        });
+      }
+    }
+  }
+  const { truth: smallTruth, tensors: smallTensors, metadata } = ggufModels.gemma();
+  const small = () => [metadata, smallTensors];
+
+  test('what nothing is needed of is skipped where the server can', async (t) => {
+    const mask = { shape: [1, 1, 1024, 1024], values: new Float32Array(2 ** 20) };
+    const masks = { ...tensors, 'h.1.attn.bias': mask };
+    const big = safetensors(masks);
+    for (const ranges of [true, false]) {
+      const { url, requests } = await served(t, big, { ranges, piece: 1 << 16 });
+      await expectModel(await open(url), truth);
+      const begins = requests.map(({ range }) => Number(/^bytes=(\d+)-$/.exec(range)[1]));
+      assert.equal(begins.length, ranges ? 2 : 1, `${begins}`);
+      if (ranges) assert.ok(begins[1] > 2 ** 22, 'the first of them was skipped');
+    }
+  });
+
+  test('scales behind what they are of take no second sending', async (t) => {
+    const own = ownModel({ format: 'int8' });
+    const file = safetensors(own.tensors, ownMetadata());
+    const { url, requests } = await served(t, file, { ranges: false });
+    await expectModel(await openModel({ weights: url }), own.truth);
+    assert.equal(requests.length, 1);
+  });
+
+  test('answers that are no file', async (t) => {
+    const missing = await served(t, bytes, { ranges: false });
+    const server = createServer((request, response) => {
+      response.writeHead(404, { 'content-type': 'text/html' }).end('<!doctype html>');
+    });
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    const url = `http://127.0.0.1:${server.address().port}/`;
+    await expectRejects(open(url), 'load', 'load_failed', '404', 'text/html');
+    await missing.close();
+    await expectRejects(open(missing.url), 'load', 'load_failed', missing.url, 'ECONNREFUSED');
+    const page = await served(t, new TextEncoder().encode(`<!doctype html>${' '.repeat(99)}`));
+    await expectRejects(open(page.url), 'load', 'invalid_argument', '<!doctyp', 'safetensors');
+  });
+
+  test('a connection that breaks', async (t) => {
+    for (const options of [{ length: true }, { length: false }]) {
+      const { url } = await served(t, bytes, { ...options, ranges: false, breaks: 1 << 15 });
+      const opened = await open(url);
+      await expectRejects(collect(opened), 'load', 'load_failed', 'broke off');
+    }
+  });
+
+  test('a file that is shorter than its header says, where nobody told', async (t) => {
+    const { url } = await served(t, bytes.slice(0, -8), { ranges: false, length: false });
+    const opened = await open(url);
+    await expectRejects(
+      collect(opened),
+      'load',
+      'invalid_argument',
+      `ends at byte ${bytes.length - 8}`,
+    );
+  });
+
+  test('another file the second time', async (t) => {
+    const mask = { shape: [1, 1, 1024, 1024], values: new Float32Array(2 ** 20) };
+    const big = safetensors({ ...tensors, 'h.0.attn.bias': mask });
+    const server = await serveFile(big, { piece: 1 << 14 });
+    t.after(server.close);
+    const longer = await serveFile(new Uint8Array([...big, 0]), {});
+    t.after(longer.close);
+    const { fetch } = globalThis;
+    t.after(() => {
+      globalThis.fetch = fetch;
+    });
+    let asked = 0;
+    globalThis.fetch = (url, init) => fetch((asked += 1) > 1 ? longer.url : url, init);
+    const opened = await open(server.url);
+    await expectRejects(collect(opened), 'load', 'load_failed', 'the same file');
+  });
+
+  test('Range that is sent from elsewhere', async (t) => {
+    const { url } = await served(t, bytes, {
+      headers: { 'content-range': `bytes 5-9/${bytes.length}` },
+    });
+    await expectRejects(open(url), 'load', 'load_failed', 'from byte 5 on');
+  });
+});
+
+describe('OpenedModel.stream', () => {
+  test('progress rises to the end, by no more than a piece', async () => {
+    const wide = families.gpt2();
+    const opened = await openModel({ config: wide.config, weights: safetensors(wide.tensors) });
+    const seen = [];
+    await collect(opened, { onProgress: (progress) => seen.push(progress) });
+    const total = Object.entries(wide.tensors)
+      .filter(([name]) => !/\.attn\.bias$/.test(name))
+      .reduce((sum, [, { values }]) => sum + 4 * values.length, 0);
+    assert.equal(opened.totalBytes, total);
+    assert.ok(seen.every((each) => each.total === total));
+    seen.reduce((before, { loaded }) => {
+      assert.ok(loaded > before && loaded <= before + 2 ** 20);
+      return loaded;
+    }, 0);
+    assert.equal(seen.at(-1).loaded, total);
+  });
+
+  test('rows come in pieces of a megabyte at most, of in_out maps by 32', async () => {
+    const [d, f] = [64, 6000];
+    const model = families.gpt2();
+    const big = { ...model.config, n_inner: f };
+    const resized = Object.fromEntries(
+      Object.entries(model.tensors).map(([name, tensor]) => {
+        if (/c_fc\.weight/.test(name))
+          return [name, { shape: [d, f], values: new Float32Array(d * f) }];
+        if (/c_fc\.bias/.test(name)) return [name, { shape: [f], values: new Float32Array(f) }];
+        if (/mlp\.c_proj\.weight/.test(name))
+          return [name, { shape: [f, d], values: new Float32Array(f * d) }];
+        return [name, tensor];
+      }),
+    );
+    const opened = await openModel({ config: big, weights: safetensors(resized) });
+    let most = 0;
+    const counts = new Map();
+    await opened.stream(({ parameter, bytes: rows, count }) => {
+      most = Math.max(most, rows.length);
+      counts.set(parameter.name, [...(counts.get(parameter.name) ?? []), count]);
+    });
+    assert.ok(most <= 2 ** 20 && most > 2 ** 19, `${most}`);
+    assert.deepEqual(counts.get('layers.0.feedForward.w1'), [32, 32]);
+    assert.deepEqual(counts.get('layers.0.feedForward.w2'), [4096, f - 4096]);
+  });
+
+  for (const ranges of [true, false]) {
+    test(`stopped in the middle, ${ranges ? 'with' : 'without'} Range`, async (t) => {
+      let isClosed = false;
+      const stop = new AbortController();
+      const gate = async (sent) => {
+        if (sent < bytes.length / 2) return;
+        stop.abort(new Error('enough'));
+        await new Promise((resolve) => setImmediate(resolve));
+        isClosed = true;
+      };
+      const { url } = await served(t, bytes, { ranges, gate, piece: 1 << 12 });
+      const opened = await open(url);
+      await assert.rejects(inTime(collect(opened, { signal: stop.signal })), /enough/);
+      assert.ok(isClosed);
+    });
+  }
+
+  test('stopped before the header has come', async (t) => {
+    const stop = new AbortController();
+    const { url } = await served(t, bytes, {
+      gate: () => {
+        stop.abort();
+        return new Promise((resolve) => setImmediate(resolve));
+      },
+    });
+    const rejected = inTime(open(url, { signal: stop.signal }));
+    await assert.rejects(rejected, { name: 'AbortError' });
+  });
+
+  test('stopped before it begins, and while rows are taken', async () => {
+    const reason = new Error('no more');
+    for (const place of [bytes, new Blob([bytes]), path]) {
+      await assert.rejects(open(place, { signal: AbortSignal.abort(reason) }), reason);
+      const stop = new AbortController();
+      const opened = await open(place);
+      let calls = 0;
+      const taken = opened.stream(
+        () => {
+          calls += 1;
+          stop.abort(reason);
+        },
+        { signal: stop.signal },
+      );
+      await assert.rejects(taken, reason);
+      assert.equal(calls, 1);
+    }
+  });
+
+  test('what a caller throws is thrown on', async () => {
+    const opened = await open(bytes);
+    const mine = new Error('mine');
+    await assert.rejects(
+      opened.stream(() => {
+        throw mine;
+      }),
+      mine,
+    );
+  });
+});

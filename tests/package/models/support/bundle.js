@@ -1,0 +1,25 @@
+// The readers of models by themselves: modules of wasm/src/models, which need no engine, bundled as the package bundles them.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { root } from '../../../support/js/files.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'qkv-models-'));
+const outfile = join(folder, 'models.mjs');
+const modules = ['open', 'tokenizers/tokenizer', 'tokenizers/llama2c', 'tokenizers/merge'];
+await build({
+  stdin: {
+    contents: modules.map((path) => `export * from './${path}';`).join('\n'),
+    resolveDir: join(root, 'wasm/src/models'),
+    loader: 'ts',
+  },
+  bundle: true,
+  outfile,
+  sourcemap: 'inline',
+  format: 'esm',
+});
+
+export const models = await import(pathToFileURL(outfile).href);
+rmSync(folder, { recursive: true });

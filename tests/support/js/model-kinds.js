@@ -1,0 +1,59 @@
+// Small language models of every kind that the package knows.
+
+const small = {
+  ...{ vocabulary: 19, numLayers: 2, dModel: 16, numHeads: 4, dFeedForward: 24, maxLength: 24 },
+};
+const rms = { normType: 'rms', positions: 'rotary', activation: 'swiglu' };
+
+/** By a name for tests. */
+export const kinds = {
+  gpt2: { ...small, activation: 'gelu_tanh', tiedEmbeddings: true },
+  llama: { ...small, ...rms, numKvHeads: 2, epsilon: 1e-6, rotary: { base: 500 } },
+  'llama of llama2.c': {
+    ...{ ...small, ...rms, rotary: { interleaved: true }, tiedEmbeddings: true },
+  },
+  'llama 3.1': {
+    ...{ ...small, ...rms, numKvHeads: 1 },
+    rotary: {
+      base: 100,
+      scaling: { type: 'llama3', factor: 4, originalLength: 16, highFrequencyFactor: 3 },
+    },
+  },
+  mistral: { ...small, ...rms, window: 5 },
+  qwen2: { ...small, ...rms, qkvBiases: true },
+  qwen3: { ...small, ...rms, qkNorm: true, dK: 6 },
+  gemma2: {
+    ...{ ...small, ...rms, activation: 'geglu_tanh', tiedEmbeddings: true, postNorms: true },
+    ...{ embeddingScale: 4, attentionSoftcap: 5, logitSoftcap: 3, attentionScale: 0.4 },
+    window: [3, null],
+  },
+  'gpt-neox': {
+    ...{ ...small, positions: 'rotary', rotary: { rotaryDim: 2 }, parallelResidual: true },
+  },
+  bert: {
+    ...{ ...small, causal: false, norm: 'post', tokenTypes: 2, embeddingNorm: true, head: false },
+    epsilon: 1e-12,
+  },
+  alibi: { ...small, positions: 'alibi', activation: 'relu' },
+  sinusoidal: { ...small, positions: 'sinusoidal', norm: 'post', activation: 'silu' },
+  'attention alone': { ...small, positions: 'none', dFeedForward: 0 },
+  geglu: { ...small, activation: 'geglu', biases: false },
+};
+
+/** Rows of tokens, the same on every run. */
+export const rowsOf = ({ vocabulary }, count, seed = 1) =>
+  Array.from({ length: count }, (_, i) => (7 * i * i + 3 * i * seed + seed) % vocabulary);
+
+/**
+ * How far float32 may be from exact numbers of at most `size`: every sum along the way has a rounding for each of its terms,
+ * and what a layer is given off it may pass on enlarged. The factor is for that; random models of these sizes stay at a
+ * hundredth of it.
+ */
+export function boundOf(config, size, tokens = config.maxLength) {
+  const { numLayers, dModel, dFeedForward } = config;
+  const terms = 2 * dModel + dFeedForward + tokens + 60;
+  return 4 * 2 ** -24 * terms * (numLayers + 1) * size;
+}
+
+/** The largest of numbers without their signs. */
+export const sizeIn = (numbers) => numbers.reduce((most, x) => Math.max(most, Math.abs(x)), 0);

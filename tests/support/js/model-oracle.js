@@ -1,0 +1,261 @@
+// What a language model should give: its formulas in float64, one plain loop after another (core/include/qkv/language_model.hpp),
+// and models of random weights to ask for it.
+import { filled, random, sizeOf } from './arrays.js';
+import { attentionRow, headsOf, sinusoid } from './oracle.js';
+import { activations, embedding, linear, norm } from './train-oracle.js';
+
+/** The config with its defaults. */
+export function withDefaults(config) {
+  const { dModel, numHeads, normType = 'layer', biases = normType === 'layer' } = config;
+  return {
+    ...{ numKvHeads: numHeads, dK: dModel / numHeads, causal: true, norm: 'pre', epsilon: 1e-5 },
+    ...{ activation: 'gelu', positions: 'learned', qkNorm: false, parallelResidual: false },
+    ...{ tiedEmbeddings: false, qkvBiases: biases, embeddingScale: 1, window: null },
+    ...{ attentionScale: null, attentionSoftcap: 0, logitSoftcap: 0, postNorms: false },
+    ...{ tokenTypes: 0, embeddingNorm: false, head: true, rotary: {}, family: '' },
+    ...config,
+    ...{ normType, biases },
+  };
+}
+
+/** Names and shapes of the arrays, in the order of the core. */
+export function arraysOf(given) {
+  const config = withDefaults(given);
+  const { dModel, dK, numHeads, numKvHeads, dFeedForward, biases, qkvBiases } = config;
+  const hasBeta = biases && config.normType === 'layer';
+  const [inner, outer] = [numHeads * dK, numKvHeads * dK];
+  const arrays = [];
+  const add = (name, ...shape) => arrays.push([name, shape]);
+  const addNorm = (name, width = dModel, join = '.') => {
+    const word = (of) => (join ? `${name}.${of}` : `${name}${of[0].toUpperCase()}${of.slice(1)}`);
+    add(word('gamma'), width);
+    if (hasBeta) add(word('beta'), width);
+  };
+  const addMap = (at, name, [from, to], isBiased) => {
+    add(`${at}w${name}`, from, to);
+    if (isBiased) add(`${at}b${name}`, to);
+  };
+  add('embedding', config.vocabulary, dModel);
+  if (config.positions === 'learned') add('positions', config.maxLength, dModel);
+  if (config.tokenTypes > 0) add('tokenTypes', config.tokenTypes, dModel);
+  if (config.embeddingNorm) addNorm('embeddingNorm');
+  for (let layer = 0; layer < config.numLayers; ++layer) {
+    const at = `layers.${layer}.`;
+    addNorm(`${at}norm1`);
+    addMap(`${at}attention.`, 'q', [dModel, inner], qkvBiases);
+    addMap(`${at}attention.`, 'k', [dModel, outer], qkvBiases);
+    addMap(`${at}attention.`, 'v', [dModel, outer], qkvBiases);
+    if (config.qkNorm) ['q', 'k'].forEach((name) => addNorm(`${at}attention.${name}`, dK, ''));
+    addMap(`${at}attention.`, 'o', [inner, dModel], biases);
+    if (config.postNorms) addNorm(`${at}postNorm1`);
+    if (dFeedForward === 0) continue;
+    addNorm(`${at}norm2`);
+    addMap(`${at}feedForward.`, '1', [dModel, dFeedForward], biases);
+    if (config.activation.includes('glu')) {
+      addMap(`${at}feedForward.`, 'Gate', [dModel, dFeedForward], biases);
+    }
+    addMap(`${at}feedForward.`, '2', [dFeedForward, dModel], biases);
+    if (config.postNorms) addNorm(`${at}postNorm2`);
+  }
+  if (config.norm === 'pre') addNorm('norm');
+  if (config.head && !config.tiedEmbeddings) add('head', dModel, config.vocabulary);
+  return arrays;
+}
+
+/** Random weights by name: gains near 1, maps that keep the size of what they map. */
+export function randomWeights(config, seed) {
+  const next = random(seed);
+  return Object.fromEntries(
+    arraysOf(config).map(([name, shape]) => {
+      const isGain = /gamma$/i.test(name);
+      const scale = shape.length === 2 && !/^(embedding|positions|tokenTypes)$/.test(name);
+      const size = scale ? 1.7 / Math.sqrt(shape[0]) : isGain ? 0.2 : 0.5;
+      return [name, filled(shape, () => (isGain ? 1 : 0) + size * next())];
+    }),
+  );
+}
+
+/** Angles per token of the pairs of a rotation. */
+function frequencies({ dK, rotary: { base = 10000, rotaryDim = dK, scaling } }) {
+  return Array.from({ length: rotaryDim / 2 }, (_, i) => {
+    const w = base ** ((-2 * i) / rotaryDim);
+    if (!scaling) return w;
+    if (scaling.type === 'linear') return w / scaling.factor;
+    const { factor, lowFrequencyFactor: low = 1, highFrequencyFactor: high = 4 } = scaling;
+    const turns = (scaling.originalLength * w) / (2 * Math.PI);
+    const part = Math.min(1, Math.max(0, (turns - low) / (high - low)));
+    return (1 - part) * (w / factor) + part * w;
+  });
+}
+
+/** Rows of heads, [B, T, H * dK], turned by their positions. */
+function rotated(x, heads, tokens, config) {
+  const { dK, rotary } = config;
+  const { rotaryDim = dK, interleaved = false } = rotary;
+  const y = Float64Array.from(x);
+  const half = rotaryDim / 2;
+  const turns = frequencies(config);
+  for (let row = 0; row * dK < x.length; ++row) {
+    const position = Math.floor(row / heads) % tokens;
+    turns.forEach((w, c) => {
+      const [one, other] = interleaved ? [2 * c, 2 * c + 1] : [c, c + half];
+      const [a, b] = [x[row * dK + one], x[row * dK + other]];
+      const [cos, sin] = [Math.cos(position * w), Math.sin(position * w)];
+      y[row * dK + one] = cos * a - sin * b;
+      y[row * dK + other] = sin * a + cos * b;
+    });
+  }
+  return y;
+}
+
+/** The slopes of ALiBi for any number of heads (Press et al. 2022). */
+function slopesOf(heads) {
+  const power = 2 ** Math.floor(Math.log2(heads));
+  const of = (n) => Array.from({ length: n }, (_, i) => 2 ** ((-8 * (i + 1)) / n));
+  const more = of(2 * power).filter((_, i) => i % 2 === 0);
+  return [...of(power), ...more].slice(0, heads);
+}
+
+class Oracle {
+  constructor(config, weights) {
+    this.config = withDefaults(config);
+    this.weights = weights;
+  }
+
+  norm(x, name, join = '.') {
+    const { normType, epsilon } = this.config;
+    const word = (of) => (join ? `${name}.${of}` : `${name}${of[0].toUpperCase()}${of.slice(1)}`);
+    const [gamma, beta] = ['gamma', 'beta'].map((of) => this.weights[word(of)]?.data);
+    return norm({ x, gamma, beta }, { centre: normType === 'layer', epsilon: Math.fround(epsilon) });
+  }
+
+  map(x, at, name) {
+    const { data, shape } = this.weights[`${at}w${name}`];
+    const bias = this.weights[`${at}b${name}`]?.data ?? new Float64Array(shape[1]);
+    return linear({ x, w: data, b: bias }, shape);
+  }
+
+  attention(x, layer, { batch, tokens, keyLengths, ablate }) {
+    const { config } = this;
+    const { numHeads, numKvHeads, dK, window, attentionScale, attentionSoftcap } = config;
+    const at = `layers.${layer}.attention.`;
+    const heads = { q: numHeads, k: numKvHeads, v: numKvHeads };
+    const parts = Object.fromEntries(
+      Object.entries(heads).map(([name, count]) => {
+        let rows = this.map(x, at, name);
+        if (name !== 'v' && config.qkNorm) rows = this.norm(rows, `${at}${name}`, '');
+        if (name !== 'v' && config.positions === 'rotary') rows = rotated(rows, count, tokens, config);
+        return [name, headsOf({ data: rows, shape: [batch, tokens, count * dK] }, count)];
+      }),
+    );
+    const left = (Array.isArray(window) ? window[layer] : window) ?? -1;
+    const options = {
+      ...{ causal: config.causal, window: [left, -1], softcap: attentionSoftcap, keyLengths },
+      scale: attentionScale ?? 1 / Math.sqrt(dK),
+      ...(config.positions === 'alibi' && { bias: { kind: 'alibi', slopes: slopesOf(numHeads) } }),
+    };
+    const wide = new Float64Array(batch * tokens * numHeads * dK);
+    const weights = [];
+    const entropy = [];
+    for (let b = 0; b < batch; ++b) {
+      for (let h = 0; h < numHeads; ++h) {
+        for (let i = 0; i < tokens; ++i) {
+          const row = attentionRow({ ...parts, options }, b, h, i);
+          weights.push(...row.weights);
+          entropy.push(row.entropy);
+          if (ablate.some(([l, own]) => l === layer && own === h)) continue;
+          wide.set(row.out, ((b * tokens + i) * numHeads + h) * dK);
+        }
+      }
+    }
+    return { y: this.map(wide, at, 'o'), weights, entropy };
+  }
+
+  feedForward(x, layer) {
+    const { activation } = this.config;
+    const at = `layers.${layer}.feedForward.`;
+    const up = this.map(x, at, '1');
+    const plain = { swiglu: 'silu', geglu: 'gelu', geglu_tanh: 'gelu_tanh' }[activation];
+    const { f } = activations[plain ?? activation];
+    const gate = plain && this.map(x, at, 'Gate');
+    return this.map(gate ? gate.map((g, i) => f(g) * up[i]) : up.map(f), at, '2');
+  }
+
+  embed(ids, { tokens, tokenTypes }) {
+    const { weights, config } = this;
+    const { dModel, embeddingScale, positions } = config;
+    let x = embedding(weights.embedding.data, ids, dModel).map((e) => e * Math.fround(embeddingScale));
+    if (config.tokenTypes > 0) {
+      const types = tokenTypes ?? ids.map(() => 0);
+      const more = embedding(weights.tokenTypes.data, types, dModel);
+      x = x.map((e, i) => e + more[i]);
+    }
+    const at = (i) => [Math.floor(i / dModel) % tokens, i % dModel];
+    if (positions === 'learned') {
+      x = x.map((e, i) => e + weights.positions.data[at(i)[0] * dModel + at(i)[1]]);
+    }
+    if (positions === 'sinusoidal') x = x.map((e, i) => e + sinusoid(...at(i), dModel));
+    return config.embeddingNorm ? this.norm(x, 'embeddingNorm') : x;
+  }
+
+  /** The stream after the last norm. */
+  last(x) {
+    return this.config.norm === 'pre' ? this.norm(x, 'norm') : x;
+  }
+
+  logits(hidden) {
+    const { tiedEmbeddings, vocabulary, dModel, logitSoftcap: cap } = this.config;
+    const { head, embedding: table } = this.weights;
+    const w = tiedEmbeddings
+      ? Float64Array.from({ length: sizeOf(table.shape) }, (_, i) => {
+          return table.data[(i % vocabulary) * dModel + Math.floor(i / vocabulary)];
+        })
+      : head.data;
+    const y = linear({ x: hidden, w, b: new Float64Array(vocabulary) }, [dModel, vocabulary]);
+    return cap > 0 ? y.map((e) => cap * Math.tanh(e / cap)) : y;
+  }
+
+  layer(x, layer, pass) {
+    const { norm: placement, parallelResidual, postNorms, dFeedForward } = this.config;
+    const at = `layers.${layer}.`;
+    const isPre = placement === 'pre';
+    const add = (one, other) => one.map((e, i) => e + other[i]);
+    const own = this.attention(isPre ? this.norm(x, `${at}norm1`) : x, layer, pass);
+    const post = (y, name) => (postNorms ? this.norm(y, `${at}${name}`) : y);
+    let after = add(x, post(own.y, 'postNorm1'));
+    if (!isPre) after = this.norm(after, `${at}norm1`);
+    if (dFeedForward > 0) {
+      const read = parallelResidual ? x : after;
+      const y = this.feedForward(isPre ? this.norm(read, `${at}norm2`) : read, layer);
+      after = add(after, post(y, 'postNorm2'));
+      if (!isPre) after = this.norm(after, `${at}norm2`);
+    }
+    return { x: after, weights: own.weights, entropy: own.entropy };
+  }
+}
+
+/** logits, hidden and of each layer weights, entropy, residual and logits, for rows of ids. */
+export function modelForward(config, weights, ids, options = {}) {
+  const { batch = 1, keyLengths, tokenTypes, ablate = [] } = options;
+  const oracle = new Oracle(config, weights);
+  const tokens = ids.length / batch;
+  const pass = { batch, tokens, keyLengths, tokenTypes, ablate };
+  let x = oracle.embed(Array.from(ids), pass);
+  const layers = [];
+  const hasLogits = oracle.config.head;
+  for (let layer = 0; layer < oracle.config.numLayers; ++layer) {
+    const after = oracle.layer(x, layer, pass);
+    x = after.x;
+    const logits = hasLogits ? oracle.logits(oracle.last(x)) : undefined;
+    layers.push({ weights: after.weights, entropy: after.entropy, residual: x, logits });
+  }
+  const hidden = oracle.last(x);
+  return { hidden, logits: hasLogits ? oracle.logits(hidden) : undefined, layers };
+}
+
+/** ln of the probabilities of a row of logits. */
+export function logProbabilities(row) {
+  const most = Math.max(...row);
+  const sum = Array.from(row).reduce((total, x) => total + Math.exp(x - most), 0);
+  return Array.from(row, (x) => x - most - Math.log(sum));
+}

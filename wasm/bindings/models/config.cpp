@@ -1,0 +1,57 @@
+#include "models/config.hpp"
+
+#include "support.hpp"
+
+namespace qkv::wasm {
+
+namespace {
+
+RotaryOptions rotary_of(const ModelConfigFields& given) noexcept {
+  RotaryOptions options = rotary_options(given.rotary);
+  if (given.llama3.given) {
+    const Llama3ScalingFields& scaling = given.llama3.fields;
+    options.scaling = {.type = RotaryScaling::Type::kLlama3,
+                       .factor = scaling.factor,
+                       .original_length = scaling.original_length,
+                       .low_frequency_factor = scaling.low_frequency_factor,
+                       .high_frequency_factor = scaling.high_frequency_factor};
+  }
+  return options;
+}
+
+}  // namespace
+
+LanguageModelConfig model_config(const ModelConfigFields& given) noexcept {
+  return {.vocabulary = given.vocabulary,
+          .num_layers = given.num_layers,
+          .d_model = given.d_model,
+          .num_heads = given.num_heads,
+          .num_kv_heads = given.num_kv_heads,
+          .d_k = given.d_k,
+          .d_feed_forward = given.d_feed_forward,
+          .max_length = given.max_length,
+          .causal = given.causal,
+          .norm = given.norm,
+          .norm_type = given.norm_type,
+          .epsilon = static_cast<float>(given.epsilon),
+          .activation = given.activation,
+          .positions = given.positions,
+          .rotary = rotary_of(given),
+          .qk_norm = given.qk_norm,
+          .parallel_residual = given.parallel_residual,
+          .tied_embeddings = given.tied_embeddings,
+          .biases = given.biases,
+          .embedding_scale = static_cast<float>(given.embedding_scale),
+          .window = given.window,
+          .attention_softcap = static_cast<float>(given.attention_softcap),
+          .windows = given.windows,
+          .attention_scale = given.attention_scale.get<float>(),
+          .logit_softcap = static_cast<float>(given.logit_softcap),
+          .qkv_biases = given.qkv_biases,
+          .post_norms = given.post_norms,
+          .token_types = given.token_types,
+          .embedding_norm = given.embedding_norm,
+          .head = given.head};
+}
+
+}  // namespace qkv::wasm

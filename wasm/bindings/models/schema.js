@@ -1,0 +1,147 @@
+// @ts-check
+// The operators of language models for inference, and the arguments of each, written as ../schema.js says. Every .wasm has
+// them, by the numbers after those of `qkv`; in JavaScript qkv/models alone knows their layout.
+
+/** What the header of the arguments reads besides, for the objects below. */
+export const headers = ['models/conversation.hpp'];
+
+/** Fields that several of these operators have, those of `qkv/train` included. */
+export const groups = /** @type {const} */ ({
+  // In place of the scaling of `rotary`.
+  llama3Scaling: {
+    factor: 'number',
+    lowFrequencyFactor: 'number',
+    highFrequencyFactor: 'number',
+    originalLength: 'whole',
+  },
+  modelConfig: {
+    vocabulary: 'whole',
+    numLayers: 'whole',
+    dModel: 'whole',
+    numHeads: 'whole',
+    numKvHeads: 'whole',
+    dK: 'whole',
+    dFeedForward: 'whole',
+    maxLength: 'whole',
+    causal: 'flag',
+    norm: { choice: ['pre', 'post'], of: 'NormPlacement' },
+    normType: { choice: ['layer', 'rms'], of: 'NormType' },
+    epsilon: 'number',
+    activation: {
+      choice: ['relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh'],
+      of: 'ModelActivation',
+    },
+    positions: {
+      choice: ['none', 'learned', 'sinusoidal', 'rotary', 'alibi'],
+      of: 'ModelPositions',
+    },
+    rotary: { group: 'rotary' },
+    llama3: { group: 'llama3Scaling', optional: true },
+    qkNorm: 'flag',
+    parallelResidual: 'flag',
+    tiedEmbeddings: 'flag',
+    biases: 'flag',
+    qkvBiases: 'flag',
+    embeddingScale: 'number',
+    window: 'whole',
+    windows: { kind: 'ints', caller: 'window' },
+    attentionScale: 'number?',
+    attentionSoftcap: 'number',
+    logitSoftcap: 'number',
+    postNorms: 'flag',
+    tokenTypes: 'whole',
+    embeddingNorm: 'flag',
+    head: 'flag',
+  },
+  // The chosen layers have their parts of each result one after another.
+  modelReadings: {
+    layers: 'ints',
+    weights: 'results',
+    entropy: 'results',
+    residual: 'results',
+    logits: 'results',
+    rowBegin: 'whole',
+    rowEnd: 'whole',
+    // Pairs of layer and head.
+    ablated: 'ints',
+  },
+  sampling: {
+    temperature: 'number',
+    topK: 'whole',
+    topP: 'number',
+    minP: 'number',
+    repetitionPenalty: 'number',
+    seed: 'number',
+    step: 'number',
+  },
+});
+
+/** One record for each operator. Numbers that they find are float64, of two words each. */
+export const operators = /** @type {const} */ ({
+  createModel: {
+    fields: {
+      config: { group: 'modelConfig' },
+      format: { choice: ['f32', 'bf16', 'int8'], of: 'WeightFormat' },
+    },
+  },
+  destroyModel: { fields: { object: { object: 'LanguageModel' } } },
+  // Arrays, parameters and bytes.
+  countModel: { fields: { model: { object: 'LanguageModel' }, found: 'results' } },
+  // The rank and two extents of array `index`; what the operator made is its name.
+  describeModelArray: {
+    fields: { model: { object: 'LanguageModel' }, index: 'whole', found: 'results' },
+  },
+  // Rows where they are in memory.
+  fillModel: {
+    fields: {
+      model: { object: 'LanguageModel' },
+      index: 'whole',
+      type: { choice: ['f32', 'f16', 'bf16', 'q8_0', 'int8'], of: 'NumberType' },
+      data: 'bytes',
+      count: 'whole',
+      rowBytes: 'whole',
+      layout: { choice: ['in_out', 'out_in'], of: 'WeightLayout' },
+      // float16.
+      scales: 'bytes',
+      scaleStride: 'whole',
+    },
+  },
+  finishModel: { fields: { model: { object: 'LanguageModel' } } },
+  forwardModel: {
+    fields: {
+      model: { object: 'LanguageModel' },
+      ids: 'ints',
+      tokenTypes: 'ints',
+      keyLengths: 'ints',
+      session: { object: 'Conversation' },
+      logits: 'results',
+      hidden: 'results',
+      surprisal: 'results',
+      readings: { group: 'modelReadings' },
+    },
+  },
+  // A pass, and a token that follows the last of `ids`: it and the logarithm of its probability.
+  generateToken: {
+    fields: {
+      model: { object: 'LanguageModel' },
+      ids: 'ints',
+      session: { object: 'Conversation' },
+      readings: { group: 'modelReadings' },
+      seen: 'ints',
+      sampling: { group: 'sampling' },
+      found: 'results',
+    },
+  },
+  // The bytes of what it made.
+  createSession: {
+    fields: {
+      model: { object: 'LanguageModel' },
+      batch: 'whole',
+      capacity: 'whole',
+      format: { choice: ['f32', 'bf16'], of: 'CacheFormat' },
+      found: 'results',
+    },
+  },
+  truncateSession: { fields: { session: { object: 'Conversation' }, length: 'whole' } },
+  destroySession: { fields: { object: { object: 'Conversation' } } },
+});

@@ -1,0 +1,103 @@
+import type { RotaryOptions } from './types.js';
+
+/**
+ * How Llama 3.1 stretches positions. With r = `rotaryDim`, w_i = base^(-2i/r) and t_i = originalLength w_i / 2 pi turns: w_i where
+ * t_i is above highFrequencyFactor, w_i / factor where it is below lowFrequencyFactor, and between them linear in t_i.
+ */
+export interface Llama3Scaling {
+  /** Which way of stretching. */
+  type: 'llama3';
+  /** By how much, at least 1. */
+  factor: number;
+  /** Default 1. */
+  lowFrequencyFactor?: number | undefined;
+  /** Above lowFrequencyFactor. Default 4. */
+  highFrequencyFactor?: number | undefined;
+  /** Tokens of a row in training. */
+  originalLength: number;
+}
+
+/** Rotary positions of a model. */
+export interface ModelRotary extends Pick<RotaryOptions, 'base' | 'rotaryDim' | 'interleaved'> {
+  /** As that of `rotaryEmbedding`, and that of Llama 3.1. */
+  scaling?: RotaryOptions['scaling'] | Llama3Scaling;
+}
+
+/**
+ * What a language model is made of: embeddings, blocks, a last norm with `norm: 'pre'`, and logits. Trainers take what says so
+ * at its default alone.
+ */
+export interface LanguageModelConfig {
+  /** 'gpt2', 'llama' and so on: what a file says, and nothing depends on it. Default ''. */
+  family?: string | undefined;
+  /** Tokens there are, at least 1. Ids are 0 to vocabulary - 1. */
+  vocabulary: number;
+  /** Blocks, 1 to 65,536. */
+  numLayers: number;
+  /** Width of a token. */
+  dModel: number;
+  /** Query heads. */
+  numHeads: number;
+  /** Heads of keys and values, a divisor of numHeads. Default numHeads. */
+  numKvHeads?: number | undefined;
+  /** Width of a head. Default dModel / numHeads, which must then be whole. */
+  dK?: number | undefined;
+  /** Width of the hidden layer of the feed-forward part; 0 means blocks of attention alone. */
+  dFeedForward: number;
+  /** Most tokens of a row. */
+  maxLength: number;
+  /** Whether a token reads only itself and those before it. Default true; false makes an encoder. */
+  causal?: boolean | undefined;
+  /** Where the norms of a block stand. Default `'pre'`. */
+  norm?: 'pre' | 'post' | undefined;
+  /** Default `'layer'`. */
+  normType?: 'layer' | 'rms' | undefined;
+  /** Of all norms, at least 0. Default 1e-5. */
+  epsilon?: number | undefined;
+  /** Of the feed-forward parts: those with `glu` have a gate. Default `'gelu'`. */
+  activation?:
+    'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu' | 'geglu' | 'geglu_tanh' | undefined;
+  /** How positions enter. Default `'learned'`. */
+  positions?: 'none' | 'learned' | 'sinusoidal' | 'rotary' | 'alibi' | undefined;
+  /** With `positions: 'rotary'`: `base`, `rotaryDim`, `interleaved` and `scaling`. */
+  rotary?: ModelRotary | undefined;
+  /** Whether each head of q and k is normalised before it is rotated. Default false. */
+  qkNorm?: boolean | undefined;
+  /** x + attention(norm1(x)) + feedForward(norm2(x)), with `norm: 'pre'`, as GPT-NeoX. Default false. */
+  parallelResidual?: boolean | undefined;
+  /** Whether logits are products with the rows of the embedding. Default false. */
+  tiedEmbeddings?: boolean | undefined;
+  /** Whether linear maps and layer norms have biases; logits have none. Default: with `normType: 'layer'`. */
+  biases?: boolean | undefined;
+  /** Whether the maps to q, k and v have biases, as Qwen2. Default: as `biases`; the default for trainers. */
+  qkvBiases?: boolean | undefined;
+  /** Factor on the embeddings, not 0. Default 1. */
+  embeddingScale?: number | undefined;
+  /**
+   * Keys to the left that a query may read, besides its own; null, the default, for all. Of all layers, or of each as an array
+   * of numLayers; one for all with trainers.
+   */
+  window?: number | null | readonly (number | null)[] | undefined;
+  /** Factor on q.k. Default null: 1 / sqrt(dK); the default for trainers. */
+  attentionScale?: number | null | undefined;
+  /** As `softcap` of attention; 0, the default, for none. */
+  attentionSoftcap?: number | undefined;
+  /** c > 0: logits become c tanh(logit / c). 0, the default, for none; the default for trainers. */
+  logitSoftcap?: number | undefined;
+  /**
+   * x + norm'(sub(norm(x))): one more norm on what each sub-layer adds, with `norm: 'pre'`, as Gemma 2. Default false; the default
+   * for trainers.
+   */
+  postNorms?: boolean | undefined;
+  /** Rows of a table that tells segments apart, as BERT. Default 0, for none; the default for trainers. */
+  tokenTypes?: number | undefined;
+  /** Whether the sum of the embeddings is normalised, as BERT. Default false; the default for trainers. */
+  embeddingNorm?: boolean | undefined;
+  /** Whether there are logits. False for an encoder whose stream is the result. Default true; the default for trainers. */
+  head?: boolean | undefined;
+}
+
+/** A config with all its defaults. */
+export type Filled<Config> = {
+  readonly [Name in keyof Config]-?: Exclude<Config[Name], undefined>;
+};

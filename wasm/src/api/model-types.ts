@@ -1,0 +1,261 @@
+import type { Filled, LanguageModelConfig } from './model-config.js';
+import type { OwnedArray } from './types.js';
+
+export type { Filled, LanguageModelConfig, Llama3Scaling, ModelRotary } from './model-config.js';
+
+// As in types.ts: the options leave out a type of the web that a program lacks.
+type Web = typeof globalThis;
+type WebSignal = Web extends { AbortSignal: { prototype: infer T } } ? T : never;
+
+/**
+ * How matrices and the embedding are kept in memory; gains and biases are always float32. `'bf16'` rounds to the nearest,
+ * `'int8'` has blocks of 32 numbers with one float16 scale each, max |w| / 127, as Q8_0 of GGUF.
+ */
+export type WeightFormat = 'f32' | 'bf16' | 'int8';
+
+/** Text to tokens and back: `@huggingface/tokenizers` by {@link huggingFaceTokenizer}, or one of yours. */
+export interface Tokenizer {
+  /** The tokens of a text, with those that begin one if the model wants them. */
+  encode(text: string): ArrayLike<number>;
+  /** The text of tokens; `'\uFFFD'` where a letter is not whole yet. */
+  decode(ids: readonly number[]): string;
+}
+
+/** What `@huggingface/tokenizers` has, as far as it is used. */
+export interface HuggingFaceTokenizer {
+  /** The tokens of a text. */
+  encode(text: string): { readonly ids: ArrayLike<number> };
+  /** The text of tokens. */
+  decode(ids: number[], options: { skip_special_tokens: boolean }): string;
+}
+
+/** Where a model is. */
+export interface Source {
+  /**
+   * config.json of the Hugging Face hub, parsed, or where it is. Not needed for GGUF and llama2.c files, which carry it, and
+   * for files of trainers of `qkv/train`.
+   */
+  config?: string | URL | object | undefined;
+  /** safetensors (one file, shards, or where their index is), GGUF (F32, F16, BF16, Q8_0), or a llama2.c checkpoint. */
+  weights: string | URL | Blob | ArrayBuffer | readonly (string | URL | Blob)[];
+  /** For texts in place of tokens. */
+  tokenizer?: Tokenizer | undefined;
+}
+
+/** Options of {@link create}. */
+export interface CreateOptions {
+  /** Default `'f32'`. */
+  format?: WeightFormat | undefined;
+  /** Most tokens of a row, if that is fewer than the config says: sessions take memory for so many. */
+  maxLength?: number | undefined;
+  /** For texts in place of tokens. */
+  tokenizer?: Tokenizer | undefined;
+}
+
+/** Options of {@link load}. */
+export interface LoadOptions extends Omit<CreateOptions, 'tokenizer'> {
+  /** Default: what most of the file's matrices have, float16 as `'f32'`. */
+  format?: WeightFormat | undefined;
+  /** Ends the loading; what was taken is given back. */
+  signal?: WebSignal | undefined;
+  /** Called as bytes of weights arrive. */
+  onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** How far a load is, in bytes of weights. */
+export interface Progress {
+  /** Read so far. */
+  loaded: number;
+  /** To read. */
+  total: number;
+}
+
+/** What to keep of a pass, beside logits, all of it as the core computed it. What is not asked for costs nothing. */
+export interface Inspect {
+  /** Layers to read, counted from 0, each once. Default all. */
+  layers?: readonly number[] | undefined;
+  /** Weights of attention. */
+  weights?: boolean | undefined;
+  /** Entropy of the rows of weights, in nats. */
+  entropy?: boolean | undefined;
+  /** Query rows [begin, end) of `weights`. Default all. */
+  rows?: readonly [begin: number, end: number] | undefined;
+  /** The residual stream after each chosen layer. */
+  residuals?: boolean | undefined;
+  /** Logits as if the stack ended after each chosen layer: through the last norm and the head (nostalgebraist 2020). */
+  logitLens?: boolean | undefined;
+  /** Heads whose output is replaced by zeros, as [layer, head]. */
+  ablate?: readonly (readonly [layer: number, head: number])[] | undefined;
+}
+
+/** What was read of a layer. */
+export interface LayerReadings {
+  /** [batch, numHeads, rows, Tk]; Tk is the tokens that the session then holds, or T without one. */
+  weights?: OwnedArray;
+  /** [batch, numHeads, T] */
+  entropy?: OwnedArray;
+  /** [batch, T, dModel] */
+  residual?: OwnedArray;
+  /** [batch, T, vocabulary] */
+  logits?: OwnedArray;
+}
+
+/** What a model answers. */
+export interface ModelOutput {
+  /** Of the token after each, [batch, T, vocabulary], or [batch, 1, vocabulary] with `rows: 'last'`. An encoder without a head has none. */
+  logits?: OwnedArray;
+  /** The stream after the last norm, [batch, T, dModel] or [batch, 1, dModel]: of a model without a head, or with `hidden: true`. */
+  hidden?: OwnedArray;
+  /** With `inspect`, by layer. */
+  layers?: ReadonlyMap<number, LayerReadings>;
+}
+
+/** Options of {@link LanguageModel.forward}. */
+export interface ForwardOptions {
+  /** Rows of ids. Default 1. */
+  batch?: number | undefined;
+  /** Of all tokens, or of the last of each row alone. Default `'all'`. */
+  rows?: 'all' | 'last' | undefined;
+  /** Whether to return the stream too. Default: without a head. */
+  hidden?: boolean | undefined;
+  /** The tokens follow those that it holds, and are added to it. */
+  session?: Session | undefined;
+  /** Segments of the tokens, [batch, T]. Default 0. */
+  tokenTypes?: ArrayLike<number> | undefined;
+  /** Tokens of each row that are read, [batch]; default all. Not with a session. */
+  keyLengths?: ArrayLike<number> | undefined;
+  /** What to read besides. */
+  inspect?: Inspect | undefined;
+}
+
+/** Options of {@link LanguageModel.loss}. */
+export interface LossOptions {
+  /** Rows of ids. Default 1. */
+  batch?: number | undefined;
+  /** `ablate` alone has a meaning here. */
+  inspect?: Pick<Inspect, 'ablate'> | undefined;
+}
+
+/** Options of {@link LanguageModel.embed}. */
+export interface EmbedOptions {
+  /** The mean over the tokens of a text, or the first token. Default `'mean'`. */
+  pooling?: 'mean' | 'cls' | undefined;
+  /** Whether vectors get unit length. Default true. */
+  normalize?: boolean | undefined;
+}
+
+/** Options of {@link LanguageModel.session}. */
+export interface SessionOptions {
+  /** Rows side by side. Default 1. */
+  batch?: number | undefined;
+  /** Most tokens of a row. Default the model's maxLength. */
+  capacity?: number | undefined;
+  /** Of keys and values. Default `'f32'`. */
+  format?: 'f32' | 'bf16' | undefined;
+}
+
+/** Keys and values of one conversation, one cache for each layer. */
+export interface Session {
+  /** Tokens that are held. */
+  readonly length: number;
+  /** Most tokens. */
+  readonly capacity: number;
+  /** Of keys and values. */
+  readonly bytes: number;
+  /** Forgets all tokens from `length` on. @throws {@link QkvError} `out_of_range`, `invalid_argument`, `disposed` */
+  truncate(length: number): void;
+  /** Gives the memory back. A second call does nothing. */
+  dispose(): void;
+  /** As `dispose`, for `using`. */
+  [Symbol.dispose](): void;
+}
+
+/** Options of {@link LanguageModel.generate}. */
+export interface GenerateOptions {
+  /** Most tokens. Default: as many as there is room for. */
+  maxTokens?: number | undefined;
+  /** Logits are divided by it; 0, the default, takes the likeliest token, the first of equal ones. */
+  temperature?: number | undefined;
+  /** Only so many of the likeliest tokens stay; 0, the default, for all. */
+  topK?: number | undefined;
+  /** Only the likeliest tokens stay whose probabilities before each add up to less. In (0, 1]; default 1. */
+  topP?: number | undefined;
+  /** Only tokens stay that are at least so likely, compared with the likeliest. In [0, 1]; default 0. */
+  minP?: number | undefined;
+  /** Logits of tokens of the prompt and of what was said are divided by it where positive, else multiplied. Above 0; default 1. */
+  repetitionPenalty?: number | undefined;
+  /** The same seed gives the same tokens on every engine (deterministic builds). 0 to 2^53 - 1; default 0. */
+  seed?: number | undefined;
+  /** Texts that end it, also across tokens; they are not part of any token's `text`. */
+  stop?: readonly string[] | undefined;
+  /** Tokens that end it and are not told. Default: those that the model's file names. */
+  stopTokens?: readonly number[] | undefined;
+  /** Where to go on; afterwards it holds the prompt and every token that was told, as far as there is room. */
+  session?: Session | undefined;
+  /** What to read of the pass that chose each token, which has one row. `rows` has no meaning here. */
+  inspect?: Omit<Inspect, 'rows'> | undefined;
+  /** Ends it; the iteration is rejected with the reason. */
+  signal?: WebSignal | undefined;
+}
+
+/** A token that was chosen. */
+export interface Token {
+  /** Which one. */
+  id: number;
+  /**
+   * What it adds to the text: what may be the beginning of a `stop` or of a letter waits for a later token. Empty without a
+   * tokenizer.
+   */
+  text: string;
+  /** ln of its probability by the logits themselves, before penalty, temperature and selection. */
+  logProbability: number;
+  /** With `inspect`, by layer. */
+  layers?: ReadonlyMap<number, LayerReadings>;
+}
+
+/** A language model. */
+export interface LanguageModel {
+  /** With all defaults. */
+  readonly config: Filled<LanguageModelConfig>;
+  /** Numbers in all arrays. */
+  readonly parameterCount: number;
+  /** Bytes of all arrays. */
+  readonly bytes: number;
+  /** How matrices are kept. */
+  readonly format: WeightFormat;
+  /** As given to {@link load}, or out of the file. */
+  readonly tokenizer?: Tokenizer | undefined;
+  /**
+   * One pass over all layers. ids are [batch, T] in row-major order, each in [0, vocabulary).
+   *
+   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range` (an id, a layer, a head or a length that is none, more
+   * tokens than maxLength or than the session has room for), `out_of_memory`, `disposed`; a session is as it was then
+   */
+  forward(ids: ArrayLike<number>, options?: ForwardOptions): ModelOutput;
+  /**
+   * Room for the keys and values of a conversation.
+   *
+   * @throws {@link QkvError} `invalid_argument` for an encoder, `out_of_range`, `out_of_memory`, `disposed`
+   */
+  session(options?: SessionOptions): Session;
+  /**
+   * Tokens that follow a prompt, one at a time as they are asked for, with turns of the event loop between. Greedy unless a
+   * temperature is given. Ends at `maxTokens`, a stop, or when there is no more room.
+   *
+   * @throws {@link QkvError} at once for options that make no sense, and a text without a tokenizer; the iteration is rejected with
+   * `out_of_memory`, `disposed` (of a model or session that was disposed meanwhile), or the reason of the signal
+   */
+  generate(prompt: string | ArrayLike<number>, options?: GenerateOptions): AsyncIterable<Token>;
+  /** Mean negative log-likelihood per token in nats, over all but the first of each row. @throws as `forward` */
+  loss(ids: ArrayLike<number>, options?: LossOptions): number;
+  /**
+   * Sentence vectors, [texts, dModel], each text in a pass of its own.
+   *
+   * @throws {@link QkvError} as `forward`, and `invalid_argument` for a text without a tokenizer, or without tokens
+   */
+  embed(texts: readonly (string | ArrayLike<number>)[], options?: EmbedOptions): OwnedArray;
+  /** Gives the memory back. A second call does nothing. */
+  dispose(): void;
+  /** As `dispose`, for `using`. */
+  [Symbol.dispose](): void;
+}

@@ -1,0 +1,107 @@
+/**
+ * Language models on an engine of `qkv`, `qkv/inline` or `qkv/train`: {@link load} reads the files of a trained one, and
+ * {@link create} makes one of weights in memory. A {@link LanguageModel} answers with logits, says what follows, and shows what
+ * its layers computed.
+ * @module qkv/models
+ */
+import { QkvError } from '../api/errors.js';
+import type {
+  CreateOptions,
+  HuggingFaceTokenizer,
+  LanguageModel,
+  LanguageModelConfig,
+  LoadOptions,
+  Source,
+  Tokenizer,
+} from '../api/model-types.js';
+import type { NdArray, Qkv } from '../api/types.js';
+import { describe, isRecord, reading } from '../arguments/values.js';
+import { behind, type Behind } from '../load/init.js';
+import { inlineKey } from '../load/inline-key.js';
+import { readPart, written } from '../memory/abi.js';
+import type { Instance } from '../memory/instance.js';
+import * as creating from '../models/create.js';
+import * as loading from '../models/load.js';
+import * as llama2c from '../models/tokenizers/llama2c.js';
+import * as tokenizers from '../models/tokenizers/tokenizer.js';
+
+export { QkvError, type QkvErrorCode } from '../api/errors.js';
+export { array, random, toNested, zeros } from '../arguments/plain-arrays.js';
+export type * from '../api/model-types.js';
+
+const { operators } = readPart(QKV_MODELS_ABI);
+
+/** What is behind an engine of `qkv/inline`, which shares no module with this one and has to be asked. */
+function behindInline(engine: unknown): Behind | undefined {
+  const ask = isRecord(engine) ? (engine as Record<PropertyKey, unknown>)[inlineKey] : undefined;
+  const found = typeof ask === 'function' ? (ask as () => Behind)() : undefined;
+  return found?.abi.hash === written.hash ? found : undefined;
+}
+
+/** The instance of an engine, which knows the operators of models from now on. */
+function instanceOf(fn: string, engine: unknown): Instance {
+  const found = reading(fn, 'engine', () =>
+    isRecord(engine) ? (behind.get(engine) ?? behindInline(engine)) : undefined,
+  );
+  if (!found) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: engine is ${describe(engine)}, expected one that init of qkv, qkv/inline or qkv/train made, of this copy of the package`,
+    );
+  }
+  const { instance, abi } = found;
+  for (const [name, operator] of operators) abi.operators.set(name, operator);
+  instance.raw(fn);
+  return instance;
+}
+
+/**
+ * Makes a model of weights in memory, by the names of `parameters()` in `qkv/train`.
+ *
+ * @throws {@link QkvError} `invalid_argument` (an engine or config that is none, names that are missing or surplus, which are
+ * listed), `shape_mismatch`, `out_of_range`, `out_of_memory`, `unsupported`, `disposed`; nothing is kept then
+ */
+export function create(
+  engine: Qkv,
+  config: LanguageModelConfig,
+  weights: Readonly<Record<string, NdArray>>,
+  options?: CreateOptions,
+): LanguageModel {
+  return creating.create(instanceOf('create', engine), config, weights, options);
+}
+
+/**
+ * Loads a model from its files, which are read once from front to back: besides the weights themselves, a few MB are taken.
+ *
+ * @throws {@link QkvError} `unsupported` names the family, tensor or type; `invalid_argument` what is wrong with the file, config or an
+ * argument; `load_failed` what could not be read; `out_of_range`, `out_of_memory`, `disposed`; the reason of the signal.
+ * Nothing is kept then.
+ */
+export async function load(
+  engine: Qkv,
+  source: Source,
+  options?: LoadOptions,
+): Promise<LanguageModel> {
+  return loading.load(instanceOf('load', engine), source, options);
+}
+
+/** A tokenizer of the package @huggingface/tokenizers: `new Tokenizer(json, config)` of it, with tokenizer.json of the hub. */
+export const huggingFaceTokenizer = (tokenizer: HuggingFaceTokenizer): Tokenizer =>
+  tokenizers.huggingFaceTokenizer(tokenizer);
+
+/**
+ * The tokenizer of a llama2.c checkpoint, from the bytes of its tokenizer.bin. A text begins with token 1 and a space, which
+ * `decode` drops again.
+ *
+ * @throws {@link QkvError} `invalid_argument` for what is no such file
+ */
+export const llama2cTokenizer = (bytes: ArrayBuffer | Uint8Array): Tokenizer =>
+  llama2c.llama2cTokenizer(bytes);
+
+/**
+ * Each of these letters is a token, by its place.
+ *
+ * @throws {@link QkvError} `invalid_argument` for what is no letter, for one that is there twice, and when a text has another
+ */
+export const charactersTokenizer = (characters: readonly string[]): Tokenizer =>
+  tokenizers.charactersTokenizer(characters);

@@ -1,0 +1,85 @@
+// What `inspect` asks for of a pass: layers, and room for their readings one after another.
+
+import type { OwnedArray } from '../api/types.js';
+import type { Input } from '../arguments/arrays.js';
+import { checkBoolean, checkInteger } from '../arguments/numbers.js';
+import { sizeOf } from '../arguments/shapes.js';
+import type { Call, Slot } from '../memory/call.js';
+import type { Config } from './config.js';
+
+/** What can be read of a layer. */
+export interface Asked {
+  readonly layers?: readonly number[] | undefined;
+  readonly weights?: boolean | undefined;
+  readonly entropy?: boolean | undefined;
+  readonly residuals?: boolean | undefined;
+  readonly logitLens?: boolean | undefined;
+}
+
+/** The sizes of a pass: its rows, the tokens of each, the keys that they read, and the queries whose weights are read. */
+export interface Pass {
+  readonly batch: number;
+  readonly length: number;
+  readonly keys: number;
+  readonly queries: number;
+}
+
+type Name = 'weights' | 'entropy' | 'residual' | 'logits';
+
+/** The arrays of a layer that were asked for. */
+export type Reading = Partial<Record<Name, OwnedArray>>;
+
+export class Readings {
+  readonly layers: readonly number[];
+  readonly #slots: Partial<Record<Name, Slot>> = {};
+
+  constructor(fn: string, call: Call, asked: Asked, config: Config, pass: Pass) {
+    const { numLayers, numHeads, dModel, vocabulary } = config;
+    const { layers = Array.from({ length: numLayers }, (_, i) => i) } = asked;
+    this.layers = [...layers];
+    this.layers.forEach((layer, i) => {
+      checkInteger(fn, `inspect.layers[${i}]`, layer, 0, numLayers - 1);
+    });
+    const { batch, length, keys, queries } = pass;
+    const all = this.layers.length * batch;
+    const add = (name: Name, option: keyof Asked, rest: readonly number[]): void => {
+      const wanted = asked[option];
+      checkBoolean(fn, `inspect.${option}`, wanted);
+      if (wanted && all > 0) this.#slots[name] = call.output(`inspect.${option}`, [all, ...rest]);
+    };
+    add('weights', 'weights', [numHeads, queries, keys]);
+    add('entropy', 'entropy', [numHeads, length]);
+    add('residual', 'residuals', [length, dModel]);
+    add('logits', 'logitLens', [length, vocabulary]);
+  }
+
+  /** The fields of the operator; none if nothing is read. */
+  fields(call: Call) {
+    const { layers } = this;
+    const slots = this.#slots;
+    if (Object.keys(slots).length === 0) return {};
+    const source = Int32Array.from(layers);
+    const chosen: Input = { name: 'inspect.layers', shape: [layers.length], source };
+    return { layers: call.input(chosen), ...slots };
+  }
+
+  /** By layer. */
+  read(call: Call): ReadonlyMap<number, Reading> {
+    const count = this.layers.length;
+    const part = (slot: Slot, i: number): OwnedArray => {
+      const [all = 0, ...rest] = slot.shape;
+      const data = call.read(slot);
+      const shape = [all / count, ...rest];
+      const size = sizeOf(shape);
+      return { data: data.slice(i * size, (i + 1) * size), shape };
+    };
+    return new Map(
+      this.layers.map((layer, i) => [
+        layer,
+        Object.fromEntries(
+          Object.entries(this.#slots).map(([name, slot]) => [name, part(slot, i)]),
+        ),
+      ]),
+    );
+  }
+}

@@ -1,0 +1,181 @@
+// What a language model is made of, and which arrays it has by what names and shapes. The core has the same list
+// (qkv/language_model.hpp); families/ says where each of them is in a stranger's file.
+
+import type { RotaryOptions } from '../api/types.js';
+import { refuse } from './errors.js';
+
+/** Rotary positions as files ask for them: what the engine has, and the scaling of Llama 3. */
+export interface ModelRotary extends Pick<RotaryOptions, 'base' | 'rotaryDim' | 'interleaved'> {
+  scaling?:
+    | RotaryOptions['scaling']
+    | {
+        /**
+         * Llama 3.1: with w_i = base^(-2i/r) and t_i = originalLength w_i / 2 pi turns, w_i where t_i is above highFrequencyFactor,
+         * w_i / factor where it is below lowFrequencyFactor, and between them linear in t_i.
+         */
+        type: 'llama3';
+        factor: number;
+        lowFrequencyFactor: number;
+        highFrequencyFactor: number;
+        originalLength: number;
+      };
+}
+
+/** A config with what the families of files need. What is left out has the default of the core. */
+export interface ModelConfig {
+  /** Informative. */
+  family?: string;
+  vocabulary: number;
+  numLayers: number;
+  dModel: number;
+  numHeads: number;
+  numKvHeads?: number;
+  dK?: number;
+  dFeedForward: number;
+  maxLength: number;
+  causal?: boolean;
+  norm?: 'pre' | 'post';
+  normType?: 'layer' | 'rms';
+  epsilon?: number;
+  activation?: (typeof activations)[number];
+  positions?: (typeof positionKinds)[number];
+  rotary?: ModelRotary;
+  qkNorm?: boolean;
+  parallelResidual?: boolean;
+  tiedEmbeddings?: boolean;
+  /** Of linear maps and layer norms. Default: with layer norms. */
+  biases?: boolean;
+  /** Of the maps to q, k and v. Default `biases`. */
+  qkvBiases?: boolean;
+  embeddingScale?: number;
+  /** Keys to the left of its own that a query may read, of all layers or of each; null for all keys. */
+  window?: number | null | readonly (number | null)[];
+  attentionSoftcap?: number;
+  logitSoftcap?: number;
+  /** Factor on q.k. Default 1 / sqrt(dK). */
+  attentionScale?: number;
+  /** Norms of what each sub-layer adds, besides those of what it reads (Gemma 2). */
+  postNorms?: boolean;
+  /** Rows of the table that tells segments apart; 0 for none. */
+  tokenTypes?: number;
+  /** A norm of the sum of the embeddings (BERT). */
+  embeddingNorm?: boolean;
+  /** Default true. False: no logits. */
+  head?: boolean;
+}
+
+export const activations = [
+  ...(['relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh'] as const),
+] as const;
+export const positionKinds = ['none', 'learned', 'sinusoidal', 'rotary', 'alibi'] as const;
+
+/** The modules of a model that have arrays, by the words in which families/ names their places. */
+export type Module =
+  | 'embedding' | 'positions' | 'tokenTypes' | 'embeddingNorm' | 'norm' | 'head'
+  | 'norm1' | 'q' | 'k' | 'v' | 'qNorm' | 'kNorm' | 'o' | 'postNorm1'
+  | 'norm2' | 'up' | 'gate' | 'down' | 'postNorm2'; // prettier-ignore
+
+/** An array of a model. */
+export interface Parameter {
+  readonly name: string;
+  /** [in, out] of a linear map, [rows, dModel] of a table, [n] of a gain or bias. */
+  readonly shape: readonly number[];
+  /** Tables have the rows of files; maps may lie there with either axis first. */
+  readonly kind: 'map' | 'table' | 'vector';
+  readonly module: Module;
+  /** Whether it is the bias of its module, and not its weight. */
+  readonly isBias: boolean;
+  readonly layer?: number;
+}
+
+export const headWidth = ({ dK, dModel, numHeads }: ModelConfig): number => dK ?? dModel / numHeads;
+
+/** Outputs of the maps to q, k and v. */
+export function projectionWidths(config: ModelConfig): Record<'q' | 'k' | 'v', number> {
+  const { numHeads, numKvHeads = numHeads } = config;
+  const width = headWidth(config);
+  return { q: numHeads * width, k: numKvHeads * width, v: numKvHeads * width };
+}
+
+/** Most layers of a model, as in the core. */
+const mostLayers = 65_536;
+
+/** What the arrays could not even be listed without; everything else the core checks. */
+export function checkConfig(config: ModelConfig, mostArrays: number): void {
+  const { numLayers, numHeads, numKvHeads = numHeads } = config;
+  const most = Math.min(mostLayers, mostArrays);
+  if (numLayers > most)
+    refuse(`the config has ${numLayers} layers`, `at most ${most} of these weights`);
+  const width = headWidth(config);
+  if (!Number.isInteger(width)) refuse(`dModel / numHeads is ${width}`, 'a whole number');
+  if (numHeads % numKvHeads !== 0) {
+    refuse(`the config has ${numKvHeads} heads of keys`, `a divisor of ${numHeads}`);
+  }
+}
+
+/** The arrays of a model in the order of the core. */
+export function parametersOf(config: ModelConfig): Parameter[] {
+  const { dModel, vocabulary, numLayers, dFeedForward, maxLength, tokenTypes = 0 } = config;
+  const { normType = 'layer', biases = normType === 'layer', activation = 'gelu' } = config;
+  const { qkvBiases = biases, positions = 'learned', norm: placement = 'pre' } = config;
+  const hasBeta = biases && normType === 'layer';
+  const widths = projectionWidths(config);
+  const all: Parameter[] = [];
+  let prefix = '';
+  let layer: number | undefined;
+  const add = (name: string, kind: Parameter['kind'], module: Module, ...shape: number[]): void => {
+    const isBias = /(^|\.)b|\.beta$/.test(name) || name.endsWith('Beta');
+    const of = layer === undefined ? {} : { layer };
+    all.push({ name: prefix + name, shape, kind, module, isBias, ...of });
+  };
+  const norm = (module: Module): void => {
+    add(`${module}.gamma`, 'vector', module, dModel);
+    if (hasBeta) add(`${module}.beta`, 'vector', module, dModel);
+  };
+  const map = (
+    module: Module,
+    name: string,
+    [from, to]: readonly [number, number],
+    bias: boolean,
+  ): void => {
+    add(name, 'map', module, from, to);
+    if (bias) add(name.replace('.w', '.b'), 'vector', module, to);
+  };
+  const headNorm = (module: 'qNorm' | 'kNorm'): void => {
+    const name = `attention.${module[0] ?? ''}`;
+    add(`${name}Gamma`, 'vector', module, headWidth(config));
+    if (hasBeta) add(`${name}Beta`, 'vector', module, headWidth(config));
+  };
+  const attention = (): void => {
+    for (const module of ['q', 'k', 'v'] as const) {
+      map(module, `attention.w${module}`, [dModel, widths[module]], qkvBiases);
+    }
+    if (config.qkNorm) (['qNorm', 'kNorm'] as const).forEach(headNorm);
+    map('o', 'attention.wo', [widths.q, dModel], biases);
+  };
+  const feedForward = (): void => {
+    map('up', 'feedForward.w1', [dModel, dFeedForward], biases);
+    if (/glu/.test(activation)) map('gate', 'feedForward.wGate', [dModel, dFeedForward], biases);
+    map('down', 'feedForward.w2', [dFeedForward, dModel], biases);
+  };
+
+  add('embedding', 'table', 'embedding', vocabulary, dModel);
+  if (positions === 'learned') add('positions', 'table', 'positions', maxLength, dModel);
+  if (tokenTypes > 0) add('tokenTypes', 'table', 'tokenTypes', tokenTypes, dModel);
+  if (config.embeddingNorm) norm('embeddingNorm');
+  for (layer = 0; layer < numLayers; layer += 1) {
+    prefix = `layers.${layer}.`;
+    norm('norm1');
+    attention();
+    if (config.postNorms) norm('postNorm1');
+    if (dFeedForward === 0) continue;
+    norm('norm2');
+    feedForward();
+    if (config.postNorms) norm('postNorm2');
+  }
+  [prefix, layer] = ['', undefined];
+  if (placement === 'pre') norm('norm');
+  if (config.head !== false && !config.tiedEmbeddings)
+    add('head', 'map', 'head', dModel, vocabulary);
+  return all;
+}

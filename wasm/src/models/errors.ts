@@ -1,0 +1,34 @@
+// What is wrong with a file, or cannot be done with it. Everything of this folder speaks in the name of load().
+
+import { QkvError, type QkvErrorCode } from '../api/errors.js';
+
+const error = (code: QkvErrorCode, message: string, cause?: unknown): QkvError =>
+  new QkvError(code, `load: ${message}`, { cause });
+
+/** A file, config or argument that says something wrong. */
+export function refuse(what: string, expected: string): never {
+  throw error('invalid_argument', `${what}, expected ${expected}`);
+}
+
+/** Something that is right, and that nothing here can do. */
+export function refuseUnsupported(what: string, expected: string): never {
+  throw error('unsupported', `${what}, expected ${expected}`);
+}
+
+/** Bytes that could not be had. */
+export const unread = (what: string, expected: string, cause?: unknown): QkvError =>
+  error('load_failed', `${what}, expected ${expected}`, cause);
+
+/** A name out of a file for a message. */
+export const quoted = (name: string): string =>
+  JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}...` : name);
+
+/** A few names of many. */
+export const some = (names: readonly string[]): string =>
+  names.slice(0, 5).map(quoted).join(', ') +
+  (names.length > 5 ? ` and ${names.length - 5} more` : '');
+
+/** What a signal was aborted with. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw signal.reason ?? new DOMException('load: aborted', 'AbortError');
+}

@@ -1,0 +1,65 @@
+// What a file is of: its config, and where the arrays of such a model are in it. plan.ts checks the file against that.
+
+import type { ModelConfig } from './config.js';
+import { refuse } from './errors.js';
+import { ggufConfig, hubConfig, llama2cConfig, ownConfig } from './families/configs.js';
+import {
+  ggufNames,
+  hubNames,
+  type Locate,
+  llama2cIgnored,
+  locateBy,
+  locateOwn,
+  locateStacked,
+  type Names,
+} from './families/names.js';
+import { Fields } from './fields.js';
+import type { ModelFile } from './file.js';
+
+/** A model as a file has it. */
+export interface Described {
+  readonly config: ModelConfig;
+  readonly locate: Locate;
+  /** The name of a tensor as `locate` says it, from the name in the file. */
+  readonly rename: (name: string) => string;
+  /** Tensors, as renamed, of which nothing is needed. */
+  readonly isIgnored: (name: string) => boolean;
+  /** Whether int8 with scales in an array of their own may be. */
+  readonly hasScales: boolean;
+}
+
+const never = { rename: (name: string) => name, isIgnored: () => false, hasScales: false };
+
+function byNames(config: ModelConfig, names: Names): Described {
+  const { prefix = '', ignored, modules } = names;
+  // Files of Google's BERT call weights of layer norms so.
+  const rename = (name: string): string =>
+    (prefix && name.startsWith(prefix) ? name.slice(prefix.length) : name)
+      .replace(/(LayerNorm)\.gamma$/, '$1.weight')
+      .replace(/(LayerNorm)\.beta$/, '$1.bias');
+  const head = config.tiedEmbeddings ? `${modules.head ?? ''}.weight` : undefined;
+  const isIgnored = (name: string): boolean => name === head || (ignored?.test(name) ?? false);
+  return { config, locate: locateBy(names, config), rename, isIgnored, hasScales: false };
+}
+
+/** `given` is the config of the hub, if there is one; what a file says itself goes first. */
+export function describeModel(file: ModelFile, given: unknown): Described {
+  if (file.format === 'gguf') {
+    const config = ggufConfig(file);
+    return byNames(config, ggufNames(config.family));
+  }
+  if (file.format === 'llama2.c') {
+    const config = llama2cConfig(file);
+    const isIgnored = (name: string): boolean => llama2cIgnored.test(name);
+    return { ...never, config, locate: locateStacked(config), isIgnored };
+  }
+  if (file.metadata.get('format') === 'qkv') {
+    const isIgnored = (name: string): boolean => /^optimizer\.(first|second)\./.test(name);
+    return { ...never, config: ownConfig(file), locate: locateOwn, isIgnored, hasScales: true };
+  }
+  if (given === undefined)
+    refuse('config is missing', 'the config.json that belongs to the weights');
+  const config = hubConfig(Fields.of('config', given));
+  const names = hubNames[config.family] ?? refuse(config.family, 'a family');
+  return byNames(config, names);
+}

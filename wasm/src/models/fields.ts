@@ -1,0 +1,112 @@
+// The fields of a stranger's config, each read once and checked: of the JSON of a hub, of the metadata of GGUF, of ours.
+
+import { mostInt } from '../arguments/numbers.js';
+import { describe, isRecord } from '../arguments/values.js';
+import { refuse, refuseUnsupported } from './errors.js';
+
+export class Fields {
+  /** `name` is what messages call it, `values` its fields; null is as good as nothing. */
+  constructor(
+    readonly name: string,
+    private readonly values: ReadonlyMap<string, unknown>,
+    private readonly prefix = '',
+  ) {}
+
+  static of(name: string, value: unknown): Fields {
+    if (!isRecord(value) || Array.isArray(value))
+      refuse(`${name} is ${describe(value)}`, 'an object');
+    // By Object.entries(), which knows nothing of a prototype.
+    return new Fields(name, new Map(Object.entries(value)));
+  }
+
+  get(field: string): unknown {
+    return this.values.get(this.prefix + field) ?? undefined;
+  }
+
+  has(field: string): boolean {
+    return this.get(field) !== undefined;
+  }
+
+  /** Whether it is there and says that there is nothing. */
+  isNull(field: string): boolean {
+    return this.values.get(this.prefix + field) === null;
+  }
+
+  names(): Iterable<string> {
+    return this.values.keys();
+  }
+
+  /** Under this prefix. */
+  under(prefix: string): Fields {
+    return new Fields(this.name, this.values, prefix);
+  }
+
+  /** A field that is an object itself. */
+  part(field: string): Fields | undefined {
+    const value = this.get(field);
+    return value === undefined ? undefined : Fields.of(this.at(field), value);
+  }
+
+  at(field: string): string {
+    return `${this.name}.${this.prefix}${field}`;
+  }
+
+  /** The value, or what stands for one that is not there. */
+  #read<T>(
+    field: string,
+    fallback: T | undefined,
+    isRight: (value: unknown) => boolean,
+    kind: string,
+  ): T {
+    const value = this.get(field) ?? fallback;
+    if (!isRight(value)) refuse(`${this.at(field)} is ${describe(value)}`, kind);
+    return value as T;
+  }
+
+  /** A whole number that the core holds, at least 1 unless `least` says so. */
+  count(field: string, fallback?: number, least = 1): number {
+    const isRight = (value: unknown): boolean =>
+      Number.isInteger(value) && Number(value) >= least && Number(value) <= mostInt;
+    return this.#read(field, fallback, isRight, `a whole number of ${least} to ${mostInt}`);
+  }
+
+  number(field: string, fallback?: number): number {
+    const isRight = (value: unknown): boolean =>
+      typeof value === 'number' && Number.isFinite(Math.fround(value));
+    return this.#read(field, fallback, isRight, 'a number');
+  }
+
+  flag(field: string, fallback?: boolean): boolean {
+    return this.#read(field, fallback, (value) => typeof value === 'boolean', 'true or false');
+  }
+
+  text(field: string, fallback?: string): string {
+    return this.#read(field, fallback, (value) => typeof value === 'string', 'a text');
+  }
+
+  list(field: string): readonly unknown[] | undefined {
+    if (!this.has(field)) return undefined;
+    return this.#read<unknown[]>(field, undefined, (value) => Array.isArray(value), 'a list');
+  }
+
+  /** One of the words of a table, as what the table has for it. Others may be right, but change what is computed. */
+  choice<T>(field: string, table: Readonly<Record<string, T>>, fallback?: string): T {
+    const word = this.text(field, fallback);
+    const found = new Map(Object.entries(table)).get(word);
+    if (found === undefined) {
+      refuseUnsupported(`${this.at(field)} is ${describe(word)}`, Object.keys(table).join(', '));
+    }
+    return found;
+  }
+
+  /** What changes what is computed in a way that nothing here knows, unless it is one of these or left out. */
+  only(field: string, ...allowed: readonly unknown[]): void {
+    const value = this.get(field);
+    if (value !== undefined && !allowed.includes(value)) {
+      refuseUnsupported(
+        `${this.at(field)} is ${describe(value)}`,
+        allowed.map(describe).join(', '),
+      );
+    }
+  }
+}

@@ -1,0 +1,82 @@
+// Puts rows of weights into a model, through one block of WebAssembly memory.
+
+import type { Group } from '../memory/abi.js';
+import type { Arguments } from '../memory/abi.js';
+import { Handle } from '../memory/handle.js';
+import type { Address } from '../memory/raw.js';
+import type { ModelState } from './state.js';
+
+/** Bytes of the block to begin with. */
+const usual = 2 ** 20;
+/** Every array of a call begins at a multiple of so many bytes. */
+const alignment = 64;
+
+/** Rows of one array, at any address of JavaScript's memory. */
+export interface RowsOfArray {
+  readonly name: string;
+  readonly type: Arguments<'fillModel'>['type'];
+  readonly bytes: Uint8Array;
+  readonly count: number;
+  readonly rowBytes: number;
+  readonly layout: Group<'linearWeights'>['layout'];
+  /** float16, of the first row on. */
+  readonly scales?: Uint8Array | undefined;
+  readonly scaleRowBytes?: number | undefined;
+}
+
+/** Bytes of the scales of rows; with the inputs in rows, 32 of them share theirs. */
+function scaleBytes({ scales, scaleRowBytes = 0, layout, count }: RowsOfArray): number {
+  const rows = layout === 'in_out' ? Math.ceil(count / 32) : count;
+  return scales ? Math.min(rows * scaleRowBytes, scales.length) : 0;
+}
+
+export class Filler {
+  readonly #fn: string;
+  readonly #state: ModelState;
+  #block: Handle | undefined;
+  #bytes = 0;
+
+  constructor(fn: string, state: ModelState) {
+    this.#fn = fn;
+    this.#state = state;
+  }
+
+  /** Gives an array its next rows. */
+  put(rows: RowsOfArray): void {
+    const { name, type, bytes, count, rowBytes, layout, scales, scaleRowBytes = 0 } = rows;
+    // Messages tell which array it was.
+    const fn = `${this.#fn}: ${name}`;
+    const { instance, arrays } = this.#state;
+    const array = arrays.get(name);
+    if (!array) throw new RangeError(`no array ${name}`);
+    const scalesAt = Math.ceil(bytes.length / alignment) * alignment;
+    const ofScales = scaleBytes(rows);
+    const block = this.#room(fn, scalesAt + ofScales);
+    const memory = new Uint8Array(instance.buffer(fn));
+    memory.set(bytes, block);
+    if (scales) memory.set(scales.subarray(0, ofScales), block + scalesAt);
+    instance.run(fn, 'fillModel', {
+      ...{ model: this.#state.live(fn), index: array.index, type, count, rowBytes, layout },
+      data: { address: block, shape: [bytes.length] },
+      scales: scales && { address: block + scalesAt, shape: [ofScales] },
+      scaleStride: scaleRowBytes / 2,
+    });
+  }
+
+  dispose(): void {
+    this.#block?.dispose();
+    this.#block = undefined;
+  }
+
+  /** Where the block is, made larger if it has to be. */
+  #room(fn: string, bytes: number): Address {
+    const { instance } = this.#state;
+    if (!this.#block || bytes > this.#bytes) {
+      this.dispose();
+      this.#bytes = Math.max(bytes, usual);
+      const block = instance.room(fn, instance.raw(fn)._createBuffer(this.#bytes / 4));
+      this.#block = new Handle(this, instance, block, 'block');
+    }
+    return instance.raw(fn)._bufferData(this.#block.live(fn, 'the engine')) >>> 0;
+  }
+}

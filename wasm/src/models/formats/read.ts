@@ -1,0 +1,134 @@
+// Which format a file has, and several files as one.
+
+import { isRecord } from '../../arguments/values.js';
+import type { ModelFile, StoredTensor } from '../file.js';
+import { quoted, refuse, some } from '../errors.js';
+import { Cursor } from '../sources/cursor.js';
+import { beside, isAddress, openSource } from '../sources/open.js';
+import type { ByteSource } from '../sources/source.js';
+import { readGguf } from './gguf.js';
+import { headerSize, readLlama2c, readNumbers } from './llama2c.js';
+import { readSafetensors } from './safetensors.js';
+
+/** Most files of a model, and bytes of a JSON file. */
+const [mostFiles, mostJson] = [1000, 2 ** 26];
+const brace = 0x7b;
+
+/** The first bytes, of which every format has as many. */
+async function startOf(source: ByteSource, signal?: AbortSignal): Promise<Uint8Array> {
+  const cursor = new Cursor(source, signal);
+  await cursor.need(9, 'a start');
+  const length = Math.min(headerSize, source.size);
+  await cursor.need(length, 'a start');
+  const start = cursor.take(length).slice();
+  await cursor.close();
+  return start;
+}
+
+/** A JSON file. */
+export async function readJson(source: ByteSource, signal?: AbortSignal): Promise<unknown> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let text = '';
+  try {
+    for await (const piece of source.read(0, Infinity, signal)) {
+      text += decoder.decode(piece, { stream: true });
+      if (text.length > mostJson) break;
+    }
+    if (text.length <= mostJson) return JSON.parse(text + decoder.decode());
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error;
+    refuse(`${source.name} cannot be read (${String(error).slice(0, 80)})`, 'JSON');
+  }
+  return refuse(`${source.name} has more than ${mostJson} letters`, 'fewer in JSON');
+}
+
+/** The one file of a source; undefined for JSON. */
+async function readFile(source: ByteSource, signal?: AbortSignal): Promise<ModelFile | undefined> {
+  const start = await startOf(source, signal);
+  // A header of safetensors is shorter than 2^40 bytes, and JSON is text.
+  if (start[0] === brace && start.subarray(5, 8).some((byte) => byte !== 0)) return undefined;
+  const text = String.fromCharCode(...start.subarray(0, 9));
+  if (text.startsWith('GGUF')) return readGguf(source, signal);
+  if (start[8] === brace) return readSafetensors(source, signal);
+  if (readNumbers(start)) return readLlama2c(source, signal);
+  return refuse(
+    `${source.name} starts with ${JSON.stringify(text.replace(/[^ -~]/g, '.'))}`,
+    'safetensors, GGUF or a llama2.c checkpoint',
+  );
+}
+
+/** The names of files in an index of shards, and the names of arrays by file. */
+function shardsOf({ name }: ByteSource, index: unknown): Map<string, string[]> {
+  const map = isRecord(index) ? new Map(Object.entries(index)).get('weight_map') : undefined;
+  if (!isRecord(map)) refuse(`${name} has no weight_map`, 'an index of safetensors');
+  const shards = new Map<string, string[]>();
+  for (const [tensor, file] of Object.entries(map)) {
+    // A stranger's index names files beside it, and no other place.
+    if (typeof file !== 'string' || !/^\w[\w-]*(\.[\w-]+)*$/.test(file)) {
+      refuse(
+        `${name} has ${quoted(String(file))} for ${quoted(tensor)}`,
+        'the name of a file beside it',
+      );
+    }
+    const tensors = shards.get(file);
+    if (tensors) tensors.push(tensor);
+    else shards.set(file, [tensor]);
+  }
+  if (shards.size > mostFiles) refuse(`${name} names ${shards.size} files`, `at most ${mostFiles}`);
+  return shards;
+}
+
+/** Several files as one. */
+function join(files: readonly ModelFile[]): ModelFile {
+  const [first] = files;
+  if (!first) return refuse('weights are no files', 'at least one');
+  const tensors = new Map<string, StoredTensor>();
+  for (const file of files) {
+    if (file.format !== first.format || (file !== first && file.format === 'llama2.c')) {
+      refuse(`weights are files of ${first.format} and ${file.format}`, 'shards of one model');
+    }
+    for (const [name, tensor] of file.tensors) {
+      if (tensors.has(name)) refuse(`weights have ${quoted(name)} in two files`, 'it once');
+      tensors.set(name, tensor);
+    }
+  }
+  return { ...first, tensors };
+}
+
+/**
+ * The files of a model: one, the shards of one, or an index that names them. Every source that is opened is added to
+ * `sources`, also when that fails, and is the caller's to close.
+ */
+export async function readFiles(
+  places: readonly unknown[],
+  sources: ByteSource[],
+  signal?: AbortSignal,
+): Promise<ModelFile> {
+  if (places.length > mostFiles)
+    refuse(`weights are ${places.length} files`, `at most ${mostFiles}`);
+  const open = async (role: string, place: unknown): Promise<ByteSource> => {
+    const source = await openSource(role, place);
+    sources.push(source);
+    return source;
+  };
+  const files: ModelFile[] = [];
+  for (const [i, place] of places.entries()) {
+    const source = await open(places.length > 1 ? `weights[${i}]` : 'weights', place);
+    const file = await readFile(source, signal);
+    if (file) {
+      files.push(file);
+      continue;
+    }
+    if (places.length > 1) refuse(`${source.name} is JSON`, 'shards alone, or their index alone');
+    if (!isAddress(place))
+      refuse(`${source.name} is JSON`, 'the shards themselves, or where their index is');
+    for (const [name, tensors] of shardsOf(source, await readJson(source, signal))) {
+      const shard = await readFile(await open(name, beside(place, name)), signal);
+      const missing = tensors.filter((tensor) => !shard?.tensors.has(tensor));
+      if (!shard || missing.length > 0)
+        refuse(`${name} has no ${some(missing)}`, 'what its index says');
+      files.push(shard);
+    }
+  }
+  return join(files);
+}

@@ -1,0 +1,237 @@
+// Tokens one after another.
+
+import { QkvError } from '../api/errors.js';
+import type { GenerateOptions, Token } from '../api/model-types.js';
+import { checkInteger, mostInt } from '../arguments/numbers.js';
+import { checkSignal, throwIfAborted } from '../arguments/signal.js';
+import { describe, listOf, takeOptions } from '../arguments/values.js';
+import { within } from '../language/ranges.js';
+import { found } from '../language/rows.js';
+import type { Group } from '../memory/abi.js';
+import { Call } from '../memory/call.js';
+import { Inspection } from './pass.js';
+import { Pause } from './pause.js';
+import { addressOf, createSession, type Held, heldBy } from './session.js';
+import type { ModelState } from './state.js';
+import { Told, tokensOf } from './text.js';
+
+const fn = 'LanguageModel.generate';
+const names = [
+  ...['maxTokens', 'temperature', 'topK', 'topP', 'minP', 'repetitionPenalty', 'seed', 'stop'],
+  ...['stopTokens', 'session', 'inspect', 'signal'],
+];
+/** Tokens of a prompt between two turns of the event loop: as many as the core takes at once. */
+const piece = 256;
+/** Most texts or tokens that end it. */
+const mostStops = 1000;
+
+type Sampling = Group<'sampling'>;
+
+/** What is asked for, with its defaults. */
+interface Request {
+  readonly prompt: Int32Array;
+  readonly most: number;
+  readonly sampling: Omit<Sampling, 'step'>;
+  readonly stops: readonly string[];
+  readonly ends: readonly number[];
+  readonly session: Held | undefined;
+  readonly inspect: GenerateOptions['inspect'];
+  readonly signal: AbortSignal | undefined;
+}
+
+function samplingOf(taken: GenerateOptions): Request['sampling'] {
+  const { temperature = 0, topK = 0, topP = 1, minP = 0, repetitionPenalty = 1, seed = 0 } = taken;
+  checkInteger(fn, 'topK', topK, 0, mostInt);
+  checkInteger(fn, 'seed', seed, 0, Number.MAX_SAFE_INTEGER);
+  return {
+    ...{ topK, seed },
+    temperature: within(fn, 'temperature', temperature, 'at least 0'),
+    topP: within(fn, 'topP', topP, '(0, 1]'),
+    minP: within(fn, 'minP', minP, '[0, 1]'),
+    repetitionPenalty: within(fn, 'repetitionPenalty', repetitionPenalty, 'above 0'),
+  };
+}
+
+function stopsOf(given: unknown): readonly string[] {
+  if (given === undefined) return [];
+  const list = listOf(fn, 'stop', given, mostStops);
+  if (!list?.every((stop): stop is string => typeof stop === 'string' && stop !== '')) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: stop is ${describe(given)}, expected an array of texts that are not empty`,
+    );
+  }
+  return list;
+}
+
+function endsOf({ plan }: ModelState, given: unknown): readonly number[] {
+  if (given === undefined) return plan.ends;
+  const list = listOf(fn, 'stopTokens', given, mostStops);
+  if (!list) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: stopTokens is ${describe(given)}, expected an array of tokens`,
+    );
+  }
+  const last = plan.config.vocabulary - 1;
+  list.forEach((token, i) => checkInteger(fn, `stopTokens[${i}]`, token, 0, last));
+  return list as number[];
+}
+
+/** Tokens that the model, or the session, has room for beside the prompt; the last one need not be read. */
+function roomFor(state: ModelState, held: Held | undefined, prompt: number): number {
+  const capacity = held?.capacity ?? state.plan.config.maxLength;
+  const room = capacity - (held?.length ?? 0) - prompt;
+  if (room >= 0) return room + 1;
+  throw new QkvError(
+    'out_of_range',
+    `${fn}: prompt has ${prompt} tokens, expected at most ${room + prompt}, for which there is room`,
+  );
+}
+
+function requestOf(state: ModelState, given: unknown, options: GenerateOptions): Request {
+  const taken = takeOptions(fn, 'options', options, names);
+  const { maxTokens, session, inspect, signal } = taken;
+  const { config, tokenizer } = state.plan;
+  const stops = stopsOf(taken.stop);
+  if (stops.length > 0 && !tokenizer) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: stop is given and the model has no tokenizer, expected stopTokens`,
+    );
+  }
+  checkSignal(fn, signal);
+  state.live(fn);
+  if (maxTokens !== undefined) checkInteger(fn, 'maxTokens', maxTokens, 1, mostInt);
+  const held = session && heldBy(fn, state, session);
+  if (held) checkInteger(fn, 'the batch of session', held.batch, 1, 1);
+  const { source, shape } = tokensOf(fn, 'prompt', given, state.plan);
+  // For what is wrong with it, before anything is done.
+  const pass = { batch: 1, length: 1, keys: 1 };
+  new Inspection(fn, new Call(state.instance, fn), inspect, config, pass);
+  return {
+    prompt: Int32Array.from(source as Int32Array),
+    most: Math.min(maxTokens ?? mostInt, roomFor(state, held, shape[1])),
+    sampling: samplingOf(taken),
+    ends: endsOf(state, taken.stopTokens),
+    ...{ stops, session: held, inspect, signal: signal as AbortSignal | undefined },
+  };
+}
+
+/** The passes of one generation. */
+class Passes {
+  readonly #state: ModelState;
+  readonly #held: Held;
+  readonly #request: Request;
+  /** Tokens that the penalty is for, if there is one. */
+  readonly #seen: number[] | undefined;
+  #steps = 0;
+
+  constructor(state: ModelState, held: Held, request: Request) {
+    this.#state = state;
+    this.#held = held;
+    this.#request = request;
+    this.#seen = request.sampling.repetitionPenalty === 1 ? undefined : [...request.prompt];
+  }
+
+  /** Whether a token can be read, also after model or session were disposed. */
+  get hasRoom(): boolean {
+    const { handle, capacity, length } = this.#held;
+    return this.#state.isAlive && handle.address !== undefined && length < capacity;
+  }
+
+  /** Reads tokens. */
+  read(ids: Int32Array): void {
+    const { call, fields } = this.#begin(ids, this.#onlyAblated());
+    call.run('forwardModel', fields());
+    this.#held.length += ids.length;
+  }
+
+  /** Reads tokens, and chooses one that follows the last of them. */
+  choose(ids: Int32Array): Omit<Token, 'text'> {
+    const { call, inspection, fields } = this.#begin(ids, this.#request.inspect);
+    const slot = call.output('found', [4]);
+    const seen = this.#seen && Int32Array.from(this.#seen);
+    call.run('generateToken', {
+      ...fields(),
+      sampling: { ...this.#request.sampling, step: this.#steps },
+      seen: call.input(seen && { name: 'seen', shape: [seen.length], source: seen }),
+      found: slot,
+    });
+    this.#held.length += ids.length;
+    this.#steps += 1;
+    const [id = -1, logProbability = NaN] = found(call, slot);
+    this.#seen?.push(id);
+    return { id, logProbability, ...inspection.read(call) };
+  }
+
+  #onlyAblated(): GenerateOptions['inspect'] {
+    const { inspect } = this.#request;
+    return inspect?.ablate && { ablate: inspect.ablate };
+  }
+
+  #begin(ids: Int32Array, inspect: GenerateOptions['inspect']) {
+    const state = this.#state;
+    const held = this.#held;
+    const call = new Call(state.instance, fn);
+    const { length } = ids;
+    const pass = { batch: 1, length, keys: held.length + length };
+    const inspection = new Inspection(fn, call, inspect, state.plan.config, pass);
+    const fields = () => ({
+      model: state.live(fn),
+      session: addressOf(fn, held),
+      ids: call.input({ name: 'prompt', shape: [1, length], source: ids }),
+      readings: inspection.fields(call),
+    });
+    return { call, inspection, fields };
+  }
+}
+
+async function* tokens(state: ModelState, request: Request): AsyncGenerator<Token> {
+  const { most, stops, ends, signal, prompt, inspect, session } = request;
+  const capacity = Math.min(state.plan.config.maxLength, prompt.length - 1 + most);
+  const own = session ? undefined : createSession(fn, state, { capacity });
+  const passes = new Passes(state, session ?? heldBy(fn, state, own), request);
+  const texts = new Told(state.plan, stops, prompt);
+  const pause = new Pause();
+  const breathe = async (): Promise<void> => {
+    await pause.maybe();
+    throwIfAborted(signal);
+  };
+  // With readings, the token that chooses is alone in its pass, as those after it.
+  const atOnce = inspect ? 1 : piece;
+  let ids = prompt;
+  /** What was told and is not read yet. */
+  let told: Int32Array | undefined;
+  try {
+    throwIfAborted(signal);
+    while (ids.length > atOnce) {
+      const count = Math.min(piece, ids.length - 1);
+      passes.read(ids.subarray(0, count));
+      ids = ids.subarray(count);
+      await breathe();
+    }
+    for (let count = 1; ; count += 1) {
+      const chosen = passes.choose(ids);
+      told = ids = Int32Array.of(chosen.id);
+      const isEnd = ends.includes(chosen.id);
+      const { text, isStopped } = isEnd ? { text: '', isStopped: false } : texts.push(chosen.id);
+      const isLast = isEnd || isStopped || count >= most;
+      yield { ...chosen, text: isLast && !isStopped ? text + texts.end() : text };
+      if (isLast) return;
+      await breathe();
+      told = undefined;
+    }
+  } finally {
+    own?.dispose();
+    if (told && session && passes.hasRoom) passes.read(told);
+  }
+}
+
+export function generate(
+  state: ModelState,
+  prompt: unknown,
+  options: GenerateOptions,
+): AsyncIterable<Token> {
+  return tokens(state, requestOf(state, prompt, options));
+}

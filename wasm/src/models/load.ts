@@ -1,0 +1,82 @@
+// Models from files.
+
+import type { LoadOptions, Source } from '../api/model-types.js';
+import { QkvError } from '../api/errors.js';
+import { checkChoice } from '../arguments/numbers.js';
+import { checkSignal, throwIfAborted } from '../arguments/signal.js';
+import { describe, takeOptions } from '../arguments/values.js';
+import { resolveConfig } from '../language/config.js';
+import type { Arguments } from '../memory/abi.js';
+import type { Instance } from '../memory/instance.js';
+import { checkTokenizer, formats } from './create.js';
+import { Filler } from './fill.js';
+import { WasmLanguageModel } from './model.js';
+import { type OpenedModel, openModel } from './open.js';
+import type { ModelState } from './state.js';
+import type { Rows } from './stream.js';
+
+const fn = 'load';
+
+/** What the core calls the types of files. */
+const types: Readonly<Record<string, Arguments<'fillModel'>['type']>> = {
+  ...{ F32: 'f32', F16: 'f16', BF16: 'bf16', Q8_0: 'q8_0', I8: 'int8' },
+};
+
+function put(filler: Filler, { parameter, type: stored, ...rows }: Rows): void {
+  const type = types[stored];
+  if (!type) throw new RangeError(`no type ${stored}`);
+  filler.put({ ...rows, type, name: parameter.name });
+}
+
+/** Fills a model of what was opened; it is given back if that fails. */
+async function fill(
+  instance: Instance,
+  opened: OpenedModel,
+  options: LoadOptions,
+): Promise<WasmLanguageModel> {
+  const { config: given, format: own, tokenizer, endTokens: ends } = opened;
+  const { format = own, signal, onProgress } = options;
+  let state: ModelState | undefined;
+  const plan = { config: resolveConfig(fn, given), format, tokenizer, ends };
+  const model = new WasmLanguageModel(fn, instance, plan, (made) => {
+    state = made;
+  });
+  if (!state) throw new RangeError('no model');
+  const filler = new Filler(fn, state);
+  try {
+    await opened.stream((rows) => put(filler, rows), { signal: signal as AbortSignal, onProgress });
+    throwIfAborted(signal as AbortSignal | undefined);
+    state.finish(fn);
+    return model;
+  } catch (error) {
+    model.dispose();
+    throw error;
+  } finally {
+    filler.dispose();
+  }
+}
+
+export async function load(
+  instance: Instance,
+  source: Source,
+  given: LoadOptions = {},
+): Promise<WasmLanguageModel> {
+  const names = ['format', 'maxLength', 'signal', 'onProgress'];
+  const options = takeOptions(fn, 'options', given, names);
+  const { format, signal, onProgress, maxLength } = options;
+  if (format !== undefined) checkChoice(fn, 'format', format, formats);
+  checkSignal(fn, signal);
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: onProgress is ${describe(onProgress)}, expected a function`,
+    );
+  }
+  const opened = await openModel(source, { maxLength, signal: signal as AbortSignal | undefined });
+  try {
+    checkTokenizer(fn, opened.tokenizer);
+    return await fill(instance, opened, options);
+  } finally {
+    opened.close();
+  }
+}

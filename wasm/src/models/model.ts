@@ -1,0 +1,147 @@
+// The object that callers have.
+
+import { QkvError } from '../api/errors.js';
+import type {
+  EmbedOptions,
+  ForwardOptions,
+  GenerateOptions,
+  LanguageModel,
+  LossOptions,
+  ModelOutput,
+  Session,
+  SessionOptions,
+  Token,
+  Tokenizer,
+  WeightFormat,
+} from '../api/model-types.js';
+import type { OwnedArray } from '../api/types.js';
+import { checkBoolean, checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
+import { takeOptions } from '../arguments/values.js';
+import type { Config } from '../language/config.js';
+import { checkRows, checkWhole, lengths, take } from '../language/rows.js';
+import { Call } from '../memory/call.js';
+import { disposeSymbol } from '../memory/handle.js';
+import type { Instance } from '../memory/instance.js';
+import { embed } from './embed.js';
+import { generate } from './generate.js';
+import { Inspection } from './pass.js';
+import { addressOf, createSession, heldBy } from './session.js';
+import { ModelState, type Plan } from './state.js';
+
+const forwardNames = [
+  ...['batch', 'rows', 'hidden', 'session', 'tokenTypes', 'keyLengths', 'inspect'],
+];
+
+export class WasmLanguageModel implements LanguageModel {
+  declare readonly config: Config;
+  declare readonly parameterCount: number;
+  declare readonly bytes: number;
+  declare readonly format: WeightFormat;
+  declare readonly tokenizer: Tokenizer | undefined;
+  readonly #state: ModelState;
+
+  /** `fill` is what puts the weights into the arrays, now or later; nothing else may use the model before. */
+  constructor(fn: string, instance: Instance, plan: Plan, fill: (state: ModelState) => void) {
+    const state = new ModelState(this, fn, instance, plan);
+    this.#state = state;
+    const { config, format, tokenizer } = plan;
+    const { parameterCount, bytes } = state;
+    const fixed = { config, format, tokenizer, parameterCount, bytes };
+    for (const [name, value] of Object.entries(fixed)) {
+      Object.defineProperty(this, name, { value, enumerable: true });
+    }
+    try {
+      fill(state);
+    } catch (error) {
+      state.dispose();
+      throw error;
+    }
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'LanguageModel';
+  }
+
+  forward(ids: ArrayLike<number>, given: ForwardOptions = {}): ModelOutput {
+    const fn = 'LanguageModel.forward';
+    const state = this.#state;
+    const { config } = this;
+    const taken = takeOptions(fn, 'options', given, forwardNames);
+    const { rows: which = 'all', hidden: wantsHidden = !config.head } = taken;
+    const held = taken.session && heldBy(fn, state, taken.session);
+    const { batch = held?.batch ?? 1 } = taken;
+    checkInteger(fn, 'batch', batch, 1, mostInt);
+    checkChoice(fn, 'rows', which, ['all', 'last']);
+    checkBoolean(fn, 'hidden', wantsHidden);
+    const rows = checkRows(fn, 'ids', ids, batch);
+    const [, length] = rows.shape;
+    const call = new Call(state.instance, fn);
+    const pass = { batch, length, keys: (held?.length ?? 0) + length, hasRows: true };
+    const inspection = new Inspection(fn, call, taken.inspect, config, pass);
+    const answers = [batch, which === 'last' ? 1 : length];
+    const logits = config.head ? call.output('logits', [...answers, config.vocabulary]) : undefined;
+    const hidden = wantsHidden ? call.output('hidden', [...answers, config.dModel]) : undefined;
+    const types =
+      taken.tokenTypes && checkWhole(fn, 'tokenTypes', taken.tokenTypes, batch * length);
+    call.run('forwardModel', {
+      ...{ ids: call.input(rows), tokenTypes: call.input(types, rows.shape), logits, hidden },
+      keyLengths: call.input(lengths(fn, 'keyLengths', taken.keyLengths, batch)),
+      readings: inspection.fields(call),
+      session: held && addressOf(fn, held),
+      model: state.live(fn),
+    });
+    if (held) held.length += length;
+    return {
+      ...(logits && { logits: take(call, logits) }),
+      ...(hidden && { hidden: take(call, hidden) }),
+      ...inspection.read(call),
+    };
+  }
+
+  session(options: SessionOptions = {}): Session {
+    return createSession('LanguageModel.session', this.#state, options);
+  }
+
+  generate(
+    prompt: string | ArrayLike<number>,
+    options: GenerateOptions = {},
+  ): AsyncIterable<Token> {
+    return generate(this.#state, prompt, options);
+  }
+
+  loss(ids: ArrayLike<number>, given: LossOptions = {}): number {
+    const fn = 'LanguageModel.loss';
+    const state = this.#state;
+    const { batch = 1, inspect } = takeOptions(fn, 'options', given, ['batch', 'inspect']);
+    checkInteger(fn, 'batch', batch, 1, mostInt);
+    const rows = checkRows(fn, 'ids', ids, batch);
+    const [, length] = rows.shape;
+    if (length < 2) {
+      throw new QkvError('shape_mismatch', `${fn}: ids are rows of 1 token, expected at least 2`);
+    }
+    const call = new Call(state.instance, fn);
+    const asked = inspect && takeOptions(fn, 'inspect', inspect, ['ablate']);
+    const inspection = new Inspection(fn, call, asked, this.config, {
+      batch,
+      length,
+      keys: length,
+    });
+    const surprisal = call.output('surprisal', [batch, length - 1]);
+    const readings = inspection.fields(call);
+    call.run('forwardModel', { model: state.live(fn), ids: call.input(rows), surprisal, readings });
+    const nats = call.read(surprisal);
+    return nats.reduce((sum, each) => sum + each, 0) / nats.length;
+  }
+
+  embed(texts: readonly (string | ArrayLike<number>)[], options: EmbedOptions = {}): OwnedArray {
+    return embed(this.#state, texts, options);
+  }
+
+  dispose(): void {
+    this.#state.dispose();
+  }
+
+  [disposeSymbol](): void {
+    this.dispose();
+  }
+}

@@ -1,0 +1,173 @@
+// openModel(): everything that is known of a model before its arrays are read, and their reading.
+//
+//   openModel -> formats/read.ts  which files there are, and what their headers say (sources/ brings the bytes)
+//             -> families.ts      the config, and by which names the family has its arrays (families/)
+//             -> plan.ts          which rows of which tensor go where; refuses what is missing, surplus or of another shape
+//   stream    -> stream.ts        the rows, in the order of the file
+//
+// load() makes the model of the engine from `config` and gives it the rows.
+
+import { checkInteger } from '../arguments/numbers.js';
+import { describe, isRecord, listOf, takeOptions } from '../arguments/values.js';
+import { checkConfig, type ModelConfig, type Parameter, parametersOf } from './config.js';
+import { refuse } from './errors.js';
+import { describeModel, type Described } from './families.js';
+import { ropeFactors, withRopeFactors } from './families/rope-factors.js';
+import { endTokensOf } from './families/end-tokens.js';
+import type { ModelFile } from './file.js';
+import { readFiles, readJson } from './formats/read.js';
+import { type LoadStep, planOf } from './plan.js';
+import { isAddress, openSource, type Place } from './sources/open.js';
+import { type ByteSource, readAll } from './sources/source.js';
+import { bytesOf, type OnRows, streamSteps } from './stream.js';
+import { ggufTokenizer } from './tokenizers/gguf.js';
+import type { Tokenizer } from './tokenizers/tokenizer.js';
+
+/** What a model is read from. */
+export interface ModelSource {
+  /** The config.json of the hub, parsed or where it is; files of GGUF, llama2.c and Trainer.save() have their own. */
+  config?: string | URL | object | undefined;
+  /** One file, shards, or where the index of shards is. */
+  weights: Place | readonly Place[];
+  tokenizer?: Tokenizer | undefined;
+}
+
+export interface OpenOptions {
+  /** Most tokens of a row, at most what the file says, which is the default. */
+  maxLength?: number | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface StreamOptions {
+  signal?: AbortSignal | undefined;
+  /** Bytes of arrays, of `totalBytes`. */
+  onProgress?: ((progress: { loaded: number; total: number }) => void) | undefined;
+}
+
+/** A model of which the arrays have not been read. */
+export interface OpenedModel {
+  readonly config: ModelConfig;
+  /** The arrays of the model, in the order of the core. */
+  readonly parameters: readonly Parameter[];
+  /** What is read, in the order of the file. */
+  readonly steps: readonly LoadStep[];
+  /** Bytes that stream() reads. */
+  readonly totalBytes: number;
+  /** How most of the file's numbers in matrices can be kept without a loss; float16 as f32. */
+  readonly format: 'f32' | 'bf16' | 'int8';
+  /** The one that was given, or the one in the file. */
+  readonly tokenizer: Tokenizer | undefined;
+  /** Tokens after which a text is over, as the files say. */
+  readonly endTokens: readonly number[];
+  /**
+   * Reads all arrays, once, and closes the files, also when it fails. What `onRows` throws is thrown on.
+   *
+   * @throws {@link QkvError} `invalid_argument` for a file that ends early, `load_failed` for one that cannot be read; the
+   * reason of the signal
+   */
+  stream(onRows: OnRows, options?: StreamOptions): Promise<void>;
+  /** Closes the files. Idempotent. */
+  close(): void;
+}
+
+/** The config of the hub, from where it is. */
+async function readConfig(given: unknown, signal?: AbortSignal): Promise<unknown> {
+  if (given === undefined || (isRecord(given) && !isAddress(given))) return given;
+  if (!isAddress(given))
+    refuse(`config is ${describe(given)}`, 'an object, or where config.json is');
+  const source = await openSource('config', given);
+  try {
+    return await readJson(source, signal);
+  } finally {
+    source.close();
+  }
+}
+
+/** What only an array of the file says of the config. */
+async function completed(
+  file: ModelFile,
+  described: Described,
+  signal?: AbortSignal,
+): Promise<Described> {
+  const factors = file.tensors.get(ropeFactors);
+  if (file.format !== 'gguf' || factors?.type !== 'F32' || !described.config.rotary)
+    return described;
+  const { source, begin, end } = factors;
+  const bytes = await readAll(source, begin, Math.min(end, begin + 2 ** 20), signal);
+  return {
+    ...described,
+    config: withRopeFactors(described.config, new Float32Array(bytes.buffer)),
+  };
+}
+
+/** A config with fewer tokens in a row. */
+function shortened(described: Described, maxLength: number | undefined): Described {
+  if (maxLength === undefined) return described;
+  checkInteger('load', 'maxLength', maxLength, 1, described.config.maxLength);
+  return { ...described, config: { ...described.config, maxLength } };
+}
+
+/** The format that most bytes of matrices have. */
+function formatOf(steps: readonly LoadStep[]): OpenedModel['format'] {
+  const counts = new Map<string, number>([['f32', 0]]);
+  for (const { tensor } of steps) {
+    if (tensor.shape.length !== 2) continue;
+    const { type, begin, end } = tensor;
+    const format = type === 'BF16' ? 'bf16' : type === 'Q8_0' || type === 'I8' ? 'int8' : 'f32';
+    counts.set(format, (counts.get(format) ?? 0) + end - begin);
+  }
+  const [[most] = ['f32']] = [...counts].sort(([, a], [, b]) => b - a);
+  return most as OpenedModel['format'];
+}
+
+/**
+ * Reads the headers of a model's files.
+ *
+ * @throws {@link QkvError} `unsupported` names the family, tensor or type that nothing here can read; `invalid_argument` what is
+ * wrong with the file, the config or an argument; `out_of_range` for maxLength; `load_failed` what could not be read; and
+ * the reason of the signal. No file is open then.
+ */
+export async function openModel(
+  given: ModelSource,
+  options: OpenOptions = {},
+): Promise<OpenedModel> {
+  const taken = takeOptions('load', 'source', given, ['config', 'weights', 'tokenizer']);
+  const { maxLength, signal } = options;
+  const { weights, tokenizer } = taken;
+  const sources: ByteSource[] = [];
+  const close = (): void => sources.forEach((source) => source.close());
+  try {
+    const places = listOf('load', 'weights', weights, 2 ** 16) ?? [weights];
+    const config = await readConfig(taken.config, signal);
+    const file = await readFiles(places, sources, signal);
+    const found = describeModel(file, config);
+    // Each layer has arrays of its own, but for llama2.c.
+    checkConfig(found.config, file.format === 'llama2.c' ? Infinity : file.tensors.size);
+    const described = shortened(await completed(file, found, signal), maxLength);
+    const steps = planOf(file, described);
+    const total = bytesOf(steps);
+    return {
+      config: described.config,
+      parameters: parametersOf(described.config),
+      ...{ steps, totalBytes: total, format: formatOf(steps) },
+      tokenizer: tokenizer ?? ggufTokenizer(file),
+      endTokens: endTokensOf(file, config),
+      close,
+      async stream(onRows, { signal: stop, onProgress } = {}) {
+        let loaded = 0;
+        const onBytes = (count: number): void => {
+          loaded += count;
+          onProgress?.({ loaded, total });
+        };
+        try {
+          await streamSteps(steps, { signal: stop, onRows, onBytes });
+        } finally {
+          close();
+        }
+      },
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}

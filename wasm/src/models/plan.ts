@@ -1,0 +1,130 @@
+// What is read of a file, in the order of the file. Every array of the model is there with its shape and in a type that can be
+// read, and nothing is left over, or the file is refused before anything of it is read.
+
+import { scaleOf } from '../formats/numbers.js';
+import { type Parameter, parametersOf } from './config.js';
+import { quoted, refuse, refuseUnsupported, some } from './errors.js';
+import type { Described } from './families.js';
+import type { Location, Range } from './families/names.js';
+import type { ModelFile, StoredTensor } from './file.js';
+
+/** What of a tensor goes to which array of the model. */
+export interface LoadPart {
+  readonly parameter: Parameter;
+  /** Outputs of a map, rows of a table or elements of a vector, in the order in which the array has them. */
+  readonly ranges: readonly Range[];
+  /** Vectors alone: 1 is added to what is there. */
+  readonly addOne: boolean;
+}
+
+/** A tensor that is read, once. */
+export interface LoadStep {
+  readonly tensor: StoredTensor;
+  /** float16, with int8: of each block of 32 inputs of each output. */
+  readonly scales?: StoredTensor;
+  /**
+   * out_in: a row of the file has the inputs of one output, and ranges are rows; in_out: it has the outputs of one input,
+   * and ranges are columns. Tables and vectors are out_in.
+   */
+  readonly layout: 'in_out' | 'out_in';
+  readonly parts: readonly LoadPart[];
+}
+
+const floats = ['F32', 'F16', 'BF16'];
+
+/** The tensor has the shape that the config asks for. */
+function checkShape(tensor: StoredTensor, { shape }: Location, kind: Parameter): void {
+  const [rows = 0, ...rest] = tensor.shape;
+  // A table of positions may be read in part.
+  const isRight = kind.module === 'positions' ? rows >= (shape[0] ?? 0) : rows === shape[0];
+  if (isRight && String(rest) === String(shape.slice(1))) return;
+  refuse(
+    `${quoted(tensor.name)} is [${tensor.shape.join(',')}]`,
+    `[${shape.join(',')}] as the config says`,
+  );
+}
+
+/** The tensor is of a type that can be read where it is. */
+function checkType(
+  { name, type, shape }: StoredTensor,
+  { layout }: Location,
+  hasScales: boolean,
+): void {
+  const quantised =
+    shape.length === 2 && (type === 'I8' ? hasScales : type === 'Q8_0' && layout === 'out_in');
+  if (floats.includes(type) || quantised) return;
+  const more = shape.length === 2 ? ['Q8_0', 'I8 with scales'] : [];
+  refuseUnsupported(`${quoted(name)} is ${type}`, [...floats, ...more].join(', '));
+}
+
+/** The scales of a tensor in int8: one for each block of 32 inputs of each output. */
+function scalesOf(
+  tensor: StoredTensor,
+  layout: string,
+  all: ReadonlyMap<string, StoredTensor>,
+): StoredTensor {
+  const name = scaleOf(tensor.name);
+  const scales =
+    all.get(name) ?? refuse(`weights have no ${quoted(name)}`, 'the scales of what is I8');
+  const [rows = 0, columns = 0] = tensor.shape;
+  const blocks = (count: number): number => Math.ceil(count / 32);
+  const expected = layout === 'in_out' ? [blocks(rows), columns] : [rows, blocks(columns)];
+  if (scales.type !== 'F16') refuseUnsupported(`${quoted(name)} is ${scales.type}`, 'F16');
+  if (String(scales.shape) !== String(expected)) {
+    refuse(`${quoted(name)} is [${scales.shape.join(',')}]`, `[${expected.join(',')}]`);
+  }
+  return scales;
+}
+
+/** The tensors by the names that the family has for them. */
+function renamed({ tensors }: ModelFile, { rename }: Described): Map<string, StoredTensor> {
+  const all = new Map<string, StoredTensor>();
+  for (const [name, tensor] of tensors) {
+    if (all.has(rename(name)))
+      refuse(`weights have ${quoted(name)} by another name too`, 'it once');
+    all.set(rename(name), tensor);
+  }
+  return all;
+}
+
+/** The steps by the sources and places of what they read. */
+const inOrder = (steps: readonly LoadStep[], { tensors }: ModelFile): LoadStep[] => {
+  const sources = [...new Set(Array.from(tensors.values(), ({ source }) => source))];
+  const place = ({ tensor }: LoadStep): number => sources.indexOf(tensor.source);
+  return [...steps].sort((a, b) => place(a) - place(b) || a.tensor.begin - b.tensor.begin);
+};
+
+/** The steps that read all arrays of a model. @throws {@link QkvError} if the file does not have just these */
+export function planOf(file: ModelFile, described: Described): LoadStep[] {
+  const { locate, isIgnored, hasScales, config } = described;
+  const tensors = renamed(file, described);
+  const wanted = parametersOf(config).map((parameter) => ({ parameter, at: locate(parameter) }));
+  const names = new Set(wanted.map(({ at }) => at.tensor));
+  const missing = [...names].filter((name) => !tensors.has(name));
+  const family = config.family ?? 'language model';
+  if (missing.length > 0) refuse(`weights have no ${some(missing)}`, `every array of a ${family}`);
+  const isScale = (name: string): boolean =>
+    hasScales && name.endsWith('.scale') && tensors.get(name.slice(0, -6))?.type === 'I8';
+  const isSurplus = (name: string): boolean =>
+    !names.has(name) && !isScale(name) && !isIgnored(name);
+  const surplus = [...tensors.keys()].filter(isSurplus);
+  if (surplus.length > 0)
+    refuse(`weights have ${some(surplus)}`, `the arrays of a ${family} alone`);
+
+  const steps = new Map<string, LoadStep & { parts: LoadPart[] }>();
+  for (const { parameter, at } of wanted) {
+    const tensor = tensors.get(at.tensor);
+    if (!tensor) continue;
+    const { ranges, addOne, layout } = at;
+    let step = steps.get(at.tensor);
+    if (!step) {
+      checkShape(tensor, at, parameter);
+      checkType(tensor, at, hasScales);
+      const scales = tensor.type === 'I8' ? { scales: scalesOf(tensor, layout, tensors) } : {};
+      step = { tensor, ...scales, layout, parts: [] };
+      steps.set(at.tensor, step);
+    }
+    step.parts.push({ parameter, ranges: ranges(), addOne });
+  }
+  return inOrder([...steps.values()], file);
+}

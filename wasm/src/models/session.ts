@@ -1,0 +1,97 @@
+// Conversations: the keys and values of the tokens so far.
+
+import { QkvError } from '../api/errors.js';
+import type { Session, SessionOptions } from '../api/model-types.js';
+import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
+import { describe, isRecord, takeOptions } from '../arguments/values.js';
+import { found } from '../language/rows.js';
+import { Call } from '../memory/call.js';
+import { disposeSymbol, Handle } from '../memory/handle.js';
+import type { Address } from '../memory/raw.js';
+import type { ModelState } from './state.js';
+
+/** What is behind a session. */
+export interface Held {
+  readonly handle: Handle;
+  readonly model: ModelState;
+  readonly batch: number;
+  readonly capacity: number;
+  readonly bytes: number;
+  /** Tokens that are held. */
+  length: number;
+}
+
+const all = new WeakMap<object, Held>();
+
+class WasmSession implements Session {
+  declare readonly capacity: number;
+  declare readonly bytes: number;
+  readonly #held: Held;
+
+  constructor(address: Address, rest: Omit<Held, 'handle' | 'length'>) {
+    const handle = new Handle(this, rest.model.instance, address, 'destroySession');
+    this.#held = { ...rest, handle, length: 0 };
+    all.set(this, this.#held);
+    for (const name of ['capacity', 'bytes'] as const) {
+      Object.defineProperty(this, name, { value: rest[name], enumerable: true });
+    }
+  }
+
+  get length(): number {
+    return this.#held.length;
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'Session';
+  }
+
+  truncate(length: number): void {
+    const fn = 'Session.truncate';
+    const held = this.#held;
+    addressOf(fn, held);
+    checkInteger(fn, 'length', length, 0, held.length);
+    held.model.instance.run(fn, 'truncateSession', { session: addressOf(fn, held), length });
+    held.length = length;
+  }
+
+  dispose(): void {
+    this.#held.handle.dispose();
+  }
+
+  [disposeSymbol](): void {
+    this.dispose();
+  }
+}
+
+/** Where a session is, for a call of `fn`. */
+export const addressOf = (fn: string, { handle }: Held): Address => handle.live(fn, 'the session');
+
+/** What is behind the caller's session, which must be of this model and live. */
+export function heldBy(fn: string, model: ModelState, session: unknown): Held {
+  const held = isRecord(session) ? all.get(session) : undefined;
+  if (!held || held.model !== model) {
+    const was = held ? 'of another model' : describe(session);
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: session is ${was}, expected one that session() of this model made`,
+    );
+  }
+  addressOf(fn, held);
+  return held;
+}
+
+export function createSession(fn: string, model: ModelState, given: SessionOptions): Session {
+  const { maxLength } = model.plan.config;
+  const names = ['batch', 'capacity', 'format'];
+  const taken = takeOptions(fn, 'options', given, names);
+  const { batch = 1, capacity = maxLength, format = 'f32' } = taken;
+  checkInteger(fn, 'batch', batch, 1, mostInt);
+  checkInteger(fn, 'capacity', capacity, 1, maxLength);
+  checkChoice(fn, 'format', format, ['f32', 'bf16']);
+  const call = new Call(model.instance, fn);
+  const slot = call.output('found', [2]);
+  call.run('createSession', { model: model.live(fn), batch, capacity, format, found: slot });
+  const address = call.made();
+  const [bytes = 0] = found(call, slot);
+  return new WasmSession(address, { model, batch, capacity, bytes });
+}

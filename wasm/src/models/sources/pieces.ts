@@ -1,0 +1,77 @@
+// Sources that can be read at any place: memory, a Blob, a file of Node's.
+
+import { nodeModule } from '../../platform/node.js';
+import { throwIfAborted, unread } from '../errors.js';
+import { type ByteSource, ended, pieceSize } from './source.js';
+
+/** The bytes [begin, end), or fewer of them. */
+export type ReadPiece = (begin: number, end: number) => Promise<Uint8Array> | Uint8Array;
+
+/** A source of which `piece` reads at most `pieceSize` bytes at a time. */
+export class PieceSource implements ByteSource {
+  constructor(
+    readonly name: string,
+    readonly size: number,
+    private readonly piece: ReadPiece,
+    readonly close: () => void = () => undefined,
+  ) {}
+
+  async *read(begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    for (let at = begin; at < end;) {
+      throwIfAborted(signal);
+      if (at >= this.size && end === Infinity) return;
+      if (at >= this.size) ended(this.name, this.size, end);
+      const piece = await this.#take(at, Math.min(end, at + pieceSize, this.size));
+      throwIfAborted(signal);
+      if (piece.length === 0) ended(this.name, at, end);
+      yield piece;
+      at += piece.length;
+    }
+  }
+
+  async #take(begin: number, end: number): Promise<Uint8Array> {
+    try {
+      return await this.piece(begin, end);
+    } catch (error) {
+      throw unread(`${this.name} cannot be read (${String(error)})`, 'a file of a model', error);
+    }
+  }
+}
+
+interface FileHandle {
+  stat(): Promise<{ size: number }>;
+  read(of: {
+    buffer: Uint8Array;
+    length: number;
+    position: number;
+  }): Promise<{ bytesRead: number }>;
+  close(): Promise<void>;
+}
+interface Files {
+  open(path: string | URL): Promise<FileHandle>;
+}
+
+/** A file by its URL, or its path in Node; undefined for an address of another kind, or where there are no files. */
+export async function openFile(address: string): Promise<ByteSource | undefined> {
+  const isUrl = address.startsWith('file:');
+  // One letter before the colon is a drive of Windows.
+  if (!isUrl && (/^[a-z][a-z\d+.-]+:/i.test(address) || 'location' in globalThis)) return undefined;
+  const files = nodeModule('node:fs/promises') as Files | undefined;
+  if (!files) return undefined;
+  try {
+    const handle = await files.open(isUrl ? new URL(address) : address);
+    const { size } = await handle.stat();
+    const buffer = new Uint8Array(Math.min(size, pieceSize));
+    return new PieceSource(
+      address,
+      size,
+      async (begin, end) => {
+        const { bytesRead } = await handle.read({ buffer, length: end - begin, position: begin });
+        return buffer.subarray(0, bytesRead);
+      },
+      () => void handle.close(),
+    );
+  } catch (error) {
+    throw unread(`${address} cannot be read (${String(error)})`, 'a file of a model', error);
+  }
+}

@@ -1,0 +1,126 @@
+// Files of a server. Each request asks for all bytes from a place on, and what comes is read as long as it is of use: the
+// header of a file and all of its arrays are one request. A server that does not honour Range sends all of the file, and
+// what was skipped, or lies further back, it sends again.
+
+import { throwIfAborted, unread } from '../errors.js';
+import { type ByteSource, ended, pieceSize } from './source.js';
+
+/** Bytes that are rather read than skipped by another request. */
+const gap = 2 ** 20;
+const expected = 'a file of a model';
+
+const why = (error: unknown): string =>
+  error instanceof Error && error.cause instanceof Error
+    ? `${error.message}: ${error.cause.message}`
+    : String(error);
+
+export class WebSource implements ByteSource {
+  size = Infinity;
+  #request = new AbortController();
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  /** Whether the server sends from any place. */
+  #hasRanges = false;
+  /** The bytes that came last, and where in the file they begin. */
+  #last: Uint8Array = new Uint8Array(0);
+  #at = 0;
+
+  constructor(readonly name: string) {}
+
+  async *read(begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+    for (let at = begin; at < end;) {
+      const bytes = await this.#piece(at, end, signal);
+      if (!bytes) return;
+      const piece = bytes.subarray(0, Math.min(pieceSize, end - at));
+      yield piece;
+      at += piece.length;
+    }
+  }
+
+  close(): void {
+    this.#request.abort();
+    this.#reader = undefined;
+  }
+
+  /** What has come and begins at `at`; undefined where the file ends and may. */
+  async #piece(
+    at: number,
+    end: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Uint8Array | undefined> {
+    throwIfAborted(signal);
+    const stop = (): void => this.close();
+    signal?.addEventListener('abort', stop);
+    try {
+      for (;;) {
+        const next = this.#at + this.#last.length;
+        if (at >= this.#at && at < next) return this.#last.subarray(at - this.#at);
+        const isFar = this.#hasRanges && at - next > gap;
+        if (!this.#reader || at < this.#at || isFar) await this.#ask(at);
+        else if (await this.#isOver(this.#reader)) {
+          if (end === Infinity) return undefined;
+          ended(this.name, next, end);
+        }
+      }
+    } catch (error) {
+      throwIfAborted(signal);
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+
+  /** Reads on, and tells whether there was nothing more. */
+  async #isOver(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<boolean> {
+    let result;
+    try {
+      result = await reader.read();
+    } catch (error) {
+      this.close();
+      throw unread(`${this.name} broke off (${why(error)})`, expected, error);
+    }
+    if (result.done) return true;
+    [this.#at, this.#last] = [this.#at + this.#last.length, result.value];
+    return false;
+  }
+
+  /** A request for what begins at `at`; what comes may begin before. */
+  async #ask(at: number): Promise<void> {
+    this.close();
+    this.#request = new AbortController();
+    const { signal } = this.#request;
+    // Of what the engine has itself, Node 20 drops the last byte when asked for a range.
+    const headers: HeadersInit = /^(blob|data):/.test(this.name) ? {} : { Range: `bytes=${at}-` };
+    let response;
+    try {
+      response = await fetch(this.name, { headers, signal });
+    } catch (error) {
+      throw unread(`${this.name} cannot be read (${why(error)})`, expected, error);
+    }
+    const { status, body } = response;
+    if (!response.ok || !body) {
+      const type = response.headers.get('content-type') ?? 'no content type';
+      throw unread(`${this.name} answered ${status} (${type})`, expected);
+    }
+    this.#hasRanges = status === 206;
+    this.#at = this.#hasRanges ? at : 0;
+    this.#last = new Uint8Array(0);
+    this.#reader = body.getReader();
+    this.#learn(response.headers, at);
+  }
+
+  /** The size of the file, which must not change on the way. */
+  #learn(headers: Headers, at: number): void {
+    const range = headers.get('content-range');
+    const [, from = String(at), total] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(range ?? '') ?? [];
+    const isWhole = !this.#hasRanges && headers.get('content-encoding') === null;
+    const told = Number((isWhole ? headers.get('content-length') : total) ?? Infinity);
+    const size = Number.isNaN(told) ? Infinity : told;
+    const hasChanged = this.size !== Infinity && size !== this.size;
+    if (hasChanged || (this.#hasRanges && Number(from) !== at)) {
+      this.close();
+      const sent = hasChanged ? `${this.size} and now ${size} bytes` : `from byte ${from} on`;
+      throw unread(`${this.name} was sent as ${sent}`, 'the same file from where it was asked for');
+    }
+    this.size = size;
+  }
+}

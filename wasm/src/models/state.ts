@@ -1,0 +1,81 @@
+// What a model has in WebAssembly memory: the object itself, and what is known of it.
+
+import type { Tokenizer, WeightFormat } from '../api/model-types.js';
+import { type Config, configFields } from '../language/config.js';
+import { found } from '../language/rows.js';
+import { Call } from '../memory/call.js';
+import { Handle } from '../memory/handle.js';
+import type { Instance } from '../memory/instance.js';
+import { type Address, textAt } from '../memory/raw.js';
+
+/** An array of a model. */
+export interface ModelArray {
+  readonly index: number;
+  readonly shape: readonly number[];
+}
+
+/** What a model is made of besides its weights. */
+export interface Plan {
+  readonly config: Config;
+  readonly format: WeightFormat;
+  readonly tokenizer: Tokenizer | undefined;
+  /** Tokens that end what is said. */
+  readonly ends: readonly number[];
+}
+
+export class ModelState {
+  /** The caller's model, which would pass for forgotten while only its sessions are kept. */
+  readonly owner: object;
+  readonly instance: Instance;
+  readonly plan: Plan;
+  readonly arrays: ReadonlyMap<string, ModelArray>;
+  readonly parameterCount: number;
+  readonly bytes: number;
+  readonly #handle: Handle;
+
+  /** Takes the memory of all arrays. */
+  constructor(owner: object, fn: string, instance: Instance, plan: Plan) {
+    this.owner = owner;
+    this.instance = instance;
+    this.plan = plan;
+    const make = new Call(instance, fn);
+    const { config, format } = plan;
+    make.run('createModel', { config: configFields(fn, make, config), format });
+    const model = make.made();
+    this.#handle = new Handle(owner, instance, model, 'destroyModel');
+    const call = new Call(instance, fn);
+    const slot = call.output('found', [6]);
+    call.run('countModel', { model, found: slot });
+    const [count = 0, parameters = 0, bytes = 0] = found(call, slot);
+    this.parameterCount = parameters;
+    this.bytes = bytes;
+    this.arrays = new Map(Array.from({ length: count }, (_, i) => this.#describe(fn, model, i)));
+  }
+
+  /** Where the model is, for a call of `fn`. */
+  live(fn: string): Address {
+    return this.#handle.live(fn, 'the model');
+  }
+
+  get isAlive(): boolean {
+    return this.#handle.address !== undefined;
+  }
+
+  dispose(): void {
+    this.#handle.dispose();
+  }
+
+  /** Says that every array is filled. */
+  finish(fn: string): void {
+    this.instance.run(fn, 'finishModel', { model: this.live(fn) });
+  }
+
+  #describe(fn: string, model: Address, index: number): [string, ModelArray] {
+    const call = new Call(this.instance, fn);
+    const slot = call.output('found', [6]);
+    call.run('describeModelArray', { model, index, found: slot });
+    const [rank = 0, ...extents] = found(call, slot);
+    const name = textAt(this.instance.raw(fn), call.made());
+    return [name, { index, shape: extents.slice(0, rank) }];
+  }
+}

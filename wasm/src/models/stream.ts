@@ -1,0 +1,196 @@
+// The elements of a file, in its order, as rows for the arrays of a model. No more of a file is kept than the rows that are
+// handed on, and the scales of one tensor; of a tensor in int8 whose scales come after it all of it.
+
+import type { Parameter } from './config.js';
+import { rowBytes } from './file.js';
+import type { LoadPart, LoadStep } from './plan.js';
+import { pieceSize, readAll } from './sources/source.js';
+
+/** Rows of one array, as LanguageModel::fill() of the core takes them: each array gets its own from the first to the last. */
+export interface Rows {
+  readonly parameter: Parameter;
+  /** 'F32', 'F16', 'BF16', 'Q8_0', or 'I8' with scales. */
+  readonly type: string;
+  /** The first of them; valid until the next rows come, at any address. */
+  readonly bytes: Uint8Array;
+  readonly count: number;
+  /** From one to the next. */
+  readonly rowBytes: number;
+  /**
+   * out_in: each has the inputs of one output; in_out: the outputs of one input, and all counts but the last are multiples of 32.
+   * A table has its rows, and a vector is one row.
+   */
+  readonly layout: 'in_out' | 'out_in';
+  /** float16: of the first row, which reads (out_in) its own row of them or (in_out) shares it with the 31 that follow. */
+  readonly scales?: Uint8Array;
+  readonly scaleRowBytes?: number;
+}
+export type OnRows = (rows: Rows) => void;
+
+interface Reading {
+  /** Where the rows of a tensor come together: one block for all tensors, because the collector would leave many for later. */
+  readonly chunks: Chunks;
+  readonly signal: AbortSignal | undefined;
+  readonly onRows: OnRows;
+  readonly onBytes: (count: number) => void;
+}
+
+/** A block that is as large as the largest chunk so far. */
+class Chunks {
+  #block = new Uint8Array(0);
+
+  of(bytes: number): Uint8Array {
+    if (bytes > this.#block.length) this.#block = new Uint8Array(bytes);
+    return this.#block.subarray(0, bytes);
+  }
+}
+
+/** The float32 of numbers plus 1: what files keep less 1 is a gain near 1. */
+function plusOne(type: string, bytes: Uint8Array): Uint8Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const size = rowBytes(type, 1);
+  const read = {
+    F32: (at: number) => view.getFloat32(at, true),
+    BF16: (at: number) =>
+      new Float32Array(Uint32Array.of(view.getUint16(at, true) << 16).buffer)[0],
+    F16: (at: number) => fromHalf(view.getUint16(at, true)),
+  }[type];
+  const sums = Float32Array.from(
+    { length: bytes.length / size },
+    (_, i) => (read?.(i * size) ?? 0) + 1,
+  );
+  return new Uint8Array(sums.buffer);
+}
+
+/** IEEE 754 binary16. */
+function fromHalf(half: number): number {
+  const [sign, exponent, fraction] = [half >> 15 ? -1 : 1, (half >> 10) & 31, half & 1023];
+  if (exponent === 31) return fraction > 0 ? NaN : sign * Infinity;
+  const isSmall = exponent === 0;
+  return sign * 2 ** ((isSmall ? 1 : exponent) - 25) * (isSmall ? fraction : fraction + 1024);
+}
+
+/** The bytes of a vector: its elements from wherever they lie. */
+function gather(bytes: Uint8Array, { ranges }: LoadPart, size: number): Uint8Array {
+  const [first] = ranges;
+  if (first && ranges.length === 1) return bytes.subarray(first[0] * size, first[1] * size);
+  const all = ranges.map(([begin, end]) => bytes.subarray(begin * size, end * size));
+  const joined = new Uint8Array(all.reduce((n, { length }) => n + length, 0));
+  let at = 0;
+  for (const part of all) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
+
+async function streamVector({ tensor, parts }: LoadStep, reading: Reading): Promise<void> {
+  const { type, source, begin, end } = tensor;
+  const all = await readAll(source, begin, end, reading.signal);
+  reading.onBytes(all.length);
+  for (const part of parts) {
+    const own = gather(all, part, rowBytes(type, 1));
+    const [kept, bytes] = part.addOne ? ['F32', plusOne(type, own)] : [type, own];
+    const of = { parameter: part.parameter, layout: 'out_in' } as const;
+    reading.onRows({ ...of, type: kept, bytes, count: 1, rowBytes: bytes.length });
+  }
+}
+
+/** Rows of a tensor that have come: of which step, from which row on, and the scales of all. */
+interface Chunk {
+  readonly step: LoadStep;
+  readonly bytes: Uint8Array;
+  readonly first: number;
+  readonly count: number;
+  readonly scales: Uint8Array | undefined;
+}
+
+/** Hands on what each array has of a chunk. */
+function hand({ step, bytes, first, count, scales }: Chunk, onRows: OnRows): void {
+  const { tensor, layout, parts } = step;
+  const { type, shape } = tensor;
+  const columns = shape[1] ?? 0;
+  const width = rowBytes(type, columns);
+  const isInOut = layout === 'in_out';
+  const scaleRowBytes = 2 * (isInOut ? columns : Math.ceil(columns / 32));
+  const scalesFrom = (row: number, column: number): Partial<Rows> =>
+    scales ? { scales: scales.subarray(row * scaleRowBytes + 2 * column), scaleRowBytes } : {};
+  for (const { parameter, ranges } of parts) {
+    const of = { parameter, type, layout, rowBytes: width };
+    for (const [begin, end] of ranges) {
+      if (isInOut) {
+        const from = bytes.subarray(rowBytes(type, begin));
+        onRows({ ...of, bytes: from, count, ...scalesFrom(first / 32, begin) });
+        continue;
+      }
+      const [from, to] = [Math.max(begin, first), Math.min(end, first + count)];
+      if (from >= to) continue;
+      const own = bytes.subarray((from - first) * width, (to - first) * width);
+      onRows({ ...of, bytes: own, count: to - from, ...scalesFrom(from, 0) });
+    }
+  }
+}
+
+/** Rows of a chunk. */
+function rowsAtOnce(width: number, rows: number, layout: LoadStep['layout']): number {
+  const unit = layout === 'in_out' ? 32 : 1;
+  return Math.min(rows, Math.max(1, Math.floor(pieceSize / width / unit)) * unit);
+}
+
+async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
+  const { tensor, layout, scales: stored } = step;
+  const { signal, onBytes, onRows } = reading;
+  const whole = async ({ source, begin, end }: LoadStep['tensor']): Promise<Uint8Array> => {
+    const bytes = await readAll(source, begin, end, signal);
+    onBytes(bytes.length);
+    return bytes;
+  };
+  // What a server sends once is read in the order of the file.
+  const isLate = stored !== undefined && stored.begin > tensor.begin;
+  const kept = isLate ? await whole(tensor) : undefined;
+  const scales = stored && (await whole(stored));
+
+  const [rows = 0, columns = 0] = tensor.shape;
+  const width = rowBytes(tensor.type, columns);
+  const chunk = reading.chunks.of(rowsAtOnce(width, rows, layout) * width);
+  let [first, filled] = [0, 0];
+  const flush = (): void => {
+    const count = filled / width;
+    hand({ step, bytes: chunk.subarray(0, filled), first, count, scales }, onRows);
+    [first, filled] = [first + count, 0];
+  };
+  const take = (piece: Uint8Array): void => {
+    for (let at = 0; at < piece.length;) {
+      const part = piece.subarray(at, at + chunk.length - filled);
+      chunk.set(part, filled);
+      filled += part.length;
+      at += part.length;
+      if (filled === chunk.length) flush();
+    }
+  };
+  if (kept) take(kept);
+  else {
+    for await (const piece of tensor.source.read(tensor.begin, tensor.end, signal)) {
+      take(piece);
+      onBytes(piece.length);
+    }
+  }
+  if (filled > 0) flush();
+}
+
+/** Hands on all rows of these steps, one step after another. */
+export async function streamSteps(
+  steps: readonly LoadStep[],
+  given: Omit<Reading, 'chunks'>,
+): Promise<void> {
+  const reading = { ...given, chunks: new Chunks() };
+  for (const step of steps) {
+    await (step.tensor.shape.length === 1 ? streamVector : streamMatrix)(step, reading);
+  }
+}
+
+/** Bytes that steps read. */
+export const bytesOf = (steps: readonly LoadStep[]): number =>
+  steps
+    .flatMap(({ tensor, scales }) => (scales ? [tensor, scales] : [tensor]))
+    .reduce((total, { begin, end }) => total + end - begin, 0);

@@ -1,0 +1,73 @@
+// From texts to tokens, and back while they are chosen.
+
+import { QkvError } from '../api/errors.js';
+import { describe, reading } from '../arguments/values.js';
+import { checkRows } from '../language/rows.js';
+import type { Plan } from './state.js';
+import { decodeStream, type TextStream } from './tokenizers/tokenizer.js';
+
+/** The tokens of a text, or those that were given, as one row that the model has room for. */
+export function tokensOf(fn: string, name: string, given: unknown, plan: Plan) {
+  const { tokenizer, config } = plan;
+  const isText = typeof given === 'string';
+  if (isText && !tokenizer) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is ${describe(given)} and the model has no tokenizer, expected tokens`,
+    );
+  }
+  const ids = isText ? reading(fn, name, () => tokenizer?.encode(given)) : given;
+  const rows = checkRows(fn, name, ids as ArrayLike<number>, 1);
+  if (rows.shape[1] > config.maxLength) {
+    throw new QkvError(
+      'out_of_range',
+      `${fn}: ${name} has ${rows.shape[1]} tokens, expected at most maxLength = ${config.maxLength}`,
+    );
+  }
+  return rows;
+}
+
+/** The length of the longest end of `text` with which one of `words` begins, less the whole of it. */
+function overlap(text: string, words: readonly string[]): number {
+  let longest = 0;
+  for (const word of words) {
+    for (let n = Math.min(word.length - 1, text.length); n > longest; n -= 1) {
+      if (text.endsWith(word.slice(0, n))) longest = n;
+    }
+  }
+  return longest;
+}
+
+/** The text of tokens as they come. What may be the beginning of a letter, or of a stop, waits for later tokens. */
+export class Told {
+  readonly #stream: TextStream | undefined;
+  readonly #stops: readonly string[];
+  /** What is decoded and was not told. */
+  #text = '';
+
+  constructor({ tokenizer }: Plan, stops: readonly string[], prompt: Int32Array) {
+    this.#stream = tokenizer && decodeStream(tokenizer, [...prompt]);
+    this.#stops = stops;
+  }
+
+  /** What a token adds, and whether that ends it. */
+  push(id: number): { text: string; isStopped: boolean } {
+    this.#text += this.#stream?.push(id) ?? '';
+    const found = this.#stops.map((stop) => this.#text.indexOf(stop)).filter((at) => at >= 0);
+    if (found.length > 0) return { text: this.#take(Math.min(...found)), isStopped: true };
+    const held = overlap(this.#text, this.#stops);
+    return { text: this.#take(this.#text.length - held), isStopped: false };
+  }
+
+  /** What waited, after which nothing comes. */
+  end(): string {
+    this.#text += this.#stream?.end() ?? '';
+    return this.#take(this.#text.length);
+  }
+
+  #take(length: number): string {
+    const text = this.#text.slice(0, length);
+    this.#text = this.#text.slice(length);
+    return text;
+  }
+}

@@ -1,0 +1,90 @@
+// Tokenizers by scored pieces, as SentencePiece's BPE (Kudo and Richardson 2018): of llama2.c, and of GGUF files of the kind
+// 'llama'. A letter that is no piece is spelt in pieces for bytes.
+
+import { merge } from './merge.js';
+import { split, type Specials } from './special.js';
+import type { Tokenizer } from './tokenizer.js';
+
+/** The pieces by their ids, with spaces as spaces, and what a text is given besides. */
+export interface Pieces {
+  readonly texts: readonly string[];
+  readonly scores: ArrayLike<number>;
+  /** Stands for a letter that is no piece where there are none for bytes. */
+  readonly unknown: number;
+  /** What a text begins with. */
+  readonly begin: number | undefined;
+  readonly addsBegin: boolean;
+  /** Whether a space goes before a text. */
+  readonly addsSpace: boolean;
+  /** Pieces that are no text. */
+  readonly isControl: (id: number) => boolean;
+  /** Texts that are one token. */
+  readonly specials: Specials;
+}
+
+const encoder = new TextEncoder();
+const byteOf = (text: string): number | undefined => {
+  const [, hex] = /^<0x([0-9A-F]{2})>$/.exec(text) ?? [];
+  return hex === undefined ? undefined : Number.parseInt(hex, 16);
+};
+
+/** How the texts of pieces are spelt. */
+class Speller {
+  readonly #ids = new Map<string, number>();
+  readonly #bytes = new Map<number, string>();
+
+  constructor(private readonly pieces: Pieces) {
+    for (const [id, text] of pieces.texts.entries()) {
+      const byte = byteOf(text);
+      if (byte !== undefined) this.#bytes.set(byte, text);
+      if (!this.#ids.has(text) && !pieces.isControl(id)) this.#ids.set(text, id);
+    }
+  }
+
+  /** The pieces of a letter before any is merged. */
+  #spell(letter: string): string[] {
+    if (this.#ids.has(letter)) return [letter];
+    return Array.from(encoder.encode(letter), (byte) => this.#bytes.get(byte) ?? '');
+  }
+
+  ids(text: string): number[] {
+    const { scores, unknown } = this.pieces;
+    const letters = Array.from(text).flatMap((letter) => this.#spell(letter));
+    const priorityOf = (left: string, right: string): number | undefined => {
+      const id = left && right ? this.#ids.get(left + right) : undefined;
+      return id === undefined ? undefined : scores[id];
+    };
+    return merge(letters, priorityOf).map((piece) => this.#ids.get(piece) ?? unknown);
+  }
+}
+
+/** The tokenizer of such pieces. */
+export function piecesTokenizer(pieces: Pieces): Tokenizer {
+  const { texts, begin, addsBegin, addsSpace, isControl, specials } = pieces;
+  const speller = new Speller(pieces);
+  return {
+    encode(text) {
+      const ids = addsBegin && begin !== undefined ? [begin] : [];
+      let isFirst = true;
+      for (const part of split(text, specials)) {
+        if (typeof part === 'number') ids.push(part);
+        else for (const id of speller.ids(addsSpace && isFirst ? ` ${part}` : part)) ids.push(id);
+        isFirst = typeof part === 'number';
+      }
+      return ids;
+    },
+    decode(ids) {
+      const bytes: number[] = [];
+      ids.forEach((id, i) => {
+        const text = texts[id];
+        if (text === undefined || isControl(id)) return;
+        const byte = byteOf(text);
+        // The space that encode() put there.
+        const isAdded = addsSpace && i > 0 && ids[i - 1] === begin && text.startsWith(' ');
+        if (byte !== undefined) bytes.push(byte);
+        else bytes.push(...encoder.encode(isAdded ? text.slice(1) : text));
+      });
+      return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes));
+    },
+  };
+}
