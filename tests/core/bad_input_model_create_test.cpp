@@ -115,7 +115,8 @@ TEST_CASE("LanguageModel::create: configs without meaning are refused", "[model]
 
 TEST_CASE("LanguageModel::create: more than all memory is out of memory", "[model][bad-input]") {
   LanguageModel model;
-  for (const Index wide : {Index{1} << 20, Index{1} << 40, std::numeric_limits<Index>::max() / 2}) {
+  constexpr Index kMost = std::numeric_limits<Index>::max();
+  for (const Index wide : {Index{1} << 20, kMost / 2, kMost}) {
     LanguageModelConfig config = family("llama");
     config.vocabulary = wide;
     config.d_model = wide;

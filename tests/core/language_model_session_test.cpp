@@ -85,18 +85,19 @@ TEST_CASE("ModelSession: a long prompt goes in pieces of 256 and says the same",
     CAPTURE(learned);
     config.positions = learned ? ModelPositions::kLearned : ModelPositions::kRotary;
     const ModelWeights weights(config, 50);
-    const Index length = learned ? 257 : 530;
-    const ModelTokens tokens(config, 1, length, 50);
+    const Index length = learned ? 259 : 530;
+    const Index batch = learned ? 2 : 1;
+    const ModelTokens tokens(config, batch, length, 50);
     const LanguageModel model = weights.make();
     const ModelCheck check(weights.exact(), tokens);
     Workspace workspace;
-    ModelSession session = make(model);
+    ModelSession session = make(model, {.batch = batch});
     const ModelResults found = go_on(model, tokens, session, {0, length - 1}, workspace);
     check.compare("session, 256 tokens or more", found, {.readings = true}, 0, length - 1);
     const ModelResults after = go_on(model, tokens, session, {length - 1, 1}, workspace);
     check.compare("session, 256 tokens or more", after, {.readings = true}, length - 1, 1);
     // Of the last token alone, and with some rows of the weights, across the end of a piece.
-    ModelSession other = make(model);
+    ModelSession other = make(model, {.batch = batch});
     const ModelAsk few{
         .last = true, .readings = true, .row_begin = 250, .row_end = length, .session = &other};
     check.compare("session, 256 tokens or more", run(model, tokens, few, workspace), few);

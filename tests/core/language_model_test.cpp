@@ -118,6 +118,26 @@ TEST_CASE("LanguageModel: logits and hidden of the last tokens are those of all"
   }
 }
 
+TEST_CASE("LanguageModel: the last of a row that is cut short is the last that is read",
+          "[model]") {
+  for (const char* name : {"masked", "gpt2"}) {
+    CAPTURE(name);
+    const ModelWeights weights(family(name), 13);
+    ModelTokens tokens(weights.config(), 3, 9, 13);
+    tokens.lengths = {9, 4, 1};
+    const LanguageModel model = weights.make();
+    const ModelResults whole = run(model, tokens);
+    const ModelResults last = run(model, tokens, {.last = true});
+    const auto v = static_cast<std::ptrdiff_t>(weights.config().vocabulary);
+    for (std::ptrdiff_t b = 0; b < 3; ++b) {
+      const auto row = whole.logits.begin() + (b * 9 + tokens.lengths[to_size(b)] - 1) * v;
+      const auto found = last.logits.begin() + b * v;
+      // Products of one row and of nine add up in the same order.
+      CHECK(first_difference({row, row + v}, {found, found + v}) == "");
+    }
+  }
+}
+
 TEST_CASE("LanguageModel: results that are left out change no bit of the others", "[model]") {
   const ModelWeights weights(family("gemma2"), 10);
   const ModelTokens tokens(weights.config(), 2, 9, 10);

@@ -111,7 +111,7 @@ TEST_CASE("sample: the same seed and step draw the same, whatever was drawn befo
   for (std::uint64_t step = 0; step < 100; ++step) {
     forwards.push_back(draw(choice, step));
   }
-  for (std::uint64_t step = 100; step-- > 0;) {
+  for (std::size_t step = 100; step-- > 0;) {
     CHECK(draw(choice, step) == forwards[step]);
   }
   Choice other = choice;

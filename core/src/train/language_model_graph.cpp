@@ -29,16 +29,16 @@ Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexc
     return refuse(StatusCode::kUnsupported, caller,
                   "@activation is kGegluTanh, expected another: models with it are run, not trained");
   }
-  if (!c.head) {
-    return refuse(StatusCode::kUnsupported, caller,
-                  "@head is false, expected true: a loss needs logits");
-  }
   return {};
 }
 
 }  // namespace
 
 Status check_config(const Caller& caller, LanguageModelConfig& c) noexcept {
+  if (!c.head) {
+    return refuse(StatusCode::kUnsupported, caller,
+                  "@head is false, expected true: a loss needs logits");
+  }
   QKV_RETURN_IF_ERROR(check_model_config(caller, c));
   return check_trainable(caller, c);
 }

@@ -105,7 +105,9 @@ class Session {
     const auto size = static_cast<std::size_t>(std::max<Index>(rows.row_bytes, 4096) * rows.count);
     const std::unique_ptr<std::uint8_t[]> block(new std::uint8_t[size]);
     const std::vector<float> numbers = in_.floats(size / 4);
-    std::memcpy(block.get(), numbers.data(), size / 4 * 4);
+    if (size > 0) {
+      std::memcpy(block.get(), numbers.data(), size / 4 * 4);
+    }
     rows.data = in_.chance(2) ? nullptr : block.get();
     const std::vector<std::uint16_t> scales(
         static_cast<std::size_t>((rows.count + 32) * (longest + 32)),
@@ -126,8 +128,7 @@ class Session {
   void finish_early() {
     bool full = true;
     for (Index i = 0; i < model_.array_count(); ++i) {
-      const ModelArray array = model_.array(i);
-      full = full && array.filled == array.shape[0] * (array.rank == 2 ? array.shape[1] : 1);
+      full = full && is_full(i);
     }
     const Status status = model_.finish();
     if (status.ok() != full) {
@@ -137,18 +138,21 @@ class Session {
     finished_ = full;
   }
 
+  [[nodiscard]] bool is_full(Index i) const {
+    const ModelArray array = model_.array(i);
+    return array.filled == array.shape[0] * (array.rank == 2 ? array.shape[1] : 1);
+  }
+
+  /// Any numbers; or where an array takes not all of them, as int8 does not, zeros.
   void fill_rest() {
     for (Index i = 0; i < model_.array_count() && !finished_; ++i) {
-      for (const bool out_in : {false, true}) {  // one of them is that of the rows before
+      for (int attempt = 0; attempt < 4 && !is_full(i); ++attempt) {
+        const bool out_in = attempt % 2 == 1;  // one of the two is that of the rows before
         const ModelArray array = model_.array(i);
-        if (array.filled == array.shape[0] * (array.rank == 2 ? array.shape[1] : 1)) {
-          continue;
-        }
         const Index count = left(i, out_in);
         const Index width = std::max(array.shape[0], array.rank == 2 ? array.shape[1] : 0);
-        std::vector<float> values = in_.floats(static_cast<std::size_t>(count * width));
-        usual_ = usual_ && std::all_of(values.begin(), values.end(),
-                                       [](float x) { return std::abs(x) < 2.0F; });
+        const auto size = static_cast<std::size_t>(count * width);
+        const std::vector<float> values = attempt < 2 ? in_.floats(size) : std::vector<float>(size);
         const Status status =
             model_.fill(i, {.data = values.data(),
                             .count = count,
@@ -273,7 +277,7 @@ class Session {
     }
   }
 
-  /// The same call gives the same bits; and with weights of a usual size they are numbers.
+  /// The same call gives the same bits.
   void judge_again(Arena& arena, const LanguageModel::ForwardArgs& a, Index before) {
     const std::vector<float> first = arena.outputs();
     if (a.session && !session_.truncate(before).ok()) {
@@ -297,7 +301,6 @@ class Session {
   LanguageModel model_;
   ModelSession session_;
   bool finished_ = false;
-  bool usual_ = true;
 };
 
 /// Any draw.

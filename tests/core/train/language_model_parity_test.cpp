@@ -13,7 +13,8 @@ namespace {
 /// Whether the trainer knows all of the config.
 bool is_trained(const LanguageModelConfig& c) {
   return c.windows.absent() && !c.attention_scale && c.logit_softcap == 0.0F && !c.qkv_biases &&
-         !c.post_norms && c.token_types == 0 && !c.embedding_norm && c.head;
+         !c.post_norms && c.token_types == 0 && !c.embedding_norm && c.head &&
+         c.activation != ModelActivation::kGegluTanh;
 }
 
 TEST_CASE("LanguageModel: it says what the trainer of the same weights says", "[train][model]") {
@@ -25,11 +26,7 @@ TEST_CASE("LanguageModel: it says what the trainer of the same weights says", "[
     CAPTURE(f.name);
     const ModelWeights weights(f.config, 200);
     train::LanguageModelTrainer trainer;
-    const Status status = train::LanguageModelTrainer::create(f.config, {}, trainer);
-    if (f.config.activation == ModelActivation::kGegluTanh && !status.ok()) {
-      continue;
-    }
-    require_ok(status);
+    require_ok(train::LanguageModelTrainer::create(f.config, {}, trainer));
     ++kinds;
     const LanguageModel model = weights.make();
     REQUIRE(trainer.array_count() == model.array_count());
@@ -81,6 +78,7 @@ TEST_CASE("LanguageModelTrainer: what it does not train it refuses", "[train][mo
       [](LanguageModelConfig& c) { c.attention_scale = 0.5F; },
       [](LanguageModelConfig& c) { c.logit_softcap = 3.0F; },
       [](LanguageModelConfig& c) { c.qkv_biases = true; },
+      [](LanguageModelConfig& c) { c.activation = ModelActivation::kGegluTanh; },
       [](LanguageModelConfig& c) { c.post_norms = true; },
       [](LanguageModelConfig& c) { c.token_types = 2; },
       [](LanguageModelConfig& c) { c.embedding_norm = true; },

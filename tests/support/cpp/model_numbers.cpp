@@ -57,7 +57,8 @@ Int8Block int8_block(const std::vector<double>& w) {
   block.scale = nearest_half(most / 127);
   const double d = number_of_half(block.scale);
   for (const double x : w) {
-    block.numbers.push_back(static_cast<std::int8_t>(d == 0 ? 0 : std::nearbyint(std::clamp(x / d, -127.0, 127.0))));
+    block.numbers.push_back(
+        static_cast<std::int8_t>(d == 0 ? 0 : std::nearbyint(std::clamp(x / d, -127.0, 127.0))));
   }
   return block;
 }
