@@ -221,6 +221,13 @@ describe('openModel: configs', () => {
     for (const given of [7, true, [], null]) {
       await expectRejects(open(given, good), 'load', invalid, 'config is');
     }
+    const thrower = Object.defineProperty({}, 'model_type', {
+      enumerable: true,
+      get() {
+        throw new Error('mine');
+      },
+    });
+    await expectRejects(open(thrower, good), 'load', invalid, 'config cannot be read', 'mine');
   });
 
   test('what nothing hangs on is not asked for', async () => {
