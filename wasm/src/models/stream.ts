@@ -28,6 +28,8 @@ export interface Rows {
 export type OnRows = (rows: Rows) => void;
 
 interface Reading {
+  /** So many bytes, which the next call gives again. */
+  readonly room: (size: number) => Uint8Array;
   readonly signal: AbortSignal | undefined;
   readonly onRows: OnRows;
   readonly onBytes: (count: number) => void;
@@ -127,7 +129,7 @@ function rowsAtOnce(width: number, rows: number, layout: LoadStep['layout']): nu
 
 async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
   const { tensor, layout, scales: stored } = step;
-  const { signal, onBytes, onRows } = reading;
+  const { signal, onBytes, onRows, room } = reading;
   const whole = async ({ source, begin, end }: LoadStep['tensor']): Promise<Uint8Array> => {
     const bytes = await readAll(source, begin, end, signal);
     onBytes(bytes.length);
@@ -140,7 +142,7 @@ async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
 
   const [rows = 0, columns = 0] = tensor.shape;
   const width = rowBytes(tensor.type, columns);
-  const chunk = new Uint8Array(rowsAtOnce(width, rows, layout) * width);
+  const chunk = room(rowsAtOnce(width, rows, layout) * width);
   let [first, filled] = [0, 0];
   const flush = (): void => {
     const count = filled / width;
@@ -167,7 +169,17 @@ async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
 }
 
 /** Hands on all rows of these steps, one step after another. */
-export async function streamSteps(steps: readonly LoadStep[], reading: Reading): Promise<void> {
+export async function streamSteps(
+  steps: readonly LoadStep[],
+  given: Omit<Reading, 'room'>,
+): Promise<void> {
+  // One buffer for all, because a new one for each tensor would wait for the collector.
+  let buffer = new Uint8Array(0);
+  const room = (size: number): Uint8Array => {
+    if (buffer.length < size) buffer = new Uint8Array(size);
+    return buffer.subarray(0, size);
+  };
+  const reading = { ...given, room };
   for (const step of steps) {
     await (step.tensor.shape.length === 1 ? streamVector : streamMatrix)(step, reading);
   }
