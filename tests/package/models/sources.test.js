@@ -127,8 +127,8 @@ describe('openModel: servers', () => {
   });
 
   test('scales behind what they are of take no second sending', async (t) => {
-    const own = ownModel({ format: 'int8' });
-    const file = safetensors(own.tensors, ownMetadata());
+    const own = ownModel({ format: 'int8', vocabulary: 20_001 });
+    const file = safetensors(own.tensors, ownMetadata({ vocabulary: 20_001 }));
     const { url, requests } = await served(t, file, { ranges: false });
     await expectModel(await openModel({ weights: url }), own.truth);
     assert.equal(requests.length, 1);
