@@ -41,6 +41,13 @@ describe('openModel: files of ours', () => {
     }
   }
 
+  test('int8 that comes in two pieces, each with its scales', async () => {
+    const vocabulary = 20_001;
+    const own = ownModel({ format: 'int8', vocabulary });
+    const file = safetensors(own.tensors, ownMetadata({ vocabulary }));
+    await expectModel(await open(undefined, file), own.truth);
+  });
+
   test("the optimizer's arrays are left where they are", async () => {
     const own = ownModel();
     const moments = Object.entries(own.tensors).map(([name, tensor]) => [
@@ -221,6 +228,13 @@ describe('openModel: configs', () => {
     for (const given of [7, true, [], null]) {
       await expectRejects(open(given, good), 'load', invalid, 'config is');
     }
+    const thrower = Object.defineProperty({}, 'model_type', {
+      enumerable: true,
+      get() {
+        throw new Error('mine');
+      },
+    });
+    await expectRejects(open(thrower, good), 'load', invalid, 'config cannot be read', 'mine');
   });
 
   test('what nothing hangs on is not asked for', async () => {

@@ -123,6 +123,16 @@ describe('openModel: tokenizers of GGUF', () => {
     }
   });
 
+  test('a word and a piece that no call can spread', async () => {
+    const long = 'x'.repeat(300_000);
+    const more = { tokens: list([...pieces, long], 'text'), scores: list([...scores, 1], 'f32') };
+    const { tokenizer } = await tokenizerOf({ ...llama, ...more });
+    assert.equal(tokenizer.decode([pieces.length]), long);
+    assert.equal(tokenizer.decode([...tokenizer.encode(long)]), long);
+    const special = { ...more, token_type: list([...types, 3], 'i32') };
+    assert.equal((await tokenizerOf({ ...llama, ...special })).tokenizer, undefined);
+  });
+
   test('pieces without what goes before a text', async () => {
     const bare = { add_bos_token: gguf.bool(false), add_space_prefix: gguf.bool(false) };
     const { tokenizer } = await tokenizerOf({ ...llama, ...bare });
