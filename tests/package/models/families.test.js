@@ -2,7 +2,6 @@
 // The families of the hub: from their config.json to ours, and each array from where the family has it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expectRejects } from '../../support/js/check.js';
 import { models } from './support/bundle.js';
 import { families } from './support/families.js';
 import { safetensors } from './support/files.js';

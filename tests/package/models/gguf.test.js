@@ -172,7 +172,7 @@ const hostile = [
   ['three layers of two', other({ 'llama.block_count': gguf.u32(3) }), invalid, 'have no "blk.2.attn_norm.weight"'],
   ['one layer of two', other({ 'llama.block_count': gguf.u32(1) }), invalid, 'weights have "blk.1.'],
   ['another width', other({ 'llama.embedding_length': gguf.u32(32) }), invalid, `"${first}" is [11,64]`, '[11,32]'],
-  ['a width that heads do not divide', other({ 'llama.embedding_length': gguf.u32(63) }), invalid, 'key_length is 15.75'],
+  ['a width that heads do not divide', other({ 'llama.embedding_length': gguf.u32(63) }), invalid, '15.75'],
   ['heads that do not divide', other({ 'llama.attention.head_count_kv': gguf.u32(3) }), invalid, 'a divisor of 4'],
   ['heads of each layer', other({ 'llama.attention.head_count_kv': gguf.list([gguf.u32(2)]) }), invalid, 'an array'],
   ['2^31 - 1 heads', other({ 'llama.attention.head_count': gguf.u32(2 ** 31 - 1) }), invalid],

@@ -35,9 +35,7 @@ describe('openModel: files of ours', () => {
         const own = ownModel({ format, scalesFirst });
         const opened = await open(undefined, safetensors(own.tensors, ownMetadata()));
         assert.equal(opened.format, format);
-        const { window: nothing, ...rest } = own.config;
-        assert.equal(nothing, null);
-        assert.deepEqual(opened.config, rest);
+        assert.deepEqual(opened.config, own.config);
         await expectModel(opened, own.truth);
       });
     }
@@ -205,6 +203,9 @@ describe('openModel: configs', () => {
     ['windows of another kind', [families.mistral, { layer_types: ['full_attention', 'chunked_attention'] }], unsupported, 'layer_types'],
     ['a window of 0', [families.mistral, { sliding_window: 0 }], invalid, 'sliding_window is 0'],
     ['scores of another kind', [families.gpt2, { scale_attn_by_inverse_layer_idx: true }], unsupported, 'scale_attn_by_inverse_layer_idx'],
+    ['a width that is not the usual one', [families.gpt2, { n_inner: null }], invalid, 'mlp.c_fc.weight" is [64,96]', '[64,256]'],
+    ['a share of rotation that nobody told', [families.gpt_neox, { rotary_pct: undefined }], invalid, 'rotary_pct is undefined'],
+    ['an epsilon that nobody told', llama({ rms_norm_eps: undefined }), invalid, 'rms_norm_eps is undefined'],
     ['positions of another kind', [families.bert, { position_embedding_type: 'relative_key' }], unsupported, 'relative_key'],
     ['a decoder of BERT', [families.bert, { is_decoder: true }], unsupported, 'is_decoder'],
     ['2^31 - 1 heads', [families.gpt_neox, { num_attention_heads: 2 ** 31 - 1 }], invalid],
@@ -220,6 +221,13 @@ describe('openModel: configs', () => {
     for (const given of [7, true, [], null]) {
       await expectRejects(open(given, good), 'load', invalid, 'config is');
     }
+    const thrower = Object.defineProperty({}, 'model_type', {
+      enumerable: true,
+      get() {
+        throw new Error('mine');
+      },
+    });
+    await expectRejects(open(thrower, good), 'load', invalid, 'config cannot be read', 'mine');
   });
 
   test('what nothing hangs on is not asked for', async () => {

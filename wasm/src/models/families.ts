@@ -2,8 +2,7 @@
 
 import type { ModelConfig } from './config.js';
 import { refuse } from './errors.js';
-import { hubConfig } from './families/hub.js';
-import { metadataConfig } from './families/metadata.js';
+import { ggufConfig, hubConfig, llama2cConfig, ownConfig } from './families/configs.js';
 import {
   ggufNames,
   hubNames,
@@ -14,7 +13,6 @@ import {
   locateStacked,
   type Names,
 } from './families/names.js';
-import { llama2cConfig, ownConfig } from './families/own.js';
 import { Fields } from './fields.js';
 import type { ModelFile } from './file.js';
 
@@ -47,7 +45,7 @@ function byNames(config: ModelConfig, names: Names): Described {
 /** `given` is the config of the hub, if there is one; what a file says itself goes first. */
 export function describeModel(file: ModelFile, given: unknown): Described {
   if (file.format === 'gguf') {
-    const config = metadataConfig(file);
+    const config = ggufConfig(file);
     return byNames(config, ggufNames(config.family));
   }
   if (file.format === 'llama2.c') {

@@ -1,7 +1,7 @@
 // The fields of a stranger's config, each read once and checked: of the JSON of a hub, of the metadata of GGUF, of ours.
 
 import { mostInt } from '../arguments/numbers.js';
-import { describe, isRecord } from '../arguments/values.js';
+import { describe, isRecord, reading } from '../arguments/values.js';
 import { refuse, refuseUnsupported } from './errors.js';
 
 export class Fields {
@@ -16,7 +16,7 @@ export class Fields {
     if (!isRecord(value) || Array.isArray(value))
       refuse(`${name} is ${describe(value)}`, 'an object');
     // By Object.entries(), which knows nothing of a prototype.
-    return new Fields(name, new Map(Object.entries(value)));
+    return new Fields(name, new Map(reading('load', name, () => Object.entries(value))));
   }
 
   get(field: string): unknown {

@@ -241,6 +241,7 @@ function gptNeox() {
     ...{ num_attention_heads: heads, intermediate_size: f, max_position_embeddings: T },
     ...{
       hidden_act: 'gelu',
+      layer_norm_eps: 1e-5,
       rotary_pct: 0.25,
       rotary_emb_base: 10_000,
       use_parallel_residual: true,

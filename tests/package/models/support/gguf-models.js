@@ -84,7 +84,7 @@ function tensorsOf(has) {
 
 const shared = {
   ...{ vocabulary: sizes.V, numLayers: sizes.layers, dModel: sizes.d, numHeads: sizes.heads },
-  ...{ dK: 16, dFeedForward: sizes.f, maxLength: sizes.T, epsilon: 2 ** -16 },
+  ...{ dFeedForward: sizes.f, maxLength: sizes.T, epsilon: 2 ** -16 },
 };
 const rms = { ...shared, numKvHeads: sizes.kv, normType: 'rms', positions: 'rotary' };
 const rmsFamily = (arch, has, expected, more = []) => ({
@@ -114,7 +114,7 @@ export const ggufModels = {
       ],
     ),
   qwen3: () =>
-    rmsFamily('qwen3', { qkNorm: true, head: true }, { qkNorm: true }, [
+    rmsFamily('qwen3', { qkNorm: true, head: true }, { qkNorm: true, dK: 16 }, [
       ['qwen3.attention.key_length', gguf.u32(16)],
       ['qwen3.attention.value_length', gguf.u32(16)],
     ]),
@@ -130,6 +130,7 @@ export const ggufModels = {
       [
         ['gemma2.attention.sliding_window', gguf.u32(4)],
         ['gemma2.attn_logit_softcapping', gguf.f32(50)],
+        ['gemma2.final_logit_softcapping', gguf.f32(30)],
       ],
     ),
   gpt2: () => ({

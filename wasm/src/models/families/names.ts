@@ -37,107 +37,76 @@ export interface Names {
   readonly ignored?: RegExp;
 }
 
+/** By one word for each module; '-' stands for one that the family has not. */
+const order =
+  'embedding norm head norm1 q k v o norm2 up down gate qNorm kNorm postNorm1 postNorm2 positions tokenTypes embeddingNorm'.split(
+    ' ',
+  ) as Module[];
+const named = (text: string): Names['modules'] =>
+  Object.fromEntries(
+    text.split(' ').flatMap((name, i) => (name === '-' ? [] : [[order[i] ?? '', name] as const])),
+  );
+
 const llama: Names = {
-  layers: 'layers.',
-  prefix: 'model.',
-  modules: {
-    ...{ embedding: 'embed_tokens', norm: 'norm', head: 'lm_head', norm1: 'input_layernorm' },
-    ...{
-      q: 'self_attn.q_proj',
-      k: 'self_attn.k_proj',
-      v: 'self_attn.v_proj',
-      o: 'self_attn.o_proj',
-    },
-    ...{ qNorm: 'self_attn.q_norm', kNorm: 'self_attn.k_norm', norm2: 'post_attention_layernorm' },
-    ...{ up: 'mlp.up_proj', gate: 'mlp.gate_proj', down: 'mlp.down_proj' },
-  },
-  ignored: /\.rotary_emb\.inv_freq$/,
+  ...{ layers: 'layers.', prefix: 'model.', ignored: /\.rotary_emb\.inv_freq$/ },
+  modules: named(
+    'embed_tokens norm lm_head input_layernorm self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.o_proj ' +
+      'post_attention_layernorm mlp.up_proj mlp.down_proj mlp.gate_proj self_attn.q_norm self_attn.k_norm',
+  ),
 };
 const gemma: Names = { ...llama, lessOne: true };
+const gemma2Norms = {
+  ...{ postNorm1: 'post_attention_layernorm', norm2: 'pre_feedforward_layernorm' },
+  postNorm2: 'post_feedforward_layernorm',
+};
 
 /** By the families of the hub. */
 export const hubNames: Readonly<Record<string, Names>> = {
   ...{ llama, mistral: llama, qwen2: llama, qwen3: llama, gemma },
-  gemma2: {
-    ...gemma,
-    modules: {
-      ...{ ...gemma.modules, postNorm1: 'post_attention_layernorm' },
-      ...{ norm2: 'pre_feedforward_layernorm', postNorm2: 'post_feedforward_layernorm' },
-    },
-  },
+  gemma2: { ...gemma, modules: { ...llama.modules, ...gemma2Norms } },
   gpt2: {
     ...{ layers: 'h.', prefix: 'transformer.', layout: 'in_out', fusion: 'thirds' },
-    modules: {
-      ...{
-        embedding: 'wte',
-        positions: 'wpe',
-        norm: 'ln_f',
-        head: 'lm_head',
-        norm1: 'ln_1',
-        norm2: 'ln_2',
-      },
-      ...{ q: 'attn.c_attn', k: 'attn.c_attn', v: 'attn.c_attn', o: 'attn.c_proj' },
-      ...{ up: 'mlp.c_fc', down: 'mlp.c_proj' },
-    },
+    modules: named(
+      'wte ln_f lm_head ln_1 attn.c_attn attn.c_attn attn.c_attn attn.c_proj ln_2 mlp.c_fc mlp.c_proj - - - - - wpe',
+    ),
     ignored: /\.attn\.(masked_)?bias$/,
   },
   gpt_neox: {
     ...{ layers: 'layers.', prefix: 'gpt_neox.', fusion: 'heads' },
-    modules: {
-      ...{
-        embedding: 'embed_in',
-        norm: 'final_layer_norm',
-        head: 'embed_out',
-        norm1: 'input_layernorm',
-      },
-      ...{
-        q: 'attention.query_key_value',
-        k: 'attention.query_key_value',
-        v: 'attention.query_key_value',
-      },
-      ...{ o: 'attention.dense', norm2: 'post_attention_layernorm' },
-      ...{ up: 'mlp.dense_h_to_4h', down: 'mlp.dense_4h_to_h' },
-    },
+    modules: named(
+      'embed_in final_layer_norm embed_out input_layernorm ' +
+        'attention.query_key_value attention.query_key_value attention.query_key_value attention.dense ' +
+        'post_attention_layernorm mlp.dense_h_to_4h mlp.dense_4h_to_h',
+    ),
     ignored: /\.attention\.(masked_bias|bias|rotary_emb\.inv_freq)$/,
   },
   bert: {
     ...{ layers: 'encoder.layer.', prefix: 'bert.' },
-    modules: {
-      ...{ embedding: 'embeddings.word_embeddings', positions: 'embeddings.position_embeddings' },
-      ...{ tokenTypes: 'embeddings.token_type_embeddings', embeddingNorm: 'embeddings.LayerNorm' },
-      ...{ q: 'attention.self.query', k: 'attention.self.key', v: 'attention.self.value' },
-      ...{ o: 'attention.output.dense', norm1: 'attention.output.LayerNorm' },
-      ...{ up: 'intermediate.dense', down: 'output.dense', norm2: 'output.LayerNorm' },
-    },
+    modules: named(
+      'embeddings.word_embeddings - - attention.output.LayerNorm ' +
+        'attention.self.query attention.self.key attention.self.value attention.output.dense ' +
+        'output.LayerNorm intermediate.dense output.dense - - - - - ' +
+        'embeddings.position_embeddings embeddings.token_type_embeddings embeddings.LayerNorm',
+    ),
     ignored: /^(embeddings\.position_ids$|pooler\.|cls\.|classifier\.)/,
   },
 };
 
-const ggufModules: Readonly<Partial<Record<Module, string>>> = {
-  ...{ embedding: 'token_embd', positions: 'position_embd', tokenTypes: 'token_types' },
-  ...{ embeddingNorm: 'token_embd_norm', norm: 'output_norm', head: 'output', norm1: 'attn_norm' },
-  ...{
-    q: 'attn_q',
-    k: 'attn_k',
-    v: 'attn_v',
-    o: 'attn_output',
-    qNorm: 'attn_q_norm',
-    kNorm: 'attn_k_norm',
-  },
-  ...{ postNorm1: 'post_attention_norm', norm2: 'ffn_norm', postNorm2: 'post_ffw_norm' },
-  ...{ up: 'ffn_up', gate: 'ffn_gate', down: 'ffn_down' },
-};
+const ggufModules = named(
+  'token_embd output_norm output attn_norm attn_q attn_k attn_v attn_output ffn_norm ffn_up ffn_down ffn_gate ' +
+    'attn_q_norm attn_k_norm post_attention_norm post_ffw_norm position_embd token_types token_embd_norm',
+);
+const bertNorms = { norm1: 'attn_output_norm', norm2: 'layer_output_norm' };
 const fusedQkv = { q: 'attn_qkv', k: 'attn_qkv', v: 'attn_qkv' };
 
 /** The converter writes maps of all families alike. */
 export function ggufNames(family: string): Names {
-  const shared: Names = { layers: 'blk.', modules: ggufModules, ignored: /^rope_freqs\.weight$/ };
-  if (family === 'bert') {
-    const norms = { norm1: 'attn_output_norm', norm2: 'layer_output_norm' };
-    return { ...shared, modules: { ...ggufModules, ...norms } };
-  }
-  if (family !== 'gpt2' && family !== 'gpt_neox') return shared;
-  return { ...shared, fusion: 'thirds', modules: { ...ggufModules, ...fusedQkv } };
+  const isFused = family.startsWith('gpt');
+  const own = family === 'bert' ? bertNorms : isFused ? fusedQkv : {};
+  return {
+    ...{ layers: 'blk.', ignored: /^rope_freqs\.weight$/, modules: { ...ggufModules, ...own } },
+    ...(isFused && { fusion: 'thirds' }),
+  };
 }
 
 /** What q, k or v has of the outputs of one map. */
@@ -181,24 +150,9 @@ export function locateBy(names: Names, config: ModelConfig): Locate {
   };
 }
 
-const llama2cNames: Readonly<Partial<Record<Module, string>>> = {
-  ...{
-    embedding: 'token_embedding_table',
-    norm: 'rms_final_weight',
-    head: 'wcls',
-    norm1: 'rms_att_weight',
-  },
-  ...{
-    q: 'wq',
-    k: 'wk',
-    v: 'wv',
-    o: 'wo',
-    norm2: 'rms_ffn_weight',
-    gate: 'w1',
-    down: 'w2',
-    up: 'w3',
-  },
-};
+const llama2cNames = named(
+  'token_embedding_table rms_final_weight wcls rms_att_weight wq wk wv wo rms_ffn_weight w3 w2 w1',
+);
 export const llama2cIgnored = /^freq_cis_/;
 
 /** In checkpoints of llama2.c, where one array has those of all layers. */

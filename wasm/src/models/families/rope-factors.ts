@@ -30,7 +30,7 @@ export function withRopeFactors(config: ModelConfig, factors: Float32Array): Mod
   const { base = 10_000, rotaryDim = headWidth(config) } = config.rotary ?? {};
   if (factors.length !== rotaryDim / 2)
     refuse(`${ropeFactors} is [${factors.length}]`, `[${rotaryDim / 2}]`);
-  const factor = Math.max(...factors);
+  const factor = factors.reduce((most, each) => Math.max(most, each), 1);
   if (factor === 1 && factors.every((each) => each === 1)) return config;
   const isUsual = factors.every((each, i) => {
     const expected = factorOf(base ** ((-2 * i) / rotaryDim), factor);

@@ -33,10 +33,9 @@ const scalars: ReadonlyMap<number, Scalar> = new Map(
 );
 const bool = 7;
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-
 class Reader {
   readonly cursor: Cursor;
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   /** Elements of lists so far. */
   #elements = 0;
 
@@ -67,7 +66,7 @@ class Reader {
   async text(what: string, limit = this.cursor.room): Promise<string> {
     const length = await this.count(`the length of ${what}`, limit);
     await this.cursor.need(length, what);
-    return decoder.decode(this.cursor.take(length));
+    return this.#decoder.decode(this.cursor.take(length));
   }
 
   async value(type: number, what: string, depth = 0): Promise<unknown> {

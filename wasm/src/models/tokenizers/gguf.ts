@@ -26,6 +26,8 @@ export function ggufTokenizer({ format, metadata }: ModelFile): Tokenizer | unde
   tokens.forEach((text, id) => {
     if (text !== '' && (types[id] === control || types[id] === userDefined)) specials.set(text, id);
   });
+  // More than any model has, of which a pattern would be too long.
+  if ([...specials.keys()].join('').length > 2 ** 17) return undefined;
   const begin = fields.has('bos_token_id') ? fields.count('bos_token_id', undefined, 0) : undefined;
   const shared = { begin, isControl, specials };
   if (fields.get('model') === 'llama') {

@@ -2,7 +2,7 @@
 // letters, are merged by the ranks of pairs.
 
 import { merge } from './merge.js';
-import { split, type Specials } from './special.js';
+import { type Specials, splitter } from './special.js';
 import type { Tokenizer } from './tokenizer.js';
 
 export interface Pairs {
@@ -42,7 +42,6 @@ const letters: readonly string[] = (() => {
   });
 })();
 const bytesByLetter = new Map(letters.map((letter, byte) => [letter, byte]));
-const encoder = new TextEncoder();
 
 /** The tokenizer of such pairs. A byte that is no token is left out. */
 export function pairsTokenizer({
@@ -59,6 +58,8 @@ export function pairsTokenizer({
     if (!isControl(id)) ids.set(text, id);
   });
   const ranks = new Map(merges.map((pair, rank) => [pair, -rank]));
+  const split = splitter(specials);
+  const encoder = new TextEncoder();
   const encodeWord = (word: string): number[] => {
     const spelt = Array.from(encoder.encode(word), (byte) => letters[byte] ?? '');
     return merge(spelt, (left, right) => ranks.get(`${left} ${right}`)).flatMap(
@@ -68,9 +69,10 @@ export function pairsTokenizer({
   return {
     encode(text) {
       const all = addsBegin && begin !== undefined ? [begin] : [];
-      for (const part of split(text, specials)) {
+      for (const part of split(text)) {
         if (typeof part === 'number') all.push(part);
-        else for (const word of part.match(cut) ?? []) all.push(...encodeWord(word));
+        else
+          for (const word of part.match(cut) ?? []) for (const id of encodeWord(word)) all.push(id);
       }
       return all;
     },

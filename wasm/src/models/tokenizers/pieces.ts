@@ -2,7 +2,7 @@
 // 'llama'. A letter that is no piece is spelt in pieces for bytes.
 
 import { merge } from './merge.js';
-import { split, type Specials } from './special.js';
+import { type Specials, splitter } from './special.js';
 import type { Tokenizer } from './tokenizer.js';
 
 /** The pieces by their ids, with spaces as spaces, and what a text is given besides. */
@@ -22,7 +22,6 @@ export interface Pieces {
   readonly specials: Specials;
 }
 
-const encoder = new TextEncoder();
 const byteOf = (text: string): number | undefined => {
   const [, hex] = /^<0x([0-9A-F]{2})>$/.exec(text) ?? [];
   return hex === undefined ? undefined : Number.parseInt(hex, 16);
@@ -32,6 +31,7 @@ const byteOf = (text: string): number | undefined => {
 class Speller {
   readonly #ids = new Map<string, number>();
   readonly #bytes = new Map<number, string>();
+  readonly #encoder = new TextEncoder();
 
   constructor(private readonly pieces: Pieces) {
     for (const [id, text] of pieces.texts.entries()) {
@@ -44,7 +44,7 @@ class Speller {
   /** The pieces of a letter before any is merged. */
   #spell(letter: string): string[] {
     if (this.#ids.has(letter)) return [letter];
-    return Array.from(encoder.encode(letter), (byte) => this.#bytes.get(byte) ?? '');
+    return Array.from(this.#encoder.encode(letter), (byte) => this.#bytes.get(byte) ?? '');
   }
 
   ids(text: string): number[] {
@@ -62,11 +62,12 @@ class Speller {
 export function piecesTokenizer(pieces: Pieces): Tokenizer {
   const { texts, begin, addsBegin, addsSpace, isControl, specials } = pieces;
   const speller = new Speller(pieces);
+  const split = splitter(specials);
   return {
     encode(text) {
       const ids = addsBegin && begin !== undefined ? [begin] : [];
       let isFirst = true;
-      for (const part of split(text, specials)) {
+      for (const part of split(text)) {
         if (typeof part === 'number') ids.push(part);
         else for (const id of speller.ids(addsSpace && isFirst ? ` ${part}` : part)) ids.push(id);
         isFirst = typeof part === 'number';
@@ -75,14 +76,15 @@ export function piecesTokenizer(pieces: Pieces): Tokenizer {
     },
     decode(ids) {
       const bytes: number[] = [];
+      const encoder = new TextEncoder();
       ids.forEach((id, i) => {
         const text = texts[id];
         if (text === undefined || isControl(id)) return;
         const byte = byteOf(text);
         // The space that encode() put there.
         const isAdded = addsSpace && i > 0 && ids[i - 1] === begin && text.startsWith(' ');
-        if (byte !== undefined) bytes.push(byte);
-        else bytes.push(...encoder.encode(isAdded ? text.slice(1) : text));
+        const own = byte === undefined ? encoder.encode(isAdded ? text.slice(1) : text) : [byte];
+        for (const each of own) bytes.push(each);
       });
       return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes));
     },
