@@ -103,6 +103,7 @@ const entries = {
   thread: 'entries/thread',
   worker: 'entries/worker',
   'worker-host': 'entries/worker-host',
+  'models-host': 'entries/models-host',
 };
 
 /**
@@ -114,7 +115,8 @@ const chunks = ['core', 'language'];
 
 /** The declarations: those of entries, and of the types that they export. */
 const declarations = [
-  ...['entries/index', 'entries/models', 'entries/train', 'entries/worker', 'entries/worker-host'],
+  ...['entries/index', 'entries/models', 'entries/train', 'entries/worker'],
+  ...['entries/worker-host', 'entries/models-host'],
   ...[
     'api/types',
     'api/model-config',
@@ -131,7 +133,11 @@ const declarations = [
  * Files that these share instead of bringing their own: the class of errors, which is then one class for all, and the
  * engine. `qkv/inline` is one file and brings both.
  */
-const sharedFiles = { 'api/errors.js': 'QkvError', 'entries/index.js': 'init' };
+const sharedFiles = {
+  'api/errors.js': 'QkvError',
+  'entries/index.js': 'init',
+  'entries/models.js': 'load',
+};
 const shared = {
   name: 'shared',
   setup({ onResolve, onLoad }) {

@@ -29,7 +29,8 @@ export const trees = [
       'worker/host': ['api', 'platform', 'arguments', 'worker/protocol'],
       'worker/client': ['api', 'platform', 'arguments', 'worker/protocol'],
       entries: [
-        ...['api', 'platform', 'arguments', 'memory', 'load', 'models', 'train'],
+        ...['api', 'platform', 'arguments', 'memory', 'load', 'language', 'models'],
+        'train',
         ...['worker/host', 'worker/client'],
       ],
     },

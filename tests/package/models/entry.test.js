@@ -61,7 +61,11 @@ test('models: trainers train as before on an engine that has models, and are the
 test('models: a file that a trainer saved is loaded without a config', async () => {
   const engine = await train.init();
   const trainer = engine.languageModel(config, { seed: 3, deviation: 0.2 });
-  for (const [format, bound] of [['f32', 1e-5], ['bf16', 0.05]]) { // prettier-ignore
+  for (const [format, bound] of [
+    ['f32', 1e-5],
+    ['bf16', 0.05],
+  ]) {
+    // prettier-ignore
     const bytes = trainer.save({ format, optimizer: format === 'f32' });
     const model = await load(engine, { weights: bytes.buffer });
     assert.equal(model.format, format);

@@ -191,7 +191,9 @@ for (const [format, distance] of Object.entries(distances)) {
     for (const name of ['llama', 'gpt2']) {
       const config = { ...kinds[name], dModel: 64, dFeedForward: 96 };
       const weights = randomWeights(config, 5);
-      const [whole, small] = ['f32', format].map((of) => create(engine, config, weights, { format: of }));
+      const [whole, small] = ['f32', format].map((of) =>
+        create(engine, config, weights, { format: of }),
+      );
       assert.equal(small.format, format);
       const ids = rowsOf(config, 20);
       const [expected, actual] = [whole, small].map((model) => model.forward(ids).logits.data);

@@ -70,7 +70,14 @@ describe('which tokens', () => {
     const kept = {
       greedy: { maxTokens: 12 },
       warm: { maxTokens: 12, temperature: 0.8, seed: 3 },
-      'of few': { maxTokens: 12, temperature: 1, topK: 5, topP: 0.9, minP: 0.02, seed: 2 ** 53 - 1 },
+      'of few': {
+        maxTokens: 12,
+        temperature: 1,
+        topK: 5,
+        topP: 0.9,
+        minP: 0.02,
+        seed: 2 ** 53 - 1,
+      },
     };
     const drawn = {};
     for (const [name, options] of Object.entries(kept)) drawn[name] = await idsOf(options);

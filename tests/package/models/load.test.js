@@ -60,7 +60,9 @@ describe('where a file is', () => {
     assert.equal(family, 'llama');
     const total = bytes.byteLength - 28 - 4 * 16 * 8;
     assert.deepEqual(told.at(-1), { loaded: total, total });
-    told.forEach((now, i) => assert.ok(now.total === total && now.loaded > (told[i - 1]?.loaded ?? 0)));
+    told.forEach((now, i) =>
+      assert.ok(now.total === total && now.loaded > (told[i - 1]?.loaded ?? 0)),
+    );
     model.dispose();
   };
 
@@ -220,7 +222,11 @@ test('memory: loading 40 MB takes at most 1.15 times as much, in WebAssembly and
   const path = await written('large.bin', large, randomWeights(large, 9));
   const small = await written('first.bin', config, weights);
   for (const format of ['f32', 'int8']) {
-    const { before, peak, bytes: own } = await resultOf(
+    const {
+      before,
+      peak,
+      bytes: own,
+    } = await resultOf(
       [],
       `const { init } = await import('qkv');
       const { load } = await import('qkv/models');

@@ -17,7 +17,7 @@ const place = existsSync(file) ? folder : join(root, '../../shared/models');
 const said =
   'Once upon a time, there was a little girl named Lily. She loved to play outside in the park. One day, she ' +
   'saw a big, red ball. She wanted to play with it, but it was too high.\n' +
-  'Lily\'s mom said, "Lily, let\'s go to the park." Lily was sad and didn\'t know what to do.';
+  "Lily's mom said, \"Lily, let's go to the park.\" Lily was sad and didn't know what to do.";
 
 if (!isThere) {
   console.log('LEFT OUT: stories260K.bin is not in ../shared/models, so no trained model is asked');
@@ -61,7 +61,9 @@ test('stories260K: smaller formats say nearly the same', options, async (t) => {
     const actual = model.forward(ids).logits.data;
     const off = sizeIn(actual.map((x, i) => x - expected[i])) / sizeIn(expected);
     const more = Math.abs(model.loss(ids) - loss);
-    t.diagnostic(`${format}: logits ${off.toFixed(4)}, loss ${more.toFixed(4)} of ${loss.toFixed(3)}`);
+    t.diagnostic(
+      `${format}: logits ${off.toFixed(4)}, loss ${more.toFixed(4)} of ${loss.toFixed(3)}`,
+    );
     assert.ok(off > 0 && off < ofLogits, `${format}: logits are off by ${off}`);
     assert.ok(more < ofLoss, `${format}: the loss is off by ${more}`);
     model.dispose();

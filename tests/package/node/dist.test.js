@@ -48,6 +48,7 @@ const beside = {
   'train.js': ['./core.js', './language.js'],
   'worker.js': ['./errors.js'],
   'worker-host.js': ['./errors.js', './index.js'],
+  'models-host.js': ['./errors.js', './index.js', './models.js'],
 };
 const scripts = Object.keys(shipped.programs).filter((name) => name.endsWith('.js'));
 for (const name of scripts) {
@@ -72,8 +73,14 @@ for (const name of scripts) {
   });
 }
 
-for (const [name, script] of Object.entries({ worker: 'worker-host', core: 'thread' })) {
-  test(`dist: ${name}.js names its worker in the words that bundlers follow, once`, () => {
+for (const [name, script] of [
+  ...[
+    ['worker', 'worker-host'],
+    ['worker', 'models-host'],
+    ['core', 'thread'],
+  ],
+]) {
+  test(`dist: ${name}.js names ${script}.js in the words that bundlers follow, once`, () => {
     const words = new RegExp(
       `new Worker\\(new URL\\(["'\`]\\./${script}\\.js["'\`],\\s*import\\.meta\\.url\\),\\s*\\{\\s*type:\\s*["'\`]module["'\`]`,
       'g',
@@ -94,7 +101,8 @@ test('dist: the class of errors is one for all entries but qkv/inline, and a fil
 });
 
 test('dist: the package says which of its files does something when it is loaded', () => {
-  assert.deepEqual(packageJson.sideEffects, ['./dist/thread.js', './dist/worker-host.js']);
+  const scripts = ['thread', 'worker-host', 'models-host'].map((name) => `./dist/${name}.js`);
+  assert.deepEqual(packageJson.sideEffects, scripts);
 });
 
 for (const [name, module] of Object.entries(modules)) {

@@ -6,6 +6,17 @@ import { init } from 'qkv/train';
 import { randomArray } from '../../support/js/arrays.js';
 import { expectThrows } from '../../support/js/check.js';
 
+/** What files say of a config: what there is to choose for a trainer. */
+const ofTrainers = (config) =>
+  Object.fromEntries(
+    Object.entries(config).filter(
+      ([name]) =>
+        !/^(family|qkvBiases|attentionScale|logitSoftcap|postNorms|tokenTypes|embeddingNorm|head)$/.test(
+          name,
+        ),
+    ),
+  );
+
 const engine = await init({ variant: 'simd' });
 after(() => engine.dispose());
 
@@ -46,7 +57,8 @@ describe('Trainer.save', () => {
     const { __metadata__: metadata, ...arrays } = header;
     assert.deepEqual(metadata, {
       ...{ format: 'qkv', kind: 'language_model' },
-      config: JSON.stringify(trainer.model.config),
+      // Files of before there were models that are only run have the same.
+      config: JSON.stringify(ofTrainers(trainer.model.config)),
     });
     const { names, value } = trainer.parameters();
     assert.deepEqual(Object.keys(arrays), names);

@@ -120,11 +120,7 @@ interface ContractModel extends Disposable {
   ): NdArray;
 }
 interface Contract {
-  load(
-    engine: Qkv,
-    source: ContractSource,
-    options?: ContractLoadOptions,
-  ): Promise<ContractModel>;
+  load(engine: Qkv, source: ContractSource, options?: ContractLoadOptions): Promise<ContractModel>;
   create(
     engine: Qkv,
     config: Config,

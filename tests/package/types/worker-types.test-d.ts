@@ -1,6 +1,7 @@
 // The types of qkv/worker, checked by the compiler alone: they are those of qkv with promises for results,
 // and a method or option that one of them gets without the other is an error here.
 import type * as main from 'qkv';
+import type * as models from 'qkv/models';
 import { init, serve, QkvError } from 'qkv/worker';
 import type * as worker from 'qkv/worker';
 
@@ -22,12 +23,19 @@ type InWorker<T> = { [K in keyof T]: HandlesOf<T[K]> };
 
 // Every method is there, and no other; what handles can do, too, but for looking into memory.
 type Names<T> = Exclude<keyof T, symbol>;
-same<Same<Names<worker.AsyncQkv>, Names<main.Qkv>>>('same');
+same<Same<Names<worker.AsyncQkv>, Names<main.Qkv> | 'loadModel'>>('same');
 same<Same<Names<worker.AsyncTensor>, Exclude<Names<main.Tensor>, 'view'> | 'worker'>>('same');
 same<Same<Names<worker.AsyncKvCache>, Names<main.KvCache> | 'worker'>>('same');
 same<Same<Names<worker.AsyncMultiHeadAttention>, Names<main.MultiHeadAttention> | 'worker'>>(
   'same',
 );
+same<
+  Same<
+    Names<worker.AsyncLanguageModel>,
+    Exclude<Names<models.LanguageModel>, 'tokenizer'> | 'worker'
+  >
+>('same');
+same<Same<Names<worker.AsyncSession>, Names<models.Session> | 'worker'>>('same');
 same<Same<Names<worker.AsyncTransformerBlock>, Names<main.TransformerBlock> | 'worker'>>('same');
 
 // The same options, with handles of a worker, and those of every call.
@@ -38,7 +46,7 @@ same<Same<Own<worker.AsyncBlockOptions>, Flat<InWorker<main.BlockOptions>>>>('sa
 same<Same<keyof worker.CallOptions, CallNames>>('same');
 same<
   Same<
-    Flat<Omit<worker.AsyncInitOptions, 'workers' | 'worker' | 'timeout' | 'signal'>>,
+    Flat<Omit<worker.AsyncInitOptions, 'workers' | 'worker' | 'models' | 'timeout' | 'signal'>>,
     Flat<main.InitOptions>
   >
 >('same');

@@ -126,7 +126,10 @@ class Oracle {
     const { normType, epsilon } = this.config;
     const word = (of) => (join ? `${name}.${of}` : `${name}${of[0].toUpperCase()}${of.slice(1)}`);
     const [gamma, beta] = ['gamma', 'beta'].map((of) => this.weights[word(of)]?.data);
-    return norm({ x, gamma, beta }, { centre: normType === 'layer', epsilon: Math.fround(epsilon) });
+    return norm(
+      { x, gamma, beta },
+      { centre: normType === 'layer', epsilon: Math.fround(epsilon) },
+    );
   }
 
   map(x, at, name) {
@@ -144,7 +147,8 @@ class Oracle {
       Object.entries(heads).map(([name, count]) => {
         let rows = this.map(x, at, name);
         if (name !== 'v' && config.qkNorm) rows = this.norm(rows, `${at}${name}`, '');
-        if (name !== 'v' && config.positions === 'rotary') rows = rotated(rows, count, tokens, config);
+        if (name !== 'v' && config.positions === 'rotary')
+          rows = rotated(rows, count, tokens, config);
         return [name, headsOf({ data: rows, shape: [batch, tokens, count * dK] }, count)];
       }),
     );
@@ -184,7 +188,9 @@ class Oracle {
   embed(ids, { tokens, tokenTypes }) {
     const { weights, config } = this;
     const { dModel, embeddingScale, positions } = config;
-    let x = embedding(weights.embedding.data, ids, dModel).map((e) => e * Math.fround(embeddingScale));
+    let x = embedding(weights.embedding.data, ids, dModel).map(
+      (e) => e * Math.fround(embeddingScale),
+    );
     if (config.tokenTypes > 0) {
       const types = tokenTypes ?? ids.map(() => 0);
       const more = embedding(weights.tokenTypes.data, types, dModel);

@@ -1,5 +1,17 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type {
+  EmbedOptions,
+  ForwardOptions,
+  GenerateOptions,
+  LanguageModel,
+  LoadOptions,
+  LossOptions,
+  ModelOutput,
+  SessionOptions,
+  Source,
+  Token,
+} from './model-types.js';
+import type {
   AttentionOptions,
   BlockOptions,
   EngineInfo,
@@ -58,6 +70,12 @@ export interface WorkerPort {
   postMessage(message: unknown): void;
 }
 
+/** What {@link serve} takes to load models: `qkv/models`, or an object with a `load` of yours. */
+export interface WorkerModels {
+  /** As `load` of `qkv/models`. */
+  load(engine: Qkv, source: Source, options?: LoadOptions): Promise<LanguageModel>;
+}
+
 /** Options of {@link init}. Those of {@link InitOptions} go to the engine in every worker. */
 export interface AsyncInitOptions extends InitOptions {
   /** Number of workers, each with an engine and memory of its own: 1 to 256. Default 1. */
@@ -67,6 +85,8 @@ export interface AsyncInitOptions extends InitOptions {
    * `dispose()` releases what the engine made in the worker and leaves it running. Default: `init` starts workers.
    */
   worker?: WorkerPort | readonly WorkerPort[] | undefined;
+  /** Whether the workers that `init` starts can load language models. Default false: their script is smaller. */
+  models?: boolean | undefined;
   /**
    * Milliseconds for the workers to start and load, above 0; Infinity waits forever. Default 60000.
    */
@@ -226,6 +246,78 @@ export type AsyncOptions<
 export interface AsyncDestination {
   /** A tensor of the shape of the result. x itself is allowed. */
   out: AsyncTensor;
+}
+
+/** Options of a method of a model, with sessions of a worker. */
+export type InWorkerOptions<T> = {
+  [Name in keyof T]: Name extends 'session' ? AsyncSession | undefined : T[Name];
+};
+
+/** Where a model is. A tokenizer stays in its own thread: give it to `serve` with the models, or tokens in place of texts. */
+export type ModelSource = Omit<Source, 'tokenizer'>;
+
+/** Options of {@link AsyncQkv.loadModel}. */
+export interface LoadModelOptions extends LoadOptions {
+  /** The number of the worker in which the model is loaded. Default 0. */
+  worker?: number | undefined;
+}
+
+/** A conversation with a model in a worker. */
+export interface AsyncSession {
+  /** Tokens that are held after the latest call that has returned. */
+  readonly length: number;
+  /** Most tokens. */
+  readonly capacity: number;
+  /** Of keys and values. */
+  readonly bytes: number;
+  /** The number of its worker. */
+  readonly worker: number;
+  /** Forgets all tokens from `length` on. @throws as `Session.truncate` */
+  truncate(length: number, options?: CallOptions): Promise<void>;
+  /** Releases the memory after the calls made so far. Calling it again does nothing. */
+  dispose(): Promise<void>;
+  /** `dispose()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A language model in a worker: what {@link LanguageModel} is, as promises of the same results, bit for bit. */
+export interface AsyncLanguageModel {
+  /** With all defaults. */
+  readonly config: LanguageModel['config'];
+  /** Numbers in all arrays. */
+  readonly parameterCount: number;
+  /** Bytes of all arrays. */
+  readonly bytes: number;
+  /** How matrices are kept. */
+  readonly format: LanguageModel['format'];
+  /** The number of its worker. */
+  readonly worker: number;
+  /** As {@link LanguageModel.forward}. */
+  forward(
+    ids: ArrayLike<number>,
+    options?: InWorkerOptions<ForwardOptions> & CallOptions,
+  ): Promise<ModelOutput>;
+  /** As {@link LanguageModel.session}. */
+  session(options?: SessionOptions & CallOptions): Promise<AsyncSession>;
+  /**
+   * As {@link LanguageModel.generate}; what that refuses at once rejects the iteration here. A text needs a tokenizer in the
+   * worker.
+   */
+  generate(
+    prompt: string | ArrayLike<number>,
+    options?: InWorkerOptions<GenerateOptions>,
+  ): AsyncIterable<Token>;
+  /** As {@link LanguageModel.loss}. */
+  loss(ids: ArrayLike<number>, options?: LossOptions & CallOptions): Promise<number>;
+  /** As {@link LanguageModel.embed}. */
+  embed(
+    texts: readonly (string | ArrayLike<number>)[],
+    options?: EmbedOptions & CallOptions,
+  ): Promise<OwnedArray>;
+  /** Releases the memory after the calls made so far. Calling it again does nothing. */
+  dispose(): Promise<void>;
+  /** `dispose()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -396,6 +488,14 @@ export interface AsyncQkv {
     weights: AsyncArrayInput,
     options?: CallOptions,
   ): Promise<ReturnType<Qkv['headStatistics']>>;
+
+  /**
+   * Loads a language model in a worker, as `load` of `qkv/models` does on this thread. The workers must have models:
+   * `init({ models: true })`, or `serve(self, init, models)` in a worker of yours.
+   *
+   * @throws {@link QkvError} what `load` throws, and `unsupported` for workers without models
+   */
+  loadModel(source: ModelSource, options?: LoadModelOptions): Promise<AsyncLanguageModel>;
 
   /**
    * Memory statistics, added up over all workers.

@@ -6,33 +6,21 @@ import { QkvError } from '../api/errors.js';
 export type Numbers32 = Float32Array | Uint8Array | Int32Array;
 
 /** What a property of a prototype says of `value`, whatever `value` itself would say. */
-const reader = (prototype: object, name: PropertyKey): ((value: unknown) => unknown) => {
+export const reader = (prototype: object, name: PropertyKey): ((value: unknown) => unknown) => {
   const property = Object.getOwnPropertyDescriptor(prototype, name) ?? {};
   return (value): unknown => property.get?.call(value) as unknown;
 };
-const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
+export const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
 
 /** 'Float32Array' for one of any realm, where instanceof would fail; undefined for what is no typed array. */
 export const kindOf = reader(typedArray, Symbol.toStringTag) as (
   value: unknown,
 ) => string | undefined;
 export const lengthOf = reader(typedArray, 'length') as (array: ArrayBufferView) => number;
-const offsetOf = reader(typedArray, 'byteOffset') as (array: ArrayBufferView) => number;
 const bufferOfArray = reader(typedArray, 'buffer') as (array: ArrayBufferView) => ArrayBufferLike;
 const bufferOfDataView = reader(DataView.prototype, 'buffer') as typeof bufferOfArray;
 export const bufferOf = (view: ArrayBufferView): ArrayBufferLike =>
   kindOf(view) === undefined ? bufferOfDataView(view) : bufferOfArray(view);
-
-/** The same elements in a view that is of no subclass and keeps its length. */
-export function plainView(view: ArrayBufferView): ArrayBufferView {
-  const made = kindOf(view);
-  // A DataView, which nothing here takes.
-  if (made === undefined) return view;
-  const Kind = (globalThis as Record<string, unknown>)[made] as new (
-    ...of: [buffer: ArrayBufferLike, offset: number, length: number]
-  ) => ArrayBufferView;
-  return new Kind(bufferOf(view), offsetOf(view), lengthOf(view));
-}
 
 export const isFloat32Array = (value: unknown): value is Float32Array =>
   kindOf(value) === 'Float32Array';

@@ -16,9 +16,10 @@ import type {
 } from '../api/model-types.js';
 import type { NdArray, Qkv } from '../api/types.js';
 import { describe, isRecord, reading } from '../arguments/values.js';
-import { behind, type Behind } from '../load/init.js';
+import { readPart } from '../language/part.js';
+import { behind } from '../load/init.js';
 import { inlineKey } from '../load/inline-key.js';
-import { readPart, written } from '../memory/abi.js';
+import { written } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
 import * as creating from '../models/create.js';
 import * as loading from '../models/load.js';
@@ -32,25 +33,24 @@ export type * from '../api/model-types.js';
 const { operators } = readPart(QKV_MODELS_ABI);
 
 /** What is behind an engine of `qkv/inline`, which shares no module with this one and has to be asked. */
-function behindInline(engine: unknown): Behind | undefined {
-  const ask = isRecord(engine) ? (engine as Record<PropertyKey, unknown>)[inlineKey] : undefined;
-  const found = typeof ask === 'function' ? (ask as () => Behind)() : undefined;
-  return found?.abi.hash === written.hash ? found : undefined;
+function behindInline(engine: object): Instance | undefined {
+  const ask = (engine as Record<PropertyKey, unknown>)[inlineKey];
+  const found = typeof ask === 'function' ? ((ask as () => unknown)() as Instance) : undefined;
+  return found?.abi?.hash === written.hash ? found : undefined;
 }
 
 /** The instance of an engine, which knows the operators of models from now on. */
 function instanceOf(fn: string, engine: unknown): Instance {
-  const found = reading(fn, 'engine', () =>
+  const instance = reading(fn, 'engine', () =>
     isRecord(engine) ? (behind.get(engine) ?? behindInline(engine)) : undefined,
   );
-  if (!found) {
+  if (!instance) {
     throw new QkvError(
       'invalid_argument',
       `${fn}: engine is ${describe(engine)}, expected one that init of qkv, qkv/inline or qkv/train made, of this copy of the package`,
     );
   }
-  const { instance, abi } = found;
-  for (const [name, operator] of operators) abi.operators.set(name, operator);
+  for (const [name, operator] of operators) instance.abi.operators.set(name, operator);
   instance.raw(fn);
   return instance;
 }

@@ -6,9 +6,10 @@
  */
 import type { TrainQkv } from '../api/train-types.js';
 import type { InitOptions } from '../api/types.js';
+import { readPart } from '../language/part.js';
 import { defaultPlaces, startThreads } from '../load/files-train.js';
 import { sharedEngine } from '../load/init.js';
-import { readAbi, readPart, written } from '../memory/abi.js';
+import { readAbi, written } from '../memory/abi.js';
 import { operators } from '../train/operators.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';

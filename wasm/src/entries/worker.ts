@@ -11,7 +11,7 @@ import type { InitOptions, Qkv } from '../api/types.js';
 import { isPort } from '../platform/ports.js';
 import { host } from '../worker/host/host.js';
 import { start } from '../worker/client/init.js';
-import type { AsyncInitOptions, AsyncQkv, WorkerPort } from '../api/worker-types.js';
+import type { AsyncInitOptions, AsyncQkv, WorkerModels, WorkerPort } from '../api/worker-types.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
 export { array, random, toNested, zeros } from '../arguments/plain-arrays.js';
@@ -33,12 +33,17 @@ export function init(options: AsyncInitOptions = {}): Promise<AsyncQkv> {
 /**
  * In a worker of yours: lets the other side call engines here by `init({ worker })`. `port` is `self` of a
  * dedicated worker, `parentPort` in Node, or a `MessagePort`; `load` is `init` of `qkv` or `qkv/inline`, or
- * a function that calls it with options of its own. Other messages may use the same port: those of this
+ * a function that calls it with options of its own. `models`, for `loadModel`, is `qkv/models`, or an object with a `load` of yours
+ * that calls it with a tokenizer. Other messages may use the same port: those of this
  * package are objects with a key `'qkv/worker'`. Doing it again for the same port does nothing.
  *
  * @throws {@link QkvError} `invalid_argument` for what is no port or no function
  */
-export function serve(port: WorkerPort, load: (options?: InitOptions) => Promise<Qkv>): void {
+export function serve(
+  port: WorkerPort,
+  load: (options?: InitOptions) => Promise<Qkv>,
+  models?: WorkerModels,
+): void {
   if (!isPort(port)) {
     throw new QkvError(
       'invalid_argument',
@@ -51,5 +56,11 @@ export function serve(port: WorkerPort, load: (options?: InitOptions) => Promise
       `serve: load is ${describe(load)}, expected the init of qkv`,
     );
   }
-  host(port, load);
+  if (models !== undefined && typeof models?.load !== 'function') {
+    throw new QkvError(
+      'invalid_argument',
+      `serve: models is ${describe(models)}, expected qkv/models, or an object with its load`,
+    );
+  }
+  host(port, load, models);
 }

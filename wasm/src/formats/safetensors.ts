@@ -2,7 +2,8 @@
 // of all arrays side by side. The reader believes nothing that a file says of itself.
 
 import { QkvError } from '../api/errors.js';
-import { describe, isRecord, isUint8Array, lengthOf, plainView } from '../arguments/values.js';
+import { describe, isRecord, isUint8Array, lengthOf } from '../arguments/values.js';
+import { plainView } from '../arguments/views.js';
 
 /** Bytes of an element by its type. */
 const elementBytes = new Map<string, number>([

@@ -7,19 +7,13 @@ import { checkBoolean, checkChoice } from '../arguments/numbers.js';
 import { describe, reading, takeOptions } from '../arguments/values.js';
 import { createEngine } from '../engine.js';
 import { Instance } from '../memory/instance.js';
-import type { Abi } from '../memory/abi.js';
 import type { Product } from './files.js';
 import { checkSource, fail, isAddress, reason } from './compile.js';
 import { load, type Loaded } from './instantiate.js';
 import { mostThreads, type Team } from './team.js';
 
-/** What an engine is made of. */
-export interface Behind {
-  readonly instance: Instance;
-  readonly abi: Abi;
-}
 /** What is behind each engine, for qkv/models alone. */
-export const behind = new WeakMap<object, Behind>();
+export const behind = new WeakMap<object, Instance>();
 
 /** One load for each distinct set of options: the module, and how many engines use it. */
 interface Shared {
@@ -100,15 +94,14 @@ export async function sharedEngine(product: Product, given: InitOptions): Promis
   try {
     const { raw, variant, isa, team } = await own.loaded;
     const info = infoOf(variant, isa, team.helpers);
-    const { abi, more } = product;
-    const instance = new Instance(raw, abi);
-    const engine = createEngine(instance, info, more, () => {
+    const instance = new Instance(raw, product.abi);
+    const engine = createEngine(instance, info, product.more, () => {
       own.users -= 1;
       if (own.users > 0) return;
       forget();
       team.close();
     });
-    behind.set(engine, { instance, abi });
+    behind.set(engine, instance);
     return engine;
   } catch (error) {
     forget();

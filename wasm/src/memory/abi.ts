@@ -130,12 +130,6 @@ export const readAbi = ({ hash, first = 0, groups, operators }: WrittenAbi): Abi
 /** That of the operators which every program has. */
 export const written: WrittenAbi = QKV_ABI;
 
-/** A part of a schema, from its text, whose records have groups of the base too. */
-export function readPart(text: string): Abi {
-  const part = JSON.parse(text) as WrittenAbi;
-  return readAbi({ ...part, groups: { ...written.groups, ...part.groups } });
-}
-
 /** Writes arguments to the block of a module, in the memory as it is now: growth takes that away. */
 export class Writer {
   readonly memory: ArrayBufferLike;

@@ -17,14 +17,15 @@ interface Disposable {
 export class Instance {
   /** Live tensors, caches, layers and blocks that were made here. */
   readonly handles = new Set<Disposable>();
+  /** The operators of the module. */
+  readonly abi: Abi;
   #raw: RawModule | undefined;
-  readonly #abi: Abi;
   /** Kept, because two views of the memory for each call took 3 % of a small one. */
   #writer: Writer | undefined;
 
   constructor(raw: RawModule, abi: Abi) {
     this.#raw = raw;
-    this.#abi = abi;
+    this.abi = abi;
   }
 
   get alive(): boolean {
@@ -122,7 +123,7 @@ export class Instance {
   #start<Name extends Operator>(raw: RawModule, operator: Name, values: Arguments<Name>): number {
     const memory = raw.wasmMemory.buffer;
     if (this.#writer?.memory !== memory) {
-      this.#writer = new Writer(this.#abi, memory, raw._arguments() >>> 0);
+      this.#writer = new Writer(this.abi, memory, raw._arguments() >>> 0);
     }
     return raw._run(this.#writer.call(operator, values));
   }

@@ -51,7 +51,9 @@ function checkNames(fn: string, names: readonly string[], arrays: ModelState['ar
 
 /** The arrays that were given, each by its name. What is in WebAssembly memory is copied, as the model makes that grow. */
 function takeArrays(fn: string, instance: Instance, weights: unknown): ReadonlyMap<string, Input> {
-  const given = isRecord(weights) ? reading(fn, 'weights', () => Object.entries(weights)) : undefined;
+  const given = isRecord(weights)
+    ? reading(fn, 'weights', () => Object.entries(weights))
+    : undefined;
   if (!given) {
     throw new QkvError(
       'invalid_argument',

@@ -4,6 +4,7 @@ import {
   all,
   boolean,
   choice,
+  given,
   methodsOf,
   number,
   options,
@@ -65,6 +66,17 @@ const config = {
   maxLength: 6,
 };
 
+/** What models have that are run and not trained. */
+const ofModelsAlone = (name, value) => [
+  refusal('of models alone', value, 'unsupported', `${name} is `, 'expected'),
+];
+/** A factor of the scaling of Llama 3.1. */
+const ofLlama3 = (part) =>
+  given(
+    { 'config.rotary.scaling': { type: 'llama3', factor: 2, originalLength: 4 } },
+    all(number(), [refusal('0', 0, invalid, `rotary.scaling.${part} is 0`)]),
+  );
+
 const languageModel = method(
   'languageModel',
   { config: { ...config, positions: 'rotary', rotary: {} }, options: {} },
@@ -83,7 +95,9 @@ const languageModel = method(
     'config.norm': choice('pre', 'post'),
     'config.normType': choice('layer', 'rms'),
     'config.epsilon': number([-1, invalid, 'at least 0']),
-    'config.activation': choice('relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu'),
+    'config.activation': choice(
+      ...['relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh'],
+    ),
     'config.positions': choice('none', 'learned', 'sinusoidal', 'rotary', 'alibi'),
     'config.rotary': options('rotaryDim', 'rotarydim'),
     ...Object.fromEntries(
@@ -91,6 +105,12 @@ const languageModel = method(
         /rotary\.(base|rotaryDim|interleaved|scaling)/.test(path),
       ),
     ),
+    'config.rotary.scaling.lowFrequencyFactor': ofLlama3('lowFrequencyFactor'),
+    'config.rotary.scaling.highFrequencyFactor': ofLlama3('highFrequencyFactor'),
+    'config.family': (name) => [
+      refusal('a number', 3, invalid, `${name.replace('config.', '')} is 3`, 'a string'),
+      refusal('null', null, invalid, 'family is null', 'a string'),
+    ],
     'config.qkNorm': boolean,
     'config.parallelResidual': all(boolean, [
       {
@@ -101,8 +121,28 @@ const languageModel = method(
     'config.tiedEmbeddings': boolean,
     'config.biases': boolean,
     'config.embeddingScale': number([0, range, 'embeddingScale is 0']),
-    'config.window': (name) => whole(0, most, '0 to')(name).filter(({ value }) => value !== null),
+    'config.window': (name) => [
+      ...whole(
+        0,
+        most,
+        '0 to',
+      )(name).filter(({ value }) => value !== null && !Array.isArray(value)),
+      refusal('two layers', [1, 2], 'shape_mismatch', 'window has 2 elements', 'numLayers = 1'),
+      refusal('a wrong one', [-1], range, 'window[0] is -1', '0 to'),
+      ...ofModelsAlone('window', [3]),
+    ],
     'config.attentionSoftcap': number([-1, range, 'attentionSoftcap']),
+    // What models alone have.
+    'config.qkvBiases': all(boolean, ofModelsAlone('qkvBiases', false)),
+    'config.attentionScale': (name) => [
+      ...number()(name).filter(({ value }) => value !== null),
+      ...ofModelsAlone('attentionScale', 1),
+    ],
+    'config.logitSoftcap': all(number(), ofModelsAlone('logitSoftcap', 1)),
+    'config.postNorms': all(boolean, ofModelsAlone('postNorms', true)),
+    'config.tokenTypes': all(whole(0, most, '0 to'), ofModelsAlone('tokenTypes', 2)),
+    'config.embeddingNorm': all(boolean, ofModelsAlone('embeddingNorm', true)),
+    'config.head': all(boolean, ofModelsAlone('head', false)),
   },
 );
 

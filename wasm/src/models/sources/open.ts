@@ -1,6 +1,7 @@
 // From what a caller gives to a source of bytes.
 
-import { describe, isUint8Array, lengthOf, plainView, tagOf } from '../../arguments/values.js';
+import { describe, isUint8Array, lengthOf, tagOf } from '../../arguments/values.js';
+import { plainView } from '../../arguments/views.js';
 import { refuse } from '../errors.js';
 import { openFile, PieceSource, type ReadPiece } from './pieces.js';
 import type { ByteSource } from './source.js';

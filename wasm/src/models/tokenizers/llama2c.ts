@@ -1,6 +1,7 @@
 // tokenizer.bin of llama2.c, as run.c reads it: int32 with the longest length, and of each token float32 score, int32 length, bytes.
 
-import { describe, isUint8Array, plainView, tagOf } from '../../arguments/values.js';
+import { describe, isUint8Array, tagOf } from '../../arguments/values.js';
+import { plainView } from '../../arguments/views.js';
 import { refuse } from '../errors.js';
 import { piecesTokenizer } from './pieces.js';
 import type { Tokenizer } from './tokenizer.js';

@@ -34,6 +34,7 @@ export interface Method {
   readonly method: string;
   readonly names: readonly string[];
   readonly target?: Remote;
+  readonly onProgress?: ((progress: unknown) => void) | undefined;
 }
 
 /** The engine that a handle is of: what runs its methods. */
@@ -102,6 +103,17 @@ export abstract class Remote {
   ): Promise<T> {
     const { answer } = await this.#caller.run({ fn, method, names, target: this }, args);
     return answer.value as T;
+  }
+
+  /** Calls a method that makes another handle. */
+  protected async make<T>(
+    method: Method,
+    args: readonly unknown[],
+    build: (caller: Caller, lane: Lane, sent: SentHandle) => T,
+  ): Promise<T> {
+    const { answer } = await this.#caller.run({ ...method, target: this }, args);
+    if (!answer.handle) throw new TypeError('no handle');
+    return build(this.#caller, this.#lane, answer.handle);
   }
 }
 
@@ -227,4 +239,4 @@ export function remote(method: Maker, caller: Caller, lane: Lane, sent: SentHand
 }
 
 export const isCounted = (handle: unknown): handle is Remote & Counted =>
-  handle instanceof RemoteCache;
+  handle instanceof Remote && 'held' in handle;

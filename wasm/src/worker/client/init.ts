@@ -1,6 +1,6 @@
 // From init() options to a pool that runs. Calls with the same options share one, as with `qkv`.
 
-import { checkInteger } from '../../arguments/numbers.js';
+import { checkBoolean, checkInteger } from '../../arguments/numbers.js';
 import { checkSignal } from '../../arguments/signal.js';
 import { describe, isRecord, listOf, reading, takeOptions } from '../../arguments/values.js';
 import { isMoved } from '../../platform/package-files.js';
@@ -23,6 +23,7 @@ interface Plan {
   readonly ports: readonly WorkerPort[] | undefined;
   readonly count: number;
   readonly timeout: number;
+  readonly models: boolean | undefined;
   /** What the engines are told, which is not for this side to know. */
   readonly engine: InitOptions;
 }
@@ -46,7 +47,7 @@ function checkOptions(options: AsyncInitOptions): Plan & { signal: AbortSignal |
   // An object; which keys there may be, beyond those here, the engine knows.
   const keys = isRecord(options) ? reading('init', 'options', () => Object.keys(options)) : [];
   const taken = takeOptions('init', 'options', options, keys);
-  const { workers, worker, timeout = defaultTimeout, signal, ...engine } = taken;
+  const { workers, worker, timeout = defaultTimeout, signal, models, ...engine } = taken;
   if (worker !== undefined && workers !== undefined) {
     throw invalid('workers and worker are both given, expected one of them');
   }
@@ -55,11 +56,17 @@ function checkOptions(options: AsyncInitOptions): Plan & { signal: AbortSignal |
     throw invalid(`timeout is ${describe(timeout)}, expected milliseconds above 0`);
   }
   checkSignal('init', signal);
+  checkBoolean('init', 'models', models);
+  if (models && worker !== undefined) {
+    throw invalid(
+      'models and worker are both given, expected serve(self, init, models) in the worker',
+    );
+  }
   const ports = worker === undefined ? undefined : checkPorts(worker);
-  return { ports, count: ports?.length ?? workers ?? 1, timeout, engine, signal };
+  return { ports, count: ports?.length ?? workers ?? 1, timeout, engine, signal, models };
 }
 
-function keyOf({ ports, count, timeout, engine }: Plan): string {
+function keyOf({ ports, count, timeout, engine, models = false }: Plan): string {
   // An option that says what is the default anyway must not make another engine.
   const { variant = 'auto', deterministic = false, ...others } = engine;
   const parts = Object.entries({ variant, deterministic, ...others })
@@ -72,17 +79,23 @@ function keyOf({ ports, count, timeout, engine }: Plan): string {
         typeof value === 'object' && value !== null ? `#${identity(value)}` : String(value),
       ];
     });
-  return JSON.stringify([ports?.map(identity) ?? count, timeout, parts]);
+  return JSON.stringify([ports?.map(identity) ?? count, timeout, models, parts]);
 }
 
-function startLane(index: number, port: WorkerPort | undefined, moved?: URL): Lane {
+function startLane(
+  index: number,
+  port: WorkerPort | undefined,
+  models: boolean,
+  moved: URL | undefined,
+): Lane {
   if (port) return new Lane(index, port, { owned: false, name: describe(port) });
+  const name = whereabouts(models);
   try {
-    return new Lane(index, spawn(moved), { owned: true, name: whereabouts() });
+    return new Lane(index, spawn(models, moved), { owned: true, name });
   } catch (error) {
     throw new QkvError(
       'load_failed',
-      `init: the worker (${whereabouts()}) could not be started (${textOf(error)}), expected one that runs; ` +
+      `init: the worker (${name}) could not be started (${textOf(error)}), expected one that runs; ` +
         remedy,
       { cause: error },
     );
@@ -109,12 +122,15 @@ class Start {
     return this.#isGivenUp;
   }
 
-  async #load({ ports, count, timeout, engine }: Plan, forget: () => void): Promise<AsyncQkv> {
+  async #load(
+    { ports, count, timeout, engine, models = false }: Plan,
+    forget: () => void,
+  ): Promise<AsyncQkv> {
     const lanes = this.#lanes;
     try {
-      const moved = !ports && isMoved() ? await movedTo() : undefined;
+      const moved = !ports && isMoved() ? await movedTo(models) : undefined;
       if (this.#isGivenUp) throw invalid('nobody waits for it any more');
-      for (let i = 0; i < count; i += 1) lanes.push(startLane(i, ports?.[i], moved));
+      for (let i = 0; i < count; i += 1) lanes.push(startLane(i, ports?.[i], models, moved));
       const options = await portable(engine);
       const [first] = await Promise.all(lanes.map((lane) => lane.start(options, timeout)));
       if (!first) throw invalid('there are no workers, expected one');

@@ -22,6 +22,7 @@ import {
   key,
   type Ready,
   type Reply,
+  type Underway,
 } from '../protocol/messages.js';
 import { receive, textOf } from '../protocol/errors.js';
 import { remedy } from './spawn.js';
@@ -37,6 +38,7 @@ interface Entry {
   readonly ask: Ask;
   readonly signal: AbortSignal | undefined;
   readonly caches: readonly Counted[];
+  readonly onProgress: ((progress: unknown) => void) | undefined;
   readonly settle: (outcome: { answer: Answer } | { error: Error }) => void;
   /** Rejected before the worker has answered. */
   over: boolean;
@@ -45,6 +47,8 @@ interface Entry {
 export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
   readonly caches?: readonly Counted[];
+  /** Told how far the call is; what it throws is what the call is rejected with. */
+  readonly onProgress?: ((progress: unknown) => void) | undefined;
 }
 
 /** Where the worker is from. */
@@ -137,11 +141,11 @@ export class Lane {
   /** The answer; rejected with what went wrong in the worker or on the way. */
   ask(fn: string, ask: Without<Ask, 'id'>, options: AskOptions = {}): Promise<Answer> {
     if (this.#end) return Promise.reject(this.#end(fn));
-    const { signal, caches = [] } = options;
+    const { signal, caches = [], onProgress } = options;
     const id = this.#ids++;
     return new Promise((resolve, reject) => {
       const entry: Entry = {
-        ...{ id, fn, signal, caches, over: false },
+        ...{ id, fn, signal, caches, onProgress, over: false },
         ask: { id, ...ask },
         settle: (outcome) => {
           signal?.removeEventListener('abort', abort);
@@ -239,8 +243,27 @@ export class Lane {
     const at = this.#waiting.indexOf(entry);
     if (at >= 0) this.#waiting.splice(at, 1);
     // Whatever the owner of the signal gave as its reason.
-    entry.settle({ error: entry.signal?.reason as Error });
+    this.#giveUp(entry, entry.signal?.reason as Error);
     this.#pump();
+  }
+
+  /** Nobody waits for the call any more. */
+  #giveUp(entry: Entry, error: Error): void {
+    entry.settle({ error });
+    const isLong = 'method' in entry.ask && entry.ask.method === 'loadModel';
+    if (isLong && this.#sent.has(entry.id) && !this.#end) {
+      post(this.#port, { [key]: this.#session, abort: entry.id });
+    }
+  }
+
+  #progressed({ id, progress }: Underway): void {
+    const entry = this.#sent.get(id);
+    if (!entry || entry.over) return;
+    try {
+      entry.onProgress?.(progress);
+    } catch (error) {
+      this.#giveUp(entry, error as Error);
+    }
   }
 
   #receive(message: unknown): void {
@@ -252,6 +275,8 @@ export class Lane {
     } else if ('hello' in reply) {
       // It may have begun to listen after init was sent.
       for (const entry of this.#sent.values()) if ('init' in entry.ask) this.#post(entry);
+    } else if ('progress' in reply) {
+      this.#progressed(reply);
     } else {
       this.#answered(reply);
     }

@@ -1,7 +1,8 @@
 // Arguments on their way to a worker: handles become marks, arrays are copied or moved at the time of the
 // call, and what cannot be sent is refused by name before anything is.
 
-import { bufferOf, describe, plainView, tagOf } from '../../arguments/values.js';
+import { bufferOf, describe, tagOf } from '../../arguments/values.js';
+import { plainView } from '../../arguments/views.js';
 import { QkvError } from '../../api/errors.js';
 import { Remote } from './handles.js';
 import { descend, handleKey, isPlain, rebuild } from '../protocol/messages.js';

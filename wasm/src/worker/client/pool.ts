@@ -5,9 +5,16 @@ import { checkSignal } from '../../arguments/signal.js';
 import { reading, takeOptions } from '../../arguments/values.js';
 import { QkvError } from '../../api/errors.js';
 import type { Qkv } from '../../api/types.js';
-import type { AsyncEngineInfo, AsyncQkv, CallOptions } from '../../api/worker-types.js';
+import type {
+  AsyncEngineInfo,
+  AsyncQkv,
+  CallOptions,
+  LoadModelOptions,
+  ModelSource,
+} from '../../api/worker-types.js';
 import { asyncDispose, type Caller, isCounted, type Method, remote } from './handles.js';
 import type { Lane } from './lane.js';
+import { loadModel } from './models.js';
 import { Parcel, type Used } from './pack.js';
 import { type Answer, fieldsOf, isMaker, isPlain } from '../protocol/messages.js';
 import { operators } from '../protocol/methods.js';
@@ -67,7 +74,7 @@ export class Pool implements Caller {
 
   /** Runs a method in the worker that it belongs to. All of it up to the sending happens at once. */
   async run(method: Method, args: readonly unknown[]): Promise<Outcome> {
-    const { fn, target } = method;
+    const { fn, target, onProgress } = method;
     this.#checkAlive(fn);
     const [{ signal, transfer = false, worker }, given] = splitOptions(method, args);
     if (signal?.aborted) throw signal.reason;
@@ -81,7 +88,7 @@ export class Pool implements Caller {
     const sealed = parcel.seal(transfer && runs);
     const ask = { method: method.method, target: target?.id, args: sealed };
     const send = async (to: Lane): Promise<Outcome> => ({
-      answer: await to.ask(fn, ask, { signal, caches }),
+      answer: await to.ask(fn, ask, { signal, caches, onProgress }),
       lane: to,
     });
     return lane ? send(lane) : this.#whenIdle(signal, send);
@@ -189,6 +196,8 @@ export function clientOf(pool: Pool): AsyncQkv {
     dispose,
     [asyncDispose]: dispose,
   };
+  methods['loadModel'] = (source: ModelSource, options?: LoadModelOptions) =>
+    loadModel((...of) => pool.run(...of), pool, source, options);
   for (const [method, names] of Object.entries(operators)) {
     methods[method] = async (...args: unknown[]): Promise<unknown> => {
       const { answer, lane } = await pool.run({ fn: method, method, names }, args);

@@ -4,31 +4,34 @@ import { beside, whereViteHas } from '../../platform/package-files.js';
 import { nodeWorker } from '../../platform/ports.js';
 import type { WorkerPort } from '../../api/worker-types.js';
 
-const script = 'worker-host.js';
+const scriptOf = (models: boolean): string => (models ? 'models-host.js' : 'worker-host.js');
 
 /** Where the script is, as far as can be told: a bundler may have given it another name. */
-export const whereabouts = (): string =>
+export const whereabouts = (models: boolean): string =>
   /\/worker\.js$/.test(import.meta.url.replace(/[?#].*/, ''))
-    ? beside(script)
-    : `${script}, as bundled with ${import.meta.url}`;
+    ? beside(scriptOf(models))
+    : `${scriptOf(models)}, as bundled with ${import.meta.url}`;
 
 export const remedy =
-  `serve ${script} of the package beside its worker.js as JavaScript, from the page's own origin and with ` +
-  'a policy that lets worker-src be that, or start a worker that calls serve() and give it to ' +
+  "serve worker-host.js, or models-host.js, of the package beside its worker.js as JavaScript, from the page's own origin and " +
+  'with a policy that lets worker-src be that, or start a worker that calls serve() and give it to ' +
   'init({ worker })';
 
 /** Where the script is if the server has moved this module; see package-files.ts. */
-export const movedTo = (): Promise<URL | undefined> => whereViteHas('qkv/worker-host');
+export const movedTo = (models: boolean): Promise<URL | undefined> =>
+  whereViteHas(models ? 'qkv/models-host' : 'qkv/worker-host');
 
 /**
  * @param moved where the script is, if not beside this module
  * @throws what the engine of the page throws where workers are forbidden
  */
-export function spawn(moved?: URL): WorkerPort {
+export function spawn(models: boolean, moved?: URL): WorkerPort {
   if (typeof Worker === 'function') {
     if (moved) return new Worker(moved, { type: 'module' });
     // The very words that bundlers look for.
-    return new Worker(new URL('./worker-host.js', import.meta.url), { type: 'module' });
+    return models
+      ? new Worker(new URL('./models-host.js', import.meta.url), { type: 'module' })
+      : new Worker(new URL('./worker-host.js', import.meta.url), { type: 'module' });
   }
-  return nodeWorker(beside(script));
+  return nodeWorker(beside(scriptOf(models)));
 }

@@ -1,8 +1,9 @@
 // The worker's side: runs what it is asked on an engine of its own, one call after the other.
 
 import { QkvError } from '../../api/errors.js';
-import type { InitOptions, KvCache, Qkv } from '../../api/types.js';
-import type { WorkerPort } from '../../api/worker-types.js';
+import type { LanguageModel, LoadOptions, Source } from '../../api/model-types.js';
+import type { InitOptions, Qkv } from '../../api/types.js';
+import type { WorkerModels, WorkerPort } from '../../api/worker-types.js';
 import { describe } from '../../arguments/values.js';
 import { listen, post } from '../../platform/ports.js';
 import { sendable } from '../protocol/errors.js';
@@ -19,13 +20,13 @@ import {
   isOurs,
   isPlain,
   key,
-  type Maker,
+  type Kind,
   type Ready,
   rebuild,
   type Request,
   type SentHandle,
 } from '../protocol/messages.js';
-import { engineMethods, handleMethods, handleNames } from '../protocol/methods.js';
+import { engineMethods, handleMethods, handleNames, modelMakers } from '../protocol/methods.js';
 import { asResponse } from '../protocol/wasm.js';
 
 type Init = (options: InitOptions) => Promise<Qkv>;
@@ -36,16 +37,38 @@ interface Disposable {
   dispose(): void;
 }
 
-/** What a method of the engine has made. */
+/** What a method of the engine, or of a model, has made. */
 interface Kept {
-  readonly maker: Maker;
+  readonly maker: Kind;
   readonly handle: Disposable;
 }
+
+/** Tokens as they are asked for. */
+class Tokens implements Disposable {
+  readonly #tokens: AsyncIterator<unknown>;
+
+  constructor(tokens: AsyncIterable<unknown>) {
+    this.#tokens = tokens[Symbol.asyncIterator]();
+  }
+
+  next(): Promise<IteratorResult<unknown>> {
+    return this.#tokens.next();
+  }
+
+  dispose(): unknown {
+    return this.#tokens.return?.();
+  }
+}
+
+const about: Readonly<Partial<Record<Kind, readonly string[]>>> = {
+  loadModel: ['config', 'parameterCount', 'bytes', 'format'],
+  session: ['capacity', 'bytes'],
+};
 
 /** The method of this name, of an engine or of what `maker` makes. Messages may name anything. */
 function methodOf(
   receiver: object,
-  maker: Maker | undefined,
+  maker: Kind | undefined,
   method: string,
 ): (...args: unknown[]) => unknown {
   const names = maker === undefined ? engineMethods : handleMethods[maker];
@@ -64,12 +87,16 @@ function methodOf(
 class Session {
   readonly #name: string;
   readonly #handles = new Map<number, Kept>();
+  readonly #models: WorkerModels | undefined;
+  /** Calls that take long, by their numbers. */
+  readonly #running = new Map<number, AbortController>();
   #engine: Qkv | undefined;
   #release: (() => void) | undefined;
   #made = 0;
 
-  constructor(name: string) {
+  constructor(name: string, models: WorkerModels | undefined) {
     this.#name = name;
+    this.#models = models;
   }
 
   async start(init: Init, options: InitOptions, watched: boolean): Promise<Ready> {
@@ -80,23 +107,38 @@ class Session {
 
   /** Gives back what it made. The engine stays: the worker's owner may have got the same from init(). */
   end(): void {
+    for (const id of this.#running.keys()) this.abort(id);
     for (const { handle } of this.#handles.values()) handle.dispose();
     this.#handles.clear();
     this.#release?.();
   }
 
-  run({ method, target, args }: Call): Result {
-    const caches: KvCache[] = [];
-    const find = (id: number): Kept => {
-      const kept = this.#handles.get(id);
+  /** Ends a call that takes long. */
+  abort(id: number): void {
+    this.#running.get(id)?.abort();
+  }
+
+  run(
+    { id, method, target, args }: Call,
+    onProgress: (progress: unknown) => void,
+  ): Result | Promise<Result> {
+    const caches: { readonly length: number }[] = [];
+    const find = (number: number): Kept => {
+      const kept = this.#handles.get(number);
       if (!kept) {
         const message = `${method}: a handle is of another engine, expected one of this engine`;
         throw new QkvError('invalid_argument', message);
       }
-      if (kept.maker === 'kvCache') caches.push(kept.handle as KvCache);
+      const { maker, handle } = kept;
+      const isCounted = maker === 'kvCache' || maker === 'session';
+      if (isCounted) caches.push(handle as unknown as { readonly length: number });
       return kept;
     };
     const lengths = (): number[] => caches.map(({ length }) => length);
+    const failed = (error: unknown): Result => ({
+      error: sendable(method, error),
+      lengths: lengths(),
+    });
     try {
       const kept = target === undefined ? undefined : find(target);
       const call = methodOf(kept?.handle ?? this.#started(), kept?.maker, method);
@@ -106,12 +148,38 @@ class Session {
           return isPlain(part) ? descend : part;
         }),
       );
-      const value = call(...given);
+      const made = kept ? modelMakers[method] : isMaker(method) ? method : undefined;
+      const finish = (value: unknown): Result => {
+        if (!made) return { value, lengths: lengths() };
+        return { handle: this.#keep(made, value as Disposable), lengths: lengths() };
+      };
+      const value = made === 'loadModel' ? this.#load(id, given, onProgress) : call(...given);
       if (method === 'dispose' && target !== undefined) this.#handles.delete(target);
-      if (!isMaker(method)) return { value, lengths: lengths() };
-      return { handle: this.#keep(method, value as Disposable), lengths: lengths() };
+      return value instanceof Promise ? value.then(finish, failed) : finish(value);
     } catch (error) {
-      return { error: sendable(method, error), lengths: lengths() };
+      return failed(error);
+    }
+  }
+
+  async #load(
+    id: number,
+    [source, options]: readonly unknown[],
+    onProgress: (progress: unknown) => void,
+  ): Promise<LanguageModel> {
+    if (!this.#models) {
+      throw new QkvError(
+        'unsupported',
+        'loadModel: the worker has no models, expected init({ models: true }), or serve(self, init, models) with qkv/models',
+      );
+    }
+    const running = new AbortController();
+    this.#running.set(id, running);
+    try {
+      const { signal } = running;
+      const own = { ...(options as LoadOptions | undefined), signal, onProgress };
+      return await this.#models.load(this.#started(), source as Source, own);
+    } finally {
+      this.#running.delete(id);
     }
   }
 
@@ -123,9 +191,14 @@ class Session {
     );
   }
 
-  #keep(maker: Maker, handle: Disposable): SentHandle {
+  #keep(maker: Kind, made: unknown): SentHandle {
     const id = this.#made++;
+    const handle =
+      maker === 'tokens' ? new Tokens(made as AsyncIterable<unknown>) : (made as Disposable);
     this.#handles.set(id, { maker, handle });
+    const fields = about[maker];
+    const from = handle as unknown as Record<string, unknown>;
+    if (fields) return { id, about: Object.fromEntries(fields.map((name) => [name, from[name]])) };
     const { shape, capacity } = handle as Partial<SentHandle>;
     return { id, ...(shape && { shape }), ...(capacity !== undefined && { capacity }) };
   }
@@ -134,7 +207,7 @@ class Session {
 /** Those who are listening already; a second time they would answer twice. */
 const serving = new WeakSet<WorkerPort>();
 
-export function host(port: WorkerPort, init: Init): void {
+export function host(port: WorkerPort, init: Init, models?: WorkerModels): void {
   if (serving.has(port)) return;
   serving.add(port);
   const sessions = new Map<string, Session>();
@@ -150,7 +223,7 @@ export function host(port: WorkerPort, init: Init): void {
   const start = (name: string, ask: Extract<Ask, { init: InitOptions }>): void => {
     // It is sent again to those who say hello.
     if (sessions.has(name)) return;
-    const session = new Session(name);
+    const session = new Session(name, models);
     sessions.set(name, session);
     session.start(init, ask.init, ask.watched).then(
       (ready) => reply(name, ask.id, { ready, lengths: [] }),
@@ -168,8 +241,13 @@ export function host(port: WorkerPort, init: Init): void {
     const session = sessions.get(name);
     if ('init' in request) start(name, request);
     else if ('method' in request) {
-      if (session) reply(name, request.id, session.run(request));
-    } else if ('end' in request) {
+      const { id } = request;
+      const onProgress = (progress: unknown): void => post(port, { [key]: name, id, progress });
+      const result = session?.run(request, onProgress);
+      if (result instanceof Promise) void result.then((later) => reply(name, id, later));
+      else if (result) reply(name, id, result);
+    } else if ('abort' in request) session?.abort(request.abort);
+    else if ('end' in request) {
       session?.end();
       sessions.delete(name);
     }

@@ -25,10 +25,14 @@ export const makers = [
   'multiHeadAttention',
   'transformerBlock',
   'linearLayer',
+  'loadModel',
 ] as const;
 export type Maker = (typeof makers)[number];
 export const isMaker = (method: string): method is Maker =>
   (makers as readonly string[]).includes(method);
+
+/** What handles are of: what a method of an engine makes, by its name, or one of a model. */
+export type Kind = Maker | 'session' | 'tokens';
 
 export type Ask =
   | { readonly id: number; readonly init: InitOptions; readonly watched: boolean }
@@ -39,6 +43,8 @@ export type Ask =
       readonly target: number | undefined;
       readonly args: readonly unknown[];
     }
+  /** Nobody waits for this call any more: one that takes long may end. */
+  | { readonly abort: number }
   | { readonly end: true };
 export type Request = { readonly [key]: string } & Ask;
 
@@ -54,6 +60,8 @@ export interface SentHandle {
   readonly id: number;
   readonly shape?: readonly number[];
   readonly capacity?: number;
+  /** Of models and sessions: fields that do not change. */
+  readonly about?: Readonly<Record<string, unknown>>;
 }
 
 export interface Ready {
@@ -74,9 +82,15 @@ export interface Answer {
 /** Instead of a session: to whom it may concern. */
 export const everyone = '*';
 
-/** An answer; or that the worker listens now; or that it could not read a message. */
+/** How far a call is. */
+export interface Underway {
+  readonly id: number;
+  readonly progress: unknown;
+}
+
+/** An answer; how far a call is; that the worker listens now; or that it could not read a message. */
 export type Reply = { readonly [key]: string } & (
-  Answer | { readonly hello: true } | { readonly unreadable: true }
+  Answer | Underway | { readonly hello: true } | { readonly unreadable: true }
 );
 
 export const isOurs = (message: unknown): message is { readonly [key]: string } =>

@@ -1,0 +1,196 @@
+// What stands here for a model that lives in a worker, its sessions, and the tokens that follow.
+
+import { QkvError } from '../../api/errors.js';
+import type {
+  EmbedOptions,
+  Filled,
+  GenerateOptions,
+  LanguageModelConfig,
+  LossOptions,
+  ModelOutput,
+  SessionOptions,
+  Token,
+  WeightFormat,
+} from '../../api/model-types.js';
+import type { OwnedArray } from '../../api/types.js';
+import type {
+  AsyncLanguageModel,
+  AsyncSession,
+  CallOptions,
+  InWorkerOptions,
+  LoadModelOptions,
+  ModelSource,
+} from '../../api/worker-types.js';
+import { describe, isRecord, reading, tagOf } from '../../arguments/values.js';
+import { checkSignal } from '../../arguments/signal.js';
+import { type Caller, type Method, Remote } from './handles.js';
+import type { Counted, Lane } from './lane.js';
+import type { SentHandle } from '../protocol/messages.js';
+
+/** Fields that do not change. */
+function fix(object: object, { about = {} }: SentHandle): void {
+  for (const [name, value] of Object.entries(about)) {
+    Object.defineProperty(object, name, { value: Object.freeze(value), enumerable: true });
+  }
+}
+
+class RemoteSession extends Remote implements AsyncSession, Counted {
+  declare readonly capacity: number;
+  declare readonly bytes: number;
+  #length = 0;
+
+  constructor(caller: Caller, lane: Lane, sent: SentHandle) {
+    super(caller, lane, sent.id);
+    fix(this, sent);
+  }
+
+  override get kind(): string {
+    return 'session';
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'AsyncSession';
+  }
+
+  held(length: number): void {
+    this.#length = length;
+  }
+
+  truncate(length: number, options?: CallOptions): Promise<void> {
+    return this.call('Session.truncate', 'truncate', ['length', 'call'], [length, options]);
+  }
+}
+
+class RemoteTokens extends Remote {
+  override get kind(): string {
+    return 'generation';
+  }
+
+  /** The session is named so that its length comes back. */
+  next(session: unknown): Promise<IteratorResult<Token>> {
+    return this.call('LanguageModel.generate', 'next', ['session'], [session]);
+  }
+}
+
+class RemoteModel extends Remote implements AsyncLanguageModel {
+  declare readonly config: Filled<LanguageModelConfig>;
+  declare readonly parameterCount: number;
+  declare readonly bytes: number;
+  declare readonly format: WeightFormat;
+
+  constructor(caller: Caller, lane: Lane, sent: SentHandle) {
+    super(caller, lane, sent.id);
+    fix(this, sent);
+  }
+
+  override get kind(): string {
+    return 'model';
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'AsyncLanguageModel';
+  }
+
+  forward(ids: ArrayLike<number>, options?: object): Promise<ModelOutput> {
+    return this.call('LanguageModel.forward', 'forward', ['ids', 'options'], [ids, options]);
+  }
+
+  loss(ids: ArrayLike<number>, options?: LossOptions & CallOptions): Promise<number> {
+    return this.call('LanguageModel.loss', 'loss', ['ids', 'options'], [ids, options]);
+  }
+
+  embed(
+    texts: readonly (string | ArrayLike<number>)[],
+    options?: EmbedOptions & CallOptions,
+  ): Promise<OwnedArray> {
+    return this.call('LanguageModel.embed', 'embed', ['texts', 'options'], [texts, options]);
+  }
+
+  session(options?: SessionOptions & CallOptions): Promise<AsyncSession> {
+    const method = { fn: 'LanguageModel.session', method: 'session', names: ['options'] };
+    return this.make(method, [options], (...of) => new RemoteSession(...of));
+  }
+
+  async *generate(
+    prompt: string | ArrayLike<number>,
+    options: InWorkerOptions<GenerateOptions> = {},
+  ): AsyncGenerator<Token> {
+    const fn = 'LanguageModel.generate';
+    const { signal, ...rest } = options;
+    checkSignal(fn, signal);
+    if (signal?.aborted) throw signal.reason;
+    const method = { fn, method: 'generate', names: ['prompt', 'options'] };
+    const tokens = await this.make(
+      method,
+      [prompt, rest],
+      (caller, lane, { id }) => new RemoteTokens(caller, lane, id),
+    );
+    try {
+      for (;;) {
+        // The worker is not told of an abort in the middle of a token, which the session would hold.
+        const { done, value } = await tokens.next(rest.session);
+        if (done) return;
+        yield value;
+        if (signal?.aborted) throw signal.reason;
+      }
+    } finally {
+      await tokens.dispose();
+    }
+  }
+}
+
+/** An address as a worker understands it, whose own is another one. */
+function sendable(place: unknown): unknown {
+  if (tagOf(place) === 'ArrayBuffer') return new Uint8Array(place as ArrayBuffer);
+  const isText = typeof place === 'string';
+  if (!isText && tagOf(place) !== 'URL') return place;
+  const { location } = globalThis as { location?: { href: string } };
+  return isText && location ? new URL(place, location.href).href : String(place);
+}
+
+/** The source of a model as it is sent. */
+function sentSource(source: unknown): unknown {
+  if (!isRecord(source)) return source;
+  return reading('loadModel', 'source', () => {
+    const { weights, config, ...rest } = source;
+    const places = Array.isArray(weights) ? weights.map(sendable) : sendable(weights);
+    return { ...rest, weights: places, ...(config !== undefined && { config: sendable(config) }) };
+  });
+}
+
+/** Loads a model in a worker. */
+export async function loadModel(
+  run: (
+    method: Method,
+    args: readonly unknown[],
+  ) => Promise<{ readonly answer: { readonly handle?: SentHandle }; readonly lane: Lane }>,
+  caller: Caller,
+  source: ModelSource,
+  options: LoadModelOptions = {},
+): Promise<AsyncLanguageModel> {
+  const fn = 'loadModel';
+  if (!isRecord(options)) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: options is ${describe(options)}, expected an object`,
+    );
+  }
+  const { onProgress, ...rest } = options;
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: onProgress is ${describe(onProgress)}, expected a function`,
+    );
+  }
+  const method: Method = {
+    ...{ fn, method: fn, names: ['source', 'options'] },
+    onProgress: onProgress as ((progress: unknown) => void) | undefined,
+  };
+  const { answer, lane } = await run(method, [sentSource(source), rest]);
+  if (!answer.handle) throw new TypeError('no handle');
+  return new RemoteModel(caller, lane, answer.handle);
+}
