@@ -197,14 +197,19 @@ void layer(benchmark::State& state, const LayerCase& c) {
 
 struct DecodeCase {
   Index heads, kv_heads, past, width;
+  qkv::CacheFormat format = qkv::CacheFormat::kF32;
 };
 
 void decode(benchmark::State& state, const DecodeCase& c) {
-  const auto [heads, kv_heads, past, width] = c;
+  const auto [heads, kv_heads, past, width, format] = c;
   qkv::KvCache cache;
-  Status status = qkv::KvCache::create(
-      {.batch = 1, .num_kv_heads = kv_heads, .capacity = past + 1, .d_k = width, .d_v = width},
-      cache);
+  Status status = qkv::KvCache::create({.batch = 1,
+                                        .num_kv_heads = kv_heads,
+                                        .capacity = past + 1,
+                                        .d_k = width,
+                                        .d_v = width,
+                                        .format = format},
+                                       cache);
   const Floats past_k = random(4, kv_heads * past * width);
   const Floats past_v = random(5, kv_heads * past * width);
   const auto view = [&](auto* data, Index count, Index tokens) {
@@ -502,6 +507,11 @@ void add_all(std::string_view isa) {
   }
   add("decode past1024 H12 d64", decode, DecodeCase{12, 12, 1024, 64});
   add("decode past8191 H32/8 d64", decode, DecodeCase{32, 8, 8191, 64});
+  add("decode past8191 H32/8 d64, bf16", decode,
+      DecodeCase{32, 8, 8191, 64, qkv::CacheFormat::kBf16});
+  add("decode past8191 H12 d64", decode, DecodeCase{12, 12, 8191, 64});
+  add("decode past8191 H12 d64, bf16", decode,
+      DecodeCase{12, 12, 8191, 64, qkv::CacheFormat::kBf16});
   add("gemm 512x768x2304", gemm);
   add("linear 512x768x2304", linear);
   // Compiled for the best instruction set, whatever runs here.

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "number_conversion.hpp"
 #include "packed_linear.hpp"
@@ -58,11 +59,20 @@ bool read_block(const FileRows& from, Index r, Index block, Index count, float* 
     std::memcpy(to, row + block * kBlock * 4, static_cast<std::size_t>(count) * sizeof(float));
     return true;
   }
-  row += block * kBlock * 2;
-  const auto convert = from.type == NumberType::kF16 ? from_f16 : from_bf16;
-  for (Index i = 0; i < count; ++i) {
-    to[i] = convert(read_half(row + 2 * i));
+  std::uint16_t halves[kBlock] = {};
+  std::memcpy(halves, row + block * kBlock * 2, static_cast<std::size_t>(count) * 2);
+  float all[kBlock];
+  // Two loops, and of known length, for compilers that take several numbers at a time.
+  if (from.type == NumberType::kF16) {
+    for (Index i = 0; i < kBlock; ++i) {
+      all[i] = from_f16(halves[i]);
+    }
+  } else {
+    for (Index i = 0; i < kBlock; ++i) {
+      all[i] = from_bf16(halves[i]);
+    }
   }
+  std::copy_n(all, count, to);
   return true;
 }
 
@@ -74,21 +84,20 @@ float rounded(float x) noexcept {
 
 /// 32 weights by the formula of fill_rows().
 Int8Block quantized(const float* weights, Index count) noexcept {
-  float most = 0.0F;
+  // As whole numbers, among which NaN is the largest: floats would pass it over.
+  std::uint32_t most = 0;
   for (Index i = 0; i < count; ++i) {
-    // A NaN compares to nothing, and neither must it be passed over.
-    most = std::fabs(weights[i]) <= most ? most : std::fabs(weights[i]);
-    if (std::isnan(most)) {
-      break;
-    }
+    most = std::max(most, std::bit_cast<std::uint32_t>(weights[i]) & 0x7fffffffU);
   }
   Int8Block to{};
-  to.scale = to_f16(most / 127.0F);
+  to.scale = to_f16(std::bit_cast<float>(most) / 127.0F);
   const float scale = from_f16(to.scale);
   if (scale > 0.0F && is_finite_f16(to.scale)) {
     for (Index i = 0; i < count; ++i) {
-      const float q = std::clamp(weights[i] / scale, -127.0F, 127.0F);
-      to.numbers[i] = static_cast<std::int8_t>(rounded(q));
+      const float q = weights[i] / scale;
+      const float high = q < 127.0F ? q : 127.0F;
+      to.numbers[i] = static_cast<std::int8_t>(
+          static_cast<std::int32_t>(rounded(high > -127.0F ? high : -127.0F)));
     }
   }
   return to;
@@ -127,9 +136,20 @@ class Column {
   bool write_block(Index block, const Int8Block& from) const noexcept {
     std::byte* to = block_at(block);
     std::memcpy(to + scale_offset(), &from.scale, sizeof from.scale);
+    std::uint8_t bits[kBlock];
     for (Index i = 0; i < kBlock; ++i) {
-      to[number_offset(i)] =
-          static_cast<std::byte>(static_cast<std::uint8_t>(from.numbers[i]) ^ table_.int8.flip);
+      bits[i] = static_cast<std::uint8_t>(from.numbers[i]) ^ table_.int8.flip;
+    }
+    // Two or four at a time, a number that the compiler knows.
+    const auto copy = [&](auto group) {
+      for (Index i = 0; i < kBlock; i += group) {
+        std::memcpy(to + number_offset(i), bits + i, group);
+      }
+    };
+    if (table_.int8.group == 4) {
+      copy(std::integral_constant<std::size_t, 4>{});
+    } else {
+      copy(std::integral_constant<std::size_t, 2>{});
     }
     return is_finite_f16(from.scale);
   }
@@ -172,7 +192,7 @@ class Column {
   [[nodiscard]] Index scale_offset() const noexcept { return 2 * half_index(); }
   [[nodiscard]] Index number_offset(Index i) const noexcept {
     const Index group = table_.int8.group;
-    return 2 * table_.panel + (i / group * table_.panel + column_) * group + i % group;
+    return 2 * table_.panel + (i - i % group) * table_.panel + column_ * group + i % group;
   }
 
   const KernelTable& table_;
