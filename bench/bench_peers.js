@@ -4,7 +4,7 @@
 //
 // Installs the peers into build/peers, checks that everybody computes the same, and writes a table and
 // plots to bench/results; with --quick or a filter, to build/bench instead. The filter `models` is for language models,
-// which have tables of their own (models/bench.js).
+// which have tables of their own (models/bench.js); `models/110M/1 thread` is for some of them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { root } from '../tools/environment.js';
@@ -238,7 +238,7 @@ function plotOf({ name: hostName, host, results }) {
 }
 
 async function main(options) {
-  if (options.filter === 'models') return benchModels(options);
+  if (/^models(\/|$)/.test(options.filter)) return benchModels(options);
   await install(versions);
   if (!options['no-build']) {
     await buildBench();

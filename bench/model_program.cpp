@@ -1,15 +1,20 @@
-// Runs a language model from a file and times it. Reads one request, a line of JSON, and prints one answer:
+// Runs a language model from a file and times it, as bench/models tells it. The first line that it reads says where the
+// weights are, in JSON:
 //
-//   { file, config, format, threads, prompt: [ids], decode: [ids], generate: n, arrays: [{ name, type, layout, offset, rows, rowBytes }] }
-//   { isa, threads, bytes, loadSeconds, promptPerSecond, decodePerSecond, logits: [...], generated: [ids] }
+//   { file, config, format, threads, arrays: [{ name, type, layout, offset, rows, rowBytes }] }
 //
-// bench/models writes the requests: it has made the files and knows where the arrays are.
+// and the answer is { isa, threads, bytes, loadSeconds }. Each line after it is one of these, with token ids in decimal:
+//
+//   prompt <ids>     forgets what was read and reads these in one pass; { ms, next, logits } of the last
+//   decode <ids>     reads these one after the other
+//   generate <n>     the n most likely tokens that follow: { ms, ids }
 #include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -69,87 +74,94 @@ LanguageModel load(const Json& request) {
   return model;
 }
 
-/// One forward pass of some tokens; the last row of logits.
-void forward(const LanguageModel& model, const std::int32_t* ids, Index count,
-             ModelSession& session, std::vector<float>& logits, Workspace& workspace) {
-  require(model.forward({.ids = {ids, {1, count}},
-                         .session = &session,
-                         .logits = {logits.data(), {1, 1, model.config().vocabulary}}},
-                        workspace));
-}
+/// A model, and what was read so far.
+class Conversation {
+ public:
+  explicit Conversation(const Json& request)
+      : threads_(request.value("threads", 1U) > 1
+                     ? std::make_unique<Threads>(request.at("threads").get<unsigned>())
+                     : nullptr),
+        workspace_(threads_ ? &threads_->pool() : nullptr) {
+    const double start = now();
+    model_ = load(request);
+    seconds_ = now() - start;
+    logits_.resize(static_cast<std::size_t>(model_.config().vocabulary));
+    require(ModelSession::create(model_, {}, session_));
+  }
 
-/// Seconds of a prompt, and of the tokens after the first 16 of it, one by one; the best of `repeats` each.
-Json measure(const LanguageModel& model, const Json& request, Workspace& workspace) {
-  const auto prompt = request.at("prompt").get<std::vector<std::int32_t>>();
-  const auto decode = request.at("decode").get<std::vector<std::int32_t>>();
-  std::vector<float> logits(static_cast<std::size_t>(model.config().vocabulary));
-  ModelSession session;
-  require(ModelSession::create(model, {}, session));
-  double prompt_seconds = 1e30;
-  double decode_seconds = 1e30;
-  for (int repeat = 0; repeat < request.value("repeats", 3); ++repeat) {
-    require(session.truncate(0));
-    double start = now();
-    forward(model, prompt.data(), static_cast<Index>(prompt.size()), session, logits, workspace);
-    prompt_seconds = std::min(prompt_seconds, now() - start);
-    require(session.truncate(std::min<Index>(16, session.length())));
-    start = now();
-    for (const std::int32_t& id : decode) {
-      forward(model, &id, 1, session, logits, workspace);
+  [[nodiscard]] Json describe() const {
+    return {{"isa", active_isa()},
+            {"threads", workspace_.threads()},
+            {"bytes", model_.bytes()},
+            {"loadSeconds", seconds_}};
+  }
+
+  Json answer(const std::string& what, const std::vector<std::int32_t>& numbers) {
+    const double start = now();
+    std::vector<std::int32_t> made;
+    if (what == "prompt") {
+      require(session_.truncate(0));
+      read(numbers.data(), static_cast<Index>(numbers.size()));
+    } else if (what == "decode") {
+      for (const std::int32_t& id : numbers) {
+        read(&id, 1);
+      }
+    } else {
+      for (std::int32_t n = 0; n < numbers.at(0); ++n) {
+        made.push_back(next());
+        read(&made.back(), 1);
+      }
     }
-    decode_seconds = std::min(decode_seconds, now() - start);
+    return {{"ms", 1000.0 * (now() - start)}, {"next", next()}, {"logits", logits_}, {"ids", made}};
   }
-  logits.resize(std::min<std::size_t>(logits.size(), 64));
-  return {{"promptPerSecond", static_cast<double>(prompt.size()) / prompt_seconds},
-          {"decodePerSecond", static_cast<double>(decode.size()) / decode_seconds},
-          {"logits", logits}};
-}
 
-/// The most likely tokens after the prompt.
-Json generate(const LanguageModel& model, const Json& request, Workspace& workspace) {
-  auto ids = request.at("prompt").get<std::vector<std::int32_t>>();
-  const std::size_t begin = ids.size();
-  std::vector<float> logits(static_cast<std::size_t>(model.config().vocabulary));
-  ModelSession session;
-  require(ModelSession::create(model, {}, session));
-  for (Index n = request.value("generate", Index{0}); n > 0; --n) {
-    const Index known = session.length();
-    forward(model, ids.data() + known, static_cast<Index>(ids.size()) - known, session, logits,
-            workspace);
+ private:
+  void read(const std::int32_t* ids, Index count) {
+    require(model_.forward({.ids = {ids, {1, count}},
+                            .session = &session_,
+                            .logits = {logits_.data(), {1, 1, model_.config().vocabulary}}},
+                           workspace_));
+  }
+
+  std::int32_t next() {
     SampledToken token;
-    require(sample({.logits = {logits.data(), {model.config().vocabulary}}}, workspace, token));
-    ids.push_back(token.id);
+    require(sample({.logits = {logits_.data(), {model_.config().vocabulary}}}, workspace_, token));
+    return token.id;
   }
-  ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(begin));
-  return ids;
-}
 
-Json answer(const Json& request) {
-  const double start = now();
-  const LanguageModel model = load(request);
-  const double seconds = now() - start;
-  const unsigned count = request.value("threads", 1U);
-  const std::unique_ptr<Threads> threads = count > 1 ? std::make_unique<Threads>(count) : nullptr;
-  Workspace workspace(threads ? &threads->pool() : nullptr);
-  Json found = measure(model, request, workspace);
-  found["generated"] = generate(model, request, workspace);
-  found["isa"] = active_isa();
-  found["threads"] = workspace.threads();
-  found["bytes"] = model.bytes();
-  found["loadSeconds"] = seconds;
-  return found;
+  std::unique_ptr<Threads> threads_;
+  Workspace workspace_;
+  LanguageModel model_;
+  ModelSession session_;
+  std::vector<float> logits_;
+  double seconds_ = 0.0;
+};
+
+void converse() {
+  std::string line;
+  std::getline(std::cin, line);
+  Conversation conversation(Json::parse(line));
+  std::cout << conversation.describe().dump() << std::endl;
+  while (std::getline(std::cin, line)) {
+    std::istringstream words(line);
+    std::string what;
+    words >> what;
+    std::vector<std::int32_t> numbers;
+    for (std::int32_t number = 0; words >> number;) {
+      numbers.push_back(number);
+    }
+    std::cout << conversation.answer(what, numbers).dump() << std::endl;
+  }
 }
 
 }  // namespace
 }  // namespace qkv::program
 
 int main() {
-  std::string line;
-  std::getline(std::cin, line);
   try {
-    std::cout << qkv::program::answer(qkv::program::Json::parse(line)).dump() << '\n';
+    qkv::program::converse();
   } catch (const std::exception& error) {
-    std::cout << qkv::program::Json{{"error", error.what()}}.dump() << '\n';
+    std::cout << qkv::program::Json{{"error", error.what()}}.dump() << std::endl;
     return 1;
   }
 }

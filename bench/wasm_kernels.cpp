@@ -25,7 +25,8 @@ struct Isa {
 extern "C" {
 
 EMSCRIPTEN_KEEPALIVE float* bench_take(int floats) {
-  return static_cast<float*>(std::aligned_alloc(64, static_cast<std::size_t>(floats) * 4));
+  const auto lines = (static_cast<std::size_t>(floats) + 15) / 16;
+  return static_cast<float*>(std::aligned_alloc(64, lines * 64));
 }
 
 EMSCRIPTEN_KEEPALIVE void bench_give(float* taken) { std::free(taken); }

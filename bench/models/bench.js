@@ -1,6 +1,8 @@
 // npm run bench:peers -- models: language models beside other libraries, the same GGUF files for all.
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join, relative } from 'node:path';
+import { launch } from '../../tests/support/js/chromium.js';
 import { root } from '../../tools/environment.js';
 import { step } from '../../tools/run.js';
 import { buildBench } from '../build.js';
@@ -12,11 +14,18 @@ import { report } from './report.js';
 import { nativeSeat, pageSeat, processSeat } from './seats.js';
 import { formats, shapes } from './shapes.js';
 
-export const versions = {
+/** The programs of node-llama-cpp for the processor of this machine. */
+const programs = {
+  linux: `linux-${process.arch}`,
+  darwin: process.arch === 'arm64' ? 'mac-arm64-metal' : 'mac-x64',
+  win32: `win-${process.arch}`,
+}[process.platform];
+
+const versions = {
   '@wllama/wllama': '3.8.1',
   wllama2: 'npm:@wllama/wllama@2.4.0',
   'node-llama-cpp': '3.22.1',
-  '@node-llama-cpp/linux-x64': '3.22.1',
+  [`@node-llama-cpp/${programs}`]: '3.22.1',
   'onnxruntime-web': '1.30.0',
 };
 
@@ -27,7 +36,7 @@ const threadsOf = (make, name, open) => ({
 });
 
 /** Who takes part. onnxruntime-web has no float16 on the processor. */
-export const contestants = {
+const contestants = {
   ...threadsOf(page, 'qkv relaxed', 'qkv.js qkv'),
   ...threadsOf(page, 'wllama', 'wllama.js wllama'),
   ...threadsOf(page, 'wllama 2.4', 'wllama.js wllama2'),
@@ -91,9 +100,40 @@ async function measureFile(names, { site, shape, format, rounds }) {
     decode: summarize(decode),
   });
   return {
-    ...{ shape, format, failed, peaks, next },
+    ...{ shape, format, failed, peaks, next, load: loadavg() },
     times: Object.fromEntries(Object.entries(times).map(([name, one]) => [name, summary(one)])),
   };
+}
+
+/**
+ * The files and the contestants that a filter leaves: 'models/110M/Q8_0/1 thread' has words for both. Of several words for
+ * the same, one has to fit.
+ */
+function chosen(filter, names) {
+  const words = filter.split('/').slice(1);
+  const all = Object.keys(shapes).flatMap((shape) => formats.map((format) => ({ shape, format })));
+  const fits = (list, value) => {
+    const own = words.filter((word) => list.includes(word));
+    return own.length === 0 || own.includes(value);
+  };
+  const rest = words.filter((word) => !(word in shapes) && !formats.includes(word));
+  const who = names.filter((name) => rest.every((word) => name.includes(word)));
+  if (who.length === 0) throw new Error(`nobody is called ${rest.join(' and ')}`);
+  return {
+    files: all.filter(
+      ({ shape, format }) => fits(Object.keys(shapes), shape) && fits(formats, format),
+    ),
+    who,
+  };
+}
+
+async function hostsOf({ browser, node }) {
+  const hosts = node ? [`Node ${process.version}`] : [];
+  if (!browser) return hosts;
+  const instance = await launch();
+  const version = `Chromium ${instance.version()}`;
+  await instance.close();
+  return [version, ...hosts];
 }
 
 /** What `node bench/bench_peers.js models` does, with the options of that program. */
@@ -102,26 +142,26 @@ export async function benchModels(options) {
   if (!options['no-build']) await buildBench();
   const rounds = options.quick ? 2 : 7;
   const names = Object.keys(contestants).filter((name) => options[contestants[name].host]);
+  const { files, who } = chosen(options.filter, names);
   const site = await openSite();
   const results = [];
   try {
-    for (const shape of Object.keys(shapes)) {
-      for (const format of formats) {
-        await step(`write ${shape} ${format}`, () => void writeModel(shape, format));
-        const present = names.filter((name) => !contestants[name].without?.includes(format));
-        await step(`time ${shape} ${format}`, async () => {
-          results.push(await measureFile(present, { site, shape, format, rounds }));
-        });
-      }
+    for (const { shape, format } of files) {
+      await step(`write ${shape} ${format}`, () => void writeModel(shape, format));
+      const present = who.filter((name) => !contestants[name].without?.includes(format));
+      await step(`time ${shape} ${format}`, async () => {
+        results.push(await measureFile(present, { site, shape, format, rounds }));
+      });
     }
   } finally {
     await site.close();
   }
   const complete = results.every(({ failed }) => Object.keys(failed).length === 0);
-  const kept = complete && !options.quick && options.node && options.browser;
+  const whole = options.filter === 'models' && options.node && options.browser;
+  const kept = complete && whole && !options.quick;
   const folder = join(root, kept ? 'bench/results' : 'build/bench');
   mkdirSync(folder, { recursive: true });
-  const text = await report(results, { versions, contestants });
+  const text = await report(results, { versions, contestants, hosts: await hostsOf(options) });
   writeFileSync(join(folder, 'models.md'), text);
   writeFileSync(join(folder, 'models.json'), `${JSON.stringify(results, null, 1)}\n`);
   console.log(`\n${text}\nwritten to ${relative('.', folder)}`);

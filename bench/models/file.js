@@ -88,3 +88,40 @@ export function writeModel(name, format) {
   renameSync(`${path}.part`, path);
   return path;
 }
+
+/** The array of qkv::LanguageModel that a tensor of a GGUF file is. */
+function arrayOf(tensor) {
+  const [, layer, part] = /^blk\.(\d+)\.(.*)\.weight$/.exec(tensor) ?? [];
+  if (!part) return { 'token_embd.weight': 'embedding', 'output_norm.weight': 'norm.gamma' }[tensor];
+  const names = {
+    ...{ attn_norm: 'norm1.gamma', ffn_norm: 'norm2.gamma', attn_output: 'attention.wo' },
+    ...{ attn_q: 'attention.wq', attn_k: 'attention.wk', attn_v: 'attention.wv' },
+    ...{ ffn_gate: 'feedForward.wGate', ffn_up: 'feedForward.w1', ffn_down: 'feedForward.w2' },
+  };
+  return `layers.${layer}.${names[part]}`;
+}
+
+/** What bench/model_program.cpp is told of a file. */
+export function planOf(name, format, threads) {
+  const shape = shapes[name];
+  const tensors = Object.entries(tensorsOf(shape)).map(([tensor, extents]) => ({
+    name: tensor,
+    shape: extents,
+    type: extents.length === 1 ? 'F32' : format,
+  }));
+  const { places } = layout({ metadata: metadataOf(name, shape), tensors });
+  const bytesOf = { F32: (n) => 4 * n, F16: (n) => 2 * n, Q8_0: (n) => (n / 32) * 34 };
+  return {
+    ...{ file: pathOf(name, format), threads, format: format === 'Q8_0' ? 'int8' : 'f32' },
+    config: {
+      ...{ vocabulary: shape.vocabulary, numLayers: shape.layers, dModel: shape.dModel },
+      ...{ numHeads: shape.heads, dFeedForward: shape.dFeedForward, maxLength: CONTEXT },
+      ...{ normType: 'rms', epsilon, activation: 'swiglu', positions: 'rotary' },
+      ...{ rotary: { interleaved: true, base: ropeBase }, tiedEmbeddings: true },
+    },
+    arrays: tensors.map(({ name: tensor, shape: extents, type }, i) => ({
+      ...{ name: arrayOf(tensor), type, layout: 'out_in', offset: places[i] },
+      ...{ rows: extents.length === 1 ? 1 : extents[0], rowBytes: bytesOf[type](extents.at(-1)) },
+    })),
+  };
+}

@@ -98,17 +98,17 @@ function ratios(results, contestants) {
   });
 }
 
-/** Whether everybody names the same next token after the prompt. */
-function agreement({ shape, format, next }) {
+/** Who names which next token after the prompt, and how busy the machine was. */
+function agreement({ shape, format, next, load }) {
   const groups = new Map();
   for (const [name, id] of Object.entries(next)) {
     groups.set(id, [...(groups.get(id) ?? []), name]);
   }
   const said = [...groups].map(([id, who]) => `${id} (${who.join(', ')})`);
-  return `- ${shape} ${format}: ${said.join('; ')}`;
+  return `- ${shape} ${format}: ${said.join('; ')}; load average ${load[0].toFixed(1)}`;
 }
 
-export async function report(results, { versions, contestants }) {
+export async function report(results, { versions, contestants, hosts }) {
   const command = ['node bench/bench_peers.js', ...process.argv.slice(2)].join(' ');
   const present = ['browser', 'node'].filter((host) =>
     results.some(({ times }) => Object.keys(times).some((name) => contestants[name].host === host)),
@@ -121,7 +121,7 @@ export async function report(results, { versions, contestants }) {
     '',
     'Written by `npm run bench:peers -- models`; [how to read it](../README.md).',
     '',
-    await circumstances({ command, hosts: present, versions }),
+    await circumstances({ command, hosts, versions }),
     '',
     `Tokens per second: **median** (fastest round). Decode: ${DECODED} tokens after ${BEFORE}.`,
     '',
@@ -138,7 +138,7 @@ export async function report(results, { versions, contestants }) {
       ratios(results, contestants),
     ),
     '',
-    'The next token after the prompt, by largest logit:',
+    'The next token after the prompt, by largest logit, and the load average (1 minute) behind each file:',
     '',
     ...results.map(agreement),
     '',

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { launch } from '../../tests/support/js/chromium.js';
 import { environment, root } from '../../tools/environment.js';
+import { planOf } from './file.js';
 import { BEFORE, DECODED, PROMPT, ids } from './shapes.js';
 
 /** The most memory that a process had, in bytes; undefined where the system does not say. */
@@ -72,17 +73,11 @@ export async function processSeat({ open, options }) {
   return { call: (call) => ask({ call }), peak: () => peakOf(child.pid), close };
 }
 
-/**
- * The C++ library: `qkv_bench_model <file> <threads>` says a line of JSON when it has loaded the file, and then one for
- * each line it is told, { ms, next }: milliseconds, and the id of the largest logit after the last token.
- *
- *   prompt <ids>   forgets what it has read and reads these in one pass, logits of the last
- *   decode <ids>   reads these one after the other, with logits of each
- */
-export async function nativeSeat({ options: { path, threads } }) {
+/** The C++ library, in the program of bench/model_program.cpp. */
+export async function nativeSeat({ options: { shape, format, threads } }) {
   const program = join(root, 'build/native/bench/qkv_bench_model');
   if (!existsSync(program)) throw new Error('qkv_bench_model is not built');
-  const child = spawn(program, [path, String(threads)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(program, { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const answer = async () => {
     const { value, done } = await lines.next();
@@ -101,7 +96,9 @@ export async function nativeSeat({ options: { path, threads } }) {
     },
     next: async () => (await tell('prompt', ids(1, PROMPT))).next,
   };
-  await answer();
+  child.stdin.write(`${JSON.stringify(planOf(shape, format, threads))}\n`);
+  const { error } = await answer();
+  if (error) throw new Error(error);
   return {
     call: (name) => calls[name](),
     peak: () => peakOf(child.pid),

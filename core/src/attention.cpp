@@ -117,6 +117,7 @@ class Run {
       keys.k_panels = KvCacheAccess::k_panels(*args_.cache, b, kv);
       keys.v_blocks = KvCacheAccess::v_blocks(*args_.cache, b, kv);
       keys.v_rows = KvCacheAccess::blocks(*args_.cache).rows;
+      keys.halves = KvCacheAccess::halves(*args_.cache);
       return;
     }
     keys.k_panels = k_panels(slot);

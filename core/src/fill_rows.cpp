@@ -157,10 +157,8 @@ class Column {
   }
 
  private:
-  /// The place among numbers of 16 bits of which two are in one lane: a column of the first vector and one of the second.
   [[nodiscard]] Index half_index() const noexcept {
-    const Index width = table_.panel / 2;
-    return column_ < width ? 2 * column_ : 2 * (column_ - width) + 1;
+    return kernels::half_place(column_, table_.panel);
   }
   [[nodiscard]] std::byte* float_at(Index i) const noexcept {
     return at_ + 4 * (i * table_.panel + column_);

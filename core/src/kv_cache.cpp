@@ -9,6 +9,7 @@
 #include "check.hpp"
 #include "isa_dispatch.hpp"
 #include "kv_cache_access.hpp"
+#include "number_conversion.hpp"
 #include "share.hpp"
 
 namespace qkv {
@@ -27,6 +28,15 @@ Status reserve_zeroed(AlignedBuffer& buffer, Index heads, Index floats) noexcept
     std::memset(buffer.data(), 0, static_cast<std::size_t>(count) * sizeof(float));
   }
   return {};
+}
+
+/// Number `index` of 16 bits in memory of floats.
+float half_of(const float* memory, Index index) noexcept {
+  return from_bf16(read_half(reinterpret_cast<const std::byte*>(memory) + 2 * index));
+}
+void write_half(float* memory, Index index, float number) noexcept {
+  const std::uint16_t half = to_bf16(number);
+  std::memcpy(reinterpret_cast<std::byte*>(memory) + 2 * index, &half, sizeof half);
 }
 
 }  // namespace
@@ -51,6 +61,10 @@ Status KvCache::create(const KvCacheConfig& config, KvCache& cache) noexcept {
   QKV_RETURN_IF_ERROR(check_size(kCacheCreate, "capacity", c.capacity, 0));
   QKV_RETURN_IF_ERROR(check_size(kCacheCreate, "d_k", c.d_k));
   QKV_RETURN_IF_ERROR(check_size(kCacheCreate, "d_v", c.d_v));
+  if (c.format > CacheFormat::kBf16) {
+    return refuse(StatusCode::kInvalidArgument, kCacheCreate,
+                  "@format is {}, expected a value of CacheFormat", c.format);
+  }
   const double width = static_cast<double>(c.d_k > c.d_v ? c.d_k : c.d_v);
   const double floats = (static_cast<double>(c.capacity) + 64.0) * (width + 64.0);
   constexpr Index kLargest = std::numeric_limits<Index>::max() / 8;
@@ -153,6 +167,15 @@ void KvCache::store_keys(Index head, Tokens tokens, const float* k, Index stride
     }
   };
   Index at = tokens.first;
+  if (KvCacheAccess::halves(*this)) {
+    for (; at < end; ++at) {
+      const float* key = k + (at - tokens.first) * stride;
+      for (Index d = 0; d < config_.d_k; ++d) {
+        write_half(panels, KvCacheAccess::half_key(*this, at, d), key[d]);
+      }
+    }
+    return;
+  }
   for (; at < end && at % panel != 0; ++at) {
     store_singly(at);
   }
@@ -171,6 +194,16 @@ void KvCache::store_keys(Index head, Tokens tokens, const float* k, Index stride
 }
 
 void KvCache::store_values(Index head, Tokens tokens, const float* v, Index stride) const noexcept {
+  if (KvCacheAccess::halves(*this)) {
+    float* to = values_.data() + head * KvCacheAccess::value_stride(*this);
+    const ValueBlocks blocks = KvCacheAccess::blocks(*this);
+    for (Index t = 0; t < tokens.count; ++t) {
+      for (Index d = 0; d < config_.d_v; ++d) {
+        write_half(to, blocks.half_at(tokens.first + t, d), v[t * stride + d]);
+      }
+    }
+    return;
+  }
   pack_values(*kernels_, {v, stride, tokens.first, tokens.count}, KvCacheAccess::blocks(*this),
               values_.data() + head * KvCacheAccess::value_stride(*this));
 }
@@ -194,7 +227,9 @@ Status KvCache::read_keys(TensorView<float> keys) const noexcept {
     for (Index t = 0; t < length_; ++t) {
       float* k = keys.at(head / c.num_kv_heads, head % c.num_kv_heads, t);
       for (Index d = 0; d < c.d_k; ++d) {
-        k[d] = panels[(t - t % panel) * c.d_k + d * panel + t % panel];
+        k[d] = KvCacheAccess::halves(*this)
+                   ? half_of(panels, KvCacheAccess::half_key(*this, t, d))
+                   : panels[(t - t % panel) * c.d_k + d * panel + t % panel];
       }
     }
   }
@@ -210,7 +245,9 @@ Status KvCache::read_values(TensorView<float> values) const noexcept {
     for (Index t = 0; t < length_; ++t) {
       float* v = values.at(head / c.num_kv_heads, head % c.num_kv_heads, t);
       for (Index d = 0; d < c.d_v; ++d) {
-        v[d] = blocks[KvCacheAccess::blocks(*this).at(t, d)];
+        const ValueBlocks places = KvCacheAccess::blocks(*this);
+        v[d] = KvCacheAccess::halves(*this) ? half_of(blocks, places.half_at(t, d))
+                                            : blocks[places.at(t, d)];
       }
     }
   }

@@ -35,13 +35,25 @@ struct KvCacheAccess {
 
   /// Floats of one head's keys and values.
   [[nodiscard]] static Index key_stride(const KvCache& cache) noexcept {
-    return padded(cache, cache.config_.capacity) * cache.config_.d_k;
+    return padded(cache, cache.config_.capacity) * cache.config_.d_k / numbers_of_float(cache);
   }
   [[nodiscard]] static Index value_stride(const KvCache& cache) noexcept {
-    return padded(cache, cache.config_.d_v) * cache.config_.capacity;
+    return padded(cache, cache.config_.d_v) * cache.config_.capacity / numbers_of_float(cache);
+  }
+
+  /// Where element d of a key is among numbers of 16 bits.
+  [[nodiscard]] static Index half_key(const KvCache& cache, Index token, Index d) noexcept {
+    const Index panel = cache.kernels_->panel;
+    return (token - token % panel) * cache.config_.d_k + d * panel +
+           kernels::half_place(token % panel, panel);
+  }
+  /// Whether they are bfloat16.
+  [[nodiscard]] static bool halves(const KvCache& cache) noexcept {
+    return cache.config_.format == CacheFormat::kBf16;
   }
 
  private:
+  static Index numbers_of_float(const KvCache& cache) noexcept { return halves(cache) ? 2 : 1; }
   static Index padded(const KvCache& cache, Index n) noexcept {
     const Index panel = cache.kernels_->panel;
     return (n + panel - 1) / panel * panel;

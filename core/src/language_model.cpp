@@ -12,8 +12,6 @@
 namespace qkv {
 namespace {
 
-
-
 Status refuse_empty(const Caller& caller, bool exists) noexcept {
   return refuse(StatusCode::kInvalidArgument, caller, "the model is {}, expected one that {}",
                 exists ? "not filled" : "empty",
@@ -60,8 +58,9 @@ Status check_session(const LanguageModel::ForwardArgs& args) noexcept {
                   "@key_lengths is given with a @session, expected one of the two");
   }
   if (args.ids.extent(0) != s.batch) {
-    return refuse(StatusCode::kShapeMismatch, kModelForward, "@ids is {}, expected {} as @session has",
-                  Extents(args.ids), Extents({s.batch, kAny}));
+    return refuse(StatusCode::kShapeMismatch, kModelForward,
+                  "@ids is {}, expected {} as @session has", Extents(args.ids),
+                  Extents({s.batch, kAny}));
   }
   const Index room = s.capacity - session->length();
   if (args.ids.extent(1) > room) {
@@ -75,8 +74,7 @@ Status check_session(const LanguageModel::ForwardArgs& args) noexcept {
 Status check_ablated(const LanguageModelConfig& c,
                      const std::span<const ModelHead>& ablated) noexcept {
   for (const ModelHead& each : ablated) {
-    if (each.layer < 0 || each.layer >= c.num_layers || each.head < 0 ||
-        each.head >= c.num_heads) {
+    if (each.layer < 0 || each.layer >= c.num_layers || each.head < 0 || each.head >= c.num_heads) {
       return refuse(StatusCode::kOutOfRange, kModelForward,
                     "@ablated has head {} of layer {}, expected [0, {}) of [0, {})", each.head,
                     each.layer, c.num_heads, c.num_layers);
@@ -96,8 +94,8 @@ Status check_reading(const LanguageModelConfig& c, const LanguageModel::ForwardA
   const Index length = args.ids.extent(1);
   const Index end = reading.row_end < 0 ? length : reading.row_end;
   if (reading.row_begin < 0 || reading.row_begin > end || end > length) {
-    return refuse(StatusCode::kOutOfRange, kModelForward, "rows are {} to {}, expected within 0 to {}",
-                  reading.row_begin, end, length);
+    return refuse(StatusCode::kOutOfRange, kModelForward,
+                  "rows are {} to {}, expected within 0 to {}", reading.row_begin, end, length);
   }
   const Index keys = length + (args.session ? args.session->length() : 0);
   if (!reading.weights.absent()) {
@@ -108,22 +106,22 @@ Status check_reading(const LanguageModelConfig& c, const LanguageModel::ForwardA
     QKV_RETURN_IF_ERROR(
         check_output(kModelForward, "entropy", reading.entropy, {batch, c.num_heads, length}));
   }
-  QKV_RETURN_IF_ERROR(
-      check_dense_if_given(kModelForward, "residual", reading.residual, {batch, length, c.d_model}));
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kModelForward, "residual", reading.residual,
+                                           {batch, length, c.d_model}));
   if (!reading.logits.absent() && !c.head) {
     return refuse(StatusCode::kInvalidArgument, kModelForward,
                   "@logits is given, expected none: the model has no head");
   }
-  return check_dense_if_given(kModelForward, "logits", reading.logits, {batch, length, c.vocabulary});
+  return check_dense_if_given(kModelForward, "logits", reading.logits,
+                              {batch, length, c.vocabulary});
 }
 
 /// Every array that is written lies apart from every other and from what is read.
 Status check_memory(const LanguageModel::ForwardArgs& args) noexcept {
   const auto against_inputs = [&](const NamedSpan& output) {
-    return check_apart(kModelForward, {output},
-                       {{"ids", args.ids},
-                        {"token_types", args.token_types},
-                        {"key_lengths", args.key_lengths}});
+    return check_apart(
+        kModelForward, {output},
+        {{"ids", args.ids}, {"token_types", args.token_types}, {"key_lengths", args.key_lengths}});
   };
   const NamedSpan results[] = {
       {"logits", args.logits}, {"hidden", args.hidden}, {"surprisal", args.surprisal}};
@@ -269,6 +267,23 @@ Status LanguageModel::create(const LanguageModelConfig& config, WeightFormat for
   return {};
 }
 
+Status LanguageModel::check(const ForwardArgs& args) const noexcept {
+  const LanguageModelConfig& c = state_->config;
+  QKV_RETURN_IF_ERROR(check_args(c, args));
+  if (!args.session) {
+    return {};
+  }
+  const Index layers = args.session->layers_;
+  const KvCacheConfig& cache = args.session->caches_[0].config();
+  return layers == c.num_layers && cache.num_kv_heads == c.num_kv_heads && cache.d_k == c.d_k
+             ? Status{}
+             : refuse(StatusCode::kInvalidArgument, kModelForward,
+                      "@session has {} layers with {} heads of {}, expected {} with {} of {}: it "
+                      "is of "
+                      "another model",
+                      layers, cache.num_kv_heads, cache.d_k, c.num_layers, c.num_kv_heads, c.d_k);
+}
+
 Status LanguageModel::forward(const ForwardArgs& args, Workspace& workspace) const noexcept {
   if (!state_ || !state_->finished) {
     return refuse_empty(kModelForward, state_ != nullptr);
@@ -276,12 +291,7 @@ Status LanguageModel::forward(const ForwardArgs& args, Workspace& workspace) con
   const kernels::KernelTable* active = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kModelForward, active));
   QKV_RETURN_IF_ERROR(check_same_kernels(kModelForward, "the model", state_->kernels, active));
-  QKV_RETURN_IF_ERROR(check_args(state_->config, args));
-  if (args.session && args.session->layers_ != state_->config.num_layers) {
-    return refuse(StatusCode::kInvalidArgument, kModelForward,
-                  "@session has {} layers, expected {}: it is of another model",
-                  args.session->layers_, state_->config.num_layers);
-  }
+  QKV_RETURN_IF_ERROR(check(args));
   const ModelNeeds needs = needs_of(*state_, args, workspace.threads());
   const bool gated = state_->config.activation >= ModelActivation::kSwiglu;
   QKV_RETURN_IF_ERROR(workspace.begin(needs.total(gated)));
@@ -296,7 +306,7 @@ Status LanguageModel::forward(const ForwardArgs& args, Workspace& workspace) con
 
 std::size_t LanguageModel::forward_scratch_bytes(const ForwardArgs& args,
                                                  int threads) const noexcept {
-  if (!state_ || !state_->finished || !check_args(state_->config, args).ok()) {
+  if (!state_ || !state_->finished || !check(args).ok()) {
     return 0;
   }
   const bool gated = state_->config.activation >= ModelActivation::kSwiglu;
@@ -340,6 +350,7 @@ Status ModelSession::create(const LanguageModel& model, const ModelSessionConfig
   Index& capacity = made.config_.capacity;
   capacity = capacity == 0 ? c.max_length : capacity;
   QKV_RETURN_IF_ERROR(check_size(kName, "batch", config.batch));
+  QKV_RETURN_IF_ERROR(check_choice(kName, "format", config.format, CacheFormat::kBf16));
   if (capacity < 1 || capacity > c.max_length) {
     return refuse(StatusCode::kOutOfRange, kName, "@capacity is {}, expected 1 to {}", capacity,
                   c.max_length);

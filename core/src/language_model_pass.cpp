@@ -24,9 +24,10 @@ std::size_t bytes_of(Index floats) noexcept {
 void cap(float* x, Index count, double c) noexcept {
   constexpr double kTwoLog2E = 2 * 0x1.71547652b82fep+0;
   for (Index i = 0; i < count; ++i) {
-    const double y = std::clamp(static_cast<double>(x[i]) / c, -30.0, 30.0);
-    const double capped = c * (1.0 - 2.0 / (power_of_two(kTwoLog2E * y) + 1.0));
-    x[i] = x[i] != x[i] ? x[i] : static_cast<float>(capped);
+    if (x[i] == x[i]) {  // NaN stays NaN
+      const double y = std::clamp(static_cast<double>(x[i]) / c, -30.0, 30.0);
+      x[i] = static_cast<float>(c * (1.0 - 2.0 / (power_of_two(kTwoLog2E * y) + 1.0)));
+    }
   }
 }
 

@@ -15,7 +15,8 @@ constexpr Index kMostLayers = 65'536;
 Status check_choices(const Caller& caller, const LanguageModelConfig& c) noexcept {
   QKV_RETURN_IF_ERROR(check_choice(caller, "norm", c.norm, NormPlacement::kPost));
   QKV_RETURN_IF_ERROR(check_choice(caller, "norm_type", c.norm_type, NormType::kRms));
-  QKV_RETURN_IF_ERROR(check_choice(caller, "activation", c.activation, ModelActivation::kGegluTanh));
+  QKV_RETURN_IF_ERROR(
+      check_choice(caller, "activation", c.activation, ModelActivation::kGegluTanh));
   QKV_RETURN_IF_ERROR(check_choice(caller, "positions", c.positions, ModelPositions::kAlibi));
   if (c.parallel_residual && c.norm == NormPlacement::kPost) {
     return refuse(StatusCode::kInvalidArgument, caller,
@@ -76,6 +77,10 @@ Status check_more(const Caller& caller, const LanguageModelConfig& c) noexcept {
   if (c.attention_scale && !std::isfinite(*c.attention_scale)) {
     return refuse(StatusCode::kInvalidArgument, caller,
                   "@attention_scale is {}, expected a finite number", *c.attention_scale);
+  }
+  if (c.causal && !c.head) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@causal is true without @head, expected false: it is to say what comes next");
   }
   if (!c.head && (c.tied_embeddings || c.logit_softcap != 0.0F)) {
     return refuse(StatusCode::kInvalidArgument, caller,

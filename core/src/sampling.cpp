@@ -6,9 +6,9 @@
 
 #include "check.hpp"
 #include "float_count.hpp"
-#include "isa_dispatch.hpp"
 #include "kernels/attention_mask.hpp"
 #include "kernels/log.hpp"
+#include "portable_math.hpp"
 
 namespace qkv {
 namespace {
@@ -37,11 +37,8 @@ Status check_options(const SamplingOptions& o) noexcept {
                     Argument{number.name}, number.value);
     }
   }
-  if (o.temperature != 0.0F) {
-    QKV_RETURN_IF_ERROR(check_range("temperature", o.temperature,
-                                    std::numeric_limits<float>::min(),
-                                    std::numeric_limits<float>::max()));
-  }
+  QKV_RETURN_IF_ERROR(
+      check_range("temperature", o.temperature, 0.0F, std::numeric_limits<float>::max()));
   QKV_RETURN_IF_ERROR(check_size(kSample, "top_k", o.top_k, 0));
   if (!(o.top_p > 0.0F && o.top_p <= 1.0F)) {
     return refuse(StatusCode::kOutOfRange, kSample, "@top_p is {}, expected above 0, up to 1",
@@ -69,83 +66,83 @@ Status check_logits(const TensorView<const float>& logits) noexcept {
                       "@logits has none that can be chosen, expected one that is finite");
 }
 
+/// e^x for x up to 0, the same bits everywhere.
+double exp_of(double x) noexcept {
+  constexpr double kLog2E = 0x1.71547652b82fep+0;
+  return power_of_two(x * kLog2E);
+}
+
 /// One draw, in arrays of the workspace of V elements each.
 class Draw {
  public:
-  Draw(const kernels::KernelTable& table, const SamplingArgs& args, Workspace& workspace) noexcept
-      : table_(table),
-        args_(args),
+  Draw(const SamplingArgs& args, Workspace& workspace) noexcept
+      : args_(args),
+        o_(args.options),
         v_(args.logits.extent(0)),
-        z_(workspace.take(static_cast<std::size_t>(v_))),
-        p_(workspace.take(static_cast<std::size_t>(v_))),
+        p_(reinterpret_cast<double*>(workspace.take(2 * static_cast<std::size_t>(v_)))),
         ids_(reinterpret_cast<std::int32_t*>(workspace.take(static_cast<std::size_t>(v_)))) {}
 
   SampledToken token() noexcept {
     penalize();
-    const auto id = args_.options.temperature == 0.0F ? most_likely() : drawn();
+    const auto id = o_.temperature == 0.0F ? most_likely() : drawn();
     return {id, log_probability(id)};
   }
 
  private:
-  /// The order of tokens by z, of equals by the token.
+  /// The order of tokens by what p_ has of them, of equals by the token.
   [[nodiscard]] auto more_likely() const noexcept {
-    return [z = z_](std::int32_t a, std::int32_t b) {
-      return z[a] > z[b] || (z[a] == z[b] && a < b);
-    };
+    return
+        [p = p_](std::int32_t a, std::int32_t b) { return p[a] > p[b] || (p[a] == p[b] && a < b); };
   }
 
-  /// z: the logits, those of tokens that were seen less likely.
+  /// A logit as it was given; NaN is never chosen.
+  [[nodiscard]] double logit(Index i) const noexcept {
+    const float x = args_.logits.data[i];
+    return static_cast<double>(x > kNever ? x : kNever);
+  }
+
+  /// p_: the logits, those of tokens that were seen less likely.
   void penalize() noexcept {
-    std::transform(args_.logits.data, args_.logits.data + v_, z_,
-                   [](float x) { return x > kNever ? x : kNever; });  // NaN, too
-    const float penalty = args_.options.repetition_penalty;
-    if (penalty == 1.0F || args_.seen.absent()) {
+    for (Index i = 0; i < v_; ++i) {
+      p_[i] = logit(i);
+    }
+    const auto penalty = static_cast<double>(o_.repetition_penalty);
+    if (penalty == 1.0 || args_.seen.absent()) {
       return;
     }
     std::fill_n(ids_, v_, 0);  // tokens that had it
     for (Index i = 0; i < args_.seen.extent(0); ++i) {
       const std::int32_t id = *args_.seen.at(i);
-      if (ids_[id] == 0 && z_[id] > kNever) {
-        const float lower = z_[id] > 0.0F ? z_[id] / penalty : z_[id] * penalty;
-        // A number that left the range of float is still one that can be chosen.
-        z_[id] = std::clamp(lower, -std::numeric_limits<float>::max(),
-                            std::numeric_limits<float>::max());
+      if (ids_[id] == 0) {
+        p_[id] = p_[id] > 0.0 ? p_[id] / penalty : p_[id] * penalty;
       }
       ids_[id] = 1;
     }
   }
 
   [[nodiscard]] std::int32_t most_likely() const noexcept {
-    return static_cast<std::int32_t>(std::max_element(z_, z_ + v_) - z_);
+    return static_cast<std::int32_t>(std::max_element(p_, p_ + v_) - p_);
   }
 
   std::int32_t drawn() noexcept {
     Index count = 0;
     for (Index i = 0; i < v_; ++i) {
-      if (z_[i] > kNever) {
+      if (p_[i] > static_cast<double>(kNever)) {
         ids_[count++] = static_cast<std::int32_t>(i);
       }
     }
     count = keep_top_k(count);
-    for (Index i = 0; i < count; ++i) {
-      p_[i] = z_[ids_[i]];
+    const double most = p_[*std::min_element(ids_, ids_ + count, more_likely())];
+    for (Index i = 0; i < count; ++i) {  // from here on probabilities, in units of the greatest
+      double& p = p_[ids_[i]];
+      p = exp_of((p - most) / static_cast<double>(o_.temperature));
     }
-    table_.softmax({.outer = 1,
-                    .n = count,
-                    .inner = 1,
-                    .x = p_,
-                    .out = p_,
-                    .temperature = args_.options.temperature});
-    for (Index i = 0; i < count; ++i) {
-      z_[ids_[i]] = p_[i];  // from here on probabilities by token
-    }
-    count = keep_nucleus(keep_min_p(count, *std::max_element(p_, p_ + count)));
-    return choose(count);
+    return choose(keep_min_p(keep_nucleus(count)));
   }
 
   /// The top_k most likely, in the order of their tokens, which is the same whatever library selects them.
   Index keep_top_k(Index count) noexcept {
-    const Index k = args_.options.top_k;
+    const Index k = o_.top_k;
     if (k == 0 || k >= count) {
       return count;
     }
@@ -154,44 +151,47 @@ class Draw {
     return k;
   }
 
-  Index keep_min_p(Index count, float most) noexcept {
-    const float least = args_.options.min_p * most;
-    return std::remove_if(ids_, ids_ + count, [&](std::int32_t id) { return z_[id] < least; }) -
-           ids_;
+  [[nodiscard]] double sum_of(Index count) const noexcept {
+    double sum = 0.0;
+    for (Index i = 0; i < count; ++i) {
+      sum += p_[ids_[i]];
+    }
+    return sum;
   }
 
-  /// The most likely whose probabilities before each add up to less than top_p. Tokens below (1 - top_p) / n each make less
-  /// than 1 - top_p together, so they come after the last that stays, and need not be sorted.
+  /// The most likely whose probabilities before each add up to less than top_p. Of n tokens those below (1 - top_p) / n
+  /// each make less than 1 - top_p together, so they come after the last that stays, and need not be sorted.
   Index keep_nucleus(Index count) noexcept {
-    const double top_p = static_cast<double>(args_.options.top_p);
-    if (top_p == 1.0) {
+    if (o_.top_p == 1.0F) {
       return count;
     }
-    const double unlikely = (1.0 - top_p) / static_cast<double>(count) * 0.5;
-    const auto* end = std::remove_if(ids_, ids_ + count, [&](std::int32_t id) {
-      return static_cast<double>(z_[id]) < unlikely;
-    });
+    const auto top_p = static_cast<double>(o_.top_p);
+    const double all = sum_of(count);
+    const double unlikely = (1.0 - top_p) * all / static_cast<double>(count) * 0.5;
+    const auto* end =
+        std::remove_if(ids_, ids_ + count, [&](std::int32_t id) { return p_[id] < unlikely; });
     const Index left = end - ids_;
     std::sort(ids_, ids_ + left, more_likely());
     double sum = 0.0;
     Index kept = 0;
-    while (kept < left && (kept == 0 || sum < top_p)) {
-      sum += static_cast<double>(z_[ids_[kept++]]);
+    while (kept < left && (kept == 0 || sum < top_p * all)) {
+      sum += p_[ids_[kept++]];
     }
     return kept;
   }
 
+  Index keep_min_p(Index count) noexcept {
+    const auto least = static_cast<double>(o_.min_p);
+    return std::remove_if(ids_, ids_ + count, [&](std::int32_t id) { return p_[id] < least; }) -
+           ids_;
+  }
+
   [[nodiscard]] std::int32_t choose(Index count) const noexcept {
-    double all = 0.0;
-    for (Index i = 0; i < count; ++i) {
-      all += static_cast<double>(z_[ids_[i]]);
-    }
-    const SamplingOptions& o = args_.options;
-    const std::uint64_t bits = kernels::mix_bits(kernels::mix_bits(o.seed) + o.step);
-    const double at = static_cast<double>(bits >> 11U) * 0x1p-53 * all;
+    const std::uint64_t bits = kernels::mix_bits(kernels::mix_bits(o_.seed) + o_.step);
+    const double at = static_cast<double>(bits >> 11U) * 0x1p-53 * sum_of(count);
     double sum = 0.0;
     for (Index i = 0; i < count; ++i) {
-      sum += static_cast<double>(z_[ids_[i]]);
+      sum += p_[ids_[i]];
       if (at < sum) {
         return ids_[i];
       }
@@ -199,30 +199,30 @@ class Draw {
     return ids_[count - 1];
   }
 
-  /// With p_m the probability of the largest logit m, ln p = x - m + ln p_m.
-  [[nodiscard]] float log_probability(std::int32_t id) noexcept {
-    std::transform(args_.logits.data, args_.logits.data + v_, z_,
-                   [](float x) { return x > kNever ? x : kNever; });
-    const float most = *std::max_element(z_, z_ + v_);
-    const double below = static_cast<double>(z_[id]) - static_cast<double>(most);
-    table_.softmax(
-        {.outer = 1, .n = v_, .inner = 1, .x = z_, .out = z_, .temperature = 1.0F});
-    const float p = *std::max_element(z_, z_ + v_);
-    return static_cast<float>(below + kernels::natural_log(static_cast<double>(p)));
+  /// ln p = x - m - ln of the sum of all e^(x_i - m), with m the greatest logit.
+  [[nodiscard]] float log_probability(std::int32_t id) const noexcept {
+    double most = logit(0);
+    for (Index i = 1; i < v_; ++i) {
+      most = std::max(most, logit(i));
+    }
+    double sum = 0.0;
+    for (Index i = 0; i < v_; ++i) {
+      sum += exp_of(logit(i) - most);
+    }
+    constexpr auto kLowest = static_cast<double>(std::numeric_limits<float>::lowest());
+    return static_cast<float>(std::max(logit(id) - most - kernels::natural_log(sum), kLowest));
   }
 
-  const kernels::KernelTable& table_;
   const SamplingArgs& args_;
+  const SamplingOptions& o_;
   Index v_;
-  float *z_, *p_;
+  double* p_;
   std::int32_t* ids_;
 };
 
 }  // namespace
 
 Status sample(const SamplingArgs& args, Workspace& workspace, SampledToken& token) noexcept {
-  const kernels::KernelTable* table = nullptr;
-  QKV_RETURN_IF_ERROR(require_kernels(kSample, table));
   QKV_RETURN_IF_ERROR(check_array(kSample, "logits", args.logits, {kAny}));
   const Index v = args.logits.extent(0);
   if (v < 1 || v > std::numeric_limits<std::int32_t>::max()) {
@@ -235,8 +235,9 @@ Status sample(const SamplingArgs& args, Workspace& workspace, SampledToken& toke
   }
   QKV_RETURN_IF_ERROR(check_options(args.options));
   QKV_RETURN_IF_ERROR(check_logits(args.logits));
-  QKV_RETURN_IF_ERROR(workspace.begin(capped_product(3, Workspace::padded(capped_product(v, 1)))));
-  token = Draw(*table, args, workspace).token();
+  QKV_RETURN_IF_ERROR(workspace.begin(Workspace::padded(capped_product(v, 2)) +
+                                      Workspace::padded(capped_product(v, 1))));
+  token = Draw(args, workspace).token();
   return {};
 }
 

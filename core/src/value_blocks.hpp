@@ -21,12 +21,20 @@ struct ValueBlocks {
   [[nodiscard]] Index rows_of_block(Index first) const noexcept {
     return std::min(kernels::kKeyBlock, rows - first);
   }
+  /// Where the row of the column's panel is.
+  [[nodiscard]] Index row_at(Index row, Index column) const noexcept {
+    const Index first = row - row % kernels::kKeyBlock;
+    const Index of_panel = column / panel * rows_of_block(first) + row - first;
+    return first * width() + of_panel * panel;
+  }
 
   /// Where an element is.
   [[nodiscard]] Index at(Index row, Index column) const noexcept {
-    const Index first = row - row % kernels::kKeyBlock;
-    const Index of_panel = column / panel * rows_of_block(first) + row - first;
-    return first * width() + of_panel * panel + column % panel;
+    return row_at(row, column) + column % panel;
+  }
+  /// Among numbers of 16 bits.
+  [[nodiscard]] Index half_at(Index row, Index column) const noexcept {
+    return row_at(row, column) + kernels::half_place(column % panel, panel);
   }
 };
 

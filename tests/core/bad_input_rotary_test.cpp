@@ -80,6 +80,12 @@ TEST_CASE("rotary_embedding: scaling without meaning is refused", "[rotary][bad-
       c.options.scaling.*field = value;
     };
   };
+  const auto llama3 = [](auto field, auto value) {
+    return [=](auto& c) {
+      c.options.scaling = {.type = Type::kLlama3, .factor = 8.0, .original_length = 8192};
+      c.options.scaling.*field = value;
+    };
+  };
   using S = RotaryScaling;
   require_refused<Embedding>({
       {scaling({.type = static_cast<Type>(9)}), kInvalid, "scaling.type is 9",
@@ -91,6 +97,16 @@ TEST_CASE("rotary_embedding: scaling without meaning is refused", "[rotary][bad-
       {scaling({.type = Type::kYarn, .factor = kInf, .original_length = 1}), kInvalid,
        "scaling.factor is Infinity", kFromOne},
       {yarn(&S::original_length, 0), kInvalid, "scaling.original_length is 0", "at least 1"},
+      {llama3(&S::original_length, 0), kInvalid, "scaling.original_length is 0", "at least 1"},
+      {llama3(&S::factor, 0.5), kInvalid, "scaling.factor is 0.5", kFromOne},
+      {llama3(&S::low_frequency_factor, 0.0), kInvalid, "scaling.low_frequency_factor is 0",
+       kPositive},
+      {llama3(&S::low_frequency_factor, kInf), kInvalid, "scaling.low_frequency_factor is Infinity",
+       kPositive},
+      {llama3(&S::high_frequency_factor, 1.0), kInvalid, "scaling.high_frequency_factor is 1",
+       "a finite number above scaling.low_frequency_factor"},
+      {llama3(&S::high_frequency_factor, kNan), kInvalid, "scaling.high_frequency_factor is NaN",
+       "a finite number above scaling.low_frequency_factor"},
       {yarn(&S::beta_slow, 0.0), kInvalid, "scaling.beta_slow is 0", kPositive},
       {yarn(&S::beta_slow, kNan), kInvalid, "scaling.beta_slow is NaN", kPositive},
       {yarn(&S::beta_fast, 1.0), kInvalid, "scaling.beta_fast is 1",

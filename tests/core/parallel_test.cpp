@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
 #include <array>
 #include <atomic>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "block.hpp"
+#include "packed_problem.hpp"
 #include "qkv/linear.hpp"
 #include "qkv/threads.hpp"
 
@@ -344,6 +346,7 @@ TEST_CASE("parallel: rows asked for in part are those of the whole", "[parallel]
 }
 
 TEST_CASE("parallel: a cache that fills while threads share has the same bits", "[parallel]") {
+  const auto format = GENERATE(CacheFormat::kF32, CacheFormat::kBf16);
   const Index heads = 4;
   const Index d = 64;
   Random random(6);
@@ -351,7 +354,8 @@ TEST_CASE("parallel: a cache that fills while threads share has the same bits", 
   require_same_bits([&](Workspace& workspace) {
     KvCache cache;
     require_ok(KvCache::create(
-        {.batch = 1, .num_kv_heads = heads, .capacity = 600, .d_k = d, .d_v = d}, cache));
+        {.batch = 1, .num_kv_heads = heads, .capacity = 600, .d_k = d, .d_v = d, .format = format},
+        cache));
     std::vector<std::vector<float>> results;
     for (const auto& [first, count] : {std::pair<Index, Index>{0, 500}, {500, 1}, {501, 99}}) {
       const auto tokens = split_heads(x.data() + first * heads * d, 1, count, heads, d);
@@ -387,6 +391,24 @@ TEST_CASE("parallel: layers have the same bits on any number of threads", "[para
   SECTION("cross-attention of grouped heads") {
     check({.d_model = 96, .num_heads = 6, .num_kv_heads = 2, .d_context = 72},
           {.tq = 150, .tk = 222});
+  }
+}
+
+TEST_CASE("parallel: products of every weight format have the same bits on any number of threads",
+          "[parallel][weights]") {
+  for (const WeightFormat format : kWeightFormats) {
+    // Slices of columns, slices of rows, and one row.
+    for (const auto& [rows, in, out] :
+         {std::array<Index, 3>{3, 701, 1003}, {301, 333, 40}, {1, 1100, 2000}}) {
+      CAPTURE(static_cast<int>(format), rows, in, out);
+      const PackedLinear packed =
+          packed_from({NumberType::kF32, WeightLayout::kOutIn, out, in, 1}, format, true);
+      Random random(2);
+      const std::vector<float> x = random_floats(random, rows * in);
+      require_same_bits([&](Workspace& workspace) {
+        return std::vector<std::vector<float>>{product(packed, x, workspace.pool())};
+      });
+    }
   }
 }
 

@@ -68,6 +68,13 @@ TEST_CASE("rotary: bases and scalings are within their bound", "[rotary]") {
                          .original_length = 2048,
                          .beta_fast = 1.0 + 1e-9,
                          .beta_slow = 1.0},
+           RotaryScaling{.type = Type::kLlama3, .factor = 8.0, .original_length = 8192},
+           RotaryScaling{.type = Type::kLlama3, .factor = 1.0, .original_length = 64},
+           RotaryScaling{.type = Type::kLlama3,
+                         .factor = 32.0,
+                         .original_length = 40,
+                         .low_frequency_factor = 0.5,
+                         .high_frequency_factor = 30.0},
        }) {
     for (double base : {10000.0, 500000.0, 2.0, 1.0}) {
       for (Index d : {2, 4, 8, 64}) {
@@ -150,6 +157,30 @@ TEST_CASE("rotary: YaRN as published checkpoints have it", "[rotary]") {
   CHECK(std::abs(angle(30) - 0.001064360981247002) < 1e-9);
   CHECK(std::abs(angle(31) - 0.0008029597275452302) < 1e-9);
   CHECK(yarn.cos[0] == static_cast<float>(factor));
+}
+
+// Llama 3.1. Wavelengths up to 8192 / 4 stay, which are those of the pairs up to 28; those above 8192 are divided by 8, from
+// pair 35 on; the values between come from the formula, in another language.
+TEST_CASE("rotary: Llama 3's scaling as published checkpoints have it", "[rotary]") {
+  RotaryOptions o;
+  o.base = 5e5;
+  const Table none = table_of(2, 64, o);
+  o.scaling = {.type = Type::kLlama3, .factor = 8.0, .original_length = 8192};
+  const Table scaled = table_of(2, 64, o);
+  const auto angle = [](const Table& of, std::size_t i) {
+    return std::asin(static_cast<double>(of.sin[64 + i]));
+  };
+  for (std::size_t i = 0; i < 64; ++i) {
+    CAPTURE(i);
+    const double ratio = angle(scaled, i) / angle(none, i);
+    CHECK((i <= 28   ? std::abs(ratio - 1) < 4e-7
+           : i >= 35 ? std::abs(ratio - 0.125) < 4e-7
+                     : ratio > 0.125 && ratio < 1));
+  }
+  CHECK(std::abs(angle(scaled, 29) - 0.002166570763503359) < 1e-9);
+  CHECK(std::abs(angle(scaled, 32) - 0.0005248461609929547) < 1e-9);
+  CHECK(std::abs(angle(scaled, 34) - 0.0001785078127679964) < 1e-9);
+  CHECK(scaled.cos[0] == 1.0F);
 }
 
 TEST_CASE("rotary: a table's values are within their bound", "[rotary]") {

@@ -15,10 +15,10 @@ namespace kernels {
 struct KernelTable;
 }
 
-/// How a cache keeps keys and values.
+/// How a cache keeps its numbers.
 enum class CacheFormat : std::uint8_t {
-  kF32,   ///< 4 bytes each
-  kBf16,  ///< 2 bytes each: rounded to 8 bits of mantissa
+  kF32,   ///< as they come
+  kBf16,  ///< rounded to bfloat16 (nearest, ties to even; NaN stays NaN), in half the memory
 };
 
 /// The sizes of a cache; all but capacity at least 1.
@@ -27,13 +27,14 @@ struct KvCacheConfig {
   Index num_kv_heads = 0;  ///< Hkv
   /// Tokens there is room for; all of it is taken at creation. May be 0.
   Index capacity = 0;
-  Index d_k = 0;  ///< width of a key
-  Index d_v = 0;  ///< width of a value; 0 means d_k
+  Index d_k = 0;                           ///< width of a key
+  Index d_v = 0;                           ///< width of a value; 0 means d_k
   CacheFormat format = CacheFormat::kF32;  ///< of keys and values
 };
 
 /// A cache for decoding: attention() with a cache appends the new keys and values in place, already in
-/// the layout its kernels multiply from, and reads all that is there. No token is copied twice.
+/// the layout its kernels multiply from, and reads all that is there. No token is copied twice. With
+/// CacheFormat::kBf16 results have the bits that a cache of float32 gives when it holds the rounded numbers.
 /// Not for two calls at once.
 class KvCache {
  public:
@@ -44,9 +45,9 @@ class KvCache {
   /// Move-only; what this cache held goes to the other, which frees it in the end.
   KvCache& operator=(KvCache&& other) noexcept;
 
-  /// Takes 4 B Hkv capacity (d_k + d_v) bytes, d_v and capacity rounded up to whole panels.
-  /// Errors: kOutOfRange (a size below 1, capacity below 0), kOutOfMemory, kUnsupported. On error
-  /// `cache` is as it was.
+  /// Takes 4 B Hkv capacity (d_k + d_v) bytes, or half of it, d_v and capacity rounded up to whole panels.
+  /// Errors: kOutOfRange (a size below 1, capacity below 0), kInvalidArgument (no value of CacheFormat),
+  /// kOutOfMemory, kUnsupported. On error `cache` is as it was.
   static Status create(const KvCacheConfig& config, KvCache& cache) noexcept;
 
   /// Adds tokens at the end: keys [B, Hkv, T, d_k], values [B, Hkv, T, d_v], last axis contiguous.
@@ -57,7 +58,7 @@ class KvCache {
   /// Forgets all tokens from `length` on. kOutOfRange unless 0 <= length <= length().
   Status truncate(Index length) noexcept;
 
-  /// Copies out the keys that are held, bit for bit: `keys` is [B, Hkv, length, d_k] with a
+  /// Copies out the keys that are held, bit for bit, as float32: `keys` is [B, Hkv, length, d_k] with a
   /// contiguous last axis. Errors: kShapeMismatch, kInvalidArgument (null data, strides that put two
   /// numbers in one place).
   Status read_keys(TensorView<float> keys) const noexcept;

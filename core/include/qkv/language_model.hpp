@@ -214,6 +214,7 @@ class LanguageModel {
 
  private:
   friend class ModelSession;
+  Status check(const ForwardArgs& args) const noexcept;
   AlignedBuffer memory_;         ///< where the state is
   ModelState* state_ = nullptr;  ///< null when empty
 };

@@ -39,6 +39,8 @@ struct KeyArgs {
   const float*
       v_blocks;  ///< V in blocks of kKeyBlock rows and what is left, each pack() of its rows
   Index v_rows;  ///< rows of V in all blocks, count or more
+  /// Panels and blocks hold bfloat16, as HalfPanels does, and take half as many floats.
+  bool halves;
 };
 
 /// Which keys a query may read by its position alone: query i is at i + offset, key j at j.

@@ -107,16 +107,32 @@ inline void for_tiles(const QueryBlock<Isa>& block, F f) noexcept {
   }
 }
 
-/// Products of the block's scaled queries with keys [k0, k0 + keys).
-template <class Isa>
-inline void multiply_qk(const GroupArgs& args, const QueryBlock<Isa>& block, Index k0,
-                        Index keys) noexcept {
-  const Panels k{args.keys.k_panels + k0 * args.dk, args.dk * kPanel<Isa>, args.dk};
+/// The keys from k0 on.
+template <class Isa, class Right>
+inline Right keys_of(const GroupArgs& args, Index k0) noexcept {
+  const Index panel = args.dk * floats_of_row<Isa>(Right{});
+  return {args.keys.k_panels + k0 / kPanel<Isa> * panel, panel, args.dk};
+}
+
+/// Products of the block's scaled queries with keys [k0, k0 + keys), which `k` begins with.
+template <class Isa, class Right>
+inline void multiply_keys(const GroupArgs& args, const QueryBlock<Isa>& block, const Right& k,
+                          Index keys) noexcept {
   const Index panels = round_up(keys, kPanel<Isa>) / kPanel<Isa>;
   for_tiles(block, [&](Index r, int rows) {
     multiply<Isa>(rows, panels, {block.q + r * args.dk, args.dk}, k, {nullptr, 0},
                   block.scores + r * kKeyBlock, kKeyBlock);
   });
+}
+
+template <class Isa>
+inline void multiply_qk(const GroupArgs& args, const QueryBlock<Isa>& block, Index k0,
+                        Index keys) noexcept {
+  if (args.keys.halves) {
+    multiply_keys(args, block, keys_of<Isa, HalfPanels>(args, k0), keys);
+  } else {
+    multiply_keys(args, block, keys_of<Isa, Panels>(args, k0), keys);
+  }
 }
 
 /// c tanh(s / c). From 16 on tanh is 1, and is not asked for: inside it a number is turned into an int, which

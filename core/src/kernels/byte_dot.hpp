@@ -137,23 +137,22 @@ struct Dot<Isa, ByteDot::kOffsetRows> {
   [[gnu::always_inline]] static Factor factor(const std::byte* at) noexcept {
     return wasm_v128_load32_splat(at);
   }
+  /// Not wasm_i32x4_relaxed_dot_i8x16_i7x16_add: of that Chromium makes the same three instructions for x86, and two more
+  /// for a constant each time, which made products of many rows take 1.13 times as long.
   [[gnu::always_inline]] static Ints<Isa> add(Ints<Isa> sum, Weights w, Factor x) noexcept {
-#if defined(QKV_DOT_ADD)
-    return Ints<Isa>(wasm_i32x4_relaxed_dot_i8x16_i7x16_add(w, x, sum));
-#else
     return Ints<Isa>(wasm_i32x4_add(
         sum, wasm_i32x4_dot_i16x8(wasm_i16x8_relaxed_dot_i8x16_i7x16(w, x), wasm_i16x8_splat(1))));
-#endif
   }
-  /// -64 times the sum of each column's weights in a block, for one vector of the panel. Of 16 pairs of
-  /// bytes, each at least -256, the sum fits 16 bits.
-  [[gnu::always_inline]] static Ints<Isa> start(const std::byte* weights) noexcept {
-    v128_t pairs = wasm_i16x8_splat(0);
-    for (Index step = 0; step < kSteps; ++step) {
-      pairs = wasm_i16x8_add(pairs, wasm_i16x8_extadd_pairwise_i8x16(
-                                        wasm_v128_load(weights + step * 4 * kPanel<Isa>)));
-    }
-    return Ints<Isa>(wasm_i32x4_dot_i16x8(pairs, wasm_i16x8_splat(-kRowOffset)));
+
+  /// The sums of a column's weights in a block, in two parts of 16 bits. Of 16 numbers, each at least -128, a sum fits.
+  using Pairs = v128_t;
+  [[gnu::always_inline]] static Pairs no_pairs() noexcept { return wasm_i16x8_splat(0); }
+  [[gnu::always_inline]] static Pairs add_pairs(Pairs sums, Weights w) noexcept {
+    return wasm_i16x8_add(sums, wasm_i16x8_extadd_pairwise_i8x16(w));
+  }
+  /// -64 times the whole sum of each column.
+  [[gnu::always_inline]] static Ints<Isa> start(Pairs sums) noexcept {
+    return Ints<Isa>(wasm_i32x4_dot_i16x8(sums, wasm_i16x8_splat(-kRowOffset)));
   }
 };
 #endif

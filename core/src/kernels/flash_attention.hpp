@@ -95,31 +95,38 @@ inline void softmax_step(const GroupArgs& args, QueryBlock<Isa>& block, Index k0
 
 /// True when no element of the first b.k rows of these panels is NaN or infinite: x * 0 is 0 only for
 /// finite x. `columns` says how many panels there are.
-template <class Isa>
-inline bool panels_are_finite(Panels b, Index columns) noexcept {
+template <class Isa, class Right>
+inline bool panels_are_finite(const Right& b, Index columns) noexcept {
   using V = Vec<Isa>;
   V sum(0.0F);
-  for (Index column = 0; column < columns; column += kPanel<Isa>) {
-    const float* panel = b.at + column / kPanel<Isa> * b.stride;
-    for (Index i = 0; i < b.k * kPanel<Isa>; i += kWidth<Isa>) {
-      sum = sum + V::load_aligned(panel + i) * V(0.0F);
+  for (Index panel = 0; panel * kPanel<Isa> < columns; ++panel) {
+    for (Index kk = 0; kk < b.k; ++kk) {
+      V row[Isa::kTileVectors];
+      load_row<Isa>(b, panel, kk, row);
+      for (const V& numbers : row) {
+        sum = sum + numbers * V(0.0F);
+      }
     }
   }
   return xsimd::all(sum == V(0.0F));
 }
 
 /// The values of these keys of the block at k0.
-template <class Isa>
-inline Panels values_of(const GroupArgs& args, Index k0, KeyRange keys) noexcept {
-  const float* block = args.keys.v_blocks + k0 * round_up(args.dv, kPanel<Isa>);
-  return {block + keys.begin * kPanel<Isa>, keys_from(k0, args.keys.v_rows) * kPanel<Isa>,
-          keys.end - keys.begin};
+template <class Isa, class Right>
+inline Right values_of(const GroupArgs& args, Index k0, KeyRange keys) noexcept {
+  constexpr Index kRow = floats_of_row<Isa>(Right{});
+  const Index panels = round_up(args.dv, kPanel<Isa>) / kPanel<Isa>;
+  const float* block = args.keys.v_blocks + k0 * panels * kRow;
+  return {block + keys.begin * kRow, keys_from(k0, args.keys.v_rows) * kRow, keys.end - keys.begin};
 }
 
 /// Whether the values of keys [k0, k0 + keys) are.
 template <class Isa>
 inline bool values_are_finite(const GroupArgs& args, Index k0, Index keys) noexcept {
-  return panels_are_finite<Isa>(values_of<Isa>(args, k0, {0, keys}), args.dv);
+  const KeyRange all{0, keys};
+  return args.keys.halves
+             ? panels_are_finite<Isa>(values_of<Isa, HalfPanels>(args, k0, all), args.dv)
+             : panels_are_finite<Isa>(values_of<Isa, Panels>(args, k0, all), args.dv);
 }
 
 /// sums_v[r] += weights[r, from:from+count] * V[from:from+count] for `rows` rows.
@@ -128,8 +135,15 @@ inline void multiply_pv(const GroupArgs& args, const QueryBlock<Isa>& block, Ind
                         Index k0, KeyRange keys) noexcept {
   const Index width = round_up(args.dv, kPanel<Isa>);
   float* sums = block.sums_v + r * width;
-  multiply<Isa>(rows, width / kPanel<Isa>, {block.scores + r * kKeyBlock + keys.begin, kKeyBlock},
-                values_of<Isa>(args, k0, keys), {sums, width}, sums, width);
+  const auto multiply_values = [&](const auto& values) {
+    multiply<Isa>(rows, width / kPanel<Isa>, {block.scores + r * kKeyBlock + keys.begin, kKeyBlock},
+                  values, {sums, width}, sums, width);
+  };
+  if (args.keys.halves) {
+    multiply_values(values_of<Isa, HalfPanels>(args, k0, keys));
+  } else {
+    multiply_values(values_of<Isa, Panels>(args, k0, keys));
+  }
 }
 
 /// The same for a block of keys whose values are not all finite: 0 * NaN is NaN, so excluded keys

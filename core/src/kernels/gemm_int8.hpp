@@ -55,11 +55,15 @@ struct Int8Tile {
   Index c_stride;
 };
 
+/// Whether what sums start at depends on the weights.
+template <class Isa>
+inline constexpr bool kOffsetRows = Isa::kByteDot == ByteDot::kOffsetRows;
+
 /// What the sums of a block start at.
 template <class Isa>
 [[gnu::always_inline]] inline Ints<Isa> start_of(const Int8Tile& t, const std::byte* row_block,
                                                  Index block, int v) noexcept {
-  if constexpr (Isa::kByteDot == ByteDot::kOffsetRows) {
+  if constexpr (kOffsetRows<Isa>) {
     return Ints<Isa>::load_aligned(t.starts + block * kPanel<Isa> + v * kWidth<Isa>);
   } else if constexpr (Isa::kByteDot == ByteDot::kUnsignedWeights) {
     return Ints<Isa>(four_bytes(row_block + 4));
@@ -68,14 +72,76 @@ template <class Isa>
   }
 }
 
+/// sums[r][v] = what a block of the rows' numbers makes with the weights. A loop in fact: of eight steps in a row clang
+/// makes one expression for each sum in WebAssembly, whose operands go through memory, and products of many rows took 1.25
+/// times as long.
+template <class Isa, int kRows>
+[[gnu::always_inline]] inline void multiply_block(const std::byte* weights,
+                                                  const std::byte* const* rows,
+                                                  Ints<Isa> (*sums)[Isa::kTileVectors]) noexcept {
+  using D = DotOf<Isa>;
+  const std::byte* numbers[kRows];
+  for (int r = 0; r < kRows; ++r) {
+    numbers[r] = rows[r] + RowBlock<Isa>::kNumbers;
+  }
+#pragma GCC unroll 1
+  for (Index step = 0; step < D::kSteps; ++step) {
+    typename D::Weights w[Isa::kTileVectors];
+    D::load(weights, w);
+    weights += D::kGroup * kPanel<Isa>;
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) {
+      const typename D::Factor x = D::factor(numbers[r]);
+      numbers[r] += RowBlock<Isa>::kStep;
+#pragma GCC unroll 4
+      for (int v = 0; v < Isa::kTileVectors; ++v) {
+        sums[r][v] = D::add(sums[r][v], w[v], x);
+      }
+    }
+  }
+}
+
+/// The same for one row of instruction sets with kOffsetRows, where sums start at is found on the way.
+template <class Isa>
+[[gnu::always_inline]] inline void multiply_single(const std::byte* weights, const std::byte* row,
+                                                   Ints<Isa>* sums) noexcept {
+  using D = DotOf<Isa>;
+  constexpr int kVectors = Isa::kTileVectors;
+  typename D::Pairs pairs[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+    pairs[v] = D::no_pairs();
+    sums[v] = Ints<Isa>(0);
+  }
+  row += RowBlock<Isa>::kNumbers;
+#pragma GCC unroll 1
+  for (Index step = 0; step < D::kSteps; ++step) {
+    typename D::Weights w[kVectors];
+    D::load(weights, w);
+    weights += D::kGroup * kPanel<Isa>;
+    const typename D::Factor x = D::factor(row);
+    row += RowBlock<Isa>::kStep;
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      sums[v] = D::add(sums[v], w[v], x);
+      pairs[v] = D::add_pairs(pairs[v], w[v]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+    sums[v] = sums[v] + D::start(pairs[v]);
+  }
+}
+
 template <class Isa, int kRows>
 [[gnu::always_inline]] inline void int8_tile(const Int8Tile& t) noexcept {
   using V = Vec<Isa>;
-  using D = DotOf<Isa>;
   constexpr int kVectors = Isa::kTileVectors;
   V acc[kRows][kVectors];
+  const std::byte* rows[kRows];
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
+    rows[r] = t.rows + r * t.row_bytes;
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       acc[r][v] =
@@ -83,45 +149,33 @@ template <class Isa, int kRows>
     }
   }
   const std::byte* panel = t.panel;
-  const std::byte* rows = t.rows;
   for (Index block = 0; block < t.blocks; ++block) {
     Ints<Isa> sums[kRows][kVectors];
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        sums[r][v] = start_of<Isa>(t, rows + r * t.row_bytes, block, v);
-      }
-    }
-    const std::byte* weights = panel + 2 * kPanel<Isa>;
-    const std::byte* numbers = rows + RowBlock<Isa>::kNumbers;
-#pragma GCC unroll 16
-    for (Index step = 0; step < D::kSteps; ++step) {
-      typename D::Weights w[kVectors];
-      D::load(weights + step * D::kGroup * kPanel<Isa>, w);
+    if constexpr (kOffsetRows<Isa> && kRows == 1) {
+      multiply_single<Isa>(panel + 2 * kPanel<Isa>, rows[0], sums[0]);
+    } else {
 #pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
-        const typename D::Factor x =
-            D::factor(numbers + r * t.row_bytes + step * RowBlock<Isa>::kStep);
 #pragma GCC unroll 4
         for (int v = 0; v < kVectors; ++v) {
-          sums[r][v] = D::add(sums[r][v], w[v], x);
+          sums[r][v] = start_of<Isa>(t, rows[r], block, v);
         }
       }
+      multiply_block<Isa, kRows>(panel + 2 * kPanel<Isa>, rows, sums);
     }
     V scales[kVectors];
     load_scales<Isa>(panel, scales);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
       float scale;
-      std::memcpy(&scale, rows + r * t.row_bytes, sizeof scale);
+      std::memcpy(&scale, rows[r], sizeof scale);
+      rows[r] += RowBlock<Isa>::kBytes;
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) {
         acc[r][v] = madd<Isa>(xsimd::to_float(sums[r][v]), scales[v] * V(scale), acc[r][v]);
       }
     }
     panel += kBlockBytes<Isa>;
-    rows += RowBlock<Isa>::kBytes;
   }
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
@@ -176,18 +230,31 @@ inline void int8_edge(Index rows, Index columns, Int8Tile t) noexcept {
 template <class Isa>
 inline constexpr Index kSliceBlocks = (Index{16} << 10) / kBlockBytes<Isa>;
 
-/// Blocks [block, block + t.blocks) of one panel times rows [top, bottom). c holds the sums of earlier blocks.
+/// What sums start at for these blocks of a panel.
+template <class Isa>
+inline void find_starts(const Int8Tile& t, std::int32_t* starts) noexcept {
+  using D = DotOf<Isa>;
+  for (Index block = 0; block < t.blocks; ++block) {
+    const std::byte* weights = t.panel + block * kBlockBytes<Isa> + 2 * kPanel<Isa>;
+    typename D::Pairs pairs[2] = {D::no_pairs(), D::no_pairs()};
+    for (Index step = 0; step < D::kSteps; ++step) {
+      typename D::Weights w[2];
+      D::load(weights + step * D::kGroup * kPanel<Isa>, w);
+      pairs[0] = D::add_pairs(pairs[0], w[0]);
+      pairs[1] = D::add_pairs(pairs[1], w[1]);
+    }
+    D::start(pairs[0]).store_aligned(starts + block * kPanel<Isa>);
+    D::start(pairs[1]).store_aligned(starts + block * kPanel<Isa> + kWidth<Isa>);
+  }
+}
+
+/// Blocks [block, block + t.blocks) of one panel times rows [begin, end). c holds the sums of earlier blocks.
 template <class Isa>
 inline void int8_slice(const GemmArgs& args, Int8Tile t, RowRange rows, Index column) noexcept {
-  alignas(64) std::int32_t
-      starts[Isa::kByteDot == ByteDot::kOffsetRows ? kSliceBlocks<Isa> * kPanel<Isa> : 1];
-  if constexpr (Isa::kByteDot == ByteDot::kOffsetRows) {
-    for (Index block = 0; block < t.blocks; ++block) {
-      const std::byte* weights = t.panel + block * kBlockBytes<Isa> + 2 * kPanel<Isa>;
-      for (int v = 0; v < Isa::kTileVectors; ++v) {
-        DotOf<Isa>::start(weights + v * 4 * kWidth<Isa>)
-            .store_aligned(starts + block * kPanel<Isa> + v * kWidth<Isa>);
-      }
+  alignas(64) std::int32_t starts[kOffsetRows<Isa> ? kSliceBlocks<Isa> * kPanel<Isa> : 1];
+  if constexpr (kOffsetRows<Isa>) {
+    if (rows.end - rows.begin > 1) {
+      find_starts<Isa>(t, starts);
     }
   }
   t.starts = starts;

@@ -30,6 +30,13 @@ struct GemmArgs {
   Index c_stride;
 };
 
+/// Where a panel keeps the number of a column among its numbers of 16 bits: two are in one lane, of a column of the first
+/// vector and of one of the second.
+static constexpr Index half_place(Index column, Index panel) noexcept {
+  const Index width = panel / 2;
+  return column < width ? 2 * column : 2 * (column - width) + 1;
+}
+
 /// Weights of 8 bits that share a scale, along k.
 inline constexpr Index kInt8Block = 32;
 

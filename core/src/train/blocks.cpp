@@ -122,9 +122,6 @@ ArrayId BlockRecorder::feed_forward(ArrayId x, const LayerArrays& arrays) noexce
     case ModelActivation::kGeglu:
       h = gate(tape_, map(x, arrays.gate), h, Activation::kGelu);
       break;
-    case ModelActivation::kGegluTanh:
-      h = gate(tape_, map(x, arrays.gate), h, Activation::kGeluTanh);
-      break;
     default:  // the first four are those of Activation, in its order
       h = activation(tape_, h, static_cast<Activation>(c_.activation));
   }

@@ -25,9 +25,9 @@ Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexc
                     Argument{part.name});
     }
   }
-  if (!c.head) {
+  if (c.activation == ModelActivation::kGegluTanh) {
     return refuse(StatusCode::kUnsupported, caller,
-                  "@head is false, expected true: a loss needs logits");
+                  "@activation is kGegluTanh, expected another: models with it are run, not trained");
   }
   return {};
 }
@@ -35,6 +35,10 @@ Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexc
 }  // namespace
 
 Status check_config(const Caller& caller, LanguageModelConfig& c) noexcept {
+  if (!c.head) {
+    return refuse(StatusCode::kUnsupported, caller,
+                  "@head is false, expected true: a loss needs logits");
+  }
   QKV_RETURN_IF_ERROR(check_model_config(caller, c));
   return check_trainable(caller, c);
 }

@@ -99,7 +99,7 @@ void matrix_call(Input& in) {
 
 RotaryScaling scaling(Input& in) {
   RotaryScaling s;
-  s.type = static_cast<RotaryScaling::Type>(in.in(0, in.chance(5) ? 255 : 3));
+  s.type = static_cast<RotaryScaling::Type>(in.in(0, in.chance(5) ? 255 : 4));
   s.factor = in.chance(10)                          ? in.real64()
              : s.type == RotaryScaling::Type::kNone ? 1.0
                                                     : in.pick({1.0, 4.0, 16.0});
@@ -110,6 +110,10 @@ RotaryScaling scaling(Input& in) {
   }
   if (in.chance(20)) {
     s.attention_factor = in.real64();
+  }
+  if (in.chance(20)) {
+    s.low_frequency_factor = in.real64();
+    s.high_frequency_factor = in.real64();
   }
   return s;
 }

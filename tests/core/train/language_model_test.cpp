@@ -163,11 +163,11 @@ TEST_CASE("LanguageModelTrainer: loss and gradients of every array, for each kin
     train::Evaluation found;
     require_ok(trainer.differentiate(tokens.batch(), workspace, found));
     oracle::Model model = exact(trainer);
-    CHECK(std::abs(found.loss - model.loss(tokens.exact())) < 2e-6);
+    CHECK(std::abs(found.loss - loss(model, tokens.exact())) < 2e-6);
     for (Index i = 0; i < trainer.array_count(); ++i) {
       const oracle::ModelBatch exact_batch = tokens.exact();
       check_slope(
-          model.arrays, [&] { return model.loss(exact_batch); }, trainer.array(i), random,
+          model.arrays, [&] { return loss(model, exact_batch); }, trainer.array(i), random,
           quantity);
     }
     train::Evaluation again;
@@ -411,6 +411,7 @@ TEST_CASE("LanguageModelTrainer: configs and options without meaning are refused
     Spoil<LanguageModelConfig&, TrainerOptions&> spoil;
     Refusal refusal;
   };
+  static constexpr std::int32_t kWindows[] = {1, 2, 3, 4};
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const Wrong rows[] = {
       {[](auto& c, auto&) { c.vocabulary = 0; }, {kRange, "vocabulary", "is 0", "at least 1"}},
@@ -436,8 +437,32 @@ TEST_CASE("LanguageModelTrainer: configs and options without meaning are refused
        {kInvalid, "norm", "is 2", "0 to 1"}},
       {[](auto& c, auto&) { c.norm_type = static_cast<NormType>(9); },
        {kInvalid, "norm_type", "is 9", "0 to 1"}},
-      {[](auto& c, auto&) { c.activation = static_cast<ModelActivation>(6); },
-       {kInvalid, "activation", "is 6", "0 to 5"}},
+      {[](auto& c, auto&) { c.activation = static_cast<ModelActivation>(7); },
+       {kInvalid, "activation", "is 7", "0 to 6"}},
+      {[](auto& c, auto&) { c.activation = ModelActivation::kGegluTanh; },
+       {kUnsupported, "activation", "is kGegluTanh", "another"}},
+      {[](auto& c, auto&) { c.windows = {kWindows, {c.num_layers}}; },
+       {kUnsupported, "windows", "is given", "the default"}},
+      {[](auto& c, auto&) { c.attention_scale = 1.0F; },
+       {kUnsupported, "attention_scale", "is given", "the default"}},
+      {[](auto& c, auto&) { c.logit_softcap = 1.0F; },
+       {kUnsupported, "logit_softcap", "is given", "the default"}},
+      {[](auto& c, auto&) {
+         c.biases = true;
+         c.qkv_biases = false;
+       },
+       {kUnsupported, "qkv_biases", "is given", "the default"}},
+      {[](auto& c, auto&) { c.post_norms = true; },
+       {kUnsupported, "post_norms", "is given", "the default"}},
+      {[](auto& c, auto&) { c.token_types = 2; },
+       {kUnsupported, "token_types", "is given", "the default"}},
+      {[](auto& c, auto&) { c.embedding_norm = true; },
+       {kUnsupported, "embedding_norm", "is given", "the default"}},
+      {[](auto& c, auto&) {
+         c.tied_embeddings = false;
+         c.head = false;
+       },
+       {kUnsupported, "head", "is false", "true"}},
       {[](auto& c, auto&) { c.positions = static_cast<ModelPositions>(5); },
        {kInvalid, "positions", "is 5", "0 to 4"}},
       {[](auto& c, auto&) {

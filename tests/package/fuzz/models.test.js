@@ -43,7 +43,8 @@ const changes = fc.array(
       'cut',
       'text',
     ),
-    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    // Evenly, because numbers of fast-check are mostly small.
+    at: fc.noBias(fc.nat(2 ** 30 - 1)).map((x) => x / 2 ** 30),
     // Most of what can go wrong is at the start.
     isEarly: fc.boolean(),
     value: fc.integer({ min: 0, max: 255 }),
@@ -127,7 +128,7 @@ for (const [name, source] of Object.entries(files)) {
     );
     t.diagnostic(`${read} were read`);
     // Most changes of an element leave a file that can be read.
-    assert.ok(read > usual / 50, `${read}`);
+    assert.ok(read > settings(usual).numRuns / 20, `${read}`);
   });
 }
 

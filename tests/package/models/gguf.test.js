@@ -164,6 +164,7 @@ const hostile = [
   ['int8 without scales', retyped('I8'), unsupported, first],
   ['no architecture', other({ 'general.architecture': null }), invalid, 'general.architecture is undefined'],
   ['another architecture', other({ 'general.architecture': gguf.text('mamba') }), unsupported, 'mamba', 'llama'],
+  ['an architecture of the hub', other({ 'general.architecture': gguf.text('mistral') }), unsupported, 'mistral'],
   ['the architecture of a prototype', other({ 'general.architecture': gguf.text('__proto__') }), unsupported, '__proto__'],
   ['a number as architecture', other({ 'general.architecture': gguf.u32(1) }), invalid, 'general.architecture is 1'],
   ['no layers', other({ 'llama.block_count': null }), invalid, 'llama.block_count is undefined'],

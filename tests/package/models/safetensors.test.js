@@ -41,6 +41,13 @@ describe('openModel: files of ours', () => {
     }
   }
 
+  test('int8 that comes in two pieces, each with its scales', async () => {
+    const vocabulary = 20_001;
+    const own = ownModel({ format: 'int8', vocabulary });
+    const file = safetensors(own.tensors, ownMetadata({ vocabulary }));
+    await expectModel(await open(undefined, file), own.truth);
+  });
+
   test("the optimizer's arrays are left where they are", async () => {
     const own = ownModel();
     const moments = Object.entries(own.tensors).map(([name, tensor]) => [

@@ -1,5 +1,5 @@
 // @build any
-// Where bytes come from: memory, a Blob, a file, servers of every kind; in pieces, with progress, and stopped in the middle.
+// Where bytes come from: memory, a Blob, a file, servers of every kind.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { open as openHandle, readdir } from 'node:fs/promises';
@@ -127,8 +127,8 @@ describe('openModel: servers', () => {
   });
 
   test('scales behind what they are of take no second sending', async (t) => {
-    const own = ownModel({ format: 'int8' });
-    const file = safetensors(own.tensors, ownMetadata());
+    const own = ownModel({ format: 'int8', vocabulary: 20_001 });
+    const file = safetensors(own.tensors, ownMetadata({ vocabulary: 20_001 }));
     const { url, requests } = await served(t, file, { ranges: false });
     await expectModel(await openModel({ weights: url }), own.truth);
     assert.equal(requests.length, 1);
@@ -190,109 +190,5 @@ describe('openModel: servers', () => {
       headers: { 'content-range': `bytes 5-9/${bytes.length}` },
     });
     await expectRejects(open(url), 'load', 'load_failed', 'from byte 5 on');
-  });
-});
-
-describe('OpenedModel.stream', () => {
-  test('progress rises to the end, by no more than a piece', async () => {
-    const wide = families.gpt2();
-    const opened = await openModel({ config: wide.config, weights: safetensors(wide.tensors) });
-    const seen = [];
-    await collect(opened, { onProgress: (progress) => seen.push(progress) });
-    const total = Object.entries(wide.tensors)
-      .filter(([name]) => !/\.attn\.bias$/.test(name))
-      .reduce((sum, [, { values }]) => sum + 4 * values.length, 0);
-    assert.equal(opened.totalBytes, total);
-    assert.ok(seen.every((each) => each.total === total));
-    seen.reduce((before, { loaded }) => {
-      assert.ok(loaded > before && loaded <= before + 2 ** 20);
-      return loaded;
-    }, 0);
-    assert.equal(seen.at(-1).loaded, total);
-  });
-
-  test('rows come in pieces of a megabyte at most, of in_out maps by 32', async () => {
-    const [d, f] = [64, 6000];
-    const model = families.gpt2();
-    const big = { ...model.config, n_inner: f };
-    const resized = Object.fromEntries(
-      Object.entries(model.tensors).map(([name, tensor]) => {
-        if (/c_fc\.weight/.test(name))
-          return [name, { shape: [d, f], values: new Float32Array(d * f) }];
-        if (/c_fc\.bias/.test(name)) return [name, { shape: [f], values: new Float32Array(f) }];
-        if (/mlp\.c_proj\.weight/.test(name))
-          return [name, { shape: [f, d], values: new Float32Array(f * d) }];
-        return [name, tensor];
-      }),
-    );
-    const opened = await openModel({ config: big, weights: safetensors(resized) });
-    let most = 0;
-    const counts = new Map();
-    await opened.stream(({ parameter, bytes: rows, count }) => {
-      most = Math.max(most, rows.length);
-      counts.set(parameter.name, [...(counts.get(parameter.name) ?? []), count]);
-    });
-    assert.ok(most <= 2 ** 20 && most > 2 ** 19, `${most}`);
-    assert.deepEqual(counts.get('layers.0.feedForward.w1'), [32, 32]);
-    assert.deepEqual(counts.get('layers.0.feedForward.w2'), [4096, f - 4096]);
-  });
-
-  for (const ranges of [true, false]) {
-    test(`stopped in the middle, ${ranges ? 'with' : 'without'} Range`, async (t) => {
-      let isClosed = false;
-      const stop = new AbortController();
-      const gate = async (sent) => {
-        if (sent < bytes.length / 2) return;
-        stop.abort(new Error('enough'));
-        await new Promise((resolve) => setImmediate(resolve));
-        isClosed = true;
-      };
-      const { url } = await served(t, bytes, { ranges, gate, piece: 1 << 12 });
-      const opened = await open(url);
-      await assert.rejects(inTime(collect(opened, { signal: stop.signal })), /enough/);
-      assert.ok(isClosed);
-    });
-  }
-
-  test('stopped before the header has come', async (t) => {
-    const stop = new AbortController();
-    const { url } = await served(t, bytes, {
-      gate: () => {
-        stop.abort();
-        return new Promise((resolve) => setImmediate(resolve));
-      },
-    });
-    const rejected = inTime(open(url, { signal: stop.signal }));
-    await assert.rejects(rejected, { name: 'AbortError' });
-  });
-
-  test('stopped before it begins, and while rows are taken', async () => {
-    const reason = new Error('no more');
-    for (const place of [bytes, new Blob([bytes]), path]) {
-      await assert.rejects(open(place, { signal: AbortSignal.abort(reason) }), reason);
-      const stop = new AbortController();
-      const opened = await open(place);
-      let calls = 0;
-      const taken = opened.stream(
-        () => {
-          calls += 1;
-          stop.abort(reason);
-        },
-        { signal: stop.signal },
-      );
-      await assert.rejects(taken, reason);
-      assert.equal(calls, 1);
-    }
-  });
-
-  test('what a caller throws is thrown on', async () => {
-    const opened = await open(bytes);
-    const mine = new Error('mine');
-    await assert.rejects(
-      opened.stream(() => {
-        throw mine;
-      }),
-      mine,
-    );
   });
 });

@@ -9,6 +9,17 @@ const mean = (rows) => scaled(rows.reduce(add), 1 / rows.length);
 const silu = (x) => x / (1 + Math.exp(-x));
 const geluTanh = (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)));
 
+/** x Phi(x) with the series of erf, which is exact enough for |x| < 8. */
+export function gelu(x) {
+  const z = Math.min(Math.abs(x) / Math.SQRT2, 5.7);
+  let [sum, term] = [z, z];
+  for (let n = 1; n < 120; n += 1) {
+    term *= (-z * z) / n;
+    sum += term / (2 * n + 1);
+  }
+  return 0.5 * x * (1 + (Math.sign(x) * 2 * sum) / Math.sqrt(Math.PI));
+}
+
 function softmax(scores) {
   const largest = Math.max(...scores);
   const e = scores.map((x) => Math.exp(x - largest));

@@ -2,40 +2,9 @@
 // llama.cpp's logits of tiny models (make_fixtures.js) against the formulas in float64 (forward.js): what the package is
 // held to where it reads the same files.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { decode, encode } from '../../support/js/gguf.js';
-import { forward } from './forward.js';
-import { cases, families, tokens, weights } from './models.js';
-
-const fixture = JSON.parse(readFileSync(new URL('fixtures/logits.json', import.meta.url), 'utf8'));
-
-/**
- * How far llama.cpp may be from float64, in logits of up to 7, measured (in brackets). It computes in float32 [1.6e-6]; takes
- * GELU from a table of float16 [1.2e-3]; and rounds the inputs of products to the format of the weights.
- */
-const bounds = { F32: 4e-6, F16: 4e-3, BF16: 4e-2, Q8_0: 0.1 };
-const tabled = /^(gemma|gpt|bert)/;
-const boundOf = ({ family, format }) => (tabled.test(family) ? 3e-3 : bounds[format]);
-
-/** Weights as the file of a case has them. */
-const stored = ({ family, format }) =>
-  Object.fromEntries(
-    Object.entries(weights(family)).map(([name, { shape, data }]) => {
-      const type = shape.length === 1 ? 'F32' : format;
-      return [name, { shape, data: decode(type, encode(type, data)) }];
-    }),
-  );
-
-function distance(each, changed) {
-  const { sizes } = families[each.family];
-  const { values } = fixture.cases.find(
-    ({ family, format }) => family === each.family && format === each.format,
-  );
-  const exact = forward(each.family, { weights: stored(each), tokens, sizes, changed }).flat();
-  assert.equal(values.length, exact.length);
-  return Math.max(...exact.map((y, i) => Math.abs(y - values[i])));
-}
+import { boundOf, distance, exactOf, fixture, valuesOf } from './distance.js';
+import { cases, tokens } from './models.js';
 
 test('llama.cpp: the fixture has every case and these tokens', () => {
   const names = (list) => list.map(({ family, format }) => `${family} ${format}`);
@@ -45,7 +14,7 @@ test('llama.cpp: the fixture has every case and these tokens', () => {
 
 for (const each of cases) {
   test(`llama.cpp: ${each.family} ${each.format} is what the formulas say`, (t) => {
-    const far = distance(each);
+    const far = distance(exactOf(each), valuesOf(each));
     t.diagnostic(`${far.toExponential(1)} of ${boundOf(each)}`);
     assert.ok(far <= boundOf(each), `${far} > ${boundOf(each)}`);
   });
@@ -79,7 +48,7 @@ for (const [family, readings] of Object.entries(mistakes)) {
   for (const [name, changed] of Object.entries(readings)) {
     test(`llama.cpp: ${family} is told from "${name}"`, () => {
       const each = { family, format: 'F32' };
-      const far = distance(each, changed);
+      const far = distance(exactOf(each, changed), valuesOf(each));
       assert.ok(far > 10 * boundOf(each), `${far}`);
     });
   }

@@ -19,8 +19,17 @@ function numbers(name, count) {
   });
 }
 
+/** What Llama 3.1 divides the frequencies of its pairs by: as they are, by 8, or between where they turn 1 to 4 times in 8192. */
+const ropeFactors = (count, base) =>
+  Float32Array.from({ length: count }, (_, i) => {
+    const turns = (8192 * base ** (-i / count)) / (2 * Math.PI);
+    const smooth = Math.min(1, Math.max(0, (turns - 1) / 3));
+    return 1 / ((1 - smooth) / 8 + smooth);
+  });
+
 /** Of norms and biases around what they are at the start; of matrices so that a product keeps the size of its input. */
 function weightsOf(name, shape) {
+  if (name === 'rope_freqs.weight') return ropeFactors(shape[0], 500000);
   const x = numbers(
     name,
     shape.reduce((n, extent) => n * extent),
@@ -28,7 +37,6 @@ function weightsOf(name, shape) {
   const norm = /norm\.weight$/.test(name);
   const bias = /\.bias$/.test(name);
   const [offset, scale] = norm ? [1, 0.2] : [0, bias ? 0.1 : Math.sqrt(3 / shape.at(-1))];
-  if (name === 'rope_freqs.weight') return x.map((value) => Math.fround(2 + value));
   return x.map((value) => Math.fround(offset + scale * value));
 }
 
@@ -137,7 +145,6 @@ export const families = {
     ...{ sizes, keys: { ...epsilon, 'rope.dimension_count': 16, 'rope.freq_base': float(10000) } },
     tensors: tensorsOf(sizes, { block: modern() }),
   },
-  // Llama 3 divides its frequencies by factors that depend on their wavelength; the file lists them.
   llama3: {
     architecture: 'llama',
     ...{ sizes, keys: { ...epsilon, 'rope.dimension_count': 16, 'rope.freq_base': float(500000) } },

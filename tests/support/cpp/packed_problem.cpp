@@ -1,5 +1,7 @@
 #include "packed_problem.hpp"
 
+#include <catch2/catch_test_macros.hpp>
+
 #include "problem.hpp"
 
 namespace qkv::test {

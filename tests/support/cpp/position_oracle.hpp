@@ -76,6 +76,16 @@ inline double rotary_frequency(const RotaryOptions& o, Index r, Index i) {
     const double stretched = std::clamp((static_cast<double>(i) - low) / (high - low), 0.0, 1.0);
     return frequency(o.base) * (1.0 - stretched) + frequency(o.base) / s.factor * stretched;
   }
+  if (s.type == Type::kLlama3) {
+    const double wavelength = 2.0 * std::numbers::pi / frequency(o.base);
+    const double turns = static_cast<double>(s.original_length) / wavelength;
+    const double kept =
+        (turns - s.low_frequency_factor) / (s.high_frequency_factor - s.low_frequency_factor);
+    return turns < s.low_frequency_factor ? frequency(o.base) / s.factor
+           : turns > s.high_frequency_factor
+               ? frequency(o.base)
+               : frequency(o.base) / s.factor * (1.0 - kept) + frequency(o.base) * kept;
+  }
   return frequency(o.base);
 }
 

@@ -24,6 +24,7 @@ namespace qkv::test {
 inline constexpr auto kShapeError = StatusCode::kShapeMismatch;
 inline constexpr auto kInvalid = StatusCode::kInvalidArgument;
 inline constexpr auto kRange = StatusCode::kOutOfRange;
+inline constexpr auto kUnsupported = StatusCode::kUnsupported;
 
 /// Parts of the one sentence: the argument, what it was and what was expected.
 struct Refusal {

@@ -37,8 +37,8 @@ export interface ModelConfig {
   norm?: 'pre' | 'post';
   normType?: 'layer' | 'rms';
   epsilon?: number;
-  activation?: (typeof activations)[number];
-  positions?: (typeof positionKinds)[number];
+  activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu' | 'geglu' | 'geglu_tanh';
+  positions?: 'none' | 'learned' | 'sinusoidal' | 'rotary' | 'alibi';
   rotary?: ModelRotary;
   qkNorm?: boolean;
   parallelResidual?: boolean;
@@ -63,11 +63,6 @@ export interface ModelConfig {
   /** Default true. False: no logits. */
   head?: boolean;
 }
-
-export const activations = [
-  ...(['relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh'] as const),
-] as const;
-export const positionKinds = ['none', 'learned', 'sinusoidal', 'rotary', 'alibi'] as const;
 
 /** The modules of a model that have arrays, by the words in which families/ names their places. */
 export type Module =

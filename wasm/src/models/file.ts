@@ -39,5 +39,3 @@ export const isReadable = (type: string): boolean => rowBytesOf.has(type);
 /** Bytes of a row of `count` elements of a type that can be read. */
 export const rowBytes = (type: string, count: number): number =>
   rowBytesOf.get(type)?.(count) ?? NaN;
-
-export const readableTypes = [...rowBytesOf.keys()].join(', ');

@@ -28,21 +28,11 @@ export interface Rows {
 export type OnRows = (rows: Rows) => void;
 
 interface Reading {
-  /** Where the rows of a tensor come together: one block for all tensors, because the collector would leave many for later. */
-  readonly chunks: Chunks;
+  /** So many bytes, which the next call gives again. */
+  readonly room: (size: number) => Uint8Array;
   readonly signal: AbortSignal | undefined;
   readonly onRows: OnRows;
   readonly onBytes: (count: number) => void;
-}
-
-/** A block that is as large as the largest chunk so far. */
-class Chunks {
-  #block = new Uint8Array(0);
-
-  of(bytes: number): Uint8Array {
-    if (bytes > this.#block.length) this.#block = new Uint8Array(bytes);
-    return this.#block.subarray(0, bytes);
-  }
 }
 
 /** The float32 of numbers plus 1: what files keep less 1 is a gain near 1. */
@@ -139,7 +129,7 @@ function rowsAtOnce(width: number, rows: number, layout: LoadStep['layout']): nu
 
 async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
   const { tensor, layout, scales: stored } = step;
-  const { signal, onBytes, onRows } = reading;
+  const { signal, onBytes, onRows, room } = reading;
   const whole = async ({ source, begin, end }: LoadStep['tensor']): Promise<Uint8Array> => {
     const bytes = await readAll(source, begin, end, signal);
     onBytes(bytes.length);
@@ -152,7 +142,7 @@ async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
 
   const [rows = 0, columns = 0] = tensor.shape;
   const width = rowBytes(tensor.type, columns);
-  const chunk = reading.chunks.of(rowsAtOnce(width, rows, layout) * width);
+  const chunk = room(rowsAtOnce(width, rows, layout) * width);
   let [first, filled] = [0, 0];
   const flush = (): void => {
     const count = filled / width;
@@ -181,9 +171,15 @@ async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
 /** Hands on all rows of these steps, one step after another. */
 export async function streamSteps(
   steps: readonly LoadStep[],
-  given: Omit<Reading, 'chunks'>,
+  given: Omit<Reading, 'room'>,
 ): Promise<void> {
-  const reading = { ...given, chunks: new Chunks() };
+  // One buffer for all, because a new one for each tensor would wait for the collector.
+  let buffer = new Uint8Array(0);
+  const room = (size: number): Uint8Array => {
+    if (buffer.length < size) buffer = new Uint8Array(size);
+    return buffer.subarray(0, size);
+  };
+  const reading = { ...given, room };
   for (const step of steps) {
     await (step.tensor.shape.length === 1 ? streamVector : streamMatrix)(step, reading);
   }

@@ -35,7 +35,7 @@ function quantised({ shape: [rows, columns], values }, isTable) {
 }
 
 /** { truth, tensors } of such a model; scales stand before or behind what they are of. */
-export function ownModel({ format = 'f32', scalesFirst = false } = {}) {
+export function ownModel({ format = 'f32', scalesFirst = false, vocabulary = 9 } = {}) {
   const truth = newTruth();
   const { array } = truth;
   const tensors = {};
@@ -62,7 +62,7 @@ export function ownModel({ format = 'f32', scalesFirst = false } = {}) {
     put(name, [from, to]);
     put(bias, [to]);
   };
-  put('embedding', [9, d]);
+  put('embedding', [vocabulary, d]);
   put('positions', [6, d]);
   norm('layers.0.norm1');
   for (const x of 'qkvo') map(`layers.0.attention.w${x}`, `layers.0.attention.b${x}`, d, d);
@@ -70,6 +70,6 @@ export function ownModel({ format = 'f32', scalesFirst = false } = {}) {
   map('layers.0.feedForward.w1', 'layers.0.feedForward.b1', d, f);
   map('layers.0.feedForward.w2', 'layers.0.feedForward.b2', f, d);
   norm('norm');
-  put('head', [d, 9]);
+  put('head', [d, vocabulary]);
   return { truth, tensors, config };
 }

@@ -192,8 +192,11 @@ export function hubConfig(fields: Fields): Config {
 
 // --------------------------------------------------------------------------------------------- GGUF
 
-/** The families by what GGUF calls them. */
-const architectures = { ...families, gptneox: families['gpt_neox'] ?? {} };
+/** The families by what GGUF calls them; Mistral is 'llama' there. */
+const architectures: Readonly<Record<string, string>> = {
+  ...{ llama: 'llama', qwen2: 'qwen2', qwen3: 'qwen3', gemma: 'gemma', gemma2: 'gemma2' },
+  ...{ gpt2: 'gpt2', gptneox: 'gpt_neox', bert: 'bert' },
+};
 
 /**
  * Rotary positions: the converter turns the rows of q and k of Llama so that the pairs of its rotation lie side by side. The
@@ -225,10 +228,9 @@ function ggufGemma2(fields: Fields, { numLayers, dModel, numHeads }: Sizes): Par
 /** The config of a GGUF file. */
 export function ggufConfig({ metadata, tensors }: ModelFile): Config {
   const general = new Fields('metadata', metadata);
-  const traits = general.choice('general.architecture', architectures);
-  const name = general.text('general.architecture');
-  const family = name === 'gptneox' ? 'gpt_neox' : name;
-  const fields = general.under(`${name}.`);
+  const family = general.choice('general.architecture', architectures);
+  const traits = families[family] ?? {};
+  const fields = general.under(`${general.text('general.architecture')}.`);
   fields.only('expert_count', 0);
   const own = sizesOf(fields, ggufSizes);
   const { dK = own.dModel / own.numHeads } = own;

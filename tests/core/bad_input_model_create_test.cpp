@@ -1,0 +1,290 @@
+// Configs that are no language model, and rows that are none of its weights.
+#include <catch2/catch_test_macros.hpp>
+#include <limits>
+#include <vector>
+
+#include "language_model_problem.hpp"
+#include "qkv/language_model.hpp"
+#include "refusal.hpp"
+
+namespace qkv::test::bad_input_model_create_test {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+TEST_CASE("LanguageModel::create: configs without meaning are refused", "[model][bad-input]") {
+  struct Wrong {
+    Spoil<LanguageModelConfig&, WeightFormat&> spoil;
+    Refusal refusal;
+  };
+  static const std::vector<std::int32_t> windows = {3, -2, 4};
+  const Wrong rows[] = {
+      {[](auto& c, auto&) { c.vocabulary = 0; }, {kRange, "vocabulary", "is 0", "at least 1"}},
+      {[](auto& c, auto&) { c.num_layers = 0; }, {kRange, "num_layers", "is 0", "at least 1"}},
+      {[](auto& c, auto&) { c.num_layers = 65'537; },
+       {kRange, "num_layers", "is 65537", "at most 65536"}},
+      {[](auto& c, auto&) { c.d_model = -1; }, {kRange, "d_model", "is -1", "at least 1"}},
+      {[](auto& c, auto&) { c.num_heads = 0; }, {kRange, "num_heads", "is 0", "at least 1"}},
+      {[](auto& c, auto&) { c.num_kv_heads = 3; },
+       {kRange, "num_kv_heads", "is 3", "a divisor of num_heads = 4"}},
+      {[](auto& c, auto&) {
+         c.d_k = 0;
+         c.d_model = 65;
+       },
+       {kRange, "d_model", "is 65", "a multiple of num_heads = 4"}},
+      {[](auto& c, auto&) { c.d_k = -2; }, {kRange, "d_k", "is -2", "at least 1"}},
+      {[](auto& c, auto&) { c.d_k = 5; }, {kRange, "rotary.rotary_dim", "5", "even"}},
+      {[](auto& c, auto&) { c.d_feed_forward = -1; },
+       {kRange, "d_feed_forward", "is -1", "at least 0"}},
+      {[](auto& c, auto&) { c.max_length = 0; }, {kRange, "max_length", "is 0", "at least 1"}},
+      {[](auto& c, auto&) { c.max_length = kMaxPosition + 1; },
+       {kRange, "max_length", "is 1048577", "at most 1048576"}},
+      {[](auto& c, auto&) { c.norm = static_cast<NormPlacement>(2); },
+       {kInvalid, "norm", "is 2", "0 to 1"}},
+      {[](auto& c, auto&) { c.norm_type = static_cast<NormType>(9); },
+       {kInvalid, "norm_type", "is 9", "0 to 1"}},
+      {[](auto& c, auto&) { c.activation = static_cast<ModelActivation>(7); },
+       {kInvalid, "activation", "is 7", "0 to 6"}},
+      {[](auto& c, auto&) { c.positions = static_cast<ModelPositions>(5); },
+       {kInvalid, "positions", "is 5", "0 to 4"}},
+      {[](auto& c, auto&) {
+         c.norm = NormPlacement::kPost;
+         c.post_norms = false;
+         c.parallel_residual = true;
+       },
+       {kInvalid, "parallel_residual", "is true", "false"}},
+      {[](auto& c, auto&) { c.norm = NormPlacement::kPost; },
+       {kInvalid, "post_norms", "is true", "false"}},
+      {[](auto& c, auto&) { c.rotary.offset = 1; }, {kInvalid, "rotary", "has an offset", "base"}},
+      {[](auto& c, auto&) { c.rotary.base = 0.5; }, {kInvalid, "rotary.base", "0.5", "at least 1"}},
+      {[](auto& c, auto&) { c.rotary.scaling.type = RotaryScaling::Type::kLlama3; },
+       {kInvalid, "rotary.scaling.original_length", "0", "at least 1"}},
+      {[](auto& c, auto&) { c.epsilon = -1.0F; }, {kInvalid, "epsilon", "is -1", "finite"}},
+      {[](auto& c, auto&) { c.window = -2; }, {kRange, "window", "is -2", "at least -1"}},
+      {[](auto& c, auto&) { c.windows = {windows.data(), {3}}; },
+       {kRange, "windows[1]", "is -2", "at least -1"}},
+      {[](auto& c, auto&) { c.windows = {windows.data(), {2}}; },
+       {kShapeError, "windows", "is [2]", "[3]"}},
+      {[](auto& c, auto&) { c.windows = {windows.data(), {3, 1}}; },
+       {kShapeError, "windows", "is [3,1]", "[3]"}},
+      {[](auto& c, auto&) { c.windows.data = nullptr; },
+       {kInvalid, "windows", "has no data", "[3]"}},
+      {[](auto& c, auto&) { c.embedding_scale = 0.0F; },
+       {kRange, "embedding_scale", "is 0", "other than 0"}},
+      {[](auto& c, auto&) { c.embedding_scale = kNan; },
+       {kRange, "embedding_scale", "is NaN", "finite"}},
+      {[](auto& c, auto&) { c.attention_softcap = -1.0F; },
+       {kRange, "attention_softcap", "is -1", "at least 0"}},
+      {[](auto& c, auto&) { c.logit_softcap = -1.0F; },
+       {kRange, "logit_softcap", "is -1", "at least 0"}},
+      {[](auto& c, auto&) { c.logit_softcap = INFINITY; },
+       {kRange, "logit_softcap", "is Infinity", "finite"}},
+      {[](auto& c, auto&) { c.attention_scale = kNan; },
+       {kInvalid, "attention_scale", "is NaN", "finite"}},
+      {[](auto& c, auto&) { c.token_types = -1; }, {kRange, "token_types", "is -1", "at least 0"}},
+      {[](auto& c, auto&) {
+         c.head = false;
+         c.tied_embeddings = false;
+         c.logit_softcap = 0.0F;
+       },
+       {kInvalid, "causal", "is true without head", "false"}},
+      {[](auto& c, auto&) { c.causal = c.head = false; },
+       {kInvalid, "tied_embeddings", "without head", "none"}},
+      {[](auto& c, auto&) { c.causal = c.head = c.tied_embeddings = false; },
+       {kInvalid, "logit_softcap", "without head", "none"}},
+      {[](auto&, auto& f) { f = static_cast<WeightFormat>(3); },
+       {kInvalid, "format", "is 3", "0 to 2"}},
+  };
+  const ModelWeights weights(family("gemma2"), 1);
+  const ModelTokens tokens(weights.config(), 1, 5, 1);
+  LanguageModel model = weights.make();
+  const ModelResults before = run(model, tokens);
+  int n = 0;
+  for (const Wrong& row : rows) {
+    CAPTURE(n++);
+    LanguageModelConfig config = family("gemma2");
+    WeightFormat format = WeightFormat::kF32;
+    row.spoil(config, format);
+    const std::size_t bytes = allocated_bytes();
+    require_refused(LanguageModel::create(config, format, model), "LanguageModel::create",
+                    row.refusal);
+    CHECK(allocated_bytes() == bytes);
+  }
+  CHECK(first_difference(before.all(), run(model, tokens).all()) == "");
+}
+
+TEST_CASE("LanguageModel::create: more than all memory is out of memory", "[model][bad-input]") {
+  LanguageModel model;
+  constexpr Index kMost = std::numeric_limits<Index>::max();
+  for (const Index wide : {Index{1} << 20, kMost / 2, kMost}) {
+    LanguageModelConfig config = family("llama");
+    config.vocabulary = wide;
+    config.d_model = wide;
+    config.num_heads = 1;
+    config.num_kv_heads = 1;
+    config.d_k = 2;
+    const std::size_t bytes = allocated_bytes();
+    CHECK(LanguageModel::create(config, WeightFormat::kF32, model).code() ==
+          StatusCode::kOutOfMemory);
+    CHECK(model.array_count() == 0);
+    CHECK(allocated_bytes() == bytes);
+  }
+}
+
+TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change nothing",
+          "[model][fill][bad-input]") {
+  struct Wrong {
+    WeightFormat format;
+    const char* array;
+    Spoil<ModelRows&> spoil;
+    Refusal refusal;
+  };
+  static const std::vector<float> numbers(64 * 96);
+  static const std::vector<float> wrong(64 * 96, kNan);
+  static const std::vector<float> large(64 * 96, 1e9F);  // more than 127 times what binary16 holds
+  static const std::vector<std::uint16_t> scales(96 * 3, 0x3C00);
+  static const std::vector<std::uint16_t> nans(96 * 3, 0x7E00);
+  static const std::vector<std::uint8_t> blocks(34 * 96 * 3, 0x7C);  // whose scales are NaN
+  constexpr auto kF32 = WeightFormat::kF32;
+  constexpr auto kInt8 = WeightFormat::kInt8;
+  constexpr const char* kMap = "layers.1.feedForward.w1";  // [64, 96]
+  constexpr const char* kGain = "layers.0.norm1.gamma";    // [64]
+  const Wrong rows[] = {
+      {kF32, kMap, [](auto& r) { r.data = nullptr; }, {kInvalid, "data", "null", "64"}},
+      {kF32,
+       kMap,
+       [](auto& r) { r.type = static_cast<NumberType>(5); },
+       {kInvalid, "type", "is 5", "NumberType"}},
+      {kF32,
+       kMap,
+       [](auto& r) { r.layout = static_cast<WeightLayout>(2); },
+       {kInvalid, "layout", "is 2", ""}},
+      {kF32, kMap, [](auto& r) { r.count = 0; }, {kRange, "count", "is 0", "at least 1"}},
+      {kF32, kMap, [](auto& r) { r.count = 65; }, {kRange, "count", "is 65", "at most 64"}},
+      {kF32,
+       kMap,
+       [](auto& r) {
+         r.layout = WeightLayout::kOutIn;
+         r.count = 97;
+       },
+       {kRange, "count", "is 97", "at most 96"}},
+      {kF32, kMap, [](auto& r) { r.row_bytes = 383; }, {kRange, "row_bytes", "is 383", "384"}},
+      {kF32, kMap, [](auto& r) { r.row_bytes = -384; }, {kRange, "row_bytes", "is -384", "384"}},
+      {kF32, kGain, [](auto& r) { r.count = 2; }, {kRange, "count", "is 2", "at most 1"}},
+      {kF32,
+       kGain,
+       [](auto& r) { r.type = NumberType::kInt8; },
+       {kInvalid, "type", "kInt8", "another type"}},
+      {kF32,
+       kMap,
+       [](auto& r) { r.type = NumberType::kInt8; },
+       {kInvalid, "type", "without scales", ""}},
+      {kF32,
+       kMap,
+       [](auto& r) { r.type = NumberType::kQ8_0; },
+       {kInvalid, "type", "kQ8_0", "kOutIn"}},
+      {kInt8, kMap, [](auto& r) { r.count = 31; }, {kRange, "count", "is 31", "a multiple of 32"}},
+      {kF32,
+       kMap,
+       [](auto& r) {
+         r.type = NumberType::kInt8;
+         r.scales = scales.data();
+         r.scale_stride = 96;
+         r.count = 33;
+       },
+       {kRange, "count", "is 33", "a multiple of 32"}},
+      {kF32,
+       kMap,
+       [](auto& r) {
+         r.type = NumberType::kInt8;
+         r.scales = nans.data();
+         r.scale_stride = 96;
+       },
+       {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
+      {kInt8,
+       kMap,
+       [](auto& r) {
+         r.type = NumberType::kInt8;
+         r.layout = WeightLayout::kOutIn;
+         r.scales = nans.data();
+         r.scale_stride = 2;
+         r.count = 96;
+       },
+       {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
+      {kInt8,
+       kMap,
+       [](auto& r) { r.data = wrong.data(); },
+       {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
+      {kInt8,
+       kMap,
+       [](auto& r) { r.data = large.data(); },
+       {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
+      {kInt8,
+       kMap,
+       [](auto& r) {
+         r.type = NumberType::kQ8_0;
+         r.layout = WeightLayout::kOutIn;
+         r.data = blocks.data();
+         r.row_bytes = 68;
+         r.count = 96;
+       },
+       {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},
+  };
+  int n = 0;
+  for (const Wrong& row : rows) {
+    CAPTURE(n++);
+    LanguageModel model;
+    require_ok(LanguageModel::create(family("gemma2"), row.format, model));
+    Index i = 0;
+    while (model.array(i).name != std::string(row.array)) {
+      ++i;
+    }
+    const ModelArray array = model.array(i);
+    ModelRows given{.data = numbers.data(),
+                    .count = array.rank == 2 ? array.shape[0] : 1,
+                    .row_bytes = array.shape[array.rank - 1] * 4};
+    row.spoil(given);
+    require_refused(model.fill(i, given), "LanguageModel::fill", row.refusal);
+    CHECK(model.array(i).filled == 0);
+  }
+}
+
+TEST_CASE(
+    "LanguageModel::fill: arrays that are none, layouts that change, and models that are filled",
+    "[model][fill][bad-input]") {
+  const std::vector<float> numbers(64 * 64);
+  const ModelRows row{.data = numbers.data(), .count = 1, .row_bytes = 256};
+  LanguageModel model;
+  require_refused(model.fill(0, row), "LanguageModel::fill",
+                  {kInvalid, "the model", "is empty", "to be filled"});
+  require_refused(model.finish(), "LanguageModel::finish",
+                  {kInvalid, "the model", "is empty", "create()"});
+  require_ok(LanguageModel::create(family("gemma2"), WeightFormat::kF32, model));
+  require_refused(model.fill(-1, row), "LanguageModel::fill", {kRange, "i", "is -1", "[0, "});
+  require_refused(model.fill(model.array_count(), row), "LanguageModel::fill",
+                  {kRange, "i", "is 35", "[0, 35)"});
+  Index wq = 0;
+  while (model.array(wq).name != std::string("layers.0.attention.wq")) {
+    ++wq;
+  }
+  require_ok(model.fill(wq, row));
+  ModelRows turned = row;
+  turned.layout = WeightLayout::kOutIn;
+  require_refused(model.fill(wq, turned), "LanguageModel::fill",
+                  {kInvalid, "layout", "is 1", "rows before"});
+  CHECK(model.array(wq).filled == 32);
+  // Not one row more than there are.
+  ModelRows rest = row;
+  rest.count = 64;
+  rest.row_bytes = 128;
+  require_refused(model.fill(wq, rest), "LanguageModel::fill",
+                  {kRange, "count", "is 64", "at most 63"});
+  rest.count = 63;
+  require_ok(model.fill(wq, rest));
+  LanguageModel whole = ModelWeights(family("gemma2"), 1).make();
+  require_refused(whole.fill(0, row), "LanguageModel::fill",
+                  {kInvalid, "the model", "is filled", "to be filled"});
+}
+
+}  // namespace
+}  // namespace qkv::test::bad_input_model_create_test

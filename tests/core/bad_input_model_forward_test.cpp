@@ -1,0 +1,386 @@
+// What calls of language models must refuse; nothing is written then, and a conversation stays as it is.
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <vector>
+
+#include "language_model_problem.hpp"
+#include "qkv/language_model.hpp"
+#include "refusal.hpp"
+
+namespace qkv::test::bad_input_model_forward_test {
+namespace {
+
+bool untouched(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float x) { return x == kUntouched; });
+}
+
+/// Whether nothing has been written of all that a call may write.
+bool untouched(const ModelCall& call) {
+  bool all = untouched(call.results.all());
+  for (const ModelResults::Layer& layer : call.results.layers) {
+    all = all && untouched(layer.weights) && untouched(layer.entropy) &&
+          untouched(layer.residual) && untouched(layer.logits);
+  }
+  return all;
+}
+
+/// What a row of the table may spoil.
+struct Spoiled {
+  ModelCall& call;
+  LanguageModel::ForwardArgs& args;
+};
+
+TEST_CASE("LanguageModel::forward: calls that do not fit are refused and write nothing",
+          "[model][bad-input]") {
+  struct Wrong {
+    const char* family;
+    bool session;
+    Spoil<Spoiled&> spoil;
+    Refusal refusal;
+  };
+  static const std::vector<std::int32_t> lengths = {3, 8};
+  static const std::vector<std::int32_t> types(14, 2);
+  static ModelSession empty;
+  static ModelHead head = {0, 4};
+  const Wrong rows[] = {
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.ids = {s.args.ids.data, {14}}; },
+       {kShapeError, "ids", "is [14]", "[*,*]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.ids = {s.args.ids.data, {0, 7}}; },
+       {kShapeError, "ids", "is [0,7]", "at least 1"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.ids = {s.args.ids.data, {2, 0}}; },
+       {kShapeError, "ids", "is [2,0]", "at least 1"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.ids.data = nullptr; },
+       {kInvalid, "ids", "has no data", "[2,7]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.ids.strides[1] = 2; },
+       {kInvalid, "ids", "stride", ""}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.tokens.ids[13] = 19; },
+       {kRange, "ids[13]", "is 19", "[0, 19)"}},
+      {"gemma2",
+       true,
+       [](auto& s) { s.call.tokens.ids[0] = -1; },
+       {kRange, "ids[0]", "is -1", "[0, 19)"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.token_types = {types.data(), {2, 7}}; },
+       {kInvalid, "token_types", "is given", "none"}},
+      {"bert",
+       false,
+       [](auto& s) { s.args.token_types = {types.data(), {2, 7}}; },
+       {kRange, "token_types[0]", "is 2", "[0, 2)"}},
+      {"bert",
+       false,
+       [](auto& s) { s.args.token_types = {types.data(), {7, 2}}; },
+       {kShapeError, "token_types", "is [7,2]", "[2,7]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.key_lengths = {lengths.data(), {2}}; },
+       {kRange, "key_lengths[1]", "is 8", "[0, 7]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.key_lengths = {lengths.data(), {1}}; },
+       {kShapeError, "key_lengths", "is [1]", "[2]"}},
+      {"gemma2",
+       true,
+       [](auto& s) {
+         s.call.tokens.lengths = {7, 7};
+         s.args.key_lengths = {s.call.tokens.lengths.data(), {2}};
+       },
+       {kInvalid, "key_lengths", "session", ""}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.session = &empty; },
+       {kInvalid, "session", "is empty", "create()"}},
+      {"bert",
+       false,
+       [](auto& s) { s.args.logits = {s.args.hidden.data, {2, 1, 19}}; },
+       {kInvalid, "logits", "is given", "no head"}},
+      {"bert",
+       false,
+       [](auto& s) { s.args.surprisal = {s.args.hidden.data, {2, 6}}; },
+       {kInvalid, "surprisal", "is given", "no head"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.logits = {s.args.logits.data, {2, 3, 19}}; },
+       {kShapeError, "logits", "is [2,3,19]", "[2,7,19]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.logits = {s.args.logits.data, {2, 7, 18}}; },
+       {kShapeError, "logits", "is [2,7,18]", "[2,7,19]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.logits.data = nullptr; },
+       {kInvalid, "logits", "has no data", "[2,7,19]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.logits.strides[1] = 20; },
+       {kInvalid, "logits", "stride", ""}},
+      {"gemma2",
+       true,
+       [](auto& s) { s.args.hidden = {s.args.hidden.data, {2, 2, 64}}; },
+       {kShapeError, "hidden", "is [2,2,64]", "[2,7,64]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.surprisal = {s.args.surprisal.data, {2, 7}}; },
+       {kShapeError, "surprisal", "is [2,7]", "[2,6]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.hidden.data = s.args.logits.data; },
+       {kInvalid, "hidden", "in the memory of logits", ""}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.surprisal.data = s.args.logits.data + 100; },
+       {kInvalid, "surprisal", "in the memory of", "logits"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.args.surprisal.data = reinterpret_cast<float*>(s.call.tokens.ids.data()); },
+       {kInvalid, "surprisal", "in the memory of ids", ""}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[1].layer = 3; },
+       {kRange, "layer", "is 3", "[0, 3)"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[1].layer = -1; },
+       {kRange, "layer", "is -1", "[0, 3)"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[2].layer = 0; },
+       {kInvalid, "layer", "twice", "once"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[0].row_begin = -1; },
+       {kRange, "row", "-1", "0 to 7"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[0].row_end = 8; },
+       {kRange, "row", "8", "0 to 7"}},
+      {"gemma2",
+       false,
+       [](auto& s) {
+         s.call.readings[0].row_begin = 5;
+         s.call.readings[0].row_end = 4;
+       },
+       {kRange, "row", "5", "4"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[0].weights.shape[3] = 6; },
+       {kShapeError, "weights", "is [2,4,7,6]", "[2,4,7,7]"}},
+      {"gemma2",
+       true,
+       [](auto& s) { s.call.readings[0].weights.shape[3] = 7; },
+       {kShapeError, "weights", "is [2,4,7,7]", "[2,4,7,10]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[2].entropy.shape[1] = 2; },
+       {kShapeError, "entropy", "is [2,2,7]", "[2,4,7]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[2].residual.shape[2] = 19; },
+       {kShapeError, "residual", "is [2,7,19]", "[2,7,64]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[2].logits.shape[1] = 1; },
+       {kShapeError, "logits", "is [2,1,19]", "[2,7,19]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[1].entropy.data = s.call.readings[0].residual.data; },
+       {kInvalid, "in the memory of", "entropy", "residual"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[1].entropy.data = s.args.logits.data; },
+       {kInvalid, "in the memory of", "entropy", "logits"}},
+      {"bert",
+       false,
+       [](auto& s) { s.call.readings[1].logits = {s.args.hidden.data, {2, 7, 19}}; },
+       {kInvalid, "logits", "is given", "no head"}},
+      {"gemma2",
+       false,
+       [](auto& s) {
+         head = {0, 4};
+         s.args.ablated = {&head, 1};
+       },
+       {kRange, "ablated", "4", "[0, 4)"}},
+      {"gemma2",
+       true,
+       [](auto& s) {
+         head = {3, 0};
+         s.args.ablated = {&head, 1};
+       },
+       {kRange, "ablated", "3", "[0, 3)"}},
+      {"gemma2",
+       true,
+       [](auto& s) {
+         head = {-1, 0};
+         s.args.ablated = {&head, 1};
+       },
+       {kRange, "ablated", "-1", "[0, 3)"}},
+  };
+  int n = 0;
+  for (const Wrong& row : rows) {
+    CAPTURE(n++, row.refusal.argument, row.refusal.was);
+    const ModelWeights weights(family(row.family), 2);
+    const LanguageModel model = weights.make();
+    ModelTokens tokens(weights.config(), 2, 7, 2);
+    tokens.types.clear();
+    ModelSession session;
+    Workspace workspace;
+    if (row.session) {
+      require_ok(ModelSession::create(model, {.batch = 2}, session));
+      run(model, ModelTokens(weights.config(), 2, 3, 3), {.session = &session}, workspace);
+    }
+    ModelAsk ask{.readings = true, .session = row.session ? &session : nullptr};
+    ModelCall call(model, tokens, ask);
+    Spoiled spoiled{call, call.args};
+    row.spoil(spoiled);
+    require_refused(model.forward(call.args, workspace), "LanguageModel::forward", row.refusal);
+    CHECK(model.forward_scratch_bytes(call.args) == 0);
+    CHECK(untouched(call));
+    CHECK(session.length() == (row.session ? 3 : 0));
+  }
+}
+
+TEST_CASE("LanguageModel::forward: more tokens than there is room for are refused",
+          "[model][bad-input]") {
+  const ModelWeights weights(family("mistral"), 3);
+  const LanguageModel model = weights.make();
+  Workspace workspace;
+  ModelCall longer(model, ModelTokens(weights.config(), 1, 49, 1));
+  require_refused(model.forward(longer.args, workspace), "LanguageModel::forward",
+                  {kRange, "ids", "has 49 tokens", "at most 48"});
+  ModelSession session;
+  require_ok(ModelSession::create(model, {.capacity = 10}, session));
+  run(model, ModelTokens(weights.config(), 1, 6, 2), {.session = &session}, workspace);
+  ModelCall beyond(model, ModelTokens(weights.config(), 1, 5, 3), {.session = &session});
+  require_refused(model.forward(beyond.args, workspace), "LanguageModel::forward",
+                  {kRange, "session", "6 of 10", "at most 4"});
+  ModelCall rows(model, ModelTokens(weights.config(), 2, 2, 4), {.session = &session});
+  require_refused(model.forward(rows.args, workspace), "LanguageModel::forward",
+                  {kShapeError, "ids", "is [2,2]", "[1,*]"});
+  CHECK(untouched(beyond));
+  CHECK(session.length() == 6);
+}
+
+TEST_CASE("LanguageModel::forward: a session of another model is refused", "[model][bad-input]") {
+  const ModelWeights weights(family("llama"), 4);
+  const LanguageModel model = weights.make();
+  const ModelTokens tokens(weights.config(), 1, 5, 4);
+  Workspace workspace;
+  const auto refused = [&](const auto& change) {
+    LanguageModelConfig config = family("llama");
+    change(config);
+    const LanguageModel other = ModelWeights(config, 5).make();
+    ModelSession session;
+    require_ok(ModelSession::create(other, {}, session));
+    ModelCall call(model, tokens, {.session = &session});
+    CHECK(model.forward_scratch_bytes(call.args) == 0);
+    const Status status = model.forward(call.args, workspace);
+    CHECK_FALSE(status.ok());
+    CHECK(std::string(status.message()).find("session") != std::string::npos);
+    CHECK(untouched(call));
+    CHECK(session.length() == 0);
+  };
+  refused([](LanguageModelConfig& c) { c.num_layers = 3; });
+  refused([](LanguageModelConfig& c) { c.num_layers = 1; });
+  refused([](LanguageModelConfig& c) { c.num_kv_heads = 1; });
+  refused([](LanguageModelConfig& c) { c.d_k = 8; });
+}
+
+TEST_CASE("LanguageModel::forward: models that are empty or not finished are refused",
+          "[model][bad-input]") {
+  const ModelWeights weights(family("llama"), 5);
+  const LanguageModel whole = weights.make();
+  ModelCall call(whole, ModelTokens(weights.config(), 1, 5, 5));
+  Workspace workspace;
+  LanguageModel model;
+  require_refused(model.forward(call.args, workspace), "LanguageModel::forward",
+                  {kInvalid, "the model", "is empty", "create()"});
+  CHECK(model.forward_scratch_bytes(call.args) == 0);
+  ModelSession session;
+  require_refused(ModelSession::create(model, {}, session), "ModelSession::create",
+                  {kInvalid, "the model", "is empty", "create()"});
+  require_ok(LanguageModel::create(weights.config(), WeightFormat::kF32, model));
+  require_refused(model.forward(call.args, workspace), "LanguageModel::forward",
+                  {kInvalid, "the model", "is not filled", "finish()"});
+  require_refused(ModelSession::create(model, {}, session), "ModelSession::create",
+                  {kInvalid, "the model", "is not filled", "finish()"});
+  CHECK(model.forward_scratch_bytes(call.args) == 0);
+  CHECK(untouched(call));
+}
+
+TEST_CASE("ModelSession: sizes without meaning are refused and change nothing",
+          "[model][bad-input]") {
+  struct Wrong {
+    Spoil<ModelSessionConfig&> spoil;
+    Refusal refusal;
+  };
+  const Wrong rows[] = {
+      {[](auto& c) { c.batch = 0; }, {kRange, "batch", "is 0", "at least 1"}},
+      {[](auto& c) { c.batch = -3; }, {kRange, "batch", "is -3", "at least 1"}},
+      {[](auto& c) { c.capacity = 49; }, {kRange, "capacity", "is 49", "1 to 48"}},
+      {[](auto& c) { c.capacity = -1; }, {kRange, "capacity", "is -1", "1 to 48"}},
+      {[](auto& c) { c.format = static_cast<CacheFormat>(2); },
+       {kInvalid, "format", "is 2", "0 to 1"}},
+  };
+  const ModelWeights weights(family("llama"), 6);
+  const LanguageModel model = weights.make();
+  Workspace workspace;
+  ModelSession session;
+  require_ok(ModelSession::create(model, {}, session));
+  run(model, ModelTokens(weights.config(), 1, 4, 1), {.session = &session}, workspace);
+  for (const Wrong& row : rows) {
+    ModelSessionConfig config;
+    row.spoil(config);
+    const std::size_t bytes = allocated_bytes();
+    require_refused(ModelSession::create(model, config, session), "ModelSession::create",
+                    row.refusal);
+    CHECK(session.length() == 4);
+    CHECK(allocated_bytes() == bytes);
+  }
+  require_refused(session.truncate(5), "ModelSession::truncate",
+                  {kRange, "length", "is 5", "0 to 4"});
+  require_refused(session.truncate(-1), "ModelSession::truncate",
+                  {kRange, "length", "is -1", "0 to 4"});
+  CHECK(session.length() == 4);
+  const LanguageModel encoder = ModelWeights(family("bert"), 7).make();
+  require_refused(ModelSession::create(encoder, {}, session), "ModelSession::create",
+                  {kInvalid, "the model", "is an encoder", "causal"});
+  ModelSession empty;
+  require_refused(empty.truncate(1), "ModelSession::truncate",
+                  {kRange, "length", "is 1", "0 to 0"});
+  CHECK(empty.bytes() == 0);
+}
+
+TEST_CASE("LanguageModel::forward: a refused call leaves the conversation as it was",
+          "[model][bad-input]") {
+  const ModelWeights weights(family("gemma2"), 8);
+  const LanguageModel model = weights.make();
+  const ModelTokens tokens(weights.config(), 1, 8, 8);
+  Workspace workspace;
+  ModelSession session;
+  require_ok(ModelSession::create(model, {}, session));
+  run(model, tokens.part(0, 5), {.session = &session}, workspace);
+  ModelCall wrong(model, tokens.part(5, 3), {.session = &session});
+  wrong.tokens.ids[2] = 99;
+  CHECK(model.forward(wrong.args, workspace).code() == StatusCode::kOutOfRange);
+  const ModelResults found = run(model, tokens.part(5, 3), {.session = &session}, workspace);
+  ModelSession straight;
+  require_ok(ModelSession::create(model, {}, straight));
+  run(model, tokens.part(0, 5), {.session = &straight}, workspace);
+  const ModelResults expected = run(model, tokens.part(5, 3), {.session = &straight}, workspace);
+  CHECK(first_difference(expected.all(), found.all()) == "");
+}
+
+}  // namespace
+}  // namespace qkv::test::bad_input_model_forward_test

@@ -1,0 +1,180 @@
+// Language models and sampling when memory runs out, what a steady loop asks for, and what moves.
+#include <catch2/catch_test_macros.hpp>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "language_model_check.hpp"
+#include "out_of_memory.hpp"
+#include "qkv/language_model.hpp"
+#include "qkv/sampling.hpp"
+
+namespace qkv::test::out_of_memory_model_test {
+namespace {
+
+/// Weights with the arrays of every kind, and a model of them.
+struct Filled {
+  explicit Filled(const char* name, WeightFormat format = WeightFormat::kF32)
+      : weights(family(name), 1), model(weights.make(format)), tokens(weights.config(), 2, 9, 1) {}
+  ModelWeights weights;
+  LanguageModel model;
+  ModelTokens tokens;
+  Workspace workspace;
+};
+
+std::vector<float> numbers(const LanguageModel& model) {
+  return {static_cast<float>(model.array_count()), static_cast<float>(model.bytes()),
+          static_cast<float>(model.parameter_count())};
+}
+
+/// Creation over a model that is there and says what it said.
+Operation creation(const char* name, WeightFormat format) {
+  auto p = std::make_shared<Filled>("llama");
+  return {[=, config = family(name)] { return LanguageModel::create(config, format, p->model); },
+          [=] { return numbers(p->model); }};
+}
+
+Operation session_creation(CacheFormat format) {
+  auto p = std::make_shared<Filled>("gemma2");
+  auto session = std::make_shared<ModelSession>();
+  require_ok(ModelSession::create(p->model, {.batch = 2}, *session));
+  run(p->model, p->tokens, {.session = session.get()}, p->workspace);
+  return {[=] { return ModelSession::create(p->model, {.batch = 3, .format = format}, *session); },
+          [=] {
+            return std::vector<float>{static_cast<float>(session->length()),
+                                      static_cast<float>(session->bytes()),
+                                      static_cast<float>(session->config().batch)};
+          }};
+}
+
+Operation pass(const char* name, WeightFormat format, bool with_session) {
+  auto p = std::make_shared<Filled>(name, format);
+  auto session = std::make_shared<ModelSession>();
+  if (with_session) {
+    Workspace other;
+    require_ok(ModelSession::create(p->model, {.batch = 2}, *session));
+    run(p->model, ModelTokens(p->weights.config(), 2, 3, 2), {.session = session.get()}, other);
+  }
+  auto call = std::make_shared<ModelCall>(
+      p->model, p->tokens,
+      ModelAsk{.readings = true, .session = with_session ? session.get() : nullptr});
+  return {[=] { return p->model.forward(call->args, p->workspace); },
+          [=] {
+            std::vector<float> all = call->results.all();
+            all.push_back(static_cast<float>(session->length()));
+            return all;
+          }};
+}
+
+TEST_CASE("out of memory: a language model is created whole or not at all", "[model][memory]") {
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8}) {
+    for (const char* name : {"gemma2", "bert", "bloom"}) {
+      require_survives(name, 5, [&] { return creation(name, format); });
+    }
+  }
+}
+
+TEST_CASE("out of memory: a session is created with the caches of all layers or none",
+          "[model][memory]") {
+  for (const CacheFormat format : {CacheFormat::kF32, CacheFormat::kBf16}) {
+    require_survives("session", 4, [&] { return session_creation(format); });
+  }
+}
+
+TEST_CASE("out of memory: a pass takes its memory before it writes anything", "[model][memory]") {
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kInt8}) {
+    for (const bool session : {false, true}) {
+      require_survives("gemma2", 1, [&] { return pass("gemma2", format, session); });
+    }
+    require_survives("bert", 1, [&] { return pass("bert", format, false); });
+  }
+}
+
+TEST_CASE("out of memory: filling and finishing ask for nothing", "[model][memory]") {
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8}) {
+    const ModelWeights weights(family("gemma2"), 1);
+    LanguageModel model;
+    require_ok(LanguageModel::create(weights.config(), format, model));
+    for (Index i = 0; i < model.array_count(); ++i) {
+      const std::vector<float>& values = weights.arrays.at(model.array(i).name);
+      require_asks_for_nothing("fill", [&] { return fill_whole(model, i, values); });
+    }
+    require_asks_for_nothing("finish", [&] { return model.finish(); });
+  }
+}
+
+TEST_CASE("out of memory: a draw that cannot be made writes no token", "[sampling][memory]") {
+  require_survives("sample", 1, [] {
+    struct Sampled {
+      std::vector<float> logits = std::vector<float>(99, 1.0F);
+      Workspace workspace;
+      SampledToken token;
+    };
+    auto p = std::make_shared<Sampled>();
+    return Operation{[p] {
+                       SamplingArgs args;
+                       args.logits = {p->logits.data(), {99}};
+                       args.options.temperature = 1.0F;
+                       return sample(args, p->workspace, p->token);
+                     },
+                     [p] {
+                       return std::vector<float>{static_cast<float>(p->token.id),
+                                                 p->token.log_probability};
+                     }};
+  });
+}
+
+TEST_CASE("LanguageModel: a steady conversation asks for no memory", "[model][memory]") {
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kInt8}) {
+    Filled p("gemma2", format);
+    ModelSession session;
+    require_ok(ModelSession::create(p.model, {.batch = 2}, session));
+    // The longest pass first: attention may take scratch for every key that it reads.
+    run(p.model, ModelTokens(p.weights.config(), 2, 40, 3), {.readings = true, .session = &session},
+        p.workspace);
+    require_ok(session.truncate(9));
+    ModelCall call(p.model, p.tokens.part(0, 1), {.session = &session});
+    for (int n = 0; n < 20; ++n) {
+      require_asks_for_nothing("forward", [&] { return p.model.forward(call.args, p.workspace); });
+    }
+    require_asks_for_nothing("truncate", [&] { return session.truncate(1); });
+    CHECK(session.length() == 1);
+  }
+}
+
+TEST_CASE("LanguageModel: what is freed is all that was taken", "[model][memory]") {
+  const std::size_t before = allocated_bytes();
+  {
+    Filled p("gemma2");
+    ModelSession session;
+    require_ok(ModelSession::create(p.model, {.batch = 2}, session));
+    run(p.model, p.tokens, {.session = &session}, p.workspace);
+    LanguageModel unfinished;
+    require_ok(LanguageModel::create(family("bert"), WeightFormat::kBf16, unfinished));
+    CHECK(allocated_bytes() > before);
+  }
+  CHECK(allocated_bytes() == before);
+}
+
+TEST_CASE("LanguageModel: moved, it says the same", "[model]") {
+  Filled p("gemma2");
+  const std::vector<float> expected = run(p.model, p.tokens).all();
+  ModelSession session;
+  require_ok(ModelSession::create(p.model, {.batch = 2}, session));
+  run(p.model, p.tokens.part(0, 5), {.session = &session}, p.workspace);
+  LanguageModel moved(std::move(p.model));
+  CHECK(p.model.array_count() == 0);  // NOLINT(bugprone-use-after-move): it is empty
+  CHECK(p.model.bytes() == 0);
+  CHECK(first_difference(expected, run(moved, p.tokens).all()) == "");
+  // A session goes on with the model, wherever it is now.
+  const ModelResults rest = run(moved, p.tokens.part(5, 4), {.session = &session}, p.workspace);
+  ModelCheck(p.weights.exact(), p.tokens).compare("session", rest, {}, 5, 4);
+  LanguageModel other = ModelWeights(family("bert"), 2).make();
+  const Index arrays = other.array_count();
+  other = std::move(moved);
+  CHECK(first_difference(expected, run(other, p.tokens).all()) == "");
+  CHECK(moved.array_count() == arrays);  // NOLINT(bugprone-use-after-move): the two changed places
+}
+
+}  // namespace
+}  // namespace qkv::test::out_of_memory_model_test

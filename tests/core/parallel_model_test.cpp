@@ -1,0 +1,102 @@
+// The number of threads changes no bit of what a language model computes, nor of what is read of it.
+#include <catch2/catch_test_macros.hpp>
+#include <thread>
+#include <vector>
+
+#include "language_model_problem.hpp"
+#include "qkv/language_model.hpp"
+#include "qkv/threads.hpp"
+
+namespace qkv::test::parallel_model_test {
+namespace {
+
+/// Everything of a prompt and of tokens one at a time, with readings.
+std::vector<float> said(const LanguageModel& model, const ModelTokens& tokens, CacheFormat cache,
+                        Workspace& workspace) {
+  std::vector<float> all;
+  const auto add = [&all](const ModelResults& found) {
+    const std::vector<float> results = found.all();
+    all.insert(all.end(), results.begin(), results.end());
+    for (const ModelResults::Layer& layer : found.layers) {
+      for (const auto* values : {&layer.weights, &layer.entropy, &layer.residual, &layer.logits}) {
+        all.insert(all.end(), values->begin(), values->end());
+      }
+    }
+  };
+  add(run(model, tokens, {.readings = true}, workspace));
+  ModelSession session;
+  require_ok(ModelSession::create(model, {.batch = tokens.batch, .format = cache}, session));
+  const Index prompt = tokens.length - 2;
+  add(run(model, tokens.part(0, prompt), {.last = true, .session = &session}, workspace));
+  add(run(model, tokens.part(prompt, 1), {.readings = true, .session = &session}, workspace));
+  add(run(model, tokens.part(prompt + 1, 1), {.session = &session}, workspace));
+  return all;
+}
+
+TEST_CASE("LanguageModel: threads change no bit", "[model][parallel]") {
+  // Wide and long enough for products, rows and heads to be shared.
+  LanguageModelConfig config = family("gemma2");
+  config.vocabulary = 300;
+  config.d_model = 192;
+  config.d_feed_forward = 256;
+  config.d_k = 32;
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8}) {
+    CAPTURE(static_cast<int>(format));
+    const ModelWeights weights(config, 1);
+    const LanguageModel model = weights.make(format);
+    const ModelTokens tokens(config, 2, 40, 1);
+    const CacheFormat cache = format == WeightFormat::kF32 ? CacheFormat::kF32 : CacheFormat::kBf16;
+    Workspace single;
+    const std::vector<float> alone = said(model, tokens, cache, single);
+    for (const unsigned count : {2U, 3U, 4U}) {
+      CAPTURE(count);
+      Threads threads(count);
+      Workspace workspace(&threads.pool());
+      CHECK(first_difference(alone, said(model, tokens, cache, workspace)) == "");
+    }
+  }
+}
+
+TEST_CASE("LanguageModel: scratch is what it says, with any number of threads",
+          "[model][parallel]") {
+  const ModelWeights weights(family("gemma2"), 2);
+  const LanguageModel model = weights.make();
+  for (const unsigned count : {1U, 2U, 4U}) {
+    for (const bool readings : {false, true}) {
+      Threads threads(count);
+      Workspace workspace(&threads.pool());
+      ModelCall call(model, ModelTokens(weights.config(), 2, 40, 2), {.readings = readings});
+      const std::size_t bytes = model.forward_scratch_bytes(call.args, static_cast<int>(count));
+      require_ok(model.forward(call.args, workspace));
+      CHECK(workspace.capacity_bytes() == bytes);
+    }
+  }
+}
+
+TEST_CASE("LanguageModel: callers share a model, each with a workspace and a session",
+          "[model][parallel]") {
+  const ModelWeights weights(family("llama"), 3);
+  const LanguageModel model = weights.make();
+  std::vector<std::vector<float>> expected(3), found(3);
+  for (std::size_t n = 0; n < 3; ++n) {
+    Workspace workspace;
+    expected[n] =
+        said(model, ModelTokens(weights.config(), 1, 20, n), CacheFormat::kF32, workspace);
+  }
+  std::vector<std::thread> callers;
+  for (std::size_t n = 0; n < 3; ++n) {
+    callers.emplace_back([&, n] {
+      Workspace workspace;
+      found[n] = said(model, ModelTokens(weights.config(), 1, 20, n), CacheFormat::kF32, workspace);
+    });
+  }
+  for (std::thread& caller : callers) {
+    caller.join();
+  }
+  for (std::size_t n = 0; n < 3; ++n) {
+    CHECK(first_difference(expected[n], found[n]) == "");
+  }
+}
+
+}  // namespace
+}  // namespace qkv::test::parallel_model_test

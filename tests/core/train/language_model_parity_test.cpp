@@ -1,0 +1,104 @@
+// A language model that was trained is the same when it is run: LanguageModelTrainer and LanguageModel with one config and
+// the same weights.
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+#include <vector>
+
+#include "language_model_check.hpp"
+#include "qkv/train/language_model.hpp"
+
+namespace qkv::test::language_model_parity_test {
+namespace {
+
+/// Whether the trainer knows all of the config.
+bool is_trained(const LanguageModelConfig& c) {
+  return c.windows.absent() && !c.attention_scale && c.logit_softcap == 0.0F && !c.qkv_biases &&
+         !c.post_norms && c.token_types == 0 && !c.embedding_norm && c.head &&
+         c.activation != ModelActivation::kGegluTanh;
+}
+
+TEST_CASE("LanguageModel: it says what the trainer of the same weights says", "[train][model]") {
+  int kinds = 0;
+  for (const Family& f : families()) {
+    if (!is_trained(f.config)) {
+      continue;
+    }
+    CAPTURE(f.name);
+    const ModelWeights weights(f.config, 200);
+    train::LanguageModelTrainer trainer;
+    require_ok(train::LanguageModelTrainer::create(f.config, {}, trainer));
+    ++kinds;
+    const LanguageModel model = weights.make();
+    REQUIRE(trainer.array_count() == model.array_count());
+    for (Index i = 0; i < trainer.array_count(); ++i) {
+      const train::TrainedArray array = trainer.array(i);
+      const std::vector<float>& values = weights.arrays.at(array.name);
+      REQUIRE(array.value.size() == static_cast<Index>(values.size()));
+      std::copy(values.begin(), values.end(), array.value.data);
+    }
+    const ModelTokens tokens(f.config, 2, 9, 200);
+    const ModelAsk all{.readings = true};
+    const ModelResults run_alone = run(model, tokens, all);
+    ModelCall call(model, tokens, all);
+    Workspace workspace;
+    train::TokenBatch batch;
+    batch.ids = call.args.ids;
+    ModelResults& trained = call.results;
+    std::vector<train::LayerReading> readings;
+    for (const ModelReading& reading : call.readings) {
+      readings.push_back({reading.layer, reading.weights, reading.entropy, reading.residual});
+    }
+    require_ok(trainer.forward(batch, call.args.logits, readings, workspace));
+    // Each is within the bound of the oracle, so they are within two of each other.
+    const ModelBounds bounds = ModelCheck(weights.exact(), tokens).bounds;
+    const auto compare = [](const std::vector<float>& a, const std::vector<float>& b,
+                            double bound) {
+      REQUIRE(a.size() == b.size());
+      Quantity quantity("LanguageModel and trainer");
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        quantity.add(static_cast<double>(a[i]), static_cast<double>(b[i]), 2 * bound, 1.0);
+      }
+      require_within(quantity);
+    };
+    compare(run_alone.logits, trained.logits, bounds.logits);
+    for (std::size_t n = 0; n < readings.size(); ++n) {
+      compare(run_alone.layers[n].weights, trained.layers[n].weights, bounds.layers[n].weights);
+      compare(run_alone.layers[n].entropy, trained.layers[n].entropy, bounds.layers[n].entropy);
+      compare(run_alone.layers[n].residual, trained.layers[n].residual, bounds.layers[n].residual);
+    }
+  }
+  CHECK(kinds >= 8);
+}
+
+TEST_CASE("LanguageModelTrainer: what it does not train it refuses", "[train][model][bad-input]") {
+  static const std::vector<std::int32_t> windows = {3, 4};
+  using Change = void (*)(LanguageModelConfig&);
+  const Change changes[] = {
+      [](LanguageModelConfig& c) { c.windows = {windows.data(), {2}}; },
+      [](LanguageModelConfig& c) { c.attention_scale = 0.5F; },
+      [](LanguageModelConfig& c) { c.logit_softcap = 3.0F; },
+      [](LanguageModelConfig& c) { c.qkv_biases = true; },
+      [](LanguageModelConfig& c) { c.activation = ModelActivation::kGegluTanh; },
+      [](LanguageModelConfig& c) { c.post_norms = true; },
+      [](LanguageModelConfig& c) { c.token_types = 2; },
+      [](LanguageModelConfig& c) { c.embedding_norm = true; },
+      [](LanguageModelConfig& c) {
+        c.causal = false;
+        c.head = false;
+      },
+  };
+  int n = 0;
+  for (const Change change : changes) {
+    CAPTURE(n++);
+    LanguageModelConfig config = family("llama");
+    change(config);
+    train::LanguageModelTrainer trainer;
+    const Status status = train::LanguageModelTrainer::create(config, {}, trainer);
+    CHECK_FALSE(status.ok());
+    CHECK(std::string(status.message()).find(", expected ") != std::string::npos);
+    CHECK(trainer.array_count() == 0);
+  }
+}
+
+}  // namespace
+}  // namespace qkv::test::language_model_parity_test

@@ -1,0 +1,387 @@
+// Language models in double precision, from their formulas: one loop after another, and no operator of the library.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "position_oracle.hpp"
+#include "qkv/language_model_config.hpp"
+
+namespace qkv::test::oracle {
+
+using Rows = std::vector<std::vector<double>>;
+
+/// -ln of each probability of softmax(row).
+inline std::vector<double> negative_log_softmax(std::vector<double> row) {
+  const double most = *std::max_element(row.begin(), row.end());
+  double total = 0.0;
+  for (const double x : row) {
+    total += std::exp(x - most);
+  }
+  for (double& x : row) {
+    x = std::log(total) + most - x;
+  }
+  return row;
+}
+
+/// What one layer of one row of tokens computed.
+struct LayerTrace {
+  std::vector<Rows> weights;  ///< of each head, [T, T]
+  Rows entropy;               ///< [num_heads, T], in nats
+  Rows residual;              ///< [T, d_model]: the stream after the layer
+};
+
+/// What a pass over one row of tokens computed.
+struct Trace {
+  std::vector<LayerTrace> layers;
+  Rows hidden;  ///< [T, d_model]: after the last norm
+  Rows logits;  ///< [T, V]; empty without a head
+};
+
+/// What a pass is asked besides its tokens.
+struct Pass {
+  Index length = -1;                          ///< tokens that are read; -1: all
+  std::vector<std::int32_t> types;            ///< of each token; empty: 0
+  std::set<std::pair<Index, Index>> ablated;  ///< (layer, head)
+};
+
+/// The arrays by their names, matrices in row-major order.
+class Model {
+ public:
+  /// What rounding does to numbers on their way, for bounds: rows that go into a linear map, its results with the sum of sizes of
+  /// each, and keys or values that are stored. Absent: nothing.
+  struct Noise {
+    std::function<void(std::vector<double>& row)> into_map;
+    std::function<double(double value, double size, std::size_t inputs)> out_of_map;
+    std::function<double(double)> stored;
+  };
+
+  Model(const LanguageModelConfig& config, std::map<std::string, std::vector<double>> all)
+      : arrays(std::move(all)), c_(config) {
+    c_.num_kv_heads = c_.num_kv_heads == 0 ? c_.num_heads : c_.num_kv_heads;
+    c_.d_k = c_.d_k == 0 ? c_.d_model / c_.num_heads : c_.d_k;
+    for (Index n = 0; n < c_.num_layers; ++n) {
+      windows_.push_back(c_.windows.absent() ? c_.window : Index{*c_.windows.at(n)});
+    }
+    c_.windows = {};
+    if (c_.positions == ModelPositions::kAlibi) {
+      alibi_ = alibi_slopes(c_.num_heads);
+    }
+  }
+
+  /// Logits of one row of tokens.
+  [[nodiscard]] Rows run(const std::vector<std::int32_t>& ids, Index length) const {
+    return trace(ids, {.length = length, .types = {}, .ablated = {}}).logits;
+  }
+
+  [[nodiscard]] Trace trace(const std::vector<std::int32_t>& ids, const Pass& pass) const {
+    Trace made;
+    Rows x = embedded(ids, pass);
+    for (Index n = 0; n < c_.num_layers; ++n) {
+      made.layers.emplace_back();
+      const Reach reach{pass.length < 0 ? static_cast<Index>(x.size()) : pass.length, n, &pass,
+                        &made.layers.back()};
+      x = layer("layers." + std::to_string(n) + ".", x, reach);
+      made.layers.back().residual = x;
+    }
+    made.hidden = last_norm(x);
+    made.logits = logits(x);
+    return made;
+  }
+
+  /// The stream after the last norm, if there is one.
+  [[nodiscard]] Rows last_norm(const Rows& x) const {
+    return c_.norm == NormPlacement::kPre ? norm("norm.gamma", "norm.beta", x) : x;
+  }
+
+  /// Of a stream as if the stack ended there.
+  [[nodiscard]] Rows logits(const Rows& stream) const {
+    if (!c_.head) {
+      return {};
+    }
+    const Rows x = last_norm(stream);
+    Rows y = c_.tied_embeddings ? product("embedding", "", x, true) : map("head", "", x);
+    const auto cap = static_cast<double>(c_.logit_softcap);
+    for (std::vector<double>& row : y) {
+      for (double& logit : row) {
+        logit = cap > 0 ? cap * std::tanh(logit / cap) : logit;
+      }
+    }
+    return y;
+  }
+
+  std::map<std::string, std::vector<double>> arrays;
+  Noise noise;
+
+  [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(c_.d_model); }
+  [[nodiscard]] const std::vector<double>& get(const std::string& name) const {
+    return arrays.at(name);
+  }
+  static std::vector<double> row_of(const std::vector<double>& matrix, std::size_t row,
+                                    std::size_t width) {
+    const auto first = matrix.begin() + static_cast<Index>(row * width);
+    return {first, first + static_cast<Index>(width)};
+  }
+
+  [[nodiscard]] double position(std::size_t t, std::size_t d) const {
+    if (c_.positions == ModelPositions::kLearned) {
+      return get("positions")[t * width() + d];
+    }
+    return c_.positions == ModelPositions::kSinusoidal
+               ? sinusoid(static_cast<double>(t), static_cast<Index>(d), c_.d_model, {})
+               : 0.0;
+  }
+
+  [[nodiscard]] Rows norm(const std::string& gamma, const std::string& beta, Rows x) const {
+    const std::vector<double>& g = get(gamma);
+    const bool centre = c_.norm_type == NormType::kLayer;
+    const auto n = static_cast<double>(g.size());
+    for (std::vector<double>& row : x) {  // pieces of the width of gamma: whole rows, or heads
+      for (std::size_t at = 0; at < row.size(); at += g.size()) {
+        double mean = 0.0;
+        double squares = 0.0;
+        for (std::size_t i = 0; centre && i < g.size(); ++i) {
+          mean += row[at + i] / n;
+        }
+        for (std::size_t i = 0; i < g.size(); ++i) {
+          squares += (row[at + i] - mean) * (row[at + i] - mean) / n;
+        }
+        for (std::size_t i = 0; i < g.size(); ++i) {
+          row[at + i] =
+              (row[at + i] - mean) / std::sqrt(squares + static_cast<double>(c_.epsilon)) * g[i] +
+              (arrays.contains(beta) ? get(beta)[i] : 0.0);
+        }
+      }
+    }
+    return x;
+  }
+
+  [[nodiscard]] Rows map(const std::string& w, const std::string& b, const Rows& x) const {
+    return product(w, b, x, false);
+  }
+
+  static Rows sum(Rows x, const Rows& y) {
+    for (std::size_t t = 0; t < x.size(); ++t) {
+      for (std::size_t d = 0; d < x[t].size(); ++d) {
+        x[t][d] += y[t][d];
+      }
+    }
+    return x;
+  }
+
+  /// What a block is asked besides its stream.
+  struct Reach {
+    Index length = 0;             ///< keys that are read
+    Index layer = -1;             ///< whose window holds; -1: no window
+    const Pass* pass = nullptr;   ///< whose heads are ablated
+    LayerTrace* trace = nullptr;  ///< where weights are kept
+  };
+  /// What attention of x on `context` adds to the stream.
+  [[nodiscard]] Rows attention(const std::string& at, const Rows& x, const Rows& context,
+                               const Reach& reach) const {
+    Rows q = map(at + "wq", at + "bq", x);
+    Rows k = map(at + "wk", at + "bk", context);
+    Rows v = map(at + "wv", at + "bv", context);
+    if (c_.qk_norm) {
+      q = norm(at + "qGamma", at + "qBeta", q);
+      k = norm(at + "kGamma", at + "kBeta", k);
+    }
+    turn(q);
+    turn(k);
+    store(k);
+    store(v);
+    Rows out(x.size(), std::vector<double>(q[0].size()));
+    for (Index head = 0; head < c_.num_heads; ++head) {
+      attend(head, q, k, v, reach, out);
+    }
+    return map(at + "wo", at + "bo", out);
+  }
+
+  [[nodiscard]] Rows feed_forward(const std::string& at, const Rows& x) const {
+    Rows h = map(at + "w1", at + "b1", x);
+    const bool gated = c_.activation >= ModelActivation::kSwiglu;
+    const Rows g = gated ? map(at + "wGate", at + "bGate", x) : h;
+    for (std::size_t t = 0; t < h.size(); ++t) {
+      for (std::size_t j = 0; j < h[t].size(); ++j) {
+        h[t][j] = act(c_.activation, g[t][j]) * (gated ? h[t][j] : 1.0);
+      }
+    }
+    return map(at + "w2", at + "b2", h);
+  }
+
+  /// What one block makes of the stream.
+  [[nodiscard]] Rows layer(const std::string& at, const Rows& x, const Reach& reach) const {
+    const auto normal = [&](const char* name, const Rows& r) {
+      return norm(at + name + ".gamma", at + name + ".beta", r);
+    };
+    const auto attends = [&](const Rows& r) { return attention(at + "attention.", r, r, reach); };
+    const auto feeds = [&](const Rows& r) { return feed_forward(at + "feedForward.", r); };
+    const bool two = c_.d_feed_forward > 0;
+    if (c_.norm == NormPlacement::kPost) {
+      const Rows y = normal("norm1", sum(x, attends(x)));
+      return two ? normal("norm2", sum(y, feeds(y))) : y;
+    }
+    const auto added = [&](const char* name, const Rows& r) {
+      return c_.post_norms ? normal(name, r) : r;
+    };
+    const Rows y = sum(x, added("postNorm1", attends(normal("norm1", x))));
+    return two ? sum(y, added("postNorm2", feeds(normal("norm2", c_.parallel_residual ? x : y))))
+               : y;
+  }
+
+ private:
+  [[nodiscard]] Rows embedded(const std::vector<std::int32_t>& ids, const Pass& pass) const {
+    Rows x;
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+      x.push_back(row_of(get("embedding"), static_cast<std::size_t>(ids[t]), width()));
+      const auto type =
+          pass.types.empty() ? std::size_t{0} : static_cast<std::size_t>(pass.types[t]);
+      for (std::size_t d = 0; d < width(); ++d) {
+        x[t][d] = x[t][d] * static_cast<double>(c_.embedding_scale) + position(t, d) +
+                  (c_.token_types > 0 ? get("tokenTypes")[type * width() + d] : 0.0);
+      }
+    }
+    return c_.embedding_norm ? norm("embeddingNorm.gamma", "embeddingNorm.beta", x) : x;
+  }
+
+  /// x W + b, or with `rows` x W' for a W that has a row for each result.
+  [[nodiscard]] Rows product(const std::string& w, const std::string& b, Rows x, bool rows) const {
+    const std::vector<double>& matrix = get(w);
+    const std::size_t in = x[0].size();
+    const std::size_t out = matrix.size() / in;
+    Rows y(x.size(), std::vector<double>(out));
+    for (std::size_t t = 0; t < x.size(); ++t) {
+      if (noise.into_map) {
+        noise.into_map(x[t]);
+      }
+      for (std::size_t j = 0; j < out; ++j) {
+        double value = arrays.contains(b) ? get(b)[j] : 0.0;
+        double size = std::abs(value);
+        for (std::size_t i = 0; i < in; ++i) {
+          const double term = x[t][i] * matrix[rows ? j * in + i : i * out + j];
+          value += term;
+          size += std::abs(term);
+        }
+        y[t][j] = noise.out_of_map ? noise.out_of_map(value, size, in) : value;
+      }
+    }
+    return y;
+  }
+
+  static double act(ModelActivation f, double x) {
+    switch (f) {
+      case ModelActivation::kRelu:
+        return std::max(x, 0.0);
+      case ModelActivation::kGelu:
+      case ModelActivation::kGeglu:
+        return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+      case ModelActivation::kGeluTanh:
+      case ModelActivation::kGegluTanh:
+        return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+      default:
+        return x / (1 + std::exp(-x));
+    }
+  }
+
+  void store(Rows& x) const {
+    for (std::vector<double>& row : x) {
+      for (double& value : row) {
+        value = noise.stored ? noise.stored(value) : value;
+      }
+    }
+  }
+
+  /// Each head of each row turned by the row's position.
+  void turn(Rows& x) const {
+    if (c_.positions != ModelPositions::kRotary) {
+      return;
+    }
+    const auto d = static_cast<std::size_t>(c_.d_k);
+    const Index r = c_.rotary.rotary_dim == 0 ? c_.d_k : c_.rotary.rotary_dim;
+    const auto half = static_cast<std::size_t>(r / 2);
+    for (std::size_t t = 0; t < x.size(); ++t) {
+      for (std::size_t i = 0; i < half; ++i) {
+        const Turn by = rotary_turn(c_.rotary, r, 0, static_cast<Index>(t), static_cast<Index>(i));
+        for (std::size_t head = 0; head < x[t].size(); head += d) {
+          double& a = x[t][head + (c_.rotary.interleaved ? 2 * i : i)];
+          double& b = x[t][head + (c_.rotary.interleaved ? 2 * i + 1 : i + half)];
+          const double before = a;
+          a = by.cosine * a - by.sine * b;
+          b = by.sine * before + by.cosine * b;
+        }
+      }
+    }
+  }
+
+  [[nodiscard]] bool may_read(Index i, Index j, const Reach& reach) const {
+    const Index window = reach.layer < 0 ? -1 : windows_[static_cast<std::size_t>(reach.layer)];
+    return j < reach.length && (!c_.causal || j <= i) && (window < 0 || j >= i - window);
+  }
+
+  [[nodiscard]] double score(const std::vector<double>& q, const std::vector<double>& k, Index head,
+                             double distance) const {
+    const auto d = static_cast<std::size_t>(c_.d_k);
+    const auto of_q = static_cast<std::size_t>(head) * d;
+    const auto of_k = static_cast<std::size_t>(head / (c_.num_heads / c_.num_kv_heads)) * d;
+    double s = 0.0;
+    for (std::size_t i = 0; i < d; ++i) {
+      s += q[of_q + i] * k[of_k + i];
+    }
+    s *= c_.attention_scale ? static_cast<double>(*c_.attention_scale)
+                            : 1 / std::sqrt(static_cast<double>(c_.d_k));
+    const auto cap = static_cast<double>(c_.attention_softcap);
+    s = cap > 0 ? cap * std::tanh(s / cap) : s;
+    return c_.positions == ModelPositions::kAlibi
+               ? s - alibi_[static_cast<std::size_t>(head)] * distance
+               : s;
+  }
+
+  void attend(Index head, const Rows& q, const Rows& k, const Rows& v, const Reach& reach,
+              Rows& out) const {
+    const auto d = static_cast<std::size_t>(c_.d_k);
+    const auto to = static_cast<std::size_t>(head) * d;
+    const auto from = static_cast<std::size_t>(head / (c_.num_heads / c_.num_kv_heads)) * d;
+    const bool ablated = reach.pass && reach.pass->ablated.contains({reach.layer, head});
+    Rows weights(q.size(), std::vector<double>(k.size()));
+    std::vector<double> entropy(q.size());
+    for (std::size_t i = 0; i < q.size(); ++i) {
+      double most = -INFINITY;
+      double total = 0.0;
+      std::vector<double> scores(k.size(), -INFINITY);
+      for (std::size_t j = 0; j < k.size(); ++j) {
+        if (may_read(static_cast<Index>(i), static_cast<Index>(j), reach)) {
+          const double distance = std::abs(static_cast<double>(i) - static_cast<double>(j));
+          scores[j] = score(q[i], k[j], head, distance);
+          most = std::max(most, scores[j]);
+        }
+      }
+      for (std::size_t j = 0; j < k.size() && most > -INFINITY; ++j) {
+        total += weights[i][j] = std::exp(scores[j] - most);
+      }
+      for (std::size_t j = 0; j < k.size() && total > 0; ++j) {
+        const double w = weights[i][j] /= total;
+        entropy[i] -= w > 0 ? w * std::log(w) : 0.0;
+        for (std::size_t e = 0; e < d && !ablated; ++e) {
+          out[i][to + e] += w * v[j][from + e];
+        }
+      }
+    }
+    if (reach.trace) {
+      reach.trace->weights.push_back(std::move(weights));
+      reach.trace->entropy.push_back(std::move(entropy));
+    }
+  }
+
+  LanguageModelConfig c_;
+  std::vector<Index> windows_;
+  std::vector<double> alibi_;
+};
+
+}  // namespace qkv::test::oracle
