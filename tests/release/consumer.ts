@@ -44,6 +44,36 @@ import type {
   Variant,
 } from 'qkv';
 import { init as initInline } from 'qkv/inline';
+import {
+  charactersTokenizer,
+  create,
+  huggingFaceTokenizer,
+  llama2cTokenizer,
+  load,
+} from 'qkv/models';
+import type {
+  CreateOptions,
+  EmbedOptions,
+  ForwardOptions as PassOptions,
+  GenerateOptions,
+  HuggingFaceTokenizer,
+  Inspect as Looked,
+  LanguageModel as Model,
+  LanguageModelConfig as ModelConfig,
+  LayerReadings as Read,
+  Llama3Scaling,
+  LoadOptions,
+  LossOptions,
+  ModelOutput as Answer,
+  ModelRotary,
+  Progress,
+  Session,
+  SessionOptions,
+  Source,
+  Token,
+  Tokenizer,
+  WeightFormat,
+} from 'qkv/models';
 import { init as initToTrain } from 'qkv/train';
 import type {
   ActivationKind,
@@ -94,17 +124,23 @@ import type {
   AsyncEngineInfo,
   AsyncInitOptions,
   AsyncKvCache,
+  AsyncLanguageModel,
   AsyncLayerOptions,
   AsyncLinearLayer,
   AsyncMultiHeadAttention,
   AsyncOptions,
   AsyncQkv,
+  AsyncSession,
   AsyncTensor,
   AsyncTransformerBlock,
   CallOptions,
   InWorker,
+  InWorkerOptions,
+  LoadModelOptions,
+  ModelSource,
   OptionsInWorker,
   PlaceOptions,
+  WorkerModels,
   WorkerPort,
 } from 'qkv/worker';
 import 'qkv/worker-host';
@@ -241,6 +277,43 @@ export async function differentiate(x: NdArray, ids: Integers): Promise<number> 
   return found.loss + (of.dSinks?.[0] ?? 0) + (of.dBias?.data[0] ?? 0);
 }
 
+/** A model that somebody trained, and one of weights in memory. */
+export async function say(
+  engine: Qkv,
+  at: string,
+  weights: Record<string, NdArray>,
+): Promise<string> {
+  const format: WeightFormat = 'int8';
+  let part = 0;
+  const onProgress = ({ loaded, total }: Progress): void => void (part = loaded / total);
+  const how: LoadOptions = { format, onProgress };
+  const source: Source = { weights: at, tokenizer: llama2cTokenizer(new Uint8Array(4)) };
+  const model: Model = await load(engine, source, how);
+  const room: SessionOptions = { capacity: 64, format: 'bf16' };
+  using session: Session = model.session(room);
+  const inspect: Looked = { layers: [0], weights: true };
+  const drawn: GenerateOptions = { maxTokens: 8, temperature: 0.8, seed: 1, session };
+  let text = '';
+  for await (const token of model.generate('a', drawn)) {
+    const { logProbability }: Token = token;
+    text += logProbability > -9 ? token.text : '';
+  }
+  const asked: PassOptions = { rows: 'last', inspect };
+  const { logits, layers }: Answer = model.forward([1], asked);
+  const read: Read | undefined = layers?.get(0);
+  const scaling: Llama3Scaling = { type: 'llama3', factor: 8, originalLength: 8192 };
+  const rotary: ModelRotary = { scaling };
+  const config: ModelConfig = { ...model.config, positions: 'rotary', rotary };
+  const tokenizer: Tokenizer = charactersTokenizer(['a', 'b']);
+  const options: CreateOptions = { maxLength: 8, tokenizer };
+  using made: Model = create(engine, config, weights, options);
+  const lossy: LossOptions = { inspect: { ablate: [[0, 0]] } };
+  const pooled: EmbedOptions = { pooling: 'cls' };
+  const size = made.loss([1, 2], lossy) + made.embed([[1]], pooled).shape.length;
+  const other = (of: HuggingFaceTokenizer): Tokenizer => huggingFaceTokenizer(of);
+  return `${text} ${size} ${part} ${logits?.shape.join()} ${read?.weights?.shape.join()} ${other.length}`;
+}
+
 export function recur(train: TrainQkv, x: NdArray, from: GruWeights): GruWeights {
   const start: GruOptions = { h0: square(8) };
   const output = train.gru(x, from, start);
@@ -313,4 +386,19 @@ export async function layersInWorker(away: AsyncQkv): Promise<Float32Array> {
   return (await mapped.forward((await further.forward(output, last)).output)).data;
 }
 
+export async function sayInWorker(wanted: AsyncInitOptions, weights: string): Promise<number> {
+  const away: AsyncQkv = await initInWorker({ ...wanted, models: true });
+  const source: ModelSource = { weights };
+  const how: LoadModelOptions = { worker: 0 };
+  const model: AsyncLanguageModel = await away.loadModel(source, how);
+  const session: AsyncSession = await model.session();
+  const drawn: InWorkerOptions<GenerateOptions> = { session, maxTokens: 3 };
+  for await (const { id } of model.generate([1], drawn)) if (id === 2) break;
+  return session.length;
+}
+
 export const host = (port: WorkerPort): void => serve(port, init);
+export const hostOfModels = (port: WorkerPort): void => {
+  const models: WorkerModels = { load };
+  serve(port, init, models);
+};

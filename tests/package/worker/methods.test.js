@@ -45,7 +45,7 @@ describe('worker: a method that was taken off its engine', () => {
   });
 });
 
-test('worker: an engine has the methods of one of qkv, info, and no others', async () => {
+test('worker: an engine has the methods of one of qkv, loadModel, info, and no others', async () => {
   const names = (object) => {
     const found = new Set();
     for (let at = object; at !== Object.prototype && at !== null; at = Object.getPrototypeOf(at)) {
@@ -54,7 +54,7 @@ test('worker: an engine has the methods of one of qkv, info, and no others', asy
     }
     return [...found].sort();
   };
-  assert.deepEqual(names(engine), names(here));
+  assert.deepEqual(names(engine), [...names(here), 'loadModel'].sort());
   assert.equal(Object.prototype.toString.call(engine), '[object AsyncQkv]');
   assert.equal(typeof engine[Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')], 'function');
 });

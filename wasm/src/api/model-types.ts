@@ -5,6 +5,8 @@ export type { Filled, LanguageModelConfig, Llama3Scaling, ModelRotary } from './
 
 // As in types.ts: the options leave out a type of the web that a program lacks.
 type Web = typeof globalThis;
+type WebUrl = Web extends { URL: { prototype: infer T } } ? T : never;
+type WebBlob = Web extends { Blob: { prototype: infer T } } ? T : never;
 type WebSignal = Web extends { AbortSignal: { prototype: infer T } } ? T : never;
 
 /**
@@ -35,9 +37,9 @@ export interface Source {
    * config.json of the Hugging Face hub, parsed, or where it is. Not needed for GGUF and llama2.c files, which carry it, and
    * for files of trainers of `qkv/train`.
    */
-  config?: string | URL | object | undefined;
+  config?: string | WebUrl | object | undefined;
   /** safetensors (one file, shards, or where their index is), GGUF (F32, F16, BF16, Q8_0), or a llama2.c checkpoint. */
-  weights: string | URL | Blob | ArrayBuffer | readonly (string | URL | Blob)[];
+  weights: string | WebUrl | WebBlob | ArrayBuffer | readonly (string | WebUrl | WebBlob)[];
   /** For texts in place of tokens. */
   tokenizer?: Tokenizer | undefined;
 }

@@ -119,13 +119,12 @@ export const ordered = <T extends object>(config: T): T =>
 /** The config as the core takes it. */
 export function configFields(fn: string, call: Call, config: Config): Group<'modelConfig'> {
   const { window, attentionScale, rotary } = config;
-  const { family: _, ...rest } = config;
   const llama3 = llama3Of(fn, rotary);
   const { scaling, ...plain } = rotary;
   const turned = (llama3 ? plain : { ...plain, scaling }) as RotaryOptions;
   const isList = typeof window === 'object' && window !== null;
   return {
-    ...rest,
+    ...config,
     ...{ rotary: new CheckedRotary(fn, turned).fields(call), llama3 },
     window: isList ? -1 : (window ?? -1),
     windows: isList

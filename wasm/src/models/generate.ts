@@ -114,7 +114,7 @@ function requestOf(state: ModelState, given: unknown, options: GenerateOptions):
     most: Math.min(maxTokens ?? mostInt, roomFor(state, held, shape[1])),
     sampling: samplingOf(taken),
     ends: endsOf(state, taken.stopTokens),
-    ...{ stops, session: held, inspect, signal: signal as AbortSignal | undefined },
+    ...{ stops, session: held, inspect, signal: signal },
   };
 }
 

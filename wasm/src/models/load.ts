@@ -45,7 +45,7 @@ async function fill(
   const filler = new Filler(fn, state);
   try {
     await opened.stream((rows) => put(filler, rows), { signal: signal as AbortSignal, onProgress });
-    throwIfAborted(signal as AbortSignal | undefined);
+    throwIfAborted(signal);
     state.finish(fn);
     return model;
   } catch (error) {
@@ -72,7 +72,7 @@ export async function load(
       `${fn}: onProgress is ${describe(onProgress)}, expected a function`,
     );
   }
-  const opened = await openModel(source, { maxLength, signal: signal as AbortSignal | undefined });
+  const opened = await openModel(source, { maxLength, signal: signal });
   try {
     checkTokenizer(fn, opened.tokenizer);
     return await fill(instance, opened, options);

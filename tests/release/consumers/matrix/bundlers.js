@@ -63,7 +63,7 @@ const viteBuild = (name, files, headers) => async (entry, browsers) => {
 };
 
 const vites = [
-  ['vite', 'Vite 7', withTrain, ['qkv', 'qkv/train']],
+  ['vite', 'Vite 7', [...withTrain, 'qkv/models'], ['qkv', 'qkv/models', 'qkv/train']],
   ['vite8', 'Vite 8', both],
 ].flatMap(([name, title, entries, often]) => [
   { name: `${title}, dev`, entries, everyday: often, run: viteServer(name, simple) },

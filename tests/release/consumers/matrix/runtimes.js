@@ -65,8 +65,8 @@ async function compiledByBun(entry) {
 
 export const runtimes = [
   {
-    ...{ name: 'Node', entries: [...both, 'qkv/train', 'qkv/worker'] },
-    ...{ everyday: ['qkv', 'qkv/train'], run: inNodeWith() },
+    ...{ name: 'Node', entries: [...both, 'qkv/models', 'qkv/train', 'qkv/worker'] },
+    ...{ everyday: ['qkv', 'qkv/models', 'qkv/train'], run: inNodeWith() },
   },
   {
     name: 'Node, 2 threads',

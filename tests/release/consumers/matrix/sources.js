@@ -1,8 +1,26 @@
 // The few lines a person writes, which the projects of the matrix consist of.
 
+/** With models there is an engine of qkv that has run one. */
+const withModel = `import { init as initOfQkv } from 'qkv';
+import { create, zeros } from 'qkv/models';
+const config = { vocabulary: 3, numLayers: 1, dModel: 2, numHeads: 1, dFeedForward: 0, maxLength: 4 };
+const at = 'layers.0.attention.w';
+const matrices = [\`\${at}q\`, \`\${at}k\`, \`\${at}v\`, \`\${at}o\`].map((name) => [name, zeros([2, 2])]);
+const norms = ['layers.0.norm1.gamma', 'norm.gamma'].map((name) => [name, zeros([2])]);
+const weights = Object.fromEntries([['embedding', zeros([3, 2])], ...matrices, ...norms]);
+const init = async (options) => {
+  const engine = await initOfQkv(options);
+  const bare = { ...config, positions: 'none', biases: false, tiedEmbeddings: true };
+  const loss = create(engine, bare, weights).loss([0, 1, 2]);
+  if (Math.abs(loss - Math.log(3)) > 1e-6) throw new Error(\`a loss of \${loss}\`);
+  return engine;
+};
+`;
+const initFrom = (entry) =>
+  entry === 'qkv/models' ? withModel : `import { init } from '${entry}';\n`;
+
 /** Imports the package and reports what it computes. */
-export const app = (entry, options) => `import { init } from '${entry}';
-import { report } from './example.js';
+export const app = (entry, options) => `${initFrom(entry)}import { report } from './example.js';
 report(init${options ? `, ${JSON.stringify(options)}` : ''});
 `;
 
@@ -20,8 +38,7 @@ const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'modu
 worker.onmessage = ({ data }) => print(data);
 worker.onerror = ({ message }) => print({ error: message ?? 'the worker cannot be loaded' });
 `;
-export const worker = (entry) => `import { init } from '${entry}';
-import { compute } from './example.js';
+export const worker = (entry) => `${initFrom(entry)}import { compute } from './example.js';
 compute(init).then(postMessage, ({ message }) => postMessage({ error: message }));
 `;
 

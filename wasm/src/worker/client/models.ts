@@ -132,9 +132,9 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     try {
       for (;;) {
         // The worker is not told of an abort in the middle of a token, which the session would hold.
-        const { done, value } = await tokens.next(rest.session);
-        if (done) return;
-        yield value;
+        const next = await tokens.next(rest.session);
+        if (next.done) return;
+        yield next.value;
         if (signal?.aborted) throw signal.reason;
       }
     } finally {

@@ -151,7 +151,7 @@ class Session {
       const made = kept ? modelMakers[method] : isMaker(method) ? method : undefined;
       const finish = (value: unknown): Result => {
         if (!made) return { value, lengths: lengths() };
-        return { handle: this.#keep(made, value as Disposable), lengths: lengths() };
+        return { handle: this.#keep(made, value), lengths: lengths() };
       };
       const value = made === 'loadModel' ? this.#load(id, given, onProgress) : call(...given);
       if (method === 'dispose' && target !== undefined) this.#handles.delete(target);

@@ -1,0 +1,204 @@
+// @build each
+// Language models in workers: the same bits, sessions, tokens as they come, and what can be given up.
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { init as initHere } from 'qkv';
+import * as models from 'qkv/models';
+import { init, serve } from 'qkv/worker';
+import { expectRejects, expectSame, expectThrows } from '../../support/js/check.js';
+import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
+import { rowsOf } from '../../support/js/model-kinds.js';
+import { randomWeights } from '../../support/js/model-oracle.js';
+import { until } from '../../support/js/patience.js';
+import { workerOf } from '../../support/js/workers.js';
+
+const options = { deterministic: true };
+const away = await init({ ...options, models: true });
+const here = await initHere(options);
+after(() => Promise.all([away.dispose(), here.dispose()]));
+
+const config = checkpointConfig({
+  ...{ vocabulary: 19, numLayers: 2, dModel: 16, numHeads: 4, dFeedForward: 24, maxLength: 30 },
+});
+const weights = checkpoint(config, randomWeights(config, 11));
+const remote = await away.loadModel({ weights });
+const local = await models.load(here, { weights });
+const ids = rowsOf(config, 8);
+
+async function all(iterable) {
+  const tokens = [];
+  for await (const token of iterable) tokens.push(token);
+  return tokens;
+}
+
+describe('a model in a worker', () => {
+  test('it says what it is made of, and is what its type says', () => {
+    for (const name of ['config', 'parameterCount', 'bytes', 'format']) {
+      assert.deepEqual(remote[name], local[name], name);
+    }
+    assert.equal(remote.worker, 0);
+    assert.equal(String(remote), '[object AsyncLanguageModel]');
+    assert.throws(() => (remote.config = 1), TypeError);
+  });
+
+  test('its results are those of this thread, bit for bit', async () => {
+    const inspect = { weights: true, logitLens: true, ablate: [[0, 1]] };
+    const given = { batch: 2, hidden: true, inspect };
+    const [actual, expected] = [await remote.forward(ids, given), local.forward(ids, given)];
+    expectSame(actual.logits.data, expected.logits.data, 'logit');
+    expectSame(actual.hidden.data, expected.hidden.data, 'hidden');
+    for (const [layer, read] of expected.layers) {
+      expectSame(actual.layers.get(layer).weights.data, read.weights.data, 'weight');
+      expectSame(actual.layers.get(layer).logits.data, read.logits.data, 'lens');
+    }
+    assert.equal(await remote.loss(ids), local.loss(ids));
+    expectSame((await remote.embed([ids, [1]])).data, local.embed([ids, [1]]).data);
+  });
+
+  test('sessions are as long as the calls that have returned made them', async () => {
+    const session = await remote.session({ capacity: 20 });
+    const own = local.session({ capacity: 20 });
+    assert.deepEqual([session.length, session.capacity, session.bytes], [0, 20, own.bytes]);
+    const first = await remote.forward(ids, { session, rows: 'last' });
+    expectSame(first.logits.data, local.forward(ids, { session: own, rows: 'last' }).logits.data);
+    assert.equal(session.length, 8);
+    await session.truncate(3);
+    assert.equal(session.length, 3);
+    await expectRejects(session.truncate(4), 'Session.truncate', 'out_of_range', 'length is 4');
+    assert.equal(session.length, 3);
+    await session.dispose();
+    await expectRejects(remote.forward(ids, { session }), 'LanguageModel.forward', 'disposed');
+  });
+});
+
+describe('tokens', () => {
+  const drawn = { maxTokens: 10, temperature: 1, seed: 5 };
+
+  test('they come one at a time, the same as here', async () => {
+    const expected = await all(local.generate(ids, drawn));
+    assert.deepEqual(await all(remote.generate(ids, drawn)), expected);
+    const session = await remote.session();
+    const seen = [];
+    for await (const { id } of remote.generate(ids, { ...drawn, session })) {
+      seen.push(id);
+      if (seen.length === 4) break;
+    }
+    assert.deepEqual(seen, expected.slice(0, 4).map(({ id }) => id)); // prettier-ignore
+    // The last one is read on the way out.
+    await remote.forward([1], { session });
+    assert.equal(session.length, 8 + 4 + 1);
+    await session.dispose();
+  });
+
+  test('readings come along', async () => {
+    const inspect = { layers: [1], weights: true };
+    const [one] = await all(remote.generate(ids, { maxTokens: 1, inspect }));
+    const [same] = await all(local.generate(ids, { maxTokens: 1, inspect }));
+    expectSame(one.layers.get(1).weights.data, same.layers.get(1).weights.data, 'weight');
+  });
+
+  test('an abort is told with its reason, and leaves no generation behind', async () => {
+    const before = (await away.memory()).handles;
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    let count = 0;
+    const iterate = async () => {
+      for await (const { id } of remote.generate(ids, { signal: stop.signal, stopTokens: [] })) {
+        count += Number(id >= 0);
+        if (count === 3) stop.abort(reason);
+      }
+    };
+    await assert.rejects(iterate(), (error) => error === reason);
+    assert.equal(count, 3);
+    assert.equal((await away.memory()).handles, before);
+  });
+
+  test('what makes no sense is refused as it is here, by rejection', async () => {
+    const fn = 'LanguageModel.generate';
+    const refused = (...given) => all(remote.generate(...given));
+    await expectRejects(refused(ids, { topP: 2 }), fn, 'out_of_range', 'topP is 2');
+    await expectRejects(refused('text'), fn, 'invalid_argument', 'no tokenizer');
+    await expectRejects(refused(ids, { signal: 3 }), fn, 'invalid_argument', 'signal is 3');
+    await expectRejects(refused(ids, { session: {} }), fn, 'invalid_argument', 'session is Object');
+  });
+});
+
+describe('loading', () => {
+  test('from an ArrayBuffer, in another format, with progress', async () => {
+    const bytes = await weights.arrayBuffer();
+    const told = [];
+    const model = await away.loadModel(
+      { weights: bytes },
+      { format: 'int8', onProgress: (now) => told.push(now) },
+    );
+    assert.equal(model.format, 'int8');
+    assert.equal(told.at(-1).loaded, told.at(-1).total);
+    assert.ok(bytes.byteLength > 0, 'it is still there');
+    await model.dispose();
+    await expectRejects(model.loss(ids), 'LanguageModel.loss', 'disposed', 'model');
+  });
+
+  test('an abort ends it in the worker too, and nothing is kept', async () => {
+    const before = (await away.memory()).handles;
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const onProgress = () => stop.abort(reason);
+    const loading = away.loadModel({ weights }, { signal: stop.signal, onProgress });
+    await assert.rejects(loading, (error) => error === reason);
+    let handles = -1;
+    await until(async () => (handles = (await away.memory()).handles) === before, () => `${handles}`);
+  });
+
+  test('what onProgress throws is what it is rejected with', async () => {
+    const error = new Error('of the caller');
+    const onProgress = () => {
+      throw error;
+    };
+    await assert.rejects(away.loadModel({ weights }, { onProgress }), (e) => e === error);
+  });
+
+  test('what cannot be loaded is refused as it is here', async () => {
+    const refused = (...given) => away.loadModel(...given);
+    await expectRejects(refused({ weights: new Blob() }), 'load', 'invalid_argument');
+    await expectRejects(refused({ weights }, { format: 'f16' }), 'load', 'invalid_argument', 'f16');
+    const fn = 'loadModel';
+    await expectRejects(refused({ weights }, 3), fn, 'invalid_argument', 'options is 3');
+    await expectRejects(refused({ weights }, { onProgress: 3 }), fn, 'invalid_argument');
+    await expectRejects(refused({ weights }, { worker: 1 }), fn, 'out_of_range', 'worker is 1');
+    const tokenizer = { encode: () => [], decode: () => '' };
+    await expectRejects(refused({ weights, tokenizer }), fn, 'invalid_argument', 'tokenizer');
+  });
+
+  test('workers without models say so', async () => {
+    const plain = await init({ ...options, workers: 1 });
+    await expectRejects(plain.loadModel({ weights }), 'loadModel', 'unsupported', 'models: true');
+    await plain.dispose();
+    await expectRejects(init({ models: 1 }), 'init', 'invalid_argument', 'models is 1');
+  });
+
+  test('a worker of somebody has models, and a tokenizer, if it serves them', async (t) => {
+    const port = workerOf(`
+      import { parentPort } from 'node:worker_threads';
+      import { init } from 'index.js';
+      import * as models from 'models.js';
+      import { serve } from 'worker.js';
+      const tokenizer = models.charactersTokenizer(Array.from('abcdefghijklmnopqrs'));
+      serve(parentPort, init, {
+        load: (engine, source, options) => models.load(engine, { ...source, tokenizer }, options),
+      });`);
+    t.after(() => port.terminate());
+    const own = await init({ ...options, worker: port });
+    const model = await own.loadModel({ weights });
+    const tokens = await all(model.generate('abc', { maxTokens: 4, stopTokens: [] }));
+    const expected = await all(local.generate([0, 1, 2], { maxTokens: 4, stopTokens: [] }));
+    assert.deepEqual(tokens.map(({ id }) => id), expected.map(({ id }) => id)); // prettier-ignore
+    assert.equal(tokens.map(({ text }) => text).join('').length, 4);
+    const refusal = { ...options, worker: port, models: true };
+    await expectRejects(init(refusal), 'init', 'invalid_argument', 'models and worker');
+    await own.dispose();
+    const channel = new MessageChannel();
+    const wrong = () => serve(channel.port1, initHere, { load: 3 });
+    expectThrows(wrong, 'serve', 'invalid_argument', 'models is Object');
+    channel.port1.close();
+  });
+});
