@@ -74,8 +74,8 @@ Status Declarer::numbers(const Place& place, const char* name, AlignedBuffer& bu
 
 Status Declarer::map(const Place& place, const char* const (&names)[2], PackedLinear& packed,
                      const Extents2& in_out, bool bias) noexcept {
-  QKV_RETURN_IF_ERROR(reserve_linear(*s_.kernels,
-                                     {in_out.rows, in_out.columns, s_.format, bias}, packed));
+  QKV_RETURN_IF_ERROR(
+      reserve_linear(*s_.kernels, {in_out.rows, in_out.columns, s_.format, bias}, packed));
   s_.bytes += (packed.panels.capacity() + packed.bias.capacity()) * sizeof(float);
   ModelEntry entry{};
   entry.map = &packed;
@@ -123,7 +123,8 @@ Status Declarer::attention(Index n, ModelLayer& layer) noexcept {
     QKV_RETURN_IF_ERROR(head_norms(place, layer));
   }
   QKV_RETURN_IF_ERROR(map(place, {"wo", "bo"}, layer.wo, {of_q, c_.d_model}, *c_.biases));
-  return c_.post_norms ? norm({{"layers", n}, "postNorm1."}, layer.post_norm1, c_.d_model) : Status{};
+  return c_.post_norms ? norm({{"layers", n}, "postNorm1."}, layer.post_norm1, c_.d_model)
+                       : Status{};
 }
 
 Status Declarer::feed_forward(Index n, ModelLayer& layer) noexcept {
@@ -138,14 +139,13 @@ Status Declarer::feed_forward(Index n, ModelLayer& layer) noexcept {
   if (c_.activation >= ModelActivation::kSwiglu) {
     QKV_RETURN_IF_ERROR(map(place, {"wGate", "bGate"}, layer.w_gate, inwards, bias));
   }
-  QKV_RETURN_IF_ERROR(
-      map(place, {"w2", "b2"}, layer.w2, {c_.d_feed_forward, c_.d_model}, bias));
-  return c_.post_norms ? norm({{"layers", n}, "postNorm2."}, layer.post_norm2, c_.d_model) : Status{};
+  QKV_RETURN_IF_ERROR(map(place, {"w2", "b2"}, layer.w2, {c_.d_feed_forward, c_.d_model}, bias));
+  return c_.post_norms ? norm({{"layers", n}, "postNorm2."}, layer.post_norm2, c_.d_model)
+                       : Status{};
 }
 
 Status Declarer::embeddings() noexcept {
-  QKV_RETURN_IF_ERROR(
-      map({}, {"embedding", ""}, s_.embedding, {c_.d_model, c_.vocabulary}, false));
+  QKV_RETURN_IF_ERROR(map({}, {"embedding", ""}, s_.embedding, {c_.d_model, c_.vocabulary}, false));
   ModelEntry& table = s_.entries[0];
   table.is_table = true;
   std::swap(table.shape[0], table.shape[1]);
@@ -201,8 +201,8 @@ std::size_t row_bytes(NumberType type, Index count) noexcept {
 Status check_rows(const ModelEntry& entry, const ModelRows& rows) noexcept {
   const Caller caller(kFill);
   if (rows.type > NumberType::kInt8) {
-    return refuse(StatusCode::kInvalidArgument, caller, "@type is {}, expected a value of NumberType",
-                  rows.type);
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@type is {}, expected a value of NumberType", rows.type);
   }
   QKV_RETURN_IF_ERROR(check_layout(caller, "layout", rows.layout));
   QKV_RETURN_IF_ERROR(check_size(caller, "count", rows.count));
@@ -217,8 +217,9 @@ Status check_rows(const ModelEntry& entry, const ModelRows& rows) noexcept {
   }
   const Index left = entry.all_rows(rows.layout) - entry.rows;
   if (rows.count > left) {
-    return refuse(StatusCode::kOutOfRange, caller, "@count is {}, expected at most {}: all rows of {}",
-                  rows.count, left, Verbatim{entry.name});
+    return refuse(StatusCode::kOutOfRange, caller,
+                  "@count is {}, expected at most {}: all rows of {}", rows.count, left,
+                  Verbatim{entry.name});
   }
   const auto least = static_cast<Index>(row_bytes(rows.type, entry.row_size(rows.layout)));
   return rows.row_bytes >= least || rows.count == 1
@@ -232,8 +233,9 @@ Status check_blocks(const ModelEntry& entry, const ModelRows& rows, WeightFormat
   const Caller caller(kFill);
   const bool along_inputs = entry.map && (entry.is_table || rows.layout == WeightLayout::kOutIn);
   if (rows.type == NumberType::kQ8_0 && !along_inputs && entry.rank == 2 && entry.map) {
-    return refuse(StatusCode::kInvalidArgument, caller,
-                  "@type is kQ8_0 and @layout kInOut, expected kOutIn: blocks lie along the inputs");
+    return refuse(
+        StatusCode::kInvalidArgument, caller,
+        "@type is kQ8_0 and @layout kInOut, expected kOutIn: blocks lie along the inputs");
   }
   if (rows.type == NumberType::kInt8 && (!rows.scales || !entry.map)) {
     return refuse(StatusCode::kInvalidArgument, caller, "@type is kInt8 {}, expected {}",

@@ -14,8 +14,6 @@
 namespace qkv {
 namespace {
 
-
-
 std::size_t bytes_of(Index floats) noexcept {
   return static_cast<std::size_t>(floats) * sizeof(float);
 }
@@ -187,7 +185,8 @@ Status ModelPass::turn(const ModelPiece& piece, const Rows& rows) noexcept {
   rotate_in_place(plan, workspace_, {keys});
   workspace_.rewind(mark_);
   options.offset += rows.first;
-  QKV_RETURN_IF_ERROR(plan_rotary(kModelForward, options, {needs_.batch, rows.per_batch, c_.d_k}, plan));
+  QKV_RETURN_IF_ERROR(
+      plan_rotary(kModelForward, options, {needs_.batch, rows.per_batch, c_.d_k}, plan));
   rotate_in_place(plan, workspace_, {queries});
   return {};
 }
@@ -419,8 +418,8 @@ void ModelPass::write_surprisal(const ModelPiece& piece, const float* y) noexcep
       for (Index r = 0; r < count; ++r) {
         const float* row = logits_ + r * v;
         const Index next = args_.ids.data[b * needs_.length + piece.begin + first + r + 1];
-        above[r] = static_cast<double>(*std::max_element(row, row + v)) -
-                   static_cast<double>(row[next]);
+        above[r] =
+            static_cast<double>(*std::max_element(row, row + v)) - static_cast<double>(row[next]);
       }
       state_.kernels->softmax(
           {.outer = count, .n = v, .inner = 1, .x = logits_, .out = logits_, .temperature = 1.0F});

@@ -29,17 +29,17 @@ struct ModelPiece {
 /// What a call asks for, and the floats of each array of a piece.
 struct ModelNeeds {
   Index batch = 0, length = 0;
-  Index piece = 0;              ///< tokens of a row at a time
-  bool last_logits = false;     ///< of the last token of each row alone
+  Index piece = 0;           ///< tokens of a row at a time
+  bool last_logits = false;  ///< of the last token of each row alone
   bool last_hidden = false;
-  bool every_row = false;       ///< something is asked of all tokens after the last layer
-  std::size_t stream = 0;       ///< x, and two more like it
+  bool every_row = false;  ///< something is asked of all tokens after the last layer
+  std::size_t stream = 0;  ///< x, and two more like it
   std::size_t queries = 0, keys = 0;
-  std::size_t hidden = 0;       ///< of the feed-forward layer; twice with a gate
-  std::size_t quantized = 0;    ///< of inputs of d_model or of the heads
+  std::size_t hidden = 0;     ///< of the feed-forward layer; twice with a gate
+  std::size_t quantized = 0;  ///< of inputs of d_model or of the heads
   std::size_t quantized_hidden = 0;
   std::size_t attention = 0, rotary = 0;
-  std::size_t logits = 0;       ///< of kLogitRows rows, for surprisal
+  std::size_t logits = 0;  ///< of kLogitRows rows, for surprisal
 
   /// Floats in all.
   [[nodiscard]] std::size_t total(bool gated) const noexcept;
@@ -112,13 +112,13 @@ class ModelPass {
   const ModelNeeds& needs_;
   Workspace& workspace_;
   ThreadPool* pool_;
-  float *x_, *a_, *s_;          ///< the stream, its norm, and what a sub-layer gives
-  float *q_, *k_, *v_, *o_;     ///< heads side by side
-  float *h_, *gate_;            ///< of the feed-forward layer
-  Quantized stream_q_;          ///< of the stream or of the heads: what inputs() made last
-  Quantized hidden_q_;          ///< of the hidden layer
+  float *x_, *a_, *s_;       ///< the stream, its norm, and what a sub-layer gives
+  float *q_, *k_, *v_, *o_;  ///< heads side by side
+  float *h_, *gate_;         ///< of the feed-forward layer
+  Quantized stream_q_;       ///< of the stream or of the heads: what inputs() made last
+  Quantized hidden_q_;       ///< of the hidden layer
   float* logits_;
-  std::size_t mark_ = 0;        ///< of the workspace, after these
+  std::size_t mark_ = 0;  ///< of the workspace, after these
 };
 
 }  // namespace qkv

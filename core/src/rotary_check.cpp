@@ -20,10 +20,9 @@ bool at_least(double value, double least) noexcept {
 }
 
 Status check_original_length(const Caller& caller, const RotaryScaling& s) noexcept {
-  return s.original_length >= 1
-             ? Status{}
-             : invalid(caller, "scaling.original_length", static_cast<double>(s.original_length),
-                       "at least 1");
+  return s.original_length >= 1 ? Status{}
+                                : invalid(caller, "scaling.original_length",
+                                          static_cast<double>(s.original_length), "at least 1");
 }
 
 Status check_llama3(const Caller& caller, const RotaryScaling& s) noexcept {

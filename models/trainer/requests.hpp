@@ -102,7 +102,8 @@ inline LanguageModelConfig language_model_config(const Json& json) {
   fields.take("norm", c.norm, {"pre", "post"});
   fields.take("normType", c.norm_type, {"layer", "rms"});
   fields.take("epsilon", c.epsilon);
-  fields.take("activation", c.activation, {"relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu", "geglu_tanh"});
+  fields.take("activation", c.activation,
+              {"relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu", "geglu_tanh"});
   fields.take("positions", c.positions, {"none", "learned", "sinusoidal", "rotary", "alibi"});
   if (const Json rotary = fields.take("rotary"); !rotary.is_null()) {
     Fields of_rotary("rotary", rotary);

@@ -49,9 +49,9 @@ struct ModelRows {
 
 /// The sizes of a conversation.
 struct ModelSessionConfig {
-  Index batch = 1;                          ///< rows of tokens side by side, at least 1
-  Index capacity = 0;                       ///< most tokens of a row; 0 means the model's max_length
-  CacheFormat format = CacheFormat::kF32;   ///< of keys and values
+  Index batch = 1;                         ///< rows of tokens side by side, at least 1
+  Index capacity = 0;                      ///< most tokens of a row; 0 means the model's max_length
+  CacheFormat format = CacheFormat::kF32;  ///< of keys and values
 };
 
 /// The keys and values of a conversation: one cache for each layer, all of the same length.
@@ -171,8 +171,9 @@ class LanguageModel {
 
   /// What forward() reads and writes.
   struct ForwardArgs {
-    TensorView<const std::int32_t> ids;               ///< [B, T], dense, in [0, V); B and T at least 1
-    TensorView<const std::int32_t> token_types = {};  ///< [B, T], in [0, token_types); absent means 0
+    TensorView<const std::int32_t> ids;  ///< [B, T], dense, in [0, V); B and T at least 1
+    TensorView<const std::int32_t> token_types =
+        {};  ///< [B, T], in [0, token_types); absent means 0
     /// Tokens of each row that are read, [B], 0 to T; absent means all. Not with a session.
     TensorView<const std::int32_t> key_lengths = {};
     /// The tokens follow those that it holds, and are added to it.

@@ -38,9 +38,10 @@ struct SampledToken {
 
 /// What sample() reads.
 struct SamplingArgs {
-  TensorView<const float> logits;                 ///< [V], V >= 1, contiguous
-  TensorView<const std::int32_t> seen = {};       ///< [n], tokens that the penalty is for, each in [0, V)
-  SamplingOptions options = {};                   ///< how to choose
+  TensorView<const float> logits;  ///< [V], V >= 1, contiguous
+  TensorView<const std::int32_t> seen =
+      {};                        ///< [n], tokens that the penalty is for, each in [0, V)
+  SamplingOptions options = {};  ///< how to choose
 };
 
 /// Chooses a token, in this order: repetition penalty, temperature, top_k, top_p, min_p, a draw from what is left. At least

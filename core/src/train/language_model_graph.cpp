@@ -26,8 +26,9 @@ Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexc
     }
   }
   if (c.activation == ModelActivation::kGegluTanh) {
-    return refuse(StatusCode::kUnsupported, caller,
-                  "@activation is kGegluTanh, expected another: models with it are run, not trained");
+    return refuse(
+        StatusCode::kUnsupported, caller,
+        "@activation is kGegluTanh, expected another: models with it are run, not trained");
   }
   return {};
 }
