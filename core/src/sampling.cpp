@@ -140,14 +140,18 @@ class Draw {
     return choose(keep_min_p(keep_nucleus(count)));
   }
 
-  /// The top_k most likely, in the order of their tokens, which is the same whatever library selects them.
+  /// Puts the `most` most likely in front, in their order, which is the same whatever library sorts them. Out of line,
+  /// because each copy of a sort is 1 kB of a .wasm.
+  [[gnu::noinline]] void rank(Index most, Index count) noexcept {
+    std::partial_sort(ids_, ids_ + most, ids_ + count, more_likely());
+  }
+
   Index keep_top_k(Index count) noexcept {
     const Index k = o_.top_k;
     if (k == 0 || k >= count) {
       return count;
     }
-    std::nth_element(ids_, ids_ + k, ids_ + count, more_likely());
-    std::sort(ids_, ids_ + k);
+    rank(k, count);
     return k;
   }
 
@@ -171,7 +175,7 @@ class Draw {
     const auto* end =
         std::remove_if(ids_, ids_ + count, [&](std::int32_t id) { return p_[id] < unlikely; });
     const Index left = end - ids_;
-    std::sort(ids_, ids_ + left, more_likely());
+    rank(left, left);
     double sum = 0.0;
     Index kept = 0;
     while (kept < left && (kept == 0 || sum < top_p * all)) {

@@ -5,6 +5,8 @@
 // one element at a time, so its inner size needs no padding and has no tail.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/kernel_table.hpp"
 #include "kernels/simd.hpp"
 
@@ -181,11 +183,22 @@ inline void multiply_rows(int rows, Index panels, const Product<Left, Right>& p)
 }
 
 /// multiply_rows() for rows that do not fill a tile, out of line: inlined into every kernel that multiplies,
-/// these tiles were 12 kB of a .wasm.
+/// these tiles were 12 kB of a .wasm. Panels of bfloat16 are multiplied a row at a time, because tiles of every height for
+/// them would be 6 kB more, for the last rows of a prompt.
 template <class Isa, class Left, class Right>
 [[gnu::noinline]] void multiply_remainder(int rows, Index panels,
                                           const Product<Left, Right>& p) noexcept {
-  multiply_rows<Isa, Isa::kTileRows - 1>(rows, panels, p);
+  if constexpr (std::is_same_v<Right, HalfPanels>) {
+    Product<Left, Right> row = p;
+    for (int r = 0; r < rows; ++r) {
+      multiply_rows<Isa, 1>(1, panels, row);
+      row.a.at += row.a.stride;
+      row.init.at = row.init.at ? row.init.at + row.init.stride : nullptr;
+      row.c += row.c_stride;
+    }
+  } else {
+    multiply_rows<Isa, Isa::kTileRows - 1>(rows, panels, p);
+  }
 }
 
 /// tile() for 1 to kTileRows rows and any number of panels. Few rows take several panels at a time,
