@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <xsimd/xsimd.hpp>
 
 #include "isa_dispatch.hpp"
 #include "packed_linear.hpp"
@@ -41,19 +42,23 @@ class PackedProduct {
   AlignedBuffer quantized_;
 };
 
-/// The sum of whole numbers in memory, 32 at a time, for whatever a compiler makes of it.
+/// The sum of whole numbers in memory, by eight vectors at a time.
 inline std::uint32_t read_all(const std::uint32_t* at, std::size_t count) noexcept {
-  std::uint32_t sums[32] = {};
-  for (std::size_t i = 0; i + 32 <= count; i += 32) {
-    for (std::size_t j = 0; j < 32; ++j) {
-      sums[j] += at[i + j];
+  using Numbers = xsimd::batch<std::uint32_t>;
+  constexpr std::size_t kStep = 8 * Numbers::size;
+  Numbers sums[8];
+  for (Numbers& sum : sums) {
+    sum = Numbers(0U);
+  }
+  for (std::size_t i = 0; i + kStep <= count; i += kStep) {
+    for (std::size_t j = 0; j < 8; ++j) {
+      sums[j] = sums[j] + Numbers::load_unaligned(at + i + j * Numbers::size);
     }
   }
-  std::uint32_t sum = 0;
-  for (const std::uint32_t one : sums) {
-    sum += one;
+  for (std::size_t j = 1; j < 8; ++j) {
+    sums[0] = sums[0] + sums[j];
   }
-  return sum;
+  return xsimd::reduce_add(sums[0]);
 }
 
 }  // namespace qkv::bench

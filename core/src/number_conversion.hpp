@@ -10,7 +10,7 @@
 namespace qkv {
 
 inline std::uint16_t read_half(const std::byte* at) noexcept {
-  std::uint16_t half;
+  std::uint16_t half = 0;
   std::memcpy(&half, at, sizeof half);
   return half;
 }

@@ -41,7 +41,7 @@ inline constexpr Index kBlockBytes = (2 + kInt8Block) * kPanel<Isa>;
 
 /// Four bytes from anywhere.
 static inline std::int32_t four_bytes(const std::byte* at) noexcept {
-  std::int32_t bytes;
+  std::int32_t bytes = 0;
   std::memcpy(&bytes, at, sizeof bytes);
   return bytes;
 }
@@ -199,7 +199,7 @@ struct Dot<Isa, ByteDot::kWidePairs> {
     w[1] = vld1_s8(reinterpret_cast<const std::int8_t*>(at) + 8);
   }
   [[gnu::always_inline]] static Factor factor(const std::byte* at) noexcept {
-    std::int16_t two;
+    std::int16_t two = 0;
     std::memcpy(&two, at, sizeof two);
     return vreinterpret_s8_s16(vdup_n_s16(two));
   }

@@ -167,7 +167,7 @@ template <class Isa, int kRows>
     load_scales<Isa>(panel, scales);
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) {
-      float scale;
+      float scale = 0.0F;
       std::memcpy(&scale, rows[r], sizeof scale);
       rows[r] += RowBlock<Isa>::kBytes;
 #pragma GCC unroll 4
@@ -325,7 +325,7 @@ inline void quantize_block(const float* x, std::byte* to) noexcept {
   for (Index i = 0; i < kWidth<Isa>; ++i) {
     most = whole[i] > most ? whole[i] : most;
   }
-  float max;
+  float max = 0.0F;
   std::memcpy(&max, &most, sizeof max);
   float scale = max / static_cast<float>(kRowMost);
   float factor = static_cast<float>(kRowMost) / max;
