@@ -1,20 +1,28 @@
 // npm run train -- <recipe> [--variant <name>] [--seeds 1,2,3] [--steps <n>] [--threads <n>]
 //
-// Trains the models of a recipe natively. Writes build/train/<recipe>/<variant>-<seed>.csv, a row for every so many steps, and
-// prints what each run came to. Ends with code 1 where a run misses what its recipe expects.
+// Trains the models of a recipe natively. Writes build/train/<recipe>/<variant>-<seed>.csv, a row for every so many steps, and the
+// weights as <variant>-<seed>.safetensors beside it, and prints what each run came to. Ends with code 1 where a run misses what its recipe expects.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from '../../tools/environment.js';
 import { must } from '../../tools/run.js';
 import { recipes } from '../recipes/index.js';
+import { modelFile } from './file.js';
 import { buildTrainer } from './native.js';
-import { csv, trainOnce } from './run.js';
+import { csv, dataOf, lineOf, trainOnce } from './run.js';
 
-const met = (accuracy, { atLeast = -Infinity, atMost = Infinity }) =>
-  accuracy >= atLeast && accuracy <= atMost;
+const bounds = {
+  atLeast: (bound, { heldOutAccuracy }) => [heldOutAccuracy >= bound, `accuracy >= ${bound}`],
+  atMost: (bound, { heldOutAccuracy }) => [heldOutAccuracy <= bound, `accuracy <= ${bound}`],
+  lossAtMost: (bound, { heldOutLoss }) => [heldOutLoss <= bound, `loss <= ${bound}`],
+};
 
-const wants = ({ atLeast, atMost }) => (atLeast === undefined ? `<= ${atMost}` : `>= ${atLeast}`);
+/** Whether the end of a run is what was expected of it, and what that was. */
+function judged(expect, last) {
+  const all = Object.entries(expect).map(([name, bound]) => bounds[name](bound, last));
+  return { fine: all.every(([met]) => met), wants: all.map(([, words]) => words).join(', ') };
+}
 
 async function main() {
   const { values, positionals } = parseArgs({
@@ -45,21 +53,24 @@ async function main() {
   for (const [variantName, variant] of chosen) {
     for (const seed of values.seeds.split(',').map(Number)) {
       const steps = values.steps === undefined ? variant.steps : Number(values.steps);
+      const { config } = variant;
       const run = await trainOnce(recipe, variant, {
-        seed,
-        steps,
-        threads: Number(values.threads),
+        ...{ seed, steps, threads: Number(values.threads) },
+        onRow: recipe.data && ((row) => console.log(lineOf(row))),
       });
       const { heldOutAccuracy, heldOutLoss } = run.log.at(-1);
-      const fine = met(heldOutAccuracy, variant.expect);
+      const { fine, wants } = judged(variant.expect, run.log.at(-1));
       good &&= fine;
-      const file = join(folder, `${variantName.replaceAll(' ', '-')}-${seed}.csv`);
-      writeFileSync(file, csv(run, { name, variantName, config: variant.config, commit }));
+      const file = join(folder, `${variantName.replaceAll(' ', '-')}-${seed}`);
+      writeFileSync(`${file}.csv`, csv(run, { name, variantName, config, commit }));
+      const { tokenizer } = await dataOf(recipe);
+      const bytes = await modelFile({ config, weights: run.weights, tokenizer });
+      writeFileSync(`${file}.safetensors`, bytes);
       console.log(
         [
           `${name}, ${variantName}, seed ${seed}: ${run.parameterCount} parameters, ${steps} steps`,
-          `in ${run.seconds.toFixed(1)} s: accuracy ${heldOutAccuracy.toFixed(3)}`,
-          `(expected ${wants(variant.expect)}${fine ? '' : ', MISSED'}), loss ${heldOutLoss.toFixed(3)}`,
+          `in ${run.seconds.toFixed(1)} s: accuracy ${heldOutAccuracy.toFixed(3)},`,
+          `loss ${heldOutLoss.toFixed(3)} (expected ${wants}${fine ? '' : ', MISSED'})`,
           run.reached === undefined ? '' : `; reached at step ${run.reached}`,
         ].join(' '),
       );

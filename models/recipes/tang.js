@@ -1,0 +1,62 @@
+// Quatrains of the Tang dynasty, character by character. What it says is held to the form, and how often it rhymes is told beside how
+// often the quatrains do that no model was trained on.
+import { archive, converter, tangTexts } from '../data/tang.js';
+import { archive as readings } from '../data/rhyme.js';
+import { randomOf } from './random.js';
+
+const BATCH = 32;
+/** A line break, four lines of seven and their marks; the line break at the end is a target alone. */
+const LENGTH = 33;
+const HELD_OUT_BATCH = 89;
+
+const pad = (list, value) => [...list, ...Array(LENGTH - list.length).fill(value)];
+
+/** Quatrains between line breaks; what is past the end of a short one does not count. */
+function batchOf(rows) {
+  const join = (row) => Int32Array.from(rows.flatMap(row));
+  return {
+    ids: join((ids) => pad(ids.subarray(0, -1), 0)),
+    targets: join((ids) => pad(ids.subarray(1), -1)),
+    batch: rows.length,
+  };
+}
+
+async function data() {
+  const { training, heldOut, tokenizer } = await tangTexts();
+  const [rows, held] = [training, heldOut].map((texts) =>
+    texts.map((text) => tokenizer.encode(`\n${text}\n`)),
+  );
+  return {
+    tokenizer,
+    training,
+    heldOutTexts: heldOut,
+    batches(seed, { batch = BATCH } = {}) {
+      const random = randomOf(seed);
+      return () => batchOf(Array.from({ length: batch }, () => rows[random.below(rows.length)]));
+    },
+    heldOut: Array.from({ length: Math.ceil(held.length / HELD_OUT_BATCH) }, (_, i) =>
+      batchOf(held.slice(i * HELD_OUT_BATCH, (i + 1) * HELD_OUT_BATCH)),
+    ),
+  };
+}
+
+export const tang = {
+  about: 'the next character of Tang quatrains',
+  archives: [archive, converter, readings],
+  data,
+  options: {
+    learningRate: { peak: 3e-3, warmup: 200, steps: 6000, final: 1e-4 },
+    ...{ betas: [0.9, 0.98], weightDecay: 0.1, deviation: 0.04 },
+  },
+  variants: {
+    tang: {
+      config: {
+        ...{ vocabulary: 3966, numLayers: 3, dModel: 128, numHeads: 4, dFeedForward: 352 },
+        ...{ maxLength: 64, normType: 'rms', activation: 'swiglu', positions: 'rotary' },
+        tiedEmbeddings: true,
+      },
+      steps: 6000,
+      expect: { lossAtMost: 5 },
+    },
+  },
+};
