@@ -17,8 +17,7 @@ export function checked(file, sha256) {
   throw new Error(`${basename(file)} has the SHA-256 ${found}, expected ${sha256}`);
 }
 
-const plain = ({ name, version }) =>
-  `${name}-${version}`.replaceAll('/', '-').replaceAll('@', '');
+const plain = ({ name, version }) => `${name}-${version}`.replaceAll('/', '-').replaceAll('@', '');
 
 /** Where the unpacked files of an archive are, or will be. */
 export const placeOf = (archive) => join(home, plain(archive));

@@ -31,11 +31,10 @@ export const rhymer = (finals) => (a, b) => {
 /** The characters at the ends of the second and the fourth line, which rhyme in a quatrain. */
 export const endsOf = (text) => [...text.matchAll(/(.)。/gu)].map(([, character]) => character);
 
-/** Whether a quatrain rhymes. */
-export async function rhymes() {
+/** Whether two characters rhyme, as a function of them. */
+export async function readRhymes() {
   const place = await fetchArchive(archive);
   const { pinyin } = await import(pathToFileURL(join(place, 'package/dist/index.mjs')).href);
   const how = { pattern: 'final', toneType: 'none', type: 'array', multiple: true };
-  const rhyme = rhymer((character) => pinyin(character, how));
-  return (text) => rhyme(...endsOf(text));
+  return rhymer((character) => pinyin(character, how));
 }

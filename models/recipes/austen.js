@@ -1,6 +1,8 @@
 // Novels by Jane Austen, character by character. It is held to the loss of a 5-gram of characters with modified Kneser-Ney smoothing
 // on the same held-out pages: 1.212 nats (models/data/kneser_ney.js).
 import { archive, austenTexts } from '../data/austen.js';
+import { kneserNey } from '../data/kneser_ney.js';
+import { sample } from '../trainer/sample.js';
 import { randomOf } from './random.js';
 
 const LENGTH = 256;
@@ -21,7 +23,7 @@ async function data() {
   const even = (held.length - LENGTH - 1) / (HELD_OUT_BATCHES * BATCH - 1);
   const places = Array.from({ length: HELD_OUT_BATCHES * BATCH }, (_, i) => Math.floor(i * even));
   return {
-    tokenizer,
+    ...{ tokenizer, training, heldOutText: heldOut },
     batches(seed, { batch = BATCH, length = LENGTH } = {}) {
       const random = randomOf(seed);
       const place = () => random.below(ids.length - length);
@@ -44,10 +46,38 @@ async function data() {
   };
 }
 
+const PROMPTS = ['It is a truth universally acknowledged, that ', 'Elinor ', 'Captain Wentworth '];
+
+/** Beginnings, and how the model goes on. */
+async function measure(trainer, { tokenizer }) {
+  const samples = [];
+  for (const [seed, text] of PROMPTS.entries()) {
+    const prompt = tokenizer.encode(`\n${text}`);
+    const how = { count: 2, most: LENGTH, end: -1, temperature: 0.8, seed };
+    const said = await sample(trainer, { ...how, prompt });
+    samples.push(...said.map((ids) => `${text}|${tokenizer.decode(ids)}`));
+  }
+  const head = 'Up to | is the prompt; temperature 0.8, seeds 0 to 2, int8 weights.';
+  return { samples: `${head}\n\n${samples.join('\n\n')}\n` };
+}
+
+/** The loss of n-grams of characters with Kneser-Ney smoothing on the same pages. */
+function baseline({ training, heldOutText, tokenizer }) {
+  const losses = [5, 8].map((order) => {
+    const model = kneserNey(training, { order, vocabulary: tokenizer.tokens.length });
+    return [`${order}-gram`, Number(model.loss(heldOutText).toPrecision(5))];
+  });
+  return Object.fromEntries(losses);
+}
+
 export const austen = {
   about: 'the next character in novels by Jane Austen',
   archives: [archive],
   data,
+  short: { batch: 2, length: 128 },
+  judged: (all) => all.whole(),
+  measure,
+  baseline,
   options: {
     learningRate: { peak: 4e-3, warmup: 200, steps: 4000, final: 1e-4 },
     ...{ betas: [0.9, 0.99], weightDecay: 0.1, deviation: 0.04 },

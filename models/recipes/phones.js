@@ -1,6 +1,6 @@
 // English words to phones, by three models of about the same number of parameters: a GRU that hands over one fixed vector, one whose
 // decoder reads all states of the encoder, and a transformer.
-import { archive, END, LONGEST, phonesWords, START } from '../data/phones.js';
+import { archive, editDistance, END, LONGEST, phonesWords, START } from '../data/phones.js';
 import { randomOf } from './random.js';
 
 const BATCH = 128;
@@ -53,19 +53,86 @@ async function data() {
   };
 }
 
+const TOGETHER = 256;
+/** Lengths of words that are told together: from 1, from 5 and so on. */
+const LENGTHS = [1, 5, 7, 9, 11, 13];
+const SHOWN = 40;
+
+/** What a model says for words, in their order: lists of phones. */
+async function say(trainer, words, { encode, tokens }) {
+  const said = new Map();
+  for (let length = 1; length <= LONGEST; ++length) {
+    // Of one length at a time: translate() reads whole rows.
+    const alike = words.filter(({ word }) => word.length === length);
+    for (let from = 0; from < alike.length; from += TOGETHER) {
+      const some = alike.slice(from, from + TOGETHER);
+      const source = some.flatMap(({ word }) => [...encode(word)]);
+      const how = { batch: some.length, start: START, end: END, most: LONGEST + 1 };
+      const rows = await trainer.translate(source, how);
+      some.forEach(({ word }, i) =>
+        said.set(
+          word,
+          Array.from(rows[i], (id) => tokens[id]),
+        ),
+      );
+    }
+  }
+  return words.map(({ word }) => said.get(word));
+}
+
+/** Words that are right and phones that are, of a list of { said, ways }: the way that is nearest counts. */
+export function accuracies(all) {
+  let [words, errors, phonesCount] = [0, 0, 0];
+  for (const { said, ways } of all) {
+    const distances = ways.map((way) => editDistance(said, way));
+    const least = Math.min(...distances);
+    words += least === 0 ? 1 : 0;
+    errors += least;
+    phonesCount += ways[distances.indexOf(least)].length;
+  }
+  const rounded = (x) => Number(x.toFixed(3));
+  return { words: rounded(words / all.length), phones: rounded(1 - errors / phonesCount) };
+}
+
+async function measure(trainer, { heldOutWords, tokenizer }) {
+  const said = await say(trainer, heldOutWords, tokenizer);
+  const all = heldOutWords.map(({ word, said: ways }, i) => ({ word, ways, said: said[i] }));
+  const byLength = LENGTHS.map((from, i) => {
+    const below = LENGTHS[i + 1] ?? LONGEST + 1;
+    const some = all.filter(({ word }) => word.length >= from && word.length < below);
+    return { letters: `${from} to ${below - 1}`, count: some.length, ...accuracies(some) };
+  });
+  const lines = all
+    .slice(0, SHOWN)
+    .map(({ word, ways, said: phones }) =>
+      [word, phones.join(' '), ways.map((way) => way.join(' ')).join(' / ')].join('\t'),
+    );
+  const head = 'The first words held out: the word, what the model says, what the dictionary has.';
+  return {
+    figures: { accuracy: { count: all.length, ...accuracies(all) }, byLength },
+    samples: `${[head, ...lines].join('\n')}\n`,
+  };
+}
+
 const base = { vocabulary: 68, maxLength: LONGEST + 1 };
 
 export const phones = {
   about: 'English words to phones, by three kinds of models',
   archives: [archive],
   data,
+  measure,
+  short: { batch: 8 },
   options: {
     learningRate: { peak: 2e-3, warmup: 200, steps: 6000, final: 1e-4 },
     ...{ betas: [0.9, 0.98], weightDecay: 0.05, deviation: 0.06 },
   },
   variants: {
     gru: { config: { ...base, kind: 'gru', dModel: 224 }, steps: 6000, expect: { atLeast: 0.85 } },
-    gru_attention: { config: { ...base, kind: 'gru_attention', dModel: 192 }, steps: 6000, expect: { atLeast: 0.85 } },
+    gru_attention: {
+      config: { ...base, kind: 'gru_attention', dModel: 192 },
+      steps: 6000,
+      expect: { atLeast: 0.85 },
+    },
     transformer: {
       config: {
         ...{ ...base, kind: 'transformer', numLayers: 3, dModel: 96, numHeads: 3 },

@@ -39,8 +39,11 @@ export function configText(config) {
   );
 }
 
+/** Tables have blocks along their rows, linear maps down their columns; as in wasm/src/train/checkpoint.ts. */
+const axisOf = (name) => (name === 'embedding' || name === 'positions' ? 1 : 0);
+
 /** The bytes of a file with these weights: a Map of { shape, data } by name. */
-export async function modelFile({ config, weights, tokenizer }) {
+export async function modelFile({ config, weights, tokenizer }, format = 'f32') {
   const { encode, scaleOf, writeSafetensors } = await formats();
   const metadata = new Map([
     ['format', 'qkv'],
@@ -50,9 +53,25 @@ export async function modelFile({ config, weights, tokenizer }) {
   if (tokenizer) metadata.set('tokenizer', JSON.stringify(tokenizer.json));
   const arrays = new Map();
   for (const [name, { shape, data }] of weights) {
-    const stored = encode(data, shape, 'f32');
+    const kept = shape.length === 2 ? format : 'f32';
+    const stored = encode(data, shape, kept, axisOf(name));
     arrays.set(name, stored.array);
     if (stored.scales) arrays.set(scaleOf(name), stored.scales);
   }
   return writeSafetensors({ metadata, arrays });
+}
+
+/** What is in such a file: { config, tokenizer, weights }, the first two as JSON. */
+export async function readModel(bytes) {
+  const { decode, readSafetensors, scaleOf } = await formats();
+  const { metadata, arrays } = readSafetensors('models', bytes);
+  const weights = new Map();
+  for (const [name, stored] of arrays) {
+    if (name.endsWith('.scale')) continue;
+    const data = new Float32Array(stored.shape.reduce((product, extent) => product * extent, 1));
+    decode(stored, arrays.get(scaleOf(name)), data);
+    weights.set(name, { shape: stored.shape, data });
+  }
+  const json = (key) => metadata.has(key) && JSON.parse(metadata.get(key));
+  return { config: json('config'), tokenizer: json('tokenizer'), weights };
 }

@@ -1,7 +1,8 @@
-// npm run train -- <recipe> [--variant <name>] [--seeds 1,2,3] [--steps <n>] [--threads <n>]
+// npm run train -- <recipe> [--variant <name>] [--seeds 1,2,3] [--steps <n>] [--threads <n>] [--publish] [--short]
 //
 // Trains the models of a recipe natively. Writes build/train/<recipe>/<variant>-<seed>.csv, a row for every so many steps, and the
-// weights as <variant>-<seed>.safetensors beside it, and prints what each run came to. Ends with code 1 where a run misses what its recipe expects.
+// weights as <variant>-<seed>.safetensors beside it, and prints what each run came to. Ends with code 1 where a run misses what its recipe expects. With --publish nothing is trained: what
+// the last run left goes to models/<recipe>. With --short it prints the hashes that short runs end with.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,7 +11,8 @@ import { must } from '../../tools/run.js';
 import { recipes } from '../recipes/index.js';
 import { modelFile } from './file.js';
 import { buildTrainer } from './native.js';
-import { csv, dataOf, lineOf, trainOnce } from './run.js';
+import { publish } from './publish.js';
+import { csv, dataOf, lineOf, shortRun, trainOnce } from './run.js';
 
 const bounds = {
   atLeast: (bound, { heldOutAccuracy }) => [heldOutAccuracy >= bound, `accuracy >= ${bound}`],
@@ -32,6 +34,8 @@ async function main() {
       seeds: { type: 'string', default: '1' },
       steps: { type: 'string' },
       threads: { type: 'string', default: '1' },
+      publish: { type: 'boolean', default: false },
+      short: { type: 'boolean', default: false },
     },
   });
   const [name] = positionals;
@@ -46,6 +50,16 @@ async function main() {
     throw new Error(`unknown variant ${values.variant}, expected ${known}`);
   }
   await buildTrainer();
+  if (values.publish) {
+    await publish(name, recipe);
+    return true;
+  }
+  if (values.short) {
+    for (const [variantName, variant] of chosen) {
+      console.log(`${name}, ${variantName}: ${await shortRun(recipe, variant)}`);
+    }
+    return true;
+  }
   const commit = (await must('git', ['rev-parse', '--short', 'HEAD'])).stdout.trim();
   const folder = join(root, 'build/train', name);
   mkdirSync(folder, { recursive: true });
