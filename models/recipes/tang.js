@@ -81,7 +81,10 @@ export const tang = {
   about: 'the next character of Tang quatrains',
   archives: [archive, converter, readings],
   data,
-  short: { batch: 8 },
+  short: {
+    batch: 8,
+    sha256: { tang: '1f4b980acae631ca59c51d5966177ab0fea5404607e17de41da00e2e4abf0aef' },
+  },
   measure,
   options: {
     learningRate: { peak: 3e-3, warmup: 200, steps: 6000, final: 1e-4 },

@@ -78,10 +78,10 @@ export async function trainOnce(recipe, variant, { seed, steps, threads, onRow =
 const SHORT = { steps: 50, seed: 1, isa: 'sse4' };
 
 /** The SHA-256 of all weights after a short run of a recipe, whose batches are smaller. */
-export async function shortRun(recipe, { config }) {
+export async function shortRun(recipe, { config, options }) {
   const { steps, seed, isa } = SHORT;
   const data = await dataOf(recipe);
-  const trainer = await trainerOf(config, { ...recipe.options, seed }, { isa });
+  const trainer = await trainerOf(config, { ...recipe.options, ...options, seed }, { isa });
   const next = data.batches(seed, recipe.short);
   for (let n = 0; n < steps; ++n) await trainer.step(next());
   const hash = createHash('sha256');

@@ -43,8 +43,10 @@ test('train: a seed gives the same run again, another seed another', async () =>
   assert.notDeepEqual(await end(2), first);
 });
 
-test('train: every recipe makes rows that its models take', async () => {
-  for (const [name, recipe] of Object.entries(recipes)) {
+test('train: every recipe that makes its data makes rows that its models take', async () => {
+  const made = Object.entries(recipes).filter(([, { data }]) => !data);
+  assert.equal(made.length, 4);
+  for (const [name, recipe] of made) {
     for (const [variant, { config }] of Object.entries(recipe.variants)) {
       const trainer = await trainerOf(config, { ...recipe.options, seed: 3 });
       const next = batches({ seed: 3, batch: 4, row: recipe.row });
