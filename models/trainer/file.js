@@ -1,5 +1,5 @@
 // Models as safetensors files, as Trainer.save of qkv/train writes them, with the tokenizer beside the config.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -17,7 +17,9 @@ export function formats() {
       stdin: { contents: source.join('\n'), resolveDir: join(root, 'wasm/src/formats') },
       ...{ bundle: true, format: 'esm', outfile, logLevel: 'warning' },
     });
-    return import(pathToFileURL(outfile).href);
+    const modules = await import(pathToFileURL(outfile).href);
+    rmSync(outfile);
+    return modules;
   })();
   return loaded;
 }

@@ -14,7 +14,7 @@ const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 const rounded = (x) => Number(x.toPrecision(5));
 
 /** A trainer with the weights of a file. */
-async function trainerWith({ config, weights }) {
+export async function trainerWith({ config, weights }) {
   const trainer = await trainerOf(config);
   for (const [i, { name }] of trainer.arrays.entries()) {
     await trainer.write(i, 'value', weights.get(name).data);
