@@ -136,21 +136,22 @@ test('austen: the end of a novel is held out, in whole paragraphs', () => {
 });
 
 test('kneserNey: two orders, by hand', () => {
-  // "abacab": ab 2, ba 1, ac 1, ca 1. Before a: b and c; before b: a; before c: a. Four different pairs in all. There are no counts of
-  // three, so that every discount is 0.75.
-  const { probability, loss } = kneserNey('abacab', { order: 2, vocabulary: 4 });
+  // "abacabd": ab 2, ba 1, ac 1, ca 1, bd 1. Before a: b and c; before b and c: a; before d: b. Five different pairs in all. There are no
+  // counts of three, so that every discount is 0.75.
+  const { probability, loss } = kneserNey('abacabd', { order: 2, vocabulary: 5 });
   const near = (x, y) => assert.ok(Math.abs(x - y) < 1e-15, `${x}, expected ${y}`);
-  const unseen = (3 * 0.75) / 4 / 4; // three characters are discounted, and four share what is left
-  const one = { a: 1.25 / 4 + unseen, b: 0.25 / 4 + unseen, c: 0.25 / 4 + unseen, d: unseen };
+  const unseen = (4 * 0.75) / 5 / 5; // four characters are discounted, and five share what is left
+  const rare = 0.25 / 5 + unseen;
+  const one = { a: 1.25 / 5 + unseen, b: rare, c: rare, d: rare, e: unseen };
   for (const [character, p] of Object.entries(one)) near(probability(character), p);
-  near(one.a + one.b + one.c + one.d, 1);
+  near(one.a + one.b + one.c + one.d + one.e, 1);
   // After a: b twice and c once.
   near(probability('ab'), 1.25 / 3 + (1.5 / 3) * one.b);
   near(probability('ac'), 0.25 / 3 + (1.5 / 3) * one.c);
   near(probability('ad'), (1.5 / 3) * one.d);
-  near(probability('ba'), 0.25 + 0.75 * one.a);
+  near(probability('ba'), 0.25 / 2 + (1.5 / 2) * one.a);
   near(probability('da'), one.a); // nothing is known after d
-  near(loss('abd'), -(Math.log(probability('ab')) + Math.log(probability('bd'))) / 2);
+  near(loss('abe'), -(Math.log(probability('ab')) + Math.log(probability('be'))) / 2);
 });
 
 test('kneserNey: discounts are those of Chen and Goodman where there are counts of one to four', () => {
@@ -201,8 +202,8 @@ test('tang: nothing that is held out is trained on, in whole couplets', () => {
     '天地人山水风云月日星'[i % 10].repeat(4) + '一二三四五六七八九十'[Math.floor(i / 10)];
   const poem = (i) => `${line(i)}，${line(i + 1)}。${line(i + 2)}，${line(i + 3)}。`;
   const quatrains = Array.from({ length: 20 }, (_, i) => poem(4 * i));
-  // The first half of each shares a couplet with one of them.
-  const halves = quatrains.map((text, i) => text.slice(0, 12) + poem(4 * i).slice(0, 12));
+  // The first couplet of each is one of theirs.
+  const halves = quatrains.map((text) => text.slice(0, 12) + '春夏秋冬春，夏秋冬春夏。');
   const { training, heldOut } = tang.split({ quatrains, halves }, 0.25);
   assert.equal(heldOut.length, 5);
   assert.equal(training.length, 30);
@@ -261,6 +262,7 @@ test('phones: distances, and the way that is nearest', () => {
   const list = (word) => [...word];
   assert.equal(editDistance(list('kitten'), list('sitting')), 3);
   assert.equal(editDistance([], list('abc')), 3);
+  assert.equal(editDistance(list('abcd'), list('acd')), 1);
   assert.equal(editDistance(list('abc'), list('abc')), 0);
   const found = accuracies([
     { said: list('abc'), ways: [list('xyz'), list('abc')] },
