@@ -43,10 +43,12 @@ async function publishVariant(recipe, { name, variantName, data }) {
   copyFileSync(`${from}.csv`, join(to, `${variantName}.csv`));
 
   const float = await trainerWith({ config, weights: trained.weights });
-  const { loss } = await judge(float, recipe.judged?.(data) ?? data.heldOut);
+  const judged = [...(recipe.judged?.(data) ?? data.heldOut)];
+  const { loss } = await judge(float, judged);
   float.dispose();
-  const trainer = await trainerWith({ config, ...(await readModel(bytes)) });
-  const kept = await judge(trainer, recipe.judged?.(data) ?? data.heldOut);
+  const { weights } = await readModel(bytes);
+  const trainer = await trainerWith({ config, weights });
+  const kept = await judge(trainer, judged);
   const { figures, samples } = await recipe.measure(trainer, data);
   const { parameterCount } = trainer;
   trainer.dispose();
