@@ -87,8 +87,8 @@ export const tang = {
   },
   measure,
   options: {
-    learningRate: { peak: 3e-3, warmup: 200, steps: 6000, final: 1e-4 },
-    ...{ betas: [0.9, 0.98], weightDecay: 0.1, deviation: 0.04 },
+    learningRate: { peak: 3e-3, warmup: 200, steps: 12000, final: 1e-4 },
+    ...{ betas: [0.9, 0.98], weightDecay: 0.1, dropout: 0.1, deviation: 0.04 },
   },
   variants: {
     tang: {
@@ -97,7 +97,7 @@ export const tang = {
         ...{ maxLength: 64, normType: 'rms', activation: 'swiglu', positions: 'rotary' },
         tiedEmbeddings: true,
       },
-      steps: 6000,
+      steps: 12000,
       expect: { lossAtMost: 5 },
     },
   },
