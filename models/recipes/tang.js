@@ -83,7 +83,7 @@ export const tang = {
   data,
   short: {
     batch: 8,
-    sha256: { tang: '1f4b980acae631ca59c51d5966177ab0fea5404607e17de41da00e2e4abf0aef' },
+    sha256: { tang: '5493aef5242734d8cb91e574f7ab7c6aa4b4da5b3ebacea393787e80fec9d59e' },
   },
   measure,
   options: {
