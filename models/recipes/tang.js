@@ -83,12 +83,12 @@ export const tang = {
   data,
   short: {
     batch: 8,
-    sha256: { tang: '5493aef5242734d8cb91e574f7ab7c6aa4b4da5b3ebacea393787e80fec9d59e' },
+    sha256: { tang: '1f4b980acae631ca59c51d5966177ab0fea5404607e17de41da00e2e4abf0aef' },
   },
   measure,
   options: {
-    learningRate: { peak: 3e-3, warmup: 200, steps: 12000, final: 1e-4 },
-    ...{ betas: [0.9, 0.98], weightDecay: 0.1, dropout: 0.1, deviation: 0.04 },
+    learningRate: { peak: 3e-3, warmup: 200, steps: 6000, final: 1e-4 },
+    ...{ betas: [0.9, 0.98], weightDecay: 0.1, deviation: 0.04 },
   },
   variants: {
     tang: {
@@ -97,7 +97,7 @@ export const tang = {
         ...{ maxLength: 64, normType: 'rms', activation: 'swiglu', positions: 'rotary' },
         tiedEmbeddings: true,
       },
-      steps: 12000,
+      steps: 6000,
       expect: { lossAtMost: 5 },
     },
   },
