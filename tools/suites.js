@@ -163,7 +163,9 @@ function native(full) {
     {
       name: 'recipes',
       of: 'recipes',
-      parts: [nodeTest('tests/models/recipes.test.js')],
+      parts: ['data', 'published', 'recipes', 'short_runs'].map((name) =>
+        nodeTest(`tests/models/${name}.test.js`),
+      ),
     },
     { name: 'native, unknown instruction set', parts: [ctest('native', 'native.unknown_isa')] },
     {

@@ -18,13 +18,15 @@ const floatsOf = (bytes) =>
 
 /** Requests in order, answers in order. */
 class Conversation {
-  #process = spawn(program, { stdio: ['pipe', 'pipe', 'inherit'] });
+  #process;
   #waiting = [];
   #chunks = [];
   #length = 0;
   #head;
 
-  constructor() {
+  constructor(isa) {
+    const env = isa ? { ...process.env, QKV_ISA: isa } : process.env;
+    this.#process = spawn(program, { stdio: ['pipe', 'pipe', 'inherit'], env });
     this.#process.stdout.on('data', (chunk) => this.#take(chunk));
     this.#process.on('exit', (code) => {
       for (const { reject } of this.#waiting) reject(new Error(`the trainer ended with ${code}`));
@@ -74,7 +76,7 @@ class Conversation {
 
 /** What trainers of both kinds do. */
 class Trainer {
-  talk = new Conversation();
+  talk;
   arrays = [];
   parameterCount = 0;
   isa = '';
@@ -83,8 +85,9 @@ class Trainer {
     this.config = config;
   }
 
-  async begin(model, options, { threads = 1 } = {}) {
+  async begin(model, options, { threads = 1, isa } = {}) {
     const { config } = this;
+    this.talk = new Conversation(isa);
     const made = await this.talk.ask({ op: 'create', model, config, options, threads });
     this.arrays = made.arrays;
     this.parameterCount = made.parameters;
@@ -165,7 +168,7 @@ class Seq2SeqTrainer extends Trainer {
   }
 }
 
-/** A language model in training. */
+/** A language model in training; `how` has the number of threads, and the instruction set where it is to be a certain one. */
 export const languageModel = (config, options = {}, how = {}) =>
   new LanguageModelTrainer(config).begin('language_model', options, how);
 

@@ -1,4 +1,5 @@
 // One run of a recipe, and its log.
+import { createHash } from 'node:crypto';
 import { batches } from '../recipes/random.js';
 import { trainerOf } from './native.js';
 
@@ -7,22 +8,51 @@ const HELD_OUT_SEED = 0x7fffffff;
 const HELD_OUT_BATCHES = 8;
 const LOG_ROWS = 50;
 
-/** Loss and accuracy over several batches. */
-async function judge(trainer, held) {
-  const found = [];
-  for (const batch of held) found.push(await trainer.evaluate(batch));
-  const mean = (key) => found.reduce((sum, each) => sum + each[key], 0) / found.length;
-  return { loss: mean('loss'), accuracy: mean('accuracy') };
+/** What a recipe without data of others makes its rows from. */
+function made({ batch, row }) {
+  const held = batches({ seed: HELD_OUT_SEED, batch, row });
+  return {
+    batches: (seed, sizes) => batches({ seed, batch, row, ...sizes }),
+    heldOut: Array.from({ length: HELD_OUT_BATCHES }, () => held()),
+  };
 }
 
-/** One run: the rows of its log, how it ended, and what the recipe found in the model, in lines. */
-export async function trainOnce(recipe, variant, { seed, steps, threads }) {
+/** The data of a recipe: { batches(seed, sizes), heldOut }, and a tokenizer where it is text. */
+export const dataOf = (recipe) => recipe.data?.() ?? made(recipe);
+
+const counted = ({ targets }) => targets.reduce((sum, target) => sum + (target >= 0 ? 1 : 0), 0);
+
+/** Loss and accuracy over several batches: means over all targets that count. */
+export async function judge(trainer, held) {
+  const sums = { loss: 0, accuracy: 0, counts: 0 };
+  for (const batch of held) {
+    const [count, { loss, accuracy }] = [counted(batch), await trainer.evaluate(batch)];
+    sums.counts += count;
+    sums.loss += count * loss;
+    sums.accuracy += count * accuracy;
+  }
+  return { loss: sums.loss / sums.counts, accuracy: sums.accuracy / sums.counts };
+}
+
+/** All arrays of a trainer by name: { shape, data }. */
+export async function weightsOf(trainer) {
+  const weights = new Map();
+  for (const [i, { name, shape }] of trainer.arrays.entries()) {
+    weights.set(name, { shape, data: await trainer.read(i) });
+  }
+  return weights;
+}
+
+/**
+ * One run: the rows of its log, how it ended, its weights, and what the recipe found in the model, in lines. `onRow` is told each row
+ * when there is one.
+ */
+export async function trainOnce(recipe, variant, { seed, steps, threads, onRow = () => {} }) {
   const { config, options } = variant;
   const settings = { ...recipe.options, ...options, seed };
+  const data = await dataOf(recipe);
   const trainer = await trainerOf(config, settings, { threads });
-  const next = batches({ seed, batch: recipe.batch, row: recipe.row });
-  const held = batches({ seed: HELD_OUT_SEED, batch: recipe.batch, row: recipe.row });
-  const heldOut = Array.from({ length: HELD_OUT_BATCHES }, () => held());
+  const next = data.batches(seed);
   const every = Math.max(1, Math.round(steps / LOG_ROWS));
   const log = [];
   let reached;
@@ -32,14 +62,34 @@ export async function trainOnce(recipe, variant, { seed, steps, threads }) {
     const result = await trainer.step(next());
     seconds += (performance.now() - start) / 1000;
     if (n % every > 0 && n < steps) continue;
-    const { loss, accuracy } = await judge(trainer, heldOut);
-    if (accuracy >= (variant.expect.atLeast ?? Infinity)) reached ??= n;
+    const { loss, accuracy } = await judge(trainer, data.heldOut);
+    if (accuracy >= (variant.expect?.atLeast ?? Infinity)) reached ??= n;
     log.push({ ...result, heldOutLoss: loss, heldOutAccuracy: accuracy, seconds });
+    onRow(log.at(-1));
   }
   const { parameterCount, isa } = trainer;
-  const found = (await recipe.report?.(trainer)) ?? [];
+  const found = (await recipe.report?.(trainer, data)) ?? [];
+  const weights = await weightsOf(trainer);
   trainer.dispose();
-  return { log, reached, seconds, parameterCount, isa, settings, found };
+  return { log, reached, seconds, parameterCount, isa, settings, found, weights };
+}
+
+/** Steps of a short run, its seed, and the instruction set whose arithmetic is the same everywhere: four lanes, two roundings. */
+const SHORT = { steps: 50, seed: 1, isa: 'sse4' };
+
+/** The SHA-256 of all weights after a short run of a recipe, whose batches are smaller. */
+export async function shortRun(recipe, { config, options }) {
+  const { steps, seed, isa } = SHORT;
+  const data = await dataOf(recipe);
+  const trainer = await trainerOf(config, { ...recipe.options, ...options, seed }, { isa });
+  const next = data.batches(seed, recipe.short);
+  for (let n = 0; n < steps; ++n) await trainer.step(next());
+  const hash = createHash('sha256');
+  for (const { data: numbers } of (await weightsOf(trainer)).values()) {
+    hash.update(new Uint8Array(numbers.buffer));
+  }
+  trainer.dispose();
+  return hash.digest('hex');
 }
 
 const columns = [
@@ -53,6 +103,9 @@ const columns = [
   'seconds',
 ];
 
+/** A row of a log as a line. */
+export const lineOf = (row) => columns.map((key) => Number(row[key].toPrecision(6))).join();
+
 /** The log as CSV, with what it takes to repeat the run in comments above. */
 export function csv({ log, settings, isa, found }, { name, variantName, config, commit }) {
   const head = [
@@ -61,6 +114,5 @@ export function csv({ log, settings, isa, found }, { name, variantName, config, 
     `# options ${JSON.stringify(settings)}`,
     ...found.map((line) => `# ${line}`),
   ];
-  const rows = log.map((row) => columns.map((key) => Number(row[key].toPrecision(6))).join());
-  return `${[...head, columns.join(), ...rows].join('\n')}\n`;
+  return `${[...head, columns.join(), ...log.map(lineOf)].join('\n')}\n`;
 }

@@ -7,6 +7,7 @@ import { recipes } from '../../models/recipes/index.js';
 import { batches } from '../../models/recipes/random.js';
 import { languageModel, seq2seq, trainerOf } from '../../models/trainer/native.js';
 import { csv, trainOnce } from '../../models/trainer/run.js';
+import { draw, sample } from '../../models/trainer/sample.js';
 import { root } from '../../tools/environment.js';
 
 const { induction } = recipes;
@@ -43,8 +44,10 @@ test('train: a seed gives the same run again, another seed another', async () =>
   assert.notDeepEqual(await end(2), first);
 });
 
-test('train: every recipe makes rows that its models take', async () => {
-  for (const [name, recipe] of Object.entries(recipes)) {
+test('train: every recipe that makes its data makes rows that its models take', async () => {
+  const made = Object.entries(recipes).filter(([, { data }]) => !data);
+  assert.equal(made.length, 4);
+  for (const [name, recipe] of made) {
     for (const [variant, { config }] of Object.entries(recipe.variants)) {
       const trainer = await trainerOf(config, { ...recipe.options, seed: 3 });
       const next = batches({ seed: 3, batch: 4, row: recipe.row });
@@ -98,6 +101,31 @@ test('train: a seq2seq model says what it has learned, and how far its gradient 
   assert.equal(norms.length, 3);
   assert.ok(norms.every((norm) => norm > 0));
   await assert.rejects(trainer.step({ ...pair, source: [3, 4, 9] }), /source\[2\] is 9/);
+  trainer.dispose();
+});
+
+test('sample: a token is drawn by its probability', () => {
+  const logits = Float32Array.of(0, Math.log(2), -Infinity, 0); // 1/4, 1/2, 0, 1/4
+  for (const [drawn, token] of [[0, 0], [0.24, 0], [0.26, 1], [0.74, 1], [0.76, 3], [0.999, 3]]) {
+    assert.equal(draw(logits, 1, drawn), token, `${drawn}`);
+  }
+  // Half the temperature squares the probabilities: 1/6, 4/6, 0, 1/6.
+  for (const [drawn, token] of [[0.16, 0], [0.17, 1], [0.83, 1], [0.84, 3]]) {
+    assert.equal(draw(logits, 0.5, drawn), token, `${drawn}`);
+  }
+}); // prettier-ignore
+
+test('sample: rows end at a token or when they are long enough, the same for a seed', async () => {
+  const config = { vocabulary: 4, numLayers: 1, dModel: 8, numHeads: 1, dFeedForward: 0 };
+  const trainer = await languageModel({ ...config, maxLength: 12 }, { deviation: 1, seed: 5 });
+  const how = { prompt: [1, 2], count: 20, most: 10, end: 0, temperature: 1, seed: 7 };
+  const said = await sample(trainer, how);
+  assert.equal(said.length, 20);
+  const lengths = said.map(({ length }) => length);
+  assert.ok(Math.max(...lengths) <= 8 && new Set(lengths).size > 2, `${lengths}`);
+  assert.ok(said.every((ids) => !ids.includes(0)));
+  assert.deepEqual(await sample(trainer, how), said);
+  assert.notDeepEqual(await sample(trainer, { ...how, seed: 8 }), said);
   trainer.dispose();
 });
 

@@ -98,29 +98,94 @@ describe('Trainer.save', () => {
     trainer.dispose();
   });
 
-  test('Trainer.save: int8 is within half a step of its block', () => {
+  /** The number that these bits of a half float are, from its definition (IEEE 754, binary16). */
+  const half = (bits) =>
+    (bits >> 10 === 0 ? 2 ** -24 : 2 ** ((bits >> 10) - 25)) *
+    ((bits & 1023) + (bits >> 10 === 0 ? 0 : 1024));
+  const halves = Array.from({ length: 0x7c00 }, (_, bits) => half(bits));
+  /** The half float nearest to x, of an even one of two, found by looking at all of them. */
+  const nearest = (x) => {
+    const above = halves.findIndex((value) => value >= x);
+    const [low, high] = [x - halves[Math.max(0, above - 1)], halves[above] - x];
+    return low < high || (low === high && above % 2 === 1) ? above - 1 : above;
+  };
+
+  /** What of an array has one scale: the blocks, as lists of places, along this axis. */
+  function blocksOf([rows, columns], axis) {
+    const [lines, length] = axis === 1 ? [rows, columns] : [columns, rows];
+    const perLine = Math.ceil(length / 32);
+    return Array.from({ length: lines * perLine }, (_, b) => {
+      // Scales are in row-major order, whichever axis is divided.
+      const [line, part] =
+        axis === 1
+          ? [Math.floor(b / perLine), b % perLine]
+          : [b % columns, Math.floor(b / columns)];
+      const along = Array.from(
+        { length: Math.min(32, length - 32 * part) },
+        (_, i) => 32 * part + i,
+      );
+      return along.map((i) => (axis === 1 ? line * columns + i : i * columns + line));
+    });
+  }
+
+  for (const [name, axis, scales] of [
+    ['embedding', 1, [5, 2]],
+    ['positions', 1, [4, 2]],
+    ['layers.0.attention.wq', 0, [2, 40]],
+    ['head', 0, [2, 5]],
+  ]) {
+    test(`Trainer.save: int8 has blocks of 32 along axis ${axis} of ${name}`, () => {
+      const trainer = make();
+      const { set, value } = trainer.parameters();
+      const { shape } = value(name);
+      const given = randomArray(shape, 1);
+      const blocks = blocksOf(shape, axis);
+      assert.equal(blocks.flat().length, given.data.length);
+      blocks.forEach((places, b) => {
+        // Sizes from 2^-18 to 2^6, and a block of zeros.
+        for (const i of places) given.data[i] *= b === 3 ? 0 : 2 ** ((b % 25) - 18);
+      });
+      set(name, given);
+      const file = trainer.save({ format: 'int8' });
+      const { header, data } = parse(file);
+      const { dtype, shape: kept } = header[name];
+      const stored = header[`${name}.scale`];
+      assert.deepEqual([dtype, kept, stored.dtype, stored.shape], ['I8', shape, 'F16', scales]);
+      const bits = new Uint16Array(data.slice(...stored.data_offsets).buffer);
+      trainer.load(file);
+      const read = value(name).data;
+      blocks.forEach((places, b) => {
+        const step = Math.max(...places.map((i) => Math.abs(given.data[i]))) / 127;
+        assert.equal(bits[b], nearest(step), `scale ${b}`);
+        const bound = Math.max(half(bits[b]) / 2, 4e-6);
+        for (const i of places) {
+          assert.ok(Math.abs(read[i] - given.data[i]) <= bound, `${name}[${i}] of block ${b}`);
+        }
+      });
+      trainer.dispose();
+    });
+  }
+
+  test('Trainer.save: what int8 has rounded once stays what it is', () => {
+    const trainer = make();
+    const file = trainer.save({ format: 'int8' });
+    trainer.load(file);
+    assert.deepEqual(trainer.save({ format: 'int8' }), file);
+    trainer.dispose();
+  });
+
+  test('Trainer.save: int8 says NaN where a block has no scale', () => {
     const trainer = make();
     const { set, value } = trainer.parameters();
-    const embedding = randomArray([5, 40], 1);
-    embedding.data.fill(0, 40, 72); // a block of zeros
-    embedding.data.forEach((x, i) => (embedding.data[i] = x * 2 ** (i >> 5)));
-    set('embedding', embedding);
-    const file = trainer.save({ format: 'int8' });
-    const { header } = parse(file);
-    assert.deepEqual(header['embedding.scale'].shape, [5, 2]);
-    assert.equal(header.embedding.dtype, 'I8');
-    trainer.load(file);
-    const read = value('embedding').data;
-    for (let i = 0; i < read.length; ++i) {
-      const row = Math.floor(i / 40);
-      const begin = row * 40 + (i % 40 < 32 ? 0 : 32);
-      const block = embedding.data.subarray(begin, Math.min(begin + 32, 40 * row + 40));
-      const step = Math.max(...block.map(Math.abs)) / 127;
-      assert.ok(Math.abs(read[i] - embedding.data[i]) <= step * (0.5 + 2 ** -16), `${i}`);
+    for (const odd of [NaN, Infinity, 127 * 65520]) {
+      const embedding = randomArray([5, 40], 1);
+      embedding.data[1] = odd;
+      set('embedding', embedding);
+      trainer.load(trainer.save({ format: 'int8' }));
+      const read = value('embedding').data;
+      assert.ok(read.subarray(0, 32).every(Number.isNaN), `${odd}`);
+      assert.ok(!read.subarray(32).some(Number.isNaN), `${odd}`);
     }
-    // What has been rounded once stays what it is.
-    const again = parse(trainer.save({ format: 'int8' }));
-    assert.deepEqual(again.data, parse(file).data);
     trainer.dispose();
   });
 
@@ -162,6 +227,11 @@ describe('Trainer.load', () => {
   );
   const invalid = 'invalid_argument';
   const [last] = Object.keys(header).slice(-1);
+
+  const { header: int8, data: int8Data } = parse(trainer.save({ format: 'int8' }));
+  /** The file in int8 with another entry for the scales of an array. */
+  const scales = (name, change) =>
+    build({ ...int8, [`${name}.scale`]: { ...int8[`${name}.scale`], ...change } }, int8Data);
 
   /** What is wrong, the file, the code, and what the message tells. */
   const hostile = [
@@ -212,6 +282,8 @@ describe('Trainer.load', () => {
     ['another type', entry({ dtype: 'I32' }), invalid, 'embedding as I32', 'F32, BF16 or I8'],
     ['int8 without scales', entry({ dtype: 'I8', shape: [5, 160] }), 'shape_mismatch', '[5,160]'],
     ['scales for floats', build({ ...header, 'embedding.scale': { dtype: 'F32', shape: [0], data_offsets: [0, 0] } }, data), invalid, 'embedding as F32 and scales'],
+    ['scales of another type', scales('embedding', { dtype: 'BF16' }), invalid, 'embedding.scale as BF16', 'F16'],
+    ['scales along the other axis', scales('layers.0.attention.wq', { shape: [40, 2] }), 'shape_mismatch', 'wq.scale is [40,2]', 'expected [2,40]'],
   ]; // prettier-ignore
 
   for (const [what, bytes, code, ...says] of hostile) {

@@ -12,7 +12,7 @@ import {
   type StoredArrays,
   writeSafetensors,
 } from '../formats/safetensors.js';
-import { decode, encode, scaleOf, scaleShape } from '../formats/numbers.js';
+import { type BlockAxis, decode, encode, scaleOf, scaleShape } from '../formats/numbers.js';
 import type { Part, TrainerState } from './state.js';
 
 /** What a file says of the model: which kind of trainer it is of, and its config. */
@@ -24,6 +24,9 @@ export interface Identity {
 const moments = ['first', 'second'] as const;
 const nameOf = (part: Part, name: string): string =>
   part === 'value' ? name : `optimizer.${part}.${name}`;
+
+/** Tables have rows that are read; linear maps are multiplied from the left, and have blocks down their columns. */
+const axisOf = (name: string): BlockAxis => (name === 'embedding' || name === 'positions' ? 1 : 0);
 
 /** The file of a trainer. */
 export function save(
@@ -47,7 +50,7 @@ export function save(
     for (const part of ['value', ...(optimizer ? moments : [])] as const) {
       const { data } = state.read(fn, name, part);
       const kept = part === 'value' && shape.length === 2 ? format : 'f32';
-      const stored = encode(data, shape, kept);
+      const stored = encode(data, shape, kept, axisOf(name));
       arrays.set(nameOf(part, name), stored.array);
       if (stored.scales) arrays.set(scaleOf(name), stored.scales);
     }
@@ -120,8 +123,8 @@ function numbersOf(
     );
   }
   if (scales) {
-    check(scaleOf(name), scales.shape, scaleShape(shape));
-    if (scales.dtype !== 'F32') refuse(fn, `have ${scaleOf(name)} as ${scales.dtype}`, 'F32');
+    check(scaleOf(name), scales.shape, scaleShape(shape, axisOf(name)));
+    if (scales.dtype !== 'F16') refuse(fn, `have ${scaleOf(name)} as ${scales.dtype}`, 'F16');
   }
   if (!['F32', 'BF16', 'I8'].includes(stored.dtype)) {
     refuse(fn, `have ${name} as ${stored.dtype}`, 'F32, BF16 or I8');
