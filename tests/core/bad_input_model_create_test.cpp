@@ -208,6 +208,7 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
          r.layout = WeightLayout::kOutIn;
          r.scales = nans.data();
          r.scale_stride = 2;
+         r.row_bytes = 64;
          r.count = 96;
        },
        {kInvalid, "layers.1.feedForward.w1", "has a scale", "finite"}},

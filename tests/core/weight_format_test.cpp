@@ -86,9 +86,8 @@ TEST_CASE("weights: float32 to bfloat16 rounds to the nearest, ties to even; NaN
 /// What a weight of the file has to become.
 std::vector<float> expected_weights(const FileMatrix& file, WeightFormat format) {
   std::vector<float> weights;
-  const bool blocks_of_inputs =
-      has_scales(file.type) &&
-      (file.layout == WeightLayout::kOutIn || file.type == NumberType::kInt8);
+  const bool blocks_of_inputs = has_scales(file.type) && (file.layout == WeightLayout::kOutIn ||
+                                                          file.type == NumberType::kInt8);
   const bool as_it_is =
       format == WeightFormat::kF32 || (format == WeightFormat::kInt8 && blocks_of_inputs);
   for (Index j = 0; j < file.out(); ++j) {

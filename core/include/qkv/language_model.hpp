@@ -111,8 +111,8 @@ struct ModelReading {
 
 /// A head of a layer, both counted from 0.
 struct ModelHead {
-  Index layer = 0;
-  Index head = 0;
+  Index layer = 0;  ///< of the model
+  Index head = 0;   ///< of the layer
 };
 
 /// A language model for inference:
@@ -154,8 +154,9 @@ class LanguageModel {
   static Status create(const LanguageModelConfig& config, WeightFormat format,
                        LanguageModel& model) noexcept;
 
-  /// How many arrays there are, and what is known of each. Precondition of array(): 0 <= i < array_count().
+  /// How many arrays there are.
   [[nodiscard]] Index array_count() const noexcept;
+  /// What is known of one. Precondition: 0 <= i < array_count().
   [[nodiscard]] ModelArray array(Index i) const noexcept;
 
   /// Gives array i its next rows, in order from the first to the last; the layout may not change on the way. Numbers are

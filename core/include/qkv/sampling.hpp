@@ -31,7 +31,7 @@ struct SamplingOptions {
 
 /// A token that was chosen.
 struct SampledToken {
-  std::int32_t id = -1;
+  std::int32_t id = -1;  ///< its number, in [0, V)
   /// ln of its probability by the logits as they were given: before penalty, temperature and selection.
   float log_probability = 0.0F;
 };

@@ -26,7 +26,10 @@ export interface Tokenizer {
 /** What `@huggingface/tokenizers` has, as far as it is used. */
 export interface HuggingFaceTokenizer {
   /** The tokens of a text. */
-  encode(text: string): { readonly ids: ArrayLike<number> };
+  encode(text: string): {
+    /** Their numbers. */
+    readonly ids: ArrayLike<number>;
+  };
   /** The text of tokens. */
   decode(ids: number[], options: { skip_special_tokens: boolean }): string;
 }
