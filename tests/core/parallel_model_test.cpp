@@ -1,5 +1,6 @@
 // The number of threads changes no bit of what a language model computes, nor of what is read of it.
 #include <catch2/catch_test_macros.hpp>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -73,28 +74,59 @@ TEST_CASE("LanguageModel: scratch is what it says, with any number of threads",
   }
 }
 
+/// A conversation of one caller, with everything of its own but the model. Catch2's checks are for one thread, so it only
+/// keeps what it is told.
+struct Talker {
+  Talker(const LanguageModel& of, std::uint64_t seed)
+      : model(of), tokens(of.config(), 1, 20, seed), logits(20 * 2 * vocabulary()) {
+    require_ok(ModelSession::create(model, {}, session));
+  }
+  [[nodiscard]] std::size_t vocabulary() const {
+    return static_cast<std::size_t>(model.config().vocabulary);
+  }
+  /// The tokens in one pass, and again one by one.
+  void talk() {
+    Workspace workspace;
+    const Index v = model.config().vocabulary;
+    const std::int32_t* ids = tokens.ids.data();
+    status =
+        model.forward({.ids = {ids, {1, 20}}, .logits = {logits.data(), {1, 20, v}}}, workspace);
+    for (Index t = 0; status.ok() && t < 20; ++t) {
+      status = model.forward({.ids = {ids + t, {1, 1}},
+                              .session = &session,
+                              .logits = {logits.data() + (20 + t) * v, {1, 1, v}}},
+                             workspace);
+    }
+  }
+
+  const LanguageModel& model;
+  ModelTokens tokens;
+  ModelSession session;
+  std::vector<float> logits;
+  Status status;
+};
+
 TEST_CASE("LanguageModel: callers share a model, each with a workspace and a session",
           "[model][parallel]") {
   const ModelWeights weights(family("llama"), 3);
   const LanguageModel model = weights.make();
-  std::vector<std::vector<float>> expected(3), found(3);
-  for (std::size_t n = 0; n < 3; ++n) {
-    Workspace workspace;
-    expected[n] =
-        said(model, ModelTokens(weights.config(), 1, 20, n), CacheFormat::kF32, workspace);
+  std::vector<std::unique_ptr<Talker>> alone, together;
+  for (std::uint64_t n = 0; n < 3; ++n) {
+    alone.push_back(std::make_unique<Talker>(model, n));
+    alone.back()->talk();
+    together.push_back(std::make_unique<Talker>(model, n));
   }
-  std::vector<std::thread> callers;
-  for (std::size_t n = 0; n < 3; ++n) {
-    callers.emplace_back([&, n] {
-      Workspace workspace;
-      found[n] = said(model, ModelTokens(weights.config(), 1, 20, n), CacheFormat::kF32, workspace);
-    });
+  std::vector<std::thread> threads;
+  for (const auto& caller : together) {
+    threads.emplace_back([&caller] { caller->talk(); });
   }
-  for (std::thread& caller : callers) {
-    caller.join();
+  for (std::thread& thread : threads) {
+    thread.join();
   }
   for (std::size_t n = 0; n < 3; ++n) {
-    CHECK(first_difference(expected[n], found[n]) == "");
+    require_ok(alone[n]->status);
+    require_ok(together[n]->status);
+    CHECK(first_difference(alone[n]->logits, together[n]->logits) == "");
   }
 }
 
