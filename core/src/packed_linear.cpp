@@ -96,12 +96,12 @@ Status reserve_linear(const KernelTable& table, const LinearSize& size,
   const std::size_t columns = capped(whole_panels(size.out, table.panel));
   const std::size_t floats = capped_product(columns / static_cast<std::size_t>(table.panel),
                                             panel_floats(table, size.format, size.in));
-  QKV_RETURN_IF_ERROR(built.panels.reserve(floats));
-  std::memset(built.panels.data(), 0, floats * sizeof(float));
   if (size.bias) {
     QKV_RETURN_IF_ERROR(built.bias.reserve(columns));
     std::memset(built.bias.data(), 0, columns * sizeof(float));
   }
+  QKV_RETURN_IF_ERROR(built.panels.reserve(floats));
+  std::memset(built.panels.data(), 0, floats * sizeof(float));
   packed = std::move(built);
   return {};
 }

@@ -39,7 +39,9 @@ const hostNames = [
 const furtherNames = {
   'inline.js': ['DecompressionStream', 'atob'],
   'worker.js': ['AbortController', 'Headers', 'structuredClone'],
-  'worker-host.js': ['Headers'],
+  'worker-host.js': ['AbortController', 'Headers'],
+  'models.js': ['AbortController', 'DOMException', 'MessageChannel', 'performance'],
+  'models-host.js': ['AbortController', 'Headers'],
 };
 
 const targets = Object.entries(engines).map((engine) => engine.join(''));

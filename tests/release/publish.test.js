@@ -76,7 +76,7 @@ test('package.json: it says what a stranger needs, and nothing that leads nowher
     {
       ...{ name: 'qkv', license: 'MIT', type: 'module' },
       // Scripts of workers: nothing imports anything from them.
-      sideEffects: ['./dist/thread.js', './dist/worker-host.js'],
+      sideEffects: ['./dist/thread.js', './dist/worker-host.js', './dist/models-host.js'],
     },
   );
   assert.match(engines.node, /^>=\d+\.\d+$/);

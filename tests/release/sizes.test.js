@@ -73,7 +73,7 @@ for (const path of Object.keys(readmes)) {
     );
     for (const [printed, actual] of [
       [plain, download('qkv', ['index.js'])],
-      [train, download('qkv-train', ['train.js'])],
+      [train, download('qkv-train', ['language.js', 'train.js'])],
     ]) {
       assert.ok(Math.abs(printed - actual) <= 2, `${printed} kB, is ${actual}`);
     }

@@ -72,7 +72,9 @@ async function starve(target, hole, expected) {
       expectTyped(error, namesOf[target.method] ?? target.method);
       assert.equal(error.code, 'out_of_memory', error.message);
       const again = attempt(target.method, of, args);
-      assert.equal(again.error?.message, error.message);
+      // Which block is the one that does not fit may differ: the first call may have left the free memory in other pieces.
+      expectTyped(again.error, namesOf[target.method] ?? target.method);
+      assert.equal(again.error.code, 'out_of_memory', again.error.message);
       assert.deepEqual(engine.memory(), memory, 'memory() after the same again');
     }
     release();
