@@ -107,6 +107,9 @@ describe('examples: generate-node', () => {
     for (const { id, own, most } of likelihoods(config, weights, ids).slice(prompt.length - 1)) {
       assert.ok(most - own < 1e-4, `${tokens[id]} is ${most - own} below the likeliest`);
     }
+    // So few of the likeliest letters that it is one.
+    const few = [...how.slice(0, 2), '--temperature', '1', '--top-p', '1e-6', '--tokens', '40'];
+    assert.equal((await runs(...argumentsOf('generate-node'), ...few)).stdout, stdout);
   });
 
   test('reads a model of the hub with its tokenizer', async () => {
