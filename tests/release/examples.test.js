@@ -1,8 +1,8 @@
 // @build any
 // The programs of examples/, copied out of the repository beside the package as packed and the C++ library as installed, and run
-// with the commands of their README.
+// with the commands of their README. Those that run models of files are in examples-models.test.js.
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { must } from '../../tools/run.js';
@@ -14,33 +14,17 @@ import { PATIENCE, until } from '../support/js/patience.js';
 import { firefox } from '../support/js/programs.js';
 import { folder, serve } from '../support/js/server.js';
 import { isas, replaced, Stranger } from './consumers/stranger.js';
-import { installPacked } from './packed.js';
-
-const readme = text('examples/README.md');
-
-/** The commands of the README, by folder. */
-const commands = new Map(
-  Array.from(
-    readme.matchAll(/^\| \[([\w-]+)\]\(([^)]+)\) \|.*\| `([^`]+)`.*\|$/gm),
-    ([, name, file, command]) => {
-      assert.ok(existsSync(join(root, 'examples', file)), file);
-      return [name, command];
-    },
-  ),
-);
+import { argumentsOf, commands, installExamples, readme } from './examples.js';
 
 let installed;
 before(async () => {
-  installed = await installPacked();
-  cpSync(join(root, 'examples'), join(installed.project, 'examples'), { recursive: true });
+  installed = await installExamples();
 });
 after(() => installed?.remove());
 
 /** What the command of a program for Node prints in the project: its lines. */
 async function linesOf(name) {
-  const [node, ...args] = commands.get(name).split(' ');
-  assert.equal(node, 'node');
-  const { stdout, output } = await installed.inProject(process.execPath, ...args);
+  const { stdout, output } = await installed.inProject(process.execPath, ...argumentsOf(name));
   assert.equal(output, stdout);
   return stdout.trimEnd().split('\n');
 }

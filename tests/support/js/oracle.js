@@ -6,14 +6,18 @@
 export const u = 2 ** -24;
 const smallestNormal = 2 ** -126;
 
-/** The error function by its series at 0, which is exact to 1e-13 up to 3. */
+/**
+ * The error function: 2 / sqrt(pi) exp(-x^2) sum_n 2^n x^(2n+1) / (2n+1)!!, whose terms have one sign, so that nothing cancels. From 6
+ * on it is 1 to 2e-17.
+ */
 export function erf(x) {
+  if (Math.abs(x) > 6) return Math.sign(x);
   let [sum, term] = [0, x];
-  for (let n = 0; n < 80; ++n) {
-    sum += term / (2 * n + 1);
-    term *= -(x * x) / (n + 1);
+  for (let n = 0; Math.abs(term) > 1e-17 * Math.abs(sum); ++n) {
+    sum += term;
+    term *= (2 * x * x) / (2 * n + 3);
   }
-  return (2 / Math.sqrt(Math.PI)) * sum;
+  return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
 }
 
 /** Heads of [B, H, T, d], [B, T, H*d] or [T, H*d] seen as (b, h, t) -> index of the first of d. */

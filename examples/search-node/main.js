@@ -1,0 +1,60 @@
+// Searches by meaning: which sentences are nearest to a query, by an encoder of sentences of the BERT family.
+//
+//   node main.js FOLDER QUERY [FILE] [--pooling mean|cls] [--top 5]
+//
+// FOLDER has config.json, model.safetensors, tokenizer.json and tokenizer_config.json. FILE is a text; without one the sentences below are
+// searched.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { init } from 'qkv';
+import { huggingFaceTokenizer, load } from 'qkv/models';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    pooling: { type: 'string', default: 'mean' }, // as the encoder was trained
+    top: { type: 'string', default: '5' },
+  },
+});
+const [folder, query, file] = positionals;
+if (!query) throw new Error('expected the folder of an encoder, and a query');
+
+const ownText = `The cat sleeps on the sofa. A dog runs after a ball in the park. The bank raised its interest rates.
+  Heavy rain is expected in the north. She baked a cake for his birthday. The train to the coast leaves at noon.
+  He plays the violin in an orchestra. The team won the game in the last minute.`;
+const given = file ? readFileSync(file, 'utf8') : ownText;
+const segments = new Intl.Segmenter('en', { granularity: 'sentence' }).segment(given);
+const sentences = Array.from(segments, ({ segment }) => segment.trim()).filter(Boolean);
+
+const { Tokenizer } = await import('@huggingface/tokenizers').catch(() => {
+  throw new Error('tokenizer.json is read by a package: npm install @huggingface/tokenizers');
+});
+const json = (name) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
+const tokenizer = huggingFaceTokenizer(
+  new Tokenizer(json('tokenizer.json'), json('tokenizer_config.json')),
+);
+
+const qkv = await init({ threads: 'auto' });
+const weights = join(folder, 'model.safetensors');
+const model = await load(qkv, { config: json('config.json'), weights, tokenizer });
+
+/** The vectors of texts, [texts, dModel], all of length 1. Of a text that is too long, the beginning is read. */
+function embed(texts) {
+  const ids = texts.map((text) => tokenizer.encode(text).slice(0, model.config.maxLength));
+  const { data, shape } = model.embed(ids, { pooling: values.pooling });
+  return texts.map((_, row) => data.subarray(row * shape[1], (row + 1) * shape[1]));
+}
+
+// The cosine of the angle between vectors of length 1 is their product.
+const [asked] = embed([query]);
+const found = embed(sentences).map((vector, place) => ({
+  cosine: vector.reduce((sum, x, i) => sum + x * asked[i], 0),
+  sentence: sentences[place],
+}));
+found.sort((a, b) => b.cosine - a.cosine);
+for (const { cosine, sentence } of found.slice(0, Number(values.top))) {
+  console.log(`${cosine.toFixed(3)}  ${sentence}`);
+}
+
+qkv.dispose();

@@ -1,0 +1,33 @@
+// The programs of examples/ beside the package as packed, and the commands of their README.
+import assert from 'node:assert/strict';
+import { cpSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, text } from '../support/js/files.js';
+import { installPacked } from './packed.js';
+
+export const readme = text('examples/README.md');
+
+/** The commands of the README, by folder. */
+export const commands = new Map(
+  Array.from(
+    readme.matchAll(/^\| \[([\w-]+)\]\(([^)]+)\) \|.*\| `([^`]+)`.*\|$/gm),
+    ([, name, file, command]) => {
+      assert.ok(existsSync(join(root, 'examples', file)), file);
+      return [name, command];
+    },
+  ),
+);
+
+/** The arguments of the command of a program for Node. */
+export function argumentsOf(name) {
+  const words = Array.from(commands.get(name).matchAll(/"([^"]*)"|(\S+)/g), (m) => m[1] ?? m[2]);
+  assert.equal(words[0], 'node');
+  return words.slice(1);
+}
+
+/** What installPacked() resolves to, with a copy of examples/ in the project. */
+export async function installExamples() {
+  const installed = await installPacked();
+  cpSync(join(root, 'examples'), join(installed.project, 'examples'), { recursive: true });
+  return installed;
+}
