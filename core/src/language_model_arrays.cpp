@@ -44,9 +44,16 @@ class Declarer {
 
   ModelState& s_;
   const LanguageModelConfig& c_;
+  bool has_biases_, has_qkv_biases_;  ///< check_model_config() has filled both in
+  bool has_betas_;
 };
 
-Declarer::Declarer(ModelState& state) noexcept : s_(state), c_(state.config) {}
+Declarer::Declarer(ModelState& state) noexcept
+    : s_(state),
+      c_(state.config),
+      has_biases_(c_.biases.value_or(false)),
+      has_qkv_biases_(c_.qkv_biases.value_or(false)),
+      has_betas_(has_biases_ && c_.norm_type == NormType::kLayer) {}
 
 Status Declarer::list(const Place& place, const char* name, ModelEntry entry) noexcept {
   write_array_name(place.place, place.prefix, name, entry.name);
@@ -95,26 +102,24 @@ Status Declarer::map(const Place& place, const char* const (&names)[2], PackedLi
 
 Status Declarer::norm(const Place& place, ModelNorm& arrays, Index width) noexcept {
   QKV_RETURN_IF_ERROR(numbers(place, "gamma", arrays.gamma, {0, width}));
-  const bool has_beta = *c_.biases && c_.norm_type == NormType::kLayer;
-  return has_beta ? numbers(place, "beta", arrays.beta, {0, width}) : Status{};
+  return has_betas_ ? numbers(place, "beta", arrays.beta, {0, width}) : Status{};
 }
 
 /// The norms of q and k, whose names are one word.
 Status Declarer::head_norms(const Place& place, ModelLayer& layer) noexcept {
-  const bool has_beta = *c_.biases && c_.norm_type == NormType::kLayer;
   QKV_RETURN_IF_ERROR(numbers(place, "qGamma", layer.q_norm.gamma, {0, c_.d_k}));
-  if (has_beta) {
+  if (has_betas_) {
     QKV_RETURN_IF_ERROR(numbers(place, "qBeta", layer.q_norm.beta, {0, c_.d_k}));
   }
   QKV_RETURN_IF_ERROR(numbers(place, "kGamma", layer.k_norm.gamma, {0, c_.d_k}));
-  return has_beta ? numbers(place, "kBeta", layer.k_norm.beta, {0, c_.d_k}) : Status{};
+  return has_betas_ ? numbers(place, "kBeta", layer.k_norm.beta, {0, c_.d_k}) : Status{};
 }
 
 Status Declarer::attention(Index n, ModelLayer& layer) noexcept {
   const Place place{{"layers", n}, "attention."};
   const Index of_q = detail::saturated_product(c_.num_heads, c_.d_k);
   const Index of_kv = detail::saturated_product(c_.num_kv_heads, c_.d_k);
-  const bool bias = *c_.qkv_biases;
+  const bool bias = has_qkv_biases_;
   QKV_RETURN_IF_ERROR(norm({{"layers", n}, "norm1."}, layer.norm1, c_.d_model));
   QKV_RETURN_IF_ERROR(map(place, {"wq", "bq"}, layer.wq, {c_.d_model, of_q}, bias));
   QKV_RETURN_IF_ERROR(map(place, {"wk", "bk"}, layer.wk, {c_.d_model, of_kv}, bias));
@@ -122,7 +127,7 @@ Status Declarer::attention(Index n, ModelLayer& layer) noexcept {
   if (c_.qk_norm) {
     QKV_RETURN_IF_ERROR(head_norms(place, layer));
   }
-  QKV_RETURN_IF_ERROR(map(place, {"wo", "bo"}, layer.wo, {of_q, c_.d_model}, *c_.biases));
+  QKV_RETURN_IF_ERROR(map(place, {"wo", "bo"}, layer.wo, {of_q, c_.d_model}, has_biases_));
   return c_.post_norms ? norm({{"layers", n}, "postNorm1."}, layer.post_norm1, c_.d_model)
                        : Status{};
 }
@@ -133,7 +138,7 @@ Status Declarer::feed_forward(Index n, ModelLayer& layer) noexcept {
   }
   const Place place{{"layers", n}, "feedForward."};
   const Extents2 inwards{c_.d_model, c_.d_feed_forward};
-  const bool bias = *c_.biases;
+  const bool bias = has_biases_;
   QKV_RETURN_IF_ERROR(norm({{"layers", n}, "norm2."}, layer.norm2, c_.d_model));
   QKV_RETURN_IF_ERROR(map(place, {"w1", "b1"}, layer.w1, inwards, bias));
   if (c_.activation >= ModelActivation::kSwiglu) {

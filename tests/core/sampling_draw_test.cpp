@@ -171,7 +171,7 @@ TEST_CASE("sample: the same tokens on every instruction set", "[sampling]") {
   }
   std::printf("sampled %s %016" PRIx64 "\n", active_isa(), hash.value());
   std::fflush(stdout);
-  CHECK(hash.value() == 0x33ADC6BBE94DAAF9U);
+  CHECK(hash.value() == 0xB7341B10F3AE4EA0U);
 }
 
 TEST_CASE("sample: it takes 12 bytes for each logit and asks for memory once",
