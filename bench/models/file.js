@@ -92,7 +92,8 @@ export function writeModel(name, format) {
 /** The array of qkv::LanguageModel that a tensor of a GGUF file is. */
 function arrayOf(tensor) {
   const [, layer, part] = /^blk\.(\d+)\.(.*)\.weight$/.exec(tensor) ?? [];
-  if (!part) return { 'token_embd.weight': 'embedding', 'output_norm.weight': 'norm.gamma' }[tensor];
+  if (!part)
+    return { 'token_embd.weight': 'embedding', 'output_norm.weight': 'norm.gamma' }[tensor];
   const names = {
     ...{ attn_norm: 'norm1.gamma', ffn_norm: 'norm2.gamma', attn_output: 'attention.wo' },
     ...{ attn_q: 'attention.wq', attn_k: 'attention.wk', attn_v: 'attention.wv' },

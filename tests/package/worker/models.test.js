@@ -146,7 +146,10 @@ describe('loading', () => {
     const loading = away.loadModel({ weights }, { signal: stop.signal, onProgress });
     await assert.rejects(loading, (error) => error === reason);
     let handles = -1;
-    await until(async () => (handles = (await away.memory()).handles) === before, () => `${handles}`);
+    await until(
+      async () => (handles = (await away.memory()).handles) === before,
+      () => `${handles}`,
+    );
   });
 
   test('what onProgress throws is what it is rejected with', async () => {
