@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -38,6 +39,13 @@ class Fields {
     if (from_.contains(key)) {
       to = from_[key].get<T>();
       from_.erase(key);
+    }
+  }
+  /// What may be left out; null leaves it out, too.
+  template <class T>
+  void take(const char* key, std::optional<T>& to) {
+    if (const Json found = take(key); !found.is_null()) {
+      to = found.get<T>();
     }
   }
   /// One of the names of an enumeration, in its order.
@@ -78,9 +86,7 @@ inline RotaryScaling rotary_scaling(const Json& json) {
   fields.take("originalLength", s.original_length);
   fields.take("betaFast", s.beta_fast);
   fields.take("betaSlow", s.beta_slow);
-  if (const Json factor = fields.take("attentionFactor"); !factor.is_null()) {
-    s.attention_factor = factor.get<double>();
-  }
+  fields.take("attentionFactor", s.attention_factor);
   fields.take("lowFrequencyFactor", s.low_frequency_factor);
   fields.take("highFrequencyFactor", s.high_frequency_factor);
   fields.finish();
@@ -118,19 +124,13 @@ inline LanguageModelConfig language_model_config(const Json& json) {
   fields.take("qkNorm", c.qk_norm);
   fields.take("parallelResidual", c.parallel_residual);
   fields.take("tiedEmbeddings", c.tied_embeddings);
-  if (const Json biases = fields.take("biases"); !biases.is_null()) {
-    c.biases = biases.get<bool>();
-  }
+  fields.take("biases", c.biases);
   fields.take("embeddingScale", c.embedding_scale);
   fields.take("window", c.window);
   fields.take("attentionSoftcap", c.attention_softcap);
   fields.take("logitSoftcap", c.logit_softcap);
-  if (const Json scale = fields.take("attentionScale"); !scale.is_null()) {
-    c.attention_scale = scale.get<float>();
-  }
-  if (const Json biases = fields.take("qkvBiases"); !biases.is_null()) {
-    c.qkv_biases = biases.get<bool>();
-  }
+  fields.take("attentionScale", c.attention_scale);
+  fields.take("qkvBiases", c.qkv_biases);
   fields.take("postNorms", c.post_norms);
   fields.take("tokenTypes", c.token_types);
   fields.take("embeddingNorm", c.embedding_norm);
