@@ -41,7 +41,7 @@ export interface Lesson {
   readonly steps: readonly Step[];
 }
 
-export const LIMITS = {
+export const LESSON_LIMITS = {
   ...{ title: 120, text: 4000, state: 3000, goals: 8, steps: 20, exercises: 12, choices: 8 },
   ...{ minutes: 600, locks: 40, choice: 300, show: 12 },
 } as const;
@@ -62,10 +62,10 @@ const integer = (value: unknown, most: number): number =>
 
 function readExercise(raw: unknown): Exercise | null {
   if (!isObject(raw)) return null;
-  const text = string(raw['text'], LIMITS.text);
+  const text = string(raw['text'], LESSON_LIMITS.text);
   if (text.trim() === '') return null;
-  const choices = list(raw['choices'], LIMITS.choices)
-    .map((choice) => string(choice, LIMITS.choice))
+  const choices = list(raw['choices'], LESSON_LIMITS.choices)
+    .map((choice) => string(choice, LESSON_LIMITS.choice))
     .filter((choice) => choice.trim() !== '');
   const number = string(raw['number'], 60);
   const { within, right } = raw;
@@ -83,28 +83,28 @@ function readExercise(raw: unknown): Exercise | null {
 
 function readLock(raw: unknown): Step['lock'] {
   if (raw === true) return true;
-  const names = list(raw, LIMITS.locks).map((name) => string(name, 40));
+  const names = list(raw, LESSON_LIMITS.locks).map((name) => string(name, 40));
   return [...new Set(names.filter((name) => /^\w+$/.test(name)))];
 }
 
 /** Null: a step without anything to read or to see. */
 function readStep(raw: unknown): Step | null {
   if (!isObject(raw)) return null;
-  const wanted = list(raw['show'], LIMITS.show);
+  const wanted = list(raw['show'], LESSON_LIMITS.show);
   // Panels that this page does not have are left out, and so is a step that has no other.
   const show = [...new Set(wanted)].filter((id): id is Showable =>
     SHOWABLE.some((name) => name === id),
   );
-  const title = string(raw['title'], LIMITS.title);
-  const text = string(raw['text'], LIMITS.text);
-  const exercises = list(raw['exercises'], LIMITS.exercises)
+  const title = string(raw['title'], LESSON_LIMITS.title);
+  const text = string(raw['text'], LESSON_LIMITS.text);
+  const exercises = list(raw['exercises'], LESSON_LIMITS.exercises)
     .map(readExercise)
     .filter((exercise) => exercise !== null);
   if (wanted.length > 0 && !show.some(isPanel) && wanted.some(isNoPart)) return null;
   if (title + text === '' && exercises.length === 0 && show.length === 0) return null;
   return {
     ...{ title, text, show, exercises },
-    state: string(raw['state'], LIMITS.state),
+    state: string(raw['state'], LESSON_LIMITS.state),
     lock: readLock(raw['lock']),
     guess: raw['guess'] === true,
   };
@@ -119,15 +119,15 @@ export const panelsOf = ({ show }: Step): readonly PanelId[] => show.filter(isPa
 /** A lesson out of anything at all: what cannot be understood is left out, and what is too much is cut. Never throws. */
 export function readLesson(raw: unknown): Lesson | null {
   if (!isObject(raw)) return null;
-  const steps = list(raw['steps'], LIMITS.steps)
+  const steps = list(raw['steps'], LESSON_LIMITS.steps)
     .map(readStep)
     .filter((step) => step !== null);
   if (steps.length === 0) return null;
-  const goals = list(raw['goals'], LIMITS.goals)
-    .map((goal) => string(goal, LIMITS.choice))
+  const goals = list(raw['goals'], LESSON_LIMITS.goals)
+    .map((goal) => string(goal, LESSON_LIMITS.choice))
     .filter((goal) => goal.trim() !== '');
-  const minutes = integer(raw['minutes'], LIMITS.minutes);
-  return { title: string(raw['title'], LIMITS.title), minutes, goals, steps };
+  const minutes = integer(raw['minutes'], LESSON_LIMITS.minutes);
+  return { title: string(raw['title'], LESSON_LIMITS.title), minutes, goals, steps };
 }
 
 /** The state that a step begins with. */

@@ -75,7 +75,8 @@ export class LessonReader extends Panel {
     on('.leave', () => this.#opened?.leave());
     on('.print', () => void this.#print());
     this.addEventListener('click', ({ target }) => {
-      const to = target instanceof HTMLElement ? target.dataset['to'] : undefined;
+      const button = target instanceof Element ? target.closest<HTMLElement>('[data-to]') : null;
+      const to = button?.dataset['to'];
       if (to !== undefined) void this.go(Number(to), true);
     });
   }
@@ -104,7 +105,7 @@ export class LessonReader extends Panel {
     const kind = lesson.minutes > 0 ? 'lessons.kindMinutes' : 'lessons.kind';
     this.setText('.lesson-kind', t(kind, { minutes: lesson.minutes, steps: lesson.steps.length }));
     this.find('h1', HTMLElement).replaceChildren(...richNodes(lesson.title));
-    document.title = `${lesson.title} · qkv`;
+    document.title = `${this.find('h1', HTMLElement).textContent} · qkv`;
     const goals = this.find('.lesson-goals', HTMLElement);
     goals.hidden = lesson.goals.length === 0;
     this.find('.lesson-goals ul', HTMLElement).replaceChildren(...lesson.goals.map(listItem));
@@ -273,7 +274,7 @@ function stepLink(step: Step, at: number): HTMLElement {
   button.type = 'button';
   button.className = 'step-link';
   button.dataset['to'] = String(at);
-  button.textContent = stepName(step, at);
+  button.append(...richNodes(stepName(step, at)));
   item.append(button);
   return item;
 }
