@@ -10,10 +10,10 @@ const HTML = `
     <legend></legend>
     <label class="field"><span data-t="lessons.stepTitle"></span><input type="text" maxlength="120" data-field-of="title"></label>
     <label class="field"><span data-t="lessons.stepText"></span><textarea rows="4" data-field-of="text"></textarea></label>
-    <fieldset class="ticks panels"><legend data-t="lessons.panels"></legend><div></div></fieldset>
+    <fieldset class="tick-set step-panels"><legend data-t="lessons.panels"></legend><div></div></fieldset>
     <p class="order hint"></p>
     <label class="check"><input type="checkbox" data-field-of="guess"> <span data-t="lessons.guess"></span></label>
-    <fieldset class="ticks locks"><legend data-t="lessons.lock"></legend><div></div></fieldset>
+    <fieldset class="tick-set step-locks"><legend data-t="lessons.lock"></legend><div></div></fieldset>
     <ol class="editor-exercises"></ol>
     <p class="lesson-tools">
       <button type="button" class="button" data-step="exercise" data-t="lessons.addExercise"></button>
@@ -49,20 +49,20 @@ export class StepForm {
     this.#state = step.state;
     this.#exercises = step.exercises.map((exercise) => new ExerciseForm(exercise));
     this.element.innerHTML = HTML;
-    find(this.element, '.panels div', HTMLElement).innerHTML = SHOWABLE.map(tick).join('');
-    find(this.element, '.locks div', HTMLElement).innerHTML = ['all', ...LOCKABLE]
+    find(this.element, '.step-panels div', HTMLElement).innerHTML = SHOWABLE.map(tick).join('');
+    find(this.element, '.step-locks div', HTMLElement).innerHTML = ['all', ...LOCKABLE]
       .map(tick)
       .join('');
     this.#field('title').value = step.title;
     this.#field('text').value = step.text;
     find(this.element, '[data-field-of=guess]', HTMLInputElement).checked = step.guess;
-    for (const box of this.#boxes('.panels'))
+    for (const box of this.#boxes('.step-panels'))
       box.checked = step.show.some((id) => id === box.value);
-    for (const box of this.#boxes('.locks')) {
+    for (const box of this.#boxes('.step-locks')) {
       box.checked = step.lock === true ? box.value === 'all' : step.lock.includes(box.value);
     }
     this.element.addEventListener('change', ({ target }) => {
-      if (target instanceof HTMLInputElement && target.closest('.panels')) this.#tick(target);
+      if (target instanceof HTMLInputElement && target.closest('.step-panels')) this.#tick(target);
     });
     this.element.addEventListener('click', ({ target }) => {
       const what = target instanceof HTMLElement ? target.dataset['step'] : undefined;
@@ -104,11 +104,11 @@ export class StepForm {
   draw(): void {
     const place = this.element.dataset['place'] ?? '';
     find(this.element, 'legend', HTMLElement).textContent = `${t('lessons.step')} ${place}`;
-    for (const box of this.#boxes('.panels')) {
+    for (const box of this.#boxes('.step-panels')) {
       const id = SHOWABLE.find((name) => name === box.value);
       if (id && box.nextElementSibling) box.nextElementSibling.textContent = showableName(id);
     }
-    for (const box of this.#boxes('.locks')) {
+    for (const box of this.#boxes('.step-locks')) {
       const name = box.value === 'all' ? t('lessons.lockAll') : box.value;
       if (box.nextElementSibling) box.nextElementSibling.textContent = name;
     }
@@ -128,7 +128,7 @@ export class StepForm {
   }
 
   get step(): Step {
-    const locked = this.#boxes('.locks').flatMap(({ checked, value }) => (checked ? [value] : []));
+    const locked = this.#boxes('.step-locks').flatMap(({ checked, value }) => (checked ? [value] : []));
     return {
       title: this.#field('title').value,
       text: this.#field('text').value,
