@@ -36,7 +36,7 @@ export async function accuracyAt(trainer, length) {
   return right.reduce((a, b) => a + b, 0) / (ASKED_ROWS * length);
 }
 
-export async function report(trainer) {
+async function report(trainer) {
   const accuracies = [];
   for (const length of ASKED) {
     accuracies.push(`${length}: ${(await accuracyAt(trainer, length)).toFixed(2)}`);

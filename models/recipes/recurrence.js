@@ -1,6 +1,6 @@
 // The task of fixed_vector.js by three models of about the same number of parameters: a GRU that hands over one fixed vector, one
 // whose decoder reads all states of the encoder, and a transformer. The panel `recurrence` of the page shows these models.
-import { accuracyAt, ASKED_ROWS, END, report, row, START, TOKENS } from './fixed_vector.js';
+import { accuracyAt, ASKED_ROWS, END, row, START, TOKENS } from './fixed_vector.js';
 
 /** Lengths that are measured: those that were trained on, 4 to 20, and as many more. */
 const MEASURED = Array.from({ length: 19 }, (_, i) => 4 + 2 * i);
@@ -24,9 +24,10 @@ export const recurrence = {
   about: 'sequences said from their end, by three kinds of models',
   batch: 32,
   row,
-  report,
   measure,
-  tokenizer: { json: { type: 'characters', tokens: [...digits, '^', '$'], start: START, end: END } },
+  tokenizer: {
+    json: { type: 'characters', tokens: [...digits, '^', '$'], start: START, end: END },
+  },
   options: { deviation: 0.1 },
   variants: {
     gru: {
