@@ -1,9 +1,9 @@
 import type { TrainQkv } from 'qkv/train';
 import { KINDS, type Kind } from './models';
-import type { News, Order, Reached } from './protocol';
+import type { News, Order, Reached, Trained } from './protocol';
 import { Session } from './session';
 import { ASKED } from './task';
-import { timings, type Timing } from './times';
+import { LENGTHS, REPEATS, timings, type Timing } from './times';
 
 /** A turn of training lasts about so long, in ms: then the page is told, and orders are heard. */
 const TURN = 60;
@@ -37,6 +37,7 @@ export class Desk {
   /** What is still to be counted of the weights as they are. */
   #questions: Question[] = [];
   #times: Generator<Timing[], void> | null = null;
+  #timed = 0;
 
   constructor(qkv: TrainQkv, now: () => number = () => performance.now()) {
     this.#qkv = qkv;
@@ -53,13 +54,13 @@ export class Desk {
   }
 
   take(order: Order): News[] {
-    switch (order.kind) {
+    switch (order.type) {
       case 'begin':
         this.#adopt(Session.begin(this.#qkv, order.seed), null);
         this.#running = order.running;
         break;
       case 'load':
-        this.#load(order.files, order.seed);
+        this.#load(order);
         break;
       case 'source':
         this.#source = order.source;
@@ -67,6 +68,7 @@ export class Desk {
         return [];
       case 'measure':
         this.#times = timings(this.#qkv, this.#now);
+        this.#timed = 0;
         return [];
       case 'step':
         this.#running = false;
@@ -74,7 +76,7 @@ export class Desk {
         this.#rest();
         break;
       default:
-        this.#running = order.kind === 'play' && this.#session?.isDone === false;
+        this.#running = order.type === 'play' && this.#session?.isDone === false;
         if (!this.#running) this.#rest();
     }
     return this.#progress();
@@ -102,11 +104,11 @@ export class Desk {
   }
 
   /** Files have no initial weights; the seed they were trained from has. */
-  #load(files: Extract<Order, { kind: 'load' }>['files'], seed: number): void {
-    const initial = Session.begin(this.#qkv, seed);
+  #load(trained: Trained): void {
+    const initial = Session.begin(this.#qkv, trained.seed);
     const first = reachOf(initial);
     initial.dispose();
-    this.#adopt(Session.load(this.#qkv, files, seed), first);
+    this.#adopt(Session.load(this.#qkv, trained), first);
   }
 
   /** All lengths, again and again, until there are enough of each. */
@@ -144,7 +146,7 @@ export class Desk {
     const session = this.#session;
     if (!session) return [];
     const { origin, seed, isDone: done, learners } = session;
-    return [{ kind: 'progress', origin, seed, running: this.#running, done, learners }];
+    return [{ type: 'progress', origin, seed, running: this.#running, done, learners }];
   }
 
   #speakNow(session: Session): News[] {
@@ -157,24 +159,25 @@ export class Desk {
       session.say('transformer', source),
     ];
     const said = { gru, gru_attention, transformer };
-    return [{ kind: 'spoken', steps: session.steps, source, said }];
+    return [{ type: 'spoken', steps: session.steps, source, said }];
   }
 
   #reachNow(session: Session): News[] {
     this.#reach = false;
     const now = reachOf(session);
-    return [{ kind: 'reached', steps: session.steps, first: this.#first ?? now, now }];
+    return [{ type: 'reached', steps: session.steps, first: this.#first ?? now, now }];
   }
 
-  /** Tells of a length when all three models have been asked. */
+  /** Tells when all three models have been asked. */
   #count(session: Session): News[] {
     const [question] = this.#questions;
     this.#questions = this.#questions.slice(1);
     if (!question) return [];
     session.ask(question.kind, question.length);
     if (this.#questions.length === 0 && !this.#running) this.#again(session);
-    if (question.kind !== 'transformer') return [];
-    return [{ kind: 'counted', steps: session.steps, tallies: session.tallies }];
+    // While models learn, a sweep is told as a whole: half of one would be beside half of the one before.
+    if (question.kind !== 'transformer' || (this.#running && this.#questions.length > 0)) return [];
+    return [{ type: 'counted', steps: session.steps, tallies: session.tallies }];
   }
 
   #again({ tallies }: Session): void {
@@ -185,8 +188,10 @@ export class Desk {
   #time(times: Generator<Timing[], void>): News[] {
     const { done, value } = times.next();
     if (done) this.#times = null;
+    else this.#timed++;
     const { variant } = this.#qkv.info;
-    return [{ kind: 'timed', variant, done: Boolean(done), timings: value ?? null }];
+    const part = done ? 1 : this.#timed / (1 + LENGTHS.length * REPEATS);
+    return [{ type: 'timed', variant, part, timings: value ?? null }];
   }
 }
 

@@ -66,7 +66,11 @@ const every = (from: number, to: number, step: number) =>
   Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, i) => from + step * i);
 
 /** The part of the digits that are right, by length. */
-export function drawAccuracy(paper: Paper, width: number, tallies: Counted['tallies'] | null): string {
+export function drawAccuracy(
+  paper: Paper,
+  width: number,
+  tallies: Counted['tallies'] | null,
+): string {
   const [pen, box] = [penOf(paper), boxOf(width)];
   const x = linear([SHORTEST, LONGEST_ASKED], [box.left + 8, box.right - 6]);
   const y = linear([0, 1], [box.bottom, box.top]);
@@ -126,13 +130,23 @@ export const LAYERS = [
 export function slopes(timings: readonly Timing[]): Power[] {
   const long = timings.filter(({ length }) => length >= FITTED_FROM);
   const lengths = long.map(({ length }) => length);
-  return LAYERS.map(({ of }) => fitPower(lengths, long.map((each) => of(each).median)));
+  return LAYERS.map(({ of }) =>
+    fitPower(
+      lengths,
+      long.map((each) => of(each).median),
+    ),
+  );
 }
 
 /** The line that was fitted, over the lengths it was fitted to. */
 function fitted(pen: Pen, { slope, factor }: Power, [x, y]: readonly [Scale, Scale]): string {
   const ends = [FITTED_FROM, LENGTHS.at(-1) ?? FITTED_FROM];
-  return curve(pen('theory'), ends, ends.map((length) => factor * length ** slope), [x, y]);
+  return curve(
+    pen('theory'),
+    ends,
+    ends.map((length) => factor * length ** slope),
+    [x, y],
+  );
 }
 
 /** Times of one pass, with quartiles and the lines that were fitted. */
@@ -140,7 +154,9 @@ export function drawCost(paper: Paper, width: number, timings: readonly Timing[]
   const [pen, box] = [penOf(paper), boxOf(width)];
   const [shortest = 1, longest = 1] = [LENGTHS[0], LENGTHS.at(-1)];
   const x = logarithmic([shortest, longest], [box.left + 10, box.right - 10]);
-  const values = timings.flatMap((each) => LAYERS.flatMap(({ of }) => [of(each).low, of(each).high]));
+  const values = timings.flatMap((each) =>
+    LAYERS.flatMap(({ of }) => [of(each).low, of(each).high]),
+  );
   const low = Math.floor(Math.log10(Math.min(...values, 0.1)));
   const high = Math.ceil(Math.log10(Math.max(...values, 10)));
   const y = logarithmic([10 ** low, 10 ** high], [box.bottom, box.top]);
@@ -156,7 +172,12 @@ export function drawCost(paper: Paper, width: number, timings: readonly Timing[]
   const ticks = LENGTHS.filter((_, i) => !narrow || i % 2 === 0);
   return [
     frame(pen, box, [t('recurrence.timeAxis'), t('recurrence.tokensAxis')]),
-    leftAxis(pen, box, y, every(low, high, 1).map((exponent) => Number(`1e${exponent}`))),
+    leftAxis(
+      pen,
+      box,
+      y,
+      every(low, high, 1).map((exponent) => Number(`1e${exponent}`)),
+    ),
     lowerAxis(pen, box, x, { ticks, labels: true }),
     ...bars,
     ...LAYERS.map(({ of, kind }) =>

@@ -23,16 +23,23 @@ export interface Said {
   readonly weights: Float32Array;
 }
 
+/** Weights as files, the seed of the run that made them, and its steps. */
+export interface Trained {
+  readonly files: Readonly<Record<Kind, Uint8Array>>;
+  readonly seed: number;
+  readonly steps: number;
+}
+
 /** What the panel asks for. */
 export type Order =
-  | { readonly kind: 'begin'; readonly seed: number; readonly running: boolean }
-  | { readonly kind: 'play' | 'pause' | 'step' | 'measure' }
-  | { readonly kind: 'load'; readonly seed: number; readonly files: Readonly<Record<Kind, Uint8Array>> }
-  | { readonly kind: 'source'; readonly source: readonly number[] };
+  | { readonly type: 'begin'; readonly seed: number; readonly running: boolean }
+  | { readonly type: 'play' | 'pause' | 'step' | 'measure' }
+  | ({ readonly type: 'load' } & Trained)
+  | { readonly type: 'source'; readonly source: readonly number[] };
 
 /** Which models there are now. */
 export interface Progress {
-  readonly kind: 'progress';
+  readonly type: 'progress';
   readonly origin: Origin;
   readonly seed: number;
   readonly running: boolean;
@@ -42,13 +49,13 @@ export interface Progress {
 
 /** What was counted of the weights after `steps`. */
 export interface Counted {
-  readonly kind: 'counted';
+  readonly type: 'counted';
   readonly steps: number;
   readonly tallies: Readonly<Record<Kind, readonly Tally[]>>;
 }
 
 export interface Spoken {
-  readonly kind: 'spoken';
+  readonly type: 'spoken';
   readonly steps: number;
   readonly source: readonly number[];
   readonly said: Readonly<Record<Kind, Said>>;
@@ -56,23 +63,19 @@ export interface Spoken {
 
 /** Norms by distance, with the initial weights where this page has had them, and now. */
 export interface Reached {
-  readonly kind: 'reached';
+  readonly type: 'reached';
   readonly steps: number;
   readonly first: Readonly<Record<Kind, Float64Array>>;
   readonly now: Readonly<Record<Kind, Float64Array>>;
 }
 
 export interface Timed {
-  readonly kind: 'timed';
+  readonly type: 'timed';
   readonly variant: string;
-  readonly done: boolean;
+  /** Of all timings, this part is done; at the end 1. */
+  readonly part: number;
   /** What is known by now; null at the end, when all is known. */
   readonly timings: readonly Timing[] | null;
 }
 
-export interface Failed {
-  readonly kind: 'failed';
-  readonly message: string;
-}
-
-export type News = Progress | Counted | Spoken | Reached | Timed | Failed;
+export type News = Progress | Counted | Spoken | Reached | Timed;

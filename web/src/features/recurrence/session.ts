@@ -1,7 +1,7 @@
 import type { Seq2Seq, Trainer, TrainQkv } from 'qkv/train';
 import { count, emptyTallies, type Tally } from './accuracy';
 import { DEVIATION, KINDS, MODELS, STEPS, type Kind } from './models';
-import type { Learner, Origin, Said } from './protocol';
+import type { Learner, Origin, Said, Trained } from './protocol';
 import { END, LONGEST_ASKED, nextRows, randomOf, sequence, START, type Random } from './task';
 
 /** Sequences that are asked for at once. A worker is deaf while it says them: 8 of 40 tokens take some 100 ms. */
@@ -44,10 +44,16 @@ export class Session {
     );
   }
 
-  /** Models with the weights of files. */
-  static load(qkv: TrainQkv, files: Readonly<Record<Kind, Uint8Array>>, seed: number): Session {
+  /** Models with the weights of files, judged on rows of their own. */
+  static load(qkv: TrainQkv, { files, seed, steps }: Trained): Session {
     const models = each((kind) => create(qkv, kind, seed));
-    for (const kind of KINDS) models[kind].trainer.load(files[kind]);
+    const rows = nextRows(randomOf(ASKED_SEED));
+    for (const kind of KINDS) {
+      const model = models[kind];
+      model.trainer.load(files[kind]);
+      const { loss, accuracy } = model.trainer.evaluate(rows);
+      model.learner = { ...model.learner, steps, loss, accuracy };
+    }
     return new Session(models, 'before', seed);
   }
 
@@ -55,13 +61,13 @@ export class Session {
     for (const kind of KINDS) this.#models[kind].trainer.dispose();
   }
 
-  /** Steps that every model has made here. */
+  /** Steps that every model has made. */
   get steps(): number {
-    return this.#models.transformer.trainer.steps;
+    return this.#models.transformer.learner.steps;
   }
 
   get isDone(): boolean {
-    return this.origin === 'before' || this.steps >= STEPS;
+    return this.steps >= STEPS;
   }
 
   get learners(): Record<Kind, Learner> {

@@ -37,7 +37,8 @@ export function accuracyWords({ tallies, steps }: Counted, loaded: boolean): str
       tallies[kind].filter(({ sequences }) => sequences > 0),
       has,
     );
-  const values = (has: (length: number) => boolean) => ofAll((kind) => `${percent(part(kind, has))} %`);
+  const values = (has: (length: number) => boolean) =>
+    ofAll((kind) => `${percent(part(kind, has))} %`);
   const drop = KINDS.every((kind) => part(kind, isLonger) < part(kind, isTrained) - 0.05);
   return [
     t('recurrence.inside', { values: values(isTrained) }),
