@@ -3,7 +3,7 @@ import { pageSvg } from '../../ui/plot';
 import { CHART_HEIGHT, drawAccuracy, drawCost, drawReach } from './draw';
 import type { Known } from './known';
 import { t } from './texts';
-import { REPEATS } from './times';
+import { REPEATS } from './settings';
 import {
   accuracyLabel,
   accuracyWords,

@@ -3,7 +3,8 @@ import { KINDS, type Kind } from './models';
 import type { News, Order, Reached, Trained } from './protocol';
 import { Session } from './session';
 import { ASKED } from './task';
-import { LENGTHS, REPEATS, timings, type Timing } from './times';
+import { LENGTHS, REPEATS, type Timing } from './settings';
+import { timings } from './times';
 
 /** A turn of training lasts about so long, in ms: then the page is told, and orders are heard. */
 const TURN = 60;
@@ -57,7 +58,7 @@ export class Desk {
     switch (order.type) {
       case 'begin':
         this.#adopt(Session.begin(this.#qkv, order.seed), null);
-        this.#running = order.running;
+        this.#run(order.running);
         break;
       case 'load':
         this.#load(order);
@@ -76,8 +77,7 @@ export class Desk {
         this.#rest();
         break;
       default:
-        this.#running = order.type === 'play' && this.#session?.isDone === false;
-        if (!this.#running) this.#rest();
+        this.#run(order.type === 'play' && this.#session?.isDone === false);
     }
     return this.#progress();
   }
@@ -109,6 +109,13 @@ export class Desk {
     const first = reachOf(initial);
     initial.dispose();
     this.#adopt(Session.load(this.#qkv, trained), first);
+  }
+
+  #run(running: boolean): void {
+    this.#running = running;
+    // Who pressed play waits for steps, not for counts of weights that are gone in a moment.
+    if (running) this.#questions = [];
+    else this.#rest();
   }
 
   /** All lengths, again and again, until there are enough of each. */

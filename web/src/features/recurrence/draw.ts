@@ -19,7 +19,7 @@ import { lineOf, pointOf, type Paper } from './pens';
 import type { Counted, Reached } from './protocol';
 import { LONGEST, LONGEST_ASKED, SHORTEST, TOKENS } from './task';
 import { t } from './texts';
-import { FITTED_FROM, LENGTHS, type Spread, type Timing } from './times';
+import { FITTED_FROM, LENGTHS, type Spread, type Timing } from './settings';
 import { fitPower, type Power } from './fit';
 
 export const CHART_HEIGHT = 270;
@@ -41,11 +41,15 @@ function frame(pen: Pen, box: Box, [above, below]: readonly [string, string]): s
 }
 
 /** The part of the x axis that models were trained on. */
-function trained(pen: Pen, box: Box, [from, to]: readonly [number, number]): string {
+function trained(
+  pen: Pen,
+  box: Box,
+  [from, to, label]: readonly [from: number, to: number, label: number],
+): string {
   const size = { x: from, y: box.top, width: to - from, height: box.bottom - box.top };
   return (
     shape('rect', { ...pen('collapse'), ...size }) +
-    text(from + 6, box.top + 14, t('recurrence.trained'), pen('region'))
+    text(from + 6, label, t('recurrence.trained'), pen('label'))
   );
 }
 
@@ -60,6 +64,26 @@ function points(
     return Number.isFinite(value) ? pointOf(paper, kind, x(at), y(value)) : '';
   });
   return curve(lineOf(paper, kind), xs, ys, [x, y]) + marks.join('');
+}
+
+/** 10⁻⁶, and 0.01 where that is as short. */
+function powerText(exponent: number): string {
+  if (Math.abs(exponent) <= 2) return String(Number(`1e${exponent}`));
+  const small = Array.from(String(Math.abs(exponent)), (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'.charAt(Number(digit)));
+  return `10${exponent < 0 ? '⁻' : ''}${small.join('')}`;
+}
+
+/** A left axis with powers of ten. */
+function powerAxis(pen: Pen, box: Box, y: Scale, exponents: readonly number[]): string {
+  const style = { ...pen('label'), 'text-anchor': 'end' };
+  const names = exponents.map((exponent) => {
+    const at = y(10 ** exponent);
+    return (
+      shape('path', { ...pen('axis'), d: `M${box.left - 4} ${at.toFixed(1)}H${box.left}` }) +
+      text(box.left - 7, Number((at + 4).toFixed(1)), powerText(exponent), style)
+    );
+  });
+  return leftAxis(pen, box, y, []) + names.join('');
 }
 
 const every = (from: number, to: number, step: number) =>
@@ -82,7 +106,7 @@ export function drawAccuracy(
     return points(paper, kind, [lengths, known.map(accuracyOf)], [x, y]);
   });
   return [
-    trained(pen, box, [x(SHORTEST), x(LONGEST)]),
+    trained(pen, box, [x(SHORTEST), x(LONGEST), y(0.25)]),
     frame(pen, box, [t('recurrence.accuracyAxis'), t('recurrence.lengthAxis')]),
     shape('path', { ...pen('reference'), d: `M${box.left} ${chance.toFixed(1)}H${box.right}` }),
     text(box.left + 6, chance - 5, t('recurrence.guessing'), { ...label, 'text-anchor': 'start' }),
@@ -104,7 +128,7 @@ export function drawReach(paper: Paper, width: number, reached: Reached | null):
   const low = power(Math.min(...all, 1e-2), Math.floor);
   const high = power(Math.max(...all, 1), Math.ceil);
   const y = logarithmic([10 ** low, 10 ** high], [box.bottom, box.top]);
-  const ticks = every(low, high, high - low > 6 ? 2 : 1).map((exponent) => 10 ** exponent);
+  const powers = every(low, high, high - low > 6 ? 2 : 1);
   const distances = every(0, LONGEST_ASKED - 1, 1);
   const curves = (['first', 'now'] as const).flatMap((when) =>
     KINDS.map((kind) =>
@@ -112,9 +136,9 @@ export function drawReach(paper: Paper, width: number, reached: Reached | null):
     ),
   );
   return [
-    trained(pen, box, [x(0), x(LONGEST - 1)]),
+    trained(pen, box, [x(0), x(LONGEST - 1), box.bottom - 8]),
     frame(pen, box, [t('recurrence.reachAxis'), t('recurrence.distanceAxis')]),
-    leftAxis(pen, box, y, ticks),
+    powerAxis(pen, box, y, powers),
     lowerAxis(pen, box, x, { ticks: niceTicks(0, LONGEST_ASKED - 1, 8), labels: true }),
     ...curves,
   ].join('');
@@ -149,6 +173,20 @@ function fitted(pen: Pen, { slope, factor }: Power, [x, y]: readonly [Scale, Sca
   );
 }
 
+/** The names of both at their last points, the upper one above and the lower one below. */
+function names(pen: Pen, timings: readonly Timing[], [x, y]: readonly [Scale, Scale]): string[] {
+  const last = timings.at(-1);
+  if (!last) return [];
+  const style = { ...pen('label'), 'text-anchor': 'end' };
+  const [gru, attention] = [last.gru.median, last.attention.median];
+  const name = (text_: string, value: number, upper: boolean) =>
+    text(Math.round(x(last.length)), Math.round(y(value) + (upper ? -9 : 18)), text_, style);
+  return [
+    name(t('recurrence.gruLayer'), gru, gru > attention),
+    name(t('recurrence.attentionLayer'), attention, attention >= gru),
+  ];
+}
+
 /** Times of one pass, with quartiles and the lines that were fitted. */
 export function drawCost(paper: Paper, width: number, timings: readonly Timing[]): string {
   const [pen, box] = [penOf(paper), boxOf(width)];
@@ -172,17 +210,13 @@ export function drawCost(paper: Paper, width: number, timings: readonly Timing[]
   const ticks = LENGTHS.filter((_, i) => !narrow || i % 2 === 0);
   return [
     frame(pen, box, [t('recurrence.timeAxis'), t('recurrence.tokensAxis')]),
-    leftAxis(
-      pen,
-      box,
-      y,
-      every(low, high, 1).map((exponent) => Number(`1e${exponent}`)),
-    ),
+    powerAxis(pen, box, y, every(low, high, 1)),
     lowerAxis(pen, box, x, { ticks, labels: true }),
     ...bars,
     ...LAYERS.map(({ of, kind }) =>
       points(paper, kind, [lengths, timings.map((each) => of(each).median)], [x, y]),
     ),
+    ...names(pen, timings, [x, y]),
     ...(timings.length === LENGTHS.length
       ? slopes(timings).map((power) => fitted(pen, power, [x, y]))
       : []),

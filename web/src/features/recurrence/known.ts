@@ -1,5 +1,5 @@
 import type { Counted, News, Progress, Reached, Spoken, Timed } from './protocol';
-import type { Timing } from './times';
+import type { Timing } from './settings';
 
 /** All that the worker has told, the latest of each. */
 export interface Known {

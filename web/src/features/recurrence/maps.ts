@@ -118,10 +118,10 @@ export class Maps {
       }
       const { source, said } = spoken;
       const shown = kind === 'transformer' ? head : 0;
-      const weight = digits(mirrored(source, said[kind], shown), 3);
+      const [own, right] = mirrored(source, said[kind], shown).map((weight) => digits(weight, 3));
       this.#maps[kind].show(nameOf(kind), [source, said[kind]], [shown, look]);
       const note = find(panel, `[data-map=${kind}] .hint`, HTMLElement);
-      note.textContent = t('recurrence.mirror', { weight });
+      note.textContent = t(`recurrence.mirror.${kind}`, { own: own ?? '', right: right ?? '' });
     }
   }
 }

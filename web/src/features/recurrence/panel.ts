@@ -3,6 +3,7 @@ import '../../ui/matrix/matrix.css';
 import './style.css';
 import { MatrixView } from '../../ui/matrix/view';
 import card from '../../../../models/recurrence/card.json';
+import RecurrenceWorker from './worker?worker';
 import { Lab } from '../../worker/lab';
 import type { Figure } from '../../ui/figure';
 import { Panel, type View } from '../../ui/panel';
@@ -20,7 +21,7 @@ import { t } from './texts';
 import { trainedFiles } from './trained_files';
 import { spreadOfSizes } from './words';
 
-const newWorker = () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
+const newWorker = () => new RecurrenceWorker();
 
 /** Who asks for less motion gets two pictures a second. */
 const CALM = 500;
@@ -217,7 +218,8 @@ export class RecurrencePanel extends Panel {
   #controls({ recurrenceSource, recurrenceSeed, recurrenceHead }: State): void {
     const { progress, timed } = this.#known;
     const running = progress?.running ?? false;
-    const name = running ? 'pause' : !this.#isOver ? 'resume' : progress?.done ? 'again' : 'play';
+    const again = progress?.done && progress.origin === 'here' ? 'again' : 'play';
+    const name = running ? 'pause' : this.#isOver ? again : 'resume';
     this.setText('[data-press=play]', t(`recurrence.${name}`));
     this.find('[data-press=measure]', HTMLButtonElement).disabled = isMeasuring(this.#known);
     this.setText(

@@ -1,6 +1,6 @@
 import type { Tally } from './accuracy';
 import type { Kind } from './models';
-import type { Timing } from './times';
+import type { Timing } from './settings';
 
 /** Where the weights come from: trained by this page, or before, by the recipe. */
 export type Origin = 'here' | 'before';

@@ -3,7 +3,7 @@ import { HEADS, KINDS, SEEDS, type Kind } from './models';
 import { legendOf } from './pens';
 import type { Progress } from './protocol';
 import { t } from './texts';
-import { HEADS as LAYER_HEADS, WIDTH } from './times';
+import { LAYER_HEADS, WIDTH } from './settings';
 
 /** Of the files of trained weights, gzip, in kB; a test holds it to them. */
 export const TRAINED_KB = 94;
@@ -63,11 +63,11 @@ const reading = () => `
 const legend = () => `
   <ul class="plot-key">${KINDS.map((kind) => `<li>${legendOf(kind)} <span data-t="recurrence.${kind}"></span></li>`).join('')}</ul>`;
 
-const chart = (name: string, intro: string, more = '') => `
+const chart = (name: string, before: string, after = '') => `
   <section class="recurrence-part" data-chart="${name}">
-    <h3 data-t="recurrence.${name}"></h3>${intro}
+    <h3 data-t="recurrence.${name}"></h3>${before}
     <div class="plot-stage"></div>
-    ${more}
+    ${after}
     <div class="recurrence-words"></div>
   </section>`;
 
@@ -83,7 +83,7 @@ export const template = (): string => `
     ${reading()}
     <div class="recurrence-charts">
       ${chart('accuracy', '')}
-      ${chart('reach', '<p data-t="recurrence.reachIntro"></p>')}
+      ${chart('reach', '', '<p data-t="recurrence.reachIntro"></p>')}
     </div>
     ${legend()}
     ${chart('cost', `<p class="recurrence-cost-intro"></p>${costTools}`)}

@@ -1,29 +1,9 @@
 import { random, type TrainQkv } from 'qkv/train';
 import { median, quantile } from './fit';
+import { LAYER_HEADS, LENGTHS, REPEATS, WIDTH, type Spread, type Timing } from './settings';
 
-/** Width of both, and heads of attention. */
-export const WIDTH = 64;
-export const HEADS = 4;
-/** Slopes are fitted from this length on. */
-export const FITTED_FROM = 256;
-export const LENGTHS: readonly number[] = [16, 32, 64, 128, 256, 512, 1024, 2048];
-/** How often each is timed. */
-export const REPEATS = 7;
 /** One timing lasts at least so long, in ms: clocks of browsers are coarse. */
 const LEAST = 6;
-
-/** Medians and quartiles of the times of one pass, in ms. */
-export interface Timing {
-  readonly length: number;
-  readonly gru: Spread;
-  readonly attention: Spread;
-}
-
-export interface Spread {
-  readonly median: number;
-  readonly low: number;
-  readonly high: number;
-}
 
 /** One pass, with nothing to set up. */
 interface Passes {
@@ -47,7 +27,7 @@ function passes(qkv: TrainQkv, length: number): Passes {
   };
   const [wq, wk, wv, wo] = [3, 4, 5, 6].map((seed) => matrix(WIDTH, WIDTH, seed));
   if (!wq || !wk || !wv || !wo) throw new Error('four matrices were made');
-  const layer = qkv.multiHeadAttention({ dModel: WIDTH, numHeads: HEADS }, { wq, wk, wv, wo });
+  const layer = qkv.multiHeadAttention({ dModel: WIDTH, numHeads: LAYER_HEADS }, { wq, wk, wv, wo });
   const x = qkv.tensor([1, length, WIDTH], random([1, length, WIDTH], 7).data);
   return {
     gru: () => void qkv.gru(x, unit),
@@ -80,8 +60,12 @@ const spreadOf = (values: readonly number[]): Spread => ({
  * Times of both at every length. All lengths are timed once before any is timed again, and the two by turns, so that a machine
  * that is slow for a moment is slow for all. Yields what is known after every length.
  */
-export function* timings(qkv: TrainQkv, now: () => number): Generator<Timing[], void> {
-  const found = LENGTHS.map((length) => ({
+export function* timings(
+  qkv: TrainQkv,
+  now: () => number,
+  lengths = LENGTHS,
+): Generator<Timing[], void> {
+  const found = lengths.map((length) => ({
     length,
     both: passes(qkv, length),
     gru: [] as number[],

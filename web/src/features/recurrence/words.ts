@@ -6,7 +6,7 @@ import type { Counted, Progress, Reached, Said } from './protocol';
 import { LONGEST, LONGEST_ASKED } from './task';
 import { t } from './texts';
 import { LAYERS, slopes } from './draw';
-import { FITTED_FROM, LENGTHS, type Timing } from './times';
+import { FITTED_FROM, LENGTHS, type Timing } from './settings';
 
 export const nameOf = (kind: Kind): string => t(`recurrence.${kind}`);
 const percent = (part: number) => (Number.isFinite(part) ? (100 * part).toFixed(0) : '–');
@@ -31,7 +31,8 @@ export function accuracyWords({ tallies, steps }: Counted, loaded: boolean): str
   const known = tallies.transformer.filter(({ sequences }) => sequences > 0);
   const counts = known.map(({ sequences }) => sequences);
   if (counts.length === 0) return [];
-  const counted = { steps, least: Math.min(...counts), most: Math.max(...counts) };
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  const counted = { steps, count: least === most ? least : `${least}–${most}` };
   const part = (kind: Kind, has: (length: number) => boolean) =>
     accuracyWhere(
       tallies[kind].filter(({ sequences }) => sequences > 0),
@@ -137,13 +138,17 @@ export function saidWords(name: string, source: readonly number[], { ids }: Said
   return t('recurrence.spoken', { ...values, right: count, places: wrong.join(', ') });
 }
 
-/** The mean weight that rows give to the place they should say: 1 where each reads its own and nothing else. */
-export function mirrored(source: readonly number[], said: Said, head: number): number {
+/** The mean weights that rows give to the place of the digit they should say, and to the place right of it. */
+export function mirrored(source: readonly number[], said: Said, head: number): [number, number] {
   const columns = source.length;
   const rows = Math.min(said.rows, columns);
-  let sum = 0;
-  for (let row = 0; row < rows; row++) {
-    sum += said.weights[(head * said.rows + row) * columns + (columns - 1 - row)] ?? NaN;
-  }
-  return sum / rows;
+  const mean = (shift: number) => {
+    let sum = 0;
+    for (let row = 0; row < rows; row++) {
+      const column = Math.min(columns - 1, columns - 1 - row + shift);
+      sum += said.weights[(head * said.rows + row) * columns + column] ?? NaN;
+    }
+    return sum / rows;
+  };
+  return [mean(0), mean(1)];
 }
