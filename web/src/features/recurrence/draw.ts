@@ -69,7 +69,9 @@ function points(
 /** 10⁻⁶, and 0.01 where that is as short. */
 function powerText(exponent: number): string {
   if (Math.abs(exponent) <= 2) return String(Number(`1e${exponent}`));
-  const small = Array.from(String(Math.abs(exponent)), (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'.charAt(Number(digit)));
+  const small = Array.from(String(Math.abs(exponent)), (digit) =>
+    '⁰¹²³⁴⁵⁶⁷⁸⁹'.charAt(Number(digit)),
+  );
   return `10${exponent < 0 ? '⁻' : ''}${small.join('')}`;
 }
 

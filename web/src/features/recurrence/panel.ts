@@ -16,7 +16,7 @@ import { isMeasuring, NOTHING, recall, type Known } from './known';
 import type { News, Order } from './protocol';
 import { saidRows } from './said';
 import { LONGEST_ASKED, readSource, TOKENS } from './task';
-import { fixedTexts, tableRows, template } from './template';
+import { COLUMNS, fixedTexts, tableRows, template } from './template';
 import { t } from './texts';
 import { trainedFiles } from './trained_files';
 import { spreadOfSizes } from './words';
@@ -249,7 +249,10 @@ export class RecurrencePanel extends Panel {
     if (!progress) return;
     for (const kind of KINDS) {
       tableRows(progress, kind).forEach((text, i) => {
-        this.setText(`[data-model=${kind}] td:nth-child(${i + 2})`, text);
+        const cell = `[data-model=${kind}] td:nth-child(${i + 2})`;
+        this.setText(cell, text);
+        const label = t(`recurrence.${COLUMNS[i + 1] ?? 'model'}`);
+        this.find(cell, HTMLElement).dataset['label'] = label;
       });
     }
     this.setText('.recurrence-same', t('recurrence.same', { percent: spreadOfSizes(progress) }));

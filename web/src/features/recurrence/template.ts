@@ -8,14 +8,14 @@ import { LAYER_HEADS, WIDTH } from './settings';
 /** Of the files of trained weights, gzip, in kB; a test holds it to them. */
 export const TRAINED_KB = 94;
 
-const COLUMNS = ['model', 'parameters', 'steps', 'rate', 'loss', 'batchAccuracy'] as const;
+export const COLUMNS = ['model', 'parameters', 'steps', 'rate', 'loss', 'batchAccuracy'] as const;
 
 const modelRow = (kind: Kind) => `
   <tr data-model="${kind}"><th scope="row">${legendOf(kind)} <span data-t="recurrence.${kind}"></span></th>${'<td></td>'.repeat(5)}</tr>`;
 
 const table = () => `
   <div class="recurrence-models" hidden>
-    <div class="recurrence-table" tabindex="0" role="group" data-t-label="recurrence.models"><table>
+    <div class="recurrence-table"><table data-t-label="recurrence.models">
       <thead><tr>${COLUMNS.map((name) => `<th scope="col" data-t="recurrence.${name}"></th>`).join('')}</tr></thead>
       <tbody>${KINDS.map(modelRow).join('')}</tbody>
     </table></div>
@@ -45,7 +45,7 @@ const reading = () => `
       </div>
       <button type="button" class="button" data-press="draw" data-t="recurrence.draw"></button>
     </div>
-    <div class="said" tabindex="0" role="group" data-t-label="recurrence.saidLabel"></div>
+    <div class="said" role="group" data-t-label="recurrence.saidLabel"></div>
     <div class="recurrence-reading" hidden>
       <p class="hint" data-t="recurrence.saidNote"></p>
       <h3 data-t="recurrence.maps"></h3>

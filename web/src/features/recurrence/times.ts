@@ -27,7 +27,10 @@ function passes(qkv: TrainQkv, length: number): Passes {
   };
   const [wq, wk, wv, wo] = [3, 4, 5, 6].map((seed) => matrix(WIDTH, WIDTH, seed));
   if (!wq || !wk || !wv || !wo) throw new Error('four matrices were made');
-  const layer = qkv.multiHeadAttention({ dModel: WIDTH, numHeads: LAYER_HEADS }, { wq, wk, wv, wo });
+  const layer = qkv.multiHeadAttention(
+    { dModel: WIDTH, numHeads: LAYER_HEADS },
+    { wq, wk, wv, wo },
+  );
   const x = qkv.tensor([1, length, WIDTH], random([1, length, WIDTH], 7).data);
   return {
     gru: () => void qkv.gru(x, unit),
