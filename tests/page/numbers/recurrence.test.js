@@ -15,9 +15,18 @@ const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
 const qkv = await init({ deterministic: true });
 const folder = 'features/recurrence/';
 const web = await modules(
-  ...['accuracy', 'desk', 'fit', 'models', 'session', 'settings', 'task', 'template', 'times', 'words'].map(
-    (name) => folder + name,
-  ),
+  ...[
+    'accuracy',
+    'desk',
+    'fit',
+    'models',
+    'session',
+    'settings',
+    'task',
+    'template',
+    'times',
+    'words',
+  ].map((name) => folder + name),
 );
 const { recurrence } = recipes;
 const card = JSON.parse(readFileSync(join(root, 'models/recurrence/card.json'), 'utf8'));
@@ -60,7 +69,10 @@ test('recurrence: digits are right at their places, and only there', () => {
   web.count(other, [[1, 1, 1, 1, 1, 1]], [[1, 1, 1, 1, 1, 1]]);
   assert.equal(other.whole, 1);
   const tallies = [tally, other];
-  assert.equal(web.accuracyWhere(tallies, () => true), 13 / 14); // each digit once
+  assert.equal(
+    web.accuracyWhere(tallies, () => true),
+    13 / 14,
+  ); // each digit once
   assert.ok(Number.isNaN(web.accuracyOf(web.emptyTallies()[3])));
   assert.deepEqual(web.readSource('3.14 一2'), [3, 1, 4, 2]);
   assert.equal(web.readSource('9'.repeat(99)).length, 40);
@@ -199,4 +211,72 @@ test('recurrence: the files of trained weights are as small as the button says',
   const sum = bytes.reduce((a, b) => a + b);
   assert.equal(Math.round(sum / 1000), web.TRAINED_KB);
   assert.ok(sum <= 150_000);
+});
+
+/** Tallies of all lengths with a part of the digits right; lengths above `last` are not counted yet. */
+const talliesOf = (part, last = 40) =>
+  web.emptyTallies().map((tally) => {
+    const { length } = tally;
+    if (length > last) return tally;
+    return { ...tally, sequences: 8, right: Math.round(8 * length * part(length)) };
+  });
+
+test('recurrence: sentences say what was counted, and nothing before', () => {
+  const parts = { gru: 0.5, gru_attention: 1, transformer: 1 };
+  const counted = (last, far) => ({
+    steps: 300,
+    tallies: Object.fromEntries(
+      web.KINDS.map((kind) => [
+        kind,
+        talliesOf((length) => (length > 20 ? far : parts[kind]), last),
+      ]),
+    ),
+  });
+  web.setLanguage('en');
+  const some = web.accuracyWords(counted(26, 0.25), false);
+  assert.equal(some.length, 2, 'not of the longer lengths, which are not all there');
+  assert.match(some[0], /vector 50 %, GRU with attention 100 %, transformer 100 %/);
+  assert.match(some[1], /Counted after 300 steps: 8 random/);
+  const all = web.accuracyWords(counted(40, 0.25), true);
+  assert.match(all[1], /22 to 40.*vector 25 %, GRU with attention 25 %, transformer 25 %/);
+  assert.match(all[2], /All three are worse/);
+  assert.match(all[3], /loaded weights/);
+  assert.equal(web.accuracyWords(counted(40, 0.5), false).length, 3, 'not all three drop');
+  web.setLanguage('zh');
+  assert.match(web.accuracyWords(counted(40, 0.25), false)[1], /22 到 40.*固定向量 25 %/);
+  web.setLanguage('en');
+});
+
+test('recurrence: sentences say how times grow, and which is faster where', () => {
+  const timings = (gru, attention) => {
+    const spread = (value) => ({ median: value, low: value, high: value });
+    return web.LENGTHS.map((length) => ({
+      ...{ length, gru: spread(gru(length)), attention: spread(attention(length)) },
+    }));
+  };
+  const words = (...layers) => web.costWords(timings(...layers)).join(' ');
+  const linear = (length) => length / 100;
+  assert.match(
+    words(linear, (length) => length ** 2 / 20000),
+    /T = 256 to 2048.*GRU 1\.00 ± 0\.00, attention 2\.00 ± 0\.00\. Attention is faster up to about T = 200;/,
+  );
+  assert.match(
+    words(linear, (length) => length / 200),
+    /Attention is faster at every length/,
+  );
+  assert.match(
+    words(linear, (length) => length / 50),
+    /The GRU is faster at every length/,
+  );
+  assert.match(
+    words((length) => length ** 2 / 20000, linear),
+    /GRU is faster up to about T = 200;/,
+  );
+  assert.deepEqual(web.costWords(timings(linear, linear).slice(1)), [], 'only when all are there');
+  const norms = Float64Array.from({ length: 40 }, (_, distance) => 3 * 0.5 ** distance);
+  const flat = new Float64Array(40).fill(0.2);
+  const of = { gru: norms, gru_attention: norms, transformer: flat };
+  const [first, now] = web.reachWords({ first: of, now: of });
+  assert.match(first, /by 0\.50 in the GRU and by 0\.50 .*distance 39 is 1\.0 times/);
+  assert.match(now, /vector 3\.8×10⁻⁶, .*transformer 1\.0\.$/);
 });

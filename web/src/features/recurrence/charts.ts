@@ -34,6 +34,8 @@ export class Charts {
   draw(known: Known, look: number): void {
     const { progress, counted, reached, timings, timed } = known;
     const loaded = progress?.origin === 'before';
+    find(this.#panel, '.recurrence-learned', HTMLElement).hidden = !progress;
+    this.#stage('cost').hidden = timings.length === 0;
     this.#put('accuracy', [counted, loaded, look], {
       label: () => accuracyLabel(counted?.tallies ?? null),
       body: (width) => drawAccuracy('page', width, counted?.tallies ?? null),

@@ -81,11 +81,13 @@ export const template = (): string => `
     <p class="recurrence-badge"></p>
     ${table()}
     ${reading()}
-    <div class="recurrence-charts">
-      ${chart('accuracy', '')}
-      ${chart('reach', '', '<p data-t="recurrence.reachIntro"></p>')}
+    <div class="recurrence-learned" hidden>
+      <div class="recurrence-charts">
+        ${chart('accuracy', '')}
+        ${chart('reach', '', '<p data-t="recurrence.reachIntro"></p>')}
+      </div>
+      ${legend()}
     </div>
-    ${legend()}
     ${chart('cost', `<p class="recurrence-cost-intro"></p>${costTools}`)}
     <p class="visually-hidden" role="status" data-said></p>
   </div>`;

@@ -41,10 +41,13 @@ export function accuracyWords({ tallies, steps }: Counted, loaded: boolean): str
   const values = (has: (length: number) => boolean) =>
     ofAll((kind) => `${percent(part(kind, has))} %`);
   const drop = KINDS.every((kind) => part(kind, isLonger) < part(kind, isTrained) - 0.05);
+  // Lengths are counted from the shortest on: what is not counted yet is not spoken of.
+  const reached = Math.max(...known.map(({ length }) => length));
+  const whole = reached === LONGEST_ASKED;
   return [
-    t('recurrence.inside', { values: values(isTrained) }),
-    t('recurrence.outside', { values: values(isLonger) }),
-    ...(drop ? [t('recurrence.allDrop')] : []),
+    ...(reached >= LONGEST ? [t('recurrence.inside', { values: values(isTrained) })] : []),
+    ...(whole ? [t('recurrence.outside', { values: values(isLonger) })] : []),
+    ...(whole && drop ? [t('recurrence.allDrop')] : []),
     t(loaded ? 'recurrence.countedLoaded' : 'recurrence.counted', counted),
   ];
 }
