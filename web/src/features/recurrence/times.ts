@@ -7,9 +7,9 @@ const LEAST = 6;
 
 /** One pass, with nothing to set up. */
 interface Passes {
-  gru(): void;
-  attention(): void;
-  dispose(): void;
+  readonly gru: () => unknown;
+  readonly attention: () => unknown;
+  readonly dispose: () => void;
 }
 
 /** Random weights of a size at which neither gates nor softmax saturate. */
@@ -33,9 +33,9 @@ function passes(qkv: TrainQkv, length: number): Passes {
   );
   const x = qkv.tensor([1, length, WIDTH], random([1, length, WIDTH], 7).data);
   return {
-    gru: () => void qkv.gru(x, unit),
-    attention: () => void layer.forward(x),
-    dispose() {
+    gru: () => qkv.gru(x, unit),
+    attention: () => layer.forward(x),
+    dispose: () => {
       layer.dispose();
       x.dispose();
     },
@@ -43,7 +43,7 @@ function passes(qkv: TrainQkv, length: number): Passes {
 }
 
 /** Milliseconds of one pass, of as many as take long enough to be told. */
-function time(pass: () => void, now: () => number): number {
+function time(pass: () => unknown, now: () => number): number {
   const start = now();
   let passes = 0;
   do {
@@ -75,7 +75,10 @@ export function* timings(
     attention: [] as number[],
   }));
   try {
-    for (const { both } of found) [both.gru(), both.attention()];
+    for (const { both } of found) {
+      both.gru();
+      both.attention();
+    }
     for (let repeat = 0; repeat < REPEATS; repeat++) {
       for (const each of found) {
         each.gru.push(time(each.both.gru, now));
