@@ -12,8 +12,13 @@ import { textsOf } from './texts.js';
 const packageBeside = {
   name: 'package beside',
   setup({ onResolve }) {
-    const path = pathToFileURL(join(root, 'dist/index.js')).href;
-    onResolve({ filter: /^qkv$/ }, () => ({ path, external: true }));
+    for (const [name, file] of [
+      ['qkv', 'index'],
+      ['qkv/train', 'train'],
+    ]) {
+      const path = pathToFileURL(join(root, `dist/${file}.js`)).href;
+      onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path, external: true }));
+    }
   },
 };
 

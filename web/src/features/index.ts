@@ -6,6 +6,7 @@ import { masksRequest } from './masks/request';
 import { masksFields } from './masks/state';
 import { positionsRequest } from './positions/request';
 import { positionsFields } from './positions/state';
+import { recurrenceFields } from './recurrence/state';
 import { rowRequest } from './row/request';
 import { rowFields } from './row/state';
 import { scaleRequest } from './scale/request';
@@ -28,6 +29,7 @@ export const FEATURES = {
   scale: { fields: scaleFields, request: scaleRequest },
   masks: { fields: masksFields, request: masksRequest },
   positions: { fields: positionsFields, request: positionsRequest },
+  recurrence: { fields: recurrenceFields },
   checks: { fields: {} },
   use: { fields: {} },
 } satisfies Readonly<Record<string, Feature>>;
