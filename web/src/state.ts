@@ -166,7 +166,7 @@ export function clamp(value: number, [low, high]: Limits): number {
   return Math.min(high, Math.max(low, value));
 }
 
-const significant = (value: number, digits: number) => Number(value.toPrecision(digits));
+export const significant = (value: number, digits: number) => Number(value.toPrecision(digits));
 
 /** Three significant digits: what the slider, the box and the link all show. */
 export function clampTemperature(value: number): number {

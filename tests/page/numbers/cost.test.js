@@ -1,9 +1,15 @@
 // The counts of the panel about cost: every formula against a count by loops.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { root } from '../../support/js/files.js';
 import { modules } from '../support/engine.js';
 
-const web = await modules('features/cost/count', 'features/cost/shape');
+const web = await modules(
+  ...['features/cost/count', 'features/cost/shape', 'features/cost/bench', 'features/cost/result'],
+);
+const { init } = await import(pathToFileURL(join(root, 'dist/index.js')).href);
 const { bytesOf, generationFlops, pairsOf, parametersOf, passFlops, tokenFlops } = web;
 
 /** Multiplies and adds one pair at a time: what a product of [rows, inner] by [inner, cols] takes. */
@@ -115,4 +121,95 @@ test('cost: a shape in a link comes back, and what means nothing does not', () =
   assert.equal(raw({ dModel: 0 }).dModel, 1);
   assert.equal(raw({ numHeads: 12, numKvHeads: 5 }).numKvHeads, 4, 'heads share evenly');
   assert.equal(raw({ numHeads: 2, numKvHeads: 12 }).numKvHeads, 2);
+});
+
+test('cost: a call is timed by its fastest sample, with enough calls for the clock', () => {
+  let clock = 0;
+  let calls = 0;
+  // A call takes 0.25 ms, and every 50th is disturbed for 5 ms; the clock has steps of 1 ms.
+  const call = () => {
+    clock += ++calls % 50 === 0 ? 5.25 : 0.25;
+  };
+  const ms = web.timeOf(call, () => Math.floor(clock));
+  assert.ok(Math.abs(ms - 0.25) < 0.05, `${ms}`);
+  let slow = 0;
+  const seconds = web.timeOf(
+    () => (slow += 1000),
+    () => slow,
+  );
+  assert.equal(seconds, 1000, 'a slow one is sampled a few times only');
+  assert.ok(slow < 8000);
+});
+
+test('cost: the benchmark measures both ways and the cache, and their memory', async () => {
+  const lengths = [64, 128, 256];
+  const engines = [];
+  const start = async () => {
+    engines.push(await init({ shared: false }));
+    return engines.at(-1);
+  };
+  let last;
+  let told = 0;
+  for await (const news of web.benchmark(start, 3, lengths)) {
+    assert.equal(news.done, ++told);
+    last = news;
+  }
+  assert.equal(last.done, last.all);
+  assert.ok(last.difference > 0 && last.difference < 1e-5, `${last.difference}`);
+  const { variant, threads, cores, rows } = last.result;
+  assert.equal(variant, engines[0].info.variant);
+  assert.deepEqual([threads, cores], [1, 3]);
+  assert.deepEqual(
+    rows.map(({ tokens }) => tokens),
+    lengths,
+  );
+  for (const row of rows) {
+    for (const ms of [row.storedMs, row.streamingMs, row.decodeMs]) assert.ok(ms > 0 && ms < 1e4);
+    const square = 4 * row.tokens ** 2;
+    // What a product packs is O(T): some 256 bytes for each token.
+    const more = row.storedBytes - square;
+    assert.ok(more > 0 && more < 600 * row.tokens, `${row.storedBytes} for T = ${row.tokens}`);
+    assert.ok(row.streamingBytes < 30_000 + 600 * row.tokens, `${row.streamingBytes}`);
+  }
+  const growth = (what) => rows[2][what] - rows[1][what];
+  assert.ok(growth('streamingBytes') <= 600 * 128);
+  for (const engine of engines)
+    assert.throws(() => engine.memory(), /disposed/, 'all are disposed');
+});
+
+test('cost: a result in a link comes back to four digits, and what no benchmark wrote does not', () => {
+  const row = {
+    ...{ tokens: 64, storedMs: 0.0701234, streamingMs: 0.119, decodeMs: 0.01234567 },
+    ...{ storedBytes: 69888, streamingBytes: 53440 },
+  };
+  const result = {
+    ...{ variant: 'relaxed', threads: 4, cores: 8 },
+    rows: [row, { ...row, tokens: 4096, storedMs: 177592.123, storedBytes: 67108864 }],
+  };
+  const read = web.readResult(web.writeResult(result));
+  assert.deepEqual(
+    { ...read, rows: read.rows.map(({ tokens, storedBytes }) => [tokens, storedBytes]) },
+    {
+      ...result,
+      rows: [
+        [64, 69888],
+        [4096, 67108864],
+      ],
+    },
+  );
+  read.rows.forEach((got, i) => {
+    for (const key of ['storedMs', 'streamingMs', 'decodeMs']) {
+      assert.ok(Math.abs(got[key] / result.rows[i][key] - 1) <= 6e-4, `${key} ${got[key]}`);
+    }
+  });
+  const written = web.writeResult(read);
+  assert.equal(web.writeResult(web.readResult(written)), written, 'the same again');
+  assert.equal(web.writeResult(null), '');
+  for (const raw of [
+    ...['', 'x', '1.1.2', '9.1.2_64.1.1.1.1.1', '1.1.2_63.1.1.1.1.1', '1.1.2_64.1.1.1.1'],
+    ...['1.1.2_64.0.1.1.1.1', '1.1.2_64.1.1.1.1.-1', '1.1.2_64.1.1.1.1.1_64.1.1.1.1.1'],
+    ...['1.1.2_128.1.1.1.1.1_64.1.1.1.1.1', '1.1.2_64.1.1.1.1.1e99', '1.1.2_64.1.1.1..'],
+  ]) {
+    assert.equal(web.readResult(raw), undefined, raw);
+  }
 });

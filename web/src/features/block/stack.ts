@@ -40,7 +40,11 @@ interface Weights {
 }
 
 /** Glorot's rule, and with 'scaled' the two maps that add to the stream are divided by sqrt(2 depth), as in GPT-2. */
-function weightsOf(layer: number, dModel: number, { depth, seed, rule }: StackOptions): Weights {
+export function weightsOf(
+  layer: number,
+  dModel: number,
+  { depth, seed, rule }: StackOptions,
+): Weights {
   const draw = (name: string, rows: number, cols: number) =>
     glorot(`stack ${layer} ${name}`, seed, [rows, cols]);
   const factor = rule === 'scaled' ? 1 / Math.sqrt(2 * depth) : 1;
@@ -133,7 +137,7 @@ class Block {
 const mean = (values: Float32Array) => values.reduce((a, b) => a + b, 0) / values.length;
 
 /** A direction of length 1, the same for every stack of this shape and seed. */
-function direction(shape: readonly number[], seed: number, probe: number): NdArray {
+export function direction(shape: readonly number[], seed: number, probe: number): NdArray {
   const size = shape.reduce((a, b) => a * b, 1);
   const drawn = new Float32Array(size + (size % 2));
   normals(hashText(`direction ${probe}`, seed))(drawn);
