@@ -84,3 +84,10 @@ export function bytesOf(shape: Shape): Bytes {
     streaming: 2 * numHeads * tokens * bytes,
   };
 }
+
+/** From how many tokens on Q K^T and the sum over V take as much as everything else together. */
+export function evenLength(shape: Shape): number {
+  const each = flopsOf(shape, 1, 0).total;
+  const pair = flopsOf(shape, 0, 1).total;
+  return shape.causal ? (2 * each) / pair - 1 : each / pair;
+}

@@ -1,5 +1,5 @@
 import type { Variant } from 'qkv';
-import { significant } from '../../state';
+import { significant } from '../../state/field';
 
 /** The lengths that are measured. */
 export const LENGTHS = [64, 128, 256, 512, 1024, 2048, 4096] as const;
