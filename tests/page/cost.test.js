@@ -69,7 +69,10 @@ pageTest(
     assert.ok(await page.evaluate(() => document.activeElement.matches('.bench-stop')));
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => document.activeElement.matches('.bench-run'));
-    assert.equal(page.workers().length, workers);
+    await until(
+      () => page.workers().length === workers,
+      () => 'its worker has ended',
+    );
   },
 );
 

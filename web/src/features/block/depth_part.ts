@@ -48,16 +48,12 @@ export class DepthPart extends Panel {
   #asked = '';
   #done = 0;
   #failure = '';
-  #width = 0;
   #timer = 0;
   readonly #lab = new Lab<ToDepthLab, FromDepthLab>(() => new newLab(), {
     onMessage: (message) => this.#heard(message),
     onFailure: ({ message }) => this.#failed(message),
   });
-  readonly #resize = new ResizeObserver(() => {
-    this.#width++;
-    this.#draw();
-  });
+  readonly #resize = new ResizeObserver(() => this.#draw());
 
   protected template(): string {
     const rules = RULES.map(
@@ -136,7 +132,10 @@ export class DepthPart extends Panel {
   }
 
   #heard(message: FromDepthLab): void {
-    if (message.type === 'refused') return this.#failed(message.failure.message);
+    if (message.type === 'refused') {
+      this.#failed(message.failure.message);
+      return;
+    }
     if (message.type === 'progress') this.#done = message.done;
     else {
       this.#done = 1;

@@ -36,15 +36,11 @@ export class BenchPart extends Panel {
   #failure = '';
   /** What was measured in this tab, as it stands in the link. */
   #own = '';
-  #width = 0;
   readonly #lab = new Lab<ToBenchLab, FromBenchLab>(() => new newLab(), {
     onMessage: (message) => this.#heard(message),
     onFailure: ({ message }) => this.#failed(message),
   });
-  readonly #resize = new ResizeObserver(() => {
-    this.#width++;
-    this.#draw();
-  });
+  readonly #resize = new ResizeObserver(() => this.#draw());
 
   protected template(): string {
     const stages = NAMES.map(
@@ -116,7 +112,10 @@ export class BenchPart extends Panel {
   }
 
   #heard(message: FromBenchLab): void {
-    if (message.type === 'refused') return this.#failed(message.failure.message);
+    if (message.type === 'refused') {
+      this.#failed(message.failure.message);
+      return;
+    }
     if (message.type === 'news') {
       this.#news = message.news;
       this.#draw();

@@ -30,7 +30,9 @@ export function costFigure(shape: Shape, result: BenchResult | null): Figure {
     height += BENCH_HEIGHT + 12;
     return placed;
   });
-  const fits = [...TIMES, ...MEMORY].map((series) => [series, fitOf(result?.rows ?? [], series)]);
+  const fits = Object.fromEntries(
+    [...TIMES, ...MEMORY].map((series) => [series, fitOf(result?.rows ?? [], series)] as const),
+  );
   return {
     name: 'cost',
     svg: { width: WIDTH + 24, height, body: list.join('') + plots.join('') },
@@ -45,7 +47,7 @@ export function costFigure(shape: Shape, result: BenchResult | null): Figure {
       ...{
         generation: generationFlops(shape),
         result,
-        fits: result ? Object.fromEntries(fits) : null,
+        fits: result ? fits : null,
       },
     },
   };
