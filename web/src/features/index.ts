@@ -9,6 +9,7 @@ import { masksRequest } from './masks/request';
 import { masksFields } from './masks/state';
 import { positionsRequest } from './positions/request';
 import { positionsFields } from './positions/state';
+import { recurrenceFields } from './recurrence/state';
 import { rowRequest } from './row/request';
 import { rowFields } from './row/state';
 import { scaleRequest } from './scale/request';
@@ -31,6 +32,7 @@ export const FEATURES = {
   scale: { fields: scaleFields, request: scaleRequest },
   masks: { fields: masksFields, request: masksRequest },
   positions: { fields: positionsFields, request: positionsRequest },
+  recurrence: { fields: recurrenceFields },
   block: { fields: blockFields, request: blockRequest },
   cost: { fields: costFields },
   checks: { fields: {} },
