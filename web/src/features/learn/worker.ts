@@ -1,0 +1,16 @@
+import { trainEngine } from '../../worker/train_engine';
+import type { FromWorker, ToWorker } from './protocol';
+import { Session, type Post } from './session';
+
+const post: Post = (message: FromWorker, transfer = []) => self.postMessage(message, { transfer });
+
+/** What arrives before the engine does waits for it. */
+const session = trainEngine().then((qkv) => new Session(qkv, post));
+
+self.addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
+  void session
+    .then((ready) => ready.receive(data))
+    .catch((error: unknown) => {
+      post({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
+    });
+});
