@@ -2,11 +2,8 @@
 import type { NdArray, TrainQkv } from 'qkv/train';
 import { normals, uniform } from '../../engine/random';
 import { dice } from './dice';
+import { LEVELS, OBSERVATIONS } from './levels';
 
-/** Standard deviations of the noise that an observation may have. */
-export const LEVELS = [0.25, 0.5, 1, 2] as const;
-/** Observations of one unknown number, each with a level of noise drawn for itself. */
-const OBSERVATIONS = 8;
 const BATCH = 128;
 const WIDTH = 4;
 export const STEPS = 600;

@@ -1,3 +1,4 @@
+import type { LabFailed } from '../../worker/lab';
 import type { NoiseNews } from './noise';
 import type { ScoreId } from './scores';
 import type { Settings } from './settings';
@@ -71,7 +72,7 @@ export type ToWorker =
   | { readonly type: 'noise'; readonly seed: number };
 
 export type FromWorker =
-  | { readonly type: 'news'; readonly run: number; readonly news: News; readonly playing: boolean }
+  | { readonly type: 'news'; readonly run: number; readonly news: News }
   | { readonly type: 'moment'; readonly run: number; readonly snapshot: Snapshot }
   | { readonly type: 'noise'; readonly news: NoiseNews }
-  | { readonly type: 'failed'; readonly message: string };
+  | LabFailed;

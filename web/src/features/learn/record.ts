@@ -74,6 +74,8 @@ export class RunRecord {
 
   /** The judgement at a step, or the last one before it. */
   judgedAt(step: number): Judged | undefined {
-    return this.judged.findLast((each) => each.step <= step);
+    let last: Judged | undefined;
+    for (const each of this.judged) if (each.step <= step) last = each;
+    return last;
   }
 }

@@ -1,4 +1,5 @@
 import type { TrainQkv } from 'qkv/train';
+import { describeFailure } from '../../worker/describe_failure';
 import type { History } from './history';
 import { NoiseStudy } from './noise';
 import type { FromWorker, Snapshot, ToWorker, Writing } from './protocol';
@@ -112,7 +113,7 @@ export class Session {
     } catch (error) {
       this.#playing = false;
       this.#study = null;
-      this.#post({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
+      this.#post({ type: 'failed', failure: describeFailure(error) });
     }
   }
 
@@ -137,7 +138,7 @@ export class Session {
     const transfer = [news.loss.buffer, news.accuracy.buffer];
     const { snapshot } = news;
     if (snapshot) transfer.push(snapshot.weights.buffer, snapshot.scores.buffer);
-    this.#post({ type: 'news', run: this.#id, news, playing: this.#playing }, transfer);
+    this.#post({ type: 'news', run: this.#id, news }, transfer);
   }
 
   #writing(run: Run, now: boolean): Writing | null {

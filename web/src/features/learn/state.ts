@@ -46,6 +46,8 @@ export const learnFields = {
   learnSamples: powerOfTwo('lf', [4, 512]),
   /** What the task of characters reads; null: what the page has in the reader's language. */
   learnText: optional(text),
+  /** Whether the run before stays on the curves when another begins. */
+  learnCompare: flag('lk', false),
   /** The experiment whose sentence is shown. */
   learnExperiment: optional(choice('le', 'birth', EXPERIMENTS)),
   /** The map that is enlarged: 8 times its layer, plus its head. */

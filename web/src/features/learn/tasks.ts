@@ -48,7 +48,10 @@ function following(all: readonly number[], asked: (place: number) => boolean): R
 }
 
 /** Tasks whose rows can all be drawn anew: that one is drawn twice is as good as impossible. */
-function endless(task: Omit<Task, 'train' | 'heldOut' | 'shown'>, row: (random: Dice) => Row): Task {
+function endless(
+  task: Omit<Task, 'train' | 'heldOut' | 'shown'>,
+  row: (random: Dice) => Row,
+): Task {
   return { ...task, train: row, heldOut: row, shown: row };
 }
 

@@ -30,7 +30,10 @@ export class Tempered {
     this.#names.forEach((name, i) => {
       const { data, shape } = value(name);
       const from = before[i]!.data;
-      set(name, { data: data.map((to, j) => from[j]! + (to - from[j]!) / this.#temperature), shape });
+      set(name, {
+        data: data.map((to, j) => from[j]! + (to - from[j]!) / this.#temperature),
+        shape,
+      });
     });
     return result;
   }

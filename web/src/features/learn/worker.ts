@@ -1,3 +1,4 @@
+import { describeFailure } from '../../worker/describe_failure';
 import { trainEngine } from '../../worker/train_engine';
 import type { FromWorker, ToWorker } from './protocol';
 import { Session, type Post } from './session';
@@ -11,6 +12,6 @@ self.addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
   void session
     .then((ready) => ready.receive(data))
     .catch((error: unknown) => {
-      post({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
+      post({ type: 'failed', failure: describeFailure(error) });
     });
 });
