@@ -289,12 +289,10 @@ test('learn: attention finds the weights of the best estimate', () => {
 
 test('learn: the worker tells once for each time that it was drawn, and stops where it is told to', async () => {
   const told = [];
-  let session;
-  const post = (message) => {
+  const session = new web.Session(qkv, (message) => {
     told.push(message);
     if (told.length > 3) setTimeout(() => session.receive({ type: 'drawn' }), 5);
-  };
-  session = new web.Session(qkv, post);
+  });
   session.receive({
     type: 'run',
     run: 7,

@@ -87,10 +87,18 @@ function births(pen: Pen, input: CurveInput, [x, box]: readonly [Scale, Box]): s
   if (!input.current || input.measure !== 'accuracy') return '';
   return input.current.births
     .map(({ step, score }, i) => {
-      const at = x(step).toFixed(1);
-      const label = text(Number(at) + 4, box.bottom - 8 - 15 * (i % 3), t(`learn.score.${score}`), {
-        ...pen('label'),
-      });
+      const at = Math.round(10 * x(step)) / 10;
+      // The first one's name stands before its line where there is room: the second often follows at once.
+      const before = i === 0 && at > box.left + 100;
+      const label = text(
+        before ? at - 4 : at + 4,
+        box.bottom - 8 - 15 * i,
+        t(`learn.score.${score}`),
+        {
+          ...pen('label'),
+          'text-anchor': before ? 'end' : 'start',
+        },
+      );
       return shape('path', { ...pen('critical'), d: `M${at} ${box.top}V${box.bottom}` }) + label;
     })
     .join('');

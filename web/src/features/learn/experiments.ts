@@ -17,7 +17,7 @@ export const SET_BY: Readonly<Record<Experiment, Changes>> = {
   birth: { learnTask: 'induction' },
   oneLayer: { learnTask: 'induction', learnLayers: 1 },
   noPositions: { learnTask: 'reverse', learnPositions: 'none' },
-  leak: { learnTask: 'characters', learnCausal: false },
+  leak: { learnTask: 'addition', learnCausal: false },
   overfit: { learnTask: 'histogram', learnSamples: 64, learnSpeed: 'full' },
   noise: {},
 };
@@ -31,10 +31,11 @@ const UNSET: Changes = {
   ...{ learnMap: null, learnText: null, learnSpeed: '25', learnSeed: 1 },
 };
 
-/** All of the panel's state for an experiment, so that what was set before does not stay. */
-export const changesFor = (experiment: Experiment): Partial<LearnState> => ({
+/** All of the panel's state for an experiment, so that what was set before does not stay; null: a run of the reader's own. */
+export const changesFor = (experiment: Experiment | null): Partial<LearnState> => ({
   ...UNSET,
-  ...SET_BY[experiment],
+  learnTask: 'induction',
+  ...(experiment && SET_BY[experiment]),
   learnExperiment: experiment,
 });
 

@@ -67,7 +67,13 @@ export function learnFigure(training: Training): Figure | null {
     height += tall + 12;
   };
   for (const measure of ['accuracy', 'loss'] as const) {
-    const input = { measure, current, kept, steps: stepsOf(training), looked: training.looked };
+    const input = {
+      measure,
+      current,
+      kept,
+      steps: stepsOf(training, current.settings),
+      looked: training.looked,
+    };
     add(drawCurves(filePen, WIDTH, input), CURVE_HEIGHT);
   }
   if (snapshot) {

@@ -43,7 +43,10 @@ export class Guess {
     if (key === this.#drawn) return;
     this.#drawn = key;
     const asked = t(`learn.ask.${question}`, { budget });
-    if (!begun) return this.#ask(asked, question, answer);
+    if (!begun) {
+      this.#ask(asked, question, answer);
+      return;
+    }
     const said = answer ? t('learn.youSaid', { answer: t(`learn.say.${answer}`) }) : '';
     const found = outcome
       ? t(`learn.outcome.${outcome.answer}`, { step: outcome.step })

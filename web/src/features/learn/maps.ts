@@ -88,7 +88,10 @@ export class MapGrid {
       if (this.#choose) {
         element.setAttribute('aria-pressed', String(chosen === layer * MOST_HEADS + head));
       }
-      if (!snapshot) return element.setAttribute('aria-label', t('learn.mapName', name));
+      if (!snapshot) {
+        element.setAttribute('aria-label', t('learn.mapName', name));
+        return;
+      }
       paintMap(canvas, snapshot.weights, index * side * side, side);
       const scores = scoresAt(snapshot, settings, index);
       element.setAttribute(

@@ -83,11 +83,11 @@ export class LearnPanel extends Panel {
   #links({ state }: View): void {
     if (!this.changed(state.language, state)) return;
     this.find('.learn-links', HTMLElement).replaceChildren(
-      ...EXPERIMENTS.map((experiment) => {
+      ...[null, ...EXPERIMENTS].map((experiment) => {
         const link = document.createElement('a');
-        link.dataset['experiment'] = experiment;
+        link.dataset['experiment'] = experiment ?? '';
         link.href = formatFragment({ ...state, panel: 'learn', ...changesFor(experiment) });
-        link.textContent = t(`learn.experimentName.${experiment}`);
+        link.textContent = t(`learn.experimentName.${experiment ?? 'own'}`);
         if (state.learnExperiment === experiment) link.setAttribute('aria-current', 'true');
         const item = document.createElement('li');
         item.append(link);
@@ -124,9 +124,9 @@ export class LearnPanel extends Panel {
     const target = event.target instanceof Element ? event.target : null;
     const link = target?.closest<HTMLElement>('[data-experiment]')?.dataset['experiment'];
     // With a key held the browser opens it elsewhere.
-    if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    if (link !== undefined && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
       event.preventDefault();
-      this.change(changesFor(link as Experiment));
+      this.change(changesFor((link || null) as Experiment | null));
     }
     const what = target?.closest<HTMLElement>('[data-do]')?.dataset['do'];
     if (what) this.#do(what);

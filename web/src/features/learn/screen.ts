@@ -82,7 +82,7 @@ export class Screen {
     this.#guess.draw(settings, isOurs ? current : null, language);
     this.#transport(scene, isOurs);
     this.#status(training, isOurs);
-    this.#curves(training);
+    this.#curves(training, settings);
     this.#scrubber(training);
     const record = current ?? null;
     const snapshot = record ? shownOf(record, training.looked) : null;
@@ -114,7 +114,7 @@ export class Screen {
     );
     this.#part('[data-do=forget]').hidden = kept.length === 0;
     this.#part('[data-do=live]').hidden = training.looked === null;
-    this.#text('.learn-series button', t(queued > 0 ? 'learn.do.headsOn' : 'learn.do.heads'));
+    this.#text('[data-do=heads]', t(queued > 0 ? 'learn.do.headsOn' : 'learn.do.heads'));
   }
 
   #status({ current, failure }: Training, isOurs: boolean): void {
@@ -138,10 +138,10 @@ export class Screen {
     stage.firstElementChild?.setAttribute('aria-label', label);
   }
 
-  #curves(training: Training): void {
+  #curves(training: Training, settings: Settings): void {
     const { current, kept, looked } = training;
     for (const measure of ['accuracy', 'loss'] as const) {
-      const input = { measure, current, kept, looked, steps: stepsOf(training) };
+      const input = { measure, current, kept, looked, steps: stepsOf(training, settings) };
       const label = t(`learn.figure.${measure}`, {
         step: current?.step ?? 0,
         value: digits(current?.lastJudged?.[measure] ?? 0, 3),
@@ -231,12 +231,10 @@ export class Screen {
 
   #experiment({ view, training }: Scene): void {
     const { learnExperiment } = view.state;
-    this.#text(
-      '.learn-experiment',
-      learnExperiment ? t(`learn.experiment.${learnExperiment}`) : '',
-    );
-    this.#part('.learn-series').hidden = learnExperiment !== 'overfit';
+    this.#text('.learn-experiment', t(`learn.experiment.${learnExperiment ?? 'own'}`));
+    this.#part('[data-do=heads]').hidden = learnExperiment !== 'overfit';
     this.#part('.learn-noise').hidden = learnExperiment !== 'noise';
+    this.#part('.learn-run').hidden = learnExperiment === 'noise';
     const { noise, noiseRuns } = training;
     this.#text('[data-do=noise]', t(noiseRuns ? 'learn.noise.runs' : 'learn.do.noise'));
     if (learnExperiment !== 'noise' || !noise) return;
@@ -267,13 +265,12 @@ function item(text: string): HTMLLIElement {
 }
 
 /** The axis holds at least what a run of this task takes, so that it does not move all the time. */
-export function stepsOf({ current, kept }: Training): number {
-  const all = current ? [current, ...kept] : kept;
+export function stepsOf({ current, kept }: Training, settings: Settings): number {
+  const all = [...kept, ...(current ? [current] : [{ step: 0, settings }])];
   return Math.max(
-    1,
-    ...all.map(({ step, settings }) => {
-      const { budget } = taskCalled(settings.task, settings.text).defaults;
-      return Math.max(budget, step);
+    ...all.map((run) => {
+      const { task, text } = run.settings;
+      return Math.max(taskCalled(task, text).defaults.budget, run.step);
     }),
   );
 }

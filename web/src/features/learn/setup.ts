@@ -64,7 +64,7 @@ const CHOICES = [TASK, SPEED, ...MODEL];
 
 function select({ key, options }: Choice): string {
   const written = options.map((value) => {
-    const words = /^\d/.test(String(value)) ? `>${value}` : ` data-t="learn.${key}.${value}">`;
+    const words = typeof value === 'number' ? `>${value}` : ` data-t="learn.${key}.${value}">`;
     return `<option value="${value}"${words}</option>`;
   });
   return `
@@ -110,8 +110,9 @@ export function show(root: HTMLElement, settings: Settings, state: LearnState): 
       if (element.value !== String(value)) element.value = String(value);
     }
   };
-  for (const { key, value } of CHOICES) {
-    put(find(root, `[name=${key}]`, HTMLSelectElement), value(settings, state));
+  for (const choice of CHOICES) {
+    const element = find(root, `[name=${choice.key}]`, HTMLSelectElement);
+    put(element, choice.value(settings, state));
   }
   put(find(root, '[name=seed]', HTMLInputElement), settings.seed);
   put(find(root, '[name=temperature]', HTMLInputElement), settings.temperature);

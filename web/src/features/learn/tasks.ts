@@ -31,7 +31,7 @@ export interface Task {
   readonly defaults: Defaults;
 }
 
-const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
+const LETTERS = Array.from('abcdefghijklmnopqrstuvwxyz');
 
 const base: Defaults = {
   ...{ layers: 2, heads: 4, width: 64, positions: 'learned', causal: true },
@@ -120,7 +120,7 @@ const induction = endless(
 
 // ---- numbers ----
 
-const DIGITS = [...'0123456789'];
+const DIGITS = Array.from('0123456789');
 const [PLUS, EQUALS] = [10, 11];
 const TERM = 100;
 

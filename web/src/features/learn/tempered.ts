@@ -1,5 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-import type { Batch, LanguageModel, StepResult, Trainer } from 'qkv/train';
+import type { LanguageBatch, LanguageModel, StepResult, Trainer } from 'qkv/train';
 
 /**
  * Steps of a model whose attention divides its scores by a temperature as well as by sqrt(d_k). Trainers know no temperature, but
@@ -15,25 +15,24 @@ export class Tempered {
   constructor(trainer: Trainer<LanguageModel>, temperature: number) {
     this.#trainer = trainer;
     this.#temperature = temperature;
-    const { names, value, set } = trainer.parameters();
-    this.#names = temperature === 1 ? [] : names.filter((name) => /attention\.(wq|bq)$/.test(name));
+    const parameters = trainer.parameters();
+    const ofQueries = parameters.names.filter((name) => /attention\.(wq|bq)$/.test(name));
+    this.#names = temperature === 1 ? [] : ofQueries;
     for (const name of this.#names) {
-      const { data, shape } = value(name);
-      set(name, { data: data.map((number) => number / temperature), shape });
+      const { data, shape } = parameters.value(name);
+      parameters.set(name, { data: data.map((number) => number / temperature), shape });
     }
   }
 
-  step(batch: Batch): StepResult {
-    const { value, set } = this.#trainer.parameters();
-    const before = this.#names.map(value);
-    const result = this.#trainer.step(batch as Parameters<Trainer<LanguageModel>['step']>[0]);
+  step(batch: LanguageBatch): StepResult {
+    const parameters = this.#trainer.parameters();
+    const before = this.#names.map((name) => parameters.value(name).data);
+    const result = this.#trainer.step(batch);
     this.#names.forEach((name, i) => {
-      const { data, shape } = value(name);
-      const from = before[i]!.data;
-      set(name, {
-        data: data.map((to, j) => from[j]! + (to - from[j]!) / this.#temperature),
-        shape,
-      });
+      const from = before[i]!;
+      const { data, shape } = parameters.value(name);
+      const moved = data.map((to, j) => from[j]! + (to - from[j]!) / this.#temperature);
+      parameters.set(name, { data: moved, shape });
     });
     return result;
   }

@@ -62,11 +62,7 @@ const PROBE = `
     </div>
   </div>`;
 
-const EXPERIMENTS_PART = `
-  <h3 data-t="learn.experiments"></h3>
-  <ul class="learn-links"></ul>
-  <p class="learn-experiment"></p>
-  <p class="learn-series" hidden>${button('heads')}</p>
+const NOISE = `
   <div class="learn-noise" hidden>
     <div class="row-formula formula">${formulas.bestWeights}</div>
     <p data-t="learn.noise.story"></p>
@@ -75,18 +71,24 @@ const EXPERIMENTS_PART = `
     <p class="learn-noise-told"></p>
   </div>`;
 
-export const TEMPLATE = `
-  <div class="card learn-card">
+const RUN = `
+  <div class="learn-run">
     ${SETUP}
     <div class="learn-guess"></div>
     <div class="learn-transport" data-control>
-      ${button('play')}${button('step')}${button('restart')}
+      ${button('play')}${button('step')}${button('restart')}${button('heads', ' hidden')}
       <label class="check"><input type="checkbox" name="compare"> <span data-t="learn.compare"></span></label>
       ${button('forget', ' hidden')}
     </div>
     <p class="learn-status"></p>
     <p class="learn-note hint"></p>
-    <p class="visually-hidden" role="status" data-said></p>
     ${LIVE}${PROBE}
-  </div>
-  <div class="card learn-card learn-more">${EXPERIMENTS_PART}</div>`;
+  </div>`;
+
+export const TEMPLATE = `
+  <div class="card learn-card">
+    <nav data-t-label="learn.experiments"><ul class="learn-links"></ul></nav>
+    <p class="learn-experiment"></p>
+    ${NOISE}${RUN}
+    <p class="visually-hidden" role="status" data-said></p>
+  </div>`;

@@ -7,8 +7,7 @@ import type { Settings } from './settings';
 import { t } from './texts';
 import type { Training } from './training';
 
-export const percent = (part: number) =>
-  `${(100 * part).toFixed(part > 0.995 && part < 1 ? 1 : 0)}`;
+export const percent = (part: number) => (100 * part).toFixed(part > 0.995 && part < 1 ? 1 : 0);
 
 /** Loss and accuracy of a run, its speed and its size. */
 export function statusOf(record: RunRecord): string {
