@@ -90,6 +90,8 @@ pageTest(
       PANEL,
     );
     await press(page, 'live');
+    await support.nextFrame(page);
+    await support.nextFrame(page);
     assert.match(await text(page, '.learn-looked'), /^Latest step, 400/);
 
     await set(page, { learnCompare: true, learnPositions: 'none' });

@@ -7,6 +7,7 @@ import { paintMap } from './paint';
 import type { Snapshot } from './protocol';
 import type { RunRecord } from './record';
 import { shownOf, stepsOf } from './screen';
+import type { Settings } from './settings';
 import { t } from './texts';
 import { statusOf } from './told';
 import type { Training } from './training';
@@ -55,53 +56,46 @@ function tableOf(records: readonly RunRecord[]): (string | number)[][] {
   return [['run', 'step', 'loss', 'accuracy', 'held-out loss', 'held-out accuracy'], ...rows];
 }
 
+/** Before the first run there are the settings alone. */
+function tableOfSettings(settings: Settings): (string | number)[][] {
+  return [
+    ['setting', 'value'],
+    ...Object.entries(settings).map(([name, value]) => [name, String(value)]),
+  ];
+}
+
 /** Curves and maps of the runs as they are shown; the table has every step. */
-export function learnFigure(training: Training): Figure | null {
-  const { current, kept, noise } = training;
-  if (!current) return noise ? noiseFigure(training) : null;
-  const snapshot = shownOf(current, training.looked);
-  const parts: string[] = [text(0, 14, statusOf(current), { 'font-weight': 700, 'font-size': 11 })];
+export function learnFigure(training: Training, settings: Settings): Figure {
+  const { current, kept, noise, looked } = training;
+  const snapshot = current && shownOf(current, looked);
+  const title = current && current.step > 0 ? statusOf(current) : t('learn.idle');
+  const parts: string[] = [text(0, 14, title, { 'font-weight': 700, 'font-size': 11 })];
   let height = 26;
   const add = (body: string, tall: number) => {
     parts.push(`<g transform="translate(0 ${height})">${body}</g>`);
     height += tall + 12;
   };
   for (const measure of ['accuracy', 'loss'] as const) {
-    const input = {
-      measure,
-      current,
-      kept,
-      steps: stepsOf(training, current.settings),
-      looked: training.looked,
-    };
-    add(drawCurves(filePen, WIDTH, input), CURVE_HEIGHT);
+    const steps = stepsOf(training, settings);
+    add(drawCurves(filePen, WIDTH, { measure, current, kept, steps, looked }), CURVE_HEIGHT);
   }
-  if (snapshot) {
+  if (current && snapshot) {
     const { body, height: tall } = drawMaps(current, snapshot);
     add(body, tall);
   }
-  const records = [current, ...[...kept].reverse()];
-  const data = records.map(({ settings, births, loss, accuracy, judged }) => {
-    return { settings, births, loss, accuracy, judged };
-  });
+  if (noise) add(drawNoise(filePen, WIDTH, noise), NOISE_HEIGHT);
+  const runs = [...(current ? [current] : []), ...[...kept].reverse()];
   return {
     name: 'learn',
     svg: {
-      width: WIDTH + 24,
-      height: height + 12,
+      ...{ width: WIDTH + 24, height: height + 12 },
       body: `<g transform="translate(12 12)">${parts.join('')}</g>`,
     },
-    table: tableOf(records),
-    data: { runs: data, snapshot, noise },
+    table: runs.length > 0 ? tableOf(runs) : tableOfSettings(settings),
+    data: { settings, runs: runs.map(dataOf), snapshot, noise },
   };
 }
 
-function noiseFigure({ noise }: Training): Figure | null {
-  if (!noise) return null;
-  return {
-    name: 'learn',
-    svg: { width: WIDTH, height: NOISE_HEIGHT, body: drawNoise(filePen, WIDTH, noise) },
-    table: [['learned', '1/sigma^2'], ...noise.learned.map((w, i) => [w, noise.optimal[i] ?? NaN])],
-    data: { noise },
-  };
-}
+const dataOf = ({ settings, births, loss, accuracy, judged }: RunRecord) => ({
+  ...{ settings, births, loss, accuracy, judged },
+});

@@ -152,7 +152,8 @@ export class LearnPanel extends Panel {
   }
 
   override figure(): Promise<Figure | null> {
-    return Promise.resolve(learnFigure(this.training));
+    const settings = this.#settings;
+    return Promise.resolve(settings && learnFigure(this.training, settings));
   }
 }
 
