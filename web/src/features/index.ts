@@ -7,6 +7,7 @@ import { masksRequest } from './masks/request';
 import { masksFields } from './masks/state';
 import { positionsRequest } from './positions/request';
 import { positionsFields } from './positions/state';
+import { recurrenceFields } from './recurrence/state';
 import { rowRequest } from './row/request';
 import { rowFields } from './row/state';
 import { scaleRequest } from './scale/request';
@@ -30,6 +31,7 @@ export const FEATURES = {
   masks: { fields: masksFields, request: masksRequest },
   positions: { fields: positionsFields, request: positionsRequest },
   learn: { fields: learnFields },
+  recurrence: { fields: recurrenceFields },
   checks: { fields: {} },
   use: { fields: {} },
 } satisfies Readonly<Record<string, Feature>>;
