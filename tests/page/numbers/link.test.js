@@ -48,6 +48,21 @@ const PARTS = [
   ['scheme', 't5', 'ps=t5'],
   ['rotaryQ', 4096, 'pm=4096'],
   ['rotaryK', 0, 'pn=0'],
+  ['learnTask', 'addition', 'lt=addition'],
+  ['learnSeed', 0, 'ls=0'],
+  ['learnSpeed', 'full', 'lv=full'],
+  ['learnLayers', 3, 'll=3'],
+  ['learnHeads', 8, 'lh=8'],
+  ['learnWidth', 16, 'ld=16'],
+  ['learnPositions', 'none', 'lp=none'],
+  ['learnCausal', false, 'lc=0'],
+  ['learnNorm', 'post', 'ln=post'],
+  ['learnTemperature', 0.25, 'lta=0.25'],
+  ['learnSamples', 64, 'lf=64'],
+  ['learnText', 'a b', 'lx=a+b'],
+  ['learnCompare', true, 'lk=1'],
+  ['learnExperiment', 'leak', 'le=leak'],
+  ['learnMap', 9, 'lm=9'],
 ];
 
 test('links: every part of the state is tried', () => {
