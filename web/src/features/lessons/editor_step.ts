@@ -128,7 +128,9 @@ export class StepForm {
   }
 
   get step(): Step {
-    const locked = this.#boxes('.step-locks').flatMap(({ checked, value }) => (checked ? [value] : []));
+    const locked = this.#boxes('.step-locks').flatMap(({ checked, value }) =>
+      checked ? [value] : [],
+    );
     return {
       title: this.#field('title').value,
       text: this.#field('text').value,

@@ -171,7 +171,7 @@ export const PLANS: readonly Plan[] = [
     about: 'learn',
     steps: [
       { show: ['learn'], state: 'lt=induction&ls=1', exercises: [right(1)] },
-      { show: ['learn'], state: 'lt=induction&ls=1&lv=25', guess: true, exercises: [open, open] },
+      { show: ['learn'], state: 'lt=induction&ls=1&lv=25', exercises: [open, open] },
       { show: ['learn'], state: 'lt=induction&ll=1&le=oneLayer', exercises: [right(0), open] },
       { show: ['learn'], state: 'lt=reverse&lp=none&le=noPositions', exercises: [open] },
       { show: ['learn'], state: 'lt=addition&lc=0&le=leak', exercises: [right(2), open] },
