@@ -11,8 +11,10 @@ import { root } from '../../support/js/files.js';
 const packageBeside = {
   name: 'package beside',
   setup({ onResolve }) {
-    const path = pathToFileURL(join(root, 'dist/index.js')).href;
-    onResolve({ filter: /^qkv$/ }, () => ({ path, external: true }));
+    onResolve({ filter: /^qkv(\/\w+)?$/ }, ({ path }) => {
+      const name = path === 'qkv' ? 'index' : path.slice('qkv/'.length);
+      return { path: pathToFileURL(join(root, `dist/${name}.js`)).href, external: true };
+    });
   },
 };
 
