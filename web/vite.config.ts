@@ -3,34 +3,59 @@ import { defineConfig, type UserConfig } from 'vite';
 import { firstView } from './build/first_view';
 import { math } from './build/math';
 import { offline } from './build/offline';
-import { catalogues, contentSecurityPolicy, paintOnce, panels } from './build/plugins';
-import { single } from './build/single';
+import { contentSecurityPolicy, paintOnce, panels } from './build/plugins';
+import { inlineTraining, inlineWorkers, single } from './build/single';
+import { texts } from './build/texts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
+/** Files of a panel are called after its folder: row-….js, row.en-….js. */
+function chunkFileNames({ facadeModuleId }: { facadeModuleId: string | null }): string {
+  const [, id, file = ''] = /features\/(\w+)\/(\w+)\.\w+$/.exec(facadeModuleId ?? '') ?? [];
+  if (!id) return 'assets/[name]-[hash].js';
+  return `assets/${file === 'panel' ? id : `${id}.${file}`}-[hash].js`;
+}
+
 /** The page of a server: a file for every part that is fetched by itself. */
 const site: UserConfig = {
-  resolve: { alias: { qkv: here('../dist/index.js') } },
+  resolve: {
+    alias: [
+      { find: /^qkv$/, replacement: here('../dist/index.js') },
+      { find: 'qkv/train', replacement: here('../dist/train.js') },
+    ],
+  },
   plugins: [
-    ...[math(), panels(), firstView(), catalogues(), contentSecurityPolicy(), paintOnce()],
+    ...[math(), panels(), firstView(), texts(), contentSecurityPolicy(), paintOnce()],
     offline(),
   ],
   worker: { format: 'es' },
-  build: { emptyOutDir: true },
+  build: { emptyOutDir: true, rollupOptions: { output: { chunkFileNames } } },
 };
 
 /** The same page as one file beside it, for a disk. */
 const file: UserConfig = {
   resolve: {
     alias: [
-      { find: 'qkv', replacement: here('../dist/inline.js') },
-      { find: './worker_beside', replacement: here('src/engine/worker_inside.ts') },
+      { find: /^qkv$/, replacement: here('../dist/inline.js') },
+      { find: 'qkv/train', replacement: here('../dist/train.js') },
+      { find: /^.*\/features\/load$/, replacement: here('src/features/load_inside.ts') },
+      { find: /^.*\/train_engine$/, replacement: here('src/worker/train_engine_inside.ts') },
     ],
   },
-  plugins: [math(), panels(), firstView(), catalogues(), single('qkv.html')],
-  worker: { format: 'iife' },
+  plugins: [
+    ...[math(), panels(), firstView(), texts()],
+    ...[inlineWorkers(), inlineTraining(), single('qkv.html')],
+  ],
+  worker: {
+    format: 'iife',
+    plugins: () => [inlineTraining()],
+    rollupOptions: { output: { inlineDynamicImports: true } },
+  },
   publicDir: false,
-  build: { emptyOutDir: false, rollupOptions: { output: { inlineDynamicImports: true } } },
+  build: {
+    ...{ emptyOutDir: false, cssCodeSplit: false },
+    rollupOptions: { output: { inlineDynamicImports: true } },
+  },
 };
 
 export default defineConfig(({ mode }) => {

@@ -1,6 +1,7 @@
 #include "qkv/language_model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <new>
 
 #include "attention_scratch.hpp"
@@ -83,6 +84,25 @@ Status check_ablated(const LanguageModelConfig& c,
   return {};
 }
 
+/// The queries, keys and values of a reading.
+Status check_projections(const LanguageModelConfig& c, const ModelReading& reading, Index batch,
+                         Index rows, Index length) noexcept {
+  const struct {
+    const char* name;
+    const TensorView<float>& view;
+    Index heads, rows;
+  } parts[] = {{"q", reading.q, c.num_heads, rows},
+               {"k", reading.k, c.num_kv_heads, length},
+               {"v", reading.v, c.num_kv_heads, length}};
+  for (const auto& part : parts) {
+    if (!part.view.absent()) {
+      QKV_RETURN_IF_ERROR(
+          check_output(kModelForward, part.name, part.view, {batch, part.heads, part.rows, c.d_k}));
+    }
+  }
+  return {};
+}
+
 /// One reading: its layer, and the shapes of what is written.
 Status check_reading(const LanguageModelConfig& c, const LanguageModel::ForwardArgs& args,
                      const ModelReading& reading) noexcept {
@@ -106,6 +126,7 @@ Status check_reading(const LanguageModelConfig& c, const LanguageModel::ForwardA
     QKV_RETURN_IF_ERROR(
         check_output(kModelForward, "entropy", reading.entropy, {batch, c.num_heads, length}));
   }
+  QKV_RETURN_IF_ERROR(check_projections(c, reading, batch, end - reading.row_begin, length));
   QKV_RETURN_IF_ERROR(check_dense_if_given(kModelForward, "residual", reading.residual,
                                            {batch, length, c.d_model}));
   if (!reading.logits.absent() && !c.head) {
@@ -116,39 +137,35 @@ Status check_reading(const LanguageModelConfig& c, const LanguageModel::ForwardA
                               {batch, length, c.vocabulary});
 }
 
+/// What a reading writes.
+std::array<NamedSpan, 7> spans_of(const ModelReading& r) noexcept {
+  return {{{"weights", r.weights},
+           {"entropy", r.entropy},
+           {"residual", r.residual},
+           {"logits", r.logits},
+           {"q", r.q},
+           {"k", r.k},
+           {"v", r.v}}};
+}
+
 /// Every array that is written lies apart from every other and from what is read.
 Status check_memory(const LanguageModel::ForwardArgs& args) noexcept {
-  const auto against_inputs = [&](const NamedSpan& output) {
-    return check_apart(
-        kModelForward, {output},
-        {{"ids", args.ids}, {"token_types", args.token_types}, {"key_lengths", args.key_lengths}});
-  };
-  const NamedSpan results[] = {
-      {"logits", args.logits}, {"hidden", args.hidden}, {"surprisal", args.surprisal}};
-  QKV_RETURN_IF_ERROR(check_apart(kModelForward, {results[0], results[1], results[2]}, {}));
-  for (const NamedSpan& result : results) {
-    QKV_RETURN_IF_ERROR(against_inputs(result));
-  }
+  const std::array<NamedSpan, 3> inputs = {
+      {{"ids", args.ids}, {"token_types", args.token_types}, {"key_lengths", args.key_lengths}}};
+  const std::array<NamedSpan, 3> results = {
+      {{"logits", args.logits}, {"hidden", args.hidden}, {"surprisal", args.surprisal}}};
+  QKV_RETURN_IF_ERROR(check_apart(kModelForward, results, inputs));
   for (std::size_t i = 0; i < args.readings.size(); ++i) {
     const ModelReading& r = args.readings[i];
-    const std::initializer_list<NamedSpan> own = {{"weights", r.weights},
-                                                  {"entropy", r.entropy},
-                                                  {"residual", r.residual},
-                                                  {"logits", r.logits}};
-    QKV_RETURN_IF_ERROR(check_apart(kModelForward, own, {results[0], results[1], results[2]}));
-    for (const NamedSpan& output : own) {
-      QKV_RETURN_IF_ERROR(against_inputs(output));
-    }
+    const std::array<NamedSpan, 7> own = spans_of(r);
+    QKV_RETURN_IF_ERROR(check_apart(kModelForward, own, results));
+    QKV_RETURN_IF_ERROR(check_apart(kModelForward, own, inputs));
     for (const ModelReading& other : args.readings.subspan(i + 1)) {
       if (other.layer == r.layer) {
         return refuse(StatusCode::kInvalidArgument, kModelForward,
                       "@layer {} is read twice, expected once", r.layer);
       }
-      QKV_RETURN_IF_ERROR(check_apart(kModelForward, own,
-                                      {{"weights", other.weights},
-                                       {"entropy", other.entropy},
-                                       {"residual", other.residual},
-                                       {"logits", other.logits}}));
+      QKV_RETURN_IF_ERROR(check_apart(kModelForward, own, spans_of(other)));
     }
   }
   return {};

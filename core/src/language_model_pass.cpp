@@ -5,6 +5,7 @@
 
 #include "activation_kernel.hpp"
 #include "attention_plan.hpp"
+#include "copy_heads.hpp"
 #include "kernels/log.hpp"
 #include "kv_cache_access.hpp"
 #include "portable_math.hpp"
@@ -200,6 +201,35 @@ const ModelReading* ModelPass::reading(Index n) const noexcept {
   return nullptr;
 }
 
+/// The tokens of the call, of this piece, whose rows of weights and queries are read.
+std::pair<Index, Index> ModelPass::rows_read(const ModelReading& of,
+                                             const ModelPiece& piece) const noexcept {
+  const Index end = of.row_end < 0 ? needs_.length : of.row_end;
+  return {std::max(of.row_begin, piece.begin), std::min(end, piece.end)};
+}
+
+/// What is asked of the queries, keys and values of layer n. A layer that is read has the queries of all tokens.
+void ModelPass::read_heads(Index n, const ModelPiece& piece) const noexcept {
+  const ModelReading* to = reading(n);
+  if (!to) {
+    return;
+  }
+  const auto copy = [&](const float* from, Index heads, Index first, Index last,
+                        TensorView<float> view, Index begin) {
+    if (view.absent() || first >= last) {
+      return;  // the first of no rows has no address
+    }
+    view.data += (first - begin) * view.stride(2);
+    view.shape[2] = last - first;
+    from += (first - piece.begin) * heads * c_.d_k;
+    copy_heads(split_heads(from, needs_.batch, piece.tokens(), heads, c_.d_k), view);
+  };
+  const auto [first, last] = rows_read(*to, piece);
+  copy(q_, c_.num_heads, first, last, to->q, to->row_begin);
+  copy(k_, c_.num_kv_heads, piece.begin, piece.end, to->k, 0);
+  copy(v_, c_.num_kv_heads, piece.begin, piece.end, to->v, 0);
+}
+
 /// Where the weights and entropies of this piece go. The keys that come later have weights of zero.
 AttentionExtras ModelPass::extras(Index n, const ModelPiece& piece) const noexcept {
   AttentionExtras to;
@@ -212,9 +242,7 @@ AttentionExtras ModelPass::extras(Index n, const ModelPiece& piece) const noexce
     to.entropy.data += piece.begin * to.entropy.stride(2);
     to.entropy.shape[2] = piece.tokens();
   }
-  const Index end = from->row_end < 0 ? needs_.length : from->row_end;
-  const Index first = std::max(from->row_begin, piece.begin);
-  const Index last = std::min(end, piece.end);
+  const auto [first, last] = rows_read(*from, piece);
   if (from->weights.absent() || first >= last) {
     return to;
   }
@@ -332,6 +360,7 @@ Status ModelPass::layer(Index n, const ModelPiece& piece, const Rows& rows) noex
     QKV_RETURN_IF_ERROR(turn(piece, rows));
     workspace_.rewind(mark_);
   }
+  read_heads(n, piece);
   QKV_RETURN_IF_ERROR(attend(n, piece, rows));
   workspace_.rewind(mark_);
   const Index count = rows.count(needs_.batch);

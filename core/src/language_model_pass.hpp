@@ -1,6 +1,8 @@
 // One pass of a LanguageModel: what is computed at a time, and where.
 #pragma once
 
+#include <utility>
+
 #include "language_model_state.hpp"
 #include "qkv/attention.hpp"
 #include "rotary_internal.hpp"
@@ -85,6 +87,9 @@ class ModelPass {
   void project(const ModelLayer& layer, const ModelPiece& piece, float* a,
                const Rows& rows) noexcept;
   Status turn(const ModelPiece& piece, const Rows& rows) noexcept;
+  [[nodiscard]] std::pair<Index, Index> rows_read(const ModelReading& of,
+                                                  const ModelPiece& piece) const noexcept;
+  void read_heads(Index n, const ModelPiece& piece) const noexcept;
   [[nodiscard]] AttentionExtras extras(Index n, const ModelPiece& piece) const noexcept;
   Status attend(Index n, const ModelPiece& piece, const Rows& rows) noexcept;
   void ablate(Index n, Index rows) const noexcept;

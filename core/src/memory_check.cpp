@@ -100,8 +100,7 @@ bool MemorySpan::meets(const MemorySpan& other) const noexcept {
          bridges_a_gap_of(other) || other.bridges_a_gap_of(*this);
 }
 
-Status check_apart(const Caller& caller, std::initializer_list<NamedSpan> outputs,
-                   std::initializer_list<NamedSpan> inputs) noexcept {
+Status check_apart(const Caller& caller, NamedSpans outputs, NamedSpans inputs) noexcept {
   for (const NamedSpan& out : outputs) {
     const auto shared = [&](const NamedSpan& other) { return out.span.meets(other.span); };
     const auto* input = std::find_if(inputs.begin(), inputs.end(), shared);

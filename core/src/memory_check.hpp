@@ -1,6 +1,7 @@
 // Where arrays lie: elements that an array would write twice, and arrays that share memory.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <initializer_list>
 
@@ -40,9 +41,24 @@ struct NamedSpan {
   MemorySpan span;
 };
 
+/// Spans that lie elsewhere, as a list in braces or an array.
+class NamedSpans {
+ public:
+  NamedSpans(std::initializer_list<NamedSpan> list) noexcept  // NOLINT(google-explicit-constructor)
+      : begin_(list.begin()), end_(list.end()) {}
+  template <std::size_t kCount>
+  NamedSpans(
+      const std::array<NamedSpan, kCount>& list) noexcept  // NOLINT(google-explicit-constructor)
+      : begin_(list.data()), end_(list.data() + kCount) {}
+  [[nodiscard]] const NamedSpan* begin() const noexcept { return begin_; }
+  [[nodiscard]] const NamedSpan* end() const noexcept { return end_; }
+
+ private:
+  const NamedSpan *begin_, *end_;
+};
+
 /// No output meets an input, or another output.
-Status check_apart(const Caller& caller, std::initializer_list<NamedSpan> outputs,
-                   std::initializer_list<NamedSpan> inputs) noexcept;
+Status check_apart(const Caller& caller, NamedSpans outputs, NamedSpans inputs) noexcept;
 
 /// False if two elements of a view may be one and the same.
 [[nodiscard]] bool elements_are_apart(int rank, const Index* shape, const Index* strides) noexcept;

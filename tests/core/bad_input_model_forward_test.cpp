@@ -19,7 +19,8 @@ bool untouched(const ModelCall& call) {
   bool all = untouched(call.results.all());
   for (const ModelResults::Layer& layer : call.results.layers) {
     all = all && untouched(layer.weights) && untouched(layer.entropy) &&
-          untouched(layer.residual) && untouched(layer.logits);
+          untouched(layer.residual) && untouched(layer.logits) && untouched(layer.q) &&
+          untouched(layer.k) && untouched(layer.v);
   }
   return all;
 }
@@ -193,6 +194,47 @@ TEST_CASE("LanguageModel::forward: calls that do not fit are refused and write n
        false,
        [](auto& s) { s.call.readings[2].logits.shape[1] = 1; },
        {kShapeError, "logits", "is [2,1,19]", "[2,7,19]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[1].q.shape[2] = 6; },
+       {kShapeError, "q", "is [2,4,6,8]", "[2,4,7,8]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[1].row_begin = 2; },
+       {kShapeError, "weights", "is [2,4,7,7]", "[2,4,5,7]"}},
+      {"gemma2",
+       false,
+       [](auto& s) {
+         s.call.readings[1].row_begin = 2;
+         s.call.readings[1].weights = {};
+       },
+       {kShapeError, "q", "is [2,4,7,8]", "[2,4,5,8]"}},
+      {"gemma2",
+       true,
+       [](auto& s) { s.call.readings[0].k.shape[2] = 10; },
+       {kShapeError, "k", "is [2,2,10,8]", "[2,2,7,8]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[0].v.strides[3] = 2; },
+       {kInvalid, "v", "stride", ""}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[0].v.data = nullptr; },
+       {kInvalid, "v", "has no data", "[2,2,7,8]"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[2].v.data = s.call.readings[2].k.data; },
+       {kInvalid, "v", "in the memory of k", "memory of its own"}},
+      {"gemma2",
+       false,
+       [](auto& s) { s.call.readings[0].k.data = s.call.readings[2].k.data; },
+       {kInvalid, "k", "in the memory of k", "memory of its own"}},
+      {"gemma2",
+       false,
+       [](auto& s) {
+         s.call.readings[1].k.data = reinterpret_cast<float*>(s.call.tokens.ids.data());
+       },
+       {kInvalid, "k", "in the memory of ids", "memory of its own"}},
       {"gemma2",
        false,
        [](auto& s) { s.call.readings[1].entropy.data = s.call.readings[0].residual.data; },

@@ -4,11 +4,28 @@
 #include <string>
 #include <vector>
 
+#include "bounds.hpp"
 #include "language_model_check.hpp"
 #include "qkv/language_model.hpp"
+#include "qkv/relative_bias.hpp"
 
 namespace qkv::test::language_model_reading_test {
 namespace {
+
+using oracle::RowId;
+
+/// Every row of [B, H, T, Tk].
+std::vector<RowId> rows_of(const TensorView<float>& weights) {
+  std::vector<RowId> rows;
+  for (Index b = 0; b < weights.extent(0); ++b) {
+    for (Index h = 0; h < weights.extent(1); ++h) {
+      for (Index i = 0; i < weights.extent(2); ++i) {
+        rows.push_back({b, h, i});
+      }
+    }
+  }
+  return rows;
+}
 
 TEST_CASE("LanguageModel: weights, entropy, stream and lens of every layer and family",
           "[model][reading]") {
@@ -67,7 +84,7 @@ TEST_CASE("LanguageModel: each reading alone is what it is beside the others", "
   const LanguageModel model = weights.make();
   const ModelResults whole = run(model, tokens, {.readings = true});
   Workspace workspace;
-  for (int which = 0; which < 4; ++which) {
+  for (int which = 0; which < 7; ++which) {
     for (Index layer = 0; layer < 2; ++layer) {
       CAPTURE(which, layer);
       ModelCall call(model, tokens, {.readings = true});
@@ -76,6 +93,9 @@ TEST_CASE("LanguageModel: each reading alone is what it is beside the others", "
       reading.entropy = which == 1 ? reading.entropy : TensorView<float>();
       reading.residual = which == 2 ? reading.residual : TensorView<float>();
       reading.logits = which == 3 ? reading.logits : TensorView<float>();
+      reading.q = which == 4 ? reading.q : TensorView<float>();
+      reading.k = which == 5 ? reading.k : TensorView<float>();
+      reading.v = which == 6 ? reading.v : TensorView<float>();
       call.args.readings = {&reading, 1};
       require_ok(model.forward(call.args, workspace));
       const ModelResults::Layer& found = call.results.layers[static_cast<std::size_t>(layer)];
@@ -84,12 +104,97 @@ TEST_CASE("LanguageModel: each reading alone is what it is beside the others", "
         return which == 0   ? of.weights
                : which == 1 ? of.entropy
                : which == 2 ? of.residual
-                            : of.logits;
+               : which == 3 ? of.logits
+               : which == 4 ? of.q
+               : which == 5 ? of.k
+                            : of.v;
       };
       CHECK(first_difference(one(expected), one(found)) == "");
       CHECK(first_difference(whole.all(), call.results.all()) == "");
     }
   }
+}
+
+/// How attention of layer n makes weights of scores, as the headers say of a config.
+AttentionOptions options_of(const LanguageModelConfig& c, const ModelCall& call,
+                            std::vector<float>& slopes, Index n) {
+  AttentionOptions options;
+  options.scale = c.attention_scale;
+  options.softcap = c.attention_softcap;
+  options.causal = c.causal;
+  options.window_left = c.windows.absent() ? c.window : Index{*c.windows.at(n)};
+  options.key_lengths = call.args.key_lengths;
+  if (c.positions == ModelPositions::kAlibi) {
+    slopes.resize(to_size(c.num_heads));
+    require_ok(alibi_slopes({slopes.data(), {c.num_heads}}));
+    options.alibi_slopes = {slopes.data(), {c.num_heads}};
+  }
+  return options;
+}
+
+TEST_CASE("LanguageModel: weights are those of the queries and keys that are read",
+          "[model][reading]") {
+  Quantity quantity("model weights of its q and k");
+  std::uint64_t seed = 110;
+  for (const Family& f : families()) {
+    const ModelWeights weights(f.config, ++seed);
+    const LanguageModel model = weights.make();
+    const LanguageModelConfig& c = model.config();
+    ModelTokens tokens(f.config, 2, 9, seed);
+    if (!c.causal) {
+      tokens.lengths = {9, 5};
+    }
+    ModelCall call(model, tokens, {.readings = true, .row_begin = 2, .row_end = 8});
+    Workspace workspace;
+    require_ok(model.forward(call.args, workspace));
+    for (const ModelReading& r : call.readings) {
+      CAPTURE(f.name, r.layer);
+      std::vector<float> slopes;
+      AttentionOptions options = options_of(f.config, call, slopes, r.layer);
+      options.causal_offset = r.row_begin;
+      for (const RowId row : rows_of(r.weights)) {
+        const oracle::Row exact = oracle::attention_row<float>({r.q, r.k, r.v}, options, row);
+        const auto bound = bounds::attention(exact, c.d_k, 9);
+        for (Index j = 0; j < 9; ++j) {
+          const double w = exact.weights[to_size(j)];
+          quantity.add(static_cast<double>(*r.weights.at(row.b, row.h, row.i, j)), w,
+                       bound.weight(w), w);
+        }
+      }
+    }
+  }
+  require_within(quantity);
+}
+
+TEST_CASE(
+    "LanguageModel: queries, keys and values of a conversation, in pieces and with its format",
+    "[model][reading]") {
+  LanguageModelConfig config = family("mistral");
+  config.max_length = 300;
+  const ModelWeights weights(config, 111);
+  const LanguageModel model = weights.make();
+  const ModelTokens tokens(config, 1, 270, 111);
+  const ModelCheck check(weights.exact(), tokens);
+  Workspace workspace;
+  ModelSession session;
+  require_ok(ModelSession::create(model, {}, session));
+  // The second of two pieces begins at token 259 of the row.
+  const ModelAsk first{.readings = true, .session = &session};
+  check.compare("model, conversation", run(model, tokens.part(0, 3), first, workspace), first, 0,
+                3);
+  const ModelAsk rest{.readings = true, .row_begin = 250, .session = &session};
+  check.compare("model, conversation", run(model, tokens.part(3, 267), rest, workspace), rest, 3,
+                267);
+  // Keys are read before a session rounds them.
+  ModelSession small;
+  require_ok(ModelSession::create(model, {.format = CacheFormat::kBf16}, small));
+  ModelSession whole;
+  require_ok(ModelSession::create(model, {}, whole));
+  const auto read = [&](ModelSession& of) {
+    const ModelAsk ask{.readings = true, .session = &of};
+    return run(model, tokens.part(0, 9), ask, workspace).layers[0];
+  };
+  CHECK(first_difference(read(small).k, read(whole).k) == "");
 }
 
 TEST_CASE("LanguageModel: readings come in any order", "[model][reading]") {

@@ -12,7 +12,7 @@ import { about, settings, watchdog } from '../package/fuzz/support/settings.js';
 const usual = 4000;
 const { outputFiles } = await build({
   stdin: {
-    contents: `export * from './state'; export { MAX_TEXT } from './tokenizer';`,
+    contents: `export * from './state/state'; export { MAX_TEXT } from './domain/tokenizer';`,
     resolveDir: join(root, 'web/src'),
     loader: 'ts',
   },

@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import fc from 'fast-check';
 import * as support from './support/page.js';
+import { textsOf } from './support/texts.js';
 
 const { arrive, nextFrame, pixelsAt, set, settle, snapshot, tensors, visit } = support;
 const CHINESE = support.examples.zh;
@@ -221,8 +222,9 @@ async function moduleOf(path) {
 
 test('page: any state survives its link, and any string is a link', async () => {
   const source = `
-    export * from './state'; export * from './numbersets'; export * from './maskgrid';
-    export * from './engine/pairs'; export * from './domain/choices'; export * from './domain/schemes';`;
+    export * from './state/state'; export * from './domain/number_sets'; export * from './features/masks/grid';
+    export * from './features/positions/pairs'; export * from './state/page';
+    export * from './features/row/state'; export * from './features/scale/state'; export * from './domain/choices'; export * from './domain/schemes';`;
   const { outputFiles } = await build({
     stdin: { contents: source, resolveDir: new URL('web/src', repository).pathname, loader: 'ts' },
     bundle: true,
@@ -341,7 +343,9 @@ test('page: any state survives its link, and any string is a link', async () => 
 });
 
 test('row: numbers of a link that do not fit together are not taken', async () => {
-  const { readNumbers, writeNumbers, MAX_KEYS, WIDTH } = await moduleOf('web/src/numbersets.ts');
+  const { readNumbers, writeNumbers, MAX_KEYS, WIDTH } = await moduleOf(
+    'web/src/domain/number_sets.ts',
+  );
   const row = (count) => Array.from({ length: count }, (_, i) => i).join(',');
   const link = (...counts) => counts.map(row).join(';');
   for (const keys of [1, 2, MAX_KEYS]) {
@@ -365,10 +369,7 @@ test('row: numbers of a link that do not fit together are not taken', async () =
 
 test('page: the build refuses catalogues that differ', async () => {
   const { compareCatalogues } = await moduleOf('web/build/compare.ts');
-  const [en, zh] = ['en', 'zh'].map((language) => {
-    const file = new URL(`web/src/catalogues/${language}.json`, repository);
-    return JSON.parse(readFileSync(file, 'utf8'));
-  });
+  const [en, zh] = ['en', 'zh'].map(textsOf);
   assert.deepEqual(compareCatalogues(en, zh), []);
   const key = 'badge.random';
   const without = Object.fromEntries(Object.entries(zh).filter(([name]) => name !== key));

@@ -19,7 +19,7 @@ async function buildAgain(outDir) {
   const marking = {
     name: 'marking',
     transform: (code, id) =>
-      id.endsWith('panels/readings.ts')
+      id.endsWith('checks/panel.ts')
         ? `${code}\ncustomElements.get('qkv-panel-checks').mark = '${MARK}';`
         : undefined,
     transformIndexHtml: (html) => html.replace('<html', `<html data-build="${MARK}"`),
@@ -194,7 +194,7 @@ offlineTest('half a build is not kept, and the old one stays whole', async (give
   await site.stop();
   site.deploy(second);
   const assets = join(site.folder, 'assets');
-  const usage = readdirSync(assets).find((name) => name.startsWith('usage'));
+  const usage = readdirSync(assets).find((name) => /^use-.*js$/.test(name));
   appendFileSync(join(assets, usage), '// not what the build wrote');
   await site.start();
   const failed = await old.evaluate(async () => {

@@ -15,7 +15,7 @@ const labels = (page, figure) =>
 
 pageTest('scale: the numbers and drawings are of the width that is chosen', {}, async (page) => {
   await visit(page, 'scale');
-  const { results } = (await snapshot(page)).studies.widths;
+  const { results } = (await snapshot(page)).studies.scale;
   for (const [width, divided] of [
     [64, false],
     [4, false],
@@ -69,7 +69,7 @@ pageTest('scale: the numbers and drawings are of the width that is chosen', {}, 
 
 pageTest('scale: the curves stand where the axes say', {}, async (page) => {
   await visit(page, 'scale');
-  const { results } = (await snapshot(page)).studies.widths;
+  const { results } = (await snapshot(page)).studies.scale;
   for (const [figure, what, scale] of [
     ['entropies', 'entropy', (v) => v],
     ['variances', 'variance', Math.log],
@@ -119,7 +119,7 @@ pageTest(
     await page.keyboard.press('ArrowRight');
     await settle(page);
     assert.equal((await snapshot(page)).state.width, 128);
-    const { results } = (await snapshot(page)).studies.widths;
+    const { results } = (await snapshot(page)).studies.scale;
     const { plain, scaled } = results[5];
     assert.equal(
       await slider.getAttribute('aria-valuetext'),
@@ -135,7 +135,7 @@ pageTest(
     const second = await snapshot(page);
     assert.equal(second.state.sample, 2);
     assert.ok(second.state.divided);
-    assert.notDeepEqual(second.studies.widths.results, results);
+    assert.notDeepEqual(second.studies.scale.results, results);
     assert.match(await page.textContent(`${PANEL} [data-said]`), /^d = 4: variance/);
     await page.click('.language');
     await settle(page);
@@ -150,7 +150,7 @@ pageTest(
       await visit(other.page, 'scale');
       await nextFrame(other.page);
       const there = await snapshot(other.page);
-      assert.deepEqual(there.studies.widths.results, second.studies.widths.results);
+      assert.deepEqual(there.studies.scale.results, second.studies.scale.results);
       assert.ok(await other.page.isChecked('#divided'));
       assert.ok(!(await other.page.isVisible('#tau')), 'it needs no sentence');
       await other.page.click('#scale .menu summary');
@@ -172,7 +172,7 @@ pageTest(
       window.__qkv.set({ sample: 4 });
       while (!complete.has(4)) {
         await new Promise(requestAnimationFrame);
-        const { widths } = window.__qkv.snapshot().studies;
+        const { scale: widths } = window.__qkv.snapshot().studies;
         if (widths.complete) complete.add(widths.sample);
       }
       return [...complete];
@@ -180,6 +180,6 @@ pageTest(
     assert.ok(!seen.includes(3), `${seen}`);
     await visit(page, 'use');
     await set(page, { sample: 5 }); // and settled: the worker has nothing left to do
-    assert.equal((await snapshot(page)).studies.widths.sample, 4);
+    assert.equal((await snapshot(page)).studies.scale.sample, 4);
   },
 );

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type * as Qkv from 'qkv';
 import type { Plugin } from 'vite';
-import { chipHtml, shareOf } from '../src/chip';
-import { allowedKeys } from '../src/engine/mask';
-import { Pipeline } from '../src/engine/pipeline';
-import type { Frame } from '../src/engine/protocol';
-import { firstRequest } from '../src/first';
-import type { Language } from '../src/i18n';
-import { cividis } from '../src/matrix/colour';
-import { colourIndex } from '../src/scale';
+import { chipHtml, shareOf } from '../src/ui/token_chip';
+import { allowedKeys } from '../src/domain/mask';
+import { Pipeline } from '../src/worker/pipeline';
+import type { Frame } from '../src/worker/protocol';
+import { firstRequest } from '../src/app/first';
+import type { Language } from '../src/i18n/i18n';
+import { cividis } from '../src/domain/cividis';
+import { colourIndex } from '../src/domain/colour_scale';
 import { escapeHtml } from './html';
 
 const CELL = 40;

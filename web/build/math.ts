@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import katex from 'katex';
 import type { Plugin } from 'vite';
 
-const SOURCE = new URL('../src/math.json', import.meta.url);
-const MODULE = 'virtual:math';
-const RESOLVED = `\0${MODULE}`;
+/** Every panel has its own: TeX by names. */
+const FORMULAS = /\/formulas\.json$/;
 
-/** The colours that stand for roles in math.json, which LaTeX cannot name. */
+/** The colours that stand for roles in formulas.json, which LaTeX cannot name. */
 const ROLES: Readonly<Record<string, string>> = {
   '#000001': 'q',
   '#000002': 'k',
@@ -38,16 +37,16 @@ export function typeset(tex: string): string {
     .replace(/<mtext>@(\w+)@<\/mtext>/g, '<mtext data-live="$1">…</mtext>');
 }
 
-/** `import math from 'virtual:math'`: KaTeX works here, so that none of it is sent to the reader. */
+/** formulas.json becomes MathML: KaTeX works here, so that none of it is sent to the reader. */
 export function math(): Plugin {
   return {
     name: 'math',
-    resolveId: (id) => (id === MODULE ? RESOLVED : undefined),
-    load(id) {
-      if (id !== RESOLVED) return undefined;
-      const formulas = JSON.parse(readFileSync(SOURCE, 'utf8')) as Record<string, string>;
+    enforce: 'pre',
+    async load(id) {
+      if (!FORMULAS.test(id)) return undefined;
+      const formulas = JSON.parse(await readFile(id, 'utf8')) as Record<string, string>;
       const set = Object.entries(formulas).map(([name, tex]) => [name, typeset(tex)]);
-      return `export default ${JSON.stringify(Object.fromEntries(set))};`;
+      return JSON.stringify(Object.fromEntries(set));
     },
   };
 }

@@ -7,7 +7,7 @@ const FAVICON = new URL('../public/favicon.svg', import.meta.url);
 /** What a policy calls an inline script or style. */
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Workers are made of blobs here, see engine/worker_inside.ts; nothing is fetched, ever. */
+/** Workers are made of blobs here; nothing is fetched, ever. */
 const policyOf = (script: string, style: string) =>
   [
     "default-src 'none'",
@@ -16,6 +16,21 @@ const policyOf = (script: string, style: string) =>
     'worker-src blob:',
     'img-src data:',
   ].join('; ');
+
+/**
+ * Workers inside the file, from blob: URLs. The package makes no such URLs, because strict policies forbid them; but a page
+ * opened from a disk may load no second file, and has no server whose policy it would break.
+ */
+export function inlineWorkers(): Plugin {
+  return {
+    name: 'inline-workers',
+    enforce: 'pre',
+    resolveId(id, importer) {
+      if (!id.endsWith('?worker')) return undefined;
+      return this.resolve(`${id}&inline`, importer, { skipSelf: true });
+    },
+  };
+}
 
 const textOf = (file: Rollup.OutputAsset | Rollup.OutputChunk) =>
   file.type === 'chunk' ? file.code : String(file.source);
@@ -28,6 +43,27 @@ function only(bundle: Rollup.OutputBundle, ending: string): string {
     throw new Error(`the single file needs one ${ending}, got ${found.map((f) => f.fileName).join()}`);
   }
   return textOf(file);
+}
+
+const MODULE = 'virtual:train-wasm';
+const RESOLVED = `\0${MODULE}`;
+
+/** The .wasm that trains as a string, instead of the addresses that train.js has for files beside it. */
+export function inlineTraining(): Plugin {
+  return {
+    name: 'inline-training',
+    enforce: 'pre',
+    resolveId: (id) => (id === MODULE ? RESOLVED : undefined),
+    load(id) {
+      if (id === RESOLVED) {
+        const wasm = readFileSync(new URL('../../dist/qkv-train-simd.wasm', import.meta.url));
+        return `export default ${JSON.stringify(wasm.toString('base64'))};`;
+      }
+      if (!/dist\/train\.js$/.test(id)) return undefined;
+      const address = /new URL\(("\.\/[\w.-]+"), ?import\.meta\.url\)/g;
+      return readFileSync(id, 'utf8').replace(address, 'new URL($1, "https://nowhere.invalid")');
+    },
+  };
 }
 
 /** The whole page as one file that opens from a disk: scripts, styles, worker and both .wasm inside. */

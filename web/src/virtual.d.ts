@@ -1,5 +1,13 @@
-/** Formulas of math.json as MathML, typeset when the page is built. */
-declare module 'virtual:math' {
-  const math: Readonly<Record<keyof typeof import('./math.json'), string>>;
-  export default math;
+/// <reference types="vite/client" />
+
+/** The titles and introductions of all panels, which stand on the page before their code is there. */
+declare module 'virtual:headings' {
+  const headings: Readonly<Record<'en' | 'zh', Readonly<Record<string, string>>>>;
+  export default headings;
+}
+
+/** qkv-train-simd.wasm in base64, in the single file. */
+declare module 'virtual:train-wasm' {
+  const wasm: string;
+  export default wasm;
 }

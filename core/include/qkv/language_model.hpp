@@ -100,13 +100,20 @@ struct ModelReading {
   Index layer = 0;  ///< counted from 0
   /// [B, num_heads, row_end - row_begin, Tk]: of attention, of these rows of the call's tokens
   TensorView<float> weights = {};
-  Index row_begin = 0;              ///< of `weights`
-  Index row_end = -1;               ///< of `weights`; below 0 means T
+  Index row_begin = 0;              ///< of `weights` and `q`
+  Index row_end = -1;               ///< of `weights` and `q`; below 0 means T
   TensorView<float> entropy = {};   ///< [B, num_heads, T]: of the rows of the weights, in nats
   TensorView<float> residual = {};  ///< [B, T, d_model]: the stream after this layer
   /// [B, T, V]: logits as if the stack ended after this layer (the "logit lens", nostalgebraist 2020): through the last norm
   /// and the head.
   TensorView<float> logits = {};
+  /// [B, num_heads, row_end - row_begin, d_k]: the queries of these rows as the scores read them, after the norms of qk_norm and
+  /// the rotation by their positions. softmax(attention_scale q k^T), with the softcap, slopes and mask of the config, gives
+  /// `weights`.
+  TensorView<float> q = {};
+  /// [B, num_kv_heads, T, d_k]: the keys of the call's tokens, likewise; a session of bfloat16 holds them rounded.
+  TensorView<float> k = {};
+  TensorView<float> v = {};  ///< [B, num_kv_heads, T, d_k]: the values of the call's tokens
 };
 
 /// A head of a layer, both counted from 0.

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "check.hpp"
+#include "copy_heads.hpp"
 #include "memory_check.hpp"
 #include "qkv/positional.hpp"
 #include "qkv/relative_bias.hpp"
@@ -98,11 +99,17 @@ Status LanguageModelTrainer::State::check_reading(const Caller& caller, const La
   QKV_RETURN_IF_ERROR(check("entropy", reading.entropy, {rows, config.num_heads, length}));
   QKV_RETURN_IF_ERROR(
       check_dense_if_given(caller, "residual", reading.residual, {rows, length, config.d_model}));
+  QKV_RETURN_IF_ERROR(check("q", reading.q, {rows, config.num_heads, length, config.d_k}));
+  QKV_RETURN_IF_ERROR(check("k", reading.k, {rows, config.num_kv_heads, length, config.d_k}));
+  QKV_RETURN_IF_ERROR(check("v", reading.v, {rows, config.num_kv_heads, length, config.d_k}));
   return check_apart(caller,
                      {{"logits", logits},
                       {"weights", reading.weights},
                       {"entropy", reading.entropy},
-                      {"residual", reading.residual}},
+                      {"residual", reading.residual},
+                      {"q", reading.q},
+                      {"k", reading.k},
+                      {"v", reading.v}},
                      {{"ids", ids}});
 }
 
@@ -114,6 +121,10 @@ Status LanguageModelTrainer::State::read(const LayerReading& reading, const Tape
     const TapeArray& x = tape[at.residual];
     std::copy_n(x.value, x.size(), reading.residual.data);
   }
+  const AttendedHeads heads = heads_read(tape, at.attended);
+  copy_heads(heads.q, reading.q);
+  copy_heads(heads.k, reading.k);
+  copy_heads(heads.v, reading.v);
   if (reading.weights.absent() && reading.entropy.absent()) {
     return {};
   }

@@ -204,6 +204,14 @@ ArrayId rotate(Tape& tape, ArrayId x, Index batch, Index heads,
 ArrayId attend(Tape& tape, ArrayId q, ArrayId k, ArrayId v, const TapeAttention& attention,
                std::uint64_t site) noexcept;
 
+/// Queries, keys and values as [B, H, T, d].
+struct AttendedHeads {
+  TensorView<const float> q, k, v;
+};
+
+/// What the attention that wrote `attended` read in the run before.
+AttendedHeads heads_read(const Tape& tape, ArrayId attended) noexcept;
+
 /// What `extras` asks for of the attention that wrote `attended`, in the run before: it is computed once more, with the
 /// same options, and the array gets the numbers that it has.
 Status read_attention(const Tape& tape, ArrayId attended, const TapeInputs& inputs,

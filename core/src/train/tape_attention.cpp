@@ -40,12 +40,21 @@ AttentionOptions options_of(const Pass& pass) noexcept {
   return options;
 }
 
+AttendedHeads heads_read_by(const Tape& tape, const Step& step) noexcept {
+  const TapeAttention& of = step.attention;
+  const auto view = [&](ArrayId id, Index heads) {
+    return heads_of<const float>(tape[id].value, tape[id], of.batch, heads);
+  };
+  return {view(step.in[0], of.heads), view(step.in[1], of.kv_heads), view(step.in[2], of.kv_heads)};
+}
+
 Status run_attention(const Pass& pass, const AttentionExtras& extras) noexcept {
   const TapeAttention& of = pass.step.attention;
+  const AttendedHeads read = heads_read_by(pass.tape, pass.step);
   AttentionArgs args;
-  args.q = heads_of<const float>(pass.in(0).value, pass.in(0), of.batch, of.heads);
-  args.k = heads_of<const float>(pass.in(1).value, pass.in(1), of.batch, of.kv_heads);
-  args.v = heads_of<const float>(pass.in(2).value, pass.in(2), of.batch, of.kv_heads);
+  args.q = read.q;
+  args.k = read.k;
+  args.v = read.v;
   args.out = heads_of(pass.out().value, pass.out(), of.batch, of.heads);
   args.options = options_of(pass);
   args.extras = extras;
@@ -67,9 +76,10 @@ Status attend_back(const Pass& pass) noexcept {
   const TapeAttention& of = pass.step.attention;
   AttentionBackwardArgs args;
   args.d_out = heads_of<const float>(pass.out().gradient, pass.out(), of.batch, of.heads);
-  args.q = heads_of<const float>(pass.in(0).value, pass.in(0), of.batch, of.heads);
-  args.k = heads_of<const float>(pass.in(1).value, pass.in(1), of.batch, of.kv_heads);
-  args.v = heads_of<const float>(pass.in(2).value, pass.in(2), of.batch, of.kv_heads);
+  const AttendedHeads read = heads_read_by(pass.tape, pass.step);
+  args.q = read.q;
+  args.k = read.k;
+  args.v = read.v;
   args.out = heads_of<const float>(pass.out().value, pass.out(), of.batch, of.heads);
   args.lse = lse_of(pass);
   args.options = options_of(pass);
@@ -107,6 +117,10 @@ ArrayId attend(Tape& tape, ArrayId q, ArrayId k, ArrayId v, const TapeAttention&
   const Index width = tape.width(v) / attention.kv_heads * attention.heads;
   return tape.record(step, tape.rows(q), width,
                      detail::saturated_product(tape.rows(q), attention.heads));
+}
+
+AttendedHeads heads_read(const Tape& tape, ArrayId attended) noexcept {
+  return heads_read_by(tape, tape.step_of(attended));
 }
 
 Status read_attention(const Tape& tape, ArrayId attended, const TapeInputs& inputs,

@@ -211,6 +211,9 @@ class Session {
     r.residual = maybe(arena, {rows, length, c.d_model});
     r.logits =
         c.head || in_.chance(5) ? maybe(arena, {rows, length, c.vocabulary}) : TensorView<float>();
+    r.q = maybe(arena, {rows, c.num_heads, std::max<Index>(read, 0), c.d_k}, false);
+    r.k = maybe(arena, {rows, c.num_kv_heads, length, c.d_k}, false);
+    r.v = maybe(arena, {rows, c.num_kv_heads, length, c.d_k}, false);
     return r;
   }
 

@@ -86,6 +86,11 @@ struct OfLanguageModel {
     if (in.chance(50)) {
       reading.residual = arena.out({rows, length, c.d_model}, kDense);
     }
+    if (in.chance(50)) {
+      reading.q = arena.out({rows, c.num_heads, length, c.d_k});
+      reading.k = arena.out({rows, c.num_kv_heads, length, c.d_k});
+      reading.v = arena.out({rows, c.num_kv_heads, length, c.d_k});
+    }
     arena.remember();
     return {"forward", trainer.forward(of.tokens, logits, {&reading, 1}, workspace)};
   }

@@ -263,24 +263,32 @@ TEST_CASE("LanguageModelTrainer: readings that do not fit are refused before any
        {kInvalid, "entropy", "is in the memory of weights", "memory of its own"}},
       {[](Reading& r) { r.residual.data = r.weights.data; },
        {kInvalid, "residual", "is in the memory of weights", "memory of its own"}},
+      {[](Reading& r) { r.q.shape[3] = 4; }, {kShapeError, "q", "is [3,4,7,4]", "[3,4,7,6]"}},
+      {[](Reading& r) { r.k.shape[1] = 3; }, {kShapeError, "k", "is [3,3,7,6]", "[3,2,7,6]"}},
+      {[](Reading& r) { r.v.data = nullptr; }, {kInvalid, "v", "has no data", "[3,2,7,6]"}},
+      {[](Reading& r) { r.v.data = r.k.data; },
+       {kInvalid, "v", "is in the memory of k", "memory of its own"}},
   };
   const OfLanguageModel of;
   auto trainer = make_trainer(of);
   const OfLanguageModel::Rows batch(3, 7, 1);
   Workspace workspace;
   for (const Wrong& row : rows) {
-    std::vector<float> written(2000, kUntouched);
+    std::vector<float> written(4000, kUntouched);
     const Reading right = {.layer = 0, .residual = {written.data(), {3, 7, 12}}};
     Reading wrong = {.layer = 1,
                      .weights = {written.data() + 300, {3, 4, 7, 7}},
                      .entropy = {written.data() + 900, {3, 4, 7}},
-                     .residual = {written.data() + 1000, {3, 7, 12}}};
+                     .residual = {written.data() + 1000, {3, 7, 12}},
+                     .q = {written.data() + 2000, {3, 4, 7, 6}},
+                     .k = {written.data() + 2600, {3, 2, 7, 6}},
+                     .v = {written.data() + 3000, {3, 2, 7, 6}}};
     row.spoil(wrong);
     const Reading readings[] = {right, wrong};
     require_refused(trainer.forward(batch.view().tokens, {written.data() + 1300, {3, 7, 11}},
                                     readings, workspace),
                     "LanguageModelTrainer::forward", row.refusal);
-    CHECK(first_difference(std::vector<float>(2000, kUntouched), written) == "");
+    CHECK(first_difference(std::vector<float>(4000, kUntouched), written) == "");
   }
 }
 

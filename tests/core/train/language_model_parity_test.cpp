@@ -46,7 +46,13 @@ TEST_CASE("LanguageModel: it says what the trainer of the same weights says", "[
     ModelResults& trained = call.results;
     std::vector<train::LayerReading> readings;
     for (const ModelReading& reading : call.readings) {
-      readings.push_back({reading.layer, reading.weights, reading.entropy, reading.residual});
+      readings.push_back({.layer = reading.layer,
+                          .weights = reading.weights,
+                          .entropy = reading.entropy,
+                          .residual = reading.residual,
+                          .q = reading.q,
+                          .k = reading.k,
+                          .v = reading.v});
     }
     require_ok(trainer.forward(batch, call.args.logits, readings, workspace));
     // Each is within the bound of the oracle, so they are within two of each other.
@@ -65,6 +71,9 @@ TEST_CASE("LanguageModel: it says what the trainer of the same weights says", "[
       compare(run_alone.layers[n].weights, trained.layers[n].weights, bounds.layers[n].weights);
       compare(run_alone.layers[n].entropy, trained.layers[n].entropy, bounds.layers[n].entropy);
       compare(run_alone.layers[n].residual, trained.layers[n].residual, bounds.layers[n].residual);
+      compare(run_alone.layers[n].q, trained.layers[n].q, bounds.layers[n].q);
+      compare(run_alone.layers[n].k, trained.layers[n].k, bounds.layers[n].k);
+      compare(run_alone.layers[n].v, trained.layers[n].v, bounds.layers[n].v);
     }
   }
   CHECK(kinds >= 8);

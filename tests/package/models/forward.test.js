@@ -18,7 +18,7 @@ import {
 const engine = await initAsTold(init);
 after(() => engine.dispose());
 
-const all = { weights: true, entropy: true, residuals: true };
+const all = { weights: true, entropy: true, residuals: true, projections: true };
 
 function close(actual, expected, config, what) {
   const size = sizeIn(expected);
@@ -60,6 +60,15 @@ for (const name of Object.keys(kinds)) {
         close(read.weights.data, own.weights, config, `weight of layer ${layer}`);
         close(read.entropy.data, own.entropy, config, `entropy of layer ${layer}`);
         close(read.residual.data, own.residual, config, `residual of layer ${layer}`);
+        const { numKvHeads, dK } = model.config;
+        for (const [part, heads] of [
+          ['q', config.numHeads],
+          ['k', numKvHeads],
+          ['v', numKvHeads],
+        ]) {
+          assert.deepEqual(read[part].shape, [batch, heads, tokens, dK]);
+          close(read[part].data, own[part], config, `${part} of layer ${layer}`);
+        }
         if (head) close(read.logits.data, own.logits, config, `lens of layer ${layer}`);
       }
     });
@@ -155,20 +164,50 @@ for (const name of Object.keys(kinds)) {
   });
 }
 
-test('rows of weights: those that are asked for, with the bits of all', () => {
+test('rows of weights and queries: those that are asked for, with the bits of all', () => {
   const { config, model } = world('llama');
   const ids = rowsOf(config, 9);
   const read = (inspect) => model.forward(ids, { inspect }).layers;
-  const whole = read({ weights: true }).get(1).weights;
-  const part = read({ layers: [1], weights: true, rows: [3, 5] });
+  const { weights: whole, ...wholly } = read({ weights: true, projections: true }).get(1);
+  const part = read({ layers: [1], weights: true, projections: true, rows: [3, 5] });
   assert.deepEqual([...part.keys()], [1]);
-  const { weights } = part.get(1);
+  const { weights, q, k, v } = part.get(1);
+  const { dK } = model.config;
   assert.deepEqual(weights.shape, [1, 4, 2, 9]);
+  assert.deepEqual(q.shape, [1, 4, 2, dK]);
+  for (const [name, kept] of Object.entries({ k, v })) {
+    expectSame(kept.data, wholly[name].data, name);
+  }
   for (let h = 0; h < 4; ++h) {
     const own = weights.data.slice(h * 18, h * 18 + 18);
     expectSame(own, whole.data.slice(h * 81 + 27, h * 81 + 45), 'weight');
+    const rows = q.data.slice(h * 2 * dK, (h + 1) * 2 * dK);
+    expectSame(rows, wholly.q.data.slice((h * 9 + 3) * dK, (h * 9 + 5) * dK), 'query');
   }
   model.dispose();
+});
+
+test('projections: softmax of attentionScale q k^T is the weights', () => {
+  for (const name of Object.keys(kinds)) {
+    const { config, model } = world(name);
+    if (config.causal === false) continue;
+    const ids = rowsOf(config, 9);
+    const { numHeads, numKvHeads, window, positions, attentionSoftcap } = model.config;
+    const { layers } = model.forward(ids, { inspect: { weights: true, projections: true } });
+    for (const [layer, { weights, q, k, v }] of layers) {
+      const { attentionScale: scale } = model.config;
+      const left = (Array.isArray(window) ? window[layer] : window) ?? -1;
+      const bias = positions === 'alibi' ? { kind: 'alibi' } : undefined;
+      const options = { causal: true, window: [left, -1], softcap: attentionSoftcap };
+      const { weights: again } = engine.attention(q, k, v, {
+        ...{ numHeads, numKvHeads, ...options, ...(bias && { bias }), ...(scale && { scale }) },
+        returnWeights: true,
+      });
+      // The same kernels read the same numbers.
+      expectSame(weights.data, again.data, `${name}: weight of layer ${layer}`);
+    }
+    model.dispose();
+  }
 });
 
 test('inspection: what is not asked for is not there, and layers are in the order that was asked', () => {
@@ -178,6 +217,11 @@ test('inspection: what is not asked for is not there, and layers are in the orde
   const { layers } = model.forward(ids, { inspect: { layers: [1, 0], entropy: true } });
   assert.deepEqual([...layers.keys()], [1, 0]);
   assert.deepEqual(Object.keys(layers.get(0)), ['entropy']);
+  const before = engine.memory().usedBytes;
+  const projected = model.forward(ids, { inspect: { layers: [1], projections: true } }).layers;
+  assert.deepEqual(Object.keys(projected.get(1)), ['q', 'k', 'v']);
+  model.forward(ids);
+  assert.ok(engine.memory().usedBytes <= before, 'readings were kept');
   const { logits: plain } = model.forward(ids);
   const { logits } = model.forward(ids, { inspect: { ...all, logitLens: true } });
   expectSame(logits.data, plain.data, 'logit');

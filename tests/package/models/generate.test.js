@@ -123,16 +123,20 @@ describe('which tokens', () => {
 
 describe('readings', () => {
   test('generate: they are of the row that chose each token', async () => {
-    const inspect = { layers: [1], weights: true, entropy: true, residuals: true, logitLens: true };
+    const inspect = {
+      ...{ layers: [1], weights: true, entropy: true, residuals: true, logitLens: true },
+      projections: true,
+    };
     const tokens = await all(model.generate(prompt, { maxTokens: 3, inspect }));
     const row = [...prompt, ...tokens.map(({ id }) => id)];
     for (const [i, { layers }] of tokens.entries()) {
-      const { weights: read, entropy, residual, logits } = layers.get(1);
+      const { weights: read, entropy, residual, logits, q, k } = layers.get(1);
       const keys = prompt.length + i;
       assert.deepEqual(
         [read.shape, entropy.shape, residual.shape, logits.shape],
         [[1, 4, 1, keys], [1, 4, 1], [1, 1, 16], [1, 1, 19]], // prettier-ignore
       );
+      assert.deepEqual([q.shape[2], k.shape[2]], [1, 1]);
       const whole = model.forward(row.slice(0, keys), {
         inspect: { layers: [1], weights: true, rows: [keys - 1, keys] },
       });

@@ -145,6 +145,7 @@ test('forward: ids and options', () => {
     [ids, { inspect: { layers: [0, 0], weights: true } }, invalid, 'layer 0 is read twice'],
     [ids, { inspect: { layers: [2] } }, range, 'inspect.layers[0] is 2'],
     [ids, { inspect: { weights: 1 } }, invalid, 'inspect.weights is 1'],
+    [ids, { inspect: { projections: 'q' } }, invalid, 'inspect.projections is "q"'],
     [ids, { inspect: { rows: [0] } }, invalid, 'inspect.rows is an array'],
     [ids, { inspect: { rows: [6, 7] } }, range, 'inspect.rows[0] is 6'],
     [ids, { inspect: { rows: [2, 2] } }, range, 'inspect.rows[1] is 2'],

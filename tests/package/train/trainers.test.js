@@ -94,11 +94,11 @@ describe('languageModel', () => {
     );
     const { model } = trainer;
     const { ids } = chains(2, 9, 1);
-    const asked = { weights: true, entropy: true, residuals: true };
+    const asked = { weights: true, entropy: true, residuals: true, projections: true };
     const { logits, layers } = model.forward(ids, { batch: 2, inspect: asked });
     assert.deepEqual(logits.shape, [2, 9, 12]);
     assert.deepEqual([...layers.keys()], [0, 1]);
-    const { weights, entropy, residual } = layers.get(1);
+    const { weights, entropy, residual, q, k, v } = layers.get(1);
     assert.deepEqual(
       [weights.shape, entropy.shape, residual.shape],
       [
@@ -117,6 +117,10 @@ describe('languageModel', () => {
         'a token read what follows it',
       );
     }
+    assert.deepEqual([q.shape, k.shape, v.shape], [[2, 4, 9, 4], [2, 2, 9, 4], [2, 2, 9, 4]]); // prettier-ignore
+    const heads = { numHeads: 4, numKvHeads: 2, causal: true };
+    const again = engine.attention(q, k, v, { ...heads, returnWeights: true });
+    expectSame(again.weights.data, weights.data);
     // One layer alone is the same.
     const alone = model.forward(ids, { batch: 2, inspect: { layers: [1], weights: true } });
     expectSame(alone.layers.get(1).weights.data, weights.data);

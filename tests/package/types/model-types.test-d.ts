@@ -53,6 +53,7 @@ interface ContractInspect {
   rows?: readonly [begin: number, end: number];
   residuals?: boolean;
   logitLens?: boolean;
+  projections?: boolean;
   ablate?: readonly (readonly [layer: number, head: number])[];
 }
 interface Readings {
@@ -60,6 +61,9 @@ interface Readings {
   entropy?: NdArray;
   residual?: NdArray;
   logits?: NdArray;
+  q?: NdArray;
+  k?: NdArray;
+  v?: NdArray;
 }
 interface Output {
   logits?: NdArray;

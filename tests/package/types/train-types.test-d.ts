@@ -170,11 +170,15 @@ interface ContractModel {
         weights?: boolean;
         entropy?: boolean;
         residuals?: boolean;
+        projections?: boolean;
       };
     },
   ): {
     logits?: NdArray;
-    layers?: ReadonlyMap<number, { weights?: NdArray; entropy?: NdArray; residual?: NdArray }>;
+    layers?: ReadonlyMap<
+      number,
+      Partial<Record<'weights' | 'entropy' | 'residual' | 'q' | 'k' | 'v', NdArray>>
+    >;
   };
   loss(ids: ArrayLike<number>, options?: { batch?: number }): number;
 }

@@ -42,7 +42,7 @@ describe('a model in a worker', () => {
   });
 
   test('its results are those of this thread, bit for bit', async () => {
-    const inspect = { weights: true, logitLens: true, ablate: [[0, 1]] };
+    const inspect = { weights: true, logitLens: true, projections: true, ablate: [[0, 1]] };
     const given = { batch: 2, hidden: true, inspect };
     const [actual, expected] = [await remote.forward(ids, given), local.forward(ids, given)];
     expectSame(actual.logits.data, expected.logits.data, 'logit');
@@ -50,6 +50,10 @@ describe('a model in a worker', () => {
     for (const [layer, read] of expected.layers) {
       expectSame(actual.layers.get(layer).weights.data, read.weights.data, 'weight');
       expectSame(actual.layers.get(layer).logits.data, read.logits.data, 'lens');
+      for (const part of ['q', 'k', 'v']) {
+        expectSame(actual.layers.get(layer)[part].data, read[part].data, part);
+        assert.deepEqual(actual.layers.get(layer)[part].shape, read[part].shape);
+      }
     }
     assert.equal(await remote.loss(ids), local.loss(ids));
     expectSame((await remote.embed([ids, [1]])).data, local.embed([ids, [1]]).data);

@@ -1,15 +1,11 @@
 // The texts of both languages, in Node: the same numbers and the same marks in each, and what becomes of placeholders.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { modules } from '../support/engine.js';
+import { textsOf } from '../support/texts.js';
 
-const { t, setLanguage, defaultText, parseRich } = await modules('i18n', 'rich');
-const catalogue = (language) =>
-  JSON.parse(
-    readFileSync(new URL(`../../../web/src/catalogues/${language}.json`, import.meta.url), 'utf8'),
-  );
-const [en, zh] = [catalogue('en'), catalogue('zh')];
+const { t, setLanguage, defaultText, parseRich } = await modules('i18n/i18n', 'i18n/markup');
+const [en, zh] = [textsOf('en'), textsOf('zh')];
 const keys = Object.keys(en);
 
 /** Where English has a word for the number: no key, all zeros. */

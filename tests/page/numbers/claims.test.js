@@ -1,21 +1,18 @@
 // What the page says in words, in Node: each claim about a head, a picture or a check is held to the numbers.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { resultOf, modules, startEngine } from '../support/engine.js';
 import { curvePoint } from '../support/curves.js';
+import { textsOf } from '../support/texts.js';
 
 const { ask, qkv, tensors, report, request, web } = await startEngine();
-// panels/map/names.ts and the like touch the page only when they are called.
+// features/map/names.ts and the like touch the page only when they are called.
 const { storyOf, headStory, setLanguage, isAnimal, asksForAnimal, homeOf, trackOf, lawNumbers } =
   await modules(
-    ...['panels/map/names', 'i18n', 'domain/animals', 'panels/row/cells'],
-    'panels/temperature/words',
+    ...['features/map/names', 'i18n/i18n', 'domain/animals', 'features/row/cells'],
+    'features/temperature/words',
   );
-const texts = (language) =>
-  JSON.parse(
-    readFileSync(new URL(`../../../web/src/catalogues/${language}.json`, import.meta.url), 'utf8'),
-  );
+const texts = textsOf;
 
 /** The rows of the shown head, with which tokens a query may see. */
 function rowsOf(patch) {

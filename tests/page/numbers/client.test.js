@@ -5,12 +5,12 @@ import { beforeEach, describe, test } from 'node:test';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { root } from '../../support/js/files.js';
+import { workersBeside } from '../support/engine.js';
 
 const { outputFiles } = await build({
-  entryPoints: [join(root, 'web/src/engine/client.ts')],
+  entryPoints: [join(root, 'web/src/worker/client.ts')],
   ...{ bundle: true, write: false, format: 'esm' },
-  // A worker's script has an address beside this module, which a data: URL has not.
-  define: { 'import.meta.url': '"https://page.example/client.js"' },
+  plugins: [workersBeside],
 });
 const { EngineClient } = await import(
   `data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`
@@ -165,8 +165,8 @@ describe('engine: frames', () => {
     worker.say(frameOf(1)); // nobody asked for it
     assert.equal(told.frames.length, 1);
     worker.say({ type: 'report', report: { id: 1 }, pixels: {} });
-    worker.say({ type: 'studies', news: { widths: 3 } });
-    assert.deepEqual([told.reports, told.studies], [[{ id: 1 }], [{ widths: 3 }]]);
+    worker.say({ type: 'studies', news: { scale: 3 } });
+    assert.deepEqual([told.reports, told.studies], [[{ id: 1 }], [{ scale: 3 }]]);
   });
 
   test('have tensors, which come to those who asked in the order in which they did', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
 
-const web = await modules('scale', 'matrix/edges', 'engine/paint');
+const web = await modules('domain/colour_scale', 'ui/matrix/edges', 'engine/paint');
 
 describe('colours: the place of a number on its scale', () => {
   test('begins at 0 and ends at 255, and of signed numbers 0 is in the middle', () => {

@@ -42,8 +42,9 @@ const { qkv, report, tensors } = engine;
 /** The frame as the page has it, which knows what it answers. */
 const asked = (patch) => ({ ...engine.ask(patch), request: engine.request() });
 const out = await modules(
-  ...['figure', 'map', 'masks', 'positions', 'readings', 'row', 'scale', 'temperature'].map(
-    (name) => `export/${name}`,
+  'ui/figure',
+  ...['map', 'masks', 'positions', 'checks', 'row', 'scale', 'temperature'].map(
+    (name) => `features/${name}/figure`,
   ),
 );
 const canvas = new Canvas();
@@ -253,14 +254,14 @@ describe('export: the tables of the panels', () => {
 
   test('positions: one row of the encoding for each position', () => {
     const frame = asked({ layout: 'concatenated' });
-    const { table, data } = out.positionsFigure(frame, canvas, canvas);
-    const { length, data: encoding } = frame.encoding;
+    const { table, data } = out.positionsFigure(frame.positions, canvas, canvas);
+    const { length, data: encoding } = frame.positions.encoding;
     assert.deepEqual(table[0], ['p', ...Array.from({ length: 64 }, (_, c) => c)]);
     assert.equal(table.length, length + 1);
     for (const p of [0, 1, length - 1]) {
       assert.deepEqual(table[p + 1], [p, ...encoding.slice(p * 64, (p + 1) * 64)]);
     }
-    assert.equal(data.shift, frame.shift);
+    assert.equal(data.shift, frame.positions.shift);
   });
 
   test('checks: every reading beside its name', () => {
@@ -342,6 +343,6 @@ describe('export: drawings are as they are kept', () => {
     expectKept('scale', out.scaleFigure(study, { width: 64, divided: true, sample: 1 }));
   });
   test('positions', () => {
-    expectKept('positions', out.positionsFigure(asked({}), canvas, canvas));
+    expectKept('positions', out.positionsFigure(asked({}).positions, canvas, canvas));
   });
 });

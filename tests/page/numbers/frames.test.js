@@ -13,7 +13,13 @@ globalThis.ImageData = class {
 const engine = await startEngine();
 const { qkv } = engine;
 const web = await modules(
-  ...['engine/pipeline', 'engine/background', 'engine/drag', 'engine/surface', 'scale'],
+  ...[
+    'worker/pipeline',
+    'worker/background',
+    'worker/temperature_preview',
+    'engine/canvas',
+    'domain/colour_scale',
+  ],
   'domain/row_groups',
 );
 
@@ -115,7 +121,7 @@ describe('map: while the temperature is dragged', () => {
       const request = requestOf(patch, { dragging: true, matrix: false });
       const pipeline = new web.Pipeline(qkv);
       const heads = pipeline.heads(request.layer);
-      const dragged = new web.Drag(pipeline, []).values(heads, request);
+      const dragged = new web.TemperaturePreview(pipeline, []).values(heads, request);
       const { step, count, values, range } = dragged;
       const rows = values.length / count;
       assert.deepEqual([count, range], [length, 1]);
@@ -136,7 +142,10 @@ describe('map: while the temperature is dragged', () => {
     const values = (patch, view) => {
       const request = requestOf(patch, { dragging: true, matrix: false, ...view });
       const pipeline = new web.Pipeline(qkv);
-      return new web.Drag(pipeline, []).values(pipeline.heads(request.layer), request);
+      return new web.TemperaturePreview(pipeline, []).values(
+        pipeline.heads(request.layer),
+        request,
+      );
     };
     assert.equal(values({ ...LONG, length: 256 }, {}), null);
     assert.equal(values(LONG, { dragging: false }), null);

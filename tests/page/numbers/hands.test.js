@@ -37,7 +37,13 @@ globalThis.localStorage = {
 
 const { modules } = await import('../support/engine.js');
 const { scrubbing, brushing, dragging, MatrixView, applyTheme, storedTheme } = await modules(
-  ...['panels/row/scrub', 'panels/temperature/hands', 'matrix/brush', 'matrix/view', 'theme'],
+  ...[
+    'features/row/scrub',
+    'features/temperature/hands',
+    'ui/matrix/brush',
+    'ui/matrix/view',
+    'ui/theme',
+  ],
 );
 
 const event = (type, more = {}) =>

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
 
-const { formatFragment, initialState, parseFragment } = await modules('state');
+const { formatFragment, initialState, parseFragment } = await modules('state/state');
 const own = { q: [1, 2, 3, 4], k: [0.5, -0.25, 1, 1], v: [1, 0, 0, 1] };
 
 /** Every part of the state, a value that is not its default, and how a link says so. */
@@ -18,15 +18,15 @@ const PARTS = [
   ['positions', 'none', 'pe=none'],
   ['mask', 'window', 'mask=window'],
   ['temperature', 0.125, 'tau=0.125'],
-  ['head', 3, 'h=3'],
-  ['other', 0, 'minus=0'],
   ['seed', 99, 'seed=99'],
   ['query', 0, 'q=0'],
+  ['numbers', own, 'n=1,2,3,4;0.5,-0.25,1,1;1,0,0,1'],
+  ['controls', false, 'controls=0'],
+  ['head', 3, 'h=3'],
+  ['other', 0, 'minus=0'],
   ['show', 'log', 'show=log'],
   ['look', 'arcs', 'look=arcs'],
   ['order', 'entropy', 'sort=entropy'],
-  ['shift', 0, 'k=0'],
-  ['numbers', own, 'n=1,2,3,4;0.5,-0.25,1,1;1,0,0,1'],
   ['rowQuery', 2, 'rq=2'],
   ['rowMasked', 5, 'rm=5'],
   ['rowScale', 0, 'rs=0'],
@@ -40,13 +40,13 @@ const PARTS = [
   ['maskSize', 5, 'ms=5'],
   ['maskPaint', '0123456789abcdef'.repeat(4), `mp=${'0123456789abcdef'.repeat(4)}`],
   ['maskShuffle', 3, 'mo=3'],
+  ['shift', 0, 'k=0'],
   ['position', 65536, 'pp=65536'],
   ['pair', 0, 'pi=0'],
   ['layout', 'concatenated', 'pl=concatenated'],
   ['scheme', 't5', 'ps=t5'],
   ['rotaryQ', 4096, 'pm=4096'],
   ['rotaryK', 0, 'pn=0'],
-  ['controls', false, 'controls=0'],
 ];
 
 test('links: every part of the state is tried', () => {

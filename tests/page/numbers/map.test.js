@@ -117,7 +117,7 @@ test('map: the head of same words reads them alike, and without positions there 
 
 test('map: x is a seeded embedding plus the encoding of the paper', () => {
   const of = (patch) => ask({ text: 'one two one', source: 'random', ...patch });
-  const { encoding } = of();
+  const { encoding } = of().positions;
   const withPositions = tensors().x;
   for (let p = 0; p < encoding.length; p++) {
     for (let c = 0; c < dModel; c++) {

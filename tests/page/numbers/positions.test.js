@@ -54,7 +54,8 @@ test('positions: the columns of a pair follow the layout', () => {
     ['concatenated', 3],
     ['concatenated', 31],
   ]) {
-    const { encoding, positions, shift } = ask({ layout, pair, position: 17, shift: 9 });
+    const { positions } = ask({ layout, pair, position: 17, shift: 9 });
+    const { encoding, shift } = positions;
     const columns = layout === 'interleaved' ? [2 * pair, 2 * pair + 1] : [pair, pair + PAIRS];
     const { from, to } = positions.place;
     columns.forEach((col, i) => {
@@ -68,7 +69,7 @@ test('positions: the columns of a pair follow the layout', () => {
 
 test('positions: PE(p+k) = M_k PE(p) for every row of the encoding, with its residual', () => {
   for (const k of [0, 1, 37, 128]) {
-    const { encoding, shift } = ask({ shift: k });
+    const { encoding, shift } = ask({ shift: k }).positions;
     const { blocks, shifted, residual } = shift;
     assert.equal(encoding.length, 64);
     let most = 0;

@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
 
-const web = await modules('matrix/keys', 'numbers', 'panels/row/cells', 'tau');
+const web = await modules(
+  'ui/matrix/keys',
+  'ui/numbers',
+  'features/row/cells',
+  'ui/temperature_slider',
+);
 
 describe('keys: from the cell in the middle of 30 x 20', () => {
   const from = { row: 15, col: 9 };

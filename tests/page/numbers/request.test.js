@@ -4,16 +4,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { modules } from '../support/engine.js';
 
-const { requestOf, initialState } = await modules('request', 'state');
+const { requestOf, initialState } = await modules('app/request', 'state/state');
 const state = initialState('en');
 const tokens = ['The', 'cat'];
 const seen = { query: 1, told: null, dragging: false, sees: () => false, surfaces: {}, ratio: 1 };
-const size = { width: 8, height: 8 };
 
 test('request: nothing is asked for panels that are not on the screen', () => {
-  const { row, studies, masks, positions, layer, view } = requestOf(state, tokens, seen);
-  assert.deepEqual({ row, masks, positions }, { row: null, masks: null, positions: null });
-  assert.deepEqual(studies, { temperature: null, widths: null });
+  const { layer, view, surfaces, ratio, ...panels } = requestOf(state, tokens, seen);
+  assert.deepEqual([surfaces, ratio], [{}, 1]);
+  assert.ok(Object.keys(panels).length >= 5);
+  assert.ok(Object.values(panels).every((asked) => asked === null));
   assert.deepEqual(layer.tokens, tokens);
   assert.deepEqual([view.query, view.told], [1, 1]);
 });
@@ -21,12 +21,11 @@ test('request: nothing is asked for panels that are not on the screen', () => {
 test('request: each panel on the screen is asked for by its own state', () => {
   const on = (id) => requestOf(state, tokens, { ...seen, sees: (other) => other === id });
   assert.deepEqual(on('row').row.numbers, state.numbers);
-  assert.equal(on('row').studies.temperature, null);
-  assert.equal(on('temperature').studies.temperature, 'random');
-  assert.equal(on('scale').studies.widths, state.sample);
-  const both = requestOf(state, tokens, { ...seen, surfaces: { masks: size, scheme: size } });
-  assert.equal(both.masks.maskKind, state.maskKind);
-  assert.equal(both.positions.scheme, state.scheme);
+  assert.equal(on('row').temperature, null);
+  assert.equal(on('temperature').temperature, 'random');
+  assert.equal(on('scale').scale, state.sample);
+  assert.equal(on('masks').masks.maskKind, state.maskKind);
+  assert.equal(on('positions').positions.scheme, state.scheme);
 });
 
 test('request: a head, a row and a comparison that are not there are brought into range', () => {

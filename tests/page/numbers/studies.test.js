@@ -5,7 +5,9 @@ import { describe, test } from 'node:test';
 import { init } from '../../../dist/index.js';
 import { modules } from '../support/engine.js';
 
-const { StudyDesk, stage } = await modules('engine/studies', 'engine/stage');
+const { StudyDesk, FullLayer, makeFeatures, stage } = await modules(
+  ...['worker/studies', 'engine/memo', 'engine/full_layer', 'features/computed'],
+);
 const qkv = await init();
 
 /** The row of scores that a frame studies; another id is another question. */
@@ -13,7 +15,8 @@ const rowOf = (id, scores) => ({
   ...{ id, row: 0, scores: Float32Array.from(scores), mean: 0 },
   ...{ cumulants: [NaN, NaN, 1, 0, 0, 0, 0], critical: 1, gap: 1 },
 });
-const none = { temperature: false, widths: null };
+const asked = { temperature: 'row', scale: null };
+const newDesk = () => new StudyDesk(makeFeatures({ qkv, log: [], whole: new FullLayer(qkv) }));
 
 /** All that the desk tells until it has nothing to do; at most `most` steps. */
 function allOf(desk, most = 2000) {
@@ -27,38 +30,38 @@ function allOf(desk, most = 2000) {
 
 describe('studies:', () => {
   test('a question is answered once, however often it is asked', () => {
-    const desk = new StudyDesk(qkv);
+    const desk = newDesk();
     const row = rowOf(1, [1, 2, 3]);
-    desk.ask(none, row);
+    desk.ask(asked, { temperature: { of: row } });
     assert.equal(desk.busy, true);
     desk.step();
-    desk.ask(none, row); // a frame later: it goes on
+    desk.ask(asked, { temperature: { of: row } }); // a frame later: it goes on
     const told = allOf(desk);
     assert.deepEqual(
       told.map(({ temperature }) => temperature.id),
       [1],
     );
-    desk.ask(none, row);
+    desk.ask(asked, { temperature: { of: row } });
     assert.equal(desk.busy, false);
     assert.equal(desk.step(), undefined);
   });
 
   test('a question that is asked with every frame goes on, and does not begin again', () => {
-    const desk = new StudyDesk(qkv);
+    const desk = newDesk();
     const row = rowOf(1, [1, 2, 3]);
     let told;
     for (let frame = 0; frame < 200 && !told; frame++) {
-      desk.ask(none, row);
+      desk.ask(asked, { temperature: { of: row } });
       told = desk.step();
     }
     assert.equal(told?.temperature.id, 1);
   });
 
   test('another question drops what was under way', () => {
-    const desk = new StudyDesk(qkv);
-    desk.ask(none, rowOf(1, [1, 2, 3]));
+    const desk = newDesk();
+    desk.ask(asked, { temperature: { of: rowOf(1, [1, 2, 3]) } });
     desk.step();
-    desk.ask(none, rowOf(2, [0, 5]));
+    desk.ask(asked, { temperature: { of: rowOf(2, [0, 5]) } });
     const told = allOf(desk);
     assert.deepEqual(
       told.map(({ temperature }) => temperature.id),
@@ -71,36 +74,36 @@ describe('studies:', () => {
   });
 
   test('what is out of sight is put aside, and goes on when it is seen again', () => {
-    const desk = new StudyDesk(qkv);
+    const desk = newDesk();
     const row = rowOf(1, [1, 2, 3]);
-    desk.ask(none, row);
+    desk.ask(asked, { temperature: { of: row } });
     desk.step();
-    desk.ask(none, null);
+    desk.ask({ temperature: null, scale: null }, {});
     assert.equal(desk.busy, false);
     assert.equal(desk.step(), undefined);
-    desk.ask(none, row);
+    desk.ask(asked, { temperature: { of: row } });
     assert.equal(allOf(desk).length, 1);
   });
 
   test('widths come one after the other, and a new sample begins again', () => {
-    const desk = new StudyDesk(qkv);
-    desk.ask({ ...none, widths: 1 }, null);
+    const desk = newDesk();
+    desk.ask({ temperature: null, scale: 1 }, {});
     let news;
     while (!news) news = desk.step();
-    assert.deepEqual([news.widths.sample, news.widths.complete], [1, false]);
-    desk.ask({ ...none, widths: 2 }, null);
+    assert.deepEqual([news.scale.sample, news.scale.complete], [1, false]);
+    desk.ask({ temperature: null, scale: 2 }, {});
     news = undefined;
     while (!news) news = desk.step();
-    assert.deepEqual([news.widths.sample, news.widths.results.length], [2, 1]);
+    assert.deepEqual([news.scale.sample, news.scale.results.length], [2, 1]);
   });
 
   test('a failure lets the same question be asked again', () => {
-    const desk = new StudyDesk(qkv);
+    const desk = newDesk();
     const row = rowOf(1, [1, 2]);
-    desk.ask(none, row);
+    desk.ask(asked, { temperature: { of: row } });
     desk.drop();
     assert.equal(desk.busy, false);
-    desk.ask(none, row);
+    desk.ask(asked, { temperature: { of: row } });
     assert.equal(allOf(desk).length, 1);
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
 
-const web = await modules('tokenizer');
+const web = await modules('domain/tokenizer');
 
 describe('tokens: a text', () => {
   test('is words, characters or bytes, in any language', () => {

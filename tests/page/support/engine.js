@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { root } from '../../support/js/files.js';
+import { textsOf } from './texts.js';
 
 /** The package, not bundled: it finds its .wasm beside itself. */
 const packageBeside = {
@@ -18,14 +19,27 @@ const packageBeside = {
   },
 };
 
-/** What these modules of web/src export, by their paths without `.ts`. */
+/** A worker's script has an address beside the page, which a module in Node has not. */
+export const workersBeside = {
+  name: 'workers beside',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\?worker$/ }, ({ path }) => ({ path, namespace: 'worker' }));
+    onLoad({ filter: /./, namespace: 'worker' }, ({ path }) => ({
+      contents: `export default function () {
+        return new Worker(new URL(${JSON.stringify(path)}, 'https://page.example'), { type: 'module' });
+      }`,
+    }));
+  },
+};
+
+/** What these modules of web/src export, by their paths without `.ts`; all texts are there. */
 export async function modules(...paths) {
   // A file: what fails in a data: URL is told with all of it.
   const folder = mkdtempSync(join(tmpdir(), 'qkv-web-'));
   const outfile = join(folder, 'web.mjs');
   await build({
     stdin: {
-      contents: paths.map((path) => `export * from './${path}';`).join('\n'),
+      contents: ['i18n/i18n', ...paths].map((path) => `export * from './${path}';`).join('\n'),
       resolveDir: join(root, 'web/src'),
       loader: 'ts',
     },
@@ -33,10 +47,12 @@ export async function modules(...paths) {
     outfile,
     sourcemap: 'inline',
     format: 'esm',
-    plugins: [packageBeside],
+    plugins: [packageBeside, workersBeside],
   });
   try {
-    return await import(pathToFileURL(outfile).href);
+    const exported = await import(pathToFileURL(outfile).href);
+    for (const language of exported.LANGUAGES) exported.addTexts(language, textsOf(language));
+    return exported;
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -51,8 +67,13 @@ export async function startEngine() {
   const { init } = await import(pathToFileURL(join(root, 'dist/index.js')).href);
   const qkv = await init();
   const web = await modules(
-    ...['engine/pipeline', 'engine/background', 'engine/temperature', 'engine/widths'],
-    ...['state', 'tokenizer', 'request'],
+    ...[
+      'worker/pipeline',
+      'worker/background',
+      'features/temperature/compute',
+      'features/scale/compute',
+    ],
+    ...['state/state', 'domain/tokenizer', 'app/request'],
   );
   const pipeline = new web.Pipeline(qkv);
   const background = new web.Background(pipeline);
@@ -78,10 +99,9 @@ function requestOf(state, { tokenize, requestOf: ask }) {
       ? Array.from({ length: state.numbers.q.length / 2 }, (_, i) => `x${i + 1}`)
       : tokenize(state.text, state.tokenizer, state.length).tokens;
   const query = state.query ?? tokens.length - 1;
-  const size = { width: 0, height: 0 };
   const seen = { query, told: null, dragging: false, sees: () => true, ratio: 1 };
-  const request = ask(state, tokens, { ...seen, surfaces: { masks: size, scheme: size } });
-  return { ...request, view: { ...request.view, matrix: true }, surfaces: {} };
+  const request = ask(state, tokens, { ...seen, surfaces: {} });
+  return { ...request, view: { ...request.view, matrix: true } };
 }
 
 /** What a study of the page has found when it is done. */

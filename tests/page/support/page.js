@@ -15,8 +15,11 @@ export const examples = {
 };
 
 /** The panels of the page, in their order. */
-const table = readFileSync(new URL('../../../web/src/panels/table.ts', import.meta.url), 'utf8');
-export const panels = table.match(/PANEL_IDS = \[([^\]]*)\]/)[1].match(/\w+/g);
+const registry = readFileSync(
+  new URL('../../../web/src/features/index.ts', import.meta.url),
+  'utf8',
+);
+export const panels = [...registry.matchAll(/^ {2}(\w+): \{ fields/gm)].map(([, id]) => id);
 
 /** The fonts of the tests, whatever else is installed; glyphs are not fitted to the pixels of a screen. */
 const fonts = fileURLToPath(new URL('fonts.conf', import.meta.url));

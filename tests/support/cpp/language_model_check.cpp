@@ -79,20 +79,24 @@ class Measure {
       layers_[n].entropy.add(a.entropy, b.entropy);
       layers_[n].residual.add(a.residual, b.residual);
       layers_[n].logits.add(model.logits(a.residual), model.logits(b.residual));
+      layers_[n].q.add(a.q, b.q);
+      layers_[n].k.add(a.k, b.k);
+      layers_[n].v.add(a.v, b.v);
     }
   }
   [[nodiscard]] ModelBounds bounds() const {
     ModelBounds all{logits_.bound(), hidden_.bound(), surprisal_.bound(), {}};
     for (const Layer& layer : layers_) {
       all.layers.push_back({layer.weights.bound(), layer.entropy.bound(), layer.residual.bound(),
-                            layer.logits.bound()});
+                            layer.logits.bound(), layer.q.bound(), layer.k.bound(),
+                            layer.v.bound()});
     }
     return all;
   }
 
  private:
   struct Layer {
-    Spread weights, entropy, residual, logits;
+    Spread weights, entropy, residual, logits, q, k, v;
   };
   Spread logits_, hidden_, surprisal_;
   std::vector<Layer> layers_;
@@ -192,6 +196,43 @@ void ModelCheck::compare(const std::string& name, const ModelResults& found, con
     surprisal.finish();
   }
   compare_layers(name, found, ask, first, t);
+  compare_heads(name, found, ask, first, t);
+}
+
+/// Queries, keys and values, [B, heads, rows, d_k] beside rows of heads side by side.
+void ModelCheck::compare_heads(const std::string& name, const ModelResults& found,
+                               const ModelAsk& ask, Index first, Index t) const {
+  const auto begin = to_size(ask.row_begin);
+  const auto end = to_size(ask.row_end < 0 ? t : ask.row_end);
+  for (std::size_t n = 0; n < found.layers.size(); ++n) {
+    CAPTURE(n);
+    const std::size_t d = rows[0].layers[n].q[0].size() / rows[0].layers[n].weights.size();
+    const auto compare_one = [&](const char* which, oracle::Rows oracle::LayerTrace::* of,
+                                 const std::vector<float>& values, double bound,
+                                 std::pair<std::size_t, std::size_t> read) {
+      Side side(name + " " + which, bound, meaningful_);
+      const std::size_t count = read.second - read.first;
+      for (std::size_t b = 0; b < rows.size(); ++b) {
+        const oracle::Rows& exact = rows[b].layers[n].*of;
+        const std::size_t heads = exact[0].size() / d;
+        for (std::size_t h = 0; h < heads; ++h) {
+          for (std::size_t i = 0; i < count; ++i) {
+            const std::vector<double>& row = exact[to_size(first) + read.first + i];
+            const auto at = row.begin() + static_cast<Index>(h * d);
+            side.add(values, ((b * heads + h) * count + i) * d, {at, at + static_cast<Index>(d)});
+          }
+        }
+      }
+      side.finish();
+    };
+    const ModelResults::Layer& layer = found.layers[n];
+    const ModelBounds::Layer& bound = bounds.layers[n];
+    if (begin != end) {
+      compare_one("q", &oracle::LayerTrace::q, layer.q, bound.q, {begin, end});
+    }
+    compare_one("k", &oracle::LayerTrace::k, layer.k, bound.k, {0, to_size(t)});
+    compare_one("v", &oracle::LayerTrace::v, layer.v, bound.v, {0, to_size(t)});
+  }
 }
 
 void ModelCheck::compare_layers(const std::string& name, const ModelResults& found,

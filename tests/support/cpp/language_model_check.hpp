@@ -22,7 +22,7 @@ struct Rounding {
 struct ModelBounds {
   double logits = 0.0, hidden = 0.0, surprisal = 0.0;
   struct Layer {
-    double weights, entropy, residual, logits;
+    double weights, entropy, residual, logits, q, k, v;
   };
   std::vector<Layer> layers;
 };
@@ -40,6 +40,8 @@ class ModelCheck {
   ModelBounds bounds;
 
  private:
+  void compare_heads(const std::string& name, const ModelResults& found, const ModelAsk& ask,
+                     Index first, Index count) const;
   void compare_layers(const std::string& name, const ModelResults& found, const ModelAsk& ask,
                       Index first, Index count) const;
 

@@ -36,6 +36,7 @@ struct LayerTrace {
   std::vector<Rows> weights;  ///< of each head, [T, T]
   Rows entropy;               ///< [num_heads, T], in nats
   Rows residual;              ///< [T, d_model]: the stream after the layer
+  Rows q, k, v;               ///< [T, heads d_k]: what the scores and sums read
 };
 
 /// What a pass over one row of tokens computed.
@@ -197,6 +198,11 @@ class Model {
     turn(k);
     store(k);
     store(v);
+    if (reach.trace) {
+      reach.trace->q = q;
+      reach.trace->k = k;
+      reach.trace->v = v;
+    }
     Rows out(x.size(), std::vector<double>(q[0].size()));
     for (Index head = 0; head < c_.num_heads; ++head) {
       attend(head, q, k, v, reach, out);

@@ -226,6 +226,9 @@ ModelCall::ModelCall(const LanguageModel& model, const ModelTokens& of, const Mo
     if (c.head) {
       reading.logits = {room(layer.logits, b * t * c.vocabulary), {b, t, c.vocabulary}};
     }
+    reading.q = {room(layer.q, b * c.num_heads * read * c.d_k), {b, c.num_heads, read, c.d_k}};
+    reading.k = {room(layer.k, b * c.num_kv_heads * t * c.d_k), {b, c.num_kv_heads, t, c.d_k}};
+    reading.v = {room(layer.v, b * c.num_kv_heads * t * c.d_k), {b, c.num_kv_heads, t, c.d_k}};
     readings.push_back(reading);
   }
   args.readings = readings;

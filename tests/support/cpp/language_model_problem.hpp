@@ -70,7 +70,7 @@ struct ModelTokens {
 struct ModelAsk {
   bool last = false;      ///< logits and hidden of the last tokens alone
   bool readings = false;  ///< everything of every layer
-  Index row_begin = 0;    ///< of the weights that are read
+  Index row_begin = 0;    ///< of the weights and queries that are read
   Index row_end = -1;     ///< likewise
   ModelSession* session = nullptr;
   std::vector<ModelHead> ablated = {};
@@ -79,7 +79,7 @@ struct ModelAsk {
 /// What a pass wrote.
 struct ModelResults {
   struct Layer {
-    std::vector<float> weights, entropy, residual, logits;
+    std::vector<float> weights, entropy, residual, logits, q, k, v;
   };
   std::vector<float> logits, hidden, surprisal;
   std::vector<Layer> layers;

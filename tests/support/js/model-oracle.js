@@ -116,6 +116,14 @@ function slopesOf(heads) {
   return [...of(power), ...more].slice(0, heads);
 }
 
+/** Heads that lie side by side, one after another: [batch, heads, tokens, width]. */
+const byHead = ({ data, batch, heads, tokens, width, at }) =>
+  Float64Array.from({ length: batch * heads * tokens * width }, (_, i) => {
+    const row = Math.floor(i / width);
+    const head = Math.floor(row / tokens);
+    return data[at(Math.floor(head / heads), head % heads, row % tokens) + (i % width)];
+  });
+
 class Oracle {
   constructor(config, weights) {
     this.config = withDefaults(config);
@@ -172,7 +180,8 @@ class Oracle {
         }
       }
     }
-    return { y: this.map(wide, at, 'o'), weights, entropy };
+    const [q, k, v] = ['q', 'k', 'v'].map((name) => byHead(parts[name]));
+    return { y: this.map(wide, at, 'o'), weights, entropy, q, k, v };
   }
 
   feedForward(x, layer) {
@@ -236,11 +245,11 @@ class Oracle {
       after = add(after, post(y, 'postNorm2'));
       if (!isPre) after = this.norm(after, `${at}norm2`);
     }
-    return { x: after, weights: own.weights, entropy: own.entropy };
+    return { ...own, x: after };
   }
 }
 
-/** logits, hidden and of each layer weights, entropy, residual and logits, for rows of ids. */
+/** logits, hidden and of each layer weights, entropy, residual, logits, q, k and v, for rows of ids. */
 export function modelForward(config, weights, ids, options = {}) {
   const { batch = 1, keyLengths, tokenTypes, ablate = [] } = options;
   const oracle = new Oracle(config, weights);
@@ -252,8 +261,9 @@ export function modelForward(config, weights, ids, options = {}) {
   for (let layer = 0; layer < oracle.config.numLayers; ++layer) {
     const after = oracle.layer(x, layer, pass);
     x = after.x;
+    const { weights: rows, entropy, q, k, v } = after;
     const logits = hasLogits ? oracle.logits(oracle.last(x)) : undefined;
-    layers.push({ weights: after.weights, entropy: after.entropy, residual: x, logits });
+    layers.push({ weights: rows, entropy, residual: x, logits, q, k, v });
   }
   const hidden = oracle.last(x);
   return { hidden, logits: hasLogits ? oracle.logits(hidden) : undefined, layers };

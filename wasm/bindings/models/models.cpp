@@ -30,7 +30,10 @@ class Readings {
                       .row_end = given.row_end,
                       .entropy = part(given.entropy, i),
                       .residual = part(given.residual, i),
-                      .logits = part(given.logits, i)};
+                      .logits = part(given.logits, i),
+                      .q = part(given.q, i),
+                      .k = part(given.k, i),
+                      .v = part(given.v, i)};
     }
     for (Index i = 0; i < heads_count_; ++i) {
       heads_[i] = {.layer = ablated.data[2 * i], .head = ablated.data[2 * i + 1]};

@@ -60,6 +60,9 @@ export const groups = /** @type {const} */ ({
     entropy: 'results',
     residual: 'results',
     logits: 'results',
+    q: 'results',
+    k: 'results',
+    v: 'results',
     rowBegin: 'whole',
     rowEnd: 'whole',
     // Pairs of layer and head.

@@ -232,6 +232,9 @@ export const operators = /** @type {const} */ ({
       weights: 'results',
       entropy: 'results',
       residual: 'results',
+      q: 'results',
+      k: 'results',
+      v: 'results',
     },
   },
   readSeq2Seq: {

@@ -191,7 +191,10 @@ Status readLanguageModel(const ReadLanguageModelFields& given) noexcept {
     readings[i] = {.layer = layers.data[i],
                    .weights = part(given.weights, i),
                    .entropy = part(given.entropy, i),
-                   .residual = part(given.residual, i)};
+                   .residual = part(given.residual, i),
+                   .q = part(given.q, i),
+                   .k = part(given.k, i),
+                   .v = part(given.v, i)};
   }
   Status status = given.trainer->language_model.forward(
       {.ids = given.ids, .key_lengths = given.key_lengths}, given.logits,

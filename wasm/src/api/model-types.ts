@@ -83,12 +83,17 @@ export interface Inspect {
   weights?: boolean | undefined;
   /** Entropy of the rows of weights, in nats. */
   entropy?: boolean | undefined;
-  /** Query rows [begin, end) of `weights`. Default all. */
+  /** Query rows [begin, end) of `weights` and `q`. Default all. */
   rows?: readonly [begin: number, end: number] | undefined;
   /** The residual stream after each chosen layer. */
   residuals?: boolean | undefined;
   /** Logits as if the stack ended after each chosen layer: through the last norm and the head (nostalgebraist 2020). */
   logitLens?: boolean | undefined;
+  /**
+   * Queries, keys and values of each chosen layer as attention reads them: after the norms of `qkNorm` and the rotation. The
+   * softmax of `attentionScale` q k^T, with the softcap, slopes and mask of the config, is `weights`.
+   */
+  projections?: boolean | undefined;
   /** Heads whose output is replaced by zeros, as [layer, head]. */
   ablate?: readonly (readonly [layer: number, head: number])[] | undefined;
 }
@@ -103,6 +108,12 @@ export interface LayerReadings {
   residual?: OwnedArray;
   /** [batch, T, vocabulary] */
   logits?: OwnedArray;
+  /** With `projections`: queries, [batch, numHeads, rows, dK]. */
+  q?: OwnedArray;
+  /** With `projections`: keys of the tokens of this pass, [batch, numKvHeads, T, dK]. Query head h reads those of floor(h numKvHeads / numHeads). */
+  k?: OwnedArray;
+  /** With `projections`: values of the tokens of this pass, [batch, numKvHeads, T, dK]. */
+  v?: OwnedArray;
 }
 
 /** What a model answers. */

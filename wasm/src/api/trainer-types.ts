@@ -183,6 +183,8 @@ export interface Inspect {
   entropy?: boolean | undefined;
   /** The residual stream after each chosen layer. */
   residuals?: boolean | undefined;
+  /** Queries, keys and values of each chosen layer as attention reads them: after the norms of `qkNorm` and the rotation. */
+  projections?: boolean | undefined;
 }
 
 /** What was read of a layer. */
@@ -193,6 +195,12 @@ export interface LayerReadings {
   entropy?: OwnedArray;
   /** [batch, T, dModel] */
   residual?: OwnedArray;
+  /** With `projections`: queries, [batch, numHeads, T, dK]. */
+  q?: OwnedArray;
+  /** With `projections`: keys, [batch, numKvHeads, T, dK]. */
+  k?: OwnedArray;
+  /** With `projections`: values, [batch, numKvHeads, T, dK]. */
+  v?: OwnedArray;
 }
 
 /** What a model answers. */

@@ -14,9 +14,10 @@ export interface Asked {
   readonly entropy?: boolean | undefined;
   readonly residuals?: boolean | undefined;
   readonly logitLens?: boolean | undefined;
+  readonly projections?: boolean | undefined;
 }
 
-/** The sizes of a pass: its rows, the tokens of each, the keys that they read, and the queries whose weights are read. */
+/** The sizes of a pass: its rows, the tokens of each, the keys that they read, and the queries whose rows are read. */
 export interface Pass {
   readonly batch: number;
   readonly length: number;
@@ -24,7 +25,7 @@ export interface Pass {
   readonly queries: number;
 }
 
-type Name = 'weights' | 'entropy' | 'residual' | 'logits';
+type Name = 'weights' | 'entropy' | 'residual' | 'logits' | 'q' | 'k' | 'v';
 
 /** The arrays of a layer that were asked for. */
 export type Reading = Partial<Record<Name, OwnedArray>>;
@@ -34,7 +35,7 @@ export class Readings {
   readonly #slots: Partial<Record<Name, Slot>> = {};
 
   constructor(fn: string, call: Call, asked: Asked, config: Config, pass: Pass) {
-    const { numLayers, numHeads, dModel, vocabulary } = config;
+    const { numLayers, numHeads, numKvHeads, dModel, dK, vocabulary } = config;
     const { layers = Array.from({ length: numLayers }, (_, i) => i) } = asked;
     this.layers = [...layers];
     this.layers.forEach((layer, i) => {
@@ -51,6 +52,9 @@ export class Readings {
     add('entropy', 'entropy', [numHeads, length]);
     add('residual', 'residuals', [length, dModel]);
     add('logits', 'logitLens', [length, vocabulary]);
+    add('q', 'projections', [numHeads, queries, dK]);
+    add('k', 'projections', [numKvHeads, length, dK]);
+    add('v', 'projections', [numKvHeads, length, dK]);
   }
 
   /** The fields of the operator; none if nothing is read. */

@@ -9,7 +9,7 @@ import type { Config } from '../language/config.js';
 import { type Pass, Readings } from '../language/readings.js';
 import type { Call } from '../memory/call.js';
 
-const names = ['layers', 'weights', 'entropy', 'residuals', 'logitLens', 'ablate'];
+const names = ['layers', 'weights', 'entropy', 'residuals', 'logitLens', 'projections', 'ablate'];
 /** Most heads that can be named. */
 const mostHeads = 2 ** 20;
 

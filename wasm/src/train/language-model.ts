@@ -30,7 +30,7 @@ const kept = [
   'window',
 ];
 
-const inspectNames = ['layers', 'weights', 'entropy', 'residuals'];
+const inspectNames = ['layers', 'weights', 'entropy', 'residuals', 'projections'];
 
 const batchNames = ['ids', 'targets', 'batch', 'keyLengths'];
 

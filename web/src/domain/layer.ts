@@ -1,6 +1,9 @@
-import type { Source } from '../engine/sources';
-import type { NumberSet } from '../numbersets';
+import type { Source } from './sources';
+import type { NumberSet } from './number_sets';
 import type { Mask, Positions } from './choices';
+
+/** Up to this many tokens all weights of a head go to the page. */
+export const MAX_MATRIX = 64;
 
 /** What the heads compute: everything else follows from this. */
 export interface LayerRequest {

@@ -3,8 +3,8 @@ import { worse } from '../domain/worse';
 import type { Mask } from '../domain/choices';
 import type { Model } from '../domain/model';
 import type { Check } from '../domain/check';
-import { allowedKeys } from './mask';
-import { D_K, D_MODEL } from './sources';
+import { allowedKeys } from '../domain/mask';
+import { D_K, D_MODEL } from '../domain/sources';
 
 // Plain loops in float64 from the same float32 inputs and weights, sharing no code with the core:
 // they are slow and easy to read, which is what a check should be.

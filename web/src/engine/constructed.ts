@@ -3,7 +3,7 @@ import type { Model } from '../domain/model';
 import type { Qkv } from 'qkv';
 import { asksForAnimal, isAnimal } from '../domain/animals';
 import { hashText, uniform } from './random';
-import { CONSTRUCTED, D_K, D_MODEL, type Construction } from './sources';
+import { CONSTRUCTED, D_K, D_MODEL, type Construction } from '../domain/sources';
 
 // A token is D_MODEL numbers in three fields that do not overlap: its position (the sinusoidal
 // encoding of width 16), its name (16 signs, by chance other signs for other words) and two features.

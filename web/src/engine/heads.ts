@@ -1,10 +1,10 @@
 import type { Mask } from '../domain/choices';
 import type { Model } from '../domain/model';
 import type { AttentionExtras, AttentionOptions, MultiHeadAttention, Qkv, Tensor } from 'qkv';
-import { WIDTH, type NumberSet } from '../numbersets';
-import { maskOptions } from './mask';
+import { WIDTH, type NumberSet } from '../domain/number_sets';
+import { maskOptions } from '../domain/mask';
 import { columnsOf } from './model';
-import { D_K, D_MODEL } from './sources';
+import { D_K, D_MODEL } from '../domain/sources';
 
 export interface Layer {
   readonly mask: Mask;

@@ -4,7 +4,7 @@ import type { Model } from '../domain/model';
 import type { Qkv } from 'qkv';
 import { constructedModel } from './constructed';
 import { hashText, uniform } from './random';
-import { D_K, D_MODEL, RANDOM_HEADS, type Source } from './sources';
+import { D_K, D_MODEL, RANDOM_HEADS, type Source } from '../domain/sources';
 
 /**
  * Embeddings of unit variance, so that positions (variance 1/2) do not drown them, and projections by

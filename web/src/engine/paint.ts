@@ -1,5 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-import { cellEdges } from '../matrix/edges';
+import { cellEdges } from '../ui/matrix/edges';
 
 /** What the pictures take from the theme: 32-bit pixels, and a ramp for signed values. */
 export interface PaintPalette {

@@ -34,6 +34,10 @@ struct LayerReading {
   TensorView<float> weights = {};   ///< [B, num_heads, T, T]: of attention
   TensorView<float> entropy = {};   ///< [B, num_heads, T]: of the rows of weights, in nats
   TensorView<float> residual = {};  ///< [B, T, d_model]: the stream after this layer
+  /// [B, num_heads, T, d_k]: queries as the scores read them, after the norms of qk_norm and the rotation
+  TensorView<float> q = {};
+  TensorView<float> k = {};  ///< [B, num_kv_heads, T, d_k]: keys, likewise
+  TensorView<float> v = {};  ///< [B, num_kv_heads, T, d_k]: values
 };
 
 /// A language model in training:

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Plugin } from 'vite';
+import type { Language } from '../src/i18n/i18n';
+import { PANEL_IDS } from '../src/features/index';
+import { parseRich, type RichPart } from '../src/i18n/markup';
+import { compareCatalogues, type Catalogue } from './compare';
+import { escapeHtml } from './html';
+
+const SOURCE = new URL('../src/', import.meta.url);
+const MODULE = 'virtual:headings';
+const RESOLVED = `\0${MODULE}`;
+
+const readJson = (path: string) =>
+  JSON.parse(readFileSync(new URL(path, SOURCE), 'utf8')) as Catalogue;
+
+/** All texts of a language: those of the page and of every panel. */
+export function readCatalogue(language: Language): Catalogue {
+  const folders = readdirSync(new URL('features/', SOURCE), { withFileTypes: true });
+  const panels = folders.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const files = [`i18n/${language}.json`, ...panels.map((id) => `features/${id}/${language}.json`)];
+  const texts: Catalogue = {};
+  for (const [key, text] of files.flatMap((file) => Object.entries(readJson(file)))) {
+    if (key in texts) throw new Error(`two texts are called ${key}`);
+    texts[key] = text;
+  }
+  return texts;
+}
+
+/** What stands above a panel before its code is there. */
+function headingsOf(language: Language): Catalogue {
+  const texts = readCatalogue(language);
+  const keys = PANEL_IDS.flatMap((id) => [`${id}.title`, `${id}.intro`]);
+  return Object.fromEntries(keys.map((key) => [key, texts[key] ?? '']));
+}
+
+function partToHtml({ kind, text }: RichPart): string {
+  const escaped = escapeHtml(text);
+  if (kind === 'text') return escaped;
+  if (kind === 'code' || kind === 'em' || kind === 'sub') return `<${kind}>${escaped}</${kind}>`;
+  return `<span class="role role-${kind}">${escaped}</span>`;
+}
+
+/**
+ * Fails the build when the two languages disagree, and writes the English texts into index.html,
+ * so that they stand in one place only and the page can be read before, or without, its script.
+ */
+export function texts(): Plugin {
+  return {
+    name: 'texts',
+    buildStart() {
+      const problems = compareCatalogues(readCatalogue('en'), readCatalogue('zh'));
+      if (problems.length > 0) this.error(`texts differ:\n  ${problems.join('\n  ')}`);
+    },
+    resolveId: (id) => (id === MODULE ? RESOLVED : undefined),
+    load(id) {
+      if (id !== RESOLVED) return undefined;
+      return `export default ${JSON.stringify({ en: headingsOf('en'), zh: headingsOf('zh') })};`;
+    },
+    transformIndexHtml: {
+      order: 'pre',
+      handler(html) {
+        const english = readCatalogue('en');
+        const text = (key: string) => {
+          const value = english[key];
+          if (value === undefined) throw new Error(`index.html asks for unknown text "${key}"`);
+          return value;
+        };
+        return html
+          .replace(/(<[^>]*\bdata-t="([^"]+)"[^>]*>)(?=<\/)/g, (_all, tag: string, key: string) => {
+            return tag + parseRich(text(key)).map(partToHtml).join('');
+          })
+          .replace(/%([\w.]+)%/g, (_all, key: string) => escapeHtml(text(key)));
+      },
+    },
+  };
+}

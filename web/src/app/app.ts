@@ -1,0 +1,320 @@
+import { homeOf } from '../domain/animals';
+import { EngineClient, type EngineStatus } from '../worker/client';
+import type { Studies } from '../features/computed';
+import type { Frame, Report } from '../worker/protocol';
+import type { Size } from '../engine/canvas';
+import { defaultText, setLanguage, t, translate, type Language } from '../i18n/i18n';
+import { forgetPalette, palette } from '../ui/matrix/palette';
+import { countOf } from '../domain/number_sets';
+import { Panel, type View } from '../ui/panel';
+import { PANEL_IDS, type PanelId } from '../features/index';
+import { loadLanguage } from '../features/load';
+import { requestOf } from './request';
+import { formatFragment, parseFragment, type State } from '../state/state';
+import { applyTheme, onAppearanceChange, storedTheme, type Theme } from '../ui/theme';
+import { tokenize, type TokenList } from '../domain/tokenizer';
+
+/** Frames whose times make the median that is shown. */
+const TIMES = 60;
+/** The first frames run code that is still being compiled. */
+const WARM_UP = 4;
+
+const browserLanguage = (): Language => (/^zh\b/i.test(navigator.language) ? 'zh' : 'en');
+
+/** What the tokens follow from: splitting a long text at every step of a slider would be felt. */
+const TOKENS_FROM = ['text', 'tokenizer', 'length', 'source', 'numbers'] as const;
+
+function tokensOf({ text, tokenizer, length, source, numbers }: State): TokenList {
+  if (source !== 'yours') return tokenize(text, tokenizer, length);
+  const count = countOf(numbers);
+  const tokens = Array.from({ length: count }, (_, i) => `x${i + 1}`);
+  return { tokens, own: count, total: count, textCut: false };
+}
+
+/** Holds the state, asks the worker for frames and has the panels drawn, once per screen frame. */
+export class App {
+  #state: State;
+  #list: TokenList;
+  #engine: EngineStatus = { kind: 'loading' };
+  #frame: Frame | null = null;
+  #report: Report | null = null;
+  #studies: Studies = { temperature: null, scale: null };
+  #times: number[] = [];
+  #theme: Theme = storedTheme();
+  #look = 0;
+  /** The row under the crosshair of the map; null: the query. */
+  #told: number | null = null;
+  /** Whether a hand is on the temperature. */
+  #dragging = false;
+  #scheduled = false;
+  /** Languages whose texts are on their way. */
+  #translating = 0;
+  #fragmentTimer = 0;
+  /** The surfaces of the latest request. */
+  #requested = '';
+  readonly #visible = new Set<Element>();
+
+  readonly client = new EngineClient({
+    onStatus: (status) => {
+      this.#engine = status;
+      this.#schedule();
+    },
+    onFrame: (frame) => {
+      this.#frame = frame;
+      if (frame.id > WARM_UP) this.#times = [...this.#times.slice(1 - TIMES), frame.time];
+      this.#schedule();
+    },
+    onReport: (report) => {
+      this.#report = report;
+      this.#schedule();
+    },
+    onStudies: (news) => {
+      this.#studies = { ...this.#studies, ...news };
+      this.#schedule();
+    },
+  });
+
+  constructor() {
+    this.#state = parseFragment(location.hash, browserLanguage());
+    this.#list = tokensOf(this.#state);
+    applyTheme(this.#theme);
+    this.#applyLanguage();
+    this.#listen();
+  }
+
+  /** To be called when the panels of the first view are defined. */
+  start(): void {
+    this.client.palette = palette().paint;
+    this.#draw();
+    this.client.start();
+    this.request();
+    this.#goToPanel();
+  }
+
+  #listen(): void {
+    const on = (name: string, act: (detail: never) => void) => {
+      document.addEventListener(name, (event) => act((event as CustomEvent<never>).detail));
+    };
+    on('state-change', (patch: Partial<State>) => this.set(patch));
+    on('canvas-given', ({ name, canvas }: { name: string; canvas: HTMLCanvasElement }) => {
+      this.client.give(name, canvas);
+    });
+    on('surface-resized', () => this.request());
+    on('row-told', (row: number | null) => {
+      this.#told = row;
+      this.request();
+    });
+    on('temperature-held', (held: boolean) => {
+      this.#dragging = held;
+      this.request();
+    });
+    on('engine-retry', () => {
+      this.client.start();
+      this.request();
+    });
+    on('theme-change', (theme: Theme) => {
+      this.#theme = theme;
+      this.#applyTheme();
+    });
+    onAppearanceChange(() => this.#applyTheme());
+    window.addEventListener('hashchange', () => this.#followLink());
+  }
+
+  #followLink(): void {
+    const bare = location.hash.slice(1);
+    if (PANEL_IDS.some((id) => id === bare)) return; // the browser goes there by itself
+    const state = parseFragment(location.hash, this.#state.language);
+    if (formatFragment(state) === formatFragment(this.#state)) return;
+    this.#whenReadable(state.language, () => {
+      this.#adopt(state);
+      this.#goToPanel();
+    });
+  }
+
+  /** Panels above it are still growing as they arrive, so it is kept in place until a hand stirs. */
+  #goToPanel(): void {
+    const section = this.#state.panel && document.getElementById(this.#state.panel);
+    if (!section) return;
+    const grown = new ResizeObserver(() => section.scrollIntoView());
+    grown.observe(document.body);
+    for (const name of ['wheel', 'touchstart', 'pointerdown', 'keydown']) {
+      window.addEventListener(name, () => grown.disconnect(), { once: true, passive: true });
+    }
+  }
+
+  /** Changes some of the state; the link follows when things have come to rest. */
+  set(patch: Partial<State>): void {
+    this.#whenReadable(patch.language ?? this.#state.language, () => this.#change(patch));
+  }
+
+  #change(patch: Partial<State>): void {
+    const { text, language } = this.#state;
+    // An example nobody has touched changes with the language; a text of one's own does not.
+    const translated =
+      patch.language && text === defaultText(language)
+        ? { text: defaultText(patch.language), query: null }
+        : {};
+    this.#adopt({ ...this.#state, panel: null, ...translated, ...patch });
+    // Browsers refuse hundreds of changes of the address in a row.
+    clearTimeout(this.#fragmentTimer);
+    this.#fragmentTimer = window.setTimeout(() => {
+      history.replaceState(null, '', location.search + formatFragment(this.#state));
+    }, 300);
+  }
+
+  /** What this state is called: for sharing, whatever the address says at the moment. */
+  link(panel: State['panel'] = null, search = ''): string {
+    // A file has no origin to begin with.
+    const page = location.href.replace(/[?#].*/, '');
+    return page + search + formatFragment({ ...this.#state, panel });
+  }
+
+  #adopt(state: State): void {
+    const before = this.#state;
+    this.#state = state;
+    const differs = TOKENS_FROM.some((name) => state[name] !== before[name]);
+    if (differs) this.#list = tokensOf(state);
+    if (state.language !== before.language) this.#applyLanguage();
+    // Other tokens have another geometry: it is there before the worker is asked, who need not paint twice.
+    if (differs) this.#layOut();
+    else this.#schedule();
+    this.request();
+  }
+
+  /** Another language holds when the texts of the panels that are there have arrived. */
+  #whenReadable(language: Language, act: () => void): void {
+    if (language === this.#state.language) {
+      act();
+      return;
+    }
+    this.#translating++;
+    void loadLanguage(language).finally(() => {
+      this.#translating--;
+      act();
+    });
+  }
+
+  #applyLanguage(): void {
+    const { language } = this.#state;
+    setLanguage(language);
+    this.#look++;
+    forgetPalette(); // the font may be another
+    document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
+    document.title = t('page.title');
+    translate(document);
+  }
+
+  #applyControls(): void {
+    document.documentElement.classList.toggle('no-controls', !this.#state.controls);
+  }
+
+  #applyTheme(): void {
+    applyTheme(this.#theme);
+    forgetPalette();
+    this.#look++;
+    this.client.palette = palette().paint;
+    this.request();
+    this.#schedule();
+  }
+
+  // ---- panels ----
+
+  get language(): Language {
+    return this.#state.language;
+  }
+
+  /** Only panels on the screen have their canvases painted. */
+  show(section: Element, visible: boolean): void {
+    if (visible === this.#visible.has(section)) return;
+    if (visible) this.#visible.add(section);
+    else this.#visible.delete(section);
+    this.request();
+  }
+
+  /** Whether everything that was asked for is answered and drawn. */
+  get settled(): boolean {
+    return this.client.atRest && !this.#scheduled && this.#translating === 0;
+  }
+
+  /** Whether a panel is on the screen, and its code there. */
+  sees(id: PanelId): boolean {
+    const panel = document.querySelector(`qkv-panel-${id}`);
+    const section = panel?.closest('section');
+    return panel instanceof Panel && !!section && this.#visible.has(section);
+  }
+
+  /** A panel that has just been defined is drawn with the next frame. */
+  panelAdded(): void {
+    this.request();
+    this.#schedule();
+  }
+
+  *#panels(): Generator<Panel> {
+    for (const element of document.querySelectorAll('[data-panel]')) {
+      if (element instanceof Panel) yield element;
+    }
+  }
+
+  #surfaces(): Record<string, Size> {
+    const all: Record<string, Size> = {};
+    for (const panel of this.#panels()) {
+      const section = panel.closest('section');
+      if (section && this.#visible.has(section)) Object.assign(all, panel.surfaces());
+    }
+    return all;
+  }
+
+  request(): void {
+    const surfaces = this.#surfaces();
+    this.#requested = JSON.stringify(surfaces);
+    const request = requestOf(this.#state, this.#list.tokens, {
+      query: this.view().query,
+      told: this.#told,
+      dragging: this.#dragging,
+      sees: (id) => this.sees(id),
+      surfaces,
+      ratio: devicePixelRatio,
+    });
+    this.client.request(request);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    requestAnimationFrame(() => {
+      this.#scheduled = false;
+      this.#draw();
+    });
+  }
+
+  view(): View {
+    const { query } = this.#state;
+    const { tokens, own } = this.#list;
+    const home = homeOf(tokens.slice(0, own));
+    const times = [...this.#times].sort((a, b) => a - b);
+    return {
+      state: this.#state,
+      list: this.#list,
+      engine: this.#engine,
+      frame: this.#frame,
+      report: this.#report,
+      studies: this.#studies,
+      frameTime: times[times.length >> 1] ?? 0,
+      query: Math.min(query ?? home, tokens.length - 1),
+      look: this.#look,
+      theme: this.#theme,
+    };
+  }
+
+  #layOut(): void {
+    const view = this.view();
+    this.#applyControls();
+    for (const panel of this.#panels()) panel.update(view);
+  }
+
+  #draw(): void {
+    this.#layOut();
+    // What was drawn may have brought canvases onto the screen, or taken them away.
+    if (JSON.stringify(this.#surfaces()) !== this.#requested) this.request();
+  }
+}

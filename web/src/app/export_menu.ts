@@ -1,0 +1,77 @@
+import { PANEL_IDS, type PanelId } from '../features/index';
+import { t, translate } from '../i18n/i18n';
+import { find } from '../ui/dom';
+import { FORMATS, save, type Format } from '../ui/figure';
+import { Panel } from '../ui/panel';
+import type { App } from './app';
+import { TopPanel } from './header';
+
+const MENU = `
+  <summary data-t="tools.title"></summary>
+  <div class="menu-items">
+    <button type="button" data-do="link" data-t="tools.link"></button>
+    <button type="button" data-do="embed" data-t="tools.embed"></button>
+    ${FORMATS.map(
+      (format) => `<button type="button" data-do="${format}">${format.toUpperCase()}</button>`,
+    ).join('')}
+    <p role="status" class="hint"></p>
+  </div>`;
+
+async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false; // no permission, or not a secure page
+  }
+}
+
+async function act(app: App, id: PanelId, what: string): Promise<string> {
+  if (what === 'link' || what === 'embed') {
+    const link = what === 'link' ? app.link(id) : app.link(null, `?embed=${id}`);
+    const frame = `<iframe src="${link.replace(/&/g, '&amp;')}" title="qkv" width="100%" height="640"></iframe>`;
+    const text = what === 'link' ? link : frame;
+    return (await copy(text)) ? t('tools.copied') : text;
+  }
+  const panel = find(document, `qkv-panel-${id}`, HTMLElement);
+  const figure =
+    panel instanceof Panel ? await panel.figure?.(app.view(), () => app.client.tensors()) : null;
+  if (!figure) return t('tools.nothing');
+  await save(figure, what as Format, app.link(id));
+  return t('tools.saved', { name: `qkv-${figure.name}.${what}` });
+}
+
+/** Adds to every panel the menu by which its picture, numbers and link can be taken away. */
+export function addTools(app: App): void {
+  for (const id of PANEL_IDS) {
+    const section = document.getElementById(id);
+    if (!section || id === 'use') continue;
+    const menu = document.createElement('details');
+    menu.className = 'menu';
+    menu.innerHTML = MENU;
+    menu.addEventListener('click', (event) => {
+      const what = event.target instanceof HTMLElement ? event.target.dataset['do'] : undefined;
+      if (!what) return;
+      void act(app, id, what).then((text) => {
+        find(menu, '[role=status]', HTMLElement).textContent = text;
+      });
+    });
+    menu.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape') return;
+      menu.open = false;
+      find(menu, 'summary', HTMLElement).focus();
+    });
+    document.addEventListener('click', ({ target }) => {
+      if (!(target instanceof Node && menu.contains(target))) menu.open = false;
+    });
+    section.querySelector('.section-head')?.append(menu);
+    translate(menu);
+  }
+  document.addEventListener('share', () => {
+    const link = app.link();
+    void copy(link).then((done) => {
+      find(document, 'qkv-top', TopPanel).say(t(done ? 'bar.shared' : 'bar.notShared'));
+      if (!done) history.replaceState(null, '', link);
+    });
+  });
+}

@@ -1,0 +1,33 @@
+import { homeOf } from '../domain/animals';
+import type { FrameRequest } from '../worker/protocol';
+import { requestOf } from './request';
+import { initialState, type State } from '../state/state';
+import { tokenize } from '../domain/tokenizer';
+import type { Language } from '../i18n/i18n';
+
+/** What the page asks for when it is opened; the build asks the same for the picture in the HTML. */
+export function firstRequest(language: Language): FrameRequest {
+  const state = initialState(language);
+  const { tokens } = tokenize(state.text, state.tokenizer, state.length);
+  const query = homeOf(tokens);
+  const request = requestOf(state, tokens, {
+    ...{ query, told: query, dragging: false, sees: () => false, surfaces: {}, ratio: 1 },
+  });
+  return { ...request, view: { ...request.view, matrix: true } };
+}
+
+/** Whether the map of this state is the one in the HTML. */
+export function isFirst(state: State): boolean {
+  const base = initialState(state.language);
+  const names = [
+    'text',
+    'tokenizer',
+    'length',
+    'source',
+    'positions',
+    'mask',
+    'temperature',
+  ] as const;
+  const more = ['head', 'other', 'show', 'look', 'query'] as const;
+  return [...names, ...more].every((name) => state[name] === base[name]);
+}

@@ -1,0 +1,68 @@
+import { t, type Language } from '../i18n/i18n';
+import { THEMES, type Theme } from '../ui/theme';
+import { provenance } from '../features/map/names';
+import { Panel, type View } from '../ui/panel';
+
+const THEME_NAMES = {
+  auto: 'bar.themeAuto',
+  light: 'bar.themeLight',
+  dark: 'bar.themeDark',
+} as const;
+
+/** The head of the page: its name, where the weights come from, and what concerns all of it. */
+export class TopPanel extends Panel {
+  #language: Language = 'en';
+  #theme: Theme = 'auto';
+  #controls = true;
+
+  protected template(): string {
+    return `
+      <span class="brand">qkv</span>
+      <span class="badge"></span>
+      <button type="button" class="bar-button share" data-t="bar.share"></button>
+      <button type="button" class="bar-button teacher"></button>
+      <button type="button" class="bar-button language"></button>
+      <button type="button" class="bar-button theme">
+        <svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true">
+          <circle cx="12" cy="12" r="8" fill="none" stroke="currentColor" stroke-width="2"/>
+          <path class="half" d="M12 4a8 8 0 0 1 0 16z" fill="currentColor"/>
+          <circle class="full" cx="12" cy="12" r="8" fill="currentColor"/>
+        </svg>
+      </button>
+      <span class="visually-hidden" role="status"></span>`;
+  }
+
+  protected override ready(): void {
+    const on = (selector: string, act: () => void) =>
+      this.find(selector, HTMLElement).addEventListener('click', act);
+    on('.language', () => this.change({ language: this.#language === 'en' ? 'zh' : 'en' }));
+    on('.teacher', () => this.change({ controls: !this.#controls }));
+    on('.share', () => this.dispatchEvent(new CustomEvent('share', { bubbles: true })));
+    on('.theme', () => {
+      const next = THEMES[THEMES.indexOf(this.#theme) + 1] ?? 'auto';
+      this.dispatchEvent(new CustomEvent('theme-change', { bubbles: true, detail: next }));
+    });
+  }
+
+  update({ state, theme }: View): void {
+    this.#language = state.language;
+    this.#controls = state.controls;
+    this.#theme = theme;
+    this.setText('.badge', provenance(state.source, state.seed));
+    const other = this.find('.language', HTMLElement);
+    other.lang = state.language === 'en' ? 'zh-CN' : 'en';
+    other.textContent = t('bar.otherLanguage');
+    this.setText('.teacher', t(state.controls ? 'bar.hideControls' : 'bar.showControls'));
+    const button = this.find('.theme', HTMLElement);
+    button.dataset['theme'] = theme;
+    button.setAttribute('aria-label', t(THEME_NAMES[theme]));
+    button.title = t(THEME_NAMES[theme]);
+  }
+
+  /** What became of the link. */
+  say(text: string): void {
+    this.setText('.share', text);
+    this.setText('[role=status]', text);
+    setTimeout(() => this.setText('.share', t('bar.share')), 2000);
+  }
+}

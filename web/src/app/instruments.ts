@@ -1,0 +1,256 @@
+import { MASKS } from '../domain/choices';
+import { headCount, SOURCES } from '../domain/sources';
+import { t } from '../i18n/i18n';
+import { digits, duration, largestEntropy } from '../ui/numbers';
+import { clamp } from '../state/field';
+import { clampTemperature } from '../state/page';
+import { LIMITS, type State } from '../state/state';
+import { fromSlider, toSlider } from '../ui/temperature_slider';
+import { MAX_TEXT, MAX_TOKENS, TOKENIZERS } from '../domain/tokenizer';
+import { headName } from '../features/map/names';
+import { Panel, type View } from '../ui/panel';
+
+const LENGTHS = [16, 64, 256, 1024];
+
+const select = (id: string, options: readonly string[]) => `
+  <label class="control"><span data-t="controls.${id}"></span>
+    <select id="choose-${id}">${options
+      .map((value) => `<option value="${value}" data-t="${id}.${value}"></option>`)
+      .join('')}</select></label>`;
+
+/** The sentence and everything that can be turned on the layer; stays in sight while the page scrolls. */
+export class InstrumentsPanel extends Panel {
+  #composing = false;
+
+  protected template(): string {
+    const [least, most] = LIMITS.temperature;
+    const ends = `min="${toSlider(least)}" max="${toSlider(most)}"`;
+    return `
+      <div class="instruments-first">
+        <label class="visually-hidden" for="text" data-t="sentence.label"></label>
+        <textarea id="text" rows="1" spellcheck="false" autocomplete="off"
+          aria-describedby="text-note"></textarea>
+        <button type="button" class="button unfold" aria-expanded="false" aria-controls="controls">
+          <span class="summary"></span></button>
+      </div>
+      <p class="note" id="text-note" role="status" hidden></p>
+      <div class="controls" id="controls" data-control role="group" data-t-label="controls.title">
+        ${select('tokenizer', TOKENIZERS)}
+        <label class="control"><span data-t="controls.length"></span><select id="choose-length"></select></label>
+        <span class="break-row"></span>
+        <div class="control temperature">
+          <label for="tau" data-t="controls.temperature"></label>
+          <span class="with-number">
+            <input id="tau" type="range" ${ends} step="1" list="tau-marks">
+            <datalist id="tau-marks"><option value="0"></option></datalist>
+            <input id="temperature-number" type="number" min="${least}" max="${most}" step="any"
+              data-t-label="controls.temperatureNumber">
+          </span>
+        </div>
+        <label class="control"><span data-t="controls.head"></span><select id="choose-head"></select></label>
+        ${select('mask', MASKS)}
+        ${select('positions', ['sinusoidal', 'none'])}
+        ${select('source', SOURCES)}
+        <div class="control seed">
+          <label for="seed" data-t="controls.seed"></label>
+          <span class="with-number">
+            <input id="seed" type="number" min="${LIMITS.seed[0]}" max="${LIMITS.seed[1]}" step="1">
+            <button type="button" class="button" id="new-seed" data-t-label="controls.newSeed">↻</button>
+          </span>
+        </div>
+        <p class="engine"><span class="dot" aria-hidden="true"></span><span class="engine-text"></span></p>
+      </div>
+      <span class="visually-hidden engine-status" role="status"></span>`;
+  }
+
+  protected override ready(): void {
+    this.#listenToText();
+    const slider = this.#input('#tau');
+    slider.addEventListener('input', () => this.change({ temperature: fromSlider(+slider.value) }));
+    slider.addEventListener('pointerdown', () => this.#hold());
+    this.#onNumber('#temperature-number', (value) => {
+      this.change({ temperature: clampTemperature(value) });
+    });
+    this.#onNumber('#seed', (value) => {
+      this.change({ seed: clamp(Math.round(value), LIMITS.seed) });
+    });
+    for (const name of ['mask', 'positions', 'tokenizer', 'source'] as const) {
+      this.#onSelect(name, (value) => ({ [name]: value }));
+    }
+    this.#onSelect('head', (value) => ({ head: Number(value) }));
+    this.#onSelect('length', (value) => ({ length: value === '' ? null : Number(value) }));
+    this.find('#new-seed', HTMLElement).addEventListener('click', () => {
+      this.change({ seed: Math.floor(Math.random() * (LIMITS.seed[1] + 1)) });
+    });
+    const unfold = this.find('.unfold', HTMLElement);
+    unfold.addEventListener('click', () => {
+      const open = unfold.getAttribute('aria-expanded') !== 'true';
+      unfold.setAttribute('aria-expanded', String(open));
+      this.find('.controls', HTMLElement).classList.toggle('open', open);
+    });
+  }
+
+  #listenToText(): void {
+    const text = this.find('#text', HTMLTextAreaElement);
+    // While an input method is composing, the text is not yet what the person means.
+    const send = () => {
+      this.#composing = false;
+      this.change({ text: text.value, query: null });
+    };
+    text.addEventListener('input', (event) => {
+      this.#composing = event instanceof InputEvent && event.isComposing;
+      if (!this.#composing) send();
+    });
+    text.addEventListener('compositionend', send);
+    new ResizeObserver(() => this.#fitText()).observe(this);
+  }
+
+  /** From now until the pointer lets go, wherever that is, pictures may be coarser than they are at rest. */
+  #hold(): void {
+    const say = (detail: boolean) =>
+      this.dispatchEvent(new CustomEvent('temperature-held', { bubbles: true, detail }));
+    const rest = new AbortController();
+    for (const name of ['pointerup', 'pointercancel']) {
+      const letGo = () => {
+        rest.abort();
+        say(false);
+      };
+      window.addEventListener(name, letGo, { signal: rest.signal });
+    }
+    say(true);
+  }
+
+  #input(selector: string): HTMLInputElement {
+    return this.find(selector, HTMLInputElement);
+  }
+
+  #select(name: string): HTMLSelectElement {
+    return this.find(`#choose-${name}`, HTMLSelectElement);
+  }
+
+  #onSelect(name: string, patch: (value: string) => Partial<State>): void {
+    const box = this.#select(name);
+    box.addEventListener('change', () => this.change(patch(box.value)));
+  }
+
+  /** Takes what is typed when it is a number; on leaving, the box shows what was taken. */
+  #onNumber(selector: string, take: (value: number) => void): void {
+    const box = this.#input(selector);
+    box.addEventListener('change', () => {
+      if (box.value.trim() !== '' && Number.isFinite(box.valueAsNumber)) take(box.valueAsNumber);
+      box.value = box.defaultValue;
+    });
+  }
+
+  update(view: View): void {
+    const { state } = view;
+    const text = this.find('#text', HTMLTextAreaElement);
+    if (text.value !== state.text && !this.#composing) {
+      text.value = state.text;
+      this.#fitText();
+    }
+    text.disabled = state.source === 'yours';
+    for (const name of ['mask', 'positions', 'tokenizer', 'source'] as const) {
+      this.#select(name).value = state[name];
+    }
+    this.#updateHeads(view);
+    this.#updateLengths(view);
+    this.#show('#temperature-number', state.temperature);
+    this.#show('#seed', state.seed);
+    this.find('.seed', HTMLElement).hidden = state.source !== 'random';
+    this.#updateTemperature(view);
+    this.#updateNote(view);
+    this.#showEngine(view);
+    const values = {
+      head: headName(state.source, Math.min(state.head, headCount(state.source) - 1)),
+      temperature: state.temperature,
+      mask: t(`mask.${state.mask}`),
+    };
+    this.setText('.summary', t('controls.summary', values));
+  }
+
+  #updateHeads({ state, look }: View): void {
+    const { source } = state;
+    const box = this.#select('head');
+    if (this.#differs(box, [source, look])) {
+      const option = (_: unknown, head: number) => new Option(headName(source, head), String(head));
+      box.replaceChildren(...Array.from({ length: headCount(source) }, option));
+    }
+    box.value = String(Math.min(state.head, headCount(source) - 1));
+  }
+
+  #updateLengths({ state, list, look }: View): void {
+    const box = this.#select('length');
+    const { length } = state;
+    const own = length === null ? list.tokens.length : Math.min(list.total, MAX_TOKENS);
+    if (this.#differs(box, [length, own, look])) {
+      const others = length === null || LENGTHS.includes(length) ? LENGTHS : [...LENGTHS, length];
+      box.replaceChildren(
+        new Option(t('length.own', { count: own }), ''),
+        ...others.map((count) => new Option(String(count), String(count))),
+      );
+    }
+    box.value = length === null ? '' : String(length);
+    box.disabled = state.source === 'yours';
+    this.#select('tokenizer').disabled = state.source === 'yours';
+  }
+
+  /** Options are made anew only when they differ: replacing them would close an open list. */
+  #differs(box: HTMLSelectElement, of: readonly unknown[]): boolean {
+    const key = of.join();
+    if (box.dataset['of'] === key) return false;
+    box.dataset['of'] = key;
+    return true;
+  }
+
+  #updateTemperature({ state, report, list }: View): void {
+    const slider = this.#input('#tau');
+    slider.value = String(toSlider(state.temperature));
+    const mean = report?.heads[state.head]?.entropy;
+    const value = state.temperature;
+    if (mean === undefined || list.tokens.length === 0) {
+      slider.setAttribute('aria-valuetext', t('controls.spoken', { value }));
+      return;
+    }
+    const most = digits(largestEntropy(state.mask, list.tokens.length), 3);
+    const numbers = { value, entropy: digits(mean, 3), most };
+    slider.setAttribute('aria-valuetext', t('controls.spokenEntropy', numbers));
+  }
+
+  #updateNote({ list, state }: View): void {
+    const notes = [];
+    if (list.textCut) notes.push(t('sentence.textCut', { max: MAX_TEXT }));
+    if (state.length === null && list.total > MAX_TOKENS) {
+      notes.push(t('sentence.tokensCut', { max: MAX_TOKENS, total: list.total }));
+    }
+    this.setText('#text-note', notes.join(' '));
+    this.find('#text-note', HTMLElement).hidden = notes.length === 0;
+  }
+
+  #showEngine({ engine, frame, frameTime }: View): void {
+    this.dataset['engine'] = engine.kind;
+    const names = { loading: 'bar.loading', ready: 'bar.ready', failed: 'bar.failed' } as const;
+    let text = t(names[engine.kind]);
+    // Only this is spoken: the numbers that follow change with every key.
+    this.setText('.engine-status', text);
+    if (engine.kind === 'ready' && frame && frameTime > 0) {
+      text = t('bar.running', { build: frame.info.variant, time: duration(frameTime) });
+    }
+    this.setText('.engine-text', text);
+  }
+
+  /** The box grows with its text, up to three lines. */
+  #fitText(): void {
+    const text = this.find('#text', HTMLTextAreaElement);
+    text.style.height = 'auto';
+    const border = text.offsetHeight - text.clientHeight;
+    text.style.height = `${Math.min(text.scrollHeight + border, 104)}px`;
+  }
+
+  /** `defaultValue` remembers what the state says, so a bad entry can go back to it. */
+  #show(selector: string, value: number): void {
+    const box = this.#input(selector);
+    box.defaultValue = String(value);
+    if (document.activeElement !== box) box.value = box.defaultValue;
+  }
+}

@@ -1,0 +1,58 @@
+import { headCount } from '../domain/sources';
+import type { ViewRequest } from '../domain/view';
+import type { Size } from '../engine/canvas';
+import { COMPUTED_IDS, type PanelRequests } from '../features/computed';
+import { FEATURES, type PanelId } from '../features/index';
+import type { State } from '../state/state';
+import type { FrameRequest } from '../worker/protocol';
+
+/** What of the page is on the screen, and where hands are. */
+export interface Visible {
+  /** The selected query; -1 without tokens. */
+  readonly query: number;
+  /** The row under the crosshair of the map; null: the query. */
+  readonly told: number | null;
+  /** Whether a hand is on the temperature. */
+  readonly dragging: boolean;
+  /** Whether a panel is on the screen, and its code there. */
+  readonly sees: (id: PanelId) => boolean;
+  readonly surfaces: Readonly<Record<string, Size>>;
+  readonly ratio: number;
+}
+
+/** What the worker is asked for: the page, the build and the tests ask with this one function. */
+export function requestOf(state: State, tokens: readonly string[], visible: Visible): FrameRequest {
+  const { source, seed, positions, mask, temperature, numbers } = state;
+  return {
+    layer: { tokens, source, seed, positions, mask, temperature, numbers },
+    view: viewOf(state, tokens.length, visible),
+    ...panelsOf(state, visible),
+    surfaces: visible.surfaces,
+    ratio: visible.ratio,
+  };
+}
+
+function viewOf(
+  { source, head, other, look, show }: State,
+  count: number,
+  visible: Visible,
+): ViewRequest {
+  const { query, told, dragging } = visible;
+  const heads = headCount(source);
+  const arcs = look === 'arcs';
+  return {
+    head: Math.min(head, heads - 1),
+    other: other === null || other >= heads || other === head || arcs ? null : other,
+    show: arcs ? 'weights' : show,
+    query,
+    told: Math.min(told ?? query, count - 1),
+    matrix: arcs,
+    dragging,
+  };
+}
+
+/** Of panels that are on the screen what they ask, of the others null. */
+function panelsOf(state: State, { sees }: Visible): PanelRequests {
+  const asked = COMPUTED_IDS.map((id) => [id, sees(id) ? FEATURES[id].request(state) : null]);
+  return Object.fromEntries(asked) as PanelRequests;
+}

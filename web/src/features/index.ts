@@ -1,0 +1,36 @@
+// The panels of the page, in its order. A panel is a folder here, a line of FEATURES, and a test: its section is made of
+// the texts `<id>.title` and `<id>.intro` and the element `qkv-panel-<id>`, which load.ts fetches when it comes near.
+import type { Field } from '../state/field';
+import { mapFields } from './map/state';
+import { masksRequest } from './masks/request';
+import { masksFields } from './masks/state';
+import { positionsRequest } from './positions/request';
+import { positionsFields } from './positions/state';
+import { rowRequest } from './row/request';
+import { rowFields } from './row/state';
+import { scaleRequest } from './scale/request';
+import { scaleFields } from './scale/state';
+import { temperatureRequest } from './temperature/request';
+import { temperatureFields } from './temperature/state';
+
+/** What the page knows of a panel before its code is there. */
+interface Feature {
+  /** Its part of the state, by names that no other panel has. */
+  readonly fields: Readonly<Record<string, Field<unknown>>>;
+  /** What it asks of the frame worker while it is on the screen; see computed.ts for who answers. */
+  readonly request?: (state: never) => unknown;
+}
+
+export const FEATURES = {
+  map: { fields: mapFields },
+  row: { fields: rowFields, request: rowRequest },
+  temperature: { fields: temperatureFields, request: temperatureRequest },
+  scale: { fields: scaleFields, request: scaleRequest },
+  masks: { fields: masksFields, request: masksRequest },
+  positions: { fields: positionsFields, request: positionsRequest },
+  checks: { fields: {} },
+  use: { fields: {} },
+} satisfies Readonly<Record<string, Feature>>;
+
+export type PanelId = keyof typeof FEATURES;
+export const PANEL_IDS = Object.keys(FEATURES) as readonly PanelId[];

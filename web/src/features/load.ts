@@ -1,0 +1,29 @@
+import { addTexts, type Language, type Texts } from '../i18n/i18n';
+import type { PanelId } from './index';
+
+/** The code and the texts of the panels, each fetched when it is wanted. */
+const PANELS = import.meta.glob('./*/panel.ts');
+const TEXTS = import.meta.glob<Texts>('./*/{en,zh}.json', { import: 'default' });
+
+/** The panels and the languages that were asked for so far: each of the ones has texts in each of the others. */
+const panels = new Set<PanelId>();
+const languages = new Set<Language>();
+
+async function loadTexts(id: PanelId, language: Language): Promise<void> {
+  const texts = await TEXTS[`./${id}/${language}.json`]?.();
+  if (texts) addTexts(language, texts);
+}
+
+/** The panel comes to life with this. */
+export async function loadPanel(id: PanelId, language: Language): Promise<void> {
+  panels.add(id);
+  languages.add(language);
+  await Promise.all(Array.from(languages, (name) => loadTexts(id, name)));
+  await PANELS[`./${id}/panel.ts`]?.();
+}
+
+/** The texts of all panels that are there, in another language. */
+export async function loadLanguage(language: Language): Promise<void> {
+  languages.add(language);
+  await Promise.all(Array.from(panels, (id) => loadTexts(id, language)));
+}

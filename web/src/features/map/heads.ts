@@ -1,0 +1,122 @@
+import { ORDERS, type Order } from '../../domain/choices';
+import { find } from '../../ui/dom';
+import type { HeadNumbers } from '../../worker/protocol';
+import { headCount, MAX_HEADS } from '../../domain/sources';
+import type { Size } from '../../engine/canvas';
+import { t } from './texts';
+import { digits, largestEntropy } from '../../ui/numbers';
+import { Panel, type View } from '../../ui/panel';
+import { headName } from './names';
+
+/** What is written under a head: what it is sorted by, and its entropy otherwise. */
+const MEASURE: Readonly<Record<Order, 'entropy' | 'distance' | 'first'>> = {
+  number: 'entropy',
+  entropy: 'entropy',
+  distance: 'distance',
+  first: 'first',
+};
+
+/** All heads as small maps; a group of radio buttons chooses the one that is enlarged. */
+export class HeadsPart extends Panel {
+  #labels: readonly HTMLElement[] = [];
+  /** Of a picture, in CSS pixels. */
+  #side = 0;
+  readonly #resize = new ResizeObserver(() => {
+    const side = this.find('.face', HTMLElement).clientWidth - 8;
+    if (side === this.#side) return;
+    this.#side = side;
+    for (const canvas of this.querySelectorAll('canvas')) {
+      canvas.style.width = canvas.style.height = `${side}px`;
+    }
+    this.resized();
+  });
+
+  protected template(): string {
+    const heads = Array.from(
+      { length: MAX_HEADS },
+      (_, head) => `
+        <label class="head">
+          <input type="radio" name="head" value="${head}">
+          <span class="face">
+            <canvas aria-hidden="true"></canvas>
+            <span class="head-name"></span>
+            <span class="head-measure"></span>
+          </span>
+        </label>`,
+    );
+    const orders = ORDERS.map(
+      (order) => `<option value="${order}" data-t="sort.${order}"></option>`,
+    );
+    return `
+      <div class="heads-head">
+        <h3 id="heads-title" data-t="heads.title"></h3>
+        <label data-control><span data-t="heads.sort"></span> <select id="sort">${orders.join('')}</select></label>
+      </div>
+      <div class="heads" role="radiogroup" aria-labelledby="heads-title">${heads.join('')}</div>
+      <p class="caption" id="heads-caption"></p>`;
+  }
+
+  protected override ready(): void {
+    this.#labels = [...this.querySelectorAll<HTMLElement>('.head')];
+    this.#labels.forEach((label, head) => {
+      this.give(`head-${head}`, find(label, 'canvas', HTMLCanvasElement));
+    });
+    this.find('.heads', HTMLElement).addEventListener('change', (event) => {
+      if (event.target instanceof HTMLInputElement) this.change({ head: +event.target.value });
+    });
+    const sort = this.find('#sort', HTMLSelectElement);
+    sort.addEventListener('change', () => {
+      const order = ORDERS.find((name) => name === sort.value);
+      if (order) this.change({ order });
+    });
+    this.#resize.observe(this);
+  }
+
+  override surfaces(): Record<string, Size> {
+    const side = Math.round(this.#side * devicePixelRatio);
+    if (side <= 0) return {};
+    const shown = this.#labels.map((label, head) => [head, label] as const);
+    const visible = shown.filter(([, label]) => !label.hidden);
+    return Object.fromEntries(
+      visible.map(([head]) => [`head-${head}`, { width: side, height: side }]),
+    );
+  }
+
+  update({ state, report, list, look, frame }: View): void {
+    const { source, order } = state;
+    const head = frame?.request.view.head ?? state.head;
+    if (!this.changed(source, head, order, report?.heads, list, state.mask, look)) return;
+    const count = headCount(source);
+    const measure = MEASURE[order];
+    this.find('#sort', HTMLSelectElement).value = order;
+    this.#labels.forEach((label, index) => {
+      label.hidden = index >= count;
+      find(label, 'input', HTMLInputElement).checked = index === head;
+      find(label, '.head-name', HTMLElement).textContent = headName(source, index);
+      const numbers = report?.heads[index];
+      const value = numbers && index < count ? digits(numbers[measure], 3) : '';
+      const text = value && t(`measure.${measure}`, { value });
+      find(label, '.head-measure', HTMLElement).textContent = text;
+    });
+    this.#arrange(order, report?.heads ?? []);
+    const most = digits(largestEntropy(state.mask, list.tokens.length), 3);
+    this.setText('#heads-caption', t(`caption.${measure}`, { most }));
+  }
+
+  /** In the document, too: Tab and a screen reader go the way the eye does. */
+  #arrange(order: Order, numbers: readonly HeadNumbers[]): void {
+    const sorted = [...this.#labels.keys()];
+    if (order !== 'number') {
+      const value = (head: number) => numbers[head]?.[order] ?? Infinity;
+      sorted.sort((a, b) => value(a) - value(b) || a - b);
+    }
+    const box = this.find('.heads', HTMLElement);
+    const wanted = sorted.map((head) => this.#labels[head]).filter((label) => label !== undefined);
+    if (wanted.every((label, i) => box.children[i] === label)) return;
+    const focused = document.activeElement;
+    box.replaceChildren(...wanted);
+    if (focused instanceof HTMLElement && box.contains(focused)) focused.focus();
+  }
+}
+
+customElements.define('qkv-heads', HeadsPart);

@@ -1,0 +1,93 @@
+import type { Tensors } from '../../worker/protocol';
+import { mapFigure } from './figure';
+import type { Figure } from '../../ui/figure';
+import { find } from '../../ui/dom';
+import { isFirst } from '../../app/first';
+import { headStory } from './names';
+import { ArcsPart } from './arcs';
+import { HeadsPart } from './heads';
+import { PicturePart } from './picture';
+import { ReadoutPart } from './readout';
+import { CompositePanel, type View } from '../../ui/panel';
+import type { ShownCell } from '../../ui/matrix/view';
+
+/** All heads small, one of them enlarged as a map or as arcs, and the numbers under the crosshair. */
+export class MapPanel extends CompositePanel {
+  #view: View | null = null;
+  /** The cells as the HTML has them, over the canvas until that is painted. */
+  #given: Element | null = null;
+  parts: readonly (HeadsPart | PicturePart | ArcsPart)[] = [];
+
+  protected template(): string {
+    return `
+      <div class="card attention">
+        <qkv-picture></qkv-picture>
+        <qkv-arcs></qkv-arcs>
+        <qkv-heads></qkv-heads>
+        <p class="story hint"></p>
+        <qkv-readout></qkv-readout>
+      </div>`;
+  }
+
+  protected override adopt(): void {
+    const { lang } = document.documentElement;
+    this.#given = this.querySelector(`.first-map[lang="${lang}"] .first-cells`);
+  }
+
+  protected override ready(): void {
+    this.parts = [
+      this.find('qkv-heads', HeadsPart),
+      this.find('qkv-picture', PicturePart),
+      this.find('qkv-arcs', ArcsPart),
+    ];
+    this.addEventListener('cell-shown', () => this.#tell());
+    if (this.#given) this.find('.matrix-plot', HTMLElement).prepend(this.#given);
+  }
+
+  /** Not at once: the canvas shows what was painted on it a moment later. */
+  #dropGiven(): void {
+    const given = this.#given;
+    this.#given = null;
+    requestAnimationFrame(() => requestAnimationFrame(() => given?.remove()));
+  }
+
+  /** The cell whose numbers are told. */
+  get shown(): ShownCell | null {
+    return this.#picture.matrix.shown;
+  }
+
+  get #picture(): PicturePart {
+    return find(this, 'qkv-picture', PicturePart);
+  }
+
+  override update(view: View): void {
+    this.#view = view;
+    super.update(view);
+    if (!isFirst(view.state)) this.#given?.remove();
+    if (view.frame?.request.surfaces['map']) this.#dropGiven();
+    const { state, frame, list } = view;
+    const head = frame?.request.view.head ?? state.head;
+    if (this.changed(state, head, list))
+      this.setText('.story', headStory(state, head, list.tokens));
+    this.#tellNumbers(view);
+  }
+
+  /** The crosshair has moved: what is known of the cell at once, and its row from the worker. */
+  #tell(): void {
+    if (!this.#view) return;
+    const row = this.shown?.row ?? null;
+    this.dispatchEvent(new CustomEvent('row-told', { bubbles: true, detail: row }));
+    this.#tellNumbers(this.#view);
+  }
+
+  #tellNumbers(view: View): void {
+    const shown = view.state.look === 'map' ? this.shown : null;
+    this.#picture.updateShown(view);
+    find(this, 'qkv-readout', ReadoutPart).tell(view, shown);
+  }
+
+  override async figure(view: View, tensors: () => Promise<Tensors>): Promise<Figure | null> {
+    if (!view.frame || view.list.tokens.length === 0) return null;
+    return mapFigure(view, await tensors(), this.#picture.matrix.canvas);
+  }
+}

@@ -1,0 +1,77 @@
+import formulas from './formulas.json';
+import type { MasksResult } from './compute';
+import { t } from './texts';
+import { digits } from '../../ui/numbers';
+import { LIMITS } from '../../state/state';
+import { Panel, type View } from '../../ui/panel';
+
+/** Differences below this are what float32 leaves of sums taken in another order. */
+const ROUNDING = 1e-4;
+
+const PLACES = ['without', 'sinusoidal'] as const;
+const RULES = ['free', 'masked'] as const;
+
+const rows = RULES.map(
+  (rule) => `
+    <tr><th scope="row" data-t="masks.${rule}"></th>
+      ${PLACES.map((place) => `<td data-swap="${place}-${rule}"></td>`).join('')}</tr>`,
+);
+
+/** Shuffles the tokens, and says whether attention noticed. */
+export class OrderPart extends Panel {
+  protected template(): string {
+    return `
+      <h3 data-t="masks.orderTitle"></h3>
+      <p data-t="masks.orderIntro"></p>
+      <div class="with-number" data-control>
+        <button type="button" class="button shuffle" data-t="masks.shuffle"></button>
+        <button type="button" class="button as-written" data-t="masks.asWritten"></button>
+      </div>
+      <p class="sequence" role="status"></p>
+      <div class="swapped" hidden>
+        <div class="formula">${formulas.equivariant}</div>
+        <table class="swaps">
+          <caption data-t="masks.swaps"></caption>
+          <thead><tr><td></td>
+            <th scope="col" data-t="masks.withoutPositions"></th>
+            <th scope="col" data-t="masks.withPositions"></th></tr></thead>
+          <tbody>${rows.join('')}</tbody>
+        </table>
+        <p class="why" data-t="masks.why"></p>
+        <p class="why mask-why"></p>
+      </div>`;
+  }
+
+  protected override ready(): void {
+    this.find('.shuffle', HTMLElement).addEventListener('click', () => {
+      const [, most] = LIMITS.maskShuffle;
+      this.change({ maskShuffle: 1 + Math.floor(Math.random() * most) });
+    });
+    this.find('.as-written', HTMLElement).addEventListener('click', () => {
+      this.change({ maskShuffle: 0 });
+    });
+  }
+
+  update({ state, frame, look, list }: View): void {
+    this.find('.as-written', HTMLButtonElement).disabled = state.maskShuffle === 0;
+    this.find('.shuffle', HTMLButtonElement).disabled = list.tokens.length < 2;
+    const result = frame?.masks;
+    if (!result || !this.changed(result, look)) return;
+    const { swaps } = result;
+    this.setText('.sequence', swaps ? t('masks.sequence', { order: sequence(result) }) : '');
+    this.find('.swapped', HTMLElement).hidden = swaps === null;
+    if (!swaps) return;
+    for (const place of PLACES) {
+      for (const rule of RULES) {
+        const value = swaps[place]?.[rule];
+        this.setText(`[data-swap=${place}-${rule}]`, value === undefined ? '–' : digits(value, 2));
+      }
+    }
+    const breaks = swaps.without.masked > ROUNDING;
+    this.setText('.mask-why', t(breaks ? 'masks.maskBreaks' : 'masks.maskKeeps'));
+  }
+}
+
+const sequence = ({ tokens }: MasksResult) => tokens.join(' · ');
+
+customElements.define('qkv-mask-order', OrderPart);

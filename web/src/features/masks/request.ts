@@ -1,0 +1,7 @@
+import type { MasksRequest } from './compute';
+import type { MasksState } from './state';
+
+export function masksRequest(state: MasksState): MasksRequest {
+  const { maskKind, maskSize, maskPaint, maskShuffle } = state;
+  return { maskKind, maskSize, maskPaint, maskShuffle };
+}

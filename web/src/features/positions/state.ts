@@ -1,0 +1,20 @@
+import { SCHEMES } from '../../domain/schemes';
+import { choice, integer, type StateOf } from '../../state/field';
+import { LAYOUTS, PAIRS } from './pairs';
+
+const ROTATIONS = [0, 4096] as const;
+
+export const positionsFields = {
+  /** k of PE(p + k) = M_k PE(p). */
+  shift: integer('k', 5, [0, 128]),
+  /** p of it. */
+  position: integer('pp', 10, [0, 65536]),
+  pair: integer('pi', 4, [0, PAIRS - 1]),
+  layout: choice('pl', 'interleaved', LAYOUTS),
+  /** The way of saying where a token is whose map is shown. */
+  scheme: choice('ps', 'sinusoidal', SCHEMES),
+  /** Where a query and a key are turned to. */
+  rotaryQ: integer('pm', 12, ROTATIONS),
+  rotaryK: integer('pn', 5, ROTATIONS),
+};
+export type PositionsState = StateOf<typeof positionsFields>;

@@ -1,0 +1,30 @@
+import { MAX_KEYS } from '../../domain/number_sets';
+import {
+  clamp,
+  flag,
+  integer,
+  number,
+  optionalNumber,
+  significant,
+  type Limits,
+  type StateOf,
+} from '../../state/field';
+
+const SCALES: Limits = [-1e4, 1e4];
+
+export function clampScale(value: number): number {
+  const scale = clamp(significant(value, 4), SCALES);
+  return scale === 0 ? 0 : scale;
+}
+
+export const rowFields = {
+  /** Which of the queries the panel follows. */
+  rowQuery: integer('rq', 0, [0, MAX_KEYS - 1]),
+  /** Keys it leaves out, a bit for each. */
+  rowMasked: integer('rm', 0, [0, 2 ** MAX_KEYS - 1]),
+  /** Its factor on q.k; null: 1 / sqrt(d_k). */
+  rowScale: optionalNumber(number('rs', 1, SCALES, clampScale)),
+  /** Whether it subtracts the maximum before exp. */
+  rowMax: flag('rmax', true),
+};
+export type RowState = StateOf<typeof rowFields>;

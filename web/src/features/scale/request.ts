@@ -1,0 +1,3 @@
+import type { ScaleState } from './state';
+
+export const scaleRequest = ({ sample }: ScaleState): number => sample;

@@ -1,0 +1,19 @@
+import { clamp, flag, integer, number, type Limits, type StateOf } from '../../state/field';
+import { WIDTHS } from './settings';
+
+const RANGE: Limits = [WIDTHS[0], WIDTHS[8]];
+
+/** The nearest power of two that is tried. */
+export function clampWidth(value: number): number {
+  return 2 ** Math.round(Math.log2(clamp(value, RANGE)));
+}
+
+export const scaleFields = {
+  /** The width d of queries and keys. */
+  width: number('d', 64, RANGE, clampWidth),
+  /** Whether scores are divided by sqrt(d). */
+  divided: flag('div', false),
+  /** Which sample is drawn. */
+  sample: integer('draw', 1, [1, 9999]),
+};
+export type ScaleState = StateOf<typeof scaleFields>;

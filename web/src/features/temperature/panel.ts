@@ -1,0 +1,259 @@
+import '../../ui/plot.css';
+import formulas from './formulas.json';
+import type { Figure } from '../../ui/figure';
+import { temperatureFigure } from './figure';
+import { t, type Key } from './texts';
+import { digits } from '../../ui/numbers';
+import { pagePen, pageSvg } from '../../ui/plot';
+import { richNodes } from '../../i18n/markup';
+import { LAB_SCORES } from './settings';
+import { LIMITS } from '../../state/state';
+import { isCurrent, Panel, type View } from '../../ui/panel';
+import { drawCurves, drawHere, entropyScale, placesOf } from './draw';
+import { dragging, pressing } from './hands';
+import { drawScores, HISTOGRAM_HEIGHT } from './scores';
+import {
+  answer,
+  describe,
+  gradientStory,
+  lawNumbers,
+  question,
+  rowName,
+  spoken,
+  verdict,
+} from './words';
+import type { Shown } from './words';
+
+const NUMBERS = ['entropy', 'theory', 'difference', 'largest', 'gradient'] as const;
+const SCORES = { random: 'ofRandom', row: 'ofRow' } as const;
+const keyEntry = (mark: string) =>
+  `<li><svg width="30" height="10" aria-hidden="true"><path class="plot-${mark}" d="M0 5H30"/></svg><span data-t="key.${mark}"></span></li>`;
+
+/** One row at all temperatures: its entropy against the law of normal scores, and where it collapses. */
+export class TemperaturePanel extends Panel {
+  #view: View | null = null;
+  #shown: Shown | null = null;
+  /** What the reader guessed, and about what. */
+  #guess: { way: 'up' | 'down'; of: Shown } | null = null;
+  #widths = { curves: 0, scores: 0 };
+  readonly #resize = new ResizeObserver((entries) => {
+    for (const { target, contentRect } of entries) {
+      const name = target.classList.contains('scores') ? 'scores' : 'curves';
+      this.#widths[name] = Math.round(contentRect.width);
+    }
+    if (this.#view) this.update(this.#view);
+  });
+
+  protected template(): string {
+    const numbers = NUMBERS.map(
+      (name) => `<div><dt data-t="temperature.${name}"></dt><dd data-number="${name}"></dd></div>`,
+    );
+    const scores = LAB_SCORES.map(
+      (name) =>
+        `<label><input type="radio" name="lab-scores" value="${name}"><span data-t="temperature.${SCORES[name]}"></span></label>`,
+    );
+    return `
+      <div class="card">
+        <div class="row-formula formulas"><span>${formulas.entropyLaw}</span><span>${formulas.criticalTemperature}</span><span>${formulas.jacobian}</span></div>
+        <div class="tools-row" data-control>
+          <fieldset class="segmented"><legend class="visually-hidden" data-t="temperature.choose"></legend>${scores.join('')}</fieldset>
+        </div>
+        <p class="placeholder" role="status"></p>
+        <div class="lab" hidden>
+          <div class="lab-main">
+            <p class="lab-row"></p>
+            <div class="guess note">
+              <p class="guess-question"></p>
+              <p class="buttons">
+                <button type="button" class="button" data-guess="up" data-t="guess.up"></button>
+                <button type="button" class="button" data-guess="down" data-t="guess.down"></button>
+                <button type="button" class="button" data-guess="show" data-t="guess.show"></button>
+              </p>
+            </div>
+            <p class="guess-answer" role="status"></p>
+            <div class="plot-stage curves"><div class="drawing"></div>
+              <div class="plot-handle" role="slider" tabindex="0" data-control data-t-label="controls.temperature"
+                aria-valuemin="${LIMITS.temperature[0]}" aria-valuemax="${LIMITS.temperature[1]}"></div></div>
+            <ul class="plot-key">${['measured', 'theory', 'weight', 'gradient'].map(keyEntry).join('')}</ul>
+            <p class="hint drag-hint" data-control data-t="temperature.drag"></p>
+          </div>
+          <div class="lab-side">
+            <p class="verdict"></p>
+            <dl class="numbers">${numbers.join('')}</dl>
+            <div class="plot-stage scores"></div>
+            <p class="hint gradient-story"></p>
+            <button type="button" class="button again" data-t="guess.again"></button>
+          </div>
+        </div>
+        <p class="hint check-note"></p>
+      </div>`;
+  }
+
+  protected override ready(): void {
+    this.#resize.observe(this.find('.curves', HTMLElement));
+    this.#resize.observe(this.find('.scores', HTMLElement));
+    this.addEventListener('click', ({ target }) => {
+      const guess = target instanceof HTMLElement ? target.dataset['guess'] : undefined;
+      if (guess === undefined) return;
+      if (this.#shown && (guess === 'up' || guess === 'down')) {
+        this.#guess = { way: guess, of: this.#shown };
+      }
+      this.change({ curves: true });
+      this.#focusOn('.plot-handle');
+    });
+    this.addEventListener('change', ({ target }) => {
+      const chosen = target instanceof HTMLInputElement && target.name === 'lab-scores' && target;
+      const scores = chosen && LAB_SCORES.find((name) => name === chosen.value);
+      if (scores) this.change({ scores });
+    });
+    this.find('.again', HTMLElement).addEventListener('click', () => {
+      this.change({ curves: false });
+      this.#focusOn('[data-guess=up]');
+    });
+    const dial = {
+      temperature: () => (this.#view?.state.controls ? this.#view.state.temperature : null),
+      at: (x: number) => placesOf(this.#widths.curves).temperatureAt(x),
+      // Whoever moves the dot sees where it goes.
+      set: (temperature: number) => this.change({ temperature, curves: true }),
+    };
+    const hold = (held: boolean) =>
+      this.dispatchEvent(new CustomEvent('temperature-held', { bubbles: true, detail: held }));
+    dragging(this.find('.curves', HTMLElement), { ...dial, hold });
+    pressing(this.find('.plot-handle', HTMLElement), dial);
+  }
+
+  /** When it is there: what had the focus is about to go. */
+  #focusOn(selector: string): void {
+    requestAnimationFrame(() => this.find(selector, HTMLElement).focus({ preventScroll: true }));
+  }
+
+  // ---- drawing ----
+
+  update(view: View): void {
+    this.#view = view;
+    const { frame, studies, state, list, engine } = view;
+    const point = isCurrent(view) ? view.frame.temperature : null;
+    for (const radio of this.querySelectorAll<HTMLInputElement>('[name=lab-scores]')) {
+      radio.checked = radio.value === state.scores;
+    }
+    // What was shown stays until the curves of the new row are there: dot and curves never differ.
+    if (frame && point && studies.temperature?.id === point.of.id) {
+      this.#shown = { frame, point, study: studies.temperature };
+    }
+    const broken = engine.kind === 'failed';
+    const empty = state.scores === 'row' && list.tokens.length === 0;
+    const shown = empty || broken ? null : this.#shown;
+    const placeholder = this.find('.placeholder', HTMLElement);
+    placeholder.hidden = shown !== null;
+    let message: Key = 'plots.loading';
+    if (broken) message = 'map.failed';
+    else if (empty) message = 'plots.empty';
+    this.setText('.placeholder', shown ? '' : t(message));
+    this.find('.lab', HTMLElement).hidden = shown === null;
+    this.find('.check-note', HTMLElement).hidden = shown === null;
+    if (!shown) return;
+    const asked =
+      !state.curves && shown.point.verdict !== 'single' && shown.point.verdict !== 'equal';
+    const { curves, scores } = this.#widths;
+    const { point: at, study } = shown;
+    if (!this.changed(at, study, asked, this.#guess, curves, scores, view.look)) return;
+    this.#tell(shown, asked);
+    if (curves > 0) this.#draw(shown, asked, view.look);
+  }
+
+  /** While the dot is dragged only the dot is drawn: the curves stay as they are. */
+  #draw(shown: Shown, asked: boolean, look: number): void {
+    const { point, study } = shown;
+    const { curves, scores } = this.#widths;
+    const places = placesOf(curves);
+    const known = asked ? null : study;
+    const curved = [point.of.id, asked, curves, scores, look].join();
+    const drawing = this.find('.drawing', HTMLElement);
+    if (drawing.dataset['of'] !== curved) {
+      drawing.dataset['of'] = curved;
+      const body = `${drawCurves(pagePen, places, point.of, known)}<g class="here"></g>`;
+      drawing.innerHTML = pageSvg(places.width, places.height, body);
+      this.#drawScores(shown);
+    }
+    this.find('.here', SVGGElement).innerHTML = drawHere(pagePen, places, known, point);
+    const label = asked ? spoken(point, false) : describe(shown);
+    this.find('.drawing svg', SVGSVGElement).setAttribute('aria-label', label);
+    const handle = this.find('.plot-handle', HTMLElement);
+    handle.style.left = `${places.x(point.temperature)}px`;
+    handle.style.top = `${entropyScale(places, point.of.scores.length)(point.entropy)}px`;
+    handle.setAttribute('aria-valuenow', String(point.temperature));
+    handle.setAttribute('aria-valuetext', spoken(point, !asked));
+  }
+
+  #drawScores({ study, point: { of } }: Shown): void {
+    const { scores: width } = this.#widths;
+    if (width === 0) return;
+    const stage = this.find('.scores', HTMLElement);
+    stage.innerHTML = pageSvg(width, HISTOGRAM_HEIGHT, drawScores(pagePen, width, study, of));
+    const values = {
+      count: of.scores.length,
+      mean: digits(of.mean, 3),
+      variance: digits(of.cumulants[2] ?? NaN, 3),
+    };
+    const label = t('temperature.histogram', values);
+    this.find('.scores svg', SVGSVGElement).setAttribute('aria-label', label);
+  }
+
+  #tell(shown: Shown, asked: boolean): void {
+    const { frame, point, study } = shown;
+    const { critical, cumulants, scores } = point.of;
+    this.#rich('.lab-row', rowName(frame, point));
+    this.find('.guess', HTMLElement).hidden = !asked;
+    this.setText('.guess-question', question(point));
+    if (asked || this.#guess?.of.point.of.id !== point.of.id) this.#guess = null;
+    this.setText('.guess-answer', this.#guess ? answer(this.#guess.of, this.#guess.way) : '');
+    this.find('.again', HTMLElement).hidden = asked || ['single', 'equal'].includes(point.verdict);
+    for (const part of ['.plot-key', '.verdict', '.gradient-story']) {
+      this.find(part, HTMLElement).hidden = asked;
+    }
+    this.#rich('.verdict', verdict(point));
+    this.find('.verdict', HTMLElement).dataset['verdict'] = point.verdict;
+    this.#rich('.gradient-story', gradientStory(point));
+    const numbers = {
+      entropy: digits(point.entropy, 4),
+      ...lawNumbers(point),
+      largest: digits(point.largest, 4),
+      gradient: digits(point.gradient, 4),
+    };
+    for (const name of NUMBERS) this.setText(`[data-number=${name}]`, numbers[name]);
+    const { entropy, largest, gradient } = study.error;
+    const errors = {
+      count: study.temperatures.length,
+      entropy: digits(entropy, 2),
+      largest: digits(largest, 2),
+      gradient: digits(gradient, 2),
+      here: digits(point.error, 2),
+    };
+    this.setText('.check-note', t('temperature.check', errors));
+    this.#live({
+      keys: String(scores.length),
+      variance: digits(cumulants[2] ?? NaN, 4),
+      tau: String(point.temperature),
+      critical: critical === null ? '–' : digits(critical, 4),
+    });
+  }
+
+  #rich(selector: string, source: string): void {
+    const element = this.find(selector, HTMLElement);
+    if (element.dataset['source'] === source) return;
+    element.dataset['source'] = source;
+    element.replaceChildren(...richNodes(source));
+  }
+
+  #live(values: Readonly<Record<string, string>>): void {
+    for (const place of this.querySelectorAll('[data-live]')) {
+      place.textContent = values[place.getAttribute('data-live') ?? ''] ?? '';
+    }
+  }
+
+  override figure(): Promise<Figure | null> {
+    return Promise.resolve(this.#shown && temperatureFigure(this.#shown));
+  }
+}
+
+customElements.define('qkv-panel-temperature', TemperaturePanel);

@@ -1,0 +1,58 @@
+import en from './en.json';
+import { richNodes } from './markup';
+import zh from './zh.json';
+
+export type Language = 'en' | 'zh';
+export const LANGUAGES: readonly Language[] = ['en', 'zh'];
+
+/** The texts that are there before any panel is. */
+export type PageKey = keyof typeof en;
+export type Texts = Readonly<Record<string, string>>;
+export type Values = Readonly<Record<string, string | number>>;
+
+// The type repeats what the build checks: both languages have every key.
+const page: Readonly<Record<Language, Readonly<Record<PageKey, string>>>> = { en, zh };
+const known: Readonly<Record<Language, Map<string, string>>> = {
+  en: new Map(Object.entries(page.en)),
+  zh: new Map(Object.entries(page.zh)),
+};
+let current: Language = 'en';
+
+export function setLanguage(language: Language): void {
+  current = language;
+}
+
+/** Those of a panel, which arrive with its code. */
+export function addTexts(language: Language, texts: Texts): void {
+  for (const [key, text] of Object.entries(texts)) known[language].set(key, text);
+}
+
+/** The text of `key` in the current language, with {placeholders} filled in. Panels name it by the type of their keys. */
+export function textOf(key: string, values: Values = {}): string {
+  const text = known[current].get(key);
+  if (text === undefined) throw new Error(`no text is called ${key} in ${current}`);
+  return text.replace(/\{(\w+)\}/g, (_all, name: string) => String(values[name] ?? ''));
+}
+
+/** The same function for those who name their texts by a type. */
+export type Translate<Key extends string> = (key: Key, values?: Values) => string;
+
+/** The texts of the page. */
+export const t: Translate<PageKey> = textOf;
+
+export function defaultText(language: Language): string {
+  return page[language]['sentence.default'];
+}
+
+/**
+ * Fills every element that names its text: data-t for content, data-t-label for an accessible name.
+ * Run once when a panel is built and again when the language changes.
+ */
+export function translate(root: ParentNode): void {
+  for (const element of root.querySelectorAll<HTMLElement>('[data-t]')) {
+    element.replaceChildren(...richNodes(textOf(element.dataset['t'] ?? '')));
+  }
+  for (const element of root.querySelectorAll<HTMLElement>('[data-t-label]')) {
+    element.setAttribute('aria-label', textOf(element.dataset['tLabel'] ?? ''));
+  }
+}

@@ -1,0 +1,69 @@
+export type Limits = readonly [low: number, high: number];
+
+/** A part of the state and of the link: `read` answers undefined to what it cannot understand. */
+export interface Field<T> {
+  /** Its name in the link. */
+  readonly key: string;
+  /** What it is where a link says nothing of it. */
+  readonly initial: T;
+  write(value: T): string;
+  read(raw: string): T | undefined;
+}
+
+/** A number between limits. */
+export interface NumberField extends Field<number> {
+  readonly limits: Limits;
+}
+
+/** The state that these fields describe. */
+export type StateOf<Fields extends Readonly<Record<string, Field<unknown>>>> = {
+  readonly [Name in keyof Fields]: Fields[Name]['initial'];
+};
+
+export function clamp(value: number, [low, high]: Limits): number {
+  return Math.min(high, Math.max(low, value));
+}
+
+export const significant = (value: number, digits: number) => Number(value.toPrecision(digits));
+
+/** A field of numbers that `clean` brings into range. */
+export function number(
+  key: string,
+  initial: number,
+  limits: Limits,
+  clean: (value: number) => number,
+): NumberField {
+  const read = (raw: string) => {
+    const value = Number(raw);
+    return raw.trim() !== '' && Number.isFinite(value) ? clean(value) : undefined;
+  };
+  return { key, initial, limits, write: String, read };
+}
+
+export const integer = (key: string, initial: number, limits: Limits) =>
+  number(key, initial, limits, (value) => clamp(Math.round(value), limits) + 0);
+
+/** The same for a field that may be null, which is its default and never written. */
+export function optional<T>(field: Field<T>): Field<T | null> {
+  const write = (value: T | null) => (value === null ? '' : field.write(value));
+  const read = (raw: string) => field.read(raw);
+  return { key: field.key, initial: null, write, read };
+}
+
+export const optionalNumber = (field: NumberField) => ({
+  ...optional(field),
+  limits: field.limits,
+});
+
+export function choice<T extends string>(
+  key: string,
+  initial: NoInfer<T>,
+  options: readonly T[],
+): Field<T> {
+  return { key, initial, write: String, read: (raw) => options.find((option) => option === raw) };
+}
+
+export function flag(key: string, initial: boolean): Field<boolean> {
+  const read = (raw: string) => (raw === '1' ? true : raw === '0' ? false : undefined);
+  return { key, initial, write: (value) => (value ? '1' : '0'), read };
+}

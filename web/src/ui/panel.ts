@@ -1,0 +1,116 @@
+import { find } from './dom';
+import { translate } from '../i18n/i18n';
+import type { EngineStatus } from '../worker/client';
+import type { Studies } from '../features/computed';
+import type { Frame, Report, Tensors } from '../worker/protocol';
+import type { Size } from '../engine/canvas';
+import type { Figure } from './figure';
+import type { State } from '../state/state';
+import type { Theme } from './theme';
+import type { TokenList } from '../domain/tokenizer';
+
+/** Everything a panel is drawn from. Panels keep nothing of it. */
+export interface View {
+  readonly state: State;
+  readonly list: TokenList;
+  readonly engine: EngineStatus;
+  /** The latest frame; it may still belong to the text of a moment ago. Null: nothing was computed. */
+  readonly frame: Frame | null;
+  /** What is known about a frame besides; it comes later and may belong to an earlier one. */
+  readonly report: Report | null;
+  /** What panels had worked out; it may be about an earlier frame. */
+  readonly studies: Studies;
+  /** The median of the latest frames, in milliseconds. */
+  readonly frameTime: number;
+  /** The selected query; -1 without tokens. */
+  readonly query: number;
+  /** Another number after every change of theme, language or resolution. */
+  readonly look: number;
+  readonly theme: Theme;
+}
+
+/**
+ * A part of the page as a custom element: it builds itself, is drawn from a View, and asks for
+ * changes of the state by an event, so that each can also stand alone.
+ */
+export abstract class Panel extends HTMLElement {
+  protected abstract template(): string;
+  /** Called before that, while the panel still holds what the HTML gave it. */
+  protected adopt(): void {}
+  /** Called once, when the template stands. */
+  protected ready(): void {}
+  abstract update(view: View): void;
+
+  /** The canvases it wants painted, while it is on the screen. */
+  surfaces(): Record<string, Size> {
+    return {};
+  }
+
+  /** The picture or table it can be taken away as; null while there is none. */
+  figure?(view: View, tensors: () => Promise<Tensors>): Promise<Figure | null>;
+
+  #built = false;
+  #inputs: readonly unknown[] = [];
+
+  /** Whether any of these changed since the last call: what is on the screen need not be drawn again. */
+  protected changed(...inputs: readonly unknown[]): boolean {
+    const before = this.#inputs;
+    this.#inputs = inputs;
+    return inputs.length !== before.length || inputs.some((input, i) => input !== before[i]);
+  }
+
+  connectedCallback(): void {
+    if (this.#built) return;
+    this.#built = true;
+    this.adopt();
+    this.innerHTML = this.template();
+    translate(this);
+    this.ready();
+  }
+
+  protected change(patch: Partial<State>): void {
+    this.dispatchEvent(new CustomEvent('state-change', { bubbles: true, detail: patch }));
+  }
+
+  /** Hands a canvas to the worker, which paints it under this name from now on. */
+  protected give(name: string, canvas: HTMLCanvasElement): void {
+    this.dispatchEvent(
+      new CustomEvent('canvas-given', { bubbles: true, detail: { name, canvas } }),
+    );
+  }
+
+  protected resized(): void {
+    this.dispatchEvent(new CustomEvent('surface-resized', { bubbles: true }));
+  }
+
+  protected find<E extends Element>(selector: string, type: new () => E): E {
+    return find(this, selector, type);
+  }
+
+  protected setText(selector: string, text: string): void {
+    const element = this.find(selector, HTMLElement);
+    if (element.textContent !== text) element.textContent = text;
+  }
+}
+
+/** A panel made of others. */
+export abstract class CompositePanel extends Panel {
+  protected abstract readonly parts: readonly Panel[];
+
+  update(view: View): void {
+    for (const part of this.parts) part.update(view);
+  }
+
+  override surfaces(): Record<string, Size> {
+    return Object.assign({}, ...this.parts.map((part) => part.surfaces())) as Record<string, Size>;
+  }
+}
+
+/** Whether the frame was computed from the tokens that are on the page now. */
+export function isCurrent(view: View): view is View & { frame: Frame } {
+  return view.frame !== null && sameTokens(view.frame.request.layer.tokens, view.list.tokens);
+}
+
+export function sameTokens(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((token, i) => token === b[i]));
+}

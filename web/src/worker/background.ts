@@ -1,0 +1,154 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import { worse } from '../domain/worse';
+import type { Heads, HeadResult } from '../engine/head_list';
+import type { Check } from '../domain/check';
+import type { LayerRequest } from '../domain/layer';
+import type { Qkv } from 'qkv';
+import { WIDTH } from '../domain/number_sets';
+import { checkHead, exactHead, type ExactHead } from '../engine/check';
+import { Stopwatch } from './stopwatch';
+import { maskOptions } from '../domain/mask';
+import type { Pipeline } from './pipeline';
+import type { FrameRequest, HeadNumbers, Report, Tensors } from './protocol';
+import { valuesOf } from '../engine/values';
+import { D_MODEL } from '../domain/sources';
+import type { Pixels } from '../engine/canvas';
+
+/** Of more tokens only the shown head is checked, and its work waits until the hands rest. */
+export const FEW_TOKENS = 256;
+
+export interface Progress {
+  readonly report: Omit<Report, 'id'>;
+  readonly pixels: Record<string, Pixels>;
+}
+
+/** What need not be there with the next frame: small maps, statistics, the check, the time it takes. */
+export class Background {
+  readonly #qkv: Qkv;
+  readonly #pipeline: Pipeline;
+  readonly #stopwatch = new Stopwatch();
+
+  constructor(pipeline: Pipeline) {
+    this.#pipeline = pipeline;
+    this.#qkv = pipeline.qkv;
+  }
+
+  /** Two requests with the same key lead to the same report. */
+  static key({ layer, view, surfaces, ratio }: FrameRequest, look: number): string {
+    const heads = Object.entries(surfaces).filter(([name]) => name.startsWith('head-'));
+    const shown = layer.tokens.length > FEW_TOKENS ? view.head : null;
+    return JSON.stringify([layer, view.show, heads, ratio, shown, look]);
+  }
+
+  /** Yields often, mostly nothing; when there is something to tell, that. */
+  *work(request: FrameRequest): Generator<Progress | undefined, undefined> {
+    const heads = this.#pipeline.heads(request.layer);
+    const { layer, view } = request;
+    const numbers: HeadNumbers[] = [];
+    const kept: (HeadResult | null)[] = [];
+    const few = heads.count <= FEW_TOKENS;
+    const pixels: Record<string, Pixels> = {};
+    for (let head = 0; head < heads.list.length && heads.count > 0; head++) {
+      const result = this.#pipeline.result(heads, head, layer, view.show === 'scores');
+      numbers.push(this.#statistics(result.weights, heads.count));
+      this.#paintSmall(pixels, head, result, request);
+      kept.push(few || head === view.head ? result : null);
+      yield;
+    }
+    const told = { heads: numbers, check: null, timing: null, memory: this.#qkv.memory() };
+    yield { report: told, pixels };
+    const check = yield* this.#check(heads, kept, request);
+    if (heads.count > 0) yield* this.#stopwatch.measure(heads.count, this.#call(heads, layer));
+    const timing = heads.count > 0 ? this.#stopwatch.reading() : null;
+    yield { report: { ...told, check, timing, memory: this.#qkv.memory() }, pixels: {} };
+  }
+
+  #statistics(weights: Float32Array, count: number): HeadNumbers {
+    const shape = [1, 1, count, count];
+    const found = this.#qkv.headStatistics({ data: weights, shape });
+    return {
+      entropy: found.entropy.data[0]!,
+      distance: found.distance.data[0]!,
+      first: found.firstKey.data[0]!,
+      largest: found.maxWeight.data[0]!,
+    };
+  }
+
+  #paintSmall(
+    pixels: Record<string, Pixels>,
+    head: number,
+    result: HeadResult,
+    { layer, view, surfaces, ratio }: FrameRequest,
+  ): void {
+    const name = `head-${head}`;
+    const size = surfaces[name];
+    if (!size) return;
+    const values = view.show === 'scores' && result.scores ? result.scores : result.weights;
+    const picture = valuesOf(values, view.show, layer.mask);
+    const painted = this.#pipeline.pictures.head(name, size, picture, ratio);
+    if (painted) pixels[name] = painted;
+  }
+
+  *#check(
+    heads: Heads,
+    results: readonly (HeadResult | null)[],
+    { layer }: FrameRequest,
+  ): Generator<undefined, Report['check']> {
+    let most: Check = { weights: 0, entropy: 0, rowSum: 0 };
+    let checked = 0;
+    for (const [head, result] of results.entries()) {
+      if (!result) continue;
+      const found = yield* checkHead(exactOf(heads, head, layer), result, layer);
+      most = {
+        weights: worse(most.weights, found.weights),
+        entropy: worse(most.entropy, found.entropy),
+        rowSum: worse(most.rowSum, found.rowSum),
+      };
+      checked++;
+    }
+    return checked > 0 ? { ...most, heads: checked } : null;
+  }
+
+  /** The call whose time is told: the whole layer, its output copied out. */
+  #call(heads: Heads, layer: LayerRequest): () => void {
+    const { model, x, count } = heads;
+    const { mask, temperature } = layer;
+    if (!model) return () => heads.list[0]!.all(layer, { returnWeights: true });
+    const whole = this.#pipeline.whole.of(model);
+    const input = { data: x, shape: [count, D_MODEL] };
+    return () => whole.forward(input, { ...maskOptions(mask), temperature });
+  }
+
+  /** Everything the pixels were made of, computed again. */
+  tensors(request: FrameRequest): Tensors {
+    const { layer } = request;
+    const heads = this.#pipeline.heads(layer);
+    const { model, x, count } = heads;
+    const output = model
+      ? this.#pipeline.whole
+          .of(model)
+          .forward(
+            { data: x, shape: [count, D_MODEL] },
+            { ...maskOptions(layer.mask), temperature: layer.temperature },
+          ).output.data
+      : new Float32Array();
+    return {
+      request,
+      x,
+      wq: model?.wq ?? new Float32Array(),
+      wk: model?.wk ?? new Float32Array(),
+      bq: model?.bq ?? new Float32Array(),
+      output,
+      heads: heads.list.map((_, head) => {
+        const result = this.#pipeline.result(heads, head, layer, true);
+        return { ...result, scores: result.scores ?? new Float32Array() };
+      }),
+    };
+  }
+}
+
+function exactOf({ model, x }: Heads, head: number, { numbers }: LayerRequest): ExactHead {
+  if (model) return exactHead(x, model, head);
+  const exact = (rows: readonly number[]) => Float64Array.from(Float32Array.from(rows));
+  return { q: exact(numbers.q), k: exact(numbers.k), width: WIDTH };
+}

@@ -1,0 +1,212 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import type { Qkv } from 'qkv';
+import type { Mask, Positions } from '../domain/choices';
+import { MAX_MATRIX, type LayerRequest } from '../domain/layer';
+import type { Model } from '../domain/model';
+import { countOf } from '../domain/number_sets';
+import { D_MODEL, type Source } from '../domain/sources';
+import type { ViewRequest } from '../domain/view';
+import type { Pixels } from '../engine/canvas';
+import type { Scene } from '../engine/feature';
+import { FullLayer } from '../engine/full_layer';
+import type { HeadResult, Heads } from '../engine/head_list';
+import { GivenHead, LayerHead, type Head, type Inputs, type Layer } from '../engine/heads';
+import { stage, type StageLog } from '../engine/memo';
+import { layerInput, modelOf } from '../engine/model';
+import { rowData, valuesOf, type Values } from '../engine/values';
+import { COMPUTED_IDS, makeFeatures, type PanelResults } from '../features/computed';
+import { Pictures } from './pictures';
+import type { Frame, FrameRequest } from './protocol';
+import { TemperaturePreview } from './temperature_preview';
+
+/**
+ * From tokens to what is on the screen, in stages that run only when something before them changed: a
+ * new temperature touches the shown head and its picture, a new k nothing but the shift.
+ */
+export class Pipeline {
+  readonly #qkv: Qkv;
+  readonly #log: StageLog = [];
+  readonly pictures = new Pictures(this.#log);
+  readonly whole: FullLayer;
+  readonly #preview: TemperaturePreview;
+  /** What panels compute with every frame. */
+  readonly features: ReturnType<typeof makeFeatures>;
+
+  constructor(qkv: Qkv) {
+    this.#qkv = qkv;
+    this.whole = new FullLayer(qkv);
+    this.features = makeFeatures({ qkv, log: this.#log, whole: this.whole });
+    this.#preview = new TemperaturePreview(this, this.#log);
+  }
+
+  get qkv(): Qkv {
+    return this.#qkv;
+  }
+
+  run(id: number, request: FrameRequest) {
+    this.#log.length = 0;
+    const { layer, view } = request;
+    const heads = this.heads(layer);
+    const result = this.#results(heads, request);
+    const pixels: Record<string, Pixels> = {};
+    this.pictures.map(pixels, result, request);
+    const rows = this.#rows(heads, layer, view);
+    const panels = this.#panels(pixels, { heads, layer, view }, request);
+    const frame: Omit<Frame, 'request' | 'time'> = {
+      id,
+      numHeads: heads.list.length,
+      ...rows,
+      range: result?.range ?? 0,
+      step: result?.step ?? 1,
+      matrix: result && view.matrix && heads.count <= MAX_MATRIX ? result.values : null,
+      ...panels,
+      info: this.#qkv.info,
+      ran: [...this.#log],
+    };
+    return { frame, pixels };
+  }
+
+  #rows(heads: Heads, { mask, temperature }: LayerRequest, view: ViewRequest) {
+    const { head, other, query: row, told: at } = view;
+    const query = this.#queryRow(heads, head, mask, temperature, row);
+    const told = at === row ? query : this.#toldRow(heads, head, mask, temperature, at);
+    const otherTold = other === null ? null : this.#otherRow(heads, other, mask, temperature, at);
+    return { query, told, otherTold };
+  }
+
+  /** What the panels on the screen compute, and their canvases. */
+  #panels(pixels: Record<string, Pixels>, scene: Scene, request: FrameRequest): PanelResults {
+    const results = COMPUTED_IDS.map((id) => {
+      const asked = request[id];
+      const { compute, pictures = {} } = this.features[id];
+      const result = asked === null ? null : compute(asked, scene);
+      for (const [name, picture] of Object.entries(pictures)) {
+        if (result) this.pictures.feature(pixels, name, { picture, result }, request);
+      }
+      return [id, result] as const;
+    });
+    return Object.fromEntries(results) as unknown as PanelResults;
+  }
+
+  /** The heads that a request is about; the same ones for as long as it asks for the same. */
+  heads({ source, seed, tokens, positions, numbers }: LayerRequest): Heads {
+    if (source === 'yours') return this.#given(JSON.stringify(numbers), numbers);
+    const model = this.#model(source, seed);
+    // A string beside the array: requests arrive as copies, which are never identical.
+    const x = this.#x(model, JSON.stringify(tokens), tokens, positions);
+    return this.#layers(model, x);
+  }
+
+  result(heads: Heads, head: number, layer: Layer, scores: boolean): HeadResult {
+    const returnLogits = scores ? { returnLogits: 'biased' as const } : {};
+    const extras = { returnWeights: true, returnEntropy: true, ...returnLogits };
+    const { weights, logits, entropy } = heads.list[head]!.all(layer, extras);
+    if (!weights || !entropy) throw new Error('the head left out what it was asked for');
+    return { weights: weights.data, scores: logits?.data ?? null, entropy: entropy.data };
+  }
+
+  // ---- stages ----
+
+  readonly #model = stage('model', this.#log, (source: Exclude<Source, 'yours'>, seed: number) =>
+    modelOf(this.#qkv, source, seed),
+  );
+
+  readonly #x = stage(
+    'x',
+    this.#log,
+    (model: Model, _key: string, tokens: readonly string[], positions: Positions) =>
+      layerInput(this.#qkv, model, tokens, positions),
+    [2],
+  );
+
+  #inputs: Inputs | null = null;
+  #list: { model: Model; heads: readonly Head[] } | null = null;
+
+  readonly #layers = stage('heads', this.#log, (model: Model, x: Float32Array): Heads => {
+    const count = x.length / D_MODEL;
+    const shape = [count, D_MODEL];
+    const inputs = { tensor: this.#qkv.tensor(shape, x), out: this.#qkv.tensor(shape) };
+    this.#inputs?.tensor.dispose(); // only now: had the new ones failed, the old would still serve
+    this.#inputs?.out.dispose();
+    this.#inputs = inputs;
+    if (this.#list?.model !== model) {
+      const get = () => this.#inputs!;
+      const make = (_: unknown, head: number) => new LayerHead(this.#qkv, model, head, get);
+      const heads = Array.from({ length: model.numHeads }, make);
+      this.#list?.heads.forEach((head) => head.dispose());
+      this.#list = { model, heads };
+    }
+    return { model, x, list: this.#list.heads, inputs, count };
+  });
+
+  readonly #given = stage(
+    'given',
+    this.#log,
+    (_key: string, numbers: LayerRequest['numbers']): Heads => ({
+      model: null,
+      x: new Float32Array(),
+      list: [new GivenHead(this.#qkv, numbers)],
+      inputs: null,
+      count: countOf(numbers),
+    }),
+    [1], // the key says all of it
+  );
+
+  #headStage(name: string) {
+    return stage(
+      name,
+      this.#log,
+      (heads: Heads, head: number, mask: Mask, temperature: number, scores: boolean) =>
+        this.result(heads, head, { mask, temperature }, scores),
+    );
+  }
+
+  readonly #shown = this.#headStage('head');
+  readonly #other = this.#headStage('other head');
+
+  readonly #values = stage(
+    'values',
+    this.#log,
+    (a: HeadResult, b: HeadResult | null, show: FrameRequest['view']['show'], mask: Mask) => {
+      const of = (result: HeadResult) => (show === 'scores' ? result.scores! : result.weights);
+      if (b === null) return valuesOf(of(a), show, mask);
+      const [left, right] = [of(a), of(b)];
+      const difference = left.map((value, i) => value - right[i]!);
+      return valuesOf(difference, 'difference', mask);
+    },
+  );
+
+  /** Nothing is computed for a picture that is not on the screen. */
+  #results(heads: Heads, request: FrameRequest): Values | null {
+    const { layer, view, surfaces } = request;
+    if (heads.count === 0 || (!surfaces['map'] && !view.matrix)) return null;
+    const dragged = this.#preview.values(heads, request);
+    if (dragged) return dragged;
+    const { mask, temperature } = layer;
+    const scores = view.show === 'scores';
+    const a = this.#shown(heads, view.head, mask, temperature, scores);
+    const b =
+      view.other === null ? null : this.#other(heads, view.other, mask, temperature, scores);
+    return this.#values(a, b, view.show, mask);
+  }
+
+  /** The result of a head when the stages hold it already. */
+  shownResult(heads: Heads, { layer, view }: FrameRequest): HeadResult {
+    return this.#shown(heads, view.head, layer.mask, layer.temperature, view.show === 'scores');
+  }
+
+  #rowStage(name: string) {
+    return stage(
+      name,
+      this.#log,
+      (heads: Heads, head: number, mask: Mask, temperature: number, row: number) => {
+        if (row < 0 || row >= heads.count) return null;
+        return rowData(heads.list[head]!, row, { mask, temperature });
+      },
+    );
+  }
+
+  readonly #queryRow = this.#rowStage('query row');
+  readonly #toldRow = this.#rowStage('told row');
+  readonly #otherRow = this.#rowStage('other row');
+}

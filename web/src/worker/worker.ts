@@ -1,0 +1,167 @@
+import { init } from 'qkv';
+import { Background, FEW_TOKENS } from './background';
+import { describeFailure } from './describe_failure';
+import { Pipeline } from './pipeline';
+import { StudyDesk } from './studies';
+import type { Frame, FrameNews, FrameRequest, FromWorker, ToWorker } from './protocol';
+import { Surface, type Pixels } from '../engine/canvas';
+
+/** How long a piece of background work may keep the next frame waiting, in milliseconds. */
+const SLICE = 6;
+/** With many tokens background work begins when nothing was asked for this long. */
+const REST = 120;
+
+/** Studies begin, and go on, when nothing was asked for this long. */
+const STUDY_REST = 40;
+
+let engine: { pipeline: Pipeline; background: Background; studies: StudyDesk } | undefined;
+let sent: FrameNews = {};
+/** Canvases and colours may arrive while the engine is still loading. */
+const early: ToWorker[] = [];
+
+function reply(message: FromWorker, transfer: Transferable[] = []): void {
+  self.postMessage(message, { transfer });
+}
+
+const buffers = (pixels: Readonly<Record<string, Pixels>>) =>
+  Object.values(pixels).map(({ data }) => data.buffer);
+
+/** Stages that did not run hand out the very same arrays: those are on the page already. */
+function newsOf(frame: FrameNews): FrameNews {
+  const known = sent;
+  sent = frame;
+  const isNew = ([key, value]: [string, unknown]) => known[key as keyof Frame] !== value;
+  return Object.fromEntries(Object.entries(frame).filter(isNew));
+}
+
+async function start(): Promise<void> {
+  try {
+    const qkv = await init();
+    const pipeline = new Pipeline(qkv);
+    engine = {
+      pipeline,
+      background: new Background(pipeline),
+      studies: new StudyDesk(pipeline.features),
+    };
+    early.splice(0).forEach(receive);
+    reply({ type: 'ready', info: qkv.info });
+  } catch (error) {
+    reply({ type: 'load-failed', failure: describeFailure(error) });
+  }
+}
+
+/** Tells the page when nothing is left to do for its latest request. */
+function restIfDone(id: number): void {
+  if (engine && !job && !engine.studies.busy) reply({ type: 'rest', id });
+}
+
+// ---- background work ----
+
+let look = 0;
+let job: { key: string; id: number; steps: ReturnType<Background['work']> } | undefined;
+let done = { key: '', last: undefined as Parameters<typeof reply>[0] | undefined };
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Takes up the work for a request, goes on with it, or says again what is known already. */
+function attend(id: number, request: FrameRequest): void {
+  if (!engine) return;
+  const key = Background.key(request, look);
+  if (key === done.key && done.last?.type === 'report') {
+    job = undefined;
+    reply({ ...done.last, report: { ...done.last.report, id } });
+    return;
+  }
+  if (job?.key === key) job.id = id;
+  else job = { key, id, steps: engine.background.work(request) };
+  clearTimeout(timer);
+  timer = setTimeout(slice, request.layer.tokens.length > FEW_TOKENS ? REST : 0, job);
+}
+
+function slice(of: NonNullable<typeof job>): void {
+  if (of !== job) return;
+  const start = performance.now();
+  try {
+    do {
+      const step = of.steps.next();
+      if (step.done) {
+        job = undefined;
+        restIfDone(of.id);
+        return;
+      }
+      if (step.value) {
+        const { report, pixels } = step.value;
+        const message = { type: 'report', report: { ...report, id: of.id }, pixels } as const;
+        reply(message, buffers(pixels));
+        if (report.check) done = { key: of.key, last: { ...message, pixels: {} } };
+      }
+    } while (performance.now() - start < SLICE);
+  } catch (error) {
+    job = undefined;
+    reply({ type: 'run-failed', id: of.id, failure: describeFailure(error) });
+    return;
+  }
+  timer = setTimeout(slice, 0, of);
+}
+
+// ---- studies ----
+
+let studyTimer: ReturnType<typeof setTimeout> | undefined;
+
+function study(id: number, studies: StudyDesk): void {
+  const start = performance.now();
+  try {
+    while (studies.busy && performance.now() - start < SLICE) {
+      const news = studies.step();
+      if (news) reply({ type: 'studies', news });
+    }
+  } catch (error) {
+    studies.drop();
+    reply({ type: 'run-failed', id, failure: describeFailure(error) });
+    return;
+  }
+  if (studies.busy) studyTimer = setTimeout(study, 0, id, studies);
+  else restIfDone(id);
+}
+
+// ---- messages ----
+
+let latest: FrameRequest | undefined;
+
+function run(id: number, request: FrameRequest): void {
+  if (!engine) return;
+  latest = request;
+  const start = performance.now();
+  try {
+    const { frame, pixels } = engine.pipeline.run(id, request);
+    const news = newsOf({ ...frame, time: performance.now() - start });
+    reply({ type: 'frame', news, pixels }, buffers(pixels));
+    attend(id, request);
+    const { studies } = engine;
+    studies.ask({ ...request }, { ...frame });
+    clearTimeout(studyTimer);
+    if (studies.busy) studyTimer = setTimeout(study, STUDY_REST, id, studies);
+    restIfDone(id);
+  } catch (error) {
+    reply({ type: 'run-failed', id, failure: describeFailure(error) });
+  }
+}
+
+function receive(message: ToWorker): void {
+  if (message.type === 'start') {
+    void start();
+  } else if (!engine) {
+    early.push(message);
+  } else if (message.type === 'surface') {
+    look++;
+    engine.pipeline.pictures.surfaces.set(message.name, new Surface(message.canvas));
+  } else if (message.type === 'palette') {
+    look++;
+    engine.pipeline.pictures.palette = message.palette;
+  } else if (message.type === 'run') {
+    run(message.id, message.request);
+  } else if (latest) {
+    reply({ type: 'tensors', tensors: engine.background.tensors(latest) });
+  }
+}
+
+self.addEventListener('message', (event: MessageEvent<ToWorker>) => receive(event.data));
