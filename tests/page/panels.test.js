@@ -25,6 +25,7 @@ const OTHER = {
   scale: { divided: true },
   masks: { maskKind: 'painted', maskPaint: '0000'.padEnd(64, 'f'), maskShuffle: 9 },
   positions: { scheme: 'alibi', position: 40000, pair: 30, layout: 'concatenated' },
+  model: null,
   checks: null,
   use: null,
 };

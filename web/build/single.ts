@@ -48,7 +48,7 @@ function only(bundle: Rollup.OutputBundle, ending: string): string {
 const MODULE = 'virtual:train-wasm';
 const RESOLVED = `\0${MODULE}`;
 
-/** The .wasm that trains as a string, instead of the addresses that train.js has for files beside it. */
+/** The .wasm that trains as a string, instead of the addresses that the modules of the package have for files beside them. */
 export function inlineTraining(): Plugin {
   return {
     name: 'inline-training',
@@ -59,7 +59,7 @@ export function inlineTraining(): Plugin {
         const wasm = readFileSync(new URL('../../dist/qkv-train-simd.wasm', import.meta.url));
         return `export default ${JSON.stringify(wasm.toString('base64'))};`;
       }
-      if (!/dist\/train\.js$/.test(id)) return undefined;
+      if (!/dist\/(train|core)\.js$/.test(id)) return undefined;
       const address = /new URL\(("\.\/[\w.-]+"), ?import\.meta\.url\)/g;
       return readFileSync(id, 'utf8').replace(address, 'new URL($1, "https://nowhere.invalid")');
     },

@@ -47,6 +47,23 @@ const PARTS = [
   ['scheme', 't5', 'ps=t5'],
   ['rotaryQ', 4096, 'pm=4096'],
   ['rotaryK', 0, 'pn=0'],
+  ['model', 'tang', 'lm=tang'],
+  ['modelAt', 0, 'lmat=0'],
+  ['modelTemperature', 1.25, 'lmt=1.25'],
+  ['modelTopK', 40, 'lmk=40'],
+  ['modelTopP', 0.9, 'lmp=0.9'],
+  ['modelSeed', 7, 'lms=7'],
+  ['modelSlow', false, 'lmslow=0'],
+  [
+    'modelOut',
+    [
+      [0, 3],
+      [2, 1],
+    ],
+    'lmo=0.3,2.1',
+  ],
+  ['modelOrder', 'induction', 'lmsort=induction'],
+  ['modelNear', 0, 'lmn=0'],
 ];
 
 test('links: every part of the state is tried', () => {
@@ -106,7 +123,7 @@ describe('links: numbers beyond their limits come in', () => {
     ['tau=0', 'temperature', 0.05],
     ['tau=0.12345', 'temperature', 0.123],
     ['tau=12.345', 'temperature', 12.3],
-    ['h=99', 'head', 5],
+    ['h=9999', 'head', 4095],
     ['h=-1', 'head', 0],
     ['h=1.6', 'head', 2],
     ['seed=1e7', 'seed', 999999],

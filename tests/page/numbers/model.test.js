@@ -6,12 +6,17 @@ import { before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
 import { root } from '../../support/js/files.js';
-import { modules } from '../support/engine.js';
+import { modules, resultOf } from '../support/engine.js';
 
 const feature = (name) => `features/model/${name}`;
 const web = await modules(
-  ...['selection', 'scores', 'plane', 'file', 'open', 'answers', 'generation', 'host'].map(feature),
+  ...['selection', 'scores', 'plane', 'file', 'open', 'answers', 'host', 'store', 'log'].map(
+    feature,
+  ),
+  ...['features/model/state', 'worker/pipeline', 'worker/background', 'app/request', 'state/state'],
 );
+/** The same where a worker can fetch it. */
+const addressOf = (name) => URL.createObjectURL(new Blob([fileOf(name)]));
 const fileOf = (name) => readFileSync(join(root, `models/${name}/${name}.safetensors`));
 const packageModule = (name) => import(pathToFileURL(join(root, `dist/${name}.js`)).href);
 
@@ -79,8 +84,22 @@ describe('scores of heads', () => {
       });
     assert.equal(web.previousScore(head((t) => t - 1)), 1);
     assert.equal(web.firstScore(head(() => 0)), 1);
-    assert.equal(web.inductionScore(head((t) => t - 3), 4, 1), 1);
-    assert.equal(web.inductionScore(head((t) => t - 4), 4, 1), 0);
+    assert.equal(
+      web.inductionScore(
+        head((t) => t - 3),
+        4,
+        1,
+      ),
+      1,
+    );
+    assert.equal(
+      web.inductionScore(
+        head((t) => t - 4),
+        4,
+        1,
+      ),
+      0,
+    );
     const uniform = Float32Array.from({ length: count ** 2 }, (_, at) => {
       const t = Math.floor(at / count);
       return at % count <= t ? 1 / (t + 1) : 0;
@@ -124,13 +143,17 @@ describe('the plane', () => {
   test('points and shares are those of the two largest eigenvectors', () => {
     const [rows, width] = [60, 8];
     const data = numbers(rows * width, 5).map((x, i) => x * (1 + (i % width)) + (i % width));
-    const mean = Array.from({ length: width }, (_, c) =>
-      Array.from({ length: rows }, (__, r) => data[r * width + c]).reduce((a, b) => a + b) / rows,
+    const mean = Array.from(
+      { length: width },
+      (_, c) =>
+        Array.from({ length: rows }, (__, r) => data[r * width + c]).reduce((a, b) => a + b) / rows,
     );
     const centred = (r, c) => data[r * width + c] - mean[c];
     const scatter = mean.map((_, a) =>
       mean.map((__, b) =>
-        Array.from({ length: rows }, (___, r) => centred(r, a) * centred(r, b)).reduce((x, y) => x + y),
+        Array.from({ length: rows }, (___, r) => centred(r, a) * centred(r, b)).reduce(
+          (x, y) => x + y,
+        ),
       ),
     );
     const found = jacobi(scatter).sort((a, b) => b.value - a.value);
@@ -151,7 +174,10 @@ describe('the plane', () => {
     const row = (r) => Array.from(data.subarray(r * width, (r + 1) * width));
     const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
     const cosine = (a, b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
-    const wanted = Array.from({ length: rows }, (_, id) => ({ id, cosine: cosine(row(7), row(id)) }))
+    const wanted = Array.from({ length: rows }, (_, id) => ({
+      id,
+      cosine: cosine(row(7), row(id)),
+    }))
       .filter(({ id }) => id !== 7)
       .sort((a, b) => b.cosine - a.cosine)
       .slice(0, 5);
@@ -166,9 +192,12 @@ describe('the plane', () => {
 
 describe('files', () => {
   test('which file is what', () => {
-    const files = ['model.safetensors', 'config.json', 'tokenizer.bin', 'generation_config.json'].map(
-      (name) => new File(['x'], name),
-    );
+    const files = [
+      'model.safetensors',
+      'config.json',
+      'tokenizer.bin',
+      'generation_config.json',
+    ].map((name) => new File(['x'], name));
     const { weights, config, tokenizer } = web.sortFiles(files);
     assert.deepEqual(
       [weights.map(({ name }) => name), config.name, tokenizer.name],
@@ -203,7 +232,6 @@ describe('the host', () => {
     ablated: [[1, 2]],
     near: null,
   };
-  const exact = (file) => Uint8Array.from(file).buffer;
   /** A host with a model, and everything that it says; `until(kind, test)` waits for one of its messages. */
   async function hosted(files) {
     const said = [];
@@ -228,7 +256,7 @@ describe('the host', () => {
   let ids;
   before(async () => {
     const bytes = fileOf('austen');
-    austen = await hosted({ kind: 'bytes', name: 'austen', bytes: exact(bytes) });
+    austen = await hosted({ kind: 'address', name: 'austen', url: addressOf('austen') });
     await austen.until(({ kind }) => kind === 'loaded');
     austen.host.receive({ kind: 'ask', ask });
     const { load } = await packageModule('models');
@@ -290,11 +318,15 @@ describe('the host', () => {
     const draws = 600;
     for (let seed = 0; seed < draws; seed++) {
       const options = { ...ask.sampling, maxTokens: 1, seed };
-      for await (const { id } of model.generate(ids, options)) counts.set(id, (counts.get(id) ?? 0) + 1);
+      for await (const { id } of model.generate(ids, options))
+        counts.set(id, (counts.get(id) ?? 0) + 1);
     }
     const left = bars.filter(({ topP }) => topP !== null);
     assert.equal(left.length, keptP);
-    assert.deepEqual([...counts.keys()].filter((id) => !left.some((bar) => bar.id === id)), []);
+    assert.deepEqual(
+      [...counts.keys()].filter((id) => !left.some((bar) => bar.id === id)),
+      [],
+    );
     for (const { id, topP: p } of left) {
       const deviation = Math.sqrt((p * (1 - p)) / draws);
       close((counts.get(id) ?? 0) / draws, p, 5 * deviation + 1e-9, `token ${id}`);
@@ -311,7 +343,9 @@ describe('the host', () => {
     const next = await told('next');
     assert.equal(layers.length, 4);
     assert.equal(layers[3].tokens[0].id, next.bars[0].id);
-    const { logits } = model.forward(ids, { inspect: { logitLens: true, layers: [1] } }).layers.get(1);
+    const { logits } = model
+      .forward(ids, { inspect: { logitLens: true, layers: [1] } })
+      .layers.get(1);
     const row = logits.data.slice((ids.length - 1) * 78);
     assert.equal(layers[1].tokens[0].id, row.indexOf(Math.max(...row)));
   });
@@ -337,7 +371,12 @@ describe('the host', () => {
     const whole = model.loss(ids);
     for (const at of [0, 6, 15]) {
       const ablate = [[at >> 2, at & 3]];
-      close(changes.changes[at], model.loss(ids, { inspect: { ablate } }) - whole, 1e-5, `head ${at}`);
+      close(
+        changes.changes[at],
+        model.loss(ids, { inspect: { ablate } }) - whole,
+        1e-5,
+        `head ${at}`,
+      );
     }
     austen.host.receive({ kind: 'speed' });
     const { speed } = await austen.until((m) => m.kind === 'speed' && !m.speed.running);
@@ -354,5 +393,128 @@ describe('the host', () => {
     assert.match(failure.message, /expected safetensors, GGUF or a llama2\.c checkpoint/);
     const other = await hosted({ kind: 'files', files: [new File(['{}'], 'config.json')] });
     assert.equal((await other.until(({ kind }) => kind === 'refused')).failure.code, 'no_weights');
+  });
+});
+
+describe('a source of the other panels', () => {
+  const TEXT = 'She was tired.';
+  let frame;
+  let pipeline;
+  let request;
+  let model;
+  let ids;
+  before(async () => {
+    const bytes = fileOf('austen');
+    pipeline = new web.Pipeline(qkv);
+    const said = [];
+    pipeline.model = new web.ModelHost(qkv, (message) => said.push(message));
+    const files = { kind: 'address', name: 'austen', url: addressOf('austen') };
+    pipeline.model.receive({ kind: 'load', files });
+    while (!said.some(({ kind }) => kind === 'loaded')) await new Promise(setImmediate);
+    const { load } = await packageModule('models');
+    const characters = web.charactersOf(await web.headerOf(new Blob([bytes])));
+    ids = Array.from(`\n${TEXT}`, (character) => characters.indexOf(character));
+    model = await load(qkv, { weights: new Blob([bytes]) }, { format: 'f32' });
+    const state = {
+      ...web.initialState('en'),
+      source: 'trained',
+      head: 14,
+      temperature: 1,
+      mask: 'none',
+    };
+    const tokens = ids.map(String);
+    const visible = {
+      query: 9,
+      told: 4,
+      dragging: false,
+      sees: () => false,
+      surfaces: {},
+      ratio: 1,
+    };
+    request = web.requestOf(state, tokens, {
+      ...visible,
+      trained: { text: { model: 1, ids }, mask: 'causal' },
+    });
+    request = { ...request, view: { ...request.view, head: 14, matrix: true } };
+    frame = pipeline.run(1, request).frame;
+  });
+
+  test('the map has the weights of the model’s own pass, of every head', () => {
+    assert.equal(frame.numHeads, 16);
+    assert.equal(request.layer.mask, 'causal', 'the mask is the model’s own');
+    const { layers } = model.forward(ids, { inspect: { weights: true } });
+    const T = ids.length;
+    const { heads } = new web.Background(pipeline).tensors(request);
+    heads.forEach(({ weights }, at) => {
+      const { data } = layers.get(at >> 2).weights;
+      const wanted = data.subarray((at & 3) * T * T, ((at & 3) + 1) * T * T);
+      weights.forEach((weight, i) => close(weight, wanted[i], 2e-6, `head ${at}, cell ${i}`));
+    });
+    frame.matrix.forEach((weight, i) => assert.equal(weight, heads[14].weights[i]));
+  });
+
+  test('rows, temperatures and the check against float64 hold as for the other sources', () => {
+    const T = ids.length;
+    frame.query.weights.forEach((weight, i) => close(weight, frame.matrix[9 * T + i], 1e-7, 'row'));
+    const at = { ...request, layer: { ...request.layer, temperature: 0.5 } };
+    const cold = pipeline.run(2, at).frame;
+    const { scores } = frame.query;
+    const powers = Array.from(scores, (s) => Math.exp(s / 0.5));
+    const sum = powers.reduce((a, b) => a + b);
+    cold.query.weights.forEach((weight, i) => close(weight, powers[i] / sum, 1e-6, 'colder'));
+    const { report } = resultOf(new web.Background(pipeline).work(at));
+    assert.equal(report.check.heads, 16);
+    assert.ok(report.check.weights > 0 && report.check.weights < 2e-6, `${report.check.weights}`);
+    assert.ok(report.check.entropy < 1e-5, `${report.check.entropy}`);
+  });
+
+  test('another model, or none, has no heads', () => {
+    const other = { ...request, layer: { ...request.layer, trained: { model: 9, ids } } };
+    assert.equal(pipeline.run(3, other).frame.numHeads, 0);
+    const none = { ...request, layer: { ...request.layer, trained: null, tokens: [] } };
+    assert.equal(pipeline.run(4, none).frame.query, null);
+  });
+});
+
+describe('what the page keeps', () => {
+  test('the link carries heads that are taken out', () => {
+    const state = {
+      ...web.initialState('en'),
+      modelOut: [
+        [0, 3],
+        [2, 1],
+      ],
+      modelTopK: 5,
+    };
+    const again = web.parseFragment(web.formatFragment(state), 'en');
+    assert.deepEqual(again.modelOut, state.modelOut);
+    assert.equal(again.modelTopK, 5);
+    assert.deepEqual(web.parseFragment('#v=1&lmo=0.x', 'en').modelOut, []);
+    assert.equal(web.modelOf(web.initialState('zh'), 'zh'), 'tang');
+  });
+
+  test('a load that is refused leaves the model that was there', () => {
+    const info = { id: 1 };
+    let view = web.afterMessage(web.NO_MODEL, { kind: 'loaded', info });
+    view = web.loadBegins(view, 'photo.png');
+    view = web.afterMessage(view, { kind: 'progress', loaded: 1, total: 2 });
+    assert.deepEqual(view.loading, { what: 'photo.png', loaded: 1, total: 2 });
+    const failure = { code: 'invalid_argument', message: 'load: no' };
+    view = web.afterMessage(view, { kind: 'refused', failure });
+    assert.equal(view.info, info);
+    assert.deepEqual(view.refused, { what: 'photo.png', failure });
+  });
+
+  test('the log of a run', () => {
+    const csv = '# recipe\nstep,loss,accuracy,heldOutLoss\n80,2.5,0.3,2.25\n160,2,0.4,1.75\n';
+    const { steps, loss, heldOut } = web.readLog(csv);
+    assert.deepEqual(
+      [steps, loss, heldOut],
+      [
+        [80, 160],
+        [2.5, 2],
+        [2.25, 1.75],
+      ],
+    );
   });
 });

@@ -4,6 +4,7 @@ import type { Field } from '../state/field';
 import { mapFields } from './map/state';
 import { masksRequest } from './masks/request';
 import { masksFields } from './masks/state';
+import { modelFields } from './model/state';
 import { positionsRequest } from './positions/request';
 import { positionsFields } from './positions/state';
 import { rowRequest } from './row/request';
@@ -28,6 +29,7 @@ export const FEATURES = {
   scale: { fields: scaleFields, request: scaleRequest },
   masks: { fields: masksFields, request: masksRequest },
   positions: { fields: positionsFields, request: positionsRequest },
+  model: { fields: modelFields },
   checks: { fields: {} },
   use: { fields: {} },
 } satisfies Readonly<Record<string, Feature>>;

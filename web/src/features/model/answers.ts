@@ -2,7 +2,16 @@
 import type { Qkv } from 'qkv';
 import { hashText, uniform } from '../../engine/random';
 import type { Opened } from './open';
-import type { HeadScores, Lens, Losses, ModelAsk, Near, NextToken, Plane, Sampling } from './protocol';
+import type {
+  HeadScores,
+  Lens,
+  Losses,
+  ModelAsk,
+  Near,
+  NextToken,
+  Plane,
+  Sampling,
+} from './protocol';
 import { MOST_BARS } from './protocol';
 import { nearest, principalPlane } from './plane';
 import { firstScore, inductionScore, previousScore } from './scores';
@@ -14,7 +23,8 @@ const REPEATED = 50;
 const NEIGHBOURS = 8;
 const LENS_TOKENS = 5;
 
-const round = (of: Opened) => ({ mask: of.info.causal ? 'causal' : 'none', temperature: 1 }) as const;
+const round = (of: Opened) =>
+  ({ mask: of.info.causal ? 'causal' : 'none', temperature: 1 }) as const;
 
 /** [begin, r_1 .. r_n, r_1 .. r_n], the same for every load of a model. */
 export function repeatedIds({ info, begin }: Pick<Opened, 'info' | 'begin'>): {
@@ -49,7 +59,11 @@ export function inductionScores(qkv: Qkv, of: Opened): Pick<HeadScores, 'inducti
   return { induction, repeated };
 }
 
-export function losses({ model, info }: Opened, pass: Pass, heads: ModelAsk['ablated']): Losses | null {
+export function losses(
+  { model, info }: Opened,
+  pass: Pass,
+  heads: ModelAsk['ablated'],
+): Losses | null {
   if (pass.ids.length < 2 || !info.speaks) return null;
   const whole = model.loss(pass.ids);
   const there = heads.filter(([layer, head]) => layer < info.numLayers && head < info.numHeads);

@@ -1,5 +1,15 @@
 import { text } from '../../ui/figure';
-import { curve, leftAxis, linear, logarithmic, lowerAxis, niceTicks, shape, type Box, type Pen } from '../../ui/plot';
+import {
+  curve,
+  leftAxis,
+  linear,
+  logarithmic,
+  lowerAxis,
+  niceTicks,
+  shape,
+  type Box,
+  type Pen,
+} from '../../ui/plot';
 import type { TrainingLog } from './log';
 import type { SpeedPoint } from './protocol';
 import { t } from './texts';
@@ -28,7 +38,10 @@ export function drawLog(
   const box = boxOf(width, CURVE_HEIGHT);
   const { steps, loss, heldOut } = log;
   const values = [...loss, ...heldOut];
-  const [low, high] = [Math.min(...values, ...baselines.map(([, value]) => value)), Math.max(...values)];
+  const [low, high] = [
+    Math.min(...values, ...baselines.map(([, value]) => value)),
+    Math.max(...values),
+  ];
   const x = linear([0, steps.at(-1) ?? 1], [box.left, box.right]);
   const y = linear([low - 0.1, high], [box.bottom, box.top]);
   const lines = baselines.map(([name, value], i) => {
@@ -65,13 +78,25 @@ export function drawSpeed(pen: Pen, width: number, points: readonly SpeedPoint[]
     points.map((point) =>
       shape('circle', { ...pen(mark), cx: x(point.length), cy: y(of(point)), r: 4 }),
     );
-  const ticks = lengths.filter((length, i) => i === lengths.length - 1 || length * 1.4 < (lengths.at(-1) ?? 0));
+  const ticks = lengths.filter(
+    (length, i) => i === lengths.length - 1 || length * 1.4 < (lengths.at(-1) ?? 0),
+  );
   return [
     titles(pen, box, t('model.speed.time'), t('model.speed.length')),
     leftAxis(pen, box, y, powers),
     lowerAxis(pen, box, x, { ticks, labels: true }),
-    curve(pen('plain'), lengths, points.map(({ whole }) => whole), [x, y]),
-    curve(pen('scaled'), lengths, points.map(({ cached }) => cached), [x, y]),
+    curve(
+      pen('plain'),
+      lengths,
+      points.map(({ whole }) => whole),
+      [x, y],
+    ),
+    curve(
+      pen('scaled'),
+      lengths,
+      points.map(({ cached }) => cached),
+      [x, y],
+    ),
     ...dots('plain-point', ({ whole }) => whole),
     ...dots('scaled-point', ({ cached }) => cached),
   ].join('');

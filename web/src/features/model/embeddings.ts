@@ -83,7 +83,12 @@ export class EmbeddingsPart extends ModelPart {
     if (!plane || !near || !reading) return;
     if (!this.changed(plane, near, reading, this.#width, state.language, look)) return;
     const [first, second] = plane.shares;
-    const values = { width: plane.width, count: plane.labels.length, first: percent(first), second: percent(second) };
+    const values = {
+      width: plane.width,
+      count: plane.labels.length,
+      first: percent(first),
+      second: percent(second),
+    };
     this.setText('.model-embeddings-intro', t('model.embeddings.intro', values));
     this.#draw(plane, near, new Set(reading.ids));
     this.#list(near, plane.width);
@@ -110,7 +115,10 @@ export class EmbeddingsPart extends ModelPart {
       const item = document.createElement('li');
       item.innerHTML = `<button type="button" class="button" data-token="${id}"><bdi></bdi></button>
         <span class="track"><span></span></span><span class="value">${cosine.toFixed(3)}</span>`;
-      const [bdi, bar] = [item.querySelector('bdi'), item.querySelector<HTMLElement>('.track span')];
+      const [bdi, bar] = [
+        item.querySelector('bdi'),
+        item.querySelector<HTMLElement>('.track span'),
+      ];
       if (bdi) bdi.textContent = name;
       if (bar) bar.style.width = `${100 * Math.max(0, cosine)}%`;
       return item;
@@ -127,7 +135,10 @@ export function placesOf({ points }: Plane, width: number, height = HEIGHT) {
     [left, right] = [Math.min(left, x), Math.max(right, x)];
     [low, high] = [Math.min(low, y), Math.max(high, y)];
   }
-  const room = Math.min((width - 2 * MARGIN) / (right - left || 1), (height - 2 * MARGIN) / (high - low || 1));
+  const room = Math.min(
+    (width - 2 * MARGIN) / (right - left || 1),
+    (height - 2 * MARGIN) / (high - low || 1),
+  );
   const [middleX, middleY] = [(left + right) / 2, (low + high) / 2];
   return (id: number) => ({
     x: width / 2 + ((points[2 * id] ?? 0) - middleX) * room,
@@ -157,7 +168,8 @@ function drawPlane(
   });
   // Those that matter stand above the others.
   const order = [...labels.keys()].filter(named);
-  const rank = (id: number) => (id === near.id ? 3 : neighbours.has(id) ? 2 : inText.has(id) ? 1 : 0);
+  const rank = (id: number) =>
+    id === near.id ? 3 : neighbours.has(id) ? 2 : inText.has(id) ? 1 : 0;
   order.sort((a, b) => rank(a) - rank(b));
   const names = ['--ink-soft', '--q', '--k', '--k'] as const;
   for (const id of order) {

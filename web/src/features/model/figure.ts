@@ -6,7 +6,7 @@ export function modelFigure({ model }: View): Figure | null {
   const { info, answers, speed, generated, changes } = model;
   const { next, scores, losses, lens, reading, near } = answers;
   if (!info || !reading) return null;
-  const rows: (string | number)[][] = [[`${info.name ?? info.file}`, reading.labels.join('')]];
+  const rows: (string | number)[][] = [[info.name ?? info.file, reading.labels.join('')]];
   if (next) {
     rows.push(['token', 'temperature', 'top-k', 'top-p']);
     for (const { label, temperature, topK, topP } of next.bars) {
@@ -19,7 +19,13 @@ export function modelFigure({ model }: View): Figure | null {
     previous.forEach((value, at) => {
       const name = `${Math.floor(at / numHeads)}.${at % numHeads}`;
       const change = changes?.reading === reading.id ? (changes.changes[at] ?? NaN) : NaN;
-      rows.push([name, value, first[at] ?? NaN, induction[at] ?? NaN, Number.isFinite(change) ? change : '']);
+      rows.push([
+        name,
+        value,
+        first[at] ?? NaN,
+        induction[at] ?? NaN,
+        Number.isFinite(change) ? change : '',
+      ]);
     });
   }
   if (speed && speed.points.length > 0) {

@@ -108,7 +108,9 @@ async function int8Rows(file: Blob, place: Place, scale: Place): Promise<Float32
   });
 }
 
-const READERS: Readonly<Record<string, readonly [size: number, read: (v: DataView, at: number) => number]>> = {
+const READERS: Readonly<
+  Record<string, readonly [size: number, read: (v: DataView, at: number) => number]>
+> = {
   F32: [4, (view, at) => view.getFloat32(at, true)],
   F16: [2, (view, at) => half(view.getUint16(at, true))],
   BF16: [2, (view, at) => bf16(view.getUint16(at, true))],

@@ -5,7 +5,7 @@ import type { ShippedName } from './shipped';
 
 const ADDRESSES: Readonly<Record<ShippedName, string>> = { austen, tang };
 
-/** The files of the page: beside it, and fetched by its worker. */
-export function shippedFiles(name: ShippedName): ModelFiles {
+/** The files of the page: beside it, and fetched by its worker. The single page has another module in this one's place. */
+export function shippedFiles(name: ShippedName): ModelFiles | null {
   return { kind: 'address', name, url: new URL(ADDRESSES[name], location.href).href };
 }

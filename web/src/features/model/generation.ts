@@ -48,13 +48,13 @@ export async function generate(
     const steps = written[Symbol.asyncIterator]();
     for (;;) {
       const begin = performance.now();
-      const { done, value } = await steps.next();
-      if (done) break;
+      const step = await steps.next();
+      if (step.done) break;
       // The first token waits for the whole text before it.
       if (count > 0) times.push(performance.now() - begin);
       if (times.length > KEPT) times.shift();
       count++;
-      text += info.tokenizer !== 'none' ? value.text : `${label(value.id)} `;
+      text += info.tokenizer !== 'none' ? step.value.text : `${label(step.value.id)} `;
       if (pace !== null || performance.now() - told > OFTEN) tell(true);
       if (pace !== null) await pause(1000 / pace);
     }

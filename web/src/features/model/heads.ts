@@ -83,7 +83,10 @@ export class HeadsPart extends ModelPart {
     const checked = Number.isFinite(scores.difference)
       ? t('model.heads.check', { difference: digits(scores.difference, 2) })
       : '';
-    this.setText('.model-check', [t('model.heads.how', { count: scores.repeated }), checked].join(' '));
+    this.setText(
+      '.model-check',
+      [t('model.heads.how', { count: scores.repeated }), checked].join(' '),
+    );
   }
 
   #loss(losses: Losses | null): void {
@@ -97,14 +100,23 @@ export class HeadsPart extends ModelPart {
     const text =
       ablated === null
         ? t('model.heads.loss', { loss })
-        : t('model.heads.without', { loss, names, ablated: digits(ablated, 4), change: signed(ablated - whole) });
+        : t('model.heads.without', {
+            loss,
+            names,
+            ablated: digits(ablated, 4),
+            change: signed(ablated - whole),
+          });
     this.setText('.model-loss', text);
   }
 
   #list(
     info: ModelInfo,
     scores: HeadScores,
-    { out, changes, order }: { out: readonly HeadName[]; changes: HeadChanges | null; order: HeadOrder },
+    {
+      out,
+      changes,
+      order,
+    }: { out: readonly HeadName[]; changes: HeadChanges | null; order: HeadOrder },
   ): void {
     const list = this.find('.model-heads', HTMLElement);
     const focused = document.activeElement;
@@ -112,17 +124,26 @@ export class HeadsPart extends ModelPart {
     const again = held && [held.closest('li')?.dataset['head'], held.dataset['do']];
     list.style.setProperty('--columns', String(order === 'layer' ? info.numHeads : 4));
     const value = (at: number) =>
-      order === 'layer' ? -at : ((order === 'change' ? changes?.changes : scores[order])?.[at] ?? NaN);
+      order === 'layer'
+        ? -at
+        : ((order === 'change' ? changes?.changes : scores[order])?.[at] ?? NaN);
     const places = [...scores.previous.keys()];
     if (order !== 'layer') places.sort((a, b) => (value(b) || 0) - (value(a) || 0) || a - b);
     const most = Math.max(1e-6, ...Array.from(changes?.changes ?? [], (x) => Math.abs(x) || 0));
     const items = places.map((at) => {
       const head: HeadName = [Math.floor(at / info.numHeads), at % info.numHeads];
       const change = changes?.changes[at] ?? NaN;
-      return item(at, head, { info, scores, change, most, out: out.some((each) => same(each, head)) });
+      return item(at, head, {
+        info,
+        scores,
+        change,
+        most,
+        out: out.some((each) => same(each, head)),
+      });
     });
     list.replaceChildren(...items);
-    if (again) list.querySelector<HTMLElement>(`[data-head="${again[0]}"] [data-do=${again[1]}]`)?.focus();
+    if (again)
+      list.querySelector<HTMLElement>(`[data-head="${again[0]}"] [data-do=${again[1]}]`)?.focus();
   }
 }
 
@@ -181,6 +202,9 @@ function story(scores: HeadScores): string {
     const at = values.reduce((most, x, i) => (x > (values[most] ?? 0) ? i : most), 0);
     const head = `${Math.floor(at / scores.numHeads)}.${at % scores.numHeads}`;
     const value = (values[at] ?? 0).toFixed(2);
-    return t(`model.heads.${name}${(values[at] ?? 0) >= STRONG ? 'Strong' : 'Weak'}`, { head, value });
+    return t(`model.heads.${name}${(values[at] ?? 0) >= STRONG ? 'Strong' : 'Weak'}`, {
+      head,
+      value,
+    });
   }).join(' ');
 }

@@ -6,7 +6,16 @@ import type { Failure } from '../../worker/protocol';
 import * as answers from './answers';
 import { generate, speedOf } from './generation';
 import { open, Refusal, type Opened } from './open';
-import type { Answers, FromModel, HeadChanges, ModelAsk, ModelFiles, Reading, ToModel, TrainedText } from './protocol';
+import type {
+  Answers,
+  FromModel,
+  HeadChanges,
+  ModelAsk,
+  ModelFiles,
+  Reading,
+  ToModel,
+  TrainedText,
+} from './protocol';
 import { idsOf } from './text';
 import { passOver, surprisalOf, type Pass } from './trained';
 
@@ -84,7 +93,9 @@ export class ModelHost {
       if (this.#ask) this.receive({ kind: 'ask', ask: this.#ask });
     } catch (error) {
       if (this.#loading !== loading) return; // another load has begun
-      this.#say(signal.aborted ? { kind: 'aborted' } : { kind: 'refused', failure: describe(error) });
+      this.#say(
+        signal.aborted ? { kind: 'aborted' } : { kind: 'refused', failure: describe(error) },
+      );
     }
   }
 
@@ -131,7 +142,7 @@ export class ModelHost {
   /** The pass over these tokens; the latest one is kept, for the frames as well. */
   #over(of: Opened, ids: readonly number[]): Pass {
     if (this.#pass?.ids.join() !== ids.join()) this.#pass = passOver(this.#qkv, of.model, ids);
-    return this.#pass as Pass;
+    return this.#pass;
   }
 
   #read(of: Opened, { text, length }: ModelAsk): Reading {
@@ -159,7 +170,7 @@ export class ModelHost {
     if (this.#told.get(name) === key) return;
     const made = make();
     const isSteps = made !== null && typeof made === 'object' && Symbol.iterator in made;
-    const answer = isSteps ? yield* made as Generator<undefined, Answers[K]> : made;
+    const answer = isSteps ? yield* made : made;
     this.#told.set(name, key);
     this.#say({ kind: 'answers', news: { [name]: answer } });
     yield;
@@ -234,12 +245,16 @@ export class ModelHost {
     const { ids } = this.#read(of, ask);
     const { sampling, ablated } = ask;
     try {
-      await generate(of, { ids, sampling, ablated, seed, tokens, pace }, {
-        signal: writing.signal,
-        say: (generated) => {
-          if (this.#writing === writing) this.#say({ kind: 'generated', generated });
+      await generate(
+        of,
+        { ids, sampling, ablated, seed, tokens, pace },
+        {
+          signal: writing.signal,
+          say: (generated) => {
+            if (this.#writing === writing) this.#say({ kind: 'generated', generated });
+          },
         },
-      });
+      );
     } catch (error) {
       if (this.#writing === writing) this.#say({ kind: 'failed', failure: describe(error) });
     }

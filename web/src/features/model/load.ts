@@ -18,6 +18,7 @@ const shipped = (name: ShippedName) => `
     <p class="model-about" data-t="model.${name}.about"></p>
     <p class="model-size hint"></p>
     <div class="buttons"><button type="button" class="button load"></button></div>
+    <p class="hint model-outside" hidden></p>
     <details class="model-provenance">
       <summary data-t="model.provenance"></summary>
       <ul class="model-facts"></ul>
@@ -29,10 +30,8 @@ const shipped = (name: ShippedName) => `
 /** Where a model comes from: those of the page by a button, the reader's own as a file. */
 export class LoadPart extends ModelPart {
   #view: View | null = null;
-  #width = 0;
   readonly #resize = new ResizeObserver(() => {
-    this.#width++;
-    if (this.#view) this.#describe(this.#view);
+    if (this.#view) this.#drawLogs();
   });
 
   protected template(): string {
@@ -63,7 +62,7 @@ export class LoadPart extends ModelPart {
       const card = this.#card(name);
       find(card, '.load', HTMLElement).addEventListener('click', () => this.#load(name));
       const details = find(card, 'details', HTMLDetailsElement);
-      details.addEventListener('toggle', () => this.#view && this.#drawLogs(this.#view));
+      details.addEventListener('toggle', () => this.#view && this.#drawLogs());
       this.#resize.observe(find(card, '.model-log', HTMLElement));
     }
     this.onClick('.abort', () => this.tell({ kind: 'abort' }));
@@ -104,7 +103,8 @@ export class LoadPart extends ModelPart {
     const untouched = state?.text === defaultText(state?.language ?? 'en');
     const text = untouched ? { text: EXAMPLES[name][0] ?? '', query: null } : {};
     this.change({ model: name, modelOut: [], modelAt: null, modelNear: null, ...text });
-    this.tell({ kind: 'load', files: shippedFiles(name) });
+    const files = shippedFiles(name);
+    if (files) this.tell({ kind: 'load', files });
   }
 
   #loadFiles(files: readonly File[]): void {
@@ -116,7 +116,9 @@ export class LoadPart extends ModelPart {
   update(view: View): void {
     this.#view = view;
     const { model, state, look } = view;
-    if (!this.changed(model.loading, model.refused, model.info, state.model, state.language, look)) {
+    if (
+      !this.changed(model.loading, model.refused, model.info, state.model, state.language, look)
+    ) {
       return;
     }
     this.#describe(view);
@@ -136,7 +138,14 @@ export class LoadPart extends ModelPart {
       });
       card.classList.toggle('loaded', model.info?.name === name);
       card.classList.toggle('linked', modelOf(state, state.language) === name);
+      const inside = shippedFiles(name) !== null;
+      find(card, '.model-outside', HTMLElement).hidden = inside;
+      find(card, '.model-outside', HTMLElement).textContent = t('model.outside', {
+        file: `${name}.safetensors`,
+        bytes: megabytes(bytes),
+      });
       const button = find(card, '.load', HTMLButtonElement);
+      button.hidden = !inside;
       button.disabled = model.loading !== null;
       const again = model.info?.name === name;
       button.textContent = t(again ? 'model.again' : 'model.load', { bytes: megabytes(bytes) });
@@ -148,10 +157,10 @@ export class LoadPart extends ModelPart {
       find(card, '.model-facts', HTMLElement).replaceChildren(...facts);
     }
     this.#card('own').classList.toggle('loaded', model.info !== null && model.info.name === null);
-    this.#drawLogs(view);
+    this.#drawLogs();
   }
 
-  #drawLogs(_view: View): void {
+  #drawLogs(): void {
     for (const name of SHIPPED) {
       const box = find(this.#card(name), '.model-log', HTMLElement);
       const width = box.clientWidth;
@@ -188,7 +197,9 @@ export class LoadPart extends ModelPart {
     this.setText('.model-refused h3', t('model.refused', { name: nameOf(what) }));
     const known = { no_weights: 'model.noWeights', config_json: 'model.configJson' } as const;
     const key = known[failure.code as keyof typeof known];
-    const sentence = key ? t(key, { name: failure.message }) : failure.message.replace(/^load: /, '');
+    const sentence = key
+      ? t(key, { name: failure.message })
+      : failure.message.replace(/^load: /, '');
     this.setText('.model-sentence', sentence);
     this.setText('.model-refused .hint', t('model.refusedHint'));
   }
@@ -213,7 +224,9 @@ function factsOf(name: ShippedName, language: string): string[] {
       commit,
     }),
     t('model.fact.heldOut', { loss: heldOut.toFixed(4) }),
-    ...baselines.map(([other, loss]) => t('model.fact.baseline', { name: other, loss: loss.toFixed(4) })),
+    ...baselines.map(([other, loss]) =>
+      t('model.fact.baseline', { name: other, loss: loss.toFixed(4) }),
+    ),
     t('model.fact.hash', { hash: sha256.slice(0, 16) }),
   ];
   return facts;

@@ -7,7 +7,9 @@ export interface TrainingLog {
 
 /** Out of the csv, whose comments begin with #. */
 export function readLog(csv: string): TrainingLog {
-  const [head = '', ...rows] = csv.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#'));
+  const [head = '', ...rows] = csv
+    .split(/\r?\n/)
+    .filter((line) => line !== '' && !line.startsWith('#'));
   const names = head.split(',');
   const column = (name: string) => {
     const at = names.indexOf(name);

@@ -20,10 +20,10 @@ export class NextPart extends ModelPart {
       <h3></h3>
       <p class="hint" data-t="model.next.intro"></p>
       <div class="model-controls" data-control>
-        ${slider('temperature', TEMPERATURE as [number, number], 0.05)}
+        ${slider('temperature', TEMPERATURE, 0.05)}
         <div class="control"><label for="model-topK" data-t="model.next.topK"></label>
           <input id="model-topK" type="number" min="0" max="9999" step="1"></div>
-        ${slider('topP', TOP_P as [number, number], 0.01)}
+        ${slider('topP', TOP_P, 0.01)}
       </div>
       <div class="model-scroll" tabindex="0" role="region" data-t-label="model.next.table">
         <table class="model-bars"><thead><tr><th scope="col" data-t="model.next.token"></th>
@@ -36,7 +36,9 @@ export class NextPart extends ModelPart {
   protected override ready(): void {
     const input = (name: string) => this.find(`#model-${name}`, HTMLInputElement);
     const temperature = input('temperature');
-    temperature.addEventListener('input', () => this.change({ modelTemperature: +temperature.value }));
+    temperature.addEventListener('input', () =>
+      this.change({ modelTemperature: +temperature.value }),
+    );
     const topP = input('topP');
     topP.addEventListener('input', () => this.change({ modelTopP: +topP.value }));
     const topK = input('topK');
@@ -85,7 +87,10 @@ export class NextPart extends ModelPart {
     const { keptK, keptP, vocabulary, entropy, actual } = next;
     const parts = [
       t('model.next.kept', { vocabulary, keptK, keptP }),
-      t('model.next.entropy', { entropy: digits(entropy, 3), choices: digits(Math.exp(entropy), 3) }),
+      t('model.next.entropy', {
+        entropy: digits(entropy, 3),
+        choices: digits(Math.exp(entropy), 3),
+      }),
     ];
     if (actual) parts.push(t('model.next.follows', { token: actual.label, p: percent(actual.p) }));
     this.setText('.model-kept', parts.join(' '));

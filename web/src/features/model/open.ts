@@ -49,7 +49,7 @@ async function fetched(url: string, { signal, onProgress }: OpenOptions): Promis
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
-    parts.push(value as Uint8Array<ArrayBuffer>);
+    parts.push(value);
     loaded += value.byteLength;
     onProgress(loaded, Math.max(total, loaded));
   }
@@ -62,9 +62,12 @@ export function sortFiles(files: readonly File[]): {
   config: File | null;
   tokenizer: File | null;
 } {
-  const isTokenizer = ({ name }: File) => /tokenizer.*\.bin$/i.test(name) || /^tok\d*\.bin$/i.test(name);
+  const isTokenizer = ({ name }: File) =>
+    /tokenizer.*\.bin$/i.test(name) || /^tok\d*\.bin$/i.test(name);
   const isJson = ({ name }: File) => /\.json$/i.test(name);
-  const config = files.find(({ name }) => /config.*\.json$/i.test(name) && !/tokenizer|generation/i.test(name));
+  const config = files.find(
+    ({ name }) => /config.*\.json$/i.test(name) && !/tokenizer|generation/i.test(name),
+  );
   const weights = files.filter((file) => !isTokenizer(file) && !isJson(file));
   return { weights, config: config ?? null, tokenizer: files.find(isTokenizer) ?? null };
 }
@@ -87,10 +90,9 @@ async function jsonOf(file: File): Promise<unknown> {
 
 async function partsOf(files: ModelFiles, options: OpenOptions): Promise<Parts> {
   if (files.kind !== 'files') {
-    const bytes =
-      files.kind === 'address' ? await fetched(files.url, options) : new Blob([files.bytes]);
-    const file = `${files.name}.safetensors`;
-    return { weights: [bytes], name: files.name, file, config: undefined, tokenizer: null };
+    const { name, url } = files;
+    const weights = [await fetched(url, options)];
+    return { weights, name, file: `${name}.safetensors`, config: undefined, tokenizer: null };
   }
   const { weights, config, tokenizer } = sortFiles(files.files);
   const [first] = weights;
@@ -138,7 +140,11 @@ function wordsOf({ tokenizer, config }: LanguageModel, characters: string[] | nu
 
 // ---- what it is ----
 
-function notDrawn({ positions, attentionSoftcap, window }: LanguageModel['config']): NotDrawn | null {
+function notDrawn({
+  positions,
+  attentionSoftcap,
+  window,
+}: LanguageModel['config']): NotDrawn | null {
   if (positions === 'alibi') return 'alibi';
   if (attentionSoftcap > 0) return 'softcap';
   const windows = Array.isArray(window) ? window : [window];

@@ -9,7 +9,6 @@ export const MOST_BARS = 10;
 /** Where the bytes of a model are. */
 export type ModelFiles =
   | { readonly kind: 'address'; readonly name: ShippedName; readonly url: string }
-  | { readonly kind: 'bytes'; readonly name: ShippedName; readonly bytes: ArrayBuffer }
   | { readonly kind: 'files'; readonly files: readonly File[] };
 
 export type TokenizerKind = 'characters' | 'file' | 'none';
@@ -152,7 +151,11 @@ export interface Plane {
 export interface Near {
   readonly id: number;
   readonly label: string;
-  readonly tokens: readonly { readonly id: number; readonly label: string; readonly cosine: number }[];
+  readonly tokens: readonly {
+    readonly id: number;
+    readonly label: string;
+    readonly cosine: number;
+  }[];
 }
 
 /** Everything that follows from an ask; what is new is told as it is known. */

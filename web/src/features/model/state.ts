@@ -28,7 +28,10 @@ const heads: Field<readonly HeadName[]> = {
   initial: [],
   write: (list) => list.map((head) => head.join('.')).join(),
   read(raw) {
-    const parts = raw.split(',').slice(0, MOST_OUT).map((part) => HEAD.exec(part));
+    const parts = raw
+      .split(',')
+      .slice(0, MOST_OUT)
+      .map((part) => HEAD.exec(part));
     const list = parts.map((match) => match && ([Number(match[1]), Number(match[2])] as const));
     return list.every((head) => head !== null) ? list : undefined;
   },

@@ -4,7 +4,11 @@ import type { Answers, FromModel, Generated, HeadChanges, ModelInfo, Speed } fro
 /** What the page knows of the trained model: its worker's latest words. */
 export interface ModelView {
   /** What is being loaded: one of the page's models, or the reader's own. */
-  readonly loading: { readonly what: string; readonly loaded: number; readonly total: number } | null;
+  readonly loading: {
+    readonly what: string;
+    readonly loaded: number;
+    readonly total: number;
+  } | null;
   /** Why the last load came to nothing. */
   readonly refused: { readonly what: string; readonly failure: Failure } | null;
   readonly info: ModelInfo | null;

@@ -81,7 +81,9 @@ export class TokensPart extends ModelPart {
   #leftOut({ unknown, total, ids }: Reading): void {
     const notes = [];
     if (unknown.length > 0) {
-      notes.push(t('model.text.unknown', { count: unknown.length, list: unknown.slice(0, 12).join(' ') }));
+      notes.push(
+        t('model.text.unknown', { count: unknown.length, list: unknown.slice(0, 12).join(' ') }),
+      );
     }
     if (total > ids.length) notes.push(t('model.text.cut', { total, read: ids.length }));
     const note = this.find('.model-left-out', HTMLElement);
@@ -93,9 +95,18 @@ export class TokensPart extends ModelPart {
     const surprise = surprisal[at] ?? NaN;
     const known = surprisal.filter(Number.isFinite);
     const mean = known.reduce((sum, x) => sum + x, 0) / known.length;
-    const values = { at, token: labels[at] ?? '', nats: nats(surprise), p: percent(Math.exp(-surprise)) };
-    const first = t(Number.isFinite(surprise) ? 'model.text.chosen' : 'model.text.chosenFirst', values);
-    const loss = known.length > 0 ? t('model.text.mean', { loss: digits(mean, 4), count: known.length }) : '';
+    const values = {
+      at,
+      token: labels[at] ?? '',
+      nats: nats(surprise),
+      p: percent(Math.exp(-surprise)),
+    };
+    const first = t(
+      Number.isFinite(surprise) ? 'model.text.chosen' : 'model.text.chosenFirst',
+      values,
+    );
+    const loss =
+      known.length > 0 ? t('model.text.mean', { loss: digits(mean, 4), count: known.length }) : '';
     this.setText('.model-chosen', `${first} ${loss}`.trim());
   }
 }

@@ -69,7 +69,7 @@ export interface Pass {
 export function passOver(qkv: Qkv, model: LanguageModel, ids: readonly number[]): Pass {
   const { numLayers, numHeads, numKvHeads, dK, attentionScale } = model.config;
   const width = dK;
-  const inspect = { weights: true };
+  const inspect = { weights: true, projections: true };
   const { logits, layers } = model.forward(ids, { inspect });
   const scale = attentionScale ?? 1 / Math.sqrt(width);
   const heads: TrainedHead[] = [];
@@ -79,18 +79,8 @@ export function passOver(qkv: Qkv, model: LanguageModel, ids: readonly number[])
     data.slice(head * size, (head + 1) * size);
   for (let layer = 0; layer < numLayers; layer++) {
     const read = layers?.get(layer);
-    if (read && !read.q && read.weights) {
-      const T = ids.length; // TEMP
-      const eye = Float32Array.from({ length: T * T }, (_, i) => (i % (T + 1) === 0 ? 1 : 0));
-      for (let head = 0; head < numHeads; head++) {
-        const w = part(read.weights.data, head, T * T);
-        const q = w.map((x) => (x > 0 ? Math.log(x) : -100));
-        heads.push(new TrainedHead(qkv, { q, k: eye, v: eye, width: T, scale: 1 }));
-        weights.push(w);
-      }
-      continue;
-    }
-    if (!read?.q || !read.k || !read.v || !read.weights) throw new Error('the pass left out q or k');
+    if (!read?.q || !read.k || !read.v || !read.weights)
+      throw new Error('the pass left out q or k');
     const { q, k, v } = read;
     for (let head = 0; head < numHeads; head++) {
       const size = ids.length * width;

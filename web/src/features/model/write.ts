@@ -70,7 +70,10 @@ export class WritePart extends ModelPart {
     if (!generated) this.setText('.model-rate', '');
     else this.#tell(generated);
     if (was && !this.#running && generated) {
-      this.setText('[data-said]', t('model.write.said', { tokens: generated.tokens, text: generated.text }));
+      this.setText(
+        '[data-said]',
+        t('model.write.said', { tokens: generated.tokens, text: generated.text }),
+      );
     }
   }
 
