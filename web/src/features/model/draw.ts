@@ -18,7 +18,7 @@ export const CURVE_HEIGHT = 200;
 export const SPEED_HEIGHT = 260;
 
 const boxOf = (width: number, height: number): Box => ({
-  ...{ left: 46, right: Math.max(126, width - 12), top: 30, bottom: height - 44 },
+  ...{ left: 46, right: Math.max(126, width - 22), top: 30, bottom: height - 44 },
 });
 
 function titles(pen: Pen, box: Box, above: string, below: string): string {
