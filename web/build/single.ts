@@ -48,7 +48,7 @@ function only(bundle: Rollup.OutputBundle, ending: string): string {
 const MODULE = 'virtual:train-wasm';
 const RESOLVED = `\0${MODULE}`;
 
-/** The .wasm that trains as a string, instead of the addresses that the modules of the package have for files beside them. */
+/** The .wasm that trains as a string, instead of the addresses that train.js and core.js have for files beside them. */
 export function inlineTraining(): Plugin {
   return {
     name: 'inline-training',
@@ -62,6 +62,20 @@ export function inlineTraining(): Plugin {
       if (!/dist\/(train|core)\.js$/.test(id)) return undefined;
       const address = /new URL\(("\.\/[\w.-]+"), ?import\.meta\.url\)/g;
       return readFileSync(id, 'utf8').replace(address, 'new URL($1, "https://nowhere.invalid")');
+    },
+  };
+}
+
+/** What `?base64` imports: the bytes of a file as a string. */
+export function inlineFiles(): Plugin {
+  const query = '?base64';
+  return {
+    name: 'inline-files',
+    enforce: 'pre',
+    load(id) {
+      if (!id.endsWith(query)) return undefined;
+      const bytes = readFileSync(id.slice(0, -query.length));
+      return `export default ${JSON.stringify(bytes.toString('base64'))};`;
     },
   };
 }

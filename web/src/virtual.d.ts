@@ -11,3 +11,9 @@ declare module 'virtual:train-wasm' {
   const wasm: string;
   export default wasm;
 }
+
+/** The bytes of a file in base64, in the single file. */
+declare module '*?base64' {
+  const bytes: string;
+  export default bytes;
+}

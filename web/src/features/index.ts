@@ -7,6 +7,7 @@ import { masksFields } from './masks/state';
 import { modelFields } from './model/state';
 import { positionsRequest } from './positions/request';
 import { positionsFields } from './positions/state';
+import { recurrenceFields } from './recurrence/state';
 import { rowRequest } from './row/request';
 import { rowFields } from './row/state';
 import { scaleRequest } from './scale/request';
@@ -29,6 +30,7 @@ export const FEATURES = {
   scale: { fields: scaleFields, request: scaleRequest },
   masks: { fields: masksFields, request: masksRequest },
   positions: { fields: positionsFields, request: positionsRequest },
+  recurrence: { fields: recurrenceFields },
   model: { fields: modelFields },
   checks: { fields: {} },
   use: { fields: {} },
