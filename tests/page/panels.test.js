@@ -21,7 +21,7 @@ if (!full) leaveToFullRun(`${looks.length - asked.length} looks of the panels`);
 const OTHER = {
   map: { look: 'arcs', source: 'random' },
   row: { rowMax: false, rowMasked: 1 },
-  temperature: { curves: false },
+  temperature: { curves: false, gain: 0.5 },
   scale: { divided: true },
   masks: { maskKind: 'painted', maskPaint: '0000'.padEnd(64, 'f'), maskShuffle: 9 },
   positions: { scheme: 'alibi', position: 40000, pair: 30, layout: 'concatenated' },

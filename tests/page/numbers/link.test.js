@@ -33,6 +33,7 @@ const PARTS = [
   ['rowMax', false, 'rmax=0'],
   ['curves', false, 'curves=0'],
   ['scores', 'row', 'ts=row'],
+  ['gain', 0.5, 'gc=0.5'],
   ['width', 256, 'd=256'],
   ['divided', true, 'div=1'],
   ['sample', 7, 'draw=7'],

@@ -73,7 +73,7 @@ export async function startEngine() {
       'features/temperature/compute',
       'features/scale/compute',
     ],
-    ...['state/state', 'domain/tokenizer', 'app/request'],
+    ...['state/state', 'domain/tokenizer', 'app/request', 'engine/random'],
   );
   const pipeline = new web.Pipeline(qkv);
   const background = new web.Background(pipeline);
