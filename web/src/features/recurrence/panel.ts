@@ -109,8 +109,9 @@ export class RecurrencePanel extends Panel {
 
   #play(): void {
     if (this.#waiting) return;
-    if (this.#isOver) this.#begin(true);
-    else this.#lab.send({ type: this.#known.progress?.running ? 'pause' : 'play' });
+    if (this.#known.progress?.running) this.#lab.send({ type: 'pause' });
+    else if (this.#isOver) this.#begin(true);
+    else this.#lab.send({ type: 'play' });
     this.#draw();
   }
 
