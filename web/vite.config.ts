@@ -10,7 +10,7 @@ import { texts } from './build/texts';
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** Files of a panel are called after its folder: row-….js, row.en-….js, recurrence.worker-….js. */
-function fileNames({ facadeModuleId }: { facadeModuleId: string | null }): string {
+function chunkFileNames({ facadeModuleId }: { facadeModuleId: string | null }): string {
   const [, id, file = ''] = /features\/(\w+)\/(\w+)\.\w+$/.exec(facadeModuleId ?? '') ?? [];
   if (!id) return 'assets/[name]-[hash].js';
   return `assets/${file === 'panel' ? id : `${id}.${file}`}-[hash].js`;
@@ -28,8 +28,8 @@ const site: UserConfig = {
     ...[math(), panels(), firstView(), texts(), contentSecurityPolicy(), paintOnce()],
     offline(),
   ],
-  worker: { format: 'es', rollupOptions: { output: { entryFileNames: fileNames } } },
-  build: { emptyOutDir: true, rollupOptions: { output: { chunkFileNames: fileNames } } },
+  worker: { format: 'es', rollupOptions: { output: { chunkFileNames } } },
+  build: { emptyOutDir: true, rollupOptions: { output: { chunkFileNames } } },
 };
 
 /** The same page as one file beside it, for a disk. */

@@ -1,6 +1,9 @@
 // The panels of the page, in its order. A panel is a folder here, a line of FEATURES, and a test: its section is made of
 // the texts `<id>.title` and `<id>.intro` and the element `qkv-panel-<id>`, which load.ts fetches when it comes near.
 import type { Field } from '../state/field';
+import { blockRequest } from './block/request';
+import { blockFields } from './block/state';
+import { costFields } from './cost/state';
 import { mapFields } from './map/state';
 import { masksRequest } from './masks/request';
 import { masksFields } from './masks/state';
@@ -30,6 +33,8 @@ export const FEATURES = {
   masks: { fields: masksFields, request: masksRequest },
   positions: { fields: positionsFields, request: positionsRequest },
   recurrence: { fields: recurrenceFields },
+  block: { fields: blockFields, request: blockRequest },
+  cost: { fields: costFields },
   checks: { fields: {} },
   use: { fields: {} },
 } satisfies Readonly<Record<string, Feature>>;
