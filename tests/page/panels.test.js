@@ -34,6 +34,7 @@ const OTHER = {
     blockRule: 'scaled',
   },
   cost: null,
+  learn: { learnTask: 'characters', learnCausal: false, learnHeads: 8 },
   checks: null,
   use: null,
 };

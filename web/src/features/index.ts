@@ -4,6 +4,7 @@ import type { Field } from '../state/field';
 import { blockRequest } from './block/request';
 import { blockFields } from './block/state';
 import { costFields } from './cost/state';
+import { learnFields } from './learn/state';
 import { mapFields } from './map/state';
 import { masksRequest } from './masks/request';
 import { masksFields } from './masks/state';
@@ -32,8 +33,9 @@ export const FEATURES = {
   scale: { fields: scaleFields, request: scaleRequest },
   masks: { fields: masksFields, request: masksRequest },
   positions: { fields: positionsFields, request: positionsRequest },
-  recurrence: { fields: recurrenceFields },
   block: { fields: blockFields, request: blockRequest },
+  recurrence: { fields: recurrenceFields },
+  learn: { fields: learnFields },
   cost: { fields: costFields },
   checks: { fields: {} },
   use: { fields: {} },

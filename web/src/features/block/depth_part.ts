@@ -11,7 +11,6 @@ import type { FromDepthLab, ToDepthLab } from './lab_protocol';
 import { MAX_BLOCK_TOKENS, NORM_PLACES, RULES } from './settings';
 import { PROBES } from './stack';
 import { t } from './texts';
-import newLab from './worker?worker';
 
 const FIGURES = { stream: drawStream, gradient: drawGradient } as const;
 type FigureName = keyof typeof FIGURES;
@@ -49,7 +48,7 @@ export class DepthPart extends Panel {
   #done = 0;
   #failure = '';
   #timer = 0;
-  readonly #lab = new Lab<ToDepthLab, FromDepthLab>(() => new newLab(), {
+  readonly #lab = new Lab<ToDepthLab, FromDepthLab>('block', {
     onMessage: (message) => this.#heard(message),
     onFailure: ({ message }) => this.#failed(message),
   });

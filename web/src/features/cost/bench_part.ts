@@ -18,7 +18,6 @@ import {
 } from './result';
 import { t } from './texts';
 import { milliseconds, withUnit } from './units';
-import newLab from './worker?worker';
 
 const FIGURES = { time: TIMES, memory: MEMORY } as const;
 type FigureName = keyof typeof FIGURES;
@@ -36,7 +35,7 @@ export class BenchPart extends Panel {
   #failure = '';
   /** What was measured in this tab, as it stands in the link. */
   #own = '';
-  readonly #lab = new Lab<ToBenchLab, FromBenchLab>(() => new newLab(), {
+  readonly #lab = new Lab<ToBenchLab, FromBenchLab>('cost', {
     onMessage: (message) => this.#heard(message),
     onFailure: ({ message }) => this.#failed(message),
   });
