@@ -103,6 +103,18 @@ for (const name of Object.keys(load)) {
     }
   });
 
+  singleTest('a panel trains, and knows its trained weights', '', async (page) => {
+    await visit(page, 'recurrence');
+    await page.click('#recurrence [data-press=load]');
+    await page.waitForFunction(() =>
+      document.querySelector('.recurrence-badge').textContent.includes('trained before'),
+    );
+    await page.click('#recurrence [data-press=step]');
+    await page.waitForFunction(() =>
+      document.querySelector('.recurrence-badge').textContent.includes('here: 1 of 1500 steps'),
+    );
+  });
+
   singleTest('its link brings back its state', '#v=1&src=random&seed=9', async (page) => {
     assert.equal((await snapshot(page)).state.seed, 9);
     await set(page, { seed: 10 });

@@ -246,7 +246,7 @@ test('recurrence: sentences say what was counted, and nothing before', () => {
   assert.match(all[3], /loaded weights/);
   assert.equal(web.accuracyWords(counted(40, 0.5), false).length, 3, 'not all three drop');
   web.setLanguage('zh');
-  assert.match(web.accuracyWords(counted(40, 0.25), false)[1], /22 到 40.*固定向量 25 %/);
+  assert.match(web.accuracyWords(counted(40, 0.25), false)[1], /22 到 40.*固定向量的 GRU 25 %/);
   web.setLanguage('en');
 });
 
