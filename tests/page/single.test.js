@@ -19,7 +19,7 @@ const built = join(root, 'dist/web/qkv.html');
  * count: both .wasm of the frame worker, deflated and in base64, are 230 kB of it, the one that trains 500 kB in base64,
  * weights that were trained before 141 kB, scripts and styles the rest.
  */
-const BUDGET = 1_450_000;
+const BUDGET = 1_600_000;
 
 /** Alone in a folder: whatever else it wanted, it could not have. */
 let folder, address, browsers;
