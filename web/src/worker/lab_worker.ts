@@ -1,9 +1,10 @@
 // The worker of a panel, for what takes long. One script for all of them, so that they share what they have in common: its
-// first message names the panel, whose features/<id>/worker.ts then listens.
+// first message names the panel, whose features/<id>/worker.ts then listens. It does so by a function: in the single file the
+// code of all panels runs when the worker starts, and what is not asked for must not answer.
 import { describeFailure } from './describe_failure';
 import type { LabFailed } from './lab';
 
-const LABS = import.meta.glob('../features/*/worker.ts');
+const LABS = import.meta.glob<{ listen: () => void }>('../features/*/worker.ts');
 
 /** Messages that came before the panel's code did. */
 const early: unknown[] = [];
@@ -18,7 +19,8 @@ async function open(event: MessageEvent<string>): Promise<void> {
   try {
     const load = LABS[`../features/${event.data}/worker.ts`];
     if (!load) throw new Error(`no panel has a lab called ${event.data}`);
-    await load();
+    const { listen } = await load();
+    listen();
   } catch (error) {
     const failed: LabFailed = { type: 'failed', failure: describeFailure(error) };
     self.postMessage(failed);

@@ -17,4 +17,6 @@ async function run(cores: number): Promise<void> {
   }
 }
 
-self.addEventListener('message', ({ data }: MessageEvent<ToBenchLab>) => void run(data.cores));
+export function listen(): void {
+  self.addEventListener('message', ({ data }: MessageEvent<ToBenchLab>) => void run(data.cores));
+}
