@@ -34,6 +34,7 @@ const OTHER = {
   },
   cost: null,
   learn: { learnTask: 'characters', learnCausal: false, learnHeads: 8 },
+  model: null,
   checks: null,
   use: null,
 };
