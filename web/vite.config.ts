@@ -28,7 +28,7 @@ const site: UserConfig = {
     ...[math(), panels(), firstView(), texts(), contentSecurityPolicy(), paintOnce()],
     offline(),
   ],
-  worker: { format: 'es' },
+  worker: { format: 'es', rollupOptions: { output: { chunkFileNames } } },
   build: { emptyOutDir: true, rollupOptions: { output: { chunkFileNames } } },
 };
 

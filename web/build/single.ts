@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { deflateRawSync } from 'node:zlib';
 import type { Plugin, Rollup } from 'vite';
 
 const FAVICON = new URL('../public/favicon.svg', import.meta.url);
@@ -57,7 +58,7 @@ export function inlineTraining(): Plugin {
     load(id) {
       if (id === RESOLVED) {
         const wasm = readFileSync(new URL('../../dist/qkv-train-simd.wasm', import.meta.url));
-        return `export default ${JSON.stringify(wasm.toString('base64'))};`;
+        return `export default ${JSON.stringify(deflateRawSync(wasm, { level: 9 }).toString('base64'))};`;
       }
       if (!/dist\/(train|core)\.js$/.test(id)) return undefined;
       const address = /new URL\(("\.\/[\w.-]+"), ?import\.meta\.url\)/g;

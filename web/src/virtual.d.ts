@@ -6,7 +6,7 @@ declare module 'virtual:headings' {
   export default headings;
 }
 
-/** qkv-train-simd.wasm in base64, in the single file. */
+/** qkv-train-simd.wasm, deflated, in base64, in the single file. */
 declare module 'virtual:train-wasm' {
   const wasm: string;
   export default wasm;

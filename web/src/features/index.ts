@@ -1,6 +1,9 @@
 // The panels of the page, in its order. A panel is a folder here, a line of FEATURES, and a test: its section is made of
 // the texts `<id>.title` and `<id>.intro` and the element `qkv-panel-<id>`, which load.ts fetches when it comes near.
 import type { Field } from '../state/field';
+import { blockRequest } from './block/request';
+import { blockFields } from './block/state';
+import { costFields } from './cost/state';
 import { learnFields } from './learn/state';
 import { mapFields } from './map/state';
 import { masksRequest } from './masks/request';
@@ -30,8 +33,10 @@ export const FEATURES = {
   scale: { fields: scaleFields, request: scaleRequest },
   masks: { fields: masksFields, request: masksRequest },
   positions: { fields: positionsFields, request: positionsRequest },
-  learn: { fields: learnFields },
+  block: { fields: blockFields, request: blockRequest },
   recurrence: { fields: recurrenceFields },
+  learn: { fields: learnFields },
+  cost: { fields: costFields },
   checks: { fields: {} },
   use: { fields: {} },
 } satisfies Readonly<Record<string, Feature>>;

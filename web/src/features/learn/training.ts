@@ -5,7 +5,6 @@ import type { FromWorker, News, ToWorker } from './protocol';
 import { RunRecord } from './record';
 import { sameSettings, taskCalled } from './resolve';
 import type { Settings, Speed } from './settings';
-import LearnWorker from './worker?worker';
 
 /** Runs beside the one that trains: as many as there are colours for. */
 const MOST_KEPT = 3;
@@ -44,7 +43,7 @@ export class Training {
 
   constructor(listener: TrainingListener) {
     this.#listener = listener;
-    this.#lab = new Lab(() => new LearnWorker(), {
+    this.#lab = new Lab('learn', {
       onMessage: (message) => this.#receive(message),
       onFailure: (failure) => {
         this.failure = failure;

@@ -3,7 +3,6 @@ import '../../ui/matrix/matrix.css';
 import './style.css';
 import { MatrixView } from '../../ui/matrix/view';
 import card from '../../../../models/recurrence/card.json';
-import RecurrenceWorker from './worker?worker';
 import { Lab } from '../../worker/lab';
 import type { Figure } from '../../ui/figure';
 import { Panel, type View } from '../../ui/panel';
@@ -20,8 +19,6 @@ import { COLUMNS, fixedTexts, tableRows, template } from './template';
 import { t } from './texts';
 import { trainedFiles } from './trained_files';
 import { spreadOfSizes } from './words';
-
-const newWorker = () => new RecurrenceWorker();
 
 /** Who asks for less motion gets two pictures a second. */
 const CALM = 500;
@@ -41,7 +38,7 @@ export class RecurrencePanel extends Panel {
   #spoken: readonly unknown[] = [];
   /** The times are all there: said when the sentences about them stand. */
   #announceCost = false;
-  readonly #lab = new Lab<Order, News>(newWorker, {
+  readonly #lab = new Lab<Order, News>('recurrence', {
     onMessage: (news) => this.#hear(news),
     onFailure: ({ message }) => this.#fail(message),
   });
