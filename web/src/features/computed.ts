@@ -1,5 +1,6 @@
 import type { FrameFeature, Workbench } from '../engine/feature';
 import { masksFrames } from './masks/frames';
+import { pairFrames } from './pair/compute';
 import { positionsFrames } from './positions/compute';
 import { rowFrames } from './row/compute';
 import { scaleFrames } from './scale/compute';
@@ -7,6 +8,7 @@ import { temperatureFrames } from './temperature/frames';
 
 /** The panels that the frame worker computes for, under their names in FEATURES. */
 const COMPUTED = {
+  pair: pairFrames,
   row: rowFrames,
   temperature: temperatureFrames,
   scale: scaleFrames,

@@ -4,6 +4,8 @@ import type { Field } from '../state/field';
 import { mapFields } from './map/state';
 import { masksRequest } from './masks/request';
 import { masksFields } from './masks/state';
+import { pairRequest } from './pair/request';
+import { pairFields } from './pair/state';
 import { positionsRequest } from './positions/request';
 import { positionsFields } from './positions/state';
 import { rowRequest } from './row/request';
@@ -23,6 +25,7 @@ interface Feature {
 
 export const FEATURES = {
   map: { fields: mapFields },
+  pair: { fields: pairFields, request: pairRequest },
   row: { fields: rowFields, request: rowRequest },
   temperature: { fields: temperatureFields, request: temperatureRequest },
   scale: { fields: scaleFields, request: scaleRequest },
