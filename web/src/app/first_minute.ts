@@ -75,7 +75,8 @@ export class FirstMinutePanel extends Panel {
     }).observe(this);
     const skip = this.find('.first-minute-skip', HTMLElement);
     skip.addEventListener('click', () => this.#end());
-    document.addEventListener('keydown', (event) => this.#onKey(event));
+    // Before a menu hears of it, which is closed by then.
+    document.addEventListener('keydown', (event) => this.#onKey(event), { capture: true });
     document.addEventListener('introduction-asked', () => this.#begin());
     for (const door of this.querySelectorAll<HTMLElement>('[data-door]')) {
       door.addEventListener('click', () => this.#leave(door.dataset['door'] ?? ''));
