@@ -4,7 +4,7 @@ import { firstView } from './build/first_view';
 import { math } from './build/math';
 import { offline } from './build/offline';
 import { contentSecurityPolicy, paintOnce, panels } from './build/plugins';
-import { inlineTraining, inlineWorkers, single } from './build/single';
+import { inlineFiles, inlineTraining, inlineWorkers, single } from './build/single';
 import { texts } from './build/texts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -28,7 +28,7 @@ const site: UserConfig = {
     ...[math(), panels(), firstView(), texts(), contentSecurityPolicy(), paintOnce()],
     offline(),
   ],
-  worker: { format: 'es' },
+  worker: { format: 'es', rollupOptions: { output: { chunkFileNames } } },
   build: { emptyOutDir: true, rollupOptions: { output: { chunkFileNames } } },
 };
 
@@ -40,11 +40,15 @@ const file: UserConfig = {
       { find: 'qkv/train', replacement: here('../dist/train.js') },
       { find: /^.*\/features\/load$/, replacement: here('src/features/load_inside.ts') },
       { find: /^.*\/train_engine$/, replacement: here('src/worker/train_engine_inside.ts') },
+      {
+        find: /^.*\/trained_files$/,
+        replacement: here('src/features/recurrence/trained_files_inside.ts'),
+      },
     ],
   },
   plugins: [
     ...[math(), panels(), firstView(), texts()],
-    ...[inlineWorkers(), inlineTraining(), single('qkv.html')],
+    ...[inlineWorkers(), inlineTraining(), inlineFiles(), single('qkv.html')],
   ],
   worker: {
     format: 'iife',

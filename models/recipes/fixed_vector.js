@@ -2,17 +2,17 @@
 // sequences of 4 to 20 tokens to be said from their end. The longer a sequence is, the less of it a vector of 64 numbers holds.
 import { randomOf } from './random.js';
 
-const TOKENS = 10;
-const [START, END] = [TOKENS, TOKENS + 1];
+export const TOKENS = 10;
+export const [START, END] = [TOKENS, TOKENS + 1];
 const [SHORTEST, LONGEST] = [4, 20];
 /** Lengths that are asked for at the end. No sequence of 30 has been trained on: both models fail there. */
 const ASKED = [5, 10, 15, 20, 30];
-const ASKED_ROWS = 100;
+export const ASKED_ROWS = 100;
 
 const pad = (list, length, value) => [...list, ...Array(length - list.length).fill(value)];
 const sequence = (random, length) => Array.from({ length }, () => random.below(TOKENS));
 
-function row(random) {
+export function row(random) {
   const source = sequence(random, SHORTEST + random.below(LONGEST - SHORTEST + 1));
   const said = source.toReversed();
   return {
@@ -24,7 +24,7 @@ function row(random) {
 }
 
 /** The part of tokens that are right, at their places, when the model says sequences of one length. */
-async function accuracyAt(trainer, length) {
+export async function accuracyAt(trainer, length) {
   const random = randomOf(0x7ffffffe - length);
   const sources = Array.from({ length: ASKED_ROWS }, () => sequence(random, length));
   const how = { batch: ASKED_ROWS, start: START, end: END, most: length + 1 };

@@ -9,10 +9,11 @@ import { fixedVector } from './fixed_vector.js';
 import { histogram } from './histogram.js';
 import { induction } from './induction.js';
 import { phones } from './phones.js';
+import { recurrence } from './recurrence.js';
 import { reversal } from './reversal.js';
 import { tang } from './tang.js';
 
 export const recipes = {
-  ...{ induction, reversal, histogram, 'fixed-vector': fixedVector },
+  ...{ induction, reversal, histogram, 'fixed-vector': fixedVector, recurrence },
   ...{ austen, tang, phones },
 };

@@ -9,9 +9,10 @@ const HELD_OUT_BATCHES = 8;
 const LOG_ROWS = 50;
 
 /** What a recipe without data of others makes its rows from. */
-function made({ batch, row }) {
+function made({ batch, row, tokenizer }) {
   const held = batches({ seed: HELD_OUT_SEED, batch, row });
   return {
+    tokenizer,
     batches: (seed, sizes) => batches({ seed, batch, row, ...sizes }),
     heldOut: Array.from({ length: HELD_OUT_BATCHES }, () => held()),
   };

@@ -111,3 +111,16 @@ test('models: phones has models of one size, and attention helps', () => {
   const [vector, attention] = models.map(({ accuracy }) => accuracy.words);
   assert.ok(attention > vector, `${attention}, ${vector}`);
 });
+
+test('models: recurrence has models of one size, and only attention says what is long', () => {
+  const { gru, gru_attention: attention, transformer } = cardOf('recurrence').models;
+  const sizes = [gru, attention, transformer].map(({ parameters }) => parameters);
+  assert.ok(Math.max(...sizes) <= 1.01 * Math.min(...sizes), `${sizes}`);
+  const at = ({ byLength }, asked) => byLength.find(({ length }) => length === asked).accuracy;
+  assert.ok(at(gru, 6) > 0.98 && at(gru, 20) < 0.6, `${at(gru, 20)}`);
+  assert.ok(at(attention, 20) > 0.98 && at(transformer, 20) > 0.98);
+  // None has been trained on more than 20.
+  for (const model of [gru, attention, transformer]) assert.ok(at(model, 30) < 0.4);
+  const bytes = Object.values(cardOf('recurrence').models).map(({ file }) => file.bytes);
+  assert.ok(bytes.reduce((a, b) => a + b) <= 150_000, `${bytes}`);
+});

@@ -224,7 +224,8 @@ test('page: any state survives its link, and any string is a link', async () => 
   const source = `
     export * from './state/state'; export * from './domain/number_sets'; export * from './features/masks/grid';
     export * from './features/positions/pairs'; export * from './state/page';
-    export * from './features/row/state'; export * from './features/scale/state'; export * from './domain/choices'; export * from './domain/schemes';`;
+    export * from './features/row/state'; export * from './features/scale/state'; export * from './domain/choices'; export * from './domain/schemes';
+    export * from './features/block/settings'; export * from './features/cost/shape'; export * from './features/cost/result';`;
   const { outputFiles } = await build({
     stdin: { contents: source, resolveDir: new URL('web/src', repository).pathname, loader: 'ts' },
     bundle: true,
@@ -243,6 +244,27 @@ test('page: any state survives its link, and any string is a link', async () => 
     });
     return fc.record({ q: row, k: row, v: row }, { noNullPrototype: true });
   });
+  const measured = fc
+    .record({
+      ...{ variant: one('simd', 'relaxed-threads'), threads: fc.nat(64), cores: fc.nat(999) },
+      rows: fc.subarray([...state.LENGTHS], { minLength: 1 }).chain((lengths) =>
+        fc.tuple(
+          ...lengths.map((tokens) =>
+            fc.record({
+              tokens: fc.constant(tokens),
+              ...Object.fromEntries(
+                ['storedMs', 'streamingMs', 'decodeMs'].map((name) => [
+                  name,
+                  fc.double({ min: 1e-3, max: 1e5, noNaN: true }),
+                ]),
+              ),
+              ...{ storedBytes: fc.nat(1e9), streamingBytes: fc.nat(1e9) },
+            }),
+          ),
+        ),
+      ),
+    })
+    .map((result) => state.readResult(state.writeResult(result)));
   const states = fc.record({
     language: one('en', 'zh'),
     panel: optional(one(...support.panels)),
@@ -282,6 +304,26 @@ test('page: any state survives its link, and any string is a link', async () => 
     scores: one('random', 'row'),
     rotaryQ: whole('rotaryQ'),
     rotaryK: whole('rotaryK'),
+    blockNorm: one(...state.NORM_PLACES),
+    blockType: one(...state.NORM_TYPES),
+    blockTap: one(...state.TAPS),
+    blockContext: fc
+      .string({ unit: 'grapheme', maxLength: 60 })
+      .map((text) => text.replace(/\p{Surrogate}/gu, '\uFFFD')),
+    blockDepth: whole('blockDepth'),
+    blockRule: one(...state.RULES),
+    blockSeed: whole('blockSeed'),
+    costShape: one(...Object.values(state.PRESETS), {
+      ...{
+        ...state.PRESETS.gpt2,
+        numHeads: 6,
+        numKvHeads: 3,
+        bytes: 0.5,
+        gated: true,
+        causal: false,
+      },
+    }),
+    costResult: optional(measured),
     controls: fc.boolean(),
   });
   const settings = { seed: 20240607, numRuns: 500 };

@@ -289,7 +289,7 @@ pageTest(
     const before = (await snapshot(page)).studies.temperature.id;
     await set(page, { temperature: 2 });
     const { frame, studies } = await snapshot(page);
-    assert.deepEqual(frame.ran, ['query row', 'temperature']);
+    assert.deepEqual(frame.ran, ['query row', 'temperature', 'gain']);
     assert.equal(studies.temperature.id, before);
     await set(page, { query: 2 });
     const after = await snapshot(page);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { deflateRawSync } from 'node:zlib';
 import type { Plugin, Rollup } from 'vite';
 
 const FAVICON = new URL('../public/favicon.svg', import.meta.url);
@@ -48,7 +49,7 @@ function only(bundle: Rollup.OutputBundle, ending: string): string {
 const MODULE = 'virtual:train-wasm';
 const RESOLVED = `\0${MODULE}`;
 
-/** The .wasm that trains as a string, instead of the addresses that train.js has for files beside it. */
+/** The .wasm that trains as a string, instead of the addresses that train.js and core.js have for files beside them. */
 export function inlineTraining(): Plugin {
   return {
     name: 'inline-training',
@@ -57,11 +58,25 @@ export function inlineTraining(): Plugin {
     load(id) {
       if (id === RESOLVED) {
         const wasm = readFileSync(new URL('../../dist/qkv-train-simd.wasm', import.meta.url));
-        return `export default ${JSON.stringify(wasm.toString('base64'))};`;
+        return `export default ${JSON.stringify(deflateRawSync(wasm, { level: 9 }).toString('base64'))};`;
       }
-      if (!/dist\/train\.js$/.test(id)) return undefined;
+      if (!/dist\/(train|core)\.js$/.test(id)) return undefined;
       const address = /new URL\(("\.\/[\w.-]+"), ?import\.meta\.url\)/g;
       return readFileSync(id, 'utf8').replace(address, 'new URL($1, "https://nowhere.invalid")');
+    },
+  };
+}
+
+/** What `?base64` imports: the bytes of a file as a string. */
+export function inlineFiles(): Plugin {
+  const query = '?base64';
+  return {
+    name: 'inline-files',
+    enforce: 'pre',
+    load(id) {
+      if (!id.endsWith(query)) return undefined;
+      const bytes = readFileSync(id.slice(0, -query.length));
+      return `export default ${JSON.stringify(bytes.toString('base64'))};`;
     },
   };
 }

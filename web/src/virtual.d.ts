@@ -6,8 +6,14 @@ declare module 'virtual:headings' {
   export default headings;
 }
 
-/** qkv-train-simd.wasm in base64, in the single file. */
+/** qkv-train-simd.wasm, deflated, in base64, in the single file. */
 declare module 'virtual:train-wasm' {
   const wasm: string;
   export default wasm;
+}
+
+/** The bytes of a file in base64, in the single file. */
+declare module '*?base64' {
+  const bytes: string;
+  export default bytes;
 }

@@ -8,6 +8,20 @@ import { modules } from '../support/engine.js';
 const { formatFragment, initialState, parseFragment } = await modules('state/state');
 const own = { q: [1, 2, 3, 4], k: [0.5, -0.25, 1, 1], v: [1, 0, 0, 1] };
 
+const shape = {
+  ...{ tokens: 11, dModel: 64, numHeads: 6, numKvHeads: 3, dK: 16, dFeedForward: 0, layers: 1 },
+  ...{ vocabulary: 0, tables: 0, bytes: 4, gated: false, causal: true },
+};
+const measured = {
+  ...{ variant: 'simd', threads: 1, cores: 2 },
+  rows: [
+    {
+      ...{ tokens: 64, storedMs: 0.1234, streamingMs: 0.05678, decodeMs: 0.009 },
+      ...{ storedBytes: 32832, streamingBytes: 53440 },
+    },
+  ],
+};
+
 /** Every part of the state, a value that is not its default, and how a link says so. */
 const PARTS = [
   ['panel', 'masks', 'p=masks'],
@@ -33,6 +47,7 @@ const PARTS = [
   ['rowMax', false, 'rmax=0'],
   ['curves', false, 'curves=0'],
   ['scores', 'row', 'ts=row'],
+  ['gain', 0.5, 'gc=0.5'],
   ['width', 256, 'd=256'],
   ['divided', true, 'div=1'],
   ['sample', 7, 'draw=7'],
@@ -47,6 +62,30 @@ const PARTS = [
   ['scheme', 't5', 'ps=t5'],
   ['rotaryQ', 4096, 'pm=4096'],
   ['rotaryK', 0, 'pn=0'],
+  ['blockNorm', 'post', 'bn=post'],
+  ['blockType', 'rms', 'by=rms'],
+  ['blockTap', 'hidden', 'bt=hidden'],
+  ['blockContext', 'a b', 'bx=a+b'],
+  ['blockDepth', 24, 'bl=24'],
+  ['blockRule', 'scaled', 'br=scaled'],
+  ['blockSeed', 6, 'bs=6'],
+  ['learnTask', 'addition', 'lt=addition'],
+  ['learnSeed', 0, 'ls=0'],
+  ['learnSpeed', 'full', 'lv=full'],
+  ['learnLayers', 3, 'll=3'],
+  ['learnHeads', 8, 'lh=8'],
+  ['learnWidth', 16, 'ld=16'],
+  ['learnPositions', 'none', 'lp=none'],
+  ['learnCausal', false, 'lc=0'],
+  ['learnNorm', 'post', 'ln=post'],
+  ['learnTemperature', 0.25, 'lta=0.25'],
+  ['learnSamples', 64, 'lf=64'],
+  ['learnText', 'a b', 'lx=a+b'],
+  ['learnCompare', true, 'lk=1'],
+  ['learnExperiment', 'leak', 'le=leak'],
+  ['learnMap', 9, 'lm=9'],
+  ['costShape', shape, 'cs=11-64-6-3-16-0-1-0-0-4-c'],
+  ['costResult', measured, 'cb=1.1.2_64.12340.5678.32832.53440.900'],
 ];
 
 test('links: every part of the state is tried', () => {
@@ -124,6 +163,8 @@ describe('links: numbers beyond their limits come in', () => {
     ['pp=65537', 'position', 65536],
     ['pi=32', 'pair', 31],
     ['pm=5000', 'rotaryQ', 4096],
+    ['bl=25', 'blockDepth', 24],
+    ['bs=0', 'blockSeed', 1],
   ]) {
     test(said, () => assert.equal(parseFragment(`#v=1&${said}`, 'en')[name], value));
   }

@@ -22,7 +22,7 @@ test('request: each panel on the screen is asked for by its own state', () => {
   const on = (id) => requestOf(state, tokens, { ...seen, sees: (other) => other === id });
   assert.deepEqual(on('row').row.numbers, state.numbers);
   assert.equal(on('row').temperature, null);
-  assert.equal(on('temperature').temperature, 'random');
+  assert.deepEqual(on('temperature').temperature, { scores: 'random', gain: state.gain });
   assert.equal(on('scale').scale, state.sample);
   assert.equal(on('masks').masks.maskKind, state.maskKind);
   assert.equal(on('positions').positions.scheme, state.scheme);

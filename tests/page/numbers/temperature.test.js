@@ -135,3 +135,58 @@ test('temperature: a new temperature computes a point, a new row its curves', ()
   assert.equal(other.temperature.of.id, temperature.of.id + 1);
   assert.equal(other.temperature.of.row, 2);
 });
+
+/** LayerNorm with the gain c, q.k / sqrt(d) and the softmax at tau, in float64 from the drawn numbers. */
+function exactGain(rows, c, tau) {
+  const width = rows[0].length;
+  const normed = rows.map((row) => {
+    const mean = row.reduce((a, b) => a + b, 0) / width;
+    const variance = row.reduce((sum, x) => sum + (x - mean) ** 2, 0) / width;
+    return row.map((x) => (c * (x - mean)) / Math.sqrt(variance + 1e-5));
+  });
+  const [q, ...keys] = normed;
+  const scores = keys.map((k) => k.reduce((dot, x, i) => dot + x * q[i], 0) / Math.sqrt(width));
+  const most = Math.max(...scores);
+  const powers = scores.map((score) => Math.exp((score - most) / tau));
+  const sum = powers.reduce((a, b) => a + b, 0);
+  const mean = scores.reduce((a, b) => a + b, 0) / scores.length;
+  return {
+    deviation: Math.sqrt(scores.reduce((s, x) => s + (x - mean) ** 2, 0) / scores.length),
+    entropy: powers.reduce((h, e) => (e > 0 ? h - (e / sum) * Math.log(e / sum) : h), 0),
+    largest: 1 / sum,
+  };
+}
+
+for (const [gain, temperature] of [
+  [2, 1],
+  [0.25, 0.1],
+  [4, 20],
+]) {
+  test(`temperature: a gain of ${gain} at ${temperature} is what the formula says, and c^2 tau undoes it`, () => {
+    const { gain: found } = ask({ gain, temperature, seed: 7 }).temperature;
+    const fill = web.normals(web.hashText('gain', 7));
+    const rows = [1, 256].flatMap((count) => {
+      const data = new Float32Array(count * 64);
+      fill(data);
+      return Array.from({ length: count }, (_, i) => [...data.slice(i * 64, i * 64 + 64)]);
+    });
+    const settings = {
+      plain: [1, temperature],
+      scaled: [gain, temperature],
+      restored: [gain, gain * gain * temperature],
+    };
+    for (const [name, [c, tau]] of Object.entries(settings)) {
+      const exact = exactGain(rows, c, tau);
+      for (const [of, value] of Object.entries(exact)) {
+        const off = Math.abs(found[name][of] - value);
+        // Scores are sums of 64 products, off by some 64 units in the last place of |q||k|/8 = 8 c^2, over tau.
+        const bound = 64 * 2 ** -24 * 8 * c * c * (of === 'deviation' ? 1 : 2 / tau) + 1e-6;
+        assert.ok(off <= bound, `${name} ${of}: ${off} > ${bound}`);
+      }
+    }
+    assert.ok(
+      found.difference <= 1e-4 && found.scaled.deviation / found.plain.deviation - gain ** 2 < 1e-5,
+    );
+    assert.ok(Math.abs(found.scaled.entropy - found.plain.entropy) > 1e-3);
+  });
+}

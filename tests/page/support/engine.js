@@ -12,8 +12,13 @@ import { textsOf } from './texts.js';
 const packageBeside = {
   name: 'package beside',
   setup({ onResolve }) {
-    const path = pathToFileURL(join(root, 'dist/index.js')).href;
-    onResolve({ filter: /^qkv$/ }, () => ({ path, external: true }));
+    for (const [name, file] of [
+      ['qkv', 'index'],
+      ['qkv/train', 'train'],
+    ]) {
+      const path = pathToFileURL(join(root, `dist/${file}.js`)).href;
+      onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path, external: true }));
+    }
   },
 };
 
@@ -71,7 +76,7 @@ export async function startEngine() {
       'features/temperature/compute',
       'features/scale/compute',
     ],
-    ...['state/state', 'domain/tokenizer', 'app/request'],
+    ...['state/state', 'domain/tokenizer', 'app/request', 'engine/random'],
   );
   const pipeline = new web.Pipeline(qkv);
   const background = new web.Background(pipeline);

@@ -1,4 +1,5 @@
 import type { FrameFeature, Workbench } from '../engine/feature';
+import { blockFrames } from './block/frames';
 import { masksFrames } from './masks/frames';
 import { pairFrames } from './pair/compute';
 import { positionsFrames } from './positions/compute';
@@ -14,6 +15,7 @@ const COMPUTED = {
   scale: scaleFrames,
   masks: masksFrames,
   positions: positionsFrames,
+  block: blockFrames,
 };
 export type ComputedId = keyof typeof COMPUTED;
 export const COMPUTED_IDS = Object.keys(COMPUTED) as readonly ComputedId[];

@@ -1,6 +1,10 @@
 // The panels of the page, in its order. A panel is a folder here, a line of FEATURES, and a test: its section is made of
 // the texts `<id>.title` and `<id>.intro` and the element `qkv-panel-<id>`, which load.ts fetches when it comes near.
 import type { Field } from '../state/field';
+import { blockRequest } from './block/request';
+import { blockFields } from './block/state';
+import { costFields } from './cost/state';
+import { learnFields } from './learn/state';
 import { mapFields } from './map/state';
 import { masksRequest } from './masks/request';
 import { masksFields } from './masks/state';
@@ -8,6 +12,7 @@ import { pairRequest } from './pair/request';
 import { pairFields } from './pair/state';
 import { positionsRequest } from './positions/request';
 import { positionsFields } from './positions/state';
+import { recurrenceFields } from './recurrence/state';
 import { rowRequest } from './row/request';
 import { rowFields } from './row/state';
 import { scaleRequest } from './scale/request';
@@ -31,6 +36,10 @@ export const FEATURES = {
   scale: { fields: scaleFields, request: scaleRequest },
   masks: { fields: masksFields, request: masksRequest },
   positions: { fields: positionsFields, request: positionsRequest },
+  block: { fields: blockFields, request: blockRequest },
+  recurrence: { fields: recurrenceFields },
+  learn: { fields: learnFields },
+  cost: { fields: costFields },
   checks: { fields: {} },
   use: { fields: {} },
 } satisfies Readonly<Record<string, Feature>>;

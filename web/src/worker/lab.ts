@@ -1,3 +1,4 @@
+import LabWorker from './lab_worker?worker';
 import type { Failure } from './protocol';
 
 /** What a worker of a panel says when something went wrong that nobody asked about. */
@@ -17,12 +18,13 @@ export interface LabListener<FromLab> {
  * the first message, so a page whose reader asks for nothing starts nothing.
  */
 export class Lab<ToLab, FromLab extends { readonly type: string }> {
-  readonly #newWorker: () => Worker;
+  readonly #id: string;
   readonly #listener: LabListener<FromLab>;
   #worker: Worker | undefined;
 
-  constructor(newWorker: () => Worker, listener: LabListener<FromLab>) {
-    this.#newWorker = newWorker;
+  /** `id`: the panel, whose features/<id>/worker.ts works here. */
+  constructor(id: string, listener: LabListener<FromLab>) {
+    this.#id = id;
     this.#listener = listener;
   }
 
@@ -42,7 +44,8 @@ export class Lab<ToLab, FromLab extends { readonly type: string }> {
   }
 
   #start(): Worker {
-    const worker = this.#newWorker();
+    const worker = new LabWorker();
+    worker.postMessage(this.#id);
     worker.addEventListener('message', (event: MessageEvent<FromLab | LabFailed>) => {
       if (this.#worker !== worker) return; // it was stopped, and this was under way
       const { data } = event;

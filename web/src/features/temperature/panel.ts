@@ -1,4 +1,5 @@
 import '../../ui/plot.css';
+import './style.css';
 import formulas from './formulas.json';
 import type { Figure } from '../../ui/figure';
 import { temperatureFigure } from './figure';
@@ -10,6 +11,7 @@ import { LAB_SCORES } from './settings';
 import { LIMITS } from '../../state/state';
 import { isCurrent, Panel, type View } from '../../ui/panel';
 import { drawCurves, drawHere, entropyScale, placesOf } from './draw';
+import { GainPart } from './gain_part';
 import { dragging, pressing } from './hands';
 import { drawScores, HISTOGRAM_HEIGHT } from './scores';
 import {
@@ -86,7 +88,8 @@ export class TemperaturePanel extends Panel {
           </div>
         </div>
         <p class="hint check-note"></p>
-      </div>`;
+      </div>
+      <div class="card"><qkv-gain></qkv-gain></div>`;
   }
 
   protected override ready(): void {
@@ -131,6 +134,7 @@ export class TemperaturePanel extends Panel {
 
   update(view: View): void {
     this.#view = view;
+    this.find('qkv-gain', GainPart).update(view);
     const { frame, studies, state, list, engine } = view;
     const point = isCurrent(view) ? view.frame.temperature : null;
     for (const radio of this.querySelectorAll<HTMLInputElement>('[name=lab-scores]')) {

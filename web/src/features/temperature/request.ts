@@ -1,4 +1,13 @@
 import type { LabScores } from './settings';
 import type { TemperatureState } from './state';
 
-export const temperatureRequest = ({ scores }: TemperatureState): LabScores => scores;
+export interface TemperatureRequest {
+  /** Which scores are studied. */
+  readonly scores: LabScores;
+  readonly gain: number;
+}
+
+export const temperatureRequest = ({ scores, gain }: TemperatureState): TemperatureRequest => ({
+  scores,
+  gain,
+});

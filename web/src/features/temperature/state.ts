@@ -1,10 +1,16 @@
-import { choice, flag, type StateOf } from '../../state/field';
+import { choice, clamp, flag, number, significant, type StateOf } from '../../state/field';
 import { LAB_SCORES } from './settings';
+
+const GAINS = [0.25, 4] as const;
+
+export const clampGain = (value: number) => clamp(significant(value, 3), GAINS);
 
 export const temperatureFields = {
   /** Whether the curves are shown, or the reader is asked to guess first. */
   curves: flag('curves', true),
   /** Which scores are shown at all temperatures. */
   scores: choice('ts', 'random', LAB_SCORES),
+  /** By how much the gain of a LayerNorm is multiplied. */
+  gain: number('gc', 2, GAINS, clampGain),
 };
 export type TemperatureState = StateOf<typeof temperatureFields>;

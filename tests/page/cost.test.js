@@ -1,0 +1,101 @@
+// What it costs, in Chromium: the numbers of a shape as written, and the benchmark by its button.
+import assert from 'node:assert/strict';
+import * as support from './support/page.js';
+import { PATIENCE, until } from '../support/js/patience.js';
+
+const { set, settle, snapshot, visit } = support;
+const { pageTest } = support.useSite();
+
+const PANEL = 'qkv-panel-cost';
+const UNITS = { k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
+const number = (text) => {
+  const [, value, prefix] = text.match(/^([\d.]+) ([kMGTPE]?)/);
+  return Number(value) * (UNITS[prefix] ?? 1);
+};
+const near = (got, wanted, what) =>
+  assert.ok(Math.abs(got - wanted) <= 6e-3 * Math.abs(wanted), `${what}: ${got}, ${wanted}`);
+
+pageTest('cost: the tables have the counts of the shape that is chosen', {}, async (page) => {
+  await visit(page, 'cost');
+  const read = async (what) => number(await page.textContent(`${PANEL} [data-${what}]`));
+  // Llama 3 8B by hand: 2 T times its matrices, and 4 P h d_k L for the scores and the sum over V.
+  await page.selectOption('#cost-preset', 'llama8');
+  await settle(page);
+  const [T, d, L] = [8192, 4096, 32];
+  const pairs = (T * (T + 1)) / 2;
+  const projections = 2 * T * L * (2 * d * d + 2 * d * 1024);
+  const feedForward = 2 * T * L * 3 * d * 14336;
+  const logits = 2 * T * d * 128256;
+  near(await read('pass=projections'), projections, 'projections');
+  near(await read('pass=scores'), 2 * pairs * d * L, 'scores');
+  near(await read('pass=feedForward'), feedForward, 'feed-forward');
+  near(await read('pass=total'), projections + 4 * pairs * d * L + feedForward + logits, 'total');
+  near(await read('bytes=cache'), 2 * L * T * 1024 * 2, 'cache');
+  near(await read('bytes=square'), 32 * T * T * 2, 'T x T');
+  near(await read('bytes=weights'), 2 * 8_029_995_008, 'weights');
+  await page.fill('#cost-numKvHeads', '5');
+  await page.keyboard.press('Tab');
+  await settle(page);
+  const { costShape } = (await snapshot(page)).state;
+  assert.equal(costShape.numKvHeads, 4, 'heads share evenly');
+  assert.equal(await page.inputValue('#cost-preset'), 'own');
+  near(await read('bytes=cache'), 2 * L * T * 512 * 2, 'cache of 4 heads');
+});
+
+pageTest(
+  'cost: nothing is measured before the button; then there are rows, and Stop ends it',
+  {},
+  async (page) => {
+    const workers = page.workers().length;
+    await visit(page, 'cost');
+    assert.equal(page.workers().length, workers);
+    assert.ok(!(await page.isVisible(`${PANEL} .bench-result`)));
+    await page.focus(`${PANEL} .bench-run`);
+    await page.keyboard.press('Enter');
+    const filled = (least) => {
+      const all = [...document.querySelectorAll('.bench-table tbody tr')];
+      const cells = all.map((row) => [...row.querySelectorAll('th, .bench-cell > span')]);
+      const done = cells.filter((row) => row.length === 9);
+      return done.length >= least && done.map((row) => row.map((cell) => cell.textContent));
+    };
+    const found = await page.waitForFunction(filled, 2, { timeout: PATIENCE.wait });
+    const rows = await found.jsonValue();
+    assert.deepEqual([rows[0][0], rows[1][0]], ['64', '128']);
+    for (const [tokens, ms, flops, bytes] of rows) {
+      near(parseFloat(flops) * parseFloat(ms) * 1e6, 4 * tokens ** 2 * 64, 'GFLOP/s times ms');
+      const more = number(bytes) - 4 * tokens ** 2;
+      assert.ok(more > -1e3 && more < 600 * tokens, `${bytes} for T = ${tokens}`);
+    }
+    assert.ok(await page.evaluate(() => document.activeElement.matches('.bench-stop')));
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.activeElement.matches('.bench-run'));
+    await until(
+      () => page.workers().length === workers,
+      () => 'its worker has ended',
+    );
+  },
+);
+
+pageTest('cost: a result in a link is drawn, and said to be from elsewhere', {}, async (page) => {
+  await visit(page, 'cost');
+  const rows = [64, 128, 256, 512, 1024, 2048, 4096].map((tokens) => ({
+    ...{ tokens, storedMs: 2e-5 * tokens ** 2, streamingMs: 1e-5 * tokens ** 2 },
+    ...{ storedBytes: 4 * tokens ** 2, streamingBytes: 512 * tokens, decodeMs: 1e-4 * tokens },
+  }));
+  await set(page, { costResult: { variant: 'simd', threads: 1, cores: 6, rows } });
+  assert.match(
+    await page.textContent(`${PANEL} .bench-device`),
+    /link.*“simd” build, 1 of 6 cores/s,
+  );
+  const fits = await page.locator(`${PANEL} [data-fit]`).allTextContents();
+  assert.deepEqual(
+    fits.map((text) => text.match(/[\d.]+ ± [\d.]+$/)[0]),
+    ['2.00 ± 0.00', '2.00 ± 0.00', '1.00 ± 0.00', '2.00 ± 0.00', '1.00 ± 0.00'],
+  );
+  const ys = await page
+    .locator(`${PANEL} [data-figure=time] .plot-plain-point`)
+    .evaluateAll((dots) => dots.map((dot) => Number(dot.getAttribute('cy'))));
+  const steps = ys.slice(1).map((y, i) => ys[i] - y);
+  steps.forEach((step) => assert.ok(Math.abs(step - steps[0]) < 0.1, `a straight line: ${ys}`));
+  await page.waitForFunction(() => location.hash.includes('cb=1.1.6_64.'));
+});

@@ -1,0 +1,332 @@
+// What the panel "Watch it learn" trains, in Node: its tasks, scores and runs against what is written here by their definitions.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { root } from '../../support/js/files.js';
+import { modules } from '../support/engine.js';
+
+let web;
+let qkv;
+
+before(async () => {
+  const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
+  qkv = await init();
+  const names = [
+    'dice',
+    'tempered',
+    'tasks',
+    'scores',
+    'history',
+    'run',
+    'noise',
+    'levels',
+    'record',
+    'predict',
+  ];
+  web = await modules(
+    ...names.map((name) => `features/learn/${name}`),
+    ...['resolve', 'state', 'curves', 'session'].map((name) => `features/learn/${name}`),
+  );
+});
+
+const TEXT = 'the quick brown fox jumps over the lazy dog, and the dog sleeps on.';
+
+function settingsFor(task, patch = {}) {
+  const { defaults } = web.taskOf(task, TEXT);
+  const { layers, heads, width, positions, causal } = defaults;
+  return {
+    ...{ task, seed: 1, layers, heads, width, positions, causal },
+    ...{ norm: 'pre', temperature: 1, samples: null, text: TEXT, ...patch },
+  };
+}
+
+/** Rows as strings: what is read, and what should be answered, `.` where nothing is asked. */
+function rowsOf(id, count, kind = 'train') {
+  const task = web.taskOf(id, TEXT);
+  const random = web.dice(3);
+  return Array.from({ length: count }, () => {
+    const { ids, targets } = task[kind](random);
+    assert.equal(ids.length, task.length);
+    assert.equal(targets.length, task.length);
+    for (const each of [...ids, ...targets]) assert.ok(each >= -1 && each < task.vocabulary);
+    return {
+      read: ids.map((token) => task.words[token]).join(''),
+      asked: targets.map((token) => (token < 0 ? '.' : task.answers[token])),
+    };
+  });
+}
+
+test('learn: copying asks for the letters before the bar', () => {
+  for (const { read, asked } of rowsOf('copy', 200)) {
+    const [letters, again] = read.split('|');
+    assert.equal(letters.length, 12);
+    assert.equal(again, letters.slice(0, -1));
+    assert.equal(asked.join(''), '.'.repeat(12) + letters);
+  }
+});
+
+test('learn: reversal asks for the letters backwards', () => {
+  for (const { read, asked } of rowsOf('reverse', 200)) {
+    assert.equal(asked.join(''), [...read].reverse().join(''));
+  }
+});
+
+test('learn: induction repeats different letters, and asks from the second time on', () => {
+  const periods = new Set();
+  for (const { read, asked } of rowsOf('induction', 400)) {
+    const period = [...read].findIndex((letter, i) => i > 0 && letter === read[0]);
+    periods.add(period);
+    assert.equal(new Set(read).size, period);
+    for (let i = 0; i < read.length; i += 1) {
+      assert.equal(read[i], read[i % period]);
+      assert.equal(asked[i], i + 1 > period ? read[(i + 1) % period] : '.');
+    }
+  }
+  assert.deepEqual(
+    [...periods].sort((a, b) => a - b),
+    [6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16],
+  );
+});
+
+test('learn: sums are right, from their ones on, and none is trained on and judged by', () => {
+  const seen = { train: new Set(), heldOut: new Set() };
+  for (const kind of ['train', 'heldOut']) {
+    for (const { read, asked } of rowsOf('addition', 1000, kind)) {
+      const [, a, b] = /^(\d\d)\+(\d\d)=\d\d$/.exec(read);
+      seen[kind].add(`${a}+${b}`);
+      const sum = String(Number(a) + Number(b)).padStart(3, '0');
+      assert.equal(asked.join(''), `.....${[...sum].reverse().join('')}`);
+    }
+  }
+  assert.ok([...seen.heldOut].every((sum) => !seen.train.has(sum)));
+});
+
+test('learn: the histogram asks how often each letter occurs', () => {
+  for (const { read, asked } of rowsOf('histogram', 200)) {
+    assert.deepEqual(
+      asked,
+      [...read].map((letter) => String(read.split(letter).length - 1)),
+    );
+  }
+});
+
+test('learn: characters ask for the next one, and the last fifth is not trained on', () => {
+  const shown = TEXT.replaceAll(' ', '␣');
+  const cut = Math.ceil(TEXT.length * 0.8);
+  for (const kind of ['train', 'heldOut']) {
+    const within = kind === 'train' ? shown.slice(0, cut) : shown.slice(cut);
+    for (const { read, asked } of rowsOf('characters', 100, kind)) {
+      assert.ok(within.includes(read + asked.at(-1)));
+      assert.equal(asked.join(''), (read + asked.at(-1)).slice(1));
+    }
+  }
+  for (const text of ['', 'a', 'ab', '猫', '🙂🙂', 'x'.repeat(1000)]) {
+    const task = web.taskOf('characters', text);
+    assert.ok(task.length >= 1 && task.vocabulary >= 1, text);
+    assert.equal(web.probe(task).ids.length, task.length);
+  }
+});
+
+test('learn: batches depend on task, seed and samples alone, and samples come round', () => {
+  const task = web.taskOf('induction', '');
+  const take = (seed, samples, count) => {
+    const source = web.batches(task, seed, samples);
+    return Array.from({ length: count }, () => source.next().value);
+  };
+  assert.deepEqual(take(5, null, 3), take(5, null, 3));
+  assert.notDeepEqual(take(5, null, 1), take(6, null, 1));
+  const rows = (batch) =>
+    Array.from({ length: batch.batch }, (_, i) => batch.ids.slice(32 * i, 32 * (i + 1)).join());
+  for (const samples of [4, 48, 128]) {
+    const seen = take(5, samples, samples).flatMap(rows);
+    const counts = new Map();
+    for (const row of seen) counts.set(row, (counts.get(row) ?? 0) + 1);
+    assert.equal(counts.size, samples);
+    const often = [...counts.values()];
+    assert.ok(Math.max(...often) - Math.min(...often) <= 1, `${often}`);
+  }
+});
+
+test('learn: scores are the mean weights on the keys of their definitions', () => {
+  const ids = [3, 1, 3, 1, 2, 3];
+  const targets = [-1, 3, 1, 2, 3, 1];
+  const side = ids.length;
+  const weights = Float32Array.from({ length: side * side }, (_, i) => ((i * 37) % 101) / 101);
+  const at = (query, key) => weights[query * side + key];
+  const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+  const expected = {
+    previous: mean([1, 2, 3, 4, 5].map((i) => at(i, i - 1))),
+    // The token of query 2 was at 0, that of 3 at 1, that of 5 at 0 and 2.
+    induction: mean([at(2, 1), at(3, 2), at(5, 1) + at(5, 3)]),
+    // Query 1 is asked for 3, which is at 0; and so on.
+    source: mean([at(1, 0), at(2, 1), 0, at(4, 0) + at(4, 2), at(5, 1) + at(5, 3)].filter(Boolean)),
+    mirror: mean([0, 1, 2, 3, 4, 5].map((i) => at(i, 5 - i))),
+    same: mean([at(0, 2) + at(0, 5), at(1, 3), at(2, 0) + at(2, 5), at(3, 1), at(5, 0) + at(5, 2)]),
+  };
+  for (const [score, value] of Object.entries(expected)) {
+    const got = web.scoreOf(web.keysOf(score, { ids, targets }), weights);
+    assert.ok(Math.abs(got - value) < 1e-6, `${score}: ${got}, ${value}`);
+  }
+  const even = web.evenScore(web.keysOf('previous', { ids, targets }), true);
+  assert.ok(Math.abs(even - mean([2, 3, 4, 5, 6].map((n) => 1 / n))) < 1e-6);
+});
+
+test('learn: moments that are kept stay evenly spread', () => {
+  const history = new web.History(10);
+  for (let step = 0; step <= 100; step += 1) history.add({ step });
+  assert.deepEqual(history.steps, [0, 16, 32, 48, 64, 80, 96]);
+  assert.equal(history.nearest(39).step, 32);
+  assert.equal(history.nearest(41).step, 48);
+  assert.equal(history.nearest(1000).step, 96);
+});
+
+/** A run after so many steps, with all its news as a record of the page. */
+function runFor(settings, steps) {
+  const run = new web.Run(qkv, settings);
+  const record = new web.RunRecord(1, settings);
+  for (let i = 0; i < steps; i += 1) run.step();
+  record.add(run.news(run.writing()), null);
+  return { run, record };
+}
+
+test('learn: a head of induction forms, and the maps are those of the model', () => {
+  const settings = settingsFor('induction', { heads: 1, positions: 'learned' });
+  const { run, record } = runFor(settings, 90);
+  assert.ok(record.lastJudged.accuracy >= 0.95, `${record.lastJudged.accuracy}`);
+  const born = record.births.find(({ score }) => score === 'induction');
+  assert.ok(born && born.layer === 1 && born.step % web.JUDGED_EVERY === 0, JSON.stringify(born));
+  assert.equal(record.loss.length, 90);
+  const { weights, scores, answers } = record.latest;
+  assert.equal(weights.length, 2 * 32 * 32);
+  for (let row = 0; row < weights.length / 32; row += 1) {
+    const all = weights.subarray(32 * row, 32 * (row + 1));
+    assert.ok(Math.abs(all.reduce((a, b) => a + b) - 1) < 1e-5);
+    for (const later of all.subarray((row % 32) + 1)) assert.equal(later, 0);
+  }
+  const probe = web.probe(web.taskOf('induction', ''));
+  const keys = web.keysOf('induction', probe);
+  assert.equal(scores[2 + 1], Math.fround(web.scoreOf(keys, weights, 32 * 32)));
+  const right = probe.targets.filter((target, i) => target === answers[i]).length;
+  assert.ok(right >= 0.9 * probe.targets.filter((target) => target >= 0).length);
+  assert.ok(record.writing.accuracy > 0.9, `${record.writing.accuracy}`);
+  assert.equal(web.outcomeOf('first', record, 400).step, record.births[0].step);
+  run.dispose();
+});
+
+test('learn: the same settings are the same run, whatever is looked at meanwhile', () => {
+  const settings = settingsFor('copy', { width: 16, heads: 2 });
+  const { run: a } = runFor(settings, 12);
+  const b = new web.Run(qkv, settings);
+  for (let i = 0; i < 12; i += 1) {
+    b.step();
+    b.news(b.writing());
+  }
+  assert.deepEqual(a.snapshot(), b.snapshot());
+  a.dispose();
+  b.dispose();
+});
+
+test('learn: a temperature divides the scores, and what a step adds to the queries', () => {
+  const settings = settingsFor('reverse', { width: 16, heads: 2 });
+  const warm = new web.Run(qkv, { ...settings, temperature: 2 });
+  const plain = new web.Run(qkv, settings);
+  const [half, whole] = [warm.snapshot().weights, plain.snapshot().weights];
+  for (let row = 0; row < half.length / 16; row += 1) {
+    // softmax(s / 2) is the root of softmax(s), normalised.
+    const roots = whole.slice(16 * row, 16 * (row + 1)).map(Math.sqrt);
+    const sum = roots.reduce((x, y) => x + y);
+    roots.forEach((root, i) => assert.ok(Math.abs(half[16 * row + i] - root / sum) < 1e-5));
+  }
+  for (const run of [warm, plain]) run.dispose();
+
+  // The first step of Adam moves every number by the learning rate.
+  const config = {
+    vocabulary: 26,
+    numLayers: 1,
+    dModel: 16,
+    numHeads: 2,
+    dFeedForward: 0,
+    maxLength: 16,
+  };
+  const options = { seed: 1, learningRate: 3e-3, clipNorm: 0, weightDecay: 0, deviation: 0.08 };
+  const trainer = qkv.languageModel(config, options);
+  const tempered = new web.Tempered(trainer, 4);
+  const names = ['layers.0.attention.wq', 'layers.0.attention.wk'];
+  const values = () => names.map((name) => trainer.parameters().value(name).data);
+  const before = values();
+  tempered.step(web.batches(web.taskOf('reverse', ''), 1, null).next().value);
+  const moved = values().map((data, i) =>
+    Math.max(...data.map((to, j) => Math.abs(to - before[i][j]))),
+  );
+  assert.ok(Math.abs(moved[0] / (3e-3 / 4) - 1) < 0.01, `${moved}`);
+  assert.ok(Math.abs(moved[1] / 3e-3 - 1) < 0.01, `${moved}`);
+  trainer.dispose();
+});
+
+test('learn: without a mask it looks answers up, and cannot write', () => {
+  const { run, record } = runFor(settingsFor('induction', { causal: false, heads: 1 }), 70);
+  assert.ok(record.accuracy.at(-1) > 0.9, `${record.accuracy.at(-1)}`);
+  assert.ok(record.writing.accuracy < 0.6, `${record.writing.accuracy}`);
+  run.dispose();
+});
+
+test('learn: attention finds the weights of the best estimate', () => {
+  const study = new web.NoiseStudy(qkv, 1);
+  const { learned: begin, errors: first } = study.news();
+  assert.ok(Math.max(...begin) < 0.4);
+  while (!study.done) study.step();
+  const { learned, optimal, errors } = study.news();
+  const precision = web.LEVELS.map((sigma) => sigma ** -2);
+  const sum = precision.reduce((a, b) => a + b);
+  learned.forEach((weight, i) => {
+    assert.ok(Math.abs(optimal[i] - precision[i] / sum) < 1e-9);
+    assert.ok(Math.abs(weight - optimal[i]) < 0.03, `${web.LEVELS[i]}: ${weight}, ${optimal[i]}`);
+  });
+  assert.ok(errors.learned < 1.05 * errors.optimal && errors.optimal < errors.mean);
+  assert.ok(first.learned > 3 * errors.learned);
+});
+
+test('learn: the worker tells once for each time that it was drawn, and stops where it is told to', async () => {
+  const told = [];
+  const session = new web.Session(qkv, (message) => {
+    told.push(message);
+    if (told.length > 3) setTimeout(() => session.receive({ type: 'drawn' }), 5);
+  });
+  session.receive({
+    type: 'run',
+    run: 7,
+    settings: settingsFor('reverse', { width: 16, heads: 1 }),
+  });
+  session.receive({ type: 'play', perSecond: null, until: 20 });
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const news = told.filter(({ type }) => type === 'news');
+  assert.equal(news.at(-1).news.step, 20);
+  assert.ok(news.length <= 3, `${news.length} news without a drawing`);
+  assert.equal(
+    news.reduce((sum, { news: { loss } }) => sum + loss.length, 0),
+    20,
+  );
+  session.receive({ type: 'at', run: 7, step: 10 });
+  assert.deepEqual([told.at(-1).type, told.at(-1).snapshot.step], ['moment', 10]);
+});
+
+test('learn: a link of a task alone has the model of that task, and what is set goes into it', () => {
+  const initial = Object.fromEntries(
+    Object.entries(web.learnFields).map(([name, field]) => [name, field.initial]),
+  );
+  const histogram = web.settingsOf({ ...initial, learnTask: 'histogram' }, TEXT);
+  assert.deepEqual([histogram.layers, histogram.positions, histogram.causal], [1, 'none', false]);
+  const own = web.settingsOf({ ...initial, learnTask: 'characters', learnHeads: 2 }, TEXT);
+  assert.deepEqual([own.text, own.heads], [TEXT, 2]);
+  for (const field of Object.values(web.learnFields)) {
+    for (const raw of ['', 'x', '-1', '1e9', 'NaN', '3.7', '\u{d800}']) field.read(raw);
+  }
+});
+
+test('learn: thin curves keep the mean of what they leave out', () => {
+  const values = Float32Array.from({ length: 1001 }, (_, i) => i);
+  const { xs, ys } = web.thinned(values, 100);
+  assert.equal(xs.length, 91);
+  xs.forEach((x, i) => assert.ok(Math.abs(x - ys[i]) < 1e-3));
+});

@@ -1,0 +1,15 @@
+import type { Failure } from '../../worker/protocol';
+import type { DepthRequest, DepthResult } from './depth';
+
+/** The latest request is worked on; the one before it is given up. */
+export interface ToDepthLab {
+  readonly type: 'run';
+  readonly request: DepthRequest;
+}
+
+export type FromDepthLab =
+  /** From 0 to 1. */
+  | { readonly type: 'progress'; readonly done: number }
+  /** Null: there are no tokens. */
+  | { readonly type: 'result'; readonly result: DepthResult | null }
+  | { readonly type: 'refused'; readonly failure: Failure };

@@ -1,0 +1,69 @@
+import './style.css';
+import type { Figure } from '../../ui/figure';
+import { CompositePanel, type Panel, type View } from '../../ui/panel';
+import { CrossPart } from './cross_part';
+import { DepthPart } from './depth_part';
+import { DiagramPart } from './diagram';
+import { blockFigure } from './figure';
+import { TapMapPart } from './map';
+import { MixingPart } from './mixing';
+import { MAX_BLOCK_TOKENS } from './settings';
+import { t } from './texts';
+import { provenance } from '../map/names';
+
+/** One transformer block on the sentence, many of them in a stack, and one head reading another sentence. */
+export class BlockPanel extends CompositePanel {
+  parts: readonly Panel[] = [];
+
+  protected template(): string {
+    return `
+      <p class="placeholder" role="status"></p>
+      <div class="card block-card">
+        <div class="block-left">
+          <qkv-block-diagram></qkv-block-diagram>
+          <p class="hint block-weights"></p>
+        </div>
+        <div class="block-side">
+          <qkv-block-map></qkv-block-map>
+          <qkv-block-mixing></qkv-block-mixing>
+        </div>
+      </div>
+      <div class="card"><qkv-block-depth></qkv-block-depth></div>
+      <div class="card block-cross-card"><qkv-block-cross></qkv-block-cross></div>`;
+  }
+
+  protected override ready(): void {
+    this.parts = [
+      this.find('qkv-block-diagram', DiagramPart),
+      this.find('qkv-block-map', TapMapPart),
+      this.find('qkv-block-mixing', MixingPart),
+      this.find('qkv-block-depth', DepthPart),
+      this.find('qkv-block-cross', CrossPart),
+    ];
+  }
+
+  override update(view: View): void {
+    super.update(view);
+    const { state, engine, list } = view;
+    const { source, seed } = state;
+    const none = source === 'yours' || list.tokens.length === 0;
+    for (const card of this.querySelectorAll<HTMLElement>('.card')) card.hidden = none;
+    const placeholder = this.find('.placeholder', HTMLElement);
+    placeholder.hidden = !none && engine.kind !== 'failed';
+    const why = source === 'yours' ? 'block.yours' : 'map.empty';
+    this.setText('.placeholder', t(engine.kind === 'failed' ? 'map.failed' : why));
+    const shown = Math.min(list.tokens.length, MAX_BLOCK_TOKENS);
+    const cut =
+      list.tokens.length > shown ? t('block.cut', { shown, total: list.tokens.length }) : '';
+    const weights = t('block.weightsFrom', { source: provenance(source, seed), seed });
+    this.setText('.block-weights', `${weights} ${cut}`);
+  }
+
+  override figure({ frame, query }: View): Promise<Figure | null> {
+    const { result } = this.find('qkv-block-depth', DepthPart);
+    const block = frame?.block;
+    return Promise.resolve(block ? blockFigure(block, query, result) : null);
+  }
+}
+
+customElements.define('qkv-panel-block', BlockPanel);

@@ -1,0 +1,26 @@
+import type { Language } from '../../i18n/i18n';
+import { MAX_TEXT } from '../../domain/tokenizer';
+import { choice, integer, type Field, type StateOf } from '../../state/field';
+import { MAX_DEPTH, NORM_PLACES, NORM_TYPES, RULES, TAPS } from './settings';
+
+/** The sentence that the queries of the other one read, until the reader writes another. */
+export const CONTEXTS: Readonly<Record<Language, string>> = {
+  en: 'A tired dog saw the cat on a mat.',
+  zh: '一只累了的狗看见垫子上的猫。',
+};
+
+const short = (text: string) => text.slice(0, MAX_TEXT / 4).replace(/\p{Surrogate}/gu, '\uFFFD');
+/** Empty: the sentence of CONTEXTS. */
+const context: Field<string> = { key: 'bx', initial: '', write: short, read: short };
+
+export const blockFields = {
+  blockNorm: choice('bn', 'pre', NORM_PLACES),
+  blockType: choice('by', 'layer', NORM_TYPES),
+  blockTap: choice('bt', 'sum1', TAPS),
+  blockContext: context,
+  /** Of the stack: its blocks, how they are drawn, and the seed of the first one. */
+  blockDepth: integer('bl', 12, [1, MAX_DEPTH]),
+  blockRule: choice('br', 'glorot', RULES),
+  blockSeed: integer('bs', 1, [1, 9999]),
+};
+export type BlockState = StateOf<typeof blockFields>;

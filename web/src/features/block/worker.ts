@@ -1,0 +1,47 @@
+import { describeFailure } from '../../worker/describe_failure';
+import { trainEngine } from '../../worker/train_engine';
+import { depthStudy } from './depth';
+import type { FromDepthLab, ToDepthLab } from './lab_protocol';
+
+/** How long it works before it looks for another request, in milliseconds. */
+const SLICE = 30;
+
+const engine = trainEngine();
+let job: ReturnType<typeof depthStudy> | undefined;
+
+function reply(message: FromDepthLab): void {
+  self.postMessage(message);
+}
+
+function slice(of: NonNullable<typeof job>): void {
+  if (of !== job) return;
+  const end = performance.now() + SLICE;
+  try {
+    let step = of.next();
+    while (!step.done && performance.now() < end) step = of.next();
+    if (step.done) {
+      job = undefined;
+      reply({ type: 'result', result: step.value });
+      return;
+    }
+    reply({ type: 'progress', done: step.value });
+  } catch (error) {
+    job = undefined;
+    reply({ type: 'refused', failure: describeFailure(error) });
+    return;
+  }
+  setTimeout(slice, 0, of);
+}
+
+let asked = 0;
+self.addEventListener('message', ({ data }: MessageEvent<ToDepthLab>) => {
+  const number = ++asked;
+  engine.then(
+    (qkv) => {
+      if (number !== asked) return;
+      job = depthStudy(qkv, data.request);
+      slice(job);
+    },
+    (error: unknown) => reply({ type: 'refused', failure: describeFailure(error) }),
+  );
+});

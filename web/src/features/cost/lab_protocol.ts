@@ -1,0 +1,12 @@
+import type { Failure } from '../../worker/protocol';
+import type { BenchNews } from './bench';
+
+export interface ToBenchLab {
+  readonly type: 'run';
+  readonly cores: number;
+}
+
+export type FromBenchLab =
+  | { readonly type: 'news'; readonly news: BenchNews }
+  | { readonly type: 'done' }
+  | { readonly type: 'refused'; readonly failure: Failure };

@@ -1,0 +1,20 @@
+import { init } from 'qkv';
+import { describeFailure } from '../../worker/describe_failure';
+import { benchmark } from './bench';
+import type { FromBenchLab, ToBenchLab } from './lab_protocol';
+
+function reply(message: FromBenchLab): void {
+  self.postMessage(message);
+}
+
+async function run(cores: number): Promise<void> {
+  try {
+    for await (const news of benchmark(() => init({ shared: false }), cores))
+      reply({ type: 'news', news });
+    reply({ type: 'done' });
+  } catch (error) {
+    reply({ type: 'refused', failure: describeFailure(error) });
+  }
+}
+
+self.addEventListener('message', ({ data }: MessageEvent<ToBenchLab>) => void run(data.cores));

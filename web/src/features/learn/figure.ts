@@ -1,0 +1,101 @@
+import { raster, text, type Figure } from '../../ui/figure';
+import { filePen } from '../../ui/plot';
+import { CURVE_HEIGHT, drawCurves } from './curves';
+import { probeOf, scoresAt } from './maps';
+import { drawNoise, NOISE_HEIGHT } from './noise_chart';
+import { paintMap } from './paint';
+import type { Snapshot } from './protocol';
+import type { RunRecord } from './record';
+import { shownOf, stepsOf } from './screen';
+import type { Settings } from './settings';
+import { t } from './texts';
+import { statusOf } from './told';
+import type { Training } from './training';
+
+const WIDTH = 640;
+const MAP = 132;
+
+/** All maps of a moment, each with its scores below. */
+function drawMaps({ settings }: RunRecord, snapshot: Snapshot): { body: string; height: number } {
+  const side = probeOf(settings).row.ids.length;
+  const across = Math.min(settings.heads, Math.floor(WIDTH / (MAP + 12)));
+  const all = settings.layers * settings.heads;
+  const canvas = document.createElement('canvas');
+  const maps = Array.from({ length: all }, (_, index) => {
+    const [x, y] = [(index % across) * (MAP + 12), Math.floor(index / across) * (MAP + 40)];
+    paintMap(canvas, snapshot.weights, index * side * side, side);
+    const name = {
+      layer: Math.floor(index / settings.heads) + 1,
+      head: (index % settings.heads) + 1,
+    };
+    const scores = scoresAt(snapshot, settings, index)
+      .map(({ id, value }) => `${t(`learn.short.${id}`)} ${value.toFixed(2)}`)
+      .join('  ');
+    return (
+      text(x, y + 12, t('learn.mapName', name), { 'font-size': 11 }) +
+      raster(canvas, [x, y + 16, MAP, MAP]).replace(
+        '<image',
+        '<image style="image-rendering:pixelated"',
+      ) +
+      text(x, y + MAP + 29, scores, { 'font-size': 11 })
+    );
+  });
+  return { body: maps.join(''), height: Math.ceil(all / across) * (MAP + 40) };
+}
+
+function tableOf(records: readonly RunRecord[]): (string | number)[][] {
+  const rows = records.flatMap((record, run) =>
+    Array.from(record.loss, (loss, step) => {
+      const judged = record.judged.find((each) => each.step === step);
+      return [
+        ...[run, step, loss, record.accuracy[step] ?? ''],
+        ...[judged?.loss ?? '', judged?.accuracy ?? ''],
+      ];
+    }),
+  );
+  return [['run', 'step', 'loss', 'accuracy', 'held-out loss', 'held-out accuracy'], ...rows];
+}
+
+/** Before the first run there are the settings alone. */
+function tableOfSettings(settings: Settings): (string | number)[][] {
+  return [
+    ['setting', 'value'],
+    ...Object.entries(settings).map(([name, value]) => [name, String(value)]),
+  ];
+}
+
+/** Curves and maps of the runs as they are shown; the table has every step. */
+export function learnFigure(training: Training, settings: Settings): Figure {
+  const { current, kept, noise, looked } = training;
+  const snapshot = current && shownOf(current, looked);
+  const title = current && current.step > 0 ? statusOf(current) : t('learn.idle');
+  const parts: string[] = [text(0, 14, title, { 'font-weight': 700, 'font-size': 11 })];
+  let height = 26;
+  const add = (body: string, tall: number) => {
+    parts.push(`<g transform="translate(0 ${height})">${body}</g>`);
+    height += tall + 12;
+  };
+  for (const measure of ['accuracy', 'loss'] as const) {
+    const steps = stepsOf(training, settings);
+    add(drawCurves(filePen, WIDTH, { measure, current, kept, steps, looked }), CURVE_HEIGHT);
+  }
+  if (current && snapshot) {
+    const { body, height: tall } = drawMaps(current, snapshot);
+    add(body, tall);
+  }
+  if (noise) add(drawNoise(filePen, WIDTH, noise), NOISE_HEIGHT);
+  const runs = [...(current ? [current] : []), ...[...kept].reverse()];
+  return {
+    name: 'learn',
+    svg: {
+      ...{ width: WIDTH + 24, height: height + 12 },
+      body: `<g transform="translate(12 12)">${parts.join('')}</g>`,
+    },
+    table: runs.length > 0 ? tableOf(runs) : tableOfSettings(settings),
+    data: { settings, runs: runs.map(dataOf), snapshot, noise },
+  };
+}
+
+const dataOf = ({ settings, births, loss, accuracy, judged }: RunRecord) => ({
+  ...{ settings, births, loss, accuracy, judged },
+});

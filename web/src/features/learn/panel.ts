@@ -1,0 +1,160 @@
+import '../../ui/plot.css';
+import './style.css';
+import { formatFragment } from '../../state/state';
+import type { Figure } from '../../ui/figure';
+import { Panel, type View } from '../../ui/panel';
+import { changesFor, EXPERIMENTS, HEADS_TRIED, type Experiment } from './experiments';
+import { learnFigure } from './figure';
+import { settingsOf } from './resolve';
+import { Screen } from './screen';
+import type { Settings } from './settings';
+import { listen } from './setup';
+import { TEMPLATE } from './template';
+import { t } from './texts';
+import { spokenOf } from './told';
+import { Training } from './training';
+
+/** Pause between two sentences of the live region while it trains, in milliseconds. */
+const SPEAKS_EVERY = 5000;
+/** Pictures that move are drawn so seldom for those who do not want movement, in milliseconds. */
+const CALM = 500;
+
+/** A small model that is trained in front of the reader. */
+export class LearnPanel extends Panel {
+  #view: View | null = null;
+  #frame = 0;
+  #spoken = -Infinity;
+  #wasPlaying = false;
+  #screen: Screen | null = null;
+  readonly training = new Training({ onChange: () => this.#later() });
+
+  protected template(): string {
+    return TEMPLATE;
+  }
+
+  protected override ready(): void {
+    this.#screen = new Screen(this, {
+      choose: (map) => this.change({ learnMap: this.#view?.state.learnMap === map ? null : map }),
+      redraw: () => this.#later(),
+    });
+    const form = this.find('.learn-setup', HTMLFormElement);
+    form.addEventListener('submit', (event) => event.preventDefault());
+    listen(form, (patch) => this.change(patch));
+    this.addEventListener('click', (event) => this.#clicked(event));
+    this.find('[name=scrub]', HTMLInputElement).addEventListener('input', ({ target }) => {
+      if (target instanceof HTMLInputElement) this.#look(target.valueAsNumber);
+    });
+    this.find('[name=text]', HTMLTextAreaElement).addEventListener('change', ({ target }) => {
+      if (target instanceof HTMLTextAreaElement) this.change({ learnText: target.value || null });
+    });
+    this.find('[name=compare]', HTMLInputElement).addEventListener('change', ({ target }) => {
+      if (target instanceof HTMLInputElement) this.change({ learnCompare: target.checked });
+    });
+  }
+
+  update(view: View): void {
+    this.#view = view;
+    this.training.setSpeed(view.state.learnSpeed);
+    this.#later();
+  }
+
+  get #settings(): Settings | null {
+    return this.#view && settingsOf(this.#view.state, t('learn.text.own'));
+  }
+
+  // ---- drawing: once a frame at most ----
+
+  #later(): void {
+    if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#draw());
+  }
+
+  #draw(): void {
+    this.#frame = 0;
+    const [view, settings, screen, { training }] = [this.#view, this.#settings, this.#screen, this];
+    if (!view || !settings || !screen) return;
+    screen.draw({ view, settings, training });
+    this.#links(view);
+    this.#speak();
+    const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    if (calm) setTimeout(() => training.drawn(), CALM);
+    else training.drawn();
+  }
+
+  #links({ state }: View): void {
+    if (!this.changed(state.language, state)) return;
+    this.find('.learn-links', HTMLElement).replaceChildren(
+      ...[null, ...EXPERIMENTS].map((experiment) => {
+        const link = document.createElement('a');
+        link.dataset['experiment'] = experiment ?? '';
+        link.href = formatFragment({ ...state, panel: 'learn', ...changesFor(experiment) });
+        link.textContent = t(`learn.experimentName.${experiment ?? 'own'}`);
+        if (state.learnExperiment === experiment) link.setAttribute('aria-current', 'true');
+        const item = document.createElement('li');
+        item.append(link);
+        return item;
+      }),
+    );
+  }
+
+  /** When it rests, and now and then while it trains. */
+  #speak(): void {
+    const { current, playing } = this.training;
+    const now = performance.now();
+    const rested = this.#wasPlaying && !playing;
+    this.#wasPlaying = playing;
+    if (
+      !current ||
+      current.step === 0 ||
+      (!rested && (!playing || now - this.#spoken < SPEAKS_EVERY))
+    ) {
+      return;
+    }
+    this.#spoken = now;
+    this.setText('[data-said]', spokenOf(current));
+  }
+
+  // ---- presses ----
+
+  #look(step: number): void {
+    const last = this.training.current?.step ?? 0;
+    this.training.look(step >= last ? null : step);
+  }
+
+  #clicked(event: MouseEvent): void {
+    const target = event.target instanceof Element ? event.target : null;
+    const link = target?.closest<HTMLElement>('[data-experiment]')?.dataset['experiment'];
+    // With a key held the browser opens it elsewhere.
+    if (link !== undefined && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+      event.preventDefault();
+      this.change(changesFor((link || null) as Experiment | null));
+    }
+    const what = target?.closest<HTMLElement>('[data-do]')?.dataset['do'];
+    if (what) this.#do(what);
+  }
+
+  #do(what: string): void {
+    const [settings, view, { training }] = [this.#settings, this.#view, this];
+    if (!settings || !view) return;
+    const { learnSpeed, learnCompare, learnSeed } = view.state;
+    if (what === 'play' && training.playing) training.pause();
+    else if (what === 'play') training.play(settings, learnSpeed, learnCompare);
+    else if (what === 'step') training.step(settings, learnCompare);
+    else if (what === 'restart') training.restart(settings);
+    else if (what === 'forget') training.forgetKept();
+    else if (what === 'live') training.look(null);
+    else if (what === 'noise') training.learnNoise(learnSeed);
+    else if (what === 'heads') {
+      training.playAll(
+        HEADS_TRIED.map((heads) => ({ ...settings, heads })),
+        learnSpeed,
+      );
+    }
+  }
+
+  override figure(): Promise<Figure | null> {
+    const settings = this.#settings;
+    return Promise.resolve(settings && learnFigure(this.training, settings));
+  }
+}
+
+customElements.define('qkv-panel-learn', LearnPanel);

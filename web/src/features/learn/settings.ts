@@ -1,0 +1,52 @@
+import type { LearningRateSchedule } from 'qkv/train';
+
+/** What is trained and how: all of it is in the link. */
+export const TASKS = [
+  'copy',
+  'reverse',
+  'induction',
+  'addition',
+  'histogram',
+  'characters',
+] as const;
+export type TaskId = (typeof TASKS)[number];
+
+export const POSITIONS = ['none', 'learned', 'sinusoidal', 'rotary'] as const;
+export type Positions = (typeof POSITIONS)[number];
+
+export const NORMS = ['pre', 'post'] as const;
+export type Norm = (typeof NORMS)[number];
+
+/** Steps a second at most. */
+export const SPEEDS = ['1', '5', '25', '100', 'full'] as const;
+export type Speed = (typeof SPEEDS)[number];
+
+/** Everything that decides a run: the same settings give the same numbers, bit for bit. */
+export interface Settings {
+  readonly task: TaskId;
+  readonly seed: number;
+  readonly layers: number;
+  readonly heads: number;
+  readonly width: number;
+  readonly positions: Positions;
+  readonly causal: boolean;
+  readonly norm: Norm;
+  /** Of the attention, by which scores are divided besides sqrt(d_k). */
+  readonly temperature: number;
+  /** Rows that it is trained on, again and again; null: new ones in every step. */
+  readonly samples: number | null;
+  /** What the task `characters` reads. */
+  readonly text: string;
+}
+
+/** What a task is trained with unless the reader says otherwise. */
+export type Defaults = Pick<Settings, 'layers' | 'heads' | 'width' | 'positions' | 'causal'> & {
+  /** Of the feed-forward part; 0: blocks of attention alone. */
+  readonly feedForward: number;
+  readonly learningRate: number | LearningRateSchedule;
+  /** Of the initial weights. */
+  readonly deviation: number;
+  readonly batch: number;
+  /** Steps within which it has learned what it can: what predictions are judged at. */
+  readonly budget: number;
+};

@@ -1,0 +1,56 @@
+import {
+  choice,
+  clamp,
+  flag,
+  integer,
+  number,
+  optional,
+  optionalNumber,
+  significant,
+  type Field,
+  type Limits,
+  type StateOf,
+} from '../../state/field';
+import { EXPERIMENTS } from './experiments';
+import { NORMS, POSITIONS, SPEEDS, TASKS } from './settings';
+
+/** A link stays short enough to send. */
+const LONGEST_TEXT = 1000;
+
+const powerOfTwo = (key: string, limits: Limits) =>
+  optionalNumber(
+    number(key, limits[0], limits, (value) => 2 ** Math.round(Math.log2(clamp(value, limits)))),
+  );
+
+const sendable = (value: string) =>
+  value.slice(0, LONGEST_TEXT).replace(/\p{Surrogate}/gu, '\uFFFD');
+const text: Field<string> = { key: 'lx', initial: '', write: sendable, read: sendable };
+
+const TEMPERATURES: Limits = [0.1, 10];
+
+/** Null: what the task has of itself, so that a link that names a task alone is enough. */
+export const learnFields = {
+  learnTask: choice('lt', 'induction', TASKS),
+  learnSeed: integer('ls', 1, [0, 999999]),
+  learnSpeed: choice('lv', '25', SPEEDS),
+  learnLayers: optionalNumber(integer('ll', 1, [1, 4])),
+  learnHeads: powerOfTwo('lh', [1, 8]),
+  learnWidth: powerOfTwo('ld', [16, 128]),
+  learnPositions: optional(choice('lp', 'learned', POSITIONS)),
+  learnCausal: optional(flag('lc', true)),
+  learnNorm: choice('ln', 'pre', NORMS),
+  learnTemperature: number('lta', 1, TEMPERATURES, (value) =>
+    clamp(significant(value, 3), TEMPERATURES),
+  ),
+  /** Rows it is trained on, again and again; null: new ones in every step. */
+  learnSamples: powerOfTwo('lf', [4, 512]),
+  /** What the task of characters reads; null: what the page has in the reader's language. */
+  learnText: optional(text),
+  /** Whether the run before stays on the curves when another begins. */
+  learnCompare: flag('lk', false),
+  /** The experiment whose sentence is shown. */
+  learnExperiment: optional(choice('le', 'birth', EXPERIMENTS)),
+  /** The map that is enlarged: 8 times its layer, plus its head. */
+  learnMap: optionalNumber(integer('lm', 0, [0, 31])),
+};
+export type LearnState = StateOf<typeof learnFields>;

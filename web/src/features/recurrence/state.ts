@@ -1,0 +1,19 @@
+import { integer, type Field, type StateOf } from '../../state/field';
+import { HEADS, SEEDS } from './models';
+import { readSource } from './task';
+
+const digits: Field<string> = {
+  ...{ key: 'rcx', initial: '314159265358979' },
+  write: String,
+  read: (raw) => readSource(raw).join('') || undefined,
+};
+
+export const recurrenceFields = {
+  /** What the models are to say from its end. */
+  recurrenceSource: digits,
+  /** Of the initial weights and of what is trained on. */
+  recurrenceSeed: integer('rcs', 1, SEEDS),
+  /** The head of the transformer that is shown. */
+  recurrenceHead: integer('rch', 1, [0, HEADS - 1]),
+};
+export type RecurrenceState = StateOf<typeof recurrenceFields>;

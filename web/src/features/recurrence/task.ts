@@ -1,0 +1,72 @@
+/** The tokens that sequences are made of: 0 to 9. */
+export const TOKENS = 10;
+/** What the decoder reads first, and what it says when it is done. */
+export const START = TOKENS;
+export const END = TOKENS + 1;
+/** Lengths that models are trained on. */
+export const SHORTEST = 4;
+export const LONGEST = 20;
+/** Lengths that are asked for, and the longest source a reader can type. */
+export const ASKED: readonly number[] = Array.from({ length: 19 }, (_, i) => SHORTEST + 2 * i);
+export const LONGEST_ASKED = 40;
+export const BATCH = 32;
+
+/** below(n) is uniform in 0 .. n - 1. */
+export interface Random {
+  below(n: number): number;
+}
+
+/** SplitMix32, as in models/recipes/random.js: a seed gives the same rows there and here. */
+export function randomOf(seed: number): Random {
+  let state = seed >>> 0;
+  return {
+    below(n) {
+      state = (state + 0x9e3779b9) >>> 0;
+      let z = state;
+      z = Math.imul(z ^ (z >>> 16), 0x85ebca6b);
+      z = Math.imul(z ^ (z >>> 13), 0xc2b2ae35);
+      return Math.floor((((z ^ (z >>> 16)) >>> 0) / 2 ** 32) * n);
+    },
+  };
+}
+
+export const sequence = (random: Random, length: number): number[] =>
+  Array.from({ length }, () => random.below(TOKENS));
+
+/** What should be said of a source: its tokens from the last to the first. */
+export const expected = (source: readonly number[]): number[] => source.slice().reverse();
+
+/** Rows to train on: sources, what the decoder reads, and what it should say after each token of that. */
+export interface Rows {
+  readonly source: Int32Array;
+  readonly sourceLengths: Int32Array;
+  readonly ids: Int32Array;
+  readonly targets: Int32Array;
+  readonly batch: number;
+}
+
+/** The next batch of the task, padded to the longest row there can be. */
+export function nextRows(random: Random): Rows {
+  const said = LONGEST + 1;
+  const rows: Rows = {
+    source: new Int32Array(BATCH * LONGEST).fill(END),
+    sourceLengths: new Int32Array(BATCH),
+    ids: new Int32Array(BATCH * said).fill(END),
+    targets: new Int32Array(BATCH * said).fill(-1),
+    batch: BATCH,
+  };
+  for (let b = 0; b < BATCH; b++) {
+    const length = SHORTEST + random.below(LONGEST - SHORTEST + 1);
+    const source = sequence(random, length);
+    const target = [...expected(source), END];
+    rows.source.set(source, b * LONGEST);
+    rows.sourceLengths[b] = length;
+    rows.ids.set([START, ...target.slice(0, -1)], b * said);
+    rows.targets.set(target, b * said);
+  }
+  return rows;
+}
+
+/** The digits of a text, as many as can be asked for. */
+export const readSource = (text: string): number[] =>
+  Array.from(text.replace(/\D/g, '').slice(0, LONGEST_ASKED), Number);

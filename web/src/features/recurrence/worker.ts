@@ -1,0 +1,33 @@
+import { describeFailure } from '../../worker/describe_failure';
+import type { LabFailed } from '../../worker/lab';
+import { trainEngine } from '../../worker/train_engine';
+import { Desk } from './desk';
+import type { News, Order } from './protocol';
+
+const tell = (message: News | LabFailed) => postMessage(message);
+
+const desk = trainEngine().then((qkv) => new Desk(qkv));
+let turning = false;
+
+/** Turns until nothing is to be done; between two of them messages are heard. */
+async function work(ready: Desk): Promise<void> {
+  if (turning) return;
+  turning = true;
+  try {
+    while (ready.busy) {
+      for (const news of ready.turn()) tell(news);
+      await new Promise((next) => setTimeout(next));
+    }
+  } finally {
+    turning = false;
+  }
+}
+
+addEventListener('message', ({ data }: MessageEvent<Order>) => {
+  desk
+    .then(async (ready) => {
+      for (const news of ready.take(data)) tell(news);
+      await work(ready);
+    })
+    .catch((error: unknown) => tell({ type: 'failed', failure: describeFailure(error) }));
+});
