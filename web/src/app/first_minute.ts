@@ -62,7 +62,7 @@ export class FirstMinutePanel extends Panel {
       <div class="first-minute" role="region" data-t-label="intro.title" hidden>
         <p class="first-minute-text"></p>
         <div class="first-minute-doors">${doors.join('')}</div>
-        <button type="button" class="button first-minute-skip"></button>
+        <button type="button" class="button first-minute-skip" data-t="intro.skip"></button>
       </div>
       <p class="visually-hidden" role="status"></p>`;
   }

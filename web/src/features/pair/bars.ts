@@ -22,12 +22,17 @@ export function drawBar(
   style.width = `${(Math.abs(value) / span) * 100}%`;
 }
 
-/** Numbers as small columns from a common zero line, [0, 1] high each way when `most` is the largest. */
-export function columns(values: ArrayLike<number>, most: number): string {
-  return Array.from(values, (value, c) => {
-    const size = most > 0 ? Math.abs(value) / most : 0;
-    const y = value < 0 ? 1 : 1 - size;
-    const sign = value < 0 ? ' class="negative"' : '';
-    return `<rect x="${c + 0.1}" y="${y.toFixed(4)}" width="0.8" height="${size.toFixed(4)}"${sign}/>`;
-  }).join('');
+/** Numbers as small columns up or down from a common line, 1 long when `most` is the largest: a path for each sign. */
+export function columns(values: ArrayLike<number>, most: number): { up: string; down: string } {
+  const path = { up: '', down: '' };
+  Array.from(values, (value, c) => {
+    if (value === 0 || most === 0) return;
+    path[value > 0 ? 'up' : 'down'] += `M${c + 0.1} 1v${(-value / most).toFixed(3)}h.8V1z`;
+  });
+  return path;
+}
+
+/** Most numbers stay as they are from one frame to the next. */
+export function write(box: Element, words: string): void {
+  if (box.textContent !== words) box.textContent = words;
 }

@@ -7,7 +7,7 @@ import { digits, four } from '../../ui/numbers';
 import { isCurrent, Panel, type View } from '../../ui/panel';
 import { shareOf } from '../../ui/token_chip';
 import { headName, provenance } from '../map/names';
-import { columns, drawBar, reachOf } from './bars';
+import { columns, drawBar, reachOf, write } from './bars';
 import type { PairNumbers } from './compute';
 import { pairFigure } from './figure';
 import { t } from './texts';
@@ -16,9 +16,11 @@ import { madeStory } from './words';
 /** A table whose last column has bars: a heading for each column, and a row for each component. */
 const table = (name: string, heads: readonly string[]) => `
   <table class="components" data-of="${name}"><caption class="visually-hidden" data-t="pair.${name}Name"></caption>
-    <thead><tr><th scope="col" data-t="pair.component"></th>${heads.join('')}</tr></thead>
+    <thead><tr><th scope="col">c</th>${heads.join('')}</tr></thead>
     <tbody></tbody></table>`;
 
+const PICTURE =
+  '<svg aria-hidden="true" preserveAspectRatio="none"><path class="up"/><path class="down"/></svg>';
 const head = (content: string) => `<th scope="col">${content}</th>`;
 const role = (name: string, text: string) => `<span class="role role-${name}">${text}</span>`;
 
@@ -36,7 +38,7 @@ export class PairPanel extends Panel {
           <div class="pair-keys">
             <h3 id="pair-keys"></h3>
             <div class="pair-list" role="radiogroup" aria-labelledby="pair-keys"></div>
-            <div class="pair-row pair-sum"><span></span><span data-t="pair.sum"></span><b></b><svg aria-hidden="true" preserveAspectRatio="none"></svg></div>
+            <div class="pair-row pair-sum"><span></span><span data-t="pair.sum"></span><b></b>${PICTURE}</div>
             <p class="hint" data-t="pair.keysNote"></p>
             <button type="button" class="button pair-strongest" data-control data-t="pair.strongest"></button>
           </div>
@@ -92,12 +94,11 @@ export class PairPanel extends Panel {
     if (made === this.#made) return;
     this.#made = made;
     const focused = this.querySelector('.pair-list :focus') !== null;
-    const picture = '<svg aria-hidden="true" preserveAspectRatio="none"></svg>';
     const rows = shares.map(
       ({ key }) => `<label class="pair-row"><input type="radio" name="pair-key" value="${key}">
-        <bdi></bdi><b></b>${picture}</label>`,
+        <bdi></bdi><b></b>${PICTURE}</label>`,
     );
-    const other = `<div class="pair-row pair-rest"><span></span><span class="rest-name"></span><b></b>${picture}</div>`;
+    const other = `<div class="pair-row pair-rest"><span></span><span class="rest-name"></span><b></b>${PICTURE}</div>`;
     this.find('.pair-list', HTMLElement).innerHTML = rows.join('') + (rest ? other : '');
     this.querySelectorAll('.pair-list bdi').forEach((name, i) => {
       name.textContent = tokens[shares[i]?.key ?? 0] ?? '';
@@ -119,7 +120,7 @@ export class PairPanel extends Panel {
       const share = parts[i];
       if (!share) return;
       const weight = shareOf(share.weight, false);
-      find(row, 'b', HTMLElement).textContent = weight;
+      write(find(row, 'b', HTMLElement), weight);
       this.#draw(row, share.part, most);
       const listed = shares[i];
       if (!listed) return;
@@ -143,7 +144,9 @@ export class PairPanel extends Panel {
   #draw(row: HTMLElement, values: ArrayLike<number>, most: number): void {
     const svg = find(row, 'svg', SVGElement);
     svg.setAttribute('viewBox', `0 0 ${values.length} 2`);
-    svg.innerHTML = columns(values, most);
+    const { up, down } = columns(values, most);
+    find(svg, '.up', SVGElement).setAttribute('d', up);
+    find(svg, '.down', SVGElement).setAttribute('d', down);
   }
 
   /** The numbers of a table; the last column has the bars. */
@@ -155,9 +158,9 @@ export class PairPanel extends Panel {
     this.querySelectorAll(`[data-of=${name}] tbody tr`).forEach((row, c) => {
       const [a, b, box] = row.querySelectorAll('td');
       if (!a || !b || !box) return;
-      a.textContent = four(first[c] ?? NaN);
-      b.textContent = four(second[c] ?? NaN);
-      find(box, 'b', HTMLElement).textContent = four(last[c] ?? NaN);
+      write(a, four(first[c] ?? NaN));
+      write(b, four(second[c] ?? NaN));
+      write(find(box, 'b', HTMLElement), four(last[c] ?? NaN));
       drawBar(box, last[c] ?? 0, reach);
     });
   }
@@ -199,7 +202,10 @@ export class PairPanel extends Panel {
       ['score', t('pair.scoreTitle', words)],
       ['value', t('pair.valueTitle', words)],
     ] as const) {
-      this.find(`.pair-${of} h3`, HTMLElement).replaceChildren(...richNodes(text));
+      const title = this.find(`.pair-${of} h3`, HTMLElement);
+      if (title.dataset['text'] === text) continue;
+      title.dataset['text'] = text;
+      title.replaceChildren(...richNodes(text));
     }
     const at = frame?.request.view.head ?? 0;
     const from = { head: headName(state.source, at), source: provenance(state.source, state.seed) };
