@@ -9,7 +9,7 @@ import { texts } from './build/texts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Files of a panel are called after its folder: row-….js, row.en-….js. */
+/** Files of a panel are called after its folder: row-….js, row.en-….js, recurrence.worker-….js. */
 function chunkFileNames({ facadeModuleId }: { facadeModuleId: string | null }): string {
   const [, id, file = ''] = /features\/(\w+)\/(\w+)\.\w+$/.exec(facadeModuleId ?? '') ?? [];
   if (!id) return 'assets/[name]-[hash].js';

@@ -53,6 +53,7 @@ export class App {
   /** Whether a hand is on the temperature. */
   #dragging = false;
   #scheduled = false;
+  #scheduledModel = false;
   /** Languages whose texts are on their way. */
   #translating = 0;
   #fragmentTimer = 0;
@@ -207,9 +208,22 @@ export class App {
       this.#list = tokens;
       this.#layOut();
       this.request();
-    } else {
+    } else if (message.kind === 'answers' || message.kind === 'loaded') {
       this.#schedule();
+    } else {
+      this.#scheduleModel();
     }
+  }
+
+  /** What comes many times in a second concerns one panel alone. */
+  #scheduleModel(): void {
+    if (this.#scheduled || this.#scheduledModel) return;
+    this.#scheduledModel = true;
+    requestAnimationFrame(() => {
+      this.#scheduledModel = false;
+      const panel = document.querySelector('qkv-panel-model');
+      if (panel instanceof Panel) panel.update(this.view());
+    });
   }
 
   /** Another language holds when the texts of the panels that are there have arrived. */

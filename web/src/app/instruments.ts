@@ -49,7 +49,7 @@ export class InstrumentsPanel extends Panel {
         </div>
         <label class="control"><span data-t="controls.head"></span><select id="choose-head"></select></label>
         ${select('mask', MASKS)}
-        ${select('positions', ['sinusoidal', 'none'])}
+        ${select('positions', ['sinusoidal', 'none', 'own'])}
         ${select('source', SOURCES)}
         <div class="control seed">
           <label for="seed" data-t="controls.seed"></label>
@@ -171,17 +171,18 @@ export class InstrumentsPanel extends Panel {
   }
 
   /** What a trained model has of its own cannot be turned; the note below says so. */
-  #updateLearned({ state, frame, model }: View): void {
+  #updateLearned({ state, frame }: View): void {
     const learned = state.source === 'trained';
     for (const name of ['mask', 'positions'] as const) {
       this.#select(name).disabled = learned;
       this.#select(name).title = learned ? t('controls.learned') : '';
     }
+    this.find('#choose-positions [value=own]', HTMLOptionElement).hidden = !learned;
     if (!learned) return;
     if (frame?.request.layer.source === 'trained') {
       this.#select('mask').value = frame.request.layer.mask;
     }
-    this.#select('positions').value = model.info?.positions === 'sinusoidal' ? 'sinusoidal' : '';
+    this.#select('positions').value = 'own';
   }
 
   #updateHeads({ state, look, model }: View): void {

@@ -157,7 +157,6 @@ function drawPlane(
   const { labels } = plane;
   const neighbours = new Set(near.tokens.map(({ id }) => id));
   const all = labels.length <= ALL_NAMED;
-  context.font = `14px ${palette().font}`;
   context.textAlign = 'center';
   context.textBaseline = 'middle';
   context.fillStyle = colour('--line-strong');
@@ -166,20 +165,25 @@ function drawPlane(
     const { x, y } = place(id);
     if (!named(id)) context.fillRect(x - 1, y - 1, 2, 2);
   });
-  // Those that matter stand above the others.
-  const order = [...labels.keys()].filter(named);
+  // Those that matter stand above the others; fonts and colours are set once for all that share them.
+  const groups: readonly (readonly [colour: string, font: string, ids: number[]])[] = [
+    ['--ink-soft', '13px', []],
+    ['--q', '15px', []],
+    ['--k', '15px', []],
+    ['--k', '700 18px', []],
+  ];
   const rank = (id: number) =>
     id === near.id ? 3 : neighbours.has(id) ? 2 : inText.has(id) ? 1 : 0;
-  order.sort((a, b) => rank(a) - rank(b));
-  const names = ['--ink-soft', '--q', '--k', '--k'] as const;
-  for (const id of order) {
-    const { x, y } = place(id);
-    const at = rank(id);
-    context.lineWidth = 3;
-    context.strokeStyle = colour('--surface');
-    context.fillStyle = colour(names[at] ?? '--ink');
-    context.font = `${at === 3 ? '700 18px' : at === 0 ? '13px' : '15px'} ${palette().font}`;
-    context.strokeText(labels[id] ?? '', x, y);
-    context.fillText(labels[id] ?? '', x, y);
+  for (const id of labels.keys()) if (named(id)) groups[rank(id)]?.[2].push(id);
+  context.lineWidth = 3;
+  context.strokeStyle = colour('--surface');
+  for (const [name, font, ids] of groups) {
+    context.fillStyle = colour(name);
+    context.font = `${font} ${palette().font}`;
+    for (const id of ids) {
+      const { x, y } = place(id);
+      context.strokeText(labels[id] ?? '', x, y);
+      context.fillText(labels[id] ?? '', x, y);
+    }
   }
 }

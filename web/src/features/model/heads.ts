@@ -80,9 +80,7 @@ export class HeadsPart extends ModelPart {
     if (!scores) return;
     this.#list(info, scores, { out: modelOut, changes: ofText, order: modelOrder });
     this.setText('.model-story', story(scores));
-    const checked = Number.isFinite(scores.difference)
-      ? t('model.heads.check', { difference: digits(scores.difference, 2) })
-      : '';
+    const checked = checkOf(scores);
     this.setText(
       '.model-check',
       [t('model.heads.how', { count: scores.repeated }), checked].join(' '),
@@ -122,7 +120,7 @@ export class HeadsPart extends ModelPart {
     const focused = document.activeElement;
     const held = focused instanceof HTMLElement && list.contains(focused) ? focused : null;
     const again = held && [held.closest('li')?.dataset['head'], held.dataset['do']];
-    list.style.setProperty('--columns', String(order === 'layer' ? info.numHeads : 4));
+    list.style.setProperty('--columns', String(order === 'layer' ? columnsFor(info.numHeads) : 4));
     const value = (at: number) =>
       order === 'layer'
         ? -at
@@ -146,6 +144,9 @@ export class HeadsPart extends ModelPart {
       list.querySelector<HTMLElement>(`[data-head="${again[0]}"] [data-do=${again[1]}]`)?.focus();
   }
 }
+
+/** A layer is one line, or several of the same length. */
+const columnsFor = (heads: number) => [4, 3, 2].find((columns) => heads % columns === 0) ?? 4;
 
 interface Item {
   readonly info: ModelInfo;
@@ -191,6 +192,13 @@ function item(at: number, head: HeadName, { info, scores, change, most, out }: I
     box.style.backgroundColor = `color-mix(in srgb, ${colour} ${share}%, var(--surface))`;
   }
   return box;
+}
+
+/** How far the other panels are from the model's own pass. */
+function checkOf({ difference }: HeadScores): string {
+  if (!Number.isFinite(difference)) return '';
+  if (difference === 0) return t('model.heads.checkSame');
+  return t('model.heads.check', { difference: digits(difference, 2) });
 }
 
 const signed = (value: number) => (value < 0 ? `−${digits(-value, 3)}` : `+${digits(value, 3)}`);

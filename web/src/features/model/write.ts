@@ -24,7 +24,7 @@ export class WritePart extends ModelPart {
           <input id="model-seed" type="number" min="0" max="999999" step="1"></div>
         <label class="check"><input type="checkbox" id="model-slow"> <span data-t="model.write.slow"></span></label>
       </div>
-      <p class="model-written" hidden><span class="before"></span><span class="written"></span></p>
+      <p class="model-written" tabindex="0" role="region" data-t-label="model.write.text" hidden><span class="before"></span><span class="written"></span></p>
       <div class="model-cache" hidden>
         <label><span class="model-cache-text"></span> <progress max="1" value="0"></progress></label>
       </div>
@@ -80,6 +80,8 @@ export class WritePart extends ModelPart {
   #tell({ before, text, cached, capacity, bytesPerToken, median, tokens }: Generated): void {
     this.setText('.before', before.trimStart());
     this.setText('.written', text);
+    const box = this.find('.model-written', HTMLElement);
+    box.scrollTop = box.scrollHeight;
     const progress = this.find('progress', HTMLProgressElement);
     progress.max = capacity;
     progress.value = cached;
