@@ -35,6 +35,7 @@ const OTHER = {
   },
   cost: null,
   learn: { learnTask: 'characters', learnCausal: false, learnHeads: 8 },
+  model: null,
   checks: null,
   use: null,
 };

@@ -115,6 +115,19 @@ for (const name of Object.keys(load)) {
     );
   });
 
+  singleTest('the lab of one panel works at a press, and no other with it', '', async (page) => {
+    await visit(page, 'block');
+    await page.evaluate(() => document.querySelector('.block-run').click());
+    await page.waitForFunction(() => document.querySelectorAll('.block-curves circle').length > 0);
+    await visit(page, 'cost');
+    assert.ok(await page.evaluate(() => document.querySelector('.bench-result').hidden));
+    await page.evaluate(() => document.querySelector('.bench-run').click());
+    await page.waitForFunction(() => document.querySelector('.bench-table tbody th'));
+    const device = await page.evaluate(() => document.querySelector('.bench-device').textContent);
+    assert.match(device, /build, 1 of \d+ cores/);
+    await page.evaluate(() => document.querySelector('.bench-stop').click());
+  });
+
   singleTest('its link brings back its state', '#v=1&src=random&seed=9', async (page) => {
     assert.equal((await snapshot(page)).state.seed, 9);
     await set(page, { seed: 10 });

@@ -8,6 +8,7 @@ import { learnFields } from './learn/state';
 import { mapFields } from './map/state';
 import { masksRequest } from './masks/request';
 import { masksFields } from './masks/state';
+import { modelFields } from './model/state';
 import { positionsRequest } from './positions/request';
 import { positionsFields } from './positions/state';
 import { recurrenceFields } from './recurrence/state';
@@ -36,6 +37,7 @@ export const FEATURES = {
   block: { fields: blockFields, request: blockRequest },
   recurrence: { fields: recurrenceFields },
   learn: { fields: learnFields },
+  model: { fields: modelFields },
   cost: { fields: costFields },
   checks: { fields: {} },
   use: { fields: {} },

@@ -32,18 +32,18 @@ function slice(of: NonNullable<typeof job>): void {
   setTimeout(slice, 0, of);
 }
 
-export function listen(): void {
+export function serve(): (message: ToDepthLab) => void {
   const engine = trainEngine();
   let asked = 0;
-  self.addEventListener('message', ({ data }: MessageEvent<ToDepthLab>) => {
+  return ({ request }) => {
     const number = ++asked;
     engine.then(
       (qkv) => {
         if (number !== asked) return;
-        job = depthStudy(qkv, data.request);
+        job = depthStudy(qkv, request);
         slice(job);
       },
       (error: unknown) => reply({ type: 'refused', failure: describeFailure(error) }),
     );
-  });
+  };
 }

@@ -69,8 +69,12 @@ export function learnFigure(training: Training, settings: Settings): Figure {
   const { current, kept, noise, looked } = training;
   const snapshot = current && shownOf(current, looked);
   const title = current && current.step > 0 ? statusOf(current) : t('learn.idle');
-  const parts: string[] = [text(0, 14, title, { 'font-weight': 700, 'font-size': 11 })];
-  let height = 26;
+  // Two lines: as one it would be wider than the drawing.
+  const lines = title.split(' · ');
+  const parts = [lines.slice(0, 2), lines.slice(2)].map((line, i) =>
+    text(0, 14 + 16 * i, line.join(' · '), { 'font-weight': 600, 'font-size': 11 }),
+  );
+  let height = 42;
   const add = (body: string, tall: number) => {
     parts.push(`<g transform="translate(0 ${height})">${body}</g>`);
     height += tall + 12;

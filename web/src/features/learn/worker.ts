@@ -5,14 +5,14 @@ import { Session, type Post } from './session';
 
 const post: Post = (message: FromWorker, transfer = []) => self.postMessage(message, { transfer });
 
-export function listen(): void {
-  // What arrives before the engine does waits for it.
+/** What arrives before the engine does waits for it. */
+export function serve(): (message: ToWorker) => void {
   const session = trainEngine().then((qkv) => new Session(qkv, post));
-  self.addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
+  return (message) => {
     void session
-      .then((ready) => ready.receive(data))
+      .then((ready) => ready.receive(message))
       .catch((error: unknown) => {
         post({ type: 'failed', failure: describeFailure(error) });
       });
-  });
+  };
 }

@@ -22,14 +22,14 @@ async function work(ready: Desk): Promise<void> {
   }
 }
 
-export function listen(): void {
+export function serve(): (order: Order) => void {
   const desk = trainEngine().then((qkv) => new Desk(qkv));
-  self.addEventListener('message', ({ data }: MessageEvent<Order>) => {
+  return (order) => {
     desk
       .then(async (ready) => {
-        for (const news of ready.take(data)) tell(news);
+        for (const news of ready.take(order)) tell(news);
         await work(ready);
       })
       .catch((error: unknown) => tell({ type: 'failed', failure: describeFailure(error) }));
-  });
+  };
 }
