@@ -20,11 +20,13 @@ if (!full) leaveToFullRun(`${looks.length - asked.length} looks of the panels`);
 /** The other state of every panel; null: it has one alone. */
 const OTHER = {
   map: { look: 'arcs', source: 'random' },
+  pair: { pairKey: 0 },
   row: { rowMax: false, rowMasked: 1 },
   temperature: { curves: false, gain: 0.5 },
   scale: { divided: true },
   masks: { maskKind: 'painted', maskPaint: '0000'.padEnd(64, 'f'), maskShuffle: 9 },
   positions: { scheme: 'alibi', position: 40000, pair: 30, layout: 'concatenated' },
+  recurrence: { recurrenceSource: '0123456789'.repeat(4), recurrenceHead: 0, recurrenceSeed: 9999 },
   block: {
     blockNorm: 'post',
     blockType: 'rms',
@@ -34,6 +36,7 @@ const OTHER = {
   },
   cost: null,
   learn: { learnTask: 'characters', learnCausal: false, learnHeads: 8 },
+  model: null,
   checks: null,
   use: null,
 };

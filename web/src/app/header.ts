@@ -21,6 +21,7 @@ export class TopPanel extends Panel {
       <span class="brand">qkv</span>
       <span class="badge"></span>
       <a class="bar-button lessons" href="#v=1&amp;lesson=index" data-t="bar.lessons"></a>
+      <button type="button" class="bar-button introduction">?</button>
       <button type="button" class="bar-button share" data-t="bar.share"></button>
       <button type="button" class="bar-button teacher"></button>
       <button type="button" class="bar-button language"></button>
@@ -40,6 +41,9 @@ export class TopPanel extends Panel {
     on('.language', () => this.change({ language: this.#language === 'en' ? 'zh' : 'en' }));
     on('.teacher', () => this.change({ controls: !this.#controls }));
     on('.share', () => this.dispatchEvent(new CustomEvent('share', { bubbles: true })));
+    on('.introduction', () => {
+      this.dispatchEvent(new CustomEvent('introduction-asked', { bubbles: true }));
+    });
     on('.theme', () => {
       const next = THEMES[THEMES.indexOf(this.#theme) + 1] ?? 'auto';
       this.dispatchEvent(new CustomEvent('theme-change', { bubbles: true, detail: next }));
@@ -58,6 +62,8 @@ export class TopPanel extends Panel {
     lessons.href = writeAddress({ name: null, code: null, step: 1 }, state.language);
     lessons.textContent = t('bar.lessons');
     this.setText('.teacher', t(state.controls ? 'bar.hideControls' : 'bar.showControls'));
+    const introduction = this.find('.introduction', HTMLElement);
+    introduction.title = introduction.ariaLabel = t('bar.introduction');
     const button = this.find('.theme', HTMLElement);
     button.dataset['theme'] = theme;
     button.setAttribute('aria-label', t(THEME_NAMES[theme]));

@@ -32,6 +32,7 @@ export class SentencePanel extends Panel {
       </div>
       <div class="chips" role="radiogroup" data-t-label="sentence.chips"></div>
       <p class="hint more" hidden></p>
+      <qkv-first-minute data-panel></qkv-first-minute>
       <p class="caption" id="chips-caption"></p>`;
   }
 
@@ -55,7 +56,10 @@ export class SentencePanel extends Panel {
     this.lang = state.language;
     const { tokens } = list;
     const empty = tokens.length === 0;
+    const learned = state.source === 'trained';
     this.find('.empty', HTMLElement).hidden = !empty;
+    this.setText('.empty p', t(learned ? 'controls.noModel' : 'sentence.empty'));
+    this.find('.example', HTMLElement).hidden = learned;
     this.find('.chips', HTMLElement).hidden = empty;
     this.find('#chips-caption', HTMLElement).hidden = empty;
     if (tokens !== this.#tokens) {

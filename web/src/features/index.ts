@@ -8,6 +8,9 @@ import { learnFields } from './learn/state';
 import { mapFields } from './map/state';
 import { masksRequest } from './masks/request';
 import { masksFields } from './masks/state';
+import { modelFields } from './model/state';
+import { pairRequest } from './pair/request';
+import { pairFields } from './pair/state';
 import { positionsRequest } from './positions/request';
 import { positionsFields } from './positions/state';
 import { recurrenceFields } from './recurrence/state';
@@ -30,6 +33,7 @@ interface Feature {
 
 export const FEATURES = {
   map: { fields: mapFields },
+  pair: { fields: pairFields, request: pairRequest },
   row: { fields: rowFields, request: rowRequest },
   temperature: { fields: temperatureFields, request: temperatureRequest, asks: { curves: false } },
   scale: { fields: scaleFields, request: scaleRequest, asks: { scaleAsk: true } },
@@ -38,6 +42,7 @@ export const FEATURES = {
   block: { fields: blockFields, request: blockRequest },
   recurrence: { fields: recurrenceFields },
   learn: { fields: learnFields },
+  model: { fields: modelFields },
   cost: { fields: costFields },
   checks: { fields: {} },
   use: { fields: {} },
