@@ -109,7 +109,8 @@ export class StepForm {
       if (id && box.nextElementSibling) box.nextElementSibling.textContent = showableName(id);
     }
     for (const box of this.#boxes('.step-locks')) {
-      const name = box.value === 'all' ? t('lessons.lockAll') : box.value;
+      const field = LOCKABLE.find((known) => known === box.value);
+      const name = t(field ? `lessons.f.${field}` : 'lessons.lockAll');
       if (box.nextElementSibling) box.nextElementSibling.textContent = name;
     }
     const order = this.#show.map(showableName).join(' → ');

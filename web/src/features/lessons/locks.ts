@@ -5,7 +5,7 @@ import type { State } from '../../state/state';
 import { t } from './texts';
 
 /** Where the controls of a field are; panels may also say it themselves, by data-field. */
-const CONTROLS: Readonly<Record<string, string>> = {
+const CONTROLS = {
   text: '#text',
   tokenizer: '#choose-tokenizer',
   length: '#choose-length',
@@ -28,9 +28,11 @@ const CONTROLS: Readonly<Record<string, string>> = {
   position: '#position, #position-number',
   shift: '#shift',
   scheme: '[name=scheme]',
-};
+} as const;
+type Lockable = keyof typeof CONTROLS;
+const controlsOf: Readonly<Record<string, string>> = CONTROLS;
 /** Fields that a teacher is offered to lock. */
-export const LOCKABLE = Object.keys(CONTROLS);
+export const LOCKABLE = Object.keys(CONTROLS) as readonly Lockable[];
 
 const ANY = 'button, input, select, textarea, [role=slider]';
 /** What changes no state, or answers a question that the lesson asks. */
@@ -77,7 +79,7 @@ export class Locks extends Panel {
     const selector =
       lock === true
         ? ANY
-        : lock.map((name) => `${CONTROLS[name] ?? 'x-none'}, [data-field~="${name}"]`).join(', ');
+        : lock.map((name) => `${controlsOf[name] ?? 'x-none'}, [data-field~="${name}"]`).join(', ');
     const all = document.querySelectorAll<HTMLElement>(`.lesson-panels :is(${selector})`);
     return [...all].filter((element) => !element.matches(FREE));
   }
