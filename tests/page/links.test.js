@@ -335,6 +335,9 @@ test('page: any state survives its link, and any string is a link', async () => 
     }),
     costResult: optional(measured),
     controls: fc.boolean(),
+    scaleAsk: fc.boolean(),
+    masksAsk: fc.boolean(),
+    positionsAsk: fc.boolean(),
   });
   const settings = { seed: 20240607, numRuns: 500 };
   fc.assert(
