@@ -289,6 +289,7 @@ test('page: any state survives its link, and any string is a link', async () => 
     show: one(...state.SHOWS),
     look: one(...state.LOOKS),
     order: one(...state.ORDERS),
+    pairKey: optional(whole('pairKey')),
     shift: whole('shift'),
     numbers,
     rowQuery: whole('rowQuery'),

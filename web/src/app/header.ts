@@ -19,6 +19,7 @@ export class TopPanel extends Panel {
     return `
       <span class="brand">qkv</span>
       <span class="badge"></span>
+      <button type="button" class="bar-button introduction">?</button>
       <button type="button" class="bar-button share" data-t="bar.share"></button>
       <button type="button" class="bar-button teacher"></button>
       <button type="button" class="bar-button language"></button>
@@ -38,6 +39,9 @@ export class TopPanel extends Panel {
     on('.language', () => this.change({ language: this.#language === 'en' ? 'zh' : 'en' }));
     on('.teacher', () => this.change({ controls: !this.#controls }));
     on('.share', () => this.dispatchEvent(new CustomEvent('share', { bubbles: true })));
+    on('.introduction', () => {
+      this.dispatchEvent(new CustomEvent('introduction-asked', { bubbles: true }));
+    });
     on('.theme', () => {
       const next = THEMES[THEMES.indexOf(this.#theme) + 1] ?? 'auto';
       this.dispatchEvent(new CustomEvent('theme-change', { bubbles: true, detail: next }));
@@ -53,6 +57,8 @@ export class TopPanel extends Panel {
     other.lang = state.language === 'en' ? 'zh-CN' : 'en';
     other.textContent = t('bar.otherLanguage');
     this.setText('.teacher', t(state.controls ? 'bar.hideControls' : 'bar.showControls'));
+    const introduction = this.find('.introduction', HTMLElement);
+    introduction.title = introduction.ariaLabel = t('bar.introduction');
     const button = this.find('.theme', HTMLElement);
     button.dataset['theme'] = theme;
     button.setAttribute('aria-label', t(THEME_NAMES[theme]));

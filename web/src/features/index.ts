@@ -9,6 +9,8 @@ import { mapFields } from './map/state';
 import { masksRequest } from './masks/request';
 import { masksFields } from './masks/state';
 import { modelFields } from './model/state';
+import { pairRequest } from './pair/request';
+import { pairFields } from './pair/state';
 import { positionsRequest } from './positions/request';
 import { positionsFields } from './positions/state';
 import { recurrenceFields } from './recurrence/state';
@@ -29,6 +31,7 @@ interface Feature {
 
 export const FEATURES = {
   map: { fields: mapFields },
+  pair: { fields: pairFields, request: pairRequest },
   row: { fields: rowFields, request: rowRequest },
   temperature: { fields: temperatureFields, request: temperatureRequest },
   scale: { fields: scaleFields, request: scaleRequest },
