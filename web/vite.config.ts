@@ -9,18 +9,23 @@ import { texts } from './build/texts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Files of a panel are called after its folder: row-….js, row.en-….js. */
+/** Files of a panel are called after its folder: row-….js, row.en-….js, recurrence.worker-….js. */
 function chunkFileNames({ facadeModuleId }: { facadeModuleId: string | null }): string {
   const [, id, file = ''] = /features\/(\w+)\/(\w+)\.\w+$/.exec(facadeModuleId ?? '') ?? [];
   if (!id) return 'assets/[name]-[hash].js';
   return `assets/${file === 'panel' ? id : `${id}.${file}`}-[hash].js`;
 }
 
+/** Files of trained models have a folder of their own: the service worker keeps them only when somebody has asked for them. */
+const assetFileNames = ({ names }: { names: readonly string[] }) =>
+  `${names.some((name) => name.endsWith('.safetensors')) ? 'models' : 'assets'}/[name]-[hash][extname]`;
+
 /** The page of a server: a file for every part that is fetched by itself. */
 const site: UserConfig = {
   resolve: {
     alias: [
       { find: /^qkv$/, replacement: here('../dist/index.js') },
+      { find: 'qkv/models', replacement: here('../dist/models.js') },
       { find: 'qkv/train', replacement: here('../dist/train.js') },
     ],
   },
@@ -28,8 +33,8 @@ const site: UserConfig = {
     ...[math(), panels(), firstView(), texts(), contentSecurityPolicy(), paintOnce()],
     offline(),
   ],
-  worker: { format: 'es', rollupOptions: { output: { chunkFileNames } } },
-  build: { emptyOutDir: true, rollupOptions: { output: { chunkFileNames } } },
+  worker: { format: 'es', rollupOptions: { output: { chunkFileNames, assetFileNames } } },
+  build: { emptyOutDir: true, rollupOptions: { output: { chunkFileNames, assetFileNames } } },
 };
 
 /** The same page as one file beside it, for a disk. */
@@ -37,8 +42,10 @@ const file: UserConfig = {
   resolve: {
     alias: [
       { find: /^qkv$/, replacement: here('../dist/inline.js') },
+      { find: 'qkv/models', replacement: here('../dist/models.js') },
       { find: 'qkv/train', replacement: here('../dist/train.js') },
       { find: /^.*\/features\/load$/, replacement: here('src/features/load_inside.ts') },
+      { find: /^.*\/files_beside$/, replacement: here('src/features/model/files_inside.ts') },
       { find: /^.*\/train_engine$/, replacement: here('src/worker/train_engine_inside.ts') },
       {
         find: /^.*\/trained_files$/,

@@ -24,7 +24,7 @@ class Run {
         args_(args),
         common_(common_args(args, plan.shape)),
         scratch_(plan, args.cache != nullptr) {
-    pool_ = scratch_.threads > 1 ? workspace.pool() : nullptr;
+    pool_ = worth_sharing(workspace.pool(), scratch_.work) ? workspace.pool() : nullptr;
     const auto heads = static_cast<std::size_t>(scratch_.heads_at_once);
     const auto threads = static_cast<std::size_t>(scratch_.threads);
     k_panels_ = workspace.take(heads * Workspace::padded(scratch_.k_panels));

@@ -26,14 +26,16 @@ inline constexpr Index kEnoughTasks = 16;
 inline constexpr std::size_t kPackedBytes = std::size_t{8} << 20;
 
 struct AttentionScratch {
-  int threads = 1;
+  double work;                             ///< as worth_sharing() has it
+  int threads = 1;                         ///< that may take part
   Index task_rows = kTaskRows;             ///< of the query heads of one key/value head
   Index heads_at_once = 1;                 ///< key/value heads that are packed at the same time
   std::size_t k_panels = 0, v_blocks = 0;  ///< floats of one of them; a cache has its own
   std::size_t stats = kTaskRows, tile;     ///< floats of one thread
 
   AttentionScratch(const AttentionPlan& plan, bool cached) noexcept
-      : tile(capped(plan.table->group_scratch(plan.shape.dk, plan.shape.dv))) {
+      : work(work_of(plan.shape)),
+        tile(capped(plan.table->group_scratch(plan.shape.dk, plan.shape.dv))) {
     const AttentionShape& s = plan.shape;
     const Index kv_heads = detail::saturated_product(s.batch, s.num_kv_heads);
     const Index rows =
@@ -42,7 +44,7 @@ struct AttentionScratch {
       k_panels = capped_product(whole_panels(s.tk, plan.table->panel), s.dk);
       v_blocks = capped_product(whole_panels(s.dv, plan.table->panel), s.tk);
     }
-    if (plan.threads > 1 && worth_sharing(s)) {
+    if (plan.threads > 1 && work >= kWorthSharingAwake) {
       threads = plan.threads;
       const auto fit =
           static_cast<Index>(kPackedBytes / sizeof(float) / std::max<std::size_t>(1, head()));
@@ -66,12 +68,13 @@ struct AttentionScratch {
   [[nodiscard]] std::size_t head() const noexcept {
     return capped_sum({Workspace::padded(k_panels), Workspace::padded(v_blocks)});
   }
-  static bool worth_sharing(const AttentionShape& s) noexcept {
-    double products = static_cast<double>(s.dk + s.dv);
-    for (const Index extent : {s.batch, s.num_heads, s.tq, s.tk}) {
-      products *= static_cast<double>(extent);
+  /// For each row of queries a multiplication, and once the four bytes of a number.
+  static double work_of(const AttentionShape& s) noexcept {
+    double work = static_cast<double>(s.dk + s.dv);
+    for (const Index extent : {s.batch, s.num_heads, s.tq + 4, s.tk}) {
+      work *= static_cast<double>(extent);
     }
-    return products >= kWorthSharing;
+    return work;
   }
 };
 

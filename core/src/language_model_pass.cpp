@@ -92,9 +92,14 @@ LinearRows ModelPass::inputs(const DenseRows& rows, Quantized& to) const noexcep
   return from;
 }
 
-void ModelPass::apply_map(const PackedLinear& map, LinearRows from, float* to) const noexcept {
-  from.y = to;
-  apply(*state_.kernels, pool_, map, from);
+void ModelPass::apply_map(const PackedLinear& map, const LinearRows& from,
+                          float* to) const noexcept {
+  apply_maps({{&map, to}}, from);
+}
+
+void ModelPass::apply_maps(std::initializer_list<LinearOutput> maps,
+                           const LinearRows& from) const noexcept {
+  apply_all(*state_.kernels, pool_, {maps.begin(), maps.size()}, from);
 }
 
 // ---------------------------------------------------------------------------------------- embeddings
@@ -153,17 +158,18 @@ void ModelPass::project(const ModelLayer& layer, const ModelPiece& piece, float*
                         const Rows& rows) noexcept {
   const Index all = needs_.batch * piece.tokens();
   LinearRows from = inputs({a, all, c_.d_model}, stream_q_);
-  apply_map(layer.wk, from, k_);
-  apply_map(layer.wv, from, v_);
-  if (rows.per_batch < piece.tokens()) {
+  if (rows.per_batch == piece.tokens()) {
+    apply_maps({{&layer.wq, q_}, {&layer.wk, k_}, {&layer.wv, v_}}, from);
+  } else {
+    apply_maps({{&layer.wk, k_}, {&layer.wv, v_}}, from);
     keep_last(piece, a);
     if (a != x_) {
       keep_last(piece, x_);
     }
-    from = inputs({a, rows.count(needs_.batch), c_.d_model}, stream_q_);
-  }
-  if (rows.per_batch > 0) {
-    apply_map(layer.wq, from, q_);
+    if (rows.per_batch > 0) {
+      from = inputs({a, rows.count(needs_.batch), c_.d_model}, stream_q_);
+      apply_map(layer.wq, from, q_);
+    }
   }
   if (c_.qk_norm) {
     normalize(layer.q_norm, q_, q_, rows.count(needs_.batch) * c_.num_heads, c_.d_k);
@@ -329,9 +335,10 @@ void ModelPass::feed_forward(const ModelLayer& layer, const float* x, Index rows
   for (Index first = 0; first < rows; first += kHiddenTokens) {
     const Index count = std::min(kHiddenTokens, rows - first);
     const LinearRows from = inputs({x + first * c_.d_model, count, c_.d_model}, stream_q_);
-    apply_map(layer.w1, from, h_);
     if (gate_) {
-      apply_map(layer.w_gate, from, gate_);
+      apply_maps({{&layer.w1, h_}, {&layer.w_gate, gate_}}, from);
+    } else {
+      apply_map(layer.w1, from, h_);
     }
     activate(h_, gate_, count * c_.d_feed_forward);
     apply_map(layer.w2, inputs({h_, count, c_.d_feed_forward}, hidden_q_), y + first * c_.d_model);

@@ -1,6 +1,7 @@
 // One pass of a LanguageModel: what is computed at a time, and where.
 #pragma once
 
+#include <initializer_list>
 #include <utility>
 
 #include "language_model_state.hpp"
@@ -78,7 +79,9 @@ class ModelPass {
   void add(float* x, const float* y, Index elements) const noexcept;
   /// The inputs of one or more maps, quantised in `to` where the format asks for it.
   LinearRows inputs(const DenseRows& rows, Quantized& to) const noexcept;
-  void apply_map(const PackedLinear& map, LinearRows from, float* to) const noexcept;
+  void apply_map(const PackedLinear& map, const LinearRows& from, float* to) const noexcept;
+  /// Maps of the same inputs.
+  void apply_maps(std::initializer_list<LinearOutput> maps, const LinearRows& from) const noexcept;
 
   void embed(const ModelPiece& piece) noexcept;
   void add_positions(const ModelPiece& piece) noexcept;

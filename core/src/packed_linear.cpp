@@ -31,6 +31,65 @@ void (*product_of(const KernelTable& table,
   }
 }
 
+/// One of the products with the same rows, of one format.
+struct Product {
+  LinearColumns l;
+  float* y;
+};
+
+/// How products are cut: into slices of columns, so that each thread reads its own part of the weights, of which there may
+/// be more than caches hold, and into slices of rows where there are too few columns.
+struct Slices {
+  Index height, width;
+  [[nodiscard]] Index of_columns(const Product& p) const noexcept {
+    return (p.l.out + width - 1) / width;
+  }
+};
+
+/// All products in one go of the pool, or by the caller alone.
+void multiply(const KernelTable& table, ThreadPool* pool, std::span<const Product> products,
+              const LinearRows& from) noexcept {
+  const auto& [panels, bias, in, out, stride, format] = products[0].l;
+  Index all = 0;
+  for (const Product& p : products) {
+    all += p.l.out;
+  }
+  const Index bytes = 4 >> static_cast<int>(format);
+  const bool shared = worth_sharing(pool, static_cast<double>(from.rows + bytes) *
+                                              static_cast<double>(in) * static_cast<double>(all));
+  Slices slices = {std::max<Index>(from.rows, 1), shared ? 8 * table.panel : all};
+  Index columns = 0;
+  for (const Product& p : products) {
+    columns += slices.of_columns(p);
+  }
+  if (shared && columns < Index{4} * pool->threads()) {
+    slices.height = kSliceRows;
+  }
+  const auto product = product_of(table, format);
+  const auto panel = static_cast<Index>(panel_floats(table, format, in));
+  const QuantizedRows x =
+      format == WeightFormat::kInt8 ? *from.quantized : QuantizedRows{from.x, in};
+  share_in_order(shared ? pool : nullptr, (from.rows + slices.height - 1) / slices.height * columns,
+                 [&](Index i) noexcept {
+                   const Index row = i / columns * slices.height;
+                   Index slice = i % columns;
+                   const Product* p = products.data();
+                   for (; slice >= slices.of_columns(*p); ++p) {
+                     slice -= slices.of_columns(*p);
+                   }
+                   const Index column = slice * slices.width;
+                   product({.m = std::min(slices.height, from.rows - row),
+                            .n = std::min(slices.width, p->l.out - column),
+                            .k = in,
+                            .a = x.at + row * x.stride,
+                            .a_stride = x.stride,
+                            .b_panels = p->l.panels + column / table.panel * panel,
+                            .bias = p->l.bias ? p->l.bias + column : nullptr,
+                            .c = p->y + row * p->l.y_stride + column,
+                            .c_stride = p->l.y_stride});
+                 });
+}
+
 }  // namespace
 
 Status check_linear(const Caller& caller, const WeightMatrix& l) noexcept {
@@ -125,44 +184,25 @@ QuantizedRows quantize_rows(const KernelTable& table, ThreadPool* pool, const De
 
 void apply(const KernelTable& table, ThreadPool* pool, const PackedLinear& l,
            const LinearRows& to) noexcept {
-  apply_columns(table, pool, {l.panels.data(), l.bias.data(), l.in, l.out, l.out, l.format}, to);
+  const LinearOutput one = {&l, to.y};
+  apply_all(table, pool, {&one, 1}, to);
+}
+
+void apply_all(const KernelTable& table, ThreadPool* pool, std::span<const LinearOutput> maps,
+               const LinearRows& from) noexcept {
+  Product products[kMostMaps];
+  std::size_t count = 0;
+  for (const auto& [map, y] : maps) {
+    products[count++] = {
+        {map->panels.data(), map->bias.data(), map->in, map->out, map->out, map->format}, y};
+  }
+  multiply(table, pool, {products, count}, from);
 }
 
 void apply_columns(const KernelTable& table, ThreadPool* pool, const LinearColumns& l,
                    const LinearRows& to) noexcept {
-  // Slices of columns, so that each thread reads its own part of the weights, of which there may be more
-  // than caches hold; slices of rows where there are too few columns.
-  const Index slice = 8 * table.panel;
-  const Index column_slices = (l.out + slice - 1) / slice;
-  const double products =
-      static_cast<double>(to.rows) * static_cast<double>(l.in) * static_cast<double>(l.out);
-  const bool shared = pool && pool->threads() > 1 && products >= kWorthSharing;
-  const Index height = shared && column_slices < Index{4} * pool->threads() ? kSliceRows : to.rows;
-  const Index row_slices = height > 0 ? (to.rows + height - 1) / height : 0;
-  const auto product = product_of(table, l.format);
-  const auto panel = static_cast<Index>(panel_floats(table, l.format, l.in));
-  const QuantizedRows x =
-      l.format == WeightFormat::kInt8 ? *to.quantized : QuantizedRows{to.x, l.in};
-  const auto multiply = [&](Index row, Index rows, Index column, Index columns) noexcept {
-    product({.m = rows,
-             .n = columns,
-             .k = l.in,
-             .a = x.at + row * x.stride,
-             .a_stride = x.stride,
-             .b_panels = l.panels + column / table.panel * panel,
-             .bias = l.bias ? l.bias + column : nullptr,
-             .c = to.y + row * l.y_stride + column,
-             .c_stride = l.y_stride});
-  };
-  if (!shared) {
-    multiply(0, to.rows, 0, l.out);
-    return;
-  }
-  pool->run(row_slices * column_slices, [&](Index task, int /*thread*/) noexcept {
-    const Index row = task / column_slices * height;
-    const Index column = task % column_slices * slice;
-    multiply(row, std::min(height, to.rows - row), column, std::min(slice, l.out - column));
-  });
+  const Product one = {l, to.y};
+  multiply(table, pool, {&one, 1}, to);
 }
 
 }  // namespace qkv

@@ -1,6 +1,8 @@
 // y = x W + b, the part that all layers share: a weight matrix's checks, packing and product.
 #pragma once
 
+#include <span>
+
 #include "kernels/kernel_table.hpp"
 #include "message.hpp"
 #include "qkv/linear.hpp"
@@ -123,6 +125,20 @@ struct LinearRows {
 /// roundings of s, 63 / M, q, d s and its product. Blocks of x whose largest number is below 2^-120 count as zeros.
 void apply(const kernels::KernelTable& table, ThreadPool* pool, const PackedLinear& l,
            const LinearRows& to) noexcept;
+
+/// One of several maps of the same rows, and its y.
+struct LinearOutput {
+  const PackedLinear* map;
+  float* y;
+};
+
+/// Most maps of apply_all().
+inline constexpr std::size_t kMostMaps = 3;
+
+/// apply() for each of these maps, which have inputs and a format in common. Threads wait for each other once, not once for
+/// each of them.
+void apply_all(const kernels::KernelTable& table, ThreadPool* pool,
+               std::span<const LinearOutput> maps, const LinearRows& from) noexcept;
 
 /// Floats that apply_linear() takes of a workspace; args are those of linear(), checked.
 [[nodiscard]] std::size_t linear_scratch(const kernels::KernelTable& table,

@@ -8,7 +8,8 @@ namespace {
 using Word = std::atomic<std::uint32_t>;
 
 /// How often a thread looks before it sleeps: some 20 to 60 microseconds, which the steps of one layer are
-/// apart, so that its threads sleep between calls and not within one.
+/// apart, so that its threads sleep between calls and not within one. With 3 microseconds two threads woke up 40 times for
+/// each token of a model of 110M in Chromium, and took 1.1 times as long.
 #if defined(__x86_64__) || defined(__i386__)
 constexpr int kLooks = 1000;
 void breathe() noexcept { __builtin_ia32_pause(); }
@@ -16,8 +17,12 @@ void breathe() noexcept { __builtin_ia32_pause(); }
 constexpr int kLooks = 1000;
 void breathe() noexcept { __asm__ volatile("isb"); }
 #else
-constexpr int kLooks = 10000;  // WebAssembly has no instruction for it
-void breathe() noexcept {}
+constexpr int kLooks = 20000;
+// WebAssembly has no instruction for it, and wasm-opt removes a fence. This waits like one, for 2 nanoseconds.
+void breathe() noexcept {
+  Word own{0};
+  own.fetch_add(1);
+}
 #endif
 
 /// True once the word is not `old`.
@@ -74,7 +79,9 @@ bool ThreadPool::serve_as(int thread) noexcept {
   if (!places_[thread].compare_exchange_strong(free, Place::kIdle)) {
     return false;
   }
+  awake_.fetch_add(1, std::memory_order_relaxed);
   serve_in(thread);
+  awake_.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }
 
@@ -87,7 +94,9 @@ void ThreadPool::serve_in(int thread) noexcept {
     }
     help(thread);
     if (!look(signal_, signal)) {
+      awake_.fetch_sub(1, std::memory_order_relaxed);
       sleep_while(signal_, signal);
+      awake_.fetch_add(1, std::memory_order_relaxed);
     }
   }
 }

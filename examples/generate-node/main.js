@@ -5,11 +5,11 @@
 // FILE is safetensors (of the hub, with its config.json and tokenizer.json beside it, also the index of shards; or of qkv/train), GGUF,
 // or a llama2.c checkpoint, whose tokenizer.bin is --tokenizer. The text goes to standard output, and what is said of the model to standard
 // error.
-import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { init } from 'qkv';
-import { charactersTokenizer, huggingFaceTokenizer, llama2cTokenizer, load } from 'qkv/models';
+import { huggingFaceTokenizer, llama2cTokenizer, load } from 'qkv/models';
 
 const text = (value) => ({ type: 'string', default: value });
 const { values, positionals } = parseArgs({
@@ -26,32 +26,14 @@ const beside = (name) => join(dirname(file), name);
 const json = (name) => JSON.parse(readFileSync(beside(name), 'utf8'));
 const isOfHub = /\.safetensors(\.index\.json)?$/.test(file) && existsSync(beside('config.json'));
 
-/** What the header of a safetensors file says besides its arrays. The other gigabytes are not read. */
-function metadata() {
-  const handle = openSync(file);
-  const read = (length, at) => {
-    const bytes = Buffer.alloc(length);
-    readSync(handle, bytes, 0, length, at);
-    return bytes;
-  };
-  const header = JSON.parse(read(Number(read(8, 0).readBigUInt64LE()), 8));
-  closeSync(handle);
-  return header.__metadata__;
-}
-
-/** The tokenizer: a GGUF file has its own, which load() finds. */
+/** The tokenizer: GGUF files and ours have their own, which load() finds. */
 async function findTokenizer() {
   if (values.tokenizer) return llama2cTokenizer(readFileSync(values.tokenizer));
-  if (isOfHub) {
-    const { Tokenizer } = await import('@huggingface/tokenizers').catch(() => {
-      throw new Error('tokenizer.json is read by a package: npm install @huggingface/tokenizers');
-    });
-    return huggingFaceTokenizer(
-      new Tokenizer(json('tokenizer.json'), json('tokenizer_config.json')),
-    );
-  }
-  if (!file.endsWith('.safetensors')) return undefined;
-  return charactersTokenizer(JSON.parse(metadata().tokenizer).tokens);
+  if (!isOfHub) return undefined;
+  const { Tokenizer } = await import('@huggingface/tokenizers').catch(() => {
+    throw new Error('tokenizer.json is read by a package: npm install @huggingface/tokenizers');
+  });
+  return huggingFaceTokenizer(new Tokenizer(json('tokenizer.json'), json('tokenizer_config.json')));
 }
 
 const qkv = await init({ threads: 'auto' });

@@ -1,14 +1,11 @@
 // Looks at every head of a language model of characters while it reads a sentence twice, and then takes the strongest head away.
-import { readFileSync } from 'node:fs';
 import { init } from 'qkv';
-import { charactersTokenizer, load } from 'qkv/models';
+import { load } from 'qkv/models';
 
 const [, , file, sentence = 'Mr. Bingley danced with Miss Fitzhugh at Rosings. '] = process.argv;
-const bytes = readFileSync(file);
-const header = JSON.parse(bytes.toString('utf8', 8, 8 + Number(bytes.readBigUInt64LE())));
-const tokenizer = charactersTokenizer(JSON.parse(header.__metadata__.tokenizer).tokens);
 const qkv = await init();
 const model = await load(qkv, { weights: file }, { format: 'f32' }); // exact: int8 rounds inputs
+const { tokenizer } = model; // that of the file
 const ids = tokenizer.encode(sentence + sentence);
 const [T, once] = [ids.length, ids.length / 2];
 const { layers } = model.forward(ids, { inspect: { weights: true, entropy: true } });

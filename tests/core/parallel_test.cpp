@@ -17,6 +17,7 @@
 #include "packed_problem.hpp"
 #include "qkv/linear.hpp"
 #include "qkv/threads.hpp"
+#include "share.hpp"
 
 namespace qkv::test::parallel_test {
 namespace {
@@ -53,6 +54,58 @@ TEST_CASE("pool: others take part", "[parallel]") {
     }
   });
   CHECK(met == 2);
+}
+
+TEST_CASE("pool: threads are awake while they work, and not for long after", "[parallel]") {
+  CHECK_FALSE(ThreadPool(2).awake());  // nobody serves
+  Threads threads(2);
+  std::atomic<int> met{0};
+  std::atomic<bool> awake{false};
+  threads.pool().run(2, [&](Index /*i*/, int /*thread*/) noexcept {
+    ++met;
+    while (met < 2) {
+    }
+    if (threads.pool().awake()) {
+      awake = true;
+    }
+  });
+  CHECK(awake);
+  // How long it takes to fall asleep is the machine's business.
+  for (int wait = 1; threads.pool().awake() && wait < 2000; wait *= 2) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(wait));
+  }
+  CHECK_FALSE(threads.pool().awake());
+}
+
+TEST_CASE("pool: pieces in order are each done once, a thread's own stretch first", "[parallel]") {
+  for (const unsigned count : {1U, 2U, 3U, 20U}) {
+    Threads threads(count);
+    for (const Index pieces : {0, 1, 2, 7, 1000}) {
+      CAPTURE(count, pieces);
+      std::vector<std::atomic<int>> done(static_cast<std::size_t>(pieces));
+      share_in_order(&threads.pool(), pieces,
+                     [&](Index i) noexcept { ++done[static_cast<std::size_t>(i)]; });
+      for (const auto& times : done) {
+        REQUIRE(times == 1);
+      }
+    }
+  }
+  std::vector<Index> order;
+  share_in_order(nullptr, 5, [&](Index i) noexcept { order.push_back(i); });
+  CHECK(order == std::vector<Index>{0, 1, 2, 3, 4});
+  // Of two threads that wait for each other at their first pieces, one begins in the middle.
+  Threads threads(2);
+  std::atomic<int> met{0};
+  std::atomic<Index> first_of_both{0};
+  share_in_order(&threads.pool(), 10, [&](Index i) noexcept {
+    if (met < 2) {
+      first_of_both += i;
+      ++met;
+      while (met < 2) {
+      }
+    }
+  });
+  CHECK(first_of_both == 5);
 }
 
 TEST_CASE("pool: a call inside of a task, or beside another, is done by its caller alone",

@@ -26,6 +26,7 @@ const OTHER = {
   scale: { divided: true },
   masks: { maskKind: 'painted', maskPaint: '0000'.padEnd(64, 'f'), maskShuffle: 9 },
   positions: { scheme: 'alibi', position: 40000, pair: 30, layout: 'concatenated' },
+  recurrence: { recurrenceSource: '0123456789'.repeat(4), recurrenceHead: 0, recurrenceSeed: 9999 },
   block: {
     blockNorm: 'post',
     blockType: 'rms',
@@ -35,6 +36,7 @@ const OTHER = {
   },
   cost: null,
   learn: { learnTask: 'characters', learnCausal: false, learnHeads: 8 },
+  model: null,
   checks: null,
   use: null,
 };

@@ -7,7 +7,7 @@ import { recipes } from '../../models/recipes/index.js';
 import { batches } from '../../models/recipes/random.js';
 import { root } from '../support/js/files.js';
 import * as support from './support/page.js';
-import { csvOf, take, violations } from './support/panel.js';
+import { takeAll, violations } from './support/panel.js';
 
 const { set, visit } = support;
 const { pageTest } = support.useSite();
@@ -50,7 +50,7 @@ pageTest('recurrence: a press trains, and another pauses', { fresh: true }, asyn
   const asked = [];
   page.on('request', (request) => asked.push(request.url()));
   await visit(page, 'recurrence');
-  const heavy = () => asked.filter((url) => /train|safetensors|recurrence.*worker/.test(url));
+  const heavy = () => asked.filter((url) => /lab_worker|train|safetensors/.test(url));
   assert.deepEqual(heavy(), [], 'nothing before a press');
   assert.equal(await page.locator(`${PANEL} table`).isVisible(), false);
   await set(page, { recurrenceSeed: 5 });
@@ -123,7 +123,8 @@ pageTest('recurrence: the trained weights say, show and are counted', {}, async 
     PANEL,
   );
   assert.deepEqual(await violations(page, PANEL), []);
-  const table = csvOf(await take(page, 'recurrence', 'csv'));
+  const { table, data } = await takeAll(page, 'recurrence');
+  assert.deepEqual(data.spoken.said.transformer.ids.join(''), wanted);
   const counted = table.filter(([what]) => what === 'accuracy');
   for (const [, length, kind, accuracy, sequences] of counted) {
     const there = card.models[kind].byLength.find((each) => each.length === Number(length));

@@ -26,10 +26,16 @@ function manifestOf(folder: string): Record<string, string> {
   );
 }
 
+/** Those that are kept only once a reader has asked for them: models are larger than the page. */
+const isForLater = (name: string) => name.startsWith('models/');
+
 async function writeServiceWorker(folder: string): Promise<void> {
   const source = readFileSync(SOURCE, 'utf8');
-  const files = JSON.stringify(manifestOf(folder));
-  const define = { FILES: files, BUILD: JSON.stringify(sha256(files + source).slice(0, 16)) };
+  const all = Object.entries(manifestOf(folder));
+  const some = (later: boolean) =>
+    JSON.stringify(Object.fromEntries(all.filter(([name]) => isForLater(name) === later)));
+  const files = some(false);
+  const define = { FILES: files, LATER: some(true), BUILD: JSON.stringify(sha256(files + source).slice(0, 16)) };
   const { code } = await transformWithEsbuild(source, SOURCE.pathname, {
     define,
     minify: true,

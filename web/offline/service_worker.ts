@@ -6,6 +6,8 @@
 
 /** Path -> SHA-256, of every file that the page may ask for; '' is its HTML. Written by the build. */
 declare const FILES: Readonly<Record<string, string>>;
+/** The same of files that are kept once a reader has asked for them: the models. */
+declare const LATER: Readonly<Record<string, string>>;
 /** The hash of all of that. */
 declare const BUILD: string;
 
@@ -17,6 +19,8 @@ const { scope } = worker.registration;
 /** Other pages of this origin have caches, too, and perhaps another qkv in another folder. */
 const FAMILY = `qkv ${scope} `;
 const CACHE = FAMILY + BUILD;
+/** Of all builds together: a model changes more seldom than the page, and its name has its hash. */
+const MODELS = `${FAMILY}models`;
 
 async function digest(bytes: ArrayBuffer): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
@@ -43,9 +47,19 @@ async function install(): Promise<void> {
   }
 }
 
+/** Those that this build has no more, or others of. */
+async function dropOldModels(): Promise<void> {
+  const models = await caches.open(MODELS);
+  for (const { url } of await models.keys()) {
+    if (!(url.slice(scope.length) in LATER)) await models.delete(url);
+  }
+}
+
 async function cleanUp(): Promise<void> {
-  const old = (await caches.keys()).filter((name) => name.startsWith(FAMILY) && name !== CACHE);
+  const own = (await caches.keys()).filter((name) => name.startsWith(FAMILY));
+  const old = own.filter((name) => name !== CACHE && name !== MODELS);
   await Promise.all(old.map((name) => caches.delete(name)));
+  if (own.includes(MODELS)) await dropOldModels();
   await worker.clients.claim(); // also the page of the very first visit
 }
 
@@ -66,6 +80,25 @@ async function file(path: string, request: Request): Promise<Response> {
   return (await kept(path)) ?? fetch(request);
 }
 
+/** Put away when all of it has come and it is what the build says; half a model, or another, is not. */
+async function putAway(path: string, response: Response): Promise<void> {
+  const { headers } = response;
+  const bytes = await response.arrayBuffer();
+  if ((await digest(bytes)) !== LATER[path]) return;
+  const models = await caches.open(MODELS);
+  await models.put(new URL(path, scope), new Response(bytes, { headers }));
+}
+
+async function model(path: string, event: FetchEvent): Promise<Response> {
+  const models = await caches.open(MODELS);
+  const known = await models.match(new URL(path, scope), { ignoreVary: true });
+  if (known) return known;
+  const response = await fetch(event.request);
+  // The reader may cancel: then nothing is kept.
+  if (response.status === 200) event.waitUntil(putAway(path, response.clone()).catch(() => {}));
+  return response;
+}
+
 worker.addEventListener('install', (event) => event.waitUntil(install()));
 worker.addEventListener('activate', (event) => event.waitUntil(cleanUp()));
 worker.addEventListener('fetch', (event) => {
@@ -76,4 +109,5 @@ worker.addEventListener('fetch', (event) => {
   const path = address.slice(scope.length);
   if (path === '' || path === 'index.html') event.respondWith(html(request));
   else if (path in FILES) event.respondWith(file(path, request));
+  else if (path in LATER) event.respondWith(model(path, event));
 });

@@ -24,7 +24,8 @@ namespace qkv {
 /// pool.stop();
 /// helper.join();
 /// @endcode
-/// qkv::Threads in threads.hpp does just that. Waiting threads sleep and cost nothing.
+/// qkv::Threads in threads.hpp does just that. Waiting threads look for work for a moment, some 50
+/// microseconds, and then sleep and cost nothing.
 class ThreadPool {  // NOLINT(clang-analyzer-optin.performance.Padding): lines of their own
  public:
   /// How a caller that has run out of tasks waits for those that others are at.
@@ -44,6 +45,9 @@ class ThreadPool {  // NOLINT(clang-analyzer-optin.performance.Padding): lines o
 
   /// Threads in all, whether they serve yet or not.
   [[nodiscard]] int threads() const noexcept { return threads_; }
+
+  /// Whether another thread works, or looks for work and has not gone to sleep yet. It may do so right after.
+  [[nodiscard]] bool awake() const noexcept { return awake_.load(std::memory_order_relaxed) > 0; }
 
   /// Works for this pool until stop(). Returns false at once if no place is free: each of the
   /// threads() - 1 places besides the caller's serves one thread, and stays taken when serve() returns.
@@ -104,6 +108,7 @@ class ThreadPool {  // NOLINT(clang-analyzer-optin.performance.Padding): lines o
   std::atomic<bool> stopped_{false};
   std::atomic<bool> abandoned_{false};  ///< some place may be kLost
   std::atomic<bool> task_lost_{false};
+  std::atomic<int> awake_{0};                    ///< threads besides the caller
   std::atomic<Place> places_[kMaxThreads] = {};  ///< [0] is the caller's and not in use
   Job job_;                                      ///< written only while no task is unfinished
   // Each on a cache line of its own: everybody writes the first, sleepers watch the second, the caller that

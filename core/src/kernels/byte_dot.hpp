@@ -144,15 +144,21 @@ struct Dot<Isa, ByteDot::kOffsetRows> {
         sum, wasm_i32x4_dot_i16x8(wasm_i16x8_relaxed_dot_i8x16_i7x16(w, x), wasm_i16x8_splat(1))));
   }
 
-  /// The sums of a column's weights in a block, in two parts of 16 bits. Of 16 numbers, each at least -128, a sum fits.
-  using Pairs = v128_t;
-  [[gnu::always_inline]] static Pairs no_pairs() noexcept { return wasm_i16x8_splat(0); }
-  [[gnu::always_inline]] static Pairs add_pairs(Pairs sums, Weights w) noexcept {
-    return wasm_i16x8_add(sums, wasm_i16x8_extadd_pairwise_i8x16(w));
+  /// The same for two steps, without the offset. What two products of a weight and a number make is at most 2 * 128 * 63,
+  /// which fits into 16 bits twice. Faster than to add with the offset and to find the sum of the weights beside it: products
+  /// of one row with 117 MB of weights took 0.85 times as long.
+  [[gnu::always_inline]] static Ints<Isa> add_two(Ints<Isa> sum, const Weights* w,
+                                                  const Factor* x) noexcept {
+    const v128_t pairs = wasm_i16x8_add(without_offset(w[0], x[0]), without_offset(w[1], x[1]));
+    return Ints<Isa>(wasm_i32x4_add(sum, wasm_i32x4_dot_i16x8(pairs, wasm_i16x8_splat(1))));
   }
-  /// -64 times the whole sum of each column.
-  [[gnu::always_inline]] static Ints<Isa> start(Pairs sums) noexcept {
-    return Ints<Isa>(wasm_i32x4_dot_i16x8(sums, wasm_i16x8_splat(-kRowOffset)));
+  /// The factor that makes of weights what the offset adds.
+  [[gnu::always_inline]] static Factor offset() noexcept { return wasm_i8x16_splat(kRowOffset); }
+
+ private:
+  [[gnu::always_inline]] static v128_t without_offset(v128_t w, v128_t x) noexcept {
+    return wasm_i16x8_sub(wasm_i16x8_relaxed_dot_i8x16_i7x16(w, x),
+                          wasm_i16x8_relaxed_dot_i8x16_i7x16(w, offset()));
   }
 };
 #endif

@@ -101,35 +101,31 @@ template <class Isa, int kRows>
   }
 }
 
-/// The same for one row of instruction sets with kOffsetRows, where sums start at is found on the way.
+/// The same for one row of instruction sets with kOffsetRows, which needs no starts.
 template <class Isa>
 [[gnu::always_inline]] inline void multiply_single(const std::byte* weights, const std::byte* row,
                                                    Ints<Isa>* sums) noexcept {
   using D = DotOf<Isa>;
   constexpr int kVectors = Isa::kTileVectors;
-  typename D::Pairs pairs[kVectors];
 #pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v) {
-    pairs[v] = D::no_pairs();
     sums[v] = Ints<Isa>(0);
   }
   row += RowBlock<Isa>::kNumbers;
 #pragma GCC unroll 1
-  for (Index step = 0; step < D::kSteps; ++step) {
-    typename D::Weights w[kVectors];
-    D::load(weights, w);
-    weights += D::kGroup * kPanel<Isa>;
-    const typename D::Factor x = D::factor(row);
-    row += RowBlock<Isa>::kStep;
+  for (Index step = 0; step < D::kSteps; step += 2) {
+    typename D::Weights first[kVectors];
+    typename D::Weights second[kVectors];
+    D::load(weights, first);
+    D::load(weights + D::kGroup * kPanel<Isa>, second);
+    weights += 2 * D::kGroup * kPanel<Isa>;
+    const typename D::Factor x[2] = {D::factor(row), D::factor(row + RowBlock<Isa>::kStep)};
+    row += 2 * RowBlock<Isa>::kStep;
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      sums[v] = D::add(sums[v], w[v], x);
-      pairs[v] = D::add_pairs(pairs[v], w[v]);
+      const typename D::Weights w[2] = {first[v], second[v]};
+      sums[v] = D::add_two(sums[v], w, x);
     }
-  }
-#pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v) {
-    sums[v] = sums[v] + D::start(pairs[v]);
   }
 }
 
@@ -236,15 +232,15 @@ inline void find_starts(const Int8Tile& t, std::int32_t* starts) noexcept {
   using D = DotOf<Isa>;
   for (Index block = 0; block < t.blocks; ++block) {
     const std::byte* weights = t.panel + block * kBlockBytes<Isa> + 2 * kPanel<Isa>;
-    typename D::Pairs pairs[2] = {D::no_pairs(), D::no_pairs()};
+    Ints<Isa> sums[2] = {Ints<Isa>(0), Ints<Isa>(0)};
     for (Index step = 0; step < D::kSteps; ++step) {
       typename D::Weights w[2];
       D::load(weights + step * D::kGroup * kPanel<Isa>, w);
-      pairs[0] = D::add_pairs(pairs[0], w[0]);
-      pairs[1] = D::add_pairs(pairs[1], w[1]);
+      sums[0] = D::add(sums[0], w[0], D::offset());
+      sums[1] = D::add(sums[1], w[1], D::offset());
     }
-    D::start(pairs[0]).store_aligned(starts + block * kPanel<Isa>);
-    D::start(pairs[1]).store_aligned(starts + block * kPanel<Isa> + kWidth<Isa>);
+    (-sums[0]).store_aligned(starts + block * kPanel<Isa>);
+    (-sums[1]).store_aligned(starts + block * kPanel<Isa> + kWidth<Isa>);
   }
 }
 

@@ -1,11 +1,12 @@
 // @build any
-// Tokenizers of characters, of @huggingface/tokenizers by structure, and out of GGUF files.
+// Tokenizers of characters, of @huggingface/tokenizers by structure, and out of files of GGUF and of ours.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expectThrows } from '../../support/js/check.js';
 import { models } from './support/bundle.js';
-import { gguf, ggufFile } from './support/files.js';
+import { gguf, ggufFile, safetensors } from './support/files.js';
 import { ggufModels } from './support/gguf-models.js';
+import { ownMetadata, ownModel } from './support/own.js';
 
 const { openModel, charactersTokenizer, huggingFaceTokenizer, decodeStream } = models;
 
@@ -211,5 +212,59 @@ describe('openModel: tokenizers of GGUF', () => {
     });
     assert.equal(opened.tokenizer, own);
     opened.close();
+  });
+});
+
+describe('openModel: the tokenizer in files of ours', () => {
+  const letters = ['\n', ' ', 'a', '春', '"', 'b', 'c', 'd', '😀'];
+  const json = (changes) => JSON.stringify({ type: 'characters', tokens: letters, ...changes });
+  const open = (tokenizer, metadata = ownMetadata(), more = {}) =>
+    openModel({
+      weights: safetensors(ownModel().tensors, { ...metadata, ...(tokenizer && { tokenizer }) }),
+      ...more,
+    });
+
+  test('the place of a letter is its number', async () => {
+    const { tokenizer, close } = await open(json());
+    close();
+    assert.deepEqual([...tokenizer.encode('a春 😀\n')], [2, 3, 1, 8, 0]);
+    assert.equal(tokenizer.decode([8, 4, 2]), '😀"a');
+    assert.throws(() => tokenizer.encode('z'), { code: 'invalid_argument' });
+  });
+
+  for (const [what, text] of [
+    ['none', undefined],
+    ['one of another type', json({ type: 'spelling' })],
+    ['what is no JSON', '{'],
+    ['what is no object', '3'],
+    ['null', 'null'],
+  ]) {
+    test(`no tokenizer: ${what}`, async () => {
+      const { tokenizer, close } = await open(text);
+      close();
+      assert.equal(tokenizer, undefined);
+    });
+  }
+
+  for (const [what, tokens, said] of [
+    ['no list', 'ab', 'characters are "ab"'],
+    ['a token of two letters', ['a', 'bc'], 'characters are [a,bc]'],
+    ['a letter twice', ['a', 'a'], '1 of the characters'],
+    ['nothing', undefined, 'characters are undefined'],
+  ]) {
+    test(`characters that are ${what} are refused`, async () => {
+      await assert.rejects(open(json({ tokens })), ({ code, message }) => {
+        assert.equal(code, 'invalid_argument');
+        assert.ok(message.startsWith('load: ') && message.includes(said), message);
+        return true;
+      });
+    });
+  }
+
+  test('the one that is given goes first, whatever is in the file', async () => {
+    const own = { encode: () => [], decode: () => '' };
+    const opened = await open(json({ tokens: 3 }), ownMetadata(), { tokenizer: own });
+    opened.close();
+    assert.equal(opened.tokenizer, own);
   });
 });

@@ -132,6 +132,13 @@ test('cost: a call is timed by its fastest sample, with enough calls for the clo
   };
   const ms = web.timeOf(call, () => Math.floor(clock));
   assert.ok(Math.abs(ms - 0.25) < 0.05, `${ms}`);
+  // A clock of 0.1 ms, and other work of 20 ms while it is found out how many calls a sample needs.
+  let [now, made] = [0, 0];
+  const quick = () => {
+    now += ++made === 4 ? 20 : 0.003;
+  };
+  const micro = web.timeOf(quick, () => Math.floor(now * 10) / 10);
+  assert.ok(Math.abs(micro / 0.003 - 1) < 0.05, `${micro}`);
   let slow = 0;
   const seconds = web.timeOf(
     () => (slow += 1000),

@@ -24,6 +24,12 @@ let fetched;
 
 class FakeCache {
   held = new Map();
+  async keys() {
+    return [...this.held.keys()].map((url) => ({ url }));
+  }
+  async delete(url) {
+    return this.held.delete(String(url));
+  }
   async put(url, response) {
     this.held.set(String(url), await response.text());
   }
@@ -61,12 +67,13 @@ beforeEach(() => {
 afterEach(() => mock.timers.reset());
 
 /** The service worker of a build, as the browser would run it. */
-async function start(build) {
-  const files = Object.fromEntries(
-    Object.entries(build).map(([path, text]) => [path, sha256(text)]),
-  );
+async function start(build, later = {}) {
+  const hashes = (texts) =>
+    JSON.stringify(
+      Object.fromEntries(Object.entries(texts).map(([path, text]) => [path, sha256(text)])),
+    );
   const mark = sha256(JSON.stringify(build)).slice(0, 8);
-  const define = { FILES: JSON.stringify(files), BUILD: JSON.stringify(mark) };
+  const define = { FILES: hashes(build), LATER: hashes(later), BUILD: JSON.stringify(mark) };
   const { code } = await transform(source, { loader: 'ts', define });
   const listeners = {};
   let claimed = 0;
@@ -88,16 +95,19 @@ async function start(build) {
     async get(address, method = 'GET') {
       let answer;
       const request = { url: new URL(address, scope).href, method };
-      listeners.fetch({ request, respondWith: (promise) => (answer = promise) });
+      const waits = [];
+      const waitUntil = (promise) => waits.push(promise);
+      listeners.fetch({ request, waitUntil, respondWith: (promise) => (answer = promise) });
       const response = await answer;
+      await Promise.all(waits);
       return response && (response.ok ? response.text() : response.status);
     },
   };
 }
 
 /** One that is installed and active. */
-async function installed(build) {
-  const worker = await start(build);
+async function installed(build, later) {
+  const worker = await start(build, later);
   await worker.install();
   await worker.activate();
   return worker;
@@ -196,5 +206,38 @@ describe('service worker: answering', () => {
     }
     assert.equal(await get('', 'POST'), undefined);
     assert.equal(await get('assets/a-1.js', 'HEAD'), undefined);
+  });
+});
+
+describe('service worker: models', () => {
+  const model = { 'models/austen-1.safetensors': 'weights' };
+  const path = 'models/austen-1.safetensors';
+
+  test('are not fetched with the page, and kept once a reader has asked for them', async () => {
+    server = { ...first, ...model };
+    const worker = await installed(first, model);
+    assert.ok(fetched.every(([address]) => !address.includes('models/')));
+    assert.equal(await worker.get(path), 'weights');
+    network = false;
+    assert.equal(await worker.get(path), 'weights');
+  });
+
+  test('stay with a build that has the same, and go with one that has another', async () => {
+    server = { ...first, ...model };
+    await (await installed(first, model)).get(path);
+    server = { ...second, ...model };
+    const next = await installed(second, model);
+    network = false;
+    assert.equal(await next.get(path), 'weights');
+    network = true;
+    await installed(second, { 'models/austen-2.safetensors': 'others' });
+    assert.equal(stores.get(`qkv ${scope} models`).held.size, 0);
+  });
+
+  test('that are not what the build says are answered and not kept', async () => {
+    server = { ...first, [path]: 'half' };
+    const worker = await installed(first, model);
+    assert.equal(await worker.get(path), 'half');
+    assert.equal(stores.get(`qkv ${scope} models`).held.size, 0);
   });
 });

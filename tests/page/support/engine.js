@@ -12,13 +12,10 @@ import { textsOf } from './texts.js';
 const packageBeside = {
   name: 'package beside',
   setup({ onResolve }) {
-    for (const [name, file] of [
-      ['qkv', 'index'],
-      ['qkv/train', 'train'],
-    ]) {
-      const path = pathToFileURL(join(root, `dist/${file}.js`)).href;
-      onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path, external: true }));
-    }
+    onResolve({ filter: /^qkv(\/\w+)?$/ }, ({ path }) => {
+      const name = path === 'qkv' ? 'index' : path.slice('qkv/'.length);
+      return { path: pathToFileURL(join(root, `dist/${name}.js`)).href, external: true };
+    });
   },
 };
 

@@ -43,7 +43,7 @@ export interface Source {
   config?: string | WebUrl | object | undefined;
   /** safetensors (one file, shards, or where their index is), GGUF (F32, F16, BF16, Q8_0), or a llama2.c checkpoint. */
   weights: string | WebUrl | WebBlob | ArrayBuffer | readonly (string | WebUrl | WebBlob)[];
-  /** For texts in place of tokens. */
+  /** For texts in place of tokens. Default the one in the file: of GGUF, and of files of `qkv/train` whose metadata has one. */
   tokenizer?: Tokenizer | undefined;
 }
 

@@ -21,6 +21,7 @@ import { isAddress, openSource, type Place } from './sources/open.js';
 import { type ByteSource, readAll } from './sources/source.js';
 import { bytesOf, type OnRows, streamSteps } from './stream.js';
 import { ggufTokenizer } from './tokenizers/gguf.js';
+import { ownTokenizer } from './tokenizers/own.js';
 import type { Tokenizer } from './tokenizers/tokenizer.js';
 
 /** What a model is read from. */
@@ -150,7 +151,7 @@ export async function openModel(
       config: described.config,
       parameters: parametersOf(described.config),
       ...{ steps, totalBytes: total, format: formatOf(steps) },
-      tokenizer: tokenizer ?? ggufTokenizer(file),
+      tokenizer: tokenizer ?? ggufTokenizer(file) ?? ownTokenizer(file),
       endTokens: endTokensOf(file, config),
       close,
       async stream(onRows, { signal: stop, onProgress } = {}) {

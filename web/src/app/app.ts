@@ -10,6 +10,8 @@ import { Panel, type View } from '../ui/panel';
 import { PANEL_IDS, type PanelId } from '../features/index';
 import { loadLanguage } from '../features/load';
 import { requestOf } from './request';
+import { TrainedModel } from './trained';
+import type { FromModel, ToModel } from '../features/model/protocol';
 import { formatFragment, parseFragment, type State } from '../state/state';
 import { applyTheme, onAppearanceChange, storedTheme, type Theme } from '../ui/theme';
 import { tokenize, type TokenList } from '../domain/tokenizer';
@@ -24,7 +26,11 @@ const browserLanguage = (): Language => (/^zh\b/i.test(navigator.language) ? 'zh
 /** What the tokens follow from: splitting a long text at every step of a slider would be felt. */
 const TOKENS_FROM = ['text', 'tokenizer', 'length', 'source', 'numbers'] as const;
 
-function tokensOf({ text, tokenizer, length, source, numbers }: State): TokenList {
+function tokensOf(
+  { text, tokenizer, length, source, numbers }: State,
+  trained: TokenList,
+): TokenList {
+  if (source === 'trained') return trained;
   if (source !== 'yours') return tokenize(text, tokenizer, length);
   const count = countOf(numbers);
   const tokens = Array.from({ length: count }, (_, i) => `x${i + 1}`);
@@ -47,6 +53,7 @@ export class App {
   /** Whether a hand is on the temperature. */
   #dragging = false;
   #scheduled = false;
+  #scheduledModel = false;
   /** Languages whose texts are on their way. */
   #translating = 0;
   #fragmentTimer = 0;
@@ -57,6 +64,7 @@ export class App {
   readonly client = new EngineClient({
     onStatus: (status) => {
       this.#engine = status;
+      if (status.kind === 'failed' && status.during === 'load') this.#trained.lose();
       this.#schedule();
     },
     onFrame: (frame) => {
@@ -72,11 +80,13 @@ export class App {
       this.#studies = { ...this.#studies, ...news };
       this.#schedule();
     },
+    onModel: (message) => this.#onModel(message),
   });
+  readonly #trained = new TrainedModel((message) => this.client.tell(message));
 
   constructor() {
     this.#state = parseFragment(location.hash, browserLanguage());
-    this.#list = tokensOf(this.#state);
+    this.#list = tokensOf(this.#state, this.#trained.tokens);
     applyTheme(this.#theme);
     this.#applyLanguage();
     this.#listen();
@@ -98,6 +108,10 @@ export class App {
     on('state-change', (patch: Partial<State>) => this.set(patch));
     on('canvas-given', ({ name, canvas }: { name: string; canvas: HTMLCanvasElement }) => {
       this.client.give(name, canvas);
+    });
+    on('model-tell', (message: ToModel) => {
+      this.#trained.tell(message, this.#state);
+      this.#schedule();
     });
     on('surface-resized', () => this.request());
     on('row-told', (row: number | null) => {
@@ -173,12 +187,43 @@ export class App {
     const before = this.#state;
     this.#state = state;
     const differs = TOKENS_FROM.some((name) => state[name] !== before[name]);
-    if (differs) this.#list = tokensOf(state);
+    this.#trained.follow(state);
+    if (differs) this.#list = tokensOf(state, this.#trained.tokens);
     if (state.language !== before.language) this.#applyLanguage();
     // Other tokens have another geometry: it is there before the worker is asked, who need not paint twice.
     if (differs) this.#layOut();
     else this.#schedule();
     this.request();
+  }
+
+  /** Another model, or another text of it, are other tokens for the panels that show its heads. */
+  #onModel(message: FromModel): void {
+    const before = this.#trained.tokens.tokens;
+    this.#trained.receive(message);
+    const { tokens } = this.#trained;
+    if (
+      this.#state.source === 'trained' &&
+      (message.kind === 'loaded' || tokens.tokens !== before)
+    ) {
+      this.#list = tokens;
+      this.#layOut();
+      this.request();
+    } else if (message.kind === 'answers' || message.kind === 'loaded') {
+      this.#schedule();
+    } else {
+      this.#scheduleModel();
+    }
+  }
+
+  /** What comes many times in a second concerns one panel alone. */
+  #scheduleModel(): void {
+    if (this.#scheduled || this.#scheduledModel) return;
+    this.#scheduledModel = true;
+    requestAnimationFrame(() => {
+      this.#scheduledModel = false;
+      const panel = document.querySelector('qkv-panel-model');
+      if (panel instanceof Panel) panel.update(this.view());
+    });
   }
 
   /** Another language holds when the texts of the panels that are there have arrived. */
@@ -233,7 +278,8 @@ export class App {
 
   /** Whether everything that was asked for is answered and drawn. */
   get settled(): boolean {
-    return this.client.atRest && !this.#scheduled && this.#translating === 0;
+    const { atRest } = this.#trained;
+    return this.client.atRest && atRest && !this.#scheduled && this.#translating === 0;
   }
 
   /** Whether a panel is on the screen, and its code there. */
@@ -274,6 +320,7 @@ export class App {
       sees: (id) => this.sees(id),
       surfaces,
       ratio: devicePixelRatio,
+      trained: this.#trained,
     });
     this.client.request(request);
   }
@@ -299,6 +346,7 @@ export class App {
       frame: this.#frame,
       report: this.#report,
       studies: this.#studies,
+      model: this.#trained.view,
       frameTime: times[times.length >> 1] ?? 0,
       query: Math.min(query ?? home, tokens.length - 1),
       look: this.#look,

@@ -49,7 +49,7 @@ export class InstrumentsPanel extends Panel {
         </div>
         <label class="control"><span data-t="controls.head"></span><select id="choose-head"></select></label>
         ${select('mask', MASKS)}
-        ${select('positions', ['sinusoidal', 'none'])}
+        ${select('positions', ['sinusoidal', 'none', 'own'])}
         ${select('source', SOURCES)}
         <div class="control seed">
           <label for="seed" data-t="controls.seed"></label>
@@ -153,6 +153,7 @@ export class InstrumentsPanel extends Panel {
     for (const name of ['mask', 'positions', 'tokenizer', 'source'] as const) {
       this.#select(name).value = state[name];
     }
+    this.#updateLearned(view);
     this.#updateHeads(view);
     this.#updateLengths(view);
     this.#show('#temperature-number', state.temperature);
@@ -164,15 +165,30 @@ export class InstrumentsPanel extends Panel {
     const values = {
       head: headName(state.source, Math.min(state.head, headCount(state.source) - 1)),
       temperature: state.temperature,
-      mask: t(`mask.${state.mask}`),
+      mask: t(`mask.${view.frame?.request.layer.mask ?? state.mask}`),
     };
     this.setText('.summary', t('controls.summary', values));
   }
 
-  #updateHeads({ state, look }: View): void {
+  /** What a trained model has of its own cannot be turned; the note below says so. */
+  #updateLearned({ state, frame }: View): void {
+    const learned = state.source === 'trained';
+    for (const name of ['mask', 'positions'] as const) {
+      this.#select(name).disabled = learned;
+      this.#select(name).title = learned ? t('controls.learned') : '';
+    }
+    this.find('#choose-positions [value=own]', HTMLOptionElement).hidden = !learned;
+    if (!learned) return;
+    if (frame?.request.layer.source === 'trained') {
+      this.#select('mask').value = frame.request.layer.mask;
+    }
+    this.#select('positions').value = 'own';
+  }
+
+  #updateHeads({ state, look, model }: View): void {
     const { source } = state;
     const box = this.#select('head');
-    if (this.#differs(box, [source, look])) {
+    if (this.#differs(box, [source, look, source === 'trained' && model.info?.id])) {
       const option = (_: unknown, head: number) => new Option(headName(source, head), String(head));
       box.replaceChildren(...Array.from({ length: headCount(source) }, option));
     }
@@ -192,7 +208,7 @@ export class InstrumentsPanel extends Panel {
     }
     box.value = length === null ? '' : String(length);
     box.disabled = state.source === 'yours';
-    this.#select('tokenizer').disabled = state.source === 'yours';
+    this.#select('tokenizer').disabled = state.source === 'yours' || state.source === 'trained';
   }
 
   /** Options are made anew only when they differ: replacing them would close an open list. */
@@ -203,7 +219,7 @@ export class InstrumentsPanel extends Panel {
     return true;
   }
 
-  #updateTemperature({ state, report, list }: View): void {
+  #updateTemperature({ state, report, list, frame }: View): void {
     const slider = this.#input('#tau');
     slider.value = String(toSlider(state.temperature));
     const mean = report?.heads[state.head]?.entropy;
@@ -212,13 +228,18 @@ export class InstrumentsPanel extends Panel {
       slider.setAttribute('aria-valuetext', t('controls.spoken', { value }));
       return;
     }
-    const most = digits(largestEntropy(state.mask, list.tokens.length), 3);
+    const most = digits(
+      largestEntropy(frame?.request.layer.mask ?? state.mask, list.tokens.length),
+      3,
+    );
     const numbers = { value, entropy: digits(mean, 3), most };
     slider.setAttribute('aria-valuetext', t('controls.spokenEntropy', numbers));
   }
 
-  #updateNote({ list, state }: View): void {
+  #updateNote({ list, state, model }: View): void {
     const notes = [];
+    if (state.source === 'trained')
+      notes.push(t(model.info ? 'controls.learned' : 'controls.noModel'));
     if (list.textCut) notes.push(t('sentence.textCut', { max: MAX_TEXT }));
     if (state.length === null && list.total > MAX_TOKENS) {
       notes.push(t('sentence.tokensCut', { max: MAX_TOKENS, total: list.total }));

@@ -1,3 +1,5 @@
+import type { Mask } from '../domain/choices';
+import type { LayerRequest } from '../domain/layer';
 import { headCount } from '../domain/sources';
 import type { ViewRequest } from '../domain/view';
 import type { Size } from '../engine/canvas';
@@ -18,17 +20,28 @@ export interface Visible {
   readonly sees: (id: PanelId) => boolean;
   readonly surfaces: Readonly<Record<string, Size>>;
   readonly ratio: number;
+  /** What the trained model reads, and its own mask; null: none is loaded. */
+  readonly trained?: { readonly text: LayerRequest['trained']; readonly mask: Mask };
 }
 
 /** What the worker is asked for: the page, the build and the tests ask with this one function. */
 export function requestOf(state: State, tokens: readonly string[], visible: Visible): FrameRequest {
-  const { source, seed, positions, mask, temperature, numbers } = state;
   return {
-    layer: { tokens, source, seed, positions, mask, temperature, numbers },
+    layer: layerOf(state, tokens, visible),
     view: viewOf(state, tokens.length, visible),
     ...panelsOf(state, visible),
     surfaces: visible.surfaces,
     ratio: visible.ratio,
+  };
+}
+
+function layerOf(state: State, tokens: readonly string[], visible: Visible): LayerRequest {
+  const { source, seed, positions, temperature, numbers } = state;
+  const learned = source === 'trained' ? visible.trained : undefined;
+  return {
+    ...{ tokens, source, seed, positions, temperature, numbers },
+    mask: learned?.mask ?? state.mask,
+    trained: learned?.text ?? null,
   };
 }
 

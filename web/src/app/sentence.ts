@@ -56,7 +56,10 @@ export class SentencePanel extends Panel {
     this.lang = state.language;
     const { tokens } = list;
     const empty = tokens.length === 0;
+    const learned = state.source === 'trained';
     this.find('.empty', HTMLElement).hidden = !empty;
+    this.setText('.empty p', t(learned ? 'controls.noModel' : 'sentence.empty'));
+    this.find('.example', HTMLElement).hidden = learned;
     this.find('.chips', HTMLElement).hidden = empty;
     this.find('#chips-caption', HTMLElement).hidden = empty;
     if (tokens !== this.#tokens) {

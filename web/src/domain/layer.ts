@@ -15,4 +15,6 @@ export interface LayerRequest {
   readonly temperature: number;
   /** For the source `yours`. */
   readonly numbers: NumberSet;
+  /** For the source `trained`: which model, and the tokens that it reads. Null: none is loaded. */
+  readonly trained: { readonly model: number; readonly ids: readonly number[] } | null;
 }

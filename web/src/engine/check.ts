@@ -14,6 +14,8 @@ export interface ExactHead {
   readonly q: Float64Array;
   readonly k: Float64Array;
   readonly width: number;
+  /** Factor on q.k; by default 1 / sqrt(width). */
+  readonly scale?: number;
 }
 
 function project(
@@ -56,7 +58,7 @@ export function exactProjections(x: Float32Array, model: Model, head: number): E
 
 /** softmax(q.k / sqrt(d_k) / temperature) over the allowed keys of one row; zero elsewhere. */
 export function exactRow(
-  { q, k, width }: ExactHead,
+  { q, k, width, scale = 1 / Math.sqrt(width) }: ExactHead,
   row: number,
   options: { mask: Mask; temperature: number },
 ): Float64Array {
@@ -67,7 +69,7 @@ export function exactRow(
   for (let j = first; j < end; j++) {
     let dot = 0;
     for (let c = 0; c < width; c++) dot += q[row * width + c]! * k[j * width + c]!;
-    weights[j] = dot / Math.sqrt(width) / options.temperature;
+    weights[j] = (dot * scale) / options.temperature;
     largest = Math.max(largest, weights[j]!);
   }
   let sum = 0;

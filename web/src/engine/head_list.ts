@@ -1,4 +1,5 @@
 import type { Qkv } from 'qkv';
+import type { ExactHead } from './check';
 import type { Head, Inputs, Layer } from './heads';
 import type { Model } from '../domain/model';
 
@@ -9,6 +10,8 @@ export interface Heads {
   readonly list: readonly Head[];
   readonly inputs: Inputs | null;
   readonly count: number;
+  /** What the check computes a head of; by default of the model, or of the reader's numbers. */
+  readonly exact?: (head: number) => ExactHead;
 }
 
 export interface HeadResult {

@@ -22,6 +22,8 @@ export interface Projections {
   readonly k: Float32Array;
   readonly v: Float32Array;
   readonly width: number;
+  /** Factor on q.k. */
+  readonly scale: number;
 }
 
 /** One head over the tokens of the page. */
@@ -93,7 +95,7 @@ export class LayerHead implements Head {
       this.#qkv.linear(tensor, wk),
       this.#qkv.linear(tensor, wv),
     ];
-    return { q: q.data, k: k.data, v: v.data, width: D_K };
+    return { q: q.data, k: k.data, v: v.data, width: D_K, scale: 1 / Math.sqrt(D_K) };
   }
 
   dispose(): void {
@@ -132,7 +134,8 @@ export class GivenHead implements Head {
   projections(): Projections {
     const { q, k, v } = this.#set;
     const data = (rows: readonly number[]) => this.#array(rows).data;
-    return { q: data(q), k: data(k), v: data(v), width: WIDTH };
+    const scale = 1 / Math.sqrt(WIDTH);
+    return { q: data(q), k: data(k), v: data(v), width: WIDTH, scale };
   }
 
   dispose(): void {}

@@ -4,7 +4,7 @@ import type { Model } from '../domain/model';
 import type { Qkv } from 'qkv';
 import { constructedModel } from './constructed';
 import { hashText, uniform } from './random';
-import { D_K, D_MODEL, RANDOM_HEADS, type Source } from '../domain/sources';
+import { D_K, D_MODEL, RANDOM_HEADS } from '../domain/sources';
 
 /**
  * Embeddings of unit variance, so that positions (variance 1/2) do not drown them, and projections by
@@ -25,7 +25,10 @@ export function randomModel(seed: number): Model {
   };
 }
 
-export function modelOf(qkv: Qkv, source: Exclude<Source, 'yours'>, seed: number): Model {
+/** The sources whose layer the page makes itself. */
+export type Built = 'constructed' | 'random';
+
+export function modelOf(qkv: Qkv, source: Built, seed: number): Model {
   return source === 'random' ? randomModel(seed) : constructedModel(qkv);
 }
 

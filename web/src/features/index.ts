@@ -8,6 +8,7 @@ import { learnFields } from './learn/state';
 import { mapFields } from './map/state';
 import { masksRequest } from './masks/request';
 import { masksFields } from './masks/state';
+import { modelFields } from './model/state';
 import { pairRequest } from './pair/request';
 import { pairFields } from './pair/state';
 import { positionsRequest } from './positions/request';
@@ -39,6 +40,7 @@ export const FEATURES = {
   block: { fields: blockFields, request: blockRequest },
   recurrence: { fields: recurrenceFields },
   learn: { fields: learnFields },
+  model: { fields: modelFields },
   cost: { fields: costFields },
   checks: { fields: {} },
   use: { fields: {} },

@@ -2,6 +2,7 @@ import { find } from './dom';
 import { translate } from '../i18n/i18n';
 import type { EngineStatus } from '../worker/client';
 import type { Studies } from '../features/computed';
+import type { ModelView } from '../features/model/store';
 import type { Frame, Report, Tensors } from '../worker/protocol';
 import type { Size } from '../engine/canvas';
 import type { Figure } from './figure';
@@ -20,6 +21,8 @@ export interface View {
   readonly report: Report | null;
   /** What panels had worked out; it may be about an earlier frame. */
   readonly studies: Studies;
+  /** The trained model, if the reader has asked for one. */
+  readonly model: ModelView;
   /** The median of the latest frames, in milliseconds. */
   readonly frameTime: number;
   /** The selected query; -1 without tokens. */

@@ -147,7 +147,9 @@ export class Background {
   }
 }
 
-function exactOf({ model, x }: Heads, head: number, { numbers }: LayerRequest): ExactHead {
+function exactOf(heads: Heads, head: number, { numbers }: LayerRequest): ExactHead {
+  const { model, x, exact: given } = heads;
+  if (given) return given(head);
   if (model) return exactHead(x, model, head);
   const exact = (rows: readonly number[]) => Float64Array.from(Float32Array.from(rows));
   return { q: exact(numbers.q), k: exact(numbers.k), width: WIDTH };

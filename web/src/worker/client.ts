@@ -11,6 +11,7 @@ import type {
   ToWorker,
 } from './protocol';
 import type { Studies } from '../features/computed';
+import type { FromModel, ToModel } from '../features/model/protocol';
 import type { Pixels } from '../engine/canvas';
 import FrameWorker from './worker?worker';
 
@@ -25,6 +26,7 @@ export interface EngineListener {
   onFrame(frame: Frame): void;
   onReport(report: Report): void;
   onStudies(news: Partial<Studies>): void;
+  onModel(message: FromModel): void;
 }
 
 /**
@@ -109,6 +111,11 @@ export class EngineClient {
     });
   }
 
+  /** Says something to the trained model, whose code the worker fetches then. */
+  tell(message: ToModel): void {
+    this.#send({ type: 'model', message });
+  }
+
   #send(message: ToWorker, transfer: Transferable[] = []): void {
     this.#worker ??= this.#newWorker();
     this.#worker.postMessage(message, transfer);
@@ -149,6 +156,9 @@ export class EngineClient {
         break;
       case 'studies':
         this.#listener.onStudies(message.news);
+        break;
+      case 'model':
+        this.#listener.onModel(message.message);
         break;
       case 'tensors':
         this.#wanted.shift()?.(message.tensors);

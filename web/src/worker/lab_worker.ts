@@ -1,31 +1,39 @@
 // The worker of a panel, for what takes long. One script for all of them, so that they share what they have in common: its
-// first message names the panel, whose features/<id>/worker.ts then listens.
+// first message names the panel, whose features/<id>/worker.ts then hears the others.
 import { describeFailure } from './describe_failure';
 import type { LabFailed } from './lab';
 
-const LABS = import.meta.glob('../features/*/worker.ts');
-
-/** Messages that came before the panel's code did. */
-const early: unknown[] = [];
-
-function keep(event: MessageEvent): void {
-  event.stopImmediatePropagation();
-  early.push(event.data);
+/** What features/<id>/worker.ts exports. */
+interface PanelLab {
+  /**
+   * Begins, and gives back what hears the messages of the panel. Nothing may begin before it: the single file has the labs of
+   * all panels in one script, which runs all of their modules.
+   */
+  readonly serve: () => (message: never) => void;
 }
 
-async function open(event: MessageEvent<string>): Promise<void> {
-  self.addEventListener('message', keep);
-  try {
-    const load = LABS[`../features/${event.data}/worker.ts`];
-    if (!load) throw new Error(`no panel has a lab called ${event.data}`);
-    await load();
-  } catch (error) {
-    const failed: LabFailed = { type: 'failed', failure: describeFailure(error) };
-    self.postMessage(failed);
+const LABS = import.meta.glob<PanelLab>('../features/*/worker.ts');
+
+async function listenerOf(id: string): Promise<(message: unknown) => void> {
+  const load = LABS[`../features/${id}/worker.ts`];
+  if (!load) throw new Error(`no panel has a lab called ${id}`);
+  const { serve } = await load();
+  return serve() as (message: unknown) => void; // a panel and its lab belong together by the name
+}
+
+let listener: ReturnType<typeof listenerOf> | undefined;
+
+self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+  if (!listener) {
+    listener = listenerOf(data as string);
+    listener.catch((error: unknown) => {
+      const failed: LabFailed = { type: 'failed', failure: describeFailure(error) };
+      self.postMessage(failed);
+    });
     return;
   }
-  self.removeEventListener('message', keep);
-  for (const data of early) self.dispatchEvent(new MessageEvent('message', { data }));
-}
-
-self.addEventListener('message', (event: MessageEvent<string>) => void open(event), { once: true });
+  listener.then(
+    (hear) => hear(data),
+    () => undefined, // told already
+  );
+});

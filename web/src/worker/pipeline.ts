@@ -4,7 +4,7 @@ import type { Mask, Positions } from '../domain/choices';
 import { MAX_MATRIX, type LayerRequest } from '../domain/layer';
 import type { Model } from '../domain/model';
 import { countOf } from '../domain/number_sets';
-import { D_MODEL, type Source } from '../domain/sources';
+import { D_MODEL } from '../domain/sources';
 import type { ViewRequest } from '../domain/view';
 import type { Pixels } from '../engine/canvas';
 import type { Scene } from '../engine/feature';
@@ -12,12 +12,17 @@ import { FullLayer } from '../engine/full_layer';
 import type { HeadResult, Heads } from '../engine/head_list';
 import { GivenHead, LayerHead, type Head, type Inputs, type Layer } from '../engine/heads';
 import { stage, type StageLog } from '../engine/memo';
-import { layerInput, modelOf } from '../engine/model';
+import { layerInput, modelOf, type Built } from '../engine/model';
 import { rowData, valuesOf, type Values } from '../engine/values';
 import { COMPUTED_IDS, makeFeatures, type PanelResults } from '../features/computed';
+import type { ModelHost } from '../features/model/host';
 import { Pictures } from './pictures';
 import type { Frame, FrameRequest } from './protocol';
 import { TemperaturePreview } from './temperature_preview';
+
+const NO_HEADS: Heads = {
+  ...{ model: null, x: new Float32Array(), list: [], inputs: null, count: 0 },
+};
 
 /**
  * From tokens to what is on the screen, in stages that run only when something before them changed: a
@@ -29,6 +34,8 @@ export class Pipeline {
   readonly pictures = new Pictures(this.#log);
   readonly whole: FullLayer;
   readonly #preview: TemperaturePreview;
+  /** The trained model, once the reader has asked for one. */
+  model: ModelHost | undefined;
   /** What panels compute with every frame. */
   readonly features: ReturnType<typeof makeFeatures>;
 
@@ -89,7 +96,8 @@ export class Pipeline {
   }
 
   /** The heads that a request is about; the same ones for as long as it asks for the same. */
-  heads({ source, seed, tokens, positions, numbers }: LayerRequest): Heads {
+  heads({ source, seed, tokens, positions, numbers, trained }: LayerRequest): Heads {
+    if (source === 'trained') return this.#learned(JSON.stringify(trained), trained);
     if (source === 'yours') return this.#given(JSON.stringify(numbers), numbers);
     const model = this.#model(source, seed);
     // A string beside the array: requests arrive as copies, which are never identical.
@@ -107,7 +115,7 @@ export class Pipeline {
 
   // ---- stages ----
 
-  readonly #model = stage('model', this.#log, (source: Exclude<Source, 'yours'>, seed: number) =>
+  readonly #model = stage('model', this.#log, (source: Built, seed: number) =>
     modelOf(this.#qkv, source, seed),
   );
 
@@ -150,6 +158,15 @@ export class Pipeline {
       count: countOf(numbers),
     }),
     [1], // the key says all of it
+  );
+
+  /** Another key for every model and text; nothing to see while there is none. */
+  readonly #learned = stage(
+    'learned',
+    this.#log,
+    (_key: string, trained: LayerRequest['trained']): Heads =>
+      (trained && this.model?.heads(trained)) ?? NO_HEADS,
+    [1],
   );
 
   #headStage(name: string) {

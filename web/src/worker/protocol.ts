@@ -1,3 +1,4 @@
+import type { FromModel, ToModel } from '../features/model/protocol';
 import type { EngineInfo } from 'qkv';
 import type { Check } from '../domain/check';
 import type { LayerRequest } from '../domain/layer';
@@ -99,7 +100,8 @@ export type ToWorker =
   | { readonly type: 'surface'; readonly name: string; readonly canvas: OffscreenCanvas | null }
   | { readonly type: 'palette'; readonly palette: PaintPalette }
   | { readonly type: 'run'; readonly id: number; readonly request: FrameRequest }
-  | { readonly type: 'tensors' };
+  | { readonly type: 'tensors' }
+  | { readonly type: 'model'; readonly message: ToModel };
 
 export type FromWorker =
   | { readonly type: 'ready'; readonly info: EngineInfo }
@@ -115,6 +117,7 @@ export type FromWorker =
     }
   | { readonly type: 'studies'; readonly news: Partial<Studies> }
   | { readonly type: 'tensors'; readonly tensors: Tensors }
+  | { readonly type: 'model'; readonly message: FromModel }
   /** All that follows from this request has been said: no work is left. */
   | { readonly type: 'rest'; readonly id: number }
   | { readonly type: 'load-failed'; readonly failure: Failure }

@@ -3,6 +3,8 @@ import { Background, FEW_TOKENS } from './background';
 import { describeFailure } from './describe_failure';
 import { Pipeline } from './pipeline';
 import { StudyDesk } from './studies';
+import type { ModelHost } from '../features/model/host';
+import type { ToModel } from '../features/model/protocol';
 import type { Frame, FrameNews, FrameRequest, FromWorker, ToWorker } from './protocol';
 import { Surface, type Pixels } from '../engine/canvas';
 
@@ -123,6 +125,28 @@ function study(id: number, studies: StudyDesk): void {
   else restIfDone(id);
 }
 
+// ---- the trained model ----
+
+let model: Promise<ModelHost> | undefined;
+
+/** Its code is fetched with the first message to it. */
+async function hostOf({ pipeline }: NonNullable<typeof engine>): Promise<ModelHost> {
+  const { ModelHost } = await import('../features/model/host');
+  const host = new ModelHost(pipeline.qkv, (message) => reply({ type: 'model', message }));
+  pipeline.model = host;
+  return host;
+}
+
+async function toModel(message: ToModel, of: NonNullable<typeof engine>): Promise<void> {
+  try {
+    const host = await (model ??= hostOf(of));
+    host.receive(message);
+  } catch (error) {
+    model = undefined; // without a network it may be tried again
+    reply({ type: 'model', message: { kind: 'refused', failure: describeFailure(error) } });
+  }
+}
+
 // ---- messages ----
 
 let latest: FrameRequest | undefined;
@@ -157,6 +181,8 @@ function receive(message: ToWorker): void {
   } else if (message.type === 'palette') {
     look++;
     engine.pipeline.pictures.palette = message.palette;
+  } else if (message.type === 'model') {
+    void toModel(message.message, engine);
   } else if (message.type === 'run') {
     run(message.id, message.request);
   } else if (latest) {

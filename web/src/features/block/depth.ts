@@ -3,7 +3,7 @@ import type { TrainQkv } from 'qkv/train';
 import { maskOptions } from '../../domain/mask';
 import { layerInput, modelOf } from '../../engine/model';
 import { D_MODEL } from '../../domain/sources';
-import { MAX_BLOCK_TOKENS, NORM_PLACES, type NormPlace } from './settings';
+import { hasBlock, MAX_BLOCK_TOKENS, NORM_PLACES, type NormPlace } from './settings';
 import { stackCurves, type StackCurves, type StackOptions } from './stack';
 
 /** Stacks of different seeds, from the chosen one on: one alone would say little about the rule. */
@@ -43,7 +43,7 @@ export function* depthStudy(
   const { layer, type, depth, seed, rule } = request;
   const { source, positions, mask, temperature } = layer;
   const tokens = layer.tokens.slice(0, MAX_BLOCK_TOKENS);
-  if (source === 'yours' || tokens.length === 0) return null;
+  if (!hasBlock(source) || tokens.length === 0) return null;
   const data = layerInput(qkv, modelOf(qkv, source, layer.seed), tokens, positions);
   const x = { data, shape: [tokens.length, D_MODEL] };
   const attention = { ...maskOptions(mask), temperature };

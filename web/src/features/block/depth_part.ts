@@ -8,7 +8,7 @@ import { provenance } from '../map/names';
 import { STACKS, type DepthRequest, type DepthResult } from './depth';
 import { DEPTH_HEIGHT, drawGradient, drawStream, endsOf, MARKS, pageArea } from './draw';
 import type { FromDepthLab, ToDepthLab } from './lab_protocol';
-import { MAX_BLOCK_TOKENS, NORM_PLACES, RULES } from './settings';
+import { hasBlock, MAX_BLOCK_TOKENS, NORM_PLACES, RULES } from './settings';
 import { PROBES } from './stack';
 import { t } from './texts';
 
@@ -35,6 +35,7 @@ function requestOf(state: State, tokens: readonly string[]): DepthRequest {
       mask,
       temperature,
       numbers,
+      trained: null,
     },
     ...{ type: blockType, depth: blockDepth, seed: blockSeed, rule: blockRule },
   };
@@ -109,7 +110,7 @@ export class DepthPart extends Panel {
     this.find('#block-depth', HTMLInputElement).value = String(state.blockDepth);
     this.setText('output[for=block-depth]', String(state.blockDepth));
     this.find('#block-rule', HTMLSelectElement).value = state.blockRule;
-    const none = state.source === 'yours' || list.tokens.length === 0;
+    const none = !hasBlock(state.source) || list.tokens.length === 0;
     this.find('.block-run', HTMLButtonElement).disabled = none;
     // The reader asked for the curves: they follow what the reader changes.
     if (this.#asked !== '' && this.#asked !== key && !none) {

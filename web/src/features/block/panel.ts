@@ -7,7 +7,7 @@ import { DiagramPart } from './diagram';
 import { blockFigure } from './figure';
 import { TapMapPart } from './map';
 import { MixingPart } from './mixing';
-import { MAX_BLOCK_TOKENS } from './settings';
+import { hasBlock, MAX_BLOCK_TOKENS } from './settings';
 import { t } from './texts';
 import { provenance } from '../map/names';
 
@@ -46,11 +46,12 @@ export class BlockPanel extends CompositePanel {
     super.update(view);
     const { state, engine, list } = view;
     const { source, seed } = state;
-    const none = source === 'yours' || list.tokens.length === 0;
+    const none = !hasBlock(source) || list.tokens.length === 0;
     for (const card of this.querySelectorAll<HTMLElement>('.card')) card.hidden = none;
     const placeholder = this.find('.placeholder', HTMLElement);
     placeholder.hidden = !none && engine.kind !== 'failed';
-    const why = source === 'yours' ? 'block.yours' : 'map.empty';
+    const given = source === 'trained' ? 'block.trained' : 'map.empty';
+    const why = source === 'yours' ? 'block.yours' : given;
     this.setText('.placeholder', t(engine.kind === 'failed' ? 'map.failed' : why));
     const shown = Math.min(list.tokens.length, MAX_BLOCK_TOKENS);
     const cut =

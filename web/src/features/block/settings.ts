@@ -1,3 +1,5 @@
+import type { Source } from '../../domain/sources';
+
 /** What can be looked at on the way through a block. The order is that of pre-norm. */
 export const TAPS = [
   'input',
@@ -45,3 +47,7 @@ export const MAX_BLOCK_TOKENS = 64;
 export const WIDER = 4;
 export const EPSILON = 1e-5;
 export const MAX_DEPTH = 24;
+
+/** Whether the layer of this source is one that a block is built around: the reader's numbers have no tokens, a trained model has blocks of its own. */
+export const hasBlock = (source: Source): source is 'constructed' | 'random' =>
+  source === 'constructed' || source === 'random';

@@ -6,7 +6,6 @@ import type { FromDepthLab, ToDepthLab } from './lab_protocol';
 /** How long it works before it looks for another request, in milliseconds. */
 const SLICE = 30;
 
-const engine = trainEngine();
 let job: ReturnType<typeof depthStudy> | undefined;
 
 function reply(message: FromDepthLab): void {
@@ -33,15 +32,18 @@ function slice(of: NonNullable<typeof job>): void {
   setTimeout(slice, 0, of);
 }
 
-let asked = 0;
-self.addEventListener('message', ({ data }: MessageEvent<ToDepthLab>) => {
-  const number = ++asked;
-  engine.then(
-    (qkv) => {
-      if (number !== asked) return;
-      job = depthStudy(qkv, data.request);
-      slice(job);
-    },
-    (error: unknown) => reply({ type: 'refused', failure: describeFailure(error) }),
-  );
-});
+export function serve(): (message: ToDepthLab) => void {
+  const engine = trainEngine();
+  let asked = 0;
+  return ({ request }) => {
+    const number = ++asked;
+    engine.then(
+      (qkv) => {
+        if (number !== asked) return;
+        job = depthStudy(qkv, request);
+        slice(job);
+      },
+      (error: unknown) => reply({ type: 'refused', failure: describeFailure(error) }),
+    );
+  };
+}

@@ -9,12 +9,13 @@ function reply(message: FromBenchLab): void {
 
 async function run(cores: number): Promise<void> {
   try {
-    for await (const news of benchmark(() => init({ shared: false }), cores))
+    for await (const news of benchmark(() => init({ shared: false }), cores)) {
       reply({ type: 'news', news });
+    }
     reply({ type: 'done' });
   } catch (error) {
     reply({ type: 'refused', failure: describeFailure(error) });
   }
 }
 
-self.addEventListener('message', ({ data }: MessageEvent<ToBenchLab>) => void run(data.cores));
+export const serve = () => (message: ToBenchLab) => void run(message.cores);

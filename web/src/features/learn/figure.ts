@@ -2,6 +2,8 @@ import { raster, text, type Figure } from '../../ui/figure';
 import { filePen } from '../../ui/plot';
 import { CURVE_HEIGHT, drawCurves } from './curves';
 import { probeOf, scoresAt } from './maps';
+import { LEVELS } from './levels';
+import type { NoiseNews } from './noise';
 import { drawNoise, NOISE_HEIGHT } from './noise_chart';
 import { paintMap } from './paint';
 import type { Snapshot } from './protocol';
@@ -64,13 +66,22 @@ function tableOfSettings(settings: Settings): (string | number)[][] {
   ];
 }
 
+function tableOfNoise({ learned, optimal }: NoiseNews): (string | number)[][] {
+  const rows = LEVELS.map((sigma, i) => [sigma, learned[i] ?? NaN, optimal[i] ?? NaN]);
+  return [['sigma', 'learned weight', '1/sigma^2 normalised'], ...rows];
+}
+
 /** Curves and maps of the runs as they are shown; the table has every step. */
 export function learnFigure(training: Training, settings: Settings): Figure {
   const { current, kept, noise, looked } = training;
   const snapshot = current && shownOf(current, looked);
   const title = current && current.step > 0 ? statusOf(current) : t('learn.idle');
-  const parts: string[] = [text(0, 14, title, { 'font-weight': 700, 'font-size': 11 })];
-  let height = 26;
+  // Two lines: as one it would be wider than the drawing.
+  const lines = title.split(' · ');
+  const parts = [lines.slice(0, 2), lines.slice(2)].map((line, i) =>
+    text(0, 14 + 16 * i, line.join(' · '), { 'font-weight': 600, 'font-size': 11 }),
+  );
+  let height = 42;
   const add = (body: string, tall: number) => {
     parts.push(`<g transform="translate(0 ${height})">${body}</g>`);
     height += tall + 12;
@@ -91,7 +102,8 @@ export function learnFigure(training: Training, settings: Settings): Figure {
       ...{ width: WIDTH + 24, height: height + 12 },
       body: `<g transform="translate(12 12)">${parts.join('')}</g>`,
     },
-    table: runs.length > 0 ? tableOf(runs) : tableOfSettings(settings),
+    table:
+      runs.length > 0 ? tableOf(runs) : noise ? tableOfNoise(noise) : tableOfSettings(settings),
     data: { settings, runs: runs.map(dataOf), snapshot, noise },
   };
 }

@@ -36,9 +36,6 @@ export function scoresAt(
   return SCORES_OF[task].map((id, i) => ({ id, value: scores[i * layers * heads + index]! }));
 }
 
-const named = (each: { id: ScoreId; value: number }) =>
-  `${t(`learn.score.${each.id}`)} ${digits(each.value, 2)}`;
-
 /** A grid of maps, layers below each other and heads side by side. Each is a button that enlarges it. */
 export class MapGrid {
   readonly #root: HTMLElement;
@@ -59,11 +56,12 @@ export class MapGrid {
     const made = `${layers} ${heads} ${task} ${language}`;
     if (made === this.#made) return;
     this.#made = made;
-    const element = this.#choose ? 'button type="button"' : 'div role="img"';
+    const element = this.#choose ? 'button type="button"' : 'div';
     const one = (layer: number, head: number) => `
       <${element} class="learn-map" data-layer="${layer}" data-head="${head}">
         <canvas aria-hidden="true"></canvas>
-        <span class="learn-scores" aria-hidden="true">${SCORES_OF[task].map(() => '<span></span>').join('')}</span>
+        <span class="visually-hidden">${t('learn.mapName', { layer: layer + 1, head: head + 1 })}</span>
+        <span class="learn-scores">${SCORES_OF[task].map(() => '<span></span>').join('')}</span>
       </${element.split(' ')[0]}>`;
     const rows = Array.from({ length: layers }, (_, layer) => {
       const maps = Array.from({ length: heads }, (_each, head) => one(layer, head));
@@ -84,20 +82,12 @@ export class MapGrid {
     this.#root.querySelectorAll<HTMLElement>('.learn-map').forEach((element, index) => {
       const [layer, head] = [Math.floor(index / settings.heads), index % settings.heads];
       const canvas = find(element, 'canvas', HTMLCanvasElement);
-      const name = { layer: layer + 1, head: head + 1 };
       if (this.#choose) {
         element.setAttribute('aria-pressed', String(chosen === layer * MOST_HEADS + head));
       }
-      if (!snapshot) {
-        element.setAttribute('aria-label', t('learn.mapName', name));
-        return;
-      }
+      if (!snapshot) return;
       paintMap(canvas, snapshot.weights, index * side * side, side);
       const scores = scoresAt(snapshot, settings, index);
-      element.setAttribute(
-        'aria-label',
-        `${t('learn.mapName', name)}: ${scores.map(named).join(', ')}`,
-      );
       element.querySelectorAll('.learn-scores span').forEach((place, i) => {
         const { id, value } = scores[i]!;
         place.textContent = `${t(`learn.short.${id}`)} ${value.toFixed(2)}`;

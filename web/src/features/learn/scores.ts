@@ -13,7 +13,7 @@ export const SCORES_OF: Readonly<Record<TaskId, readonly ScoreId[]>> = {
   copy: ['previous', 'induction', 'source'],
   reverse: ['mirror'],
   induction: ['previous', 'induction'],
-  addition: ['previous', 'induction'],
+  addition: ['previous'],
   histogram: ['same'],
   characters: ['previous', 'induction'],
 };

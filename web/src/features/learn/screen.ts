@@ -117,12 +117,12 @@ export class Screen {
     this.#text('[data-do=heads]', t(queued > 0 ? 'learn.do.headsOn' : 'learn.do.heads'));
   }
 
-  #status({ current, failure }: Training, isOurs: boolean): void {
+  #status({ current, failure, inSeries }: Training, isOurs: boolean): void {
     if (failure) this.#text('.learn-status', t('learn.failed', { message: failure.message }));
     else if (!current) this.#text('.learn-status', t('learn.idle'));
     else if (current.judged.length === 0) this.#text('.learn-status', t('learn.starting'));
     else this.#text('.learn-status', current.step === 0 ? beginningOf(current) : statusOf(current));
-    this.#text('.learn-note', current && !isOurs ? t('learn.changed') : '');
+    this.#text('.learn-note', current && !isOurs && !inSeries ? t('learn.changed') : '');
   }
 
   // ---- curves ----

@@ -49,10 +49,14 @@ export class Training {
         this.failure = failure;
         this.#stopClock();
         [this.playing, this.noiseRuns, this.#queue] = [false, false, []];
+        this.#asked.clear();
         listener.onChange();
       },
     });
   }
+
+  /** Whether the run is one of several that were begun together, whose settings differ. */
+  inSeries = false;
 
   get queued(): number {
     return this.#queue.length;
@@ -73,7 +77,7 @@ export class Training {
 
   play(settings: Settings, speed: Speed, keep: boolean): void {
     this.#since = performance.now(); // what the press costs belongs to it
-    if (!this.isOf(settings)) this.#begin(settings, keep ? 1 : 0);
+    if (!this.isOf(settings) || this.failure) this.#begin(settings, this.#before(keep));
     this.#speed = speed;
     this.playing = true;
     this.looked = null;
@@ -89,6 +93,7 @@ export class Training {
     this.current = null;
     this.play(first, speed, false);
     this.#queue = rest;
+    this.inSeries = true;
   }
 
   #play(): void {
@@ -115,7 +120,7 @@ export class Training {
 
   step(settings: Settings, keep: boolean): void {
     this.#queue = [];
-    if (!this.isOf(settings)) this.#begin(settings, keep ? 1 : 0);
+    if (!this.isOf(settings) || this.failure) this.#begin(settings, this.#before(keep));
     this.#stopClock();
     this.playing = false;
     this.looked = null;
@@ -128,18 +133,23 @@ export class Training {
     this.#queue = [];
     this.#stopClock();
     this.playing = false;
-    this.#begin(settings, this.kept.length);
+    this.#begin(settings, this.kept);
     this.#listener.onChange();
   }
 
-  #begin(settings: Settings, keep: number): void {
-    const before = this.current;
-    const all = before && before.step > 0 && keep > 0 ? [...this.kept, before] : this.kept;
-    const kept = before && keep > 0 ? all.slice(-Math.min(keep, MOST_KEPT)) : all.slice(0, keep);
-    for (const old of [...this.kept, ...(before ? [before] : [])]) {
+  /** What stays beside a new run: the run before it, if that is wanted and it has made a step. */
+  #before(keep: boolean): readonly RunRecord[] {
+    if (!keep) return [];
+    const { current } = this;
+    return current && current.step > 0 ? [current] : this.kept.slice(-1);
+  }
+
+  #begin(settings: Settings, kept: readonly RunRecord[]): void {
+    for (const old of [...this.kept, ...(this.current ? [this.current] : [])]) {
       if (!kept.includes(old)) this.#lab.send({ type: 'forget', run: old.id });
     }
     this.kept = kept;
+    this.inSeries = false;
     this.current = new RunRecord(++this.#lastId, settings);
     this.failure = null;
     this.looked = null;
@@ -208,8 +218,9 @@ export class Training {
     if (!next) return;
     const rest = this.#queue;
     this.#since = performance.now();
-    this.#begin(next, MOST_KEPT);
+    this.#begin(next, [...this.kept, ...(this.current ? [this.current] : [])].slice(-MOST_KEPT));
     this.#queue = rest;
+    this.inSeries = true;
     this.playing = true;
     this.#play();
   }

@@ -6,12 +6,13 @@ import { Session, type Post } from './session';
 const post: Post = (message: FromWorker, transfer = []) => self.postMessage(message, { transfer });
 
 /** What arrives before the engine does waits for it. */
-const session = trainEngine().then((qkv) => new Session(qkv, post));
-
-self.addEventListener('message', ({ data }: MessageEvent<ToWorker>) => {
-  void session
-    .then((ready) => ready.receive(data))
-    .catch((error: unknown) => {
-      post({ type: 'failed', failure: describeFailure(error) });
-    });
-});
+export function serve(): (message: ToWorker) => void {
+  const session = trainEngine().then((qkv) => new Session(qkv, post));
+  return (message) => {
+    void session
+      .then((ready) => ready.receive(message))
+      .catch((error: unknown) => {
+        post({ type: 'failed', failure: describeFailure(error) });
+      });
+  };
+}

@@ -1,7 +1,7 @@
 import { ORDERS, type Order } from '../../domain/choices';
 import { find } from '../../ui/dom';
 import type { HeadNumbers } from '../../worker/protocol';
-import { headCount, MAX_HEADS } from '../../domain/sources';
+import { CONSTRUCTED, headCount } from '../../domain/sources';
 import type { Size } from '../../engine/canvas';
 import { t } from './texts';
 import { digits, largestEntropy } from '../../ui/numbers';
@@ -16,9 +16,20 @@ const MEASURE: Readonly<Record<Order, 'entropy' | 'distance' | 'first'>> = {
   first: 'first',
 };
 
+/** Of more heads these have pictures; the others can be chosen at the top of the page. */
+const MOST_PICTURES = 64;
+
+const headHtml = (head: number) => `
+  <input type="radio" name="head" value="${head}">
+  <span class="face">
+    <canvas aria-hidden="true"></canvas>
+    <span class="head-name"></span>
+    <span class="head-measure"></span>
+  </span>`;
+
 /** All heads as small maps; a group of radio buttons chooses the one that is enlarged. */
 export class HeadsPart extends Panel {
-  #labels: readonly HTMLElement[] = [];
+  readonly #labels: HTMLElement[] = [];
   /** Of a picture, in CSS pixels. */
   #side = 0;
   readonly #resize = new ResizeObserver(() => {
@@ -32,18 +43,6 @@ export class HeadsPart extends Panel {
   });
 
   protected template(): string {
-    const heads = Array.from(
-      { length: MAX_HEADS },
-      (_, head) => `
-        <label class="head">
-          <input type="radio" name="head" value="${head}">
-          <span class="face">
-            <canvas aria-hidden="true"></canvas>
-            <span class="head-name"></span>
-            <span class="head-measure"></span>
-          </span>
-        </label>`,
-    );
     const orders = ORDERS.map(
       (order) => `<option value="${order}" data-t="sort.${order}"></option>`,
     );
@@ -52,15 +51,12 @@ export class HeadsPart extends Panel {
         <h3 id="heads-title" data-t="heads.title"></h3>
         <label data-control><span data-t="heads.sort"></span> <select id="sort">${orders.join('')}</select></label>
       </div>
-      <div class="heads" role="radiogroup" aria-labelledby="heads-title">${heads.join('')}</div>
+      <div class="heads" role="radiogroup" aria-labelledby="heads-title"></div>
       <p class="caption" id="heads-caption"></p>`;
   }
 
   protected override ready(): void {
-    this.#labels = [...this.querySelectorAll<HTMLElement>('.head')];
-    this.#labels.forEach((label, head) => {
-      this.give(`head-${head}`, find(label, 'canvas', HTMLCanvasElement));
-    });
+    this.#grow(CONSTRUCTED.length);
     this.find('.heads', HTMLElement).addEventListener('change', (event) => {
       if (event.target instanceof HTMLInputElement) this.change({ head: +event.target.value });
     });
@@ -70,6 +66,22 @@ export class HeadsPart extends Panel {
       if (order) this.change({ order });
     });
     this.#resize.observe(this);
+  }
+
+  /** There are pictures for so many heads; those of a trained model come when it does. */
+  #grow(count: number): void {
+    const most = Math.min(count, MOST_PICTURES);
+    while (this.#labels.length < most) {
+      const head = this.#labels.length;
+      const label = document.createElement('label');
+      label.className = 'head';
+      label.innerHTML = headHtml(head);
+      this.#labels.push(label);
+      this.find('.heads', HTMLElement).append(label);
+      const canvas = find(label, 'canvas', HTMLCanvasElement);
+      canvas.style.width = canvas.style.height = `${this.#side}px`;
+      this.give(`head-${head}`, canvas);
+    }
   }
 
   override surfaces(): Record<string, Size> {
@@ -85,8 +97,10 @@ export class HeadsPart extends Panel {
   update({ state, report, list, look, frame }: View): void {
     const { source, order } = state;
     const head = frame?.request.view.head ?? state.head;
-    if (!this.changed(source, head, order, report?.heads, list, state.mask, look)) return;
+    const mask = frame?.request.layer.mask ?? state.mask;
+    if (!this.changed(source, head, order, report?.heads, list, mask, look)) return;
     const count = headCount(source);
+    this.#grow(count);
     const measure = MEASURE[order];
     this.find('#sort', HTMLSelectElement).value = order;
     this.#labels.forEach((label, index) => {
@@ -99,7 +113,7 @@ export class HeadsPart extends Panel {
       find(label, '.head-measure', HTMLElement).textContent = text;
     });
     this.#arrange(order, report?.heads ?? []);
-    const most = digits(largestEntropy(state.mask, list.tokens.length), 3);
+    const most = digits(largestEntropy(mask, list.tokens.length), 3);
     this.setText('#heads-caption', t(`caption.${measure}`, { most }));
   }
 

@@ -1,5 +1,5 @@
 import { CHINESE_ENDINGS, ENGLISH_ANIMALS, isAnimal } from '../../domain/animals';
-import { CONSTRUCTED, type Source } from '../../domain/sources';
+import { CONSTRUCTED, trainedHeadName, type Source } from '../../domain/sources';
 import { t, type Key } from './texts';
 import type { State } from '../../state/state';
 
@@ -9,6 +9,7 @@ type StoryKey = Extract<Key, `how.${string}`>;
 export function headName(source: Source, head: number): string {
   const name = CONSTRUCTED[head];
   if (source === 'constructed' && name) return t(`head.${name}`);
+  if (source === 'trained') return t('heads.learned', { head: trainedHeadName(head) });
   return source === 'yours' ? t('head.yours') : t('heads.name', { head: head + 1 });
 }
 
@@ -18,7 +19,10 @@ export function storyOf(
   head: number,
 ): readonly StoryKey[] {
   const name = CONSTRUCTED[head];
-  if (source !== 'constructed' || !name) return [source === 'yours' ? 'how.yours' : 'how.random'];
+  if (source !== 'constructed' || !name) {
+    if (source === 'trained') return ['how.trained'];
+    return [source === 'yours' ? 'how.yours' : 'how.random'];
+  }
   const lost = positions === 'none';
   const window = mask === 'window';
   if (name === 'reference') {

@@ -122,9 +122,9 @@ export class PicturePart extends Panel {
     select.value = state.other === null ? '' : String(state.other);
   }
 
-  #updatePlaceholder({ engine }: View, empty: boolean): void {
+  #updatePlaceholder({ engine, state }: View, empty: boolean): void {
     let key: Key | null = null;
-    if (empty) key = 'map.empty';
+    if (empty) key = state.source === 'trained' ? 'controls.noModel' : 'map.empty';
     else if (engine.kind === 'failed') key = 'map.failed';
     this.find('.placeholder', HTMLElement).hidden = key === null;
     this.find('.legend', HTMLElement).hidden = key !== null;

@@ -41,6 +41,7 @@ export function masksFrames({
   );
   return {
     compute: (request, { heads, layer, view }) => {
+      if (layer.source === 'trained') return null; // its mask is part of what it learned
       const tokens = layer.tokens.slice(0, GRID);
       const { positions, temperature, numbers } = layer;
       const key = JSON.stringify([request, tokens, positions, temperature, numbers]);

@@ -94,14 +94,16 @@ export class GridPart extends Panel {
   update(view: View): void {
     const { state, frame, engine, list } = view;
     this.#state = state;
-    const result = list.tokens.length > 0 ? (frame?.masks ?? this.#result) : null;
-    if (!this.changed(result, frame?.request.layer.source, engine.kind, view.look)) return;
+    const learned = state.source === 'trained';
+    const result = list.tokens.length > 0 && !learned ? (frame?.masks ?? this.#result) : null;
+    if (!this.changed(result, frame?.request.layer.source, learned, engine.kind, view.look)) return;
     this.#result = result;
     const broken = engine.kind === 'failed';
     const shown = result !== null && frame !== null && !broken;
     this.find('.placeholder', HTMLElement).hidden = shown;
     this.find('.legend', HTMLElement).hidden = !shown;
-    this.setText('.placeholder', t(placeholderOf(broken, list.tokens.length)));
+    const waiting = learned ? 'masks.learned' : placeholderOf(broken, list.tokens.length);
+    this.setText('.placeholder', t(waiting));
     this.matrix.model = shown ? gridModel(result, frame, view.look) : null;
     this.#tell();
     if (!this.#painted) return;

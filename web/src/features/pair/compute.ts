@@ -62,19 +62,19 @@ const rowOf = <Row extends Float32Array | Float64Array>(rows: Row, row: number, 
 function exactOf({ model, x }: Heads, head: number, given: Projections): ExactProjections {
   if (model) return exactProjections(x, model, head);
   const [q, k, v] = [given.q, given.k, given.v].map((rows) => Float64Array.from(rows));
-  return { q: q!, k: k!, v: v!, width: given.width };
+  return { q: q!, k: k!, v: v!, width: given.width, scale: given.scale };
 }
 
 /** The output of the head for one query. */
 function outputOf(
   qkv: Qkv,
-  { q, k, v, width }: Projections,
+  { q, k, v, width, scale }: Projections,
   row: number,
   { mask, temperature }: LayerRequest,
 ): Float32Array {
   const array = (data: Float32Array) => ({ data, shape: [data.length / width, width] });
   const causal = mask === 'none' ? {} : { causalOffset: row };
-  const options = { numHeads: 1, ...maskOptions(mask), ...causal, temperature };
+  const options = { numHeads: 1, scale, ...maskOptions(mask), ...causal, temperature };
   const query = array(rowOf(q, row, width).slice());
   return qkv.attention(query, array(k), array(v), options).output.data;
 }
@@ -102,7 +102,7 @@ function listed(row: RowData, [first, end]: readonly [number, number], chosen: n
 
 /** The same in float64, as far as it concerns the error. */
 function exactPair(exact: ExactProjections, row: number, key: number, layer: LayerRequest) {
-  const { q, k, v, width } = exact;
+  const { q, k, v, width, scale = 1 / Math.sqrt(width) } = exact;
   const weights = exactRow(exact, row, layer);
   let dot = 0;
   for (let c = 0; c < width; c++) dot += q[row * width + c]! * k[key * width + c]!;
@@ -110,7 +110,7 @@ function exactPair(exact: ExactProjections, row: number, key: number, layer: Lay
   weights.forEach((weight, j) => {
     for (let c = 0; c < width; c++) output[c]! += weight * v[j * width + c]!;
   });
-  return { score: dot / Math.sqrt(width), weight: weights[key]!, output };
+  return { score: dot * scale, weight: weights[key]!, output };
 }
 
 const farthest = (a: ArrayLike<number>, b: ArrayLike<number>) =>
@@ -122,7 +122,7 @@ export function pairNumbers(
   layer: LayerRequest,
   asked: number | null,
 ): PairNumbers {
-  const { width } = projections;
+  const { width, scale } = projections;
   const count = projections.q.length / width;
   const range = allowedKeys(layer.mask, row.row, count);
   const key = asked !== null && asked >= range[0] && asked < range[1] ? asked : row.largest;
@@ -130,7 +130,6 @@ export function pairNumbers(
   const k = rowOf(projections.k, key, width);
   const products = Float64Array.from(q, (value, c) => value * k[c]!); // exact: 24 bits times 24
   const dot = products.reduce((a, b) => a + b, 0);
-  const scale = 1 / Math.sqrt(width);
   const { own, others } = listed(row, range, key);
   const shares = own.map((each) => ({ key: each, ...shareOf([each], row, projections) }));
   const rest =

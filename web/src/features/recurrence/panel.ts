@@ -20,7 +20,8 @@ import { t } from './texts';
 import { trainedFiles } from './trained_files';
 import { spreadOfSizes } from './words';
 
-/** Who asks for less motion gets two pictures a second. */
+/** The worker tells more often than anybody can read. Who asks for less motion gets two pictures a second. */
+const PAUSE = 80;
 const CALM = 500;
 const wantsCalm = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -106,8 +107,9 @@ export class RecurrencePanel extends Panel {
 
   #play(): void {
     if (this.#waiting) return;
-    if (this.#isOver) this.#begin(true);
-    else this.#lab.send({ type: this.#known.progress?.running ? 'pause' : 'play' });
+    if (this.#known.progress?.running) this.#lab.send({ type: 'pause' });
+    else if (this.#isOver) this.#begin(true);
+    else this.#lab.send({ type: 'play' });
     this.#draw();
   }
 
@@ -185,8 +187,7 @@ export class RecurrencePanel extends Panel {
       this.#drawing = false;
       this.#draw();
     };
-    if (wantsCalm.matches) setTimeout(draw, CALM);
-    else requestAnimationFrame(draw);
+    setTimeout(() => requestAnimationFrame(draw), wantsCalm.matches ? CALM : PAUSE);
   }
 
   #draw(): void {

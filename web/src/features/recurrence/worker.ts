@@ -6,7 +6,6 @@ import type { News, Order } from './protocol';
 
 const tell = (message: News | LabFailed) => postMessage(message);
 
-const desk = trainEngine().then((qkv) => new Desk(qkv));
 let turning = false;
 
 /** Turns until nothing is to be done; between two of them messages are heard. */
@@ -23,11 +22,14 @@ async function work(ready: Desk): Promise<void> {
   }
 }
 
-addEventListener('message', ({ data }: MessageEvent<Order>) => {
-  desk
-    .then(async (ready) => {
-      for (const news of ready.take(data)) tell(news);
-      await work(ready);
-    })
-    .catch((error: unknown) => tell({ type: 'failed', failure: describeFailure(error) }));
-});
+export function serve(): (order: Order) => void {
+  const desk = trainEngine().then((qkv) => new Desk(qkv));
+  return (order) => {
+    desk
+      .then(async (ready) => {
+        for (const news of ready.take(order)) tell(news);
+        await work(ready);
+      })
+      .catch((error: unknown) => tell({ type: 'failed', failure: describeFailure(error) }));
+  };
+}

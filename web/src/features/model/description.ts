@@ -1,0 +1,62 @@
+import type { View } from '../../ui/panel';
+import { duration } from '../../ui/numbers';
+import { megabytes, ModelPart, whole } from './part';
+import type { ModelInfo } from './protocol';
+import { t } from './texts';
+
+/** What the loaded model is. */
+export class DescriptionPart extends ModelPart {
+  protected template(): string {
+    return `
+      <div class="model-description" hidden>
+        <h3></h3>
+        <dl class="numbers model-numbers"></dl>
+        <p class="hint model-local"></p>
+        <p class="note model-failed" role="alert" hidden></p>
+      </div>`;
+  }
+
+  update({ model, state, look }: View): void {
+    const { info, failed } = model;
+    this.find('.model-description', HTMLElement).hidden = info === null;
+    if (!info || !this.changed(info, failed, state.language, look)) return;
+    const name = info.name ? t(`model.${info.name}.name`) : info.file;
+    this.setText('h3', t('model.loaded', { name }));
+    const rows = rowsOf(info, state.language).map(([term, value]) => {
+      const row = document.createElement('div');
+      const [dt, dd] = [document.createElement('dt'), document.createElement('dd')];
+      dt.textContent = term;
+      dd.textContent = value;
+      row.append(dt, dd);
+      return row;
+    });
+    this.find('dl', HTMLElement).replaceChildren(...rows);
+    const notes = [t(info.name ? 'model.here' : 'model.local')];
+    if (info.tokenizer === 'none') notes.push(t('model.noTokenizer'));
+    if (!info.speaks) notes.push(t('model.silent'));
+    if (info.notDrawn) notes.push(t(`model.notDrawn.${info.notDrawn}`));
+    this.setText('.model-local', notes.join(state.language === 'zh' ? '' : ' '));
+    const note = this.find('.model-failed', HTMLElement);
+    note.hidden = failed === null;
+    note.textContent = failed?.message ?? '';
+  }
+}
+
+function rowsOf(info: ModelInfo, language: string): [term: string, value: string][] {
+  const { types, format, bytes, fileBytes, time } = info;
+  const numbers = types.slice(0, 3).map(([type, count]) => `${type} ${whole(count, language)}`);
+  return [
+    [t('model.is.family'), info.family || t('model.is.own')],
+    [t('model.is.parameters'), whole(info.parameters, language)],
+    [
+      t('model.is.shape'),
+      t('model.is.layers', { layers: info.numLayers, heads: info.numHeads, width: info.dModel }),
+    ],
+    [t('model.is.vocabulary'), whole(info.vocabulary, language)],
+    [t('model.is.length'), whole(info.maxLength, language)],
+    [t('model.is.positions'), info.positions],
+    [t('model.is.file'), [megabytes(fileBytes), ...numbers].join(' · ')],
+    [t('model.is.memory'), `${megabytes(bytes)} · ${format}`],
+    [t('model.is.time'), duration(time)],
+  ];
+}

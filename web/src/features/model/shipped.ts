@@ -1,0 +1,24 @@
+/** The models that this page brings, trained before by the recipes of models/. */
+export const SHIPPED = ['austen', 'tang'] as const;
+export type ShippedName = (typeof SHIPPED)[number];
+
+/** What the reader's own file is called in the state. */
+export const MODELS = [...SHIPPED, 'own'] as const;
+export type ModelName = (typeof MODELS)[number];
+
+/** Texts of the kind that a model was trained on, none of them by the model. */
+export const EXAMPLES: Readonly<Record<ShippedName, readonly string[]>> = {
+  austen: [
+    'It is a truth universally acknowledged, that a single man in possession of a good fortune',
+    'She was tired, and the evening was long. She was tired, and the evening was',
+    'Mr. Bingley danced with Miss Fitzhugh. Mr. Bingley danced with Miss',
+  ],
+  tang: [
+    '床前明月光，疑是地上霜。举头望明月，低头',
+    '春眠不觉晓，处处闻啼鸟。夜来风雨声，',
+    '白日依山尽，黄河入海流。',
+  ],
+};
+
+/** In their training a text of either begins after a line break. */
+export const BEGIN = '\n';

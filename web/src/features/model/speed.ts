@@ -1,0 +1,68 @@
+import { pagePen, pageSvg } from '../../ui/plot';
+import type { View } from '../../ui/panel';
+import { digits, duration } from '../../ui/numbers';
+import { drawSpeed, SPEED_HEIGHT } from './draw';
+import { ModelPart } from './part';
+import type { Speed } from './protocol';
+import { t } from './texts';
+
+/** What the cache saves: the time of a token behind so many others, measured both ways on this machine. */
+export class SpeedPart extends ModelPart {
+  #view: View | null = null;
+  #width = 0;
+  readonly #resize = new ResizeObserver(() => {
+    this.#width++;
+    if (this.#view) this.update(this.#view);
+  });
+
+  protected template(): string {
+    return `
+      <h3 data-t="model.speed.title"></h3>
+      <p class="hint" data-t="model.speed.intro"></p>
+      <div class="buttons" data-control><button type="button" class="button measure" data-t="model.speed.measure"></button></div>
+      <div class="plot-stage model-speed"></div>
+      <ul class="plot-key model-speed-key" hidden>
+        <li><svg width="30" height="12" aria-hidden="true"><path class="plot-plain" d="M0 6H30"/></svg><span data-t="model.speed.whole"></span></li>
+        <li><svg width="30" height="12" aria-hidden="true"><path class="plot-scaled" d="M0 6H30"/></svg><span data-t="model.speed.cached"></span></li>
+      </ul>
+      <p class="model-speed-text"></p>`;
+  }
+
+  protected override ready(): void {
+    this.onClick('.measure', () => this.tell({ kind: 'speed' }));
+    this.#resize.observe(this.find('.model-speed', HTMLElement));
+  }
+
+  update(view: View): void {
+    this.#view = view;
+    const { model, state, look } = view;
+    const { speed } = model;
+    if (!this.changed(speed, state.language, this.#width, look)) return;
+    this.find('.measure', HTMLButtonElement).disabled = speed?.running ?? false;
+    this.find('.model-speed-key', HTMLElement).hidden = speed === null;
+    const box = this.find('.model-speed', HTMLElement);
+    if (!speed || speed.points.length === 0) {
+      box.replaceChildren();
+      this.setText('.model-speed-text', '');
+      return;
+    }
+    this.#draw(box, speed);
+  }
+
+  #draw(box: HTMLElement, { points, difference, running }: Speed): void {
+    const width = box.clientWidth;
+    const last = points.at(-1);
+    if (width === 0 || !last) return;
+    box.innerHTML = pageSvg(width, SPEED_HEIGHT, drawSpeed(pagePen, width, points));
+    const values = {
+      length: last.length,
+      cached: duration(last.cached),
+      whole: duration(last.whole),
+      times: (last.whole / last.cached).toFixed(last.whole > 10 * last.cached ? 0 : 1),
+      difference: digits(difference, 2),
+    };
+    box.querySelector('svg')?.setAttribute('aria-label', t('model.speed.label', values));
+    const found = t(difference === 0 ? 'model.speed.same' : 'model.speed.found', values);
+    this.setText('.model-speed-text', running ? t('model.speed.running') : found);
+  }
+}

@@ -1,0 +1,80 @@
+import {
+  choice,
+  clamp,
+  flag,
+  integer,
+  number,
+  optional,
+  optionalNumber,
+  significant,
+  type Field,
+  type Limits,
+  type StateOf,
+} from '../../state/field';
+import type { HeadName, ModelAsk } from './protocol';
+import { SHIPPED, type ShippedName } from './shipped';
+
+/** How the grid of heads is ordered. */
+export const HEAD_ORDERS = ['layer', 'previous', 'first', 'induction', 'change'] as const;
+export type HeadOrder = (typeof HEAD_ORDERS)[number];
+
+/** Heads that a link can take out. */
+const MOST_OUT = 64;
+const HEAD = /^(\d{1,4})\.(\d{1,4})$/;
+
+/** Heads as 0.3,2.1: their layer and their place there. */
+const heads: Field<readonly HeadName[]> = {
+  key: 'lmo',
+  initial: [],
+  write: (list) => list.map((head) => head.join('.')).join(),
+  read(raw) {
+    const parts = raw
+      .split(',')
+      .slice(0, MOST_OUT)
+      .map((part) => HEAD.exec(part));
+    const list = parts.map((match) => match && ([Number(match[1]), Number(match[2])] as const));
+    return list.every((head) => head !== null) ? list : undefined;
+  },
+};
+
+export const TEMPERATURE: Limits = [0, 3];
+export const TOP_P: Limits = [0.01, 1];
+const twoDigits = (limits: Limits) => (value: number) => clamp(significant(value, 3), limits);
+
+export const modelFields = {
+  /** Which model its button loads; null: that of the language. */
+  model: optional(choice('lmw', 'austen', SHIPPED)),
+  /** The token after which the next one is told; null: the last. */
+  modelAt: optionalNumber(integer('lmat', 0, [0, 255])),
+  /** How tokens are chosen. */
+  modelTemperature: number('lmt', 0.8, TEMPERATURE, twoDigits(TEMPERATURE)),
+  modelTopK: integer('lmk', 0, [0, 9999]),
+  modelTopP: number('lmp', 1, TOP_P, twoDigits(TOP_P)),
+  modelSeed: integer('lms', 1, [0, 999999]),
+  /** Whether it writes slowly enough to be followed. */
+  modelSlow: flag('lmslow', true),
+  /** Heads that are taken out. */
+  modelOut: heads,
+  modelOrder: choice('lmsort', 'layer', HEAD_ORDERS),
+  /** The token whose neighbours are told; null: the chosen one. */
+  modelNear: optionalNumber(integer('lmn', 0, [0, 999999])),
+};
+export type ModelState = StateOf<typeof modelFields>;
+
+export const modelOf = ({ model }: ModelState, language: string): ShippedName =>
+  model ?? (language === 'zh' ? 'tang' : 'austen');
+
+/** What the panel asks of a loaded model in this state. */
+export function modelAsk(
+  state: ModelState & { readonly text: string; readonly length: number | null },
+): ModelAsk {
+  const { modelTemperature: temperature, modelTopK: topK, modelTopP: topP } = state;
+  return {
+    text: state.text,
+    length: state.length,
+    at: state.modelAt,
+    sampling: { temperature, topK, topP },
+    ablated: state.modelOut,
+    near: state.modelNear,
+  };
+}
