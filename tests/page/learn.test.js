@@ -31,6 +31,7 @@ pageTest('learn: nothing is started before a press, and one step is one step', {
   await press(page, 'step');
   await rested(page, 1);
   assert.equal(workers.length, 1);
+  await support.nextFrame(page);
   assert.match(await text(page, '.learn-status'), /^Step 1 ·/);
   // The maps are the weights, pixel by pixel.
   const seen = await page.evaluate(async (panel) => {
@@ -61,6 +62,7 @@ pageTest(
     await page.check(`${PANEL} input[value=yes]`);
     await press(page, 'play');
     await rested(page, 400);
+    await support.nextFrame(page);
     assert.match(
       await text(page, '.learn-guess'),
       /You said: yes\. In this run it reached 95 % at step/,
@@ -95,10 +97,12 @@ pageTest(
     assert.match(await text(page, '.learn-looked'), /^Latest step, 400/);
 
     await set(page, { learnCompare: true, learnPositions: 'none' });
+    await support.nextFrame(page);
     assert.match(await text(page, '.learn-note'), /settings before/);
     await press(page, 'step');
     await rested(page, 1);
     await page.waitForSelector(`${PANEL} .learn-maps-a canvas`);
+    await support.nextFrame(page);
     const difference = await text(page, '.learn-difference');
     assert.match(difference, /Positions: none\. A \(dashed\): Positions: learned\. .* same rows/);
     const [a, b] = await page.evaluate((panel) => {
@@ -120,6 +124,7 @@ pageTest('learn: a map is enlarged with its tokens, by keyboard too', {}, async 
   await page.waitForSelector(`${PANEL} qkv-matrix .matrix-plot`, { state: 'visible' });
   await page.focus(`${PANEL} .matrix-plot`);
   await page.keyboard.press('Control+Home');
+  await support.nextFrame(page);
   const told = await text(page, '.learn-cell');
   const weight = await page.evaluate(
     (panel) => document.querySelector(panel).training.current.latest.weights[256],

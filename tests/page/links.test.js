@@ -289,6 +289,7 @@ test('page: any state survives its link, and any string is a link', async () => 
     show: one(...state.SHOWS),
     look: one(...state.LOOKS),
     order: one(...state.ORDERS),
+    pairKey: optional(whole('pairKey')),
     shift: whole('shift'),
     numbers,
     rowQuery: whole('rowQuery'),
@@ -334,6 +335,9 @@ test('page: any state survives its link, and any string is a link', async () => 
     }),
     costResult: optional(measured),
     controls: fc.boolean(),
+    scaleAsk: fc.boolean(),
+    masksAsk: fc.boolean(),
+    positionsAsk: fc.boolean(),
   });
   const settings = { seed: 20240607, numRuns: 500 };
   fc.assert(

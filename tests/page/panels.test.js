@@ -20,6 +20,7 @@ if (!full) leaveToFullRun(`${looks.length - asked.length} looks of the panels`);
 /** The other state of every panel; null: it has one alone. */
 const OTHER = {
   map: { look: 'arcs', source: 'random' },
+  pair: { pairKey: 0 },
   row: { rowMax: false, rowMasked: 1 },
   temperature: { curves: false, gain: 0.5 },
   scale: { divided: true },

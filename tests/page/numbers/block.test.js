@@ -28,6 +28,7 @@ const times = (a, b, bias) =>
   );
 const plus = (a, b) => a.map((row, i) => row.map((x, j) => x + b[i][j]));
 const lengthOf = (row) => Math.sqrt(row.reduce((sum, x) => sum + x * x, 0));
+const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 const meanLength = (rows) => rows.reduce((sum, row) => sum + lengthOf(row), 0) / rows.length;
 const gelu = (x) => (x / 2) * (1 + erf(x / Math.SQRT2));
 
@@ -142,6 +143,9 @@ for (const source of ['constructed', 'random'])
           heads.reduce((s, { data }) => s + data[i], 0),
         );
         expectNear(sum, exact.taps.attention, share, 'the heads add up');
+        // What is said below the bars: alone they are longer than together.
+        const alone = heads.reduce((total, { norms }) => total + mean(norms), 0);
+        assert.ok(alone > 1.05 * mean(taps.attention.norms));
         assert.equal(difference, 0, 'the block operator, bit for bit');
         expectNear(taps[place === 'pre' ? 'sum2' : 'norm2'].data, exact.output, share, 'output');
       });

@@ -43,7 +43,7 @@ const { qkv, report, tensors } = engine;
 const asked = (patch) => ({ ...engine.ask(patch), request: engine.request() });
 const out = await modules(
   'ui/figure',
-  ...['map', 'masks', 'positions', 'checks', 'row', 'scale', 'temperature'].map(
+  ...['map', 'pair', 'masks', 'positions', 'checks', 'row', 'scale', 'temperature'].map(
     (name) => `features/${name}/figure`,
   ),
 );
@@ -200,6 +200,30 @@ describe('export: the tables of the panels', () => {
     );
   });
 
+  test('pair: every component with its products, and what it adds to the output', () => {
+    const { pair } = asked({ query: 7, temperature: 2 });
+    const { table, data } = out.pairFigure(pair, [
+      'The',
+      'cat',
+      'sat',
+      'on',
+      'the',
+      'mat',
+      'because',
+      'it',
+    ]);
+    expectColumns(table, [...pair.q.keys()], {
+      component: (c) => c + 1,
+      q: (c) => pair.q[c],
+      k: (c) => pair.k[c],
+      'q*k': (c) => pair.q[c] * pair.k[c],
+      v: (c) => pair.v[c],
+      'weight*v': (c) => pair.weight * pair.v[c],
+      output: (c) => pair.output[c],
+    });
+    assert.deepEqual(data.pair.tokens, { query: 'it', key: 'cat' });
+  });
+
   test('row: every step of every key, and the output', () => {
     for (const patch of [{ rowMasked: 2 }, { rowQuery: 2, rowMax: false, rowScale: 400 }]) {
       const { row } = asked(patch);
@@ -328,6 +352,9 @@ describe('export: drawings are as they are kept', () => {
   test('masks', () => {
     const frame = asked({ ...words, head: 2, maskKind: 'window', maskSize: 2 });
     expectKept('masks', out.masksFigure(frame, frame.masks, canvas));
+  });
+  test('pair', () => {
+    expectKept('pair', out.pairFigure(asked({ query: 7 }).pair, words.text.split(' ')));
   });
   test('row', () => {
     expectKept('row', out.rowFigure(asked({ rowMasked: 2 }).row));

@@ -174,7 +174,9 @@ test('learn: scores are the mean weights on the keys of their definitions', () =
 
 test('learn: moments that are kept stay evenly spread', () => {
   const history = new web.History(10);
-  for (let step = 0; step <= 100; step += 1) history.add({ step });
+  for (let step = 0; step <= 10; step += 1) history.add({ step });
+  assert.deepEqual(history.steps, [0, 2, 4, 6, 8, 10]);
+  for (let step = 11; step <= 100; step += 1) history.add({ step });
   assert.deepEqual(history.steps, [0, 16, 32, 48, 64, 80, 96]);
   assert.equal(history.nearest(39).step, 32);
   assert.equal(history.nearest(41).step, 48);
@@ -195,7 +197,10 @@ test('learn: a head of induction forms, and the maps are those of the model', ()
   const { run, record } = runFor(settings, 90);
   assert.ok(record.lastJudged.accuracy >= 0.95, `${record.lastJudged.accuracy}`);
   const born = record.births.find(({ score }) => score === 'induction');
-  assert.ok(born && born.layer === 1 && born.step % web.JUDGED_EVERY === 0, JSON.stringify(born));
+  assert.ok(
+    born?.layer === 1 && born.head === 0 && born.step % web.JUDGED_EVERY === 0,
+    JSON.stringify(born),
+  );
   assert.equal(record.loss.length, 90);
   const { weights, scores, answers } = record.latest;
   assert.equal(weights.length, 2 * 32 * 32);

@@ -41,6 +41,7 @@ const PARTS = [
   ['show', 'log', 'show=log'],
   ['look', 'arcs', 'look=arcs'],
   ['order', 'entropy', 'sort=entropy'],
+  ['pairKey', 5, 'pk=5'],
   ['rowQuery', 2, 'rq=2'],
   ['rowMasked', 5, 'rm=5'],
   ['rowScale', 0, 'rs=0'],

@@ -174,7 +174,7 @@ test('map: without positions and mask, shuffled words shuffle the map', () => {
 test('map: only what depends on a change is computed again', () => {
   const ran = (patch) =>
     ask(patch).ran.filter(
-      (name) => !/masks|block|temperature|gain|row scores|random scores/.test(name),
+      (name) => !/masks|pair|block|temperature|gain|row scores|random scores/.test(name),
     );
   ask();
   assert.deepEqual(ran({ temperature: 2 }), ['head', 'values', 'query row']);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import puppeteer from 'puppeteer-core';
 import { PATIENCE } from '../../support/js/patience.js';
+import { hasSeenIntroduction } from './page.js';
 
 export const launch = (preferences = {}) =>
   puppeteer.launch({
@@ -47,6 +48,7 @@ export async function openPage(browser, address, { width = 1280, height = 900, .
   tab.on('request', (request) => {
     if (!request.url().startsWith(origin)) problems.push(`request to ${request.url()}`);
   });
+  await tab.evaluateOnNewDocument(hasSeenIntroduction);
   await prepare?.(tab);
   await tab.goto(address);
   return { page: likePlaywright(tab), problems, close: () => context.close() };

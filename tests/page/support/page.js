@@ -49,8 +49,18 @@ const VISITOR = { width: 1280, height: 900, locale: 'en-US', colorScheme: 'light
  */
 const keepsNothing = () => delete Navigator.prototype.serviceWorker;
 
+/** Who was here before: the introduction is for introduction.test.js alone. */
+export const hasSeenIntroduction = () => {
+  try {
+    localStorage.setItem('qkv-introduction', 'seen');
+  } catch {
+    // A page that has no storage shows none.
+  }
+};
+
 /** A tab of its own. `problems` gathers what must not happen on a page that works. */
-async function newTab({ browser, url }, { width, height, locale, colorScheme }) {
+async function newTab({ browser, url }, visitor) {
+  const { width, height, locale, colorScheme, introduction = false } = visitor;
   const context = await browser.newContext({
     viewport: { width, height },
     locale,
@@ -59,6 +69,7 @@ async function newTab({ browser, url }, { width, height, locale, colorScheme }) 
   });
   context.setDefaultTimeout(PATIENCE.wait);
   await context.addInitScript(keepsNothing);
+  if (!introduction) await context.addInitScript(hasSeenIntroduction);
   const page = await context.newPage();
   const problems = [];
   page.on('console', (message) => {
@@ -142,7 +153,7 @@ function tabsOf(site) {
       const chosen = await tab.page.evaluate(() => {
         const values = Object.values(localStorage);
         localStorage.clear();
-        return values.some((value) => value !== 'auto');
+        return values.some((value) => value !== 'auto' && value !== 'seen');
       });
       if (chosen || resized) tab.shared = false;
     },

@@ -32,6 +32,7 @@ export class SentencePanel extends Panel {
       </div>
       <div class="chips" role="radiogroup" data-t-label="sentence.chips"></div>
       <p class="hint more" hidden></p>
+      <qkv-first-minute data-panel></qkv-first-minute>
       <p class="caption" id="chips-caption"></p>`;
   }
 

@@ -47,8 +47,17 @@ export function exactHead(x: Float32Array, model: Model, head: number): ExactHea
   };
 }
 
+/** The values, too. */
+export interface ExactProjections extends ExactHead {
+  readonly v: Float64Array;
+}
+
+export function exactProjections(x: Float32Array, model: Model, head: number): ExactProjections {
+  return { ...exactHead(x, model, head), v: project(x, model.wv, null, head) };
+}
+
 /** softmax(q.k / sqrt(d_k) / temperature) over the allowed keys of one row; zero elsewhere. */
-function exactRow(
+export function exactRow(
   { q, k, width, scale = 1 / Math.sqrt(width) }: ExactHead,
   row: number,
   options: { mask: Mask; temperature: number },

@@ -4,6 +4,7 @@ import type { ViewRequest } from '../domain/view';
 import type { FullLayer } from './full_layer';
 import type { Heads } from './head_list';
 import type { StageLog } from './memo';
+import type { RowData } from './row_data';
 import type { PaintPalette, Picture } from './paint';
 
 /** What a feature computes with: made once for each engine. */
@@ -20,6 +21,8 @@ export interface Scene {
   readonly heads: Heads;
   readonly layer: LayerRequest;
   readonly view: ViewRequest;
+  /** The row of the selected query; null without tokens. */
+  readonly query: RowData | null;
 }
 
 /** A canvas of a feature: what of its result is on it, and how that is painted. It is painted again when `of` is another. */

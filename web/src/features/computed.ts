@@ -1,6 +1,7 @@
 import type { FrameFeature, Workbench } from '../engine/feature';
 import { blockFrames } from './block/frames';
 import { masksFrames } from './masks/frames';
+import { pairFrames } from './pair/compute';
 import { positionsFrames } from './positions/compute';
 import { rowFrames } from './row/compute';
 import { scaleFrames } from './scale/compute';
@@ -8,6 +9,7 @@ import { temperatureFrames } from './temperature/frames';
 
 /** The panels that the frame worker computes for, under their names in FEATURES. */
 const COMPUTED = {
+  pair: pairFrames,
   row: rowFrames,
   temperature: temperatureFrames,
   scale: scaleFrames,

@@ -23,6 +23,14 @@ export function digits(value: number, significant = 6): string {
   return `${base}×10${exponent.startsWith('-') ? '⁻' : ''}${power}`;
 }
 
+/** Four decimals as long as they fit; NaN and infinities by name. */
+export function four(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
+  const written = Math.abs(value) < 1e5 ? value.toFixed(4) : value.toExponential(2);
+  return written.replace('-', '−');
+}
+
 export function duration(milliseconds: number): string {
   if (milliseconds >= 1) return `${milliseconds.toPrecision(3)} ms`;
   return `${Number((milliseconds * 1000).toPrecision(3))} µs`;

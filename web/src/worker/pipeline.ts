@@ -58,7 +58,7 @@ export class Pipeline {
     const pixels: Record<string, Pixels> = {};
     this.pictures.map(pixels, result, request);
     const rows = this.#rows(heads, layer, view);
-    const panels = this.#panels(pixels, { heads, layer, view }, request);
+    const panels = this.#panels(pixels, { heads, layer, view, query: rows.query }, request);
     const frame: Omit<Frame, 'request' | 'time'> = {
       id,
       numHeads: heads.list.length,

@@ -2,6 +2,8 @@ import { raster, text, type Figure } from '../../ui/figure';
 import { filePen } from '../../ui/plot';
 import { CURVE_HEIGHT, drawCurves } from './curves';
 import { probeOf, scoresAt } from './maps';
+import { LEVELS } from './levels';
+import type { NoiseNews } from './noise';
 import { drawNoise, NOISE_HEIGHT } from './noise_chart';
 import { paintMap } from './paint';
 import type { Snapshot } from './protocol';
@@ -64,6 +66,11 @@ function tableOfSettings(settings: Settings): (string | number)[][] {
   ];
 }
 
+function tableOfNoise({ learned, optimal }: NoiseNews): (string | number)[][] {
+  const rows = LEVELS.map((sigma, i) => [sigma, learned[i] ?? NaN, optimal[i] ?? NaN]);
+  return [['sigma', 'learned weight', '1/sigma^2 normalised'], ...rows];
+}
+
 /** Curves and maps of the runs as they are shown; the table has every step. */
 export function learnFigure(training: Training, settings: Settings): Figure {
   const { current, kept, noise, looked } = training;
@@ -95,7 +102,8 @@ export function learnFigure(training: Training, settings: Settings): Figure {
       ...{ width: WIDTH + 24, height: height + 12 },
       body: `<g transform="translate(12 12)">${parts.join('')}</g>`,
     },
-    table: runs.length > 0 ? tableOf(runs) : tableOfSettings(settings),
+    table:
+      runs.length > 0 ? tableOf(runs) : noise ? tableOfNoise(noise) : tableOfSettings(settings),
     data: { settings, runs: runs.map(dataOf), snapshot, noise },
   };
 }

@@ -75,7 +75,7 @@ const RUN = `
   <div class="learn-run">
     ${SETUP}
     <div class="learn-guess"></div>
-    <div class="learn-transport" data-control>
+    <div class="learn-transport">
       ${button('play')}${button('step')}${button('restart')}${button('heads', ' hidden')}
       <label class="check"><input type="checkbox" name="compare"> <span data-t="learn.compare"></span></label>
       ${button('forget', ' hidden')}

@@ -3,18 +3,8 @@ import type { Qkv } from 'qkv';
 import type { LanguageModel } from 'qkv/models';
 import { worse } from '../../domain/worse';
 import type { ExactHead } from '../../engine/check';
-import type { Head, Layer } from '../../engine/heads';
+import type { Head, Layer, Projections } from '../../engine/heads';
 import { maskOptions } from '../../domain/mask';
-
-/** Queries and keys of a head as they enter its scores, and its values: [count, width] each. */
-interface Projections {
-  readonly q: Float32Array;
-  readonly k: Float32Array;
-  readonly v: Float32Array;
-  readonly width: number;
-  /** Factor on q.k. */
-  readonly scale: number;
-}
 
 /** A head of a trained model on one text: its q and k came of the model's own pass. */
 export class TrainedHead implements Head {
@@ -50,6 +40,11 @@ export class TrainedHead implements Head {
     const causal = mask === 'none' ? {} : { causalOffset: index };
     const query = q.slice(index * width, (index + 1) * width);
     return this.#attend(query, { ...maskOptions(mask), ...causal, temperature }, extras);
+  }
+
+  /** As they enter the scores: after the norm of q and k and after the rotation, where the model has them. */
+  projections(): Projections {
+    return this.#of;
   }
 
   dispose(): void {}

@@ -1,12 +1,5 @@
 import { find } from '../../ui/dom';
-
-/** Four decimals as long as they fit; NaN and infinities by name. */
-export function four(value: number): string {
-  if (Number.isNaN(value)) return 'NaN';
-  if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
-  const written = Math.abs(value) < 1e5 ? value.toFixed(4) : value.toExponential(2);
-  return written.replace('-', '−');
-}
+import { four } from '../../ui/numbers';
 
 export function cell(content: string, step = '', key = 0): string {
   const place = step && ` data-cell="${step}" data-index="${key}"`;

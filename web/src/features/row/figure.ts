@@ -1,6 +1,6 @@
 import type { RowSteps } from './compute';
 import { WIDTH } from '../../domain/number_sets';
-import { four } from './cells';
+import { four } from '../../ui/numbers';
 import { text, type Figure } from '../../ui/figure';
 
 const COLUMN = 110;

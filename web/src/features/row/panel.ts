@@ -5,7 +5,7 @@ import { rowFigure } from './figure';
 import type { Figure } from '../../ui/figure';
 import type { RowSteps } from './compute';
 import { t } from './texts';
-import { digits } from '../../ui/numbers';
+import { digits, four } from '../../ui/numbers';
 import {
   clampNumber,
   countOf,
@@ -19,7 +19,7 @@ import {
 import type { State } from '../../state/state';
 import { clampScale } from './state';
 import { Panel, type View } from '../../ui/panel';
-import { cell, drawCells, four, trackOf } from './cells';
+import { cell, drawCells, trackOf } from './cells';
 import { scrubbing } from './scrub';
 
 /** The steps that have a number for each key, in their order. */

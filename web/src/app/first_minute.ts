@@ -1,0 +1,168 @@
+import { PANEL_IDS } from '../features/index';
+import { richNodes } from '../i18n/markup';
+import { t } from '../i18n/i18n';
+import { formatFragment, type State } from '../state/state';
+import { Panel, type View } from '../ui/panel';
+import { embedded } from './embed';
+
+const KEY = 'qkv-introduction';
+const SEEN = 'seen';
+/** How long what was just done may be looked at before the next sentence, in milliseconds. */
+const PAUSE = 700;
+
+const STEPS = ['tap', 'slide', 'doors'] as const;
+type Step = (typeof STEPS)[number];
+
+/** Where the last step leads, and the name of its text; a panel that this page has not is left out. */
+const DOORS: readonly (readonly [panel: string, text: 'compute' | 'learn' | 'use'])[] = [
+  ['pair', 'compute'],
+  ['learn', 'learn'],
+  ['use', 'use'],
+];
+
+function wasSeen(): boolean {
+  try {
+    return localStorage.getItem(KEY) === SEEN;
+  } catch {
+    return true; // storage can be forbidden: then it would come again with every visit
+  }
+}
+
+/** It belongs to the reader, not to a link. */
+function remember(): void {
+  try {
+    localStorage.setItem(KEY, SEEN);
+  } catch {
+    // Then it lasts as long as the page.
+  }
+}
+
+/** Whether this visit is one to the page itself, the first, by an address that asks for nothing. */
+const isFirstVisit = () => location.hash.length <= 1 && embedded() === null && !wasSeen();
+
+/**
+ * What a first visitor may do in the first minute: one sentence at a time below the words of the sentence, until it is
+ * done. It takes the place of the caption, which says the same, so that nothing moves.
+ */
+export class FirstMinutePanel extends Panel {
+  #step: Step | null = null;
+  #wanted = isFirstVisit();
+  /** What has been done since it began. */
+  readonly #done = new Set<Step>();
+  /** The state in which it began. */
+  #began: State | null = null;
+  #timer = 0;
+
+  protected template(): string {
+    const doors = DOORS.filter(([panel]) => PANEL_IDS.some((id) => id === panel)).map(
+      ([panel, text]) =>
+        `<a class="button door" data-door="${panel}" href="#${panel}" data-t="intro.${text}"></a>`,
+    );
+    return `
+      <div class="first-minute" role="region" data-t-label="intro.title" hidden>
+        <p class="first-minute-text"></p>
+        <div class="first-minute-doors">${doors.join('')}</div>
+        <button type="button" class="button first-minute-skip" data-t="intro.skip"></button>
+      </div>
+      <p class="visually-hidden" role="status"></p>`;
+  }
+
+  protected override ready(): void {
+    // On a phone the note stands at the lower edge of the screen, for as long as the sentence is not behind the reader.
+    new IntersectionObserver(([place]) => {
+      const past = place?.isIntersecting === false && place.boundingClientRect.top < 0;
+      this.classList.toggle('past', past);
+    }).observe(this);
+    const skip = this.find('.first-minute-skip', HTMLElement);
+    skip.addEventListener('click', () => this.#end());
+    // Before a menu hears of it, which is closed by then.
+    document.addEventListener('keydown', (event) => this.#onKey(event), { capture: true });
+    document.addEventListener('introduction-asked', () => this.#begin());
+    for (const door of this.querySelectorAll<HTMLElement>('[data-door]')) {
+      door.addEventListener('click', () => this.#leave(door.dataset['door'] ?? ''));
+    }
+  }
+
+  /** Esc has other uses in a menu and on a map. */
+  #onKey({ key, target }: KeyboardEvent): void {
+    if (key !== 'Escape' || this.#step === null) return;
+    if (target instanceof Element && target.closest('details[open], qkv-matrix')) return;
+    this.#end();
+  }
+
+  #begin(): void {
+    this.#wanted = true;
+    this.#began = null;
+    this.#done.clear();
+    this.#show('tap');
+    this.find('.first-minute', HTMLElement).scrollIntoView({ block: 'nearest' });
+  }
+
+  #end(): void {
+    remember();
+    clearTimeout(this.#timer);
+    this.#wanted = false;
+    this.#show(null);
+  }
+
+  /** Through a door: whoever reads on by keyboard or ear goes on there. */
+  #leave(panel: string): void {
+    this.#end();
+    const section = document.getElementById(panel);
+    if (!section) return;
+    section.tabIndex = -1;
+    section.focus({ preventScroll: true });
+  }
+
+  update({ state, frame, list }: View): void {
+    if (!this.#wanted) return;
+    // Not before there is something to tap: the boxes are filled by the first answer.
+    if (!frame || list.tokens.length === 0 || !state.controls) {
+      this.#show(null);
+      return;
+    }
+    this.#began ??= state;
+    for (const door of this.querySelectorAll<HTMLAnchorElement>('[data-door]')) {
+      const panel = PANEL_IDS.find((id) => id === door.dataset['door']) ?? null;
+      door.setAttribute('href', formatFragment({ ...state, panel }));
+    }
+    if (state.query !== null && state.query !== this.#began.query) this.#note('tap');
+    if (state.temperature !== this.#began.temperature) this.#note('slide');
+    this.#show(this.#step ?? this.#next(), true);
+  }
+
+  /** The next sentence comes when the hand has rested for a moment. */
+  #note(step: Step): void {
+    this.#done.add(step);
+    if (step !== this.#step) return;
+    clearTimeout(this.#timer);
+    this.#timer = window.setTimeout(() => this.#show(this.#next()), PAUSE);
+  }
+
+  #next(): Step {
+    return STEPS.find((step) => !this.#done.has(step)) ?? 'doors';
+  }
+
+  /** `again`: the words may be in another language. */
+  #show(step: Step | null, again = false): void {
+    if (step === this.#step && !again) return;
+    const isNew = step !== this.#step;
+    const first = this.#step === null;
+    this.#step = step;
+    this.find('.first-minute', HTMLElement).hidden = step === null;
+    const { dataset } = document.documentElement;
+    if (step === null) delete dataset['introduction'];
+    else dataset['introduction'] = step;
+    const text = step === null ? '' : t(`intro.${step}`);
+    const last = step === 'doors';
+    if (this.dataset['text'] !== text) {
+      this.dataset['text'] = text;
+      this.find('.first-minute-text', HTMLElement).replaceChildren(...richNodes(text));
+    }
+    this.find('.first-minute-doors', HTMLElement).hidden = !last;
+    this.setText('.first-minute-skip', t(last ? 'intro.close' : 'intro.skip'));
+    if (!isNew) return;
+    const said = this.find('.first-minute-text', HTMLElement).textContent;
+    this.setText('[role=status]', first && step ? `${said} ${t('intro.escape')}` : said);
+  }
+}

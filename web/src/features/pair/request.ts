@@ -1,0 +1,4 @@
+import type { PairRequest } from './compute';
+import type { PairState } from './state';
+
+export const pairRequest = ({ pairKey }: PairState): PairRequest => ({ key: pairKey });
