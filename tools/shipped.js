@@ -9,7 +9,7 @@ export const programs = {
   'errors.js': 1_000,
   // What qkv is made of; the entries below are made of the second file too. Together they weigh at most `together`.
   'index.js': 2_000,
-  'core.js': 21_000,
+  'core.js': 20_700,
   // What qkv/models and qkv/train have in common.
   'language.js': 4_500,
   'models.js': 23_500,
@@ -31,7 +31,7 @@ export const programs = {
 };
 
 /** What a program that imports `qkv` loads as JavaScript, besides errors.js. */
-export const together = { files: ['index.js', 'core.js'], budget: 21_400 };
+export const together = { files: ['index.js', 'core.js'], budget: 21_100 };
 
 /** The declarations in dist/. */
 const declarations = [

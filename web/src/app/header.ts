@@ -20,8 +20,8 @@ export class TopPanel extends Panel {
     return `
       <span class="brand">qkv</span>
       <span class="badge"></span>
-      <button type="button" class="bar-button introduction">?</button>
       <a class="bar-button lessons" href="#v=1&amp;lesson=index" data-t="bar.lessons"></a>
+      <button type="button" class="bar-button introduction">?</button>
       <button type="button" class="bar-button share" data-t="bar.share"></button>
       <button type="button" class="bar-button teacher"></button>
       <button type="button" class="bar-button language"></button>
