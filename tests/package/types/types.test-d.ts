@@ -296,6 +296,12 @@ interface Qkv {
     maxWeight: OwnedArray;
     firstKey: OwnedArray;
   };
+  attentionRollout(weights: ArrayInput): OwnedArray;
+  effectiveRank(
+    left: ArrayInput,
+    right: ArrayInput,
+    options?: { transposed?: boolean },
+  ): OwnedArray;
   memory(): { heapBytes: number; usedBytes: number; handles: number };
   dispose(): void;
   [Symbol.dispose](): void;

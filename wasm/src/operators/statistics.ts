@@ -1,18 +1,21 @@
 // Statistics of attention weights.
 
 import { QkvError } from '../api/errors.js';
-import type { ArrayInput, OwnedArray, Qkv } from '../api/types.js';
-import { checkArray } from '../arguments/arrays.js';
-import { asMatrix, shapeText } from '../arguments/shapes.js';
+import type { ArrayInput, EffectiveRankOptions, OwnedArray, Qkv } from '../api/types.js';
+import { checkArray, type Input } from '../arguments/arrays.js';
+import { checkBoolean } from '../arguments/numbers.js';
+import { asMatrix, shapeText, sizeOf } from '../arguments/shapes.js';
+import { takeOptions } from '../arguments/values.js';
 import { Call, type Slot } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
+
+const refusal = (fn: string, { name, shape }: Input, expected: string): QkvError =>
+  new QkvError('shape_mismatch', `${fn}: ${name} is ${shapeText(shape)}, expected ${expected}`);
 
 export function entropy(instance: Instance, given: ArrayInput): OwnedArray {
   const fn = 'entropy';
   const weights = checkArray(fn, 'weights', given);
-  if (weights.shape.length === 0) {
-    throw new QkvError('shape_mismatch', `${fn}: weights is [], expected [...,T]`);
-  }
+  if (weights.shape.length === 0) throw refusal(fn, weights, '[...,T]');
   const shape = weights.shape.slice(0, -1);
   const [rows, columns] = asMatrix(weights.shape, shape.length);
   const call = new Call(instance, fn);
@@ -27,12 +30,7 @@ export function headStatistics(
   const fn = 'headStatistics';
   const weights = checkArray(fn, 'weights', given);
   const [batch = 0, heads = 0] = weights.shape;
-  if (weights.shape.length !== 4) {
-    throw new QkvError(
-      'shape_mismatch',
-      `${fn}: weights is ${shapeText(weights.shape)}, expected [B,H,Tq,Tk]`,
-    );
-  }
+  if (weights.shape.length !== 4) throw refusal(fn, weights, '[B,H,Tq,Tk]');
   const call = new Call(instance, fn);
   const shape = [batch, heads];
   const slots = {
@@ -49,4 +47,43 @@ export function headStatistics(
     maxWeight: read(slots.maxWeight),
     firstKey: read(slots.firstKey),
   };
+}
+
+export function attentionRollout(instance: Instance, given: ArrayInput): OwnedArray {
+  const fn = 'attentionRollout';
+  const weights = checkArray(fn, 'weights', given);
+  const [, , rows = 0, columns] = weights.shape;
+  if (weights.shape.length !== 4 || rows !== columns) throw refusal(fn, weights, '[L,H,T,T]');
+  const call = new Call(instance, fn);
+  return call.result(fn, [rows, rows], { weights: call.input(weights) });
+}
+
+export function effectiveRank(
+  instance: Instance,
+  givenLeft: ArrayInput,
+  givenRight: ArrayInput,
+  given: EffectiveRankOptions = {},
+): OwnedArray {
+  const fn = 'effectiveRank';
+  const left = checkArray(fn, 'left', givenLeft);
+  const right = checkArray(fn, 'right', givenRight);
+  const { transposed } = takeOptions(fn, 'options', given, ['transposed']);
+  checkBoolean(fn, 'transposed', transposed);
+  const axes = left.shape.length - 2;
+  if (axes < 0) throw refusal(fn, left, '[...,m,k]');
+  const front = left.shape.slice(0, axes);
+  const [m = 0, k = 0] = left.shape.slice(axes);
+  const [rows = 0, columns = 0] = right.shape.slice(axes);
+  const fits = transposed ? [...front, rows, k] : [...front, k, columns];
+  if (shapeText(right.shape) !== shapeText(fits)) {
+    throw refusal(fn, right, shapeText([...front, ...(transposed ? ['n', k] : [k, 'n'])]));
+  }
+  const call = new Call(instance, fn);
+  const count = sizeOf(front);
+  const fields = {
+    left: call.input(left, [count, m, k]),
+    right: call.input(right, [count, rows, columns]),
+    transposed,
+  };
+  return call.result(fn, [count], fields, { as: front });
 }

@@ -378,6 +378,35 @@ export const operators = [
       ),
     },
   ),
+  method(
+    'attentionRollout',
+    { weights: randomArray([2, 3, 5, 5], 1) },
+    {
+      weights: array(
+        [2, 3, 5, 5],
+        [
+          ...[[], [5], [5, 5], [3, 5, 5], [2, 3, 4, 5], [1, 2, 3, 5, 5]].map((shape) => [
+            shape,
+            '[L,H,T,T]',
+          ]),
+          [[2, 0, 5, 5], 'at least 1 head'],
+        ],
+      ),
+    },
+  ),
+  method(
+    'effectiveRank',
+    { left: randomArray([2, 5, 3], 1), right: randomArray([2, 3, 4], 2), options: {} },
+    {
+      left: array([2, 5, 3], [[[], '[...,m,k]'], [[3], '[...,m,k]']]), // prettier-ignore
+      right: array(
+        [2, 3, 4],
+        [[], [3], [3, 4], [1, 3, 4], [2, 4, 4], [2, 1, 3, 4]].map((shape) => [shape, '[2,3,n]']),
+      ),
+      options: options('transposed', 'transpose'),
+      'options.transposed': boolean,
+    },
+  ),
 ];
 
 /** What are not `n` numbers. */
