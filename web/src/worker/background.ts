@@ -11,7 +11,8 @@ import { maskOptions } from '../domain/mask';
 import type { Pipeline } from './pipeline';
 import type { FrameRequest, HeadNumbers, Report, Tensors } from './protocol';
 import { valuesOf } from '../engine/values';
-import { D_MODEL } from '../domain/sources';
+import { D_K, D_MODEL } from '../domain/sources';
+import { columnsOf } from '../engine/model';
 import type { Pixels } from '../engine/canvas';
 
 /** Of more tokens only the shown head is checked, and its work waits until the hands rest. */
@@ -50,7 +51,8 @@ export class Background {
     const pixels: Record<string, Pixels> = {};
     for (let head = 0; head < heads.list.length && heads.count > 0; head++) {
       const result = this.#pipeline.result(heads, head, layer, view.show === 'scores');
-      numbers.push(this.#statistics(result.weights, heads.count));
+      const rank = effectiveRank(this.#qkv, heads, head);
+      numbers.push({ ...this.#statistics(result.weights, heads.count), rank });
       this.#paintSmall(pixels, head, result, request);
       kept.push(few || head === view.head ? result : null);
       yield;
@@ -63,7 +65,7 @@ export class Background {
     yield { report: { ...told, check, timing, memory: this.#qkv.memory() }, pixels: {} };
   }
 
-  #statistics(weights: Float32Array, count: number): HeadNumbers {
+  #statistics(weights: Float32Array, count: number): Omit<HeadNumbers, 'rank'> {
     const shape = [1, 1, count, count];
     const found = this.#qkv.headStatistics({ data: weights, shape });
     return {
@@ -153,4 +155,14 @@ function exactOf(heads: Heads, head: number, { numbers }: LayerRequest): ExactHe
   if (model) return exactHead(x, model, head);
   const exact = (rows: readonly number[]) => Float64Array.from(Float32Array.from(rows));
   return { q: exact(numbers.q), k: exact(numbers.k), width: WIDTH };
+}
+
+/** Of W_Q W_K^T of a head; NaN where there are no projections, or none that the page reads. */
+function effectiveRank(qkv: Qkv, { model }: Heads, head: number): number {
+  if (!model) return NaN;
+  const of = (matrix: Float32Array) => ({
+    data: columnsOf(matrix, D_MODEL, head),
+    shape: [D_MODEL, D_K],
+  });
+  return qkv.effectiveRank(of(model.wq), of(model.wk), { transposed: true }).data[0]!;
 }

@@ -48,6 +48,8 @@ export interface HeadNumbers {
   readonly distance: number;
   readonly first: number;
   readonly largest: number;
+  /** Effective rank of W_Q W_K^T; NaN where no projections are read. */
+  readonly rank: number;
 }
 
 export interface Timing {

@@ -9,11 +9,12 @@ import { Panel, type View } from '../../ui/panel';
 import { headName } from './names';
 
 /** What is written under a head: what it is sorted by, and its entropy otherwise. */
-const MEASURE: Readonly<Record<Order, 'entropy' | 'distance' | 'first'>> = {
+const MEASURE: Readonly<Record<Order, 'entropy' | 'distance' | 'first' | 'rank'>> = {
   number: 'entropy',
   entropy: 'entropy',
   distance: 'distance',
   first: 'first',
+  rank: 'rank',
 };
 
 /** Of more heads these have pictures; the others can be chosen at the top of the page. */
@@ -108,7 +109,8 @@ export class HeadsPart extends Panel {
       find(label, 'input', HTMLInputElement).checked = index === head;
       find(label, '.head-name', HTMLElement).textContent = headName(source, index);
       const numbers = report?.heads[index];
-      const value = numbers && index < count ? digits(numbers[measure], 3) : '';
+      const known = numbers && index < count && !Number.isNaN(numbers[measure]);
+      const value = known ? digits(numbers[measure], 3) : '';
       const text = value && t(`measure.${measure}`, { value });
       find(label, '.head-measure', HTMLElement).textContent = text;
     });
@@ -121,7 +123,7 @@ export class HeadsPart extends Panel {
   #arrange(order: Order, numbers: readonly HeadNumbers[]): void {
     const sorted = [...this.#labels.keys()];
     if (order !== 'number') {
-      const value = (head: number) => numbers[head]?.[order] ?? Infinity;
+      const value = (head: number) => numbers[head]?.[order] ?? Infinity; // NaN keeps the order
       sorted.sort((a, b) => value(a) - value(b) || a - b);
     }
     const box = this.find('.heads', HTMLElement);
