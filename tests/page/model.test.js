@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from '../support/js/files.js';
-import { violations } from './support/panel.js';
+import { takeAll, violations } from './support/panel.js';
 import * as support from './support/page.js';
 
 const { settle, tensors, visit } = support;
@@ -107,5 +107,8 @@ pageTest(
     );
     assert.ok(await page.isVisible('.model-bars'), 'the model before it is still there');
     assert.deepEqual(await violations(page, '#model'), []);
+    const { data } = await takeAll(page, 'model');
+    assert.equal(data.scores.previous.length, 16);
+    assert.equal(data.next.bars.length, 10);
   },
 );

@@ -13,7 +13,14 @@ const web = await modules(
   ...['selection', 'scores', 'plane', 'file', 'open', 'answers', 'host', 'store', 'log'].map(
     feature,
   ),
-  ...['features/model/state', 'worker/pipeline', 'worker/background', 'app/request', 'state/state'],
+  ...[
+    'features/model/state',
+    'features/row/request',
+    'worker/pipeline',
+    'worker/background',
+    'app/request',
+    'state/state',
+  ],
 );
 /** The same where a worker can fetch it. */
 const addressOf = (name) => URL.createObjectURL(new Blob([fileOf(name)]));
@@ -466,6 +473,29 @@ describe('a source of the other panels', () => {
     assert.equal(report.check.heads, 16);
     assert.ok(report.check.weights > 0 && report.check.weights < 2e-6, `${report.check.weights}`);
     assert.ok(report.check.entropy < 1e-5, `${report.check.entropy}`);
+  });
+
+  test('a row is told step by step: its products add up to the scores, and its weights are those of the core', () => {
+    const asked = web.rowRequest(web.initialState('en'));
+    const { row } = pipeline.run(5, { ...request, row: asked }).frame;
+    const { learned } = row;
+    assert.equal(learned.width, 32);
+    assert.equal(learned.allowed, 10, 'a causal query reads itself and what is before it');
+    const { query } = frame;
+    learned.keys.forEach((key, i) => {
+      const sum = learned.terms[i].reduce((a, b) => a + b, 0);
+      close(sum / Math.sqrt(32), query.scores[key], 1e-4, `score of key ${key}`);
+      close(learned.weights[i], query.weights[key], 1e-6, `weight of key ${key}`);
+    });
+    const least = Math.min(...learned.keys.map((key) => query.weights[key]));
+    const others = Array.from({ length: 10 }, (_, key) => key).filter(
+      (key) => !learned.keys.includes(key),
+    );
+    assert.ok(
+      others.every((key) => query.weights[key] <= least),
+      'no other key has more',
+    );
+    assert.ok(learned.error < 1e-4, `${learned.error}`);
   });
 
   test('another model, or none, has no heads', () => {

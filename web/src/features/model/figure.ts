@@ -1,11 +1,41 @@
-import { tableSvg, type Figure } from '../../ui/figure';
+import { tableSvg, text, type Figure } from '../../ui/figure';
+import { filePen } from '../../ui/plot';
+import { CARDS } from './cards';
+import { CURVE_HEIGHT, drawLog } from './draw';
+import { SHIPPED } from './shipped';
 import type { View } from '../../ui/panel';
 
+const WIDTH = 600;
+
+/** Before a model is loaded: how those of the page were trained. */
+function logsFigure(): Figure {
+  const drawings = SHIPPED.map((name, i) => {
+    const { log, baselines } = CARDS[name];
+    const title = text(12, 20, name, { 'font-weight': 700 });
+    const drawn = drawLog(filePen, WIDTH, { log, baselines });
+    return `<g transform="translate(0 ${i * (CURVE_HEIGHT + 44)})">${title}<g transform="translate(12 28)">${drawn}</g></g>`;
+  });
+  const rows = SHIPPED.flatMap((name) => {
+    const { steps, loss, heldOut } = CARDS[name].log;
+    return steps.map((step, i) => [name, step, loss[i] ?? NaN, heldOut[i] ?? NaN]);
+  });
+  return {
+    name: 'model',
+    svg: {
+      width: WIDTH + 24,
+      height: SHIPPED.length * (CURVE_HEIGHT + 44),
+      body: drawings.join(''),
+    },
+    table: [['model', 'step', 'loss', 'loss on text held out'], ...rows],
+    data: { cards: CARDS },
+  };
+}
+
 /** What is on the panel: the next token and the heads as tables, and all numbers behind it. */
-export function modelFigure({ model }: View): Figure | null {
+export function modelFigure({ model }: View): Figure {
   const { info, answers, speed, generated, changes } = model;
   const { next, scores, losses, lens, reading, near } = answers;
-  if (!info || !reading) return null;
+  if (!info || !reading) return logsFigure();
   const rows: (string | number)[][] = [[info.name ?? info.file, reading.labels.join('')]];
   if (next) {
     rows.push(['token', 'temperature', 'top-k', 'top-p']);

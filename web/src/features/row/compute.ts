@@ -3,6 +3,9 @@ import { worse } from '../../domain/worse';
 import type { Qkv } from 'qkv';
 import type { FrameFeature, Workbench } from '../../engine/feature';
 import { stage } from '../../engine/memo';
+import type { Heads } from '../../engine/head_list';
+import type { Mask } from '../../domain/choices';
+import { learnedRow, type LearnedRow } from './learned';
 import { countOf, WIDTH, type NumberSet } from '../../domain/number_sets';
 
 export interface RowRequest {
@@ -35,6 +38,8 @@ export interface RowSteps {
   readonly output: Float32Array;
   /** Largest difference of the core's weights and output from float64. */
   readonly error: number;
+  /** The chosen row of a head of a trained model, when those are shown. */
+  readonly learned: LearnedRow | null;
 }
 
 const array = (rows: readonly number[]) => ({
@@ -70,7 +75,7 @@ function textbook(masked: Float32Array, v: Float32Array, subtractMax: boolean) {
   return { max, exps, sum, naive, naiveOutput };
 }
 
-export function rowSteps(qkv: Qkv, request: RowRequest): RowSteps {
+export function rowSteps(qkv: Qkv, request: RowRequest): Omit<RowSteps, 'learned'> {
   const { numbers, masked, subtractMax } = request;
   const count = countOf(numbers);
   const at = Math.min(request.query, count - 1) * WIDTH;
@@ -116,5 +121,25 @@ export function rowFrames({ qkv, log }: Workbench): FrameFeature<RowRequest, Row
     (_key: string, request: RowRequest) => rowSteps(qkv, request),
     [1],
   );
-  return { compute: (request) => steps(JSON.stringify(request), request) };
+  const learned = stage(
+    'learned row',
+    log,
+    (heads: Heads, head: number, mask: Mask, query: number) =>
+      heads.count > 0 ? learnedRow(heads, head, mask, query) : null,
+  );
+  const together = stage(
+    'row',
+    log,
+    (own: Omit<RowSteps, 'learned'>, row: LearnedRow | null): RowSteps => ({
+      ...own,
+      learned: row,
+    }),
+  );
+  return {
+    compute: (request, { heads, layer, view }) =>
+      together(
+        steps(JSON.stringify(request), request),
+        layer.source === 'trained' ? learned(heads, view.head, layer.mask, view.query) : null,
+      ),
+  };
 }

@@ -20,6 +20,7 @@ import type { State } from '../../state/state';
 import { clampScale } from './state';
 import { Panel, type View } from '../../ui/panel';
 import { cell, drawCells, trackOf } from './cells';
+import { LearnedPart } from './learned_part';
 import { scrubbing } from './scrub';
 
 /** The steps that have a number for each key, in their order. */
@@ -61,7 +62,8 @@ export class RowPanel extends Panel {
         </div>
         <div class="steps" role="table" data-t-label="row.title"></div>
         <p class="row-note hint"></p>
-      </div>`;
+      </div>
+      <qkv-row-learned></qkv-row-learned>`;
   }
 
   protected override ready(): void {
@@ -111,8 +113,10 @@ export class RowPanel extends Panel {
     this.change({ numbers: { ...this.#state.numbers, [name]: numbers } });
   }
 
-  update({ state, frame, look }: View): void {
+  update(view: View): void {
+    const { state, frame, look } = view;
     this.#state = state;
+    this.find('qkv-row-learned', LearnedPart).update(view);
     const count = countOf(state.numbers);
     if (count !== this.#count) this.#build(count);
     const query = Math.min(state.rowQuery, count - 1);
@@ -211,7 +215,7 @@ export class RowPanel extends Panel {
       core: weights,
     };
     for (const step of STEPS) {
-      drawCells(this, step, values[step], request.masked);
+      drawCells(this.find('.row-card', HTMLElement), step, values[step], request.masked);
       const [low, high] = trackOf(step, values[step]).map((end) => short(end));
       this.setText(`[data-track=${step}]`, t('row.track', { low: low ?? '', high: high ?? '' }));
     }
