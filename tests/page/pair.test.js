@@ -85,7 +85,7 @@ pageTest(
     await addsUp(page, 2);
     await set(page, { source: 'constructed', length: 100, query: 90, temperature: 1 });
     await addsUp(page, 16);
-    assert.match(await page.textContent('.pair-rest'), /\d+ other keys/);
+    assert.match(await page.textContent('.pair-rest'), /\d+ more/);
     await set(page, { text: '', length: null, query: null });
     assert.ok(await page.isVisible('.pair-waiting'));
     assert.ok(!(await page.isVisible('.pair-parts')));

@@ -184,7 +184,10 @@ export class PairPanel extends Panel {
       if (name.nextElementSibling) name.nextElementSibling.textContent = four(value);
     };
     tell('dot', t('pair.dot'), dot);
-    tell('scale', t('pair.scale', { width, scale: digits(scale, 4) }), score);
+    const usual = Math.abs(scale * Math.sqrt(width) - 1) < 1e-6;
+    const values = { width, scale: digits(scale, 4) };
+    tell('scale', usual ? t('pair.scale', values) : t('pair.ownScale', values), score);
+    this.find('.pair-score .formula', HTMLElement).hidden = !usual;
     tell('tempered', t('pair.tempered', { temperature }), score / temperature);
     tell('softmax', t('pair.softmax', { count: allowed }), weight);
     this.find('.pair-score [data-live=width]', Element).textContent = String(width);
@@ -214,10 +217,10 @@ export class PairPanel extends Panel {
     const { sums, error } = pair;
     const numbers = { sum: sums.score, ...error };
     const written = Object.entries(numbers).map(([name, value]) => [name, digits(value, 2)]);
-    this.setText(
-      '.pair-check',
-      t('pair.check', Object.fromEntries(written) as Record<string, string>),
-    );
+    // The others have no projections that could be computed again.
+    const projected = state.source === 'constructed' || state.source === 'random';
+    const check = projected ? 'pair.check' : 'pair.checkGiven';
+    this.setText('.pair-check', t(check, Object.fromEntries(written) as Record<string, string>));
   }
 
   override figure({ frame, list }: View): Promise<Figure | null> {

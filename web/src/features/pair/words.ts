@@ -12,6 +12,7 @@ export function madeOf(
 ): readonly MadeKey[] {
   const name = CONSTRUCTED[head];
   if (source !== 'constructed' || !name) {
+    if (source === 'trained') return ['pair.made.trained'];
     return [source === 'yours' ? 'pair.made.yours' : 'pair.made.random'];
   }
   const own = BY_POSITION.includes(name) || name === 'reference';
