@@ -31,7 +31,7 @@ export const programs = {
 };
 
 /** What a program that imports `qkv` loads as JavaScript, besides errors.js. */
-export const together = { files: ['index.js', 'core.js'], budget: 21_000 };
+export const together = { files: ['index.js', 'core.js'], budget: 21_100 };
 
 /** The declarations in dist/. */
 const declarations = [

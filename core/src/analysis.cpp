@@ -1,15 +1,15 @@
 #include "qkv/analysis.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
-#include <new>
 #include <utility>
 
 #include "check.hpp"
-#include "float_count.hpp"
-#include "kernels/log.hpp"
+#include "double_scratch.hpp"
+#include "portable_math.hpp"
 
 namespace qkv {
 namespace {
@@ -18,59 +18,32 @@ namespace {
 double entropy_of(const float* weights, Index n) noexcept {
   double sum = 0.0;
   for (Index j = 0; j < n; ++j) {
-    const auto w = static_cast<double>(weights[j]);
-    sum -= w == 0.0 ? 0.0 : w * kernels::natural_log(w);
+    sum += entropy_term(static_cast<double>(weights[j]));
   }
   return sum;
 }
 
 Status check_row_shapes(const char* function, const TensorView<const float>& weights,
                         const TensorView<float>& out) noexcept {
-  const auto check = [&](std::initializer_list<Index> rows, std::initializer_list<Index> all) {
-    QKV_RETURN_IF_ERROR(check_array(function, "weights", weights, all));
-    QKV_RETURN_IF_ERROR(check_output(function, "out", out, rows));
-    return check_apart(function, {{"out", out}}, {{"weights", weights}});
-  };
-  switch (weights.rank) {
-    case 1:
-      return check({1}, {kAny});
-    case 2:
-      return check({weights.extent(0)}, {kAny, kAny});
-    case 3:
-      return check({weights.extent(0), weights.extent(1)}, {kAny, kAny, kAny});
-    case 4:
-      return check({weights.extent(0), weights.extent(1), weights.extent(2)},
-                   {kAny, kAny, kAny, kAny});
-    default:
-      return check_rank(function, "weights", weights.rank);
-  }
+  QKV_RETURN_IF_ERROR(check_rank(function, "weights", weights.rank));
+  constexpr std::array<Index, 4> kAll = {kAny, kAny, kAny, kAny};
+  QKV_RETURN_IF_ERROR(check_array(function, "weights", weights, {kAll, weights.rank}));
+  std::array<Index, 4> rows = weights.shape;
+  rows[0] = weights.rank == 1 ? 1 : rows[0];
+  QKV_RETURN_IF_ERROR(check_output(function, "out", out, {rows, std::max(weights.rank - 1, 1)}));
+  return check_apart(function, {{"out", out}}, {{"weights", weights}});
 }
 
-/// The same array with rank 4; the axes in front have one element each.
-TensorView<const float> widened(const TensorView<const float>& view) noexcept {
-  TensorView<const float> wide(view.data, {1, 1, 1, 1});
+/// The same array with rank 4; its last axis becomes axis `last`, and the axes that it lacks have one element each.
+template <class T>
+TensorView<T> widened(const TensorView<T>& view, int last) noexcept {
+  TensorView<T> wide(view.data, {1, 1, 1, 1});
   for (int axis = 0; axis < view.rank; ++axis) {
-    const std::size_t to =
-        static_cast<std::size_t>(axis) + 4U - static_cast<std::size_t>(view.rank);
+    const auto to = static_cast<std::size_t>(last + 1 - view.rank + axis);
     wide.shape[to] = view.extent(axis);
     wide.strides[to] = view.stride(axis);
   }
   return wide;
-}
-
-/// Address of the result of row (a, b, c) of the widened weights.
-float* row_result(const TensorView<float>& out, int weights_rank, Index a, Index b,
-                  Index c) noexcept {
-  switch (weights_rank) {
-    case 1:
-      return out.at(0);
-    case 2:
-      return out.at(c);
-    case 3:
-      return out.at(b, c);
-    default:
-      return out.at(a, b, c);
-  }
 }
 
 /// The four numbers of a head, as sums over its rows.
@@ -104,22 +77,12 @@ Sums head_sums(const TensorView<const float>& weights, Index b, Index h, Index o
   return sums;
 }
 
-/// a * b as doubles take floats of a workspace, or the most it can be asked for.
-std::size_t doubles(Index a, Index b) noexcept {
-  return Workspace::padded(capped_product(2, capped_product(a, b)));
-}
-
-double* take_doubles(Workspace& workspace, std::size_t floats) noexcept {
-  return new (static_cast<void*>(workspace.take(floats))) double[floats / 2];
-}
-
-/// Row i of A_l.
-void layer_row(const TensorView<const float>& weights, Index layer, Index i, double* row) noexcept {
+/// Row i of A_l times its sum, which is returned.
+double layer_row(const TensorView<const float>& weights, Index layer, Index i,
+                 double* row) noexcept {
   const Index heads = weights.extent(1);
   const Index t = weights.extent(3);
-  for (Index j = 0; j < t; ++j) {
-    row[j] = 0.0;
-  }
+  std::fill_n(row, t, 0.0);
   for (Index h = 0; h < heads; ++h) {
     const float* w = weights.at(layer, h, i);
     for (Index j = 0; j < t; ++j) {
@@ -131,40 +94,27 @@ void layer_row(const TensorView<const float>& weights, Index layer, Index i, dou
   for (Index j = 0; j < t; ++j) {
     sum += row[j];
   }
-  for (Index j = 0; j < t; ++j) {
-    row[j] /= sum;
-  }
-}
-
-/// to = row * matrix, both of size t.
-void times(const double* row, const double* matrix, Index t, double* to) noexcept {
-  for (Index j = 0; j < t; ++j) {
-    to[j] = 0.0;
-  }
-  for (Index k = 0; k < t; ++k) {
-    const double factor = row[k];
-    const double* from = matrix + k * t;
-    for (Index j = 0; j < t; ++j) {
-      to[j] += factor * from[j];
-    }
-  }
+  return sum;
 }
 
 }  // namespace
+
+double entropy_term(double w) noexcept { return w == 0.0 ? 0.0 : -(w * natural_log(w)); }
 
 Status row_entropy(TensorView<const float> weights, TensorView<float> out) noexcept {
   QKV_RETURN_IF_ERROR(check_row_shapes("row_entropy", weights, out));
   if (out.size() == 0) {
     return {};  // without walking along axes that may be any length
   }
-  const TensorView<const float> wide = widened(weights);
+  const TensorView<const float> wide = widened(weights, 3);
+  const TensorView<float> results = widened(out, 2);
   for (Index a = 0; a < wide.extent(0); ++a) {
     for (Index b = 0; b < wide.extent(1); ++b) {
       for (Index c = 0; c < wide.extent(2); ++c) {
         // Rows without elements have no address.
         const double entropy =
             wide.extent(3) > 0 ? entropy_of(wide.at(a, b, c), wide.extent(3)) : 0.0;
-        *row_result(out, weights.rank, a, b, c) = static_cast<float>(entropy);
+        *results.at(a, b, c) = static_cast<float>(entropy);
       }
     }
   }
@@ -218,9 +168,11 @@ Status head_statistics(TensorView<const float> weights, const HeadStatistics& ou
 Status attention_rollout(TensorView<const float> weights, TensorView<float> out,
                          Workspace& workspace) noexcept {
   constexpr const char* kName = "attention_rollout";
-  QKV_RETURN_IF_ERROR(check_array(kName, "weights", weights, {kAny, kAny, kAny, kAny}));
+  std::array<Index, 4> expected = {kAny, kAny, kAny, kAny};
+  QKV_RETURN_IF_ERROR(check_array(kName, "weights", weights, {expected, 4}));
   const Index t = weights.extent(3);
-  QKV_RETURN_IF_ERROR(check_array(kName, "weights", weights, {kAny, kAny, t, t}));
+  expected = {kAny, kAny, t, t};
+  QKV_RETURN_IF_ERROR(check_array(kName, "weights", weights, {expected, 4}));
   if (weights.extent(1) == 0) {
     return refuse(StatusCode::kShapeMismatch, kName, "@weights is {}, expected at least 1 head",
                   Extents(weights));
@@ -229,20 +181,21 @@ Status attention_rollout(TensorView<const float> weights, TensorView<float> out,
   if (t == 0) {
     return {};
   }
-  const std::size_t matrix = doubles(t, t);
-  const std::size_t row_size = doubles(t, 1);
-  QKV_RETURN_IF_ERROR(workspace.begin(capped_sum({matrix, matrix, row_size})));
+  double* row = nullptr;
+  QKV_RETURN_IF_ERROR(begin_doubles(workspace, t, detail::saturated_sum(t, t + 1), row));
   QKV_RETURN_IF_ERROR(check_apart(kName, {{"out", out}}, {{"weights", weights}}));
-  double* rolled = take_doubles(workspace, matrix);
-  double* next = take_doubles(workspace, matrix);
-  double* row = take_doubles(workspace, row_size);
+  double* rolled = row + t;
+  double* next = rolled + t * t;
   for (Index i = 0; i < t * t; ++i) {
     rolled[i] = i % (t + 1) == 0 ? 1.0 : 0.0;
   }
   for (Index layer = 0; layer < weights.extent(0); ++layer) {
     for (Index i = 0; i < t; ++i) {
-      layer_row(weights, layer, i, row);
-      times(row, rolled, t, next + i * t);
+      const double sum = layer_row(weights, layer, i, row);
+      std::fill_n(next + i * t, t, 0.0);
+      for (Index k = 0; k < t; ++k) {
+        add_times(row[k] / sum, rolled + k * t, t, next + i * t);
+      }
     }
     std::swap(rolled, next);
   }

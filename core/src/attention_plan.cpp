@@ -112,8 +112,7 @@ Status check_extras(const Caller& caller, const AttentionExtras& extras,
                   "rows are [{}, {}), expected a range within [0, {})", extras.row_begin, row_end,
                   s.tq);
   }
-  const auto check = [&](const char* name, const TensorView<float>& view,
-                         std::initializer_list<Index> shape) {
+  const auto check = [&](const char* name, const TensorView<float>& view, Extents shape) {
     return view.absent() ? Status{} : check_output(caller, name, view, shape);
   };
   if (extras.logit_stage > LogitStage::kBiased) {

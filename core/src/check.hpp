@@ -88,16 +88,15 @@ Status check_strides(const Caller& caller, const char* name, const TensorView<T>
 /// are, and a contiguous last axis.
 template <class T>
 Status check_array(const Caller& caller, const char* name, const TensorView<T>& view,
-                   std::initializer_list<Index> expected) noexcept {
-  bool fits = view.rank == static_cast<int>(expected.size());
-  int axis = 0;
-  for (Index extent : expected) {
+                   Extents expected) noexcept {
+  bool fits = view.rank == expected.rank;
+  for (int axis = 0; axis < expected.rank; ++axis) {
+    const Index extent = expected.data[axis];
     fits = fits && view.extent(axis) >= 0 && (extent == kAny || view.extent(axis) == extent);
-    ++axis;
   }
   if (!fits) {
     return refuse(StatusCode::kShapeMismatch, caller, "{} is {}, expected {}", Argument{name},
-                  Extents(view), Extents(expected));
+                  Extents(view), expected);
   }
   if (view.size() == 0) {
     return {};
@@ -117,7 +116,7 @@ Status check_array(const Caller& caller, const char* name, const TensorView<T>& 
 /// check_array() for arrays that are written, no element of which may be another's too.
 template <class T>
 Status check_output(const Caller& caller, const char* name, const TensorView<T>& view,
-                    std::initializer_list<Index> expected) noexcept {
+                    Extents expected) noexcept {
   QKV_RETURN_IF_ERROR(check_array(caller, name, view, expected));
   if (view.size() == 0 || elements_are_apart(view.rank, view.shape.data(), view.strides.data())) {
     return {};
@@ -130,7 +129,7 @@ Status check_output(const Caller& caller, const char* name, const TensorView<T>&
 /// check_array() for arrays that must be dense in row-major order.
 template <class T>
 Status check_dense(const Caller& caller, const char* name, const TensorView<T>& view,
-                   std::initializer_list<Index> expected) noexcept {
+                   Extents expected) noexcept {
   QKV_RETURN_IF_ERROR(check_array(caller, name, view, expected));
   Index stride = 1;
   for (int axis = view.rank - 1; axis >= 0; --axis) {
@@ -147,7 +146,7 @@ Status check_dense(const Caller& caller, const char* name, const TensorView<T>& 
 /// check_dense() for arrays that may be absent.
 template <class T>
 Status check_dense_if_given(const Caller& caller, const char* name, const TensorView<T>& view,
-                            std::initializer_list<Index> expected) noexcept {
+                            Extents expected) noexcept {
   return view.absent() ? Status{} : check_dense(caller, name, view, expected);
 }
 

@@ -84,25 +84,6 @@ Status check_ablated(const LanguageModelConfig& c,
   return {};
 }
 
-/// The queries, keys and values of a reading.
-Status check_projections(const LanguageModelConfig& c, const ModelReading& reading, Index batch,
-                         Index rows, Index length) noexcept {
-  const struct {
-    const char* name;
-    const TensorView<float>& view;
-    Index heads, rows;
-  } parts[] = {{"q", reading.q, c.num_heads, rows},
-               {"k", reading.k, c.num_kv_heads, length},
-               {"v", reading.v, c.num_kv_heads, length}};
-  for (const auto& part : parts) {
-    if (!part.view.absent()) {
-      QKV_RETURN_IF_ERROR(
-          check_output(kModelForward, part.name, part.view, {batch, part.heads, part.rows, c.d_k}));
-    }
-  }
-  return {};
-}
-
 /// One reading: its layer, and the shapes of what is written.
 Status check_reading(const LanguageModelConfig& c, const LanguageModel::ForwardArgs& args,
                      const ModelReading& reading) noexcept {
@@ -115,30 +96,40 @@ Status check_reading(const LanguageModelConfig& c, const LanguageModel::ForwardA
   const Index end = reading.row_end < 0 ? length : reading.row_end;
   if (reading.row_begin < 0 || reading.row_begin > end || end > length) {
     return refuse(StatusCode::kOutOfRange, kModelForward,
-                  "rows are {} to {}, expected within 0 to {}", reading.row_begin, end, length);
+                  "@row_begin is {} and @row_end {}, expected rows within 0 to {}",
+                  reading.row_begin, end, length);
   }
-  const Index keys = length + (args.session ? args.session->length() : 0);
-  if (!reading.weights.absent()) {
-    QKV_RETURN_IF_ERROR(check_output(kModelForward, "weights", reading.weights,
-                                     {batch, c.num_heads, end - reading.row_begin, keys}));
-  }
-  if (!reading.entropy.absent()) {
-    QKV_RETURN_IF_ERROR(
-        check_output(kModelForward, "entropy", reading.entropy, {batch, c.num_heads, length}));
-  }
-  QKV_RETURN_IF_ERROR(check_projections(c, reading, batch, end - reading.row_begin, length));
-  QKV_RETURN_IF_ERROR(check_dense_if_given(kModelForward, "residual", reading.residual,
-                                           {batch, length, c.d_model}));
   if (!reading.logits.absent() && !c.head) {
     return refuse(StatusCode::kInvalidArgument, kModelForward,
                   "@logits is given, expected none: the model has no head");
   }
-  return check_dense_if_given(kModelForward, "logits", reading.logits,
-                              {batch, length, c.vocabulary});
+  QKV_RETURN_IF_ERROR(check_dense_if_given(kModelForward, "residual", reading.residual,
+                                           {batch, length, c.d_model}));
+  QKV_RETURN_IF_ERROR(
+      check_dense_if_given(kModelForward, "logits", reading.logits, {batch, length, c.vocabulary}));
+  const Index rows = end - reading.row_begin;
+  const Index keys = length + (args.session ? args.session->length() : 0);
+  const struct {
+    const char* name;
+    const TensorView<float>& view;
+    int rank;
+    Index heads, rows, width;
+  } of_heads[] = {{"weights", reading.weights, 4, c.num_heads, rows, keys},
+                  {"entropy", reading.entropy, 3, c.num_heads, length, 0},
+                  {"q", reading.q, 4, c.num_heads, rows, c.d_k},
+                  {"k", reading.k, 4, c.num_kv_heads, length, c.d_k},
+                  {"v", reading.v, 4, c.num_kv_heads, length, c.d_k}};
+  for (const auto& part : of_heads) {
+    if (!part.view.absent()) {
+      const std::array<Index, 4> shape = {batch, part.heads, part.rows, part.width};
+      QKV_RETURN_IF_ERROR(check_output(kModelForward, part.name, part.view, {shape, part.rank}));
+    }
+  }
+  return {};
 }
 
-/// What a reading writes.
-std::array<NamedSpan, 7> spans_of(const ModelReading& r) noexcept {
+/// What a reading writes. Not inlined: that would be 200 bytes of a .wasm.
+[[gnu::noinline]] std::array<NamedSpan, 7> spans_of(const ModelReading& r) noexcept {
   return {{{"weights", r.weights},
            {"entropy", r.entropy},
            {"residual", r.residual},
@@ -241,6 +232,7 @@ ModelNeeds needs_of(const ModelState& state, const LanguageModel::ForwardArgs& a
   needs.queries = capped_product(rows, of_q);
   needs.keys = capped_product(rows, of_kv);
   needs.hidden = capped_product(hidden_rows, c.d_feed_forward);
+  needs.gated = c.activation >= ModelActivation::kSwiglu;
   if (state.format == WeightFormat::kInt8) {
     needs.quantized = quantized_floats(*state.kernels, rows, std::max(c.d_model, of_q));
     needs.quantized_hidden = quantized_floats(*state.kernels, hidden_rows, c.d_feed_forward);
@@ -310,8 +302,7 @@ Status LanguageModel::forward(const ForwardArgs& args, Workspace& workspace) con
   QKV_RETURN_IF_ERROR(check_same_kernels(kModelForward, "the model", state_->kernels, active));
   QKV_RETURN_IF_ERROR(check(args));
   const ModelNeeds needs = needs_of(*state_, args, workspace.threads());
-  const bool gated = state_->config.activation >= ModelActivation::kSwiglu;
-  QKV_RETURN_IF_ERROR(workspace.begin(needs.total(gated)));
+  QKV_RETURN_IF_ERROR(workspace.begin(needs.total()));
   ModelPass pass(*state_, args, needs, workspace);
   const Index before = args.session ? args.session->length() : 0;
   for (Index begin = 0; begin < needs.length; begin += needs.piece) {
@@ -326,8 +317,7 @@ std::size_t LanguageModel::forward_scratch_bytes(const ForwardArgs& args,
   if (!state_ || !state_->finished || !check(args).ok()) {
     return 0;
   }
-  const bool gated = state_->config.activation >= ModelActivation::kSwiglu;
-  return needs_of(*state_, args, threads).total(gated) * sizeof(float);
+  return needs_of(*state_, args, threads).total() * sizeof(float);
 }
 
 const LanguageModelConfig& LanguageModel::config() const noexcept {

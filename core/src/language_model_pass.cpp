@@ -6,7 +6,6 @@
 #include "activation_kernel.hpp"
 #include "attention_plan.hpp"
 #include "copy_heads.hpp"
-#include "kernels/log.hpp"
 #include "kv_cache_access.hpp"
 #include "portable_math.hpp"
 #include "qkv/positional.hpp"
@@ -32,7 +31,7 @@ void cap(float* x, Index count, double c) noexcept {
 
 }  // namespace
 
-std::size_t ModelNeeds::total(bool gated) const noexcept {
+std::size_t ModelNeeds::total() const noexcept {
   const auto padded = [](std::size_t n) { return Workspace::padded(n); };
   return capped_sum({3 * padded(stream), 2 * padded(queries), 2 * padded(keys),
                      (gated ? 2U : 1U) * padded(hidden), padded(quantized),
@@ -55,7 +54,7 @@ ModelPass::ModelPass(const ModelState& state, const LanguageModel::ForwardArgs& 
       v_(workspace.take(needs.keys)),
       o_(workspace.take(needs.queries)),
       h_(workspace.take(needs.hidden)),
-      gate_(c_.activation >= ModelActivation::kSwiglu ? workspace.take(needs.hidden) : nullptr),
+      gate_(needs.gated ? workspace.take(needs.hidden) : nullptr),
       stream_q_{workspace.take(needs.quantized), {}},
       hidden_q_{workspace.take(needs.quantized_hidden), {}},
       logits_(workspace.take(needs.logits)),
@@ -462,7 +461,7 @@ void ModelPass::write_surprisal(const ModelPiece& piece, const float* y) noexcep
       for (Index r = 0; r < count; ++r) {
         const float most = *std::max_element(logits_ + r * v, logits_ + (r + 1) * v);
         *args_.surprisal.at(b, piece.begin + first + r) =
-            static_cast<float>(above[r] - kernels::natural_log(static_cast<double>(most)));
+            static_cast<float>(above[r] - natural_log(static_cast<double>(most)));
       }
     }
   }

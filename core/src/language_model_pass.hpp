@@ -38,6 +38,7 @@ struct ModelNeeds {
   bool every_row = false;  ///< something is asked of all tokens after the last layer
   std::size_t stream = 0;  ///< x, and two more like it
   std::size_t queries = 0, keys = 0;
+  bool gated = false;         ///< the feed-forward layer has a gate
   std::size_t hidden = 0;     ///< of the feed-forward layer; twice with a gate
   std::size_t quantized = 0;  ///< of inputs of d_model or of the heads
   std::size_t quantized_hidden = 0;
@@ -45,7 +46,7 @@ struct ModelNeeds {
   std::size_t logits = 0;  ///< of kLogitRows rows, for surprisal
 
   /// Floats in all.
-  [[nodiscard]] std::size_t total(bool gated) const noexcept;
+  [[nodiscard]] std::size_t total() const noexcept;
 };
 
 /// Computes pieces. Everything was checked, and the workspace has begun with room for all of it.

@@ -68,6 +68,8 @@ Rotation rotation(double angle) noexcept {
   }
 }
 
+double natural_log(double x) noexcept { return kernels::natural_log(x); }
+
 double power_of_two(double x) noexcept {
   if (x < -1100.0) {
     return 0.0;
@@ -85,7 +87,7 @@ double power_of_two(double x) noexcept {
 
 double power(double base, double exponent) noexcept {
   constexpr double kLog2E = 0x1.71547652b82fep+0;
-  return power_of_two(exponent * (kernels::natural_log(base) * kLog2E));
+  return power_of_two(exponent * (natural_log(base) * kLog2E));
 }
 
 }  // namespace qkv

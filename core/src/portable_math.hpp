@@ -1,4 +1,4 @@
-// Sine, cosine and powers in double precision, from +, -, * and / alone; the logarithm is in kernels/log.hpp. C
+// Sine, cosine, powers and the logarithm in double precision, from +, -, * and / alone. C
 // libraries round theirs differently; these have the same bits natively and in every WebAssembly engine. Encodings,
 // rotary tables and slopes are made of them.
 #pragma once
@@ -15,6 +15,9 @@ struct Rotation {
 /// 2^x; 0 where that is below the subnormal numbers, for x up to 1023. Relative error at most 4e-16 where the
 /// result is normal; none where x is an integer.
 [[nodiscard]] double power_of_two(double x) noexcept;
+
+/// ln x as kernels/log.hpp has it, once for all that is no kernel.
+[[nodiscard]] double natural_log(double x) noexcept;
 
 /// base^exponent for a finite base of at least 1. Relative error at most 1e-15 (1 + |exponent ln base|).
 [[nodiscard]] double power(double base, double exponent) noexcept;

@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "check.hpp"
-#include "kernels/log.hpp"
 #include "portable_math.hpp"
 #include "relative_bias_internal.hpp"
 
@@ -78,8 +77,8 @@ Index distance_bucket(Index n, const Buckets& buckets) noexcept {
     return buckets.all - 1;
   }
   const double exact = static_cast<double>(buckets.exact);
-  const double x = kernels::natural_log(static_cast<double>(n) / exact) /
-                   kernels::natural_log(static_cast<double>(buckets.max_distance) / exact) *
+  const double x = natural_log(static_cast<double>(n) / exact) /
+                   natural_log(static_cast<double>(buckets.max_distance) / exact) *
                    static_cast<double>(buckets.logarithmic());
   // x is wrong by at most 1e-9 (512 logarithmic buckets between 512 and 513).
   const double nearest = std::nearbyint(x);

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "angles.hpp"
-#include "kernels/log.hpp"
+#include "portable_math.hpp"
 #include "qkv/rotary.hpp"
 
 namespace qkv {
@@ -51,8 +51,7 @@ class RotaryFrequencies {
   /// What cos and sin are multiplied by.
   [[nodiscard]] double attention_factor() const noexcept {
     return scaling_.type == RotaryScaling::Type::kYarn
-               ? scaling_.attention_factor.value_or(0.1 * kernels::natural_log(scaling_.factor) +
-                                                    1.0)
+               ? scaling_.attention_factor.value_or(0.1 * natural_log(scaling_.factor) + 1.0)
                : 1.0;
   }
 
@@ -60,8 +59,7 @@ class RotaryFrequencies {
   /// The pair, as a real number, that turns so often within original_length.
   [[nodiscard]] double pair_with(double turns) const noexcept {
     const double length = static_cast<double>(scaling_.original_length);
-    return r_ * kernels::natural_log(length / (2.0 * std::numbers::pi * turns)) /
-           (2.0 * kernels::natural_log(base_));
+    return r_ * natural_log(length / (2.0 * std::numbers::pi * turns)) / (2.0 * natural_log(base_));
   }
 
   RotaryScaling scaling_;

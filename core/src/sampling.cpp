@@ -7,7 +7,6 @@
 #include "check.hpp"
 #include "float_count.hpp"
 #include "kernels/attention_mask.hpp"
-#include "kernels/log.hpp"
 #include "portable_math.hpp"
 
 namespace qkv {
@@ -214,7 +213,7 @@ class Draw {
       sum += exp_of(logit(i) - most);
     }
     constexpr auto kLowest = static_cast<double>(std::numeric_limits<float>::lowest());
-    return static_cast<float>(std::max(logit(id) - most - kernels::natural_log(sum), kLowest));
+    return static_cast<float>(std::max(logit(id) - most - natural_log(sum), kLowest));
   }
 
   const SamplingArgs& args_;

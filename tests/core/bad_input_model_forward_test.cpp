@@ -162,11 +162,11 @@ TEST_CASE("LanguageModel::forward: calls that do not fit are refused and write n
       {"gemma2",
        false,
        [](auto& s) { s.call.readings[0].row_begin = -1; },
-       {kRange, "row", "-1", "0 to 7"}},
+       {kRange, "row_begin", "is -1", "0 to 7"}},
       {"gemma2",
        false,
        [](auto& s) { s.call.readings[0].row_end = 8; },
-       {kRange, "row", "8", "0 to 7"}},
+       {kRange, "row_end", "8", "0 to 7"}},
       {"gemma2",
        false,
        [](auto& s) {
@@ -399,6 +399,7 @@ TEST_CASE("ModelSession: sizes without meaning are refused and change nothing",
   require_refused(ModelSession::create(encoder, {}, session), "ModelSession::create",
                   {kInvalid, "the model", "is an encoder", "causal"});
   ModelSession empty;
+  require_ok(empty.truncate(0));
   require_refused(empty.truncate(1), "ModelSession::truncate",
                   {kRange, "length", "is 1", "0 to 0"});
   CHECK(empty.bytes() == 0);

@@ -229,10 +229,7 @@ async function moduleOf(path) {
 
 test('page: any state survives its link, and any string is a link', async () => {
   const source = `
-    export * from './state/state'; export * from './domain/number_sets'; export * from './features/masks/grid';
-    export * from './features/positions/pairs'; export * from './state/page';
-    export * from './features/row/state'; export * from './features/scale/state'; export * from './domain/choices'; export * from './domain/schemes';
-    export * from './features/block/settings'; export * from './features/cost/shape'; export * from './features/cost/result';`;
+    export * from './state/state'; export * from './domain/number_sets'; export * from './features/cost/shape'; export * from './features/cost/result';`;
   const { outputFiles } = await build({
     stdin: { contents: source, resolveDir: new URL('web/src', repository).pathname, loader: 'ts' },
     bundle: true,
@@ -241,7 +238,6 @@ test('page: any state survives its link, and any string is a link', async () => 
   });
   const state = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
   const { formatFragment, parseFragment, initialState, LIMITS } = state;
-  const whole = (name) => fc.integer({ min: LIMITS[name][0], max: LIMITS[name][1] });
   const optional = (arbitrary) => fc.option(arbitrary, { nil: null });
   const one = (...values) => fc.constantFrom(...values);
   const numbers = fc.integer({ min: 1, max: 6 }).chain((count) => {
@@ -272,80 +268,37 @@ test('page: any state survives its link, and any string is a link', async () => 
       ),
     })
     .map((result) => state.readResult(state.writeResult(result)));
-  const states = fc.record({
-    language: one('en', 'zh'),
-    panel: optional(one(...support.panels)),
-    text: fc.string({ unit: 'grapheme', maxLength: 60 }),
-    tokenizer: one('word', 'character', 'byte'),
-    length: optional(whole('length')),
-    source: one('constructed', 'random', 'trained', 'yours'),
-    positions: one(...state.POSITIONS),
-    mask: one(...state.MASKS),
-    temperature: fc.double({ min: 0.05, max: 20, noNaN: true }).map(state.clampTemperature),
-    head: whole('head'),
-    other: optional(whole('head')),
-    seed: whole('seed'),
-    query: optional(whole('query')),
-    show: one(...state.SHOWS),
-    look: one(...state.LOOKS),
-    order: one(...state.ORDERS),
-    pairKey: optional(whole('pairKey')),
-    shift: whole('shift'),
-    numbers,
-    rowQuery: whole('rowQuery'),
-    rowMasked: whole('rowMasked'),
-    rowScale: optional(fc.double({ min: -1e4, max: 1e4, noNaN: true }).map(state.clampScale)),
-    rowMax: fc.boolean(),
-    curves: fc.boolean(),
-    width: fc.integer({ min: 2, max: 10 }).map((power) => 2 ** power),
-    divided: fc.boolean(),
-    sample: whole('sample'),
-    maskKind: one(...state.MASK_KINDS),
-    maskSize: whole('maskSize'),
+  const text = fc
+    .string({ unit: 'grapheme', maxLength: 60 })
+    .map((value) => value.replace(/\p{Surrogate}/gu, '\uFFFD'));
+  /** What is neither a choice nor a number between limits. */
+  const others = {
+    ...{ text, blockContext: text, learnText: text.filter(Boolean), numbers, costResult: measured },
     maskPaint: fc.string({ unit: one(...'0123456789abcdef'), minLength: 64, maxLength: 64 }),
-    maskShuffle: whole('maskShuffle'),
-    position: whole('position'),
-    pair: whole('pair'),
-    layout: one(...state.LAYOUTS),
-    scheme: one(...state.SCHEMES),
-    scores: one('random', 'row'),
-    rotaryQ: whole('rotaryQ'),
-    rotaryK: whole('rotaryK'),
     recurrenceSource: fc.string({ unit: one(...'0123456789'), minLength: 1, maxLength: 40 }),
-    recurrenceSeed: whole('recurrenceSeed'),
-    recurrenceHead: whole('recurrenceHead'),
-    blockNorm: one(...state.NORM_PLACES),
-    blockType: one(...state.NORM_TYPES),
-    blockTap: one(...state.TAPS),
-    blockContext: fc
-      .string({ unit: 'grapheme', maxLength: 60 })
-      .map((text) => text.replace(/\p{Surrogate}/gu, '\uFFFD')),
-    blockDepth: whole('blockDepth'),
-    blockRule: one(...state.RULES),
-    blockSeed: whole('blockSeed'),
     costShape: one(...Object.values(state.PRESETS), {
-      ...{
-        ...state.PRESETS.gpt2,
-        numHeads: 6,
-        numKvHeads: 3,
-        bytes: 0.5,
-        gated: true,
-        causal: false,
-      },
+      ...{ ...state.PRESETS.gpt2, numHeads: 6, numKvHeads: 3, bytes: 0.5 },
+      ...{ gated: true, causal: false },
     }),
-    costResult: optional(measured),
-    model: optional(one('austen', 'tang')),
-    modelAt: optional(whole('modelAt')),
-    modelTemperature: fc.integer({ min: 0, max: 300 }).map((hundredths) => hundredths / 100),
-    modelTopK: whole('modelTopK'),
-    modelTopP: fc.integer({ min: 1, max: 100 }).map((hundredths) => hundredths / 100),
-    modelSeed: whole('modelSeed'),
-    modelSlow: fc.boolean(),
-    modelOut: fc.array(fc.tuple(fc.nat(9), fc.nat(20)), { maxLength: 5 }),
-    modelOrder: one('layer', 'previous', 'first', 'induction', 'change'),
-    modelNear: optional(whole('modelNear')),
-    controls: fc.boolean(),
-  });
+    modelOut: fc.uniqueArray(fc.tuple(fc.nat(63), fc.nat(63)), {
+      maxLength: 5,
+      selector: String,
+    }),
+  };
+  const arbitraryOf = (name, field) => {
+    const { options, limits, initial } = field;
+    const number = () =>
+      fc
+        .double({ min: limits[0], max: limits[1], noNaN: true })
+        .map((value) => field.read(String(value)));
+    const some = others[name] ?? (options ? one(...options) : number());
+    return initial === null ? optional(some) : some;
+  };
+  const states = fc.record(
+    Object.fromEntries(
+      Object.entries(state.FIELDS).map(([name, field]) => [name, arbitraryOf(name, field)]),
+    ),
+  );
   const settings = { seed: 20240607, numRuns: 500 };
   fc.assert(
     fc.property(states, (value) => {

@@ -310,6 +310,11 @@ export const operators = /** @type {const} */ ({
       firstKey: 'results',
     },
   },
+  attentionRollout: {
+    method: 'attentionRollout',
+    parameters: ['weights', 'call'],
+    fields: { weights: 'floats', out: 'results' },
+  },
 });
 
 /** The method of the engine that runs no operator. */

@@ -1,19 +1,14 @@
 /// @file
 /// How many directions a head uses: spectra of its QK and OV circuits (Elhage et al. 2021).
-/// Header-only on Eigen (>= 3.4) and apart from qkv.hpp, so that only code that includes it needs
-/// Eigen. In double precision, off the hot path: these functions allocate, and what Eigen does when
-/// memory runs out happens here too.
 #pragma once
 
-#include <Eigen/QR>
-#include <Eigen/SVD>
-#include <algorithm>
-#include <cmath>
+#include <span>
 #include <utility>
 
-#include "qkv/eigen.hpp"
 #include "qkv/multi_head_attention.hpp"
+#include "qkv/status.hpp"
 #include "qkv/tensor_view.hpp"
+#include "qkv/workspace.hpp"
 
 namespace qkv {
 
@@ -25,6 +20,13 @@ struct HeadWeights {
   TensorView<const float> wo = {};  ///< [d_v, d_model]
 };
 
+/// A matrix with its rows as columns: the same elements, none of which moves.
+[[nodiscard]] inline TensorView<const float> transposed(TensorView<const float> matrix) noexcept {
+  std::swap(matrix.shape[0], matrix.shape[1]);
+  std::swap(matrix.strides[0], matrix.strides[1]);
+  return matrix;
+}
+
 namespace detail {
 
 /// Rows [first, first + count) of a matrix.
@@ -32,12 +34,6 @@ namespace detail {
                                                          Index first, Index count) noexcept {
   matrix.data += first * matrix.strides[0];
   matrix.shape[0] = count;
-  return matrix;
-}
-
-[[nodiscard]] inline TensorView<const float> transposed(TensorView<const float> matrix) noexcept {
-  std::swap(matrix.shape[0], matrix.shape[1]);
-  std::swap(matrix.strides[0], matrix.strides[1]);
   return matrix;
 }
 
@@ -58,7 +54,7 @@ namespace detail {
                                               const MultiHeadAttentionWeights& weights,
                                               Index h) noexcept {
   const auto in_out = [&](const TensorView<const float>& matrix) {
-    return config.weight_layout == WeightLayout::kInOut ? matrix : detail::transposed(matrix);
+    return config.weight_layout == WeightLayout::kInOut ? matrix : transposed(matrix);
   };
   const Index kv = h / (config.num_heads / config.num_kv_heads);
   const bool fused = !weights.wqkv.absent();
@@ -73,50 +69,32 @@ namespace detail {
           .wo = detail::matrix_rows(in_out(weights.wo), h * config.d_v, config.d_v)};
 }
 
-/// The singular values of left * right, largest first, without forming the product: with
-/// left = Q1 R1 and right^T = Q2 R2 they are those of R1 R2^T, which is at most k x k. That takes
-/// O((m + n) k^2 + k^3) instead of O(m n min(m, n)).
+/// The singular values of left * right, largest first, without forming the product: with left = Q1 R1 and right^T = Q2 R2 they
+/// are those of R1 R2^T, which is k x k (one-sided Jacobi rotations, Hestenes 1958). That takes O((m + n) k^2), and O(k^3) for
+/// each of about ten sweeps, instead of O(m n min(m, n)).
 ///
-/// `left` is [m, k], `right` is [k, n], any strides, finite, no extent 0. Returns min(m, k, n)
-/// values; the product has no others but zeros.
-/// |error| <= 64 k 2^-53 |left|_F |right|_F for each value.
-[[nodiscard]] inline Eigen::VectorXd product_singular_values(const TensorView<const float>& left,
-                                                             const TensorView<const float>& right) {
-  const auto triangle = [](const Eigen::MatrixXd& factor) -> Eigen::MatrixXd {
-    const Eigen::HouseholderQR<Eigen::MatrixXd> qr(factor);
-    const Eigen::Index rows = std::min(factor.rows(), factor.cols());
-    return qr.matrixQR().topRows(rows).template triangularView<Eigen::Upper>();
-  };
-  const Eigen::MatrixXd left_core = triangle(as_matrix(left).cast<double>());
-  const Eigen::MatrixXd right_core = triangle(as_matrix(right).cast<double>().transpose());
-  const Eigen::MatrixXd core = left_core * right_core.transpose();
-  return Eigen::JacobiSVD<Eigen::MatrixXd>(core).singularValues();
-}
+/// `left` is [m, k], `right` is [k, n], any strides; `out` has min(m, k, n) elements, and the product has no other singular values
+/// but zeros. A number that is not finite gives NaN. |error| <= 64 k 2^-53 |left|_F |right|_F for each value. In double precision,
+/// off the hot path. Scratch: 8 k (max(m, n) + 3 k) bytes.
+/// Errors; nothing is written then: kInvalidArgument (null data, strides below 0), kShapeMismatch (ranks, extents, the elements of
+/// `out`), kOutOfMemory (the workspace could not grow).
+Status product_singular_values(TensorView<const float> left, TensorView<const float> right,
+                               std::span<double> out, Workspace& workspace) noexcept;
 
-/// Singular values of W_Q W_K^T, the bilinear form that scores pairs of tokens.
-[[nodiscard]] inline Eigen::VectorXd qk_singular_values(const HeadWeights& head) {
-  return product_singular_values(head.wq, detail::transposed(head.wk));
-}
+/// Effective rank (Roy & Vetterli 2007): exp of the entropy of the singular values divided by their sum. n for n equal values, 1
+/// for one alone, 0 when all are 0 or there are none; never above the rank. Precondition: no negative value.
+[[nodiscard]] double effective_rank(std::span<const double> singular_values) noexcept;
 
-/// Singular values of W_V W_O, the map from what is attended to what is written.
-[[nodiscard]] inline Eigen::VectorXd ov_singular_values(const HeadWeights& head) {
-  return product_singular_values(head.wv, head.wo);
-}
-
-/// Effective rank (Roy & Vetterli 2007): exp of the entropy of the singular values divided by their
-/// sum. n for n equal values, 1 for one alone, 0 when all are 0; never above the rank.
-/// Precondition: no negative value.
-[[nodiscard]] inline double effective_rank(const Eigen::VectorXd& singular_values) noexcept {
-  const double sum = singular_values.sum();
-  if (sum == 0.0) {
-    return 0.0;
-  }
-  double entropy = 0.0;
-  for (Eigen::Index i = 0; i < singular_values.size(); ++i) {
-    const double p = singular_values[i] / sum;
-    entropy -= p == 0.0 ? 0.0 : p * std::log(p);
-  }
-  return std::exp(entropy);
-}
+/// Effective ranks of the products left[a] * right[a]: of W_Q W_K^T, the bilinear form that scores pairs of tokens, or of
+/// W_V W_O, the map from what is attended to what is written.
+///
+/// `left` is [A, m, k], `right` is [A, k, n], any strides; `out` is [A] and apart from both. A number that is not finite gives NaN
+/// for its matrix.
+///
+/// |error| <= (2^-24 + exp(t ln(k / t) + (k + 8) 2^-48) - 1) out with t = 128 k^2 2^-53 |left|_F |right|_F / S, S the sum of the
+/// singular values, as long as t <= 1/2: probabilities that are t apart in sum have entropies t ln(k / t) apart (Cover & Thomas 2006, theorem 17.3.3). Scratch and errors: those of product_singular_values(), and kInvalidArgument for arrays
+/// that overlap.
+Status effective_rank(TensorView<const float> left, TensorView<const float> right,
+                      TensorView<float> out, Workspace& workspace) noexcept;
 
 }  // namespace qkv

@@ -57,7 +57,7 @@ struct ModelSessionConfig {
 /// The keys and values of a conversation: one cache for each layer, all of the same length.
 class ModelSession {
  public:
-  /// An empty session; every call on it is refused.
+  /// An empty session, which holds no tokens and has room for none: forward() refuses it, and truncate() anything but 0.
   ModelSession() noexcept = default;
   ~ModelSession();
   /// Move-only; the two change places.

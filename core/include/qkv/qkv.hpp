@@ -1,5 +1,5 @@
 /// @file
-/// Everything but what needs Eigen (qkv/eigen.hpp and qkv/circuits.hpp).
+/// Everything but what needs Eigen (qkv/eigen.hpp).
 
 /// @namespace qkv
 /// Scaled dot-product attention, the layers that use it, and positional encodings.
@@ -9,6 +9,7 @@
 #include "qkv/activation.hpp"
 #include "qkv/analysis.hpp"
 #include "qkv/attention.hpp"
+#include "qkv/circuits.hpp"
 #include "qkv/embedding.hpp"
 #include "qkv/feed_forward.hpp"
 #include "qkv/isa.hpp"

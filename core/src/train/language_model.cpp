@@ -91,8 +91,7 @@ Status LanguageModelTrainer::State::check_reading(const Caller& caller, const La
   }
   const Index rows = ids.extent(0);
   const Index length = ids.extent(1);
-  const auto check = [&](const char* name, const TensorView<float>& view,
-                         std::initializer_list<Index> shape) {
+  const auto check = [&](const char* name, const TensorView<float>& view, Extents shape) {
     return view.absent() ? Status{} : check_output(caller, name, view, shape);
   };
   QKV_RETURN_IF_ERROR(check("weights", reading.weights, {rows, config.num_heads, length, length}));

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "kernels/attention_mask.hpp"
-#include "kernels/log.hpp"
 #include "message.hpp"
 #include "portable_math.hpp"
 #include "train_dispatch.hpp"
@@ -126,7 +125,7 @@ void fill_normal(float* to, Index n, float deviation, std::uint64_t seed,
     const auto unit = [&](std::uint64_t i) {
       return (static_cast<double>(kernels::mix_bits(key + i) >> 11U) + 0.5) * 0x1p-53;
     };
-    const double radius = std::sqrt(-2.0 * kernels::natural_log(unit(counter)));
+    const double radius = std::sqrt(-2.0 * natural_log(unit(counter)));
     const Rotation turn = rotation(2.0 * kPi * unit(counter + 1));
     to[2 * pair] = static_cast<float>(static_cast<double>(deviation) * radius * turn.cosine);
     if (2 * pair + 1 < n) {

@@ -71,7 +71,7 @@ Status check(const ProjectedAdditiveArgs& args) noexcept {
 
 /// A gradient, or none.
 Status check_gradient(const char* name, const TensorView<float>& gradient,
-                      std::initializer_list<Index> expected) noexcept {
+                      Extents expected) noexcept {
   return gradient.absent() ? Status{} : check_output(kProjectedBackward, name, gradient, expected);
 }
 

@@ -1,8 +1,10 @@
 // Statistics of weights.
+#include <algorithm>
 #include <cmath>
 
 #include "judge.hpp"
 #include "position_oracle.hpp"
+#include "qkv/circuits.hpp"
 
 namespace qkv::fuzz {
 namespace {
@@ -131,10 +133,37 @@ void rollout_call(Input& in) {
                 .compare = compare});
 }
 
+void rank_call(Input& in) {
+  Arena arena(in);
+  const Index matrices = in.in(0, 3);
+  const Index k = in.in(0, 9);
+  const auto left = arena.in({matrices, in.in(0, 9), k}, {.unconstrained = 2});
+  const auto right = arena.in({matrices, k, in.in(0, 9)}, {.unconstrained = 4});
+  const auto out = arena.out({matrices});
+  const auto compare = [&] {
+    const Index most = std::min({left.extent(1), left.extent(2), right.extent(2)});
+    for (const float rank : test::values_of(out)) {
+      // Numbers of any size: what is not finite has no rank, and none is above that of the matrix.
+      if (!std::isnan(rank) && (rank < 0.0F || rank > static_cast<float>(most) * 1.001F)) {
+        fail("effective_rank: %g for at most %lld", static_cast<double>(rank),
+             static_cast<long long>(most));
+      }
+    }
+  };
+  judge(arena, {.function = "effective_rank",
+                .arguments = {"left", "right", "out "},
+                .run =
+                    [&] {
+                      Workspace workspace;
+                      return effective_rank(left, right, out, workspace);
+                    },
+                .compare = compare});
+}
+
 }  // namespace
 }  // namespace qkv::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace qkv::fuzz;
-  return call_one_of({entropy_call, statistics_call, rollout_call}, data, size);
+  return call_one_of({entropy_call, statistics_call, rollout_call, rank_call}, data, size);
 }

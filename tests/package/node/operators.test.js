@@ -285,6 +285,32 @@ describe('embedding, entropy, headStatistics: tables and statistics', () => {
   });
 });
 
+describe('attentionRollout: what a stack of layers does', () => {
+  test('rollout of layers is the product of their means, later ones on the left', () => {
+    const [layers, heads, t] = [3, 2, 4];
+    const next = random(5);
+    const weights = filled([layers, heads, t, t], () => Math.abs(next()));
+    const at = (l, h, i, j) => weights.data[((l * heads + h) * t + i) * t + j];
+    const of = range(layers).map((l) =>
+      range(t).map((i) => {
+        const row = range(t).map(
+          (j) => range(heads).reduce((s, h) => s + at(l, h, i, j), 0) / heads + Number(i === j),
+        );
+        const sum = row.reduce((s, e) => s + e, 0);
+        return row.map((e) => e / sum);
+      }),
+    );
+    const times = (a, b) =>
+      a.map((row) => range(t).map((j) => row.reduce((s, e, i) => s + e * b[i][j], 0)));
+    const exact = times(of[2], times(of[1], of[0])).flat();
+    const { data, shape } = engine.attentionRollout(weights);
+    assert.deepEqual(shape, [t, t]);
+    expectClose(data, exact, 2 * u, { quantity: 'attentionRollout' });
+    const none = engine.attentionRollout({ data: new Float32Array(0), shape: [0, 1, 2, 2] });
+    assert.deepEqual([...none.data], [1, 0, 0, 1]);
+  });
+});
+
 describe('out: a tensor for the result', () => {
   const x = randomArray([2, 3, 5, 8], 1);
   const gamma = randomArray([8], 2).data;

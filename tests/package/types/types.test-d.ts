@@ -296,6 +296,7 @@ interface Qkv {
     maxWeight: OwnedArray;
     firstKey: OwnedArray;
   };
+  attentionRollout(weights: ArrayInput): OwnedArray;
   memory(): { heapBytes: number; usedBytes: number; handles: number };
   dispose(): void;
   [Symbol.dispose](): void;

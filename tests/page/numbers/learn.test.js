@@ -294,10 +294,11 @@ test('learn: attention finds the weights of the best estimate', () => {
 
 test('learn: the worker tells once for each time that it was drawn, and stops where it is told to', async () => {
   const told = [];
-  const session = new web.Session(qkv, (message) => {
+  const post = (message) => {
     told.push(message);
     if (told.length > 3) setTimeout(() => session.receive({ type: 'drawn' }), 5);
-  });
+  };
+  const session = new web.Session(qkv, post, setImmediate);
   session.receive({
     type: 'run',
     run: 7,

@@ -1,6 +1,8 @@
 // The families of models.js in float64, from the formulas of their papers, one token after the other, nothing shared with
 // the package: what tells whether llama.cpp's numbers mean what we think.
 
+import { erf } from '../../support/js/oracle.js';
+
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 const add = (a, b) => a.map((x, i) => x + b[i]);
 const scaled = (a, factor) => a.map((x) => x * factor);
@@ -8,17 +10,8 @@ const softcap = (x, cap) => (cap ? cap * Math.tanh(x / cap) : x);
 const mean = (rows) => scaled(rows.reduce(add), 1 / rows.length);
 const silu = (x) => x / (1 + Math.exp(-x));
 const geluTanh = (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)));
-
-/** x Phi(x) with the series of erf, which is exact enough for |x| < 8. */
-export function gelu(x) {
-  const z = Math.min(Math.abs(x) / Math.SQRT2, 5.7);
-  let [sum, term] = [z, z];
-  for (let n = 1; n < 120; n += 1) {
-    term *= (-z * z) / n;
-    sum += term / (2 * n + 1);
-  }
-  return 0.5 * x * (1 + (Math.sign(x) * 2 * sum) / Math.sqrt(Math.PI));
-}
+/** x Phi(x). */
+export const gelu = (x) => (x / 2) * (1 + erf(x / Math.SQRT2));
 
 function softmax(scores) {
   const largest = Math.max(...scores);

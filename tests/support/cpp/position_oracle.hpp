@@ -46,6 +46,12 @@ inline double rollout(Index layers, Index heads, Index t, double exact) {
 inline double singular_value(Index k, double left, double right) {
   return 64 * static_cast<double>(k) * 0x1p-53 * left * right;
 }
+/// Of an effective rank of products of [., k] and [k, .]; `size` is |left|_F |right|_F by the sum of the singular values.
+inline double effective_rank(Index k, double size, double exact) {
+  const auto most = static_cast<double>(k);
+  const double t = 2 * most * singular_value(k, size, 1.0);
+  return (kU + std::expm1(t * std::log(most / t) + (most + 8) * 0x1p-48)) * exact;
+}
 
 }  // namespace qkv::test::bounds
 

@@ -39,6 +39,7 @@ export const operatorCalls = [
   ['embedding', table, Int32Array.of(5, 0, 5)],
   ['entropy', positive],
   ['headStatistics', positive],
+  ['attentionRollout', filled([2, 3, 5, 5], (i) => ((i * 7) % 5) / 5)],
 ]; // prettier-ignore
 
 /** The arrays in a result, by name. */

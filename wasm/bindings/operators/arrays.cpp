@@ -45,4 +45,8 @@ Status headStatistics(const HeadStatisticsFields& given) noexcept {
                                          .first_key = given.first_key});
 }
 
+Status attentionRollout(const AttentionRolloutFields& given) noexcept {
+  return attention_rollout(given.weights, given.out, scratch());
+}
+
 }  // namespace qkv::wasm

@@ -1005,6 +1005,20 @@ export interface Qkv {
   };
 
   /**
+   * Attention rollout (Abnar & Zuidema 2020, section 3): how much of token j is in position i after all layers, [T, T], when
+   * each layer passes on the mean of its heads and, through the residual connection, what it got. Of weights [L, H, T, T], first
+   * layer first, H at least 1:
+   *
+   *     A_l = rows of (mean over heads of weights(l) + I) / 2, divided by their sums
+   *     out = A_L ... A_2 A_1
+   *
+   * L = 0 gives I. Rows sum to 1 for weights that are not negative, and then, with u = 2^-24,
+   * |error| <= (u + L (H + 2 T + 8) 2^-52) out + 2^-150.
+   * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_memory`, `disposed`
+   */
+  attentionRollout(weights: ArrayInput): OwnedArray;
+
+  /**
    * Memory statistics of the engine.
    * @throws {@link QkvError} `disposed`
    */

@@ -488,6 +488,8 @@ export interface AsyncQkv {
     weights: AsyncArrayInput,
     options?: CallOptions,
   ): Promise<ReturnType<Qkv['headStatistics']>>;
+  /** What {@link Qkv.attentionRollout} does. */
+  attentionRollout(weights: AsyncArrayInput, options?: CallOptions): Promise<OwnedArray>;
 
   /**
    * Loads a language model in a worker, as `load` of `qkv/models` does on this thread. The workers must have models:

@@ -1,68 +1,8 @@
 // What a language model is made of, and which arrays it has by what names and shapes. The core has the same list
 // (qkv/language_model.hpp); families/ says where each of them is in a stranger's file.
 
-import type { RotaryOptions } from '../api/types.js';
+import type { LanguageModelConfig } from '../api/model-config.js';
 import { refuse } from './errors.js';
-
-/** Rotary positions as files ask for them: what the engine has, and the scaling of Llama 3. */
-export interface ModelRotary extends Pick<RotaryOptions, 'base' | 'rotaryDim' | 'interleaved'> {
-  scaling?:
-    | RotaryOptions['scaling']
-    | {
-        /**
-         * Llama 3.1: with w_i = base^(-2i/r) and t_i = originalLength w_i / 2 pi turns, w_i where t_i is above highFrequencyFactor,
-         * w_i / factor where it is below lowFrequencyFactor, and between them linear in t_i.
-         */
-        type: 'llama3';
-        factor: number;
-        lowFrequencyFactor: number;
-        highFrequencyFactor: number;
-        originalLength: number;
-      };
-}
-
-/** A config with what the families of files need. What is left out has the default of the core. */
-export interface ModelConfig {
-  /** Informative. */
-  family?: string;
-  vocabulary: number;
-  numLayers: number;
-  dModel: number;
-  numHeads: number;
-  numKvHeads?: number;
-  dK?: number;
-  dFeedForward: number;
-  maxLength: number;
-  causal?: boolean;
-  norm?: 'pre' | 'post';
-  normType?: 'layer' | 'rms';
-  epsilon?: number;
-  activation?: 'relu' | 'gelu' | 'gelu_tanh' | 'silu' | 'swiglu' | 'geglu' | 'geglu_tanh';
-  positions?: 'none' | 'learned' | 'sinusoidal' | 'rotary' | 'alibi';
-  rotary?: ModelRotary;
-  qkNorm?: boolean;
-  parallelResidual?: boolean;
-  tiedEmbeddings?: boolean;
-  /** Of linear maps and layer norms. Default: with layer norms. */
-  biases?: boolean;
-  /** Of the maps to q, k and v. Default `biases`. */
-  qkvBiases?: boolean;
-  embeddingScale?: number;
-  /** Keys to the left of its own that a query may read, of all layers or of each; null for all keys. */
-  window?: number | null | readonly (number | null)[];
-  attentionSoftcap?: number;
-  logitSoftcap?: number;
-  /** Factor on q.k. Default 1 / sqrt(dK). */
-  attentionScale?: number;
-  /** Norms of what each sub-layer adds, besides those of what it reads (Gemma 2). */
-  postNorms?: boolean;
-  /** Rows of the table that tells segments apart; 0 for none. */
-  tokenTypes?: number;
-  /** A norm of the sum of the embeddings (BERT). */
-  embeddingNorm?: boolean;
-  /** Default true. False: no logits. */
-  head?: boolean;
-}
 
 /** The modules of a model that have arrays, by the words in which families/ names their places. */
 export type Module =
@@ -83,10 +23,11 @@ export interface Parameter {
   readonly layer?: number;
 }
 
-export const headWidth = ({ dK, dModel, numHeads }: ModelConfig): number => dK ?? dModel / numHeads;
+export const headWidth = ({ dK, dModel, numHeads }: LanguageModelConfig): number =>
+  dK ?? dModel / numHeads;
 
 /** Outputs of the maps to q, k and v. */
-export function projectionWidths(config: ModelConfig): Record<'q' | 'k' | 'v', number> {
+export function projectionWidths(config: LanguageModelConfig): Record<'q' | 'k' | 'v', number> {
   const { numHeads, numKvHeads = numHeads } = config;
   const width = headWidth(config);
   return { q: numHeads * width, k: numKvHeads * width, v: numKvHeads * width };
@@ -96,7 +37,7 @@ export function projectionWidths(config: ModelConfig): Record<'q' | 'k' | 'v', n
 const mostLayers = 65_536;
 
 /** What the arrays could not even be listed without; everything else the core checks. */
-export function checkConfig(config: ModelConfig, mostArrays: number): void {
+export function checkConfig(config: LanguageModelConfig, mostArrays: number): void {
   const { numLayers, numHeads, numKvHeads = numHeads } = config;
   const most = Math.min(mostLayers, mostArrays);
   if (numLayers > most)
@@ -109,7 +50,7 @@ export function checkConfig(config: ModelConfig, mostArrays: number): void {
 }
 
 /** The arrays of a model in the order of the core. */
-export function parametersOf(config: ModelConfig): Parameter[] {
+export function parametersOf(config: LanguageModelConfig): Parameter[] {
   const { dModel, vocabulary, numLayers, dFeedForward, maxLength, tokenTypes = 0 } = config;
   const { normType = 'layer', biases = normType === 'layer', activation = 'gelu' } = config;
   const { qkvBiases = biases, positions = 'learned', norm: placement = 'pre' } = config;

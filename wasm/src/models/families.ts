@@ -1,6 +1,6 @@
 // What a file is of: its config, and where the arrays of such a model are in it. plan.ts checks the file against that.
 
-import type { ModelConfig } from './config.js';
+import type { LanguageModelConfig } from '../api/model-config.js';
 import { refuse } from './errors.js';
 import { ggufConfig, hubConfig, llama2cConfig, ownConfig } from './families/configs.js';
 import {
@@ -18,7 +18,7 @@ import type { ModelFile } from './file.js';
 
 /** A model as a file has it. */
 export interface Described {
-  readonly config: ModelConfig;
+  readonly config: LanguageModelConfig;
   readonly locate: Locate;
   /** The name of a tensor as `locate` says it, from the name in the file. */
   readonly rename: (name: string) => string;
@@ -30,7 +30,7 @@ export interface Described {
 
 const never = { rename: (name: string) => name, isIgnored: () => false, hasScales: false };
 
-function byNames(config: ModelConfig, names: Names): Described {
+function byNames(config: LanguageModelConfig, names: Names): Described {
   const { prefix = '', ignored, modules } = names;
   // Files of Google's BERT call weights of layer norms so.
   const rename = (name: string): string =>

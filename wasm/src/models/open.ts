@@ -7,9 +7,10 @@
 //
 // load() makes the model of the engine from `config` and gives it the rows.
 
+import type { LanguageModelConfig } from '../api/model-config.js';
 import { checkInteger } from '../arguments/numbers.js';
 import { describe, isRecord, listOf, takeOptions } from '../arguments/values.js';
-import { checkConfig, type ModelConfig, type Parameter, parametersOf } from './config.js';
+import { checkConfig, type Parameter, parametersOf } from './config.js';
 import { refuse } from './errors.js';
 import { describeModel, type Described } from './families.js';
 import { ropeFactors, withRopeFactors } from './families/rope-factors.js';
@@ -47,7 +48,7 @@ export interface StreamOptions {
 
 /** A model of which the arrays have not been read. */
 export interface OpenedModel {
-  readonly config: ModelConfig;
+  readonly config: LanguageModelConfig;
   /** The arrays of the model, in the order of the core. */
   readonly parameters: readonly Parameter[];
   /** What is read, in the order of the file. */

@@ -2,17 +2,18 @@
 
 import { QkvError } from '../api/errors.js';
 import type { ArrayInput, OwnedArray, Qkv } from '../api/types.js';
-import { checkArray } from '../arguments/arrays.js';
+import { checkArray, type Input } from '../arguments/arrays.js';
 import { asMatrix, shapeText } from '../arguments/shapes.js';
 import { Call, type Slot } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 
+const refusal = (fn: string, { name, shape }: Input, expected: string): QkvError =>
+  new QkvError('shape_mismatch', `${fn}: ${name} is ${shapeText(shape)}, expected ${expected}`);
+
 export function entropy(instance: Instance, given: ArrayInput): OwnedArray {
   const fn = 'entropy';
   const weights = checkArray(fn, 'weights', given);
-  if (weights.shape.length === 0) {
-    throw new QkvError('shape_mismatch', `${fn}: weights is [], expected [...,T]`);
-  }
+  if (weights.shape.length === 0) throw refusal(fn, weights, '[...,T]');
   const shape = weights.shape.slice(0, -1);
   const [rows, columns] = asMatrix(weights.shape, shape.length);
   const call = new Call(instance, fn);
@@ -27,12 +28,7 @@ export function headStatistics(
   const fn = 'headStatistics';
   const weights = checkArray(fn, 'weights', given);
   const [batch = 0, heads = 0] = weights.shape;
-  if (weights.shape.length !== 4) {
-    throw new QkvError(
-      'shape_mismatch',
-      `${fn}: weights is ${shapeText(weights.shape)}, expected [B,H,Tq,Tk]`,
-    );
-  }
+  if (weights.shape.length !== 4) throw refusal(fn, weights, '[B,H,Tq,Tk]');
   const call = new Call(instance, fn);
   const shape = [batch, heads];
   const slots = {
@@ -49,4 +45,13 @@ export function headStatistics(
     maxWeight: read(slots.maxWeight),
     firstKey: read(slots.firstKey),
   };
+}
+
+export function attentionRollout(instance: Instance, given: ArrayInput): OwnedArray {
+  const fn = 'attentionRollout';
+  const weights = checkArray(fn, 'weights', given);
+  const [, , rows = 0, columns] = weights.shape;
+  if (weights.shape.length !== 4 || rows !== columns) throw refusal(fn, weights, '[L,H,T,T]');
+  const call = new Call(instance, fn);
+  return call.result(fn, [rows, rows], { weights: call.input(weights) });
 }

@@ -12,6 +12,8 @@ import { loadLanguage } from '../features/load';
 import { requestOf } from './request';
 import { TrainedModel } from './trained';
 import type { FromModel, ToModel } from '../features/model/protocol';
+import { readAddress } from '../features/lessons/address';
+import type { Hold } from '../features/lessons/host';
 import { formatFragment, parseFragment, type State } from '../state/state';
 import { applyTheme, onAppearanceChange, storedTheme, type Theme } from '../ui/theme';
 import { tokenize, type TokenList } from '../domain/tokenizer';
@@ -60,6 +62,8 @@ export class App {
   /** The surfaces of the latest request. */
   #requested = '';
   readonly #visible = new Set<Element>();
+  /** Of an open lesson: what it allows, and what the address says instead of the state. */
+  hold: Hold | null = null;
 
   readonly client = new EngineClient({
     onStatus: (status) => {
@@ -85,7 +89,8 @@ export class App {
   readonly #trained = new TrainedModel((message) => this.client.tell(message));
 
   constructor() {
-    this.#state = parseFragment(location.hash, browserLanguage());
+    const language = readAddress(location.search, location.hash)?.language ?? browserLanguage();
+    this.#state = parseFragment(location.hash, language);
     this.#list = tokensOf(this.#state, this.#trained.tokens);
     applyTheme(this.#theme);
     this.#applyLanguage();
@@ -137,6 +142,8 @@ export class App {
   #followLink(): void {
     const bare = location.hash.slice(1);
     if (PANEL_IDS.some((id) => id === bare)) return; // the browser goes there by itself
+    if (this.hold && !bare.startsWith('v=')) return;
+    if (readAddress(location.search, location.hash)) return; // a lesson brings its states itself
     const state = parseFragment(location.hash, this.#state.language);
     if (formatFragment(state) === formatFragment(this.#state)) return;
     this.#whenReadable(state.language, () => {
@@ -158,7 +165,13 @@ export class App {
 
   /** Changes some of the state; the link follows when things have come to rest. */
   set(patch: Partial<State>): void {
-    this.#whenReadable(patch.language ?? this.#state.language, () => this.#change(patch));
+    const allowed = this.hold?.allow(patch) ?? patch;
+    this.#whenReadable(allowed.language ?? this.#state.language, () => this.#change(allowed));
+  }
+
+  /** Another state from its beginning, as a step of a lesson has it. */
+  begin(state: State): void {
+    this.#whenReadable(state.language, () => this.#adopt(state));
   }
 
   #change(patch: Partial<State>): void {
@@ -172,7 +185,7 @@ export class App {
     // Browsers refuse hundreds of changes of the address in a row.
     clearTimeout(this.#fragmentTimer);
     this.#fragmentTimer = window.setTimeout(() => {
-      history.replaceState(null, '', location.search + formatFragment(this.#state));
+      history.replaceState(null, '', location.search + this.#fragment(null, true));
     }, 300);
   }
 
@@ -180,7 +193,13 @@ export class App {
   link(panel: State['panel'] = null, search = ''): string {
     // A file has no origin to begin with.
     const page = location.href.replace(/[?#].*/, '');
-    return page + search + formatFragment({ ...this.#state, panel });
+    // A panel alone has its state, also when it stands in a lesson.
+    return page + search + this.#fragment(panel, panel === null && search === '');
+  }
+
+  #fragment(panel: State['panel'], whole: boolean): string {
+    const lesson = whole ? this.hold?.fragment() : undefined;
+    return lesson ?? formatFragment({ ...this.#state, panel });
   }
 
   #adopt(state: State): void {
@@ -270,8 +289,9 @@ export class App {
 
   /** Only panels on the screen have their canvases painted. */
   show(section: Element, visible: boolean): void {
-    if (visible === this.#visible.has(section)) return;
-    if (visible) this.#visible.add(section);
+    const wanted = visible || this.hold?.panels.has(section.id) === true;
+    if (wanted === this.#visible.has(section)) return;
+    if (wanted) this.#visible.add(section);
     else this.#visible.delete(section);
     this.request();
   }

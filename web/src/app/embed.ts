@@ -1,6 +1,14 @@
 import { PANEL_IDS, type PanelId } from '../features/index';
 import { find } from '../ui/dom';
 
+/** Whether the page stands in a frame of another one, with a panel or a lesson. */
+export const isEmbedded = (): boolean => new URLSearchParams(location.search).has('embed');
+
+/** A lesson in a frame needs nothing of the page around it. */
+export function showLesson(): void {
+  document.documentElement.dataset['embed'] = 'lesson';
+}
+
 /** The panel that is embedded, if this page is one alone. */
 export function embedded(): PanelId | null {
   const wanted = new URLSearchParams(location.search).get('embed');

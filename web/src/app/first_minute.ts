@@ -1,4 +1,5 @@
 import { PANEL_IDS } from '../features/index';
+import { readAddress } from '../features/lessons/address';
 import { richNodes } from '../i18n/markup';
 import { t } from '../i18n/i18n';
 import { formatFragment, type State } from '../state/state';
@@ -38,7 +39,11 @@ function remember(): void {
 }
 
 /** Whether this visit is one to the page itself, the first, by an address that asks for nothing. */
-const isFirstVisit = () => location.hash.length <= 1 && embedded() === null && !wasSeen();
+const isFirstVisit = () =>
+  location.hash.length <= 1 &&
+  embedded() === null &&
+  readAddress(location.search, location.hash) === null &&
+  !wasSeen();
 
 /**
  * What a first visitor may do in the first minute: one sentence at a time below the words of the sentence, until it is

@@ -1,4 +1,5 @@
 import { t, type Language } from '../i18n/i18n';
+import { writeAddress } from '../features/lessons/address';
 import { THEMES, type Theme } from '../ui/theme';
 import { provenance } from '../features/map/names';
 import { Panel, type View } from '../ui/panel';
@@ -19,6 +20,7 @@ export class TopPanel extends Panel {
     return `
       <span class="brand">qkv</span>
       <span class="badge"></span>
+      <a class="bar-button lessons" href="#v=1&amp;lesson=index" data-t="bar.lessons"></a>
       <button type="button" class="bar-button introduction">?</button>
       <button type="button" class="bar-button share" data-t="bar.share"></button>
       <button type="button" class="bar-button teacher"></button>
@@ -56,6 +58,9 @@ export class TopPanel extends Panel {
     const other = this.find('.language', HTMLElement);
     other.lang = state.language === 'en' ? 'zh-CN' : 'en';
     other.textContent = t('bar.otherLanguage');
+    const lessons = this.find('.lessons', HTMLAnchorElement);
+    lessons.href = writeAddress({ name: null, code: null, step: 1 }, state.language);
+    lessons.textContent = t('bar.lessons');
     this.setText('.teacher', t(state.controls ? 'bar.hideControls' : 'bar.showControls'));
     const introduction = this.find('.introduction', HTMLElement);
     introduction.title = introduction.ariaLabel = t('bar.introduction');

@@ -7,7 +7,8 @@ import { InstrumentsPanel } from './instruments';
 import { MapPanel } from '../features/map/panel';
 import { SentencePanel } from './sentence';
 import { TopPanel } from './header';
-import { embedded, showAlone } from './embed';
+import { embedded, isEmbedded, showAlone, showLesson } from './embed';
+import { expectLesson, watchLessons } from './lessons';
 import { addTools } from './export_menu';
 import { watchPanels } from './nearby';
 import headings from 'virtual:headings';
@@ -15,8 +16,10 @@ import { addTexts, LANGUAGES } from '../i18n/i18n';
 import { formatFragment, parseFragment, type State } from '../state/state';
 
 for (const language of LANGUAGES) addTexts(language, headings[language]);
-const alone = embedded();
+const lesson = expectLesson();
+const alone = lesson ? null : embedded();
 if (alone) showAlone(alone);
+else if (lesson && isEmbedded()) showLesson();
 const app = new App();
 // Only now: as they come to life they hand over their canvases.
 customElements.define('qkv-top', TopPanel);
@@ -28,7 +31,8 @@ customElements.define('qkv-panel-map', MapPanel);
 addTools(app);
 watchPanels(app);
 app.start();
-if (!alone) keepOffline();
+watchLessons(app);
+if (!isEmbedded()) keepOffline();
 
 /** For tests and the curious: the numbers behind the pixels. */
 function snapshot() {

@@ -27,16 +27,18 @@ interface Feature {
   readonly fields: Readonly<Record<string, Field<unknown>>>;
   /** What it asks of the frame worker while it is on the screen; see computed.ts for who answers. */
   readonly request?: (state: never) => unknown;
+  /** What its state is when it asks the reader to guess before it shows a result. */
+  readonly asks?: Readonly<Record<string, boolean>>;
 }
 
 export const FEATURES = {
   map: { fields: mapFields },
   pair: { fields: pairFields, request: pairRequest },
   row: { fields: rowFields, request: rowRequest },
-  temperature: { fields: temperatureFields, request: temperatureRequest },
-  scale: { fields: scaleFields, request: scaleRequest },
-  masks: { fields: masksFields, request: masksRequest },
-  positions: { fields: positionsFields, request: positionsRequest },
+  temperature: { fields: temperatureFields, request: temperatureRequest, asks: { curves: false } },
+  scale: { fields: scaleFields, request: scaleRequest, asks: { scaleAsk: true } },
+  masks: { fields: masksFields, request: masksRequest, asks: { masksAsk: true } },
+  positions: { fields: positionsFields, request: positionsRequest, asks: { positionsAsk: true } },
   block: { fields: blockFields, request: blockRequest },
   recurrence: { fields: recurrenceFields },
   learn: { fields: learnFields },
@@ -48,3 +50,9 @@ export const FEATURES = {
 
 export type PanelId = keyof typeof FEATURES;
 export const PANEL_IDS = Object.keys(FEATURES) as readonly PanelId[];
+
+/** The state in which a panel asks the reader to guess first; empty: it never does. */
+export function asksOf(id: PanelId): Readonly<Record<string, boolean>> {
+  const feature: Feature = FEATURES[id];
+  return feature.asks ?? {};
+}

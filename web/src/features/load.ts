@@ -5,20 +5,25 @@ import type { PanelId } from './index';
 const PANELS = import.meta.glob('./*/panel.ts');
 const TEXTS = import.meta.glob<Texts>('./*/{en,zh}.json', { import: 'default' });
 
-/** The panels and the languages that were asked for so far: each of the ones has texts in each of the others. */
-const panels = new Set<PanelId>();
+/** The folders and the languages that were asked for so far: each of the ones has texts in each of the others. */
+const panels = new Set<string>();
 const languages = new Set<Language>();
 
-async function loadTexts(id: PanelId, language: Language): Promise<void> {
+async function loadTexts(id: string, language: Language): Promise<void> {
   const texts = await TEXTS[`./${id}/${language}.json`]?.();
   if (texts) addTexts(language, texts);
 }
 
-/** The panel comes to life with this. */
-export async function loadPanel(id: PanelId, language: Language): Promise<void> {
+/** The texts of a folder, in every language that was asked for so far. */
+export async function loadWords(id: string, language: Language): Promise<void> {
   panels.add(id);
   languages.add(language);
   await Promise.all(Array.from(languages, (name) => loadTexts(id, name)));
+}
+
+/** The panel comes to life with this. */
+export async function loadPanel(id: PanelId, language: Language): Promise<void> {
+  await loadWords(id, language);
   await PANELS[`./${id}/panel.ts`]?.();
 }
 

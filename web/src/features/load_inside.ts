@@ -18,4 +18,5 @@ export async function loadPanel(id: string): Promise<void> {
   await PANELS[`./${id}/panel.ts`]?.();
 }
 
+export const loadWords = (): Promise<void> => Promise.resolve();
 export const loadLanguage = (): Promise<void> => Promise.resolve();

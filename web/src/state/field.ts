@@ -15,6 +15,11 @@ export interface NumberField extends Field<number> {
   readonly limits: Limits;
 }
 
+/** One of a few values. */
+export interface ChoiceField<T> extends Field<T> {
+  readonly options: readonly T[];
+}
+
 /** The state that these fields describe. */
 export type StateOf<Fields extends Readonly<Record<string, Field<unknown>>>> = {
   readonly [Name in keyof Fields]: Fields[Name]['initial'];
@@ -47,7 +52,7 @@ export const integer = (key: string, initial: number, limits: Limits) =>
 export function optional<T>(field: Field<T>): Field<T | null> {
   const write = (value: T | null) => (value === null ? '' : field.write(value));
   const read = (raw: string) => field.read(raw);
-  return { key: field.key, initial: null, write, read };
+  return { ...field, initial: null, write, read };
 }
 
 export const optionalNumber = (field: NumberField) => ({
@@ -59,11 +64,13 @@ export function choice<T extends string>(
   key: string,
   initial: NoInfer<T>,
   options: readonly T[],
-): Field<T> {
-  return { key, initial, write: String, read: (raw) => options.find((option) => option === raw) };
+): ChoiceField<T> {
+  const read = (raw: string) => options.find((option) => option === raw);
+  return { key, initial, options, write: String, read };
 }
 
-export function flag(key: string, initial: boolean): Field<boolean> {
+export function flag(key: string, initial: boolean): ChoiceField<boolean> {
   const read = (raw: string) => (raw === '1' ? true : raw === '0' ? false : undefined);
-  return { key, initial, write: (value) => (value ? '1' : '0'), read };
+  const write = (value: boolean) => (value ? '1' : '0');
+  return { key, initial, options: [true, false], write, read };
 }

@@ -11,7 +11,7 @@ type Together<Union> = (Union extends unknown ? (of: Union) => void : never) ext
 type FeatureFields = Together<(typeof FEATURES)[keyof typeof FEATURES]['fields']>;
 
 /** The order is the order of the link. */
-const FIELDS = {
+export const FIELDS = {
   language: choice<Language>('lang', 'en', LANGUAGES),
   /** The panel the link leads to. */
   panel: optional(choice('p', 'map', PANEL_IDS)),

@@ -378,6 +378,22 @@ export const operators = [
       ),
     },
   ),
+  method(
+    'attentionRollout',
+    { weights: randomArray([2, 3, 5, 5], 1) },
+    {
+      weights: array(
+        [2, 3, 5, 5],
+        [
+          ...[[], [5], [5, 5], [3, 5, 5], [2, 3, 4, 5], [1, 2, 3, 5, 5]].map((shape) => [
+            shape,
+            '[L,H,T,T]',
+          ]),
+          [[2, 0, 5, 5], 'at least 1 head'],
+        ],
+      ),
+    },
+  ),
 ];
 
 /** What are not `n` numbers. */

@@ -2,19 +2,19 @@
 // transformers, and the metadata of GGUF as llama.cpp's converter writes it. A size or number that should be there is not
 // guessed.
 
-import type { ModelConfig, ModelRotary } from '../config.js';
+import type { LanguageModelConfig, ModelRotary } from '../../api/model-config.js';
 import { describe } from '../../arguments/values.js';
 import { refuse } from '../errors.js';
 import { Fields } from '../fields.js';
 import type { ModelFile } from '../file.js';
 
-type Activation = NonNullable<ModelConfig['activation']>;
-type Config = ModelConfig & { family: string };
+type Activation = NonNullable<LanguageModelConfig['activation']>;
+type Config = LanguageModelConfig & { family: string };
 
 const rms = { normType: 'rms', positions: 'rotary' } as const;
 const gemma = { ...rms, activation: 'geglu_tanh' } as const;
 /** What the families differ in, whichever file they come in. */
-const families: Readonly<Record<string, Partial<ModelConfig>>> = {
+const families: Readonly<Record<string, Partial<LanguageModelConfig>>> = {
   ...{ llama: rms, mistral: rms, gemma, gemma2: { ...gemma, postNorms: true } },
   qwen2: { ...rms, qkvBiases: true },
   qwen3: { ...rms, qkNorm: true },
@@ -39,7 +39,7 @@ function words(text: string): readonly string[] {
 }
 
 type Sizes = Pick<
-  ModelConfig,
+  LanguageModelConfig,
   'numLayers' | 'dModel' | 'numHeads' | 'dFeedForward' | 'maxLength' | 'dK'
 >;
 
@@ -54,7 +54,7 @@ function sizesOf(fields: Fields, names: readonly string[]): Sizes {
 }
 
 /** What follows from sizes. */
-const scaled = (family: string, { dModel }: Sizes): Partial<ModelConfig> =>
+const scaled = (family: string, { dModel }: Sizes): Partial<LanguageModelConfig> =>
   isGemma(family) ? { embeddingScale: Math.sqrt(dModel) } : {};
 
 /** The first of these fields that is there. */
@@ -62,7 +62,7 @@ const oneOf = (fields: Fields, ...names: [string, ...string[]]): string =>
   names.find((name) => fields.has(name)) ?? names[0];
 
 /** A list for all layers, or what it says of each where that is the same. */
-function windowOf(window: number, slides: readonly boolean[]): Pick<ModelConfig, 'window'> {
+function windowOf(window: number, slides: readonly boolean[]): Pick<LanguageModelConfig, 'window'> {
   if (!slides.includes(true)) return {};
   // The width of a window has the query's own key in it.
   return {
@@ -128,7 +128,11 @@ function hubRotary(fields: Fields, own: Sizes, isPartial: boolean): ModelRotary 
 }
 
 /** Windows of the layers that the file names, or else that the family has. */
-function hubWindow(fields: Fields, family: string, layers: number): Pick<ModelConfig, 'window'> {
+function hubWindow(
+  fields: Fields,
+  family: string,
+  layers: number,
+): Pick<LanguageModelConfig, 'window'> {
   const isQwen = family.startsWith('qwen');
   const isAsked = isQwen
     ? fields.flag('use_sliding_window', false)
@@ -151,7 +155,7 @@ function hubWindow(fields: Fields, family: string, layers: number): Pick<ModelCo
 }
 
 /** What Gemma 2 does with scores and logits. */
-function gemma2Scores(fields: Fields): Partial<ModelConfig> {
+function gemma2Scores(fields: Fields): Partial<LanguageModelConfig> {
   const cap = (field: string): number => (fields.isNull(field) ? 0 : fields.number(field));
   return {
     attentionScale: fields.number('query_pre_attn_scalar') ** -0.5,
@@ -215,7 +219,10 @@ function ggufRotary(fields: Fields, isLlama: boolean, width: number): ModelRotar
 }
 
 /** Gemma 2: the metadata has no word for the scale, which is not that of the width of a head in the largest alone. */
-function ggufGemma2(fields: Fields, { numLayers, dModel, numHeads }: Sizes): Partial<ModelConfig> {
+function ggufGemma2(
+  fields: Fields,
+  { numLayers, dModel, numHeads }: Sizes,
+): Partial<LanguageModelConfig> {
   const slides = Array.from({ length: numLayers }, (_, i) => i % 2 === 0);
   return {
     ...windowOf(fields.count('attention.sliding_window'), slides),
@@ -259,7 +266,7 @@ export function ggufConfig({ metadata, tensors }: ModelFile): Config {
 // --------------------------------------------------------------------------------------- of their own
 
 /** The config in a file of Trainer.save(), of which only the sizes are checked here: the engine checks all of it. */
-export function ownConfig({ metadata }: ModelFile): ModelConfig {
+export function ownConfig({ metadata }: ModelFile): LanguageModelConfig {
   const kind = metadata.get('kind');
   if (kind !== 'language_model') refuse(`weights are of a ${describe(kind)}`, 'a language_model');
   let value: unknown;
@@ -274,10 +281,10 @@ export function ownConfig({ metadata }: ModelFile): ModelConfig {
   for (const name of ['vocabulary', 'maxLength']) fields.count(name);
   fields.count('dFeedForward', undefined, 0);
   fields.count('tokenTypes', 0, 0);
-  return value as ModelConfig;
+  return value as LanguageModelConfig;
 }
 
-export function llama2cConfig({ metadata }: ModelFile): ModelConfig {
+export function llama2cConfig({ metadata }: ModelFile): LanguageModelConfig {
   const { vocabulary, ...numbers } = Object.fromEntries(metadata) as unknown as Sizes & {
     vocabulary: number;
   };

@@ -1,7 +1,8 @@
 // Where the arrays of each family are in its files: by which name, which way round, and which part of what. plan.ts checks a
 // file against it.
 
-import { type ModelConfig, type Module, type Parameter, projectionWidths } from '../config.js';
+import type { LanguageModelConfig } from '../../api/model-config.js';
+import { type Module, type Parameter, projectionWidths } from '../config.js';
 
 export type Range = readonly [begin: number, end: number];
 
@@ -110,7 +111,11 @@ export function ggufNames(family: string): Names {
 }
 
 /** What q, k or v has of the outputs of one map. */
-function fusedRanges(config: ModelConfig, module: 'q' | 'k' | 'v', fusion: Fusion): Range[] {
+function fusedRanges(
+  config: LanguageModelConfig,
+  module: 'q' | 'k' | 'v',
+  fusion: Fusion,
+): Range[] {
   const { q, k, v } = projectionWidths(config);
   const begin = { q: 0, k: q, v: q + k }[module];
   const end = { q, k: q + k, v: q + k + v }[module];
@@ -126,7 +131,7 @@ function fusedRanges(config: ModelConfig, module: 'q' | 'k' | 'v', fusion: Fusio
 const isProjection = (module: Module): module is 'q' | 'k' | 'v' => /^[qkv]$/.test(module);
 
 /** By names of a file. */
-export function locateBy(names: Names, config: ModelConfig): Locate {
+export function locateBy(names: Names, config: LanguageModelConfig): Locate {
   const { modules, layers, layout = 'out_in', fusion, lessOne = false } = names;
   return ({ name, module, layer, kind, isBias, shape }) => {
     const prefix = layer === undefined ? '' : `${layers}${layer}.`;
@@ -157,7 +162,7 @@ export const llama2cIgnored = /^freq_cis_/;
 
 /** In checkpoints of llama2.c, where one array has those of all layers. */
 export const locateStacked =
-  ({ numLayers }: ModelConfig): Locate =>
+  ({ numLayers }: LanguageModelConfig): Locate =>
   ({ name, module, layer, kind, shape }) => {
     const outputs = (kind === 'table' ? shape[0] : shape[shape.length - 1]) ?? 0;
     const [inputs = 0, columns = 0] = shape;

@@ -1,7 +1,7 @@
 // The scaling of Llama 3 in GGUF files: what the converter made of it, one factor for each pair, from which its numbers are
 // found again.
 
-import type { ModelConfig } from '../config.js';
+import type { LanguageModelConfig } from '../../api/model-config.js';
 import { headWidth } from '../config.js';
 import { refuse, refuseUnsupported } from '../errors.js';
 
@@ -26,7 +26,10 @@ function factorOf(frequency: number, factor: number): number {
 }
 
 /** A config with the scaling that these factors are of. */
-export function withRopeFactors(config: ModelConfig, factors: Float32Array): ModelConfig {
+export function withRopeFactors(
+  config: LanguageModelConfig,
+  factors: Float32Array,
+): LanguageModelConfig {
   const { base = 10_000, rotaryDim = headWidth(config) } = config.rotary ?? {};
   if (factors.length !== rotaryDim / 2)
     refuse(`${ropeFactors} is [${factors.length}]`, `[${rotaryDim / 2}]`);

@@ -23,6 +23,8 @@ const CALM = 500;
 export class LearnPanel extends Panel {
   #view: View | null = null;
   #frame = 0;
+  /** The timer that asks for the next news where nothing should move much. */
+  #calm = 0;
   #spoken = -Infinity;
   #wasPlaying = false;
   #screen: Screen | null = null;
@@ -75,9 +77,13 @@ export class LearnPanel extends Panel {
     screen.draw({ view, settings, training });
     this.#links(view);
     this.#speak();
-    const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    if (calm) setTimeout(() => training.drawn(), CALM);
-    else training.drawn();
+    if (!matchMedia('(prefers-reduced-motion: reduce)').matches) training.drawn();
+    else if (this.#calm === 0) this.#calm = window.setTimeout(() => this.#rested(), CALM);
+  }
+
+  #rested(): void {
+    this.#calm = 0;
+    this.training.drawn();
   }
 
   #links({ state }: View): void {

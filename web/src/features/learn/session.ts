@@ -8,14 +8,17 @@ import { Run } from './run';
 /** Training goes on for so long before anything else is listened to, in milliseconds. */
 const SLICE = 12;
 /** Writing costs about as much as three steps, so that it is done only so often, in milliseconds. */
-const WRITES_EVERY = 1000;
+const WRITES_EVERY = 2000;
 
 export type Post = (message: FromWorker, transfer?: Transferable[]) => void;
+/** Calls back after messages that wait were heard, without the 4 ms that timers wait for when they follow on each other. */
+export type Turn = (again: () => void) => void;
 
 /** What the worker does: one run at a time, in slices, and news of it whenever the last ones were drawn. */
 export class Session {
   readonly #qkv: TrainQkv;
   readonly #post: Post;
+  readonly #soon: Turn;
   #run: Run | null = null;
   #id = 0;
   readonly #histories = new Map<number, History<Snapshot>>();
@@ -29,9 +32,10 @@ export class Session {
   #turning = false;
   #wrote = 0;
 
-  constructor(qkv: TrainQkv, post: Post) {
+  constructor(qkv: TrainQkv, post: Post, soon: Turn) {
     this.#qkv = qkv;
     this.#post = post;
+    this.#soon = soon;
   }
 
   receive(message: ToWorker): void {
@@ -101,8 +105,8 @@ export class Session {
     this.#learnNoise(begun);
     const waits = this.#playing ? Math.max(0, this.#next - performance.now()) : 0;
     const busy = this.#playing || this.#study !== null;
-    // A frame that is being drawn says so itself.
-    if (busy) setTimeout(() => this.#again(), Math.min(waits, 50));
+    if (busy && waits < 1) this.#soon(() => this.#again());
+    else if (busy) setTimeout(() => this.#again(), Math.min(waits, 50));
     else this.#turning = false;
   }
 

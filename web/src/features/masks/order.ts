@@ -1,6 +1,7 @@
 import formulas from './formulas.json';
 import type { MasksResult } from './compute';
 import { t } from './texts';
+import { Guess } from '../../ui/guess';
 import { digits } from '../../ui/numbers';
 import { LIMITS } from '../../state/state';
 import { Panel, type View } from '../../ui/panel';
@@ -19,6 +20,10 @@ const rows = RULES.map(
 
 /** Shuffles the tokens, and says whether attention noticed. */
 export class OrderPart extends Panel {
+  /** What the reader guessed: that this mask keeps the symmetry, or not. */
+  #guess: 'keeps' | 'breaks' | null = null;
+  #shuffled = 0;
+
   protected template(): string {
     return `
       <h3 data-t="masks.orderTitle"></h3>
@@ -27,6 +32,7 @@ export class OrderPart extends Panel {
         <button type="button" class="button shuffle" data-t="masks.shuffle"></button>
         <button type="button" class="button as-written" data-t="masks.asWritten"></button>
       </div>
+      <qkv-guess></qkv-guess>
       <p class="sequence" role="status"></p>
       <div class="swapped" hidden>
         <div class="formula">${formulas.equivariant}</div>
@@ -50,16 +56,48 @@ export class OrderPart extends Panel {
     this.find('.as-written', HTMLElement).addEventListener('click', () => {
       this.change({ maskShuffle: 0 });
     });
+    this.addEventListener('guessed', (event) => {
+      const { detail } = event as CustomEvent<string | null>;
+      this.#guess = detail === 'keeps' || detail === 'breaks' ? detail : null;
+      // An order must be there that something can be said about.
+      this.change({ masksAsk: false, maskShuffle: this.#shuffled || 1 });
+    });
+    this.addEventListener('guess-again', () => {
+      this.change({ masksAsk: true });
+      this.find('qkv-guess', Guess).focusFirst();
+    });
   }
 
-  update({ state, frame, look, list }: View): void {
+  #ask({ state, frame }: View): void {
+    const guess = this.find('qkv-guess', Guess);
+    const names = { mask: t(`masks.${state.maskKind}`) };
+    guess.ask(state.masksAsk ? t('masks.question', names) : null, [
+      { value: 'keeps', label: t('masks.guessKeeps') },
+      { value: 'breaks', label: t('masks.guessBreaks') },
+    ]);
+    const swap = frame?.masks?.swaps?.without;
+    if (state.masksAsk) this.#guess = null;
+    if (!this.#guess || !swap) {
+      guess.tell('');
+      return;
+    }
+    const truth = swap.masked > ROUNDING ? 'breaks' : 'keeps';
+    const verdict = t(truth === this.#guess ? 'guess.right' : 'guess.other');
+    const numbers = { masked: digits(swap.masked, 2), free: digits(swap.free, 2) };
+    guess.tell(t('guess.told', { verdict, answer: t('masks.answer', numbers) }));
+  }
+
+  update(view: View): void {
+    const { state, frame, look, list } = view;
+    this.#shuffled = state.maskShuffle;
+    this.#ask(view);
     this.find('.as-written', HTMLButtonElement).disabled = state.maskShuffle === 0;
     this.find('.shuffle', HTMLButtonElement).disabled = list.tokens.length < 2;
     const result = frame?.masks;
-    if (!result || !this.changed(result, look)) return;
+    if (!result || !this.changed(result, look, state.masksAsk)) return;
     const { swaps } = result;
     this.setText('.sequence', swaps ? t('masks.sequence', { order: sequence(result) }) : '');
-    this.find('.swapped', HTMLElement).hidden = swaps === null;
+    this.find('.swapped', HTMLElement).hidden = swaps === null || state.masksAsk;
     if (!swaps) return;
     for (const place of PLACES) {
       for (const rule of RULES) {

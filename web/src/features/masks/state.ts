@@ -1,4 +1,4 @@
-import { choice, integer, type Field, type StateOf } from '../../state/field';
+import { choice, flag, integer, type Field, type StateOf } from '../../state/field';
 import { GRID, MASK_KINDS, OPEN_PAINT, readPaint } from './grid';
 
 const maskPaint: Field<string> = {
@@ -14,5 +14,7 @@ export const masksFields = {
   maskPaint,
   /** The seed of the order the tokens are in; 0: as they are written. */
   maskShuffle: integer('mo', 0, [0, 999999]),
+  /** Whether the reader is asked to guess before it is said what the order changes. */
+  masksAsk: flag('ma', false),
 };
 export type MasksState = StateOf<typeof masksFields>;

@@ -1,4 +1,6 @@
 import { t } from './texts';
+import { Guess } from '../../ui/guess';
+import type { RotaryScore } from './scheme_maps';
 import { digits } from '../../ui/numbers';
 import { LIMITS } from '../../state/state';
 import { clamp } from '../../state/field';
@@ -21,6 +23,8 @@ const ROWS = ['score', 'apart', 'exact', 'difference', 'error'] as const;
 /** One query turned to m, one key turned to n: what is left is the distance. */
 export class RotaryPart extends Panel {
   #at: Record<End, number> = { rotaryQ: 0, rotaryK: 0 };
+  /** Whether the reader guessed that the score stays, and at which distance; null: no guess. */
+  #guess: { stays: boolean; distance: number } | null = null;
 
   protected template(): string {
     const rows = ROWS.map(
@@ -33,6 +37,7 @@ export class RotaryPart extends Panel {
         ${slider('rotaryQ')}${slider('rotaryK')}
         <label class="check"><input type="checkbox" id="hold"> <span data-t="rotary.hold"></span></label>
       </div>
+      <qkv-guess></qkv-guess>
       <dl class="rotary-readings">${rows.join('')}</dl>`;
   }
 
@@ -41,6 +46,16 @@ export class RotaryPart extends Panel {
       const input = this.find(`#${end}`, HTMLInputElement);
       input.addEventListener('input', () => this.#move(end, +input.value));
     }
+    this.addEventListener('guessed', (event) => {
+      const { detail } = event as CustomEvent<string | null>;
+      const distance = this.#at.rotaryQ - this.#at.rotaryK;
+      this.#guess = detail === null ? null : { stays: detail === 'stays', distance };
+      this.change({ positionsAsk: false });
+    });
+    this.addEventListener('guess-again', () => {
+      this.change({ positionsAsk: true });
+      this.find('qkv-guess', Guess).focusFirst();
+    });
   }
 
   /** With the distance held, the other end goes along, and both stop where one must. */
@@ -67,7 +82,8 @@ export class RotaryPart extends Panel {
       this.setText(`[for=${end}]:is(output)`, text);
     }
     const score = frame?.positions?.rotary;
-    if (!score || !this.changed(score, look)) return;
+    if (!score || !this.changed(score, look, state.positionsAsk, this.#guess)) return;
+    this.#ask(score, state.positionsAsk);
     const minus = (value: number) => String(value).replace('-', '−');
     const { m, n } = score;
     const numbers = {
@@ -83,6 +99,26 @@ export class RotaryPart extends Panel {
       const precise = row === 'difference' || row === 'error' ? 2 : 7;
       this.setText(`[data-rotary=${row}]`, digits(numbers[row], precise));
     }
+  }
+
+  #ask({ m, n, score, apart }: RotaryScore, asked: boolean): void {
+    const guess = this.find('qkv-guess', Guess);
+    const choices = (['grows', 'falls', 'stays'] as const).map((value) => ({
+      value,
+      label: t(`rotary.${value}`),
+    }));
+    guess.ask(asked ? t('rotary.question') : null, choices);
+    this.find('.rotary-readings', HTMLElement).hidden = asked;
+    if (asked || this.#guess?.distance !== m - n) this.#guess = null;
+    const values = {
+      m,
+      n,
+      distance: String(m - n).replace('-', '−'),
+      score: digits(score, 5),
+      apart: digits(apart, 5),
+    };
+    const verdict = t(this.#guess?.stays ? 'guess.right' : 'guess.other');
+    guess.tell(this.#guess ? t('guess.told', { verdict, answer: t('rotary.answer', values) }) : '');
   }
 
   get #distance(): string {

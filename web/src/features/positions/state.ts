@@ -1,5 +1,5 @@
 import { SCHEMES } from '../../domain/schemes';
-import { choice, integer, type StateOf } from '../../state/field';
+import { choice, flag, integer, type StateOf } from '../../state/field';
 import { LAYOUTS, PAIRS } from './pairs';
 
 const ROTATIONS = [0, 4096] as const;
@@ -16,5 +16,7 @@ export const positionsFields = {
   /** Where a query and a key are turned to. */
   rotaryQ: integer('pm', 12, ROTATIONS),
   rotaryK: integer('pn', 5, ROTATIONS),
+  /** Whether the reader is asked to guess before the rotated scores are shown. */
+  positionsAsk: flag('pa', false),
 };
 export type PositionsState = StateOf<typeof positionsFields>;

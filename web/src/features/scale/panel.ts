@@ -7,6 +7,7 @@ import { scaleFigure } from './figure';
 import { t } from './texts';
 import { digits } from '../../ui/numbers';
 import { pagePen, pageSvg } from '../../ui/plot';
+import { Guess } from '../../ui/guess';
 import { richNodes } from '../../i18n/markup';
 import { LIMITS, type State } from '../../state/state';
 import { Panel, type View } from '../../ui/panel';
@@ -21,6 +22,15 @@ import {
 
 /** Beyond it the largest of KEYS scores of variance d take everything: sqrt(d) > sqrt(2 ln n). */
 const COLLAPSE = 2 * Math.log(KEYS);
+
+const WAYS = ['falls', 'stays', 'rises'] as const;
+/** Less than this, as a share, is no change that a curve shows. */
+const CHANGE = 0.1;
+
+function wayOf(from: number, to: number): (typeof WAYS)[number] {
+  if (Math.abs(to - from) <= CHANGE * Math.abs(from)) return 'stays';
+  return to > from ? 'rises' : 'falls';
+}
 
 const FIGURES = ['histogram', 'entropies', 'variances'] as const;
 type FigureName = (typeof FIGURES)[number];
@@ -39,6 +49,8 @@ export class ScalePanel extends Panel {
   #language: State['language'] | null = null;
   /** What a live region has been told: the sample, and whether it is divided. */
   #told = '';
+  /** What the reader guessed of the entropies, and of which sample. */
+  #guess: { way: string; sample: number } | null = null;
   /** One size for all three figures: they are as wide as their columns. */
   readonly #resize = new ResizeObserver(() => {
     this.#width++;
@@ -62,6 +74,7 @@ export class ScalePanel extends Panel {
             <output class="sample"></output></span>
         </div>
         <p class="placeholder" role="status"></p>
+        <qkv-guess></qkv-guess>
         <div class="lab" hidden>
           <div class="lab-main">
             ${stage('histogram')}
@@ -99,6 +112,39 @@ export class ScalePanel extends Panel {
       this.change({ sample: sample < last ? sample + 1 : first });
     });
     for (const name of FIGURES) this.#resize.observe(this.#stage(name));
+    this.addEventListener('guessed', (event) => {
+      const way = (event as CustomEvent<string | null>).detail;
+      this.#guess = way === null ? null : { way, sample: this.#state?.sample ?? 0 };
+      this.change({ scaleAsk: false });
+    });
+    this.addEventListener('guess-again', () => {
+      this.change({ scaleAsk: true });
+      this.find('qkv-guess', Guess).focusFirst();
+    });
+  }
+
+  #ask({ sample, results, complete }: WidthStudy, asked: boolean): void {
+    const guess = this.find('qkv-guess', Guess);
+    const [first, last] = [results[0], results.at(-1)];
+    const names = { from: WIDTHS[0], to: WIDTHS.at(-1) ?? 0 };
+    const choices = WAYS.map((value) => ({ value, label: t(`scale.${value}`) }));
+    guess.ask(asked ? t('scale.question', names) : null, choices);
+    for (const part of ['.lab-pair', '.lab-side']) this.find(part, HTMLElement).hidden = asked;
+    if (asked || this.#guess?.sample !== sample) this.#guess = null;
+    if (!this.#guess || !complete || !first || !last) {
+      guess.tell('');
+      return;
+    }
+    const values = {
+      ...names,
+      plainFrom: digits(first.plain.entropy, 3),
+      plainTo: digits(last.plain.entropy, 3),
+      scaledFrom: digits(first.scaled.entropy, 3),
+      scaledTo: digits(last.scaled.entropy, 3),
+    };
+    const right = this.#guess.way === wayOf(first.plain.entropy, last.plain.entropy);
+    const verdict = t(right ? 'guess.right' : 'guess.other');
+    guess.tell(t('guess.told', { verdict, answer: t('scale.answer', values) }));
   }
 
   #stage(name: FigureName): HTMLElement {
@@ -117,8 +163,10 @@ export class ScalePanel extends Panel {
     this.find('.placeholder', HTMLElement).hidden = !first || result !== null;
     this.setText('.placeholder', t(engine.kind === 'failed' ? 'map.failed' : 'plots.loading'));
     if (!study || !result) return;
-    if (!this.changed(study, result, state.divided, this.#width, look)) return;
+    const asked = state.scaleAsk;
+    if (!this.changed(study, result, state.divided, this.#width, look, asked, this.#guess)) return;
     this.find('.lab', HTMLElement).hidden = false;
+    this.#ask(study, asked);
     this.#tell(study, result, state.divided);
     this.#draw(study, result, state.divided);
     if (this.#language !== state.language) this.setText('[data-said]', '');

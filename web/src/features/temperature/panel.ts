@@ -6,6 +6,7 @@ import { temperatureFigure } from './figure';
 import { t, type Key } from './texts';
 import { digits } from '../../ui/numbers';
 import { pagePen, pageSvg } from '../../ui/plot';
+import { Guess } from '../../ui/guess';
 import { richNodes } from '../../i18n/markup';
 import { LAB_SCORES } from './settings';
 import { LIMITS } from '../../state/state';
@@ -64,15 +65,7 @@ export class TemperaturePanel extends Panel {
         <div class="lab" hidden>
           <div class="lab-main">
             <p class="lab-row"></p>
-            <div class="guess note">
-              <p class="guess-question"></p>
-              <p class="buttons">
-                <button type="button" class="button" data-guess="up" data-t="guess.up"></button>
-                <button type="button" class="button" data-guess="down" data-t="guess.down"></button>
-                <button type="button" class="button" data-guess="show" data-t="guess.show"></button>
-              </p>
-            </div>
-            <p class="guess-answer" role="status"></p>
+            <qkv-guess></qkv-guess>
             <div class="plot-stage curves"><div class="drawing"></div>
               <div class="plot-handle" role="slider" tabindex="0" data-control data-t-label="controls.temperature"
                 aria-valuemin="${LIMITS.temperature[0]}" aria-valuemax="${LIMITS.temperature[1]}"></div></div>
@@ -95,12 +88,9 @@ export class TemperaturePanel extends Panel {
   protected override ready(): void {
     this.#resize.observe(this.find('.curves', HTMLElement));
     this.#resize.observe(this.find('.scores', HTMLElement));
-    this.addEventListener('click', ({ target }) => {
-      const guess = target instanceof HTMLElement ? target.dataset['guess'] : undefined;
-      if (guess === undefined) return;
-      if (this.#shown && (guess === 'up' || guess === 'down')) {
-        this.#guess = { way: guess, of: this.#shown };
-      }
+    this.addEventListener('guessed', (event) => {
+      const way = (event as CustomEvent<string | null>).detail;
+      if (this.#shown && (way === 'up' || way === 'down')) this.#guess = { way, of: this.#shown };
       this.change({ curves: true });
       this.#focusOn('.plot-handle');
     });
@@ -111,7 +101,7 @@ export class TemperaturePanel extends Panel {
     });
     this.find('.again', HTMLElement).addEventListener('click', () => {
       this.change({ curves: false });
-      this.#focusOn('[data-guess=up]');
+      this.find('qkv-guess', Guess).focusFirst();
     });
     const dial = {
       temperature: () => (this.#view?.state.controls ? this.#view.state.temperature : null),
@@ -207,10 +197,13 @@ export class TemperaturePanel extends Panel {
     const { frame, point, study } = shown;
     const { critical, cumulants, scores } = point.of;
     this.#rich('.lab-row', rowName(frame, point));
-    this.find('.guess', HTMLElement).hidden = !asked;
-    this.setText('.guess-question', question(point));
+    const guess = this.find('qkv-guess', Guess);
+    guess.ask(asked ? question(point) : null, [
+      { value: 'up', label: t('guess.up') },
+      { value: 'down', label: t('guess.down') },
+    ]);
     if (asked || this.#guess?.of.point.of.id !== point.of.id) this.#guess = null;
-    this.setText('.guess-answer', this.#guess ? answer(this.#guess.of, this.#guess.way) : '');
+    guess.tell(this.#guess ? answer(this.#guess.of, this.#guess.way) : '', false);
     this.find('.again', HTMLElement).hidden = asked || ['single', 'equal'].includes(point.verdict);
     for (const part of ['.plot-key', '.verdict', '.gradient-story']) {
       this.find(part, HTMLElement).hidden = asked;

@@ -1,0 +1,33 @@
+// Rows of doubles, and where they are in a workspace, which counts floats.
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+#include "check.hpp"
+#include "float_count.hpp"
+#include "qkv/tensor_view.hpp"
+#include "qkv/workspace.hpp"
+
+namespace qkv {
+
+/// A call that needs a * b doubles, and nothing else, begins.
+[[nodiscard]] inline Status begin_doubles(Workspace& workspace, Index a, Index b,
+                                          double*& made) noexcept {
+  const std::size_t floats = Workspace::padded(capped_product(2, capped_product(a, b)));
+  QKV_RETURN_IF_ERROR(workspace.begin(floats));
+  made = new (static_cast<void*>(workspace.take(floats))) double[floats / 2];
+  return {};
+}
+
+/// y += factor x.
+inline void add_times(double factor, const double* x, Index n, double* y) noexcept {
+  for (Index i = 0; i < n; ++i) {
+    y[i] += factor * x[i];
+  }
+}
+
+/// -w ln w, with 0 ln 0 = 0; NaN below 0.
+[[nodiscard]] double entropy_term(double w) noexcept;
+
+}  // namespace qkv

@@ -1,0 +1,208 @@
+// Lessons in Chromium: a link opens one, locks hold, answers are checked, paper has lines, and teachers make their own.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { violations } from './support/panel.js';
+import * as support from './support/page.js';
+
+const { settle, set, snapshot, nextFrame } = support;
+const { pageTest } = support.useSite();
+const titles = Object.fromEntries(
+  ['en', 'zh'].map((language) => {
+    const path = `../../web/src/features/lessons/content_${language}.json`;
+    return [language, JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'))];
+  }),
+);
+
+/** Waits until a step of a lesson is there, with its panels. */
+async function arrive(page, step) {
+  await page.waitForFunction((name) => {
+    const current = document.querySelector('.lesson-step.current');
+    const panels = [...(current?.querySelectorAll('section[id] > [data-panel]') ?? [])];
+    const here = panels.every((panel) => customElements.get(panel.localName));
+    return current?.querySelector('h2')?.textContent.startsWith(name) && here;
+  }, `${step}. `);
+  await settle(page);
+}
+
+const exercise = (page, at) => page.locator('.lesson-step.current .lesson-exercises li').nth(at);
+
+async function answer(page, at, text) {
+  await exercise(page, at).locator('input[type=text]').fill(text);
+  await exercise(page, at).locator('[type=submit]').click();
+  return exercise(page, at).locator('.verdict').textContent();
+}
+
+const LESSON = '#v=1&lang=en&lesson=average';
+
+pageTest(
+  'lessons: a link opens one, and its answers are those of the page',
+  { fragment: LESSON },
+  async (page) => {
+    await arrive(page, 1);
+    assert.equal(await page.textContent('h1:visible'), titles.en.average.title);
+    assert.ok(!(await page.isVisible('#map')) && (await page.isVisible('#row')));
+    const { row } = (await snapshot(page)).frame;
+    assert.match(await answer(page, 0, '0.5'), /smaller number/);
+    assert.match(await answer(page, 0, 'much'), /Write a number/);
+    assert.match(await answer(page, 0, '0,23'), /^Right\. The page computes 0\.2300/);
+    assert.match(await answer(page, 1, String(row.scaled[2])), /^Right/);
+    await page.click('.lesson-step.current .next');
+    await arrive(page, 2);
+    assert.equal(await page.evaluate(() => document.activeElement.textContent.slice(0, 2)), '2.');
+    await exercise(page, 1).locator('input').nth(0).check();
+    await exercise(page, 1).locator('[type=submit]').click();
+    assert.match(await exercise(page, 1).locator('.verdict').textContent(), /^No/);
+    await exercise(page, 1).locator('input').nth(1).check();
+    await exercise(page, 1).locator('[type=submit]').click();
+    assert.equal(await exercise(page, 1).locator('.verdict').textContent(), 'Right.');
+    // Other settings have other answers, and the page says so.
+    await set(page, { rowScale: 5 });
+    const weight = (await snapshot(page)).frame.row.weights[2];
+    assert.match(await answer(page, 0, String(weight)), /^Right.*changed the settings/);
+    await page.click('.lesson-step.current .back button');
+    await settle(page);
+    assert.equal((await snapshot(page)).state.rowScale, null);
+    assert.match(await page.evaluate(() => location.hash), /lesson=average&step=2$/);
+    assert.equal(
+      await page.evaluate(() => Object.keys(localStorage).join()),
+      'qkv-theme',
+      'nothing is kept',
+    );
+    await page.click('.language');
+    await page.waitForFunction(
+      (title) => document.querySelector('.lesson-head h1')?.textContent === title,
+      titles.zh.average.title,
+    );
+    await arrive(page, 2);
+    await page.click('.lesson-head .leave');
+    await page.waitForFunction(() => !document.querySelector('qkv-lesson'));
+    await settle(page);
+    assert.deepEqual(
+      await page.evaluate(() =>
+        [...document.querySelectorAll('main > section[id]')].map(({ id }) => id),
+      ),
+      support.panels,
+    );
+    assert.ok((await page.isVisible('#map')) && (await page.isVisible('.hero h1')));
+  },
+);
+
+pageTest(
+  'lessons: what is locked is seen, says why, and does not move',
+  { fragment: '?lesson=reads&step=5', width: 390, colorScheme: 'dark' },
+  async (page) => {
+    await arrive(page, 5);
+    const { state } = await snapshot(page);
+    assert.equal(state.head, 2);
+    const box = page.locator('[name=head]').first();
+    assert.ok(await box.isDisabled());
+    const reason = await box.evaluate(
+      (e) =>
+        document.getElementById(e.getAttribute('aria-describedby').split(' ').at(-1)).textContent,
+    );
+    assert.match(reason, /Locked by the teacher/);
+    await set(page, { head: 4, temperature: 9, text: 'other words' });
+    assert.deepEqual((await snapshot(page)).state, state, 'no way around');
+    assert.match(await answer(page, 0, '1/2'), /^Right/);
+    assert.deepEqual(await violations(page), []);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 390, `${wide} px wide`);
+    await page.click('[data-to="2"] >> nth=0');
+    await arrive(page, 3);
+    assert.ok(await box.isEnabled());
+  },
+);
+
+pageTest(
+  'lessons: panels ask first, and paper has figures, lines and the link',
+  { fragment: '#v=1&lang=zh&lesson=order&step=4', locale: 'zh-CN' },
+  async (page) => {
+    await arrive(page, 4);
+    assert.ok(!(await page.isVisible('.swapped')));
+    await page.click('qkv-mask-order [data-guess=breaks]');
+    await settle(page);
+    assert.ok(await page.isVisible('.swapped'));
+    assert.match(await page.textContent('qkv-mask-order .guess-answer'), /^猜对了。/);
+    await page.evaluate(() => (window.print = () => (window.printed = true)));
+    await page.click('.lesson-head .print');
+    await page.waitForFunction(() => window.printed);
+    await page.emulateMedia({ media: 'print' });
+    const paper = await page.evaluate(() => {
+      const seen = (selector) =>
+        [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility()).length;
+      return {
+        steps: seen('.lesson-step'),
+        figures: seen('.lesson-figures img'),
+        lines: seen('.answer-lines i'),
+        buttons: seen('.lesson-step button'),
+        link: document.querySelector('qkv-lesson > .lesson-link').textContent,
+      };
+    });
+    await page.emulateMedia({ media: null });
+    const steps = titles.zh.order.steps.length;
+    assert.deepEqual([paper.steps, paper.figures, paper.buttons], [steps, steps, 0]);
+    assert.ok(paper.lines >= 12, `${paper.lines} lines`);
+    assert.match(paper.link, /lesson=order/);
+  },
+);
+
+pageTest(
+  'lessons: scale and positions ask first, too',
+  { fragment: '#v=1&lesson=positions&step=5' },
+  async (page) => {
+    await arrive(page, 5);
+    assert.ok(!(await page.isVisible('.rotary-readings')));
+    await page.click('qkv-rotary [data-guess=stays]');
+    await settle(page);
+    assert.match(await page.textContent('qkv-rotary .guess-answer'), /^Right.*only m − n counts/);
+    await page.evaluate(() => (location.hash = '#v=1&lang=en&lesson=scale'));
+    await arrive(page, 1);
+    await page.waitForFunction(() => window.__qkv.snapshot().studies.scale?.complete);
+    await page.click('qkv-panel-scale [data-guess=rises]');
+    await settle(page);
+    assert.match(
+      await page.textContent('qkv-panel-scale .guess-answer'),
+      /^Not quite.*goes from 2\.\d+ to 0\.1/,
+    );
+  },
+);
+
+pageTest(
+  'lessons: a teacher makes one from what is on the screen, and it opens in a frame',
+  { fragment: '#v=1&lang=en&tau=0.5&h=3' },
+  async (page) => {
+    await page.click('.bar-button.lessons');
+    await page.waitForSelector('.lesson-list li');
+    assert.equal((await page.locator('.lesson-list > li').count()) >= 7, true);
+    assert.deepEqual(await violations(page), []);
+    await page.click('.make');
+    await page.fill('.editor [name=title]', 'Heads <b>&amp;</b> 猫');
+    await page.fill('[data-field-of=text]', 'Read the row.');
+    await page.check('.step-panels [value=sentence]');
+    await page.check('.step-locks [value=temperature]');
+    await page.click('[data-step=exercise]');
+    await page.fill('[data-part=text]', 'How large is the largest weight?');
+    await page.selectOption('[data-part=kind]', 'number');
+    await page.selectOption('[data-part=number]', 'largest');
+    await nextFrame(page);
+    assert.deepEqual(await violations(page, 'dialog'), []);
+    await page.click('.editor [data-do=embed]');
+    await page.waitForFunction(() =>
+      document.querySelector('.editor-said').textContent.startsWith('Copied'),
+    );
+    const code = await page.evaluate(() => navigator.clipboard.readText());
+    const src = /src="([^"]+)"/.exec(code)[1].replace(/&amp;/g, '&');
+    assert.ok(src.includes('?embed=lesson#v=1&lang=en&L=z'), src);
+    await page.goto(src);
+    await arrive(page, 1);
+    assert.equal(await page.textContent('.lesson-head h1'), 'Heads <b>&amp;</b> 猫');
+    assert.ok(!(await page.isVisible('.top')) && (await page.isVisible('#tau')));
+    assert.ok((await page.isDisabled('#tau')) && (await page.isEnabled('#choose-head')));
+    const { state, frame } = await snapshot(page);
+    assert.deepEqual([state.temperature, state.head], [0.5, 3]);
+    assert.match(await answer(page, 0, String(frame.query.weights[frame.query.largest])), /^Right/);
+    // A damaged link leads to the list.
+    await page.goto(`${src.slice(0, -20)}`);
+    await page.waitForSelector('qkv-lessons .missing:visible');
+  },
+);

@@ -1,0 +1,355 @@
+// @build any
+// The lessons in Node: what links carry, and that every answer is a number the engine computes.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
+import fc from 'fast-check';
+import { root } from '../../support/js/files.js';
+import { modules, resultOf, startEngine } from '../support/engine.js';
+
+const web = await modules(
+  ...['features/lessons/lesson', 'features/lessons/code', 'features/lessons/address'],
+  ...['features/lessons/quantities', 'features/lessons/answer', 'features/lessons/plans'],
+  ...['features/index', 'state/state', 'domain/tokenizer', 'domain/animals', 'i18n/markup'],
+);
+const { readLesson, readCode, writeCode, readAddress, writeAddress, stateOf, panelsOf } = web;
+const { isQuantity, quantity, readAnswer, isRight, PLANS, PANEL_IDS, formatFragment } = web;
+const contents = Object.fromEntries(
+  ['en', 'zh'].map((language) => {
+    const path = join(root, `web/src/features/lessons/content_${language}.json`);
+    return [language, JSON.parse(readFileSync(path, 'utf8'))];
+  }),
+);
+/** The steps of a plan with their texts, as shelf.ts puts them together. */
+const stepsOf = (plan, language) =>
+  plan.steps.map((step, i) => {
+    const words = contents[language][plan.name].steps[i];
+    const exercises = words.exercises.map((one, e) => ({ ...one, ...step.exercises?.[e] }));
+    return {
+      ...step,
+      ...words,
+      state: [step.state, words.state].filter(Boolean).join('&'),
+      exercises,
+    };
+  });
+const lessonOf = (plan, language) => {
+  const { title, goals } = contents[language][plan.name];
+  return readLesson({ title, goals, minutes: plan.minutes, steps: stepsOf(plan, language) });
+};
+/** Those that need no panel which this page does not have. */
+const here = PLANS.filter(({ about }) => about === undefined || PANEL_IDS.includes(about));
+
+let engine;
+before(async () => {
+  engine = await startEngine();
+});
+
+const studies = new Map();
+/** It takes a second, and is the same for all of them. */
+function widths(sample) {
+  if (!studies.has(sample)) {
+    studies.set(sample, resultOf(engine.web.widthStudy(engine.qkv, sample)));
+  }
+  return studies.get(sample);
+}
+
+/** What the page would have computed for this state, as exercises see it. */
+function viewOf(state) {
+  const { tokens, own, total } = web.tokenize(state.text, state.tokenizer, state.length);
+  const query = Math.min(state.query ?? web.homeOf(tokens.slice(0, own)), tokens.length - 1);
+  const frame = engine.ask({ ...state, query });
+  const scale = widths(state.sample);
+  return { state, list: { tokens, own, total, textCut: false }, frame, studies: { scale }, query };
+}
+
+test('lessons: there are seven or more, the same in both languages', () => {
+  assert.ok(PLANS.length >= 7);
+  for (const plan of PLANS) {
+    const [en, zh] = [contents.en[plan.name], contents.zh[plan.name]];
+    assert.ok(plan.minutes >= 10 && plan.minutes <= 20, plan.name);
+    assert.equal(en.goals.length, zh.goals.length, plan.name);
+    assert.ok(plan.steps.length >= 4 && plan.steps.length <= 6, plan.name);
+    for (const words of [en, zh]) assert.equal(words.steps.length, plan.steps.length, plan.name);
+    plan.steps.forEach((step, i) => {
+      for (const words of [en.steps[i], zh.steps[i]]) {
+        const name = `${plan.name} ${i}`;
+        assert.ok(words.title && words.text, name);
+        assert.equal(words.exercises.length, step.exercises?.length ?? 0, name);
+      }
+      en.steps[i].exercises.forEach((exercise, e) => {
+        const other = zh.steps[i].exercises[e];
+        assert.equal(exercise.choices?.length, other.choices?.length, `${plan.name} ${i} ${e}`);
+        if (exercise.choices) {
+          const at = plan.steps[i].exercises[e].right ?? exercise.right;
+          assert.ok(exercise.choices[at] !== undefined, `${plan.name} ${i} ${e}: a right choice`);
+        }
+      });
+    });
+  }
+  assert.deepEqual(Object.keys(contents.en).sort(), PLANS.map(({ name }) => name).sort());
+});
+
+test('lessons: texts have the same marks in both languages, and Chinese punctuation', () => {
+  const marks = (text) =>
+    web
+      .parseRich(text)
+      .flatMap(({ kind, text: word }) => (kind === 'sub' ? [word] : kind === 'text' ? [] : [kind]));
+  for (const { name } of PLANS) {
+    contents.en[name].steps.forEach(({ text }, i) => {
+      assert.deepEqual(
+        marks(contents.zh[name].steps[i].text).sort(),
+        marks(text).sort(),
+        `${name} ${i}`,
+      );
+    });
+  }
+  const all = JSON.stringify(contents.zh);
+  assert.doesNotMatch(all, /\p{Script=Han}[,;:?!]|[,;:?!]\p{Script=Han}/u);
+});
+
+test('lessons: every step shows panels of the page in a state that its link brings back', () => {
+  for (const plan of here) {
+    for (const language of ['en', 'zh']) {
+      const lesson = lessonOf(plan, language);
+      assert.ok(lesson, plan.name);
+      for (const step of lesson.steps) {
+        assert.ok(panelsOf(step).length > 0, plan.name);
+        const state = stateOf(step, language);
+        // Every part of the state is understood, and says something that is not so anyway.
+        const link = new URLSearchParams(
+          formatFragment(stateOf({ ...step, guess: false }, language)).slice(1),
+        );
+        for (const [key, value] of new URLSearchParams(step.state)) {
+          const initial = web.formatFragment(web.initialState(language)).includes(`&${key}=`);
+          assert.ok(
+            initial || link.get(key) === value || isInitial(key, value),
+            `${plan.name}: ${key}=${value}`,
+          );
+        }
+        assert.equal(state.language, language);
+        if (step.guess)
+          assert.ok(panelsOf(step).some((id) => Object.keys(web.asksOf(id)).length > 0));
+      }
+    }
+  }
+});
+/** States may say what is so anyway, where a text speaks of it. */
+const isInitial = (key, value) =>
+  formatFragment(web.parseFragment(`#v=1&lang=en&${key}=${value}`, 'en')) === '#v=1&lang=en';
+
+const DONE = { plans: 0, numbers: 0 };
+test('lessons: every expected number is one that the engine computes', () => {
+  for (const plan of here) {
+    if (plan.about !== undefined) continue;
+    for (const language of ['en', 'zh']) {
+      for (const step of lessonOf(plan, language).steps) {
+        const view = viewOf(stateOf(step, language));
+        for (const { number, text } of step.exercises) {
+          if (number === undefined) continue;
+          const value = quantity(number, view);
+          assert.ok(value !== null && Number.isFinite(value), `${plan.name}: ${number}: ${text}`);
+          DONE.numbers++;
+        }
+      }
+    }
+    DONE.plans++;
+  }
+  assert.ok(DONE.plans >= 6 && DONE.numbers >= 60, JSON.stringify(DONE));
+});
+
+/** Numbers again from their formulas, by lesson, step and question. */
+const FORMULAS = {
+  'average 0 0': () => 0.1 * 0.7 + 0.2 * 0.8,
+  'average 0 1': () => (0.1 * 1.1 + 0.2 * 1.2) / Math.SQRT2,
+  'average 1 0': () => shares([0.23, 0.29, 0.35].map((s) => s / Math.SQRT2))[2],
+  'average 2 0': () => mean(shares([0.23, 0.29, 0.35].map((s) => s / Math.SQRT2)), [1.3, 1.5, 1.7]),
+  'average 3 0': () => shares([0.23, 0.29, 0.35].map((s) => s * 20))[2],
+  'average 4 0': () => 0,
+  'average 4 1': () => shares([0.23, 0.29].map((s) => s / Math.SQRT2))[0],
+  'temperature 3 1': ({ frame }) => {
+    const { scores } = frame.temperature.of;
+    const m = scores.reduce((a, b) => a + b) / 256;
+    return Math.sqrt(scores.reduce((a, s) => a + (s - m) ** 2, 0) / 256 / (2 * Math.log(256)));
+  },
+  'order 0 0': ({ list: { tokens } }) => (tokens.length * (tokens.length + 1)) / 2,
+  'order 0 1': () => 0,
+  'order 1 0': ({ list: { tokens } }) => 3 * tokens.length - 3,
+  'order 2 0': () => 0,
+  'order 5 0': () => 1,
+  'reads 2 0': ({ query }) => Math.log(query + 1),
+  'reads 3 0': ({ list: { tokens } }) => Math.log(tokens.length),
+  'positions 0 0': () => Math.sin(1),
+  'positions 0 1': () => Math.cos(1),
+  'positions 3 1': () => 0.5,
+};
+const shares = (scores) => {
+  const powers = scores.map(Math.exp);
+  return powers.map((power) => power / powers.reduce((a, b) => a + b));
+};
+const mean = (weights, values) => weights.reduce((sum, w, i) => sum + w * values[i], 0);
+
+test('lessons: numbers that have a formula are those of the formula', () => {
+  for (const [place, formula] of Object.entries(FORMULAS)) {
+    const [name, at, question] = place.split(' ');
+    const plan = PLANS.find((one) => one.name === name);
+    for (const language of ['en', 'zh']) {
+      const step = lessonOf(plan, language).steps[at];
+      const view = viewOf(stateOf(step, language));
+      const value = quantity(step.exercises[question].number, view);
+      assert.ok(Math.abs(value - formula(view)) < 1e-5, `${place}: ${value}, not ${formula(view)}`);
+    }
+  }
+});
+
+/** That a choice is right, from what the engine computes. */
+const CHOICES = {
+  'average 1 1': ({ frame }) =>
+    Math.abs(frame.row.weights.reduce((a, b) => a + b) - 1) < 1e-6 ? 1 : 0,
+  'average 3 1': ({ frame }) => {
+    const off = [1.3, 1.5, 1.7].map((v) => Math.abs(v - frame.row.output[0]));
+    return off.indexOf(Math.min(...off));
+  },
+  'reads 0 0': ({ frame, list }, { choices }) => choices.indexOf(list.tokens[frame.query.largest]),
+  'reads 1 0': ({ frame, query }) => (frame.query.largest === query - 1 ? 1 : 0),
+  'temperature 2 1': ({ frame }) => (frame.temperature.verdict === 'collapse' ? 1 : 0),
+  'temperature 4 1': ({ frame }) =>
+    frame.temperature.temperature < frame.temperature.of.critical ? 1 : 0,
+  'scale 2 1': ({ studies, state }) => {
+    const { plain } = studies.scale.results.find(({ width }) => width === state.width);
+    return Math.exp(plain.entropy) < 2 ? 0 : 1;
+  },
+  'scale 4 0': ({ state }) => [2, 8, 64].indexOf(Math.sqrt(state.width)),
+  'order 3 1': ({ frame }) => (frame.masks.swaps.without.free < 1e-4 ? 0 : 1),
+  'positions 4 1': ({ frame }) => {
+    const { score, apart } = frame.positions.rotary;
+    return Math.abs(score - apart) < 1e-4 ? 2 : 0;
+  },
+};
+
+test('lessons: the right choice is what the engine computes', () => {
+  for (const [place, choose] of Object.entries(CHOICES)) {
+    const [name, at, question] = place.split(' ');
+    const plan = PLANS.find((one) => one.name === name);
+    for (const language of ['en', 'zh']) {
+      const step = lessonOf(plan, language).steps[at];
+      const exercise = step.exercises[question];
+      assert.equal(
+        choose(viewOf(stateOf(step, language)), exercise),
+        exercise.right,
+        `${place} ${language}`,
+      );
+    }
+  }
+});
+
+test('lessons: answers are read as people write them', () => {
+  for (const [raw, value] of [
+    ['0.25', 0.25], ['0,25', 0.25], ['.25', 0.25], ['25 %', 0.25], ['２５％', 0.25], ['1/4', 0.25],
+    ['−2', -2], ['1e-3', 0.001], [' 7 ', 7], ['', null], ['x', null], ['1/0', null], ['1..2', null], ['--1', null],
+  ]) assert.equal(readAnswer(raw), value, raw); // prettier-ignore
+  assert.ok(isRight(0.23, 0.2349) === false && isRight(0.231, 0.23) && isRight(0.0004, 1e-9));
+  assert.ok(!isRight(65, 66, 0.001) && isRight(66, 66, 0.001));
+});
+
+test('lessons: a lesson survives its link, and hostile links are no lesson or one within limits', async () => {
+  const word = fc.string({ unit: 'grapheme', maxLength: 30 });
+  const exercise = fc.record(
+    { text: word, number: fc.constantFrom('largest', 'weight:3', 'maskWeight:1,2'), within: fc.double({ min: 0.001, max: 1, noNaN: true }) },
+    { requiredKeys: ['text'] },
+  ); // prettier-ignore
+  const step = fc.record({
+    title: word,
+    text: word,
+    show: fc.uniqueArray(fc.constantFrom(...web.SHOWABLE), { maxLength: 4 }),
+    state: fc.constantFrom('', 'tau=2&h=1', 'x=%E7%8C%AB'),
+    lock: fc.oneof(fc.constant(true), fc.uniqueArray(fc.constantFrom('text', 'tau', 'head'))),
+    guess: fc.boolean(),
+    exercises: fc.array(exercise, { maxLength: 3 }),
+  });
+  const lesson = fc.record({
+    title: word,
+    minutes: fc.nat(600),
+    goals: fc.array(word, { maxLength: 3 }),
+    steps: fc.array(step, { minLength: 1, maxLength: 3 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(lesson, async (raw) => {
+      const clean = readLesson(raw);
+      if (!clean) return; // nothing to read in it
+      assert.deepEqual(await readCode(await writeCode(clean)), clean);
+      assert.deepEqual(readLesson(clean), clean, 'clean stays clean');
+    }),
+    { numRuns: 200 },
+  );
+  const pack = (value) => `z${deflateRawSync(JSON.stringify(value)).toString('base64url')}`;
+  const hostile = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.string({ unit: 'binary', maxLength: 60 }).map((s) => `z${Buffer.from(s).toString('base64url')}`),
+    fc.jsonValue().map(pack),
+    fc.record({ title: fc.jsonValue(), steps: fc.array(fc.record({ title: fc.jsonValue(), show: fc.jsonValue(), lock: fc.jsonValue(), state: fc.string(), exercises: fc.array(fc.record({ text: fc.jsonValue(), number: fc.jsonValue(), right: fc.jsonValue(), choices: fc.jsonValue(), within: fc.jsonValue() })) })) }).map(pack),
+  ); // prettier-ignore
+  await fc.assert(
+    fc.asyncProperty(hostile, async (code) => {
+      const read = await readCode(code);
+      if (read === null) return;
+      const { LESSON_LIMITS: most } = web;
+      assert.ok(read.title.length <= most.title && read.steps.length <= most.steps);
+      for (const one of read.steps) {
+        assert.ok(
+          one.show.every((id) => web.SHOWABLE.includes(id)) && one.text.length <= most.text,
+        );
+        assert.ok(one.lock === true || one.lock.every((name) => /^\w+$/.test(name)));
+        for (const { number, right, choices } of one.exercises) {
+          assert.ok(number === undefined || isQuantity(number));
+          assert.ok(right === undefined || choices?.[right] !== undefined);
+        }
+        stateOf(one, 'en');
+      }
+    }),
+    { numRuns: 600 },
+  );
+});
+
+test('lessons: a link that unpacks into megabytes is no lesson, and takes no time', async () => {
+  const start = performance.now();
+  const bomb = deflateRawSync(Buffer.alloc(64 * 2 ** 20, 0x20)).toString('base64url');
+  assert.equal(await readCode(`z${bomb.slice(0, 90_000)}`), null);
+  assert.equal(await readCode(`j${'A'.repeat(2 ** 22)}`), null);
+  assert.equal(await readCode(`z${'A'.repeat(99_000)}`), null);
+  const cut = await writeCode(readLesson({ title: 'x', steps: [{ text: 'long '.repeat(300) }] }));
+  assert.ok(cut.startsWith('z'));
+  assert.equal(await readCode(cut.slice(0, -9)), null);
+  assert.ok(performance.now() - start < 20_000);
+});
+
+test('lessons: the address says which lesson, whatever else it says', () => {
+  const ask = (search, hash) => readAddress(search, hash);
+  assert.equal(ask('', ''), null);
+  assert.equal(ask('?embed=map', '#v=1&lang=zh'), null);
+  assert.deepEqual(ask('?lesson=order&lang=zh', ''), {
+    name: 'order',
+    code: null,
+    step: 1,
+    language: 'zh',
+  });
+  assert.equal(ask('?lesson=order', '#v=1&lesson=scale').name, 'scale');
+  assert.equal(ask('', '#lesson=scale'), null, 'of no version');
+  for (const language of ['en', 'zh']) {
+    for (const address of [
+      { name: 'scale', code: null, step: 3 },
+      { name: null, code: 'zabc-_', step: 1 },
+    ])
+      assert.deepEqual(ask('', writeAddress(address, language)), { ...address, language });
+  }
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (search, hash) => {
+      const address = ask(`?lesson=${search}`, `#v=1&step=${hash}`);
+      assert.ok(
+        address === null ||
+          (address.step >= 1 && address.step <= 99 && /^\w{1,40}$/.test(address.name)),
+      );
+    }),
+  );
+});

@@ -1,0 +1,28 @@
+import type { Desk } from '../features/lessons/desk';
+import { readAddress } from '../features/lessons/address';
+import type { App } from './app';
+
+/** Marks the page before anything of it is seen, when a lesson is to come. */
+export function expectLesson(): boolean {
+  const expected = readAddress(location.search, location.hash) !== null;
+  if (expected) document.documentElement.dataset['lesson'] = 'coming';
+  return expected;
+}
+
+/** Opens the lesson that the address names, now and whenever it changes; its code is fetched with the first one. */
+export function watchLessons(app: App): void {
+  let desk: Desk | null = null;
+  const follow = async () => {
+    const address = readAddress(location.search, location.hash);
+    if (!address && !desk) return;
+    // Any other anchor of the page, such as that of the link that skips its head.
+    if (!address && !/^(#v=.*)?$/.test(location.hash)) return;
+    if (!desk) {
+      const { Desk } = await import('../features/lessons/desk');
+      desk ??= new Desk(app);
+    }
+    await desk.open(address);
+  };
+  window.addEventListener('hashchange', () => void follow());
+  void follow();
+}

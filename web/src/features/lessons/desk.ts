@@ -1,0 +1,140 @@
+import { t, translate, type Language } from '../../i18n/i18n';
+import { loadWords } from '../load';
+import { initialState } from '../../state/state';
+import { INDEX, writeAddress, type Address } from './address';
+import { readCode, writeCode } from './code';
+import { LessonEditor } from './editor';
+import type { Host } from './host';
+import { LessonIndex } from './list';
+import type { Lesson } from './lesson';
+import { Locks } from './locks';
+import { LessonReader, searchOf } from './reader';
+import { allLessons } from './shelf';
+import './style.css';
+
+/** Turns the page into a lesson or the list of them, and back. */
+export class Desk {
+  readonly #host: Host;
+  /** What the page consists of, in its order, while a lesson has its place. */
+  #kept: readonly Element[] = [];
+  readonly #store = document.createElement('div');
+  #address: Address | null = null;
+  #language: Language;
+  #reader: LessonReader | null = null;
+  #editor: LessonEditor | null = null;
+  readonly #locks = new Locks();
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#language = host.view().state.language;
+    this.#store.hidden = true;
+    this.#locks.dataset['panel'] = '';
+    this.#locks.hidden = true;
+    this.#locks.told = (language) => this.#follow(language);
+  }
+
+  /** Null: back to the page. */
+  async open(address: Address | null): Promise<void> {
+    this.#address = address;
+    if (!address) {
+      this.#leave();
+      return;
+    }
+    const language = address.language ?? this.#host.view().state.language;
+    await loadWords('lessons', language);
+    const lesson = address.code === null ? null : await readCode(address.code);
+    const all = lesson ? [] : await allLessons(language);
+    const listed = all.find(({ name }) => name === address.name)?.lesson ?? null;
+    if (this.#address !== address) return; // the reader has gone elsewhere meanwhile
+    const shown = lesson ?? listed;
+    if (language !== this.#host.view().state.language) await this.#speak(language);
+    this.#language = language;
+    if (shown) this.#read(shown, address, language);
+    else this.#list(all, address.name !== INDEX);
+  }
+
+  /** Another language of the page. */
+  async #speak(language: Language): Promise<void> {
+    this.#host.begin(initialState(language));
+    const deadline = performance.now() + 5000;
+    while (this.#host.view().state.language !== language && performance.now() < deadline) {
+      await new Promise(requestAnimationFrame);
+    }
+  }
+
+  /** The page has another language: so has the lesson, at the same step. */
+  #follow(language: Language): void {
+    if (language === this.#language || !this.#address) return;
+    this.#language = language;
+    const step = this.#reader ? this.#reader.at + 1 : 1;
+    void this.open({ ...this.#address, step, language });
+  }
+
+  #read(lesson: Lesson, { name, code, step }: Address, language: Language): void {
+    const reader = (this.#reader ??= new LessonReader());
+    reader.host = this.#host;
+    reader.locks = this.#locks;
+    reader.store = this.#store;
+    this.#show(reader);
+    const link = () =>
+      writeAddress({ name, code, step: reader.at + 1 }, this.#host.view().state.language);
+    reader.open(
+      {
+        ...{ lesson, language, link },
+        adapt: () => this.edit(lesson),
+        leave: () => location.assign(`#v=1&lang=${this.#host.view().state.language}`),
+      },
+      step - 1,
+    );
+  }
+
+  #list(all: Awaited<ReturnType<typeof allLessons>>, missing: boolean): void {
+    this.#reader?.remove();
+    this.#reader = null;
+    const list = new LessonIndex();
+    this.#show(list);
+    const fragment = () =>
+      writeAddress({ name: INDEX, code: null, step: 1 }, this.#host.view().state.language);
+    this.#host.hold = { allow: (patch) => patch, fragment, panels: new Set() };
+    history.replaceState(null, '', location.pathname + searchOf() + fragment());
+    list.fill(all, missing, { edit: (lesson) => this.edit(lesson) });
+  }
+
+  /** The editor, with a copy of this lesson, or with what was begun in it before. */
+  edit(lesson: Lesson | null): void {
+    const editor = (this.#editor ??= new LessonEditor());
+    if (!editor.isConnected) document.body.append(editor);
+    translate(editor);
+    editor.begin(lesson, this.#host, writeCode);
+  }
+
+  #show(element: HTMLElement): void {
+    const main = document.querySelector('main');
+    if (!main) return;
+    if (this.#kept.length === 0) {
+      this.#kept = [...main.children];
+      // The failure of the engine is told on a lesson, too.
+      this.#store.append(...this.#kept.filter((part) => !part.classList.contains('hero')));
+    }
+    for (const other of main.querySelectorAll('qkv-lesson, qkv-lessons')) {
+      if (other === element) continue;
+      for (const part of this.#kept) if (other.contains(part)) this.#store.append(part);
+      other.remove();
+    }
+    element.dataset['panel'] = '';
+    main.append(element, this.#store, this.#locks);
+    document.documentElement.dataset['lesson'] = 'open';
+    window.scrollTo(0, 0);
+  }
+
+  #leave(): void {
+    const main = document.querySelector('main');
+    this.#host.hold = null;
+    this.#locks.freeAll();
+    if (main && this.#kept.length > 0) main.replaceChildren(...this.#kept);
+    this.#kept = [];
+    this.#reader = null;
+    document.title = t('page.title');
+    delete document.documentElement.dataset['lesson'];
+  }
+}

@@ -1,0 +1,204 @@
+// The lessons that the page has: what each step shows, in which state, and what its answers are compared with. The texts are
+// in content_en.json and content_zh.json, step by step and question by question in the same order.
+import type { Exercise, Showable } from './lesson';
+
+/** Panels by their names: some are not on every page, and a step without any of its panels is left out. */
+type Shown = Showable | 'recurrence' | 'learn' | 'model' | 'block' | 'cost';
+
+interface PlannedStep {
+  readonly show: readonly Shown[];
+  readonly state?: string;
+  readonly lock?: readonly string[] | true;
+  readonly guess?: boolean;
+  /** By their places; what is not here comes with the texts. */
+  readonly exercises?: readonly Omit<Exercise, 'text'>[];
+}
+
+export interface Plan {
+  readonly name: string;
+  readonly minutes: number;
+  /** The panel without which the lesson makes no sense; nothing: all pages have what it needs. */
+  readonly about?: Shown;
+  readonly steps: readonly PlannedStep[];
+}
+
+const number = (name: string, within?: number) =>
+  within === undefined ? { number: name } : { number: name, within };
+const right = (at: number) => ({ right: at });
+const open = {};
+
+export const PLANS: readonly Plan[] = [
+  {
+    name: 'average',
+    minutes: 15,
+    steps: [
+      { show: ['row'], exercises: [number('rowProduct:0'), number('rowScaled:2')] },
+      { show: ['row'], exercises: [number('rowWeight:2'), right(1)] },
+      { show: ['row'], exercises: [number('rowOutput:0', 0.005), right(1), open] },
+      { show: ['row'], state: 'rs=20', exercises: [number('rowWeight:2'), right(2)] },
+      { show: ['row'], state: 'rm=4', exercises: [number('rowWeight:2'), number('rowWeight:0')] },
+      { show: ['sentence', 'map'], exercises: [number('tokens'), number('largest'), open] },
+    ],
+  },
+  {
+    name: 'reads',
+    minutes: 15,
+    steps: [
+      { show: ['sentence', 'map'], lock: ['head'], exercises: [open, number('largest')] },
+      { show: ['sentence', 'map'], state: 'h=1', exercises: [right(1), number('largest')] },
+      { show: ['sentence', 'map'], state: 'h=5', exercises: [number('entropy'), open] },
+      {
+        show: ['settings', 'sentence', 'map'],
+        state: 'h=5&mask=none',
+        lock: ['text', 'tokenizer', 'length', 'source', 'positions'],
+        exercises: [number('entropy'), right(0)],
+      },
+      {
+        show: ['sentence', 'map'],
+        state: 'h=2',
+        lock: true,
+        exercises: [number('largest', 0.05), open],
+      },
+    ],
+  },
+  {
+    name: 'temperature',
+    minutes: 20,
+    steps: [
+      { show: ['temperature'], guess: true, exercises: [number('tauEntropy', 0.005), open] },
+      {
+        show: ['temperature'],
+        state: 'tau=20',
+        exercises: [number('tauEntropy', 0.005), number('tauLargest')],
+      },
+      { show: ['temperature'], state: 'tau=0.05', exercises: [number('tauLargest'), right(1)] },
+      {
+        show: ['temperature'],
+        exercises: [number('tauVariance', 0.03), number('tauCritical', 0.03)],
+      },
+      {
+        show: ['settings', 'sentence', 'temperature'],
+        state: 'ts=row',
+        lock: ['text', 'tokenizer', 'length', 'source'],
+        exercises: [number('tauCritical', 0.03), right(1)],
+      },
+      { show: ['temperature'], exercises: [open] },
+    ],
+  },
+  {
+    name: 'scale',
+    minutes: 15,
+    steps: [
+      { show: ['scale'], guess: true, exercises: [open] },
+      { show: ['scale'], state: 'd=256', exercises: [number('scaleVariance', 0.03), right(1)] },
+      { show: ['scale'], state: 'd=1024', exercises: [number('scaleBefore', 0.03), right(0)] },
+      {
+        show: ['scale'],
+        state: 'd=1024&div=1',
+        exercises: [number('scaleVariance', 0.05), number('scaleAfter', 0.01)],
+      },
+      { show: ['scale'], state: 'd=64', lock: true, exercises: [right(1), open] },
+    ],
+  },
+  {
+    name: 'order',
+    minutes: 20,
+    steps: [
+      {
+        show: ['masks'],
+        state: 'mk=causal',
+        exercises: [number('maskPairs', 0.001), number('maskEntropy:0')],
+      },
+      {
+        show: ['masks'],
+        state: 'mk=window&ms=3',
+        exercises: [number('maskPairs', 0.001), right(1)],
+      },
+      {
+        show: ['masks'],
+        state: 'mk=causal',
+        lock: true,
+        exercises: [number('maskWeight:0,1'), open],
+      },
+      {
+        show: ['masks'],
+        state: 'mk=causal&mo=3',
+        guess: true,
+        exercises: [number('swapMasked', 0.03), right(0)],
+      },
+      { show: ['masks'], state: 'mk=none&mo=3', exercises: [number('swapPlaced', 0.03), open] },
+      {
+        show: ['masks'],
+        state: `mk=painted&mp=0000${'ffff'.repeat(15)}`,
+        exercises: [number('maskEmpty', 0.001), open],
+      },
+    ],
+  },
+  {
+    name: 'positions',
+    minutes: 20,
+    steps: [
+      { show: ['positions'], exercises: [number('encoding:1,0'), number('encoding:1,1')] },
+      { show: ['positions'], state: 'pp=10&k=5', exercises: [right(1), open] },
+      { show: ['positions'], state: 'ps=learned', exercises: [right(1)] },
+      {
+        show: ['positions'],
+        state: 'ps=alibi',
+        exercises: [number('schemeValue:30,20'), number('alibiSlope:0')],
+      },
+      {
+        show: ['positions'],
+        state: 'ps=rotary&pm=12&pn=5',
+        guess: true,
+        exercises: [number('rotaryScore'), right(2)],
+      },
+    ],
+  },
+  {
+    name: 'recurrence',
+    minutes: 20,
+    about: 'recurrence',
+    steps: [
+      { show: ['recurrence'], state: 'rcx=3141', lock: ['recurrenceSeed'], exercises: [right(1)] },
+      { show: ['recurrence'], state: 'rcx=314159', exercises: [right(2), open] },
+      { show: ['recurrence'], state: 'rcx=31415926535897932384', exercises: [open, open] },
+      { show: ['recurrence'], exercises: [open, right(0)] },
+    ],
+  },
+  {
+    name: 'birth',
+    minutes: 20,
+    about: 'learn',
+    steps: [
+      { show: ['learn'], state: 'lt=induction&ls=1', exercises: [right(1)] },
+      { show: ['learn'], state: 'lt=induction&ls=1&lv=25', exercises: [open, open] },
+      { show: ['learn'], state: 'lt=induction&ll=1&le=oneLayer', exercises: [right(0), open] },
+      { show: ['learn'], state: 'lt=reverse&lp=none&le=noPositions', exercises: [open] },
+      { show: ['learn'], state: 'lt=addition&lc=0&le=leak', exercises: [right(2), open] },
+    ],
+  },
+  {
+    name: 'trained',
+    minutes: 20,
+    about: 'model',
+    steps: [
+      { show: ['model'], exercises: [open, open] },
+      { show: ['model'], state: 'lmsort=previous', exercises: [right(1), open] },
+      { show: ['model'], state: 'lmt=0', exercises: [right(0), open] },
+      { show: ['model'], state: 'lmt=1.5', exercises: [open] },
+      { show: ['model'], state: 'lmsort=change', exercises: [open] },
+    ],
+  },
+  {
+    name: 'block',
+    minutes: 20,
+    about: 'block',
+    steps: [
+      { show: ['block'], exercises: [right(1), open] },
+      { show: ['block'], state: 'bn=pre&bt=attention', exercises: [right(0)] },
+      { show: ['block'], state: 'bl=12', exercises: [open, open] },
+      { show: ['cost'], exercises: [right(2), open] },
+      { show: ['cost'], exercises: [open] },
+    ],
+  },
+];
