@@ -12,13 +12,13 @@ import {
 import { availableParallelism } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { deflateRawSync, gzipSync } from 'node:zlib';
+import { deflateRawSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
 import { minify } from 'terser';
 import { abiOf, baseSchema, methodsOf, modelsAbi, schema, trainAbi } from './abi.js';
 import { root, toolchain, version } from './environment.js';
 import { must, step } from './run.js';
-import { edition, engines, programs } from './shipped.js';
+import { edition, engines, gzipped, programs } from './shipped.js';
 
 const dist = join(root, 'dist');
 const moduleFolder = join(root, 'build/wasm/wasm');
@@ -26,7 +26,7 @@ const bin = (name) => join(root, 'node_modules/.bin', name);
 
 /** "1.2 kB gzip" of a file. */
 const weigh = (file) =>
-  `${(gzipSync(readFileSync(file), { level: 9 }).length / 1000).toFixed(1)} kB gzip`;
+  `${(gzipped(readFileSync(file)) / 1000).toFixed(1)} kB gzip`;
 
 /** Compilers that may hang, in ms. */
 const LIMIT = 1_800_000;

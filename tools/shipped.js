@@ -1,6 +1,12 @@
 // What the npm package ships and what it promises of it, in one place: tests hold dist/ and the tarball to
 // these lists, tools/sizes.js prints them, tools/check_release.js looks for the version in them.
 
+import { execFileSync } from 'node:child_process';
+
+/** What the program makes of it, which is 1 % less than zlib of Node at its best. */
+export const gzipped = (bytes) =>
+  execFileSync('gzip', ['-9', '-n'], { input: bytes, maxBuffer: 2 ** 26 }).length;
+
 /** The most a file may weigh, in bytes of gzip -9. */
 const [wasm, trainWasm] = [90_000, 150_000];
 
@@ -9,7 +15,7 @@ export const programs = {
   'errors.js': 1_000,
   // What qkv is made of; the entries below are made of the second file too. Together they weigh at most `together`.
   'index.js': 2_000,
-  'core.js': 20_700,
+  'core.js': 21_000,
   // What qkv/models and qkv/train have in common.
   'language.js': 4_500,
   'models.js': 23_500,
@@ -31,7 +37,7 @@ export const programs = {
 };
 
 /** What a program that imports `qkv` loads as JavaScript, besides errors.js. */
-export const together = { files: ['index.js', 'core.js'], budget: 21_100 };
+export const together = { files: ['index.js', 'core.js'], budget: 21_400 };
 
 /** The declarations in dist/. */
 const declarations = [

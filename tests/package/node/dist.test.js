@@ -6,7 +6,6 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { gzipSync } from 'node:zlib';
 import { parse } from 'acorn';
 import * as shipped from '../../../tools/shipped.js';
 import { packageJson, read, root, text } from '../../support/js/files.js';
@@ -17,7 +16,6 @@ const modules = { index: 'qkv', train: 'qkv-train' };
 const moduleNames = Object.values(modules).flatMap((of) =>
   variants.map((variant) => `${of}-${variant}`),
 );
-const gzipped = (bytes) => gzipSync(bytes, { level: 9 }).length;
 
 test('dist: dist holds what ships, and the page', () => {
   const files = readdirSync(join(root, 'dist'), { withFileTypes: true });
@@ -27,7 +25,7 @@ test('dist: dist holds what ships, and the page', () => {
 
 for (const [name, budget] of Object.entries(shipped.programs)) {
   test(`dist: ${name} is at most ${budget} bytes gzip`, (t) => {
-    const size = gzipped(read(`dist/${name}`));
+    const size = shipped.gzipped(read(`dist/${name}`));
     t.diagnostic(`${name}: ${size} bytes gzip`);
     assert.ok(size > 200 && size <= budget, `${size} bytes`);
   });
@@ -35,7 +33,7 @@ for (const [name, budget] of Object.entries(shipped.programs)) {
 
 test(`dist: what qkv loads as JavaScript is at most ${shipped.together.budget} bytes gzip`, () => {
   const { files, budget } = shipped.together;
-  const size = files.reduce((sum, name) => sum + gzipped(read(`dist/${name}`)), 0);
+  const size = files.reduce((sum, name) => sum + shipped.gzipped(read(`dist/${name}`)), 0);
   assert.ok(size <= budget, `${size} bytes`);
 });
 

@@ -297,6 +297,11 @@ interface Qkv {
     firstKey: OwnedArray;
   };
   attentionRollout(weights: ArrayInput): OwnedArray;
+  effectiveRank(
+    left: ArrayInput,
+    right: ArrayInput,
+    options?: { transposed?: boolean },
+  ): OwnedArray;
   memory(): { heapBytes: number; usedBytes: number; handles: number };
   dispose(): void;
   [Symbol.dispose](): void;

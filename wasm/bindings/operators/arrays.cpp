@@ -1,4 +1,6 @@
 // Operators from arrays to arrays: norms, activations, tables, statistics.
+#include <utility>
+
 #include "support.hpp"
 
 namespace qkv::wasm {
@@ -47,6 +49,15 @@ Status headStatistics(const HeadStatisticsFields& given) noexcept {
 
 Status attentionRollout(const AttentionRolloutFields& given) noexcept {
   return attention_rollout(given.weights, given.out, scratch());
+}
+
+Status effectiveRank(const EffectiveRankFields& given) noexcept {
+  TensorView<const float> right = given.right;
+  if (given.transposed) {
+    std::swap(right.shape[1], right.shape[2]);
+    std::swap(right.strides[1], right.strides[2]);
+  }
+  return effective_rank(given.left, right, given.out, scratch());
 }
 
 }  // namespace qkv::wasm

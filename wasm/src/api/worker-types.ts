@@ -238,7 +238,7 @@ export interface AsyncTransformerBlock {
 export type AsyncOptions<
   Name extends
     | ('sinusoidalEncoding' | 'sinusoidalShift' | 'learnedEncoding' | 't5RelativeBias')
-    | ('layerNorm' | 'rmsNorm' | 'gelu' | 'softmax' | 'linear'),
+    | ('layerNorm' | 'rmsNorm' | 'gelu' | 'softmax' | 'linear' | 'effectiveRank'),
   I extends 1 | 2 | 3,
 > = Omit<Extract<Parameters<Qkv[Name]>[I], object>, 'out'> & CallOptions;
 
@@ -490,6 +490,12 @@ export interface AsyncQkv {
   ): Promise<ReturnType<Qkv['headStatistics']>>;
   /** What {@link Qkv.attentionRollout} does. */
   attentionRollout(weights: AsyncArrayInput, options?: CallOptions): Promise<OwnedArray>;
+  /** What {@link Qkv.effectiveRank} does. */
+  effectiveRank(
+    left: AsyncArrayInput,
+    right: AsyncArrayInput,
+    options?: AsyncOptions<'effectiveRank', 2>,
+  ): Promise<OwnedArray>;
 
   /**
    * Loads a language model in a worker, as `load` of `qkv/models` does on this thread. The workers must have models:
