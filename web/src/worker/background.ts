@@ -115,7 +115,9 @@ export class Background {
   #call(heads: Heads, layer: LayerRequest): () => void {
     const { model, x, count } = heads;
     const { mask, temperature } = layer;
-    if (!model) return () => heads.list[0]!.all(layer, { returnWeights: true });
+    if (!model) {
+      return () => heads.list.forEach((head) => head.all(layer, { returnWeights: true }));
+    }
     const whole = this.#pipeline.whole.of(model);
     const input = { data: x, shape: [count, D_MODEL] };
     return () => whole.forward(input, { ...maskOptions(mask), temperature });

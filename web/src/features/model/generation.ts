@@ -70,6 +70,8 @@ export async function generate(
 
 /** A cached token is timed over so many of them, as clocks are coarse. */
 const SPAN = 8;
+/** And so many times, for the median. */
+const SPANS = 7;
 /** The other way is repeated for so long, in milliseconds. */
 const LEAST = 20;
 
@@ -78,17 +80,16 @@ function lengthsUpTo(most: number): number[] {
   return [...lengths, most - SPAN];
 }
 
-/** One pass over all tokens for the last of them, as without a cache; its mean time and its logits. */
+/** One pass over all tokens for the last of them, as without a cache; the median of its times, and its logits. */
 function whole(model: Opened['model'], ids: readonly number[]) {
-  const begin = performance.now();
-  let [runs, span] = [0, 0];
+  const times: number[] = [];
   let logits = new Float32Array();
-  do {
+  for (let begin = performance.now(), now = begin; now - begin < LEAST && times.length < 64;) {
     logits = model.forward(ids, { rows: 'last' }).logits!.data;
-    runs++;
-    span = performance.now() - begin;
-  } while (span < LEAST && runs < 64);
-  return { time: span / runs, logits };
+    times.push(performance.now() - now);
+    now = performance.now();
+  }
+  return { time: medianOf(times), logits };
 }
 
 /**
@@ -112,9 +113,13 @@ export function* speedOf({ model }: Opened, ids: readonly number[]): Generator<S
       const missing = all.slice(session.length, length - 1);
       if (missing.length > 0) model.forward(missing, { session, rows: 'last' });
       const short = model.forward([all[length - 1]!], { session, rows: 'last' }).logits!.data;
-      const begin = performance.now();
-      read(length, length + SPAN);
-      const cached = (performance.now() - begin) / SPAN;
+      const spans = Array.from({ length: SPANS }, () => {
+        session.truncate(length);
+        const begin = performance.now();
+        read(length, length + SPAN);
+        return (performance.now() - begin) / SPAN;
+      });
+      const cached = medianOf(spans);
       const long = whole(model, all.slice(0, length));
       for (const [i, x] of long.logits.entries()) {
         difference = Math.max(difference, Math.abs(x - short[i]!));

@@ -27,6 +27,8 @@ const shipped = (name: ShippedName) => `
     </details>
   </article>`;
 
+const AFRESH = { modelOut: [], modelAt: null, modelNear: null } as const;
+
 /** Where a model comes from: those of the page by a button, the reader's own as a file. */
 export class LoadPart extends ModelPart {
   #view: View | null = null;
@@ -98,18 +100,23 @@ export class LoadPart extends ModelPart {
   }
 
   #load(name: ShippedName): void {
-    const state = this.#view?.state;
+    const view = this.#view;
+    if (!view) return;
+    const { state, model } = view;
     // An example that nobody has touched makes room for one of the kind that this model knows.
-    const untouched = state?.text === defaultText(state?.language ?? 'en');
+    const untouched = state.text === defaultText(state.language);
     const text = untouched ? { text: EXAMPLES[name][0] ?? '', query: null } : {};
-    this.change({ model: name, modelOut: [], modelAt: null, modelNear: null, ...text });
+    // What a link says of its own model stays; of another one it would mean other heads and tokens.
+    const named = modelOf(state, state.language) === name;
+    const same = named && (model.info === null || model.info.name === name);
+    this.change({ model: name, ...(same ? {} : AFRESH), ...text });
     const files = shippedFiles(name);
     if (files) this.tell({ kind: 'load', files });
   }
 
   #loadFiles(files: readonly File[]): void {
     if (files.length === 0) return;
-    this.change({ modelOut: [], modelAt: null, modelNear: null });
+    this.change(AFRESH);
     this.tell({ kind: 'load', files: { kind: 'files', files } });
   }
 
