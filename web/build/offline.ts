@@ -26,8 +26,8 @@ function manifestOf(folder: string): Record<string, string> {
   );
 }
 
-/** Those that are kept only once a reader has asked for them: models are larger than the page. */
-const isForLater = (name: string) => name.startsWith('models/');
+/** Those that are kept only once a reader has asked for them: models are larger than the page, and not everybody trains. */
+const isForLater = (name: string) => name.startsWith('models/') || name.includes('/qkv-train-');
 
 async function writeServiceWorker(folder: string): Promise<void> {
   const source = readFileSync(SOURCE, 'utf8');
