@@ -209,7 +209,11 @@ test('page: the page keeps to its budgets, and nothing may come from elsewhere',
     (name) => /\.(js|css|html)$/.test(name) && name !== 'qkv.html' && !workers.includes(name),
   );
   assert.ok(code.length >= 7);
-  assert.ok(sum(code) <= 170_000, `${sum(code)} bytes with all panels`);
+  assert.ok(sum(code) <= 380_000, `${sum(code)} bytes with all panels, in both languages`);
+  for (const id of support.panels) {
+    const own = code.filter((name) => new RegExp(`^assets.${id}[.-]`).test(name));
+    assert.ok(sum(own) <= 40_000, `${sum(own)} bytes of ${id}`);
+  }
   // Panels are fetched as they come near; of the modules a browser takes one.
   const first = code.filter((name) => /^(index|assets.(index|worker)-)[^/]*$/.test(name));
   assert.ok(sum(first) <= 120_000, `${sum(first)} bytes before any panel`);
