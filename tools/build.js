@@ -25,8 +25,7 @@ const moduleFolder = join(root, 'build/wasm/wasm');
 const bin = (name) => join(root, 'node_modules/.bin', name);
 
 /** "1.2 kB gzip" of a file. */
-const weigh = (file) =>
-  `${(gzipped(readFileSync(file)) / 1000).toFixed(1)} kB gzip`;
+const weigh = (file) => `${(gzipped(readFileSync(file)) / 1000).toFixed(1)} kB gzip`;
 
 /** Compilers that may hang, in ms. */
 const LIMIT = 1_800_000;

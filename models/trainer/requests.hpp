@@ -126,7 +126,8 @@ inline LanguageModelConfig language_model_config(const Json& json) {
   fields.take("tiedEmbeddings", c.tied_embeddings);
   fields.take("biases", c.biases);
   fields.take("embeddingScale", c.embedding_scale);
-  if (const Json window = fields.take("window"); !window.is_null()) {  // null for all, as in JavaScript
+  if (const Json window = fields.take("window");
+      !window.is_null()) {  // null for all, as in JavaScript
     c.window = window.get<Index>();
   }
   fields.take("attentionSoftcap", c.attention_softcap);

@@ -357,6 +357,32 @@ describe('the host', () => {
     assert.equal(layers[1].tokens[0].id, row.indexOf(Math.max(...row)));
   });
 
+  test('rollout multiplies the layers, each half of itself', async () => {
+    const { at, sources, own, rest } = await told('rollout');
+    const { layers } = model.forward(ids, { inspect: { weights: true } });
+    const count = ids.length;
+    let row = Array.from({ length: count }, (_, j) => Number(j === at));
+    // out = A_L ... A_1: the row of the last layer times the layers below.
+    for (const { weights } of [...layers.values()].reverse()) {
+      const heads = weights.shape[1];
+      row = row.map((_, j) =>
+        row.reduce((sum, share, i) => {
+          let mean = 0;
+          for (let h = 0; h < heads; h++) mean += weights.data[(h * count + i) * count + j] / heads;
+          return sum + share * ((mean + Number(i === j)) / 2);
+        }, 0),
+      );
+    }
+    close(own, row[at], 1e-5, 'its own share');
+    const listed = sources.reduce((sum, { place, share }) => {
+      close(share, row[place], 1e-5, `place ${place}`);
+      return sum + share;
+    }, 0);
+    close(listed + rest, 1, 1e-5, 'all shares');
+    assert.ok(sources.every(({ share }, i) => i === 0 || share <= sources[i - 1].share));
+    assert.equal(sources[0].share, Math.max(...sources.map(({ share }) => share)));
+  });
+
   test('writes what the package writes, and counts what the cache holds', async () => {
     austen.host.receive({ kind: 'generate', seed: 3, tokens: 20, pace: null });
     const { generated } = await austen.until((m) => m.kind === 'generated' && !m.generated.running);

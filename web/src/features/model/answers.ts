@@ -10,6 +10,7 @@ import type {
   Near,
   NextToken,
   Plane,
+  Rollout,
   Sampling,
 } from './protocol';
 import { MOST_BARS } from './protocol';
@@ -136,6 +137,32 @@ export function lensAt(qkv: Qkv, of: Opened, pass: Pass, at: number): Lens | nul
   } finally {
     session.dispose();
   }
+}
+
+/** Sources of a token that are listed. */
+const ROLLOUT_TOKENS = 6;
+
+/** Attention rollout (Abnar and Zuidema 2020) over the weights that the pass itself used. */
+export function rolloutAt(qkv: Qkv, { label, info }: Opened, pass: Pass, at: number): Rollout {
+  const { ids, weights } = pass;
+  const { numLayers, numHeads } = info;
+  const count = ids.length;
+  const all = new Float32Array(numLayers * numHeads * count * count);
+  weights.forEach((of, head) => all.set(of, head * count * count));
+  const shape = [numLayers, numHeads, count, count];
+  const row = qkv
+    .attentionRollout({ data: all, shape })
+    .data.subarray(at * count, (at + 1) * count);
+  const lastLayer = weights.slice(-numHeads);
+  const meanOf = (place: number) =>
+    lastLayer.reduce((sum, of) => sum + of[at * count + place]!, 0) / numHeads;
+  const places = Array.from(row.keys()).sort((a, b) => row[b]! - row[a]! || a - b);
+  const listed = places.slice(0, Math.min(ROLLOUT_TOKENS, count));
+  const rest = places.slice(listed.length).reduce((sum, place) => sum + row[place]!, 0);
+  const sources = listed.map((place) => ({
+    ...{ place, label: label(ids[place]!), share: row[place]!, last: meanOf(place) },
+  }));
+  return { at, label: label(ids[at]!), sources, own: row[at]!, rest };
 }
 
 export function* planeOf({ embedding, label, info }: Opened): Generator<undefined, Plane | null> {

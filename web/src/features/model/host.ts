@@ -190,6 +190,7 @@ export class ModelHost {
       );
       yield* this.#part('losses', [id, ablated], () => answers.losses(of, pass(), ablated));
       yield* this.#part('lens', [id, at], () => answers.lensAt(qkv, of, pass(), at));
+      yield* this.#part('rollout', [id, at], () => answers.rolloutAt(qkv, of, pass(), at));
       yield* this.#part('scores', [id], () => this.#scores(of, pass()));
     }
     yield* this.#part('plane', [], () => answers.planeOf(of));

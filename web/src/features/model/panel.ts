@@ -7,6 +7,7 @@ import { EmbeddingsPart } from './embeddings';
 import { modelFigure } from './figure';
 import { HeadsPart } from './heads';
 import { LensPart } from './lens';
+import { RolloutPart } from './rollout';
 import { LoadPart } from './load';
 import { NextPart } from './next';
 import { SpeedPart } from './speed';
@@ -18,6 +19,7 @@ const PARTS = {
   'qkv-model-tokens': TokensPart,
   'qkv-model-next': NextPart,
   'qkv-model-lens': LensPart,
+  'qkv-model-rollout': RolloutPart,
   'qkv-model-write': WritePart,
   'qkv-model-speed': SpeedPart,
   'qkv-model-heads': HeadsPart,
@@ -37,7 +39,7 @@ export class ModelPanel extends CompositePanel {
         ${card('tokens')}
         <div class="model-pair">
           <div>${card('next')}${card('lens')}</div>
-          <div>${card('write')}${card('speed')}</div>
+          <div>${card('write')}${card('speed')}${card('rollout')}</div>
         </div>
         ${card('heads')}
         ${card('embeddings')}

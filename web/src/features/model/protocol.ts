@@ -158,6 +158,22 @@ export interface Near {
   }[];
 }
 
+/** How much of each token is in one of them after all layers: a row of attention rollout. */
+export interface Rollout {
+  readonly at: number;
+  readonly label: string;
+  /** The largest shares, the largest first; `last`: the mean weight of the last layer's heads. */
+  readonly sources: readonly {
+    readonly place: number;
+    readonly label: string;
+    readonly share: number;
+    readonly last: number;
+  }[];
+  /** The token's share of itself, and what all that are not listed share. */
+  readonly own: number;
+  readonly rest: number;
+}
+
 /** Everything that follows from an ask; what is new is told as it is known. */
 export interface Answers {
   readonly reading: Reading;
@@ -165,6 +181,7 @@ export interface Answers {
   readonly losses: Losses | null;
   readonly next: NextToken | null;
   readonly lens: Lens | null;
+  readonly rollout: Rollout | null;
   readonly plane: Plane | null;
   readonly near: Near | null;
 }
