@@ -47,8 +47,8 @@ class NamedSpans {
   NamedSpans(std::initializer_list<NamedSpan> list) noexcept  // NOLINT(google-explicit-constructor)
       : begin_(list.begin()), end_(list.end()) {}
   template <std::size_t kCount>
-  NamedSpans(
-      const std::array<NamedSpan, kCount>& list) noexcept  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  NamedSpans(const std::array<NamedSpan, kCount>& list) noexcept
       : begin_(list.data()), end_(list.data() + kCount) {}
   [[nodiscard]] const NamedSpan* begin() const noexcept { return begin_; }
   [[nodiscard]] const NamedSpan* end() const noexcept { return end_; }
