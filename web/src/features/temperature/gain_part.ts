@@ -28,7 +28,7 @@ export class GainPart extends Panel {
         <input type="range" min="${-STEPS}" max="${STEPS}" step="1">
         <output></output>
       </label>
-      <div class="gain-table"><table><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>
+      <div class="gain-table" hidden><table><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>
       <p class="hint gain-note"></p>`;
   }
 
@@ -42,9 +42,10 @@ export class GainPart extends Panel {
     slider.value = String(toSlider(state.gain));
     slider.setAttribute('aria-valuetext', `c = ${state.gain}`);
     this.setText('output', `c = ${digits(state.gain, 3)}`);
+    // Out of sight nothing is computed: what was shown stays.
     const gain = frame?.temperature?.gain;
-    this.find('.gain-table', HTMLElement).hidden = !gain;
     if (!gain || !this.changed(gain, look)) return;
+    this.find('.gain-table', HTMLElement).hidden = false;
     for (const name of ROWS) this.#tell(name, gain[name]);
     this.setText('.gain-note', noteOf(gain));
   }
