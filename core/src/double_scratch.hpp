@@ -11,12 +11,13 @@
 
 namespace qkv {
 
-/// A call that needs a * b doubles, and nothing else, begins.
+/// A call that needs a * b doubles, and nothing else, begins; none are at null.
 [[nodiscard]] inline Status begin_doubles(Workspace& workspace, Index a, Index b,
                                           double*& made) noexcept {
   const std::size_t floats = Workspace::padded(capped_product(2, capped_product(a, b)));
   QKV_RETURN_IF_ERROR(workspace.begin(floats));
-  made = new (static_cast<void*>(workspace.take(floats))) double[floats / 2];
+  made =
+      floats == 0 ? nullptr : new (static_cast<void*>(workspace.take(floats))) double[floats / 2];
   return {};
 }
 
