@@ -5,6 +5,8 @@ export const floors = {
     alibiSlopes: 0.38,
     append: 0.24,
     attention: 0.22,
+    attentionRollout: 0.3,
+    effectiveRank: 0.18,
     embedding: 0.21,
     entropy: 0.26,
     forward: 0.19,
@@ -32,6 +34,8 @@ export const floors = {
   worker: {
     alibiSlopes: 0.26,
     attention: 0.25,
+    attentionRollout: 0.3,
+    effectiveRank: 0.15,
     embedding: 0.26,
     entropy: 0.18,
     gelu: 0.23,

@@ -49,7 +49,8 @@ export function expectAnswers(counts, floors) {
   for (const [name, { refused, answered }] of Object.entries(counts)) {
     const calls = refused + answered;
     const chance = 3 * Math.sqrt(calls * floors[name] * (1 - floors[name]));
-    const least = Math.max(1, floors[name] * calls - chance);
+    // Of a handful of calls chance may leave none.
+    const least = Math.max(calls < 10 ? 0 : 1, floors[name] * calls - chance);
     assert.ok(
       answered >= least,
       `${name}: ${answered} of ${calls} calls were answered, not ${least}`,
