@@ -9,6 +9,7 @@
 
 #include "check.hpp"
 #include "double_scratch.hpp"
+#include "kernels/log.hpp"
 #include "portable_math.hpp"
 
 namespace qkv {
@@ -98,6 +99,9 @@ double layer_row(const TensorView<const float>& weights, Index layer, Index i,
 }
 
 }  // namespace
+
+// Here, and not in portable_math.cpp, which is compiled for speed.
+double natural_log(double x) noexcept { return kernels::natural_log(x); }
 
 double entropy_term(double w) noexcept { return w == 0.0 ? 0.0 : -(w * natural_log(w)); }
 

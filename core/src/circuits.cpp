@@ -167,12 +167,15 @@ Status effective_rank(TensorView<const float> left, TensorView<const float> righ
   double* scratch = nullptr;
   QKV_RETURN_IF_ERROR(begin_product(workspace, k, left.extent(1), right.extent(2), scratch));
   for (Index a = 0; a < count; ++a) {
+    // An empty factor may have no address, or strides that lead anywhere.
+    const auto matrix = [a](const TensorView<const float>& of) {
+      const bool empty = of.extent(1) == 0 || of.extent(2) == 0;
+      return empty ? of.data : of.data + a * of.stride(0);
+    };
     const double* values = singular_values(
-        {left.data, left.extent(1), k, left.stride(1), left.stride(2)},
-        {right.data, right.extent(2), k, right.stride(2), right.stride(1)}, scratch);
+        {matrix(left), left.extent(1), k, left.stride(1), left.stride(2)},
+        {matrix(right), right.extent(2), k, right.stride(2), right.stride(1)}, scratch);
     *out.at(a) = static_cast<float>(effective_rank({values, static_cast<std::size_t>(k)}));
-    left.data += left.stride(0);
-    right.data += right.stride(0);
   }
   return {};
 }

@@ -3,8 +3,6 @@
 #include <bit>
 #include <cstdint>
 
-#include "kernels/log.hpp"
-
 namespace qkv {
 namespace {
 
@@ -67,8 +65,6 @@ Rotation rotation(double angle) noexcept {
       return {-c, s};
   }
 }
-
-double natural_log(double x) noexcept { return kernels::natural_log(x); }
 
 double power_of_two(double x) noexcept {
   if (x < -1100.0) {

@@ -12,6 +12,7 @@ import type {
   Dropout,
   EngineInfo,
   Exactly,
+  EffectiveRankOptions,
   GeluOptions,
   InitOptions,
   Integers,
@@ -198,6 +199,8 @@ export function alternate(a: Tensor, b: Tensor): void {
   const rms: RmsNormOptions = { gamma: new Float32Array(8) };
   const norm: LayerNormOptions = { ...rms, beta: new Float32Array(8) };
   const gelu: GeluOptions = { approximate: 'tanh' };
+  const rank: EffectiveRankOptions = { transposed: true };
+  engine.effectiveRank(a, b, rank);
   const softmax: SoftmaxOptions = { axis: 0 };
   const sinusoidal: SinusoidalOptions = { offset: 1 };
   engine.layerNorm(a, { ...norm, ...to });

@@ -49,7 +49,7 @@ describe('memory: a leak is found', () => {
 
   test('what JavaScript keeps', async () => {
     const kept = [];
-    const problems = await find(spoilt('gelu', () => kept.push(new Array(4000).fill(kept.length))));
+    const problems = await find(spoilt('gelu', () => kept.push(new Array(8000).fill(kept.length))));
     assert.match(String(problems), /^the JavaScript heap grew by \d+ bytes$/);
   });
 });

@@ -96,6 +96,7 @@ const right = {
     const { weights } = engine.attention(q, k, v, { returnWeights: true });
     engine.entropy(weights);
     engine.headStatistics(weights);
+    engine.attentionRollout(weights);
     engine.effectiveRank(randomArray([up(20), 4], seed), randomArray([4, 9], seed));
   },
 };

@@ -1,7 +1,6 @@
 import type { EngineInfo } from 'qkv';
 import type { PaintPalette } from '../engine/paint';
 import type {
-  Failure,
   Frame,
   FrameNews,
   FrameRequest,
@@ -10,6 +9,7 @@ import type {
   Tensors,
   ToWorker,
 } from './protocol';
+import type { Failure } from '../domain/failure';
 import type { Studies } from '../features/computed';
 import type { FromModel, ToModel } from '../features/model/protocol';
 import type { Pixels } from '../engine/canvas';

@@ -1,5 +1,5 @@
 import { QkvError } from 'qkv';
-import type { Failure } from './protocol';
+import type { Failure } from '../domain/failure';
 
 /** What the page is told of an error. */
 export function describeFailure(error: unknown): Failure {

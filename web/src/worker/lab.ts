@@ -1,5 +1,5 @@
 import LabWorker from './lab_worker?worker';
-import type { Failure } from './protocol';
+import type { Failure } from '../domain/failure';
 
 /** What a worker of a panel says when something went wrong that nobody asked about. */
 export interface LabFailed {

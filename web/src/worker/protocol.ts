@@ -1,6 +1,7 @@
 import type { FromModel, ToModel } from '../features/model/protocol';
 import type { EngineInfo } from 'qkv';
 import type { Check } from '../domain/check';
+import type { Failure } from '../domain/failure';
 import type { LayerRequest } from '../domain/layer';
 import type { ViewRequest } from '../domain/view';
 import type { Pixels, Size } from '../engine/canvas';
@@ -90,11 +91,6 @@ export interface Tensors {
   }[];
   /** [T, D_MODEL] */
   readonly output: Float32Array;
-}
-
-export interface Failure {
-  readonly code: string;
-  readonly message: string;
 }
 
 export type ToWorker =

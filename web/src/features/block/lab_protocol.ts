@@ -1,4 +1,4 @@
-import type { Failure } from '../../worker/protocol';
+import type { Failure } from '../../domain/failure';
 import type { DepthRequest, DepthResult } from './depth';
 
 /** The latest request is worked on; the one before it is given up. */

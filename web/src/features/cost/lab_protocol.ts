@@ -1,4 +1,4 @@
-import type { Failure } from '../../worker/protocol';
+import type { Failure } from '../../domain/failure';
 import type { BenchNews } from './bench';
 
 export interface ToBenchLab {

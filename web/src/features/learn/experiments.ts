@@ -1,15 +1,5 @@
+import type { Experiment } from './settings';
 import type { LearnState } from './state';
-
-/** Runs worth watching, each a link: what is set, and by a text `learn.experiment.<name>` what to look at. */
-export const EXPERIMENTS = [
-  'birth',
-  'oneLayer',
-  'noPositions',
-  'leak',
-  'overfit',
-  'noise',
-] as const;
-export type Experiment = (typeof EXPERIMENTS)[number];
 
 type Changes = Partial<Omit<LearnState, 'learnExperiment'>>;
 

@@ -8,7 +8,8 @@ import type { RunRecord } from './record';
 import { taskCalled } from './resolve';
 import { BORN, SCORES_OF, type ScoreId } from './scores';
 import type { Settings } from './settings';
-import { probe, type Row, type Task } from './tasks';
+import type { Row, Task } from './task';
+import { probe } from './tasks';
 import { t } from './texts';
 
 /** Heads of a layer in the state: layer and head as one number. */

@@ -1,6 +1,7 @@
 import type { Settings, TaskId } from './settings';
 import type { LearnState } from './state';
-import { taskOf, type Task } from './tasks';
+import type { Task } from './task';
+import { taskOf } from './tasks';
 
 /** The settings of a run: what the reader set, and for the rest what the task has of itself. */
 export function settingsOf(state: LearnState, ownText: string): Settings {

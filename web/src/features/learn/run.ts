@@ -4,7 +4,8 @@ import { History } from './history';
 import type { Birth, Judged, News, Snapshot, Writing } from './protocol';
 import { BORN, keysOf, SCORES_OF, scoreOf, type ScoreId } from './scores';
 import type { Settings } from './settings';
-import { batches, heldOut, probe, taskOf, type Batch, type Row, type Task } from './tasks';
+import type { Row, Task } from './task';
+import { batches, heldOut, probe, taskOf, type Batch } from './tasks';
 import { Tempered } from './tempered';
 import { write } from './writing';
 

@@ -50,3 +50,14 @@ export type Defaults = Pick<Settings, 'layers' | 'heads' | 'width' | 'positions'
   /** Steps within which it has learned what it can: what predictions are judged at. */
   readonly budget: number;
 };
+
+/** Runs worth watching, each a link: what is set, and by a text `learn.experiment.<name>` what to look at. */
+export const EXPERIMENTS = [
+  'birth',
+  'oneLayer',
+  'noPositions',
+  'leak',
+  'overfit',
+  'noise',
+] as const;
+export type Experiment = (typeof EXPERIMENTS)[number];

@@ -1,6 +1,6 @@
 import type { Dice } from './dice';
 import type { Defaults } from './settings';
-import type { Row, Task } from './tasks';
+import type { Row, Task } from './task';
 
 /** Shorter texts leave nothing to learn from. */
 const LEAST = 12;

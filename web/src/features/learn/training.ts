@@ -1,5 +1,5 @@
 import { Lab, type LabFailed } from '../../worker/lab';
-import type { Failure } from '../../worker/protocol';
+import type { Failure } from '../../domain/failure';
 import type { NoiseNews } from './noise';
 import type { FromWorker, News, ToWorker } from './protocol';
 import { RunRecord } from './record';

@@ -1,7 +1,8 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { LanguageModel } from 'qkv/train';
 import type { Writing } from './protocol';
-import { prompts, type Task } from './tasks';
+import type { Task } from './task';
+import { prompts } from './tasks';
 
 /** Rows that are written at a time. */
 const ROWS = 16;

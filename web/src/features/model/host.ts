@@ -2,7 +2,7 @@
 import type { Qkv } from 'qkv';
 import { QkvError } from 'qkv';
 import type { Heads } from '../../engine/head_list';
-import type { Failure } from '../../worker/protocol';
+import type { Failure } from '../../domain/failure';
 import * as answers from './answers';
 import { generate, speedOf } from './generation';
 import { open, Refusal, type Opened } from './open';

@@ -1,4 +1,4 @@
-import type { Failure } from '../../worker/protocol';
+import type { Failure } from '../../domain/failure';
 import type { ShippedName } from './shipped';
 
 /** Of one text the page reads no more tokens than this, nor than the model takes. */

@@ -1,4 +1,4 @@
-import type { Failure } from '../../worker/protocol';
+import type { Failure } from '../../domain/failure';
 import type { Answers, FromModel, Generated, HeadChanges, ModelInfo, Speed } from './protocol';
 
 /** What the page knows of the trained model: its worker's latest words. */
