@@ -27,6 +27,7 @@ const web = await modules(
     'times',
     'words',
   ].map((name) => folder + name),
+  'domain/slope',
 );
 const { recurrence } = recipes;
 const card = JSON.parse(readFileSync(join(root, 'models/recurrence/card.json'), 'utf8'));
@@ -85,12 +86,12 @@ test('recurrence: slopes, their errors and crossings are those of the formulas',
     xs.map((x) => 3 * x ** 1.5),
   );
   assert.ok(Math.abs(line.slope - 1.5) < 1e-12 && Math.abs(line.factor - 3) < 1e-12);
-  assert.ok(line.error < 1e-12);
+  assert.ok(line.spread < 1e-12);
   // By hand, in powers of two: u = 0 1 2 3, v = 0 1 3 4; slope 7/5, rest 1/5, error sqrt(1/5 / 2 / 5).
   const bent = web.fitPower(xs, [1, 2, 8, 16]);
   assert.ok(Math.abs(bent.slope - 1.4) < 1e-12, `${bent.slope}`);
-  assert.ok(Math.abs(bent.error - Math.sqrt(0.02)) < 1e-12, `${bent.error}`);
-  assert.ok(Number.isNaN(web.fitPower([1, 2], [1, 2]).error));
+  assert.ok(Math.abs(bent.spread - Math.sqrt(0.02)) < 1e-12, `${bent.spread}`);
+  assert.ok(Number.isNaN(web.fitPower([1, 2], [1, 2]).spread));
   // x and x^2 / 3 cross at 3.
   const second = xs.map((x) => x ** 2 / 3);
   assert.ok(Math.abs(web.crossing(xs, xs, second) - 3) < 1e-12);

@@ -1,3 +1,4 @@
+import { paintRamp } from '../../ui/matrix/legend';
 import { cividis } from '../../domain/cividis';
 import type { Size } from '../../engine/canvas';
 import type { Cell } from '../../ui/matrix/cell';
@@ -39,9 +40,7 @@ export class CrossPart extends Panel {
     const field = this.find('#block-context', HTMLInputElement);
     field.addEventListener('input', () => this.change({ blockContext: field.value }));
     this.addEventListener('cell-shown', () => this.#tell());
-    const image = new ImageData(256, 1);
-    image.data.set(cividis);
-    this.find('.legend canvas', HTMLCanvasElement).getContext('2d')?.putImageData(image, 0, 0);
+    paintRamp(this, cividis);
     this.querySelectorAll<HTMLElement>('.ticks span').forEach((tick, i) => {
       tick.style.left = `${i * 50}%`;
     });

@@ -1,3 +1,4 @@
+import { paintRamp } from '../../ui/matrix/legend';
 import type { Size } from '../../engine/canvas';
 import { isAllowed, digits } from '../../ui/numbers';
 import type { Cell } from '../../ui/matrix/cell';
@@ -73,9 +74,7 @@ export class TapMapPart extends Panel {
 
   #legend({ shown: { id, range } }: BlockView): void {
     const weights = id === 'weights';
-    const image = new ImageData(255, 1);
-    image.data.set((weights ? cividis : palette().diverging).subarray(4));
-    this.find('.legend canvas', HTMLCanvasElement).getContext('2d')?.putImageData(image, 0, 0);
+    paintRamp(this, (weights ? cividis : palette().diverging).subarray(4));
     const ticks = weights ? [0, 0.5, 1] : [-range, 0, range];
     this.querySelectorAll('.ticks span').forEach((tick, i) => {
       tick.textContent = digits(ticks[i] ?? NaN, 3);

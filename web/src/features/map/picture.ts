@@ -1,3 +1,4 @@
+import { paintRamp } from '../../ui/matrix/legend';
 import type { Cell } from '../../ui/matrix/cell';
 import { LOOKS, SHOWS, type Show } from '../../domain/choices';
 import type { RowData } from '../../engine/row_data';
@@ -132,9 +133,7 @@ export class PicturePart extends Panel {
   }
 
   #updateLegend(show: Show | 'difference', range: number): void {
-    const image = new ImageData(256, 1);
-    image.data.set(isSigned(show) ? palette().diverging : cividis);
-    this.find('.legend canvas', HTMLCanvasElement).getContext('2d')?.putImageData(image, 0, 0);
+    paintRamp(this, isSigned(show) ? palette().diverging : cividis);
     const written = ticks(show, range).map((value) => {
       const tick = document.createElement('span');
       if (show === 'log' && value < 1) tick.textContent = digits(value, 1).replace('1×', '');

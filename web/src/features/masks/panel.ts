@@ -1,4 +1,5 @@
 import './style.css';
+import { paintRamp } from '../../ui/matrix/legend';
 import type { Cell } from '../../ui/matrix/cell';
 import type { MasksResult } from './compute';
 import type { Frame } from '../../worker/protocol';
@@ -74,9 +75,7 @@ export class GridPart extends Panel {
     this.give('masks', this.matrix.canvas);
     brushing(this.matrix, (cell, begins) => this.#paint(cell, begins));
     this.addEventListener('cell-shown', () => this.#tell());
-    const image = new ImageData(256, 1);
-    image.data.set(cividis);
-    this.find('.legend canvas', HTMLCanvasElement).getContext('2d')?.putImageData(image, 0, 0);
+    paintRamp(this, cividis);
     this.querySelectorAll<HTMLElement>('.ticks span').forEach((tick, i) => {
       tick.style.left = `${i * 50}%`;
     });

@@ -1,11 +1,10 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its list */
 import type { Qkv } from 'qkv';
-import { QkvError } from 'qkv';
 import type { Heads } from '../../engine/head_list';
-import type { Failure } from '../../domain/failure';
+import { describeFailure } from '../../worker/describe_failure';
 import * as answers from './answers';
 import { generate, speedOf } from './generation';
-import { open, Refusal, type Opened } from './open';
+import { open, type Opened } from './open';
 import type {
   Answers,
   FromModel,
@@ -23,16 +22,6 @@ import { passOver, surprisalOf, type Pass } from './trained';
 const SLICE = 8;
 
 type Steps = Generator<unknown, unknown>;
-
-function describe(error: unknown): Failure {
-  if (error instanceof QkvError || error instanceof Refusal) {
-    return { code: error.code, message: error.message };
-  }
-  const of = error as { code?: unknown; message?: unknown } | null;
-  // Errors of `qkv/models` in the single file are of a class of its own.
-  const code = typeof of?.code === 'string' ? of.code : 'unexpected';
-  return { code, message: typeof of?.message === 'string' ? of.message : String(error) };
-}
 
 /** The trained model in the worker: loads it, and answers what the panel and the frames ask of it. */
 export class ModelHost {
@@ -94,7 +83,7 @@ export class ModelHost {
     } catch (error) {
       if (this.#loading !== loading) return; // another load has begun
       this.#say(
-        signal.aborted ? { kind: 'aborted' } : { kind: 'refused', failure: describe(error) },
+        signal.aborted ? { kind: 'aborted' } : { kind: 'refused', failure: describeFailure(error) },
       );
     }
   }
@@ -131,7 +120,7 @@ export class ModelHost {
       } while (performance.now() - begin < SLICE);
     } catch (error) {
       this.#work.delete(name);
-      this.#say({ kind: 'failed', failure: describe(error) });
+      this.#say({ kind: 'failed', failure: describeFailure(error) });
       return;
     }
     setTimeout(() => this.#slice(name, work));
@@ -257,7 +246,7 @@ export class ModelHost {
         },
       );
     } catch (error) {
-      if (this.#writing === writing) this.#say({ kind: 'failed', failure: describe(error) });
+      if (this.#writing === writing) this.#say({ kind: 'failed', failure: describeFailure(error) });
     }
   }
 

@@ -1,3 +1,4 @@
+import { paintRamp } from '../../ui/matrix/legend';
 import type { Cell } from '../../ui/matrix/cell';
 import { columnsOfPair, pairOfColumn } from './pairs';
 import { D_MODEL } from '../../domain/sources';
@@ -92,9 +93,7 @@ export class EncodingPart extends Panel {
   }
 
   #paintLegend(): void {
-    const image = new ImageData(255, 1);
-    image.data.set(palette().diverging.subarray(4));
-    this.find('.legend canvas', HTMLCanvasElement).getContext('2d')?.putImageData(image, 0, 0);
+    paintRamp(this, palette().diverging.subarray(4));
   }
 }
 

@@ -1,3 +1,4 @@
+import { paintRamp } from '../../ui/matrix/legend';
 import { SCHEMES } from '../../domain/schemes';
 import type { Cell } from '../../ui/matrix/cell';
 import formulas from './formulas.json';
@@ -98,10 +99,8 @@ export class SchemePart extends Panel {
   }
 
   #drawLegend({ scheme, range }: SchemeMap): void {
-    const image = new ImageData(256, 1);
     const buckets = scheme === 't5';
-    image.data.set(buckets ? cividis : palette().diverging);
-    this.find('.legend canvas', HTMLCanvasElement).getContext('2d')?.putImageData(image, 0, 0);
+    paintRamp(this, buckets ? cividis : palette().diverging);
     const last = BUCKETS - 1;
     const ticks = buckets ? [0, BUCKETS / 2, last] : [-range, 0, range];
     this.querySelectorAll<HTMLElement>('.ticks span').forEach((tick, i) => {

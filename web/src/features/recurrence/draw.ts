@@ -20,7 +20,7 @@ import type { Counted, Reached } from './protocol';
 import { LONGEST, LONGEST_ASKED, SHORTEST, TOKENS } from './task';
 import { t } from './texts';
 import { FITTED_FROM, LENGTHS, type Spread, type Timing } from './settings';
-import { fitPower, type Power } from './fit';
+import { fitPower, type PowerFit } from '../../domain/slope';
 
 export const CHART_HEIGHT = 270;
 const LEFT = 52;
@@ -153,7 +153,7 @@ export const LAYERS = [
 ] as const;
 
 /** The slopes of both at the long end, where what a call costs besides does not count. */
-export function slopes(timings: readonly Timing[]): Power[] {
+export function slopes(timings: readonly Timing[]): PowerFit[] {
   const long = timings.filter(({ length }) => length >= FITTED_FROM);
   const lengths = long.map(({ length }) => length);
   return LAYERS.map(({ of }) =>
@@ -165,7 +165,7 @@ export function slopes(timings: readonly Timing[]): Power[] {
 }
 
 /** The line that was fitted, over the lengths it was fitted to. */
-function fitted(pen: Pen, { slope, factor }: Power, [x, y]: readonly [Scale, Scale]): string {
+function fitted(pen: Pen, { slope, factor }: PowerFit, [x, y]: readonly [Scale, Scale]): string {
   const ends = [FITTED_FROM, LENGTHS.at(-1) ?? FITTED_FROM];
   return curve(
     pen('theory'),

@@ -1,30 +1,3 @@
-/** A straight line through points on logarithmic axes: y = factor x^slope. */
-export interface Power {
-  readonly slope: number;
-  /** Standard error of the slope, from how far the points are off the line. */
-  readonly error: number;
-  readonly factor: number;
-  readonly points: number;
-}
-
-/** Least squares through (ln x, ln y). Two points have no spread: the error is NaN then. */
-export function fitPower(xs: readonly number[], ys: readonly number[]): Power {
-  const points = xs.length;
-  const [u, v] = [xs.map(Math.log), ys.map(Math.log)];
-  const mean = (list: readonly number[]) => list.reduce((a, b) => a + b, 0) / points;
-  const [mu, mv] = [mean(u), mean(v)];
-  let [square, product] = [0, 0];
-  u.forEach((x, i) => {
-    square += (x - mu) ** 2;
-    product += (x - mu) * ((v[i] ?? NaN) - mv);
-  });
-  const slope = product / square;
-  const intercept = mv - slope * mu;
-  const rest = u.reduce((sum, x, i) => sum + ((v[i] ?? NaN) - intercept - slope * x) ** 2, 0);
-  const error = points > 2 ? Math.sqrt(rest / (points - 2) / square) : NaN;
-  return { slope, error, factor: Math.exp(intercept), points };
-}
-
 /** The value that as many are below as above. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);

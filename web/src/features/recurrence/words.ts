@@ -109,11 +109,11 @@ function crossWords(timings: readonly Timing[]): string {
 /** Slopes and where the curves cross, when all lengths are there. */
 export function costWords(timings: readonly Timing[]): string[] {
   if (timings.length < LENGTHS.length) return [];
-  const fits = slopes(timings).map(({ slope, error }, i) =>
+  const fits = slopes(timings).map(({ slope, spread }, i) =>
     t('recurrence.slope', {
       name: layerNames()[i] ?? '',
       slope: slope.toFixed(2),
-      error: error.toFixed(2),
+      error: spread.toFixed(2),
     }),
   );
   const range = { from: FITTED_FROM, to: LENGTHS.at(-1) ?? 0 };
