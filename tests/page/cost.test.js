@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import * as support from './support/page.js';
 import { PATIENCE, until } from '../support/js/patience.js';
 
-const { set, settle, snapshot, visit } = support;
+const { addressed, set, settle, snapshot, visit } = support;
 const { pageTest } = support.useSite();
 
 const PANEL = 'qkv-panel-cost';
@@ -97,5 +97,5 @@ pageTest('cost: a result in a link is drawn, and said to be from elsewhere', {},
     .evaluateAll((dots) => dots.map((dot) => Number(dot.getAttribute('cy'))));
   const steps = ys.slice(1).map((y, i) => ys[i] - y);
   steps.forEach((step) => assert.ok(Math.abs(step - steps[0]) < 0.1, `a straight line: ${ys}`));
-  await page.waitForFunction(() => location.hash.includes('cb=1.1.6_64.'));
+  await addressed(page, 'cb=1.1.6_64.');
 });

@@ -6,7 +6,7 @@ import { firefoxTest, launch, openPage } from './support/firefox.js';
 import { colourOf, excess, layer } from './support/oracle.js';
 import * as support from './support/page.js';
 
-const { allOf, arrive, examples, layerOf, nextFrame, pixelsAt } = support;
+const { addressed, allOf, arrive, examples, layerOf, nextFrame, pixelsAt } = support;
 const { set, settle, snapshot, tensors, visit, weightOf } = support;
 
 let site;
@@ -154,7 +154,7 @@ pageTest('page: Firefox: the language turns, and the theme is kept', own, async 
   await nextFrame(page);
   const dark = await paper();
   assert.notEqual(dark, light);
-  await page.waitForFunction(() => location.hash.includes('lang=zh'));
+  await addressed(page, 'lang=zh');
   await page.reload();
   await settle(page);
   assert.equal(await paper(), dark);

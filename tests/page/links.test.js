@@ -11,7 +11,7 @@ import fc from 'fast-check';
 import * as support from './support/page.js';
 import { textsOf } from './support/texts.js';
 
-const { arrive, nextFrame, pixelsAt, set, settle, snapshot, tensors, visit } = support;
+const { addressed, arrive, nextFrame, pixelsAt, set, settle, snapshot, tensors, visit } = support;
 const CHINESE = support.examples.zh;
 const { site, pageTest } = support.useSite();
 const repository = new URL('../../', import.meta.url);
@@ -92,7 +92,7 @@ pageTest('page: a link brings back the numbers', {}, async (page) => {
     seed: 42,
     mask: 'none',
   });
-  await page.waitForFunction(() => location.hash.includes('seed=42'));
+  await addressed(page, 'seed=42');
   const { state } = await snapshot(page);
   const { heads } = await tensors(page);
   await page.reload();
@@ -123,7 +123,7 @@ pageTest('page: a teacher puts the controls away, and a link says so', {}, async
     assert.ok(!(await page.isVisible(control)), control);
   }
   assert.ok(await page.isVisible('.chip'));
-  await page.waitForFunction(() => location.hash.includes('controls=0'));
+  await addressed(page, 'controls=0');
   await page.reload();
   await settle(page);
   assert.ok(!(await page.isVisible('#tau')));

@@ -5,7 +5,7 @@ import { colourOf } from './support/oracle.js';
 import { csvOf, take, takeAll } from './support/panel.js';
 import * as support from './support/page.js';
 
-const { nextFrame, pixelsAt, readNumber, set, settle, snapshot, visit } = support;
+const { addressed, nextFrame, pixelsAt, readNumber, set, settle, snapshot, visit } = support;
 const { pageTest } = support.useSite();
 
 const open = (page) => visit(page, 'masks');
@@ -88,7 +88,7 @@ pageTest(
     await agrees(page, wanted);
     const { state } = await snapshot(page);
     assert.deepEqual(unpack(state.maskPaint, 11), wanted);
-    await page.waitForFunction((paint) => location.hash.includes(`mp=${paint}`), state.maskPaint);
+    await addressed(page, `mp=${state.maskPaint}`);
     await page.reload();
     await open(page);
     await agrees(page, wanted);
@@ -260,7 +260,7 @@ pageTest('masks: a mask that no token notices leaves the symmetry whole', {}, as
   await open(page);
   const { order } = await masksOf(page);
   assert.match(await page.textContent('.mask-why'), /keeps the symmetry/);
-  await page.waitForFunction(() => location.hash.includes('mo=5'));
+  await addressed(page, 'mo=5');
   await page.reload();
   await open(page);
   assert.deepEqual((await masksOf(page)).order, order, 'same link, same order');

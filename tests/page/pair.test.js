@@ -1,6 +1,6 @@
 // One score, from the sentence, in Chromium: its numbers add up as they stand there, and hands choose the key.
 import assert from 'node:assert/strict';
-import { readNumber, set, settle, snapshot, useSite, visit } from './support/page.js';
+import { addressed, readNumber, set, settle, snapshot, useSite, visit } from './support/page.js';
 import { takeAll } from './support/panel.js';
 
 const { pageTest } = useSite();
@@ -74,7 +74,7 @@ pageTest(
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('ArrowUp');
     assert.equal((await addsUp(page, 16)).key, 3);
-    await page.waitForFunction(() => location.hash.includes('pk=3'));
+    await addressed(page, 'pk=3');
     await page.click('.pair-strongest');
     assert.equal((await addsUp(page, 16)).key, 1);
     await set(page, { source: 'random', head: 2, mask: 'none', temperature: 0.5, query: 2 });

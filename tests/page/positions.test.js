@@ -5,7 +5,7 @@ import { takeAll } from './support/panel.js';
 import * as exact from './support/positions.js';
 import * as support from './support/page.js';
 
-const { nextFrame, pixelsAt, readNumber, set, settle, snapshot, visit } = support;
+const { addressed, nextFrame, pixelsAt, readNumber, set, settle, snapshot, visit } = support;
 const { pageTest } = support.useSite();
 const { bucketOf, dot, exactPair, frequency, naivePair } = exact;
 const { PAIRS, residualOf, SCHEMES, SPAN, turned } = exact;
@@ -190,7 +190,7 @@ pageTest('positions: dials turn by hand, sliders by keys', {}, async (page) => {
   await page.keyboard.press('Enter');
   await settle(page);
   assert.equal((await snapshot(page)).state.position, 65536);
-  await page.waitForFunction(() => location.hash.includes('pp=65536'));
+  await addressed(page, 'pp=65536');
 });
 
 pageTest('positions: a cell of the picture chooses position and pair', {}, async (page) => {
@@ -339,7 +339,7 @@ pageTest(
       shift: 40,
     };
     await set(page, patch);
-    await page.waitForFunction(() => location.hash.includes('ps=xl'));
+    await addressed(page, 'ps=xl');
     await page.reload();
     await open(page);
     const { state } = await snapshot(page);

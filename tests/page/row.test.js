@@ -1,6 +1,15 @@
 // The panel that follows one row, in Chromium: its numbers against the formula, and its hands.
 import assert from 'node:assert/strict';
-import { nextFrame, readNumber, set, settle, snapshot, useSite, visit } from './support/page.js';
+import {
+  addressed,
+  nextFrame,
+  readNumber,
+  set,
+  settle,
+  snapshot,
+  useSite,
+  visit,
+} from './support/page.js';
 
 const { pageTest } = useSite();
 
@@ -106,7 +115,7 @@ pageTest('row: every number can be typed, dragged and left out', {}, async (page
   await page.locator('#row-scale').fill('3');
   await page.locator('#row-scale').press('Enter');
   await agrees(page, exact(numbers, 0, { masked: [1], scale: 3 }));
-  await page.waitForFunction(() => location.hash.includes('rs=3'));
+  await addressed(page, 'rs=3');
   await page.reload();
   await visit(page, 'row');
   await agrees(page, exact(numbers, 0, { masked: [1], scale: 3 }));

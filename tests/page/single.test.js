@@ -11,7 +11,8 @@ import * as firefox from './support/firefox.js';
 import { colourOf, excess, layer } from './support/oracle.js';
 import * as support from './support/page.js';
 
-const { allOf, layerOf, nextFrame, pixelsAt, set, settle, snapshot, tensors, visit } = support;
+const { addressed, allOf, layerOf, nextFrame, pixelsAt, set, settle, snapshot, tensors, visit } =
+  support;
 const built = join(root, 'dist/web/qkv.html');
 
 /**
@@ -131,7 +132,7 @@ for (const name of Object.keys(load)) {
   singleTest('its link brings back its state', '#v=1&src=random&seed=9', async (page) => {
     assert.equal((await snapshot(page)).state.seed, 9);
     await set(page, { seed: 10 });
-    await page.waitForFunction(() => location.hash.includes('seed=10'));
+    await addressed(page, 'seed=10');
     await page.evaluate(() => {
       navigator.clipboard.writeText = (text) => Promise.resolve((window.shared = text));
     });

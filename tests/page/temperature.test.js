@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { curvePoint, law } from './support/curves.js';
 import * as support from './support/page.js';
 
-const { nextFrame, readNumber, set, settle, snapshot, visit } = support;
+const { addressed, nextFrame, readNumber, set, settle, snapshot, visit } = support;
 const { pageTest } = support.useSite();
 
 const PANEL = 'qkv-panel-temperature';
@@ -241,7 +241,7 @@ pageTest(
     // One's own text stays when the language turns, and with it the row that the answer is about.
     await set(page, { ...ROW, text: 'The ship came into the harbour before the storm.' });
     await page.click('.again');
-    await page.waitForFunction(() => location.hash.includes('curves=0'));
+    await addressed(page, 'curves=0');
     await page.reload();
     await visit(page, 'temperature');
     assert.equal(await curve.count(), 0, 'a link can ask first');
@@ -271,7 +271,7 @@ pageTest(
     const steepest = temperatures[gradient.indexOf(Math.max(...gradient))].toPrecision(3);
     const label = await page.getAttribute(`${PANEL} .curves svg`, 'aria-label');
     assert.ok(label.includes(`largest at τ = ${steepest}`), label);
-    await page.waitForFunction(() => !location.hash.includes('curves'));
+    await addressed(page);
     await page.click('.language');
     await settle(page);
     await visit(page, 'temperature');

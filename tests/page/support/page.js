@@ -229,6 +229,19 @@ export function nextFrame(page) {
   );
 }
 
+/**
+ * Waits until the address says the state, and has this part in it: it follows 300 ms after a change, and a page that
+ * tests share still has the address of the last one until then.
+ */
+export async function addressed(page, part = '') {
+  await page.waitForFunction(() => {
+    const { formatFragment, snapshot } = window.__qkv;
+    return location.hash === formatFragment({ ...snapshot().state, panel: null });
+  });
+  const address = await page.evaluate(() => location.hash);
+  assert.ok(address.includes(part), `${address} says ${part}`);
+}
+
 /** Changes the state as the controls do, and waits for the answer. */
 export async function set(page, patch) {
   await page.evaluate((value) => window.__qkv.set(value), patch);
