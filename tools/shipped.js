@@ -64,7 +64,7 @@ export const dist = [...Object.keys(programs), ...declarations].sort();
 /** The guides, to which the README leads. */
 const guides = [
   ...['bundlers', 'conventions', 'encoder-decoder', 'models', 'training', 'worked-example'],
-  'workers',
+  ...['versions', 'workers'],
 ];
 
 /** Every file of the tarball. */

@@ -10,6 +10,7 @@ export const documents = [
   'wasm/docs/workers.md',
   'wasm/docs/training.md',
   'wasm/docs/models.md',
+  'wasm/docs/versions.md',
 ];
 
 /** Where a C++ user reads how to compile and link. */
