@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { init, toNested } from 'qkv';
 import { must } from '../../tools/run.js';
-import { root } from '../support/js/files.js';
+import { root, text } from '../support/js/files.js';
 import { inFullRun } from '../support/js/full.js';
 import { PATIENCE } from '../support/js/patience.js';
 import { isas, replaced, Stranger } from './consumers/stranger.js';
@@ -154,13 +154,20 @@ describe('examples: C++', () => {
     test(`${name} finds the library as installed`, async () => {
       await expected(await here.sh(commands.get(name), { env }));
     });
-
-    inFullRun(`${name} as a part of the checkout`, () => {
-      test(`${name} takes the checkout where none is installed`, async () => {
-        const elsewhere = commands.get(name).replaceAll(`build/${name}`, `inside/${name}`);
-        const narrow = `-S qkv/examples/${name} ${JSON.stringify(isas('sse4;scalar'))}`;
-        await expected(await here.sh(replaced(elsewhere, `-S examples/${name}`, narrow)));
-      });
-    });
   }
+
+  test('both find it in the same way', () => {
+    const [trains, attends] = ['train', 'attention'].map((name) =>
+      text(`examples/${name}-cpp/CMakeLists.txt`).replaceAll(name, 'program'),
+    );
+    assert.equal(attends.replace('qkv::qkv', 'qkv::program'), trains);
+  });
+
+  inFullRun('the C++ examples as a part of the checkout', () => {
+    test('train-cpp takes the checkout where none is installed', async () => {
+      const elsewhere = commands.get('train-cpp').replaceAll('build/train-cpp', 'inside');
+      const narrow = `-S qkv/examples/train-cpp ${JSON.stringify(isas('sse4;scalar'))}`;
+      learnsReversal(await here.sh(replaced(elsewhere, '-S examples/train-cpp', narrow)));
+    });
+  });
 });
