@@ -109,7 +109,7 @@ qkv::Status run() {
   for (std::size_t i = 0; i < x.size(); ++i) {
     difference = std::max(difference, std::abs(whole[i] - stepwise[i]));
   }
-  std::printf("the last row begins with %.4f; one call and many differ by %.0e at most\n",
+  std::printf("the last row begins with %.4f; one call and many differ by %.1g at most\n",
               stepwise[(kTokens - 1) * kModel], difference);
   return {};
 }
