@@ -6,7 +6,7 @@ import { layersRule } from './tools/imports.js';
 const typed = ['wasm/src/**/*.ts', 'web/**/*.ts'];
 
 export default ts.config(
-  { ignores: ['build/', 'dist/', '.toolchain/', '**/*.d.ts', '**/*.test-d.ts'] },
+  { ignores: ['build/', '**/dist/', '.toolchain/', '**/*.d.ts', '**/*.test-d.ts'] },
   js.configs.recommended,
   {
     rules: {
@@ -18,13 +18,15 @@ export default ts.config(
   },
   { files: ['**/*.js'], languageOptions: { globals: { ...globals.node, ...globals.browser } } },
   {
-    // A program that is to be copied has the package, Node and its own files, and nothing of the project.
+    // A program that is to be copied has the package, Node, Vite and its own files, and nothing of the project.
     files: ['examples/**/*.js'],
     rules: {
       'no-restricted-imports': [
         'error',
         {
-          patterns: [{ regex: '^(?!(qkv(/\\w+)?|node:.*|\\./.*|\\.\\./\\.\\./dist/train\\.js)$)' }],
+          patterns: [
+            { regex: '^(?!(qkv(/\\w+)?|node:.*|vite|\\./.*|\\.\\./\\.\\./dist/train\\.js)$)' },
+          ],
         },
       ],
     },

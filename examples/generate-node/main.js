@@ -15,8 +15,12 @@ const text = (value) => ({ type: 'string', default: value });
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    ...{ tokens: text('200'), temperature: text('0.8'), 'top-p': text('1'), seed: text('0') },
-    ...{ format: text(), tokenizer: text() },
+    tokens: text('200'),
+    temperature: text('0.8'),
+    'top-p': text('1'),
+    seed: text('0'),
+    format: text(),
+    tokenizer: text(),
   },
 });
 const [file, prompt] = positionals;

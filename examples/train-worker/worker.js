@@ -6,7 +6,11 @@ const length = 24;
 const batch = 32;
 const mostSteps = 1000;
 const config = {
-  ...{ vocabulary, numLayers: 2, dModel: 64, numHeads: 4, dFeedForward: 0 },
+  vocabulary,
+  numLayers: 2,
+  dModel: 64,
+  numHeads: 4,
+  dFeedForward: 0, // attention alone
   maxLength: length,
 };
 

@@ -1,11 +1,11 @@
 // The programs of examples/ beside the package as packed, and the commands of their README.
 import assert from 'node:assert/strict';
 import { cpSync, existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { root, text } from '../support/js/files.js';
 import { installPacked } from './packed.js';
 
-export const readme = text('examples/README.md');
+const readme = text('examples/README.md');
 
 /** The commands of the README, by folder. */
 export const commands = new Map(
@@ -18,6 +18,12 @@ export const commands = new Map(
   ),
 );
 
+/** The addresses of the package that the README tells those who have no checkout to replace: { file, here, there }. */
+export const replacements = Array.from(
+  readme.matchAll(/\]\(([\w./-]+)\)[^`]*\breplace\s`([^`]+)`\sby\s`([^`]+)`/g),
+  ([, file, here, there]) => ({ file: join('examples', file), here, there }),
+);
+
 /** The arguments of the command of a program for Node. */
 export function argumentsOf(name) {
   const words = Array.from(commands.get(name).matchAll(/"([^"]*)"|(\S+)/g), (m) => m[1] ?? m[2]);
@@ -25,9 +31,16 @@ export function argumentsOf(name) {
   return words.slice(1);
 }
 
+/** Copies examples/ into a folder, without what somebody has installed or built there. */
+export const copyExamples = (to) =>
+  cpSync(join(root, 'examples'), join(to, 'examples'), {
+    recursive: true,
+    filter: (path) => !['node_modules', 'dist'].includes(basename(path)),
+  });
+
 /** What installPacked() resolves to, with a copy of examples/ in the project. */
 export async function installExamples() {
   const installed = await installPacked();
-  cpSync(join(root, 'examples'), join(installed.project, 'examples'), { recursive: true });
+  copyExamples(installed.project);
   return installed;
 }

@@ -1,20 +1,17 @@
 // @build any
 // The programs of examples/, copied out of the repository beside the package as packed and the C++ library as installed, and run
-// with the commands of their README. Those that run models of files are in examples-models.test.js.
+// with the commands of their README. Those that run models of files are in examples-models.test.js, and pages in examples-pages.test.js.
 import assert from 'node:assert/strict';
-import { cpSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { init, toNested } from 'qkv';
 import { must } from '../../tools/run.js';
-import { launch as launchChromium } from '../support/js/chromium.js';
 import { root, text } from '../support/js/files.js';
-import { launch as launchFirefox } from '../support/js/firefox.js';
 import { inFullRun } from '../support/js/full.js';
-import { PATIENCE, until } from '../support/js/patience.js';
-import { firefox } from '../support/js/programs.js';
-import { folder, serve } from '../support/js/server.js';
+import { PATIENCE } from '../support/js/patience.js';
 import { isas, replaced, Stranger } from './consumers/stranger.js';
-import { argumentsOf, commands, installExamples, readme } from './examples.js';
+import { argumentsOf, commands, copyExamples, installExamples } from './examples.js';
 
 let installed;
 before(async () => {
@@ -85,87 +82,20 @@ test('examples: seq2seq-node says words backwards, and its weights lie on the ot
   }
 });
 
-describe('examples: train-worker', () => {
-  let server;
-  before(async () => {
-    // As the README tells those who have no checkout.
-    const [, here, there] = /replace `([^`]+)` by\s`([^`]+)`/.exec(readme);
-    const script = join('examples/train-worker', 'worker.js');
-    const own = replaced(text(script), `'${here}'`, `'${there}'`);
-    installed.write(script, own);
-    const files = folder(installed.project);
-    server = await serve((path) => files(path.replace(/\/$/, '/index.html')));
-  });
-  after(() => server?.close());
-
-  /** What the page says when it was trained to the end, and how it looks; then that it stops, and learns again. */
-  async function use(browser) {
-    const context = await browser.newContext();
-    const tab = await context.newPage();
-    const complaints = [];
-    tab.on('pageerror', (error) => complaints.push(error.message ?? String(error)));
-    await tab.goto(`${server.url}/examples/train-worker/`);
-    const said = () => tab.evaluate(() => document.getElementById('status').value);
-    const ended = async (pattern) => {
-      await until(async () => /;|failed/.test(await said()), said);
-      assert.match(await said(), pattern);
-      assert.deepEqual(
-        await tab.evaluate(() =>
-          ['start', 'stop'].map((id) => document.getElementById(id).disabled),
-        ),
-        [false, true],
-      );
-      return said();
-    };
-    // Part of the plot's columns that have ink in them, between what is written above and below.
-    const inked = () =>
-      tab.evaluate(async () => {
-        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-        const { width, height } = document.getElementById('plot');
-        const context = document.getElementById('plot').getContext('2d');
-        const { data } = context.getImageData(0, 0, width, height);
-        const ink = (x) =>
-          Array.from({ length: height }, (_, y) => data[4 * (y * width + x) + 3]).some(
-            (a) => a > 0,
-          );
-        return Array.from({ length: width }, (_, x) => ink(x)).filter(Boolean).length / width;
-      });
-    assert.equal(await said(), 'not started');
-    await tab.click('#start');
-    const first = await ended(/^step \d{2,3}, (99|100) % of new rows right; learned$/);
-    const drawn = await inked();
-    assert.ok(drawn > 0.5, `${drawn} of the columns`);
-    // Where the worker heard nothing while it trains, it would go on until the model has learned.
-    await tab.evaluate(() =>
-      ['start', 'stop'].forEach((id) => document.getElementById(id).click()),
-    );
-    await ended(/^step \d{1,2}, \d+ % of new rows right; stopped$/);
-    await tab.click('#start');
-    assert.equal(await ended(/learned$/), first, 'the same seed');
-    assert.deepEqual(complaints, []);
-    await context.close();
-    return first;
-  }
-
-  for (const [name, launch, present] of [
-    ['Chromium', launchChromium, true],
-    ['Firefox', launchFirefox, firefox !== ''],
-  ]) {
-    test(`in ${name} it trains, draws, stops and trains again`, { skip: !present }, async (t) => {
-      const browser = await launch();
-      try {
-        t.diagnostic(await use(browser));
-      } finally {
-        await browser.close();
-      }
-    });
-  }
-});
-
-describe('examples: train-cpp', () => {
+describe('examples: C++', () => {
   const here = new Stranger();
+  const env = {
+    CMAKE_PREFIX_PATH: here.path('installed'),
+    CXXFLAGS: '-Wall -Wextra -Werror',
+  };
+  before(async () => {
+    copyExamples(here.home);
+    const line = ['--install', join(root, 'build/native'), '--prefix', env.CMAKE_PREFIX_PATH];
+    await must('cmake', line, { timeout: PATIENCE.wait });
+  });
   after(() => here.leave());
-  const expected = (printed) => {
+
+  const learnsReversal = (printed) => {
     const lines = printed.trimEnd().split('\n');
     assert.match(printed, /step 100: loss 0\.\d+, (99|100) % of new rows right/);
     const [row, said, ...heads] = lines.slice(-6).map((line) => numbersIn(line.slice(7)));
@@ -177,22 +107,67 @@ describe('examples: train-cpp', () => {
     );
   };
 
-  test('finds the library as installed, and learns reversal', async () => {
-    const prefix = here.path('installed');
-    await must('cmake', ['--install', join(root, 'build/native'), '--prefix', prefix], {
-      timeout: PATIENCE.wait,
+  /** The layer of attention-cpp in this package, with the same numbers: its last row, and what that reads. */
+  async function lastRow() {
+    let state = 1;
+    const random = () => (state = (state * 48271) % 2147483647); // std::minstd_rand
+    const drawn = (shape, size) => {
+      const number = () => size * (2 * (random() / 2147483647) - 1);
+      return { data: Float32Array.from({ length: shape[0] * shape[1] }, number), shape };
+    };
+    const wq = drawn([64, 64], 0.5);
+    const [wk, wv] = [drawn([64, 32], 0.5), drawn([64, 32], 0.5)];
+    const wo = drawn([64, 64], 0.5);
+    const config = { dModel: 64, numHeads: 4, numKvHeads: 2, rotary: {} };
+    const qkv = await init();
+    const layer = qkv.multiHeadAttention(config, { wq, wk, wv, wo });
+    const options = { causal: true, returnWeights: true, rows: [23, 24] };
+    const { output, weights } = layer.forward(drawn([24, 64], 1), options);
+    layer.dispose();
+    return { row: output.data.subarray(-64), weights: toNested(weights)[0].map(([row]) => row) };
+  }
+
+  async function isThatOfThePackage(printed) {
+    const lines = printed.trimEnd().split('\n').slice(-5);
+    const { row, weights } = await lastRow();
+    for (const [head, line] of lines.slice(0, 4).entries()) {
+      const [, name, token, weight] =
+        /^head (\d): the last token reads token (\d+) most, (0\.\d{3})$/.exec(line) ?? [line];
+      assert.equal(Number(name), head);
+      const most = Math.max(...weights[head]);
+      assert.ok(Math.abs(weights[head][token] - most) < 1e-5, `${line}, not ${weights[head]}`);
+      assert.ok(Math.abs(weight - most) < 6e-4, `${line}, not ${most}`);
+    }
+    const [first, difference] =
+      /^the last row begins with (.*); one call and many differ by (.*) at most$/
+        .exec(lines[4])
+        .slice(1)
+        .map(Number);
+    assert.ok(Math.abs(first - row[0]) < 6e-5, `${first}, not ${row[0]}`);
+    assert.ok(difference >= 0 && difference < 1e-5, `${difference}`);
+  }
+
+  for (const [name, expected] of [
+    ['train-cpp', learnsReversal],
+    ['attention-cpp', isThatOfThePackage],
+  ]) {
+    test(`${name} finds the library as installed`, async () => {
+      await expected(await here.sh(commands.get(name), { env }));
     });
-    cpSync(join(root, 'examples'), here.path('examples'), { recursive: true });
-    const env = { CMAKE_PREFIX_PATH: prefix, CXXFLAGS: '-Wall -Wextra -Werror' };
-    const printed = await here.sh(commands.get('train-cpp'), { env });
-    expected(printed);
+  }
+
+  test('both find it in the same way', () => {
+    const [trains, attends] = ['train', 'attention'].map((name) =>
+      text(`examples/${name}-cpp/CMakeLists.txt`).replaceAll(name, 'program'),
+    );
+    assert.equal(attends.replace('qkv::qkv', 'qkv::program'), trains);
   });
 
-  inFullRun('the C++ example as a part of the checkout', () => {
-    test('takes the checkout where none is installed', async () => {
+  inFullRun('the C++ examples as a part of the checkout', () => {
+    test('train-cpp takes the checkout where none is installed', async () => {
       const elsewhere = commands.get('train-cpp').replaceAll('build/train-cpp', 'inside');
       const narrow = `-S qkv/examples/train-cpp ${JSON.stringify(isas('sse4;scalar'))}`;
-      expected(await here.sh(replaced(elsewhere, '-S examples/train-cpp', narrow)));
+      learnsReversal(await here.sh(replaced(elsewhere, '-S examples/train-cpp', narrow)));
     });
   });
 });
