@@ -163,6 +163,7 @@ const rows = [
 
   // llama2.c
   ['2^24 - 1 of everything', checkpoint(...Array(7).fill(2 ** 24 - 1)), invalid, 'bytes'],
+  ['4097 layers, and all of their numbers', { weights: llama2cFile([2, 1, 4097, 1, 1, 2, 2], [new Float32Array(4 + 4097 * 26 + 2 + 4)]) }, invalid, '4097 layers', 'at most 4096'],
   ['65,537 layers', checkpoint(2, 1, 65_537, 1, 1, 2, 2), invalid, 'bytes'],
   ['a width of 2^31 - 1', checkpoint(most, 1, 1, 1, 1, 1, 1), invalid, 'starts with'],
 

@@ -33,8 +33,11 @@ export function projectionWidths(config: LanguageModelConfig): Record<'q' | 'k' 
   return { q: numHeads * width, k: numKvHeads * width, v: numKvHeads * width };
 }
 
-/** Most layers of a model, as in the core, and most heads of one. */
-export const mostLayers = 65_536;
+/**
+ * Most layers of a model in files, which no trained one comes near, and most heads of one. Of a layer the engine keeps a kilobyte
+ * and JavaScript twenty, so that 65,536 layers, as the core allows, of two numbers each, a file of 7 MB, took 1.3 GB.
+ */
+export const mostLayers = 4096;
 const mostHeads = 65_536;
 
 export function checkLayers(numLayers: number, most: number): void {
