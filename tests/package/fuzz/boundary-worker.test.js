@@ -5,13 +5,18 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { init } from 'qkv';
+import { charactersTokenizer, create } from 'qkv/models';
 import { problem } from '../../support/js/arrays.js';
 import { wasmFile } from '../../support/js/files.js';
+import { kinds } from '../../support/js/model-kinds.js';
+import { randomWeights } from '../../support/js/model-oracle.js';
 import { inTime } from '../../support/js/patience.js';
 import { overPort } from '../../support/js/workers.js';
-import { cases, textOf } from './support/faults.js';
+import { casesOf, textsOf } from './support/faults.js';
 import { arraysOf, bitsOf, expectTyped, inPlain } from './support/outcome.js';
 import { floors } from './support/floors.js';
+import { isModel, modelTargets } from './support/model-targets.js';
+import { letters } from './support/model-world.js';
 import { about, countAnswers, expectAnswers, settings, watchdog } from './support/settings.js';
 import { spoil } from './support/spoil.js';
 import { targets } from './support/targets.js';
@@ -22,7 +27,15 @@ const usual = 500;
 const engineOf = async () => init({ wasm: await WebAssembly.compile(wasmFile('simd')) });
 const other = await engineOf();
 const behind = await engineOf();
-const { engine, close } = await overPort({}, () => Promise.resolve(behind));
+/** The model that every load answers with. */
+const modelOf = (of) => {
+  const tokenizer = charactersTokenizer(letters);
+  return create(of, kinds.llama, randomWeights(kinds.llama, 4), { tokenizer });
+};
+const models = { load: (of) => Promise.resolve(modelOf(of)) };
+const { engine, close } = await overPort({}, () => Promise.resolve(behind), models);
+const remote = await engine.loadModel({ weights: new Uint8Array(1) });
+const local = modelOf(other);
 const watch = watchdog();
 after(async () => {
   watch.stop();
@@ -40,30 +53,38 @@ const own = targets.filter(
 /** Options that have every field and name none: nothing of them is sent, and the call is one without. */
 const namesNothing = ({ how }) => how.replace?.odd === 'endless array-like';
 
+/** Methods of a model, likewise. */
+const ofModels = modelTargets.filter(
+  ({ of, args }) => isModel(of) && !JSON.stringify(args).includes('"made"'),
+);
+
 async function judge(target, faults, world, plainWorld) {
-  const spoilt = spoil(target, faults, world, plainWorld);
-  let result;
+  const [there, here] = target.of ? [remote, local] : [engine, other];
+  const spoilt = spoil({ ...target, of: undefined }, faults, world, plainWorld);
+  let arrays;
   let error;
   try {
-    result = await inTime(engine[target.method](...spoilt.args));
+    // Which gives back what was made.
+    arrays = await inTime(answerOf(there, target.method, spoilt.args));
   } catch (caught) {
     error = caught;
   }
   if (error) {
     // Where the other side would see no difference; prototypes and accessors are not sent.
-    expectTyped(error, target.method, JSON.stringify(faults));
+    expectTyped(error, target.says, JSON.stringify(faults));
   } else {
-    const found = bitsOf(await arraysOf(result)); // which gives back what was made
     const plain =
-      !faults.some(namesNothing) && inPlain(spoilt, (args) => other[target.method](...args));
-    if (plain) assert.equal(found, bitsOf(await arraysOf(plain.result)));
+      !faults.some(namesNothing) && (await inPlain(spoilt, (args) => here[target.method](...args)));
+    if (plain) assert.equal(bitsOf(arrays), bitsOf(plain.arrays));
   }
   const again = await inTime(engine.attention(q, k, v, { returnWeights: true }));
   assert.equal(bitsOf(again), right, 'a call afterwards');
   return error !== undefined;
 }
 
-async function run({ target, faults }) {
+const answerOf = async (of, method, args) => arraysOf(await of[method](...args));
+
+async function run(target, faults) {
   const world = new World(
     () => other,
     () => behind,
@@ -75,7 +96,7 @@ async function run({ target, faults }) {
   try {
     // The deed 'end' ends the engine of this side in the other tests; here there must be one to compare with.
     const milder = faults.filter(({ how }) => how.trap !== 'end' && how.trap !== 'dispose');
-    return await judge(own[target % own.length], milder, world, plainWorld);
+    return await judge(target, milder, world, plainWorld);
   } finally {
     world.giveBack();
     plainWorld.giveBack();
@@ -84,9 +105,25 @@ async function run({ target, faults }) {
 
 test('fuzz, worker: any arguments: an answer or a typed error, and the worker goes on', async (t) => {
   const before = await engine.memory();
-  const nameOf = ({ target }) => own[target % own.length].method;
-  const counts = await countAnswers(t, { cases, textOf, nameOf, watch, usual }, run);
+  const nameOf = ({ target }) => own[target].method;
+  const of = { cases: casesOf(own), textOf: textsOf(own), nameOf, watch, usual };
+  const counts = await countAnswers(t, of, ({ target, faults }) => run(own[target], faults));
   expectAnswers(counts, floors.worker);
+  assert.equal((await engine.memory()).handles, before.handles);
+});
+
+test('fuzz, worker: any arguments to a model that lives there', async (t) => {
+  const before = await engine.memory();
+  const nameOf = ({ target }) => ofModels[target].says;
+  const of = {
+    cases: casesOf(ofModels),
+    textOf: textsOf(ofModels),
+    nameOf,
+    watch,
+    usual: usual / 2,
+  };
+  const counts = await countAnswers(t, of, ({ target, faults }) => run(ofModels[target], faults));
+  expectAnswers(counts, floors.workerModels);
   assert.equal((await engine.memory()).handles, before.handles);
 });
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { init } from 'qkv';
 import { charactersTokenizer, create } from 'qkv/models';
-import { expectSame, expectThrows } from '../../support/js/check.js';
+import { expectRejects, expectSame, expectThrows } from '../../support/js/check.js';
 import { kinds, rowsOf } from '../../support/js/model-kinds.js';
 import { logProbabilities, modelForward, randomWeights } from '../../support/js/model-oracle.js';
 import { settled } from '../../support/js/puppet.js';
@@ -223,6 +223,42 @@ describe('the end', () => {
   });
 });
 
+describe('tokenizers of callers', () => {
+  const withDecode = (decode) =>
+    create(engine, config, weights, { tokenizer: { encode: () => [1], decode } });
+  for (const [what, decode, ...says] of [
+    ['says no text', () => undefined, 'tokenizer.decode() is undefined', 'a text'],
+    ['says a list', () => ['a'], 'tokenizer.decode() is an array'],
+    [
+      'throws',
+      () => {
+        throw new Error('of the caller');
+      },
+      'of the caller',
+    ],
+  ]) {
+    test(`generate: one whose decode() ${what} is told of by name`, async () => {
+      const own = withDecode(decode);
+      const before = engine.memory().handles;
+      await expectRejects(all(own.generate(prompt)), fn, 'invalid_argument', ...says);
+      assert.equal(engine.memory().handles, before);
+      own.dispose();
+    });
+  }
+
+  test('generate: what is read of it later is what was checked', async () => {
+    const inspect = { layers: [1], ablate: [[0, 0]] }; // prettier-ignore
+    const expected = await idsOf({ maxTokens: 4, inspect: { ablate: [[0, 0]] } }); // prettier-ignore
+    const tokens = [];
+    for await (const { id } of model.generate(prompt, { maxTokens: 4, inspect })) {
+      tokens.push(id);
+      inspect.layers = 3;
+      inspect.ablate[0][1] = 99;
+    }
+    assert.deepEqual(tokens, expected);
+  });
+});
+
 describe('sessions', () => {
   test('generate: a session holds the prompt and all that was told, and goes on as if nothing was', async () => {
     const session = model.session();
@@ -351,6 +387,9 @@ test('generate: what makes no sense is refused at once', () => {
   }
   expectThrows(() => model.generate([]), fn, 'shape_mismatch', 'prompt has 0 elements');
   expectThrows(() => model.generate([0.5]), fn, invalid, 'prompt[0] is 0.5');
+  // Also where the tokens before it would be read first.
+  const far = [...prompt, config.vocabulary];
+  expectThrows(() => model.generate(far), fn, range, 'prompt[5] is 19', '0 to 18');
   const long = rowsOf(config, 41);
   expectThrows(() => model.generate(long), fn, range, 'prompt has 41 tokens', '40');
   const session = model.session({ capacity: 4 });

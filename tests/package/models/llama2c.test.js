@@ -172,6 +172,11 @@ describe('llama2cTokenizer', () => {
   });
 
   const good = llama2cTokens(vocabulary);
+  const handedOn = () => {
+    const { buffer } = good.slice();
+    structuredClone(buffer, { transfer: [buffer] });
+    return buffer;
+  };
   const whole = (longest) => {
     const file = good.slice();
     new DataView(file.buffer).setInt32(0, longest, true);
@@ -187,6 +192,7 @@ describe('llama2cTokenizer', () => {
     ['three bytes', new Uint8Array(3), '0 bytes'],
     ['another kind', 'text', '"text"'],
     ['floats', new Float32Array(3), 'Float32Array'],
+    ['what was handed on', handedOn(), 'tokenizer cannot be read'],
     ['a longest token of 0', whole(0), 'tokens of 0 bytes'],
     ['a longest token below 0', whole(-1), 'tokens of -1 bytes'],
     ['a longest token of 2^31 - 1', whole(2 ** 31 - 1), '2147483647'],

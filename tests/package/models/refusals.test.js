@@ -105,6 +105,16 @@ test('create: weights and options', () => {
   }
 });
 
+test('create: a tensor that is gone, or of another engine', async () => {
+  const other = await init({ shared: false });
+  const [gone, foreign] = [engine, other].map((of) => of.tensor([16, 19], weights.head.data));
+  gone.dispose();
+  const made = (head) => () => create(engine, config, { ...weights, head });
+  refuses(made(gone), 'create', 'disposed', 'weights["head"] is a disposed tensor');
+  refuses(made(foreign), 'create', invalid, 'weights["head"] is a tensor of another engine');
+  other.dispose();
+});
+
 test('create: a tensor of the engine is as good as an array', () => {
   const head = engine.tensor([16, 19], weights.head.data);
   const own = create(engine, config, { ...weights, head });
@@ -143,6 +153,11 @@ test('forward: ids and options', () => {
     [ids, { tokenTypes: [0] }, shapes, 'tokenTypes has 1'],
     [ids, { inspect: 3 }, invalid, 'inspect is 3'],
     [ids, { inspect: { layers: [0, 0], weights: true } }, invalid, 'layer 0 is read twice'],
+    [ids, { inspect: null }, invalid, 'inspect is null'],
+    [ids, { session: null }, invalid, 'session is null'],
+    [ids, { tokenTypes: null }, invalid, 'tokenTypes is null'],
+    [ids, { inspect: { layers: 3 } }, invalid, 'inspect.layers is 3'],
+    [ids, { inspect: { layers: new Set([0]) } }, invalid, 'inspect.layers is Set'],
     [ids, { inspect: { layers: [2] } }, range, 'inspect.layers[0] is 2'],
     [ids, { inspect: { weights: 1 } }, invalid, 'inspect.weights is 1'],
     [ids, { inspect: { projections: 'q' } }, invalid, 'inspect.projections is "q"'],

@@ -1,7 +1,7 @@
 // @build any
 // safetensors: of ours with int8, shards and their index, and what a stranger's file, index or config may not do.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -103,6 +103,15 @@ describe('openModel: shards', () => {
     await expectModel(await open(config, pathToFileURL(path)), truth);
     await expectModel(await open(config, [`${pathToFileURL(path)}`]), truth);
   });
+  test('by their index, in a folder whose name has letters that end an address', async () => {
+    const inner = join(folder, 'shards #1?');
+    mkdirSync(inner);
+    files.forEach((bytes, i) => writeFileSync(join(inner, `part-${i}.safetensors`), bytes));
+    const path = join(inner, 'index.json');
+    writeFileSync(path, JSON.stringify({ weight_map: map }));
+    await expectModel(await open(config, path), truth);
+    await expectModel(await open(config, pathToFileURL(path)), truth);
+  });
   test('with the config where it is', async () => {
     const path = put('config.json', JSON.stringify(config));
     await expectModel(await open(path, index(map)), truth);
@@ -117,7 +126,7 @@ describe('openModel: shards', () => {
     ['an index that is a Blob', () => new Blob([JSON.stringify({ weight_map: map })]), invalid, 'JSON', 'index'],
     ['an index without a map', () => index(undefined), invalid, 'weight_map'],
     ['a map that is a text', () => index('map'), invalid, 'weight_map'],
-    ['a map of numbers', () => withFile(3), invalid, '"3" for "model.norm.weight"'],
+    ['a map of numbers', () => withFile(3), invalid, '3 for "model.norm.weight"'],
     ['a file above', () => withFile('../config.json'), invalid, '../config.json'],
     ['a file of another folder', () => withFile('a/b.safetensors'), invalid, 'a/b.safetensors'],
     ['a file of the machine', () => withFile('file:///etc/passwd'), invalid, 'file:///etc/passwd'],
@@ -235,6 +244,11 @@ describe('openModel: configs', () => {
       },
     });
     await expectRejects(open(thrower, good), 'load', invalid, 'config cannot be read', 'mine');
+    // Also with a file that does not need it.
+    const ours = safetensors(ownModel().tensors, ownMetadata());
+    await expectRejects(open(thrower, ours), 'load', invalid, 'config cannot be read', 'mine');
+    const thenable = { then: () => assert.fail('nobody waits for a config') };
+    await expectModel(await open(thenable, ours), ownModel().truth);
   });
 
   test('what nothing hangs on is not asked for', async () => {

@@ -56,6 +56,14 @@ describe('openModel: sources', () => {
     });
   }
 
+  test('what was handed on has no bytes any more', async () => {
+    for (const make of [() => bytes.slice(), () => bytes.slice().buffer]) {
+      const place = make();
+      structuredClone(place, { transfer: [place.buffer ?? place] });
+      await expectRejects(open(place), 'load', 'invalid_argument', 'weights cannot be read');
+    }
+  });
+
   test('a blob: URL', async (t) => {
     const url = URL.createObjectURL(new Blob([bytes]));
     t.after(() => URL.revokeObjectURL(url));

@@ -172,6 +172,11 @@ describe('loading', () => {
     await expectRejects(refused({ weights }, 3), fn, 'invalid_argument', 'options is 3');
     await expectRejects(refused({ weights }, { onProgress: 3 }), fn, 'invalid_argument');
     await expectRejects(refused({ weights }, { worker: 1 }), fn, 'out_of_range', 'worker is 1');
+    // Nobody looks at each of so many.
+    const endless = new Array(2 ** 32 - 1);
+    await expectRejects(refused({ weights: endless }), fn, 'invalid_argument', '4294967295');
+    const generate = all(remote.generate(ids, null));
+    await expectRejects(generate, 'LanguageModel.generate', 'invalid_argument', 'options is null');
     const tokenizer = { encode: () => [], decode: () => '' };
     await expectRejects(refused({ weights, tokenizer }), fn, 'invalid_argument', 'tokenizer');
   });

@@ -418,6 +418,21 @@ describe('the host', () => {
     assert.equal(speed.points.at(-1).length, 248);
   });
 
+  test('a file that says it reads a million tokens has no cache for them', async () => {
+    const { init } = await packageModule('train');
+    const engine = await init();
+    const sizes = { vocabulary: 5, numLayers: 1, dModel: 8, numHeads: 2, dFeedForward: 0 };
+    const trainer = engine.languageModel({ ...sizes, positions: 'rotary', maxLength: 2 ** 20 });
+    const file = new File([trainer.save()], 'endless.safetensors');
+    engine.dispose();
+    const { host, until } = await hosted({ kind: 'files', files: [file] });
+    await until(({ kind }) => kind === 'loaded');
+    host.receive({ kind: 'ask', ask: { ...ask, text: '1 2 3', ablated: [] } });
+    host.receive({ kind: 'generate', seed: 1, tokens: 4, pace: null });
+    const { generated } = await until((m) => m.kind === 'generated' && !m.generated.running);
+    assert.deepEqual([generated.tokens, generated.capacity], [4, 2048]);
+  });
+
   test('what cannot be read is refused with the sentence of the package', async () => {
     const files = [new File([new Uint8Array(100)], 'photo.safetensors')];
     const { until } = await hosted({ kind: 'files', files });

@@ -92,7 +92,7 @@ export const gatedWorker = (gate) => workerOf(gatedProgram, { workerData: gate.s
  * An engine behind a port of this very thread, where a test can look at what is sent. Resolves to { engine,
  * sent, close }; a message is { message, transfer }.
  */
-export async function overPort(options = {}, loadHere = load) {
+export async function overPort(options = {}, loadHere = load, models = undefined) {
   const { port1, port2 } = new MessageChannel();
   const sent = [];
   const { postMessage } = port2;
@@ -100,7 +100,7 @@ export async function overPort(options = {}, loadHere = load) {
     sent.push({ message, transfer });
     postMessage.call(port2, message, transfer);
   };
-  serve(port1, loadHere);
+  serve(port1, loadHere, models);
   const engine = await init({ worker: port2, ...options });
   sent.length = 0;
   const close = async () => {

@@ -72,6 +72,7 @@ export function create(
 
 /**
  * Loads a model from its files, which are read once from front to back: besides the weights themselves, a few MB are taken.
+ * Files of strangers are refused where they lie; they have at most 4096 layers (SECURITY.md has all limits).
  *
  * @throws {@link QkvError} `unsupported` names the family, tensor or type; `invalid_argument` what is wrong with the file, config or an
  * argument; `load_failed` what could not be read; `out_of_range`, `out_of_memory`, `disposed`; the reason of the signal.

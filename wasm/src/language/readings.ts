@@ -1,7 +1,7 @@
 // What `inspect` asks for of a pass: layers, and room for their readings one after another.
 
 import type { OwnedArray } from '../api/types.js';
-import type { Input } from '../arguments/arrays.js';
+import { type Input, takeIntegers } from '../arguments/arrays.js';
 import { checkBoolean, checkInteger } from '../arguments/numbers.js';
 import { sizeOf } from '../arguments/shapes.js';
 import type { Call, Slot } from '../memory/call.js';
@@ -37,7 +37,7 @@ export class Readings {
   constructor(fn: string, call: Call, asked: Asked, config: Config, pass: Pass) {
     const { numLayers, numHeads, numKvHeads, dModel, dK, vocabulary } = config;
     const { layers = Array.from({ length: numLayers }, (_, i) => i) } = asked;
-    this.layers = [...layers];
+    this.layers = Array.from(new Int32Array(takeIntegers(fn, 'inspect.layers', layers)));
     this.layers.forEach((layer, i) => {
       checkInteger(fn, `inspect.layers[${i}]`, layer, 0, numLayers - 1);
     });

@@ -33,15 +33,23 @@ export function projectionWidths(config: LanguageModelConfig): Record<'q' | 'k' 
   return { q: numHeads * width, k: numKvHeads * width, v: numKvHeads * width };
 }
 
-/** Most layers of a model, as in the core. */
-const mostLayers = 65_536;
+/**
+ * Most layers of a model in files, which no trained one comes near, and most heads of one. Of a layer the engine keeps a kilobyte
+ * and JavaScript twenty, so that 65,536 layers, as the core allows, of two numbers each, a file of 7 MB, took 1.3 GB.
+ */
+export const mostLayers = 4096;
+const mostHeads = 65_536;
+
+export function checkLayers(numLayers: number, most: number): void {
+  if (numLayers > most)
+    refuse(`the config has ${numLayers} layers`, `at most ${most} of these weights`);
+}
 
 /** What the arrays could not even be listed without; everything else the core checks. */
 export function checkConfig(config: LanguageModelConfig, mostArrays: number): void {
   const { numLayers, numHeads, numKvHeads = numHeads } = config;
-  const most = Math.min(mostLayers, mostArrays);
-  if (numLayers > most)
-    refuse(`the config has ${numLayers} layers`, `at most ${most} of these weights`);
+  checkLayers(numLayers, Math.min(mostLayers, mostArrays));
+  if (numHeads > mostHeads) refuse(`the config has ${numHeads} heads`, `at most ${mostHeads}`);
   const width = headWidth(config);
   if (!Number.isInteger(width)) refuse(`dModel / numHeads is ${width}`, 'a whole number');
   if (numHeads % numKvHeads !== 0) {

@@ -6,10 +6,13 @@ import type { NdArray } from '../api/types.js';
 import { checkArray, type Input } from '../arguments/arrays.js';
 import { checkChoice, checkInteger } from '../arguments/numbers.js';
 import { isTensor } from '../arguments/own.js';
-import { shapeText } from '../arguments/shapes.js';
+import { shapeText, sizeOf } from '../arguments/shapes.js';
 import { describe, isRecord, reading, takeOptions } from '../arguments/values.js';
+import { plainView } from '../arguments/views.js';
 import { resolveConfig } from '../language/config.js';
+import { some } from '../language/names.js';
 import type { Instance } from '../memory/instance.js';
+import { tensorAddress } from '../memory/tensor.js';
 import { Filler } from './fill.js';
 import { WasmLanguageModel } from './model.js';
 import type { ModelArray, ModelState } from './state.js';
@@ -34,10 +37,6 @@ export function checkTokenizer(fn: string, given: unknown): asserts given is Tok
   }
 }
 
-/** A few names of many. */
-const some = (names: readonly string[]): string =>
-  names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');
-
 /** The weights have the names of the arrays, and no other. */
 function checkNames(fn: string, names: readonly string[], arrays: ModelState['arrays']): void {
   const missing = [...arrays.keys()].filter((name) => !names.includes(name));
@@ -47,6 +46,13 @@ function checkNames(fn: string, names: readonly string[], arrays: ModelState['ar
   const expected =
     missing.length > 0 ? 'every array of the model' : 'the arrays of the model alone';
   throw new QkvError('invalid_argument', `${fn}: weights ${what}, expected ${expected}`);
+}
+
+/** The numbers of an array where the model's memory does not move them. */
+function ownNumbers(fn: string, instance: Instance, { name, shape, source }: Input) {
+  if (!isTensor(source)) return instance.owned(source);
+  const at = tensorAddress(instance, fn, name, source);
+  return new Float32Array(instance.buffer(fn), at, sizeOf(shape)).slice();
 }
 
 /** The arrays that were given, each by its name. What is in WebAssembly memory is copied, as the model makes that grow. */
@@ -63,9 +69,7 @@ function takeArrays(fn: string, instance: Instance, weights: unknown): ReadonlyM
   return new Map(
     given.map(([name, value]) => {
       const input = checkArray(fn, `weights[${JSON.stringify(name)}]`, value as NdArray);
-      const { source } = input;
-      const own = isTensor(source) ? source.toNdArray().data : instance.owned(source);
-      return [name, { ...input, source: own }];
+      return [name, { ...input, source: ownNumbers(fn, instance, input) }];
     }),
   );
 }
@@ -86,7 +90,9 @@ function putAll(filler: Filler, name: string, data: Float32Array, { shape }: Mod
   const [rows, width] = shape.length === 1 ? [1, shape[0] ?? 0] : [shape[0] ?? 0, shape[1] ?? 0];
   // A whole number of blocks of int8.
   const most = Math.max(32, Math.floor(piece / 4 / width / 32) * 32);
-  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  // Not by properties of its own, which may say anything.
+  const { buffer, byteOffset, byteLength } = plainView(data);
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
   const rowBytes = 4 * width;
   for (let first = 0; first < rows; first += most) {
     const count = Math.min(most, rows - first);

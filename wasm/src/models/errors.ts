@@ -15,9 +15,22 @@ export function refuseUnsupported(what: string, expected: string): never {
   throw error('unsupported', `${what}, expected ${expected}`);
 }
 
+/** Room in JavaScript's memory, of which a header can ask for any amount where no server told how long the file is. */
+export function newBytes(length: number): Uint8Array<ArrayBuffer> {
+  try {
+    return new Uint8Array(length);
+  } catch (cause) {
+    throw error('out_of_memory', `out of memory: JavaScript has no ${length} bytes`, cause);
+  }
+}
+
 /** Bytes that could not be had. */
 export const unread = (what: string, expected: string, cause?: unknown): QkvError =>
   error('load_failed', `${what}, expected ${expected}`, cause);
+
+/** Of a text for a message so much that the rest can be read: a data: URL is a whole file, and an index names files as it likes. */
+export const brief = (text: string): string =>
+  text.length > 200 ? `${text.slice(0, 200)}...` : text;
 
 /** A name out of a file for a message. */
 export const quoted = (name: string): string =>

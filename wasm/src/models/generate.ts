@@ -103,18 +103,22 @@ function requestOf(state: ModelState, given: unknown, options: GenerateOptions):
   checkSignal(fn, signal);
   state.live(fn);
   if (maxTokens !== undefined) checkInteger(fn, 'maxTokens', maxTokens, 1, mostInt);
-  const held = session && heldBy(fn, state, session);
+  const held = session === undefined ? undefined : heldBy(fn, state, session);
   if (held) checkInteger(fn, 'the batch of session', held.batch, 1, 1);
   const { source, shape } = tokensOf(fn, 'prompt', given, state.plan);
+  // A copy, before anything else of the caller's is looked at.
+  const prompt = new Int32Array(source as Int32Array);
+  // All of them, because the first are read before the core sees the others.
+  prompt.forEach((id, i) => checkInteger(fn, `prompt[${i}]`, id, 0, config.vocabulary - 1));
   // For what is wrong with it, before anything is done.
   const pass = { batch: 1, length: 1, keys: 1 };
-  new Inspection(fn, new Call(state.instance, fn), inspect, config, pass);
+  const { kept } = new Inspection(fn, new Call(state.instance, fn), inspect, config, pass);
   return {
-    prompt: Int32Array.from(source as Int32Array),
+    prompt,
     most: Math.min(maxTokens ?? mostInt, roomFor(state, held, shape[1])),
     sampling: samplingOf(taken),
     ends: endsOf(state, taken.stopTokens),
-    ...{ stops, session: held, inspect, signal: signal },
+    ...{ stops, session: held, inspect: kept, signal },
   };
 }
 
@@ -192,7 +196,7 @@ async function* tokens(state: ModelState, request: Request): AsyncGenerator<Toke
   const capacity = Math.min(state.plan.config.maxLength, prompt.length - 1 + most);
   const own = session ? undefined : createSession(fn, state, { capacity });
   const passes = new Passes(state, session ?? heldBy(fn, state, own), request);
-  const texts = new Told(state.plan, stops, prompt);
+  const texts = new Told(fn, state.plan, stops, prompt);
   const pause = new Pause();
   const breathe = async (): Promise<void> => {
     await pause.maybe();

@@ -1,8 +1,9 @@
 // Models from files.
 
-import type { LoadOptions, Source } from '../api/model-types.js';
+import type { LoadOptions, Source, WeightFormat } from '../api/model-types.js';
 import { QkvError } from '../api/errors.js';
 import { checkChoice } from '../arguments/numbers.js';
+import { sizeOf } from '../arguments/shapes.js';
 import { checkSignal, throwIfAborted } from '../arguments/signal.js';
 import { describe, takeOptions } from '../arguments/values.js';
 import { resolveConfig } from '../language/config.js';
@@ -28,6 +29,21 @@ function put(filler: Filler, { parameter, type: stored, ...rows }: Rows): void {
   filler.put({ ...rows, type, name: parameter.name });
 }
 
+/** What WebAssembly memory can have. */
+const mostBytes = 2 ** 32;
+const bytesPerNumber: Readonly<Record<WeightFormat, number>> = { f32: 4, bf16: 2, int8: 1 };
+
+/** Weights that no memory holds are refused before it grows to its end for them, where it would stay. */
+function checkRoom({ parameters }: OpenedModel, format: WeightFormat): void {
+  const bytes = parameters.reduce((sum, { shape, kind, module }) => {
+    const isPacked = kind === 'map' || module === 'embedding';
+    return sum + sizeOf(shape) * (isPacked ? bytesPerNumber[format] : 4);
+  }, 0);
+  if (bytes < mostBytes) return;
+  const what = `WebAssembly has no ${bytes} bytes for the weights`;
+  throw new QkvError('out_of_memory', `${fn}: out of memory: ${what}`);
+}
+
 /** Fills a model of what was opened; it is given back if that fails. */
 async function fill(
   instance: Instance,
@@ -36,6 +52,7 @@ async function fill(
 ): Promise<WasmLanguageModel> {
   const { config: given, format: own, tokenizer, endTokens: ends } = opened;
   const { format = own, signal, onProgress } = options;
+  checkRoom(opened, format);
   let state: ModelState | undefined;
   const plan = { config: resolveConfig(fn, given), format, tokenizer, ends };
   const model = new WasmLanguageModel(fn, instance, plan, (made) => {

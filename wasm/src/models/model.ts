@@ -68,7 +68,7 @@ export class WasmLanguageModel implements LanguageModel {
     const { config } = this;
     const taken = takeOptions(fn, 'options', given, forwardNames);
     const { rows: which = 'all', hidden: wantsHidden = !config.head } = taken;
-    const held = taken.session && heldBy(fn, state, taken.session);
+    const held = taken.session === undefined ? undefined : heldBy(fn, state, taken.session);
     const { batch = held?.batch ?? 1 } = taken;
     checkInteger(fn, 'batch', batch, 1, mostInt);
     checkChoice(fn, 'rows', which, ['all', 'last']);
@@ -82,7 +82,9 @@ export class WasmLanguageModel implements LanguageModel {
     const logits = config.head ? call.output('logits', [...answers, config.vocabulary]) : undefined;
     const hidden = wantsHidden ? call.output('hidden', [...answers, config.dModel]) : undefined;
     const types =
-      taken.tokenTypes && checkWhole(fn, 'tokenTypes', taken.tokenTypes, batch * length);
+      taken.tokenTypes === undefined
+        ? undefined
+        : checkWhole(fn, 'tokenTypes', taken.tokenTypes, batch * length);
     call.run('forwardModel', {
       ...{ ids: call.input(rows), tokenTypes: call.input(types, rows.shape), logits, hidden },
       keyLengths: call.input(lengths(fn, 'keyLengths', taken.keyLengths, batch)),
@@ -120,7 +122,8 @@ export class WasmLanguageModel implements LanguageModel {
       throw new QkvError('shape_mismatch', `${fn}: ids are rows of 1 token, expected at least 2`);
     }
     const call = new Call(state.instance, fn);
-    const asked = inspect && takeOptions(fn, 'inspect', inspect, ['ablate']);
+    const asked =
+      inspect === undefined ? undefined : takeOptions(fn, 'inspect', inspect, ['ablate']);
     const inspection = new Inspection(fn, call, asked, this.config, {
       batch,
       length,

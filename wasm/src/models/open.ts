@@ -72,14 +72,14 @@ export interface OpenedModel {
   close(): void;
 }
 
-/** The config of the hub, from where it is. */
-async function readConfig(given: unknown, signal?: AbortSignal): Promise<unknown> {
-  if (given === undefined || (isRecord(given) && !isAddress(given))) return given;
+/** The config of the hub, from where it is. In an object of ours, because what a promise is given it asks for then(). */
+async function readConfig(given: unknown, signal?: AbortSignal): Promise<{ config: unknown }> {
+  if (given === undefined || (isRecord(given) && !isAddress(given))) return { config: given };
   if (!isAddress(given))
     refuse(`config is ${describe(given)}`, 'an object, or where config.json is');
   const source = await openSource('config', given);
   try {
-    return await readJson(source, signal);
+    return { config: await readJson(source, signal) };
   } finally {
     source.close();
   }
@@ -140,7 +140,7 @@ export async function openModel(
   const close = (): void => sources.forEach((source) => source.close());
   try {
     const places = listOf('load', 'weights', weights, 2 ** 16) ?? [weights];
-    const config = await readConfig(taken.config, signal);
+    const { config } = await readConfig(taken.config, signal);
     const file = await readFiles(places, sources, signal);
     const found = describeModel(file, config);
     // Each layer has arrays of its own, but for llama2.c.

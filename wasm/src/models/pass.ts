@@ -49,8 +49,20 @@ function headsOf(fn: string, given: unknown, { numLayers, numHeads }: Config): I
   return { name, shape: [pairs.length, 2], source: Int32Array.from(pairs.flat() as number[]) };
 }
 
+/** The same pairs as a list. */
+function headsIn(ablated: Input | undefined): [layer: number, head: number][] | undefined {
+  if (!ablated) return undefined;
+  const { source, shape } = ablated as { source: Int32Array; shape: readonly number[] };
+  return Array.from({ length: shape[0] ?? 0 }, (_, i) => [
+    source[2 * i] ?? 0,
+    source[2 * i + 1] ?? 0,
+  ]);
+}
+
 /** `inspect` of a call, and room for what it asks for. */
 export class Inspection {
+  /** What was asked, as it was when it was looked at: a generation asks it for every token. */
+  readonly kept: Inspect | undefined;
   readonly #readings: Readings | undefined;
   readonly #rows: readonly [number, number];
   readonly #ablated: Input | undefined;
@@ -64,11 +76,13 @@ export class Inspection {
     pass: Omit<Pass, 'queries'> & { readonly hasRows?: boolean },
   ) {
     const known = pass.hasRows ? [...names, 'rows'] : names;
-    const taken = given && takeOptions(fn, 'inspect', given, known);
+    const taken = given === undefined ? undefined : takeOptions(fn, 'inspect', given, known);
     this.#rows = rowsOf(fn, taken?.rows, pass.length);
     this.#ablated = headsOf(fn, taken?.ablate, config);
     const queries = this.#rows[1] - this.#rows[0];
     this.#readings = taken && new Readings(fn, call, taken, config, { ...pass, queries });
+    const ablate = headsIn(this.#ablated);
+    this.kept = taken && { ...taken, layers: this.#readings?.layers, ablate };
   }
 
   /** The fields of the operator. */

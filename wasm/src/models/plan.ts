@@ -11,8 +11,11 @@ import type { ModelFile, StoredTensor } from './file.js';
 /** What of a tensor goes to which array of the model. */
 export interface LoadPart {
   readonly parameter: Parameter;
-  /** Outputs of a map, rows of a table or elements of a vector, in the order in which the array has them. */
-  readonly ranges: readonly Range[];
+  /**
+   * Outputs of a map, rows of a table or elements of a vector, in the order in which the array has them. Asked for once the
+   * model has its memory, which a list for each head of each layer could be too much beside.
+   */
+  readonly ranges: () => readonly Range[];
   /** Vectors alone: 1 is added to what is there. */
   readonly addOne: boolean;
 }
@@ -124,7 +127,7 @@ export function planOf(file: ModelFile, described: Described): LoadStep[] {
       step = { tensor, ...scales, layout, parts: [] };
       steps.set(at.tensor, step);
     }
-    step.parts.push({ parameter, ranges: ranges(), addOne });
+    step.parts.push({ parameter, ranges, addOne });
   }
   return inOrder([...steps.values()], file);
 }

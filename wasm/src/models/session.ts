@@ -51,7 +51,7 @@ class WasmSession implements Session {
     addressOf(fn, held);
     checkInteger(fn, 'length', length, 0, held.length);
     held.model.instance.run(fn, 'truncateSession', { session: addressOf(fn, held), length });
-    held.length = length;
+    held.length = length + 0; // of -0 as well
   }
 
   dispose(): void {

@@ -2,6 +2,8 @@
 // handed on, and the scales of one tensor; of a tensor in int8 whose scales come after it all of it.
 
 import type { Parameter } from './config.js';
+import { newBytes } from './errors.js';
+import type { Range } from './families/names.js';
 import { rowBytes } from './file.js';
 import type { LoadPart, LoadStep } from './plan.js';
 import { pieceSize, readAll } from './sources/source.js';
@@ -61,7 +63,8 @@ function fromHalf(half: number): number {
 }
 
 /** The bytes of a vector: its elements from wherever they lie. */
-function gather(bytes: Uint8Array, { ranges }: LoadPart, size: number): Uint8Array {
+function gather(bytes: Uint8Array, part: LoadPart, size: number): Uint8Array {
+  const ranges = part.ranges();
   const [first] = ranges;
   if (first && ranges.length === 1) return bytes.subarray(first[0] * size, first[1] * size);
   const all = ranges.map(([begin, end]) => bytes.subarray(begin * size, end * size));
@@ -86,9 +89,10 @@ async function streamVector({ tensor, parts }: LoadStep, reading: Reading): Prom
   }
 }
 
-/** Rows of a tensor that have come: of which step, from which row on, and the scales of all. */
+/** Rows of a tensor that have come: of which step, for whom, from which row on, and the scales of all. */
 interface Chunk {
   readonly step: LoadStep;
+  readonly parts: readonly { readonly parameter: Parameter; readonly ranges: readonly Range[] }[];
   readonly bytes: Uint8Array;
   readonly first: number;
   readonly count: number;
@@ -96,8 +100,8 @@ interface Chunk {
 }
 
 /** Hands on what each array has of a chunk. */
-function hand({ step, bytes, first, count, scales }: Chunk, onRows: OnRows): void {
-  const { tensor, layout, parts } = step;
+function hand({ step, parts, bytes, first, count, scales }: Chunk, onRows: OnRows): void {
+  const { tensor, layout } = step;
   const { type, shape } = tensor;
   const columns = shape[1] ?? 0;
   const width = rowBytes(type, columns);
@@ -143,10 +147,11 @@ async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
   const [rows = 0, columns = 0] = tensor.shape;
   const width = rowBytes(tensor.type, columns);
   const chunk = room(rowsAtOnce(width, rows, layout) * width);
+  const parts = step.parts.map(({ parameter, ranges }) => ({ parameter, ranges: ranges() }));
   let [first, filled] = [0, 0];
   const flush = (): void => {
     const count = filled / width;
-    hand({ step, bytes: chunk.subarray(0, filled), first, count, scales }, onRows);
+    hand({ step, parts, bytes: chunk.subarray(0, filled), first, count, scales }, onRows);
     [first, filled] = [first + count, 0];
   };
   const take = (piece: Uint8Array): void => {
@@ -176,7 +181,7 @@ export async function streamSteps(
   // One buffer for all, because a new one for each tensor would wait for the collector.
   let buffer = new Uint8Array(0);
   const room = (size: number): Uint8Array => {
-    if (buffer.length < size) buffer = new Uint8Array(size);
+    if (buffer.length < size) buffer = newBytes(size);
     return buffer.subarray(0, size);
   };
   const reading = { ...given, room };

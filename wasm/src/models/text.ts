@@ -4,7 +4,12 @@ import { QkvError } from '../api/errors.js';
 import { describe, reading } from '../arguments/values.js';
 import { checkRows } from '../language/rows.js';
 import type { Plan } from './state.js';
-import { decodeStream, type TextStream } from './tokenizers/tokenizer.js';
+import {
+  type Decoder,
+  decodeStream,
+  type TextStream,
+  type Tokenizer,
+} from './tokenizers/tokenizer.js';
 
 /** The tokens of a text, or those that were given, as one row that the model has room for. */
 export function tokensOf(fn: string, name: string, given: unknown, plan: Plan) {
@@ -27,6 +32,18 @@ export function tokensOf(fn: string, name: string, given: unknown, plan: Plan) {
   return rows;
 }
 
+/** What decodes by the caller's tokenizer, which may say anything, or throw. */
+const carefully = (fn: string, tokenizer: Tokenizer): Decoder => ({
+  decode(ids) {
+    const text: unknown = reading(fn, 'tokenizer.decode()', () => tokenizer.decode(ids));
+    if (typeof text === 'string') return text;
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: tokenizer.decode() is ${describe(text)}, expected a text`,
+    );
+  },
+});
+
 /** The length of the longest end of `text` with which one of `words` begins, less the whole of it. */
 function overlap(text: string, words: readonly string[]): number {
   let longest = 0;
@@ -45,8 +62,8 @@ export class Told {
   /** What is decoded and was not told. */
   #text = '';
 
-  constructor({ tokenizer }: Plan, stops: readonly string[], prompt: Int32Array) {
-    this.#stream = tokenizer && decodeStream(tokenizer, [...prompt]);
+  constructor(fn: string, { tokenizer }: Plan, stops: readonly string[], prompt: Int32Array) {
+    this.#stream = tokenizer && decodeStream(carefully(fn, tokenizer), [...prompt]);
     this.#stops = stops;
   }
 

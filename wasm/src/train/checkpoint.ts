@@ -13,6 +13,7 @@ import {
   writeSafetensors,
 } from '../formats/safetensors.js';
 import { type BlockAxis, decode, encode, scaleOf, scaleShape } from '../formats/numbers.js';
+import { some } from '../language/names.js';
 import type { Part, TrainerState } from './state.js';
 
 /** What a file says of the model: which kind of trainer it is of, and its config. */
@@ -62,14 +63,10 @@ function refuse(fn: string, what: string, expected: string): never {
   throw new QkvError('invalid_argument', `${fn}: bytes ${what}, expected ${expected}`);
 }
 
-/** A few names of many. */
-const some = (names: readonly string[]): string =>
-  names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');
-
 /** What the file says of its model is true of this one; a file may say nothing. */
 function checkIdentity(fn: string, { metadata }: StoredArrays, { kind, config }: Identity): void {
   const told = metadata.get('kind');
-  if (told !== undefined && told !== kind) refuse(fn, `are of a ${told}`, `a ${kind}`);
+  if (told !== undefined && told !== kind) refuse(fn, `are of a ${told.slice(0, 40)}`, `a ${kind}`);
   const own = JSON.stringify(config);
   const theirs = metadata.get('config');
   if (theirs !== undefined && theirs !== own) {

@@ -74,7 +74,8 @@ class TrainedLanguageModel implements LanguageModel {
     const rows = checkRows(fn, 'ids', ids, batch);
     const call = new Call(this.#state.instance, fn);
     const [, length] = rows.shape;
-    const asked = inspect && takeOptions(fn, 'inspect', inspect, inspectNames);
+    const asked =
+      inspect === undefined ? undefined : takeOptions(fn, 'inspect', inspect, inspectNames);
     const pass = { batch, length, keys: length, queries: length };
     const readings = asked && new Readings(fn, call, asked, this.config, pass);
     const logits = call.output('logits', [...rows.shape, this.config.vocabulary]);
@@ -94,7 +95,7 @@ class TrainedLanguageModel implements LanguageModel {
     const [, length] = rows.shape;
     const source = rows.source as Int32Array;
     // The last token of a row is followed by none.
-    const next = Int32Array.from(source, (_, i) =>
+    const next = Int32Array.from({ length: sizeOf(rows.shape) }, (_, i) =>
       (i + 1) % length === 0 ? -1 : (source[i + 1] ?? -1),
     );
     const call = new Call(this.#state.instance, fn);

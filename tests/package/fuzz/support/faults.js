@@ -1,7 +1,6 @@
 // Which target, and what is wrong with its arguments, for fast-check.
 import fc from 'fast-check';
 import { deeds } from './spoil.js';
-import { targets } from './targets.js';
 import { anything } from './values.js';
 
 const how = fc.oneof(
@@ -10,10 +9,15 @@ const how = fc.oneof(
   { weight: 3, arbitrary: fc.record({ trap: fc.constantFrom(...deeds), then: anything }) },
 );
 
-export const cases = fc.record({
-  target: fc.nat(targets.length - 1),
-  faults: fc.array(fc.record({ place: fc.nat(200), how }), { minLength: 1, maxLength: 3 }),
-});
+/** One of these targets, by its number, and one to three faults. */
+export const casesOf = (targets) =>
+  fc.record({
+    target: fc.nat(targets.length - 1),
+    faults: fc.array(fc.record({ place: fc.nat(200), how }), { minLength: 1, maxLength: 3 }),
+  });
 
-/** A case in words. */
-export const textOf = ({ target, faults }) => `${targets[target].name} ${JSON.stringify(faults)}`;
+/** Cases in words. */
+export const textsOf =
+  (targets) =>
+  ({ target, faults }) =>
+    `${targets[target].name} ${JSON.stringify(faults)}`;

@@ -6,7 +6,7 @@ import { randomArray } from '../../../support/js/arrays.js';
 
 const codes = [
   ...['invalid_argument', 'shape_mismatch', 'out_of_range', 'out_of_memory', 'disposed'],
-  'unsupported',
+  ...['unsupported', 'load_failed'],
 ];
 
 /** A QkvError that names the function, and says what was expected. */
@@ -24,10 +24,9 @@ export function expectTyped(error, fn, message = '') {
 const probe = randomArray([2, 3, 8], 6);
 const contexts = [undefined, randomArray([2, 5, 6], 7), probe];
 
-/** The arrays in a result, by name; handles say what they hold, and are disposed. */
+/** The arrays, numbers and texts in a result, by name; handles say what they hold, and are disposed. */
 export async function arraysOf(result) {
   if (result === undefined) return {};
-  if (result instanceof Float32Array) return { result: { data: result, shape: [result.length] } };
   if (typeof result.dispose === 'function') {
     try {
       return await held(result);
@@ -35,16 +34,33 @@ export async function arraysOf(result) {
       await result.dispose();
     }
   }
-  return named(result);
+  return named(Symbol.asyncIterator in Object(result) ? await collected(result) : result);
 }
 
-/** The arrays of a result by name, of which one alone has none. */
-const named = (result) => ('data' in result ? { result } : result);
+async function collected(iterable) {
+  const all = [];
+  for await (const each of iterable) all.push(each);
+  return all;
+}
+
+/** The parts of a result by their paths; one that has no path is 'result'. */
+function partsOf(value, path) {
+  if (ArrayBuffer.isView(value)) return [[path, { data: value, shape: [value.length] }]];
+  if (typeof value !== 'object' || value === null || value.data) return [[path, value]];
+  const entries = value instanceof Map ? [...value] : Object.entries(value);
+  return entries.flatMap(([key, part]) => partsOf(part, path ? `${path}.${key}` : `${key}`));
+}
+const named = (result) =>
+  Object.fromEntries(partsOf(result, '').map(([path, part]) => [path || 'result', part]));
 
 /** What a handle holds, or what a layer computes. */
 export async function held(handle) {
   if ('toNdArray' in handle) return { tensor: await handle.toNdArray() };
-  if ('truncate' in handle) return { keys: await handle.keys(), values: await handle.values() };
+  if ('keys' in handle) return { keys: await handle.keys(), values: await handle.values() };
+  if ('truncate' in handle) return { length: handle.length };
+  if ('step' in handle)
+    return named({ state: handle.save({ optimizer: true }), steps: handle.steps });
+  if ('generate' in handle) return named(handle.forward([0], { hidden: true }));
   for (const context of contexts) {
     try {
       return named(await handle.forward(probe, context && { context }));
@@ -68,11 +84,11 @@ export function bitsOf(arrays) {
   return parts.sort().join('\n');
 }
 
-/** { result } of `call` with the plain arguments; undefined where the answer to the spoilt ones may be another. */
-export function inPlain({ plain, resized, comparable }, call) {
+/** { arrays } of `call` with the plain arguments; undefined where the answer to the spoilt ones may be another. */
+export async function inPlain({ plain, resized, comparable }, call) {
   if (!comparable) return undefined;
   try {
-    return { result: call(plain) };
+    return { arrays: await arraysOf(await call(plain)) };
   } catch (cause) {
     if (resized) return undefined;
     throw new Error(`taken, but not in plain: ${cause.message}`, { cause });

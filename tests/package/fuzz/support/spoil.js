@@ -121,7 +121,7 @@ export function spoil(target, faults, world, plainWorld) {
     if (!isObject(parent) || seen.has(String(path))) continue;
     const found = readable(() => disguise(parent[path.at(-1)], how.disguise, world));
     if (!found) continue;
-    if (mayRefuse.has(found[0])) mustWork = false;
+    if (mayRefuse.has(found[0]) || isInherited(target, path, found[0])) mustWork = false;
     seen.add(String(path));
     put(args, path, found[1]);
   }
@@ -143,6 +143,10 @@ export function spoil(target, faults, world, plainWorld) {
   const comparable = !(resized && seen.size > 0);
   return { args, plain, of, plainOf, mustWork, resized, comparable };
 }
+
+/** Whether the names of an object that has any are not its own any more. */
+const isInherited = ({ dictionaries = [] }, path, disguise) =>
+  disguise === 'inherited' && dictionaries.includes(String(path));
 
 /** What `look` finds, or undefined where it is not let look. */
 function readable(look) {

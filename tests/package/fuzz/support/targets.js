@@ -107,9 +107,14 @@ const list = [
   { method: 'forward', of: made('block', crossConfig, crossWeights), args: [small.x, { context: small.x, contextKeyLengths: Int32Array.of(1, 2) }] },
 ]; // prettier-ignore
 
+/** By what messages call a method, where it is not by its name. */
+const saysOf = { set: 'Tensor.set' };
+for (const name of ['append', 'truncate', 'keys']) saysOf[name] = `KvCache.${name}`;
+
 export const targets = list.map((target, i) => ({
   ...target,
   name: `${target.method} (${i})`,
+  says: saysOf[target.method] ?? target.method,
   options: known[target.method] ?? [],
   optionsAt: optionsAt[target.method],
 }));

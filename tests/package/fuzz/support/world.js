@@ -35,33 +35,33 @@ export class World {
     return this.#engine();
   }
 
-  #keep(handle) {
+  keep(handle) {
     this.#made.push(handle);
     return handle;
   }
 
   tensor(shape, data) {
-    return this.#keep(this.engine.tensor(shape, data));
+    return this.keep(this.engine.tensor(shape, data));
   }
   cache(options = cacheOptions) {
-    const cache = this.#keep(this.engine.kvCache(options));
+    const cache = this.keep(this.engine.kvCache(options));
     cache.append(...tokens);
     return cache;
   }
   layer(config = layerConfig, of = weights) {
-    return this.#keep(this.engine.multiHeadAttention(config, of));
+    return this.keep(this.engine.multiHeadAttention(config, of));
   }
   linear(w) {
-    return this.#keep(this.engine.linearLayer(w));
+    return this.keep(this.engine.linearLayer(w));
   }
   block(config, of) {
-    return this.#keep(this.engine.transformerBlock(config, of));
+    return this.keep(this.engine.transformerBlock(config, of));
   }
   foreign(shape) {
-    return this.#keep(this.#other().tensor(shape));
+    return this.keep(this.#other().tensor(shape));
   }
   foreignCache() {
-    return this.#keep(this.#other().kvCache(cacheOptions));
+    return this.keep(this.#other().kvCache(cacheOptions));
   }
   dead(shape) {
     const tensor = this.engine.tensor(shape);

@@ -79,11 +79,13 @@ export const ggufInfo = (name, { type = 'F32', shape }, offset) =>
     ...[u32(ggmlTypes[type] ?? type), u64(offset)],
   );
 
-/** A GGUF file; each part can be given as other than it should be. */
+const honest = (name, tensor, offset) => [name, tensor, offset];
+
+/** A GGUF file; each part can be given as other than it should be, also what a tensor says of itself. */
 export function ggufFile(
   metadata,
   tensors,
-  { version = 3, alignment = 32, counts = [], magic = 'GGUF' } = {},
+  { version = 3, alignment = 32, counts = [], magic = 'GGUF', says = honest } = {},
 ) {
   const entries = Object.entries(tensors);
   let at = 0;
@@ -91,7 +93,7 @@ export function ggufFile(
   const data = [];
   for (const [name, tensor] of entries) {
     const bytes = ggufBytes(tensor);
-    infos.push(ggufInfo(name, tensor, at));
+    infos.push(ggufInfo(...says(name, tensor, at)));
     const padding = (alignment - (bytes.length % alignment)) % alignment;
     data.push(bytes, new Uint8Array(padding));
     at += bytes.length + padding;

@@ -4,6 +4,7 @@
 
 import type { LanguageModelConfig, ModelRotary } from '../../api/model-config.js';
 import { describe } from '../../arguments/values.js';
+import { checkLayers, mostLayers } from '../config.js';
 import { refuse } from '../errors.js';
 import { Fields } from '../fields.js';
 import type { ModelFile } from '../file.js';
@@ -50,7 +51,10 @@ function sizesOf(fields: Fields, names: readonly string[]): Sizes {
   const found = names.flatMap((name, i) =>
     i < 5 || fields.has(name) ? [[sizes[i] ?? '', count(name)] as const] : [],
   );
-  return Object.fromEntries(found) as unknown as Sizes;
+  const all = Object.fromEntries(found) as unknown as Sizes;
+  // Lists with an element for each layer are made before anybody has looked for its arrays.
+  checkLayers(all.numLayers, mostLayers);
+  return all;
 }
 
 /** What follows from sizes. */
@@ -277,6 +281,8 @@ export function ownConfig({ metadata }: ModelFile): LanguageModelConfig {
   }
   const fields = Fields.of('config', value);
   sizesOf(fields, sizes.slice(0, 3));
+  // In these two it is looked for words before the engine is asked.
+  for (const name of ['family', 'activation']) fields.text(name, '');
   for (const name of ['numKvHeads', 'dK']) if (fields.has(name)) fields.count(name);
   for (const name of ['vocabulary', 'maxLength']) fields.count(name);
   fields.count('dFeedForward', undefined, 0);

@@ -13,7 +13,7 @@ export interface Location {
   readonly shape: readonly number[];
   /** Which axis of a map comes first in the file. */
   readonly layout: 'in_out' | 'out_in';
-  /** Outputs of a map, rows of a table or elements of a vector that are this array's, in its order; asked for once the shape is right. */
+  /** Outputs of a map, rows of a table or elements of a vector that are this array's, in its order; asked for when they are read. */
   readonly ranges: () => readonly Range[];
   /** Whether 1 is added to what is there. */
   readonly addOne: boolean;

@@ -182,7 +182,7 @@ export async function readGguf(source: ByteSource, signal?: AbortSignal): Promis
   await reader.cursor.close();
   const alignment = alignmentOf(name, metadata);
   const from = Math.ceil(position / alignment) * alignment;
-  checkLayout(name, found, alignment, source.size - from);
+  checkLayout(name, found, alignment, Math.max(0, source.size - from));
   const tensors = new Map<string, StoredTensor>();
   for (const tensor of found) {
     if (tensors.has(tensor.name)) refuse(`${name} has ${quoted(tensor.name)} twice`, 'it once');

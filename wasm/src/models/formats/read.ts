@@ -1,6 +1,6 @@
 // Which format a file has, and several files as one.
 
-import { isRecord } from '../../arguments/values.js';
+import { describe, isRecord } from '../../arguments/values.js';
 import type { ModelFile, StoredTensor } from '../file.js';
 import { quoted, refuse, some } from '../errors.js';
 import { Cursor } from '../sources/cursor.js';
@@ -36,7 +36,9 @@ export async function readJson(source: ByteSource, signal?: AbortSignal): Promis
     }
     if (text.length <= mostJson) return JSON.parse(text + decoder.decode());
   } catch (error) {
-    if (!(error instanceof TypeError || error instanceof SyntaxError)) throw error;
+    // Where JSON is read by recursion, lists within lists are a RangeError.
+    const isText = [TypeError, SyntaxError, RangeError].some((kind) => error instanceof kind);
+    if (!isText) throw error;
     refuse(`${source.name} cannot be read (${String(error).slice(0, 80)})`, 'JSON');
   }
   return refuse(`${source.name} has more than ${mostJson} letters`, 'fewer in JSON');
@@ -57,19 +59,19 @@ async function readFile(source: ByteSource, signal?: AbortSignal): Promise<Model
   );
 }
 
+const fileName = /^\w[\w-]*(\.[\w-]+)*$/;
+
 /** The names of files in an index of shards, and the names of arrays by file. */
 function shardsOf({ name }: ByteSource, index: unknown): Map<string, string[]> {
   const map = isRecord(index) ? new Map(Object.entries(index)).get('weight_map') : undefined;
-  if (!isRecord(map)) refuse(`${name} has no weight_map`, 'an index of safetensors');
+  if (!isRecord(map) || Array.isArray(map))
+    refuse(`${name} has no weight_map`, 'an index of safetensors');
   const shards = new Map<string, string[]>();
   for (const [tensor, file] of Object.entries(map)) {
     // A stranger's index names files beside it, and no other place.
-    if (typeof file !== 'string' || !/^\w[\w-]*(\.[\w-]+)*$/.test(file)) {
-      refuse(
-        `${name} has ${quoted(String(file))} for ${quoted(tensor)}`,
-        'the name of a file beside it',
-      );
-    }
+    const isBeside = typeof file === 'string' && file.length < 256 && fileName.test(file);
+    if (!isBeside)
+      refuse(`${name} has ${describe(file)} for ${quoted(tensor)}`, 'the name of a file beside it');
     const tensors = shards.get(file);
     if (tensors) tensors.push(tensor);
     else shards.set(file, [tensor]);

@@ -1,7 +1,7 @@
 // Sources that can be read at any place: memory, a Blob, a file of Node's.
 
 import { nodeModule } from '../../platform/node.js';
-import { throwIfAborted, unread } from '../errors.js';
+import { brief, throwIfAborted, unread } from '../errors.js';
 import { type ByteSource, ended, pieceSize } from './source.js';
 
 /** The bytes [begin, end), or fewer of them. */
@@ -33,10 +33,13 @@ export class PieceSource implements ByteSource {
     try {
       return await this.piece(begin, end);
     } catch (error) {
-      throw unread(`${this.name} cannot be read (${String(error)})`, 'a file of a model', error);
+      throw unreadable(this.name, error);
     }
   }
 }
+
+const unreadable = (name: string, error: unknown): Error =>
+  unread(`${name} cannot be read (${brief(String(error))})`, 'a file of a model', error);
 
 interface FileHandle {
   stat(): Promise<{ size: number }>;
@@ -51,27 +54,33 @@ interface Files {
   open(path: string | URL): Promise<FileHandle>;
 }
 
+/** Whether an address is a path, which Node alone has. One letter before the colon is a drive of Windows. */
+export const isPath = (address: string): boolean =>
+  !/^[a-z][a-z\d+.-]+:/i.test(address) && !('location' in globalThis);
+
 /** A file by its URL, or its path in Node; undefined for an address of another kind, or where there are no files. */
 export async function openFile(address: string): Promise<ByteSource | undefined> {
   const isUrl = address.startsWith('file:');
-  // One letter before the colon is a drive of Windows.
-  if (!isUrl && (/^[a-z][a-z\d+.-]+:/i.test(address) || 'location' in globalThis)) return undefined;
+  if (!isUrl && !isPath(address)) return undefined;
   const files = nodeModule('node:fs/promises') as Files | undefined;
   if (!files) return undefined;
+  const name = brief(address);
+  let handle: FileHandle | undefined;
   try {
-    const handle = await files.open(isUrl ? new URL(address) : address);
-    const { size } = await handle.stat();
+    const file = (handle = await files.open(isUrl ? new URL(address) : address));
+    const { size } = await file.stat();
     const buffer = new Uint8Array(Math.min(size, pieceSize));
     return new PieceSource(
-      address,
+      name,
       size,
       async (begin, end) => {
-        const { bytesRead } = await handle.read({ buffer, length: end - begin, position: begin });
+        const { bytesRead } = await file.read({ buffer, length: end - begin, position: begin });
         return buffer.subarray(0, bytesRead);
       },
-      () => void handle.close(),
+      () => void file.close(),
     );
   } catch (error) {
-    throw unread(`${address} cannot be read (${String(error)})`, 'a file of a model', error);
+    void handle?.close();
+    throw unreadable(name, error);
   }
 }

@@ -3,7 +3,7 @@
 // A file is read once from front to back, and no more of it than a piece is kept. Only who reads something that lies
 // further back, or skips much, makes a server send from another place.
 
-import { refuse } from '../errors.js';
+import { newBytes, refuse } from '../errors.js';
 
 /** Most bytes of a piece. */
 export const pieceSize = 2 ** 20;
@@ -37,7 +37,7 @@ export async function readAll(
   end: number,
   signal?: AbortSignal,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(end - begin);
+  const bytes = newBytes(end - begin);
   let at = 0;
   for await (const piece of source.read(begin, end, signal)) {
     bytes.set(piece, at);

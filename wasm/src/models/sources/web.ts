@@ -2,7 +2,7 @@
 // header of a file and all of its arrays are one request. A server that does not honour Range sends all of the file, and
 // what was skipped, or lies further back, it sends again.
 
-import { throwIfAborted, unread } from '../errors.js';
+import { brief, throwIfAborted, unread } from '../errors.js';
 import { type ByteSource, ended, pieceSize } from './source.js';
 
 /** Bytes that are rather read than skipped by another request. */
@@ -10,12 +10,16 @@ const gap = 2 ** 20;
 const expected = 'a file of a model';
 
 const why = (error: unknown): string =>
-  error instanceof Error && error.cause instanceof Error
-    ? `${error.message}: ${error.cause.message}`
-    : String(error);
+  brief(
+    error instanceof Error && error.cause instanceof Error
+      ? `${error.message}: ${error.cause.message}`
+      : String(error),
+  );
 
 export class WebSource implements ByteSource {
+  readonly name: string;
   size = Infinity;
+  readonly #address: string;
   #request = new AbortController();
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   /** Whether the server sends from any place. */
@@ -24,7 +28,10 @@ export class WebSource implements ByteSource {
   #last: Uint8Array = new Uint8Array(0);
   #at = 0;
 
-  constructor(readonly name: string) {}
+  constructor(address: string) {
+    this.name = brief(address);
+    this.#address = address;
+  }
 
   async *read(begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     for (let at = begin; at < end;) {
@@ -89,17 +96,19 @@ export class WebSource implements ByteSource {
     this.#request = new AbortController();
     const { signal } = this.#request;
     // Of what the engine has itself, Node 20 drops the last byte when asked for a range.
-    const headers: HeadersInit = /^(blob|data):/.test(this.name) ? {} : { Range: `bytes=${at}-` };
+    const headers: HeadersInit = /^(blob|data):/.test(this.#address)
+      ? {}
+      : { Range: `bytes=${at}-` };
     let response;
     try {
-      response = await fetch(this.name, { headers, signal });
+      response = await fetch(this.#address, { headers, signal });
     } catch (error) {
       throw unread(`${this.name} cannot be read (${why(error)})`, expected, error);
     }
     const { status, body } = response;
     if (!response.ok || !body) {
       const type = response.headers.get('content-type') ?? 'no content type';
-      throw unread(`${this.name} answered ${status} (${type})`, expected);
+      throw unread(`${this.name} answered ${status} (${brief(type)})`, expected);
     }
     this.#hasRanges = status === 206;
     this.#at = this.#hasRanges ? at : 0;

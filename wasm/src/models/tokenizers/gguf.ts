@@ -13,7 +13,7 @@ const [unknownType, control, userDefined] = [2, 3, 4];
 const isTexts = (list: readonly unknown[]): list is string[] =>
   list.every((text) => typeof text === 'string');
 const isNumbers = (list: readonly unknown[]): list is number[] =>
-  list.every((each) => typeof each === 'number');
+  list.every((each) => Number.isFinite(each));
 
 /** The tokenizer of a file; undefined where it has none, one of another kind, or one that is not whole. */
 export function ggufTokenizer({ format, metadata }: ModelFile): Tokenizer | undefined {
@@ -26,7 +26,7 @@ export function ggufTokenizer({ format, metadata }: ModelFile): Tokenizer | unde
   tokens.forEach((text, id) => {
     if (text !== '' && (types[id] === control || types[id] === userDefined)) specials.set(text, id);
   });
-  // More than any model has, of which a pattern would be too long.
+  // More than any model has, and every place of a text is compared with them.
   if ([...specials.keys()].join('').length > 2 ** 17) return undefined;
   const begin = fields.has('bos_token_id') ? fields.count('bos_token_id', undefined, 0) : undefined;
   const shared = { begin, isControl, specials };

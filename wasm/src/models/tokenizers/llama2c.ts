@@ -1,6 +1,6 @@
 // tokenizer.bin of llama2.c, as run.c reads it: int32 with the longest length, and of each token float32 score, int32 length, bytes.
 
-import { describe, isUint8Array, tagOf } from '../../arguments/values.js';
+import { describe, isUint8Array, reading, tagOf } from '../../arguments/values.js';
 import { plainView } from '../../arguments/views.js';
 import { refuse } from '../errors.js';
 import { piecesTokenizer } from './pieces.js';
@@ -37,10 +37,12 @@ function read(bytes: Uint8Array): { texts: string[]; scores: number[] } {
  * @throws {@link QkvError} `invalid_argument` for what is no such file
  */
 export function llama2cTokenizer(bytes: ArrayBuffer | Uint8Array): Tokenizer {
-  const isBuffer = tagOf(bytes) === 'ArrayBuffer';
+  const isBuffer = reading('load', 'tokenizer', () => tagOf(bytes)) === 'ArrayBuffer';
   if (!isBuffer && !isUint8Array(bytes))
     refuse(`tokenizer is ${describe(bytes)}`, 'an ArrayBuffer or Uint8Array');
-  const view = isBuffer ? new Uint8Array(bytes as ArrayBuffer) : plainView(bytes as Uint8Array);
+  const view = reading('load', 'tokenizer', () =>
+    isBuffer ? new Uint8Array(bytes as ArrayBuffer) : plainView(bytes as Uint8Array),
+  );
   const { texts, scores } = read(view as Uint8Array);
   return piecesTokenizer({
     ...{ texts, scores, unknown: 0, begin, addsBegin: true, addsSpace: true },

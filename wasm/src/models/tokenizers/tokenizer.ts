@@ -10,6 +10,9 @@ export interface Tokenizer {
   decode(ids: readonly number[]): string;
 }
 
+/** All that is asked of a tokenizer while tokens come. */
+export type Decoder = Pick<Tokenizer, 'decode'>;
+
 /** A text that comes token by token. */
 export interface TextStream {
   /** What is sure of the text once this token has come: a letter whose bytes are not all there waits for the others. */
@@ -28,7 +31,7 @@ const mostWaiting = 16;
  * tokenizers drop the space that a text begins with; and only once no letter is open at its end, because some make of a letter that
  * is not whole one sign, and some one for each byte. `prompt` is what the tokens follow; its text is not told.
  */
-export function decodeStream(tokenizer: Tokenizer, prompt: readonly number[] = []): TextStream {
+export function decodeStream(tokenizer: Decoder, prompt: readonly number[] = []): TextStream {
   let before = prompt.slice(-mostWaiting);
   let waiting: number[] = [];
   const take = (): string => {
@@ -56,7 +59,7 @@ export function decodeStream(tokenizer: Tokenizer, prompt: readonly number[] = [
 export function charactersTokenizer(characters: readonly string[]): Tokenizer {
   const list = listOf('charactersTokenizer', 'characters', characters, 2 ** 21);
   const isLetter = (value: unknown): value is string =>
-    typeof value === 'string' && Array.from(value).length === 1;
+    typeof value === 'string' && value.length <= 2 && Array.from(value).length === 1;
   if (!list?.every(isLetter)) {
     return refuse(
       `characters are ${list ? listText(list) : describe(characters)}`,

@@ -21,7 +21,7 @@ import type {
   LoadModelOptions,
   ModelSource,
 } from '../../api/worker-types.js';
-import { describe, isRecord, reading, tagOf } from '../../arguments/values.js';
+import { describe, isRecord, listOf, reading, tagOf } from '../../arguments/values.js';
 import { checkSignal } from '../../arguments/signal.js';
 import { type Caller, type Method, Remote } from './handles.js';
 import type { Counted, Lane } from './lane.js';
@@ -120,7 +120,7 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     options: InWorkerOptions<GenerateOptions> = {},
   ): AsyncGenerator<Token> {
     const fn = 'LanguageModel.generate';
-    const { signal, ...rest } = options;
+    const { signal, ...rest } = copyOf(fn, options);
     checkSignal(fn, signal);
     if (signal?.aborted) throw signal.reason;
     const method = { fn, method: 'generate', names: ['prompt', 'options'] };
@@ -143,6 +143,17 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
   }
 }
 
+/** Options as they are now, of which some stay here. */
+function copyOf<T extends object>(fn: string, options: T): T {
+  if (!isRecord(options)) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: options is ${describe(options)}, expected an object`,
+    );
+  }
+  return reading(fn, 'options', () => ({ ...options }));
+}
+
 /** An address as a worker understands it, whose own is another one. */
 function sendable(place: unknown): unknown {
   if (tagOf(place) === 'ArrayBuffer') return new Uint8Array(place as ArrayBuffer);
@@ -152,13 +163,20 @@ function sendable(place: unknown): unknown {
   return isText && location ? new URL(place, location.href).href : String(place);
 }
 
+/** More files than a model has; the other side says so. */
+const mostFiles = 2 ** 16;
+
 /** The source of a model as it is sent. */
 function sentSource(source: unknown): unknown {
   if (!isRecord(source)) return source;
   return reading('loadModel', 'source', () => {
     const { weights, config, ...rest } = source;
-    const places = Array.isArray(weights) ? weights.map(sendable) : sendable(weights);
-    return { ...rest, weights: places, ...(config !== undefined && { config: sendable(config) }) };
+    const places = listOf('loadModel', 'weights', weights, mostFiles)?.map(sendable);
+    return {
+      ...rest,
+      weights: places ?? sendable(weights),
+      ...(config !== undefined && { config: sendable(config) }),
+    };
   });
 }
 
@@ -173,13 +191,7 @@ export async function loadModel(
   options: LoadModelOptions = {},
 ): Promise<AsyncLanguageModel> {
   const fn = 'loadModel';
-  if (!isRecord(options)) {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: options is ${describe(options)}, expected an object`,
-    );
-  }
-  const { onProgress, ...rest } = options;
+  const { onProgress, ...rest } = copyOf(fn, options);
   if (onProgress !== undefined && typeof onProgress !== 'function') {
     throw new QkvError(
       'invalid_argument',

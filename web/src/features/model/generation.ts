@@ -23,13 +23,16 @@ export interface GenerateAsk {
   readonly pace: number | null;
 }
 
+/** Room for all that the page reads and writes. A file may say any maxLength, and a cache is asked for whole. */
+const MOST_CACHED = 2048;
+
 /** Writes on from a text with a cache that the page can watch, and tells what there is, until it is stopped. */
 export async function generate(
   { model, info, label }: Opened,
   { ids, sampling, ablated, seed, tokens, pace }: GenerateAsk,
   { signal, say }: { signal: AbortSignal; say: (generated: Generated) => void },
 ): Promise<void> {
-  const session = model.session();
+  const session = model.session({ capacity: Math.min(info.maxLength, MOST_CACHED) });
   const { capacity, bytes } = session;
   const before = info.tokenizer === 'none' ? ids.join(' ') : (model.tokenizer?.decode(ids) ?? '');
   const times: number[] = [];
