@@ -63,8 +63,8 @@ export const dist = [...Object.keys(programs), ...declarations].sort();
 
 /** The guides, to which the README leads. */
 const guides = [
-  ...['bundlers', 'conventions', 'encoder-decoder', 'models', 'training', 'worked-example'],
-  'workers',
+  ...['attention', 'bundlers', 'conventions', 'encoder-decoder', 'models', 'training'],
+  ...['worked-example', 'workers'],
 ];
 
 /** Every file of the tarball. */
