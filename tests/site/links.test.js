@@ -62,6 +62,8 @@ test('site: every guide, every result and every document of the project is a pag
     const title = /^# (.*)$/m.exec(text(file))?.[1];
     const [heading] = /<h1\b.*?<\/h1>/s.exec(htmls[`docs/${url}`]) ?? [];
     assert.ok(heading?.includes(title.slice(0, 5)), `${url}: ${heading}`);
+    const isChinese = /<main [^>]*lang="zh-CN"/.test(htmls[`docs/${url}`]);
+    assert.equal(isChinese, file.endsWith('.zh-CN.md'), url);
   }
 });
 

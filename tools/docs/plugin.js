@@ -110,7 +110,10 @@ export function plugin(app) {
   hooks.on('body.begin', (context) =>
     raw(head(context.page.url, context.relativeURL('./').replace(/^\.\/$/, ''))),
   );
-  hooks.on('content.begin', () => raw('<main id="content" tabindex="-1">'));
+  hooks.on('content.begin', ({ page: { model } }) => {
+    const isChinese = model.isDocument() && pageOf(model).file.endsWith('.zh-CN.md');
+    return raw(`<main id="content" tabindex="-1"${isChinese ? ' lang="zh-CN"' : ''}>`);
+  });
   hooks.on('content.end', () => raw('</main>'));
   hooks.on('pageSidebar.begin', () => raw('<aside aria-label="This page">'));
   hooks.on('pageSidebar.end', () => raw('</aside>'));
