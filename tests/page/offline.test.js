@@ -153,6 +153,7 @@ offlineTest('after one visit it works without its server, isolated as before', a
   await everyPanel(page);
   assert.ok(await page.evaluate(() => crossOriginIsolated), 'headers are kept, too');
   assert.deepEqual(problems, []);
+  await expectNoDocumentation(given);
   await site.start();
   await expectOthersAlone(given);
 });
@@ -218,7 +219,13 @@ offlineTest('half a build is not kept, and the old one stays whole', async (give
   assert.deepEqual(problems, []);
 });
 
-/** The documentation has the address of a folder, as the page has, and is never answered by the page. */
+/** The documentation has the address of a folder, as the page has, and is never answered by the page: no network, no answer. */
+async function expectNoDocumentation({ context, url }) {
+  const tab = await context.newPage();
+  await assert.rejects(tab.goto(`${url}docs/`, { timeout: ANSWER }), /ERR_/);
+  await tab.close();
+}
+
 async function expectDocumentation({ context, url }) {
   const tab = await context.newPage();
   await tab.goto(`${url}docs/`);
