@@ -1,16 +1,18 @@
 // Writes a picture of every panel into build/screenshots: for people to look at before they change how the
-// page looks. With --baselines what screenshots.test.js compares with is written anew, too.
+// page looks. With --baselines what screenshots.test.js compares with is written anew, too. With --docs the pictures of the
+// READMEs are, and nothing else.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../support/js/files.js';
 import { startSite } from './support/page.js';
 import { looks } from './support/panel.js';
 import { keep, photograph, pixelsOf } from './support/photographs.js';
+import { showcase } from './support/showcase.js';
 
-const folder = join(root, 'build/screenshots');
-const site = await startSite();
-mkdirSync(folder, { recursive: true });
-try {
+/** Every panel in each look. */
+async function panels(site) {
+  const folder = join(root, 'build/screenshots');
+  mkdirSync(folder, { recursive: true });
   const decoder = await site.browser.newPage();
   const small = new Map();
   const taken = looks.map((look) =>
@@ -25,6 +27,19 @@ try {
     keep(small);
     console.log(`${small.size} baselines`);
   }
+}
+
+/** What the READMEs show. */
+async function docs(site) {
+  for (const [name, png] of Object.entries(await showcase(site))) {
+    writeFileSync(join(root, 'web/docs', name), png);
+    console.log(`web/docs/${name}: ${Math.round(png.length / 1000)} kB`);
+  }
+}
+
+const site = await startSite();
+try {
+  await (process.argv.includes('--docs') ? docs(site) : panels(site));
 } finally {
   await site.close();
 }

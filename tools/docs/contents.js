@@ -1,8 +1,7 @@
 // What the site of the documentation has besides the two references: pages made of the Markdown files of the project, in
 // the order of the navigation. A link to one of these files leads to its page, wherever it stands.
-import { existsSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { root, toolchain } from '../environment.js';
+import { basename, dirname } from 'node:path';
+import { toolchain } from '../environment.js';
 
 /** A page of each file, with its title in the navigation. */
 const tables = [
@@ -48,12 +47,6 @@ const tables = [
   },
 ];
 
-/** Files that need not be there. */
-const later = [
-  ...['wasm/docs/comparison.md', 'wasm/docs/comparison.zh-CN.md'],
-  'bench/results/models.md',
-];
-
 /** A page is called like its file, or like the folder of a README, but for these. */
 const names = { 'README.md': 'overview', 'bench/README.md': 'method' };
 function pageName(file) {
@@ -64,9 +57,10 @@ function pageName(file) {
 /** The groups of the navigation: { title, pages }, a page being { file, title, group, url }. */
 export const groups = tables.map(({ title: group, folder, files }) => ({
   title: group,
-  pages: Object.entries(files)
-    .filter(([file]) => !later.includes(file) || existsSync(join(root, file)))
-    .map(([file, title]) => ({ file, title, group, url: `${folder}/${pageName(file)}.html` })),
+  pages: Object.entries(files).map(([file, title]) => ({
+    ...{ file, title, group },
+    url: `${folder}/${pageName(file)}.html`,
+  })),
 }));
 
 export const pages = groups.flatMap((group) => group.pages);

@@ -1,13 +1,16 @@
 // The package as a stranger gets it: packed, installed into an empty project without a network, and used
 // from Node. matrix.test.js has it in pages, tests/release/types.test.js in TypeScript.
 import assert from 'node:assert/strict';
-import { readFileSync, statSync } from 'node:fs';
+import { cpSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import * as shipped from '../../../tools/shipped.js';
 import { installPacked } from '../packed.js';
-import { packageJson, text } from '../../support/js/files.js';
+import { packageJson, root, text } from '../../support/js/files.js';
 import { documents, programsOf } from './examples.js';
+
+/** The file that the README runs; no model is in the tarball. */
+const model = 'models/austen/austen.safetensors';
 
 let installed;
 let project;
@@ -17,6 +20,7 @@ const inProject = (...line) => installed.inProject(...line);
 before(async () => {
   installed = await installPacked();
   ({ project } = installed);
+  cpSync(join(root, model), join(project, model));
 });
 after(() => installed?.remove());
 
