@@ -1,6 +1,8 @@
-// Builds everything, or the parts named: native, wasm, package (dist/), page (dist/web/).
+// Builds everything, or the parts named: native, wasm, package (dist/), page (dist/web/), docs (build/docs/), and site
+// (build/site/: the page with the documentation beside it, as built).
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -16,6 +18,7 @@ import { deflateRawSync } from 'node:zlib';
 import * as esbuild from 'esbuild';
 import { minify } from 'terser';
 import { abiOf, baseSchema, methodsOf, modelsAbi, schema, trainAbi } from './abi.js';
+import { buildDocs, makeDocs } from './docs.js';
 import { root, toolchain, version } from './environment.js';
 import { must, step } from './run.js';
 import { edition, engines, gzipped, programs } from './shipped.js';
@@ -287,6 +290,15 @@ async function bundlePage() {
   await must(bin('vite'), [...line, '--mode', 'single'], { timeout: LIMIT });
 }
 
+/** What a server of files serves: the page, and below docs/ the documentation, as they are built. */
+export function assembleSite(site = join(root, 'build/site')) {
+  rmSync(site, { recursive: true, force: true });
+  cpSync(join(dist, 'web'), site, { recursive: true });
+  // The page alone has a page there that says what is missing.
+  rmSync(join(site, 'docs'), { recursive: true, force: true });
+  cpSync(join(root, 'build/docs'), join(site, 'docs'), { recursive: true });
+}
+
 /**
  * Everything that can be built: `needs` is built first, and `after` goes first where both are wanted, as one folder has
  * room for one build at a time.
@@ -301,6 +313,7 @@ export const builds = {
   modules: { run: modules },
   package: { needs: ['modules'], after: ['types'], run: bundlePackage },
   page: { needs: ['package'], run: bundlePage },
+  docs: { run: makeDocs },
   native: { run: native },
   'wasm-tests': { after: ['modules'], run: wasmTests },
   sanitized: { after: ['native'], run: () => cmake('native', ['qkv_tests_sanitized']) },
@@ -320,12 +333,15 @@ export const buildNative = () => step('build native', native);
 export const buildWasm = () => step('build wasm', modules);
 export const buildPackage = () => step('build package', bundlePackage);
 export const buildPage = () => step('build page', bundlePage);
+const buildSite = () => step('build site', () => assembleSite());
 
 const parts = {
   native: buildNative,
   wasm: buildWasm,
   package: buildPackage,
   page: buildPage,
+  docs: buildDocs,
+  site: buildSite,
 };
 
 async function main(names) {
@@ -336,7 +352,10 @@ async function main(names) {
     );
   }
   for (const name of names.length > 0 ? names : Object.keys(parts)) await parts[name]();
-  for (const file of ['dist/index.js', 'dist/web/index.html', 'dist/web/qkv.html']) {
+  for (const file of [
+    ...['dist/index.js', 'dist/web/index.html', 'dist/web/qkv.html'],
+    'build/site/docs/index.html',
+  ]) {
     if (existsSync(join(root, file))) {
       const { size } = statSync(join(root, file));
       console.log(`${relative('.', join(root, file))}: ${size} bytes`);

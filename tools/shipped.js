@@ -63,8 +63,8 @@ export const dist = [...Object.keys(programs), ...declarations].sort();
 
 /** The guides, to which the README leads. */
 const guides = [
-  ...['bundlers', 'comparison', 'comparison.zh-CN', 'conventions', 'encoder-decoder', 'models'],
-  ...['training', 'versions', 'worked-example', 'workers'],
+  ...['attention', 'bundlers', 'comparison', 'comparison.zh-CN', 'conventions', 'encoder-decoder'],
+  ...['models', 'training', 'versions', 'worked-example', 'workers'],
 ];
 
 /** Every file of the tarball. */

@@ -1,12 +1,11 @@
 // What `npm test` runs. A suite is { name, group, of, needs, parts }: `of` is what it tests, so that a test that several
 // builds run is counted as one; `needs` are builds of tools/build.js; a part is what tools/runners.js makes. Suites
 // marked `full` are left to `npm run test:full`. Parts marked `alone` have the machine to themselves.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { changedFiles, spread } from './changed.js';
 import { checkIsaObjects } from './check_isa_objects.js';
-import { documentCore, documentPackage } from './docs.js';
 import { root, toolchain } from './environment.js';
 import { canFuzz, fuzzTargets, fuzzTarget } from './fuzz_native.js';
 import { runMutants } from './mutants.js';
@@ -83,6 +82,10 @@ async function tidySources(full) {
   return spread(own, MOST_TIDY);
 }
 
+/** The documentation is made by a build, whose warnings are errors. */
+const isMade = async (name) =>
+  existsSync(join(root, 'build/docs', name)) ? '' : `build/docs/${name} was not made`;
+
 const lint = (full) =>
   [
     ['prettier', command('prettier', bin('prettier'), '--check', '.')],
@@ -119,8 +122,15 @@ const lint = (full) =>
         }),
       ),
     ],
-    ['reference: package', check('reference: package', documentPackage)],
-    ['reference: core', ifPresent('DOXYGEN', check('reference: core', documentCore))],
+    ['documentation', check('documentation', () => isMade('index.html')), { needs: ['docs'] }],
+    [
+      'documentation: core',
+      ifPresent(
+        'DOXYGEN',
+        check('documentation: core', () => isMade('core/index.html')),
+      ),
+      { needs: ['docs'] },
+    ],
   ].map(([name, part, more]) => ({ name, parts: [part], ...more }));
 
 // ------------------------------------------------------------------------------------------ C++
@@ -361,6 +371,11 @@ async function pageSuites() {
     {
       name: 'page',
       parts: all.filter((file) => file !== lighthouse).map((file) => nodeTest(file)),
+    },
+    {
+      name: 'site',
+      needs: ['docs'],
+      parts: (await files('tests/site/*.test.js')).map((file) => nodeTest(file)),
     },
     {
       name: 'page: Lighthouse',

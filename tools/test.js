@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const groups = {
-  lint: 'formatters, linters, types and the reference; builds nothing',
+  lint: 'formatters, linters, types; builds nothing but the documentation',
   native: 'the C++ suite on each instruction set',
   wasm: 'the C++ suite as WebAssembly, in Node; in a full run in Chromium, too',
   sanitize: 'ASan, UBSan, TSan and libFuzzer',

@@ -227,6 +227,21 @@ test('page: the page keeps to its budgets, and nothing may come from elsewhere',
   assert.doesNotMatch(html, /\sstyle=|<style|unsafe-inline/);
 });
 
+test('page: its links to files lead to files, and that to the documentation to a page in any case', () => {
+  const folder = new URL('dist/web/', repository);
+  const html = readFileSync(new URL('index.html', folder), 'utf8');
+  const [, footer] = /<footer>(.*?)<\/footer>/s.exec(html);
+  const targets = Array.from(footer.matchAll(/href="([^"]*)"/g), ([, target]) => target);
+  assert.deepEqual(targets, ['docs/', 'qkv.html']);
+  for (const target of targets) {
+    const file = target.replace(/\/$/, '/index.html');
+    assert.match(readFileSync(new URL(file, folder), 'utf8'), /<title>.*qkv/);
+  }
+  const instead = readFileSync(new URL('docs/index.html', folder), 'utf8');
+  assert.match(instead, /default-src 'none'/);
+  assert.doesNotMatch(instead, /https?:|<script/);
+});
+
 /** A module of the page, in Node. */
 async function moduleOf(path) {
   const options = { entryPoints: [new URL(path, repository).pathname], bundle: true, write: false };

@@ -153,6 +153,7 @@ offlineTest('after one visit it works without its server, isolated as before', a
   await everyPanel(page);
   assert.ok(await page.evaluate(() => crossOriginIsolated), 'headers are kept, too');
   assert.deepEqual(problems, []);
+  await expectNoDocumentation(given);
   await site.start();
   await expectOthersAlone(given);
 });
@@ -218,8 +219,24 @@ offlineTest('half a build is not kept, and the old one stays whole', async (give
   assert.deepEqual(problems, []);
 });
 
+/** The documentation has the address of a folder, as the page has, and is never answered by the page: no network, no answer. */
+async function expectNoDocumentation({ context, url }) {
+  const tab = await context.newPage();
+  await assert.rejects(tab.goto(`${url}docs/`, { timeout: ANSWER }), /ERR_/);
+  await tab.close();
+}
+
+async function expectDocumentation({ context, url }) {
+  const tab = await context.newPage();
+  await tab.goto(`${url}docs/`);
+  assert.match(await tab.textContent('h1'), /documentation/);
+  assert.ok(await tab.evaluate(() => navigator.serviceWorker.controller !== null));
+  await tab.close();
+}
+
 /** What is not of the page is fetched as ever, and not kept. */
 async function expectOthersAlone({ page, url, context }) {
+  await expectDocumentation({ context, url });
   const status = await page.evaluate(async () => (await fetch('nothing-here.txt')).status);
   assert.notEqual(status, 0);
   const kept = await page.evaluate(async () => {
@@ -228,7 +245,7 @@ async function expectOthersAlone({ page, url, context }) {
     return (await cache.keys()).map((request) => request.url);
   });
   assert.ok(kept.includes(url) && kept.some((file) => file.endsWith('.wasm')));
-  assert.ok(!kept.some((file) => /threads|qkv\.html/.test(file)), 'what it never asks for');
+  assert.ok(!kept.some((file) => /threads|qkv\.html|docs/.test(file)), 'what it never asks for');
   assert.equal(context.pages().length, 1);
 }
 

@@ -22,6 +22,11 @@ const usesOf = (job) => (job.steps ?? []).map(({ uses = '' }) => uses);
 const runsOurCode = (job) =>
   usesOf(job).some((uses) => isOurs(uses) || uses.startsWith('actions/checkout@'));
 
+/** Whether a job does nothing but put on GitHub Pages what another has made. */
+const onlyDeploys = ({ steps = [], environment }) =>
+  environment?.name === 'github-pages' &&
+  steps.every(({ uses = '' }) => uses.startsWith('actions/deploy-pages@'));
+
 /** Actions of others are named by commit, with the release in words. */
 function problemsOfActions(source) {
   const all = Array.from(source.matchAll(/^\s*(?:- )?uses:\s*(\S+)(.*)$/gm), ([, uses, rest]) => ({
@@ -71,9 +76,10 @@ function problemsOfJob(job, { publishes, readsSecret }) {
   const expect = (holds, problem) => holds || problems.push(problem);
   expect(job.steps?.length > 0, 'does nothing');
   expect(job['timeout-minutes'] > 0 && job['timeout-minutes'] <= 360, 'has no timeout');
-  const { contents = 'read', 'id-token': token = 'none', ...others } = job.permissions ?? {};
+  const { contents = 'read', 'id-token': token = 'none', pages, ...others } = job.permissions ?? {};
   const known = contents === 'read' && ['none', 'write'].includes(token);
   expect(known && Object.keys(others).length === 0, 'may do more than read and be trusted by npm');
+  expect(!pages || onlyDeploys(job), 'may write to Pages and does more than that');
   const trusted = writes(job.permissions) || readsSecret;
   expect(!trusted || !runsOurCode(job), 'runs the project’s code where a token or a secret is');
   // Another run, of a pull request too, may have written what a cache gives back.
@@ -134,7 +140,9 @@ for (const path of actions) {
 }
 
 describe('workflows: what would be wrong is found', () => {
-  const [release, nightly] = ['release', 'nightly'].map((n) => text(`.github/workflows/${n}.yml`));
+  const [release, nightly, pages] = ['release', 'nightly', 'pages'].map((n) =>
+    text(`.github/workflows/${n}.yml`),
+  );
   const faults = {
     'is not pinned': [release, /@[0-9a-f]{40}/, '@v7'],
     'does not say which release': [release, / # v7\.0\.1/, ''],
@@ -158,6 +166,21 @@ describe('workflows: what would be wrong is found', () => {
     ],
     'takes from a cache': [
       release,
+      /(?=\n {6}- run: \.ci\/run)/,
+      '\n      - uses: ./.github/actions/prepare',
+    ],
+    'job site: may write to Pages': [
+      pages,
+      '    timeout-minutes: 120\n',
+      '    timeout-minutes: 120\n    permissions:\n      pages: write\n',
+    ],
+    'job deploy: may write to Pages and does more': [
+      pages,
+      /(?=\n {6}- uses: actions\/deploy-pages)/,
+      '\n      - run: npm test',
+    ],
+    'job site: takes from a cache': [
+      pages,
       /(?=\n {6}- run: \.ci\/run)/,
       '\n      - uses: ./.github/actions/prepare',
     ],

@@ -11,12 +11,15 @@ const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes
 /** The page starts no threads, so nobody would ever ask for what they need. */
 const isForThreads = (name: string) => /-threads-|^thread-/.test(name.replace(/.*\//, ''));
 
+/** Below docs/ there is the documentation, or in its place a page that says where it is: neither is of this build. */
+const isDocumentation = (name: string) => name.startsWith('docs/');
+
 /** Path -> hash of every file of a built page that it may ask for; '' is what the server has for index.html. */
 function manifestOf(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => name.replaceAll('\\', '/'))
     .filter((name) => statSync(join(folder, name)).isFile() && !isForThreads(name))
-    .filter((name) => name !== SCRIPT && name !== 'qkv.html')
+    .filter((name) => name !== SCRIPT && name !== 'qkv.html' && !isDocumentation(name))
     .sort();
   return Object.fromEntries(
     names.map((name) => {

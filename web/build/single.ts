@@ -101,7 +101,7 @@ export function single(name: string): Plugin {
           .replace(/<script type="module".*?<\/script>/, () => `<script type="module" blocking="render">${script}</script>`)
           .replace(/<link rel="stylesheet".*?>/, () => `<style>${style}</style>`)
           .replace('favicon.svg', icon)
-          .replace(/\s*<p data-elsewhere>.*?<\/p>/s, '');
+          .replace(/\s*<p data-elsewhere>.*?<\/p>/gs, '');
         for (const file of Object.keys(bundle)) Reflect.deleteProperty(bundle, file);
         this.emitFile({ type: 'asset', fileName: name, source: html });
       },

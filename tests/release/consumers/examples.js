@@ -4,6 +4,8 @@ import { text } from '../../support/js/files.js';
 /** Files whose code is run. */
 export const documents = [
   'README.md',
+  'tools/docs/start.md',
+  'wasm/docs/attention.md',
   'wasm/docs/worked-example.md',
   'wasm/docs/encoder-decoder.md',
   'wasm/docs/conventions.md',

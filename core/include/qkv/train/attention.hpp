@@ -22,7 +22,7 @@ struct AttentionBackwardArgs {
   AttentionOptions options = {};  ///< of the forward call
   TensorView<float> dq;           ///< [B, Hq, Tq, d_k]
   TensorView<float> dk;           ///< [B, Hkv, Tk, d_k]: summed over the query heads of each group
-  TensorView<float> dv;           ///< [B, Hkv, Tk, d_v]: likewise
+  TensorView<float> dv;           ///< [B, Hkv, Tk, d_v], likewise
   /// The shape of options.bias, the gradient summed along the axes that the bias is broadcast on; absent
   /// if it is not needed.
   TensorView<float> d_bias = {};

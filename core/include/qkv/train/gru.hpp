@@ -10,16 +10,16 @@ namespace qkv::train {
 
 /// Weights of a GRU, dense; the columns of the gates r, z and n side by side, as PyTorch orders them.
 struct GruWeights {
-  TensorView<const float> wx;  ///< [in, 3 hidden]: W
-  TensorView<const float> wh;  ///< [hidden, 3 hidden]: U
-  TensorView<const float> bx;  ///< [3 hidden]: b
-  TensorView<const float> bh;  ///< [3 hidden]: c
+  TensorView<const float> wx;  ///< W, [in, 3 hidden]
+  TensorView<const float> wh;  ///< U, [hidden, 3 hidden]
+  TensorView<const float> bx;  ///< b, [3 hidden]
+  TensorView<const float> bh;  ///< c, [3 hidden]
 };
 
 /// What gru() reads and writes.
 struct GruArgs {
-  TensorView<const float> x;  ///< [B, T, in], dense
-  GruWeights weights;
+  TensorView<const float> x;        ///< [B, T, in], dense
+  GruWeights weights;               ///< of all steps
   TensorView<const float> h0 = {};  ///< [B, hidden], dense; absent means 0
   TensorView<float> out;            ///< [B, T, hidden], dense: h of every step
 };
@@ -40,9 +40,9 @@ Status gru(const GruArgs& args, Workspace& workspace) noexcept;
 
 /// What gru_backward() reads and writes. x, weights and h0 are those of gru(), `out` is what it gave.
 struct GruBackwardArgs {
-  TensorView<const float> d_out;  ///< [B, T, hidden], dense: the gradient of out
-  TensorView<const float> x;      ///< [B, T, in], dense
-  GruWeights weights;
+  TensorView<const float> d_out;    ///< [B, T, hidden], dense: the gradient of out
+  TensorView<const float> x;        ///< [B, T, in], dense
+  GruWeights weights;               ///< of the forward call
   TensorView<const float> h0 = {};  ///< [B, hidden]; absent means 0
   TensorView<const float> out;      ///< [B, T, hidden]
   TensorView<float> dx = {};        ///< the shape of x; absent if it is not needed

@@ -37,7 +37,7 @@ struct LayerReading {
   /// [B, num_heads, T, d_k]: queries as the scores read them, after the norms of qk_norm and the rotation
   TensorView<float> q = {};
   TensorView<float> k = {};  ///< [B, num_kv_heads, T, d_k]: keys, likewise
-  TensorView<float> v = {};  ///< [B, num_kv_heads, T, d_k]: values
+  TensorView<float> v = {};  ///< [B, num_kv_heads, T, d_k], values
 };
 
 /// A language model in training:

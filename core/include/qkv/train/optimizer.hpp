@@ -12,11 +12,11 @@ namespace qkv::train {
 
 /// One parameter array with its gradient and moments, all of n elements.
 struct Parameter {
-  float* value;
-  float* gradient;
-  float* first_moment;
-  float* second_moment;
-  Index n;
+  float* value;          ///< the weights, which a step changes
+  float* gradient;       ///< of the loss
+  float* first_moment;   ///< the running mean of the gradient; 0 before the first step
+  float* second_moment;  ///< that of its square; 0 before the first step
+  Index n;               ///< how many elements each of them has
   bool decays;  ///< whether weight decay applies: not to gains, biases and embeddings by default
 };
 
@@ -51,10 +51,10 @@ Status adamw_step(std::span<const Parameter> parameters, const AdamWOptions& opt
 /// A learning rate that rises linearly for `warmup` steps and then falls to `last` along half a cosine, which
 /// it reaches at `steps` and keeps. Without steps it stays at the peak.
 struct Schedule {
-  float peak = 1e-3F;
-  std::int64_t warmup = 0;
-  std::int64_t steps = 0;
-  float last = 0.0F;
+  float peak = 1e-3F;       ///< the greatest rate
+  std::int64_t warmup = 0;  ///< steps that rise to it
+  std::int64_t steps = 0;   ///< all steps, those of the rise included
+  float last = 0.0F;        ///< the rate from then on
 };
 
 /// The learning rate of a step, counted from 1. Its cosine is the core's own, so it has the same bits

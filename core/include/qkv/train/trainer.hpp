@@ -53,8 +53,8 @@ struct TrainedArray {
 /// The running means of AdamW for one array, of its size: of the gradient and of its square. A step changes them with the
 /// weights. Valid until the trainer goes.
 struct Moments {
-  float* first;
-  float* second;
+  float* first;   ///< the mean of the gradient
+  float* second;  ///< the mean of its square
 };
 
 }  // namespace qkv::train
