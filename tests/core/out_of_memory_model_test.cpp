@@ -1,5 +1,6 @@
 // Language models and sampling when memory runs out, what a steady loop asks for, and what moves.
 #include <catch2/catch_test_macros.hpp>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -90,6 +91,34 @@ TEST_CASE("out of memory: a pass takes its memory before it writes anything", "[
   }
 }
 
+/// A prompt of several pieces in a session of bfloat16, which takes its memory before the first of them.
+Operation long_prompt() {
+  struct Long {
+    Long() : config(family("gemma2")) { config.max_length = 600; }
+    LanguageModelConfig config;
+    LanguageModel model;
+    ModelSession session;
+    Workspace workspace;
+    std::unique_ptr<ModelCall> call;
+  };
+  auto p = std::make_shared<Long>();
+  p->model = ModelWeights(p->config, 1).make(WeightFormat::kBf16);
+  require_ok(ModelSession::create(p->model, {.format = CacheFormat::kBf16}, p->session));
+  p->call = std::make_unique<ModelCall>(p->model, ModelTokens(p->config, 1, 600, 1),
+                                        ModelAsk{.session = &p->session, .ablated = {{0, 1}}});
+  return {[p] { return p->model.forward(p->call->args, p->workspace); },
+          [p] {
+            std::vector<float> all = p->call->results.all();
+            all.push_back(static_cast<float>(p->session.length()));
+            return all;
+          }};
+}
+
+TEST_CASE("out of memory: a prompt of several pieces is read whole or not at all",
+          "[model][memory]") {
+  require_survives("long prompt", 1, long_prompt);
+}
+
 TEST_CASE("out of memory: filling and finishing ask for nothing", "[model][memory]") {
   for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8}) {
     const ModelWeights weights(family("gemma2"), 1);
@@ -107,6 +136,7 @@ TEST_CASE("out of memory: a draw that cannot be made writes no token", "[samplin
   require_survives("sample", 1, [] {
     struct Sampled {
       std::vector<float> logits = std::vector<float>(99, 1.0F);
+      std::vector<std::int32_t> seen = {3, 98, 3};
       Workspace workspace;
       SampledToken token;
     };
@@ -114,7 +144,12 @@ TEST_CASE("out of memory: a draw that cannot be made writes no token", "[samplin
     return Operation{[p] {
                        SamplingArgs args;
                        args.logits = {p->logits.data(), {99}};
-                       args.options.temperature = 1.0F;
+                       args.seen = {p->seen.data(), {3}};
+                       args.options = {.temperature = 1.0F,
+                                       .top_k = 50,
+                                       .top_p = 0.9F,
+                                       .min_p = 0.01F,
+                                       .repetition_penalty = 1.2F};
                        return sample(args, p->workspace, p->token);
                      },
                      [p] {

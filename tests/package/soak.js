@@ -1,5 +1,5 @@
-// npm run test:soak [minutes]: engines, threads and workers made, used in every way and given back, over and over,
-// in Node and in Chromium side by side; a line a minute, and at the end whether anything grew.
+// npm run test:soak [minutes]: engines, threads, workers, models and trainers made, used in every way and given back, over and
+// over, in Node and in Chromium side by side; a line a minute, and at the end whether anything grew.
 import { readdirSync } from 'node:fs';
 import { launch, page } from '../support/js/chromium.js';
 import { collect } from '../support/js/collect.js';
@@ -13,7 +13,12 @@ if (!(minutes > 0)) throw new Error(`minutes is ${process.argv[2]}, expected a n
 const interval = Math.min(60_000, (minutes * 60_000) / 6);
 
 async function nodeHost() {
-  const packages = { ...(await import('qkv')), initWorkers: (await import('qkv/worker')).init };
+  const packages = {
+    init: (await import('qkv')).init,
+    initTrain: (await import('qkv/train')).init,
+    initWorkers: (await import('qkv/worker')).init,
+    load: (await import('qkv/models')).load,
+  };
   return {
     name: 'Node',
     // Node keeps 0.3 to 0.5 kB for every worker that has ended, empty ones too; a cycle ends 1.4 of them.
@@ -34,9 +39,11 @@ async function nodeHost() {
 
 const script = `
   import { init } from '/dist/index.js';
+  import { load } from '/dist/models.js';
+  import { init as initTrain } from '/dist/train.js';
   import { init as initWorkers } from '/dist/worker.js';
   import { cycle } from '/support/soak-cycle.js';
-  globalThis.cycle = (i) => cycle({ init, initWorkers }, i);
+  globalThis.cycle = (i) => cycle({ init, initTrain, initWorkers, load }, i);
 `;
 
 async function chromiumHost() {

@@ -1,6 +1,7 @@
 // What trainers do when memory runs out: every request of every call may fail.
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -248,6 +249,29 @@ TEST_CASE("out of memory: every request of create may fail, and the trainer is a
     CHECK(request - 1 >=
           4);  // the state, lists of arrays, of layers and of parameters, the weights
     CHECK(first_difference(fresh, state_of(trainer)) == "");
+  });
+}
+
+TEST_CASE("out of memory: a trainer that is filled from a file asks for nothing",
+          "[train][memory][out-of-memory]") {
+  for_each_trainer([](const auto& of) {
+    using Of = std::decay_t<decltype(of)>;
+    CAPTURE(of.name);
+    Setting<Of> p(of, 2);
+    int requests = 0;
+    Status status;
+    {
+      const FailingMemory memory(0);
+      for (Index i = 0; i < p.trainer.array_count(); ++i) {
+        std::fill_n(p.trainer.array(i).value.data, p.trainer.array(i).value.size(), 0.5F);
+        std::fill_n(p.trainer.moments(i).first, p.trainer.array(i).value.size(), 0.0F);
+      }
+      status = p.trainer.set_steps(7);
+      requests = memory.aligned_requests() + memory.other_requests();
+    }
+    require_ok(status);
+    CHECK(requests == 0);
+    CHECK(p.trainer.steps() == 7);
   });
 }
 

@@ -1,9 +1,10 @@
 // What every engine must compute to the same bits: every operator in its options, calls large enough for
-// threads to share, and numbers at the edge of float32. For Node and for pages. The inputs come from a
+// threads to share, what models generate, and numbers at the edge of float32. For Node and for pages. The inputs come from a
 // generator of integers, because Math.sin and its like differ from one JavaScript engine to the next.
 import { booleanMask, filled, problem, random, randomArray } from '../../support/js/arrays.js';
 import { everything } from '../../support/js/everything.js';
 import { sharedCalls } from '../../support/js/shared-calls.js';
+import { generated } from './generation.js';
 
 const vector = (length, seed) => randomArray([length], seed).data;
 const square = (seed) => randomArray([12, 12], seed);
@@ -177,6 +178,8 @@ export async function results(engine) {
   add('copies', copies(engine), true);
   for (const [name, array] of Object.entries(await everything(engine))) add(name, array);
   for (const [name, array] of Object.entries(sharedCalls(engine))) add(`shared, ${name}`, array);
+  for (const [name, arrays] of Object.entries(await generated(engine)))
+    add(`generated, ${name}`, arrays);
   return list;
 }
 

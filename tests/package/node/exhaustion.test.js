@@ -9,32 +9,16 @@ import { spoil } from '../fuzz/support/spoil.js';
 import { targets } from '../fuzz/support/targets.js';
 import { World } from '../fuzz/support/world.js';
 import { filled, randomArray, zeros } from '../../support/js/arrays.js';
-import { expectClose, expectQkvError, expectThrows } from '../../support/js/check.js';
+import { expectClose, expectThrows } from '../../support/js/check.js';
 import { wasmFile } from '../../support/js/files.js';
 import * as oracle from '../../support/js/oracle.js';
-import { initWithin } from '../../support/js/small-memory.js';
+import { initWithin, leave } from '../../support/js/small-memory.js';
 
 const wasm = await WebAssembly.compile(wasmFile('simd'));
 const roomy = await init({ deterministic: true });
 
 const namesOf = { set: 'Tensor.set' };
 for (const name of ['append', 'truncate', 'keys']) namesOf[name] = `KvCache.${name}`;
-
-/** All memory but `hole` bytes is taken; what gives it back. */
-function fill(engine, hole) {
-  const kept = hole > 0 ? engine.tensor([hole / 4]) : undefined;
-  const ballast = [];
-  for (let length = 2 ** 20; length >= 1;) {
-    try {
-      ballast.push(engine.tensor([length]));
-    } catch (error) {
-      expectQkvError(error, 'tensor', 'out_of_memory', 'bytes');
-      length = Math.floor(length / 2);
-    }
-  }
-  kept?.dispose();
-  return () => ballast.forEach((tensor) => tensor.dispose());
-}
 
 const attempt = (method, of, args) => {
   try {
@@ -65,7 +49,7 @@ async function starve(target, hole, expected) {
     const { args, of = engine } = spoil(target, [], world, plain);
     const held = await world.held();
     const { handles } = engine.memory();
-    const release = fill(engine, hole);
+    const release = leave(engine, hole);
     const { result, error } = attempt(target.method, of, args);
     const memory = engine.memory();
     if (error) {

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { init } from 'qkv';
 import { filled, problem, randomArray, zeros } from '../../support/js/arrays.js';
-import { expectQkvError, expectSame, expectThrows } from '../../support/js/check.js';
+import { expectSame, expectThrows } from '../../support/js/check.js';
 import { wasmFile } from '../../support/js/files.js';
-import { initWithin } from '../../support/js/small-memory.js';
+import { initWithin, takeAll } from '../../support/js/small-memory.js';
 
 const limited = (pages = 128, options = {}) =>
   initWithin(pages, { wasm: wasmFile('simd'), ...options });
@@ -125,7 +125,7 @@ describe('out of memory: in a memory of 8 MB', () => {
       // Where the last byte goes differs with the size of the memory.
       for (const pages of [64, 100, 128, 200]) {
         const engine = await limited(pages);
-        const tensors = fillUp(engine, largest);
+        const tensors = takeAll(engine, largest);
         expectThrows(() => engine.tensor([1]), 'tensor', 'out_of_memory', 'bytes');
         expectThrows(() => engine.attention(q, k, v), 'attention', 'out_of_memory', 'bytes');
         expectThrows(() => layerOf(engine), 'multiHeadAttention', 'out_of_memory');
@@ -163,17 +163,3 @@ describe('out of memory: in a shared memory of 8 MB', () => {
     engine.dispose();
   });
 });
-
-/** Takes memory in ever smaller pieces until not one float is left. */
-function fillUp(engine, largest) {
-  const tensors = [];
-  for (let length = largest; length >= 1;) {
-    try {
-      tensors.push(engine.tensor([length]));
-    } catch (error) {
-      expectQkvError(error, 'tensor', 'out_of_memory', 'bytes');
-      length = Math.floor(length / 2);
-    }
-  }
-  return tensors;
-}

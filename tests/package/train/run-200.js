@@ -66,8 +66,8 @@ export function trainUntil(trainer, steps) {
     trainer.step(tokens(trainer.model.config, 4, 16, trainer.steps % 7));
 }
 
-/** FNV-1a over bytes, 64 bits as two numbers of 32. */
-class Hash {
+/** FNV-1a over bytes, 64 bits as two numbers of 32, as tests/support/cpp/hash.hpp has it. */
+export class Hash {
   #low = 0x84222325;
   #high = 0xcbf29ce4;
   add(bytes) {

@@ -1,7 +1,8 @@
 // One round of a long run: an engine of one kind or another is made, used for a while and disposed, and nothing may
-// be left of it. For Node and for pages.
+// be left of it. Models, trainers and models in workers are in soak-models.js. For Node and for pages.
 import { everything } from './everything.js';
 import { mixedCalls } from './mixed-calls.js';
+import { learn, talk, talkAway } from './soak-models.js';
 
 const callsOfACycle = 400;
 
@@ -12,6 +13,9 @@ const kinds = [
   (packages) => pool(packages, { workers: 2 }),
   (packages) => plain(packages, { threads: 4, deterministic: true }),
   (packages) => pool(packages, { workers: 1, threads: 2 }),
+  talk,
+  learn,
+  talkAway,
 ];
 
 function expectNothing({ handles }, what) {
@@ -58,4 +62,4 @@ async function pool({ initWorkers }, options) {
 }
 
 /** { calls, heapBytes }: how many calls were made, and how large the memory of WebAssembly became. */
-export const cycle = (packages, i) => kinds[i % kinds.length](packages);
+export const cycle = (packages, i) => kinds[i % kinds.length](packages, i);

@@ -217,11 +217,14 @@ async function* tokens(state: ModelState, request: Request): AsyncGenerator<Toke
     }
     for (let count = 1; ; count += 1) {
       const chosen = passes.choose(ids);
-      told = ids = Int32Array.of(chosen.id);
+      ids = Int32Array.of(chosen.id);
       const isEnd = ends.includes(chosen.id);
       const { text, isStopped } = isEnd ? { text: '', isStopped: false } : texts.push(chosen.id);
       const isLast = isEnd || isStopped || count >= most;
-      yield { ...chosen, text: isLast && !isStopped ? text + texts.end() : text };
+      const token = { ...chosen, text: isLast && !isStopped ? text + texts.end() : text };
+      // Not before: a tokenizer may have thrown.
+      told = ids;
+      yield token;
       if (isLast) return;
       await breathe();
       told = undefined;

@@ -1,6 +1,7 @@
 // The elements of a file, in its order, as rows for the arrays of a model. No more of a file is kept than the rows that are
 // handed on, and the scales of one tensor; of a tensor in int8 whose scales come after it all of it.
 
+import { decode, fromHalf, scaleShape } from '../formats/numbers.js';
 import type { Parameter } from './config.js';
 import { newBytes } from './errors.js';
 import type { Range } from './families/names.js';
@@ -54,14 +55,6 @@ function plusOne(type: string, bytes: Uint8Array): Uint8Array {
   return new Uint8Array(sums.buffer);
 }
 
-/** IEEE 754 binary16. */
-function fromHalf(half: number): number {
-  const [sign, exponent, fraction] = [half >> 15 ? -1 : 1, (half >> 10) & 31, half & 1023];
-  if (exponent === 31) return fraction > 0 ? NaN : sign * Infinity;
-  const isSmall = exponent === 0;
-  return sign * 2 ** ((isSmall ? 1 : exponent) - 25) * (isSmall ? fraction : fraction + 1024);
-}
-
 /** The bytes of a vector: its elements from wherever they lie. */
 function gather(bytes: Uint8Array, part: LoadPart, size: number): Uint8Array {
   const ranges = part.ranges();
@@ -99,6 +92,18 @@ interface Chunk {
   readonly scales: Uint8Array | undefined;
 }
 
+/** Rows of int8 as float32: so the core keeps every table but the embedding, and takes no blocks for the others. */
+function unblocked({ parameter, layout, bytes, count, rowBytes: columns, scales }: Rows): Rows {
+  const shape = [count, columns];
+  const numbers = new Float32Array(count * columns);
+  if (scales) {
+    const ofRows = { dtype: 'F16', shape: scaleShape(shape, 1), bytes: scales };
+    decode({ dtype: 'I8', shape, bytes }, ofRows, numbers);
+  }
+  const own = new Uint8Array(numbers.buffer);
+  return { parameter, layout, type: 'F32', bytes: own, count, rowBytes: 4 * columns };
+}
+
 /** Hands on what each array has of a chunk. */
 function hand({ step, parts, bytes, first, count, scales }: Chunk, onRows: OnRows): void {
   const { tensor, layout } = step;
@@ -120,7 +125,9 @@ function hand({ step, parts, bytes, first, count, scales }: Chunk, onRows: OnRow
       const [from, to] = [Math.max(begin, first), Math.min(end, first + count)];
       if (from >= to) continue;
       const own = bytes.subarray((from - first) * width, (to - first) * width);
-      onRows({ ...of, bytes: own, count: to - from, ...scalesFrom(from, 0) });
+      const rows = { ...of, bytes: own, count: to - from, ...scalesFrom(from, 0) };
+      const isKept = parameter.kind === 'map' || parameter.module === 'embedding';
+      onRows(isKept || type !== 'I8' ? rows : unblocked(rows));
     }
   }
 }

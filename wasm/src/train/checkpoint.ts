@@ -154,6 +154,6 @@ export function load(state: TrainerState, identity: Identity, bytes: Uint8Array)
     // One block for all copies, so that none of them can fail for want of memory.
     const block = room(state.largest + 16);
     for (const { name, part, input } of all) state.write(fn, name, part, input, () => block);
-    if (steps !== undefined) state.setSteps(fn, steps);
+    if (steps !== undefined) state.setSteps(fn, steps, () => block);
   });
 }

@@ -79,8 +79,9 @@ export class TrainerState {
     call.run('writeArray', fields, room);
   }
 
-  setSteps(fn: string, steps: number): void {
-    new Call(this.instance, fn).run('setTrainerSteps', { trainer: this.live(fn), steps });
+  /** As write(). */
+  setSteps(fn: string, steps: number, room: (floats: number) => Address): void {
+    new Call(this.instance, fn).run('setTrainerSteps', { trainer: this.live(fn), steps }, room);
     this.steps = steps;
   }
 

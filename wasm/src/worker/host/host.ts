@@ -177,7 +177,10 @@ class Session {
     try {
       const { signal } = running;
       const own = { ...(options as LoadOptions | undefined), signal, onProgress };
-      return await this.#models.load(this.#started(), source as Source, own);
+      const model = await this.#models.load(this.#started(), source as Source, own);
+      // Somebody's own function may not look at the signal, and nobody is left who would dispose what it made.
+      if (signal.aborted) model.dispose();
+      return model;
     } finally {
       this.#running.delete(id);
     }
