@@ -23,7 +23,7 @@ export interface View {
   readonly studies: Studies;
   /** The trained model, if the reader has asked for one. */
   readonly model: ModelView;
-  /** The median of the latest frames, in milliseconds. */
+  /** The median of the latest frames, in milliseconds; NaN before there are any. */
   readonly frameTime: number;
   /** The selected query; -1 without tokens. */
   readonly query: number;

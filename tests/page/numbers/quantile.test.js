@@ -1,0 +1,30 @@
+// @build any
+// Medians and quantiles, against definitions that do not sort.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { modules } from '../support/engine.js';
+import { random as generator } from '../support/oracle.js';
+
+const { median, quantile } = await modules('domain/quantile');
+
+test('quantile: known values, in any order', () => {
+  assert.equal(median([7]), 7);
+  assert.equal(median([3, 1, 2]), 2);
+  assert.equal(median([10, 2, 1, 4]), 3);
+  assert.equal(quantile([5, 1, 3, 2], 0.25), 1.75);
+  assert.deepEqual([quantile([4, 1, 9], 0), quantile([4, 1, 9], 1)], [1, 9]);
+  assert.ok(Number.isNaN(median([])));
+});
+
+test('quantile: as many are below the median as above it, and the list stays as it was', () => {
+  const next = generator(5);
+  for (let count = 1; count <= 40; count++) {
+    const values = Array.from({ length: count }, () => Math.round(100 * next()) - 50);
+    const before = [...values];
+    const middle = median(values);
+    const below = values.filter((value) => value < middle).length;
+    const above = values.filter((value) => value > middle).length;
+    assert.ok(below <= count / 2 && above <= count / 2, `${values}: ${middle}`);
+    assert.deepEqual(values, before);
+  }
+});
