@@ -367,6 +367,7 @@ export class App {
       report: this.#report,
       studies: this.#studies,
       model: this.#trained.view,
+      heads: { source: this.#state.source, trainedHeads: this.#trained.heads },
       frameTime: median(this.#times),
       query: Math.min(query ?? home, tokens.length - 1),
       look: this.#look,

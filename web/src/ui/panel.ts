@@ -1,5 +1,6 @@
 import { find } from './dom';
 import { translate } from '../i18n/i18n';
+import type { HeadSource } from '../domain/sources';
 import type { EngineStatus } from '../worker/client';
 import type { Studies } from '../features/computed';
 import type { ModelView } from '../features/model/store';
@@ -23,6 +24,8 @@ export interface View {
   readonly studies: Studies;
   /** The trained model, if the reader has asked for one. */
   readonly model: ModelView;
+  /** Whose heads there are to choose from. */
+  readonly heads: HeadSource;
   /** The median of the latest frames, in milliseconds; NaN before there are any. */
   readonly frameTime: number;
   /** The selected query; -1 without tokens. */

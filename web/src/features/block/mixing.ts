@@ -21,13 +21,13 @@ export class MixingPart extends Panel {
       <p class="hint mixed"></p>`;
   }
 
-  update({ state, frame, query, look }: View): void {
+  update({ heads, frame, query, look }: View): void {
     const result = frame?.block ?? null;
     if (!result || !this.changed(result, query, look)) return;
     const token = result.tokens[query];
     this.setText('.block-of', token === undefined ? '' : t('block.of', { token }));
     this.find('tbody', HTMLElement).replaceChildren(
-      ...this.#rows(result, query, (head) => headName(state.source, head)),
+      ...this.#rows(result, query, (head) => headName(heads, head)),
     );
     const sum = result.heads.reduce((total, lengths) => total + mean(lengths), 0);
     const whole = mean(result.norms.attention.norms);

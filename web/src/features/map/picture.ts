@@ -106,7 +106,7 @@ export class PicturePart extends Panel {
       sampled || device === 0 || list.tokens.length <= device;
   }
 
-  #updateMinus({ state, frame, look }: View): void {
+  #updateMinus({ state, heads: of, frame, look }: View): void {
     const select = this.find('#minus', HTMLSelectElement);
     const heads = frame?.numHeads ?? 0;
     const key = [heads, state.source, look].join();
@@ -115,9 +115,7 @@ export class PicturePart extends Panel {
       const option = (value: string, text: string) => new Option(text, value);
       select.replaceChildren(
         option('', t('map.minusNone')),
-        ...Array.from({ length: heads }, (_, head) =>
-          option(String(head), headName(state.source, head)),
-        ),
+        ...Array.from({ length: heads }, (_, head) => option(String(head), headName(of, head))),
       );
     }
     select.value = state.other === null ? '' : String(state.other);
@@ -181,7 +179,7 @@ function mapModel(view: View): MatrixModel {
     colLabels: tokens,
     rowHeight: 'square',
     look,
-    name: t('map.name', { head: headName(state.source, head), count: tokens.length }),
+    name: t('map.name', { head: headName(view.heads, head), count: tokens.length }),
     home: { row: view.query, col: current?.query?.largest ?? view.query },
     bracket: null,
     describe: (cell) => (current ? describeCell(current, cell) : ''),

@@ -138,7 +138,7 @@ function placeholderOf(broken: boolean, tokens: number): Key {
 
 function gridModel(result: MasksResult, frame: Frame, look: number): MatrixModel {
   const { tokens, head } = result;
-  const name = headName(frame.request.layer.source, head);
+  const name = headName(frame.request.layer, head);
   return {
     rows: tokens.length,
     cols: tokens.length,

@@ -198,7 +198,7 @@ export class PairPanel extends Panel {
     this.#fill('value', [v, part, output], reachOf(output));
   }
 
-  #tellWords(pair: PairNumbers, { state, frame, list }: View): void {
+  #tellWords(pair: PairNumbers, { state, heads, frame, list }: View): void {
     const words = { query: list.tokens[pair.query] ?? '', key: list.tokens[pair.key] ?? '' };
     this.setText('#pair-keys', t('pair.keys', words));
     for (const [of, text] of [
@@ -211,7 +211,7 @@ export class PairPanel extends Panel {
       title.replaceChildren(...richNodes(text));
     }
     const at = frame?.request.view.head ?? 0;
-    const from = { head: headName(state.source, at), source: provenance(state.source, state.seed) };
+    const from = { head: headName(heads, at), source: provenance(state.source, state.seed) };
     const join = state.language === 'zh' ? '' : ' ';
     this.setText('.pair-made', [t('pair.from', from), madeStory(state, at)].join(join));
     const { sums, error } = pair;

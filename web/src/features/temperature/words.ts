@@ -26,7 +26,7 @@ export function rowName({ request }: Frame, point: TemperaturePoint): string {
   return t('temperature.row', {
     position: row,
     token: layer.tokens[row] ?? '',
-    head: headName(layer.source, view.head),
+    head: headName(layer, view.head),
     count: keysOf(point),
   });
 }
