@@ -13,7 +13,7 @@ export class MixingPart extends Panel {
     return `
       <h3 data-t="block.mixing"></h3>
       <p data-t="block.mixingHow"></p>
-      <table class="block-heads">
+      <table class="data-table block-heads">
         <thead><tr><th scope="col" data-t="controls.head"></th><td></td>
           <th scope="col" data-t="block.mean"></th><th scope="col" class="block-of"></th></tr></thead>
         <tbody></tbody>

@@ -114,11 +114,8 @@ export class EmbeddingsPart extends ModelPart {
     const items = tokens.map(({ id, label: name, cosine }) => {
       const item = document.createElement('li');
       item.innerHTML = `<button type="button" class="button" data-token="${id}"><bdi></bdi></button>
-        <span class="track"><span></span></span><span class="value">${cosine.toFixed(3)}</span>`;
-      const [bdi, bar] = [
-        item.querySelector('bdi'),
-        item.querySelector<HTMLElement>('.track span'),
-      ];
+        <span class="bar"><i></i></span><span class="value">${cosine.toFixed(3)}</span>`;
+      const [bdi, bar] = [item.querySelector('bdi'), item.querySelector<HTMLElement>('.bar i')];
       if (bdi) bdi.textContent = name;
       if (bar) bar.style.width = `${100 * Math.max(0, cosine)}%`;
       return item;
