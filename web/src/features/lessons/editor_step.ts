@@ -2,7 +2,7 @@ import { translate } from '../../i18n/i18n';
 import { find } from '../../ui/dom';
 import { ExerciseForm } from './editor_exercise';
 import { SHOWABLE, type Showable, type Step } from './lesson';
-import { LOCKABLE } from './locks';
+import { LOCKABLE } from './controls';
 import { t } from './texts';
 
 const HTML = `
