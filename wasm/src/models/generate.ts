@@ -103,7 +103,7 @@ function requestOf(state: ModelState, given: unknown, options: GenerateOptions):
   checkSignal(fn, signal);
   state.live(fn);
   if (maxTokens !== undefined) checkInteger(fn, 'maxTokens', maxTokens, 1, mostInt);
-  const held = session && heldBy(fn, state, session);
+  const held = session === undefined ? undefined : heldBy(fn, state, session);
   if (held) checkInteger(fn, 'the batch of session', held.batch, 1, 1);
   const { source, shape } = tokensOf(fn, 'prompt', given, state.plan);
   // For what is wrong with it, before anything is done.

@@ -64,7 +64,7 @@ export class Inspection {
     pass: Omit<Pass, 'queries'> & { readonly hasRows?: boolean },
   ) {
     const known = pass.hasRows ? [...names, 'rows'] : names;
-    const taken = given && takeOptions(fn, 'inspect', given, known);
+    const taken = given === undefined ? undefined : takeOptions(fn, 'inspect', given, known);
     this.#rows = rowsOf(fn, taken?.rows, pass.length);
     this.#ablated = headsOf(fn, taken?.ablate, config);
     const queries = this.#rows[1] - this.#rows[0];
