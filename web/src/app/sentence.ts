@@ -8,7 +8,7 @@ import { headName } from '../features/map/names';
 import { isCurrent, Panel, type View } from '../ui/panel';
 
 /** Of more tokens only these become chips; the others can be chosen in the map. */
-export const MAX_CHIPS = 64;
+const MAX_CHIPS = 64;
 
 interface Chip {
   readonly token: string;

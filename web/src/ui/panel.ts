@@ -117,6 +117,6 @@ export function isCurrent(view: View): view is View & { frame: Frame } {
   return view.frame !== null && sameTokens(view.frame.request.layer.tokens, view.list.tokens);
 }
 
-export function sameTokens(a: readonly string[], b: readonly string[]): boolean {
+function sameTokens(a: readonly string[], b: readonly string[]): boolean {
   return a === b || (a.length === b.length && a.every((token, i) => token === b[i]));
 }

@@ -177,7 +177,7 @@ export class BenchPart extends Panel {
 }
 
 /** The law that was fitted, with the standard error of the exponent. */
-export function fitText(rows: readonly BenchRow[], series: Series): string {
+function fitText(rows: readonly BenchRow[], series: Series): string {
   const { slope, spread } = fitOf(rows, series);
   const name = t(`cost.series.${series}`);
   if (!Number.isFinite(slope)) return name;

@@ -50,7 +50,7 @@ function meanSurprise({ model }: View): number | null {
 }
 
 /** By name; those that need a place take it after a colon: `weight:3`, `maskWeight:4,0`. Places count from 0. */
-export const QUANTITIES = {
+const QUANTITIES = {
   // the row of the query
   tokens: ({ list }) => list.tokens.length,
   weight: ({ frame }, key) => frame?.query?.weights[key],

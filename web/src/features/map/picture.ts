@@ -14,7 +14,7 @@ import { isCurrent, Panel, type View } from '../../ui/panel';
 import { headName } from './names';
 
 /** What the colours mean at the moment: two heads compared are always a difference. */
-export function shownAs(frame: Frame): Show | 'difference' {
+function shownAs(frame: Frame): Show | 'difference' {
   const { show, other } = frame.request.view;
   return other === null ? show : 'difference';
 }
@@ -157,7 +157,7 @@ export class PicturePart extends Panel {
 }
 
 /** The number behind the colour of a cell of the told row; NaN where masked. */
-export function valueAt(frame: Frame, told: RowData, col: number): number {
+function valueAt(frame: Frame, told: RowData, col: number): number {
   const { mask, tokens } = frame.request.layer;
   if (!isAllowed(mask, told.row, col, tokens.length)) return NaN;
   const of = (row: RowData) =>

@@ -125,7 +125,7 @@ export class EmbeddingsPart extends ModelPart {
 }
 
 /** Where tokens stand: both axes have one scale, so that distances are comparable. */
-export function placesOf({ points }: Plane, width: number, height = HEIGHT) {
+function placesOf({ points }: Plane, width: number, height = HEIGHT) {
   let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
   for (let at = 0; at < points.length; at += 2) {
     const [x = 0, y = 0] = [points[at], points[at + 1]];

@@ -25,7 +25,7 @@ const head = (content: string) => `<th scope="col">${content}</th>`;
 const role = (name: string, text: string) => `<span class="role role-${name}">${text}</span>`;
 
 /** Query and key of the sentence on their way to a score, a weight and the output. */
-export class PairPanel extends Panel {
+class PairPanel extends Panel {
   /** The keys that are listed, and the width of the head, for which the rows were made. */
   #made = '';
 

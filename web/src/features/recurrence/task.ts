@@ -9,7 +9,7 @@ export const LONGEST = 20;
 /** Lengths that are asked for, and the longest source a reader can type. */
 export const ASKED: readonly number[] = Array.from({ length: 19 }, (_, i) => SHORTEST + 2 * i);
 export const LONGEST_ASKED = 40;
-export const BATCH = 32;
+const BATCH = 32;
 
 /** below(n) is uniform in 0 .. n - 1. */
 export interface Random {

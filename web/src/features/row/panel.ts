@@ -39,7 +39,7 @@ const row = (name: string, formula: string, cells: string) => `
   </div>`;
 
 /** One query on its way through attention: every number in sight, and most of them to be changed. */
-export class RowPanel extends Panel {
+class RowPanel extends Panel {
   #count = 0;
   #state: State | null = null;
 
