@@ -27,7 +27,7 @@ const web = await modules(
     'times',
     'words',
   ].map((name) => folder + name),
-  'domain/slope',
+  ...['domain/slope', 'domain/dice'],
 );
 const { recurrence } = recipes;
 const card = JSON.parse(readFileSync(join(root, 'models/recurrence/card.json'), 'utf8'));

@@ -1,4 +1,4 @@
-import { dice, type Dice } from './dice';
+import { dice, type Dice } from '../../domain/dice';
 import type { Defaults, TaskId } from './settings';
 import type { Row, Task } from './task';
 import { characters } from './text';
