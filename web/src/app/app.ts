@@ -6,7 +6,7 @@ import type { Size } from '../engine/canvas';
 import { defaultText, setLanguage, t, translate, type Language } from '../i18n/i18n';
 import { forgetPalette, palette } from '../ui/matrix/palette';
 import { countOf } from '../domain/number_sets';
-import { median } from '../domain/quantile';
+import { median } from '../domain/averages';
 import { Panel, type View } from '../ui/panel';
 import { PANEL_IDS, type PanelId } from '../features/index';
 import { loadLanguage } from '../features/load';

@@ -1,4 +1,4 @@
-import { median } from '../domain/quantile';
+import { median } from '../domain/averages';
 import type { Timing } from './protocol';
 
 const KEPT = 15;

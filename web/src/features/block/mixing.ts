@@ -1,11 +1,9 @@
+import { mean } from '../../domain/averages';
 import { digits } from '../../ui/numbers';
 import { Panel, type View } from '../../ui/panel';
 import { headName } from '../map/names';
 import type { BlockView } from './frames';
 import { t } from './texts';
-
-const mean = (values: Float32Array) =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** What each head adds to the output of the attention, by its rows of W_O. */
 export class MixingPart extends Panel {

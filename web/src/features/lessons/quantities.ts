@@ -1,5 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- of typed arrays undefined means "not there", which is asked for */
 // The numbers of the page that an exercise can ask for: as the panels show them, from the same frames and studies.
+import { mean } from '../../domain/averages';
 import type { View } from '../../ui/panel';
 import type { BlockView } from '../block/frames';
 import { PATHS, TAPS, type TapId } from '../block/settings';
@@ -33,10 +34,7 @@ function allowedPairs({ frame }: View): number | null {
   return masks ? masks.mask.reduce((sum, one) => sum + one, 0) : null;
 }
 
-const sumOf = (values: ArrayLike<number>) => Array.from(values).reduce((sum, x) => sum + x, 0);
-const meanOf = (values: ArrayLike<number>) => sumOf(values) / values.length;
-
-const lengthAt = (block: BlockView, tap: TapId) => meanOf(block.norms[tap].norms);
+const lengthAt = (block: BlockView, tap: TapId) => mean(block.norms[tap].norms);
 
 function streamGrowth({ frame }: View): number | null {
   const block = frame?.block;
@@ -46,7 +44,7 @@ function streamGrowth({ frame }: View): number | null {
 
 function meanSurprise({ model }: View): number | null {
   const { reading } = model.answers;
-  return reading ? meanOf(reading.surprisal.filter(Number.isFinite)) : null;
+  return reading ? mean(reading.surprisal.filter(Number.isFinite)) : null;
 }
 
 /** By name; those that need a place take it after a colon: `weight:3`, `maskWeight:4,0`. Places count from 0. */
@@ -107,7 +105,9 @@ const QUANTITIES = {
   },
   blockGrowth: streamGrowth,
   blockParts: ({ frame }) =>
-    frame?.block && sumOf(frame.block.heads.map(meanOf)) / lengthAt(frame.block, 'attention'),
+    frame?.block &&
+    (frame.block.heads.length * mean(frame.block.heads.map(mean))) /
+      lengthAt(frame.block, 'attention'),
   // the panel of the cost
   costShare: ({ state }) => {
     const { scores, values, total } = passFlops(state.costShape);

@@ -1,5 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-import { median } from '../../domain/quantile';
+import { median } from '../../domain/averages';
 import type { Opened } from './open';
 import type { Generated, HeadName, Sampling, Speed, SpeedPoint } from './protocol';
 

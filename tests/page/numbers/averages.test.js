@@ -1,13 +1,16 @@
 // @build any
-// Medians and quantiles, against definitions that do not sort.
+// Means, medians and quantiles, against definitions that do not sort.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { modules } from '../support/engine.js';
 import { random as generator } from '../support/oracle.js';
 
-const { median, quantile } = await modules('domain/quantile');
+const { mean, median, quantile } = await modules('domain/averages');
 
-test('quantile: known values, in any order', () => {
+test('averages: known values, in any order', () => {
+  assert.equal(mean([1, 2, 6]), 3);
+  assert.equal(mean(Float32Array.of(0.5, -1)), -0.25);
+  assert.ok(Number.isNaN(mean([])));
   assert.equal(median([7]), 7);
   assert.equal(median([3, 1, 2]), 2);
   assert.equal(median([10, 2, 1, 4]), 3);
@@ -16,7 +19,7 @@ test('quantile: known values, in any order', () => {
   assert.ok(Number.isNaN(median([])));
 });
 
-test('quantile: as many are below the median as above it, and the list stays as it was', () => {
+test('averages: as many are below the median as above it, and the list stays as it was', () => {
   const next = generator(5);
   for (let count = 1; count <= 40; count++) {
     const values = Array.from({ length: count }, () => Math.round(100 * next()) - 50);

@@ -1,3 +1,10 @@
+/** NaN of none. */
+export function mean(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i] ?? NaN;
+  return sum / values.length;
+}
+
 /** The value that as many are below as above: between the two middle ones if their number is even; NaN of none. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
