@@ -1,11 +1,9 @@
 import { trainedHeadName } from '../../domain/sources';
 import { digits } from '../../ui/numbers';
 import { Panel, type View } from '../../ui/panel';
-import { cell, drawCells, trackOf } from './cells';
+import { cell, drawCells, STEPS, trackOf } from './cells';
 import type { LearnedRow } from './learned';
 import { t } from './texts';
-
-const STEPS = ['product', 'scaled', 'exp', 'weight', 'core'] as const;
 
 const row = (name: string, title: string, cells: string) => `
   <div role="row" class="step" data-step="${name}">
