@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { init } from 'qkv';
 import { charactersTokenizer, create } from 'qkv/models';
-import { zeros } from '../../support/js/arrays.js';
 import { expectSame, expectThrows } from '../../support/js/check.js';
 import { kinds, rowsOf } from '../../support/js/model-kinds.js';
 import { randomWeights } from '../../support/js/model-oracle.js';

@@ -2,8 +2,7 @@
 import type { TaskId } from './settings';
 
 /** Ways of reading that a head may learn; each has a score between 0 and 1. */
-const SCORES = ['previous', 'induction', 'source', 'mirror', 'same'] as const;
-export type ScoreId = (typeof SCORES)[number];
+export type ScoreId = 'previous' | 'induction' | 'source' | 'mirror' | 'same';
 
 /** A head has learned to read in a way when its score passes this. */
 export const BORN = 0.5;
