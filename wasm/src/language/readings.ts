@@ -47,6 +47,11 @@ function layersOf(fn: string, given: unknown, numLayers: number): readonly numbe
   }
   layers.forEach((layer, i) => {
     checkInteger(fn, `inspect.layers[${i}]`, layer, 0, numLayers - 1);
+    if (layers.indexOf(layer) === i) return;
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: inspect.layers has ${layer} twice, expected each layer once`,
+    );
   });
   return layers as number[];
 }
