@@ -10,6 +10,7 @@ import { root } from '../tools/environment.js';
 import { buildBench, buildNativeBench } from './build.js';
 import { cases, smoke } from './cases.js';
 import { openBrowser, openNode } from './hosts.js';
+import { summarize } from './measure.js';
 import { nativeTable } from './native.js';
 import { caseHead, caseRows, circumstances, derived, textTable } from './report.js';
 
@@ -43,8 +44,6 @@ function chosen({ quick, smoke: tiny, filter }) {
   if (tiny) return smoke;
   return cases.filter((entry) => entry.name.includes(filter) && !(quick && entry.heavy));
 }
-
-const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
 /** Who is timed beside this package: the other one, which has no kernel by itself, or plain JavaScript. */
 function besideOurs({ op, copy }, { against }) {
@@ -84,7 +83,17 @@ async function measureHost(host, options) {
         times.push((await host.run('coldStart', { contestant })).ms);
       }
       const how = 'import, compile, first result';
-      rows.push(['cold start', contestant, median(times).toFixed(1), '', '', '', '', '', how]);
+      rows.push([
+        'cold start',
+        contestant,
+        summarize(times).median.toFixed(1),
+        '',
+        '',
+        '',
+        '',
+        '',
+        how,
+      ]);
     }
   }
   return { rows, results };

@@ -12,6 +12,7 @@ import { step } from '../tools/run.js';
 import { buildBench, buildNativeBench } from './build.js';
 import { cases } from './cases.js';
 import { openBrowser, openNode } from './hosts.js';
+import { summarize } from './measure.js';
 import { install } from './install.js';
 import { benchModels } from './models/bench.js';
 import { plot } from './plot.js';
@@ -69,8 +70,6 @@ function contestantsOf(entry, { contestants }) {
   return entry.copy || entry.op === 'sinusoidal' ? [...some, 'plain'] : some;
 }
 
-const quantile = (sorted, q) => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
-
 /** Cold starts of everybody in turns, as the result of a case. */
 async function coldStarts(host, contestants, rounds) {
   const times = {};
@@ -87,9 +86,8 @@ async function coldStarts(host, contestants, rounds) {
     }
   }
   const summaries = Object.entries(times).map(([name, list]) => {
-    const sorted = [...list].sort((a, b) => a - b);
-    const [low, middle, high] = [0.25, 0.5, 0.75].map((q) => quantile(sorted, q));
-    return [name, { median: middle, quartiles: [low, high], way: 'import, compile, first call' }];
+    const { median, quartiles } = summarize(list);
+    return [name, { median, quartiles, way: 'import, compile, first call' }];
   });
   return { times: Object.fromEntries(summaries), failed, peaks: {}, agreement: {} };
 }

@@ -17,7 +17,7 @@ export async function buildBench({ all = true } = {}) {
 }
 
 /** Whether Google Benchmark was there when CMake looked. */
-export async function haveNativeBench() {
+async function haveNativeBench() {
   const { stdout } = await run('cmake', ['--build', '--preset', 'native', '--target', 'help']);
   return /^qkv_bench\b/m.test(stdout);
 }

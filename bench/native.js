@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../tools/environment.js';
 import { run } from '../tools/run.js';
+import { summarize } from './measure.js';
 import { milliseconds, textTable } from './report.js';
 
 const binary = join(root, 'build/native/bench/qkv_bench');
@@ -29,8 +30,6 @@ async function runIsa(isa, { quick, filter }) {
   return stdout.trim() === '' ? [] : JSON.parse(stdout).benchmarks;
 }
 
-const quantile = (sorted, q) => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
-
 /** A table of every instruction set that this machine has. */
 export async function nativeTable(options) {
   if (!existsSync(binary)) return 'native: not built';
@@ -49,24 +48,15 @@ export async function nativeTable(options) {
       (byName.get(name) ?? []).filter((one) => one.run_type === 'iteration');
     const peak = Math.max(0, ...samples('peak').map((one) => one.flops / 1e9));
     for (const name of byName.keys()) {
-      const sorted = (of) =>
-        samples(name)
-          .map(of)
-          .sort((a, b) => a - b);
-      const times = sorted((one) => one.real_time / 1e6);
-      const rate = quantile(
-        sorted((one) => (one.flops ?? 0) / 1e9),
-        0.5,
-      );
-      const bytes = quantile(
-        sorted((one) => one.bytes_per_second ?? 0),
-        0.5,
-      );
+      const summaryOf = (of) => summarize(samples(name).map(of));
+      const times = summaryOf((one) => one.real_time / 1e6);
+      const rate = summaryOf((one) => (one.flops ?? 0) / 1e9).median;
+      const bytes = summaryOf((one) => one.bytes_per_second ?? 0).median;
       rows.push([
         name,
         isa,
-        milliseconds(quantile(times, 0.5)),
-        [0.25, 0.75].map((q) => milliseconds(quantile(times, q))).join(' - '),
+        milliseconds(times.median),
+        times.quartiles.map(milliseconds).join(' - '),
         rate > 0 ? rate.toFixed(1) : '',
         rate > 0 && peak > 0 ? `${((100 * rate) / peak).toFixed(0)} %` : '',
         bytes > 0 ? (bytes / 1e9).toFixed(1) : '',

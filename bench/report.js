@@ -12,7 +12,7 @@ export function milliseconds(ms) {
 
 /** Of a case, or of one way to do it that has fewer operations. */
 export const gflops = ({ flops }, { median, flops: fewer = flops }) => fewer / median / 1e6;
-export const gigabytes = (entry, ms) => entry.bytes / ms / 1e6;
+const gigabytes = (entry, ms) => entry.bytes / ms / 1e6;
 
 /** Lines of a table with columns as wide as they need; the first column reads from the left. */
 export function textTable(head, rows) {

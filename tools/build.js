@@ -329,7 +329,7 @@ export const builds = {
   },
 };
 
-export const buildNative = () => step('build native', native);
+const buildNative = () => step('build native', native);
 export const buildWasm = () => step('build wasm', modules);
 export const buildPackage = () => step('build package', bundlePackage);
 export const buildPage = () => step('build page', bundlePage);

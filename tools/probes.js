@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root } from './environment.js';
 
-export const probesFile = join(root, 'wasm/src/load/probes.ts');
+const probesFile = join(root, 'wasm/src/load/probes.ts');
 
 function assemble(wat) {
   const folder = mkdtempSync(join(tmpdir(), 'qkv-probe-'));
@@ -21,7 +21,7 @@ function assemble(wat) {
   }
 }
 
-export function generateProbes() {
+function generateProbes() {
   const lines = [
     '// Made by tools/probes.js from wasm/probes/*.wat; do not edit.',
     '//',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { answer, folder as filesOf, serve as serveAnswers } from '../tests/support/js/server.js';
 import { root } from './environment.js';
 
-export const defaultPort = 5280;
+const defaultPort = 5280;
 
 const headers = {
   'cross-origin-opener-policy': 'same-origin',

@@ -27,7 +27,7 @@ export const converter = {
 /** The part of the quatrains that no model is trained on. */
 const HELD_OUT = 0.05;
 /** Poems with a character that occurs less often in those that models are trained on are left out. */
-export const RAREST = 8;
+const RAREST = 8;
 const SPLIT_SEED = 618;
 
 const WIDTHS = new Set([5, 7]);

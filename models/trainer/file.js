@@ -34,7 +34,7 @@ const languageModel = ({ numHeads, dModel, normType = 'layer' }) => ({
 const seq2seq = { numHeads: 1, numLayers: 1, dFeedForward: 0, score: 'additive' };
 
 /** The config with every default, in the order of names, as text: so that files of one model say the same. */
-export function configText(config) {
+function configText(config) {
   const whole = { ...(config.kind ? seq2seq : languageModel(config)), ...config };
   return JSON.stringify(
     Object.fromEntries(Object.entries(whole).sort(([a], [b]) => (a < b ? -1 : 1))),

@@ -126,10 +126,7 @@ inline LanguageModelConfig language_model_config(const Json& json) {
   fields.take("tiedEmbeddings", c.tied_embeddings);
   fields.take("biases", c.biases);
   fields.take("embeddingScale", c.embedding_scale);
-  if (const Json window = fields.take("window");
-      !window.is_null()) {  // null for all, as in JavaScript
-    c.window = window.get<Index>();
-  }
+  fields.take("window", c.window);
   fields.take("attentionSoftcap", c.attention_softcap);
   fields.take("logitSoftcap", c.logit_softcap);
   fields.take("attentionScale", c.attention_scale);

@@ -95,6 +95,7 @@ pageTest(
       return {
         chosen: style('.chip :checked + .face').outlineStyle,
         bar: style('[data-cell=weight] i').backgroundColor,
+        product: style('[data-cell=product] i').backgroundColor,
         track: style('[data-cell=weight] .bar').backgroundColor,
         // The page has no animations, so it needs no other look for readers who ask for less motion.
         moving: [...document.querySelectorAll('*')]
@@ -109,6 +110,7 @@ pageTest(
     });
     assert.equal(looks.chosen, 'solid');
     assert.notEqual(looks.bar, looks.track);
+    assert.notEqual(looks.product, looks.track);
     assert.deepEqual(looks.moving, []);
   },
 );

@@ -145,6 +145,24 @@ pageTest(
 );
 
 pageTest(
+  'lessons: the cost of a model is counted, and its sizes are locked where an answer rests on them',
+  { fragment: '#v=1&lang=en&lesson=block&step=5' },
+  async (page) => {
+    await arrive(page, 5);
+    assert.ok((await page.isDisabled('#cost-tokens')) && (await page.isDisabled('#cost-preset')));
+    assert.match(await answer(page, 0, '512'), /^Right/);
+    await page.click('[data-to="3"] >> nth=0');
+    await arrive(page, 4);
+    assert.ok(await page.isEnabled('#cost-tokens'));
+    assert.match(await answer(page, 1, '13404'), /^Right/);
+    assert.match(await answer(page, 2, '37.7'), /^Right/);
+    await page.selectOption('#cost-preset', 'llama8');
+    await settle(page);
+    assert.match(await answer(page, 2, '37.7'), /larger number.*changed the settings/);
+  },
+);
+
+pageTest(
   'lessons: scale and positions ask first, too',
   { fragment: '#v=1&lesson=positions&step=5' },
   async (page) => {

@@ -1,7 +1,7 @@
 // Models for the tests of examples/: those of models/ as numbers, what follows a text by the formulas in float64, and folders as the hub
 // has them.
 import { safetensors } from '../package/models/support/files.js';
-import { fromHalf } from '../package/models/support/numbers.js';
+import { fromFloat16 } from '../support/js/half.js';
 import { read } from '../support/js/files.js';
 import { logProbabilities, modelForward } from '../support/js/model-oracle.js';
 
@@ -26,7 +26,7 @@ export function published(path) {
         : Math.floor(row / 32) * columns + column;
     return Float64Array.from(data, (q, i) => {
       const at = block(Math.floor(i / columns), i % columns);
-      return q * fromHalf(scale.data[at]);
+      return q * fromFloat16(scale.data[at]);
     });
   };
   const weights = stored

@@ -1,6 +1,6 @@
 // What stands between a tree and a release: the check before packing, and the tool that raises the version.
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -25,6 +25,10 @@ beforeEach(() => {
     ...dist.map((name) => `dist/${name}`),
   ]) {
     cpSync(join(root, path), join(tree, path), { recursive: true });
+  }
+  // Between releases there are changes that are not in the changelog yet.
+  for (const name of readdirSync(join(tree, '.changeset'))) {
+    if (name.endsWith('.md') && name !== 'README.md') rmSync(join(tree, '.changeset', name));
   }
 });
 afterEach(() => rmSync(tree, { recursive: true, force: true }));

@@ -145,7 +145,7 @@ async function compiles(copy, project) {
 const doesNotCompile = { verdict: 'does not compile' };
 
 /** The package in TypeScript, bundled around modules that are built already. */
-export class PackageJudge {
+class PackageJudge {
   name = 'package';
   #tests = new TestFiles([
     ...testFiles('tests/package/node', 'tests/package/worker', 'tests/package/threads'),
@@ -216,7 +216,7 @@ export class PackageJudge {
 }
 
 /** The border in C++, in the simd build, which Node runs without a flag. */
-export class BindingsJudge {
+class BindingsJudge {
   name = 'bindings';
   #tests = new TestFiles(testFiles('tests/package/node', 'tests/package/threads'));
   #modules = ['simd', 'simd-threads'];
@@ -252,7 +252,7 @@ export class BindingsJudge {
 // ------------------------------------------------------------------------------------------- page
 
 /** The page: the build of a server alone; that of a disk is made of the same modules. */
-export class PageJudge {
+class PageJudge {
   name = 'page';
   #numbers = new TestFiles(testFiles('tests/page/numbers'));
   /** Pictures last, as they take long; what looks at the other build or at the clock not at all. */

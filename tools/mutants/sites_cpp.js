@@ -17,7 +17,7 @@ const TOKEN = new RegExp(
 );
 
 /** The tokens of a file: { kind, text, start, end }. `>>` may close two templates and is two tokens or one by its spaces. */
-export function tokensOf(source) {
+function tokensOf(source) {
   const tokens = [];
   for (const match of source.matchAll(TOKEN)) {
     const { skipped, text, number, word } = match.groups;

@@ -188,7 +188,14 @@ export const operators = /** @type {const} */ ({
   createCache: {
     method: 'kvCache',
     parameters: ['options'],
-    fields: { batch: 'whole', numKvHeads: 'whole', capacity: 'whole', dK: 'whole', dV: 'whole' },
+    fields: {
+      batch: 'whole',
+      numKvHeads: 'whole',
+      capacity: 'whole',
+      dK: 'whole',
+      dV: 'whole',
+      format: { choice: ['f32', 'bf16'], of: 'CacheFormat' },
+    },
   },
   appendCache: {
     fields: { cache: { object: 'KvCache' }, keys: 'floats', values: 'floats', numKvHeads: 'whole' },

@@ -18,7 +18,7 @@ const ROLES: Readonly<Record<string, string>> = {
  * One formula as MathML. The colours #000001 to #000005 become classes of roles, and `\text{@name@}` a
  * place for the value of that name.
  */
-export function typeset(tex: string): string {
+function typeset(tex: string): string {
   const html = katex.renderToString(tex, { output: 'mathml', throwOnError: true, strict: 'error' });
   const [math] = /<math.*<\/math>/s.exec(html) ?? [];
   if (!math) throw new Error(`no MathML came of ${tex}`);

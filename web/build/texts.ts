@@ -14,7 +14,7 @@ const readJson = (path: string) =>
   JSON.parse(readFileSync(new URL(path, SOURCE), 'utf8')) as Catalogue;
 
 /** All texts of a language: those of the page and of every panel. */
-export function readCatalogue(language: Language): Catalogue {
+function readCatalogue(language: Language): Catalogue {
   const folders = readdirSync(new URL('features/', SOURCE), { withFileTypes: true });
   const panels = folders.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   const files = [`i18n/${language}.json`, ...panels.map((id) => `features/${id}/${language}.json`)];

@@ -199,6 +199,15 @@ class LanguageModel {
   /// One pass over all layers. Everything is checked, and all memory taken, before anything is computed: on error nothing
   /// is written, and a session keeps its length and contents in every layer.
   ///
+  /// Error bound: none in closed form, since errors of one layer go through the norms, the softmax and the weights of all that
+  /// follow. Measured, for models of 2 or 3 layers of every family with random weights: let M be the largest difference that
+  /// a result of exact arithmetic on the weights that are kept has from itself when every result of a linear map is moved at
+  /// random by up to the bound of linear(), 2^-24 (in + 2) (sum_i |x_i| |W_ij| + |b_j|). With WeightFormat::kInt8 rows are
+  /// moved before they enter maps, too, by up to 1/126 of the largest number of their block of 32; with a cache of bfloat16
+  /// its keys and values by up to 2^-8 of themselves. Then, for every result,
+  ///
+  ///     |computed - exact| <= 3 M + 2^-22
+  ///
   /// With a session and more than 256 tokens the pass is made in pieces of 256 tokens, so that scratch does not grow with T.
   /// Threads change no bit.
   ///

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compare.hpp"
+#include "config_refusals.hpp"
 #include "failing_memory.hpp"
 #include "hash.hpp"
 #include "problem.hpp"
@@ -414,31 +415,6 @@ TEST_CASE("LanguageModelTrainer: configs and options without meaning are refused
   static constexpr std::int32_t kWindows[] = {1, 2, 3, 4};
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const Wrong rows[] = {
-      {[](auto& c, auto&) { c.vocabulary = 0; }, {kRange, "vocabulary", "is 0", "at least 1"}},
-      {[](auto& c, auto&) { c.num_layers = 0; }, {kRange, "num_layers", "is 0", "at least 1"}},
-      {[](auto& c, auto&) { c.d_model = -1; }, {kRange, "d_model", "is -1", "at least 1"}},
-      {[](auto& c, auto&) { c.num_heads = 0; }, {kRange, "num_heads", "is 0", "at least 1"}},
-      {[](auto& c, auto&) {
-         c.num_heads = 5;
-         c.num_kv_heads = 1;
-         c.d_k = 0;
-       },
-       {kRange, "d_model", "is 12", "a multiple of num_heads = 5"}},
-      {[](auto& c, auto&) { c.num_kv_heads = 3; },
-       {kRange, "num_kv_heads", "is 3", "a divisor of num_heads = 4"}},
-      {[](auto& c, auto&) { c.d_k = -2; }, {kRange, "d_k", "is -2", "at least 1"}},
-      {[](auto& c, auto&) { c.d_k = 5; }, {kRange, "rotary.rotary_dim", "5", "even"}},
-      {[](auto& c, auto&) { c.d_feed_forward = -1; },
-       {kRange, "d_feed_forward", "is -1", "at least 0"}},
-      {[](auto& c, auto&) { c.max_length = 0; }, {kRange, "max_length", "is 0", "at least 1"}},
-      {[](auto& c, auto&) { c.max_length = kMaxPosition + 1; },
-       {kRange, "max_length", "is 1048577", "at most 1048576"}},
-      {[](auto& c, auto&) { c.norm = static_cast<NormPlacement>(2); },
-       {kInvalid, "norm", "is 2", "0 to 1"}},
-      {[](auto& c, auto&) { c.norm_type = static_cast<NormType>(9); },
-       {kInvalid, "norm_type", "is 9", "0 to 1"}},
-      {[](auto& c, auto&) { c.activation = static_cast<ModelActivation>(7); },
-       {kInvalid, "activation", "is 7", "0 to 6"}},
       {[](auto& c, auto&) { c.activation = ModelActivation::kGegluTanh; },
        {kUnsupported, "activation", "is kGegluTanh", "another"}},
       {[](auto& c, auto&) { c.windows = {kWindows, {c.num_layers}}; },
@@ -463,21 +439,6 @@ TEST_CASE("LanguageModelTrainer: configs and options without meaning are refused
          c.head = false;
        },
        {kUnsupported, "head", "is false", "true"}},
-      {[](auto& c, auto&) { c.positions = static_cast<ModelPositions>(5); },
-       {kInvalid, "positions", "is 5", "0 to 4"}},
-      {[](auto& c, auto&) {
-         c.norm = NormPlacement::kPost;
-         c.parallel_residual = true;
-       },
-       {kInvalid, "parallel_residual", "is true", "false"}},
-      {[](auto& c, auto&) { c.rotary.offset = 1; }, {kInvalid, "rotary", "has an offset", "base"}},
-      {[](auto& c, auto&) { c.rotary.base = 0.5; }, {kInvalid, "rotary.base", "0.5", "at least 1"}},
-      {[](auto& c, auto&) { c.epsilon = -1.0F; }, {kInvalid, "epsilon", "is -1", "finite"}},
-      {[](auto& c, auto&) { c.window = -2; }, {kRange, "window", "is -2", "at least -1"}},
-      {[](auto& c, auto&) { c.embedding_scale = 0.0F; },
-       {kRange, "embedding_scale", "is 0", "other than 0"}},
-      {[](auto& c, auto&) { c.attention_softcap = -1.0F; },
-       {kRange, "attention_softcap", "is -1", "at least 0"}},
       {[nan](auto&, auto& o) { o.schedule.peak = nan; },
        {kRange, "schedule.peak", "is NaN", "finite"}},
       {[](auto&, auto& o) { o.schedule.last = -1.0F; },
@@ -495,15 +456,24 @@ TEST_CASE("LanguageModelTrainer: configs and options without meaning are refused
       {[](auto&, auto& o) { o.dropout = 1.0F; }, {kRange, "dropout", "is 1", "[0, 1)"}},
       {[](auto&, auto& o) { o.deviation = 0.0F; }, {kRange, "deviation", "is 0", "above 0"}},
   };
-  for (const Wrong& row : rows) {
+  const auto refused = [](const LanguageModelConfig& config, const TrainerOptions& options,
+                          const Refusal& refusal) {
     LanguageModelTrainer trainer = make(lively(), {});
+    const Index count = trainer.parameter_count();
+    require_refused(LanguageModelTrainer::create(config, options, trainer),
+                    "LanguageModelTrainer::create", refusal);
+    CHECK(trainer.parameter_count() == count);
+  };
+  for (const ConfigRefusal& row : config_refusals()) {
+    LanguageModelConfig config = lively();
+    row.spoil(config);
+    refused(config, {}, row.refusal);
+  }
+  for (const Wrong& row : rows) {
     LanguageModelConfig config = lively();
     TrainerOptions options;
     row.spoil(config, options);
-    const Index count = trainer.parameter_count();
-    require_refused(LanguageModelTrainer::create(config, options, trainer),
-                    "LanguageModelTrainer::create", row.refusal);
-    CHECK(trainer.parameter_count() == count);
+    refused(config, options, row.refusal);
   }
 }
 
@@ -554,16 +524,6 @@ TEST_CASE("LanguageModelTrainer: batches that do not fit are refused and change 
                     row.refusal);
     CHECK(first_difference(before, numbers_of(trainer)) == "");
   }
-  LanguageModelTrainer empty;
-  train::StepResult result;
-  require_refused(empty.step({}, workspace, result), "LanguageModelTrainer::step",
-                  {kInvalid, "the trainer", "is empty", "create()"});
-  Tokens tokens(trainer.config(), 1, 4, 1);
-  const train::LayerReading reading = {.layer = 2};
-  require_refused(trainer.forward(tokens.batch().tokens, {}, {&reading, 1}, workspace),
-                  "LanguageModelTrainer::forward", {kRange, "layer", "is 2", "[0, 2)"});
-  require_refused(trainer.set_steps(-1), "LanguageModelTrainer::set_steps",
-                  {kRange, "steps", "is -1", "at least 0"});
 }
 
 TEST_CASE("LanguageModelTrainer: when memory runs out no weight has changed",

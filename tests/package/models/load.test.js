@@ -194,21 +194,6 @@ describe('what goes wrong', () => {
       expectRejects(load(engine, { weights: path }), 'load', 'out_of_memory', 'memory'),
     );
   });
-
-  test('load: arguments that make no sense', async () => {
-    const refused = (given, options, code, ...says) =>
-      expectRejects(load(engine, given, options), 'load', code, ...says);
-    const invalid = 'invalid_argument';
-    await refused({ weights: file }, { format: 'f16' }, invalid, 'format is "f16"', "'int8'");
-    await refused({ weights: file }, { maxLength: 17 }, 'out_of_range', 'maxLength is 17');
-    await refused({ weights: file }, { maxLength: 0 }, 'out_of_range', 'maxLength is 0');
-    await refused({ weights: file }, { signal: 1 }, invalid, 'signal is 1', 'an AbortSignal');
-    await refused({ weights: file }, { onProgress: 1 }, invalid, 'onProgress is 1', 'a function');
-    await refused({ weights: file }, { progress: 1 }, invalid, "'progress'");
-    await refused({ weights: 3 }, {}, invalid, 'weights is 3');
-    await refused({ weights: file, tokenizer: {} }, {}, invalid, 'tokenizer is Object');
-    await refused(3, {}, invalid, 'source is 3');
-  });
 });
 
 /** What the process may take besides: the first pieces of the file, and what the collector leaves for later. */

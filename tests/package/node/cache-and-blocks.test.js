@@ -21,6 +21,13 @@ const token = ({ data }, t, width = d) => ({
   shape: [1, width],
 });
 
+/** To the nearest bfloat16, ties to even. */
+function toBf16(value) {
+  const bits = new Uint32Array(Float32Array.of(value).buffer)[0];
+  const kept = (bits + 0x7fff + ((bits >>> 16) & 1)) & 0xffff0000;
+  return new Float32Array(Uint32Array.of(kept).buffer)[0];
+}
+
 describe('kvCache: a cache', () => {
   const [q, k, v] = [1, 2, 3].map((seed) => randomArray([6, 8], seed));
   const options = { numHeads: 2, causal: true };
@@ -37,6 +44,31 @@ describe('kvCache: a cache', () => {
     assert.deepEqual(cache.values().shape, [1, 2, 6, 4]);
     assert.deepEqual([...cache.keys().data.subarray(0, 4)], [...k.data.subarray(0, 4)]);
     cache.dispose();
+  });
+
+  test('of bfloat16 has the bits of one that holds the rounded numbers, in half the memory', () => {
+    const rounded = ({ data, shape }) => ({ data: data.map(toBf16), shape });
+    const bytesOf = (format) => {
+      const before = engine.memory().usedBytes;
+      const cache = engine.kvCache({ numKvHeads: 2, capacity: 256, dK: 4, format });
+      return [cache, engine.memory().usedBytes - before];
+    };
+    const [[plain, bytes], [half, fewer]] = ['f32', 'bf16'].map(bytesOf);
+    assert.ok(fewer < 0.6 * bytes, `${fewer} and ${bytes} bytes`);
+    half.append(k, v);
+    plain.append(rounded(k), rounded(v));
+    expectSame(half.keys().data, plain.keys().data);
+    assert.notDeepEqual(half.keys().data, k.data);
+    const [a, b] = [half, plain].map((cache) => engine.attention(q, q, q, { ...options, cache }));
+    assert.notDeepEqual(b.output.data, a.output.data, 'new keys are rounded, too');
+    half.truncate(6);
+    plain.truncate(6);
+    const [c, d] = [
+      [half, q],
+      [plain, rounded(q)],
+    ].map(([cache, own]) => engine.attention(q, own, own, { ...options, cache }));
+    expectSame(c.output.data, d.output.data);
+    [plain, half].forEach((cache) => cache.dispose());
   });
 
   test('beyond its capacity, or broken, a call changes nothing', () => {

@@ -349,6 +349,26 @@ describe('Trainer', () => {
     trainer.dispose();
   });
 
+  test('LanguageModel.forward: of a trainer refuses what is no option, and nothing stands for one that is left out', () => {
+    const trainer = engine.languageModel(config);
+    for (const [options, code, says] of [
+      ...[null, 0, false, ''].map((inspect) => [
+        { inspect },
+        ...['invalid_argument', `inspect is ${JSON.stringify(inspect)}`],
+      ]),
+      [{ inspect: { layers: 3 } }, 'invalid_argument', 'inspect.layers is 3'],
+      [{ inspect: { layers: null } }, 'invalid_argument', 'inspect.layers is null'],
+      [{ inspect: { layers: [2] } }, 'out_of_range', 'inspect.layers[0] is 2'],
+      [{ inspect: { weights: 1 } }, 'invalid_argument', 'inspect.weights is 1'],
+      [{ keyLengths: null }, 'invalid_argument', 'keyLengths is null'],
+      [{ batch: null }, 'invalid_argument', 'batch is null'],
+    ]) {
+      const call = () => trainer.model.forward([1, 2, 3], options);
+      expectThrows(call, 'LanguageModel.forward', code, says);
+    }
+    trainer.dispose();
+  });
+
   test('Trainer: weights that are no numbers end in an error, and stay', () => {
     const trainer = engine.languageModel(config);
     const { value, set } = trainer.parameters();

@@ -82,7 +82,7 @@ export function leftOut(): void {
   engine.softmax(q, { axis: number, out: undefined });
   engine.rotaryEmbedding(q, { positions: lengths, scaling: undefined });
   engine.multiHeadAttention({ dModel: 8, numHeads: 2, dK: number }, { wo: q, bo: undefined });
-  engine.kvCache({ numKvHeads: 1, capacity: 1, dK: 1, dV: number });
+  engine.kvCache({ numKvHeads: 1, capacity: 1, dK: 1, dV: number, format: undefined });
   void init({ variant: undefined, threads: number, wasm: undefined });
 }
 

@@ -228,6 +228,7 @@ interface Qkv {
     capacity: number;
     dK: number;
     dV?: number | undefined;
+    format?: 'f32' | 'bf16' | undefined;
   }): KvCache;
   multiHeadAttention(
     config: MultiHeadAttentionConfig,

@@ -13,7 +13,6 @@ before(async () => {
   const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
   qkv = await init();
   const names = [
-    'dice',
     'tempered',
     'tasks',
     'scores',
@@ -25,6 +24,7 @@ before(async () => {
     'predict',
   ];
   web = await modules(
+    'domain/dice',
     ...names.map((name) => `features/learn/${name}`),
     ...['resolve', 'state', 'curves', 'session'].map((name) => `features/learn/${name}`),
   );

@@ -17,8 +17,8 @@ const folder = 'features/recurrence/';
 const web = await modules(
   ...[
     'accuracy',
+    'crossing',
     'desk',
-    'fit',
     'models',
     'session',
     'settings',
@@ -27,7 +27,7 @@ const web = await modules(
     'times',
     'words',
   ].map((name) => folder + name),
-  'domain/slope',
+  ...['domain/slope', 'domain/dice'],
 );
 const { recurrence } = recipes;
 const card = JSON.parse(readFileSync(join(root, 'models/recurrence/card.json'), 'utf8'));
@@ -96,8 +96,6 @@ test('recurrence: slopes, their errors and crossings are those of the formulas',
   const second = xs.map((x) => x ** 2 / 3);
   assert.ok(Math.abs(web.crossing(xs, xs, second) - 3) < 1e-12);
   assert.equal(web.crossing(xs, xs, xs.map((x) => 2 * x)), null); // prettier-ignore
-  assert.equal(web.median([3, 1, 2]), 2);
-  assert.equal(web.quantile([1, 2, 3, 5], 0.25), 1.75);
 });
 
 test('recurrence: what is trained here has the bits of the package, and one size', () => {

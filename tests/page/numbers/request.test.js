@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { modules } from '../support/engine.js';
 
-const { requestOf, initialState } = await modules('app/request', 'state/state');
+const { requestOf, initialState, trainedHeadName } = await modules(
+  ...['app/request', 'state/state', 'domain/sources'],
+);
 const state = initialState('en');
 const tokens = ['The', 'cat'];
 const seen = { query: 1, told: null, dragging: false, sees: () => false, surfaces: {}, ratio: 1 };
@@ -40,4 +42,24 @@ test('request: a head, a row and a comparison that are not there are brought int
     [null, true],
   );
   assert.equal(ask({}, { told: 9 }).told, 1);
+});
+
+test('request: a trained model has as many heads as it is said to have, and one while there is none', () => {
+  const ask = (heads) => {
+    const trained = { text: { model: 1, ids: [4, 2] }, heads, mask: 'causal' };
+    return requestOf({ ...state, source: 'trained', head: 9 }, tokens, { ...seen, trained });
+  };
+  const heads = { layers: 2, perLayer: 3 };
+  assert.equal(ask(heads).view.head, 5);
+  assert.equal(ask(null).view.head, 0);
+  const { layer } = ask(heads);
+  assert.deepEqual([layer.trainedHeads, layer.trained.ids, layer.mask], [heads, [4, 2], 'causal']);
+  assert.deepEqual([0, 2, 3, 5].map((head) => trainedHeadName(layer, head)), ['0.0', '0.2', '1.0', '1.2']); // prettier-ignore
+});
+
+test('request: heads of another source have nothing of a model that is there', () => {
+  const trained = { text: { model: 1, ids: [4] }, heads: { layers: 2, perLayer: 8 }, mask: 'none' };
+  const { layer, view } = requestOf({ ...state, head: 9 }, tokens, { ...seen, trained });
+  assert.deepEqual([layer.trained, layer.trainedHeads, layer.mask], [null, null, state.mask]);
+  assert.equal(view.head, 5);
 });

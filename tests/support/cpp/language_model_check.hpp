@@ -16,9 +16,9 @@ struct Rounding {
   bool int8_activations = false;  ///< rows that enter maps are 8-bit numbers, too
   bool bf16_cache = false;        ///< keys and values are
 };
-/// How far results may be from the oracle's: three times the greatest of what the oracle's own results move by when
-/// everything that rounds is moved at random, four times over, as far as its bound says: results of maps (qkv/linear.hpp), numbers
-/// of a block of 32 by half a step, stored numbers by half a step of bfloat16. Taken apart for what is compared.
+/// How far results may be from the oracle's (qkv/language_model.hpp): three times the greatest of what the oracle's own results move by when
+/// everything that rounds is moved at random, four times over, as far as its bound says, and the rounding of the result itself.
+/// Taken apart for what is compared.
 struct ModelBounds {
   double logits = 0.0, hidden = 0.0, surprisal = 0.0;
   struct Layer {

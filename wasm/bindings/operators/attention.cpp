@@ -21,7 +21,8 @@ Status createCache(const CreateCacheFields& given) noexcept {
                             .num_kv_heads = given.num_kv_heads,
                             .capacity = given.capacity,
                             .d_k = given.d_k,
-                            .d_v = given.d_v},
+                            .d_v = given.d_v,
+                            .format = given.format},
                            cache);
   });
 }

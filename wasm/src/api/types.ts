@@ -707,8 +707,8 @@ export interface Qkv {
   ): ResultOf<O>;
 
   /**
-   * A cache for `capacity` tokens, whose memory is allocated now: 4 B Hkv capacity (dK + dV) bytes, dV
-   * and capacity rounded up to whole panels.
+   * A cache for `capacity` tokens, whose memory is allocated now: 4 B Hkv capacity (dK + dV) bytes, or half of
+   * it, dV and capacity rounded up to whole panels.
    * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `out_of_memory`, `disposed`
    */
   kvCache(options: {
@@ -722,6 +722,11 @@ export interface Qkv {
     dK: number;
     /** Width of a value, at least 1. Default dK. */
     dV?: number | undefined;
+    /**
+     * Of keys and values. `'bf16'` rounds them to the nearest, in half the memory; results have the bits of a cache of
+     * float32 that holds the rounded numbers. Default `'f32'`.
+     */
+    format?: 'f32' | 'bf16' | undefined;
   }): KvCache;
 
   /**

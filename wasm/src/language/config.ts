@@ -111,7 +111,7 @@ function llama3Of(fn: string, { scaling }: ModelRotary): Group<'llama3Scaling'> 
 }
 
 /** In one order, so that configs can be compared as text. */
-export const ordered = <T extends object>(config: T): T =>
+const ordered = <T extends object>(config: T): T =>
   Object.freeze(
     Object.fromEntries(Object.entries(config).sort(([a], [b]) => (a < b ? -1 : 1))),
   ) as T;

@@ -1,9 +1,11 @@
 // What `inspect` asks for of a pass: layers, and room for their readings one after another.
 
+import { QkvError } from '../api/errors.js';
 import type { OwnedArray } from '../api/types.js';
-import { type Input, takeIntegers } from '../arguments/arrays.js';
+import type { Input } from '../arguments/arrays.js';
 import { checkBoolean, checkInteger } from '../arguments/numbers.js';
 import { sizeOf } from '../arguments/shapes.js';
+import { describe, listOf } from '../arguments/values.js';
 import type { Call, Slot } from '../memory/call.js';
 import type { Config } from './config.js';
 
@@ -30,17 +32,37 @@ type Name = 'weights' | 'entropy' | 'residual' | 'logits' | 'q' | 'k' | 'v';
 /** The arrays of a layer that were asked for. */
 export type Reading = Partial<Record<Name, OwnedArray>>;
 
+/** Most layers that can be named. */
+const mostLayers = 2 ** 16;
+
+/** Layers by their numbers, all of them unless they are given. */
+function layersOf(fn: string, given: unknown, numLayers: number): readonly number[] {
+  if (given === undefined) return Array.from({ length: numLayers }, (_, i) => i);
+  const layers = listOf(fn, 'inspect.layers', given, mostLayers);
+  if (!layers) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: inspect.layers is ${describe(given)}, expected an array of layers`,
+    );
+  }
+  layers.forEach((layer, i) => {
+    checkInteger(fn, `inspect.layers[${i}]`, layer, 0, numLayers - 1);
+    if (layers.indexOf(layer) === i) return;
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: inspect.layers has ${layer} twice, expected each layer once`,
+    );
+  });
+  return layers as number[];
+}
+
 export class Readings {
   readonly layers: readonly number[];
   readonly #slots: Partial<Record<Name, Slot>> = {};
 
   constructor(fn: string, call: Call, asked: Asked, config: Config, pass: Pass) {
     const { numLayers, numHeads, numKvHeads, dModel, dK, vocabulary } = config;
-    const { layers = Array.from({ length: numLayers }, (_, i) => i) } = asked;
-    this.layers = Array.from(new Int32Array(takeIntegers(fn, 'inspect.layers', layers)));
-    this.layers.forEach((layer, i) => {
-      checkInteger(fn, `inspect.layers[${i}]`, layer, 0, numLayers - 1);
-    });
+    this.layers = layersOf(fn, asked.layers, numLayers);
     const { batch, length, keys, queries } = pass;
     const all = this.layers.length * batch;
     const add = (name: Name, option: keyof Asked, rest: readonly number[]): void => {

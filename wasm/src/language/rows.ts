@@ -54,13 +54,13 @@ export const take = (
   shape: [...shape],
 });
 
-/** One length for each row, if there are any. */
-export const lengths = (
+/** `length` whole numbers, if they are given. */
+export const optionalWhole = (
   fn: string,
   name: string,
   given: ArrayLike<number> | undefined,
-  batch: number,
-): Input | undefined => (given === undefined ? undefined : checkWhole(fn, name, given, batch));
+  length: number,
+): Input | undefined => (given === undefined ? undefined : checkWhole(fn, name, given, length));
 
 /** Numbers of float64 that an operator told. */
 export const found = (call: Call, slot: Slot): Float64Array =>

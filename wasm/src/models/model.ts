@@ -18,7 +18,7 @@ import type { OwnedArray } from '../api/types.js';
 import { checkBoolean, checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { takeOptions } from '../arguments/values.js';
 import type { Config } from '../language/config.js';
-import { checkRows, checkWhole, lengths, take } from '../language/rows.js';
+import { checkRows, optionalWhole, take } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import { disposeSymbol } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
@@ -68,7 +68,8 @@ export class WasmLanguageModel implements LanguageModel {
     const { config } = this;
     const taken = takeOptions(fn, 'options', given, forwardNames);
     const { rows: which = 'all', hidden: wantsHidden = !config.head } = taken;
-    const held = taken.session === undefined ? undefined : heldBy(fn, state, taken.session);
+    const { session } = taken;
+    const held = session === undefined ? undefined : heldBy(fn, state, session);
     const { batch = held?.batch ?? 1 } = taken;
     checkInteger(fn, 'batch', batch, 1, mostInt);
     checkChoice(fn, 'rows', which, ['all', 'last']);
@@ -81,13 +82,10 @@ export class WasmLanguageModel implements LanguageModel {
     const answers = [batch, which === 'last' ? 1 : length];
     const logits = config.head ? call.output('logits', [...answers, config.vocabulary]) : undefined;
     const hidden = wantsHidden ? call.output('hidden', [...answers, config.dModel]) : undefined;
-    const types =
-      taken.tokenTypes === undefined
-        ? undefined
-        : checkWhole(fn, 'tokenTypes', taken.tokenTypes, batch * length);
+    const types = optionalWhole(fn, 'tokenTypes', taken.tokenTypes, batch * length);
     call.run('forwardModel', {
       ...{ ids: call.input(rows), tokenTypes: call.input(types, rows.shape), logits, hidden },
-      keyLengths: call.input(lengths(fn, 'keyLengths', taken.keyLengths, batch)),
+      keyLengths: call.input(optionalWhole(fn, 'keyLengths', taken.keyLengths, batch)),
       readings: inspection.fields(call),
       session: held && addressOf(fn, held),
       model: state.live(fn),

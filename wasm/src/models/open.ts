@@ -152,7 +152,7 @@ export async function openModel(
       config: described.config,
       parameters: parametersOf(described.config),
       ...{ steps, totalBytes: total, format: formatOf(steps) },
-      tokenizer: tokenizer ?? ggufTokenizer(file) ?? ownTokenizer(file),
+      tokenizer: tokenizer === undefined ? (ggufTokenizer(file) ?? ownTokenizer(file)) : tokenizer,
       endTokens: endTokensOf(file, config),
       close,
       async stream(onRows, { signal: stop, onProgress } = {}) {

@@ -1,6 +1,7 @@
 // From texts to tokens, and back while they are chosen.
 
 import { QkvError } from '../api/errors.js';
+import { checkInteger } from '../arguments/numbers.js';
 import { describe, reading } from '../arguments/values.js';
 import { checkRows } from '../language/rows.js';
 import type { Plan } from './state.js';
@@ -29,6 +30,10 @@ export function tokensOf(fn: string, name: string, given: unknown, plan: Plan) {
       `${fn}: ${name} has ${rows.shape[1]} tokens, expected at most maxLength = ${config.maxLength}`,
     );
   }
+  const source = rows.source as Int32Array;
+  const last = config.vocabulary - 1;
+  const wrong = source.findIndex((id) => id < 0 || id > last);
+  if (wrong >= 0) checkInteger(fn, `${name}[${wrong}]`, source[wrong], 0, last);
   return rows;
 }
 

@@ -8,7 +8,7 @@ import {
   headsShape,
   type HeadsShape,
 } from '../arguments/heads.js';
-import { checkInteger, mostInt } from '../arguments/numbers.js';
+import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { enter, isCache } from '../arguments/own.js';
 import { shapeText } from '../arguments/shapes.js';
 import { takeOptions } from '../arguments/values.js';
@@ -18,11 +18,12 @@ import type { Instance } from '../memory/instance.js';
 import type { Address } from '../memory/raw.js';
 
 type CacheOptions = Parameters<Qkv['kvCache']>[0];
+type Sizes = Required<Omit<CacheOptions, 'format'>>;
 
 /** What a cache is made of. */
 interface State {
   readonly handle: Handle;
-  readonly config: Required<CacheOptions>;
+  readonly config: Sizes;
   /** Tokens that are held. */
   length: number;
 }
@@ -40,7 +41,7 @@ class WasmKvCache implements KvCache {
   declare readonly capacity: number;
   readonly #state: State;
 
-  constructor(instance: Instance, config: Required<CacheOptions>, address: Address) {
+  constructor(instance: Instance, config: Sizes, address: Address) {
     const handle = new Handle(this, instance, address, 'destroyCache');
     this.#state = { handle, config, length: 0 };
     Object.defineProperty(this, 'capacity', { value: config.capacity, enumerable: true });
@@ -158,19 +159,21 @@ export function grow(cache: KvCache, tokens: number): void {
 
 export function kvCache(instance: Instance, options: CacheOptions): KvCache {
   const fn = 'kvCache';
-  const names = ['batch', 'numKvHeads', 'capacity', 'dK', 'dV'];
+  const names = ['batch', 'numKvHeads', 'capacity', 'dK', 'dV', 'format'];
   const {
     batch = 1,
     numKvHeads,
     capacity,
     dK,
     dV = dK,
+    format = 'f32',
   } = takeOptions(fn, 'options', options, names);
   const config = { batch, numKvHeads, capacity, dK, dV };
   for (const [name, value] of Object.entries(config)) {
     checkInteger(fn, name, value, name === 'capacity' ? 0 : 1, mostInt);
   }
+  checkChoice(fn, 'format', format, ['f32', 'bf16']);
   const call = new Call(instance, fn);
-  call.run('createCache', config);
+  call.run('createCache', { ...config, format });
   return new WasmKvCache(instance, config, call.made());
 }

@@ -19,7 +19,7 @@ export const configNames = [
   ...['dModel', 'numHeads', 'numKvHeads', 'dK', 'dV', 'dContext', 'rotary', 'weightLayout'],
   ...['qkNorm', 'qkEpsilon'],
 ];
-export const weightNames = [
+const weightNames = [
   'wq',
   'wk',
   'wv',

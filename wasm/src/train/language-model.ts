@@ -14,7 +14,7 @@ import { sizeOf } from '../arguments/shapes.js';
 import { takeOptions } from '../arguments/values.js';
 import { type Config, configFields, resolveConfig } from '../language/config.js';
 import { Readings } from '../language/readings.js';
-import { checkRows, checkWhole, found, lengths, take } from '../language/rows.js';
+import { checkRows, checkWhole, found, optionalWhole, take } from '../language/rows.js';
 import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
@@ -42,7 +42,7 @@ function batchFields(fn: string, call: Call, given: LanguageBatch): Group<'train
   return {
     ids: call.input(rows),
     targets: call.input(expected, rows.shape),
-    keyLengths: call.input(lengths(fn, 'keyLengths', keyLengths, batch)),
+    keyLengths: call.input(optionalWhole(fn, 'keyLengths', keyLengths, batch)),
   };
 }
 
@@ -81,7 +81,7 @@ class TrainedLanguageModel implements LanguageModel {
     const logits = call.output('logits', [...rows.shape, this.config.vocabulary]);
     call.run('readLanguageModel', {
       ...{ ids: call.input(rows), logits, ...readings?.fields(call) },
-      keyLengths: call.input(lengths(fn, 'keyLengths', keyLengths, batch)),
+      keyLengths: call.input(optionalWhole(fn, 'keyLengths', keyLengths, batch)),
       trainer: this.#state.live(fn),
     });
     return { logits: take(call, logits), ...(readings && { layers: readings.read(call) }) };

@@ -15,7 +15,7 @@ import type { Input } from '../arguments/arrays.js';
 import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { sizeOf } from '../arguments/shapes.js';
 import { takeOptions } from '../arguments/values.js';
-import { checkRows, checkWhole, lengths } from '../language/rows.js';
+import { checkRows, checkWhole, optionalWhole } from '../language/rows.js';
 import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
@@ -53,7 +53,7 @@ function batchFields(fn: string, call: Call, given: Seq2SeqBatch): Group<'traine
     ids: call.input(rows),
     targets: call.input(expected, rows.shape),
     source: call.input(checkRows(fn, 'source', source, batch)),
-    sourceLengths: call.input(lengths(fn, 'sourceLengths', sourceLengths, batch)),
+    sourceLengths: call.input(optionalWhole(fn, 'sourceLengths', sourceLengths, batch)),
   };
 }
 
@@ -90,7 +90,7 @@ class TrainedSeq2Seq implements Seq2Seq {
     checkInteger(fn, 'end', end, 0, this.config.vocabulary - 1);
     checkInteger(fn, 'maxLength', maxLength, 1, this.config.maxLength);
     const rows = checkRows(fn, 'source', given, batch);
-    const own = lengths(fn, 'sourceLengths', sourceLengths, batch);
+    const own = optionalWhole(fn, 'sourceLengths', sourceLengths, batch);
     const ids = this.#say(fn, { rows, own }, { start, end, maxLength });
     return { ids, weights: this.#weights(fn, { rows, own }, ids, { start, end, maxLength }) };
   }

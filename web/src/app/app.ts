@@ -6,6 +6,7 @@ import type { Size } from '../engine/canvas';
 import { defaultText, setLanguage, t, translate, type Language } from '../i18n/i18n';
 import { forgetPalette, palette } from '../ui/matrix/palette';
 import { countOf } from '../domain/number_sets';
+import { median } from '../domain/averages';
 import { Panel, type View } from '../ui/panel';
 import { PANEL_IDS, type PanelId } from '../features/index';
 import { loadLanguage } from '../features/load';
@@ -358,7 +359,6 @@ export class App {
     const { query } = this.#state;
     const { tokens, own } = this.#list;
     const home = homeOf(tokens.slice(0, own));
-    const times = [...this.#times].sort((a, b) => a - b);
     return {
       state: this.#state,
       list: this.#list,
@@ -367,7 +367,8 @@ export class App {
       report: this.#report,
       studies: this.#studies,
       model: this.#trained.view,
-      frameTime: times[times.length >> 1] ?? 0,
+      heads: { source: this.#state.source, trainedHeads: this.#trained.heads },
+      frameTime: median(this.#times),
       query: Math.min(query ?? home, tokens.length - 1),
       look: this.#look,
       theme: this.#theme,

@@ -163,7 +163,7 @@ export class InstrumentsPanel extends Panel {
     this.#updateNote(view);
     this.#showEngine(view);
     const values = {
-      head: headName(state.source, Math.min(state.head, headCount(state.source) - 1)),
+      head: headName(view.heads, Math.min(state.head, headCount(view.heads) - 1)),
       temperature: state.temperature,
       mask: t(`mask.${view.frame?.request.layer.mask ?? state.mask}`),
     };
@@ -185,14 +185,14 @@ export class InstrumentsPanel extends Panel {
     this.#select('positions').value = 'own';
   }
 
-  #updateHeads({ state, look, model }: View): void {
+  #updateHeads({ state, look, model, heads }: View): void {
     const { source } = state;
     const box = this.#select('head');
     if (this.#differs(box, [source, look, source === 'trained' && model.info?.id])) {
-      const option = (_: unknown, head: number) => new Option(headName(source, head), String(head));
-      box.replaceChildren(...Array.from({ length: headCount(source) }, option));
+      const option = (_: unknown, head: number) => new Option(headName(heads, head), String(head));
+      box.replaceChildren(...Array.from({ length: headCount(heads) }, option));
     }
-    box.value = String(Math.min(state.head, headCount(source) - 1));
+    box.value = String(Math.min(state.head, headCount(heads) - 1));
   }
 
   #updateLengths({ state, list, look }: View): void {

@@ -1,6 +1,6 @@
 import type { Mask } from '../domain/choices';
 import type { LayerRequest } from '../domain/layer';
-import { headCount } from '../domain/sources';
+import { headCount, type ModelHeads } from '../domain/sources';
 import type { ViewRequest } from '../domain/view';
 import type { Size } from '../engine/canvas';
 import { COMPUTED_IDS, type PanelRequests } from '../features/computed';
@@ -20,8 +20,12 @@ export interface Visible {
   readonly sees: (id: PanelId) => boolean;
   readonly surfaces: Readonly<Record<string, Size>>;
   readonly ratio: number;
-  /** What the trained model reads, and its own mask; null: none is loaded. */
-  readonly trained?: { readonly text: LayerRequest['trained']; readonly mask: Mask };
+  /** What the trained model reads, its heads and its own mask; null: none is loaded. */
+  readonly trained?: {
+    readonly text: LayerRequest['trained'];
+    readonly heads: ModelHeads | null;
+    readonly mask: Mask;
+  };
 }
 
 /** What the worker is asked for: the page, the build and the tests ask with this one function. */
@@ -42,6 +46,7 @@ function layerOf(state: State, tokens: readonly string[], visible: Visible): Lay
     ...{ tokens, source, seed, positions, temperature, numbers },
     mask: learned?.mask ?? state.mask,
     trained: learned?.text ?? null,
+    trainedHeads: learned?.heads ?? null,
   };
 }
 
@@ -51,7 +56,7 @@ function viewOf(
   visible: Visible,
 ): ViewRequest {
   const { query, told, dragging } = visible;
-  const heads = headCount(source);
+  const heads = headCount({ source, trainedHeads: visible.trained?.heads ?? null });
   const arcs = look === 'arcs';
   return {
     head: Math.min(head, heads - 1),

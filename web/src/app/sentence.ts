@@ -8,7 +8,7 @@ import { headName } from '../features/map/names';
 import { isCurrent, Panel, type View } from '../ui/panel';
 
 /** Of more tokens only these become chips; the others can be chosen in the map. */
-export const MAX_CHIPS = 64;
+const MAX_CHIPS = 64;
 
 interface Chip {
   readonly token: string;
@@ -70,7 +70,7 @@ export class SentencePanel extends Panel {
     more.hidden = tokens.length <= MAX_CHIPS;
     more.textContent = t('sentence.more', { shown: MAX_CHIPS, count: tokens.length });
     this.#updateChips(view);
-    const head = headName(state.source, view.frame?.request.view.head ?? state.head);
+    const head = headName(view.heads, view.frame?.request.view.head ?? state.head);
     const caption = t('sentence.caption', { head });
     if (this.dataset['caption'] === caption) return;
     this.dataset['caption'] = caption;

@@ -1,4 +1,4 @@
-import { setTrainedHeads } from '../domain/sources';
+import type { ModelHeads } from '../domain/sources';
 import type { TokenList } from '../domain/tokenizer';
 import type { FromModel, ToModel, TrainedText } from '../features/model/protocol';
 import { modelAsk } from '../features/model/state';
@@ -57,11 +57,7 @@ export class TrainedModel {
   /** Takes in a message of the worker. */
   receive(message: FromModel): void {
     if (message.kind === 'answered') this.#waiting = false;
-    if (message.kind === 'loaded') {
-      const { numLayers, numHeads, notDrawn } = message.info;
-      setTrainedHeads(notDrawn === null ? numLayers : 0, numHeads);
-      this.#waiting = true; // it answers the latest ask by itself
-    }
+    if (message.kind === 'loaded') this.#waiting = true; // it answers the latest ask by itself
     this.#view = afterMessage(this.#view, message);
   }
 
@@ -70,10 +66,14 @@ export class TrainedModel {
     this.#view = NO_MODEL;
     this.#asked = '';
     this.#waiting = false;
-    setTrainedHeads(0, 1);
   }
 
   // ---- as a source of the other panels ----
+
+  get heads(): ModelHeads | null {
+    const { info } = this.#view;
+    return info?.notDrawn === null ? { layers: info.numLayers, perLayer: info.numHeads } : null;
+  }
 
   /** The tokens that the other panels show: none while there is no model that they can draw. */
   get tokens(): TokenList {

@@ -8,4 +8,3 @@ export type Positions = (typeof POSITIONS)[number];
 export const ORDERS = ['number', 'entropy', 'distance', 'first', 'rank'] as const;
 export type Order = (typeof ORDERS)[number];
 export const LOOKS = ['map', 'arcs'] as const;
-export type Look = (typeof LOOKS)[number];

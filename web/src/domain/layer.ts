@@ -1,4 +1,4 @@
-import type { Source } from './sources';
+import type { HeadSource } from './sources';
 import type { NumberSet } from './number_sets';
 import type { Mask, Positions } from './choices';
 
@@ -6,9 +6,8 @@ import type { Mask, Positions } from './choices';
 export const MAX_MATRIX = 64;
 
 /** What the heads compute: everything else follows from this. */
-export interface LayerRequest {
+export interface LayerRequest extends HeadSource {
   readonly tokens: readonly string[];
-  readonly source: Source;
   readonly seed: number;
   readonly positions: Positions;
   readonly mask: Mask;

@@ -1,3 +1,5 @@
+import { mean } from './averages';
+
 /** y = factor x^slope, as found from measurements. */
 export interface PowerFit {
   readonly slope: number;
@@ -5,8 +7,6 @@ export interface PowerFit {
   readonly spread: number;
   readonly factor: number;
 }
-
-const mean = (values: readonly number[]) => values.reduce((a, b) => a + b, 0) / values.length;
 
 /**
  * The straight line through (ln x, ln y) by least squares, and the standard error of its slope: the root of

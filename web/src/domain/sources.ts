@@ -14,20 +14,27 @@ export const MAX_HEADS = 4096;
 /** The keys that the window of the mask leaves to a query: itself and those before it. */
 export const WINDOW = 4;
 
-/** The heads of the loaded model; names and counts follow from it, as texts follow from the language. */
-let trained = { layers: 0, perLayer: 1 };
-
-export function setTrainedHeads(layers: number, perLayer: number): void {
-  trained = { layers, perLayer };
+/** The heads of a model: its layers, and how many each has. */
+export interface ModelHeads {
+  readonly layers: number;
+  readonly perLayer: number;
 }
 
-/** A head of a model by its layer and its place there, both from 0. */
-export function trainedHeadName(head: number): string {
-  return `${Math.floor(head / trained.perLayer)}.${head % trained.perLayer}`;
+/** Whose heads there are to choose from: their count and their names follow from it. */
+export interface HeadSource {
+  readonly source: Source;
+  /** Of the trained model; null while there is none whose heads can be drawn. */
+  readonly trainedHeads: ModelHeads | null;
+}
+
+/** A head of the trained model by its layer and its place there, both from 0. */
+export function trainedHeadName({ trainedHeads }: HeadSource, head: number): string {
+  const perLayer = trainedHeads?.perLayer ?? 1;
+  return `${Math.floor(head / perLayer)}.${head % perLayer}`;
 }
 
 /** At least 1, also while the model is not there. */
-export function headCount(source: Source): number {
-  if (source === 'trained') return Math.max(1, trained.layers * trained.perLayer);
+export function headCount({ source, trainedHeads }: HeadSource): number {
+  if (source === 'trained') return trainedHeads ? trainedHeads.layers * trainedHeads.perLayer : 1;
   return { constructed: CONSTRUCTED.length, random: RANDOM_HEADS, yours: 1 }[source];
 }

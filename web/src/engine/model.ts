@@ -10,7 +10,7 @@ import { D_K, D_MODEL, RANDOM_HEADS } from '../domain/sources';
  * Embeddings of unit variance, so that positions (variance 1/2) do not drown them, and projections by
  * Glorot's rule, U(-b, b) with b = sqrt(6 / (in + out)).
  */
-export function randomModel(seed: number): Model {
+function randomModel(seed: number): Model {
   const bound = Math.sqrt(6 / (D_MODEL + D_MODEL));
   const draw = (name: string) => uniform(hashText(`weight ${name}`, seed), D_MODEL ** 2, bound);
   return {

@@ -1,3 +1,5 @@
+import { mixed, STEP } from '../domain/dice';
+
 /** FNV-1a over the UTF-16 code units, begun from the seed: the same text and seed, the same number. */
 export function hashText(text: string, seed: number): number {
   let hash = Math.imul(0x811c9dc5 ^ seed, 0x01000193);
@@ -7,14 +9,6 @@ export function hashText(text: string, seed: number): number {
   return hash >>> 0;
 }
 
-/** The finaliser of MurmurHash3: of a counter it makes 32 bits that look random. */
-function mixed(counter: number): number {
-  let bits = Math.imul(counter ^ (counter >>> 16), 0x85ebca6b);
-  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
-  return (bits ^ (bits >>> 16)) >>> 0;
-}
-
-const STEP = 0x9e3779b9;
 /** 32 bits as a number between -1 and 1, neither of them nor 0 included. */
 const signed = (bits: number) => (bits + 0.5) / 2 ** 31 - 1;
 

@@ -28,7 +28,7 @@ const TYPES: Readonly<Record<Format, string>> = {
 /** Twice the size: sharp on paper and on a projector. */
 const PNG_SCALE = 2;
 
-export function escapeXml(text: string): string {
+function escapeXml(text: string): string {
   return text
     .replace(/&/g, '&amp;')
     .replace(/</g, '&lt;')
@@ -57,7 +57,7 @@ export function svgFile({ width, height, body }: Svg, link: string): string {
 }
 
 /** By RFC 4180, with the mark that makes spreadsheets read it as UTF-8. */
-export function csvFile(table: Figure['table']): string {
+function csvFile(table: Figure['table']): string {
   const cell = (value: string | number) => {
     const written = String(value);
     return /[",\r\n]/.test(written) ? `"${written.replace(/"/g, '""')}"` : written;

@@ -1,5 +1,6 @@
 import { find } from './dom';
 import { translate } from '../i18n/i18n';
+import type { HeadSource } from '../domain/sources';
 import type { EngineStatus } from '../worker/client';
 import type { Studies } from '../features/computed';
 import type { ModelView } from '../features/model/store';
@@ -23,7 +24,9 @@ export interface View {
   readonly studies: Studies;
   /** The trained model, if the reader has asked for one. */
   readonly model: ModelView;
-  /** The median of the latest frames, in milliseconds. */
+  /** Whose heads there are to choose from. */
+  readonly heads: HeadSource;
+  /** The median of the latest frames, in milliseconds; NaN before there are any. */
   readonly frameTime: number;
   /** The selected query; -1 without tokens. */
   readonly query: number;
@@ -114,6 +117,6 @@ export function isCurrent(view: View): view is View & { frame: Frame } {
   return view.frame !== null && sameTokens(view.frame.request.layer.tokens, view.list.tokens);
 }
 
-export function sameTokens(a: readonly string[], b: readonly string[]): boolean {
+function sameTokens(a: readonly string[], b: readonly string[]): boolean {
   return a === b || (a.length === b.length && a.every((token, i) => token === b[i]));
 }

@@ -98,7 +98,7 @@ export function niceTicks(low: number, high: number, count: number): number[] {
   );
 }
 
-export const tickText = (value: number) => String(value).replace('-', '−');
+const tickText = (value: number) => String(value).replace('-', '−');
 
 // ---- what plots are made of ----
 

@@ -1,3 +1,4 @@
+import { median } from '../domain/averages';
 import type { Timing } from './protocol';
 
 const KEPT = 15;
@@ -59,13 +60,9 @@ export class Stopwatch {
   }
 
   reading(): Timing {
-    const sorted = [...this.#samples].sort((a, b) => a - b);
-    const middle = sorted.length >> 1;
-    const upper = sorted[middle] ?? 0;
-    const lower = sorted.length % 2 === 0 ? (sorted[middle - 1] ?? 0) : upper;
     return {
-      median: (lower + upper) / 2,
-      samples: sorted.length,
+      median: median(this.#samples),
+      samples: this.#samples.length,
       calls: this.#calls,
       tick: this.#tick,
     };

@@ -92,6 +92,7 @@ const list = [
   { method: 'tensor', args: [[2, 3], vector(6, 1)] },
   { method: 'tensor', args: [[3, 0, 2]] },
   { method: 'kvCache', args: [cacheOptions] },
+  { method: 'kvCache', args: [{ ...cacheOptions, format: 'bf16' }] },
   { method: 'multiHeadAttention', args: [small.config, small.weights] },
   { method: 'multiHeadAttention', args: [{ ...small.fusedConfig, rotary: { scaling: yarn, positions: Int32Array.of(1, 2, 3) } }, small.fused] },
   { method: 'transformerBlock', args: [blockConfig, blockWeights] },

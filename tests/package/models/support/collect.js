@@ -1,6 +1,7 @@
 // The arrays of a model from the rows that a reader hands on, in our layout.
 import assert from 'node:assert/strict';
-import { element, fromHalf } from './numbers.js';
+import { fromFloat16 } from '../../../support/js/half.js';
+import { element } from './numbers.js';
 
 const sizeOf = (shape) => shape.reduce((n, extent) => n * extent, 1);
 
@@ -11,7 +12,7 @@ function scaleOf({ scales, scaleRowBytes, layout, type }, row, column) {
     layout === 'in_out'
       ? Math.floor(row / 32) * scaleRowBytes + 2 * column
       : row * scaleRowBytes + 2 * Math.floor(column / 32);
-  return fromHalf(new DataView(scales.buffer, scales.byteOffset).getUint16(at, true));
+  return fromFloat16(new DataView(scales.buffer, scales.byteOffset).getUint16(at, true));
 }
 
 /** { name: { shape, data } }, maps as [in, out]; every element was handed on just once. */

@@ -69,7 +69,7 @@ export const gguf = {
 const ggmlTypes = { F32: 0, F16: 1, Q8_0: 8, I8: 24, BF16: 30 };
 
 /** Bytes of a tensor of GGUF. */
-export const ggufBytes = ({ type = 'F32', values }) =>
+const ggufBytes = ({ type = 'F32', values }) =>
   type === 'Q8_0' ? encodeQ8(values) : encode(values, type);
 
 /** What a tensor says of itself: shapes are written with the innermost axis first. */

@@ -1,10 +1,11 @@
 // Numbers as files keep them, written by the definition of each format.
+import { float16, fromFloat16 } from '../../../support/js/half.js';
 
 /** Bytes of float32, the elements that `type` then says. */
 export function encode(values, type) {
   if (type === 'F32') return new Uint8Array(Float32Array.from(values).buffer);
   if (type === 'BF16') return new Uint8Array(Uint16Array.from(values, toBf16).buffer);
-  if (type === 'F16') return new Uint8Array(Uint16Array.from(values, toHalf).buffer);
+  if (type === 'F16') return new Uint8Array(Uint16Array.from(values, float16).buffer);
   if (type === 'I8') return new Uint8Array(Int8Array.from(values).buffer);
   throw new Error(type);
 }
@@ -12,27 +13,12 @@ export function encode(values, type) {
 /** bfloat16 of numbers that are one. */
 const toBf16 = (value) => new Uint32Array(Float32Array.of(value).buffer)[0] >>> 16;
 
-/** float16 of numbers that are one, without subnormals. */
-export function toHalf(value) {
-  if (value === 0) return Object.is(value, -0) ? 0x8000 : 0;
-  const exponent = Math.floor(Math.log2(Math.abs(value)));
-  const fraction = Math.abs(value) / 2 ** exponent - 1;
-  return (value < 0 ? 0x8000 : 0) | ((exponent + 15) << 10) | (fraction * 1024);
-}
-
-export const fromHalf = (half) => {
-  const exponent = (half >> 10) & 31;
-  const fraction = half & 1023;
-  const size = exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15);
-  return half & 0x8000 ? -size : size;
-};
-
 /** Rows of Q8_0: blocks of 32 int8 behind their scale in float16. `values` are multiples of 1/64 below 2. */
 export function encodeQ8(values) {
   const bytes = new Uint8Array((values.length / 32) * 34);
   const view = new DataView(bytes.buffer);
   for (let block = 0; block < values.length / 32; ++block) {
-    view.setUint16(34 * block, toHalf(1 / 64), true);
+    view.setUint16(34 * block, float16(1 / 64), true);
     for (let i = 0; i < 32; ++i) view.setInt8(34 * block + 2 + i, values[32 * block + i] * 64);
   }
   return bytes;
@@ -45,10 +31,10 @@ export const exactly = (x) => Math.round(x * 63) / 64 + 0; // no -0
 export function element(type, bytes, i) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (type === 'F32') return view.getFloat32(4 * i, true);
-  if (type === 'F16') return fromHalf(view.getUint16(2 * i, true));
+  if (type === 'F16') return fromFloat16(view.getUint16(2 * i, true));
   if (type === 'BF16')
     return new Float32Array(Uint32Array.of(view.getUint16(2 * i, true) << 16).buffer)[0];
   if (type === 'I8') return view.getInt8(i);
   const block = 34 * Math.floor(i / 32);
-  return fromHalf(view.getUint16(block, true)) * view.getInt8(block + 2 + (i % 32));
+  return fromFloat16(view.getUint16(block, true)) * view.getInt8(block + 2 + (i % 32));
 }

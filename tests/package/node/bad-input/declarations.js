@@ -7,6 +7,7 @@ import { root } from '../../../support/js/files.js';
 const leaves = new Set([
   ...['NdArray', 'NdMask', 'Tensor', 'KvCache', 'Float32Array', 'Int32Array', 'ArrayLike'],
   ...['URL', 'Response', 'Promise', 'Module', 'ArrayBuffer', 'ArrayBufferView', 'DataView'],
+  ...['Blob', 'AbortSignal', 'Qkv', 'Session', 'Tokenizer'],
 ]);
 
 /** The declarations of an entry: the compiler's view, and what is exported by name. */
@@ -59,13 +60,15 @@ function addCalls(checker, methods, name, type) {
 }
 
 /**
- * 'Qkv.attention' -> 'q', 'k', 'v', 'options', 'options.scale', ...: for init() and for every method of
- * everything that an engine makes. Of an entry of the package; by default that of `qkv`.
+ * 'Qkv.attention' -> 'q', 'k', 'v', 'options', 'options.scale', ...: for these functions of an entry of the package and
+ * for every method of everything that has to be disposed. By default those of `qkv`: init(), and what engines make.
  */
-export function declared(entry = 'index') {
+export function declared(entry = 'index', functions = ['init']) {
   const { checker, exported } = load(entry);
   const methods = new Map();
-  addCalls(checker, methods, 'init', checker.getTypeOfSymbol(exported.get('init')));
+  for (const name of functions) {
+    addCalls(checker, methods, name, checker.getTypeOfSymbol(exported.get(name)));
+  }
   for (const [name, symbol] of exported) {
     const type = checker.getDeclaredTypeOfSymbol(symbol);
     if (!type.getProperty('dispose')) continue; // an engine, or what it makes

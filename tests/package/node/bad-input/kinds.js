@@ -12,7 +12,8 @@ export const refusal = (what, value, code, ...says) => ({ what, value, code, say
 /** A value that only the world can make. */
 export const made = (make) => ({ make });
 
-const not = (name, code, values, ...says) =>
+/** Refusals of what an argument is: `values` lists [value, how messages show it]. */
+export const not = (name, code, values, ...says) =>
   values.map(([value, was]) => refusal(was, value, code, `${name} is ${was}`, ...says));
 
 /** Cases of several kinds; `of` may be kinds or lists of cases. */

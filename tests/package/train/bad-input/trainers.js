@@ -1,10 +1,8 @@
 // What languageModel() and seq2seq() refuse.
-import { rotaryKinds } from '../../node/bad-input/rotary.js';
+import { modelConfig, modelConfigKinds } from '../../node/bad-input/model-config.js';
 import {
   all,
-  boolean,
   choice,
-  given,
   methodsOf,
   number,
   options,
@@ -57,93 +55,21 @@ const ofOptions = {
   'options.deviation': positive,
 };
 
-const config = {
-  vocabulary: 7,
-  numLayers: 1,
-  dModel: 8,
-  numHeads: 2,
-  dFeedForward: 12,
-  maxLength: 6,
-};
-
 /** What models have that are run and not trained. */
-const ofModelsAlone = (name, value) => [
-  refusal('of models alone', value, 'unsupported', `${name} is `, 'expected'),
-];
-/** A factor of the scaling of Llama 3.1. */
-const ofLlama3 = (part) =>
-  given(
-    { 'config.rotary.scaling': { type: 'llama3', factor: 2, originalLength: 4 } },
-    all(number(), [refusal('0', 0, invalid, `rotary.scaling.${part} is 0`)]),
-  );
+const ofModelsAlone = Object.fromEntries(
+  Object.entries({
+    ...{ window: [3], qkvBiases: false, attentionScale: 1, logitSoftcap: 1 },
+    ...{ postNorms: true, tokenTypes: 2, embeddingNorm: true, head: false },
+  }).map(([name, value]) => [
+    `config.${name}`,
+    [refusal('of models alone', value, 'unsupported', `${name} is `, 'expected')],
+  ]),
+);
 
 const languageModel = method(
   'languageModel',
-  { config: { ...config, positions: 'rotary', rotary: {} }, options: {} },
-  {
-    ...ofOptions,
-    config: required(options('dModel', 'dmodel')),
-    'config.vocabulary': required(size),
-    'config.numLayers': required(size),
-    'config.dModel': all(required(size), [refusal('no multiple', 9, range, 'dModel', '9')]),
-    'config.numHeads': required(size),
-    'config.numKvHeads': all(size, [refusal('no divisor', 3, range, 'numKvHeads is 3', 'divisor')]),
-    'config.dK': size,
-    'config.dFeedForward': required(whole(0, most, '0 to')),
-    'config.maxLength': required(size),
-    'config.causal': boolean,
-    'config.norm': choice('pre', 'post'),
-    'config.normType': choice('layer', 'rms'),
-    'config.epsilon': number([-1, invalid, 'at least 0']),
-    'config.activation': choice(
-      ...['relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh'],
-    ),
-    'config.positions': choice('none', 'learned', 'sinusoidal', 'rotary', 'alibi'),
-    'config.rotary': options('rotaryDim', 'rotarydim'),
-    ...Object.fromEntries(
-      Object.entries(rotaryKinds('config.rotary', { width: 4, heads: 2 })).filter(([path]) =>
-        /rotary\.(base|rotaryDim|interleaved|scaling)/.test(path),
-      ),
-    ),
-    'config.rotary.scaling.lowFrequencyFactor': ofLlama3('lowFrequencyFactor'),
-    'config.rotary.scaling.highFrequencyFactor': ofLlama3('highFrequencyFactor'),
-    'config.family': (name) => [
-      refusal('a number', 3, invalid, `${name.replace('config.', '')} is 3`, 'a string'),
-      refusal('null', null, invalid, 'family is null', 'a string'),
-    ],
-    'config.qkNorm': boolean,
-    'config.parallelResidual': all(boolean, [
-      {
-        ...refusal('with post', true, invalid, 'parallelResidual'),
-        with: { 'config.norm': 'post' },
-      },
-    ]),
-    'config.tiedEmbeddings': boolean,
-    'config.biases': boolean,
-    'config.embeddingScale': number([0, range, 'embeddingScale is 0']),
-    'config.window': (name) => [
-      ...whole(
-        0,
-        most,
-        '0 to',
-      )(name).filter(({ value }) => value !== null && !Array.isArray(value)),
-      refusal('two layers', [1, 2], 'shape_mismatch', 'window has 2 elements', 'numLayers = 1'),
-      refusal('a wrong one', [-1], range, 'window[0] is -1', '0 to'),
-      ...ofModelsAlone('window', [3]),
-    ],
-    'config.attentionSoftcap': number([-1, range, 'attentionSoftcap']),
-    // What models alone have.
-    'config.qkvBiases': all(boolean, ofModelsAlone('qkvBiases', false)),
-    'config.attentionScale': (name) => [
-      ...number()(name).filter(({ value }) => value !== null),
-      ...ofModelsAlone('attentionScale', 1),
-    ],
-    'config.logitSoftcap': all(number(), ofModelsAlone('logitSoftcap', 1)),
-    'config.postNorms': all(boolean, ofModelsAlone('postNorms', true)),
-    'config.tokenTypes': all(whole(0, most, '0 to'), ofModelsAlone('tokenTypes', 2)),
-    'config.embeddingNorm': all(boolean, ofModelsAlone('embeddingNorm', true)),
-    'config.head': all(boolean, ofModelsAlone('head', false)),
-  },
+  { config: modelConfig, options: {} },
+  { ...ofOptions, ...modelConfigKinds(ofModelsAlone) },
 );
 
 const seq2seq = method(

@@ -67,7 +67,7 @@ export function rotary({ attributes, inputs }, changed = {}) {
 
 // --- RMSNormalization-23 and LayerNormalization-17 ---
 
-export const normSteps = {
+const normSteps = {
   axis: (axis, rank) => (axis < 0 ? axis + rank : axis),
   /** The axes of one row: from this one to the last. */
   normalised: (shape, axis) => shape.slice(axis),
@@ -123,7 +123,7 @@ export function norm({ op, attributes, inputs }, changed = {}) {
 
 // --- Gelu-20 ---
 
-export const geluSteps = {
+const geluSteps = {
   form: (given) => given ?? 'none',
   none: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
   tanh: (x) => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
@@ -144,7 +144,7 @@ export function gelu({ attributes, inputs: { x: X } }, changed = {}) {
 
 // --- Softmax-13 ---
 
-export const softmaxSteps = {
+const softmaxSteps = {
   axis: (axis, rank) => (axis < 0 ? axis + rank : axis),
   /** How many elements a row has, and how far apart they are. */
   row: (shape, axis) => [shape[axis], shape.slice(axis + 1).reduce((p, extent) => p * extent, 1)],

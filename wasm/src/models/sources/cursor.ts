@@ -4,7 +4,7 @@ import { refuse } from '../errors.js';
 import { type ByteSource, ended } from './source.js';
 
 /** Most bytes of a header: the one of a model of ten thousand arrays and a vocabulary of a quarter of a million has 20 MB. */
-export const longestHeader = 100_000_000;
+const longestHeader = 100_000_000;
 
 export class Cursor {
   /** Where in the file the next byte is. */

@@ -19,7 +19,7 @@ export interface SentResponse {
   readonly 'qkv/response': { url: string; status: number; type: string | null; body: ArrayBuffer };
 }
 
-export const makers = [
+const makers = [
   'tensor',
   'kvCache',
   'multiHeadAttention',

@@ -5,6 +5,7 @@ import type { Cell } from '../../ui/matrix/cell';
 import { MatrixView, type MatrixModel } from '../../ui/matrix/view';
 import { digits } from '../../ui/numbers';
 import { Panel, type View } from '../../ui/panel';
+import type { HeadSource } from '../../domain/sources';
 import { headName } from '../map/names';
 import type { Cross } from './cross';
 import { CONTEXTS } from './state';
@@ -54,7 +55,7 @@ export class CrossPart extends Panel {
     return { cross: this.matrix.size };
   }
 
-  update({ state, frame, query, look }: View): void {
+  update({ state, heads, frame, query, look }: View): void {
     const cross = frame?.block?.cross ?? null;
     const written = state.blockContext || CONTEXTS[state.language];
     if (!this.changed(cross, written, query, look)) return;
@@ -62,13 +63,10 @@ export class CrossPart extends Panel {
     if (field.value !== written && document.activeElement !== field) field.value = written;
     this.#shown = cross;
     const empty = !cross || cross.cols.length === 0;
-    this.matrix.model = empty ? null : crossModel(cross, state.source, query, look);
+    this.matrix.model = empty ? null : crossModel(cross, heads, query, look);
     this.find('.legend', HTMLElement).hidden = empty;
     if (!cross) return;
-    this.setText(
-      '.cross-intro',
-      t('block.crossIntro', { head: headName(state.source, cross.head) }),
-    );
+    this.setText('.cross-intro', t('block.crossIntro', { head: headName(heads, cross.head) }));
     this.#tell();
   }
 
@@ -83,12 +81,7 @@ function largestOf({ weights, cols }: Cross, row: number): number {
   return of.reduce((best, value, j) => (value > (of[best] ?? 0) ? j : best), 0);
 }
 
-function crossModel(
-  cross: Cross,
-  source: Parameters<typeof headName>[0],
-  query: number,
-  look: number,
-): MatrixModel {
+function crossModel(cross: Cross, of: HeadSource, query: number, look: number): MatrixModel {
   const { rows, cols, head } = cross;
   const row = Math.max(0, Math.min(query, rows.length - 1));
   return {
@@ -99,7 +92,7 @@ function crossModel(
     rowHeight: 'square',
     look,
     name: t('block.crossName', {
-      ...{ head: headName(source, head), queries: rows.length, keys: cols.length },
+      ...{ head: headName(of, head), queries: rows.length, keys: cols.length },
     }),
     home: { row, col: largestOf(cross, row) },
     bracket: null,

@@ -36,6 +36,7 @@ function requestOf(state: State, tokens: readonly string[]): DepthRequest {
       temperature,
       numbers,
       trained: null,
+      trainedHeads: null,
     },
     ...{ type: blockType, depth: blockDepth, seed: blockSeed, rule: blockRule },
   };

@@ -1,3 +1,4 @@
+import { mean } from '../../domain/averages';
 import { digits } from '../../ui/numbers';
 import { Panel, type View } from '../../ui/panel';
 import type { BlockView } from './frames';
@@ -107,9 +108,8 @@ export class DiagramPart extends Panel {
       if (shape) shape.textContent = `${lengths.length} × ${cols}`;
       // A row of weights adds up to 1: its length would say nothing about the stream.
       const known = id !== 'weights';
-      const mean = lengths.reduce((sum, value) => sum + value, 0) / lengths.length;
       const own = lengths[query];
-      this.setText(`[data-mean=${id}]`, known ? digits(mean, 3) : '');
+      this.setText(`[data-mean=${id}]`, known ? digits(mean(lengths), 3) : '');
       this.setText(`[data-token=${id}]`, known && own !== undefined ? digits(own, 3) : '');
     }
     const read = t(place === 'pre' ? 'block.readsNormed' : 'block.readsStream');

@@ -52,7 +52,7 @@ function areaOf({ low, high }: Band, [x, y]: readonly [Scale, Scale]): string {
 }
 
 /** 1, 2 and 5 times powers of ten. */
-export function logTicks(low: number, high: number): number[] {
+function logTicks(low: number, high: number): number[] {
   const first = Math.floor(Math.log10(low));
   const powers = Array.from(
     { length: Math.ceil(Math.log10(high)) - first + 1 },

@@ -1,3 +1,4 @@
+import { mean } from '../../domain/averages';
 import { filePen } from '../../ui/plot';
 import { text, type Figure } from '../../ui/figure';
 import { digits } from '../../ui/numbers';
@@ -9,9 +10,6 @@ import { t } from './texts';
 
 const WIDTH = 600;
 const LINE = 22;
-
-const mean = (values: Float32Array) =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** The norms of all taps as a list, and below it the curves of the stacks where they were computed. */
 export function blockFigure(block: BlockView, query: number, depth: DepthResult | null): Figure {

@@ -2,7 +2,7 @@ import { PATHS, STREAM, type NormPlace, type TapId } from './settings';
 
 /** Height of a row of the path, and where the stream and what branches off it run; in pixels, as in style.css. */
 export const ROW = 44;
-export const LANES = 60;
+const LANES = 60;
 const STREAM_X = 16;
 const BRANCH_X = 42;
 const TURN = 12;

@@ -6,6 +6,7 @@ import { palette } from '../../ui/matrix/palette';
 import { MatrixView, type MatrixModel } from '../../ui/matrix/view';
 import { Panel, type View } from '../../ui/panel';
 import { cividis } from '../../domain/cividis';
+import type { HeadSource } from '../../domain/sources';
 import { headName } from '../map/names';
 import type { BlockView } from './frames';
 import { t } from './texts';
@@ -56,16 +57,15 @@ export class TapMapPart extends Panel {
     return { block: this.matrix.size };
   }
 
-  update({ state, frame, query, look }: View): void {
+  update({ heads, frame, query, look }: View): void {
     const result = frame?.block ?? null;
     if (!this.changed(result, query, look)) return;
     this.#shown = result;
-    this.matrix.model =
-      result && frame && tapModel(result, frame.request.layer.source, query, look);
+    this.matrix.model = result && frame && tapModel(result, frame.request.layer, query, look);
     this.find('.legend', HTMLElement).hidden = result === null;
     if (!result) return;
     const { id, head } = result.shown;
-    const names = { head: headName(state.source, head) };
+    const names = { head: headName(heads, head) };
     this.setText('.tap-title', t(`block.${id}`));
     this.setText('.tap-about', t(`block.${id}.about`, names));
     this.#legend(result);
@@ -112,12 +112,7 @@ function describe(result: BlockView, { row, col }: Cell): string {
   return t('block.cellWeight', { ...names, value: digits(value) });
 }
 
-function tapModel(
-  result: BlockView,
-  source: Parameters<typeof headName>[0],
-  query: number,
-  look: number,
-): MatrixModel {
+function tapModel(result: BlockView, of: HeadSource, query: number, look: number): MatrixModel {
   const { shown, tokens } = result;
   const { id, head, rows, cols } = shown;
   const weights = id === 'weights';
@@ -130,7 +125,7 @@ function tapModel(
     rowHeight: weights ? 'square' : Math.min(ROW_HEIGHT, HEIGHT / rows),
     look,
     name: weights
-      ? t('map.name', { head: headName(source, head), count: rows })
+      ? t('map.name', { head: headName(of, head), count: rows })
       : t('block.name', { name, rows, cols }),
     home: { row: Math.max(0, Math.min(query, rows - 1)), col: 0 },
     bracket: null,

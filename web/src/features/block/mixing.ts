@@ -1,11 +1,9 @@
+import { mean } from '../../domain/averages';
 import { digits } from '../../ui/numbers';
 import { Panel, type View } from '../../ui/panel';
 import { headName } from '../map/names';
 import type { BlockView } from './frames';
 import { t } from './texts';
-
-const mean = (values: Float32Array) =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** What each head adds to the output of the attention, by its rows of W_O. */
 export class MixingPart extends Panel {
@@ -13,7 +11,7 @@ export class MixingPart extends Panel {
     return `
       <h3 data-t="block.mixing"></h3>
       <p data-t="block.mixingHow"></p>
-      <table class="block-heads">
+      <table class="data-table block-heads">
         <thead><tr><th scope="col" data-t="controls.head"></th><td></td>
           <th scope="col" data-t="block.mean"></th><th scope="col" class="block-of"></th></tr></thead>
         <tbody></tbody>
@@ -21,13 +19,13 @@ export class MixingPart extends Panel {
       <p class="hint mixed"></p>`;
   }
 
-  update({ state, frame, query, look }: View): void {
+  update({ heads, frame, query, look }: View): void {
     const result = frame?.block ?? null;
     if (!result || !this.changed(result, query, look)) return;
     const token = result.tokens[query];
     this.setText('.block-of', token === undefined ? '' : t('block.of', { token }));
     this.find('tbody', HTMLElement).replaceChildren(
-      ...this.#rows(result, query, (head) => headName(state.source, head)),
+      ...this.#rows(result, query, (head) => headName(heads, head)),
     );
     const sum = result.heads.reduce((total, lengths) => total + mean(lengths), 0);
     const whole = mean(result.norms.attention.norms);

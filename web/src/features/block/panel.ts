@@ -12,7 +12,7 @@ import { t } from './texts';
 import { provenance } from '../map/names';
 
 /** One transformer block on the sentence, many of them in a stack, and one head reading another sentence. */
-export class BlockPanel extends CompositePanel {
+class BlockPanel extends CompositePanel {
   parts: readonly Panel[] = [];
 
   protected template(): string {

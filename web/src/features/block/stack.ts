@@ -1,6 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { AttentionOptions, NdArray } from 'qkv';
 import type { TrainQkv } from 'qkv/train';
+import { mean } from '../../domain/averages';
 import { hashText, normals } from '../../engine/random';
 import { added, glorot, normed, tapOf } from './compute';
 import { EPSILON, WIDER, type NormPlace, type NormType, type Rule } from './settings';
@@ -133,8 +134,6 @@ class Block {
     return added(added(back(dq, wq), back(dk, wk)), back(dv, wv));
   }
 }
-
-const mean = (values: Float32Array) => values.reduce((a, b) => a + b, 0) / values.length;
 
 /** A direction of length 1, the same for every stack of this shape and seed. */
 export function direction(shape: readonly number[], seed: number, probe: number): NdArray {

@@ -13,7 +13,7 @@ const UNKNOWN = { variant: '–', version: '–', threads: '–' };
 type Item = (typeof ITEMS)[number];
 
 /** What the numbers of the page can be held to: their error, their cost and where they come from. */
-export class ReadingsPanel extends Panel {
+class ReadingsPanel extends Panel {
   protected template(): string {
     const items = ITEMS.map(
       (item) => `

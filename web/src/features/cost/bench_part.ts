@@ -56,7 +56,7 @@ export class BenchPart extends Panel {
       </div>
       <div class="bench-result" hidden>
         <p class="bench-device"></p>
-        <table class="cost-table bench-table">
+        <table class="data-table cost-table bench-table">
           <thead><tr><th scope="col">T</th><th scope="col" data-t="cost.stored"></th>
             <th scope="col" data-t="cost.streamed"></th><th scope="col" data-t="cost.decode"></th></tr></thead>
           <tbody></tbody>
@@ -177,7 +177,7 @@ export class BenchPart extends Panel {
 }
 
 /** The law that was fitted, with the standard error of the exponent. */
-export function fitText(rows: readonly BenchRow[], series: Series): string {
+function fitText(rows: readonly BenchRow[], series: Series): string {
   const { slope, spread } = fitOf(rows, series);
   const name = t(`cost.series.${series}`);
   if (!Number.isFinite(slope)) return name;

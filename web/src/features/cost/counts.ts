@@ -35,7 +35,7 @@ export class CountsPart extends Panel {
   protected template(): string {
     return `
       <h3 data-t="cost.work"></h3>
-      <table class="cost-table">
+      <table class="data-table cost-table">
         <thead><tr><td></td><th scope="col"><span class="cost-two">
           <span class="pass-head"></span><span class="one-head"></span></span></th></tr></thead>
         <tbody>${FLOP_ROWS.map(flopRow).join('')}
@@ -45,7 +45,7 @@ export class CountsPart extends Panel {
       <p class="cost-half"></p>
       <p class="cost-again"></p>
       <h3 data-t="cost.memory"></h3>
-      <table class="cost-table">
+      <table class="data-table cost-table">
         <thead><tr><td></td><th scope="col" data-t="cost.size"></th></tr></thead>
         <tbody>${BYTE_ROWS.map(byteRow).join('')}</tbody>
       </table>

@@ -7,7 +7,7 @@ import { costFigure } from './figure';
 import { ShapePart } from './shape_part';
 
 /** What a shape costs by its formulas, and what attention costs on this device. */
-export class CostPanel extends CompositePanel {
+class CostPanel extends CompositePanel {
   parts: readonly Panel[] = [];
 
   protected template(): string {

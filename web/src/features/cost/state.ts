@@ -1,4 +1,4 @@
-import type { Field, StateOf } from '../../state/field';
+import type { Field } from '../../state/field';
 import { readResult, writeResult, type BenchResult } from './result';
 import { PRESETS, readShape, writeShape, type Shape } from './shape';
 
@@ -14,4 +14,3 @@ const result: Field<BenchResult | null> = {
 };
 
 export const costFields = { costShape: shape, costResult: result };
-export type CostState = StateOf<typeof costFields>;

@@ -46,7 +46,7 @@ function judgedLine({ judged }: RunRecord, measure: Measure): Line {
 }
 
 /** The pens of runs: of the one that trains, then of those before it from the last one on. They differ in dashes, too. */
-export const RUN_MARKS = ['scaled', 'plain', 'gradient', 'density'] as const;
+const RUN_MARKS = ['scaled', 'plain', 'gradient', 'density'] as const;
 
 export interface CurveInput {
   readonly measure: Measure;

@@ -3,7 +3,7 @@ import type { LearnState } from './state';
 
 type Changes = Partial<Omit<LearnState, 'learnExperiment'>>;
 
-export const SET_BY: Readonly<Record<Experiment, Changes>> = {
+const SET_BY: Readonly<Record<Experiment, Changes>> = {
   birth: { learnTask: 'induction' },
   oneLayer: { learnTask: 'induction', learnLayers: 1 },
   noPositions: { learnTask: 'reverse', learnPositions: 'none' },

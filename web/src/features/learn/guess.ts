@@ -4,9 +4,14 @@ import { sameSettings, taskCalled } from './resolve';
 import type { Settings } from './settings';
 import { t } from './texts';
 
-/** A question before the run, and afterwards what became of it. It may be passed over: Play does not wait for it. */
-export class Guess {
+/**
+ * A question before the run, and afterwards what became of it. It may be passed over: Play does not wait for it. Not
+ * `ui/guess.ts`, which hides a result that is known until the reader has chosen, once: here nothing is known yet, the
+ * answer can be changed until the run begins, and it is told only when the run has got so far.
+ */
+export class RunGuess {
   readonly #root: HTMLElement;
+  #settings: Settings | null = null;
   #guessed: { settings: Settings; answer: Answer } | null = null;
   #drawn = '';
 
@@ -18,7 +23,6 @@ export class Guess {
       changed();
     });
   }
-  #settings: Settings | null = null;
 
   #answerFor(settings: Settings): Answer | null {
     const guessed = this.#guessed;

@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { NdArray, TrainQkv } from 'qkv/train';
 import { normals, uniform } from '../../engine/random';
-import { dice } from './dice';
+import { dice } from '../../domain/dice';
 import { LEVELS, OBSERVATIONS } from './levels';
 
 const BATCH = 128;

@@ -21,7 +21,7 @@ const SPEAKS_EVERY = 5000;
 const CALM = 500;
 
 /** A small model that is trained in front of the reader. */
-export class LearnPanel extends Panel {
+class LearnPanel extends Panel {
   #view: View | null = null;
   #frame = 0;
   /** The timer that asks for the next news where nothing should move much. */

@@ -3,7 +3,7 @@ import { SCORES_OF, type ScoreId } from './scores';
 import type { Settings } from './settings';
 
 /** From this accuracy on, on rows that it is judged by, a model has learned its task. */
-export const LEARNED = 0.95;
+const LEARNED = 0.95;
 
 /** What is asked before a run: which of two kinds of heads forms first, or whether the task is learned. */
 export type Question = 'first' | 'learns';

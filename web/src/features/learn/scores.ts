@@ -2,8 +2,7 @@
 import type { TaskId } from './settings';
 
 /** Ways of reading that a head may learn; each has a score between 0 and 1. */
-export const SCORES = ['previous', 'induction', 'source', 'mirror', 'same'] as const;
-export type ScoreId = (typeof SCORES)[number];
+export type ScoreId = 'previous' | 'induction' | 'source' | 'mirror' | 'same';
 
 /** A head has learned to read in a way when its score passes this. */
 export const BORN = 0.5;
@@ -24,7 +23,7 @@ const places = (ids: readonly number[], wanted: (key: number) => boolean) =>
   Array.from(ids.keys()).filter(wanted);
 
 /** The keys that a query reads in each way; none where the way has no meaning for it. */
-export const KEYS: Readonly<Record<ScoreId, Keys>> = {
+const KEYS: Readonly<Record<ScoreId, Keys>> = {
   /** The token before it. */
   previous: (_ids, _targets, query) => (query > 0 ? [query - 1] : []),
   /** Each token that came after an earlier place of its own token. */

@@ -6,7 +6,7 @@ import type { View } from '../../ui/panel';
 import { pagePen, pageSvg } from '../../ui/plot';
 import { Answers, rightText, writingNodes } from './answers';
 import { CURVE_HEIGHT, drawCurves } from './curves';
-import { Guess } from './guess';
+import { RunGuess } from './guess';
 import { LargeMap, MapGrid, MOST_HEADS, probeOf } from './maps';
 import { drawNoise, NOISE_HEIGHT } from './noise_chart';
 import type { Snapshot } from './protocol';
@@ -39,7 +39,7 @@ export class Screen {
   readonly #matrix: MatrixView;
   readonly #large: LargeMap;
   readonly #answers: Answers;
-  readonly #guess: Guess;
+  readonly #guess: RunGuess;
   readonly #widths = new Map<Element, number>();
   readonly #written = new Map<string, string>();
 
@@ -53,7 +53,7 @@ export class Screen {
     this.#large = new LargeMap(this.#matrix);
     this.#matrix.addEventListener('cell-shown', () => hands.redraw());
     this.#answers = new Answers(this.#part('.learn-tokens'));
-    this.#guess = new Guess(this.#part('.learn-guess'), () => hands.redraw());
+    this.#guess = new RunGuess(this.#part('.learn-guess'), () => hands.redraw());
     const resize = new ResizeObserver((entries) => {
       for (const { target, contentRect } of entries) this.#widths.set(target, contentRect.width);
       hands.redraw();

@@ -1,4 +1,4 @@
-import type { Dice } from './dice';
+import type { Dice } from '../../domain/dice';
 import type { Defaults, TaskId } from './settings';
 
 /** One sequence: what the model reads, and what it should answer at each place; -1 where nothing is asked. */

@@ -1,4 +1,4 @@
-import { dice, type Dice } from './dice';
+import { dice, type Dice } from '../../domain/dice';
 import type { Defaults, TaskId } from './settings';
 import type { Row, Task } from './task';
 import { characters } from './text';
@@ -176,7 +176,7 @@ export interface Batch {
   readonly batch: number;
 }
 
-export function join(rows: readonly Row[]): Batch {
+function join(rows: readonly Row[]): Batch {
   return {
     ids: Int32Array.from(rows.flatMap(({ ids }) => ids)),
     targets: Int32Array.from(rows.flatMap(({ targets }) => targets)),
@@ -205,7 +205,7 @@ export function* batches(task: Task, seed: number, samples: number | null): Gene
 }
 
 /** The rows that every model of a task is judged by, whatever its seed. */
-export const HELD_OUT = 64;
+const HELD_OUT = 64;
 const HELD_OUT_SEED = 20_017;
 
 export function heldOut(task: Task): Batch {

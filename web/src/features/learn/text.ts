@@ -1,4 +1,4 @@
-import type { Dice } from './dice';
+import type { Dice } from '../../domain/dice';
 import type { Defaults } from './settings';
 import type { Row, Task } from './task';
 

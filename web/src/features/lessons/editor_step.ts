@@ -2,7 +2,7 @@ import { translate } from '../../i18n/i18n';
 import { find } from '../../ui/dom';
 import { ExerciseForm } from './editor_exercise';
 import { SHOWABLE, type Showable, type Step } from './lesson';
-import { LOCKABLE } from './locks';
+import { LOCKABLE } from './controls';
 import { t } from './texts';
 
 const HTML = `
@@ -29,7 +29,7 @@ const tick = (value: string) =>
   `<label class="check"><input type="checkbox" value="${value}"> <span></span></label>`;
 
 /** The name of what a step can show. */
-export function showableName(id: Showable): string {
+function showableName(id: Showable): string {
   if (id === 'settings') return t('controls.title');
   if (id === 'sentence') return t('sentence.title');
   return document.getElementById(`${id}-title`)?.textContent ?? id;

@@ -2,37 +2,8 @@ import { asksOf, PANEL_IDS } from '../index';
 import type { Language } from '../../i18n/i18n';
 import { Panel, type View } from '../../ui/panel';
 import type { State } from '../../state/state';
+import { controlsOf } from './controls';
 import { t } from './texts';
-
-/** Where the controls of a field are; panels may also say it themselves, by data-field. */
-const CONTROLS = {
-  text: '#text',
-  tokenizer: '#choose-tokenizer',
-  length: '#choose-length',
-  temperature: '#tau, #temperature-number, qkv-panel-temperature .plot-handle',
-  head: '#choose-head, [name=head]',
-  mask: '#choose-mask',
-  positions: '#choose-positions',
-  source: '#choose-source',
-  seed: '#seed, #new-seed, .drawn button',
-  query: '.chip input',
-  show: '[name=show]',
-  look: '[name=look]',
-  scores: '[name=lab-scores]',
-  width: '#width',
-  divided: '#divided',
-  sample: 'qkv-panel-scale .draw',
-  maskKind: '[name=mask-kind]',
-  maskSize: '#mask-size',
-  maskShuffle: '.shuffle, .as-written',
-  position: '#position, #position-number',
-  shift: '#shift',
-  scheme: '[name=scheme]',
-} as const;
-type Lockable = keyof typeof CONTROLS;
-const controlsOf: Readonly<Record<string, string>> = CONTROLS;
-/** Fields that a teacher is offered to lock. */
-export const LOCKABLE = Object.keys(CONTROLS) as readonly Lockable[];
 
 const ANY = 'button, input, select, textarea, [role=slider]';
 /** What changes no state, or answers a question that the lesson asks. */
@@ -76,10 +47,7 @@ export class Locks extends Panel {
   #wanted(): HTMLElement[] {
     const { lock } = this;
     if (lock !== true && lock.length === 0) return [];
-    const selector =
-      lock === true
-        ? ANY
-        : lock.map((name) => `${controlsOf[name] ?? 'x-none'}, [data-field~="${name}"]`).join(', ');
+    const selector = lock === true ? ANY : lock.map(controlsOf).join(', ');
     const all = document.querySelectorAll<HTMLElement>(`.lesson-panels :is(${selector})`);
     return [...all].filter((element) => !element.matches(FREE));
   }

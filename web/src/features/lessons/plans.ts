@@ -161,8 +161,17 @@ export const PLANS: readonly Plan[] = [
     steps: [
       { show: ['recurrence'], state: 'rcx=3141', lock: ['recurrenceSeed'], exercises: [right(1)] },
       { show: ['recurrence'], state: 'rcx=314159', exercises: [right(2), open] },
-      { show: ['recurrence'], state: 'rcx=31415926535897932384', exercises: [open, open] },
-      { show: ['recurrence'], exercises: [open, right(0)] },
+      {
+        show: ['recurrence'],
+        state: 'rcx=31415926535897932384',
+        lock: ['recurrenceSource'],
+        exercises: [number('recurrenceChance'), open, open],
+      },
+      {
+        show: ['recurrence'],
+        lock: ['recurrenceSource'],
+        exercises: [number('recurrencePath', 0.001), open, right(0)],
+      },
     ],
   },
   {
@@ -170,10 +179,25 @@ export const PLANS: readonly Plan[] = [
     minutes: 20,
     about: 'learn',
     steps: [
-      { show: ['learn'], state: 'lt=induction&ls=1', exercises: [right(1)] },
+      {
+        show: ['learn'],
+        state: 'lt=induction&ls=1',
+        lock: ['learnTask'],
+        exercises: [right(1), number('learnChance')],
+      },
       { show: ['learn'], state: 'lt=induction&ls=1&lv=25', exercises: [open, open] },
-      { show: ['learn'], state: 'lt=induction&ll=1&le=oneLayer', exercises: [right(0), open] },
-      { show: ['learn'], state: 'lt=reverse&lp=none&le=noPositions', exercises: [open] },
+      {
+        show: ['learn'],
+        state: 'lt=induction&ll=1&le=oneLayer',
+        lock: ['learnLayers'],
+        exercises: [right(0), open],
+      },
+      {
+        show: ['learn'],
+        state: 'lt=reverse&lp=none&le=noPositions',
+        lock: ['learnPositions'],
+        exercises: [open],
+      },
       { show: ['learn'], state: 'lt=addition&lc=0&le=leak', exercises: [right(2), open] },
     ],
   },
@@ -182,10 +206,19 @@ export const PLANS: readonly Plan[] = [
     minutes: 20,
     about: 'model',
     steps: [
-      { show: ['model'], exercises: [open, open] },
-      { show: ['model'], state: 'lmsort=previous', exercises: [right(1), open] },
-      { show: ['model'], state: 'lmt=0', exercises: [right(0), open] },
-      { show: ['model'], state: 'lmt=1.5', exercises: [open] },
+      { show: ['model'], exercises: [open, number('modelLikelihood')] },
+      {
+        show: ['model'],
+        state: 'lmsort=previous',
+        exercises: [right(1), number('modelScore'), open],
+      },
+      {
+        show: ['model'],
+        state: 'lmt=0',
+        lock: ['modelTemperature'],
+        exercises: [number('modelNext:0'), right(0), open],
+      },
+      { show: ['model'], state: 'lmt=1.5', exercises: [number('modelNext:0'), open] },
       { show: ['model'], state: 'lmsort=change', exercises: [open] },
     ],
   },
@@ -194,11 +227,15 @@ export const PLANS: readonly Plan[] = [
     minutes: 20,
     about: 'block',
     steps: [
-      { show: ['block'], exercises: [right(1), open] },
-      { show: ['block'], state: 'bn=pre&bt=attention', exercises: [right(0)] },
+      { show: ['block'], exercises: [right(1), number('blockGrowth'), open] },
+      {
+        show: ['block'],
+        state: 'bn=pre&bt=attention',
+        exercises: [number('blockParts'), right(0)],
+      },
       { show: ['block'], state: 'bl=12', exercises: [open, open] },
-      { show: ['cost'], exercises: [right(2), open] },
-      { show: ['cost'], exercises: [open] },
+      { show: ['cost'], exercises: [right(2), number('costEven'), number('costCache')] },
+      { show: ['cost'], lock: ['costShape'], exercises: [number('costSaving'), open] },
     ],
   },
 ];

@@ -1,6 +1,12 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- of typed arrays undefined means "not there", which is asked for */
 // The numbers of the page that an exercise can ask for: as the panels show them, from the same frames and studies.
+import { mean } from '../../domain/averages';
 import type { View } from '../../ui/panel';
+import type { BlockView } from '../block/frames';
+import { PATHS, TAPS, type TapId } from '../block/settings';
+import { bytesOf, evenLength, passFlops } from '../cost/count';
+import { taskOf } from '../learn/tasks';
+import { TOKENS as DIGITS } from '../recurrence/task';
 
 /** Undefined or null: the page has not computed it, or there is no such place. */
 type Read = (view: View, a: number, b: number) => number | null | undefined;
@@ -28,8 +34,21 @@ function allowedPairs({ frame }: View): number | null {
   return masks ? masks.mask.reduce((sum, one) => sum + one, 0) : null;
 }
 
+const lengthAt = (block: BlockView, tap: TapId) => mean(block.norms[tap].norms);
+
+function streamGrowth({ frame }: View): number | null {
+  const block = frame?.block;
+  const end = block && PATHS[block.place].at(-1);
+  return end ? lengthAt(block, end) / lengthAt(block, 'input') : null;
+}
+
+function meanSurprise({ model }: View): number | null {
+  const { reading } = model.answers;
+  return reading ? mean(reading.surprisal.filter(Number.isFinite)) : null;
+}
+
 /** By name; those that need a place take it after a colon: `weight:3`, `maskWeight:4,0`. Places count from 0. */
-export const QUANTITIES = {
+const QUANTITIES = {
   // the row of the query
   tokens: ({ list }) => list.tokens.length,
   weight: ({ frame }, key) => frame?.query?.weights[key],
@@ -79,6 +98,39 @@ export const QUANTITIES = {
     return row < count && col < count ? values?.[row * count + col] : null;
   },
   rotaryScore: ({ frame }) => frame?.positions?.rotary.score,
+  // the panel of the block; a place is that of a tap in TAPS
+  blockLength: ({ frame }, place) => {
+    const tap = TAPS[place];
+    return frame?.block && tap ? lengthAt(frame.block, tap) : null;
+  },
+  blockGrowth: streamGrowth,
+  blockParts: ({ frame }) =>
+    frame?.block &&
+    (frame.block.heads.length * mean(frame.block.heads.map(mean))) /
+      lengthAt(frame.block, 'attention'),
+  // the panel of the cost
+  costShare: ({ state }) => {
+    const { scores, values, total } = passFlops(state.costShape);
+    return (scores + values) / total;
+  },
+  costEven: ({ state }) => Math.ceil(evenLength(state.costShape)),
+  costCache: ({ state }) => bytesOf(state.costShape).cache / 1e6,
+  costSaving: ({ state }) => {
+    const { square, streaming } = bytesOf(state.costShape);
+    return square / streaming;
+  },
+  // what is known of models before they are trained
+  recurrenceChance: () => 1 / DIGITS,
+  recurrencePath: ({ state }) => state.recurrenceSource.length - 1,
+  learnChance: ({ state: { learnTask } }) =>
+    learnTask === 'characters' ? null : Math.log(taskOf(learnTask, '').vocabulary),
+  // the trained model, when it is there
+  modelLikelihood: (view) => {
+    const loss = meanSurprise(view);
+    return loss === null ? null : Math.exp(-loss);
+  },
+  modelScore: ({ model: { answers } }) => answers.scores && Math.max(...answers.scores.previous),
+  modelNext: ({ model: { answers } }, place) => answers.next?.bars[place]?.temperature,
 } satisfies Readonly<Record<string, Read>>;
 
 export type QuantityName = keyof typeof QUANTITIES;

@@ -21,7 +21,7 @@ export type Contents = Readonly<Record<string, Words>>;
 const CONTENTS = import.meta.glob<Contents>('./content_*.json', { import: 'default' });
 
 /** Plan and words of a lesson as one, with the steps whose panels this page does not have. */
-export function together(plan: Plan, words: Words): unknown {
+function together(plan: Plan, words: Words): unknown {
   const steps = plan.steps.map((step, i) => {
     const { exercises = [], state, ...texts } = words.steps[i] ?? {};
     return {

@@ -8,7 +8,7 @@ import { digits } from '../../ui/numbers';
 import { isCurrent, Panel, type View } from '../../ui/panel';
 
 /** Of every row the strongest keys are drawn until they carry this share of it. */
-export const MASS = 0.7;
+const MASS = 0.7;
 
 export interface Arc {
   readonly query: number;
@@ -17,7 +17,7 @@ export interface Arc {
 }
 
 /** The strongest keys of a row that together carry MASS. */
-export function strongest(weights: ArrayLike<number>, query: number): Arc[] {
+function strongest(weights: ArrayLike<number>, query: number): Arc[] {
   const keys = Array.from(weights, (weight, key) => ({ query, key, weight }));
   keys.sort((a, b) => b.weight - a.weight);
   let carried = 0;

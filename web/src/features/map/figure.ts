@@ -89,7 +89,9 @@ export function mapFigure(view: View, tensors: Tensors, canvas: HTMLCanvasElemen
   const of = (index: number) => (show === 'scores' ? heads[index]!.scores : heads[index]!.weights);
   const values = other === null ? of(head) : of(head).map((value, i) => value - of(other)[i]!);
   const kind = other === null ? show : 'difference';
-  const names = [headName(source, head), ...(other === null ? [] : [headName(source, other)])];
+  const names = [head, ...(other === null ? [] : [other])].map((index) =>
+    headName(request.layer, index),
+  );
   const title = `${names.join(' − ')} · τ ${request.layer.temperature} · ${provenance(source, seed)}`;
   const allowed = (row: number, col: number) => isAllowed(mask, row, col, tokens.length);
   const matrix = { tokens, values, allowed, colour: colours(kind, view.frame?.range ?? 1) };

@@ -95,19 +95,19 @@ export class HeadsPart extends Panel {
     );
   }
 
-  update({ state, report, list, look, frame }: View): void {
+  update({ state, heads, report, list, look, frame }: View): void {
     const { source, order } = state;
     const head = frame?.request.view.head ?? state.head;
     const mask = frame?.request.layer.mask ?? state.mask;
-    if (!this.changed(source, head, order, report?.heads, list, mask, look)) return;
-    const count = headCount(source);
+    const count = headCount(heads);
+    if (!this.changed(source, count, head, order, report?.heads, list, mask, look)) return;
     this.#grow(count);
     const measure = MEASURE[order];
     this.find('#sort', HTMLSelectElement).value = order;
     this.#labels.forEach((label, index) => {
       label.hidden = index >= count;
       find(label, 'input', HTMLInputElement).checked = index === head;
-      find(label, '.head-name', HTMLElement).textContent = headName(source, index);
+      find(label, '.head-name', HTMLElement).textContent = headName(heads, index);
       const numbers = report?.heads[index];
       const known = numbers && index < count && !Number.isNaN(numbers[measure]);
       const value = known ? digits(numbers[measure], 3) : '';

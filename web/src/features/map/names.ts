@@ -1,15 +1,16 @@
 import { CHINESE_ENDINGS, ENGLISH_ANIMALS, isAnimal } from '../../domain/animals';
-import { CONSTRUCTED, trainedHeadName, type Source } from '../../domain/sources';
+import { CONSTRUCTED, trainedHeadName, type HeadSource, type Source } from '../../domain/sources';
 import { t, type Key } from './texts';
 import type { State } from '../../state/state';
 
 type StoryKey = Extract<Key, `how.${string}`>;
 
 /** What a head is called: those built by hand by what they do, the others by their number. */
-export function headName(source: Source, head: number): string {
+export function headName(heads: HeadSource, head: number): string {
+  const { source } = heads;
   const name = CONSTRUCTED[head];
   if (source === 'constructed' && name) return t(`head.${name}`);
-  if (source === 'trained') return t('heads.learned', { head: trainedHeadName(head) });
+  if (source === 'trained') return t('heads.learned', { head: trainedHeadName(heads, head) });
   return source === 'yours' ? t('head.yours') : t('heads.name', { head: head + 1 });
 }
 

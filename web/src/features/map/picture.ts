@@ -14,7 +14,7 @@ import { isCurrent, Panel, type View } from '../../ui/panel';
 import { headName } from './names';
 
 /** What the colours mean at the moment: two heads compared are always a difference. */
-export function shownAs(frame: Frame): Show | 'difference' {
+function shownAs(frame: Frame): Show | 'difference' {
   const { show, other } = frame.request.view;
   return other === null ? show : 'difference';
 }
@@ -106,7 +106,7 @@ export class PicturePart extends Panel {
       sampled || device === 0 || list.tokens.length <= device;
   }
 
-  #updateMinus({ state, frame, look }: View): void {
+  #updateMinus({ state, heads: of, frame, look }: View): void {
     const select = this.find('#minus', HTMLSelectElement);
     const heads = frame?.numHeads ?? 0;
     const key = [heads, state.source, look].join();
@@ -115,9 +115,7 @@ export class PicturePart extends Panel {
       const option = (value: string, text: string) => new Option(text, value);
       select.replaceChildren(
         option('', t('map.minusNone')),
-        ...Array.from({ length: heads }, (_, head) =>
-          option(String(head), headName(state.source, head)),
-        ),
+        ...Array.from({ length: heads }, (_, head) => option(String(head), headName(of, head))),
       );
     }
     select.value = state.other === null ? '' : String(state.other);
@@ -159,7 +157,7 @@ export class PicturePart extends Panel {
 }
 
 /** The number behind the colour of a cell of the told row; NaN where masked. */
-export function valueAt(frame: Frame, told: RowData, col: number): number {
+function valueAt(frame: Frame, told: RowData, col: number): number {
   const { mask, tokens } = frame.request.layer;
   if (!isAllowed(mask, told.row, col, tokens.length)) return NaN;
   const of = (row: RowData) =>
@@ -181,7 +179,7 @@ function mapModel(view: View): MatrixModel {
     colLabels: tokens,
     rowHeight: 'square',
     look,
-    name: t('map.name', { head: headName(state.source, head), count: tokens.length }),
+    name: t('map.name', { head: headName(view.heads, head), count: tokens.length }),
     home: { row: view.query, col: current?.query?.largest ?? view.query },
     bracket: null,
     describe: (cell) => (current ? describeCell(current, cell) : ''),

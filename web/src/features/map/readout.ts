@@ -80,10 +80,10 @@ export class ReadoutPart extends Panel {
     const allowed = allowedCount(frame.request.layer.mask, row.row, tokens.length);
     const items = keys.slice(0, Math.min(SHOWN_KEYS, allowed)).map(({ key, weight }) => {
       const item = document.createElement('li');
-      item.innerHTML = `<bdi></bdi><span class="track"><span></span></span><span class="value"></span>`;
+      item.innerHTML = `<bdi></bdi><span class="bar"><i></i></span><span class="value"></span>`;
       item.classList.toggle('told', key === col);
       find(item, 'bdi', HTMLElement).textContent = tokens[key] ?? '';
-      find(item, '.track span', HTMLElement).style.width = `${weight * 100}%`;
+      find(item, '.bar i', HTMLElement).style.width = `${weight * 100}%`;
       find(item, '.value', HTMLElement).textContent = weight.toFixed(3);
       return item;
     });

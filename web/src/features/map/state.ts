@@ -1,6 +1,6 @@
 import { LOOKS, ORDERS, SHOWS } from '../../domain/choices';
 import { MAX_HEADS } from '../../domain/sources';
-import { choice, integer, optionalNumber, type StateOf } from '../../state/field';
+import { choice, integer, optionalNumber } from '../../state/field';
 
 const HEADS = [0, MAX_HEADS - 1] as const;
 
@@ -12,4 +12,3 @@ export const mapFields = {
   look: choice('look', 'map', LOOKS),
   order: choice('sort', 'number', ORDERS),
 };
-export type MapState = StateOf<typeof mapFields>;

@@ -61,7 +61,7 @@ export class ChoicePart extends Panel {
     }
     const { layer } = frame.request;
     const about = {
-      head: headName(layer.source, result.head),
+      head: headName(layer, result.head),
       temperature: layer.temperature,
       positions: layer.source === 'yours' ? '–' : t(`positions.${layer.positions}`),
       count: result.tokens.length,

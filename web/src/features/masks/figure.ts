@@ -10,7 +10,7 @@ export function masksFigure(frame: Frame, result: MasksResult, canvas: HTMLCanva
   const { source, seed, temperature } = frame.request.layer;
   const count = tokens.length;
   const parts = [
-    headName(source, result.head),
+    headName(frame.request.layer, result.head),
     t(`masks.${request.maskKind}`),
     `τ ${temperature}`,
     provenance(source, seed),

@@ -19,7 +19,7 @@ import { ChoicePart } from './choice';
 import { OrderPart } from './order';
 
 /** A mask to choose or to paint, the weights under it, and what becomes of them in another order. */
-export class MasksPanel extends CompositePanel {
+class MasksPanel extends CompositePanel {
   parts: readonly Panel[] = [];
 
   protected template(): string {
@@ -47,7 +47,7 @@ export class MasksPanel extends CompositePanel {
 }
 
 /** The weights under the mask; its cells are painted by pointer and keyboard. */
-export class GridPart extends Panel {
+class GridPart extends Panel {
   #state: State | null = null;
   #result: MasksResult | null = null;
   /** What the stroke under way makes of cells. */
@@ -138,7 +138,7 @@ function placeholderOf(broken: boolean, tokens: number): Key {
 
 function gridModel(result: MasksResult, frame: Frame, look: number): MatrixModel {
   const { tokens, head } = result;
-  const name = headName(frame.request.layer.source, head);
+  const name = headName(frame.request.layer, head);
   return {
     rows: tokens.length,
     cols: tokens.length,

@@ -114,11 +114,8 @@ export class EmbeddingsPart extends ModelPart {
     const items = tokens.map(({ id, label: name, cosine }) => {
       const item = document.createElement('li');
       item.innerHTML = `<button type="button" class="button" data-token="${id}"><bdi></bdi></button>
-        <span class="track"><span></span></span><span class="value">${cosine.toFixed(3)}</span>`;
-      const [bdi, bar] = [
-        item.querySelector('bdi'),
-        item.querySelector<HTMLElement>('.track span'),
-      ];
+        <span class="bar"><i></i></span><span class="value">${cosine.toFixed(3)}</span>`;
+      const [bdi, bar] = [item.querySelector('bdi'), item.querySelector<HTMLElement>('.bar i')];
       if (bdi) bdi.textContent = name;
       if (bar) bar.style.width = `${100 * Math.max(0, cosine)}%`;
       return item;
@@ -128,7 +125,7 @@ export class EmbeddingsPart extends ModelPart {
 }
 
 /** Where tokens stand: both axes have one scale, so that distances are comparable. */
-export function placesOf({ points }: Plane, width: number, height = HEIGHT) {
+function placesOf({ points }: Plane, width: number, height = HEIGHT) {
   let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
   for (let at = 0; at < points.length; at += 2) {
     const [x = 0, y = 0] = [points[at], points[at + 1]];

@@ -143,7 +143,7 @@ export async function embeddingOf(
 // ---- texts ----
 
 /** A token as it is written on the page: white space has signs of its own. */
-export function labelOf(text: string): string {
+function labelOf(text: string): string {
   if (text === '') return '∅';
   return text.replace(/\n/g, '↵').replace(/\t/g, '⇥').replace(/ /g, '␣');
 }

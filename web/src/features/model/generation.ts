@@ -1,4 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import { median } from '../../domain/averages';
 import type { Opened } from './open';
 import type { Generated, HeadName, Sampling, Speed, SpeedPoint } from './protocol';
 
@@ -6,11 +7,6 @@ import type { Generated, HeadName, Sampling, Speed, SpeedPoint } from './protoco
 const KEPT = 63;
 /** News of what was written, at most so often, in milliseconds. */
 const OFTEN = 16;
-
-function medianOf(times: readonly number[]): number {
-  const sorted = [...times].sort((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? NaN;
-}
 
 const pause = (time: number) => new Promise((resolve) => setTimeout(resolve, time));
 
@@ -40,7 +36,7 @@ export async function generate(
   const tell = (running: boolean) => {
     told = performance.now();
     const cache = { cached: session.length, capacity, bytesPerToken: bytes / capacity };
-    say({ before, text, tokens: count, ...cache, median: medianOf(times), running, seed });
+    say({ before, text, tokens: count, ...cache, median: median(times), running, seed });
   };
   try {
     const written = model.generate(ids, {
@@ -92,7 +88,7 @@ function whole(model: Opened['model'], ids: readonly number[]) {
     times.push(performance.now() - now);
     now = performance.now();
   }
-  return { time: medianOf(times), logits };
+  return { time: median(times), logits };
 }
 
 /**
@@ -122,7 +118,7 @@ export function* speedOf({ model }: Opened, ids: readonly number[]): Generator<S
         read(length, length + SPAN);
         return (performance.now() - begin) / SPAN;
       });
-      const cached = medianOf(spans);
+      const cached = median(spans);
       const long = whole(model, all.slice(0, length));
       for (const [i, x] of long.logits.entries()) {
         difference = Math.max(difference, Math.abs(x - short[i]!));

@@ -165,7 +165,7 @@ function item(at: number, head: HeadName, { info, scores, change, most, out }: I
   const bars = SCORES.map((score) => {
     const value = scores[score][at] ?? 0;
     return `<span class="model-score"><span>${t(`model.heads.${score}`)}</span>
-      <span class="track"><span></span></span><span class="value">${value.toFixed(2)}</span></span>`;
+      <span class="bar"><i></i></span><span class="value">${value.toFixed(2)}</span></span>`;
   });
   const drawn = info.notDrawn === null;
   box.innerHTML = `
@@ -175,7 +175,7 @@ function item(at: number, head: HeadName, { info, scores, change, most, out }: I
       ${info.speaks ? `<button type="button" class="button" data-do="out" aria-pressed="${out}"></button>` : ''}
       ${drawn ? `<button type="button" class="button" data-do="map"></button>` : ''}
     </span>`;
-  box.querySelectorAll<HTMLElement>('.track span').forEach((bar, i) => {
+  box.querySelectorAll<HTMLElement>('.bar i').forEach((bar, i) => {
     const score = SCORES[i];
     bar.style.width = `${100 * ((score && scores[score][at]) ?? 0)}%`;
   });

@@ -10,7 +10,7 @@ export class LensPart extends ModelPart {
       <h3 data-t="model.lens.title"></h3>
       <p class="hint" data-t="model.lens.intro"></p>
       <div class="model-scroll" tabindex="0" role="region" data-t-label="model.lens.title">
-        <table class="model-lens"><thead></thead><tbody></tbody></table>
+        <table class="data-table model-lens"><thead></thead><tbody></tbody></table>
       </div>
       <p class="model-settled"></p>`;
   }

@@ -26,7 +26,7 @@ export class NextPart extends ModelPart {
         ${slider('topP', TOP_P, 0.01)}
       </div>
       <div class="model-scroll" tabindex="0" role="region" data-t-label="model.next.table">
-        <table class="model-bars"><thead><tr><th scope="col" data-t="model.next.token"></th>
+        <table class="data-table model-bars"><thead><tr><th scope="col" data-t="model.next.token"></th>
           ${STEPS.map((step) => `<th scope="col" data-t="model.next.after.${step}"></th>`).join('')}
         </tr></thead><tbody></tbody></table>
       </div>
@@ -104,13 +104,13 @@ function barCell(p: number | null): HTMLTableCellElement {
     cell.textContent = t('model.next.dropped');
     return cell;
   }
-  const [track, fill, value] = ['span', 'span', 'span'].map((name) => document.createElement(name));
-  if (!track || !fill || !value) return cell;
-  track.className = 'track';
+  const [bar, fill, value] = ['span', 'i', 'span'].map((name) => document.createElement(name));
+  if (!bar || !fill || !value) return cell;
+  bar.className = 'bar';
   fill.style.width = `${100 * p}%`;
   value.className = 'value';
   value.textContent = percent(p);
-  track.append(fill);
-  cell.append(track, value);
+  bar.append(fill);
+  cell.append(bar, value);
   return cell;
 }

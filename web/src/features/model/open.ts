@@ -24,7 +24,7 @@ export interface OpenOptions {
 }
 
 /** What cannot be loaded for a reason that the page words itself. */
-export class Refusal extends Error {
+class Refusal extends Error {
   readonly code: string;
 
   constructor(code: string, message: string) {

@@ -27,7 +27,7 @@ const PARTS = {
 };
 
 /** A language model that was trained before, or the reader's own: what it says next, and what it is made of. */
-export class ModelPanel extends CompositePanel {
+class ModelPanel extends CompositePanel {
   protected parts: readonly Panel[] = [];
 
   protected template(): string {

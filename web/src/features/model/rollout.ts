@@ -10,7 +10,7 @@ export class RolloutPart extends ModelPart {
       <h3 data-t="model.rollout.title"></h3>
       <p class="hint" data-t="model.rollout.intro"></p>
       <div class="model-scroll" tabindex="0" role="region" data-t-label="model.rollout.title">
-        <table class="model-lens"><thead><tr>
+        <table class="data-table model-lens"><thead><tr>
           <th scope="col" data-t="model.rollout.token"></th>
           <th scope="col" data-t="model.rollout.place"></th>
           <th scope="col" data-t="model.rollout.share"></th>

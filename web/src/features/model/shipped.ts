@@ -2,10 +2,6 @@
 export const SHIPPED = ['austen', 'tang'] as const;
 export type ShippedName = (typeof SHIPPED)[number];
 
-/** What the reader's own file is called in the state. */
-export const MODELS = [...SHIPPED, 'own'] as const;
-export type ModelName = (typeof MODELS)[number];
-
 /** Texts of the kind that a model was trained on, none of them by the model. */
 export const EXAMPLES: Readonly<Record<ShippedName, readonly string[]>> = {
   austen: [

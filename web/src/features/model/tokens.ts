@@ -1,3 +1,4 @@
+import { mean } from '../../domain/averages';
 import type { View } from '../../ui/panel';
 import { digits } from '../../ui/numbers';
 import { ModelPart, percent } from './part';
@@ -94,7 +95,6 @@ export class TokensPart extends ModelPart {
   #tellChosen({ labels, surprisal }: Reading, at: number): void {
     const surprise = surprisal[at] ?? NaN;
     const known = surprisal.filter(Number.isFinite);
-    const mean = known.reduce((sum, x) => sum + x, 0) / known.length;
     const values = {
       at,
       token: labels[at] ?? '',
@@ -106,7 +106,9 @@ export class TokensPart extends ModelPart {
       values,
     );
     const loss =
-      known.length > 0 ? t('model.text.mean', { loss: digits(mean, 4), count: known.length }) : '';
+      known.length > 0
+        ? t('model.text.mean', { loss: digits(mean(known), 4), count: known.length })
+        : '';
     this.setText('.model-chosen', `${first} ${loss}`.trim());
   }
 }

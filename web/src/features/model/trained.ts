@@ -7,7 +7,7 @@ import type { Head, Layer, Projections } from '../../engine/heads';
 import { maskOptions } from '../../domain/mask';
 
 /** A head of a trained model on one text: its q and k came of the model's own pass. */
-export class TrainedHead implements Head {
+class TrainedHead implements Head {
   readonly #qkv: Qkv;
   readonly #of: Projections;
 
@@ -98,7 +98,7 @@ export function surprisalOf(logits: Float32Array, ids: readonly number[]): Float
   });
 }
 
-export function logSumExp(row: Float32Array): number {
+function logSumExp(row: Float32Array): number {
   const most = row.reduce((a, b) => Math.max(a, b), -Infinity);
   return most + Math.log(row.reduce((sum, x) => sum + Math.exp(x - most), 0));
 }

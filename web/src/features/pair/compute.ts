@@ -116,7 +116,7 @@ function exactPair(exact: ExactProjections, row: number, key: number, layer: Lay
 const farthest = (a: ArrayLike<number>, b: ArrayLike<number>) =>
   Array.from(a, (value, c) => Math.abs(value - b[c]!)).reduce(worse, 0);
 
-export function pairNumbers(
+function pairNumbers(
   qkv: Qkv,
   { row, projections, exact }: { row: RowData; projections: Projections; exact: ExactProjections },
   layer: LayerRequest,

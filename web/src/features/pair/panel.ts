@@ -25,7 +25,7 @@ const head = (content: string) => `<th scope="col">${content}</th>`;
 const role = (name: string, text: string) => `<span class="role role-${name}">${text}</span>`;
 
 /** Query and key of the sentence on their way to a score, a weight and the output. */
-export class PairPanel extends Panel {
+class PairPanel extends Panel {
   /** The keys that are listed, and the width of the head, for which the rows were made. */
   #made = '';
 
@@ -198,7 +198,7 @@ export class PairPanel extends Panel {
     this.#fill('value', [v, part, output], reachOf(output));
   }
 
-  #tellWords(pair: PairNumbers, { state, frame, list }: View): void {
+  #tellWords(pair: PairNumbers, { state, heads, frame, list }: View): void {
     const words = { query: list.tokens[pair.query] ?? '', key: list.tokens[pair.key] ?? '' };
     this.setText('#pair-keys', t('pair.keys', words));
     for (const [of, text] of [
@@ -211,7 +211,7 @@ export class PairPanel extends Panel {
       title.replaceChildren(...richNodes(text));
     }
     const at = frame?.request.view.head ?? 0;
-    const from = { head: headName(state.source, at), source: provenance(state.source, state.seed) };
+    const from = { head: headName(heads, at), source: provenance(state.source, state.seed) };
     const join = state.language === 'zh' ? '' : ' ';
     this.setText('.pair-made', [t('pair.from', from), madeStory(state, at)].join(join));
     const { sums, error } = pair;

@@ -11,7 +11,7 @@ import { SchemePart } from './scheme';
 import { ShiftPart } from './shift';
 
 /** The encoding as a picture, its shift as a rotation, and the other ways to say where a token is. */
-export class PositionsPanel extends CompositePanel {
+class PositionsPanel extends CompositePanel {
   parts: readonly Panel[] = [];
 
   protected template(): string {

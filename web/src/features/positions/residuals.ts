@@ -27,7 +27,7 @@ const POSITIONS = Int32Array.from(
  * The encoding as it is often written, every step rounded to float32: the angle p w_i is then off by up
  * to half a unit in its last place, which grows with p, and no sine can repair that. Sines first.
  */
-export function naiveEncoding(p: number, length: number): Float32Array {
+function naiveEncoding(p: number, length: number): Float32Array {
   const encoding = new Float32Array(length * D_MODEL);
   for (let pair = 0; pair < PAIRS; pair++) {
     const w = Math.fround(BASE ** Math.fround((-2 * pair) / D_MODEL));

@@ -52,7 +52,7 @@ const repeat = ({ data }: NdArray): NdArray => ({
 });
 
 /** The query and key that are turned, the same at every position. */
-export const rotaryPair = (seed: number) => ({
+const rotaryPair = (seed: number) => ({
   q: draw('rotary q', seed, 1),
   k: draw('rotary k', seed, 1),
 });

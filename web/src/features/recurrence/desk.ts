@@ -13,7 +13,7 @@ const LOOK = 20;
 const COUNT = 100;
 /** While models learn, every other length is counted, of one round of sequences. At rest all are, of more. */
 const COARSE = ASKED.filter((_, i) => i % 2 === 0);
-export const ENOUGH = 64;
+const ENOUGH = 64;
 
 /** One question that takes some milliseconds. */
 interface Question {

@@ -36,7 +36,7 @@ export function pixelsOf({ values }: Weights): Uint8ClampedArray<ArrayBuffer> {
 }
 
 /** With which weights a model read the source: a matrix that this page paints itself, as it has 41 rows at most. */
-export class AttentionMap {
+class AttentionMap {
   readonly #view: MatrixView;
   #weights: Weights | null = null;
 

@@ -26,7 +26,7 @@ const CALM = 500;
 const wantsCalm = matchMedia('(prefers-reduced-motion: reduce)');
 
 /** Three models of one size that learn to say a sequence from its end, in a worker of their own. */
-export class RecurrencePanel extends Panel {
+class RecurrencePanel extends Panel {
   #view: View | null = null;
   #known: Known = NOTHING;
   /** What was asked for and has not been answered yet. */

@@ -1,8 +1,9 @@
 import type { Seq2Seq, Trainer, TrainQkv } from 'qkv/train';
+import { randomOf, type Dice } from '../../domain/dice';
 import { count, emptyTallies, type Tally } from './accuracy';
 import { DEVIATION, KINDS, MODELS, STEPS, type Kind } from './models';
 import type { Learner, Origin, Said, Trained } from './protocol';
-import { END, LONGEST_ASKED, nextRows, randomOf, sequence, START, type Random } from './task';
+import { END, LONGEST_ASKED, nextRows, sequence, START } from './task';
 
 /** Sequences that are asked for at once. A worker is deaf while it says them: 8 of 40 tokens take some 100 ms. */
 const TOGETHER = 8;
@@ -15,7 +16,7 @@ const ASKED_SEED = 0x40000000;
 interface Model {
   readonly trainer: Trainer<Seq2Seq>;
   /** Of the batches: every model sees the same ones. */
-  readonly random: Random;
+  readonly random: Dice;
   learner: Learner;
 }
 
@@ -25,7 +26,7 @@ export class Session {
   readonly seed: number;
   readonly origin: Origin;
   /** Where each length's sequences stand in their stream. */
-  #asked = new Map<string, Random>();
+  #asked = new Map<string, Dice>();
   #tallies: Record<Kind, Tally[]>;
 
   private constructor(models: Record<Kind, Model>, origin: Origin, seed: number) {

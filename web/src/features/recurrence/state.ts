@@ -1,4 +1,4 @@
-import { integer, type Field, type StateOf } from '../../state/field';
+import { integer, type Field } from '../../state/field';
 import { HEADS, SEEDS } from './models';
 import { readSource } from './task';
 
@@ -16,4 +16,3 @@ export const recurrenceFields = {
   /** The head of the transformer that is shown. */
   recurrenceHead: integer('rch', 1, [0, HEADS - 1]),
 };
-export type RecurrenceState = StateOf<typeof recurrenceFields>;

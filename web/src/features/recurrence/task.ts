@@ -1,3 +1,5 @@
+import type { Dice } from '../../domain/dice';
+
 /** The tokens that sequences are made of: 0 to 9. */
 export const TOKENS = 10;
 /** What the decoder reads first, and what it says when it is done. */
@@ -9,28 +11,9 @@ export const LONGEST = 20;
 /** Lengths that are asked for, and the longest source a reader can type. */
 export const ASKED: readonly number[] = Array.from({ length: 19 }, (_, i) => SHORTEST + 2 * i);
 export const LONGEST_ASKED = 40;
-export const BATCH = 32;
+const BATCH = 32;
 
-/** below(n) is uniform in 0 .. n - 1. */
-export interface Random {
-  below(n: number): number;
-}
-
-/** SplitMix32, as in models/recipes/random.js: a seed gives the same rows there and here. */
-export function randomOf(seed: number): Random {
-  let state = seed >>> 0;
-  return {
-    below(n) {
-      state = (state + 0x9e3779b9) >>> 0;
-      let z = state;
-      z = Math.imul(z ^ (z >>> 16), 0x85ebca6b);
-      z = Math.imul(z ^ (z >>> 13), 0xc2b2ae35);
-      return Math.floor((((z ^ (z >>> 16)) >>> 0) / 2 ** 32) * n);
-    },
-  };
-}
-
-export const sequence = (random: Random, length: number): number[] =>
+export const sequence = (random: Dice, length: number): number[] =>
   Array.from({ length }, () => random.below(TOKENS));
 
 /** What should be said of a source: its tokens from the last to the first. */
@@ -46,7 +29,7 @@ export interface Rows {
 }
 
 /** The next batch of the task, padded to the longest row there can be. */
-export function nextRows(random: Random): Rows {
+export function nextRows(random: Dice): Rows {
   const said = LONGEST + 1;
   const rows: Rows = {
     source: new Int32Array(BATCH * LONGEST).fill(END),

@@ -15,7 +15,7 @@ const modelRow = (kind: Kind) => `
 
 const table = () => `
   <div class="recurrence-models" hidden>
-    <div class="recurrence-table"><table data-t-label="recurrence.models">
+    <div class="recurrence-table"><table class="data-table" data-t-label="recurrence.models">
       <thead><tr>${COLUMNS.map((name) => `<th scope="col" data-t="recurrence.${name}"></th>`).join('')}</tr></thead>
       <tbody>${KINDS.map(modelRow).join('')}</tbody>
     </table></div>

@@ -1,5 +1,5 @@
 import { random, type TrainQkv } from 'qkv/train';
-import { median, quantile } from './fit';
+import { median, quantile } from '../../domain/averages';
 import { LAYER_HEADS, LENGTHS, REPEATS, WIDTH, type Spread, type Timing } from './settings';
 
 /** One timing lasts at least so long, in ms: clocks of browsers are coarse. */

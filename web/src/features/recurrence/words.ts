@@ -1,6 +1,6 @@
 import { digits } from '../../ui/numbers';
 import { accuracyOf, accuracyWhere, marks } from './accuracy';
-import { crossing } from './fit';
+import { crossing } from './crossing';
 import { KINDS, type Kind } from './models';
 import type { Counted, Progress, Reached, Said } from './protocol';
 import { LONGEST, LONGEST_ASKED } from './task';

@@ -1,6 +1,10 @@
 import { find } from '../../ui/dom';
 import { four } from '../../ui/numbers';
 
+/** The steps that have a number for each key, in their order. */
+export const STEPS = ['product', 'scaled', 'exp', 'weight', 'core'] as const;
+export type Step = (typeof STEPS)[number];
+
 export function cell(content: string, step = '', key = 0): string {
   const place = step && ` data-cell="${step}" data-index="${key}"`;
   return `<div role="cell" class="cell"${place}>${content}</div>`;

@@ -75,7 +75,7 @@ function textbook(masked: Float32Array, v: Float32Array, subtractMax: boolean) {
   return { max, exps, sum, naive, naiveOutput };
 }
 
-export function rowSteps(qkv: Qkv, request: RowRequest): Omit<RowSteps, 'learned'> {
+function rowSteps(qkv: Qkv, request: RowRequest): Omit<RowSteps, 'learned'> {
   const { numbers, masked, subtractMax } = request;
   const count = countOf(numbers);
   const at = Math.min(request.query, count - 1) * WIDTH;

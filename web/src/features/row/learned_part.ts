@@ -1,11 +1,9 @@
 import { trainedHeadName } from '../../domain/sources';
 import { digits } from '../../ui/numbers';
 import { Panel, type View } from '../../ui/panel';
-import { cell, drawCells, trackOf } from './cells';
+import { cell, drawCells, STEPS, trackOf } from './cells';
 import type { LearnedRow } from './learned';
 import { t } from './texts';
-
-const STEPS = ['product', 'scaled', 'exp', 'weight', 'core'] as const;
 
 const row = (name: string, title: string, cells: string) => `
   <div role="row" class="step" data-step="${name}">
@@ -26,13 +24,13 @@ export class LearnedPart extends Panel {
       </div>`;
   }
 
-  update({ state, frame, list, look }: View): void {
+  update({ state, heads, frame, list, look }: View): void {
     const steps = state.source === 'trained' ? (frame?.row?.learned ?? null) : null;
     this.find('.row-learned', HTMLElement).hidden = steps === null;
     if (!steps || !this.changed(steps, list.tokens, look)) return;
     const token = (place: number) => list.tokens[place] ?? '';
     const { query, width, allowed, keys, sum, max, error } = steps;
-    this.setText('h3', t('row.learned.title', { head: trainedHeadName(steps.head) }));
+    this.setText('h3', t('row.learned.title', { head: trainedHeadName(heads, steps.head) }));
     const values = { token: token(query), at: query, count: allowed, shown: keys.length, width };
     this.setText('.row-learned-intro', t('row.learned.intro', values));
     this.#build(steps, token);

@@ -19,13 +19,9 @@ import {
 import type { State } from '../../state/state';
 import { clampScale } from './state';
 import { Panel, type View } from '../../ui/panel';
-import { cell, drawCells, trackOf } from './cells';
+import { cell, drawCells, STEPS, trackOf, type Step } from './cells';
 import { LearnedPart } from './learned_part';
 import { scrubbing } from './scrub';
-
-/** The steps that have a number for each key, in their order. */
-const STEPS = ['product', 'scaled', 'exp', 'weight', 'core'] as const;
-type Step = (typeof STEPS)[number];
 
 /** What makes exp overflow in float32 when nothing is subtracted from it. */
 const BREAKING = { rowScale: 400, rowMax: false } as const;
@@ -39,7 +35,7 @@ const row = (name: string, formula: string, cells: string) => `
   </div>`;
 
 /** One query on its way through attention: every number in sight, and most of them to be changed. */
-export class RowPanel extends Panel {
+class RowPanel extends Panel {
   #count = 0;
   #state: State | null = null;
 

@@ -42,7 +42,7 @@ const keyEntry = (mark: string) => `
   }</svg><span data-t="key.${mark === 'theory' ? 'law' : mark}"></span></li>`;
 
 /** Products of random queries and keys: why they are divided by the root of the width. */
-export class ScalePanel extends Panel {
+class ScalePanel extends Panel {
   #state: State | null = null;
   #view: View | null = null;
   #width = 0;

@@ -4,7 +4,7 @@ import { WIDTHS } from './settings';
 const RANGE: Limits = [WIDTHS[0], WIDTHS[8]];
 
 /** The nearest power of two that is tried. */
-export function clampWidth(value: number): number {
+function clampWidth(value: number): number {
   return 2 ** Math.round(Math.log2(clamp(value, RANGE)));
 }
 

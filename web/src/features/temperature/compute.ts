@@ -1,4 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import { mean } from '../../domain/averages';
 import type { Mask } from '../../domain/choices';
 import { worse } from '../../domain/worse';
 import type { Qkv } from 'qkv';
@@ -74,10 +75,10 @@ const LEFT_OUT = 0.03;
 let rows = 0;
 
 /** Central moments mu_2 to mu_6, by their order. */
-function momentsOf(scores: Float32Array, mean: number): number[] {
+function momentsOf(scores: Float32Array, centre: number): number[] {
   const moments = [1, 0, 0, 0, 0, 0, 0];
   for (const score of scores) {
-    const off = score - mean;
+    const off = score - centre;
     for (let order = 2, power = off * off; order <= 6; order++, power *= off) {
       moments[order]! += power / scores.length;
     }
@@ -110,8 +111,8 @@ export function randomScores(qkv: Qkv, seed: number): RowScores {
 
 function describeScores(source: LabScores, row: number, scores: Float32Array): RowScores {
   const count = scores.length;
-  const mean = scores.reduce((sum, score) => sum + score, 0) / count;
-  const mu = momentsOf(scores, mean);
+  const centre = mean(scores);
+  const mu = momentsOf(scores, centre);
   const [, , v = 0, third = 0, fourth = 0, fifth = 0, sixth = 0] = mu;
   const [most = NaN, second = NaN] = [...scores].sort((a, b) => b - a);
   return {
@@ -119,7 +120,7 @@ function describeScores(source: LabScores, row: number, scores: Float32Array): R
     source,
     row,
     scores,
-    mean,
+    mean: centre,
     cumulants: [
       ...[NaN, NaN, v, third, fourth - 3 * v * v, fifth - 10 * third * v],
       sixth - 15 * fourth * v - 10 * third * third + 30 * v ** 3,

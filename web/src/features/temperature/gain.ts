@@ -1,5 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { Qkv } from 'qkv';
+import { mean } from '../../domain/averages';
 import { hashText, normals } from '../../engine/random';
 import { LAB } from './settings';
 
@@ -24,9 +25,8 @@ export interface GainResult {
 }
 
 function deviationOf(scores: Float32Array): number {
-  const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
-  const squares = scores.reduce((sum, score) => sum + (score - mean) ** 2, 0);
-  return Math.sqrt(squares / scores.length);
+  const centre = mean(scores);
+  return Math.sqrt(mean(Array.from(scores, (score) => (score - centre) ** 2)));
 }
 
 /** One query against random keys, all of them through LayerNorm with the gain `gain`; the projections are identities. */

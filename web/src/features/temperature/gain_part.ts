@@ -28,7 +28,7 @@ export class GainPart extends Panel {
         <input type="range" min="${-STEPS}" max="${STEPS}" step="1">
         <output></output>
       </label>
-      <div class="gain-table" hidden><table><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>
+      <div class="gain-table" hidden><table class="data-table"><thead><tr>${heads.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table></div>
       <p class="hint gain-note"></p>`;
   }
 

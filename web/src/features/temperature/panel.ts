@@ -33,7 +33,7 @@ const keyEntry = (mark: string) =>
   `<li><svg width="30" height="10" aria-hidden="true"><path class="plot-${mark}" d="M0 5H30"/></svg><span data-t="key.${mark}"></span></li>`;
 
 /** One row at all temperatures: its entropy against the law of normal scores, and where it collapses. */
-export class TemperaturePanel extends Panel {
+class TemperaturePanel extends Panel {
   #view: View | null = null;
   #shown: Shown | null = null;
   /** What the reader guessed, and about what. */

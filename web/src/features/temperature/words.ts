@@ -26,14 +26,13 @@ export function rowName({ request }: Frame, point: TemperaturePoint): string {
   return t('temperature.row', {
     position: row,
     token: layer.tokens[row] ?? '',
-    head: headName(layer.source, view.head),
+    head: headName(layer, view.head),
     count: keysOf(point),
   });
 }
 
 /** Below the critical temperature, and where the law would be less than 0, its number is no entropy. */
-export const lawApplies = ({ verdict, theory }: TemperaturePoint) =>
-  verdict !== 'collapse' && theory >= 0;
+const lawApplies = ({ verdict, theory }: TemperaturePoint) => verdict !== 'collapse' && theory >= 0;
 
 /** The law and how far it is from what was measured, or that it does not apply. */
 export function lawNumbers(point: TemperaturePoint): { theory: string; difference: string } {
@@ -71,7 +70,7 @@ export function gradientStory({ of }: TemperaturePoint): string {
 }
 
 /** What is asked before the curves are shown: the way to the farther end of the axis. */
-export function farEnd({ temperature }: TemperaturePoint): { end: number; rises: boolean } {
+function farEnd({ temperature }: TemperaturePoint): { end: number; rises: boolean } {
   const rises = temperature <= 1;
   return { end: TEMPERATURES[rises ? 1 : 0], rises };
 }

@@ -23,7 +23,7 @@ console.log(output.shape); // [6, 8]
 console.log(weights.shape); // [1, 2, 6, 6]: batch, head, query, key
 `;
 
-export class UsagePanel extends Panel {
+class UsagePanel extends Panel {
   protected template(): string {
     return `
       <div class="snippet">

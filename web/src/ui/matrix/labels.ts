@@ -3,7 +3,7 @@ import { graphemes } from '../../domain/tokenizer';
 import type { Layout } from './layout';
 import { palette } from './palette';
 
-export const LABEL_SIZE = 13;
+const LABEL_SIZE = 13;
 const LINE = LABEL_SIZE + 1;
 const CJK =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303F\uFF00-\uFFEF]+$/u;

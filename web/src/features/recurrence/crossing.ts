@@ -1,16 +1,3 @@
-/** The value that as many are below as above. */
-export function median(values: readonly number[]): number {
-  return quantile(values, 0.5);
-}
-
-/** A quantile, between neighbours by proportion. */
-export function quantile(values: readonly number[], part: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const at = (sorted.length - 1) * part;
-  const [low, high] = [sorted[Math.floor(at)] ?? NaN, sorted[Math.ceil(at)] ?? NaN];
-  return low + (high - low) * (at - Math.floor(at));
-}
-
 /** Where two curves over the same x cross for the last time, between points by straight lines on logarithmic axes; null: never. */
 export function crossing(
   xs: readonly number[],

@@ -1,0 +1,351 @@
+// What create(), load(), and the methods of models and sessions refuse.
+import { zeros } from '../../../support/js/arrays.js';
+import { checkpoint, checkpointConfig } from '../../../support/js/checkpoints.js';
+import { kinds as models, rowsOf } from '../../../support/js/model-kinds.js';
+import { randomWeights } from '../../../support/js/model-oracle.js';
+import { create, load } from 'qkv/models';
+import {
+  all,
+  boolean,
+  choice,
+  made,
+  not,
+  number,
+  options,
+  refusal,
+  required,
+  whole,
+} from '../../node/bad-input/kinds.js';
+import { modelConfig, modelConfigKinds } from '../../node/bad-input/model-config.js';
+import {
+  anyInteger,
+  inspectKinds,
+  listOf,
+  rows,
+  session,
+  signal,
+  tokenizer,
+  tokens,
+  wholes,
+} from './kinds.js';
+
+const invalid = 'invalid_argument';
+const range = 'out_of_range';
+const shapes = 'shape_mismatch';
+const most = 2 ** 31 - 1;
+
+const engineKind = (name) =>
+  not(
+    name,
+    invalid,
+    [
+      [undefined, 'undefined'],
+      [null, 'null'],
+      [3, '3'],
+      [{}, 'Object'],
+      [() => 1, 'a function'],
+    ],
+    'one that init of qkv',
+  );
+const optionKinds = (maxLength) => ({
+  options: options('format', 'fromat'),
+  'options.format': choice('f32', 'bf16', 'int8'),
+  'options.maxLength': whole(1, maxLength, '1 to'),
+});
+
+// ---- create ----
+
+const weights = randomWeights(modelConfig, 2);
+const { 'layers.0.attention.wq': wq, ...lacking } = weights;
+
+const createTable = {
+  ...{ method: 'create', says: 'create' },
+  base: ({ engine }) => ({ engine, config: modelConfig, weights, options: {} }),
+  call: (_, { engine, config, weights: given, options: of }) =>
+    create(engine, config, given, of).dispose(),
+  kinds: {
+    engine: engineKind,
+    ...modelConfigKinds({
+      'config.head': [refusal('none', false, invalid, 'causal is true without head')],
+      'config.tiedEmbeddings': [
+        {
+          ...refusal('without a head', true, invalid, 'tiedEmbeddings is given'),
+          with: { 'config.causal': false, 'config.head': false },
+        },
+      ],
+      'config.postNorms': [
+        { ...refusal('with post', true, invalid, 'postNorms'), with: { 'config.norm': 'post' } },
+      ],
+      'config.logitSoftcap': [refusal('below 0', -1, range, 'logitSoftcap')],
+    }),
+    weights: (name) => [
+      ...not(
+        name,
+        invalid,
+        [
+          [undefined, 'undefined'],
+          [null, 'null'],
+          [3, '3'],
+          ['x', '"x"'],
+          [() => 1, 'a function'],
+        ],
+        'an object with an array for each name',
+      ),
+      refusal('one too few', lacking, invalid, 'weights have no layers.0.attention.wq', 'every'),
+      refusal('none', {}, invalid, 'weights have no embedding', 'more', 'every array'),
+      refusal('one too many', { ...weights, extra: wq }, invalid, 'weights have extra', 'alone'),
+      refusal(
+        'another shape',
+        { ...weights, head: zeros([8, 6]) },
+        ...[shapes, '["head"] is [8,6]', '[8,7]'],
+      ),
+      refusal(
+        'another rank',
+        { ...weights, 'norm.gamma': zeros([1, 8]) },
+        ...[shapes, '["norm.gamma"] is [1,8]', '[8]'],
+      ),
+      refusal('a list', { ...weights, head: [1, 2] }, invalid, '["head"] is an array'),
+      refusal('a hole', { ...weights, head: undefined }, invalid, '["head"] is undefined'),
+    ],
+    ...optionKinds(6),
+    'options.tokenizer': tokenizer,
+  },
+};
+
+// ---- load ----
+
+const sizes = { vocabulary: 12, numLayers: 1, dModel: 8, numHeads: 2, numKvHeads: 1 };
+const file = checkpoint(checkpointConfig({ ...sizes, dFeedForward: 12, maxLength: 6 }));
+
+const loadTable = {
+  ...{ method: 'load', says: 'load', rejects: true },
+  base: ({ engine }) => ({ engine, source: { weights: file }, options: {} }),
+  async call(_, { engine, source, options: of }) {
+    const model = await load(engine, source, of);
+    model.dispose();
+  },
+  kinds: {
+    engine: engineKind,
+    source: required(options('weights', 'wieghts')),
+    'source.config': (name) =>
+      not(
+        name.replace('source.', ''),
+        invalid,
+        [
+          [null, 'null'],
+          [3, '3'],
+          [true, 'true'],
+          [() => 1, 'a function'],
+        ],
+        'an object, or where config.json is',
+      ),
+    'source.weights': (name) => [
+      ...not(
+        name.replace('source.', ''),
+        invalid,
+        [
+          [undefined, 'undefined'],
+          [null, 'null'],
+          [3, '3'],
+          [{}, 'Object'],
+          [new Float32Array(4), 'Float32Array'],
+          [Promise.resolve(file), 'Promise'],
+        ],
+        'a URL, a Blob or an ArrayBuffer',
+      ),
+      refusal('no file', [], invalid, 'weights are no files', 'at least one'),
+      refusal('one that is none', [file, 3], invalid, 'weights[1] is 3'),
+    ],
+    'source.tokenizer': (name) => tokenizer(name.replace('source.', '')),
+    ...optionKinds(6),
+    'options.signal': signal,
+    'options.onProgress': (name) =>
+      not(
+        name,
+        invalid,
+        [
+          [null, 'null'],
+          [3, '3'],
+          [{}, 'Object'],
+        ],
+        'a function',
+      ),
+  },
+};
+
+// ---- a model ----
+
+const config = models.llama;
+const ids = rowsOf(config, 6);
+
+/** A method of a model of `config`, or with `of` of another one in the world. */
+const method = (name, base, kinds, of = 'model') => ({
+  ...{ method: `LanguageModel.${name}`, says: `LanguageModel.${name}` },
+  base: () => base,
+  call: (world, args) => world[of][name](...Object.keys(base).map((key) => args[key])),
+  kinds,
+});
+
+const forwardTable = method(
+  'forward',
+  { ids, options: {} },
+  {
+    ids: tokens(refusal('too many', rowsOf(config, 25), range, '25', '24')),
+    options: options('keyLengths', 'keyLenghts'),
+    'options.batch': all(anyInteger, [
+      refusal('no divisor', 4, shapes, 'ids has 6 elements', 'batch = 4'),
+    ]),
+    'options.rows': choice('all', 'last'),
+    'options.hidden': boolean,
+    'options.session': session(
+      refusal(
+        'without room',
+        made(({ small }) => small),
+        range,
+        '4',
+      ),
+    ),
+    // Of a model without a table for them.
+    'options.tokenTypes': wholes(
+      { length: 6 },
+      refusal('given', Array(6).fill(0), invalid, 'tokenTypes'),
+    ),
+    'options.keyLengths': wholes({ end: 7, length: 1 }),
+    ...inspectKinds,
+    'options.inspect.rows': rows,
+  },
+);
+
+const sessionTable = {
+  ...method(
+    'session',
+    { options: {} },
+    {
+      options: options('capacity', 'capactiy'),
+      'options.batch': anyInteger,
+      'options.capacity': whole(1, config.maxLength, '1 to'),
+      'options.format': choice('f32', 'bf16'),
+    },
+  ),
+  call: ({ model }, { options: of }) => model.session(of).dispose(),
+};
+
+const seed = (name) => whole(0, Number.MAX_SAFE_INTEGER, '0 to')(name).filter(({ value }) => !(value > 2 ** 53 - 2)); // prettier-ignore
+
+const generateTable = method(
+  'generate',
+  { prompt: ids, options: {} },
+  {
+    prompt: (name) => [
+      ...tokens()(name).filter(({ value }) => typeof value !== 'string'),
+      refusal('too many', rowsOf(config, 25), range, 'prompt has 25 tokens', '24'),
+      ...['', 'xyz'].map((text) =>
+        refusal(`"${text}"`, text, invalid, 'has no tokenizer', 'tokens'),
+      ),
+    ],
+    options: options('topK', 'topk'),
+    'options.maxTokens': anyInteger,
+    'options.temperature': number([-1, range, 'at least 0']),
+    'options.topK': whole(0, most, '0 to'),
+    'options.topP': number([0, range, '(0, 1]'], [1.1, range, '(0, 1]'], [-1, range, '(0, 1]']),
+    'options.minP': number([-0.1, range, '[0, 1]'], [2, range, '[0, 1]']),
+    'options.repetitionPenalty': number([0, range, 'above 0'], [-1, range, 'above 0']),
+    'options.seed': seed,
+    'options.stop': listOf(
+      'an array of texts',
+      [[''], invalid, '@ is an array'],
+      [['x', 3], invalid, '@ is an array'],
+    ),
+    'options.stopTokens': listOf(
+      'an array of tokens',
+      [[19], range, '@[0] is 19', '0 to 18'],
+      [[0, -1], range, '@[1] is -1'],
+      [[0.5], invalid, '@[0] is 0.5'],
+    ),
+    'options.session': session(
+      refusal(
+        'of two rows',
+        made(({ wide }) => wide),
+        range,
+        'the batch of session',
+      ),
+      refusal(
+        'without room',
+        made(({ small }) => small),
+        range,
+        'prompt has 6 tokens',
+        '4',
+      ),
+    ),
+    ...inspectKinds,
+    'options.inspect': all(inspectKinds['options.inspect'], [
+      refusal('rows', { rows: [0, 1] }, invalid, "the unknown key 'rows'"),
+    ]),
+    'options.signal': signal,
+  },
+);
+
+const lossTable = method(
+  'loss',
+  { ids, options: {} },
+  {
+    ids: tokens(
+      refusal('too many', rowsOf(config, 25), range, '25', '24'),
+      refusal('one', [1], shapes, 'rows of 1 token', 'at least 2'),
+    ),
+    options: options('batch', 'batsh'),
+    'options.batch': all(anyInteger, [
+      refusal('as many as tokens', 6, shapes, 'rows of 1 token', 'at least 2'),
+    ]),
+    'options.inspect': all(options('ablate', 'albate'), (name) =>
+      not(
+        name,
+        invalid,
+        [
+          [0, '0'],
+          ['', '""'],
+        ],
+        'an object',
+      ),
+    ),
+    'options.inspect.ablate': inspectKinds['options.inspect.ablate'],
+  },
+);
+
+const embedTable = method(
+  'embed',
+  { texts: [[1, 2, 3], [4]], options: {} },
+  {
+    texts: all(
+      listOf(
+        'an array of texts',
+        [[[1], []], shapes, '@[1] has 0 elements'],
+        [[3], invalid, '@[0] is 3'],
+        [[[0.5]], invalid, '@[0][0] is 0.5'],
+        [[[1], [19]], range, '@[1]'],
+        [['text'], invalid, '@[0] is "text"', 'no tokenizer'],
+        [[rowsOf(models.bert, 25)], range, '@[0] has 25', '24'],
+      ),
+      [
+        refusal('missing', undefined, invalid, 'texts is undefined'),
+        refusal('a text', 'text', invalid, 'texts is "text"'),
+      ],
+    ),
+    options: options('pooling', 'polling'),
+    'options.pooling': choice('mean', 'cls'),
+    'options.normalize': boolean,
+  },
+  'encoder',
+);
+
+const truncateTable = {
+  ...{ method: 'Session.truncate', says: 'Session.truncate' },
+  base: () => ({ length: 0 }),
+  call: ({ empty }, { length }) => empty.truncate(length),
+  kinds: { length: required(whole(0, 0, '0 to 0')) },
+};
+
+export const modelTables = [
+  ...[createTable, loadTable, forwardTable, sessionTable, generateTable, lossTable],
+  ...[embedTable, truncateTable],
+];

@@ -1,0 +1,91 @@
+// The config of a language model: what trainers and models refuse of it.
+import { all, boolean, choice, given, number, options, refusal, required, whole } from './kinds.js';
+import { rotaryKinds } from './rotary.js';
+
+const invalid = 'invalid_argument';
+const range = 'out_of_range';
+const most = 2 ** 31 - 1;
+const size = whole(1, most, '1 to');
+
+/** A right one, small. */
+export const modelConfig = {
+  vocabulary: 7,
+  numLayers: 1,
+  dModel: 8,
+  numHeads: 2,
+  dFeedForward: 12,
+  maxLength: 6,
+  positions: 'rotary',
+  rotary: {},
+};
+
+/** A factor of the scaling of Llama 3.1. */
+const ofLlama3 = (part) =>
+  given(
+    { 'config.rotary.scaling': { type: 'llama3', factor: 2, originalLength: 4 } },
+    all(number(), [refusal('0', 0, invalid, `rotary.scaling.${part} is 0`)]),
+  );
+
+/** Kinds by path; `more` are further cases by path. */
+export function modelConfigKinds(more = {}) {
+  const kinds = {
+    config: required(options('dModel', 'dmodel')),
+    'config.vocabulary': required(size),
+    'config.numLayers': required(size),
+    'config.dModel': all(required(size), [refusal('no multiple', 9, range, 'dModel', '9')]),
+    'config.numHeads': required(size),
+    'config.numKvHeads': all(size, [refusal('no divisor', 3, range, 'numKvHeads is 3', 'divisor')]),
+    'config.dK': size,
+    'config.dFeedForward': required(whole(0, most, '0 to')),
+    'config.maxLength': required(size),
+    'config.causal': boolean,
+    'config.norm': choice('pre', 'post'),
+    'config.normType': choice('layer', 'rms'),
+    'config.epsilon': number([-1, invalid, 'at least 0']),
+    'config.activation': choice(
+      ...['relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu', 'geglu', 'geglu_tanh'],
+    ),
+    'config.positions': choice('none', 'learned', 'sinusoidal', 'rotary', 'alibi'),
+    'config.rotary': options('rotaryDim', 'rotarydim'),
+    ...Object.fromEntries(
+      Object.entries(rotaryKinds('config.rotary', { width: 4, heads: 2 })).filter(([path]) =>
+        /rotary\.(base|rotaryDim|interleaved|scaling)/.test(path),
+      ),
+    ),
+    'config.rotary.scaling.lowFrequencyFactor': ofLlama3('lowFrequencyFactor'),
+    'config.rotary.scaling.highFrequencyFactor': ofLlama3('highFrequencyFactor'),
+    'config.family': (name) => [
+      refusal('a number', 3, invalid, `${name.replace('config.', '')} is 3`, 'a string'),
+      refusal('null', null, invalid, 'family is null', 'a string'),
+    ],
+    'config.qkNorm': boolean,
+    'config.parallelResidual': all(boolean, [
+      {
+        ...refusal('with post', true, invalid, 'parallelResidual'),
+        with: { 'config.norm': 'post' },
+      },
+    ]),
+    'config.tiedEmbeddings': boolean,
+    'config.biases': boolean,
+    'config.embeddingScale': number([0, range, 'embeddingScale is 0']),
+    'config.window': (name) => [
+      ...whole(
+        0,
+        most,
+        '0 to',
+      )(name).filter(({ value }) => value !== null && !Array.isArray(value)),
+      refusal('two layers', [1, 2], 'shape_mismatch', 'window has 2 elements', 'numLayers = 1'),
+      refusal('a wrong one', [-1], range, 'window[0] is -1', '0 to'),
+    ],
+    'config.attentionSoftcap': number([-1, range, 'attentionSoftcap']),
+    'config.qkvBiases': boolean,
+    'config.attentionScale': (name) => number()(name).filter(({ value }) => value !== null),
+    'config.logitSoftcap': number(),
+    'config.postNorms': boolean,
+    'config.tokenTypes': whole(0, most, '0 to'),
+    'config.embeddingNorm': boolean,
+    'config.head': boolean,
+  };
+  for (const [path, cases] of Object.entries(more)) kinds[path] = all(kinds[path], cases);
+  return kinds;
+}
