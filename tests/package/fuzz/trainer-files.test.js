@@ -31,6 +31,20 @@ const saves = {
 /** All that a trainer holds. */
 const stateOf = (trainer) => Buffer.from(trainer.save({ optimizer: true })).toString('latin1');
 
+/** What was taken is what the file says, where it says it as the trainer has it. */
+function expectSaid(file, trainer) {
+  const from = 8 + Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(file.subarray(8, from)));
+  for (const name of trainer.parameters().names) {
+    const { dtype, data_offsets: at } = header[name];
+    assert.ok(['F32', 'BF16', 'I8'].includes(dtype), `${name} is ${dtype}`);
+    if (dtype !== 'F32') continue;
+    const said = file.slice(from + at[0], from + at[1]);
+    const { buffer } = trainer.parameters().value(name).data;
+    assert.deepEqual(said, new Uint8Array(buffer), name);
+  }
+}
+
 /** Whether both trainers take the file, which then hold the same; a refusal changes neither. */
 function isTaken(file, [one, other]) {
   const before = stateOf(one);
@@ -43,6 +57,7 @@ function isTaken(file, [one, other]) {
   } finally {
     expectNoPollution();
   }
+  expectSaid(file, one);
   other.load(file);
   const [a, b] = [one, other].map((trainer) => trainer.save());
   assert.deepEqual(a, b, 'the file says all of it');

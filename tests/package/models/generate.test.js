@@ -316,6 +316,27 @@ describe('sessions', () => {
     session.dispose();
   });
 
+  test('generate: what is refused, or given up, in the middle of a prompt leaves a session as it was', async () => {
+    const session = model.session();
+    model.forward([1, 2], { session });
+    // Only the pass that chooses finds this out, once the tokens before it were read.
+    const inspect = { layers: [0, 0], weights: true };
+    await expectRejects(
+      all(model.generate(prompt, { session, inspect })),
+      ...[fn, 'invalid_argument', 'layer 0 is read twice'],
+    );
+    assert.equal(session.length, 2);
+    const long = { ...config, maxLength: 620 };
+    const own = create(engine, long, weights);
+    const far = own.session();
+    const stop = new AbortController();
+    const begun = all(own.generate(rowsOf(long, 600), { session: far, signal: stop.signal }));
+    stop.abort(new Error('enough'));
+    await assert.rejects(begun, /enough/);
+    assert.equal(far.length, 0);
+    for (const one of [session, far, own]) one.dispose();
+  });
+
   for (const what of ['model', 'session', 'engine']) {
     test(`generate: a ${what} that is disposed meanwhile ends it by name`, async () => {
       const lent = await init({ deterministic: true, shared: false });

@@ -11,7 +11,7 @@ import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import { Inspection } from './pass.js';
 import { Pause } from './pause.js';
-import { addressOf, createSession, type Held, heldBy } from './session.js';
+import { addressOf, createSession, type Held, heldBy, keepOnly } from './session.js';
 import type { ModelState } from './state.js';
 import { Told, tokensOf } from './text.js';
 
@@ -129,19 +129,30 @@ class Passes {
   readonly #request: Request;
   /** Tokens that the penalty is for, if there is one. */
   readonly #seen: number[] | undefined;
+  readonly #before: number;
   #steps = 0;
 
   constructor(state: ModelState, held: Held, request: Request) {
     this.#state = state;
     this.#held = held;
+    this.#before = held.length;
     this.#request = request;
     this.#seen = request.sampling.repetitionPenalty === 1 ? undefined : [...request.prompt];
   }
 
+  /** Whether model and session are still there. */
+  get isAlive(): boolean {
+    return this.#state.isAlive && this.#held.handle.address !== undefined;
+  }
+
   /** Whether a token can be read, also after model or session were disposed. */
   get hasRoom(): boolean {
-    const { handle, capacity, length } = this.#held;
-    return this.#state.isAlive && handle.address !== undefined && length < capacity;
+    return this.isAlive && this.#held.length < this.#held.capacity;
+  }
+
+  /** Leaves the session as it was before the first pass. */
+  forget(): void {
+    if (this.isAlive && this.#held.length > this.#before) keepOnly(fn, this.#held, this.#before);
   }
 
   /** Reads tokens. */
@@ -207,6 +218,7 @@ async function* tokens(state: ModelState, request: Request): AsyncGenerator<Toke
   let ids = prompt;
   /** What was told and is not read yet. */
   let told: Int32Array | undefined;
+  let hasBegun = false;
   try {
     throwIfAborted(signal);
     while (ids.length > atOnce) {
@@ -217,6 +229,7 @@ async function* tokens(state: ModelState, request: Request): AsyncGenerator<Toke
     }
     for (let count = 1; ; count += 1) {
       const chosen = passes.choose(ids);
+      hasBegun = true;
       ids = Int32Array.of(chosen.id);
       const isEnd = ends.includes(chosen.id);
       const { text, isStopped } = isEnd ? { text: '', isStopped: false } : texts.push(chosen.id);
@@ -232,6 +245,8 @@ async function* tokens(state: ModelState, request: Request): AsyncGenerator<Toke
   } finally {
     own?.dispose();
     if (told && session && passes.hasRoom) passes.read(told);
+    // Nothing was told of a prompt that was refused, or given up, on the way.
+    if (session && !hasBegun) passes.forget();
   }
 }
 

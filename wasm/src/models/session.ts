@@ -50,8 +50,7 @@ class WasmSession implements Session {
     const held = this.#held;
     addressOf(fn, held);
     checkInteger(fn, 'length', length, 0, held.length);
-    held.model.instance.run(fn, 'truncateSession', { session: addressOf(fn, held), length });
-    held.length = length + 0; // of -0 as well
+    keepOnly(fn, held, length);
   }
 
   dispose(): void {
@@ -65,6 +64,12 @@ class WasmSession implements Session {
 
 /** Where a session is, for a call of `fn`. */
 export const addressOf = (fn: string, { handle }: Held): Address => handle.live(fn, 'the session');
+
+/** Drops all but the first tokens. */
+export function keepOnly(fn: string, held: Held, length: number): void {
+  held.model.instance.run(fn, 'truncateSession', { session: addressOf(fn, held), length });
+  held.length = length + 0; // of -0 as well
+}
 
 /** What is behind the caller's session, which must be of this model and live. */
 export function heldBy(fn: string, model: ModelState, session: unknown): Held {

@@ -7,7 +7,7 @@ import { anyJson, jsonText, objectText, oddNames, oddNumbers } from './json.js';
 /** A share of a whole, evenly, because numbers of fast-check are mostly small. */
 export const share = fc.noBias(fc.nat(2 ** 20 - 1)).map((x) => x / 2 ** 20);
 const kinds = [
-  ...['field', 'field', 'extent', 'extent', 'offset', 'offset', 'swap', 'overlap', 'again', 'shadow'],
+  ...['field', 'field', 'type', 'extent', 'extent', 'offset', 'offset', 'swap', 'overlap', 'again', 'shadow'],
   ...['rename', 'remove', 'add', 'empty', 'metadata', 'config', 'config', 'length', 'data'],
 ]; // prettier-ignore
 
@@ -23,6 +23,7 @@ export const faults = fc.array(
     value: anyJson,
     number: fc.constantFrom(...oddNumbers),
     edge: fc.constantFrom(...edges),
+    type: fc.constantFrom('F32', 'I32', 'U32', 'F16', 'BF16', 'I8', 'U8', 'F64', 'F8_E4M3'),
     count: fc.integer({ min: -40, max: 40 }),
     of: fc.constantFrom('format', 'kind', 'config', 'tokenizer', 'steps'),
   }),
@@ -78,6 +79,7 @@ function changeConfig(metadata, { at, value }) {
 /** What each kind of fault does to the parts. */
 const deeds = {
   field: ({ entries }, { at, key, value }) => set(pick(entries, at)[1], key, jsonText(value)),
+  type: ({ entries }, { at, type }) => set(pick(entries, at)[1], 'dtype', JSON.stringify(type)),
   extent: ({ entries }, { at, other, number }) => change(pick(entries, at)[1], 'shape', other, number),
   offset: ({ entries }, { at, other, number }) => change(pick(entries, at)[1], 'data_offsets', other, number),
   swap({ entries }, { at, other }) {
