@@ -259,7 +259,8 @@ export interface LanguageModel {
    * temperature is given. Ends at `maxTokens`, a stop, or when there is no more room.
    *
    * @throws {@link QkvError} at once for options that make no sense, and a text without a tokenizer; the iteration is rejected with
-   * `out_of_memory`, `disposed` (of a model or session that was disposed meanwhile), or the reason of the signal
+   * `out_of_memory`, `disposed` (of a model or session that was disposed meanwhile), or the reason of the signal. Before the first
+   * token a session is then as it was, and later holds what was told
    */
   generate(prompt: string | ArrayLike<number>, options?: GenerateOptions): AsyncIterable<Token>;
   /** Mean negative log-likelihood per token in nats, over all but the first of each row. @throws as `forward` */
