@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "check.hpp"
@@ -153,8 +154,12 @@ Status reserve_linear(const KernelTable& table, const LinearSize& size,
   built.out = size.out;
   built.format = size.format;
   const std::size_t columns = capped(whole_panels(size.out, table.panel));
-  const std::size_t floats = capped_product(columns / static_cast<std::size_t>(table.panel),
-                                            panel_floats(table, size.format, size.in));
+  // More inputs than memory holds, and few enough that a panel's floats are counted in 64 bits.
+  constexpr auto kMostInputs = static_cast<Index>(std::min(
+      std::uint64_t{1} << 56U, static_cast<std::uint64_t>(std::numeric_limits<Index>::max())));
+  const std::size_t floats =
+      capped_product(columns / static_cast<std::size_t>(table.panel),
+                     panel_floats(table, size.format, std::min(size.in, kMostInputs)));
   if (size.bias) {
     QKV_RETURN_IF_ERROR(built.bias.reserve(columns));
     std::memset(built.bias.data(), 0, columns * sizeof(float));

@@ -7,6 +7,7 @@
 
 #include "problem.hpp"
 #include "qkv/analysis.hpp"
+#include "qkv/language_model.hpp"
 #include "qkv/rotary.hpp"
 
 namespace qkv::test::fuzz_findings_test {
@@ -91,6 +92,31 @@ TEST_CASE("found: attention without keys forms no address from a null array",
                         .extras = {}},
                        workspace));
   CHECK(out == std::vector<float>(out.size(), 0.0F));
+}
+
+TEST_CASE("found: a model of more inputs than 64 bits count the bytes of is refused",
+          "[model][memory]") {
+  const std::size_t bytes = allocated_bytes();
+  for (const WeightFormat format : {WeightFormat::kF32, WeightFormat::kBf16, WeightFormat::kInt8}) {
+    LanguageModelConfig config;
+    config.vocabulary = 1;
+    config.num_layers = 1;
+    config.num_heads = 1;
+    config.max_length = 1;
+    config.positions = ModelPositions::kNone;
+    config.tied_embeddings = true;
+    // Of 2^60, times the columns of a panel, 64 bits keep nothing.
+    for (const int bits : {50, 56, 60, 61, 62}) {
+      if (bits < std::numeric_limits<Index>::digits) {
+        config.d_model = Index{1} << bits;
+        LanguageModel model;
+        const Status status = LanguageModel::create(config, format, model);
+        CAPTURE(bits, status.message());
+        CHECK(status.code() == StatusCode::kOutOfMemory);
+      }
+    }
+  }
+  CHECK(allocated_bytes() == bytes);
 }
 
 }  // namespace
