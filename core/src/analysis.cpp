@@ -40,7 +40,8 @@ template <class T>
 TensorView<T> widened(const TensorView<T>& view, int last) noexcept {
   TensorView<T> wide(view.data, {1, 1, 1, 1});
   for (int axis = 0; axis < view.rank; ++axis) {
-    const auto to = static_cast<std::size_t>(last + 1 - view.rank + axis);
+    const int place = last + 1 - view.rank + axis;
+    const auto to = static_cast<std::size_t>(place);
     wide.shape[to] = view.extent(axis);
     wide.strides[to] = view.stride(axis);
   }
@@ -182,11 +183,11 @@ Status attention_rollout(TensorView<const float> weights, TensorView<float> out,
                   Extents(weights));
   }
   QKV_RETURN_IF_ERROR(check_output(kName, "out", out, {t, t}));
-  if (t == 0) {
-    return {};
-  }
   double* row = nullptr;
   QKV_RETURN_IF_ERROR(begin_doubles(workspace, t, detail::saturated_sum(t, t + 1), row));
+  if (row == nullptr) {
+    return {};  // no tokens
+  }
   QKV_RETURN_IF_ERROR(check_apart(kName, {{"out", out}}, {{"weights", weights}}));
   double* rolled = row + t;
   double* next = rolled + t * t;

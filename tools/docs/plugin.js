@@ -28,7 +28,8 @@ const NOWHERE = 'nowhere:';
 function placeOf(path) {
   const own = elsewhere[path] ?? pages.find(({ file }) => file === `${path}/README.md`)?.url;
   if (own) return own;
-  return statSync(`${root}/${path}`).isDirectory() ? NOWHERE : undefined;
+  // A copy of a page would not find what stands beside it in the project.
+  return path.endsWith('.html') || statSync(`${root}/${path}`).isDirectory() ? NOWHERE : undefined;
 }
 
 /** The text of a page with its links led to where the site has things; `toRoot` is the way to its first page. */

@@ -62,7 +62,7 @@ const underPolicyWith = (options) => (entry) => ({
 addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
   violations.push(\`\${violatedDirective} \${blockedURI}\`),
 );
-async function unviolated(promise) {
+export async function unviolated(promise) {
   const value = await promise;
   await new Promise((resolve) => setTimeout(resolve, 100));
   return violations.length > 0 ? { error: violations.join(', ') } : value;
