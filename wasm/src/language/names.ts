@@ -1,6 +1,7 @@
 /** A few names of many, each so far that the rest of a message can be read: they may be a stranger's. */
-export const some = (names: readonly string[]): string =>
-  names
-    .slice(0, 5)
-    .map((name) => name.slice(0, 80))
-    .join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');
+export const some = (
+  names: readonly string[],
+  shown: (name: string) => string = (name) => name.slice(0, 80),
+): string =>
+  names.slice(0, 5).map(shown).join(', ') +
+  (names.length > 5 ? ` and ${names.length - 5} more` : '');

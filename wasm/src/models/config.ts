@@ -23,6 +23,10 @@ export interface Parameter {
   readonly layer?: number;
 }
 
+/** Whether the engine keeps an array in the format of the weights; all others are float32. */
+export const isPacked = ({ kind, module }: Parameter): boolean =>
+  kind === 'map' || module === 'embedding';
+
 export const headWidth = ({ dK, dModel, numHeads }: LanguageModelConfig): number =>
   dK ?? dModel / numHeads;
 

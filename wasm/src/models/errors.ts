@@ -36,11 +36,6 @@ export const brief = (text: string): string =>
 export const quoted = (name: string): string =>
   JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}...` : name);
 
-/** A few names of many. */
-export const some = (names: readonly string[]): string =>
-  names.slice(0, 5).map(quoted).join(', ') +
-  (names.length > 5 ? ` and ${names.length - 5} more` : '');
-
 /** What a signal was aborted with. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw signal.reason ?? new DOMException('load: aborted', 'AbortError');

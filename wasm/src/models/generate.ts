@@ -105,11 +105,7 @@ function requestOf(state: ModelState, given: unknown, options: GenerateOptions):
   if (maxTokens !== undefined) checkInteger(fn, 'maxTokens', maxTokens, 1, mostInt);
   const held = session === undefined ? undefined : heldBy(fn, state, session);
   if (held) checkInteger(fn, 'the batch of session', held.batch, 1, 1);
-  const { source, shape } = tokensOf(fn, 'prompt', given, state.plan);
-  // A copy, before anything else of the caller's is looked at.
-  const prompt = new Int32Array(source as Int32Array);
-  // All of them, because the first are read before the core sees the others.
-  prompt.forEach((id, i) => checkInteger(fn, `prompt[${i}]`, id, 0, config.vocabulary - 1));
+  const { source: prompt, shape } = tokensOf(fn, 'prompt', given, state.plan);
   // For what is wrong with it, before anything is done.
   const pass = { batch: 1, length: 1, keys: 1 };
   const { kept } = new Inspection(fn, new Call(state.instance, fn), inspect, config, pass);

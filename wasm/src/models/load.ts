@@ -9,6 +9,7 @@ import { describe, takeOptions } from '../arguments/values.js';
 import { resolveConfig } from '../language/config.js';
 import type { Arguments } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
+import { isPacked } from './config.js';
 import { checkTokenizer, formats } from './create.js';
 import { Filler } from './fill.js';
 import { WasmLanguageModel } from './model.js';
@@ -35,10 +36,10 @@ const bytesPerNumber: Readonly<Record<WeightFormat, number>> = { f32: 4, bf16: 2
 
 /** Weights that no memory holds are refused before it grows to its end for them, where it would stay. */
 function checkRoom({ parameters }: OpenedModel, format: WeightFormat): void {
-  const bytes = parameters.reduce((sum, { shape, kind, module }) => {
-    const isPacked = kind === 'map' || module === 'embedding';
-    return sum + sizeOf(shape) * (isPacked ? bytesPerNumber[format] : 4);
-  }, 0);
+  const bytes = parameters.reduce(
+    (sum, each) => sum + sizeOf(each.shape) * (isPacked(each) ? bytesPerNumber[format] : 4),
+    0,
+  );
   if (bytes < mostBytes) return;
   const what = `WebAssembly has no ${bytes} bytes for the weights`;
   throw new QkvError('out_of_memory', `${fn}: out of memory: ${what}`);

@@ -3,7 +3,8 @@
 
 import { scaleOf } from '../formats/numbers.js';
 import { type Parameter, parametersOf } from './config.js';
-import { quoted, refuse, refuseUnsupported, some } from './errors.js';
+import { some } from '../language/names.js';
+import { quoted, refuse, refuseUnsupported } from './errors.js';
 import type { Described } from './families.js';
 import type { Location, Range } from './families/names.js';
 import type { ModelFile, StoredTensor } from './file.js';
@@ -105,14 +106,15 @@ export function planOf(file: ModelFile, described: Described): LoadStep[] {
   const names = new Set(wanted.map(({ at }) => at.tensor));
   const missing = [...names].filter((name) => !tensors.has(name));
   const family = config.family ?? 'language model';
-  if (missing.length > 0) refuse(`weights have no ${some(missing)}`, `every array of a ${family}`);
+  if (missing.length > 0)
+    refuse(`weights have no ${some(missing, quoted)}`, `every array of a ${family}`);
   const isScale = (name: string): boolean =>
     hasScales && name.endsWith('.scale') && tensors.get(name.slice(0, -6))?.type === 'I8';
   const isSurplus = (name: string): boolean =>
     !names.has(name) && !isScale(name) && !isIgnored(name);
   const surplus = [...tensors.keys()].filter(isSurplus);
   if (surplus.length > 0)
-    refuse(`weights have ${some(surplus)}`, `the arrays of a ${family} alone`);
+    refuse(`weights have ${some(surplus, quoted)}`, `the arrays of a ${family} alone`);
 
   const steps = new Map<string, LoadStep & { parts: LoadPart[] }>();
   for (const { parameter, at } of wanted) {

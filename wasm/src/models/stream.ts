@@ -2,7 +2,7 @@
 // handed on, and the scales of one tensor; of a tensor in int8 whose scales come after it all of it.
 
 import { decode, fromHalf, scaleShape } from '../formats/numbers.js';
-import type { Parameter } from './config.js';
+import { isPacked, type Parameter } from './config.js';
 import { newBytes } from './errors.js';
 import type { Range } from './families/names.js';
 import { rowBytes } from './file.js';
@@ -126,8 +126,7 @@ function hand({ step, parts, bytes, first, count, scales }: Chunk, onRows: OnRow
       if (from >= to) continue;
       const own = bytes.subarray((from - first) * width, (to - first) * width);
       const rows = { ...of, bytes: own, count: to - from, ...scalesFrom(from, 0) };
-      const isKept = parameter.kind === 'map' || parameter.module === 'embedding';
-      onRows(isKept || type !== 'I8' ? rows : unblocked(rows));
+      onRows(isPacked(parameter) || type !== 'I8' ? rows : unblocked(rows));
     }
   }
 }

@@ -30,11 +30,11 @@ export function tokensOf(fn: string, name: string, given: unknown, plan: Plan) {
       `${fn}: ${name} has ${rows.shape[1]} tokens, expected at most maxLength = ${config.maxLength}`,
     );
   }
-  const source = rows.source as Int32Array;
-  const last = config.vocabulary - 1;
-  const wrong = source.findIndex((id) => id < 0 || id > last);
-  if (wrong >= 0) checkInteger(fn, `${name}[${wrong}]`, source[wrong], 0, last);
-  return rows;
+  // A copy, because the caller's array may change before all of it was read; all of it is checked, because the first tokens are
+  // read before the core sees the others.
+  const source = new Int32Array(rows.source as Int32Array);
+  source.forEach((id, i) => checkInteger(fn, `${name}[${i}]`, id, 0, config.vocabulary - 1));
+  return { ...rows, source };
 }
 
 /** What decodes by the caller's tokenizer, which may say anything, or throw. */

@@ -2,7 +2,8 @@
 
 import { describe, isRecord } from '../../arguments/values.js';
 import type { ModelFile, StoredTensor } from '../file.js';
-import { quoted, refuse, some } from '../errors.js';
+import { some } from '../../language/names.js';
+import { quoted, refuse } from '../errors.js';
 import { Cursor } from '../sources/cursor.js';
 import { beside, isAddress, openSource } from '../sources/open.js';
 import type { ByteSource } from '../sources/source.js';
@@ -128,7 +129,7 @@ export async function readFiles(
       const shard = await readFile(await open(name, beside(place, name)), signal);
       const missing = tensors.filter((tensor) => !shard?.tensors.has(tensor));
       if (!shard || missing.length > 0)
-        refuse(`${name} has no ${some(missing)}`, 'what its index says');
+        refuse(`${name} has no ${some(missing, quoted)}`, 'what its index says');
       files.push(shard);
     }
   }
