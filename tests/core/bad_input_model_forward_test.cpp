@@ -41,6 +41,7 @@ TEST_CASE("LanguageModel::forward: calls that do not fit are refused and write n
   };
   static const std::vector<std::int32_t> lengths = {3, 8};
   static const std::vector<std::int32_t> types(14, 2);
+  static std::vector<std::int32_t> wide(512, 1);
   static ModelSession empty;
   static ModelHead head = {0, 4};
   const Wrong rows[] = {
@@ -232,7 +233,9 @@ TEST_CASE("LanguageModel::forward: calls that do not fit are refused and write n
       {"gemma2",
        false,
        [](auto& s) {
-         s.call.readings[1].k.data = reinterpret_cast<float*>(s.call.tokens.ids.data());
+         // Longer than k: what else is behind the ids would be named instead.
+         s.args.ids = {wide.data(), {2, 7}};
+         s.call.readings[1].k.data = reinterpret_cast<float*>(wide.data());
        },
        {kInvalid, "k", "in the memory of ids", "memory of its own"}},
       {"gemma2",

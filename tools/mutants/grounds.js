@@ -71,8 +71,29 @@ export class Copy {
     return this.must('cmake', ['--preset', preset, ...place, ...launcher, ...options]);
   }
 
+  /** The package around the modules that are there, without what makes it smaller, which takes most of the time. */
+  bundle(folder = 'dist') {
+    const options = JSON.stringify({ folder, sourcemap: 'external' });
+    const call = `const build = await import('./tools/build.js'); await build.bundlePrograms(${options});`;
+    return this.run(process.execPath, ['--input-type=module', '--eval', call]);
+  }
+
   buildPart(part) {
     return this.run(process.execPath, ['tools/build.js', part]);
+  }
+
+  /** The page for a server, without the single file. */
+  site() {
+    rmSync(this.path('dist/web'), { recursive: true, force: true });
+    const line = ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn'];
+    return this.run(process.execPath, ['node_modules/.bin/vite', ...line]);
+  }
+
+  /** What the compiler says of the types of a project; it remembers what it knew of the files that are as they were. */
+  types(project) {
+    const kept = ['--incremental', '--tsBuildInfoFile', `build/${project}.tsbuildinfo`];
+    const line = ['node_modules/.bin/tsc', '-p', project, '--noEmit', ...kept];
+    return this.run(process.execPath, line);
   }
 
   /** Test files under node:test. */
@@ -106,7 +127,7 @@ export class Copy {
   }
 }
 
-/** The page that the faults of the core run on: the narrowest tiles, so every tail is walked. */
+/** The instruction set that the faults of the core run on: the narrowest tiles, so every tail is walked. */
 const isa = 'sse4';
 
 /** Files of tests/core, without `_test.cpp`, that hold test cases of these names. */
@@ -123,32 +144,34 @@ function filesWith(cases) {
   return [...new Set(cases.map(holding))];
 }
 
-/** The test cases that are asked about a fault: of a quick run only the one named, else all, which is []. */
-const casesFor = ({ quick, caught_by }) => (quick ? [caught_by] : []);
-
 /** The title of a test case as Catch2 is asked for it: a comma would begin another name, and a bracket a tag. */
 export const caseName = (title) => title.replace(/[,[\]]/g, '\\$&');
+
+/** All test cases but the one that asks for more than one instruction set. */
+const ALL = '~isa: scalar runs everywhere and comes last';
+
+/** What is asked about a fault, until something is red: the case that is said to find it, and on a full run all. */
+const asked = ({ quick, caught_by: named }) => [
+  ...(named ? [caseName(named)] : []),
+  ...(quick ? [] : [ALL]),
+];
 
 /** A C++ library and its suite: `files` says which of tests/core are compiled, as a regular expression. */
 const library = ({ name, holds, suite, files }) => ({
   name,
   holds,
   prepare: (copy, faults) =>
-    copy.configure('native', [
-      // A test of all cases says that scalar, which runs everywhere, is the last of the list.
-      `-DQKV_ISAS=${faults.every(({ quick }) => quick) ? isa : `${isa};scalar`}`,
-      `-DQKV_TEST_FILES=${files(faults)}`,
-    ]),
+    copy.configure('native', [`-DQKV_ISAS=${isa}`, `-DQKV_TEST_FILES=${files(faults)}`]),
   build: (copy) => copy.run('cmake', ['--build', '--preset', 'native', '--target', suite]),
   async test(copy, fault) {
-    const names = casesFor(fault).map(caseName);
     const options = { env: { QKV_ISA: isa }, timeout: HANGING };
-    const tested = await copy.run(
-      copy.path(`build/native/tests/${suite}`),
-      [...names, '--abort'],
-      options,
-    );
-    if (/No test cases matched/.test(tested.output)) throw new Error(tested.output);
+    const program = copy.path(`build/native/tests/${suite}`);
+    let tested;
+    for (const cases of asked(fault)) {
+      tested = await copy.run(program, [cases, '--abort'], options);
+      if (/No test cases matched/.test(tested.output)) throw new Error(tested.output);
+      if (tested.code !== 0) break;
+    }
     return tested;
   },
 });
@@ -161,7 +184,9 @@ const core = library({
   holds: (file) => file.startsWith('core/') && !isOfTraining(file),
   suite: 'qkv_tests',
   files: (faults) =>
-    faults.every(({ quick }) => quick) ? filesWith(faults.flatMap(casesFor)).join('|') : '',
+    faults.every(({ quick }) => quick)
+      ? filesWith(faults.map(({ caught_by: named }) => named)).join('|')
+      : '',
 });
 
 /** The second library, whose tests are few; none of the first's are compiled for it. */
@@ -172,12 +197,33 @@ const training = library({
   files: () => 'status', // there has to be one
 });
 
+/** The package as it is, its declarations included. */
+export async function preparePackage(copy) {
+  copy.take('build/wasm/wasm');
+  const { code, output } = await copy.buildPart('package');
+  if (code !== 0) throw new Error(output);
+}
+
+/** Does one step after the other until one fails. */
+async function inTurn(...steps) {
+  let done;
+  for (const step of steps) {
+    done = await step();
+    if (done.code !== 0) break;
+  }
+  return done;
+}
+
 /** The package in TypeScript: bundled anew around the modules that are built already. */
 const typescript = {
   name: 'package',
   holds: (file) => file.startsWith('wasm/src/'),
-  prepare: (copy) => copy.take('build/wasm/wasm'),
-  build: (copy) => copy.buildPart('package'),
+  prepare: preparePackage,
+  build: (copy) =>
+    inTurn(
+      () => copy.types('wasm'),
+      () => copy.bundle(),
+    ),
   test: (copy, { tests, relaxed }) => copy.nodeTests(tests, { relaxed }),
 };
 
@@ -185,20 +231,15 @@ const typescript = {
 export const needsNoPage = (fault) =>
   fault?.tests?.every((file) => file.startsWith('tests/page/numbers/')) ?? false;
 
-const checkTypes = (copy, { file }) => {
-  const project = file.startsWith('web/offline') ? 'web/offline' : 'web';
-  return copy.run('node_modules/.bin/tsc', ['-p', project, '--noEmit']);
-};
-
 const page = {
   name: 'page',
   holds: (file) => file.startsWith('web/'),
-  async prepare(copy) {
-    typescript.prepare(copy);
-    const { code, output } = await typescript.build(copy);
-    if (code !== 0) throw new Error(output);
-  },
-  build: (copy, fault) => (needsNoPage(fault) ? checkTypes(copy, fault) : copy.buildPart('page')),
+  prepare: preparePackage,
+  build: (copy, fault) =>
+    inTurn(
+      () => copy.types(fault?.file?.startsWith('web/offline') ? 'web/offline' : 'web'),
+      () => (needsNoPage(fault) ? { code: 0, output: '' } : copy.site()),
+    ),
   test: (copy, { tests }) => copy.nodeTests(tests),
 };
 
@@ -207,15 +248,17 @@ const bindings = {
   name: 'bindings',
   holds: (file) => file.startsWith('wasm/') && !file.startsWith('wasm/src/'),
   async prepare(copy) {
-    typescript.prepare(copy);
+    await preparePackage(copy);
     await copy.configure('wasm');
   },
-  async build(copy, fault) {
+  build(copy, fault) {
     const variant = fault?.file === 'wasm/bindings/threads.cpp' ? 'simd-threads' : 'simd';
     const module = fault?.file.startsWith('wasm/bindings/train/') ? 'qkv-train' : 'qkv';
     const line = ['--build', '--preset', 'wasm', '--target', `module_${module}-${variant}`];
-    const built = await copy.run('cmake', line);
-    return built.code === 0 ? copy.buildPart('package') : built;
+    return inTurn(
+      () => copy.run('cmake', line),
+      () => copy.bundle(),
+    );
   },
   test: (copy, { tests }) => copy.nodeTests(tests),
 };

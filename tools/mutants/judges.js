@@ -1,11 +1,12 @@
 // How each part of the tree is asked about a mutation that nobody chose: a judge builds a copy as quickly as it
 // can, knows which tests to ask first, and stops at the first that is red.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { transformSync } from 'esbuild';
-import { caseName, isOfTraining } from './grounds.js';
+import { programs } from '../shipped.js';
+import { caseName, isOfTraining, preparePackage } from './grounds.js';
 import { originsOf } from './reach.js';
 import { TestFiles, limitOf, notAsked, seconds, testFiles } from './test_files.js';
 import { untilRed } from './until_red.js';
@@ -128,19 +129,7 @@ class TrainingJudge extends CoreJudge {
 
 // ---------------------------------------------------------------------------------------- package
 
-/** Calls an exported function of the copy's own tools/build.js. */
-const callBuild = (copy, call) =>
-  copy.run(process.execPath, [
-    ...['--input-type=module', '--eval'],
-    `const build = await import('./tools/build.js'); await build.${call};`,
-  ]);
-
-/** Whether the compiler takes the types of a project. Asked only about what the tests let live, as it is slow. */
-async function compiles(copy, project) {
-  const kept = ['--incremental', '--tsBuildInfoFile', `build/${project}.tsbuildinfo`];
-  const line = ['node_modules/.bin/tsc', '-p', project, '--noEmit', ...kept];
-  return (await copy.run(process.execPath, line)).code === 0;
-}
+const ofPackage = (name) => `tests/package/${name}`;
 
 const doesNotCompile = { verdict: 'does not compile' };
 
@@ -148,18 +137,15 @@ const doesNotCompile = { verdict: 'does not compile' };
 class PackageJudge {
   name = 'package';
   #tests = new TestFiles([
-    ...testFiles('tests/package/node', 'tests/package/worker', 'tests/package/threads'),
-    ...testFiles('tests/package/train'),
+    ...testFiles(...['node', 'worker', 'threads', 'train', 'models', 'fuzz'].map(ofPackage)),
     'tests/reference/onnx/onnx.test.js',
     'tests/reference/torch/torch.test.js',
   ]);
   /** What only runs in browsers has tests there, which say nothing of lines: asked about all that still lives. */
-  #browser = ['package', 'worker', 'threads'].map(
-    (name) => `tests/package/browser/${name}.test.js`,
+  #browser = ['package', 'worker', 'threads', 'train'].map(
+    (name) => `${ofPackage('browser')}/${name}.test.js`,
   );
-  #programs = ['core', 'index', 'inline', 'thread', 'train', 'worker', 'worker-host'].map(
-    (name) => `${name}.js`,
-  );
+  #programs = Object.keys(programs).filter((name) => name.endsWith('.js'));
 
   holds = (file) => file.startsWith('wasm/src/') && file.endsWith('.ts');
 
@@ -167,19 +153,12 @@ class PackageJudge {
     return this.#programs.map((name) => copy.path(`dist/${name}`));
   }
 
-  async prepare(copy) {
-    copy.take('build/wasm/wasm');
-    const { code, output } = await copy.buildPart('package');
-    if (code !== 0) throw new Error(output);
-  }
+  prepare = preparePackage;
 
   async #bundles(copy) {
     const folder = copy.path('build/mapped');
     mkdirSync(folder, { recursive: true });
-    const built = await callBuild(
-      copy,
-      `bundlePrograms({ sourcemap: 'external', folder: 'build/mapped' })`,
-    );
+    const built = await copy.bundle('build/mapped');
     if (built.code !== 0) throw new Error(built.output);
     return new Map(
       this.#programs.map((name) => {
@@ -195,7 +174,7 @@ class PackageJudge {
   }
 
   build(copy) {
-    return callBuild(copy, 'bundlePrograms()');
+    return copy.bundle();
   }
 
   fingerprint(copy) {
@@ -206,7 +185,7 @@ class PackageJudge {
     const reaching = this.#tests.reaching(mutation);
     const asked = await this.#tests.ask(copy, reaching);
     if (asked.red) return asked;
-    if (!(await compiles(copy, 'wasm'))) return doesNotCompile;
+    if ((await copy.types('wasm')).code !== 0) return doesNotCompile;
     const last = await this.#tests.ask(
       copy,
       this.#browser.map((file) => ({ file, ms: 60_000 })),
@@ -218,16 +197,14 @@ class PackageJudge {
 /** The border in C++, in the simd build, which Node runs without a flag. */
 class BindingsJudge {
   name = 'bindings';
-  #tests = new TestFiles(testFiles('tests/package/node', 'tests/package/threads'));
-  #modules = ['simd', 'simd-threads'];
+  #tests = new TestFiles(testFiles(...['node', 'threads', 'train', 'models'].map(ofPackage)));
+  #modules = ['qkv-simd', 'qkv-simd-threads', 'qkv-train-simd'];
 
-  holds = (file) => /^wasm\/\w+\.(cpp|hpp)$/.test(file);
+  holds = (file) => /^wasm\/bindings\/.*\.(cpp|hpp)$/.test(file);
 
   async prepare(copy) {
-    copy.take('build/wasm/wasm');
+    await preparePackage(copy);
     await copy.configure('wasm');
-    const { code, output } = await copy.buildPart('package');
-    if (code !== 0) throw new Error(output);
   }
 
   sound(copy) {
@@ -235,13 +212,13 @@ class BindingsJudge {
   }
 
   async build(copy) {
-    const targets = this.#modules.flatMap((name) => ['--target', `module_qkv-${name}`]);
+    const targets = this.#modules.flatMap((name) => ['--target', `module_${name}`]);
     const built = await copy.run('cmake', ['--build', '--preset', 'wasm', ...targets]);
-    return built.code === 0 ? callBuild(copy, 'bundlePrograms()') : built;
+    return built.code === 0 ? copy.bundle() : built;
   }
 
   fingerprint(copy) {
-    return fingerprint(this.#modules.map((name) => copy.path(`dist/qkv-${name}.wasm`)));
+    return fingerprint(this.#modules.map((name) => copy.path(`dist/${name}.wasm`)));
   }
 
   judge(copy, mutation) {
@@ -263,23 +240,13 @@ class PageJudge {
 
   holds = (file) => file.startsWith('web/src/') && file.endsWith('.ts');
 
-  async prepare(copy) {
-    copy.take('build/wasm/wasm');
-    const { code, output } = await copy.buildPart('package');
-    if (code !== 0) throw new Error(output);
-  }
+  prepare = preparePackage;
 
   async sound(copy) {
-    const { code, output } = await this.#site(copy);
+    const { code, output } = await copy.site();
     if (code !== 0) throw new Error(output);
     const notes = [await this.#numbers.measure(copy), await this.#pages.measure(copy)];
     return notes.join(', ');
-  }
-
-  #site(copy) {
-    rmSync(copy.path('dist/web'), { recursive: true, force: true });
-    const line = ['build', '--config', 'web/vite.config.ts', '--logLevel', 'warn'];
-    return copy.run(process.execPath, ['node_modules/.bin/vite', ...line]);
   }
 
   /** Nothing: the tests of numbers bundle what they ask, and the site is only built for what they do not see. */
@@ -310,8 +277,8 @@ class PageJudge {
   async judge(copy, mutation) {
     const numbers = await this.#numbers.ask(copy, this.#inOrder(this.#numbers, mutation));
     if (numbers.red) return numbers;
-    if (!(await compiles(copy, 'web'))) return doesNotCompile;
-    const { code, output } = await this.#site(copy);
+    if ((await copy.types('web')).code !== 0) return doesNotCompile;
+    const { code, output } = await copy.site();
     if (code !== 0) return { red: `the build: ${output.trim().split('\n')[0]}` };
     return this.#pages.ask(copy, this.#inOrder(this.#pages, mutation));
   }

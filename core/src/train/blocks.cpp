@@ -8,7 +8,7 @@ NormArrays BlockDeclarer::norm(const Learner::Place& place, const char* prefix, 
                                const char* beta, Index width) noexcept {
   NormArrays made;
   made.gamma = learner_.declare(place, prefix, gamma, 0, width, Role::kGain);
-  if (*c_.biases && c_.norm_type == NormType::kLayer) {
+  if (has_biases_ && c_.norm_type == NormType::kLayer) {
     made.beta = learner_.declare(place, prefix, beta, 0, width, Role::kBias);
   }
   return made;
@@ -18,7 +18,7 @@ LinearArrays BlockDeclarer::map(const Learner::Place& place, const char* prefix,
                                 const char* b, std::array<Index, 2> in_out, Role role) noexcept {
   LinearArrays made;
   made.w = learner_.declare(place, prefix, w, in_out[0], in_out[1], role);
-  made.b = *c_.biases ? learner_.declare(place, prefix, b, 0, in_out[1], Role::kBias) : -1;
+  made.b = has_biases_ ? learner_.declare(place, prefix, b, 0, in_out[1], Role::kBias) : -1;
   return made;
 }
 

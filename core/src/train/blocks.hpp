@@ -35,7 +35,7 @@ struct LayerSteps {
 class BlockDeclarer {
  public:
   BlockDeclarer(const LanguageModelConfig& config, Learner& learner) noexcept
-      : c_(config), learner_(learner) {}
+      : c_(config), has_biases_(config.biases.value_or(false)), learner_(learner) {}
 
   NormArrays norm(const Learner::Place& place, const char* prefix, const char* gamma,
                   const char* beta, Index width) noexcept;
@@ -47,6 +47,7 @@ class BlockDeclarer {
 
  private:
   const LanguageModelConfig& c_;
+  bool has_biases_;  ///< check_model_config() has filled it in
   Learner& learner_;
 };
 

@@ -311,7 +311,7 @@ void draw(Input& in) {
   Arena arena(in);
   SamplingArgs args;
   const Index v = in.in(1, 60);
-  args.logits = arena.in({v}, kDense);
+  args.logits = arena.in({v}, {.dense = true, .unconstrained = 1});
   if (in.chance(40)) {
     args.seen = arena.integers({in.in(0, 9)}, 0, v - 1, {.dense = true, .unconstrained = 1});
   }
