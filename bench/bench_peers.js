@@ -16,7 +16,7 @@ import { summarize } from './measure.js';
 import { install } from './install.js';
 import { benchModels } from './models/bench.js';
 import { plot } from './plot.js';
-import { circumstances, derived, gflops, markdownTable, milliseconds } from './report.js';
+import { circumstances, derived, gflops, markdownTable, milliseconds, quoted } from './report.js';
 
 const versions = {
   'onnxruntime-web': '1.30.0',
@@ -172,9 +172,11 @@ function section({ name, host, results }) {
     return list.length > 0 ? [`- ${title}: ${list.join('; ')}`] : [];
   });
   const failures = Object.entries(results).flatMap(([title, { times, failed }]) => [
-    ...Object.entries(failed).map(([contestant, why]) => `- ${title}, ${contestant}: ${why}`),
+    ...Object.entries(failed).map(
+      ([contestant, why]) => `- ${title}, ${contestant}: ${quoted(why)}`,
+    ),
     ...Object.entries(times).flatMap(([contestant, { lost = [] }]) =>
-      lost.map((why) => `- ${title}, ${contestant}, one of its ways: ${why}`),
+      lost.map((why) => `- ${title}, ${contestant}, one of its ways: ${quoted(why)}`),
     ),
   ]);
   const own = derived(results, 'qkv relaxed').map((line) => `- ${line}`);

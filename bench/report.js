@@ -34,6 +34,9 @@ export const markdownTable = (head, rows) =>
     .map((row) => `| ${row.join(' | ')} |`)
     .join('\n');
 
+/** The words of another library as code, so that no sign in them is taken for Markdown. */
+export const quoted = (words) => `\`${words.replaceAll('`', "'").replaceAll('|', '/')}\``;
+
 /** Where and on what results came about, as lines of Markdown. */
 export async function circumstances({ command, hosts, versions = {} }) {
   const commit = await run('git', ['describe', '--always', '--dirty']);
@@ -72,7 +75,7 @@ export function caseRows(entry, { times, failed, peaks }) {
     ];
   });
   for (const [name, why] of Object.entries(failed)) {
-    rows.push([entry.name, name, 'fails', '', '', '', '', '', why]);
+    rows.push([entry.name, name, 'fails', '', '', '', '', '', quoted(why)]);
   }
   return rows;
 }

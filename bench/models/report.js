@@ -1,5 +1,5 @@
 // The results of bench.js as Markdown: a table for each host, and the ratios that are asked for.
-import { circumstances, markdownTable } from '../report.js';
+import { circumstances, markdownTable, quoted } from '../report.js';
 import { BEFORE, DECODED, PROMPT, formats, shapes } from './shapes.js';
 
 const counts = { prompt: PROMPT, decode: DECODED };
@@ -114,7 +114,7 @@ export async function report(results, { versions, contestants, hosts }) {
     results.some(({ times }) => Object.keys(times).some((name) => contestants[name].host === host)),
   );
   const failures = results.flatMap(({ shape, format, failed }) =>
-    Object.entries(failed).map(([name, why]) => `- ${shape} ${format}, ${name}: ${why}`),
+    Object.entries(failed).map(([name, why]) => `- ${shape} ${format}, ${name}: ${quoted(why)}`),
   );
   return [
     '# Language models beside other libraries',

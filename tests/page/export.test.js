@@ -49,7 +49,11 @@ pageTest('page: links and code to embed lead to the panel', {}, async (page) => 
     link,
   );
   const code = await page.evaluate(() => navigator.clipboard.readText());
-  assert.match(code, /^<iframe src="[^"]*\?embed=map#v=1&amp;lang=en&amp;src=random&amp;seed=11"/);
+  assert.match(
+    code,
+    /^<iframe src="[^"]*\?embed=map#v=1&amp;lang=en&amp;src=random&amp;seed=11" title="qkv"/,
+  );
+  assert.match(code, / loading="lazy" allow="clipboard-write"><\/iframe>$/);
 });
 
 pageTest(

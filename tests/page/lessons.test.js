@@ -209,6 +209,7 @@ pageTest(
     const code = await page.evaluate(() => navigator.clipboard.readText());
     const src = /src="([^"]+)"/.exec(code)[1].replace(/&amp;/g, '&');
     assert.ok(src.includes('?embed=lesson#v=1&lang=en&L=z'), src);
+    assert.ok(code.includes('title="Heads <b>&amp;amp;</b> 猫"'), code);
     await page.goto(src);
     await arrive(page, 1);
     assert.equal(await page.textContent('.lesson-head h1'), 'Heads <b>&amp;</b> 猫');

@@ -199,7 +199,7 @@ test('page: the page keeps to its budgets, and nothing may come from elsewhere',
   const files = readdirSync(folder, { recursive: true });
   const gzip = (name) => gzipSync(readFileSync(new URL(name, folder))).length;
   const sum = (names) => names.reduce((total, name) => total + gzip(name), 0);
-  // The single file has a budget of its own, see page-single.test.js.
+  // The single file has a budget of its own, see single.test.js.
   // What trains and measures comes with a press.
   const workers = files.filter((name) =>
     /(\.worker|lab_worker|train_engine)-[^/]*\.js$/.test(name),

@@ -161,7 +161,11 @@ const library = ({ name, holds, suite, files }) => ({
   name,
   holds,
   prepare: (copy, faults) =>
-    copy.configure('native', [`-DQKV_ISAS=${isa}`, `-DQKV_TEST_FILES=${files(faults)}`]),
+    copy.configure('native', [
+      `-DQKV_ISAS=${isa}`,
+      '-DQKV_WERROR=OFF',
+      `-DQKV_TEST_FILES=${files(faults)}`,
+    ]),
   build: (copy) => copy.run('cmake', ['--build', '--preset', 'native', '--target', suite]),
   async test(copy, fault) {
     const options = { env: { QKV_ISA: isa }, timeout: HANGING };

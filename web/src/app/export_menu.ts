@@ -2,6 +2,7 @@ import { PANEL_IDS, type PanelId } from '../features/index';
 import { t, translate } from '../i18n/i18n';
 import { find } from '../ui/dom';
 import { FORMATS, save, type Format } from '../ui/figure';
+import { frameOf } from '../ui/frame';
 import { Panel } from '../ui/panel';
 import type { App } from './app';
 import { TopPanel } from './header';
@@ -29,8 +30,7 @@ async function copy(text: string): Promise<boolean> {
 async function act(app: App, id: PanelId, what: string): Promise<string> {
   if (what === 'link' || what === 'embed') {
     const link = what === 'link' ? app.link(id) : app.link(null, `?embed=${id}`);
-    const frame = `<iframe src="${link.replace(/&/g, '&amp;')}" title="qkv" width="100%" height="640"></iframe>`;
-    const text = what === 'link' ? link : frame;
+    const text = what === 'link' ? link : frameOf(link, 'qkv', 640);
     return (await copy(text)) ? t('tools.copied') : text;
   }
   const panel = find(document, `qkv-panel-${id}`, HTMLElement);

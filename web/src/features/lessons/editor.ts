@@ -1,5 +1,6 @@
 import { translate, type Language } from '../../i18n/i18n';
 import { find } from '../../ui/dom';
+import { frameOf } from '../../ui/frame';
 import { formatFragment } from '../../state/state';
 import { PANEL_IDS } from '../index';
 import { writeAddress } from './address';
@@ -165,12 +166,8 @@ export class LessonEditor extends HTMLElement {
 
   async #copy(what: string, fragment: string, title: string): Promise<void> {
     const page = location.href.replace(/[?#].*/, '');
-    const embed = `${page}?embed=lesson${fragment}`.replace(/&/g, '&amp;');
-    const name = title.replace(/&/g, '&amp;').replace(/"/g, '&quot;');
     const text =
-      what === 'link'
-        ? page + fragment
-        : `<iframe src="${embed}" title="${name}" width="100%" height="800"></iframe>`;
+      what === 'link' ? page + fragment : frameOf(`${page}?embed=lesson${fragment}`, title, 800);
     try {
       await navigator.clipboard.writeText(text);
       this.#say(t('lessons.copied', { count: text.length }));
