@@ -19,6 +19,7 @@ const emptyResult = (suite) => ({
     parts: suite.parts.length,
   },
   ...{ tests: [], skips: [], notes: [], failures: [], work: 0, from: undefined, to: 0 },
+  times: {},
 });
 
 function add(result, part, { tests, note, skipped, hung, output = '' }) {
@@ -98,6 +99,7 @@ function jobsOf(suite, result, options) {
       }
       result.to = now();
       result.work += result.to - began;
+      result.times[part.title] = Number((result.to - began).toFixed(1));
       add(result, part, found);
       done();
       return true;

@@ -61,7 +61,9 @@ const MOST_TIDY = 6;
  * taken evenly.
  */
 async function tidySources(full) {
-  const all = (await files('core/src/**/*.cpp')).filter((file) => !/arch\/(train\/)?(wasm|neon)/.test(file));
+  const all = (await files('core/src/**/*.cpp')).filter(
+    (file) => !/arch\/(train\/)?(wasm|neon)/.test(file),
+  );
   const units = all.filter((file) => file.includes('/arch/'));
   // All units hold the same kernels: read are one that fuses its roundings and one that does not.
   const read = all.filter((file) => !units.slice(1, -1).includes(file));
