@@ -6,3 +6,8 @@
 extern "C" const char* __asan_default_options() {  // NOLINT(bugprone-reserved-identifier)
   return "allocator_may_return_null=1:quarantine_size_mb=16";
 }
+
+/// The same of requests.
+extern "C" const char* __tsan_default_options() {  // NOLINT(bugprone-reserved-identifier)
+  return "allocator_may_return_null=1";
+}
