@@ -159,6 +159,7 @@ function indexOf(all) {
 test('fuzz: indexes of shards that name anything: only files beside them are asked for', async (t) => {
   const folder = 'https://models.test/llama/';
   const there = new Map(files.map((file) => [folder + file, shard(1)(file)]));
+  there.set(`${folder}model-3.safetensors`, new Uint8Array()); // beside them, so it may be asked for, and is none
   const textOf = ({ faults: all, address }) => `${address} ${text(all)}`;
   await judge(t, indexes, textOf, async ({ faults: all, address }) => {
     const index = new TextEncoder().encode(indexOf(all));

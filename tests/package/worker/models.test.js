@@ -94,6 +94,18 @@ describe('tokens', () => {
     await session.dispose();
   });
 
+  test('options that are inherited count', async () => {
+    const expected = await all(local.generate(ids, { ...drawn, maxTokens: 2 }));
+    const inherited = Object.create({ ...drawn, maxTokens: 2 });
+    assert.deepEqual(await all(remote.generate(ids, inherited)), expected);
+    const half = await away.loadModel(
+      Object.create({ weights }),
+      Object.create({ format: 'bf16' }),
+    );
+    assert.equal(half.format, 'bf16');
+    await half.dispose();
+  });
+
   test('readings come along', async () => {
     const inspect = { layers: [1], weights: true };
     const [one] = await all(remote.generate(ids, { maxTokens: 1, inspect }));

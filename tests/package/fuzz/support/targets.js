@@ -70,7 +70,10 @@ const cacheOptions = { batch: 2, numKvHeads: 4, capacity: 9, dK: 8, dV: 8 };
 const aligned = { causal: true, causalOffset: 1 };
 const yarn = { type: 'yarn', factor: 2, originalLength: 8 };
 
-/** { name, method, args, of, options }: `of` says what has the method, the engine if nothing does. */
+/**
+ * { name, method, args, of, options }: `of` says what has the method, the engine if nothing does; `options` which it could be
+ * given, where these are not those of all methods of its name.
+ */
 const list = [
   ...operatorCalls.map(([method, ...args]) => ({ method, args })),
   { method: 'attention', args: [q, k, v, { out: made('tensor', q.shape), mask: randomArray([5, 6], 3), returnLse: true }] },
@@ -87,7 +90,7 @@ const list = [
   { method: 'linearLayer', args: [randomArray([8, 4], 9)] },
   { method: 'linearLayer', args: [made('tensor', [8, 4]), { bias: vector(4, 2) }] },
   { method: 'linearLayer', args: [randomArray([4, 8], 9), { bias: vector(4, 2), layout: 'out_in' }] },
-  { method: 'forward', of: made('linear', randomArray([8, 4], 9)), args: [x, { out: made('tensor', [2, 3, 4]) }] },
+  { method: 'forward', of: made('linear', randomArray([8, 4], 9)), args: [x, { out: made('tensor', [2, 3, 4]) }], options: ['out'] },
   { method: 'tensor', args: [[2, 3], [1, 2, 3, 4, 5, 6]] },
   { method: 'tensor', args: [[2, 3], vector(6, 1)] },
   { method: 'tensor', args: [[3, 0, 2]] },
@@ -116,7 +119,7 @@ export const targets = list.map((target, i) => ({
   ...target,
   name: `${target.method} (${i})`,
   says: saysOf[target.method] ?? target.method,
-  options: known[target.method] ?? [],
+  options: target.options ?? known[target.method] ?? [],
   optionsAt: optionsAt[target.method],
 }));
 

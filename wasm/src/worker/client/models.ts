@@ -25,7 +25,7 @@ import { describe, isRecord, listOf, reading, tagOf } from '../../arguments/valu
 import { checkSignal } from '../../arguments/signal.js';
 import { type Caller, type Method, Remote } from './handles.js';
 import type { Counted, Lane } from './lane.js';
-import type { SentHandle } from '../protocol/messages.js';
+import { fieldsOf, type SentHandle } from '../protocol/messages.js';
 
 /** Fields that do not change. */
 function fix(object: object, { about = {} }: SentHandle): void {
@@ -143,6 +143,9 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
   }
 }
 
+/** What an object has now, inherited fields too, as messages.ts sends them. */
+const fieldsIn = <T extends object>(value: T): T => Object.fromEntries(fieldsOf(value)) as T;
+
 /** Options as they are now, of which some stay here. */
 function copyOf<T extends object>(fn: string, options: T): T {
   if (!isRecord(options)) {
@@ -151,7 +154,7 @@ function copyOf<T extends object>(fn: string, options: T): T {
       `${fn}: options is ${describe(options)}, expected an object`,
     );
   }
-  return reading(fn, 'options', () => ({ ...options }));
+  return reading(fn, 'options', () => fieldsIn(options));
 }
 
 /** An address as a worker understands it, whose own is another one. */
@@ -170,7 +173,7 @@ const mostFiles = 2 ** 16;
 function sentSource(source: unknown): unknown {
   if (!isRecord(source)) return source;
   return reading('loadModel', 'source', () => {
-    const { weights, config, ...rest } = source;
+    const { weights, config, ...rest } = fieldsIn(source);
     const places = listOf('loadModel', 'weights', weights, mostFiles)?.map(sendable);
     return {
       ...rest,
