@@ -44,8 +44,12 @@ struct NamedSpan {
 /// Spans that lie elsewhere, as a list in braces or an array.
 class NamedSpans {
  public:
-  NamedSpans(std::initializer_list<NamedSpan> list) noexcept  // NOLINT(google-explicit-constructor)
-      : begin_(list.begin()), end_(list.end()) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  NamedSpans(std::initializer_list<NamedSpan> list) noexcept {
+    // Not an initializer: GCC warns of those, though a list in braces lives as long as the call it is an argument of.
+    begin_ = list.begin();
+    end_ = list.end();
+  }
   template <std::size_t kCount>
   // NOLINTNEXTLINE(google-explicit-constructor)
   NamedSpans(const std::array<NamedSpan, kCount>& list) noexcept
@@ -54,7 +58,7 @@ class NamedSpans {
   [[nodiscard]] const NamedSpan* end() const noexcept { return end_; }
 
  private:
-  const NamedSpan *begin_, *end_;
+  const NamedSpan *begin_ = nullptr, *end_ = nullptr;
 };
 
 /// No output meets an input, or another output.
