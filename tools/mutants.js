@@ -119,7 +119,7 @@ async function plant({ wanted, left }, { progress, quick }) {
   const copies = Array.from({ length: lanes(mutants.length) }, (_, i) => new Copy(`${i + 1}`));
   const scores = [];
   for (const ground of grounds) {
-    const faults = mutants.filter(({ file }) => ground.holds(file));
+    const faults = mutants.filter((fault) => ground.holds(fault));
     if (faults.length === 0) continue;
     const used = copies.slice(0, lanes(faults.length));
     const unsound = await findUnsound(ground, used, faults);
