@@ -68,3 +68,49 @@ test('threads: a thread that fails in a task is told, and the next call is right
   };
   assert.deepEqual(await resultOf([], program, { timeout: PATIENCE.wait }), [told]);
 });
+
+test('threads: a session forgets the tokens of a pass that lost a thread', async () => {
+  const models = copy.replace('index.js', 'models.js');
+  const oracle = new URL('../../support/js/model-oracle.js', import.meta.url).href;
+  const program = `
+    const { init } = await import(${JSON.stringify(copy)});
+    const { create } = await import(${JSON.stringify(models)});
+    const { randomWeights } = await import(${JSON.stringify(oracle)});
+    const config = { vocabulary: 32, numLayers: 1, dModel: 64, numHeads: 8, dFeedForward: 128, maxLength: 600 };
+    const weights = randomWeights(config, 1);
+    const [first, second] = [1, 2].map((step) => Int32Array.from({ length: 200 }, (_, i) => (i * step) % 32));
+    const read = (model, session, ids) => model.forward(ids, { session, rows: 'last' }).logits.data;
+    const one = create(await init({ variant: 'simd' }), config, weights);
+    const session = one.session();
+    read(one, session, first);
+    const expected = read(one, session, second);
+    const seen = new Set();
+    for (let part = 0; part < 16; ++part) {
+      process.env.QKV_EMPTIED = part;
+      const engine = await init({ variant: 'simd-threads', threads: 2, shared: false });
+      const model = create(engine, config, weights);
+      // A pass has its thread lost in it, or is over before the thread has claimed a task.
+      for (let i = 0; i < 10; ++i) {
+        const talk = model.session();
+        const passes = [first, second].map((ids) => {
+          const { length } = talk;
+          try {
+            return { data: read(model, talk, ids) };
+          } catch ({ code }) {
+            const kept = talk.length === length;
+            return { code, kept, data: read(model, talk, ids) };
+          }
+        });
+        const [, last] = passes;
+        const right = last.data.every((y, j) => y === expected[j]) && talk.length === 400;
+        for (const { code, kept } of passes) if (code) seen.add(JSON.stringify({ code, kept, right }));
+        talk.dispose();
+      }
+      model.dispose();
+      engine.dispose();
+    }
+    console.log(JSON.stringify([...seen].map((answer) => JSON.parse(answer))));
+  `;
+  const found = await resultOf([], program, { timeout: PATIENCE.wait });
+  assert.deepEqual(found, [{ code: 'thread_lost', kept: true, right: true }]);
+});

@@ -11,7 +11,7 @@ import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import { Inspection } from './pass.js';
 import { Pause } from './pause.js';
-import { addressOf, createSession, type Held, heldBy, keepOnly } from './session.js';
+import { addressOf, createSession, type Held, heldBy, keepOnly, readInto } from './session.js';
 import type { ModelState } from './state.js';
 import { Told, tokensOf } from './text.js';
 
@@ -154,8 +154,9 @@ class Passes {
   /** Reads tokens. */
   read(ids: Int32Array): void {
     const { call, fields } = this.#begin(ids, this.#onlyAblated());
-    call.run('forwardModel', fields());
-    this.#held.length += ids.length;
+    readInto(fn, this.#held, ids.length, () => {
+      call.run('forwardModel', fields());
+    });
   }
 
   /** Reads tokens, and chooses one that follows the last of them. */
@@ -163,13 +164,14 @@ class Passes {
     const { call, inspection, fields } = this.#begin(ids, this.#request.inspect);
     const slot = call.output('found', [4]);
     const seen = this.#seen && Int32Array.from(this.#seen);
-    call.run('generateToken', {
-      ...fields(),
-      sampling: { ...this.#request.sampling, step: this.#steps },
-      seen: call.input(seen && { name: 'seen', shape: [seen.length], source: seen }),
-      found: slot,
+    readInto(fn, this.#held, ids.length, () => {
+      call.run('generateToken', {
+        ...fields(),
+        sampling: { ...this.#request.sampling, step: this.#steps },
+        seen: call.input(seen && { name: 'seen', shape: [seen.length], source: seen }),
+        found: slot,
+      });
     });
-    this.#held.length += ids.length;
     this.#steps += 1;
     const [id = -1, logProbability = NaN] = found(call, slot);
     this.#seen?.push(id);

@@ -25,7 +25,7 @@ import type { Instance } from '../memory/instance.js';
 import { embed } from './embed.js';
 import { generate } from './generate.js';
 import { Inspection } from './pass.js';
-import { addressOf, createSession, heldBy } from './session.js';
+import { addressOf, createSession, heldBy, readInto } from './session.js';
 import { ModelState, type Plan } from './state.js';
 
 const forwardNames = [
@@ -83,14 +83,16 @@ export class WasmLanguageModel implements LanguageModel {
     const logits = config.head ? call.output('logits', [...answers, config.vocabulary]) : undefined;
     const hidden = wantsHidden ? call.output('hidden', [...answers, config.dModel]) : undefined;
     const types = optionalWhole(fn, 'tokenTypes', taken.tokenTypes, batch * length);
-    call.run('forwardModel', {
+    const fields = {
       ...{ ids: call.input(rows), tokenTypes: call.input(types, rows.shape), logits, hidden },
       keyLengths: call.input(optionalWhole(fn, 'keyLengths', taken.keyLengths, batch)),
       readings: inspection.fields(call),
       session: held && addressOf(fn, held),
       model: state.live(fn),
+    };
+    readInto(fn, held, length, () => {
+      call.run('forwardModel', fields);
     });
-    if (held) held.length += length;
     return {
       ...(logits && { logits: take(call, logits) }),
       ...(hidden && { hidden: take(call, hidden) }),

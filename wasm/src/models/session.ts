@@ -71,6 +71,22 @@ export function keepOnly(fn: string, held: Held, length: number): void {
   held.length = length + 0; // of -0 as well
 }
 
+/**
+ * Runs a pass, which reads `count` tokens into a session if there is one. A pass that lost a thread has read them, but not
+ * rightly, so the session forgets them.
+ */
+export function readInto(fn: string, held: Held | undefined, count: number, run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    if (held && error instanceof QkvError && error.code === 'thread_lost') {
+      keepOnly(fn, held, held.length);
+    }
+    throw error;
+  }
+  if (held) held.length += count;
+}
+
 /** What is behind the caller's session, which must be of this model and live. */
 export function heldBy(fn: string, model: ModelState, session: unknown): Held {
   const held = isRecord(session) ? all.get(session) : undefined;
