@@ -16,7 +16,7 @@ import { root, toolchain } from '../environment.js';
 import { must, run } from '../run.js';
 
 /** Tests that take so long, in ms, hang: a fault may do that to what it is in, which is as red as can be. */
-const HANGING = 300_000;
+const HANGING = 120_000;
 
 /** A copy that builds like the original and shares nothing with it but the tools. */
 export class Copy {
