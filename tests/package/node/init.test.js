@@ -1,7 +1,11 @@
 // @build each
 // init(): which build is loaded, how often, and what the engine says of itself.
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { init } from 'qkv';
 import { problem } from '../../support/js/arrays.js';
 import { expectRejects, expectSame, expectThrows, shareMemory } from '../../support/js/check.js';
@@ -129,12 +133,17 @@ test("init: the text 'undefined' is a URL and not a missing option", async () =>
 });
 
 test('init: a failed load is forgotten and may be tried again', async () => {
-  const missing = new URL('./no-such-folder/qkv-simd.wasm', import.meta.url);
-  const first = init({ wasm: missing });
-  await expectRejects(first, 'init', 'load_failed', missing.href);
-  const second = init({ wasm: missing });
-  assert.notEqual(second, first);
-  await expectRejects(second, 'init', 'load_failed');
+  const folder = mkdtempSync(join(tmpdir(), 'qkv-again-'));
+  try {
+    const wasm = pathToFileURL(join(folder, 'late.wasm'));
+    await expectRejects(init({ wasm }), 'init', 'load_failed', wasm.href);
+    writeFileSync(wasm, wasmFile('simd'));
+    const engine = await init({ wasm });
+    assert.equal(engine.info.variant, 'simd');
+    engine.dispose();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('init: concurrent calls share one failure', async () => {
@@ -150,11 +159,12 @@ test('init: after dispose() the same options make a new engine', async () => {
   const { q, k, v } = problem();
   const old = await init(options);
   const result = old.attention(q, k, v);
-  const tensor = old.tensor([3]);
+  const tensor = old.tensor([2 ** 22]);
   old.dispose();
   old.dispose();
   const engine = await init(options);
   assert.notEqual(engine, old);
+  assert.ok(engine.memory().heapBytes < 2 ** 24, 'memory of its own, which has not grown');
   assert.deepEqual(engine.memory().handles, 0);
   expectSame(engine.attention(q, k, v).output.data, result.output.data);
   expectThrows(() => old.attention(q, k, v), 'attention', 'disposed');
