@@ -64,25 +64,26 @@ Status cross_entropy(const CrossEntropyArgs& args, CrossEntropy& found,
     to.targets[i] = target == args.ignore_index ? -1 : target;
     result.counted += target == args.ignore_index ? 0 : 1;
   }
+  // Of none the mean is 0.
+  const auto divisor = static_cast<double>(std::max<Index>(1, result.counted));
   const Index classes = args.logits.extent(1);
   const Index grain = std::max<Index>(1, kShareElements / std::max<Index>(1, classes));
   share(workspace.pool(), rows, grain, [&](Index begin, Index end) noexcept {
-    kernels.backward->cross_entropy(
-        {.rows = end - begin,
-         .classes = classes,
-         .logits = args.logits.data + begin * classes,
-         .targets = to.targets + begin,
-         .smoothing = args.label_smoothing,
-         .factor = result.counted > 0 ? 1.0F / static_cast<float>(result.counted) : 0.0F,
-         .d_logits = args.d_logits.data + begin * classes,
-         .losses = to.losses + begin,
-         .correct = to.correct + begin});
+    kernels.backward->cross_entropy({.rows = end - begin,
+                                     .classes = classes,
+                                     .logits = args.logits.data + begin * classes,
+                                     .targets = to.targets + begin,
+                                     .smoothing = args.label_smoothing,
+                                     .factor = 1.0F / static_cast<float>(divisor),
+                                     .d_logits = args.d_logits.data + begin * classes,
+                                     .losses = to.losses + begin,
+                                     .correct = to.correct + begin});
   });
   for (Index i = 0; i < rows; ++i) {
     result.loss += to.losses[i];
     result.correct += to.correct[i] ? 1 : 0;
   }
-  result.loss = result.counted > 0 ? result.loss / static_cast<double>(result.counted) : 0.0;
+  result.loss /= divisor;
   found = result;
   return {};
 }

@@ -463,6 +463,9 @@ Status Seq2SeqTrainer::translate(const Translation& args, Workspace& workspace) 
   Index open = batch;
   for (Index t = 0; t < most && open > 0; ++t) {
     if (t > 0) {
+      for (Index i = t; i < batch * most; i += most) {
+        said[i] = args.ids.data[i - 1];
+      }
       QKV_RETURN_IF_ERROR(state_->run(tokens, workspace));
     }
     const TapeArray& logits = state_->tape[state_->steps.logits];
@@ -471,9 +474,6 @@ Status Seq2SeqTrainer::translate(const Translation& args, Workspace& workspace) 
       const std::int32_t token =
           over ? args.end : likeliest(logits.value + (b * most + t) * logits.width, logits.width);
       args.ids.data[b * most + t] = token;
-      if (t + 1 < most) {
-        said[b * most + t + 1] = token;
-      }
       if (!over && token == args.end) {
         args.lengths.data[b] = static_cast<std::int32_t>(t);
         --open;

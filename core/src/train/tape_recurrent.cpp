@@ -57,9 +57,7 @@ Status recur_back(const Pass& pass) noexcept {
   args.dwh = pass.gradient_view(2);
   args.dbx = {pass.gradient(3), {pass.in(3).size()}};
   args.dbh = {pass.gradient(4), {pass.in(4).size()}};
-  if (pass.has(5)) {
-    args.dh0 = pass.gradient_view(5);
-  }
+  args.dh0 = pass.gradient_view(5);
   return gru_backward(args, pass.workspace);
 }
 

@@ -325,6 +325,22 @@ TEST_CASE("cross_entropy: of equal logits the first is the prediction", "[train]
   CHECK(found.correct == 1);
 }
 
+TEST_CASE("cross_entropy: of a single target that counts the mean is its own loss", "[train]") {
+  const std::vector<float> logits = {0.0F, 0.0F, 0.0F, 0.0F};
+  const std::vector<std::int32_t> one = {7, 1};
+  std::vector<float> d_logits(4);
+  train::CrossEntropy found;
+  Workspace workspace;
+  require_ok(train::cross_entropy({.logits = {logits.data(), {2, 2}},
+                                   .targets = {one.data(), {2}},
+                                   .ignore_index = 7,
+                                   .d_logits = {d_logits.data(), {2, 2}}},
+                                  found, workspace));
+  CHECK(found.counted == 1);
+  CHECK(std::abs(found.loss - std::log(2.0)) < 1e-6);
+  CHECK(d_logits == std::vector<float>{0.0F, 0.0F, 0.5F, -0.5F});
+}
+
 TEST_CASE("cross_entropy: no target that counts gives 0, and d_logits may be logits", "[train]") {
   std::vector<float> logits = {1.0F, 2.0F, 3.0F, 4.0F};
   const std::vector<std::int32_t> none = {7, 7};

@@ -295,6 +295,17 @@ double loss_along(Trainer& trainer, const Batch& batch, float h, Workspace& work
   return found.loss;
 }
 
+TEST_CASE("trainers: arrays and their gradients begin on boundaries of 64 bytes", "[train]") {
+  for_each_trainer([](const auto& of) {
+    const auto trainer = make_trainer(of);
+    for (Index i = 0; i < trainer.array_count(); ++i) {
+      CAPTURE(i);
+      CHECK(reinterpret_cast<std::uintptr_t>(trainer.array(i).value.data) % 64 == 0);
+      CHECK(reinterpret_cast<std::uintptr_t>(trainer.array(i).gradient.data) % 64 == 0);
+    }
+  });
+}
+
 TEST_CASE("trainers: with dropout, too, gradients are the slope of the loss", "[train]") {
   for_each_trainer([](const auto& of) {
     using Of = std::decay_t<decltype(of)>;
