@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { transformSync } from 'esbuild';
+import { root } from '../environment.js';
 import { programs } from '../shipped.js';
 import { caseName, isOfTraining, preparePackage } from './grounds.js';
 import { originsOf } from './reach.js';
@@ -133,9 +134,15 @@ const ofPackage = (name) => `tests/package/${name}`;
 
 const doesNotCompile = { verdict: 'does not compile' };
 
+/** Tests that bundle the readers of models themselves, of which the lines that dist/ reaches say nothing. */
+const readerTests = testFiles(ofPackage('models')).filter((file) =>
+  /support\/bundle\.js'/.test(readFileSync(join(root, file), 'utf8')),
+);
+
 /** The package in TypeScript, bundled around modules that are built already. */
 class PackageJudge {
   name = 'package';
+  #readers = new TestFiles(readerTests);
   #tests = new TestFiles([
     ...testFiles(...['node', 'worker', 'threads', 'train', 'models', 'fuzz'].map(ofPackage)),
     'tests/reference/onnx/onnx.test.js',
@@ -170,7 +177,11 @@ class PackageJudge {
   }
 
   async sound(copy) {
-    return this.#tests.measure(copy, await this.#bundles(copy));
+    const notes = [
+      await this.#tests.measure(copy, await this.#bundles(copy)),
+      await this.#readers.measure(copy),
+    ];
+    return notes.join(', ');
   }
 
   build(copy) {
@@ -182,7 +193,11 @@ class PackageJudge {
   }
 
   async judge(copy, mutation) {
-    const reaching = this.#tests.reaching(mutation);
+    const isOfReaders = /^wasm\/src\/(models|formats)\//.test(mutation.file);
+    const reaching = [
+      ...(isOfReaders ? this.#readers.reaching(mutation) : []),
+      ...this.#tests.reaching(mutation),
+    ];
     const asked = await this.#tests.ask(copy, reaching);
     if (asked.red) return asked;
     if ((await copy.types('wasm')).code !== 0) return doesNotCompile;
