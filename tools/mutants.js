@@ -75,10 +75,12 @@ const telling = ['js-handle-not-released'];
 /** Most faults of changed files that an everyday run plants. */
 const MOST = 3;
 
-/** Whether a few seconds show it: the tests that find it are named, and neither page nor modules are linked for it. */
+/**
+ * Whether a few seconds show it: the tests that find it are named, and neither page nor modules are linked for it, nor the
+ * C++ library and its tests compiled, which took two minutes of a run.
+ */
 const isQuick = (fault) =>
-  fault.caught_by !== undefined ||
-  (fault.tests !== undefined && (fault.file.startsWith('wasm/src/') || needsNoPage(fault)));
+  fault.tests !== undefined && (fault.file.startsWith('wasm/src/') || needsNoPage(fault));
 
 /**
  * What an everyday run plants: the telling faults, and those in files that changed since `base` (changed.js), at most

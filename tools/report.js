@@ -154,7 +154,7 @@ function summarise(results, builds) {
 }
 
 /**
- * Runs builds and suites in two lanes more than there are processors, sums them up and keeps the sum in build/reports; resolves
+ * Runs builds and suites in one lane more than there are processors, sums them up and keeps the sum in build/reports; resolves
  * to whether all went well.
  */
 export async function report(suites, builds, options) {
@@ -171,8 +171,8 @@ export async function report(suites, builds, options) {
     ...builds.map((build) => buildJob(build, record)),
     ...suites.flatMap((suite, i) => jobsOf(suite, results[i], { ...options, expand })),
   ];
-  // Two more than there are processors: tests of pages and workers wait for most of their time.
-  const lanes = Number(process.env.QKV_LANES ?? availableParallelism() + 2);
+  // One more than there are processors: tests of pages and workers wait for most of their time. Two more gained nothing.
+  const lanes = Number(process.env.QKV_LANES ?? availableParallelism() + 1);
   await runInLanes(jobs, lanes, { give: (job, why) => job.fail?.(why) });
   summarise(results, record);
   const sum = (key) => results.reduce((n, result) => n + counts(result)[key], 0);

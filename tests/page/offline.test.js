@@ -72,7 +72,7 @@ const ANSWER = 20_000;
 
 /**
  * A tab whose page has to work, while the worker that answers for the server may be just ending. Chromium can lose
- * a navigation in that moment; a person would ask again, and so does this, for as long as anything is waited for.
+ * a navigation in that moment, or a script; a person would ask again, and so does this, for as long as anything is waited for.
  */
 async function visitorWithoutServer(context, url, deadline) {
   try {
@@ -93,6 +93,8 @@ async function visitor(context, url, options) {
     if (['error', 'warning'].includes(message.type())) problems.push(message.text());
   });
   await page.goto(url, options);
+  // The script of the page may be lost where a navigation may be.
+  await page.waitForFunction(() => window.__qkv, undefined, options);
   await settle(page);
   return { page, problems };
 }

@@ -215,6 +215,7 @@ export function settle(page) {
       await new Promise(requestAnimationFrame);
       calm = window.__qkv?.settled() ? calm + 1 : 0;
       if (performance.now() > deadline) {
+        if (!window.__qkv) throw new Error('not settled: the script of the page has not begun');
         const { engine, frame, state } = window.__qkv.snapshot();
         throw new Error(`not settled: ${JSON.stringify({ engine, frame: frame?.id, state })}`);
       }
