@@ -36,7 +36,7 @@ function tryFault(ground, copy, fault) {
 /** What is wrong with the tree as it is: without a fault, the tests that will be asked must be green. */
 async function findUnsound(ground, copies, faults) {
   for (const copy of copies) {
-    await ground.prepare(copy, faults);
+    await ground.prepare(copy);
     const built = await ground.build(
       copy,
       faults.find((fault) => !needsNoPage(fault)) ?? faults[0],
@@ -84,7 +84,7 @@ const isQuick = (fault) =>
 
 /**
  * What an everyday run plants: the telling faults, and those in files that changed since `base` (changed.js), at most
- * `most`. Of each only the tests are asked that are said to find it.
+ * `most`.
  */
 export async function everyday({ base, most = MOST } = {}) {
   const files = new Set(await changedFiles(base));
@@ -103,11 +103,11 @@ export async function everyday({ base, most = MOST } = {}) {
  */
 export async function runMutants(wanted, progress = () => {}) {
   const chosen = wanted ? { wanted, left: [] } : await everyday();
-  return plant(chosen, { progress, quick: !wanted });
+  return plant(chosen, progress);
 }
 
-/** runMutants() of what everyday() chose; `quick`: of each fault only the tests that are said to find it. */
-async function plant({ wanted, left }, { progress, quick }) {
+/** runMutants() of what everyday() chose. */
+async function plant({ wanted, left }, progress) {
   // Of all of them, planted now or not: code moves on, and a fault without a place tests nothing.
   const complaints = list.map(misplaced).filter(Boolean);
   const tests = complaints.map((said) => ({ name: said, ok: false, skipped: false, said }));
@@ -115,9 +115,7 @@ async function plant({ wanted, left }, { progress, quick }) {
     if (complaint) complaints.push(complaint);
     tests.push({ name, ok: !complaint, skipped: false, said: complaint ?? '' });
   };
-  const mutants = list
-    .filter((fault) => wanted(fault) && !misplaced(fault))
-    .map((fault) => ({ ...fault, quick }));
+  const mutants = list.filter((fault) => wanted(fault) && !misplaced(fault));
   const copies = Array.from({ length: lanes(mutants.length) }, (_, i) => new Copy(`${i + 1}`));
   const scores = [];
   for (const ground of grounds) {
@@ -174,8 +172,7 @@ async function main() {
   const chosen = values.changed
     ? await everyday({ base: values.base, most: Number(values.most) })
     : { wanted: holding(positionals), left: [] };
-  const settings = { progress: console.log, quick: values.changed };
-  const { failed, note, output } = await plant(chosen, settings);
+  const { failed, note, output } = await plant(chosen, console.log);
   console.log(output ? `${output}\n${note}` : note);
   return failed === 0;
 }

@@ -7,6 +7,7 @@
 
 #include "compare.hpp"
 #include "problem.hpp"
+#include "qkv/isa.hpp"
 #include "qkv/train/seq2seq.hpp"
 #include "random.hpp"
 #include "refusal.hpp"
@@ -184,8 +185,9 @@ TEST_CASE("Seq2SeqTrainer: attention learns to reverse what a fixed vector canno
   }
   CAPTURE(accuracy[0], accuracy[1]);
   // Roundings decide how far 200 steps lead: 0.936 with relaxed kernels, above 0.95 with the others.
-  CHECK(accuracy[1] > 0.9);
-  CHECK(accuracy[1] > accuracy[0] + 0.15);
+  const bool relaxed = std::string(active_isa()) == "wasm-relaxed-simd";
+  CHECK(accuracy[1] > (relaxed ? 0.9 : 0.95));
+  CHECK(accuracy[1] > accuracy[0] + 0.2);
 }
 
 TEST_CASE("Seq2SeqTrainer: what stands past a source's length changes no bit", "[train][seq2seq]") {
