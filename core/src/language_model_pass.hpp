@@ -22,6 +22,10 @@ inline constexpr Index kHiddenTokens = 192;
 /// Rows whose logits are held at a time for surprisal.
 inline constexpr Index kLogitRows = 16;
 
+constexpr std::size_t bytes_of(Index floats) noexcept {
+  return static_cast<std::size_t>(floats) * sizeof(float);
+}
+
 /// Tokens [begin, end) of every row of a call.
 struct ModelPiece {
   Index begin, end;
