@@ -121,6 +121,11 @@ const declarations = [
   ...['entries/worker-host', 'entries/models-host'],
   ...[
     'api/types',
+    'api/array-types',
+    'api/engine-types',
+    'api/attention-types',
+    'api/layer-types',
+    'api/operator-types',
     'api/model-config',
     'api/model-types',
     'api/train-types',
