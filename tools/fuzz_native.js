@@ -21,12 +21,14 @@ const families = {
 /** libFuzzer is a part of clang, but not of Apple's. */
 export const canFuzz = () => /clang/.test(toolchain.CXX ?? '') && process.platform !== 'darwin';
 
-/** Every target with its share of `seconds` of the processors' time. */
-export const fuzzTargets = (seconds) =>
-  Object.entries(families).map(([name, part]) => ({
-    name,
-    seconds: Math.max(1, Math.round(seconds * part)),
-  }));
+/** Those that are linked with the second library, which CMake's target `fuzz_core` leaves out and `fuzz` builds. */
+const ofTraining = ['train', 'trainers'];
+
+/** Every target with its share of `seconds` of the processors' time; without `training` those of the first library. */
+export const fuzzTargets = (seconds, { training = true } = {}) =>
+  Object.entries(families)
+    .filter(([name]) => training || !ofTraining.includes(name))
+    .map(([name, part]) => ({ name, seconds: Math.max(1, Math.round(seconds * part)) }));
 
 /** A target as a part of a suite; the build `fuzz` comes first. A seed of 0 is another one every time. */
 export const fuzzTarget = ({ name, seconds, seed }) => ({

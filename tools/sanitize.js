@@ -57,13 +57,10 @@ export function fullSanitizers() {
       ...both('sanitize-threads', 'qkv_tests', [`native.${nativeIsas[0]}`]),
       built('sanitize-threads', 'qkv_tests', 'native.threads'),
     ]),
+    // The relaxed kernels are these with another instruction for their fused arithmetic.
     inTurn(
-      'ASan, UBSan: core and tests as WebAssembly, simd',
+      'ASan, UBSan: core and tests as WebAssembly',
       both('sanitize-wasm', 'qkv_tests_simd', ['wasm.simd']),
     ),
-    // What runs no kernel is the same in both, and takes a quarter of an hour.
-    inTurn('ASan, UBSan: core and tests as WebAssembly, relaxed', [
-      built('sanitize-wasm', 'qkv_tests_relaxed', 'wasm.relaxed'),
-    ]),
   ];
 }

@@ -50,6 +50,14 @@ export class Copy {
     cpSync(join(root, entry), this.path(entry), { recursive: true, preserveTimestamps: true });
   }
 
+  /** Likewise the files of a folder, without its folders. */
+  takeFiles(folder) {
+    mkdirSync(this.path(folder), { recursive: true });
+    for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+      if (entry.isFile()) this.take(`${folder}/${entry.name}`);
+    }
+  }
+
   /** Options of run() for a command in this copy, whose objects a ccache then knows from the original's. */
   here({ env, ...options } = {}) {
     return { cwd: this.#folder, env: { CCACHE_BASEDIR: this.#folder, ...env }, ...options };
@@ -76,10 +84,6 @@ export class Copy {
     const options = JSON.stringify({ folder, sourcemap: 'external' });
     const call = `const build = await import('./tools/build.js'); await build.bundlePrograms(${options});`;
     return this.run(process.execPath, ['--input-type=module', '--eval', call]);
-  }
-
-  buildPart(part) {
-    return this.run(process.execPath, ['tools/build.js', part]);
   }
 
   /** The page for a server, without the single file. */
@@ -192,33 +196,22 @@ const training = library({
   files: 'status', // there has to be one
 });
 
-/** The package as it is, its declarations included. */
+/** The package as the original has built it, with its modules and its declarations. */
 export async function preparePackage(copy) {
   copy.take('build/wasm/wasm');
-  const { code, output } = await copy.buildPart('package');
-  if (code !== 0) throw new Error(output);
+  copy.take('build/types');
+  copy.takeFiles('dist'); // its folder, the page, may be under way
 }
 
-/** Does one step after the other until one fails. */
-async function inTurn(...steps) {
-  let done;
-  for (const step of steps) {
-    done = await step();
-    if (done.code !== 0) break;
-  }
-  return done;
-}
-
-/** The package in TypeScript: bundled anew around the modules that are built already. */
+/**
+ * The package in TypeScript: bundled anew around the modules that are built already. Types are not asked: a test that sees
+ * the fault does so whatever tsc says of it, and tsc took half of the time.
+ */
 const typescript = {
   name: 'package',
   holds: ({ file }) => file.startsWith('wasm/src/'),
   prepare: preparePackage,
-  build: (copy) =>
-    inTurn(
-      () => copy.types('wasm'),
-      () => copy.bundle(),
-    ),
+  build: (copy) => copy.bundle(),
   test: (copy, { tests, relaxed }) => copy.nodeTests(tests, { relaxed }),
 };
 
@@ -230,11 +223,7 @@ const page = {
   name: 'page',
   holds: ({ file }) => file.startsWith('web/'),
   prepare: preparePackage,
-  build: (copy, fault) =>
-    inTurn(
-      () => copy.types(fault?.file?.startsWith('web/offline') ? 'web/offline' : 'web'),
-      () => (needsNoPage(fault) ? { code: 0, output: '' } : copy.site()),
-    ),
+  build: (copy, fault) => (needsNoPage(fault) ? { code: 0, output: '' } : copy.site()),
   test: (copy, { tests }) => copy.nodeTests(tests),
 };
 
@@ -250,10 +239,7 @@ const bindings = {
     const variant = fault?.file === 'wasm/bindings/threads.cpp' ? 'simd-threads' : 'simd';
     const module = fault?.file.startsWith('wasm/bindings/train/') ? 'qkv-train' : 'qkv';
     const line = ['--build', '--preset', 'wasm', '--target', `module_${module}-${variant}`];
-    return inTurn(
-      () => copy.run('cmake', line),
-      () => copy.bundle(),
-    );
+    return copy.run('cmake', line).then((built) => (built.code === 0 ? copy.bundle() : built));
   },
   test: (copy, { tests }) => copy.nodeTests(tests),
 };
