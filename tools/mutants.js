@@ -68,7 +68,7 @@ async function tryFaults(ground, copies, faults, progress) {
 
 /**
  * What every run plants, whatever changed, so that no run goes by in which nothing showed the tests can fail. One of the
- * core would cost two minutes of compiling: of those there are only the faults of changed files.
+ * core would cost two minutes of compiling: those are left to the full run.
  */
 const telling = ['js-handle-not-released'];
 

@@ -1,10 +1,10 @@
 // npm test: builds what the named groups need, runs their suites side by side, and ends with a summary and one line that
 // sums it up. Without names: all groups.
 //
-//   node tools/test.js [group ...] [--full] [--no-skips] [--allow-skip <suite> ...]
+//   node tools/test.js [group ...] [--full] [--no-skips] [--allow-skip <name> ...]
 //
-// --full runs what takes long, too. With --no-skips a test that was skipped counts as failed, unless its
-// suite is allowed to skip.
+// --full runs what takes long, too. With --no-skips a test that was skipped counts as failed, unless the
+// name of its suite, or the beginning of its own, is allowed.
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// The results of bench.js as Markdown: a table for each host, and the ratios that are asked for.
+// The results of bench.js as Markdown: a table for each host, and ratios.
 import { circumstances, markdownTable, quoted } from '../report.js';
 import { BEFORE, DECODED, PROMPT, formats, shapes } from './shapes.js';
 
@@ -36,34 +36,34 @@ function table(results, { contestants, host }) {
   return markdownTable(['who', 'weights', ...head], measured);
 }
 
-/** The ratios of medians that are asked for: ours over that of the fastest of the rivals. */
-const asked = [
+/** Whose medians are compared: ours over that of the fastest of the rivals. */
+const compared = [
   {
-    ...{ shape: '110M', what: 'decode', ours: ['qkv relaxed 1 thread', 'Q8_0'], wanted: 4 },
+    ...{ shape: '110M', what: 'decode', ours: ['qkv relaxed 1 thread', 'Q8_0'] },
     rivals: { host: 'browser', threads: 1 },
   },
   {
-    ...{ shape: '110M', what: 'prompt', ours: ['qkv relaxed 1 thread', 'Q8_0'], wanted: 1.6 },
+    ...{ shape: '110M', what: 'prompt', ours: ['qkv relaxed 1 thread', 'Q8_0'] },
     rivals: { host: 'browser', threads: 1 },
   },
   {
-    ...{ shape: '110M', what: 'prompt', ours: ['qkv relaxed 1 thread', 'Q8_0'], wanted: 5 },
+    ...{ shape: '110M', what: 'prompt', ours: ['qkv relaxed 1 thread', 'Q8_0'] },
     rivals: { host: 'browser', threads: 1, name: /^wllama 1/, format: 'Q8_0' },
   },
   {
-    ...{ shape: '15M', what: 'decode', ours: ['qkv relaxed 1 thread', 'Q8_0'], wanted: 2 },
+    ...{ shape: '15M', what: 'decode', ours: ['qkv relaxed 1 thread', 'Q8_0'] },
     rivals: { host: 'browser', threads: 1 },
   },
   {
-    ...{ shape: '110M', what: 'prompt', ours: ['qkv native 1 thread', 'F32'], wanted: 1 },
+    ...{ shape: '110M', what: 'prompt', ours: ['qkv native 1 thread', 'F32'] },
     rivals: { host: 'node', threads: 1, format: 'F32' },
   },
   {
-    ...{ shape: '110M', what: 'decode', ours: ['qkv native 1 thread', 'Q8_0'], wanted: 1 },
+    ...{ shape: '110M', what: 'decode', ours: ['qkv native 1 thread', 'Q8_0'] },
     rivals: { host: 'node', threads: 1, format: 'Q8_0' },
   },
   {
-    ...{ shape: '110M', what: 'decode', ours: ['qkv relaxed 2 threads', 'Q8_0'], wanted: 1.5 },
+    ...{ shape: '110M', what: 'decode', ours: ['qkv relaxed 2 threads', 'Q8_0'] },
     rivals: { name: /^qkv relaxed 1/, format: 'Q8_0' },
   },
 ];
@@ -88,13 +88,13 @@ function ranked(results, { shape, what, rivals, contestants }) {
 }
 
 function ratios(results, contestants) {
-  return asked.map(({ shape, what, ours: [name, format], wanted, rivals }) => {
+  return compared.map(({ shape, what, ours: [name, format], rivals }) => {
     const own = results.find((one) => one.shape === shape && one.format === format)?.times[name];
     const [best] = ranked(results, { shape, what, rivals, contestants });
     const speed = best && digits(perSecond(what, best.ms));
     const rival = best ? `${best.name}, ${best.format}, ${speed} tokens/s` : 'nobody measured';
     const ratio = own && best ? `**${(best.ms / own[what].median).toFixed(2)}x**` : 'not measured';
-    return [`${shape}, ${names[what]}`, `${name}, ${format}`, rival, ratio, `${wanted}x`];
+    return [`${shape}, ${names[what]}`, `${name}, ${format}`, rival, ratio];
   });
 }
 
@@ -133,10 +133,7 @@ export async function report(results, { versions, contestants, hosts }) {
     ]),
     '## Ratios',
     '',
-    markdownTable(
-      ['what', 'ours', 'fastest rival', 'times as fast', 'asked'],
-      ratios(results, contestants),
-    ),
+    markdownTable(['what', 'ours', 'fastest rival', 'times as fast'], ratios(results, contestants)),
     '',
     'The next token after the prompt, by largest logit, and the load average (1 minute) behind each file:',
     '',

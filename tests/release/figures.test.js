@@ -37,7 +37,7 @@ const sentences = {
   'README.md': {
     attention: /takes (\d+) ms on one thread in Chromium/,
     rival: /and (\d+) ms in the fastest of the three/,
-    tokens: /says (\d+) tokens a second on one thread/,
+    tokens: /generates (\d+) tokens a second on one thread/,
     rivalTokens: /and (\d+) in the fastest format of/,
   },
   'README.zh-CN.md': {

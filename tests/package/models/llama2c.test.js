@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { expectRejects, expectThrows } from '../../support/js/check.js';
 import { models } from './support/bundle.js';
 import { collect } from './support/collect.js';
+import { extraFolder } from '../../support/js/files.js';
 import { llama2cFile, llama2cTokens } from './support/files.js';
 import { expectModel, newTruth, turned } from './support/truth.js';
 
@@ -207,8 +207,7 @@ describe('llama2cTokenizer', () => {
   } // prettier-ignore
 });
 
-const beside = fileURLToPath(new URL('../../../../shared/models', import.meta.url));
-const folder = process.env.QKV_MODELS ?? beside;
+const folder = extraFolder('QKV_MODELS', 'models');
 const found = existsSync(join(folder, 'stories260K.bin'));
 const message = `SKIPPED: no stories260K.bin at ${folder}; name its folder in QKV_MODELS`;
 if (!found) console.error(message);

@@ -6,23 +6,20 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { init } from 'qkv';
 import { llama2cTokenizer, load } from 'qkv/models';
-import { root } from '../../support/js/files.js';
+import { extraFolder } from '../../support/js/files.js';
 import { sizeIn } from '../../support/js/model-kinds.js';
 
-/** Where it may be beside the checkout; it is not ours to ship (MIT, karpathy/tinyllamas). */
-const folder = join(root, '../shared/models');
-const file = join(folder, 'stories260K.bin');
-const isThere = existsSync(file) || existsSync(join(root, '../../shared/models/stories260K.bin'));
-const place = existsSync(file) ? folder : join(root, '../../shared/models');
+/** It is not ours to ship (MIT, karpathy/tinyllamas). */
+const place = extraFolder('QKV_MODELS', 'models');
+const isThere = existsSync(join(place, 'stories260K.bin'));
 const said =
   'Once upon a time, there was a little girl named Lily. She loved to play outside in the park. One day, she ' +
   'saw a big, red ball. She wanted to play with it, but it was too high.\n' +
   "Lily's mom said, \"Lily, let's go to the park.\" Lily was sad and didn't know what to do.";
 
-if (!isThere) {
-  console.log('LEFT OUT: stories260K.bin is not in ../shared/models, so no trained model is asked');
-}
-const options = { skip: isThere ? false : 'stories260K.bin is not beside the checkout' };
+const message = `SKIPPED: no stories260K.bin at ${place}; name its folder in QKV_MODELS`;
+if (!isThere) console.error(message);
+const options = { skip: isThere ? false : message };
 const engine = await init({ deterministic: true });
 after(() => engine.dispose());
 const open = (format) =>

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { init } from 'qkv';
-import { initAsTold } from '../../support/js/files.js';
+import { extraFolder, initAsTold } from '../../support/js/files.js';
 import { run, toNumber } from './support/run.js';
 
 const qkv = await initAsTold(init);
@@ -61,8 +61,7 @@ for (const file of readdirSync(rules).sort()) {
   }
 }
 
-const beside = fileURLToPath(new URL('../../../../shared/conformance/onnx', import.meta.url));
-const folder = process.env.QKV_CONFORMANCE ?? beside;
+const folder = extraFolder('QKV_CONFORMANCE', 'conformance/onnx');
 const examples = existsSync(folder) ? readdirSync(folder).filter((f) => f.endsWith('.json')) : [];
 if (examples.length === 0) {
   const message = `SKIPPED: no ONNX node tests at ${folder}; name their folder in QKV_CONFORMANCE`;

@@ -11,6 +11,10 @@ export const text = (path) => read(path).toString('utf8');
 export const packageJson = JSON.parse(text('package.json'));
 export const wasmFile = (variant) => read(`dist/qkv-${variant}.wasm`);
 
+/** A folder of data that is not in the repository (tests/README.md): where the variable says, or else beside the project. */
+export const extraFolder = (variable, folder) =>
+  process.env[variable] ?? join(root, '../shared', folder);
+
 /** The bytes of the probes, out of the TypeScript that ships. */
 export const probes = Object.fromEntries(
   Array.from(
