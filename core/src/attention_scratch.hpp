@@ -70,11 +70,9 @@ struct AttentionScratch {
   }
   /// For each row of queries a multiplication, and once the four bytes of a number.
   static double work_of(const AttentionShape& s) noexcept {
-    double work = static_cast<double>(s.dk + s.dv);
-    for (const Index extent : {s.batch, s.num_heads, s.tq + 4, s.tk}) {
-      work *= static_cast<double>(extent);
-    }
-    return work;
+    const auto size = [](Index extent) { return static_cast<double>(extent); };
+    return (size(s.dk) + size(s.dv)) * size(s.batch) * size(s.num_heads) * (size(s.tq) + 4.0) *
+           size(s.tk);
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "check.hpp"
 #include "double_scratch.hpp"
@@ -36,7 +37,7 @@ void triangulate(const Columns& columns, double* rows, double* r) noexcept {
   for (Index i = 0; i < k; ++i) {
     double* q = rows + i * n;
     const double size = std::sqrt(dot(q, q, n));
-    r[i * k + i] = size;
+    r[i * k + i] = std::isfinite(size) ? size : std::numeric_limits<double>::quiet_NaN();
     for (Index j = 0; j < n; ++j) {
       q[j] = size == 0.0 ? 0.0 : q[j] / size;
     }
@@ -103,7 +104,7 @@ double* singular_values(const Columns& left, const Columns& right, double* scrat
 Status check_factor(const Caller& caller, const char* name, TensorView<const float> view,
                     Extents expected) noexcept {
   Index& last = view.strides[static_cast<std::size_t>(expected.rank) - 1];
-  last = last > 0 ? 1 : last;
+  last = last >= 0 ? 1 : last;
   return check_array(caller, name, view, expected);
 }
 

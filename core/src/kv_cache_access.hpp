@@ -23,6 +23,10 @@ struct KvCacheAccess {
     cache.store(keys, values, pool);
   }
 
+  /// Of the instruction set that the cache was created for.
+  [[nodiscard]] static const kernels::KernelTable* kernels(const KvCache& cache) noexcept {
+    return cache.kernels_;
+  }
   [[nodiscard]] static const float* k_panels(const KvCache& cache, Index b, Index h) noexcept {
     return cache.keys_.data() + (b * cache.config_.num_kv_heads + h) * key_stride(cache);
   }

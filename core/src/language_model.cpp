@@ -7,6 +7,7 @@
 #include "attention_scratch.hpp"
 #include "check.hpp"
 #include "isa_dispatch.hpp"
+#include "kv_cache_access.hpp"
 #include "language_model_pass.hpp"
 #include "model_check.hpp"
 
@@ -44,7 +45,8 @@ Status check_result(const char* name, const TensorView<float>& view,
   return check_dense(kModelForward, name, view, {ids.extent(0), rows, width});
 }
 
-Status check_session(const LanguageModel::ForwardArgs& args) noexcept {
+Status check_session(const LanguageModelConfig& c,
+                     const LanguageModel::ForwardArgs& args) noexcept {
   const ModelSession* session = args.session;
   if (!session) {
     return {};
@@ -53,6 +55,10 @@ Status check_session(const LanguageModel::ForwardArgs& args) noexcept {
   if (session->bytes() == 0) {
     return refuse(StatusCode::kInvalidArgument, kModelForward,
                   "@session is empty, expected one of create()");
+  }
+  if (!c.causal) {
+    return refuse(StatusCode::kInvalidArgument, kModelForward,
+                  "@session is given, expected none: the model is an encoder");
   }
   if (!args.key_lengths.absent()) {
     return refuse(StatusCode::kInvalidArgument, kModelForward,
@@ -63,11 +69,13 @@ Status check_session(const LanguageModel::ForwardArgs& args) noexcept {
                   "@ids is {}, expected {} as @session has", Extents(args.ids),
                   Extents({s.batch, kAny}));
   }
-  const Index room = s.capacity - session->length();
+  // The session may be of another model of the same heads, which has more positions.
+  const Index most = std::min(s.capacity, c.max_length);
+  const Index room = std::max<Index>(0, most - session->length());
   if (args.ids.extent(1) > room) {
     return refuse(StatusCode::kOutOfRange, kModelForward,
                   "@session holds {} of {} tokens and {} are to be added, expected at most {}",
-                  session->length(), s.capacity, args.ids.extent(1), room);
+                  session->length(), most, args.ids.extent(1), room);
   }
   return {};
 }
@@ -166,7 +174,7 @@ Status check_args(const LanguageModelConfig& c, const LanguageModel::ForwardArgs
   QKV_RETURN_IF_ERROR(check_tokens(kModelForward, "ids", args.ids, {c.vocabulary, c.max_length}));
   QKV_RETURN_IF_ERROR(check_types(c, args));
   QKV_RETURN_IF_ERROR(check_lengths(kModelForward, "key_lengths", args.key_lengths, args.ids));
-  QKV_RETURN_IF_ERROR(check_session(args));
+  QKV_RETURN_IF_ERROR(check_session(c, args));
   if (!c.head && !(args.logits.absent() && args.surprisal.absent())) {
     return refuse(StatusCode::kInvalidArgument, kModelForward,
                   "{} is given, expected none: the model has no head",
@@ -284,6 +292,9 @@ Status LanguageModel::check(const ForwardArgs& args) const noexcept {
   }
   const Index layers = args.session->layers_;
   const KvCacheConfig& cache = args.session->caches_[0].config();
+  QKV_RETURN_IF_ERROR(check_same_kernels(kModelForward, "the session",
+                                         KvCacheAccess::kernels(args.session->caches_[0]),
+                                         state_->kernels));
   return layers == c.num_layers && cache.num_kv_heads == c.num_kv_heads && cache.d_k == c.d_k
              ? Status{}
              : refuse(StatusCode::kInvalidArgument, kModelForward,
@@ -347,6 +358,9 @@ Status ModelSession::create(const LanguageModel& model, const ModelSessionConfig
   if (!model.state_ || !model.state_->finished) {
     return refuse_empty(kName, model.state_ != nullptr);
   }
+  const kernels::KernelTable* active = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kName, active));
+  QKV_RETURN_IF_ERROR(check_same_kernels(kName, "the model", model.state_->kernels, active));
   const LanguageModelConfig& c = model.config();
   if (!c.causal) {
     return refuse(StatusCode::kInvalidArgument, kName,

@@ -11,9 +11,6 @@ namespace {
 
 constexpr const char* kFill = "LanguageModel::fill";
 
-/// Inputs that an int8 matrix keeps under one scale.
-constexpr Index kInputBlock = 32;
-
 /// Takes memory for arrays and lists them, one after another.
 class Declarer {
  public:
@@ -195,7 +192,7 @@ std::size_t row_bytes(NumberType type, Index count) noexcept {
     case NumberType::kBf16:
       return 2 * n;
     case NumberType::kQ8_0:
-      return (n + kInputBlock - 1) / kInputBlock * (kInputBlock + 2);
+      return (n + kernels::kInt8Block - 1) / kernels::kInt8Block * (kernels::kInt8Block + 2);
     case NumberType::kInt8:
       return n;
   }
@@ -249,10 +246,10 @@ Status check_blocks(const ModelEntry& entry, const ModelRows& rows, WeightFormat
   }
   const bool in_blocks = format == WeightFormat::kInt8 || rows.type == NumberType::kInt8;
   const bool at_end = entry.rows + rows.count == entry.all_rows(rows.layout);
-  if (in_blocks && entry.map && !along_inputs && rows.count % kInputBlock != 0 && !at_end) {
+  if (in_blocks && entry.map && !along_inputs && rows.count % kernels::kInt8Block != 0 && !at_end) {
     return refuse(StatusCode::kOutOfRange, caller,
                   "@count is {} of the inputs, expected a multiple of {} before the last",
-                  rows.count, kInputBlock);
+                  rows.count, kernels::kInt8Block);
   }
   return {};
 }

@@ -128,6 +128,7 @@ void ThreadPool::abandon(int thread) noexcept {
       !places_[thread].compare_exchange_strong(busy, Place::kLost)) {
     return;
   }
+  awake_.fetch_sub(1);  // it was at work
   abandoned_.store(true);
   announce_end();
 }

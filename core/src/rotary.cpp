@@ -36,8 +36,9 @@ Status check_in_place(const Caller& caller, const HeadTurn& turn) noexcept {
 
 /// [.., T, r / 2] as batch and tokens; a table without batch rows has one.
 RotaryShape table_shape(const TensorView<float>& cos) noexcept {
-  return cos.rank == 3 ? RotaryShape{cos.extent(0), cos.extent(1), 2 * cos.extent(2)}
-                       : RotaryShape{1, cos.extent(0), 2 * cos.extent(1)};
+  const auto doubled = [](Index pairs) { return detail::saturated_product(2, pairs); };
+  return cos.rank == 3 ? RotaryShape{cos.extent(0), cos.extent(1), doubled(cos.extent(2))}
+                       : RotaryShape{1, cos.extent(0), doubled(cos.extent(1))};
 }
 
 Status check_table_outputs(const Caller& caller, const TensorView<float>& cos,

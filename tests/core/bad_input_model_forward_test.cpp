@@ -1,9 +1,11 @@
 // What calls of language models must refuse; nothing is written then, and a conversation stays as it is.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <string>
 #include <vector>
 
 #include "language_model_problem.hpp"
+#include "qkv/isa.hpp"
 #include "qkv/language_model.hpp"
 #include "refusal.hpp"
 
@@ -138,7 +140,7 @@ TEST_CASE("LanguageModel::forward: calls that do not fit are refused and write n
        {kShapeError, "surprisal", "is [2,7]", "[2,6]"}},
       {"gemma2",
        false,
-       [](auto& s) { s.args.hidden.data = s.args.logits.data; },
+       [](auto& s) { s.args.logits.data = s.args.hidden.data; },
        {kInvalid, "hidden", "in the memory of logits", ""}},
       {"gemma2",
        false,
@@ -340,6 +342,77 @@ TEST_CASE("LanguageModel::forward: a session of another model is refused", "[mod
   refused([](LanguageModelConfig& c) { c.num_layers = 1; });
   refused([](LanguageModelConfig& c) { c.num_kv_heads = 1; });
   refused([](LanguageModelConfig& c) { c.d_k = 8; });
+}
+
+TEST_CASE(
+    "LanguageModel::forward: a session with more positions than the model has room for the model's",
+    "[model][bad-input]") {
+  LanguageModelConfig config = family("gpt2");  // of learned positions, which are an array
+  config.max_length = 8;
+  const ModelWeights weights(config, 6);
+  const LanguageModel model = weights.make();
+  config.max_length = 64;
+  const LanguageModel longer = ModelWeights(config, 6).make();
+  Workspace workspace;
+  ModelSession session;
+  require_ok(ModelSession::create(longer, {}, session));
+  run(model, ModelTokens(weights.config(), 1, 7, 1), {.session = &session}, workspace);
+  ModelCall two(model, ModelTokens(weights.config(), 1, 2, 2), {.session = &session});
+  require_refused(model.forward(two.args, workspace), "LanguageModel::forward",
+                  {kRange, "session", "7 of 8", "at most 1"});
+  run(longer, ModelTokens(weights.config(), 1, 20, 3), {.session = &session}, workspace);
+  ModelCall one(model, ModelTokens(weights.config(), 1, 1, 4), {.session = &session});
+  require_refused(model.forward(one.args, workspace), "LanguageModel::forward",
+                  {kRange, "session", "27 of 8", "at most 0"});
+  CHECK(untouched(one));
+  CHECK(session.length() == 27);
+}
+
+TEST_CASE("LanguageModel::forward: an encoder takes no session", "[model][bad-input]") {
+  LanguageModelConfig config = family("llama");
+  const LanguageModel decoder = ModelWeights(config, 7).make();
+  config.causal = false;
+  const ModelWeights weights(config, 7);
+  const LanguageModel encoder = weights.make();
+  ModelSession session;
+  require_ok(ModelSession::create(decoder, {}, session));
+  Workspace workspace;
+  ModelCall call(encoder, ModelTokens(weights.config(), 1, 5, 7), {.session = &session});
+  require_refused(encoder.forward(call.args, workspace), "LanguageModel::forward",
+                  {kInvalid, "session", "expected none", "encoder"});
+  CHECK(untouched(call));
+}
+
+TEST_CASE("ModelSession: it is of the instruction set of its model", "[model][bad-input][isa]") {
+  struct Restore {
+    ~Restore() { static_cast<void>(select_isa(nullptr)); }
+  };
+  const Restore restore;
+  const ModelWeights weights(family("llama"), 8);
+  const LanguageModel model = weights.make();
+  const std::string own = active_isa();
+  for (int i = 0; i < isa_count(); ++i) {
+    if (!isa_supported(i) || own == isa_name(i)) {
+      continue;
+    }
+    CAPTURE(isa_name(i));
+    require_ok(select_isa(isa_name(i)));
+    ModelSession session;
+    require_refused(
+        ModelSession::create(model, {}, session), "ModelSession::create",
+        {StatusCode::kUnsupported, "the model was created for", own.c_str(), "expected the same"});
+    CHECK(session.bytes() == 0);
+    const LanguageModel other = weights.make();
+    require_ok(ModelSession::create(other, {}, session));
+    require_ok(select_isa(own.c_str()));
+    Workspace workspace;
+    ModelCall call(model, ModelTokens(weights.config(), 1, 3, 8),
+                   {.readings = true, .session = &session});
+    require_refused(model.forward(call.args, workspace), "LanguageModel::forward",
+                    {StatusCode::kUnsupported, "the session was created for", isa_name(i),
+                     "expected the same"});
+    CHECK(untouched(call));
+  }
 }
 
 TEST_CASE("LanguageModel::forward: models that are empty or not finished are refused",

@@ -262,6 +262,15 @@ TEST_CASE("circuits: any strides give the same bits", "[circuits][strides][any-i
   std::vector<float> a(200, NAN);
   std::vector<float> b(200, NAN);
   CHECK(spectrum(copied(a, left.view(), {13, 2}), copied(b, right.view(), {1, 5})) == expected);
+
+  // Columns that are one and the same.
+  TensorView<const float> alike = left.view();
+  alike.strides[1] = 0;
+  Matrix repeated(9, 4, 23);
+  for (Index i = 0; i < 9; ++i) {
+    std::fill_n(repeated.values.begin() + i * 4, 4, *left.view().at(i, 0));
+  }
+  CHECK(spectrum(alike, right.view()) == spectrum(repeated.view(), right.view()));
 }
 
 TEST_CASE("circuits: what is not finite gives NaN, and extremes give numbers",
@@ -272,6 +281,9 @@ TEST_CASE("circuits: what is not finite gives NaN, and extremes give numbers",
     left.values[7] = wrong;
     CHECK(spectrum(left.view(), right.view()).hasNaN());
     CHECK(std::isnan(rank_of(spectrum(left.view(), right.view()))));
+    Matrix column(5, 1, 25);  // nothing else turns to NaN there
+    column.values[3] = wrong;
+    CHECK(std::isnan(spectrum(column.view(), Matrix(1, 5, 26).view())[0]));
   }
   for (const float size : {1e-45F, 1e-38F, 3e38F}) {
     CAPTURE(size);

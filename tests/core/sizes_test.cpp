@@ -144,6 +144,13 @@ TEST_CASE("sizes: arrays without elements may have any other extent", "[sizes][e
   require_ok(softmax(none, none, {.axis = 2}));
   require_ok(layer_norm(none, none, {.axis = 1}));
   require_ok(sinusoidal_encoding({nullptr, {0, kMost}}, 5, {}));
+  require_ok(attention({.q = {nullptr, {0, 1, kMost, 4}},
+                        .k = {nullptr, {0, 1, 1, 4}},
+                        .v = {nullptr, {0, 1, 1, 4}},
+                        .out = {nullptr, {0, 1, kMost, 4}},
+                        .options = {},
+                        .extras = {}},
+                       workspace));
 
   MultiHeadAttentionConfig config{.d_model = 8, .num_heads = 2};
   config.rotary = RotaryOptions{};

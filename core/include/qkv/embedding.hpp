@@ -31,7 +31,7 @@ enum class OutOfRange : std::uint8_t {
 /// Learned positions (Gehring et al. 2017): out[i] = table[offset + i], bit for bit.
 ///
 /// `table` is [max_length, d_model], `out` [length, d_model], both dense and apart from each other.
-/// An empty out is always fine.
+/// With no rows to write any offset of at least 0 is fine.
 ///
 /// Errors, each naming the argument; nothing is written then:
 /// - kInvalidArgument: a null pointer where elements exist, an array that is not dense, arrays that

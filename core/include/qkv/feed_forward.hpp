@@ -61,9 +61,9 @@ class FeedForward {
   FeedForward() noexcept = default;
   /// Move-only; a layer that was moved from is empty.
   FeedForward(FeedForward&& other) noexcept { *this = std::move(other); }
-  /// Move-only; what this layer held goes to the other, which frees it in the end.
+  /// Move-only; this layer frees what it held.
   FeedForward& operator=(FeedForward&& other) noexcept {
-    config_ = other.config_;
+    config_ = std::exchange(other.config_, {});
     w1_ = std::move(other.w1_);
     w2_ = std::move(other.w2_);
     w_gate_ = std::move(other.w_gate_);

@@ -42,7 +42,7 @@ class KvCache {
   KvCache() noexcept = default;
   /// Move-only; a cache that was moved from is without room.
   KvCache(KvCache&& other) noexcept { *this = std::move(other); }
-  /// Move-only; what this cache held goes to the other, which frees it in the end.
+  /// Move-only; this cache frees what it held.
   KvCache& operator=(KvCache&& other) noexcept;
 
   /// Takes 4 B Hkv capacity (d_k + d_v) bytes, or half of it, d_v and capacity rounded up to whole panels.

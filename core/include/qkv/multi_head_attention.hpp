@@ -83,9 +83,9 @@ class MultiHeadAttention {
   MultiHeadAttention() noexcept = default;
   /// Move-only; a layer that was moved from is empty.
   MultiHeadAttention(MultiHeadAttention&& other) noexcept { *this = std::move(other); }
-  /// Move-only; what this layer held goes to the other, which frees it in the end.
+  /// Move-only; this layer frees what it held.
   MultiHeadAttention& operator=(MultiHeadAttention&& other) noexcept {
-    config_ = other.config_;
+    config_ = std::exchange(other.config_, {});
     wq_ = std::move(other.wq_);
     wk_ = std::move(other.wk_);
     wv_ = std::move(other.wv_);

@@ -30,6 +30,11 @@ namespace qkv {
 ///
 ///            Linear in i between whole numbers, as in the authors' code and every checkpoint that
 ///            was trained with it; the paper's text has a ramp that is linear in the turns.
+/// - kLlama3: (1 - g_i) w_i / factor + g_i w_i, where g_i is linear in the turns (Llama 3.1's own code):
+///
+///                g_i = clamp((original_length w_i / (2 pi) - low) / (high - low), 0, 1)
+///
+///            with low_frequency_factor and high_frequency_factor as low and high
 struct RotaryScaling {
   /// The ways above.
   enum class Type : std::uint8_t {

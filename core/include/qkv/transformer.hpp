@@ -72,7 +72,7 @@ class TransformerBlock {
   TransformerBlock(TransformerBlock&& other) noexcept { *this = std::move(other); }
   /// Move-only; this block frees what it held.
   TransformerBlock& operator=(TransformerBlock&& other) noexcept {
-    config_ = other.config_;
+    config_ = std::exchange(other.config_, {});
     attention_ = std::move(other.attention_);
     cross_ = std::move(other.cross_);
     feed_forward_ = std::move(other.feed_forward_);

@@ -124,10 +124,10 @@ Status make_plan(const AttentionBackwardArgs& args, int threads, Plan& plan) noe
   plan.v_columns = capped_product(whole_panels(s.tk, panel), s.dv);
   const Index rows = heads > 0 ? detail::saturated_product(s.tq, s.num_heads / s.num_kv_heads) : 0;
   plan.tile = capped(plan.kernels.backward->backward_scratch(rows, s.dk, s.dv));
-  plan.sinks = args.d_sinks.absent() ? 0 : capped_product(s.batch, s.num_heads);
-  plan.threads = bias_is_shared(plan.d_bias, s)
-                     ? 1
-                     : static_cast<int>(std::clamp<Index>(heads, 1, std::max(1, threads)));
+  const bool has_sinks = !args.d_sinks.absent() && (s.tq > 0 || s.tk > 0);
+  plan.sinks = has_sinks ? capped_product(s.batch, s.num_heads) : 0;
+  // Any thread of the pool may take a task, so all have scratch, also with fewer heads than threads.
+  plan.threads = heads <= 1 || bias_is_shared(plan.d_bias, s) ? 1 : std::max(1, threads);
   return {};
 }
 
@@ -284,6 +284,13 @@ Status attention_backward(const AttentionBackwardArgs& args, Workspace& workspac
   QKV_RETURN_IF_ERROR(workspace.begin(plan.scratch()));
   QKV_RETURN_IF_ERROR(check_memory(args));
   clear(plan.d_bias);
+  const AttentionShape& s = plan.attention.shape;
+  if (s.tq == 0 && s.tk == 0) {  // of which there may be any number of batch rows
+    for (Index h = 0; !args.d_sinks.absent() && h < s.num_heads; ++h) {
+      *args.d_sinks.at(h) = 0.0F;
+    }
+    return {};
+  }
   Run(args, plan, workspace).compute();
   return {};
 }

@@ -265,7 +265,7 @@ Status gru_backward(const GruBackwardArgs& args, Workspace& workspace) noexcept 
   apply_linear(*kernels.forward, products.of_x, workspace);
   apply_linear(*kernels.forward, products.of_h, workspace);
   std::fill_n(tape.d_step, s.batch * s.hidden, 0.0F);
-  for (Index t = s.tokens - 1; t >= 0; --t) {
+  for (Index t = s.tokens - 1; s.batch > 0 && t >= 0; --t) {
     step_back(args, s, kernels, tape, t);
     apply_linear(*kernels.forward, products.back, workspace);
     for (Index i = 0; i < s.batch * s.hidden; ++i) {

@@ -1,6 +1,7 @@
 #include "qkv/train/language_model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <new>
 
 #include "check.hpp"
@@ -25,8 +26,7 @@ struct LanguageModelTrainer::State {
   Status judge(const Caller& caller, const LanguageBatch& batch_in, bool learn,
                Workspace& workspace, Evaluation& result) noexcept;
   Status check_reading(const Caller& caller, const LayerReading& reading,
-                       const TensorView<const std::int32_t>& ids,
-                       const TensorView<float>& logits) const noexcept;
+                       const TensorView<const std::int32_t>& ids) const noexcept;
   Status read(const LayerReading& reading, const TapeInputs& inputs,
               Workspace& workspace) const noexcept;
   [[nodiscard]] TapeInputs inputs_of(const TokenBatch& batch_in, bool training) const noexcept;
@@ -80,11 +80,43 @@ Status LanguageModelTrainer::State::judge(const Caller& caller, const LanguageBa
                       result);
 }
 
-/// Whether there is such a layer, and what is written of it fits and is apart from the rest. All of this is asked before
-/// anything is computed: attention() would tell of `weights` and `entropy` when other readings are written already.
-Status LanguageModelTrainer::State::check_reading(const Caller& caller, const LayerReading& reading,
-                                                  const TensorView<const std::int32_t>& ids,
-                                                  const TensorView<float>& logits) const noexcept {
+namespace {
+
+/// What a reading writes.
+std::array<NamedSpan, 6> spans_of(const LayerReading& r) noexcept {
+  return {{{"weights", r.weights},
+           {"entropy", r.entropy},
+           {"residual", r.residual},
+           {"q", r.q},
+           {"k", r.k},
+           {"v", r.v}}};
+}
+
+/// Every array that forward() writes lies apart from every other and from what is read.
+Status check_memory(const Caller& caller, const TokenBatch& tokens, const TensorView<float>& logits,
+                    std::span<const LayerReading> readings) noexcept {
+  const std::array<NamedSpan, 2> inputs = {
+      {{"ids", tokens.ids}, {"key_lengths", tokens.key_lengths}}};
+  const std::array<NamedSpan, 1> results = {{{"logits", logits}}};
+  QKV_RETURN_IF_ERROR(check_apart(caller, results, inputs));
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    const std::array<NamedSpan, 6> own = spans_of(readings[i]);
+    QKV_RETURN_IF_ERROR(check_apart(caller, own, results));
+    QKV_RETURN_IF_ERROR(check_apart(caller, own, inputs));
+    for (const LayerReading& other : readings.subspan(i + 1)) {
+      QKV_RETURN_IF_ERROR(check_apart(caller, own, spans_of(other)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+/// Whether there is such a layer, and what is written of it fits. All of this is asked before anything is computed: attention()
+/// would tell of `weights` and `entropy` when other readings are written already.
+Status LanguageModelTrainer::State::check_reading(
+    const Caller& caller, const LayerReading& reading,
+    const TensorView<const std::int32_t>& ids) const noexcept {
   if (reading.layer < 0 || reading.layer >= config.num_layers) {
     return refuse(StatusCode::kOutOfRange, caller, "@layer is {}, expected [0, {})", reading.layer,
                   config.num_layers);
@@ -100,16 +132,7 @@ Status LanguageModelTrainer::State::check_reading(const Caller& caller, const La
       check_dense_if_given(caller, "residual", reading.residual, {rows, length, config.d_model}));
   QKV_RETURN_IF_ERROR(check("q", reading.q, {rows, config.num_heads, length, config.d_k}));
   QKV_RETURN_IF_ERROR(check("k", reading.k, {rows, config.num_kv_heads, length, config.d_k}));
-  QKV_RETURN_IF_ERROR(check("v", reading.v, {rows, config.num_kv_heads, length, config.d_k}));
-  return check_apart(caller,
-                     {{"logits", logits},
-                      {"weights", reading.weights},
-                      {"entropy", reading.entropy},
-                      {"residual", reading.residual},
-                      {"q", reading.q},
-                      {"k", reading.k},
-                      {"v", reading.v}},
-                     {{"ids", ids}});
+  return check("v", reading.v, {rows, config.num_kv_heads, length, config.d_k});
 }
 
 /// What one layer has computed in the forward pass.
@@ -186,10 +209,10 @@ Status LanguageModelTrainer::forward(const TokenBatch& tokens, TensorView<float>
   QKV_RETURN_IF_ERROR(check_dense_if_given(
       kName, "logits", logits,
       {tokens.ids.extent(0), tokens.ids.extent(1), state_->config.vocabulary}));
-  QKV_RETURN_IF_ERROR(check_apart(kName, {{"logits", logits}}, {{"ids", tokens.ids}}));
   for (const LayerReading& reading : readings) {
-    QKV_RETURN_IF_ERROR(state_->check_reading(kName, reading, tokens.ids, logits));
+    QKV_RETURN_IF_ERROR(state_->check_reading(kName, reading, tokens.ids));
   }
+  QKV_RETURN_IF_ERROR(check_memory(kName, tokens, logits, readings));
   QKV_RETURN_IF_ERROR(state_->record(tokens.ids.extent(0), tokens.ids.extent(1)));
   const TapeInputs inputs = state_->inputs_of(tokens, false);
   QKV_RETURN_IF_ERROR(state_->tape.forward(inputs, workspace));

@@ -159,7 +159,6 @@ class Tape {
   [[nodiscard]] Index width(ArrayId id) const noexcept {
     return exists(id) ? arrays_[id].width : 1;
   }
-  [[nodiscard]] const List<Step>& steps() const noexcept { return steps_; }
   /// Where a gradient is put that is then added to another.
   [[nodiscard]] float* scratch(const Step& step, int input) const noexcept;
 

@@ -316,6 +316,33 @@ TEST_CASE("attention_backward: a later token changes no gradient of an earlier r
   }
 }
 
+TEST_CASE("attention_backward: a row of NaN reaches the keys that it may read, and no other",
+          "[train][nan]") {
+  constexpr Index kTokens =
+      128;  // of two blocks of keys; the NaN is in the first, read by rows of both
+  BackwardProblem p(square(kTokens, 8), 1210);
+  p.forward_call.causal(0);
+  p.forward_call.options.window_left = 1;
+  p.forward_call.add_bias({kTokens, kTokens});
+  std::replace(p.forward_call.bias.begin(), p.forward_call.bias.end(), -INFINITY, 0.5F);
+  std::fill_n(p.forward_call.k_row(0, 0, 62), 8, std::numeric_limits<float>::quiet_NaN());
+  const Gradients& got = p.run();
+  for (Index i = 0; i < kTokens; ++i) {
+    CAPTURE(i);
+    const auto first = static_cast<std::size_t>(i * 8);
+    CHECK(std::isnan(got.dq[first]) == (i == 62 || i == 63));
+    CHECK(std::isnan(got.dk[first]) == (i >= 61 && i <= 63));
+    CHECK(std::isnan(got.dv[first]) == (i >= 61 && i <= 63));
+    for (Index j = 0; j < kTokens; ++j) {
+      const bool reads = j == i || j == i - 1;
+      const float d_bias = got.d_bias[static_cast<std::size_t>(i * kTokens + j)];
+      if (std::isnan(d_bias) != (reads && (i == 62 || i == 63)) || (!reads && d_bias != 0.0F)) {
+        FAIL_CHECK("d_bias[" << i << "][" << j << "] is " << d_bias);
+      }
+    }
+  }
+}
+
 TEST_CASE("attention_backward: a NaN that may be read reaches the gradients", "[train][nan]") {
   BackwardProblem p(square(20, 8), 1200);
   p.forward_call.causal(0);

@@ -312,6 +312,19 @@ TEST_CASE("trainers: arrays that are written are apart from all others", "[train
         "logits");
   apart(model.forward({.ids = source}, {shared, {3, 5, 11}}, {}, workspace), forward, "logits",
         "ids");
+  std::vector<std::int32_t> lengths(100, 5);
+  auto* in_lengths = reinterpret_cast<float*>(lengths.data());
+  const train::TokenBatch with_lengths = {.ids = source, .key_lengths = {lengths.data(), {3}}};
+  apart(model.forward(with_lengths, {in_lengths, {3, 5, 11}}, {}, workspace), forward, "logits",
+        "key_lengths");
+  reading.residual = {in_lengths, {3, 5, 12}};
+  apart(model.forward(with_lengths, {}, {&reading, 1}, workspace), forward, "residual",
+        "key_lengths");
+  CHECK(lengths == std::vector<std::int32_t>(100, 5));
+  reading.residual = {floats.data(), {3, 5, 12}};
+  const train::LayerReading twice[] = {reading, reading};
+  apart(model.forward({.ids = source}, {}, twice, workspace), forward, "residual", "residual");
+  CHECK(floats[0] == kUntouched);
   auto translator = make_trainer(OfSeq2Seq{"transformer", train::Seq2SeqKind::kTransformer});
   forward = "Seq2SeqTrainer::forward";
   const train::Seq2SeqTokens tokens = {.source = source, .ids = {integers.data() + 20, {3, 5}}};

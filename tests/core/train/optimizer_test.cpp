@@ -126,9 +126,19 @@ TEST_CASE("global_norm, clip_factor: as PyTorch clips", "[train]") {
   CHECK(train::clip_factor(norm, 0.0F) == 1.0F);
   CHECK(train::clip_factor(0.5, 1.0F) == 1.0F);
   CHECK(train::clip_factor(4.0, 1.0F) == static_cast<float>(1.0 / (4.0 + 1e-6)));
-  b[0] = NAN;
-  require_ok(train::global_norm(all, norm));
-  CHECK(std::isnan(norm));
+  for (const float size : {2e19F, 3e38F, 1e-22F, 1e-30F, 1e-45F}) {  // whose squares no float holds
+    CAPTURE(size);
+    std::fill(a.begin(), a.end(), size);
+    std::fill(b.begin(), b.end(), 0.0F);
+    require_ok(train::global_norm(all, norm));
+    const double expected = std::sqrt(1000.0) * static_cast<double>(size);
+    CHECK(std::abs(norm - expected) <= 1e-7 * expected);
+  }
+  for (const float wrong : {NAN, INFINITY, -INFINITY}) {
+    b[0] = wrong;
+    require_ok(train::global_norm(all, norm));
+    CHECK_FALSE(std::isfinite(norm));
+  }
 }
 
 TEST_CASE("learning_rate_at: rises linearly, falls along a cosine, and stays", "[train]") {

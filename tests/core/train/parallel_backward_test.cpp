@@ -35,6 +35,33 @@ TEST_CASE("attention_backward: threads change no bit", "[train][parallel]") {
   }
 }
 
+TEST_CASE(
+    "attention_backward: every thread of the pool has scratch of its own, whatever the number of "
+    "heads",
+    "[train][parallel]") {
+  for (const Index heads : {2, 3}) {
+    CAPTURE(heads);
+    BackwardProblem p(
+        {.batch = 1, .heads = heads, .kv_heads = heads, .tq = 96, .tk = 96, .dk = 16, .dv = 16}, 7);
+    p.forward_call.causal(0);
+    const Gradients alone = p.run();
+    const std::size_t one = train::attention_backward_scratch_bytes(p.args(), 1);
+    for (const unsigned count : {3U, 4U}) {
+      CAPTURE(count);
+      CHECK(train::attention_backward_scratch_bytes(p.args(), static_cast<int>(count)) ==
+            count * one);
+      Threads threads(count);
+      Workspace workspace(&threads.pool());
+      for (int times = 0; times < 20; ++times) {
+        require_ok(train::attention_backward(p.args(), workspace));
+        CHECK(first_difference(alone.dq, p.gradients.dq) == "");
+        CHECK(first_difference(alone.dk, p.gradients.dk) == "");
+        CHECK(first_difference(alone.dv, p.gradients.dv) == "");
+      }
+    }
+  }
+}
+
 TEST_CASE("attention_backward: the gradient of a bias that rows or heads share has one owner",
           "[train][parallel]") {
   // A race is not seen by every run of it; what each thread would have of its own in the workspace is.

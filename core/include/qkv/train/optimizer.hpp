@@ -49,7 +49,7 @@ Status adamw_step(std::span<const Parameter> parameters, const AdamWOptions& opt
                   std::int64_t step) noexcept;
 
 /// A learning rate that rises linearly for `warmup` steps and then falls to `last` along half a cosine, which
-/// it reaches at `steps` and keeps. Without steps it stays at the peak.
+/// it reaches at `steps` and keeps. Without steps, or with none after the rise, it stays at the peak.
 struct Schedule {
   float peak = 1e-3F;       ///< the greatest rate
   std::int64_t warmup = 0;  ///< steps that rise to it

@@ -184,7 +184,8 @@ inline void multiply_d_out_v(const BackwardArgs& args, const BackwardBlock<Isa>&
 ///
 ///     p = exp(x - lse),   d bias = p (dP - D) / tau,   d product = d bias (1 - (s / c)^2)
 ///
-/// A pair of weight 0 has gradient 0, whatever its value is: the excluded ones are among them.
+/// A pair of weight 0 has gradient 0, whatever its value is. The excluded ones, whose score is -inf, are among them also in
+/// a row whose lse is NaN.
 template <class Isa>
 inline void differentiate_row(const BackwardArgs& args, const BackwardBlock<Isa>& block, Index r,
                               Index count) noexcept {
@@ -197,7 +198,9 @@ inline void differentiate_row(const BackwardArgs& args, const BackwardBlock<Isa>
   float* p_row = block.query.scores + r * kKeyBlock;
   float* ds_row = block.d_scores + r * kKeyBlock;
   for (Index j = 0; j < count; j += kWidth<Isa>) {
-    const V p = exp2_weight<Isa>((V::load_aligned(p_row + j) * factor - lse) * V(kLog2E));
+    const V s = V::load_aligned(p_row + j);
+    const V weight = exp2_weight<Isa>((s * factor - lse) * V(kLog2E));
+    const V p = xsimd::select(s == V(kMinusInfinity), V(0.0F), weight);
     const V ds = p * (V::load_aligned(ds_row + j) - delta) * factor;
     p.store_aligned(p_row + j);
     xsimd::select(p == V(0.0F), V(0.0F), ds).store_aligned(ds_row + j);

@@ -1,0 +1,78 @@
+// Gradients of no tokens. There may be any number of batch rows of them, and whoever walked along these would never return.
+#include <catch2/catch_test_macros.hpp>
+#include <limits>
+#include <vector>
+
+#include "qkv/train/additive_attention.hpp"
+#include "qkv/train/attention.hpp"
+#include "qkv/train/gru.hpp"
+#include "refusal.hpp"
+
+namespace qkv::test::empty_backward_test {
+namespace {
+
+constexpr Index kMost = std::numeric_limits<Index>::max();
+
+bool all_zero(const std::vector<float>& values) {
+  return values == std::vector<float>(values.size(), 0.0F);
+}
+
+TEST_CASE("attention_backward: batch rows without queries and keys", "[train][empty]") {
+  const TensorView<float> none(nullptr, {kMost, 2, 0, 4});
+  std::vector<float> sinks(2, 0.5F);
+  std::vector<float> d_sinks(2, kUntouched);
+  train::AttentionBackwardArgs args;
+  args.d_out = args.q = args.k = args.v = args.out = none;
+  args.lse = {nullptr, {kMost, 2, 0}};
+  args.dq = args.dk = args.dv = none;
+  args.options.sinks = {sinks.data(), {2}};
+  args.d_sinks = {d_sinks.data(), {2}};
+  Workspace workspace;
+  require_ok(train::attention_backward(args, workspace));
+  CHECK(all_zero(d_sinks));
+}
+
+TEST_CASE("gru_backward: no batch rows of any number of steps", "[train][gru][empty]") {
+  std::vector<float> weights(2 * 6, 1.0F);
+  std::vector<float> gradients(12 + 12 + 6 + 6, kUntouched);
+  float* to = gradients.data();
+  train::GruBackwardArgs args;
+  args.x = args.d_out = args.out = {nullptr, {0, kMost, 2}};
+  args.weights = {.wx = {weights.data(), {2, 6}},
+                  .wh = {weights.data(), {2, 6}},
+                  .bx = {weights.data(), {6}},
+                  .bh = {weights.data(), {6}}};
+  args.dwx = {to, {2, 6}};
+  args.dwh = {to + 12, {2, 6}};
+  args.dbx = {to + 24, {6}};
+  args.dbh = {to + 30, {6}};
+  Workspace workspace;
+  require_ok(train::gru_backward(args, workspace));
+  CHECK(all_zero(gradients));
+}
+
+TEST_CASE("projected_additive_attention: batch rows without queries and keys",
+          "[train][additive][empty]") {
+  const TensorView<float> none(nullptr, {kMost, 0, 3});
+  const TensorView<float> no_weights(nullptr, {kMost, 0, 0});
+  std::vector<float> v(3, 1.0F);
+  std::vector<float> dv(3, kUntouched);
+  train::ProjectedAdditiveArgs forward;
+  forward.q = forward.k = forward.values = none;
+  forward.v = {v.data(), {3}};
+  forward.context = none;
+  forward.weights = no_weights;
+  Workspace workspace;
+  require_ok(train::projected_additive_attention(forward, workspace));
+  train::ProjectedAdditiveBackwardArgs backward;
+  backward.d_context = backward.q = backward.k = backward.values = none;
+  backward.v = {v.data(), {3}};
+  backward.weights = no_weights;
+  backward.dq = backward.dk = backward.d_values = none;
+  backward.dv = {dv.data(), {3}};
+  require_ok(train::projected_additive_attention_backward(backward, workspace));
+  CHECK(all_zero(dv));
+}
+
+}  // namespace
+}  // namespace qkv::test::empty_backward_test
