@@ -83,6 +83,21 @@ test('page: until the engine is there the map of the build stands in its place',
   }
 });
 
+pageTest(
+  'page: the link past its head leads to the sentence, and leaves it and the settings as they are',
+  { fragment: '#v=1&lang=en&x=my+own+words&tau=3' },
+  async (page) => {
+    await page.keyboard.press('Tab');
+    assert.ok(await page.evaluate(() => document.activeElement.matches('.skip')));
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.activeElement.id === 'text');
+    await settle(page);
+    const { state } = await snapshot(page);
+    assert.deepEqual([state.text, state.temperature], ['my own words', 3]);
+    assert.equal(await page.inputValue('#text'), 'my own words');
+  },
+);
+
 const forced = (page) => page.emulateMedia({ forcedColors: 'active' });
 
 pageTest(

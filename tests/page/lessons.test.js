@@ -144,6 +144,55 @@ pageTest(
   },
 );
 
+/** What the step on the screen shows, from the top. */
+const shown = (page) =>
+  page.evaluate(() =>
+    Array.from(
+      document.querySelectorAll('.lesson-step.current .lesson-panels > *'),
+      (element) => element.id || element.className,
+    ),
+  );
+
+pageTest(
+  'lessons: over the list and back, a lesson has its panels again, and so has the page',
+  { fragment: '#v=1&lang=en&lesson=reads' },
+  async (page) => {
+    await arrive(page, 1);
+    const before = await shown(page);
+    assert.ok(before.length > 0);
+    await page.click('.lesson-head .all');
+    await page.click('.lesson-list h2 a[href*="lesson=reads"]');
+    await arrive(page, 1);
+    assert.deepEqual(await shown(page), before);
+    await page.click('.lesson-head .leave');
+    await page.waitForSelector('#map:visible');
+  },
+);
+
+pageTest(
+  'lessons: who leaves while a worksheet is made has the page, and nothing is printed',
+  { fragment: '#v=1&lang=en&lesson=order' },
+  async (page) => {
+    await arrive(page, 1);
+    await page.evaluate(() => {
+      window.print = () => (window.printed = true);
+      document.querySelector('.lesson-head .print').click();
+      document.querySelector('.lesson-head .leave').click();
+    });
+    await page.waitForFunction(() => !document.querySelector('qkv-lesson'));
+    // As many frames as all steps of the worksheet would have taken.
+    for (let i = 0; i < 30; i++) await nextFrame(page);
+    await settle(page);
+    const places = await page.evaluate(() =>
+      [...document.querySelectorAll('main > section[id]')].map(({ id }) => id),
+    );
+    assert.deepEqual(places, support.panels);
+    await set(page, { seed: 9 });
+    await support.addressed(page, 'seed=9');
+    assert.equal(await page.evaluate(() => window.printed), undefined);
+  },
+);
+
 pageTest(
   'lessons: the cost of a model is counted, and its sizes are locked where an answer rests on them',
   { fragment: '#v=1&lang=en&lesson=block&step=5' },

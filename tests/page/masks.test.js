@@ -269,6 +269,19 @@ pageTest('masks: a mask that no token notices leaves the symmetry whole', {}, as
   assert.equal((await masksOf(page)).swaps, null);
 });
 
+pageTest('masks: a guess is about a mask and a source, and gone with another', {}, async (page) => {
+  const told = () => page.textContent('qkv-mask-order .guess-answer');
+  await open(page);
+  for (const other of [{ maskKind: 'none' }, { maskSize: 5 }, { source: 'random' }]) {
+    await set(page, { source: 'constructed', maskKind: 'window', maskSize: 3, masksAsk: true });
+    await page.click('qkv-mask-order [data-guess=breaks]');
+    await settle(page);
+    assert.match(await told(), /^Right/);
+    await set(page, other);
+    assert.equal(await told(), '', JSON.stringify(other));
+  }
+});
+
 pageTest('masks: numbers of one’s own have an order, and no positions', {}, async (page) => {
   await set(page, { source: 'yours', maskShuffle: 3 });
   await open(page);

@@ -74,6 +74,12 @@ pageTest(
       assert.ok(Math.abs(weight - wanted[i]) < 2e-6, `cell ${i}: ${weight} and ${wanted[i]}`);
     });
     assert.ok(await page.isDisabled('#choose-mask'));
+
+    const name = () => page.getAttribute('.model-tokens label:nth-child(2) input', 'aria-label');
+    assert.match(await name(), /nats/);
+    await page.click('.language');
+    await settle(page);
+    assert.match(await name(), /意外程度/);
   },
 );
 

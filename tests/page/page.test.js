@@ -12,6 +12,31 @@ const { pageTest } = support.useSite();
 // ---- numbers ----
 
 pageTest(
+  'page: of two links the later one holds, also where the texts of the first are late',
+  { fresh: true },
+  async (page) => {
+    await visit(page, 'row');
+    let answer;
+    const held = new Promise((resolve) => (answer = resolve));
+    const texts = /\.zh-[^/]*\.js$/;
+    await page.route(texts, async (route) => {
+      await held;
+      await route.continue();
+    });
+    const asked = page.waitForRequest(texts);
+    await page.evaluate(() => (location.hash = '#v=1&lang=zh&seed=5'));
+    await asked;
+    await page.evaluate(() => (location.hash = '#v=1&lang=en&seed=6'));
+    await page.waitForFunction(() => window.__qkv.snapshot().state.seed === 6);
+    answer();
+    await settle(page);
+    const { state } = await snapshot(page);
+    assert.deepEqual([state.language, state.seed], ['en', 6]);
+    await page.unroute(texts);
+  },
+);
+
+pageTest(
   'page: comes alive with the example, its weights and their provenance',
   {},
   async (page) => {

@@ -211,6 +211,19 @@ describe('engine: a worker that dies', () => {
     );
   });
 
+  test('owes nobody tensors: the next one answers those who ask it', async () => {
+    const { client, worker } = ready();
+    client.request({});
+    worker.say(frameOf(1));
+    const lost = assert.rejects(client.tensors(), /it broke/);
+    worker.dispatchEvent(Object.assign(new Event('error'), { message: 'it broke' }));
+    client.start();
+    const asked = client.tensors();
+    PuppetWorker.all.at(-1).say({ type: 'tensors', tensors: 'of the next' });
+    assert.equal(await Promise.race([asked, Promise.resolve('nothing')]), 'of the next');
+    await lost;
+  });
+
   test('before it was there leaves a load that can be tried again', () => {
     const client = new EngineClient({ onStatus() {}, onFrame() {}, onReport() {}, onStudies() {} });
     client.start();

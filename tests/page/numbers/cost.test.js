@@ -159,6 +159,8 @@ test('cost: the benchmark measures both ways and the cache, and their memory', a
   let told = 0;
   for await (const news of web.benchmark(start, 3, lengths)) {
     assert.equal(news.done, ++told);
+    const compared = news.result.rows.some(({ storedMs }) => storedMs > 0);
+    assert.equal(news.difference >= 0, compared, 'nothing is the same before it is compared');
     last = news;
   }
   assert.equal(last.done, last.all);

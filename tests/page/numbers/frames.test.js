@@ -219,6 +219,21 @@ describe('background: what is worked out beside the frames', () => {
     assert.equal(key({ ...short, surfaces: { map: { width: 9, height: 9 } } }), key(short));
   });
 
+  test('has times of one kind of call: another mask or source begins anew', () => {
+    const background = new web.Background(new web.Pipeline(qkv));
+    const samples = (request) => resultOf(background.work(request)).report.timing.samples;
+    const settled = () => {
+      for (let i = 0; i < 9; i++) samples(short);
+      return samples(short);
+    };
+    const masked = { ...short, layer: { ...short.layer, mask: 'none' } };
+    const constructed = { ...short, layer: { ...short.layer, source: 'constructed' } };
+    for (const other of [masked, constructed]) {
+      assert.ok(settled() > 9);
+      assert.ok(samples(other) <= 5, 'those of the call before are forgotten');
+    }
+  });
+
   test('is the worst of all heads, and says of how many', () => {
     const pipeline = new web.Pipeline(qkv);
     const background = new web.Background(pipeline);

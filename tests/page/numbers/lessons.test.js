@@ -8,6 +8,7 @@ import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { root } from '../../support/js/files.js';
 import { modules, resultOf, startEngine } from '../support/engine.js';
+import { textsOf } from '../support/texts.js';
 
 const web = await modules(
   ...['features/lessons/lesson', 'features/lessons/code', 'features/lessons/address'],
@@ -118,6 +119,24 @@ test('lessons: there are seven or more, the same in both languages', () => {
     });
   }
   assert.deepEqual(Object.keys(contents.en).sort(), PLANS.map(({ name }) => name).sort());
+});
+
+test('lessons: a text calls what is to be used by the name that it has on the page', () => {
+  for (const [name, at, panel, part, key, languages = ['en', 'zh']] of [
+    ['trained', 1, 'map', 'text', 'model.heads.map'],
+    ['birth', 1, 'learn', 'title', 'learn.do.play'],
+    ['birth', 3, 'learn', 'text', 'learn.do.play'],
+    ['scale', 3, 'scale', 'text', 'scale.divide', ['zh']],
+    ['scale', 3, 'scale', 'text', 'scale.width', ['zh']],
+  ]) {
+    const plan = PLANS.find((one) => one.name === name);
+    assert.ok(plan.steps[at].show.includes(panel), `${name} ${at} shows ${panel}`);
+    for (const language of languages) {
+      const told = contents[language][name].steps[at][part].toLowerCase();
+      const wanted = textsOf(language)[key].toLowerCase();
+      assert.ok(told.includes(wanted), `${name} ${at}: ${wanted} in: ${told}`);
+    }
+  }
 });
 
 test('lessons: texts have the same marks in both languages, and Chinese punctuation', () => {

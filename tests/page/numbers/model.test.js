@@ -398,6 +398,28 @@ describe('the host', () => {
     assert.ok(generated.median > 0);
   });
 
+  test('what a model writes is told no more when another one has taken its place', async () => {
+    const pace = 20;
+    const name = 'austen';
+    const files = { kind: 'address', name, url: addressOf(name) };
+    const { host, said, until } = await hosted(files);
+    await until(({ kind }) => kind === 'loaded');
+    host.receive({ kind: 'ask', ask });
+    host.receive({ kind: 'generate', seed: 1, tokens: 200, pace });
+    await until(({ kind }) => kind === 'generated');
+    host.receive({ kind: 'load', files });
+    await until(({ kind, info }) => kind === 'loaded' && info.id === 2);
+    // Its last pause ends before these, which are as long and begin later.
+    for (let i = 0; i < 4; i++) await new Promise((resolve) => setTimeout(resolve, 1000 / pace));
+    const at = said.findLastIndex(({ kind }) => kind === 'loaded');
+    const [before, after] = [said.slice(0, at), said.slice(at)];
+    assert.ok(before.findLast(({ kind }) => kind === 'generated').generated.running);
+    assert.equal(
+      after.find(({ kind }) => kind === 'generated'),
+      undefined,
+    );
+  });
+
   test('what the loss changes by without each head, and the time of both ways', async () => {
     austen.host.receive({ kind: 'changes' });
     const { changes } = await austen.until((m) => m.kind === 'changes' && !m.changes.running);
@@ -536,6 +558,20 @@ describe('a source of the other panels', () => {
       others.every((key) => query.weights[key] <= least),
       'no other key has more',
     );
+    assert.ok(learned.error < 1e-4, `${learned.error}`);
+  });
+
+  test('a row is told at the temperature of the map', () => {
+    const asked = web.rowRequest(web.initialState('en'));
+    const layer = { ...request.layer, temperature: 2.5 };
+    const { row, query } = pipeline.run(6, { ...request, layer, row: asked }).frame;
+    const { learned } = row;
+    learned.keys.forEach((key, i) => {
+      close(learned.scaled[i], query.scores[key], 1e-6, `score of key ${key}`);
+      close(learned.tempered[i], query.scores[key] / 2.5, 1e-6, `divided, of key ${key}`);
+      close(learned.weights[i], query.weights[key], 1e-6, `weight of key ${key}`);
+      close(learned.exps[i] / learned.sum, query.weights[key], 1e-6, `share of key ${key}`);
+    });
     assert.ok(learned.error < 1e-4, `${learned.error}`);
   });
 

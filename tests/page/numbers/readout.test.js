@@ -132,3 +132,16 @@ describe('readout: numbers', () => {
     assert.equal(web.fromSlider(100), 10);
   });
 });
+
+test('numbers: a share in percent, however small', () => {
+  for (const [share, said] of [
+    [1, '100.0 %'],
+    [0.1234, '12.3 %'],
+    [0.0456, '4.6 %'],
+    [0.0002, '0.020 %'],
+    [2.34e-10, '2.3×10⁻⁸ %'],
+    [1e-30, '1.0×10⁻²⁸ %'],
+    [0, '0 %'],
+  ])
+    assert.equal(web.percent(share), said);
+});

@@ -60,6 +60,8 @@ export class App {
   /** Languages whose texts are on their way. */
   #translating = 0;
   #fragmentTimer = 0;
+  /** How many states have taken the place of all of the one before. */
+  #begun = 0;
   /** The surfaces of the latest request. */
   #requested = '';
   readonly #visible = new Set<Element>();
@@ -143,14 +145,13 @@ export class App {
   #followLink(): void {
     const bare = location.hash.slice(1);
     if (PANEL_IDS.some((id) => id === bare)) return; // the browser goes there by itself
-    if (this.hold && !bare.startsWith('v=')) return;
+    // Any other anchor of the page, such as that of the link past its head, says nothing of the state.
+    if (bare !== '' && !bare.startsWith('v=')) return;
+    if (this.hold && bare === '') return;
     if (readAddress(location.search, location.hash)) return; // a lesson brings its states itself
     const state = parseFragment(location.hash, this.#state.language);
-    if (formatFragment(state) === formatFragment(this.#state)) return;
-    this.#whenReadable(state.language, () => {
-      this.#adopt(state);
-      this.#goToPanel();
-    });
+    if (formatFragment(state) === formatFragment(this.#state)) this.#begun++;
+    else this.#become(state, () => this.#goToPanel());
   }
 
   /** Panels above it are still growing as they arrive, so it is kept in place until a hand stirs. */
@@ -172,7 +173,17 @@ export class App {
 
   /** Another state from its beginning, as a step of a lesson has it. */
   begin(state: State): void {
-    this.#whenReadable(state.language, () => this.#adopt(state));
+    this.#become(state, () => undefined);
+  }
+
+  /** All of another state, unless a later one has come by the time its texts are there. */
+  #become(state: State, then: () => void): void {
+    const begun = ++this.#begun;
+    this.#whenReadable(state.language, () => {
+      if (begun !== this.#begun) return;
+      this.#adopt(state);
+      then();
+    });
   }
 
   #change(patch: Partial<State>): void {

@@ -23,6 +23,10 @@ export function digits(value: number, significant = 6): string {
   return `${base}×10${exponent.startsWith('-') ? '⁻' : ''}${power}`;
 }
 
+/** A share of one, of which the small ones have two digits: 12.3 %, 4.5 %, 1.0×10⁻²⁸ %. */
+export const percent = (share: number) =>
+  `${share >= 0.1 ? (100 * share).toFixed(1) : digits(100 * share, 2)} %`;
+
 /** Four decimals as long as they fit; NaN and infinities by name. */
 export function four(value: number): string {
   if (Number.isNaN(value)) return 'NaN';

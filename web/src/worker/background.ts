@@ -60,7 +60,8 @@ export class Background {
     const told = { heads: numbers, check: null, timing: null, memory: this.#qkv.memory() };
     yield { report: told, pixels };
     const check = yield* this.#check(heads, kept, request);
-    if (heads.count > 0) yield* this.#stopwatch.measure(heads.count, this.#call(heads, layer));
+    const kind = kindOf(heads.count, layer);
+    if (heads.count > 0) yield* this.#stopwatch.measure(kind, this.#call(heads, layer));
     const timing = heads.count > 0 ? this.#stopwatch.reading() : null;
     yield { report: { ...told, check, timing, memory: this.#qkv.memory() }, pixels: {} };
   }
@@ -111,7 +112,7 @@ export class Background {
     return checked > 0 ? { ...most, heads: checked } : null;
   }
 
-  /** The call whose time is told: the whole layer, its output copied out. */
+  /** The call whose time is told: the whole layer, its output copied out; without a layer, each head by itself. */
   #call(heads: Heads, layer: LayerRequest): () => void {
     const { model, x, count } = heads;
     const { mask, temperature } = layer;
@@ -150,6 +151,10 @@ export class Background {
     };
   }
 }
+
+/** What the time of a call follows from: those of another kind say nothing about it. */
+const kindOf = (count: number, { source, mask, trained }: LayerRequest) =>
+  JSON.stringify([count, source, mask, trained?.model]);
 
 function exactOf(heads: Heads, head: number, { numbers }: LayerRequest): ExactHead {
   const { model, x, exact: given } = heads;

@@ -47,7 +47,7 @@ export class EngineClient {
   /** The request for which the worker has nothing left to do. */
   #rested = 0;
   #palette: PaintPalette | undefined;
-  #wanted: ((tensors: Tensors) => void)[] = [];
+  #wanted: { resolve: (tensors: Tensors) => void; reject: (reason: Error) => void }[] = [];
 
   constructor(listener: EngineListener) {
     this.#listener = listener;
@@ -105,8 +105,8 @@ export class EngineClient {
   /** The tensors behind the latest frame. */
   tensors(): Promise<Tensors> {
     if (!this.#frame) return Promise.reject(new Error('nothing was computed yet'));
-    return new Promise((resolve) => {
-      this.#wanted.push(resolve);
+    return new Promise((resolve, reject) => {
+      this.#wanted.push({ resolve, reject });
       this.#send({ type: 'tensors' });
     });
   }
@@ -161,7 +161,7 @@ export class EngineClient {
         this.#listener.onModel(message.message);
         break;
       case 'tensors':
-        this.#wanted.shift()?.(message.tensors);
+        this.#wanted.shift()?.resolve(message.tensors);
         break;
       case 'rest':
         this.#rested = message.id;
@@ -202,6 +202,7 @@ export class EngineClient {
     this.#info = undefined;
     this.#running = undefined;
     const failure = { code: 'load_failed', message: message || 'the worker script did not load' };
+    for (const { reject } of this.#wanted.splice(0)) reject(new Error(failure.message));
     this.#listener.onStatus({ kind: 'failed', during: 'load', failure });
   }
 }

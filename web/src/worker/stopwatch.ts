@@ -3,7 +3,7 @@ import type { Timing } from './protocol';
 
 const KEPT = 15;
 const MAX_CALLS = 64;
-/** A new size begins with three measurements, or up to five as long as they fit in the time. */
+/** A new kind of call begins with three measurements, or up to five as long as they fit in the time. */
 const FIRST_SAMPLES = [3, 5] as const;
 const FIRST_TIME = 20;
 
@@ -19,20 +19,20 @@ function smallestTick(): number {
   return smallest;
 }
 
-/** Times one kind of call with a clock that may be much coarser than the call. */
+/** Times calls of one kind after another with a clock that may be much coarser than the call. */
 export class Stopwatch {
   readonly #tick = smallestTick();
   #samples: number[] = [];
   #calls = 0;
-  #size = -1;
+  #kind = '';
 
   /**
-   * Takes a measurement of `work`, yielding after each. Samples of another problem size are forgotten,
+   * Takes a measurement of `work`, yielding after each. Samples of another kind of call are forgotten,
    * and a few are taken in their place, because the first calls are slower than those that follow.
    */
-  *measure(size: number, work: () => void): Generator<undefined> {
-    if (size !== this.#size) this.#samples = [];
-    this.#size = size;
+  *measure(kind: string, work: () => void): Generator<undefined> {
+    if (kind !== this.#kind) this.#samples = [];
+    this.#kind = kind;
     this.#sample(work);
     let spent = this.#samples[0] ?? 0;
     const [least, most] = FIRST_SAMPLES;

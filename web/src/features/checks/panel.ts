@@ -4,6 +4,7 @@ import { readingsFigure } from './figure';
 import type { Figure } from '../../ui/figure';
 import { t } from './texts';
 import { bytes, digits, duration } from '../../ui/numbers';
+import type { Source } from '../../domain/sources';
 import type { TokenList } from '../../domain/tokenizer';
 import { provenance } from '../map/names';
 import { Panel, type View } from '../../ui/panel';
@@ -31,7 +32,7 @@ class ReadingsPanel extends Panel {
     this.#show(
       'time',
       report?.timing ? duration(report.timing.median) : '–',
-      timeNote(report, list),
+      timeNote(report, list, state.source),
     );
     const sums = check ? `1 ± ${digits(check.rowSum, 2)}` : '–';
     this.#show('sums', sums, t('readings.sumsNote'));
@@ -61,11 +62,15 @@ function buildNote(frame: Frame | null): string {
   return t('readings.buildNote', { variant, version, threads });
 }
 
-function timeNote(report: Report | null, list: TokenList): string {
+/** Of a source without a layer of its own the heads are timed one by one. */
+const ONE_BY_ONE: readonly Source[] = ['trained', 'yours'];
+
+function timeNote(report: Report | null, list: TokenList, source: Source): string {
   if (!report?.timing) return '';
   const { samples, calls, tick } = report.timing;
   const count = list.tokens.length;
-  return t('readings.timeNote', { count, samples, calls, tick: duration(tick) });
+  const note = ONE_BY_ONE.includes(source) ? 'readings.timeNoteHeads' : 'readings.timeNote';
+  return t(note, { count, samples, calls, tick: duration(tick) });
 }
 
 customElements.define('qkv-panel-checks', ReadingsPanel);

@@ -97,6 +97,7 @@ export class BenchPart extends Panel {
   }
 
   #stop(): void {
+    this.#news = null; // of a run that came to nothing
     this.#end();
     this.find('.bench-run', HTMLElement).focus();
   }
@@ -128,6 +129,7 @@ export class BenchPart extends Panel {
 
   #failed(message: string): void {
     this.#failure = message;
+    this.#news = null;
     this.#end();
   }
 
@@ -152,8 +154,10 @@ export class BenchPart extends Panel {
     this.setText('.bench-device', t(here ? 'cost.device' : 'cost.elsewhere', device));
     this.find('tbody', HTMLElement).replaceChildren(...result.rows.map(rowOf));
     this.#figures(result);
-    const difference = this.#news && here ? digits(this.#news.difference, 2) : null;
-    const found = difference === null ? '' : t('cost.same', { difference });
+    const difference = here ? (this.#news?.difference ?? NaN) : NaN;
+    const found = Number.isNaN(difference)
+      ? ''
+      : t('cost.same', { difference: digits(difference, 2) });
     this.setText('.bench-found', `${factors(result.rows)} ${found}`);
     this.setText('.bench-how', t('cost.benchHow', shape));
   }

@@ -89,8 +89,7 @@ export class Desk {
   }
 
   #list(all: Awaited<ReturnType<typeof allLessons>>, missing: boolean): void {
-    this.#reader?.remove();
-    this.#reader = null;
+    this.#reader = null; // its panels are taken from it before it goes
     const list = new LessonIndex();
     this.#show(list);
     const fragment = () =>
@@ -133,6 +132,7 @@ export class Desk {
     this.#locks.freeAll();
     if (main && this.#kept.length > 0) main.replaceChildren(...this.#kept);
     this.#kept = [];
+    this.#reader?.close();
     this.#reader = null;
     document.title = t('page.title');
     delete document.documentElement.dataset['lesson'];

@@ -208,7 +208,7 @@ export const PLANS: readonly Plan[] = [
     steps: [
       { show: ['model'], exercises: [open, number('modelLikelihood')] },
       {
-        show: ['model'],
+        show: ['model', 'map'],
         state: 'lmsort=previous',
         exercises: [right(1), number('modelScore'), open],
       },

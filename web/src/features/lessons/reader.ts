@@ -72,7 +72,11 @@ export class LessonReader extends Panel {
     const on = (selector: string, act: () => void) =>
       this.find(selector, HTMLElement).addEventListener('click', act);
     on('.adapt', () => this.#opened?.adapt());
-    on('.leave', () => this.#opened?.leave());
+    on('.leave', () => {
+      const leave = this.#opened?.leave;
+      this.close(); // the address changes at once: nothing under way may change it back
+      leave?.();
+    });
     on('.print', () => void this.#print());
     this.addEventListener('click', ({ target }) => {
       const button = target instanceof Element ? target.closest<HTMLElement>('[data-to]') : null;
@@ -102,6 +106,7 @@ export class LessonReader extends Panel {
     this.#stow();
     translate(this);
     const { lesson } = opened;
+    this.setText('.lesson-status', '');
     const kind = lesson.minutes > 0 ? 'lessons.kindMinutes' : 'lessons.kind';
     this.setText('.lesson-kind', t(kind, { minutes: lesson.minutes, steps: lesson.steps.length }));
     this.find('h1', HTMLElement).replaceChildren(...richNodes(lesson.title));
@@ -113,6 +118,16 @@ export class LessonReader extends Panel {
     const body = this.find('.lesson-body', HTMLElement);
     body.replaceChildren(...lesson.steps.map((one, i) => this.#section(one, i)));
     void this.go(step, false);
+  }
+
+  /** What is under way for this lesson comes to nothing. */
+  close(): void {
+    this.#opened = null;
+  }
+
+  /** Whether this lesson is still the one that is read. */
+  #reads(opened: Opened): boolean {
+    return this.isConnected && this.#opened === opened;
   }
 
   #section(step: Step, at: number): HTMLElement {
@@ -172,6 +187,7 @@ export class LessonReader extends Panel {
     if (!opened || !host) return;
     const step = Math.min(Math.max(0, to), opened.lesson.steps.length - 1);
     if (this.at >= 0 && this.at !== step) await this.#keepFigures();
+    if (!this.#reads(opened)) return;
     this.#stow();
     this.at = step;
     const plan = opened.lesson.steps[step];
@@ -216,7 +232,7 @@ export class LessonReader extends Panel {
   async #load(plan: Step): Promise<void> {
     const { language } = this.#viewNow().state;
     await Promise.all(panelsOf(plan).map((id) => loadPanel(id, language)));
-    this.host?.panelAdded();
+    if (this.isConnected) this.host?.panelAdded();
   }
 
   // ---- on paper ----
@@ -243,10 +259,13 @@ export class LessonReader extends Panel {
       if (step === at) continue;
       await this.go(step, false);
       await settled(host);
+      if (!this.#reads(opened)) return;
     }
     await this.go(at, false, state);
     await settled(host);
+    if (!this.#reads(opened)) return;
     await this.#keepFigures();
+    if (!this.#reads(opened)) return;
     this.setText('.lesson-status', '');
     window.print();
   }

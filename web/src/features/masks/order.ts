@@ -21,7 +21,9 @@ const rows = RULES.map(
 /** Shuffles the tokens, and says whether attention noticed. */
 export class OrderPart extends Panel {
   /** What the reader guessed: that this mask keeps the symmetry, or not. */
-  #guess: 'keeps' | 'breaks' | null = null;
+  #guess: { value: 'keeps' | 'breaks'; of: string } | null = null;
+  /** What a guess is about. */
+  #of = '';
   #shuffled = 0;
 
   protected template(): string {
@@ -58,7 +60,8 @@ export class OrderPart extends Panel {
     });
     this.addEventListener('guessed', (event) => {
       const { detail } = event as CustomEvent<string | null>;
-      this.#guess = detail === 'keeps' || detail === 'breaks' ? detail : null;
+      const value = detail === 'keeps' || detail === 'breaks' ? detail : null;
+      this.#guess = value && { value, of: this.#of };
       // An order must be there that something can be said about.
       this.change({ masksAsk: false, maskShuffle: this.#shuffled || 1 });
     });
@@ -76,13 +79,13 @@ export class OrderPart extends Panel {
       { value: 'breaks', label: t('masks.guessBreaks') },
     ]);
     const swap = frame?.masks?.swaps?.without;
-    if (state.masksAsk) this.#guess = null;
+    if (state.masksAsk || this.#guess?.of !== this.#of) this.#guess = null;
     if (!this.#guess || !swap) {
       guess.tell('');
       return;
     }
     const truth = swap.masked > ROUNDING ? 'breaks' : 'keeps';
-    const verdict = t(truth === this.#guess ? 'guess.right' : 'guess.other');
+    const verdict = t(truth === this.#guess.value ? 'guess.right' : 'guess.other');
     const numbers = { masked: digits(swap.masked, 2), free: digits(swap.free, 2) };
     guess.tell(t('guess.told', { verdict, answer: t('masks.answer', numbers) }));
   }
@@ -90,6 +93,7 @@ export class OrderPart extends Panel {
   update(view: View): void {
     const { state, frame, look, list } = view;
     this.#shuffled = state.maskShuffle;
+    this.#of = [state.maskKind, state.maskSize, state.maskPaint, state.source].join();
     this.#ask(view);
     this.find('.as-written', HTMLButtonElement).disabled = state.maskShuffle === 0;
     this.find('.shuffle', HTMLButtonElement).disabled = list.tokens.length < 2;

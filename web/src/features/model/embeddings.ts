@@ -1,7 +1,8 @@
 import { context2d } from '../../ui/dom';
 import type { View } from '../../ui/panel';
 import { palette } from '../../ui/matrix/palette';
-import { ModelPart, percent } from './part';
+import { percent } from '../../ui/numbers';
+import { ModelPart } from './part';
 import type { Near, Plane } from './protocol';
 import { t } from './texts';
 

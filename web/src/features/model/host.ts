@@ -90,6 +90,7 @@ export class ModelHost {
 
   #take(opened: Opened): void {
     this.#writing?.abort();
+    this.#writing = undefined; // what the model before it wrote is told no more
     this.#work.clear();
     this.#told.clear();
     this.#opened?.model.dispose();

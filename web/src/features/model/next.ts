@@ -1,7 +1,7 @@
 import type { View } from '../../ui/panel';
-import { digits } from '../../ui/numbers';
+import { digits, percent } from '../../ui/numbers';
 import { clamp } from '../../state/field';
-import { ModelPart, percent } from './part';
+import { ModelPart } from './part';
 import type { NextToken } from './protocol';
 import { TEMPERATURE, TOP_P } from './state';
 import { t } from './texts';

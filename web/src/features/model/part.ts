@@ -13,9 +13,6 @@ export abstract class ModelPart extends Panel {
   }
 }
 
-export const percent = (p: number) =>
-  `${p >= 0.1 ? (100 * p).toFixed(1) : (100 * p).toPrecision(2)} %`.replace(/e-(\d+)/, '·10⁻$1');
-
 /** 0.88 MB: of a million bytes, as files are sold. */
 export const megabytes = (bytes: number) =>
   bytes >= 1e6 || bytes === 0 ? `${(bytes / 1e6).toFixed(2)} MB` : `${Math.round(bytes / 1e3)} kB`;

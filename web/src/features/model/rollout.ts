@@ -1,5 +1,6 @@
 import type { View } from '../../ui/panel';
-import { ModelPart, percent } from './part';
+import { percent } from '../../ui/numbers';
+import { ModelPart } from './part';
 import type { Rollout } from './protocol';
 import { t } from './texts';
 

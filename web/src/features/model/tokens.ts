@@ -1,7 +1,7 @@
 import { mean } from '../../domain/averages';
 import type { View } from '../../ui/panel';
-import { digits } from '../../ui/numbers';
-import { ModelPart, percent } from './part';
+import { digits, percent } from '../../ui/numbers';
+import { ModelPart } from './part';
 import type { Reading } from './protocol';
 import { EXAMPLES } from './shipped';
 import { t } from './texts';
@@ -11,7 +11,9 @@ const FULL = 6;
 
 /** The text as the model reads it: each token is as dark as it was unexpected. One of them is chosen. */
 export class TokensPart extends ModelPart {
+  /** What the tokens were built of; their names are in a language. */
   #reading: Reading | null = null;
+  #language = '';
 
   protected template(): string {
     return `
@@ -38,7 +40,10 @@ export class TokensPart extends ModelPart {
     const { reading } = answers;
     if (!info || !reading) return;
     if (!this.changed(reading, info, state.modelAt, state.language, look)) return;
-    if (reading !== this.#reading) this.#build(reading);
+    if (reading !== this.#reading || state.language !== this.#language) {
+      this.#language = state.language;
+      this.#build(reading);
+    }
     this.#examples(info.name ? EXAMPLES[info.name] : []);
     this.#leftOut(reading);
     const at = Math.min(state.modelAt ?? Infinity, reading.ids.length - 1);

@@ -124,8 +124,8 @@ export function rowFrames({ qkv, log }: Workbench): FrameFeature<RowRequest, Row
   const learned = stage(
     'learned row',
     log,
-    (heads: Heads, head: number, mask: Mask, query: number) =>
-      heads.count > 0 ? learnedRow(heads, head, mask, query) : null,
+    (heads: Heads, head: number, mask: Mask, temperature: number, query: number) =>
+      heads.count > 0 ? learnedRow(heads, head, { mask, temperature }, query) : null,
   );
   const together = stage(
     'row',
@@ -139,7 +139,9 @@ export function rowFrames({ qkv, log }: Workbench): FrameFeature<RowRequest, Row
     compute: (request, { heads, layer, view }) =>
       together(
         steps(JSON.stringify(request), request),
-        layer.source === 'trained' ? learned(heads, view.head, layer.mask, view.query) : null,
+        layer.source === 'trained'
+          ? learned(heads, view.head, layer.mask, layer.temperature, view.query)
+          : null,
       ),
   };
 }

@@ -2,8 +2,8 @@
 import { allowedKeys } from '../../domain/mask';
 import { MAX_KEYS } from '../../domain/number_sets';
 import { worse } from '../../domain/worse';
-import type { Mask } from '../../domain/choices';
 import type { Heads } from '../../engine/head_list';
+import type { Layer } from '../../engine/heads';
 
 /** A row of a head whose q and k are known, as those of a trained model: its steps for the keys of the largest weights. */
 export interface LearnedRow {
@@ -12,6 +12,7 @@ export interface LearnedRow {
   /** d_k */
   readonly width: number;
   readonly scale: number;
+  readonly temperature: number;
   /** Keys that the query may read, and the places of those that are told. */
   readonly allowed: number;
   readonly keys: readonly number[];
@@ -21,7 +22,8 @@ export interface LearnedRow {
   /** By the core. */
   readonly scaled: Float32Array;
   readonly core: Float32Array;
-  /** By the page: exp(s - max), and each as a part of the sum over all keys. */
+  /** By the page: s / tau, exp(s / tau - max), and each as a part of the sum over all keys. */
+  readonly tempered: Float32Array;
   readonly exps: Float32Array;
   readonly weights: Float32Array;
   readonly max: number;
@@ -39,14 +41,14 @@ function largestKeys(weights: Float32Array, [first, end]: readonly [number, numb
 export function learnedRow(
   heads: Heads,
   head: number,
-  mask: Mask,
+  { mask, temperature }: Layer,
   query: number,
 ): LearnedRow | null {
   const of = heads.exact?.(head);
   if (!of || query < 0 || query >= heads.count) return null;
   const { q, k, width, scale = 1 / Math.sqrt(width) } = of;
   const extras = { returnWeights: true, returnLogits: 'biased' } as const;
-  const { weights, logits } = heads.list[head]!.row(query, { mask, temperature: 1 }, extras);
+  const { weights, logits } = heads.list[head]!.row(query, { mask, temperature }, extras);
   if (!weights || !logits) throw new Error('the head left out its row');
   const range = allowedKeys(mask, query, heads.count);
   const keys = largestKeys(weights.data, range);
@@ -54,12 +56,13 @@ export function learnedRow(
     Float64Array.from({ length: width }, (_, c) => q[query * width + c]! * k[key * width + c]!);
   const terms = keys.map(termsOf);
   const products = Float32Array.from(terms, (each) => each.reduce((a, b) => a + b, 0));
-  const scores = logits.data.subarray(...range);
+  const scores = logits.data.subarray(...range).map((s) => s / temperature);
   const max = scores.reduce((a, b) => Math.max(a, b), -Infinity);
   const sum = scores.reduce((total, s) => total + Math.exp(s - max), 0);
   const pick = (from: Float32Array) => Float32Array.from(keys, (key) => from[key]!);
   const [scaled, core] = [pick(logits.data), pick(weights.data)];
-  const exps = scaled.map((s) => Math.exp(s - max));
+  const tempered = scaled.map((s) => s / temperature);
+  const exps = tempered.map((s) => Math.exp(s - max));
   const shares = exps.map((e) => e / sum);
   let error = 0;
   keys.forEach((_, i) => {
@@ -67,7 +70,8 @@ export function learnedRow(
     error = worse(error, Math.abs(shares[i]! - core[i]!));
   });
   return {
-    ...{ head, query, width, scale, allowed: range[1] - range[0], keys, products, scaled, core },
+    ...{ head, query, width, scale, temperature, allowed: range[1] - range[0], keys },
+    ...{ products, scaled, core, tempered },
     ...{
       terms: terms.map((each) => Float32Array.from(each)),
       exps,

@@ -1,9 +1,11 @@
 import { trainedHeadName } from '../../domain/sources';
 import { digits } from '../../ui/numbers';
 import { Panel, type View } from '../../ui/panel';
-import { cell, drawCells, STEPS, trackOf } from './cells';
+import { cell, drawCells, trackOf } from './cells';
 import type { LearnedRow } from './learned';
 import { t } from './texts';
+
+const ORDER = ['product', 'scaled', 'tempered', 'exp', 'weight', 'core'] as const;
 
 const row = (name: string, title: string, cells: string) => `
   <div role="row" class="step" data-step="${name}">
@@ -34,13 +36,18 @@ export class LearnedPart extends Panel {
     const values = { token: token(query), at: query, count: allowed, shown: keys.length, width };
     this.setText('.row-learned-intro', t('row.learned.intro', values));
     this.#build(steps, token);
-    const note = { sum: digits(sum, 4), max: digits(max, 4), error: digits(error, 2) };
+    const scores = steps.temperature === 1 ? 's' : 's/τ';
+    const note = { scores, sum: digits(sum, 4), max: digits(max, 4), error: digits(error, 2) };
     this.setText('.row-learned-note', t('row.learned.note', note));
   }
 
   #build(steps: LearnedRow, token: (place: number) => string): void {
     const box = this.find('.steps', HTMLElement);
-    const { keys, terms } = steps;
+    const { keys, terms, temperature } = steps;
+    // At 1 it divides nothing.
+    const shown = ORDER.filter((step) => step !== 'tempered' || temperature !== 1);
+    const nameOf = (step: (typeof ORDER)[number]) =>
+      step === 'tempered' ? t('row.learned.tempered', { temperature }) : t(`row.${step}`);
     box.style.setProperty('--keys', String(keys.length));
     const all = (make: (j: number) => string) => keys.map((_, j) => make(j)).join('');
     const results = (step: string) =>
@@ -57,7 +64,7 @@ export class LearnedPart extends Panel {
         t('row.learned.terms', { width: steps.width }),
         all((j) => cell(bars(terms[j], most))),
       ),
-      ...STEPS.map((step) => row(step, t(`row.${step}`), results(step))),
+      ...shown.map((step) => row(step, nameOf(step), results(step))),
     ].join('');
     box.querySelectorAll('.row-token').forEach((name, j) => {
       const place = keys[j] ?? 0;
@@ -66,11 +73,12 @@ export class LearnedPart extends Panel {
     const values = {
       product: steps.products,
       scaled: steps.scaled,
+      tempered: steps.tempered,
       exp: steps.exps,
       weight: steps.weights,
       core: steps.core,
     };
-    for (const step of STEPS) {
+    for (const step of shown) {
       drawCells(this, step, values[step], 0);
       const [low, high] = trackOf(step, values[step]);
       this.setText(
