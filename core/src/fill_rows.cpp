@@ -239,18 +239,17 @@ bool fill_int8(const FileRows& from, Index r, Index count, Index output,
 
 /// Rows of inputs, by squares of 32 inputs and 32 outputs.
 bool fill_inputs(const KernelTable& table, const FileRows& from, PackedLinear& packed) noexcept {
-  const Index columns = from.columns < 0 ? packed.out - from.to_column : from.columns;
   bool finite = true;
   for (Index r = 0; r < from.rows; r += kBlock) {
     const Index inputs = std::min(kBlock, from.rows - r);
-    for (Index j = 0; j < columns; j += kBlock) {
-      const Index outputs = std::min(kBlock, columns - j);
+    for (Index j = 0; j < packed.out; j += kBlock) {
+      const Index outputs = std::min(kBlock, packed.out - j);
       float square[kBlock][kBlock];
       for (Index i = 0; from.type != NumberType::kInt8 && i < inputs; ++i) {
         finite &= read_block(from, r + i, j / kBlock, outputs, square[i]);
       }
       for (Index o = 0; o < outputs; ++o) {
-        const Column column(table, packed, from.to_column + j + o);
+        const Column column(table, packed, j + o);
         if (from.type == NumberType::kInt8) {
           finite &= fill_int8(from, r, inputs, j + o, column);
           continue;

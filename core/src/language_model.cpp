@@ -45,6 +45,10 @@ Status check_result(const char* name, const TensorView<float>& view,
   return check_dense(kModelForward, name, view, {ids.extent(0), rows, width});
 }
 
+/// Why a session and an encoder do not go together.
+constexpr const char* kEncoder =
+    "the model is an encoder, expected one with @causal for a session: every token reads all";
+
 Status check_session(const LanguageModelConfig& c,
                      const LanguageModel::ForwardArgs& args) noexcept {
   const ModelSession* session = args.session;
@@ -57,8 +61,7 @@ Status check_session(const LanguageModelConfig& c,
                   "@session is empty, expected one of create()");
   }
   if (!c.causal) {
-    return refuse(StatusCode::kInvalidArgument, kModelForward,
-                  "@session is given, expected none: the model is an encoder");
+    return refuse(StatusCode::kInvalidArgument, kModelForward, kEncoder);
   }
   if (!args.key_lengths.absent()) {
     return refuse(StatusCode::kInvalidArgument, kModelForward,
@@ -358,13 +361,9 @@ Status ModelSession::create(const LanguageModel& model, const ModelSessionConfig
   if (!model.state_ || !model.state_->finished) {
     return refuse_empty(kName, model.state_ != nullptr);
   }
-  const kernels::KernelTable* active = nullptr;
-  QKV_RETURN_IF_ERROR(require_kernels(kName, active));
-  QKV_RETURN_IF_ERROR(check_same_kernels(kName, "the model", model.state_->kernels, active));
   const LanguageModelConfig& c = model.config();
   if (!c.causal) {
-    return refuse(StatusCode::kInvalidArgument, kName,
-                  "the model is an encoder, expected one with @causal: every token reads all");
+    return refuse(StatusCode::kInvalidArgument, kName, kEncoder);
   }
   ModelSession made;
   made.config_ = config;

@@ -60,12 +60,9 @@ struct FileRows {
   /// scales[b * scale_stride + j].
   const std::byte* scales = nullptr;
   Index scale_stride = 0;
-  /// kOutIn: row r has the `in` weights of output first + r. kInOut: row r has weights of input first + r, those of outputs
-  /// [to_column, to_column + columns), so that a matrix of several can be split: its rows are longer.
+  /// kOutIn: row r has the `in` weights of output first + r. kInOut: row r has the `out` weights of input first + r.
   WeightLayout layout = WeightLayout::kOutIn;
   Index first = 0, rows = 0;
-  Index to_column = 0;
-  Index columns = -1;  ///< -1: all from to_column on
 };
 
 /// Fills a part of a reserved matrix. Numbers that keep their type keep their bits, and blocks of 32 inputs, kQ8_0 of layout

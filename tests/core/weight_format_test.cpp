@@ -159,30 +159,6 @@ TEST_CASE("weights: in parts they are as at once, and what is never filled is 0"
   }
 }
 
-TEST_CASE("weights: a matrix of several is split, and several are made one", "[weights]") {
-  const kernels::KernelTable& table = *active_kernels();
-  for (const WeightFormat format : kWeightFormats) {
-    // [40, 96 + 33] in the file, of which the second matrix has the last 33 columns; it goes to columns 5 and on.
-    const FileMatrix file(NumberType::kF32, WeightLayout::kInOut, 40, 129, 3);
-    const std::vector<float> fused = weights_of(packed_from(file, format));
-    PackedLinear second;
-    require_ok(reserve_linear(table, {.in = 40, .out = 45, .format = format}, second));
-    FileRows part = file.all();
-    part.data += 96 * sizeof(float);
-    part.to_column = 5;
-    part.columns = 33;
-    REQUIRE(fill_rows(table, part, second));
-    const std::vector<float> split = weights_of(second);
-    for (Index j = 0; j < 45; ++j) {
-      for (Index i = 0; i < 40; ++i) {
-        const bool filled = j >= 5 && j < 38;
-        REQUIRE(split[static_cast<std::size_t>(j * 40 + i)] ==
-                (filled ? fused[static_cast<std::size_t>((j + 91) * 40 + i)] : 0.0F));
-      }
-    }
-  }
-}
-
 TEST_CASE("weights: scales that are not finite are told of", "[weights]") {
   const kernels::KernelTable& table = *active_kernels();
   for (const WeightFormat format : kWeightFormats) {

@@ -71,9 +71,9 @@ class ModelSession {
     return *this;
   }
 
-  /// Takes the memory of all caches. Errors: kInvalidArgument (an empty or unfinished model, an encoder, no value of CacheFormat),
-  /// kOutOfRange (batch, a capacity above the model's max_length), kUnsupported (the active instruction set is not the model's),
-  /// kOutOfMemory. On error `session` is as it was.
+  /// Takes the memory of all caches, for the active instruction set, which should be the model's: forward() refuses any other.
+  /// Errors: kInvalidArgument (an empty or unfinished model, an encoder, no value of CacheFormat), kOutOfRange (batch, a capacity
+  /// above the model's max_length), kOutOfMemory, kUnsupported. On error `session` is as it was.
   static Status create(const LanguageModel& model, const ModelSessionConfig& config,
                        ModelSession& session) noexcept;
 
