@@ -272,6 +272,31 @@ describe('sessions', () => {
     session.dispose();
   });
 
+  test('generate: a text that goes on has no token that begins one in its middle', async () => {
+    const begins = {
+      ...tokenizer,
+      encode: (text) => [7, ...tokenizer.encode(text)],
+    };
+    for (const [begin, added] of [[7, 0], [undefined, 1], [3, 1]]) {
+      const own = create(engine, config, weights, { tokenizer: { ...begins, begin } });
+      const session = own.session();
+      const said = [];
+      for (const text of ['abc', 'hde']) {
+        const before = session.length;
+        await idsOf({ session, maxTokens: 1, stopTokens: [] }, own, text);
+        said.push(session.length - before);
+      }
+      assert.deepEqual(said, [5, 4 + added], `${begin}`);
+      // Tokens are what they are.
+      await idsOf({ session, maxTokens: 1, stopTokens: [] }, own, [7, 1]);
+      assert.equal(session.length, said[0] + said[1] + 3);
+      session.truncate(0);
+      await idsOf({ session, maxTokens: 1, stopTokens: [] }, own, 'abc');
+      assert.equal(session.length, 5);
+      own.dispose();
+    }
+  }); // prettier-ignore
+
   test('generate: who breaks off finds all that was told in the session', async () => {
     const session = model.session();
     const seen = [];

@@ -90,6 +90,43 @@ describe('openModel: GGUF', () => {
     );
   });
 
+  test('a factor of the scaling is linear where no type is told, by its old name too', async () => {
+    const { f32, text } = gguf;
+    const scalingOf = async (...pairs) => {
+      const all = pairs.map(([key, value]) => [`llama.rope.${key}`, value]);
+      const opened = await open(withMetadata(...all));
+      opened.close();
+      return opened.config.rotary.scaling;
+    };
+    const linear = { type: 'linear', factor: 4 };
+    const [factor, old] = [['scaling.factor', f32(4)], ['scale_linear', f32(4)]]; // prettier-ignore
+    const type = (name) => ['scaling.type', text(name)];
+    assert.deepEqual(await scalingOf(factor), linear);
+    assert.deepEqual(await scalingOf(old), linear);
+    assert.deepEqual(await scalingOf(type('linear'), old), linear);
+    assert.deepEqual(await scalingOf(['scale_linear', f32(2)], factor), linear);
+    for (const none of [
+      [],
+      [['scaling.factor', f32(0)]],
+      [type('linear')],
+      [type('none'), factor],
+      [type('none'), old],
+    ]) {
+      assert.equal(await scalingOf(...none), undefined);
+    }
+  });
+
+  test('factors of the scaling of Llama 3 in another type are refused', async () => {
+    const values = Array(8).fill(8);
+    const factors = { 'rope_freqs.weight': { shape: [8], values, type: 'F16' } };
+    const file = ggufFile(metadata, { ...factors, ...tensors });
+    const both = ggufFile([...metadata, ['llama.rope.scaling.factor', gguf.f32(4)]], {
+      ...{ 'rope_freqs.weight': { shape: [8], values }, ...tensors },
+    });
+    await expectRejects(open(both), 'load', 'unsupported', 'another scaling');
+    await expectRejects(open(file), 'load', 'unsupported', '"rope_freqs.weight" is F16', 'F32');
+  });
+
   test('shards: metadata of the first, arrays of all', async () => {
     const entries = Object.entries(tensors);
     const shards = [entries.slice(0, 7), entries.slice(7)].map((some, i) =>

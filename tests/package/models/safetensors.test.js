@@ -169,7 +169,8 @@ describe('openModel: safetensors of strangers', () => {
     ['arrays that overlap', safetensorsOf({ ...header, more: first }, data), invalid, 'overlap'],
     ['a hole at the end', new Uint8Array([...good, 0]), invalid, `${data.length + 1} bytes`],
     ['elements cut short', good.slice(0, -1), invalid, 'offsets'],
-    ['a type that nobody knows', entry({ dtype: 'F8_E4M3' }), invalid, 'F8_E4M3'],
+    ['a type that nobody knows', entry({ dtype: 'F8_E4M3' }), unsupported, 'F8_E4M3'],
+    ['a type that is no text', entry({ dtype: 8 }), invalid, 'the type 8'],
     ['integers', retyped({ type: 'I8' }), unsupported, name, 'I8', 'F32'],
     ['int8 without scales', safetensors({ ...tensors, [q]: { ...tensors[q], type: 'I8' } }), unsupported, q, 'I8'],
     ['another shape', retyped({ shape: [8, 8] }), invalid, `"${name}" is [8,8]`, '[64]'],
@@ -271,6 +272,20 @@ describe('openModel: configs', () => {
     );
     assert.equal(opened.config.window, undefined);
     opened.close();
+  });
+
+  test('windows of Qwen begin at the layer that its config has by default, the 28th', async () => {
+    const model = families.qwen2();
+    const file = safetensors(model.tensors);
+    const asked = { ...model.config, max_window_layers: undefined };
+    const windowOf = async (changes) => {
+      const opened = await open({ ...asked, ...changes }, file);
+      opened.close();
+      return opened.config.window;
+    };
+    assert.equal(await windowOf({}), undefined);
+    assert.equal(await windowOf({ max_window_layers: 0 }), 3);
+    assert.deepEqual(await windowOf({ max_window_layers: 1 }), [null, 3]);
   });
 
   test('rope_parameters, of newer files', async () => {

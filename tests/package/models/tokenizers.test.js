@@ -18,15 +18,15 @@ describe('charactersTokenizer', () => {
     assert.equal(tokenizer.decode([9, -1]), '\ufffd\ufffd');
   });
   test('what it cannot do is refused', () => {
+    expectThrows(() => tokenizer.encode('ab'), 'encode', 'invalid_argument', 'the text has "b"');
     for (const [call, ...says] of [
-      [() => tokenizer.encode('ab'), '"b"'],
       [() => charactersTokenizer('abc'), '"abc"'],
       [() => charactersTokenizer(['a', 'bc']), '[a,bc]'],
       [() => charactersTokenizer(['a', '']), '[a,]'],
       [() => charactersTokenizer(['a', 1]), '[a,1]'],
       [() => charactersTokenizer(['a', 'b', 'a']), '1 of the characters'],
     ]) {
-      expectThrows(call, 'load', 'invalid_argument', ...says);
+      expectThrows(call, 'charactersTokenizer', 'invalid_argument', ...says);
     }
   });
 });
@@ -134,6 +134,17 @@ describe('openModel: tokenizers of GGUF', () => {
     assert.equal((await tokenizerOf({ ...llama, ...special })).tokenizer, undefined);
   });
 
+  test('a letter that neither pieces nor all of its bytes can spell is one unknown token', async () => {
+    const few = ['<unk>', '<s>', '</s>', '\u2581', 'a', 'b', '<0xE4>'];
+    const { tokenizer } = await tokenizerOf({
+      ...{ ...llama, tokens: list(few, 'text'), scores: list(few.map(() => 0), 'f32') },
+      token_type: list([2, 3, 3, 1, 1, 1, 6], 'i32'),
+    }); // prettier-ignore
+    assert.deepEqual([...tokenizer.encode('a中b')], [1, 3, 4, 0, 5]);
+    assert.deepEqual([...tokenizer.encode('é😀')], [1, 3, 0, 0]);
+    assert.equal(tokenizer.begin, 1);
+  });
+
   test('pieces without what goes before a text', async () => {
     const bare = { add_bos_token: gguf.bool(false), add_space_prefix: gguf.bool(false) };
     const { tokenizer } = await tokenizerOf({ ...llama, ...bare });
@@ -170,6 +181,37 @@ describe('openModel: tokenizers of GGUF', () => {
       assert.deepEqual(spelt([...tokenizer.encode(text)]), expected);
     });
   }
+
+  for (const pre of ['llama-bpe', 'llama3', 'llama-v3', 'gpt-2']) {
+    test(`pairs of bytes, ${pre}: a word that is a token before any merge, or not`, async () => {
+      const whole = { tokens: list([...tokens, 'ell'], 'text') };
+      const { tokenizer } = await tokenizerOf({ ...gpt2, ...whole, pre: gguf.text(pre) });
+      const ids = [...tokenizer.encode('ell hell')];
+      const words = ids.map((id) => [...tokens, 'ell'][id]);
+      const [begin, first] = pre === 'gpt-2' ? [[], ['e', 'll']] : [['<|end|>'], ['ell']];
+      assert.deepEqual(words, [...begin, ...first, '\u0120', 'hell']);
+      assert.equal(tokenizer.begin, pre === 'gpt-2' ? undefined : tokens.length - 2);
+    });
+  }
+
+  test('pairs of bytes: a token of the user is decoded as it is written', async () => {
+    const more = { tokens: list([...tokens, 'é<a>'], 'text'), token_type: list([...kinds, 4], 'i32') }; // prettier-ignore
+    const { tokenizer } = await tokenizerOf({ ...gpt2, ...more, pre: gguf.text('qwen2') });
+    assert.deepEqual([...tokenizer.encode('é<a>')], [tokens.length]);
+    assert.equal(tokenizer.decode([tokens.length]), 'é<a>');
+    assert.equal(tokenizer.decode([...tokenizer.encode('é')]), 'é');
+  });
+
+  test('a token to begin with that is none is not added', async () => {
+    for (const [own, adds] of [[llama, 'add_bos_token'], [gpt2, 'add_bos_token']]) {
+      for (const bos of [2 ** 32 - 1, 10_000]) {
+        const changed = { ...own, bos_token_id: gguf.u32(bos), [adds]: gguf.bool(true) };
+        const { tokenizer } = await tokenizerOf(changed);
+        assert.ok([...tokenizer.encode('hi')].every((id) => id < 1000), `${bos}`);
+        assert.equal(tokenizer.begin, undefined);
+      }
+    }
+  }); // prettier-ignore
 
   test('pairs of bytes: there and back', async () => {
     const { tokenizer } = await tokenizerOf({ ...gpt2, pre: gguf.text('qwen2') });

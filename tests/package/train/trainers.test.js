@@ -322,7 +322,7 @@ describe('Trainer', () => {
     const good = chains(2, 5, 2);
     for (const [change, code, ...says] of [
       [{ ids: undefined }, 'invalid_argument', 'ids is undefined'],
-      [{ ids: [] }, 'shape_mismatch', 'ids has 0 elements', 'batch = 2'],
+      [{ ids: [] }, 'shape_mismatch', 'ids has 0 elements', 'at least one token'],
       [{ ids: good.ids.slice(1) }, 'shape_mismatch', 'ids has 9 elements', 'batch = 2'],
       [{ ids: good.ids.with(3, 12) }, 'out_of_range', 'ids', '12', '[0, 12)'],
       [{ ids: good.ids.with(3, -1) }, 'out_of_range', 'ids', '-1'],

@@ -10,7 +10,7 @@ import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
 import { rowsOf } from '../../support/js/model-kinds.js';
 import { randomWeights } from '../../support/js/model-oracle.js';
 import { until } from '../../support/js/patience.js';
-import { workerOf } from '../../support/js/workers.js';
+import { overPort, workerOf } from '../../support/js/workers.js';
 
 const options = { deterministic: true };
 const away = await init({ ...options, models: true });
@@ -89,6 +89,7 @@ describe('tokens', () => {
     }
     assert.deepEqual(seen, expected.slice(0, 4).map(({ id }) => id)); // prettier-ignore
     // The last one is read on the way out.
+    assert.equal(session.length, 8 + 4);
     await remote.forward([1], { session });
     assert.equal(session.length, 8 + 4 + 1);
     await session.dispose();
@@ -127,6 +128,73 @@ describe('tokens', () => {
     await assert.rejects(iterate(), (error) => error === reason);
     assert.equal(count, 3);
     assert.equal((await away.memory()).handles, before);
+  });
+
+  test('prompt and options are those at the call', async () => {
+    const expected = await all(local.generate(ids, { ...drawn, maxTokens: 2 }));
+    const [prompt, given] = [[...ids], { ...drawn, maxTokens: 2, stop: undefined }];
+    const made = remote.generate(prompt, given);
+    prompt.fill(0);
+    given.maxTokens = 5;
+    assert.deepEqual(await all(made), expected);
+    const view = Int32Array.from(ids);
+    const late = remote.generate(view, { ...drawn, maxTokens: 2 });
+    view.fill(0);
+    assert.deepEqual(await all(late), expected);
+    // Nobody has to ask for a token of a call that was refused.
+    remote.generate(ids, { topP: 2 });
+    await remote.loss(ids);
+  });
+
+  test('an abort during the prompt ends it there: nothing is told, and the session is as it was', async (t) => {
+    // Each piece of the prompt takes so long that others get a turn after it.
+    let now = 0;
+    t.mock.method(performance, 'now', () => (now += 100));
+    const { engine, sent, close } = await overPort(options, initHere, models);
+    t.after(close);
+    const wide = checkpointConfig({ ...config, maxLength: 5000 });
+    const file = checkpoint(wide, randomWeights(wide, 3));
+    const model = await engine.loadModel({ weights: file });
+    const session = await model.session();
+    await model.forward([1, 2], { session });
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const push = sent.push.bind(sent);
+    sent.push = (one) => {
+      if (one.message.method === 'next') queueMicrotask(() => stop.abort(reason));
+      return push(one);
+    };
+    let count = 0;
+    const iterate = async () => {
+      const prompt = Array.from({ length: 4000 }, (_, i) => i % 19);
+      const given = { session, signal: stop.signal, maxTokens: 2 };
+      for await (const { id } of model.generate(prompt, given)) count += Number(id >= 0);
+    };
+    await assert.rejects(iterate(), (error) => error === reason);
+    assert.deepEqual([count, session.length], [0, 2]);
+    await model.forward([1], { session });
+    assert.equal(session.length, 3);
+  });
+
+  test('a token that came before the abort is told, as the session holds it', async (t) => {
+    const { engine, sent, close } = await overPort(options, initHere, models);
+    t.after(close);
+    const model = await engine.loadModel({ weights });
+    const session = await model.session();
+    const stop = new AbortController();
+    const push = sent.push.bind(sent);
+    sent.push = (one) => {
+      if (one.message.method === 'next') queueMicrotask(() => stop.abort());
+      return push(one);
+    };
+    const told = [];
+    const iterate = async () => {
+      const given = { session, signal: stop.signal, maxTokens: 5, stopTokens: [] };
+      for await (const { id } of model.generate(ids, given)) told.push(id);
+    };
+    await assert.rejects(iterate(), { name: 'AbortError' });
+    // One pass reads so short a prompt, so that nothing can come between.
+    assert.deepEqual([told.length, session.length], [1, 9]);
   });
 
   test('what makes no sense is refused as it is here, by rejection', async () => {

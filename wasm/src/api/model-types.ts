@@ -21,6 +21,11 @@ export interface Tokenizer {
   encode(text: string): ArrayLike<number>;
   /** The text of tokens; `'\uFFFD'` where a letter is not whole yet. */
   decode(ids: readonly number[]): string;
+  /**
+   * The token with which encode() begins a text, if it does. `generate` drops it from a text that goes on in a session; without
+   * this field it reads what encode() gives. Tokenizers out of GGUF files and of llama2.c have it.
+   */
+  readonly begin?: number | undefined;
 }
 
 /** What `@huggingface/tokenizers` has, as far as it is used. */
@@ -198,15 +203,24 @@ export interface GenerateOptions {
   topP?: number | undefined;
   /** Only tokens stay that are at least so likely, compared with the likeliest. In [0, 1]; default 0. */
   minP?: number | undefined;
-  /** Logits of tokens of the prompt and of what was said are divided by it where positive, else multiplied. Above 0; default 1. */
+  /**
+   * Logits of tokens of this call's prompt and of what it generated, not of what the session held before, are divided by it where
+   * positive, else multiplied. Above 0; default 1.
+   */
   repetitionPenalty?: number | undefined;
   /** The same seed gives the same tokens on every engine (deterministic builds). 0 to 2^53 - 1; default 0. */
   seed?: number | undefined;
   /** Texts that end it, also across tokens; they are not part of any token's `text`. */
   stop?: readonly string[] | undefined;
-  /** Tokens that end it and are not told. Default: those that the model's file names. */
+  /**
+   * Tokens that end it. The one that does is told, without text of its own, counts towards `maxTokens` and is read into the
+   * session. Default: those that the model's file names.
+   */
   stopTokens?: readonly number[] | undefined;
-  /** Where to go on; afterwards it holds the prompt and every token that was told, as far as there is room. */
+  /**
+   * Where to go on; afterwards it holds the prompt and every token that was told, as far as there is room. If it holds tokens
+   * before, a text is read without the token `begin` of the tokenizer.
+   */
   session?: Session | undefined;
   /** What to read of the pass that chose each token, which has one row. `rows` has no meaning here. */
   inspect?: Omit<Inspect, 'rows'> | undefined;

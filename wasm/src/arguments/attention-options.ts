@@ -24,7 +24,7 @@ export const layerOptionNames = [...optionNames.slice(2), 'context'];
 const logitStages = ['raw', 'capped', 'biased'] as const;
 
 /** Sizes of one call; tk counts what the queries read, with what a cache holds. */
-export interface Dimensions {
+interface Dimensions {
   readonly batch: number;
   readonly heads: number;
   readonly tq: number;
@@ -137,7 +137,7 @@ function alibiSlopes(
 }
 
 /** An array that is returned besides the output. */
-export interface Wanted {
+interface Wanted {
   readonly name: 'weights' | 'logits' | 'lse' | 'entropy';
   readonly shape: readonly number[];
 }

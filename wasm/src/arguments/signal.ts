@@ -16,7 +16,7 @@ export function checkSignal(fn: string, signal: unknown): void {
   }
 }
 
-/** Older engines know no reason. */
+/** What a signal was aborted with; older engines know no reason. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw signal.reason ?? new DOMException('aborted', 'AbortError');
 }

@@ -1,12 +1,7 @@
 // What a language model is made of, with its defaults, for trainers and models that run.
 
 import { QkvError } from '../api/errors.js';
-import type {
-  Filled,
-  LanguageModelConfig,
-  Llama3Scaling,
-  ModelRotary,
-} from '../api/model-config.js';
+import type { Filled, LanguageModelConfig, ModelRotary } from '../api/model-config.js';
 import type { RotaryOptions } from '../api/types.js';
 import {
   checkBoolean,
@@ -19,7 +14,7 @@ import { describe, listOf, reading, takeOptions } from '../arguments/values.js';
 import type { Group } from '../memory/abi.js';
 import type { Call } from '../memory/call.js';
 import { widthOfHeads } from '../operators/layer.js';
-import { CheckedRotary } from '../operators/rotary.js';
+import { CheckedRotary, takeScaling } from '../operators/rotary.js';
 
 export type Config = Filled<LanguageModelConfig>;
 
@@ -64,6 +59,22 @@ function windowOf(fn: string, given: unknown, numLayers: number): Config['window
   return Object.freeze(list);
 }
 
+/** The rotary options as they are now: copies whose fields are in one order, so that files have one text for them. */
+function rotaryOf(fn: string, given: ModelRotary): ModelRotary {
+  const rotary = takeOptions(fn, 'rotary', given, ['base', 'rotaryDim', 'interleaved', 'scaling']);
+  const { scaling } = rotary;
+  if (scaling !== undefined) {
+    const name = 'rotary.scaling';
+    const all = ['type', 'factor', 'lowFrequencyFactor', 'highFrequencyFactor', 'originalLength'];
+    rotary.scaling = Object.freeze(
+      reading(fn, name, () => scaling?.type) === 'llama3'
+        ? takeOptions(fn, name, scaling, all)
+        : takeScaling(fn, name, scaling as NonNullable<RotaryOptions['scaling']>),
+    );
+  }
+  return Object.freeze(rotary);
+}
+
 /** A config with its defaults, of which the core checks what the parts ask of each other. */
 export function resolveConfig(fn: string, given: LanguageModelConfig): Config {
   const taken = takeOptions(fn, 'config', given, names);
@@ -78,7 +89,7 @@ export function resolveConfig(fn: string, given: LanguageModelConfig): Config {
     ...{ postNorms: false, tokenTypes: 0, embeddingNorm: false, head: true },
     ...(taken as Config), // what was left out is not there
     ...{ family, normType, window: windowOf(fn, window, taken.numLayers) },
-    rotary: takeOptions(fn, 'rotary', rotary, ['base', 'rotaryDim', 'interleaved', 'scaling']),
+    rotary: rotaryOf(fn, rotary),
   };
   for (const name of sizes) checkInteger(fn, name, config[name], 1, mostInt);
   for (const name of counts) checkInteger(fn, name, config[name], 0, mostInt);
@@ -99,18 +110,16 @@ export function resolveConfig(fn: string, given: LanguageModelConfig): Config {
 
 /** The scaling of Llama 3.1, which models alone have; undefined for another. */
 function llama3Of(fn: string, { scaling }: ModelRotary): Group<'llama3Scaling'> | undefined {
-  const name = 'rotary.scaling';
-  if (reading(fn, name, () => scaling?.type) !== 'llama3') return undefined;
-  const all = ['type', 'factor', 'lowFrequencyFactor', 'highFrequencyFactor', 'originalLength'];
-  const taken = takeOptions(fn, name, scaling as Llama3Scaling, all);
-  const { factor, lowFrequencyFactor = 1, highFrequencyFactor = 4, originalLength } = taken;
+  if (scaling?.type !== 'llama3') return undefined;
+  const { factor, lowFrequencyFactor = 1, highFrequencyFactor = 4, originalLength } = scaling;
   const factors = { factor, lowFrequencyFactor, highFrequencyFactor };
+  const name = 'rotary.scaling';
   for (const [part, value] of Object.entries(factors)) checkNumber(fn, `${name}.${part}`, value);
   checkInteger(fn, `${name}.originalLength`, originalLength, 1, mostInt);
   return { ...factors, originalLength };
 }
 
-/** In one order, so that configs can be compared as text. */
+/** In one order, so that configs can be compared as text; rotary and its scaling have theirs from takeOptions(). */
 const ordered = <T extends object>(config: T): T =>
   Object.freeze(
     Object.fromEntries(Object.entries(config).sort(([a], [b]) => (a < b ? -1 : 1))),

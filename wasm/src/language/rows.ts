@@ -36,9 +36,10 @@ export function checkRows(
   const { source, shape } = requireIntegers(fn, name, asList(fn, name, given) as Integers);
   const [count = 0] = shape;
   if (count === 0 || count % batch !== 0) {
+    const expected = count === 0 ? 'at least one token' : `a multiple of batch = ${batch}`;
     throw new QkvError(
       'shape_mismatch',
-      `${fn}: ${name} has ${count} elements, expected a multiple of batch = ${batch}`,
+      `${fn}: ${name} has ${count} elements, expected ${expected}`,
     );
   }
   return { name, source, shape: [batch, count / batch] };

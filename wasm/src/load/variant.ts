@@ -5,7 +5,7 @@ import { relaxedProbe, simdProbe, threadsProbe } from './probes.js';
 import { canShareMemory, cores } from './team.js';
 import type { InitOptions, Variant } from '../api/types.js';
 
-export type Isa = 'wasm-relaxed-simd' | 'wasm-simd128';
+type Isa = 'wasm-relaxed-simd' | 'wasm-simd128';
 export const isaOf = (variant: Variant): Isa =>
   variant.startsWith('relaxed') ? 'wasm-relaxed-simd' : 'wasm-simd128';
 export const isThreaded = (variant: Variant): boolean => variant.endsWith('-threads');

@@ -34,7 +34,9 @@ export function embed(state: ModelState, given: unknown, options: EmbedOptions):
       `${fn}: texts is ${describe(given)}, expected an array of texts or lists of tokens`,
     );
   }
-  const all = texts.map((text, i) => tokensOf(fn, `texts[${i}]`, text, state.plan));
+  const all = texts.map((text, i) =>
+    tokensOf(fn, `texts[${i}]`, text, state.plan, { isVector: true }),
+  );
   const { dModel } = state.plan.config;
   const data = newFloats(fn, all.length * dModel);
   for (const [i, rows] of all.entries()) {
@@ -43,7 +45,8 @@ export function embed(state: ModelState, given: unknown, options: EmbedOptions):
     const readings = { rowBegin: 0, rowEnd: -1 };
     call.run('forwardModel', { model: state.live(fn), ids: call.input(rows), hidden, readings });
     const vector = pool(call.read(hidden), dModel, pooling);
-    const norm = normalize ? Math.hypot(...vector) : 1;
+    // Not Math.hypot(), which takes no more numbers than a call has room for.
+    const norm = normalize ? Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0)) : 1;
     data.set(norm > 0 ? vector.map((x) => x / norm) : vector, i * dModel);
   }
   return { data, shape: [all.length, dModel] };

@@ -35,8 +35,3 @@ export const brief = (text: string): string =>
 /** A name out of a file for a message. */
 export const quoted = (name: string): string =>
   JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}...` : name);
-
-/** What a signal was aborted with. */
-export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw signal.reason ?? new DOMException('load: aborted', 'AbortError');
-}

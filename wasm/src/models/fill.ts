@@ -12,7 +12,7 @@ const usual = 2 ** 20;
 const alignment = 64;
 
 /** Rows of one array, at any address of JavaScript's memory. */
-export interface RowsOfArray {
+interface RowsOfArray {
   readonly name: string;
   readonly type: Arguments<'fillModel'>['type'];
   readonly bytes: Uint8Array;

@@ -105,7 +105,9 @@ function requestOf(state: ModelState, given: unknown, options: GenerateOptions):
   if (maxTokens !== undefined) checkInteger(fn, 'maxTokens', maxTokens, 1, mostInt);
   const held = session === undefined ? undefined : heldBy(fn, state, session);
   if (held) checkInteger(fn, 'the batch of session', held.batch, 1, 1);
-  const { source: prompt, shape } = tokensOf(fn, 'prompt', given, state.plan);
+  const { source: prompt, shape } = tokensOf(fn, 'prompt', given, state.plan, {
+    goesOn: held !== undefined && held.length > 0,
+  });
   // For what is wrong with it, before anything is done.
   const pass = { batch: 1, length: 1, keys: 1 };
   const { kept } = new Inspection(fn, new Call(state.instance, fn), inspect, config, pass);

@@ -11,7 +11,7 @@ import type { LanguageModelConfig } from '../api/model-config.js';
 import { checkInteger } from '../arguments/numbers.js';
 import { describe, isRecord, listOf, takeOptions } from '../arguments/values.js';
 import { checkConfig, type Parameter, parametersOf } from './config.js';
-import { refuse } from './errors.js';
+import { quoted, refuse, refuseUnsupported } from './errors.js';
 import { describeModel, type Described } from './families.js';
 import { ropeFactors, withRopeFactors } from './families/rope-factors.js';
 import { endTokensOf } from './families/end-tokens.js';
@@ -34,13 +34,13 @@ export interface ModelSource {
   tokenizer?: Tokenizer | undefined;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   /** Most tokens of a row, at most what the file says, which is the default. */
   maxLength?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
-export interface StreamOptions {
+interface StreamOptions {
   signal?: AbortSignal | undefined;
   /** Bytes of arrays, of `totalBytes`. */
   onProgress?: ((progress: { loaded: number; total: number }) => void) | undefined;
@@ -92,8 +92,8 @@ async function completed(
   signal?: AbortSignal,
 ): Promise<Described> {
   const factors = file.tensors.get(ropeFactors);
-  if (file.format !== 'gguf' || factors?.type !== 'F32' || !described.config.rotary)
-    return described;
+  if (file.format !== 'gguf' || !factors || !described.config.rotary) return described;
+  if (factors.type !== 'F32') refuseUnsupported(`${quoted(ropeFactors)} is ${factors.type}`, 'F32');
   const { source, begin, end } = factors;
   const bytes = await readAll(source, begin, Math.min(end, begin + 2 ** 20), signal);
   return {

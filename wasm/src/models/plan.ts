@@ -4,7 +4,7 @@
 import { scaleOf } from '../formats/numbers.js';
 import { type Parameter, parametersOf } from './config.js';
 import { some } from '../language/names.js';
-import { quoted, refuse, refuseUnsupported } from './errors.js';
+import { brief, quoted, refuse, refuseUnsupported } from './errors.js';
 import type { Described } from './families.js';
 import type { Location, Range } from './families/names.js';
 import type { ModelFile, StoredTensor } from './file.js';
@@ -58,7 +58,7 @@ function checkType(
     shape.length === 2 && (type === 'I8' ? hasScales : type === 'Q8_0' && layout === 'out_in');
   if (floats.includes(type) || quantised) return;
   const more = shape.length === 2 ? ['Q8_0', 'I8 with scales'] : [];
-  refuseUnsupported(`${quoted(name)} is ${type}`, [...floats, ...more].join(', '));
+  refuseUnsupported(`${quoted(name)} is ${brief(type)}`, [...floats, ...more].join(', '));
 }
 
 /** The scales of a tensor in int8: one for each block of 32 inputs of each output. */
@@ -73,7 +73,7 @@ function scalesOf(
   const [rows = 0, columns = 0] = tensor.shape;
   const blocks = (count: number): number => Math.ceil(count / 32);
   const expected = layout === 'in_out' ? [blocks(rows), columns] : [rows, blocks(columns)];
-  if (scales.type !== 'F16') refuseUnsupported(`${quoted(name)} is ${scales.type}`, 'F16');
+  if (scales.type !== 'F16') refuseUnsupported(`${quoted(name)} is ${brief(scales.type)}`, 'F16');
   if (String(scales.shape) !== String(expected)) {
     refuse(`${quoted(name)} is [${scales.shape.join(',')}]`, `[${expected.join(',')}]`);
   }

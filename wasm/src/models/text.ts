@@ -12,8 +12,30 @@ import {
   type Tokenizer,
 } from './tokenizers/tokenizer.js';
 
+/** How tokens are asked for. */
+interface Wanted {
+  /** Whether they follow others: a text then has no token that begins one, if the tokenizer says which that is. */
+  readonly goesOn?: boolean;
+  /** Whether no tokens at all are an argument that is wrong, and not a shape. */
+  readonly isVector?: boolean;
+}
+
+/** The tokens of a text. */
+function encoded(tokenizer: Tokenizer | undefined, text: string, goesOn: boolean): unknown {
+  const ids = tokenizer?.encode(text);
+  const begin = goesOn ? tokenizer?.begin : undefined;
+  const isBegun = begin !== undefined && ids?.[0] === begin;
+  return isBegun ? Array.from(ids).slice(1) : ids;
+}
+
 /** The tokens of a text, or those that were given, as one row that the model has room for. */
-export function tokensOf(fn: string, name: string, given: unknown, plan: Plan) {
+export function tokensOf(
+  fn: string,
+  name: string,
+  given: unknown,
+  plan: Plan,
+  { goesOn = false, isVector = false }: Wanted = {},
+) {
   const { tokenizer, config } = plan;
   const isText = typeof given === 'string';
   if (isText && !tokenizer) {
@@ -22,7 +44,13 @@ export function tokensOf(fn: string, name: string, given: unknown, plan: Plan) {
       `${fn}: ${name} is ${describe(given)} and the model has no tokenizer, expected tokens`,
     );
   }
-  const ids = isText ? reading(fn, name, () => tokenizer?.encode(given)) : given;
+  const ids = isText ? reading(fn, name, () => encoded(tokenizer, given, goesOn)) : given;
+  if (isVector && reading(fn, name, () => (ids as ArrayLike<number> | null)?.length) === 0) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} has 0 elements, expected at least one token`,
+    );
+  }
   const rows = checkRows(fn, name, ids as ArrayLike<number>, 1);
   if (rows.shape[1] > config.maxLength) {
     throw new QkvError(

@@ -35,7 +35,7 @@ const weightNames = [
   'qBeta',
   'kBeta',
 ] as const;
-export type WeightName = (typeof weightNames)[number];
+type WeightName = (typeof weightNames)[number];
 
 export type LayerConfig = Required<Omit<MultiHeadAttentionConfig, 'rotary' | 'qkNorm'>> & {
   rotary: CheckedRotary | undefined;

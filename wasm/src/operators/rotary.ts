@@ -91,7 +91,8 @@ function takePositions(
   return { ...requireIntegers(fn, name, positions, all), shape: tokens };
 }
 
-function takeScaling(
+/** A copy of a scaling, whose fields are in the order of its type. */
+export function takeScaling(
   fn: string,
   name: string,
   given: NonNullable<RotaryOptions['scaling']>,

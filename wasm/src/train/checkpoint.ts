@@ -112,19 +112,21 @@ function numbersOf(
     );
   };
   check(name, stored.shape, shape);
+  const was = stored.dtype.slice(0, 40);
   if ((stored.dtype === 'I8') !== (scales !== undefined)) {
     refuse(
       fn,
-      `have ${name} as ${stored.dtype} ${scales ? 'and' : 'without'} scales`,
+      `have ${name} as ${was} ${scales ? 'and' : 'without'} scales`,
       'I8 with scales alone',
     );
   }
   if (scales) {
     check(scaleOf(name), scales.shape, scaleShape(shape, axisOf(name)));
-    if (scales.dtype !== 'F16') refuse(fn, `have ${scaleOf(name)} as ${scales.dtype}`, 'F16');
+    if (scales.dtype !== 'F16')
+      refuse(fn, `have ${scaleOf(name)} as ${scales.dtype.slice(0, 40)}`, 'F16');
   }
   if (!['F32', 'BF16', 'I8'].includes(stored.dtype)) {
-    refuse(fn, `have ${name} as ${stored.dtype}`, 'F32, BF16 or I8');
+    refuse(fn, `have ${name} as ${was}`, 'F32, BF16 or I8');
   }
   const numbers = newFloats(fn, sizeOf(shape));
   decode(stored, scales, numbers);

@@ -319,7 +319,7 @@ const embedTable = method(
     texts: all(
       listOf(
         'an array of texts',
-        [[[1], []], shapes, '@[1] has 0 elements'],
+        [[[1], []], invalid, '@[1] has 0 elements', 'at least one token'],
         [[3], invalid, '@[0] is 3'],
         [[[0.5]], invalid, '@[0][0] is 0.5'],
         [[[1], [19]], range, '@[1]'],

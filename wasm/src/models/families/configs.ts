@@ -150,7 +150,8 @@ function hubWindow(
     if (type !== 'sliding_attention' && type !== 'full_attention')
       fields.only('layer_types', 'sliding_attention', 'full_attention');
   }
-  const first = isQwen ? fields.count('max_window_layers', 0, 0) : 0;
+  // The default of transformers, whose files leave defaults out.
+  const first = isQwen ? fields.count('max_window_layers', 28, 0) : 0;
   const slides = (i: number): boolean => (family === 'gemma2' ? i % 2 === 0 : i >= first);
   const all = Array.from({ length: layers }, (_, i) =>
     types ? types[i] === 'sliding_attention' : slides(i),
@@ -213,12 +214,14 @@ const architectures: Readonly<Record<string, string>> = {
 function ggufRotary(fields: Fields, isLlama: boolean, width: number): ModelRotary {
   const rotaryDim = fields.count('rope.dimension_count', width);
   fields.only('rope.scaling.type', 'none', 'linear');
-  const isLinear = fields.get('rope.scaling.type') === 'linear';
+  // As llama.cpp: linear where no type is told, the factor by its old name too, and 0 for none.
+  const isNone = fields.get('rope.scaling.type') === 'none';
+  const factor = fields.number(oneOf(fields, 'rope.scaling.factor', 'rope.scale_linear'), 0);
   return {
     base: fields.number('rope.freq_base', 10_000),
     ...(isLlama && { interleaved: true }),
     ...(rotaryDim !== width && { rotaryDim }),
-    ...(isLinear && { scaling: { type: 'linear', factor: fields.number('rope.scaling.factor') } }),
+    ...(!isNone && factor !== 0 && { scaling: { type: 'linear', factor } }),
   };
 }
 

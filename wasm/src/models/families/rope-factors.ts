@@ -35,6 +35,8 @@ export function withRopeFactors(
     refuse(`${ropeFactors} is [${factors.length}]`, `[${rotaryDim / 2}]`);
   const factor = factors.reduce((most, each) => Math.max(most, each), 1);
   if (factor === 1 && factors.every((each) => each === 1)) return config;
+  if (config.rotary?.scaling)
+    refuseUnsupported(`${ropeFactors} is there and so is another scaling`, 'one of the two');
   const isUsual = factors.every((each, i) => {
     const expected = factorOf(base ** ((-2 * i) / rotaryDim), factor);
     return Math.abs(each / expected - 1) < 1e-4;

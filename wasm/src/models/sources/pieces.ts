@@ -1,7 +1,8 @@
 // Sources that can be read at any place: memory, a Blob, a file of Node's.
 
 import { nodeModule } from '../../platform/node.js';
-import { brief, throwIfAborted, unread } from '../errors.js';
+import { brief, unread } from '../errors.js';
+import { throwIfAborted } from '../../arguments/signal.js';
 import { type ByteSource, ended, pieceSize } from './source.js';
 
 /** The bytes [begin, end), or fewer of them. */

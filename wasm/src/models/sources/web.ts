@@ -2,7 +2,8 @@
 // header of a file and all of its arrays are one request. A server that does not honour Range sends all of the file, and
 // what was skipped, or lies further back, it sends again.
 
-import { brief, throwIfAborted, unread } from '../errors.js';
+import { brief, unread } from '../errors.js';
+import { throwIfAborted } from '../../arguments/signal.js';
 import { type ByteSource, ended, pieceSize } from './source.js';
 
 /** Bytes that are rather read than skipped by another request. */

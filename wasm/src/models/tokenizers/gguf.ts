@@ -28,7 +28,9 @@ export function ggufTokenizer({ format, metadata }: ModelFile): Tokenizer | unde
   });
   // More than any model has, and every place of a text is compared with them.
   if ([...specials.keys()].join('').length > 2 ** 17) return undefined;
-  const begin = fields.has('bos_token_id') ? fields.count('bos_token_id', undefined, 0) : undefined;
+  // Files without such a token may say -1, or any other that is none.
+  const told = fields.number('bos_token_id', -1);
+  const begin = Number.isInteger(told) && told >= 0 && told < tokens.length ? told : undefined;
   const shared = { begin, isControl, specials };
   if (fields.get('model') === 'llama') {
     const scores = fields.list('scores') ?? [];
@@ -42,6 +44,6 @@ export function ggufTokenizer({ format, metadata }: ModelFile): Tokenizer | unde
   }
   const [merges, cut] = [fields.list('merges'), cuts.get(fields.text('pre', 'default'))];
   if (fields.get('model') !== 'gpt2' || !merges || !isTexts(merges) || !cut) return undefined;
-  const addsBegin = fields.flag('add_bos_token', fields.get('pre') === 'llama-bpe');
-  return pairsTokenizer({ ...shared, texts: tokens, merges, cut, addsBegin });
+  const addsBegin = fields.flag('add_bos_token', cut.addsBegin);
+  return pairsTokenizer({ ...shared, ...cut, texts: tokens, merges, addsBegin });
 }

@@ -19,5 +19,5 @@ export function ownTokenizer({ metadata }: ModelFile): Tokenizer | undefined {
     // What is no JSON is no tokenizer either.
   }
   if (!isRecord(value) || value['type'] !== 'characters') return undefined;
-  return charactersTokenizer(value['tokens'] as readonly string[]);
+  return charactersTokenizer(value['tokens'] as readonly string[], 'load');
 }

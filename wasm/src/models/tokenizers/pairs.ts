@@ -12,6 +12,8 @@ export interface Pairs {
   readonly merges: readonly string[];
   /** What finds the words of a text, which together are all of it. */
   readonly cut: RegExp;
+  /** Whether a word that is a token is that one, before any merge. */
+  readonly wholeWords: boolean;
   readonly begin: number | undefined;
   readonly addsBegin: boolean;
   readonly isControl: (id: number) => boolean;
@@ -26,11 +28,21 @@ const newer = (digits: string): RegExp =>
       `${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`,
     'gu',
   );
+
+/** What a family does with a text, besides its pairs. */
+interface Cut extends Pick<Pairs, 'cut' | 'wholeWords'> {
+  /** Whether a text begins with a token of its own where the file does not say. */
+  readonly addsBegin: boolean;
+}
+
+const plain = (cut: RegExp): Cut => ({ cut, wholeWords: false, addsBegin: false });
+const llama3 = { cut: newer('\\p{N}{1,3}'), wholeWords: true, addsBegin: true };
+
 /** By what GGUF calls them. */
-export const cuts: ReadonlyMap<string, RegExp> = new Map([
-  ...(['default', 'gpt-2'] as const).map((name) => [name, gpt2] as const),
-  ...(['llama-bpe', 'llama3'] as const).map((name) => [name, newer('\\p{N}{1,3}')] as const),
-  ['qwen2', newer('\\p{N}')],
+export const cuts: ReadonlyMap<string, Cut> = new Map([
+  ...['default', 'gpt-2'].map((name) => [name, plain(gpt2)] as const),
+  ...['llama-bpe', 'llama3', 'llama-v3'].map((name) => [name, llama3] as const),
+  ['qwen2', plain(newer('\\p{N}'))],
 ]);
 
 /** The letters of bytes: those of Latin-1 that can be seen, and for the others the letters from U+0100 on. */
@@ -48,6 +60,7 @@ export function pairsTokenizer({
   texts,
   merges,
   cut,
+  wholeWords,
   begin,
   addsBegin,
   isControl,
@@ -59,16 +72,22 @@ export function pairsTokenizer({
   });
   const ranks = new Map(merges.map((pair, rank) => [pair, -rank]));
   const split = splitter(specials);
+  /** Written as they are, not as letters of bytes. */
+  const asWritten = new Set(specials.values());
   const encoder = new TextEncoder();
   const encodeWord = (word: string): number[] => {
     const spelt = Array.from(encoder.encode(word), (byte) => letters[byte] ?? '');
+    const whole = wholeWords ? ids.get(spelt.join('')) : undefined;
+    if (whole !== undefined) return [whole];
     return merge(spelt, (left, right) => ranks.get(`${left} ${right}`)).flatMap(
       (text) => ids.get(text) ?? [],
     );
   };
+  const begins = addsBegin ? begin : undefined;
   return {
+    begin: begins,
     encode(text) {
-      const all = addsBegin && begin !== undefined ? [begin] : [];
+      const all = begins === undefined ? [] : [begins];
       for (const part of split(text)) {
         if (typeof part === 'number') all.push(part);
         else
@@ -79,8 +98,12 @@ export function pairsTokenizer({
     decode(list) {
       const bytes = list
         .filter((id) => !isControl(id))
-        .flatMap((id) => Array.from(texts[id] ?? ''))
-        .flatMap((letter) => bytesByLetter.get(letter) ?? [...encoder.encode(letter)]);
+        .flatMap((id) =>
+          Array.from(texts[id] ?? '').flatMap((letter) => {
+            const byte = asWritten.has(id) ? undefined : bytesByLetter.get(letter);
+            return byte ?? [...encoder.encode(letter)];
+          }),
+        );
       return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes));
     },
   };

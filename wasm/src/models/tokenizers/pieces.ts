@@ -6,7 +6,7 @@ import { type Specials, splitter } from './special.js';
 import type { Tokenizer } from './tokenizer.js';
 
 /** The pieces by their ids, with spaces as spaces, and what a text is given besides. */
-export interface Pieces {
+interface Pieces {
   readonly texts: readonly string[];
   readonly scores: ArrayLike<number>;
   /** Stands for a letter that is no piece where there are none for bytes. */
@@ -41,17 +41,18 @@ class Speller {
     }
   }
 
-  /** The pieces of a letter before any is merged. */
+  /** The pieces of a letter before any is merged; itself where not all of its bytes are pieces. */
   #spell(letter: string): string[] {
     if (this.#ids.has(letter)) return [letter];
-    return Array.from(this.#encoder.encode(letter), (byte) => this.#bytes.get(byte) ?? '');
+    const bytes = Array.from(this.#encoder.encode(letter), (byte) => this.#bytes.get(byte));
+    return bytes.every((piece) => piece !== undefined) ? bytes : [letter];
   }
 
   ids(text: string): number[] {
     const { scores, unknown } = this.pieces;
     const letters = Array.from(text).flatMap((letter) => this.#spell(letter));
     const priorityOf = (left: string, right: string): number | undefined => {
-      const id = left && right ? this.#ids.get(left + right) : undefined;
+      const id = this.#ids.get(left + right);
       return id === undefined ? undefined : scores[id];
     };
     return merge(letters, priorityOf).map((piece) => this.#ids.get(piece) ?? unknown);
@@ -63,9 +64,11 @@ export function piecesTokenizer(pieces: Pieces): Tokenizer {
   const { texts, begin, addsBegin, addsSpace, isControl, specials } = pieces;
   const speller = new Speller(pieces);
   const split = splitter(specials);
+  const begins = addsBegin ? begin : undefined;
   return {
+    begin: begins,
     encode(text) {
-      const ids = addsBegin && begin !== undefined ? [begin] : [];
+      const ids = begins === undefined ? [] : [begins];
       let isFirst = true;
       for (const part of split(text)) {
         if (typeof part === 'number') ids.push(part);

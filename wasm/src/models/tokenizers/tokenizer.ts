@@ -1,6 +1,7 @@
 // What a tokenizer is, the simplest one, one of others, and texts that come token by token.
 
 import { describe, isRecord, listOf, listText } from '../../arguments/values.js';
+import { QkvError } from '../../api/errors.js';
 import { refuse } from '../errors.js';
 
 /** From text to tokens and back. */
@@ -8,6 +9,8 @@ export interface Tokenizer {
   /** The ids of a text, with those that a text begins with. */
   encode(text: string): ArrayLike<number>;
   decode(ids: readonly number[]): string;
+  /** The token with which encode() begins a text. */
+  readonly begin?: number | undefined;
 }
 
 /** All that is asked of a tokenizer while tokens come. */
@@ -56,26 +59,32 @@ export function decodeStream(tokenizer: Decoder, prompt: readonly number[] = [])
  *
  * @throws {@link QkvError} `invalid_argument` for anything else, for one that is there twice, and when a text has another
  */
-export function charactersTokenizer(characters: readonly string[]): Tokenizer {
-  const list = listOf('charactersTokenizer', 'characters', characters, 2 ** 21);
+export function charactersTokenizer(
+  characters: readonly string[],
+  fn = 'charactersTokenizer',
+): Tokenizer {
+  const invalid = (what: string): never => {
+    throw new QkvError('invalid_argument', what);
+  };
+  const list = listOf(fn, 'characters', characters, 2 ** 21);
   const isLetter = (value: unknown): value is string =>
     typeof value === 'string' && value.length <= 2 && Array.from(value).length === 1;
   if (!list?.every(isLetter)) {
-    return refuse(
-      `characters are ${list ? listText(list) : describe(characters)}`,
-      'a list of single letters',
-    );
+    const was = list ? listText(list) : describe(characters);
+    return invalid(`${fn}: characters are ${was}, expected a list of single letters`);
   }
   const ids = new Map(list.map((character, id) => [character, id]));
   if (ids.size < list.length)
-    refuse(`${list.length - ids.size} of the characters are there twice`, 'each once');
+    invalid(
+      `${fn}: ${list.length - ids.size} of the characters are there twice, expected each once`,
+    );
   return {
     encode: (text) =>
       Array.from(
         text,
         (character) =>
           ids.get(character) ??
-          refuse(`the text has ${describe(character)}`, 'characters of the model'),
+          invalid(`encode: the text has ${describe(character)}, expected characters of the model`),
       ),
     decode: (all) => all.map((id) => list[id] ?? replacement).join(''),
   };

@@ -65,6 +65,11 @@ export abstract class Remote {
     return this.#id;
   }
 
+  /** What has another length once this is disposed. */
+  protected get leaves(): readonly Counted[] {
+    return [];
+  }
+
   /** The worker it lives in, for a call of `caller`. */
   laneFor(caller: Caller, fn: string, name: string): Lane {
     if (caller !== this.#caller) {
@@ -85,7 +90,7 @@ export abstract class Remote {
   dispose(): Promise<void> {
     if (!this.#gone) {
       forgotten.unregister(this);
-      this.#gone = this.#lane.discard(this.#id);
+      this.#gone = this.#lane.discard(this.#id, this.leaves);
     }
     return this.#gone;
   }

@@ -44,7 +44,7 @@ interface Entry {
   over: boolean;
 }
 
-export interface AskOptions {
+interface AskOptions {
   readonly signal?: AbortSignal | undefined;
   readonly caches?: readonly Counted[];
   /** Told how far the call is; what it throws is what the call is rejected with. */
@@ -162,9 +162,9 @@ export class Lane {
   }
 
   /** Disposes a handle of the worker, after the calls made so far. */
-  async discard(target: number): Promise<void> {
+  async discard(target: number, caches: readonly Counted[] = []): Promise<void> {
     try {
-      await this.ask('dispose', { method: 'dispose', target, args: [] });
+      await this.ask('dispose', { method: 'dispose', target, args: [] }, { caches });
     } catch {
       // The worker is gone, and the handle with it.
     }
@@ -240,6 +240,11 @@ export class Lane {
   }
 
   #abort(entry: Entry): void {
+    // A session holds the token that is chosen, unless the worker hears of it before: only its answer says which.
+    if (isOf(entry, 'next') && this.#sent.has(entry.id)) {
+      this.#stop(entry);
+      return;
+    }
     const at = this.#waiting.indexOf(entry);
     if (at >= 0) this.#waiting.splice(at, 1);
     // Whatever the owner of the signal gave as its reason.
@@ -250,10 +255,12 @@ export class Lane {
   /** Nobody waits for the call any more. */
   #giveUp(entry: Entry, error: Error): void {
     entry.settle({ error });
-    const isLong = 'method' in entry.ask && entry.ask.method === 'loadModel';
-    if (isLong && this.#sent.has(entry.id) && !this.#end) {
-      post(this.#port, { [key]: this.#session, abort: entry.id });
-    }
+    if (isOf(entry, 'loadModel') && this.#sent.has(entry.id) && !this.#end) this.#stop(entry);
+  }
+
+  /** Tells the worker that a call which takes long may end. */
+  #stop({ id }: Entry): void {
+    post(this.#port, { [key]: this.#session, abort: id });
   }
 
   #progressed({ id, progress }: Underway): void {
@@ -289,7 +296,12 @@ export class Lane {
     // A call that was refused before the worker had found its caches says nothing of them.
     for (const [i, length] of answer.lengths.entries()) entry.caches[i]?.held(length);
     if (!entry.over) {
-      entry.settle(answer.error ? { error: receive(answer.error) } : { answer });
+      const { signal } = entry;
+      const error = answer.error && receive(answer.error);
+      // What the worker makes of an abort is not the reason of the signal.
+      entry.settle(
+        error ? { error: signal?.aborted ? (signal.reason as Error) : error } : { answer },
+      );
     } else if (answer.handle) {
       void this.discard(answer.handle.id);
     }
@@ -306,6 +318,8 @@ export class Lane {
     this.fail(this.#heard ? `has failed${why}` : `could not be loaded${why}`, event);
   }
 }
+
+const isOf = ({ ask }: Entry, method: string): boolean => 'method' in ask && ask.method === method;
 
 const disposed = (fn: string): QkvError =>
   new QkvError('disposed', `${fn}: the engine is disposed, expected a live one`);

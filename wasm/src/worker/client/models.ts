@@ -65,14 +65,48 @@ class RemoteSession extends Remote implements AsyncSession, Counted {
   }
 }
 
-class RemoteTokens extends Remote {
+class RemoteTokens extends Remote implements Counted {
+  readonly #session: AsyncSession | undefined;
+
+  constructor(caller: Caller, lane: Lane, { id }: SentHandle, session: AsyncSession | undefined) {
+    super(caller, lane, id);
+    this.#session = session;
+  }
+
   override get kind(): string {
     return 'generation';
   }
 
-  /** The session is named so that its length comes back. */
-  next(session: unknown): Promise<IteratorResult<Token>> {
-    return this.call('LanguageModel.generate', 'next', ['session'], [session]);
+  protected override get leaves(): readonly Counted[] {
+    return [this];
+  }
+
+  /** So long is the session after each token, and after the last that is read on the way out. */
+  held(length: number): void {
+    if (this.#session instanceof RemoteSession) this.#session.held(length);
+  }
+
+  next(options: CallOptions): Promise<IteratorResult<Token>> {
+    return this.call('LanguageModel.generate', 'next', ['call'], [options]);
+  }
+}
+
+/** A generation that the worker was asked for. */
+interface Begun {
+  readonly tokens: RemoteTokens;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function* tokensOf(begun: Promise<Begun>): AsyncGenerator<Token> {
+  const { tokens, signal } = await begun;
+  try {
+    for (;;) {
+      const next = await tokens.next({ signal });
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    await tokens.dispose();
   }
 }
 
@@ -115,10 +149,20 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     return this.make(method, [options], (...of) => new RemoteSession(...of));
   }
 
-  async *generate(
+  /** Sent at the call, whose prompt and options count; what is wrong is told to whoever asks for a token. */
+  generate(
     prompt: string | ArrayLike<number>,
     options: InWorkerOptions<GenerateOptions> = {},
   ): AsyncGenerator<Token> {
+    const begun = this.#begin(prompt, options);
+    begun.catch(() => undefined);
+    return tokensOf(begun);
+  }
+
+  async #begin(
+    prompt: string | ArrayLike<number>,
+    options: InWorkerOptions<GenerateOptions>,
+  ): Promise<Begun> {
     const fn = 'LanguageModel.generate';
     const { signal, ...rest } = copyOf(fn, options);
     checkSignal(fn, signal);
@@ -127,19 +171,9 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     const tokens = await this.make(
       method,
       [prompt, rest],
-      (caller, lane, { id }) => new RemoteTokens(caller, lane, id),
+      (...of) => new RemoteTokens(...of, rest.session),
     );
-    try {
-      for (;;) {
-        // The worker is not told of an abort in the middle of a token, which the session would hold.
-        const next = await tokens.next(rest.session);
-        if (next.done) return;
-        yield next.value;
-        if (signal?.aborted) throw signal.reason;
-      }
-    } finally {
-      await tokens.dispose();
-    }
+    return { tokens, signal };
   }
 }
 

@@ -1,7 +1,7 @@
 // The worker's side: runs what it is asked on an engine of its own, one call after the other.
 
 import { QkvError } from '../../api/errors.js';
-import type { LanguageModel, LoadOptions, Source } from '../../api/model-types.js';
+import type { GenerateOptions, LanguageModel, LoadOptions, Source } from '../../api/model-types.js';
 import type { InitOptions, Qkv } from '../../api/types.js';
 import type { WorkerModels, WorkerPort } from '../../api/worker-types.js';
 import { describe } from '../../arguments/values.js';
@@ -32,6 +32,7 @@ import { asResponse } from '../protocol/wasm.js';
 type Init = (options: InitOptions) => Promise<Qkv>;
 type Call = Extract<Ask, { method: string }>;
 type Result = Omit<Answer, 'id'>;
+type Run = (...args: unknown[]) => unknown;
 
 interface Disposable {
   dispose(): void;
@@ -45,10 +46,20 @@ interface Kept {
 
 /** Tokens as they are asked for. */
 class Tokens implements Disposable {
+  /** Ends the token that is under way, and with it all. */
+  readonly stop = new AbortController();
   readonly #tokens: AsyncIterator<unknown>;
+  readonly #session: { readonly length: number } | undefined;
 
-  constructor(tokens: AsyncIterable<unknown>) {
-    this.#tokens = tokens[Symbol.asyncIterator]();
+  constructor(generate: Run, [prompt, options]: readonly unknown[]) {
+    const own = { ...(options as GenerateOptions | undefined), signal: this.stop.signal };
+    this.#session = own.session;
+    this.#tokens = (generate(prompt, own) as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+  }
+
+  /** Of its session. */
+  get length(): number {
+    return this.#session?.length ?? 0;
   }
 
   next(): Promise<IteratorResult<unknown>> {
@@ -60,17 +71,16 @@ class Tokens implements Disposable {
   }
 }
 
+/** Kinds whose lengths go back with every answer. */
+const counted: readonly Kind[] = ['kvCache', 'session', 'tokens'];
+
 const about: Readonly<Partial<Record<Kind, readonly string[]>>> = {
   loadModel: ['config', 'parameterCount', 'bytes', 'format'],
   session: ['capacity', 'bytes'],
 };
 
 /** The method of this name, of an engine or of what `maker` makes. Messages may name anything. */
-function methodOf(
-  receiver: object,
-  maker: Kind | undefined,
-  method: string,
-): (...args: unknown[]) => unknown {
+function methodOf(receiver: object, maker: Kind | undefined, method: string): Run {
   const names = maker === undefined ? engineMethods : handleMethods[maker];
   if (!names.includes(method)) {
     const owner = maker === undefined ? 'an engine' : `a ${handleNames[maker]}`;
@@ -79,7 +89,7 @@ function methodOf(
       `worker: ${describe(method)} is no method of ${owner}, expected one of ${names.join(', ')}`,
     );
   }
-  const methods = receiver as Record<string, (...args: unknown[]) => unknown>;
+  const methods = receiver as Record<string, Run>;
   return (...args) => methods[method]?.(...args);
 }
 
@@ -130,8 +140,7 @@ class Session {
         throw new QkvError('invalid_argument', message);
       }
       const { maker, handle } = kept;
-      const isCounted = maker === 'kvCache' || maker === 'session';
-      if (isCounted) caches.push(handle as unknown as { readonly length: number });
+      if (counted.includes(maker)) caches.push(handle as unknown as { readonly length: number });
       return kept;
     };
     const lengths = (): number[] => caches.map(({ length }) => length);
@@ -153,9 +162,16 @@ class Session {
         if (!made) return { value, lengths: lengths() };
         return { handle: this.#keep(made, value), lengths: lengths() };
       };
-      const value = made === 'loadModel' ? this.#load(id, given, onProgress) : call(...given);
+      const value =
+        made === 'loadModel'
+          ? this.#load(id, given, onProgress)
+          : made === 'tokens'
+            ? new Tokens(call, given)
+            : call(...given);
       if (method === 'dispose' && target !== undefined) this.#handles.delete(target);
-      return value instanceof Promise ? value.then(finish, failed) : finish(value);
+      if (!(value instanceof Promise)) return finish(value);
+      if (kept?.handle instanceof Tokens) this.#running.set(id, kept.handle.stop);
+      return value.then(finish, failed).finally(() => this.#running.delete(id));
     } catch (error) {
       return failed(error);
     }
@@ -174,16 +190,12 @@ class Session {
     }
     const running = new AbortController();
     this.#running.set(id, running);
-    try {
-      const { signal } = running;
-      const own = { ...(options as LoadOptions | undefined), signal, onProgress };
-      const model = await this.#models.load(this.#started(), source as Source, own);
-      // Somebody's own function may not look at the signal, and nobody is left who would dispose what it made.
-      if (signal.aborted) model.dispose();
-      return model;
-    } finally {
-      this.#running.delete(id);
-    }
+    const { signal } = running;
+    const own = { ...(options as LoadOptions | undefined), signal, onProgress };
+    const model = await this.#models.load(this.#started(), source as Source, own);
+    // Somebody's own function may not look at the signal, and nobody is left who would dispose what it made.
+    if (signal.aborted) model.dispose();
+    return model;
   }
 
   #started(): Qkv {
@@ -196,8 +208,7 @@ class Session {
 
   #keep(maker: Kind, made: unknown): SentHandle {
     const id = this.#made++;
-    const handle =
-      maker === 'tokens' ? new Tokens(made as AsyncIterable<unknown>) : (made as Disposable);
+    const handle = made as Disposable;
     this.#handles.set(id, { maker, handle });
     const fields = about[maker];
     const from = handle as unknown as Record<string, unknown>;

@@ -10,7 +10,7 @@ export const key = 'qkv/worker';
 
 /** Stands where a handle of the worker is meant. */
 export const handleKey = 'qkv/handle';
-export interface HandleMark {
+interface HandleMark {
   readonly [handleKey]: number;
 }
 
