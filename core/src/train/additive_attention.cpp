@@ -46,7 +46,10 @@ Status check_inputs(const Caller& caller, const Args& args, FullShape& s) noexce
   QKV_RETURN_IF_ERROR(check_dense(caller, "s", args.s, {kAny, kAny, kAny}));
   QKV_RETURN_IF_ERROR(check_dense(caller, "w", args.score.w, {args.s.extent(2), kAny}));
   s.ds = args.s.extent(2);
-  s.of = {args.s.extent(0), args.s.extent(1), args.h.extent(1), args.score.w.extent(1), 0};
+  s.of = {.batch = args.s.extent(0),
+          .tq = args.s.extent(1),
+          .tk = args.h.extent(1),
+          .da = args.score.w.extent(1)};  // check_additive() says dv
   QKV_RETURN_IF_ERROR(check_dense(caller, "h", args.h, {s.of.batch, kAny, kAny}));
   s.dh = args.h.extent(2);
   if (s.ds < 1 || s.dh < 1 || s.of.da < 1) {

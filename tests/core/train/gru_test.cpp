@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "guarded.hpp"
 #include "refusal.hpp"
 #include "train_gru.hpp"
 
@@ -240,6 +241,20 @@ TEST_CASE("gru: a later token changes no earlier state and no earlier gradient",
   require_ok(train::gru(second.forward(), second.workspace));
   CHECK(std::equal(first.out.begin(), first.out.begin() + 5 * 5, second.out.begin()));
   CHECK(first.out[5 * 5] != second.out[5 * 5]);
+}
+
+TEST_CASE("gru_backward: reads nothing beside the states", "[train][gru]") {
+  GruProblem p({2, 3, 4, 5}, 160);
+  p.run();
+  for (const Edge edge : {Edge::kBegin, Edge::kEnd}) {
+    GruProblem guarded({2, 3, 4, 5}, 160);
+    const Guarded out(p.out, edge);
+    train::GruBackwardArgs args = guarded.backward();
+    args.out.data = out.data();
+    require_ok(train::gru_backward(args, guarded.workspace));
+    CHECK(first_difference(guarded.dx, p.dx) == "");
+    CHECK(first_difference(guarded.dwh, p.dwh) == "");
+  }
 }
 
 TEST_CASE("gru_backward: without tokens or rows every gradient is 0", "[train][gru]") {

@@ -134,6 +134,20 @@ TEST_CASE("linear_backward: more rows of c than one group, and no row at all", "
   CHECK(got.d_bias == std::vector<float>(5, 0.0F));
 }
 
+TEST_CASE("linear_backward: the gradient of the bias alone takes no scratch", "[train]") {
+  const std::vector<float> numbers(12, 1.5F);
+  std::vector<float> d_bias(4, kUntouched);
+  train::LinearBackwardArgs args;
+  args.d_out = {numbers.data(), {3, 4}};
+  args.x = {numbers.data(), {3, 2}};
+  args.w = {numbers.data(), {2, 4}};
+  args.d_bias = {d_bias.data(), {4}};
+  Workspace workspace;
+  require_ok(train::linear_backward(args, workspace));
+  CHECK(d_bias == std::vector<float>(4, 4.5F));
+  CHECK(workspace.capacity_bytes() == 0);
+}
+
 // ------------------------------------------------------------------------------------------ norms
 
 struct NormBackward {

@@ -392,6 +392,10 @@ TEST_CASE("transformer_xl_bias_backward: without pairs gradients are 0",
   no_batch.run();
   CHECK(no_batch.dr == std::vector<float>(32, 0.0F));
   CHECK(no_batch.dv == std::vector<float>(8, 0.0F));
+  XlBackward one_number({0, 1, 1, 1, 1}, 342);
+  one_number.run();
+  CHECK(one_number.dr == std::vector<float>(1, 0.0F));
+  CHECK(one_number.dv == std::vector<float>(1, 0.0F));
 }
 
 struct XlCall : Call, train::TransformerXlBackwardArgs {

@@ -244,6 +244,21 @@ TEST_CASE("trainers: an evaluation is that of the logits over the targets that c
   });
 }
 
+TEST_CASE("trainers: the first token of the vocabulary counts as a target", "[train]") {
+  for_each_trainer([](const auto& of) {
+    using Of = std::decay_t<decltype(of)>;
+    CAPTURE(of.name);
+    auto trainer = make_trainer(of);
+    typename Of::Rows rows(3, 7, 10);
+    std::fill(rows.of.targets.begin(), rows.of.targets.end(), -1);
+    rows.of.targets[5] = 0;
+    Workspace workspace;
+    train::Evaluation found;
+    require_ok(trainer.evaluate(rows.view(), workspace, found));
+    CHECK(found.counted == 1);
+  });
+}
+
 TEST_CASE("trainers: dropout drops in steps alone, and other numbers in each", "[train]") {
   for_each_trainer([](const auto& of) {
     using Of = std::decay_t<decltype(of)>;
