@@ -15,8 +15,6 @@ export const beside = (name: string): string => import.meta.url.replace(/[^/]*$/
 const movedBy = (): string | undefined =>
   /^(.*?\/)(?:node_modules|@fs)\/.*\?v=[0-9a-f]+$/.exec(import.meta.url)?.[1];
 
-export const isMoved = (): boolean => movedBy() !== undefined;
-
 /** Where the server has what the package exports by this name; undefined if it has not moved anything. */
 export async function whereViteHas(name: string): Promise<URL | undefined> {
   const base = movedBy();

@@ -3,7 +3,6 @@
 import { checkBoolean, checkInteger } from '../../arguments/numbers.js';
 import { checkSignal } from '../../arguments/signal.js';
 import { describe, isRecord, listOf, reading, takeOptions } from '../../arguments/values.js';
-import { isMoved } from '../../platform/package-files.js';
 import { isPort } from '../../platform/ports.js';
 import { QkvError } from '../../api/errors.js';
 import { identity } from '../../arguments/identity.js';
@@ -128,7 +127,7 @@ class Start {
   ): Promise<AsyncQkv> {
     const lanes = this.#lanes;
     try {
-      const moved = !ports && isMoved() ? await movedTo(models) : undefined;
+      const moved = ports ? undefined : await movedTo(models);
       if (this.#isGivenUp) throw invalid('nobody waits for it any more');
       for (let i = 0; i < count; i += 1) lanes.push(startLane(i, ports?.[i], models, moved));
       const options = await portable(engine);
