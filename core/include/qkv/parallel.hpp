@@ -46,7 +46,8 @@ class ThreadPool {  // NOLINT(clang-analyzer-optin.performance.Padding): lines o
   /// Threads in all, whether they serve yet or not.
   [[nodiscard]] int threads() const noexcept { return threads_; }
 
-  /// Whether another thread works, or looks for work and has not gone to sleep yet. It may do so right after.
+  /// Whether another thread works, or looks for work and has not gone to sleep yet. It may do so right after. A thread that was
+  /// lost while it looked for work counts as awake from then on.
   [[nodiscard]] bool awake() const noexcept { return awake_.load(std::memory_order_relaxed) > 0; }
 
   /// Works for this pool until stop(). Returns false at once if no place is free: each of the

@@ -191,7 +191,7 @@ Status begin(const AdditiveAttentionBackwardArgs& args, const FullShape& s,
   const std::size_t scratch =
       std::max({linear_scratch(*kernels.forward, p.q), linear_scratch(*kernels.forward, p.k),
                 linear_backward_scratch(kernels, p.of_q), linear_backward_scratch(kernels, p.of_k),
-                additive_backward_scratch(s.of, workspace.threads())});
+                additive_backward_scratch(in_use(s.of), workspace.threads())});
   QKV_RETURN_IF_ERROR(workspace.begin(capped_sum(
       {capped_product(2, Workspace::padded(of_q)), capped_product(2, Workspace::padded(of_k)),
        Workspace::padded(of_s), Workspace::padded(of_h), Workspace::padded(of_values), scratch})));

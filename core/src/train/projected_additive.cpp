@@ -33,10 +33,11 @@ ThreadPool* pool_for(ThreadPool* pool, const AdditiveShape& s) noexcept {
 
 template <class Args>
 AdditiveShape shape_of(const Args& args) noexcept {
-  const Index tq = args.q.extent(1);
-  const Index tk = args.k.extent(1);
-  // Of batch rows without queries and keys there may be any number.
-  return {tq + tk > 0 ? args.q.extent(0) : 0, tq, tk, args.q.extent(2), args.values.extent(2)};
+  return in_use({.batch = args.q.extent(0),
+                 .tq = args.q.extent(1),
+                 .tk = args.k.extent(1),
+                 .da = args.q.extent(2),
+                 .dv = args.values.extent(2)});
 }
 
 Status check_projections(const Caller& caller, const TensorView<const float>& q,

@@ -15,6 +15,12 @@ struct AdditiveShape {
   Index dv = 0;  ///< of values
 };
 
+/// The shape without batch rows that have neither queries nor keys, of which there may be any number.
+[[nodiscard]] inline AdditiveShape in_use(AdditiveShape shape) noexcept {
+  shape.batch = shape.tq > 0 || shape.tk > 0 ? shape.batch : 0;
+  return shape;
+}
+
 /// What every function of additive attention reads besides queries and keys.
 struct AdditiveInputs {
   const TensorView<const float>& v;

@@ -74,5 +74,45 @@ TEST_CASE("projected_additive_attention: batch rows without queries and keys",
   CHECK(all_zero(dv));
 }
 
+TEST_CASE("additive_attention: batch rows without queries and keys", "[train][additive][empty]") {
+  const TensorView<float> none(nullptr, {kMost, 0, 3});
+  const TensorView<float> no_weights(nullptr, {kMost, 0, 0});
+  std::vector<float> numbers(9, 1.0F);
+  std::vector<float> gradients(9 + 9 + 3, kUntouched);
+  float* to = gradients.data();
+  const train::AdditiveScore score{
+      .w = {numbers.data(), {3, 3}}, .u = {numbers.data(), {3, 3}}, .v = {numbers.data(), {3}}};
+  train::AdditiveAttentionArgs forward;
+  forward.s = forward.h = none;
+  forward.score = score;
+  forward.context = none;
+  forward.weights = no_weights;
+  Workspace workspace;
+  require_ok(train::additive_attention(forward, workspace));
+  train::AdditiveAttentionBackwardArgs backward;
+  backward.d_context = backward.s = backward.h = none;
+  backward.score = score;
+  backward.weights = no_weights;
+  backward.ds = backward.dh = none;
+  backward.dw = {to, {3, 3}};
+  backward.du = {to + 9, {3, 3}};
+  backward.dv = {to + 18, {3}};
+  require_ok(train::additive_attention_backward(backward, workspace));
+  CHECK(all_zero(gradients));
+}
+
+TEST_CASE("projected_additive_attention: no batch rows of any number of queries and keys",
+          "[train][additive][empty]") {
+  const TensorView<float> none(nullptr, {0, kMost, 3});
+  std::vector<float> v(3, 1.0F);
+  train::ProjectedAdditiveArgs args;
+  args.q = args.k = args.values = none;
+  args.v = {v.data(), {3}};
+  args.context = none;
+  args.weights = {nullptr, {0, kMost, kMost}};
+  Workspace workspace;
+  require_ok(train::projected_additive_attention(args, workspace));
+}
+
 }  // namespace
 }  // namespace qkv::test::empty_backward_test

@@ -9,7 +9,7 @@ import { expectRejects, expectSame, expectThrows } from '../../support/js/check.
 import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
 import { rowsOf } from '../../support/js/model-kinds.js';
 import { randomWeights } from '../../support/js/model-oracle.js';
-import { until } from '../../support/js/patience.js';
+import { inTime, until } from '../../support/js/patience.js';
 import { overPort, workerOf } from '../../support/js/workers.js';
 
 const options = { deterministic: true };
@@ -195,6 +195,55 @@ describe('tokens', () => {
     await assert.rejects(iterate(), { name: 'AbortError' });
     // One pass reads so short a prompt, so that nothing can come between.
     assert.deepEqual([told.length, session.length], [1, 9]);
+  });
+
+  test('an abort after the last token changes nothing, as it does here', async () => {
+    for (const model of [local, remote]) {
+      const stop = new AbortController();
+      let count = 0;
+      const given = { signal: stop.signal, maxTokens: 2, stopTokens: [] };
+      for await (const { id } of model.generate(ids, given)) {
+        count += Number(id >= 0);
+        if (count === 2) stop.abort();
+      }
+      assert.equal(count, 2, String(model));
+    }
+  });
+
+  test('one that was never asked for a token is given back by return()', async (t) => {
+    const { engine, sent, close } = await overPort(options, initHere, models);
+    t.after(close);
+    const model = await engine.loadModel({ weights });
+    const made = model.generate(ids);
+    await made.return();
+    assert.deepEqual(
+      sent.map(({ message }) => message.method),
+      ['loadModel', 'generate', 'dispose'],
+    );
+    assert.equal((await made.next()).done, true);
+  });
+
+  test('with a signal it goes on while another model is loaded', async (t) => {
+    let open;
+    const gate = new Promise((resolve) => (open = resolve));
+    let isSlow = false;
+    const load = async (...given) => {
+      if (isSlow) await gate;
+      return models.load(...given);
+    };
+    const { engine, close } = await overPort(options, initHere, { load });
+    t.after(close);
+    const model = await engine.loadModel({ weights });
+    isSlow = true;
+    let isLoaded = false;
+    const loading = engine.loadModel({ weights }).then(() => (isLoaded = true));
+    const { signal } = new AbortController();
+    const tokens = model.generate(ids, { signal, maxTokens: 2, stopTokens: [] });
+    assert.equal((await inTime(all(tokens))).length, 2);
+    await inTime(model.loss(ids));
+    assert.equal(isLoaded, false);
+    open();
+    await loading;
   });
 
   test('what makes no sense is refused as it is here, by rejection', async () => {

@@ -219,7 +219,7 @@ export interface GenerateOptions {
   stopTokens?: readonly number[] | undefined;
   /**
    * Where to go on; afterwards it holds the prompt and every token that was told, as far as there is room. If it holds tokens
-   * before, a text is read without the token `begin` of the tokenizer.
+   * when generate() is called, a text is read without the token `begin` of the tokenizer.
    */
   session?: Session | undefined;
   /** What to read of the pass that chose each token, which has one row. `rows` has no meaning here. */

@@ -45,5 +45,6 @@ export function ggufTokenizer({ format, metadata }: ModelFile): Tokenizer | unde
   const [merges, cut] = [fields.list('merges'), cuts.get(fields.text('pre', 'default'))];
   if (fields.get('model') !== 'gpt2' || !merges || !isTexts(merges) || !cut) return undefined;
   const addsBegin = fields.flag('add_bos_token', cut.addsBegin);
-  return pairsTokenizer({ ...shared, ...cut, texts: tokens, merges, addsBegin });
+  const begins = addsBegin ? { begin } : { begin: undefined };
+  return pairsTokenizer({ ...shared, ...cut, ...begins, texts: tokens, merges });
 }

@@ -5,7 +5,7 @@ import { merge } from './merge.js';
 import { type Specials, splitter } from './special.js';
 import type { Tokenizer } from './tokenizer.js';
 
-export interface Pairs {
+interface Pairs {
   /** Tokens by their ids, bytes written as letters. */
   readonly texts: readonly string[];
   /** Pairs as "left right", in the order of their ranks. */
@@ -14,8 +14,8 @@ export interface Pairs {
   readonly cut: RegExp;
   /** Whether a word that is a token is that one, before any merge. */
   readonly wholeWords: boolean;
+  /** What a text begins with. */
   readonly begin: number | undefined;
-  readonly addsBegin: boolean;
   readonly isControl: (id: number) => boolean;
   readonly specials: Specials;
 }
@@ -62,7 +62,6 @@ export function pairsTokenizer({
   cut,
   wholeWords,
   begin,
-  addsBegin,
   isControl,
   specials,
 }: Pairs): Tokenizer {
@@ -83,11 +82,10 @@ export function pairsTokenizer({
       (text) => ids.get(text) ?? [],
     );
   };
-  const begins = addsBegin ? begin : undefined;
   return {
-    begin: begins,
+    begin,
     encode(text) {
-      const all = begins === undefined ? [] : [begins];
+      const all = begin === undefined ? [] : [begin];
       for (const part of split(text)) {
         if (typeof part === 'number') all.push(part);
         else

@@ -66,7 +66,8 @@ type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 /**
  * Calls go to the worker as soon as they are made and wait in its own queue, except that one with a signal
- * waits here until the worker has nothing else to do: what has not begun can then still be withheld.
+ * waits here until the worker has nothing else to do: what has not begun can then still be withheld. A token that is asked
+ * for need not be, as the worker can be told to stop it.
  */
 export class Lane {
   readonly index: number;
@@ -217,7 +218,7 @@ export class Lane {
 
   #pump(): void {
     for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
-      if (next.signal && this.#sent.size > 0) break;
+      if (next.signal && this.#sent.size > 0 && !isOf(next, 'next')) break;
       this.#waiting.shift();
       this.#sent.set(next.id, next);
       this.#post(next);

@@ -86,8 +86,15 @@ class RemoteTokens extends Remote implements Counted {
     if (this.#session instanceof RemoteSession) this.#session.held(length);
   }
 
-  next(options: CallOptions): Promise<IteratorResult<Token>> {
-    return this.call('LanguageModel.generate', 'next', ['call'], [options]);
+  async next(signal: AbortSignal | undefined): Promise<IteratorResult<Token>> {
+    const [fn, method, names] = ['LanguageModel.generate', 'next', ['isAborted', 'call']];
+    if (!signal?.aborted) return this.call(fn, method, names, [false, { signal }]);
+    try {
+      // One whose last token was told has ended, and is not aborted any more.
+      return await this.call(fn, method, names, [true]);
+    } catch {
+      throw signal.reason;
+    }
   }
 }
 
@@ -97,17 +104,29 @@ interface Begun {
   readonly signal: AbortSignal | undefined;
 }
 
-async function* tokensOf(begun: Promise<Begun>): AsyncGenerator<Token> {
-  const { tokens, signal } = await begun;
-  try {
-    for (;;) {
-      const next = await tokens.next({ signal });
-      if (next.done) return;
-      yield next.value;
+function tokensOf(begun: Promise<Begun>): AsyncGenerator<Token> {
+  let isAsked = false;
+  async function* told(): AsyncGenerator<Token> {
+    isAsked = true;
+    const { tokens, signal } = await begun;
+    try {
+      for (;;) {
+        const next = await tokens.next(signal);
+        if (next.done) return;
+        yield next.value;
+      }
+    } finally {
+      await tokens.dispose();
     }
-  } finally {
-    await tokens.dispose();
   }
+  const all = told();
+  const end = all.return.bind(all);
+  all.return = async (value) => {
+    // What has not begun has no `finally` to come to.
+    if (!isAsked) await begun.then(({ tokens }) => tokens.dispose()).catch(() => undefined);
+    return end(value);
+  };
+  return all;
 }
 
 class RemoteModel extends Remote implements AsyncLanguageModel {

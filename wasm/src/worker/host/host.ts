@@ -62,7 +62,8 @@ class Tokens implements Disposable {
     return this.#session?.length ?? 0;
   }
 
-  next(): Promise<IteratorResult<unknown>> {
+  next(isAborted: unknown): Promise<IteratorResult<unknown>> {
+    if (isAborted === true) this.stop.abort();
     return this.#tokens.next();
   }
 

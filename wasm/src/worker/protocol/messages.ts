@@ -43,7 +43,7 @@ export type Ask =
       readonly target: number | undefined;
       readonly args: readonly unknown[];
     }
-  /** Nobody waits for this call any more: one that takes long may end. */
+  /** This call may end early: a load, for which nobody waits any more, or the token of a generation. */
   | { readonly abort: number }
   | { readonly end: true };
 export type Request = { readonly [key]: string } & Ask;
