@@ -83,7 +83,6 @@ export class WebSource implements ByteSource {
     try {
       result = await reader.read();
     } catch (error) {
-      this.close();
       throw unread(`${this.name} broke off (${why(error)})`, expected, error);
     }
     if (result.done) return true;
