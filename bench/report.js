@@ -37,6 +37,9 @@ export const markdownTable = (head, rows) =>
 /** The words of another library as code, so that no sign in them is taken for Markdown. */
 export const quoted = (words) => `\`${words.replaceAll('`', "'").replaceAll('|', '/')}\``;
 
+/** The numbers of the kernel's version, without what a distributor appends to them. */
+const kernel = () => /^[\d.]*\d/.exec(release())?.[0] ?? '';
+
 /** Where and on what results came about, as lines of Markdown. */
 export async function circumstances({ command, hosts, versions = {} }) {
   const commit = await run('git', ['describe', '--always', '--dirty']);
@@ -46,7 +49,7 @@ export async function circumstances({ command, hosts, versions = {} }) {
     .join(', ');
   return [
     `- machine: ${cpu?.model ?? 'unknown processor'}, ${cpus().length} cores, ` +
-      `${(totalmem() / 2 ** 30).toFixed(0)} GiB; ${platform()} ${release()}`,
+      `${(totalmem() / 2 ** 30).toFixed(0)} GiB; ${platform()} ${kernel()}`,
     `- load averages at the end (1, 5, 15 minutes): ${load}`,
     `- hosts: ${hosts.join('; ')}`,
     ...Object.entries(versions).map(([name, version]) => `- ${name} ${version}`),

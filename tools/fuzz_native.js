@@ -24,7 +24,10 @@ export const canFuzz = () => /clang/.test(toolchain.CXX ?? '') && process.platfo
 /** Those that are linked with the second library, which CMake's target `fuzz_core` leaves out and `fuzz` builds. */
 const ofTraining = ['train', 'trainers'];
 
-/** Every target with its share of `seconds` of the processors' time; without `training` those of the first library. */
+/**
+ * Every target with its share of `seconds` of the processors' time; without `training` only the targets of the first library,
+ * whose shares are four fifths of that.
+ */
 export const fuzzTargets = (seconds, { training = true } = {}) =>
   Object.entries(families)
     .filter(([name]) => training || !ofTraining.includes(name))

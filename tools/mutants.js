@@ -144,7 +144,7 @@ async function plant({ wanted, left }, progress) {
   };
 }
 
-/** The faults whose file or name holds one of these words; all without. */
+/** The faults whose file or name holds one of these words; without words all faults. */
 const holding =
   (words) =>
   ({ name, file }) =>
@@ -167,6 +167,11 @@ async function main() {
     const [count, seed] = [Number(values.random), Number(values.seed)];
     const lanes = values.lanes && Number(values.lanes);
     return runRandom({ count, seed, folder: values.in, lanes });
+  }
+  const unused = positionals.filter((word) => !list.some(holding([word])));
+  if (unused.length > 0) {
+    console.log(`no planted fault was chosen by ${unused.join(', ')}: no file or name has it`);
+    return false;
   }
   await buildWasm(); // the modules that faults in TypeScript are bundled around
   await buildPackage();

@@ -66,6 +66,9 @@ export const ctest = (preset, name, { heard = () => undefined } = {}) => ({
     if (code !== 0 && tests.every(({ ok }) => ok)) {
       tests.push({ name: running ?? `${name} ends well`, ok: false, skipped: false, said: '' });
     }
+    if (tests.length === 0) {
+      tests.push({ name: `${name} has tests`, ok: false, skipped: false, said });
+    }
     return {
       tests,
       hung: hung || /\*\*\*Timeout/.test(said) ? (running ?? name) : undefined,

@@ -1,5 +1,7 @@
-// Suites in which everything is sanitized, the tests and Catch2 included. `npm test` links the tests with a
-// sanitized core instead (core/CMakeLists.txt).
+// Suites of the full run in which the tests and Catch2 are sanitized, too. The core's are under ASan and UBSan on every
+// instruction set and as WebAssembly, and under TSan on one instruction set; those of training are under TSan. Under ASan
+// and UBSan the training library is sanitized and its tests are not: that suite, and those of `npm test`, link ordinary
+// tests with a sanitized library (core/CMakeLists.txt).
 // npm run test:sanitize: all of them.
 import { cmake } from './build.js';
 import { ctest, nativeIsas } from './runners.js';
@@ -19,12 +21,11 @@ const built = (preset, target, name) => {
   };
 };
 
-/** Every preset in a suite of its own, its runs one after the other: they share a folder. */
+/** Runs of one preset come one after the other, as they share a folder: in one suite, or in one that needs the other. */
 export function fullSanitizers() {
-  const of = 'core';
-  const inTurn = (name, parts) => ({
+  const inTurn = (name, parts, more = { of: 'core' }) => ({
     name,
-    of,
+    ...more,
     parts: [
       {
         title: name,
@@ -32,9 +33,12 @@ export function fullSanitizers() {
           const results = [];
           for (const part of parts) results.push(await part.run());
           const list = (key) => results.map((result) => result[key]).filter(Boolean);
+          // A part that was skipped becomes a skipped test, so that --allow-skip can name that part alone.
+          const tests = results.flatMap(({ tests: found, skipped }, i) =>
+            skipped ? [{ name: parts[i].title, ok: true, skipped: true, reason: skipped }] : found,
+          );
           return {
-            tests: list('tests').flat(),
-            skipped: list('skipped').join('; ') || undefined,
+            tests,
             hung: list('hung').join('; ') || undefined,
             output: list('output').join('\n'),
           };
@@ -60,6 +64,11 @@ export function fullSanitizers() {
       ...both('sanitize-threads', 'qkv_tests', [`native.${commonIsa}`]),
       built('sanitize-threads', 'qkv_tests', 'native.threads'),
     ]),
+    inTurn(
+      'TSan: training and tests',
+      [built('sanitize-threads', 'qkv_train_tests', `train.${commonIsa}`)],
+      { of: 'training', needs: ['TSan: core and tests'] },
+    ),
     // The relaxed kernels are these with another instruction for their fused arithmetic.
     inTurn(
       'ASan, UBSan: core and tests as WebAssembly',

@@ -1,6 +1,6 @@
 // ONNX: the rules of its operators, which are part of the project (tests/reference/onnx/make_rules.js), and
 // ONNX's own node tests (opsets 23 and 24) when they are at hand: a folder of JSON files of the same format,
-// named by QKV_CONFORMANCE or ../shared/conformance/onnx beside the project.
+// named by QKV_CONFORMANCE, or else in a folder `shared` beside the checkout.
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>

@@ -1,6 +1,8 @@
 // The tool behind `npm run test:mutation -- --random`: what it takes for a site, in which order it tries them, and
 // which survivors it knows.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import {
   equivalents,
@@ -9,6 +11,7 @@ import {
   mutationsOf,
   staleEquivalents,
 } from '../../tools/mutants/candidates.js';
+import { root } from '../support/js/files.js';
 
 /** The mutations of a source as "from -> to", in the order of the text. */
 const changes = (file, source) =>
@@ -120,4 +123,11 @@ describe('mutator: order and survivors', () => {
     const gone = { file: 'core/src/status.cpp', before: 'no such line', after: 'nor this' };
     assert.deepEqual(staleEquivalents([gone]), [gone]);
   });
+});
+
+test('planted faults: a word that no fault has is a complaint, and nothing is built', () => {
+  const line = [join(root, 'tools/mutants.js'), 'gemm', 'a-word-that-no-fault-has'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, line, { encoding: 'utf8' });
+  assert.equal(status, 1, stderr);
+  assert.match(stdout, /^no planted fault was chosen by a-word-that-no-fault-has\b[^\n]*\n$/);
 });

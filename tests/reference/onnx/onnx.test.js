@@ -1,6 +1,6 @@
 // ONNX on the public API: the rules of its operators, one test each, which are part of the project
 // (make_rules.js); and ONNX's own node tests (opsets 23 and 24) when they are at hand: a folder of JSON files of
-// the same format, named by QKV_CONFORMANCE or ../shared/conformance/onnx beside the project.
+// the same format, named by QKV_CONFORMANCE, or else in a folder `shared` beside the checkout.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';

@@ -11,7 +11,7 @@ export const text = (path) => read(path).toString('utf8');
 export const packageJson = JSON.parse(text('package.json'));
 export const wasmFile = (variant) => read(`dist/qkv-${variant}.wasm`);
 
-/** A folder of data that is not in the repository (tests/README.md): where the variable says, or else beside the project. */
+/** A folder of data outside the repository (tests/README.md): the variable names it, or it is in `shared` beside the checkout. */
 export const extraFolder = (variable, folder) =>
   process.env[variable] ?? join(root, '../shared', folder);
 
