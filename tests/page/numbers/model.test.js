@@ -455,6 +455,31 @@ describe('the host', () => {
     assert.deepEqual([generated.tokens, generated.capacity], [4, 2048]);
   });
 
+  test('what followed from a text is taken back when nothing of the next one can be read', async () => {
+    const { init } = await packageModule('train');
+    const engine = await init();
+    const sizes = { vocabulary: 5, numLayers: 1, dModel: 8, numHeads: 2, dFeedForward: 0 };
+    const trainer = engine.languageModel({ ...sizes, positions: 'rotary', maxLength: 64 });
+    const file = new File([trainer.save()], 'numbers.safetensors'); // no tokenizer: it reads numbers
+    engine.dispose();
+    const { host, said, until } = await hosted({ kind: 'files', files: [file] });
+    await until(({ kind }) => kind === 'loaded');
+    const follow = ['next', 'losses', 'lens', 'rollout', 'scores'];
+    let view = web.NO_MODEL;
+    /** How many tokens the page has after this text, and what of it follows from them. */
+    const shown = async (text) => {
+      said.length = 0;
+      host.receive({ kind: 'ask', ask: { ...ask, text, ablated: [] } });
+      await until(({ kind }) => kind === 'answered');
+      view = said.reduce(web.afterMessage, view);
+      return [view.answers.reading.ids.length, follow.filter((name) => view.answers[name])];
+    };
+    assert.deepEqual(await shown('1 2 3'), [3, follow]);
+    assert.deepEqual(await shown('words'), [0, []]);
+    assert.deepEqual(await shown(''), [0, []]);
+    assert.deepEqual(await shown('1 2 3'), [3, follow]);
+  });
+
   test('what cannot be read is refused with the sentence of the package', async () => {
     const files = [new File([new Uint8Array(100)], 'photo.safetensors')];
     const { until } = await hosted({ kind: 'files', files });

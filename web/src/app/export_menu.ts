@@ -4,6 +4,7 @@ import { find } from '../ui/dom';
 import { FORMATS, save, type Format } from '../ui/figure';
 import { frameOf } from '../ui/frame';
 import { Panel } from '../ui/panel';
+import { describeFailure } from '../worker/describe_failure';
 import type { App } from './app';
 import { TopPanel } from './header';
 
@@ -52,9 +53,11 @@ export function addTools(app: App): void {
     menu.addEventListener('click', (event) => {
       const what = event.target instanceof HTMLElement ? event.target.dataset['do'] : undefined;
       if (!what) return;
-      void act(app, id, what).then((text) => {
-        find(menu, '[role=status]', HTMLElement).textContent = text;
-      });
+      void act(app, id, what)
+        .catch((error: unknown) => t('tools.failed', { message: describeFailure(error).message }))
+        .then((text) => {
+          find(menu, '[role=status]', HTMLElement).textContent = text;
+        });
     });
     menu.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape') return;

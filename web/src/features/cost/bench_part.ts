@@ -33,8 +33,9 @@ export class BenchPart extends Panel {
   #news: BenchNews | null = null;
   #running = false;
   #failure = '';
-  /** What was measured in this tab, as it stands in the link. */
+  /** What was measured in this tab, as it stands in the link, and by how much both ways differed then. */
   #own = '';
+  #ownDifference = NaN;
   readonly #lab = new Lab<ToBenchLab, FromBenchLab>('cost', {
     onMessage: (message) => this.#heard(message),
     onFailure: ({ message }) => this.#failed(message),
@@ -123,6 +124,7 @@ export class BenchPart extends Panel {
     }
     const result = this.#news?.result ?? null;
     this.#own = writeResult(result);
+    this.#ownDifference = this.#news?.difference ?? NaN;
     this.#end();
     this.change({ costResult: result });
   }
@@ -150,11 +152,12 @@ export class BenchPart extends Panel {
     this.find('.bench-result', HTMLElement).hidden = result === null;
     if (!result) return;
     const here = this.#running || writeResult(result) === this.#own;
+    const known = this.#running ? (this.#news?.difference ?? NaN) : this.#ownDifference;
     const device = { build: result.variant, threads: result.threads, cores: result.cores };
     this.setText('.bench-device', t(here ? 'cost.device' : 'cost.elsewhere', device));
     this.find('tbody', HTMLElement).replaceChildren(...result.rows.map(rowOf));
     this.#figures(result);
-    const difference = here ? (this.#news?.difference ?? NaN) : NaN;
+    const difference = here ? known : NaN;
     const found = Number.isNaN(difference)
       ? ''
       : t('cost.same', { difference: digits(difference, 2) });

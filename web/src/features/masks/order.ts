@@ -1,5 +1,6 @@
 import formulas from './formulas.json';
 import type { MasksResult } from './compute';
+import { GRID } from './grid';
 import { t } from './texts';
 import { Guess } from '../../ui/guess';
 import { digits } from '../../ui/numbers';
@@ -93,7 +94,10 @@ export class OrderPart extends Panel {
   update(view: View): void {
     const { state, frame, look, list } = view;
     this.#shuffled = state.maskShuffle;
-    this.#of = [state.maskKind, state.maskSize, state.maskPaint, state.source].join();
+    const { maskKind, maskSize, maskPaint, maskShuffle, source } = state;
+    const count = Math.min(list.tokens.length, GRID);
+    // A guess shuffles what is as written with the seed 1, and is about that order.
+    this.#of = [maskKind, maskSize, maskPaint, source, count, maskShuffle || 1].join();
     this.#ask(view);
     this.find('.as-written', HTMLButtonElement).disabled = state.maskShuffle === 0;
     this.find('.shuffle', HTMLButtonElement).disabled = list.tokens.length < 2;

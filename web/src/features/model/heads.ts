@@ -77,7 +77,12 @@ export class HeadsPart extends ModelPart {
     this.find('.all', HTMLButtonElement).disabled = !info.speaks || (ofText?.running ?? false);
     this.find('.back', HTMLButtonElement).disabled = modelOut.length === 0;
     this.#loss(losses ?? null);
-    if (!scores) return;
+    if (!scores) {
+      this.find('.model-heads', HTMLElement).replaceChildren();
+      this.setText('.model-story', '');
+      this.setText('.model-check', '');
+      return;
+    }
     this.#list(info, scores, { out: modelOut, changes: ofText, order: modelOrder });
     this.setText('.model-story', story(scores));
     const checked = checkOf(scores);

@@ -21,6 +21,9 @@ import { passOver, surprisalOf, type Pass } from './trained';
 /** How long a piece of this work may keep a frame waiting, in milliseconds. */
 const SLICE = 8;
 
+/** What follows from the tokens of a text: nothing of it is there when a text has none. */
+const FROM_TOKENS = ['next', 'losses', 'lens', 'rollout', 'scores'] as const;
+
 type Steps = Generator<unknown, unknown>;
 
 /** The trained model in the worker: loads it, and answers what the panel and the frames ask of it. */
@@ -182,6 +185,8 @@ export class ModelHost {
       yield* this.#part('lens', [id, at], () => answers.lensAt(qkv, of, pass(), at));
       yield* this.#part('rollout', [id, at], () => answers.rolloutAt(qkv, of, pass(), at));
       yield* this.#part('scores', [id], () => this.#scores(of, pass()));
+    } else {
+      for (const name of FROM_TOKENS) yield* this.#part(name, [], () => null);
     }
     yield* this.#part('plane', [], () => answers.planeOf(of));
     const near = ask.near ?? ids[at] ?? 0;

@@ -18,7 +18,13 @@ export class LensPart extends ModelPart {
 
   update({ model, state, look }: View): void {
     const lens = model.answers.lens ?? null;
-    if (!lens || !this.changed(lens, state.language, look)) return;
+    if (!this.changed(lens, state.language, look)) return;
+    if (!lens) {
+      this.find('thead', HTMLElement).replaceChildren();
+      this.find('tbody', HTMLElement).replaceChildren();
+      this.setText('.model-settled', '');
+      return;
+    }
     const cell = (name: 'th' | 'td', ...content: (string | Node)[]) => {
       const made = document.createElement(name);
       made.append(...content);

@@ -62,7 +62,16 @@ export class NextPart extends ModelPart {
     show('temperature', modelTemperature, modelTemperature.toFixed(2));
     show('topK', modelTopK, '');
     show('topP', modelTopP, modelTopP.toFixed(2));
+    // Without tokens nothing follows, and an empty heading would be read out.
+    this.find('h3', HTMLElement).hidden = next === null;
     if (next) this.#draw(next);
+    else this.#clear();
+  }
+
+  #clear(): void {
+    this.setText('h3', '');
+    this.find('tbody', HTMLElement).replaceChildren();
+    this.setText('.model-kept', '');
   }
 
   #draw(next: NextToken): void {

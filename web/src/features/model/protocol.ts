@@ -174,10 +174,10 @@ export interface Rollout {
   readonly rest: number;
 }
 
-/** Everything that follows from an ask; what is new is told as it is known. */
+/** Everything that follows from an ask; what is new is told as it is known. Null: nothing follows. */
 export interface Answers {
   readonly reading: Reading;
-  readonly scores: HeadScores;
+  readonly scores: HeadScores | null;
   readonly losses: Losses | null;
   readonly next: NextToken | null;
   readonly lens: Lens | null;

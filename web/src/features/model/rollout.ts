@@ -23,9 +23,10 @@ export class RolloutPart extends ModelPart {
 
   update({ model, state, look }: View): void {
     const rollout = model.answers.rollout ?? null;
-    if (!rollout || !this.changed(rollout, state.language, look)) return;
-    this.find('tbody', HTMLElement).replaceChildren(...rollout.sources.map(rowOf));
-    this.setText('.model-settled', summary(rollout));
+    if (!this.changed(rollout, state.language, look)) return;
+    const sources = rollout?.sources ?? [];
+    this.find('tbody', HTMLElement).replaceChildren(...sources.map(rowOf));
+    this.setText('.model-settled', rollout ? summary(rollout) : '');
   }
 }
 

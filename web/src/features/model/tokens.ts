@@ -49,7 +49,8 @@ export class TokensPart extends ModelPart {
     const at = Math.min(state.modelAt ?? Infinity, reading.ids.length - 1);
     const radios = this.querySelectorAll<HTMLInputElement>('input[type=radio]');
     radios.forEach((radio, t) => (radio.checked = t === at));
-    this.#tellChosen(reading, at);
+    if (at < 0) this.setText('.model-chosen', '');
+    else this.#tellChosen(reading, at);
   }
 
   #build(reading: Reading): void {

@@ -67,8 +67,12 @@ export class WritePart extends ModelPart {
     this.setText('.write', t(this.#running ? 'model.write.stop' : 'model.write.start'));
     this.find('.model-written', HTMLElement).hidden = generated === null;
     this.find('.model-cache', HTMLElement).hidden = generated === null;
-    if (!generated) this.setText('.model-rate', '');
-    else this.#tell(generated);
+    if (generated) {
+      this.#tell(generated);
+    } else {
+      this.setText('.model-rate', '');
+      this.setText('[data-said]', '');
+    }
     if (was && !this.#running && generated) {
       this.setText(
         '[data-said]',

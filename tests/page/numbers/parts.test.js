@@ -1,0 +1,222 @@
+// What parts of panels show, in Node, with elements that the test makes: that a table goes with its model, a verdict with
+// its question, and that what was found stays with its run.
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { modules } from '../support/engine.js';
+import { put, stagePage } from '../support/elements.js';
+
+const document = stagePage();
+/** The worker of a panel is a puppet that answers when the test says so. */
+class PuppetWorker extends EventTarget {
+  static latest;
+  constructor() {
+    super();
+    PuppetWorker.latest = this;
+  }
+  postMessage() {}
+  terminate() {}
+  say(data) {
+    this.dispatchEvent(new MessageEvent('message', { data }));
+  }
+}
+globalThis.Worker = PuppetWorker;
+
+const web = await modules(
+  ...['next', 'lens', 'rollout', 'heads', 'tokens', 'write', 'store'].map(
+    (name) => `features/model/${name}`,
+  ),
+  ...['features/masks/order', 'features/cost/bench_part', 'state/state', 'app/export_menu'],
+  ...['ui/panel', 'ui/guess'],
+);
+
+const initial = web.initialState('en');
+beforeEach(() => (document.activeElement = null));
+
+describe('model: parts without an answer', () => {
+  const info = { ...{ numLayers: 1, numHeads: 1, speaks: true, notDrawn: null, name: null } };
+  const token = { id: 1, label: 'a', p: 0.5 };
+  const bar = { id: 1, label: 'a', temperature: 0.5, topK: null, topP: null };
+  const one = Float32Array.of(0.75);
+  const answers = {
+    reading: { id: 1, ids: [1], labels: ['a'], total: 1, unknown: [], surprisal: one },
+    next: {
+      ...{ at: 0, label: 'a', actual: null, bars: [bar] },
+      ...{ keptK: 1, keptP: 1, entropy: 0, vocabulary: 3 },
+    },
+    lens: { at: 0, layers: [{ tokens: [token], last: 0.5 }] },
+    rollout: {
+      ...{ at: 0, label: 'a', own: 1, rest: 0 },
+      sources: [{ place: 0, label: 'a', share: 1, last: 1 }],
+    },
+    losses: { whole: 2, ablated: null, heads: [] },
+    scores: {
+      ...{ numHeads: 1, previous: one, first: one, induction: one },
+      ...{ repeated: 50, difference: 0 },
+    },
+  };
+  const nothing = {
+    ...{ next: null, lens: null, rollout: null, losses: null, scores: null },
+    reading: { ...answers.reading, id: 2, ids: [], labels: [], total: 0 },
+  };
+  const viewOf = (told) => ({
+    ...{ state: initial, look: 1 },
+    model: { ...web.NO_MODEL, info, answers: told },
+  });
+
+  for (const [name, Part, ...places] of [
+    ['next', web.NextPart, 'h3', 'tbody', '.model-kept'],
+    ['lens', web.LensPart, 'thead', 'tbody', '.model-settled'],
+    ['rollout', web.RolloutPart, 'tbody', '.model-settled'],
+    ['heads', web.HeadsPart, '.model-loss', '.model-heads', '.model-story', '.model-check'],
+    ['tokens', web.TokensPart, '.model-tokens', '.model-chosen'],
+  ]) {
+    for (const [what, without] of [
+      ['an emptied text', nothing],
+      ['another model', { reading: nothing.reading }],
+    ]) {
+      test(`${name}: nothing of the text before stands under ${what}`, () => {
+        const { part, text } = put(Part);
+        const filled = () =>
+          places.filter((place) => text(place) + part.querySelector(place).children.length !== '0');
+        part.update(viewOf(answers));
+        assert.deepEqual(filled(), places);
+        part.update(viewOf(without));
+        assert.deepEqual(filled(), []);
+        part.update(viewOf(answers));
+        assert.deepEqual(filled(), places, 'and it comes again');
+      });
+    }
+  }
+
+  test('next: a heading without a text is not there', () => {
+    const { part } = put(web.NextPart);
+    part.update(viewOf(answers));
+    assert.equal(part.querySelector('h3').hidden, false);
+    part.update(viewOf(nothing));
+    assert.equal(part.querySelector('h3').hidden, true);
+  });
+
+  test('write: what was said of a text goes with its model', () => {
+    const { part, text } = put(web.WritePart);
+    const written = (running) => ({
+      ...{ before: 'a', text: 'b', tokens: 1, cached: 2, capacity: 9 },
+      ...{ bytesPerToken: 4, median: 1, running, seed: 1 },
+    });
+    const show = (generated) => {
+      const view = viewOf(answers);
+      part.update({ ...view, model: { ...view.model, generated } });
+    };
+    show(written(true));
+    show(written(false));
+    assert.match(text('[data-said]'), /b/);
+    show(null);
+    assert.equal(text('[data-said]'), '');
+  });
+});
+
+describe('masks: a guess', () => {
+  const swaps = { without: { masked: 0.5, free: 0 }, sinusoidal: { masked: 0.5, free: 0.5 } };
+  const frame = { masks: { swaps, tokens: ['b', 'a'] } };
+  const tokens = ['a', 'b', 'c'];
+  /** A part whose question was answered with the first order, and a way to change the state after that. */
+  function guessed() {
+    const { part, asked } = put(web.OrderPart, 'state-change');
+    let state = { ...initial, masksAsk: true };
+    const show = (patch = {}, list = { tokens }) => {
+      state = { ...state, ...patch };
+      part.update({ state, frame, look: 1, list });
+      return part.querySelector('qkv-guess').querySelector('.guess-answer').textContent;
+    };
+    show();
+    part.dispatchEvent(new CustomEvent('guessed', { detail: 'breaks' }));
+    const [{ detail }] = asked;
+    return { show, judged: show(detail) };
+  }
+
+  test('is judged for the order that it brought about', () => {
+    const { show, judged } = guessed();
+    assert.notEqual(judged, '');
+    assert.equal(show({ temperature: 3 }), judged, 'what it is not about may change');
+  });
+
+  test('is no longer judged under another order', () => {
+    const { show } = guessed();
+    assert.equal(show({ maskShuffle: 77 }), '');
+  });
+
+  test('is no longer judged with another number of tokens, as long as the grid shows them', () => {
+    const { show } = guessed();
+    assert.equal(show({}, { tokens: [...tokens, 'd'] }), '');
+    const many = { tokens: Array.from({ length: 40 }, String) };
+    const long = guessed();
+    assert.equal(long.show({}, many), '', 'of 3 and 16');
+  });
+});
+
+describe('cost: a measurement', () => {
+  const row = { ...{ tokens: 64, storedMs: 2, streamingMs: 1 } };
+  const rows = [{ ...row, storedBytes: 4, streamingBytes: 2, decodeMs: 1 }];
+  const result = { variant: 'simd', threads: 1, cores: 2, rows };
+  const newsOf = (difference) => ({
+    type: 'news',
+    news: { result, difference, done: 1, all: 1 },
+  });
+  /** A whole run that found this difference. */
+  function measured(difference) {
+    const { part, text } = put(web.BenchPart, 'state-change');
+    const press = (name) => part.querySelector(name).click();
+    let look = 0;
+    const show = (costResult) => part.update({ state: { ...initial, costResult }, look: ++look });
+    show(null);
+    press('.bench-run');
+    PuppetWorker.latest.say(newsOf(difference));
+    PuppetWorker.latest.say({ type: 'done' });
+    show(result);
+    return { press, show, found: () => text('.bench-found') };
+  }
+
+  test('keeps what it found when another one is stopped or fails', () => {
+    const { press, found } = measured(0.125);
+    const whole = found();
+    assert.match(whole, /0\.125|0\.13/);
+    press('.bench-run');
+    PuppetWorker.latest.say(newsOf(0.25));
+    assert.match(found(), /0\.25/, 'of the run that is under way');
+    press('.bench-stop');
+    assert.equal(found(), whole);
+    press('.bench-run');
+    PuppetWorker.latest.dispatchEvent(new Event('error'));
+    assert.equal(found(), whole);
+  });
+
+  test('of a link has no difference from here', () => {
+    const { show, found } = measured(0.125);
+    show({ ...result, cores: 9 });
+    assert.doesNotMatch(found(), /0\.125|0\.13/);
+  });
+});
+
+describe('export: the menu', () => {
+  class Broken extends web.Panel {
+    figure() {
+      return Promise.reject(new Error('it broke'));
+    }
+  }
+
+  test('says so when nothing can be exported', async () => {
+    const section = document.querySelector('section');
+    document.getElementById = (id) => (id === 'row' ? section : null);
+    const { querySelector } = document;
+    document.querySelector = (selector) =>
+      selector === 'qkv-panel-row' ? new Broken() : querySelector.call(document, selector);
+    web.addTools({ view: () => ({}), client: {} });
+    const [menu] = section.querySelector('.section-head').children;
+    const said = menu.querySelector('[role=status]');
+    const told = new Promise((resolve) => {
+      Object.defineProperty(said, 'textContent', { set: resolve });
+    });
+    menu.dataset.do = 'png'; // as if the press were on the menu itself
+    menu.click();
+    assert.match(await told, /could not be exported: it broke/);
+  });
+});
