@@ -80,6 +80,10 @@ function ready() {
   return { client, worker, told };
 }
 
+/** What it comes to by now; a puppet has answered by then, or never will. */
+const within = (promise) =>
+  Promise.race([promise, new Promise((resolve) => setImmediate(resolve, 'nothing yet'))]);
+
 beforeEach(() => (PuppetWorker.all = []));
 
 describe('engine: requests', () => {
@@ -217,11 +221,20 @@ describe('engine: a worker that dies', () => {
     worker.say(frameOf(1));
     const lost = assert.rejects(client.tensors(), /it broke/);
     worker.dispatchEvent(Object.assign(new Event('error'), { message: 'it broke' }));
-    client.start();
-    const asked = client.tensors();
-    PuppetWorker.all.at(-1).say({ type: 'tensors', tensors: 'of the next' });
-    assert.equal(await Promise.race([asked, Promise.resolve('nothing')]), 'of the next');
     await lost;
+    const nothing = /nothing was computed/;
+    await assert.rejects(within(client.tensors()), nothing, 'while there is none');
+    assert.equal(PuppetWorker.all.length, 1, 'no worker starts that nobody has told to');
+    client.start();
+    const next = PuppetWorker.all.at(-1);
+    await assert.rejects(within(client.tensors()), nothing, 'before the first frame of the next');
+    next.say({ type: 'ready', info });
+    client.request({});
+    next.say(frameOf(2));
+    const asked = client.tensors();
+    assert.equal(next.sent.filter(({ type }) => type === 'tensors').length, 1);
+    next.say({ type: 'tensors', tensors: 'of the next' });
+    assert.equal(await within(asked), 'of the next');
   });
 
   test('before it was there leaves a load that can be tried again', () => {

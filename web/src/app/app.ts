@@ -143,10 +143,13 @@ export class App {
   }
 
   #followLink(): void {
+    clearTimeout(this.#fragmentTimer); // another address counts now
     const bare = location.hash.slice(1);
-    if (PANEL_IDS.some((id) => id === bare)) return; // the browser goes there by itself
-    // Any other anchor of the page, such as that of the link past its head, says nothing of the state.
-    if (bare !== '' && !bare.startsWith('v=')) return;
+    if (bare !== '' && !bare.startsWith('v=')) {
+      // The browser goes to an anchor by itself; but its name says nothing of the state, which a reload would lose.
+      this.#writeAddress(PANEL_IDS.find((id) => id === bare) ?? null);
+      return;
+    }
     if (this.hold && bare === '') return;
     if (readAddress(location.search, location.hash)) return; // a lesson brings its states itself
     const state = parseFragment(location.hash, this.#state.language);
@@ -194,10 +197,14 @@ export class App {
         ? { text: defaultText(patch.language), query: null }
         : {};
     this.#adopt({ ...this.#state, panel: null, ...translated, ...patch });
-    // Browsers refuse hundreds of changes of the address in a row.
+    this.#writeAddress(null);
+  }
+
+  /** Puts the state, or the open lesson, into the address; browsers refuse hundreds of changes of it in a row. */
+  #writeAddress(panel: State['panel']): void {
     clearTimeout(this.#fragmentTimer);
     this.#fragmentTimer = window.setTimeout(() => {
-      history.replaceState(null, '', location.search + this.#fragment(null, true));
+      history.replaceState(null, '', location.search + this.#fragment(panel, true));
     }, 300);
   }
 

@@ -12,8 +12,9 @@ export function expectLesson(): boolean {
 /** Opens the lesson that the address names, now and whenever it changes; its code is fetched with the first one. */
 export function watchLessons(app: App): void {
   let desk: Desk | null = null;
+  const wanted = () => readAddress(location.search, location.hash);
   const follow = async () => {
-    const address = readAddress(location.search, location.hash);
+    const address = wanted();
     if (!address && !desk) return;
     // Any other anchor of the page, such as that of the link that skips its head.
     if (!address && !/^(#v=.*)?$/.test(location.hash)) return;
@@ -21,8 +22,16 @@ export function watchLessons(app: App): void {
       const { Desk } = await import('../features/lessons/desk');
       desk ??= new Desk(app);
     }
-    await desk.open(address);
+    await desk.open(wanted()); // the reader may have gone elsewhere while the code was on its way
   };
-  window.addEventListener('hashchange', () => void follow());
-  void follow();
+  const tryToFollow = () => {
+    follow().catch((error: unknown) => {
+      // Without a network, for instance, no lesson comes: the page that waits for it is shown instead.
+      const { dataset } = document.documentElement;
+      if (dataset['lesson'] === 'coming') delete dataset['lesson'];
+      console.error(error);
+    });
+  };
+  window.addEventListener('hashchange', tryToFollow);
+  tryToFollow();
 }

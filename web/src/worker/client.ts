@@ -200,6 +200,8 @@ export class EngineClient {
     this.#worker = undefined;
     this.#lost = true;
     this.#info = undefined;
+    // The next worker has no tensors before its own first frame, which is complete.
+    this.#frame = undefined;
     this.#running = undefined;
     const failure = { code: 'load_failed', message: message || 'the worker script did not load' };
     for (const { reject } of this.#wanted.splice(0)) reject(new Error(failure.message));

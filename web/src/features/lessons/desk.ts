@@ -20,6 +20,8 @@ export class Desk {
   readonly #store = document.createElement('div');
   #address: Address | null = null;
   #language: Language;
+  /** For which address another language was asked for, until its lesson is open. */
+  #speaking: Address | null = null;
   #reader: LessonReader | null = null;
   #editor: LessonEditor | null = null;
   readonly #locks = new Locks();
@@ -47,17 +49,21 @@ export class Desk {
     const listed = all.find(({ name }) => name === address.name)?.lesson ?? null;
     if (this.#address !== address) return; // the reader has gone elsewhere meanwhile
     const shown = lesson ?? listed;
-    if (language !== this.#host.view().state.language) await this.#speak(language);
+    if (language !== this.#host.view().state.language) await this.#speak(language, address);
+    if (this.#address !== address) return; // or while the texts of the page were on their way
     this.#language = language;
+    this.#speaking = null;
     if (shown) this.#read(shown, address, language);
     else this.#list(all, address.name !== INDEX);
   }
 
-  /** Another language of the page. */
-  async #speak(language: Language): Promise<void> {
+  /** Another language of the page; who goes elsewhere meanwhile waits no longer. */
+  async #speak(language: Language, address: Address): Promise<void> {
+    this.#speaking = address;
     this.#host.begin(initialState(language));
     const deadline = performance.now() + 5000;
-    while (this.#host.view().state.language !== language && performance.now() < deadline) {
+    const isThere = () => this.#host.view().state.language === language;
+    while (!isThere() && this.#address === address && performance.now() < deadline) {
       await new Promise(requestAnimationFrame);
     }
   }
@@ -65,6 +71,7 @@ export class Desk {
   /** The page has another language: so has the lesson, at the same step. */
   #follow(language: Language): void {
     if (language === this.#language || !this.#address) return;
+    if (this.#speaking === this.#address) return; // it is asked for by the lesson that is to come
     this.#language = language;
     const step = this.#reader ? this.#reader.at + 1 : 1;
     void this.open({ ...this.#address, step, language });

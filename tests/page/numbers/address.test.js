@@ -1,0 +1,219 @@
+// The address of the page, in Node: an anchor takes neither the state nor a lesson out of it, and who leaves before a
+// lesson is there has the page.
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { root } from '../../support/js/files.js';
+import { until } from '../../support/js/patience.js';
+import { modules } from '../support/engine.js';
+import { stagePage } from '../support/elements.js';
+
+const document = stagePage();
+/** What the address was replaced by, the latest last. */
+let written;
+globalThis.devicePixelRatio = 1;
+globalThis.getComputedStyle = () => ({ getPropertyValue: () => '#000' });
+globalThis.Worker = class extends EventTarget {
+  postMessage() {}
+};
+const goTo = (hash) => {
+  globalThis.location.hash = hash;
+  window.dispatchEvent(new Event('hashchange'));
+};
+globalThis.history = {
+  replaceState(_state, _title, address) {
+    written.push(address);
+    globalThis.location.hash = address.slice(address.indexOf('#'));
+  },
+};
+beforeEach(() => {
+  written = [];
+  globalThis.location = { search: '', hash: '', href: 'https://page.example/', pathname: '/' };
+  globalThis.window = Object.assign(new EventTarget(), { setTimeout, scrollTo() {} });
+  Object.assign(document.documentElement, { dataset: {}, lang: 'en' });
+});
+
+const { App, Desk, parseFragment } = await modules(
+  ...['app/app', 'features/lessons/desk', 'state/state'],
+);
+
+describe('address: an anchor of the page', () => {
+  test('leaves the sentence in it', async () => {
+    const app = new App();
+    app.set({ text: 'my own words', temperature: 2 });
+    await until(() => written.length === 1);
+    goTo('#text');
+    await until(() => written.length === 2);
+    const { text, temperature, panel } = parseFragment(location.hash, 'en');
+    assert.deepEqual([text, temperature, panel], ['my own words', 2, null]);
+    assert.deepEqual([app.view().state.text, app.view().state.panel], ['my own words', null]);
+  });
+
+  test('that is the name of a panel leads there again after a reload', async () => {
+    const app = new App();
+    app.set({ text: 'my own words' });
+    goTo('#learn'); // before the words have come into the address
+    await until(() => written.length > 0);
+    assert.equal(written.length, 1);
+    const { text, panel } = parseFragment(location.hash, 'en');
+    assert.deepEqual([text, panel], ['my own words', 'learn']);
+  });
+
+  test('leaves an open lesson in it', async () => {
+    const app = new App();
+    const fragment = () => '#v=1&lang=en&lesson=order&step=3';
+    app.hold = { allow: (patch) => patch, fragment, panels: new Set() };
+    for (const [i, anchor] of ['#text', '#learn'].entries()) {
+      goTo(anchor);
+      await until(() => written.length === i + 1);
+      assert.equal(location.hash, fragment());
+    }
+  });
+
+  test('is forgotten when another address comes first', async () => {
+    const app = new App();
+    app.set({ seed: 5 });
+    goTo('#learn');
+    goTo('#v=1&lang=en&seed=7');
+    app.set({ head: 3 });
+    await until(() => written.length > 0);
+    assert.equal(written.length, 1);
+    const { seed, head, panel } = parseFragment(location.hash, 'en');
+    assert.deepEqual([seed, head, panel], [7, 3, null]);
+  });
+});
+
+const INDEX = { name: 'index', code: null, step: 1 };
+
+describe('lessons: the desk', () => {
+  let main;
+  let host;
+  beforeEach(() => {
+    main = document.querySelector('main');
+    main.replaceChildren();
+    const state = { language: 'en' };
+    host = { hold: null, begun: [], begin: (to) => host.begun.push(to), view: () => ({ state }) };
+    host.language = (to) => (state.language = to);
+  });
+
+  test('opens a lesson when the page has its language', async () => {
+    const opening = new Desk(host).open({ ...INDEX, language: 'zh' });
+    await until(() => host.begun.length > 0);
+    assert.deepEqual(written, []);
+    host.language('zh');
+    await opening;
+    assert.equal(written.length, 1);
+    assert.match(written[0], /#v=1&lang=zh&lesson=index$/);
+    assert.notEqual(host.hold, null);
+  });
+
+  test('opens none for those who leave before the page has its language', async () => {
+    const desk = new Desk(host);
+    const opening = desk.open({ ...INDEX, language: 'zh' });
+    await until(() => host.begun.length > 0);
+    await desk.open(null);
+    host.language('zh');
+    await opening;
+    assert.deepEqual([written, main.children, host.hold], [[], [], null]);
+  });
+
+  test('does not wait on for a language that nobody wants any more', async () => {
+    const desk = new Desk(host);
+    const opening = desk.open({ ...INDEX, language: 'zh' });
+    await until(() => host.begun.length > 0);
+    await desk.open(null);
+    let frames = 0;
+    const { requestAnimationFrame } = globalThis;
+    globalThis.requestAnimationFrame = (draw) => {
+      frames++;
+      return requestAnimationFrame(draw);
+    };
+    await opening;
+    globalThis.requestAnimationFrame = requestAnimationFrame;
+    assert.equal(frames, 0);
+    assert.deepEqual([main.children, host.hold], [[], null]);
+  });
+
+  test('has the lesson that is open follow the reader to another language, and not the desk itself', async () => {
+    const desk = new Desk(host);
+    await desk.open({ ...INDEX, language: 'en' });
+    const locks = main.children.at(-1);
+    const draw = (language) => {
+      host.language(language);
+      locks.told(language);
+    };
+    const opening = desk.open({ ...INDEX, language: 'zh' });
+    await until(() => host.begun.length > 0);
+    draw('zh');
+    await opening;
+    assert.equal(written.length, 2, 'opened once in each language');
+    draw('en');
+    await until(() => written.length === 3);
+    assert.match(written[2], /lang=en/);
+  });
+});
+
+describe('lessons: the address', () => {
+  const mark = () => document.documentElement.dataset.lesson;
+  /** app/lessons.ts with a desk that comes when `fetched` says so. */
+  async function watched(fetched) {
+    globalThis.fetchDesk = fetched;
+    // Another address every time: a module is fetched once.
+    const desk = `export const { Desk } = await fetchDesk(); // ${Math.random()}`;
+    const url = `data:text/javascript,${encodeURIComponent(desk)}`;
+    const { outputFiles } = await build({
+      entryPoints: [join(root, 'web/src/app/lessons.ts')],
+      ...{ bundle: true, write: false, format: 'esm' },
+      plugins: [
+        {
+          name: 'desk of the test',
+          setup: ({ onResolve }) =>
+            onResolve({ filter: /lessons\/desk$/ }, () => ({ path: url, external: true })),
+        },
+      ],
+    });
+    return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+  }
+  /** Keeps the addresses that it was asked to open. */
+  function deskOf(opened) {
+    return class {
+      open(address) {
+        opened.push(address?.name ?? null);
+        if (!address) delete document.documentElement.dataset.lesson;
+        return Promise.resolve();
+      }
+    };
+  }
+
+  test('is read when the code of lessons is there: who has gone back meanwhile has the page', async () => {
+    const opened = [];
+    let come;
+    const fetching = new Promise((resolve) => (come = resolve));
+    const { expectLesson, watchLessons } = await watched(() => fetching);
+    location.hash = '#v=1&lesson=order';
+    assert.ok(expectLesson());
+    watchLessons({});
+    goTo('#v=1&lang=en');
+    come({ Desk: deskOf(opened) });
+    await until(() => opened.length > 0);
+    assert.deepEqual(opened, [null]);
+    assert.equal(mark(), undefined);
+    goTo('#v=1&lesson=reads');
+    await until(() => opened.length > 1);
+    assert.deepEqual(opened, [null, 'reads']);
+  });
+
+  test('shows the page when the code of lessons does not come', async (t) => {
+    const logged = t.mock.method(console, 'error', () => {});
+    const { expectLesson, watchLessons } = await watched(() =>
+      Promise.reject(new Error('no network')),
+    );
+    location.hash = '#v=1&lesson=order';
+    expectLesson();
+    assert.equal(mark(), 'coming');
+    watchLessons({});
+    await until(() => mark() === undefined);
+    assert.match(String(logged.mock.calls[0].arguments[0]), /no network/);
+  });
+});
