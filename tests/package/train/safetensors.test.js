@@ -116,6 +116,8 @@ describe('Trainer.save', () => {
     ]; // prettier-ignore
     const embedding = randomArray([5, 40], 1);
     cases.forEach(([x], i) => (embedding.data[i] = x));
+    // The smallest NaN, of whose bits none is in the upper half.
+    new Uint32Array(embedding.data.buffer, embedding.data.byteOffset)[cases.length] = 0x7f800001;
     set('embedding', embedding);
     const file = trainer.save({ format: 'bf16' });
     const { header, data } = parse(file);
@@ -123,6 +125,7 @@ describe('Trainer.save', () => {
     assert.equal(header['norm.gamma'].dtype, 'F32', 'gains are kept as they are');
     const halves = new Uint16Array(data.slice(...header.embedding.data_offsets).buffer);
     cases.forEach(([x, bits], i) => assert.equal(halves[i], bits, `${x}`));
+    assert.equal(halves[cases.length], 0x7fc0, 'NaN stays NaN');
     trainer.load(file);
     const read = trainer.parameters().value('embedding').data;
     const bits = new Uint32Array(read.buffer);

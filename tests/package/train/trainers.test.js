@@ -62,6 +62,30 @@ describe('languageModel', () => {
     trainer.dispose();
   });
 
+  test('languageModel: options have the defaults that are documented', () => {
+    const made = (given) => {
+      // Scores do not depend on the biases of keys, whose gradients are so small that their steps depend on epsilon.
+      const trainer = engine.languageModel({ ...config, biases: true }, given);
+      for (let step = 0; step < 2; ++step) trainer.step(chains(3, 7, step));
+      const state = stateOf(trainer);
+      trainer.dispose();
+      return state;
+    };
+    const defaults = {
+      ...{ seed: 0, learningRate: 1e-3, betas: [0.9, 0.999], epsilon: 1e-8 },
+      ...{ weightDecay: 0.01, clipNorm: 1, dropout: 0, deviation: 0.02 },
+    };
+    const expected = made({});
+    assert.deepEqual(made(defaults), expected);
+    const others = {
+      ...{ seed: 1, learningRate: 1.01e-3, betas: [0.901, 0.999], epsilon: 1.01e-8 },
+      ...{ weightDecay: 0.011, clipNorm: 0.99, dropout: 0.01, deviation: 0.0201 },
+    };
+    for (const [name, other] of Object.entries(others)) {
+      assert.notDeepEqual(made({ [name]: other }), expected, name);
+    }
+  });
+
   test('languageModel: the gradient is the slope of the loss', () => {
     const trainer = engine.languageModel(config, { seed: 4, deviation: 0.2 });
     const batch = chains(3, 7, 5);
