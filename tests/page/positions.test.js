@@ -60,9 +60,12 @@ pageTest(
       const axis = lines.map((y, i) => ({ y, label: labels[i] }));
       return { curves: { naive: points('naive'), core: points('core') }, axis };
     });
-    const [low, high] = [axis[0], axis.at(-1)].map(({ y, label }) => {
+    const powers = axis.map(({ y, label }) => {
       return { y, power: Math.log10(readNumber(label.replace(/^10(?!\d)/, '1×10'))) };
     });
+    const steps = powers.slice(1).map(({ power }, i) => Math.round(power - powers[i].power));
+    assert.equal(new Set(steps).size, 1, JSON.stringify(axis));
+    const [low, high] = [powers[0], powers.at(-1)];
     assert.ok(high.power - low.power >= 4, JSON.stringify(axis));
     const decade = (high.y - low.y) / (high.power - low.power);
     const y = (value) => low.y + decade * (Math.log10(value) - low.power);
@@ -114,10 +117,24 @@ pageTest(
         await hand('to'),
         exactPair(26, pair).map((v) => Number(v.toFixed(4))),
       );
+      // From one hand to the other, the long way round where that is more than half a turn.
+      const turned = await page.getAttribute('.dial-large .turned', 'd');
+      const arc = /^M0 0L(\S+) (\S+)A0.6 0.6 0 ([01]) 1 (\S+) (\S+)Z$/
+        .exec(turned)
+        ?.slice(1)
+        .map(Number);
+      const isLong = (9 * frequency(pair)) % (2 * Math.PI) > Math.PI;
+      const at = (position) => exactPair(position, pair).map((v, i) => (i === 0 ? 0.6 : -0.6) * v);
+      assert.ok(arc, turned);
+      [...at(17), Number(isLong), ...at(26)].forEach((wanted, i) =>
+        assert.ok(Math.abs(arc[i] - wanted) <= 1e-4, turned),
+      );
       const text = await page.textContent('.dial-text');
       const angle = readNumber(/k·ω = (\S+) rad/.exec(text)[1]);
       assert.ok(Math.abs(angle / (9 * frequency(pair)) - 1) < 1e-3, text);
     }
+    await set(page, { shift: 0 });
+    assert.equal(await page.getAttribute('.dial-large .turned', 'd'), '');
   },
 );
 
