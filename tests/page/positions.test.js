@@ -53,7 +53,7 @@ pageTest(
           .split('L')
           .map((point) => Number(point.split(' ')[1]));
       const lines = [...svg.querySelectorAll('path.grid')]
-        .map((line) => /^M\S+ ([\d.]+)H/.exec(line.getAttribute('d')))
+        .map((line) => /^M\S+ (-?[\d.]+)H/.exec(line.getAttribute('d')))
         .filter(Boolean)
         .map(([, y]) => Number(y));
       const labels = [...svg.querySelectorAll('text')].map((label) => label.textContent);
