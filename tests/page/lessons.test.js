@@ -219,7 +219,12 @@ pageTest(
     assert.ok(!(await page.isVisible('.rotary-readings')));
     await page.click('qkv-rotary [data-guess=stays]');
     await settle(page);
-    assert.match(await page.textContent('qkv-rotary .guess-answer'), /^Right.*only m − n counts/);
+    const ofRotary = () => page.textContent('qkv-rotary .guess-answer');
+    assert.match(await ofRotary(), /^Right.*only m − n counts/);
+    await page.getByRole('button', { name: 'Hide this and guess again' }).first().click();
+    await page.click('qkv-rotary [data-guess=grows]');
+    await settle(page);
+    assert.match(await ofRotary(), /^Not quite.*only m − n counts/);
     await page.evaluate(() => (location.hash = '#v=1&lang=en&lesson=scale'));
     await arrive(page, 1);
     await page.waitForFunction(() => window.__qkv.snapshot().studies.scale?.complete);
