@@ -242,7 +242,8 @@ Status t5_relative_bias(TensorView<const float> table, TensorView<float> bias,
   for (Index i = 1; i < tq; ++i) {
     look_up(i, 0);
     for (Index h = 0; h < bias.extent(0); ++h) {
-      std::memcpy(bias.at(h, i, 1), bias.at(h, i - 1),
+      // Not at(h, i, 1): where there is one key, the stride of its axis may be any number.
+      std::memcpy(bias.at(h, i) + 1, bias.at(h, i - 1),
                   static_cast<std::size_t>(tk - 1) * sizeof(float));
     }
   }

@@ -1,4 +1,5 @@
 // ALiBi, T5 and Transformer-XL: biases by distance.
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 
 #include <limits>
@@ -295,6 +296,16 @@ TEST_CASE("t5: empty biases", "[t5][empty][any-isa]") {
   require_ok(t5_relative_bias({table.data(), {32, 2}}, {nullptr, {2, 0, 5}}, {}));
   require_ok(t5_relative_bias({table.data(), {32, 2}}, {nullptr, {2, 5, 0}}, {}));
   require_ok(t5_relative_bias({nullptr, {32, 0}}, {nullptr, {0, 5, 5}}, {}));
+}
+
+TEST_CASE("t5_relative_bias: of one key the stride of its axis counts for nothing",
+          "[t5][any-isa]") {
+  const std::vector<float> table = {1.0F, 2.0F, 3.0F, 4.0F};
+  std::vector<float> out(3, kUntouched);
+  TensorView<float> bias(out.data(), {1, 3, 1});
+  bias.strides[2] = std::numeric_limits<Index>::min();
+  require_ok(t5_relative_bias({table.data(), {4, 1}}, bias, {.max_distance = 8}));
+  CHECK(std::count(out.begin(), out.end(), kUntouched) == 0);
 }
 
 TEST_CASE("t5_relative_bias: bad input is refused and nothing written", "[t5][bad-input]") {

@@ -299,7 +299,7 @@ TEST_CASE("trainers: arrays that are written are apart from all others", "[train
   };
   Workspace workspace;
   std::vector<float> floats(1000, kUntouched);
-  std::vector<std::int32_t> integers(100, 1);
+  std::vector<std::int32_t> integers(200, 1);  // as many as are written over them
   const TensorView<const std::int32_t> source = {integers.data(), {3, 5}};
   // As an array of integers is seen that is written as floats: what counts is where it lies.
   auto* shared = reinterpret_cast<float*>(integers.data());
@@ -312,7 +312,7 @@ TEST_CASE("trainers: arrays that are written are apart from all others", "[train
         "logits");
   apart(model.forward({.ids = source}, {shared, {3, 5, 11}}, {}, workspace), forward, "logits",
         "ids");
-  std::vector<std::int32_t> lengths(100, 5);
+  std::vector<std::int32_t> lengths(200, 5);
   auto* in_lengths = reinterpret_cast<float*>(lengths.data());
   const train::TokenBatch with_lengths = {.ids = source, .key_lengths = {lengths.data(), {3}}};
   apart(model.forward(with_lengths, {in_lengths, {3, 5, 11}}, {}, workspace), forward, "logits",
@@ -320,7 +320,7 @@ TEST_CASE("trainers: arrays that are written are apart from all others", "[train
   reading.residual = {in_lengths, {3, 5, 12}};
   apart(model.forward(with_lengths, {}, {&reading, 1}, workspace), forward, "residual",
         "key_lengths");
-  CHECK(lengths == std::vector<std::int32_t>(100, 5));
+  CHECK(lengths == std::vector<std::int32_t>(200, 5));
   reading.residual = {floats.data(), {3, 5, 12}};
   const train::LayerReading twice[] = {reading, reading};
   apart(model.forward({.ids = source}, {}, twice, workspace), forward, "residual", "residual");
