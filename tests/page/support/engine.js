@@ -1,6 +1,6 @@
 // The engine of the page in Node: the modules of web/src as the page bundles them, and the package as built. What
 // a panel computes is asked for here without a browser; that the page shows it is for the panel's other tests.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -32,6 +32,49 @@ export const workersBeside = {
   },
 };
 
+/** Files that the page asks for by their addresses, and those whose text it is made with. */
+const filesBeside = {
+  name: 'files beside',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\?(url|raw)$/ }, ({ path, resolveDir }) => {
+      const [file, kind] = path.split('?');
+      return { path: join(resolveDir, file), namespace: kind };
+    });
+    onLoad({ filter: /./, namespace: 'url' }, ({ path }) => ({
+      contents: `export default ${JSON.stringify(pathToFileURL(path).href)};`,
+    }));
+    onLoad({ filter: /./, namespace: 'raw' }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8'),
+      loader: 'text',
+    }));
+  },
+};
+
+/** Formulas, as the page is built with them. */
+const formulas = {
+  name: 'formulas',
+  setup({ onLoad }) {
+    let typesetting;
+    onLoad({ filter: /\/formulas\.json$/ }, async ({ path }) => {
+      typesetting ??= mathOf();
+      const { load } = await typesetting;
+      return { contents: await load(path), loader: 'json' };
+    });
+  },
+};
+
+/** The plugin of Vite that sets formulas. */
+async function mathOf() {
+  const { outputFiles } = await build({
+    entryPoints: [join(root, 'web/build/math.ts')],
+    ...{ bundle: true, write: false, format: 'esm', platform: 'node', packages: 'external' },
+  });
+  const file = join(root, 'build/math.mjs');
+  mkdirSync(join(root, 'build'), { recursive: true });
+  writeFileSync(file, outputFiles[0].contents);
+  return (await import(pathToFileURL(file).href)).math();
+}
+
 /** What these modules of web/src export, by their paths without `.ts`; all texts are there. */
 export async function modules(...paths) {
   // A file: what fails in a data: URL is told with all of it.
@@ -47,9 +90,11 @@ export async function modules(...paths) {
     outfile,
     sourcemap: 'inline',
     format: 'esm',
+    // package.json says of the package, not of the page, that its modules do nothing when they are imported.
+    ignoreAnnotations: true,
     // What Vite fetches file by file: there is none of it, as all texts are there.
     define: { 'import.meta.glob': 'Object' },
-    plugins: [packageBeside, workersBeside],
+    plugins: [packageBeside, workersBeside, filesBeside, formulas],
   });
   try {
     const exported = await import(pathToFileURL(outfile).href);
@@ -75,18 +120,28 @@ export async function startEngine() {
       'features/temperature/compute',
       'features/scale/compute',
     ],
-    ...['state/state', 'domain/tokenizer', 'app/request', 'engine/random'],
+    ...['state/state', 'domain/tokenizer', 'app/request', 'engine/random', 'worker/studies'],
   );
   const pipeline = new web.Pipeline(qkv);
   const background = new web.Background(pipeline);
   let request;
+  let frame;
   let id = 0;
   return {
     qkv,
     web,
     ask(patch = {}) {
       request = requestOf({ ...web.initialState('en'), ...patch }, web);
-      return pipeline.run(++id, request).frame;
+      ({ frame } = pipeline.run(++id, request));
+      return frame;
+    },
+    /** What panels work out besides the latest frame, when they are done. */
+    studies() {
+      const desk = new web.StudyDesk(pipeline.features);
+      desk.ask({ ...request }, { ...frame });
+      let found = {};
+      while (desk.busy) found = { ...found, ...desk.step() };
+      return found;
     },
     request: () => request,
     tensors: () => background.tensors(request),

@@ -1,0 +1,288 @@
+// Every control of every panel, in Node: what a panel says and draws at first, what each of its controls asks for, and what is
+// otherwise on the panel after that, is what tests/page/operated says. QKV_REFRESH=1 writes down what is now: look at the
+// difference before you commit it.
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { mock, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { root } from '../../support/js/files.js';
+import { until } from '../../support/js/patience.js';
+import { actsOf, differences, linesOf, shortened } from '../support/operate.js';
+import { openWindow } from '../support/window.js';
+
+const { told, workers, rest } = openWindow();
+const { modules, startEngine } = await import('../support/engine.js');
+const engine = await startEngine();
+const web = await modules(
+  ...['state/state', 'domain/tokenizer', 'features/index', 'features/map/panel', 'app/trained'],
+  ...[
+    'features/learn/session',
+    'features/recurrence/desk',
+    'features/model/host',
+    'features/model/store',
+  ],
+  ...[
+    'pair',
+    'row',
+    'temperature',
+    'scale',
+    'masks',
+    'positions',
+    'block',
+    'recurrence',
+    'learn',
+    'model',
+  ].map((id) => `features/${id}/panel`),
+  ...['cost', 'checks', 'use'].map((id) => `features/${id}/panel`),
+  ...['app/header', 'app/instruments', 'app/sentence'],
+);
+for (const [name, Part] of Object.entries({
+  ...{ 'qkv-panel-map': web.MapPanel, 'qkv-top': web.TopPanel },
+  ...{ 'qkv-instruments': web.InstrumentsPanel, 'qkv-sentence': web.SentencePanel },
+})) {
+  customElements.define(name, Part);
+}
+
+const packageModule = (name) => import(pathToFileURL(join(root, `dist/${name}.js`)).href);
+
+// ---- scenes: elements, each in its states ----
+
+const firstAndOther = (id, other) => [`qkv-panel-${id}`, {}, ...(other ? [other] : [])];
+
+const SCENES = {
+  top: ['qkv-top', {}],
+  sentence: ['qkv-sentence', {}, { source: 'random', length: 24 }],
+  instruments: ['qkv-instruments', {}, { source: 'yours', maskKind: 'window' }],
+  map: firstAndOther('map', { look: 'arcs', source: 'random' }),
+  pair: firstAndOther('pair', { pairKey: 0 }),
+  row: firstAndOther('row', { rowMax: false, rowMasked: 1 }),
+  temperature: firstAndOther('temperature', { curves: false, gain: 0.5 }),
+  scale: firstAndOther('scale', { divided: true, scaleAsk: true }),
+  masks: firstAndOther('masks', {
+    ...{ maskKind: 'painted', maskPaint: '0000'.padEnd(64, 'f'), maskShuffle: 9, masksAsk: true },
+  }),
+  positions: firstAndOther('positions', {
+    ...{ scheme: 'alibi', position: 40000, pair: 30, layout: 'concatenated', positionsAsk: true },
+  }),
+  block: firstAndOther('block', {
+    ...{
+      blockNorm: 'post',
+      blockType: 'rms',
+      blockTap: 'weights',
+      blockContext: 'x',
+      blockRule: 'scaled',
+    },
+  }),
+  recurrence: firstAndOther('recurrence', { recurrenceSource: '0123456789', recurrenceSeed: 9999 }),
+  learn: firstAndOther('learn', { learnTask: 'characters', learnCausal: false, learnHeads: 8 }),
+  model: firstAndOther('model'),
+  cost: firstAndOther('cost'),
+  checks: firstAndOther('checks'),
+  use: firstAndOther('use'),
+};
+
+/** What is done to a panel before it is written down. */
+const BEGINNINGS = {
+  'qkv-panel-recurrence': (panel) => panel.querySelector('[data-press=step]').click(),
+  'qkv-panel-learn': (panel) => panel.querySelector('[data-press=step]')?.click(),
+};
+
+// ---- workers of panels, which answer what is asked of them at first ----
+
+/** Does work for which a millisecond goes by between any two looks at the clock. */
+async function ticking(work) {
+  let clock = 0;
+  mock.method(performance, 'now', () => ++clock);
+  try {
+    return await work();
+  } finally {
+    mock.restoreAll();
+  }
+}
+const trained = packageModule('train').then(({ init }) => init({ deterministic: true }));
+
+/** What a worker says to the messages that a panel begins with; the same every time. */
+const answers = new Map();
+async function answersTo(messages) {
+  const key = JSON.stringify(messages);
+  if (!answers.has(key)) answers.set(key, await ticking(() => answered(messages)));
+  return answers.get(key);
+}
+
+async function answered([id, ...messages]) {
+  const said = [];
+  const qkv = await trained;
+  if (id === 'recurrence') {
+    const desk = new web.Desk(qkv, () => performance.now());
+    for (const message of messages) said.push(...desk.take(message));
+    for (let turn = 0; turn < 40 && desk.busy; ++turn) said.push(...desk.turn());
+  } else if (id === 'learn') {
+    let next;
+    const session = new web.Session(
+      qkv,
+      (message) => said.push(structuredClone(message)),
+      (again) => (next = again),
+    );
+    for (const message of messages) session.receive(message);
+    for (let turn = 0; turn < 40 && next; ++turn) {
+      const again = next;
+      next = undefined;
+      again();
+    }
+  }
+  return said;
+}
+
+// ---- views ----
+
+let model;
+/** The page's view of our English model and a text, worked out once. */
+async function modelView() {
+  if (model) return model;
+  const file = readFileSync(join(root, 'models/austen/austen.safetensors'));
+  const url = URL.createObjectURL(new Blob([file]));
+  const state = web.initialState('en');
+  let view;
+  const trainedModel = new web.TrainedModel((message) => host.receive(message));
+  mock.method(performance, 'now', () => 1000); // how often it is asked depends on what else there is to do
+  const host = new web.ModelHost(engine.qkv, (message) => {
+    trainedModel.receive(message);
+    view = trainedModel.view;
+  });
+  trainedModel.tell({ kind: 'load', files: { kind: 'address', name: 'austen', url } }, state);
+  await until(() => trainedModel.atRest && view.answers.rollout && view.answers.near);
+  mock.restoreAll();
+  return (model = view);
+}
+
+/** What panels have worked out; after a change of the state it is that of before, as on the page for a while. */
+const known = new Map();
+function studiesOf(element, patch) {
+  const key = JSON.stringify([element, patch]);
+  if (!known.has(key)) known.set(key, /scale|temperature/.test(element) ? engine.studies() : {});
+  return { temperature: null, scale: null, ...known.get(key) };
+}
+
+/** What is known of the latest frame besides. */
+async function reported() {
+  const report = await ticking(() => engine.report());
+  return { ...report, timing: { ...report.timing, tick: 0.005 } };
+}
+
+/** What the page hands its panels in this state, which began with `patch`. */
+async function viewOf(element, patch, state, look) {
+  const list = web.tokenize(state.text, state.tokenizer, state.length);
+  const frame = { ...engine.ask(state), request: engine.request(), time: 1 };
+  const studies = studiesOf(element, patch);
+  return {
+    ...{
+      state,
+      list,
+      look,
+      frame,
+      studies,
+      report: await reported(),
+      theme: 'light',
+    },
+    engine: { kind: 'ready', info: engine.qkv.info },
+    model: element === 'qkv-panel-model' ? await modelView() : web.NO_MODEL,
+    ...{ heads: 'constructed', frameTime: 1, query: state.query ?? list.tokens.length - 1 },
+  };
+}
+
+// ---- operating ----
+
+const EVENTS = [
+  ...[
+    'state-change',
+    'surface-resized',
+    'canvas-given',
+    'row-told',
+    'temperature-held',
+    'model-tell',
+  ],
+  ...['engine-retry', 'theme-change', 'guessed', 'lesson-open'],
+];
+const writtenDown = (value) =>
+  JSON.stringify(value, (key, part) => (part instanceof HTMLElement ? part.localName : part)) ?? '';
+
+/** An element on a page of its own, in this state. */
+async function put(element, patch) {
+  document.body.replaceChildren();
+  workers.length = 0;
+  const said = [];
+  let state = { ...web.initialState('en'), ...patch };
+  const panel = document.createElement(element);
+  let look = 1;
+  const draw = async () => panel.update(await viewOf(element, patch, state, look));
+  for (const name of EVENTS) {
+    panel.addEventListener(name, ({ detail }) => {
+      said.push(`${name} ${writtenDown(detail)}`);
+      if (name === 'state-change') state = { ...state, ...detail };
+      if (name === 'state-change' && detail.language) look += 1;
+    });
+  }
+  document.body.append(panel);
+  await rest();
+  await draw();
+  BEGINNINGS[element]?.(panel);
+  for (const worker of [...workers]) {
+    for (const message of await answersTo(worker.heard)) worker.say(message);
+  }
+  await rest();
+  said.length = 0;
+  told.length = 0;
+  const before = linesOf(panel);
+  return {
+    panel,
+    before,
+    /** What came of an act, in lines. */
+    async after(act) {
+      act(panel);
+      await rest();
+      if (said.some((line) => line.startsWith('state-change'))) await draw();
+      await rest();
+      const messages = told.map((message) => `worker: ${writtenDown(message)}`);
+      return [...said, ...messages, ...differences(before, linesOf(panel))];
+    },
+  };
+}
+
+/** All there is to write down of an element in one state. */
+async function record(element, patch) {
+  let one = await put(element, patch);
+  const lines = [`=== ${JSON.stringify(patch)}`, ...one.before];
+  for (const { title, run } of actsOf(one.panel)) {
+    mock.method(Math, 'random', () => 0.375);
+    const came = await one.after(run);
+    mock.restoreAll();
+    if (came.length === 0) continue; // it is as it was
+    lines.push('', `== ${title}`, ...came);
+    one = await put(element, patch);
+  }
+  return [...lines.map(shortened), ''];
+}
+
+const folder = join(root, 'tests/page/operated');
+test('panels: each is operated', () => {
+  assert.deepEqual(
+    web.PANEL_IDS.filter((id) => !(id in SCENES)),
+    [],
+  );
+});
+for (const [name, [element, ...patches]] of Object.entries(SCENES)) {
+  test(`${name}: what it shows, what its controls ask for, and what is otherwise then`, async () => {
+    const lines = [];
+    for (const patch of patches) lines.push(...(await record(element, patch)));
+    const file = join(folder, `${name}.txt`);
+    const text = `${lines.join('\n')}\n`;
+    if (process.env.QKV_REFRESH === '1') {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(file, text);
+    }
+    const known = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    const unlike = differences(known.split('\n'), text.split('\n')).slice(0, 12);
+    assert.equal(unlike.join('\n'), '', `${name} is otherwise; QKV_REFRESH=1 writes it down`);
+  });
+}

@@ -1,0 +1,203 @@
+// Operates every control of a part of the page, one at a time, and writes down what it asks for and what then looks
+// otherwise. For window.js.
+import { createHash } from 'node:crypto';
+import { drawnOn } from './window.js';
+
+/** Numbers of geometry, to a tenth of a pixel; ids that are counted up are all alike. */
+const rounded = (text) =>
+  text
+    .replace(/(matrix-cell)-\d+/, '$1')
+    .replace(/-?\d+\.\d{2,}/g, (number) => String(Math.round(10 * Number(number)) / 10));
+
+/** A line of at most 160 letters, whose end is a hash where it is longer. */
+export function shortened(line) {
+  if (line.length <= 160) return line;
+  return `${line.slice(0, 150)}…${createHash('sha256').update(line).digest('hex').slice(0, 8)}`;
+}
+
+const named = (element) => {
+  const id = element.id ? `#${rounded(element.id)}` : '';
+  const of = element.getAttribute('class');
+  return `${element.localName}${id}${of ? `.${of.trim().replace(/\s+/g, '.')}` : ''}`;
+};
+
+/** What belongs to an element besides its children, in a line. */
+function lineOf(element, depth) {
+  const attributes = Array.from(element.attributes)
+    .filter(({ name }) => !['id', 'class', 'data-t'].includes(name))
+    .map(({ name, value }) => ` ${name}=${JSON.stringify(rounded(value))}`);
+  const states = ['value', 'checked', 'open']
+    .filter(
+      (name) =>
+        name in element &&
+        !['li', 'button', 'progress', 'option', 'data'].includes(element.localName),
+    )
+    .filter((name) => typeof element[name] !== 'object' && element[name] !== undefined)
+    .map((name) => ` .${name}=${JSON.stringify(element[name])}`);
+  const text = Array.from(element.childNodes)
+    .filter(({ nodeType }) => nodeType === 3)
+    .map(({ textContent }) => textContent.replace(/\s+/g, ' ').trim())
+    .filter(Boolean)
+    .join(' | ');
+  const drawing = element.localName === 'canvas' ? drawnOn(element) : '';
+  const parts = [...attributes, ...states, text && ` "${text}"`, drawing && ` drawn ${drawing}`];
+  return '  '.repeat(depth) + named(element) + parts.join('');
+}
+
+/** An element and all in it, a line each. */
+export function linesOf(element, depth = 0) {
+  if (element.localName === 'math')
+    return [`${'  '.repeat(depth)}math "${element.textContent.trim()}"`];
+  const inner = Array.from(element.children).flatMap((child) => linesOf(child, depth + 1));
+  return [lineOf(element, depth), ...inner];
+}
+
+/** The lines of two lists that are not in both, in their order: `-` of the first, `+` of the second. */
+export function differences(before, after) {
+  let from = 0;
+  while (from < before.length && from < after.length && before[from] === after[from]) ++from;
+  let end = 0;
+  const most = Math.min(before.length, after.length) - from;
+  while (end < most && before.at(-1 - end) === after.at(-1 - end)) ++end;
+  const [a, b] = [before.slice(from, before.length - end), after.slice(from, after.length - end)];
+  const common = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
+  for (let i = a.length - 1; i >= 0; --i) {
+    for (let j = b.length - 1; j >= 0; --j) {
+      common[i][j] =
+        a[i] === b[j] ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
+    }
+  }
+  const found = [];
+  let [i, j] = [0, 0];
+  while (i < a.length || j < b.length) {
+    if (i < a.length && j < b.length && a[i] === b[j]) {
+      ++i;
+      ++j;
+    } else if (j >= b.length || (i < a.length && common[i + 1][j] >= common[i][j + 1])) {
+      found.push(`- ${a[i++].trim()}`);
+    } else {
+      found.push(`+ ${b[j++].trim()}`);
+    }
+  }
+  return found;
+}
+
+const fire = (element, type, Kind = Event, more = {}) =>
+  element.dispatchEvent(new Kind(type, { bubbles: true, cancelable: true, ...more }));
+
+const enter = (element, value) => {
+  element.value = value;
+  fire(element, 'input');
+  fire(element, 'change');
+};
+
+const key = (name) => [
+  `key ${name}`,
+  (element) => {
+    element.focus();
+    fire(element, 'keydown', KeyboardEvent, { key: name, code: name });
+    fire(element, 'keyup', KeyboardEvent, { key: name, code: name });
+  },
+];
+
+const drag = [
+  'drag',
+  (element) => {
+    const at = (x, y, buttons) => ({
+      clientX: x,
+      clientY: y,
+      pointerId: 1,
+      buttons,
+      isPrimary: true,
+      pointerType: 'mouse',
+    });
+    fire(element, 'pointerenter', PointerEvent, at(200, 90, 0));
+    fire(element, 'pointermove', PointerEvent, at(200, 90, 0));
+    fire(element, 'pointerdown', PointerEvent, at(200, 90, 1));
+    fire(element, 'pointermove', PointerEvent, at(330, 130, 1));
+    fire(element, 'pointerup', PointerEvent, at(330, 130, 0));
+    fire(element, 'click', MouseEvent, at(330, 130, 0));
+  },
+];
+
+const click = ['click', (element) => element.click()];
+
+/** A value that is another one and that the control allows. */
+function otherNumber({ min, max, step, value }) {
+  const size = step === '' || step === 'any' ? 1 : Number(step);
+  const next = Number(value) + 2 * size;
+  return String(
+    max !== '' && next > Number(max) ? Math.max(Number(min || 0), Number(value) - 2 * size) : next,
+  );
+}
+
+/** What can be done with an element, as [name, act] pairs. */
+function actsOn(element) {
+  const { localName, type } = element;
+  if (localName === 'select') {
+    const { options, selectedIndex } = element;
+    return [...options]
+      .map(({ value }, i) =>
+        i === selectedIndex ? [] : [`choose ${value}`, (own) => enter(own, value)],
+      )
+      .filter(({ length }) => length > 0);
+  }
+  if (
+    localName === 'textarea' ||
+    (localName === 'input' && ['text', 'search', ''].includes(type))
+  ) {
+    return ['ab 1 2', ''].map((text) => [
+      `type ${JSON.stringify(text)}`,
+      (own) => enter(own, text),
+    ]);
+  }
+  if (localName === 'input' && ['range', 'number'].includes(type)) {
+    return [[`set ${otherNumber(element)}`, (own) => enter(own, otherNumber(own))]];
+  }
+  if (['button', 'summary', 'input', 'a', 'label'].includes(localName))
+    return localName === 'label' ? [] : [click];
+  if (!element.hasAttribute('tabindex')) return [drag];
+  return [
+    drag,
+    ...[
+      'ArrowRight',
+      'ArrowDown',
+      'ArrowUp',
+      'End',
+      'Home',
+      'PageDown',
+      'Enter',
+      ' ',
+      'Escape',
+    ].map(key),
+  ];
+}
+
+/** Elements that a reader can operate. */
+const CONTROLS =
+  'button, input, select, textarea, summary, a[href^="#"], [tabindex], svg.chart, canvas';
+
+/**
+ * Every act on every control of a part, as { title, index, act }: of the element that is the `index`-th control then. Of many
+ * controls that are alike, the first two and the last.
+ */
+export function actsOf(part) {
+  const alike = new Map();
+  const controls = [...part.querySelectorAll(CONTROLS)].map((element, index) => ({
+    element,
+    index,
+  }));
+  const kindOf = ({ element }) =>
+    `${element.localName}${element.type ?? ''}.${element.getAttribute('class')}.${element.parentElement?.getAttribute('class')}`;
+  for (const one of controls) alike.set(kindOf(one), [...(alike.get(kindOf(one)) ?? []), one]);
+  const chosen = controls.filter((one) => {
+    const all = alike.get(kindOf(one));
+    return all.indexOf(one) < 2 || one === all.at(-1) || one.element.id !== '';
+  });
+  return chosen.flatMap(({ element, index }) =>
+    actsOn(element).map(([name, act]) => ({
+      title: `${named(element)} ${index}: ${name}`,
+      run: (other) => act([...other.querySelectorAll(CONTROLS)][index]),
+    })),
+  );
+}

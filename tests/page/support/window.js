@@ -1,0 +1,179 @@
+// A window for Node, in which panels stand and are operated without a browser: happy-dom, with what it has not. Nothing is
+// laid out: every element is as large as every other. What is drawn on a canvas, and what a worker is told, is written down.
+import { createHash } from 'node:crypto';
+import { Window } from 'happy-dom';
+
+/** Of every element, in pixels. */
+export const SIZE = { width: 640, height: 320 };
+
+/** What of Node is left alone: it works with what Node has itself. */
+const ofNode = new Set([
+  ...['performance', 'console', 'fetch', 'Blob', 'File', 'URL', 'setTimeout', 'queueMicrotask'],
+]);
+
+/** A canvas' context that notes what it is asked to draw. */
+function newContext(canvas) {
+  const drawn = [];
+  const own = {
+    canvas,
+    drawn,
+    measureText: (text) => ({ width: 7 * text.length }),
+    getImageData: () => ({ data: new Uint8ClampedArray(4) }),
+    createImageData: (width, height) => ({ data: new Uint8ClampedArray(4 * width * height) }),
+  };
+  return new Proxy(own, {
+    get: (target, name) =>
+      name in target
+        ? target[name]
+        : (...args) => {
+            drawn.push([name, ...args]);
+            return {};
+          },
+    set(target, name, value) {
+      target[name] = value;
+      drawn.push([name, value]);
+      return true;
+    },
+  });
+}
+
+const round = (value) =>
+  typeof value === 'number' ? Math.round(10 * value) / 10 : typeof value === 'object' ? '' : value;
+
+/** How many calls drew on a canvas, and a hash of them; '' if none did. */
+export function drawnOn({ drawnWith }) {
+  const { drawn = [] } = drawnWith ?? {};
+  if (drawn.length === 0) return '';
+  const text = JSON.stringify(drawn.map((call) => call.map(round)));
+  return `${drawn.length} calls ${createHash('sha256').update(text).digest('hex').slice(0, 8)}`;
+}
+
+/** Timers of a page, in which nobody waits: each goes off in the next turn of the event loop. */
+function newTimers() {
+  const [later, cancel] = [setTimeout, clearTimeout];
+  const waiting = new Set();
+  return {
+    set(act, delay, ...args) {
+      const timer = later(() => {
+        waiting.delete(timer);
+        act(...args);
+      });
+      waiting.add(timer);
+      return timer;
+    },
+    clear(timer) {
+      waiting.delete(timer);
+      cancel(timer);
+    },
+    /** Until nothing waits any more, or only for itself, again and again. */
+    async rest() {
+      for (let turn = 0; turn < 3 || (waiting.size > 0 && turn < 12); ++turn) {
+        await new Promise((resolve) => later(resolve));
+      }
+    },
+  };
+}
+
+/**
+ * Makes the globals those of a page: { workers, told, rest }, all workers that were started, what they are told, and a wait until
+ * all has been drawn that was asked for.
+ */
+export function openWindow() {
+  const window = new Window({ url: 'https://page.example/', width: 1280, height: 900 });
+  const { document, location, navigator, history, localStorage } = window;
+  for (const name of Object.getOwnPropertyNames(window)) {
+    const isOfDom = /^(HTML|SVG|Event|CustomEvent|Node|Element|Document)/.test(name);
+    const isKnown = name in globalThis && !/Event|^Abort/.test(name);
+    if (ofNode.has(name) || (isKnown && !isOfDom)) continue;
+    Object.defineProperty(globalThis, name, {
+      value: window[name],
+      configurable: true,
+      writable: true,
+    });
+  }
+  const told = [];
+  const workers = [];
+  const timers = newTimers();
+  Object.assign(globalThis, {
+    ResizeObserver: class {
+      #act;
+      constructor(act) {
+        this.#act = act;
+      }
+      observe(target) {
+        const box = [{ inlineSize: SIZE.width, blockSize: SIZE.height }];
+        const sizes = { contentRect: SIZE, contentBoxSize: box, devicePixelContentBoxSize: box };
+        queueMicrotask(() => this.#act([{ target, ...sizes }]));
+      }
+      unobserve() {}
+      disconnect() {}
+    },
+    IntersectionObserver: class {
+      observe() {}
+      unobserve() {}
+      disconnect() {}
+    },
+    Worker: class extends window.EventTarget {
+      heard = [];
+      constructor() {
+        super();
+        workers.push(this);
+      }
+      postMessage(message) {
+        this.heard.push(message);
+        told.push(message);
+      }
+      say(data) {
+        this.dispatchEvent(new window.MessageEvent('message', { data }));
+      }
+      terminate() {
+        told.push('ended');
+      }
+    },
+    Option: function newOption(text = '', value = text) {
+      return Object.assign(document.createElement('option'), { text, value });
+    },
+    ...{ setTimeout: timers.set, clearTimeout: timers.clear },
+    ...{
+      requestAnimationFrame: (act) => timers.set(act, 0, 0),
+      cancelAnimationFrame: timers.clear,
+    },
+    devicePixelRatio: 1,
+  });
+  for (const [name, value] of Object.entries({
+    window: globalThis,
+    document,
+    location,
+    navigator,
+    history,
+    localStorage,
+  })) {
+    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  }
+  Object.defineProperty(document, 'compatMode', { value: 'CSS1Compat' }); // KaTeX asks
+  const { prototype } = window.Element;
+  const box = {
+    ...{ left: 0, top: 0, x: 0, y: 0, right: SIZE.width, bottom: SIZE.height },
+    ...SIZE,
+  };
+  prototype.getBoundingClientRect = () => box;
+  prototype.scrollIntoView = () => undefined;
+  prototype.setPointerCapture = () => undefined;
+  prototype.releasePointerCapture = () => undefined;
+  prototype.hasPointerCapture = () => true;
+  for (const [side, value] of [
+    ['Width', SIZE.width],
+    ['Height', SIZE.height],
+  ]) {
+    for (const kind of ['client', 'offset']) {
+      const own = kind === 'offset' ? window.HTMLElement.prototype : prototype;
+      Object.defineProperty(own, `${kind}${side}`, { get: () => value, configurable: true });
+    }
+  }
+  const canvas = window.HTMLCanvasElement.prototype;
+  canvas.getContext = function () {
+    return (this.drawnWith ??= newContext(this));
+  };
+  canvas.transferControlToOffscreen = () => ({ width: 1, height: 1 });
+  return { told, workers, rest: timers.rest };
+}
