@@ -8,7 +8,7 @@ import { mock, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { root } from '../../support/js/files.js';
 import { until } from '../../support/js/patience.js';
-import { actsOf, differences, linesOf, shortened } from '../support/operate.js';
+import { actsOf, differences, linesOf, rounded, shortened } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { told, workers, rest } = openWindow();
@@ -204,6 +204,8 @@ const EVENTS = [
   ],
   ...['engine-retry', 'theme-change', 'guessed', 'lesson-open'],
 ];
+/** Those whose drawings and tables are written down here. */
+const TAKEN = ['block', 'recurrence', 'learn', 'model', 'cost'].map((id) => `qkv-panel-${id}`);
 const writtenDown = (value) =>
   JSON.stringify(value, (key, part) => (part instanceof HTMLElement ? part.localName : part)) ?? '';
 
@@ -237,6 +239,16 @@ async function put(element, patch) {
   return {
     panel,
     before,
+    /** What can be taken away of it, in lines. Drawings of other panels are kept by export.test.js. */
+    async taken() {
+      if (!TAKEN.includes(element)) return [];
+      const view = await viewOf(element, patch, state, look);
+      const figure = await panel.figure(view, () => Promise.resolve(engine.tensors()));
+      const { name: file, svg, table, data } = figure;
+      const drawn = svg.body.replaceAll('><', '>\n<').split('\n').map(rounded);
+      const told = [...table.map(writtenDown), writtenDown(data)].map(rounded);
+      return ['', `--- taken away: ${file}, ${svg.width} x ${svg.height}`, ...drawn, ...told];
+    },
     /** What came of an act, in lines. */
     async after(act) {
       act(panel);
@@ -252,7 +264,7 @@ async function put(element, patch) {
 /** All there is to write down of an element in one state. */
 async function record(element, patch) {
   let one = await put(element, patch);
-  const lines = [`=== ${JSON.stringify(patch)}`, ...one.before];
+  const lines = [`=== ${JSON.stringify(patch)}`, ...one.before, ...(await one.taken())];
   for (const { title, run } of actsOf(one.panel)) {
     mock.method(Math, 'random', () => 0.375);
     const came = await one.after(run);

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { drawnOn } from './window.js';
 
 /** Numbers of geometry, to a tenth of a pixel; ids that are counted up are all alike. */
-const rounded = (text) =>
+export const rounded = (text) =>
   text
     .replace(/(matrix-cell)-\d+/, '$1')
     .replace(/-?\d+\.\d{2,}/g, (number) => String(Math.round(10 * Number(number)) / 10));
