@@ -171,25 +171,67 @@ async function reported() {
 }
 
 /** What the page hands its panels in this state, which began with `patch`. */
-async function viewOf(element, patch, state, look) {
+async function viewOf(element, patch, state, look, when = (view) => view) {
   const list = web.tokenize(state.text, state.tokenizer, state.length);
   const frame = { ...engine.ask(state), request: engine.request(), time: 1 };
   const studies = studiesOf(element, patch);
-  return {
-    ...{
-      state,
-      list,
-      look,
-      frame,
-      studies,
-      report: await reported(),
-      theme: 'light',
-    },
+  const report = await reported();
+  return when({
+    ...{ state, list, look, frame, studies, report, theme: 'light' },
     engine: { kind: 'ready', info: engine.qkv.info },
     model: element === 'qkv-panel-model' ? await modelView() : web.NO_MODEL,
     ...{ heads: 'constructed', frameTime: 1, query: state.query ?? list.tokens.length - 1 },
-  };
+  });
 }
+
+const failure = { code: 'out_of_memory', message: 'there is no room' };
+const nothing = { frame: null, report: null, studies: { temperature: null, scale: null } };
+const written = {
+  ...{ before: 'It is', text: ' a truth', tokens: 8, cached: 14, capacity: 256 },
+  ...{ bytesPerToken: 4096, median: 1.5, running: false, seed: 7 },
+};
+const speed = {
+  points: [16, 64, 256].map((length) => ({ length, cached: 1 + length / 64, whole: length / 8 })),
+  ...{ difference: 2 ** -20, running: false },
+};
+const changes = {
+  ...{ reading: 1, running: false },
+  changes: Float32Array.from({ length: 16 }, (_, i) => (i === 3 ? NaN : 0.01 * (i - 5))),
+};
+/** The page at other times, besides that at which everything is there; `of` says for which elements. */
+const TIMES = {
+  'before the first frame': {
+    when: (view) => ({ ...view, ...nothing, engine: { kind: 'loading' } }),
+  },
+  'after the engine could not be loaded': {
+    when: (view) => ({ ...view, ...nothing, engine: { kind: 'failed', during: 'load', failure } }),
+  },
+  'after a frame that failed': {
+    when: (view) => ({ ...view, engine: { kind: 'failed', during: 'run', failure } }),
+  },
+  ...Object.fromEntries(
+    Object.entries({
+      'before a model is loaded': () => web.NO_MODEL,
+      'while a model is loaded': () => ({
+        ...web.NO_MODEL,
+        loading: { what: 'austen', loaded: 2e5, total: 8e5 },
+      }),
+      'after a file that is no model': () => ({
+        ...web.NO_MODEL,
+        refused: { what: 'a.bin', failure },
+      }),
+      'while a model writes': (model) => ({ ...model, generated: { ...written, running: true } }),
+      'after a model has written': (model) => ({ ...model, generated: written }),
+      'after a model was timed': (model) => ({ ...model, speed }),
+      'while a model is timed': (model) => ({ ...model, speed: { ...speed, running: true } }),
+      'after all heads were taken out': (model) => ({ ...model, changes }),
+      'after what the model could not do': (model) => ({ ...model, failed: failure }),
+    }).map(([name, model]) => [
+      name,
+      { of: /-model$/, when: (view) => ({ ...view, model: model(view.model) }) },
+    ]),
+  ),
+};
 
 // ---- operating ----
 
@@ -239,6 +281,12 @@ async function put(element, patch) {
   return {
     panel,
     before,
+    /** What is otherwise at another time. */
+    async at(when) {
+      panel.update(await viewOf(element, patch, state, ++look, when));
+      await rest();
+      return differences(before, linesOf(panel));
+    },
     /** What can be taken away of it, in lines. Drawings of other panels are kept by export.test.js. */
     async taken() {
       if (!TAKEN.includes(element)) return [];
@@ -262,7 +310,7 @@ async function put(element, patch) {
 }
 
 /** All there is to write down of an element in one state. */
-async function record(element, patch) {
+async function record(element, patch, first) {
   let one = await put(element, patch);
   const lines = [`=== ${JSON.stringify(patch)}`, ...one.before, ...(await one.taken())];
   for (const { title, run } of actsOf(one.panel)) {
@@ -272,6 +320,11 @@ async function record(element, patch) {
     if (came.length === 0) continue; // it is as it was
     lines.push('', `== ${title}`, ...came);
     one = await put(element, patch);
+  }
+  for (const [time, { of = /./, when }] of Object.entries(TIMES)) {
+    if (!of.test(element) || patch !== first) continue;
+    const here = await put(element, patch);
+    lines.push('', `=== ${time}`, ...(await here.at(when)));
   }
   return [...lines.map(shortened), ''];
 }
@@ -286,7 +339,7 @@ test('panels: each is operated', () => {
 for (const [name, [element, ...patches]] of Object.entries(SCENES)) {
   test(`${name}: what it shows, what its controls ask for, and what is otherwise then`, async () => {
     const lines = [];
-    for (const patch of patches) lines.push(...(await record(element, patch)));
+    for (const patch of patches) lines.push(...(await record(element, patch, patches[0])));
     const file = join(folder, `${name}.txt`);
     const text = `${lines.join('\n')}\n`;
     if (process.env.QKV_REFRESH === '1') {
