@@ -1,41 +1,23 @@
 // The address of the page, in Node: an anchor takes neither the state nor a lesson out of it, and who leaves before a
 // lesson is there has the page.
 import assert from 'node:assert/strict';
-import { beforeEach, describe, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { root } from '../../support/js/files.js';
 import { until } from '../../support/js/patience.js';
-import { modules } from '../support/engine.js';
-import { stagePage } from '../support/elements.js';
+import { openWindow } from '../support/window.js';
 
-const document = stagePage();
-/** What the address was replaced by, the latest last. */
-let written;
-globalThis.devicePixelRatio = 1;
-globalThis.getComputedStyle = () => ({ getPropertyValue: () => '#000' });
-globalThis.Worker = class extends EventTarget {
-  postMessage() {}
-};
-const goTo = (hash) => {
-  globalThis.location.hash = hash;
-  window.dispatchEvent(new Event('hashchange'));
-};
-globalThis.history = {
-  replaceState(_state, _title, address) {
-    written.push(address);
-    globalThis.location.hash = address.slice(address.indexOf('#'));
-  },
-};
-beforeEach(() => {
-  written = [];
-  globalThis.location = { search: '', hash: '', href: 'https://page.example/', pathname: '/' };
-  globalThis.window = Object.assign(new EventTarget(), { setTimeout, scrollTo() {} });
-  Object.assign(document.documentElement, { dataset: {}, lang: 'en' });
+const { written, goTo, rest, leave } = openWindow();
+const { modules } = await import('../support/engine.js');
+afterEach(async () => {
+  await rest();
+  leave();
+  delete document.documentElement.dataset.lesson;
 });
 
-const { App, Desk, parseFragment } = await modules(
-  ...['app/app', 'features/lessons/desk', 'state/state'],
+const { App, Desk, parseFragment, writeCode } = await modules(
+  ...['app/app', 'features/lessons/desk', 'features/lessons/code', 'state/state'],
 );
 
 describe('address: an anchor of the page', () => {
@@ -55,6 +37,7 @@ describe('address: an anchor of the page', () => {
     app.set({ text: 'my own words' });
     goTo('#learn'); // before the words have come into the address
     await until(() => written.length > 0);
+    await rest();
     assert.equal(written.length, 1);
     const { text, panel } = parseFragment(location.hash, 'en');
     assert.deepEqual([text, panel], ['my own words', 'learn']);
@@ -76,8 +59,11 @@ describe('address: an anchor of the page', () => {
     app.set({ seed: 5 });
     goTo('#learn');
     goTo('#v=1&lang=en&seed=7');
+    await rest();
+    assert.deepEqual(written, []);
     app.set({ head: 3 });
     await until(() => written.length > 0);
+    await rest();
     assert.equal(written.length, 1);
     const { seed, head, panel } = parseFragment(location.hash, 'en');
     assert.deepEqual([seed, head, panel], [7, 3, null]);
@@ -89,9 +75,11 @@ const INDEX = { name: 'index', code: null, step: 1 };
 describe('lessons: the desk', () => {
   let main;
   let host;
+  const shown = () => [...main.children].map(({ localName }) => localName);
   beforeEach(() => {
-    main = document.querySelector('main');
-    main.replaceChildren();
+    main = document.createElement('main');
+    main.innerHTML = '<section></section>'; // the page, whose place a lesson takes
+    document.body.append(main);
     const state = { language: 'en' };
     host = { hold: null, begun: [], begin: (to) => host.begun.push(to), view: () => ({ state }) };
     host.language = (to) => (state.language = to);
@@ -115,7 +103,7 @@ describe('lessons: the desk', () => {
     await desk.open(null);
     host.language('zh');
     await opening;
-    assert.deepEqual([written, main.children, host.hold], [[], [], null]);
+    assert.deepEqual([written, shown(), host.hold], [[], ['section'], null]);
   });
 
   test('does not wait on for a language that nobody wants any more', async () => {
@@ -132,13 +120,13 @@ describe('lessons: the desk', () => {
     await opening;
     globalThis.requestAnimationFrame = requestAnimationFrame;
     assert.equal(frames, 0);
-    assert.deepEqual([main.children, host.hold], [[], null]);
+    assert.deepEqual([shown(), host.hold], [['section'], null]);
   });
 
   test('has the lesson that is open follow the reader to another language, and not the desk itself', async () => {
     const desk = new Desk(host);
     await desk.open({ ...INDEX, language: 'en' });
-    const locks = main.children.at(-1);
+    const locks = main.lastElementChild;
     const draw = (language) => {
       host.language(language);
       locks.told(language);
@@ -151,6 +139,22 @@ describe('lessons: the desk', () => {
     draw('en');
     await until(() => written.length === 3);
     assert.match(written[2], /lang=en/);
+  });
+
+  test('opens a lesson in another language at its own step, not at that of the open one', async () => {
+    const desk = new Desk(host);
+    Object.assign(host, { show() {}, panelAdded() {} });
+    const steps = ['one', 'two', 'three'].map((text) => ({ text }));
+    const lesson = { name: null, code: await writeCode({ title: 'any', steps }) };
+    await desk.open({ ...lesson, step: 1, language: 'en' });
+    host.begun.length = 0;
+    const opening = desk.open({ ...lesson, step: 3, language: 'zh' });
+    await until(() => host.begun.length > 0);
+    host.language('zh');
+    main.lastElementChild.told('zh');
+    await opening;
+    await rest();
+    assert.match(written.at(-1), /lang=zh&L=[\w-]+&step=3$/);
   });
 });
 
@@ -191,7 +195,7 @@ describe('lessons: the address', () => {
     let come;
     const fetching = new Promise((resolve) => (come = resolve));
     const { expectLesson, watchLessons } = await watched(() => fetching);
-    location.hash = '#v=1&lesson=order';
+    history.replaceState(null, '', '#v=1&lesson=order');
     assert.ok(expectLesson());
     watchLessons({});
     goTo('#v=1&lang=en');
@@ -209,7 +213,7 @@ describe('lessons: the address', () => {
     const { expectLesson, watchLessons } = await watched(() =>
       Promise.reject(new Error('no network')),
     );
-    location.hash = '#v=1&lesson=order';
+    history.replaceState(null, '', '#v=1&lesson=order');
     expectLesson();
     assert.equal(mark(), 'coming');
     watchLessons({});

@@ -1,40 +1,17 @@
 // The files that panels give, in Node: every column of every table under its heading, and the link in each file.
 import assert from 'node:assert/strict';
+import { resolveObjectURL } from 'node:buffer';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, mock, test } from 'node:test';
+import { describe, test } from 'node:test';
+import { openWindow } from '../support/window.js';
 
-// Panels are custom elements; here only what they are drawn with is used.
-globalThis.HTMLElement = class {};
-globalThis.customElements = { define() {} };
-globalThis.document = {
-  documentElement: { lang: 'en' },
-  body: {},
-  createElement: (name) => (name === 'canvas' ? new Canvas() : new Anchor()),
-};
-class Canvas {
-  width = 4;
-  height = 4;
-  getContext() {
-    return { drawImage() {}, fillRect() {}, getImageData: () => ({ data: [1, 2, 3, 255] }) };
-  }
-  toDataURL() {
-    return 'data:image/png;base64,AAAA';
-  }
-}
+openWindow();
+HTMLCanvasElement.prototype.toDataURL = () => 'data:image/png;base64,AAAA';
 /** The files that were given, as { name, blob }. */
 const given = [];
-class Anchor {
-  click() {
-    given.push({ name: this.download, blob: blobs.get(this.href) });
-  }
-}
-const blobs = new Map();
-URL.createObjectURL = (blob) => {
-  blobs.set(`blob:${blobs.size}`, blob);
-  return `blob:${blobs.size - 1}`;
+HTMLAnchorElement.prototype.click = function () {
+  given.push({ name: this.download, blob: resolveObjectURL(this.href) });
 };
-URL.revokeObjectURL = () => undefined;
-globalThis.getComputedStyle = () => ({ getPropertyValue: () => '', fontFamily: '' });
 
 const { modules, resultOf, startEngine } = await import('../support/engine.js');
 const engine = await startEngine();
@@ -47,7 +24,7 @@ const out = await modules(
     (name) => `features/${name}/figure`,
   ),
 );
-const canvas = new Canvas();
+const canvas = Object.assign(document.createElement('canvas'), { width: 4, height: 4 });
 const LINK = 'https://page.example/?a=1&b=<2>#v=1&p=map';
 
 /** What the function of the table's heading says, for each of its rows. */
@@ -76,10 +53,7 @@ describe('export: files', () => {
   };
   const take = async (format) => {
     given.length = 0;
-    // What is given is let go of ten seconds later, which nobody waits for here.
-    mock.timers.enable({ apis: ['setTimeout'] });
     await out.save(figure, format, LINK);
-    mock.timers.reset();
     assert.equal(given.length, 1);
     assert.equal(given[0].name, `qkv-row.${format}`);
     const { blob } = given[0];

@@ -1,26 +1,12 @@
-// What parts of panels show, in Node, with elements that the test makes: that a table goes with its model, a verdict with
-// its question, and that what was found stays with its run.
+// What parts of panels show, in Node, in a window without a browser: that a table goes with its model, a verdict with its
+// question, and that what was found stays with its run.
 import assert from 'node:assert/strict';
-import { beforeEach, describe, test } from 'node:test';
-import { modules } from '../support/engine.js';
-import { put, stagePage } from '../support/elements.js';
+import { afterEach, describe, test } from 'node:test';
+import { until } from '../../support/js/patience.js';
+import { openWindow } from '../support/window.js';
 
-const document = stagePage();
-/** The worker of a panel is a puppet that answers when the test says so. */
-class PuppetWorker extends EventTarget {
-  static latest;
-  constructor() {
-    super();
-    PuppetWorker.latest = this;
-  }
-  postMessage() {}
-  terminate() {}
-  say(data) {
-    this.dispatchEvent(new MessageEvent('message', { data }));
-  }
-}
-globalThis.Worker = PuppetWorker;
-
+const { workers, leave } = openWindow();
+const { modules } = await import('../support/engine.js');
 const web = await modules(
   ...['next', 'lens', 'rollout', 'heads', 'tokens', 'write', 'store'].map(
     (name) => `features/model/${name}`,
@@ -30,7 +16,22 @@ const web = await modules(
 );
 
 const initial = web.initialState('en');
-beforeEach(() => (document.activeElement = null));
+afterEach(leave);
+
+/** A part of a panel on the page, and everything that it asked for: `{ name, detail }`. */
+function put(Part, ...names) {
+  // Some have their names of the panel that they are in, which is not here.
+  if (!customElements.getName(Part)) {
+    customElements.define(`qkv-test-${Part.name.toLowerCase()}`, Part);
+  }
+  const part = new Part();
+  const asked = [];
+  for (const name of names) {
+    part.addEventListener(name, ({ detail }) => asked.push({ name, detail }));
+  }
+  document.body.append(part);
+  return { part, asked, text: (selector) => part.querySelector(selector).textContent };
+}
 
 describe('model: parts without an answer', () => {
   const info = { ...{ numLayers: 1, numHeads: 1, speaks: true, notDrawn: null, name: null } };
@@ -169,8 +170,8 @@ describe('cost: a measurement', () => {
     const show = (costResult) => part.update({ state: { ...initial, costResult }, look: ++look });
     show(null);
     press('.bench-run');
-    PuppetWorker.latest.say(newsOf(difference));
-    PuppetWorker.latest.say({ type: 'done' });
+    workers.at(-1).say(newsOf(difference));
+    workers.at(-1).say({ type: 'done' });
     show(result);
     return { press, show, found: () => text('.bench-found') };
   }
@@ -180,12 +181,12 @@ describe('cost: a measurement', () => {
     const whole = found();
     assert.match(whole, /0\.125|0\.13/);
     press('.bench-run');
-    PuppetWorker.latest.say(newsOf(0.25));
+    workers.at(-1).say(newsOf(0.25));
     assert.match(found(), /0\.25/, 'of the run that is under way');
     press('.bench-stop');
     assert.equal(found(), whole);
     press('.bench-run');
-    PuppetWorker.latest.dispatchEvent(new Event('error'));
+    workers.at(-1).dispatchEvent(new Event('error'));
     assert.equal(found(), whole);
   });
 
@@ -198,25 +199,23 @@ describe('cost: a measurement', () => {
 
 describe('export: the menu', () => {
   class Broken extends web.Panel {
+    template() {
+      return '';
+    }
     figure() {
       return Promise.reject(new Error('it broke'));
     }
   }
+  customElements.define('qkv-panel-row', Broken);
 
   test('says so when nothing can be exported', async () => {
-    const section = document.querySelector('section');
-    document.getElementById = (id) => (id === 'row' ? section : null);
-    const { querySelector } = document;
-    document.querySelector = (selector) =>
-      selector === 'qkv-panel-row' ? new Broken() : querySelector.call(document, selector);
+    document.body.innerHTML = `
+      <section id="row"><div class="section-head"></div><qkv-panel-row></qkv-panel-row></section>`;
     web.addTools({ view: () => ({}), client: {} });
-    const [menu] = section.querySelector('.section-head').children;
+    const menu = document.querySelector('#row .section-head .menu');
     const said = menu.querySelector('[role=status]');
-    const told = new Promise((resolve) => {
-      Object.defineProperty(said, 'textContent', { set: resolve });
-    });
-    menu.dataset.do = 'png'; // as if the press were on the menu itself
-    menu.click();
-    assert.match(await told, /could not be exported: it broke/);
+    menu.querySelector('[data-do=png]').click();
+    await until(() => said.textContent !== '');
+    assert.match(said.textContent, /could not be exported: it broke/);
   });
 });

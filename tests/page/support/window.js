@@ -6,6 +6,8 @@ import { Window } from 'happy-dom';
 /** Of every element, in pixels. */
 export const SIZE = { width: 640, height: 320 };
 
+const FIRST_ADDRESS = 'https://page.example/';
+
 /** What of Node is left alone: it works with what Node has itself. */
 const ofNode = new Set([
   ...['performance', 'console', 'fetch', 'Blob', 'File', 'URL', 'setTimeout', 'queueMicrotask'],
@@ -74,12 +76,64 @@ function newTimers() {
   };
 }
 
+/** The address of a page. Of what the page itself writes there nobody is told, as in a browser; happy-dom tells of it, too. */
+function newAddress(window) {
+  const { location, history } = window;
+  const written = [];
+  /** Addresses of which happy-dom will tell, and shall not. */
+  const quiet = [];
+  window.addEventListener('hashchange', (event) => {
+    const at = quiet.indexOf(event.newURL);
+    if (at < 0) return;
+    quiet.splice(at, 1);
+    event.stopImmediatePropagation();
+  });
+  const quietly = (act) => {
+    const before = location.hash;
+    act();
+    if (location.hash !== before) quiet.push(location.href);
+  };
+  const replace = history.replaceState.bind(history);
+  history.replaceState = (state, title, address) => {
+    written.push(address);
+    quietly(() => replace(state, title, address));
+  };
+  return {
+    written,
+    /** Has the page told of another hash at once: happy-dom tells it later, when timers of the page may have gone off. */
+    goTo(hash) {
+      quietly(() => (location.hash = hash));
+      window.dispatchEvent(new window.Event('hashchange'));
+    },
+    /** The address as it was at first, without a word to the page. */
+    reset() {
+      quietly(() => replace(null, '', FIRST_ADDRESS));
+      written.length = 0;
+    },
+  };
+}
+
+/** Notes who listens to these targets, and returns what ends that: a window outlives the pages that tests put there. */
+function noteListeners(...targets) {
+  const ends = [];
+  for (const target of targets) {
+    const add = target.addEventListener.bind(target);
+    const remove = target.removeEventListener.bind(target);
+    target.addEventListener = (...args) => {
+      add(...args);
+      ends.push(() => remove(...args));
+    };
+  }
+  return () => ends.splice(0).forEach((end) => end());
+}
+
 /**
- * Makes the globals those of a page: { workers, told, rest }, all workers that were started, what they are told, and a wait until
- * all has been drawn that was asked for.
+ * Makes the globals those of a page: { workers, told, written, goTo, rest, leave }, all workers that were started, what they are
+ * told, the addresses that the page wrote, a way to another hash, a wait until all has been drawn that was asked for, and
+ * an end of the page, for the next one in this window.
  */
 export function openWindow() {
-  const window = new Window({ url: 'https://page.example/', width: 1280, height: 900 });
+  const window = new Window({ url: FIRST_ADDRESS, width: 1280, height: 900 });
   const { document, location, navigator, history, localStorage } = window;
   for (const name of Object.getOwnPropertyNames(window)) {
     const isOfDom = /^(HTML|SVG|Event|CustomEvent|Node|Element|Document)/.test(name);
@@ -175,5 +229,13 @@ export function openWindow() {
     return (this.drawnWith ??= newContext(this));
   };
   canvas.transferControlToOffscreen = () => ({ width: 1, height: 1 });
-  return { told, workers, rest: timers.rest };
+  const { written, goTo, reset } = newAddress(window);
+  const endListening = noteListeners(globalThis, document);
+  const leave = () => {
+    endListening();
+    reset();
+    document.body.replaceChildren();
+    for (const list of [told, workers]) list.length = 0;
+  };
+  return { told, workers, written, goTo, rest: timers.rest, leave };
 }
