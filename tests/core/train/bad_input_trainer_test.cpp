@@ -345,7 +345,7 @@ TEST_CASE("trainers: arrays that are written are apart from all others", "[train
   apart(translator.reach({integers.data(), {5}}, {shared + 4, {5}}, workspace),
         "Seq2SeqTrainer::reach", "norms", "source");
   CHECK(first_difference(std::vector<float>(1000, kUntouched), floats) == "");
-  CHECK(integers == std::vector<std::int32_t>(100, 1));
+  CHECK(integers == std::vector<std::int32_t>(200, 1));
 }
 
 TEST_CASE("trainers: empty ones refuse every call", "[train][bad-input]") {

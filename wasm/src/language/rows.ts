@@ -1,6 +1,6 @@
 // Rows of tokens that callers give, as lists of whole numbers of any kind, and numbers that calls give back.
 
-import { QkvError, type QkvErrorCode } from '../api/errors.js';
+import { QkvError } from '../api/errors.js';
 import type { Integers, OwnedArray } from '../api/types.js';
 import { type Input, requireIntegers } from '../arguments/arrays.js';
 import { isInt32Array, isRecord, kindOf, lengthOf, reading } from '../arguments/values.js';
@@ -26,20 +26,19 @@ export const checkWhole = (
   length: number,
 ): Input => requireIntegers(fn, name, asList(fn, name, given) as Integers, length);
 
-/** Rows of whole numbers, [batch, n] with n of at least 1, in row-major order. `codeOfNone` is that of no numbers at all. */
+/** Rows of whole numbers, [batch, n] with n of at least 1, in row-major order. */
 export function checkRows(
   fn: string,
   name: string,
   given: ArrayLike<number>,
   batch: number,
-  codeOfNone: QkvErrorCode = 'shape_mismatch',
 ): Input & { readonly shape: readonly [number, number] } {
   const { source, shape } = requireIntegers(fn, name, asList(fn, name, given) as Integers);
   const [count = 0] = shape;
   if (count === 0 || count % batch !== 0) {
     const expected = count === 0 ? 'at least one token' : `a multiple of batch = ${batch}`;
     throw new QkvError(
-      count === 0 ? codeOfNone : 'shape_mismatch',
+      'shape_mismatch',
       `${fn}: ${name} has ${count} elements, expected ${expected}`,
     );
   }

@@ -45,8 +45,13 @@ export function tokensOf(
     );
   }
   const ids = isText ? reading(fn, name, () => encoded(tokenizer, given, goesOn)) : given;
-  const codeOfNone = isVector ? 'invalid_argument' : 'shape_mismatch';
-  const rows = checkRows(fn, name, ids as ArrayLike<number>, 1, codeOfNone);
+  if (isVector && reading(fn, name, () => (ids as ArrayLike<number> | null)?.length) === 0) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} has 0 elements, expected at least one token`,
+    );
+  }
+  const rows = checkRows(fn, name, ids as ArrayLike<number>, 1);
   if (rows.shape[1] > config.maxLength) {
     throw new QkvError(
       'out_of_range',
