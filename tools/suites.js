@@ -87,8 +87,8 @@ async function tidySources(full) {
   return { sources, note: `${share}${own.length} changed files` };
 }
 
-/** What typed rules stand on besides the sources: where it changed, every source is read. */
-const typedRulesStandOn = /(^|\/)(eslint\.config\.js|tsconfig[^/]*\.json|package(-lock)?\.json)$/;
+/** What typed rules stand on besides the sources and the tools, whose versions nobody changes without a full run. */
+const typedRulesStandOn = /(^|\/)(eslint\.config\.js|tsconfig[^/]*\.json)$/;
 
 /**
  * What eslint reads: everything, or all that has no typed rules and of TypeScript what a change touches. Typed rules over all
@@ -103,13 +103,28 @@ async function eslintSources(full) {
   return ['**/*.js', ...changed.filter(isThere)];
 }
 
+/** Prettier reads everything, or what a change touches: all of it takes twenty seconds of a processor. */
+async function prettierArguments(full) {
+  const changed = await changedFiles();
+  const rules = changed.some((file) => /^\.(prettier|editorconfig)/.test(file));
+  const there = changed.filter((file) => existsSync(join(root, file)));
+  const read = full || rules || there.length === 0 ? ['.'] : there;
+  return ['--check', '--ignore-unknown', ...read];
+}
+
 /** The documentation is made by a build, whose warnings are errors. */
 const isMade = async (name) =>
   existsSync(join(root, 'build/docs', name)) ? '' : `build/docs/${name} was not made`;
 
 const lint = (full) =>
   [
-    ['prettier', command('prettier', bin('prettier'), '--check', '.')],
+    [
+      'prettier',
+      check('prettier', async () => {
+        const { code, output } = await run(bin('prettier'), await prettierArguments(full));
+        return code === 0 ? '' : output || `prettier ended with ${code}`;
+      }),
+    ],
     [
       'eslint',
       check('eslint', async () => {

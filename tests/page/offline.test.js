@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { build } from 'vite';
 import { serve } from '../../tools/serve.js';
 import { root } from '../support/js/files.js';
+import { inFullRun } from '../support/js/full.js';
 import { PATIENCE } from '../support/js/patience.js';
 import * as firefox from './support/firefox.js';
 import * as support from './support/page.js';
@@ -277,26 +278,28 @@ offlineTest('an embedded panel keeps nothing', async ({ url }) => {
   }
 });
 
-test(
-  'page: offline: Firefox, after one visit it works without its server',
-  { timeout: PATIENCE.test },
-  async () => {
-    const site = await startSite();
-    site.deploy(first);
-    const fox = await firefox.launch();
-    try {
-      const { page, problems } = await firefox.openPage(fox, await site.start());
-      await settle(page);
-      await isKept(page);
-      await site.stop();
-      await page.reload();
-      await settle(page);
-      await everyPanel(page);
-      assert.ok(await page.evaluate(() => crossOriginIsolated));
-      assert.deepEqual(problems, []);
-    } finally {
-      await fox.close();
-      await site.stop();
-    }
-  },
-);
+inFullRun('offline in Firefox', () => {
+  test(
+    'page: offline: Firefox, after one visit it works without its server',
+    { timeout: PATIENCE.test },
+    async () => {
+      const site = await startSite();
+      site.deploy(first);
+      const fox = await firefox.launch();
+      try {
+        const { page, problems } = await firefox.openPage(fox, await site.start());
+        await settle(page);
+        await isKept(page);
+        await site.stop();
+        await page.reload();
+        await settle(page);
+        await everyPanel(page);
+        assert.ok(await page.evaluate(() => crossOriginIsolated));
+        assert.deepEqual(problems, []);
+      } finally {
+        await fox.close();
+        await site.stop();
+      }
+    },
+  );
+});

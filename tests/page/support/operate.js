@@ -24,7 +24,7 @@ const named = (element) => {
 /** What belongs to an element besides its children, in a line. */
 function lineOf(element, depth) {
   const attributes = Array.from(element.attributes)
-    .filter(({ name }) => !['id', 'class', 'data-t'].includes(name))
+    .filter(({ name }) => !['id', 'class', 'data-t', 'data-of'].includes(name))
     .map(({ name, value }) => ` ${name}=${JSON.stringify(rounded(value))}`);
   const states = ['value', 'checked', 'open']
     .filter(
