@@ -50,11 +50,11 @@ const filesBeside = {
   },
 };
 
+let typesetting;
 /** Formulas, as the page is built with them. */
 const formulas = {
   name: 'formulas',
   setup({ onLoad }) {
-    let typesetting;
     onLoad({ filter: /\/formulas\.json$/ }, async ({ path }) => {
       typesetting ??= mathOf();
       const { load } = await typesetting;
@@ -69,10 +69,15 @@ async function mathOf() {
     entryPoints: [join(root, 'web/build/math.ts')],
     ...{ bundle: true, write: false, format: 'esm', platform: 'node', packages: 'external' },
   });
-  const file = join(root, 'build/math.mjs');
+  // In the project, where KaTeX is found, and of this process alone: test files run beside each other.
+  const file = join(root, `build/math-${process.pid}.mjs`);
   mkdirSync(join(root, 'build'), { recursive: true });
   writeFileSync(file, outputFiles[0].contents);
-  return (await import(pathToFileURL(file).href)).math();
+  try {
+    return (await import(pathToFileURL(file).href)).math();
+  } finally {
+    rmSync(file, { force: true });
+  }
 }
 
 /** What these modules of web/src export, by their paths without `.ts`; all texts are there. */

@@ -154,8 +154,7 @@ function actsOn(element) {
   if (localName === 'input' && ['range', 'number'].includes(type)) {
     return [[`set ${otherNumber(element)}`, (own) => enter(own, otherNumber(own))]];
   }
-  if (['button', 'summary', 'input', 'a', 'label'].includes(localName))
-    return localName === 'label' ? [] : [click];
+  if (['button', 'summary', 'input', 'a'].includes(localName)) return [click];
   if (!element.hasAttribute('tabindex')) return [drag];
   return [
     drag,
@@ -178,7 +177,7 @@ const CONTROLS =
   'button, input, select, textarea, summary, a[href^="#"], [tabindex], svg.chart, canvas';
 
 /**
- * Every act on every control of a part, as { title, index, act }: of the element that is the `index`-th control then. Of many
+ * Every act on every control of a part, as { title, run }: `run(other)` does the same in another part that is like it. Of many
  * controls that are alike, the first two and the last.
  */
 export function actsOf(part) {
