@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { cmake } from './build.js';
 import { environment, root } from './environment.js';
-import { canFuzz, fuzzTarget, fuzzTargets, fuzzTests } from './fuzz_native.js';
+import { canFuzz, fuzzTargets, fuzzTests } from './fuzz_native.js';
 import { runInLanes } from './lanes.js';
 import { step } from './run.js';
 
@@ -23,7 +23,7 @@ async function fuzzCore() {
     id: target.name,
     after: [],
     async run() {
-      const { tests, note } = await fuzzTarget({ ...target, seed: 0 }).run();
+      const { tests, note } = await target.run();
       console.log(`libFuzzer: ${note} runs`);
       for (const { ok, said } of tests.filter((test) => !test.ok)) {
         console.log(said);

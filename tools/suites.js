@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { changedFiles, spread } from './changed.js';
 import { checkIsaObjects } from './check_isa_objects.js';
 import { root, toolchain } from './environment.js';
-import { canFuzz, fuzzTargets, fuzzTarget } from './fuzz_native.js';
+import { canFuzz, everydayFuzzTargets, fuzzTargets } from './fuzz_native.js';
 import { runMutants } from './mutants.js';
 import { must, run } from './run.js';
 import {
@@ -263,22 +263,18 @@ const wasm = (full) =>
     },
   ]);
 
-/** On an everyday run from a fixed seed: what a commit is blamed for should not hang on luck. */
-function fuzz({ seconds, seed, training }) {
-  const targets = fuzzTargets(seconds, { training });
-  return {
-    name: `fuzz targets, ${targets.reduce((sum, target) => sum + target.seconds, 0)} s`,
-    needs: [training ? 'fuzz' : 'fuzz-core'],
-    parts: canFuzz()
-      ? targets.map((target) => fuzzTarget({ ...target, seed }))
-      : [
-          {
-            title: 'libFuzzer',
-            run: async () => ({ tests: [], skipped: 'libFuzzer needs clang' }),
-          },
-        ],
-  };
-}
+const fuzz = (name, need, targets) => ({
+  name,
+  needs: [need],
+  parts: canFuzz()
+    ? targets()
+    : [
+        {
+          title: 'libFuzzer',
+          run: async () => ({ tests: [], skipped: 'libFuzzer needs clang' }),
+        },
+      ],
+});
 
 const sanitize = (full) => [
   {
@@ -295,7 +291,7 @@ const sanitize = (full) => [
     parts: [ctest('native', 'sanitized.train')],
   },
   ...(full
-    ? [fuzz({ seconds: 600, seed: 0, training: true }), ...fullSanitizers()]
+    ? [fuzz('fuzz targets, 600 s', 'fuzz', () => fuzzTargets(600)), ...fullSanitizers()]
     : [
         {
           name: 'TSan: threads', // of a full run a part of the preset sanitize-threads
@@ -303,7 +299,7 @@ const sanitize = (full) => [
           needs: ['raced'],
           parts: [ctest('native', 'sanitized.threads')],
         },
-        fuzz({ seconds: 24, seed: 1, training: false }), // 19 s without the share of training
+        fuzz('fuzz targets', 'fuzz-core', everydayFuzzTargets),
       ]),
 ];
 

@@ -100,6 +100,11 @@ void Arena::spoil(Layout& layout, const Needs& needs) {
 std::uint8_t* Arena::place(Layout& layout, const Needs& needs) {
   const Index elements = reach(layout);
   const auto bytes = static_cast<std::size_t>(std::min(elements, kMost)) * layout.element;
+  if (!layout.spoiled && elements > kMost) {
+    // It takes its extents from a spoiled array and adds gaps; without memory it is refused.
+    spoiled_ = layout.spoiled = true;
+    return nullptr;
+  }
   if (layout.spoiled && input_.chance(20)) {
     return nullptr;
   }
