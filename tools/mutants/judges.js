@@ -10,7 +10,7 @@ import { programs } from '../shipped.js';
 import { caseName, isOfTraining, preparePackage } from './grounds.js';
 import { originsOf } from './reach.js';
 import { TestFiles, limitOf, notAsked, seconds, testFiles } from './test_files.js';
-import { untilRed } from './until_red.js';
+import { nodeTestFile, untilRed } from './until_red.js';
 
 /** A fingerprint of files: mutants that are compiled to the program as it was have no effect. */
 function fingerprint(files) {
@@ -243,14 +243,20 @@ class BindingsJudge {
 
 // ------------------------------------------------------------------------------------------- page
 
+/** Operates the panels: of the one that a mutation is in first, in all its states, then all. */
+const operated = 'tests/page/numbers/operated.test.js';
+const scenes = readdirSync(join(root, 'tests/page/operated')).map((name) => basename(name, '.txt'));
+const allStates = { QKV_FULL: '1' };
+
 /** The page: the build of a server alone; that of a disk is made of the same modules. */
 class PageJudge {
   name = 'page';
-  #numbers = new TestFiles(testFiles('tests/page/numbers'));
-  /** Pictures last, as they take long; what looks at the other build or at the clock not at all. */
+  #numbers = new TestFiles(testFiles('tests/page/numbers').filter((file) => file !== operated));
+  #operated = new TestFiles([operated], { env: allStates });
+  /** Pictures last, as they take long; what looks at the other build, at files or at the clock not at all. */
   #pages = new TestFiles(
-    testFiles('tests/page').filter((file) => !/\/(lighthouse|single|fragment)\./.test(file)),
-    Math.min(availableParallelism(), 4), // as many as npm test runs beside each other
+    testFiles('tests/page').filter((file) => !/\/(lighthouse|single|fragment|links)\./.test(file)),
+    { atOnce: Math.min(availableParallelism(), 4) }, // as many as npm test runs beside each other
   );
 
   holds = (file) => file.startsWith('web/src/') && file.endsWith('.ts');
@@ -260,7 +266,10 @@ class PageJudge {
   async sound(copy) {
     const { code, output } = await copy.site();
     if (code !== 0) throw new Error(output);
-    const notes = [await this.#numbers.measure(copy), await this.#pages.measure(copy)];
+    const notes = [];
+    for (const tests of [this.#numbers, this.#operated, this.#pages]) {
+      notes.push(await tests.measure(copy));
+    }
     return notes.join(', ');
   }
 
@@ -289,9 +298,21 @@ class PageJudge {
     return tests.reaching(mutation).sort((a, b) => rank(a) - rank(b));
   }
 
+  /** The panel that a mutation is in, as it is operated. */
+  #scene(copy, { file }) {
+    const scene = file.split(/[/.]/).find((name) => scenes.includes(name));
+    if (!scene || this.#operated.reaching({ file }).length === 0) return {};
+    const only = [`--test-name-pattern=^${scene}:`];
+    return nodeTestFile(copy, operated, { limit: 180_000, only, env: allStates });
+  }
+
   async judge(copy, mutation) {
-    const numbers = await this.#numbers.ask(copy, this.#inOrder(this.#numbers, mutation));
-    if (numbers.red) return numbers;
+    const scene = await this.#scene(copy, mutation);
+    if (scene.red) return scene;
+    for (const tests of [this.#numbers, this.#operated]) {
+      const asked = await tests.ask(copy, this.#inOrder(tests, mutation));
+      if (asked.red) return asked;
+    }
     if ((await copy.types('web')).code !== 0) return doesNotCompile;
     const { code, output } = await copy.site();
     if (code !== 0) return { red: `the build: ${output.trim().split('\n')[0]}` };

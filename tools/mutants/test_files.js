@@ -36,10 +36,12 @@ function inLanes(list, atOnce, work) {
 export class TestFiles {
   #known = [];
   #atOnce;
+  #env;
 
-  constructor(files, atOnce = 1) {
+  constructor(files, { atOnce = 1, env = {} } = {}) {
     this.files = files;
     this.#atOnce = atOnce;
+    this.#env = { ...browsers, ...env };
   }
 
   /** Runs each file once. With `bundles` also notes what it reaches. One that is red as it is can tell nothing. */
@@ -48,7 +50,7 @@ export class TestFiles {
     const start = performance.now();
     await inLanes(this.files, this.#atOnce, async (file) => {
       const work = (env) =>
-        nodeTestFile(copy, file, { limit: 600_000, env: { ...browsers, ...env } });
+        nodeTestFile(copy, file, { limit: 600_000, env: { ...this.#env, ...env } });
       const { red, ms, lines } = bundles ? await withReach(bundles, work) : await work({});
       if (red) left.push(red);
       else this.#known.push({ file, ms, lines });
@@ -70,7 +72,7 @@ export class TestFiles {
     await inLanes(known, this.#atOnce, async ({ file, ms }) => {
       const { signal } = found;
       if (signal.aborted) return;
-      const options = { limit: limitOf(ms), signal, env: browsers };
+      const options = { limit: limitOf(ms), signal, env: this.#env };
       const { red, error, late } = await nodeTestFile(copy, file, options);
       if (!red || signal.aborted) return;
       answer = { red, error, late };

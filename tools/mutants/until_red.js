@@ -58,10 +58,13 @@ const firstTitle = (output) => /^\s*not ok \d+ - (.*)$/m.exec(output)?.[1];
 const firstError = (output) =>
   /^\s*error: (?:\|-\s*)?(.*(?:\n.*)?)/m.exec(output)?.[1].replace(/\s+/g, ' ');
 
-/** Runs one file of node:test in a process of its own. Resolves to { red, ms } with `red` what was red, if anything was. */
-export async function nodeTestFile(copy, file, { limit, signal, env = {} }) {
+/**
+ * Runs one file of node:test in a process of its own, with `only` some of its tests. Resolves to { red, ms } with `red` what was
+ * red, if anything was.
+ */
+export async function nodeTestFile(copy, file, { limit, signal, only = [], env = {} }) {
   const options = copy.here({ red: RED, limit, signal, env });
-  const ran = await untilRed(process.execPath, ['--test-reporter=tap', file], options);
+  const ran = await untilRed(process.execPath, ['--test-reporter=tap', ...only, file], options);
   const { code, output, late, ms } = ran;
   if (code === 0 && !/^not ok /m.test(output)) return { ms };
   const why = late

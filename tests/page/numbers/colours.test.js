@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
+import { colourOf } from '../support/oracle.js';
 
-const web = await modules('domain/colour_scale', 'ui/matrix/edges', 'engine/paint');
+const web = await modules(
+  ...['domain/colour_scale', 'domain/cividis', 'ui/matrix/edges', 'engine/paint'],
+);
 
 describe('colours: the place of a number on its scale', () => {
   test('begins at 0 and ends at 255, and of signed numbers 0 is in the middle', () => {
@@ -38,6 +41,18 @@ describe('colours: the place of a number on its scale', () => {
       }
     }
   });
+});
+
+test('colours: all 256 of cividis are there, between those of the paper', () => {
+  for (let i = 0; i < 256; ++i) {
+    const [red, green, blue, alpha] = web.cividis.slice(4 * i, 4 * i + 4);
+    colourOf(i / 255, 'weights').forEach((exact, c) => {
+      const byte = [red, green, blue][c];
+      assert.ok(Math.abs(byte - exact) <= 0.5, `${i}: ${byte}, expected ${exact}`);
+    });
+    assert.equal(alpha, 255);
+  }
+  assert.equal(web.cividisPixels.length, 256);
 });
 
 describe('pictures: painted', () => {

@@ -2,14 +2,21 @@
 // otherwise on the panel after that, is what tests/page/operated says. QKV_REFRESH=1 writes down what is now: look at the
 // difference before you commit it.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { root } from '../../support/js/files.js';
 import { full, leaveToFullRun } from '../../support/js/full.js';
 import { until } from '../../support/js/patience.js';
-import { actsOf, differences, linesOf, rounded, shortened } from '../support/operate.js';
+import {
+  actsOf,
+  differences,
+  linesOf,
+  refresh,
+  requireWritten,
+  rounded,
+} from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { told, workers, rest } = openWindow();
@@ -329,13 +336,9 @@ async function record(element, patch, first) {
     const then = await put(element, patch);
     lines.push('', `=== ${time}`, ...(await then.at(when)));
   }
-  // Wherever the project is.
-  const here = pathToFileURL(root).href;
-  return [...lines.map((line) => shortened(line.replaceAll(here, 'file:///qkv'))), ''];
+  return [...lines, ''];
 }
 
-const folder = join(root, 'tests/page/operated');
-const refresh = process.env.QKV_REFRESH === '1';
 if (!full) leaveToFullRun('controls of panels in another state');
 test('panels: each is operated', () => {
   assert.deepEqual(
@@ -345,18 +348,10 @@ test('panels: each is operated', () => {
 });
 for (const [name, [element, ...patches]] of Object.entries(SCENES)) {
   test(`${name}: what it shows, what its controls ask for, and what is otherwise then`, async () => {
-    const file = join(folder, `${name}.txt`);
     const lines = [];
     const asked = full || refresh ? patches : patches.slice(0, 1);
     for (const patch of asked) lines.push(...(await record(element, patch, patches[0])));
-    if (refresh) {
-      mkdirSync(folder, { recursive: true });
-      writeFileSync(file, `${lines.join('\n')}\n`);
-    }
-    const all = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
-    const later = all.indexOf(`=== ${JSON.stringify(patches[1])}`);
-    const known = asked.length < patches.length ? all.slice(0, later) : all;
-    const unlike = differences(known, lines).slice(0, 12);
-    assert.equal(unlike.join('\n'), '', `${name} is otherwise; QKV_REFRESH=1 writes it down`);
+    const end = asked.length < patches.length ? `=== ${JSON.stringify(patches[1])}` : undefined;
+    requireWritten(name, lines, end);
   });
 }

@@ -80,34 +80,47 @@ async function mathOf() {
   }
 }
 
-/** What these modules of web/src export, by their paths without `.ts`; all texts are there. */
-export async function modules(...paths) {
-  // A file: what fails in a data: URL is told with all of it.
-  const folder = mkdtempSync(join(tmpdir(), 'qkv-web-'));
-  const outfile = join(folder, 'web.mjs');
+let folder;
+/** A folder of this process for what is bundled; a file, as what fails in a data: URL is told with all of it. */
+function ownFolder() {
+  if (!folder) {
+    folder = mkdtempSync(join(tmpdir(), 'qkv-web-'));
+    process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  }
+  return folder;
+}
+
+/** The address of a script that holds what `input` says, bundled as the page is. */
+export async function bundled(name, input, { plugins = [], define = {}, ...options } = {}) {
+  const outfile = join(ownFolder(), `${name}.mjs`);
   await build({
-    stdin: {
-      contents: ['i18n/i18n', ...paths].map((path) => `export * from './${path}';`).join('\n'),
-      resolveDir: join(root, 'web/src'),
-      loader: 'ts',
-    },
+    ...input,
     bundle: true,
     outfile,
     sourcemap: 'inline',
     format: 'esm',
     // package.json says of the package, not of the page, that its modules do nothing when they are imported.
     ignoreAnnotations: true,
-    // What Vite fetches file by file: there is none of it, as all texts are there.
-    define: { 'import.meta.glob': 'Object' },
-    plugins: [packageBeside, workersBeside, filesBeside, formulas],
+    define,
+    plugins: [...plugins, packageBeside, workersBeside, filesBeside, formulas],
+    ...options,
   });
-  try {
-    const exported = await import(pathToFileURL(outfile).href);
-    for (const language of exported.LANGUAGES) exported.addTexts(language, textsOf(language));
-    return exported;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  return pathToFileURL(outfile).href;
+}
+
+let count = 0;
+/** What these modules of web/src export, by their paths without `.ts`; all texts are there. */
+export async function modules(...paths) {
+  const stdin = {
+    contents: ['i18n/i18n', ...paths].map((path) => `export * from './${path}';`).join('\n'),
+    resolveDir: join(root, 'web/src'),
+    loader: 'ts',
+  };
+  // What Vite fetches file by file: there is none of it, as all texts are there.
+  const define = { 'import.meta.glob': 'Object' };
+  const exported = await import(await bundled(`modules-${++count}`, { stdin }, { define }));
+  for (const language of exported.LANGUAGES) exported.addTexts(language, textsOf(language));
+  return exported;
 }
 
 /**

@@ -1,6 +1,11 @@
 // Operates every control of a part of the page, one at a time, and writes down what it asks for and what then looks
 // otherwise. For window.js.
+import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { root } from '../../support/js/files.js';
 import { drawnOn } from './window.js';
 
 /** Numbers of geometry, to a tenth of a pixel; ids that are counted up are all alike. */
@@ -10,9 +15,9 @@ export const rounded = (text) =>
     .replace(/-?\d+\.\d{2,}/g, (number) => String(Math.round(10 * Number(number)) / 10));
 
 /** A line of at most 160 letters, whose end is a hash where it is longer. */
-export function shortened(line) {
+function shortened(line) {
   if (line.length <= 160) return line;
-  return `${line.slice(0, 150)}…${createHash('sha256').update(line).digest('hex').slice(0, 8)}`;
+  return `${line.slice(0, 150)}…${hashed(line)}`;
 }
 
 const named = (element) => {
@@ -44,12 +49,22 @@ function lineOf(element, depth) {
   return '  '.repeat(depth) + named(element) + parts.join('');
 }
 
-/** An element and all in it, a line each. */
-export function linesOf(element, depth = 0) {
+const hashed = (text) => createHash('sha256').update(text).digest('hex').slice(0, 8);
+
+/**
+ * An element and all in it, a line each. `fold` says of which elements there is less: of those for which it says 'closed'
+ * nothing of what is in them, of 'short' a hash of it.
+ */
+export function linesOf(element, { fold = () => 'open', depth = 0 } = {}) {
   if (element.localName === 'math')
     return [`${'  '.repeat(depth)}math "${element.textContent.trim()}"`];
-  const inner = Array.from(element.children).flatMap((child) => linesOf(child, depth + 1));
-  return [lineOf(element, depth), ...inner];
+  const line = lineOf(element, depth);
+  const folded = fold(element);
+  if (folded === 'closed') return [line];
+  const inner = Array.from(element.children).flatMap((child) =>
+    linesOf(child, { fold, depth: depth + 1 }),
+  );
+  return folded === 'short' ? [`${line} with ${hashed(inner.join('\n'))}`] : [line, ...inner];
 }
 
 /** The lines of two lists that are not in both, in their order: `-` of the first, `+` of the second. */
@@ -80,6 +95,26 @@ export function differences(before, after) {
     }
   }
   return found;
+}
+
+const folder = join(root, 'tests/page/operated');
+/** Whether what is now is written down, to be compared with from then on. */
+export const refresh = process.env.QKV_REFRESH === '1';
+
+/** Fails unless these lines are what is written down under this name, there only up to the line `end` if there is such a line. */
+export function requireWritten(name, lines, end) {
+  const file = join(folder, `${name}.txt`);
+  // Wherever the project is.
+  const here = pathToFileURL(root).href;
+  const now = lines.map((line) => shortened(line.replaceAll(here, 'file:///qkv')));
+  if (refresh) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, `${now.join('\n')}\n`);
+  }
+  const all = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
+  const last = all.indexOf(end);
+  const unlike = differences(last < 0 ? all : all.slice(0, last), now).slice(0, 12);
+  assert.equal(unlike.join('\n'), '', `${name} is otherwise; QKV_REFRESH=1 writes it down`);
 }
 
 const fire = (element, type, Kind = Event, more = {}) =>

@@ -1,0 +1,250 @@
+// One visit to the whole page, in Node: its first minute, its menus, every step and answer of its lessons, and the editor of
+// lessons. After each act stands in tests/page/operated/visit-*.txt what is otherwise outside of the panels (those are
+// operated by operated.test.js), the address, and what page and workers told each other. QKV_REFRESH=1 writes it down.
+import { test } from 'node:test';
+import { differences, linesOf, requireWritten } from '../support/operate.js';
+import { openPage } from '../support/whole.js';
+
+const { page, heard, written, goTo, rest, see, printed, copied, saved } = await openPage();
+
+/** Until everything is computed and drawn. */
+async function settled() {
+  for (let calm = 0, turn = 0; calm < 2 && turn < 80; ++turn) {
+    await rest();
+    calm = page.settled() ? calm + 1 : 0;
+  }
+}
+
+/** Panels are operated by operated.test.js; of their sections in their usual place nothing else changes but the menu's word. */
+function fold(element) {
+  const { localName, parentElement } = element;
+  if (localName.startsWith('qkv-panel-') || element.hidden) return 'closed';
+  if (localName === 'section' && element.id && parentElement.localName === 'main') return 'short';
+  return localName === 'select' || element.classList.contains('tick-set') ? 'short' : 'open';
+}
+const linesOfPage = () => [
+  `title ${JSON.stringify(document.title)}`,
+  `root ${JSON.stringify(document.documentElement.dataset)}`,
+  `focus ${document.activeElement?.id || document.activeElement?.localName}`,
+  ...linesOf(document.body, { fold }),
+  ...all('.menu [role=status]').map(({ textContent }) => `menu "${textContent}"`),
+];
+
+// ---- what a reader does ----
+
+const all = (selector) => [...document.querySelectorAll(selector)];
+function one(selector) {
+  const found = document.querySelector(selector);
+  if (!found) throw new Error(`the page has no ${selector}`);
+  return found;
+}
+const enterInto = (element, value) => {
+  if (element.type === 'checkbox') element.checked = value;
+  else element.value = value;
+  for (const type of ['input', 'change']) element.dispatchEvent(new Event(type, { bubbles: true }));
+};
+const click = (selector) => [`click ${selector}`, () => one(selector).click()];
+const enter = (selector, value) => [
+  `enter ${JSON.stringify(value)} into ${selector}`,
+  () => enterInto(one(selector), value),
+];
+const key = (selector, name) => [
+  `press ${name} in ${selector}`,
+  () => one(selector).dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true })),
+];
+const go = (hash) => [`go to ${hash}`, () => goTo(hash)];
+const toSight = (selector, visible) => [
+  `${visible ? 'bring' : 'take'} ${selector} ${visible ? 'into' : 'out of'} sight`,
+  () => see(one(selector), visible),
+];
+const set = (patch) => [`the state becomes ${JSON.stringify(patch)}`, () => page.set(patch)];
+
+/** All that can be done with the exercises of a step, in turn. */
+function answers() {
+  const acts = [];
+  for (const [i, form] of all('.lesson-step.current .lesson-exercises form').entries()) {
+    const of = (what) => `exercise ${i + 1}: ${what}`;
+    const submit = () =>
+      form.dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }));
+    const say = (what, element, act) => acts.push([of(what), () => (act(element), submit())]);
+    acts.push([of('no answer'), submit]);
+    for (const choice of form.querySelectorAll('[type=radio]')) {
+      say(`choice ${choice.value}`, choice, (box) => (box.checked = true));
+    }
+    const box = form.querySelector('input[type=text]');
+    for (const number of box ? ['0,25', 'many', '-3', '1e3'] : [])
+      say(number, box, () => (box.value = number));
+    const reveal = form.querySelector('.reveal');
+    if (reveal) acts.push([of('reveal'), () => reveal.click()]);
+    const { textContent: told } = form.querySelector('.verdict') ?? {};
+    if (box && reveal) {
+      say('what was revealed', box, () => {
+        const [number] = /-?\d[\d.]*/.exec(form.querySelector('.verdict').textContent) ?? [told];
+        box.value = number;
+      });
+    }
+  }
+  return acts;
+}
+
+const lesson = (name, more = '') => go(`#v=1&lang=en&lesson=${name}${more}`);
+
+const step = (at, selector) => `.editor-steps > li:nth-child(${at}) ${selector}`;
+const VISIT = {
+  'first minute': [
+    ['the page is there', () => undefined],
+    toSight('#map', true),
+    click('.chip:nth-of-type(2) input'),
+    enter('#tau', '0.7'),
+    click('[data-door=learn]'),
+    click('.introduction'),
+    key('.menu', 'Escape'),
+    key('body', 'Escape'),
+    click('.introduction'),
+    click('.first-minute-skip'),
+    go('#v=1&lang=en&seed=5'),
+    toSight('#map', false),
+  ],
+  'head and menus': [
+    toSight('#map', true),
+    click('.share'),
+    ...['link', 'embed', 'svg', 'csv', 'json', 'png'].map((what) =>
+      click(`#map [data-do=${what}]`),
+    ),
+    click('#scale [data-do=svg]'),
+    key('#map .menu', 'Escape'),
+    click('.theme'),
+    click('.theme'),
+    click('.theme'),
+    click('.teacher'),
+    click('.teacher'),
+    click('.language'),
+    click('.language'),
+    set({ source: 'yours' }),
+    set({ source: 'random', seed: 3 }),
+    set({ source: 'constructed', text: 'a b a b', length: 4 }),
+    go('#learn'),
+    go('#v=1&lang=zh&h=3'),
+    go('#v=1&lang=en'),
+  ],
+  'list of lessons': [
+    lesson('index'),
+    lesson('none'),
+    click('.print'),
+    click('.lesson-list li:nth-child(2) [data-adapt]'),
+    click('[data-do=close]'),
+    click('.lesson-head .make'),
+    click('[data-do=close]'),
+    click('.language'),
+    click('.language'),
+    go('#v=1&lang=en'),
+  ],
+  'a lesson': [
+    lesson('order'),
+    set({ maskKind: 'window', maskSize: 4 }),
+    answers,
+    click('.lesson-step.current .back button'),
+    click('.lesson-step.current .next'),
+    click('.lesson-step.current .next'),
+    click('.lesson-step.current [data-to]'),
+    click('.lesson-steps li:last-child button'),
+    click('.language'),
+    click('.language'),
+    click('.lesson-head .print'),
+    lesson('order', '&step=9'),
+    go('#map'),
+    click('.lesson-head .leave'),
+    lesson('order', '&step=2'),
+    go(''),
+    go('#v=1&lang=en'),
+  ],
+  locks: [
+    lesson('reads'),
+    set({ head: 4 }),
+    lesson('reads', '&step=4'),
+    set({ tokenizer: 'byte', temperature: 2 }),
+    lesson('reads', '&step=5'),
+    set({ head: 1, temperature: 3 }),
+    go('#v=1&lang=en'),
+  ],
+  'the editor': [
+    lesson('reads'),
+    click('.lesson-head .adapt'),
+    enter('[name=title]', 'One of my own'),
+    enter('[name=minutes]', '20'),
+    enter('[name=goals]', 'to see\n\nto learn'),
+    click(step(1, '[data-step=up]')),
+    click(step(1, '[data-step=down]')),
+    click(step(3, '[data-step=remove]')),
+    enter(step(1, '[data-field-of=title]'), 'First'),
+    enter(step(1, '[data-field-of=text]'), 'One.\n\nTwo.'),
+    enter(step(1, '.step-panels [value=settings]'), true),
+    enter(step(1, '.step-panels [value=map]'), false),
+    enter(step(1, '.step-panels [value=scale]'), true),
+    enter(step(1, '.step-locks [value=all]'), true),
+    enter(step(2, '.step-locks [value=head]'), true),
+    enter(step(1, '[data-field-of=guess]'), true),
+    click(step(1, '[data-step=state]')),
+    click(step(1, '[data-part=remove]')),
+    click(step(1, '[data-step=exercise]')),
+    enter(step(1, 'li:last-child [data-part=text]'), 'How much?'),
+    enter(step(1, 'li:last-child [data-part=kind]'), 'number'),
+    enter(step(1, 'li:last-child [data-part=number]'), 'maskWeight'),
+    enter(step(1, 'li:last-child [data-part=place]'), ' 4，0 '),
+    click(step(2, '[data-step=exercise]')),
+    enter(step(2, 'li:last-child [data-part=text]'), 'Which?'),
+    enter(step(2, 'li:last-child [data-part=kind]'), 'choice'),
+    enter(step(2, 'li:last-child [data-part=choices]'), 'this\n\nthat'),
+    enter(step(2, 'li:last-child [data-part=right]'), '2'),
+    click('[data-do=add]'),
+    click('[data-do=link]'),
+    click('[data-do=embed]'),
+    click('[data-do=try]'),
+    ['go where it leads', () => goTo(location.hash)],
+    answers,
+    click('.lesson-step.current .next'),
+    answers,
+    click('.lesson-head .leave'),
+    go('#v=1&lang=en'),
+    lesson('index'),
+    click('.lesson-head .make'),
+    ...['1', '1', '1', '1', '1'].map((at) => click(step(at, '[data-step=remove]'))),
+    click('[data-do=link]'),
+    click('[data-do=close]'),
+    click('.lesson-head .make'),
+    click('[data-do=close]'),
+    go('#v=1&lang=en'),
+  ],
+};
+
+/** Does one thing and returns what came of it, in lines. */
+async function after(act, before) {
+  for (const list of [heard, written, printed, copied, saved]) list.length = 0;
+  act();
+  await settled();
+  const lines = linesOfPage();
+  const came = [
+    ...written.map((address) => `address ${address}`),
+    ...copied.map((text) => `copied ${text}`),
+    ...saved.map((file) => `saved ${file}`),
+    ...printed.map(() => 'printed'),
+    ...heard,
+    ...differences(before, lines),
+  ];
+  return { lines, came };
+}
+
+for (const [name, acts] of Object.entries(VISIT)) {
+  test(`visit: ${name}`, async () => {
+    const came = [];
+    let before = linesOfPage();
+    for (const one of acts) {
+      for (const [title, act] of typeof one === 'function' ? one() : [one]) {
+        const result = await after(act, before);
+        before = result.lines;
+        came.push('', `== ${title}`, ...result.came);
+      }
+    }
+    requireWritten(`visit-${name.replaceAll(' ', '-')}`, came);
+  });
+}

@@ -1,0 +1,219 @@
+// The whole page in Node: its HTML, its modules and the scripts of its workers, all in one thread and in a window without a
+// browser. Every answer is one of the engine.
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { root } from '../../support/js/files.js';
+import { bundled } from './engine.js';
+import { textsOf } from './texts.js';
+import { newContext, openWindow } from './window.js';
+
+/** `import.meta.glob`, which is Vite's: each file that fits, fetched when it is asked for. */
+const globs = {
+  name: 'globs',
+  setup({ onLoad }) {
+    onLoad({ filter: /web\/src\/.*\.ts$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8');
+      if (!source.includes('import.meta.glob')) return undefined;
+      const contents = source.replace(
+        /import\.meta\.glob(?:<[^(]*>)?\('([^']+)'(, \{ import: 'default' \})?\)/g,
+        (_all, pattern, isDefault) => listOf(dirname(path), pattern, isDefault !== undefined),
+      );
+      return { contents, loader: 'ts' };
+    });
+  },
+};
+
+/** The files of such a pattern as the object that Vite makes of it. */
+function listOf(folder, pattern, isDefault) {
+  const form = pattern
+    .replace(/^\.\//, '')
+    .replace(/[.]/g, '\\.')
+    .replace(/\*/g, '[^/]*')
+    .replace(/\{([^}]*)\}/g, (_all, names) => `(?:${names.replaceAll(',', '|')})`);
+  const up = /^(?:\.\.\/)*/.exec(pattern)[0];
+  const own = new RegExp(`^${form.slice(up.replace(/[.]/g, '\\.').length)}$`);
+  const found = readdirSync(join(folder, up), { recursive: true })
+    .filter((name) => own.test(name))
+    .sort();
+  const entries = found.map((name) => {
+    const path = `${up || './'}${name}`;
+    const take = isDefault ? '.then((all) => all.default)' : '';
+    return `${JSON.stringify(path)}: () => import(${JSON.stringify(path)})${take}`;
+  });
+  return `({ ${entries.join(', ')} })`;
+}
+
+/** What stands above the panels before their code is there. */
+const headings = {
+  name: 'headings',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^virtual:headings$/ }, ({ path }) => ({ path, namespace: 'headings' }));
+    onLoad({ filter: /./, namespace: 'headings' }, () => ({
+      contents: JSON.stringify({ en: textsOf('en'), zh: textsOf('zh') }),
+      loader: 'json',
+    }));
+  },
+};
+
+/** A script of web/src; a worker's speaks of `self`. */
+const script = (path, more) =>
+  bundled(
+    path.replaceAll('/', '-'),
+    { entryPoints: [join(root, `web/src/${path}.ts`)] },
+    {
+      plugins: [globs, headings],
+      define: { 'import.meta.env.MODE': '"development"' },
+      ...more,
+    },
+  );
+const scriptOfWorker = (path) =>
+  script(path, { banner: { js: 'const self = globalThis.scopeOfScript;' } });
+
+/** The body of the page as it is built, without what is worked out for the first view. */
+async function bodyOfPage() {
+  const entryPoints = [join(root, 'web/build/plugins.ts')];
+  const { panels } = await import(await bundled('plugins', { entryPoints }, { platform: 'node' }));
+  const html = readFileSync(join(root, 'web/index.html'), 'utf8');
+  return /<body>(.*)<\/body>/s.exec(panels().transformIndexHtml.handler(html))[1];
+}
+
+/** Numbers to six digits, and without those that depend on the build or on the machine. */
+const lasting = (key, value) => {
+  if (['time', 'timing', 'memory', 'info'].includes(key)) return undefined;
+  if (ArrayBuffer.isView(value)) return Array.from(value, (number) => lasting('', number));
+  return typeof value === 'number' && Number.isFinite(value)
+    ? Number(value.toPrecision(6))
+    : value === undefined || typeof value === 'object'
+      ? value
+      : String(value);
+};
+const hashOf = (value) =>
+  createHash('sha256')
+    .update(JSON.stringify(value, lasting) ?? '')
+    .digest('hex')
+    .slice(0, 6);
+
+/** A message in a line: its kind, and of each of its parts a hash. */
+function lineOf(message) {
+  if (typeof message !== 'object') return String(message);
+  const parts = { ...message, ...message.news, ...message.request, ...message.message };
+  const told = Object.entries(parts)
+    .filter(
+      ([key]) => !['type', 'news', 'request', 'message', 'time', 'info', 'canvas'].includes(key),
+    )
+    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : hashOf(value)}`);
+  return [message.type, ...told].join(' ');
+}
+
+/** Workers that run in the thread of the page: messages are copied, and arrive in a later turn. */
+function runWorkers(scripts, heard) {
+  return class extends EventTarget {
+    #inside = new EventTarget();
+    constructor({ pathname }) {
+      super();
+      const scope = {
+        addEventListener: this.#inside.addEventListener.bind(this.#inside),
+        postMessage: (data) => this.#deliver(this, data, 'from'),
+      };
+      this.ready = scripts(pathname, scope);
+    }
+    #deliver(to, data, way) {
+      const copy = data?.type === 'surface' ? data : structuredClone(data);
+      heard.push(`${way} worker: ${lineOf(copy)}`);
+      void this.ready.then(() => to.dispatchEvent(new MessageEvent('message', { data: copy })));
+    }
+    postMessage(data) {
+      this.#deliver(this.#inside, data, 'to');
+    }
+    terminate() {
+      this.#inside = new EventTarget();
+    }
+  };
+}
+
+/** Which elements are in sight, as the test says. */
+class Sight {
+  static all = new Set();
+  #act;
+  #of = new Set();
+  constructor(act) {
+    this.#act = act;
+    Sight.all.add(this);
+  }
+  observe(element) {
+    this.#of.add(element);
+  }
+  unobserve(element) {
+    this.#of.delete(element);
+  }
+  disconnect() {
+    this.#of.clear();
+  }
+  static tell(target, isIntersecting) {
+    const top = isIntersecting ? 0 : -SIGHT;
+    for (const one of Sight.all) {
+      if (one.#of.has(target)) one.#act([{ target, isIntersecting, boundingClientRect: { top } }]);
+    }
+  }
+}
+const SIGHT = 1000;
+
+/** What leaves the page: what it prints, copies, and hands over as files. */
+function watchWhatLeaves() {
+  const [printed, copied, saved] = [[], [], []];
+  window.print = () => printed.push(document.title);
+  Object.defineProperty(navigator, 'clipboard', {
+    value: { writeText: async (text) => void copied.push(text) },
+  });
+  const { prototype } = HTMLAnchorElement;
+  const follow = prototype.click;
+  prototype.click = function () {
+    if (this.download) saved.push(this.download);
+    else follow.call(this);
+  };
+  HTMLImageElement.prototype.decode = () => Promise.resolve();
+  HTMLCanvasElement.prototype.toBlob = (take) => take(new Blob(['a picture']));
+  return { printed, copied, saved };
+}
+
+/** A canvas is handed over to a worker that is in the same thread. */
+function shareCanvases() {
+  HTMLCanvasElement.prototype.transferControlToOffscreen = function () {
+    this.drawnWith ??= newContext(this);
+    return { width: 1, height: 1, getContext: () => this.drawnWith };
+  };
+  globalThis.ImageData = class {
+    constructor(width, height) {
+      Object.assign(this, { width, height, data: new Uint8ClampedArray(4 * width * height) });
+    }
+  };
+}
+
+/**
+ * Opens the page. Resolves to window.__qkv as `page`; what was `heard` between page and workers, `written` into the address,
+ * `printed`, `copied` and `saved`; and goTo(hash), rest() until nobody waits, see(element, whether it is in sight).
+ */
+export async function openPage() {
+  const { written, goTo, rest } = openWindow();
+  const [worker, lab, main, body] = await Promise.all([
+    ...['worker/worker', 'worker/lab_worker'].map(scriptOfWorker),
+    ...[script('app/main'), bodyOfPage()],
+  ]);
+  // Nobody waits, and between any two looks at the clock a millisecond goes by: every run does the same.
+  let clock = 0;
+  performance.now = () => ++clock;
+  Math.random = () => 0.375;
+  const heard = [];
+  let started = 0;
+  globalThis.Worker = runWorkers((name, scope) => {
+    globalThis.scopeOfScript = scope;
+    return import(`${name.includes('lab_worker') ? lab : worker}?${++started}`);
+  }, heard);
+  globalThis.IntersectionObserver = Sight;
+  shareCanvases();
+  const left = watchWhatLeaves();
+  document.body.innerHTML = body;
+  await import(main);
+  return { page: window.__qkv, heard, written, ...left, goTo, rest, see: Sight.tell };
+}
