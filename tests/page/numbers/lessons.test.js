@@ -8,6 +8,7 @@ import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { root } from '../../support/js/files.js';
 import { modules, resultOf, startEngine } from '../support/engine.js';
+import { requireWritten } from '../support/operate.js';
 import { textsOf } from '../support/texts.js';
 
 const web = await modules(
@@ -266,6 +267,42 @@ test('lessons: numbers that have a formula are those of the formula', async () =
       const value = quantity(step.exercises[question].number, view);
       assert.ok(Math.abs(value - formula(view)) < 1e-5, `${place}: ${value}, not ${formula(view)}`);
     }
+  }
+});
+
+test('lessons: each number that an exercise can ask for, at every kind of place, is the one written down', async () => {
+  const trained = await viewOf(web.initialState('en'), 'model');
+  const nothing = { ...trained, frame: null, studies: { scale: null }, model: { answers: {} } };
+  const views = {
+    'the first state': trained,
+    'another state': await viewOf({
+      ...web.initialState('en'),
+      ...{ text: 'a b a b a', query: 2, divided: true, width: 256, sample: 3, maskKind: 'none' },
+      ...{ scheme: 't5', blockNorm: 'post', recurrenceSource: '0123', learnTask: 'characters' },
+    }),
+    'nothing computed': nothing,
+    'another sample than was studied': { ...trained, state: { ...trained.state, sample: 99 } },
+  };
+  const lines = Object.entries(views).flatMap(([title, view]) => [
+    `== ${title}`,
+    ...web.QUANTITY_NAMES.map((name) => {
+      const values = ['', ':1', ':2,1', ':9999', ':1,9999', ':9999,1'].map((place) =>
+        quantity(name + place, view),
+      );
+      return `${name} ${values.map((value) => (value === null ? '-' : Number(value.toPrecision(5)))).join(' ')}`;
+    }),
+  ]);
+  requireWritten('quantities', lines);
+  for (const name of [
+    '',
+    'nothing',
+    'weight:',
+    'weight:1,',
+    'weight:12345',
+    'weight 1',
+    'x weight',
+  ]) {
+    assert.deepEqual([isQuantity(name), quantity(name, trained)], [false, null], name);
   }
 });
 
