@@ -123,6 +123,7 @@ const VISIT = {
     set({ source: 'yours' }),
     set({ source: 'random', seed: 3 }),
     set({ source: 'constructed', text: 'a b a b', length: 4 }),
+    ['two changes come one after the other', () => [{ seed: 8 }, { head: 2 }].forEach(page.set)],
     go('#learn'),
     go('#v=1&lang=zh&h=3'),
     go('#v=1&lang=en'),

@@ -94,14 +94,17 @@ const hashOf = (value) =>
     .digest('hex')
     .slice(0, 6);
 
+/** What a message is not told by: requests are counted, from the first of the visit on. */
+const untold = ['type', 'news', 'request', 'message', 'id', 'time', 'info', 'canvas'];
+
 /** A message in a line: its kind, and of each of its parts a hash. */
 function lineOf(message) {
   if (typeof message !== 'object') return String(message);
+  const { report: { id: _id, ...report } = {} } = message;
   const parts = { ...message, ...message.news, ...message.request, ...message.message };
+  if ('report' in parts) parts.report = report;
   const told = Object.entries(parts)
-    .filter(
-      ([key]) => !['type', 'news', 'request', 'message', 'time', 'info', 'canvas'].includes(key),
-    )
+    .filter(([key]) => !untold.includes(key))
     .map(([key, value]) => `${key}=${typeof value === 'string' ? value : hashOf(value)}`);
   return [message.type, ...told].join(' ');
 }
