@@ -100,9 +100,8 @@ const untold = ['type', 'news', 'request', 'message', 'id', 'time', 'info', 'can
 /** A message in a line: its kind, and of each of its parts a hash. */
 function lineOf(message) {
   if (typeof message !== 'object') return String(message);
-  const { report: { id: _id, ...report } = {} } = message;
   const parts = { ...message, ...message.news, ...message.request, ...message.message };
-  if ('report' in parts) parts.report = report;
+  if (message.report) parts.report = { ...message.report, id: undefined };
   const told = Object.entries(parts)
     .filter(([key]) => !untold.includes(key))
     .map(([key, value]) => `${key}=${typeof value === 'string' ? value : hashOf(value)}`);
