@@ -2,6 +2,7 @@
 // lessons. After each act stands in tests/page/operated/visit-*.txt what is otherwise outside of the panels (those are
 // operated by operated.test.js), the address, and what page and workers told each other. QKV_REFRESH=1 writes it down.
 import { test } from 'node:test';
+import { until } from '../../support/js/patience.js';
 import { differences, linesOf, requireWritten } from '../support/operate.js';
 import { openPage } from '../support/whole.js';
 
@@ -58,6 +59,16 @@ const toSight = (selector, visible) => [
   () => see(one(selector), visible),
 ];
 const set = (patch) => [`the state becomes ${JSON.stringify(patch)}`, () => page.set(patch)];
+
+/** An act after which something is packed or unpacked, in as many turns as that takes. */
+const waiting = ([title, act], isDone) => [
+  title,
+  async () => {
+    await act();
+    await until(isDone);
+  },
+];
+const hasCopied = () => copied.length > 0;
 
 /** All that can be done with the exercises of a step, in turn. */
 function answers() {
@@ -198,10 +209,10 @@ const VISIT = {
     enter(step(2, 'li:last-child [data-part=choices]'), 'this\n\nthat'),
     enter(step(2, 'li:last-child [data-part=right]'), '2'),
     click('[data-do=add]'),
-    click('[data-do=link]'),
-    click('[data-do=embed]'),
-    click('[data-do=try]'),
-    ['go where it leads', () => goTo(location.hash)],
+    waiting(click('[data-do=link]'), hasCopied),
+    waiting(click('[data-do=embed]'), hasCopied),
+    waiting(click('[data-do=try]'), () => /&L=/.test(location.hash)),
+    waiting(['go where it leads', () => goTo(location.hash)], () => /^One of/.test(document.title)),
     answers,
     click('.lesson-step.current .next'),
     answers,
@@ -221,7 +232,7 @@ const VISIT = {
 /** Does one thing and returns what came of it, in lines. */
 async function after(act, before) {
   for (const list of [heard, written, printed, copied, saved]) list.length = 0;
-  act();
+  await act();
   await settled();
   const lines = linesOfPage();
   const came = [
