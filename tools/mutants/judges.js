@@ -243,16 +243,19 @@ class BindingsJudge {
 
 // ------------------------------------------------------------------------------------------- page
 
-/** Operates the panels: of the one that a mutation is in first, in all its states, then all. */
+/** Operates the panels: of the one that a mutation is in first, in all its states, then all; and visits the page. */
 const operated = 'tests/page/numbers/operated.test.js';
+const inAllStates = ['tests/page/numbers/visited.test.js', operated];
 const scenes = readdirSync(join(root, 'tests/page/operated')).map((name) => basename(name, '.txt'));
 const allStates = { QKV_FULL: '1' };
 
 /** The page: the build of a server alone; that of a disk is made of the same modules. */
 class PageJudge {
   name = 'page';
-  #numbers = new TestFiles(testFiles('tests/page/numbers').filter((file) => file !== operated));
-  #operated = new TestFiles([operated], { env: allStates });
+  #numbers = new TestFiles(
+    testFiles('tests/page/numbers').filter((file) => !inAllStates.includes(file)),
+  );
+  #inAllStates = new TestFiles(inAllStates, { env: allStates });
   /** Pictures last, as they take long; what looks at the other build, at files or at the clock not at all. */
   #pages = new TestFiles(
     testFiles('tests/page').filter((file) => !/\/(lighthouse|single|fragment|links)\./.test(file)),
@@ -267,7 +270,7 @@ class PageJudge {
     const { code, output } = await copy.site();
     if (code !== 0) throw new Error(output);
     const notes = [];
-    for (const tests of [this.#numbers, this.#operated, this.#pages]) {
+    for (const tests of [this.#numbers, this.#inAllStates, this.#pages]) {
       notes.push(await tests.measure(copy));
     }
     return notes.join(', ');
@@ -301,7 +304,7 @@ class PageJudge {
   /** The panel that a mutation is in, as it is operated. */
   #scene(copy, { file }) {
     const scene = file.split(/[/.]/).find((name) => scenes.includes(name));
-    if (!scene || this.#operated.reaching({ file }).length === 0) return {};
+    if (!scene) return {};
     const only = [`--test-name-pattern=^${scene}:`];
     return nodeTestFile(copy, operated, { limit: 180_000, only, env: allStates });
   }
@@ -309,7 +312,7 @@ class PageJudge {
   async judge(copy, mutation) {
     const scene = await this.#scene(copy, mutation);
     if (scene.red) return scene;
-    for (const tests of [this.#numbers, this.#operated]) {
+    for (const tests of [this.#numbers, this.#inAllStates]) {
       const asked = await tests.ask(copy, this.#inOrder(tests, mutation));
       if (asked.red) return asked;
     }

@@ -89,6 +89,19 @@ describe('model: parts without an answer', () => {
     }
   }
 
+  test('tokens: of a text without surprises there is no mean', () => {
+    const { part, text } = put(web.TokensPart);
+    const said = (surprisal) => {
+      const labels = ['a', 'b', 'c'];
+      const reading = { ...answers.reading, ids: [1, 2, 3], labels, total: 3, surprisal };
+      part.update({ ...viewOf({ reading }), look: said.look++ });
+      return text('.model-chosen');
+    };
+    said.look = 1;
+    assert.doesNotMatch(said(Float32Array.of(NaN, NaN, NaN)), /mean|NaN/i);
+    assert.match(said(Float32Array.of(NaN, 1, 2)), /2 tokens, 1\.5/);
+  });
+
   test('next: a heading without a text is not there', () => {
     const { part } = put(web.NextPart);
     part.update(viewOf(answers));

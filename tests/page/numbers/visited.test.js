@@ -3,7 +3,8 @@
 // operated by operated.test.js), the address, and what page and workers told each other. QKV_REFRESH=1 writes it down.
 import { test } from 'node:test';
 import { until } from '../../support/js/patience.js';
-import { differences, linesOf, requireWritten } from '../support/operate.js';
+import { full, leaveToFullRun } from '../../support/js/full.js';
+import { differences, linesOf, refresh, requireWritten } from '../support/operate.js';
 import { openPage } from '../support/whole.js';
 
 const { page, heard, written, goTo, rest, see, printed, copied, saved } = await openPage();
@@ -16,11 +17,25 @@ async function settled() {
   }
 }
 
-/** Panels are operated by operated.test.js; of their sections in their usual place nothing else changes but the menu's word. */
+/** The panel whose visit it is. */
+let visited;
+
+/**
+ * Panels are operated by operated.test.js, so only that which is visited is open; of their sections in their usual place nothing
+ * else changes but the menu's word.
+ */
 function fold(element) {
   const { localName, parentElement } = element;
-  if (localName.startsWith('qkv-panel-') || element.hidden) return 'closed';
-  if (localName === 'section' && element.id && parentElement.localName === 'main') return 'short';
+  if (localName.startsWith('qkv-panel-'))
+    return localName.endsWith(`-${visited}`) ? 'open' : 'closed';
+  if (element.hidden) return 'closed';
+  if (
+    localName === 'section' &&
+    element.id &&
+    element.id !== visited &&
+    parentElement.localName === 'main'
+  )
+    return 'short';
   return localName === 'select' || element.classList.contains('tick-set') ? 'short' : 'open';
 }
 const linesOfPage = () => [
@@ -100,6 +115,14 @@ function answers() {
 
 const lesson = (name, more = '') => go(`#v=1&lang=en&lesson=${name}${more}`);
 
+/** Until the worker of a panel has said so much. */
+const answered =
+  (kind, count = 1) =>
+  () =>
+    heard.filter((line) => line.startsWith(`from worker: ${kind}`)).length >= count;
+const train = waiting(click('#learn [data-do=step]'), answered('news'));
+const learn = waiting(click('#recurrence [data-press=step]'), answered('reached'));
+
 const step = (at, selector) => `.editor-steps > li:nth-child(${at}) ${selector}`;
 const VISIT = {
   'first minute': [
@@ -137,6 +160,30 @@ const VISIT = {
     ['two changes come one after the other', () => [{ seed: 8 }, { head: 2 }].forEach(page.set)],
     go('#learn'),
     go('#v=1&lang=zh&h=3'),
+    go('#v=1&lang=en'),
+  ],
+  pictures: [
+    toSight('#map', true),
+    set({ show: 'log' }),
+    set({ show: 'scores' }),
+    set({ show: 'difference', other: 2 }),
+    set({ show: 'weights', mask: 'none' }),
+    toSight('#map', false),
+    toSight('#masks', true),
+    set({ maskKind: 'window' }),
+    toSight('#masks', false),
+    toSight('#positions', true),
+    set({ scheme: 't5' }),
+    set({ layout: 'concatenated' }),
+    toSight('#positions', false),
+    toSight('#block', true),
+    set({ blockTap: 'weights' }),
+    set({ blockContext: 'one two' }),
+    toSight('#block', false),
+    ...['pair', 'row', 'temperature', 'scale'].flatMap((id) => [
+      toSight(`#${id}`, true),
+      toSight(`#${id}`, false),
+    ]),
     go('#v=1&lang=en'),
   ],
   'list of lessons': [
@@ -211,8 +258,7 @@ const VISIT = {
     click('[data-do=add]'),
     waiting(click('[data-do=link]'), hasCopied),
     waiting(click('[data-do=embed]'), hasCopied),
-    waiting(click('[data-do=try]'), () => /&L=/.test(location.hash)),
-    waiting(['go where it leads', () => goTo(location.hash)], () => /^One of/.test(document.title)),
+    waiting(click('[data-do=try]'), () => document.title.startsWith('One of my own')),
     answers,
     click('.lesson-step.current .next'),
     answers,
@@ -225,6 +271,42 @@ const VISIT = {
     click('[data-do=close]'),
     click('.lesson-head .make'),
     click('[data-do=close]'),
+    go('#v=1&lang=en'),
+  ],
+  learn: [
+    toSight('#learn', true),
+    train,
+    train,
+    click('#learn .learn-maps button'),
+    enter('#learn [name=compare]', true),
+    enter('.learn-setup [name=seed]', '2'),
+    enter('.learn-setup [name=layers]', '1'),
+    train,
+    train,
+    waiting(enter('#learn [name=scrub]', '1'), answered('moment')),
+    click('#learn [data-do=live]'),
+    enter('.learn-setup [name=task]', 'characters'),
+    enter('.learn-setup [name=text]', 'abcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabc'),
+    train,
+    set({ learnSamples: 64, learnCausal: false, learnTemperature: 2 }),
+    train,
+    set({ language: 'zh' }),
+    set({ language: 'en' }),
+    click('#learn [data-do=forget]'),
+    click('#learn [data-do=restart]'),
+    toSight('#learn', false),
+    go('#v=1&lang=en'),
+  ],
+  recurrence: [
+    toSight('#recurrence', true),
+    learn,
+    enter('#recurrence-source', '2718'),
+    enter('#recurrence-seed', '9'),
+    learn,
+    learn,
+    set({ language: 'zh' }),
+    set({ language: 'en' }),
+    toSight('#recurrence', false),
     go('#v=1&lang=en'),
   ],
 };
@@ -247,8 +329,13 @@ async function after(act, before) {
 }
 
 for (const [name, acts] of Object.entries(VISIT)) {
+  if (name === 'learn' && !full && !refresh) {
+    leaveToFullRun('visits to panels that train');
+    break; // they are the last
+  }
   test(`visit: ${name}`, async () => {
     const came = [];
+    visited = name;
     let before = linesOfPage();
     for (const one of acts) {
       for (const [title, act] of typeof one === 'function' ? one() : [one]) {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { root } from '../../support/js/files.js';
 import { bundled } from './engine.js';
 import { textsOf } from './texts.js';
-import { newContext, openWindow } from './window.js';
+import { openWindow } from './window.js';
 
 /** `import.meta.glob`, which is Vite's: each file that fits, fetched when it is asked for. */
 const globs = {
@@ -68,7 +68,9 @@ const script = (path, more) =>
     },
   );
 const scriptOfWorker = (path) =>
-  script(path, { banner: { js: 'const self = globalThis.scopeOfScript;' } });
+  script(path, {
+    banner: { js: 'const self = globalThis.scopeOfScript; const { postMessage } = self;' },
+  });
 
 /** The body of the page as it is built, without what is worked out for the first view. */
 async function bodyOfPage() {
@@ -88,11 +90,8 @@ const lasting = (key, value) => {
       ? value
       : String(value);
 };
-const hashOf = (value) =>
-  createHash('sha256')
-    .update(JSON.stringify(value, lasting) ?? '')
-    .digest('hex')
-    .slice(0, 6);
+const digest = (bytes) => createHash('sha256').update(bytes).digest('hex').slice(0, 6);
+const hashOf = (value) => digest(JSON.stringify(value, lasting) ?? '');
 
 /** What a message is not told by: requests are counted, from the first of the visit on. */
 const untold = ['type', 'news', 'request', 'message', 'id', 'time', 'info', 'canvas'];
@@ -132,6 +131,12 @@ function runWorkers(scripts, heard) {
       this.#inside = new EventTarget();
     }
   };
+}
+
+/** A channel of which one end speaks and the other hears; it keeps no process waiting. */
+class Channel {
+  port1 = { onmessage: null };
+  port2 = { postMessage: (data) => setTimeout(() => this.port1.onmessage?.({ data })) };
 }
 
 /** Which elements are in sight, as the test says. */
@@ -179,11 +184,12 @@ function watchWhatLeaves() {
   return { printed, copied, saved };
 }
 
-/** A canvas is handed over to a worker that is in the same thread. */
-function shareCanvases() {
+/** A canvas is handed over to a worker that is in the same thread; what is painted there is heard of. */
+function shareCanvases(heard) {
   HTMLCanvasElement.prototype.transferControlToOffscreen = function () {
-    this.drawnWith ??= newContext(this);
-    return { width: 1, height: 1, getContext: () => this.drawnWith };
+    const putImageData = ({ width, height, data }) =>
+      heard.push(`painted ${this.className} ${width} x ${height} ${digest(data)}`);
+    return { width: 1, height: 1, getContext: () => ({ putImageData }) };
   };
   globalThis.ImageData = class {
     constructor(width, height) {
@@ -213,7 +219,8 @@ export async function openPage() {
     return import(`${name.includes('lab_worker') ? lab : worker}?${++started}`);
   }, heard);
   globalThis.IntersectionObserver = Sight;
-  shareCanvases();
+  globalThis.MessageChannel = Channel;
+  shareCanvases(heard);
   const left = watchWhatLeaves();
   document.body.innerHTML = body;
   await import(main);

@@ -14,7 +14,7 @@ const ofNode = new Set([
 ]);
 
 /** A canvas' context that notes what it is asked to draw. */
-export function newContext(canvas) {
+function newContext(canvas) {
   const drawn = [];
   const own = {
     canvas,
