@@ -298,14 +298,21 @@ describe('loading', () => {
     await expectRejects(refused({ weights: new Blob() }), 'load', 'invalid_argument');
     await expectRejects(refused({ weights }, { format: 'f16' }), 'load', 'invalid_argument', 'f16');
     const fn = 'loadModel';
-    await expectRejects(refused({ weights }, 3), fn, 'invalid_argument', 'options is 3');
+    for (const [given, said] of [
+      [3, 'options is 3'],
+      [null, 'options is null'],
+      [[], 'options is an array'],
+      [new Map(), 'options is Map'], // of which no field would be sent
+    ]) {
+      await expectRejects(refused({ weights }, given), fn, 'invalid_argument', said);
+      const generate = all(remote.generate(ids, given));
+      await expectRejects(generate, 'LanguageModel.generate', 'invalid_argument', said);
+    }
     await expectRejects(refused({ weights }, { onProgress: 3 }), fn, 'invalid_argument');
     await expectRejects(refused({ weights }, { worker: 1 }), fn, 'out_of_range', 'worker is 1');
     // Nobody looks at each of so many.
     const endless = new Array(2 ** 32 - 1);
     await expectRejects(refused({ weights: endless }), fn, 'invalid_argument', '4294967295');
-    const generate = all(remote.generate(ids, null));
-    await expectRejects(generate, 'LanguageModel.generate', 'invalid_argument', 'options is null');
     const tokenizer = { encode: () => [], decode: () => '' };
     await expectRejects(refused({ weights, tokenizer }), fn, 'invalid_argument', 'tokenizer');
   });

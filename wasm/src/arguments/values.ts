@@ -122,7 +122,7 @@ export function listOf(
 }
 
 /** An object with named properties: no array, map, promise or the like, whose keys would all be ignored. */
-const isOptions = (value: unknown): value is Record<string, unknown> =>
+export const isOptions = (value: unknown): value is Record<string, unknown> =>
   isRecord(value) && tagOf(value) === 'Object';
 
 /**

@@ -21,7 +21,7 @@ import type {
   LoadModelOptions,
   ModelSource,
 } from '../../api/worker-types.js';
-import { describe, isRecord, listOf, reading, tagOf } from '../../arguments/values.js';
+import { describe, isOptions, isRecord, listOf, reading, tagOf } from '../../arguments/values.js';
 import { checkSignal } from '../../arguments/signal.js';
 import { type Caller, type Method, Remote } from './handles.js';
 import type { Counted, Lane } from './lane.js';
@@ -201,13 +201,15 @@ const fieldsIn = <T extends object>(value: T): T => Object.fromEntries(fieldsOf(
 
 /** Options as they are now, of which some stay here. */
 function copyOf<T extends object>(fn: string, options: T): T {
-  if (!isRecord(options)) {
+  // As takeOptions() does there: of a Map no field would be sent.
+  const fields = reading(fn, 'options', () => (isOptions(options) ? fieldsIn(options) : undefined));
+  if (!fields) {
     throw new QkvError(
       'invalid_argument',
       `${fn}: options is ${describe(options)}, expected an object`,
     );
   }
-  return reading(fn, 'options', () => fieldsIn(options));
+  return fields;
 }
 
 /** An address as a worker understands it, whose own is another one. */

@@ -1,7 +1,7 @@
 // What goes between the two sides. Every message is an object with the key below and nobody else's messages
 // have it, so a worker or port may be used for other things too.
 
-import { isRecord, tagOf } from '../../arguments/values.js';
+import { isOptions, isRecord, tagOf } from '../../arguments/values.js';
 import type { QkvErrorCode } from '../../api/errors.js';
 import type { EngineInfo, InitOptions } from '../../api/types.js';
 
@@ -147,7 +147,7 @@ export function fieldsOf(value: object): [name: string, part: unknown][] {
 
 /** Whether `rebuild` can look inside. */
 export const isPlain = (value: unknown): value is object =>
-  Array.isArray(value) || (isRecord(value) && tagOf(value) === 'Object');
+  Array.isArray(value) || isOptions(value);
 
 /** The buffers of the arrays in `value`, each once, without those that are shared between threads. */
 export function buffersOf(value: unknown): ArrayBuffer[] {
