@@ -5,14 +5,14 @@ import { afterEach, describe, test } from 'node:test';
 import { until } from '../../support/js/patience.js';
 import { openWindow } from '../support/window.js';
 
-const { workers, leave } = openWindow();
+const { workers, rest, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   ...['next', 'lens', 'rollout', 'heads', 'tokens', 'write', 'store'].map(
     (name) => `features/model/${name}`,
   ),
   ...['features/masks/order', 'features/cost/bench_part', 'state/state', 'app/export_menu'],
-  ...['ui/panel', 'ui/guess'],
+  ...['ui/panel', 'ui/guess', 'features/recurrence/panel', 'features/recurrence/maps'],
 );
 
 const initial = web.initialState('en');
@@ -207,6 +207,65 @@ describe('cost: a measurement', () => {
     const { show, found } = measured(0.125);
     show({ ...result, cores: 9 });
     assert.doesNotMatch(found(), /0\.125|0\.13/);
+  });
+});
+
+test('recurrence: the map of a head has the weights of this head alone', () => {
+  const said = {
+    ids: [],
+    heads: 3,
+    rows: 3,
+    weights: Float32Array.from({ length: 18 }, (_, i) => i),
+  };
+  for (const head of [0, 1, 2]) {
+    const { rows, columns, values } = web.weightsOf([4, 2], said, head);
+    assert.deepEqual([rows, columns], [3, 2]);
+    assert.deepEqual(values, said.weights.slice(6 * head, 6 * head + 6));
+  }
+});
+
+describe('recurrence: the button', () => {
+  const learner = { parameters: 1, steps: 3, loss: 1, accuracy: 0.5, milliseconds: 2 };
+  const learners = { gru: learner, gru_attention: learner, transformer: learner };
+
+  test('says what a press does: begin, pause, go on, train again', async () => {
+    const panel = document.createElement('qkv-panel-recurrence');
+    document.body.append(panel);
+    panel.update({ state: initial, look: 1 });
+    const button = panel.querySelector('[data-press=play]');
+    const says = async (progress) => {
+      const { recurrenceSeed: seed } = initial;
+      const told = {
+        type: 'progress',
+        origin: 'here',
+        seed,
+        learners,
+        running: false,
+        done: false,
+      };
+      workers.at(-1).say({ ...told, ...progress });
+      await rest();
+      return button.textContent;
+    };
+    assert.equal(button.textContent, 'Train all three here');
+    button.click();
+    assert.equal(await says({ running: true }), 'Pause');
+    assert.equal(await says({}), 'Go on');
+    assert.equal(await says({ seed: initial.recurrenceSeed + 1 }), 'Train all three here');
+    assert.equal(await says({ done: true }), 'Train again');
+    assert.equal(await says({ done: true, origin: 'before' }), 'Train all three here');
+    const { heard } = workers.at(-1);
+    heard.length = 0;
+    await says({ running: true });
+    button.click();
+    await says({});
+    button.click();
+    await says({ done: true });
+    button.click();
+    assert.deepEqual(
+      heard.map((message) => message.type),
+      ['pause', 'play', 'source', 'begin'],
+    );
   });
 });
 
