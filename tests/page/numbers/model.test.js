@@ -195,6 +195,19 @@ describe('the plane', () => {
     );
     found.forEach((each, i) => close(each.cosine, wanted[i].cosine, 1e-6, `neighbour ${i}`));
   });
+
+  test('a row of zeros is as far from all others as one at a right angle', () => {
+    const data = Float32Array.of(1, 0, 0, 0, -1, 0, 2, 1);
+    const at = (of) => web.nearest(data, 2, { of, count: 3 });
+    assert.deepEqual(
+      at(0).map(({ id }) => id),
+      [3, 1, 2],
+    );
+    assert.deepEqual(
+      at(1).map(({ cosine }) => Math.abs(cosine)),
+      [0, 0, 0],
+    );
+  });
 });
 
 describe('files', () => {
