@@ -1,6 +1,7 @@
 // Lessons in Chromium: a link opens one, locks hold, answers are checked, paper has lines, and teachers make their own.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { inFullRun } from '../support/js/full.js';
 import { violations } from './support/panel.js';
 import * as support from './support/page.js';
 
@@ -193,49 +194,52 @@ pageTest(
   },
 );
 
-pageTest(
-  'lessons: the cost of a model is counted, and its sizes are locked where an answer rests on them',
-  { fragment: '#v=1&lang=en&lesson=block&step=5' },
-  async (page) => {
-    await arrive(page, 5);
-    assert.ok((await page.isDisabled('#cost-tokens')) && (await page.isDisabled('#cost-preset')));
-    assert.match(await answer(page, 0, '512'), /^Right/);
-    await page.click('[data-to="3"] >> nth=0');
-    await arrive(page, 4);
-    assert.ok(await page.isEnabled('#cost-tokens'));
-    assert.match(await answer(page, 1, '13404'), /^Right/);
-    assert.match(await answer(page, 2, '37.7'), /^Right/);
-    await page.selectOption('#cost-preset', 'llama8');
-    await settle(page);
-    assert.match(await answer(page, 2, '37.7'), /larger number.*changed the settings/);
-  },
-);
+// Their steps and answers are in the visit of tests/page/numbers/visited.test.js and in lessons.test.js beside it.
+inFullRun('two more lessons in Chromium', () => {
+  pageTest(
+    'lessons: the cost of a model is counted, and its sizes are locked where an answer rests on them',
+    { fragment: '#v=1&lang=en&lesson=block&step=5' },
+    async (page) => {
+      await arrive(page, 5);
+      assert.ok((await page.isDisabled('#cost-tokens')) && (await page.isDisabled('#cost-preset')));
+      assert.match(await answer(page, 0, '512'), /^Right/);
+      await page.click('[data-to="3"] >> nth=0');
+      await arrive(page, 4);
+      assert.ok(await page.isEnabled('#cost-tokens'));
+      assert.match(await answer(page, 1, '13404'), /^Right/);
+      assert.match(await answer(page, 2, '37.7'), /^Right/);
+      await page.selectOption('#cost-preset', 'llama8');
+      await settle(page);
+      assert.match(await answer(page, 2, '37.7'), /larger number.*changed the settings/);
+    },
+  );
 
-pageTest(
-  'lessons: scale and positions ask first, too',
-  { fragment: '#v=1&lesson=positions&step=5' },
-  async (page) => {
-    await arrive(page, 5);
-    assert.ok(!(await page.isVisible('.rotary-readings')));
-    await page.click('qkv-rotary [data-guess=stays]');
-    await settle(page);
-    const ofRotary = () => page.textContent('qkv-rotary .guess-answer');
-    assert.match(await ofRotary(), /^Right.*only m − n counts/);
-    await page.getByRole('button', { name: 'Hide this and guess again' }).first().click();
-    await page.click('qkv-rotary [data-guess=grows]');
-    await settle(page);
-    assert.match(await ofRotary(), /^Not quite.*only m − n counts/);
-    await page.evaluate(() => (location.hash = '#v=1&lang=en&lesson=scale'));
-    await arrive(page, 1);
-    await page.waitForFunction(() => window.__qkv.snapshot().studies.scale?.complete);
-    await page.click('qkv-panel-scale [data-guess=rises]');
-    await settle(page);
-    assert.match(
-      await page.textContent('qkv-panel-scale .guess-answer'),
-      /^Not quite.*goes from 2\.\d+ to 0\.1/,
-    );
-  },
-);
+  pageTest(
+    'lessons: scale and positions ask first, too',
+    { fragment: '#v=1&lesson=positions&step=5' },
+    async (page) => {
+      await arrive(page, 5);
+      assert.ok(!(await page.isVisible('.rotary-readings')));
+      await page.click('qkv-rotary [data-guess=stays]');
+      await settle(page);
+      const ofRotary = () => page.textContent('qkv-rotary .guess-answer');
+      assert.match(await ofRotary(), /^Right.*only m − n counts/);
+      await page.getByRole('button', { name: 'Hide this and guess again' }).first().click();
+      await page.click('qkv-rotary [data-guess=grows]');
+      await settle(page);
+      assert.match(await ofRotary(), /^Not quite.*only m − n counts/);
+      await page.evaluate(() => (location.hash = '#v=1&lang=en&lesson=scale'));
+      await arrive(page, 1);
+      await page.waitForFunction(() => window.__qkv.snapshot().studies.scale?.complete);
+      await page.click('qkv-panel-scale [data-guess=rises]');
+      await settle(page);
+      assert.match(
+        await page.textContent('qkv-panel-scale .guess-answer'),
+        /^Not quite.*goes from 2\.\d+ to 0\.1/,
+      );
+    },
+  );
+});
 
 pageTest(
   'lessons: a teacher makes one from what is on the screen, and it opens in a frame',

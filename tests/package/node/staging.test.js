@@ -1,5 +1,4 @@
 // @build any
-// @alone
 // The room that arrays of a call take is given back after a large call, and growing calls leave no gaps.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
