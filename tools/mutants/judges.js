@@ -254,6 +254,7 @@ class PageJudge {
   name = 'page';
   #numbers = new TestFiles(
     testFiles('tests/page/numbers').filter((file) => !inAllStates.includes(file)),
+    { env: allStates },
   );
   #inAllStates = new TestFiles(inAllStates, { env: allStates });
   /** Pictures last, as they take long; what looks at the other build, at files or at the clock not at all. */

@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { recipes } from '../../../models/recipes/index.js';
 import { batches } from '../../../models/recipes/random.js';
 import { root } from '../../support/js/files.js';
+import { inFullRun } from '../../support/js/full.js';
 import { modules } from '../support/engine.js';
 
 const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
@@ -172,6 +173,21 @@ test('recurrence: norms are those of the package, averaged on a logarithmic scal
   });
   own.dispose();
   session.dispose();
+});
+
+inFullRun('a hundred steps of the panel on recurrence', () => {
+  test('recurrence: while models learn, every hundred steps tell how far gradients reach, and what is right of every other length', () => {
+    const desk = new web.Desk(qkv);
+    desk.take({ type: 'begin', seed: 3, running: true });
+    const told = work(desk, (news) => news.filter(({ type }) => type === 'counted').length > 0);
+    const reached = told.filter(({ type }) => type === 'reached').map(({ steps }) => steps);
+    assert.deepEqual(reached, [0, 100]);
+    const { tallies, steps } = told.at(-1);
+    const asked = tallies.gru.map(({ sequences }) => sequences > 0);
+    const everyOther = asked.map((_, i) => i % 2 === 0);
+    assert.deepEqual([steps, asked], [100, everyOther]);
+    desk.session.dispose();
+  });
 });
 
 test('recurrence: a run pauses, goes on, and is begun again with the same bits', () => {
