@@ -2,16 +2,18 @@
 // lessons. After each act stands in tests/page/operated/visit-*.txt what is otherwise outside of the panels (those are
 // operated by operated.test.js), the address, and what page and workers told each other. QKV_REFRESH=1 writes it down.
 import { test } from 'node:test';
-import { until } from '../../support/js/patience.js';
+import { PATIENCE, until } from '../../support/js/patience.js';
 import { full, leaveToFullRun } from '../../support/js/full.js';
 import { differences, linesOf, refresh, requireWritten } from '../support/operate.js';
 import { openPage } from '../support/whole.js';
 
 const { page, heard, written, goTo, rest, see, printed, copied, saved } = await openPage();
 
-/** Until everything is computed and drawn. */
+/** Until everything is computed and drawn, for two turns. */
 async function settled() {
-  for (let calm = 0, turn = 0; calm < 2 && turn < 80; ++turn) {
+  const end = Date.now() + PATIENCE.wait;
+  for (let calm = 0; calm < 2;) {
+    if (Date.now() > end) throw new Error('the page never came to rest');
     await rest();
     calm = page.settled() ? calm + 1 : 0;
   }
