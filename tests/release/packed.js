@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { must, run } from '../../tools/run.js';
 
-/** When a command of a stranger counts as hung, in ms: it is ended then, and the error has what it printed. */
-export const PATIENCE = 180_000;
+/**
+ * When a command of a stranger counts as hung, in ms: it is ended then, and the error has what it printed. The whole library is
+ * compiled by some, which took three minutes of a machine with ten other things to do.
+ */
+export const PATIENCE = 600_000;
 
 /** Packs the tree into a folder: what npm says it packed, and the tarball. */
 export async function pack(folder) {
