@@ -30,7 +30,10 @@ const named = (element) => {
 function lineOf(element, depth) {
   const attributes = Array.from(element.attributes)
     .filter(({ name }) => !['id', 'class', 'data-t', 'data-of'].includes(name))
-    .map(({ name, value }) => ` ${name}=${JSON.stringify(rounded(value))}`);
+    .map(({ name, value }) => {
+      const isText = /^aria-(label|valuetext)$|^title$/.test(name);
+      return ` ${name}=${JSON.stringify(isText ? value : rounded(value))}`;
+    });
   const states = ['value', 'checked', 'open']
     .filter(
       (name) =>
