@@ -23,7 +23,7 @@ export const programs = {
   'inline.js': 270_000,
   'thread.js': 1_000,
   'train.js': 15_000,
-  'worker.js': 12_000,
+  'worker.js': 12_100,
   'worker-host.js': 3_500,
   'models-host.js': 3_500,
   'qkv-simd.wasm': wasm,
