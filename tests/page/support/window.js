@@ -220,8 +220,10 @@ export function openWindow() {
     ['Height', SIZE.height],
   ]) {
     for (const kind of ['client', 'offset']) {
-      const own = kind === 'offset' ? window.HTMLElement.prototype : prototype;
-      Object.defineProperty(own, `${kind}${side}`, { get: () => value, configurable: true });
+      // Of both: what HTMLElement has itself hides what Element has.
+      for (const own of [prototype, window.HTMLElement.prototype]) {
+        Object.defineProperty(own, `${kind}${side}`, { get: () => value, configurable: true });
+      }
     }
   }
   const canvas = window.HTMLCanvasElement.prototype;
