@@ -267,7 +267,7 @@ const fuzz = (name, need, targets) => ({
   name,
   needs: [need],
   parts: canFuzz()
-    ? targets()
+    ? targets
     : [
         {
           title: 'libFuzzer',
@@ -291,7 +291,7 @@ const sanitize = (full) => [
     parts: [ctest('native', 'sanitized.train')],
   },
   ...(full
-    ? [fuzz('fuzz targets, 600 s', 'fuzz', () => fuzzTargets(600)), ...fullSanitizers()]
+    ? [fuzz('fuzz targets, 600 s', 'fuzz', fuzzTargets(600)), ...fullSanitizers()]
     : [
         {
           name: 'TSan: threads', // of a full run a part of the preset sanitize-threads
@@ -299,7 +299,7 @@ const sanitize = (full) => [
           needs: ['raced'],
           parts: [ctest('native', 'sanitized.threads')],
         },
-        fuzz('fuzz targets', 'fuzz-core', everydayFuzzTargets),
+        fuzz('fuzz targets', 'fuzz-core', everydayFuzzTargets()),
       ]),
 ];
 

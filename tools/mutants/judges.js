@@ -243,20 +243,15 @@ class BindingsJudge {
 
 // ------------------------------------------------------------------------------------------- page
 
-/** Operates the panels: of the one that a mutation is in first, in all its states, then all; and visits the page. */
+/** Operates the panels: of the one that a mutation is in first, then all. */
 const operated = 'tests/page/numbers/operated.test.js';
-const inAllStates = ['tests/page/numbers/visited.test.js', operated];
 const scenes = readdirSync(join(root, 'tests/page/operated')).map((name) => basename(name, '.txt'));
 const allStates = { QKV_FULL: '1' };
 
 /** The page: the build of a server alone; that of a disk is made of the same modules. */
 class PageJudge {
   name = 'page';
-  #numbers = new TestFiles(
-    testFiles('tests/page/numbers').filter((file) => !inAllStates.includes(file)),
-    { env: allStates },
-  );
-  #inAllStates = new TestFiles(inAllStates, { env: allStates });
+  #numbers = new TestFiles(testFiles('tests/page/numbers'), { env: allStates });
   /** Pictures last, as they take long; what looks at the other build, at files or at the clock not at all. */
   #pages = new TestFiles(
     testFiles('tests/page').filter((file) => !/\/(lighthouse|single|fragment|links)\./.test(file)),
@@ -270,10 +265,7 @@ class PageJudge {
   async sound(copy) {
     const { code, output } = await copy.site();
     if (code !== 0) throw new Error(output);
-    const notes = [];
-    for (const tests of [this.#numbers, this.#inAllStates, this.#pages]) {
-      notes.push(await tests.measure(copy));
-    }
+    const notes = [await this.#numbers.measure(copy), await this.#pages.measure(copy)];
     return notes.join(', ');
   }
 
@@ -313,10 +305,8 @@ class PageJudge {
   async judge(copy, mutation) {
     const scene = await this.#scene(copy, mutation);
     if (scene.red) return scene;
-    for (const tests of [this.#numbers, this.#inAllStates]) {
-      const asked = await tests.ask(copy, this.#inOrder(tests, mutation));
-      if (asked.red) return asked;
-    }
+    const numbers = await this.#numbers.ask(copy, this.#inOrder(this.#numbers, mutation));
+    if (numbers.red) return numbers;
     if ((await copy.types('web')).code !== 0) return doesNotCompile;
     const { code, output } = await copy.site();
     if (code !== 0) return { red: `the build: ${output.trim().split('\n')[0]}` };

@@ -4,7 +4,7 @@
 import { test } from 'node:test';
 import { PATIENCE, until } from '../../support/js/patience.js';
 import { full, leaveToFullRun } from '../../support/js/full.js';
-import { differences, linesOf, refresh, requireWritten } from '../support/operate.js';
+import { differences, enter, fire, linesOf, refresh, requireWritten } from '../support/operate.js';
 import { openPage } from '../support/whole.js';
 
 const { page, heard, written, goTo, rest, see, printed, copied, saved } = await openPage();
@@ -57,18 +57,18 @@ function one(selector) {
   return found;
 }
 const enterInto = (element, value) => {
-  if (element.type === 'checkbox') element.checked = value;
-  else element.value = value;
-  for (const type of ['input', 'change']) element.dispatchEvent(new Event(type, { bubbles: true }));
+  if (element.type !== 'checkbox') return enter(element, value);
+  element.checked = value;
+  for (const type of ['input', 'change']) fire(element, type);
 };
 const click = (selector) => [`click ${selector}`, () => one(selector).click()];
-const enter = (selector, value) => [
+const entering = (selector, value) => [
   `enter ${JSON.stringify(value)} into ${selector}`,
   () => enterInto(one(selector), value),
 ];
 const key = (selector, name) => [
   `press ${name} in ${selector}`,
-  () => one(selector).dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true })),
+  () => fire(one(selector), 'keydown', KeyboardEvent, { key: name }),
 ];
 const go = (hash) => [`go to ${hash}`, () => goTo(hash)];
 const toSight = (selector, visible) => [
@@ -92,8 +92,7 @@ function answers() {
   const acts = [];
   for (const [i, form] of all('.lesson-step.current .lesson-exercises form').entries()) {
     const of = (what) => `exercise ${i + 1}: ${what}`;
-    const submit = () =>
-      form.dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }));
+    const submit = () => fire(form, 'submit');
     const say = (what, element, act) => acts.push([of(what), () => (act(element), submit())]);
     acts.push([of('no answer'), submit]);
     for (const choice of form.querySelectorAll('[type=radio]')) {
@@ -104,11 +103,9 @@ function answers() {
       say(number, box, () => (box.value = number));
     const reveal = form.querySelector('.reveal');
     if (reveal) acts.push([of('reveal'), () => reveal.click()]);
-    const { textContent: told } = form.querySelector('.verdict') ?? {};
     if (box && reveal) {
       say('what was revealed', box, () => {
-        const [number] = /-?\d[\d.]*/.exec(form.querySelector('.verdict').textContent) ?? [told];
-        box.value = number;
+        box.value = /-?\d[\d.]*/.exec(form.querySelector('.verdict').textContent)?.[0] ?? '';
       });
     }
   }
@@ -117,11 +114,8 @@ function answers() {
 
 const lesson = (name, more = '') => go(`#v=1&lang=en&lesson=${name}${more}`);
 
-/** Until the worker of a panel has said so much. */
-const answered =
-  (kind, count = 1) =>
-  () =>
-    heard.filter((line) => line.startsWith(`from worker: ${kind}`)).length >= count;
+/** Whether the worker of a panel has said this. */
+const answered = (kind) => () => heard.some((line) => line.startsWith(`from worker: ${kind}`));
 const train = waiting(click('#learn [data-do=step]'), answered('news'));
 const learn = waiting(click('#recurrence [data-press=step]'), answered('reached'));
 
@@ -131,7 +125,7 @@ const VISIT = {
     ['the page is there', () => undefined],
     toSight('#map', true),
     click('.chip:nth-of-type(2) input'),
-    enter('#tau', '0.7'),
+    entering('#tau', '0.7'),
     click('[data-door=learn]'),
     click('.introduction'),
     key('.menu', 'Escape'),
@@ -207,32 +201,32 @@ const VISIT = {
   'the editor': [
     lesson('reads'),
     click('.lesson-head .adapt'),
-    enter('[name=title]', 'One of my own'),
-    enter('[name=minutes]', '20'),
-    enter('[name=goals]', 'to see\n\nto learn'),
+    entering('[name=title]', 'One of my own'),
+    entering('[name=minutes]', '20'),
+    entering('[name=goals]', 'to see\n\nto learn'),
     click(step(1, '[data-step=up]')),
     click(step(1, '[data-step=down]')),
     click(step(3, '[data-step=remove]')),
-    enter(step(1, '[data-field-of=title]'), 'First'),
-    enter(step(1, '[data-field-of=text]'), 'One.\n\nTwo.'),
-    enter(step(1, '.step-panels [value=settings]'), true),
-    enter(step(1, '.step-panels [value=map]'), false),
-    enter(step(1, '.step-panels [value=scale]'), true),
-    enter(step(1, '.step-locks [value=all]'), true),
-    enter(step(2, '.step-locks [value=head]'), true),
-    enter(step(1, '[data-field-of=guess]'), true),
+    entering(step(1, '[data-field-of=title]'), 'First'),
+    entering(step(1, '[data-field-of=text]'), 'One.\n\nTwo.'),
+    entering(step(1, '.step-panels [value=settings]'), true),
+    entering(step(1, '.step-panels [value=map]'), false),
+    entering(step(1, '.step-panels [value=scale]'), true),
+    entering(step(1, '.step-locks [value=all]'), true),
+    entering(step(2, '.step-locks [value=head]'), true),
+    entering(step(1, '[data-field-of=guess]'), true),
     click(step(1, '[data-step=state]')),
     click(step(1, '[data-part=remove]')),
     click(step(1, '[data-step=exercise]')),
-    enter(step(1, 'li:last-child [data-part=text]'), 'How much?'),
-    enter(step(1, 'li:last-child [data-part=kind]'), 'number'),
-    enter(step(1, 'li:last-child [data-part=number]'), 'maskWeight'),
-    enter(step(1, 'li:last-child [data-part=place]'), ' 4，0 '),
+    entering(step(1, 'li:last-child [data-part=text]'), 'How much?'),
+    entering(step(1, 'li:last-child [data-part=kind]'), 'number'),
+    entering(step(1, 'li:last-child [data-part=number]'), 'maskWeight'),
+    entering(step(1, 'li:last-child [data-part=place]'), ' 4，0 '),
     click(step(2, '[data-step=exercise]')),
-    enter(step(2, 'li:last-child [data-part=text]'), 'Which?'),
-    enter(step(2, 'li:last-child [data-part=kind]'), 'choice'),
-    enter(step(2, 'li:last-child [data-part=choices]'), 'this\n\nthat'),
-    enter(step(2, 'li:last-child [data-part=right]'), '2'),
+    entering(step(2, 'li:last-child [data-part=text]'), 'Which?'),
+    entering(step(2, 'li:last-child [data-part=kind]'), 'choice'),
+    entering(step(2, 'li:last-child [data-part=choices]'), 'this\n\nthat'),
+    entering(step(2, 'li:last-child [data-part=right]'), '2'),
     click('[data-do=add]'),
     waiting(click('[data-do=link]'), hasCopied),
     waiting(click('[data-do=embed]'), hasCopied),
@@ -244,7 +238,7 @@ const VISIT = {
     go('#v=1&lang=en'),
     lesson('index'),
     click('.lesson-head .make'),
-    ...['1', '1', '1', '1', '1'].map((at) => click(step(at, '[data-step=remove]'))),
+    ...Array(5).fill(click(step(1, '[data-step=remove]'))),
     click('[data-do=link]'),
     click('[data-do=close]'),
     click('.lesson-head .make'),
@@ -280,15 +274,15 @@ const VISIT = {
     train,
     train,
     click('#learn .learn-maps button'),
-    enter('#learn [name=compare]', true),
-    enter('.learn-setup [name=seed]', '2'),
-    enter('.learn-setup [name=layers]', '1'),
+    entering('#learn [name=compare]', true),
+    entering('.learn-setup [name=seed]', '2'),
+    entering('.learn-setup [name=layers]', '1'),
     train,
     train,
-    waiting(enter('#learn [name=scrub]', '1'), answered('moment')),
+    waiting(entering('#learn [name=scrub]', '1'), answered('moment')),
     click('#learn [data-do=live]'),
-    enter('.learn-setup [name=task]', 'characters'),
-    enter('.learn-setup [name=text]', 'abcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabc'),
+    entering('.learn-setup [name=task]', 'characters'),
+    entering('.learn-setup [name=text]', 'abcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabcabc'),
     train,
     set({ learnSamples: 64, learnCausal: false, learnTemperature: 2 }),
     train,
@@ -302,8 +296,8 @@ const VISIT = {
   recurrence: [
     toSight('#recurrence', true),
     learn,
-    enter('#recurrence-source', '2718'),
-    enter('#recurrence-seed', '9'),
+    entering('#recurrence-source', '2718'),
+    entering('#recurrence-seed', '9'),
     learn,
     learn,
     set({ language: 'zh' }),
@@ -339,8 +333,8 @@ for (const [name, acts] of Object.entries(VISIT)) {
     const came = [];
     visited = name;
     let before = linesOfPage();
-    for (const one of acts) {
-      for (const [title, act] of typeof one === 'function' ? one() : [one]) {
+    for (const entry of acts) {
+      for (const [title, act] of typeof entry === 'function' ? entry() : [entry]) {
         const result = await after(act, before);
         before = result.lines;
         came.push('', `== ${title}`, ...result.came);

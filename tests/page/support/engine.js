@@ -90,18 +90,16 @@ function ownFolder() {
   return folder;
 }
 
-/** The address of a script that holds what `input` says, bundled as the page is. */
-export async function bundled(name, input, { plugins = [], define = {}, ...options } = {}) {
+/** The address of a script of this name, bundled as the page is; `options` are those of esbuild. */
+export async function bundled(name, { plugins = [], ...options }) {
   const outfile = join(ownFolder(), `${name}.mjs`);
   await build({
-    ...input,
     bundle: true,
     outfile,
     sourcemap: 'inline',
     format: 'esm',
     // package.json says of the package, not of the page, that its modules do nothing when they are imported.
     ignoreAnnotations: true,
-    define,
     plugins: [...plugins, packageBeside, workersBeside, filesBeside, formulas],
     ...options,
   });
@@ -118,7 +116,7 @@ export async function modules(...paths) {
   };
   // What Vite fetches file by file: there is none of it, as all texts are there.
   const define = { 'import.meta.glob': 'Object' };
-  const exported = await import(await bundled(`modules-${++count}`, { stdin }, { define }));
+  const exported = await import(await bundled(`modules-${++count}`, { stdin, define }));
   for (const language of exported.LANGUAGES) exported.addTexts(language, textsOf(language));
   return exported;
 }

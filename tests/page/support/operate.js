@@ -1,12 +1,11 @@
 // Operates every control of a part of the page, one at a time, and writes down what it asks for and what then looks
 // otherwise. For window.js.
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from '../../support/js/files.js';
-import { drawnOn } from './window.js';
+import { drawnOn, hashed } from './window.js';
 
 /** Numbers of geometry, to a tenth of a pixel; ids that are counted up are all alike. */
 export const rounded = (text) =>
@@ -51,8 +50,6 @@ function lineOf(element, depth) {
   const parts = [...attributes, ...states, text && ` "${text}"`, drawing && ` drawn ${drawing}`];
   return '  '.repeat(depth) + named(element) + parts.join('');
 }
-
-const hashed = (text) => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
 /**
  * An element and all in it, a line each. `fold` says of which elements there is less: of those for which it says 'closed'
@@ -120,10 +117,10 @@ export function requireWritten(name, lines, end) {
   assert.equal(unlike.join('\n'), '', `${name} is otherwise; QKV_REFRESH=1 writes it down`);
 }
 
-const fire = (element, type, Kind = Event, more = {}) =>
+export const fire = (element, type, Kind = Event, more = {}) =>
   element.dispatchEvent(new Kind(type, { bubbles: true, cancelable: true, ...more }));
 
-const enter = (element, value) => {
+export const enter = (element, value) => {
   element.value = value;
   fire(element, 'input');
   fire(element, 'change');

@@ -1,12 +1,11 @@
 // The whole page in Node: its HTML, its modules and the scripts of its workers, all in one thread and in a window without a
 // browser. Every answer is one of the engine.
-import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from '../../support/js/files.js';
 import { bundled } from './engine.js';
 import { textsOf } from './texts.js';
-import { openWindow } from './window.js';
+import { hashed, openWindow } from './window.js';
 
 /** `import.meta.glob`, which is Vite's: each file that fits, fetched when it is asked for. */
 const globs = {
@@ -44,7 +43,7 @@ function listOf(folder, pattern, isDefault) {
   return `({ ${entries.join(', ')} })`;
 }
 
-/** What stands above the panels before their code is there. */
+/** All texts; the page has only those above its panels from the beginning, and fetches the others with their panels. */
 const headings = {
   name: 'headings',
   setup({ onResolve, onLoad }) {
@@ -58,15 +57,12 @@ const headings = {
 
 /** A script of web/src; a worker's speaks of `self`. */
 const script = (path, more) =>
-  bundled(
-    path.replaceAll('/', '-'),
-    { entryPoints: [join(root, `web/src/${path}.ts`)] },
-    {
-      plugins: [globs, headings],
-      define: { 'import.meta.env.MODE': '"development"' },
-      ...more,
-    },
-  );
+  bundled(path.replaceAll('/', '-'), {
+    entryPoints: [join(root, `web/src/${path}.ts`)],
+    plugins: [globs, headings],
+    define: { 'import.meta.env.MODE': '"development"' },
+    ...more,
+  });
 const scriptOfWorker = (path) =>
   script(path, {
     banner: { js: 'const self = globalThis.scopeOfScript; const { postMessage } = self;' },
@@ -75,7 +71,7 @@ const scriptOfWorker = (path) =>
 /** The body of the page as it is built, without what is worked out for the first view. */
 async function bodyOfPage() {
   const entryPoints = [join(root, 'web/build/plugins.ts')];
-  const { panels } = await import(await bundled('plugins', { entryPoints }, { platform: 'node' }));
+  const { panels } = await import(await bundled('plugins', { entryPoints, platform: 'node' }));
   const html = readFileSync(join(root, 'web/index.html'), 'utf8');
   return /<body>(.*)<\/body>/s.exec(panels().transformIndexHtml.handler(html))[1];
 }
@@ -90,7 +86,7 @@ const lasting = (key, value) => {
       ? value
       : String(value);
 };
-const digest = (bytes) => createHash('sha256').update(bytes).digest('hex').slice(0, 6);
+const digest = (bytes) => hashed(bytes).slice(0, 6);
 const hashOf = (value) => digest(JSON.stringify(value, lasting) ?? '');
 
 /** What a message is not told by: requests are counted, from the first of the visit on. */

@@ -42,12 +42,14 @@ function newContext(canvas) {
 const round = (value) =>
   typeof value === 'number' ? Math.round(10 * value) / 10 : typeof value === 'object' ? '' : value;
 
+export const hashed = (text) => createHash('sha256').update(text).digest('hex').slice(0, 8);
+
 /** How many calls drew on a canvas, and a hash of them; '' if none did. */
 export function drawnOn({ drawnWith }) {
   const { drawn = [] } = drawnWith ?? {};
   if (drawn.length === 0) return '';
   const text = JSON.stringify(drawn.map((call) => call.map(round)));
-  return `${drawn.length} calls ${createHash('sha256').update(text).digest('hex').slice(0, 8)}`;
+  return `${drawn.length} calls ${hashed(text)}`;
 }
 
 /** Timers of a page, in which nobody waits: each goes off in the next turn of the event loop. */
