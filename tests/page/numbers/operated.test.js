@@ -56,7 +56,7 @@ const packageModule = (name) => import(pathToFileURL(join(root, `dist/${name}.js
 
 // ---- scenes: elements, each in its states ----
 
-const firstAndOther = (id, other) => [`qkv-panel-${id}`, {}, ...(other ? [other] : [])];
+const firstAndOther = (id, ...others) => [`qkv-panel-${id}`, {}, ...others];
 
 const SCENES = {
   top: ['qkv-top', {}],
@@ -83,7 +83,11 @@ const SCENES = {
     },
   }),
   recurrence: firstAndOther('recurrence', { recurrenceSource: '0123456789', recurrenceSeed: 9999 }),
-  learn: firstAndOther('learn', { learnTask: 'characters', learnCausal: false, learnHeads: 8 }),
+  learn: firstAndOther(
+    'learn',
+    { learnTask: 'characters', learnCausal: false, learnHeads: 8 },
+    { learnExperiment: 'noise' },
+  ),
   model: firstAndOther('model'),
   cost: firstAndOther('cost'),
   checks: firstAndOther('checks'),
@@ -93,7 +97,8 @@ const SCENES = {
 /** What is done to a panel before it is written down. */
 const BEGINNINGS = {
   'qkv-panel-recurrence': (panel) => panel.querySelector('[data-press=step]').click(),
-  'qkv-panel-learn': (panel) => panel.querySelector('[data-press=step]')?.click(),
+  'qkv-panel-learn': (panel, { learnExperiment }) =>
+    panel.querySelector(`[data-do=${learnExperiment ? 'noise' : 'step'}]`).click(),
 };
 
 // ---- workers of panels, which answer what is asked of them at first ----
@@ -280,7 +285,7 @@ async function put(element, patch) {
   document.body.append(panel);
   await rest();
   await draw();
-  BEGINNINGS[element]?.(panel);
+  BEGINNINGS[element]?.(panel, state);
   for (const worker of [...workers]) {
     for (const message of await answersTo(worker.heard)) worker.say(message);
   }
