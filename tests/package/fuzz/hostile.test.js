@@ -219,7 +219,12 @@ describe('files of a server that does not say how long they are', () => {
   const loadWide = (d, ...refusal) => {
     const { bytes, config: wide } = wideFile(d);
     const source = { config: wide, weights: 'https://models.test/model.safetensors' };
-    return onWeb(new Map(), bytes, () => refusalOf(source, ...refusal), { tellsLength: false });
+    return onWeb(
+      new Map(),
+      () => bytes,
+      () => refusalOf(source, ...refusal),
+      { tellsLength: false },
+    );
   };
 
   test('load: more than WebAssembly can have is refused before anything is asked for', async () => {

@@ -1,12 +1,13 @@
 // The web, as a map of what is there.
 
-/** Runs with `files` by their addresses; every other address answers with `elsewhere`. { result, asked }: the addresses. */
+/** Runs with `files` by their addresses; every other address answers with what `elsewhere` says of it. { result, asked }: the addresses. */
 export async function onWeb(files, elsewhere, run, { tellsLength = true } = {}) {
   const { fetch } = globalThis;
   const asked = [];
   globalThis.fetch = (address) => {
     asked.push(String(address));
-    const bytes = files.get(String(address).replace(/[?#].*$/s, '')) ?? elsewhere;
+    const path = String(address).replace(/[?#].*$/s, '');
+    const bytes = files.get(path) ?? elsewhere(path);
     const headers = tellsLength ? { 'content-length': `${bytes.length}` } : {};
     return Promise.resolve(new Response(bytes, { headers }));
   };
