@@ -8,7 +8,7 @@ import { root } from '../../support/js/files.js';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...['features/block/compute', 'features/block/stack', 'features/block/settings'],
+  ...['compute', 'stack', 'settings', 'depth'].map((file) => `features/block/${file}`),
   'engine/model',
 );
 const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
@@ -246,3 +246,48 @@ for (const [place, type, rule] of [
       );
     }
   });
+
+test('block: over stacks there stand the geometric mean, the least and the greatest', () => {
+  const layer = {
+    ...{ tokens: TOKENS, source: 'random', seed: 7, positions: 'sinusoidal', mask: 'causal' },
+    ...{ temperature: 1.5, trained: null, trainedHeads: null },
+  };
+  const request = { layer, type: 'rms', depth: 1, seed: 3, rule: 'glorot' };
+  const study = web.depthStudy(qkv, request);
+  const parts = [];
+  let step = study.next();
+  for (; !step.done; step = study.next()) parts.push(step.value);
+  assert.ok(parts.every((part, i) => part >= (parts[i - 1] ?? 0)) && parts.at(-1) === 1);
+  const { curves, request: told } = step.value;
+  assert.deepEqual(told, request);
+  const x = layerOf('random').x;
+  const attention = { causal: true, temperature: 1.5 };
+  for (const place of web.NORM_PLACES) {
+    const stacks = Array.from({ length: web.STACKS }, (_, i) =>
+      drain(
+        web.stackCurves(qkv, x, {
+          place,
+          type: 'rms',
+          depth: 1,
+          seed: 3 + i,
+          rule: 'glorot',
+          attention,
+        }),
+      ),
+    );
+    for (const what of ['stream', 'gradient']) {
+      const { middle, low, high } = curves[place][what];
+      assert.equal(middle.length, 2);
+      middle.forEach((found, l) => {
+        const all = stacks.map((stack) => stack[what][l]);
+        const product = all.reduce((a, b) => a * b, 1);
+        assert.ok(
+          Math.abs(found / product ** (1 / all.length) - 1) < 1e-12,
+          `${place} ${what} ${l}`,
+        );
+        assert.deepEqual([low[l], high[l]], [Math.min(...all), Math.max(...all)]);
+      });
+    }
+  }
+  assert.equal(drain(web.depthStudy(qkv, { ...request, layer: { ...layer, tokens: [] } })), null);
+});

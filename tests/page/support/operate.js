@@ -209,7 +209,7 @@ function actsOn(element) {
 
 /** Elements that a reader can operate. */
 const CONTROLS =
-  'button, input, select, textarea, summary, a[href^="#"], [tabindex], svg.chart, canvas';
+  'button, input, select, textarea, summary, a[href^="#"], [tabindex], svg.chart, .dial-large svg, canvas';
 
 /**
  * Every act on every control of a part, as { title, run }: `run(other)` does the same in another part that is like it. Of many

@@ -1,7 +1,10 @@
 // The whole page in Node: its HTML, its modules and the scripts of its workers, all in one thread and in a window without a
 // browser. Every answer is one of the engine.
+import { resolveObjectURL } from 'node:buffer';
 import { readFileSync, readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { root } from '../../support/js/files.js';
 import { bundled } from './engine.js';
 import { textsOf } from './texts.js';
@@ -126,8 +129,19 @@ function runWorkers(scripts, heard) {
     terminate() {
       this.#inside = new EventTarget();
     }
+    /** Something else than it would say by itself, as the page hears it. */
+    suffer(event) {
+      heard.push(`from worker: ${event.message ?? event.data.type}, as the test has it`);
+      this.dispatchEvent(event);
+    }
   };
 }
+
+/** Files that stand beside the page, which Node does not fetch. */
+const fetchFile = async (url, { signal } = {}) => {
+  const file = await readFile(fileURLToPath(url), { signal });
+  return new Response(file, { headers: { 'content-length': String(file.length) } });
+};
 
 /** A channel of which one end speaks and the other hears; it keeps no process waiting. */
 class Channel {
@@ -172,7 +186,7 @@ function watchWhatLeaves() {
   const { prototype } = HTMLAnchorElement;
   const follow = prototype.click;
   prototype.click = function () {
-    if (this.download) saved.push(this.download);
+    if (this.download) saved.push({ name: this.download, blob: resolveObjectURL(this.href) });
     else follow.call(this);
   };
   HTMLImageElement.prototype.decode = () => Promise.resolve();
@@ -196,7 +210,7 @@ function shareCanvases(heard) {
 
 /**
  * Opens the page. Resolves to window.__qkv as `page`; what was `heard` between page and workers, `written` into the address,
- * `printed`, `copied` and `saved`; and goTo(hash), rest() until nobody waits, see(element, whether it is in sight).
+ * `printed`, `copied` and `saved`, the `workers` that were started; and goTo(hash), rest() until nobody waits, see(element, whether it is in sight).
  */
 export async function openPage() {
   const { written, goTo, rest } = openWindow();
@@ -210,15 +224,23 @@ export async function openPage() {
   Math.random = () => 0.375;
   const heard = [];
   let started = 0;
-  globalThis.Worker = runWorkers((name, scope) => {
+  const workers = [];
+  const Worker = runWorkers((name, scope) => {
     globalThis.scopeOfScript = scope;
     return import(`${name.includes('lab_worker') ? lab : worker}?${++started}`);
   }, heard);
+  globalThis.Worker = class extends Worker {
+    constructor(address) {
+      super(address);
+      workers.push(this);
+    }
+  };
+  globalThis.fetch = fetchFile;
   globalThis.IntersectionObserver = Sight;
   globalThis.MessageChannel = Channel;
   shareCanvases(heard);
   const left = watchWhatLeaves();
   document.body.innerHTML = body;
   await import(main);
-  return { page: window.__qkv, heard, written, ...left, goTo, rest, see: Sight.tell };
+  return { page: window.__qkv, heard, written, ...left, workers, goTo, rest, see: Sight.tell };
 }
