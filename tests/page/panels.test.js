@@ -6,6 +6,7 @@ import { PATIENCE } from '../support/js/patience.js';
 import { expectLanguage, looks, nameOf, poorText, tooWide } from './support/panel.js';
 import { violations, wordsOf } from './support/panel.js';
 import * as support from './support/page.js';
+import { otherStates, unchanging } from './support/states.js';
 
 const { arrive, openPage, set, settle, snapshot, visit } = support;
 const { site, pageTest } = support.useSite();
@@ -17,44 +18,21 @@ const { site, pageTest } = support.useSite();
 const asked = full ? looks : looks.slice(0, 2);
 if (!full) leaveToFullRun(`${looks.length - asked.length} looks of the panels`);
 
-/** The other state of every panel; null: it has one alone. */
-const OTHER = {
-  map: { look: 'arcs', source: 'random' },
-  pair: { pairKey: 0 },
-  row: { rowMax: false, rowMasked: 1 },
-  temperature: { curves: false, gain: 0.5 },
-  scale: { divided: true },
-  masks: { maskKind: 'painted', maskPaint: '0000'.padEnd(64, 'f'), maskShuffle: 9 },
-  positions: { scheme: 'alibi', position: 40000, pair: 30, layout: 'concatenated' },
-  recurrence: { recurrenceSource: '0123456789'.repeat(4), recurrenceHead: 0, recurrenceSeed: 9999 },
-  block: {
-    blockNorm: 'post',
-    blockType: 'rms',
-    blockTap: 'weights',
-    blockContext: 'x',
-    blockRule: 'scaled',
-  },
-  cost: null,
-  learn: { learnTask: 'characters', learnCausal: false, learnHeads: 8 },
-  model: null,
-  checks: null,
-  use: null,
-};
-
 test('panels: every one says what its other state is', () => {
-  assert.deepEqual(Object.keys(OTHER).sort(), [...support.panels].sort());
+  assert.deepEqual([...Object.keys(otherStates), ...unchanging].sort(), [...support.panels].sort());
 });
 
 /** Does `work` with a panel on the screen, and once more with it in its other state. */
 async function inBothStates(page, id, work) {
   await visit(page, id);
   await work();
-  if (!OTHER[id]) return;
+  const other = otherStates[id];
+  if (!other) return;
   const { state } = await snapshot(page);
-  await set(page, OTHER[id]);
+  await set(page, other);
   await visit(page, id);
   await work();
-  await set(page, Object.fromEntries(Object.keys(OTHER[id]).map((name) => [name, state[name]])));
+  await set(page, Object.fromEntries(Object.keys(other).map((name) => [name, state[name]])));
 }
 
 async function expectPanel(page, id, locale) {
@@ -72,7 +50,7 @@ async function expectPage(page, { width }) {
   assert.deepEqual(await violations(page), []);
   assert.deepEqual(await poorText(page), []);
   if (width < 600) await page.click('.unfold');
-  await set(page, Object.assign({}, ...Object.values(OTHER)));
+  await set(page, Object.assign({}, ...Object.values(otherStates)));
   for (const id of support.panels) await visit(page, id);
   await page.click('#row .menu summary');
   assert.deepEqual(await violations(page), []);
