@@ -4,7 +4,7 @@ import { resolveObjectURL } from 'node:buffer';
 import { readFileSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { root } from '../../support/js/files.js';
 import { bundled } from './engine.js';
 import { textsOf } from './texts.js';
@@ -90,7 +90,10 @@ const lasting = (key, value) => {
       : String(value);
 };
 const digest = (bytes) => hashed(bytes).slice(0, 6);
-const hashOf = (value) => digest(JSON.stringify(value, lasting) ?? '');
+/** Wherever the project is. */
+const here = pathToFileURL(root).href;
+const hashOf = (value) =>
+  digest((JSON.stringify(value, lasting) ?? '').replaceAll(here, 'file:///qkv'));
 
 /** What a message is not told by: requests are counted, from the first of the visit on. */
 const untold = ['type', 'news', 'request', 'message', 'id', 'time', 'info', 'canvas'];
