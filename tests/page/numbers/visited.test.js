@@ -327,19 +327,7 @@ const VISIT = {
     click('.failure button'),
     go('#v=1&lang=en'),
   ],
-  'depth of blocks': [
-    toSight('#block', true),
-    set({ source: 'random', blockDepth: 2 }),
-    waiting(click('#block .block-run'), answered('result')),
-    waiting(set({ blockRule: 'scaled' }), answered('result')),
-    waiting(set({ blockType: 'rms', blockDepth: 3 }), answered('result')),
-    set({ language: 'zh' }),
-    set({ language: 'en' }),
-    waiting(click('#block .block-draw'), answered('result')),
-    ...taking('block'),
-    toSight('#block', false),
-    go('#v=1&lang=en'),
-  ],
+  // Before the depth of blocks, which is worked out again whenever the text becomes another one.
   'a trained model': [
     toSight('#model', true),
     click('#model [data-model=austen] .load'),
@@ -355,6 +343,19 @@ const VISIT = {
     toSight('#row', false),
     toSight('#map', false),
     toSight('#model', false),
+    go('#v=1&lang=en'),
+  ],
+  'depth of blocks': [
+    toSight('#block', true),
+    set({ source: 'random', blockDepth: 2 }),
+    waiting(click('#block .block-run'), answered('result')),
+    waiting(set({ blockRule: 'scaled' }), answered('result')),
+    waiting(set({ blockType: 'rms', blockDepth: 3 }), answered('result')),
+    set({ language: 'zh' }),
+    set({ language: 'en' }),
+    waiting(click('#block .block-draw'), answered('result')),
+    ...taking('block'),
+    toSight('#block', false),
     go('#v=1&lang=en'),
   ],
   learn: [
@@ -435,7 +436,7 @@ async function after(act, before) {
 }
 
 for (const [name, acts] of Object.entries(VISIT)) {
-  if (name === 'depth of blocks' && !full && !refresh) {
+  if (name === 'a trained model' && !full && !refresh) {
     leaveToFullRun('visits to panels that train, and to a trained model');
     break; // they are the last
   }
