@@ -98,6 +98,13 @@ describe('engine: requests', () => {
     assert.deepEqual(worker.runs, [{ type: 'run', id: 1, request: { name: 'second' } }]);
   });
 
+  test('are preceded by what the engine does: it loads, then it is ready', () => {
+    const { client, told } = ready();
+    assert.deepEqual(told.status, [{ kind: 'loading' }, { kind: 'ready', info }]);
+    client.start();
+    assert.deepEqual(told.status.slice(2), [{ kind: 'loading' }], 'at each start');
+  });
+
   test('are under way one at a time: of those that come meanwhile the latest wins', () => {
     const { client, worker, told } = ready();
     for (const name of ['one', 'two', 'three']) client.request({ name });

@@ -153,6 +153,25 @@ describe('masks: a guess', () => {
     assert.equal(show({ temperature: 3 }), judged, 'what it is not about may change');
   });
 
+  test('is right from a difference on that rounding does not make', () => {
+    const verdictAt = (masked) => {
+      const { part } = put(web.OrderPart);
+      const known = {
+        masks: { ...frame.masks, swaps: { ...swaps, without: { masked, free: 0 } } },
+      };
+      const state = { ...initial, masksAsk: true };
+      part.update({ state, frame: known, look: 1, list: { tokens } });
+      part.dispatchEvent(new CustomEvent('guessed', { detail: 'breaks' }));
+      const answered = { ...initial, masksAsk: false, maskShuffle: 1 };
+      part.update({ state: answered, frame: known, look: 2, list: { tokens } });
+      return part.querySelector('qkv-guess').querySelector('.guess-answer').textContent;
+    };
+    const [at, above] = [1e-4, 1.01e-4].map(verdictAt);
+    const { right, other } = { right: web.t('guess.right'), other: web.t('guess.other') };
+    assert.ok(at.includes(other) && !at.includes(right), at);
+    assert.ok(above.includes(right), above);
+  });
+
   test('is no longer judged under another order', () => {
     const { show } = guessed();
     assert.equal(show({ maskShuffle: 77 }), '');
