@@ -252,7 +252,8 @@ test('block: over stacks there stand the geometric mean, the least and the great
     ...{ tokens: TOKENS, source: 'random', seed: 7, positions: 'sinusoidal', mask: 'causal' },
     ...{ temperature: 1.5, trained: null, trainedHeads: null },
   };
-  const request = { layer, type: 'rms', depth: 1, seed: 3, rule: 'glorot' };
+  const options = { type: 'rms', depth: 1, seed: 3, rule: 'glorot' };
+  const request = { layer, ...options };
   const study = web.depthStudy(qkv, request);
   const parts = [];
   let step = study.next();
@@ -260,20 +261,11 @@ test('block: over stacks there stand the geometric mean, the least and the great
   assert.ok(parts.every((part, i) => part >= (parts[i - 1] ?? 0)) && parts.at(-1) === 1);
   const { curves, request: told } = step.value;
   assert.deepEqual(told, request);
-  const x = layerOf('random').x;
+  const { x } = layerOf('random');
   const attention = { causal: true, temperature: 1.5 };
   for (const place of web.NORM_PLACES) {
     const stacks = Array.from({ length: web.STACKS }, (_, i) =>
-      drain(
-        web.stackCurves(qkv, x, {
-          place,
-          type: 'rms',
-          depth: 1,
-          seed: 3 + i,
-          rule: 'glorot',
-          attention,
-        }),
-      ),
+      drain(web.stackCurves(qkv, x, { place, ...options, seed: options.seed + i, attention })),
     );
     for (const what of ['stream', 'gradient']) {
       const { middle, low, high } = curves[place][what];

@@ -22,14 +22,14 @@ const [temperature, recurrence, scale, block, cost, model, learn, positions, mat
     modules('ui/matrix/labels', 'ui/matrix/layout'),
   ]);
 
+const range = (count, from = 0) => Array.from({ length: count }, (_, i) => from + i);
 /** Widths of drawings, in pixels: of the narrowest phone to a wide window. */
-const WIDTHS = Array.from({ length: 621 }, (_, i) => 200 + i);
+const WIDTHS = range(621, 200);
 /** `count` numbers from `low` to `high`, each the same multiple of the one before. */
 const geometric = (low, high, count) =>
   Array.from({ length: count }, (_, i) =>
     Number((low * (high / low) ** (i / (count - 1))).toPrecision(4)),
   );
-const range = (count, from = 0) => Array.from({ length: count }, (_, i) => from + i);
 
 /** A drawing without numbers of places and lengths, and without those that a label gives, not an axis. */
 const structure = (drawing) =>
@@ -46,14 +46,12 @@ function sweep(values, draw) {
   const ranges = [];
   for (const value of values) {
     const drawing = draw(value);
+    const marks = structure(drawing);
     const last = ranges.at(-1);
-    if (last?.structure === structure(drawing)) Object.assign(last, { to: value, end: drawing });
-    else {
-      const begins = { from: value, to: value, begin: drawing, end: drawing };
-      ranges.push({ ...begins, structure: structure(drawing) });
-    }
+    if (last?.marks === marks) Object.assign(last, { to: value, end: drawing });
+    else ranges.push({ marks, from: value, to: value, begin: drawing, end: drawing });
   }
-  return ranges.map(({ from, to, begin, end, structure: marks }) => {
+  return ranges.map(({ marks, from, to, begin, end }) => {
     const places = [marks, rounded(begin), rounded(end)].map(hashed);
     return `${from === to ? from : `${from} to ${to}`}: ${places.join(' ')} ${words(begin)}`;
   });

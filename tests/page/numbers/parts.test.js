@@ -133,12 +133,12 @@ describe('masks: a guess', () => {
   const frame = { masks: { swaps, tokens: ['b', 'a'] } };
   const tokens = ['a', 'b', 'c'];
   /** A part whose question was answered with the first order, and a way to change the state after that. */
-  function guessed() {
+  function guessed(known = frame) {
     const { part, asked } = put(web.OrderPart, 'state-change');
     let state = { ...initial, masksAsk: true };
     const show = (patch = {}, list = { tokens }) => {
       state = { ...state, ...patch };
-      part.update({ state, frame, look: 1, list });
+      part.update({ state, frame: known, look: 1, list });
       return part.querySelector('qkv-guess').querySelector('.guess-answer').textContent;
     };
     show();
@@ -154,20 +154,11 @@ describe('masks: a guess', () => {
   });
 
   test('is right from a difference on that rounding does not make', () => {
-    const verdictAt = (masked) => {
-      const { part } = put(web.OrderPart);
-      const known = {
-        masks: { ...frame.masks, swaps: { ...swaps, without: { masked, free: 0 } } },
-      };
-      const state = { ...initial, masksAsk: true };
-      part.update({ state, frame: known, look: 1, list: { tokens } });
-      part.dispatchEvent(new CustomEvent('guessed', { detail: 'breaks' }));
-      const answered = { ...initial, masksAsk: false, maskShuffle: 1 };
-      part.update({ state: answered, frame: known, look: 2, list: { tokens } });
-      return part.querySelector('qkv-guess').querySelector('.guess-answer').textContent;
-    };
+    const verdictAt = (masked) =>
+      guessed({ masks: { ...frame.masks, swaps: { ...swaps, without: { masked, free: 0 } } } })
+        .judged;
     const [at, above] = [1e-4, 1.01e-4].map(verdictAt);
-    const { right, other } = { right: web.t('guess.right'), other: web.t('guess.other') };
+    const [right, other] = ['guess.right', 'guess.other'].map((key) => web.t(key));
     assert.ok(at.includes(other) && !at.includes(right), at);
     assert.ok(above.includes(right), above);
   });

@@ -1,5 +1,5 @@
-// One visit to the whole page, in Node: its first minute, its menus, every step and answer of its lessons, and the editor of
-// lessons. After each act stands in tests/page/operated/visit-*.txt what is otherwise outside of the panels (those are
+// One visit to the whole page, in Node: its first minute, its menus, every step and answer of its lessons, the editor of
+// lessons, files, failures, and panels that have workers of their own. After each act stands in tests/page/operated/visit-*.txt what is otherwise outside of the panels (those are
 // operated by operated.test.js), the address, and what page and workers told each other. QKV_REFRESH=1 writes it down.
 import { test } from 'node:test';
 import { PATIENCE, until } from '../../support/js/patience.js';
@@ -78,7 +78,7 @@ const toSight = (selector, visible) => [
 ];
 const set = (patch) => [`the state becomes ${JSON.stringify(patch)}`, () => page.set(patch)];
 
-/** An act after which something is packed or unpacked, in as many turns as that takes. */
+/** An act after which something is worked out, in as many turns as that takes. */
 const waiting = ([title, act], isDone) => [
   title,
   async () => {

@@ -101,12 +101,14 @@ const folder = join(root, 'tests/page/operated');
 /** Whether what is now is written down, to be compared with from then on. */
 export const refresh = process.env.QKV_REFRESH === '1';
 
+const here = pathToFileURL(root).href;
+/** A text as it would be wherever the project lies. */
+export const anywhere = (text) => text.replaceAll(here, 'file:///qkv');
+
 /** Fails unless these lines are what is written down under this name, there only up to the line `end` if there is such a line. */
 export function requireWritten(name, lines, end) {
   const file = join(folder, `${name}.txt`);
-  // Wherever the project is.
-  const here = pathToFileURL(root).href;
-  const now = lines.map((line) => shortened(line.replaceAll(here, 'file:///qkv')));
+  const now = lines.map((line) => shortened(anywhere(line)));
   if (refresh) {
     mkdirSync(folder, { recursive: true });
     writeFileSync(file, `${now.join('\n')}\n`);

@@ -4,9 +4,10 @@ import { resolveObjectURL } from 'node:buffer';
 import { readFileSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { root } from '../../support/js/files.js';
 import { bundled } from './engine.js';
+import { anywhere } from './operate.js';
 import { textsOf } from './texts.js';
 import { hashed, openWindow } from './window.js';
 
@@ -90,10 +91,7 @@ const lasting = (key, value) => {
       : String(value);
 };
 const digest = (bytes) => hashed(bytes).slice(0, 6);
-/** Wherever the project is. */
-const here = pathToFileURL(root).href;
-const hashOf = (value) =>
-  digest((JSON.stringify(value, lasting) ?? '').replaceAll(here, 'file:///qkv'));
+const hashOf = (value) => digest(anywhere(JSON.stringify(value, lasting) ?? ''));
 
 /** What a message is not told by: requests are counted, from the first of the visit on. */
 const untold = ['type', 'news', 'request', 'message', 'id', 'time', 'info', 'canvas'];
@@ -109,8 +107,8 @@ function lineOf(message) {
   return [message.type, ...told].join(' ');
 }
 
-/** Workers that run in the thread of the page: messages are copied, and arrive in a later turn. */
-function runWorkers(scripts, heard) {
+/** Workers that run in the thread of the page, all in `workers`: messages are copied, and arrive in a later turn. */
+function runWorkers(scripts, heard, workers) {
   return class extends EventTarget {
     #inside = new EventTarget();
     constructor({ pathname }) {
@@ -119,6 +117,7 @@ function runWorkers(scripts, heard) {
         addEventListener: this.#inside.addEventListener.bind(this.#inside),
         postMessage: (data) => this.#deliver(this, data, 'from'),
       };
+      workers.push(this);
       this.ready = scripts(pathname, scope);
     }
     #deliver(to, data, way) {
@@ -213,7 +212,8 @@ function shareCanvases(heard) {
 
 /**
  * Opens the page. Resolves to window.__qkv as `page`; what was `heard` between page and workers, `written` into the address,
- * `printed`, `copied` and `saved`, the `workers` that were started; and goTo(hash), rest() until nobody waits, see(element, whether it is in sight).
+ * `printed`, `copied` and `saved`, the `workers` that were started; and goTo(hash), rest() until nobody waits, see(element,
+ * whether it is in sight).
  */
 export async function openPage() {
   const { written, goTo, rest } = openWindow();
@@ -226,18 +226,12 @@ export async function openPage() {
   performance.now = () => ++clock;
   Math.random = () => 0.375;
   const heard = [];
-  let started = 0;
   const workers = [];
-  const Worker = runWorkers((name, scope) => {
+  const scripts = (name, scope) => {
     globalThis.scopeOfScript = scope;
-    return import(`${name.includes('lab_worker') ? lab : worker}?${++started}`);
-  }, heard);
-  globalThis.Worker = class extends Worker {
-    constructor(address) {
-      super(address);
-      workers.push(this);
-    }
+    return import(`${name.includes('lab_worker') ? lab : worker}?${workers.length}`);
   };
+  globalThis.Worker = runWorkers(scripts, heard, workers);
   globalThis.fetch = fetchFile;
   globalThis.IntersectionObserver = Sight;
   globalThis.MessageChannel = Channel;
