@@ -125,6 +125,25 @@ export function listOf(
 export const isOptions = (value: unknown): value is Record<string, unknown> =>
   isRecord(value) && tagOf(value) === 'Object';
 
+/** What `read` makes of an options object. Anything else is refused. */
+export function readOptions<T, R extends object>(
+  fn: string,
+  name: string,
+  value: T,
+  read: (options: T) => R,
+): R {
+  const found = isRecord(value)
+    ? reading(fn, name, () => (isOptions(value) ? read(value) : undefined))
+    : undefined;
+  if (!found) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is ${describe(value)}, expected an object`,
+    );
+  }
+  return found;
+}
+
 /**
  * A copy of an options object. It has no key but these: a misspelt option would otherwise be silently ignored.
  */
@@ -134,15 +153,7 @@ export function takeOptions<T>(
   value: T,
   known: readonly string[],
 ): NonNullable<T> {
-  const keys = isRecord(value)
-    ? reading(fn, name, () => (isOptions(value) ? Object.keys(value) : undefined))
-    : undefined;
-  if (!keys) {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: ${name} is ${describe(value)}, expected an object`,
-    );
-  }
+  const keys = readOptions(fn, name, value, (options) => Object.keys(options as object));
   for (const key of keys) {
     if (!known.includes(key)) {
       const meant = known.find((candidate) => isMisspelt(candidate, key));

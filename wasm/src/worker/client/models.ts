@@ -21,7 +21,7 @@ import type {
   LoadModelOptions,
   ModelSource,
 } from '../../api/worker-types.js';
-import { describe, isOptions, isRecord, listOf, reading, tagOf } from '../../arguments/values.js';
+import { describe, isRecord, listOf, reading, readOptions, tagOf } from '../../arguments/values.js';
 import { checkSignal } from '../../arguments/signal.js';
 import { type Caller, type Method, Remote } from './handles.js';
 import type { Counted, Lane } from './lane.js';
@@ -199,18 +199,9 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
 /** What an object has now, inherited fields too, as messages.ts sends them. */
 const fieldsIn = <T extends object>(value: T): T => Object.fromEntries(fieldsOf(value)) as T;
 
-/** Options as they are now, of which some stay here. */
-function copyOf<T extends object>(fn: string, options: T): T {
-  // As takeOptions() does there: of a Map no field would be sent.
-  const fields = reading(fn, 'options', () => (isOptions(options) ? fieldsIn(options) : undefined));
-  if (!fields) {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: options is ${describe(options)}, expected an object`,
-    );
-  }
-  return fields;
-}
+/** Options as they are now, of which some stay here. As takeOptions() does there: of a Map no field would be sent. */
+const copyOf = <T extends object>(fn: string, options: T): T =>
+  readOptions(fn, 'options', options, fieldsIn);
 
 /** An address as a worker understands it, whose own is another one. */
 function sendable(place: unknown): unknown {
