@@ -251,7 +251,10 @@ const allStates = { QKV_FULL: '1' };
 /** The page: the build of a server alone; that of a disk is made of the same modules. */
 class PageJudge {
   name = 'page';
-  #numbers = new TestFiles(testFiles('tests/page/numbers'), { env: allStates });
+  #numbers = new TestFiles(testFiles('tests/page/numbers'), {
+    atOnce: Math.min(availableParallelism(), 4),
+    env: allStates,
+  });
   /** Pictures last, as they take long; what looks at the other build, at files or at the clock not at all. */
   #pages = new TestFiles(
     testFiles('tests/page').filter((file) => !/\/(lighthouse|single|fragment|links)\./.test(file)),
@@ -285,9 +288,12 @@ class PageJudge {
     return hash.digest('hex');
   }
 
-  /** Test files whose name stands in the path of the mutated file come first: of a panel its own. */
+  /**
+   * Test files whose name stands in the path of the mutated file come first: of a panel its own. Beside them begins the visit
+   * to the whole page, which takes as long as half of the others.
+   */
   #inOrder(tests, mutation) {
-    const names = mutation.file.split(/[/.]/);
+    const names = [...mutation.file.split(/[/.]/), 'visited'];
     const isOwn = ({ file }) => names.includes(basename(file, '.test.js'));
     const isSlow = ({ file }) => /\/(screenshots|firefox|offline)\./.test(file);
     const rank = (known) => (isOwn(known) ? 0 : isSlow(known) ? 2 : 1);
