@@ -87,26 +87,29 @@ async function tidySources(full) {
   return { sources, note: `${share}${own.length} changed files` };
 }
 
+/** Of the files of a change, those that it did not delete. */
+const isThere = (file) => existsSync(join(root, file));
+
 /** What rules stand on besides the sources and the tools, whose versions nobody changes without a full run. */
 const rulesStandOn = /(^|\/)(eslint\.config\.js|imports\.js|tsconfig[^/]*\.json)$/;
 
 /**
- * What eslint reads: everything, or what a change touches. All of it takes a minute of a processor, JavaScript ten seconds. Rules for
- * JavaScript look at one file, and what a change breaks in other files of TypeScript is mostly types, for which tsc reads all
- * files. Not all of it is: when a function becomes async, callers that do not await it break no-floating-promises, and where
- * these callers did not change, only the full run reads them.
+ * What eslint reads: everything, or what a change touches. All of it takes a minute of a processor, JavaScript ten seconds.
+ * Rules for JavaScript look at one file, and what a change breaks in other files of TypeScript is mostly types, for which tsc
+ * reads all files. Not all of it is: when a function becomes async, callers that do not await it break no-floating-promises,
+ * and where these callers did not change, only the full run reads them.
  */
 async function eslintSources(full) {
   const changed = await changedFiles();
   if (full || changed.some((file) => rulesStandOn.test(file))) return ['.'];
-  return changed.filter((file) => /\.[jt]s$/.test(file) && existsSync(join(root, file)));
+  return changed.filter((file) => /\.[jt]s$/.test(file) && isThere(file));
 }
 
 /** Prettier reads everything, or what a change touches: all of it takes twenty seconds of a processor. */
 async function prettierArguments(full) {
   const changed = await changedFiles();
   const rules = changed.some((file) => /^\.(prettier|editorconfig)/.test(file));
-  const there = changed.filter((file) => existsSync(join(root, file)));
+  const there = changed.filter(isThere);
   const read = full || rules || there.length === 0 ? ['.'] : there;
   return ['--check', '--ignore-unknown', ...read];
 }

@@ -80,7 +80,6 @@ pageTest('page: Firefox: weights and entropies equal the formula in float64', {}
 
 pageTest('page: Firefox: every cell has the colour of its weight', {}, async (page) => {
   await set(page, { source: 'random' });
-  await nextFrame(page);
   const all = await tensors(page);
   const cells = [10, 9, 7].flatMap((row) => [0, 2, 5].map((col) => ({ row, col })));
   const wanted = cells.map(({ row, col }) => colourOf(weightOf(all, 0, row, col), 'weights'));

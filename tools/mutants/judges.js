@@ -248,17 +248,20 @@ const operated = 'tests/page/numbers/operated.test.js';
 const scenes = readdirSync(join(root, 'tests/page/operated')).map((name) => basename(name, '.txt'));
 const allStates = { QKV_FULL: '1' };
 
+/** How many test files of the page run beside each other. */
+const FILES_AT_ONCE = Math.min(availableParallelism(), 4);
+
 /** The page: the build of a server alone; that of a disk is made of the same modules. */
 class PageJudge {
   name = 'page';
   #numbers = new TestFiles(testFiles('tests/page/numbers'), {
-    atOnce: Math.min(availableParallelism(), 4),
+    atOnce: FILES_AT_ONCE,
     env: allStates,
   });
   /** Pictures last, as they take long; what looks at the other build, at files or at the clock not at all. */
   #pages = new TestFiles(
     testFiles('tests/page').filter((file) => !/\/(lighthouse|single|fragment|links)\./.test(file)),
-    { atOnce: Math.min(availableParallelism(), 4) }, // as many as npm test runs beside each other
+    { atOnce: FILES_AT_ONCE },
   );
 
   holds = (file) => file.startsWith('web/src/') && file.endsWith('.ts');
@@ -293,10 +296,10 @@ class PageJudge {
    * to the whole page, which takes as long as half of the others.
    */
   #inOrder(tests, mutation) {
-    const names = [...mutation.file.split(/[/.]/), 'visited'];
-    const isOwn = ({ file }) => names.includes(basename(file, '.test.js'));
+    const early = [...mutation.file.split(/[/.]/), 'visited'];
+    const isEarly = ({ file }) => early.includes(basename(file, '.test.js'));
     const isSlow = ({ file }) => /\/(screenshots|firefox|offline)\./.test(file);
-    const rank = (known) => (isOwn(known) ? 0 : isSlow(known) ? 2 : 1);
+    const rank = (known) => (isEarly(known) ? 0 : isSlow(known) ? 2 : 1);
     return tests.reaching(mutation).sort((a, b) => rank(a) - rank(b));
   }
 

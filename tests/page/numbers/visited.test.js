@@ -1,6 +1,7 @@
 // One visit to the whole page, in Node: its first minute, its menus, every step and answer of its lessons, the editor of
-// lessons, files, failures, and panels that have workers of their own. After each act stands in tests/page/operated/visit-*.txt what is otherwise outside of the panels (those are
-// operated by operated.test.js), the address, and what page and workers told each other. QKV_REFRESH=1 writes it down.
+// lessons, files, failures, and panels that have workers of their own. After each act stands in
+// tests/page/operated/visit-*.txt what is otherwise outside of the panels (those are operated by operated.test.js), the
+// address, and what page and workers told each other. QKV_REFRESH=1 writes it down.
 import { test } from 'node:test';
 import { PATIENCE, until } from '../../support/js/patience.js';
 import { full, leaveToFullRun } from '../../support/js/full.js';

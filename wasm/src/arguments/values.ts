@@ -132,9 +132,7 @@ export function readOptions<T, R extends object>(
   value: T,
   read: (options: T) => R,
 ): R {
-  const found = isRecord(value)
-    ? reading(fn, name, () => (isOptions(value) ? read(value) : undefined))
-    : undefined;
+  const found = reading(fn, name, () => (isOptions(value) ? read(value) : undefined));
   if (!found) {
     throw new QkvError(
       'invalid_argument',
