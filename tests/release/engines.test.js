@@ -12,7 +12,7 @@ import { Linter } from 'eslint';
 import { run } from '../../tools/run.js';
 import { edition, engines, programs } from '../../tools/shipped.js';
 import { packageJson, text } from '../support/js/files.js';
-import { PATIENCE } from './packed.js';
+import { PATIENCE } from '../support/js/patience.js';
 import { tool } from './tools.js';
 
 /** What scripts may name of their host. All of it is as old as the engines that are promised, or asked for first. */
@@ -67,7 +67,7 @@ async function missingFeatures(code) {
     ...['--ignore', 'PrivateClassFields,ErgonomicBrandChecks', '--noCache', file],
   ];
   const script = tool('es-check/lib/cli/index.js');
-  const options = { timeout: PATIENCE };
+  const options = { timeout: PATIENCE.test };
   const { code: status, output } = await run(process.execPath, [script, ...line], options);
   const [, found] = /Unsupported features detected: (.*?)\. These/.exec(output) ?? [];
   if (status !== 0 && !found) throw new Error(output);

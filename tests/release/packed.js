@@ -3,17 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { must, run } from '../../tools/run.js';
-
-/**
- * When a command of a stranger counts as hung, in ms: it is ended then, and the error has what it printed. The whole library is
- * compiled by some, which took three minutes of a machine with ten other things to do.
- */
-export const PATIENCE = 600_000;
+import { PATIENCE } from '../support/js/patience.js';
 
 /** Packs the tree into a folder: what npm says it packed, and the tarball. */
 export async function pack(folder) {
   const line = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
-  const { stdout } = await must('npm', line, { timeout: PATIENCE });
+  const { stdout } = await must('npm', line, { timeout: PATIENCE.test });
   const [packed] = JSON.parse(stdout);
   return { packed, file: join(folder, packed.filename) };
 }
@@ -21,7 +16,7 @@ export async function pack(folder) {
 /** Installs a tarball into a project, without a network. */
 export function install(file, project) {
   const quiet = ['--ignore-scripts', '--offline', '--no-audit', '--no-fund'];
-  return must('npm', ['install', file, ...quiet], { cwd: project, timeout: PATIENCE });
+  return must('npm', ['install', file, ...quiet], { cwd: project, timeout: PATIENCE.test });
 }
 
 /**
@@ -33,7 +28,7 @@ export async function installPacked() {
   const temporary = mkdtempSync(join(tmpdir(), 'qkv-consumer-'));
   const project = join(temporary, 'project');
   const write = (name, content) => writeFileSync(join(project, name), content);
-  const options = { cwd: project, timeout: PATIENCE };
+  const options = { cwd: project, timeout: PATIENCE.test };
   const inProject = (command, ...args) => must(command, args, options);
   const attempt = (command, ...args) => run(command, args, options);
   const { packed, file } = await pack(temporary);

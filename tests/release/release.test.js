@@ -9,7 +9,7 @@ import { must, run } from '../../tools/run.js';
 import { dist } from '../../tools/shipped.js';
 import { packageJson, root, withVersion } from '../support/js/files.js';
 import { inFullRun } from '../support/js/full.js';
-import { PATIENCE } from './packed.js';
+import { PATIENCE } from '../support/js/patience.js';
 import { tool } from './tools.js';
 
 const { version } = packageJson;
@@ -90,7 +90,7 @@ describe('release: the check before packing', () => {
   }
 
   test('keeps npm from packing what another version built', async () => {
-    const pack = () => run('npm', ['pack', '--dry-run'], { cwd: tree, timeout: PATIENCE });
+    const pack = () => run('npm', ['pack', '--dry-run'], { cwd: tree, timeout: PATIENCE.test });
     assert.equal((await pack()).code, 0);
     edit('package.json', (data) => (data.version = other));
     const { code, output } = await pack();
@@ -123,7 +123,7 @@ describe('release: a tag', () => {
     test('raises the version and writes the changelog from the changesets', async () => {
       write('.changeset/new-thing.md', '---\nqkv: minor\n---\n\nA new thing.\n');
       const line = [tool('@changesets/cli/bin.js'), 'version'];
-      await must(process.execPath, line, { cwd: tree, timeout: PATIENCE });
+      await must(process.execPath, line, { cwd: tree, timeout: PATIENCE.test });
       const [major, minor] = version.split('.').map(Number);
       const next = `${major}.${minor + 1}.0`;
       assert.equal(JSON.parse(read('package.json')).version, next);

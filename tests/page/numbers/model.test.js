@@ -6,6 +6,7 @@ import { before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
 import { root } from '../../support/js/files.js';
+import { tickingClock } from '../support/clock.js';
 import { modules, resultOf } from '../support/engine.js';
 
 const feature = (name) => `features/model/${name}`;
@@ -446,9 +447,7 @@ describe('the host', () => {
         `head ${at}`,
       );
     }
-    // Between any two looks at the clock a millisecond goes by: so it does for the eight tokens of a measurement.
-    let clock = 0;
-    t.mock.method(performance, 'now', () => ++clock);
+    t.mock.method(performance, 'now', tickingClock()); // a millisecond for the eight tokens of a measurement
     austen.host.receive({ kind: 'speed' });
     const { speed } = await austen.until((m) => m.kind === 'speed' && !m.speed.running);
     assert.ok(speed.difference < 1e-3, `${speed.difference}`);

@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { root } from '../../support/js/files.js';
 import { full, leaveToFullRun } from '../../support/js/full.js';
 import { until } from '../../support/js/patience.js';
+import { tickingClock } from '../support/clock.js';
 import {
   actsOf,
   differences,
@@ -86,10 +87,9 @@ const BEGINNINGS = {
 
 // ---- workers of panels, which answer what is asked of them at first ----
 
-/** Does work for which a millisecond goes by between any two looks at the clock. */
+/** Does work with a ticking clock. */
 async function ticking(work) {
-  let clock = 0;
-  mock.method(performance, 'now', () => ++clock);
+  mock.method(performance, 'now', tickingClock());
   try {
     return await work();
   } finally {

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root } from '../../support/js/files.js';
+import { tickingClock } from './clock.js';
 import { bundled } from './engine.js';
 import { anywhere } from './operate.js';
 import { textsOf } from './texts.js';
@@ -221,9 +222,7 @@ export async function openPage() {
     ...['worker/worker', 'worker/lab_worker'].map(scriptOfWorker),
     ...[script('app/main'), bodyOfPage()],
   ]);
-  // Nobody waits, and between any two looks at the clock a millisecond goes by: every run does the same.
-  let clock = 0;
-  performance.now = () => ++clock;
+  performance.now = tickingClock();
   Math.random = () => 0.375;
   const heard = [];
   const workers = [];

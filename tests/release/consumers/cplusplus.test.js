@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { toolchain } from '../../../tools/environment.js';
 import { must } from '../../../tools/run.js';
 import { root } from '../../support/js/files.js';
-import { PATIENCE } from '../packed.js';
+import { PATIENCE } from '../../support/js/patience.js';
 import { cppDocuments, programsOf } from './examples.js';
 
 const temporary = mkdtempSync(join(tmpdir(), 'qkv-cplusplus-'));
@@ -49,8 +49,8 @@ for (const [i, { path, program }] of programs.entries()) {
       ...['libqkv_train.a', 'libqkv.a'].map((name) => join(root, 'build/native/core', name)),
       ...['-o', binary],
     ];
-    await must(toolchain.CXX, compile, { timeout: PATIENCE });
-    const { output } = await must(binary, [], { timeout: PATIENCE });
+    await must(toolchain.CXX, compile, { timeout: PATIENCE.test });
+    const { output } = await must(binary, [], { timeout: PATIENCE.test });
     const expected = program.map(({ prints = '' }) => prints).join('');
     assert.equal(output, expected);
   });

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { toolchain } from '../../../tools/environment.js';
 import { must, run } from '../../../tools/run.js';
 import { root } from '../../support/js/files.js';
-import { PATIENCE } from '../packed.js';
+import { PATIENCE } from '../../support/js/patience.js';
 import { guide, programsOf } from './examples.js';
 
 /** A choice of instruction sets that leaves most of them out: the library compiles in seconds. */
@@ -46,7 +46,7 @@ export class Stranger {
   }
 
   #options(cwd, env) {
-    return { cwd: this.path(cwd), env: { ...this.env, ...env }, timeout: PATIENCE };
+    return { cwd: this.path(cwd), env: { ...this.env, ...env }, timeout: PATIENCE.test };
   }
 
   /** Runs a command; resolves to its output, rejects when it fails. */

@@ -2,8 +2,8 @@
 // a route of the server.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { PATIENCE } from '../../../support/js/patience.js';
 import { advice } from '../examples.js';
-import { PATIENCE } from '../../packed.js';
 import { tool, toolsFolder, versionOf } from '../../tools.js';
 import { newProject, runIn } from './workshop.js';
 
@@ -68,7 +68,7 @@ async function start(cwd) {
       if (found && said.includes('Ready')) resolve(found);
     });
     exited.then(() => reject(new Error(`next start ended: ${said}`)));
-    setTimeout(() => reject(new Error(`next start is not ready: ${said}`)), PATIENCE).unref();
+    setTimeout(() => reject(new Error(`next start is not ready: ${said}`)), PATIENCE.test).unref();
   }).catch(async (error) => {
     await stop();
     throw error;

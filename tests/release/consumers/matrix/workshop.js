@@ -4,7 +4,8 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from '../../../support/js/files.js';
 import { must } from '../../../../tools/run.js';
-import { install, pack, PATIENCE } from '../../packed.js';
+import { PATIENCE } from '../../../support/js/patience.js';
+import { install, pack } from '../../packed.js';
 import { toolsFolder } from '../../tools.js';
 
 const projects = () => join(toolsFolder(), 'projects');
@@ -38,5 +39,5 @@ export function newProject(files) {
 export function runIn(cwd, command, args, { env = {} } = {}) {
   // Runners of tests behave otherwise when they believe to be run by one.
   const ours = { NODE_OPTIONS: '', NODE_TEST_CONTEXT: undefined };
-  return must(command, args, { cwd, env: { ...ours, ...env }, timeout: PATIENCE });
+  return must(command, args, { cwd, env: { ...ours, ...env }, timeout: PATIENCE.test });
 }
