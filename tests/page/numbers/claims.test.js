@@ -132,6 +132,7 @@ test('page: the row that is told is that of the last “it”, and never of a fu
   const home = (text) => homeOf(web.tokenize(text, 'word', null).tokens);
   assert.equal(home('The elephant slept because it was tired.'), 4);
   assert.equal(home('The cat sat.'), 2);
+  assert.equal(home('It sat.'), 0);
   assert.equal(home('...'), web.tokenize('...', 'word', null).tokens.length - 1);
   assert.equal(homeOf([]), -1);
 });

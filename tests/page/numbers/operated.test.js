@@ -1,6 +1,7 @@
 // Every control of every panel, in Node: what a panel says and draws at first, what each of its controls asks for, and what is
 // otherwise on the panel after that, is what tests/page/operated says. QKV_REFRESH=1 writes down what is now: look at the
 // difference before you commit it.
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock, test } from 'node:test';
@@ -18,9 +19,9 @@ import {
   rounded,
 } from '../support/operate.js';
 import { otherStates } from '../support/states.js';
-import { openWindow } from '../support/window.js';
+import { openWindow, SIZE } from '../support/window.js';
 
-const { told, workers, rest } = openWindow();
+const { told, workers, rest, layOut } = openWindow();
 const { modules, startEngine } = await import('../support/engine.js');
 const engine = await startEngine();
 const web = await modules(
@@ -324,7 +325,24 @@ async function record(element, patch, first) {
     const then = await put(element, patch);
     lines.push('', `=== ${time}`, ...(await then.at(when)));
   }
+  if (patch === first) lines.push(...(await recordHidden(element, patch)));
   return [...lines, ''];
+}
+
+/** What an element shows otherwise while it has no size; with one it must be as ever. */
+async function recordHidden(element, patch) {
+  const { before: seen } = await put(element, patch);
+  layOut({ width: 0, height: 0 });
+  const { panel, before } = await put(element, patch);
+  layOut(SIZE);
+  await rest();
+  // Who has had no size may have drawn a canvas once more, or once less.
+  const besidesDrawing = (lines) =>
+    lines.map((line) => line.replace(/ drawn \d+ calls .*/, ' drawn'));
+  const otherwise = differences(besidesDrawing(seen), besidesDrawing(linesOf(panel)));
+  assert.deepEqual(otherwise, [], 'it is shown as it is from the beginning');
+  const shown = differences(seen, before).filter((line) => line.startsWith('+'));
+  return ['', '=== without a size', ...shown];
 }
 
 if (!full) leaveToFullRun('controls of panels in another state');

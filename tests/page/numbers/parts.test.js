@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { until } from '../../support/js/patience.js';
-import { openWindow } from '../support/window.js';
+import { openWindow, SIZE } from '../support/window.js';
 
-const { workers, rest, leave } = openWindow();
+const { workers, rest, layOut, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   ...['next', 'lens', 'rollout', 'heads', 'tokens', 'write', 'store'].map(
@@ -13,6 +13,7 @@ const web = await modules(
   ),
   ...['features/masks/order', 'features/cost/bench_part', 'state/state', 'app/export_menu'],
   ...['ui/panel', 'ui/guess', 'features/recurrence/panel', 'features/recurrence/maps'],
+  ...['features/block/depth_part', 'domain/tokenizer'],
 );
 
 const initial = web.initialState('en');
@@ -218,6 +219,42 @@ describe('cost: a measurement', () => {
     show({ ...result, cores: 9 });
     assert.doesNotMatch(found(), /0\.125|0\.13/);
   });
+
+  test('is drawn as soon as there is room for its figures', async () => {
+    layOut({ width: 0, height: 0 });
+    const { part, text } = put(web.BenchPart);
+    const drawn = () => part.querySelectorAll('.plot-stage svg').length;
+    part.update({ state: { ...initial, costResult: result }, look: 1 });
+    await rest();
+    assert.notEqual(text('.bench-table tbody'), '');
+    assert.equal(drawn(), 0);
+    layOut(SIZE);
+    await rest();
+    assert.ok(drawn() > 0);
+  });
+});
+
+test('block: how much of the depths is done, until a run is over or has failed', () => {
+  const { part, text } = put(web.DepthPart);
+  const { text: sentence, tokenizer, length } = initial;
+  const list = web.tokenize(sentence, tokenizer, length);
+  part.update({ state: { ...initial, source: 'random' }, list, look: 1 });
+  const said = () => text('.block-status');
+  assert.equal(said(), '');
+  part.querySelector('.block-run').click();
+  const [worker] = workers;
+  const shows = (done, share) => {
+    worker.say({ type: 'progress', done });
+    assert.equal(said(), web.t('block.running', { part: share }));
+  };
+  assert.equal(said(), web.t('block.running', { part: 0 }));
+  shows(0.25, 25);
+  shows(0.996, 100);
+  worker.say({ type: 'progress', done: 1 });
+  assert.equal(said(), '');
+  part.querySelector('.block-run').click();
+  worker.say({ type: 'refused', failure: { code: 'out_of_memory', message: 'no room' } });
+  assert.equal(said(), web.t('block.failed', { message: 'no room' }));
 });
 
 test('recurrence: the map of a head has the weights of this head alone', () => {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { Window } from 'happy-dom';
 
-/** Of every element, in pixels. */
+/** Of every element, in pixels, unless a test lays the page out otherwise. */
 export const SIZE = { width: 640, height: 320 };
 
 const FIRST_ADDRESS = 'https://page.example/';
@@ -129,10 +129,63 @@ function noteListeners(...targets) {
   return () => ends.splice(0).forEach((end) => end());
 }
 
+/** Every element has the same size. Of a size of nothing no observer hears, as in a browser. */
+function newLayout() {
+  let size = SIZE;
+  const observers = new Set();
+  class Observer {
+    #act;
+    #targets = new Set();
+    constructor(act) {
+      this.#act = act;
+      observers.add(this);
+    }
+    #tell(targets) {
+      const boxes = [{ inlineSize: size.width, blockSize: size.height }];
+      const sizes = {
+        contentRect: size,
+        contentBoxSize: boxes,
+        devicePixelContentBoxSize: boxes,
+      };
+      const entries = targets.map((target) => ({ target, ...sizes }));
+      if (size.width > 0 && entries.length > 0) queueMicrotask(() => this.#act(entries));
+    }
+    observe(target) {
+      this.#targets.add(target);
+      this.#tell([target]);
+    }
+    unobserve(target) {
+      this.#targets.delete(target);
+    }
+    disconnect() {
+      this.#targets.clear();
+    }
+    /** Those on the page may be of another size now. */
+    look() {
+      this.#tell([...this.#targets].filter(({ isConnected }) => isConnected));
+    }
+  }
+  return {
+    Observer,
+    box: () => ({
+      ...{ left: 0, top: 0, x: 0, y: 0, right: size.width, bottom: size.height },
+      ...size,
+    }),
+    as(other) {
+      size = other;
+      for (const observer of observers) observer.look();
+    },
+    reset() {
+      size = SIZE;
+      observers.clear();
+    },
+  };
+}
+
 /**
- * Makes the globals those of a page: { workers, told, written, goTo, rest, leave }, all workers that were started, what they are
- * told, the addresses that the page wrote, a way to another hash, a wait until all has been drawn that was asked for, and
- * an end of the page, for the next one in this window.
+ * Makes the globals those of a page: { workers, told, written, goTo, rest, layOut, leave }, all workers that were started, what
+ * they are told, the addresses that the page wrote, a way to another hash, a wait until all has been drawn that was asked
+ * for, a way to make every element as large as this size, and an end of the page, for the next one in this window.
  */
 export function openWindow() {
   const window = new Window({ url: FIRST_ADDRESS, width: 1280, height: 900 });
@@ -150,20 +203,9 @@ export function openWindow() {
   const told = [];
   const workers = [];
   const timers = newTimers();
+  const layout = newLayout();
   Object.assign(globalThis, {
-    ResizeObserver: class {
-      #act;
-      constructor(act) {
-        this.#act = act;
-      }
-      observe(target) {
-        const box = [{ inlineSize: SIZE.width, blockSize: SIZE.height }];
-        const sizes = { contentRect: SIZE, contentBoxSize: box, devicePixelContentBoxSize: box };
-        queueMicrotask(() => this.#act([{ target, ...sizes }]));
-      }
-      unobserve() {}
-      disconnect() {}
-    },
+    ResizeObserver: layout.Observer,
     IntersectionObserver: class {
       observe() {}
       unobserve() {}
@@ -208,23 +250,17 @@ export function openWindow() {
   }
   Object.defineProperty(document, 'compatMode', { value: 'CSS1Compat' }); // KaTeX asks
   const { prototype } = window.Element;
-  const box = {
-    ...{ left: 0, top: 0, x: 0, y: 0, right: SIZE.width, bottom: SIZE.height },
-    ...SIZE,
-  };
-  prototype.getBoundingClientRect = () => box;
+  prototype.getBoundingClientRect = layout.box;
   prototype.scrollIntoView = () => undefined;
   prototype.setPointerCapture = () => undefined;
   prototype.releasePointerCapture = () => undefined;
   prototype.hasPointerCapture = () => true;
-  for (const [side, value] of [
-    ['Width', SIZE.width],
-    ['Height', SIZE.height],
-  ]) {
+  for (const side of ['Width', 'Height']) {
+    const get = () => layout.box()[side.toLowerCase()];
     for (const kind of ['client', 'offset']) {
       // Of both: what HTMLElement has itself hides what Element has.
       for (const own of [prototype, window.HTMLElement.prototype]) {
-        Object.defineProperty(own, `${kind}${side}`, { get: () => value, configurable: true });
+        Object.defineProperty(own, `${kind}${side}`, { get, configurable: true });
       }
     }
   }
@@ -238,8 +274,9 @@ export function openWindow() {
   const leave = () => {
     endListening();
     reset();
+    layout.reset();
     document.body.replaceChildren();
     for (const list of [told, workers]) list.length = 0;
   };
-  return { told, workers, written, goTo, rest: timers.rest, leave };
+  return { told, workers, written, goTo, rest: timers.rest, layOut: layout.as, leave };
 }
