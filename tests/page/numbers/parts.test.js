@@ -13,7 +13,7 @@ const web = await modules(
   ),
   ...['features/masks/order', 'features/cost/bench_part', 'state/state', 'app/export_menu'],
   ...['ui/panel', 'ui/guess', 'features/recurrence/panel', 'features/recurrence/maps'],
-  ...['features/block/depth_part', 'domain/tokenizer'],
+  ...['features/block/depth_part', 'features/learn/setup', 'domain/tokenizer'],
 );
 
 const initial = web.initialState('en');
@@ -176,6 +176,34 @@ describe('masks: a guess', () => {
     const long = guessed();
     assert.equal(long.show({}, many), '', 'of 3 and 16');
   });
+});
+
+/** Types into a field, and leaves it. */
+function type(field, value) {
+  field.value = value;
+  field.dispatchEvent(new Event('change', { bubbles: true }));
+}
+
+test('numbers that are typed are brought between the limits that a link has', () => {
+  const setup = document.createElement('div');
+  setup.innerHTML = web.TASK_CONTROLS + web.MODEL_CONTROLS;
+  const changes = [];
+  web.listen(setup, (patch) => changes.push(patch));
+  const [next, write] = [web.NextPart, web.WritePart].map((Part) => put(Part, 'state-change'));
+  const fields = {
+    learnSeed: setup.querySelector('[name=seed]'),
+    learnTemperature: setup.querySelector('[name=temperature]'),
+    modelTopK: next.part.querySelector('#model-topK'),
+    modelSeed: write.part.querySelector('#model-seed'),
+  };
+  for (const [name, field] of Object.entries(fields)) {
+    const [low, high] = web.LIMITS[name];
+    assert.deepEqual([field.min, field.max], [`${low}`, `${high}`], name);
+    for (const value of [low - 1, high + 1, 'many', high]) type(field, `${value}`);
+    const told = [...changes.splice(0), ...[next, write].flatMap(({ asked }) => asked.splice(0))];
+    const values = told.map((change) => (change.detail ?? change)[name]);
+    assert.deepEqual(values, [low, high, high], name);
+  }
 });
 
 describe('cost: a measurement', () => {

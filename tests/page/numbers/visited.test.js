@@ -9,7 +9,9 @@ import { differences, enter, fire, linesOf, refresh, requireWritten } from '../s
 import { openPage } from '../support/whole.js';
 import { hashed } from '../support/window.js';
 
-const { page, heard, written, workers, goTo, rest, see, printed, copied, saved } = await openPage();
+const opened = await openPage();
+const { page, heard, written, workers, delays, printed, copied, saved } = opened;
+const { goTo, rest, see } = opened;
 
 /** Until everything is computed and drawn, or the page says that it failed, for two turns. */
 async function settled() {
@@ -444,6 +446,7 @@ for (const [name, acts] of Object.entries(VISIT)) {
   test(`visit: ${name}`, async () => {
     const came = [];
     visited = name;
+    delays.clear();
     let before = linesOfPage();
     for (const entry of acts) {
       for (const [title, act] of typeof entry === 'function' ? entry() : [entry]) {
@@ -452,6 +455,9 @@ for (const [name, acts] of Object.entries(VISIT)) {
         came.push('', `== ${title}`, ...result.came);
       }
     }
+    // Nobody waited for these timers, so nothing else says how long they are. What is left of a step of training has less.
+    const waits = [...delays].filter((delay) => delay >= 40).sort((a, b) => a - b);
+    came.push('', '== timers', ...waits.map((delay) => `${delay} ms`));
     requireWritten(`visit-${name.replaceAll(' ', '-')}`, came);
   });
 }

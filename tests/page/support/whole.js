@@ -213,11 +213,11 @@ function shareCanvases(heard) {
 
 /**
  * Opens the page. Resolves to window.__qkv as `page`; what was `heard` between page and workers, `written` into the address,
- * `printed`, `copied` and `saved`, the `workers` that were started; and goTo(hash), rest() until nobody waits, see(element,
- * whether it is in sight).
+ * `printed`, `copied` and `saved`, the `workers` that were started; the `delays` of timers; and goTo(hash), rest() until nobody waits,
+ * see(element, whether it is in sight).
  */
 export async function openPage() {
-  const { written, goTo, rest } = openWindow();
+  const { written, goTo, rest, delays } = openWindow();
   const [worker, lab, main, body] = await Promise.all([
     ...['worker/worker', 'worker/lab_worker'].map(scriptOfWorker),
     ...[script('app/main'), bodyOfPage()],
@@ -238,5 +238,6 @@ export async function openPage() {
   const left = watchWhatLeaves();
   document.body.innerHTML = body;
   await import(main);
-  return { page: window.__qkv, heard, written, ...left, workers, goTo, rest, see: Sight.tell };
+  const driven = { goTo, rest, delays, see: Sight.tell };
+  return { page: window.__qkv, heard, written, ...left, workers, ...driven };
 }

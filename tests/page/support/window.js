@@ -56,8 +56,12 @@ export function drawnOn({ drawnWith }) {
 function newTimers() {
   const [later, cancel] = [setTimeout, clearTimeout];
   const waiting = new Set();
+  const delays = new Set();
   return {
+    /** How long was to be waited, in ms: each delay once. */
+    delays,
     set(act, delay, ...args) {
+      if (delay > 0) delays.add(delay);
       const timer = later(() => {
         waiting.delete(timer);
         act(...args);
@@ -183,9 +187,9 @@ function newLayout() {
 }
 
 /**
- * Makes the globals those of a page: { workers, told, written, goTo, rest, layOut, leave }, all workers that were started, what
+ * Makes the globals those of a page: { workers, told, written, goTo, rest, delays, layOut, leave }, all workers that were started, what
  * they are told, the addresses that the page wrote, a way to another hash, a wait until all has been drawn that was asked
- * for, a way to make every element as large as this size, and an end of the page, for the next one in this window.
+ * for, the delays of timers, a way to make every element as large as this size, and an end of the page, for the next one in this window.
  */
 export function openWindow() {
   const window = new Window({ url: FIRST_ADDRESS, width: 1280, height: 900 });
@@ -278,5 +282,14 @@ export function openWindow() {
     document.body.replaceChildren();
     for (const list of [told, workers]) list.length = 0;
   };
-  return { told, workers, written, goTo, rest: timers.rest, layOut: layout.as, leave };
+  return {
+    told,
+    workers,
+    written,
+    goTo,
+    rest: timers.rest,
+    delays: timers.delays,
+    layOut: layout.as,
+    leave,
+  };
 }

@@ -1,3 +1,5 @@
+import { clamp, significant, type Limits } from '../../state/field';
+import { LIMITS } from '../../state/state';
 import { find } from '../../ui/dom';
 import { changesForTask } from './experiments';
 import { NORMS, POSITIONS, SPEEDS, TASKS, type Settings } from './settings';
@@ -72,24 +74,25 @@ function select({ key, options }: Choice): string {
       <select name="${key}">${written.join('')}</select></label>`;
 }
 
-const number = (key: string, [low, high, step]: readonly [number, number, number | 'any']) => `
+const number = (key: string, [low, high]: Limits, step: number | 'any') => `
   <label class="learn-control"><span data-t="learn.set.${key}"></span>
     <input name="${key}" type="number" min="${low}" max="${high}" step="${step}"></label>`;
 
 /** What is trained, how quickly, and from which beginning. */
-export const TASK_CONTROLS = select(TASK) + select(SPEED) + number('seed', [0, 999999, 1]);
+export const TASK_CONTROLS = select(TASK) + select(SPEED) + number('seed', LIMITS.learnSeed, 1);
 
 /** What the model is made of, and what it is trained on. */
-export const MODEL_CONTROLS = MODEL.map(select).join('') + number('temperature', [0.1, 10, 'any']);
+export const MODEL_CONTROLS =
+  MODEL.map(select).join('') + number('temperature', LIMITS.learnTemperature, 'any');
 
 function patchOf(name: string, value: string): Patch | null {
   const choice = CHOICES.find(({ key }) => key === name);
   if (choice) return choice.patch(value);
   const typed = Number(value);
   if (value.trim() === '' || !Number.isFinite(typed)) return null;
-  if (name === 'seed') return { learnSeed: Math.min(999999, Math.max(0, Math.round(typed))) };
+  if (name === 'seed') return { learnSeed: clamp(Math.round(typed), LIMITS.learnSeed) };
   if (name === 'temperature') {
-    return { learnTemperature: Math.min(10, Math.max(0.1, Number(typed.toPrecision(3)))) };
+    return { learnTemperature: clamp(significant(typed, 3), LIMITS.learnTemperature) };
   }
   return null;
 }

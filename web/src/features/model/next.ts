@@ -1,14 +1,14 @@
 import type { View } from '../../ui/panel';
 import { digits, percent } from '../../ui/numbers';
-import { clamp } from '../../state/field';
+import { clamp, type Limits } from '../../state/field';
+import { LIMITS } from '../../state/state';
 import { ModelPart } from './part';
 import type { NextToken } from './protocol';
-import { TEMPERATURE, TOP_P } from './state';
 import { t } from './texts';
 
 const STEPS = ['temperature', 'topK', 'topP'] as const;
 
-const slider = (name: string, [low, high]: readonly [number, number], step: number) => `
+const slider = (name: string, [low, high]: Limits, step: number) => `
   <div class="control"><label for="model-${name}" data-t="model.next.${name}"></label>
     <span class="with-number"><input id="model-${name}" type="range" min="${low}" max="${high}" step="${step}">
     <output for="model-${name}"></output></span></div>`;
@@ -20,10 +20,11 @@ export class NextPart extends ModelPart {
       <h3></h3>
       <p class="hint" data-t="model.next.intro"></p>
       <div class="model-controls" data-control>
-        ${slider('temperature', TEMPERATURE, 0.05)}
+        ${slider('temperature', LIMITS.modelTemperature, 0.05)}
         <div class="control"><label for="model-topK" data-t="model.next.topK"></label>
-          <input id="model-topK" type="number" min="0" max="9999" step="1"></div>
-        ${slider('topP', TOP_P, 0.01)}
+          <input id="model-topK" type="number" min="${LIMITS.modelTopK[0]}"
+            max="${LIMITS.modelTopK[1]}" step="1"></div>
+        ${slider('topP', LIMITS.modelTopP, 0.01)}
       </div>
       <div class="model-scroll" tabindex="0" role="region" data-t-label="model.next.table">
         <table class="data-table model-bars"><thead><tr><th scope="col" data-t="model.next.token"></th>
@@ -44,7 +45,7 @@ export class NextPart extends ModelPart {
     const topK = input('topK');
     topK.addEventListener('change', () => {
       if (Number.isFinite(topK.valueAsNumber)) {
-        this.change({ modelTopK: clamp(Math.round(topK.valueAsNumber), [0, 9999]) });
+        this.change({ modelTopK: clamp(Math.round(topK.valueAsNumber), LIMITS.modelTopK) });
       }
     });
   }

@@ -37,8 +37,8 @@ const heads: Field<readonly HeadName[]> = {
   },
 };
 
-export const TEMPERATURE: Limits = [0, 3];
-export const TOP_P: Limits = [0.01, 1];
+const TEMPERATURE: Limits = [0, 3];
+const TOP_P: Limits = [0.01, 1];
 const twoDigits = (limits: Limits) => (value: number) => clamp(significant(value, 3), limits);
 
 export const modelFields = {

@@ -1,6 +1,7 @@
 import type { View } from '../../ui/panel';
 import { duration } from '../../ui/numbers';
 import { clamp } from '../../state/field';
+import { LIMITS } from '../../state/state';
 import { megabytes, ModelPart } from './part';
 import type { Generated } from './protocol';
 import { t } from './texts';
@@ -21,7 +22,8 @@ export class WritePart extends ModelPart {
       <div class="model-controls" data-control>
         <button type="button" class="button write"></button>
         <div class="control"><label for="model-seed" data-t="model.write.seed"></label>
-          <input id="model-seed" type="number" min="0" max="999999" step="1"></div>
+          <input id="model-seed" type="number" min="${LIMITS.modelSeed[0]}"
+            max="${LIMITS.modelSeed[1]}" step="1"></div>
         <label class="check"><input type="checkbox" id="model-slow"> <span data-t="model.write.slow"></span></label>
       </div>
       <p class="model-written" tabindex="0" role="region" data-t-label="model.write.text" hidden><span class="before"></span><span class="written"></span></p>
@@ -40,7 +42,7 @@ export class WritePart extends ModelPart {
     const seed = this.find('#model-seed', HTMLInputElement);
     seed.addEventListener('change', () => {
       if (!Number.isFinite(seed.valueAsNumber)) return;
-      this.change({ modelSeed: clamp(Math.round(seed.valueAsNumber), [0, 999999]) });
+      this.change({ modelSeed: clamp(Math.round(seed.valueAsNumber), LIMITS.modelSeed) });
     });
     const slow = this.find('#model-slow', HTMLInputElement);
     slow.addEventListener('change', () => this.change({ modelSlow: slow.checked }));
