@@ -1,5 +1,6 @@
 // How each part of the tree is asked about a mutation that nobody chose: a judge builds a copy as quickly as it
-// can, knows which tests to ask first, and stops at the first that is red.
+// can, knows which tests to ask first, and stops at the first that is red. Where browsers are asked last, `inNode` leaves
+// them out: all their tests take minutes for a mutation that lives.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -154,6 +155,10 @@ class PackageJudge {
   );
   #programs = Object.keys(programs).filter((name) => name.endsWith('.js'));
 
+  constructor({ inNode = false } = {}) {
+    if (inNode) this.#browser = [];
+  }
+
   holds = (file) => file.startsWith('wasm/src/') && file.endsWith('.ts');
 
   #paths(copy) {
@@ -263,16 +268,22 @@ class PageJudge {
     testFiles('tests/page').filter((file) => !/\/(lighthouse|single|fragment|links)\./.test(file)),
     { atOnce: FILES_AT_ONCE },
   );
+  #inNode;
+
+  constructor({ inNode = false } = {}) {
+    this.#inNode = inNode;
+  }
 
   holds = (file) => file.startsWith('web/src/') && file.endsWith('.ts');
 
   prepare = preparePackage;
 
   async sound(copy) {
+    const inNode = await this.#numbers.measure(copy);
+    if (this.#inNode) return inNode;
     const { code, output } = await copy.site();
     if (code !== 0) throw new Error(output);
-    const notes = [await this.#numbers.measure(copy), await this.#pages.measure(copy)];
-    return notes.join(', ');
+    return `${inNode}, ${await this.#pages.measure(copy)}`;
   }
 
   /** Nothing: the tests of numbers bundle what they ask, and the site is only built for what they do not see. */
@@ -317,6 +328,7 @@ class PageJudge {
     const numbers = await this.#numbers.ask(copy, this.#inOrder(this.#numbers, mutation));
     if (numbers.red) return numbers;
     if ((await copy.types('web')).code !== 0) return doesNotCompile;
+    if (this.#inNode) return {};
     const { code, output } = await copy.site();
     if (code !== 0) return { red: `the build: ${output.trim().split('\n')[0]}` };
     return this.#pages.ask(copy, this.#inOrder(this.#pages, mutation));

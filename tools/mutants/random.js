@@ -66,10 +66,15 @@ async function tryUntil(count, mutations, copies, work) {
   return results.sort((a, b) => a.number - b.number);
 }
 
-/** `count` mutations below `folder`. Resolves to whether none lived that is not known to change nothing. */
-export async function runRandom({ count, seed, folder, lanes }) {
+/**
+ * `count` mutations below `folder`, of which browsers are not asked with `inNode`. Resolves to whether none lived that is not
+ * known to change nothing.
+ */
+export async function runRandom({ count, seed, folder, lanes, inNode }) {
   const mutationsFor = (judge) => candidates(folder, (file) => judge.holds(file), seed);
-  const judge = judges.map((Judge) => new Judge()).find((one) => mutationsFor(one).length > 0);
+  const judge = judges
+    .map((Judge) => new Judge({ inNode }))
+    .find((one) => mutationsFor(one).length > 0);
   if (!judge) throw new Error(`nothing that can be mutated in ${folder}`);
   const mutations = mutationsFor(judge);
   if (!(judge instanceof CoreJudge)) {
