@@ -325,9 +325,10 @@ class PageJudge {
   async judge(copy, mutation) {
     const scene = await this.#scene(copy, mutation);
     if (scene.red) return scene;
+    // A tenth of what is left does not compile, which takes a tenth of the time of the tests to find out.
+    if ((await copy.types('web')).code !== 0) return doesNotCompile;
     const numbers = await this.#numbers.ask(copy, this.#inOrder(this.#numbers, mutation));
     if (numbers.red) return numbers;
-    if ((await copy.types('web')).code !== 0) return doesNotCompile;
     if (this.#inNode) return {};
     const { code, output } = await copy.site();
     if (code !== 0) return { red: `the build: ${output.trim().split('\n')[0]}` };
