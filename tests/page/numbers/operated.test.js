@@ -250,6 +250,12 @@ const TAKEN = ['block', 'recurrence', 'learn', 'model', 'cost'].map((id) => `qkv
 const writtenDown = (value) =>
   JSON.stringify(value, (key, part) => (part instanceof HTMLElement ? part.localName : part)) ?? '';
 
+/** An element in a few words: its class, or what it is in. */
+const placeOf = (element) =>
+  [element.localName, ...(element.getAttribute('class') ?? '').split(/\s+/).filter(Boolean)].join(
+    '.',
+  );
+
 /** An element on a page of its own, in this state. */
 async function put(element, patch) {
   document.body.replaceChildren();
@@ -258,7 +264,8 @@ async function put(element, patch) {
   let state = { ...web.initialState('en'), ...patch };
   const panel = document.createElement(element);
   let look = 1;
-  const draw = async () => panel.update(await viewOf(element, patch, state, look));
+  let view;
+  const draw = async () => panel.update((view = await viewOf(element, patch, state, look)));
   for (const name of EVENTS) {
     panel.addEventListener(name, ({ detail }) => {
       said.push(`${name} ${writtenDown(detail)}`);
@@ -280,6 +287,37 @@ async function put(element, patch) {
   return {
     panel,
     before,
+    /** What is written once more when it is told the same again: which lines, and what of them. */
+    again() {
+      const observer = new MutationObserver(() => undefined);
+      observer.observe(panel, {
+        ...{ subtree: true, childList: true, characterData: true, attributes: true },
+      });
+      panel.update(view);
+      const records = observer.takeRecords();
+      observer.disconnect();
+      return [
+        ...new Set(
+          records.map(({ type, attributeName, target }) => {
+            const of = target.nodeType === 1 ? target : target.parentElement;
+            return `${attributeName ?? type} of ${placeOf(of)}`;
+          }),
+        ),
+      ].sort();
+    },
+    /** In which fields a text is replaced while somebody is typing it. */
+    async typedOver() {
+      const over = [];
+      const fields = 'input[type=number], input[type=text], textarea';
+      for (const field of panel.querySelectorAll(fields)) {
+        field.focus();
+        field.value = '7';
+        panel.update(await viewOf(element, patch, state, ++look));
+        if (field.value !== '7') over.push(placeOf(field));
+        field.blur();
+      }
+      return over;
+    },
     /** What is otherwise at another time. */
     async at(when) {
       panel.update(await viewOf(element, patch, state, ++look, when));
@@ -325,13 +363,18 @@ async function record(element, patch, first) {
     const then = await put(element, patch);
     lines.push('', `=== ${time}`, ...(await then.at(when)));
   }
-  if (patch === first) lines.push(...(await recordHidden(element, patch)));
+  if (patch === first) lines.push(...(await recordIdle(element, patch)));
   return [...lines, ''];
 }
 
-/** What an element shows otherwise while it has no size; with one it must be as ever. */
-async function recordHidden(element, patch) {
-  const { before: seen } = await put(element, patch);
+/**
+ * What an element writes anew though nothing changed, and over what is typed, and what it shows otherwise while it has no size;
+ * with one it must be as ever.
+ */
+async function recordIdle(element, patch) {
+  const first = await put(element, patch);
+  const rewritten = first.again();
+  const typedOver = await first.typedOver();
   layOut({ width: 0, height: 0 });
   const { panel, before } = await put(element, patch);
   layOut(SIZE);
@@ -339,10 +382,14 @@ async function recordHidden(element, patch) {
   // Who has had no size may have drawn a canvas once more, or once less.
   const besidesDrawing = (lines) =>
     lines.map((line) => line.replace(/ drawn \d+ calls .*/, ' drawn'));
-  const otherwise = differences(besidesDrawing(seen), besidesDrawing(linesOf(panel)));
+  const otherwise = differences(besidesDrawing(first.before), besidesDrawing(linesOf(panel)));
   assert.deepEqual(otherwise, [], 'it is shown as it is from the beginning');
-  const shown = differences(seen, before).filter((line) => line.startsWith('+'));
-  return ['', '=== without a size', ...shown];
+  const shown = differences(first.before, before).filter((line) => line.startsWith('+'));
+  return [
+    ...['', '=== told the same again', ...rewritten],
+    ...['', '=== typed over', ...typedOver],
+    ...['', '=== without a size', ...shown],
+  ];
 }
 
 if (!full) leaveToFullRun('controls of panels in another state');
