@@ -279,11 +279,11 @@ class PageJudge {
   prepare = preparePackage;
 
   async sound(copy) {
-    const inNode = await this.#numbers.measure(copy);
-    if (this.#inNode) return inNode;
+    const numbers = await this.#numbers.measure(copy);
+    if (this.#inNode) return numbers;
     const { code, output } = await copy.site();
     if (code !== 0) throw new Error(output);
-    return `${inNode}, ${await this.#pages.measure(copy)}`;
+    return `${numbers}, ${await this.#pages.measure(copy)}`;
   }
 
   /** Nothing: the tests of numbers bundle what they ask, and the site is only built for what they do not see. */

@@ -14,6 +14,7 @@ import {
   actsOf,
   differences,
   linesOf,
+  named,
   refresh,
   requireWritten,
   rounded,
@@ -250,12 +251,6 @@ const TAKEN = ['block', 'recurrence', 'learn', 'model', 'cost'].map((id) => `qkv
 const writtenDown = (value) =>
   JSON.stringify(value, (key, part) => (part instanceof HTMLElement ? part.localName : part)) ?? '';
 
-/** An element in a few words: its class, or what it is in. */
-const placeOf = (element) =>
-  [element.localName, ...(element.getAttribute('class') ?? '').split(/\s+/).filter(Boolean)].join(
-    '.',
-  );
-
 /** An element on a page of its own, in this state. */
 async function put(element, patch) {
   document.body.replaceChildren();
@@ -300,20 +295,20 @@ async function put(element, patch) {
         ...new Set(
           records.map(({ type, attributeName, target }) => {
             const of = target.nodeType === 1 ? target : target.parentElement;
-            return `${attributeName ?? type} of ${placeOf(of)}`;
+            return `${attributeName ?? type} of ${named(of)}`;
           }),
         ),
       ].sort();
     },
     /** In which fields a text is replaced while somebody is typing it. */
-    async typedOver() {
+    typedOver() {
       const over = [];
       const fields = 'input[type=number], input[type=text], textarea';
       for (const field of panel.querySelectorAll(fields)) {
         field.focus();
         field.value = '7';
-        panel.update(await viewOf(element, patch, state, ++look));
-        if (field.value !== '7') over.push(placeOf(field));
+        panel.update({ ...view, look: ++look });
+        if (field.value !== '7') over.push(named(field));
         field.blur();
       }
       return over;
@@ -374,7 +369,7 @@ async function record(element, patch, first) {
 async function recordIdle(element, patch) {
   const first = await put(element, patch);
   const rewritten = first.again();
-  const typedOver = await first.typedOver();
+  const typedOver = first.typedOver();
   layOut({ width: 0, height: 0 });
   const { panel, before } = await put(element, patch);
   layOut(SIZE);

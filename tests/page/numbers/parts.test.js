@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { until } from '../../support/js/patience.js';
+import { enter } from '../support/operate.js';
 import { openWindow, SIZE } from '../support/window.js';
 
 const { workers, rest, layOut, leave } = openWindow();
@@ -178,12 +179,6 @@ describe('masks: a guess', () => {
   });
 });
 
-/** Types into a field, and leaves it. */
-function type(field, value) {
-  field.value = value;
-  field.dispatchEvent(new Event('change', { bubbles: true }));
-}
-
 test('numbers that are typed are brought between the limits that a link has', () => {
   const setup = document.createElement('div');
   setup.innerHTML = web.TASK_CONTROLS + web.MODEL_CONTROLS;
@@ -199,7 +194,7 @@ test('numbers that are typed are brought between the limits that a link has', ()
   for (const [name, field] of Object.entries(fields)) {
     const [low, high] = web.LIMITS[name];
     assert.deepEqual([field.min, field.max], [`${low}`, `${high}`], name);
-    for (const value of [low - 1, high + 1, 'many', high]) type(field, `${value}`);
+    for (const value of [low - 1, high + 1, 'many', high]) enter(field, `${value}`);
     const told = [...changes.splice(0), ...[next, write].flatMap(({ asked }) => asked.splice(0))];
     const values = told.map((change) => (change.detail ?? change)[name]);
     assert.deepEqual(values, [low, high, high], name);

@@ -19,7 +19,8 @@ function shortened(line) {
   return `${line.slice(0, 150)}…${hashed(line)}`;
 }
 
-const named = (element) => {
+/** An element in a word, as in CSS: its name, id and classes. */
+export const named = (element) => {
   const id = element.id ? `#${rounded(element.id)}` : '';
   const of = element.getAttribute('class');
   return `${element.localName}${id}${of ? `.${of.trim().replace(/\s+/g, '.')}` : ''}`;

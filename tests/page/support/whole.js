@@ -213,8 +213,8 @@ function shareCanvases(heard) {
 
 /**
  * Opens the page. Resolves to window.__qkv as `page`; what was `heard` between page and workers, `written` into the address,
- * `printed`, `copied` and `saved`, the `workers` that were started; the `delays` of timers; and goTo(hash), rest() until nobody waits,
- * see(element, whether it is in sight).
+ * `printed`, `copied` and `saved`, the `workers` that were started; the `delays` of timers; and goTo(hash), rest() until
+ * nobody waits, see(element, whether it is in sight).
  */
 export async function openPage() {
   const { written, goTo, rest, delays } = openWindow();

@@ -164,9 +164,11 @@ function newLayout() {
     disconnect() {
       this.#targets.clear();
     }
-    /** Those on the page may be of another size now. */
+    /** What it observes may be of another size now. Says whether any of it is on the page still. */
     look() {
-      this.#tell([...this.#targets].filter(({ isConnected }) => isConnected));
+      const there = [...this.#targets].filter(({ isConnected }) => isConnected);
+      this.#tell(there);
+      return there.length > 0;
     }
   }
   return {
@@ -177,7 +179,8 @@ function newLayout() {
     }),
     as(other) {
       size = other;
-      for (const observer of observers) observer.look();
+      // Those of pages that were left would keep all that was on them.
+      for (const observer of observers) if (!observer.look()) observers.delete(observer);
     },
     reset() {
       size = SIZE;

@@ -5,7 +5,7 @@ import { chromium as executablePath } from './programs.js';
 
 /**
  * What every window has for a reader at a screen and no test looks at: the suggestions under the address are two pages with a
- * process each, which took half of the processor time of a new tab.
+ * process each, which took half of the processor time of a browser with one tab.
  */
 const unseen = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'LensOverlay', 'MediaRouter'];
 

@@ -1,9 +1,9 @@
-import { clamp, significant, type Limits } from '../../state/field';
+import type { Limits } from '../../state/field';
 import { LIMITS } from '../../state/state';
 import { find } from '../../ui/dom';
 import { changesForTask } from './experiments';
 import { NORMS, POSITIONS, SPEEDS, TASKS, type Settings } from './settings';
-import type { LearnState } from './state';
+import { learnFields, type LearnState } from './state';
 
 type Patch = Partial<LearnState>;
 
@@ -88,11 +88,14 @@ export const MODEL_CONTROLS =
 function patchOf(name: string, value: string): Patch | null {
   const choice = CHOICES.find(({ key }) => key === name);
   if (choice) return choice.patch(value);
-  const typed = Number(value);
-  if (value.trim() === '' || !Number.isFinite(typed)) return null;
-  if (name === 'seed') return { learnSeed: clamp(Math.round(typed), LIMITS.learnSeed) };
+  // What is typed is read as a link is.
+  if (name === 'seed') {
+    const learnSeed = learnFields.learnSeed.read(value);
+    return learnSeed === undefined ? null : { learnSeed };
+  }
   if (name === 'temperature') {
-    return { learnTemperature: clamp(significant(typed, 3), LIMITS.learnTemperature) };
+    const learnTemperature = learnFields.learnTemperature.read(value);
+    return learnTemperature === undefined ? null : { learnTemperature };
   }
   return null;
 }

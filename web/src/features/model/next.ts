@@ -1,9 +1,10 @@
 import type { View } from '../../ui/panel';
 import { digits, percent } from '../../ui/numbers';
-import { clamp, type Limits } from '../../state/field';
+import type { Limits } from '../../state/field';
 import { LIMITS } from '../../state/state';
 import { ModelPart } from './part';
 import type { NextToken } from './protocol';
+import { modelFields } from './state';
 import { t } from './texts';
 
 const STEPS = ['temperature', 'topK', 'topP'] as const;
@@ -44,9 +45,8 @@ export class NextPart extends ModelPart {
     topP.addEventListener('input', () => this.change({ modelTopP: +topP.value }));
     const topK = input('topK');
     topK.addEventListener('change', () => {
-      if (Number.isFinite(topK.valueAsNumber)) {
-        this.change({ modelTopK: clamp(Math.round(topK.valueAsNumber), LIMITS.modelTopK) });
-      }
+      const modelTopK = modelFields.modelTopK.read(topK.value);
+      if (modelTopK !== undefined) this.change({ modelTopK });
     });
   }
 

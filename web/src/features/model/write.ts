@@ -1,9 +1,9 @@
 import type { View } from '../../ui/panel';
 import { duration } from '../../ui/numbers';
-import { clamp } from '../../state/field';
 import { LIMITS } from '../../state/state';
 import { megabytes, ModelPart } from './part';
 import type { Generated } from './protocol';
+import { modelFields } from './state';
 import { t } from './texts';
 
 /** Tokens in a second that an eye can follow. */
@@ -41,8 +41,8 @@ export class WritePart extends ModelPart {
     });
     const seed = this.find('#model-seed', HTMLInputElement);
     seed.addEventListener('change', () => {
-      if (!Number.isFinite(seed.valueAsNumber)) return;
-      this.change({ modelSeed: clamp(Math.round(seed.valueAsNumber), LIMITS.modelSeed) });
+      const modelSeed = modelFields.modelSeed.read(seed.value);
+      if (modelSeed !== undefined) this.change({ modelSeed });
     });
     const slow = this.find('#model-slow', HTMLInputElement);
     slow.addEventListener('change', () => this.change({ modelSlow: slow.checked }));
