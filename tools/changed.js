@@ -1,4 +1,7 @@
 // Which files a change touches, for checks that are too slow to make of everything every time.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './environment.js';
 import { must, run } from './run.js';
 
 const lines = ({ stdout }) => stdout.split('\n').filter(Boolean);
@@ -36,6 +39,34 @@ export async function changedFiles(base) {
   const from = base ?? (await baseOf());
   const differ = await git('diff', '--name-only', '--no-renames', from, '--');
   return [...differ, ...(await git('ls-files', '-o', '--exclude-standard'))];
+}
+
+const wholeRun = join(root, 'tests/whole-run.json');
+
+/** What the C++ library and its own tests are made of, and what compiles them. */
+const ofCore = [
+  /^(core|tests\/core|tests\/support\/(cpp|sanitizer)|tests\/reference\/(onnx|torch))\//,
+  /^(tests\/)?CMake[^/]*$|^tools\/([^/]*\.cmake|bootstrap|(build|fuzz_native|runners|sanitize)\.js)$/,
+];
+
+/** Of changed files, those that the C++ suite stands on. */
+export const inCore = (changed) => changed.filter((file) => ofCore.some((one) => one.test(file)));
+
+/**
+ * The commit of the newest whole run of `npm run test:full` that was green, if the C++ library and its tests are still as they
+ * were there; undefined also where git does not have that commit.
+ */
+export async function coreAsInWholeRun() {
+  const { commit: name } = JSON.parse(readFileSync(wholeRun, 'utf8'));
+  if (!(await commit(name))) return undefined;
+  return inCore(await changedFiles(name)).length === 0 ? name : undefined;
+}
+
+/** Writes down that a whole run was green. What it ran has to be a commit: with changes of no commit nothing is written. */
+export async function noteWholeRun() {
+  const changes = await git('status', '--porcelain');
+  if (changes.length > 0) return;
+  writeFileSync(wholeRun, `{ "commit": "${await commit('HEAD')}" }\n`);
 }
 
 /** `most` of what a change touches, taken evenly from the whole list, as neighbours are of one kind. */

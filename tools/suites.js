@@ -1,10 +1,11 @@
 // What `npm test` runs. A suite is { name, group, of, needs, parts }: `of` is what it tests, so that a test that several
 // builds run is counted as one; `needs` are builds of tools/build.js; a part is what tools/runners.js makes. Suites
-// marked `full` are left to `npm run test:full`. Parts marked `alone` have the machine to themselves.
+// marked `full` are left to `npm run test:full`, and those marked `again`, which ask about the core what the native suite asks,
+// also, as long as the core is what it was in the newest one. Parts marked `alone` have the machine to themselves.
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
-import { changedFiles, spread } from './changed.js';
+import { changedFiles, coreAsInWholeRun, spread } from './changed.js';
 import { checkIsaObjects } from './check_isa_objects.js';
 import { root, toolchain } from './environment.js';
 import { canFuzz, everydayFuzzTargets, fuzzTargets } from './fuzz_native.js';
@@ -250,6 +251,7 @@ const wasm = (full) =>
     {
       name: `wasm ${variant}, Node`,
       of: 'core',
+      again: true,
       full: variant === 'relaxed',
       parts: catch2('wasm', `wasm.${variant}`, full || variant === 'simd'),
     },
@@ -284,6 +286,7 @@ const sanitize = (full) => [
   {
     name: 'ASan, UBSan: core',
     of: 'core',
+    again: true,
     needs: ['sanitized'],
     parts: [ctest('native', 'sanitized.native')],
   },
@@ -300,10 +303,11 @@ const sanitize = (full) => [
         {
           name: 'TSan: threads', // of a full run a part of the preset sanitize-threads
           of: 'core',
+          again: true,
           needs: ['raced'],
           parts: [ctest('native', 'sanitized.threads')],
         },
-        fuzz('fuzz targets', 'fuzz-core', everydayFuzzTargets()),
+        { ...fuzz('fuzz targets', 'fuzz-core', everydayFuzzTargets()), again: true },
       ]),
 ];
 
@@ -455,6 +459,24 @@ const table = {
   faults: { needs: [], suites: faults },
 };
 
+/**
+ * What stays of these suites. Who asks for a group by its name gets all of it; in a run of all groups those marked `again`
+ * are left out as long as the core is that of the newest whole run.
+ */
+async function withoutRepetition(suites, groups) {
+  const isWhole = groups.length === Object.keys(table).length;
+  const commit = isWhole ? await coreAsInWholeRun() : undefined;
+  const [left, kept] = [true, false].map((again) =>
+    suites.filter((suite) => (suite.again ?? false) === again),
+  );
+  if (!commit) return suites;
+  console.log(
+    `left out, as the core and its tests are what they were when npm run test:full was green (${commit.slice(0, 7)}):`,
+  );
+  for (const { name, group } of left) console.log(`    ${name} (npm test -- ${group})`);
+  return kept;
+}
+
 /** The suites of these groups, in the order in which they begin. */
 export async function suitesOf(groups, { full }) {
   const found = [];
@@ -464,7 +486,8 @@ export async function suitesOf(groups, { full }) {
       found.push({ ...suite, group, needs: [...new Set([...needs, ...(suite.needs ?? [])])] });
     }
   }
-  const chosen = found.filter(({ full: late }) => full || !late);
+  const everyday = found.filter(({ full: late }) => !late);
+  const chosen = full ? found : await withoutRepetition(everyday, groups);
   const core = chosen.filter(({ group }) => ['native', 'wasm'].includes(group));
   if (new Set(core.map(({ group }) => group)).size < 2) return chosen;
   const same = { name: 'same bits: scalar, sse4, wasm-simd128', group: 'wasm', parts: [sameBits] };

@@ -63,14 +63,18 @@ async function main(args) {
   console.log(`bootstrap: ${((performance.now() - began) / 1000).toFixed(0)} s\n`);
   if (wanted.full) process.env.QKV_FULL = '1';
   // Imported late: it takes what tools/bootstrap has installed and written down.
-  const [{ builds }, { suitesOf }, { report }] = await Promise.all([
+  const [{ builds }, { suitesOf }, { report }, { noteWholeRun }] = await Promise.all([
     import('./build.js'),
     import('./suites.js'),
     import('./report.js'),
+    import('./changed.js'),
   ]);
   const suites = await suitesOf(wanted.names, wanted);
   const named = suites.flatMap(({ needs }) => needs).filter((name) => name in builds);
-  return report(suites, closure(named, builds), wanted);
+  const green = await report(suites, closure(named, builds), wanted);
+  if (green && wanted.full && wanted.names.length === Object.keys(groups).length)
+    await noteWholeRun();
+  return green;
 }
 
 main(process.argv.slice(2)).then(

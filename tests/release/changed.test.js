@@ -1,0 +1,32 @@
+// What an everyday run leaves out because the newest whole run has asked it (tools/changed.js).
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { coreAsInWholeRun, inCore } from '../../tools/changed.js';
+import { root, text } from '../support/js/files.js';
+
+const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+
+test('changed: what the C++ suite stands on is known from the rest', () => {
+  const core = [
+    ...['core/src/norm.cpp', 'core/include/qkv/norm.hpp', 'core/CMakeLists.txt', 'CMakeLists.txt'],
+    ...['tests/core/norm_test.cpp', 'tests/core/fuzz/corpus/norm/1', 'tests/CMakeLists.txt'],
+    ...['tests/support/cpp/compare.hpp', 'tests/reference/torch/fixtures/a.json'],
+    ...['CMakePresets.json', 'tools/sanitizers.cmake', 'tools/bootstrap', 'tools/fuzz_native.js'],
+  ];
+  const other = [
+    ...['web/src/app/app.ts', 'wasm/src/api/types.ts', 'tests/page/row.test.js', 'README.md'],
+    ...['tests/support/js/chromium.js', 'tools/mutants.js', 'wasm/CMakeLists.txt', 'package.json'],
+  ];
+  assert.deepEqual(inCore([...core, ...other]), core);
+});
+
+test('changed: the core is that of the newest whole run if git shows no difference', async (t) => {
+  const { commit } = JSON.parse(text('tests/whole-run.json'));
+  assert.match(commit, /^[0-9a-f]{40}$/);
+  const known = git('cat-file', '-e', `${commit}^{commit}`).status === 0;
+  const { stdout } = git('diff', '--name-only', '--no-renames', commit, '--');
+  const same = known && inCore(stdout.split('\n')).length === 0;
+  t.diagnostic(same ? 'the same' : 'not the same');
+  assert.equal(await coreAsInWholeRun(), same ? commit : undefined);
+});
