@@ -74,6 +74,21 @@ function asking(element, patch) {
   return { set, asks, guess: (value) => press(`[data-guess=${value}]`), press };
 }
 
+test('a guess: only its buttons are asked with', () => {
+  const { set } = asking('qkv-rotary', GUESSES['qkv-rotary'].asking);
+  set({});
+  const heard = [];
+  for (const name of ['guessed', 'guess-again']) {
+    document.addEventListener(name, () => heard.push(name), { once: true });
+  }
+  document.querySelector('.guess-question').click();
+  document.querySelector('.guess-answer').click();
+  assert.deepEqual(heard, []);
+  document.querySelector('[data-guess=show]').click();
+  document.querySelector('.guess-again').click();
+  assert.deepEqual(heard, ['guessed', 'guess-again']);
+});
+
 for (const [element, scene] of Object.entries(GUESSES)) {
   const { asking: patch, right, wrong, otherwise = 'guess.other', besides, about } = scene;
   test(`${element}: a guess is right or not, and is asked no more`, () => {

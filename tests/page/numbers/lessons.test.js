@@ -188,6 +188,17 @@ test('lessons: every step shows panels of the page in a state that its link brin
 const isInitial = (key, value) =>
   formatFragment(web.parseFragment(`#v=1&lang=en&${key}=${value}`, 'en')) === '#v=1&lang=en';
 
+test('lessons: what each step shows, and what its answers are compared with, are as they are written down', () => {
+  const lines = PLANS.flatMap(({ steps, ...plan }) => [
+    JSON.stringify(plan),
+    ...steps.flatMap(({ exercises = [], ...step }) => [
+      `  ${JSON.stringify(step)}`,
+      ...exercises.map((exercise) => `    ${JSON.stringify(exercise)}`),
+    ]),
+  ]);
+  requireWritten('plans', lines);
+});
+
 const DONE = { plans: 0, numbers: 0 };
 test('lessons: every expected number is one that the page computes', async () => {
   for (const plan of here) {

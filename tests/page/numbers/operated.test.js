@@ -251,6 +251,12 @@ const TAKEN = ['block', 'recurrence', 'learn', 'model', 'cost'].map((id) => `qkv
 const writtenDown = (value) =>
   JSON.stringify(value, (key, part) => (part instanceof HTMLElement ? part.localName : part)) ?? '';
 
+/** The page hears its parts at the document, so events that do not get there count for nothing. */
+let hear = () => undefined;
+for (const name of EVENTS) {
+  document.addEventListener(name, ({ detail }) => hear(name, detail));
+}
+
 /** An element on a page of its own, in this state. */
 async function put(element, patch) {
   document.body.replaceChildren();
@@ -261,13 +267,11 @@ async function put(element, patch) {
   let look = 1;
   let view;
   const draw = async () => panel.update((view = await viewOf(element, patch, state, look)));
-  for (const name of EVENTS) {
-    panel.addEventListener(name, ({ detail }) => {
-      said.push(`${name} ${writtenDown(detail)}`);
-      if (name === 'state-change') state = { ...state, ...detail };
-      if (name === 'state-change' && detail.language) look += 1;
-    });
-  }
+  hear = (name, detail) => {
+    said.push(`${name} ${writtenDown(detail)}`);
+    if (name === 'state-change') state = { ...state, ...detail };
+    if (name === 'state-change' && detail.language) look += 1;
+  };
   document.body.append(panel);
   await rest();
   await draw();

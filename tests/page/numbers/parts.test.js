@@ -9,7 +9,7 @@ import { openWindow, SIZE } from '../support/window.js';
 const { workers, rest, layOut, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['next', 'lens', 'rollout', 'heads', 'tokens', 'write', 'store'].map(
+  ...['next', 'lens', 'rollout', 'heads', 'tokens', 'write', 'store', 'speed', 'load'].map(
     (name) => `features/model/${name}`,
   ),
   ...['features/masks/order', 'features/cost/bench_part', 'state/state', 'app/export_menu'],
@@ -102,6 +102,45 @@ describe('model: parts without an answer', () => {
     said.look = 1;
     assert.doesNotMatch(said(Float32Array.of(NaN, NaN, NaN)), /mean|NaN/i);
     assert.match(said(Float32Array.of(NaN, 1, 2)), /2 tokens, 1\.5/);
+  });
+
+  test('heads: a score of a half is worth a sentence, and one just below is not', () => {
+    const { part, text } = put(web.HeadsPart);
+    const values = { previous: 0.5, first: 0.4999, induction: 0.75 };
+    const scores = Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, Float32Array.of(value)]),
+    );
+    part.update(viewOf({ ...answers, scores: { ...answers.scores, ...scores } }));
+    const sentences = Object.entries(values).map(([name, value]) =>
+      web.t(`model.heads.${name}${value < 0.5 ? 'Weak' : 'Strong'}`, {
+        ...{ head: '0.0', value: value.toFixed(2) },
+      }),
+    );
+    assert.equal(text('.model-story'), sentences.join(' '));
+  });
+
+  test('speed: the first length is drawn as soon as it is timed', () => {
+    const { part } = put(web.SpeedPart);
+    const drawn = (points) => {
+      const speed = { points, difference: 0, running: true };
+      part.update({ ...viewOf(answers), model: { ...web.NO_MODEL, info, speed } });
+      return part.querySelectorAll('.model-speed svg').length;
+    };
+    assert.equal(drawn([]), 0);
+    assert.equal(drawn([{ length: 8, cached: 1, whole: 2 }]), 1);
+  });
+
+  test('load: how a model was trained is drawn when it is unfolded', () => {
+    layOut({ width: 0, height: 0 });
+    const { part } = put(web.LoadPart);
+    const details = part.querySelector('details');
+    details.dispatchEvent(new Event('toggle'));
+    part.update(viewOf(answers));
+    const drawn = () => part.querySelectorAll('.model-log svg').length;
+    assert.equal(drawn(), 0);
+    layOut(SIZE);
+    details.dispatchEvent(new Event('toggle'));
+    assert.equal(drawn(), part.querySelectorAll('.model-log').length);
   });
 
   test('next: a heading without a text is not there', () => {

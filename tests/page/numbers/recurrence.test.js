@@ -190,6 +190,19 @@ inFullRun('a hundred steps of the panel on recurrence', () => {
   });
 });
 
+test('recurrence: one digit is a source, and is said again every twenty steps', () => {
+  const desk = new web.Desk(qkv);
+  desk.take({ type: 'begin', seed: 3, running: true });
+  desk.take({ type: 'source', source: [7] });
+  const spoken = work(desk, (news) => news.filter(({ type }) => type === 'spoken').length === 2);
+  const said = spoken.filter(({ type }) => type === 'spoken');
+  assert.deepEqual(
+    said.map(({ source, steps }) => [source, steps]),
+    [[[7], 0], [[7], 20]], // prettier-ignore
+  );
+  desk.session.dispose();
+});
+
 test('recurrence: a run pauses, goes on, and is begun again with the same bits', () => {
   const desk = new web.Desk(qkv);
   const order = (type) => desk.take({ type, seed: 3, running: true }).at(-1);

@@ -158,6 +158,14 @@ const drag = [
   },
 ];
 
+const hold = [
+  'hold',
+  (element) => {
+    fire(element, 'pointerdown', PointerEvent, { pointerId: 1 });
+    fire(element, 'pointerup', PointerEvent, { pointerId: 1 });
+  },
+];
+
 const click = ['click', (element) => element.click()];
 
 /** A value that is another one and that the control allows. */
@@ -190,7 +198,8 @@ function actsOn(element) {
     ]);
   }
   if (localName === 'input' && ['range', 'number'].includes(type)) {
-    return [[`set ${otherNumber(element)}`, (own) => enter(own, otherNumber(own))]];
+    const set = [`set ${otherNumber(element)}`, (own) => enter(own, otherNumber(own))];
+    return type === 'range' ? [set, hold] : [set];
   }
   if (['button', 'summary', 'input', 'a'].includes(localName)) return [click];
   if (!element.hasAttribute('tabindex')) return [drag];
