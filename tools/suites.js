@@ -459,26 +459,24 @@ const table = {
   faults: { needs: [], suites: faults },
 };
 
-/**
- * What stays of these suites. Who asks for a group by its name gets all of it; in a run of all groups those marked `again`
- * are left out as long as the core is that of the newest whole run.
- */
-async function withoutRepetition(suites, groups) {
-  const isWhole = groups.length === Object.keys(table).length;
-  const commit = isWhole ? await coreAsInWholeRun() : undefined;
-  const [left, kept] = [true, false].map((again) =>
-    suites.filter((suite) => (suite.again ?? false) === again),
-  );
+/** Of these suites those that an everyday run of all groups asks: without `again` as long as the core is that of the newest whole run. */
+async function withoutRepetition(suites) {
+  const commit = await coreAsInWholeRun();
   if (!commit) return suites;
   console.log(
     `left out, as the core and its tests are what they were when npm run test:full was green (${commit.slice(0, 7)}):`,
   );
-  for (const { name, group } of left) console.log(`    ${name} (npm test -- ${group})`);
-  return kept;
+  for (const { name, group } of suites.filter(({ again }) => again)) {
+    console.log(`    ${name} (npm test -- ${group})`);
+  }
+  return suites.filter(({ again }) => !again);
 }
 
-/** The suites of these groups, in the order in which they begin. */
-export async function suitesOf(groups, { full }) {
+/**
+ * The suites of these groups, in the order in which they begin; `whole`: of all groups. Who asks for a group by its name gets
+ * all of it.
+ */
+export async function suitesOf(groups, { full, whole }) {
   const found = [];
   for (const group of groups) {
     const { needs, suites } = table[group];
@@ -486,8 +484,8 @@ export async function suitesOf(groups, { full }) {
       found.push({ ...suite, group, needs: [...new Set([...needs, ...(suite.needs ?? [])])] });
     }
   }
-  const everyday = found.filter(({ full: late }) => !late);
-  const chosen = full ? found : await withoutRepetition(everyday, groups);
+  const asked = found.filter(({ full: late }) => full || !late);
+  const chosen = whole && !full ? await withoutRepetition(asked) : asked;
   const core = chosen.filter(({ group }) => ['native', 'wasm'].includes(group));
   if (new Set(core.map(({ group }) => group)).size < 2) return chosen;
   const same = { name: 'same bits: scalar, sse4, wasm-simd128', group: 'wasm', parts: [sameBits] };

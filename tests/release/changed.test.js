@@ -6,6 +6,7 @@ import { coreAsInWholeRun, inCore } from '../../tools/changed.js';
 import { root, text } from '../support/js/files.js';
 
 const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+const listed = (...args) => git(...args).stdout.split('\n');
 
 test('changed: what the C++ suite stands on is known from the rest', () => {
   const core = [
@@ -25,8 +26,11 @@ test('changed: the core is that of the newest whole run if git shows no differen
   const { commit } = JSON.parse(text('tests/whole-run.json'));
   assert.match(commit, /^[0-9a-f]{40}$/);
   const known = git('cat-file', '-e', `${commit}^{commit}`).status === 0;
-  const { stdout } = git('diff', '--name-only', '--no-renames', commit, '--');
-  const same = known && inCore(stdout.split('\n')).length === 0;
+  const changed = [
+    ...listed('diff', '--name-only', '--no-renames', commit, '--'),
+    ...listed('ls-files', '-o', '--exclude-standard'),
+  ];
+  const same = known && inCore(changed).length === 0;
   t.diagnostic(same ? 'the same' : 'not the same');
   assert.equal(await coreAsInWholeRun(), same ? commit : undefined);
 });

@@ -75,8 +75,7 @@ function asking(element, patch) {
 }
 
 test('a guess: only its buttons are asked with', () => {
-  const { set } = asking('qkv-rotary', GUESSES['qkv-rotary'].asking);
-  set({});
+  asking('qkv-rotary', GUESSES['qkv-rotary'].asking);
   const heard = [];
   for (const name of ['guessed', 'guess-again']) {
     document.addEventListener(name, () => heard.push(name), { once: true });

@@ -194,8 +194,8 @@ test('recurrence: one digit is a source, and is said again every twenty steps', 
   const desk = new web.Desk(qkv);
   desk.take({ type: 'begin', seed: 3, running: true });
   desk.take({ type: 'source', source: [7] });
-  const spoken = work(desk, (news) => news.filter(({ type }) => type === 'spoken').length === 2);
-  const said = spoken.filter(({ type }) => type === 'spoken');
+  const spokenOf = (news) => news.filter(({ type }) => type === 'spoken');
+  const said = spokenOf(work(desk, (news) => spokenOf(news).length === 2));
   assert.deepEqual(
     said.map(({ source, steps }) => [source, steps]),
     [[[7], 0], [[7], 20]], // prettier-ignore
