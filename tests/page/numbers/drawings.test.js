@@ -23,8 +23,8 @@ const [temperature, recurrence, scale, block, cost, model, learn, positions, mat
   ]);
 
 const range = (count, from = 0) => Array.from({ length: count }, (_, i) => from + i);
-/** Widths of drawings, in pixels: of the narrowest phone to a wide window. */
-const WIDTHS = range(621, 200);
+/** Widths of drawings, in pixels: too narrow for anything, and of the narrowest phone to a wide window. */
+const WIDTHS = [0, 60, 100, 140, 180, ...range(621, 200)];
 /** `count` numbers from `low` to `high`, each the same multiple of the one before. */
 const geometric = (low, high, count) =>
   Array.from({ length: count }, (_, i) =>
@@ -41,19 +41,20 @@ const structure = (drawing) =>
 const words = (drawing) =>
   Array.from(drawing.matchAll(/>([^<>]+)<\//g), ([, text]) => text).join(' | ');
 
-/** A line for every range of values of which drawings have the same words and marks. */
+/** A line for every range of values of which drawings have the same words and marks: these, the first, the last, and all of them. */
 function sweep(values, draw) {
   const ranges = [];
   for (const value of values) {
     const drawing = draw(value);
     const marks = structure(drawing);
     const last = ranges.at(-1);
-    if (last?.marks === marks) Object.assign(last, { to: value, end: drawing });
-    else ranges.push({ marks, from: value, to: value, begin: drawing, end: drawing });
+    const place = rounded(drawing);
+    if (last?.marks === marks) Object.assign(last, { to: value }).places.push(place);
+    else ranges.push({ marks, from: value, to: value, begin: drawing, places: [place] });
   }
-  return ranges.map(({ marks, from, to, begin, end }) => {
-    const places = [marks, rounded(begin), rounded(end)].map(hashed);
-    return `${from === to ? from : `${from} to ${to}`}: ${places.join(' ')} ${words(begin)}`;
+  return ranges.map(({ marks, from, to, begin, places }) => {
+    const told = [marks, places[0], places.at(-1), places.join('\n')].map(hashed);
+    return `${from === to ? from : `${from} to ${to}`}: ${told.join(' ')} ${words(begin)}`;
   });
 }
 
@@ -118,6 +119,8 @@ const trainingLog = (steps) => {
     baselines: [
       ['bigram', 3.1],
       ['trigram', 2.4],
+      ['four', 2.2],
+      ['five', 2.1],
     ],
   };
 };

@@ -102,6 +102,18 @@ test('learn: sums are right, from their ones on, and none is trained on and judg
   assert.ok([...seen.heldOut].every((sum) => !seen.train.has(sum)));
 });
 
+test('learn: sums that are held out are those whose hash is below a tenth', () => {
+  const hash = (a, b) => Number((BigInt(100 * a + b + 1) * 0x9e3779b1n) % 2n ** 32n) / 2 ** 32;
+  const all = Array.from({ length: 10_000 }, (_, n) => [Math.floor(n / 100), n % 100]);
+  const wanted = all.filter(([a, b]) => hash(a, b) < 0.1).map((pair) => pair.join('+'));
+  const drawn = new Set(
+    rowsOf('addition', 20_000, 'heldOut').map(({ read }) =>
+      read.slice(0, 5).split('+').map(Number).join('+'),
+    ),
+  );
+  assert.deepEqual([...drawn].sort(), wanted.sort());
+});
+
 test('learn: the histogram asks how often each letter occurs', () => {
   for (const { read, asked } of rowsOf('histogram', 200)) {
     assert.deepEqual(

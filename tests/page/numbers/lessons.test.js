@@ -446,6 +446,33 @@ test('lessons: a lesson survives its link, and hostile links are no lesson or on
   );
 });
 
+test('lessons: a right choice is read where there are choices to be made, and no number says it', () => {
+  const read = (exercise) => {
+    const { steps } = readLesson({
+      title: 'a',
+      steps: [{ exercises: [{ text: 'b', ...exercise }] }],
+    });
+    return steps[0].exercises[0];
+  };
+  const two = ['c', 'd'];
+  assert.deepEqual(read({ choices: two, right: 1 }), { text: 'b', choices: two, right: 1 });
+  assert.deepEqual(read({ choices: two, right: 2 }), { text: 'b', choices: two });
+  assert.deepEqual(read({ choices: two, right: '1' }), { text: 'b', choices: two });
+  assert.deepEqual(read({ choices: ['c'], right: 0 }), { text: 'b' });
+  assert.deepEqual(read({ choices: ['c', ' '], right: 0 }), { text: 'b' });
+  const number = 'largest';
+  assert.deepEqual(read({ choices: two, right: 1, number }), { text: 'b', choices: two, number });
+  const within = (share) => read({ number, within: share }).within;
+  assert.deepEqual([0, 1e-9, 1, 1.001, '1'].map(within), [
+    undefined,
+    1e-9,
+    1,
+    undefined,
+    undefined,
+  ]);
+  assert.equal(read({ within: 0.5 }).within, undefined);
+});
+
 test('lessons: a link that unpacks into megabytes is no lesson, and takes no time', async () => {
   const start = performance.now();
   const bomb = deflateRawSync(Buffer.alloc(64 * 2 ** 20, 0x20)).toString('base64url');

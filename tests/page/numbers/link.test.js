@@ -112,6 +112,47 @@ const PARTS = [
   ['costResult', measured, 'cb=1.1.2_64.12340.5678.32832.53440.900'],
 ];
 
+/** Of every part that is a number the least and the most that a link can say. */
+const LIMITS = [
+  'length 1 1024',
+  'temperature 0.05 20',
+  'seed 0 999999',
+  'query 0 1023',
+  'head 0 4095',
+  'other 0 4095',
+  'pairKey 0 1023',
+  'rowQuery 0 5',
+  'rowMasked 0 63',
+  'rowScale -10000 10000',
+  'gain 0.25 4',
+  'width 4 1024',
+  'sample 1 9999',
+  'maskSize 1 16',
+  'maskShuffle 0 999999',
+  'shift 0 128',
+  'position 0 65536',
+  'pair 0 31',
+  'rotaryQ 0 4096',
+  'rotaryK 0 4096',
+  'blockDepth 1 24',
+  'blockSeed 1 9999',
+  'recurrenceSeed 1 9999',
+  'recurrenceHead 0 1',
+  'learnSeed 0 999999',
+  'learnLayers 1 4',
+  'learnHeads 1 8',
+  'learnWidth 16 128',
+  'learnTemperature 0.1 10',
+  'learnSamples 4 512',
+  'learnMap 0 31',
+  'modelAt 0 255',
+  'modelTemperature 0 3',
+  'modelTopK 0 9999',
+  'modelTopP 0.01 1',
+  'modelSeed 0 999999',
+  'modelNear 0 999999',
+];
+
 test('links: every part of the state is tried', () => {
   const names = ['language', ...PARTS.map(([name]) => name)];
   assert.deepEqual(names, Object.keys(initialState('en')));
@@ -192,6 +233,15 @@ describe('links: numbers beyond their limits come in', () => {
   ]) {
     test(said, () => assert.equal(parseFragment(`#v=1&${said}`, 'en')[name], value));
   }
+
+  test('each to the nearest of its two', () => {
+    const found = PARTS.filter(([, value]) => typeof value === 'number').map(([name, , said]) => {
+      const key = said.slice(0, said.indexOf('='));
+      const read = (raw) => parseFragment(`#v=1&${key}=${raw}`, 'en')[name];
+      return `${name} ${read('-1e9')} ${read('1e9')}`;
+    });
+    assert.deepEqual(found, LIMITS);
+  });
 
   test('and so do the numbers of a row', () => {
     const { numbers } = parseFragment('#v=1&n=1e9,-0.00001;0.123456,2;3,4', 'en');

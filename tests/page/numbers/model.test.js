@@ -287,6 +287,40 @@ describe('the host', () => {
   });
   const told = async (name) => (await austen.until(answer(name))).news[name];
 
+  test('tells how much has arrived thirty times in a second at most, and the whole of it', async (t) => {
+    let now = 1000;
+    t.mock.method(performance, 'now', () => now);
+    const bytes = fileOf('austen');
+    const parts = [1000, 1010, 1029, 1030, 1045, 1061, 1070];
+    const size = Math.ceil(bytes.length / parts.length);
+    let part = 0;
+    const body = new ReadableStream(
+      {
+        pull(controller) {
+          if (part === parts.length) return controller.close();
+          now = parts[part];
+          controller.enqueue(new Uint8Array(bytes.subarray(part * size, (part + 1) * size)));
+          part++;
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const headers = { 'content-length': String(bytes.length) };
+    t.mock.method(globalThis, 'fetch', async () => new Response(body, { headers }));
+    const { said, until } = await hosted({
+      kind: 'address',
+      name: 'austen',
+      url: 'https://a.example/m',
+    });
+    await until(({ kind }) => kind === 'loaded' || kind === 'refused');
+    const told = said.filter(({ kind }) => kind === 'progress');
+    assert.ok(told.every(({ total }) => total === bytes.length));
+    assert.deepEqual(
+      told.map(({ loaded }) => Math.ceil(loaded / size)),
+      [1, 4, 6, 7],
+    );
+  });
+
   test('says what was loaded', async () => {
     const { info } = await austen.until(({ kind }) => kind === 'loaded');
     assert.equal(info.parameters, 813952);

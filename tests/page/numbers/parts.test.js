@@ -14,6 +14,7 @@ const web = await modules(
   ),
   ...['features/masks/order', 'features/cost/bench_part', 'state/state', 'app/export_menu'],
   ...['ui/panel', 'ui/guess', 'features/recurrence/panel', 'features/recurrence/maps'],
+  ...['features/lessons/exercise', 'features/model/part'],
   ...['features/block/depth_part', 'features/learn/setup', 'domain/tokenizer'],
 );
 
@@ -399,4 +400,33 @@ describe('export: the menu', () => {
     await until(() => said.textContent !== '');
     assert.match(said.textContent, /could not be exported: it broke/);
   });
+});
+
+describe('lessons: an exercise', () => {
+  const tools = { view: () => ({}), moved: () => false };
+  const question = { text: 'a', choices: ['b', 'c'] };
+  for (const [title, exercise] of [
+    ['with a right choice', { ...question, right: 1 }],
+    ['that is open', question],
+  ]) {
+    test(`${title} keeps its page when the form is sent by a key`, () => {
+      const item = web.exerciseForm(exercise, tools);
+      document.body.append(item);
+      const sent = new Event('submit', { bubbles: true, cancelable: true });
+      item.querySelector('form').dispatchEvent(sent);
+      assert.ok(sent.defaultPrevented);
+    });
+  }
+});
+
+test('model: sizes are megabytes from a million bytes on', () => {
+  assert.deepEqual([0, 999, 999_499, 999_999, 1e6, 1_005_001, 812_345_678].map(web.megabytes), [
+    '0.00 MB',
+    '1 kB',
+    '999 kB',
+    '1000 kB',
+    '1.00 MB',
+    '1.01 MB',
+    '812.35 MB',
+  ]);
 });

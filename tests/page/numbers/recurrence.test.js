@@ -311,3 +311,14 @@ test('recurrence: sentences say how times grow, and which is faster where', () =
   assert.match(first, /by 0\.50 in the GRU and by 0\.50 .*distance 39 is 1\.0 times/);
   assert.match(now, /vector 3\.8×10⁻⁶, .*transformer 1\.0\.$/);
 });
+
+test('recurrence: sizes differ by as many per cent as the largest has more than the smallest', () => {
+  const spread = (...sizes) =>
+    web.spreadOfSizes({
+      learners: Object.fromEntries(web.KINDS.map((kind, i) => [kind, { parameters: sizes[i] }])),
+    });
+  assert.equal(spread(1000, 1004, 1200), '20');
+  // 9.94: a hundredth more of it is 10.
+  assert.equal(spread(10994, 10500, 10000), '9.9');
+  assert.equal(spread(10000, 10000, 10149), '1.5');
+});

@@ -152,6 +152,7 @@ const drag = [
     fire(element, 'pointerenter', PointerEvent, at(200, 90, 0));
     fire(element, 'pointermove', PointerEvent, at(200, 90, 0));
     fire(element, 'pointerdown', PointerEvent, at(200, 90, 1));
+    fire(element, 'pointermove', PointerEvent, at(260, 100, 1));
     fire(element, 'pointermove', PointerEvent, at(330, 130, 1));
     fire(element, 'pointerup', PointerEvent, at(330, 130, 0));
     fire(element, 'click', MouseEvent, at(330, 130, 0));
