@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../support/js/files.js';
-import { startSite } from './support/page.js';
+import { PICTURED, startSite } from './support/page.js';
 import { looks } from './support/panel.js';
 import { keep, photograph, pixelsOf } from './support/photographs.js';
 import { showcase } from './support/showcase.js';
@@ -37,7 +37,7 @@ async function docs(site) {
   }
 }
 
-const site = await startSite();
+const site = await startSite(PICTURED);
 try {
   await (process.argv.includes('--docs') ? docs(site) : panels(site));
 } finally {

@@ -7,7 +7,7 @@ import { after, before, describe, it, test } from 'node:test';
 import { root } from '../support/js/files.js';
 import { full, leaveToFullRun } from '../support/js/full.js';
 import { PATIENCE } from '../support/js/patience.js';
-import { startSite } from './support/page.js';
+import { PICTURED, startSite } from './support/page.js';
 import { looks, nameOf } from './support/panel.js';
 import { differenceOf, keptNames, photograph } from './support/photographs.js';
 import { pixelsOf, pngOf, readKept } from './support/photographs.js';
@@ -24,7 +24,7 @@ let decoder;
 before(async () => {
   rmSync(moved, { recursive: true, force: true });
   mkdirSync(moved, { recursive: true });
-  site = await startSite();
+  site = await startSite(PICTURED);
   decoder = await site.browser.newPage();
 });
 after(() => site?.close());

@@ -1,4 +1,5 @@
 // @build any
+// @about wasm/src/ core/src/
 // @alone
 // Threads in pages that nobody looks at: hidden behind another, frozen and thawed, closed in the middle of a call.
 import assert from 'node:assert/strict';
@@ -42,7 +43,7 @@ before(async () => {
   server = await serveBuilt(routes);
   // By this driver, because the other one tells every page that it is looked at.
   browser = await puppeteer.launch({
-    ...launchOptions(),
+    ...launchOptions({ windowed: true }),
     ignoreDefaultArgs: [
       '--disable-renderer-backgrounding',
       '--disable-background-timer-throttling',

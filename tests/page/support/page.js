@@ -23,14 +23,18 @@ export const panels = [...registry.matchAll(/^ {2}(\w+): \{ fields/gm)].map(([, 
 
 /** The fonts of the tests, whatever else is installed; glyphs are not fitted to the pixels of a screen. */
 const fonts = fileURLToPath(new URL('fonts.conf', import.meta.url));
-export const launch = (args = []) =>
+export const launch = (args = [], { windowed = false } = {}) =>
   chromium.launch({
+    windowed,
     args: ['--font-render-hinting=none', '--disable-lcd-text', ...args],
     env: { FONTCONFIG_FILE: fonts },
   });
 
-export async function startSite() {
-  const [server, browser] = await Promise.all([serve({ port: 0 }), launch()]);
+/** For pictures, which everybody is to have alike: without windows Chromium takes another font where Latin stands in Chinese. */
+export const PICTURED = { windowed: true };
+
+export async function startSite(options) {
+  const [server, browser] = await Promise.all([serve({ port: 0 }), launch([], options)]);
   return {
     url: server.url,
     browser,

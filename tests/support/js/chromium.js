@@ -1,7 +1,7 @@
 // Chromium, as every test and benchmark starts it, and pages for any browser.
 import { chromium } from 'playwright-core';
 import { PATIENCE } from './patience.js';
-import { chromium as executablePath } from './programs.js';
+import { chromium as quick, chromiumWindowed } from './programs.js';
 
 /**
  * What every window has for a reader at a screen and no test looks at: the suggestions under the address are two pages with a
@@ -33,11 +33,11 @@ const flags = [
 ];
 
 /**
- * What a driver of Chromium is told: `args` come after the flags of all, `env` is added to the environment.
- * For launch(), and for a test that needs another driver.
+ * What a driver of Chromium is told: `args` come after the flags of all, `env` is added to the environment; `windowed` asks
+ * for the Chromium that has windows. For launch(), and for a test that needs another driver.
  */
-export const launchOptions = ({ args = [], env = {} } = {}) => ({
-  executablePath,
+export const launchOptions = ({ args = [], env = {}, windowed = false } = {}) => ({
+  executablePath: windowed ? chromiumWindowed : quick,
   args: [...flags, ...args],
   env: { ...process.env, ...env },
   timeout: PATIENCE.wait,

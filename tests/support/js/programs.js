@@ -15,5 +15,8 @@ const program = (key, usual) => process.env[key] ?? toolchain[key] ?? usual;
 
 export const chromium = program('CHROMIUM', '/usr/bin/chromium');
 
+/** One that has windows, or could: without any, no page is ever hidden. */
+export const chromiumWindowed = program('CHROMIUM_WINDOWED', chromium);
+
 /** An empty FIREFOX in the environment says that there is none. */
 export const firefox = program('FIREFOX', '/usr/bin/firefox-esr');
