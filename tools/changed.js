@@ -69,6 +69,10 @@ export async function noteWholeRun() {
   writeFileSync(wholeRun, `{ "commit": "${await commit('HEAD')}" }\n`);
 }
 
+/** Whether a change touches a file of tests or what it is about: paths, of which a folder has all that is in it. */
+export const touches = (changed, { title, about }) =>
+  changed.some((file) => file === title || about.some((path) => file.startsWith(path)));
+
 /** `most` of what a change touches, taken evenly from the whole list, as neighbours are of one kind. */
 export function spread(list, most) {
   const step = Math.max(1, list.length / most);

@@ -1,11 +1,12 @@
 // What `npm test` runs. A suite is { name, group, of, needs, parts }: `of` is what it tests, so that a test that several
 // builds run is counted as one; `needs` are builds of tools/build.js; a part is what tools/runners.js makes. Suites
 // marked `full` are left to `npm run test:full`, and those marked `again`, which ask about the core what the native suite asks,
-// also, as long as the core is what it was in the newest one. Parts marked `alone` have the machine to themselves.
+// also, as long as the core is what it was in the newest one. Parts that are `about` something are asked when a change touches
+// it. Parts marked `alone` have the machine to themselves.
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
-import { changedFiles, coreAsInWholeRun, spread } from './changed.js';
+import { changedFiles, coreAsInWholeRun, spread, touches } from './changed.js';
 import { checkIsaObjects } from './check_isa_objects.js';
 import { root, toolchain } from './environment.js';
 import { canFuzz, everydayFuzzTargets, fuzzTargets } from './fuzz_native.js';
@@ -459,6 +460,29 @@ const table = {
   faults: { needs: [], suites: faults },
 };
 
+/** Most files that are about something which an everyday run asks: each takes half a minute of a processor. */
+const MOST_ABOUT = 6;
+
+/** These suites without the files that are about what the change does not touch, and at most MOST_ABOUT of the others. */
+async function aboutTheChange(suites) {
+  const changed = await changedFiles();
+  const particular = suites
+    .flatMap(({ parts }) => parts)
+    .filter(({ about = [] }) => about.length > 0);
+  const touched = particular.filter((part) => touches(changed, part));
+  const asked = spread(touched, MOST_ABOUT);
+  const left = new Set(particular.filter((part) => !asked.includes(part)));
+  const those =
+    touched.length > asked.length ? `, and ${touched.length - asked.length} that it does` : '';
+  console.log(
+    `left to the full run, or to a run that names their group: ${left.size} files about what this change does not touch${those}`,
+  );
+  for (const { title } of left) console.log(`    ${title}`);
+  return suites
+    .map((suite) => ({ ...suite, parts: suite.parts.filter((part) => !left.has(part)) }))
+    .filter(({ parts }) => parts.length > 0);
+}
+
 /** Of these suites those that an everyday run of all groups asks: without `again` as long as the core is that of the newest whole run. */
 async function withoutRepetition(suites) {
   const commit = await coreAsInWholeRun();
@@ -485,7 +509,7 @@ export async function suitesOf(groups, { full, whole }) {
     }
   }
   const asked = found.filter(({ full: late }) => full || !late);
-  const chosen = whole && !full ? await withoutRepetition(asked) : asked;
+  const chosen = whole && !full ? await aboutTheChange(await withoutRepetition(asked)) : asked;
   const core = chosen.filter(({ group }) => ['native', 'wasm'].includes(group));
   if (new Set(core.map(({ group }) => group)).size < 2) return chosen;
   const same = { name: 'same bits: scalar, sse4, wasm-simd128', group: 'wasm', parts: [sameBits] };

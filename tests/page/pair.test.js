@@ -1,3 +1,4 @@
+// @about web/src/features/pair/
 // One score, from the sentence, in Chromium: its numbers add up as they stand there, and hands choose the key.
 import assert from 'node:assert/strict';
 import { addressed, readNumber, set, settle, snapshot, useSite, visit } from './support/page.js';

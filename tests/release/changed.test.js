@@ -1,8 +1,10 @@
 // What an everyday run leaves out because the newest whole run has asked it (tools/changed.js).
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { coreAsInWholeRun, inCore } from '../../tools/changed.js';
+import { coreAsInWholeRun, inCore, touches } from '../../tools/changed.js';
 import { root, text } from '../support/js/files.js';
 
 const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' });
@@ -33,4 +35,30 @@ test('changed: the core is that of the newest whole run if git shows no differen
   const same = known && inCore(changed).length === 0;
   t.diagnostic(same ? 'the same' : 'not the same');
   assert.equal(await coreAsInWholeRun(), same ? commit : undefined);
+});
+
+test('changed: a file of tests is asked when it, or what it is about, is otherwise', () => {
+  const part = {
+    title: 'tests/page/row.test.js',
+    about: ['web/src/features/row/', 'web/vite.config.ts'],
+  };
+  const touching = (...changed) => touches(changed, part);
+  assert.ok(touching('README.md', 'web/src/features/row/panel.ts'));
+  assert.ok(touching('web/vite.config.ts'));
+  assert.ok(touching('tests/page/row.test.js'));
+  assert.ok(
+    !touching('web/src/features/rows/panel.ts', 'tests/page/pair.test.js', 'web/src/ui/plot.ts'),
+  );
+  assert.ok(!touching());
+});
+
+test('changed: what files of tests are about is there', async () => {
+  const said = listed('grep', '-n', '^// @about ', '--', 'tests');
+  assert.ok(said.length > 20);
+  for (const line of said.filter(Boolean)) {
+    const [, file, number, paths] = /^([^:]+):(\d+):\/\/ @about (.+)$/.exec(line);
+    assert.ok(Number(number) <= 6, `${file} says it in its first lines`);
+    for (const path of paths.split(' '))
+      assert.ok(existsSync(join(root, path)), `${file}: ${path}`);
+  }
 });

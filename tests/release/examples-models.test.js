@@ -1,4 +1,5 @@
 // @build any
+// @about examples/ wasm/src/ package.json
 // The programs of examples/ that run models of files, with the commands of their README, beside the package as packed: what they say is
 // what the formulas say in float64.
 import assert from 'node:assert/strict';

@@ -1,4 +1,5 @@
 // @build any
+// @about wasm/src/ core/src/
 // What tests/package/node/memory.test.js asks of Node, asked of Chromium.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
