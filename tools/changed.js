@@ -43,10 +43,13 @@ export async function changedFiles(base) {
 
 const wholeRun = join(root, 'tests/whole-run.json');
 
-/** What the C++ library and its own tests are made of, and what compiles them. */
+/**
+ * What the C++ library and its own tests are made of, and what builds them. Not tools/bootstrap, which brings browsers and linters, too: a compiler
+ * that is another one is asked by the native suite.
+ */
 const ofCore = [
   /^(core|tests\/core|tests\/support\/(cpp|sanitizer)|tests\/reference\/(onnx|torch))\//,
-  /^(tests\/)?CMake[^/]*$|^tools\/([^/]*\.cmake|bootstrap|(build|fuzz_native|runners|sanitize)\.js)$/,
+  /^(tests\/)?CMake[^/]*$|^tools\/([^/]*\.cmake|(build|fuzz_native|sanitize)\.js)$/,
 ];
 
 /** Of changed files, those that the C++ suite stands on. */

@@ -56,8 +56,8 @@ export class ShapePart extends Panel {
       if (id) this.change({ costShape: this.#preset(id) });
     });
     for (const name of NUMBERS) {
-      const input = this.find(`#cost-${name}`, HTMLInputElement);
-      input.addEventListener('change', () => this.#set({ [name]: Number(input.value) }));
+      const field = this.#field(name);
+      field.addEventListener('change', () => this.#set({ [name]: Number(field.value) }));
     }
     const bytes = this.find('#cost-bytes', HTMLSelectElement);
     bytes.addEventListener('change', () => this.#set({ bytes: Number(bytes.value) }));
@@ -65,6 +65,10 @@ export class ShapePart extends Panel {
       const box = this.find(`#cost-${name}`, HTMLInputElement);
       box.addEventListener('change', () => this.#set({ [name]: box.checked }));
     }
+  }
+
+  #field(name: (typeof NUMBERS)[number]): HTMLInputElement {
+    return this.find(`#cost-${name}`, HTMLInputElement);
   }
 
   /** The page's own layer has as many tokens as the sentence. */
@@ -75,7 +79,7 @@ export class ShapePart extends Panel {
 
   #set(patch: Partial<Shape>): void {
     const shape = cleanShape({ ...this.#shape, ...patch });
-    if (sameShape(shape, this.#shape)) this.#show(); // what was typed is out of range
+    for (const name of NUMBERS) this.#field(name).value = String(shape[name]); // what was typed may be out of range
     this.change({ costShape: shape });
   }
 
@@ -91,8 +95,8 @@ export class ShapePart extends Panel {
     this.find('#cost-preset', HTMLSelectElement).value = known ?? 'own';
     this.setText('.cost-source', t(`cost.source.${known ?? 'own'}`));
     for (const name of NUMBERS) {
-      const input = this.find(`#cost-${name}`, HTMLInputElement);
-      if (Number(input.value) !== shape[name]) input.value = String(shape[name]);
+      const field = this.#field(name);
+      if (field !== document.activeElement) field.value = String(shape[name]);
     }
     const bytes = this.find('#cost-bytes', HTMLSelectElement);
     bytes.value = String(NUMBER_BYTES.find((size) => size === shape.bytes) ?? '');

@@ -1,0 +1,144 @@
+// Panels in Node, led through states at random, the same every time. In each a panel shows what another one shows that was
+// there from the beginning: what was before leaves no trace. And it shows what it showed when tests/page/operated/wandered-*.txt were
+// written: a line for each state, of which a hash says all that the panel shows. QKV_REFRESH=1 writes it down.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { full, leaveToFullRun } from '../../support/js/full.js';
+import { differences, linesOf, refresh, requireWritten } from '../support/operate.js';
+import { rest, viewOf, web } from '../support/scene.js';
+import { hashed } from '../support/window.js';
+
+/** States of each panel; an everyday run tries the first of them. */
+const STATES = 16;
+const EVERYDAY = 4;
+if (!full) leaveToFullRun(`${STATES - EVERYDAY} of ${STATES} states at random of each panel`);
+/** Panels that work something out for most states, which takes a second. */
+const slow = ['scale', 'temperature'];
+const countOf = (id) => (full || refresh ? (slow.includes(id) ? STATES / 2 : STATES) : EVERYDAY);
+
+/** Whole numbers below n that look random. */
+function diceOf(seed) {
+  let x = seed;
+  return (n) => {
+    x = (x * 48271) % 2147483647;
+    return Math.floor((x / 2147483647) * n);
+  };
+}
+
+/** What a link says of fields that are neither numbers between limits nor one of a few values, and what takes little time of the others. */
+const SAID = {
+  text: [
+    'a b',
+    'The cat sat on the mat because it was tired.',
+    '猫坐在垫子上',
+    'aaa',
+    '',
+    'x  y😀',
+  ],
+  length: ['1', '2', '5', '12', '40'],
+  query: ['0', '1', '3', '40'],
+  numbers: [
+    '1,2,3,4;0.5,-0.25,1,1;1,0,0,1',
+    '0,0;0,0;1,1',
+    '1,2;3,4;5,6',
+    '9,-9,9,-9;1,1,1,1;0,1,2,3',
+  ],
+  maskPaint: ['8', 'f0', '0123456789abcdef'.repeat(4), '0'.repeat(64)],
+  blockContext: ['a b', 'The dog sleeps.'],
+  blockDepth: ['1', '2', '12', '24'],
+  recurrenceSource: ['7', '0123', '3141592653'],
+  learnText: ['a b', 'aaaa bbbb'],
+  modelOut: ['', '0.3,2.1', '3.3'],
+  costShape: [
+    '11-64-6-3-16-0-1-0-0-4-c',
+    '1024-768-12-12-64-3072-12-50257-1024-2-c',
+    '1-1-1-1-1-0-1-0-0-1-',
+  ],
+  costResult: ['', '1.1.2_64.12340.5678.32832.53440.900'],
+  learnWidth: ['16', '32'],
+  learnLayers: ['1', '2'],
+  learnHeads: ['1', '2'],
+};
+
+/** What a link could say of a field. */
+function rawOf(name, { options, limits, write }, dice) {
+  if (SAID[name]) return SAID[name][dice(SAID[name].length)];
+  if (options) return write(options[dice(options.length)]);
+  const [low, high] = limits;
+  const values = [low, high, low + 1, low + dice(6), low + ((high - low) * dice(1000)) / 1000];
+  return String(values[dice(values.length)]);
+}
+
+/** The next state: in two fields of the panel and often one of the page it is another one than this. */
+function wander(state, own, shared, dice) {
+  const next = { ...state };
+  const change = (names) => {
+    if (names.length === 0) return;
+    const name = names[dice(names.length)];
+    const field = web.FIELDS[name];
+    const value = dice(5) === 0 ? field.initial : field.read(rawOf(name, field, dice));
+    if (value !== undefined) next[name] = value;
+  };
+  change(own);
+  change(own);
+  if (dice(2) > 0) change(shared);
+  return next;
+}
+
+/** Fields of the whole page. */
+const shared = Object.keys(web.PAGE_FIELDS).filter((name) => name !== 'controls');
+
+const inOrder = (classes) => classes.split('.').sort().join('.');
+
+/**
+ * What a reader sees of a panel: nothing of what is hidden. Canvases that stay may have been drawn more often, classes come in any
+ * order, and what is said aloud is what has changed.
+ */
+const seenOf = (panel) =>
+  linesOf(panel, { fold: ({ hidden }) => (hidden ? 'closed' : 'open') })
+    .filter((line) => !/ hidden=""| role="status" data-said=/.test(line))
+    .map((line) =>
+      line.replace(/ drawn \d+ calls .*/, ' drawn').replace(/(\.[\w-]+){2,}/, inOrder),
+    );
+
+let shows = 0;
+/** An element alone on its page, and what it shows in a state. */
+async function put(element) {
+  const panel = document.createElement(element);
+  document.body.replaceChildren(panel);
+  await rest();
+  return async (state) => {
+    panel.update(await viewOf(element, ++shows, state, 1));
+    await rest();
+    return { all: linesOf(panel), seen: seenOf(panel) };
+  };
+}
+
+/** Written down behind the states that an everyday run tries. */
+const REST = '=== in the full run';
+
+for (const [i, id] of web.PANEL_IDS.entries()) {
+  test(`${id}: in any state it shows what this state has, whatever was before`, async () => {
+    const element = `qkv-panel-${id}`;
+    const dice = diceOf(1000 + i);
+    const own = Object.keys(web.FEATURES[id].fields);
+    const states = [];
+    const asked = countOf(id);
+    for (let state = web.initialState('en'); states.length < asked; states.push(state)) {
+      state = wander(state, own, shared, dice);
+    }
+    const alone = [];
+    for (const state of states) alone.push(await (await put(element))(state));
+    const show = await put(element);
+    const written = [];
+    for (const [step, state] of states.entries()) {
+      const { all, seen } = await show(state);
+      const link = decodeURIComponent(web.formatFragment(state));
+      const otherwise = differences(alone[step].seen, seen);
+      assert.equal(otherwise.join('\n'), '', link);
+      written.push(`${hashed(all.join('\n'))} ${all.length} ${link}`);
+    }
+    if (asked > EVERYDAY) written.splice(EVERYDAY, 0, REST);
+    requireWritten(`wandered-${id}`, written, asked > EVERYDAY ? undefined : REST);
+  });
+}

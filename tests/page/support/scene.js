@@ -1,0 +1,148 @@
+// Panels on a page of their own, in Node: the elements, what the page hands them in a state, and what their workers answer.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { mock } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { root } from '../../support/js/files.js';
+import { until } from '../../support/js/patience.js';
+import { tickingClock } from './clock.js';
+import { openWindow } from './window.js';
+
+export const { told, workers, rest, layOut } = openWindow();
+const { modules, startEngine } = await import('./engine.js');
+export const engine = await startEngine();
+export const web = await modules(
+  ...[
+    'state/state',
+    'state/page',
+    'domain/tokenizer',
+    'features/index',
+    'features/map/panel',
+    'app/trained',
+  ],
+  ...[
+    'features/learn/session',
+    'features/recurrence/desk',
+    'features/model/host',
+    'features/model/store',
+  ],
+  ...[
+    'pair',
+    'row',
+    'temperature',
+    'scale',
+    'masks',
+    'positions',
+    'block',
+    'recurrence',
+    'learn',
+    'model',
+  ].map((id) => `features/${id}/panel`),
+  ...['cost', 'checks', 'use'].map((id) => `features/${id}/panel`),
+  ...['app/header', 'app/instruments', 'app/sentence'],
+);
+for (const [name, Part] of Object.entries({
+  ...{ 'qkv-panel-map': web.MapPanel, 'qkv-top': web.TopPanel },
+  ...{ 'qkv-instruments': web.InstrumentsPanel, 'qkv-sentence': web.SentencePanel },
+})) {
+  customElements.define(name, Part);
+}
+
+const packageModule = (name) => import(pathToFileURL(join(root, `dist/${name}.js`)).href);
+
+// ---- workers of panels, which answer what is asked of them at first ----
+
+/** Does work with a ticking clock. */
+async function ticking(work) {
+  mock.method(performance, 'now', tickingClock());
+  try {
+    return await work();
+  } finally {
+    mock.restoreAll();
+  }
+}
+const trained = packageModule('train').then(({ init }) => init({ deterministic: true }));
+
+/** What a worker says to the messages that a panel begins with; the same every time. */
+const answers = new Map();
+export async function answersTo(messages) {
+  const key = JSON.stringify(messages);
+  if (!answers.has(key)) answers.set(key, await ticking(() => answered(messages)));
+  return answers.get(key);
+}
+
+async function answered([id, ...messages]) {
+  const said = [];
+  const qkv = await trained;
+  if (id === 'recurrence') {
+    const desk = new web.Desk(qkv, () => performance.now());
+    for (const message of messages) said.push(...desk.take(message));
+    for (let turn = 0; turn < 40 && desk.busy; ++turn) said.push(...desk.turn());
+  } else if (id === 'learn') {
+    let next;
+    const session = new web.Session(
+      qkv,
+      (message) => said.push(structuredClone(message)),
+      (again) => (next = again),
+    );
+    for (const message of messages) session.receive(message);
+    for (let turn = 0; turn < 40 && next; ++turn) {
+      const again = next;
+      next = undefined;
+      again();
+    }
+  }
+  return said;
+}
+
+// ---- views ----
+
+let model;
+/** The page's view of our English model and a text, worked out once. */
+async function modelView() {
+  if (model) return model;
+  const file = readFileSync(join(root, 'models/austen/austen.safetensors'));
+  const url = URL.createObjectURL(new Blob([file]));
+  const state = web.initialState('en');
+  let view;
+  const trainedModel = new web.TrainedModel((message) => host.receive(message));
+  mock.method(performance, 'now', () => 1000); // how often it is asked depends on what else there is to do
+  const host = new web.ModelHost(engine.qkv, (message) => {
+    trainedModel.receive(message);
+    view = trainedModel.view;
+  });
+  trainedModel.tell({ kind: 'load', files: { kind: 'address', name: 'austen', url } }, state);
+  await until(() => trainedModel.atRest && view.answers.rollout && view.answers.near);
+  mock.restoreAll();
+  return (model = view);
+}
+
+/** What panels have worked out; after a change of the state it is that of before, as on the page for a while. */
+const known = new Map();
+function studiesOf(element, patch) {
+  const key = JSON.stringify([element, patch]);
+  if (!known.has(key)) known.set(key, /scale|temperature/.test(element) ? engine.studies() : {});
+  return { temperature: null, scale: null, ...known.get(key) };
+}
+
+/** What is known of the latest frame besides. */
+async function reported() {
+  const report = await ticking(() => engine.report());
+  const timing = { median: 0.05, samples: 9, calls: 2, tick: 0.005 };
+  // How much is in use depends on what was computed before.
+  return { ...report, timing, memory: { heapBytes: 2 ** 22, usedBytes: 2 ** 20 } };
+}
+
+/** What the page hands its panels in this state, which began with `patch`. */
+export async function viewOf(element, patch, state, look, when = (view) => view) {
+  const list = web.tokenize(state.text, state.tokenizer, state.length);
+  const frame = { ...engine.ask(state), request: engine.request(), time: 1 };
+  const studies = studiesOf(element, patch);
+  const report = await reported();
+  return when({
+    ...{ state, list, look, frame, studies, report, theme: 'light' },
+    engine: { kind: 'ready', info: engine.qkv.info },
+    model: element === 'qkv-panel-model' ? await modelView() : web.NO_MODEL,
+    ...{ heads: 'constructed', frameTime: 1, query: state.query ?? list.tokens.length - 1 },
+  });
+}
