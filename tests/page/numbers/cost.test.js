@@ -214,6 +214,10 @@ test('cost: a result in a link comes back to four digits, and what no benchmark 
   const written = web.writeResult(read);
   assert.equal(web.writeResult(web.readResult(written)), written, 'the same again');
   assert.equal(web.writeResult(null), '');
+  const quick = { ...result, rows: [{ ...row, storedMs: 0, streamingMs: 1e-6, decodeMs: 2e-5 }] };
+  const [again] = web.readResult(web.writeResult(quick)).rows;
+  const { storedMs, streamingMs, decodeMs } = again;
+  assert.deepEqual([storedMs, streamingMs, decodeMs], [1e-5, 1e-5, 2e-5], 'never none');
   for (const raw of [
     ...['', 'x', '1.1.2', '9.1.2_64.1.1.1.1.1', '1.1.2_63.1.1.1.1.1', '1.1.2_64.1.1.1.1'],
     ...['1.1.2_64.0.1.1.1.1', '1.1.2_64.1.1.1.1.-1', '1.1.2_64.1.1.1.1.1_64.1.1.1.1.1'],

@@ -118,6 +118,26 @@ describe('scores of heads', () => {
   });
 });
 
+test('what is read twice is as long as the model allows, behind what it begins with', () => {
+  const twice = (maxLength, begin) =>
+    web.repeatedIds({ info: { maxLength, vocabulary: 9 }, begin });
+  for (const [maxLength, begin, repeated] of [
+    [1000, null, 50],
+    [1000, 3, 50],
+    [20, null, 10],
+    [20, 3, 9],
+    [21, 3, 10],
+  ]) {
+    const { ids, repeated: told } = twice(maxLength, begin);
+    assert.equal(told, repeated);
+    const lead = begin === null ? [] : [begin];
+    const once = ids.slice(lead.length, lead.length + repeated);
+    assert.deepEqual(ids, [...lead, ...once, ...once]);
+    assert.ok(once.every((id) => Number.isInteger(id) && id >= 0 && id < 9));
+  }
+  assert.equal(new Set(twice(1000, null).ids).size, 9, 'any token');
+});
+
 describe('the plane', () => {
   /** All eigenvalues of a symmetric matrix and their vectors, by Jacobi's rotations. */
   function jacobi(matrix) {
