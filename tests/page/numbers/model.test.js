@@ -11,9 +11,18 @@ import { modules, resultOf } from '../support/engine.js';
 
 const feature = (name) => `features/model/${name}`;
 const web = await modules(
-  ...['selection', 'scores', 'plane', 'file', 'open', 'answers', 'host', 'store', 'log'].map(
-    feature,
-  ),
+  ...[
+    'selection',
+    'scores',
+    'plane',
+    'file',
+    'open',
+    'answers',
+    'generation',
+    'host',
+    'store',
+    'log',
+  ].map(feature),
   ...[
     'features/model/state',
     'features/row/request',
@@ -507,6 +516,17 @@ describe('the host', () => {
     assert.ok(speed.difference < 1e-3, `${speed.difference}`);
     assert.ok(speed.points.every(({ cached, whole: all }) => cached === 1 / 8 && all === 1));
     assert.equal(speed.points.at(-1).length, 248);
+  });
+
+  test('the time of a token is the median of seven spans of eight, after a pass that does not count', (t) => {
+    // Between looks n - 1 and n at this clock n milliseconds go by.
+    let [now, looks] = [0, 0];
+    t.mock.method(performance, 'now', () => (now += ++looks));
+    const steps = web.speedOf({ model }, ids);
+    const { points } = steps.next().value;
+    steps.return();
+    // The first pass takes seven looks, so spans take 9, 11 .. 21 ms, and the pass without a cache 23.
+    assert.deepEqual(points, [{ length: 8, cached: 15 / 8, whole: 23 }]);
   });
 
   test('a file that says it reads a million tokens has no cache for them', async () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { until } from '../../support/js/patience.js';
-import { enter } from '../support/operate.js';
+import { enter, linesOf, requireWritten } from '../support/operate.js';
 import { openWindow, SIZE } from '../support/window.js';
 
 const { workers, rest, layOut, leave } = openWindow();
@@ -14,7 +14,7 @@ const web = await modules(
   ),
   ...['features/masks/order', 'features/cost/bench_part', 'state/state', 'app/export_menu'],
   ...['ui/panel', 'ui/guess', 'features/recurrence/panel', 'features/recurrence/maps'],
-  ...['features/lessons/exercise', 'features/model/part'],
+  ...['features/lessons/exercise', 'features/model/part', 'features/row/learned_part'],
   ...['features/block/depth_part', 'features/learn/setup', 'domain/tokenizer'],
 );
 
@@ -429,4 +429,32 @@ test('model: sizes are megabytes from a million bytes on', () => {
     '1.01 MB',
     '812.35 MB',
   ]);
+});
+
+test('row: the steps of a trained head, with its products as bars', () => {
+  const { part } = put(web.LearnedPart);
+  const learned = {
+    ...{ head: 5, query: 2, width: 4, scale: 0.5, temperature: 0.5, allowed: 3, keys: [0, 2] },
+    terms: [Float32Array.of(1, -0.5, 0, 0.126), Float32Array.of(-0.25, 2, 0.3333, 0)],
+    ...{ products: Float32Array.of(0.626, 2.0833), scaled: Float32Array.of(0.313, 1.04165) },
+    ...{ tempered: Float32Array.of(0.626, 2.0833), exps: Float32Array.of(0.23293, 1) },
+    ...{ weights: Float32Array.of(0.16, 0.7), core: Float32Array.of(0.16, 0.7) },
+    ...{ max: 2.0833, sum: 1.43, error: 3e-8 },
+  };
+  const view = (patch) => ({
+    ...{ state: { ...initial, source: 'trained' }, look: 1, list: { tokens: ['a', 'b', 'c'] } },
+    ...{ heads: { source: 'trained', trainedHeads: { layers: 2, perLayer: 4 } } },
+    frame: { row: { learned: { ...learned, ...patch } } },
+  });
+  part.update(view({}));
+  const drawn = Array.from(part.querySelectorAll('.row-terms rect'), (bar) =>
+    ['class', 'y', 'height'].map((name) => bar.getAttribute(name)).join(' '),
+  );
+  assert.deepEqual(drawn, [
+    ...['up 10.00 10.00', 'down 20.00 5.00', 'down 20.00 0.00', 'up 18.74 1.26'],
+    ...['down 20.00 2.50', 'up 0.00 20.00', 'up 16.67 3.33', 'down 20.00 0.00'],
+  ]);
+  const shown = linesOf(part);
+  part.update(view({ temperature: 1, query: 1, head: 2 }));
+  requireWritten('row-learned', [...shown, '=== at a temperature of 1', ...linesOf(part)]);
 });
