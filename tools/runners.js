@@ -95,8 +95,7 @@ export const relaxedFlags =
 /** A file under node:test, in a process of its own. */
 export const nodeTest = (file, { flags = [], env = {} } = {}) => ({
   title: file,
-  alone: tagsOf(file).alone,
-  about: tagsOf(file).about,
+  ...tagsOf(file),
   async run() {
     // A failed assertion leaves workers and pages behind, which would hold the file until its limit.
     const options = ['--test', '--test-force-exit', '--test-reporter=./tools/test_reporter.js'];

@@ -472,10 +472,8 @@ async function aboutTheChange(suites) {
   const touched = particular.filter((part) => touches(changed, part));
   const asked = spread(touched, MOST_ABOUT);
   const left = new Set(particular.filter((part) => !asked.includes(part)));
-  const those =
-    touched.length > asked.length ? `, and ${touched.length - asked.length} that it does` : '';
   console.log(
-    `left to the full run, or to a run that names their group: ${left.size} files about what this change does not touch${those}`,
+    `left to the full run, or to a run that names their group, of ${particular.length} files that are about something (the change touches ${touched.length}):`,
   );
   for (const { title } of left) console.log(`    ${title}`);
   return suites

@@ -58,7 +58,7 @@ test('changed: a file of tests is asked when it, or what it is about, is otherwi
   assert.ok(!touching());
 });
 
-test('changed: what files of tests are about is there', async () => {
+test('changed: what files of tests are about is there', () => {
   const said = listed('grep', '-n', '^// @about ', '--', 'tests');
   assert.ok(said.length > 20);
   for (const line of said.filter(Boolean)) {

@@ -123,11 +123,7 @@ test('a run: what the reader said before it is told when it has begun, for these
   document.body.append(root);
   let changes = 0;
   const guess = new web.RunGuess(root, () => changes++);
-  const { layers, heads, width, positions, causal } = web.taskCalled('copy', '').defaults;
-  const settings = {
-    ...{ task: 'copy', seed: 1, layers, heads, width, positions, causal },
-    ...{ norm: 'pre', temperature: 1, samples: null, text: '' },
-  };
+  const settings = web.settingsOf({ ...web.initialState('en'), learnTask: 'copy' }, '');
   const choose = (value) => root.querySelector(`[value=${value}]`).click();
   guess.draw(settings, null, 'en');
   choose('no');

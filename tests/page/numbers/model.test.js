@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { root } from '../../support/js/files.js';
 import { tickingClock } from '../support/clock.js';
 import { modules, resultOf } from '../support/engine.js';
+import { randomOf } from '../support/random.js';
 
 const feature = (name) => `features/model/${name}`;
 const web = await modules(
@@ -37,13 +38,9 @@ const addressOf = (name) => URL.createObjectURL(new Blob([fileOf(name)]));
 const fileOf = (name) => readFileSync(join(root, `models/${name}/${name}.safetensors`));
 const packageModule = (name) => import(pathToFileURL(join(root, `dist/${name}.js`)).href);
 
-/** Numbers that look random, the same every time. */
 function numbers(count, seed = 1) {
-  let x = seed;
-  return Float32Array.from({ length: count }, () => {
-    x = (x * 48271) % 2147483647;
-    return (x / 2147483647) * 2 - 1;
-  });
+  const random = randomOf(seed);
+  return Float32Array.from({ length: count }, () => random() * 2 - 1);
 }
 const close = (a, b, most, what) =>
   assert.ok(Math.abs(a - b) <= most, `${what}: ${a} and ${b} differ by more than ${most}`);

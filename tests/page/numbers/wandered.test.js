@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { full, leaveToFullRun } from '../../support/js/full.js';
 import { differences, linesOf, refresh, requireWritten } from '../support/operate.js';
+import { randomOf } from '../support/random.js';
 import { rest, viewOf, web } from '../support/scene.js';
 import { hashed } from '../support/window.js';
 
@@ -14,15 +15,13 @@ const EVERYDAY = 4;
 if (!full) leaveToFullRun(`${STATES - EVERYDAY} of ${STATES} states at random of each panel`);
 /** Panels that work something out for most states, which takes a second. */
 const slow = ['scale', 'temperature'];
-const countOf = (id) => (full || refresh ? (slow.includes(id) ? STATES / 2 : STATES) : EVERYDAY);
+const whole = full || refresh;
+const countOf = (id) => (whole ? (slow.includes(id) ? STATES / 2 : STATES) : EVERYDAY);
 
-/** Whole numbers below n that look random. */
+/** Whole numbers below n. */
 function diceOf(seed) {
-  let x = seed;
-  return (n) => {
-    x = (x * 48271) % 2147483647;
-    return Math.floor((x / 2147483647) * n);
-  };
+  const random = randomOf(seed);
+  return (n) => Math.floor(random() * n);
 }
 
 /** What a link says of fields that are neither numbers between limits nor one of a few values, and what takes little time of the others. */
@@ -138,7 +137,7 @@ for (const [i, id] of web.PANEL_IDS.entries()) {
       assert.equal(otherwise.join('\n'), '', link);
       written.push(`${hashed(all.join('\n'))} ${all.length} ${link}`);
     }
-    if (asked > EVERYDAY) written.splice(EVERYDAY, 0, REST);
-    requireWritten(`wandered-${id}`, written, asked > EVERYDAY ? undefined : REST);
+    if (whole) written.splice(EVERYDAY, 0, REST);
+    requireWritten(`wandered-${id}`, written, whole ? undefined : REST);
   });
 }
