@@ -30,6 +30,7 @@ export function mutationsOf(file, source) {
       end: site.end,
       text,
       line: source.slice(0, site.start).split('\n').length,
+      column: site.start - (source.lastIndexOf('\n', site.start - 1) + 1),
       from: flat(source.slice(site.start, site.end)),
       to: flat(text),
       before: linesWith(source, site, source.slice(site.start, site.end)),

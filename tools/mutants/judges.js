@@ -11,7 +11,7 @@ import { programs } from '../shipped.js';
 import { caseName, isOfTraining, preparePackage } from './grounds.js';
 import { originsOf } from './reach.js';
 import { TestFiles, limitOf, notAsked, seconds, testFiles } from './test_files.js';
-import { nodeTestFile, untilRed } from './until_red.js';
+import { untilRed } from './until_red.js';
 
 /** A fingerprint of files: mutants that are compiled to the program as it was have no effect. */
 function fingerprint(files) {
@@ -248,10 +248,18 @@ class BindingsJudge {
 
 // ------------------------------------------------------------------------------------------- page
 
-/** Operates the panels: of the one that a mutation is in first, then all. */
-const operated = 'tests/page/numbers/operated.test.js';
-const scenes = readdirSync(join(root, 'tests/page/operated')).map((name) => basename(name, '.txt'));
+/** Panels, of which each has tests of its own that need no others, in files that take long as a whole. */
+const panels = readdirSync(join(root, 'tests/page/operated'))
+  .map((name) => /^wandered-(\w+)\.txt$/.exec(name)?.[1])
+  .filter(Boolean);
+const parts = {
+  'tests/page/numbers/operated.test.js': [...panels, 'top', 'sentence', 'instruments'],
+  'tests/page/numbers/wandered.test.js': panels,
+};
 const allStates = { QKV_FULL: '1' };
+
+/** How many tests are asked before the types are: they take longer than most of these. */
+const FIRST = 4;
 
 /** How many test files of the page run beside each other. */
 const FILES_AT_ONCE = Math.min(availableParallelism(), 4);
@@ -259,10 +267,7 @@ const FILES_AT_ONCE = Math.min(availableParallelism(), 4);
 /** The page: the build of a server alone; that of a disk is made of the same modules. */
 class PageJudge {
   name = 'page';
-  #numbers = new TestFiles(testFiles('tests/page/numbers'), {
-    atOnce: FILES_AT_ONCE,
-    env: allStates,
-  });
+  #numbers;
   /** Pictures last, as they take long; what looks at the other build, at files or at the clock not at all. */
   #pages = new TestFiles(
     testFiles('tests/page').filter((file) => !/\/(lighthouse|single|fragment|links)\./.test(file)),
@@ -270,8 +275,10 @@ class PageJudge {
   );
   #inNode;
 
-  constructor({ inNode = false } = {}) {
+  constructor({ inNode = false, lanes = 1 } = {}) {
     this.#inNode = inNode;
+    const atOnce = Math.ceil(FILES_AT_ONCE / lanes);
+    this.#numbers = new TestFiles(testFiles('tests/page/numbers'), { atOnce, env: allStates, parts });
   }
 
   holds = (file) => file.startsWith('web/src/') && file.endsWith('.ts');
@@ -279,7 +286,7 @@ class PageJudge {
   prepare = preparePackage;
 
   async sound(copy) {
-    const numbers = await this.#numbers.measure(copy);
+    const numbers = await this.#numbers.measure(copy, 'inline');
     if (this.#inNode) return numbers;
     const { code, output } = await copy.site();
     if (code !== 0) throw new Error(output);
@@ -302,34 +309,24 @@ class PageJudge {
     return hash.digest('hex');
   }
 
-  /**
-   * Test files whose name stands in the path of the mutated file come first: of a panel its own. Beside them begins the visit
-   * to the whole page, which takes as long as half of the others.
-   */
+  /** Test files whose name stands in the path of the mutated file come first: of a panel its own. */
   #inOrder(tests, mutation) {
-    const early = [...mutation.file.split(/[/.]/), 'visited'];
-    const isEarly = ({ file }) => early.includes(basename(file, '.test.js'));
+    const early = mutation.file.split(/[/.]/);
+    const isEarly = ({ file, only }) =>
+      early.includes(only ?? basename(file, '.test.js'));
     const isSlow = ({ file }) => /\/(screenshots|firefox|offline)\./.test(file);
     const rank = (known) => (isEarly(known) ? 0 : isSlow(known) ? 2 : 1);
     return tests.reaching(mutation).sort((a, b) => rank(a) - rank(b));
   }
 
-  /** The panel that a mutation is in, as it is operated. */
-  #scene(copy, { file }) {
-    const scene = file.split(/[/.]/).find((name) => scenes.includes(name));
-    if (!scene) return {};
-    const only = [`--test-name-pattern=^${scene}:`];
-    return nodeTestFile(copy, operated, { limit: 180_000, only, env: allStates });
-  }
-
   async judge(copy, mutation) {
-    const scene = await this.#scene(copy, mutation);
-    if (scene.red) return scene;
+    const reaching = this.#inOrder(this.#numbers, mutation);
+    const first = await this.#numbers.ask(copy, reaching.slice(0, FIRST));
+    if (first.red) return first;
     // A tenth of what is left does not compile, which takes a tenth of the time of the tests to find out.
     if ((await copy.types('web')).code !== 0) return doesNotCompile;
-    const numbers = await this.#numbers.ask(copy, this.#inOrder(this.#numbers, mutation));
-    if (numbers.red) return numbers;
-    if (this.#inNode) return {};
+    const rest = await this.#numbers.ask(copy, reaching.slice(FIRST));
+    if (rest.red || this.#inNode) return { ...rest, asked: reaching.length };
     const { code, output } = await copy.site();
     if (code !== 0) return { red: `the build: ${output.trim().split('\n')[0]}` };
     return this.#pages.ask(copy, this.#inOrder(this.#pages, mutation));

@@ -73,7 +73,7 @@ async function tryUntil(count, mutations, copies, work) {
 export async function runRandom({ count, seed, folder, lanes, inNode }) {
   const mutationsFor = (judge) => candidates(folder, (file) => judge.holds(file), seed);
   const judge = judges
-    .map((Judge) => new Judge({ inNode }))
+    .map((Judge) => new Judge({ inNode, lanes }))
     .find((one) => mutationsFor(one).length > 0);
   if (!judge) throw new Error(`nothing that can be mutated in ${folder}`);
   const mutations = mutationsFor(judge);

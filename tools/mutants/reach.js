@@ -1,4 +1,4 @@
-// Which lines of TypeScript a test program reaches: V8 counts what it runs in every thread, and the source maps of
+// Which places of TypeScript a test program reaches: V8 counts what it runs in every thread, and the source maps of
 // the bundles lead from there to the sources.
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { SourceMap } from 'node:module';
@@ -15,11 +15,52 @@ export function originsOf(bundle, map) {
       const entry = sourceMap.findEntry(line, index);
       if (entry.originalSource === undefined) continue;
       const file = /(?:^|\/)((?:wasm|web)\/src\/.*)$/.exec(entry.originalSource)?.[1];
-      if (file) origins.push({ offset: start + index, file, line: entry.originalLine + 1 });
+      if (file) origins.push({
+        offset: start + index,
+        file,
+        line: entry.originalLine + 1,
+        column: entry.originalColumn,
+      });
     }
     start += text.length + 1;
   });
   return origins;
+}
+
+/** Likewise of a bundle that has its source map in itself, of which V8 keeps how long each line is. */
+function originsInline({ lineLengths, data }) {
+  const sourceMap = new SourceMap(data);
+  const origins = [];
+  let start = 0;
+  lineLengths.forEach((length, row) => {
+    let last;
+    for (let column = 0; column < length; ++column) {
+      const { originalSource, originalLine, originalColumn } = sourceMap.findEntry(row, column);
+      const here = `${originalSource}:${originalLine}:${originalColumn}`;
+      if (here === last) continue;
+      last = here;
+      const file = /(?:^|\/)(web\/src\/.*)$/.exec(originalSource ?? '')?.[1];
+      const [line, at] = [originalLine + 1, originalColumn];
+      if (file) origins.push({ offset: start + column, file, line, column: at });
+    }
+    start += length + 1;
+  });
+  return { length: start, origins };
+}
+
+/** By their mappings, as many test files bundle the same. */
+const inlineBundles = new Map();
+
+/** The bundles with source maps of their own among the scripts of a coverage report, by their address. */
+function inlineBundlesOf(cache = {}) {
+  const found = Object.entries(cache).filter(([, { data }]) => data?.mappings);
+  return new Map(
+    found.map(([url, entry]) => {
+      const { mappings } = entry.data;
+      if (!inlineBundles.has(mappings)) inlineBundles.set(mappings, originsInline(entry));
+      return [url, inlineBundles.get(mappings)];
+    }),
+  );
 }
 
 /** For every character of a script whether it ran: of ranges within each other the innermost counts. */
@@ -33,29 +74,62 @@ function ranIn(length, functions) {
   return ran;
 }
 
-/** The lines, as "file:line", that the scripts of a coverage folder reached. `origins` has a list for each bundle. */
-function linesReached(folder, bundles) {
-  const lines = new Set();
+/** Whether each place of a coverage folder's scripts ran in any of them: by "file:line" then by column. */
+function placesReached(folder, bundles) {
+  const places = new Map();
   for (const name of readdirSync(folder)) {
-    const { result } = JSON.parse(readFileSync(join(folder, name), 'utf8'));
-    for (const { url, functions } of result) {
-      const bundle = bundles.get(basename(url.replace(/[?#].*$/, '')));
-      if (!bundle || !url.includes('/dist/')) continue;
+    const report = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    const inline = bundles ? new Map() : inlineBundlesOf(report['source-map-cache']);
+    const inDist = (url) =>
+      url.includes('/dist/') && bundles?.get(basename(url.replace(/[?#].*$/, '')));
+    for (const { url, functions } of report.result) {
+      const bundle = inDist(url) || inline.get(url);
+      if (!bundle) continue;
       const ran = ranIn(bundle.length, functions);
-      for (const { offset, file, line } of bundle.origins) {
-        if (ran[offset]) lines.add(`${file}:${line}`);
+      for (const { offset, file, line, column } of bundle.origins) {
+        const at = `${file}:${line}`;
+        if (!places.has(at)) places.set(at, new Map());
+        const columns = places.get(at);
+        columns.set(column, columns.get(column) || ran[offset] > 0);
       }
     }
   }
-  return lines;
+  return places;
 }
 
-/** Runs `work` with the environment that has V8 count. Resolves to what work did and the lines reached. */
-export async function withReach(bundles, work) {
+/** What a test program reached. Of a line that ran in part, such as that of a short function, its columns are known as well. */
+class Reached {
+  #whole = new Set();
+  #parts = new Map();
+
+  constructor(places) {
+    for (const [at, columns] of places) {
+      const ran = [...columns.values()];
+      if (ran.every(Boolean)) this.#whole.add(at);
+      else if (ran.some(Boolean)) this.#parts.set(at, [...columns].sort(([a], [b]) => a - b));
+    }
+  }
+
+  /** A place between two of which it is known whether they ran counts as reached if one of them did. */
+  has({ file, line, column }) {
+    const at = `${file}:${line}`;
+    if (this.#whole.has(at)) return true;
+    const columns = this.#parts.get(at) ?? [];
+    const next = columns.findIndex(([start]) => start > column);
+    const around = next < 0 ? columns.slice(-1) : columns.slice(Math.max(0, next - 1), next + 1);
+    return around.some(([, ran]) => ran);
+  }
+}
+
+/**
+ * Runs `work` with the environment that has V8 count. Resolves to what work did and what was reached of `bundles`, or without
+ * them of the bundles that bring a source map.
+ */
+export async function withReach(work, bundles) {
   const folder = mkdtempSync(join(tmpdir(), 'qkv-reach-'));
   try {
     const result = await work({ NODE_V8_COVERAGE: folder });
-    return { ...result, lines: linesReached(folder, bundles) };
+    return { ...result, reached: new Reached(placesReached(folder, bundles)) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

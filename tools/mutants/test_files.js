@@ -32,48 +32,63 @@ function inLanes(list, atOnce, work) {
   return Promise.all(Array.from({ length: atOnce }, lane));
 }
 
-/** Test files with what one run of each told: how long it took and, if that was asked, which lines it reached. */
+/**
+ * Test files with what one run of each told: how long it took and, if that was asked, what it reached. Of a file with
+ * `parts`, the words before the colon in titles of tests that do not need each other, each is asked by itself.
+ */
 export class TestFiles {
   #known = [];
+  #asked;
   #atOnce;
   #env;
 
-  constructor(files, { atOnce = 1, env = {} } = {}) {
-    this.files = files;
+  constructor(files, { atOnce = 1, env = {}, parts = {} } = {}) {
+    this.#asked = files.flatMap((file) => (parts[file] ?? [undefined]).map((only) => ({ file, only })));
     this.#atOnce = atOnce;
     this.#env = { ...browsers, ...env };
   }
 
-  /** Runs each file once. With `bundles` also notes what it reaches. One that is red as it is can tell nothing. */
-  async measure(copy, bundles) {
+  #run(copy, { file, only }, options) {
+    const named = only === undefined ? [] : [`--test-name-pattern=^${only}:`];
+    return nodeTestFile(copy, file, {
+      ...options,
+      only: named,
+      env: { ...this.#env, ...options.env },
+    });
+  }
+
+  /**
+   * Runs each once. With `reach` also notes what it reaches: 'inline', or the bundles of dist/. One that is red as it is
+   * can tell nothing.
+   */
+  async measure(copy, reach) {
     const left = [];
     const start = performance.now();
-    await inLanes(this.files, this.#atOnce, async (file) => {
-      const work = (env) =>
-        nodeTestFile(copy, file, { limit: 600_000, env: { ...this.#env, ...env } });
-      const { red, ms, lines } = bundles ? await withReach(bundles, work) : await work({});
+    await inLanes(this.#asked, this.#atOnce, async (one) => {
+      const work = (env) => this.#run(copy, one, { limit: 600_000, env });
+      const bundles = reach === 'inline' ? undefined : reach;
+      const { red, ms, reached } = reach ? await withReach(work, bundles) : await work({});
       if (red) left.push(red);
-      else this.#known.push({ file, ms, lines });
+      else this.#known.push({ ...one, ms, reached });
     });
     this.#known.sort((a, b) => a.ms - b.ms);
     const time = seconds(performance.now() - start);
     return [`${this.#known.length} test files in ${time} s`, ...left.map(notAsked)].join('\n');
   }
 
-  /** The files that reach the place of a mutation, quickest first. */
-  reaching({ file, line }) {
-    return this.#known.filter(({ lines }) => !lines || lines.has(`${file}:${line}`));
+  /** Those that reach the place of a mutation, quickest first. */
+  reaching(mutation) {
+    return this.#known.filter(({ reached }) => !reached || reached.has(mutation));
   }
 
-  /** Asks these in their order, { file, ms } each, until one is red. */
+  /** Asks these in their order, { file, only, ms } each, until one is red. */
   async ask(copy, known) {
     const found = new AbortController();
     let answer = {};
-    await inLanes(known, this.#atOnce, async ({ file, ms }) => {
+    await inLanes(known, this.#atOnce, async (one) => {
       const { signal } = found;
       if (signal.aborted) return;
-      const options = { limit: limitOf(ms), signal, env: this.#env };
-      const { red, error, late } = await nodeTestFile(copy, file, options);
+      const { red, error, late } = await this.#run(copy, one, { limit: limitOf(one.ms), signal });
       if (!red || signal.aborted) return;
       answer = { red, error, late };
       found.abort();
