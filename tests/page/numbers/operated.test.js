@@ -12,10 +12,11 @@ import {
   refresh,
   requireWritten,
   rounded,
+  seldomOn,
 } from '../support/operate.js';
 import { answersTo, engine, layOut, rest, told, viewOf, web, workers } from '../support/scene.js';
 import { otherStates } from '../support/states.js';
-import { SIZE } from '../support/window.js';
+import { SIZE, done, hashed } from '../support/window.js';
 
 // ---- scenes: elements, each in its states ----
 
@@ -145,8 +146,7 @@ async function put(element, patch) {
     for (const message of await answersTo(worker.heard)) worker.say(message);
   }
   await rest();
-  said.length = 0;
-  told.length = 0;
+  for (const list of [said, told, done]) list.length = 0;
   const before = linesOf(panel);
   return {
     panel,
@@ -205,23 +205,58 @@ async function put(element, patch) {
       if (said.some((line) => line.startsWith('state-change'))) await draw();
       await rest();
       const messages = told.map((message) => `worker: ${writtenDown(message)}`);
-      return [...said, ...messages, ...differences(before, linesOf(panel))];
+      return [...done, ...said, ...messages, ...differences(before, linesOf(panel))];
     },
   };
 }
 
-/** All there is to write down of an element in one state. */
-async function record(element, patch, first) {
-  let one = await put(element, patch);
-  const lines = [`=== ${JSON.stringify(patch)}`, ...one.before, ...(await one.taken())];
-  for (const { title, run } of actsOf(one.panel)) {
+/** What an act asks for, and of what is otherwise then a hash. */
+function inShort(came) {
+  const isOfPanel = (line) => /^[-+] /.test(line);
+  const otherwise = came.filter(isOfPanel);
+  const rest =
+    otherwise.length > 0 ? [`${otherwise.length} lines ${hashed(otherwise.join('\n'))}`] : [];
+  return [...came.filter((line) => !isOfPanel(line)), ...rest];
+}
+
+/** What comes of acts on an element that is as new before each of them, as `say` has it. */
+async function recordActs(element, patch, acts, say = (came) => came) {
+  const lines = [];
+  let one;
+  for (const { title, run } of acts) {
+    one ??= await put(element, patch);
     mock.method(Math, 'random', () => 0.375);
     const came = await one.after(run);
     mock.restoreAll();
     if (came.length === 0) continue; // it is as it was
-    lines.push('', `== ${title}`, ...came);
-    one = await put(element, patch);
+    lines.push('', `== ${title}`, ...say(came));
+    one = undefined;
   }
+  return lines;
+}
+
+/** What a full run asks besides, in the first state: what readers seldom do, and other sizes of the window. */
+async function recordSeldom(element, patch) {
+  const { panel, before } = await put(element, patch);
+  const acts = actsOf(panel, seldomOn);
+  const lines = ['=== seldom', ...(await recordActs(element, patch, acts, inShort))];
+  for (const size of [
+    { width: 280, height: 200 },
+    { width: 1120, height: 480 },
+  ]) {
+    layOut(size);
+    const other = await put(element, patch);
+    lines.push('', `=== ${size.width} pixels wide`, ...inShort(differences(before, other.before)));
+  }
+  layOut(SIZE);
+  return lines;
+}
+
+/** All there is to write down of an element in one state. */
+async function record(element, patch, first) {
+  const one = await put(element, patch);
+  const lines = [`=== ${JSON.stringify(patch)}`, ...one.before, ...(await one.taken())];
+  lines.push(...(await recordActs(element, patch, actsOf(one.panel))));
   for (const [time, { of = /./, when }] of Object.entries(TIMES)) {
     if (!of.test(element) || patch !== first) continue;
     const then = await put(element, patch);
@@ -256,13 +291,15 @@ async function recordIdle(element, patch) {
   ];
 }
 
-if (!full) leaveToFullRun('controls of panels in another state');
+const whole = full || refresh;
+if (!full) leaveToFullRun('controls of panels in another state, seldom acts and other sizes');
 for (const [name, [element, ...patches]] of Object.entries(SCENES)) {
   test(`${name}: what it shows, what its controls ask for, and what is otherwise then`, async () => {
     const lines = [];
-    const asked = full || refresh ? patches : patches.slice(0, 1);
+    const asked = whole ? patches : patches.slice(0, 1);
     for (const patch of asked) lines.push(...(await record(element, patch, patches[0])));
-    const end = asked.length < patches.length ? `=== ${JSON.stringify(patches[1])}` : undefined;
-    requireWritten(name, lines, end);
+    if (whole) lines.push(...(await recordSeldom(element, patches[0])));
+    const rest = asked.length < patches.length ? `=== ${JSON.stringify(patches[1])}` : '=== seldom';
+    requireWritten(name, lines, whole ? undefined : rest);
   });
 }

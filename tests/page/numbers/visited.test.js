@@ -1,13 +1,13 @@
 // One visit to the whole page, in Node: its first minute, its menus, every step and answer of its lessons, the editor of
 // lessons, files, failures, and panels that have workers of their own. After each act stands in
 // tests/page/operated/visit-*.txt what is otherwise outside of the panels (those are operated by operated.test.js), the
-// address, and what page and workers told each other. QKV_REFRESH=1 writes it down.
+// address, what was done that leaves no trace, and what page and workers told each other. QKV_REFRESH=1 writes it down.
 import { test } from 'node:test';
 import { PATIENCE, until } from '../../support/js/patience.js';
 import { full, leaveToFullRun } from '../../support/js/full.js';
 import { differences, enter, fire, linesOf, refresh, requireWritten } from '../support/operate.js';
 import { openPage } from '../support/whole.js';
-import { hashed } from '../support/window.js';
+import { done, hashed } from '../support/window.js';
 
 const opened = await openPage();
 const { page, heard, written, workers, delays, printed, copied, saved } = opened;
@@ -423,7 +423,7 @@ async function savedLine({ name, blob }) {
 
 /** Does one thing and returns what came of it, in lines. */
 async function after(act, before) {
-  for (const list of [heard, written, printed, copied, saved]) list.length = 0;
+  for (const list of [heard, written, printed, copied, saved, done]) list.length = 0;
   await act();
   await settled();
   const lines = linesOfPage();
@@ -432,6 +432,7 @@ async function after(act, before) {
     ...copied.map((text) => `copied ${text}`),
     ...(await Promise.all(saved.map(savedLine))),
     ...printed.map(() => 'printed'),
+    ...done,
     ...heard,
     ...differences(before, lines),
   ];

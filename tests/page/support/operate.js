@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from '../../support/js/files.js';
-import { drawnOn, hashed } from './window.js';
+import { drawnOn, focusQuietly, hashed } from './window.js';
 
 /** Numbers of geometry, to a tenth of a pixel; ids that are counted up are all alike. */
 export const rounded = (text) =>
@@ -129,33 +129,59 @@ export const enter = (element, value) => {
   fire(element, 'change');
 };
 
-const key = (name) => [
-  `key ${name}`,
+const key = (name, more = {}) => [
+  `key ${[...Object.keys(more), name].join(' ')}`,
   (element) => {
-    element.focus();
-    fire(element, 'keydown', KeyboardEvent, { key: name, code: name });
-    fire(element, 'keyup', KeyboardEvent, { key: name, code: name });
+    focusQuietly(element);
+    fire(element, 'keydown', KeyboardEvent, { key: name, code: name, ...more });
+    fire(element, 'keyup', KeyboardEvent, { key: name, code: name, ...more });
   },
 ];
+
+const at = (x, y, buttons) => ({
+  ...{ clientX: x, clientY: y, pointerId: 1, buttons, isPrimary: true, pointerType: 'mouse' },
+});
+const point = (element, name, ...place) =>
+  fire(element, `pointer${name}`, PointerEvent, at(...place));
 
 const drag = [
   'drag',
   (element) => {
-    const at = (x, y, buttons) => ({
-      clientX: x,
-      clientY: y,
-      pointerId: 1,
-      buttons,
-      isPrimary: true,
-      pointerType: 'mouse',
-    });
-    fire(element, 'pointerenter', PointerEvent, at(200, 90, 0));
-    fire(element, 'pointermove', PointerEvent, at(200, 90, 0));
-    fire(element, 'pointerdown', PointerEvent, at(200, 90, 1));
-    fire(element, 'pointermove', PointerEvent, at(260, 100, 1));
-    fire(element, 'pointermove', PointerEvent, at(330, 130, 1));
-    fire(element, 'pointerup', PointerEvent, at(330, 130, 0));
+    point(element, 'enter', 200, 90, 0);
+    point(element, 'move', 200, 90, 0);
+    point(element, 'down', 200, 90, 1);
+    point(element, 'move', 260, 100, 1);
+    point(element, 'move', 330, 130, 1);
+    point(element, 'up', 330, 130, 0);
     fire(element, 'click', MouseEvent, at(330, 130, 0));
+  },
+];
+
+/** The pointer is over an element, and leaves it. */
+const hover = [
+  'hover',
+  (element) => {
+    point(element, 'enter', 40, 300, 0);
+    point(element, 'move', 40, 300, 0);
+  },
+];
+const leave = [
+  'leave',
+  (element) => {
+    hover[1](element);
+    point(element, 'leave', 41, 330, 0);
+    fire(element, 'blur', FocusEvent);
+  },
+];
+/** A drag to the left, a little and far, that something else ends. */
+const lost = [
+  'lose a drag',
+  (element) => {
+    point(element, 'down', 330, 130, 1);
+    point(element, 'move', 328, 130, 1);
+    point(element, 'move', 120, 20, 1);
+    point(element, 'cancel', 120, 20, 0);
+    point(element, 'move', 20, 20, 0);
   },
 ];
 
@@ -220,6 +246,27 @@ function actsOn(element) {
   ];
 }
 
+/** What readers seldom do. */
+export function seldomOn(element) {
+  const { localName, type } = element;
+  if (localName === 'input' && ['range', 'number'].includes(type)) {
+    const values = ['', '-1e9', '1e9', '2.5'];
+    const set = values.map((value) => [`set ${value || 'nothing'}`, (own) => enter(own, value)]);
+    return type === 'number' ? [...set, drag, lost] : set.slice(1, 3);
+  }
+  if (['button', 'summary', 'input', 'a', 'select', 'textarea'].includes(localName)) return [];
+  if (!element.hasAttribute('tabindex')) return [hover, leave, lost];
+  const keys = ['ArrowLeft', 'PageUp', 'a', 'Tab'].map((name) => key(name));
+  return [
+    ...keys,
+    key('ArrowRight', { shiftKey: true }),
+    key('Home', { ctrlKey: true }),
+    hover,
+    leave,
+    lost,
+  ];
+}
+
 /** Elements that a reader can operate. */
 const CONTROLS =
   'button, input, select, textarea, summary, a[href^="#"], [tabindex], svg.chart, .dial-large svg, canvas';
@@ -228,7 +275,7 @@ const CONTROLS =
  * Every act on every control of a part, as { title, run }: `run(other)` does the same in another part that is like it. Of many
  * controls that are alike, the first two and the last.
  */
-export function actsOf(part) {
+export function actsOf(part, on = actsOn) {
   const alike = new Map();
   const controls = [...part.querySelectorAll(CONTROLS)].map((element, index) => ({
     element,
@@ -242,7 +289,7 @@ export function actsOf(part) {
     return all.indexOf(one) < 2 || one === all.at(-1) || one.element.id !== '';
   });
   return chosen.flatMap(({ element, index }) =>
-    actsOn(element).map(([name, act]) => ({
+    on(element).map(([name, act]) => ({
       title: `${named(element)} ${index}: ${name}`,
       run: (other) => act([...other.querySelectorAll(CONTROLS)][index]),
     })),

@@ -189,6 +189,39 @@ function newLayout() {
   };
 }
 
+/** What leaves no trace on the page: whose usual effect is prevented, what is scrolled to, holds the pointer or has the focus. */
+export const done = [];
+function noteDeeds({ Event, Element, HTMLElement, SVGElement }) {
+  const note = (prototype, name, say) => {
+    const own = prototype[name];
+    prototype[name] = function (...args) {
+      done.push(say(this));
+      return own?.apply(this, args);
+    };
+  };
+  for (const name of ['preventDefault', 'stopPropagation']) {
+    note(Event.prototype, name, ({ type }) => `${name} of ${type}`);
+  }
+  for (const name of ['scrollIntoView', 'setPointerCapture', 'releasePointerCapture']) {
+    Element.prototype[name] = undefined; // nothing scrolls here, and no pointer is real
+    note(
+      Element.prototype,
+      name,
+      ({ localName, id }) => `${name} of ${localName}${id && `#${id}`}`,
+    );
+  }
+  for (const { prototype } of [HTMLElement, SVGElement]) {
+    note(prototype, 'focus', ({ localName, id }) => `focus of ${localName}${id && `#${id}`}`);
+  }
+}
+
+/** Has an element focused by a reader, not by the page. */
+export function focusQuietly(element) {
+  const at = done.length;
+  element.focus();
+  done.splice(at, 1);
+}
+
 /**
  * Makes the globals those of a page: { workers, told, written, goTo, rest, delays, layOut, leave }, all workers that were started, what
  * they are told, the addresses that the page wrote, a way to another hash, a wait until all has been drawn that was asked
@@ -258,9 +291,7 @@ export function openWindow() {
   Object.defineProperty(document, 'compatMode', { value: 'CSS1Compat' }); // KaTeX asks
   const { prototype } = window.Element;
   prototype.getBoundingClientRect = layout.box;
-  prototype.scrollIntoView = () => undefined;
-  prototype.setPointerCapture = () => undefined;
-  prototype.releasePointerCapture = () => undefined;
+  noteDeeds(window);
   prototype.hasPointerCapture = () => true;
   for (const side of ['Width', 'Height']) {
     const get = () => layout.box()[side.toLowerCase()];
@@ -283,7 +314,7 @@ export function openWindow() {
     reset();
     layout.reset();
     document.body.replaceChildren();
-    for (const list of [told, workers]) list.length = 0;
+    for (const list of [told, workers, done]) list.length = 0;
   };
   return {
     told,
