@@ -2,8 +2,11 @@
 // which survivors it knows.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { build } from 'esbuild';
 import {
   equivalents,
   inOrderOf,
@@ -11,6 +14,8 @@ import {
   mutationsOf,
   staleEquivalents,
 } from '../../tools/mutants/candidates.js';
+import { withReach } from '../../tools/mutants/reach.js';
+import { run } from '../../tools/run.js';
 import { root } from '../support/js/files.js';
 
 /** The mutations of a source as "from -> to", in the order of the text. */
@@ -85,6 +90,36 @@ describe('mutator: TypeScript', () => {
   })) {
     test(`nothing of ${what}`, () => expectChanges('a.ts', source, []));
   }
+});
+
+test('mutator: of a line that ran in part, the part that ran is reached', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'qkv-reach-test-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const lines = [
+    'export const twice = (a: number) => 2 * a, half = (a: number) => a / 2;',
+    'if (twice(1) > 3) console.log(half(4));',
+    'export function never() {',
+    '  return half(2);',
+    '}',
+  ];
+  mkdirSync(join(folder, 'web/src'), { recursive: true });
+  writeFileSync(join(folder, 'web/src/a.ts'), lines.join('\n'));
+  const bundle = join(folder, 'a.mjs');
+  const entryPoints = [join(folder, 'web/src/a.ts')];
+  await build({ entryPoints, bundle: true, format: 'esm', sourcemap: 'inline', outfile: bundle });
+  const { code, reached } = await withReach((env) => run(process.execPath, [bundle], { env }));
+  assert.equal(code, 0);
+  const isReached = (line, text) =>
+    reached.has({ file: 'web/src/a.ts', line, column: lines[line - 1].indexOf(text) });
+  const asked = [
+    [1, '2 * a'],
+    [1, 'a / 2'],
+    [2, 'twice'],
+    [2, 'console'],
+    [4, 'half'],
+  ];
+  const said = asked.map(([line, text]) => isReached(line, text));
+  assert.deepEqual(said, [true, false, true, false, false]);
 });
 
 describe('mutator: order and survivors', () => {

@@ -115,6 +115,8 @@ class Reached {
     const at = `${file}:${line}`;
     if (this.#whole.has(at)) return true;
     const columns = this.#parts.get(at) ?? [];
+    const known = columns.find(([start]) => start === column);
+    if (known) return known[1];
     const next = columns.findIndex(([start]) => start > column);
     const around = next < 0 ? columns.slice(-1) : columns.slice(Math.max(0, next - 1), next + 1);
     return around.some(([, ran]) => ran);
