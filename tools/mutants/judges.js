@@ -278,7 +278,11 @@ class PageJudge {
   constructor({ inNode = false, lanes = 1 } = {}) {
     this.#inNode = inNode;
     const atOnce = Math.ceil(FILES_AT_ONCE / lanes);
-    this.#numbers = new TestFiles(testFiles('tests/page/numbers'), { atOnce, env: allStates, parts });
+    this.#numbers = new TestFiles(testFiles('tests/page/numbers'), {
+      atOnce,
+      env: allStates,
+      parts,
+    });
   }
 
   holds = (file) => file.startsWith('web/src/') && file.endsWith('.ts');
@@ -312,8 +316,7 @@ class PageJudge {
   /** Test files whose name stands in the path of the mutated file come first: of a panel its own. */
   #inOrder(tests, mutation) {
     const early = mutation.file.split(/[/.]/);
-    const isEarly = ({ file, only }) =>
-      early.includes(only ?? basename(file, '.test.js'));
+    const isEarly = ({ file, only }) => early.includes(only ?? basename(file, '.test.js'));
     const isSlow = ({ file }) => /\/(screenshots|firefox|offline)\./.test(file);
     const rank = (known) => (isEarly(known) ? 0 : isSlow(known) ? 2 : 1);
     return tests.reaching(mutation).sort((a, b) => rank(a) - rank(b));

@@ -15,17 +15,21 @@ export function originsOf(bundle, map) {
       const entry = sourceMap.findEntry(line, index);
       if (entry.originalSource === undefined) continue;
       const file = /(?:^|\/)((?:wasm|web)\/src\/.*)$/.exec(entry.originalSource)?.[1];
-      if (file) origins.push({
-        offset: start + index,
-        file,
-        line: entry.originalLine + 1,
-        column: entry.originalColumn,
-      });
+      if (file)
+        origins.push({
+          offset: start + index,
+          file,
+          line: entry.originalLine + 1,
+          column: entry.originalColumn,
+        });
     }
     start += text.length + 1;
   });
   return origins;
 }
+
+const placeOf = ({ originalSource, originalLine, originalColumn }) =>
+  `${originalSource}:${originalLine}:${originalColumn}`;
 
 /** Likewise of a bundle that has its source map in itself, of which V8 keeps how long each line is. */
 function originsInline({ lineLengths, data }) {
@@ -33,15 +37,17 @@ function originsInline({ lineLengths, data }) {
   const origins = [];
   let start = 0;
   lineLengths.forEach((length, row) => {
-    let last;
-    for (let column = 0; column < length; ++column) {
-      const { originalSource, originalLine, originalColumn } = sourceMap.findEntry(row, column);
-      const here = `${originalSource}:${originalLine}:${originalColumn}`;
-      if (here === last) continue;
-      last = here;
-      const file = /(?:^|\/)(web\/src\/.*)$/.exec(originalSource ?? '')?.[1];
-      const [line, at] = [originalLine + 1, originalColumn];
-      if (file) origins.push({ offset: start + column, file, line, column: at });
+    let from = 0;
+    let entry = sourceMap.findEntry(row, 0);
+    for (let column = 1; column <= length; ++column) {
+      const next = column < length ? sourceMap.findEntry(row, column) : undefined;
+      if (next && placeOf(next) === placeOf(entry)) continue;
+      const file = /(?:^|\/)(web\/src\/.*)$/.exec(entry.originalSource ?? '')?.[1];
+      // A piece may begin with the space before it, which is of what stands there.
+      const offset = start + Math.min(from + 1, column - 1);
+      const [line, at] = [entry.originalLine + 1, entry.originalColumn];
+      if (file) origins.push({ offset, file, line, column: at });
+      [from, entry] = [column, next];
     }
     start += length + 1;
   });
@@ -106,7 +112,11 @@ class Reached {
     for (const [at, columns] of places) {
       const ran = [...columns.values()];
       if (ran.every(Boolean)) this.#whole.add(at);
-      else if (ran.some(Boolean)) this.#parts.set(at, [...columns].sort(([a], [b]) => a - b));
+      else if (ran.some(Boolean))
+        this.#parts.set(
+          at,
+          [...columns].sort(([a], [b]) => a - b),
+        );
     }
   }
 

@@ -43,7 +43,9 @@ export class TestFiles {
   #env;
 
   constructor(files, { atOnce = 1, env = {}, parts = {} } = {}) {
-    this.#asked = files.flatMap((file) => (parts[file] ?? [undefined]).map((only) => ({ file, only })));
+    this.#asked = files.flatMap((file) =>
+      (parts[file] ?? [undefined]).map((only) => ({ file, only })),
+    );
     this.#atOnce = atOnce;
     this.#env = { ...browsers, ...env };
   }
