@@ -81,7 +81,7 @@ test('block: a worker takes slices of 30 ms, and tells how much is done after ea
   assert.deepEqual(said.at(-1), { type: 'result', result: 'the curves' });
   assert.equal(waiting.length, 0, 'nothing more to do');
   // A study that is over at once.
-  theatre.study = function* () {}; // eslint-disable-line require-yield
+  theatre.study = function* () {};
   take({ type: 'run', request: 'another' });
   await rest();
   assert.deepEqual(said.at(-1), { type: 'result', result: undefined });
