@@ -104,6 +104,9 @@ test('block: a frame has the taps of the block, and the chosen one whole', () =>
     const range = Math.max(...Array.from(data, Math.abs));
     assert.deepEqual(view.shown, { id: tap, head, mask: 'window', rows, cols, data, range });
   }
+  const open = { layer: { mask: 'none' } };
+  const { shown } = web.blockFrames({ qkv, log: [] }).compute({ ...REQUEST, tap: 'weights' }, sceneOf(TOKENS, open)); // prettier-ignore
+  assert.ok(shown.range < 1 && shown.range === Math.max(...shown.data), 'a range below 1');
 });
 
 test('block: of long texts the first 64 tokens are read, and a sentence of no words reads nothing', () => {

@@ -151,6 +151,8 @@ const COURSES = {
     take({ type: 'source', source: [1, 2, 3] });
     take(begin(false));
     while (until('counted').length > 0);
+    take({ type: 'pause' });
+    until('counted');
   },
   'a step takes 20 ms: a turn ends when 60 are over': ({ take, until }) => {
     take(begin(true));

@@ -66,8 +66,14 @@ const COUNTED = {
   'one model that does not drop': counted(upTo(40), (length, i) =>
     i === 1 ? 0.5 : falling(length, i),
   ),
-  'a drop of a twentieth': counted(() => 5, (length) => (length > 20 ? 0.4 : 0.45)), // prettier-ignore
-  'a drop of more': counted(() => 5, (length) => (length > 20 ? 0.4 : 0.6)), // prettier-ignore
+  'a drop of a twentieth': counted(
+    () => 20,
+    (length) => (length > 20 ? 0.45 : 0.5),
+  ),
+  'a drop of hardly more': counted(
+    () => 10000,
+    (length) => (length > 20 ? 0.5499 : 0.6),
+  ),
 };
 const REACHED = {
   'a norm that falls': reached([0.5, 0.6, 0.99], [0.9, 0.95, 0.98]),
@@ -299,6 +305,13 @@ test('recurrence: pens and points of every model, on the page and in a file', ()
     ]),
   );
   requireWritten('recurrence-pens', [...lines, ...web.KINDS.map(web.legendOf)]);
+});
+
+test('recurrence: a norm of nothing has no point, and the axis goes on as without it', () => {
+  const of = REACHED['a norm that falls'];
+  const without = (value) => ({ ...of, now: { ...of.now, gru: of.now.gru.map((norm, n) => (n === 30 ? value : norm)) } }); // prettier-ignore
+  const axis = (reach) => web.drawReach('page', 600, reach).replace(/<path class="kind[^>]*>/g, '');
+  for (const value of [0, NaN]) assert.equal(axis(without(value)), axis(of));
 });
 
 test('recurrence: names of curves keep out of each other’s way', () => {
