@@ -58,7 +58,7 @@ export function glorot(
 
 /** The columns [from, from + width) of a matrix. */
 function columns({ data, shape }: NdArray, from: number, width: number): NdArray {
-  const [rows = 0, cols = 0] = shape;
+  const [rows, cols] = [shape[0]!, shape[1]!];
   const part = new Float32Array(rows * width);
   for (let row = 0; row < rows; row++) {
     const start = row * cols + from;

@@ -56,8 +56,10 @@ export class Charts {
           : [],
     });
     this.costText = this.#words('cost').textContent ?? '';
-    const percent = Math.floor(100 * (timed?.part ?? 0));
-    const done = timed && timed.part < 1 ? t('recurrence.measuring', { percent }) : '';
+    const done =
+      timed && timed.part < 1
+        ? t('recurrence.measuring', { percent: Math.floor(100 * timed.part) })
+        : '';
     find(this.#panel, '.recurrence-measuring', HTMLElement).textContent = done;
   }
 

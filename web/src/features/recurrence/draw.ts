@@ -19,7 +19,7 @@ import { lineOf, pointOf, type Paper } from './pens';
 import type { Counted, Reached } from './protocol';
 import { LONGEST, LONGEST_ASKED, SHORTEST, TOKENS } from './task';
 import { t } from './texts';
-import { FITTED_FROM, LENGTHS, type Spread, type Timing } from './settings';
+import { FITTED_FROM, LENGTHS, LONGEST_TIMED, type Spread, type Timing } from './settings';
 import { fitPower, type PowerFit } from '../../domain/slope';
 
 export const CHART_HEIGHT = 270;
@@ -166,7 +166,7 @@ export function slopes(timings: readonly Timing[]): PowerFit[] {
 
 /** The line that was fitted, over the lengths it was fitted to. */
 function fitted(pen: Pen, { slope, factor }: PowerFit, [x, y]: readonly [Scale, Scale]): string {
-  const ends = [FITTED_FROM, LENGTHS.at(-1) ?? FITTED_FROM];
+  const ends = [FITTED_FROM, LONGEST_TIMED];
   return curve(
     pen('theory'),
     ends,
@@ -192,8 +192,7 @@ function names(pen: Pen, timings: readonly Timing[], [x, y]: readonly [Scale, Sc
 /** Times of one pass, with quartiles and the lines that were fitted. */
 export function drawCost(paper: Paper, width: number, timings: readonly Timing[]): string {
   const [pen, box] = [penOf(paper), boxOf(width)];
-  const [shortest = 1, longest = 1] = [LENGTHS[0], LENGTHS.at(-1)];
-  const x = logarithmic([shortest, longest], [box.left + 10, box.right - 10]);
+  const x = logarithmic([Math.min(...LENGTHS), LONGEST_TIMED], [box.left + 10, box.right - 10]);
   const values = timings.flatMap((each) =>
     LAYERS.flatMap(({ of }) => [of(each).low, of(each).high]),
   );

@@ -262,13 +262,11 @@ class RecurrencePanel extends Panel {
     const inputs = [spoken, recurrenceSource, recurrenceHead, language, look];
     if (inputs.every((input, i) => input === this.#spoken[i])) return;
     this.#spoken = inputs;
-    const source = readSource(recurrenceSource);
-    const current = spoken?.source.join('') === recurrenceSource ? spoken : null;
     // Until the answer to what was typed is there, that to what it was before stays.
-    const shown = current ?? spoken;
-    this.find('.said', HTMLElement).replaceChildren(...saidRows(shown?.source ?? source, shown));
-    this.find('.recurrence-reading', HTMLElement).hidden = !shown;
-    this.#maps?.draw(this, shown, [recurrenceHead, look]);
+    const source = spoken?.source ?? readSource(recurrenceSource);
+    this.find('.said', HTMLElement).replaceChildren(...saidRows(source, spoken));
+    this.find('.recurrence-reading', HTMLElement).hidden = !spoken;
+    this.#maps?.draw(this, spoken, [recurrenceHead, look]);
   }
 
   override figure(): Promise<Figure | null> {

@@ -6,6 +6,7 @@ export const LAYER_HEADS = 4;
 /** Slopes are fitted from this length on. */
 export const FITTED_FROM = 256;
 export const LENGTHS: readonly number[] = [16, 32, 64, 128, 256, 512, 1024, 2048];
+export const LONGEST_TIMED = Math.max(...LENGTHS);
 /** How often each is timed. */
 export const REPEATS = 7;
 

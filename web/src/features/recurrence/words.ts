@@ -6,7 +6,7 @@ import type { Counted, Progress, Reached, Said } from './protocol';
 import { LONGEST, LONGEST_ASKED } from './task';
 import { t } from './texts';
 import { LAYERS, slopes } from './draw';
-import { FITTED_FROM, LENGTHS, type Timing } from './settings';
+import { FITTED_FROM, LENGTHS, LONGEST_TIMED, type Timing } from './settings';
 
 export const nameOf = (kind: Kind): string => t(`recurrence.${kind}`);
 const percent = (part: number) => (Number.isFinite(part) ? (100 * part).toFixed(0) : '–');
@@ -33,11 +33,7 @@ export function accuracyWords({ tallies, steps }: Counted, loaded: boolean): str
   if (counts.length === 0) return [];
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   const counted = { steps, count: least === most ? least : `${least}–${most}` };
-  const part = (kind: Kind, has: (length: number) => boolean) =>
-    accuracyWhere(
-      tallies[kind].filter(({ sequences }) => sequences > 0),
-      has,
-    );
+  const part = (kind: Kind, has: (length: number) => boolean) => accuracyWhere(tallies[kind], has);
   const values = (has: (length: number) => boolean) =>
     ofAll((kind) => `${percent(part(kind, has))} %`);
   const drop = KINDS.every((kind) => part(kind, isLonger) < part(kind, isTrained) - 0.05);
@@ -116,7 +112,7 @@ export function costWords(timings: readonly Timing[]): string[] {
       error: spread.toFixed(2),
     }),
   );
-  const range = { from: FITTED_FROM, to: LENGTHS.at(-1) ?? 0 };
+  const range = { from: FITTED_FROM, to: LONGEST_TIMED };
   return [t('recurrence.slopes', { ...range, values: listed(fits) }), crossWords(timings)];
 }
 

@@ -1,0 +1,345 @@
+// What a frame has of a block: which of its parts are computed again after a change, how they are painted and taken away, and
+// that both attentions are those of the formula.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { root } from '../../support/js/files.js';
+import { modules } from '../support/engine.js';
+import { requireWritten, rounded } from '../support/operate.js';
+import { hashed } from '../support/window.js';
+
+const web = await modules(
+  ...[
+    ...['compute', 'cross', 'depth', 'draw', 'figure', 'frames', 'request', 'settings'],
+    ...['stack', 'state'],
+  ].map((name) => `features/block/${name}`),
+  ...['engine/model', 'domain/cividis', 'domain/sources'],
+);
+const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
+const qkv = await init();
+const D = 64;
+
+const model = web.modelOf(qkv, 'random', 7);
+const inputOf = (tokens) => web.layerInput(qkv, model, tokens, 'sinusoidal');
+const TOKENS = ['The', 'cat', 'sat'];
+
+// ---- frames ----
+
+const REQUEST = { place: 'pre', type: 'layer', tap: 'sum1', context: ['A', 'dog'] };
+const layerOf = (tokens) => ({
+  ...{ tokens, seed: 1, mask: 'causal', temperature: 1, positions: 'sinusoidal' },
+});
+const sceneOf = (tokens = TOKENS, { layer = {}, head = 1, heads = {} } = {}) => ({
+  heads: { model, count: 4, x: inputOf(tokens), ...heads },
+  layer: { ...layerOf(tokens), ...layer },
+  view: { head },
+});
+
+test('block: what is computed again after a change', () => {
+  const log = [];
+  const { compute } = web.blockFrames({ qkv, log });
+  const scene = sceneOf();
+  const first = compute(REQUEST, scene);
+  const ran = (request = {}, more = {}) => {
+    log.length = 0;
+    const { heads, layer, view } = scene;
+    const other = { heads: { ...heads, ...more.heads }, layer: { ...layer, ...more.layer }, view: { ...view, ...more.view } }; // prettier-ignore
+    compute({ ...REQUEST, ...request }, other);
+    const list = log.join(', ');
+    compute(REQUEST, scene);
+    return list;
+  };
+  assert.equal(log.splice(0).join(), 'block input,block,block cross,block tap,block view');
+  assert.equal(compute(REQUEST, scene), first);
+  const block = 'block, block tap, block view';
+  assert.deepEqual(
+    [
+      ran(),
+      ...[ran({ tap: 'concat' }), ran({ place: 'post' }), ran({ type: 'rms' })],
+      ...[ran({ context: ['A', 'dog'] }), ran({ context: ['A', 'cat'] })],
+      ...[ran({}, { layer: { tokens: ['The', 'dog', 'sat'] } }), ran({}, { layer: { seed: 2 } })],
+      ...[ran({}, { layer: { mask: 'none' } }), ran({}, { layer: { positions: 'none' } })],
+      ...[ran({}, { layer: { temperature: 2 } }), ran({}, { view: { head: 0 } })],
+      ran({}, { heads: { x: inputOf(['The', 'dog', 'sat']) } }),
+    ],
+    [
+      '',
+      ...['block tap, block view', block, block],
+      ...['', 'block cross, block view'],
+      ...['block cross, block view', block],
+      ...[block, 'block cross, block view'],
+      ...['block, block cross, block tap, block view', 'block, block cross, block tap, block view'],
+      'block input, block, block cross, block tap, block view',
+    ],
+  );
+  assert.equal(compute(REQUEST, sceneOf(TOKENS, { heads: { model: null } })), null);
+  assert.equal(compute(REQUEST, sceneOf(TOKENS, { heads: { count: 0 } })), null);
+});
+
+test('block: a frame has the taps of the block, and the chosen one whole', () => {
+  for (const [tap, head] of [
+    ['concat', 1],
+    ['weights', 2],
+    ['sum2', 0],
+  ]) {
+    // prettier-ignore
+    const { compute } = web.blockFrames({ qkv, log: [] });
+    const layer = { mask: 'window', temperature: 1.5, seed: 4 };
+    const view = compute({ ...REQUEST, place: 'post', tap }, sceneOf(TOKENS, { head, layer }));
+    const x = { data: inputOf(TOKENS), shape: [3, D] };
+    const attention = { causal: true, window: [3, 0], temperature: 1.5 };
+    const options = { place: 'post', type: 'layer', head, seed: 4, attention };
+    const { taps, heads, difference } = web.blockTaps(qkv, model, x, options);
+    assert.deepEqual([view.place, view.type, view.tokens], ['post', 'layer', TOKENS]);
+    assert.equal(view.difference, difference);
+    assert.deepEqual(
+      view.heads,
+      heads.map(({ norms }) => norms),
+    );
+    for (const id of web.TAPS) {
+      assert.deepEqual(view.norms[id], { cols: taps[id].cols, norms: taps[id].norms });
+    }
+    const { rows, cols, data } = taps[tap];
+    const range = Math.max(...Array.from(data, Math.abs));
+    assert.deepEqual(view.shown, { id: tap, head, mask: 'window', rows, cols, data, range });
+  }
+  const open = { layer: { mask: 'none' } };
+  const { shown } = web.blockFrames({ qkv, log: [] }).compute({ ...REQUEST, tap: 'weights' }, sceneOf(TOKENS, open)); // prettier-ignore
+  assert.ok(shown.range < 1 && shown.range === Math.max(...shown.data), 'a range below 1');
+});
+
+test('block: of long texts the first 64 tokens are read, and a sentence of no words reads nothing', () => {
+  const log = [];
+  const { compute } = web.blockFrames({ qkv, log });
+  const many = Array.from({ length: 66 }, (_, i) => `w${i}`);
+  const { tokens, norms, cross } = compute(REQUEST, sceneOf(many));
+  assert.deepEqual(tokens, many.slice(0, 64));
+  assert.equal(norms.input.norms.length, 64);
+  assert.equal(cross.weights.length, 128);
+  const empty = compute({ ...REQUEST, context: [] }, sceneOf()).cross;
+  assert.deepEqual(empty, { head: 1, rows: TOKENS, cols: [], weights: new Float32Array() });
+});
+
+test('block: what is painted of it', () => {
+  const { compute, pictures } = web.blockFrames({ qkv, log: [] });
+  const palette = { diverging: 'diverging' };
+  const of = (tap, mask = 'causal') => compute({ ...REQUEST, tap }, sceneOf(TOKENS, { layer: { mask } })); // prettier-ignore
+  const places = ({ place }, values) => values.map(place);
+  const sum = of('sum1');
+  const { range, data } = sum.shown;
+  const picture = pictures.block.picture(sum, palette);
+  assert.equal(pictures.block.of(sum), sum.shown);
+  assert.deepEqual([picture.rows, picture.cols, picture.signed, picture.ramp], [3, D, true, 'diverging']); // prettier-ignore
+  assert.equal(picture.values, data);
+  assert.deepEqual(picture.allowed(0), [0, D], 'all of a row');
+  assert.deepEqual(places(picture, [-range, 0, range]), [1, 128, 255]);
+  const weights = pictures.block.picture(of('weights'), palette);
+  assert.deepEqual([weights.rows, weights.cols, weights.signed], [3, 3, false]);
+  assert.equal(weights.ramp, web.cividisPixels);
+  assert.deepEqual([0, 1, 2].map((row) => weights.allowed(row)), [[0, 1], [0, 2], [0, 3]]); // prettier-ignore
+  assert.deepEqual(places(weights, [0, 1]), [0, 255]);
+  const cross = pictures.cross.picture(sum, palette);
+  assert.equal(pictures.cross.of(sum), sum.cross);
+  assert.deepEqual([cross.rows, cross.cols, cross.signed], [3, 2, false]);
+  assert.equal(cross.values, sum.cross.weights);
+  assert.equal(cross.ramp, web.cividisPixels);
+  assert.deepEqual([cross.allowed(0), places(cross, [0, 1])], [[0, 2], [0, 255]]); // prettier-ignore
+});
+
+test('block: weights over another sentence are those of the formula', () => {
+  const [x, context] = [TOKENS, ['A', 'dog', 'saw', 'it']].map((tokens) => ({ data: inputOf(tokens), shape: [tokens.length, D] })); // prettier-ignore
+  const width = model.wq.length / D;
+  const own = { ...model, bq: Float32Array.from({ length: width }, (_, i) => Math.sin(i)) };
+  const project = ({ data, shape }, matrix, head, bias) =>
+    Array.from({ length: shape[0] }, (_, row) =>
+      Array.from({ length: 16 }, (_, c) => {
+        let sum = bias ? bias[head * 16 + c] : 0;
+        for (let k = 0; k < D; ++k) sum += data[row * D + k] * matrix[k * width + head * 16 + c];
+        return sum;
+      }),
+    );
+  for (const head of [0, 2]) {
+    const found = web.crossWeights(qkv, own, { x, context, head }, 1.5);
+    const [q, k] = [project(x, own.wq, head, own.bq), project(context, own.wk, head)];
+    q.forEach((query, row) => {
+      const powers = k.map((key) => Math.exp(query.reduce((sum, a, c) => sum + a * key[c], 0) / 4 / 1.5)); // prettier-ignore
+      const total = powers.reduce((a, b) => a + b);
+      powers.forEach((power, col) => {
+        assert.ok(Math.abs(found[row * 4 + col] - power / total) < 1e-5, `${head} ${row} ${col}`);
+      });
+    });
+  }
+});
+
+test('block: how far the block operator is from the last row, and that it is given back', () => {
+  const x = { data: inputOf(TOKENS), shape: [3, D] };
+  const disposed = [];
+  const made = [];
+  const withBlock = (forward) =>
+    Object.assign(Object.create(qkv), {
+      transformerBlock(config, weights) {
+        made.push({ config, weights });
+        const block = qkv.transformerBlock(config, weights);
+        return {
+          forward: (...args) => forward(block.forward(...args), ...args),
+          dispose: () => disposed.push(block.dispose()),
+        };
+      },
+    });
+  const options = { place: 'pre', type: 'rms', head: 0, seed: 3, attention: { causal: true } };
+  const differenceOf = (change) => {
+    const other = withBlock((result) => {
+      const data = result.output.data.slice();
+      change(data);
+      return { output: { ...result.output, data } };
+    });
+    return web.blockTaps(other, model, x, options).difference;
+  };
+  assert.equal(differenceOf(() => undefined), 0); // prettier-ignore
+  const off = differenceOf((data) => ((data[5] += 0.5), (data[7] -= 2)));
+  assert.ok(Math.abs(off - 2) < 1e-5, `${off}`);
+  assert.ok(Number.isNaN(differenceOf((data) => (data[9] = NaN))));
+  assert.equal(disposed.length, 3);
+  const broken = withBlock(() => {
+    throw new Error('it broke');
+  });
+  assert.throws(() => web.blockTaps(broken, model, x, options), /it broke/);
+  assert.equal(disposed.length, 4);
+  const [{ config, weights }] = made;
+  assert.deepEqual(config, {
+    ...{ dModel: 64, numHeads: 4, dK: 16, dFeedForward: 256 },
+    ...{ norm: 'pre', normType: 'rms', epsilon: 1e-5, activation: 'gelu' },
+  });
+  const ones = new Float32Array(64).fill(1);
+  assert.deepEqual([weights.norm1, weights.norm2], [{ gamma: ones }, { gamma: ones }]);
+  const numbers = [weights.w1, weights.w2].map(({ data, shape }) => [shape, ...Array.from(data.slice(0, 3), (w) => w.toFixed(6))].join(' ')); // prettier-ignore
+  requireWritten('block-weights', numbers);
+});
+
+// ---- what is asked for ----
+
+test('block: what a state asks for, and what a link says of it', () => {
+  const state = { blockNorm: 'post', blockType: 'rms', blockTap: 'hidden', language: 'en', tokenizer: 'words' }; // prettier-ignore
+  const asked = (more) => web.blockRequest({ ...state, blockContext: '', ...more });
+  const { context, ...others } = asked();
+  assert.deepEqual(others, { place: 'post', type: 'rms', tap: 'hidden' });
+  assert.equal(context.join(' '), 'A tired dog saw the cat on a mat .');
+  assert.ok(asked({ language: 'zh' }).context.join('').startsWith('一只累了的狗'));
+  assert.deepEqual(asked({ blockContext: 'one two' }).context, ['one', 'two']);
+  assert.equal(asked({ blockContext: 'a '.repeat(80) }).context.length, 64);
+  const { blockContext, blockDepth, blockSeed, blockNorm, blockType, blockTap, blockRule } = web.blockFields; // prettier-ignore
+  const fields = { blockContext, blockDepth, blockSeed, blockNorm, blockType, blockTap, blockRule };
+  assert.deepEqual(
+    Object.values(fields).map(({ key, initial }) => `${key} ${initial}`),
+    ['bx ', 'bl 12', 'bs 1', 'bn pre', 'by layer', 'bt sum1', 'br glorot'],
+  );
+  assert.deepEqual(['0', '1', '24', '25'].map(blockDepth.read), [1, 1, 24, 24]);
+  assert.deepEqual(['0', '1', '9999', '10000'].map(blockSeed.read), [1, 1, 9999, 9999]);
+  for (const how of [blockContext.read, blockContext.write]) {
+    assert.equal(how('x'.repeat(600)).length, 500);
+    assert.equal(how(`${'x'.repeat(499)}😀`), `${'x'.repeat(499)}\uFFFD`);
+    assert.equal(how('a😀'), 'a😀');
+  }
+  assert.deepEqual(['constructed', 'random', 'trained', 'yours'].map(web.hasBlock), [true, true, false, false]); // prettier-ignore
+});
+
+// ---- stacks ----
+
+const requestOf = (layer = {}) => ({
+  layer: { ...layerOf(TOKENS), source: 'random', seed: 7, ...layer },
+  ...{ type: 'layer', depth: 2, seed: 3, rule: 'scaled' },
+});
+
+test('block: a study of stacks tells how much is done, and stops at nothing to do', () => {
+  const parts = [];
+  const study = web.depthStudy(qkv, requestOf());
+  let step = study.next();
+  for (; !step.done; step = study.next()) parts.push(Math.round(1000 * step.value) / 1000);
+  // Of each of 10 stacks two blocks and eight gradients, and then that it is done.
+  const wanted = Array.from({ length: 10 }, (_, n) => [...Array(10).fill(n / 10), (n + 1) / 10]);
+  assert.deepEqual(parts, wanted.flat());
+  for (const layer of [{ tokens: [] }, { source: 'trained' }, { source: 'yours' }]) {
+    assert.deepEqual(web.depthStudy(qkv, requestOf(layer)).next(), { done: true, value: null });
+  }
+});
+
+test('block: a stack reads the first 64 tokens with the mask, positions and temperature of the layer', () => {
+  const seen = [];
+  const watched = Object.assign(Object.create(qkv), {
+    layerNorm(x, options) {
+      seen.push(['x', x.shape, hashed(String(x.data))]);
+      return qkv.layerNorm(x, options);
+    },
+    attention(q, k, v, options) {
+      seen.push(['attention', q.shape, options]);
+      return qkv.attention(q, k, v, options);
+    },
+  });
+  const many = Array.from({ length: 66 }, (_, i) => `w${i}`);
+  const layer = { tokens: many, mask: 'window', positions: 'none', temperature: 2 };
+  web.depthStudy(watched, requestOf(layer)).next();
+  const x = web.layerInput(qkv, model, many.slice(0, 64), 'none');
+  assert.deepEqual(seen.slice(0, 2), [
+    ['x', [64, D], hashed(String(x))],
+    [
+      'attention',
+      [64, D],
+      { numHeads: 4, causal: true, window: [3, 0], temperature: 2, returnLse: true },
+    ],
+  ]);
+});
+
+test('block: directions have the length 1, in any number of dimensions', () => {
+  const [one, same, other, odd] = [[[2, 4], 5, 0], [[2, 4], 5, 0], [[2, 4], 5, 1], [[1, 3], 5, 0]].map((of) => web.direction(...of)); // prettier-ignore
+  assert.deepEqual(one, same);
+  assert.notDeepEqual(one.data, other.data);
+  assert.deepEqual([one.shape, one.data.length, odd.data.length], [[2, 4], 8, 3]);
+  for (const { data } of [one, other, odd]) {
+    assert.ok(Math.abs(data.reduce((sum, value) => sum + value * value, 0) - 1) < 1e-6);
+  }
+});
+
+// ---- figures ----
+
+const band = (from, count) => {
+  const middle = Array.from({ length: count }, (_, l) => from * 1.25 ** l);
+  return { middle, low: middle.map((v) => v / 2), high: middle.map((v) => 3 * v) };
+};
+const depthOf = (count) => ({
+  request: requestOf(),
+  curves: Object.fromEntries(
+    ['pre', 'post'].map((place, i) => [place, { stream: band(1 + i, count), gradient: band(5 + i, count) }]), // prettier-ignore
+  ),
+});
+
+test('block: what is taken away of it, with stacks and without', () => {
+  const lines = [];
+  const note = (title, { name, svg, table, data }) => {
+    const groups = rounded(svg.body).split(/(?=<g )|(?<=<\/text>)(?=<text x="12")/);
+    lines.push('', `== ${title}`, `${name}, ${svg.width} x ${svg.height}, ${Object.keys(data)}`);
+    lines.push(...groups.map((group) => `${group.slice(0, 140)} ${hashed(group)}`));
+    const cell = (value) => (typeof value === 'number' ? Number(value.toPrecision(4)) : value);
+    lines.push(...table.map((row) => row.map(cell).join(',')));
+  };
+  for (const place of ['pre', 'post']) {
+    const { compute } = web.blockFrames({ qkv, log: [] });
+    const block = compute({ ...REQUEST, place }, sceneOf());
+    note(`${place}-norm`, web.blockFigure(block, 1, null));
+    note(`${place}-norm, stacks of two`, web.blockFigure(block, 0, depthOf(3)));
+    note(`${place}-norm, no token`, web.blockFigure(block, 7, null));
+  }
+  lines.push('', JSON.stringify(web.endsOf(band(2, 3))));
+  lines.push(JSON.stringify(web.endsOf({ middle: [], low: [], high: [] })));
+  requireWritten('block-figures', lines);
+});
+
+test('block: curves have points up to 24 blocks, and ticks at whole numbers of them', () => {
+  const pens = { pen: (mark) => ({ class: mark }), area: web.fileArea };
+  const lines = [1, 2, 3, 12, 24, 25].flatMap((depth) => {
+    const drawn = rounded(web.drawStream(pens, 400, depthOf(depth + 1)));
+    const ticks = Array.from(drawn.matchAll(/text-anchor="\w+">([^<]*)</g), ([, tick]) => tick);
+    return [`${depth}: ${drawn.split('<circle').length - 1} points, ${hashed(drawn)}, ${ticks}`];
+  });
+  requireWritten('block-curves', [...lines, JSON.stringify([web.pageArea('pre'), web.fileArea('pre'), web.fileArea('post')])]); // prettier-ignore
+});

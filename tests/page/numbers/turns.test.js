@@ -1,0 +1,256 @@
+// How the workers of two panels take turns: blocks in slices of 30 ms, of which a new request ends the others, and recurrence between
+// two messages. What they compute is not asked here: engines and studies in its place say what they are told to.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { afterEach, mock, test } from 'node:test';
+import { root } from '../../support/js/files.js';
+import { bundled } from '../support/engine.js';
+
+/** What the workers compute with here: `globalThis.theatre` has it. */
+const theatre = (globalThis.theatre = {});
+const stand = (name, contents) => ({
+  name,
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: new RegExp(`/${name}$`) }, () => ({ path: name, namespace: name }));
+    onLoad({ filter: /./, namespace: name }, () => ({ contents }));
+  },
+});
+const serving = async (id, ...plugins) => {
+  const engine = stand('train_engine', 'export const trainEngine = () => theatre.engine();');
+  const stdin = {
+    contents: `export { serve } from './features/${id}/worker';`,
+    ...{ resolveDir: join(root, 'web/src'), loader: 'ts' },
+  };
+  return import(await bundled(`serving-${id}`, { stdin, plugins: [engine, ...plugins] }));
+};
+const block = await serving(
+  'block',
+  stand('depth', 'export const depthStudy = (...of) => theatre.study(...of);'),
+);
+const recurrence = await serving(
+  'recurrence',
+  stand('desk', 'export const Desk = class { constructor(qkv) { return theatre.desk(qkv); } };'),
+);
+
+const said = [];
+globalThis.postMessage = (message) => said.push(message);
+globalThis.self = globalThis;
+afterEach(() => {
+  mock.restoreAll();
+  said.length = 0;
+});
+/** Until everything that is under way has been told. */
+async function rest(turns = 30) {
+  for (let turn = 0; turn < turns; ++turn) await new Promise((next) => setImmediate(next));
+}
+
+/** Timers that go off by hand, and a clock that goes on by `step` ms at each look. */
+function byHand(step) {
+  let time = 0;
+  const waiting = [];
+  mock.method(performance, 'now', () => (time += step));
+  mock.method(globalThis, 'setTimeout', (act, delay, ...args) =>
+    waiting.push({ act, delay, args }),
+  );
+  return { waiting, next: () => waiting.splice(0).map(({ act, args }) => act(...args)) };
+}
+
+test('block: a worker takes slices of 30 ms, and tells how much is done after each', async () => {
+  const { waiting, next } = byHand(10);
+  const asked = [];
+  theatre.engine = () => Promise.resolve('an engine');
+  theatre.study = function* (...of) {
+    asked.push(of);
+    for (let n = 1; n <= 9; ++n) yield n / 10;
+    return 'the curves';
+  };
+  const take = block.serve();
+  take({ type: 'run', request: 'a request' });
+  await rest();
+  assert.deepEqual(asked, [['an engine', 'a request']]);
+  // Looks at 10, 20 and 30 are before the end at 40, and that at 40 is not: a first step and two more.
+  assert.deepEqual(said, [{ type: 'progress', done: 0.3 }]);
+  assert.deepEqual(waiting.map(({ delay }) => delay), [0]); // prettier-ignore
+  next();
+  next();
+  next();
+  assert.deepEqual(
+    said.map(({ done, type }) => done ?? type),
+    [0.3, 0.6, 0.9, 'result'],
+  );
+  assert.deepEqual(said.at(-1), { type: 'result', result: 'the curves' });
+  assert.equal(waiting.length, 0, 'nothing more to do');
+  // A study that is over at once.
+  theatre.study = function* () {};
+  take({ type: 'run', request: 'another' });
+  await rest();
+  assert.deepEqual(said.at(-1), { type: 'result', result: undefined });
+});
+
+test('block: a slice goes on for a whole look before its end', async () => {
+  const { waiting } = byHand(29.5);
+  theatre.engine = () => Promise.resolve('an engine');
+  theatre.study = function* () {
+    for (let n = 0; n < 9; ++n) yield n;
+  };
+  block.serve()({ type: 'run', request: 'a request' });
+  await rest();
+  // The end is at 59.5: a look at 59 is before it, one at 88.5 is not.
+  assert.deepEqual([said, waiting.length], [[{ type: 'progress', done: 1 }], 1]);
+});
+
+test('block: a new request ends that of before, also while the engine is on its way', async () => {
+  const { waiting, next } = byHand(10);
+  let come;
+  const begun = [];
+  theatre.engine = () => new Promise((resolve) => (come = resolve));
+  theatre.study = function* (_, request) {
+    begun.push(request);
+    for (let n = 0; ; ++n) yield `${request} ${n}`;
+  };
+  const take = block.serve();
+  for (const request of ['a', 'b']) take({ type: 'run', request });
+  come('an engine');
+  await rest();
+  assert.deepEqual(begun, ['b'], 'nobody waits for the first');
+  take({ type: 'run', request: 'c' });
+  await rest();
+  assert.deepEqual(begun, ['b', 'c']);
+  said.length = 0;
+  next();
+  assert.deepEqual(said.map(({ done }) => done), ['c 5']); // prettier-ignore
+  assert.equal(waiting.length, 1, 'only one of them goes on');
+});
+
+test('block: what cannot be computed is refused, and the next request is taken', async () => {
+  const { waiting } = byHand(10);
+  theatre.engine = () => Promise.resolve('an engine');
+  theatre.study = function* (_, request) {
+    if (request === 'bad') throw Object.assign(new Error('no room'), { code: 'out_of_memory' });
+    yield 0.5;
+    return request;
+  };
+  const take = block.serve();
+  take({ type: 'run', request: 'bad' });
+  await rest();
+  const failure = { code: 'out_of_memory', message: 'no room' };
+  assert.deepEqual(said, [{ type: 'refused', failure }]);
+  assert.equal(waiting.length, 0);
+  take({ type: 'run', request: 'good' });
+  await rest();
+  assert.deepEqual(said.at(-1), { type: 'result', result: 'good' });
+  theatre.engine = () => Promise.reject(new Error('no engine'));
+  block.serve()({ type: 'run', request: 'good' });
+  await rest();
+  const none = { code: 'unexpected', message: 'no engine' };
+  assert.deepEqual(said.at(-1), { type: 'refused', failure: none });
+});
+
+/** A desk that has `turns` turns to do after each order. */
+function newDesk(turns) {
+  const heard = [];
+  let left = 0;
+  return {
+    heard,
+    get busy() {
+      return left > 0;
+    },
+    take(order) {
+      heard.push(order);
+      if (order === 'bad') throw new Error('no such order');
+      left = turns;
+      return [`${order} a`, `${order} b`];
+    },
+    turn() {
+      heard.push('turn');
+      left--;
+      if (left === 7) throw new Error('it broke');
+      return [`turn ${left}`];
+    },
+  };
+}
+
+test('recurrence: a worker hears an order, tells what came of it, and turns until nothing is to be done', async () => {
+  const desk = newDesk(3);
+  const engines = [];
+  theatre.engine = () => Promise.resolve('an engine');
+  theatre.desk = (qkv) => (engines.push(qkv), desk);
+  const timers = byHand(1);
+  const take = recurrence.serve();
+  take('begin');
+  await rest();
+  assert.deepEqual(engines, ['an engine']);
+  assert.deepEqual(said, ['begin a', 'begin b', 'turn 2']);
+  assert.deepEqual(timers.waiting.map(({ delay }) => delay), [undefined]); // prettier-ignore
+  // An order between two turns is heard, and does not make them two at a time.
+  take('source');
+  await rest();
+  assert.deepEqual(said.slice(3), ['source a', 'source b']);
+  assert.equal(timers.waiting.length, 1);
+  for (let n = 0; n < 3; ++n) {
+    timers.next();
+    await rest();
+  }
+  assert.deepEqual(said.slice(5), ['turn 2', 'turn 1', 'turn 0']);
+  timers.next();
+  await rest();
+  assert.equal(timers.waiting.length, 0);
+  take('begin');
+  await rest();
+  assert.equal(said.at(-1), 'turn 2', 'it turns again');
+  for (let n = 0; n < 4; ++n) {
+    timers.next();
+    await rest();
+  }
+  assert.equal(said.at(-1), 'turn 0');
+});
+
+test('recurrence: a worker tells what went wrong, and turns again after it', async () => {
+  const timers = byHand(1);
+  theatre.engine = () => Promise.resolve('an engine');
+  theatre.desk = () => newDesk(8);
+  const take = recurrence.serve();
+  take('bad');
+  await rest();
+  const failed = (message) => ({ type: 'failed', failure: { code: 'unexpected', message } });
+  assert.deepEqual(said, [failed('no such order')]);
+  take('begin');
+  await rest();
+  assert.deepEqual(said.at(-1), failed('it broke'));
+  assert.equal(timers.waiting.length, 0);
+  theatre.desk = () => newDesk(2);
+  const again = recurrence.serve();
+  again('begin');
+  await rest();
+  assert.equal(said.at(-1), 'turn 1');
+  timers.next();
+  await rest();
+  theatre.engine = () => Promise.reject(new Error('no engine'));
+  recurrence.serve()('begin');
+  await rest();
+  assert.deepEqual(said.at(-1), failed('no engine'));
+});
+
+test('recurrence: in the single file the weights are strings', async () => {
+  const texts = { gru: 'abc\xff', gru_attention: 'd\0e', transformer: '' };
+  const files = {
+    name: 'files',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /\?base64$/ }, ({ path }) => ({ path, namespace: 'base64' }));
+      onLoad({ filter: /./, namespace: 'base64' }, ({ path }) => {
+        const [, name] = /(\w+)\.safetensors/.exec(path);
+        return { contents: `export default ${JSON.stringify(btoa(texts[name]))};` };
+      });
+    },
+  };
+  const stdin = {
+    contents: "export { trainedFiles } from './features/recurrence/trained_files_inside';",
+    ...{ resolveDir: join(root, 'web/src'), loader: 'ts' },
+  };
+  const { trainedFiles } = await import(await bundled('files-inside', { stdin, plugins: [files] }));
+  assert.deepEqual(await trainedFiles(), {
+    gru: Uint8Array.of(97, 98, 99, 255),
+    gru_attention: Uint8Array.of(100, 0, 101),
+    transformer: new Uint8Array(),
+  });
+});
