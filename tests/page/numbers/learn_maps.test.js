@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { fire, linesOf, requireWritten } from '../support/operate.js';
-import { openWindow } from '../support/window.js';
+import { openWindow, SIZE } from '../support/window.js';
 
 const { leave, layOut, rest } = openWindow();
 const { modules } = await import('../support/engine.js');
@@ -163,8 +163,14 @@ test('learn: a large map has the weights of its head, and tells each in words', 
   const settings = settingsFor('induction', { layers: 2, heads: 2 });
   const moment = momentOf(settings);
   const drawn = () => matrix.canvas.drawnWith?.drawn.filter(([name]) => name === 'drawImage') ?? [];
-  matrix.dispatchEvent(new CustomEvent('surface-resized', { bubbles: true }));
-  assert.equal(drawn().length, 0, 'there is nothing to paint yet');
+  layOut({ width: 0, height: 0 });
+  const hidden = document.createElement('qkv-matrix');
+  document.body.append(hidden);
+  new web.LargeMap(hidden).draw({ settings }, moment, 9, 1);
+  assert.equal(hidden.canvas.drawnWith, undefined, 'without a size there is nothing to paint');
+  hidden.remove();
+  layOut(SIZE);
+  await rest();
   large.draw({ settings }, moment, 9, 1);
   await rest();
   assert.equal(painted, 0, 'nobody else is to paint it');

@@ -2,7 +2,7 @@
 // often it draws, and what it does before it is told anything.
 import assert from 'node:assert/strict';
 import { afterEach, mock, test } from 'node:test';
-import { differences, fire, linesOf, requireWritten } from '../support/operate.js';
+import { differences, enter, fire, linesOf, requireWritten } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { told, workers, rest, delays, leave } = openWindow();
@@ -144,6 +144,8 @@ test('learn: before it is told anything it draws nothing and does nothing', asyn
   const before = linesOf(panel);
   for (const button of panel.querySelectorAll('[data-do]')) button.click();
   panel.training.look(null);
+  enter(panel.querySelector('[name=scrub]'), '0');
+  assert.equal(panel.training.looked, null);
   await rest();
   assert.deepEqual(differences(before, linesOf(panel)), []);
   assert.equal(workers.length, 0);

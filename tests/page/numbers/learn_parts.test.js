@@ -68,6 +68,13 @@ test('learn: a guess before the run, and afterwards what became of it', () => {
   draw('chosen with a key', first, null);
   lines.push(`focus on ${document.activeElement.value}`);
   document.activeElement.blur();
+  const outside = document.createElement('input');
+  outside.value = 'yes';
+  document.body.append(outside);
+  outside.focus();
+  draw('while something else has the focus', learns, null);
+  lines.push(`focus outside: ${document.activeElement === outside}`);
+  draw('as before', first, null);
   draw('before a step', first, recordOf(first, { step: 0 }));
   draw('after a step', first, recordOf(first, { step: 1 }));
   fire(root, 'change');

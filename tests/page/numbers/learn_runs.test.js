@@ -2,18 +2,11 @@
 // its trainer is asked, what is told of each step, and when.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
-import { join } from 'node:path';
-import { root } from '../../support/js/files.js';
 import { modules } from '../support/engine.js';
 import { requireWritten } from '../support/operate.js';
 
-const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
-const qkv = await init({ deterministic: true });
 const web = await modules(
-  ...['run', 'tasks', 'writing', 'tempered', 'session', 'noise'].map(
-    (name) => `features/learn/${name}`,
-  ),
+  ...['run', 'tasks', 'writing', 'tempered'].map((name) => `features/learn/${name}`),
 );
 
 let now = 0;
@@ -252,19 +245,4 @@ test('learn: what is written reads its own answers', () => {
   assert.deepEqual(writing, { step: 42, ...wanted[0], accuracy, rows: 16 });
   assert.ok(accuracy > 0 && accuracy < 1);
   assert.equal(web.write({ forward }, web.taskOf('reverse', ''), 1), null);
-});
-
-test('learn: attention that estimates goes the way it went', () => {
-  const lines = [];
-  for (const seed of [1, 4]) {
-    const study = new web.NoiseStudy(qkv, seed);
-    for (let step = 0; step <= 40; step += 1) {
-      if ([0, 1, 2, 3, 10, 40].includes(step)) {
-        const { errors, ...news } = study.news();
-        lines.push(brief(news), brief(errors));
-      }
-      study.step();
-    }
-  }
-  requireWritten('learn-noise', lines);
 });

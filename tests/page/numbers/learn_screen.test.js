@@ -172,6 +172,7 @@ test('learn: a run on the page, from the first press to another run beside it', 
 
 test('learn: what was drawn is not written again', async () => {
   const { press, news, find, state } = await put({ learnMap: 1 });
+  assert.equal(find('.learn-large').hidden, true, 'there is no map yet');
   await press('[data-do=play]');
   await news(1, 5, { writing, births: [birth('previous', 5)] });
   await press('[data-do=play]');
@@ -180,14 +181,18 @@ test('learn: what was drawn is not written again', async () => {
     written.push(...records.map(({ target }) => named(target)));
   });
   observer.observe(panel, { subtree: true, childList: true, characterData: true });
-  const scrub = find('[name=scrub]');
   const set = [];
-  for (const name of ['max', 'value']) {
-    const value = scrub[name];
-    Object.defineProperty(scrub, name, {
+  for (const [selector, name] of [
+    ['[name=scrub]', 'max'],
+    ['[name=scrub]', 'value'],
+    ['[name=text]', 'value'],
+  ]) {
+    const element = find(selector);
+    const value = element[name];
+    Object.defineProperty(element, name, {
       get: () => value,
-      set: () => {
-        set.push(name);
+      set() {
+        set.push(`${name} of ${selector}`);
       },
     });
   }
@@ -205,6 +210,7 @@ test('learn: experiments, a run without a mask, and a text of the reader', async
   await press('[data-do=step]');
   await news(1, 0, { writing });
   await news(1, 5, { writing });
+  await news(1, 10, { writing });
   await set({ learnExperiment: 'overfit', learnTask: 'histogram' });
   await press('[data-do=heads]');
   await news(2, 1);

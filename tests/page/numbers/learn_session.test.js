@@ -11,13 +11,19 @@ import { requireWritten } from '../support/operate.js';
 
 const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
 const qkv = await init({ deterministic: true });
-const web = await modules('features/learn/session', 'features/learn/tasks');
+const web = await modules('features/learn/session', 'features/learn/noise');
 afterEach(() => mock.restoreAll());
 
 const settingsFor = (task, patch) => ({
   ...{ task, seed: 3, layers: 1, heads: 1, width: 16, positions: 'learned', causal: true },
   ...{ norm: 'pre', temperature: 1, samples: null, text: '', ...patch },
 });
+
+/** Four digits of each number. */
+const four = (value) =>
+  JSON.stringify(value, (_key, part) =>
+    typeof part === 'number' ? Number(part.toPrecision(4)) : part,
+  );
 
 /** A model that answers everything alike; `step()` is called at each of its steps. */
 function fakeModel({ vocabulary, numLayers, numHeads }, step, dispose) {
@@ -250,4 +256,19 @@ test('learn: what the worker hears before its engine is there waits for it', asy
   } finally {
     Object.assign(globalThis, before);
   }
+});
+
+test('learn: attention that estimates goes the way it went', () => {
+  const lines = [];
+  for (const seed of [1, 4]) {
+    const study = new web.NoiseStudy(qkv, seed);
+    for (let step = 0; step <= 40; step += 1) {
+      if ([0, 1, 2, 3, 10, 40].includes(step)) {
+        const { errors, ...news } = study.news();
+        lines.push(four(news), four(errors));
+      }
+      study.step();
+    }
+  }
+  requireWritten('learn-noise', lines);
 });
