@@ -244,6 +244,17 @@ test('learn: experiments, a run without a mask, and a text of the reader', async
   requireWritten('learn-other-runs', lines);
 });
 
+test('learn: a guess is drawn at once, and told when the run has begun', async () => {
+  const { press, news, find } = await put();
+  const { calls } = mock.method(panel.training, 'drawn').mock;
+  await press('[value=no]');
+  assert.equal(calls.length, 1);
+  assert.equal(find('[value=no]').checked, true);
+  await press('[data-do=step]');
+  await news(1, 1);
+  assert.match(find('.learn-guess').textContent, /You said: no\./);
+});
+
 test('learn: the plots are as wide as their places, and wait for them', async () => {
   layOut({ width: 0, height: 0 });
   const { lines, did, press, news, find } = await put();
