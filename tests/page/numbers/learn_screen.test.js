@@ -246,10 +246,10 @@ test('learn: experiments, a run without a mask, and a text of the reader', async
 
 test('learn: a guess is drawn at once, and told when the run has begun', async () => {
   const { press, news, find } = await put();
-  const { calls } = mock.method(panel.training, 'drawn').mock;
-  await press('[value=no]');
-  assert.equal(calls.length, 1);
-  assert.equal(find('[value=no]').checked, true);
+  const drawn = mock.method(panel.training, 'drawn');
+  await press('.learn-guess [value=no]');
+  assert.equal(drawn.mock.callCount(), 1);
+  assert.equal(find('.learn-guess [value=no]').checked, true);
   await press('[data-do=step]');
   await news(1, 1);
   assert.match(find('.learn-guess').textContent, /You said: no\./);
