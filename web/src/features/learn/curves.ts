@@ -79,8 +79,9 @@ const markOf = (input: CurveInput, record: RunRecord): Mark =>
 /** A thin line of a pen: on the page by a class, which outweighs attributes. */
 function thin(pen: Pen, mark: Mark): ReturnType<Pen> {
   const thick = pen(mark);
-  const named = 'class' in thick ? { class: `${thick['class'] ?? ''} learn-thin` } : {};
-  return { ...thick, ...named, 'stroke-width': 1, 'stroke-opacity': 0.75 };
+  const { class: named } = thick;
+  const thinner = named === undefined ? {} : { class: `${named} learn-thin` };
+  return { ...thick, ...thinner, 'stroke-width': 1, 'stroke-opacity': 0.75 };
 }
 
 function births(pen: Pen, input: CurveInput, [x, box]: readonly [Scale, Box]): string {

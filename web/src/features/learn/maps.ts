@@ -115,7 +115,7 @@ export class LargeMap {
 
   #paint(): void {
     const { width, height } = this.#matrix.size;
-    if (width > 0 && this.#side > 0) enlarge(this.#source, this.#matrix.canvas, width, height);
+    if (width > 0) enlarge(this.#source, this.#matrix.canvas, width, height);
   }
 
   draw(record: RunRecord, snapshot: Snapshot, chosen: number, look: number): void {

@@ -44,15 +44,12 @@ class LearnPanel extends Panel {
     form.addEventListener('submit', (event) => event.preventDefault());
     listen(form, (patch) => this.change(patch));
     this.addEventListener('click', (event) => this.#clicked(event));
-    this.find('[name=scrub]', HTMLInputElement).addEventListener('input', ({ target }) => {
-      if (target instanceof HTMLInputElement) this.#look(target.valueAsNumber);
-    });
-    this.find('[name=text]', HTMLTextAreaElement).addEventListener('change', ({ target }) => {
-      if (target instanceof HTMLTextAreaElement) this.change({ learnText: target.value || null });
-    });
-    this.find('[name=compare]', HTMLInputElement).addEventListener('change', ({ target }) => {
-      if (target instanceof HTMLInputElement) this.change({ learnCompare: target.checked });
-    });
+    const scrub = this.find('[name=scrub]', HTMLInputElement);
+    scrub.addEventListener('input', () => this.#look(scrub.valueAsNumber));
+    const text = this.find('[name=text]', HTMLTextAreaElement);
+    text.addEventListener('change', () => this.change({ learnText: text.value || null }));
+    const compare = this.find('[name=compare]', HTMLInputElement);
+    compare.addEventListener('change', () => this.change({ learnCompare: compare.checked }));
   }
 
   update(view: View): void {

@@ -1,5 +1,4 @@
 import type { RunRecord } from './record';
-import { SCORES_OF, type ScoreId } from './scores';
 import type { Settings } from './settings';
 
 /** From this accuracy on, on rows that it is judged by, a model has learned its task. */
@@ -36,13 +35,6 @@ function learnedAt(record: RunRecord): number | undefined {
   return first < 0 ? undefined : first;
 }
 
-function firstHead(record: RunRecord): Outcome | undefined {
-  const kinds: readonly ScoreId[] = ['previous', 'induction'];
-  const asked = SCORES_OF[record.settings.task].filter((score) => kinds.includes(score));
-  const [first] = record.births.filter(({ score }) => asked.includes(score));
-  return first && { answer: first.score as Answer, step: first.step };
-}
-
 /** What became of a question; undefined as long as it is open. */
 export function outcomeOf(
   question: Question,
@@ -50,8 +42,10 @@ export function outcomeOf(
   budget: number,
 ): Outcome | undefined {
   if (question === 'first') {
-    const found = firstHead(record);
-    return found ?? (record.step >= budget ? { answer: 'neither', step: budget } : undefined);
+    // The task has no scores but those of the two kinds.
+    const [first] = record.births;
+    if (first && first.step <= budget) return { answer: first.score as Answer, step: first.step };
+    return record.step >= budget ? { answer: 'neither', step: budget } : undefined;
   }
   const step = learnedAt(record);
   if (step !== undefined && step <= budget) return { answer: 'yes', step };

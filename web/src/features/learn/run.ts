@@ -100,11 +100,10 @@ export class Run {
     for (const [layer, readings] of seen.layers!) {
       weights.set(readings.weights!.data, layer * heads * square);
     }
-    const scores = Float32Array.from(this.#keys, () => 0);
     return {
       step: this.steps,
       weights,
-      scores: scores.length === 0 ? scores : this.#scores(weights, square),
+      scores: this.#scores(weights, square),
       ...likeliest(seen.logits.data, ids.length),
     };
   }

@@ -159,12 +159,13 @@ export class Screen {
     if (scrub.max !== String(last)) scrub.max = String(last);
     if (scrub.value !== String(step)) scrub.value = String(step);
     const judged = current?.judgedAt(step);
-    const values = {
-      step: looked === null ? last : (current?.shown?.step ?? step),
-      loss: digits(judged?.loss ?? NaN, 3),
-      accuracy: percent(judged?.accuracy ?? 0),
-    };
-    const told = judged ? t(looked === null ? 'learn.atNow' : 'learn.atStep', values) : '';
+    const told = judged
+      ? t(looked === null ? 'learn.atNow' : 'learn.atStep', {
+          step: looked === null ? last : (current?.shown?.step ?? step),
+          loss: digits(judged.loss, 3),
+          accuracy: percent(judged.accuracy),
+        })
+      : '';
     scrub.setAttribute('aria-valuetext', told || '0');
     this.#text('.learn-looked span', told);
   }

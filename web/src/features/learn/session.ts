@@ -29,6 +29,7 @@ export class Session {
   #pace = 0;
   #next = 0;
   #drawn = true;
+  /** Whether a turn of the event loop is waited for. */
   #turning = false;
   #wrote = 0;
 
@@ -66,7 +67,7 @@ export class Session {
         this.#study = new NoiseStudy(this.#qkv, message.seed);
         break;
     }
-    this.#turn();
+    if (!this.#turning) this.#turn();
   }
 
   #begin(id: number, run: Run): void {
@@ -98,27 +99,25 @@ export class Session {
 
   /** A slice, and another one after a turn of the event loop, as long as there is something to do. */
   #turn(): void {
-    if (this.#turning) return;
-    this.#turning = true;
-    const begun = performance.now();
-    this.#train(begun);
-    this.#learnNoise(begun);
-    const waits = this.#playing ? Math.max(0, this.#next - performance.now()) : 0;
-    const busy = this.#playing || this.#study !== null;
-    if (busy && waits < 1) this.#soon(() => this.#again());
-    else if (busy) setTimeout(() => this.#again(), Math.min(waits, 50));
-    else this.#turning = false;
-  }
-
-  #again(): void {
     this.#turning = false;
     try {
-      this.#turn();
+      this.#slice();
     } catch (error) {
       this.#playing = false;
       this.#study = null;
       this.#post({ type: 'failed', failure: describeFailure(error) });
     }
+  }
+
+  #slice(): void {
+    const begun = performance.now();
+    this.#train(begun);
+    this.#learnNoise(begun);
+    this.#turning = this.#playing || this.#study !== null;
+    if (!this.#turning) return;
+    const waits = this.#playing ? this.#next - performance.now() : 0;
+    if (waits < 1) this.#soon(() => this.#turn());
+    else setTimeout(() => this.#turn(), Math.min(waits, 50));
   }
 
   #train(begun: number): void {

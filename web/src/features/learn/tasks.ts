@@ -104,7 +104,8 @@ const isHeldOut = (a: number, b: number) =>
   (Math.imul(TERM * a + b + 1, 0x9e3779b1) >>> 0) / 2 ** 32 < 0.1;
 
 function sum(random: Dice, heldOut: boolean): Row {
-  let [a, b] = [0, 0];
+  let a: number;
+  let b: number;
   do [a, b] = [random.below(TERM), random.below(TERM)];
   while (isHeldOut(a, b) !== heldOut);
   const all = [

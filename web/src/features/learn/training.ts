@@ -216,10 +216,8 @@ export class Training {
     this.playing = false;
     const next = this.#queue.shift();
     if (!next) return;
-    const rest = this.#queue;
     this.#since = performance.now();
     this.#begin(next, [...this.kept, ...(this.current ? [this.current] : [])].slice(-MOST_KEPT));
-    this.#queue = rest;
     this.inSeries = true;
     this.playing = true;
     this.#play();
