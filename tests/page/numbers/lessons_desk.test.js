@@ -235,6 +235,11 @@ describe('lessons: one of them', () => {
     await opening;
     await rest();
     assert.deepEqual([names(main).length, reader(), begun], [5, null, []]);
+    const other = desk.open({ ...ADDRESS, name: 'reads', language: 'zh' });
+    await desk.open(null);
+    await other;
+    await rest();
+    assert.deepEqual(begun, [], 'nor is its language asked for');
   });
 });
 
@@ -273,8 +278,10 @@ describe('lessons: their language', () => {
     assert.deepEqual(written, []);
     host.begin(initialState('zh'));
     locks.told('zh');
+    locks.told('zh');
     await until(() => written.length > 0);
     await rest();
+    assert.equal(fetched.filter((path) => path === './content_zh.json').length, 1, 'once');
     assert.deepEqual(written, ['/?embed=lesson#v=1&lang=zh&lesson=reads&step=2']);
     await open({ language: 'zh' });
     written.length = 0;

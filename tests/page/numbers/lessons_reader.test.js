@@ -131,7 +131,15 @@ describe('lessons: a step', () => {
   test('of a lesson without minutes, goals and titles says less', async () => {
     const lesson = readLesson({ title: '', steps: [{ text: 'One.' }] });
     await open(0, { lesson });
-    requireWritten('reader-short', [document.title, ...linesOf(reader)]);
+    const lines = [document.title, ...linesOf(reader)];
+    setLanguage('zh');
+    await open(0, { lesson: { ...lesson, minutes: 1 } });
+    requireWritten('reader-short', [
+      ...lines,
+      '',
+      '== of a minute, in Chinese',
+      ...linesOf(reader),
+    ]);
   });
 
   test('is the nearest that there is', async () => {
@@ -139,6 +147,7 @@ describe('lessons: a step', () => {
     assert.deepEqual([reader.at, current()], [2, [false, false, true]]);
     await open(-1);
     assert.deepEqual([reader.at, current()], [0, [true, false, false]]);
+    assert.equal(new LessonReader().at, -1);
   });
 
   test('takes its panels along, in its order, and gives back those of the step before', async () => {
@@ -337,6 +346,23 @@ describe('lessons: on paper', () => {
       await rest();
       assert.ok(!heard.includes('printed'), `after ${turns} turns`);
     }
+  });
+
+  test('another lesson that is opened meanwhile is neither moved nor printed', async () => {
+    const other = readLesson({ ...LESSON, title: 'Another' });
+    for (let turns = 0; turns < 24; turns += 1) {
+      await open(0);
+      heard.length = 0;
+      part('.print').click();
+      for (let turn = 0; turn < turns; turn++) await new Promise(requestAnimationFrame);
+      if (heard.includes('printed')) break;
+      await open(2, { lesson: other });
+      assert.equal(part('.lesson-status').textContent, '');
+      await rest();
+      const state = [reader.at, heard.includes('printed'), pictures().flat()];
+      assert.deepEqual(state, [2, false, [false, false, false]], `after ${turns} turns`);
+    }
+    assert.ok(heard.includes('printed'), 'it took no longer than that');
   });
 
   test('a figure is waited for until the page rests three times in a row', async () => {
