@@ -295,4 +295,16 @@ describe('lessons: their language', () => {
     await rest();
     assert.deepEqual(written, []);
   });
+
+  test('that changes while a lesson is fetched leaves its step alone', async () => {
+    await open();
+    const opening = desk.open({ ...ADDRESS, name: 'reads', step: 3 });
+    host.begin(initialState('zh'));
+    main.querySelector('qkv-locks').told('zh');
+    await opening;
+    await until(() => reader() !== null);
+    await rest();
+    assert.equal(reader().at, 2);
+    assert.match(location.hash, /lang=zh&lesson=reads&step=3$/);
+  });
 });

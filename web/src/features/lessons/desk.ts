@@ -74,7 +74,7 @@ export class Desk {
     if (language === this.#language || !this.#address) return;
     if (this.#speaking === this.#address) return; // it is asked for by the lesson that is to come
     this.#language = language;
-    const step = this.#reader ? this.#reader.at + 1 : 1;
+    const step = this.#reader ? this.#reader.at + 1 : this.#address.step;
     void this.open({ ...this.#address, step, language });
   }
 
