@@ -40,7 +40,7 @@ function remember(): void {
 
 /** Whether this visit is one to the page itself, the first, by an address that asks for nothing. */
 const isFirstVisit = () =>
-  location.hash.length <= 1 &&
+  location.hash === '' &&
   embedded() === null &&
   readAddress(location.search, location.hash) === null &&
   !wasSeen();

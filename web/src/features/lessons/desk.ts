@@ -1,4 +1,5 @@
 import { t, translate, type Language } from '../../i18n/i18n';
+import { find } from '../../ui/dom';
 import { loadWords } from '../load';
 import { initialState } from '../../state/state';
 import { INDEX, writeAddress, type Address } from './address';
@@ -73,7 +74,7 @@ export class Desk {
     if (language === this.#language || !this.#address) return;
     if (this.#speaking === this.#address) return; // it is asked for by the lesson that is to come
     this.#language = language;
-    const step = this.#reader ? this.#reader.at + 1 : 1;
+    const step = this.#reader ? this.#reader.at + 1 : this.#address.step;
     void this.open({ ...this.#address, step, language });
   }
 
@@ -115,8 +116,7 @@ export class Desk {
   }
 
   #show(element: HTMLElement): void {
-    const main = document.querySelector('main');
-    if (!main) return;
+    const main = find(document, 'main', HTMLElement);
     if (this.#kept.length === 0) {
       this.#kept = [...main.children];
       // The failure of the engine is told on a lesson, too.
@@ -134,10 +134,10 @@ export class Desk {
   }
 
   #leave(): void {
-    const main = document.querySelector('main');
     this.#host.hold = null;
     this.#locks.freeAll();
-    if (main && this.#kept.length > 0) main.replaceChildren(...this.#kept);
+    // Nothing was kept where no lesson was open.
+    if (this.#kept.length > 0) find(document, 'main', HTMLElement).replaceChildren(...this.#kept);
     this.#kept = [];
     this.#reader?.close();
     this.#reader = null;

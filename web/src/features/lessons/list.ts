@@ -30,7 +30,7 @@ export class LessonIndex extends Panel {
     this.find('.print', HTMLElement).addEventListener('click', () => window.print());
     this.addEventListener('click', ({ target }) => {
       if (!(target instanceof HTMLElement)) return;
-      const lesson = this.#all[Number(target.dataset['adapt'] ?? NaN)]?.lesson;
+      const lesson = this.#all[Number(target.dataset['adapt'])]?.lesson;
       if (lesson || target.matches('.make')) this.#edit?.(lesson ?? null);
     });
   }

@@ -24,13 +24,19 @@ export function allowed(lock: readonly string[] | true, patch: Partial<State>): 
 
 const REASON = 'lock-reason';
 
+/** What a control was like before it was locked. */
+interface Found {
+  readonly disabled: boolean;
+  readonly title: string;
+}
+
 /** Locks controls after all panels are drawn: the last panel of the page. They stay in sight, with the reason. */
 export class Locks extends Panel {
   /** The step's; empty: nothing is locked. */
   lock: readonly string[] | true = [];
   /** Hears of every drawing, in which language it is. */
   told: ((language: Language) => void) | null = null;
-  readonly #locked = new Map<HTMLElement, { disabled: boolean; title: string }>();
+  readonly #locked = new Map<HTMLElement, Found>();
 
   protected template(): string {
     return `<span id="${REASON}" class="visually-hidden"></span>`;
@@ -40,7 +46,9 @@ export class Locks extends Panel {
     this.told?.(state.language);
     this.setText(`#${REASON}`, t('lessons.locked'));
     const wanted = new Set(this.#wanted());
-    for (const element of [...this.#locked.keys()]) if (!wanted.has(element)) this.#free(element);
+    for (const [element, before] of [...this.#locked]) {
+      if (!wanted.has(element)) this.#free(element, before);
+    }
     for (const element of wanted) this.#close(element);
   }
 
@@ -64,12 +72,11 @@ export class Locks extends Panel {
     }
   }
 
-  #free(element: HTMLElement): void {
-    const before = this.#locked.get(element);
+  #free(element: HTMLElement, before: Found): void {
     this.#locked.delete(element);
-    if ('disabled' in element) element.disabled = before?.disabled ?? false;
+    if ('disabled' in element) element.disabled = before.disabled;
     else element.removeAttribute('aria-disabled');
-    element.title = before?.title ?? '';
+    element.title = before.title;
     if (element.title === '') element.removeAttribute('title');
     const rest = (element.getAttribute('aria-describedby') ?? '').replace(REASON, '').trim();
     if (rest === '') element.removeAttribute('aria-describedby');
@@ -79,7 +86,7 @@ export class Locks extends Panel {
   /** When the lesson is over. */
   freeAll(): void {
     this.lock = [];
-    for (const element of [...this.#locked.keys()]) this.#free(element);
+    for (const [element, before] of [...this.#locked]) this.#free(element, before);
   }
 }
 

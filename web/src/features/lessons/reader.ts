@@ -116,7 +116,9 @@ export class LessonReader extends Panel {
     this.find('.lesson-goals ul', HTMLElement).replaceChildren(...lesson.goals.map(listItem));
     this.find('.lesson-steps', HTMLElement).replaceChildren(...lesson.steps.map(stepLink));
     const body = this.find('.lesson-body', HTMLElement);
-    body.replaceChildren(...lesson.steps.map((one, i) => this.#section(one, i)));
+    body.replaceChildren(
+      ...lesson.steps.map((one, i) => this.#section(one, i, lesson.steps.length - 1)),
+    );
     void this.go(step, false);
   }
 
@@ -130,11 +132,10 @@ export class LessonReader extends Panel {
     return this.isConnected && this.#opened === opened;
   }
 
-  #section(step: Step, at: number): HTMLElement {
+  #section(step: Step, at: number, last: number): HTMLElement {
     const section = document.createElement('section');
     section.className = 'lesson-step';
     section.setAttribute('aria-labelledby', `step-${at}`);
-    const last = (this.#opened?.lesson.steps.length ?? 0) - 1;
     section.innerHTML = `
       <div class="lesson-text"><h2 id="step-${at}" tabindex="-1"></h2></div>
       <p class="lesson-tools back" hidden><button type="button" class="button" data-t="lessons.restore"></button></p>
@@ -162,7 +163,7 @@ export class LessonReader extends Panel {
   }
 
   #viewNow(): View {
-    const view = this.host?.view() ?? this.#view;
+    const view = this.host?.view();
     if (!view) throw new Error('a lesson without a page');
     return view;
   }
@@ -205,16 +206,14 @@ export class LessonReader extends Panel {
       const element = elementOf(id);
       if (element) place?.append(element);
     }
-    this.#hold(plan);
+    this.#hold(plan, opened, host);
     host.begin(state ?? stateOf(plan, host.view().state.language));
     this.setText('.lesson-link', location.href);
     if (focus) section.querySelector('h2')?.focus();
     await this.#load(plan);
   }
 
-  #hold(plan: Step): void {
-    const [opened, host] = [this.#opened, this.host];
-    if (!opened || !host) return;
+  #hold(plan: Step, opened: Opened, host: Host): void {
     const panels = panelsOf(plan);
     host.hold = {
       allow: (patch) => allowed(plan.lock, patch),

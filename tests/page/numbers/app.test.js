@@ -1,0 +1,310 @@
+// The page's own state, in Node: what is asked of the worker and drawn after each event, and when. The worker is a puppet
+// that answers when the test says so, and the one panel of the page writes down what it is handed.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { openWindow } from '../support/window.js';
+
+const { told, workers, rest, leave } = openWindow();
+const queries = new Map();
+/** A query of the appearance that never changes by itself. */
+globalThis.matchMedia = (query) => {
+  if (!queries.has(query)) queries.set(query, Object.assign(new EventTarget(), { matches: false }));
+  return queries.get(query);
+};
+const { modules } = await import('../support/engine.js');
+const { App, Panel } = await modules('app/app', 'ui/panel');
+
+/** Notes every view; as large as the test says. */
+class Noting extends Panel {
+  static views = [];
+  static size = { width: 10, height: 20 };
+  template() {
+    return '';
+  }
+  update(view) {
+    Noting.views.push(view);
+  }
+  surfaces() {
+    return { map: Noting.size };
+  }
+}
+for (const id of ['map', 'model']) {
+  customElements.define(`qkv-panel-${id}`, class extends Noting {});
+}
+const { views } = Noting;
+
+let app;
+let asked;
+beforeEach(() => {
+  document.body.innerHTML =
+    '<section id="map"><qkv-panel-map data-panel></qkv-panel-map></section>';
+  views.length = 0;
+  Noting.size = { width: 10, height: 20 };
+  localStorage.clear();
+  app = newApp();
+});
+afterEach(async () => {
+  await rest();
+  leave();
+  queries.clear();
+});
+
+/** A page whose requests are noted in `asked`. */
+function newApp() {
+  const made = new App();
+  asked = [];
+  const ask = made.client.request.bind(made.client);
+  made.client.request = (request) => {
+    asked.push(request);
+    ask(request);
+  };
+  return made;
+}
+const say = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
+const worker = (data) => workers.at(-1).say(data);
+const info = { variant: 'simd' };
+/** Starts the page and its engine, and answers what is asked first. */
+function run(time = 1) {
+  app.start();
+  worker({ type: 'ready', info });
+  answer(time);
+}
+/** The worker's answer to the latest request that it heard. */
+function answer(time = 1) {
+  const { id, request } = told.findLast(({ type }) => type === 'run');
+  worker({ type: 'frame', pixels: {}, news: { id, time, info, request } });
+  worker({ type: 'rest', id });
+}
+/** How many views and requests come of this at once, and until nobody waits any more. */
+async function comes(act) {
+  const before = [views.length, asked.length];
+  const now = () => [views.length - before[0], asked.length - before[1]];
+  act();
+  const atOnce = now();
+  await rest();
+  return [atOnce, now()];
+}
+
+describe('app: the first moment', () => {
+  test('draws, starts the engine and asks for a frame, in that order', async () => {
+    const [at] = await comes(() => app.start());
+    assert.deepEqual(at, [1, 2], 'once as it is drawn and once on its own account');
+    assert.deepEqual(
+      told.map(({ type }) => type),
+      ['palette', 'start'],
+    );
+    assert.deepEqual(views[0].engine, { kind: 'loading' });
+    const { frame, report, studies, frameTime, theme, query, look, model } = views[0];
+    assert.deepEqual([frame, report, studies], [null, null, { temperature: null, scale: null }]);
+    assert.deepEqual([frameTime, theme, query, look], [NaN, 'auto', 7, 1]);
+    assert.equal(model.info, null);
+    worker({ type: 'ready', info });
+    await rest();
+    assert.deepEqual(views.at(-1).engine, { kind: 'ready', info });
+    assert.deepEqual(told.at(-1).type, 'run');
+  });
+
+  test('has the theme that the reader chose', () => {
+    localStorage.setItem('qkv-theme', 'dark');
+    assert.equal(new App().view().theme, 'dark');
+    assert.equal(document.documentElement.dataset.theme, 'dark');
+  });
+
+  test('a page without its controls says so when it is drawn', () => {
+    const { classList } = document.documentElement;
+    app.start();
+    assert.equal(classList.contains('no-controls'), false);
+    app.set({ controls: false, text: 'one two' });
+    assert.equal(classList.contains('no-controls'), true);
+    app.set({ controls: true, text: 'one' });
+    assert.equal(classList.contains('no-controls'), false);
+  });
+});
+
+describe('app: what the worker says', () => {
+  test('a frame, a report and studies are each drawn with the next frame of the screen', async () => {
+    run(3);
+    await rest();
+    const { id } = told.at(-1);
+    assert.equal(views.at(-1).frame.id, id);
+    for (const [data, of] of [
+      [{ type: 'report', pixels: {}, report: { heads: [] } }, 'report'],
+      [{ type: 'studies', news: { scale: 'widths' } }, 'studies'],
+      [{ type: 'studies', news: { temperature: 'curves' } }, 'studies'],
+    ]) {
+      assert.deepEqual(await comes(() => worker(data)), [
+        [0, 0],
+        [1, 0],
+      ]);
+      assert.ok(views.at(-1)[of]);
+    }
+    assert.deepEqual(views.at(-1).report, { heads: [] });
+    assert.deepEqual(views.at(-1).studies, { temperature: 'curves', scale: 'widths' });
+    await comes(() => {
+      worker({ type: 'studies', news: {} });
+      worker({ type: 'studies', news: {} });
+    });
+    assert.equal(views.at(-1).frame.time, 3);
+  });
+
+  test('many words within one frame of the screen are drawn once', async () => {
+    run();
+    await rest();
+    const twice = () => [1, 2].forEach(() => worker({ type: 'studies', news: {} }));
+    assert.deepEqual(await comes(twice), [
+      [0, 0],
+      [1, 0],
+    ]);
+    assert.deepEqual(await comes(twice), [
+      [0, 0],
+      [1, 0],
+    ]);
+  });
+
+  test('the time of a frame is the median of the last sixty, without the first four', async () => {
+    run(1000);
+    for (let id = 2; id <= 4; id++) {
+      app.request();
+      answer(1000);
+    }
+    assert.deepEqual(app.view().frameTime, NaN);
+    for (let id = 5; id <= 200; id++) {
+      app.request();
+      answer(id);
+      if (id === 5) assert.equal(app.view().frameTime, 5);
+      if (id === 6) assert.equal(app.view().frameTime, 5.5);
+    }
+    assert.equal(app.view().frameTime, 170.5);
+  });
+
+  test('a load that failed takes the model away, a run that failed does not', async () => {
+    run();
+    worker({ type: 'model', message: { kind: 'loaded', info: { id: 1, notDrawn: null } } });
+    const failure = { code: 'out_of_memory', message: 'no' };
+    worker({ type: 'run-failed', failure });
+    assert.equal(app.view().model.info.id, 1);
+    assert.deepEqual(app.view().engine, { kind: 'failed', during: 'run', failure });
+    const drawn = await comes(() => worker({ type: 'load-failed', failure }));
+    assert.deepEqual(drawn, [
+      [0, 0],
+      [1, 0],
+    ]);
+    assert.equal(app.view().model.info, null);
+    assert.deepEqual(views.at(-1).engine, { kind: 'failed', during: 'load', failure });
+  });
+});
+
+describe('app: what panels and hands say', () => {
+  beforeEach(async () => {
+    run();
+    await rest();
+  });
+
+  test('a change of the state is drawn later and asked for at once', async () => {
+    assert.deepEqual(await comes(() => say('state-change', { temperature: 2 })), [
+      [0, 1],
+      [1, 1],
+    ]);
+    assert.deepEqual([views.at(-1).state.temperature, asked.at(-1).layer.temperature], [2, 2]);
+  });
+
+  test('other tokens are drawn before the worker is asked', async () => {
+    const before = app.view().list;
+    await comes(() => say('state-change', { temperature: 3 }));
+    assert.equal(app.view().list, before, 'the same tokens');
+    for (const [patch, tokens] of [
+      [{ text: 'one two' }, ['one', 'two']],
+      [{ tokenizer: 'character' }, ['o', 'n', 'e', 't', 'w', 'o']],
+      [{ length: 2 }, ['o', 'n']],
+      [{ source: 'yours' }, ['x1', 'x2', 'x3']],
+      [{ numbers: { q: [1, 2], k: [1, 2], v: [1, 2] } }, ['x1']],
+      [{ source: 'trained' }, []],
+    ]) {
+      // Once at once, before the worker is asked; no frame of the screen is waited for.
+      const order = [];
+      const { update } = Noting.prototype;
+      Noting.prototype.update = (view) => order.push(`drawn ${view.list.tokens.length}`);
+      const { request } = app.client;
+      app.client.request = (it) => order.push(`asked ${it.layer.tokens.length}`);
+      say('state-change', patch);
+      const count = tokens.length;
+      assert.deepEqual(order, [`drawn ${count}`, `asked ${count}`], JSON.stringify(patch));
+      app.client.request = request;
+      Noting.prototype.update = update;
+      assert.deepEqual(app.view().list.tokens, tokens);
+    }
+    assert.deepEqual(app.view().list, { tokens: [], own: 0, total: 0, textCut: false });
+    app.set({ source: 'yours' });
+    assert.deepEqual(app.view().list, { tokens: ['x1'], own: 1, total: 1, textCut: false });
+  });
+
+  test('a canvas goes to the worker under its name', () => {
+    const canvas = document.createElement('canvas');
+    say('canvas-given', { name: 'own', canvas });
+    const { type, name } = told.at(-1);
+    assert.deepEqual([type, name], ['surface', 'own']);
+  });
+
+  test('the row under the crosshair, a hand on the temperature and another size are asked for', async () => {
+    assert.deepEqual([asked.at(-1).view.told, asked.at(-1).view.dragging], [7, false]);
+    for (const [name, detail, view] of [
+      ['row-told', 2, { told: 2, dragging: false }],
+      ['temperature-held', true, { told: 2, dragging: true }],
+      ['temperature-held', false, { told: 2, dragging: false }],
+      ['row-told', null, { told: 7, dragging: false }],
+      ['surface-resized', undefined, { told: 7, dragging: false }],
+    ]) {
+      assert.deepEqual(await comes(() => say(name, detail)), [
+        [0, 1],
+        [0, 1],
+      ]);
+      const { told: row, dragging } = asked.at(-1).view;
+      assert.deepEqual({ told: row, dragging }, view, name);
+    }
+  });
+
+  test('another try starts the engine and asks again', async () => {
+    told.length = 0;
+    const [at] = await comes(() => say('engine-retry'));
+    assert.equal(told[0].type, 'start');
+    assert.equal(at[1], 1);
+    assert.deepEqual(views.at(-1).engine, { kind: 'loading' });
+  });
+
+  test('another theme has another look and other colours', async () => {
+    const { look } = app.view();
+    const palettes = () => told.filter(({ type }) => type === 'palette');
+    const [first] = palettes();
+    assert.deepEqual(await comes(() => say('theme-change', 'dark')), [
+      [0, 1],
+      [1, 1],
+    ]);
+    assert.deepEqual([views.at(-1).theme, views.at(-1).look], ['dark', look + 1]);
+    assert.equal(document.documentElement.dataset.theme, 'dark');
+    assert.equal(palettes().length, 2);
+    assert.notEqual(palettes()[1].palette, first.palette);
+  });
+
+  test('other colours of the system are taken, too', async () => {
+    const { look } = app.view();
+    const scheme = queries.get('(prefers-color-scheme: dark)');
+    scheme.matches = true;
+    const change = () => scheme.dispatchEvent(new Event('change'));
+    assert.deepEqual(await comes(change), [
+      [0, 1],
+      [1, 1],
+    ]);
+    assert.deepEqual([app.view().theme, app.view().look], ['auto', look + 1]);
+    assert.equal(document.documentElement.dataset.theme, 'dark');
+  });
+
+  test('a word to the model is passed on and drawn', async () => {
+    const message = { kind: 'load', files: { kind: 'address', name: 'austen', url: 'a' } };
+    assert.deepEqual(await comes(() => say('model-tell', message)), [
+      [0, 0],
+      [1, 0],
+    ]);
+    assert.deepEqual(told.at(-1), { type: 'model', message });
+    assert.equal(views.at(-1).model.loading.what, 'austen');
+  });
+});

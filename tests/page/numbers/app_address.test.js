@@ -1,0 +1,278 @@
+// What the page writes into its address and takes out of it, in Node: links, panels, languages, and an open lesson.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { openWindow } from '../support/window.js';
+
+const { written, goTo, rest, delays, leave } = openWindow();
+globalThis.matchMedia = () => Object.assign(new EventTarget(), { matches: false });
+const { modules } = await import('../support/engine.js');
+const { App, Panel, initialState, formatFragment, t } = await modules(
+  ...['app/app', 'ui/panel', 'state/state', 'features/index'],
+);
+
+class Noting extends Panel {
+  drawn = 0;
+  template() {
+    return '<p data-t="bar.share"></p>';
+  }
+  update() {
+    this.drawn++;
+  }
+}
+customElements.define('qkv-panel-map', Noting);
+
+let app;
+beforeEach(() => {
+  document.body.innerHTML =
+    '<section id="map"><qkv-panel-map data-panel></qkv-panel-map></section>';
+  app = new App();
+  delays.clear();
+});
+afterEach(async () => {
+  await rest();
+  leave();
+  mock.restoreAll();
+});
+const panel = () => document.querySelector('qkv-panel-map');
+const stateOf = (patch) => ({ ...initialState('en'), ...patch });
+const hold = (more = {}) => ({
+  ...{ allow: (patch) => patch, fragment: () => '#v=1&lesson=order', panels: new Set() },
+  ...more,
+});
+/** A page that is opened at this address. */
+function openedAt(hash, language = 'en-GB') {
+  history.replaceState(null, '', hash);
+  written.length = 0;
+  mock.getter(navigator, 'language', () => language);
+  return new App();
+}
+
+describe('app: the language', () => {
+  const root = document.documentElement;
+  test('is that of the browser, or that of the address', () => {
+    for (const [hash, browser, language] of [
+      ['', 'en-GB', 'en'],
+      ['', 'zh', 'zh'],
+      ['', 'ZH-TW', 'zh'],
+      ['', 'zha', 'en'],
+      ['', 'fr-zh', 'en'],
+      ['#v=1&lang=zh', 'en-GB', 'zh'],
+      ['#v=1&lang=en', 'zh-CN', 'en'],
+      ['?lesson=order&lang=zh', 'en-GB', 'zh'],
+      ['?lesson=order', 'zh-CN', 'zh'],
+    ]) {
+      assert.equal(openedAt(hash, browser).language, language, `${hash} ${browser}`);
+      history.replaceState(null, '', 'https://page.example/');
+    }
+  });
+
+  test('is that of the document, its title and its texts', async () => {
+    app.start();
+    const button = () => panel().querySelector('p').textContent;
+    const { look } = app.view();
+    assert.deepEqual(
+      [root.lang, document.title, button()],
+      ['en', t('page.title'), t('bar.share')],
+    );
+    app.set({ language: 'zh' });
+    assert.equal(app.language, 'en', 'its texts are on their way');
+    await rest();
+    assert.deepEqual([root.lang, app.language, app.view().look], ['zh-CN', 'zh', look + 1]);
+    assert.deepEqual([document.title, button()], [t('page.title'), t('bar.share')]);
+    assert.match(document.title + button(), /\p{Script=Han}/u);
+    app.set({ seed: 3 });
+    assert.equal(app.view().look, look + 1, 'the language is the same');
+    app.set({ language: 'en' });
+    await rest();
+    assert.deepEqual([root.lang, app.view().look], ['en', look + 2]);
+  });
+});
+
+describe('app: a change of the state', () => {
+  test('is written into the address once, 300 ms after the last one', async () => {
+    history.replaceState(null, '', '?embed=map');
+    written.length = 0;
+    app.set({ seed: 3 });
+    app.set({ head: 2 });
+    assert.deepEqual([written, [...delays]], [[], [300]]);
+    await rest();
+    assert.deepEqual(written, ['?embed=map#v=1&lang=en&seed=3&h=2']);
+  });
+
+  test('takes the panel out of the link', async () => {
+    app.begin(stateOf({ panel: 'learn' }));
+    assert.equal(app.view().state.panel, 'learn');
+    app.set({ seed: 3 });
+    assert.equal(app.view().state.panel, null);
+    app.set({ panel: 'cost' });
+    assert.equal(app.view().state.panel, 'cost', 'unless it says so');
+  });
+
+  test('goes through as far as an open lesson allows', async () => {
+    const asked = [];
+    const allow = (patch) => (asked.push(patch), { seed: patch.seed });
+    app.hold = hold({ allow });
+    app.set({ seed: 9, head: 3 });
+    const { seed, head } = app.view().state;
+    assert.deepEqual([seed, head, asked], [9, 0, [{ seed: 9, head: 3 }]]);
+    await rest();
+    assert.deepEqual(written, ['#v=1&lesson=order'], 'the lesson stays in the address');
+  });
+
+  test('a beginning is not written into the address, and replaces all', async () => {
+    app.set({ seed: 3, head: 2 });
+    await rest();
+    written.length = 0;
+    app.begin(stateOf({ temperature: 2 }));
+    await rest();
+    assert.deepEqual([app.view().state, written], [stateOf({ temperature: 2 }), []]);
+  });
+
+  test('of two beginnings the later one counts, whichever language arrives first', async () => {
+    app.begin({ ...initialState('zh'), seed: 1 });
+    app.begin(stateOf({ seed: 2 }));
+    await rest();
+    assert.deepEqual([app.language, app.view().state.seed], ['en', 2]);
+    app.begin({ ...initialState('zh'), seed: 3 });
+    app.set({ head: 1 });
+    await rest();
+    assert.deepEqual([app.language, app.view().state.seed], ['zh', 3], 'a change is no beginning');
+    app.begin(stateOf({}));
+    app.begin({ ...initialState('zh'), seed: 4 });
+    goTo(formatFragment(app.view().state));
+    app.begin({ ...initialState('zh'), seed: 5 });
+    await rest();
+    assert.deepEqual([app.language, app.view().state.seed], ['zh', 5]);
+  });
+});
+
+describe('app: another address', () => {
+  test('is a state, whose panel comes into sight', async () => {
+    let shown = 0;
+    document.getElementById('map').scrollIntoView = () => shown++;
+    app.set({ seed: 4 }); // waits to be written, and is not
+    goTo('#v=1&lang=en&h=3&p=map');
+    await rest();
+    assert.deepEqual([app.view().state.head, app.view().state.seed, written], [3, 7, []]);
+    assert.ok(shown > 0);
+  });
+
+  test('that says the same as the page draws nothing, and calls off a language under way', async () => {
+    app.start();
+    await rest();
+    const { drawn } = panel();
+    goTo('#v=1&lang=en');
+    await rest();
+    assert.equal(panel().drawn, drawn);
+    goTo('#v=1&lang=zh');
+    goTo('#v=1&lang=en');
+    await rest();
+    assert.equal(app.language, 'en');
+  });
+
+  test('that is bare is the first state; a lesson keeps its own', async () => {
+    app.set({ seed: 4 });
+    await rest();
+    app.hold = hold();
+    goTo('');
+    assert.equal(app.view().state.seed, 4);
+    app.hold = null;
+    goTo('#v=1&lang=en&seed=4');
+    goTo('');
+    assert.equal(app.view().state.seed, 7);
+  });
+
+  test('that names a lesson leaves the state to the lesson', () => {
+    app.set({ seed: 4 });
+    goTo('#v=1&lang=en&lesson=order&seed=9');
+    assert.equal(app.view().state.seed, 4);
+    app.hold = hold();
+    goTo('#v=1&lang=en&seed=9');
+    assert.equal(app.view().state.seed, 9);
+  });
+
+  test('that is an anchor gives way to the state again', async () => {
+    app.set({ seed: 4 });
+    await rest();
+    written.length = 0;
+    goTo('#learn');
+    goTo('#elsewhere');
+    await rest();
+    assert.deepEqual(written, ['#v=1&lang=en&seed=4']);
+    goTo('#learn');
+    await rest();
+    assert.deepEqual(written.slice(1), ['#v=1&lang=en&p=learn&seed=4']);
+  });
+});
+
+describe('app: a panel that the link leads to', () => {
+  const NAMES = ['wheel', 'touchstart', 'pointerdown', 'keydown'];
+  /** Opens the page at a panel; returns how often it was brought into sight, and what grows above it. */
+  async function opened() {
+    const before = globalThis.addEventListener;
+    const options = [];
+    mock.method(globalThis, 'addEventListener', (name, act, more) => {
+      if (NAMES.includes(name)) options.push([name, more]);
+      return before(name, act, more);
+    });
+    let shown = 0;
+    document.getElementById('map').scrollIntoView = () => shown++;
+    openedAt('#v=1&lang=en&p=map').start();
+    const grow = async () => {
+      const count = shown;
+      observers.forEach((observer) => observer.look());
+      await rest();
+      return shown - count;
+    };
+    await rest();
+    return { shown: () => shown, grow, options };
+  }
+  const observers = new Set();
+  const { ResizeObserver } = globalThis;
+  globalThis.ResizeObserver = class extends ResizeObserver {
+    constructor(act) {
+      super(act);
+      observers.add(this);
+    }
+  };
+
+  for (const name of NAMES) {
+    test(`is kept in sight while the page grows, until the reader stirs: ${name}`, async () => {
+      const { shown, grow, options } = await opened();
+      assert.equal(shown(), 1);
+      assert.ok((await grow()) > 0);
+      window.dispatchEvent(new Event(name));
+      assert.equal(await grow(), 0);
+      assert.deepEqual(
+        options,
+        NAMES.map((one) => [one, { once: true, passive: true }]),
+      );
+    });
+  }
+
+  test('is not waited for when there is none', async () => {
+    observers.clear();
+    openedAt('#v=1&lang=en').start();
+    openedAt('#v=1&lang=en&p=row').start(); // the page has no such section
+    assert.equal(observers.size, 0);
+  });
+});
+
+describe('app: its link', () => {
+  test('is the whole state, or that of a panel, without what the address says', () => {
+    history.replaceState(null, '', '?embed=map#text');
+    app.set({ seed: 4 });
+    const page = 'https://page.example/';
+    assert.equal(app.link(), `${page}#v=1&lang=en&seed=4`);
+    assert.equal(app.link('row'), `${page}#v=1&lang=en&p=row&seed=4`);
+    assert.equal(app.link(null, '?embed=row'), `${page}?embed=row#v=1&lang=en&seed=4`);
+  });
+
+  test('is that of an open lesson, of which a panel alone says nothing', () => {
+    app.hold = hold();
+    const page = 'https://page.example/';
+    assert.equal(app.link(), `${page}#v=1&lesson=order`);
+    assert.equal(app.link('row'), page + formatFragment(stateOf({ panel: 'row' })));
+    assert.equal(app.link(null, '?embed=row'), `${page}?embed=row#v=1&lang=en`);
+  });
+});

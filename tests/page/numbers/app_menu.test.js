@@ -1,0 +1,154 @@
+// The menus by which a panel is taken away, and the button that shares the page, in Node.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { until } from '../../support/js/patience.js';
+import { fire, linesOf, requireWritten } from '../support/operate.js';
+import { openWindow } from '../support/window.js';
+
+const { written, rest, leave } = openWindow();
+const { modules } = await import('../support/engine.js');
+const web = await modules('app/header', 'app/export_menu', 'ui/panel');
+const { TopPanel, Panel, t } = web;
+customElements.define('qkv-top', TopPanel);
+
+afterEach(async () => {
+  await rest();
+  leave();
+  mock.restoreAll();
+});
+
+describe('app: the menu of a panel', () => {
+  const figure = {
+    name: 'two',
+    svg: { width: 4, height: 2, body: '' },
+    table: [['a', 1]],
+    data: {},
+  };
+  class Drawn extends Panel {
+    template() {
+      return '';
+    }
+    update() {}
+    async figure(view, tensors) {
+      return view.shown ? { ...figure, data: await tensors() } : null;
+    }
+  }
+  customElements.define('qkv-panel-map', Drawn);
+  customElements.define('qkv-panel-scale', class extends Drawn {
+    figure = undefined;
+  }); // prettier-ignore
+
+  let app;
+  let copied;
+  let saved;
+  beforeEach(() => {
+    document.body.innerHTML = ['map', 'scale', 'cost', 'use']
+      .map(
+        (id) =>
+          `<section id="${id}"><div class="section-head"></div><qkv-panel-${id}></qkv-panel-${id}></section>`,
+      )
+      .join('');
+    [copied, saved] = [[], []];
+    Object.defineProperty(navigator, 'clipboard', {
+      value: { writeText: async (text) => void copied.push(text) },
+      configurable: true,
+    });
+    mock.method(HTMLAnchorElement.prototype, 'click', function () {
+      saved.push(this.download);
+    });
+    const client = { tensors: async () => ({ numbers: 1 }) };
+    const link = (panel = null, search = '') => `https://page.example/${search}#${panel}`;
+    app = { client, link, view: () => ({ shown: true }) };
+    web.addTools(app);
+  });
+  const menu = (id) => document.querySelector(`#${id} .section-head > .menu`);
+  const said = (id) => menu(id).querySelector('[role=status]').textContent;
+  async function take(id, what) {
+    menu(id).querySelector('[role=status]').textContent = '';
+    menu(id).querySelector(`[data-do=${what}]`).click();
+    await until(() => said(id) !== '');
+    return said(id);
+  }
+  const forbid = () => {
+    navigator.clipboard.writeText = () => Promise.reject(new Error('no'));
+  };
+
+  test('is in every section but that of the package, in the language of the page', () => {
+    const ids = [...document.querySelectorAll('.menu')].map((one) => one.closest('section').id);
+    assert.deepEqual(ids, ['map', 'scale', 'cost']);
+    requireWritten('export-menu', linesOf(menu('map')));
+  });
+
+  test('copies links, or shows them where nothing may be copied', async () => {
+    const frame =
+      '<iframe src="https://page.example/?embed=map#null" title="qkv" width="100%" height="640" loading="lazy" allow="clipboard-write"></iframe>';
+    assert.equal(await take('map', 'link'), t('tools.copied'));
+    assert.equal(await take('map', 'embed'), t('tools.copied'));
+    assert.deepEqual(copied, ['https://page.example/#map', frame]);
+    forbid();
+    assert.equal(await take('map', 'link'), 'https://page.example/#map');
+    assert.equal(await take('map', 'embed'), frame);
+  });
+
+  test('saves files, and says when there is none', async () => {
+    for (const what of ['svg', 'csv', 'json']) {
+      assert.equal(await take('map', what), t('tools.saved', { name: `qkv-two.${what}` }));
+    }
+    assert.deepEqual(saved, ['qkv-two.svg', 'qkv-two.csv', 'qkv-two.json']);
+    const nothing = t('tools.nothing');
+    assert.deepEqual([await take('scale', 'svg'), await take('cost', 'svg')], [nothing, nothing]);
+    app.view = () => ({});
+    assert.equal(await take('map', 'svg'), nothing);
+    app.view = () => {
+      throw new Error('it broke');
+    };
+    assert.equal(await take('map', 'svg'), t('tools.failed', { message: 'it broke' }));
+    assert.equal(saved.length, 3);
+  });
+
+  test('hears of its buttons alone', async () => {
+    mock.method(app, 'link');
+    menu('map').querySelector('summary').click();
+    fire(menu('map').querySelector('.hint'), 'click');
+    await rest();
+    assert.deepEqual([said('map'), copied], ['', []]);
+  });
+
+  test('closes on Escape, and when a hand is elsewhere', () => {
+    const one = menu('map');
+    const summary = one.querySelector('summary');
+    const open = () => ((one.open = true), (menu('cost').open = true));
+    open();
+    fire(one, 'keydown', KeyboardEvent, { key: 'Enter' });
+    assert.equal(one.open, true);
+    fire(one.querySelector('button'), 'keydown', KeyboardEvent, { key: 'Escape' });
+    assert.deepEqual([one.open, menu('cost').open], [false, true]);
+    assert.equal(document.activeElement, summary);
+    open();
+    fire(one.querySelector('.hint'), 'click');
+    assert.deepEqual([one.open, menu('cost').open], [true, false]);
+    fire(document.body, 'click');
+    assert.equal(one.open, false);
+    open();
+    document.dispatchEvent(new Event('click'));
+    assert.deepEqual([one.open, menu('cost').open], [false, false]);
+  });
+
+  test('the whole page is shared by its link, which else is in the address', async () => {
+    const top = new TopPanel();
+    document.body.append(top);
+    const share = async () => {
+      fire(document, 'share');
+      const status = () => top.querySelector('[role=status]').textContent;
+      await until(() => status() !== '');
+      const word = status();
+      top.querySelector('[role=status]').textContent = '';
+      return word;
+    };
+    assert.equal(await share(), t('bar.shared'));
+    assert.deepEqual([copied, written], [['https://page.example/#null'], []]);
+    forbid();
+    assert.equal(await share(), t('bar.notShared'));
+    assert.deepEqual(written, ['https://page.example/#null']);
+  });
+});

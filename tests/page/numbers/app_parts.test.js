@@ -1,0 +1,232 @@
+// Parts of the page around its panels, in Node: its head, a failure, what is fetched as it comes near, a page in a frame,
+// and a page without a network.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { join } from 'node:path';
+import { root } from '../../support/js/files.js';
+import { linesOf, requireWritten } from '../support/operate.js';
+import { openWindow } from '../support/window.js';
+
+const { rest, delays, leave } = openWindow();
+const { bundled, modules } = await import('../support/engine.js');
+const web = await modules(
+  ...['app/header', 'app/failure', 'app/nearby', 'app/embed'],
+  ...['state/state', 'features/index'],
+);
+const { TopPanel, FailurePanel, PANEL_IDS, initialState, setLanguage } = web;
+customElements.define('qkv-top', TopPanel);
+customElements.define('qkv-failure', FailurePanel);
+const page = document.documentElement;
+
+beforeEach(() => setLanguage('en'));
+afterEach(async () => {
+  await rest();
+  leave();
+  mock.restoreAll();
+  delete page.dataset.embed;
+});
+
+/** A part on the page, and all that it asks for, as [name, detail]. */
+function put(part, ...names) {
+  const asked = [];
+  document.body.append(part);
+  for (const name of names) {
+    document.addEventListener(name, ({ detail }) => asked.push([name, detail ?? null]));
+  }
+  return asked;
+}
+
+describe('app: the head of the page', () => {
+  const viewOf = (patch, theme = 'auto') => ({ state: { ...initialState('en'), ...patch }, theme });
+  test('says where the weights come from, and what each button does next', () => {
+    const top = new TopPanel();
+    put(top);
+    const came = [];
+    for (const [patch, theme] of [
+      [{}, 'auto'],
+      [{ controls: false, source: 'random', seed: 12 }, 'light'],
+      [{ source: 'yours', language: 'zh' }, 'dark'],
+      [{ source: 'trained' }, 'auto'],
+    ]) {
+      setLanguage(patch.language ?? 'en');
+      top.update(viewOf(patch, theme));
+      came.push('', `== ${JSON.stringify(patch)} ${theme}`, ...linesOf(top));
+    }
+    requireWritten('head', came);
+  });
+
+  test('asks for the other language, the other controls and the next theme', () => {
+    const top = new TopPanel();
+    const asked = put(top, 'state-change', 'share', 'introduction-asked', 'theme-change');
+    const press = (name) => {
+      asked.length = 0;
+      top.querySelector(`.${name}`).click();
+      return asked;
+    };
+    const ask = (patch, theme) => {
+      top.update(viewOf(patch, theme));
+      return ['language', 'teacher', 'theme'].map((name) => press(name)[0][1]);
+    };
+    const first = [{ language: 'zh' }, { controls: false }, 'light'];
+    assert.deepEqual(
+      ['language', 'teacher', 'theme'].map((name) => press(name)[0][1]),
+      first,
+    );
+    assert.deepEqual(ask({}), first);
+    const other = { language: 'zh', controls: false };
+    assert.deepEqual(ask(other, 'light'), [{ language: 'en' }, { controls: true }, 'dark']);
+    assert.deepEqual(ask({}, 'dark')[2], 'auto');
+    assert.deepEqual(press('share'), [['share', null]]);
+    assert.deepEqual(press('introduction'), [['introduction-asked', null]]);
+  });
+
+  test('says for two seconds what became of the link', async () => {
+    const top = new TopPanel();
+    put(top);
+    const said = () =>
+      ['.share', '[role=status]'].map((part) => top.querySelector(part).textContent);
+    delays.clear();
+    top.say('done');
+    assert.deepEqual([said(), [...delays]], [['done', 'done'], [2000]]);
+    await rest();
+    assert.deepEqual(said(), ['Share', 'done']);
+  });
+});
+
+test('app: a failure is told in words and in those of the engine, until it is over', () => {
+  const panel = new FailurePanel();
+  const asked = put(panel, 'engine-retry');
+  const came = [];
+  const show = (engine) => {
+    panel.update({ engine });
+    came.push('', `== ${JSON.stringify(engine)}`, ...linesOf(panel));
+  };
+  show({ kind: 'loading' });
+  for (const code of ['load_failed', 'unsupported', 'out_of_memory', 'internal']) {
+    show({ kind: 'failed', failure: { code, message: `it was ${code}` } });
+  }
+  show({ kind: 'ready' });
+  requireWritten('failure', came);
+  panel.querySelector('button').click();
+  assert.deepEqual(asked, [['engine-retry', null]]);
+});
+
+test('app: a panel is fetched when it comes near, and seen when it is in sight', async () => {
+  const observers = [];
+  const { IntersectionObserver } = globalThis;
+  globalThis.IntersectionObserver = class {
+    observed = [];
+    constructor(act, options) {
+      observers.push(Object.assign(this, { act, options }));
+    }
+    observe(element) {
+      this.observed.push(element.id);
+    }
+    unobserve(element) {
+      this.observed = this.observed.filter((id) => id !== element.id);
+    }
+  };
+  document.body.innerHTML =
+    '<section id="row"></section><section id="map"></section><b id="x"></b>';
+  const [row, other] = [document.getElementById('row'), document.getElementById('x')];
+  const heard = [];
+  web.watchPanels({
+    language: 'en',
+    panelAdded: () => heard.push('added'),
+    show: (section, visible) => heard.push(`${section.id} ${visible}`),
+  });
+  globalThis.IntersectionObserver = IntersectionObserver;
+  const [near, seen] = observers;
+  assert.deepEqual([near.options, seen.options], [{ rootMargin: '600px' }, undefined]);
+  assert.deepEqual(
+    [near.observed, seen.observed],
+    [
+      ['map', 'row'],
+      ['map', 'row'],
+    ],
+  );
+  near.act([
+    { target: document.getElementById('map'), isIntersecting: false },
+    { target: row, isIntersecting: true },
+    { target: other, isIntersecting: true },
+  ]);
+  await rest();
+  assert.deepEqual([heard, near.observed, seen.observed], [['added'], ['map'], ['map', 'row']]);
+  for (const isIntersecting of [true, false]) seen.act([{ target: row, isIntersecting }]);
+  assert.deepEqual(heard.slice(1), ['row true', 'row false']);
+});
+
+describe('app: in a frame', () => {
+  const at = (search) => history.replaceState(null, '', `https://page.example/${search}`);
+  test('it is one panel, or a lesson', () => {
+    for (const [search, framed, panel] of [
+      ['', false, null],
+      ['?embed', true, null],
+      ['?embed=lesson', true, null],
+      ['?embed=cost', true, 'cost'],
+      ['?lesson=order', false, null],
+    ]) {
+      at(search);
+      assert.deepEqual([web.isEmbedded(), web.embedded()], [framed, panel], search);
+    }
+    assert.equal(page.dataset.embed, undefined);
+    web.showLesson();
+    assert.equal(page.dataset.embed, 'lesson');
+  });
+
+  test('nothing else is left on the page', () => {
+    document.body.innerHTML = `<p></p>${PANEL_IDS.map((id) => `<section id="${id}"></section>`).join('')}`;
+    web.showAlone('cost');
+    assert.equal(page.dataset.embed, 'cost');
+    assert.equal(document.body.innerHTML, '<p></p><section id="cost"></section>');
+  });
+});
+
+describe('app: without a network', () => {
+  const top = globalThis.top;
+  afterEach(() => {
+    globalThis.top = top;
+    delete navigator.serviceWorker;
+  });
+  /** What is registered at once, and after the page is loaded twice. */
+  async function registered({
+    mode = 'production',
+    readyState = 'complete',
+    framed = false,
+    has = true,
+  }) {
+    const { keepOffline } = await import(
+      await bundled(`offline-${mode}`, {
+        entryPoints: [join(root, 'web/src/app/offline.ts')],
+        define: { 'import.meta.env.MODE': JSON.stringify(mode) },
+      })
+    );
+    const asked = [];
+    const register = (file) => (asked.push(file), Promise.reject(new Error('forbidden')));
+    if (has)
+      Object.defineProperty(navigator, 'serviceWorker', {
+        value: { register },
+        configurable: true,
+      });
+    globalThis.top = framed ? {} : globalThis;
+    mock.getter(document, 'readyState', () => readyState);
+    keepOffline();
+    const first = [...asked];
+    for (let i = 0; i < 2; i++) window.dispatchEvent(new Event('load'));
+    await rest();
+    return [first, asked];
+  }
+  const file = 'service-worker.js';
+
+  test('what is fetched does not stand in the way of the first view', async () => {
+    assert.deepEqual(await registered({}), [[file], [file]]);
+    assert.deepEqual(await registered({ readyState: 'interactive' }), [[], [file]]);
+  });
+
+  test('the page is kept only where it is its own, and built', async () => {
+    const none = [[], []];
+    assert.deepEqual(await registered({ mode: 'development' }), none);
+    assert.deepEqual(await registered({ framed: true }), none);
+    assert.deepEqual(await registered({ has: false }), none);
+  });
+});

@@ -1,0 +1,285 @@
+// What a first visitor is told, in Node: to whom it comes, what each act brings, and how it goes away.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { differences, fire, linesOf, requireWritten } from '../support/operate.js';
+import { openWindow } from '../support/window.js';
+
+const { leave } = openWindow();
+const { modules } = await import('../support/engine.js');
+const { FirstMinutePanel, initialState, setLanguage } = await modules(
+  ...['app/first_minute', 'state/state', 'app/embed'],
+);
+customElements.define('qkv-first-minute', FirstMinutePanel);
+
+const PANELS = ['pair', 'learn', 'use'];
+/** Timers that go off when the test says so. */
+const timers = new Map();
+let made = 0;
+let places;
+let scrolled;
+let focused;
+beforeEach(() => {
+  timers.clear();
+  mock.method(globalThis, 'setTimeout', (act, delay) => {
+    timers.set(++made, { act, delay });
+    return made;
+  });
+  mock.method(globalThis, 'clearTimeout', (timer) => timers.delete(timer));
+  places = [];
+  globalThis.IntersectionObserver = class {
+    constructor(act) {
+      this.act = act;
+    }
+    observe(target) {
+      places.push([target, this.act]);
+    }
+  };
+  [scrolled, focused] = [[], []];
+  mock.method(Element.prototype, 'scrollIntoView', function (how) {
+    scrolled.push([this.className, how]);
+  });
+  mock.method(HTMLElement.prototype, 'focus', function (how) {
+    focused.push([this.id, how]);
+  });
+  localStorage.clear();
+  setLanguage('en');
+});
+afterEach(() => {
+  mock.restoreAll();
+  leave();
+  delete document.documentElement.dataset.introduction;
+});
+
+const waiting = () => [...timers.values()].map(({ delay }) => delay);
+const goOff = () => {
+  const due = [...timers.values()];
+  timers.clear();
+  for (const { act } of due) act();
+};
+const viewOf = (patch = {}, more = {}) => ({
+  state: { ...initialState('en'), ...patch },
+  ...{ frame: {}, list: { tokens: ['one'] }, ...more },
+});
+const open = (address = '') => {
+  history.replaceState(null, '', `https://page.example/${address}`);
+  document.body.innerHTML = PANELS.map((id) => `<section id="${id}"></section>`).join('');
+  const panel = new FirstMinutePanel();
+  document.body.append(panel);
+  return panel;
+};
+const part = (panel, selector) => panel.querySelector(selector);
+const shown = () => document.documentElement.dataset.introduction;
+const say = (name) => document.dispatchEvent(new Event(name));
+const press = (key, target = document.body) => fire(target, 'keydown', KeyboardEvent, { key });
+
+/** Returns what puts the storage of before back. */
+function replaceStorage(value) {
+  const before = globalThis.localStorage;
+  const put = (storage) =>
+    Object.defineProperty(globalThis, 'localStorage', { value: storage, configurable: true });
+  put(value);
+  return () => put(before);
+}
+
+describe('first minute: who is told', () => {
+  const isTold = (address) => {
+    open(address).update(viewOf());
+    const told = shown() === 'tap';
+    delete document.documentElement.dataset.introduction;
+    return told;
+  };
+
+  test('those who come to the page itself', () => {
+    assert.deepEqual(
+      ['', '?', '?embed=nothing', '?other=1', '#v=1', '#a', '?embed=map', '?lesson=order'].map(
+        isTold,
+      ),
+      [true, true, true, true, false, false, false, false],
+    );
+  });
+
+  test('those who come for the first time', () => {
+    localStorage.setItem('qkv-introduction', 'other');
+    assert.equal(isTold(''), true);
+    localStorage.setItem('qkv-introduction', 'seen');
+    assert.equal(isTold(''), false);
+  });
+
+  test('nobody who forbids to remember it, which ends all the same', (t) => {
+    const forbidden = () => {
+      throw new Error('forbidden');
+    };
+    t.after(replaceStorage({ getItem: forbidden, setItem: forbidden }));
+    assert.equal(isTold(''), false);
+    const panel = open('');
+    say('introduction-asked');
+    assert.equal(shown(), 'tap');
+    part(panel, '.first-minute-skip').click();
+    assert.equal(shown(), undefined);
+  });
+
+  test('nobody before there is a word to tap, or without controls', () => {
+    for (const view of [
+      viewOf({}, { frame: null }),
+      viewOf({}, { list: { tokens: [] } }),
+      viewOf({ controls: false }),
+    ]) {
+      const panel = open();
+      const before = linesOf(panel);
+      panel.update(view);
+      assert.deepEqual([linesOf(panel), shown()], [before, undefined]);
+      panel.update(viewOf());
+      assert.equal(shown(), 'tap');
+      panel.update(view);
+      assert.deepEqual([shown(), part(panel, '.first-minute').hidden], [undefined, true]);
+    }
+  });
+});
+
+/** The whole note in lines. */
+const lines = (panel) => [`shown ${shown()}`, ...linesOf(panel), `waiting ${waiting()}`];
+
+test('first minute: what is told after each act', () => {
+  const came = [];
+  let panel = open();
+  let before = [];
+  const note = (title) => {
+    const now = lines(panel);
+    came.push('', `== ${title}`, ...differences(before, now));
+    before = now;
+  };
+  note('before a view');
+  panel.update(viewOf());
+  note('the first view');
+  panel.update(viewOf({ query: 1 }));
+  note('a word is tapped');
+  panel.update(viewOf({ query: 1 }));
+  note('another view within a moment');
+  goOff();
+  note('the hand has rested');
+  panel.update(viewOf({ query: 1, temperature: 2 }));
+  goOff();
+  note('the temperature was moved');
+  setLanguage('zh');
+  panel.update(viewOf({ language: 'zh', query: 1, temperature: 2, seed: 3 }));
+  note('another language');
+  setLanguage('en');
+  part(panel, '.first-minute-skip').click();
+  note('closed');
+  panel.update(viewOf({ query: 2 }));
+  note('a view after the end');
+  say('introduction-asked');
+  note('asked for again');
+  panel.update(viewOf({ query: 2, temperature: 2 }));
+  note('begins with what is there');
+  panel.update(viewOf({ query: 2, temperature: 3 }));
+  goOff();
+  note('the second thing is done before the first');
+  panel.update(viewOf({ query: null, temperature: 3 }));
+  note('no word is chosen any more');
+  panel.update(viewOf({ query: 3, temperature: 3 }));
+  goOff();
+  note('both are done');
+  panel = open();
+  panel.update(viewOf({ query: 4 }));
+  note('a visit after that');
+  requireWritten('first-minute', came);
+});
+
+describe('first minute: while it lasts', () => {
+  test('a moment is counted from the last act, and ends with it', () => {
+    const panel = open();
+    panel.update(viewOf());
+    panel.update(viewOf({ query: 1 }));
+    panel.update(viewOf({ query: 2 }));
+    assert.deepEqual(waiting(), [700]);
+    part(panel, '.first-minute-skip').click();
+    assert.deepEqual([waiting(), localStorage.getItem('qkv-introduction')], [[], 'seen']);
+  });
+
+  test('its words are not replaced by the same words', () => {
+    const panel = open();
+    panel.update(viewOf());
+    const [node] = part(panel, '.first-minute-text').childNodes;
+    panel.update(viewOf({ seed: 3 }));
+    assert.equal(part(panel, '.first-minute-text').firstChild, node);
+  });
+
+  test('asking for it begins anew, where it can be seen', () => {
+    const panel = open();
+    panel.update(viewOf());
+    panel.update(viewOf({ query: 1 }));
+    goOff();
+    assert.equal(shown(), 'slide');
+    say('introduction-asked');
+    assert.equal(shown(), 'tap');
+    assert.deepEqual(scrolled, [['first-minute', { block: 'nearest' }]]);
+    panel.update(viewOf({ query: 1 }));
+    assert.deepEqual([shown(), waiting()], ['tap', []], 'what was done before does not count');
+  });
+
+  test('doors lead to panels with the state as it is, and the reader goes along', () => {
+    const panel = open();
+    panel.update(viewOf({ seed: 3 }));
+    const doors = [...panel.querySelectorAll('[data-door]')];
+    assert.deepEqual(
+      doors.map((door) => [door.dataset.door, door.getAttribute('href')]),
+      PANELS.map((id) => [id, `#v=1&lang=en&p=${id}&seed=3`]),
+    );
+    const section = document.getElementById('learn');
+    assert.equal(section.tabIndex === -1 && section.hasAttribute('tabindex'), false);
+    doors[1].click();
+    assert.deepEqual([shown(), section.getAttribute('tabindex')], [undefined, '-1']);
+    assert.deepEqual(focused, [['learn', { preventScroll: true }]]);
+    document.getElementById('use').remove();
+    doors[2].click();
+    assert.equal(focused.length, 1);
+  });
+
+  test('Escape ends it, but not where it has another use', () => {
+    const panel = open();
+    const begin = () => say('introduction-asked');
+    document.body.insertAdjacentHTML(
+      'beforeend',
+      '<details open><summary>a</summary></details><details id="closed"><p>b</p></details><qkv-matrix><i></i></qkv-matrix>',
+    );
+    press('Escape');
+    assert.equal(localStorage.getItem('qkv-introduction'), null, 'it was not there');
+    begin();
+    press('Enter');
+    const details = document.querySelector('details');
+    details.addEventListener('keydown', () => (details.open = false)); // as menus do
+    press('Escape', document.querySelector('summary'));
+    press('Escape', document.querySelector('qkv-matrix i'));
+    assert.equal(shown(), 'tap');
+    press('Escape', document.querySelector('#closed p'));
+    assert.equal(shown(), undefined);
+    begin();
+    press('Escape', document);
+    assert.equal(shown(), undefined);
+    panel.update(viewOf());
+    assert.equal(shown(), undefined);
+  });
+
+  test('it stands at the edge of the screen until the sentence is behind the reader', () => {
+    const panel = open();
+    const [[target, act]] = places;
+    assert.equal(target, panel);
+    const past = (isIntersecting, top) => {
+      act([{ isIntersecting, boundingClientRect: { top } }]);
+      return panel.classList.contains('past');
+    };
+    assert.deepEqual(
+      [
+        [false, -1],
+        [true, -1],
+        [false, -0.5],
+        [false, 0],
+        [false, 5],
+      ].map((at) => past(...at)),
+      [true, false, true, false, false],
+    );
+    act([]);
+    assert.equal(panel.classList.contains('past'), false);
+  });
+});

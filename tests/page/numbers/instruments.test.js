@@ -1,0 +1,291 @@
+// The sentence and its settings, in Node: what each box shows in each state, and what is asked for by what is done with it.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { differences, enter, fire, linesOf, requireWritten } from '../support/operate.js';
+import { openWindow } from '../support/window.js';
+
+const { layOut, rest, leave } = openWindow();
+const { modules } = await import('../support/engine.js');
+const { InstrumentsPanel, initialState, tokenize, setLanguage } = await modules(
+  ...['app/instruments', 'state/state', 'domain/tokenizer'],
+);
+customElements.define('qkv-instruments', InstrumentsPanel);
+
+let panel;
+let asked;
+beforeEach(() => {
+  setLanguage('en');
+  panel = new InstrumentsPanel();
+  asked = [];
+  for (const name of ['state-change', 'temperature-held']) {
+    panel.addEventListener(name, ({ detail, bubbles }) =>
+      asked.push(detail, ...(bubbles ? [] : ['alone'])),
+    );
+  }
+  document.body.append(panel);
+});
+afterEach(async () => {
+  await rest();
+  leave();
+  mock.restoreAll();
+});
+const one = (selector) => panel.querySelector(selector);
+const take = () => asked.splice(0);
+
+/** What the page hands the panel in a state. */
+function viewOf(patch = {}, { layer, ...more } = {}) {
+  const state = { ...initialState('en'), ...patch };
+  const request = { layer: { source: 'constructed', mask: state.mask, ...layer } };
+  return {
+    ...{ state, list: tokenize(state.text, state.tokenizer, state.length) },
+    ...{
+      engine: { kind: 'ready' },
+      frame: { info: { variant: 'simd' }, request },
+      frameTime: 0.125,
+    },
+    ...{ report: null, model: { info: null }, look: 1 },
+    heads: { source: state.source, trainedHeads: null },
+    ...more,
+  };
+}
+const loaded = {
+  model: { info: { id: 4 } },
+  heads: { source: 'trained', trainedHeads: { layers: 2, perLayer: 3 } },
+};
+const report = { heads: [{ entropy: 1.23456 }, { entropy: 0 }] };
+
+/** States and times, each with what is handed besides. */
+const STATES = {
+  'at first': [],
+  'another look': [{}, { look: 2 }],
+  'with numbers of all heads': [{}, { report }],
+  'of another head': [{ head: 1, temperature: 2.5 }, { report }],
+  'of a head that is not reported': [{ head: 5 }, { report }],
+  'with another mask than was computed': [{ mask: 'none' }, { report, layer: { mask: 'window' } }],
+  'without a frame': [{ mask: 'window' }, { report, frame: null }],
+  'without words': [{ text: '' }, { report }],
+  'random': [{ source: 'random', seed: 12, head: 5 }],
+  'with numbers of one’s own': [{ source: 'yours' }],
+  'a model that is not there': [{ source: 'trained' }],
+  'a model that is there': [{ source: 'trained', mask: 'window', head: 5 }, loaded],
+  'a model whose frame is there': [{ source: 'trained', mask: 'window', head: 7 }, { ...loaded, layer: { source: 'trained', mask: 'none' } }],
+  'built by hand again': [{ mask: 'causal', positions: 'none' }],
+  'as long as one says': [{ length: 64 }],
+  'of another length': [{ length: 5 }],
+  'a long text': [{ text: 'a '.repeat(1100), tokenizer: 'byte' }],
+  'a long text of few tokens': [{ text: 'a '.repeat(1100), tokenizer: 'byte', length: 16 }],
+  'as many tokens as are read': [{ text: 'a'.repeat(1024), tokenizer: 'character' }],
+  'one more': [{ text: 'a'.repeat(1025), tokenizer: 'character' }],
+  'the engine starts': [{}, { engine: { kind: 'loading' } }],
+  'the engine failed': [{}, { engine: { kind: 'failed' } }],
+  'no frame was timed': [{}, { frameTime: NaN }],
+  'no time at all': [{}, { frameTime: 0 }],
+  'nothing was computed': [{}, { frame: null }],
+}; // prettier-ignore
+
+test('instruments: what is shown in each state', () => {
+  const came = [];
+  const now = () => linesOf(panel);
+  let before = [];
+  const note = (title) => {
+    const after = now();
+    came.push('', `== ${title}`, ...differences(before, after));
+    before = after;
+  };
+  note('before a view');
+  for (const [title, [patch, more]] of Object.entries(STATES)) {
+    panel.update(viewOf(patch, more));
+    note(title);
+  }
+  setLanguage('zh');
+  panel.update(viewOf({ language: 'zh' }, { look: 2, report }));
+  note('in Chinese');
+  requireWritten('instruments-shown', came);
+});
+
+describe('instruments: the text', () => {
+  const text = () => one('#text');
+  const type = (value, isComposing) => {
+    const event = isComposing === undefined ? new Event('input') : new InputEvent('input');
+    Object.defineProperty(event, 'isComposing', { value: isComposing });
+    text().value = value;
+    text().dispatchEvent(event);
+  };
+  test('is asked for with each letter, but not while it is composed', () => {
+    panel.update(viewOf());
+    type('a');
+    type('ab', false);
+    assert.deepEqual(take(), [{ text: 'a', query: null }, { text: 'ab', query: null }]); // prettier-ignore
+    type('abc', true);
+    assert.deepEqual(take(), []);
+    panel.update(viewOf({ text: 'ab' }));
+    assert.equal(text().value, 'abc', 'which would be interrupted');
+    text().dispatchEvent(new Event('compositionend'));
+    assert.deepEqual(take(), [{ text: 'abc', query: null }]);
+    panel.update(viewOf({ text: 'ab' }));
+    assert.equal(text().value, 'ab');
+  });
+
+  test('is not written again where it is the same: the cursor stays', () => {
+    panel.update(viewOf());
+    let writes = 0;
+    const set = () => {
+      writes++;
+    };
+    const { value } = text();
+    Object.defineProperty(text(), 'value', { get: () => value, set });
+    panel.update(viewOf());
+    assert.equal(writes, 0);
+    panel.update(viewOf({ text: 'other' }));
+    assert.equal(writes, 1);
+  });
+
+  test('has a box as high as it is, up to three lines', async () => {
+    const heights = { offsetHeight: 40, clientHeight: 36, scrollHeight: 50 };
+    const set = [];
+    for (const name of Object.keys(heights)) {
+      Object.defineProperty(text(), name, { get: () => heights[name] });
+    }
+    const style = new Proxy({}, { set: (_style, name, value) => set.push(value) > 0 });
+    Object.defineProperty(text(), 'style', { value: style });
+    panel.update(viewOf());
+    assert.deepEqual(set, ['auto', '54px']);
+    for (const [scrollHeight, height] of [[99, '103px'], [100, '104px'], [101, '104px'], [300, '104px']]) {
+      heights.scrollHeight = scrollHeight;
+      set.length = 0;
+      layOut({ width: 100 + scrollHeight, height: 50 });
+      await rest();
+      assert.deepEqual(set, ['auto', height]);
+    } // prettier-ignore
+    set.length = 0;
+    panel.update(viewOf());
+    assert.deepEqual(set, [], 'the text is the same');
+  });
+});
+
+describe('instruments: what is asked for', () => {
+  test('by the temperature', () => {
+    enter(one('#tau'), '100');
+    assert.deepEqual(take(), [{ temperature: 10 }]);
+    enter(one('#tau'), '-30');
+    assert.deepEqual(take(), [{ temperature: 0.501 }]);
+    for (const [value, temperature] of [['2', 2], ['0', 0.05], ['-3', 0.05], ['99', 20], ['1.2345', 1.23]]) {
+      enter(one('#temperature-number'), value);
+      assert.deepEqual(take(), [{ temperature }], value);
+    } // prettier-ignore
+  });
+
+  test('by a hand that holds the temperature, until it lets go wherever it is', () => {
+    for (const end of ['pointerup', 'pointercancel']) {
+      fire(one('#tau'), 'pointerdown');
+      assert.deepEqual(take(), [true]);
+      window.dispatchEvent(new Event(end));
+      assert.deepEqual(take(), [false]);
+      for (const name of ['pointerup', 'pointercancel']) window.dispatchEvent(new Event(name));
+      assert.deepEqual(take(), []);
+    }
+  });
+
+  test('by a seed that is typed or drawn', () => {
+    for (const [value, seed] of [['5', 5], ['5.6', 6], ['-1', 0], ['999999', 999999], ['1000000', 999999]]) {
+      enter(one('#seed'), value);
+      assert.deepEqual(take(), [{ seed }], value);
+    } // prettier-ignore
+    for (const [random, seed] of [[0, 0], [0.5, 500000], [1 - 2 ** -53, 999999]]) {
+      mock.method(Math, 'random', () => random);
+      one('#new-seed').click();
+      assert.deepEqual(take(), [{ seed }]);
+    } // prettier-ignore
+  });
+
+  test('not by what is no number, and the box shows what holds', () => {
+    panel.update(viewOf({ seed: 12, temperature: 0.5 }));
+    for (const [selector, holds] of [['#seed', '12'], ['#temperature-number', '0.5']]) {
+      const box = one(selector);
+      const { valueAsNumber } = box;
+      assert.equal(valueAsNumber, Number(holds));
+      for (const value of ['', ' ', 'x']) {
+        Object.defineProperty(box, 'valueAsNumber', { value: value === ' ' ? 0 : NaN, configurable: true });
+        enter(box, value);
+        assert.deepEqual(take(), [], `${selector} ${value}`);
+        assert.equal(box.value, holds);
+      }
+      delete box.valueAsNumber;
+      enter(box, '3');
+      assert.equal(box.value, holds, 'until the state has it');
+      take();
+    } // prettier-ignore
+  });
+
+  test('by each list', () => {
+    panel.update(viewOf());
+    for (const [name, value, patch] of [
+      ['mask', 'none', { mask: 'none' }],
+      ['positions', 'none', { positions: 'none' }],
+      ['tokenizer', 'byte', { tokenizer: 'byte' }],
+      ['source', 'random', { source: 'random' }],
+      ['head', '3', { head: 3 }],
+      ['length', '64', { length: 64 }],
+      ['length', '', { length: null }],
+    ]) {
+      enter(one(`#choose-${name}`), value);
+      assert.deepEqual(take(), [patch]);
+    }
+  });
+
+  test('not by the button that unfolds the settings on a phone', () => {
+    const [button, controls] = [one('.unfold'), one('.controls')];
+    const state = () => [button.getAttribute('aria-expanded'), controls.classList.contains('open')];
+    const states = [state()];
+    for (let i = 0; i < 3; i++) {
+      button.click();
+      states.push(state());
+    }
+    assert.deepEqual(states, [['false', false], ['true', true], ['false', false], ['true', true]]); // prettier-ignore
+    assert.deepEqual(take(), []);
+  });
+});
+
+describe('instruments: what stays as it is', () => {
+  test('a number that is being typed', () => {
+    panel.update(viewOf({ seed: 12 }));
+    const box = one('#seed');
+    box.focus();
+    box.value = '5';
+    panel.update(viewOf({ seed: 13, temperature: 2 }));
+    assert.deepEqual(
+      [box.value, box.defaultValue, one('#temperature-number').value],
+      ['5', '13', '2'],
+    );
+    box.blur();
+    panel.update(viewOf({ seed: 13 }));
+    assert.equal(box.value, '13');
+  });
+
+  test('a list that is open, until its options are others', () => {
+    const options = (name) => one(`#choose-${name} option`);
+    const kept = (patch, more) => {
+      const before = ['head', 'length'].map(options);
+      panel.update(viewOf(patch, more));
+      return ['head', 'length'].map((name, i) => options(name) === before[i]).join(' ');
+    };
+    panel.update(viewOf());
+    assert.equal(kept({ head: 3, temperature: 2 }), 'true true');
+    assert.equal(kept({ text: 'one two' }), 'true false', 'as long as the text');
+    assert.equal(kept({ text: 'one two', length: 16 }), 'true false');
+    assert.equal(kept({ text: 'one', length: 16 }), 'true false', 'whose own length is offered');
+    assert.equal(kept({ text: 'one', length: 16 }, { look: 2 }), 'false false');
+    assert.equal(kept({ text: 'one', length: 16, source: 'random' }, { look: 2 }), 'false true');
+    assert.equal(
+      kept(
+        { text: 'one', length: 16, source: 'random' },
+        { look: 2, ...loaded, heads: { source: 'random', trainedHeads: null } },
+      ),
+      'true true',
+    );
+    const learned = { text: 'one', length: 16, source: 'trained' };
+    assert.equal(kept(learned, { look: 2 }), 'false true');
+    assert.equal(kept(learned, { ...loaded, look: 2 }), 'false true', 'another model');
+    assert.equal(kept(learned, { ...loaded, look: 2 }), 'true true');
+  });
+});

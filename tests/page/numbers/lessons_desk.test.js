@@ -1,0 +1,310 @@
+// The desk that puts lessons onto the page and takes them off again, in Node, with the list of lessons and the lessons themselves.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../support/js/files.js';
+import { until } from '../../support/js/patience.js';
+import { linesOf, requireWritten } from '../support/operate.js';
+import { openWindow } from '../support/window.js';
+
+const { written, rest, leave } = openWindow();
+const { bundled } = await import('../support/engine.js');
+const features = join(root, 'web/src/features');
+const json = (path) => JSON.parse(readFileSync(join(features, path), 'utf8'));
+/** The files that Vite would fetch, of which panels are none here. */
+globalThis.globOf = (pattern) =>
+  new Proxy(
+    {},
+    {
+      get(_none, path) {
+        if (pattern.endsWith('panel.ts')) return undefined;
+        return async () => (
+          fetched.push(path),
+          json(path.includes('content') ? `lessons/${path}` : path)
+        );
+      },
+    },
+  );
+let fetched = [];
+const contents = [
+  ...['lessons/desk', 'lessons/shelf', 'lessons/reader', 'lessons/code', 'index'].map(
+    (name) => `features/${name}`,
+  ),
+  ...['i18n/i18n', 'state/state'],
+].map((path) => `export * from './${path}';`);
+const web = await import(
+  await bundled('lessons', {
+    stdin: { contents: contents.join('\n'), resolveDir: join(root, 'web/src'), loader: 'ts' },
+    define: { 'import.meta.glob': 'globOf' },
+  })
+);
+const { Desk, allLessons, writeCode, initialState, formatFragment, setLanguage, addTexts, t } = web;
+for (const language of web.LANGUAGES) addTexts(language, json(`../i18n/${language}.json`));
+
+let main;
+let host;
+let desk;
+let begun;
+beforeEach(() => {
+  setLanguage('en');
+  document.documentElement.lang = 'en';
+  [fetched, begun] = [[], []];
+  history.replaceState(null, '', 'https://page.example/?embed=lesson&lesson=order');
+  written.length = 0;
+  document.body.innerHTML = `<main><section class="hero">failures</section><section class="instruments"></section>
+    <section class="sentence"></section><section id="map"></section><section id="row"></section></main>`;
+  main = document.querySelector('main');
+  let state = initialState('en');
+  host = {
+    hold: null,
+    settled: true,
+    client: {},
+    view: () => ({ state, list: { tokens: [] } }),
+    begin(next) {
+      begun.push(formatFragment(next));
+      state = next;
+      setLanguage(next.language);
+      document.documentElement.lang = next.language;
+    },
+    show() {},
+    panelAdded() {},
+  };
+  desk = new Desk(host);
+  mock.method(globalThis, 'scrollTo', (...at) => (scrolled = at));
+  scrolled = null;
+});
+let scrolled;
+afterEach(async () => {
+  await rest();
+  leave();
+  mock.restoreAll();
+  delete document.documentElement.dataset.lesson;
+});
+const ADDRESS = { name: 'index', code: null, step: 1, language: null };
+const open = async (more) => {
+  await desk.open({ ...ADDRESS, ...more });
+  await rest();
+};
+const names = (element) =>
+  [...element.children].map(({ localName, id, className }) => id || className || localName);
+const reader = () => document.querySelector('qkv-lesson');
+const mark = () => document.documentElement.dataset.lesson;
+const lead = 'https://page.example/?embed=lesson';
+
+describe('lessons: on the shelf', () => {
+  test('are those that the page has, with what their texts add', async () => {
+    const came = [];
+    for (const language of ['en', 'zh']) {
+      for (const { name, lesson } of await allLessons(language)) {
+        came.push(`${language} ${name}, ${lesson.minutes} minutes, ${lesson.goals.length} goals`);
+        came.push(...lesson.steps.map((step) => `  ${JSON.stringify(step)}`));
+      }
+    }
+    assert.deepEqual(fetched, ['./content_en.json', './content_zh.json']);
+    requireWritten('shelf', came);
+  });
+});
+
+describe('lessons: their list', () => {
+  test('has each with its link and its goals, and says when one is missing', async () => {
+    await open();
+    const list = main.querySelector('qkv-lessons');
+    const lines = linesOf(list);
+    assert.equal(document.title, 'Lessons · qkv');
+    assert.equal(list.querySelector('.missing').hidden, true);
+    await open({ name: 'nothing' });
+    const again = main.querySelector('qkv-lessons');
+    assert.equal(again.querySelector('.missing').hidden, false);
+    await open({ language: 'zh' });
+    requireWritten('list', [
+      ...lines,
+      '',
+      '== in Chinese',
+      ...linesOf(main.querySelector('qkv-lessons')),
+    ]);
+  });
+
+  test('takes the place of the page but for its failures, and gives it back', async () => {
+    const before = names(main);
+    await open();
+    assert.deepEqual(names(main), ['hero', 'qkv-lessons', 'div', 'qkv-locks']);
+    assert.deepEqual(names(main.querySelector('div')), before.slice(1));
+    assert.deepEqual(
+      [main.querySelector('div').hidden, main.querySelector('qkv-locks').hidden],
+      [true, true],
+    );
+    assert.deepEqual([mark(), scrolled], ['open', [0, 0]]);
+    assert.deepEqual(written, ['/?embed=lesson#v=1&lang=en&lesson=index']);
+    assert.equal(host.hold.fragment(), '#v=1&lang=en&lesson=index');
+    const patch = { seed: 1 };
+    assert.deepEqual([host.hold.allow(patch), host.hold.panels], [patch, new Set()]);
+    for (const name of ['qkv-lessons', 'qkv-locks'])
+      assert.equal(main.querySelector(name).dataset.panel, '');
+    await desk.open(null);
+    assert.deepEqual(
+      [names(main), host.hold, mark(), document.title],
+      [before, null, undefined, t('page.title')],
+    );
+    await desk.open(null);
+    assert.deepEqual(names(main), before);
+  });
+
+  test('prints itself, and hands its lessons to the editor', async () => {
+    let printed = 0;
+    globalThis.print = () => printed++;
+    await open();
+    const list = main.querySelector('qkv-lessons');
+    list.querySelector('.print').click();
+    assert.equal(printed, 1);
+    const title = () => document.querySelector('qkv-lesson-editor [name=title]')?.value;
+    list.querySelector('h1').click();
+    list.dispatchEvent(new Event('click'));
+    assert.equal(title(), undefined);
+    list.querySelector('.make').click();
+    assert.equal(title(), '');
+    const [, second] = await allLessons('en');
+    list.querySelector('[data-adapt="1"]').click();
+    assert.equal(title(), second.lesson.title);
+    assert.equal(document.querySelectorAll('qkv-lesson-editor').length, 1);
+  });
+});
+
+describe('lessons: one of them', () => {
+  test('is read at its step, and its panels come out of the page', async () => {
+    await open({ name: 'reads', step: 2 });
+    assert.deepEqual(names(main), ['hero', 'qkv-lesson', 'div', 'qkv-locks']);
+    assert.equal(reader().at, 1);
+    assert.deepEqual(names(reader().querySelector('.current .lesson-panels')), ['sentence', 'map']);
+    assert.deepEqual(names(main.querySelector(':scope > div')), ['instruments', 'row']);
+    assert.equal(host.hold.fragment(), '#v=1&lang=en&lesson=reads&step=2');
+    assert.deepEqual(written, ['/?embed=lesson#v=1&lang=en&lesson=reads&step=2']);
+    assert.equal(
+      reader().querySelector('.lesson-link').textContent,
+      `${lead}#v=1&lang=en&lesson=reads&step=2`,
+    );
+    await open({ name: 'reads', step: 4 });
+    assert.deepEqual(names(reader().querySelector('.current .lesson-panels')), [
+      'instruments',
+      'sentence',
+      'map',
+    ]);
+    await open();
+    assert.deepEqual(names(main.querySelector('div')).sort(), [
+      'instruments',
+      'map',
+      'row',
+      'sentence',
+    ]);
+    await desk.open(null);
+    assert.deepEqual(names(main), ['hero', 'instruments', 'sentence', 'map', 'row']);
+    assert.deepEqual([mark(), document.title], [undefined, t('page.title')]);
+  });
+
+  test('comes out of the link itself, and out of no link that is broken', async () => {
+    const code = await writeCode({ title: 'Mine', minutes: 0, goals: [], steps: [{ text: 'a' }] });
+    await open({ name: null, code });
+    assert.equal(document.title, 'Mine · qkv');
+    assert.equal(host.hold.fragment(), `#v=1&lang=en&L=${code}`);
+    assert.ok(!fetched.includes('./content_en.json'), 'the others are not fetched');
+    await open({ name: null, code: 'zz' });
+    assert.equal(main.querySelector('.missing').hidden, false);
+  });
+
+  test('locks controls until it is left', async () => {
+    await open({ name: 'reads' });
+    const locks = main.querySelector('qkv-locks');
+    assert.deepEqual(locks.lock, ['head']);
+    await desk.open(null);
+    assert.deepEqual(locks.lock, []);
+  });
+
+  test('leads back to the page in its language, and to a copy of it', async () => {
+    await open({ name: 'reads', language: 'zh' });
+    reader().querySelector('.adapt').click();
+    const [, { lesson }] = await allLessons('zh');
+    assert.equal(document.querySelector('qkv-lesson-editor [name=title]').value, lesson.title);
+    assert.match(document.querySelector('#editor-title').textContent, /\p{Script=Han}/u);
+    reader().querySelector('.leave').click();
+    assert.equal(location.hash, '#v=1&lang=zh');
+  });
+
+  test('is not opened any more by those who leave while it is fetched', async () => {
+    const opening = desk.open({ ...ADDRESS, name: 'reads' });
+    await desk.open(null);
+    await opening;
+    await rest();
+    assert.deepEqual([names(main).length, reader(), begun], [5, null, []]);
+    const other = desk.open({ ...ADDRESS, name: 'reads', language: 'zh' });
+    await desk.open(null);
+    await other;
+    await rest();
+    assert.deepEqual(begun, [], 'nor is its language asked for');
+  });
+});
+
+describe('lessons: their language', () => {
+  test('is asked of the page before one is opened', async () => {
+    await open({ name: 'reads', language: 'zh' });
+    assert.equal(begun[0], formatFragment(initialState('zh')));
+    assert.ok(fetched.includes('./lessons/zh.json'));
+    begun.length = 0;
+    await open({ name: 'reads', language: 'zh' });
+    assert.equal(begun.length, 1, 'only the step begins');
+  });
+
+  test('is waited for, but not for longer than five seconds', async () => {
+    let now = 0;
+    mock.method(performance, 'now', () => now);
+    host.begin = (state) => begun.push(state.language);
+    let opened = false;
+    const opening = open({ language: 'zh' }).then(() => (opened = true));
+    await until(async () => begun.length > 0);
+    await rest();
+    now = 4999;
+    await rest();
+    assert.equal(opened, false);
+    now = 5000;
+    await opening;
+    assert.ok(main.querySelector('qkv-lessons'));
+  });
+
+  test('is that of the page: the lesson follows at the step where it is', async () => {
+    await open({ name: 'reads', step: 2, language: 'en' });
+    const locks = main.querySelector('qkv-locks');
+    written.length = 0;
+    locks.told('en');
+    await rest();
+    assert.deepEqual(written, []);
+    host.begin(initialState('zh'));
+    locks.told('zh');
+    locks.told('zh');
+    await until(() => written.length > 0);
+    await rest();
+    assert.equal(fetched.filter((path) => path === './content_zh.json').length, 1, 'once');
+    assert.deepEqual(written, ['/?embed=lesson#v=1&lang=zh&lesson=reads&step=2']);
+    await open({ language: 'zh' });
+    written.length = 0;
+    host.begin(initialState('en'));
+    locks.told('en');
+    await until(() => written.length > 0);
+    assert.deepEqual(written, ['/?embed=lesson#v=1&lang=en&lesson=index']);
+    await desk.open(null);
+    written.length = 0;
+    locks.told('zh');
+    await rest();
+    assert.deepEqual(written, []);
+  });
+
+  test('that changes while a lesson is fetched leaves its step alone', async () => {
+    await open();
+    const opening = desk.open({ ...ADDRESS, name: 'reads', step: 3 });
+    host.begin(initialState('zh'));
+    main.querySelector('qkv-locks').told('zh');
+    await opening;
+    await until(() => reader() !== null);
+    await rest();
+    assert.equal(reader().at, 2);
+    assert.match(location.hash, /lang=zh&lesson=reads&step=3$/);
+  });
+});

@@ -1,0 +1,334 @@
+// What is read out of a lesson's text, its link and its address, in Node: each limit from both sides, and each thing that is
+// not what it should be.
+import assert from 'node:assert/strict';
+import { describe, mock, test } from 'node:test';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { modules } from '../support/engine.js';
+import { requireWritten } from '../support/operate.js';
+
+const web = await modules(
+  ...['lesson', 'code', 'address'].map((name) => `features/lessons/${name}`),
+  ...['features/index', 'state/state', 'state/field', 'i18n/markup'],
+);
+const { readLesson, readCode, writeCode, readAddress, writeAddress, stateOf, LESSON_LIMITS } = web;
+
+const lessonOf = (more) => readLesson({ title: 't', steps: [{ text: 'a' }], ...more });
+const stepOf = (step) => lessonOf({ steps: [step] })?.steps[0] ?? null;
+const exerciseOf = (exercise) => stepOf({ text: 'a', exercises: [exercise] }).exercises[0] ?? null;
+const many = (count, of) => Array.from({ length: count }, (_, i) => of(i));
+
+describe('lessons: what is too much is cut', () => {
+  test('the limits are those that links were made with', () => {
+    assert.deepEqual(LESSON_LIMITS, {
+      ...{ title: 120, text: 4000, state: 3000, goals: 8, steps: 20, exercises: 12, choices: 8 },
+      ...{ minutes: 600, locks: 40, choice: 300, show: 12 },
+    });
+  });
+
+  test('at its limit', () => {
+    const long = (count) => 'x'.repeat(count);
+    const lines = [];
+    for (const more of [-1, 0, 1]) {
+      const { title, goals, steps } = lessonOf({
+        title: long(120 + more),
+        goals: many(8 + more, () => long(300 + more)),
+        steps: many(20 + more, () => ({ text: 'a' })),
+      });
+      lines.push(`lesson ${title.length} ${goals.length} ${goals[0].length} ${steps.length}`);
+      const step = stepOf({
+        ...{ title: long(120 + more), text: long(4000 + more), state: long(3000 + more) },
+        lock: many(40 + more, (i) => `f${i}`),
+        show: [...many(11 + more, () => 'settings'), 'map'],
+        exercises: many(12 + more, () => ({
+          text: long(4000 + more),
+          choices: many(8 + more, () => long(300 + more)),
+        })),
+      });
+      const [{ text, choices }] = step.exercises;
+      lines.push(
+        `step ${step.title.length} ${step.text.length} ${step.state.length} ${step.lock.length} ${step.show}`,
+        `exercises ${step.exercises.length} ${text.length} ${choices.length} ${choices[0].length}`,
+      );
+      lines.push(`lock ${stepOf({ text: 'a', lock: [long(40 + more)] }).lock[0].length}`);
+    }
+    requireWritten('lesson-limits', lines);
+  });
+
+  test('a number of minutes is a whole one, from none to the most', () => {
+    const minutes = [0, 1, 14.5, 599.4, 600, 601, -1, -0.4, NaN, Infinity, '20', null];
+    assert.deepEqual(
+      minutes.map((value) => lessonOf({ minutes: value }).minutes),
+      [0, 1, 15, 599, 600, 600, 0, 0, 0, 600, 0, 0],
+    );
+  });
+});
+
+describe('lessons: what cannot be understood is left out', () => {
+  test('a lesson', () => {
+    for (const raw of [
+      null,
+      undefined,
+      1,
+      'a',
+      true,
+      [],
+      [{ steps: [{ text: 'a' }] }],
+      {},
+      { steps: {} },
+    ]) {
+      assert.equal(readLesson(raw), null);
+    }
+    assert.equal(readLesson({ title: 't', steps: [] }), null);
+    assert.equal(readLesson({ steps: [null, 1, 'a', [], {}] }), null);
+    assert.deepEqual(readLesson({ steps: [{ text: 'a' }] }), {
+      ...{ title: '', minutes: 0, goals: [] },
+      steps: [{ title: '', text: 'a', show: [], exercises: [], state: '', lock: [], guess: false }],
+    });
+    assert.deepEqual(lessonOf({ goals: ['a', ' ', '', 1, null, 'b'] }).goals, ['a', 'b']);
+    assert.deepEqual(lessonOf({ goals: 'abc' }).goals, []);
+    assert.equal(lessonOf({ title: '\ud800a' }).title, '\ufffda');
+    assert.equal(lessonOf({ title: 5 }).title, '');
+  });
+
+  test('a step', () => {
+    for (const [step, show] of [
+      [{}, null],
+      [{ title: 'a' }, []],
+      [{ text: 'a' }, []],
+      [{ show: ['map'] }, ['map']],
+      [{ show: ['sentence'] }, ['sentence']],
+      [{ show: ['settings'] }, ['settings']],
+      [{ exercises: [{ text: 'a' }] }, []],
+      [{ exercises: [{ text: ' ' }] }, null],
+      [{ text: 'a', show: ['nothing'] }, null],
+      [{ text: 'a', show: ['nothing', 'sentence', 'settings'] }, null],
+      [{ text: 'a', show: ['nothing', 'map'] }, ['map']],
+      [{ text: 'a', show: ['map', 'row', 'map', 1] }, ['map', 'row']],
+      [{ text: 'a', show: ['settings', 'sentence'] }, ['settings', 'sentence']],
+      [{ text: 'a', show: 'map' }, []],
+    ]) {
+      assert.deepEqual(stepOf(step)?.show ?? null, show, JSON.stringify(step));
+    }
+    for (const [guess, read] of [[true, true], [false, false], [1, false], ['true', false]]) {
+      assert.equal(stepOf({ text: 'a', guess }).guess, read);
+    } // prettier-ignore
+    for (const [lock, read] of [
+      [true, true],
+      [false, []],
+      ['all', []],
+      [
+        ['head', 'head', 'a b', '', 1, null, 'seed'],
+        ['head', 'seed'],
+      ],
+    ]) {
+      assert.deepEqual(stepOf({ text: 'a', lock }).lock, read);
+    }
+  });
+
+  test('a question', () => {
+    const text = 'a';
+    const choices = ['b', 'c'];
+    for (const [exercise, read] of [
+      [{ text }, { text }],
+      [{ text: ' ' }, null],
+      [{ text: 1 }, null],
+      [null, null],
+      [[], null],
+      ['a', null],
+      [{ text, number: 'nothing' }, { text }],
+      [
+        { text, number: 'tokens', within: 0.5 },
+        { text, number: 'tokens', within: 0.5 },
+      ],
+      [
+        { text, number: 'tokens', within: 1 },
+        { text, number: 'tokens', within: 1 },
+      ],
+      [
+        { text, number: 'tokens', within: 0 },
+        { text, number: 'tokens' },
+      ],
+      [
+        { text, number: 'tokens', within: 1.5 },
+        { text, number: 'tokens' },
+      ],
+      [{ text, within: 0.5 }, { text }],
+      [
+        { text, choices },
+        { text, choices },
+      ],
+      [
+        { text, choices: ['b', ' ', '', 2, 'c'] },
+        { text, choices },
+      ],
+      [{ text, choices: ['b'] }, { text }],
+      [{ text, choices: 'bc' }, { text }],
+      [
+        { text, choices, right: 0 },
+        { text, choices, right: 0 },
+      ],
+      [
+        { text, choices, right: 2 },
+        { text, choices },
+      ],
+      [
+        { text, choices, right: -1 },
+        { text, choices },
+      ],
+      [
+        { text, choices, right: 0.5 },
+        { text, choices },
+      ],
+      [
+        { text, choices, number: 'largestKey', right: 1 },
+        { text, choices, number: 'largestKey' },
+      ],
+      [{ text, right: 0 }, { text }],
+    ]) {
+      assert.deepEqual(exerciseOf(exercise), read, JSON.stringify(exercise));
+    }
+  });
+});
+
+test('lessons: the state of a step is that of its link, in the language of the reader', () => {
+  const step = (more) => stepOf({ text: 'a', ...more });
+  const first = web.initialState('en');
+  assert.deepEqual(stateOf(step({}), 'en'), first);
+  assert.deepEqual(stateOf(step({ state: 'seed=3&lang=zh&controls=0&p=map&v=2' }), 'en'), {
+    ...{ ...first, seed: 3 },
+    text: first.text,
+  });
+  assert.deepEqual(stateOf(step({}), 'zh'), web.initialState('zh'));
+  const asks = { masksAsk: true, scaleAsk: true, curves: false };
+  const show = ['masks', 'scale', 'temperature', 'row', 'sentence'];
+  assert.deepEqual(stateOf(step({ show, guess: true }), 'en'), { ...first, ...asks });
+  assert.deepEqual(stateOf(step({ show }), 'en'), first);
+  assert.deepEqual(web.panelsOf(step({ show: ['settings', 'map', 'sentence', 'row'] })), [
+    'map',
+    'row',
+  ]);
+});
+
+describe('lessons: the code of a link', () => {
+  const short = lessonOf({ title: '' });
+  const json = (lesson) => JSON.stringify(lesson);
+  /** A lesson whose JSON is of so many bytes. */
+  const ofLength = (bytes) => {
+    const least = json(lessonOf({ title: '' })).length;
+    return lessonOf({ title: 'é' + 'a'.repeat(bytes - least - 2) });
+  };
+
+  test('is packed from two hundred bytes on', async () => {
+    for (const [bytes, kind] of [[199, 'j'], [200, 'z'], [201, 'z']]) {
+      const lesson = ofLength(bytes);
+      assert.equal(Buffer.byteLength(json(lesson)), bytes);
+      const code = await writeCode(lesson);
+      assert.equal(code[0], kind);
+      const packed = Buffer.from(code.slice(1), 'base64url');
+      const read = kind === 'j' ? packed : inflateRawSync(packed);
+      assert.equal(read.toString(), json(lesson));
+      assert.deepEqual(await readCode(code), lesson);
+    } // prettier-ignore
+  });
+
+  test('is not packed where nothing packs', async () => {
+    const { CompressionStream } = globalThis;
+    delete globalThis.CompressionStream;
+    try {
+      assert.equal((await writeCode(ofLength(300)))[0], 'j');
+    } finally {
+      globalThis.CompressionStream = CompressionStream;
+    }
+  });
+
+  test('has nothing that an address would change', async () => {
+    for (const title of ['>>>???', '÷÷÷', 'ÿÿ', '~~~']) {
+      const lesson = lessonOf({ title });
+      const code = await writeCode(lesson);
+      assert.match(code, /^j[\w-]+$/);
+      assert.equal(code.slice(1), Buffer.from(json(lesson)).toString('base64url'));
+      assert.deepEqual(await readCode(code), lesson);
+    }
+    for (const code of [
+      '',
+      'j',
+      'z',
+      'x',
+      'jA=',
+      'j A',
+      'k',
+      `a${await writeCode(short)}`,
+      `${await writeCode(short)}+`,
+    ]) {
+      assert.equal(await readCode(code), null, code);
+    }
+  });
+
+  test('is read up to a hundred thousand letters, and unpacks to four hundred thousand bytes', async () => {
+    // White space before the lesson makes the text longer, and says nothing.
+    const coded = (bytes) =>
+      `j${Buffer.from(' '.repeat(bytes - json(short).length) + json(short)).toString('base64url')}`;
+    const fits = coded(74_999);
+    const [four, three] = [coded(74_999), coded(75_000)].map(({ length }) => length);
+    assert.deepEqual([four, three], [100_000, 100_001]);
+    assert.deepEqual(await readCode(fits), short);
+    assert.equal(await readCode(coded(75_000)), null);
+    const packed = (bytes) => {
+      const text = ' '.repeat(bytes - json(short).length) + json(short);
+      return `z${deflateRawSync(text).toString('base64url')}`;
+    };
+    assert.deepEqual(await readCode(packed(400_000)), short);
+    assert.equal(await readCode(packed(400_001)), null);
+    const cancel = mock.method(ReadableStreamDefaultReader.prototype, 'cancel');
+    assert.equal(await readCode(packed(900_000)), null);
+    assert.equal(cancel.mock.callCount(), 1, 'the rest is not unpacked');
+    mock.restoreAll();
+  });
+});
+
+describe('lessons: the address', () => {
+  test('is read out of the query, and out of a fragment of this version', () => {
+    const lines = [];
+    for (const [search, fragment] of [
+      ['', ''],
+      ['', '#v=1'],
+      ['', '#v=1&lesson=order'],
+      ['', 'v=1&lesson=order'],
+      ['', '#v=2&lesson=order'],
+      ['?lesson=order', '#v=2&lesson=scale&step=3&lang=zh'],
+      ['?lesson=order&step=2&lang=en', '#v=1&lesson=scale&step=3&lang=zh'],
+      ['?lesson=order&step=2&lang=en', '#v=1'],
+      ['?lesson=order&step=2', '#v=1&lesson=scale'],
+      ['?lesson=order', '#v=1&L=zcode'],
+      ['?L=zcode', ''],
+      ['', '#L=zcode'],
+      ['', '#v=1&L='],
+      ['', '#v=1&L=&lesson=order'],
+      ['', '#v=1&lesson='],
+      ['', `#v=1&lesson=${'a'.repeat(40)}`],
+      ['', `#v=1&lesson=${'a'.repeat(41)}`],
+      ['', '#v=1&lesson=a-b'],
+      ['', '#v=1&lesson=a%20b'],
+      ...['0', '1', '1.5', '2.4', '-3', '99', '100', '1e9', 'x', '', 'Infinity'].map((step) => [
+        '',
+        `#v=1&lesson=order&step=${step}`,
+      ]),
+      ...['en', 'zh', 'fr', ''].map((language) => ['', `#v=1&lesson=order&lang=${language}`]),
+    ]) {
+      lines.push(`${search} ${fragment} is ${JSON.stringify(readAddress(search, fragment))}`);
+    }
+    requireWritten('lesson-address', lines);
+  });
+
+  test('is written as it is read', () => {
+    for (const [address, written] of [
+      [{ name: 'order', code: null, step: 1 }, '#v=1&lang=en&lesson=order'],
+      [{ name: 'order', code: null, step: 2 }, '#v=1&lang=en&lesson=order&step=2'],
+      [{ name: null, code: null, step: 1 }, '#v=1&lang=en&lesson=index'],
+      [{ name: 'order', code: 'zcode', step: 99 }, '#v=1&lang=en&L=zcode&step=99'],
+      [{ name: null, code: '', step: 0 }, '#v=1&lang=en&lesson=index'],
+    ]) {
+      assert.equal(writeAddress(address, 'en'), written);
+    }
+  });
+});

@@ -1,0 +1,402 @@
+// A lesson as it is read, in Node: what each step shows and where, what stays locked or comes back, and what goes to paper.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { until } from '../../support/js/patience.js';
+import { linesOf, requireWritten } from '../support/operate.js';
+import { openWindow } from '../support/window.js';
+
+const { written, rest, leave } = openWindow();
+HTMLImageElement.prototype.decode = () => Promise.resolve();
+const { modules } = await import('../support/engine.js');
+const web = await modules(
+  ...['reader', 'lesson', 'locks', 'figures'].map((name) => `features/lessons/${name}`),
+  ...['state/state', 'ui/panel'],
+);
+const { LessonReader, Locks, Panel, readLesson, initialState, formatFragment, setLanguage } = web;
+
+/** What panels draw for paper: nothing, a picture, or a failure. */
+const figures = {
+  map: () => ({ svg: { width: 30, height: 20, body: '<b/>' } }),
+  masks: () => null,
+  scale: () => Promise.reject(new Error('it broke')),
+};
+for (const [id, figure] of Object.entries(figures)) {
+  customElements.define(
+    `qkv-panel-${id}`,
+    class extends Panel {
+      template() {
+        return '';
+      }
+      update() {}
+      async figure(view, tensors) {
+        asked.push([id, view.state.seed, await tensors()]);
+        return figure();
+      }
+    },
+  );
+}
+
+const LESSON = readLesson({
+  title: 'A *lesson*',
+  minutes: 12,
+  goals: ['to `see`', 'to learn'],
+  steps: [
+    {
+      title: 'First [q|one]',
+      text: 'One.\n\nTwo *words*.\n \n',
+      show: ['settings', 'map', 'sentence'],
+      state: 'seed=3',
+      lock: ['seed'],
+      exercises: [{ text: 'Why?' }, { text: 'How many?', number: 'tokens' }],
+    },
+    { text: 'Guess.', show: ['masks', 'row'], guess: true, lock: true, state: 'h=2' },
+    { title: 'Last', show: ['scale', 'map'], state: 'seed=5&lang=zh&controls=0&p=map' },
+  ],
+});
+
+let host;
+let reader;
+let asked;
+let heard;
+beforeEach(() => {
+  setLanguage('en');
+  [asked, heard] = [[], []];
+  const section = (id, body = '') =>
+    `<section id="${id}"><h2 id="${id}-title">The ${id}</h2><qkv-panel-${id}>${body}</qkv-panel-${id}></section>`;
+  document.body.innerHTML = `<main><div id="store"><section class="instruments"></section><section class="sentence"></section>
+    ${['map', 'masks', 'scale', 'row', 'cost'].map((id) => section(id)).join('')}</div></main>`;
+  let state = initialState('en');
+  host = {
+    hold: null,
+    settled: true,
+    client: { tensors: async () => 'tensors' },
+    view: () => ({ state, list: { tokens: ['a', 'b'] } }),
+    begin: (next) => (heard.push(`begin ${formatFragment(next)}`), (state = next)),
+    show: ({ id }, visible) => heard.push(`show ${id} ${visible}`),
+    panelAdded: () => heard.push('panel added'),
+    change: (patch) => (state = { ...state, ...patch }),
+  };
+  reader = new LessonReader();
+  reader.host = host;
+  reader.locks = new Locks();
+  reader.store = document.getElementById('store');
+  document.querySelector('main').append(reader);
+  globalThis.print = () => heard.push('printed');
+});
+afterEach(async () => {
+  await rest();
+  leave();
+  mock.restoreAll();
+});
+
+const opened = (more = {}) => ({
+  ...{ lesson: LESSON, language: 'en', link: () => `#v=1&L=code&step=${reader.at + 1}` },
+  ...{ adapt: () => heard.push('adapt'), leave: () => heard.push('leave') },
+  ...more,
+});
+async function open(step = 0, more = {}) {
+  reader.open(opened(more), step);
+  await rest();
+}
+const part = (selector) => reader.querySelector(selector);
+const press = async (selector) => {
+  part(selector).click();
+  await rest();
+};
+const current = () =>
+  [...reader.querySelectorAll('.lesson-step')].map(({ classList }) =>
+    classList.contains('current'),
+  );
+/** What stands in the step that is read, and what is kept. */
+const placed = () => [
+  ...[part('.current .lesson-panels'), reader.store].map((place) =>
+    [...place.children].map(({ id, className }) => id || className).join(' '),
+  ),
+];
+
+describe('lessons: a step', () => {
+  test('has its text, its panels, its questions and its neighbours', async () => {
+    const came = [];
+    for (const at of [0, 1, 2]) {
+      heard.length = written.length = 0;
+      await open(at);
+      const { fragment, panels } = host.hold;
+      came.push('', `== step ${at}, title ${document.title}, hold ${fragment()} ${[...panels]}`);
+      came.push(...written.map((address) => `address ${address}`), ...heard);
+      came.push(`kept ${placed()[1]}`, ...linesOf(reader));
+    }
+    requireWritten('reader', came);
+  });
+
+  test('of a lesson without minutes, goals and titles says less', async () => {
+    const lesson = readLesson({ title: '', steps: [{ text: 'One.' }] });
+    await open(0, { lesson });
+    const lines = [document.title, ...linesOf(reader)];
+    setLanguage('zh');
+    await open(0, { lesson: { ...lesson, minutes: 1 } });
+    requireWritten('reader-short', [
+      ...lines,
+      '',
+      '== of a minute, in Chinese',
+      ...linesOf(reader),
+    ]);
+  });
+
+  test('is the nearest that there is', async () => {
+    await open(99);
+    assert.deepEqual([reader.at, current()], [2, [false, false, true]]);
+    await open(-1);
+    assert.deepEqual([reader.at, current()], [0, [true, false, false]]);
+    assert.equal(new LessonReader().at, -1);
+  });
+
+  test('takes its panels along, in its order, and gives back those of the step before', async () => {
+    await open(0);
+    assert.deepEqual(placed(), ['instruments map sentence', 'masks scale row cost']);
+    await press('.current .next');
+    assert.equal(placed()[0], 'masks row');
+    assert.deepEqual(placed()[1].split(' ').sort(), [
+      'cost',
+      'instruments',
+      'map',
+      'scale',
+      'sentence',
+    ]);
+    await press('.current [data-to="0"]');
+    assert.equal(reader.at, 0);
+    await press('.lesson-steps li:nth-child(3) button');
+    assert.deepEqual([reader.at, current()], [2, [false, false, true]]);
+    document.getElementById('scale').remove();
+    await press('.lesson-steps li:nth-child(3) button');
+    assert.equal(placed()[0], 'map');
+  });
+
+  test('is gone to by its buttons, which move the focus to its heading, and is not when it opens', async () => {
+    const focus = mock.method(HTMLElement.prototype, 'focus');
+    await open(0);
+    assert.equal(focus.mock.callCount(), 0);
+    await press('.current .next');
+    assert.deepEqual(
+      focus.mock.calls.map((call) => call.this.id),
+      ['step-1'],
+    );
+    await press('h1');
+    assert.equal(reader.at, 1);
+    const steps = [...reader.querySelectorAll('.lesson-steps button')];
+    assert.deepEqual(
+      steps.map((step) => step.getAttribute('aria-current')),
+      [null, 'step', null],
+    );
+  });
+
+  test('locks its controls, and lets through what is not locked', async () => {
+    const patch = { seed: 4, head: 1, language: 'zh', masksAsk: false };
+    const lets = () => Object.keys(host.hold.allow(patch)).join(' ');
+    await open(0);
+    assert.deepEqual([reader.locks.lock, lets()], [['seed'], 'head language masksAsk']);
+    await open(1);
+    assert.deepEqual([reader.locks.lock, lets()], [true, 'language masksAsk']);
+    await open(2);
+    assert.deepEqual([reader.locks.lock, lets()], [[], 'seed head language masksAsk']);
+    reader.locks = null;
+    await open(0);
+    assert.equal(reader.at, 0);
+  });
+});
+
+describe('lessons: the settings of a step', () => {
+  const back = () => part('.current .back');
+  const update = () => reader.update(host.view());
+  test('can be brought back once they were left', async () => {
+    update();
+    await open(0);
+    assert.equal(back().hidden, true);
+    for (const [patch, moved] of [
+      [{}, false],
+      [{ seed: 4 }, true],
+      [{ seed: 3 }, false],
+      [{ masksAsk: true, scaleAsk: true, curves: false }, false],
+      [{ panel: 'map', controls: false }, false],
+      [{ text: 'other' }, true],
+    ]) {
+      host.change(patch);
+      update();
+      assert.equal(back().hidden, !moved, JSON.stringify(patch));
+    }
+    heard.length = 0;
+    await press('.current .back button');
+    assert.deepEqual(heard, ['begin #v=1&lang=en&seed=3']);
+    update();
+    assert.equal(back().hidden, true);
+  });
+
+  test('are named where an answer was compared with others', async () => {
+    await open(0);
+    const verdict = () => {
+      const form = [...part('.current .lesson-exercises').querySelectorAll('form')][1];
+      form.querySelector('input').value = '2';
+      form.dispatchEvent(new Event('submit', { cancelable: true }));
+      return form.querySelector('.verdict').textContent;
+    };
+    assert.equal(verdict(), 'Right. The page computes 2.000.');
+    host.change({ seed: 9 });
+    assert.equal(verdict(), 'Right. The page computes 2.000.', 'not yet drawn');
+    update();
+    assert.match(verdict(), /^Right.*You have changed the settings/);
+    reader.close();
+    assert.equal(verdict(), 'Right. The page computes 2.000.', 'of no lesson any more');
+  });
+});
+
+describe('lessons: who leaves', () => {
+  test('leaves the lesson before the address changes; who adapts it stays', async () => {
+    await open(0);
+    await press('.adapt');
+    await press('.leave');
+    assert.deepEqual(heard.slice(-2), ['adapt', 'leave']);
+    heard.length = 0;
+    for (const selector of ['.adapt', '.leave', '.print']) await press(selector);
+    await press('.current .next');
+    assert.deepEqual([heard, reader.at], [[], 0]);
+    part('.current .back button').click();
+    assert.deepEqual(heard, []);
+  });
+
+  test('is not followed by the step that was to come', async () => {
+    await open(0);
+    heard.length = 0;
+    part('.current .next').click(); // the figures of the first step are drawn before
+    reader.close();
+    await rest();
+    assert.deepEqual([heard, reader.at], [[], 0]);
+    await open(0);
+    part('.current .next').click();
+    reader.remove();
+    await rest();
+    assert.equal(reader.at, 0);
+  });
+
+  test('has no panel added any more', async () => {
+    reader.open(opened(), 0);
+    reader.remove();
+    await rest();
+    assert.ok(!heard.includes('panel added'));
+    document.querySelector('main').append(reader);
+    reader.host = null;
+    await reader.go(1, false);
+    assert.equal(reader.at, 0);
+  });
+});
+
+describe('lessons: on paper', () => {
+  const pictures = () =>
+    [...reader.querySelectorAll('.lesson-step')].map((step) => [
+      step.classList.contains('captured'),
+      ...[...step.querySelectorAll('.lesson-figures img')].map(({ alt, width, height, src }) =>
+        [alt, width, height, decodeURIComponent(src).includes('<b/>')].join(' '),
+      ),
+    ]);
+  const picture = 'The map 30 20 true';
+
+  test('a step that is left keeps its figures until it is read again', async () => {
+    await open(0);
+    assert.deepEqual(pictures(), [[false], [false], [false]]);
+    await press('.current .next');
+    assert.deepEqual(pictures(), [[true, picture], [false], [false]]);
+    assert.deepEqual(asked, [['map', 3, 'tensors']]);
+    await press('.current .next');
+    await press('.current [data-to="1"]');
+    assert.deepEqual(pictures(), [[true, picture], [false], [true, picture]]);
+    await press('.current [data-to="0"]');
+    assert.deepEqual(pictures(), [[false, picture], [false], [true, picture]]);
+    asked.length = 0;
+    await press('.lesson-steps button');
+    assert.deepEqual(asked, [], 'it is the same step');
+  });
+
+  test('all steps are visited, and the reader is where and how they were', async () => {
+    await open(1);
+    host.change({ seed: 8 });
+    heard.length = 0;
+    part('.print').click();
+    assert.equal(part('.lesson-status').textContent, 'Fetching the figures of all steps …');
+    await until(() => heard.includes('printed'));
+    assert.deepEqual(
+      heard.filter((line) => /begin|printed/.test(line)),
+      [
+        'begin #v=1&lang=en&seed=3',
+        'begin #v=1&lang=en&seed=5',
+        'begin #v=1&lang=en&seed=8&h=2&ma=1',
+        'printed',
+      ],
+    );
+    assert.deepEqual([reader.at, part('.lesson-status').textContent], [1, '']);
+    assert.deepEqual(pictures(), [[true, picture], [false], [true, picture]]);
+  });
+
+  test('nothing is printed of a lesson that was left meanwhile', async () => {
+    for (const turns of [0, 1, 4, 9, 14]) {
+      await open(0);
+      heard.length = 0;
+      part('.print').click();
+      for (let turn = 0; turn < turns; turn++) await new Promise(requestAnimationFrame);
+      if (heard.includes('printed')) continue;
+      reader.close();
+      await rest();
+      await rest();
+      assert.ok(!heard.includes('printed'), `after ${turns} turns`);
+    }
+  });
+
+  test('another lesson that is opened meanwhile is neither moved nor printed', async () => {
+    const other = readLesson({ ...LESSON, title: 'Another' });
+    for (let turns = 0; turns < 24; turns += 1) {
+      await open(0);
+      heard.length = 0;
+      part('.print').click();
+      for (let turn = 0; turn < turns; turn++) await new Promise(requestAnimationFrame);
+      if (heard.includes('printed')) break;
+      await open(2, { lesson: other });
+      assert.equal(part('.lesson-status').textContent, '');
+      await rest();
+      const state = [reader.at, heard.includes('printed'), pictures().flat()];
+      assert.deepEqual(state, [2, false, [false, false, false]], `after ${turns} turns`);
+    }
+    assert.ok(heard.includes('printed'), 'it took no longer than that');
+  });
+
+  test('a figure is waited for until the page rests three times in a row', async () => {
+    let asks = 0;
+    const answers = [true, true, false, true, true, true];
+    const page = { get settled() {
+      return answers[asks++];
+    } }; // prettier-ignore
+    await web.settled(page);
+    assert.equal(asks, 6);
+    const times = [0, 5999, 6000, 6001];
+    mock.method(performance, 'now', () => times.shift());
+    asks = -1e9;
+    await web.settled(page);
+    assert.deepEqual(times, [6001], 'or for six seconds');
+  });
+
+  test('a panel without its code has no figure', async () => {
+    assert.equal(await web.pictureOf('row', host), null);
+    assert.equal(await web.pictureOf('pair', host), null);
+    assert.equal(await web.pictureOf('scale', host), null);
+    document.getElementById('map-title').remove();
+    assert.equal(await web.pictureOf('map', host), null);
+  });
+});
+
+test('lessons: of the query what belongs to a lesson goes into the fragment', () => {
+  for (const [search, rest] of [
+    ['', ''],
+    ['?embed=lesson', '?embed=lesson'],
+    ['?lesson=order&step=2&lang=zh', ''],
+    ['?lesson=order&embed=lesson&a=1', '?embed=lesson&a=1'],
+  ]) {
+    history.replaceState(null, '', `https://page.example/${search}`);
+    assert.equal(web.searchOf(), rest);
+  }
+});
