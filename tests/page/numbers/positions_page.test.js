@@ -120,7 +120,7 @@ async function put(name) {
 // ---- dials ----
 
 test('positions: the hands of a dial, their names and the angle between them', async () => {
-  const { lines, show } = await put('qkv-dials');
+  const { part, lines, show } = await put('qkv-dials');
   await show('before a frame', {}, { result: null });
   for (const [position, shift, pair, layout] of [
     [10, 5, 4, 'interleaved'],
@@ -139,6 +139,12 @@ test('positions: the hands of a dial, their names and the angle between them', a
       pair,
       layout,
     });
+    // A dial is some 2 wide: a tenth is much.
+    for (const dial of part.querySelectorAll('.dial-large, .dial:nth-of-type(7n + 1)')) {
+      for (const { attributes } of dial.querySelectorAll('line, .turned, .tip, .name')) {
+        lines.push(Array.from(attributes, ({ name, value }) => `${name}=${value}`).join(' '));
+      }
+    }
   }
   await show('another pair alone', { position: 4, shift: 1, pair: 11 });
   requireWritten('positions-dials', lines);
