@@ -2,7 +2,7 @@
 // its end, whatever that is, and the file that can be taken away. tests/page/operated/cost-*.txt has it; QKV_REFRESH=1 writes it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { differences, linesOf, requireWritten, rounded } from '../support/operate.js';
+import { differences, fire, linesOf, requireWritten, rounded } from '../support/operate.js';
 import { openWindow, SIZE } from '../support/window.js';
 
 const { told, workers, rest, layOut } = openWindow();
@@ -207,18 +207,22 @@ test('cost: shapes are known again, and their counts', async () => {
     counted = now;
   };
   const { page, gpt2, llama70 } = web.PRESETS;
+  const preset = part.querySelector('#cost-preset');
+  const heads = part.querySelector('#cost-numHeads');
+  preset.value = 'page';
+  heads.value = '24';
+  for (const field of [preset, heads]) fire(field, 'change');
   await show('the layer of the page', { ...page, tokens: 5 }, 5);
   await show('the layer of the page, of another sentence', { ...page, tokens: 5 }, 6);
   await show('the layer of the page, without a sentence', page, 0);
   await show('one token', { ...page, tokens: 1, causal: false }, 1);
   await show('numbers of three bytes', { ...gpt2, bytes: 3 }, 3);
   await show('no mask', { ...llama70, causal: false }, 3);
-  const preset = part.querySelector('#cost-preset');
   for (const tokens of [0, 7]) {
     await show('before a choice', gpt2, tokens);
     for (const value of ['page', 'own', 'llama8']) {
       preset.value = value;
-      preset.dispatchEvent(new Event('change'));
+      fire(preset, 'change');
     }
     lines.push(...said.splice(0));
   }

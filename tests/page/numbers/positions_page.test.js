@@ -231,8 +231,10 @@ test('positions: a rotation with its numbers', async () => {
 
 test('positions: sliders of p and k, and a number that is typed', async () => {
   const { lines, show, act, find } = await put('qkv-shift');
-  await show('before a frame', {}, { result: null });
   const [slider, box, shift] = ['#position', '#position-number', '#shift'].map(find);
+  slider.value = '2';
+  await act('before there is a p', () => fire(slider, 'input'));
+  await show('before a frame', {}, { result: null });
   for (const position of [0, 1, 2, 10, 300, 65535, 65536]) {
     await show(`p = ${position}`, { position, shift: position % 129 });
     const now = Number(slider.value);
@@ -405,8 +407,12 @@ test('positions: the map of each scheme, its legend and its words', async () => 
 
 test('positions: q and k go where they are put, or along with each other, and stop where one must', async () => {
   const { lines, show, act, find } = await put('qkv-rotary');
-  await show('before a frame', {}, { result: null });
   const [q, k, hold] = ['#rotaryQ', '#rotaryK', '#hold'].map(find);
+  hold.checked = true;
+  await act('held before there is anything', () => enter(q, '3'));
+  await act('k, before there is anything', () => enter(k, '9'));
+  hold.checked = false;
+  await show('before a frame', {}, { result: null });
   await show('12 and 5', { rotaryQ: 12, rotaryK: 5 });
   await act('q alone', () => enter(q, '40'));
   await act('k alone', () => enter(k, '41'));

@@ -242,6 +242,7 @@ test('positions: the largest magnitude of a map, and its largest step along a di
   // From the end of one row to the beginning of the next but one is no diagonal.
   assert.equal(mapOf((_, j) => (j === 47 ? 2 : j === 0 ? -2 : 0)).alongDiagonals, 2);
   assert.equal(mapOf((_, j) => (j === 0 || j === 47 ? 0 : 1)).alongDiagonals, 1);
+  assert.equal(one(5, 5, 0.5).range, 0.5);
   assert.ok(Number.isNaN(one(3, 3, NaN).alongDiagonals));
 });
 

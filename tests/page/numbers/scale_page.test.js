@@ -8,7 +8,9 @@ import { openWindow, SIZE } from '../support/window.js';
 const { rest, layOut } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['compute', 'draw', 'figure', 'panel', 'request'].map((name) => `features/scale/${name}`),
+  ...['compute', 'draw', 'figure', 'panel', 'request', 'state'].map(
+    (name) => `features/scale/${name}`,
+  ),
   ...['engine/random', 'ui/plot', 'state/state'],
 );
 const [KEYS, ROWS] = [64, 64];
@@ -260,6 +262,10 @@ test('scale: its controls, up to the last sample', async () => {
     await act(`divided: ${checked}`, () => fire(find('#divided'), 'change'));
   }
   assert.equal(web.scaleRequest({ sample: 5, width: 4 }), 5);
+  for (const [name, { key, initial, limits, read }] of Object.entries(web.scaleFields)) {
+    const values = ['0', '1', '2', '5', '6', '1023', '9999', '10000', '1.5', 'x'].map(read);
+    lines.push(`${name}: ${JSON.stringify({ key, initial, limits, values })}`);
+  }
   requireWritten('scale-controls', lines);
 });
 

@@ -155,6 +155,38 @@ test('temperature: curves of one key, of two, and without a gradient', () => {
   requireWritten('temperature-curves', lines);
 });
 
+/** Marks and words of a drawing, without places and numbers. */
+const marksOf = (body) =>
+  Array.from(
+    body.matchAll(/class="plot-([\w-]+)"(?:[^>]*text-anchor="(\w+)")?[^>]*>([^<]*)/g),
+    (all) =>
+      all
+        .slice(1)
+        .join(' ')
+        .replace(/= [\d.]+/, '= …'),
+  ).join(' ');
+
+test('temperature: where tau_c and 3 tau_c have room, to half a pixel', () => {
+  const lines = [];
+  for (const width of [640, 300, 180]) {
+    const places = web.placesOf(width);
+    let last = '';
+    for (let px = 0; px <= width + 20; px += 0.5) {
+      const of = rowOf({ critical: places.temperatureAt(px + 0.25) });
+      const study = studyOf(of, {
+        entropy: [],
+        largest: [],
+        gradient: [],
+        theory: new Float64Array(0),
+      });
+      const marks = marksOf(web.drawCurves(web.pagePen, places, of, study));
+      if (marks !== last) lines.push(`${width}: from ${px}`, ...(marks.match(/.{1,150}/g) ?? []));
+      last = marks;
+    }
+  }
+  requireWritten('temperature-room', lines);
+});
+
 test('temperature: what can be taken away', () => {
   const point = pointOf();
   const { name, svg, table, data } = web.temperatureFigure({

@@ -125,7 +125,7 @@ function jacobian(weights, tau) {
 }
 
 test('temperature: entropy, largest weight and gradient are those of the softmax', () => {
-  for (const scores of [...ROWS, [...ROWS[0]].reverse(), [5, 1], [1, 5, 2]]) {
+  for (const scores of [...ROWS, [...ROWS[0]].reverse(), [5, 1], [1, 5, 2], [0, 40, 1]]) {
     for (const tau of [0.05, 0.3, 1, 7]) {
       const point = web.temperaturePoint(engine(), rowOf(scores), tau);
       const weights = softmax(scores, tau);
