@@ -289,6 +289,7 @@ test('scale: what is said aloud is said of a sample and of a division, not of a 
 });
 
 test('scale: a guess about the entropies, and which of three ways they go', async () => {
+  layOut({ width: 0, height: 0 }); // drawings are written down above
   const { lines, show, act, find } = await put();
   const from = 3.6 - 0.3 * 2;
   const told = () => lines.push(`told: ${find('.guess-answer').textContent}`);
@@ -298,7 +299,8 @@ test('scale: a guess about the entropies, and which of three ways they go', asyn
     ['rises by less', 1.09 * from, 'stays'],
     ['rises by more', 1.11 * from, 'rises'],
   ]) {
-    for (const guess of ['falls', 'stays', 'rises', 'show']) {
+    const wrong = way === 'rises' ? 'stays' : 'rises';
+    for (const guess of [way, wrong, 'show']) {
       const study = studyOf(1, 9, to);
       await show(`${title}, to be told ${guess}`, { scaleAsk: true }, study);
       await act(guess, () => find(`[data-guess=${guess}]`).click());
@@ -324,10 +326,12 @@ test('scale: a guess about the entropies, and which of three ways they go', asyn
   await show('asked again', { scaleAsk: true }, study);
   await show('not asked any more', {}, study);
   told();
+  layOut(SIZE);
   requireWritten('scale-guesses', lines);
 });
 
 test('scale: exactly a tenth is no change', async () => {
+  layOut({ width: 0, height: 0 }); // drawings are written down above
   const { show, act, find } = await put();
   for (const [to, way] of [
     [9, 'stays'],
@@ -344,6 +348,7 @@ test('scale: exactly a tenth is no change', async () => {
     await show('told', {}, { ...study });
     assert.match(find('.guess-answer').textContent, /^Right/, `from 10 to ${to}`);
   }
+  layOut(SIZE);
 });
 
 test('scale: figures are as wide as their columns, and without a width they stay', async () => {
