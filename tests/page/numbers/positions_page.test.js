@@ -351,6 +351,8 @@ test('positions: the picture of the encoding, its rows and the cell that is foll
       part.dispatchEvent(new CustomEvent('cell-pinned', { detail: null })),
     );
   }
+  await show('one token', { position: 3 }, { tokens: ['The'] });
+  lines.push(...model());
   await show('without tokens', { position: 3 }, { tokens: [] });
   lines.push(...model());
   await show('out of sight', { position: 4, pair: 5 }, { result: null });
