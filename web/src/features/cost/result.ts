@@ -61,11 +61,11 @@ export function writeResult(result: BenchResult | null): string {
 function rowOf(group: readonly number[]): BenchRow | undefined {
   const [tokens, stored, streaming, storedBytes, streamingBytes, decode] = group;
   if (group.length !== 6 || !LENGTHS.some((length) => length === tokens)) return;
-  const ms = (value = 0) => value / UNITS_PER_MS;
+  const ms = (value = NaN) => value / UNITS_PER_MS;
   return {
-    tokens: tokens ?? 0,
+    tokens: tokens ?? NaN,
     ...{ storedMs: ms(stored), streamingMs: ms(streaming), decodeMs: ms(decode) },
-    ...{ storedBytes: storedBytes ?? 0, streamingBytes: streamingBytes ?? 0 },
+    ...{ storedBytes: storedBytes ?? NaN, streamingBytes: streamingBytes ?? NaN },
   };
 }
 
@@ -73,7 +73,7 @@ function rowOf(group: readonly number[]): BenchRow | undefined {
 export function readResult(raw: string): BenchResult | undefined {
   const groups = raw.split('_').map((group) => group.split('.').map(Number));
   const sound = groups.flat().every((n) => Number.isInteger(n) && n >= 0 && n <= MOST);
-  const [[index = -1, threads = 0, cores = 0] = [], ...rest] = groups;
+  const [[index = NaN, threads = 0, cores = 0] = [], ...rest] = groups;
   const variant = VARIANTS[index];
   const rows = rest.map(rowOf);
   const known = rows.filter((row) => row !== undefined);

@@ -131,7 +131,7 @@ export class DialsPart extends Panel {
 }
 
 function tipsOf({ from, to }: Place, [sine, cosine]: readonly [number, number]): [Tip, Tip] {
-  const tip = (row: Float32Array) => ({ x: row[sine] ?? 0, y: row[cosine] ?? 0 });
+  const tip = (row: Float32Array) => ({ x: row[sine] ?? NaN, y: row[cosine] ?? NaN });
   return [tip(from), tip(to)];
 }
 

@@ -18,7 +18,7 @@ export function driftScale(width: number, height: number) {
   const [left, right, top, bottom] = [46, 14, 12, 34];
   const x = (p: number) => left + (Math.log2(Math.max(1, p)) / 16) * (width - left - right);
   const y = (residual: number) => {
-    const power = Math.max(BOTTOM, Math.log10(Math.max(residual, 1e-30)));
+    const power = Math.max(BOTTOM, Math.log10(residual));
     return top + ((TOP - power) / (TOP - BOTTOM)) * (height - top - bottom);
   };
   return { x, y, left, right: width - right, top, bottom: height - bottom };
@@ -36,8 +36,8 @@ export function driftPath(drift: Drift, curve: Curve, width: number, height: num
 export class DriftPart extends Panel {
   #width = 0;
   #last: View | null = null;
-  readonly #resize = new ResizeObserver(([entry]) => {
-    this.#width = Math.round(entry?.contentRect.width ?? 0);
+  readonly #resize = new ResizeObserver((entries) => {
+    for (const { contentRect } of entries) this.#width = Math.round(contentRect.width);
     if (this.#last) this.update(this.#last);
   });
 

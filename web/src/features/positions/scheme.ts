@@ -104,7 +104,7 @@ export class SchemePart extends Panel {
     const last = BUCKETS - 1;
     const ticks = buckets ? [0, BUCKETS / 2, last] : [-range, 0, range];
     this.querySelectorAll<HTMLElement>('.ticks span').forEach((tick, i) => {
-      const value = ticks[i] ?? 0;
+      const value = ticks[i] ?? NaN;
       tick.style.left = `${buckets ? (value / last) * 100 : i * 50}%`;
       tick.textContent = buckets ? String(value) : digits(value, 3);
     });

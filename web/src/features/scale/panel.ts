@@ -114,7 +114,7 @@ class ScalePanel extends Panel {
     for (const name of FIGURES) this.#resize.observe(this.#stage(name));
     this.addEventListener('guessed', (event) => {
       const way = (event as CustomEvent<string | null>).detail;
-      this.#guess = way === null ? null : { way, sample: this.#state?.sample ?? 0 };
+      this.#guess = way === null ? null : { way, sample: this.#state?.sample ?? NaN };
       this.change({ scaleAsk: false });
     });
     this.addEventListener('guess-again', () => {
@@ -126,7 +126,7 @@ class ScalePanel extends Panel {
   #ask({ sample, results, complete }: WidthStudy, asked: boolean): void {
     const guess = this.find('qkv-guess', Guess);
     const [first, last] = [results[0], results.at(-1)];
-    const names = { from: WIDTHS[0], to: WIDTHS.at(-1) ?? 0 };
+    const names = { from: WIDTHS[0], to: WIDTHS[8] };
     const choices = WAYS.map((value) => ({ value, label: t(`scale.${value}`) }));
     guess.ask(asked ? t('scale.question', names) : null, choices);
     for (const part of ['.lab-pair', '.lab-side']) this.find(part, HTMLElement).hidden = asked;

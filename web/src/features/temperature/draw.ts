@@ -132,7 +132,7 @@ function curves(
   const start = 3 * (critical ?? 0);
   const y = entropyScale(places, scores.length);
   const drawn = (keep: (temperature: number) => boolean) =>
-    theory.map((value, i) => (value >= 0 && keep(temperatures[i] ?? 0) ? value : NaN));
+    theory.map((value, i) => (value >= 0 && keep(temperatures[i] ?? NaN) ? value : NaN));
   return [
     curve(pen('measured'), temperatures, entropy, [x, y]),
     curve(

@@ -23,7 +23,7 @@ export function drawScores(
   { scores, mean, cumulants }: RowScores,
 ): string {
   const box = { left: LEFT, right: width - RIGHT, top: 24, bottom: HISTOGRAM_HEIGHT - 40 };
-  const variance = cumulants[2] ?? 0;
+  const variance = cumulants[2] ?? NaN;
   const end = histogram.from + histogram.width * histogram.counts.length;
   const spare = (end - histogram.from) * 0.08;
   const domain = [histogram.from - spare, end + spare] as const;

@@ -44,11 +44,11 @@ export function lawNumbers(point: TemperaturePoint): { theory: string; differenc
 /** Whether the formula can be relied on here, and why not when it cannot. */
 export function verdict(point: TemperaturePoint): string {
   const { critical, cumulants, scores } = point.of;
-  const deviation = Math.sqrt(cumulants[2] ?? 0);
+  const deviation = Math.sqrt(cumulants[2] ?? NaN);
   const ratio = digits(point.temperature / (critical ?? NaN), 3);
   const shape = {
-    skewness: digits((cumulants[3] ?? 0) / deviation ** 3, 2),
-    kurtosis: digits((cumulants[4] ?? 0) / deviation ** 4, 2),
+    skewness: digits((cumulants[3] ?? NaN) / deviation ** 3, 2),
+    kurtosis: digits((cumulants[4] ?? NaN) / deviation ** 4, 2),
     correction: digits(point.correction, 2),
   };
   return t(`verdict.${point.verdict}`, {
