@@ -220,7 +220,10 @@ describe('surfaces:', () => {
     for (const side of ['width', 'height']) {
       Object.defineProperty(canvas, side, {
         get: () => size[side],
-        set: (value) => void done.push([side, (size[side] = value)]),
+        set(value) {
+          size[side] = value;
+          done.push([side, value]);
+        },
       });
     }
     return canvas;
