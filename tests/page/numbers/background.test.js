@@ -60,6 +60,16 @@ describe('background: of a layer', () => {
     assert.ok(last.report.timing.samples >= 3 && last.report.memory.heapBytes > 0);
   });
 
+  test('of one token has a time, and of 256 is the same for every head', () => {
+    const { background } = newWork();
+    assert.ok(
+      told(background, requestOf({ tokens: tokensOf(1) })).at(-1).report.timing.samples > 0,
+    );
+    const key = (count, head) =>
+      web.Background.key(requestOf({ tokens: tokensOf(count) }, { head }), 0);
+    assert.deepEqual([key(256, 0) === key(256, 1), key(257, 0) === key(257, 1)], [true, false]);
+  });
+
   test('of no token has nothing to say of heads, check and time', () => {
     const all = told(newWork().background, requestOf({ tokens: [] }));
     assert.deepEqual(
