@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 /** The finaliser of MurmurHash3: of a counter it makes 32 bits that look random. */
 export function mixed(counter: number): number {
   let bits = Math.imul(counter ^ (counter >>> 16), 0x85ebca6b);
@@ -29,7 +30,7 @@ export function randomOf(seed: number): Dice {
       const all = Array.from({ length: n }, (_, i) => i);
       for (let i = 0; i < count; i++) {
         const j = i + below(n - i);
-        [all[i], all[j]] = [all[j] ?? 0, all[i] ?? 0];
+        [all[i], all[j]] = [all[j]!, all[i]!];
       }
       return all.slice(0, count);
     },

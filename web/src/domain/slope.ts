@@ -22,8 +22,7 @@ export function fitPower(x: readonly number[], y: readonly number[]): PowerFit {
   const sum = (term: (a: number, b: number) => number) =>
     points.reduce((total, [a, b]) => total + term(a - centre, b - level), 0);
   const width = sum((a) => a * a);
-  if (!(width > 0)) return { slope: NaN, spread: NaN, factor: NaN };
-  const slope = sum((a, b) => a * b) / width;
+  const slope = sum((a, b) => a * b) / width; // 0 / 0 where there is no line
   const squares = sum((a, b) => (b - slope * a) ** 2);
   const free = points.length - 2;
   const spread = free > 0 ? Math.sqrt(squares / free / width) : NaN;

@@ -55,8 +55,7 @@ function alignToGraphemes(words: readonly string[], text: string): string[] {
     joined.push(open);
     open = '';
   }
-  if (open) joined.push(open);
-  return joined;
+  return joined; // a text and its last word end together
 }
 
 /** As much of the text as is read; a grapheme is never split. */

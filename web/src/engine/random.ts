@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { mixed, STEP } from '../domain/dice';
 
 /** FNV-1a over the UTF-16 code units, begun from the seed: the same text and seed, the same number. */
@@ -70,7 +71,7 @@ export function permutation(seed: number, count: number): readonly number[] {
   if (seed === 0) return order;
   uniform(hashText('order', seed), count, 1).forEach((draw, i) => {
     const other = Math.floor(((draw + 1) / 2) * (i + 1)) % (i + 1);
-    [order[i], order[other]] = [order[other] ?? 0, order[i] ?? 0];
+    [order[i], order[other]] = [order[other]!, order[i]!];
   });
   const same = order.every((from, i) => from === i);
   return same ? [...order.slice(1), ...order.slice(0, 1)] : order;

@@ -1,0 +1,240 @@
+// What is worked out behind a frame, in Node: the numbers of every head, their small pictures, the check and the time, in the
+// order in which they are told; and the tensors that a reader takes away.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { init } from '../../../dist/index.js';
+import { modules } from '../support/engine.js';
+
+const web = await modules(
+  ...['worker/pipeline', 'worker/background', 'domain/number_sets', 'features/computed'],
+  ...['engine/model', 'domain/mask'],
+);
+const qkv = await init();
+
+const tokensOf = (count) => Array.from({ length: count }, (_, i) => `t${i}`);
+const LAYER = {
+  ...{ source: 'random', seed: 7, tokens: tokensOf(5), positions: 'sinusoidal', mask: 'causal' },
+  ...{ temperature: 0.7, numbers: web.WORKED_EXAMPLE, trained: null, trainedHeads: null },
+};
+const VIEW = { head: 1, other: null, show: 'weights', query: 4, told: 4, matrix: true };
+const NOTHING = Object.fromEntries(web.COMPUTED_IDS.map((id) => [id, null]));
+const requestOf = (layer = {}, view = {}, more = {}) => ({
+  ...{ layer: { ...LAYER, ...layer }, view: { ...VIEW, ...view }, ...NOTHING },
+  ...{ surfaces: {}, ratio: 1, ...more },
+});
+const newWork = () => {
+  const pipeline = new web.Pipeline(qkv);
+  return { pipeline, background: new web.Background(pipeline) };
+};
+/** What is told, and after how many steps. */
+const told = (background, request) =>
+  [...background.work(request)].flatMap((progress, step) =>
+    progress ? [{ step, ...progress }] : [],
+  );
+
+describe('background: of a layer', () => {
+  test('tells the numbers of every head first, then the check and the time', () => {
+    const { pipeline, background } = newWork();
+    const request = requestOf();
+    const [first, last, ...more] = told(background, request);
+    assert.deepEqual([more.length, first.step], [0, 4], 'a step for each head');
+    assert.ok(last.step >= 4 + 1 + 20, 'and one for each of their rows');
+    const { heads, check, timing, memory } = first.report;
+    assert.deepEqual([check, timing, heads.length], [null, null, 4]);
+    assert.ok(memory.heapBytes > 0 && memory.usedBytes > 0);
+    const made = pipeline.heads(request.layer);
+    heads.forEach((numbers, head) => {
+      const { weights } = pipeline.result(made, head, request.layer, false);
+      const found = qkv.headStatistics({ data: weights, shape: [1, 1, 5, 5] });
+      const of = (name) => ({ data: web.columnsOf(made.model[name], 64, head), shape: [64, 16] });
+      const rank = qkv.effectiveRank(of('wq'), of('wk'), { transposed: true }).data[0];
+      assert.deepEqual(numbers, {
+        ...{ entropy: found.entropy.data[0], distance: found.distance.data[0] },
+        ...{ first: found.firstKey.data[0], largest: found.maxWeight.data[0], rank },
+      });
+    });
+    assert.deepEqual([last.report.heads, last.report.check.heads, last.pixels], [heads, 4, {}]);
+    for (const name of ['weights', 'entropy', 'rowSum']) {
+      assert.ok(last.report.check[name] > 0 && last.report.check[name] < 1e-5, name);
+    }
+    assert.ok(last.report.timing.samples >= 3 && last.report.memory.heapBytes > 0);
+  });
+
+  test('of one token has a time, and of 256 is the same for every head', () => {
+    const { background } = newWork();
+    assert.ok(
+      told(background, requestOf({ tokens: tokensOf(1) })).at(-1).report.timing.samples > 0,
+    );
+    const key = (count, head) =>
+      web.Background.key(requestOf({ tokens: tokensOf(count) }, { head }), 0);
+    assert.deepEqual([key(256, 0) === key(256, 1), key(257, 0) === key(257, 1)], [true, false]);
+  });
+
+  test('of no token has nothing to say of heads, check and time', () => {
+    const all = told(newWork().background, requestOf({ tokens: [] }));
+    assert.deepEqual(
+      all.map(({ step, report: { heads, check, timing } }) => [step, heads, check, timing]),
+      [
+        ...[
+          [0, [], null, null],
+          [1, [], null, null],
+        ],
+      ],
+    );
+  });
+
+  test('of many tokens is checked at the shown head alone, of one token at all of them', () => {
+    const { background } = newWork();
+    const heads = (count) =>
+      told(background, requestOf({ tokens: tokensOf(count) }, { head: 2 })).at(-1).report.check
+        .heads;
+    assert.deepEqual([1, 256, 257].map(heads), [4, 4, 1]);
+  });
+
+  test('paints the small pictures that there are, of weights or of scores', () => {
+    const { pipeline, background } = newWork();
+    const asked = [];
+    pipeline.pictures.head = (...args) => (
+      asked.push(args),
+      args[0] === 'head-3' ? null : 'pixels'
+    );
+    const size = { width: 9, height: 9 };
+    const surfaces = { 'head-0': size, 'head-3': size };
+    const layer = { mask: 'none' };
+    const [first, last] = told(background, requestOf(layer, {}, { surfaces, ratio: 2 }));
+    assert.deepEqual([first.pixels, last.pixels], [{ 'head-0': 'pixels' }, {}]);
+    assert.deepEqual(
+      asked.map(([name, of, , ratio]) => [name, of, ratio]),
+      [
+        ...[
+          ['head-0', size, 2],
+          ['head-3', size, 2],
+        ],
+      ],
+    );
+    const heads = pipeline.heads(requestOf(layer).layer);
+    const { weights, scores } = pipeline.result(heads, 0, { ...LAYER, mask: 'none' }, true);
+    const [, , picture] = asked[0];
+    assert.deepEqual(
+      [picture.values, picture.show, picture.mask, picture.range],
+      [weights, 'weights', 'none', 1],
+    );
+    asked.length = 0;
+    told(background, requestOf(layer, { show: 'scores' }, { surfaces }));
+    assert.deepEqual([asked[0][2].values, asked[0][2].show], [scores, 'scores']);
+    assert.equal(asked[0][2].range, Math.max(...scores.map(Math.abs)));
+  });
+});
+
+describe('background: of numbers and heads that are given', () => {
+  const yours = { source: 'yours' };
+
+  test('checks the reader’s own numbers, which have no projections', () => {
+    for (const mask of ['none', 'causal']) {
+      const { report } = told(newWork().background, requestOf({ ...yours, mask }, { head: 0 })).at(
+        -1,
+      );
+      assert.ok(Number.isNaN(report.heads[0].rank));
+      assert.equal(report.check.heads, 1);
+      assert.ok(report.check.weights < 1e-6 && report.check.entropy < 1e-6);
+    }
+  });
+
+  test('checks a head by what it says itself, where it does', () => {
+    const { pipeline, background } = newWork();
+    const asked = [];
+    const { heads } = pipeline;
+    const wrong = {
+      q: Float64Array.of(9, 0, 0, 9, 3, 3),
+      k: new Float64Array(6).fill(2),
+      width: 2,
+    };
+    pipeline.heads = (layer) => ({
+      ...heads.call(pipeline, layer),
+      exact: (head) => (asked.push(head), wrong),
+    });
+    const { report } = told(background, requestOf({ ...yours, mask: 'none' }, { head: 0 })).at(-1);
+    assert.deepEqual(asked, [0]);
+    assert.ok(report.check.weights > 1e-3, 'it was compared with those');
+  });
+
+  test('times the call of the layer, and without one that of each head', () => {
+    const calls = [];
+    const { pipeline, background } = newWork();
+    const { whole } = pipeline;
+    pipeline.whole.of = function of(model) {
+      const layer = Object.getPrototypeOf(whole).of.call(whole, model);
+      return { forward: (...args) => (calls.push(args), layer.forward(...args)) };
+    };
+    told(background, requestOf({ mask: 'window' }));
+    assert.ok(calls.length >= 3);
+    const [input, options] = calls[0];
+    assert.deepEqual([input.shape, input.data.length], [[5, 64], 320]);
+    assert.deepEqual(options, { causal: true, window: [3, 0], temperature: 0.7 });
+    calls.length = 0;
+    const { heads } = pipeline;
+    const asked = [];
+    pipeline.heads = (layer) => {
+      const made = heads.call(pipeline, layer);
+      const [head] = made.list;
+      const all = (of, extras) => (asked.push([of, extras]), head.all(of, extras));
+      return { ...made, list: [{ all }] };
+    };
+    const request = requestOf(yours, { head: 0 });
+    told(background, request);
+    assert.equal(calls.length, 0);
+    assert.deepEqual(asked.at(-1), [request.layer, { returnWeights: true }]);
+  });
+
+  test('forgets the times of another model', () => {
+    const { pipeline, background } = newWork();
+    const made = pipeline.heads(LAYER);
+    pipeline.heads = () => made;
+    const samples = (model) => {
+      const request = requestOf({ source: 'trained', trained: { model, ids: [] } });
+      return told(background, request).at(-1).report.timing.samples;
+    };
+    for (let i = 0; i < 4; i++) samples(1);
+    assert.ok(samples(1) > 5);
+    assert.ok(samples(2) <= 5);
+  });
+});
+
+describe('background: tensors', () => {
+  test('are everything that the pictures are made of', () => {
+    const { pipeline, background } = newWork();
+    const request = requestOf({ mask: 'window' });
+    const { heads, output, ...rest } = background.tensors(request);
+    const { model, x } = pipeline.heads(request.layer);
+    assert.deepEqual(rest, { request, x, wq: model.wq, wk: model.wk, bq: model.bq });
+    const options = { ...web.maskOptions('window'), temperature: 0.7 };
+    assert.deepEqual(
+      output,
+      pipeline.whole.of(model).forward({ data: x, shape: [5, 64] }, options).output.data,
+    );
+    heads.forEach((head, i) => {
+      assert.deepEqual(
+        head,
+        pipeline.result(pipeline.heads(request.layer), i, request.layer, true),
+      );
+    });
+    assert.equal(heads.length, 4);
+  });
+
+  test('of the reader’s own numbers have no layer', () => {
+    const { background } = newWork();
+    const { x, wq, wk, bq, output, heads } = background.tensors(requestOf({ source: 'yours' }));
+    for (const empty of [x, wq, wk, bq, output]) assert.deepEqual(empty, new Float32Array());
+    assert.deepEqual(
+      heads.map(({ weights, scores }) => [weights.length, scores.length]),
+      [[9, 9]],
+    );
+  });
+
+  test('without scores have an empty list of them', () => {
+    const { pipeline, background } = newWork();
+    pipeline.result = () => ({ weights: 1, scores: null, entropy: 2 });
+    const [head] = background.tensors(requestOf({ source: 'yours' })).heads;
+    assert.deepEqual(head, { weights: 1, scores: new Float32Array(), entropy: 2 });
+  });
+});

@@ -1,0 +1,188 @@
+// What is fetched when it is wanted, in Node: panels and their texts in every language that was asked for, the labs of panels in
+// their one worker, and which panels there are.
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { join } from 'node:path';
+import { root } from '../../support/js/files.js';
+import { bundled, modules } from '../support/engine.js';
+
+let files;
+let fetched;
+globalThis.globOf = (pattern) =>
+  Object.fromEntries(
+    Object.entries(files[pattern]).map(([path, take]) => [
+      path,
+      async () => (fetched.push(path), take()),
+    ]),
+  );
+const scriptOf = (name, path, more = {}) =>
+  bundled(name, {
+    stdin: {
+      contents: `export * from './${path}'; export * from './i18n/i18n';`,
+      ...{ resolveDir: join(root, 'web/src'), loader: 'ts' },
+    },
+    define: { 'import.meta.glob': 'globalThis.globOf' },
+    ...more,
+  });
+const loadScript = await scriptOf('load', 'features/load');
+const labScript = await scriptOf('lab', 'worker/lab_worker', {
+  banner: { js: 'const self = globalThis.scopeOfLab;' },
+});
+let opened = 0;
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('loading: panels and their texts', () => {
+  let web;
+  const text = (id, language) => ({ [`${id}.word`]: `${id} in ${language}` });
+  beforeEach(async () => {
+    fetched = [];
+    const texts = ['a', 'b'].flatMap((id) =>
+      ['en', 'zh'].map((language) => [`./${id}/${language}.json`, () => text(id, language)]),
+    );
+    files = {
+      './*/panel.ts': { './a/panel.ts': () => undefined, './b/panel.ts': () => undefined },
+      './*/{en,zh}.json': Object.fromEntries(texts),
+    };
+    web = await import(`${loadScript}?${++opened}`);
+  });
+  const says = (id, language) => {
+    web.setLanguage(language);
+    return web.t(`${id}.word`);
+  };
+
+  test('a panel has its texts before its code', async () => {
+    await web.loadPanel('a', 'en');
+    assert.deepEqual(fetched, ['./a/en.json', './a/panel.ts']);
+    assert.equal(says('a', 'en'), 'a in en');
+    await web.loadPanel('none', 'en');
+    assert.equal(fetched.length, 2, 'there is nothing of such a name');
+  });
+
+  test('a panel comes with the texts of every language that was asked for', async () => {
+    await web.loadLanguage('zh');
+    assert.deepEqual(fetched, []);
+    await web.loadWords('a', 'en');
+    assert.deepEqual(fetched.sort(), ['./a/en.json', './a/zh.json']);
+    assert.deepEqual([says('a', 'en'), says('a', 'zh')], ['a in en', 'a in zh']);
+  });
+
+  test('another language comes with the texts of every panel that is there', async () => {
+    await web.loadPanel('a', 'en');
+    await web.loadWords('b', 'en');
+    fetched.length = 0;
+    await web.loadLanguage('zh');
+    assert.deepEqual(fetched.sort(), ['./a/zh.json', './b/zh.json']);
+    assert.equal(says('b', 'zh'), 'b in zh');
+  });
+});
+
+describe('loading: the labs of panels', () => {
+  let said;
+  let hear;
+  let heard;
+  beforeEach(async () => {
+    [said, heard, fetched] = [[], [], []];
+    const lab = (id) => () => ({ serve: () => (message) => heard.push([id, message]) });
+    files = {
+      '../features/*/worker.ts': {
+        '../features/learn/worker.ts': lab('learn'),
+        '../features/cost/worker.ts': lab('cost'),
+      },
+    };
+    globalThis.scopeOfLab = {
+      addEventListener: (type, act) => type === 'message' && (hear = (data) => act({ data })),
+      postMessage: (message) => said.push(message),
+    };
+    await import(`${labScript}?${++opened}`);
+  });
+
+  test('one is fetched by its name, the first message, and hears the others', async () => {
+    assert.deepEqual(fetched, []);
+    hear('cost');
+    for (const message of ['one', 'two']) hear(message);
+    await turn();
+    assert.deepEqual(fetched, ['../features/cost/worker.ts']);
+    assert.deepEqual(heard, [
+      ['cost', 'one'],
+      ['cost', 'two'],
+    ]);
+    assert.deepEqual(said, []);
+  });
+
+  test('one that is not there is told once', async () => {
+    hear('none');
+    hear('one');
+    await turn();
+    hear('two');
+    await turn();
+    const failure = { code: 'unexpected', message: 'no panel has a lab called none' };
+    assert.deepEqual([said, heard], [[{ type: 'failed', failure }], []]);
+  });
+});
+
+test('panels: their order, and in which state each asks to guess first', async () => {
+  const { PANEL_IDS, asksOf, COMPUTED_IDS } = await modules('features/index', 'features/computed');
+  assert.deepEqual(PANEL_IDS, [
+    ...['map', 'pair', 'row', 'temperature', 'scale', 'masks', 'positions', 'block'],
+    ...['recurrence', 'learn', 'model', 'cost', 'checks', 'use'],
+  ]);
+  assert.deepEqual(COMPUTED_IDS, [
+    'pair',
+    'row',
+    'temperature',
+    'scale',
+    'masks',
+    'positions',
+    'block',
+  ]);
+  const asking = PANEL_IDS.map((id) => [id, asksOf(id)]).filter(
+    ([, asks]) => Object.keys(asks).length,
+  );
+  assert.deepEqual(Object.fromEntries(asking), {
+    ...{ temperature: { curves: false }, scale: { scaleAsk: true } },
+    ...{ masks: { masksAsk: true }, positions: { positionsAsk: true } },
+  });
+  assert.deepEqual(asksOf('map'), {});
+});
+
+describe('tokens: at the ends of what is read', () => {
+  test('a character that begins before the end and goes on behind it is left out', async () => {
+    const { tokenize, MAX_TEXT, MAX_TOKENS } = await modules('domain/tokenizer');
+    assert.deepEqual([MAX_TEXT, MAX_TOKENS], [2000, 1024]);
+    for (const tail of ['👋🏻', 'x\u0301', '👩‍👩‍👧', '🇩🇪']) {
+      const text = `${'x'.repeat(2000 - (tail[0] === 'x' ? 1 : 2))}${tail} more`;
+      const { total, textCut } = tokenize(text, 'character', null);
+      assert.deepEqual([total, textCut], [tail[0] === 'x' ? 1999 : 1998, true], tail);
+    }
+    assert.equal(tokenize('x'.repeat(1999), 'character', null).textCut, false);
+    assert.deepEqual(tokenize('a\nb', 'byte', null).tokens, ['61', '0A', '62']);
+    assert.deepEqual(tokenize('a b', 'word', 1025).tokens.length, 1024);
+    assert.deepEqual(tokenize('👩‍👩‍👧x y', 'word', null).tokens.join('|'), '👩‍👩‍👧|x|y');
+  });
+
+  test('the language is read off the text, and engines without segmenters read characters', async () => {
+    const { tokenize, graphemes } = await modules('domain/tokenizer');
+    const { Segmenter } = Intl;
+    const made = [];
+    Intl.Segmenter = class extends Segmenter {
+      constructor(...args) {
+        super(...args);
+        made.push(args);
+      }
+    };
+    try {
+      tokenize('The cat', 'word', null);
+      tokenize('猫', 'character', null);
+      assert.deepEqual(made, [
+        ['en', { granularity: 'grapheme' }],
+        ['en', { granularity: 'word' }],
+        ['zh', { granularity: 'grapheme' }],
+      ]);
+      Intl.Segmenter = undefined;
+      assert.deepEqual(tokenize('ab 👋🏻', 'word', null).tokens, ['a', 'b', '👋🏻']);
+      assert.deepEqual([graphemes(''), graphemes('e\u0301🇩🇪')], [[], ['e\u0301', '🇩🇪']]);
+    } finally {
+      Intl.Segmenter = Segmenter;
+    }
+  });
+});
