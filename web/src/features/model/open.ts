@@ -42,7 +42,7 @@ async function fetched(url: string, { signal, onProgress }: OpenOptions): Promis
     throw new Refusal('load_failed', `${url}: status ${response.status}, expected 200`);
   }
   // Of a compressed answer the length is that of what was sent.
-  const total = Number(response.headers.get('content-length') ?? 0);
+  const total = Number(response.headers.get('content-length'));
   const parts: Uint8Array<ArrayBuffer>[] = [];
   const reader = response.body.getReader();
   let loaded = 0;
