@@ -98,8 +98,11 @@ describe('model: the header of a file', () => {
 test('model: numbers of a file are counted by their type, those of most numbers first', () => {
   const place = (dtype, ...shape) => ({ dtype, shape, begin: 0, end: 0 });
   const typesOf = (...places) =>
-    web.typesOf({ places: new Map(places.map((of, i) => [`${i}`, of])) });
+    web.typesOf([{ places: new Map(places.map((of, i) => [`${i}`, of])) }]);
   assert.deepEqual(typesOf(), []);
+  const header = { places: new Map([['a', place('F32', 2)]]) };
+  assert.deepEqual(web.typesOf([header, header]), [['F32', 4]], 'of all files of a model');
+  assert.deepEqual(web.typesOf([]), []);
   assert.deepEqual(
     typesOf(place('F32', 2, 3), place('I8', 4, 5), place('F32'), place('F16', 7), place('F32', 0)),
     [

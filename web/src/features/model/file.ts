@@ -54,10 +54,10 @@ export async function headerOf(file: Blob): Promise<Header | null> {
 
 const countOf = ({ shape }: Place) => shape.reduce((product, extent) => product * extent, 1);
 
-/** Numbers of the file by their type, those of most numbers first. */
-export function typesOf({ places }: Header): [type: string, count: number][] {
+/** Numbers of the files of a model by their type, those of most numbers first. */
+export function typesOf(headers: readonly Header[]): [type: string, count: number][] {
   const counts = new Map<string, number>();
-  for (const place of places.values()) {
+  for (const place of headers.flatMap(({ places }) => [...places.values()])) {
     counts.set(place.dtype, (counts.get(place.dtype) ?? 0) + countOf(place));
   }
   return [...counts].sort(([, a], [, b]) => b - a);

@@ -174,7 +174,8 @@ export async function open(qkv: Qkv, files: ModelFiles, options: OpenOptions): P
   const [models, parts] = await Promise.all([import('qkv/models'), partsOf(files, options)]);
   const { weights, config, tokenizer: bin } = parts;
   const [first] = weights;
-  const header = first ? await headerOf(first) : null;
+  const headers = await Promise.all(weights.map(headerOf));
+  const [header = null] = headers;
   const characters = header && charactersOf(header);
   let tokenizer: Tokenizer | undefined;
   if (characters) tokenizer = models.charactersTokenizer(characters);
@@ -198,7 +199,7 @@ export async function open(qkv: Qkv, files: ModelFiles, options: OpenOptions): P
     const { vocabulary, dModel } = model.config;
     const embedding =
       header && first ? await embeddingOf(first, header, [vocabulary, dModel]) : null;
-    const types = header ? typesOf(header) : [];
+    const types = typesOf(headers.filter((each) => each !== null));
     return { model, ...words, embedding, info: { ...describeModel(model, parts, kind), types } };
   } catch (error) {
     model.dispose();
