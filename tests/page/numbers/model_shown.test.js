@@ -10,7 +10,7 @@ const { modules } = await import('../support/engine.js');
 const parts = ['description', 'tokens', 'next', 'lens', 'rollout', 'write', 'speed'];
 const web = await modules(
   'features/model/panel',
-  ...[...parts, 'store', 'part', 'figure'].map((name) => `features/model/${name}`),
+  ...[...parts, 'store', 'part'].map((name) => `features/model/${name}`),
   'state/state',
 );
 afterEach(() => {
@@ -295,4 +295,27 @@ describe('model: what its parts draw again', () => {
     assert.notEqual(width(), before);
     layOut(SIZE);
   });
+});
+
+test('model: sizes and counts are written as people write them', () => {
+  for (const [bytes, text] of [
+    ...[
+      [0, '0.00 MB'],
+      [1, '0 kB'],
+      [499, '0 kB'],
+      [500, '1 kB'],
+      [999_499, '999 kB'],
+    ],
+    ...[
+      [999_999, '1000 kB'],
+      [1e6, '1.00 MB'],
+      [1_234_567, '1.23 MB'],
+    ],
+  ]) {
+    assert.equal(web.megabytes(bytes), text);
+  }
+  assert.deepEqual(
+    ['en', 'zh'].map((language) => web.whole(1234567, language)),
+    ['1,234,567', '1,234,567'],
+  );
 });
