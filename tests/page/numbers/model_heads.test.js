@@ -11,6 +11,12 @@ const web = await modules(
   ...['panel', 'heads', 'store'].map((name) => `features/model/${name}`),
   'state/state',
 );
+// Colours that are mixed are unknown to this window, which would leave them out.
+Object.defineProperty(CSSStyleDeclaration.prototype, 'backgroundColor', {
+  set(colour) {
+    this.setProperty('--background', colour);
+  },
+});
 afterEach(() => {
   leave();
   web.setLanguage('en');

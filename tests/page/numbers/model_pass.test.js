@@ -4,9 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
 
-const web = await modules(
-  ...['text', 'trained', 'log'].map((name) => `features/model/${name}`),
-);
+const web = await modules(...['text', 'trained', 'log'].map((name) => `features/model/${name}`));
 const close = (a, b, most, what) =>
   assert.ok(Math.abs(a - b) <= most, `${what}: ${a} and ${b} differ by more than ${most}`);
 

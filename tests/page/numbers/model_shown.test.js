@@ -314,8 +314,5 @@ test('model: sizes and counts are written as people write them', () => {
   ]) {
     assert.equal(web.megabytes(bytes), text);
   }
-  assert.deepEqual(
-    ['en', 'zh'].map((language) => web.whole(1234567, language)),
-    ['1,234,567', '1,234,567'],
-  );
+  assert.equal(web.whole(1234567), '1,234,567');
 });

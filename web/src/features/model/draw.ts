@@ -69,7 +69,7 @@ export function drawSpeed(pen: Pen, width: number, points: readonly SpeedPoint[]
   const last = Math.max(...lengths);
   const times = points.flatMap(({ cached, whole }) => [cached, whole]);
   const low = 10 ** Math.floor(Math.log10(Math.min(...times)));
-  const high = 10 ** Math.ceil(Math.log10(Math.max(...times)) + 1e-9);
+  const high = 10 ** (Math.floor(Math.log10(Math.max(...times))) + 1);
   const x = logarithmic([8, Math.max(16, last)], [box.left + 8, box.right - 12]);
   const y = logarithmic([low, high], [box.bottom, box.top]);
   const powers = Array.from({ length: Math.round(Math.log10(high / low)) + 1 }, (_, i) =>
