@@ -10,8 +10,16 @@ afterEach(() => mock.restoreAll());
 
 describe('model: writing on', () => {
   /** Writes tokens that take so many milliseconds each, and notes what is told and asked for. */
-  async function write({ takes, ask = {}, info = {}, fails, aborts, decode = (ids) => `:${ids}` }) {
-    let now = 1000;
+  async function write({
+    takes,
+    begin = 1000,
+    ask = {},
+    info = {},
+    fails,
+    aborts,
+    decode = (ids) => `:${ids}`,
+  }) {
+    let now = begin;
     const waits = [];
     mock.method(performance, 'now', () => now);
     mock.method(globalThis, 'setTimeout', (act, wait) => {
@@ -97,6 +105,8 @@ describe('model: writing on', () => {
     const tokensOf = async (takes) => (await write({ takes })).said.map(({ tokens }) => tokens);
     assert.deepEqual(await tokensOf([1, 16, 0.5, 16.5, 8, 8, 8]), [1, 3, 4, 7, 7]);
     assert.deepEqual(await tokensOf([]), [0]);
+    const { said } = await write({ takes: [16.5], begin: 0 });
+    assert.equal(said.length, 2, 'also on a page that was just opened');
   });
 
   test('tells every token where there is a pause after each', async () => {

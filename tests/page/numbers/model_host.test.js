@@ -254,6 +254,9 @@ describe('model: more that is asked for', () => {
     tell({ kind: 'changes' });
     await turns();
     assert.ok(!said.some(({ kind }) => kind === 'changes'), 'there is no loss');
+    await asked({ text: '1 2' });
+    tell({ kind: 'changes' });
+    await heard(({ changes }) => changes && !changes.running);
     await asked();
     const { id } = news('reading');
     tell({ kind: 'changes' });

@@ -78,6 +78,29 @@ describe('model: a load', () => {
     assert.equal(disposed.mock.callCount(), 1);
   });
 
+  test('tells how much has arrived from the thirtieth millisecond on, and at the end', async () => {
+    for (const [now, parts] of [
+      [29, 1],
+      [30, 2],
+    ]) {
+      mock.method(performance, 'now', () => now);
+      const body = new ReadableStream({
+        start(controller) {
+          for (const part of [bytes.slice(0, 9), bytes.slice(9)]) controller.enqueue(part);
+          controller.close();
+        },
+      });
+      const headers = { 'content-length': String(bytes.length) };
+      mock.method(globalThis, 'fetch', async () => new Response(body, { headers }));
+      const { tell, heard, said } = hosted();
+      const files = { kind: 'address', name: 'austen', url: 'https://a.example/m' };
+      tell({ kind: 'load', files });
+      await heard(isLoaded);
+      assert.equal(said.filter(({ kind }) => kind === 'progress').length, parts);
+      mock.restoreAll();
+    }
+  });
+
   test('that is given up is told so, and the model of before is there', async () => {
     const { load, heard, tell, kinds, said } = hosted();
     load();

@@ -97,6 +97,8 @@ test('model: what is said of a file, by its kind', async () => {
     'of characters without one': [own({ more: characters([...letters, ' ']) })],
     'with slopes': [own({ changes: { positions: 'alibi' }, without: ['positions'] })],
     'with a window': [own({ changes: { window: 3 } })],
+    'with a cap of 1': [own({ changes: { attentionSoftcap: 1 } })],
+    'that reads both ways, with a head': [own({ changes: { causal: false } })],
     'of llama': hub('llama'),
     'of mistral, which has a window': hub('mistral'),
     'of qwen2, with a window in one layer': hub('qwen2'),

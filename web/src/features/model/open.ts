@@ -163,7 +163,7 @@ function describeModel(model: LanguageModel, parts: Parts, kind: TokenizerKind) 
     parameters: parameterCount,
     format,
     ...{ vocabulary, maxLength, numLayers, numHeads, dModel, dK, positions, causal },
-    speaks: causal && config.head,
+    speaks: causal, // the package takes no causal model without a head
     tokenizer: kind,
     notDrawn: notDrawn(config),
   };
