@@ -47,7 +47,9 @@ const word = ({ kind, news, changes, generated, failure, speed }) => {
 async function hosted(family) {
   const said = [];
   const host = new web.ModelHost(qkv, (message) => said.push(message));
-  const heard = (test) => until(() => said.some(test));
+  // What fails says so, and is not waited for.
+  const isOver = ({ kind }) => kind === 'failed' || kind === 'refused';
+  const heard = (test) => until(() => said.some((message) => test(message) || isOver(message)));
   const load = (files) => host.receive({ kind: 'load', files: { kind: 'files', files } });
   const of = {
     ...{ host, said, heard, load },
@@ -56,7 +58,7 @@ async function hosted(family) {
     async asked(change = {}) {
       said.length = 0;
       host.receive({ kind: 'ask', ask: { ...ASK, ...change } });
-      await heard(({ kind }) => kind === 'answered' || kind === 'failed');
+      await heard(({ kind }) => kind === 'answered');
       return said.map(word).filter((name) => name !== 'answered');
     },
     news: (name) => said.findLast(({ news }) => news && name in news).news[name],
