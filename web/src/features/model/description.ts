@@ -22,7 +22,7 @@ export class DescriptionPart extends ModelPart {
     if (!info || !this.changed(info, failed, state.language, look)) return;
     const name = info.name ? t(`model.${info.name}.name`) : info.file;
     this.setText('h3', t('model.loaded', { name }));
-    const rows = rowsOf(info, state.language).map(([term, value]) => {
+    const rows = rowsOf(info).map(([term, value]) => {
       const row = document.createElement('div');
       const [dt, dd] = [document.createElement('dt'), document.createElement('dd')];
       dt.textContent = term;
@@ -42,18 +42,18 @@ export class DescriptionPart extends ModelPart {
   }
 }
 
-function rowsOf(info: ModelInfo, language: string): [term: string, value: string][] {
+function rowsOf(info: ModelInfo): [term: string, value: string][] {
   const { types, format, bytes, fileBytes, time } = info;
-  const numbers = types.slice(0, 3).map(([type, count]) => `${type} ${whole(count, language)}`);
+  const numbers = types.slice(0, 3).map(([type, count]) => `${type} ${whole(count)}`);
   return [
     [t('model.is.family'), info.family || t('model.is.own')],
-    [t('model.is.parameters'), whole(info.parameters, language)],
+    [t('model.is.parameters'), whole(info.parameters)],
     [
       t('model.is.shape'),
       t('model.is.layers', { layers: info.numLayers, heads: info.numHeads, width: info.dModel }),
     ],
-    [t('model.is.vocabulary'), whole(info.vocabulary, language)],
-    [t('model.is.length'), whole(info.maxLength, language)],
+    [t('model.is.vocabulary'), whole(info.vocabulary)],
+    [t('model.is.length'), whole(info.maxLength)],
     [t('model.is.positions'), info.positions],
     [t('model.is.file'), [megabytes(fileBytes), ...numbers].join(' · ')],
     [t('model.is.memory'), `${megabytes(bytes)} · ${format}`],

@@ -66,10 +66,11 @@ export function drawLog(
 export function drawSpeed(pen: Pen, width: number, points: readonly SpeedPoint[]): string {
   const box = boxOf(width, SPEED_HEIGHT);
   const lengths = points.map(({ length }) => length);
+  const last = Math.max(...lengths);
   const times = points.flatMap(({ cached, whole }) => [cached, whole]);
   const low = 10 ** Math.floor(Math.log10(Math.min(...times)));
-  const high = 10 ** Math.ceil(Math.log10(Math.max(...times)) + 1e-9);
-  const x = logarithmic([8, Math.max(16, ...lengths)], [box.left + 8, box.right - 12]);
+  const high = 10 ** (Math.floor(Math.log10(Math.max(...times))) + 1);
+  const x = logarithmic([8, Math.max(16, last)], [box.left + 8, box.right - 12]);
   const y = logarithmic([low, high], [box.bottom, box.top]);
   const powers = Array.from({ length: Math.round(Math.log10(high / low)) + 1 }, (_, i) =>
     Number((low * 10 ** i).toPrecision(1)),
@@ -78,9 +79,7 @@ export function drawSpeed(pen: Pen, width: number, points: readonly SpeedPoint[]
     points.map((point) =>
       shape('circle', { ...pen(mark), cx: x(point.length), cy: y(of(point)), r: 4 }),
     );
-  const ticks = lengths.filter(
-    (length, i) => i === lengths.length - 1 || length * 1.4 < (lengths.at(-1) ?? 0),
-  );
+  const ticks = lengths.filter((length) => length === last || length * 1.4 < last);
   return [
     titles(pen, box, t('model.speed.time'), t('model.speed.length')),
     leftAxis(pen, box, y, powers),

@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every token of a plane has a place on it */
 import { context2d } from '../../ui/dom';
 import type { View } from '../../ui/panel';
 import { palette } from '../../ui/matrix/palette';
@@ -15,8 +16,8 @@ const ALL_NAMED = 120;
 export class EmbeddingsPart extends ModelPart {
   #view: View | null = null;
   #width = 0;
-  readonly #resize = new ResizeObserver(([entry]) => {
-    this.#width = Math.floor(entry?.contentRect.width ?? 0);
+  readonly #resize = new ResizeObserver((entries) => {
+    for (const { contentRect } of entries) this.#width = Math.floor(contentRect.width);
     if (this.#view) this.update(this.#view);
   });
 
@@ -129,7 +130,7 @@ export class EmbeddingsPart extends ModelPart {
 function placesOf({ points }: Plane, width: number, height = HEIGHT) {
   let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
   for (let at = 0; at < points.length; at += 2) {
-    const [x = 0, y = 0] = [points[at], points[at + 1]];
+    const [x, y] = [points[at]!, points[at + 1]!];
     [left, right] = [Math.min(left, x), Math.max(right, x)];
     [low, high] = [Math.min(low, y), Math.max(high, y)];
   }
@@ -139,8 +140,8 @@ function placesOf({ points }: Plane, width: number, height = HEIGHT) {
   );
   const [middleX, middleY] = [(left + right) / 2, (low + high) / 2];
   return (id: number) => ({
-    x: width / 2 + ((points[2 * id] ?? 0) - middleX) * room,
-    y: height / 2 - ((points[2 * id + 1] ?? 0) - middleY) * room,
+    x: width / 2 + (points[2 * id]! - middleX) * room,
+    y: height / 2 - (points[2 * id + 1]! - middleY) * room,
   });
 }
 

@@ -54,10 +54,10 @@ export async function headerOf(file: Blob): Promise<Header | null> {
 
 const countOf = ({ shape }: Place) => shape.reduce((product, extent) => product * extent, 1);
 
-/** Numbers of the file by their type, those of most numbers first. */
-export function typesOf({ places }: Header): [type: string, count: number][] {
+/** Numbers of the files of a model by their type, those of most numbers first. */
+export function typesOf(headers: readonly Header[]): [type: string, count: number][] {
   const counts = new Map<string, number>();
-  for (const place of places.values()) {
+  for (const place of headers.flatMap(({ places }) => [...places.values()])) {
     counts.set(place.dtype, (counts.get(place.dtype) ?? 0) + countOf(place));
   }
   return [...counts].sort(([, a], [, b]) => b - a);
@@ -96,8 +96,11 @@ async function bytesOf(file: Blob, { begin, end }: Place): Promise<DataView> {
 }
 
 /** int8 in blocks of 32 along the row, with a float16 scale each. */
-async function int8Rows(file: Blob, place: Place, scale: Place): Promise<Float32Array | null> {
-  const [rows = 0, width = 0] = place.shape;
+async function int8Rows(
+  file: Blob,
+  [place, scale]: readonly [Place, Place],
+  [rows, width]: readonly [number, number],
+): Promise<Float32Array | null> {
   const blocks = Math.ceil(width / 32);
   if (scale.dtype !== 'F16' || scale.shape.join() !== [rows, blocks].join()) return null;
   const [bytes, scales] = await Promise.all([bytesOf(file, place), bytesOf(file, scale)]);
@@ -108,13 +111,13 @@ async function int8Rows(file: Blob, place: Place, scale: Place): Promise<Float32
   });
 }
 
-const READERS: Readonly<
-  Record<string, readonly [size: number, read: (v: DataView, at: number) => number]>
-> = {
-  F32: [4, (view, at) => view.getFloat32(at, true)],
-  F16: [2, (view, at) => half(view.getUint16(at, true))],
-  BF16: [2, (view, at) => bf16(view.getUint16(at, true))],
-};
+type Reader = readonly [size: number, read: (view: DataView, at: number) => number];
+
+const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['F32', [4, (view, at) => view.getFloat32(at, true)]],
+  ['F16', [2, (view, at) => half(view.getUint16(at, true))]],
+  ['BF16', [2, (view, at) => bf16(view.getUint16(at, true))]],
+]);
 
 const word = new DataView(new ArrayBuffer(4));
 function bf16(bits: number): number {
@@ -128,13 +131,16 @@ export async function embeddingOf(
   { places }: Header,
   [rows, width]: readonly [number, number],
 ): Promise<Float32Array | null> {
-  const [name, place] = [...places].find(([each]) => TABLE.test(each)) ?? [];
-  if (!name || !place || place.shape.join() !== [rows, width].join()) return null;
+  const found = [...places].find(([each]) => TABLE.test(each));
+  if (!found) return null;
+  const [name, place] = found;
+  if (place.shape.join() !== [rows, width].join()) return null;
   if (rows * width > MOST_NUMBERS) return null;
   const scale = places.get(`${name}.scale`);
-  if (place.dtype === 'I8') return scale ? int8Rows(file, place, scale) : null;
-  const [size, read] = READERS[place.dtype] ?? [];
-  if (!size || !read) return null;
+  if (place.dtype === 'I8') return scale ? int8Rows(file, [place, scale], [rows, width]) : null;
+  const reader = READERS.get(place.dtype);
+  if (!reader) return null;
+  const [size, read] = reader;
   const view = await bytesOf(file, place);
   if (view.byteLength !== size * rows * width) return null;
   return Float32Array.from({ length: rows * width }, (_, i) => read(view, size * i));

@@ -74,9 +74,11 @@ const SPANS = 7;
 /** The other way is repeated for so long, in milliseconds. */
 const LEAST = 20;
 
+/** Behind so many tokens of `most` there is room for a span; of a model that reads fewer nothing is timed. */
 function lengthsUpTo(most: number): number[] {
-  const lengths = [8, 16, 32, 64, 128, 192, 256, 384, 512].filter((n) => n < most - SPAN);
-  return [...lengths, most - SPAN];
+  const last = most - SPAN;
+  const lengths = [8, 16, 32, 64, 128, 192, 256, 384, 512].filter((n) => n < last);
+  return last > 0 ? [...lengths, last] : [];
 }
 
 /** One pass over all tokens for the last of them, as without a cache; the median of its times, and its logits. */

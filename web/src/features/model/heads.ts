@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every head has each score */
 import type { View } from '../../ui/panel';
 import { digits } from '../../ui/numbers';
 import { ModelPart } from './part';
@@ -126,12 +127,11 @@ export class HeadsPart extends ModelPart {
     const held = focused instanceof HTMLElement && list.contains(focused) ? focused : null;
     const again = held && [held.closest('li')?.dataset['head'], held.dataset['do']];
     list.style.setProperty('--columns', String(order === 'layer' ? columnsFor(info.numHeads) : 4));
-    const value = (at: number) =>
-      order === 'layer'
-        ? -at
-        : ((order === 'change' ? changes?.changes : scores[order])?.[at] ?? NaN);
     const places = [...scores.previous.keys()];
-    if (order !== 'layer') places.sort((a, b) => (value(b) || 0) - (value(a) || 0) || a - b);
+    if (order !== 'layer') {
+      const values = order === 'change' ? changes?.changes : scores[order];
+      places.sort((a, b) => (values?.[b] || 0) - (values?.[a] || 0));
+    }
     const most = Math.max(1e-6, ...Array.from(changes?.changes ?? [], (x) => Math.abs(x) || 0));
     const items = places.map((at) => {
       const head: HeadName = [Math.floor(at / info.numHeads), at % info.numHeads];
@@ -167,11 +167,11 @@ function item(at: number, head: HeadName, { info, scores, change, most, out }: I
   box.dataset['head'] = String(at);
   box.classList.toggle('out', out);
   const name = head.join('.');
-  const bars = SCORES.map((score) => {
-    const value = scores[score][at] ?? 0;
-    return `<span class="model-score"><span>${t(`model.heads.${score}`)}</span>
-      <span class="bar"><i></i></span><span class="value">${value.toFixed(2)}</span></span>`;
-  });
+  const values = SCORES.map((score) => scores[score][at]!);
+  const bars = SCORES.map(
+    (score, i) => `<span class="model-score"><span>${t(`model.heads.${score}`)}</span>
+      <span class="bar"><i></i></span><span class="value">${values[i]!.toFixed(2)}</span></span>`,
+  );
   const drawn = info.notDrawn === null;
   box.innerHTML = `
     <b>${name}</b> <span class="model-change"></span>
@@ -181,8 +181,7 @@ function item(at: number, head: HeadName, { info, scores, change, most, out }: I
       ${drawn ? `<button type="button" class="button" data-do="map"></button>` : ''}
     </span>`;
   box.querySelectorAll<HTMLElement>('.bar i').forEach((bar, i) => {
-    const score = SCORES[i];
-    bar.style.width = `${100 * ((score && scores[score][at]) ?? 0)}%`;
+    bar.style.width = `${100 * values[i]!}%`;
   });
   for (const button of box.querySelectorAll<HTMLElement>('button')) {
     const text = button.dataset['do'] === 'map' ? 'model.heads.map' : 'model.heads.out';
@@ -212,12 +211,10 @@ const signed = (value: number) => (value < 0 ? `−${digits(-value, 3)}` : `+${d
 function story(scores: HeadScores): string {
   return SCORES.map((name) => {
     const values = scores[name];
-    const at = values.reduce((most, x, i) => (x > (values[most] ?? 0) ? i : most), 0);
+    const at = values.reduce((best, x, i) => (x > values[best]! ? i : best), 0);
+    const most = values[at]!;
     const head = `${Math.floor(at / scores.numHeads)}.${at % scores.numHeads}`;
-    const value = (values[at] ?? 0).toFixed(2);
-    return t(`model.heads.${name}${(values[at] ?? 0) >= STRONG ? 'Strong' : 'Weak'}`, {
-      head,
-      value,
-    });
+    const strength = most >= STRONG ? 'Strong' : 'Weak';
+    return t(`model.heads.${name}${strength}`, { head, value: most.toFixed(2) });
   }).join(' ');
 }

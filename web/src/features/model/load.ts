@@ -139,7 +139,7 @@ export class LoadPart extends ModelPart {
       const card = this.#card(name);
       const { bytes, parameters, heldOut } = CARDS[name];
       find(card, '.model-size', HTMLElement).textContent = t('model.size', {
-        parameters: whole(parameters, state.language),
+        parameters: whole(parameters),
         bytes: megabytes(bytes),
         heldOut: heldOut.toFixed(3),
       });
@@ -156,7 +156,7 @@ export class LoadPart extends ModelPart {
       button.disabled = model.loading !== null;
       const again = model.info?.name === name;
       button.textContent = t(again ? 'model.again' : 'model.load', { bytes: megabytes(bytes) });
-      const facts = factsOf(name, state.language).map((fact) => {
+      const facts = factsOf(name).map((fact) => {
         const item = document.createElement('li');
         item.append(...richNodes(fact));
         return item;
@@ -218,14 +218,14 @@ const nameOf = (what: string) => {
 };
 
 /** The provenance of a model, one sentence each. */
-function factsOf(name: ShippedName, language: string): string[] {
+function factsOf(name: ShippedName): string[] {
   const { data, steps, seconds, seed, commit, heldOut, baselines, sha256 } = CARDS[name];
   const facts = [
     t(`model.${name}.data`),
     t(`model.${name}.license`),
     ...data.map((each) => t('model.fact.data', each)),
     t('model.fact.run', {
-      steps: whole(steps, language),
+      steps: whole(steps),
       minutes: Math.round(seconds / 60),
       seed,
       commit,

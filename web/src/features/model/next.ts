@@ -114,8 +114,9 @@ function barCell(p: number | null): HTMLTableCellElement {
     cell.textContent = t('model.next.dropped');
     return cell;
   }
-  const [bar, fill, value] = ['span', 'i', 'span'].map((name) => document.createElement(name));
-  if (!bar || !fill || !value) return cell;
+  const bar = document.createElement('span');
+  const fill = document.createElement('i');
+  const value = document.createElement('span');
   bar.className = 'bar';
   fill.style.width = `${100 * p}%`;
   value.className = 'value';

@@ -42,7 +42,7 @@ async function fetched(url: string, { signal, onProgress }: OpenOptions): Promis
     throw new Refusal('load_failed', `${url}: status ${response.status}, expected 200`);
   }
   // Of a compressed answer the length is that of what was sent.
-  const total = Number(response.headers.get('content-length') ?? 0);
+  const total = Number(response.headers.get('content-length'));
   const parts: Uint8Array<ArrayBuffer>[] = [];
   const reader = response.body.getReader();
   let loaded = 0;
@@ -163,7 +163,7 @@ function describeModel(model: LanguageModel, parts: Parts, kind: TokenizerKind) 
     parameters: parameterCount,
     format,
     ...{ vocabulary, maxLength, numLayers, numHeads, dModel, dK, positions, causal },
-    speaks: causal && config.head,
+    speaks: causal, // the package takes no causal model without a head
     tokenizer: kind,
     notDrawn: notDrawn(config),
   };
@@ -174,7 +174,8 @@ export async function open(qkv: Qkv, files: ModelFiles, options: OpenOptions): P
   const [models, parts] = await Promise.all([import('qkv/models'), partsOf(files, options)]);
   const { weights, config, tokenizer: bin } = parts;
   const [first] = weights;
-  const header = first ? await headerOf(first) : null;
+  const headers = await Promise.all(weights.map(headerOf));
+  const [header = null] = headers;
   const characters = header && charactersOf(header);
   let tokenizer: Tokenizer | undefined;
   if (characters) tokenizer = models.charactersTokenizer(characters);
@@ -198,7 +199,7 @@ export async function open(qkv: Qkv, files: ModelFiles, options: OpenOptions): P
     const { vocabulary, dModel } = model.config;
     const embedding =
       header && first ? await embeddingOf(first, header, [vocabulary, dModel]) : null;
-    const types = header ? typesOf(header) : [];
+    const types = typesOf(headers.filter((each) => each !== null));
     return { model, ...words, embedding, info: { ...describeModel(model, parts, kind), types } };
   } catch (error) {
     model.dispose();

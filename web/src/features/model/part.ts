@@ -17,5 +17,5 @@ export abstract class ModelPart extends Panel {
 export const megabytes = (bytes: number) =>
   bytes >= 1e6 || bytes === 0 ? `${(bytes / 1e6).toFixed(2)} MB` : `${Math.round(bytes / 1e3)} kB`;
 
-export const whole = (count: number, language: string) =>
-  count.toLocaleString(language === 'zh' ? 'zh-CN' : 'en-US');
+/** 1,234,567: in both languages of the page. */
+export const whole = (count: number) => count.toLocaleString('en-US');

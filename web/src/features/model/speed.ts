@@ -8,11 +8,9 @@ import { t } from './texts';
 
 /** What the cache saves: the time of a token behind so many others, measured both ways on this machine. */
 export class SpeedPart extends ModelPart {
-  #view: View | null = null;
-  #width = 0;
+  #speed: Speed | null = null;
   readonly #resize = new ResizeObserver(() => {
-    this.#width++;
-    if (this.#view) this.update(this.#view);
+    this.#draw();
   });
 
   protected template(): string {
@@ -33,26 +31,27 @@ export class SpeedPart extends ModelPart {
     this.#resize.observe(this.find('.model-speed', HTMLElement));
   }
 
-  update(view: View): void {
-    this.#view = view;
-    const { model, state, look } = view;
+  update({ model, state, look }: View): void {
     const { speed } = model;
-    if (!this.changed(speed, state.language, this.#width, look)) return;
+    if (!this.changed(speed, state.language, look)) return;
+    this.#speed = speed;
     this.find('.measure', HTMLButtonElement).disabled = speed?.running ?? false;
     this.find('.model-speed-key', HTMLElement).hidden = speed === null;
-    const box = this.find('.model-speed', HTMLElement);
-    if (!speed || speed.points.length === 0) {
-      box.replaceChildren();
-      this.setText('.model-speed-text', '');
+    if (speed && speed.points.length > 0) {
+      this.#draw();
       return;
     }
-    this.#draw(box, speed);
+    this.find('.model-speed', HTMLElement).replaceChildren();
+    this.setText('.model-speed-text', '');
   }
 
-  #draw(box: HTMLElement, { points, difference, running }: Speed): void {
+  #draw(): void {
+    const last = this.#speed?.points.at(-1);
+    if (!this.#speed || !last) return;
+    const { points, difference, running } = this.#speed;
+    const box = this.find('.model-speed', HTMLElement);
     const width = box.clientWidth;
-    const last = points.at(-1);
-    if (width === 0 || !last) return;
+    if (width === 0) return;
     box.innerHTML = pageSvg(width, SPEED_HEIGHT, drawSpeed(pagePen, width, points));
     const values = {
       length: last.length,

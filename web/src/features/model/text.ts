@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its length */
 import { MOST_TOKENS, type ModelAsk, type Reading } from './protocol';
 import type { Opened } from './open';
 
@@ -11,6 +12,6 @@ export function idsOf(
   const total = lead.length + ids.length;
   const most = Math.min(length ?? total, MOST_TOKENS, info.maxLength);
   const own = ids.length === 0 ? 0 : most - lead.length;
-  const all = [...lead, ...Array.from({ length: own }, (_, i) => ids[i % ids.length] ?? 0)];
+  const all = [...lead, ...Array.from({ length: own }, (_, i) => ids[i % ids.length]!)];
   return { ids: all.slice(0, most), total, unknown };
 }

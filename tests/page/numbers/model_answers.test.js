@@ -1,0 +1,344 @@
+// What the panel of a trained model works out, in Node, where little depends on the model: at ties, at the ends of a text, with
+// nothing to work with, and of models and engines that are written down here, so that every number is known.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { modules } from '../support/engine.js';
+
+const web = await modules(
+  ...['selection', 'scores', 'answers', 'text', 'trained'].map((name) => `features/model/${name}`),
+);
+
+/** An engine whose softmax hands back what it is given, and notes how it was asked. */
+function engineOf(found = {}) {
+  const asked = [];
+  return {
+    asked,
+    softmax: ({ data, shape }, options) => {
+      asked.push({ shape, ...options });
+      return { data };
+    },
+    entropy: () => ({ data: [1.25] }),
+    ...found,
+  };
+}
+const label = (id) => `<${id}>`;
+const plain = { temperature: 1, topK: 0, topP: 1 };
+
+describe('model: a selection', () => {
+  const select = (p, sampling, engine = engineOf()) =>
+    web.select(engine, Float32Array.from(p), { ...plain, ...sampling });
+  const kept = (p, sampling) => {
+    const { keptK, keptP, sumK, sumP } = select(p, sampling);
+    return { keptK, keptP, sumK, sumP };
+  };
+  const p = [0.125, 0.5, 0.25, 0.125];
+
+  test('of equal tokens the first comes first', () => {
+    assert.deepEqual([...select([1, 3, 1, 3, 2, 1], {}).order], [1, 3, 4, 0, 2, 5]);
+    assert.deepEqual([...select(Array(20).fill(0), {}).order], [...Array(20).keys()]);
+  });
+
+  test('top-p ends with the token that brings the sum to it', () => {
+    for (const [topP, keptP, sumP] of [
+      ...[
+        [0.01, 1, 0.5],
+        [0.5, 1, 0.5],
+        [0.51, 2, 0.75],
+        [0.75, 2, 0.75],
+        [0.8, 3, 0.875],
+      ],
+      ...[
+        [0.875, 3, 0.875],
+        [0.9, 4, 1],
+        [1, 4, 1],
+      ],
+    ]) {
+      assert.deepEqual(kept(p, { topP }), { keptK: 4, keptP, sumK: 1, sumP }, `top-p ${topP}`);
+    }
+  });
+
+  test('top-p is a part of what top-k has left', () => {
+    for (const [topK, topP, found] of [
+      [1, 0.9, { keptK: 1, keptP: 1, sumK: 0.5, sumP: 0.5 }],
+      [2, 0.6, { keptK: 2, keptP: 1, sumK: 0.75, sumP: 0.5 }],
+      [2, 0.7, { keptK: 2, keptP: 2, sumK: 0.75, sumP: 0.75 }],
+      [4, 0.6, { keptK: 4, keptP: 2, sumK: 1, sumP: 0.75 }],
+      [9, 1, { keptK: 4, keptP: 4, sumK: 1, sumP: 1 }],
+    ]) {
+      assert.deepEqual(kept(p, { topK, topP }), found);
+    }
+  });
+
+  test('a top-p of 1 leaves even what is too small for the sum', () => {
+    const small = [1, 2 ** -80, 2 ** -90];
+    assert.equal(kept(small, { topP: 1 }).keptP, 3);
+    assert.equal(kept(small, { topP: 0.99 }).keptP, 1);
+  });
+
+  test('the temperature goes to the engine; 0 asks it nothing and leaves the first of the likeliest', () => {
+    const engine = engineOf();
+    select(p, { temperature: 0.3 }, engine);
+    assert.deepEqual(engine.asked, [{ shape: [4], temperature: 0.3 }]);
+    const { p: found, order, ...rest } = select([1, 5, 5, 2], { temperature: 0, topK: 3 }, engine);
+    assert.equal(engine.asked.length, 1);
+    assert.deepEqual([...found], [0, 1, 0, 0]);
+    assert.equal(order[0], 1);
+    assert.deepEqual(rest, { keptK: 1, keptP: 1, sumK: 1, sumP: 1 });
+    assert.deepEqual([...select([5, 1], { temperature: 0 }).p], [1, 0]);
+  });
+});
+
+describe('model: scores of heads', () => {
+  test('of a text without queries to count are 0', () => {
+    const one = Float32Array.of(1);
+    assert.deepEqual([web.previousScore(one), web.firstScore(one)], [0, 0]);
+    assert.equal(web.inductionScore(Float32Array.of(1, 0, 0.5, 0.5), 2, 0), 0);
+    assert.equal(web.previousScore(new Float32Array()), 0);
+  });
+
+  test('count each query once', () => {
+    const weights = Float32Array.of(1, 0, 0, 0.25, 0.75, 0, 0.5, 0.125, 0.375);
+    assert.equal(web.previousScore(weights), (0.25 + 0.125) / 2);
+    assert.equal(web.firstScore(weights), (0.25 + 0.5) / 2);
+    assert.equal(web.inductionScore(weights, 1, 1), 0.375);
+  });
+
+  test('are of the pass, and of the heads that the page would draw', () => {
+    const found = (notDrawn, causal = true) => {
+      const layers = [];
+      const head = {
+        all(layer) {
+          layers.push(layer);
+          return { weights: { data: Float32Array.of(1, 0, 0.5, 0.5) } };
+        },
+      };
+      const weights = [Float32Array.of(1, 0, 0.25, 0.75), Float32Array.of(1, 0, 0.5, 0.5)];
+      const info = { numHeads: 2, notDrawn, causal };
+      const steps = web.headScores({ info }, { weights, heads: [head, head] });
+      assert.deepEqual(steps.next(), { done: false, value: undefined });
+      return { ...steps.next().value, layers };
+    };
+    const scores = Float32Array.of(0.25, 0.5);
+    const both = { numHeads: 2, previous: scores, first: scores };
+    const layer = { mask: 'causal', temperature: 1 };
+    assert.deepEqual(found(null), { ...both, difference: 0.25, layers: [layer, layer] });
+    assert.deepEqual(found(null, false).layers[0], { mask: 'none', temperature: 1 });
+    assert.deepEqual(found('alibi'), { ...both, difference: NaN, layers: [] });
+  });
+
+  test('are refused without the weights of the page', () => {
+    const head = { all: () => ({}) };
+    const pass = { weights: [Float32Array.of(1)], heads: [head] };
+    assert.throws(() => web.differenceOf(pass, {}), /left out the weights/);
+  });
+});
+
+test('model: what is read twice is the same in every browser', () => {
+  const of = (vocabulary) =>
+    web.repeatedIds({ info: { maxLength: 16, vocabulary }, begin: null }).ids;
+  // Draws from the hash of "induction" with seed 1, in thousandths.
+  const draws = [115, 94, 92, 752, 427, 428, 510, 839];
+  const tenths = draws.map((draw) => Math.floor(draw / 100));
+  assert.deepEqual(of(1000), [...draws, ...draws]);
+  assert.deepEqual(of(10), [...tenths, ...tenths]);
+});
+
+describe('model: the loss of a text', () => {
+  const lossOf = (ids, heads, info = {}) => {
+    const asked = [];
+    const model = { loss: (...args) => (asked.push(args), asked.length) };
+    const of = { model, info: { speaks: true, numLayers: 2, numHeads: 3, ...info } };
+    return [web.losses(of, { ids }, heads), asked];
+  };
+  const last = [1, 2];
+
+  test('is told with all heads, and without those that are taken out and there', () => {
+    const ids = [4, 5];
+    assert.deepEqual(lossOf(ids, []), [{ whole: 1, ablated: null, heads: [] }, [[ids]]]);
+    const [found, asked] = lossOf(ids, [last, [2, 0], [0, 3], [0, 0]]);
+    assert.deepEqual(found, { whole: 1, ablated: 2, heads: [last, [0, 0]] });
+    assert.deepEqual(asked, [[ids], [ids, { inspect: { ablate: [last, [0, 0]] } }]]);
+    assert.deepEqual(lossOf(ids, [[9, 9]])[0].ablated, null);
+  });
+
+  test('there is none of a single token, and of a model that says nothing', () => {
+    assert.deepEqual(lossOf([4], [last]), [null, []]);
+    assert.deepEqual(lossOf([4, 5], [last], { speaks: false }), [null, []]);
+  });
+});
+
+describe('model: the next token', () => {
+  const logits = Float32Array.of(...[0, 0, 0, 0], ...[0.125, 0.5, 0.25, 0.125], ...[1, 0, 0, 0]);
+  const pass = { ids: [3, 2, 1], logits };
+  const next = (at, { sampling = plain, of = pass, speaks = true } = {}) =>
+    web.nextToken(engineOf(), { label, info: { speaks } }, of, { at, sampling });
+
+  test('is told after any token, with the one that follows there', () => {
+    const found = next(1, { sampling: { temperature: 1, topK: 3, topP: 0.6 } });
+    assert.deepEqual(found, {
+      ...{ at: 1, label: '<2>', actual: { id: 1, label: '<1>', p: 0.5 } },
+      bars: [
+        { id: 1, label: '<1>', temperature: 0.5, topK: 0.5 / 0.875, topP: 0.5 / 0.75 },
+        { id: 2, label: '<2>', temperature: 0.25, topK: 0.25 / 0.875, topP: 0.25 / 0.75 },
+        { id: 0, label: '<0>', temperature: 0.125, topK: 0.125 / 0.875, topP: null },
+        { id: 3, label: '<3>', temperature: 0.125, topK: null, topP: null },
+      ],
+      ...{ keptK: 3, keptP: 2, entropy: 1.25, vocabulary: 4 },
+    });
+    assert.equal(next(2).actual, null);
+    assert.equal(next(2).label, '<1>');
+    assert.equal(next(0).actual.id, 2);
+  });
+
+  test('has ten bars at most', () => {
+    const of = { ids: [0], logits: Float32Array.from({ length: 30 }, (_, i) => i) };
+    const { bars, vocabulary, keptP } = next(0, { of });
+    assert.deepEqual([bars.length, vocabulary, keptP], [10, 30, 30]);
+  });
+
+  test('there is none without tokens, without logits, and of a model that says nothing', () => {
+    assert.equal(next(0, { of: { ids: [], logits: new Float32Array() } }), null);
+    assert.equal(next(0, { of: { ids: [1], logits: null } }), null);
+    assert.equal(next(0, { speaks: false }), null);
+  });
+});
+
+describe('model: the lens', () => {
+  const rows = [
+    [0.25, 0.125, 0.5, 0.0625, 0.03125, 0.015625],
+    [0.5, 0.5, 0.25, 0.125, 0.0625, 0.03125],
+  ];
+  function lens(at, { fails = false, speaks = true, ids = [7, 8, 9], last = rows[1] } = {}) {
+    const told = [];
+    const session = { dispose: () => told.push('dispose') };
+    const model = {
+      session: (options) => (told.push(options), session),
+      forward(read, { session: into, ...options }) {
+        assert.equal(into, session);
+        if (fails) throw new Error('no room');
+        told.push([read, options]);
+        const layers = [rows[0], last].map((row, layer) => [
+          layer,
+          { logits: { data: Float32Array.from(row) } },
+        ]);
+        return { layers: new Map(layers) };
+      },
+    };
+    const found = () => web.lensAt(engineOf(), { model, label, info: { speaks } }, { ids }, at);
+    return { found, told };
+  }
+  const read = { inspect: { logitLens: true } };
+
+  test('reads the tokens before at once, and then the chosen one', () => {
+    const { found, told } = lens(2);
+    const layers = found().layers;
+    assert.deepEqual(told, [{ capacity: 3 }, [[7, 8], { rows: 'last' }], [[9], read], 'dispose']);
+    assert.deepEqual(layers[0], {
+      tokens: [2, 0, 1, 3, 4].map((id) => ({ id, label: label(id), p: rows[0][id] })),
+      last: 0.25,
+    });
+    assert.deepEqual(
+      layers[1].tokens.map(({ id }) => id),
+      [0, 1, 2, 3, 4],
+    );
+  });
+
+  test('nothing stands before the first', () => {
+    const { found, told } = lens(0);
+    assert.equal(found().at, 0);
+    assert.deepEqual(told, [{ capacity: 1 }, [[7], read], 'dispose']);
+  });
+
+  test('follows the token that the last layer finds likeliest, of equal ones the first', () => {
+    for (const [last, wanted] of [
+      [rows[1], 0.25],
+      [[0.5, 0.25, 0.75, 0.75, 0, 0], 0.5],
+      [[0, 0, 0, 0, 0, 1], 0.015625],
+    ]) {
+      assert.equal(lens(1, { last }).found().layers[0].last, wanted);
+    }
+  });
+
+  test('gives its memory back when it fails', () => {
+    const { found, told } = lens(1, { fails: true });
+    assert.throws(found, /no room/);
+    assert.deepEqual(told, [{ capacity: 2 }, 'dispose']);
+  });
+
+  test('there is none without tokens, and of a model that says nothing', () => {
+    for (const without of [{ ids: [] }, { speaks: false }]) {
+      const { found, told } = lens(0, without);
+      assert.deepEqual([found(), told], [null, []]);
+    }
+  });
+});
+
+describe('model: rollout', () => {
+  /** The rollout of `count` tokens whose row `at` is `row`, by two layers of two heads that are all alike but for the last layer. */
+  function rollout(row, at) {
+    const count = row.length;
+    const weights = [0, 0, 0.25, 0.75].map((x) => new Float32Array(count * count).fill(x));
+    const asked = [];
+    const attentionRollout = ({ data, shape }) => {
+      asked.push([shape, data[0], data.at(-1), data[count * count * 2]]);
+      const all = new Float32Array(count * count);
+      all.set(row, at * count);
+      return { data: all };
+    };
+    const info = { numLayers: 2, numHeads: 2 };
+    const pass = { ids: row.map((_, i) => 10 + i), weights };
+    const found = web.rolloutAt(engineOf({ attentionRollout }), { label, info }, pass, at);
+    return { found, asked };
+  }
+
+  test('lists the six largest shares, of equal ones the first, and adds up the others', () => {
+    const row = [0.125, 0.25, 0.0625, 0.125, 0.25, 0.0625, 0.0625, 0.03125, 0.03125];
+    const { found, asked } = rollout(row, 4);
+    const source = (place) => ({ place, label: label(10 + place), share: row[place], last: 0.5 });
+    assert.deepEqual(found, {
+      ...{ at: 4, label: '<14>', own: 0.25, rest: 0.125 },
+      sources: [1, 4, 0, 3, 2, 5].map(source),
+    });
+    assert.deepEqual(asked, [[[2, 2, 9, 9], 0, 0.75, 0.25]]);
+  });
+
+  test('of a few tokens lists all', () => {
+    const { found } = rollout([0.25, 0.75], 1);
+    assert.deepEqual(
+      found.sources.map(({ place }) => place),
+      [1, 0],
+    );
+    assert.deepEqual([found.own, found.rest], [0.75, 0]);
+  });
+});
+
+describe('model: embeddings', () => {
+  const info = { vocabulary: 3, dModel: 2 };
+  const embedding = Float32Array.of(1, 0, 1, 1, 0, 1);
+
+  test('there is no plane of a file without, and all tokens on that of another', () => {
+    const planeOf = (of) => web.planeOf({ embedding: of, label, info }).next();
+    assert.deepEqual(planeOf(null), { done: true, value: null });
+    const { value } = planeOf(embedding);
+    assert.deepEqual([value.labels, value.width], [['<0>', '<1>', '<2>'], 2]);
+    assert.equal(value.points.length, 6);
+  });
+
+  test('neighbours are told of every token that there is', () => {
+    const near = (id, of = embedding) => web.nearOf({ embedding: of, label, info }, id);
+    assert.equal(near(3), null);
+    assert.equal(near(0, null), null);
+    const { tokens, ...rest } = near(2);
+    assert.deepEqual(rest, { id: 2, label: '<2>' });
+    assert.deepEqual(
+      tokens.map(({ id, label: name, cosine }) => [id, name, cosine.toFixed(4)]),
+      [
+        [1, '<1>', '0.7071'],
+        [0, '<0>', '0.0000'],
+      ],
+    );
+    const many = { vocabulary: 20, dModel: 1 };
+    const of = { embedding: new Float32Array(20).fill(1), label, info: many };
+    assert.equal(web.nearOf(of, 0).tokens.length, 8);
+  });
+});

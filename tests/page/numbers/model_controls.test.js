@@ -1,0 +1,196 @@
+// What the controls of a trained model's panel ask for, in a window without a browser: tokens and examples, settings of the next token,
+// writing and timing; and what an update leaves alone while a reader is at it.
+import assert from 'node:assert/strict';
+import { afterEach, describe, test } from 'node:test';
+import { enter, fire } from '../support/operate.js';
+import { openWindow } from '../support/window.js';
+
+const { leave } = openWindow();
+const { modules } = await import('../support/engine.js');
+const web = await modules(
+  'features/model/panel',
+  ...['store', 'part', 'shipped'].map((name) => `features/model/${name}`),
+  'state/state',
+);
+afterEach(leave);
+
+let look = 1;
+/** A part on the page, what it asks of the page and of the worker, and a way to show it this. */
+function put(name) {
+  const part = document.createElement(`qkv-model-${name}`);
+  const [changes, messages] = [[], []];
+  document.body.append(part);
+  document.body.addEventListener('state-change', ({ detail }) => changes.push(detail));
+  document.body.addEventListener('model-tell', ({ detail }) => messages.push(detail));
+  return {
+    ...{ part, changes, messages, one: (selector) => part.querySelector(selector) },
+    all: (selector) => [...part.querySelectorAll(selector)],
+    show({ state = {}, model = {}, answers = {} } = {}) {
+      const whole = { ...web.initialState('en'), ...state };
+      part.update({ state: whole, model: { ...web.NO_MODEL, answers, ...model }, look: look++ });
+    },
+  };
+}
+
+describe('model: tokens', () => {
+  const reading = {
+    ...{ id: 1, ids: [1, 2, 3], labels: ['a', 'b', 'c'], total: 3, unknown: [] },
+    surprisal: Float32Array.of(NaN, 1, 2),
+  };
+  const info = { name: 'austen' };
+  const answers = { reading };
+
+  test('are chosen one at a time, by a control or in the link', () => {
+    const { all, changes, show } = put('tokens');
+    show({ model: { info }, answers });
+    const radios = () => all('input[type=radio]');
+    const chosen = () => radios().map(({ checked }) => checked);
+    assert.deepEqual(chosen(), [false, false, true]);
+    fire(radios()[1], 'change');
+    fire(radios()[0], 'change');
+    fire(all('.model-tokens')[0], 'change'); // of no control
+    assert.deepEqual(changes, [{ modelAt: 1 }, { modelAt: 0 }]);
+    for (const at of [0, 1, 2]) {
+      show({ model: { info }, answers, state: { modelAt: at } });
+      assert.equal(chosen().indexOf(true), at);
+    }
+  });
+
+  test('stay where they are as long as their text does', () => {
+    const { all, show } = put('tokens');
+    show({ model: { info }, answers });
+    const [first] = all('label');
+    show({ model: { info }, answers, state: { modelAt: 0 } });
+    assert.ok(all('label')[0] === first);
+    show({ model: { info }, answers: { reading: { ...reading } } });
+    assert.ok(all('label')[0] !== first);
+  });
+
+  test('are those of an example that is pressed, and examples those of the model', () => {
+    const { all, one, changes, show } = put('tokens');
+    show({ model: { info }, answers });
+    const buttons = () => all('.model-examples button');
+    const texts = () => buttons().map(({ textContent }) => textContent);
+    assert.deepEqual(texts(), web.EXAMPLES.austen);
+    const [first] = buttons();
+    show({ model: { info }, answers });
+    assert.ok(buttons()[0] === first);
+    one('.model-examples').click();
+    buttons()[1].click();
+    assert.deepEqual(changes, [{ text: web.EXAMPLES.austen[1], query: null, modelAt: null }]);
+    show({ model: { info: { name: 'tang' } }, answers });
+    assert.deepEqual(texts(), web.EXAMPLES.tang);
+    show({ model: { info: { name: null } }, answers });
+    assert.deepEqual(texts(), []);
+  });
+});
+
+test('model: the next token is chosen by what is set', () => {
+  const { one, changes, show } = put('next');
+  const box = (name) => one(`#model-${name}`);
+  for (const [name, value] of [
+    ['temperature', '1.25'],
+    ['topP', '0.5'],
+  ]) {
+    box(name).value = value;
+    fire(box(name), 'input');
+  }
+  box('topK').value = '12';
+  fire(box('topK'), 'input'); // not before it is entered
+  fire(box('topK'), 'change');
+  assert.deepEqual(changes, [{ modelTemperature: 1.25 }, { modelTopP: 0.5 }, { modelTopK: 12 }]);
+  const values = () => ['temperature', 'topK', 'topP'].map((name) => box(name).value);
+  const states = { modelTemperature: 0.5, modelTopK: 3, modelTopP: 0.25 };
+  for (const name of ['temperature', 'topK', 'topP']) {
+    show();
+    box(name).focus();
+    show({ state: states });
+    // A slider follows; what is typed stays.
+    assert.deepEqual(values(), ['0.5', name === 'topK' ? '0' : '3', '0.25'], name);
+    box(name).blur();
+  }
+  const outputs = ['temperature', 'topP'].map(
+    (name) => one(`output[for=model-${name}]`).textContent,
+  );
+  assert.deepEqual(outputs, ['0.50', '0.25']);
+  assert.equal(one('label[for=model-topK]').textContent, web.textOf('model.next.topK'));
+});
+
+describe('model: writing', () => {
+  const written = (more = {}) => ({
+    ...{ before: 'a', text: 'b', tokens: 1, cached: 2, capacity: 9, bytesPerToken: 4 },
+    ...{ median: 1, running: true, seed: 1, ...more },
+  });
+
+  test('begins with what is set, and ends with the same button', () => {
+    const { one, messages, show } = put('write');
+    one('.write').click();
+    assert.deepEqual(messages, [], 'before anything is known');
+    show({ state: { modelSeed: 7 } });
+    one('.write').click();
+    show({ state: { modelSeed: 8, modelSlow: false } });
+    one('.write').click();
+    show({ model: { generated: written() } });
+    one('.write').click();
+    show({ model: { generated: written({ running: false }) } });
+    one('.write').click();
+    const generate = (seed, pace) => ({ kind: 'generate', seed, tokens: 400, pace });
+    assert.deepEqual(messages, [
+      ...[generate(7, 24), generate(8, null), { kind: 'stop' }, generate(1, 24)],
+    ]);
+  });
+
+  test('has a seed and a pace that are set', () => {
+    const { one, changes, show } = put('write');
+    enter(one('#model-seed'), '12');
+    for (const checked of [true, false]) {
+      one('#model-slow').checked = checked;
+      fire(one('#model-slow'), 'change');
+    }
+    assert.deepEqual(changes, [{ modelSeed: 12 }, { modelSlow: true }, { modelSlow: false }]);
+    show({ state: { modelSeed: 3, modelSlow: false } });
+    assert.deepEqual([one('#model-seed').value, one('#model-slow').checked], ['3', false]);
+    one('#model-seed').focus();
+    show({ state: { modelSeed: 4, modelSlow: true } });
+    assert.deepEqual([one('#model-seed').value, one('#model-slow').checked], ['3', true]);
+  });
+
+  test('keeps its end in sight', () => {
+    const { one, show } = put('write');
+    Object.defineProperty(one('.model-written'), 'scrollHeight', { value: 77 });
+    show({ model: { generated: written() } });
+    assert.equal(one('.model-written').scrollTop, 77);
+  });
+
+  test('is said aloud when it is over, once', () => {
+    const { one, show } = put('write');
+    const said = () => one('[data-said]').textContent;
+    show({ model: { generated: written({ running: false }) } });
+    assert.equal(said(), '', 'nobody has seen it run');
+    show({ model: { generated: written() } });
+    assert.equal(said(), '');
+    show({ model: { generated: written({ running: false, tokens: 2, text: 'bc' }) } });
+    assert.equal(said(), web.textOf('model.write.said', { tokens: 2, text: 'bc' }));
+    one('[data-said]').textContent = '';
+    show({ model: { generated: written({ running: false, tokens: 2, text: 'bc' }) } });
+    assert.equal(said(), '');
+    show({ model: { generated: written() } });
+    show();
+    assert.equal(said(), '');
+  });
+});
+
+test('model: it is timed by a button, which rests while that goes on', () => {
+  const { one, messages, show } = put('speed');
+  one('.measure').click();
+  assert.deepEqual(messages, [{ kind: 'speed' }]);
+  const speed = (running) => ({ points: [], difference: 0, running });
+  for (const [of, disabled] of [
+    [null, false],
+    [speed(true), true],
+    [speed(false), false],
+  ]) {
+    show({ model: { speed: of } });
+    assert.deepEqual([one('.measure').disabled, one('ul').hidden], [disabled, of === null]);
+  }
+});

@@ -1,0 +1,273 @@
+// Where a trained model comes from, in a window without a browser: buttons, files that are chosen or dropped, what is shown while one
+// is loaded and when it is refused (tests/page/operated/model-load.txt), and which parts of the panel are there with it.
+import assert from 'node:assert/strict';
+import { afterEach, describe, test } from 'node:test';
+import { anywhere, differences, fire, linesOf, requireWritten } from '../support/operate.js';
+import { openWindow, SIZE } from '../support/window.js';
+
+const { layOut, leave, rest } = openWindow();
+const { modules } = await import('../support/engine.js');
+const web = await modules(
+  ...['panel', 'load', 'store', 'shipped'].map((name) => `features/model/${name}`),
+  'state/state',
+);
+afterEach(() => {
+  leave();
+  layOut(SIZE);
+  web.setLanguage('en');
+});
+
+let look = 1;
+const viewOf = ({ state = {}, model = {} } = {}) => ({
+  state: { ...web.initialState(state.language ?? 'en'), ...state },
+  model: { ...web.NO_MODEL, ...model },
+  ...{ look, theme: 'light' },
+});
+
+/** A part, or the whole panel, on the page, and everything that it asks for. */
+function put(name = 'qkv-model-load') {
+  const part = document.createElement(name);
+  const asked = [];
+  for (const event of ['state-change', 'model-tell']) {
+    document.addEventListener(event, ({ detail }) => asked.push(detail));
+  }
+  document.body.append(part);
+  return {
+    ...{ part, asked, one: (selector) => part.querySelector(selector) },
+    show(view) {
+      web.setLanguage(view?.state?.language ?? 'en');
+      part.update(viewOf(view));
+    },
+  };
+}
+
+const INFO = {
+  ...{ id: 1, name: 'austen', file: 'austen.safetensors', fileBytes: 8e5, bytes: 3e6, time: 9 },
+  ...{ family: '', parameters: 813_952, format: 'f32', types: [], vocabulary: 78, maxLength: 256 },
+  ...{ numLayers: 4, numHeads: 4, dModel: 128, positions: 'rotary', causal: true, speaks: true },
+  ...{ tokenizer: 'characters', notDrawn: null },
+};
+const refused = (code, message, what = 'photo.png') => ({
+  model: { refused: { what, failure: { code, message } } },
+});
+const loading = (what, loaded, total) => ({ model: { loading: { what, loaded, total } } });
+
+test('model: what is shown of a load, one thing after another', async () => {
+  const lines = [];
+  const { part, show } = put();
+  await rest();
+  const now = () =>
+    linesOf(part, { fold: ({ localName }) => (localName === 'svg' ? 'short' : 'open') });
+  let before = now();
+  lines.push(...before);
+  for (const [what, view] of Object.entries({
+    'no model': {},
+    'in Chinese': { state: { language: 'zh' } },
+    'a link that names one': { state: { model: 'tang' } },
+    'one is opened': loading('austen', 0, 0),
+    'it arrives': loading('austen', 123_456, 883_000),
+    'a file arrives': loading('mine.gguf', 5e6, 4e7),
+    'it is there': { model: { info: INFO } },
+    'the other one is': { model: { info: { ...INFO, name: 'tang' } } },
+    'one of the reader is': { model: { info: { ...INFO, name: null } } },
+    'a file is refused': refused('invalid_argument', 'load: expected this, not load: that'),
+    'one of the page is': refused('load_failed', 'status 404', 'tang'),
+    'files without weights': refused('no_weights', 'config.json, tokenizer.json'),
+    'a config that is none': refused('config_json', 'my_config.json'),
+    'nothing again': {},
+  })) {
+    look++;
+    show(view);
+    const then = now();
+    lines.push('', `== ${what}`, ...differences(before, then));
+    before = then;
+  }
+  requireWritten('model-load', lines);
+});
+
+describe('model: the button of one', () => {
+  const { AFRESH, DEFAULT } = {
+    AFRESH: { modelOut: [], modelAt: null, modelNear: null },
+    DEFAULT: { en: web.initialState('en').text, zh: web.initialState('zh').text },
+  };
+  const press = (name, view) => {
+    const { asked, one, show } = put();
+    one(`[data-model=${name}] .load`).click();
+    assert.deepEqual(asked, [], 'before anything is known');
+    show(view);
+    one(`[data-model=${name}] .load`).click();
+    leave();
+    return asked;
+  };
+
+  test('asks for its file, and for a text of its kind in the place of one that nobody has touched', () => {
+    for (const [name, language, text, first] of [
+      ['austen', 'en', DEFAULT.en, web.EXAMPLES.austen[0]],
+      ['tang', 'en', DEFAULT.en, web.EXAMPLES.tang[0]],
+      ['tang', 'zh', DEFAULT.zh, web.EXAMPLES.tang[0]],
+      ['austen', 'zh', DEFAULT.en, undefined],
+      ['austen', 'en', 'One of my own', undefined],
+    ]) {
+      const [patch, message] = press(name, { state: { language, text } });
+      const { model, ...rest } = patch;
+      assert.equal(model, name);
+      assert.equal(rest.text, first);
+      assert.equal('query' in rest, first !== undefined);
+      assert.equal(rest.query ?? null, null);
+      const { url, ...files } = message.files;
+      assert.deepEqual([message.kind, files], ['load', { kind: 'address', name }]);
+      assert.match(anywhere(url), new RegExp(`^file:///qkv/models/${name}/${name}\\.safetensors$`));
+    }
+  });
+
+  test('begins afresh unless it is that of the link or of before', () => {
+    const isAfresh = (name, view) => {
+      const [patch] = press(name, view);
+      assert.equal(patch.model, name);
+      const names = Object.keys(AFRESH).filter((field) => field in patch);
+      if (names.length === 0) return false;
+      assert.deepEqual(Object.fromEntries(names.map((field) => [field, patch[field]])), AFRESH);
+      return true;
+    };
+    const info = (name) => ({ ...INFO, name });
+    for (const [name, view, afresh] of [
+      ['austen', {}, false],
+      ['tang', {}, true],
+      ['tang', { state: { model: 'tang' } }, false],
+      ['tang', { state: { language: 'zh' } }, false],
+      ['austen', { state: { language: 'zh' } }, true],
+      ['austen', { model: { info: info('austen') } }, false],
+      ['austen', { model: { info: info('tang') } }, true],
+      ['austen', { model: { info: info(null) } }, true],
+      ['tang', { state: { model: 'tang' }, model: { info: info('austen') } }, true],
+      ['tang', { model: { info: info('tang') } }, true],
+    ]) {
+      assert.equal(isAfresh(name, view), afresh, `${name} ${JSON.stringify(view)}`);
+    }
+  });
+
+  test('gives up what is loaded by another one', () => {
+    const { asked, one } = put();
+    one('.abort').click();
+    assert.deepEqual(asked, [{ kind: 'abort' }]);
+  });
+
+  test('has the focus back when a load is over that could be given up', () => {
+    const { one, show } = put();
+    show(loading('austen', 1, 2));
+    one('.abort').focus();
+    show(loading('austen', 2, 2));
+    assert.ok(document.activeElement === one('.abort'));
+    show({});
+    assert.ok(document.activeElement === one('.model-choices button'));
+    one('.model-choices button').blur();
+    show(loading('austen', 1, 2));
+    show({});
+    assert.ok(document.activeElement !== one('.model-choices button'));
+  });
+});
+
+describe('model: files of the reader', () => {
+  const AFRESH = { modelOut: [], modelAt: null, modelNear: null };
+  const files = [new File(['x'], 'a.safetensors'), new File(['{}'], 'config.json')];
+  const wanted = [AFRESH, { kind: 'load', files: { kind: 'files', files } }];
+
+  test('are loaded when they are chosen, also the same ones again', () => {
+    const { asked, one } = put();
+    const input = one('input[type=file]');
+    let emptied = 0;
+    Object.defineProperty(input, 'value', {
+      set(value) {
+        emptied += Number(value === '');
+      },
+    });
+    const choose = (chosen) => {
+      Object.defineProperty(input, 'files', { value: chosen, configurable: true });
+      fire(input, 'change');
+      return asked.splice(0);
+    };
+    assert.deepEqual(choose(files), wanted);
+    assert.deepEqual(choose([files[1]])[1].files.files, [files[1]], 'one is enough');
+    assert.equal(emptied, 2);
+    assert.deepEqual([choose([]), choose(null)], [[], []]);
+  });
+
+  test('may be dropped anywhere on the panel, and nothing else may', () => {
+    const { part, asked, one } = put('qkv-panel-model');
+    const drag = (type, { types, dropped, ...more } = {}, target = one('h3')) => {
+      const event = new Event(type, { bubbles: true, cancelable: true });
+      if (types) Object.assign(event, { dataTransfer: { types, files: dropped } });
+      target.dispatchEvent(Object.assign(event, more));
+      return [event.defaultPrevented, part.classList.contains('dropping')];
+    };
+    const some = { types: ['text/plain', 'Files'], dropped: files };
+    assert.deepEqual(drag('dragover', some), [true, true]);
+    assert.deepEqual(drag('dragleave', { relatedTarget: one('p') }), [false, true], 'it is inside');
+    assert.deepEqual(drag('dragleave', { relatedTarget: document.body }), [false, false]);
+    drag('dragover', some);
+    assert.deepEqual(
+      drag('dragleave', { relatedTarget: null }),
+      [false, false],
+      'out of the window',
+    );
+    for (const other of [{ types: ['text/plain'] }, {}]) {
+      assert.deepEqual(drag('dragover', other), [false, false]);
+      drag('dragover', some);
+      assert.deepEqual(drag('drop', other), [false, false]);
+    }
+    drag('dragover', some);
+    assert.deepEqual(asked, []);
+    assert.deepEqual(drag('drop', some), [true, false]);
+    assert.deepEqual(asked.splice(0), wanted);
+    assert.deepEqual(drag('drop', { ...some, dropped: [] }), [true, false]);
+    assert.deepEqual(asked, []);
+  });
+});
+
+describe('model: the panel', () => {
+  const there = (part) =>
+    [...part.querySelectorAll('.model-card > *')]
+      .filter((element) => !element.closest('[hidden]'))
+      .map(({ localName }) => localName.replace('qkv-model-', ''));
+
+  test('has the parts that its model has something for', () => {
+    const { part, show } = put('qkv-panel-model');
+    const parts = (view) => (show(view), there(part));
+    const always = ['load', 'description'];
+    assert.deepEqual(parts(), ['load', 'description']);
+    const all = ['tokens', 'next', 'lens', 'write', 'speed', 'rollout', 'heads', 'embeddings'];
+    assert.deepEqual(parts({ model: { info: INFO } }), [...always, ...all]);
+    const encoder = { model: { info: { ...INFO, speaks: false } } };
+    assert.deepEqual(parts(encoder), [...always, 'tokens', 'rollout', 'heads', 'embeddings']);
+    assert.deepEqual(parts(), always);
+  });
+
+  test('is taken away as a figure', async () => {
+    const { part } = put('qkv-panel-model');
+    assert.equal((await part.figure(viewOf())).name, 'model');
+  });
+
+  test('draws the logs of its models as wide as it is', async () => {
+    const { part, one, show } = put();
+    await rest(); // before anything is known
+    assert.equal(part.querySelectorAll('svg').length, 0);
+    show();
+    const widths = () =>
+      [...part.querySelectorAll('.model-log svg')].map((svg) => svg.getAttribute('viewBox'));
+    const wide = widths();
+    assert.equal(wide.length, 2);
+    layOut({ width: 300, height: 100 });
+    await rest();
+    assert.equal(widths().length, 2);
+    assert.notDeepEqual(widths(), wide);
+    one('.model-log').replaceChildren();
+    fire(one('details'), 'toggle');
+    assert.equal(widths().length, 2);
+    one('.model-log').replaceChildren();
+    show();
+    assert.equal(widths().length, 1, 'nothing has changed');
+    layOut({ width: 0, height: 0 });
+    fire(one('details'), 'toggle');
+    assert.equal(widths().length, 1, 'it has no width');
+  });
+});

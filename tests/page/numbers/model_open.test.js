@@ -1,0 +1,238 @@
+// How the page opens a model, in Node: small files of every kind, by the button and as files of the reader, with what is said of each
+// (tests/page/operated/model-opened.txt); and what is refused, with what nothing is kept of.
+import assert from 'node:assert/strict';
+import { afterEach, before, describe, mock, test } from 'node:test';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { families } from '../../package/models/support/families.js';
+import { llama2cTokens, safetensors } from '../../package/models/support/files.js';
+import { ownMetadata, ownModel } from '../../package/models/support/own.js';
+import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
+import { root } from '../../support/js/files.js';
+import { modules } from '../support/engine.js';
+import { requireWritten } from '../support/operate.js';
+
+const web = await modules('features/model/open');
+const packageModule = (name) => import(pathToFileURL(join(root, `dist/${name}.js`)).href);
+let qkv;
+let prototype;
+before(async () => {
+  qkv = await (await packageModule('index')).init();
+  const { model } = await open([own()]);
+  prototype = Object.getPrototypeOf(model);
+});
+afterEach(() => mock.restoreAll());
+
+// ---- files ----
+
+const weights = (bytes, name = 'model.safetensors') => new File([bytes], name);
+const json = (value, name = 'config.json') =>
+  new File([typeof value === 'string' ? value : JSON.stringify(value)], name);
+
+/** As a trainer saves it, with changes of its config and metadata besides. */
+function own({ format, changes, more, without = [] } = {}) {
+  const { tensors } = ownModel({ format });
+  for (const name of without) delete tensors[name];
+  return weights(safetensors(tensors, { ...ownMetadata(changes), ...more }), 'own.safetensors');
+}
+const characters = (tokens) => ({ tokenizer: JSON.stringify({ type: 'characters', tokens }) });
+const letters = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+
+/** As the hub has it. */
+function hub(family) {
+  const { tensors, config } = families[family]();
+  return [weights(safetensors(tensors)), json(config), json('{', 'generation_config.json')];
+}
+/** The same in two files. */
+function shards(family) {
+  const { tensors, config } = families[family]();
+  const entries = Object.entries(tensors);
+  const part = (name, of) => weights(safetensors(Object.fromEntries(of)), name);
+  return [
+    part('1.safetensors', entries.slice(0, 5)),
+    part('2.safetensors', entries.slice(5)),
+    json(config),
+  ];
+}
+/** A checkpoint with a tokenizer of bytes and letters. */
+async function llama2c() {
+  const bytes = Array.from({ length: 256 }, (_, i) => [
+    `<0x${i.toString(16).toUpperCase().padStart(2, '0')}>`,
+    0,
+  ]);
+  const tokens = [['<unk>', 0], ['\n<s>\n', 0], ['\n</s>\n', 0], ...bytes, [' ', -9], ['a', -9]];
+  const sizes = { vocabulary: tokens.length, numLayers: 1, dModel: 16, numHeads: 2, numKvHeads: 2 };
+  const config = checkpointConfig({ ...sizes, dFeedForward: 8, maxLength: 6 });
+  return [
+    new File([checkpoint(config)], 'stories.bin'),
+    new File([llama2cTokens(tokens)], 'tokenizer.bin'),
+  ];
+}
+
+const still = { signal: new AbortController().signal, onProgress: () => undefined };
+const open = (files, options = {}) =>
+  web.open(qkv, Array.isArray(files) ? { kind: 'files', files } : files, { ...still, ...options });
+
+/** What is said of a model: its info, what is written of tokens, and what of a text is read. */
+function linesOf({ info, label, encode, begin, embedding }) {
+  const shown = embedding && [embedding.length, ...Array.from(embedding.slice(0, 3))];
+  return [
+    ...Object.entries(info).map(([name, value]) => `${name}: ${JSON.stringify(value)}`),
+    `begins with ${begin}`,
+    `embedding: ${JSON.stringify(shown)}`,
+    `tokens: ${[0, 1, 2].map(label).join(' ')}`,
+    ...['', 'ab\nz za!', '1 2 99 007 99 9 8'].map(
+      (text) => `${JSON.stringify(text)}: ${JSON.stringify(encode(text))}`,
+    ),
+  ];
+}
+
+test('model: what is said of a file, by its kind', async () => {
+  const lines = [];
+  for (const [name, files] of Object.entries({
+    'of a trainer': [own()],
+    'of a trainer, in int8': [own({ format: 'int8' })],
+    'of a trainer, in bf16': [own({ format: 'bf16' })],
+    'of characters with a beginning': [own({ more: characters(['\n', ...letters]) })],
+    'of characters without one': [own({ more: characters([...letters, ' ']) })],
+    'with slopes': [own({ changes: { positions: 'alibi' }, without: ['positions'] })],
+    'with a window': [own({ changes: { window: 3 } })],
+    'with a cap of 1': [own({ changes: { attentionSoftcap: 1 } })],
+    'that reads both ways, with a head': [own({ changes: { causal: false } })],
+    'of llama': hub('llama'),
+    'of mistral, which has a window': hub('mistral'),
+    'of qwen2, with a window in one layer': hub('qwen2'),
+    'of gemma2, which is capped': hub('gemma2'),
+    'of bert, an encoder': hub('bert'),
+    'of gpt2, in two parts': shards('gpt2'),
+    'of llama2.c with its tokenizer': await llama2c(),
+  })) {
+    const opened = await open(files);
+    lines.push(`== a file ${name}`, ...linesOf(opened), '');
+    opened.model.dispose();
+  }
+  requireWritten('model-opened', lines);
+});
+
+// ---- progress ----
+
+describe('model: how much of a model has arrived', () => {
+  const address = { kind: 'address', name: 'austen', url: 'https://a.example/m' };
+  /** A server that sends these bytes in parts of this size. */
+  function serve(bytes, size, headers) {
+    const parts = Math.ceil(bytes.length / size);
+    let part = 0;
+    const body = new ReadableStream({
+      pull(controller) {
+        if (part === parts) return controller.close();
+        controller.enqueue(bytes.subarray(part * size, ++part * size));
+      },
+    });
+    const asked = [];
+    mock.method(globalThis, 'fetch', async (url, options) => {
+      asked.push([url, options]);
+      return new Response(body, { headers });
+    });
+    return asked;
+  }
+  async function told(headers) {
+    const bytes = new Uint8Array(await own({ format: 'int8' }).arrayBuffer());
+    const size = Math.ceil(bytes.length / 3);
+    const asked = serve(bytes, size, headers(bytes.length));
+    const said = [];
+    const { info } = await open(address, { onProgress: (...of) => said.push(of) });
+    assert.deepEqual(asked, [['https://a.example/m', { signal: still.signal }]]);
+    return { said, info, size, length: bytes.length };
+  }
+
+  test('is told of a server, once for every part of it', async () => {
+    const { said, info, size, length } = await told((all) => ({ 'content-length': `${all}` }));
+    assert.deepEqual(said, [
+      [size, length],
+      [2 * size, length],
+      [length, length],
+    ]);
+    assert.equal(info.name, 'austen');
+    assert.equal(info.file, 'austen.safetensors');
+    assert.equal(info.fileBytes, length);
+    assert.equal(info.format, 'f32', 'whatever the file has');
+  });
+
+  for (const [what, headers] of [
+    ['does not say how much it sends', () => ({})],
+    ['sends it compressed', () => ({ 'content-length': '100' })],
+  ]) {
+    test(`is all so far, of a server that ${what}`, async () => {
+      const { said, size, length } = await told(headers);
+      assert.deepEqual(
+        said,
+        [size, 2 * size, length].map((loaded) => [loaded, loaded]),
+      );
+    });
+  }
+
+  test('is told of a file as the package tells it', async () => {
+    const said = [];
+    const { info } = await open([own({ format: 'int8' })], {
+      onProgress: (...of) => said.push(of),
+    });
+    const [loaded, total] = said.at(-1);
+    assert.ok(said.length > 0 && loaded === total && total <= info.fileBytes, `${said}`);
+    assert.equal(info.format, 'int8');
+  });
+
+  for (const [what, response] of [
+    ['a missing file', () => new Response('', { status: 404 })],
+    ['an answer without a body', () => new Response(null, { status: 204 })],
+  ]) {
+    test(`nothing has, of ${what}`, async () => {
+      const answer = response();
+      mock.method(globalThis, 'fetch', async () => answer);
+      await assert.rejects(open(address), {
+        code: 'load_failed',
+        message: `https://a.example/m: status ${answer.status}, expected 200`,
+      });
+    });
+  }
+});
+
+// ---- what is refused ----
+
+describe('model: what cannot be opened', () => {
+  test('is told by the names of the files', async () => {
+    await assert.rejects(open([own(), json('{', 'my_config.json')]), {
+      ...{ code: 'config_json', message: 'my_config.json' },
+    });
+    await assert.rejects(open([json({}), json({}, 'b.json')]), {
+      ...{ code: 'no_weights', message: 'config.json, b.json' },
+    });
+    await assert.rejects(open([]), { code: 'no_weights', message: '' });
+    await assert.rejects(open([weights('nothing')]), { code: 'invalid_argument' });
+  });
+
+  test('is not loaded any further once it is given up', async () => {
+    const reason = new Error('enough');
+    await assert.rejects(open([own()], { signal: AbortSignal.abort(reason) }), reason);
+  });
+
+  test('gives the memory back when its embeddings cannot be read', async () => {
+    const whole = own();
+    /** A file that is gone after so many reads. */
+    class Going extends File {
+      reads = 0;
+      last = Infinity;
+      slice(...range) {
+        if (this.reads++ >= this.last) throw new Error('gone');
+        return super.slice(...range);
+      }
+    }
+    const bytes = await whole.arrayBuffer();
+    const disposed = mock.method(prototype, 'dispose');
+    const there = new Going([bytes], 'a.safetensors');
+    await open([there]);
+    assert.equal(disposed.mock.callCount(), 0);
+    const going = Object.assign(new Going([bytes], 'a.safetensors'), { last: there.reads - 1 });
+    await assert.rejects(open([going]), /gone/);
+    assert.equal(disposed.mock.callCount(), 1);
+  });
+});
