@@ -76,18 +76,21 @@ function put() {
     say('pointermove', PointerEvent, { ...at(x, y), pointerType });
   const click = (x, y) => say('click', MouseEvent, at(x, y));
   const key = (name, more) => say('keydown', KeyboardEvent, { key: name, ...more });
-  return { view, plot, lines, said, note, move, click, key, say, at };
+  const become = (model) => {
+    view.model = model;
+  };
+  return { view, plot, lines, note, become, move, click, key, say, at };
 }
 
 test('matrix view: what stands there at first, and at other sizes', async () => {
-  const { view, lines, note } = put();
+  const { view, lines, note, become } = put();
   note('without a model');
   note('a place without a model', () => [
     view.cellCentre({ row: 0, col: 0 }),
     view.cellCentre({ row: 3, col: 2 }),
     view.cellAt({ clientX: 110, clientY: 55 }),
   ]);
-  note('a model before there is a width', () => (view.model = modelOf(4, 5)) && undefined);
+  note('a model before there is a width', () => become(modelOf(4, 5)));
   await rest();
   note('with a width');
   lines.push('', ...linesOf(view));
@@ -110,10 +113,7 @@ test('matrix view: what stands there at first, and at other sizes', async () => 
       [6, 4],
       [9, 9],
     ].map(([row, col]) => ({ row, col }));
-    note(
-      `device pixels: ${ratio}`,
-      () => (view.model = modelOf(7, 5, { look: ratio })) && undefined,
-    );
+    note(`device pixels: ${ratio}`, () => become(modelOf(7, 5, { look: ratio })));
     note('middles of cells', () =>
       cells.map((cell) => Object.values(view.cellCentre(cell)).join()),
     );
@@ -122,9 +122,9 @@ test('matrix view: what stands there at first, and at other sizes', async () => 
   for (const height of [200, 449, 451, 700, 789, 791, 2000]) {
     globalThis.innerHeight = height;
     const more = { rowHeight: 20, look: 10 + height };
-    note(`of a window ${height} high`, () => (view.model = modelOf(99, 5, more)) && undefined);
+    note(`of a window ${height} high`, () => become(modelOf(99, 5, more)));
   }
-  note('without rows', () => (view.model = modelOf(0, 0)) && undefined);
+  note('without rows', () => become(modelOf(0, 0)));
   note('and moved over', () => view.dispatchEvent(new Event('nothing')));
   requireWritten('matrix-view-sizes', lines);
 });
@@ -226,44 +226,38 @@ test('matrix view: m goes where the model says, and no key does anything without
 });
 
 test('matrix view: what another model does', async () => {
-  const { view, lines, note, move, click, key } = await drawn();
+  const { view, lines, note, become, move, click, key } = await drawn();
   const first = view.model;
-  const become = (title, more) =>
-    note(title, () => {
-      view.model = { ...view.model, ...more };
-    });
-  become('the same', {});
-  become('the same shape with other words', { describe: ({ row }) => `row ${row}` });
-  become('another home', { home: { row: 3, col: 2 } });
-  become('other labels of rows', { rowLabels: words(10, 'r') });
-  become('other labels of columns', { colLabels: words(10, 'd') });
-  become('another name', { name: 'other' });
-  become('another look', { look: 2 });
-  become('a bracket', { bracket: [2, 4] });
-  become('a bracket that begins elsewhere', { bracket: [1, 4] });
-  become('a bracket that ends elsewhere', { bracket: [1, 5] });
-  become('no bracket', { bracket: null });
-  become('a partner', { partner: ({ row }) => row + 5 });
-  become('the last as a partner', { partner: () => 9 });
-  become('a partner below', { partner: () => 10 });
-  become('a partner far below', { partner: () => 11 });
-  become('no partner', { partner: undefined });
-  note('nothing', () => (view.model = null) ?? undefined);
+  const change = (title, more) => note(title, () => become({ ...view.model, ...more }));
+  change('the same', {});
+  change('the same shape with other words', { describe: ({ row }) => `row ${row}` });
+  change('another home', { home: { row: 3, col: 2 } });
+  change('other labels of rows', { rowLabels: words(10, 'r') });
+  change('other labels of columns', { colLabels: words(10, 'd') });
+  change('another name', { name: 'other' });
+  change('another look', { look: 2 });
+  change('a bracket', { bracket: [2, 4] });
+  change('a bracket that begins elsewhere', { bracket: [1, 4] });
+  change('a bracket that ends elsewhere', { bracket: [1, 5] });
+  change('no bracket', { bracket: null });
+  change('a partner', { partner: ({ row }) => row + 5 });
+  change('the last as a partner', { partner: () => 9 });
+  change('a partner below', { partner: () => 10 });
+  change('a partner far below', { partner: () => 11 });
+  change('no partner', { partner: undefined });
+  note('nothing', () => become(null));
   note('a click on nothing', () => click(1, 1));
-  note('the first again', () => (view.model = first) && undefined);
+  note('the first again', () => become(first));
   note('hovered', () => move(9, 8));
-  note(
-    'fewer rows, and the hovered one is there',
-    () => (view.model = modelOf(9, 10)) && undefined,
-  );
-  note('fewer columns', () => (view.model = modelOf(9, 9)) && undefined);
+  note('fewer rows, and the hovered one is there', () => become(modelOf(9, 10)));
+  note('fewer columns', () => become(modelOf(9, 9)));
   note('pinned', () => click(6, 8));
-  note('fewer rows, and the pinned one is gone', () => (view.model = modelOf(7, 9)) && undefined);
+  note('fewer rows, and the pinned one is gone', () => become(modelOf(7, 9)));
   note('pinned', () => click(5, 7));
   note('moved to the last', () => key('End', { ctrlKey: true }));
-  note('fewer columns, and the cursor is gone', () => (view.model = modelOf(7, 8)) && undefined);
-  note('none, and the pin is gone', () => (view.model = null) ?? undefined);
-  note('one cell', () => (view.model = modelOf(1, 1)) && undefined);
+  note('fewer columns, and the cursor is gone', () => become(modelOf(7, 8)));
+  note('none, and the pin is gone', () => become(null));
+  note('one cell', () => become(modelOf(1, 1)));
   requireWritten('matrix-view-models', lines);
 });
 
@@ -273,7 +267,9 @@ describe('matrix view: the live region', () => {
     const one = await drawn();
     const said = [];
     Object.defineProperty(one.view.querySelector('[role=status]'), 'textContent', {
-      set: (text) => said.push(text),
+      set(text) {
+        said.push(text);
+      },
     });
     return { ...one, said };
   }
