@@ -2,7 +2,8 @@
 // key or another model does to it, what it says of that and to whom, and what it does not draw again.
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import { differences, linesOf, named, requireWritten } from '../support/operate.js';
+import { notesOf } from '../support/notes.js';
+import { linesOf, requireWritten } from '../support/operate.js';
 import { openWindow, SIZE } from '../support/window.js';
 
 const { rest, delays, layOut, leave } = openWindow();
@@ -31,39 +32,12 @@ const modelOf = (rows, cols, more = {}) => ({
 /** A view on the page whose cells begin at 100, 50 and fill 200 x 100 pixels, and what is written down of it. */
 function put() {
   const view = document.createElement('qkv-matrix');
-  const said = [];
-  for (const name of ['cell-shown', 'cell-pinned', 'surface-resized']) {
-    document.addEventListener(name, ({ detail }) => said.push(`${name} ${JSON.stringify(detail)}`));
-  }
   document.body.append(view);
   view.canvas.getBoundingClientRect = () => ({ left: 100, top: 50, width: 200, height: 100 });
-  const observer = new MutationObserver(() => undefined);
-  observer.observe(view, {
-    ...{ subtree: true, childList: true, characterData: true, attributes: true },
-  });
-  /** What was written since, and how often. */
-  const writes = () => {
-    const counts = new Map();
-    for (const { type, attributeName, target } of observer.takeRecords()) {
-      const name = `${attributeName ?? type} of ${named(target.nodeType === 1 ? target : target.parentElement)}`;
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-    }
-    return [...counts].sort().map(([name, count]) => `  ${count} x ${name}`);
-  };
-  let before = linesOf(view);
-  const lines = [];
-  /** Does something, and notes all that came of it. */
-  const note = (title, act = () => undefined) => {
-    said.length = 0;
-    writes();
-    const result = act();
-    const now = linesOf(view);
-    const came = [...said, ...writes(), ...differences(before, now)];
+  const { lines, note } = notesOf(view, () => {
     const { shown, pinned, size, model } = view;
-    const state = { shown, pinned, size, model: model?.name ?? null, result };
-    lines.push('', `== ${title}`, JSON.stringify(state), ...came);
-    before = now;
-  };
+    return { shown, pinned, size, model: model?.name ?? null };
+  });
   const plot = view.querySelector('.matrix-plot');
   /** An event at a place of the cells, in cells of 20 x 10 pixels; whether it is kept from what browsers do with it. */
   const say = (type, Kind, more) => {
