@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { notesOf } from '../support/notes.js';
-import { fire, requireWritten, rounded } from '../support/operate.js';
+import { fire, requireWritten } from '../support/operate.js';
 import { hashed, openWindow, SIZE } from '../support/window.js';
 
 const { rest, layOut, leave } = openWindow();
@@ -25,6 +25,12 @@ afterEach(() => {
   web.setLanguage('en');
   globalThis.devicePixelRatio = 1;
 });
+
+/** Numbers with many digits, to four of them. */
+const rounded = (text) =>
+  text.replace(/-?\d+\.\d{5,}(e-?\d+)?/g, (number) =>
+    String(Number(Number(number).toPrecision(4))),
+  );
 
 // ---- frames ----
 
