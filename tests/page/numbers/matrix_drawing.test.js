@@ -172,11 +172,11 @@ test('labels: what is drawn, call by call', () => {
   draw('a bracket at the edge', {}, set(FOUR, EIGHT, { bracket: [0, 4] }));
   for (const ratio of [1.25, 2]) draw(`at ${ratio}`, {}, set(FOUR), ratio);
   // Seven pixels a letter: what just fits, what just does not, and what hardly has room.
-  for (const room of [0, 7, 13.9, 14, 20.9, 27.4, 27.5, 28, 34.4, 34.5]) {
+  for (const room of [0, 7, 13.9, 14, 20.9, 27.4, 27.499, 27.5, 28, 34.4, 34.5]) {
     const rooms = { rowRoom: room, colRoom: room, mode: 'upright' };
     draw(`room of ${room}`, rooms, set(['abcd', 'abcde', '', 'x'], ['四个汉字', '我', 'abcde']));
   }
-  for (const room of [13.4, 13.5, 27, 41, 55, 56]) {
+  for (const room of [13.4, 13.499, 13.5, 27, 41, 55, 56]) {
     draw(`height of ${room}`, { colRoom: room, mode: 'upright' }, set(['a'], ['四个汉字']));
   }
   requireWritten('matrix-labels', lines);
