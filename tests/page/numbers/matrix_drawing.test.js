@@ -41,7 +41,13 @@ class Context {
       if (!covers(x, left, wide, canvas.width) || !covers(y, top, high, canvas.height)) continue;
       data.set(Buffer.from(`${colour.slice(1)}ff`, 'hex'));
     }
-    reads.push([canvas.width, canvas.height, this.settings, data.length]);
+    reads.push([
+      canvas.width,
+      canvas.height,
+      this.settings,
+      data.length,
+      filled.map(([box]) => box),
+    ]);
     return { data };
   }
 }
@@ -61,7 +67,7 @@ for (const name of [...MOVES, 'beginPath', 'moveTo', 'lineTo', 'stroke', 'fillTe
   Context.prototype[name] = (...args) => calls.push(`${name} ${args.map(short).join(' ')}`);
 }
 const short = (value) => (typeof value === 'number' ? Number(value.toFixed(3)) : value);
-/** Each time a pixel was read: the size of the canvas, its settings, and how many bytes. */
+/** Each time a pixel was read: the size of the canvas, its settings, how many bytes, and what was filled. */
 const reads = [];
 HTMLCanvasElement.prototype.getContext = function (kind, settings) {
   assert.equal(kind, '2d');
@@ -213,6 +219,10 @@ test('layout: where a matrix stands, over widths, counts and lengths of labels',
       lay({ ...near, width, cols: 5, rowLabels: [flat], colLabels: [flat], colUpright: [flat] });
     }
   }
+  for (const flat of [20, 21, 22]) {
+    lay({ ...near, cols: 13, rowLabels: [40], colLabels: [flat], colUpright: [flat] });
+  }
+  lay({ ...near, width: 301.5, cols: 9, rowLabels: [40], colLabels: [5], colUpright: [5] });
   lay({ ...near, cols: 3, rows: 3, rowLabels: [], colLabels: [], colUpright: [] });
   lay({ ...near, cols: 3, rows: 3, rowLabels: [-1], colLabels: [-1], colUpright: [-1] });
   for (const height of [0, 30, 63, 64, 100]) {
@@ -241,7 +251,8 @@ describe('palette', () => {
     web.forgetPalette();
     web.palette();
     assert.equal(reads.length, 8);
-    for (const read of reads) assert.deepEqual(read, [1, 1, { willReadFrequently: true }, 4]);
+    for (const read of reads)
+      assert.deepEqual(read, [1, 1, { willReadFrequently: true }, 4, [[0, 0, 1, 1]]]);
   });
 
   test('is read once for a theme', () => {

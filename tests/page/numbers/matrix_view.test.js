@@ -56,6 +56,20 @@ function put() {
   return { view, plot, lines, note, become, move, click, key, say, at };
 }
 
+test('matrix view: a place that is none has a middle all the same', async () => {
+  const { view, become } = put();
+  assert.equal(view.querySelector('[role=gridcell]').id, 'matrix-cell-1', 'the first on the page');
+  layOut({ width: 333, height: 9 });
+  become(modelOf(3, 3));
+  await rest();
+  const { width } = view.size;
+  assert.equal(width % 2, 1);
+  assert.deepEqual(view.cellCentre({ row: 3, col: 3 }), { x: width >> 1, y: width >> 1 });
+  assert.deepEqual(view.cellCentre({ row: 9, col: -1 }), { x: 0, y: 0 });
+  become(null);
+  assert.deepEqual(view.cellCentre({ row: 0, col: 0 }), { x: width >> 1, y: width >> 1 });
+});
+
 test('matrix view: what stands there at first, and at other sizes', async () => {
   const { view, lines, note, become } = put();
   note('without a model');
@@ -250,6 +264,16 @@ describe('matrix view: the live region', () => {
 
   test('waits until the keys rest', async () => {
     const { key, said } = await listened();
+    const { clearTimeout } = globalThis;
+    const ended = [];
+    globalThis.clearTimeout = (timer) => ended.push(timer);
+    key('ArrowDown');
+    key('ArrowUp');
+    globalThis.clearTimeout = clearTimeout;
+    assert.equal(ended[0], 0, 'a timer of nobody');
+    assert.notEqual(ended[1], 0);
+    await rest();
+    said.length = 0;
     for (const name of ['ArrowDown', 'ArrowDown', 'ArrowRight']) key(name);
     assert.deepEqual(said, []);
     delays.clear();
