@@ -139,6 +139,9 @@ test('map: from the first frame on', async () => {
   const { part, lines, note, show } = await mapOf();
   const loading = { engine: { kind: 'loading' }, frame: null, list: { tokens: tokensOf(4) } };
   show('before a frame', loading);
+  for (const name of ['scores', 'log', 'weights']) {
+    show(`before a frame, ${name}`, { ...loading, state: { show: name } });
+  }
   const frame = frameOf();
   const list = { tokens: frame.request.layer.tokens };
   const state = {};

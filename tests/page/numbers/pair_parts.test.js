@@ -129,6 +129,35 @@ test('pair: rows and the focus stay as long as they are about the same keys', ()
   assert.notEqual(document.activeElement, find('.pair-list input'));
 });
 
+test('pair: rows are made anew for other keys and other words', () => {
+  const { show, find, panel } = put();
+  const names = () => Array.from(panel.querySelectorAll('.pair-list bdi'), (of) => of.textContent);
+  const keys = () => Array.from(panel.querySelectorAll('.pair-list input'), ({ value }) => value);
+  show('');
+  const first = find('.pair-list input');
+  const others = PAIR.shares.map((share, i) => ({ ...share, key: [0, 2, 3][i] }));
+  show('', { pair: { ...PAIR, key: 2, shares: others } });
+  assert.deepEqual(
+    [keys(), names()],
+    [
+      ['0', '2', '3'],
+      ['The', '<sat>', ''],
+    ],
+  );
+  assert.notEqual(find('.pair-list input'), first);
+  const words = ['A', 'dog', 'ran', 'off'];
+  show('', {
+    pair: { ...PAIR, key: 2, shares: others },
+    list: words,
+    frame: frameOf(words, others),
+  });
+  assert.deepEqual(names(), ['A', 'ran', 'off']);
+});
+const frameOf = (tokens, shares) => ({
+  pair: { ...PAIR, key: 2, shares },
+  request: { layer: { tokens }, view: { head: 1 } },
+});
+
 test('pair: what the heads are made of', () => {
   const lines = [];
   for (const source of ['constructed', 'random', 'trained', 'yours']) {

@@ -193,6 +193,12 @@ test('row: a control asks for nothing while there is no state', () => {
   assert.equal(panel.querySelector('[data-of]'), null);
 });
 
+test('row: one key has its boxes, also at first', () => {
+  const { panel, show } = put({ numbers: numbersOf(1) });
+  show('');
+  assert.equal(panel.querySelectorAll('[data-of]').length, 6);
+});
+
 test('row: what is typed stays, and what is dragged is shown', async () => {
   const { panel, show, view, find, state } = put({ numbers: numbersOf(3) });
   show('');
