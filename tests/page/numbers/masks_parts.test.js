@@ -99,6 +99,22 @@ test('masks: what is shown in each state', async () => {
   requireWritten('masks-states', lines);
 });
 
+test('masks: what is said of empty rows stays until another result, or until there is no text', async () => {
+  const { show, find } = await put();
+  const { hidden: first } = find('.empty-rows');
+  const hidden = (more) => {
+    show('', more);
+    return find('.empty-rows').hidden;
+  };
+  assert.equal(first, true);
+  assert.equal(hidden({ masks: resultOf({}, { empty: [2] }) }), false);
+  assert.equal(hidden({ masks: null, tokens: ['a'] }), false);
+  assert.equal(hidden({ frame: null }), false);
+  assert.equal(hidden({ masks: null, tokens: [] }), true);
+  assert.equal(hidden({ masks: null }), true);
+  assert.equal(hidden({ masks: resultOf({}, { empty: [2] }), tokens: [] }), true);
+});
+
 test('masks: what is said of each cell', async () => {
   const { find, lines, show } = await put();
   const { matrix } = find('qkv-mask-grid');
