@@ -137,7 +137,7 @@ test('map: its drawing, over counts, looks and colours', () => {
   for (const show of ['scores', 'sqrt', 'log']) draw(show, 4, { show, range: 2 });
   draw('a difference', 4, { head: 1, other: 2, range: 0.5 });
   draw('without a frame', 3, { show: 'scores', frame: null });
-  for (const count of [18, 46, 64, 65]) draw(`${count}`, count, { query: 5 });
+  for (const count of [17, 18, 45, 46, 64, 65]) draw(`${count}`, count, { query: 5 });
   draw('as arcs', 5, { look: 'arcs' });
   for (const count of [46, 70]) draw(`${count} as arcs`, count, { look: 'arcs', query: 40 });
   requireWritten('map-figures', lines);

@@ -148,6 +148,18 @@ test('map: controls, sizes, and what it says of many tokens', async () => {
   requireWritten('map-controls', lines);
 });
 
+test('map: its canvases are given away once, as soon as it stands', async () => {
+  const given = [];
+  document.addEventListener('canvas-given', ({ detail: { name, canvas } }) => {
+    given.push(`${name} ${canvas.className}`.trim());
+  });
+  const { part } = await mapOf();
+  const heads = Array.from({ length: 6 }, (_, head) => `head-${head}`);
+  assert.deepEqual(given.sort(), [...heads, 'map matrix-cells']);
+  document.body.append(part);
+  assert.equal(given.length, 7);
+});
+
 test('map: before there is a width nothing is said of pixels', async () => {
   layOut({ width: 0, height: 0 });
   const { part, show } = put('qkv-panel-map');

@@ -228,6 +228,18 @@ test('masks: what the controls ask for', async () => {
   assert.deepEqual(asked.splice(0), [{ maskShuffle: 0 }]);
 });
 
+test('masks: its canvas is given away, and its legend painted', async () => {
+  const given = [];
+  document.addEventListener('canvas-given', ({ detail }) => given.push(detail));
+  const { find } = await put();
+  assert.deepEqual(
+    given.map(({ name, canvas }) => [name, canvas]),
+    [['masks', find('.matrix-cells')]],
+  );
+  const [[name, image, x, y]] = find('.legend canvas').drawnWith.drawn;
+  assert.deepEqual([name, image.width, image.height, x, y], ['putImageData', 256, 1, 0, 0]);
+});
+
 test('masks: its surface is asked for as soon as there is a state', async () => {
   const { panel, show, find } = await put();
   assert.deepEqual(panel.surfaces(), {});
