@@ -75,8 +75,8 @@ export function colours(show: Parameters<typeof colourIndex>[0], range: number) 
   const place = colourIndex(show, range);
   const ramp = isSigned(show) ? palette().diverging : cividis;
   return (value: number) => {
+    if (Number.isNaN(value)) return '#ff00ff'; // as on the page
     const at = place(value) * 4;
-    if (Number.isNaN(at)) return '#ff00ff';
     const hex = (c: number) => ramp[at + c]!.toString(16).padStart(2, '0');
     return `#${hex(0)}${hex(1)}${hex(2)}`;
   };

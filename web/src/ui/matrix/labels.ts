@@ -41,12 +41,10 @@ export function uprightLength(label: string): number {
 function ellipsize(context: CanvasRenderingContext2D, label: string, room: number): string {
   if (context.measureText(label).width <= room + 0.5) return label;
   const characters = graphemes(label);
-  while (characters.length > 1) {
-    characters.pop();
-    const shorter = `${characters.join('')}…`;
-    if (context.measureText(shorter).width <= room) return shorter;
-  }
-  return `${characters[0] ?? ''}…`;
+  const cut = (count: number) => `${characters.slice(0, count).join('')}…`;
+  let count = Math.max(1, characters.length - 1);
+  while (count > 1 && context.measureText(cut(count)).width > room) count--;
+  return cut(count);
 }
 
 function drawStacked(context: CanvasRenderingContext2D, label: string, room: number): void {

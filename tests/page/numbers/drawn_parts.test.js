@@ -1,0 +1,215 @@
+// Drawings and what is taken away, in Node: marks, scales, axes and curves as text, and the files and frames that are made of them.
+import assert from 'node:assert/strict';
+import { resolveObjectURL } from 'node:buffer';
+import { beforeEach, describe, test } from 'node:test';
+import { requireWritten } from '../support/operate.js';
+import { openWindow } from '../support/window.js';
+
+const { rest, delays } = openWindow();
+const { modules } = await import('../support/engine.js');
+const web = await modules('ui/figure', 'ui/plot', 'ui/frame');
+
+// ---- drawings ----
+
+test('plots: marks have their classes on the page and their colours in a file', () => {
+  const marks = [
+    ...['axis', 'label', 'region', 'title', 'reference', 'measured', 'theory', 'theory-outside'],
+    ...['weight', 'gradient', 'collapse', 'critical', 'here', 'dot', 'bar', 'density'],
+    ...['plain', 'plain-point', 'scaled', 'scaled-point'],
+  ];
+  const lines = marks.map(
+    (mark) => `${mark} ${JSON.stringify([web.pagePen(mark), web.filePen(mark)])}`,
+  );
+  requireWritten('plot-pens', lines);
+});
+
+test('plots: scales, ticks and what stands on axes', () => {
+  const lines = [];
+  const lin = web.linear([2, 6], [10, 30]);
+  assert.deepEqual([2, 4, 6, 7].map(lin), [10, 20, 30, 35]);
+  const log = web.logarithmic([1, 100], [5, 9]);
+  assert.deepEqual(
+    [1, 10, 100, 1000].map((value) => Number(log(value).toFixed(9))),
+    [5, 7, 9, 11],
+  );
+  for (const [low, high, count] of [
+    ...[
+      [0, 1, 5],
+      [0, 1, 4],
+      [-1, 1, 3],
+      [0.13, 0.47, 4],
+      [0, 99, 10],
+      [-7.5, 12, 6],
+    ],
+    ...[
+      [0, 3e-5, 3],
+      [0, 2.1, 2],
+      [1e6, 5e6, 4],
+      [0, 10, 1],
+      [0, 0.3, 3],
+      [5, 7, 2],
+    ],
+  ]) {
+    lines.push(`${low} to ${high}, ${count}: ${web.niceTicks(low, high, count).join(' ')}`);
+  }
+  const box = { left: 40.5, right: 200, top: 10, bottom: 90 };
+  const y = web.linear([-1, 1], [90, 10]);
+  for (const pen of [web.pagePen, web.filePen]) {
+    lines.push(web.leftAxis(pen, box, y, [-1, -0.0312, 0.5]));
+    for (const labels of [true, false]) {
+      lines.push(
+        web.lowerAxis(pen, box, web.linear([-1, 2], [40, 200]), { ticks: [-1, 0, 1.57], labels }),
+      );
+    }
+  }
+  const pieces = lines.flatMap((line) => line.replaceAll('><', '>\n<').split('\n'));
+  requireWritten('plot-axes', pieces);
+});
+
+test('plots: curves, bars, densities and symbols', () => {
+  const scales = [web.linear([0, 10], [0, 100]), web.linear([0, 1], [50, 0])];
+  const pen = { class: 'a' };
+  const curve = (xs, ys) => web.curve(pen, xs, ys, scales);
+  assert.equal(curve([0, 1, 2], [0, 1, 0.5]), '<path class="a" d="M0.0 50.0L10.0 0.0L20.0 25.0"/>');
+  assert.equal(
+    curve([0, 1, 2, 3, 4], [NaN, 1, 0.5, Infinity, 0]),
+    '<path class="a" d="M10.0 0.0L20.0 25.0M40.0 50.0"/>',
+  );
+  assert.equal(curve([0, 1, 2], [1, 0.5]), '<path class="a" d="M0.0 0.0L10.0 25.0"/>');
+  assert.equal(curve([1, 2], [NaN, -Infinity]), '');
+  assert.equal(curve([], []), '');
+  const drawn = web.bars(web.pagePen, { from: 1, width: 2, counts: [0.5, 0, 1] }, scales);
+  assert.equal(
+    drawn,
+    '<rect class="plot-bar" x="10" y="25" width="19" height="25"/>' +
+      '<rect class="plot-bar" x="50" y="0" width="19" height="50"/>',
+  );
+  const thin = web.bars(web.filePen, { from: 0, width: 0.15, counts: [1] }, scales);
+  assert.match(thin, /width="1" height="50"/);
+  assert.equal(
+    web.shape('rect', { x: 1.005, y: -2.349, class: 'b' }),
+    '<rect x="1" y="-2.35" class="b"/>',
+  );
+  const { xs, ys } = web.normalDensity([-2, 4], { mean: 1, variance: 4, factor: 10 });
+  assert.deepEqual([xs.length, xs[0], xs[48], xs[96]], [97, -2, 1, 4]);
+  xs.forEach((x, i) => {
+    const wanted = (10 * Math.exp(-((x - 1) ** 2) / 8)) / (2 * Math.sqrt(2 * Math.PI));
+    assert.ok(Math.abs(ys[i] - wanted) < 1e-12);
+  });
+  assert.equal(
+    web.subscript({ x: 3, y: 4, anchor: 'end' }, ['τ', 'c', ' = 1'], { class: 'x' }),
+    '<text x="3" y="4" class="x" text-anchor="end">τ<tspan dy="4" font-size="75%">c</tspan>' +
+      '<tspan dy="-4"> = 1</tspan></text>',
+  );
+  assert.equal(
+    web.pageSvg(30, 20, '<g/>'),
+    '<svg xmlns="http://www.w3.org/2000/svg" class="plot" width="30" height="20" ' +
+      'viewBox="0 0 30 20" role="img"><g/></svg>',
+  );
+});
+
+// ---- files ----
+
+describe('files', () => {
+  const figure = {
+    ...{ name: 'x', svg: { width: 40, height: 30, body: '<g/>' }, table: [['a', 1]] },
+    data: { list: Int8Array.of(1, 2), deep: { none: NaN } },
+  };
+  let anchors;
+  let images;
+  beforeEach(() => {
+    anchors = [];
+    images = [];
+    HTMLAnchorElement.prototype.click = function () {
+      anchors.push(this);
+    };
+    globalThis.Image = class {
+      decode() {
+        images.push(this.src);
+        return Promise.resolve();
+      }
+    };
+  });
+
+  test('are given under their names, and forgotten after ten seconds', async () => {
+    const revoked = [];
+    const { revokeObjectURL } = URL;
+    URL.revokeObjectURL = (url) => revoked.push(url);
+    const contents = { svg: /^<svg /, csv: /a,1/, json: /^{"link":"https/ };
+    for (const format of web.FORMATS.filter((name) => name !== 'png')) {
+      delays.clear();
+      await web.save(figure, format, 'https://page.example/#v=1&a=<b>');
+      const [{ download, href }] = anchors.splice(0);
+      assert.equal(download, `qkv-x.${format}`);
+      const blob = resolveObjectURL(href);
+      assert.match(await blob.text(), contents[format]);
+      assert.deepEqual([...delays], [10_000]);
+      await rest();
+      assert.deepEqual(revoked.splice(0), [href]);
+    }
+    URL.revokeObjectURL = revokeObjectURL;
+  });
+
+  test('of pixels are the drawing at twice its size', async () => {
+    const canvases = [];
+    const { createElement } = document;
+    document.createElement = (name) => {
+      const made = createElement.call(document, name);
+      if (name === 'canvas') canvases.push(made);
+      return made;
+    };
+    HTMLCanvasElement.prototype.toBlob = (act, type) => act(new Blob(['p'], { type }));
+    await web.save(figure, 'png', 'link');
+    document.createElement = createElement;
+    const [canvas] = canvases;
+    assert.deepEqual([canvas.width, canvas.height], [80, 60]);
+    const [[name, image, ...box]] = canvas.drawnWith.drawn;
+    assert.deepEqual([name, ...box], ['drawImage', 0, 0, 80, 60]);
+    assert.deepEqual(images, [image.src]);
+    const [kind, ...data] = image.src.split(',');
+    assert.equal(kind, 'data:image/svg+xml;charset=utf-8');
+    assert.equal(decodeURIComponent(data.join(',')), web.svgFile(figure.svg, 'link'));
+    const [{ download, href }] = anchors;
+    assert.deepEqual([download, resolveObjectURL(href).type], ['qkv-x.png', 'image/png']);
+    HTMLCanvasElement.prototype.toBlob = (act) => act(null);
+    await assert.rejects(web.save(figure, 'png', 'link'), /no picture/);
+  });
+
+  test('have the text, the tables and the pixels of a panel in them', () => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: 7, height: 5 });
+    const taken = [];
+    HTMLCanvasElement.prototype.toDataURL = function () {
+      taken.push([this.width, this.height, ...this.drawnWith.drawn]);
+      return 'data:pixels';
+    };
+    assert.equal(
+      web.raster(canvas, [1, 2, 3, 4]),
+      '<image x="1" y="2" width="3" height="4" preserveAspectRatio="none" href="data:pixels"/>',
+    );
+    assert.deepEqual(taken, [[7, 5, ['drawImage', canvas, 0, 0]]]);
+    const { width, height, body } = web.tableSvg([
+      ['a', 'b'],
+      ['c', 2, 3],
+    ]);
+    assert.deepEqual([width, height], [692, 72]);
+    assert.equal(
+      body,
+      '<text x="16" y="24" font-weight="700">a</text><text x="236" y="24" font-weight="700">b</text>' +
+        '<text x="16" y="48" font-weight="400">c</text><text x="236" y="48" font-weight="400">2</text>' +
+        '<text x="456" y="48" font-weight="400">3</text>',
+    );
+    assert.equal(web.text(1, 2.5, 3), '<text x="1" y="2.5">3</text>');
+    assert.equal(
+      web.text(1, 2, '\u0000\u001f\t\ud800\u{1f431}\ufffe'),
+      '<text x="1" y="2">\ufffd\ufffd\t\ufffd\u{1f431}\ufffd</text>',
+    );
+  });
+
+  test('that others paste have their addresses escaped', () => {
+    assert.equal(
+      web.frameOf('https://x/?a=1&b="', 'R & "D"', 300),
+      '<iframe src="https://x/?a=1&amp;b=&quot;" title="R &amp; &quot;D&quot;" width="100%" ' +
+        'height="300" loading="lazy" allow="clipboard-write"></iframe>',
+    );
+  });
+});

@@ -1,0 +1,318 @@
+// What the panels of one row, of one score and of masks have computed, in Node, by a core that the test stands in for: what it is
+// asked, what the page makes of its answers, and the difference from float64 where the answer is off by a known number.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { modules } from '../support/engine.js';
+import { requireWritten } from '../support/operate.js';
+
+const web = await modules(
+  ...['features/row/compute', 'features/row/learned', 'features/pair/compute'],
+  ...['features/masks/frames', 'features/masks/compute', 'domain/number_sets', 'engine/random'],
+);
+
+/** Attention in float64, whose weights, outputs and logits are then off by `off`; `calls` has what it was asked. */
+function coreOf(off = {}) {
+  const calls = [];
+  const rowsOf = ({ data, shape: [count, width] }) =>
+    Array.from({ length: count }, (_, i) => [...data.slice(i * width, (i + 1) * width)]);
+  const attention = (q, k, v, options) => {
+    const { scale = 1 / Math.sqrt(k.shape[1]), mask, temperature = 1, returnLogits } = options;
+    calls.push({ q: rowsOf(q), k: rowsOf(k), v: rowsOf(v), ...options });
+    const { causal = false, causalOffset = 0, window = [Infinity] } = options;
+    const keys = rowsOf(k);
+    const isSeen = (i, j) =>
+      !causal || (j <= i + causalOffset && j >= i + causalOffset - window[0]);
+    const answers = rowsOf(q).map((query, i) => {
+      const raw = keys.map((key) => scale * key.reduce((s, x, c) => s + x * query[c], 0));
+      const isLeftOut = (j) => !isSeen(i, j) || (mask && !mask.data[i * keys.length + j]);
+      const biased = raw.map((s, j) => (isLeftOut(j) ? -Infinity : s));
+      const most = Math.max(...biased);
+      const powers = biased.map((s) => (s === -Infinity ? 0 : Math.exp((s - most) / temperature)));
+      const sum = powers.reduce((a, b) => a + b, 0);
+      const weights = powers.map((p, j) => (sum > 0 ? p / sum : 0) + (off.weights?.[j] ?? 0));
+      const output = rowsOf(v)[0].map(
+        (_, d) => weights.reduce((o, w, j) => o + w * rowsOf(v)[j][d], 0) + (off.output?.[d] ?? 0),
+      );
+      const logits = returnLogits === 'raw' ? raw : biased;
+      return { weights, output, logits, lse: Math.log(sum) + most, entropy: 0.5 + i };
+    });
+    const all = (name) => ({ data: Float32Array.from(answers.flatMap((row) => row[name])) });
+    return {
+      ...{ output: all('output'), weights: off.silent ? undefined : all('weights') },
+      ...{ lse: all('lse'), entropy: all('entropy'), logits: returnLogits && all('logits') },
+    };
+  };
+  return { qkv: { attention }, calls, log: [] };
+}
+
+const plain = (value) =>
+  JSON.stringify(value, (_key, part) => {
+    if (ArrayBuffer.isView(part)) return Array.from(part);
+    if (typeof part !== 'number') return part;
+    if (Math.abs(part) < 1e-6) return 0; // what roundings leave
+    return Number.isFinite(part) ? Number(part.toPrecision(5)) : String(part);
+  });
+/** Fields of a result and of what was asked, a line each. */
+const linesOf = (title, result, calls) => [
+  ...['', `== ${title}`],
+  ...Object.entries(result ?? { nothing: null }).map(([name, value]) => `${name} ${plain(value)}`),
+  ...calls.splice(0).map((call) => `asked ${plain(call)}`),
+];
+
+const numbers = {
+  q: [0.5, -1, 1, 2, -0.25, 3],
+  k: [1, 0.5, -2, 1, 0.75, -0.5],
+  v: [1, 2, -3, 4, 0.5, -6],
+};
+const requestOf = (more) => ({
+  ...{ numbers, query: 1, masked: 0, scale: null, subtractMax: true },
+  ...more,
+});
+const HERE = { layer: { source: 'random' }, view: {} };
+
+describe('row', () => {
+  test('asks the core once for each step, and does the others itself', () => {
+    const { qkv, calls, log } = coreOf();
+    const { compute } = web.rowFrames({ qkv, log });
+    const lines = [];
+    for (const [title, more] of Object.entries({
+      'the second query': {},
+      'a query beyond the last': { query: 7 },
+      'a scale': { scale: -0.5, masked: 2 },
+      'all but one left out': { masked: 5 },
+      'all left out': { masked: 7 },
+      'all left out, as it is': { masked: 7, subtractMax: false },
+      'without the maximum': { subtractMax: false, masked: 1 },
+      'what overflows': { subtractMax: false, scale: 400 },
+      'one key': { numbers: { q: [1, 2], k: [3, 4], v: [5, 6] } },
+    })) {
+      lines.push(...linesOf(title, compute(requestOf(more), HERE), calls));
+    }
+    requireWritten('row-computed', lines);
+  });
+
+  test('says how far the core is from float64: the worst of weights and output', () => {
+    const errorOf = (off, more) => {
+      const { qkv, log } = coreOf(off);
+      return web.rowFrames({ qkv, log }).compute(requestOf(more), HERE).error;
+    };
+    const near = (error, wanted) => assert.ok(Math.abs(error - wanted) < 1e-6, `${error}`);
+    near(errorOf({}), 0);
+    near(errorOf({ output: [0, 0.25] }), 0.25);
+    near(errorOf({ output: [-0.5, 0.25] }), 0.5);
+    near(errorOf({ weights: [0, 0, 2 ** -10], output: [0, 0] }, { numbers: zeroValues }), 2 ** -10);
+    near(errorOf({ weights: [-0.25, 0.125, 0] }, { numbers: zeroValues, masked: 2 }), 0.25);
+    near(errorOf({}, { masked: 7 }), 0);
+    assert.ok(Number.isNaN(errorOf({ output: [NaN, 0] })));
+    assert.ok(Number.isNaN(errorOf({ weights: [NaN, 1, 1] })));
+  });
+  const zeroValues = { ...numbers, v: [0, 0, 0, 0, 0, 0] };
+
+  test('fails when the core leaves out what it was asked for', () => {
+    const { qkv, log } = coreOf({ silent: true });
+    assert.throws(() => web.rowFrames({ qkv, log }).compute(requestOf(), HERE), /left out/);
+  });
+
+  test('is computed again only where something is otherwise', () => {
+    const { qkv, log } = coreOf();
+    const { compute } = web.rowFrames({ qkv, log });
+    const heads = { ...headsOf(3), count: 3 };
+    const ran = (request, scene) => {
+      log.length = 0;
+      const { learned } = compute(request, scene);
+      return [...log, learned === null ? 'none' : `of ${learned.query}`];
+    };
+    const trained = (more) => ({
+      ...{ heads, layer: { source: 'trained', mask: 'causal', temperature: 1 } },
+      view: { head: 0, query: 2, ...more },
+    });
+    assert.deepEqual(ran(requestOf(), HERE), ['row steps', 'row', 'none']);
+    assert.deepEqual(ran(requestOf(), HERE), ['none']);
+    assert.deepEqual(ran(requestOf({ query: 0 }), HERE), ['row steps', 'row', 'none']);
+    assert.deepEqual(ran(requestOf({ query: 0 }), trained()), ['learned row', 'row', 'of 2']);
+    assert.deepEqual(ran(requestOf({ query: 0 }), trained()), ['of 2']);
+    assert.deepEqual(ran(requestOf(), trained()), ['row steps', 'row', 'of 2']);
+    const empty = { ...trained({ query: -1 }), heads: { ...heads, count: 0 } };
+    assert.deepEqual(ran(requestOf(), empty), ['learned row', 'row', 'none']);
+  });
+});
+
+// ---- a row of a trained head ----
+
+/** A head of `count` tokens and two numbers, whose weights and logits are off by these. */
+function headsOf(count, { weights = 0, logits = 0, silent = false, scale } = {}) {
+  const q = Float64Array.from({ length: 2 * count }, (_, i) => (i % 5) - 1.5);
+  const k = Float64Array.from({ length: 2 * count }, (_, i) => ((3 * i) % 7) / 2 - 1);
+  const asked = [];
+  const row = (query, layer, extras) => {
+    asked.push([query, layer, extras]);
+    const { mask, temperature } = layer;
+    const [end, first] = [mask === 'none' ? count : query + 1, mask === 'window' ? query - 3 : 0];
+    const factor = scale ?? Math.SQRT1_2;
+    const scores = Array.from({ length: count }, (_, j) => {
+      if (j < first || j >= end) return -Infinity;
+      return factor * (q[2 * query] * k[2 * j] + q[2 * query + 1] * k[2 * j + 1]);
+    });
+    const powers = scores.map((s) => Math.exp(s / temperature));
+    const sum = powers.reduce((a, b) => a + b);
+    return {
+      weights: silent ? undefined : { data: Float32Array.from(powers, (p) => p / sum + weights) },
+      logits: { data: Float32Array.from(scores, (s) => s + logits) },
+    };
+  };
+  return { exact: () => ({ q, k, width: 2, scale }), list: [{ row }], count, asked };
+}
+
+test('learned row: its steps, for the keys of the largest weights', () => {
+  const lines = [];
+  for (const [title, count, query, layer, more] of [
+    ['few keys', 4, 3, { mask: 'causal', temperature: 1 }],
+    ['more keys than are told', 9, 8, { mask: 'causal', temperature: 0.5 }],
+    ['another query', 9, 2, { mask: 'none', temperature: 2 }],
+    ['a window', 9, 7, { mask: 'window', temperature: 2 }],
+    ['the first', 9, 0, { mask: 'causal', temperature: 2 }],
+    ['its own scale', 9, 5, { mask: 'none', temperature: 2 }, { scale: 0.25 }],
+    // Every seventh key is alike: of equal weights the first are told.
+    ['alike', 30, 29, { mask: 'causal', temperature: 1 }],
+  ]) {
+    const heads = headsOf(count, more);
+    const row = web.learnedRow(heads, 0, layer, query);
+    assert.ok(row.error < 1e-6, title);
+    lines.push(...linesOf(title, { ...row, error: 0 }, heads.asked));
+  }
+  requireWritten('row-learned-computed', lines);
+});
+
+test('learned row: its error is the worst of scores and weights, and there is none of other queries', () => {
+  const layer = { mask: 'causal', temperature: 1 };
+  const errorOf = (more) => web.learnedRow(headsOf(5, more), 0, layer, 4).error;
+  assert.ok(Math.abs(errorOf({ weights: 0.25 }) - 0.25) < 1e-6);
+  assert.ok(Math.abs(errorOf({ logits: 0.5 }) - 0.5) < 1e-6);
+  assert.ok(Math.abs(errorOf({ logits: -0.5, weights: -0.125 }) - 0.5) < 1e-6);
+  for (const query of [-1, 5, 6]) {
+    assert.equal(web.learnedRow(headsOf(5), 0, layer, query), null);
+  }
+  assert.equal(web.learnedRow({ ...headsOf(5), exact: undefined }, 0, layer, 1), null);
+  assert.throws(() => web.learnedRow(headsOf(5, { silent: true }), 0, layer, 1), /left out/);
+});
+
+// ---- one score ----
+
+/** A scene of a head without a model, of `count` tokens. */
+function pairScene(count, query, { mask = 'causal', temperature = 1, even = false } = {}) {
+  const make = (factor) =>
+    Float32Array.from({ length: 2 * count }, (_, i) => ((factor * i) % 11) / 4 - 1);
+  const projections = { q: make(3), k: make(5), v: make(7), width: 2, scale: Math.SQRT1_2 };
+  const [end, first] = [mask === 'none' ? count : query + 1, mask === 'window' ? query - 3 : 0];
+  const { q, k, scale } = projections;
+  const scores = Float32Array.from({ length: count }, (_, j) => {
+    if (j < first || j >= end) return -Infinity;
+    return even ? 0 : scale * (q[2 * query] * k[2 * j] + q[2 * query + 1] * k[2 * j + 1]);
+  });
+  const powers = Array.from(scores, (s) => Math.exp(s / temperature));
+  const sum = powers.reduce((a, b) => a + b);
+  const weights = Float32Array.from(powers, (p) => p / sum);
+  const largest = weights.indexOf(Math.max(...weights));
+  return {
+    heads: { model: null, list: [{ projections: () => projections }] },
+    layer: { mask, temperature },
+    view: { head: 0 },
+    query: { row: query, weights, scores, lse: Math.log(sum), largest },
+  };
+}
+
+test('pair: its numbers, its shares, and what the core is asked', () => {
+  const lines = [];
+  for (const [title, count, query, key, more] of [
+    ['the strongest key', 5, 3, null],
+    ['a chosen one', 5, 3, 0],
+    ['the last that may be read', 5, 3, 3],
+    ['one that may not be read', 5, 3, 4],
+    ['without a mask', 5, 3, 4, { mask: 'none', temperature: 2 }],
+    ['within a window', 9, 6, 3, { mask: 'window', temperature: 0.5 }],
+    ['before the window', 9, 6, 2, { mask: 'window', temperature: 0.5 }],
+    ['twelve keys', 12, 11, 0],
+    ['thirteen', 13, 12, null],
+    ['thirty, and a light one chosen', 30, 29, 4],
+    ['thirty that are alike', 30, 29, 20, { even: true }],
+  ]) {
+    const { qkv, calls, log } = coreOf();
+    const scene = pairScene(count, query, more);
+    const { error, ...pair } = web.pairFrames({ qkv, log }).compute({ key }, scene);
+    const { sums } = pair;
+    if (!more?.even)
+      for (const e of Object.values({ ...sums, ...error })) assert.ok(e < 1e-6, title);
+    const asked = calls.map(({ k, v, ...options }) => ({ ...options, keys: k.length + v.length }));
+    lines.push(...linesOf(title, { ...pair, sums: 0 }, asked));
+  }
+  requireWritten('pair-computed', lines);
+});
+
+test('pair: its errors are those of the score, the weight and the output', () => {
+  const { qkv, log } = coreOf({ output: [0.25, -0.5] });
+  const scene = pairScene(5, 3);
+  const { query } = scene;
+  const scores = query.scores.map((s) => s + 0.125);
+  const weights = query.weights.map((p) => p + 2 ** -6);
+  const { compute } = web.pairFrames({ qkv, log });
+  const { sums, error } = compute({ key: 1 }, { ...scene, query: { ...query, scores, weights } });
+  const near = (value, wanted) => assert.ok(Math.abs(value - wanted) < 1e-6, `${value}`);
+  near(error.score, 0.125);
+  near(sums.score, 0.125);
+  near(error.weight, 2 ** -6);
+  near(error.output, 0.5);
+  assert.ok(sums.output > 0.25);
+  assert.equal(compute({ key: 1 }, { ...scene, query: null }), null);
+});
+
+test('pair: is computed again only where something is otherwise', () => {
+  const { qkv, log } = coreOf();
+  const { compute } = web.pairFrames({ qkv, log });
+  const scene = pairScene(5, 3);
+  const ran = (key, more) => {
+    log.length = 0;
+    compute({ key }, { ...scene, ...more });
+    return log.join();
+  };
+  assert.equal(ran(1), 'pair: q, k, v,pair: float64,pair');
+  assert.equal(ran(1), '');
+  assert.equal(ran(1, { layer: { ...scene.layer } }), '');
+  assert.equal(ran(2), 'pair');
+  assert.equal(ran(2, { layer: { ...scene.layer, temperature: 2 } }), 'pair');
+  assert.equal(ran(2, { layer: { mask: 'none', temperature: 2 } }), 'pair');
+});
+
+// ---- masks ----
+
+test('masks: the reader’s numbers in their order, and what an order changes', () => {
+  const lines = [];
+  const layer = { source: 'yours', tokens: ['x1', 'x2', 'x3'], numbers, temperature: 2 };
+  const kind = { maskKind: 'causal', maskSize: 1, maskPaint: 'f'.repeat(64), maskShuffle: 0 };
+  const scene = {
+    heads: { model: null },
+    layer: { ...layer, positions: 'none' },
+    view: { head: 0 },
+  };
+  const { qkv, calls, log } = coreOf();
+  const { compute } = web.masksFrames({ qkv, log, whole: null });
+  const ran = (title, more, other) => {
+    log.length = 0;
+    const result = compute({ ...kind, ...more }, { ...scene, ...other });
+    lines.push(...linesOf(title, result, calls), `ran ${log.join()}`);
+    return result;
+  };
+  ran('as written', {});
+  ran('the same', {});
+  const { order, swaps } = ran('shuffled', { maskShuffle: 3 });
+  assert.notDeepEqual(order, [0, 1, 2]);
+  assert.ok(swaps.without.free < 1e-6 && swaps.without.masked > 0.1);
+  ran('rows without keys', { maskKind: 'padding', maskSize: 3 });
+  ran('painted', { maskKind: 'painted', maskPaint: '80'.padEnd(64, '0') });
+  const with16 = Array.from({ length: 17 }, (_, i) => `${i}`);
+  const many = { q: with16.flatMap((t) => [+t, 1]), k: with16.flatMap(() => [0, 0]) };
+  const long = { ...scene.layer, tokens: with16, numbers: { ...many, v: many.q } };
+  assert.equal(ran('seventeen', {}, { layer: long }).tokens.length, 16);
+  assert.equal(compute(kind, { ...scene, layer: { ...layer, tokens: [] } }), null);
+  assert.equal(compute(kind, { ...scene, layer: { ...layer, source: 'trained' } }), null);
+  requireWritten('masks-computed', lines);
+});
