@@ -1,3 +1,4 @@
+// @about web/src/features/cost/
 // How the panel about cost measures a device: with which calls, for how long, in what order, and what its worker says. The clock
 // is the test's and the engine only notes what it is asked for.
 import assert from 'node:assert/strict';

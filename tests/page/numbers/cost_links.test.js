@@ -1,3 +1,4 @@
+// @about web/src/features/cost/
 // What the panel about cost writes of numbers and into links: units, shapes and results. tests/page/operated/cost-*.txt has it;
 // QKV_REFRESH=1 writes it.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// @about web/src/features/cost/
 // What the panel about cost shows and draws: a measurement from the press of the button to
 // its end, whatever that is, and the file that can be taken away. tests/page/operated/cost-*.txt has it; QKV_REFRESH=1 writes it.
 import assert from 'node:assert/strict';

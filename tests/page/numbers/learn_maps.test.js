@@ -1,3 +1,4 @@
+// @about web/src/features/learn/
 // The maps of the panel "Watch it learn", in Node, in a window without a browser: their pixels, the grid of all heads, and the large
 // one.
 import assert from 'node:assert/strict';

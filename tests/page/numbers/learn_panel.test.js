@@ -1,3 +1,4 @@
+// @about web/src/features/learn/
 // What the panel "Watch it learn" does beside drawing, in Node, in a window without a browser: its links, when it speaks and how
 // often it draws, and what it does before it is told anything.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// @about web/src/features/learn/
 // Parts of the panel "Watch it learn", in Node, in a window without a browser: the guess before a run, the answers token by token,
 // what was written, and what the controls ask for and show.
 import { afterEach, test } from 'node:test';

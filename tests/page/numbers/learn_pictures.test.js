@@ -1,3 +1,4 @@
+// @about web/src/features/learn/
 // What the panel "Watch it learn" draws of its runs, in Node: curves and bars on the page, and all of it in the file that can be
 // taken away.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// @about web/src/features/learn/
 // The panel "Watch it learn" while a run goes on, in Node, in a window without a browser: what is otherwise after each press and
 // after each word of its worker, which says what is said here.
 import assert from 'node:assert/strict';

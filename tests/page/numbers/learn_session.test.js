@@ -1,3 +1,4 @@
+// @about web/src/features/learn/
 // When the worker of the panel "Watch it learn" trains and what it tells, in Node, with an engine whose steps take as long as is
 // said here, and with a clock that only they move.
 import assert from 'node:assert/strict';

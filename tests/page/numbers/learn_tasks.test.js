@@ -1,3 +1,4 @@
+// @about web/src/features/learn/
 // What the panel "Watch it learn" trains on, in Node: all that its tasks say of themselves, the rows that seeds decide, and what
 // a link, a task and an experiment make of a run.
 import assert from 'node:assert/strict';

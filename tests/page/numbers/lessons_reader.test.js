@@ -1,3 +1,4 @@
+// @about web/src/features/lessons/
 // A lesson as it is read, in Node: what each step shows and where, what stays locked or comes back, and what goes to paper.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';

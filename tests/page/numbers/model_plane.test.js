@@ -1,3 +1,4 @@
+// @about web/src/features/model/
 // The plane of a table of embeddings, in Node, where its axes are known beforehand: columns that are at right angles, columns that
 // are alike, and tables without a second direction, or without any; how often it lets others have a turn; and who is near whom.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// @about web/src/features/model/
 // What the parts of the panel of a trained model show, in a window without a browser: each led through what it may be told, in both
 // languages, one after another. What is otherwise after each is in tests/page/operated/model-shown.txt.
 import assert from 'node:assert/strict';

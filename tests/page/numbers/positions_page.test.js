@@ -1,3 +1,4 @@
+// @about web/src/features/positions/
 // What the parts of the panel about positions show and ask for: dials that are turned, a key that goes along with its query, numbers
 // that are typed, maps and axes. tests/page/operated/positions-*.txt has it; QKV_REFRESH=1 writes it.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// @about web/src/features/recurrence/
 // The panel on recurrence in a window without a browser, through all that may happen to it: what it says, what it asks its worker
 // for, what it draws anew and what it leaves, as tests/page/operated/recurrence-panel.txt has it.
 import assert from 'node:assert/strict';

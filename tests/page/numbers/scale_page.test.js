@@ -1,3 +1,4 @@
+// @about web/src/features/scale/
 // What the panel about the division by sqrt(d) works out, in an engine of the test's, and what it shows of it: widths, samples, guesses
 // and what is said aloud. tests/page/operated/scale-*.txt has it; QKV_REFRESH=1 writes it.
 import assert from 'node:assert/strict';

@@ -1,3 +1,4 @@
+// @about web/src/features/temperature/
 // What hands and keys do with the dot of the temperature, and the part of the panel about a gain. tests/page/operated/temperature-*.txt
 // has it; QKV_REFRESH=1 writes it.
 import assert from 'node:assert/strict';

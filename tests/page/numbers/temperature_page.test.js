@@ -1,3 +1,4 @@
+// @about web/src/features/temperature/
 // What the panel about temperature shows of a row and does with guesses: rows that are the test's, in both languages.
 // tests/page/operated/temperature-*.txt has it; QKV_REFRESH=1 writes it.
 import assert from 'node:assert/strict';
