@@ -80,7 +80,7 @@ export function drawBench(
   if (values.length === 0) return '';
   const [low, high] = [Math.min(...values) / 1.6, Math.max(...values) * 1.6];
   const y = logarithmic([low, high], [box.bottom, box.top]);
-  const x = logarithmic([LENGTHS[0], LENGTHS[6]], [box.left + 12, box.right - 12]);
+  const x = logarithmic([LENGTHS[0], Math.max(...LENGTHS)], [box.left + 12, box.right - 12]);
   const tokens = rows.map((row) => row.tokens);
   const drawn = series.map((name) => {
     const ys = rows.map((row) => valueOf(row, name));

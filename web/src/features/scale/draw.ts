@@ -1,4 +1,4 @@
-import { BINS, KEYS, REACH, ROWS, WIDTHS } from './settings';
+import { BINS, KEYS, RANGE, REACH, ROWS, WIDTHS } from './settings';
 import type { Spread, WidthResult } from './compute';
 import { text } from '../../ui/figure';
 import { t } from './texts';
@@ -73,7 +73,7 @@ export function drawHistogram(
 
 /** The axis of widths, at even distances because they double, and the chosen one as a line. */
 function widthAxis(pen: Pen, box: Box, chosen: number): { x: Scale; drawn: string } {
-  const x = logarithmic([WIDTHS[0], WIDTHS[8]], [box.left + 12, box.right - 12]);
+  const x = logarithmic(RANGE, [box.left + 12, box.right - 12]);
   const narrow = box.right - box.left < 330;
   const ticks = WIDTHS.filter((_, i) => !narrow || i % 2 === 0);
   const line = shape('path', {

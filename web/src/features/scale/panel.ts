@@ -1,6 +1,6 @@
 import '../../ui/plot.css';
 import formulas from './formulas.json';
-import { KEYS, ROWS, WIDTHS } from './settings';
+import { KEYS, RANGE, ROWS, WIDTHS } from './settings';
 import type { WidthResult, WidthStudy } from './compute';
 import type { Figure } from '../../ui/figure';
 import { scaleFigure } from './figure';
@@ -126,7 +126,8 @@ class ScalePanel extends Panel {
   #ask({ sample, results, complete }: WidthStudy, asked: boolean): void {
     const guess = this.find('qkv-guess', Guess);
     const [first, last] = [results[0], results.at(-1)];
-    const names = { from: WIDTHS[0], to: WIDTHS[8] };
+    const [from, to] = RANGE;
+    const names = { from, to };
     const choices = WAYS.map((value) => ({ value, label: t(`scale.${value}`) }));
     guess.ask(asked ? t('scale.question', names) : null, choices);
     for (const part of ['.lab-pair', '.lab-side']) this.find(part, HTMLElement).hidden = asked;

@@ -1,7 +1,5 @@
-import { clamp, flag, integer, number, type Limits, type StateOf } from '../../state/field';
-import { WIDTHS } from './settings';
-
-const RANGE: Limits = [WIDTHS[0], WIDTHS[8]];
+import { clamp, flag, integer, number, type StateOf } from '../../state/field';
+import { RANGE } from './settings';
 
 /** The nearest power of two that is tried. */
 function clampWidth(value: number): number {
