@@ -277,9 +277,9 @@ class PageJudge {
 
   constructor({ inNode = false, lanes = 1 } = {}) {
     this.#inNode = inNode;
-    const atOnce = Math.ceil(FILES_AT_ONCE / lanes);
     this.#numbers = new TestFiles(testFiles('tests/page/numbers'), {
-      atOnce,
+      atOnce: Math.ceil(FILES_AT_ONCE / lanes),
+      measuredAtOnce: FILES_AT_ONCE,
       env: allStates,
       parts,
     });

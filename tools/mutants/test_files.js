@@ -39,13 +39,15 @@ function inLanes(list, atOnce, work) {
 export class TestFiles {
   #known = [];
   #asked;
+  #measuredAtOnce;
   #atOnce;
   #env;
 
-  constructor(files, { atOnce = 1, env = {}, parts = {} } = {}) {
+  constructor(files, { atOnce = 1, measuredAtOnce = atOnce, env = {}, parts = {} } = {}) {
     this.#asked = files.flatMap((file) =>
       (parts[file] ?? [undefined]).map((only) => ({ file, only })),
     );
+    this.#measuredAtOnce = measuredAtOnce;
     this.#atOnce = atOnce;
     this.#env = { ...browsers, ...env };
   }
@@ -66,7 +68,7 @@ export class TestFiles {
   async measure(copy, reach) {
     const left = [];
     const start = performance.now();
-    await inLanes(this.#asked, this.#atOnce, async (one) => {
+    await inLanes(this.#asked, this.#measuredAtOnce, async (one) => {
       const work = (env) => this.#run(copy, one, { limit: 600_000, env });
       const bundles = reach === 'inline' ? undefined : reach;
       const { red, ms, reached } = reach ? await withReach(work, bundles) : await work({});
