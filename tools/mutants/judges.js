@@ -313,12 +313,13 @@ class PageJudge {
     return hash.digest('hex');
   }
 
-  /** Test files whose name stands in the path of the mutated file come first: of a panel its own. */
+  /** Test files whose name has the most words of the mutated file's path come first. */
   #inOrder(tests, mutation) {
-    const early = mutation.file.split(/[/.]/);
-    const isEarly = ({ file, only }) => early.includes(only ?? basename(file, '.test.js'));
+    const path = mutation.file.split(/[/._]/);
+    const words = ({ file, only }) => (only ?? basename(file, '.test.js')).split('_');
     const isSlow = ({ file }) => /\/(screenshots|firefox|offline)\./.test(file);
-    const rank = (known) => (isEarly(known) ? 0 : isSlow(known) ? 2 : 1);
+    const rank = (known) =>
+      isSlow(known) ? 1 : -words(known).filter((word) => path.includes(word)).length;
     return tests.reaching(mutation).sort((a, b) => rank(a) - rank(b));
   }
 
