@@ -39,6 +39,7 @@ test('model: curves of training and of time, as drawn', () => {
       points(64, 128, 180, 192, 256),
     ),
     'at a ratio of 1.4': web.drawSpeed(web.pagePen, 400, points(100, 139, 140)),
+    'just beyond it': web.drawSpeed(web.pagePen, 400, points(256, 359)),
     'behind one length': web.drawSpeed(web.filePen, 100, [{ length: 8, cached: 0.1, whole: 1 }]),
     'over many powers': web.drawSpeed(web.pagePen, 400, [
       { length: 16, cached: 0.02, whole: 0.5 },
