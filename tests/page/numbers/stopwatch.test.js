@@ -56,3 +56,14 @@ test('stopwatch: five samples of calls that take little, and no more than 64 cal
   const { samples, calls, tick } = measure('a');
   assert.deepEqual([samples, calls, tick], [5, 64, 1]);
 });
+
+test('stopwatch: the time of every sample counts, not that of one of them', () => {
+  const clock = tickingClock();
+  let [spent, made] = [0, 0];
+  // Two samples of ten short calls, then calls of 30 ms: 1 + 10 + 30 ms are more than a few samples may take.
+  const { measure } = stopwatch(
+    () => clock() + spent,
+    () => (spent += ++made > 20 ? 29 : 0),
+  );
+  assert.deepEqual([measure('a').samples, made], [3, 21]);
+});

@@ -19,13 +19,11 @@ function slice(of: NonNullable<typeof job>): void {
     let step = of.next();
     while (!step.done && performance.now() < end) step = of.next();
     if (step.done) {
-      job = undefined;
       reply({ type: 'result', result: step.value });
       return;
     }
     reply({ type: 'progress', done: step.value });
   } catch (error) {
-    job = undefined;
     reply({ type: 'refused', failure: describeFailure(error) });
     return;
   }
