@@ -1,92 +1,24 @@
 // What the page asks of its worker and draws, in Node: what is in sight, when it rests, its query, and a trained model. The worker
 // is a puppet that answers when the test says so, and the panels of the page write down what they are handed.
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, test } from 'node:test';
-import { openWindow } from '../support/window.js';
+import { beforeEach, describe, test } from 'node:test';
+import {
+  Noting,
+  answer,
+  app,
+  asked,
+  comes,
+  rest,
+  run,
+  say,
+  told,
+  views,
+  worker,
+  web,
+} from '../support/app_stage.js';
 
-const { told, workers, rest, leave } = openWindow();
-const queries = new Map();
-/** A query of the appearance that never changes by itself. */
-globalThis.matchMedia = (query) => {
-  if (!queries.has(query)) queries.set(query, Object.assign(new EventTarget(), { matches: false }));
-  return queries.get(query);
-};
-const { modules } = await import('../support/engine.js');
-const { App, Panel, initialState, tokenize, defaultText } = await modules(
-  ...['app/app', 'ui/panel', 'state/state', 'domain/tokenizer'],
-);
-
-/** Notes every view; as large as the test says. */
-class Noting extends Panel {
-  static views = [];
-  static size = { width: 10, height: 20 };
-  template() {
-    return '';
-  }
-  update(view) {
-    Noting.views.push(view);
-  }
-  surfaces() {
-    return { map: Noting.size };
-  }
-}
-for (const id of ['map', 'model']) {
-  customElements.define(`qkv-panel-${id}`, class extends Noting {});
-}
-const { views } = Noting;
-
-let app;
-let asked;
-beforeEach(() => {
-  document.body.innerHTML =
-    '<section id="map"><qkv-panel-map data-panel></qkv-panel-map></section>';
-  views.length = 0;
-  Noting.size = { width: 10, height: 20 };
-  localStorage.clear();
-  app = newApp();
-});
-afterEach(async () => {
-  await rest();
-  leave();
-  queries.clear();
-});
-
-/** A page whose requests are noted in `asked`. */
-function newApp() {
-  const made = new App();
-  asked = [];
-  const ask = made.client.request.bind(made.client);
-  made.client.request = (request) => {
-    asked.push(request);
-    ask(request);
-  };
-  return made;
-}
-const say = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
-const worker = (data) => workers.at(-1).say(data);
-const info = { variant: 'simd' };
+const { initialState, tokenize, defaultText } = web;
 const section = () => document.getElementById('map');
-/** Starts the page and its engine, and answers what is asked first. */
-function run(time = 1) {
-  app.start();
-  worker({ type: 'ready', info });
-  answer(time);
-}
-/** The worker's answer to the latest request that it heard. */
-function answer(time = 1) {
-  const { id, request } = told.findLast(({ type }) => type === 'run');
-  worker({ type: 'frame', pixels: {}, news: { id, time, info, request } });
-  worker({ type: 'rest', id });
-}
-/** How many views and requests come of this at once, and until nobody waits any more. */
-async function comes(act) {
-  const before = [views.length, asked.length];
-  const now = () => [views.length - before[0], asked.length - before[1]];
-  act();
-  const atOnce = now();
-  await rest();
-  return [atOnce, now()];
-}
 
 describe('app: what is in sight', () => {
   test('only a panel on the screen has its canvases painted', async () => {

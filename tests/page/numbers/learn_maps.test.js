@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { fire, linesOf, requireWritten } from '../support/operate.js';
+import { runsOf } from '../support/learn_runs.js';
 import { openWindow, SIZE } from '../support/window.js';
 
 const { leave, layOut, rest } = openWindow();
@@ -14,28 +15,7 @@ const web = await modules(
 );
 afterEach(leave);
 
-const initial = web.initialState('en');
-const settingsFor = (task, patch) => ({
-  ...web.settingsOf({ ...initial, learnTask: task }, 'the page has this text of its own'),
-  ...patch,
-});
-
-/** Weights of the heads of a run, and scores that say whose they are. */
-function momentOf({ task, layers, heads }, step = 3) {
-  const side = web.probeOf(settingsFor(task)).row.ids.length;
-  const weights = Float32Array.from(
-    { length: layers * heads * side * side },
-    (_, i) => ((i * 7) % 257) / 256,
-  );
-  const scores = Float32Array.from({ length: 3 * layers * heads }, (_, i) => i / 16);
-  return {
-    step,
-    weights,
-    scores,
-    answers: new Int32Array(side),
-    certainty: new Float32Array(side),
-  };
-}
+const { settingsFor, momentOf } = runsOf(web);
 
 /** The picture that was put onto a canvas last. */
 const pictureOn = (canvas) => canvas.drawnWith.drawn.findLast(([name]) => name === 'putImageData');

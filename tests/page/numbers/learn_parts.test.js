@@ -3,6 +3,7 @@
 // what was written, and what the controls ask for and show.
 import { afterEach, test } from 'node:test';
 import { enter, fire, linesOf, requireWritten } from '../support/operate.js';
+import { judgedAt, runsOf } from '../support/learn_runs.js';
 import { openWindow } from '../support/window.js';
 
 const { leave } = openWindow();
@@ -15,26 +16,7 @@ const web = await modules(
 );
 afterEach(leave);
 
-const initial = web.initialState('en');
-const settingsFor = (task, patch) => ({
-  ...web.settingsOf({ ...initial, learnTask: task }, 'the page has this text of its own'),
-  ...patch,
-});
-
-/** A run of which this is known. */
-function recordOf(settings, { step, judged = [], births = [], seconds = null, ...more } = {}) {
-  const record = new web.RunRecord(1, settings);
-  record.add(
-    {
-      ...{ step, judged, births, snapshot: null, writing: null, rate: 29.5, parameters: 12345 },
-      ...{ loss: new Float32Array(), accuracy: new Float32Array(), ...more },
-    },
-    seconds,
-  );
-  return record;
-}
-const judgedAt = (...accuracies) =>
-  accuracies.map((accuracy, i) => ({ step: 5 * i, loss: 3 / (i + 1), accuracy }));
+const { initial, settingsFor, recordOf } = runsOf(web);
 
 test('learn: a guess before the run, and afterwards what became of it', () => {
   const lines = [];

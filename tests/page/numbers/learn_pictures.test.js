@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requireWritten } from '../support/operate.js';
+import { runsOf } from '../support/learn_runs.js';
 import { hashed, openWindow } from '../support/window.js';
 
 openWindow(); // maps of the file are painted on canvases
@@ -15,11 +16,7 @@ const web = await modules(
   ),
 );
 
-const initial = web.initialState('en');
-const settingsFor = (task, patch) => ({
-  ...web.settingsOf({ ...initial, learnTask: task }, 'the page has this text of its own'),
-  ...patch,
-});
+const { settingsFor, momentOf } = runsOf(web);
 
 /** A run that has made so many steps; its loss falls from `from`. */
 function runOf(id, steps, { from = 3, every = 5, births = [], ...more } = {}) {
@@ -112,23 +109,6 @@ test('learn: the bars of the levels of noise', () => {
   lines.push(...split(web.drawNoise(web.filePen, 300, nothing)));
   requireWritten('learn-noise-chart', lines);
 });
-
-/** Weights of the heads of a run, and scores that say whose they are. */
-function momentOf({ task, layers, heads }, step = 3) {
-  const side = web.probeOf(settingsFor(task)).row.ids.length;
-  const weights = Float32Array.from(
-    { length: layers * heads * side * side },
-    (_, i) => ((i * 7) % 257) / 256,
-  );
-  const scores = Float32Array.from({ length: 3 * layers * heads }, (_, i) => i / 16);
-  return {
-    step,
-    weights,
-    scores,
-    answers: new Int32Array(side),
-    certainty: new Float32Array(side),
-  };
-}
 
 test('learn: what can be taken away', () => {
   // In the place of a picture stands a hash of the pixels that were painted last.

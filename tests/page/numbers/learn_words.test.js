@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requireWritten } from '../support/operate.js';
+import { judgedAt, runsOf } from '../support/learn_runs.js';
 import { openWindow } from '../support/window.js';
 
 openWindow(); // some of what is asked here draws, too
@@ -14,26 +15,8 @@ const web = await modules(
   ),
 );
 
-const initial = web.initialState('en');
-const settingsFor = (task, patch) => ({
-  ...web.settingsOf({ ...initial, learnTask: task }, 'the page has this text of its own'),
-  ...patch,
-});
+const { settingsFor, recordOf } = runsOf(web);
 
-/** A run of which this is known. */
-function recordOf(settings, { step, judged = [], births = [], seconds = null, ...more } = {}) {
-  const record = new web.RunRecord(1, settings);
-  record.add(
-    {
-      ...{ step, judged, births, snapshot: null, writing: null, rate: 29.5, parameters: 12345 },
-      ...{ loss: new Float32Array(), accuracy: new Float32Array(), ...more },
-    },
-    seconds,
-  );
-  return record;
-}
-const judgedAt = (...accuracies) =>
-  accuracies.map((accuracy, i) => ({ step: 5 * i, loss: 3 / (i + 1), accuracy }));
 const f32 = (...values) => Float32Array.from(values);
 
 /** Does this in both languages. */

@@ -3,7 +3,8 @@
 // (tests/page/operated/model-embeddings.txt), and what a click on the plane, a token that is typed and a button ask for.
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import { differences, fire, linesOf, requireWritten } from '../support/operate.js';
+import { float, partsOf } from '../support/model_parts.js';
+import { fire, requireWritten } from '../support/operate.js';
 import { openWindow, SIZE } from '../support/window.js';
 
 const { layOut, leave, rest } = openWindow();
@@ -21,39 +22,7 @@ afterEach(() => {
   globalThis.devicePixelRatio = 1;
 });
 
-const float = (...values) => Float32Array.from(values);
-let look = 1;
-function put(name, around = document.body) {
-  const part = document.createElement(`qkv-model-${name}`);
-  const asked = [];
-  for (const event of ['state-change', 'model-tell']) {
-    part.addEventListener(event, ({ detail }) => asked.push(detail));
-  }
-  around.append(part);
-  return {
-    ...{ part, asked, one: (selector) => part.querySelector(selector) },
-    show({ state = {}, model = {}, answers = {} }) {
-      web.setLanguage(state.language ?? 'en');
-      const whole = { ...web.initialState('en'), ...state };
-      part.update({ state: whole, model: { ...web.NO_MODEL, answers, ...model }, look });
-    },
-  };
-}
-/** What a part shows of one view after another, in lines. */
-async function shown(name, views) {
-  const { part, show } = put(name);
-  await rest();
-  let before = linesOf(part);
-  const lines = [`=== ${name}`, ...before];
-  for (const [what, view] of Object.entries(views)) {
-    look++;
-    show(view);
-    const now = linesOf(part);
-    lines.push('', `== ${what}`, ...differences(before, now));
-    before = now;
-  }
-  return [...lines, ''];
-}
+const { put, shown, lookAgain } = partsOf(web, rest);
 
 const plane = (points, more = {}) => ({
   ...{ points: float(...points.flat()), labels: points.map((_, id) => `t${id}`) },
@@ -244,7 +213,7 @@ describe('model: embeddings', () => {
     await rest();
     assert.equal(draws(), 2);
     assert.equal(one('canvas').style.width, '300px');
-    look++;
+    lookAgain();
     show(answers);
     assert.equal(draws(), 3);
   });

@@ -3,7 +3,8 @@
 // (tests/page/operated/model-heads.txt), what their buttons ask for, and what stays in focus.
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import { differences, fire, linesOf, requireWritten } from '../support/operate.js';
+import { float, partsOf } from '../support/model_parts.js';
+import { fire, requireWritten } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { leave, rest } = openWindow();
@@ -23,39 +24,7 @@ afterEach(() => {
   web.setLanguage('en');
 });
 
-const float = (...values) => Float32Array.from(values);
-let look = 1;
-function put(name, around = document.body) {
-  const part = document.createElement(`qkv-model-${name}`);
-  const asked = [];
-  for (const event of ['state-change', 'model-tell']) {
-    part.addEventListener(event, ({ detail }) => asked.push(detail));
-  }
-  around.append(part);
-  return {
-    ...{ part, asked, one: (selector) => part.querySelector(selector) },
-    show({ state = {}, model = {}, answers = {} }) {
-      web.setLanguage(state.language ?? 'en');
-      const whole = { ...web.initialState('en'), ...state };
-      part.update({ state: whole, model: { ...web.NO_MODEL, answers, ...model }, look });
-    },
-  };
-}
-/** What a part shows of one view after another, in lines. */
-async function shown(name, views) {
-  const { part, show } = put(name);
-  await rest();
-  let before = linesOf(part);
-  const lines = [`=== ${name}`, ...before];
-  for (const [what, view] of Object.entries(views)) {
-    look++;
-    show(view);
-    const now = linesOf(part);
-    lines.push('', `== ${what}`, ...differences(before, now));
-    before = now;
-  }
-  return [...lines, ''];
-}
+const { put, shown, lookAgain } = partsOf(web, rest);
 
 const INFO = { numLayers: 2, numHeads: 2, speaks: true, notDrawn: null, name: null };
 const scores = (more = {}) => ({
@@ -191,14 +160,14 @@ describe('model: heads', () => {
       [1, 'map'],
     ]) {
       button(part, head, what).focus();
-      look++;
+      lookAgain();
       show(view({ state: { modelOrder: 'induction' } }));
       assert.ok(document.activeElement === button(part, head, what));
-      look++;
+      lookAgain();
       show(view());
     }
     one('.order').focus();
-    look++;
+    lookAgain();
     show(view());
     assert.ok(document.activeElement === one('.order'));
   });
