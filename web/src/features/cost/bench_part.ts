@@ -98,7 +98,6 @@ export class BenchPart extends Panel {
   }
 
   #stop(): void {
-    this.#news = null; // of a run that came to nothing
     this.#end();
     this.find('.bench-run', HTMLElement).focus();
   }
@@ -131,7 +130,6 @@ export class BenchPart extends Panel {
 
   #failed(message: string): void {
     this.#failure = message;
-    this.#news = null;
     this.#end();
   }
 
