@@ -245,6 +245,19 @@ test('learn: experiments, a run without a mask, and a text of the reader', async
   requireWritten('learn-other-runs', lines);
 });
 
+test('learn: as long as another number of heads waits, the button says so', async () => {
+  const { press, news, find } = await put();
+  const said = () => find('[data-do=heads]').textContent;
+  const offer = said();
+  await press('[data-do=heads]');
+  const offers = [];
+  for (const run of [1, 2, 3, 4]) {
+    offers.push(said() === offer);
+    await news(run, 100_000); // more steps than any task has
+  }
+  assert.deepEqual(offers, [false, false, false, true]);
+});
+
 test('learn: a guess is drawn at once, and told when the run has begun', async () => {
   const { press, news, find } = await put();
   const drawn = mock.method(panel.training, 'drawn');

@@ -124,6 +124,9 @@ test('temperature: a histogram at its widths, and of scores without a spread', (
   requireWritten('temperature-histogram', lines);
 });
 
+/** One of these is the last that is drawn as outside of the theory with tau_c = 0.4. */
+const overlapping = Float64Array.of(0.05, 0.1, 0.2, 0.4, 0.6, 0.9, 3 * 0.4 * 1.05, 8, 20);
+
 test('temperature: curves of one key, of two, and without a gradient', () => {
   const lines = [];
   for (const [title, width, keys, critical, more] of [
@@ -133,6 +136,7 @@ test('temperature: curves of one key, of two, and without a gradient', () => {
     ['tau_c at the left end', 640, 5, 0.05, {}],
     ['tau_c at the right end', 640, 5, 20, {}],
     ['3 tau_c at the right end', 640, 5, 20 / 3, {}],
+    ['a temperature where both theories are drawn', 640, 5, 0.4, { temperatures: overlapping }],
   ]) {
     const of = rowOf({ critical, scores: new Float32Array(keys) });
     const places = web.placesOf(width);
