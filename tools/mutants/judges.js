@@ -175,8 +175,9 @@ class PackageJudge {
     return new Map(
       this.#programs.map((name) => {
         const bundle = readFileSync(join(folder, name), 'utf8');
-        const origins = originsOf(bundle, readFileSync(join(folder, `${name}.map`), 'utf8'));
-        return [name, { length: bundle.length, origins }];
+        const lineLengths = bundle.split('\n').map(({ length }) => length);
+        const data = JSON.parse(readFileSync(join(folder, `${name}.map`), 'utf8'));
+        return [name, originsOf({ lineLengths, data })];
       }),
     );
   }

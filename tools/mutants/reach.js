@@ -5,34 +5,14 @@ import { SourceMap } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
-/** The words of a bundle as { offset, file, line }: where they are, and where they came from. */
-export function originsOf(bundle, map) {
-  const sourceMap = new SourceMap(JSON.parse(map));
-  const origins = [];
-  let start = 0;
-  bundle.split('\n').forEach((text, line) => {
-    for (const { index } of text.matchAll(/[\w$.]+|[^\s\w]/g)) {
-      const entry = sourceMap.findEntry(line, index);
-      if (entry.originalSource === undefined) continue;
-      const file = /(?:^|\/)((?:wasm|web)\/src\/.*)$/.exec(entry.originalSource)?.[1];
-      if (file)
-        origins.push({
-          offset: start + index,
-          file,
-          line: entry.originalLine + 1,
-          column: entry.originalColumn,
-        });
-    }
-    start += text.length + 1;
-  });
-  return origins;
-}
-
 const placeOf = ({ originalSource, originalLine, originalColumn }) =>
   `${originalSource}:${originalLine}:${originalColumn}`;
 
-/** Likewise of a bundle that has its source map in itself, of which V8 keeps how long each line is. */
-function originsInline({ lineLengths, data }) {
+/**
+ * The pieces of a bundle, of which are known how long its lines are and its source map, `data`: its length, and as origins
+ * { offset, file, line, column } where each piece is, and where it came from.
+ */
+export function originsOf({ lineLengths, data }) {
   const sourceMap = new SourceMap(data);
   const origins = [];
   let start = 0;
@@ -42,7 +22,7 @@ function originsInline({ lineLengths, data }) {
     for (let column = 1; column <= length; ++column) {
       const next = column < length ? sourceMap.findEntry(row, column) : undefined;
       if (next && placeOf(next) === placeOf(entry)) continue;
-      const file = /(?:^|\/)(web\/src\/.*)$/.exec(entry.originalSource ?? '')?.[1];
+      const file = /(?:^|\/)((?:wasm|web)\/src\/.*)$/.exec(entry.originalSource ?? '')?.[1];
       // A piece may begin with the space before it, which is of what stands there.
       const offset = start + Math.min(from + 1, column - 1);
       const [line, at] = [entry.originalLine + 1, entry.originalColumn];
@@ -63,7 +43,7 @@ function inlineBundlesOf(cache = {}) {
   return new Map(
     found.map(([url, entry]) => {
       const { mappings } = entry.data;
-      if (!inlineBundles.has(mappings)) inlineBundles.set(mappings, originsInline(entry));
+      if (!inlineBundles.has(mappings)) inlineBundles.set(mappings, originsOf(entry));
       return [url, inlineBundles.get(mappings)];
     }),
   );
