@@ -47,6 +47,10 @@ export async function cmake(preset, targets, options = []) {
 /** The C++ library and its tests for every instruction set the compiler can produce. */
 const native = () => cmake('native', ['all']);
 
+/** The two libraries alone, the trainer of recipes, and what of the suite every run of the tests asks. */
+const nativeLibraries = () =>
+  cmake('native', ['qkv', 'qkv_train', 'qkv_trainer', 'qkv_references']);
+
 /**
  * Files of tests/core that an everyday run does not compile to WebAssembly: what they ask of 32 bits and of these kernels
  * the package is asked as well (its refusals, the references, the worked example), or they ask nothing of either.
@@ -303,6 +307,9 @@ export function assembleSite(site = join(root, 'build/site')) {
   cpSync(join(root, 'build/docs'), join(site, 'docs'), { recursive: true });
 }
 
+/** Builds in the folder of the native preset before those under sanitizers. */
+const ordinary = ['native-libraries', 'native'];
+
 /**
  * Everything that can be built: `needs` is built first, and `after` goes first where both are wanted, as one folder has
  * room for one build at a time.
@@ -318,19 +325,20 @@ export const builds = {
   package: { needs: ['modules', 'types'], run: bundlePackage },
   page: { needs: ['package'], run: bundlePage },
   docs: { run: makeDocs },
-  native: { run: native },
+  'native-libraries': { run: nativeLibraries },
+  native: { needs: ['native-libraries'], run: native },
   'wasm-tests': { after: ['modules'], run: wasmTests },
-  sanitized: { after: ['native'], run: () => cmake('native', ['qkv_tests_sanitized']) },
+  sanitized: { after: ordinary, run: () => cmake('native', ['qkv_tests_sanitized']) },
   'sanitized-train': {
-    after: ['native', 'sanitized', 'fuzz'],
+    after: [...ordinary, 'sanitized', 'fuzz'],
     run: () => cmake('native', ['qkv_train_tests_sanitized']),
   },
-  'fuzz-core': { after: ['native', 'sanitized'], run: () => cmake('native', ['fuzz_core']) },
+  'fuzz-core': { after: [...ordinary, 'sanitized'], run: () => cmake('native', ['fuzz_core']) },
   raced: {
-    after: ['native', 'sanitized', 'fuzz-core'],
+    after: [...ordinary, 'sanitized', 'fuzz-core'],
     run: () => cmake('native', ['qkv_tests_threads']),
   },
-  fuzz: { after: ['native', 'sanitized'], run: () => cmake('native', ['fuzz']) },
+  fuzz: { after: [...ordinary, 'sanitized'], run: () => cmake('native', ['fuzz']) },
 };
 
 const buildNative = () => step('build native', native);

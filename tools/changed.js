@@ -45,7 +45,7 @@ const wholeRun = join(root, 'tests/whole-run.json');
 
 /**
  * What the C++ library and its own tests are made of, and what builds them. Not tools/bootstrap, which brings browsers and linters, too: a compiler
- * that is another one is asked by the native suite.
+ * or a processor that is another one is asked for the references, in every run.
  */
 const ofCore = [
   /^(core|tests\/core|tests\/support\/(cpp|sanitizer)|tests\/reference\/(onnx|torch))\//,

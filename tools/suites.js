@@ -1,6 +1,6 @@
 // What `npm test` runs. A suite is { name, group, of, needs, parts }: `of` is what it tests, so that a test that several
 // builds run is counted as one; `needs` are builds of tools/build.js; a part is what tools/runners.js makes. Suites
-// marked `full` are left to `npm run test:full`, and those marked `again`, which ask about the core what the native suite asks,
+// marked `full` are left to `npm run test:full`, and those marked `again`, which ask of the core more than its references,
 // also, as long as the core is what it was in the newest one. Parts that are `about` something are asked when a change touches
 // it. Parts marked `alone` have the machine to themselves.
 import { existsSync, readFileSync } from 'node:fs';
@@ -210,7 +210,13 @@ const catch2 = (preset, name, whole) =>
 function native(full) {
   return [
     ...nativeIsas.map((isa) => ({
+      name: `native ${isa}: references`,
+      parts: [ctest('native', `references.${isa}`, { heard: keepFingerprint })],
+    })),
+    ...nativeIsas.map((isa) => ({
       name: `native ${isa}`,
+      again: true,
+      needs: ['native'],
       parts: catch2('native', `native.${isa}`, full || isa === 'scalar'),
     })),
     ...nativeIsas.map((isa) => ({
@@ -218,6 +224,8 @@ function native(full) {
       of: 'training',
       // Width and arithmetic of sse4 are those of simd128, bit for bit, which the package is asked.
       full: isa === 'sse4',
+      again: true,
+      needs: ['native'],
       parts: [ctest('native', `train.${isa}`)],
     })),
     {
@@ -227,7 +235,7 @@ function native(full) {
         nodeTest(`tests/models/${name}.test.js`),
       ),
     },
-    { name: 'native, unknown instruction set', parts: [ctest('native', 'native.unknown_isa')] },
+    { name: 'native, unknown instruction set', parts: [ctest('native', 'references.unknown_isa')] },
     {
       name: 'objects of the instruction sets',
       parts: [
@@ -442,7 +450,7 @@ async function pageSuites() {
 const faults = (full) => [
   {
     name: full ? 'planted faults, all' : 'planted faults, of what changed',
-    needs: ['package', 'native'],
+    needs: ['package', full ? 'native' : 'native-libraries'],
     parts: [{ title: 'planted faults', run: () => runMutants(full ? () => true : undefined) }],
   },
 ];
@@ -450,12 +458,12 @@ const faults = (full) => [
 /** What each group is about, which builds its suites need, and the suites. */
 const table = {
   lint: { needs: [], suites: lint },
-  native: { needs: ['native'], suites: native },
+  native: { needs: ['native-libraries'], suites: native },
   wasm: { needs: ['wasm-tests'], suites: wasm },
   package: { needs: ['package'], suites: packageSuites },
   browser: { needs: ['package'], suites: browserSuites },
   page: { needs: ['page'], suites: pageSuites },
-  release: { needs: ['package', 'page', 'native'], suites: releaseSuites },
+  release: { needs: ['package', 'page', 'native-libraries'], suites: releaseSuites },
   sanitize: { needs: [], suites: sanitize },
   faults: { needs: [], suites: faults },
 };
