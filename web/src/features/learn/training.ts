@@ -78,22 +78,26 @@ export class Training {
   play(settings: Settings, speed: Speed, keep: boolean): void {
     this.#since = performance.now(); // what the press costs belongs to it
     if (!this.isOf(settings) || this.failure) this.#begin(settings, this.#before(keep));
-    this.#speed = speed;
-    this.playing = true;
-    this.looked = null;
-    this.#play();
-    this.#listener.onChange();
+    this.#go(speed);
   }
 
   /** One run after the other, all of them kept. */
   playAll(all: readonly Settings[], speed: Speed): void {
     const [first, ...rest] = all;
     if (!first) return;
-    this.kept = [];
-    this.current = null;
-    this.play(first, speed, false);
+    this.#since = performance.now();
+    this.#begin(first, []);
     this.#queue = rest;
     this.inSeries = true;
+    this.#go(speed);
+  }
+
+  #go(speed: Speed): void {
+    this.#speed = speed;
+    this.playing = true;
+    this.looked = null;
+    this.#play();
+    this.#listener.onChange();
   }
 
   #play(): void {
