@@ -14,8 +14,8 @@ function signal(child, name) {
   }
 }
 
-/** Ends commands: first they are asked to, so that they can end their own browsers, then they have no choice. */
-async function end(children) {
+/** Ends commands with all that they started: first they are asked to, so that they can end their own browsers, then they have no choice. */
+export async function end(children) {
   for (const child of children) signal(child, 'SIGTERM');
   await new Promise((resolve) => setTimeout(resolve, GRACE));
   for (const child of children) signal(child, 'SIGKILL');
@@ -27,20 +27,27 @@ for (const name of ['SIGINT', 'SIGTERM']) {
   process.once(name, () => void end([...running]).then(() => process.exit(1)));
 }
 
+/** Starts a command in a process group of its own, which ends with this process. Its output is to be read. */
+export function start(command, args, { env = {}, cwd = root } = {}) {
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...environment, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  running.add(child);
+  child.on('close', () => running.delete(child));
+  return child;
+}
+
 /**
  * Runs a command from the root of the project, its output collected. Resolves to { code, output,
  * stdout, hung }; rejects only when it cannot be started. After `timeout` ms it is ended with all that it started:
  * then `hung` is true and `code` null.
  */
-export function run(command, args, { env = {}, cwd = root, timeout } = {}) {
+export function run(command, args, { timeout, ...where } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, {
-      cwd,
-      env: { ...environment, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true, // a process group of its own
-    });
-    running.add(child);
+    const child = start(command, args, where);
     let output = '';
     let stdout = '';
     let hung = false;
@@ -58,7 +65,6 @@ export function run(command, args, { env = {}, cwd = root, timeout } = {}) {
     child.on('error', reject);
     child.on('close', (code) => {
       clearTimeout(timer);
-      running.delete(child);
       resolve({ code: hung ? null : code, output, stdout, hung });
     });
   });

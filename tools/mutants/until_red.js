@@ -1,41 +1,25 @@
 // Runs a test program until it is red: of a mutant nothing more is asked than the first test that sees it.
-import { spawn } from 'node:child_process';
-import { environment } from '../environment.js';
-
-/** Ends a program with all it started: browsers close when they are told, what hangs does not listen. */
-function end(child, signal = 'SIGTERM') {
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    return; // there is nothing left of it
-  }
-  if (signal === 'SIGTERM') setTimeout(end, 2000, child, 'SIGKILL').unref();
-}
+import { end, start } from '../run.js';
 
 /**
  * Resolves to { code, output, ms, late }: `red`, a regular expression, ends the program when a line of its output
  * matches, `signal` when nobody wants to know any more, `limit` after so many ms, and it then is `late`.
  */
-export function untilRed(command, args, { red, limit, signal, env = {}, cwd }) {
+export function untilRed(command, args, { red, limit, signal, ...where }) {
   return new Promise((resolve, reject) => {
     const from = performance.now();
-    const child = spawn(command, args, {
-      cwd,
-      detached: true, // a group of its own, which can be ended as a whole
-      env: { ...environment, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = start(command, args, where);
     let output = '';
     let late = false;
+    const stop = () => void end([child]);
     const timer = setTimeout(() => {
       late = true;
-      end(child);
+      stop();
     }, limit);
-    const stop = () => end(child);
     signal?.addEventListener('abort', stop);
     const take = (data) => {
       output += data;
-      if (red?.test(output)) end(child);
+      if (red?.test(output)) stop();
     };
     child.stdout.on('data', take);
     child.stderr.on('data', take);

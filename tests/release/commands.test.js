@@ -1,0 +1,84 @@
+// Commands that the tools start (tools/run.js, tools/mutants/until_red.js): what they print is told, and they end with all that they
+// started when they take too long, when they are red, and when the tool is ended.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { untilRed } from '../../tools/mutants/until_red.js';
+import { run } from '../../tools/run.js';
+import { root } from '../support/js/files.js';
+import { until } from '../support/js/patience.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'qkv-commands-'));
+after(() => rmSync(folder, { recursive: true }));
+
+/**
+ * The command line of two processes that never end, the second started by the first; neither ends when it is asked to. The second
+ * writes down both numbers and says so.
+ */
+function hanging(file) {
+  const stay = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6);";
+  const second = `${stay}
+    require('node:fs').writeFileSync(${JSON.stringify(file)}, process.ppid + ' ' + process.pid);
+    console.log('not ok 1 - both are there');`;
+  const first = `${stay}
+    require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(second)}], { stdio: 'inherit' });`;
+  return ['-e', first];
+}
+
+const numbersIn = (file) => readFileSync(file, 'utf8').split(' ').map(Number);
+
+function isThere(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('commands', { concurrency: true }, () => {
+  test('run: what a command prints and how it ends is told', async () => {
+    const script = "console.log('out'); console.error('err'); process.exitCode = 3";
+    const { code, output, stdout, hung } = await run(process.execPath, ['-e', script]);
+    assert.deepEqual({ code, stdout, hung }, { code: 3, stdout: 'out\n', hung: false });
+    assert.deepEqual(output.split('\n').sort(), ['', 'err', 'out']);
+  });
+
+  // These two resolve when nothing holds the output any more.
+  test('run: a command that takes too long is ended with what it started', async () => {
+    const line = hanging(join(folder, 'slow'));
+    const { code, hung } = await run(process.execPath, line, { timeout: 1000 });
+    assert.deepEqual({ code, hung }, { code: null, hung: true });
+  });
+
+  test('untilRed: a program that is red is ended with what it started', async () => {
+    const line = hanging(join(folder, 'red'));
+    const { late, output } = await untilRed(process.execPath, line, {
+      red: /^not ok/m,
+      limit: 1e6,
+    });
+    assert.deepEqual({ late, output }, { late: false, output: 'not ok 1 - both are there\n' });
+  });
+
+  for (const [name, module, options] of [
+    ['run', 'run.js', {}],
+    ['untilRed', 'mutants/until_red.js', { limit: 1e6 }],
+  ]) {
+    test(`${name}: who ends the tool ends what it runs`, async () => {
+      const file = join(folder, name);
+      const script = `
+        const { ${name} } = await import(${JSON.stringify(join(root, 'tools', module))});
+        await ${name}(process.execPath, ${JSON.stringify(hanging(file))}, ${JSON.stringify(options)});`;
+      const tool = spawn(process.execPath, ['--input-type=module', '-e', script]);
+      const ended = new Promise((resolve) => tool.on('close', resolve));
+      await until(() => existsSync(file) && numbersIn(file).length === 2);
+      const pids = numbersIn(file);
+      assert.ok(pids.every(isThere));
+      tool.kill('SIGTERM');
+      assert.equal(await ended, 1);
+      await until(() => !pids.some(isThere));
+    });
+  }
+});
