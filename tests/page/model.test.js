@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { root } from '../support/js/files.js';
 import { takeAll, violations } from './support/panel.js';
+import { packageModule } from './support/engine.js';
 import * as support from './support/page.js';
 
 const { settle, tensors, visit } = support;
@@ -14,7 +14,6 @@ const { pageTest } = support.useSite();
 
 const TEXT = 'She was tired. She was';
 const fragment = `#v=1&x=${encodeURIComponent(TEXT)}`;
-const packageModule = (name) => import(pathToFileURL(join(root, `dist/${name}.js`)).href);
 
 /** The model in Node, and the tokens of a text after the line break that begins it. */
 async function austen() {

@@ -3,16 +3,12 @@
 // which order and in how long slices of work, and what becomes of work that something else has taken the place of.
 import assert from 'node:assert/strict';
 import { afterEach, before, describe, mock, test } from 'node:test';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { families } from '../../package/models/support/families.js';
 import { safetensors } from '../../package/models/support/files.js';
-import { root } from '../../support/js/files.js';
 import { until } from '../../support/js/patience.js';
-import { modules } from '../support/engine.js';
+import { modules, packageModule } from '../support/engine.js';
 
 const web = await modules('features/model/host', 'features/model/open');
-const packageModule = (name) => import(pathToFileURL(join(root, `dist/${name}.js`)).href);
 
 /** Files of a model: two layers of four heads over 11 tokens that are numbers, of at most 9 in a text. */
 function filesOf(family) {

@@ -3,16 +3,12 @@
 // another takes its place, as the worker tells it, in Node; and what the page keeps of every message.
 import assert from 'node:assert/strict';
 import { afterEach, before, describe, mock, test } from 'node:test';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { safetensors } from '../../package/models/support/files.js';
 import { ownMetadata, ownModel } from '../../package/models/support/own.js';
-import { root } from '../../support/js/files.js';
 import { until } from '../../support/js/patience.js';
-import { modules } from '../support/engine.js';
+import { modules, packageModule } from '../support/engine.js';
 
 const web = await modules(...['host', 'open', 'store'].map((name) => `features/model/${name}`));
-const packageModule = (name) => import(pathToFileURL(join(root, `dist/${name}.js`)).href);
 
 const bytes = safetensors(ownModel().tensors, ownMetadata());
 const own = () => new File([bytes], 'own.safetensors');

@@ -3,18 +3,14 @@
 // (tests/page/operated/model-opened.txt); and what is refused, with what nothing is kept of.
 import assert from 'node:assert/strict';
 import { afterEach, before, describe, mock, test } from 'node:test';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { families } from '../../package/models/support/families.js';
 import { llama2cTokens, safetensors } from '../../package/models/support/files.js';
 import { ownMetadata, ownModel } from '../../package/models/support/own.js';
 import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
-import { root } from '../../support/js/files.js';
-import { modules } from '../support/engine.js';
+import { modules, packageModule } from '../support/engine.js';
 import { requireWritten } from '../support/operate.js';
 
 const web = await modules('features/model/open');
-const packageModule = (name) => import(pathToFileURL(join(root, `dist/${name}.js`)).href);
 let qkv;
 let prototype;
 before(async () => {

@@ -3,11 +3,10 @@
 // surprise, each against its formula; and the log of a run.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { close } from '../support/close.js';
 import { modules } from '../support/engine.js';
 
 const web = await modules(...['text', 'trained', 'log'].map((name) => `features/model/${name}`));
-const close = (a, b, most, what) =>
-  assert.ok(Math.abs(a - b) <= most, `${what}: ${a} and ${b} differ by more than ${most}`);
 
 describe('model: the tokens of a text', () => {
   const BEGIN = 9;

@@ -3,11 +3,10 @@
 // are alike, and tables without a second direction, or without any; how often it lets others have a turn; and who is near whom.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { close } from '../support/close.js';
 import { modules } from '../support/engine.js';
 
 const web = await modules('features/model/plane');
-const close = (a, b, most, what) =>
-  assert.ok(Math.abs(a - b) <= most, `${what}: ${a} and ${b} differ by more than ${most}`);
 
 /** The plane of these rows, and how often it made way. */
 function planeOf(rows) {

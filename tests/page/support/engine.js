@@ -8,13 +8,17 @@ import { build } from 'esbuild';
 import { root } from '../../support/js/files.js';
 import { textsOf } from './texts.js';
 
+/** The address of a module of the package as built. */
+const packageUrl = (name) => pathToFileURL(join(root, `dist/${name}.js`)).href;
+export const packageModule = (name) => import(packageUrl(name));
+
 /** The package, not bundled: it finds its .wasm beside itself. */
 const packageBeside = {
   name: 'package beside',
   setup({ onResolve }) {
     onResolve({ filter: /^qkv(\/\w+)?$/ }, ({ path }) => {
       const name = path === 'qkv' ? 'index' : path.slice('qkv/'.length);
-      return { path: pathToFileURL(join(root, `dist/${name}.js`)).href, external: true };
+      return { path: packageUrl(name), external: true };
     });
   },
 };

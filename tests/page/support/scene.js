@@ -2,14 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { root } from '../../support/js/files.js';
 import { until } from '../../support/js/patience.js';
 import { tickingClock } from './clock.js';
 import { openWindow } from './window.js';
 
 export const { told, workers, rest, layOut } = openWindow();
-const { modules, startEngine } = await import('./engine.js');
+const { modules, packageModule, startEngine } = await import('./engine.js');
 export const engine = await startEngine();
 export const web = await modules(
   ...[
@@ -47,8 +46,6 @@ for (const [name, Part] of Object.entries({
 })) {
   customElements.define(name, Part);
 }
-
-const packageModule = (name) => import(pathToFileURL(join(root, `dist/${name}.js`)).href);
 
 // ---- workers of panels, which answer what is asked of them at first ----
 
