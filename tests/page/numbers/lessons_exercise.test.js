@@ -131,8 +131,32 @@ test('lessons: a number is right within its share, and within what rounding take
     ['5 m', null],
     ['m 5', null],
   ]) {
-    assert.equal(readAnswer(raw), value, raw);
+    assert.deepEqual(readAnswer(raw), value === null ? [] : [value], raw);
   }
+});
+
+test('lessons: a comma may stand between thousands, where that is what the page computes', () => {
+  const { isRight, nearest, readAnswer } = web;
+  for (const [raw, expected] of [
+    ['13,404', 13404],
+    ['13,404', 13.404],
+    ['-1,234,567.5', -1234567.5],
+    ['1,000%', 10],
+    ['1,234/2', 617],
+    ['1,234/2', 0.617],
+  ]) {
+    assert.ok(isRight(nearest(readAnswer(raw), expected), expected, 1e-6), `${raw} ${expected}`);
+  }
+  for (const raw of ['0,404', '13,40', '1234,404', '13,4045', '13.000,5', '1,23,456']) {
+    assert.ok(readAnswer(raw).length < 2, raw);
+  }
+  assert.deepEqual(readAnswer('1,234,567'), [1234567]);
+  assert.equal(nearest([1.234, 1234], 5), 1.234);
+  const text = { text: 'How many?', right: 13404, within: 0.001 };
+  const item = exerciseForm(text, { view: () => view, moved: () => false });
+  item.querySelector('input').value = '13,404';
+  item.querySelector('form').dispatchEvent(new Event('submit', { cancelable: true }));
+  assert.match(item.querySelector('.verdict').textContent, /^Right/);
 });
 
 describe('lessons: locks', () => {

@@ -1,5 +1,11 @@
-/** An answer as people write numbers: 0.25, 0,25, .25, 25 %, 1e-3, −2, 1/4; null: no number. */
-export function readAnswer(raw: string): number | null {
+/** Thousands as both languages of the page write them: 13,404. */
+const GROUPED = /^[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$/;
+
+/**
+ * An answer as people write numbers: 0.25, 0,25, .25, 25 %, 1e-3, −2, 1/4. Of 1,234 there are two readings, as others write a
+ * comma before decimals; where there is none it is no number.
+ */
+export function readAnswer(raw: string): readonly number[] {
   const text = raw
     .trim()
     .replace(/[\uFF10-\uFF19\uFF0E\uFF0C\uFF05\uFF0F\uFF0D]/g, (wide) =>
@@ -9,11 +15,16 @@ export function readAnswer(raw: string): number | null {
     .replace(/\s+/g, '');
   const [, number, below, percent] =
     /^([-+]?[\d.,]+(?:e[-+]?\d+)?)(?:\/([\d.,]+))?(%?)$/i.exec(text) ?? [];
-  if (number === undefined) return null;
-  const plain = (part: string) => Number(part.replace(',', '.'));
-  const value = (plain(number) / (below ? plain(below) : 1)) * (percent ? 0.01 : 1);
-  return Number.isFinite(value) ? value : null;
+  if (number === undefined) return [];
+  const decimal = (part: string) => Number(part.replace(',', '.'));
+  const whole = GROUPED.test(number) ? [Number(number.replaceAll(',', ''))] : [];
+  const share = (percent ? 0.01 : 1) / (below ? decimal(below) : 1);
+  return [decimal(number), ...whole].map((value) => value * share).filter(Number.isFinite);
 }
+
+/** Of the readings of an answer the one that is nearest to a number. */
+export const nearest = (readings: readonly number[], to: number): number =>
+  readings.reduce((best, one) => (Math.abs(one - to) < Math.abs(best - to) ? one : best));
 
 /** As a share of the number, where an exercise says nothing else; and what rounding to three decimals takes. */
 const WITHIN = 0.02;

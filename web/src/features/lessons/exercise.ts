@@ -3,7 +3,7 @@ import { translate } from '../../i18n/i18n';
 import { digits } from '../../ui/numbers';
 import { find } from '../../ui/dom';
 import type { View } from '../../ui/panel';
-import { isRight, readAnswer } from './answer';
+import { isRight, nearest, readAnswer } from './answer';
 import type { Exercise } from './lesson';
 import { quantity } from './quantities';
 import { t } from './texts';
@@ -19,11 +19,12 @@ interface Tools {
   readonly moved: () => boolean;
 }
 
-/** What an exercise says to an answer. */
-function judge(exercise: Exercise, answer: number, { view, moved }: Tools): string {
+/** What an exercise says to an answer, which may be read in several ways. */
+function judge(exercise: Exercise, readings: readonly number[], { view, moved }: Tools): string {
   const { number, within, choices, right } = exercise;
   const expected = number === undefined ? (right ?? null) : quantity(number, view());
   if (expected === null) return t('lessons.notYetComputed');
+  const answer = nearest(readings, expected);
   const about = moved() ? ` ${t('lessons.moved')}` : '';
   if (choices) {
     return (
@@ -94,12 +95,12 @@ function listen(item: HTMLElement, exercise: Exercise, tools: Tools): void {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const chosen = item.querySelector<HTMLInputElement>('input:checked, input[type=text]');
-    const answer = chosen && readAnswer(chosen.value);
-    if (answer === null) {
+    const readings = chosen ? readAnswer(chosen.value) : [];
+    if (readings.length === 0) {
       say(t(exercise.choices ? 'lessons.choose' : 'lessons.noNumber'));
       return;
     }
-    say(judge(exercise, answer, tools));
+    say(judge(exercise, readings, tools));
     reveal.hidden = false;
   });
   reveal.addEventListener('click', () => say(solution(exercise, tools.view())));
