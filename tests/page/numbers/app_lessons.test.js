@@ -47,7 +47,8 @@ describe('app: lessons', () => {
     await rest();
     assert.equal(app.looked, 0, 'no desk');
     goTo('#v=1&lang=en&lesson=index');
-    await until(() => page.dataset.lesson === 'open');
+    await until(() => document.activeElement.id === 'lesson-title');
+    assert.equal(page.dataset.lesson, 'open');
     assert.ok(children().includes('qkv-lessons'));
     assert.notEqual(app.hold, null);
     goTo('#text');
@@ -61,6 +62,15 @@ describe('app: lessons', () => {
       goTo('#v=1&lang=en&lesson=index');
       await until(() => page.dataset.lesson === 'open');
     }
+  });
+
+  test('take the focus from the link to them, but not from a page that begins with one', async () => {
+    document.body.innerHTML = '<main></main>';
+    at('#v=1&lang=en&lesson=index');
+    watchLessons(newPage());
+    await until(() => page.dataset.lesson === 'open');
+    await rest();
+    assert.equal(document.activeElement, document.body);
   });
 
   test('that do not come are told of, and the page is shown', async () => {

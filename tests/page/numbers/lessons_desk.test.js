@@ -107,6 +107,18 @@ describe('lessons: on the shelf', () => {
   });
 });
 
+test('lessons: whoever followed a link is led to the title of the list or of the lesson', async () => {
+  for (const name of ['index', 'reads']) {
+    await desk.open({ ...ADDRESS, name }, { focus: true });
+    await rest();
+    assert.equal(document.activeElement, document.querySelector('#lesson-title'), name);
+    document.activeElement.blur();
+    await desk.open({ ...ADDRESS, name, language: 'zh' });
+    await rest();
+    assert.equal(document.activeElement, document.body, `${name} in another language`);
+  }
+});
+
 describe('lessons: their list', () => {
   test('has each with its link and its goals, and says when one is missing', async () => {
     await open();

@@ -90,6 +90,27 @@ test('lessons: a lesson goes through the editor as it is', () => {
   requireWritten('editor', [...lines, '', '== in Chinese', ...linesOf(dialog)]);
 });
 
+test('lessons: a step that is moved keeps the focus, and one that goes gives it to its neighbour', () => {
+  begin();
+  const button = (at, what) => step(at, `[data-step=${what}]`);
+  const pressed = (at, what) => {
+    const held = button(at, what);
+    held.focus();
+    held.click();
+    return held;
+  };
+  const down = pressed(1, 'down');
+  assert.deepEqual(titles(), ['Two', 'One']);
+  assert.equal(document.activeElement, down);
+  const up = pressed(2, 'up');
+  assert.deepEqual(titles(), ['One', 'Two']);
+  assert.equal(document.activeElement, up);
+  pressed(2, 'remove');
+  assert.equal(document.activeElement, step(1, 'input'));
+  pressed(1, 'remove');
+  assert.equal(document.activeElement, document.body);
+});
+
 /** Of lists there is only what is chosen: their options stay. */
 const foldLists = (element) => (element.localName === 'select' ? 'closed' : fold(element));
 

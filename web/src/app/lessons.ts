@@ -13,7 +13,7 @@ export function expectLesson(): boolean {
 export function watchLessons(app: App): void {
   let desk: Desk | null = null;
   const wanted = () => readAddress(location.search, location.hash);
-  const follow = async () => {
+  const follow = async (focus: boolean) => {
     const address = wanted();
     if (!address && !desk) return;
     // Any other anchor of the page, such as that of the link that skips its head.
@@ -22,16 +22,16 @@ export function watchLessons(app: App): void {
       const { Desk } = await import('../features/lessons/desk');
       desk ??= new Desk(app);
     }
-    await desk.open(wanted()); // the reader may have gone elsewhere while the code was on its way
+    await desk.open(wanted(), { focus }); // the reader may have gone elsewhere while the code was on its way
   };
-  const tryToFollow = () => {
-    follow().catch((error: unknown) => {
+  const tryToFollow = (focus: boolean) => {
+    follow(focus).catch((error: unknown) => {
       // Without a network, for instance, no lesson comes: the page that waits for it is shown instead.
       const { dataset } = document.documentElement;
       if (dataset['lesson'] === 'coming') delete dataset['lesson'];
       console.error(error);
     });
   };
-  window.addEventListener('hashchange', tryToFollow);
-  tryToFollow();
+  window.addEventListener('hashchange', () => tryToFollow(true));
+  tryToFollow(false);
 }

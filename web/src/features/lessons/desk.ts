@@ -36,8 +36,8 @@ export class Desk {
     this.#locks.told = (language) => this.#follow(language);
   }
 
-  /** Null: back to the page. */
-  async open(address: Address | null): Promise<void> {
+  /** Null: back to the page. Whoever followed a link is led to the title, which the link's place has not any more. */
+  async open(address: Address | null, { focus = false } = {}): Promise<void> {
     this.#address = address;
     if (!address) {
       this.#leave();
@@ -56,6 +56,7 @@ export class Desk {
     this.#speaking = null;
     if (shown) this.#read(shown, address, language);
     else this.#list(all, address.name !== INDEX);
+    if (focus) find(document, '#lesson-title', HTMLElement).focus({ preventScroll: true });
   }
 
   /** Another language of the page; who goes elsewhere meanwhile waits no longer. */

@@ -121,7 +121,12 @@ export class LessonEditor extends HTMLElement {
   #move(at: number, by: -1 | 1 | 0): void {
     const [step] = this.#steps.splice(at, 1);
     if (step && by !== 0) this.#steps.splice(Math.max(0, at + by), 0, step);
+    const held = document.activeElement;
     this.#draw();
+    // All steps were put in anew, which takes the focus from the button that was pressed; that of a step that is gone goes to a neighbour.
+    const place = this.#steps[Math.min(at, this.#steps.length - 1)];
+    const next = by === 0 ? place?.element.querySelector('input') : held;
+    if (next instanceof HTMLElement) next.focus();
   }
 
   get lesson(): Lesson | null {
