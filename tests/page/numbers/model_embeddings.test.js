@@ -171,15 +171,17 @@ describe('model: embeddings', () => {
       return asked.splice(0).map(({ modelNear }) => modelNear);
     };
     assert.deepEqual(type('a', 'input', Event), [], 'there is no plane');
-    const labels = ['a', 'b', '😀', 'the', 'e'];
+    const labels = ['e', 'a', 'b', '😀', 'the', '␣', '∅'];
     show({ answers: { ...told(square).answers, plane: plane(square, { labels }) } });
     for (const [text, ids] of [
       ...[
-        ['a', [0]],
-        ['ab', [1]],
-        ['b😀', [2]],
-        ['the', [3]],
-        ['e', [4]],
+        ['a', [1]],
+        ['ab', [2]],
+        ['b😀', [3]],
+        ['th', []],
+        ['the', [4]],
+        ['he', [0]],
+        [' ', [5]],
         ['x', []],
         ['', []],
       ],
@@ -187,8 +189,8 @@ describe('model: embeddings', () => {
       assert.deepEqual(type(text, 'input', Event), ids, text);
     }
     const composing = (isComposing) => type('b', 'input', InputEvent, { isComposing });
-    assert.deepEqual([composing(true), composing(false)], [[], [1]]);
-    assert.deepEqual(type('a', 'compositionend', Event), [0]);
+    assert.deepEqual([composing(true), composing(false)], [[], [2]]);
+    assert.deepEqual(type('a', 'compositionend', Event), [1]);
   });
 
   test('a neighbour is chosen by its button', () => {

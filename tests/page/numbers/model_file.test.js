@@ -7,7 +7,7 @@ import { concat, safetensorsOf } from '../../package/models/support/files.js';
 import { fromFloat16 } from '../../support/js/half.js';
 import { modules } from '../support/engine.js';
 
-const web = await modules('features/model/file', 'features/model/open');
+const web = await modules(...['file', 'label', 'open'].map((name) => `features/model/${name}`));
 
 const bytesOf = (Kind, ...values) => new Uint8Array(Kind.from(values).buffer);
 const fileOf = (header, data = new Uint8Array()) => new Blob([safetensorsOf(header, data)]);

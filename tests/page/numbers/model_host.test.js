@@ -32,11 +32,12 @@ const ASK = {
   sampling: { temperature: 1, topK: 0, topP: 1 },
 };
 /** A message in a word. */
-const word = ({ kind, news, changes, generated, failure, speed }) => {
+const word = ({ kind, of, news, changes, generated, failure, speed }) => {
   if (news) return Object.keys(news).join();
   if (kind === 'changes') return `changes ${changes.running}`;
   if (kind === 'speed') return `speed ${speed.running}`;
   if (kind === 'generated') return `generated ${generated.running}`;
+  if (kind === 'failed') return `failed ${of} ${failure.code}`;
   return failure ? `${kind} ${failure.code}` : kind;
 };
 
@@ -158,10 +159,27 @@ describe('model: answers', () => {
     const { asked, news } = await hosted('llama');
     const words = await asked({ sampling: { ...ASK.sampling, temperature: 1e300 } });
     assert.equal(words[0], 'reading');
-    assert.match(words.at(-1), /^failed /);
+    assert.match(words.at(-1), /^failed answers /);
     assert.equal(words.length, 2);
     assert.deepEqual(await asked(), ALL.slice(1));
     assert.equal(news('next').at, 3);
+  });
+
+  test('say which work it was that failed', async () => {
+    const { asked, tell, heard, said } = await hosted('llama');
+    await asked();
+    for (const [method, kind, of] of [
+      ['loss', 'changes', 'changes'],
+      ['forward', 'speed', 'speed'],
+      ['generate', 'generate', 'generated'],
+    ]) {
+      said.length = 0;
+      mock.method(prototype, method, () => { throw new Error('no room'); }); // prettier-ignore
+      tell({ kind, seed: 1, tokens: 2, pace: null });
+      await heard(() => false);
+      assert.equal(word(said.at(-1)), `failed ${of} unexpected`);
+      mock.restoreAll();
+    }
   });
 
   test('of an ask that another has taken the place of are not told', async () => {

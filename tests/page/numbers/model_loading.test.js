@@ -286,9 +286,24 @@ test('model: what the page knows after each message', () => {
     ],
     [{ kind: 'changes', changes: { reading: 1 } }, { changes: { reading: 1 } }],
     [{ kind: 'speed', speed: { points: [] } }, { speed: { points: [] } }],
-    [{ kind: 'failed', failure: { code: 'b' } }, { failed: { code: 'b' } }],
+    [{ kind: 'failed', of: 'answers', failure: { code: 'b' } }, { failed: { code: 'b' } }],
+    [{ kind: 'failed', of: 'speed', failure: { code: 'b' } }, { failed: { code: 'b' } }],
   ]) {
     assert.deepEqual(web.afterMessage(before, message), { ...before, ...change }, message.kind);
+  }
+  for (const of of ['generated', 'speed', 'changes']) {
+    const others = {
+      generated: { running: true },
+      speed: { running: true },
+      changes: { running: true },
+    };
+    const told = { ...before, ...others, [of]: { running: true, points: [1] } };
+    const after = web.afterMessage(told, { kind: 'failed', of, failure });
+    assert.deepEqual(
+      after,
+      { ...told, [of]: { running: false, points: [1] }, failed: failure },
+      of,
+    );
   }
   const refused = { what: 'x', failure };
   assert.deepEqual(web.loadBegins({ ...NO_MODEL, refused }, 'b'), {

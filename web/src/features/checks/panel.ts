@@ -10,7 +10,7 @@ import { provenance } from '../map/names';
 import { Panel, type View } from '../../ui/panel';
 
 const ITEMS = ['error', 'time', 'build', 'sums', 'memory', 'weights'] as const;
-const UNKNOWN = { variant: '–', version: '–', threads: '–' };
+const UNKNOWN = { variant: '–', version: '–' };
 type Item = (typeof ITEMS)[number];
 
 /** What the numbers of the page can be held to: their error, their cost and where they come from. */
@@ -58,8 +58,8 @@ function errorNote(check: Report['check']): string {
 }
 
 function buildNote(frame: Frame | null): string {
-  const { variant, version, threads } = frame?.info ?? UNKNOWN;
-  return t('readings.buildNote', { variant, version, threads });
+  const { variant, version } = frame?.info ?? UNKNOWN;
+  return t('readings.buildNote', { variant, version });
 }
 
 /** Of a source without a layer of its own the heads are timed one by one. */

@@ -4,6 +4,10 @@ import { megabytes, ModelPart, whole } from './part';
 import type { ModelInfo } from './protocol';
 import { t } from './texts';
 
+/** That this model has been loaded. */
+export const loadedText = ({ name, file }: ModelInfo) =>
+  t('model.loaded', { name: name ? t(`model.${name}.name`) : file });
+
 /** What the loaded model is. */
 export class DescriptionPart extends ModelPart {
   protected template(): string {
@@ -20,8 +24,7 @@ export class DescriptionPart extends ModelPart {
     const { info, failed } = model;
     this.find('.model-description', HTMLElement).hidden = info === null;
     if (!info || !this.changed(info, failed, state.language, look)) return;
-    const name = info.name ? t(`model.${info.name}.name`) : info.file;
-    this.setText('h3', t('model.loaded', { name }));
+    this.setText('h3', loadedText(info));
     const rows = rowsOf(info).map(([term, value]) => {
       const row = document.createElement('div');
       const [dt, dd] = [document.createElement('dt'), document.createElement('dd')];

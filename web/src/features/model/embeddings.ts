@@ -3,6 +3,7 @@ import { context2d } from '../../ui/dom';
 import type { View } from '../../ui/panel';
 import { palette } from '../../ui/matrix/palette';
 import { percent } from '../../ui/numbers';
+import { labelOf } from './label';
 import { ModelPart } from './part';
 import type { Near, Plane } from './protocol';
 import { t } from './texts';
@@ -58,8 +59,12 @@ export class EmbeddingsPart extends ModelPart {
 
   #named(text: string): void {
     const plane = this.#plane;
-    const wanted = Array.from(text).at(-1);
-    const id = plane?.labels.findIndex((label) => label === wanted || label === text) ?? -1;
+    if (text === '') return;
+    // The whole text may be a token; else the last character, as somebody types one after another.
+    const [whole, last] = [text, Array.from(text).at(-1) ?? text].map(labelOf);
+    const idOf = (wanted: string | undefined) =>
+      plane?.labels.findIndex((label) => label === wanted) ?? -1;
+    const id = idOf(whole) >= 0 ? idOf(whole) : idOf(last);
     if (id >= 0) this.change({ modelNear: id });
   }
 

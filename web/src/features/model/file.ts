@@ -1,5 +1,3 @@
-import type { Tokenizer } from 'qkv/models';
-
 /** An array of a safetensors file, by its place in the file. */
 interface Place {
   readonly dtype: string;
@@ -144,17 +142,4 @@ export async function embeddingOf(
   const view = await bytesOf(file, place);
   if (view.byteLength !== size * rows * width) return null;
   return Float32Array.from({ length: rows * width }, (_, i) => read(view, size * i));
-}
-
-// ---- texts ----
-
-/** A token as it is written on the page: white space has signs of its own. */
-function labelOf(text: string): string {
-  if (text === '') return '∅';
-  return text.replace(/\n/g, '↵').replace(/\t/g, '⇥').replace(/ /g, '␣');
-}
-
-/** What is written for each token of a model: its text, or its number where there is no tokenizer. */
-export function labelsOf(tokenizer: Tokenizer | undefined): (id: number) => string {
-  return (id) => (tokenizer ? labelOf(tokenizer.decode([id])) : String(id));
 }

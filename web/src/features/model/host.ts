@@ -14,6 +14,7 @@ import type {
   Reading,
   ToModel,
   TrainedText,
+  Work,
 } from './protocol';
 import { idsOf } from './text';
 import { passOver, surprisalOf, type Pass } from './trained';
@@ -38,7 +39,7 @@ export class ModelHost {
   #reading: Reading | undefined;
   #readings = 0;
   /** The latest work of each kind; a newer one takes its place. */
-  readonly #work = new Map<string, Steps>();
+  readonly #work = new Map<Work, Steps>();
   /** What every answer that was told followed from. */
   readonly #told = new Map<keyof Answers, string>();
   #writing: AbortController | undefined;
@@ -104,7 +105,7 @@ export class ModelHost {
 
   // ---- one piece of work after another ----
 
-  #begin(name: string, steps: (of: Opened) => Steps): void {
+  #begin(name: Work, steps: (of: Opened) => Steps): void {
     const of = this.#opened;
     if (!of) return;
     const work = steps(of);
@@ -112,7 +113,7 @@ export class ModelHost {
     setTimeout(() => this.#slice(name, work));
   }
 
-  #slice(name: string, work: Steps): void {
+  #slice(name: Work, work: Steps): void {
     if (this.#work.get(name) !== work) return;
     const begin = performance.now();
     try {
@@ -124,7 +125,7 @@ export class ModelHost {
       } while (performance.now() - begin < SLICE);
     } catch (error) {
       this.#work.delete(name);
-      this.#say({ kind: 'failed', failure: describeFailure(error) });
+      this.#say({ kind: 'failed', of: name, failure: describeFailure(error) });
       return;
     }
     setTimeout(() => this.#slice(name, work));
@@ -252,7 +253,8 @@ export class ModelHost {
         },
       );
     } catch (error) {
-      if (this.#writing === writing) this.#say({ kind: 'failed', failure: describeFailure(error) });
+      if (this.#writing !== writing) return;
+      this.#say({ kind: 'failed', of: 'generated', failure: describeFailure(error) });
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Qkv } from 'qkv';
 import type { LanguageModel, Tokenizer } from 'qkv/models';
-import { charactersOf, embeddingOf, headerOf, labelsOf, typesOf } from './file';
+import { charactersOf, embeddingOf, headerOf, typesOf } from './file';
+import { labelsOf } from './label';
 import type { ModelFiles, ModelInfo, NotDrawn, TokenizerKind } from './protocol';
 import { BEGIN, type ShippedName } from './shipped';
 

@@ -2,7 +2,7 @@ import '../../ui/plot.css';
 import './style.css';
 import type { Figure } from '../../ui/figure';
 import { CompositePanel, type Panel, type View } from '../../ui/panel';
-import { DescriptionPart } from './description';
+import { DescriptionPart, loadedText } from './description';
 import { EmbeddingsPart } from './embeddings';
 import { modelFigure } from './figure';
 import { HeadsPart } from './heads';
@@ -57,6 +57,7 @@ class ModelPanel extends CompositePanel {
   override update(view: View): void {
     const { info } = view.model;
     this.find('.model-loaded', HTMLElement).hidden = info === null;
+    this.setText(':scope > [data-said]', info ? loadedText(info) : '');
     // Parts that the model has nothing for are not there.
     const speaks = info?.speaks ?? false;
     for (const name of ['next', 'lens', 'write', 'speed']) {

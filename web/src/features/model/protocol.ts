@@ -238,6 +238,9 @@ export type ToModel =
   | { readonly kind: 'changes' }
   | { readonly kind: 'speed' };
 
+/** What a loaded model does when it is asked. */
+export type Work = 'answers' | 'changes' | 'speed' | 'generated';
+
 export type FromModel =
   | { readonly kind: 'progress'; readonly loaded: number; readonly total: number }
   | { readonly kind: 'loaded'; readonly info: ModelInfo }
@@ -249,8 +252,8 @@ export type FromModel =
   | { readonly kind: 'generated'; readonly generated: Generated }
   | { readonly kind: 'changes'; readonly changes: HeadChanges }
   | { readonly kind: 'speed'; readonly speed: Speed }
-  /** Something that was asked of the loaded model could not be done. */
-  | { readonly kind: 'failed'; readonly failure: Failure };
+  /** Something that was asked of the loaded model could not be done; nothing of it is under way any more. */
+  | { readonly kind: 'failed'; readonly of: Work; readonly failure: Failure };
 
 /** For the frames: which model reads which tokens. */
 export interface TrainedText {

@@ -1,5 +1,13 @@
 import type { Failure } from '../../domain/failure';
-import type { Answers, FromModel, Generated, HeadChanges, ModelInfo, Speed } from './protocol';
+import type {
+  Answers,
+  FromModel,
+  Generated,
+  HeadChanges,
+  ModelInfo,
+  Speed,
+  Work,
+} from './protocol';
 
 /** What the page knows of the trained model: its worker's latest words. */
 export interface ModelView {
@@ -27,6 +35,12 @@ export const NO_MODEL: ModelView = {
 
 export function loadBegins(view: ModelView, what: string): ModelView {
   return { ...view, refused: null, loading: { what, loaded: 0, total: 0 } };
+}
+
+/** The view in which one kind of work is under way no more; what it has told stays. */
+function stopped(view: ModelView, work: Work): ModelView {
+  const told = work === 'answers' ? null : view[work];
+  return told ? { ...view, [work]: { ...told, running: false } } : view;
 }
 
 /** The view after a message of the worker. */
@@ -57,6 +71,6 @@ export function afterMessage(view: ModelView, message: FromModel): ModelView {
     case 'speed':
       return { ...view, speed: message.speed };
     case 'failed':
-      return { ...view, failed: message.failure };
+      return { ...stopped(view, message.of), failed: message.failure };
   }
 }
