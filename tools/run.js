@@ -21,11 +21,14 @@ export async function end(children) {
   for (const child of children) signal(child, 'SIGKILL');
 }
 
-// Who ends this process ends what it runs: groups of their own would go on.
+// Who ends this process ends what it runs: groups of their own would go on, and so would what is begun while others end.
 const running = new Set();
-for (const name of ['SIGINT', 'SIGTERM']) {
-  process.once(name, () => void end([...running]).then(() => process.exit(1)));
+async function endAll() {
+  await end([...running]);
+  for (const child of running) signal(child, 'SIGKILL');
+  process.exit(1);
 }
+for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => void endAll());
 
 /** Starts a command in a process group of its own, which ends with this process. Its output is to be read. */
 export function start(command, args, { env = {}, cwd = root } = {}) {

@@ -28,7 +28,7 @@ function hanging(file) {
   return ['-e', first];
 }
 
-const numbersIn = (file) => readFileSync(file, 'utf8').split(' ').map(Number);
+const numbersIn = (file) => readFileSync(file, 'utf8').trim().split(/\s/).map(Number);
 
 function isThere(pid) {
   try {
@@ -68,17 +68,23 @@ describe('commands', { concurrency: true }, () => {
   ]) {
     test(`${name}: who ends the tool ends what it runs`, async () => {
       const file = join(folder, name);
+      const again = join(folder, `${name}-again`);
+      // The tool begins it anew whenever it has ended, as it does at once when it is asked to.
+      const ends = ['-c', `echo $$ >> ${again}; exec sleep 1000000`];
+      const call = (command, line) =>
+        `${name}(${JSON.stringify(command)}, ${JSON.stringify(line)}, ${JSON.stringify(options)})`;
       const script = `
         const { ${name} } = await import(${JSON.stringify(join(root, 'tools', module))});
-        await ${name}(process.execPath, ${JSON.stringify(hanging(file))}, ${JSON.stringify(options)});`;
+        ${call(process.execPath, hanging(file))};
+        for (;;) await ${call('sh', ends)};`;
       const tool = spawn(process.execPath, ['--input-type=module', '-e', script]);
       const ended = new Promise((resolve) => tool.on('close', resolve));
-      await until(() => existsSync(file) && numbersIn(file).length === 2);
-      const pids = numbersIn(file);
-      assert.ok(pids.every(isThere));
+      await until(() => existsSync(file) && numbersIn(file).length === 2 && existsSync(again));
       tool.kill('SIGTERM');
       assert.equal(await ended, 1);
-      await until(() => !pids.some(isThere));
+      const begun = numbersIn(again);
+      assert.ok(begun.length > 1, 'one was begun while others ended');
+      await until(() => ![...numbersIn(file), ...begun].some(isThere));
     });
   }
 });
