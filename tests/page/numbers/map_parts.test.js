@@ -116,6 +116,34 @@ test('map: what is shown under the crosshair', async () => {
   requireWritten('map-crosshair', lines);
 });
 
+test('map: where no hand is, the numbers are those of the query, whichever it becomes', async () => {
+  const { part, show, hover, click, key } = await mapOf();
+  const plot = part.querySelector('.matrix-plot');
+  const said = [];
+  document.addEventListener('row-told', ({ detail }) => said.push(detail));
+  /** Another query is chosen; says which rows the map asked for since the last time, and which one it then tells. */
+  const choose = (query, count = 4) => {
+    const tokens = tokensOf(count);
+    const was = said.at(-1) ?? query;
+    show('', { frame: frameOf({ tokens, query, told: Math.min(was, count - 1) }), query });
+    show('', { frame: frameOf({ tokens, query, told: said.at(-1) ?? query }), query });
+    const marked = !part.querySelector('.legend-now').hidden;
+    return [said.splice(0), part.querySelector('qkv-readout .query').textContent, marked];
+  };
+  assert.deepEqual(choose(2), [[], 't2', true]);
+  hover(3, 1);
+  fire(plot, 'pointerleave');
+  assert.deepEqual(choose(1), [[3, null], 't1', true], 'the pointer has left');
+  click(3, 1);
+  assert.deepEqual(choose(1), [[3, null], 't1', true], 'a pin goes when another query is chosen');
+  key('ArrowDown');
+  fire(plot, 'blur');
+  assert.deepEqual(choose(0), [[2, null], 't0', true], 'the keyboard is elsewhere');
+  hover(3, 2);
+  assert.deepEqual(choose(0), [[3], 't3', true], 'the pointer is there');
+  assert.deepEqual(choose(1, 3), [[null], 't1', true], 'its row is gone');
+});
+
 test('map: controls, sizes, and what it says of many tokens', async () => {
   const { part, lines, note, show } = await mapOf();
   show('a frame', {});

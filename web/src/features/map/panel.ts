@@ -16,6 +16,8 @@ export class MapPanel extends CompositePanel {
   #view: View | null = null;
   /** The cells as the HTML has them, over the canvas until that is painted. */
   #given: Element | null = null;
+  /** The row that was told last. */
+  #row: number | null = null;
   parts: readonly (HeadsPart | PicturePart | ArcsPart)[] = [];
 
   protected template(): string {
@@ -70,14 +72,24 @@ export class MapPanel extends CompositePanel {
     if (this.changed(state, head, list))
       this.setText('.story', headStory(state, head, list.tokens));
     this.#tellNumbers(view);
+    if (this.#pointed !== this.#row) this.#tellRow(); // a smaller map has lost the cell
+  }
+
+  get #pointed(): number | null {
+    return this.#picture.matrix.pointed?.row ?? null;
   }
 
   /** The crosshair has moved: what is known of the cell at once, and its row from the worker. */
   #tell(): void {
     if (!this.#view) return;
-    const row = this.shown?.row ?? null;
-    this.dispatchEvent(new CustomEvent('row-told', { bubbles: true, detail: row }));
+    this.#tellRow();
     this.#tellNumbers(this.#view);
+  }
+
+  /** Where no hand is, the row is that of the query, whichever the next request has. */
+  #tellRow(): void {
+    this.#row = this.#pointed;
+    this.dispatchEvent(new CustomEvent('row-told', { bubbles: true, detail: this.#row }));
   }
 
   #tellNumbers(view: View): void {

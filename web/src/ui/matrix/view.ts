@@ -111,8 +111,13 @@ export class MatrixView extends HTMLElement {
   /** The cell whose numbers are told. */
   get shown(): ShownCell | null {
     if (!this.#model) return null;
-    const cell = this.#cursor ?? this.#pin ?? this.#hover ?? this.#model.home;
+    const cell = this.pointed ?? this.#model.home;
     return { ...cell, pinned: sameCell(cell, this.#pin) };
+  }
+
+  /** The cell that a hand is at; null: the model says which one is shown. */
+  get pointed(): Cell | null {
+    return this.#cursor ?? this.#pin ?? this.#hover;
   }
 
   get pinned(): Cell | null {
