@@ -180,6 +180,30 @@ describe('worker: the engine', () => {
     await turn();
     assert.deepEqual(types(), ['frame', 'ready']);
   });
+
+  test('that is there stays when it is started again, with its canvases and its model', async () => {
+    await ready();
+    say({ type: 'surface', name: 'map', canvas: 'a canvas' });
+    say({ type: 'model', message: 'load' });
+    await turn();
+    const { pipeline } = worked;
+    worked.init = () => assert.fail('there is an engine');
+    say({ type: 'start' });
+    run(3, requestOf('again'));
+    await turn();
+    assert.deepEqual(types(), ['ready', 'frame']);
+    assert.equal(worked.pipeline, pipeline);
+    assert.deepEqual([pipeline.pictures.surfaces.size, pipeline.model], [1, worked.hosts[0]]);
+  });
+
+  test('that is still loading is not loaded twice', async () => {
+    const { init } = worked;
+    let loads = 0;
+    worked.init = () => (loads++, init());
+    for (let i = 0; i < 2; i++) say({ type: 'start' });
+    await turn();
+    assert.deepEqual([types(), loads], [['ready', 'ready'], 1]);
+  });
 });
 
 describe('worker: a frame', () => {

@@ -56,7 +56,7 @@ export class EngineClient {
   /** Whether canvases are painted in the worker itself. */
   readonly paintsInWorker = 'transferControlToOffscreen' in HTMLCanvasElement.prototype;
 
-  /** Also the way to try again after a failed load. */
+  /** Also the way to try again after a failure. An engine that is there stays as it is. */
   start(): void {
     this.#listener.onStatus({ kind: 'loading' });
     if (this.#lost) this.#equip();

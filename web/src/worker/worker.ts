@@ -17,6 +17,7 @@ const REST = 120;
 const STUDY_REST = 40;
 
 let engine: { pipeline: Pipeline; background: Background; studies: StudyDesk } | undefined;
+let loading: Promise<NonNullable<typeof engine>> | undefined;
 let sent: FrameNews = {};
 /** Canvases and colours may arrive while the engine is still loading. */
 const early: ToWorker[] = [];
@@ -36,18 +37,23 @@ function newsOf(frame: FrameNews): FrameNews {
   return Object.fromEntries(Object.entries(frame).filter(isNew));
 }
 
+async function newEngine(): Promise<NonNullable<typeof engine>> {
+  const pipeline = new Pipeline(await init());
+  return {
+    pipeline,
+    background: new Background(pipeline),
+    studies: new StudyDesk(pipeline.features),
+  };
+}
+
+/** Also what a reader tries after a run that failed: the engine stays, which has the canvases, the colours and the model. */
 async function start(): Promise<void> {
   try {
-    const qkv = await init();
-    const pipeline = new Pipeline(qkv);
-    engine = {
-      pipeline,
-      background: new Background(pipeline),
-      studies: new StudyDesk(pipeline.features),
-    };
+    engine ??= await (loading ??= newEngine());
     early.splice(0).forEach(receive);
-    reply({ type: 'ready', info: qkv.info });
+    reply({ type: 'ready', info: engine.pipeline.qkv.info });
   } catch (error) {
+    loading = undefined;
     reply({ type: 'load-failed', failure: describeFailure(error) });
   }
 }
