@@ -264,6 +264,17 @@ test('positions: sliders of p and k, and a number that is typed', async () => {
   requireWritten('positions-shift', lines);
 });
 
+test('positions: the box of p shows what was taken while it keeps the focus', async () => {
+  const { show, find } = await put('qkv-shift');
+  const box = find('#position-number');
+  box.focus();
+  for (const [typed, position] of [['12.6', 13], ['1e9', 65536], ['', 65536]]) {
+    enter(box, typed);
+    await show(typed, { position });
+    assert.equal(box.value, String(position), typed);
+  } // prettier-ignore
+});
+
 // ---- the drift ----
 
 test('positions: the axes of the drift have 16 octaves and the powers of ten from -8 to -2', () => {

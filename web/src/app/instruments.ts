@@ -68,12 +68,8 @@ export class InstrumentsPanel extends Panel {
     const slider = this.#input('#tau');
     slider.addEventListener('input', () => this.change({ temperature: fromSlider(+slider.value) }));
     slider.addEventListener('pointerdown', () => this.#hold());
-    this.#onNumber('#temperature-number', (value) => {
-      this.change({ temperature: clampTemperature(value) });
-    });
-    this.#onNumber('#seed', (value) => {
-      this.change({ seed: clamp(Math.round(value), LIMITS.seed) });
-    });
+    this.#onNumber('#temperature-number', 'temperature', clampTemperature);
+    this.#onNumber('#seed', 'seed', (typed) => clamp(Math.round(typed), LIMITS.seed));
     for (const name of ['mask', 'positions', 'tokenizer', 'source'] as const) {
       this.#onSelect(name, (value) => ({ [name]: value }));
     }
@@ -133,12 +129,21 @@ export class InstrumentsPanel extends Panel {
     box.addEventListener('change', () => this.change(patch(box.value)));
   }
 
-  /** Takes what is typed when it is a number; on leaving, the box shows what was taken. */
-  #onNumber(selector: string, take: (value: number) => void): void {
+  /** Takes what is typed when it is a number. The box shows what was taken: nothing else is written there while it has the focus. */
+  #onNumber(
+    selector: string,
+    name: 'temperature' | 'seed',
+    nearest: (typed: number) => number,
+  ): void {
     const box = this.#input(selector);
     box.addEventListener('change', () => {
-      if (box.value.trim() !== '' && Number.isFinite(box.valueAsNumber)) take(box.valueAsNumber);
-      box.value = box.defaultValue;
+      if (box.value.trim() === '' || !Number.isFinite(box.valueAsNumber)) {
+        box.value = box.defaultValue;
+        return;
+      }
+      const value = nearest(box.valueAsNumber);
+      box.value = String(value);
+      this.change({ [name]: value });
     });
   }
 

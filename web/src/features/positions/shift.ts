@@ -63,11 +63,13 @@ export class ShiftPart extends Panel {
     });
     const box = this.find('#position-number', HTMLInputElement);
     box.addEventListener('change', () => {
-      const value = box.valueAsNumber;
-      if (Number.isFinite(value)) {
-        this.change({ position: clamp(Math.round(value), LIMITS.position) });
+      if (!Number.isFinite(box.valueAsNumber)) {
+        box.value = box.defaultValue;
+        return;
       }
-      box.value = box.defaultValue;
+      const to = clamp(Math.round(box.valueAsNumber), LIMITS.position);
+      box.value = String(to); // update() writes nothing there while it has the focus
+      this.change({ position: to });
     });
     this.addEventListener('change', ({ target }) => {
       const layout = LAYOUTS.find((name) => (target as HTMLInputElement).value === name);
