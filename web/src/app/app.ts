@@ -264,17 +264,15 @@ export class App {
     });
   }
 
-  /** Another language holds when the texts of the panels that are there have arrived. */
+  /** Another language holds when the texts of the panels that are there have arrived; if one does not, all stays as it is. */
   #whenReadable(language: Language, act: () => void): void {
     if (language === this.#state.language) {
       act();
       return;
     }
     this.#translating++;
-    void loadLanguage(language).finally(() => {
-      this.#translating--;
-      act();
-    });
+    const arrived = loadLanguage(language).finally(() => this.#translating--);
+    void arrived.then(act, (error: unknown) => console.error(error)); // the reader may ask again
   }
 
   #applyLanguage(): void {

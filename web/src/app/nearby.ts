@@ -7,14 +7,29 @@ const NEAR = '600px';
 
 /** Fetches panels as they come near, and tells the app which are in sight. */
 export function watchPanels(app: App): void {
+  const underWay = new Set<Element>();
+  /** Those that did not arrive: they are fetched when they come near again, or the network does. */
+  const missed = new Set<Element>();
+  const arrive = async (section: Element) => {
+    const id = PANEL_IDS.find((name) => name === section.id);
+    if (!id || underWay.has(section)) return;
+    underWay.add(section);
+    missed.delete(section);
+    try {
+      await loadPanel(id, app.language);
+    } catch (error) {
+      console.error(error);
+      missed.add(section);
+      return;
+    } finally {
+      underWay.delete(section);
+    }
+    near.unobserve(section);
+    app.panelAdded();
+  };
   const near = new IntersectionObserver(
     (entries) => {
-      for (const { target, isIntersecting } of entries) {
-        if (!isIntersecting) continue;
-        near.unobserve(target);
-        const id = PANEL_IDS.find((name) => name === target.id);
-        if (id) void loadPanel(id, app.language).then(() => app.panelAdded());
-      }
+      for (const { target, isIntersecting } of entries) if (isIntersecting) void arrive(target);
     },
     { rootMargin: NEAR },
   );
@@ -27,4 +42,10 @@ export function watchPanels(app: App): void {
     near.observe(section);
     seen.observe(section);
   }
+  window.addEventListener('online', () => {
+    for (const section of missed) {
+      near.unobserve(section); // to be told anew whether it is near
+      near.observe(section);
+    }
+  });
 }
