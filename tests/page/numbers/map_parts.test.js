@@ -177,6 +177,23 @@ test('map: controls, sizes, and what it says of many tokens', async () => {
   requireWritten('map-controls', lines);
 });
 
+test('map: heads of another model have other names, though there are as many', async () => {
+  const { part, show } = await mapOf();
+  const names = () =>
+    ['#minus option:last-child', '.head:nth-child(8) .head-name'].map(
+      (selector) => part.querySelector(selector).textContent,
+    );
+  const of = (layers, perLayer) => ({
+    ...{ frame: frameOf({ numHeads: 8 }), state: { source: 'trained' } },
+    heads: { source: 'trained', trainedHeads: { layers, perLayer } },
+  });
+  const seen = [[2, 4], [4, 2]].map(([layers, perLayer]) => (show('', of(layers, perLayer)), names())); // prettier-ignore
+  assert.deepEqual(seen, [
+    ['Head 1.3', 'Head 1.3'],
+    ['Head 3.1', 'Head 3.1'],
+  ]);
+});
+
 test('map: its canvases are given away once, as soon as it stands', async () => {
   const given = [];
   document.addEventListener('canvas-given', ({ detail: { name, canvas } }) => {

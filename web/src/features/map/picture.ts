@@ -109,7 +109,7 @@ export class PicturePart extends Panel {
   #updateMinus({ state, heads: of, frame, look }: View): void {
     const select = this.find('#minus', HTMLSelectElement);
     const heads = frame?.numHeads ?? 0;
-    const key = [heads, state.source, look].join();
+    const key = [heads, state.source, of.trainedHeads?.perLayer, look].join();
     if (select.dataset['of'] !== key) {
       select.dataset['of'] = key;
       const option = (value: string, text: string) => new Option(text, value);
