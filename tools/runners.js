@@ -16,6 +16,12 @@ export const nativeIsas = {
   arm64: ['neon64', 'scalar'],
 }[process.arch] ?? ['scalar'];
 
+/**
+ * The instruction set on which faults are planted in the core: four floats at a time, tiles of 6 x 2 and two roundings, which
+ * both of these have, so every tail is walked and a fault shows in the same bits. sse4 is the faster one.
+ */
+export const faultIsa = nativeIsas.includes('sse4') ? 'sse4' : 'scalar';
+
 /** The only test of a part. */
 const only = (name, problem) => ({
   tests: [{ name, ok: !problem, skipped: false, said: problem }],
@@ -45,6 +51,12 @@ export const ifPresent = (key, part) => ({
   ...part,
   run: async () =>
     toolchain[key] ? part.run() : { tests: [], skipped: `no ${key} in .toolchain/env` },
+});
+
+/** A part that this machine cannot run. */
+export const skipped = (title, why) => ({
+  title,
+  run: async () => ({ tests: [], skipped: why }),
 });
 
 /** A test as CTest knows it. `heard` is given what it printed. */

@@ -5,7 +5,7 @@
 // it. Parts marked `alone` have the machine to themselves.
 import { join } from 'node:path';
 import { changedFiles, coreAsInWholeRun, spread, touches } from './changed.js';
-import { checkIsaObjects } from './check_isa_objects.js';
+import { canCheckIsaObjects, checkIsaObjects } from './check_isa_objects.js';
 import { root } from './environment.js';
 import { canFuzz, everydayFuzzTargets, fuzzTargets } from './fuzz_native.js';
 import { lint } from './lint.js';
@@ -14,10 +14,10 @@ import {
   check,
   command,
   ctest,
-  ifPresent,
   nativeIsas,
   nodeTest,
   relaxedFlags,
+  skipped,
   tagsOf,
 } from './runners.js';
 import { fullSanitizers } from './sanitize.js';
@@ -84,13 +84,12 @@ function native(full) {
     {
       name: 'objects of the instruction sets',
       parts: [
-        ifPresent(
-          'LLVM_NM',
-          check('objects of the instruction sets', async () => {
-            const { checked, problems } = await checkIsaObjects();
-            return { problem: problems.join('\n'), note: checked.join(' ') };
-          }),
-        ),
+        canCheckIsaObjects()
+          ? check('objects of the instruction sets', async () => {
+              const { checked, problems } = await checkIsaObjects();
+              return { problem: problems.join('\n'), note: checked.join(' ') };
+            })
+          : skipped('objects of the instruction sets', 'there is no llvm-nm with its llvm-objdump'),
       ],
     },
   ].map((suite) => ({ of: suite.name.includes('objects') ? suite.name : 'core', ...suite }));
@@ -126,14 +125,7 @@ const wasm = (full) =>
 const fuzz = (name, need, targets) => ({
   name,
   needs: [need],
-  parts: canFuzz()
-    ? targets
-    : [
-        {
-          title: 'libFuzzer',
-          run: async () => ({ tests: [], skipped: 'libFuzzer needs clang' }),
-        },
-      ],
+  parts: canFuzz() ? targets : [skipped('libFuzzer', 'libFuzzer needs clang')],
 });
 
 const sanitize = (full) => [

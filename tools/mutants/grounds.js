@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { root, toolchain } from '../environment.js';
 import { must, run } from '../run.js';
+import { faultIsa } from '../runners.js';
 
 /** Tests that take so long, in ms, hang: a fault may do that to what it is in, which is as red as can be. */
 const HANGING = 120_000;
@@ -133,9 +134,6 @@ export class Copy {
   }
 }
 
-/** The instruction set that the faults of the core run on: the narrowest tiles, so every tail is walked. */
-const isa = 'sse4';
-
 /** The title of a test case as Catch2 is asked for it: a comma would begin another name, and a bracket a tag. */
 export const caseName = (title) => title.replace(/[,[\]]/g, '\\$&');
 
@@ -151,13 +149,13 @@ const library = ({ name, holds, suite, files }) => ({
   holds,
   prepare: (copy) =>
     copy.configure('native', [
-      `-DQKV_ISAS=${isa}`,
+      `-DQKV_ISAS=${faultIsa}`,
       '-DQKV_WERROR=OFF',
       `-DQKV_TEST_FILES=${files}`,
     ]),
   build: (copy) => copy.run('cmake', ['--build', '--preset', 'native', '--target', suite]),
   async test(copy, fault) {
-    const options = { env: { QKV_ISA: isa }, timeout: HANGING };
+    const options = { env: { QKV_ISA: faultIsa }, timeout: HANGING };
     const program = copy.path(`build/native/tests/${suite}`);
     let tested;
     for (const cases of asked(fault)) {

@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { transformSync } from 'esbuild';
 import { root } from '../environment.js';
+import { faultIsa } from '../runners.js';
 import { programs } from '../shipped.js';
 import { caseName, isOfTraining, preparePackage } from './grounds.js';
 import { originsOf } from './reach.js';
@@ -40,13 +41,12 @@ const failure = (output) =>
 /** Cases that together take a few per cent of the time and are asked first, in ms each. */
 const QUICK = 20;
 
-/** The C++ core on one instruction set, the narrowest of the machine's, on which every tail is walked. */
+/** The C++ core on one instruction set, faultIsa. */
 export class CoreJudge {
   name = 'core';
   /** The suite, and which files of tests/core are compiled besides those of training: all if empty. */
   suite = 'qkv_tests';
   files = '';
-  #isa = 'sse4';
   #stages = [];
 
   holds(file) {
@@ -56,7 +56,7 @@ export class CoreJudge {
   /** Of the units of instruction sets, that of the one asked. */
   isAsked(file) {
     const unit = /^core\/src\/arch\/(?:train\/)?(\w+)\.cpp$/.exec(file);
-    return !unit || unit[1] === this.#isa;
+    return !unit || unit[1] === faultIsa;
   }
 
   #binary(copy) {
@@ -67,11 +67,11 @@ export class CoreJudge {
     const line = [...args, '--order', 'decl'];
     // A mutant may ask for any amount of memory, and the machine has other work.
     const guarded = ['-c', 'ulimit -v 8000000; exec "$0" "$@"', this.#binary(copy), ...line];
-    return untilRed('bash', guarded, copy.here({ env: { QKV_ISA: this.#isa }, limit }));
+    return untilRed('bash', guarded, copy.here({ env: { QKV_ISA: faultIsa }, limit }));
   }
 
   async prepare(copy) {
-    const isas = [`-DQKV_ISAS=${this.#isa}`, '-DQKV_WERROR=OFF'];
+    const isas = [`-DQKV_ISAS=${faultIsa}`, '-DQKV_WERROR=OFF'];
     await copy.configure('native', [...isas, `-DQKV_TEST_FILES=${this.files}`]);
   }
 
@@ -79,7 +79,7 @@ export class CoreJudge {
   async sound(copy) {
     const { output, ms } = await this.#run(copy, ['--durations', 'yes'], 600_000);
     const listed = await copy.run(this.#binary(copy), ['--list-tests', '--verbosity', 'quiet'], {
-      env: { QKV_ISA: this.#isa },
+      env: { QKV_ISA: faultIsa },
     });
     const red = redCases(output);
     const names = new Set(listed.stdout.split('\n').filter((name) => !red.includes(name)));

@@ -1,0 +1,79 @@
+// What the tools do on machines that this one is not (tools/runners.js, lint.js, check_isa_objects.js): a process takes itself for one.
+import assert from 'node:assert/strict';
+import { basename } from 'node:path';
+import { describe, test } from 'node:test';
+import { must } from '../../tools/run.js';
+import { root } from '../support/js/files.js';
+
+const asked = `
+  const { faultIsa, nativeIsas } = await import('./tools/runners.js');
+  const { tidySources } = await import('./tools/lint.js');
+  const { units } = await import('./tools/check_isa_objects.js');
+  const { sources } = await tidySources(true);
+  const texts = (unit) =>
+    Object.fromEntries(Object.entries(units[unit]).map(([key, value]) => [key, value.source ?? value]));
+  const expected = Object.fromEntries(nativeIsas.map((unit) => [unit, texts(unit)]));
+  console.log(JSON.stringify({ faultIsa, nativeIsas, sources, expected }));`;
+
+async function on(arch) {
+  const become = `Object.defineProperty(process, 'arch', { value: ${JSON.stringify(arch)} })`;
+  const line = ['--import', `data:text/javascript,${encodeURIComponent(become)}`];
+  const options = { cwd: root };
+  const { stdout } = await must(
+    process.execPath,
+    [...line, '--input-type=module', '-e', asked],
+    options,
+  );
+  return JSON.parse(stdout);
+}
+
+/** A line of each unit's code, as llvm-objdump writes it. */
+const lines = {
+  x64: {
+    scalar: ['mulss\t%xmm1, %xmm0'],
+    sse4: ['mulps\t%xmm1, %xmm0'],
+    avx2: ['vfmadd231ps\t%ymm2, %ymm1, %ymm0'],
+    avx512: ['vfmadd231ps\t%zmm2, %zmm1, %zmm0'],
+  },
+  // The second of two is that for a Mac.
+  arm64: {
+    scalar: ['fmul\ts0, s0, s1', 'fmul.4s\tv0, v0, v1'],
+    neon64: ['fmla\tv2.4s, v1.4s, v0.4s', 'fmla.4s\tv2, v1, v0'],
+  },
+};
+const faultIsas = { x64: 'sse4', arm64: 'scalar' };
+
+for (const arch of ['x64', 'arm64']) {
+  describe(`machines: ${arch}`, async () => {
+    const { faultIsa, nativeIsas, sources, expected } = await on(arch);
+
+    test('faults are planted on an instruction set that it has', () => {
+      assert.ok(nativeIsas.includes(faultIsa));
+      assert.equal(faultIsa, faultIsas[arch]);
+    });
+
+    test('clang-tidy reads two units that are compiled there, and all else', () => {
+      const units = sources.filter((file) => file.includes('/arch/'));
+      assert.equal(units.length, 2);
+      for (const file of units) assert.ok(nativeIsas.includes(basename(file, '.cpp')), file);
+      assert.ok(sources.includes('core/src/attention.cpp'));
+    });
+
+    test('units are known by instructions of its own', () => {
+      assert.deepEqual(Object.keys(lines[arch]).sort(), [...nativeIsas].sort());
+      for (const [unit, { uses, never }] of Object.entries(expected)) {
+        for (const line of lines[arch][unit]) {
+          assert.match(`      10:      \t${line}\n`, new RegExp(uses), unit);
+          if (never) assert.doesNotMatch(`      10:      \t${line}\n`, new RegExp(never), unit);
+        }
+      }
+    });
+  });
+}
+
+test('machines: in the portable unit of AArch64 nothing is fused', async () => {
+  const { scalar } = (await on('arm64')).expected;
+  for (const line of [...lines.arm64.neon64, 'fmadd\ts0, s0, s1, s2', 'fnmsub\td0, d0, d1, d2']) {
+    assert.match(`      10:      \t${line}\n`, new RegExp(scalar.never));
+  }
+});
