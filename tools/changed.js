@@ -23,11 +23,16 @@ async function aDayBefore() {
 }
 
 /**
- * The commit that the change began at: QKV_BASE, else where HEAD left its upstream (without one, the branch that was
+ * The commit that the change began at: QKV_BASE if that is one (before the first push of a branch a server calls it forty
+ * zeros, and a push that rewrites a branch leaves it out), else where HEAD left its upstream (without one, the branch that was
  * cloned) if it is ahead of it, else the commit of a day before.
  */
 async function baseOf() {
-  if (process.env.QKV_BASE) return process.env.QKV_BASE;
+  const named = process.env.QKV_BASE;
+  if (named) {
+    if (await commit(named)) return named;
+    console.log(`QKV_BASE ${named} is no commit here: the change is taken to begin elsewhere`);
+  }
   const upstream = (await commit('@{upstream}')) ?? (await commit('origin/HEAD'));
   if (!upstream) return aDayBefore();
   const left = await answer('merge-base', upstream, 'HEAD');
