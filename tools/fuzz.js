@@ -1,5 +1,5 @@
-// npm run test:fuzz: node tools/fuzz.js [seconds]. First the C++ half, then the JavaScript one, which makes a tenth
-// as many times the runs that `npm test` makes, each time from another seed.
+// npm run test:fuzz [seconds]: first the C++ half for so many seconds of processor time, then, with the package as built, the
+// JavaScript one: for every ten seconds as many runs as `npm test` makes, from a seed that is new each time.
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { cmake } from './build.js';
