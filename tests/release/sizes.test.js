@@ -94,3 +94,27 @@ for (const path of ['wasm/docs/comparison.md', 'wasm/docs/comparison.zh-CN.md'])
     fits(printed, [downloads.plain, downloads.train, downloads.models, downloads.train]);
   });
 }
+
+/** A script of dist/ and all scripts that its imports bring along. */
+function withImports(name, found = new Set()) {
+  if (found.has(name)) return found;
+  found.add(name);
+  for (const [, other] of text(`dist/${name}`).matchAll(/\bfrom ?"\.\/([\w-]+\.js)"/g)) {
+    withImports(other, found);
+  }
+  return found;
+}
+
+test('bundlers: the files to copy for workers and threads, and those of a download, are all that are imported', () => {
+  const guide = text('wasm/docs/bundlers.md');
+  const rows = [...guide.matchAll(/^\| .* \| (`[\w-]+\.js`(?:, `[\w-]+\.js`)*) \|$/gm)];
+  const lists = rows.map(([, list]) => list.replaceAll('`', '').split(', '));
+  assert.deepEqual(
+    lists.map(([script]) => script),
+    ['thread.js', 'worker-host.js', 'models-host.js'],
+  );
+  for (const list of lists) assert.deepEqual([...list].sort(), [...withImports(list[0])].sort());
+  const [, first] = /^\| download \| (.*), then one \.wasm file \|/m.exec(guide);
+  const loaded = Array.from(first.matchAll(/`([\w-]+\.js)`/g), ([, name]) => name);
+  assert.deepEqual(loaded.sort(), [...withImports('index.js')].sort());
+});
