@@ -21,7 +21,7 @@ const filesOf = (folder) =>
 
 const headers = filesOf(join(root, 'core/include/qkv'));
 
-const [install, findIt, withoutCMake] = blocksUnder(guide, 'Installed', 'sh');
+const [install, findIt, withoutCMake, training] = blocksUnder(guide, 'Installed', 'sh');
 const [lists] = blocksUnder(guide, 'Installed', 'cmake');
 
 /** The prefix after it was moved; the guide calls it $HOME/qkv. */
@@ -29,7 +29,7 @@ const moved = here.path('elsewhere/qkv');
 const env = { HOME: here.path('elsewhere') };
 
 before(async () => {
-  const narrow = `-DQKV_BUILD_TESTS=OFF ${JSON.stringify(isas('sse4;scalar'))} -DCMAKE_INSTALL_LIBDIR=lib`;
+  const narrow = `-DQKV_BUILD_TESTS=OFF ${JSON.stringify(isas('sse4;scalar'))}`;
   const commands = replaced(install, '-DQKV_BUILD_TESTS=OFF', narrow);
   const first = here.path('first');
   here.write('first/note', 'a home');
@@ -75,6 +75,12 @@ test('install: the README shows commands of the guide', () => {
   );
 });
 
+/** A program with the library that trains. */
+const trainer = `
+  #include <cstdio>
+  #include <qkv/train/optimizer.hpp>
+  int main() { std::printf("%g\\n", qkv::train::clip_factor(3.999999, 2.0F)); }`;
+
 describe('install: find_package', () => {
   test('finds it where the guide says, and the program prints its numbers', async () => {
     here.project('app', lists);
@@ -87,14 +93,7 @@ describe('install: find_package', () => {
 
   test('has the library that trains as qkv::train, which brings the other', async () => {
     here.project('trains', lists.replace('qkv::qkv', 'qkv::train'));
-    here.write(
-      'trains/main.cpp',
-      [
-        '#include <cstdio>',
-        '#include <qkv/train/optimizer.hpp>',
-        'int main() { std::printf("%g\\n", qkv::train::clip_factor(3.999999, 2.0F)); }',
-      ].join('\n'),
-    );
+    here.write('trains/main.cpp', trainer);
     const printed = await here.sh(findIt, { cwd: 'trains', env });
     assert.ok(printed.endsWith('0.5\n'), printed);
   });
@@ -153,6 +152,14 @@ test('install: pkg-config finds it where the guide says, and the program prints 
     { env },
   );
   assert.equal(version.trim(), packageJson.version);
+});
+
+test('install: without CMake the guide links the library that trains before the other', async () => {
+  here.write('plain-train/main.cpp', trainer);
+  const [where] = withoutCMake.split('\n');
+  const link = replaced(training, 'c++', `${toolchain.CXX} ${strict}`);
+  const lines = [where, link, './app'].join('\n');
+  assert.equal(await here.sh(lines, { cwd: 'plain-train', env }), '0.5\n');
 });
 
 test('install: the static library may become part of a shared one', async () => {
