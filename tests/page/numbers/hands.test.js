@@ -47,7 +47,12 @@ const { scrubbing, brushing, dragging, MatrixView, applyTheme, storedTheme } = a
 );
 
 const event = (type, more = {}) =>
-  Object.assign(new Event(type, { cancelable: true }), { button: 0, pointerId: 5, ...more });
+  Object.assign(new Event(type, { cancelable: true }), {
+    button: 0,
+    buttons: 1,
+    pointerId: 5,
+    ...more,
+  });
 
 describe('hands: the dot of the temperature', () => {
   const stageOf = () => {
@@ -131,6 +136,18 @@ describe('hands: a number that is dragged', () => {
     say('pointerdown', 100, { target: new Element() });
     say('pointermove', 150);
     assert.deepEqual(heard, []);
+  });
+
+  test('is let go where the button went up elsewhere, before or after it was dragged', () => {
+    for (const moves of [[], [112]]) {
+      const { box, heard, say } = boxOf(2, 0.5);
+      say('pointerdown', 100);
+      for (const x of moves) say('pointermove', x);
+      const hover = say('pointermove', 150, { buttons: 0 });
+      say('pointermove', 200);
+      assert.equal(heard.length, moves.length);
+      assert.ok(!hover.defaultPrevented && !box.classes.has('scrubbing'));
+    }
   });
 
   test('has a step of a tenth where it names none, and is left alone where it holds none', () => {

@@ -217,7 +217,7 @@ test('row: what is typed stays, and what is dragged is shown', async () => {
   box.value = '9';
   panel.update(view({ look: 100 }));
   assert.equal(box.value, '4');
-  const at = (clientX) => ({ clientX, button: 0, pointerId: 3 });
+  const at = (clientX) => ({ clientX, button: 0, buttons: 1, pointerId: 3 });
   fire(box, 'pointerdown', PointerEvent, at(100));
   fire(box, 'pointermove', PointerEvent, at(130));
   assert.deepEqual(state().numbers.k, [4.5, 5, 6, 7, 8, 9]);
@@ -242,7 +242,7 @@ describe('row: a drag', () => {
     web.scrubbing(root, (_box, to) => set.push(Number(to.toFixed(6))));
     const say = (name, clientX, more) => {
       const event = new PointerEvent(name, {
-        ...{ bubbles: true, cancelable: true, clientX, button: 0, pointerId: 5 },
+        ...{ bubbles: true, cancelable: true, clientX, button: 0, buttons: 1, pointerId: 5 },
         ...more,
       });
       box.dispatchEvent(event);

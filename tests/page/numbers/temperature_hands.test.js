@@ -53,7 +53,7 @@ test('temperature: a drag is of one pointer, the first button, and further than 
     hold: (held) => heard.push(held),
   });
   const say = (type, clientX, more = {}) =>
-    fire(stage, type, PointerEvent, { clientX, button: 0, pointerId: 4, ...more });
+    fire(stage, type, PointerEvent, { clientX, button: 0, buttons: 1, pointerId: 4, ...more });
   const expect = (wanted, why) => assert.deepEqual(heard.splice(0), wanted, why);
   say('pointerdown', 100);
   say('pointermove', 103);
@@ -96,6 +96,16 @@ test('temperature: a drag is of one pointer, the first button, and further than 
   expect(['holds 4', true, 0.05], 'no temperature is below 0.05');
   say('pointercancel', 10);
   expect([false]);
+  say('pointerdown', 140);
+  say('pointermove', 200, { buttons: 0 });
+  expect([], 'the button went up elsewhere');
+  say('pointermove', 300);
+  say('pointerup', 300);
+  expect([], 'and what is pressed elsewhere is no drag of this');
+  say('pointerdown', 140);
+  say('pointermove', 200);
+  say('pointermove', 300, { buttons: 0 });
+  expect(['holds 4', true, 1.6, false], 'a drag ends there, too');
 });
 
 // ---- the part about a gain ----

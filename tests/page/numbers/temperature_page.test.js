@@ -344,7 +344,7 @@ test('temperature: hands and controls of the panel', async () => {
   const study = studyOf(point.of);
   await show('a row', point, { study });
   const [curves, handle] = [find('.curves'), find('.plot-handle')];
-  const at = (clientX) => ({ clientX, pointerId: 1, button: 0 });
+  const at = (clientX) => ({ clientX, pointerId: 1, button: 0, buttons: 1 });
   await act('a click on the curves', () => {
     fire(curves, 'pointerdown', PointerEvent, at(300));
     fire(curves, 'pointerup', PointerEvent, at(300));

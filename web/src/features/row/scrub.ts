@@ -17,7 +17,12 @@ export function scrubbing(
     const step = Number(box.dataset['step']);
     from = { box, x: event.clientX, value, step: step > 0 ? step : 0.1 };
   });
+  const letGo = () => {
+    from?.box.classList.remove('scrubbing');
+    from = null;
+  };
   root.addEventListener('pointermove', (event) => {
+    if (event.buttons === 0) letGo(); // it went up where nobody told of it
     if (!from || Math.abs(event.clientX - from.x) <= SLACK) return;
     const { box, x, value, step } = from;
     box.setPointerCapture(event.pointerId);
@@ -25,10 +30,6 @@ export function scrubbing(
     event.preventDefault();
     set(box, value + Math.round((event.clientX - x) / PIXELS) * step);
   });
-  for (const name of ['pointerup', 'pointercancel'] as const) {
-    root.addEventListener(name, () => {
-      from?.box.classList.remove('scrubbing');
-      from = null;
-    });
-  }
+  root.addEventListener('pointerup', letGo);
+  root.addEventListener('pointercancel', letGo);
 }

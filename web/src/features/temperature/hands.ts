@@ -40,8 +40,14 @@ export function dragging(stage: HTMLElement, { temperature, at, set, hold }: Hel
     if (event.button !== 0 || temperature() === null) return;
     from = { id: event.pointerId, x: event.clientX, moved: false };
   });
+  const letGo = () => {
+    if (from?.moved) hold(false);
+    from = null;
+  };
   stage.addEventListener('pointermove', (event) => {
     if (from?.id !== event.pointerId) return;
+    if (event.buttons === 0) letGo(); // it went up where nobody told of it
+    if (!from) return;
     if (!from.moved && Math.abs(event.clientX - from.x) <= SLACK) return;
     if (!from.moved) {
       stage.setPointerCapture(event.pointerId);
@@ -50,10 +56,6 @@ export function dragging(stage: HTMLElement, { temperature, at, set, hold }: Hel
     from.moved = true;
     follow(event);
   });
-  const letGo = () => {
-    if (from?.moved) hold(false);
-    from = null;
-  };
   stage.addEventListener('pointerup', (event) => {
     if (from?.id === event.pointerId && !from.moved) follow(event);
     letGo();
