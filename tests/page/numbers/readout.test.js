@@ -103,8 +103,15 @@ describe('readout: numbers', () => {
   });
 
   test('of time and memory have their units', () => {
-    assert.deepEqual([12.345, 1, 0.5, 0.01234].map(web.duration), [
-      ...['12.3 ms', '1.00 ms', '500 µs', '12.3 µs'],
+    assert.deepEqual([12.345, 1, 0.5, 0.01234, 0.005, 0].map(web.duration), [
+      ...['12.3 ms', '1.00 ms', '500 µs', '12.3 µs', '5 µs', '0 µs'],
+    ]);
+    assert.deepEqual([123.4, 999.4, 1020, 2345, 59_950, 123_456, 7_200_000].map(web.duration), [
+      ...['123 ms', '999 ms', '1.02 s', '2.35 s', '60.0 s', '123 s', '7200 s'],
+    ]);
+    // What is rounded to 1000 of a unit is one of the next.
+    assert.deepEqual([0.9994, 0.9996, 999.6, 999_600].map(web.duration), [
+      ...['999 µs', '1.00 ms', '1.00 s', '1000 s'],
     ]);
     assert.deepEqual([1024, 2 ** 20 - 1024, 2 ** 20, 3.5 * 2 ** 20].map(web.bytes), [
       ...['1 KiB', '1023 KiB', '1.0 MiB', '3.5 MiB'],

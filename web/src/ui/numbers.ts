@@ -35,9 +35,13 @@ export function four(value: number): string {
   return written.replace('-', '−');
 }
 
+/** Three digits in the unit that they are readable in: 12.3 µs, 1.00 ms, 123 ms, 2.35 s. */
 export function duration(milliseconds: number): string {
-  if (milliseconds >= 1) return `${milliseconds.toPrecision(3)} ms`;
-  return `${Number((milliseconds * 1000).toPrecision(3))} µs`;
+  const rounded = Number(milliseconds.toPrecision(3)); // 999.6 ms are 1.00 s
+  if (rounded < 1) return `${Number((milliseconds * 1000).toPrecision(3))} µs`;
+  if (rounded < 1000) return `${milliseconds.toPrecision(3)} ms`;
+  const seconds = milliseconds / 1000;
+  return `${rounded < 1e6 ? seconds.toPrecision(3) : Math.round(seconds)} s`;
 }
 
 export function bytes(count: number): string {

@@ -1,5 +1,5 @@
 import '../../ui/plot.css';
-import { digits } from '../../ui/numbers';
+import { digits, duration } from '../../ui/numbers';
 import { Panel, type View } from '../../ui/panel';
 import { pagePen, pageSvg } from '../../ui/plot';
 import { Lab } from '../../worker/lab';
@@ -17,7 +17,7 @@ import {
   type BenchRow,
 } from './result';
 import { t } from './texts';
-import { milliseconds, withUnit } from './units';
+import { withUnit } from './units';
 
 const FIGURES = { time: TIMES, memory: MEMORY } as const;
 type FigureName = keyof typeof FIGURES;
@@ -209,13 +209,13 @@ function rowOf(row: BenchRow): HTMLTableRowElement {
     Number.isFinite(value) ? `${value.toPrecision(3)} ${unit}` : '';
   const way = (ms: number, bytes: number) =>
     Number.isFinite(ms)
-      ? [milliseconds(ms), rate(gigaflops(tokens, ms), 'GFLOP/s'), withUnit(bytes, 'B')]
+      ? [duration(ms), rate(gigaflops(tokens, ms), 'GFLOP/s'), withUnit(bytes, 'B')]
       : [];
   const cells = [
     way(storedMs, row.storedBytes),
     way(streamingMs, row.streamingBytes),
     Number.isFinite(decodeMs)
-      ? [milliseconds(decodeMs), rate(gigabytes(tokens, decodeMs), 'GB/s')]
+      ? [duration(decodeMs), rate(gigabytes(tokens, decodeMs), 'GB/s')]
       : [],
   ];
   const element = document.createElement('tr');

@@ -13,10 +13,5 @@ export function withUnit(value: number, unit: string): string {
   return `${written} ${PREFIXES[power] ?? ''}${unit}`;
 }
 
-/** As a person writes it: 0.0123 ms, 1.23 ms, 123 ms. */
-export function milliseconds(value: number): string {
-  return `${value >= 100 ? String(Math.round(value)) : value.toPrecision(3)} ms`;
-}
-
 /** Whole numbers with thin spaces between groups of three. */
 export const grouped = (value: number) => String(value).replace(/\B(?=(\d{3})+$)/g, '\u202F');
