@@ -171,6 +171,28 @@ test('learn: a run on the page, from the first press to another run beside it', 
   requireWritten('learn-on-the-page', lines);
 });
 
+test('learn: a step that is looked at is that of the maps and of the judgement, or both are named', async () => {
+  const { press, news, moment, enter, find } = await put();
+  await press('[data-do=step]');
+  for (let step = 0; step <= 40; step += 5) await news(1, step);
+  const said = () => {
+    const text = find('.learn-looked span').textContent;
+    assert.equal(find('[name=scrub]').getAttribute('aria-valuetext'), text);
+    return text.split(', accuracy')[0];
+  };
+  await enter('scrub', '20');
+  assert.equal(said(), 'Maps of step 40. Judged at step 20: loss 0.143', 'maps to come');
+  await moment(1, 16);
+  assert.equal(said(), 'Maps of step 16. Judged at step 20: loss 0.143');
+  await enter('scrub', '32');
+  assert.equal(said(), 'Maps of step 16. Judged at step 30: loss 0.0968', 'the maps are of before');
+  await moment(1, 32);
+  assert.equal(said(), 'Maps of step 32. Judged at step 30: loss 0.0968');
+  await enter('scrub', '25');
+  await moment(1, 25);
+  assert.equal(said(), 'Step 25. Judged: loss 0.115');
+});
+
 test('learn: what was drawn is not written again', async () => {
   const { press, news, find, state } = await put({ learnMap: 1 });
   assert.equal(find('.learn-large').hidden, true, 'there is no map yet');

@@ -15,7 +15,15 @@ import { taskCalled } from './resolve';
 import type { Settings } from './settings';
 import { show } from './setup';
 import { t } from './texts';
-import { beginningOf, birthsOf, comparison, percent, scoresStory, statusOf } from './told';
+import {
+  beginningOf,
+  birthsOf,
+  comparison,
+  lookedAt,
+  percent,
+  scoresStory,
+  statusOf,
+} from './told';
 import type { Training } from './training';
 
 export interface Scene {
@@ -158,14 +166,8 @@ export class Screen {
     scrub.disabled = last === 0;
     if (scrub.max !== String(last)) scrub.max = String(last);
     if (scrub.value !== String(step)) scrub.value = String(step);
-    const judged = current?.judgedAt(step);
-    const told = judged
-      ? t(looked === null ? 'learn.atNow' : 'learn.atStep', {
-          step: looked === null ? last : (current?.shown?.step ?? step),
-          loss: digits(judged.loss, 3),
-          accuracy: percent(judged.accuracy),
-        })
-      : '';
+    const maps = current ? shownOf(current, looked) : null;
+    const told = current ? lookedAt(current, looked, maps?.step) : '';
     scrub.setAttribute('aria-valuetext', told || '0');
     this.#text('.learn-looked span', told);
   }

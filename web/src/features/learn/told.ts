@@ -32,6 +32,18 @@ export const beginningOf = (record: RunRecord) =>
     parameters: record.parameters.toLocaleString('en'),
   });
 
+/** The step that is looked at. Not every step is judged or has maps that are kept: where they are of two steps, both are named. */
+export function lookedAt(record: RunRecord, looked: number | null, maps?: number): string {
+  const judged = record.judgedAt(looked ?? record.step);
+  if (!judged) return '';
+  const found = { loss: digits(judged.loss, 3), accuracy: percent(judged.accuracy) };
+  if (looked === null) return t('learn.atNow', { step: record.step, ...found });
+  const { step } = judged;
+  return maps === undefined || maps === step
+    ? t('learn.atStep', { step, ...found })
+    : t('learn.atSteps', { maps, judged: step, ...found });
+}
+
 /** What a run that the live region tells of has come to. */
 export const spokenOf = (record: RunRecord) =>
   t('learn.spoken', {
