@@ -267,17 +267,22 @@ test('learn: experiments, a run without a mask, and a text of the reader', async
   requireWritten('learn-other-runs', lines);
 });
 
-test('learn: as long as another number of heads waits, the button says so', async () => {
-  const { press, news, find } = await put();
+test('learn: in a series a button says that others wait, and another one names all runs that it removes', async () => {
+  const { press, news, set, find } = await put();
   const said = () => find('[data-do=heads]').textContent;
+  const forget = () => find('[data-do=forget]');
   const offer = said();
   await press('[data-do=heads]');
-  const offers = [];
+  const [offers, removed] = [[], []];
   for (const run of [1, 2, 3, 4]) {
     offers.push(said() === offer);
+    removed.push(forget().hidden ? '' : forget().textContent);
     await news(run, 100_000); // more steps than any task has
   }
   assert.deepEqual(offers, [false, false, false, true]);
+  assert.deepEqual(removed, ['', 'Remove A', 'Remove A and B', 'Remove A, B and C']);
+  await set({ language: 'zh' });
+  assert.equal(forget().textContent, '去掉 A、B 和 C');
 });
 
 test('learn: a guess is drawn at once, and told when the run has begun', async () => {

@@ -26,6 +26,9 @@ import {
 } from './told';
 import type { Training } from './training';
 
+/** What removes the runs that are kept, by their number less one. */
+const FORGETS = ['learn.do.forget', 'learn.do.forgetTwo', 'learn.do.forgetThree'] as const;
+
 export interface Scene {
   readonly view: View;
   readonly settings: Settings;
@@ -121,6 +124,7 @@ export class Screen {
       t(playing ? 'learn.do.pause' : begun ? 'learn.do.go' : 'learn.do.play'),
     );
     this.#part('[data-do=forget]').hidden = kept.length === 0;
+    this.#text('[data-do=forget]', t(FORGETS[kept.length - 1] ?? FORGETS[0]));
     this.#part('[data-do=live]').hidden = training.looked === null;
     this.#text('[data-do=heads]', t(queued > 0 ? 'learn.do.headsOn' : 'learn.do.heads'));
   }
