@@ -136,23 +136,6 @@ test('recurrence: the row of a model in the table', () => {
   assert.deepEqual(rowOf('here', { loss: Infinity, accuracy: 1 }).slice(3), ['–', '100 %']);
 });
 
-test('recurrence: the mean weights of the mirrored place and of the place right of it', () => {
-  // Three heads, four rows, three digits: head h, row r, column c has the weight 100 h + 10 r + c.
-  const weights = Float32Array.from({ length: 36 }, (_, i) => 100 * Math.floor(i / 12) + 10 * (Math.floor(i / 3) % 4) + (i % 3)); // prettier-ignore
-  const said = { rows: 4, weights };
-  for (const head of [0, 1, 2]) {
-    // Rows 0, 1, 2 read columns 2, 1, 0; right of the last one there is none, so that it stands for itself.
-    const own = 100 * head + (2 + 11 + 20) / 3;
-    const right = 100 * head + (2 + 12 + 21) / 3;
-    assert.deepEqual(web.mirrored([7, 8, 9], said, head), [own, right]);
-  }
-  assert.deepEqual(web.mirrored([7, 8, 9], { ...said, rows: 2 }, 0), [6.5, 7]);
-  assert.ok(
-    web.mirrored([7, 8, 9], { rows: 0, weights: new Float32Array() }, 0).every(Number.isNaN),
-  );
-  assert.ok(Number.isNaN(web.mirrored([7, 8, 9], said, 3)[0]), 'there is no such head');
-});
-
 // ---- numbers ----
 
 test('recurrence: a crossing is the last one, and between points of a line on logarithmic axes', () => {

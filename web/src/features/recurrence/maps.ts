@@ -5,7 +5,7 @@ import { digits } from '../../ui/numbers';
 import { context2d, find } from '../../ui/dom';
 import type { Said, Spoken } from './protocol';
 import { t } from './texts';
-import { mirrored, nameOf } from './words';
+import { mirrorWords, nameOf } from './words';
 
 /** The weights of one head, [rows, columns]. */
 export interface Weights {
@@ -118,10 +118,9 @@ export class Maps {
       }
       const { source, said } = spoken;
       const shown = kind === 'transformer' ? head : 0;
-      const [own, right] = mirrored(source, said[kind], shown).map((weight) => digits(weight, 3));
       this.#maps[kind].show(nameOf(kind), [source, said[kind]], [shown, look]);
       const note = find(panel, `[data-map=${kind}] .hint`, HTMLElement);
-      note.textContent = t(`recurrence.mirror.${kind}`, { own: own ?? '', right: right ?? '' });
+      note.textContent = mirrorWords(kind, source, said[kind], shown);
     }
   }
 }

@@ -137,17 +137,30 @@ export function saidWords(name: string, source: readonly number[], { ids }: Said
   return t('recurrence.spoken', { ...values, right: count, places: wrong.join(', ') });
 }
 
-/** The mean weights that rows give to the place of the digit they should say, and to the place right of it. */
+/**
+ * The mean weights that rows give to the place of the digit they should say, and to the place right of it. The first row says the
+ * last digit, right of which there is no place; where no row has one, the second mean is NaN.
+ */
 export function mirrored(source: readonly number[], said: Said, head: number): [number, number] {
   const columns = source.length;
   const rows = Math.min(said.rows, columns);
   const mean = (shift: number) => {
     let sum = 0;
-    for (let row = 0; row < rows; row++) {
-      const column = Math.min(columns - 1, columns - 1 - row + shift);
+    for (let row = shift; row < rows; row++) {
+      const column = columns - 1 - row + shift;
       sum += said.weights[(head * said.rows + row) * columns + column] ?? NaN;
     }
-    return sum / rows;
+    return rows > shift ? sum / (rows - shift) : NaN;
   };
   return [mean(0), mean(1)];
+}
+
+/** That in words. */
+export function mirrorWords(
+  kind: 'gru_attention' | 'transformer',
+  ...[source, said, head]: Parameters<typeof mirrored>
+): string {
+  const [own, right] = mirrored(source, said, head);
+  if (Number.isNaN(right)) return t(`recurrence.mirrorOwn.${kind}`, { own: digits(own, 3) });
+  return t(`recurrence.mirror.${kind}`, { own: digits(own, 3), right: digits(right, 3) });
 }
