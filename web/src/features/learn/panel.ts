@@ -86,18 +86,14 @@ class LearnPanel extends Panel {
 
   #links({ state }: View): void {
     if (!this.changed(state.language, state)) return;
-    this.find('.learn-links', HTMLElement).replaceChildren(
-      ...[null, ...EXPERIMENTS].map((experiment) => {
-        const link = document.createElement('a');
-        link.dataset['experiment'] = experiment ?? '';
-        link.href = formatFragment({ ...state, panel: 'learn', ...changesFor(experiment) });
-        link.textContent = t(`learn.experimentName.${experiment ?? 'own'}`);
-        if (state.learnExperiment === experiment) link.setAttribute('aria-current', 'true');
-        const item = document.createElement('li');
-        item.append(link);
-        return item;
-      }),
-    );
+    for (const experiment of [null, ...EXPERIMENTS]) {
+      const name = `[data-experiment="${experiment ?? ''}"]`;
+      const link = this.find(name, HTMLAnchorElement); // not a new one: it may have the focus
+      this.setText(name, t(`learn.experimentName.${experiment ?? 'own'}`));
+      link.href = formatFragment({ ...state, panel: 'learn', ...changesFor(experiment) });
+      if (state.learnExperiment === experiment) link.setAttribute('aria-current', 'true');
+      else link.removeAttribute('aria-current');
+    }
   }
 
   /** When it rests, and now and then while it trains. */

@@ -1,4 +1,5 @@
 import formulas from './formulas.json';
+import { EXPERIMENTS } from './settings';
 import { MODEL_CONTROLS, TASK_CONTROLS } from './setup';
 
 const button = (what: string, more = '') =>
@@ -85,9 +86,12 @@ const RUN = `
     ${LIVE}${PROBE}
   </div>`;
 
+/** An empty name: a run of the reader's own. */
+const LINKS = ['', ...EXPERIMENTS].map((id) => `<li><a data-experiment="${id}"></a></li>`).join('');
+
 export const TEMPLATE = `
   <div class="card learn-card">
-    <nav data-t-label="learn.experiments"><ul class="learn-links"></ul></nav>
+    <nav data-t-label="learn.experiments"><ul class="learn-links">${LINKS}</ul></nav>
     <p class="learn-experiment"></p>
     ${NOISE}${RUN}
     <p class="visually-hidden" role="status" data-said></p>
