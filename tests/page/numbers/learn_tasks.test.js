@@ -57,6 +57,18 @@ test('learn: what each task is, and what its seeds draw', () => {
   requireWritten('learn-tasks', lines);
 });
 
+test('learn: engines without segmenters read the characters of a text, too', () => {
+  const { Segmenter } = Intl;
+  const wordsOf = (text) => web.taskOf('characters', text).words;
+  const all = Object.keys(TEXTS).map(wordsOf);
+  try {
+    Intl.Segmenter = undefined;
+    assert.deepEqual(Object.keys(TEXTS).map(wordsOf), all);
+  } finally {
+    Intl.Segmenter = Segmenter;
+  }
+});
+
 test('learn: batches of every size, and of few rows', () => {
   const lines = [];
   for (const [id, seed, samples] of [

@@ -1,4 +1,5 @@
 import type { Dice } from '../../domain/dice';
+import { graphemes } from '../../domain/tokenizer';
 import type { Defaults } from './settings';
 import type { Row, Task } from './task';
 
@@ -9,10 +10,7 @@ const LONGEST_ROW = 32;
 const HELD_BACK = 1 / 5;
 
 /** Characters as a reader sees them; a line break is a character, too. */
-const split = (text: string) =>
-  Array.from(new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text), (part) =>
-    part.segment.replace(/\s+/g, ' '),
-  );
+const split = (text: string) => graphemes(text).map((part) => part.replace(/\s+/g, ' '));
 
 const written = (character: string) => (character === ' ' ? '␣' : character);
 
