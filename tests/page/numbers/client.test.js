@@ -141,6 +141,20 @@ describe('engine: requests', () => {
     worker.say(frameOf(2));
     assert.equal(told.status.at(-1).kind, 'ready');
   });
+
+  test('are answered where work in the background for an earlier one fails meanwhile', () => {
+    const { client, worker, told } = ready();
+    client.request({ name: 'one' });
+    worker.say(frameOf(1));
+    client.request({ name: 'two' });
+    client.request({ name: 'three' });
+    worker.say({ type: 'run-failed', id: 1, failure });
+    assert.equal(worker.runs.length, 2, 'the second is under way');
+    worker.say(frameOf(2));
+    worker.say(frameOf(3));
+    const names = told.frames.map(({ request }) => request.name);
+    assert.deepEqual(names, ['one', 'two', 'three']);
+  });
 });
 
 describe('engine: frames', () => {

@@ -167,7 +167,8 @@ export class EngineClient {
         this.#rested = message.id;
         break;
       case 'run-failed':
-        this.#running = undefined;
+        // What failed may also be work in the background for an earlier one.
+        if (message.id === this.#nextId - 1) this.#running = undefined;
         this.#listener.onStatus({ kind: 'failed', during: 'run', failure: message.failure });
         break;
     }
