@@ -1,5 +1,6 @@
 // What the page does when a file that it fetches does not arrive, in Node: the texts of another language, and the code of a panel.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { join } from 'node:path';
 import { root } from '../../support/js/files.js';
@@ -37,8 +38,11 @@ globalThis.globOf = (pattern) =>
         .map(([name, fetch]) => [`./${id}/${name}`, fetch]),
     ),
   );
-const paths = ['app/app', 'app/nearby', 'ui/panel', 'features/load'];
-const { App, Panel, watchPanels, loadPanel } = await import(
+const paths = [
+  ...['app/app', 'app/nearby', 'ui/panel', 'state/state', 'i18n/i18n'],
+  ...['load', 'lessons/reader', 'lessons/lesson'].map((name) => `features/${name}`),
+];
+const web = await import(
   await bundled('app-fetched', {
     stdin: {
       contents: paths.map((path) => `export * from './${path}';`).join('\n'),
@@ -47,6 +51,17 @@ const { App, Panel, watchPanels, loadPanel } = await import(
     define: { 'import.meta.glob': 'globalThis.globOf' },
   })
 );
+const {
+  App,
+  Panel,
+  watchPanels,
+  loadPanel,
+  LessonReader,
+  readLesson,
+  initialState,
+  setLanguage,
+  addTexts,
+} = web;
 customElements.define(
   'qkv-panel-map',
   class extends Panel {
@@ -148,4 +163,22 @@ test('app: a panel that does not arrive is fetched when it comes near again, or 
   online();
   assert.deepEqual(state(), [false, 2, 1], 'it is there');
   assert.deepEqual(told, Array(2).fill('Failed to fetch row/panel.ts'));
+});
+
+test('lessons: of the panels of a step those that arrive are shown', async () => {
+  setLanguage('en');
+  addTexts('en', JSON.parse(readFileSync(join(root, 'web/src/features/lessons/en.json'), 'utf8')));
+  lost = 'row/panel.ts';
+  const reader = new LessonReader();
+  let added = 0;
+  reader.host = {
+    ...{ hold: null, settled: true, view: () => ({ state: initialState('en') }) },
+    ...{ begin() {}, show() {}, panelAdded: () => added++ },
+  };
+  document.body.append(reader);
+  const lesson = readLesson({ title: 'Of two', steps: [{ show: ['row', 'map'] }] });
+  reader.open({ lesson, language: 'en', link: () => '', adapt() {}, leave() {} }, 0);
+  await rest();
+  assert.ok(fetched.includes('map/panel.ts'));
+  assert.deepEqual([added, told], [1, ['Failed to fetch row/panel.ts']]);
 });

@@ -230,7 +230,9 @@ export class LessonReader extends Panel {
 
   async #load(plan: Step): Promise<void> {
     const { language } = this.#viewNow().state;
-    await Promise.all(panelsOf(plan).map((id) => loadPanel(id, language)));
+    const came = await Promise.allSettled(panelsOf(plan).map((id) => loadPanel(id, language)));
+    // Those that came are shown; app/nearby.ts asks again for the others.
+    for (const one of came) if (one.status === 'rejected') console.error(one.reason);
     if (this.isConnected) this.host?.panelAdded();
   }
 
