@@ -284,22 +284,24 @@ Status Seq2SeqTrainer::reach(TensorView<const std::int32_t> source, TensorView<f
   QKV_RETURN_IF_ERROR(state_->tape.forward(inputs, workspace));
   const TapeArray& last = state_->tape[state_->steps.last];
   const TapeArray& read = state_->tape[state_->steps.source];
-  AlignedBuffer sums;
-  QKV_RETURN_IF_ERROR(sums.reserve(static_cast<std::size_t>(length)));
-  std::fill_n(sums.data(), length, 0.0F);
+  List<double> squares;
+  for (Index t = 0; t < length; ++t) {
+    QKV_RETURN_IF_ERROR(squares.push(0.0));
+  }
   for (Index d = 0; d < c.d_model; ++d) {
     std::fill_n(last.gradient, c.d_model, 0.0F);
     last.gradient[d] = 1.0F;
     QKV_RETURN_IF_ERROR(state_->tape.backward(inputs, workspace));
     for (Index t = 0; t < length; ++t) {
       for (Index i = 0; i < c.d_model; ++i) {
-        const float g = read.gradient[t * c.d_model + i];
-        sums.data()[t] += g * g;
+        // In double: the square of a gradient that has nearly vanished is no float.
+        const auto g = static_cast<double>(read.gradient[t * c.d_model + i]);
+        squares[t] += g * g;
       }
     }
   }
   for (Index t = 0; t < length; ++t) {
-    norms.data[length - 1 - t] = std::sqrt(sums.data()[t]);
+    norms.data[length - 1 - t] = static_cast<float>(std::sqrt(squares[t]));
   }
   return {};
 }

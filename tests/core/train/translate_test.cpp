@@ -199,9 +199,12 @@ TEST_CASE(
     "Seq2SeqTrainer: where a unit is linear, reach is the norm of its weights, halved by each step",
     "[train]") {
   // At 0 both gates are a half, so h = 0.5 (x W_n) + 0.5 h.
+  // Of 100 tokens the squares of the first ones' derivatives are too small for a float; the norms are not.
+  constexpr Index kLength = 100;
   const OfSeq2Seq of{"gru", train::Seq2SeqKind::kGru};
   train::Seq2SeqConfig config = of.config();
   config.num_layers = 1;
+  config.max_length = kLength;
   train::Seq2SeqTrainer trainer;
   require_ok(train::Seq2SeqTrainer::create(config, {}, trainer));
   double squares = 0.0;
@@ -218,13 +221,31 @@ TEST_CASE(
       }
     }
   }
-  const std::vector<std::int32_t> source = {3, 4, 5, 6, 7};
-  std::vector<float> norms(5);
+  std::vector<std::int32_t> source;
+  for (std::int32_t t = 0; t < kLength; ++t) {
+    source.push_back(t % 11);
+  }
+  std::vector<float> norms(kLength);
   Workspace workspace;
-  require_ok(trainer.reach({source.data(), {5}}, {norms.data(), {5}}, workspace));
-  for (std::size_t distance = 0; distance < 5; ++distance) {
+  require_ok(trainer.reach({source.data(), {kLength}}, {norms.data(), {kLength}}, workspace));
+  for (std::size_t distance = 0; distance < kLength; ++distance) {
+    CAPTURE(distance);
     const double exact = std::sqrt(squares) * std::pow(0.5, static_cast<double>(distance) + 1);
-    CHECK(std::abs(static_cast<double>(norms[distance]) / exact - 1) < 1e-5);
+    // Every product here has a factor of a power of two, so the gradients are exact.
+    CHECK(std::abs(static_cast<double>(norms[distance]) - exact) <=
+          0x1p-24 * exact * (1 + 0x1p-28 * 12 * 12));
+  }
+  // Weights whose squares a float does not hold have norms all the same.
+  for (Index i = 0; i < trainer.array_count(); ++i) {
+    const TensorView<float> value = trainer.array(i).value;
+    for (Index n = 0; n < value.size(); ++n) {
+      value.data[n] *= 0x1p100F;
+    }
+  }
+  std::vector<float> large(kLength);
+  require_ok(trainer.reach({source.data(), {kLength}}, {large.data(), {kLength}}, workspace));
+  for (std::size_t distance = 0; distance < kLength; ++distance) {
+    CHECK(large[distance] == norms[distance] * 0x1p100F);
   }
 }
 

@@ -116,6 +116,13 @@ class Seq2SeqTrainer {
   /// How far a gradient reaches: the Frobenius norms of d h / d x_s, h the encoder's last state of one source ([S] tokens) and x_s
   /// the embedding of token s. `norms` is [S], by distance from the end: norms[0] is that of the last token.
   /// The gradients of arrays are no longer those of a step then.
+  ///
+  /// Error bound with u = 2^-24, against the norm of the derivatives as the backward pass has them in float32:
+  ///
+  ///     |norm - exact| <= u norm (1 + 2^-28 d_model^2) + 2^-150
+  ///
+  /// Their squares are exact in double and neither vanish nor overflow there; of d_model^2 in a sum each takes part in
+  /// fewer additions than there are, the root halves what these lose, and the result is rounded once.
   Status reach(TensorView<const std::int32_t> source, TensorView<float> norms,
                Workspace& workspace) noexcept;
 
