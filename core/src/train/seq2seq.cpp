@@ -20,8 +20,10 @@ struct Seq2SeqTrainer::State {
   TranslatorArrays arrays;
   Tape tape;
   TranslatorSteps steps;
-  Extent extent;         ///< what the tape is recorded for
-  bool reaches = false;  ///< whether it is planned from the encoder's last state
+  Extent extent;            ///< what the tape is recorded for
+  bool reaches = false;     ///< whether it is planned from the encoder's last state
+  List<std::int32_t> said;  ///< of translate(): what the decoder reads, start and then what it said
+  List<double> squares;     ///< of reach(): a sum for each token
 
   Status record(const Extent& wanted, bool from_last) noexcept;
   Status check(const Caller& caller, const Seq2SeqTokens& tokens) const noexcept;
@@ -224,7 +226,8 @@ Status Seq2SeqTrainer::translate(const Translation& args, Workspace& workspace) 
   QKV_RETURN_IF_ERROR(
       check_apart(kName, {{"ids", args.ids}, {"lengths", args.lengths}},
                   {{"source", args.source}, {"source_lengths", args.source_lengths}}));
-  List<std::int32_t> said;  // what the decoder reads: start, then what it has said, for each row
+  List<std::int32_t>& said = state_->said;
+  said.clear();
   for (Index i = 0; i < batch * most; ++i) {
     QKV_RETURN_IF_ERROR(said.push(i % most == 0 ? args.start : args.end));
   }
@@ -284,7 +287,8 @@ Status Seq2SeqTrainer::reach(TensorView<const std::int32_t> source, TensorView<f
   QKV_RETURN_IF_ERROR(state_->tape.forward(inputs, workspace));
   const TapeArray& last = state_->tape[state_->steps.last];
   const TapeArray& read = state_->tape[state_->steps.source];
-  List<double> squares;
+  List<double>& squares = state_->squares;
+  squares.clear();
   for (Index t = 0; t < length; ++t) {
     QKV_RETURN_IF_ERROR(squares.push(0.0));
   }

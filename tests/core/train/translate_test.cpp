@@ -249,5 +249,42 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("Seq2SeqTrainer: after the first calls of a size none takes memory", "[train]") {
+  for_each_translator([](const OfSeq2Seq& of) {
+    CAPTURE(of.name);
+    auto trainer = make_trainer(of, lively_options());
+    const OfSeq2Seq::Rows rows(3, 7, 4);
+    const train::Seq2SeqBatch batch = rows.view();
+    std::vector<float> norms(5);
+    std::vector<std::int32_t> said(21);
+    std::vector<std::int32_t> lengths(3);
+    std::vector<float> logits(21 * 11);
+    Workspace workspace;
+    std::size_t requests = 0;
+    for (int round = 0; round < 3; ++round) {
+      CAPTURE(round);
+      const auto steady = [&](const Status& status, const char* call) {
+        CAPTURE(call);
+        require_ok(status);
+        CHECK((round == 0 || allocation_count() == requests));
+        requests = allocation_count();
+      };
+      train::StepResult step;
+      train::Evaluation found;
+      steady(trainer.step(batch, workspace, step), "step");
+      steady(trainer.evaluate(batch, workspace, found), "evaluate");
+      steady(trainer.differentiate(batch, workspace, found), "differentiate");
+      steady(trainer.forward(batch.tokens, {logits.data(), {3, 7, 11}}, {}, workspace), "forward");
+      steady(trainer.translate({.source = batch.tokens.source,
+                                .start = 2,
+                                .ids = {said.data(), {3, 7}},
+                                .lengths = {lengths.data(), {3}}},
+                               workspace),
+             "translate");
+      steady(trainer.reach({rows.source.data(), {5}}, {norms.data(), {5}}, workspace), "reach");
+    }
+  });
+}
+
 }  // namespace
 }  // namespace qkv::test::translate_test
