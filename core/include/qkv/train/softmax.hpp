@@ -43,9 +43,14 @@ struct CrossEntropy {
 ///
 /// Rows that do not count have gradient 0. The losses of rows are added in double, in their order.
 ///
-/// Error bound with u = 2^-24, X = max |x - max x| of the row:
+/// Error bound for V and rows that count up to 2^24, with u = 2^-24 and d = max x - x of the element:
 ///
-///     |loss of a row - exact| <= u (X + 20 + 2 max |x|),  |dx - exact| <= u (p (X + 24) + 2 q) / rows
+///     |loss of a row - exact| <= u (3 ln V + 20 + max |x| / 16)
+///     |dx - exact| <= u (p (3 (d + ln V) + 30) + 6 q) / rows, plus 2^-125
+///
+/// The sum of exp(-d) is that of softmax(), off by u (3 ln V + 19) of itself, and its logarithm by as much; means
+/// of x are made in double. p has the error of softmax(). 1 - e and e / V are rounded once each. To take both from
+/// p and to divide by the rows takes four roundings of |p - q| <= p + q, the first of which may be e / V more.
 ///
 /// Errors, each naming the argument; nothing is written then: kShapeMismatch, kInvalidArgument (null data,
 /// not dense, overlap), kOutOfRange (a target outside [0, V), a smoothing outside [0, 1]), kOutOfMemory.
