@@ -182,6 +182,11 @@ Status Declarer::all() noexcept {
   return {};
 }
 
+/// Blocks that `count` inputs make.
+Index blocks_of(Index count) noexcept {
+  return (count + kernels::kInt8Block - 1) / kernels::kInt8Block;
+}
+
 /// Bytes of a row of `count` numbers.
 std::size_t row_bytes(NumberType type, Index count) noexcept {
   const auto n = static_cast<std::size_t>(count);
@@ -192,7 +197,7 @@ std::size_t row_bytes(NumberType type, Index count) noexcept {
     case NumberType::kBf16:
       return 2 * n;
     case NumberType::kQ8_0:
-      return (n + kernels::kInt8Block - 1) / kernels::kInt8Block * (kernels::kInt8Block + 2);
+      return static_cast<std::size_t>(blocks_of(count)) * (kernels::kInt8Block + 2);
     case NumberType::kInt8:
       return n;
   }
@@ -243,6 +248,15 @@ Status check_blocks(const ModelEntry& entry, const ModelRows& rows, WeightFormat
     return refuse(StatusCode::kInvalidArgument, caller, "@type is kInt8 {}, expected {}",
                   entry.map ? "without @scales" : "for an array that is no matrix",
                   entry.map ? "both" : "another type");
+  }
+  if (rows.type == NumberType::kInt8) {
+    const Index size = entry.row_size(rows.layout);
+    const Index least = along_inputs ? blocks_of(size) : size;
+    const Index scale_rows = along_inputs ? rows.count : blocks_of(rows.count);
+    if (scale_rows > 1 && rows.scale_stride < least) {
+      return refuse(StatusCode::kOutOfRange, caller, "@scale_stride is {}, expected at least {}",
+                    rows.scale_stride, least);
+    }
   }
   const bool in_blocks = format == WeightFormat::kInt8 || rows.type == NumberType::kInt8;
   const bool at_end = entry.rows + rows.count == entry.all_rows(rows.layout);

@@ -164,6 +164,41 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
        kMap,
        [](auto& r) {
          r.type = NumberType::kInt8;
+         r.scales = scales.data();
+         r.scale_stride = 95;
+       },
+       {kRange, "scale_stride", "is 95", "at least 96"}},
+      {kInt8,
+       kMap,
+       [](auto& r) {
+         r.type = NumberType::kInt8;
+         r.scales = scales.data();
+         r.scale_stride = -96;
+       },
+       {kRange, "scale_stride", "is -96", "at least 96"}},
+      {kInt8,
+       kMap,
+       [](auto& r) {
+         r.type = NumberType::kInt8;
+         r.layout = WeightLayout::kOutIn;
+         r.scales = scales.data();
+         r.row_bytes = 64;
+         r.count = 2;
+       },
+       {kRange, "scale_stride", "is 0", "at least 2"}},
+      {kF32,
+       "embedding",
+       [](auto& r) {
+         r.type = NumberType::kInt8;
+         r.scales = scales.data();
+         r.scale_stride = 1;
+         r.count = 2;
+       },
+       {kRange, "scale_stride", "is 1", "at least 2"}},
+      {kF32,
+       kMap,
+       [](auto& r) {
+         r.type = NumberType::kInt8;
          r.scales = nans.data();
          r.scale_stride = 96;
        },

@@ -250,6 +250,36 @@ TEST_CASE("LanguageModel::fill: blocks of zeros, and of numbers that are nearly 
   }
 }
 
+TEST_CASE("LanguageModel::fill: of a single row of scales the stride is of no matter",
+          "[model][fill]") {
+  Random random(104);
+  const Matrix table{random_floats(random, 2 * 64), 2, 64};
+  const InFile file(table, NumberType::kInt8);
+  const std::vector<double> exact =
+      expected(file, table, NumberType::kInt8, WeightFormat::kInt8, true);
+  LanguageModel model;
+  require_ok(LanguageModel::create(probe(2, 64), WeightFormat::kInt8, model));
+  for (Index row = 0; row < 2; ++row) {
+    ModelRows rows = file.rows(row, 1, WeightLayout::kInOut);
+    rows.scale_stride = 0;
+    require_ok(model.fill(0, rows));
+  }
+  // 32 inputs have one row of scales, one for each output.
+  const std::vector<std::int8_t> numbers(32 * 2, 1);
+  const std::vector<std::uint16_t> scales(2, 0x3C00);
+  const Index head = index_of(model, "head");
+  for (int half = 0; half < 2; ++half) {
+    require_ok(model.fill(head, {.type = NumberType::kInt8,
+                                 .data = numbers.data(),
+                                 .count = 32,
+                                 .row_bytes = 2,
+                                 .scales = scales.data()}));
+  }
+  fill_rest(model);
+  const ModelResults found = run(model, in_order(model, 2), {.readings = true});
+  CHECK(first_difference(found.layers[0].residual, {exact.begin(), exact.end()}) == "");
+}
+
 TEST_CASE("LanguageModel::fill: the order of the arrays is free", "[model][fill]") {
   const ModelWeights weights(family("gpt2"), 103);
   const ModelTokens tokens(weights.config(), 1, 6, 103);

@@ -44,7 +44,7 @@ struct ModelRows {
   /// scales + r * scale_stride; with kInOut rows 32 i to 32 i + 31 share those at scales + i * scale_stride, one for each
   /// output.
   const void* scales = nullptr;
-  Index scale_stride = 0;  ///< elements
+  Index scale_stride = 0;  ///< elements; of no matter where a single row of scales is read
 };
 
 /// The sizes of a conversation.
@@ -171,8 +171,9 @@ class LanguageModel {
   /// converted to the array's format: exactly where it holds them, else rounded to the nearest (bfloat16), or, in blocks of 32
   /// inputs, to d round(w / d) with d = float16(max |w| / 127). Quantised blocks go into int8 as they are.
   /// Errors: kInvalidArgument (null data, a type, layout or scales without meaning, quantised numbers that are no whole blocks along
-  /// the inputs, a scale that is not finite, a filled model), kOutOfRange (no such array, more rows than are left, rows too short; with
-  /// kInOut and int8 a count that is no multiple of 32 before the end). On error the array is as it was.
+  /// the inputs, a scale that is not finite, a filled model), kOutOfRange (no such array, more rows than are left, rows or a
+  /// stride of scales too short; with kInOut and int8 a count that is no multiple of 32 before the end). On error the array is
+  /// as it was.
   Status fill(Index i, const ModelRows& rows) noexcept;
 
   /// Says that all arrays are filled; only then can the model be used. kInvalidArgument names the first that is not.
