@@ -9,7 +9,6 @@ namespace qkv {
 
 using kernels::GroupArgs;
 using kernels::KernelTable;
-using kernels::RowArray;
 using kernels::ScoreArray;
 
 namespace {
@@ -17,18 +16,9 @@ namespace {
 /// Further than any sequence is long; kept below the end of 64 bits, so that positions cannot overflow.
 constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
 
-/// The rows of batch row b from head h on.
-template <class T>
-RowArray<T> rows_of(const TensorView<T>& view, Index b, Index h) noexcept {
-  if (view.absent()) {
-    return {};
-  }
-  return {view.at(b, h), view.stride(1), view.stride(2)};
-}
-
 template <class T>
 ScoreArray<T> scores_of(const TensorView<const T>& view, Index b, Index h) noexcept {
-  if (view.absent()) {
+  if (view.absent() || !view.data) {
     return {};
   }
   return {view.at(b, h), view.stride(1), view.stride(2), view.stride(3)};

@@ -12,6 +12,15 @@ struct HeadRange {
   Index first, count;
 };
 
+/// The rows of batch row b from head h on; none of a view without data, from whose null no address is made.
+template <class T>
+[[nodiscard]] kernels::RowArray<T> rows_of(const TensorView<T>& view, Index b, Index h) noexcept {
+  if (view.absent() || !view.data) {
+    return {};
+  }
+  return {view.at(b, h), view.stride(1), view.stride(2)};
+}
+
 /// Fields that all groups share.
 [[nodiscard]] kernels::GroupArgs common_args(const AttentionArgs& args,
                                              const AttentionShape& s) noexcept;

@@ -63,6 +63,30 @@ TEST_CASE("empty: null pointers are fine where there are no elements", "[attenti
   require_ok(attention(args, workspace));
 }
 
+TEST_CASE("empty: null pointers of views with strides, where there are no keys",
+          "[attention][empty]") {
+  // Heads lie side by side in rows, of which there are none: each would be at a place of its own after null.
+  std::vector<float> q(2 * 3 * 4, 1.0F);
+  std::vector<float> out(2 * 3 * 5, kUntouched);
+  std::vector<float> lse(2 * 3, kUntouched);
+  AttentionArgs args;
+  args.q = split_heads<const float>(q.data(), 1, 3, 2, 4);
+  args.k = split_heads<const float>(nullptr, 1, 0, 2, 4);
+  args.v = split_heads<const float>(nullptr, 1, 0, 2, 5);
+  args.out = split_heads(out.data(), 1, 3, 2, 5);
+  args.options.bias = {nullptr, {2, 3, 0}};
+  args.options.bias.strides = {1, 2, 1};
+  args.options.mask = {nullptr, {2, 3, 0}};
+  args.options.mask.strides = {1, 2, 1};
+  args.extras.lse = {lse.data(), {1, 2, 3}};
+  args.extras.weights = {nullptr, {1, 2, 3, 0}};
+  args.extras.weights.strides = {6, 3, 1, 1};
+  Workspace workspace;
+  require_ok(attention(args, workspace));
+  CHECK(out == std::vector<float>(out.size(), 0.0F));
+  CHECK(lse == std::vector<float>(lse.size(), -INFINITY));
+}
+
 TEST_CASE("empty: a range of no weight rows", "[attention][empty]") {
   Problem p(square(5, 4), 7);
   for (Index at : {0, 3, 5}) {

@@ -206,13 +206,13 @@ class Run {
     select_heads(plan_.forward, b, {h, heads}, to.group);
     to.out = {to.group.out.data, to.group.out.head_stride, to.group.out.query_stride};
     to.lse = {to.group.lse.data, to.group.lse.head_stride, to.group.lse.query_stride};
-    to.d_out = {args_.d_out.at(b, h), args_.d_out.stride(1), args_.d_out.stride(2)};
-    to.dq = {args_.dq.at(b, h), args_.dq.stride(1), args_.dq.stride(2)};
-    to.dk = args_.dk.at(b, kv);
-    to.dv = args_.dv.at(b, kv);
+    to.d_out = rows_of(args_.d_out, b, h);
+    to.dq = rows_of(args_.dq, b, h);
+    to.dk = rows_of(args_.dk, b, kv).data;
+    to.dv = rows_of(args_.dv, b, kv).data;
     to.dk_stride = args_.dk.stride(2);
     to.dv_stride = args_.dv.stride(2);
-    if (!plan_.d_bias.absent()) {
+    if (!plan_.d_bias.absent() && plan_.d_bias.data) {
       to.d_bias = {plan_.d_bias.at(b, h), plan_.d_bias.stride(1), plan_.d_bias.stride(2),
                    plan_.d_bias.stride(3)};
     }

@@ -32,6 +32,41 @@ TEST_CASE("attention_backward: batch rows without queries and keys", "[train][em
   CHECK(all_zero(d_sinks));
 }
 
+TEST_CASE(
+    "attention_backward: null pointers of heads side by side, without queries or without keys",
+    "[train][empty]") {
+  for (const bool queries : {false, true}) {
+    CAPTURE(queries);
+    const Index tq = queries ? 3 : 0;
+    const Index tk = queries ? 0 : 3;
+    std::vector<float> numbers(24, 1.0F);
+    std::vector<float> of_q(24, kUntouched);
+    std::vector<float> of_k(24, kUntouched);
+    std::vector<float> of_v(24, kUntouched);
+    const auto in = [&](Index tokens) {
+      return split_heads<const float>(tokens > 0 ? numbers.data() : nullptr, 1, tokens, 2, 4);
+    };
+    const auto to = [](std::vector<float>& values, Index tokens) {
+      return split_heads(tokens > 0 ? values.data() : nullptr, 1, tokens, 2, 4);
+    };
+    train::AttentionBackwardArgs args;
+    args.d_out = args.q = args.out = in(tq);
+    args.k = args.v = in(tk);
+    args.lse = {tq > 0 ? numbers.data() : nullptr, {1, 2, tq}};
+    args.lse.strides[1] = 3;
+    args.options.bias = {nullptr, {2, tq, tk}};
+    args.options.bias.strides = {9, 3, 1};
+    args.dq = to(of_q, tq);
+    args.dk = to(of_k, tk);
+    args.dv = to(of_v, tk);
+    args.d_bias = {nullptr, {2, tq, tk}};
+    args.d_bias.strides = {9, 3, 1};
+    Workspace workspace;
+    require_ok(train::attention_backward(args, workspace));
+    CHECK((queries ? all_zero(of_q) : all_zero(of_k) && all_zero(of_v)));
+  }
+}
+
 TEST_CASE("gru_backward: no batch rows of any number of steps", "[train][gru][empty]") {
   std::vector<float> weights(2 * 6, 1.0F);
   std::vector<float> gradients(12 + 12 + 6 + 6, kUntouched);
