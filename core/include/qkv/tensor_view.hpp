@@ -29,6 +29,12 @@ namespace detail {
 /// A view of up to four dimensions. Strides are in elements, may be zero (a broadcast dimension)
 /// and are never negative; the last axis of q, k, v and out must be contiguous (stride 1). No two
 /// elements of what is written share a place. Operators refuse what does not keep to this.
+///
+/// What is written shares no element with what is read either, unless an operator says that it may. Views
+/// may take turns in the same memory, as the parts of a fused projection or heads side by side do.
+/// Operators look for a shared element and refuse what they find. They are sure to find one unless the two
+/// views lie across each other: in one of them smaller strides reach over a greater stride of the other,
+/// and a thousand trials do not hit upon an element of both.
 template <class T>
 struct TensorView {
   static constexpr int kMaxRank = 4;  ///< most axes a view can have
