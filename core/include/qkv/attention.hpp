@@ -141,9 +141,11 @@ struct AttentionArgs {
 /// The d_k term is the dot product, the Tk term the sum over keys, the constants the softcap, the
 /// biases, the exponential and the divisions. Tests enforce these numbers.
 ///
-/// A key whose weight is at most 2^-63 times the largest of its row adds nothing to out, lse and
-/// entropy: its products would be subnormal numbers, which processors are slow at. What that changes,
-/// Tk 2^-62 V, is part of the bounds. The weights that are returned keep it down to 2^-126.
+/// A key whose weight is at most 2^-62 times the largest of its row may add nothing to out, lse and
+/// entropy, depending on the order of keys: weights of at most 2^-62.5 times the largest so far count
+/// as 0, because products of them would be subnormal numbers, which processors are slow at. What that
+/// changes, at most Tk 2^-61 V, is part of the bounds. The weights that are returned keep such a key
+/// down to 2^-126.
 ///
 /// Errors, each naming the argument, what it was and what was expected; nothing is written then, and
 /// a cache keeps its length and contents:

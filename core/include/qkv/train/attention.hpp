@@ -60,8 +60,8 @@ struct AttentionBackwardArgs {
 ///     |d bias - exact| <= sum of M_ij over what is summed, (e + u n) / temperature
 ///     |d sink - exact| <= sum over rows of exp(sink - lse) sum_d |dO_id| V_i (e + u n)
 ///
-/// as long as nothing leaves the range of float. As in the forward pass, weights of at most 2^-62 count
-/// as 0.
+/// as long as nothing leaves the range of float, and but for weights P_ij of at most 2^-62.5, which
+/// count as 0: products of them would be subnormal.
 ///
 /// Errors, each naming the argument, what it was and what was expected; nothing is written then:
 /// - everything that attention() refuses in q, k, v, out, lse and options;
