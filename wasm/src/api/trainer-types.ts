@@ -56,7 +56,10 @@ export interface TrainerOptions {
   weightDecay?: number | undefined;
   /** Most that the gradient's norm may be; 0 for no clipping. Default 1. */
   clipNorm?: number | undefined;
-  /** Rate at which attention weights and what sub-layers add are dropped, in [0, 1). Default 0. */
+  /**
+   * Rate at which numbers are dropped, in [0, 1): those of embeddings, positions included; in blocks, attention weights and
+   * what sub-layers add; with GRUs, what the head reads. Attention of a GRU decoder drops no weights. Default 0.
+   */
   dropout?: number | undefined;
   /** Deviation of the initial weights; projections into the residual stream have it / sqrt(2 numLayers). Default 0.02. */
   deviation?: number | undefined;

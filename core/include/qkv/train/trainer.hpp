@@ -21,7 +21,8 @@ struct TrainerOptions {
   float epsilon = 1e-8F;       ///< finite, > 0
   float weight_decay = 0.01F;  ///< of matrices, not of gains, biases and embeddings; finite, >= 0
   float clip_norm = 1.0F;      ///< most that the gradient's norm may be; 0 for no clipping; finite
-  /// Rate at which attention weights and what sub-layers add are dropped, in [0, 1).
+  /// Rate at which numbers are dropped, in [0, 1): those of embeddings, positions included; in blocks, attention weights and
+  /// what sub-layers add; with GRUs, what the head reads. Attention of a GRU decoder drops no weights.
   float dropout = 0.0F;
   /// Deviation of the initial weights; projections into the residual stream have deviation / sqrt(2 num_layers)
   /// (Radford et al. 2019). Finite, > 0.
