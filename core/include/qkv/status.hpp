@@ -49,6 +49,9 @@ struct Caller;  // how messages begin: core/src/message.hpp
 /// The outcome of a call: a code and, when it is not kOk, one sentence that names the function, the
 /// argument, what it was and what was expected. Holds its text in place, so making one never
 /// allocates. A call that returns anything but kOk has written to none of its outputs.
+///
+/// No function of this library returns kThreadLost: with ThreadPool::abandon() in use, the result of a call that
+/// returned kOk is incomplete if ThreadPool::task_lost() says so, and bindings turn that into kThreadLost.
 class [[nodiscard]] Status {
  public:
   /// Longest message, including the terminating zero; longer ones are cut.
