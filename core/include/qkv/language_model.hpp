@@ -219,7 +219,8 @@ class LanguageModel {
   /// than the session has room for), kOutOfMemory, kUnsupported (other kernels than those of create() of model or session).
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
 
-  /// Bytes of workspace that forward() takes with so many threads; 0 for arguments that it would refuse.
+  /// Bytes of workspace that forward() takes with so many threads; 0 for arguments that it refuses. Which kernels are active
+  /// does not count here.
   [[nodiscard]] std::size_t forward_scratch_bytes(const ForwardArgs& args,
                                                   int threads = 1) const noexcept;
 

@@ -128,7 +128,7 @@ class MultiHeadAttention {
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
 
   /// Bytes of workspace forward() takes with so many threads: Q, K, V and O in full, and what
-  /// attention() takes. 0 for arguments that forward() would refuse.
+  /// attention() takes. 0 for arguments that forward() refuses, unless it refuses them because arrays share memory.
   [[nodiscard]] std::size_t forward_scratch_bytes(const ForwardArgs& args,
                                                   int threads = 1) const noexcept;
 

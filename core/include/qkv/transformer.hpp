@@ -123,7 +123,8 @@ class TransformerBlock {
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
 
   /// Bytes of workspace forward() takes with so many threads: two arrays like x (one with kPost), and
-  /// what the largest of the sub-layers takes. 0 for arguments that forward() would refuse.
+  /// what the largest of the sub-layers takes. 0 for arguments that forward() refuses, unless it refuses them because arrays
+  /// share memory.
   [[nodiscard]] std::size_t forward_scratch_bytes(const ForwardArgs& args,
                                                   int threads = 1) const noexcept;
 
