@@ -142,15 +142,14 @@ class Run {
 
 }  // namespace
 
-Status run_attention(const AttentionPlan& plan, const AttentionArgs& args,
-                     Workspace& workspace) noexcept {
+void run_attention(const AttentionPlan& plan, const AttentionArgs& args,
+                   Workspace& workspace) noexcept {
   if (args.cache) {
     KvCacheAccess::append(*args.cache, args.k, args.v, workspace.pool());
   }
   if (plan.shape.num_heads != 0 && plan.shape.tq != 0) {
     Run(plan, args, workspace).compute();
   }
-  return {};
 }
 
 Status attention(const AttentionArgs& args, Workspace& workspace) noexcept {
@@ -161,7 +160,8 @@ Status attention(const AttentionArgs& args, Workspace& workspace) noexcept {
   QKV_RETURN_IF_ERROR(workspace.begin(plan.scratch));
   QKV_RETURN_IF_ERROR(check_attention_memory(
       "attention", {"out", args.out}, {{{"q", args.q}, {"k", args.k}, {"v", args.v}}}, checked));
-  return run_attention(plan, checked, workspace);
+  run_attention(plan, checked, workspace);
+  return {};
 }
 
 std::size_t attention_scratch_bytes(const AttentionArgs& args, int threads) noexcept {

@@ -38,9 +38,8 @@ Status check_attention_memory(const Caller& caller, const NamedSpan& out,
                               const std::array<NamedSpan, 3>& inputs,
                               const AttentionArgs& args) noexcept;
 
-/// Appends to the cache, if there is one, and computes. `args` as plan_attention() left them. Fails
-/// only if the cache was changed in between.
-Status run_attention(const AttentionPlan& plan, const AttentionArgs& args,
-                     Workspace& workspace) noexcept;
+/// Appends to the cache, if there is one, and computes. `args` as plan_attention() left them.
+void run_attention(const AttentionPlan& plan, const AttentionArgs& args,
+                   Workspace& workspace) noexcept;
 
 }  // namespace qkv

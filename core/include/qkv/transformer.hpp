@@ -145,8 +145,8 @@ class TransformerBlock {
   Status check(const ForwardArgs& args, Call& call) const noexcept;
   Status check_context(const ForwardArgs& args, Call& call) const noexcept;
   void normalize(const Norm& norm, const float* x, const Call& call, float* out) const noexcept;
-  Status run_part(Part part, const float* x, Call& call, Workspace& workspace) const noexcept;
-  Status sublayer(Part part, const float* x, Call& call, Workspace& workspace) const noexcept;
+  void run_part(Part part, const float* x, Call& call, Workspace& workspace) const noexcept;
+  void sublayer(Part part, const float* x, Call& call, Workspace& workspace) const noexcept;
 
   TransformerBlockConfig config_;
   MultiHeadAttention attention_, cross_;
