@@ -370,7 +370,7 @@ void elementwise(benchmark::State& state, const ElementwiseCase& c) {
       case Elementwise::kRmsNorm:
         return qkv::rms_norm(from, to, options);
       case Elementwise::kRotary: {
-        // 12 heads side by side in memory order, as in cases.js.
+        // 12 heads, one after the other in memory, as in cases.js.
         const Index heads = 12;
         const Index tokens = c.rows / heads;
         return qkv::rotary_embedding(

@@ -14,10 +14,6 @@ using kernels::KernelTable;
 
 constexpr const char* kFeedForward = "FeedForward::forward";
 
-/// Tokens whose h is held at a time: whole register tiles for every instruction set, and few enough
-/// for h to stay in the cache between the two products.
-constexpr Index kTokenBlock = 192;
-
 Status check_config(const Caller& caller, const FeedForwardConfig& c) noexcept {
   QKV_RETURN_IF_ERROR(check_size(caller, "d_model", c.d_model));
   QKV_RETURN_IF_ERROR(check_size(caller, "d_feed_forward", c.d_feed_forward));
@@ -106,7 +102,7 @@ Status FeedForward::check(const ForwardArgs& args) const noexcept {
 }
 
 std::size_t FeedForward::scratch(Index tokens) const noexcept {
-  const Index block = tokens < kTokenBlock ? tokens : kTokenBlock;
+  const Index block = tokens < kHiddenTokens ? tokens : kHiddenTokens;
   const std::size_t hidden = Workspace::padded(capped_product(block, config_.d_feed_forward));
   return config_.activation == FeedForwardActivation::kSwiglu ? capped_sum({hidden, hidden})
                                                               : capped(hidden);
@@ -116,7 +112,7 @@ void FeedForward::run(const float* x, Index tokens, float* y, Workspace& workspa
   const KernelTable& table = *kernels_;
   ThreadPool* pool = workspace.pool();
   const bool gated = config_.activation == FeedForwardActivation::kSwiglu;
-  const Index block = tokens < kTokenBlock ? tokens : kTokenBlock;
+  const Index block = tokens < kHiddenTokens ? tokens : kHiddenTokens;
   const auto hidden =
       static_cast<std::size_t>(block) * static_cast<std::size_t>(config_.d_feed_forward);
   float* h = workspace.take(hidden);

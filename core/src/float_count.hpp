@@ -13,11 +13,12 @@ namespace qkv {
 inline constexpr std::uint64_t kMostFloats =
     std::numeric_limits<std::size_t>::max() / sizeof(float);
 
-[[nodiscard]] inline constexpr std::size_t capped(std::uint64_t floats) noexcept {
-  return static_cast<std::size_t>(floats < kMostFloats ? floats : kMostFloats);
+/// Of numbers that are not negative, as what follows.
+template <class N>
+[[nodiscard]] constexpr std::size_t capped(N floats) noexcept {
+  const auto n = static_cast<std::uint64_t>(floats);
+  return static_cast<std::size_t>(n < kMostFloats ? n : kMostFloats);
 }
-
-/// Of numbers that are not negative.
 template <class A, class B>
 [[nodiscard]] constexpr std::size_t capped_product(A a, B b) noexcept {
   const auto x = static_cast<std::uint64_t>(a);

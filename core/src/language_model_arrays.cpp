@@ -176,7 +176,7 @@ Status Declarer::all() noexcept {
     QKV_RETURN_IF_ERROR(map({}, {"head", ""}, s_.head, {c_.d_model, c_.vocabulary}, false));
   }
   if (c_.positions == ModelPositions::kAlibi) {
-    QKV_RETURN_IF_ERROR(s_.slopes.reserve(capped_product(c_.num_heads, 1)));
+    QKV_RETURN_IF_ERROR(s_.slopes.reserve(capped(c_.num_heads)));
     QKV_RETURN_IF_ERROR(alibi_slopes({s_.slopes.data(), {c_.num_heads}}));
   }
   return {};

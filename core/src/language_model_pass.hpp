@@ -16,9 +16,6 @@ inline constexpr const char* kModelForward = "LanguageModel::forward";
 /// instruction set, and few enough for their activations to stay in a cache.
 inline constexpr Index kPieceTokens = 256;
 
-/// Tokens whose hidden layer is held at a time, as in FeedForward.
-inline constexpr Index kHiddenTokens = 192;
-
 /// Rows whose logits are held at a time for surprisal.
 inline constexpr Index kLogitRows = 16;
 

@@ -1,7 +1,6 @@
 #include "qkv/linear.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "check_elementwise.hpp"

@@ -238,8 +238,8 @@ Status sample(const SamplingArgs& args, Workspace& workspace, SampledToken& toke
   }
   QKV_RETURN_IF_ERROR(check_options(args.options));
   QKV_RETURN_IF_ERROR(check_logits(args.logits));
-  QKV_RETURN_IF_ERROR(workspace.begin(Workspace::padded(capped_product(v, 2)) +
-                                      Workspace::padded(capped_product(v, 1))));
+  QKV_RETURN_IF_ERROR(
+      workspace.begin(Workspace::padded(capped_product(v, 2)) + Workspace::padded(capped(v))));
   token = Draw(args, workspace).token();
   return {};
 }

@@ -6,6 +6,7 @@
 #include "check.hpp"
 #include "float_count.hpp"
 #include "isa_dispatch.hpp"
+#include "model_check.hpp"
 #include "multi_head_call.hpp"
 #include "share.hpp"
 
@@ -15,17 +16,9 @@ namespace {
 constexpr const char* kBlockCreate = "TransformerBlock::create";
 constexpr const char* kBlockForward = "TransformerBlock::forward";
 
-Status check_value(const char* name, int value, int last) noexcept {
-  if (value <= last) {
-    return {};
-  }
-  return refuse(StatusCode::kInvalidArgument, kBlockCreate, "{} is {}, expected 0 to {}",
-                Argument{name}, value, last);
-}
-
 Status check_config(const TransformerBlockConfig& c) noexcept {
-  QKV_RETURN_IF_ERROR(check_value("norm", static_cast<int>(c.norm), 1));
-  QKV_RETURN_IF_ERROR(check_value("norm_type", static_cast<int>(c.norm_type), 1));
+  QKV_RETURN_IF_ERROR(check_choice(kBlockCreate, "norm", c.norm, NormPlacement::kPost));
+  QKV_RETURN_IF_ERROR(check_choice(kBlockCreate, "norm_type", c.norm_type, NormType::kRms));
   QKV_RETURN_IF_ERROR(check_epsilon(kBlockCreate, "epsilon", c.epsilon));
   const Index d_context = c.attention.d_context;
   if (!c.cross_attention && d_context != 0 && d_context != c.attention.d_model) {
@@ -177,7 +170,7 @@ Status TransformerBlock::check(const ForwardArgs& args, Call& call) const noexce
   QKV_RETURN_IF_ERROR(check_context(args, call));
 
   call.tokens = args.x.extent(0) * args.x.extent(1);
-  call.array = Workspace::padded(capped_product(args.x.size(), 1));
+  call.array = Workspace::padded(capped(args.x.size()));
   call.kept = config_.norm == NormPlacement::kPre ? capped_sum({call.array, call.array})
                                                   : capped(call.array);
   std::size_t most = std::max(call.self.scratch(), feed_forward_.scratch(call.tokens));
@@ -205,10 +198,6 @@ Status TransformerBlock::check_context(const ForwardArgs& args, Call& call) cons
   }
   QKV_RETURN_IF_ERROR(check_dense(kBlockForward, "context", args.context,
                                   {batch, kAny, config_.attention.d_context}));
-  if (!args.context_key_lengths.absent()) {
-    QKV_RETURN_IF_ERROR(
-        check_array(kBlockForward, "context_key_lengths", args.context_key_lengths, {batch}));
-  }
   call.cross_args.x = args.x;
   call.cross_args.context = args.context;
   call.cross_args.y = args.y;

@@ -2,7 +2,6 @@
 
 #include "check.hpp"
 #include "kernels/attention_mask.hpp"
-#include "qkv/positional.hpp"
 #include "qkv/train/softmax.hpp"
 
 namespace qkv::train {

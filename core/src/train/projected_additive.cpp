@@ -155,7 +155,7 @@ void apply_additive(const TrainKernels& kernels, const ProjectedAdditiveArgs& ar
 }
 
 std::size_t additive_backward_scratch(const AdditiveShape& s, int threads) noexcept {
-  return capped_sum({capped_product(threads, Workspace::padded(capped_product(s.tk, 1))),
+  return capped_sum({capped_product(threads, Workspace::padded(capped(s.tk))),
                      Workspace::padded(capped_product(s.batch, s.da))});
 }
 
