@@ -12,7 +12,7 @@ import { families } from './support/families.js';
 import { safetensors, safetensorsOf } from './support/files.js';
 import { serveFile } from './support/server.js';
 
-const { openModel } = models;
+const { Filler, openModel } = models;
 const { tensors, config } = families.gpt2();
 const bytes = safetensors(tensors);
 const open = (weights, options) => openModel({ config, weights }, options);
@@ -182,4 +182,57 @@ describe('OpenedModel.stream', () => {
       mine,
     );
   });
+});
+
+describe('Filler', () => {
+  /** A model in a memory of one block, which is as large as was asked for and no larger than the core would make it. */
+  function oneBlock() {
+    const at = 64;
+    const memory = new ArrayBuffer(2 ** 21);
+    const asked = [];
+    const instance = {
+      ...{ alive: true, handles: new Set(), destroy: () => undefined },
+      room: (fn, address) => address,
+      buffer: () => memory,
+      raw: () => ({
+        _createBuffer(floats) {
+          asked.push(floats);
+          // What is no whole number loses its fraction on the way in.
+          new Uint8Array(memory)
+            .fill(0)
+            .fill(7, at + 64 * Math.ceil((4 * Math.trunc(floats)) / 64));
+          return at;
+        },
+        _bufferData: () => at,
+      }),
+      run: () => undefined,
+    };
+    const state = { instance, arrays: new Map([['embedding', { index: 0 }]]), live: () => 8 };
+    const isWhole = () => {
+      const end = at + 64 * Math.ceil((4 * Math.trunc(asked.at(-1))) / 64);
+      return new Uint8Array(memory, end).every((byte) => byte === 7);
+    };
+    return { state, asked, isWhole };
+  }
+
+  // The float16 of the scales are odd in number, and all bytes together two more than a multiple of 64.
+  for (const [rows, columns] of [
+    [30_849, 32],
+    [211, 4960],
+  ]) {
+    test(`rows in int8 of [${rows},${columns}] stay within the block, with their scales`, () => {
+      const { state, asked, isWhole } = oneBlock();
+      const filler = new Filler('load', state);
+      const scaleRowBytes = 2 * Math.ceil(columns / 32);
+      filler.put({
+        ...{ name: 'embedding', type: 'int8', layout: 'out_in', count: rows, rowBytes: columns },
+        bytes: new Uint8Array(rows * columns).fill(1),
+        ...{ scales: new Uint8Array(rows * scaleRowBytes).fill(1), scaleRowBytes },
+      });
+      assert.equal(asked.length, 1);
+      assert.ok(isWhole(), `${asked} floats were asked for`);
+      assert.ok(Number.isInteger(asked[0]), `${asked} floats were asked for`);
+      filler.dispose();
+    });
+  }
 });

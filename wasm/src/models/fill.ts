@@ -74,7 +74,9 @@ export class Filler {
     if (!this.#block || bytes > this.#bytes) {
       this.dispose();
       this.#bytes = Math.max(bytes, usual);
-      const block = instance.room(fn, instance.raw(fn)._createBuffer(this.#bytes / 4));
+      // Scales are float16 and may be odd in number; of half a float too few nobody would hear.
+      const floats = Math.ceil(this.#bytes / 4);
+      const block = instance.room(fn, instance.raw(fn)._createBuffer(floats));
       this.#block = new Handle(this, instance, block, 'block');
     }
     return instance.raw(fn)._bufferData(this.#block.live(fn, 'the engine')) >>> 0;
