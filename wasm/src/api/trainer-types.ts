@@ -152,7 +152,8 @@ export interface Trainer<Model, Given = Model extends Seq2Seq ? Seq2SeqBatch : L
    *
    * @throws {@link QkvError} `invalid_argument` (also for a gradient that is not finite), `shape_mismatch`, `out_of_range` (an id
    * or a target that is none, a length, more tokens than maxLength, no target that counts), `out_of_memory`, `disposed`.
-   * Weights, moments and steps are as they were then.
+   * Weights, moments and steps are as they were then. `thread_lost`: the step was done and counts, with gradients that
+   * lack what the thread had; `load()` a file of before to undo it.
    */
   step(batch: Given): StepResult;
   /** How well the model predicts a batch, without dropout. @throws {@link QkvError} as `step` */

@@ -20,7 +20,7 @@ import { isUint8Array, takeOptions } from '../arguments/values.js';
 import type { Group } from '../memory/abi.js';
 import { Call, type Slot } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
-import { cacheAddress, cacheOf, grow } from './cache.js';
+import { appending, cacheAddress, cacheOf } from './cache.js';
 import { paperSlopes } from './relative-bias.js';
 
 /** The options as the core takes them. */
@@ -130,8 +130,7 @@ export function attention(
     extras: extraFields(call, checked),
     cache: cache && cacheAddress(fn, cache),
   };
-  call.run('attention', given);
-  if (cache) grow(cache, ks.tokens);
+  appending(fn, cache, ks.tokens, () => call.run('attention', given));
   const extras = readExtras(call, checked, given.extras);
   // With `out` there is no `output`; the overloads of Qkv.attention say so to the caller.
   return out

@@ -70,13 +70,13 @@ class WasmKvCache implements KvCache {
     this.#checkWidth(fn, v, vs, dV);
     checkValues(fn, k, ks, v, vs);
     const call = new Call(handle.instance, fn);
-    call.run('appendCache', {
+    const given = {
       cache: cacheAddress(fn, this),
       keys: call.input(k, coreShape(ks)),
       values: call.input(v, coreShape(vs)),
       numKvHeads,
-    });
-    grow(this, ks.tokens);
+    };
+    appending(fn, this, ks.tokens, () => call.run('appendCache', given));
   }
 
   keys(): OwnedArray {
@@ -89,12 +89,9 @@ class WasmKvCache implements KvCache {
 
   truncate(length: number): void {
     const fn = 'KvCache.truncate';
-    const state = this.#state;
     cacheAddress(fn, this);
-    checkInteger(fn, 'length', length, 0, state.length);
-    const call = new Call(state.handle.instance, fn);
-    call.run('truncateCache', { cache: cacheAddress(fn, this), length });
-    state.length = length;
+    checkInteger(fn, 'length', length, 0, this.length);
+    keepOnly(fn, this, length);
   }
 
   dispose(): void {
@@ -152,9 +149,31 @@ export function cacheOf(
   return cache;
 }
 
-/** The core has appended so many tokens. */
-export function grow(cache: KvCache, tokens: number): void {
-  stateOf(cache).length += tokens;
+/** Drops all but the first tokens. */
+function keepOnly(fn: string, cache: KvCache, length: number): void {
+  const state = stateOf(cache);
+  const { instance } = state.handle;
+  instance.run(fn, 'truncateCache', { cache: cacheAddress(fn, cache), length });
+  state.length = length;
+}
+
+/**
+ * Runs a call in which the core appends `count` tokens to a cache, if there is one. A call that lost a thread has
+ * appended them, but the cache forgets them, so that the call may be made again.
+ */
+export function appending(
+  fn: string,
+  cache: KvCache | undefined,
+  count: number,
+  run: () => void,
+): void {
+  try {
+    run();
+  } catch (error) {
+    if (cache && (error as QkvError).code === 'thread_lost') keepOnly(fn, cache, cache.length);
+    throw error;
+  }
+  if (cache) stateOf(cache).length += count;
 }
 
 export function kvCache(instance: Instance, options: CacheOptions): KvCache {

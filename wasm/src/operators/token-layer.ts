@@ -1,7 +1,7 @@
 // What a layer and a block have in common: tokens in, tokens out, attention options, a handle.
 
 import { extraFields, optionFields, readExtras } from './attention.js';
-import { cacheAddress, cacheOf, grow } from './cache.js';
+import { appending, cacheAddress, cacheOf } from './cache.js';
 import { Call } from '../memory/call.js';
 import { checkArray, checkIntegers, type Input } from '../arguments/arrays.js';
 import { shapeText } from '../arguments/shapes.js';
@@ -117,13 +117,14 @@ export class TokenLayer implements MultiHeadAttention {
       extras: extraFields(call, checked),
       cache: cache && cacheAddress(fn, cache),
     };
-    if (this.#kind.name === 'layer') {
-      call.run('forwardLayer', { ...given, layer: this.#address() });
-    } else {
-      const contextKeyLengths = call.input(lengths);
-      call.run('forwardBlock', { ...given, contextKeyLengths, block: this.#address() });
-    }
-    if (cache) grow(cache, added);
+    appending(fn, cache, added, () => {
+      if (this.#kind.name === 'layer') {
+        call.run('forwardLayer', { ...given, layer: this.#address() });
+      } else {
+        const contextKeyLengths = call.input(lengths);
+        call.run('forwardBlock', { ...given, contextKeyLengths, block: this.#address() });
+      }
+    });
     const extras = readExtras(call, checked, given.extras);
     // With `out` there is no `output`; the overloads of forward() say so to the caller.
     return out

@@ -1,5 +1,6 @@
 // What trainers of either kind do: steps, their arrays by name, files.
 
+import { QkvError } from '../api/errors.js';
 import type {
   EvaluationResult,
   Parameters,
@@ -56,7 +57,13 @@ class WasmTrainer<Model, Batch> implements Trainer<Model, Batch> {
     const call = new Call(state.instance, fn);
     const fields = this.#kind.batch(fn, call, batch);
     const slot = call.output('found', [10]);
-    call.run('stepTrainer', { trainer: state.live(fn), batch: fields, found: slot });
+    try {
+      call.run('stepTrainer', { trainer: state.live(fn), batch: fields, found: slot });
+    } catch (error) {
+      // The core has done the step, with what it had of the gradients.
+      if (error instanceof QkvError && error.code === 'thread_lost') state.steps += 1;
+      throw error;
+    }
     const [loss = NaN, accuracy = NaN, gradientNorm = NaN, learningRate = NaN, step = NaN] = found(
       call,
       slot,
