@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { expectRejects } from '../../support/js/check.js';
-import { inTime } from '../../support/js/patience.js';
+import { collect as collectGarbage } from '../../support/js/collect.js';
+import { inTime, until } from '../../support/js/patience.js';
 import { models } from './support/bundle.js';
 import { collect } from './support/collect.js';
 import { families } from './support/families.js';
@@ -198,5 +199,91 @@ describe('openModel: servers', () => {
       headers: { 'content-range': `bytes 5-9/${bytes.length}` },
     });
     await expectRejects(open(url), 'load', 'load_failed', 'from byte 5 on');
+  });
+});
+
+describe('openModel: shards', () => {
+  const entries = Object.entries(tensors);
+  const shards = Array.from({ length: 8 }, (_, s) =>
+    safetensors(Object.fromEntries(entries.filter((_, i) => i % 8 === s))),
+  );
+
+  /** fetch() as a browser has it: a response holds its connection until it is read to its end or given up. */
+  function browserFetch(t, { ranges, connections }) {
+    const { fetch } = globalThis;
+    t.after(() => {
+      globalThis.fetch = fetch;
+    });
+    const seen = { most: 0, asked: 0 };
+    const waiting = [];
+    let open = 0;
+    globalThis.fetch = async (url, { headers, signal }) => {
+      const file = shards[Number(/(\d+)$/.exec(url)[1])];
+      if (open === connections) await new Promise((resolve) => waiting.push(resolve));
+      open += 1;
+      seen.asked += 1;
+      seen.most = Math.max(seen.most, open);
+      let isOpen = true;
+      const end = () => {
+        if (isOpen) open -= 1;
+        isOpen = false;
+        waiting.shift()?.();
+      };
+      let at = ranges ? Number(/^bytes=(\d+)-$/.exec(headers.Range)[1]) : 0;
+      const told = ranges && { 'content-range': `bytes ${at}-${file.length - 1}/${file.length}` };
+      const body = new ReadableStream(
+        {
+          start(controller) {
+            signal.addEventListener('abort', () => {
+              if (isOpen) controller.error(signal.reason);
+              end();
+            });
+          },
+          pull(controller) {
+            if (at < file.length) controller.enqueue(file.slice(at, (at += 1 << 10)));
+            else {
+              controller.close();
+              end();
+            }
+          },
+        },
+        { highWaterMark: 0 },
+      );
+      const head = { 'content-length': String(file.length - at), ...told };
+      return new Response(body, { status: ranges ? 206 : 200, headers: head });
+    };
+    return seen;
+  }
+
+  for (const ranges of [true, false]) {
+    test(`of a server ${ranges ? 'with' : 'without'} Range: one response is open at a time`, async (t) => {
+      const seen = browserFetch(t, { ranges, connections: 6 });
+      const opened = await inTime(open(shards.map((_, i) => `http://shards.test/${i}`)));
+      await inTime(expectModel(opened, truth));
+      assert.deepEqual(seen, { most: 1, asked: 16 });
+    });
+  }
+
+  test('of a disk: no room for pieces is kept of those that are not read', async () => {
+    const mask = { shape: [1, 1, 512, 1024], values: new Float32Array(2 ** 19) };
+    const paths = shards.map((_, s) => {
+      const shard = join(folder, `shard-${s}`);
+      const own = Object.fromEntries(entries.filter((_, i) => i % 8 === s));
+      writeFileSync(shard, safetensors({ ...own, [`h.${s + 2}.attn.bias`]: mask }));
+      return shard;
+    });
+    const bytesOf = () => {
+      collectGarbage();
+      return process.memoryUsage().arrayBuffers;
+    };
+    const before = bytesOf();
+    const opened = await open(paths);
+    // What is collected is given back a little later.
+    const kept = () => bytesOf() - before;
+    await until(
+      () => kept() < 2 ** 20,
+      () => `${kept()} bytes for ${paths.length} files`,
+    );
+    await expectModel(opened, truth);
   });
 });

@@ -191,7 +191,11 @@ export async function streamSteps(
     return buffer.subarray(0, size);
   };
   const reading = { ...given, room };
+  let source = steps[0]?.tensor.source;
   for (const step of steps) {
+    // The file before, which may have more than is needed of it.
+    if (source !== step.tensor.source) source?.rest();
+    ({ source } = step.tensor);
     await (step.tensor.shape.length === 1 ? streamVector : streamMatrix)(step, reading);
   }
 }

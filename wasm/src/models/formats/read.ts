@@ -114,10 +114,16 @@ export async function readFiles(
     sources.push(source);
     return source;
   };
+  // Of several files one is read at a time.
+  const header = async (source: ByteSource, isOnly: boolean): Promise<ModelFile | undefined> => {
+    const file = await readFile(source, signal);
+    if (file && !isOnly) source.rest();
+    return file;
+  };
   const files: ModelFile[] = [];
   for (const [i, place] of places.entries()) {
     const source = await open(places.length > 1 ? `weights[${i}]` : 'weights', place);
-    const file = await readFile(source, signal);
+    const file = await header(source, places.length === 1);
     if (file) {
       files.push(file);
       continue;
@@ -125,8 +131,9 @@ export async function readFiles(
     if (places.length > 1) refuse(`${source.name} is JSON`, 'shards alone, or their index alone');
     if (!isAddress(place))
       refuse(`${source.name} is JSON`, 'the shards themselves, or where their index is');
-    for (const [name, tensors] of shardsOf(source, await readJson(source, signal))) {
-      const shard = await readFile(await open(name, beside(place, name)), signal);
+    const shards = shardsOf(source, await readJson(source, signal));
+    for (const [name, tensors] of shards) {
+      const shard = await header(await open(name, beside(place, name)), shards.size === 1);
       const missing = tensors.filter((tensor) => !shard?.tensors.has(tensor));
       if (!shard || missing.length > 0)
         refuse(`${name} has no ${some(missing, quoted)}`, 'what its index says');

@@ -15,6 +15,7 @@ export class PieceSource implements ByteSource {
     readonly size: number,
     private readonly piece: ReadPiece,
     readonly close: () => void = () => undefined,
+    readonly rest: () => void = () => undefined,
   ) {}
 
   async *read(begin: number, end: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -70,15 +71,19 @@ export async function openFile(address: string): Promise<ByteSource | undefined>
   try {
     const file = (handle = await files.open(isUrl ? new URL(address) : address));
     const { size } = await file.stat();
-    const buffer = new Uint8Array(Math.min(size, pieceSize));
+    let room: Uint8Array | undefined;
     return new PieceSource(
       name,
       size,
       async (begin, end) => {
+        const buffer = (room ??= new Uint8Array(Math.min(size, pieceSize)));
         const { bytesRead } = await file.read({ buffer, length: end - begin, position: begin });
         return buffer.subarray(0, bytesRead);
       },
       () => void file.close(),
+      () => {
+        room = undefined;
+      },
     );
   } catch (error) {
     void handle?.close();

@@ -22,6 +22,8 @@ export interface ByteSource {
    * reason of the signal
    */
   read(begin: number, end: number, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Gives back what only reading needs, and whoever reads on asks for again: a response, room for pieces. Idempotent. */
+  rest(): void;
   /** Gives back what is open. Idempotent. */
   close(): void;
 }

@@ -44,6 +44,11 @@ export class WebSource implements ByteSource {
     }
   }
 
+  /** A browser has six connections for a server, of which a response that nobody reads on would keep one. */
+  rest(): void {
+    this.close();
+  }
+
   close(): void {
     this.#request.abort();
     this.#reader = undefined;
