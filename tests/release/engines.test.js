@@ -87,6 +87,11 @@ function unknownNames(code, further = []) {
   return [...new Set(names)].filter((name) => ![...hostNames, ...further].includes(name));
 }
 
+/** Methods of lists and texts that are newer than these engines. es-check knows their receivers only by their literals. */
+const newMethods =
+  /[\w)\]]\??\.(at|findLast|findLastIndex|toSorted|toReversed|toSpliced|isWellFormed|toWellFormed)\(/g;
+const newCalls = (code) => Array.from(code.matchAll(newMethods), ([, name]) => name);
+
 for (const name of Object.keys(programs).filter((name) => name.endsWith('.js'))) {
   describe(`engines: ${name}`, () => {
     const code = text(`dist/${name}`);
@@ -97,6 +102,8 @@ for (const name of Object.keys(programs).filter((name) => name.endsWith('.js')))
       assert.deepEqual(await tooNewFor(code), []));
 
     test('uses what these bring along', async () => assert.equal(await missingFeatures(code), ''));
+
+    test('calls no method that is newer', () => assert.deepEqual(newCalls(code), []));
 
     test('names nothing else of its host', () =>
       assert.deepEqual(unknownNames(code, furtherNames[name]), []));
@@ -137,6 +144,11 @@ describe('engines: what would be too new is found', () => {
     assert.match(await missingFeatures('f([1].at(-1))'), /ArrayPrototypeAt \(chrome 91/);
     assert.match(await missingFeatures('Object.hasOwn({}, f)'), /ObjectHasOwn/);
     assert.match(await missingFeatures('Promise.withResolvers()'), /safari 16.4 requires 17.4/);
+    assert.deepEqual(newCalls('f(a.shape.at(-1), g().findLast(h), b?.at(0))'), [
+      'at',
+      'findLast',
+      'at',
+    ]);
   });
 
   test('in what the host brings along', () => {

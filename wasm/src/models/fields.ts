@@ -44,10 +44,10 @@ export class Fields {
   /** A field that is an object itself. */
   part(field: string): Fields | undefined {
     const value = this.get(field);
-    return value === undefined ? undefined : Fields.of(this.at(field), value);
+    return value === undefined ? undefined : Fields.of(this.pathOf(field), value);
   }
 
-  at(field: string): string {
+  pathOf(field: string): string {
     return `${this.name}.${this.prefix}${field}`;
   }
 
@@ -59,7 +59,7 @@ export class Fields {
     kind: string,
   ): T {
     const value = this.get(field) ?? fallback;
-    if (!isRight(value)) refuse(`${this.at(field)} is ${describe(value)}`, kind);
+    if (!isRight(value)) refuse(`${this.pathOf(field)} is ${describe(value)}`, kind);
     return value as T;
   }
 
@@ -94,7 +94,10 @@ export class Fields {
     const word = this.text(field, fallback);
     const found = new Map(Object.entries(table)).get(word);
     if (found === undefined) {
-      refuseUnsupported(`${this.at(field)} is ${describe(word)}`, Object.keys(table).join(', '));
+      refuseUnsupported(
+        `${this.pathOf(field)} is ${describe(word)}`,
+        Object.keys(table).join(', '),
+      );
     }
     return found;
   }
@@ -104,7 +107,7 @@ export class Fields {
     const value = this.get(field);
     if (value !== undefined && !allowed.includes(value)) {
       refuseUnsupported(
-        `${this.at(field)} is ${describe(value)}`,
+        `${this.pathOf(field)} is ${describe(value)}`,
         allowed.map(describe).join(', '),
       );
     }

@@ -63,7 +63,7 @@ interface Rows {
 
 export function checkRows(fn: string, given: ArrayInput, [from, to]: Widths, out: unknown): Rows {
   const x = checkArray(fn, 'x', given);
-  if (x.shape.at(-1) !== from) {
+  if (x.shape[x.shape.length - 1] !== from) {
     throw new QkvError(
       'shape_mismatch',
       `${fn}: x is ${shapeText(x.shape)}, expected [...,${from}]`,

@@ -144,7 +144,7 @@ function hubWindow(
   if (!isAsked || fields.isNull('sliding_window')) return {};
   const types = fields.list('layer_types');
   if (types && types.length !== layers) {
-    refuse(`${fields.at('layer_types')} has ${types.length} layers`, `${layers}`);
+    refuse(`${fields.pathOf('layer_types')} has ${types.length} layers`, `${layers}`);
   }
   for (const type of types ?? []) {
     if (type !== 'sliding_attention' && type !== 'full_attention')
