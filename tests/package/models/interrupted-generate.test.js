@@ -249,6 +249,56 @@ describe('never ended', () => {
   });
 });
 
+describe('ended by a pass that fails', () => {
+  /** Without room for so many numbers in JavaScript's memory. */
+  async function without(name, fails, work) {
+    const Real = globalThis[name];
+    globalThis[name] = class extends Real {
+      constructor(...given) {
+        if (fails(given)) throw new RangeError('Array buffer allocation failed');
+        super(...given);
+      }
+    };
+    try {
+      return await work();
+    } finally {
+      globalThis[name] = Real;
+    }
+  }
+  /** What is found of a chosen token. */
+  const isChoice = ([length]) => length === 4;
+
+  test('generate: after any number of tokens a session holds all that were told', async () => {
+    for (let n = 1; n < most; ++n) {
+      const session = model.session();
+      const it = iteratorOf(model.generate(prompts.short, { session }));
+      for (let i = 0; i < n; ++i) await it.next();
+      const refused = () =>
+        assert.rejects(it.next(), { code: 'out_of_memory', message: /16 bytes/ });
+      await without('Float32Array', isChoice, refused);
+      assert.equal(session.length, prompts.short.length + n);
+      await goesOn(session, 'short');
+      session.dispose();
+    }
+    assert.deepEqual(rest(), kept);
+  });
+
+  test('generate: what ended it is told, also if the last token cannot be read either', async () => {
+    const session = model.session();
+    const stop = new AbortController();
+    const it = iteratorOf(model.generate(prompts.short, { session, signal: stop.signal }));
+    await it.next();
+    stop.abort(reason);
+    const refused = () => assert.rejects(it.next(), (error) => error === reason);
+    // The copy of the token on its way into WebAssembly memory.
+    await without('Int32Array', ([, , length]) => length === 1, refused);
+    assert.equal(session.length, prompts.short.length);
+    await goesOn(session, 'short');
+    session.dispose();
+    assert.deepEqual(rest(), kept);
+  });
+});
+
 describe('ended by a tokenizer', () => {
   const letters = charactersTokenizer(Array.from('abcdefghijklmnopqrs'));
 

@@ -219,6 +219,11 @@ async function* tokens(state: ModelState, request: Request): AsyncGenerator<Toke
   /** What was told and is not read yet. */
   let told: Int32Array | undefined;
   let hasBegun = false;
+  const catchUp = (): void => {
+    const last = told;
+    told = undefined;
+    if (last && session && passes.hasRoom) passes.read(last);
+  };
   try {
     throwIfAborted(signal);
     while (ids.length > atOnce) {
@@ -229,6 +234,8 @@ async function* tokens(state: ModelState, request: Request): AsyncGenerator<Toke
     }
     for (let count = 1; ; count += 1) {
       const chosen = passes.choose(ids);
+      // That pass has read it.
+      told = undefined;
       hasBegun = true;
       ids = Int32Array.of(chosen.id);
       const isEnd = ends.includes(chosen.id);
@@ -240,11 +247,18 @@ async function* tokens(state: ModelState, request: Request): AsyncGenerator<Toke
       yield token;
       if (isLast) return;
       await breathe();
-      told = undefined;
     }
+  } catch (error) {
+    try {
+      catchUp();
+    } catch {
+      // What failed first is told.
+    }
+    throw error;
   } finally {
     own?.dispose();
-    if (told && session && passes.hasRoom) passes.read(told);
+    // Whoever ends the iteration hears of it.
+    catchUp();
     // Nothing was told of a prompt that was refused, or given up, on the way.
     if (session && !hasBegun) passes.forget();
   }
