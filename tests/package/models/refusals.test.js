@@ -52,6 +52,47 @@ test('create: a tensor that is gone, or of another engine', async () => {
   other.dispose();
 });
 
+test('create: arrays that change while others are read', () => {
+  const { buffer } = weights.head.data;
+  const change = (deed) => {
+    const taken = new ArrayBuffer(buffer.byteLength, { maxByteLength: 2 ** 16 });
+    const data = new Float32Array(taken);
+    data.set(weights.head.data);
+    const late = weights['norm.gamma'];
+    const getter = Object.defineProperty({}, 'data', {
+      get() {
+        deed(taken);
+        return late.data ?? late;
+      },
+    });
+    getter.shape = late.shape ?? [16];
+    const given = { head: { data, shape: [16, 19] }, ...weights, 'norm.gamma': getter };
+    given.head = { data, shape: [16, 19] };
+    return () => create(engine, config, given);
+  };
+  const elements = 16 * 19;
+  const says = (now) => `weights["head"] has ${now} elements now and had ${elements}`;
+  refuses(
+    change((of) => of.resize(64)),
+    'create',
+    invalid,
+    says(16),
+    'detaches or resizes',
+  );
+  refuses(
+    change((of) => of.resize(2 ** 16)),
+    'create',
+    invalid,
+    says(2 ** 14),
+  );
+  refuses(
+    change((of) => structuredClone(of, { transfer: [of] })),
+    'create',
+    invalid,
+    says(0),
+  );
+});
+
 test('create: a tensor of the engine is as good as an array', () => {
   const head = engine.tensor([16, 19], weights.head.data);
   const own = create(engine, config, { ...weights, head });

@@ -167,6 +167,23 @@ describe('arguments: what is gone when it is needed', () => {
     expectSame(engine.attention(q, k, v).output.data, expected);
   });
 
+  test('a getter that disposes a tensor which was looked at before', () => {
+    const tensors = Object.entries(weights).map(([name, { data, shape }]) => [
+      name,
+      engine.tensor(shape, data),
+    ]);
+    const attention = Object.fromEntries(tensors);
+    const gamma = new Float32Array(8).fill(1);
+    const norm1 = doing({ gamma }, 'gamma', () => attention.wq.dispose());
+    const [w1, w2] = [randomArray([8, 4], 1), randomArray([4, 8], 2)];
+    const of = { ...config, dContext: 8, dFeedForward: 4 };
+    const own = { attention: { ...attention, wk: weights.wq, wv: weights.wq }, norm1 };
+    const rest = { norm2: { gamma }, w1, w2 };
+    const call = () => engine.transformerBlock({ ...of, numKvHeads: 2 }, { ...own, ...rest });
+    expectThrows(call, 'transformerBlock', 'disposed', 'wq is a disposed tensor');
+    for (const [, tensor] of tensors) tensor.dispose();
+  });
+
   test('what a getter throws is the cause', () => {
     const boom = new Error('boom');
     const options = doing({ causal: true }, 'causal', () => {

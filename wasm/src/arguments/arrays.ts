@@ -4,7 +4,7 @@ import { QkvError } from '../api/errors.js';
 import type { ArrayInput, Integers, NdArray, NdMask, Tensor } from '../api/types.js';
 import { checkInteger, mostInt } from './numbers.js';
 import { isTensor } from './own.js';
-import { isCountable, shapeText, sizeOf, takeShape } from './shapes.js';
+import { checkCountable, shapeText, sizeOf, takeShape } from './shapes.js';
 import {
   describe,
   isFloat32Array,
@@ -37,6 +37,17 @@ function checkElements(fn: string, name: string, length: number, shape: readonly
   }
 }
 
+/** An array has its elements still, which was checked before the caller's code was last run: by a getter, say. */
+export function checkStill(fn: string, name: string, source: Numbers32, elements: number): void {
+  if (lengthOf(source) !== elements) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} has ${lengthOf(source)} elements now and had ${elements}, expected an array ` +
+        'that nobody detaches or resizes meanwhile',
+    );
+  }
+}
+
 /** An NdArray or a Tensor; with `boolean`, an NdMask too. */
 function checkInput(fn: string, name: string, value: unknown, boolean: boolean): Input {
   if (isTensor(value)) return { name, shape: value.shape, source: value };
@@ -48,13 +59,7 @@ function checkInput(fn: string, name: string, value: unknown, boolean: boolean):
       reading(fn, name, () => value['shape']),
     );
     checkElements(fn, name, lengthOf(data), shape);
-    if (!isCountable(shape)) {
-      throw new QkvError(
-        'out_of_range',
-        `${fn}: ${name} is ${shapeText(shape)}, expected extents whose product is at most ${mostInt} ` +
-          'but for those that are 0',
-      );
-    }
+    checkCountable(fn, `${name} is`, shape);
     return { name, shape, source: data };
   }
   const was =

@@ -2,8 +2,8 @@
 
 import { QkvError } from '../api/errors.js';
 import type { NdArray, NdMask, Nested, OwnedArray } from '../api/types.js';
-import { checkInteger, mostInt } from './numbers.js';
-import { isCountable, shapeText, sizeOf, takeShape } from './shapes.js';
+import { checkInteger } from './numbers.js';
+import { checkCountable, shapeText, sizeOf, takeShape } from './shapes.js';
 import {
   describe,
   isFloat32Array,
@@ -23,13 +23,7 @@ const mostNested = 2 ** 27;
 /** A copy of the shape, whose elements the core can count. */
 function countableShape(fn: string, given: unknown): readonly number[] {
   const shape = takeShape(fn, 'the array', given);
-  if (!isCountable(shape)) {
-    throw new QkvError(
-      'out_of_range',
-      `${fn}: the shape is ${shapeText(shape)}, expected extents whose product is at most ${mostInt} ` +
-        'but for those that are 0',
-    );
-  }
+  checkCountable(fn, 'the shape is', shape);
   return shape;
 }
 

@@ -24,9 +24,17 @@ export function takeShape(fn: string, name: string, shape: unknown): readonly nu
   return extents as number[];
 }
 
-/** Whether the core can count the places that extents span: an empty array may have large ones all the same. */
-export const isCountable = (shape: readonly number[]): boolean =>
-  shape.reduce((n, e) => n * Math.max(e, 1), 1) <= mostInt;
+/**
+ * Refuses what the core cannot count the places of that extents span: an empty array may have large ones all the same.
+ * `what` has it, with a verb.
+ */
+export function checkCountable(fn: string, what: string, shape: readonly number[]): void {
+  if (shape.reduce((n, e) => n * Math.max(e, 1), 1) <= mostInt) return;
+  throw new QkvError(
+    'out_of_range',
+    `${fn}: ${what} ${shapeText(shape)}, expected extents whose product is at most ${mostInt} but for those that are 0`,
+  );
+}
 
 /** [rows, columns] of a shape whose axes from `axis` on are one row. */
 export const asMatrix = (shape: readonly number[], axis: number): readonly [number, number] => [

@@ -1,18 +1,11 @@
 // One call of the module: its arrays in and out of WebAssembly memory, its numbers, its result.
 
-import { type Input } from '../arguments/arrays.js';
-import { mostInt } from '../arguments/numbers.js';
-import { isCountable, shapeText, sizeOf } from '../arguments/shapes.js';
+import { checkStill, type Input } from '../arguments/arrays.js';
+import { checkCountable, sizeOf } from '../arguments/shapes.js';
 import type { Arguments, Operator, Placed } from './abi.js';
 import { QkvError } from '../api/errors.js';
 import { isTensor } from '../arguments/own.js';
-import {
-  isFloat32Array,
-  isInt32Array,
-  lengthOf,
-  newFloats,
-  type Numbers32,
-} from '../arguments/values.js';
+import { isFloat32Array, isInt32Array, newFloats, type Numbers32 } from '../arguments/values.js';
 import type { Instance } from './instance.js';
 import type { Address } from './raw.js';
 import { tensorAddress } from './tensor.js';
@@ -144,12 +137,10 @@ export class Call {
     return result;
   }
 
-  /** A tensor, used in place. */
+  /** A tensor, used in place. It is refused here, in its turn, if it is of no use. */
   #tensor(name: string, tensor: Tensor, shape: readonly number[]): Slot {
-    const address = tensorAddress(this.#instance, this.#fn, name, tensor);
-    const slot = this.#add(name, shape, 0, tensor);
-    slot.address = address;
-    return slot;
+    tensorAddress(this.#instance, this.#fn, name, tensor);
+    return this.#add(name, shape, 0, tensor);
   }
 
   #place(room: ((floats: number) => Address) | undefined): void {
@@ -158,36 +149,22 @@ export class Call {
     const memory = this.#instance.buffer(this.#fn);
     for (const slot of this.#slots) {
       const { source } = slot;
-      if (isTensor(source)) continue;
+      if (isTensor(source)) {
+        // Once more: a getter may have disposed it since.
+        slot.address = tensorAddress(this.#instance, this.#fn, slot.label, source);
+        continue;
+      }
       slot.address = base + slot.offset * 4;
       if (!source) continue;
-      const elements = this.#stillThere(slot, source);
+      const elements = sizeOf(slot.shape);
+      checkStill(this.#fn, slot.label, source, elements);
       // One without any may be detached by now, and set() would refuse it.
       if (elements > 0) copyIn(memory, slot.address, source, elements);
     }
   }
 
-  /** The elements of a source, which was checked before the caller's code was last run: by a getter, say. */
-  #stillThere({ label, shape }: Slot, source: Numbers32): number {
-    const elements = sizeOf(shape);
-    if (lengthOf(source) !== elements) {
-      throw new QkvError(
-        'invalid_argument',
-        `${this.#fn}: ${label} has ${lengthOf(source)} elements now and had ${elements}, expected an array ` +
-          'that nobody detaches or resizes meanwhile',
-      );
-    }
-    return elements;
-  }
-
   #add(label: string, shape: readonly number[], length: number, source: Slot['source']): Slot {
-    if (sizeOf(shape) === 0 && !isCountable(shape)) {
-      throw new QkvError(
-        'out_of_range',
-        `${this.#fn}: ${label} would be ${shapeText(shape)}, expected extents whose product is at most ` +
-          `${mostInt} but for those that are 0`,
-      );
-    }
+    if (sizeOf(shape) === 0) checkCountable(this.#fn, `${label} would be`, shape);
     // Written out: spreading one object into another took a quarter of a small call.
     const slot: Slot = {
       address: 0,

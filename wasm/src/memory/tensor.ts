@@ -1,9 +1,9 @@
 import { QkvError } from '../api/errors.js';
 import type { OwnedArray, Tensor } from '../api/types.js';
 import { takeNumbers } from '../arguments/arrays.js';
-import { checkInteger, mostInt } from '../arguments/numbers.js';
+import { checkInteger } from '../arguments/numbers.js';
 import { enter } from '../arguments/own.js';
-import { isCountable, shapeText, sizeOf, takeShape } from '../arguments/shapes.js';
+import { checkCountable, shapeText, sizeOf, takeShape } from '../arguments/shapes.js';
 import { disposeSymbol, Handle } from './handle.js';
 import type { Instance } from './instance.js';
 import type { Address } from './raw.js';
@@ -102,13 +102,7 @@ export function tensor(
   const shape = takeShape(fn, 'the tensor', givenShape);
   const length = sizeOf(shape);
   checkInteger(fn, 'the number of elements', length, 0, 2 ** 30);
-  if (!isCountable(shape)) {
-    throw new QkvError(
-      'out_of_range',
-      `${fn}: the shape is ${shapeText(shape)}, expected extents whose product is at most ${mostInt} ` +
-        'but for those that are 0',
-    );
-  }
+  checkCountable(fn, 'the shape is', shape);
   const own =
     data === undefined
       ? undefined

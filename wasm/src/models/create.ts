@@ -3,7 +3,7 @@
 import { QkvError } from '../api/errors.js';
 import type { CreateOptions, LanguageModelConfig, Tokenizer } from '../api/model-types.js';
 import type { NdArray } from '../api/types.js';
-import { checkArray, type Input } from '../arguments/arrays.js';
+import { checkArray, checkStill, type Input } from '../arguments/arrays.js';
 import { checkChoice, checkInteger } from '../arguments/numbers.js';
 import { isTensor } from '../arguments/own.js';
 import { shapeText, sizeOf } from '../arguments/shapes.js';
@@ -120,6 +120,7 @@ export function create(
     checkNames(fn, [...given.keys()], state.arrays);
     for (const [name, input] of given) {
       checkShape(fn, name, input, state.arrays.get(name) as ModelArray);
+      checkStill(fn, input.name, input.source as Float32Array, sizeOf(input.shape));
     }
     const filler = new Filler(fn, state);
     try {
