@@ -160,3 +160,8 @@ describe('worker: serve()', () => {
     assert.equal(port.sent.length, before);
   });
 });
+    // The readings of a model, by layer.
+    const weights = { data: Float32Array.of(4), shape: [1] };
+    const layers = new Map([[2, { weights, lens: new Map([[0, value.one]]) }]]);
+    await ask({ id: 2, method: 'softmax', args: [{ logits: value.two, layers }] });
+    assert.deepEqual(port.moved.at(-1), [data.buffer, weights.data.buffer]);

@@ -152,11 +152,15 @@ export const isPlain = (value: unknown): value is object =>
 /** The buffers of the arrays in `value`, each once, without those that are shared between threads. */
 export function buffersOf(value: unknown): ArrayBuffer[] {
   const found = new Set<ArrayBuffer>();
-  rebuild(value, '', (part) => {
+  const look = (part: unknown): unknown => {
     if (isPlain(part)) return descend;
     const buffer = ArrayBuffer.isView(part) ? part.buffer : part;
-    if (tagOf(buffer) === 'ArrayBuffer') found.add(buffer as ArrayBuffer);
+    const tag = tagOf(buffer);
+    if (tag === 'ArrayBuffer') found.add(buffer as ArrayBuffer);
+    // The readings of a model, by layer.
+    if (tag === 'Map') rebuild([...(part as Map<unknown, unknown>).values()], '', look);
     return undefined;
-  });
+  };
+  rebuild(value, '', look);
   return [...found];
 }
