@@ -10,6 +10,7 @@ import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
 import { rowsOf } from '../../support/js/model-kinds.js';
 import { randomWeights } from '../../support/js/model-oracle.js';
 import { inTime, until } from '../../support/js/patience.js';
+import { puppetEngine, settled } from '../../support/js/puppet.js';
 import { overPort, workerOf } from '../../support/js/workers.js';
 
 const options = { deterministic: true };
@@ -195,6 +196,32 @@ describe('tokens', () => {
     await assert.rejects(iterate(), { name: 'AbortError' });
     // One pass reads so short a prompt, so that nothing can come between.
     assert.deepEqual([told.length, session.length], [1, 9]);
+  });
+
+  test('an abort before the worker has heard of it is told at once, and leaves nothing behind', async () => {
+    const { engine, ports } = await puppetEngine(init, 1);
+    const [port] = ports;
+    const loading = engine.loadModel({ weights: new Uint8Array(8) });
+    await settled();
+    port.answer({ handle: { id: 0 } });
+    const model = await loading;
+    const busy = model.loss(ids);
+    const stop = new AbortController();
+    const made = model.generate(ids, { signal: stop.signal });
+    const next = made.next();
+    await settled();
+    const reason = new Error('enough');
+    stop.abort(reason);
+    await assert.rejects(inTime(next), (error) => error === reason);
+    assert.equal((await made.next()).done, true);
+    port.answer({ value: 1 });
+    assert.equal(await busy, 1);
+    assert.deepEqual(port.methods, ['loadModel', 'loss', 'generate']);
+    port.answer({ handle: { id: 7 }, lengths: [0] });
+    await settled();
+    const { method, target } = port.sent.at(-1);
+    assert.deepEqual([method, target], ['dispose', 7]);
+    await engine.dispose();
   });
 
   test('an abort after the last token changes nothing, as it does here', async () => {

@@ -67,7 +67,7 @@ type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 /**
  * Calls go to the worker as soon as they are made and wait in its own queue, except that one with a signal
  * waits here until the worker has nothing else to do: what has not begun can then still be withheld. A token that is asked
- * for need not be, as the worker can be told to stop it.
+ * for need not be, as the worker can be told to stop it, nor a generation, which does nothing until it is asked for one.
  */
 export class Lane {
   readonly index: number;
@@ -218,7 +218,7 @@ export class Lane {
 
   #pump(): void {
     for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
-      if (next.signal && this.#sent.size > 0 && !isOf(next, 'next')) break;
+      if (next.signal && this.#sent.size > 0 && !isOf(next, 'next', 'generate')) break;
       this.#waiting.shift();
       this.#sent.set(next.id, next);
       this.#post(next);
@@ -320,7 +320,8 @@ export class Lane {
   }
 }
 
-const isOf = ({ ask }: Entry, method: string): boolean => 'method' in ask && ask.method === method;
+const isOf = ({ ask }: Entry, ...methods: readonly string[]): boolean =>
+  'method' in ask && methods.includes(ask.method);
 
 const disposed = (fn: string): QkvError =>
   new QkvError('disposed', `${fn}: the engine is disposed, expected a live one`);

@@ -183,14 +183,14 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     options: InWorkerOptions<GenerateOptions>,
   ): Promise<Begun> {
     const fn = 'LanguageModel.generate';
-    const { signal, ...rest } = copyOf(fn, options);
+    const own = copyOf(fn, options);
+    const { signal, session } = own;
     checkSignal(fn, signal);
-    if (signal?.aborted) throw signal.reason;
     const method = { fn, method: 'generate', names: ['prompt', 'options'] };
     const tokens = await this.make(
       method,
-      [prompt, rest],
-      (...of) => new RemoteTokens(...of, rest.session),
+      [prompt, own],
+      (...of) => new RemoteTokens(...of, session),
     );
     return { tokens, signal };
   }
