@@ -55,6 +55,11 @@ describe('array(): nested rows become an array', () => {
     assert.deepEqual(toNested(output)[0], [1, 0]);
   });
 
+  test('of more elements than the core can count is refused before they are collected', () => {
+    const row = Array(2 ** 20).fill(0);
+    expectThrows(() => array(Array(2 ** 11).fill(row)), 'array', 'out_of_range', '[2048,1048576]');
+  });
+
   const deep = (depth) => (depth === 0 ? 1 : [deep(depth - 1)]);
   const circle = [];
   circle.push(circle);

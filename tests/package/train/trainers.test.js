@@ -273,6 +273,15 @@ describe('seq2seq', () => {
     });
   }
 
+  test('seq2seq: as many rows are translated as there are', () => {
+    const [batch, sizes] = [130_000, { vocabulary: 4, dModel: 2, maxLength: 2 }];
+    const trainer = engine.seq2seq({ ...sizes, kind: 'gru_attention' });
+    const source = new Int32Array(batch).fill(2);
+    const options = { batch, start: 0, end: 1, maxLength: 2 };
+    assert.equal(trainer.model.translate(source, options).ids.length, batch);
+    trainer.dispose();
+  });
+
   test('seq2seq: what does not fit is refused, and changes nothing', () => {
     const trainer = engine.seq2seq({ ...base, kind: 'gru_attention' });
     const before = stateOf(trainer);

@@ -29,23 +29,27 @@ function countableShape(fn: string, given: unknown): readonly number[] {
 
 /** Collects the numbers of a nested array in row-major order, and its shape. */
 class Reader {
-  readonly numbers: number[] = [];
   readonly shape: number[] = [];
+  /** Made for the first number: by then all extents are known. V8 ends the program when a list of numbers becomes too long. */
+  #numbers: Float32Array<ArrayBuffer> | undefined;
+  #count = 0;
   /** Indices of the element that is read. */
   readonly #path: number[] = [];
 
   read(value: unknown): void {
     const axis = this.#path.length;
     if (typeof value === 'number') {
-      if (axis < this.shape.length) this.#refuse('shape_mismatch', value, this.#rowText(axis));
-      this.numbers.push(value);
+      const row = this.shape[axis];
+      if (row !== undefined)
+        this.#refuse('shape_mismatch', value, `an array of ${row} like those before it`);
+      this.#add(value);
       return;
     }
     const list = listOf('array', this.#name(), value, mostNested);
     if (!list) this.#refuse('invalid_argument', value, 'a number or an array of numbers');
     this.#checkExtent(list.length, axis);
     if (axis + 1 === this.shape.length && list.every((element) => typeof element === 'number')) {
-      for (const element of list) this.numbers.push(element);
+      for (const element of list) this.#add(element);
       return;
     }
     for (const [i, element] of list.entries()) {
@@ -55,10 +59,19 @@ class Reader {
     }
   }
 
+  get numbers(): Float32Array<ArrayBuffer> {
+    return (this.#numbers ??= newFloats('array', sizeOf(countableShape('array', this.shape))));
+  }
+
+  #add(value: number): void {
+    this.numbers[this.#count] = value;
+    this.#count += 1;
+  }
+
   #checkExtent(extent: number, axis: number): void {
     const known = this.shape[axis];
     if (known === undefined) {
-      if (this.numbers.length > 0) this.#refuse('shape_mismatch', [], 'a number like those before');
+      if (this.#numbers) this.#refuse('shape_mismatch', [], 'a number like those before');
       if (axis === mostAxes) this.#refuse('out_of_range', [], `at most ${mostAxes} axes`);
       this.shape.push(extent);
     } else if (extent !== known) {
@@ -67,10 +80,6 @@ class Reader {
         `array: ${this.#name()} has ${extent} element${extent === 1 ? '' : 's'}, expected ${known} as the array before it has`,
       );
     }
-  }
-
-  #rowText(axis: number): string {
-    return `an array of ${this.shape[axis]} like those before it`;
   }
 
   #name(): string {
@@ -91,15 +100,13 @@ class Reader {
  * []. Each number is rounded to float32.
  *
  * @throws {@link QkvError} `shape_mismatch` for arrays of different lengths side by side, `invalid_argument`
- * for what is neither a number nor an array, `out_of_range` for more than 64 axes, `out_of_memory`
+ * for what is neither a number nor an array, `out_of_range` for more than 64 axes and from 2^31 elements on,
+ * `out_of_memory`
  */
 export function array(nested: Nested): OwnedArray {
   const reader = new Reader();
   reader.read(nested);
-  const { numbers, shape } = reader;
-  const data = newFloats('array', numbers.length);
-  data.set(numbers);
-  return { data, shape };
+  return { data: reader.numbers, shape: reader.shape };
 }
 
 /**

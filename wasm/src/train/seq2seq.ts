@@ -134,7 +134,8 @@ class TrainedSeq2Seq implements Seq2Seq {
     const { kind, numLayers, numHeads } = this.config;
     if (kind === 'gru') return [];
     const [batch, sources] = rows.shape;
-    const tokens = Math.min(maxLength, 1 + Math.max(...said.map(({ length }) => length)));
+    const longest = said.reduce((most, { length }) => Math.max(most, length), 0);
+    const tokens = Math.min(maxLength, 1 + longest);
     const read = new Int32Array(batch * tokens).fill(end);
     said.forEach((ids, b) => {
       read[b * tokens] = start;

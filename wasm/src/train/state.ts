@@ -87,7 +87,10 @@ export class TrainerState {
 
   /** Most numbers of an array. */
   get largest(): number {
-    return Math.max(...[...this.arrays.values()].map(({ shape }) => sizeOf(shape)));
+    // Not as arguments of one call: of those the stack holds some hundred thousand.
+    let most = 0;
+    for (const { shape } of this.arrays.values()) most = Math.max(most, sizeOf(shape));
+    return most;
   }
 
   #describe(fn: string, trainer: Address, index: number): [string, Trained] {
