@@ -268,6 +268,31 @@ describe('Trainer.load', () => {
   const scales = (name, change) =>
     build({ ...int8, [`${name}.scale`]: { ...int8[`${name}.scale`], ...change } }, int8Data);
 
+  /** The file with the gain as int8, whose scales are as many as a vector would have rows of blocks, and no columns. */
+  const vectors = (() => {
+    const { 'norm.gamma': gamma, ...others } = header;
+    const [begin, end] = gamma.data_offsets;
+    const cut = new Uint8Array([
+      ...data.subarray(0, begin),
+      ...data.subarray(end),
+      ...Array(40).fill(1),
+    ]);
+    const back = (at) => (at >= end ? at - (end - begin) : at);
+    const kept = Object.entries(others).map(([name, { data_offsets: at, ...rest }]) => [
+      name,
+      at ? { ...rest, data_offsets: at.map(back) } : rest,
+    ]);
+    const last = cut.length - 40;
+    return build(
+      {
+        ...Object.fromEntries(kept),
+        'norm.gamma': { dtype: 'I8', shape: [40], data_offsets: [last, last + 40] },
+        'norm.gamma.scale': { dtype: 'F16', shape: [2, 0], data_offsets: [last + 40, last + 40] },
+      },
+      cut,
+    );
+  })();
+
   /** What is wrong, the file, the code, and what the message tells. */
   const hostile = [
     ['no bytes', 'text', invalid, 'bytes is "text"', 'Uint8Array'],
@@ -316,6 +341,7 @@ describe('Trainer.load', () => {
     ['another shape', entry({ shape: [40, 5] }), 'shape_mismatch', 'embedding is [40,5]', 'expected [5,40]'],
     ['another type', entry({ dtype: 'I32' }), invalid, 'embedding as I32', 'F32, BF16 or I8'],
     ['int8 without scales', entry({ dtype: 'I8', shape: [5, 160] }), 'shape_mismatch', '[5,160]'],
+    ['a vector in int8', vectors, invalid, 'norm.gamma as I8', 'F32 or BF16'],
     ['scales for floats', build({ ...header, 'embedding.scale': { dtype: 'F32', shape: [0], data_offsets: [0, 0] } }, data), invalid, 'embedding as F32 and scales'],
     ['scales of another type', scales('embedding', { dtype: 'BF16' }), invalid, 'embedding.scale as BF16', 'F16'],
     ['scales along the other axis', scales('layers.0.attention.wq', { shape: [40, 2] }), 'shape_mismatch', 'wq.scale is [40,2]', 'expected [2,40]'],

@@ -120,13 +120,15 @@ function numbersOf(
       'I8 with scales alone',
     );
   }
+  const isMatrix = shape.length === 2;
+  if (stored.dtype === 'I8' && !isMatrix) refuse(fn, `have ${name} as I8`, 'F32 or BF16');
   if (scales) {
     check(scaleOf(name), scales.shape, scaleShape(shape, axisOf(name)));
     if (scales.dtype !== 'F16')
       refuse(fn, `have ${scaleOf(name)} as ${scales.dtype.slice(0, 40)}`, 'F16');
   }
   if (!['F32', 'BF16', 'I8'].includes(stored.dtype)) {
-    refuse(fn, `have ${name} as ${was}`, 'F32, BF16 or I8');
+    refuse(fn, `have ${name} as ${was}`, isMatrix ? 'F32, BF16 or I8' : 'F32 or BF16');
   }
   const numbers = newFloats(fn, sizeOf(shape));
   decode(stored, scales, numbers);
