@@ -10,11 +10,12 @@ import { PuppetPort, settled } from '../../support/js/puppet.js';
 const key = 'qkv/worker';
 const info = { version: packageJson.version };
 
-/** A host of engines that only count their tensors. */
-function hosted() {
+/** A host of engines that only count their tensors; each has loaded when `gate` has. */
+function hosted(gate) {
   const port = new PuppetPort();
   const made = [];
-  const load = async () => ({
+  const engines = [];
+  const engineOf = () => ({
     info,
     disposed: 0,
     dispose() {
@@ -32,6 +33,11 @@ function hosted() {
     softmax: (value) => value,
     entropy: () => () => 'what no message can hold',
   });
+  const load = async () => {
+    await gate;
+    engines.push(engineOf());
+    return engines.at(-1);
+  };
   serve(port, load);
   serve(port, load); // a second time does nothing
   const ask = async (message) => {
@@ -39,7 +45,7 @@ function hosted() {
     await settled();
     return port.sent.at(-1);
   };
-  return { port, made, ask };
+  return { port, made, engines, ask };
 }
 
 const init = { init: {}, watched: false };
@@ -70,6 +76,59 @@ describe('worker: serve()', () => {
       [1, 1],
     );
   });
+
+  test('disposes an engine that nobody shares when the other side ends, and no other', async () => {
+    const { engines, ask } = hosted();
+    for (const shared of [false, true, undefined]) {
+      await ask({ id: 0, init: { shared }, watched: false });
+      await ask({ end: true });
+    }
+    assert.deepEqual(
+      engines.map(({ disposed }) => disposed),
+      [1, 0, 0],
+    );
+    const one = { info, disposed: 0, dispose: () => (one.disposed += 1) };
+    const port = new PuppetPort();
+    serve(port, async () => one);
+    for (const name of ['two', 'three']) {
+      port.say({ [key]: name, id: 0, init: { shared: false }, watched: false });
+    }
+    await settled();
+    for (const name of ['two', 'three']) port.say({ [key]: name, end: true });
+    assert.equal(one.disposed, 0, 'somebody else has it too');
+  });
+
+  for (const late of ['the engine', 'the lock']) {
+    test(`keeps nothing when the other side ends before there is ${late}`, async (t) => {
+      const held = [];
+      let grant;
+      const granted = new Promise((resolve) => (grant = resolve));
+      const locks = {
+        request: async (name, work) => {
+          held.push(name);
+          if (late === 'the lock') await granted;
+          await work();
+          held.splice(held.indexOf(name), 1);
+        },
+      };
+      const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+      Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable: true });
+      t.after(() => {
+        if (before) Object.defineProperty(globalThis, 'navigator', before);
+        else delete globalThis.navigator;
+      });
+      const { engines, ask } = hosted(late === 'the engine' ? granted : undefined);
+      await ask({ id: 0, init: { shared: false }, watched: true });
+      await ask({ end: true });
+      grant();
+      await settled();
+      assert.deepEqual(held, []);
+      assert.deepEqual(
+        engines.map(({ disposed }) => disposed),
+        [1],
+      );
+    });
+  }
 
   test('lets go of a handle that is disposed', async () => {
     const { made, ask } = hosted();
@@ -133,6 +192,11 @@ describe('worker: serve()', () => {
     const value = { one: { data }, two: { data: data.subarray(1) }, count: 3 };
     await ask({ id: 1, method: 'softmax', args: [value] });
     assert.deepEqual(port.moved.at(-1), [data.buffer]);
+    // The readings of a model, by layer.
+    const weights = { data: Float32Array.of(4), shape: [1] };
+    const layers = new Map([[2, { weights, lens: new Map([[0, value.one]]) }]]);
+    await ask({ id: 2, method: 'softmax', args: [{ logits: value.two, layers }] });
+    assert.deepEqual(port.moved.at(-1), [data.buffer, weights.data.buffer]);
   });
 
   test('tells the caller of a result that cannot be sent', async () => {
@@ -160,8 +224,3 @@ describe('worker: serve()', () => {
     assert.equal(port.sent.length, before);
   });
 });
-    // The readings of a model, by layer.
-    const weights = { data: Float32Array.of(4), shape: [1] };
-    const layers = new Map([[2, { weights, lens: new Map([[0, value.one]]) }]]);
-    await ask({ id: 2, method: 'softmax', args: [{ logits: value.two, layers }] });
-    assert.deepEqual(port.moved.at(-1), [data.buffer, weights.data.buffer]);

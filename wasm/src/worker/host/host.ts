@@ -94,6 +94,9 @@ function methodOf(receiver: object, maker: Kind | undefined, method: string): Ru
   return (...args) => methods[method]?.(...args);
 }
 
+/** How many sessions have had an engine: somebody's own function may give the same to all. */
+const handed = new WeakMap<Qkv, number>();
+
 /** One engine's conversation. */
 class Session {
   readonly #name: string;
@@ -102,6 +105,9 @@ class Session {
   /** Calls that take long, by their numbers. */
   readonly #running = new Map<number, AbortController>();
   #engine: Qkv | undefined;
+  /** Whether the engine was asked for as one that nobody shares. */
+  #isOwn = false;
+  #isOver = false;
   #release: (() => void) | undefined;
   #made = 0;
 
@@ -111,16 +117,29 @@ class Session {
   }
 
   async start(init: Init, options: InitOptions, watched: boolean): Promise<Ready> {
-    this.#engine = await init(asResponse(options));
-    if (watched) this.#release = await hold(this.#name);
-    return { info: this.#engine.info, lock: this.#release !== undefined };
+    const engine = await init(asResponse(options));
+    handed.set(engine, (handed.get(engine) ?? 0) + 1);
+    this.#engine = engine;
+    this.#isOwn = options.shared === false;
+    if (watched && !this.#isOver) this.#release = await hold(this.#name);
+    if (this.#isOver) this.#letGo();
+    return { info: engine.info, lock: this.#release !== undefined };
   }
 
-  /** Gives back what it made. The engine stays: the worker's owner may have got the same from init(). */
+  /** Gives back what it made, also what is still to come of start(). */
   end(): void {
+    this.#isOver = true;
     for (const id of this.#running.keys()) this.abort(id);
     for (const { handle } of this.#handles.values()) handle.dispose();
     this.#handles.clear();
+    this.#letGo();
+  }
+
+  /** A shared engine stays: the worker's owner may have got the same from init(). */
+  #letGo(): void {
+    const engine = this.#engine;
+    this.#engine = undefined;
+    if (engine && this.#isOwn && handed.get(engine) === 1) engine.dispose();
     this.#release?.();
   }
 
