@@ -128,7 +128,7 @@ export class Call {
 
   /** Where the object is that the operator made. */
   made(): Address {
-    return this.#instance.raw(this.#fn)._made() >>> 0;
+    return this.#instance.raw(this.#fn)._made();
   }
 
   /** The elements of a result, which belong to the caller. */

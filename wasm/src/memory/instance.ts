@@ -71,7 +71,7 @@ export class Instance {
   /** An address that the module made, or the error that kept it from it. */
   room(fn: string, address: Address): Address {
     if (address === 0) throw this.lastError(fn);
-    return address >>> 0;
+    return address;
   }
 
   /** The elements, copied if they are in the memory of this instance, which growth would take away. */
@@ -98,7 +98,7 @@ export class Instance {
     try {
       work((floats) => {
         block = this.room(fn, raw._createBuffer(floats));
-        return raw._bufferData(block) >>> 0;
+        return raw._bufferData(block);
       });
     } finally {
       if (block !== 0) raw._destroyBuffer(block);
@@ -123,7 +123,7 @@ export class Instance {
   #start<Name extends Operator>(raw: RawModule, operator: Name, values: Arguments<Name>): number {
     const memory = raw.wasmMemory.buffer;
     if (this.#writer?.memory !== memory) {
-      this.#writer = new Writer(this.abi, memory, raw._arguments() >>> 0);
+      this.#writer = new Writer(this.abi, memory, raw._arguments());
     }
     return raw._run(this.#writer.call(operator, values));
   }

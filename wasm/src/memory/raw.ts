@@ -1,20 +1,21 @@
 // The module that wasm/bindings/module.cpp describes: numbers in, numbers out.
 
-/** An address in WebAssembly memory, in bytes. 0 stands for none. */
+/** An address in WebAssembly memory, in bytes, which the glue has made unsigned. 0 stands for none. */
 export type Address = number;
 
 export interface RawModule {
   readonly wasmMemory: WebAssembly.Memory;
-  /** Addresses of texts that end with 0, as all texts here. */
   /** Where the arguments of a call are written. */
   _arguments(): Address;
   /** Where the object that the last operator made is. */
   _made(): Address;
+  /** A text that ends with 0, as all texts here. */
   _isa(): Address;
   _statusCount(): number;
+  /** A text. */
   _statusName(code: number): Address;
   _lastCode(): number;
-  /** What the last failure was, without the function: that is for the package to name. */
+  /** A text: what the last failure was, without the function, which is for the package to name. */
   _lastDetail(): Address;
   _allocatedBytes(): number;
   _allocationCount(): number;
@@ -39,6 +40,6 @@ export interface RawModule {
 
 /** The text at an address. */
 export function textAt({ wasmMemory }: RawModule, address: Address): string {
-  const bytes = new Uint8Array(wasmMemory.buffer, address >>> 0);
+  const bytes = new Uint8Array(wasmMemory.buffer, address);
   return String.fromCharCode(...bytes.subarray(0, bytes.indexOf(0)));
 }

@@ -79,6 +79,6 @@ export class Filler {
       const block = instance.room(fn, instance.raw(fn)._createBuffer(floats));
       this.#block = new Handle(this, instance, block, 'block');
     }
-    return instance.raw(fn)._bufferData(this.#block.live(fn, 'the engine')) >>> 0;
+    return instance.raw(fn)._bufferData(this.#block.live(fn, 'the engine'));
   }
 }
