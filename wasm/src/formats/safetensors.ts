@@ -170,8 +170,9 @@ export function readSafetensors(fn: string, given: Uint8Array): StoredArrays {
   if (!isUint8Array(given)) {
     throw new QkvError('invalid_argument', `${of} is ${describe(given)}, expected a Uint8Array`);
   }
-  const file = (lengthOf(given) === 0 ? new Uint8Array(0) : plainView(given)) as Uint8Array;
-  if (file.length < 8) refuse(of, `are ${file.length}`, 'at least 8 with the length of a header');
+  const size = lengthOf(given);
+  if (size < 8) refuse(of, `are ${size}`, 'at least 8 with the length of a header');
+  const file = plainView(given) as Uint8Array;
   const from = 8 + headerLength(of, file, file.length - 8);
   const { metadata, places } = readHeader(of, file.subarray(8, from), file.length - from);
   const arrays = new Map(

@@ -74,10 +74,10 @@ async function compileBytes(bytes: BufferSource, from: string): Promise<WebAssem
   const view = ArrayBuffer.isView(bytes)
     ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     : new Uint8Array(bytes);
-  if (view[0] !== 0 || view[1] !== 0x61 || view[2] !== 0x73 || view[3] !== 0x6d) {
-    const start = String.fromCharCode(...view.subarray(0, 15)).replace(/[^ -~]/g, '.');
+  const start = asciiOf(view.subarray(0, 15));
+  if (!start.startsWith('\0asm')) {
     throw fail(
-      `${from} starts with ${JSON.stringify(start)}, expected WebAssembly ("\\0asm"); a server that ` +
+      `${from} starts with ${JSON.stringify(start.replace(/[^ -~]/g, '.'))}, expected WebAssembly ("\\0asm"); a server that ` +
         `answers with a page instead of the file does this; ${remedy}`,
     );
   }
