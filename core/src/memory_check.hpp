@@ -3,9 +3,7 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <initializer_list>
-#include <span>
 
 #include "message.hpp"
 #include "qkv/status.hpp"
@@ -13,35 +11,29 @@
 
 namespace qkv {
 
-/// The bytes of a view.
+/// The bytes that a view reaches over.
 class MemorySpan {
  public:
-  /// So many steps, each `stride` bytes long.
-  struct Axis {
-    std::int64_t stride, steps;
-  };
-  /// The bytes of an element, and the axes of a view.
-  static constexpr std::size_t kMostAxes = TensorView<float>::kMaxRank + 1;
-
   MemorySpan() noexcept = default;
   template <class T>
   MemorySpan(const TensorView<T>& view) noexcept  // NOLINT(google-explicit-constructor)
       : MemorySpan(view.data, sizeof(T), view.rank, view.shape.data(), view.strides.data()) {}
 
-  /// Whether some byte of one is the other's too. Views that take turns in the same memory, as the thirds of a fused
-  /// projection do, are apart. Of two that lie across each other with unlike strides a shared byte may go unseen.
+  /// Whether some element of one is sure to be one of the other's too. Views that take turns in the
+  /// same memory, as the thirds of a fused projection do, are apart.
   [[nodiscard]] bool meets(const MemorySpan& other) const noexcept;
-  /// Ordered by stride, none of which is 0.
-  [[nodiscard]] std::span<const Axis> axes() const noexcept { return {axes_.data(), count_}; }
 
  private:
   MemorySpan(const void* data, std::size_t element, int rank, const Index* shape,
              const Index* strides) noexcept;
+  [[nodiscard]] bool holds_an_end_of(const MemorySpan& other) const noexcept;
+  /// Without gaps itself, and longer than any of the other's, in which it begins.
+  [[nodiscard]] bool bridges_a_gap_of(const MemorySpan& other) const noexcept;
 
-  std::uint64_t begin_ = 0;
-  std::uint64_t end_ = 0;  ///< begin_ when there are no elements
-  std::array<Axis, kMostAxes> axes_{};
-  std::size_t count_ = 0;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;  ///< begin_ when there are no elements
+  bool filled_ = false;  ///< no gaps in between
+  std::size_t gap_ = 0;  ///< bytes of the largest one
 };
 
 struct NamedSpan {

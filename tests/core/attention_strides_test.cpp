@@ -1,13 +1,7 @@
 // attention() on arrays that are not dense [B, H, T, d]: strides in, strides out.
 #include <catch2/catch_test_macros.hpp>
 
-#include <algorithm>
-#include <array>
-#include <numeric>
-
 #include "problem.hpp"
-#include "random.hpp"
-#include "refusal.hpp"
 
 namespace qkv::test::attention_strides_test {
 namespace {
@@ -270,91 +264,6 @@ TEST_CASE("strides: pointers aligned to nothing but a float give the same bits",
     CHECK(first_difference(aligned.out, values_of(args.out)) == "");
     CHECK(first_difference(aligned.weights, values_of(args.extras.weights)) == "");
   }
-}
-
-/// Strides of rows that lie apart, the axes in any order and gaps of any size between them.
-template <class T>
-void lay_out(Random& random, TensorView<T>& view) {
-  std::array<std::size_t, 3> order = {0, 1, 2};
-  std::swap(order[2], order[static_cast<std::size_t>(random.below(3))]);
-  std::swap(order[1], order[static_cast<std::size_t>(random.below(2))]);
-  Index reach = view.shape[3];
-  for (const std::size_t axis : order) {
-    view.strides[axis] = reach + random.below(2) * random.below(2 * reach + 9);
-    reach += (view.shape[axis] - 1) * view.strides[axis];
-  }
-}
-
-/// Which bytes of `memory` a view of rank 4 has.
-template <class T>
-std::vector<bool> bytes_of(const TensorView<T>& view, const std::vector<float>& memory) {
-  const auto* first = reinterpret_cast<const std::uint8_t*>(memory.data());
-  std::vector<bool> has(memory.size() * sizeof(float));
-  for (Index b = 0; b < view.extent(0); ++b) {
-    for (Index h = 0; h < view.extent(1); ++h) {
-      for (Index t = 0; t < view.extent(2); ++t) {
-        const auto* row = reinterpret_cast<const std::uint8_t*>(view.at(b, h, t));
-        const auto width = static_cast<std::ptrdiff_t>(sizeof(T)) * view.extent(3);
-        std::fill_n(has.begin() + (row - first), width, true);
-      }
-    }
-  }
-  return has;
-}
-
-TEST_CASE("strides: an output in the memory of an input is refused if they have a byte in common",
-          "[attention][strides][bad-input]") {
-  Random random(11);
-  std::vector<float> memory(4000, 0.0F);
-  const std::vector<float> other(200, 0.0F);
-  int shared = 0;
-  int in_turns = 0;
-  for (int i = 0; i < 4000; ++i) {
-    CAPTURE(i);
-    const Index batch = 1 + random.below(3);
-    const Index heads = 1 + random.below(3);
-    const Index tokens = 1 + random.below(4);
-    const Index dk = 1 + random.below(4);
-    const auto at = [&] { return memory.data() + random.below(60); };
-    AttentionArgs args;
-    args.q = {at(), {batch, heads, tokens, dk}};
-    args.k = {other.data(), {batch, heads, 3, dk}};
-    args.v = {other.data(), {batch, heads, 3, dk + random.below(2)}};
-    args.out = {at(), {batch, heads, tokens, args.v.extent(3)}};
-    lay_out(random, args.out);
-    lay_out(random, args.q);
-    if (random.chance(0.7)) {  // as the parts of a fused projection, or of a buffer of pairs
-      args.q.strides = args.out.strides;
-    } else if (random.chance(0.3)) {  // of what is read, elements may be in one place
-      args.q.strides = {random.below(9), random.below(30), random.below(30), 1};
-    }
-    args.options.mask = {reinterpret_cast<const std::uint8_t*>(at()) + random.below(4),
-                         {batch, heads, tokens, 3}};
-    lay_out(random, args.options.mask);
-    const std::vector<bool> out = bytes_of(args.out, memory);
-    const std::vector<bool> q = bytes_of(args.q, memory);
-    const std::vector<bool> mask = bytes_of(args.options.mask, memory);
-    const auto meet = [&](const std::vector<bool>& input) {
-      return std::inner_product(out.begin(), out.end(), input.begin(), 0) > 0;
-    };
-    const auto apart = [&](const std::vector<bool>& input) {  // one of them ends before the other
-      const auto from = std::find(input.begin(), input.end(), true) - input.begin();
-      const auto to = input.rend() - std::find(input.rbegin(), input.rend(), true);
-      return std::find(out.begin() + from, out.begin() + to, true) == out.begin() + to;
-    };
-    Workspace workspace;
-    const Status status = attention(args, workspace);
-    if (meet(q) || meet(mask)) {
-      const char* input = meet(q) ? "q" : "mask";
-      require_refused(status, "attention", {kInvalid, "out", "in the memory of", input});
-      ++shared;
-    } else {
-      require_ok(status);
-      in_turns += apart(q) && apart(mask) ? 0 : 1;
-    }
-  }
-  CHECK(shared > 500);
-  CHECK(in_turns > 200);
 }
 
 }  // namespace

@@ -31,10 +31,9 @@ namespace detail {
 /// elements of what is written share a place. Operators refuse what does not keep to this.
 ///
 /// What is written shares no element with what is read either, unless an operator says that it may. Views
-/// may take turns in the same memory, as the parts of a fused projection or heads side by side do.
-/// Operators look for a shared element and refuse what they find. They are sure to find one unless the two
-/// views lie across each other: in one of them smaller strides reach over a greater stride of the other,
-/// and a thousand trials do not hit upon an element of both.
+/// may take turns in the same memory, as the parts of a fused projection do, so where one has gaps, operators do not
+/// compare element by element: they refuse an output that begins where an input does, that has an end in an input without
+/// gaps or the other way round, or that is without gaps and longer than the gaps of an input around it.
 template <class T>
 struct TensorView {
   static constexpr int kMaxRank = 4;  ///< most axes a view can have
