@@ -309,14 +309,14 @@ export function crossEntropy(logits, targets, { ignoreIndex = -1, labelSmoothing
     const most = Math.max(...x);
     correct += Number(x.indexOf(most) === target);
     const sum = x.reduce((total, value) => total + Math.exp(value - most), 0);
-    const X = Math.max(...x.map((value) => most - value));
-    bound += u * (X + 20 + 2 * Math.max(...x.map(Math.abs)));
+    bound += u * (3 * Math.log(classes) + 20 + Math.max(...x.map(Math.abs)) / 16);
     x.forEach((value, c) => {
       const q = (c === target ? 1 - labelSmoothing : 0) + labelSmoothing / classes;
       const p = Math.exp(value - most) / sum;
       loss -= q * (value - most - Math.log(sum));
       dLogits.data[r * classes + c] = (p - q) / counted;
-      dLogits.bound[r * classes + c] = (u * (p * (X + 24) + 2 * q)) / counted;
+      const ofP = p * (3 * (most - value + Math.log(classes)) + 30);
+      dLogits.bound[r * classes + c] = (u * (ofP + 6 * q)) / counted + 2 ** -125;
     });
   });
   const mean = (sum) => (counted > 0 ? sum / counted : 0);

@@ -34,8 +34,8 @@ export function init(options: AsyncInitOptions = {}): Promise<AsyncQkv> {
  * In a worker of yours: lets the other side call engines here by `init({ worker })`. `port` is `self` of a
  * dedicated worker, `parentPort` in Node, or a `MessagePort`; `load` is `init` of `qkv` or `qkv/inline`, or
  * a function that calls it with options of its own. `models`, for `loadModel`, is `qkv/models`, or an object with a `load` of yours
- * that calls it with a tokenizer. An engine of `init({ worker, shared: false })` is disposed with that of the other side. Other messages may use the same port: those of this
- * package are objects with a key `'qkv/worker'`. Doing it again for the same port does nothing.
+ * that calls it with a tokenizer. An engine of `init({ worker, shared: false })` is disposed with that of the other side. Other
+ * messages may use the same port: those of this package are objects with a key `'qkv/worker'`. Doing it again for the same port does nothing.
  *
  * @throws {@link QkvError} `invalid_argument` for what is no port or no function
  */
