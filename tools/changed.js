@@ -46,7 +46,7 @@ export async function changedFiles(base) {
   return [...differ, ...(await git('ls-files', '-o', '--exclude-standard'))];
 }
 
-const wholeRun = join(root, 'tests/whole-run.json');
+const coreRun = join(root, 'tests/core-run.json');
 
 /**
  * What the C++ library and its own tests are made of, and what builds them. Not tools/bootstrap, which brings browsers and linters, too: a compiler
@@ -61,20 +61,20 @@ const ofCore = [
 export const inCore = (changed) => changed.filter((file) => ofCore.some((one) => one.test(file)));
 
 /**
- * The commit of the newest whole run of `npm run test:full` that was green, if the C++ library and its tests are still as they
- * were there; undefined also where git does not have that commit.
+ * The commit of the newest green run of all groups that asked all of the C++ suites, if the C++ library and its tests are still
+ * as they were there; undefined also where git does not have that commit.
  */
-export async function coreAsInWholeRun() {
-  const { commit: name } = JSON.parse(readFileSync(wholeRun, 'utf8'));
+export async function coreAsAsked() {
+  const { commit: name } = JSON.parse(readFileSync(coreRun, 'utf8'));
   if (!(await commit(name))) return undefined;
   return inCore(await changedFiles(name)).length === 0 ? name : undefined;
 }
 
-/** Writes down that a whole run was green. What it ran has to be a commit: with changes of no commit nothing is written. */
-export async function noteWholeRun() {
+/** Writes down that such a run was green. What it ran has to be a commit: with changes of no commit nothing is written. */
+export async function noteCoreRun() {
   const changes = await git('status', '--porcelain');
   if (changes.length > 0) return;
-  writeFileSync(wholeRun, `{ "commit": "${await commit('HEAD')}" }\n`);
+  writeFileSync(coreRun, `{ "commit": "${await commit('HEAD')}" }\n`);
 }
 
 /** Whether a change touches a file of tests or what it is about: paths, of which a folder has all that is in it. */

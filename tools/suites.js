@@ -1,10 +1,10 @@
 // What `npm test` runs. A suite is { name, group, of, needs, parts }: `of` is what it tests, so that a test that several
 // builds run is counted as one; `needs` are builds of tools/build.js; a part is what tools/runners.js makes. Suites
 // marked `full` are left to `npm run test:full`, and those marked `again`, which ask of the core more than its references,
-// also, as long as the core is what it was in the newest one. Parts that are `about` something are asked when a change touches
+// also, as long as the core is what it was in the newest green run that asked them. Parts that are `about` something are asked when a change touches
 // it. Parts marked `alone` have the machine to themselves.
 import { join } from 'node:path';
-import { changedFiles, coreAsInWholeRun, spread, touches } from './changed.js';
+import { changedFiles, coreAsAsked, spread, touches } from './changed.js';
 import { canCheckIsaObjects, checkIsaObjects } from './check_isa_objects.js';
 import { root } from './environment.js';
 import { canFuzz, everydayFuzzTargets, fuzzTargets } from './fuzz_native.js';
@@ -326,12 +326,12 @@ async function aboutTheChange(suites) {
     .filter(({ parts }) => parts.length > 0);
 }
 
-/** Of these suites those that an everyday run of all groups asks: without `again` as long as the core is that of the newest whole run. */
+/** Of these suites those that an everyday run of all groups asks: without `again` as long as the core is one that they were asked about. */
 async function withoutRepetition(suites) {
-  const commit = await coreAsInWholeRun();
+  const commit = await coreAsAsked();
   if (!commit) return suites;
   console.log(
-    `left out, as the core and its tests are what they were when npm run test:full was green (${commit.slice(0, 7)}):`,
+    `left out, as the core and its tests are what they were when these were green (${commit.slice(0, 7)}):`,
   );
   for (const { name, group } of suites.filter(({ again }) => again)) {
     console.log(`    ${name} (npm test -- ${group})`);

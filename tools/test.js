@@ -64,7 +64,7 @@ async function main(args) {
   console.log(`bootstrap: ${((performance.now() - began) / 1000).toFixed(0)} s\n`);
   if (wanted.full) process.env.QKV_FULL = '1';
   // Imported late: it takes what tools/bootstrap has installed and written down.
-  const [{ builds }, { suitesOf }, { report }, { noteWholeRun }, { canFuzz }] = await Promise.all([
+  const [{ builds }, { suitesOf }, { report }, { noteCoreRun }, { canFuzz }] = await Promise.all([
     import('./build.js'),
     import('./suites.js'),
     import('./report.js'),
@@ -75,7 +75,8 @@ async function main(args) {
   const named = suites.flatMap(({ needs }) => needs).filter((name) => name in builds);
   const green = await report(suites, closure(named, builds), wanted);
   // Where the fuzz targets were skipped for want of clang, everyday runs must go on asking them.
-  if (green && wanted.full && wanted.whole && canFuzz()) await noteWholeRun();
+  const askedCore = wanted.whole && suites.some(({ again }) => again) && canFuzz();
+  if (green && askedCore) await noteCoreRun();
   return green;
 }
 

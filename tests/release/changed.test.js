@@ -1,10 +1,10 @@
-// What an everyday run leaves out because the newest whole run has asked it (tools/changed.js).
+// What an everyday run leaves out because an earlier run has asked it (tools/changed.js).
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { changedFiles, coreAsInWholeRun, inCore, touches } from '../../tools/changed.js';
+import { changedFiles, coreAsAsked, inCore, touches } from '../../tools/changed.js';
 import { root, text } from '../support/js/files.js';
 
 const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' });
@@ -30,8 +30,8 @@ test('changed: what the C++ suite stands on is known from the rest', () => {
   assert.deepEqual(inCore([...core, ...other]), core);
 });
 
-test('changed: the core is that of the newest whole run if git shows no difference', async (t) => {
-  const { commit } = JSON.parse(text('tests/whole-run.json'));
+test('changed: the core is the one that was asked if git shows no difference', async (t) => {
+  const { commit } = JSON.parse(text('tests/core-run.json'));
   assert.match(commit, /^[0-9a-f]{40}$/);
   const known = git('cat-file', '-e', `${commit}^{commit}`).status === 0;
   const changed = [
@@ -40,7 +40,7 @@ test('changed: the core is that of the newest whole run if git shows no differen
   ];
   const same = known && inCore(changed).length === 0;
   t.diagnostic(same ? 'the same' : 'not the same');
-  assert.equal(await coreAsInWholeRun(), same ? commit : undefined);
+  assert.equal(await coreAsAsked(), same ? commit : undefined);
 });
 
 /** changedFiles() with QKV_BASE set to this, or without it, and what it said. */
