@@ -5,11 +5,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { init } from 'qkv';
+import { randomArray } from '../../support/js/arrays.js';
 import { expectThrows } from '../../support/js/check.js';
 import { config, weights, x } from '../../support/js/small-layer.js';
 
 const engine = await init();
 const layer = engine.multiHeadAttention(config, weights);
+const d = config.dModel;
+const norm = { gamma: new Float32Array(d).fill(1) };
+const block = engine.transformerBlock(
+  { dModel: d, numHeads: 2, dFeedForward: 4 },
+  {
+    ...{ norm1: norm, norm2: norm, w1: randomArray([d, 4], 8), w2: randomArray([4, d], 9) },
+    attention: { wqkv: randomArray([d, 3 * d], 10), wo: weights.wo },
+  },
+);
 const cache = engine.kvCache({ numKvHeads: 1, capacity: 4, dK: 2 });
 const tensor = engine.tensor([2, 3], [1, 2, 3, 4, 5, NaN]);
 
@@ -18,6 +28,7 @@ test('printing: a console shows what they are, in one line', () => {
     [tensor, '[Tensor] { shape: [ 2, 3 ] }'],
     [cache, '[KvCache] { capacity: 4 }'],
     [layer, '[MultiHeadAttention] {}'],
+    [block, '[TransformerBlock] {}'],
   ]) {
     assert.ok(inspect(value, { depth: 9 }).endsWith(said), inspect(value, { depth: 9 }));
   }
@@ -45,6 +56,7 @@ test('printing: messages call them by their names', () => {
     [tensor, 'Tensor'],
     [cache, 'KvCache'],
     [layer, 'MultiHeadAttention'],
+    [block, 'TransformerBlock'],
   ]) {
     const says = `scale is ${was}`;
     const call = () => engine.attention(x, x, x, { numHeads: 2, scale: value });
