@@ -11,7 +11,8 @@ export function untilRed(command, args, { red, limit, signal, ...where }) {
     const child = start(command, args, where);
     let output = '';
     let late = false;
-    const stop = () => void end([child]);
+    let ending;
+    const stop = () => void (ending ??= end([child])); // its output may go on for a while
     const timer = setTimeout(() => {
       late = true;
       stop();

@@ -3,7 +3,8 @@
 // languages, one after another. What is otherwise after each is in tests/page/operated/model-shown.txt.
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
-import { differences, linesOf, requireWritten } from '../support/operate.js';
+import { float, linesOfViews } from '../support/model_parts.js';
+import { requireWritten } from '../support/operate.js';
 import { openWindow, SIZE } from '../support/window.js';
 
 const { layOut, leave, rest } = openWindow();
@@ -19,7 +20,6 @@ afterEach(() => {
   web.setLanguage('en');
 });
 
-const float = (...values) => Float32Array.from(values);
 const INFO = {
   ...{ id: 1, name: 'austen', file: 'austen.safetensors', fileBytes: 883_000, bytes: 3_255_808 },
   ...{ time: 123.456, family: '', parameters: 813_952, format: 'f32', types: [['I8', 810_000]] },
@@ -222,18 +222,9 @@ const SHOWN = {
 test('model: what its parts show, one thing after another', async () => {
   const lines = [];
   for (const [name, views] of Object.entries(SHOWN)) {
-    const { part, show } = put(name);
+    const shown = put(name);
     await rest();
-    let before = linesOf(part);
-    lines.push(`=== ${name}`, ...before);
-    for (const [what, view] of Object.entries(views)) {
-      look++;
-      show(view);
-      const now = linesOf(part);
-      lines.push('', `== ${what}`, ...differences(before, now));
-      before = now;
-    }
-    lines.push('');
+    lines.push(...linesOfViews(shown, name, views, () => look++));
     leave();
   }
   requireWritten('model-shown', lines);

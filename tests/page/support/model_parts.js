@@ -2,6 +2,21 @@
 import { differences, linesOf } from './operate.js';
 
 export const float = (...values) => Float32Array.from(values);
+
+/** What a part, { part, show }, shows at first and then of one view after another, in lines; `look` goes before each view. */
+export function linesOfViews({ part, show }, name, views, look) {
+  let before = linesOf(part);
+  const lines = [`=== ${name}`, ...before];
+  for (const [what, view] of Object.entries(views)) {
+    look();
+    show(view);
+    const now = linesOf(part);
+    lines.push('', `== ${what}`, ...differences(before, now));
+    before = now;
+  }
+  return [...lines, ''];
+}
+
 /** Parts of the panel, as `web` has them, in a window whose frames `rest` waits for. */
 export function partsOf(web, rest) {
   let look = 1;
@@ -23,18 +38,9 @@ export function partsOf(web, rest) {
   }
   /** What a part shows of one view after another, in lines. */
   async function shown(name, views) {
-    const { part, show } = put(name);
+    const shown = put(name);
     await rest();
-    let before = linesOf(part);
-    const lines = [`=== ${name}`, ...before];
-    for (const [what, view] of Object.entries(views)) {
-      look++;
-      show(view);
-      const now = linesOf(part);
-      lines.push('', `== ${what}`, ...differences(before, now));
-      before = now;
-    }
-    return [...lines, ''];
+    return linesOfViews(shown, name, views, () => look++);
   }
   return { put, shown, lookAgain: () => ++look };
 }

@@ -1,6 +1,7 @@
 import { MASKS } from '../domain/choices';
 import { headCount, SOURCES } from '../domain/sources';
 import { t } from '../i18n/i18n';
+import { onNumber, showNumber } from '../ui/number_box';
 import { digits, duration, largestEntropy } from '../ui/numbers';
 import { clamp } from '../state/field';
 import { clampTemperature } from '../state/page';
@@ -68,8 +69,11 @@ export class InstrumentsPanel extends Panel {
     const slider = this.#input('#tau');
     slider.addEventListener('input', () => this.change({ temperature: fromSlider(+slider.value) }));
     slider.addEventListener('pointerdown', () => this.#hold());
-    this.#onNumber('#temperature-number', 'temperature', clampTemperature);
-    this.#onNumber('#seed', 'seed', (typed) => clamp(Math.round(typed), LIMITS.seed));
+    onNumber(this.#input('#temperature-number'), clampTemperature, (temperature) =>
+      this.change({ temperature }),
+    );
+    const nearestSeed = (typed: number) => clamp(Math.round(typed), LIMITS.seed);
+    onNumber(this.#input('#seed'), nearestSeed, (seed) => this.change({ seed }));
     for (const name of ['mask', 'positions', 'tokenizer', 'source'] as const) {
       this.#onSelect(name, (value) => ({ [name]: value }));
     }
@@ -129,24 +133,6 @@ export class InstrumentsPanel extends Panel {
     box.addEventListener('change', () => this.change(patch(box.value)));
   }
 
-  /** Takes what is typed when it is a number. The box shows what was taken: nothing else is written there while it has the focus. */
-  #onNumber(
-    selector: string,
-    name: 'temperature' | 'seed',
-    nearest: (typed: number) => number,
-  ): void {
-    const box = this.#input(selector);
-    box.addEventListener('change', () => {
-      if (box.value.trim() === '' || !Number.isFinite(box.valueAsNumber)) {
-        box.value = box.defaultValue;
-        return;
-      }
-      const value = nearest(box.valueAsNumber);
-      box.value = String(value);
-      this.change({ [name]: value });
-    });
-  }
-
   update(view: View): void {
     const { state } = view;
     const text = this.find('#text', HTMLTextAreaElement);
@@ -161,8 +147,8 @@ export class InstrumentsPanel extends Panel {
     this.#updateLearned(view);
     this.#updateHeads(view);
     this.#updateLengths(view);
-    this.#show('#temperature-number', state.temperature);
-    this.#show('#seed', state.seed);
+    showNumber(this.#input('#temperature-number'), state.temperature);
+    showNumber(this.#input('#seed'), state.seed);
     this.find('.seed', HTMLElement).hidden = state.source !== 'random';
     this.#updateTemperature(view);
     this.#updateNote(view);
@@ -271,12 +257,5 @@ export class InstrumentsPanel extends Panel {
     text.style.height = 'auto';
     const border = text.offsetHeight - text.clientHeight;
     text.style.height = `${Math.min(text.scrollHeight + border, 104)}px`;
-  }
-
-  /** `defaultValue` remembers what the state says, so a bad entry can go back to it. */
-  #show(selector: string, value: number): void {
-    const box = this.#input(selector);
-    box.defaultValue = String(value);
-    if (document.activeElement !== box) box.value = box.defaultValue;
   }
 }

@@ -3,6 +3,7 @@ import { LAYOUTS } from './pairs';
 import { t } from './texts';
 import { digits } from '../../ui/numbers';
 import { LIMITS } from '../../state/state';
+import { onNumber, showNumber } from '../../ui/number_box';
 import { clamp } from '../../state/field';
 import { Panel, type View } from '../../ui/panel';
 
@@ -61,16 +62,11 @@ export class ShiftPart extends Panel {
       const moved = to === this.#position ? to + Math.sign(step) : to;
       this.change({ position: clamp(moved, LIMITS.position) });
     });
-    const box = this.find('#position-number', HTMLInputElement);
-    box.addEventListener('change', () => {
-      if (!Number.isFinite(box.valueAsNumber)) {
-        box.value = box.defaultValue;
-        return;
-      }
-      const to = clamp(Math.round(box.valueAsNumber), LIMITS.position);
-      box.value = String(to); // update() writes nothing there while it has the focus
-      this.change({ position: to });
-    });
+    onNumber(
+      this.find('#position-number', HTMLInputElement),
+      (typed) => clamp(Math.round(typed), LIMITS.position),
+      (position) => this.change({ position }),
+    );
     this.addEventListener('change', ({ target }) => {
       const layout = LAYOUTS.find((name) => (target as HTMLInputElement).value === name);
       if (layout) this.change({ layout });
@@ -84,9 +80,7 @@ export class ShiftPart extends Panel {
     const slider = this.find('#position', HTMLInputElement);
     slider.value = String(toSlider(position));
     slider.setAttribute('aria-valuetext', `p = ${position}`);
-    const box = this.find('#position-number', HTMLInputElement);
-    box.defaultValue = String(position);
-    if (document.activeElement !== box) box.value = box.defaultValue;
+    showNumber(this.find('#position-number', HTMLInputElement), position);
     const distance = this.find('#shift', HTMLInputElement);
     distance.value = String(shift);
     distance.setAttribute('aria-valuetext', `k = ${shift}`);
