@@ -103,14 +103,16 @@ test('map: what is shown under the crosshair', async () => {
     ['under a window', { query: 3, told: 3, mask: 'window' }],
   ]) {
     part.update(viewOf(frame(more)));
-    const { describe, nextLargest } = matrix.model;
+    const { describe, knows, nextLargest } = matrix.model;
     for (let at = 0; at < 16; at++) {
       const cell = { row: at >> 2, col: at & 3 };
+      assert.equal(knows(cell), /weight/.test(describe(cell)), `${title}: ${describe(cell)}`);
       lines.push(`${title}: ${describe(cell)}; then ${nextLargest(cell)}`);
     }
   }
   part.update(viewOf({ ...frame(), list: { tokens: tokensOf(5) } }));
-  const { describe, nextLargest, home } = matrix.model;
+  const { describe, knows, nextLargest, home } = matrix.model;
+  assert.equal(knows({ row: 0, col: 3 }), false, 'a frame of other words tells nothing');
   lines.push(JSON.stringify([describe({ row: 2, col: 0 }), nextLargest({ row: 2, col: 3 }), home]));
   assert.deepEqual(state, { query: 1 });
   requireWritten('map-crosshair', lines);

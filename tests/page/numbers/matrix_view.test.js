@@ -284,6 +284,47 @@ describe('matrix view: the live region', () => {
     assert.deepEqual(said, ['2,2']);
   });
 
+  test('says the rest of a cell when a model knows it', async () => {
+    const { key, become, said } = await listened();
+    const unknown = { describe: () => '', knows: ({ row }) => row === 0 };
+    const known = { describe: ({ row, col }) => `all of ${row},${col}` };
+    become(modelOf(10, 10, unknown));
+    key('ArrowRight');
+    await rest();
+    become(modelOf(10, 10, known));
+    assert.deepEqual(said, [''], 'of a cell that was known nothing is left to say');
+    become(modelOf(10, 10, unknown));
+    key('ArrowDown');
+    become(modelOf(10, 10, known));
+    assert.equal(said.length, 1, 'before the keys rest nothing is said');
+    become(modelOf(10, 10, unknown));
+    await rest();
+    become(modelOf(10, 10, unknown));
+    assert.deepEqual(said, ['', '']);
+    become(modelOf(10, 10, known));
+    become(modelOf(10, 10, known));
+    assert.deepEqual(said, ['', '', 'all of 1,1'], 'once');
+    become(modelOf(10, 10, unknown));
+    key('ArrowDown');
+    await rest();
+    key('ArrowDown');
+    become(modelOf(10, 10, known));
+    assert.equal(said.length, 4, 'a cell that was left is not told');
+    await rest();
+    assert.deepEqual(said.slice(4), ['all of 3,1']);
+  });
+
+  test('says no more of a cell when the focus has left', async () => {
+    const { plot, key, become, said } = await listened();
+    become(modelOf(10, 10, { describe: () => 'a part', knows: () => false }));
+    key('ArrowDown');
+    await rest();
+    plot.dispatchEvent(new Event('blur'));
+    become(modelOf(10, 10));
+    key('ArrowDown');
+    assert.deepEqual(said, ['a part']);
+  });
+
   test('says what was pinned, and nothing of what is only pointed at', async () => {
     const { view, move, click, key, said } = await listened();
     move(3, 3);

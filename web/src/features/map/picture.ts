@@ -183,19 +183,29 @@ function mapModel(view: View): MatrixModel {
     home: { row: view.query, col: current?.query?.largest ?? view.query },
     bracket: null,
     describe: (cell) => (current ? describeCell(current, cell) : ''),
+    knows: (cell) => current !== null && (isMasked(current, cell) || !!rowOf(current, cell.row)),
     nextLargest: ({ row, col }) => {
-      const told = [current?.told, current?.query].find((data) => data?.row === row);
+      const told = current && rowOf(current, row);
       return told ? largestBelow(told, told.weights[col]) : col;
     },
   };
+}
+
+/** The numbers of a row, if they are here: a row that the crosshair came to is asked of the worker. */
+const rowOf = (frame: Frame, row: number): RowData | undefined =>
+  [frame.told, frame.query].find((data): data is RowData => data?.row === row);
+
+function isMasked(frame: Frame, { row, col }: Cell): boolean {
+  const { tokens, mask } = frame.request.layer;
+  return !isAllowed(mask, row, col, tokens.length);
 }
 
 /** What is said of a cell, in one sentence. */
 function describeCell(frame: Frame, { row, col }: Cell): string {
   const { tokens, mask } = frame.request.layer;
   const names = { row, query: tokens[row] ?? '', col, key: tokens[col] ?? '' };
-  if (!isAllowed(mask, row, col, tokens.length)) return t('map.cellMasked', names);
-  const told = [frame.told, frame.query].find((data) => data?.row === row);
+  if (isMasked(frame, { row, col })) return t('map.cellMasked', names);
+  const told = rowOf(frame, row);
   if (!told) return t('map.cellUnknown', names);
   const weight = digits(told.weights[col] ?? NaN);
   const allowed = allowedCount(mask, row, tokens.length);

@@ -28,6 +28,8 @@ export interface MatrixModel {
   readonly partner?: (cell: Cell) => number;
   /** What the live region says about a cell. */
   readonly describe: (cell: Cell) => string;
+  /** Whether `describe` has all of it; what is still computed is said when a later model has it. By default it has all. */
+  readonly knows?: (cell: Cell) => boolean;
   /** The column that `m` goes to from here; by default the key does nothing. */
   readonly nextLargest?: (cell: Cell) => number;
 }
@@ -62,6 +64,8 @@ export class MatrixView extends HTMLElement {
   /** Where the keyboard is; null while the pointer leads. */
   #cursor: Cell | null = null;
   #speech = 0;
+  /** The cell of which something was said before its model knew all of it. */
+  #unsaid: Cell | null = null;
   /** Where cells are painted a click or Enter does not pin: brush.ts says what they do. */
   paintable = false;
   #labelsDrawn: readonly unknown[] = [];
@@ -99,13 +103,14 @@ export class MatrixView extends HTMLElement {
     this.#model = model;
     if (same && this.#layout) {
       this.#drawCross();
-      return;
+    } else {
+      this.hidden = model === null;
+      this.#hover = this.#inside(this.#hover);
+      this.#pin = this.#inside(this.#pin);
+      this.#cursor = this.#inside(this.#cursor);
+      this.#draw();
     }
-    this.hidden = model === null;
-    this.#hover = this.#inside(this.#hover);
-    this.#pin = this.#inside(this.#pin);
-    this.#cursor = this.#inside(this.#cursor);
-    this.#draw();
+    if (this.#unsaid && this.#isKnown(this.#unsaid)) this.#say();
   }
 
   /** The cell whose numbers are told. */
@@ -291,17 +296,27 @@ export class MatrixView extends HTMLElement {
   #moveCursor(cell: Cell | null): void {
     if (sameCell(cell, this.#cursor)) return;
     this.#cursor = cell;
+    this.#unsaid = null;
     this.#changed();
   }
 
   /** Waits until the keys rest: a live region that talks over itself is of no use. */
   speak(): void {
     clearTimeout(this.#speech);
-    this.#speech = window.setTimeout(() => {
-      const shown = this.shown;
-      const region = this.#part('[role=status]');
-      if (this.#model && shown) region.textContent = this.#model.describe(shown);
-    }, 150);
+    this.#unsaid = null;
+    this.#speech = window.setTimeout(() => this.#say(), 150);
+  }
+
+  #say(): void {
+    const shown = this.shown;
+    if (!this.#model || !shown) return;
+    this.#unsaid = this.#isKnown(shown) ? null : shown;
+    this.#part('[role=status]').textContent = this.#model.describe(shown);
+  }
+
+  /** Whether this is the shown cell, and its model can tell all of it. */
+  #isKnown(cell: Cell): boolean {
+    return sameCell(cell, this.shown) && (this.#model?.knows?.(cell) ?? true);
   }
 }
 
