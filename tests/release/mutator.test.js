@@ -1,3 +1,4 @@
+// @about tools/mutants/ tools/mutants.js
 // The tool behind `npm run test:mutation -- --random`: what it takes for a site, in which order it tries them, and
 // which survivors it knows.
 import assert from 'node:assert/strict';

@@ -1,5 +1,6 @@
 // @build any
 // @alone
+// @about wasm/src/memory/ wasm/src/load/instantiate.ts wasm/bindings/
 // Addresses of 2 GB and more, which are negative for who takes them for signed numbers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,3 +1,4 @@
+// @about web/src/
 // Panels in Node, led through states at random, the same every time. In each a panel shows what another one shows that was
 // there from the beginning: what was before leaves no trace. And it shows what it showed when tests/page/operated/wandered-*.txt were
 // written: a line for each state, of which a hash says all that the panel shows. QKV_REFRESH=1 writes it down.
