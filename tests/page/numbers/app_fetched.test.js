@@ -39,7 +39,7 @@ globalThis.globOf = (pattern) =>
     ),
   );
 const paths = [
-  ...['app/app', 'app/nearby', 'ui/panel', 'state/state', 'i18n/i18n'],
+  ...['app/app', 'app/header', 'app/nearby', 'ui/panel', 'state/state', 'i18n/i18n'],
   ...['load', 'lessons/reader', 'lessons/lesson'].map((name) => `features/${name}`),
 ];
 const web = await import(
@@ -61,7 +61,10 @@ const {
   initialState,
   setLanguage,
   addTexts,
+  t,
+  TopPanel,
 } = web;
+customElements.define('qkv-top', TopPanel);
 customElements.define(
   'qkv-panel-map',
   class extends Panel {
@@ -90,6 +93,9 @@ test('app: a language whose texts do not arrive is not taken, until they do', as
   document.querySelector('#map').innerHTML = '<qkv-panel-map data-panel></qkv-panel-map>';
   const panel = document.querySelector('qkv-panel-map');
   const says = () => [app.language, panel.textContent, panel.dataset.seed];
+  const top = new TopPanel();
+  document.body.append(top);
+  const region = top.querySelector('[role=status]');
   const app = new App();
   app.start();
   const worker = workers.at(-1);
@@ -107,6 +113,7 @@ test('app: a language whose texts do not arrive is not taken, until they do', as
   assert.equal(app.settled, false);
   await rest();
   assert.deepEqual([...says(), app.settled], ['en', 'map in English', '7', true]);
+  assert.equal(region.textContent, t('bar.notLoaded'), 'and who asked is told');
   app.set({ seed: 8 });
   answer();
   await rest();

@@ -91,6 +91,18 @@ describe('app: the head of the page', () => {
     await rest();
     assert.deepEqual(said(), ['Share', 'done']);
   });
+
+  test('says for two seconds that the other language did not arrive', async () => {
+    const top = new TopPanel();
+    put(top);
+    const said = () =>
+      ['.language', '[role=status]'].map((part) => top.querySelector(part).textContent);
+    delays.clear();
+    top.sayNotLoaded();
+    assert.deepEqual([said(), [...delays]], [['Texts not loaded', 'Texts not loaded'], [2000]]);
+    await rest();
+    assert.deepEqual(said(), ['中文', 'Texts not loaded']);
+  });
 });
 
 test('app: a failure is told in words and in those of the engine, until it is over', () => {

@@ -10,6 +10,7 @@ import { median } from '../domain/averages';
 import { Panel, type View } from '../ui/panel';
 import { PANEL_IDS, type PanelId } from '../features/index';
 import { loadLanguage } from '../features/load';
+import { TopPanel } from './header';
 import { requestOf } from './request';
 import { TrainedModel } from './trained';
 import type { FromModel, ToModel } from '../features/model/protocol';
@@ -264,7 +265,7 @@ export class App {
     });
   }
 
-  /** Another language holds when the texts of the panels that are there have arrived; if one does not, all stays as it is. */
+  /** Another language holds when the texts of the panels that are there have arrived; if one does not, all stays as it is, and is said to. */
   #whenReadable(language: Language, act: () => void): void {
     if (language === this.#state.language) {
       act();
@@ -272,7 +273,11 @@ export class App {
     }
     this.#translating++;
     const arrived = loadLanguage(language).finally(() => this.#translating--);
-    void arrived.then(act, (error: unknown) => console.error(error)); // the reader may ask again
+    void arrived.then(act, (error: unknown) => {
+      console.error(error);
+      const top = document.querySelector('qkv-top');
+      if (top instanceof TopPanel) top.sayNotLoaded(); // the reader may ask again
+    });
   }
 
   #applyLanguage(): void {

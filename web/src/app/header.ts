@@ -72,8 +72,18 @@ export class TopPanel extends Panel {
 
   /** What became of the link. */
   say(text: string): void {
-    this.setText('.share', text);
+    this.#tell('.share', text, () => t('bar.share'));
+  }
+
+  /** The texts of the other language did not arrive. */
+  sayNotLoaded(): void {
+    this.#tell('.language', t('bar.notLoaded'), () => t('bar.otherLanguage'));
+  }
+
+  /** Says what became of what a button is for, and shows it on the button for two seconds. */
+  #tell(button: string, text: string, label: () => string): void {
+    this.setText(button, text);
     this.setText('[role=status]', text);
-    setTimeout(() => this.setText('.share', t('bar.share')), 2000);
+    setTimeout(() => this.setText(button, label()), 2000);
   }
 }

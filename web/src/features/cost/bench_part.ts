@@ -205,18 +205,15 @@ function factors(rows: readonly BenchRow[]): string {
 
 function rowOf(row: BenchRow): HTMLTableRowElement {
   const { tokens, storedMs, streamingMs, decodeMs } = row;
-  const rate = (value: number, unit: string) =>
-    Number.isFinite(value) ? `${value.toPrecision(3)} ${unit}` : '';
+  const rate = (giga: number, unit: string) => withUnit(giga * 1e9, unit);
   const way = (ms: number, bytes: number) =>
     Number.isFinite(ms)
-      ? [duration(ms), rate(gigaflops(tokens, ms), 'GFLOP/s'), withUnit(bytes, 'B')]
+      ? [duration(ms), rate(gigaflops(tokens, ms), 'FLOP/s'), withUnit(bytes, 'B')]
       : [];
   const cells = [
     way(storedMs, row.storedBytes),
     way(streamingMs, row.streamingBytes),
-    Number.isFinite(decodeMs)
-      ? [duration(decodeMs), rate(gigabytes(tokens, decodeMs), 'GB/s')]
-      : [],
+    Number.isFinite(decodeMs) ? [duration(decodeMs), rate(gigabytes(tokens, decodeMs), 'B/s')] : [],
   ];
   const element = document.createElement('tr');
   const head = document.createElement('th');

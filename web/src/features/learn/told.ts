@@ -37,8 +37,12 @@ export function lookedAt(record: RunRecord, looked: number | null, maps?: number
   const judged = record.judgedAt(looked ?? record.step);
   if (!judged) return '';
   const found = { loss: digits(judged.loss, 3), accuracy: percent(judged.accuracy) };
-  if (looked === null) return t('learn.atNow', { step: record.step, ...found });
   const { step } = judged;
+  if (looked === null) {
+    return step === record.step
+      ? t('learn.atNow', { step, ...found })
+      : t('learn.atNowJudged', { step: record.step, judged: step, ...found });
+  }
   return maps === undefined || maps === step
     ? t('learn.atStep', { step, ...found })
     : t('learn.atSteps', { maps, judged: step, ...found });
