@@ -99,6 +99,17 @@ describe('app: a change of the state', () => {
     assert.deepEqual(written, ['?embed=map#v=1&lang=en&seed=3&h=2']);
   });
 
+  test('is not written over a link that was followed, of which the browser has yet to tell', async () => {
+    app.set({ seed: 3 });
+    history.replaceState(null, '', '#v=1&lang=en&seed=5');
+    written.length = 0;
+    await rest();
+    assert.deepEqual(written, []);
+    app.set({ head: 2 });
+    await rest();
+    assert.deepEqual(written, ['#v=1&lang=en&seed=3&h=2'], 'the next change is');
+  });
+
   test('takes the panel out of the link', async () => {
     app.begin(stateOf({ panel: 'learn' }));
     assert.equal(app.view().state.panel, 'learn');

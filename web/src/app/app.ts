@@ -201,10 +201,15 @@ export class App {
     this.#writeAddress(null);
   }
 
-  /** Puts the state, or the open lesson, into the address; browsers refuse hundreds of changes of it in a row. */
+  /**
+   * Puts the state, or the open lesson, into the address; browsers refuse hundreds of changes of it in a row. A link may have been
+   * followed since, of which `hashchange` has yet to tell: over that nothing is written.
+   */
   #writeAddress(panel: State['panel']): void {
     clearTimeout(this.#fragmentTimer);
+    const { href } = location;
     this.#fragmentTimer = window.setTimeout(() => {
+      if (location.href !== href) return;
       history.replaceState(null, '', location.search + this.#fragment(panel, true));
     }, 300);
   }
