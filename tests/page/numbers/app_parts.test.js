@@ -80,29 +80,29 @@ describe('app: the head of the page', () => {
     assert.deepEqual(press('introduction'), [['introduction-asked', null]]);
   });
 
-  test('says for two seconds what became of the link', async () => {
-    const top = new TopPanel();
-    put(top);
-    const said = () =>
-      ['.share', '[role=status]'].map((part) => top.querySelector(part).textContent);
-    delays.clear();
-    top.say('done');
-    assert.deepEqual([said(), [...delays]], [['done', 'done'], [2000]]);
-    await rest();
-    assert.deepEqual(said(), ['Share', 'done']);
-  });
-
-  test('says for two seconds that the other language did not arrive', async () => {
-    const top = new TopPanel();
-    put(top);
-    const said = () =>
-      ['.language', '[role=status]'].map((part) => top.querySelector(part).textContent);
-    delays.clear();
-    top.sayNotLoaded();
-    assert.deepEqual([said(), [...delays]], [['Texts not loaded', 'Texts not loaded'], [2000]]);
-    await rest();
-    assert.deepEqual(said(), ['中文', 'Texts not loaded']);
-  });
+  for (const { what, button, say, text, label } of [
+    {
+      what: 'what became of the link',
+      ...{ button: '.share', say: (top) => top.say('done'), text: 'done', label: 'Share' },
+    },
+    {
+      what: 'that the other language did not arrive',
+      ...{ button: '.language', say: (top) => top.sayNotLoaded() },
+      ...{ text: 'Texts not loaded', label: '中文' },
+    },
+  ]) {
+    test(`says for two seconds ${what}`, async () => {
+      const top = new TopPanel();
+      put(top);
+      const said = () =>
+        [button, '[role=status]'].map((part) => top.querySelector(part).textContent);
+      delays.clear();
+      say(top);
+      assert.deepEqual([said(), [...delays]], [[text, text], [2000]]);
+      await rest();
+      assert.deepEqual(said(), [label, text]);
+    });
+  }
 });
 
 test('app: a failure is told in words and in those of the engine, until it is over', () => {

@@ -158,8 +158,7 @@ export class PicturePart extends Panel {
 
 /** The number behind the colour of a cell of the told row; NaN where masked. */
 function valueAt(frame: Frame, told: RowData, col: number): number {
-  const { mask, tokens } = frame.request.layer;
-  if (!isAllowed(mask, told.row, col, tokens.length)) return NaN;
+  if (isMasked(frame, { row: told.row, col })) return NaN;
   const of = (row: RowData) =>
     (frame.request.view.show === 'scores' ? row.scores : row.weights)[col] ?? NaN;
   const { otherTold } = frame;
