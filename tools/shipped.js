@@ -8,24 +8,24 @@ export const gzipped = (bytes) =>
   execFileSync('gzip', ['-9', '-n'], { input: bytes, maxBuffer: 2 ** 26 }).length;
 
 /** The most a file may weigh, in bytes of gzip -9. */
-const [wasm, trainWasm] = [90_000, 150_000];
+const [wasm, trainWasm] = [112_000, 165_000];
 
 /** The files of dist/ that run, with what each may weigh. A new one is one line here. */
 export const programs = {
   'errors.js': 1_000,
   // What qkv is made of; the entries below are made of the second file too. Together they weigh at most `together`.
   'index.js': 2_000,
-  'core.js': 21_000,
+  'core.js': 22_600,
   // What qkv/models and qkv/train have in common.
-  'language.js': 4_500,
-  'models.js': 23_500,
+  'language.js': 5_000,
+  'models.js': 36_000,
   // Both .wasm files are in it, deflated already.
-  'inline.js': 270_000,
+  'inline.js': 260_000,
   'thread.js': 1_000,
-  'train.js': 15_000,
-  'worker.js': 12_100,
-  'worker-host.js': 3_500,
-  'models-host.js': 3_500,
+  'train.js': 10_000,
+  'worker.js': 15_000,
+  'worker-host.js': 4_500,
+  'models-host.js': 4_500,
   'qkv-simd.wasm': wasm,
   'qkv-relaxed.wasm': wasm,
   'qkv-simd-threads.wasm': wasm,
@@ -37,7 +37,7 @@ export const programs = {
 };
 
 /** What a program that imports `qkv` loads as JavaScript, besides errors.js. */
-export const together = { files: ['index.js', 'core.js'], budget: 21_400 };
+export const together = { files: ['index.js', 'core.js'], budget: 23_000 };
 
 /** The declarations in dist/. */
 const declarations = [
@@ -77,7 +77,7 @@ export const tarball = [
 ].sort();
 
 /** The most the tarball may weigh, in bytes. */
-export const tarballBudget = 1_600_000;
+export const tarballBudget = 1_800_000;
 
 /**
  * The oldest engines it runs on: they have WebAssembly SIMD, and Firefox 90 also private fields, which its
