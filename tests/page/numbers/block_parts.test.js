@@ -316,7 +316,7 @@ test('block: the curves of stacks, from the press to another one', async () => {
   press('.block-run');
   const [worker] = workers;
   const { request } = worker.heard.at(-1);
-  const say = (message) => note(`hears ${JSON.stringify(message).slice(0, 60)}`, () => worker.say(message)); // prettier-ignore
+  const say = (message) => note(`hears ${JSON.stringify(message).slice(0, 60)}`, () => workers.at(-1).say(message)); // prettier-ignore
   say({ type: 'progress', done: 0.126 });
   say(resultOf(request));
   const keep = one('[data-figure=stream] svg');
@@ -335,7 +335,7 @@ test('block: the curves of stacks, from the press to another one', async () => {
   await rest();
   assert.equal(worker.heard.length, 3, 'of no layer nothing is asked');
   show('in Chinese', null, { ...stateOf({ blockDepth: 5, language: 'zh' }), look: ++look });
-  say({ type: 'refused', failure: { code: 'out_of_memory', message: 'no room' } });
+  say({ type: 'failed', failure: { code: 'out_of_memory', message: 'no room' } });
   part.update(viewOf(null, { ...stateOf({ blockDepth: 7 }), look }));
   await rest();
   assert.equal(worker.heard.length, 3, 'after a failure it waits for a press');
@@ -361,8 +361,8 @@ test('block: the curves of stacks, from the press to another one', async () => {
   const many = listOf(Array.from({ length: 70 }, (_, i) => `w${i}`));
   part.update(viewOf(null, { list: many, look: ++look }));
   one('.block-run').click();
-  assert.equal(worker.heard.at(-1).request.layer.tokens.length, 64);
-  worker.say(resultOf(random));
+  assert.equal(workers.at(-1).heard.at(-1).request.layer.tokens.length, 64);
+  workers.at(-1).say(resultOf(random));
   layOut({ ...SIZE, width: 300 });
   await rest();
   assert.equal(one('[data-figure=gradient] svg').getAttribute('width'), '300');

@@ -323,10 +323,10 @@ test('cost: the worker tells every measurement and then that it is done, or what
   );
   assert.deepEqual(options, new Array(15).fill({ shared: false }));
   broken = true;
-  const refused = await worker(init);
+  const failed = await worker(init);
   mock.restoreAll();
-  assert.equal(refused.length, 1);
-  const { type, failure } = refused[0];
-  assert.deepEqual([type, failure.code], ['refused', 'unexpected']);
+  assert.equal(failed.length, 1);
+  const { type, failure } = failed[0];
+  assert.deepEqual([type, failure.code], ['failed', 'unexpected']);
   assert.match(failure.message, /^attention t1 t2 t3 cached broke$/);
 });

@@ -111,10 +111,10 @@ test('cost: a measurement that comes to nothing', async () => {
   await note('done after it was stopped');
   find('.bench-run').click();
   document.querySelector('#elsewhere').focus();
-  say({ type: 'refused', failure: { code: 'out_of_memory', message: 'there is no room' } });
-  await note('refused, with the focus elsewhere');
+  say({ type: 'failed', failure: { code: 'out_of_memory', message: 'there is no room' } });
+  await note('failed, with the focus elsewhere');
   find('.bench-run').click();
-  await note('begun after it was refused');
+  await note('begun after it had failed');
   say({ type: 'failed', failure: { code: 'unexpected', message: 'something else' } });
   await note('failed');
   find('.bench-run').click();

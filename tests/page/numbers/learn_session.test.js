@@ -52,7 +52,7 @@ function fakeModel({ vocabulary, numLayers, numHeads }, step, dispose) {
 /** A session on a stage: `did(what, act)` writes down in `lines` all that comes of an act. */
 function stage() {
   const lines = [];
-  const clock = { now: 5000, cost: 10, fails: -1 };
+  const clock = { now: 5000, cost: 10, fails: -1, isFull: false };
   mock.method(performance, 'now', () => clock.now);
   const waiting = [];
   mock.method(globalThis, 'setTimeout', (act, delay) => {
@@ -62,6 +62,7 @@ function stage() {
   let made = 0;
   const engine = {
     languageModel(config) {
+      if (clock.isFull) throw new Error('no room');
       const id = ++made;
       const step = (steps) => {
         if (steps === clock.fails) throw Object.assign(new Error('no room'), { code: 'memory' });
@@ -207,6 +208,15 @@ test('learn: after a step that failed the worker rests, and begins again when it
   one.turn();
   one.turn();
   requireWritten('learn-fails', one.lines);
+});
+
+test('learn: a run that cannot begin leaves none that trains under its name', () => {
+  const one = stage();
+  one.tell(run(1));
+  one.clock.isFull = true;
+  assert.throws(() => one.tell(run(2)), /no room/);
+  one.tell(play(null, 3));
+  assert.deepEqual(one.waiting, [], 'nothing is trained');
 });
 
 test('learn: the worker learns to estimate beside a run, until it has made all steps', () => {

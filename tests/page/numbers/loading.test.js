@@ -77,6 +77,7 @@ describe('loading: panels and their texts', () => {
 });
 
 describe('loading: the labs of panels', () => {
+  const words = 'Failed to fetch dynamically imported module';
   let said;
   let hear;
   let heard;
@@ -87,6 +88,7 @@ describe('loading: the labs of panels', () => {
       '../features/*/worker.ts': {
         '../features/learn/worker.ts': lab('learn'),
         '../features/cost/worker.ts': lab('cost'),
+        '../features/block/worker.ts': () => Promise.reject(new TypeError(words)),
       },
     };
     globalThis.scopeOfLab = {
@@ -107,6 +109,13 @@ describe('loading: the labs of panels', () => {
       ['cost', 'two'],
     ]);
     assert.deepEqual(said, []);
+  });
+
+  test('one whose script does not come did not load, in whatever words the browser says so', async () => {
+    hear('block');
+    await turn();
+    const failure = { code: 'load_failed', message: words };
+    assert.deepEqual([said, heard], [[{ type: 'failed', failure }], []]);
   });
 
   test('one that is not there is told once', async () => {

@@ -9,7 +9,7 @@ export interface LabFailed {
 
 export interface LabListener<FromLab> {
   onMessage(message: FromLab): void;
-  /** The script did not load, or threw outside a request: the next `send` starts another worker. */
+  /** Something it needs did not load, or what it did went wrong. It has been stopped: the next `send` starts another worker. */
   onFailure(failure: Failure): void;
 }
 
@@ -49,11 +49,16 @@ export class Lab<ToLab, FromLab extends { readonly type: string }> {
     worker.addEventListener('message', (event: MessageEvent<FromLab | LabFailed>) => {
       if (this.#worker !== worker) return; // it was stopped, and this was under way
       const { data } = event;
-      if (isFailure(data)) this.#listener.onFailure(data.failure);
-      else this.#listener.onMessage(data);
+      if (!isFailure(data)) {
+        this.#listener.onMessage(data);
+        return;
+      }
+      this.stop(); // it keeps what did not load as it is, and would refuse for ever
+      this.#listener.onFailure(data.failure);
     });
     worker.addEventListener('error', (event) => {
-      if (this.#worker === worker) this.stop();
+      if (this.#worker !== worker) return;
+      this.stop();
       const message = event.message || 'the worker script did not load';
       this.#listener.onFailure({ code: 'load_failed', message });
     });

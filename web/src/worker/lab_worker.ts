@@ -14,10 +14,15 @@ interface PanelLab {
 
 const LABS = import.meta.glob<PanelLab>('../features/*/worker.ts');
 
+/** The browsers each have words of their own for a script that did not come. */
+function notLoaded(error: unknown): never {
+  throw Object.assign(new Error(describeFailure(error).message), { code: 'load_failed' });
+}
+
 async function listenerOf(id: string): Promise<(message: unknown) => void> {
   const load = LABS[`../features/${id}/worker.ts`];
   if (!load) throw new Error(`no panel has a lab called ${id}`);
-  const { serve } = await load();
+  const { serve } = await load().catch(notLoaded);
   return serve() as (message: unknown) => void; // a panel and its lab belong together by the name
 }
 

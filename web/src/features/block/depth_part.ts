@@ -1,8 +1,10 @@
 import '../../ui/plot.css';
+import type { Failure } from '../../domain/failure';
 import type { State } from '../../state/state';
 import { LIMITS } from '../../state/state';
 import { Panel, type View } from '../../ui/panel';
 import { pagePen, pageSvg } from '../../ui/plot';
+import { reasonOf } from '../../ui/reason';
 import { Lab } from '../../worker/lab';
 import { provenance } from '../map/names';
 import { STACKS, type DepthRequest, type DepthResult } from './depth';
@@ -48,11 +50,11 @@ export class DepthPart extends Panel {
   #view: View | null = null;
   #asked = '';
   #done = 0;
-  #failure = '';
+  #failure: Failure | null = null;
   #timer = 0;
   readonly #lab = new Lab<ToDepthLab, FromDepthLab>('block', {
     onMessage: (message) => this.#heard(message),
-    onFailure: ({ message }) => this.#failed(message),
+    onFailure: (failure) => this.#failed(failure),
   });
   readonly #resize = new ResizeObserver(() => this.#draw());
 
@@ -127,16 +129,12 @@ export class DepthPart extends Panel {
     const request = requestOf(state, list.tokens);
     this.#asked = JSON.stringify(request);
     this.#done = 0;
-    this.#failure = '';
+    this.#failure = null;
     this.#lab.send({ type: 'run', request });
     this.#draw();
   }
 
   #heard(message: FromDepthLab): void {
-    if (message.type === 'refused') {
-      this.#failed(message.failure.message);
-      return;
-    }
     if (message.type === 'progress') this.#done = message.done;
     else {
       this.#done = 1;
@@ -145,14 +143,14 @@ export class DepthPart extends Panel {
     this.#draw();
   }
 
-  #failed(message: string): void {
-    this.#failure = message;
+  #failed(failure: Failure): void {
+    this.#failure = failure;
     this.#asked = '';
     this.#draw();
   }
 
   #status(): string {
-    if (this.#failure) return t('block.failed', { message: this.#failure });
+    if (this.#failure) return t('block.failed', { reason: reasonOf(this.#failure) });
     if (this.#asked === '') return '';
     if (this.#done < 1) return t('block.running', { part: Math.round(100 * this.#done) });
     return '';

@@ -1,4 +1,3 @@
-import type { Failure } from '../../domain/failure';
 import type { DepthRequest, DepthResult } from './depth';
 
 /** The latest request is worked on; the one before it is given up. */
@@ -11,5 +10,4 @@ export type FromDepthLab =
   /** From 0 to 1. */
   | { readonly type: 'progress'; readonly done: number }
   /** Null: there are no tokens. */
-  | { readonly type: 'result'; readonly result: DepthResult | null }
-  | { readonly type: 'refused'; readonly failure: Failure };
+  | { readonly type: 'result'; readonly result: DepthResult | null };

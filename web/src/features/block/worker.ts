@@ -1,4 +1,5 @@
 import { describeFailure } from '../../worker/describe_failure';
+import type { LabFailed } from '../../worker/lab';
 import { trainEngine } from '../../worker/train_engine';
 import { depthStudy } from './depth';
 import type { FromDepthLab, ToDepthLab } from './lab_protocol';
@@ -8,7 +9,7 @@ const SLICE = 30;
 
 let job: ReturnType<typeof depthStudy> | undefined;
 
-function reply(message: FromDepthLab): void {
+function reply(message: FromDepthLab | LabFailed): void {
   self.postMessage(message);
 }
 
@@ -24,7 +25,7 @@ function slice(of: NonNullable<typeof job>): void {
     }
     reply({ type: 'progress', done: step.value });
   } catch (error) {
-    reply({ type: 'refused', failure: describeFailure(error) });
+    reply({ type: 'failed', failure: describeFailure(error) });
     return;
   }
   setTimeout(slice, 0, of);
@@ -41,7 +42,7 @@ export function serve(): (message: ToDepthLab) => void {
         job = depthStudy(qkv, request);
         slice(job);
       },
-      (error: unknown) => reply({ type: 'refused', failure: describeFailure(error) }),
+      (error: unknown) => reply({ type: 'failed', failure: describeFailure(error) }),
     );
   };
 }

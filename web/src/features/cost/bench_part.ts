@@ -1,7 +1,9 @@
 import '../../ui/plot.css';
+import type { Failure } from '../../domain/failure';
 import { digits, duration } from '../../ui/numbers';
 import { Panel, type View } from '../../ui/panel';
 import { pagePen, pageSvg } from '../../ui/plot';
+import { reasonOf } from '../../ui/reason';
 import { Lab } from '../../worker/lab';
 import type { BenchNews } from './bench';
 import { BENCH_HEIGHT, drawBench, fitOf, MEMORY, SERIES, TIMES, type Series } from './draw';
@@ -32,13 +34,13 @@ export class BenchPart extends Panel {
   #view: View | null = null;
   #news: BenchNews | null = null;
   #running = false;
-  #failure = '';
+  #failure: Failure | null = null;
   /** What was measured in this tab, as it stands in the link, and by how much both ways differed then. */
   #own = '';
   #ownDifference = NaN;
   readonly #lab = new Lab<ToBenchLab, FromBenchLab>('cost', {
     onMessage: (message) => this.#heard(message),
-    onFailure: ({ message }) => this.#failed(message),
+    onFailure: (failure) => this.#failed(failure),
   });
   readonly #resize = new ResizeObserver(() => this.#draw());
 
@@ -90,7 +92,7 @@ export class BenchPart extends Panel {
 
   #run(): void {
     this.#running = true;
-    this.#failure = '';
+    this.#failure = null;
     this.#news = null;
     this.#lab.send({ type: 'run', cores: navigator.hardwareConcurrency });
     this.#draw();
@@ -112,10 +114,6 @@ export class BenchPart extends Panel {
   }
 
   #heard(message: FromBenchLab): void {
-    if (message.type === 'refused') {
-      this.#failed(message.failure.message);
-      return;
-    }
     if (message.type === 'news') {
       this.#news = message.news;
       this.#draw();
@@ -128,13 +126,13 @@ export class BenchPart extends Panel {
     this.change({ costResult: result });
   }
 
-  #failed(message: string): void {
-    this.#failure = message;
+  #failed(failure: Failure): void {
+    this.#failure = failure;
     this.#end();
   }
 
   #status(): string {
-    if (this.#failure) return t('cost.failed', { message: this.#failure });
+    if (this.#failure) return t('cost.failed', { reason: reasonOf(this.#failure) });
     if (!this.#running) return '';
     return t('cost.running', { done: this.#news?.done ?? 0, all: this.#news?.all ?? '…' });
   }

@@ -1,4 +1,3 @@
-import type { Failure } from '../../domain/failure';
 import type { BenchNews } from './bench';
 
 export interface ToBenchLab {
@@ -8,5 +7,4 @@ export interface ToBenchLab {
 
 export type FromBenchLab =
   | { readonly type: 'news'; readonly news: BenchNews }
-  | { readonly type: 'done' }
-  | { readonly type: 'refused'; readonly failure: Failure };
+  | { readonly type: 'done' };

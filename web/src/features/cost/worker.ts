@@ -1,9 +1,10 @@
 import { init } from 'qkv';
 import { describeFailure } from '../../worker/describe_failure';
 import { benchmark } from './bench';
+import type { LabFailed } from '../../worker/lab';
 import type { FromBenchLab, ToBenchLab } from './lab_protocol';
 
-function reply(message: FromBenchLab): void {
+function reply(message: FromBenchLab | LabFailed): void {
   self.postMessage(message);
 }
 
@@ -14,7 +15,7 @@ async function run(cores: number): Promise<void> {
     }
     reply({ type: 'done' });
   } catch (error) {
-    reply({ type: 'refused', failure: describeFailure(error) });
+    reply({ type: 'failed', failure: describeFailure(error) });
   }
 }
 

@@ -4,6 +4,7 @@ import { MatrixView } from '../../ui/matrix/view';
 import { digits } from '../../ui/numbers';
 import type { View } from '../../ui/panel';
 import { pagePen, pageSvg } from '../../ui/plot';
+import { reasonOf } from '../../ui/reason';
 import { Answers, rightText, writingNodes } from './answers';
 import { CURVE_HEIGHT, drawCurves } from './curves';
 import { RunGuess } from './guess';
@@ -130,7 +131,7 @@ export class Screen {
   }
 
   #status({ current, failure, inSeries }: Training, isOurs: boolean): void {
-    if (failure) this.#text('.learn-status', t('learn.failed', { message: failure.message }));
+    if (failure) this.#text('.learn-status', t('learn.failed', { reason: reasonOf(failure) }));
     else if (!current) this.#text('.learn-status', t('learn.idle'));
     else if (current.judged.length === 0) this.#text('.learn-status', t('learn.starting'));
     else this.#text('.learn-status', current.step === 0 ? beginningOf(current) : statusOf(current));

@@ -4,6 +4,7 @@ import type { History } from './history';
 import { NoiseStudy } from './noise';
 import type { FromWorker, Snapshot, ToWorker, Writing } from './protocol';
 import { Run } from './run';
+import type { Settings } from './settings';
 
 /** Training goes on for so long before anything else is listened to, in milliseconds. */
 const SLICE = 12;
@@ -42,7 +43,7 @@ export class Session {
   receive(message: ToWorker): void {
     switch (message.type) {
       case 'run':
-        this.#begin(message.run, new Run(this.#qkv, message.settings));
+        this.#begin(message.run, message.settings);
         break;
       case 'play':
         this.#play(message.perSecond, message.until);
@@ -70,17 +71,20 @@ export class Session {
     if (!this.#turning) this.#turn();
   }
 
-  #begin(id: number, run: Run): void {
+  /** The run before it is over first: it must not go on in the place of one that could not begin. */
+  #begin(id: number, settings: Settings): void {
     this.#run?.dispose();
+    this.#run = null;
+    this.#playing = false;
+    const run = new Run(this.#qkv, settings);
     this.#run = run;
     this.#id = id;
-    this.#playing = false;
     this.#histories.set(id, run.history);
     this.#tell(true);
   }
 
   #play(perSecond: number | null, until: number | null): void {
-    this.#playing = true;
+    this.#playing = this.#run !== null;
     this.#pace = perSecond === null ? 0 : 1000 / perSecond;
     this.#next = performance.now();
     this.#until = until ?? Infinity;

@@ -35,6 +35,8 @@ export class Training {
   #lastId = 0;
   #played = 0;
   #since: number | null = null;
+  /** Whether the worker that had the run is gone: what it told is still there, but it cannot go on. */
+  #lost = false;
   #owesDrawn = false;
   /** Where the worker stops by itself. */
   #until = Infinity;
@@ -49,6 +51,7 @@ export class Training {
         this.failure = failure;
         this.#stopClock();
         [this.playing, this.noiseRuns, this.#queue] = [false, false, []];
+        [this.#lost, this.#owesDrawn] = [true, false];
         this.#asked.clear();
         listener.onChange();
       },
@@ -77,7 +80,7 @@ export class Training {
 
   play(settings: Settings, speed: Speed, keep: boolean): void {
     this.#since = performance.now(); // what the press costs belongs to it
-    if (!this.isOf(settings) || this.failure) this.#begin(settings, this.#before(keep));
+    if (!this.isOf(settings) || this.#lost) this.#begin(settings, this.#before(keep));
     this.#go(speed);
   }
 
@@ -124,7 +127,7 @@ export class Training {
 
   step(settings: Settings, keep: boolean): void {
     this.#queue = [];
-    if (!this.isOf(settings) || this.failure) this.#begin(settings, this.#before(keep));
+    if (!this.isOf(settings) || this.#lost) this.#begin(settings, this.#before(keep));
     this.#stopClock();
     this.playing = false;
     this.looked = null;
@@ -150,20 +153,25 @@ export class Training {
 
   #begin(settings: Settings, kept: readonly RunRecord[]): void {
     for (const old of [...this.kept, ...(this.current ? [this.current] : [])]) {
-      if (!kept.includes(old)) this.#lab.send({ type: 'forget', run: old.id });
+      if (!kept.includes(old)) this.#forget(old.id);
     }
     this.kept = kept;
     this.inSeries = false;
     this.current = new RunRecord(++this.#lastId, settings);
     this.failure = null;
+    this.#lost = false;
     this.looked = null;
     this.#played = 0;
     if (this.#since !== null) this.#since = performance.now();
     this.#lab.send({ type: 'run', run: this.current.id, settings });
   }
 
+  #forget(run: number): void {
+    if (this.#lab.isRunning) this.#lab.send({ type: 'forget', run });
+  }
+
   forgetKept(): void {
-    for (const { id } of this.kept) this.#lab.send({ type: 'forget', run: id });
+    for (const { id } of this.kept) this.#forget(id);
     this.kept = [];
     this.#listener.onChange();
   }
@@ -184,6 +192,7 @@ export class Training {
 
   /** The maps of a run at a step, as soon as they are there; one request for each run at a time. */
   #ask(record: RunRecord, step: number): void {
+    if (!this.#lab.isRunning) return;
     const asked = this.#asked.get(record.id);
     if (asked) asked.wanted = step;
     else {

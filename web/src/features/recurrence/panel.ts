@@ -3,9 +3,12 @@ import '../../ui/matrix/matrix.css';
 import './style.css';
 import { MatrixView } from '../../ui/matrix/view';
 import card from '../../../../models/recurrence/card.json';
+import { describeFailure } from '../../worker/describe_failure';
 import { Lab } from '../../worker/lab';
+import type { Failure } from '../../domain/failure';
 import type { Figure } from '../../ui/figure';
 import { Panel, type View } from '../../ui/panel';
+import { reasonOf } from '../../ui/reason';
 import type { State } from '../../state/state';
 import { Charts } from './charts';
 import { recurrenceFigure } from './figure';
@@ -41,7 +44,7 @@ class RecurrencePanel extends Panel {
   #announceCost = false;
   readonly #lab = new Lab<Order, News>('recurrence', {
     onMessage: (news) => this.#hear(news),
-    onFailure: ({ message }) => this.#fail(message),
+    onFailure: (failure) => this.#fail(failure),
   });
 
   protected template(): string {
@@ -130,7 +133,7 @@ class RecurrencePanel extends Panel {
       this.#sendSource();
       this.#lab.send({ type: 'load', files, seed, steps });
     } catch (error) {
-      this.#fail(error instanceof Error ? error.message : String(error));
+      this.#fail(describeFailure(error));
     }
   }
 
@@ -170,10 +173,13 @@ class RecurrencePanel extends Panel {
     this.#soon();
   }
 
-  #fail(message: string): void {
+  #fail(failure: Failure): void {
     this.#waiting = null;
-    this.#failure = t('recurrence.failed', { message });
-    if (!this.#lab.isRunning) this.#known = NOTHING;
+    this.#failure = t('recurrence.failed', { reason: reasonOf(failure) });
+    if (!this.#lab.isRunning) {
+      const { timed, timings } = isMeasuring(this.#known) ? NOTHING : this.#known;
+      this.#known = { ...NOTHING, timed, timings };
+    }
     this.setText('[data-said]', this.#failure);
     this.#soon();
   }

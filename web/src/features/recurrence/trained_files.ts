@@ -4,9 +4,13 @@ import transformer from '../../../../models/recurrence/transformer.safetensors?u
 import type { Kind } from './models';
 
 async function read(url: string): Promise<Uint8Array> {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-  return new Uint8Array(await response.arrayBuffer());
+  try {
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+    return new Uint8Array(await response.arrayBuffer());
+  } catch (error) {
+    throw Object.assign(error as Error, { code: 'load_failed' });
+  }
 }
 
 /** The weights that were trained before, fetched when they are asked for. The single file has another module in this one's place. */
