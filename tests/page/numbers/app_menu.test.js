@@ -102,7 +102,10 @@ describe('app: the menu of a panel', () => {
     app.view = () => {
       throw new Error('it broke');
     };
-    assert.equal(await take('map', 'svg'), t('tools.failed', { message: 'it broke' }));
+    assert.equal(
+      await take('map', 'svg'),
+      t('tools.failed', { reason: 'What went wrong: it broke' }),
+    );
     assert.equal(saved.length, 3);
   });
 

@@ -204,7 +204,7 @@ describe('background: tensors', () => {
   test('are everything that the pictures are made of', () => {
     const { pipeline, background } = newWork();
     const request = requestOf({ mask: 'window' });
-    const { heads, output, ...rest } = background.tensors(request);
+    const { heads, output, ...rest } = background.tensors(request, 'all');
     const { model, x } = pipeline.heads(request.layer);
     assert.deepEqual(rest, { request, x, wq: model.wq, wk: model.wk, bq: model.bq });
     const options = { ...web.maskOptions('window'), temperature: 0.7 };
@@ -213,17 +213,46 @@ describe('background: tensors', () => {
       pipeline.whole.of(model).forward({ data: x, shape: [5, 64] }, options).output.data,
     );
     heads.forEach((head, i) => {
-      assert.deepEqual(
-        head,
-        pipeline.result(pipeline.heads(request.layer), i, request.layer, true),
-      );
+      const again = pipeline.result(pipeline.heads(request.layer), i, request.layer, true);
+      assert.deepEqual(head, { head: i, ...again });
     });
     assert.equal(heads.length, 4);
   });
 
+  test('of the heads that are shown are these alone, and may be handed over', () => {
+    const { pipeline, background } = newWork();
+    for (const [other, wanted] of [
+      [null, [2]],
+      [0, [0, 2]],
+    ]) {
+      const request = requestOf({}, { head: 2, other });
+      const before = pipeline.run(1, request).frame;
+      const { heads, output } = background.tensors(request, 'shown');
+      assert.deepEqual(
+        heads.map(({ head }) => head),
+        wanted,
+      );
+      assert.equal(output.length, 0, 'the layer is not run for a picture');
+      const buffers = heads.flatMap(({ weights, scores, entropy }) =>
+        [weights, scores, entropy].map(({ buffer }) => buffer),
+      );
+      structuredClone(null, { transfer: [...new Set(buffers)] });
+      assert.deepEqual(pipeline.run(2, request).frame.matrix, before.matrix, 'the frame keeps its own'); // prettier-ignore
+      assert.ok(before.matrix.length > 0);
+    }
+  });
+
+  test('of a trained model that is gone are none', () => {
+    const { background } = newWork();
+    assert.deepEqual(background.tensors(requestOf({ source: 'trained' }), 'shown').heads, []);
+  });
+
   test('of the reader’s own numbers have no layer', () => {
     const { background } = newWork();
-    const { x, wq, wk, bq, output, heads } = background.tensors(requestOf({ source: 'yours' }));
+    const { x, wq, wk, bq, output, heads } = background.tensors(
+      requestOf({ source: 'yours' }),
+      'all',
+    );
     for (const empty of [x, wq, wk, bq, output]) assert.deepEqual(empty, new Float32Array());
     assert.deepEqual(
       heads.map(({ weights, scores }) => [weights.length, scores.length]),
@@ -234,7 +263,7 @@ describe('background: tensors', () => {
   test('without scores have an empty list of them', () => {
     const { pipeline, background } = newWork();
     pipeline.result = () => ({ weights: 1, scores: null, entropy: 2 });
-    const [head] = background.tensors(requestOf({ source: 'yours' })).heads;
-    assert.deepEqual(head, { weights: 1, scores: new Float32Array(), entropy: 2 });
+    const [head] = background.tensors(requestOf({ source: 'yours' }), 'all').heads;
+    assert.deepEqual(head, { head: 0, weights: 1, scores: new Float32Array(), entropy: 2 });
   });
 });

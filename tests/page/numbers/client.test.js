@@ -204,6 +204,26 @@ describe('engine: frames', () => {
     worker.say({ type: 'tensors', tensors: 'second' });
     assert.deepEqual(await Promise.all(asked), ['first', 'second']);
   });
+
+  test('have tensors of the heads that are wanted; if there is no room for them, who asked hears it', async () => {
+    const { client, worker } = ready();
+    client.request({});
+    worker.say(frameOf(1));
+    const asked = [client.tensors('shown'), client.tensors()];
+    const told = worker.sent.filter(({ type }) => type === 'tensors');
+    assert.deepEqual(
+      told.map(({ wanted }) => wanted),
+      ['shown', 'all'],
+    );
+    worker.say({
+      type: 'tensors-failed',
+      failure: { code: 'out_of_memory', message: 'no room' },
+    });
+    worker.say({ type: 'tensors', tensors: 'second' });
+    await assert.rejects(asked[0], { code: 'out_of_memory', message: 'no room' });
+    assert.equal(await asked[1], 'second');
+    assert.equal(worker.ended, false, 'the engine stays');
+  });
 });
 
 describe('engine: a worker that dies', () => {

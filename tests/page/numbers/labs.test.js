@@ -55,7 +55,7 @@ for (const [id, button, status, asked] of LABS) {
       assert.ok(!find(status).textContent.endsWith(FETCH[language]), 'what failed is forgotten');
       workers[1].say({ type: 'failed', failure: { code: 'internal', message: 'it broke' } });
       await rest();
-      assert.match(find(status).textContent, /(The engine says: |引擎给出的信息：)it broke$/);
+      assert.match(find(status).textContent, /(What went wrong: |出错信息：)it broke$/);
     });
   }
 

@@ -246,12 +246,43 @@ test('map: the cells of the HTML stand until the canvas has them', async () => {
 
 test('map: a figure wants a frame and tokens', async () => {
   const { part } = await mapOf();
-  const heads = [0, 1].map(() => ({ weights: new Float32Array(16), scores: new Float32Array(16) }));
-  const tensors = () => Promise.resolve({ request: frameOf().request, heads });
-  const figure = (more) => part.figure(viewOf(more), tensors);
+  const heads = [0, 1].map((head) => ({
+    ...{ head, weights: new Float32Array(16), scores: new Float32Array(16) },
+  }));
+  const wanted = [];
+  const tensors = (which) => {
+    wanted.push(which);
+    return Promise.resolve({ request: frameOf().request, heads });
+  };
+  const figure = (more, ask = tensors) => part.figure(viewOf(more), ask);
   assert.equal(await figure({ frame: null }), null);
   assert.equal(await figure({ list: { tokens: [] } }), null);
-  assert.equal((await figure({})).name, 'map');
+  const made = await figure({});
+  assert.equal(made.name, 'map');
+  assert.deepEqual(wanted, ['shown'], 'a picture takes the heads that are shown');
+  assert.equal((await made.data()).heads, heads);
+  assert.deepEqual(wanted, ['shown', 'all'], 'and JSON all of them');
+  const large = { list: { tokens: tokensOf(600) } }; // 6 heads of 600 x 600
+  assert.equal((await figure(large)).data.heads, heads, 'or, of many, those that are shown');
+  assert.deepEqual(wanted, ['shown', 'all', 'shown']);
+  const gone = () => Promise.resolve({ request: frameOf().request, heads: [] });
+  assert.equal(await figure({}, gone), null, 'of a trained model that is gone there is none');
+});
+
+test('map: what stood in the place of the canvas is taken away once', async () => {
+  const { part } = await mapOf();
+  const painted = frameOf();
+  painted.request.surfaces = { map: SIZE };
+  const view = viewOf({ state: web.initialState('en'), frame: painted });
+  part.update(view);
+  await rest();
+  const later = globalThis.requestAnimationFrame;
+  let asked = 0;
+  globalThis.requestAnimationFrame = (act) => (asked++, later(act));
+  part.update(view);
+  await rest();
+  globalThis.requestAnimationFrame = later;
+  assert.equal(asked, 0, 'no frame is asked for when nothing is left to do');
 });
 
 test('heads: pictures, names, measures and their order', async () => {

@@ -54,7 +54,7 @@ describe('a source of the other panels', () => {
     assert.equal(request.layer.mask, 'causal', 'the mask is the model’s own');
     const { layers } = model.forward(ids, { inspect: { weights: true } });
     const T = ids.length;
-    const { heads } = new web.Background(pipeline).tensors(request);
+    const { heads } = new web.Background(pipeline).tensors(request, 'all');
     heads.forEach(({ weights }, at) => {
       const { data } = layers.get(at >> 2).weights;
       const wanted = data.subarray((at & 3) * T * T, ((at & 3) + 1) * T * T);

@@ -97,7 +97,12 @@ beforeEach(async () => {
           yield step.tells;
         }
       }
-      tensors = (request) => `tensors of ${request.name}`;
+      tensors(request, wanted) {
+        if (worked.noRoom) throw Object.assign(new Error('no room'), { code: 'out_of_memory' });
+        worked.arrays = Array.from({ length: 3 }, () => new Float32Array(2));
+        const [weights, scores, entropy] = worked.arrays;
+        return { of: `${wanted} of ${request.name}`, heads: [{ weights, scores, entropy }] };
+      }
     },
     StudyDesk: class {
       constructor(features) {
@@ -254,13 +259,31 @@ describe('worker: a frame', () => {
 
   test('has tensors for those who ask, of the latest request', async () => {
     await ready();
-    say({ type: 'tensors' });
+    say({ type: 'tensors', wanted: 'all' });
     assert.deepEqual(posted(), []);
     run(1, requestOf('one'));
     run(2, requestOf('two'));
     posted();
-    say({ type: 'tensors' });
-    assert.deepEqual(posted(), [[{ type: 'tensors', tensors: 'tensors of two' }, []]]);
+    say({ type: 'tensors', wanted: 'shown' });
+    const [[message, transfer]] = posted();
+    assert.deepEqual([message.type, message.tensors.of], ['tensors', 'shown of two']);
+    assert.deepEqual(
+      transfer,
+      worked.arrays.map(({ buffer }) => buffer),
+      'the arrays of the heads are handed over, not copied',
+    );
+  });
+
+  test('says that there is no room for tensors, and goes on', async () => {
+    await ready();
+    run(1, requestOf('one'));
+    posted();
+    worked.noRoom = true;
+    say({ type: 'tensors', wanted: 'all' });
+    const failure = { code: 'out_of_memory', message: 'no room' };
+    assert.deepEqual(posted(), [[{ type: 'tensors-failed', failure }, []]]);
+    run(2, requestOf('two'));
+    assert.equal(posted()[0][0].type, 'frame');
   });
 });
 

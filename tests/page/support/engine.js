@@ -164,7 +164,7 @@ export async function startEngine() {
       return found;
     },
     request: () => request,
-    tensors: () => background.tensors(request),
+    tensors: (wanted = 'all') => background.tensors(request, wanted),
     report: () => resultOf(background.work(request)).report,
   };
 }

@@ -3,7 +3,8 @@ import { t, translate } from '../i18n/i18n';
 import { find } from '../ui/dom';
 import { FORMATS, save, type Format } from '../ui/figure';
 import { frameOf } from '../ui/frame';
-import { Panel } from '../ui/panel';
+import { Panel, type TensorsOf } from '../ui/panel';
+import { reasonOf } from '../ui/reason';
 import { describeFailure } from '../worker/describe_failure';
 import type { App } from './app';
 import { TopPanel } from './header';
@@ -35,8 +36,8 @@ async function act(app: App, id: PanelId, what: string): Promise<string> {
     return (await copy(text)) ? t('tools.copied') : text;
   }
   const panel = find(document, `qkv-panel-${id}`, HTMLElement);
-  const figure =
-    panel instanceof Panel ? await panel.figure?.(app.view(), () => app.client.tensors()) : null;
+  const tensors: TensorsOf = (wanted) => app.client.tensors(wanted);
+  const figure = panel instanceof Panel ? await panel.figure?.(app.view(), tensors) : null;
   if (!figure) return t('tools.nothing');
   await save(figure, what as Format, app.link(id));
   return t('tools.saved', { name: `qkv-${figure.name}.${what}` });
@@ -54,7 +55,7 @@ export function addTools(app: App): void {
       const what = event.target instanceof HTMLElement ? event.target.dataset['do'] : undefined;
       if (!what) return;
       void act(app, id, what)
-        .catch((error: unknown) => t('tools.failed', { message: describeFailure(error).message }))
+        .catch((error: unknown) => t('tools.failed', { reason: reasonOf(describeFailure(error)) }))
         .then((text) => {
           find(menu, '[role=status]', HTMLElement).textContent = text;
         });

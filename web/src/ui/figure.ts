@@ -5,7 +5,8 @@ export interface Figure {
   readonly svg: Svg;
   /** A table with its heading. */
   readonly table: readonly (readonly (string | number)[])[];
-  readonly data: unknown;
+  /** What JSON holds; asked for only then where it is much. */
+  readonly data: object | (() => Promise<object>);
 }
 
 export interface Svg {
@@ -91,7 +92,8 @@ async function fileOf(figure: Figure, format: Format, link: string): Promise<Blo
   if (format === 'png') return pngFile(figure.svg, link);
   if (format === 'svg') return blob(svgFile(figure.svg, link));
   if (format === 'csv') return blob(csvFile(figure.table));
-  return blob(JSON.stringify({ link, ...(figure.data as object) }, plain));
+  const data = typeof figure.data === 'function' ? await figure.data() : figure.data;
+  return blob(JSON.stringify({ link, ...data }, plain));
 }
 
 /** Gives the reader a file. */

@@ -4,7 +4,7 @@ import type { HeadSource } from '../domain/sources';
 import type { EngineStatus } from '../worker/client';
 import type { Studies } from '../features/computed';
 import type { ModelView } from '../features/model/store';
-import type { Frame, Report, Tensors } from '../worker/protocol';
+import type { Frame, Report, Tensors, Wanted } from '../worker/protocol';
 import type { Size } from '../engine/canvas';
 import type { Figure } from './figure';
 import type { State } from '../state/state';
@@ -35,6 +35,9 @@ export interface View {
   readonly theme: Theme;
 }
 
+/** Has the worker compute anew what its latest frame was made of. */
+export type TensorsOf = (wanted: Wanted) => Promise<Tensors>;
+
 /**
  * A part of the page as a custom element: it builds itself, is drawn from a View, and asks for
  * changes of the state by an event, so that each can also stand alone.
@@ -53,7 +56,7 @@ export abstract class Panel extends HTMLElement {
   }
 
   /** The picture or table it can be taken away as; null while there is none. */
-  figure?(view: View, tensors: () => Promise<Tensors>): Promise<Figure | null>;
+  figure?(view: View, tensors: TensorsOf): Promise<Figure | null>;
 
   #built = false;
   #inputs: readonly unknown[] = [];

@@ -9,7 +9,7 @@ import { checkHead, exactHead, type ExactHead } from '../engine/check';
 import { Stopwatch } from './stopwatch';
 import { maskOptions } from '../domain/mask';
 import type { Pipeline } from './pipeline';
-import type { FrameRequest, HeadNumbers, Report, Tensors } from './protocol';
+import type { FrameRequest, HeadNumbers, Report, Tensors, Wanted } from './protocol';
 import { valuesOf } from '../engine/values';
 import { D_K, D_MODEL } from '../domain/sources';
 import { columnsOf } from '../engine/model';
@@ -124,31 +124,33 @@ export class Background {
     return () => whole.forward(input, { ...maskOptions(mask), temperature });
   }
 
-  /** Everything the pixels were made of, computed again. */
-  tensors(request: FrameRequest): Tensors {
-    const { layer } = request;
+  /** What the pixels were made of, computed again: nobody else holds the arrays of the heads. */
+  tensors(request: FrameRequest, wanted: Wanted): Tensors {
+    const { layer, view } = request;
     const heads = this.#pipeline.heads(layer);
-    const { model, x, count } = heads;
-    const output = model
-      ? this.#pipeline.whole
-          .of(model)
-          .forward(
-            { data: x, shape: [count, D_MODEL] },
-            { ...maskOptions(layer.mask), temperature: layer.temperature },
-          ).output.data
-      : new Float32Array();
+    const { model, x } = heads;
+    const indices = [...heads.list.keys()].filter(
+      (head) => wanted === 'all' || head === view.head || head === view.other,
+    );
     return {
       request,
       x,
       wq: model?.wq ?? new Float32Array(),
       wk: model?.wk ?? new Float32Array(),
       bq: model?.bq ?? new Float32Array(),
-      output,
-      heads: heads.list.map((_, head) => {
+      output: wanted === 'all' ? this.#output(heads, layer) : new Float32Array(),
+      heads: indices.map((head) => {
         const result = this.#pipeline.result(heads, head, layer, true);
-        return { ...result, scores: result.scores ?? new Float32Array() };
+        return { head, ...result, scores: result.scores ?? new Float32Array() };
       }),
     };
+  }
+
+  #output({ model, x, count }: Heads, { mask, temperature }: LayerRequest): Float32Array {
+    if (!model) return new Float32Array();
+    const input = { data: x, shape: [count, D_MODEL] };
+    const whole = this.#pipeline.whole.of(model);
+    return whole.forward(input, { ...maskOptions(mask), temperature }).output.data;
   }
 }
 

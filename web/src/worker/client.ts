@@ -8,6 +8,7 @@ import type {
   Report,
   Tensors,
   ToWorker,
+  Wanted,
 } from './protocol';
 import type { Failure } from '../domain/failure';
 import type { Studies } from '../features/computed';
@@ -103,11 +104,11 @@ export class EngineClient {
   }
 
   /** The tensors behind the latest frame. */
-  tensors(): Promise<Tensors> {
+  tensors(wanted: Wanted = 'all'): Promise<Tensors> {
     if (!this.#frame) return Promise.reject(new Error('nothing was computed yet'));
     return new Promise((resolve, reject) => {
       this.#wanted.push({ resolve, reject });
-      this.#send({ type: 'tensors' });
+      this.#send({ type: 'tensors', wanted });
     });
   }
 
@@ -162,6 +163,9 @@ export class EngineClient {
         break;
       case 'tensors':
         this.#wanted.shift()?.resolve(message.tensors);
+        break;
+      case 'tensors-failed':
+        this.#wanted.shift()?.reject(Object.assign(new Error(), message.failure));
         break;
       case 'rest':
         this.#rested = message.id;

@@ -83,22 +83,26 @@ export interface Tensors {
   readonly wq: Float32Array;
   readonly wk: Float32Array;
   readonly bq: Float32Array;
-  /** Of every head: [T, T], [T, T] and [T]. */
+  /** Of each head that was asked for: [T, T], [T, T] and [T]. */
   readonly heads: readonly {
+    readonly head: number;
     readonly weights: Float32Array;
     readonly scores: Float32Array;
     readonly entropy: Float32Array;
   }[];
-  /** [T, D_MODEL] */
+  /** [T, D_MODEL]; empty where only the heads that are shown were asked for. */
   readonly output: Float32Array;
 }
+
+/** Of which heads tensors are wanted: all, or those that the map shows. */
+export type Wanted = 'all' | 'shown';
 
 export type ToWorker =
   | { readonly type: 'start' }
   | { readonly type: 'surface'; readonly name: string; readonly canvas: OffscreenCanvas | null }
   | { readonly type: 'palette'; readonly palette: PaintPalette }
   | { readonly type: 'run'; readonly id: number; readonly request: FrameRequest }
-  | { readonly type: 'tensors' }
+  | { readonly type: 'tensors'; readonly wanted: Wanted }
   | { readonly type: 'model'; readonly message: ToModel };
 
 export type FromWorker =
@@ -115,6 +119,7 @@ export type FromWorker =
     }
   | { readonly type: 'studies'; readonly news: Partial<Studies> }
   | { readonly type: 'tensors'; readonly tensors: Tensors }
+  | { readonly type: 'tensors-failed'; readonly failure: Failure }
   | { readonly type: 'model'; readonly message: FromModel }
   /** All that follows from this request has been said: no work is left. */
   | { readonly type: 'rest'; readonly id: number }

@@ -5,7 +5,7 @@ import { Pipeline } from './pipeline';
 import { StudyDesk } from './studies';
 import type { ModelHost } from '../features/model/host';
 import type { ToModel } from '../features/model/protocol';
-import type { Frame, FrameNews, FrameRequest, FromWorker, ToWorker } from './protocol';
+import type { Frame, FrameNews, FrameRequest, FromWorker, ToWorker, Wanted } from './protocol';
 import { Surface, type Pixels } from '../engine/canvas';
 
 /** How long a piece of background work may keep the next frame waiting, in milliseconds. */
@@ -192,7 +192,22 @@ function receive(message: ToWorker): void {
   } else if (message.type === 'run') {
     run(message.id, message.request);
   } else if (latest) {
-    reply({ type: 'tensors', tensors: engine.background.tensors(latest) });
+    tell(latest, message.wanted, engine.background);
+  }
+}
+
+/** Too much to be told costs the reader a file, and not the engine with all that it holds. */
+function tell(request: FrameRequest, wanted: Wanted, background: Background): void {
+  try {
+    const tensors = background.tensors(request, wanted);
+    const arrays = tensors.heads.flatMap(({ weights, scores, entropy }) => [
+      weights,
+      scores,
+      entropy,
+    ]);
+    reply({ type: 'tensors', tensors }, [...new Set(arrays.map(({ buffer }) => buffer))]);
+  } catch (error) {
+    reply({ type: 'tensors-failed', failure: describeFailure(error) });
   }
 }
 

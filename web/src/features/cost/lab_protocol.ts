@@ -6,5 +6,4 @@ export interface ToBenchLab {
 }
 
 export type FromBenchLab =
-  | { readonly type: 'news'; readonly news: BenchNews }
-  | { readonly type: 'done' };
+  { readonly type: 'news'; readonly news: BenchNews } | { readonly type: 'done' };

@@ -23,7 +23,7 @@ export async function pictureOf(id: PanelId, host: Host): Promise<HTMLImageEleme
   const panel = document.querySelector(`qkv-panel-${id}`);
   if (!(panel instanceof Panel)) return null;
   try {
-    const figure = await panel.figure?.(host.view(), () => host.client.tensors());
+    const figure = await panel.figure?.(host.view(), (wanted) => host.client.tensors(wanted));
     if (!figure) return null;
     const image = new Image(figure.svg.width, figure.svg.height);
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svgFile(figure.svg, ''))}`;

@@ -1,6 +1,5 @@
 import type { State } from '../../state/state';
-import type { View } from '../../ui/panel';
-import type { Tensors } from '../../worker/protocol';
+import type { TensorsOf, View } from '../../ui/panel';
 
 /** What an open lesson has to say about the page. */
 export interface Hold {
@@ -21,5 +20,5 @@ export interface Host {
   panelAdded(): void;
   view(): View;
   readonly settled: boolean;
-  readonly client: { tensors(): Promise<Tensors> };
+  readonly client: { tensors: TensorsOf };
 }

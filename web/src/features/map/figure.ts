@@ -82,11 +82,19 @@ export function colours(show: Parameters<typeof colourIndex>[0], range: number) 
   };
 }
 
+/** What is in the tensors for JSON. */
+export const dataOf = ({ request: { layer, view }, heads }: Tensors) => ({
+  ...{ tokens: layer.tokens, layer, view, heads },
+});
+
 export function mapFigure(view: View, tensors: Tensors, canvas: HTMLCanvasElement): Figure {
   const { request, heads } = tensors;
   const { tokens, mask, source, seed } = request.layer;
   const { head, other, show } = request.view;
-  const of = (index: number) => (show === 'scores' ? heads[index]!.scores : heads[index]!.weights);
+  const of = (index: number) => {
+    const found = heads.find((each) => each.head === index)!; // those that are shown are always among them
+    return show === 'scores' ? found.scores : found.weights;
+  };
   const values = other === null ? of(head) : of(head).map((value, i) => value - of(other)[i]!);
   const kind = other === null ? show : 'difference';
   const names = [head, ...(other === null ? [] : [other])].map((index) =>
@@ -103,6 +111,6 @@ export function mapFigure(view: View, tensors: Tensors, canvas: HTMLCanvasElemen
       ['', ...tokens],
       ...tokens.map((token, row) => [token, ...values.subarray(row * count, (row + 1) * count)]),
     ],
-    data: { tokens, layer: request.layer, view: request.view, heads },
+    data: dataOf(tensors),
   };
 }

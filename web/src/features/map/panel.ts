@@ -1,5 +1,5 @@
-import type { Tensors } from '../../worker/protocol';
-import { mapFigure } from './figure';
+import { headCount } from '../../domain/sources';
+import { dataOf, mapFigure } from './figure';
 import type { Figure } from '../../ui/figure';
 import { find } from '../../ui/dom';
 import { isFirst } from '../../app/first';
@@ -8,8 +8,11 @@ import { ArcsPart } from './arcs';
 import { HeadsPart } from './heads';
 import { PicturePart } from './picture';
 import { ReadoutPart } from './readout';
-import { CompositePanel, type View } from '../../ui/panel';
+import { CompositePanel, type TensorsOf, type View } from '../../ui/panel';
 import type { ShownCell } from '../../ui/matrix/view';
+
+/** A file of more numbers than this has only the heads that are shown: of all heads JSON would be longer than a text may be. */
+const MOST_CELLS = 2 ** 21;
 
 /** All heads small, one of them enlarged as a map or as arcs, and the numbers under the crosshair. */
 export class MapPanel extends CompositePanel {
@@ -46,11 +49,17 @@ export class MapPanel extends CompositePanel {
     if (this.#given) this.find('.matrix-plot', HTMLElement).prepend(this.#given);
   }
 
-  /** Not at once: the canvas shows what was painted on it a moment later. */
-  #dropGiven(): void {
-    const given = this.#given;
+  #dropGiven(given = this.#given): void {
     this.#given = null;
-    requestAnimationFrame(() => requestAnimationFrame(() => given?.remove()));
+    given?.remove();
+  }
+
+  /** The canvas shows what was painted on it a moment later. */
+  #dropGivenLater(): void {
+    const given = this.#given;
+    if (!given) return;
+    this.#given = null;
+    requestAnimationFrame(() => requestAnimationFrame(() => this.#dropGiven(given)));
   }
 
   /** The cell whose numbers are told. */
@@ -65,8 +74,8 @@ export class MapPanel extends CompositePanel {
   override update(view: View): void {
     this.#view = view;
     super.update(view);
-    if (!isFirst(view.state)) this.#given?.remove();
-    if (view.frame?.request.surfaces['map']) this.#dropGiven();
+    if (!isFirst(view.state)) this.#dropGiven();
+    else if (view.frame?.request.surfaces['map']) this.#dropGivenLater();
     const { state, frame, list } = view;
     const head = frame?.request.view.head ?? state.head;
     if (this.changed(state, head, list))
@@ -98,8 +107,13 @@ export class MapPanel extends CompositePanel {
     find(this, 'qkv-readout', ReadoutPart).tell(view, shown);
   }
 
-  override async figure(view: View, tensors: () => Promise<Tensors>): Promise<Figure | null> {
+  override async figure(view: View, tensors: TensorsOf): Promise<Figure | null> {
     if (!view.frame || view.list.tokens.length === 0) return null;
-    return mapFigure(view, await tensors(), this.#picture.matrix.canvas);
+    const { canvas } = this.#picture.matrix;
+    const shown = await tensors('shown');
+    if (shown.heads.length === 0) return null; // a trained model that is not there any more
+    const figure = mapFigure(view, shown, canvas);
+    if (headCount(view.heads) * view.list.tokens.length ** 2 > MOST_CELLS) return figure;
+    return { ...figure, data: async () => dataOf(await tensors('all')) };
   }
 }
