@@ -218,7 +218,8 @@ describe('model: slices of work', () => {
   async function turnsAt(tick) {
     const { asked } = await hosted('llama');
     const timers = mock.method(globalThis, 'setTimeout');
-    const delays = () => timers.mock.calls.filter(({ arguments: [act] }) => /slice/.test(`${act}`));
+    const delays = () =>
+      timers.mock.calls.filter(({ arguments: [act] }) => /\.run\(\)/.test(`${act}`));
     let now = 1000;
     mock.method(performance, 'now', () => (now += tick));
     await asked();
@@ -301,6 +302,34 @@ describe('model: more that is asked for', () => {
     tell({ kind: 'generate', seed: 1, tokens: 3, pace: null });
     await turns();
     assert.deepEqual(said, []);
+  });
+
+  test('measuring that something else ends gives its session back', async () => {
+    for (const end of [
+      ({ tell }) => tell({ kind: 'speed' }),
+      async ({ load, heard }) => {
+        load(filesOf('llama'));
+        await heard(({ kind }) => kind === 'loaded');
+      },
+    ]) {
+      const of = await hosted('llama');
+      await of.asked();
+      const made = [];
+      const { session } = prototype;
+      mock.method(prototype, 'session', function open(...args) {
+        const one = session.apply(this, args);
+        made.push(mock.method(one, 'dispose').mock);
+        return one;
+      });
+      let time = 0;
+      mock.method(performance, 'now', () => (time += 10)); // a step is a slice
+      of.tell({ kind: 'speed' });
+      await of.heard(({ speed }) => speed?.running);
+      assert.equal(made[0].callCount(), 0, 'it is under way');
+      await end(of);
+      assert.equal(made[0].callCount(), 1);
+      mock.restoreAll();
+    }
   });
 
   test('the time of a token is told of a text that has some', async () => {

@@ -73,6 +73,25 @@ describe('studies:', () => {
     );
   });
 
+  test('what is dropped gives back what it holds', () => {
+    const ended = [];
+    function* begin(question) {
+      try {
+        for (;;) yield undefined;
+      } finally {
+        ended.push(question);
+      }
+    }
+    const desk = new StudyDesk({ scale: { study: { question: (asking) => asking, begin } } });
+    desk.ask({ scale: 'one' }, {});
+    desk.step();
+    desk.ask({ scale: 'two' }, {});
+    assert.deepEqual(ended, ['one']);
+    desk.step();
+    desk.drop();
+    assert.deepEqual(ended, ['one', 'two']);
+  });
+
   test('what is out of sight is put aside, and goes on when it is seen again', () => {
     const desk = newDesk();
     const row = rowOf(1, [1, 2, 3]);

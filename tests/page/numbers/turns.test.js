@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { afterEach, mock, test } from 'node:test';
 import { root } from '../../support/js/files.js';
-import { bundled } from '../support/engine.js';
+import { bundled, modules, packageModule } from '../support/engine.js';
 
 /** What the workers compute with here: `globalThis.theatre` has it. */
 const theatre = (globalThis.theatre = {});
@@ -122,7 +122,7 @@ test('block: a new request ends that of before, also while the engine is on its 
   assert.equal(waiting.length, 1, 'only one of them goes on');
 });
 
-test('block: what cannot be computed is refused, and the next request is taken', async () => {
+test('block: what cannot be computed is said, and the next request is taken', async () => {
   const { waiting } = byHand(10);
   theatre.engine = () => Promise.resolve('an engine');
   theatre.study = function* (_, request) {
@@ -134,7 +134,7 @@ test('block: what cannot be computed is refused, and the next request is taken',
   take({ type: 'run', request: 'bad' });
   await rest();
   const failure = { code: 'out_of_memory', message: 'no room' };
-  assert.deepEqual(said, [{ type: 'refused', failure }]);
+  assert.deepEqual(said, [{ type: 'failed', failure }]);
   assert.equal(waiting.length, 0);
   take({ type: 'run', request: 'good' });
   await rest();
@@ -143,7 +143,7 @@ test('block: what cannot be computed is refused, and the next request is taken',
   block.serve()({ type: 'run', request: 'good' });
   await rest();
   const none = { code: 'unexpected', message: 'no engine' };
-  assert.deepEqual(said.at(-1), { type: 'refused', failure: none });
+  assert.deepEqual(said.at(-1), { type: 'failed', failure: none });
 });
 
 /** A desk that has `turns` turns to do after each order. */
@@ -253,4 +253,84 @@ test('recurrence: in the single file the weights are strings', async () => {
     gru_attention: Uint8Array.of(100, 0, 101),
     transformer: new Uint8Array(),
   });
+});
+
+/** Steps that tell in `held` what they hold. */
+function* holding(held, name, steps = 9) {
+  held.push(`${name} holds`);
+  try {
+    for (let step = 1; step <= steps; step++) yield step;
+    return 'all';
+  } finally {
+    held.push(`${name} gives back`);
+  }
+}
+
+test('slices: work that is ended gives back what it holds, also from within and before it began', async () => {
+  const { Slices } = await modules('engine/slices');
+  const { next } = byHand(10);
+  const held = [];
+  const nothing = { onError: () => assert.fail() };
+  const one = new Slices(holding(held, 'one'), 30, nothing).start();
+  next();
+  one.end();
+  assert.deepEqual(held.splice(0), ['one holds', 'one gives back']);
+  next();
+  assert.deepEqual(held, [], 'it does not go on');
+  const two = new Slices(holding(held, 'two'), 30, { ...nothing, onStep: () => two.end() });
+  two.run();
+  assert.deepEqual(held.splice(0), ['two holds', 'two gives back']);
+  function* within() {
+    three.end();
+    yield* holding(held, 'three');
+  }
+  const three = new Slices(within(), 30, nothing);
+  three.run();
+  next();
+  assert.deepEqual(held.splice(0), ['three holds', 'three gives back']);
+  const four = new Slices(holding(held, 'four'), 30, nothing).start();
+  four.end();
+  next();
+  assert.deepEqual(held, [], 'what never began holds nothing');
+});
+
+test('slices: each is as long as was said, and the end or the error is told once', async () => {
+  const { Slices } = await modules('engine/slices');
+  const { next, waiting } = byHand(10);
+  const told = [];
+  const listener = {
+    onStep: (step) => told.push(step),
+    onSlice: (step) => told.push(`slice ${step}`),
+    onDone: (result) => told.push(result),
+    onError: ({ message }) => told.push(message),
+  };
+  new Slices(holding([], 'one', 4), 30, listener).start(120);
+  assert.deepEqual(
+    waiting.map(({ delay }) => delay),
+    [120],
+  );
+  next();
+  assert.deepEqual(told.splice(0), [1, 2, 3, 'slice 3'], '30 ms are three looks at this clock');
+  next();
+  assert.deepEqual(told.splice(0), [4, 'all']);
+  assert.deepEqual(waiting, []);
+  function* failing() {
+    yield 1;
+    throw new Error('it broke');
+  }
+  new Slices(failing(), 30, listener).run();
+  assert.deepEqual(told, [1, 'it broke']);
+  assert.deepEqual(waiting, []);
+});
+
+test('recurrence: another measurement gives back what the one before it held', async () => {
+  const { Desk } = await modules('features/recurrence/desk');
+  const qkv = await (await packageModule('train')).init({ deterministic: true });
+  const desk = new Desk(qkv);
+  const used = [0, 1, 2].map(() => {
+    desk.take({ type: 'measure' });
+    desk.turn();
+    return qkv.memory().usedBytes;
+  });
+  assert.deepEqual(used, [used[0], used[0], used[0]], 'one measurement is held at a time');
 });

@@ -92,7 +92,8 @@ async function fileOf(figure: Figure, format: Format, link: string): Promise<Blo
   if (format === 'png') return pngFile(figure.svg, link);
   if (format === 'svg') return blob(svgFile(figure.svg, link));
   if (format === 'csv') return blob(csvFile(figure.table));
-  const data = typeof figure.data === 'function' ? await figure.data() : figure.data;
+  const { data: made } = figure;
+  const data = typeof made === 'function' ? await made() : made;
   return blob(JSON.stringify({ link, ...data }, plain));
 }
 

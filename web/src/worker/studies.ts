@@ -19,6 +19,7 @@ class Study<Question, Answer> {
   ask(question: Question | null): void {
     this.#wanted = question !== null;
     if (question === null || question === this.#question) return;
+    this.#work?.return(undefined);
     this.#question = question;
     this.#work = this.#begin(question);
   }
@@ -37,6 +38,7 @@ class Study<Question, Answer> {
 
   /** After a failure: to begin again when it is asked again. */
   drop(): void {
+    this.#work?.return(undefined);
     this.#question = this.#work = null;
   }
 }

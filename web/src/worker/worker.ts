@@ -1,5 +1,6 @@
 import { init } from 'qkv';
-import { Background, FEW_TOKENS } from './background';
+import { Slices, type SlicesListener } from '../engine/slices';
+import { Background, FEW_TOKENS, type Progress } from './background';
 import { describeFailure } from './describe_failure';
 import { Pipeline } from './pipeline';
 import { StudyDesk } from './studies';
@@ -66,50 +67,47 @@ function restIfDone(id: number): void {
 // ---- background work ----
 
 let look = 0;
-let job: { key: string; id: number; steps: ReturnType<Background['work']> } | undefined;
+let job: { key: string; id: number; work: Slices<Progress | undefined, undefined> } | undefined;
 let done = { key: '', last: undefined as Parameters<typeof reply>[0] | undefined };
-let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Takes up the work for a request, goes on with it, or says again what is known already. */
 function attend(id: number, request: FrameRequest): void {
   if (!engine) return;
   const key = Background.key(request, look);
   if (key === done.key && done.last?.type === 'report') {
-    job = undefined;
+    endJob();
     reply({ ...done.last, report: { ...done.last.report, id } });
     return;
   }
   if (job?.key === key) job.id = id;
-  else job = { key, id, steps: engine.background.work(request) };
-  clearTimeout(timer);
-  timer = setTimeout(slice, request.layer.tokens.length > FEW_TOKENS ? REST : 0, job);
+  else {
+    endJob();
+    job = { key, id, work: new Slices(engine.background.work(request), SLICE, backgroundListener) };
+  }
+  job.work.start(request.layer.tokens.length > FEW_TOKENS ? REST : 0);
 }
 
-function slice(of: NonNullable<typeof job>): void {
-  if (of !== job) return;
-  const start = performance.now();
-  try {
-    do {
-      const step = of.steps.next();
-      if (step.done) {
-        job = undefined;
-        restIfDone(of.id);
-        return;
-      }
-      if (step.value) {
-        const { report, pixels } = step.value;
-        const message = { type: 'report', report: { ...report, id: of.id }, pixels } as const;
-        reply(message, buffers(pixels));
-        if (report.check) done = { key: of.key, last: { ...message, pixels: {} } };
-      }
-    } while (performance.now() - start < SLICE);
-  } catch (error) {
-    job = undefined;
-    reply({ type: 'run-failed', id: of.id, failure: describeFailure(error) });
-    return;
-  }
-  timer = setTimeout(slice, 0, of);
+function endJob(): number {
+  const id = job?.id ?? 0;
+  job?.work.end();
+  job = undefined;
+  return id;
 }
+
+const backgroundListener: SlicesListener<Progress | undefined, undefined> = {
+  onStep(progress) {
+    if (!progress || !job) return;
+    const { id, key } = job;
+    const { report, pixels } = progress;
+    const message = { type: 'report', report: { ...report, id }, pixels } as const;
+    reply(message, buffers(pixels));
+    if (report.check) done = { key, last: { ...message, pixels: {} } };
+  },
+  onDone: () => restIfDone(endJob()),
+  onError(error) {
+    reply({ type: 'run-failed', id: endJob(), failure: describeFailure(error) });
+  },
+};
 
 // ---- studies ----
 

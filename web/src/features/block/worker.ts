@@ -1,34 +1,17 @@
+import { Slices } from '../../engine/slices';
 import { describeFailure } from '../../worker/describe_failure';
 import type { LabFailed } from '../../worker/lab';
 import { trainEngine } from '../../worker/train_engine';
-import { depthStudy } from './depth';
+import { depthStudy, type DepthResult } from './depth';
 import type { FromDepthLab, ToDepthLab } from './lab_protocol';
 
 /** How long it works before it looks for another request, in milliseconds. */
 const SLICE = 30;
 
-let job: ReturnType<typeof depthStudy> | undefined;
+let job: Slices<number, DepthResult | null> | undefined;
 
 function reply(message: FromDepthLab | LabFailed): void {
   self.postMessage(message);
-}
-
-function slice(of: NonNullable<typeof job>): void {
-  if (of !== job) return;
-  const end = performance.now() + SLICE;
-  try {
-    let step = of.next();
-    while (!step.done && performance.now() < end) step = of.next();
-    if (step.done) {
-      reply({ type: 'result', result: step.value });
-      return;
-    }
-    reply({ type: 'progress', done: step.value });
-  } catch (error) {
-    reply({ type: 'failed', failure: describeFailure(error) });
-    return;
-  }
-  setTimeout(slice, 0, of);
 }
 
 export function serve(): (message: ToDepthLab) => void {
@@ -39,8 +22,13 @@ export function serve(): (message: ToDepthLab) => void {
     engine.then(
       (qkv) => {
         if (number !== asked) return;
-        job = depthStudy(qkv, request);
-        slice(job);
+        job?.end();
+        job = new Slices(depthStudy(qkv, request), SLICE, {
+          onSlice: (done) => reply({ type: 'progress', done }),
+          onDone: (result) => reply({ type: 'result', result }),
+          onError: (error) => reply({ type: 'failed', failure: describeFailure(error) }),
+        });
+        job.run();
       },
       (error: unknown) => reply({ type: 'failed', failure: describeFailure(error) }),
     );

@@ -1,6 +1,7 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its list */
 import type { Qkv } from 'qkv';
 import type { Heads } from '../../engine/head_list';
+import { Slices } from '../../engine/slices';
 import { describeFailure } from '../../worker/describe_failure';
 import * as answers from './answers';
 import { generate, speedOf } from './generation';
@@ -25,7 +26,7 @@ const SLICE = 8;
 /** What follows from the tokens of a text: nothing of it is there when a text has none. */
 const FROM_TOKENS = ['next', 'losses', 'lens', 'rollout', 'scores'] as const;
 
-type Steps = Generator<unknown, unknown>;
+type Steps = Generator<unknown, undefined>;
 
 /** The trained model in the worker: loads it, and answers what the panel and the frames ask of it. */
 export class ModelHost {
@@ -39,7 +40,7 @@ export class ModelHost {
   #reading: Reading | undefined;
   #readings = 0;
   /** The latest work of each kind; a newer one takes its place. */
-  readonly #work = new Map<Work, Steps>();
+  readonly #work = new Map<Work, Slices<unknown, undefined>>();
   /** What every answer that was told followed from. */
   readonly #told = new Map<keyof Answers, string>();
   #writing: AbortController | undefined;
@@ -95,11 +96,12 @@ export class ModelHost {
   #take(opened: Opened): void {
     this.#writing?.abort();
     this.#writing = undefined; // what the model before it wrote is told no more
+    for (const work of this.#work.values()) work.end();
     this.#work.clear();
     this.#told.clear();
     this.#opened?.model.dispose();
     this.#opened = opened;
-    this.#pass = this.#reading = undefined;
+    this.#pass = this.#reading = this.#repeated = undefined;
     this.#id++;
   }
 
@@ -108,27 +110,15 @@ export class ModelHost {
   #begin(name: Work, steps: (of: Opened) => Steps): void {
     const of = this.#opened;
     if (!of) return;
-    const work = steps(of);
-    this.#work.set(name, work);
-    setTimeout(() => this.#slice(name, work));
-  }
-
-  #slice(name: Work, work: Steps): void {
-    if (this.#work.get(name) !== work) return;
-    const begin = performance.now();
-    try {
-      do {
-        if (work.next().done) {
-          this.#work.delete(name);
-          return;
-        }
-      } while (performance.now() - begin < SLICE);
-    } catch (error) {
-      this.#work.delete(name);
-      this.#say({ kind: 'failed', of: name, failure: describeFailure(error) });
-      return;
-    }
-    setTimeout(() => this.#slice(name, work));
+    this.#work.get(name)?.end();
+    const work = new Slices(steps(of), SLICE, {
+      onDone: () => this.#work.delete(name),
+      onError: (error) => {
+        this.#work.delete(name);
+        this.#say({ kind: 'failed', of: name, failure: describeFailure(error) });
+      },
+    });
+    this.#work.set(name, work.start());
   }
 
   // ---- answers ----

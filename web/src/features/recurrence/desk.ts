@@ -68,6 +68,7 @@ export class Desk {
         this.#speak = true;
         return [];
       case 'measure':
+        this.#times?.return();
         this.#times = timings(this.#qkv, this.#now);
         this.#timed = 0;
         return [];
