@@ -101,7 +101,7 @@ async function checkLink(page) {
   await page.click('#map [data-do=link]');
   await page.waitForFunction(() => document.querySelector('#map .menu [role=status]').textContent);
   const link = await page.evaluate(() => navigator.clipboard.readText());
-  assert.match(link, /#v=1&lang=en&p=map&src=random/);
+  assert.match(link, /#v=1&lang=en&p=map&x=[^&]*&src=random/);
   await page.keyboard.press('Escape');
   assert.equal(await page.locator('#map .menu').evaluate((menu) => menu.open), false);
 }

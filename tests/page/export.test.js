@@ -1,6 +1,7 @@
 // @about web/src/app/export_menu.ts web/src/app/embed.ts web/src/ui/figure.ts
 // What can be taken away from the page, in Chromium: files, links, code to embed; and arcs.
 import assert from 'node:assert/strict';
+import { exampleSaid } from './support/texts.js';
 import { csvOf, take, takeAll } from './support/panel.js';
 import * as support from './support/page.js';
 
@@ -43,7 +44,7 @@ pageTest('page: links and code to embed lead to the panel', {}, async (page) => 
   await page.click('#map [data-do=link]');
   await page.waitForFunction(() => document.querySelector('#map .menu [role=status]').textContent);
   const link = await page.evaluate(() => navigator.clipboard.readText());
-  assert.ok(link.endsWith('#v=1&lang=en&p=map&src=random&seed=11'), link);
+  assert.ok(link.endsWith(`#v=1&lang=en&p=map&${exampleSaid()}&src=random&seed=11`), link);
   await page.click('#map [data-do=embed]');
   await page.waitForFunction(
     async (before) => (await navigator.clipboard.readText()) !== before,
@@ -52,7 +53,7 @@ pageTest('page: links and code to embed lead to the panel', {}, async (page) => 
   const code = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(
     code,
-    /^<iframe src="[^"]*\?embed=map#v=1&amp;lang=en&amp;src=random&amp;seed=11" title="qkv"/,
+    /^<iframe src="[^"]*\?embed=map#v=1&amp;lang=en&amp;x=The\+cat[^&]*&amp;src=random&amp;seed=11" title="qkv"/,
   );
   assert.match(code, / loading="lazy" allow="clipboard-write"><\/iframe>$/);
 });

@@ -1,5 +1,6 @@
 // The page in Chromium: languages, themes and links, and what is shipped.
 import assert from 'node:assert/strict';
+import { exampleSaid } from './support/texts.js';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -137,7 +138,7 @@ pageTest('page: the link is shared by a button', {}, async (page) => {
   await page.click('.share');
   await page.waitForFunction(() => document.querySelector('.share').textContent === 'Link copied');
   const link = await page.evaluate(() => navigator.clipboard.readText());
-  assert.ok(link.endsWith('#v=1&lang=en&src=random&seed=5'), link);
+  assert.ok(link.endsWith(`#v=1&lang=en&${exampleSaid()}&src=random&seed=5`), link);
 });
 
 // ---- what is shipped ----

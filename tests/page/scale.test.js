@@ -1,6 +1,7 @@
 // @about web/src/features/scale/
 // Why scores are divided by sqrt(d), in Chromium: the numbers that the engine found, as drawn and written.
 import assert from 'node:assert/strict';
+import { exampleSaid } from './support/texts.js';
 import * as support from './support/page.js';
 
 const { nextFrame, readNumber, set, settle, snapshot, visit } = support;
@@ -144,7 +145,7 @@ pageTest(
     await page.click('.language');
     await settle(page);
     // The link follows a moment later.
-    const fragment = '#v=1&lang=en&d=4&div=1&draw=2';
+    const fragment = `#v=1&lang=en&${exampleSaid()}&d=4&div=1&draw=2`;
     await page.waitForFunction((hash) => location.hash === hash, fragment);
     const other = await support.openPage(site(), { fragment: `?embed=scale${fragment}` });
     try {

@@ -1,6 +1,7 @@
 // @about web/vite.config.ts web/index.html tools/build.js
 // The page as one file, opened from a disk in Chromium and in Firefox: alive, complete, and without any request.
 import assert from 'node:assert/strict';
+import { exampleSaid } from './support/texts.js';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -150,7 +151,7 @@ for (const name of Object.keys(load)) {
     await page.click('.share');
     await page.waitForFunction(() => window.shared);
     const link = await page.evaluate(() => window.shared);
-    assert.equal(link, `${address}#v=1&lang=en&src=random&seed=10`);
+    assert.equal(link, `${address}#v=1&lang=en&${exampleSaid()}&src=random&seed=10`);
     await page.reload();
     await settle(page);
     assert.equal((await snapshot(page)).state.seed, 10);

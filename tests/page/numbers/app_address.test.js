@@ -1,5 +1,6 @@
 // What the page writes into its address and takes out of it, in Node: links, panels, languages, and an open lesson.
 import assert from 'node:assert/strict';
+import { exampleSaid } from '../support/texts.js';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { openWindow } from '../support/window.js';
 
@@ -96,7 +97,7 @@ describe('app: a change of the state', () => {
     app.set({ head: 2 });
     assert.deepEqual([written, [...delays]], [[], [300]]);
     await rest();
-    assert.deepEqual(written, ['?embed=map#v=1&lang=en&seed=3&h=2']);
+    assert.deepEqual(written, [`?embed=map#v=1&lang=en&${exampleSaid()}&seed=3&h=2`]);
   });
 
   test('is not written over a link that was followed, of which the browser has yet to tell', async () => {
@@ -107,7 +108,7 @@ describe('app: a change of the state', () => {
     assert.deepEqual(written, []);
     app.set({ head: 2 });
     await rest();
-    assert.deepEqual(written, ['#v=1&lang=en&seed=3&h=2'], 'the next change is');
+    assert.deepEqual(written, [`#v=1&lang=en&${exampleSaid()}&seed=3&h=2`], 'the next change is');
   });
 
   test('takes the panel out of the link', async () => {
@@ -209,10 +210,10 @@ describe('app: another address', () => {
     goTo('#learn');
     goTo('#elsewhere');
     await rest();
-    assert.deepEqual(written, ['#v=1&lang=en&seed=4']);
+    assert.deepEqual(written, [`#v=1&lang=en&${exampleSaid()}&seed=4`]);
     goTo('#learn');
     await rest();
-    assert.deepEqual(written.slice(1), ['#v=1&lang=en&p=learn&seed=4']);
+    assert.deepEqual(written.slice(1), [`#v=1&lang=en&p=learn&${exampleSaid()}&seed=4`]);
   });
 });
 
@@ -269,14 +270,35 @@ describe('app: a panel that the link leads to', () => {
   });
 });
 
+describe('app: a link that the page does not understand', () => {
+  test('is told with the view until the reader has read it or follows another one', async () => {
+    const problem = () => app.view().linkProblem;
+    app = openedAt('#v=2&x=Hello+world');
+    app.start();
+    assert.deepEqual(problem(), { kind: 'version', version: '2' });
+    document.dispatchEvent(new CustomEvent('link-note-read'));
+    assert.equal(problem(), null);
+    goTo('#v=1&seed=4&src=quantum');
+    await rest();
+    assert.deepEqual(problem(), { kind: 'unread', parts: ['src=quantum'] });
+    assert.equal(app.view().state.seed, 4);
+    goTo('#v=1&lang=en&seed=4');
+    await rest();
+    assert.equal(problem(), null);
+  });
+});
+
 describe('app: its link', () => {
   test('is the whole state, or that of a panel, without what the address says', () => {
     history.replaceState(null, '', '?embed=map#text');
     app.set({ seed: 4 });
     const page = 'https://page.example/';
-    assert.equal(app.link(), `${page}#v=1&lang=en&seed=4`);
-    assert.equal(app.link('row'), `${page}#v=1&lang=en&p=row&seed=4`);
-    assert.equal(app.link(null, '?embed=row'), `${page}?embed=row#v=1&lang=en&seed=4`);
+    assert.equal(app.link(), `${page}#v=1&lang=en&${exampleSaid()}&seed=4`);
+    assert.equal(app.link('row'), `${page}#v=1&lang=en&p=row&${exampleSaid()}&seed=4`);
+    assert.equal(
+      app.link(null, '?embed=row'),
+      `${page}?embed=row#v=1&lang=en&${exampleSaid()}&seed=4`,
+    );
   });
 
   test('is that of an open lesson, of which a panel alone says nothing', () => {
@@ -284,6 +306,6 @@ describe('app: its link', () => {
     const page = 'https://page.example/';
     assert.equal(app.link(), `${page}#v=1&lesson=order`);
     assert.equal(app.link('row'), page + formatFragment(stateOf({ panel: 'row' })));
-    assert.equal(app.link(null, '?embed=row'), `${page}?embed=row#v=1&lang=en`);
+    assert.equal(app.link(null, '?embed=row'), `${page}?embed=row#v=1&lang=en&${exampleSaid()}`);
   });
 });

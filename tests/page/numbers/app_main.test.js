@@ -1,5 +1,6 @@
 // What the page's script does at which address, in Node: what it defines, leaves on the page and keeps.
 import assert from 'node:assert/strict';
+import { exampleSaid } from '../support/texts.js';
 import { afterEach, describe, mock, test } from 'node:test';
 import { join } from 'node:path';
 import { root } from '../../support/js/files.js';
@@ -89,7 +90,7 @@ describe('app: the script of the page', () => {
     assert.equal(own.paintsInWorker, true);
     await assert.rejects(own.tensors(), /nothing was computed/);
     assert.equal(own.parseFragment('#v=1&seed=4', 'en').seed, 4);
-    assert.equal(own.formatFragment(initialState('en')), '#v=1&lang=en');
+    assert.equal(own.formatFragment(initialState('en')), `#v=1&lang=en&${exampleSaid()}`);
     assert.deepEqual(
       told.filter(({ type }) => type === 'start'),
       [{ type: 'start' }],

@@ -10,12 +10,13 @@ import { openWindow } from '../support/window.js';
 const { rest, delays, leave } = openWindow();
 const { bundled, modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['app/header', 'app/failure', 'app/nearby', 'app/embed'],
+  ...['app/header', 'app/failure', 'app/link_note', 'app/nearby', 'app/embed'],
   ...['state/state', 'features/index'],
 );
 const { TopPanel, FailurePanel, PANEL_IDS, initialState, setLanguage } = web;
 customElements.define('qkv-top', TopPanel);
 customElements.define('qkv-failure', FailurePanel);
+customElements.define('qkv-link-note', web.LinkNotePanel);
 const page = document.documentElement;
 
 beforeEach(() => setLanguage('en'));
@@ -121,6 +122,27 @@ test('app: a failure is told in words and in those of the engine, until it is ov
   requireWritten('failure', came);
   panel.querySelector('button').click();
   assert.deepEqual(asked, [['engine-retry', null]]);
+});
+
+test('app: a link that is not understood is told in words, which can be closed', () => {
+  const panel = new web.LinkNotePanel();
+  const asked = put(panel, 'link-note-read');
+  const said = (linkProblem) => {
+    panel.update({ linkProblem });
+    return panel.querySelector('.link-note').hidden ? null : panel.querySelector('p').textContent;
+  };
+  assert.equal(said(null), null);
+  assert.match(said({ kind: 'version', version: '2' }), /^This link was made by another version of this page \(version 2 of links\)/); // prettier-ignore
+  assert.match(said({ kind: 'version', version: '' }), /^This link is incomplete/);
+  const parts = ['src=quantum', `zz=${'9'.repeat(99)}`, 'a=1', 'b=2'];
+  assert.equal(
+    said({ kind: 'unread', parts }),
+    `This page does not understand a part of the link (src=quantum, zz=${'9'.repeat(37)}, a=1). It shows the rest.`,
+  );
+  panel.querySelector('button').click();
+  assert.deepEqual(asked, [['link-note-read', null]]);
+  setLanguage('zh');
+  assert.match(said({ kind: 'unread', parts }), /无法理解（src=quantum/);
 });
 
 test('app: a panel is fetched when it comes near, and seen when it is in sight', async () => {

@@ -1,5 +1,6 @@
 // What a first visitor is told, in Node: to whom it comes, what each act brings, and how it goes away.
 import assert from 'node:assert/strict';
+import { exampleSaid } from '../support/texts.js';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { differences, fire, linesOf, requireWritten } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
@@ -224,7 +225,7 @@ describe('first minute: while it lasts', () => {
     const doors = [...panel.querySelectorAll('[data-door]')];
     assert.deepEqual(
       doors.map((door) => [door.dataset.door, door.getAttribute('href')]),
-      PANELS.map((id) => [id, `#v=1&lang=en&p=${id}&seed=3`]),
+      PANELS.map((id) => [id, `#v=1&lang=en&p=${id}&${exampleSaid()}&seed=3`]),
     );
     const section = document.getElementById('learn');
     assert.equal(section.tabIndex === -1 && section.hasAttribute('tabindex'), false);

@@ -1,6 +1,7 @@
 // @about web/src/features/lessons/
 // A lesson as it is read, in Node: what each step shows and where, what stays locked or comes back, and what goes to paper.
 import assert from 'node:assert/strict';
+import { exampleSaid } from '../support/texts.js';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { until } from '../../support/js/patience.js';
 import { linesOf, requireWritten } from '../support/operate.js';
@@ -226,7 +227,7 @@ describe('lessons: the settings of a step', () => {
     }
     heard.length = 0;
     await press('.current .back button');
-    assert.deepEqual(heard, ['begin #v=1&lang=en&seed=3']);
+    assert.deepEqual(heard, [`begin #v=1&lang=en&${exampleSaid()}&seed=3`]);
     update();
     assert.equal(back().hidden, true);
   });
@@ -325,9 +326,9 @@ describe('lessons: on paper', () => {
     assert.deepEqual(
       heard.filter((line) => /begin|printed/.test(line)),
       [
-        'begin #v=1&lang=en&seed=3',
-        'begin #v=1&lang=en&seed=5',
-        'begin #v=1&lang=en&seed=8&h=2&ma=1',
+        `begin #v=1&lang=en&${exampleSaid()}&seed=3`,
+        `begin #v=1&lang=en&${exampleSaid()}&seed=5`,
+        `begin #v=1&lang=en&${exampleSaid()}&seed=8&h=2&ma=1`,
         'printed',
       ],
     );

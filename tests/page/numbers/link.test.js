@@ -22,6 +22,9 @@ const measured = {
   ],
 };
 
+/** The text, which every link says. */
+const textSaid = (language) => `x=${initialState(language).text.replaceAll(' ', '+')}`;
+
 /** Every part of the state, a value that is not its default, and how a link says so. */
 const PARTS = [
   ['panel', 'masks', 'p=masks'],
@@ -165,7 +168,9 @@ describe('links: one part alone', () => {
         const state = { ...initialState(language), [name]: value };
         const link = formatFragment(state);
         const words = decodeURIComponent(link);
-        assert.equal(words, `#v=1&lang=${language}&${said}`);
+        const parts = { panel: [said, textSaid(language)], text: [said] };
+        const all = parts[name] ?? [textSaid(language), said];
+        assert.equal(words, `#v=1&lang=${language}&${all.join('&')}`);
         assert.deepEqual(parseFragment(link, 'en'), state);
         assert.deepEqual(parseFragment(link, 'zh'), state);
       }
@@ -187,7 +192,7 @@ describe('links: what is missing or means nothing', () => {
       parseFragment('#v=1&h=x&tau=&mask=all&rmax=yes&n=1,2', 'en'),
       initialState('en'),
     );
-    assert.equal(formatFragment(initialState('en')), '#v=1&lang=en');
+    assert.equal(decodeURIComponent(formatFragment(initialState('en'))), `#v=1&lang=en&${textSaid('en')}`); // prettier-ignore
   });
 
   test('is all of a link of another version, or of none', () => {

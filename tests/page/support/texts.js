@@ -13,3 +13,9 @@ export function textsOf(language) {
   const files = [join(root, 'web/src/i18n'), ...panels].map((of) => join(of, `${language}.json`));
   return Object.assign({}, ...files.map((file) => JSON.parse(readFileSync(file, 'utf8'))));
 }
+
+/** The example of a language as a link says it, which every link does. */
+export const exampleSaid = (language = 'en') => {
+  const text = textsOf(language)['sentence.default'];
+  return new URLSearchParams({ x: text }).toString();
+};

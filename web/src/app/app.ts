@@ -16,7 +16,7 @@ import { TrainedModel } from './trained';
 import type { FromModel, ToModel } from '../features/model/protocol';
 import { readAddress } from '../features/lessons/address';
 import type { Hold } from '../features/lessons/host';
-import { formatFragment, parseFragment, type State } from '../state/state';
+import { formatFragment, readFragment, type LinkProblem, type State } from '../state/state';
 import { applyTheme, onAppearanceChange, storedTheme, type Theme } from '../ui/theme';
 import { tokenize, type TokenList } from '../domain/tokenizer';
 
@@ -44,6 +44,7 @@ function tokensOf(
 /** Holds the state, asks the worker for frames and has the panels drawn, once per screen frame. */
 export class App {
   #state: State;
+  #linkProblem: LinkProblem | null;
   #list: TokenList;
   #engine: EngineStatus = { kind: 'loading' };
   #frame: Frame | null = null;
@@ -94,7 +95,7 @@ export class App {
 
   constructor() {
     const language = readAddress(location.search, location.hash)?.language ?? browserLanguage();
-    this.#state = parseFragment(location.hash, language);
+    ({ state: this.#state, problem: this.#linkProblem } = readFragment(location.hash, language));
     this.#list = tokensOf(this.#state, this.#trained.tokens);
     applyTheme(this.#theme);
     this.#applyLanguage();
@@ -135,6 +136,10 @@ export class App {
       this.client.start();
       this.request();
     });
+    on('link-note-read', () => {
+      this.#linkProblem = null;
+      this.#schedule();
+    });
     on('theme-change', (theme: Theme) => {
       this.#theme = theme;
       this.#applyTheme();
@@ -153,7 +158,9 @@ export class App {
     }
     if (this.hold && bare === '') return;
     if (readAddress(location.search, location.hash)) return; // a lesson brings its states itself
-    const state = parseFragment(location.hash, this.#state.language);
+    const { state, problem } = readFragment(location.hash, this.#state.language);
+    if (problem || this.#linkProblem) this.#schedule();
+    this.#linkProblem = problem;
     if (formatFragment(state) === formatFragment(this.#state)) this.#begun++;
     else this.#become(state, () => this.#goToPanel());
   }
@@ -398,6 +405,7 @@ export class App {
       query: Math.min(query ?? home, tokens.length - 1),
       look: this.#look,
       theme: this.#theme,
+      linkProblem: this.#linkProblem,
     };
   }
 

@@ -4,6 +4,7 @@ import { keepOffline } from './offline';
 import { FailurePanel } from './failure';
 import { FirstMinutePanel } from './first_minute';
 import { InstrumentsPanel } from './instruments';
+import { LinkNotePanel } from './link_note';
 import { MapPanel } from '../features/map/panel';
 import { SentencePanel } from './sentence';
 import { TopPanel } from './header';
@@ -24,6 +25,7 @@ const app = new App();
 // Only now: as they come to life they hand over their canvases.
 customElements.define('qkv-top', TopPanel);
 customElements.define('qkv-failure', FailurePanel);
+customElements.define('qkv-link-note', LinkNotePanel);
 customElements.define('qkv-instruments', InstrumentsPanel);
 customElements.define('qkv-sentence', SentencePanel);
 customElements.define('qkv-first-minute', FirstMinutePanel);

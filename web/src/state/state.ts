@@ -1,6 +1,7 @@
 import { FEATURES, PANEL_IDS } from '../features/index';
 import { defaultText, LANGUAGES, type Language } from '../i18n/i18n';
 import { choice, optional, type Field, type Limits, type NumberField, type StateOf } from './field';
+import { DEFAULTS_V1, TEXT_V1 } from './defaults_v1';
 import { PAGE_FIELDS } from './page';
 
 type Together<Union> = (Union extends unknown ? (of: Union) => void : never) extends (
@@ -35,7 +36,46 @@ export const LIMITS = Object.fromEntries(
   ),
 ) as Readonly<Record<Limited[keyof Fields], Limits>>;
 
-const VERSION = '1';
+/** Links of a version that this page can read. */
+interface Version {
+  /** What it means where it says nothing, as a link would say it. */
+  readonly defaults: (language: Language) => URLSearchParams;
+  /** Says the same in the words of the newest version. */
+  readonly renew: (said: URLSearchParams) => URLSearchParams;
+}
+
+const NEWEST = '1';
+/**
+ * Every version there ever was. A key that is to mean something else makes another one, and `renew` of those before it says in the
+ * new words what their links meant. A key that is only added needs none, if it is null where a link does not have it.
+ */
+const VERSIONS: ReadonlyMap<string, Version> = new Map<string, Version>([
+  [
+    NEWEST,
+    {
+      defaults(language) {
+        const meant = new URLSearchParams(DEFAULTS_V1);
+        meant.set('x', TEXT_V1[language]);
+        return meant;
+      },
+      renew: (said) => said,
+    },
+  ],
+]);
+
+/** Of a link that the page does not understand, or not all of it. */
+export type LinkProblem =
+  /** It is of another version; '' of none. */
+  | { readonly kind: 'version'; readonly version: string }
+  /** These parts of it mean nothing here. */
+  | { readonly kind: 'unread'; readonly parts: readonly string[] };
+
+/** What an address says besides the state. */
+const ELSEWHERE: readonly string[] = ['v', 'lesson', 'step', 'L'];
+const KEYS: ReadonlySet<string> = new Set([
+  ...ELSEWHERE,
+  ...Object.values(FIELDS).map(({ key }) => key),
+]);
 
 export function initialState(language: Language): State {
   const fields = NAMES.map((name) => [name, fieldOf(name).initial]);
@@ -45,39 +85,64 @@ export function initialState(language: Language): State {
 /** A state whose fields are being read: each by its own rule, which the compiler cannot follow by name. */
 type Unfinished = Record<keyof State, unknown>;
 
-function readField(name: keyof State, from: URLSearchParams, into: Unfinished): void {
+/** Whether it means something, or says nothing. */
+function readField(name: keyof State, from: URLSearchParams, into: Unfinished): boolean {
   const field = fieldOf(name);
   const raw = from.get(field.key);
   const value = raw === null ? undefined : field.read(raw);
   if (value !== undefined) into[name] = value;
+  return raw === null || raw === '' || value !== undefined;
 }
 
 /**
- * The state a fragment describes; whatever it leaves out, or says in a way that means nothing, has its
- * default, and so has all of it when it is of another version. A fragment that is only the name of a
- * panel leads there. Never throws.
+ * The state a fragment describes. What it leaves out means what it meant in the version of the link; what it says in a way that
+ * means nothing does, too, and all of it when it is of another version: then `problem` says so. A fragment that is only the
+ * name of a panel leads there. Never throws.
  */
-export function parseFragment(fragment: string, language: Language): State {
+export function readFragment(
+  fragment: string,
+  language: Language,
+): { readonly state: State; readonly problem: LinkProblem | null } {
   const bare = fragment.replace(/^#/, '');
   const panel = PANEL_IDS.find((id) => id === bare);
-  if (panel) return { ...initialState(language), panel };
-  const from = new URLSearchParams(bare);
-  if (from.get('v') !== VERSION) return initialState(language);
+  if (panel) return { state: { ...initialState(language), panel }, problem: null };
+  const said = new URLSearchParams(bare);
+  const version = VERSIONS.get(said.get('v') ?? '');
+  if (!version) {
+    const isLink = bare.includes('=');
+    const problem = { kind: 'version', version: said.get('v') ?? '' } as const;
+    return { state: initialState(language), problem: isLink ? problem : null };
+  }
   // First: the default text depends on it.
-  const base = initialState(FIELDS.language.read(from.get('lang') ?? '') ?? language);
-  const state: Unfinished = { ...base };
-  for (const name of NAMES) readField(name, from, state);
-  return state as unknown as State;
+  const own = FIELDS.language.read(said.get('lang') ?? '') ?? language;
+  const [meant, renewed] = [version.renew(version.defaults(own)), version.renew(said)];
+  const state: Unfinished = { ...initialState(own) };
+  for (const name of NAMES) readField(name, meant, state);
+  const unread = NAMES.filter((name) => !readField(name, renewed, state)).map(
+    (name) => fieldOf(name).key,
+  );
+  const unknown = [...renewed.keys()].filter((key) => !KEYS.has(key));
+  const parts = [...new Set([...unread, ...unknown])].map(
+    (key) => `${key}=${renewed.get(key) ?? ''}`,
+  );
+  return {
+    state: state as unknown as State,
+    problem: parts.length > 0 ? { kind: 'unread', parts } : null,
+  };
 }
 
-/** A link to exactly this state; what has its default value is left out. */
+export const parseFragment = (fragment: string, language: Language): State =>
+  readFragment(fragment, language).state;
+
+const LEFT_OUT = new URLSearchParams(DEFAULTS_V1);
+
+/** A link to exactly this state; what a link means that says nothing of it is left out, but for the text. */
 export function formatFragment(state: State): string {
-  const to = new URLSearchParams({ v: VERSION, lang: state.language });
-  const base = initialState(state.language);
+  const to = new URLSearchParams({ v: NEWEST, lang: state.language });
   for (const name of NAMES) {
     const field = fieldOf(name);
     const written = field.write(state[name]);
-    if (written !== field.write(base[name])) to.set(field.key, written);
+    if (name === 'text' || written !== (LEFT_OUT.get(field.key) ?? '')) to.set(field.key, written);
   }
   return `#${to.toString()}`;
 }

@@ -7,7 +7,7 @@ import type { ModelView } from '../features/model/store';
 import type { Frame, Report, Tensors, Wanted } from '../worker/protocol';
 import type { Size } from '../engine/canvas';
 import type { Figure } from './figure';
-import type { State } from '../state/state';
+import type { LinkProblem, State } from '../state/state';
 import type { Theme } from './theme';
 import type { TokenList } from '../domain/tokenizer';
 
@@ -33,6 +33,8 @@ export interface View {
   /** Another number after every change of theme, language or resolution. */
   readonly look: number;
   readonly theme: Theme;
+  /** What of the link that was followed the page does not understand. */
+  readonly linkProblem: LinkProblem | null;
 }
 
 /** Has the worker compute anew what its latest frame was made of. */
