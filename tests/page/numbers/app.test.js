@@ -83,6 +83,18 @@ describe('app: what the worker says', () => {
     assert.equal(views.at(-1).frame.time, 3);
   });
 
+  test('what a model that loads says many times in a second lays out nothing, and asks for no frame', async () => {
+    run();
+    app.set({ source: 'trained' });
+    await rest();
+    for (const kind of ['progress', 'generated', 'speed']) {
+      const came = await comes(() =>
+        worker({ type: 'model', message: { kind, loaded: 1, total: 2 } }),
+      );
+      assert.deepEqual(came, [[0, 0], [0, 0]], kind); // prettier-ignore
+    }
+  });
+
   test('many words within one frame of the screen are drawn once', async () => {
     run();
     await rest();

@@ -158,6 +158,15 @@ describe('app: a change of the state', () => {
   });
 });
 
+describe('app: another language, whose texts are on their way', () => {
+  test('is not taken over a link that was followed meanwhile', async () => {
+    app.set({ language: 'zh' });
+    goTo('#v=1&lang=en&seed=5');
+    await rest();
+    assert.deepEqual([app.language, app.view().state.seed], ['en', 5]);
+  });
+});
+
 describe('app: another address', () => {
   test('is a state, whose panel comes into sight', async () => {
     let shown = 0;
@@ -218,49 +227,95 @@ describe('app: another address', () => {
 });
 
 describe('app: a panel that the link leads to', () => {
-  const NAMES = ['wheel', 'touchstart', 'pointerdown', 'keydown'];
-  /** Opens the page at a panel; returns how often it was brought into sight, and what grows above it. */
-  async function opened() {
-    const before = globalThis.addEventListener;
-    const options = [];
-    mock.method(globalThis, 'addEventListener', (name, act, more) => {
-      if (NAMES.includes(name)) options.push([name, more]);
-      return before(name, act, more);
-    });
+  const section = () => document.getElementById('map');
+  /** Opens the page at a panel, in a window that scrolls as the test says; returns how often it was brought into sight. */
+  function opened(open = () => goTo('#v=1&lang=en&p=map')) {
     let shown = 0;
-    document.getElementById('map').scrollIntoView = () => shown++;
-    openedAt('#v=1&lang=en&p=map').start();
-    const grow = async () => {
-      const count = shown;
-      observers.forEach((observer) => observer.look());
-      await rest();
-      return shown - count;
+    const place = { page: 0, section: 400 };
+    section().scrollIntoView = () => {
+      shown++;
+      place.page += place.section;
+      place.section = 0;
     };
-    await rest();
-    return { shown: () => shown, grow, options };
+    section().getBoundingClientRect = () => ({ top: place.section });
+    Object.defineProperty(globalThis, 'scrollY', { get: () => place.page, configurable: true });
+    open();
+    look();
+    return { shown: () => shown, place };
   }
   const observers = new Set();
   const { ResizeObserver } = globalThis;
-  globalThis.ResizeObserver = class extends ResizeObserver {
-    constructor(act) {
-      super(act);
-      observers.add(this);
-    }
+  beforeEach(() => {
+    observers.clear();
+    globalThis.ResizeObserver = class {
+      constructor(act) {
+        this.act = act;
+        observers.add(this);
+      }
+      observe(target) {
+        this.target = target;
+      }
+      disconnect() {
+        this.target = null;
+      }
+    };
+  });
+  afterEach(() => (globalThis.ResizeObserver = ResizeObserver));
+  const look = () => {
+    for (const { target, act } of observers) if (target === document.body) act();
   };
 
-  for (const name of NAMES) {
-    test(`is kept in sight while the page grows, until the reader stirs: ${name}`, async () => {
-      const { shown, grow, options } = await opened();
+  for (const name of ['wheel', 'touchstart', 'pointerdown', 'keydown']) {
+    test(`is kept in sight while the page grows, until the reader stirs: ${name}`, () => {
+      const { shown } = opened();
       assert.equal(shown(), 1);
-      assert.ok((await grow()) > 0);
+      look();
+      assert.equal(shown(), 2);
       window.dispatchEvent(new Event(name));
-      assert.equal(await grow(), 0);
-      assert.deepEqual(
-        options,
-        NAMES.map((one) => [one, { once: true, passive: true }]),
-      );
+      look();
+      assert.equal(shown(), 2);
     });
   }
+
+  test('is let go when something else scrolls, and not when the page does it by itself', () => {
+    const { shown, place } = opened();
+    const scroll = () => window.dispatchEvent(new Event('scroll'));
+    scroll(); // of its own
+    place.section += 300; // what grows above pushes it down
+    scroll();
+    look();
+    assert.equal(shown(), 2);
+    place.page += 200; // the browser makes up for what grew
+    scroll();
+    look();
+    assert.equal(shown(), 3);
+    place.page -= 500; // a scroll bar, or a search in the page
+    place.section += 500;
+    scroll();
+    look();
+    assert.equal(shown(), 3);
+  });
+
+  test('is let go when nothing has grown for three seconds', async () => {
+    const { shown } = opened(() => openedAt('#v=1&lang=en&p=map').start());
+    assert.equal(shown(), 1);
+    await rest(); // timers go off at once here
+    assert.ok(delays.has(3000));
+    look();
+    assert.equal(shown(), 1);
+  });
+
+  test('is let go for another one, or for none', () => {
+    const { shown } = opened();
+    const count = () => [...observers].filter(({ target }) => target === document.body).length;
+    assert.equal(count(), 1);
+    goTo('#v=1&lang=en&p=map&seed=3');
+    assert.equal(count(), 1, 'one at a time');
+    goTo('#v=1&lang=en&seed=4');
+    const before = shown();
+    look();
+    assert.deepEqual([count(), shown()], [0, before]);
+  });
 
   test('is not waited for when there is none', async () => {
     observers.clear();

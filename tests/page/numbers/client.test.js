@@ -131,6 +131,39 @@ describe('engine: requests', () => {
     );
   });
 
+  test('that are asked for twice are computed once, unless their picture would be another', () => {
+    const { client, worker } = ready();
+    const names = () => worker.runs.map(({ request }) => request.name);
+    client.request({ name: 'one' });
+    client.request({ name: 'one' });
+    worker.say(frameOf(1));
+    assert.deepEqual(names(), ['one'], 'one that is under way');
+    client.request({ name: 'one' });
+    assert.deepEqual(names(), ['one', 'one'], 'what was answered may be asked again');
+    for (const name of ['two', 'two', 'one', 'two']) client.request({ name });
+    worker.say(frameOf(2));
+    assert.deepEqual(names(), ['one', 'one', 'two'], 'one that waits');
+    worker.say(frameOf(3));
+    for (const change of [
+      () => (client.palette = { hatch: 1 }),
+      () => client.give('map', new Canvas()),
+    ]) {
+      // prettier-ignore
+      const before = names().length;
+      client.request({ name: 'three' });
+      change();
+      client.request({ name: 'three' });
+      worker.say(frameOf(worker.runs.at(-1).id));
+      assert.equal(names().length - before, 2, 'with other colours, or on another canvas');
+      worker.say(frameOf(worker.runs.at(-1).id));
+    }
+    client.request({ name: 'four' });
+    worker.say({ type: 'run-failed', id: worker.runs.at(-1).id, failure });
+    const before = names().length;
+    client.request({ name: 'four' });
+    assert.equal(names().length - before, 1, 'one that failed');
+  });
+
   test('may fail, and the next is computed all the same', () => {
     const { client, worker, told } = ready();
     client.request({ name: 'one' });

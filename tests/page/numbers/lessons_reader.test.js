@@ -336,6 +336,41 @@ describe('lessons: on paper', () => {
     assert.deepEqual(pictures(), [[true, picture], [false], [true, picture]]);
   });
 
+  test('links are compared when the state is another, and not with every frame', async () => {
+    await open(0);
+    const { URLSearchParams } = globalThis;
+    let written = 0;
+    globalThis.URLSearchParams = class extends URLSearchParams {
+      constructor(...args) {
+        super(...args);
+        written++;
+      }
+    };
+    try {
+      const counts = [{}, {}, { seed: 9 }].map((patch) => {
+        written = 0;
+        const view = host.view();
+        reader.update(patch.seed ? { ...view, state: { ...view.state, ...patch } } : view);
+        return written;
+      });
+      assert.equal(counts[1], 0);
+      assert.ok(counts[2] > 0);
+    } finally {
+      globalThis.URLSearchParams = URLSearchParams;
+    }
+    assert.equal(part('.current .back').hidden, false, 'it is said that the state is another');
+  });
+
+  test('of two steps that are gone to at once the later one counts, and begins once', async () => {
+    await open(0);
+    heard.length = 0;
+    const both = [reader.go(1, false), reader.go(2, false)];
+    await rest();
+    await Promise.all(both);
+    assert.equal(reader.at, 2);
+    assert.equal(heard.filter((one) => one.startsWith('begin')).length, 1);
+  });
+
   test('nothing is printed of a lesson that was left meanwhile', async () => {
     for (const turns of [0, 1, 4, 9, 14]) {
       await open(0);

@@ -311,5 +311,9 @@ test('model: what the page knows after each message', () => {
   });
   assert.equal(web.afterMessage(NO_MODEL, { kind: 'progress', loaded: 1, total: 2 }), NO_MODEL);
   assert.equal(web.afterMessage(NO_MODEL, { kind: 'answered' }), NO_MODEL);
-  assert.equal(web.afterMessage(NO_MODEL, { kind: 'refused', failure }).refused.what, '');
+  assert.equal(
+    web.afterMessage(NO_MODEL, { kind: 'refused', failure }),
+    NO_MODEL,
+    'of no load nothing is refused',
+  );
 });

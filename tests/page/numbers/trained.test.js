@@ -22,6 +22,17 @@ beforeEach(() => {
 });
 const kinds = () => sent.splice(0).map(({ kind }) => kind);
 
+test('trained: the tokens of no model are one list for ever', () => {
+  assert.equal(model.tokens, model.tokens);
+  assert.deepEqual(model.tokens, { tokens: [], own: 0, total: 0, textCut: false });
+  model.receive(loaded({ notDrawn: 'alibi' }));
+  assert.equal(
+    model.tokens,
+    new TrainedModel(() => undefined).tokens,
+    'also where it cannot be drawn',
+  );
+});
+
 describe('trained: what is asked', () => {
   test('a load asks for what the state shows before it begins', () => {
     model.tell(load(), stateOf({ modelTopK: 3 }));
@@ -33,6 +44,15 @@ describe('trained: what is asked', () => {
     const files = [{ name: 'a' }, { name: 'b' }];
     model.tell(load({ kind: 'files', files }), stateOf());
     assert.equal(model.view.loading.what, 'a, b');
+  });
+
+  test('a load whose code did not come asks again when it is tried again', () => {
+    model.tell(load(), stateOf());
+    assert.deepEqual(kinds(), ['ask', 'load']);
+    model.receive({ kind: 'refused', failure: { code: 'load_failed', message: 'no network' } });
+    assert.equal(model.view.refused.what, 'austen');
+    model.tell(load(), stateOf());
+    assert.deepEqual(kinds(), ['ask', 'load']);
   });
 
   test('another word is passed on as it is', () => {

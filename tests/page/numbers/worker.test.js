@@ -136,7 +136,7 @@ beforeEach(async () => {
         worked.hosts.push(this);
       }
       receive(message) {
-        if (message === 'bad') throw Object.assign(new Error('bad message'), { code: 'bad' });
+        if (message.isBad) throw Object.assign(new Error('bad message'), { code: 'bad' });
         this.heard.push(message);
       }
     },
@@ -521,16 +521,25 @@ describe('worker: the trained model', () => {
   test('that cannot be had is refused, and tried again', async () => {
     await ready();
     worked.noHost = true;
-    await toModel('load');
+    await toModel({ kind: 'ask' });
+    assert.deepEqual(posted(), [], 'what was asked before the load is told by the load');
+    await toModel({ kind: 'load' });
+    const notLoaded = { code: 'load_failed', message: 'no network' };
     assert.deepEqual(posted(), [
-      [{ type: 'model', message: { kind: 'refused', failure: failure('no network') } }, []],
+      [{ type: 'model', message: { kind: 'refused', failure: notLoaded } }, []],
     ]);
     worked.noHost = false;
-    await toModel('load');
+    await toModel({ kind: 'load' });
     assert.deepEqual([worked.hosts.length, posted()], [1, []]);
-    await toModel('bad');
-    assert.deepEqual(posted()[0][0].message, {
-      ...{ kind: 'refused', failure: { code: 'bad', message: 'bad message' } },
-    });
+    const why = { code: 'bad', message: 'bad message' };
+    for (const [kind, told] of [
+      ['ask', { kind: 'failed', of: 'answers', failure: why }],
+      ['load', { kind: 'refused', failure: why }],
+    ]) {
+      await toModel({ kind, isBad: true });
+      assert.deepEqual(posted()[0][0].message, told);
+    }
+    await toModel({ kind: 'ask' });
+    assert.equal(worked.hosts.length, 1, 'the model that is there stays');
   });
 });

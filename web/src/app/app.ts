@@ -11,6 +11,7 @@ import { Panel, type View } from '../ui/panel';
 import { PANEL_IDS, type PanelId } from '../features/index';
 import { loadLanguage } from '../features/load';
 import { TopPanel } from './header';
+import { keepInSight } from './keep_in_sight';
 import { requestOf } from './request';
 import { TrainedModel } from './trained';
 import type { FromModel, ToModel } from '../features/model/protocol';
@@ -45,6 +46,8 @@ function tokensOf(
 export class App {
   #state: State;
   #linkProblem: LinkProblem | null;
+  /** Lets the panel go that a link led to. */
+  #letGo: () => void = () => undefined;
   #list: TokenList;
   #engine: EngineStatus = { kind: 'loading' };
   #frame: Frame | null = null;
@@ -165,21 +168,20 @@ export class App {
     else this.#become(state, () => this.#goToPanel());
   }
 
-  /** Panels above it are still growing as they arrive, so it is kept in place until a hand stirs. */
   #goToPanel(): void {
+    this.#letGo();
     const section = this.#state.panel && document.getElementById(this.#state.panel);
-    if (!section) return;
-    const grown = new ResizeObserver(() => section.scrollIntoView());
-    grown.observe(document.body);
-    for (const name of ['wheel', 'touchstart', 'pointerdown', 'keydown']) {
-      window.addEventListener(name, () => grown.disconnect(), { once: true, passive: true });
-    }
+    if (section) this.#letGo = keepInSight(section);
   }
 
   /** Changes some of the state; the link follows when things have come to rest. */
   set(patch: Partial<State>): void {
     const allowed = this.hold?.allow(patch) ?? patch;
-    this.#whenReadable(allowed.language ?? this.#state.language, () => this.#change(allowed));
+    const begun = this.#begun;
+    this.#whenReadable(allowed.language ?? this.#state.language, () => {
+      // A link that was followed, or a lesson that was begun, while the texts were on their way counts.
+      if (begun === this.#begun) this.#change(allowed);
+    });
   }
 
   /** Another state from its beginning, as a step of a lesson has it. */

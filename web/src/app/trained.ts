@@ -5,6 +5,9 @@ import { modelAsk } from '../features/model/state';
 import { afterMessage, loadBegins, NO_MODEL, type ModelView } from '../features/model/store';
 import type { State } from '../state/state';
 
+/** One list for ever: what draws tokens compares lists, and does nothing while it is the same. */
+const NO_TOKENS: TokenList = { tokens: [], own: 0, total: 0, textCut: false };
+
 /** What a load is called while nothing is known of it. */
 function nameOf({ files }: Extract<ToModel, { kind: 'load' }>): string {
   return files.kind === 'files' ? files.files.map(({ name }) => name).join(', ') : files.name;
@@ -57,6 +60,8 @@ export class TrainedModel {
   /** Takes in a message of the worker. */
   receive(message: FromModel): void {
     if (message.kind === 'answered') this.#waiting = false;
+    // What would hear the ask may not have come at all: the next load asks again.
+    if (message.kind === 'refused' && !this.#view.info) this.#asked = '';
     if (message.kind === 'loaded') this.#waiting = true; // it answers the latest ask by itself
     this.#view = afterMessage(this.#view, message);
   }
@@ -78,7 +83,8 @@ export class TrainedModel {
   /** The tokens that the other panels show: none while there is no model that they can draw. */
   get tokens(): TokenList {
     const { info, answers } = this.#view;
-    const labels = info?.notDrawn === null ? (answers.reading?.labels ?? []) : [];
+    const labels = info?.notDrawn === null ? answers.reading?.labels : undefined;
+    if (!labels) return NO_TOKENS;
     return { tokens: labels, own: labels.length, total: labels.length, textCut: false };
   }
 

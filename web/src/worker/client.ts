@@ -44,6 +44,8 @@ export class EngineClient {
   #frame: Frame | undefined;
   #waiting: FrameRequest | undefined;
   #running: FrameRequest | undefined;
+  /** The latest request; '' when its picture would be another by now. */
+  #asked = '';
   #nextId = 1;
   /** The request for which the worker has nothing left to do. */
   #rested = 0;
@@ -77,6 +79,7 @@ export class EngineClient {
 
   /** The worker paints this canvas from now on, under this name. */
   give(name: string, canvas: HTMLCanvasElement): void {
+    this.#asked = '';
     this.#canvases.set(name, canvas);
     if (this.#lost) return;
     if (this.paintsInWorker) {
@@ -89,10 +92,15 @@ export class EngineClient {
 
   set palette(palette: PaintPalette) {
     this.#palette = palette;
+    this.#asked = '';
     if (!this.#lost) this.#send({ type: 'palette', palette });
   }
 
+  /** What is asked for already is not asked for again. */
   request(request: FrameRequest): void {
+    const written = JSON.stringify(request);
+    if (written === this.#asked && (this.#waiting ?? this.#running)) return;
+    this.#asked = written;
     this.#waiting = request;
     this.#pump();
   }

@@ -7,6 +7,7 @@ import { StudyDesk } from './studies';
 import type { ModelHost } from '../features/model/host';
 import type { ToModel } from '../features/model/protocol';
 import type { Frame, FrameNews, FrameRequest, FromWorker, ToWorker, Wanted } from './protocol';
+import type { Failure } from '../domain/failure';
 import { Surface, type Pixels } from '../engine/canvas';
 
 /** How long a piece of background work may keep the next frame waiting, in milliseconds. */
@@ -142,13 +143,27 @@ async function hostOf({ pipeline }: NonNullable<typeof engine>): Promise<ModelHo
 }
 
 async function toModel(message: ToModel, of: NonNullable<typeof engine>): Promise<void> {
+  let host: ModelHost;
   try {
-    const host = await (model ??= hostOf(of));
+    host = await (model ??= hostOf(of));
+  } catch (error) {
+    model = undefined; // it may be tried again
+    const { message: words } = describeFailure(error);
+    // A load is preceded by what is asked of the model: one failure is told once.
+    if (message.kind === 'load') refuse({ code: 'load_failed', message: words });
+    return;
+  }
+  try {
     host.receive(message);
   } catch (error) {
-    model = undefined; // without a network it may be tried again
-    reply({ type: 'model', message: { kind: 'refused', failure: describeFailure(error) } });
+    const failure = describeFailure(error);
+    if (message.kind === 'load') refuse(failure);
+    else reply({ type: 'model', message: { kind: 'failed', of: 'answers', failure } });
   }
+}
+
+function refuse(failure: Failure): void {
+  reply({ type: 'model', message: { kind: 'refused', failure } });
 }
 
 // ---- messages ----

@@ -48,6 +48,10 @@ export class LessonReader extends Panel {
   at = -1;
   #opened: Opened | null = null;
   #view: View | null = null;
+  /** Whether this state is another than that of this step. */
+  #compared: { readonly state: State; readonly step: Step; readonly moved: boolean } | null = null;
+  /** Another number for every step that is gone to. */
+  #going = 0;
 
   protected template(): string {
     return `
@@ -96,7 +100,13 @@ export class LessonReader extends Panel {
   #moved(): boolean {
     const [view, step, opened] = [this.#view, this.#opened?.lesson.steps[this.at], this.#opened];
     if (!view || !step || !opened) return false;
-    return settingsOf(view.state) !== settingsOf(stateOf(step, view.state.language));
+    const { state } = view;
+    // Two links are written to compare them: not at every frame of a step that nobody touches.
+    if (this.#compared?.state !== state || this.#compared.step !== step) {
+      const moved = settingsOf(state) !== settingsOf(stateOf(step, state.language));
+      this.#compared = { state, step, moved };
+    }
+    return this.#compared.moved;
   }
 
   /** Puts a lesson onto the page, at one of its steps. */
@@ -187,8 +197,9 @@ export class LessonReader extends Panel {
     const [opened, host] = [this.#opened, this.host];
     if (!opened || !host) return;
     const step = Math.min(Math.max(0, to), opened.lesson.steps.length - 1);
+    const going = ++this.#going;
     if (this.at >= 0 && this.at !== step) await this.#keepFigures();
-    if (!this.#reads(opened)) return;
+    if (!this.#reads(opened) || going !== this.#going) return; // who went on meanwhile is there already
     this.#stow();
     this.at = step;
     const plan = opened.lesson.steps[step];

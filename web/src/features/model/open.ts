@@ -38,7 +38,10 @@ class Refusal extends Error {
 
 /** A file of a server, with how much of it is there. */
 async function fetched(url: string, { signal, onProgress }: OpenOptions): Promise<Blob> {
-  const response = await fetch(url, { signal });
+  const response = await fetch(url, { signal }).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    throw new Refusal('load_failed', `${url}: ${String(error)}`);
+  });
   if (!response.ok || !response.body) {
     throw new Refusal('load_failed', `${url}: status ${response.status}, expected 200`);
   }
@@ -48,7 +51,10 @@ async function fetched(url: string, { signal, onProgress }: OpenOptions): Promis
   const reader = response.body.getReader();
   let loaded = 0;
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch((error: unknown) => {
+      if (signal.aborted) throw error;
+      throw new Refusal('load_failed', `${url}: ${String(error)}`);
+    });
     if (done) break;
     parts.push(value);
     loaded += value.byteLength;

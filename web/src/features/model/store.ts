@@ -52,12 +52,11 @@ export function afterMessage(view: ModelView, message: FromModel): ModelView {
     }
     case 'loaded':
       return { ...NO_MODEL, info: message.info };
-    case 'refused':
-      return {
-        ...view,
-        loading: null,
-        refused: { what: view.loading?.what ?? '', failure: message.failure },
-      };
+    case 'refused': {
+      const { loading } = view;
+      if (!loading) return view;
+      return { ...view, loading: null, refused: { what: loading.what, failure: message.failure } };
+    }
     case 'answered':
       return view;
     case 'aborted':
