@@ -1,17 +1,21 @@
 // What the page says in words, in Node: each claim about a head, a picture or a check is held to the numbers.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { root } from '../../support/js/files.js';
 import { resultOf, modules, startEngine } from '../support/engine.js';
 import { curvePoint } from '../support/curves.js';
 import { textsOf } from '../support/texts.js';
 
 const { ask, qkv, tensors, report, request, web } = await startEngine();
 // features/map/names.ts and the like touch the page only when they are called.
-const { storyOf, headStory, setLanguage, isAnimal, asksForAnimal, homeOf, trackOf, lawNumbers } =
-  await modules(
-    ...['features/map/names', 'i18n/i18n', 'domain/animals', 'features/row/cells'],
-    'features/temperature/words',
-  );
+const words = await modules(
+  ...['features/map/names', 'i18n/i18n', 'domain/animals', 'features/row/cells'],
+  ...['features/temperature/words', 'features/cost/shape', 'engine/model'],
+);
+const { storyOf, headStory, setLanguage, isAnimal, asksForAnimal, homeOf } = words;
+const { trackOf, lawNumbers, PRESETS, modelOf } = words;
 const texts = textsOf;
 
 /** The rows of the shown head, with which tokens a query may see. */
@@ -213,4 +217,110 @@ test('temperature: no number of the law is shown where it is no entropy', () => 
   assert.match(lawNumbers(labOf()).theory, /^5\.\d/);
   const study = resultOf(web.temperatureStudy(qkv, cold.of));
   assert.ok(study.entropy.every((h) => h >= 0));
+});
+
+const contents = Object.fromEntries(
+  ['en', 'zh'].map((language) => {
+    const path = join(root, `web/src/features/lessons/content_${language}.json`);
+    return [language, JSON.parse(readFileSync(path, 'utf8'))];
+  }),
+);
+/** The text of a step of a lesson, in both languages. */
+const told = (lesson, step) =>
+  ['en', 'zh'].map((language) => contents[language][lesson].steps[step].text);
+const everywhere = (...keys) => ['en', 'zh'].flatMap((of) => keys.map((key) => texts(of)[key]));
+
+test('page: it does not say that the core computes every number; it says so of the weights', () => {
+  for (const text of everywhere('page.description')) {
+    assert.doesNotMatch(text, /every number|每个数字/iu);
+    assert.match(text, /every attention weight|每个注意力权重/iu);
+  }
+});
+
+test('order: a large number subtracted gives 0 as −∞ does, but an average where all keys are masked', () => {
+  const rows = (data, width = 2) => ({ data: Float32Array.from(data), shape: [2, width] });
+  const [q, k, v] = [rows([0.1, 0.2, 0.3, 0.4]), rows([1, 2, 3, 4]), rows([1, 2, 3, 4])];
+  const seen = [1, 0, 0, 0];
+  const large = { ...rows(seen.map((allowed) => (allowed ? 0 : -1e9))) };
+  const run = (how) => qkv.attention(q, k, v, { numHeads: 1, returnWeights: true, ...how });
+  const subtracted = run({ bias: large });
+  assert.deepEqual([...subtracted.weights.data], [1, 0, 0.5, 0.5]);
+  assert.deepEqual([...subtracted.output.data], [1, 2, 2, 3]);
+  const masked = run({ mask: { data: Uint8Array.from(seen), shape: [2, 2] } });
+  assert.deepEqual([...masked.weights.data], [1, 0, 0, 0]);
+  for (const text of told('order', 2)) {
+    assert.match(text, /10⁹.*float32/u);
+    assert.match(text, /average|平均/u);
+    assert.doesNotMatch(text, /would not be zero|不是零/u);
+  }
+});
+
+test('temperature: the largest of 256 normal scores lies at 2.8σ, below σ√(2 ln n)', () => {
+  // The mean of the largest is the integral of x over the density of the largest, n Φ(x)^(n − 1) φ(x).
+  const [n, step] = [256, 1e-3];
+  let [below, mean] = [0, 0];
+  for (let x = -9; x < 9; x += step) {
+    const density = Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI);
+    const middle = below + (density * step) / 2;
+    mean += x * n * middle ** (n - 1) * density * step;
+    below += density * step;
+  }
+  const limit = Math.sqrt(2 * Math.log(n));
+  for (const text of told('temperature', 3)) {
+    assert.ok(text.includes(`${mean.toFixed(1)}σ`), `${mean}: ${text}`);
+    assert.ok(text.includes(`${limit.toFixed(1)}σ`), `${limit}: ${text}`);
+  }
+});
+
+test('positions: each slope of ALiBi is half of the one before with 8 heads, and not with 16', () => {
+  const ratio = (heads) => {
+    const slopes = qkv.alibiSlopes(heads);
+    return slopes[1] / slopes[0];
+  };
+  assert.equal(ratio(8), 0.5);
+  assert.ok(Math.abs(ratio(16) - Math.SQRT1_2) < 1e-6);
+  for (const text of told('positions', 3)) assert.match(text, /with 8 heads|有 8 个头/u);
+});
+
+test('positions: the encodings of the heads are as wide as the panel says', () => {
+  const widths = ['constructed', 'random'].map((source) => modelOf(qkv, source, 1).positionWidth);
+  assert.deepEqual(widths, [16, 64]);
+  assert.equal(ask({}).positions.encoding.data.length / ask({}).positions.encoding.length, 64);
+  for (const text of everywhere('positions.intro')) {
+    assert.match(text, /2i\/64/);
+    for (const width of widths) assert.match(text, new RegExp(`(64|16).*\\b${width}\\b`, 'su'));
+  }
+});
+
+test('recurrence: from the last state back to the first there is one step fewer than there are digits', () => {
+  for (const text of told('recurrence', 3)) assert.match(text, /one step fewer|步数比数字的个数少一/u);
+});
+
+test('cost: a source names where the numbers of its row are from, and the numbers that no table has', () => {
+  for (const [name, { vocabulary, tokens }] of Object.entries(PRESETS).slice(1)) {
+    for (const text of everywhere(`cost.source.${name}`)) {
+      assert.ok(text.includes(vocabulary.toLocaleString('en')), text);
+      if (!name.startsWith('gpt2')) continue;
+      assert.ok(text.includes(tokens.toLocaleString('en')), text);
+      assert.match(text, /published files|公开的模型文件/u);
+    }
+  }
+});
+
+test('learn: an experiment about which the panel asks does not tell the answer in its name', () => {
+  for (const name of ['birth', 'oneLayer', 'noPositions']) {
+    for (const text of everywhere(`learn.experimentName.${name}`)) assert.match(text, /[?？]$/u);
+  }
+});
+
+test('model: a score of attention alone names no induction head', () => {
+  for (const text of everywhere('model.heads.inductionStrong')) {
+    assert.doesNotMatch(text, /is an induction head|是归纳头/u);
+  }
+});
+
+test('block: no norm is called layer norm in general, as the panel also has RMSNorm', () => {
+  for (const text of everywhere('block.place', 'block.norm1', 'block.norm2')) {
+    assert.doesNotMatch(text, /layer ?norm|层归一化/iu);
+  }
 });

@@ -282,6 +282,25 @@ test('lessons: numbers that have a formula are those of the formula', async () =
   }
 });
 
+test('lessons: the models that ship have a head that attends to the token before, and none that does as induction heads do', async () => {
+  const plan = PLANS.find(({ name }) => name === 'trained');
+  const at = plan.steps.findIndex(({ state }) => state === 'lmsort=previous');
+  const which = contents.en.trained.steps[at].exercises.findIndex(({ text }) =>
+    text.includes('induction head'),
+  );
+  for (const language of ['en', 'zh']) {
+    const view = await viewOf(stateOf(lessonOf(plan, language).steps[at], language), 'model');
+    const { previous, induction } = view.model.answers.scores;
+    const [most, least] = [Math.max(...previous), Math.max(...induction)];
+    assert.ok(most > 0.5 && least < 0.1, `${language}: previous ${most}, induction ${least}`);
+    // So the question whether it has one is answered with the last choice, and no goal promises one.
+    const { exercises } = lessonOf(plan, language).steps[at];
+    assert.equal(exercises[which].right, exercises[which].choices.length - 1);
+    const [goal] = contents[language].trained.goals;
+    assert.match(goal, /whether it has induction heads|有没有归纳头/u);
+  }
+});
+
 test('lessons: each number that an exercise can ask for, at every kind of place, is the one written down', async () => {
   const trained = await viewOf(web.initialState('en'), 'model');
   const nothing = { ...trained, frame: null, studies: { scale: null }, model: { answers: {} } };

@@ -11,7 +11,7 @@ const web = await modules(
   ...['selection', 'scores', 'plane', 'file', 'open', 'answers', 'store', 'log', 'state'].map(
     (name) => `features/model/${name}`,
   ),
-  'state/state',
+  ...['state/state', 'domain/prefix_matching', 'features/learn/scores'],
 );
 const qkv = await (await packageModule('index')).init();
 
@@ -67,22 +67,18 @@ describe('scores of heads', () => {
       });
     assert.equal(web.previousScore(head((t) => t - 1)), 1);
     assert.equal(web.firstScore(head(() => 0)), 1);
-    assert.equal(
-      web.inductionScore(
-        head((t) => t - 3),
-        4,
-        1,
-      ),
-      1,
-    );
-    assert.equal(
-      web.inductionScore(
-        head((t) => t - 4),
-        4,
-        1,
-      ),
-      0,
-    );
+    const twice = [0, 1, 2, 3, 4, 1, 2, 3, 4];
+    const induction = head((t) => t - 3);
+    assert.equal(web.prefixMatching(induction, twice), 1);
+    const same = head((t) => t - 4);
+    assert.equal(web.prefixMatching(same, twice), 0);
+    // "Induction" is one measure, here and where heads are trained, also of a row that has a token three times.
+    const thrice = [0, 1, 2, 1, 2, 1, 2, 1, 3];
+    const learned = web.keysOf('induction', { ids: thrice, targets: [] });
+    assert.deepEqual(learned[7], [2, 4, 6]);
+    const weights = numbers(count ** 2);
+    const measured = web.prefixMatching(weights, thrice);
+    close(measured, web.scoreOf(learned, weights), 1e-6, 'learn');
     const uniform = Float32Array.from({ length: count ** 2 }, (_, at) => {
       const t = Math.floor(at / count);
       return at % count <= t ? 1 / (t + 1) : 0;

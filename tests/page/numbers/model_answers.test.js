@@ -7,6 +7,7 @@ import { modules } from '../support/engine.js';
 
 const web = await modules(
   ...['selection', 'scores', 'answers', 'text', 'trained'].map((name) => `features/model/${name}`),
+  'domain/prefix_matching',
 );
 
 /** An engine whose softmax hands back what it is given, and notes how it was asked. */
@@ -93,7 +94,7 @@ describe('model: scores of heads', () => {
   test('of a text without queries to count are 0', () => {
     const one = Float32Array.of(1);
     assert.deepEqual([web.previousScore(one), web.firstScore(one)], [0, 0]);
-    assert.equal(web.inductionScore(Float32Array.of(1, 0, 0.5, 0.5), 2, 0), 0);
+    assert.equal(web.prefixMatching(Float32Array.of(1, 0, 0.5, 0.5), [3, 4]), 0);
     assert.equal(web.previousScore(new Float32Array()), 0);
   });
 
@@ -101,7 +102,7 @@ describe('model: scores of heads', () => {
     const weights = Float32Array.of(1, 0, 0, 0.25, 0.75, 0, 0.5, 0.125, 0.375);
     assert.equal(web.previousScore(weights), (0.25 + 0.125) / 2);
     assert.equal(web.firstScore(weights), (0.25 + 0.5) / 2);
-    assert.equal(web.inductionScore(weights, 1, 1), 0.375);
+    assert.equal(web.prefixMatching(weights, [0, 7, 7]), 0.375);
   });
 
   test('are of the pass, and of the heads that the page would draw', () => {

@@ -1,4 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import { prefixMatches } from '../../domain/prefix_matching';
 import type { TaskId } from './settings';
 
 /** Ways of reading that a head may learn; each has a score between 0 and 1. */
@@ -27,8 +28,7 @@ const KEYS: Readonly<Record<ScoreId, Keys>> = {
   /** The token before it. */
   previous: (_ids, _targets, query) => (query > 0 ? [query - 1] : []),
   /** Each token that came after an earlier place of its own token. */
-  induction: (ids, _targets, query) =>
-    places(ids, (key) => key > 0 && key <= query && ids[key - 1] === ids[query]),
+  induction: (ids, _targets, query) => prefixMatches(ids, query),
   /** Where what it is asked for stands before it. */
   source: (ids, targets, query) => {
     const wanted = targets[query]!;

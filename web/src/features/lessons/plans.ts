@@ -210,7 +210,7 @@ export const PLANS: readonly Plan[] = [
       {
         show: ['model', 'map'],
         state: 'lmsort=previous',
-        exercises: [right(1), number('modelScore'), open],
+        exercises: [right(1), number('modelScore'), right(2), open],
       },
       {
         show: ['model'],

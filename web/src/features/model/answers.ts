@@ -1,5 +1,6 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { Qkv } from 'qkv';
+import { prefixMatching } from '../../domain/prefix_matching';
 import { hashText, uniform } from '../../engine/random';
 import type { Opened } from './open';
 import type {
@@ -15,7 +16,7 @@ import type {
 } from './protocol';
 import { MOST_BARS } from './protocol';
 import { nearest, principalPlane } from './plane';
-import { firstScore, inductionScore, previousScore } from './scores';
+import { firstScore, previousScore } from './scores';
 import { select } from './selection';
 import { differenceOf, passOver, type Pass } from './trained';
 
@@ -55,8 +56,7 @@ export function* headScores(
 export function inductionScores(qkv: Qkv, of: Opened): Pick<HeadScores, 'induction' | 'repeated'> {
   const { ids, repeated } = repeatedIds(of);
   const { weights } = passOver(qkv, of.model, ids);
-  const lead = ids.length - 2 * repeated;
-  const induction = Float32Array.from(weights, (each) => inductionScore(each, repeated, lead));
+  const induction = Float32Array.from(weights, (each) => prefixMatching(each, ids));
   return { induction, repeated };
 }
 

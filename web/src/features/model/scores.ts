@@ -16,11 +16,3 @@ export const previousScore = (weights: Weights) => meanWeight(weights, 1, (t) =>
 
 /** How much the queries after the first read the first token. */
 export const firstScore = (weights: Weights) => meanWeight(weights, 1, () => 0);
-
-/**
- * Of a text of `lead` tokens and n random ones that are there twice: how much the queries of the second time read what
- * followed the same token the first time (Olsson et al. 2022).
- */
-export function inductionScore(weights: Weights, repeated: number, lead: number): number {
-  return meanWeight(weights, lead + repeated, (t) => t - repeated + 1);
-}
