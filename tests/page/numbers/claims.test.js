@@ -241,7 +241,7 @@ test('order: a large number subtracted gives 0 as −∞ does, but an average wh
   const rows = (data, width = 2) => ({ data: Float32Array.from(data), shape: [2, width] });
   const [q, k, v] = [rows([0.1, 0.2, 0.3, 0.4]), rows([1, 2, 3, 4]), rows([1, 2, 3, 4])];
   const seen = [1, 0, 0, 0];
-  const large = { ...rows(seen.map((allowed) => (allowed ? 0 : -1e9))) };
+  const large = rows(seen.map((allowed) => (allowed ? 0 : -1e9)));
   const run = (how) => qkv.attention(q, k, v, { numHeads: 1, returnWeights: true, ...how });
   const subtracted = run({ bias: large });
   assert.deepEqual([...subtracted.weights.data], [1, 0, 0.5, 0.5]);
@@ -293,7 +293,8 @@ test('positions: the encodings of the heads are as wide as the panel says', () =
 });
 
 test('recurrence: from the last state back to the first there is one step fewer than there are digits', () => {
-  for (const text of told('recurrence', 3)) assert.match(text, /one step fewer|步数比数字的个数少一/u);
+  for (const text of told('recurrence', 3))
+    assert.match(text, /one step fewer|步数比数字的个数少一/u);
 });
 
 test('cost: a source names where the numbers of its row are from, and the numbers that no table has', () => {
