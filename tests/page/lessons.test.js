@@ -282,3 +282,77 @@ pageTest(
     await page.waitForSelector('qkv-lessons .missing:visible');
   },
 );
+
+pageTest(
+  'lessons: Back is the step before, with what was answered, and before that the page',
+  { fragment: '#v=1&lang=en&h=2' },
+  async (page) => {
+    const hash = () => page.evaluate(() => location.hash);
+    await page.evaluate((to) => location.assign(to), LESSON);
+    await arrive(page, 1);
+    assert.match(await answer(page, 0, '0,23'), /^Right/);
+    await page.click('.lesson-step.current .next');
+    await arrive(page, 2);
+    await page.click('.lesson-steps li:nth-child(5) button');
+    await arrive(page, 5);
+    await page.goBack();
+    await arrive(page, 2);
+    await page.goBack();
+    await arrive(page, 1);
+    assert.equal(await hash(), LESSON);
+    const own = exercise(page, 0);
+    assert.equal(await own.locator('input').inputValue(), '0,23');
+    assert.match(await own.locator('.verdict').textContent(), /^Right/);
+    await page.goForward();
+    await arrive(page, 2);
+    await page.goBack();
+    await arrive(page, 1);
+    await page.goBack();
+    await page.waitForSelector('#map:visible');
+    await settle(page);
+    assert.equal((await snapshot(page)).state.head, 2);
+  },
+);
+
+pageTest(
+  'lessons: Back from the map is the panel whose button led there',
+  { fragment: '#v=1&lang=en&h=2&p=row' },
+  async (page) => {
+    await page.waitForSelector('#row .to-map');
+    await settle(page);
+    const before = await page.evaluate(() => scrollY);
+    await page.click('#row .to-map');
+    await page.waitForFunction(() => window.__qkv.snapshot().state.source === 'yours');
+    await page.waitForFunction(() => /&p=map&src=yours/.test(location.hash));
+    assert.ok((await page.evaluate(() => scrollY)) < before);
+    await page.goBack();
+    await page.waitForFunction(() => window.__qkv.snapshot().state.source === 'constructed');
+    await settle(page);
+    assert.equal((await snapshot(page)).state.head, 2);
+  },
+);
+
+pageTest(
+  'lessons: a draft is there after the page was loaded anew, until it is discarded',
+  { fragment: '#v=1&lang=en&lesson=index' },
+  async (page) => {
+    const open = async (name) => {
+      await page.getByRole('button', { name }).click();
+      await page.waitForSelector('.editor-dialog[open]');
+    };
+    await open('Make a lesson of your own');
+    await page.fill('.editor [name=title]', 'Mine');
+    await page.fill('.editor [data-field-of=text]', 'First.');
+    await page.reload();
+    await page.waitForSelector('.lesson-list li');
+    await open('Continue your draft “Mine”');
+    assert.equal(await page.inputValue('.editor [name=title]'), 'Mine');
+    assert.equal(await page.inputValue('.editor [data-field-of=text]'), 'First.');
+    await page.click('[data-do=discard]');
+    assert.equal(await page.inputValue('.editor [name=title]'), '');
+    await page.reload();
+    await page.waitForSelector('.lesson-list li');
+    await open('Make a lesson of your own');
+    assert.equal(await page.inputValue('.editor [name=title]'), '');
+  },
+);

@@ -214,6 +214,24 @@ describe('lessons: one of them', () => {
     assert.deepEqual([mark(), document.title], [undefined, t('page.title')]);
   });
 
+  test('goes to another of its steps with what was answered, as by Back', async () => {
+    await open({ name: 'reads', step: 2 });
+    const [own] = reader().querySelectorAll('.lesson-exercises input');
+    own.value = '0.5';
+    begun.length = 0;
+    await desk.open({ ...ADDRESS, name: 'reads', step: 1 }, { focus: true });
+    await rest();
+    assert.deepEqual([reader().at, own.isConnected, own.value], [0, true, '0.5']);
+    assert.equal(document.activeElement, reader().querySelector('.current h2'));
+    assert.equal(begun.length, 1);
+    await open({ name: 'order', step: 1 });
+    assert.equal(own.isConnected, false, 'another lesson is another');
+    await open({ name: 'reads', step: 1 });
+    await desk.open(null);
+    await open({ name: 'reads', step: 3 });
+    assert.equal(reader().at, 2, 'one that was left is opened again');
+  });
+
   test('comes out of the link itself, and out of no link that is broken', async () => {
     const code = await writeCode({ title: 'Mine', minutes: 0, goals: [], steps: [{ text: 'a' }] });
     await open({ name: null, code });

@@ -9,7 +9,7 @@ import { openWindow } from '../support/window.js';
 const { rest, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['editor', 'lesson', 'code'].map((name) => `features/lessons/${name}`),
+  ...['editor', 'lesson', 'code', 'drafts'].map((name) => `features/lessons/${name}`),
   'state/state',
 );
 const { LessonEditor, readLesson, readCode, initialState, setLanguage, t } = web;
@@ -42,6 +42,7 @@ let places;
 beforeEach(() => {
   setLanguage('en');
   [copied, codes, places] = [[], [], {}];
+  localStorage.clear();
   state = { ...initialState('en'), seed: 5, panel: 'map', controls: false };
   document.body.innerHTML = ['map', 'row', 'scale']
     .map((id) => `<section id="${id}"><h2 id="${id}-title">The ${id}</h2></section>`)
@@ -278,5 +279,102 @@ describe('lessons: an edited lesson', () => {
   test('comes out of its link again', async () => {
     const code = await web.writeCode(LESSON);
     assert.deepEqual(await readCode(code), LESSON);
+  });
+});
+
+describe('lessons: a draft', () => {
+  /** The page is loaded again: all that was in its memory is gone. */
+  const reload = () => {
+    editor.remove();
+    editor = new LessonEditor();
+    document.body.append(editor);
+    dialog = editor.querySelector('dialog');
+  };
+  const title = () => one('[name=title]');
+  const drafts = () => [...one('[name=draft]').options].map(({ text }) => text);
+  const note = () => one('.editor-kept').textContent;
+
+  test('is there again after the page was loaded anew, with every act of its teacher', () => {
+    begin(null);
+    assert.equal(localStorage.getItem('qkv-lesson-drafts'), null, 'nothing was changed yet');
+    enter(title(), 'Mine');
+    enter(one('[name=goals]'), 'to see\n');
+    enter(step(1, '[data-field-of=text]'), 'First.');
+    press('add');
+    enter(step(2, '[data-field-of=title]'), 'Second');
+    step(2, '[data-step=exercise]').click();
+    enter(step(2, '[data-part=text]'), 'How?');
+    step(2, '[data-step=up]').click();
+    tick(step(1, '.step-panels [value=scale]'), true);
+    assert.equal(note(), t('lessons.kept'));
+    const written = editor.lesson;
+    reload();
+    begin(null);
+    assert.deepEqual(editor.lesson, written);
+    assert.deepEqual(titles(), ['Second', '']);
+    step(1, '[data-part=remove]').click();
+    step(2, '[data-step=remove]').click();
+    reload();
+    begin(null);
+    assert.deepEqual([titles(), editor.lesson.steps[0].exercises], [['Second'], []]);
+  });
+
+  test('is not lost to a copy of another lesson, nor to a new one', () => {
+    begin(null);
+    enter(title(), 'Mine');
+    begin();
+    assert.equal(title().value, 'Of mine');
+    assert.deepEqual(drafts(), [t('lessons.unchanged'), 'Mine']);
+    enter(title(), 'A copy');
+    press('fresh');
+    assert.equal(title().value, '');
+    enter(one('[name=goals]'), 'a goal');
+    assert.deepEqual(drafts(), [t('lessons.untitled'), 'A copy', 'Mine']);
+    const select = one('[name=draft]');
+    select.value = select.options[2].value;
+    fire(select, 'change');
+    assert.equal(title().value, 'Mine');
+    reload();
+    begin(null);
+    assert.deepEqual(drafts(), [t('lessons.untitled'), 'A copy', 'Mine'], 'a look changes none');
+  });
+
+  test('goes when it is discarded, and can be brought back', () => {
+    begin(null);
+    enter(title(), 'Mine');
+    assert.equal(one('[data-do=undo]').hidden, true);
+    press('discard');
+    assert.deepEqual([title().value, web.readDrafts()], ['', []]);
+    press('undo');
+    assert.equal(title().value, 'Mine');
+    press('discard');
+    reload();
+    begin(null);
+    assert.deepEqual([title().value, titles()], ['', ['']]);
+  });
+
+  test('that is blank, damaged or not to be kept is no failure', () => {
+    begin(null);
+    enter(title(), 'Only a title');
+    step(1, '[data-step=remove]').click();
+    reload();
+    begin(null);
+    assert.deepEqual([title().value, titles()], ['Only a title', ['']]);
+    for (const stored of ['{', '7', '[null, 3, {"id": 1, "lesson": {}}, {"id": "a", "lesson": 7}]']) {
+      localStorage.setItem('qkv-lesson-drafts', stored);
+      assert.deepEqual(web.readDrafts(), [], stored);
+    }
+    const storage = globalThis.localStorage;
+    const forbidden = () => {
+      throw new Error('forbidden');
+    };
+    Object.defineProperty(globalThis, 'localStorage', {
+      value: { getItem: forbidden, setItem: forbidden },
+      configurable: true,
+    });
+    enter(title(), 'Mine');
+    Object.defineProperty(globalThis, 'localStorage', { value: storage, configurable: true });
+    assert.equal(note(), t('lessons.notKept'));
+    assert.equal(title().value, 'Mine');
   });
 });

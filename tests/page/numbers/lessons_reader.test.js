@@ -144,6 +144,25 @@ describe('lessons: a step', () => {
     ]);
   });
 
+  test('that the reader goes to is a new entry of the history, and that the page goes to is none', async () => {
+    const visited = [];
+    const push = history.pushState.bind(history);
+    mock.method(history, 'pushState', (...args) => {
+      visited.push(args[2]);
+      push(...args);
+    });
+    await open(0);
+    assert.deepEqual([visited, written.length], [[], 1]);
+    await press('.current .next');
+    await press('.lesson-steps li:nth-child(3) button');
+    await press('.lesson-steps li:nth-child(3) button');
+    assert.deepEqual(visited, ['/#v=1&L=code&step=2', '/#v=1&L=code&step=3'], 'once each');
+    visited.length = 0;
+    await press('.print');
+    await until(() => heard.includes('printed'));
+    assert.deepEqual(visited, []);
+  });
+
   test('is the nearest that there is', async () => {
     await open(99);
     assert.deepEqual([reader.at, current()], [2, [false, false, true]]);
@@ -285,7 +304,7 @@ describe('lessons: who leaves', () => {
     assert.ok(!heard.includes('panel added'));
     document.querySelector('main').append(reader);
     reader.host = null;
-    await reader.go(1, false);
+    await reader.go(1);
     assert.equal(reader.at, 0);
   });
 });

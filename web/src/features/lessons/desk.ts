@@ -24,6 +24,8 @@ export class Desk {
   /** For which address another language was asked for, until its lesson is open. */
   #speaking: Address | null = null;
   #reader: LessonReader | null = null;
+  /** What the reader has open. */
+  #shown: { readonly address: Address; readonly language: Language } | null = null;
   #editor: LessonEditor | null = null;
   readonly #locks = new Locks();
 
@@ -44,6 +46,12 @@ export class Desk {
       return;
     }
     const language = address.language ?? this.#host.view().state.language;
+    if (this.#reader && this.#isOpen(address, language)) {
+      this.#speaking = null;
+      // Another step of the same lesson, as by the browser's Back: what was answered stays.
+      await this.#reader.go(address.step - 1, { focus });
+      return;
+    }
     await loadWords('lessons', language);
     const lesson = address.code === null ? null : await readCode(address.code);
     const all = lesson ? [] : await allLessons(language);
@@ -57,6 +65,11 @@ export class Desk {
     if (shown) this.#read(shown, address, language);
     else this.#list(all, address.name !== INDEX);
     if (focus) find(document, '#lesson-title', HTMLElement).focus({ preventScroll: true });
+  }
+
+  #isOpen({ name, code }: Address, language: Language): boolean {
+    const { address, language: spoken } = this.#shown ?? {};
+    return address?.name === name && address.code === code && spoken === language;
   }
 
   /** Another language of the page; who goes elsewhere meanwhile waits no longer. */
@@ -79,7 +92,9 @@ export class Desk {
     void this.open({ ...this.#address, step, language });
   }
 
-  #read(lesson: Lesson, { name, code, step }: Address, language: Language): void {
+  #read(lesson: Lesson, address: Address, language: Language): void {
+    const { name, code, step } = address;
+    this.#shown = { address, language };
     const reader = (this.#reader ??= new LessonReader());
     reader.host = this.#host;
     reader.locks = this.#locks;
@@ -99,6 +114,7 @@ export class Desk {
 
   #list(all: Awaited<ReturnType<typeof allLessons>>, missing: boolean): void {
     this.#reader = null; // its panels are taken from it before it goes
+    this.#shown = null;
     const list = new LessonIndex();
     this.#show(list);
     const fragment = () =>
@@ -142,6 +158,7 @@ export class Desk {
     this.#kept = [];
     this.#reader?.close();
     this.#reader = null;
+    this.#shown = null;
     document.title = t('page.title');
     delete document.documentElement.dataset['lesson'];
   }

@@ -2,6 +2,7 @@ import { richNodes } from '../../i18n/markup';
 import { translate } from '../../i18n/i18n';
 import { Panel } from '../../ui/panel';
 import { writeAddress } from './address';
+import { readDrafts } from './drafts';
 import type { Lesson } from './lesson';
 import type { Listed } from './shelf';
 import { t } from './texts';
@@ -47,6 +48,9 @@ export class LessonIndex extends Panel {
     this.#all = all;
     this.#edit = edit;
     this.find('.missing', HTMLElement).hidden = !missing;
+    const [draft] = readDrafts();
+    const title = draft?.lesson.title || t('lessons.untitled');
+    if (draft) this.setText('.make', t('lessons.resume', { title }));
     const language = document.documentElement.lang.startsWith('zh') ? 'zh' : 'en';
     this.find('.leave', HTMLAnchorElement).href = `#v=1&lang=${language}`;
     document.title = `${t('lessons.title')} · qkv`;
@@ -57,13 +61,11 @@ export class LessonIndex extends Panel {
         <h2><a></a></h2>
         <p class="hint"></p>
         <ul></ul>
-        <p class="lesson-link">${(location.href.split('#')[0] ?? '') + link}</p>
+        <p class="lesson-link"></p>
         <p class="lesson-tools"><button type="button" class="button" data-adapt="${i}"
-          data-t="lessons.adapt" aria-describedby="lesson-${i}"></button></p>`.replace(
-        /&(?=\w+=)/g,
-        '&amp;',
-      );
+          data-t="lessons.adapt" aria-describedby="lesson-${i}"></button></p>`;
       translate(item);
+      item.querySelector('.lesson-link')?.append((location.href.split('#')[0] ?? '') + link);
       const anchor = item.querySelector('a');
       anchor?.setAttribute('href', link);
       anchor?.setAttribute('id', `lesson-${i}`);

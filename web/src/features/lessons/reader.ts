@@ -85,7 +85,7 @@ export class LessonReader extends Panel {
     this.addEventListener('click', ({ target }) => {
       const button = target instanceof Element ? target.closest<HTMLElement>('[data-to]') : null;
       const to = button?.dataset['to'];
-      if (to !== undefined) void this.go(Number(to), true);
+      if (to !== undefined) void this.go(Number(to), { focus: true, visit: true });
     });
   }
 
@@ -129,7 +129,7 @@ export class LessonReader extends Panel {
     body.replaceChildren(
       ...lesson.steps.map((one, i) => this.#section(one, i, lesson.steps.length - 1)),
     );
-    void this.go(step, false);
+    void this.go(step);
   }
 
   /** What is under way for this lesson comes to nothing. */
@@ -193,7 +193,11 @@ export class LessonReader extends Panel {
     }
   }
 
-  async go(to: number, focus: boolean, state?: State): Promise<void> {
+  /** `visit`: the reader goes there, and comes back here by the browser's Back. */
+  async go(
+    to: number,
+    { focus = false, visit = false, state }: { focus?: boolean; visit?: boolean; state?: State } = {},
+  ): Promise<void> {
     const [opened, host] = [this.#opened, this.host];
     if (!opened || !host) return;
     const step = Math.min(Math.max(0, to), opened.lesson.steps.length - 1);
@@ -217,14 +221,14 @@ export class LessonReader extends Panel {
       const element = elementOf(id);
       if (element) place?.append(element);
     }
-    this.#hold(plan, opened, host);
+    this.#hold(plan, opened, host, visit);
     host.begin(state ?? stateOf(plan, host.view().state.language));
     this.setText('.lesson-link', location.href);
     if (focus) section.querySelector('h2')?.focus();
     await this.#load(plan);
   }
 
-  #hold(plan: Step, opened: Opened, host: Host): void {
+  #hold(plan: Step, opened: Opened, host: Host, visit: boolean): void {
     const panels = panelsOf(plan);
     host.hold = {
       allow: (patch) => allowed(plan.lock, patch),
@@ -232,7 +236,10 @@ export class LessonReader extends Panel {
       panels: new Set(panels),
     };
     if (this.locks) this.locks.lock = plan.lock;
-    history.replaceState(null, '', location.pathname + searchOf() + opened.link());
+    const address = location.pathname + searchOf() + opened.link();
+    const isNew = !location.href.endsWith(address);
+    if (visit && isNew) history.pushState(null, '', address);
+    else history.replaceState(null, '', address);
     for (const id of panels) {
       const section = document.getElementById(id);
       if (section) host.show(section, true);
@@ -269,11 +276,11 @@ export class LessonReader extends Panel {
     this.setText('.lesson-status', t('lessons.printing'));
     for (let step = 0; step < opened.lesson.steps.length; step++) {
       if (step === at) continue;
-      await this.go(step, false);
+      await this.go(step);
       await settled(host);
       if (!this.#reads(opened)) return;
     }
-    await this.go(at, false, state);
+    await this.go(at, { state });
     await settled(host);
     if (!this.#reads(opened)) return;
     await this.#keepFigures();

@@ -57,7 +57,7 @@ export class HeadsPart extends ModelPart {
     if (what === 'map') {
       const { modelAt } = view.state;
       this.change({ source: 'trained', head: at, other: null, query: modelAt });
-      document.getElementById('map')?.scrollIntoView();
+      location.hash = 'map'; // as a link: Back is where the reader was
       return;
     }
     const out = view.state.modelOut;

@@ -71,7 +71,7 @@ class RowPanel extends Panel {
     on('.reset', () => this.change({ ...WHOLE, numbers: WORKED_EXAMPLE, rowQuery: 0 }));
     on('.to-map', () => {
       this.change({ source: 'yours', head: 0, query: this.#state?.rowQuery ?? 0 });
-      document.getElementById('map')?.scrollIntoView();
+      location.hash = 'map'; // as a link: Back is where the reader was
     });
     this.addEventListener('change', (event) => this.#changed(event.target as HTMLInputElement));
     scrubbing(this, (box, value) => this.#set(box, value));
