@@ -360,7 +360,11 @@ describe('lessons: a draft', () => {
     reload();
     begin(null);
     assert.deepEqual([title().value, titles()], ['Only a title', ['']]);
-    for (const stored of ['{', '7', '[null, 3, {"id": 1, "lesson": {}}, {"id": "a", "lesson": 7}]']) {
+    for (const stored of [
+      '{',
+      '7',
+      '[null, 3, {"id": 1, "lesson": {}}, {"id": "a", "lesson": 7}]',
+    ]) {
       localStorage.setItem('qkv-lesson-drafts', stored);
       assert.deepEqual(web.readDrafts(), [], stored);
     }

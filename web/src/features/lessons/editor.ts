@@ -62,7 +62,8 @@ export class LessonEditor extends HTMLElement {
     });
     for (const name of ['input', 'change']) {
       this.#dialog.addEventListener(name, ({ target }) => {
-        if (target instanceof HTMLSelectElement && target.name === 'draft') this.#take(target.value);
+        if (target instanceof HTMLSelectElement && target.name === 'draft')
+          this.#take(target.value);
         else this.#keep();
       });
     }
@@ -140,9 +141,7 @@ export class LessonEditor extends HTMLElement {
     const select = find(this.#dialog, '[name=draft]', HTMLSelectElement);
     const names = drafts.map(({ id, lesson }) => [id, lesson.title || t('lessons.untitled')]);
     if (!drafts.some(({ id }) => id === this.#draft)) names.unshift(['', t('lessons.unchanged')]);
-    select.replaceChildren(
-      ...names.map(([id = '', name = '']) => new Option(name, id)),
-    );
+    select.replaceChildren(...names.map(([id = '', name = '']) => new Option(name, id)));
     select.value = this.#draft ?? '';
     find(this.#dialog, '.editor-drafts label', HTMLElement).hidden = drafts.length === 0;
     const button = (what: string) => find(this.#dialog, `[data-do=${what}]`, HTMLElement);

@@ -196,7 +196,11 @@ export class LessonReader extends Panel {
   /** `visit`: the reader goes there, and comes back here by the browser's Back. */
   async go(
     to: number,
-    { focus = false, visit = false, state }: { focus?: boolean; visit?: boolean; state?: State } = {},
+    {
+      focus = false,
+      visit = false,
+      state,
+    }: { focus?: boolean; visit?: boolean; state?: State } = {},
   ): Promise<void> {
     const [opened, host] = [this.#opened, this.host];
     if (!opened || !host) return;
