@@ -118,3 +118,46 @@ pageTest(
     assert.equal(data.next.bars.length, 10);
   },
 );
+
+// What a panel is for stays when its settings are hidden: they are not what starts anything.
+const ACTIONS = {
+  masks: ['.shuffle'],
+  block: ['.block-run'],
+  recurrence: ['[data-press=play]', '[data-press=load]', '[data-press=measure]'],
+  learn: ['[data-do=play]', '.learn-model summary'],
+  model: ['.write', '.measure', '[data-do=out]'],
+  cost: ['.bench-run'],
+};
+pageTest(
+  'page: without settings nothing of a panel is empty, and what starts something is there',
+  { fragment: `${fragment}&lang=en&controls=0` },
+  async (page) => {
+    await visit(page, 'model');
+    await load(page, 'austen');
+    for (const [panel, buttons] of Object.entries(ACTIONS)) {
+      await visit(page, panel);
+      for (const button of buttons) {
+        assert.ok(await page.isVisible(`#${panel} ${button}`), `${panel}: ${button}`);
+      }
+      const empty = await page.evaluate(
+        (id) =>
+          [...document.querySelectorAll(`#${id} .card`)]
+            .filter((card) => card.checkVisibility())
+            .filter((card) => {
+              const seen = [...card.querySelectorAll('*')].filter(
+                (part) => part.children.length === 0 && part.checkVisibility(),
+              );
+              return seen.every((part) => part.closest('h3, h4, .hint'));
+            })
+            .map((card) => card.textContent.trim().slice(0, 40)),
+        panel,
+      );
+      assert.deepEqual(empty, [], panel);
+    }
+    assert.equal(await page.textContent('.bar-button.teacher'), 'Show settings');
+    assert.ok(!(await page.isVisible('#model-seed')) && !(await page.isVisible('#cost-preset')));
+    await page.click('.bar-button.teacher');
+    await settle(page);
+    assert.ok((await page.isVisible('#model-seed')) && (await page.isVisible('#cost-preset')));
+  },
+);

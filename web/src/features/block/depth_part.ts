@@ -66,13 +66,13 @@ export class DepthPart extends Panel {
     return `
       <h3 data-t="block.depth"></h3>
       <p data-t="block.depthIntro"></p>
-      <div class="tools-row" data-control>
-        <div class="control width-control"><label for="block-depth" data-t="block.blocks"></label>
+      <div class="tools-row">
+        <div class="control width-control" data-control><label for="block-depth" data-t="block.blocks"></label>
           <span class="with-number"><input id="block-depth" type="range" min="${LIMITS.blockDepth[0]}"
             max="${LIMITS.blockDepth[1]}" step="1"><output for="block-depth"></output></span></div>
-        <div class="control"><label for="block-rule" data-t="block.rule"></label>
+        <div class="control" data-control><label for="block-rule" data-t="block.rule"></label>
           <select id="block-rule">${rules.join('')}</select></div>
-        <button type="button" class="button block-draw" data-t="block.draw"></button>
+        <button type="button" class="button block-draw" data-control data-t="block.draw"></button>
         <button type="button" class="button primary block-run" data-t="block.run"></button>
       </div>
       <p class="hint block-status" role="status"></p>

@@ -11,8 +11,8 @@ const line = (mark: string, key: string) => `
   <li><svg width="30" height="12" aria-hidden="true"><path class="${mark}" d="M0 6H30"/></svg><span data-t="learn.key.${key}"></span></li>`;
 
 const SETUP = `
-  <form class="learn-setup" data-control>
-    <div class="learn-controls">${TASK_CONTROLS}</div>
+  <form class="learn-setup">
+    <div class="learn-controls" data-control>${TASK_CONTROLS}</div>
     <p class="learn-task"></p>
     <label class="learn-text" hidden><span data-t="learn.set.text"></span>
       <textarea name="text" rows="3" maxlength="1000" spellcheck="false"></textarea>

@@ -31,7 +31,7 @@ export class OrderPart extends Panel {
     return `
       <h3 data-t="masks.orderTitle"></h3>
       <p data-t="masks.orderIntro"></p>
-      <div class="with-number" data-control>
+      <div class="with-number">
         <button type="button" class="button shuffle" data-t="masks.shuffle"></button>
         <button type="button" class="button as-written" data-t="masks.asWritten"></button>
       </div>

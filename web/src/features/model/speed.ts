@@ -17,7 +17,7 @@ export class SpeedPart extends ModelPart {
     return `
       <h3 data-t="model.speed.title"></h3>
       <p class="hint" data-t="model.speed.intro"></p>
-      <div class="buttons" data-control><button type="button" class="button measure" data-t="model.speed.measure"></button></div>
+      <div class="buttons"><button type="button" class="button measure" data-t="model.speed.measure"></button></div>
       <div class="plot-stage model-speed"></div>
       <ul class="plot-key model-speed-key" hidden>
         <li><svg width="30" height="12" aria-hidden="true"><path class="plot-plain" d="M0 6H30"/></svg><span data-t="model.speed.whole"></span></li>

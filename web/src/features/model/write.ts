@@ -19,12 +19,12 @@ export class WritePart extends ModelPart {
     return `
       <h3 data-t="model.write.title"></h3>
       <p class="hint" data-t="model.write.intro"></p>
-      <div class="model-controls" data-control>
+      <div class="model-controls">
         <button type="button" class="button write"></button>
-        <div class="control"><label for="model-seed" data-t="model.write.seed"></label>
+        <div class="control" data-control><label for="model-seed" data-t="model.write.seed"></label>
           <input id="model-seed" type="number" min="${LIMITS.modelSeed[0]}"
             max="${LIMITS.modelSeed[1]}" step="1"></div>
-        <label class="check"><input type="checkbox" id="model-slow"> <span data-t="model.write.slow"></span></label>
+        <label class="check" data-control><input type="checkbox" id="model-slow"> <span data-t="model.write.slow"></span></label>
       </div>
       <p class="model-written" tabindex="0" role="region" data-t-label="model.write.text" hidden><span class="before"></span><span class="written"></span></p>
       <div class="model-cache" hidden>

@@ -23,11 +23,11 @@ const table = () => `
   </div>`;
 
 const tools = () => `
-  <div class="tools-row recurrence-tools" data-control>
+  <div class="tools-row recurrence-tools">
     <button type="button" class="button" data-press="play"></button>
     <button type="button" class="button" data-press="step" data-t="recurrence.step"></button>
     <button type="button" class="button" data-press="load"></button>
-    <div class="control seed">
+    <div class="control seed" data-control>
       <label for="recurrence-seed" data-t="recurrence.seed"></label>
       <input id="recurrence-seed" type="number" min="${SEEDS[0]}" max="${SEEDS[1]}" step="1">
     </div>
@@ -72,7 +72,7 @@ const chart = (name: string, before: string, after = '') => `
   </section>`;
 
 const costTools = `
-  <div class="tools-row" data-control><button type="button" class="button" data-press="measure"></button>
+  <div class="tools-row"><button type="button" class="button" data-press="measure"></button>
     <output class="recurrence-measuring"></output></div>`;
 
 export const template = (): string => `
