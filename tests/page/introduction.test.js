@@ -146,3 +146,32 @@ for (const width of [390, 1280]) {
     },
   );
 }
+
+for (const [width, height, locale] of [
+  [390, 700, 'en-US'],
+  [390, 844, 'zh-CN'],
+  [640, 400, 'en-US'],
+  [320, 560, 'zh-CN'],
+]) {
+  firstVisit(
+    `covers no words and says nothing twice, ${width} x ${height}, ${locale}`,
+    { width, height, locale },
+    async (page) => {
+      await step(page, 'tap');
+      const look = () =>
+        page.evaluate(() => {
+          const note = document.querySelector('.first-minute').getBoundingClientRect();
+          const covered = [...document.querySelectorAll('#text, .chip, h1')].filter((element) => {
+            const box = element.getBoundingClientRect();
+            return box.bottom > note.top + 4 && box.top < note.bottom - 4;
+          });
+          return covered.map(({ textContent, id }) => id || textContent);
+        });
+      assert.deepEqual(await look(), []);
+      const caption = page.locator('#chips-caption');
+      assert.ok(!(await caption.isVisible()), 'the note says it');
+      await page.keyboard.press('Escape');
+      assert.ok(await caption.isVisible());
+    },
+  );
+}

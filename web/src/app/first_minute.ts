@@ -10,6 +10,8 @@ const KEY = 'qkv-introduction';
 const SEEN = 'seen';
 /** How long what was just done may be looked at before the next sentence, in milliseconds. */
 const PAUSE = 700;
+/** Between the words and the note, and between the note and the edge of the screen, in pixels together. */
+const MARGIN = 20;
 
 const STEPS = ['tap', 'slide', 'doors'] as const;
 type Step = (typeof STEPS)[number];
@@ -78,6 +80,7 @@ export class FirstMinutePanel extends Panel {
       const past = place?.isIntersecting === false && place.boundingClientRect.top < 0;
       this.classList.toggle('past', past);
     }).observe(this);
+    window.addEventListener('resize', () => this.#place());
     const skip = this.find('.first-minute-skip', HTMLElement);
     skip.addEventListener('click', () => this.#end());
     // Before a menu hears of it, which is closed by then.
@@ -136,6 +139,18 @@ export class FirstMinutePanel extends Panel {
     this.#show(this.#step ?? this.#next(), true);
   }
 
+  /**
+   * On narrow screens the note is held at the lower edge where that covers neither the words nor what is above them; else it
+   * stands below the words.
+   */
+  #place(): void {
+    const words = document.querySelector('.chips')?.getBoundingClientRect();
+    const note = this.find('.first-minute', HTMLElement);
+    if (!words || note.hidden) return;
+    const end = words.bottom + scrollY + MARGIN;
+    this.classList.toggle('below', end + note.offsetHeight > innerHeight);
+  }
+
   /** The next sentence comes when the hand has rested for a moment. */
   #note(step: Step): void {
     this.#done.add(step);
@@ -166,6 +181,7 @@ export class FirstMinutePanel extends Panel {
     }
     this.find('.first-minute-doors', HTMLElement).hidden = !last;
     this.setText('.first-minute-skip', t(last ? 'intro.close' : 'intro.skip'));
+    this.#place();
     if (!isNew) return;
     const said = this.find('.first-minute-text', HTMLElement).textContent;
     this.setText('[role=status]', first && step ? `${said} ${t('intro.escape')}` : said);
