@@ -130,6 +130,7 @@ const declarations = [
     'api/attention-types',
     'api/layer-types',
     'api/operator-types',
+    'api/option-types',
     'api/model-config',
     'api/model-types',
     'api/train-types',

@@ -9,6 +9,7 @@ import type {
   AttentionResult,
   BlockOptions,
   Destination,
+  DidYouMean,
   Dropout,
   EngineInfo,
   Exactly,
@@ -36,12 +37,15 @@ import type {
   ResultOf,
   RmsNormOptions,
   RotaryOptions,
+  Shape3,
+  Shape4,
   SinusoidalOptions,
   SoftmaxOptions,
   Tensor,
   TransformerBlock,
   TransformerBlockConfig,
   TransformerBlockWeights,
+  Unsaid,
   Variant,
 } from 'qkv';
 import { init as initInline } from 'qkv/inline';
@@ -67,13 +71,17 @@ import type {
   LossOptions,
   ModelOutput as Answer,
   ModelRotary,
+  OutputOf,
+  Passing,
   Progress,
   Session,
   SessionOptions,
   Source,
   Token,
   Tokenizer,
+  TokenOf,
   WeightFormat,
+  WeightsSource,
 } from 'qkv/models';
 import { init as initToTrain } from 'qkv/train';
 import type {
@@ -170,12 +178,19 @@ export function attend(x: ArrayInput): number | undefined {
 }
 
 /** Options that are not known yet, and so whether there is an output. */
-export function attendAs<O extends Exactly<O, AttentionOptions> = NewArray>(
+export function attendAs<O extends Exactly<O, AttentionOptions> = Unsaid<AttentionOptions>>(
   x: ArrayInput,
   options?: O,
 ): ResultOf<O> {
   return engine.attention(x, x, x, options);
 }
+
+/** Options of a pass that are not known yet, and what stands where one is misspelt. */
+export const passes = <O extends Passing<O, PassOptions> = PassOptions>(
+  model: Model,
+  options?: O,
+): OutputOf<O> => model.forward([1], options);
+export type Misspelt = DidYouMean<'numHeads'>;
 
 /** Plain arrays, made and read without an engine. */
 export function plainArrays(rows: Nested, lengths: Integers): Nested {
@@ -304,6 +319,18 @@ export async function say(
   const asked: PassOptions = { rows: 'last', inspect };
   const { logits, layers }: Answer = model.forward([1], asked);
   const read: Read | undefined = layers?.get(0);
+  const more: OutputOf<{ inspect: { weights: true } }> = model.forward([1], {
+    inspect: { weights: true },
+  });
+  const extents: Shape4 | undefined = more.layers.get(0)?.weights.shape;
+  const answers: Shape3 = more.logits.shape;
+  const looked = { layers: [0], weights: true } as const;
+  const tokens: AsyncGenerator<TokenOf<{ inspect: typeof looked }>> = model.generate([1], {
+    inspect: looked,
+  });
+  const next = await tokens.next();
+  const at0: WeightsSource = new Uint8Array(answers[1] + (extents?.[0] ?? 0));
+  if (!next.done && next.value.layers.size > 9) await load(engine, { weights: [at0] });
   const scaling: Llama3Scaling = { type: 'llama3', factor: 8, originalLength: 8192 };
   const rotary: ModelRotary = { scaling };
   const config: ModelConfig = { ...model.config, positions: 'rotary', rotary };

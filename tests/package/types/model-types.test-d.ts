@@ -160,3 +160,37 @@ export async function use(engine: Qkv, train: TrainQkv, model: LanguageModel): P
   // @ts-expect-error a misspelt option
   made.forward([1], { row: 'last' });
 }
+
+/** What a pass returns follows from what was asked, and from whether the model has a head. */
+export function follows(engine: Qkv, model: LanguageModel): unknown[] {
+  const read = { weights: true, projections: true } as const;
+  const { logits, layers } = model.forward([1], { inspect: read });
+  const of = layers.get(0);
+  const width: number | undefined = of && of.weights.shape[3] + of.q.shape[3] + of.v.shape[3];
+  const shape: readonly [batch: number, tokens: number, vocabulary: number] = logits.shape;
+  const stream: NdArray = model.forward([1], { hidden: true }).hidden;
+  const config = { vocabulary: 2, numLayers: 1, dModel: 2, numHeads: 1, dFeedForward: 2 } as const;
+  const encoder = models.create(engine, { ...config, maxLength: 2, head: false }, {});
+  const only: NdArray = encoder.forward([1]).hidden;
+  // @ts-expect-error an encoder without a head has no logits
+  encoder.forward([1]).logits.data;
+  // @ts-expect-error entropy that nobody asked for
+  of?.entropy.data;
+  // @ts-expect-error without `inspect` there are no layers
+  model.forward([1]).layers.get(0);
+  // @ts-expect-error the stream is there if asked for
+  model.forward([1], { hidden: Math.random() > 0.5 }).hidden.data;
+  // @ts-expect-error a misspelt reading
+  model.forward([1], { inspect: { wieghts: true } });
+  return [width, shape, stream, only];
+}
+
+/** Tokens have what was read of their pass; bytes may come as they are, whole or in shards. */
+export async function told(engine: Qkv, bytes: Uint8Array): Promise<unknown> {
+  const model = await models.load(engine, { weights: [bytes, bytes.slice().buffer] });
+  const tokens = model.generate([1], { inspect: { logitLens: true } });
+  const { value, done } = await tokens.next();
+  await tokens.return(undefined);
+  const encoder = await models.load<false>(engine, { weights: bytes });
+  return [done || value.layers.get(0)?.logits.shape[2], encoder.forward([1]).hidden.data];
+}

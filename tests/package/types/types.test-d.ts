@@ -5,12 +5,12 @@ import type * as qkv from 'qkv';
 
 // The contract, written out a second time: a change of the package that is not one of the contract is an
 // error here, in one direction or the other.
-interface NdArray {
+interface NdArray<Shape extends readonly number[] = readonly number[]> {
   readonly data: Float32Array;
-  readonly shape: readonly number[];
+  readonly shape: Shape;
 }
 type OwnedNumbers = ReturnType<Float32Array['slice']>;
-interface OwnedArray extends NdArray {
+interface OwnedArray<Shape extends readonly number[] = readonly number[]> extends NdArray<Shape> {
   readonly data: OwnedNumbers;
 }
 type Integers = Int32Array | readonly number[];
@@ -84,8 +84,8 @@ interface KvCache {
   readonly length: number;
   readonly capacity: number;
   append(keys: ArrayInput, values: ArrayInput): void;
-  keys(): OwnedArray;
-  values(): OwnedArray;
+  keys(): OwnedArray<Extents4>;
+  values(): OwnedArray<Extents4>;
   truncate(length: number): void;
   dispose(): void;
   [Symbol.dispose](): void;
@@ -111,11 +111,13 @@ interface RotaryOptions {
   sin?: NdArray | undefined;
   numHeads?: number | undefined;
 }
+type Extents3 = readonly [number, number, number];
+type Extents4 = readonly [number, number, number, number];
 interface AttentionExtras {
-  readonly weights?: OwnedArray;
-  readonly logits?: OwnedArray;
-  readonly lse?: OwnedArray;
-  readonly entropy?: OwnedArray;
+  readonly weights?: OwnedArray<Extents4>;
+  readonly logits?: OwnedArray<Extents4>;
+  readonly lse?: OwnedArray<Extents3>;
+  readonly entropy?: OwnedArray<Extents3>;
 }
 interface AttentionResult extends AttentionExtras {
   readonly output: OwnedArray;
@@ -152,7 +154,7 @@ type LayerOptions = Omit<AttentionOptions, 'numHeads' | 'numKvHeads'> & {
   context?: ArrayInput | undefined;
 };
 interface MultiHeadAttention {
-  forward<O extends qkv.Exactly<O, LayerOptions> = qkv.NewArray>(
+  forward<O extends qkv.Exactly<O, LayerOptions> = qkv.Unsaid<LayerOptions>>(
     x: ArrayInput,
     options?: O,
   ): qkv.ResultOf<O>;
@@ -186,7 +188,7 @@ interface TransformerBlockWeights {
 }
 type BlockOptions = LayerOptions & { contextKeyLengths?: Integers | undefined };
 interface TransformerBlock {
-  forward<O extends qkv.Exactly<O, BlockOptions> = qkv.NewArray>(
+  forward<O extends qkv.Exactly<O, BlockOptions> = qkv.Unsaid<BlockOptions>>(
     x: ArrayInput,
     options?: O,
   ): qkv.ResultOf<O>;
@@ -219,7 +221,7 @@ interface SoftmaxOptions {
 interface Qkv {
   readonly info: EngineInfo;
   tensor(shape: readonly number[], data?: ArrayLike<number>): Tensor;
-  attention<O extends qkv.Exactly<O, AttentionOptions> = qkv.NewArray>(
+  attention<O extends qkv.Exactly<O, AttentionOptions> = qkv.Unsaid<AttentionOptions>>(
     ...args: [q: ArrayInput, k: ArrayInput, v: ArrayInput, options?: O]
   ): qkv.ResultOf<O>;
   kvCache(options: {

@@ -3,18 +3,20 @@
 // What operators read and write: plain arrays, and tensors in WebAssembly memory.
 
 /** Numbers in row-major order: `data[((b * H + h) * T + t) * d + i]` for shape `[B, H, T, d]`. */
-export interface NdArray {
+export interface NdArray<Shape extends readonly number[] = readonly number[]> {
   /** The elements. Their number is the product of the extents. */
   readonly data: Float32Array;
   /** The extents, whole numbers >= 0. The last axis varies fastest. */
-  readonly shape: readonly number[];
+  readonly shape: Shape;
 }
 
 /** Numbers in a buffer that no thread shares, which `Blob`, `BufferSource` and WebGPU take. */
 export type OwnedNumbers = ReturnType<Float32Array['slice']>;
 
 /** An array that a function of this package has made. JavaScript owns it: there is nothing to free. */
-export interface OwnedArray extends NdArray {
+export interface OwnedArray<
+  Shape extends readonly number[] = readonly number[],
+> extends NdArray<Shape> {
   /** The elements, in a buffer of their own. */
   readonly data: OwnedNumbers;
 }

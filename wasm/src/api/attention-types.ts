@@ -1,7 +1,16 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 // The options of attention, its cache, and what it returns.
-import type { ArrayInput, Integers, NdArray, NdMask, OwnedArray, Tensor } from './array-types.js';
+import type {
+  ArrayInput,
+  Integers,
+  NdArray,
+  NdMask,
+  NewArray,
+  OwnedArray,
+  Tensor,
+} from './array-types.js';
+import type { NoOthers, Only, Said, Shape3, Shape4, Shown } from './option-types.js';
 
 /** Options of `attention`. The defaults are plain attention over all keys. */
 export interface AttentionOptions {
@@ -94,19 +103,19 @@ export interface Alibi {
 /** Arrays that options ask for besides the output. Error bounds: {@link Qkv.attention}. */
 export interface AttentionExtras {
   /** `[B, Hq, rows, Tk]`: the weights that multiply v. Without sinks and dropout each row sums to 1. */
-  readonly weights?: OwnedArray;
+  readonly weights?: OwnedArray<Shape4>;
   /** `[B, Hq, rows, Tk]`: scores at the stage asked for; -Infinity past the keys in use. */
-  readonly logits?: OwnedArray;
+  readonly logits?: OwnedArray<Shape4>;
   /**
    * `[B, Hq, Tq]`: ln of the sum of exp(score / temperature) over the allowed keys, and of the sink;
    * -Infinity for a row without keys.
    */
-  readonly lse?: OwnedArray;
+  readonly lse?: OwnedArray<Shape3>;
   /**
    * `[B, Hq, Tq]`: -sum_j p_j ln p_j before dropout, in nats, between 0 (one key) and ln Tk (all alike)
    * without a sink; 0 for a row without keys.
    */
-  readonly entropy?: OwnedArray;
+  readonly entropy?: OwnedArray<Shape3>;
 }
 
 /** Keys and values of earlier tokens, kept in WebAssembly memory and extended in place. */
@@ -125,12 +134,12 @@ export interface KvCache {
    * A copy of the keys in the cache, [B, Hkv, length, dK], bit for bit.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
-  keys(): OwnedArray;
+  keys(): OwnedArray<Shape4>;
   /**
    * A copy of the values in the cache, [B, Hkv, length, dV], bit for bit.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
-  values(): OwnedArray;
+  values(): OwnedArray<Shape4>;
   /**
    * Removes all tokens from `length` on.
    * @throws {@link QkvError} `out_of_range` unless 0 <= `length` <= the length of the cache, `invalid_argument`,
@@ -205,14 +214,6 @@ export interface AttentionResult extends AttentionExtras {
   readonly output: OwnedArray;
 }
 
-/** What the options say under a name; undefined if they lack it. */
-type Said<Options, Name extends PropertyKey> = Name extends keyof Options
-  ? Options[Name]
-  : undefined;
-
-/** No key but those of `Known`. */
-type NoOthers<Given, Known> = { readonly [Name in Exclude<keyof Given, keyof Known>]: never };
-
 /** No key that ALiBi and dropout lack, where one of them is given. */
 type NoOthersIn<Given> = Given extends Alibi | Dropout ? NoOthers<Given, Alibi & Dropout> : unknown;
 
@@ -220,13 +221,15 @@ type NoOthersIn<Given> = Given extends Alibi | Dropout ? NoOthers<Given, Alibi &
  * `Known`, as the constraint of a type parameter `Options` that has no key which `Known` lacks: a type parameter
  * alone would take any.
  */
-export type Exactly<Options, Known> = Known &
-  NoOthers<Options, Known> & {
-    /** Of {@link AttentionOptions}; ALiBi without unknown keys. */
-    readonly bias?: NoOthersIn<Said<Options, 'bias'>>;
-    /** Of {@link AttentionOptions}, without unknown keys. */
-    readonly dropout?: NoOthersIn<Said<Options, 'dropout'>>;
-  };
+export type Exactly<Options, Known> = Only<Options, Known> & {
+  /** Of {@link AttentionOptions}; ALiBi without unknown keys. */
+  readonly bias?: NoOthersIn<Said<Options, 'bias'>>;
+  /** Of {@link AttentionOptions}, without unknown keys. */
+  readonly dropout?: NoOthersIn<Said<Options, 'dropout'>>;
+};
+
+/** What stands for options that nobody gave: all names, for editors to offer, and a result that is a new array. */
+export type Unsaid<Known> = Omit<Known, 'out'> & NewArray;
 
 /** The options that ask for an array besides the output, with the value that is sure to get it. */
 interface Asking {
@@ -247,10 +250,12 @@ type Asked<Options> = {
  * given, the array may be missing.
  */
 export type ResultOf<Options> = Options extends unknown
-  ? ([Said<Options, 'out'>] extends [undefined]
-      ? AttentionResult
-      : undefined extends Said<Options, 'out'>
-        ? Partial<AttentionResult>
-        : AttentionExtras) &
-      Required<Pick<AttentionExtras, Asked<Options>>>
+  ? Shown<
+      ([Said<Options, 'out'>] extends [undefined]
+        ? AttentionResult
+        : undefined extends Said<Options, 'out'>
+          ? Partial<AttentionResult>
+          : AttentionExtras) &
+        Required<Pick<AttentionExtras, Asked<Options>>>
+    >
   : never;

@@ -9,7 +9,13 @@ import type {
   NewArray,
   OwnedArray,
 } from './array-types.js';
-import type { AttentionOptions, Exactly, ResultOf, RotaryOptions } from './attention-types.js';
+import type {
+  AttentionOptions,
+  Exactly,
+  ResultOf,
+  RotaryOptions,
+  Unsaid,
+} from './attention-types.js';
 
 /** The sizes of a multi-head attention layer. */
 export interface MultiHeadAttentionConfig {
@@ -103,7 +109,10 @@ export interface MultiHeadAttention {
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
-  forward<O extends Exactly<O, LayerOptions> = NewArray>(x: ArrayInput, options?: O): ResultOf<O>;
+  forward<O extends Exactly<O, LayerOptions> = Unsaid<LayerOptions>>(
+    x: ArrayInput,
+    options?: O,
+  ): ResultOf<O>;
   /** Releases the memory. Calling it again does nothing. */
   dispose(): void;
   /** `dispose()`, for `using`. */
@@ -193,7 +202,10 @@ export interface TransformerBlock {
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
-  forward<O extends Exactly<O, BlockOptions> = NewArray>(x: ArrayInput, options?: O): ResultOf<O>;
+  forward<O extends Exactly<O, BlockOptions> = Unsaid<BlockOptions>>(
+    x: ArrayInput,
+    options?: O,
+  ): ResultOf<O>;
   /** Releases the memory. Calling it again does nothing. */
   dispose(): void;
   /** `dispose()`, for `using`. */

@@ -1,4 +1,5 @@
 import type { Filled, LanguageModelConfig } from './model-config.js';
+import type { NoOthers, Only, Said, Shape3, Shape4, Shown, With } from './option-types.js';
 import type { OwnedArray } from './types.js';
 
 export type { Filled, LanguageModelConfig, Llama3Scaling, ModelRotary } from './model-config.js';
@@ -39,6 +40,9 @@ export interface HuggingFaceTokenizer {
   decode(ids: number[], options: { skip_special_tokens: boolean }): string;
 }
 
+/** A file of weights: where it is, or its bytes. */
+export type WeightsSource = string | WebUrl | WebBlob | ArrayBuffer | Uint8Array;
+
 /** Where a model is. */
 export interface Source {
   /**
@@ -47,7 +51,7 @@ export interface Source {
    */
   config?: string | WebUrl | object | undefined;
   /** safetensors (one file, shards, or where their index is), GGUF (F32, F16, BF16, Q8_0), or a llama2.c checkpoint. */
-  weights: string | WebUrl | WebBlob | ArrayBuffer | readonly (string | WebUrl | WebBlob)[];
+  weights: WeightsSource | readonly WeightsSource[];
   /** For texts in place of tokens. Default the one in the file: of GGUF, and of files of `qkv/train` whose metadata has one. */
   tokenizer?: Tokenizer | undefined;
 }
@@ -106,27 +110,27 @@ export interface Inspect {
 /** What was read of a layer. */
 export interface LayerReadings {
   /** [batch, numHeads, rows, Tk]; Tk is the tokens that the session then holds, or T without one. */
-  weights?: OwnedArray;
+  weights?: OwnedArray<Shape4>;
   /** [batch, numHeads, T] */
-  entropy?: OwnedArray;
+  entropy?: OwnedArray<Shape3>;
   /** [batch, T, dModel] */
-  residual?: OwnedArray;
+  residual?: OwnedArray<Shape3>;
   /** [batch, T, vocabulary] */
-  logits?: OwnedArray;
+  logits?: OwnedArray<Shape3>;
   /** With `projections`: queries, [batch, numHeads, rows, dK]. */
-  q?: OwnedArray;
+  q?: OwnedArray<Shape4>;
   /** With `projections`: keys of the tokens of this pass, [batch, numKvHeads, T, dK]. Query head h reads those of floor(h numKvHeads / numHeads). */
-  k?: OwnedArray;
+  k?: OwnedArray<Shape4>;
   /** With `projections`: values of the tokens of this pass, [batch, numKvHeads, T, dK]. */
-  v?: OwnedArray;
+  v?: OwnedArray<Shape4>;
 }
 
 /** What a model answers. */
 export interface ModelOutput {
   /** Of the token after each, [batch, T, vocabulary], or [batch, 1, vocabulary] with `rows: 'last'`. An encoder without a head has none. */
-  logits?: OwnedArray;
+  logits?: OwnedArray<Shape3>;
   /** The stream after the last norm, [batch, T, dModel] or [batch, 1, dModel]: of a model without a head, or with `hidden: true`. */
-  hidden?: OwnedArray;
+  hidden?: OwnedArray<Shape3>;
   /** With `inspect`, by layer. */
   layers?: ReadonlyMap<number, LayerReadings>;
 }
@@ -148,6 +152,69 @@ export interface ForwardOptions {
   /** What to read besides. */
   inspect?: Inspect | undefined;
 }
+
+/** Arrays of a layer, with the option of `inspect` that is sure to get each. */
+interface Reading {
+  weights: 'weights';
+  entropy: 'entropy';
+  residual: 'residuals';
+  logits: 'logitLens';
+  q: 'projections';
+  k: 'projections';
+  v: 'projections';
+}
+
+/** The names of `Asking` whose option these options say is true. */
+type Sure<Options, Asking> = {
+  [Name in keyof Asking]: [Said<Options, Asking[Name] & PropertyKey>] extends [true] ? Name : never;
+}[keyof Asking];
+
+/** The layers that `inspect` of this type gets: there if it is. What was asked for of them is there, too. */
+type Layers<Inspected> = [Inspected] extends [object]
+  ? {
+      /** By layer. */
+      layers: ReadonlyMap<
+        number,
+        Shown<With<LayerReadings, Required<Pick<LayerReadings, Sure<Inspected, Reading>>>>>
+      >;
+    }
+  : unknown;
+
+/** As {@link Only}, also of what `inspect` has. */
+export type Passing<Options, Known> = Only<Options, Known> & {
+  /** Without unknown keys. */
+  readonly inspect?: Said<Options, 'inspect'> extends infer Given
+    ? Given extends object
+      ? NoOthers<Given, NonNullable<Said<Known, 'inspect'>>>
+      : unknown
+    : never;
+};
+
+/**
+ * What {@link LanguageModel.forward} returns for options of this type. `logits` are there if the model has a head, `hidden` with
+ * `hidden: true` or without one, and of `inspect` what was asked for. Where the type does not tell, an array may be missing.
+ */
+export type OutputOf<Options, Head extends boolean = true> = Options extends unknown
+  ? Shown<
+      With<
+        ModelOutput,
+        Layers<Said<Options, 'inspect'>> &
+          Required<
+            Pick<
+              ModelOutput,
+              | ([Head] extends [true] ? 'logits' : never)
+              | ([Said<Options, 'hidden'>] extends [true] ? 'hidden' : never)
+              | ([Head] extends [false] ? 'hidden' : never)
+            >
+          >
+      >
+    >
+  : never;
+
+/** What {@link LanguageModel.generate} tells with options of this type. */
+export type TokenOf<Options> = Options extends unknown
+  ? Shown<With<Token, Layers<Said<Options, 'inspect'>>>>
+  : never;
 
 /** Options of {@link LanguageModel.loss}. */
 export interface LossOptions {
@@ -243,8 +310,11 @@ export interface Token {
   layers?: ReadonlyMap<number, LayerReadings>;
 }
 
-/** A language model. */
-export interface LanguageModel {
+/**
+ * A language model. `Head` is whether it has a head and answers with logits, as all do but encoders: {@link create} sees it in
+ * its config, {@link load} is told.
+ */
+export interface LanguageModel<Head extends boolean = true> {
   /** With all defaults. */
   readonly config: Filled<LanguageModelConfig>;
   /** Numbers in all arrays. */
@@ -261,7 +331,10 @@ export interface LanguageModel {
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range` (an id, a layer, a head or a length that is none, more
    * tokens than maxLength or than the session has room for), `out_of_memory`, `disposed`; a session is as it was then
    */
-  forward(ids: ArrayLike<number>, options?: ForwardOptions): ModelOutput;
+  forward<O extends Passing<O, ForwardOptions> = ForwardOptions>(
+    ids: ArrayLike<number>,
+    options?: O,
+  ): OutputOf<O, Head>;
   /**
    * Room for the keys and values of a conversation.
    *
@@ -276,7 +349,10 @@ export interface LanguageModel {
    * `out_of_memory`, `disposed` (of a model or session that was disposed meanwhile), or the reason of the signal. Before the first
    * token a session is then as it was, and later holds what was told
    */
-  generate(prompt: string | ArrayLike<number>, options?: GenerateOptions): AsyncIterable<Token>;
+  generate<O extends Passing<O, GenerateOptions> = GenerateOptions>(
+    prompt: string | ArrayLike<number>,
+    options?: O,
+  ): AsyncGenerator<TokenOf<O>>;
   /** Mean negative log-likelihood per token in nats, over all but the first of each row. @throws as `forward` */
   loss(ids: ArrayLike<number>, options?: LossOptions): number;
   /**

@@ -1,4 +1,5 @@
 import type { Filled, LanguageModelConfig } from './model-config.js';
+import type { NoOthers, Only, Said, Shape3, Shape4, Shown, With } from './option-types.js';
 import type { OwnedArray, OwnedNumbers } from './types.js';
 
 export type { Filled, LanguageModelConfig, Llama3Scaling, ModelRotary } from './model-config.js';
@@ -194,23 +195,23 @@ export interface Inspect {
 /** What was read of a layer. */
 export interface LayerReadings {
   /** [batch, numHeads, T, T] */
-  weights?: OwnedArray;
+  weights?: OwnedArray<Shape4>;
   /** [batch, numHeads, T] */
-  entropy?: OwnedArray;
+  entropy?: OwnedArray<Shape3>;
   /** [batch, T, dModel] */
-  residual?: OwnedArray;
+  residual?: OwnedArray<Shape3>;
   /** With `projections`: queries, [batch, numHeads, T, dK]. */
-  q?: OwnedArray;
+  q?: OwnedArray<Shape4>;
   /** With `projections`: keys, [batch, numKvHeads, T, dK]. */
-  k?: OwnedArray;
+  k?: OwnedArray<Shape4>;
   /** With `projections`: values, [batch, numKvHeads, T, dK]. */
-  v?: OwnedArray;
+  v?: OwnedArray<Shape4>;
 }
 
 /** What a model answers. */
 export interface ModelOutput {
   /** Of the token after each, [batch, T, vocabulary]. */
-  logits: OwnedArray;
+  logits: OwnedArray<Shape3>;
   /** With `inspect`, by layer. */
   layers?: ReadonlyMap<number, LayerReadings>;
 }
@@ -225,6 +226,51 @@ export interface ForwardOptions {
   inspect?: Inspect | undefined;
 }
 
+/** Arrays of a layer, with the option of `inspect` that is sure to get each. */
+interface Reading {
+  weights: 'weights';
+  entropy: 'entropy';
+  residual: 'residuals';
+  q: 'projections';
+  k: 'projections';
+  v: 'projections';
+}
+
+/** The arrays of a layer that `inspect` of this type is sure to get. */
+type Sure<Inspected> = {
+  [Name in keyof Reading]: [Said<Inspected, Reading[Name]>] extends [true] ? Name : never;
+}[keyof Reading];
+
+/** {@link ForwardOptions}, as the constraint of a type parameter without unknown keys. */
+export type Passing<Options> = Only<Options, ForwardOptions> & {
+  /** Without unknown keys. */
+  readonly inspect?: Said<Options, 'inspect'> extends infer Given
+    ? Given extends object
+      ? NoOthers<Given, Inspect>
+      : unknown
+    : never;
+};
+
+/** What {@link LanguageModel.forward} returns for options of this type: of `inspect`, what was asked for is there. */
+export type OutputOf<Options> = Options extends unknown
+  ? Shown<
+      With<
+        ModelOutput,
+        [Said<Options, 'inspect'>] extends [object]
+          ? {
+              /** By layer. */
+              layers: ReadonlyMap<
+                number,
+                Shown<
+                  With<LayerReadings, Required<Pick<LayerReadings, Sure<Said<Options, 'inspect'>>>>>
+                >
+              >;
+            }
+          : unknown
+      >
+    >
+  : never;
+
 /** The language model of a trainer; it goes with the trainer. */
 export interface LanguageModel {
   /** As given, with all defaults. */
@@ -236,7 +282,7 @@ export interface LanguageModel {
    *
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`, `disposed`
    */
-  forward(ids: ArrayLike<number>, options?: ForwardOptions): ModelOutput;
+  forward<O extends Passing<O> = ForwardOptions>(ids: ArrayLike<number>, options?: O): OutputOf<O>;
   /** Mean negative log-likelihood per token in nats, over all but the first of each row. @throws as `forward` */
   loss(ids: ArrayLike<number>, options?: { batch?: number | undefined }): number;
 }
@@ -263,7 +309,7 @@ export interface Translation {
    * Of each layer, [batch, heads, T, S], T the tokens of the longest row and its `end`: row t has the weights with which token t was
    * said. One layer and head with `'gru_attention'`; none with `'gru'`.
    */
-  weights: OwnedArray[];
+  weights: OwnedArray<Shape4>[];
 }
 
 /** The model of a trainer that translates; it goes with the trainer. */

@@ -17,6 +17,7 @@ import type {
   KvCache,
   ResultOf,
   RotaryOptions,
+  Unsaid,
 } from './attention-types.js';
 import type {
   LinearLayer,
@@ -42,6 +43,7 @@ export type * from './engine-types.js';
 export type * from './attention-types.js';
 export type * from './layer-types.js';
 export type * from './operator-types.js';
+export type { DidYouMean, Shape3, Shape4 } from './option-types.js';
 
 /**
  * An engine: one WebAssembly instance. Get it from {@link init}. Once it is disposed, every function but
@@ -100,7 +102,7 @@ export interface Qkv {
    * more tokens than the cache has room for;
    * `out_of_memory`; `disposed`.
    */
-  attention<O extends Exactly<O, AttentionOptions> = NewArray>(
+  attention<O extends Exactly<O, AttentionOptions> = Unsaid<AttentionOptions>>(
     q: ArrayInput,
     k: ArrayInput,
     v: ArrayInput,

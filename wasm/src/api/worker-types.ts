@@ -6,10 +6,11 @@ import type {
   LanguageModel,
   LoadOptions,
   LossOptions,
-  ModelOutput,
+  OutputOf,
+  Passing,
   SessionOptions,
   Source,
-  Token,
+  TokenOf,
 } from './model-types.js';
 import type {
   AttentionOptions,
@@ -30,9 +31,11 @@ import type {
   Qkv,
   ResultOf,
   RotaryOptions,
+  Shape4,
   Tensor,
   TransformerBlockConfig,
   TransformerBlockWeights,
+  Unsaid,
 } from './types.js';
 
 // As in types.ts: the options leave out a type of the web that a program lacks.
@@ -146,12 +149,12 @@ export interface AsyncKvCache {
    * A copy of the keys in the cache, [B, Hkv, length, dK], bit for bit.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
-  keys(options?: CallOptions): Promise<OwnedArray>;
+  keys(options?: CallOptions): Promise<OwnedArray<Shape4>>;
   /**
    * A copy of the values in the cache, [B, Hkv, length, dV], bit for bit.
    * @throws {@link QkvError} `disposed`, `out_of_memory`
    */
-  values(options?: CallOptions): Promise<OwnedArray>;
+  values(options?: CallOptions): Promise<OwnedArray<Shape4>>;
   /**
    * Removes all tokens from `length` on.
    * @throws {@link QkvError} `out_of_range` unless 0 <= `length` <= the length of the cache, `invalid_argument`,
@@ -189,7 +192,7 @@ export interface AsyncMultiHeadAttention {
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
-  forward<O extends Exactly<O, AsyncLayerOptions> = NewArray>(
+  forward<O extends Exactly<O, AsyncLayerOptions> = Unsaid<AsyncLayerOptions>>(
     x: AsyncArrayInput,
     options?: O,
   ): Promise<ResultOf<O>>;
@@ -225,7 +228,7 @@ export interface AsyncTransformerBlock {
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
    * `disposed`; nothing is changed then, and a cache keeps its length and contents.
    */
-  forward<O extends Exactly<O, AsyncBlockOptions> = NewArray>(
+  forward<O extends Exactly<O, AsyncBlockOptions> = Unsaid<AsyncBlockOptions>>(
     x: AsyncArrayInput,
     options?: O,
   ): Promise<ResultOf<O>>;
@@ -261,6 +264,8 @@ export type ModelSource = Omit<Source, 'tokenizer'>;
 export interface LoadModelOptions extends LoadOptions {
   /** The number of the worker in which the model is loaded. Default 0. */
   worker?: number | undefined;
+  /** Moves bytes of `weights` into the worker instead of copying them, which leaves them empty (detached). Default false. */
+  transfer?: boolean | undefined;
 }
 
 /** A conversation with a model in a worker. */
@@ -282,7 +287,7 @@ export interface AsyncSession {
 }
 
 /** A language model in a worker: what {@link LanguageModel} is, as promises of the same results, bit for bit. */
-export interface AsyncLanguageModel {
+export interface AsyncLanguageModel<Head extends boolean = true> {
   /** With all defaults. */
   readonly config: LanguageModel['config'];
   /** Numbers in all arrays. */
@@ -294,20 +299,25 @@ export interface AsyncLanguageModel {
   /** The number of its worker. */
   readonly worker: number;
   /** As {@link LanguageModel.forward}. */
-  forward(
+  forward<
+    O extends Passing<O, InWorkerOptions<ForwardOptions> & CallOptions> =
+      InWorkerOptions<ForwardOptions> & CallOptions,
+  >(
     ids: ArrayLike<number>,
-    options?: InWorkerOptions<ForwardOptions> & CallOptions,
-  ): Promise<ModelOutput>;
+    options?: O,
+  ): Promise<OutputOf<O, Head>>;
   /** As {@link LanguageModel.session}. */
   session(options?: SessionOptions & CallOptions): Promise<AsyncSession>;
   /**
    * As {@link LanguageModel.generate}; what that refuses at once rejects the iteration here. A text needs a tokenizer in the
    * worker.
    */
-  generate(
+  generate<
+    O extends Passing<O, InWorkerOptions<GenerateOptions>> = InWorkerOptions<GenerateOptions>,
+  >(
     prompt: string | ArrayLike<number>,
-    options?: InWorkerOptions<GenerateOptions>,
-  ): AsyncIterable<Token>;
+    options?: O,
+  ): AsyncGenerator<TokenOf<O>>;
   /** As {@link LanguageModel.loss}. */
   loss(ids: ArrayLike<number>, options?: LossOptions & CallOptions): Promise<number>;
   /** As {@link LanguageModel.embed}. */
@@ -349,7 +359,7 @@ export interface AsyncQkv {
    * @throws {@link QkvError} what {@link Qkv.attention} throws, and `invalid_argument` for tensors or a cache
    * of different workers, or for arguments that cannot be sent to a worker
    */
-  attention<O extends Exactly<O, AsyncAttentionOptions> = NewArray>(
+  attention<O extends Exactly<O, AsyncAttentionOptions> = Unsaid<AsyncAttentionOptions>>(
     q: AsyncArrayInput,
     k: AsyncArrayInput,
     v: AsyncArrayInput,
@@ -504,7 +514,10 @@ export interface AsyncQkv {
    *
    * @throws {@link QkvError} what `load` throws, and `unsupported` for workers without models
    */
-  loadModel(source: ModelSource, options?: LoadModelOptions): Promise<AsyncLanguageModel>;
+  loadModel<Head extends boolean = true>(
+    source: ModelSource,
+    options?: LoadModelOptions,
+  ): Promise<AsyncLanguageModel<Head>>;
 
   /**
    * Memory statistics, added up over all workers.

@@ -61,29 +61,37 @@ function instanceOf(fn: string, engine: unknown): Instance {
  * @throws {@link QkvError} `invalid_argument` (an engine or config that is none, names that are missing or surplus, which are
  * listed), `shape_mismatch`, `out_of_range`, `out_of_memory`, `unsupported`, `disposed`; nothing is kept then
  */
-export function create(
+export function create<Head extends boolean | undefined = undefined>(
   engine: Qkv,
-  config: LanguageModelConfig,
+  config: LanguageModelConfig & {
+    /** Whether the compiler knows that there are logits. */
+    head?: Head;
+  },
   weights: Readonly<Record<string, NdArray>>,
   options?: CreateOptions,
-): LanguageModel {
-  return creating.create(instanceOf('create', engine), config, weights, options);
+): LanguageModel<[Head] extends [false] ? false : true> {
+  const model: unknown = creating.create(instanceOf('create', engine), config, weights, options);
+  return model as LanguageModel<[Head] extends [false] ? false : true>;
 }
 
 /**
  * Loads a model from its files, which are read once from front to back: besides the weights themselves, a few MB are taken.
  * Files of strangers are refused where they lie; they have at most 4096 layers (SECURITY.md has all limits).
  *
+ * The compiler takes it that the model has a head and answers with logits. Of an encoder without one, `load<false>(…)` says that
+ * there is `hidden` in their place.
+ *
  * @throws {@link QkvError} `unsupported` names the family, tensor or type; `invalid_argument` what is wrong with the file, config or an
  * argument; `load_failed` what could not be read; `out_of_range`, `out_of_memory`, `disposed`; the reason of the signal.
  * Nothing is kept then.
  */
-export async function load(
+export async function load<Head extends boolean = true>(
   engine: Qkv,
   source: Source,
   options?: LoadOptions,
-): Promise<LanguageModel> {
-  return loading.load(instanceOf('load', engine), source, options);
+): Promise<LanguageModel<Head>> {
+  const model: unknown = await loading.load(instanceOf('load', engine), source, options);
+  return model as LanguageModel<Head>;
 }
 
 /** A tokenizer of the package @huggingface/tokenizers: `new Tokenizer(json, config)` of it, with tokenizer.json of the hub. */

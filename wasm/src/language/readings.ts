@@ -1,7 +1,7 @@
 // What `inspect` asks for of a pass: layers, and room for their readings one after another.
 
 import { QkvError } from '../api/errors.js';
-import type { OwnedArray } from '../api/types.js';
+import type { OwnedArray, Shape3, Shape4 } from '../api/types.js';
 import type { Input } from '../arguments/arrays.js';
 import { checkBoolean, checkInteger } from '../arguments/numbers.js';
 import { sizeOf } from '../arguments/shapes.js';
@@ -27,10 +27,14 @@ export interface Pass {
   readonly queries: number;
 }
 
-type Name = 'weights' | 'entropy' | 'residual' | 'logits' | 'q' | 'k' | 'v';
+type Matrices = 'weights' | 'q' | 'k' | 'v';
+type Rows = 'entropy' | 'residual' | 'logits';
+type Name = Matrices | Rows;
 
 /** The arrays of a layer that were asked for. */
-export type Reading = Partial<Record<Name, OwnedArray>>;
+export type Reading = Partial<
+  Record<Matrices, OwnedArray<Shape4>> & Record<Rows, OwnedArray<Shape3>>
+>;
 
 /** Most layers that can be named. */
 const mostLayers = 2 ** 16;

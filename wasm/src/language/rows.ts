@@ -45,14 +45,14 @@ export function checkRows(
   return { name, source, shape: [batch, count / batch] };
 }
 
-/** A result for the caller, of the shape that the call has it in or another one of as many elements. */
-export const take = (
+/** A result for the caller, of the shape that the call has it in or another one of as many elements; callers know its rank. */
+export const take = <Shape extends readonly number[] = readonly number[]>(
   call: Call,
   slot: Slot,
   shape: readonly number[] = slot.shape,
-): OwnedArray => ({
+): OwnedArray<Shape> => ({
   data: call.read(slot),
-  shape: [...shape],
+  shape: [...shape] as readonly number[] as Shape,
 });
 
 /** `length` whole numbers, if they are given. */

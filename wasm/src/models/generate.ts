@@ -268,6 +268,6 @@ export function generate(
   state: ModelState,
   prompt: unknown,
   options: GenerateOptions,
-): AsyncIterable<Token> {
+): AsyncGenerator<Token> {
   return tokens(state, requestOf(state, prompt, options));
 }

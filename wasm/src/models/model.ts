@@ -8,13 +8,16 @@ import type {
   LanguageModel,
   LossOptions,
   ModelOutput,
+  OutputOf,
+  Passing,
   Session,
   SessionOptions,
   Token,
+  TokenOf,
   Tokenizer,
   WeightFormat,
 } from '../api/model-types.js';
-import type { OwnedArray } from '../api/types.js';
+import type { OwnedArray, Shape3 } from '../api/types.js';
 import { checkBoolean, checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { takeOptions } from '../arguments/values.js';
 import type { Config } from '../language/config.js';
@@ -62,6 +65,10 @@ export class WasmLanguageModel implements LanguageModel {
     return 'LanguageModel';
   }
 
+  forward<O extends Passing<O, ForwardOptions> = ForwardOptions>(
+    ids: ArrayLike<number>,
+    options?: O,
+  ): OutputOf<O>;
   forward(ids: ArrayLike<number>, given: ForwardOptions = {}): ModelOutput {
     const fn = 'LanguageModel.forward';
     const state = this.#state;
@@ -94,8 +101,8 @@ export class WasmLanguageModel implements LanguageModel {
       call.run('forwardModel', fields);
     });
     return {
-      ...(logits && { logits: take(call, logits) }),
-      ...(hidden && { hidden: take(call, hidden) }),
+      ...(logits && { logits: take<Shape3>(call, logits) }),
+      ...(hidden && { hidden: take<Shape3>(call, hidden) }),
       ...inspection.read(call),
     };
   }
@@ -104,10 +111,14 @@ export class WasmLanguageModel implements LanguageModel {
     return createSession('LanguageModel.session', this.#state, options);
   }
 
+  generate<O extends Passing<O, GenerateOptions> = GenerateOptions>(
+    prompt: string | ArrayLike<number>,
+    options?: O,
+  ): AsyncGenerator<TokenOf<O>>;
   generate(
     prompt: string | ArrayLike<number>,
     options: GenerateOptions = {},
-  ): AsyncIterable<Token> {
+  ): AsyncGenerator<Token> {
     return generate(this.#state, prompt, options);
   }
 

@@ -65,7 +65,8 @@ export function readExtras(call: Call, { wanted }: CheckedOptions, slots: Extras
     const slot = slots[name];
     if (slot) result[name] = { data: call.read(slot), shape };
   }
-  return result;
+  // Each has as many axes as its name has: CheckedOptions.wanted.
+  return result as AttentionExtras;
 }
 
 /** q, k, v and the options of a call, checked, with the form of each array. */

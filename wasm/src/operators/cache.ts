@@ -1,5 +1,12 @@
 import { QkvError } from '../api/errors.js';
-import type { ArrayInput, AttentionOptions, KvCache, OwnedArray, Qkv } from '../api/types.js';
+import type {
+  ArrayInput,
+  AttentionOptions,
+  KvCache,
+  OwnedArray,
+  Qkv,
+  Shape4,
+} from '../api/types.js';
 import { checkArray, type Input } from '../arguments/arrays.js';
 import {
   checkValues,
@@ -79,11 +86,11 @@ class WasmKvCache implements KvCache {
     appending(fn, this, ks.tokens, () => call.run('appendCache', given));
   }
 
-  keys(): OwnedArray {
+  keys(): OwnedArray<Shape4> {
     return this.#read('keys', this.#state.config.dK);
   }
 
-  values(): OwnedArray {
+  values(): OwnedArray<Shape4> {
     return this.#read('values', this.#state.config.dV);
   }
 
@@ -114,11 +121,11 @@ class WasmKvCache implements KvCache {
     );
   }
 
-  #read(name: 'keys' | 'values', width: number): OwnedArray {
+  #read(name: 'keys' | 'values', width: number): OwnedArray<Shape4> {
     const fn = `KvCache.${name}`;
     const { config, handle, length } = this.#state;
     const cache = cacheAddress(fn, this);
-    const shape = [config.batch, config.numKvHeads, length, width];
+    const shape: Shape4 = [config.batch, config.numKvHeads, length, width];
     const call = new Call(handle.instance, fn);
     const slot = call.output(name, shape);
     if (name === 'keys') call.run('readKeys', { cache, keys: slot });

@@ -19,8 +19,8 @@ import type {
   BlockOptions,
   Exactly,
   MultiHeadAttention,
-  NewArray,
   ResultOf,
+  Unsaid,
 } from '../api/types.js';
 
 const fn = 'forward';
@@ -79,7 +79,10 @@ export class TokenLayer implements MultiHeadAttention {
     return this.#kind.name === 'layer' ? 'MultiHeadAttention' : 'TransformerBlock';
   }
 
-  forward<O extends Exactly<O, BlockOptions> = NewArray>(x: ArrayInput, options?: O): ResultOf<O>;
+  forward<O extends Exactly<O, BlockOptions> = Unsaid<BlockOptions>>(
+    x: ArrayInput,
+    options?: O,
+  ): ResultOf<O>;
   forward(givenX: ArrayInput, givenOptions: BlockOptions = {}): AttentionResult {
     const { instance } = this.#handle;
     this.#address();

@@ -6,9 +6,12 @@ import type {
   LanguageModel,
   LanguageModelConfig,
   ModelOutput,
+  OutputOf,
+  Passing,
   Trainer,
   TrainerOptions,
 } from '../api/trainer-types.js';
+import type { Shape3 } from '../api/types.js';
 import { checkInteger, mostInt } from '../arguments/numbers.js';
 import { sizeOf } from '../arguments/shapes.js';
 import { takeOptions } from '../arguments/values.js';
@@ -63,6 +66,7 @@ class TrainedLanguageModel implements LanguageModel {
     return 'LanguageModel';
   }
 
+  forward<O extends Passing<O> = ForwardOptions>(ids: ArrayLike<number>, options?: O): OutputOf<O>;
   forward(ids: ArrayLike<number>, given: ForwardOptions = {}): ModelOutput {
     const fn = 'LanguageModel.forward';
     const {
@@ -84,7 +88,7 @@ class TrainedLanguageModel implements LanguageModel {
       keyLengths: call.input(optionalWhole(fn, 'keyLengths', keyLengths, batch)),
       trainer: this.#state.live(fn),
     });
-    return { logits: take(call, logits), ...(readings && { layers: readings.read(call) }) };
+    return { logits: take<Shape3>(call, logits), ...(readings && { layers: readings.read(call) }) };
   }
 
   loss(ids: ArrayLike<number>, given: { batch?: number | undefined } = {}): number {

@@ -10,7 +10,7 @@ import type {
   TranslateOptions,
   Translation,
 } from '../api/trainer-types.js';
-import type { OwnedArray } from '../api/types.js';
+import type { OwnedArray, Shape4 } from '../api/types.js';
 import type { Input } from '../arguments/arrays.js';
 import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
 import { sizeOf } from '../arguments/shapes.js';
@@ -130,7 +130,7 @@ class TrainedSeq2Seq implements Seq2Seq {
     { rows, own }: Source,
     said: readonly Int32Array[],
     { start, end, maxLength }: { start: number; end: number; maxLength: number },
-  ): OwnedArray[] {
+  ): OwnedArray<Shape4>[] {
     const { kind, numLayers, numHeads } = this.config;
     if (kind === 'gru') return [];
     const [batch, sources] = rows.shape;
@@ -151,11 +151,11 @@ class TrainedSeq2Seq implements Seq2Seq {
       ids: call.input({ name: 'ids', shape: [batch, tokens], source: read }),
     });
     const all = call.read(weights);
-    const shape = [batch, heads, tokens, sources];
+    const shape: Shape4 = [batch, heads, tokens, sources];
     const size = sizeOf(shape);
     return Array.from({ length: layers }, (_, l) => ({
       data: all.slice(l * size, (l + 1) * size),
-      shape: [...shape],
+      shape: [...shape] as const,
     }));
   }
 }

@@ -1,7 +1,15 @@
 // What stands here for a tensor, cache, layer or block that lives in a worker.
 
 import { QkvError } from '../../api/errors.js';
-import type { AttentionResult, Exactly, NewArray, OwnedArray, ResultOf } from '../../api/types.js';
+import type {
+  AttentionResult,
+  Exactly,
+  NewArray,
+  OwnedArray,
+  ResultOf,
+  Shape4,
+  Unsaid,
+} from '../../api/types.js';
 import type {
   AsyncArrayInput,
   AsyncBlockOptions,
@@ -181,11 +189,11 @@ class RemoteCache extends Remote implements AsyncKvCache, Counted {
     );
   }
 
-  keys(options?: CallOptions): Promise<OwnedArray> {
+  keys(options?: CallOptions): Promise<OwnedArray<Shape4>> {
     return this.call('KvCache.keys', 'keys', ['call'], [options]);
   }
 
-  values(options?: CallOptions): Promise<OwnedArray> {
+  values(options?: CallOptions): Promise<OwnedArray<Shape4>> {
     return this.call('KvCache.values', 'values', ['call'], [options]);
   }
 
@@ -210,7 +218,7 @@ class RemoteLayer extends Remote implements AsyncMultiHeadAttention, AsyncTransf
     return this.#kind === 'layer' ? 'AsyncMultiHeadAttention' : 'AsyncTransformerBlock';
   }
 
-  forward<O extends Exactly<O, AsyncBlockOptions> = NewArray>(
+  forward<O extends Exactly<O, AsyncBlockOptions> = Unsaid<AsyncBlockOptions>>(
     x: AsyncArrayInput,
     options?: O,
   ): Promise<ResultOf<O>>;

@@ -4,12 +4,16 @@ import { QkvError } from '../../api/errors.js';
 import type {
   EmbedOptions,
   Filled,
+  ForwardOptions,
   GenerateOptions,
   LanguageModelConfig,
   LossOptions,
   ModelOutput,
+  OutputOf,
+  Passing,
   SessionOptions,
   Token,
+  TokenOf,
   WeightFormat,
 } from '../../api/model-types.js';
 import type { OwnedArray } from '../../api/types.js';
@@ -148,6 +152,10 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     return 'AsyncLanguageModel';
   }
 
+  forward<
+    O extends Passing<O, InWorkerOptions<ForwardOptions> & CallOptions> =
+      InWorkerOptions<ForwardOptions> & CallOptions,
+  >(ids: ArrayLike<number>, options?: O): Promise<OutputOf<O>>;
   forward(ids: ArrayLike<number>, options?: object): Promise<ModelOutput> {
     return this.call('LanguageModel.forward', 'forward', ['ids', 'options'], [ids, options]);
   }
@@ -169,6 +177,9 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
   }
 
   /** Sent at the call, whose prompt and options count; what is wrong is told to whoever asks for a token. */
+  generate<
+    O extends Passing<O, InWorkerOptions<GenerateOptions>> = InWorkerOptions<GenerateOptions>,
+  >(prompt: string | ArrayLike<number>, options?: O): AsyncGenerator<TokenOf<O>>;
   generate(
     prompt: string | ArrayLike<number>,
     options: InWorkerOptions<GenerateOptions> = {},

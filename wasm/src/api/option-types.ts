@@ -1,0 +1,39 @@
+// Options whose type decides what a call returns: the compiler takes their type as it is written, so these say what it may be.
+
+/** What the options say under a name; undefined if they lack it. */
+export type Said<Options, Name extends PropertyKey> = Name extends keyof Options
+  ? Options[Name]
+  : undefined;
+
+/** What an option that does not exist is compared with: nothing is of this type, and messages name it. */
+export interface DidYouMean<Name> {
+  /** Never there. */
+  readonly [suggestion]: Name;
+}
+declare const suggestion: unique symbol;
+
+/** Names of `Known` that begin with the same three letters, or all. */
+type Suggested<Given, Known> = Given extends `${infer A}${infer B}${infer C}${string}`
+  ? [Extract<keyof Known, `${A}${B}${C}${string}`>] extends [never]
+    ? keyof Known
+    : Extract<keyof Known, `${A}${B}${C}${string}`>
+  : keyof Known;
+
+/** No key but those of `Known`. */
+export type NoOthers<Given, Known> = {
+  readonly [Name in Exclude<keyof Given, keyof Known>]: DidYouMean<Suggested<Name, Known>>;
+};
+
+/** `Known`, as the constraint of a type parameter `Options` that has no key which `Known` lacks: a type parameter alone takes any. */
+export type Only<Options, Known> = Known & NoOthers<Options, Known>;
+
+/** The members of a type one by one, as editors then show them. */
+export type Shown<T> = T extends infer Each ? { [Name in keyof Each]: Each[Name] } : never;
+
+/** `Base` with what is known better of some members, or of others besides. */
+export type With<Base, Better> = Omit<Base, keyof Better> & Better;
+
+/** The shape of an array of four axes, such as `[B, Hq, Tq, Tk]`. */
+export type Shape4 = readonly [number, number, number, number];
+/** The shape of an array of three axes, such as `[B, Hq, Tq]`. */
+export type Shape3 = readonly [number, number, number];
