@@ -43,7 +43,7 @@ export const together = { files: ['index.js', 'core.js'], budget: 23_000 };
 const declarations = [
   ...['errors.d.ts', 'index.d.ts', 'plain-arrays.d.ts', 'types.d.ts'],
   ...['array-types.d.ts', 'engine-types.d.ts', 'attention-types.d.ts'],
-  ...['layer-types.d.ts', 'operator-types.d.ts'],
+  ...['layer-types.d.ts', 'operator-types.d.ts', 'option-types.d.ts'],
   ...[
     'model-config.d.ts',
     'models-host.d.ts',

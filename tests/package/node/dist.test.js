@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'acorn';
 import * as shipped from '../../../tools/shipped.js';
@@ -131,6 +132,65 @@ test('dist: the JavaScript names its version and license, and no folder of who b
     assert.ok(!read(`dist/${file}`).includes(root), `${file} contains ${root}`);
   }
 });
+
+/** The most characters of a line, but for texts in it, which nothing can break. */
+const mostOfLine = 200;
+
+test(`dist: lines are of at most ${mostOfLine} characters besides texts, because consoles print the whole line of an error`, () => {
+  for (const name of scripts) {
+    const lines = text(`dist/${name}`).split('\n');
+    for (const line of lines.filter((each) => /\bthrow\b/.test(each))) {
+      const code = line.replace(/"[^"]*"|'[^']*'|`[^`]*`/g, '""');
+      assert.ok(code.length <= mostOfLine, `${name}: ${code.length} characters: ${code}`);
+    }
+  }
+});
+
+/** Programs that end with an error which nobody catches, and what it says. */
+const uncaught = {
+  'a wrong shape': [
+    'index.js',
+    `const qkv = await init(); const x = { data: new Float32Array(2), shape: [1, 2] };
+     qkv.attention(x, x, x, { numHeads: 3 });`,
+    'QkvError: attention: q is [1,2], expected a last extent that numHeads = 3 divides',
+  ],
+  'a wrong option, inline': [
+    'inline.js',
+    'await init({ thread: 2 });',
+    "QkvError: init: options has the unknown key 'thread', expected 'threads'",
+  ],
+  'a model that is not there': [
+    'models.js',
+    `const { init: start } = await import('./index.js');
+     await load(await start(), { weights: '/nowhere.gguf' });`,
+    'QkvError: load: /nowhere.gguf cannot be read',
+  ],
+  'a worker': [
+    'worker.js',
+    'await (await init()).softmax(3);',
+    'QkvError: softmax: x is 3, expected',
+  ],
+};
+for (const [title, [name, program, said]] of Object.entries(uncaught)) {
+  test(`dist: an error that nobody catches is printed in less than 2 kB and by its name: ${title}`, async () => {
+    const folder = pathToFileURL(join(root, 'dist'));
+    const imported = name === 'models.js' ? 'load' : 'init';
+    const all = `import { ${imported} } from './${name}'; ${program}`.replaceAll(
+      "'./",
+      `'${folder}/`,
+    );
+    const args = ['--input-type=module', '--eval', all];
+    const { code: status, stderr } = await promisify(execFile)(process.execPath, args).catch(
+      (error) => error,
+    );
+    assert.equal(status, 1);
+    assert.ok(stderr.length < 2_000, `${stderr.length} characters`);
+    assert.ok(
+      stderr.split('\n').some((line) => line.startsWith(said)),
+      stderr,
+    );
+  });
+}
 
 const disassemble = async (name) => {
   const wasmDis = join(root, 'node_modules/binaryen/bin/wasm-dis');

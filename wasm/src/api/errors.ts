@@ -28,6 +28,10 @@ const brand = Symbol.for('qkv.QkvError');
  * expected: "attention: k is [2,6,8], expected [2,*,16] to match q".
  */
 export class QkvError extends Error {
+  // What consoles print before the message, whatever a bundler calls the class.
+  static {
+    Object.defineProperty(this, 'name', { value: 'QkvError' });
+  }
   /** Always `'QkvError'`. */
   override readonly name = 'QkvError';
   /** What went wrong, for programs. */
