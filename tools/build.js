@@ -194,6 +194,7 @@ const bundle = (entryPoints, { folder, sourcemap }, { alias, define, ...own } = 
       QKV_MODELS_ABI: JSON.stringify(JSON.stringify(modelsAbi())),
       QKV_TRAIN_ABI: JSON.stringify(JSON.stringify(trainAbi())),
       QKV_METHODS: JSON.stringify(methodsOf(schema)),
+      QKV_INLINE: 'false',
       ...define,
     },
     banner: { js: `/*! qkv ${version}, MIT license */` },
@@ -264,7 +265,7 @@ export async function bundlePrograms({ folder = 'dist', sourcemap = false } = {}
   const embedded = JSON.stringify({ simd: embed('simd'), relaxed: embed('relaxed') });
   await bundle({ inline }, to, {
     ...filesAre('embedded'),
-    define: { QKV_EMBEDDED: embedded },
+    define: { QKV_EMBEDDED: embedded, QKV_INLINE: 'true' },
     plugins: [],
   });
   const scripts = [...chunks, ...Object.keys(together), ...Object.keys(entries)];

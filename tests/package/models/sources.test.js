@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { asIfOnPage } from '../../support/js/as-if-on-page.js';
 import { expectRejects } from '../../support/js/check.js';
 import { collect as collectGarbage } from '../../support/js/collect.js';
 import { inTime, until } from '../../support/js/patience.js';
@@ -56,6 +57,16 @@ describe('openModel: sources', () => {
       await expectModel(await open([place]), truth);
     });
   }
+
+  test('a path, also where a test runner or Deno has put the location of a page', async () => {
+    await asIfOnPage(async () => expectModel(await open(path), truth));
+    globalThis.location = undefined;
+    try {
+      await expectModel(await open(path), truth);
+    } finally {
+      delete globalThis.location;
+    }
+  });
 
   test('what was handed on has no bytes any more', async () => {
     for (const make of [() => bytes.slice(), () => bytes.slice().buffer]) {

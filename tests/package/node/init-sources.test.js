@@ -1,10 +1,13 @@
 // @build each
 // Everything that init({ wasm }) takes.
 import assert from 'node:assert/strict';
+import { relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import { init } from 'qkv';
+import { init as inline } from 'qkv/inline';
 import { problem } from '../../support/js/arrays.js';
+import { asIfOnPage } from '../../support/js/as-if-on-page.js';
 import { expectRejects, expectSame } from '../../support/js/check.js';
 import { expectedVariant, root, wasmFile } from '../../support/js/files.js';
 import { resultOf } from '../../support/js/node.js';
@@ -124,9 +127,38 @@ if (expectedVariant === 'relaxed') {
   });
 }
 
-test('init: a path is not a URL in Node, and the message says so', async () => {
-  const path = `${root}/dist/qkv-simd.wasm`;
-  await expectRejects(init({ wasm: path }), 'init', 'load_failed', path, 'URL');
+test('init: a path is one in Node, also where a test runner has made a page of it', async () => {
+  for (const wasm of [`${root}/dist/qkv-simd.wasm`, relative('.', `${root}/dist/qkv-simd.wasm`)]) {
+    for (const how of [(run) => run(), asIfOnPage]) {
+      const engine = await how(() => init({ wasm, shared: false }));
+      assert.equal(engine.info.variant, 'simd');
+      engine.dispose();
+    }
+  }
+});
+
+test('init: without code generation while the program runs, the error says how to give it a module', async () => {
+  const { compile } = WebAssembly;
+  WebAssembly.compile = () =>
+    Promise.reject(
+      new WebAssembly.CompileError(
+        'WebAssembly.compile(): Wasm code generation disallowed by embedder',
+      ),
+    );
+  try {
+    for (const from of [inline, init]) {
+      const given = from === inline ? {} : { wasm: wasmFile('simd') };
+      const error = await from({ ...given, shared: false }).catch((reason) => reason);
+      assert.equal(error.code, 'load_failed');
+      assert.match(
+        error.message,
+        /import wasm from 'qkv\/qkv-simd\.wasm' and call init\(\{ wasm \}\)/,
+      );
+      assert.doesNotMatch(error.message, /import qkv\/inline/);
+    }
+  } finally {
+    WebAssembly.compile = compile;
+  }
 });
 
 test('init: a response is copied only if the caller named it and relaxed SIMD is absent', async () => {

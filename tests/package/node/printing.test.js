@@ -34,6 +34,14 @@ test('printing: a console shows what they are, in one line', () => {
   }
 });
 
+test('printing: a console shows what an engine says of itself, number of threads and all', () => {
+  const { version, variant, isa } = engine.info;
+  assert.equal(
+    inspect(engine.info, { breakLength: Infinity }),
+    `{ version: '${version}', variant: '${variant}', isa: '${isa}', threads: 1 }`,
+  );
+});
+
 test('printing: JSON has the elements of a tensor, and says when there are none any more', () => {
   const [before, gone] = [engine.memory(), engine.tensor([2], [1, 2])];
   assert.equal(JSON.stringify({ tensor }), '{"tensor":{"data":[1,2,3,4,5,null],"shape":[2,3]}}');

@@ -3,15 +3,20 @@
 
 import { describe, isResponse, tagOf } from '../arguments/values.js';
 import { QkvError } from '../api/errors.js';
+import { isPath } from '../platform/addresses.js';
 import { nodeModule } from '../platform/node.js';
 import { relaxedProbe } from './probes.js';
 import type { InitOptions, Variant } from '../api/types.js';
 import type { Product } from './files.js';
 import { hasOpcodes } from './variant.js';
 
-const remedy =
-  'serve the .wasm files of the package beside its index.js, tell init({ wasm }) where they are, or, in ' +
-  'place of qkv, import qkv/inline, which needs no file';
+const remedy = QKV_INLINE
+  ? 'give init no wasm: this entry, qkv/inline, has its own'
+  : 'serve the .wasm files of the package beside its index.js, tell init({ wasm }) where they are, or, in ' +
+    'place of qkv, import qkv/inline, which needs no file';
+
+/** What a host wants that compiles WebAssembly only before it runs, as Cloudflare's Workers do. */
+const asModule = "import wasm from 'qkv/qkv-simd.wasm' and call init({ wasm })";
 
 export const fail = (message: string, cause?: unknown): QkvError =>
   new QkvError('load_failed', `init: ${message}`, { cause });
@@ -29,9 +34,12 @@ export const reason = (error: unknown): string => {
 /** For bytes that are no module, or that a policy keeps from becoming one: browsers say which in words alone. */
 const uncompiled = (from: string, error: unknown): QkvError => {
   const blocked = /unsafe-eval|Content.Security|\bCSP\b/i.test(reason(error));
+  const elsewhere = /code generation disallowed/i.test(reason(error));
   const advice = blocked
     ? "add 'wasm-unsafe-eval' to script-src in the Content-Security-Policy of the page"
-    : remedy;
+    : elsewhere
+      ? `this host compiles no WebAssembly while a program runs: ${asModule}`
+      : remedy;
   return fail(
     `${from} does not compile (${reason(error)}), expected a .wasm of this package; ${advice}`,
     error,
@@ -39,23 +47,23 @@ const uncompiled = (from: string, error: unknown): QkvError => {
 };
 
 interface FileReader {
-  readFile(path: URL): Promise<Uint8Array<ArrayBuffer>>;
+  readFile(path: URL | string): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 async function fetchBytes(url: URL | string): Promise<BufferSource | Response> {
   const location = String(url);
   // Node's fetch has no file: URLs.
-  const files = location.startsWith('file:')
-    ? (nodeModule('node:fs/promises') as FileReader | undefined)
-    : undefined;
+  const isUrl = location.startsWith('file:');
+  const files =
+    isUrl || isPath(location)
+      ? (nodeModule('node:fs/promises') as FileReader | undefined)
+      : undefined;
   try {
-    return files ? await files.readFile(new URL(location)) : await fetch(url);
+    if (!files) return await fetch(url);
+    return await files.readFile(isUrl ? new URL(location) : location);
   } catch (error) {
-    // Only a page or a worker has an address that a relative one could start from.
-    const relative = !('location' in globalThis) && !/^[a-z][a-z\d+.-]*:/i.test(location);
-    const advice = relative ? 'give a whole URL here, such as file:///lib/qkv-simd.wasm' : remedy;
     throw fail(
-      `${location} could not be read (${reason(error)}), expected a .wasm; ${advice}`,
+      `${location} could not be read (${reason(error)}), expected a .wasm; ${remedy}`,
       error,
     );
   }
@@ -152,6 +160,14 @@ async function compile(
 export const compileGiven = (wasm: NonNullable<InitOptions['wasm']>): Promise<WebAssembly.Module> =>
   compile(wasm, false);
 
+/** Where the package cannot tell its own address: in a bundle that is no module, or that a host loads from nowhere. */
+const nowhere = (error: unknown): QkvError =>
+  fail(
+    `the .wasm is nowhere beside this module (${reason(error)}), expected a module with an address; ${remedy}; where a program ` +
+      `may compile nothing, ${asModule}`,
+    error,
+  );
+
 /** From the first place that has a sound file. */
 export async function compileDefault(
   { files }: Product,
@@ -163,7 +179,7 @@ export async function compileDefault(
       const source = await place();
       if (source !== undefined) return await compile(source, true);
     } catch (error) {
-      complaint ??= error;
+      complaint ??= error instanceof QkvError ? error : nowhere(error);
     }
   }
   throw complaint;

@@ -26,5 +26,8 @@ declare const QKV_TRAIN_ABI: string;
 /** The parameters of every method that qkv/worker has, by tools/abi.js. */
 declare const QKV_METHODS: Readonly<Record<string, readonly string[]>>;
 
+/** Whether this is the bundle of `qkv/inline`. */
+declare const QKV_INLINE: boolean;
+
 /** Both .wasm files, deflated, in base64. In the bundle of `qkv/inline` only. */
 declare const QKV_EMBEDDED: Record<'relaxed' | 'simd', string>;

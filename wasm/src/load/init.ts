@@ -74,12 +74,19 @@ function checkOptions(product: Product, given: InitOptions): [options: InitOptio
  * A function of its own, because a getter keeps all that stands around it: a program that keeps an engine after
  * dispose() must not keep its memory.
  */
-const infoOf = (variant: Variant, isa: string, helpers: Team['helpers']): EngineInfo => ({
-  ...{ version: QKV_VERSION, variant, isa },
-  get threads() {
-    return 1 + helpers.size;
-  },
-});
+function infoOf(variant: Variant, isa: string, helpers: Team['helpers']): EngineInfo {
+  const info = {
+    ...{ version: QKV_VERSION, variant, isa },
+    get threads() {
+      return 1 + helpers.size;
+    },
+  };
+  // Consoles of Node and Bun, and of Deno, which wants a text, say [Getter] for the number.
+  const value = (): object => ({ ...info });
+  const text = (show: (of: object) => string): string => show({ ...info });
+  Object.defineProperty(info, Symbol.for('nodejs.util.inspect.custom'), { value });
+  return Object.defineProperty(info, Symbol.for('Deno.customInspect'), { value: text });
+}
 
 /** An engine of its own on a module that it may share; the last that is disposed lets the module go. */
 export async function sharedEngine(product: Product, given: InitOptions): Promise<Qkv> {

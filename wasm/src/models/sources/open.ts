@@ -2,8 +2,9 @@
 
 import { describe, isUint8Array, lengthOf, reading, tagOf } from '../../arguments/values.js';
 import { plainView } from '../../arguments/views.js';
+import { isPath } from '../../platform/addresses.js';
 import { brief, refuse } from '../errors.js';
-import { isPath, openFile, PieceSource, type ReadPiece } from './pieces.js';
+import { openFile, PieceSource, type ReadPiece } from './pieces.js';
 import type { ByteSource } from './source.js';
 import { WebSource } from './web.js';
 

@@ -1,5 +1,6 @@
 // Sources that can be read at any place: memory, a Blob, a file of Node's.
 
+import { isPath } from '../../platform/addresses.js';
 import { nodeModule } from '../../platform/node.js';
 import { brief, unread } from '../errors.js';
 import { throwIfAborted } from '../../arguments/signal.js';
@@ -55,10 +56,6 @@ interface FileHandle {
 interface Files {
   open(path: string | URL): Promise<FileHandle>;
 }
-
-/** Whether an address is a path, which Node alone has. One letter before the colon is a drive of Windows. */
-export const isPath = (address: string): boolean =>
-  !/^[a-z][a-z\d+.-]+:/i.test(address) && !('location' in globalThis);
 
 /** A file by its URL, or its path in Node; undefined for an address of another kind, or where there are no files. */
 export async function openFile(address: string): Promise<ByteSource | undefined> {

@@ -27,6 +27,7 @@ import type {
 } from '../../api/worker-types.js';
 import { describe, isRecord, listOf, reading, readOptions, tagOf } from '../../arguments/values.js';
 import { checkSignal } from '../../arguments/signal.js';
+import { wholeAddress } from '../../platform/addresses.js';
 import { type Caller, type Method, Remote } from './handles.js';
 import type { Counted, Lane } from './lane.js';
 import { fieldsOf, type SentHandle } from '../protocol/messages.js';
@@ -219,8 +220,7 @@ function sendable(place: unknown): unknown {
   if (tagOf(place) === 'ArrayBuffer') return new Uint8Array(place as ArrayBuffer);
   const isText = typeof place === 'string';
   if (!isText && tagOf(place) !== 'URL') return place;
-  const { location } = globalThis as { location?: { href: string } };
-  return isText && location ? new URL(place, location.href).href : String(place);
+  return isText ? wholeAddress(place) : String(place);
 }
 
 /** More files than a model has; the other side says so. */

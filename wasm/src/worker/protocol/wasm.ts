@@ -4,21 +4,11 @@
 import { QkvError } from '../../api/errors.js';
 import { isResponse } from '../../arguments/values.js';
 import type { InitOptions } from '../../api/types.js';
+import { wholeAddress } from '../../platform/addresses.js';
 import { textOf } from './errors.js';
 import { isPlain, type SentResponse } from './messages.js';
 
 const mark = 'qkv/response' satisfies keyof SentResponse;
-
-/** What is relative is so to the page, not to the worker's script. */
-function whole(address: string): string {
-  const { document, location } = globalThis as Partial<typeof globalThis>;
-  const base = document?.baseURI ?? location?.href;
-  try {
-    return new URL(address, base).href;
-  } catch {
-    return address;
-  }
-}
 
 async function contents(response: Response): Promise<SentResponse> {
   const { url, status } = response;
@@ -41,7 +31,7 @@ export async function portable(options: InitOptions): Promise<InitOptions> {
     const message = `init: the promised wasm could not be had (${textOf(error)}), expected a Response`;
     throw new QkvError('load_failed', message, { cause: error });
   }
-  if (typeof wasm === 'string') wasm = whole(wasm);
+  if (typeof wasm === 'string') wasm = wholeAddress(wasm);
   else if (wasm instanceof URL) wasm = wasm.href;
   else if (isResponse(wasm)) wasm = await contents(wasm);
   return { ...options, wasm } as InitOptions;
