@@ -176,3 +176,67 @@ pageTest(
     assert.equal(await page.evaluate(() => document.querySelectorAll('.chip').length), 64);
   },
 );
+
+test('page: a Tab that is quicker than the panels goes into them, not past them', async () => {
+  const prepare = (page) =>
+    page.route(/assets\/(pair|row|temperature)-[^/]*\.js$/, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      await route.continue();
+    });
+  const { page, close } = await support.openPage(site(), { prepare });
+  try {
+    await settle(page);
+    await page.focus('#map .menu summary');
+    await page.evaluate(() => {
+      window.entered = [];
+      document.addEventListener('focusin', ({ target }) => {
+        const id = target.closest('[data-panel]')?.closest('section[id]')?.id;
+        if (id && !window.entered.includes(id)) window.entered.push(id);
+      });
+    });
+    const entered = () => page.evaluate(() => window.entered);
+    for (let i = 0; i < 400 && !(await entered()).includes('temperature'); i++) {
+      await page.keyboard.press('Tab');
+    }
+    assert.deepEqual(await entered(), ['map', 'pair', 'row', 'temperature']);
+  } finally {
+    await close();
+  }
+});
+
+test('page: the slider of the temperature is as wide whatever the engine says, and its number is whole', async () => {
+  for (const source of ['constructed', 'random']) {
+    const { page, close } = await support.openPage(site(), {
+      fragment: `#v=1&lang=en&src=${source}`,
+    });
+    try {
+      await settle(page);
+      const widths = await page.evaluate(() => {
+        const slider = document.querySelector('#tau');
+        const text = document.querySelector('.engine-text');
+        return ['engine running', 'relaxed · 12.3 ms per frame', '引擎运行中'].map((said) => {
+          text.textContent = said;
+          return slider.getBoundingClientRect().width;
+        });
+      });
+      assert.equal(new Set(widths).size, 1, `${source}: ${widths}`);
+      // Whatever a box may hold has room beside the arrows of the browser.
+      const cut = await page.evaluate(() => {
+        const context = document.createElement('canvas').getContext('2d');
+        return [...document.querySelectorAll('.instruments input[type=number]')]
+          .filter((box) => box.checkVisibility())
+          .filter((box) => {
+            const { font, paddingLeft, paddingRight } = getComputedStyle(box);
+            const room = box.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+            context.font = font;
+            const longest = box.step === 'any' ? '0.05625' : box.max;
+            return context.measureText(longest).width + 18 > room;
+          })
+          .map(({ id }) => id);
+      });
+      assert.deepEqual(cut, [], source);
+    } finally {
+      await close();
+    }
+  }
+});

@@ -45,7 +45,7 @@ describe('app: the menu of a panel', () => {
     document.body.innerHTML = ['map', 'scale', 'cost', 'use']
       .map(
         (id) =>
-          `<section id="${id}"><div class="section-head"></div><qkv-panel-${id}></qkv-panel-${id}></section>`,
+          `<section id="${id}"><div class="section-head"><h2 id="${id}-title">The ${id}</h2></div><qkv-panel-${id}></qkv-panel-${id}></section>`,
       )
       .join('');
     [copied, saved] = [[], []];
@@ -81,7 +81,7 @@ describe('app: the menu of a panel', () => {
 
   test('copies links, or shows them where nothing may be copied', async () => {
     const frame =
-      '<iframe src="https://page.example/?embed=map#null" title="qkv" width="100%" height="640" loading="lazy" allow="clipboard-write"></iframe>';
+      '<iframe src="https://page.example/?embed=map#null" title="The map" width="100%" height="640" loading="lazy" allow="clipboard-write"></iframe>';
     assert.equal(await take('map', 'link'), t('tools.copied'));
     assert.equal(await take('map', 'embed'), t('tools.copied'));
     assert.deepEqual(copied, ['https://page.example/#map', frame]);
@@ -135,6 +135,21 @@ describe('app: the menu of a panel', () => {
     open();
     document.dispatchEvent(new Event('click'));
     assert.deepEqual([one.open, menu('cost').open], [false, false]);
+  });
+
+  test('closes when the focus leaves it, and not while it moves inside', () => {
+    const one = menu('map');
+    const move = (to) =>
+      fire(one.querySelector('button'), 'focusout', FocusEvent, { relatedTarget: to });
+    for (const [to, stays] of [
+      [one.querySelector('[data-do=png]'), true],
+      [null, true], // a click on what takes no focus, or another window
+      [menu('cost').querySelector('summary'), false],
+    ]) {
+      one.open = true;
+      move(to);
+      assert.equal(one.open, stays);
+    }
   });
 
   test('the whole page is shared by its link, which else is in the address', async () => {

@@ -301,6 +301,24 @@ test('lessons: the models that ship have a head that attends to the token before
   }
 });
 
+test('lessons: what a panel says above itself is no answer to what is asked below', async () => {
+  for (const plan of here) {
+    for (const language of ['en', 'zh']) {
+      for (const step of lessonOf(plan, language).steps) {
+        const view = await viewOf(stateOf(step, language), plan.about);
+        const intros = panelsOf(step).map((id) => textsOf(language)[`${id}.intro`]);
+        const told = intros.join(' ').match(/\d+\.\d+/g) ?? [];
+        for (const { number, text } of step.exercises) {
+          if (number === undefined) continue;
+          const value = quantity(number, view);
+          const given = told.filter((written) => Math.abs(Number(written) - value) < 1e-6);
+          assert.deepEqual(given, [], `${plan.name}: ${text}`);
+        }
+      }
+    }
+  }
+});
+
 test('lessons: each number that an exercise can ask for, at every kind of place, is the one written down', async () => {
   const trained = await viewOf(web.initialState('en'), 'model');
   const nothing = { ...trained, frame: null, studies: { scale: null }, model: { answers: {} } };

@@ -66,6 +66,31 @@ test('arcs: which are drawn, and which labels', async () => {
   requireWritten('map-arcs', lines);
 });
 
+test('arcs: keys go from query to query, also where a matrix has no cells to go to', async () => {
+  const { part, show } = put('qkv-arcs');
+  const state = { look: 'arcs' };
+  show('before a width', { state });
+  await rest();
+  const list = { tokens: tokensOf(70) };
+  const frame = frameOf({ ...list, query: 40 });
+  show('many tokens', { state, frame, list, query: 40 });
+  const stage = part.querySelector('[role=slider]');
+  const value = (name) => stage.getAttribute(`aria-value${name}`);
+  assert.deepEqual(
+    [stage.tabIndex, value('min'), value('max'), value('now')],
+    [0, '0', '69', '40'],
+  );
+  assert.match(value('text'), /attends to/);
+  const to = [];
+  const listen = ({ detail }) => to.push(detail.query);
+  document.addEventListener('state-change', listen);
+  const keys = ['ArrowDown', 'ArrowUp', 'PageDown', 'PageUp', 'Home', 'End', 'Tab', 'x'];
+  const taken = keys.filter((key) => !fire(stage, 'keydown', KeyboardEvent, { key }));
+  document.removeEventListener('state-change', listen);
+  assert.deepEqual(to, [41, 39, 50, 30, 0, 69]);
+  assert.deepEqual(taken, keys.slice(0, 6), 'the page does not scroll');
+});
+
 test('arcs: of a row the strongest keys that carry seven tenths of it', () => {
   const arcsOf = (...weights) => {
     const row = { row: 3, weights: Float64Array.from(weights) };

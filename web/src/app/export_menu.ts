@@ -29,10 +29,13 @@ async function copy(text: string): Promise<boolean> {
   }
 }
 
+/** What a frame on somebody's page is called by those who do not see it. */
+const titleOf = (id: PanelId) => document.getElementById(`${id}-title`)?.textContent || 'qkv';
+
 async function act(app: App, id: PanelId, what: string): Promise<string> {
   if (what === 'link' || what === 'embed') {
     const link = what === 'link' ? app.link(id) : app.link(null, `?embed=${id}`);
-    const text = what === 'link' ? link : frameOf(link, 'qkv', 640);
+    const text = what === 'link' ? link : frameOf(link, titleOf(id), 640);
     return (await copy(text)) ? t('tools.copied') : text;
   }
   const panel = find(document, `qkv-panel-${id}`, HTMLElement);
@@ -64,6 +67,9 @@ export function addTools(app: App): void {
       if (event.key !== 'Escape') return;
       menu.open = false;
       find(menu, 'summary', HTMLElement).focus();
+    });
+    menu.addEventListener('focusout', ({ relatedTarget }) => {
+      if (relatedTarget instanceof Node && !menu.contains(relatedTarget)) menu.open = false;
     });
     document.addEventListener('click', ({ target }) => {
       if (!(target instanceof Node && menu.contains(target))) menu.open = false;

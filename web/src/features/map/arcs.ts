@@ -4,6 +4,7 @@ import type { Frame } from '../../worker/protocol';
 import { MAX_MATRIX } from '../../domain/layer';
 import { svgElement } from '../../ui/dom';
 import { t } from './texts';
+import { keyTarget } from '../../ui/matrix/keys';
 import { digits } from '../../ui/numbers';
 import { isCurrent, Panel, type View } from '../../ui/panel';
 
@@ -79,16 +80,30 @@ export class ArcsPart extends Panel {
   protected template(): string {
     return `
       <p class="axes" data-t="arcs.axes"></p>
-      <div class="arcs-stage"></div>
+      <div class="arcs-stage" role="slider" tabindex="0" aria-orientation="vertical" aria-valuemin="0"
+        data-t-label="sentence.chips"></div>
       <p class="hint arcs-note"></p>`;
   }
 
   protected override ready(): void {
     this.#resize.observe(this);
-    this.find('.arcs-stage', HTMLElement).addEventListener('click', (event) => {
+    const stage = this.find('.arcs-stage', HTMLElement);
+    stage.addEventListener('click', (event) => {
       const { query } = (event.target as SVGElement).dataset;
       if (query !== undefined) this.change({ query: Number(query) });
     });
+    stage.addEventListener('keydown', (event) => this.#onKey(event));
+  }
+
+  /** From query to query, as the rows of the map. */
+  #onKey(event: KeyboardEvent): void {
+    const { query = 0, list } = this.#last ?? {};
+    const rows = list?.tokens.length ?? 0;
+    const ends: Readonly<Record<string, number>> = { Home: 0, End: rows - 1 };
+    const to = ends[event.key] ?? keyTarget(event, { row: query, col: 0 }, { rows, cols: 1 })?.row;
+    if (to === undefined || rows === 0) return;
+    event.preventDefault();
+    this.change({ query: to });
   }
 
   update(view: View): void {
@@ -100,7 +115,12 @@ export class ArcsPart extends Panel {
     if (!this.changed(frame.matrix, frame.query, query, look, this.#width, view.list)) return;
     const few = frame.matrix !== null;
     this.setText('.arcs-note', t(few ? 'arcs.note' : 'arcs.many', { most: MAX_MATRIX }));
-    this.find('.arcs-stage', HTMLElement).replaceChildren(this.#draw(frame, query));
+    const { tokens } = frame.request.layer;
+    const stage = this.find('.arcs-stage', HTMLElement);
+    stage.setAttribute('aria-valuemax', String(Math.max(0, tokens.length - 1)));
+    stage.setAttribute('aria-valuenow', String(query));
+    stage.setAttribute('aria-valuetext', describe(frame.query, tokens));
+    stage.replaceChildren(this.#draw(frame, query));
   }
 
   #draw(frame: Frame, query: number): SVGElement {
@@ -111,9 +131,8 @@ export class ArcsPart extends Panel {
       viewBox: `0 0 ${width} ${height}`,
       width,
       height,
-      role: 'img',
+      'aria-hidden': 'true',
     });
-    svg.setAttribute('aria-label', describe(frame.query, tokens));
     const arcs = arcsOf(frame);
     arcs.sort((a, b) => Number(a.query === query) - Number(b.query === query));
     for (const arc of arcs) {
