@@ -1,7 +1,13 @@
 // @build each
 // A .wasm that cannot be had, is something else, or is the wrong one.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import { init } from 'qkv';
 import { hashOf, schema } from '../../../tools/abi.js';
 import { problem } from '../../support/js/arrays.js';
@@ -10,6 +16,7 @@ import {
   expectedVariant,
   foreignWasm,
   packageJson,
+  root,
   wasmFile,
   withText,
   withVersion,
@@ -64,6 +71,35 @@ test('init: a server that is not there is named', async () => {
   const gone = await serve(() => undefined);
   await gone.close();
   await rejects(`${gone.url}/qkv.wasm`, gone.url, 'could not be read', 'ECONNREFUSED', remedy);
+});
+
+describe('init: in a bundle of CommonJS or iife, which has no address', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'qkv-bundled-'));
+  after(() => rmSync(folder, { recursive: true }));
+  /** What a program prints that calls init of an entry. */
+  async function printed(entry, format) {
+    const outfile = join(folder, `${entry.replace('/', '-')}-${format}.cjs`);
+    const contents = `import { init } from '${entry}';
+init().then(({ info }) => console.log(info.variant), ({ code, message }) => console.log(code, message));`;
+    const stdin = { contents, resolveDir: root };
+    const options = { bundle: true, format, platform: 'node', outfile, logLevel: 'error' };
+    await build({ stdin, ...options });
+    return (await promisify(execFile)(process.execPath, [outfile])).stdout;
+  }
+  for (const format of ['cjs', 'iife']) {
+    test(`${format}: qkv/inline works, qkv and qkv/train name it, qkv/worker names a worker of yours`, async () => {
+      assert.match(await printed('qkv/inline', format), /^(simd|relaxed)\n$/);
+      for (const entry of ['qkv', 'qkv/train']) {
+        const said = await printed(entry, format);
+        assert.match(said, /^load_failed init: this script has no address/);
+        assert.match(said, /import qkv\/inline/);
+      }
+      assert.match(
+        await printed('qkv/worker', format),
+        /^load_failed .*start a worker that calls serve/,
+      );
+    });
+  }
 });
 
 test('init: a path to nothing is named', async () => {

@@ -1,8 +1,11 @@
 // Where the files beside this module are, when that has to be known by other means than a literal
 // `new URL('./file', import.meta.url)`, which bundlers follow and carry the file along.
 
+/** The address of this module; bundles that are none (CommonJS, iife) have no address. */
+export const ownAddress = (): string => (import.meta.url as string | undefined) ?? 'no module';
+
 /** A file of Node's, where there is no bundler: a literal would be carried along a second time. */
-export const beside = (name: string): string => import.meta.url.replace(/[^/]*$/, name);
+export const beside = (name: string): string => ownAddress().replace(/[^/]*$/, name);
 
 // The development server of Vite up to version 7 copies modules of the package to
 // node_modules/.vite/deps/qkv.js?v=<hash> and leaves the files beside them behind; for one beside the copy it

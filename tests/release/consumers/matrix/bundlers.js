@@ -23,6 +23,17 @@ const withWorker = (entry, script = './app.js', more = {}) =>
     ...more,
   });
 
+/** A worker that awaits at its top, which Vite builds as the guide says. */
+const withAwaiting = (entry) =>
+  withWorker(entry, './app.js', {
+    'vite.config.js': advice('js', 'vite.config.js'),
+    'worker.js': `import { init } from '${entry}';
+import { compute } from './example.js';
+const engine = await init();
+postMessage(await compute(() => engine));
+`,
+  });
+
 /** An app in a workspace, whose packages are in a folder above it, out of reach of `../qkv`. */
 const inWorkspace = (entry) => {
   const workspace = newProject({
@@ -71,6 +82,11 @@ const vites = [
   { name: `${title}, dev, workspace`, entries: ['qkv'], run: viteServer(name, inWorkspace) },
   { name: `${title}, build`, entries, everyday: often, run: viteBuild(name, simple) },
   { name: `${title}, build, own worker`, entries: inWorker, run: viteBuild(name, withWorker) },
+  {
+    name: `${title}, build, own worker that awaits`,
+    entries: ['qkv'],
+    run: viteBuild(name, withAwaiting),
+  },
   { name: `${title}, dev`, entries: ['qkv/worker'], run: viteServer(name, simple) },
   { name: `${title}, build`, entries: ['qkv/worker'], run: viteBuild(name, simple) },
   ...Object.entries({ dev: viteServer, build: viteBuild }).map(([mode, make]) => ({

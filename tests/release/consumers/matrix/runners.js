@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { advice } from '../examples.js';
 import { tool, versionOf } from '../../tools.js';
+import { filesFrom, withAusten } from './sources.js';
 import { newProject, runIn } from './workshop.js';
 
 const both = ['qkv', 'qkv/inline'];
 
 /** A test that leaves its report in a file, because runners print as they like. */
 const testOf = (entry, imports = '') => `${imports}import { writeFileSync } from 'node:fs';
-import { init } from '${entry}';
-import { compute } from './example.js';
+${filesFrom(entry)}import { compute } from './example.js';
 test('attention', async () => {
   const report = await compute(init);
   writeFileSync('report.json', JSON.stringify(report));
@@ -24,16 +24,18 @@ async function reported(where, folder, file, args, env) {
   return [{ where, engine: `Node ${process.versions.node}`, report }];
 }
 
-const vitest = (entry) => {
+const vitest = (environment) => (entry) => {
   const imports = "import { expect, test } from 'vitest';\n";
-  const folder = newProject({ 'app.test.js': testOf(entry, imports) });
-  return reported(`Vitest ${versionOf('vitest')}`, folder, 'vitest/vitest.mjs', ['run']);
+  const folder = withAusten(newProject({ 'app.test.js': testOf(entry, imports) }));
+  const args = ['run', '--environment', environment];
+  return reported(`Vitest ${versionOf('vitest')}`, folder, 'vitest/vitest.mjs', args);
 };
 
 const jest = (environment, files, flags) => (entry) => {
   const args = ['--env', environment, '--no-cache', '--no-watchman'];
   const where = `Jest ${versionOf('jest')}`;
-  return reported(where, newProject(files(entry)), 'jest/bin/jest.js', args, flags?.());
+  const folder = withAusten(newProject(files(entry)));
+  return reported(where, folder, 'jest/bin/jest.js', args, flags?.());
 };
 
 /** As modules: the package as it is. */
@@ -56,7 +58,9 @@ const asCommonJs = (entry) => ({
 });
 
 export const runners = [
-  { name: 'Vitest', entries: both, everyday: ['qkv'], run: vitest },
+  { name: 'Vitest', entries: both, everyday: ['qkv'], run: vitest('node') },
+  { name: 'Vitest, jsdom', entries: [...both, 'qkv/models'], run: vitest('jsdom') },
+  { name: 'Vitest, happy-dom', entries: [...both, 'qkv/models'], run: vitest('happy-dom') },
   { name: 'Jest, modules', entries: both, run: jest('node', asModules, modules) },
   { name: 'Jest, modules, jsdom', entries: both, run: jest('jsdom', asModules, modules) },
   { name: 'Jest, CommonJS', entries: ['qkv/inline'], run: jest('node', asCommonJs) },

@@ -1,4 +1,7 @@
 // The few lines a person writes, which the projects of the matrix consist of.
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../../support/js/files.js';
 
 /** With models there is an engine of qkv that has run one. */
 const withModel = `import { init as initOfQkv } from 'qkv';
@@ -16,6 +19,23 @@ const init = async (options) => {
   return engine;
 };
 `;
+/** With a model that is loaded from a path, as programs of Node, Deno and Bun and tests do. */
+const withFile = `import { init as initOfQkv } from 'qkv';
+import { load } from 'qkv/models';
+const init = async (options) => {
+  const engine = await initOfQkv(options);
+  const { parameterCount } = await load(engine, { weights: './austen.safetensors' });
+  if (parameterCount !== 813952) throw new Error(\`a model of \${parameterCount}\`);
+  return engine;
+};
+`;
+/** Puts the model into a project: its folder. */
+export function withAusten(folder) {
+  const name = 'austen.safetensors';
+  copyFileSync(join(root, 'models/austen', name), join(folder, name));
+  return folder;
+}
+
 const initFrom = (entry) =>
   entry === 'qkv/models' ? withModel : `import { init } from '${entry}';\n`;
 
@@ -23,6 +43,12 @@ const initFrom = (entry) =>
 export const app = (entry, options) => `${initFrom(entry)}import { report } from './example.js';
 report(init${options ? `, ${JSON.stringify(options)}` : ''});
 `;
+
+/** Imports init where there are files. */
+export const filesFrom = (entry) => (entry === 'qkv/models' ? withFile : initFrom(entry));
+
+/** The same where there are files: of qkv/models, a model is loaded from one. */
+export const appOfFiles = (entry) => app(entry).replace(initFrom(entry), () => filesFrom(entry));
 
 export const two = { threads: 2 };
 

@@ -1,6 +1,6 @@
 // Starts the package's own worker.
 
-import { beside, whereViteHas } from '../../platform/package-files.js';
+import { beside, ownAddress, whereViteHas } from '../../platform/package-files.js';
 import { nodeWorker } from '../../platform/ports.js';
 import type { WorkerPort } from '../../api/worker-types.js';
 
@@ -8,9 +8,9 @@ const scriptOf = (models: boolean): string => (models ? 'models-host.js' : 'work
 
 /** Where the script is, as far as can be told: a bundler may have given it another name. */
 export const whereabouts = (models: boolean): string =>
-  /\/worker\.js$/.test(import.meta.url.replace(/[?#].*/, ''))
+  /\/worker\.js$/.test(ownAddress().replace(/[?#].*/, ''))
     ? beside(scriptOf(models))
-    : `${scriptOf(models)}, as bundled with ${import.meta.url}`;
+    : `${scriptOf(models)}, as bundled with ${ownAddress()}`;
 
 export const remedy =
   "serve worker-host.js, or models-host.js, of the package beside its worker.js as JavaScript, from the page's own origin and " +
