@@ -1,9 +1,11 @@
 // @build any
 // @about wasm/src/ core/src/
-// What tests/package/node/memory.test.js asks of Node, asked of Chromium.
+// What tests/package/node/memory.test.js and tests/package/fuzz/sequences-memory.test.js ask of Node, asked of Chromium.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { full } from '../../support/js/full.js';
 import { inChromium, leaksOf } from '../../support/js/memory.js';
+import { startPages } from '../../support/js/pages.js';
 
 test('memory in Chromium: 10,000 mixed calls, failing ones too: memory is flat after the largest', async (t) => {
   const { samples, variant } = await inChromium();
@@ -27,3 +29,36 @@ test('memory in Chromium: a leak is found', async () => {
   const problems = leaksOf((await inChromium({ last: 1000, change })).samples);
   assert.match(String(problems), /usedBytes was .*handles was \d+ .* and \d+ after/);
 });
+
+for (const variant of ['simd', 'relaxed', 'simd-threads']) {
+  test(`memory in Chromium: any sequence of calls near 4 GiB, ${variant}`, async (t) => {
+    const times = Number(process.env.QKV_FUZZ_TIMES ?? 1);
+    const count = Math.round((full ? 3334 : 60) * times);
+    const pages = await startPages({});
+    const script = `
+      import { init } from '/dist/index.js';
+      import { create } from '/dist/models.js';
+      import { MemorySequences } from '/support/memory-sequences.js';
+      const threads = ${variant.endsWith('threads') ? 2 : 1};
+      const engine = await init({ variant: '${variant}', threads });
+      const sequences = new MemorySequences(engine, create);
+      for (let i = 0; i < ${count}; ++i) sequences.run(20_260 + i);
+      engine.dispose();
+      const { refused, answered, problems, heapBytes } = sequences;
+      report({ refused, answered, problems, heapBytes, variant: engine.info.variant });
+    `;
+    try {
+      const found = await pages.run(script, { isolated: true });
+      const { refused, answered, problems, heapBytes } = found;
+      t.diagnostic(
+        `${count} sequences; answered ${JSON.stringify(answered)}; refused ${JSON.stringify(refused)}`,
+      );
+      assert.equal(found.variant, variant);
+      assert.deepEqual(problems.slice(0, 5), []);
+      assert.ok(heapBytes > 2 ** 32 - 2 ** 17, `the memory grew to ${heapBytes} bytes`);
+      assert.ok(answered.tensor > count && refused.tensor > count);
+    } finally {
+      await pages.close();
+    }
+  });
+}

@@ -1,0 +1,44 @@
+// @build any
+// @alone
+// @about wasm/bindings/ wasm/src/memory/ wasm/src/load/instantiate.ts wasm/CMakeLists.txt core/src/workspace.cpp core/src/kv_cache.cpp
+// Any sequence of calls near the end of a memory of 4 GiB: what does not fit is refused as out_of_memory, no call traps or
+// writes where something else is, memory() is true, and the engine goes on. The full run makes ten thousand. Relaxed SIMD, which
+// Node does not have, is asked in tests/package/browser.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { init } from 'qkv';
+import { create } from 'qkv/models';
+import { init as initTraining } from 'qkv/train';
+import { wasmFile } from '../../support/js/files.js';
+import { full } from '../../support/js/full.js';
+import { MemorySequences } from '../../support/js/memory-sequences.js';
+import { about, settings } from './support/settings.js';
+
+const usual = full ? 10_000 : 300;
+const { seed, numRuns } = settings(usual);
+
+const builds = {
+  deterministic: () => init({ deterministic: true, shared: false }),
+  threads: () => init({ wasm: wasmFile('simd-threads'), threads: 2, shared: false }),
+  training: () => initTraining({ deterministic: true, shared: false }),
+};
+
+for (const [name, start] of Object.entries(builds)) {
+  test(`memory near 4 GiB: any sequence of calls, ${name}`, async (t) => {
+    t.diagnostic(about(usual));
+    const engine = await start();
+    const sequences = new MemorySequences(engine, create);
+    const count = Math.ceil(numRuns / Object.keys(builds).length);
+    for (let i = 0; i < count; ++i) sequences.run(seed + i);
+    engine.dispose();
+    const { refused, answered, problems, heapBytes } = sequences;
+    t.diagnostic(
+      `${count} sequences; answered ${JSON.stringify(answered)}; refused ${JSON.stringify(refused)}`,
+    );
+    assert.deepEqual(problems.slice(0, 5), []);
+    assert.ok(heapBytes > 2 ** 32 - 2 ** 17, `the memory grew to ${heapBytes} bytes`);
+    for (const call of ['tensor', 'session', 'kvCache', 'create', 'layers', 'attention']) {
+      assert.ok(answered[call] > 0 && refused[call] > 0, `${call} was answered and refused`);
+    }
+  });
+}
