@@ -160,6 +160,7 @@ Status attention(const AttentionArgs& args, Workspace& workspace) noexcept {
   QKV_RETURN_IF_ERROR(workspace.begin(plan.scratch));
   QKV_RETURN_IF_ERROR(check_attention_memory(
       "attention", {"out", args.out}, {{{"q", args.q}, {"k", args.k}, {"v", args.v}}}, checked));
+  QKV_RETURN_IF_ERROR(KvCacheAccess::make_room(args.cache, args.k.extent(2)));
   run_attention(plan, checked, workspace);
   return {};
 }

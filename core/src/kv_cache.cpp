@@ -1,12 +1,14 @@
 #include "qkv/kv_cache.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <utility>
 
 #include "check.hpp"
+#include "float_count.hpp"
 #include "isa_dispatch.hpp"
 #include "kv_cache_access.hpp"
 #include "number_conversion.hpp"
@@ -17,17 +19,23 @@ namespace {
 
 constexpr const char* kCacheCreate = "KvCache::create";
 
-/// Makes room for `heads` blocks of `floats`, zeroed so that no padding is ever undefined.
-Status reserve_zeroed(AlignedBuffer& buffer, Index heads, Index floats) noexcept {
-  const double count = static_cast<double>(heads) * static_cast<double>(floats);
-  constexpr std::size_t kLargest = std::numeric_limits<std::size_t>::max() / 8;
-  constexpr auto kMost = static_cast<double>(kLargest);
-  QKV_RETURN_IF_ERROR(buffer.reserve(count < kMost ? static_cast<std::size_t>(count)
-                                                   : std::numeric_limits<std::size_t>::max()));
-  if (buffer.data()) {
-    std::memset(buffer.data(), 0, static_cast<std::size_t>(count) * sizeof(float));
+/// Tokens that there is room for at first, and of which room is a multiple: whole panels of every instruction set, and whole
+/// blocks of values, which therefore stay as they are when a cache grows.
+constexpr Index kFirstRoom = kernels::kKeyBlock;
+
+/// Room for `heads` blocks of `floats`, undefined.
+Status reserve_blocks(AlignedBuffer& buffer, Index heads, Index floats) noexcept {
+  return buffer.reserve(capped_product(heads, floats));
+}
+
+/// Copies the first `floats` of each of `heads` blocks of `from` floats into blocks of `to`.
+void move_blocks(const AlignedBuffer& blocks, Index from, AlignedBuffer& into, Index to,
+                 const std::array<Index, 2>& heads_and_floats) noexcept {
+  const auto [heads, floats] = heads_and_floats;
+  for (Index head = 0; floats > 0 && head < heads; ++head) {
+    std::memcpy(into.data() + head * to, blocks.data() + head * from,
+                static_cast<std::size_t>(floats) * sizeof(float));
   }
-  return {};
 }
 
 /// Number `index` of 16 bits in memory of floats.
@@ -44,6 +52,7 @@ void write_half(float* memory, Index index, float number) noexcept {
 KvCache& KvCache::operator=(KvCache&& other) noexcept {
   config_ = std::exchange(other.config_, {});
   length_ = std::exchange(other.length_, 0);
+  room_ = std::exchange(other.room_, 0);
   keys_ = std::move(other.keys_);
   values_ = std::move(other.values_);
   kernels_ = std::exchange(other.kernels_, nullptr);
@@ -76,10 +85,65 @@ Status KvCache::create(const KvCacheConfig& config, KvCache& cache) noexcept {
     return out_of_memory("out of memory: a cache of {} rows with {} heads cannot be addressed",
                          c.batch, c.num_kv_heads);
   }
-  const Index heads = c.batch * c.num_kv_heads;
-  QKV_RETURN_IF_ERROR(reserve_zeroed(built.keys_, heads, KvCacheAccess::key_stride(built)));
-  QKV_RETURN_IF_ERROR(reserve_zeroed(built.values_, heads, KvCacheAccess::value_stride(built)));
+  QKV_RETURN_IF_ERROR(built.reserve(std::min(c.capacity, kFirstRoom), 1));
   cache = std::move(built);
+  return {};
+}
+
+std::uint64_t KvCache::max_bytes() const noexcept {
+  if (!kernels_) {
+    return 0;
+  }
+  const auto floats =
+      static_cast<std::uint64_t>(KvCacheAccess::key_floats(*this, config_.capacity) +
+                                 KvCacheAccess::value_floats(*this, config_.capacity));
+  return static_cast<std::uint64_t>(config_.batch) *
+         static_cast<std::uint64_t>(config_.num_kv_heads) * floats * sizeof(float);
+}
+
+/// Room for `tokens`, at most the capacity, of which the message says what they take in so many layers. What is held and its
+/// length stay, also if there is none.
+Status KvCache::reserve(Index tokens, Index layers) noexcept {
+  if (tokens <= room_) {
+    return {};
+  }
+  const Index capacity = config_.capacity;
+  const Index blocks = (tokens - 1) / kFirstRoom + 1;
+  const Index least = std::min(capacity, detail::saturated_product(blocks, kFirstRoom));
+  const Index ample = std::min(capacity, std::max(least, detail::saturated_product(2, room_)));
+  if (move_to(ample).ok() || (ample > least && move_to(least).ok())) {
+    return {};
+  }
+  const auto heads = static_cast<std::uint64_t>(config_.batch * config_.num_kv_heads);
+  const auto keys = static_cast<std::uint64_t>(KvCacheAccess::key_floats(*this, least));
+  const auto values = static_cast<std::uint64_t>(KvCacheAccess::value_floats(*this, least));
+  const auto of_block = static_cast<std::uint64_t>(KvCacheAccess::key_floats(*this, kFirstRoom) +
+                                                   KvCacheAccess::value_floats(*this, kFirstRoom));
+  const std::uint64_t of_token = heads * static_cast<std::uint64_t>(layers) * of_block *
+                                 sizeof(float) / static_cast<std::uint64_t>(kFirstRoom);
+  return out_of_memory(
+      "out of memory: {} bytes could not be had: {} tokens are held and {} of @capacity {} asked "
+      "for, which take {} bytes each",
+      heads * std::max(keys, values) * sizeof(float), length_, tokens, capacity, of_token);
+}
+
+/// Takes blocks with room for so many tokens and moves what is held there.
+Status KvCache::move_to(Index room) noexcept {
+  const Index heads = config_.batch * config_.num_kv_heads;
+  const Index keys_of_head = KvCacheAccess::key_floats(*this, room);
+  const Index values_of_head = KvCacheAccess::value_floats(*this, room);
+  AlignedBuffer keys;
+  AlignedBuffer values;
+  QKV_RETURN_IF_ERROR(reserve_blocks(keys, heads, keys_of_head));
+  QKV_RETURN_IF_ERROR(reserve_blocks(values, heads, values_of_head));
+  const Index begun = (length_ + kFirstRoom - 1) / kFirstRoom * kFirstRoom;  // at most room_
+  move_blocks(keys_, KvCacheAccess::key_stride(*this), keys, keys_of_head,
+              {heads, KvCacheAccess::key_floats(*this, begun)});
+  move_blocks(values_, KvCacheAccess::value_stride(*this), values, values_of_head,
+              {heads, KvCacheAccess::value_floats(*this, begun)});
+  keys_ = std::move(keys);
+  values_ = std::move(values);
+  room_ = room;
   return {};
 }
 
@@ -123,6 +187,7 @@ Status KvCache::check_append(const Caller& caller, const TensorView<const float>
 
 Status KvCache::append(TensorView<const float> keys, TensorView<const float> values) noexcept {
   QKV_RETURN_IF_ERROR(check_append("KvCache::append", keys, values));
+  QKV_RETURN_IF_ERROR(reserve(length_ + keys.extent(2), 1));
   store(keys, values, nullptr);
   return {};
 }
@@ -159,9 +224,17 @@ void KvCache::store_keys(Index head, Tokens tokens, const float* k, Index stride
   const Index panel = kernels_->panel;
   float* panels = keys_.data() + head * KvCacheAccess::key_stride(*this);
   const Index end = tokens.first + tokens.count;
+  // The kernels read whole panels: where one is begun, the places of later keys are zeros.
+  const auto begin_panel = [&](Index at) {
+    const Index floats = KvCacheAccess::key_floats(*this, panel);
+    if (at % panel == 0) {
+      std::fill_n(panels + at / panel * floats, floats, 0.0F);
+    }
+  };
   const auto store_singly = [&](Index at) {
     const float* key = k + (at - tokens.first) * stride;
     float* to = panels + (at - at % panel) * config_.d_k + at % panel;
+    begin_panel(at);
     for (Index d = 0; d < config_.d_k; ++d) {
       to[d * panel] = key[d];
     }
@@ -170,6 +243,7 @@ void KvCache::store_keys(Index head, Tokens tokens, const float* k, Index stride
   if (KvCacheAccess::halves(*this)) {
     for (; at < end; ++at) {
       const float* key = k + (at - tokens.first) * stride;
+      begin_panel(at);
       for (Index d = 0; d < config_.d_k; ++d) {
         write_half(panels, KvCacheAccess::half_key(*this, at, d), key[d]);
       }
@@ -198,8 +272,9 @@ void KvCache::store_values(Index head, Tokens tokens, const float* v, Index stri
     float* to = values_.data() + head * KvCacheAccess::value_stride(*this);
     const ValueBlocks blocks = KvCacheAccess::blocks(*this);
     for (Index t = 0; t < tokens.count; ++t) {
-      for (Index d = 0; d < config_.d_v; ++d) {
-        write_half(to, blocks.half_at(tokens.first + t, d), v[t * stride + d]);
+      for (Index d = 0; d < blocks.width(); ++d) {  // whole panels, as pack() makes them
+        write_half(to, blocks.half_at(tokens.first + t, d),
+                   d < config_.d_v ? v[t * stride + d] : 0);
       }
     }
     return;

@@ -17,7 +17,20 @@ struct KvCacheAccess {
     return cache.check_append(caller, keys, values);
   }
 
-  /// append() of arrays that check() has accepted, on the threads of `pool` if there is one.
+  /// Room in the cache, if there is one, for `added` more tokens: the last thing of a call that may fail. So many `layers`
+  /// have caches like this one.
+  static Status make_room(KvCache* cache, Index added, Index layers = 1) noexcept {
+    return cache ? cache->reserve(cache->length_ + added, layers) : Status{};
+  }
+
+  /// Makes a cache as small as `other`, which holds as many tokens. It stays as it is if there is no memory for the move.
+  static void shrink_to(KvCache& cache, const KvCache& other) noexcept {
+    if (cache.room_ > other.room_) {
+      static_cast<void>(cache.move_to(other.room_));
+    }
+  }
+
+  /// append() of arrays that check() has accepted and make_room() was told of, on the threads of `pool` if there is one.
   static void append(KvCache& cache, const TensorView<const float>& keys,
                      const TensorView<const float>& values, ThreadPool* pool) noexcept {
     cache.store(keys, values, pool);
@@ -34,15 +47,22 @@ struct KvCacheAccess {
     return cache.values_.data() + (b * cache.config_.num_kv_heads + h) * value_stride(cache);
   }
   [[nodiscard]] static ValueBlocks blocks(const KvCache& cache) noexcept {
-    return {cache.config_.capacity, cache.config_.d_v, cache.kernels_->panel};
+    return {cache.room_, cache.config_.d_v, cache.kernels_->panel};
   }
 
-  /// Floats of one head's keys and values.
+  /// Floats of so many keys and values of one head.
+  [[nodiscard]] static Index key_floats(const KvCache& cache, Index tokens) noexcept {
+    return padded(cache, tokens) * cache.config_.d_k / numbers_of_float(cache);
+  }
+  [[nodiscard]] static Index value_floats(const KvCache& cache, Index tokens) noexcept {
+    return padded(cache, cache.config_.d_v) * tokens / numbers_of_float(cache);
+  }
+  /// Floats from the keys and values of one head to those of the next.
   [[nodiscard]] static Index key_stride(const KvCache& cache) noexcept {
-    return padded(cache, cache.config_.capacity) * cache.config_.d_k / numbers_of_float(cache);
+    return key_floats(cache, cache.room_);
   }
   [[nodiscard]] static Index value_stride(const KvCache& cache) noexcept {
-    return padded(cache, cache.config_.d_v) * cache.config_.capacity / numbers_of_float(cache);
+    return value_floats(cache, cache.room_);
   }
 
   /// Where element d of a key is among numbers of 16 bits.

@@ -56,7 +56,7 @@ Status check_session(const LanguageModelConfig& c,
     return {};
   }
   const ModelSessionConfig& s = session->config();
-  if (session->bytes() == 0) {
+  if (s.capacity == 0) {
     return refuse(StatusCode::kInvalidArgument, kModelForward,
                   "@session is empty, expected one of create()");
   }
@@ -317,6 +317,9 @@ Status LanguageModel::forward(const ForwardArgs& args, Workspace& workspace) con
   QKV_RETURN_IF_ERROR(check(args));
   const ModelNeeds needs = needs_of(*state_, args, workspace.threads());
   QKV_RETURN_IF_ERROR(workspace.begin(needs.total()));
+  if (args.session) {
+    QKV_RETURN_IF_ERROR(args.session->make_room(needs.length));
+  }
   ModelPass pass(*state_, args, needs, workspace);
   const Index before = args.session ? args.session->length() : 0;
   for (Index begin = 0; begin < needs.length; begin += needs.piece) {
@@ -342,7 +345,7 @@ WeightFormat LanguageModel::format() const noexcept {
   return state_ ? state_->format : WeightFormat::kF32;
 }
 Index LanguageModel::array_count() const noexcept { return state_ ? state_->entries.size() : 0; }
-Index LanguageModel::parameter_count() const noexcept {
+std::int64_t LanguageModel::parameter_count() const noexcept {
   return state_ ? state_->parameter_count : 0;
 }
 std::size_t LanguageModel::bytes() const noexcept { return state_ ? state_->bytes : 0; }
@@ -404,8 +407,30 @@ Status ModelSession::truncate(Index length) noexcept {
   return {};
 }
 
+/// Room in every layer, or in none: those that grew before one could not give it back.
+Status ModelSession::make_room(Index added) noexcept {
+  for (Index n = 0; n < layers_; ++n) {
+    const Status status = KvCacheAccess::make_room(caches_ + n, added, layers_);
+    if (!status.ok()) {
+      for (Index grown = 0; grown < n; ++grown) {
+        KvCacheAccess::shrink_to(caches_[grown], caches_[n]);
+      }
+      return status;
+    }
+  }
+  return {};
+}
+
 std::size_t ModelSession::bytes() const noexcept {
-  return layers_ > 0 ? static_cast<std::size_t>(layers_) * caches_[0].bytes() : 0;
+  std::size_t sum = 0;
+  for (Index n = 0; n < layers_; ++n) {
+    sum += caches_[n].bytes();
+  }
+  return sum;
+}
+
+std::uint64_t ModelSession::max_bytes() const noexcept {
+  return layers_ > 0 ? static_cast<std::uint64_t>(layers_) * caches_[0].max_bytes() : 0;
 }
 
 }  // namespace qkv

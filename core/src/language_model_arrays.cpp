@@ -56,9 +56,8 @@ Status Declarer::list(const Place& place, const char* name, ModelEntry entry) no
   write_array_name(place.place, place.prefix, name, entry.name);
   entry.rows = 0;
   entry.layout = WeightLayout::kInOut;
-  s_.parameter_count = detail::saturated_sum(
-      s_.parameter_count,
-      detail::saturated_product(entry.shape[0], entry.rank == 2 ? entry.shape[1] : 1));
+  // Of all arrays more than an Index of 32 bits may hold: in 4 GiB there is room for 4e9 of int8.
+  s_.parameter_count += std::int64_t{entry.shape[0]} * (entry.rank == 2 ? entry.shape[1] : 1);
   return s_.entries.push(entry);
 }
 

@@ -1,6 +1,7 @@
 // What a LanguageModel holds.
 #pragma once
 
+#include <cstdint>
 #include <new>
 
 #include "array_name.hpp"
@@ -91,7 +92,7 @@ struct ModelState {
   ModelNorm embedding_norm, norm;
   Objects<ModelLayer> layers;
   List<ModelEntry> entries;
-  Index parameter_count = 0;
+  std::int64_t parameter_count = 0;
   std::size_t bytes = 0;
   bool finished = false;
 

@@ -2,6 +2,7 @@
 
 #include "check.hpp"
 #include "isa_dispatch.hpp"
+#include "kv_cache_access.hpp"
 #include "multi_head_call.hpp"
 #include "packed_linear.hpp"
 #include "share.hpp"
@@ -153,6 +154,7 @@ Status MultiHeadAttention::forward(const ForwardArgs& args, Workspace& workspace
   QKV_RETURN_IF_ERROR(check_attention_memory(kLayerForward, {"y", args.y},
                                              {{{"x", args.x}, {"context", args.context}, {}}},
                                              call.attention));
+  QKV_RETURN_IF_ERROR(KvCacheAccess::make_room(args.cache, call.tk));
   run(args, call, workspace);
   return {};
 }

@@ -6,6 +6,7 @@
 #include "check.hpp"
 #include "float_count.hpp"
 #include "isa_dispatch.hpp"
+#include "kv_cache_access.hpp"
 #include "model_check.hpp"
 #include "multi_head_call.hpp"
 #include "share.hpp"
@@ -268,6 +269,7 @@ Status TransformerBlock::forward(const ForwardArgs& args, Workspace& workspace) 
                                                {"context", args.context},
                                                {"context_key_lengths", args.context_key_lengths}}},
                                              call.self.attention));
+  QKV_RETURN_IF_ERROR(KvCacheAccess::make_room(args.cache, args.x.extent(1)));
   call.sub = workspace.take(call.array);
   call.normed = config_.norm == NormPlacement::kPre ? workspace.take(call.array) : nullptr;
   call.mark = workspace.mark();

@@ -1,6 +1,7 @@
 // Caches of bfloat16: the same bits as caches of float32 that hold the rounded numbers.
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 #include "compare.hpp"
@@ -157,11 +158,77 @@ TEST_CASE("cache: of bfloat16 takes half the memory", "[cache]") {
     const std::size_t before = allocated_bytes();
     KvCache cache;
     require_ok(KvCache::create(
-        {.num_kv_heads = 3, .capacity = 128, .d_k = 64, .d_v = 32, .format = format}, cache));
+        {.num_kv_heads = 3, .capacity = 64, .d_k = 64, .d_v = 32, .format = format}, cache));
+    CHECK(cache.max_bytes() == cache.bytes());
     return allocated_bytes() - before;
   };
-  CHECK(bytes(CacheFormat::kF32) == std::size_t{4} * 3 * 128 * 96);
-  CHECK(bytes(CacheFormat::kBf16) == std::size_t{2} * 3 * 128 * 96);
+  CHECK(bytes(CacheFormat::kF32) == std::size_t{4} * 3 * 64 * 96);
+  CHECK(bytes(CacheFormat::kBf16) == std::size_t{2} * 3 * 64 * 96);
+}
+
+/// Numbers for keys or values [batch, heads, tokens, width], none like another.
+struct Given {
+  Given(Index b, Index h, Index tokens, Index d) : shape{b, h, tokens, d} {
+    numbers.resize(static_cast<std::size_t>(b * h * tokens * d));
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = static_cast<float>(i) + 0.5F;
+    }
+  }
+  /// Tokens [first, first + count).
+  [[nodiscard]] TensorView<const float> part(Index first, Index count) const {
+    TensorView<const float> view(numbers.data(), {shape[0], shape[1], shape[2], shape[3]});
+    view.data += first * view.stride(2);
+    view.shape[2] = count;
+    return view;
+  }
+  Index shape[4];
+  std::vector<float> numbers;
+};
+
+TEST_CASE("cache: memory grows with the tokens that are held, up to the capacity", "[cache]") {
+  for (const CacheFormat format : {CacheFormat::kF32, CacheFormat::kBf16}) {
+    const std::size_t of_token = std::size_t{format == CacheFormat::kF32 ? 4U : 2U} * 3 * 96;
+    const Given k(1, 3, 1, 64);
+    const Given v(1, 3, 1, 32);
+    const std::size_t before = allocated_bytes();
+    KvCache cache;
+    require_ok(KvCache::create({.num_kv_heads = 3,
+                                .capacity = 1'000'000,  // which would be 1 GB
+                                .d_k = 64,
+                                .d_v = 32,
+                                .format = format},
+                               cache));
+    CHECK(cache.max_bytes() == std::uint64_t{1'000'000} * of_token);
+    CHECK(cache.bytes() == 64 * of_token);
+    const std::size_t requests = allocation_count();
+    for (Index t = 0; t < 1000; ++t) {
+      require_ok(cache.append(k.part(0, 1), v.part(0, 1)));
+    }
+    // 128, 256, 512 and 1024 tokens, keys and values each.
+    CHECK(allocation_count() == requests + 8);
+    CHECK(cache.bytes() == 1024 * of_token);
+    CHECK(allocated_bytes() - before == cache.bytes());
+  }
+}
+
+TEST_CASE("cache: one that grew holds the tokens that it was given, bit for bit", "[cache]") {
+  // Blocks have 64 tokens; 131 is whole neither in them nor in panels.
+  for (const Index capacity : {1, 64, 65, 131, 192, 1000}) {
+    const Given k(2, 3, capacity, 5);
+    const Given v(2, 3, capacity, 9);
+    for (const Index step : {1, 7, 63, 64, 65, 500}) {
+      CAPTURE(capacity, step);
+      KvCache cache;
+      require_ok(KvCache::create(
+          {.batch = 2, .num_kv_heads = 3, .capacity = capacity, .d_k = 5, .d_v = 9}, cache));
+      for (Index first = 0; first < capacity; first += step) {
+        const Index count = std::min(step, capacity - first);
+        require_ok(cache.append(k.part(first, count), v.part(first, count)));
+      }
+      CHECK(first_difference(held(cache), joined({&k.numbers, &v.numbers})) == "");
+      CHECK(cache.bytes() <= cache.max_bytes() + 128);  // of two blocks, rounded up
+    }
+  }
 }
 
 }  // namespace

@@ -91,8 +91,9 @@ TEST_CASE("out of memory: a pass takes its memory before it writes anything", "[
   }
 }
 
-/// A prompt of several pieces in a session of bfloat16, which takes its memory before the first of them.
-Operation long_prompt() {
+/// A prompt of several pieces in a session of bfloat16, which takes its memory before the first of them: that of the
+/// workspace, or else of each layer's cache.
+Operation long_prompt(bool of_workspace) {
   struct Long {
     Long() : config(family("gemma2")) { config.max_length = 600; }
     LanguageModelConfig config;
@@ -106,6 +107,17 @@ Operation long_prompt() {
   require_ok(ModelSession::create(p->model, {.format = CacheFormat::kBf16}, p->session));
   p->call = std::make_unique<ModelCall>(p->model, ModelTokens(p->config, 1, 600, 1),
                                         ModelAsk{.session = &p->session, .ablated = {{0, 1}}});
+  if (of_workspace) {
+    require_ok(p->model.forward(p->call->args, p->workspace));
+    require_ok(p->session.truncate(0));
+    p->workspace.release();
+  } else {
+    ModelSession other;
+    require_ok(ModelSession::create(p->model, {.format = CacheFormat::kBf16}, other));
+    ModelCall warm(p->model, ModelTokens(p->config, 1, 600, 1),
+                   ModelAsk{.session = &other, .ablated = {{0, 1}}});
+    require_ok(p->model.forward(warm.args, p->workspace));
+  }
   return {[p] { return p->model.forward(p->call->args, p->workspace); },
           [p] {
             std::vector<float> all = p->call->results.all();
@@ -116,7 +128,9 @@ Operation long_prompt() {
 
 TEST_CASE("out of memory: a prompt of several pieces is read whole or not at all",
           "[model][memory]") {
-  require_survives("long prompt", 1, long_prompt);
+  require_survives("long prompt, workspace", 1, [] { return long_prompt(true); });
+  // Keys and values of two layers.
+  require_survives("long prompt, caches", 4, [] { return long_prompt(false); });
 }
 
 TEST_CASE("out of memory: filling and finishing ask for nothing", "[model][memory]") {

@@ -25,7 +25,7 @@ enum class CacheFormat : std::uint8_t {
 struct KvCacheConfig {
   Index batch = 1;         ///< B
   Index num_kv_heads = 0;  ///< Hkv
-  /// Tokens there is room for; all of it is taken at creation. May be 0.
+  /// Most tokens; memory is taken as tokens come. May be 0.
   Index capacity = 0;
   Index d_k = 0;                           ///< width of a key
   Index d_v = 0;                           ///< width of a value; 0 means d_k
@@ -36,6 +36,10 @@ struct KvCacheConfig {
 /// the layout its kernels multiply from, and reads all that is there. No token is copied twice. With
 /// CacheFormat::kBf16 results have the bits that a cache of float32 gives when it holds the rounded numbers.
 /// Not for two calls at once.
+///
+/// Memory grows with what is held: there is room for 64 tokens at first, and a call that adds more than fit takes at least
+/// twice as much, up to `capacity`, before it writes anything. So a loop allocates O(log capacity) times, and for as long as a
+/// cache grows there are its old block and the new one. truncate() gives nothing back.
 class KvCache {
  public:
   /// An empty cache without room; create() makes a real one.
@@ -45,14 +49,15 @@ class KvCache {
   /// Move-only; this cache frees what it held.
   KvCache& operator=(KvCache&& other) noexcept;
 
-  /// Takes 4 B Hkv capacity (d_k + d_v) bytes, or half of it, d_v and capacity rounded up to whole panels.
+  /// A cache of at most 4 B Hkv capacity (d_k + d_v) bytes, or half of it, d_v and capacity rounded up to whole panels; that of
+  /// 64 tokens is taken now.
   /// Errors: kOutOfRange (a size below 1, capacity below 0), kInvalidArgument (no value of CacheFormat),
   /// kOutOfMemory, kUnsupported. On error `cache` is as it was.
   static Status create(const KvCacheConfig& config, KvCache& cache) noexcept;
 
   /// Adds tokens at the end: keys [B, Hkv, T, d_k], values [B, Hkv, T, d_v], last axis contiguous.
-  /// Errors: kShapeMismatch, kInvalidArgument, kOutOfRange (beyond capacity), kUnsupported (the active
-  /// instruction set is not the one it was created for). On error the cache is unchanged.
+  /// Errors: kShapeMismatch, kInvalidArgument, kOutOfRange (beyond capacity), kOutOfMemory (there is none for so many tokens),
+  /// kUnsupported (the active instruction set is not the one it was created for). On error the cache is unchanged.
   Status append(TensorView<const float> keys, TensorView<const float> values) noexcept;
 
   /// Forgets all tokens from `length` on. kOutOfRange unless 0 <= length <= length().
@@ -65,10 +70,12 @@ class KvCache {
   /// The same for the values: `values` is [B, Hkv, length, d_v].
   Status read_values(TensorView<float> values) const noexcept;
 
-  /// Bytes of keys and values.
+  /// Bytes that are taken for keys and values now.
   [[nodiscard]] std::size_t bytes() const noexcept {
     return (keys_.capacity() + values_.capacity()) * sizeof(float);
   }
+  /// Bytes of keys and values of `capacity` tokens: the most that it will take.
+  [[nodiscard]] std::uint64_t max_bytes() const noexcept;
   /// Tokens that are held.
   [[nodiscard]] Index length() const noexcept { return length_; }
   /// As given to create(), with d_v filled in.
@@ -89,11 +96,14 @@ class KvCache {
              ThreadPool* pool) noexcept;
   void store_keys(Index head, Tokens tokens, const float* k, Index stride) const noexcept;
   void store_values(Index head, Tokens tokens, const float* v, Index stride) const noexcept;
+  Status reserve(Index tokens, Index layers) noexcept;
+  Status move_to(Index room) noexcept;
 
   KvCacheConfig config_;
   Index length_ = 0;
+  Index room_ = 0;        ///< tokens that the blocks have room for: whole blocks, or `capacity`
   AlignedBuffer keys_;    ///< for each batch row and head, panels of keys: pack() of K transposed
-  AlignedBuffer values_;  ///< for each batch row and head, pack() of V with `capacity` rows
+  AlignedBuffer values_;  ///< for each batch row and head, pack() of V with room_ rows
   const kernels::KernelTable* kernels_ = nullptr;
 };
 

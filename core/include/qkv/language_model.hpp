@@ -54,7 +54,8 @@ struct ModelSessionConfig {
   CacheFormat format = CacheFormat::kF32;  ///< of keys and values
 };
 
-/// The keys and values of a conversation: one cache for each layer, all of the same length.
+/// The keys and values of a conversation: one cache for each layer, all of the same length. Memory grows with the tokens that
+/// are held, as KvCache says: forward() takes it for all layers before anything is computed.
 class ModelSession {
  public:
   /// An empty session, which holds no tokens and has room for none: forward() refuses it, and truncate() anything but 0.
@@ -71,7 +72,7 @@ class ModelSession {
     return *this;
   }
 
-  /// Takes the memory of all caches, for the active instruction set, which should be the model's: forward() refuses any other.
+  /// Makes the caches, with room for the first 64 tokens, for the active instruction set, which should be the model's: forward() refuses any other.
   /// Errors: kInvalidArgument (an empty or unfinished model, an encoder, no value of CacheFormat), kOutOfRange (batch, a capacity
   /// above the model's max_length), kOutOfMemory, kUnsupported. On error `session` is as it was.
   static Status create(const LanguageModel& model, const ModelSessionConfig& config,
@@ -83,12 +84,15 @@ class ModelSession {
   [[nodiscard]] Index length() const noexcept { return layers_ > 0 ? caches_[0].length() : 0; }
   /// As given to create(), with the capacity filled in.
   [[nodiscard]] const ModelSessionConfig& config() const noexcept { return config_; }
-  /// Bytes of keys and values.
+  /// Bytes that are taken for keys and values now.
   [[nodiscard]] std::size_t bytes() const noexcept;
+  /// Bytes of keys and values of `capacity` tokens: the most that it will take.
+  [[nodiscard]] std::uint64_t max_bytes() const noexcept;
 
  private:
   friend class LanguageModel;
   friend class ModelPass;
+  Status make_room(Index added) noexcept;
   AlignedBuffer memory_;  ///< where the caches are
   ModelSessionConfig config_;
   KvCache* caches_ = nullptr;
@@ -229,7 +233,7 @@ class LanguageModel {
   /// As given to create().
   [[nodiscard]] WeightFormat format() const noexcept;
   /// Numbers in all arrays.
-  [[nodiscard]] Index parameter_count() const noexcept;
+  [[nodiscard]] std::int64_t parameter_count() const noexcept;
   /// Bytes of all arrays.
   [[nodiscard]] std::size_t bytes() const noexcept;
 

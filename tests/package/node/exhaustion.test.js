@@ -160,8 +160,9 @@ describe('out of memory: sizes that 32 bits do not hold', () => {
   }
 
   test('a cache of 2^32 and a few places more is refused as well', () => {
-    for (const capacity of [2 ** 14 + 1, 2 ** 15, 2 ** 20]) {
-      const options = { batch: 2 ** 9, numKvHeads: 2 ** 9, capacity, dK: 1 };
+    // In each of 2^18 heads room for the first 64 tokens.
+    for (const dK of [2 ** 8, 2 ** 8 + 1, 2 ** 9]) {
+      const options = { batch: 2 ** 9, numKvHeads: 2 ** 9, capacity: 2 ** 17, dK };
       expectThrows(() => roomy.kvCache(options), 'kvCache', 'out_of_memory');
     }
   });

@@ -189,7 +189,7 @@ Status createSession(const CreateSessionFields& given) noexcept {
         *given.model, {.batch = given.batch, .capacity = given.capacity, .format = given.format},
         conversation.session);
     if (status.ok()) {
-      tell(given.found, {static_cast<double>(conversation.session.bytes())});
+      tell(given.found, {static_cast<double>(conversation.session.max_bytes())});
     }
     return status;
   });

@@ -139,7 +139,10 @@ export interface ModelOutput {
 export interface ForwardOptions {
   /** Rows of ids. Default 1. */
   batch?: number | undefined;
-  /** Of all tokens, or of the last of each row alone. Default `'all'`. */
+  /**
+   * Of all tokens, or of the last of each row alone. Default `'all'`, also with a session: T rows of logits are
+   * 4 T vocabulary bytes, so ask for `'last'` if only what follows is of interest.
+   */
   rows?: 'all' | 'last' | undefined;
   /** Whether to return the stream too. Default: without a head. */
   hidden?: boolean | undefined;
@@ -236,19 +239,19 @@ export interface EmbedOptions {
 export interface SessionOptions {
   /** Rows side by side. Default 1. */
   batch?: number | undefined;
-  /** Most tokens of a row. Default the model's maxLength. */
+  /** Most tokens of a row, for which memory is taken as they come. Default the model's maxLength. */
   capacity?: number | undefined;
   /** Of keys and values. Default `'f32'`. */
   format?: 'f32' | 'bf16' | undefined;
 }
 
-/** Keys and values of one conversation, one cache for each layer. */
+/** Keys and values of one conversation, one cache for each layer. Memory grows with the tokens that it holds. */
 export interface Session {
   /** Tokens that are held. */
   readonly length: number;
   /** Most tokens. */
   readonly capacity: number;
-  /** Of keys and values. */
+  /** Of keys and values of `capacity` tokens: the most that it takes. */
   readonly bytes: number;
   /** Forgets all tokens from `length` on. @throws {@link QkvError} `out_of_range`, `invalid_argument`, `disposed` */
   truncate(length: number): void;

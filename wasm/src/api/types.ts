@@ -110,8 +110,8 @@ export interface Qkv {
   ): ResultOf<O>;
 
   /**
-   * A cache for `capacity` tokens, whose memory is allocated now: 4 B Hkv capacity (dK + dV) bytes, or half of
-   * it, dV and capacity rounded up to whole panels.
+   * A cache for at most `capacity` tokens. Its memory grows with the tokens that it holds, at most twofold each time and up to
+   * 4 B Hkv capacity (dK + dV) bytes, or half of it, dV and capacity rounded up to whole panels.
    * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `out_of_memory`, `disposed`
    */
   kvCache(options: {

@@ -274,7 +274,7 @@ export interface AsyncSession {
   readonly length: number;
   /** Most tokens. */
   readonly capacity: number;
-  /** Of keys and values. */
+  /** Of keys and values of `capacity` tokens: the most that it takes. */
   readonly bytes: number;
   /** The number of its worker. */
   readonly worker: number;
@@ -367,7 +367,7 @@ export interface AsyncQkv {
   ): Promise<ResultOf<O>>;
 
   /**
-   * A cache in a worker for `capacity` tokens, whose memory is allocated now.
+   * A cache in a worker for at most `capacity` tokens, whose memory grows with those that it holds.
    * @throws {@link QkvError} `invalid_argument`, `out_of_range`, `out_of_memory`, `disposed`
    */
   kvCache(options: Parameters<Qkv['kvCache']>[0] & PlaceOptions): Promise<AsyncKvCache>;

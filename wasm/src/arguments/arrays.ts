@@ -7,6 +7,7 @@ import { isTensor } from './own.js';
 import { checkCountable, shapeText, sizeOf, takeShape } from './shapes.js';
 import {
   describe,
+  inRoom,
   isFloat32Array,
   isInt32Array,
   isRecord,
@@ -158,7 +159,7 @@ export function takeIntegers(
   }
   const wrong = list.findIndex((e) => !Number.isSafeInteger(e) || Number(e) !== (Number(e) | 0));
   if (wrong >= 0) checkInteger(fn, `${name}[${wrong}]`, list[wrong], -mostInt - 1, mostInt);
-  return Int32Array.from(list as number[]);
+  return inRoom(fn, 4 * list.length, () => Int32Array.from(list as number[]));
 }
 
 /** Whole numbers, exactly `length` of them if that is known; undefined stays undefined. */

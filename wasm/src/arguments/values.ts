@@ -72,18 +72,21 @@ const elementText = (value: unknown): string =>
 export const listText = (list: readonly unknown[]): string =>
   short(`[${list.map((value) => elementText(value)).join(',')}]`);
 
-/** Room for numbers in JavaScript's memory, which may run out as well. */
-export function newFloats(fn: string, length: number): Float32Array<ArrayBuffer> {
+/** What `make` makes of so many bytes of JavaScript's memory, which may run out as well. */
+export function inRoom<T>(fn: string, bytes: number, make: () => T): T {
   try {
-    return new Float32Array(length);
+    return make();
   } catch (error) {
     throw new QkvError(
       'out_of_memory',
-      `${fn}: out of memory: JavaScript has no ${4 * length} bytes for the numbers`,
+      `${fn}: out of memory: JavaScript has no ${bytes} bytes for the numbers`,
       { cause: error },
     );
   }
 }
+
+export const newFloats = (fn: string, length: number): Float32Array<ArrayBuffer> =>
+  inRoom(fn, 4 * length, () => new Float32Array(length));
 
 /** Reads what runs code of the caller: a getter, a proxy. What that throws is told in the name of the argument. */
 export function reading<T>(fn: string, name: string, read: () => T): T {

@@ -70,7 +70,7 @@ export class Call {
     if (isTensor(source)) return this.#tensor(name, source, shape);
     const elements = sizeOf(shape);
     const bytes = isFloat32Array(source) || isInt32Array(source) ? 4 : 1;
-    const own = this.#instance.owned(source);
+    const own = this.#instance.owned(this.#fn, source);
     return this.#add(name, shape, Math.ceil((elements * bytes) / 4), own);
   }
 

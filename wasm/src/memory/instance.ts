@@ -1,7 +1,8 @@
 // One user's part of a WebAssembly instance: its memory, what the user made in it, and its errors.
 
 import { QkvError, type QkvErrorCode } from '../api/errors.js';
-import { bufferOf, isInt32Array, isUint8Array, kindOf } from '../arguments/values.js';
+import { bufferOf, inRoom, isInt32Array, isUint8Array, kindOf } from '../arguments/values.js';
+import { plainView } from '../arguments/views.js';
 import { type Abi, type Arguments, type Operator, Writer } from './abi.js';
 import { type Address, type RawModule, textAt } from './raw.js';
 
@@ -75,16 +76,19 @@ export class Instance {
   }
 
   /** The elements, copied if they are in the memory of this instance, which growth would take away. */
-  owned<T extends ArrayLike<number>>(data: T): T {
+  owned<T extends ArrayLike<number>>(fn: string, data: T): T {
     if (kindOf(data) === undefined) return data;
     const view = data as unknown as ArrayBufferView;
     if (bufferOf(view) !== this.#raw?.wasmMemory.buffer) return data;
+    const { byteLength } = plainView(view);
     // Not by slice(), which a subclass may have its own of.
-    const copy = isInt32Array(data)
-      ? new Int32Array(data)
-      : isUint8Array(data)
-        ? new Uint8Array(data)
-        : new Float32Array(data);
+    const copy = inRoom(fn, byteLength, () =>
+      isInt32Array(data)
+        ? new Int32Array(data)
+        : isUint8Array(data)
+          ? new Uint8Array(data)
+          : new Float32Array(data),
+    );
     return copy as ArrayLike<number> as T;
   }
 

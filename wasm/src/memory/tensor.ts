@@ -4,6 +4,7 @@ import { takeNumbers } from '../arguments/arrays.js';
 import { checkInteger } from '../arguments/numbers.js';
 import { enter } from '../arguments/own.js';
 import { checkCountable, shapeText, sizeOf, takeShape } from '../arguments/shapes.js';
+import { inRoom, newFloats } from '../arguments/values.js';
 import { disposeSymbol, Handle } from './handle.js';
 import type { Instance } from './instance.js';
 import type { Address } from './raw.js';
@@ -34,7 +35,9 @@ class WasmTensor implements Tensor {
   toJSON(): object {
     const { shape } = this;
     if (this.#handle.address === undefined) return { shape, disposed: true };
-    return { data: Array.from(this.#elements('Tensor.toJSON')), shape };
+    const fn = 'Tensor.toJSON';
+    const elements = this.#elements(fn);
+    return { data: inRoom(fn, 8 * elements.length, () => Array.from(elements)), shape };
   }
 
   view(): Float32Array {
@@ -42,7 +45,11 @@ class WasmTensor implements Tensor {
   }
 
   toNdArray(): OwnedArray {
-    return { data: this.#elements('Tensor.toNdArray').slice(), shape: this.shape };
+    const fn = 'Tensor.toNdArray';
+    const elements = this.#elements(fn);
+    const data = newFloats(fn, elements.length);
+    data.set(elements);
+    return { data, shape: this.shape };
   }
 
   set(data: ArrayLike<number>): void {
@@ -107,6 +114,7 @@ export function tensor(
     data === undefined
       ? undefined
       : instance.owned(
+          fn,
           takeNumbers(fn, 'data', data, [length, `${length} for shape ${shapeText(shape)}`]),
         );
   const block = instance.room(fn, instance.raw(fn)._createBuffer(Math.max(length, 1)));

@@ -7,7 +7,7 @@ import { checkArray, checkStill, type Input } from '../arguments/arrays.js';
 import { checkChoice, checkInteger } from '../arguments/numbers.js';
 import { isTensor } from '../arguments/own.js';
 import { shapeText, sizeOf } from '../arguments/shapes.js';
-import { describe, isRecord, reading, takeOptions } from '../arguments/values.js';
+import { describe, isRecord, newFloats, reading, takeOptions } from '../arguments/values.js';
 import { plainView } from '../arguments/views.js';
 import { resolveConfig } from '../language/config.js';
 import { some } from '../language/names.js';
@@ -50,9 +50,11 @@ function checkNames(fn: string, names: readonly string[], arrays: ModelState['ar
 
 /** The numbers of an array where the model's memory does not move them. */
 function ownNumbers(fn: string, instance: Instance, { name, shape, source }: Input) {
-  if (!isTensor(source)) return instance.owned(source);
+  if (!isTensor(source)) return instance.owned(fn, source);
   const at = tensorAddress(instance, fn, name, source);
-  return new Float32Array(instance.buffer(fn), at, sizeOf(shape)).slice();
+  const copy = newFloats(fn, sizeOf(shape));
+  copy.set(new Float32Array(instance.buffer(fn), at, copy.length));
+  return copy;
 }
 
 /** The arrays that were given, each by its name. What is in WebAssembly memory is copied, as the model makes that grow. */

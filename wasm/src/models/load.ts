@@ -32,17 +32,51 @@ function put(filler: Filler, { parameter, type: stored, ...rows }: Rows): void {
 
 /** What WebAssembly memory can have. */
 const mostBytes = 2 ** 32;
-const bytesPerNumber: Readonly<Record<WeightFormat, number>> = { f32: 4, bf16: 2, int8: 1 };
+/** Of int8 each block of 32 has a scale of two bytes. */
+const bytesPerNumber: Readonly<Record<WeightFormat, number>> = { f32: 4, bf16: 2, int8: 34 / 32 };
 
-/** Weights that no memory holds are refused before it grows to its end for them, where it would stay. */
-function checkRoom({ parameters }: OpenedModel, format: WeightFormat): void {
-  const bytes = parameters.reduce(
-    (sum, each) => sum + sizeOf(each.shape) * (isPacked(each) ? bytesPerNumber[format] : 4),
+/** About as many bytes as the weights take; rows and columns that are rounded up add a little. */
+const bytesOf = ({ parameters }: OpenedModel, format: WeightFormat): number =>
+  parameters.reduce(
+    (sum, each) =>
+      sum + Math.ceil(sizeOf(each.shape) * (isPacked(each) ? bytesPerNumber[format] : 4)),
     0,
   );
-  if (bytes < mostBytes) return;
-  const what = `WebAssembly has no ${bytes} bytes for the weights`;
-  throw new QkvError('out_of_memory', `${fn}: out of memory: ${what}`);
+
+/** Weights that do not fit into what is left of the memory. Names the formats in which they do. */
+function noRoom(instance: Instance, opened: OpenedModel, format: WeightFormat, cause?: QkvError) {
+  const bytes = bytesOf(opened, format);
+  const left = mostBytes - instance.raw(fn)._allocatedBytes();
+  const fitting = (['bf16', 'int8'] as const)
+    .filter((other) => bytesOf(opened, other) < Math.min(left, bytes))
+    .map((other) => `'${other}' (${bytesOf(opened, other)} bytes)`);
+  const what = cause?.message ?? `${fn}: out of memory: WebAssembly has no ${bytes} bytes`;
+  const wayOut =
+    fitting.length > 0 ? `expected format ${fitting.join(' or ')}` : 'and in no format they fit';
+  return new QkvError(
+    'out_of_memory',
+    `${what} for the weights, which take ${bytes} as '${format}', ${wayOut}`,
+    { cause },
+  );
+}
+
+/** Makes the model, whose arrays are filled later. */
+function makeModel(instance: Instance, opened: OpenedModel, format: WeightFormat) {
+  // What no memory holds is refused before it grows to its end for it, where it would stay.
+  if (bytesOf(opened, format) >= mostBytes) throw noRoom(instance, opened, format);
+  const { config: given, tokenizer, endTokens: ends } = opened;
+  const plan = { config: resolveConfig(fn, given), format, tokenizer, ends };
+  let state: ModelState | undefined;
+  try {
+    const model = new WasmLanguageModel(fn, instance, plan, (made) => {
+      state = made;
+    });
+    if (!state) throw new RangeError('no model');
+    return { model, state };
+  } catch (error) {
+    const isFull = error instanceof QkvError && error.code === 'out_of_memory';
+    throw isFull ? noRoom(instance, opened, format, error) : error;
+  }
 }
 
 /** Fills a model of what was opened; it is given back if that fails. */
@@ -51,15 +85,8 @@ async function fill(
   opened: OpenedModel,
   options: LoadOptions,
 ): Promise<WasmLanguageModel> {
-  const { config: given, format: own, tokenizer, endTokens: ends } = opened;
-  const { format = own, signal, onProgress } = options;
-  checkRoom(opened, format);
-  let state: ModelState | undefined;
-  const plan = { config: resolveConfig(fn, given), format, tokenizer, ends };
-  const model = new WasmLanguageModel(fn, instance, plan, (made) => {
-    state = made;
-  });
-  if (!state) throw new RangeError('no model');
+  const { format = opened.format, signal, onProgress } = options;
+  const { model, state } = makeModel(instance, opened, format);
   const filler = new Filler(fn, state);
   try {
     await opened.stream((rows) => put(filler, rows), { signal: signal as AbortSignal, onProgress });

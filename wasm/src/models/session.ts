@@ -16,6 +16,7 @@ export interface Held {
   readonly model: ModelState;
   readonly batch: number;
   readonly capacity: number;
+  /** Of keys and values of `capacity` tokens. */
   readonly bytes: number;
   /** Tokens that are held. */
   length: number;
@@ -71,6 +72,17 @@ export function keepOnly(fn: string, held: Held, length: number): void {
   held.length = length + 0; // of -0 as well
 }
 
+/** What a pass for which there was no memory could have done with less of. */
+function lessMemory(error: QkvError, { length, capacity, bytes }: Held, count: number): QkvError {
+  const ofToken = Math.round(bytes / capacity);
+  return new QkvError(
+    error.code,
+    `${error.message}; ${count} tokens were to follow ${length} in a session, at ${ofToken} bytes each, expected fewer: ` +
+      `maxTokens of generate() and capacity of session(), which is ${capacity}, limit them`,
+    { cause: error },
+  );
+}
+
 /**
  * Runs a pass, which reads `count` tokens into a session if there is one. A pass that lost a thread has read them, but not
  * rightly, so the session forgets them.
@@ -79,9 +91,9 @@ export function readInto(fn: string, held: Held | undefined, count: number, run:
   try {
     run();
   } catch (error) {
-    if (held && error instanceof QkvError && error.code === 'thread_lost') {
-      keepOnly(fn, held, held.length);
-    }
+    const code = held && error instanceof QkvError ? error.code : undefined;
+    if (held && code === 'thread_lost') keepOnly(fn, held, held.length);
+    if (held && code === 'out_of_memory') throw lessMemory(error as QkvError, held, count);
     throw error;
   }
   if (held) held.length += count;

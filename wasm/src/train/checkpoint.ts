@@ -5,7 +5,7 @@ import type { SaveOptions } from '../api/trainer-types.js';
 import type { Input } from '../arguments/arrays.js';
 import { checkBoolean, checkChoice } from '../arguments/numbers.js';
 import { shapeText, sizeOf } from '../arguments/shapes.js';
-import { newFloats, takeOptions } from '../arguments/values.js';
+import { inRoom, newFloats, takeOptions } from '../arguments/values.js';
 import {
   readSafetensors,
   type StoredArray,
@@ -51,12 +51,13 @@ export function save(
     for (const part of ['value', ...(optimizer ? moments : [])] as const) {
       const { data } = state.read(fn, name, part);
       const kept = part === 'value' && shape.length === 2 ? format : 'f32';
-      const stored = encode(data, shape, kept, axisOf(name));
+      const stored = inRoom(fn, 4 * data.length, () => encode(data, shape, kept, axisOf(name)));
       arrays.set(nameOf(part, name), stored.array);
       if (stored.scales) arrays.set(scaleOf(name), stored.scales);
     }
   }
-  return writeSafetensors({ metadata, arrays });
+  const bytes = [...arrays.values()].reduce((sum, each) => sum + each.bytes.length, 0);
+  return inRoom(fn, bytes, () => writeSafetensors({ metadata, arrays }));
 }
 
 function refuse(fn: string, what: string, expected: string): never {
