@@ -59,21 +59,24 @@ Rotation shift_rotation(Index k, Index i, Index d_model, double base) noexcept {
 using kernels::SinusoidArgs;
 
 /// Frequencies [first, first + kPairs) of a table. Those past its end are formed like the others, so that
-/// the kernel has whole rows to work on, and written nowhere.
+/// the kernel has whole rows to work on, and written nowhere. Steps of one frequency at a time: those of all would be 20 kB
+/// of a stack, which has 64 in WebAssembly.
 class SinusoidColumns {
  public:
   SinusoidColumns(Index first, Index d_model, double base) noexcept {
     for (Index n = 0; n < SinusoidArgs::kPairs; ++n) {
-      columns_[n] = AngleColumn(frequency(first + n, static_cast<double>(d_model), base));
+      frequencies_[n] = frequency(first + n, static_cast<double>(d_model), base);
+      anchors_[n] = AngleAnchors(frequencies_[n]);
     }
   }
 
   /// The rotations of the steps from their anchors of `count` rows from position p on.
-  void steps(Index p, Index count, SinusoidArgs::Row* rows) noexcept {
+  void steps(Index p, Index count, SinusoidArgs::Row* rows) const noexcept {
     for (Index n = 0; n < SinusoidArgs::kPairs; ++n) {
+      AngleSteps column(frequencies_[n]);
       for (Index r = 0; r < count; ++r) {
         const Index step = (p + r) & (kAnchorRows - 1);
-        const Rotation by = columns_[n].step(step);
+        const Rotation by = column.step(step);
         rows[step].sine[n] = by.sine;
         rows[step].cosine[n] = by.cosine;
       }
@@ -83,14 +86,15 @@ class SinusoidColumns {
   /// The rotations of p's anchor.
   void anchor(Index p, SinusoidArgs::Row& row) noexcept {
     for (Index n = 0; n < SinusoidArgs::kPairs; ++n) {
-      const Rotation at = columns_[n].anchor(p);
+      const Rotation at = anchors_[n].anchor(p);
       row.sine[n] = at.sine;
       row.cosine[n] = at.cosine;
     }
   }
 
  private:
-  AngleColumn columns_[SinusoidArgs::kPairs];
+  double frequencies_[SinusoidArgs::kPairs];
+  AngleAnchors anchors_[SinusoidArgs::kPairs];
 };
 
 }  // namespace
