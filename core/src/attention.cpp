@@ -5,6 +5,7 @@
 
 #include "attention_heads.hpp"
 #include "attention_scratch.hpp"
+#include "isa_dispatch.hpp"
 #include "kv_cache_access.hpp"
 
 namespace qkv {
@@ -154,9 +155,11 @@ void run_attention(const AttentionPlan& plan, const AttentionArgs& args,
 
 Status attention(const AttentionArgs& args, Workspace& workspace) noexcept {
   AttentionArgs checked = args;
+  const KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels("attention", table));
   AttentionPlan plan;
   plan.threads = workspace.threads();
-  QKV_RETURN_IF_ERROR(plan_attention("attention", checked, plan));
+  QKV_RETURN_IF_ERROR(plan_attention("attention", *table, checked, plan));
   QKV_RETURN_IF_ERROR(workspace.begin(plan.scratch));
   QKV_RETURN_IF_ERROR(check_attention_memory(
       "attention", {"out", args.out}, {{{"q", args.q}, {"k", args.k}, {"v", args.v}}}, checked));
@@ -169,7 +172,10 @@ std::size_t attention_scratch_bytes(const AttentionArgs& args, int threads) noex
   AttentionArgs checked = args;
   AttentionPlan plan;
   plan.threads = threads;
-  return plan_attention("attention", checked, plan).ok() ? plan.scratch * sizeof(float) : 0;
+  const KernelTable* table = active_kernels();
+  return table && plan_attention("attention", *table, checked, plan).ok()
+             ? plan.scratch * sizeof(float)
+             : 0;
 }
 
 }  // namespace qkv

@@ -1,12 +1,10 @@
 // What attention() asks of its arguments.
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "attention_plan.hpp"
 #include "attention_scratch.hpp"
 #include "check.hpp"
-#include "isa_dispatch.hpp"
 #include "kv_cache_access.hpp"
 
 namespace qkv {
@@ -126,7 +124,8 @@ Status check_extras(const Caller& caller, const AttentionExtras& extras,
   return check("entropy", extras.entropy, {s.batch, s.num_heads, s.tq});
 }
 
-Status check_inputs(const Caller& caller, const AttentionArgs& args, AttentionShape& s) noexcept {
+Status check_inputs(const Caller& caller, const kernels::KernelTable& table,
+                    const AttentionArgs& args, AttentionShape& s) noexcept {
   QKV_RETURN_IF_ERROR(check_array(caller, "q", args.q, {kAny, kAny, kAny, kAny}));
   s.batch = args.q.extent(0);
   s.num_heads = args.q.extent(1);
@@ -147,7 +146,7 @@ Status check_inputs(const Caller& caller, const AttentionArgs& args, AttentionSh
                   s.num_kv_heads);
   }
   if (args.cache) {
-    QKV_RETURN_IF_ERROR(KvCacheAccess::check(caller, *args.cache, args.k, args.v));
+    QKV_RETURN_IF_ERROR(KvCacheAccess::check(caller, table, *args.cache, {args.k, args.v}));
     s.tk += args.cache->length();
   }
   return {};
@@ -155,10 +154,11 @@ Status check_inputs(const Caller& caller, const AttentionArgs& args, AttentionSh
 
 }  // namespace
 
-Status plan_attention(const Caller& caller, AttentionArgs& args, AttentionPlan& plan) noexcept {
-  QKV_RETURN_IF_ERROR(require_kernels(caller, plan.table));
+Status plan_attention(const Caller& caller, const kernels::KernelTable& table, AttentionArgs& args,
+                      AttentionPlan& plan) noexcept {
+  plan.table = &table;
   AttentionShape& s = plan.shape;
-  QKV_RETURN_IF_ERROR(check_inputs(caller, args, s));
+  QKV_RETURN_IF_ERROR(check_inputs(caller, table, args, s));
   QKV_RETURN_IF_ERROR(check_output(caller, "out", args.out, {s.batch, s.num_heads, s.tq, s.dv}));
   QKV_RETURN_IF_ERROR(check_options(caller, args, s));
   QKV_RETURN_IF_ERROR(check_extras(caller, args.extras, s));

@@ -24,8 +24,10 @@ struct AttentionPlan {
   std::size_t scratch = 0;  ///< floats that run_attention() takes from the workspace
 };
 
-/// Checks `args` in the name of `caller`, stretches its masks to full rank and fills in the offset.
-Status plan_attention(const Caller& caller, AttentionArgs& args, AttentionPlan& plan) noexcept;
+/// Checks `args` in the name of `caller`, stretches its masks to full rank and fills in the offset. `table`: the kernels that
+/// the public call has fetched.
+Status plan_attention(const Caller& caller, const kernels::KernelTable& table, AttentionArgs& args,
+                      AttentionPlan& plan) noexcept;
 
 /// No output meets another, or an array of the options.
 Status check_apart_from_options(const Caller& caller, std::initializer_list<NamedSpan> outputs,

@@ -51,13 +51,15 @@ kernels::Elementwise kernel_of(const KernelTable& table,
 
 Status FeedForward::create(const FeedForwardConfig& config, const FeedForwardWeights& weights,
                            FeedForward& layer) noexcept {
-  return build("FeedForward::create", config, weights, layer);
+  constexpr const char* kName = "FeedForward::create";
+  const KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kName, table));
+  return build(kName, *table, config, weights, layer);
 }
 
-Status FeedForward::build(const Caller& caller, const FeedForwardConfig& config,
-                          const FeedForwardWeights& weights, FeedForward& layer) noexcept {
-  const KernelTable* table = nullptr;
-  QKV_RETURN_IF_ERROR(require_kernels(caller, table));
+Status FeedForward::build(const Caller& caller, const KernelTable& table,
+                          const FeedForwardConfig& config, const FeedForwardWeights& weights,
+                          FeedForward& layer) noexcept {
   QKV_RETURN_IF_ERROR(check_config(caller, config));
   QKV_RETURN_IF_ERROR(check_gate(caller, config, weights));
   FeedForward built;
@@ -78,9 +80,9 @@ Status FeedForward::build(const Caller& caller, const FeedForwardConfig& config,
     QKV_RETURN_IF_ERROR(check_linear(caller, parts[i].linear));
   }
   for (std::size_t i = 0; i < count; ++i) {
-    QKV_RETURN_IF_ERROR(pack_linear(*table, parts[i].linear, *parts[i].packed));
+    QKV_RETURN_IF_ERROR(pack_linear(table, parts[i].linear, *parts[i].packed));
   }
-  built.kernels_ = table;
+  built.kernels_ = &table;
   layer = std::move(built);
   return {};
 }

@@ -60,8 +60,15 @@ KvCache& KvCache::operator=(KvCache&& other) noexcept {
 }
 
 Status KvCache::create(const KvCacheConfig& config, KvCache& cache) noexcept {
+  const kernels::KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kCacheCreate, table));
+  return build(*table, config, cache);
+}
+
+Status KvCache::build(const kernels::KernelTable& table, const KvCacheConfig& config,
+                      KvCache& cache) noexcept {
   KvCache built;
-  QKV_RETURN_IF_ERROR(require_kernels(kCacheCreate, built.kernels_));
+  built.kernels_ = &table;
   built.config_ = config;
   KvCacheConfig& c = built.config_;
   c.d_v = c.d_v == 0 ? c.d_k : c.d_v;
@@ -164,15 +171,14 @@ Status KvCache::check_fits(const Caller& caller, const TensorView<const float>& 
                 Extents({batch, heads, kAny, values.extent(3)}));
 }
 
-Status KvCache::check_append(const Caller& caller, const TensorView<const float>& keys,
+Status KvCache::check_append(const Caller& caller, const kernels::KernelTable& active,
+                             const TensorView<const float>& keys,
                              const TensorView<const float>& values) const noexcept {
-  const kernels::KernelTable* active = nullptr;
-  QKV_RETURN_IF_ERROR(require_kernels(caller, active));
   if (!kernels_) {
     return refuse(StatusCode::kInvalidArgument, caller,
                   "the cache is empty, expected one made by create()");
   }
-  QKV_RETURN_IF_ERROR(check_same_kernels(caller, "the cache", kernels_, active));
+  QKV_RETURN_IF_ERROR(check_same_kernels(caller, "the cache", kernels_, &active));
   const KvCacheConfig& c = config_;
   QKV_RETURN_IF_ERROR(check_array(caller, "keys", keys, {c.batch, c.num_kv_heads, kAny, c.d_k}));
   QKV_RETURN_IF_ERROR(
@@ -186,7 +192,9 @@ Status KvCache::check_append(const Caller& caller, const TensorView<const float>
 }
 
 Status KvCache::append(TensorView<const float> keys, TensorView<const float> values) noexcept {
-  QKV_RETURN_IF_ERROR(check_append("KvCache::append", keys, values));
+  const kernels::KernelTable* active = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels("KvCache::append", active));
+  QKV_RETURN_IF_ERROR(check_append("KvCache::append", *active, keys, values));
   QKV_RETURN_IF_ERROR(reserve(length_ + keys.extent(2), 1));
   store(keys, values, nullptr);
   return {};

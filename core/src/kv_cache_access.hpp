@@ -8,13 +8,24 @@
 namespace qkv {
 
 struct KvCacheAccess {
+  /// KvCache::create() for these kernels.
+  static Status create(const kernels::KernelTable& table, const KvCacheConfig& config,
+                       KvCache& cache) noexcept {
+    return KvCache::build(table, config, cache);
+  }
+
+  /// Keys and values to be appended.
+  struct Tokens {
+    const TensorView<const float>& keys;
+    const TensorView<const float>& values;
+  };
+
   /// append()'s checks, in the name of `caller`, for which keys and values are not arguments: those
-  /// of a call, whatever it calls them, were checked to fit each other.
-  static Status check(const Caller& caller, const KvCache& cache,
-                      const TensorView<const float>& keys,
-                      const TensorView<const float>& values) noexcept {
-    QKV_RETURN_IF_ERROR(cache.check_fits(caller, keys, values));
-    return cache.check_append(caller, keys, values);
+  /// of a call, whatever it calls them, were checked to fit each other. `table`: the kernels of the call.
+  static Status check(const Caller& caller, const kernels::KernelTable& table, const KvCache& cache,
+                      const Tokens& added) noexcept {
+    QKV_RETURN_IF_ERROR(cache.check_fits(caller, added.keys, added.values));
+    return cache.check_append(caller, table, added.keys, added.values);
   }
 
   /// Room in the cache, if there is one, for `added` more tokens: the last thing of a call that may fail. So many `layers`

@@ -378,19 +378,22 @@ Status ModelSession::create(const LanguageModel& model, const ModelSessionConfig
     return refuse(StatusCode::kOutOfRange, kName, "@capacity is {}, expected 1 to {}", capacity,
                   c.max_length);
   }
+  const kernels::KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kName, table));
   constexpr std::size_t kFloats = (sizeof(KvCache) + sizeof(float) - 1) / sizeof(float);
   QKV_RETURN_IF_ERROR(made.memory_.reserve(capped_product(c.num_layers, kFloats)));
   made.caches_ = reinterpret_cast<KvCache*>(made.memory_.data());
   for (Index n = 0; n < c.num_layers; ++n) {
     new (made.caches_ + n) KvCache;
     made.layers_ = n + 1;
-    QKV_RETURN_IF_ERROR(KvCache::create({.batch = config.batch,
-                                         .num_kv_heads = c.num_kv_heads,
-                                         .capacity = capacity,
-                                         .d_k = c.d_k,
-                                         .d_v = c.d_k,
-                                         .format = config.format},
-                                        made.caches_[n]));
+    QKV_RETURN_IF_ERROR(KvCacheAccess::create(*table,
+                                              {.batch = config.batch,
+                                               .num_kv_heads = c.num_kv_heads,
+                                               .capacity = capacity,
+                                               .d_k = c.d_k,
+                                               .d_v = c.d_k,
+                                               .format = config.format},
+                                              made.caches_[n]));
   }
   session = std::move(made);
   return {};

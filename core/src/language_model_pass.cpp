@@ -162,8 +162,8 @@ Status ModelPass::turn(const ModelPiece& piece, const Rows& rows) noexcept {
   RotaryOptions options = c_.rotary;
   options.offset = piece.before + piece.begin;
   RotaryPlan plan;
-  QKV_RETURN_IF_ERROR(
-      plan_rotary(kModelForward, options, {needs_.batch, piece.tokens(), c_.d_k}, plan));
+  QKV_RETURN_IF_ERROR(plan_rotary(kModelForward, *state_.kernels, options,
+                                  {needs_.batch, piece.tokens(), c_.d_k}, plan));
   if (rows.per_batch == piece.tokens()) {
     rotate_in_place(plan, workspace_, {queries, keys});
     return {};
@@ -171,8 +171,8 @@ Status ModelPass::turn(const ModelPiece& piece, const Rows& rows) noexcept {
   rotate_in_place(plan, workspace_, {keys});
   workspace_.rewind(mark_);
   options.offset += rows.first;
-  QKV_RETURN_IF_ERROR(
-      plan_rotary(kModelForward, options, {needs_.batch, rows.per_batch, c_.d_k}, plan));
+  QKV_RETURN_IF_ERROR(plan_rotary(kModelForward, *state_.kernels, options,
+                                  {needs_.batch, rows.per_batch, c_.d_k}, plan));
   rotate_in_place(plan, workspace_, {queries});
   return {};
 }
@@ -203,7 +203,7 @@ Status ModelPass::attend(Index n, const ModelPiece& piece, const Rows& rows) noe
   }
   AttentionPlan plan;
   plan.threads = workspace_.threads();
-  QKV_RETURN_IF_ERROR(plan_attention(kModelForward, args, plan));
+  QKV_RETURN_IF_ERROR(plan_attention(kModelForward, *state_.kernels, args, plan));
   run_attention(plan, args, workspace_);
   return {};
 }

@@ -30,8 +30,8 @@ Activations plan_activations(const MultiHeadAttentionConfig& c, Index batch, Ind
 
 }  // namespace
 
-Status MultiHeadAttention::check(const Caller& caller, const ForwardArgs& args,
-                                 Call& call) const noexcept {
+Status MultiHeadAttention::check(const Caller& caller, const KernelTable& table,
+                                 const ForwardArgs& args, Call& call) const noexcept {
   if (!kernels_) {
     return refuse(StatusCode::kInvalidArgument, caller,
                   "the layer is empty, expected one made by create()");
@@ -63,9 +63,9 @@ Status MultiHeadAttention::check(const Caller& caller, const ForwardArgs& args,
       .options = args.options,
       .extras = args.extras,
       .cache = args.cache};
-  QKV_RETURN_IF_ERROR(plan_attention(caller, call.attention, call.plan));
+  QKV_RETURN_IF_ERROR(plan_attention(caller, table, call.attention, call.plan));
   QKV_RETURN_IF_ERROR(check_positions(caller.function, args, call));
-  return check_same_kernels(caller, "the layer", kernels_, call.plan.table);
+  return check_same_kernels(caller, "the layer", kernels_, &table);
 }
 
 Status MultiHeadAttention::check_positions(const char* function, const ForwardArgs& args,
@@ -74,16 +74,17 @@ Status MultiHeadAttention::check_positions(const char* function, const ForwardAr
     return {};
   }
   const Caller caller(function, kRotaryPrefix);
+  const KernelTable& table = *call.plan.table;
   RotaryOptions rotary = *config_.rotary;
   if (args.cache && rotary.positions.absent() && rotary.cos.rank != 3) {
     rotary.offset = detail::saturated_sum(rotary.offset, args.cache->length());
   }
   const Index d = config_.d_k;
-  QKV_RETURN_IF_ERROR(plan_rotary(caller, rotary, {call.batch, call.tq, d}, call.q_rotary));
+  QKV_RETURN_IF_ERROR(plan_rotary(caller, table, rotary, {call.batch, call.tq, d}, call.q_rotary));
   // In self-attention q and k are turned by the same rotations, made once.
   return args.context.absent()
              ? Status{}
-             : plan_rotary(caller, rotary, {call.batch, call.tk, d}, call.k_rotary);
+             : plan_rotary(caller, table, rotary, {call.batch, call.tk, d}, call.k_rotary);
 }
 
 /// The norm of `count` heads in place: of q with array 0, of k with array 1.
@@ -149,7 +150,9 @@ void MultiHeadAttention::run(const ForwardArgs& args, Call& call,
 Status MultiHeadAttention::forward(const ForwardArgs& args, Workspace& workspace) const noexcept {
   Call call;
   call.plan.threads = workspace.threads();
-  QKV_RETURN_IF_ERROR(check(kLayerForward, args, call));
+  const KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kLayerForward, table));
+  QKV_RETURN_IF_ERROR(check(kLayerForward, *table, args, call));
   QKV_RETURN_IF_ERROR(workspace.begin(call.scratch()));
   QKV_RETURN_IF_ERROR(check_attention_memory(kLayerForward, {"y", args.y},
                                              {{{"x", args.x}, {"context", args.context}, {}}},
@@ -163,7 +166,9 @@ std::size_t MultiHeadAttention::forward_scratch_bytes(const ForwardArgs& args,
                                                       int threads) const noexcept {
   Call call;
   call.plan.threads = threads;
-  return check(kLayerForward, args, call).ok() ? call.scratch() * sizeof(float) : 0;
+  const KernelTable* table = active_kernels();
+  return table && check(kLayerForward, *table, args, call).ok() ? call.scratch() * sizeof(float)
+                                                                : 0;
 }
 
 }  // namespace qkv

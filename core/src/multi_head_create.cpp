@@ -210,14 +210,16 @@ Status own_qk_norm(const MultiHeadAttentionConfig& c, const MultiHeadAttentionWe
 Status MultiHeadAttention::create(const MultiHeadAttentionConfig& config,
                                   const MultiHeadAttentionWeights& weights,
                                   MultiHeadAttention& layer) noexcept {
-  return build("MultiHeadAttention::create", config, weights, layer);
+  constexpr const char* kName = "MultiHeadAttention::create";
+  const KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kName, table));
+  return build(kName, *table, config, weights, layer);
 }
 
-Status MultiHeadAttention::build(const Caller& caller, const MultiHeadAttentionConfig& config,
+Status MultiHeadAttention::build(const Caller& caller, const KernelTable& table,
+                                 const MultiHeadAttentionConfig& config,
                                  const MultiHeadAttentionWeights& weights,
                                  MultiHeadAttention& layer) noexcept {
-  const KernelTable* table = nullptr;
-  QKV_RETURN_IF_ERROR(require_kernels(caller, table));
   MultiHeadAttention built;
   MultiHeadAttentionConfig& c = built.config_;
   c = config;
@@ -241,9 +243,9 @@ Status MultiHeadAttention::build(const Caller& caller, const MultiHeadAttentionC
   QKV_RETURN_IF_ERROR(check_qk_norm(caller, c, w));
   QKV_RETURN_IF_ERROR(own_qk_norm(c, w, built.qk_norm_));
   for (const auto& part : parts) {
-    QKV_RETURN_IF_ERROR(pack_linear(*table, part.linear, *part.packed));
+    QKV_RETURN_IF_ERROR(pack_linear(table, part.linear, *part.packed));
   }
-  built.kernels_ = table;
+  built.kernels_ = &table;
   layer = std::move(built);
   return {};
 }

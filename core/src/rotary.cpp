@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "check.hpp"
+#include "isa_dispatch.hpp"
 #include "rotary_frequencies.hpp"
 #include "rotary_internal.hpp"
 
@@ -122,7 +123,10 @@ Status turn_heads(const Caller& caller, const HeadTurn& turn, const RotaryOption
       check_output(caller, out_name, out, {x.extent(0), x.extent(1), x.extent(2), x.extent(3)}));
   QKV_RETURN_IF_ERROR(check_in_place(caller, turn));
   RotaryPlan plan;
-  QKV_RETURN_IF_ERROR(plan_rotary(caller, options, {x.extent(0), x.extent(2), x.extent(3)}, plan));
+  const kernels::KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(caller, table));
+  QKV_RETURN_IF_ERROR(
+      plan_rotary(caller, *table, options, {x.extent(0), x.extent(2), x.extent(3)}, plan));
   if (x.size() == 0) {
     return {};
   }
@@ -166,7 +170,9 @@ Status rotary_table(TensorView<float> cos, TensorView<float> sin,
                   options.rotary_dim / 2);
   }
   RotaryPlan plan;
-  QKV_RETURN_IF_ERROR(plan_rotary(kName, options, shape, plan));
+  const kernels::KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kName, table));
+  QKV_RETURN_IF_ERROR(plan_rotary(kName, *table, options, shape, plan));
   QKV_RETURN_IF_ERROR(
       check_apart(kName, {{"cos", cos}, {"sin", sin}}, {{"positions", options.positions}}));
   const Index row_size = shape.tokens * plan.pairs();

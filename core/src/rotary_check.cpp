@@ -3,7 +3,6 @@
 
 #include "check.hpp"
 #include "float_count.hpp"
-#include "isa_dispatch.hpp"
 #include "rotary_internal.hpp"
 
 namespace qkv {
@@ -187,12 +186,13 @@ Status check_rotary(const Caller& caller, const RotaryOptions& options, Index d)
   return check_tables(caller, options, r / 2);
 }
 
-Status plan_rotary(const Caller& caller, const RotaryOptions& options, const RotaryShape& shape,
+Status plan_rotary(const Caller& caller, const kernels::KernelTable& table,
+                   const RotaryOptions& options, const RotaryShape& shape,
                    RotaryPlan& plan) noexcept {
   QKV_RETURN_IF_ERROR(check_rotary(caller, options, shape.d));
   QKV_RETURN_IF_ERROR(check_token_rows(caller, options, shape));
   QKV_RETURN_IF_ERROR(check_positions(caller, options, shape));
-  QKV_RETURN_IF_ERROR(require_kernels(caller, plan.kernels));
+  plan.kernels = &table;
   plan.options = options;
   plan.options.rotary_dim = options.rotary_dim == 0 ? shape.d : options.rotary_dim;
   plan.shape = shape;

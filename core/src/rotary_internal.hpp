@@ -1,7 +1,7 @@
 // Rotation for layers: check once, fill the rotations of the tokens at hand once, turn q and k.
 //
 //   create:   check_rotary(caller, options, d_k)
-//   forward:  plan_rotary(caller, options, {batch, tokens, d_k}, plan)         writes nothing
+//   forward:  plan_rotary(caller, table, options, {batch, tokens, d_k}, plan)  writes nothing
 //             workspace.begin(... + plan.scratch)
 //             rotate_in_place(plan, workspace, {q, k})                           cannot fail
 //
@@ -51,8 +51,10 @@ struct RotaryRows {
 /// Everything about `options` that can be known before there are tokens: for create() of layers.
 Status check_rotary(const Caller& caller, const RotaryOptions& options, Index d) noexcept;
 
-/// check_rotary(), then what depends on the tokens. The views of `options` must outlive the plan.
-Status plan_rotary(const Caller& caller, const RotaryOptions& options, const RotaryShape& shape,
+/// check_rotary(), then what depends on the tokens. The views of `options` must outlive the plan. `table`: the kernels that the
+/// public call has fetched.
+Status plan_rotary(const Caller& caller, const kernels::KernelTable& table,
+                   const RotaryOptions& options, const RotaryShape& shape,
                    RotaryPlan& plan) noexcept;
 
 /// Takes plan.scratch floats.

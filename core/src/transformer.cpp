@@ -82,15 +82,15 @@ Status TransformerBlock::build_layers(const TransformerBlockWeights& weights) no
   TransformerBlockConfig& c = config_;
   MultiHeadAttentionConfig self = c.attention;
   self.d_context = 0;
-  QKV_RETURN_IF_ERROR(
-      MultiHeadAttention::build({kBlockCreate, "attention."}, self, weights.attention, attention_));
+  QKV_RETURN_IF_ERROR(MultiHeadAttention::build({kBlockCreate, "attention."}, *kernels_, self,
+                                                weights.attention, attention_));
   if (c.cross_attention) {
     MultiHeadAttentionConfig cross = c.attention;
     cross.rotary.reset();
-    QKV_RETURN_IF_ERROR(
-        MultiHeadAttention::build({kBlockCreate, "cross."}, cross, weights.cross, cross_));
+    QKV_RETURN_IF_ERROR(MultiHeadAttention::build({kBlockCreate, "cross."}, *kernels_, cross,
+                                                  weights.cross, cross_));
   }
-  QKV_RETURN_IF_ERROR(FeedForward::build(kBlockCreate,
+  QKV_RETURN_IF_ERROR(FeedForward::build(kBlockCreate, *kernels_,
                                          {.d_model = c.attention.d_model,
                                           .d_feed_forward = c.d_feed_forward,
                                           .activation = c.activation,
@@ -129,9 +129,9 @@ Status TransformerBlock::create(const TransformerBlockConfig& config,
   QKV_RETURN_IF_ERROR(check_cross(config, weights));
   TransformerBlock built;
   built.config_ = config;
+  built.kernels_ = table;
   QKV_RETURN_IF_ERROR(built.build_layers(weights));
   QKV_RETURN_IF_ERROR(built.build_norms(weights));
-  built.kernels_ = table;
   block = std::move(built);
   return {};
 }
@@ -151,7 +151,8 @@ struct TransformerBlock::Call {
   float* y = nullptr;
 };
 
-Status TransformerBlock::check(const ForwardArgs& args, Call& call) const noexcept {
+Status TransformerBlock::check(const kernels::KernelTable& table, const ForwardArgs& args,
+                               Call& call) const noexcept {
   if (!kernels_) {
     return refuse(StatusCode::kInvalidArgument, kBlockForward,
                   "the block is empty, expected one made by create()");
@@ -167,8 +168,8 @@ Status TransformerBlock::check(const ForwardArgs& args, Call& call) const noexce
                     .options = args.options,
                     .extras = args.extras,
                     .cache = args.cache};
-  QKV_RETURN_IF_ERROR(attention_.check(kBlockForward, call.self_args, call.self));
-  QKV_RETURN_IF_ERROR(check_context(args, call));
+  QKV_RETURN_IF_ERROR(attention_.check(kBlockForward, table, call.self_args, call.self));
+  QKV_RETURN_IF_ERROR(check_context(table, args, call));
 
   call.tokens = args.x.extent(0) * args.x.extent(1);
   call.array = Workspace::padded(capped(args.x.size()));
@@ -182,7 +183,8 @@ Status TransformerBlock::check(const ForwardArgs& args, Call& call) const noexce
   return {};
 }
 
-Status TransformerBlock::check_context(const ForwardArgs& args, Call& call) const noexcept {
+Status TransformerBlock::check_context(const kernels::KernelTable& table, const ForwardArgs& args,
+                                       Call& call) const noexcept {
   if (!config_.cross_attention) {
     const bool context = !args.context.absent();
     if (!context && args.context_key_lengths.absent()) {
@@ -203,7 +205,7 @@ Status TransformerBlock::check_context(const ForwardArgs& args, Call& call) cons
   call.cross_args.context = args.context;
   call.cross_args.y = args.y;
   call.cross_args.options.key_lengths = args.context_key_lengths;
-  return cross_.check({kBlockForward, "context_"}, call.cross_args, call.cross);
+  return cross_.check({kBlockForward, "context_"}, table, call.cross_args, call.cross);
 }
 
 void TransformerBlock::normalize(const Norm& norm, const float* x, const Call& call,
@@ -261,7 +263,9 @@ Status TransformerBlock::forward(const ForwardArgs& args, Workspace& workspace) 
   Call call;
   call.pool = workspace.pool();
   call.self.plan.threads = call.cross.plan.threads = workspace.threads();
-  QKV_RETURN_IF_ERROR(check(args, call));
+  const kernels::KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kBlockForward, table));
+  QKV_RETURN_IF_ERROR(check(*table, args, call));
   QKV_RETURN_IF_ERROR(workspace.begin(call.total));
   const bool in_place = args.y.data == args.x.data;
   QKV_RETURN_IF_ERROR(check_attention_memory(kBlockForward, {"y", args.y},
@@ -286,7 +290,8 @@ std::size_t TransformerBlock::forward_scratch_bytes(const ForwardArgs& args,
                                                     int threads) const noexcept {
   Call call;
   call.self.plan.threads = call.cross.plan.threads = threads;
-  return check(args, call).ok() ? call.total * sizeof(float) : 0;
+  const kernels::KernelTable* table = active_kernels();
+  return table && check(*table, args, call).ok() ? call.total * sizeof(float) : 0;
 }
 
 }  // namespace qkv

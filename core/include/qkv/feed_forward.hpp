@@ -109,8 +109,9 @@ class FeedForward {
  private:
   friend class TransformerBlock;  // runs its layers in one workspace
   /// create() in the name of `caller`.
-  static Status build(const Caller& caller, const FeedForwardConfig& config,
-                      const FeedForwardWeights& weights, FeedForward& layer) noexcept;
+  static Status build(const Caller& caller, const kernels::KernelTable& table,
+                      const FeedForwardConfig& config, const FeedForwardWeights& weights,
+                      FeedForward& layer) noexcept;
   Status check(const ForwardArgs& args) const noexcept;
   /// Floats that run() takes from the workspace for so many tokens.
   [[nodiscard]] std::size_t scratch(Index tokens) const noexcept;

@@ -83,9 +83,13 @@ class KvCache {
 
  private:
   friend struct KvCacheAccess;
+  /// create() for these kernels.
+  static Status build(const kernels::KernelTable& table, const KvCacheConfig& config,
+                      KvCache& cache) noexcept;
   Status check_fits(const Caller& caller, const TensorView<const float>& keys,
                     const TensorView<const float>& values) const noexcept;
-  Status check_append(const Caller& caller, const TensorView<const float>& keys,
+  Status check_append(const Caller& caller, const kernels::KernelTable& active,
+                      const TensorView<const float>& keys,
                       const TensorView<const float>& values) const noexcept;
 
   /// Positions in the cache.

@@ -139,9 +139,11 @@ class MultiHeadAttention {
   friend class TransformerBlock;  // checks its layers before it runs any of them
   struct Call;
   /// create() and the checks of forward(), in the name of `caller`.
-  static Status build(const Caller& caller, const MultiHeadAttentionConfig& config,
+  static Status build(const Caller& caller, const kernels::KernelTable& table,
+                      const MultiHeadAttentionConfig& config,
                       const MultiHeadAttentionWeights& weights, MultiHeadAttention& layer) noexcept;
-  Status check(const Caller& caller, const ForwardArgs& args, Call& call) const noexcept;
+  Status check(const Caller& caller, const kernels::KernelTable& table, const ForwardArgs& args,
+               Call& call) const noexcept;
   Status check_positions(const char* function, const ForwardArgs& args, Call& call) const noexcept;
   void normalize(Index array, float* heads, Index count, ThreadPool* pool) const noexcept;
   void rotate(const Call& call, float* q, float* k, Workspace& workspace) const noexcept;

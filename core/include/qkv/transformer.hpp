@@ -142,8 +142,10 @@ class TransformerBlock {
 
   Status build_norms(const TransformerBlockWeights& weights) noexcept;
   Status build_layers(const TransformerBlockWeights& weights) noexcept;
-  Status check(const ForwardArgs& args, Call& call) const noexcept;
-  Status check_context(const ForwardArgs& args, Call& call) const noexcept;
+  Status check(const kernels::KernelTable& table, const ForwardArgs& args,
+               Call& call) const noexcept;
+  Status check_context(const kernels::KernelTable& table, const ForwardArgs& args,
+                       Call& call) const noexcept;
   void normalize(const Norm& norm, const float* x, const Call& call, float* out) const noexcept;
   void run_part(Part part, const float* x, Call& call, Workspace& workspace) const noexcept;
   void sublayer(Part part, const float* x, Call& call, Workspace& workspace) const noexcept;
