@@ -292,6 +292,125 @@ TEST_CASE("no key allowed: mask, bias and causal that leave nothing only togethe
   require_empty_row(p, p.run(), {0, 0, 0});
 }
 
+constexpr float kMost = std::numeric_limits<float>::max();
+
+/// A softmax of every row: finite numbers, weights that sum to 1 over what the row may read, an entropy from 0 to ln n.
+void require_softmax(const Problem& p, const Result& r, Index keys) {
+  for (std::size_t row = 0; row < r.lse.size(); ++row) {
+    CAPTURE(row);
+    const auto first = r.weights.begin() + static_cast<Index>(row) * p.shape.tk;
+    REQUIRE(std::abs(std::accumulate(first, first + p.shape.tk, 0.0) - 1.0) < 1e-5);
+    REQUIRE(std::isfinite(r.lse[row]));
+    REQUIRE(r.entropy[row] >= 0.0F);
+    REQUIRE(r.entropy[row] <= std::log(static_cast<float>(keys)) * 1.00001F);
+  }
+  REQUIRE(std::all_of(r.out.begin(), r.out.end(), [](float x) { return std::isfinite(x); }));
+}
+
+TEST_CASE("extremes: finite masks and biases exclude no key, whatever they sum to",
+          "[attention][extremes][empty-row]") {
+  for (const float bias : {-kMost, kMost, -2e38F}) {
+    for (const float mask : {-kMost, kMost, -1e38F, 0.0F}) {
+      for (const Index tk : {1, 7, 64, 130}) {
+        CAPTURE(bias, mask, tk);
+        Problem p({.heads = 4, .kv_heads = 2, .tq = 5, .tk = tk, .dk = 8, .dv = 9}, 20);
+        p.bias_shape = {1};
+        p.bias = {bias};
+        const std::vector<float> added(static_cast<std::size_t>(tk), mask);
+        p.options.additive_mask = {added.data(), {tk}};
+        const Result& r = p.run();
+        require_softmax(p, r, tk);
+        // No float is near enough to such a sum to tell keys apart.
+        for (const float weight : r.weights) {
+          REQUIRE(
+              (bias + mask == 0.0F || std::abs(weight * static_cast<float>(tk) - 1.0F) < 1e-5F));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("extremes: of finite scores only the excluded ones weigh nothing beside the lowest sum",
+          "[attention][extremes][empty-row]") {
+  Problem p({.tq = 3, .tk = 70, .dk = 8, .dv = 9}, 21);
+  p.bias_shape = {70};
+  p.bias.assign(70, -kMost);
+  p.mask_shape = {70};
+  p.mask.assign(70, 1);
+  std::vector<float> added(70, -kMost);
+  for (std::size_t j = 0; j < 70; j += 3) {
+    (j % 2 == 0 ? p.bias[j] : added[j]) = -kInf;
+    p.mask[69 - j] = 0;
+  }
+  p.options.additive_mask = {added.data(), {70}};
+  const Result& r = p.run();
+  std::size_t allowed = 0;
+  const auto reads = [&](std::size_t j) { return j % 3 != 0 && (69 - j) % 3 != 0; };
+  for (std::size_t j = 0; j < 70; ++j) {
+    allowed += reads(j) ? 1 : 0;
+  }
+  REQUIRE(allowed > 0);
+  for (std::size_t i = 0; i < r.weights.size(); ++i) {
+    const float weight = r.weights[i] * static_cast<float>(allowed);
+    REQUIRE(std::abs(weight - (reads(i % 70) ? 1.0F : 0.0F)) < 1e-5F);
+  }
+}
+
+TEST_CASE("extremes: slopes, scales, softcaps and temperatures of any size give no NaN",
+          "[attention][extremes]") {
+  for (const float slope : {kMost, -kMost, 1e37F, -1e37F}) {
+    for (const float temperature : {1.0F, 0.25F, std::numeric_limits<float>::min(), kMost}) {
+      for (const float softcap : {0.0F, std::numeric_limits<float>::denorm_min(), kMost}) {
+        CAPTURE(slope, temperature, softcap);
+        Problem p({.heads = 2, .kv_heads = 2, .tq = 5, .tk = 70, .dk = 8, .dv = 9}, 22);
+        const float slopes[] = {slope, -slope};
+        p.options.alibi_slopes = {slopes, {2}};
+        p.options.causal_offset = -200;
+        p.options.window_left = -1;
+        p.options.temperature = temperature;
+        p.options.softcap = softcap;
+        p.options.scale = 1e30F;
+        p.bias_shape = {1};
+        p.bias = {-kMost};
+        require_softmax(p, p.run(), 70);
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "extremes: lse of a row with keys is finite where a temperature makes its scores infinite",
+    "[attention][extremes]") {
+  for (const float score : {-3e38F, 3e38F}) {
+    Problem p = with_logits({score, score});
+    p.options.temperature = 0.25F;
+    const Result& r = p.run();
+    CHECK(r.lse[0] == std::copysign(kMost, score));
+    CHECK(r.weights == std::vector<float>{0.5F, 0.5F});
+    CHECK(std::abs(r.entropy[0] - std::log(2.0F)) < 1e-6F);
+  }
+}
+
+TEST_CASE("extremes: the lowest sum decides nothing in a cache either", "[attention][extremes]") {
+  for (const CacheFormat format : {CacheFormat::kF32, CacheFormat::kBf16}) {
+    Problem p({.heads = 2, .kv_heads = 1, .tq = 3, .tk = 67, .dk = 8, .dv = 9}, 23);
+    KvCache cache;
+    require_ok(KvCache::create(
+        {.batch = 1, .num_kv_heads = 1, .capacity = 67, .d_k = 8, .d_v = 9, .format = format},
+        cache));
+    p.bias_shape = {1};
+    p.bias = {-kMost};
+    const float lowest[] = {-kMost};
+    p.options.additive_mask = {lowest, {1}};
+    p.options.causal = true;
+    AttentionArgs args = p.args();
+    args.options.causal_offset = 64;
+    args.cache = &cache;
+    require_ok(attention(args, p.workspace));
+    require_softmax(p, p.result, 67);
+  }
+}
+
 TEST_CASE("no key allowed: NaN everywhere still gives zeros", "[attention][extremes][empty-row]") {
   Problem p({.tq = 3, .tk = 20, .dk = 8, .dv = 9}, 9);
   for (auto* values : {&p.q, &p.k, &p.v}) {

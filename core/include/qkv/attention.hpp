@@ -120,6 +120,9 @@ struct AttentionArgs {
 ///
 /// Guarantees
 /// - A row with no allowed key gives zeros in out and weights, lse = -inf, entropy 0.
+/// - Only -inf in a mask or bias excludes a key, never the size of a finite number: a sum of finite scores, slopes and biases
+///   beyond the range of float counts as the greatest or the lowest float, and lse likewise. So finite numbers leave no row
+///   without keys and give no NaN, as long as the products scale q.k are finite.
 /// - An excluded key contributes exactly nothing, even if its k or v holds NaN or infinity.
 /// - NaN or infinity in an allowed place reaches the rows that may read it and no other.
 /// - Changing a key or value that row i may not read leaves row i bit for bit as it was; the same

@@ -11,6 +11,7 @@
 namespace qkv::kernels {
 
 inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+inline constexpr float kMostFinite = std::numeric_limits<float>::max();
 
 /// Keys [begin, end).
 struct KeyRange {
@@ -65,6 +66,16 @@ static inline bool has_masks(const GroupArgs& args) noexcept {
   return args.score.mask.data || args.score.bias[0].data || args.score.bias[1].data;
 }
 
+/// Whether something is added to products.
+static inline bool has_sums(const GroupArgs& args) noexcept {
+  return args.score.slopes || args.score.bias[0].data || args.score.bias[1].data;
+}
+
+/// Whether the temperature is so high that even the lowest float beside a small score has a weight.
+static inline bool is_flat(const GroupArgs& args) noexcept {
+  return args.score.inverse_temperature < 0x1p-100F;
+}
+
 /// The mask and the biases of one row, which each have an element for every key; null for none.
 struct RowMasks {
   const std::uint8_t* mask;
@@ -83,6 +94,21 @@ static inline RowMasks masks_of(const GroupArgs& args, Row row) noexcept {
           .bias_stride = {first.key_stride, second.key_stride}};
 }
 
+/// Whether x is neither NaN nor infinite.
+static inline bool is_finite_number(float x) noexcept {
+  return x >= -kMostFinite && x <= kMostFinite;
+}
+
+/// a + b, brought into the range of float where both are finite: only what a mask or a bias says is -inf excludes a key,
+/// not a sum that became it.
+static inline float bounded_sum(float a, float b) noexcept {
+  const float sum = a + b;
+  if (is_finite_number(sum) || !is_finite_number(a) || !is_finite_number(b)) {
+    return sum;
+  }
+  return sum > 0.0F ? kMostFinite : -kMostFinite;
+}
+
 /// What is added to the score of key j: the sum of the biases, -inf when one of them or the mask
 /// excludes the key. An infinite bias of the other sign cannot undo that.
 static inline float bias_of(const RowMasks& row, Index j) noexcept {
@@ -96,7 +122,7 @@ static inline float bias_of(const RowMasks& row, Index j) noexcept {
       if (bias == kMinusInfinity) {
         return kMinusInfinity;
       }
-      sum += bias;
+      sum = bounded_sum(sum, bias);
     }
   }
   return sum;
@@ -170,6 +196,16 @@ static inline bool fill_add(const RowMasks& row, Index k0, KeyRange allowed, flo
       const bool readable = row.mask[k0 + j] != 0;
       add[j] = readable ? 0.0F : kMinusInfinity;
       any |= readable;
+    }
+    return any;
+  }
+  const int one = row.bias[0] ? 0 : 1;
+  if (!row.mask && !row.bias[1 - one]) {
+    // Likewise.
+    const float* bias = row.bias[one] + k0 * row.bias_stride[one];
+    for (Index j = allowed.begin; j < allowed.end; ++j) {
+      add[j] = bias[j * row.bias_stride[one]];
+      any |= add[j] != kMinusInfinity;
     }
     return any;
   }

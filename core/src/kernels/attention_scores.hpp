@@ -146,8 +146,28 @@ template <class Isa>
   return xsimd::select(xsimd::isnan(x), x, cap * xsimd::tanh(bounded));
 }
 
-/// How far one row's scores are from its products: softcap, ALiBi and the biases, in this order.
+/// The finite number that is nearest to x; NaN stays.
 template <class Isa>
+[[gnu::always_inline]] inline Vec<Isa> nearest_finite(Vec<Isa> x) noexcept {
+  using V = Vec<Isa>;
+  const V most(kMostFinite);
+  return xsimd::select(x < -most, -most, xsimd::select(x > most, most, x));
+}
+
+/// a + b; with kBounded bounded_sum() of lanes.
+template <class Isa, bool kBounded>
+[[gnu::always_inline]] inline Vec<Isa> sum_of_scores(Vec<Isa> a, Vec<Isa> b) noexcept {
+  if constexpr (!kBounded) {
+    return a + b;
+  }
+  const Vec<Isa> most(kMostFinite);
+  return xsimd::select((xsimd::abs(a) <= most) & (xsimd::abs(b) <= most),
+                       nearest_finite<Isa>(a + b), a + b);
+}
+
+/// How far one row's scores are from its products: softcap, ALiBi and the biases, in this order. With kBounded a finite sum
+/// stays finite.
+template <class Isa, bool kBounded>
 struct Adjustment {
   float softcap;     ///< 0 for none
   float slope;       ///< 0 for none
@@ -161,11 +181,13 @@ struct Adjustment {
       s = cap_score<Isa>(s, V(softcap));
     }
     if (slope != 0.0F) {
-      s = s - V(slope) * xsimd::abs(distance);
+      const V penalty = V(slope) * xsimd::abs(distance);
+      s = sum_of_scores<Isa, kBounded>(s, -(kBounded ? nearest_finite<Isa>(penalty) : penalty));
     }
     if (add) {
       const V bias = V::load_aligned(add + j);
-      s = xsimd::select(bias == V(kMinusInfinity), V(kMinusInfinity), s + bias);
+      s = xsimd::select(bias == V(kMinusInfinity), V(kMinusInfinity),
+                        sum_of_scores<Isa, kBounded>(s, bias));
     }
     return s;
   }
@@ -230,21 +252,17 @@ inline Vec<Isa> largest_score(const QueryBlock<Isa>& block, Index r) noexcept {
   return larger<Isa>(larger<Isa>(largest[0], largest[1]), larger<Isa>(largest[2], largest[3]));
 }
 
-/// Turns row r of products into scores: -inf where excluded and beyond the last key. Exclusion is a
-/// select, never arithmetic, so a NaN in an excluded place disappears. Returns the largest score of
-/// each lane.
-template <class Isa>
-inline Vec<Isa> finish_scores(const GroupArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
-                              Index keys) noexcept {
+/// finish_scores() of keys [k0 + allowed), whose biases are in block.add.
+template <class Isa, bool kBounded>
+[[gnu::always_inline]] inline Vec<Isa> adjust_scores(const GroupArgs& args, QueryBlock<Isa>& block,
+                                                     Index r, Index k0, KeyRange allowed,
+                                                     Index keys) noexcept {
   using V = Vec<Isa>;
   const Row at = block.row[r];
-  const KeyRange allowed = within_block(range_of(args, block, r), k0, keys);
   const bool masks = has_masks(args);
-  block.has_key[r] |=
-      masks ? fill_add(block.masks[r], k0, allowed, block.add) : allowed.begin < allowed.end;
-  const Adjustment<Isa> adjusted{.softcap = args.score.softcap,
-                                 .slope = element_of(args.score.slopes, at.head),
-                                 .add = masks ? block.add : nullptr};
+  const Adjustment<Isa, kBounded> adjusted{.softcap = args.score.softcap,
+                                           .slope = element_of(args.score.slopes, at.head),
+                                           .add = masks ? block.add : nullptr};
   const bool adjust = masks || args.score.softcap > 0.0F || args.score.slopes;
 
   float* row = block.scores + r * kKeyBlock;
@@ -263,6 +281,48 @@ inline Vec<Isa> finish_scores(const GroupArgs& args, QueryBlock<Isa>& block, Ind
     s.store_aligned(row + j);
     largest = larger<Isa>(largest, s);
     lane = lane + V(static_cast<float>(kWidth<Isa>));
+  }
+  return largest;
+}
+
+/// The same from the products on, which are computed once more.
+template <class Isa>
+[[gnu::noinline]] Vec<Isa> adjust_again(const GroupArgs& args, QueryBlock<Isa>& block, Index r,
+                                        Index k0, KeyRange allowed, Index keys) noexcept {
+  const auto multiply_row = [&](const auto& k) {
+    multiply<Isa>(1, round_up(keys, kPanel<Isa>) / kPanel<Isa>, {block.q + r * args.dk, args.dk}, k,
+                  {nullptr, 0}, block.scores + r * kKeyBlock, kKeyBlock);
+  };
+  if (args.keys.halves) {
+    multiply_row(keys_of<Isa, HalfPanels>(args, k0));
+  } else {
+    multiply_row(keys_of<Isa, Panels>(args, k0));
+  }
+  return adjust_scores<Isa, true>(args, block, r, k0, allowed, keys);
+}
+
+/// Whether a finite sum that became infinite could count among scores with these largest ones: beside a score above -2^120
+/// the lowest float weighs nothing, as -inf does.
+template <class Isa>
+[[gnu::always_inline]] inline bool needs_bounds(Vec<Isa> largest) noexcept {
+  using V = Vec<Isa>;
+  return !xsimd::any(largest > V(-0x1p120F)) || xsimd::any(largest > V(kMostFinite));
+}
+
+/// Turns row r of products into scores: -inf where excluded and beyond the last key. Exclusion is a
+/// select, never arithmetic, so a NaN in an excluded place disappears. Returns the largest score of
+/// each lane. A sum of finite numbers that leaves the range of float counts as the nearest float; to find that out afterwards
+/// costs nothing, and adding biases with it takes twice as long.
+template <class Isa>
+inline Vec<Isa> finish_scores(const GroupArgs& args, QueryBlock<Isa>& block, Index r, Index k0,
+                              Index keys) noexcept {
+  const KeyRange allowed = within_block(range_of(args, block, r), k0, keys);
+  const bool any = has_masks(args) ? fill_add(block.masks[r], k0, allowed, block.add)
+                                   : allowed.begin < allowed.end;
+  block.has_key[r] |= any;
+  const Vec<Isa> largest = adjust_scores<Isa, false>(args, block, r, k0, allowed, keys);
+  if (any && has_sums(args) && (is_flat(args) || needs_bounds<Isa>(largest))) {
+    return adjust_again(args, block, r, k0, allowed, keys);
   }
   return largest;
 }

@@ -85,6 +85,10 @@ inline void stage_scores(const GroupArgs& args, QueryBlock<Isa>& block, Index r,
   const Index keys = keys_from(k0, args.keys.count);
   if (to.biased) {
     finish_scores(args, block, r, k0, keys);
+    if (has_sums(args)) {  // all of them are seen
+      const KeyRange allowed = within_block(range_of(args, block, r), k0, keys);
+      adjust_again(args, block, r, k0, allowed, keys);
+    }
     return;
   }
   float* row = block.scores + r * kKeyBlock;

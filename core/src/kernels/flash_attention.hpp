@@ -210,8 +210,12 @@ inline void write_statistics(const GroupArgs& args, const QueryBlock<Isa>& block
                              RowTotal row) noexcept {
   const double log_total = natural_log(static_cast<double>(row.total));
   if (args.lse.data) {
-    *piece_of(args.lse, block.row[r]) =
-        static_cast<float>(static_cast<double>(row.top) + log_total);
+    auto lse = static_cast<float>(static_cast<double>(row.top) + log_total);
+    // A small temperature may make a finite score infinite, and -inf says that there is no key.
+    if (is_finite_number(block.max[r])) {
+      lse = lse < -kMostFinite ? -kMostFinite : (lse > kMostFinite ? kMostFinite : lse);
+    }
+    *piece_of(args.lse, block.row[r]) = lse;
   }
   if (!args.entropy.data) {
     return;

@@ -118,6 +118,128 @@ TEST_CASE("attention_backward: dropout has the mask of the forward call", "[trai
   }
 }
 
+/// What masked_fill(-1e9) on every key of a row, or a bias that only grows, does to scores.
+constexpr float kShifts[] = {-63.9F,         64.1F, -1e4F, -1e6F,        -1e9F,
+                             -3.4028235e38F, 1e4F,  1e9F,  3.4028235e38F};
+
+TEST_CASE("attention_backward: gradients are those of the weights, whatever is added to all keys",
+          "[train]") {
+  std::uint64_t seed = 500;
+  for (const float shift : kShifts) {
+    for (const float temperature : {1.0F, 0.5F, 3.0F}) {
+      for (const Index tk : {7, 70}) {
+        CAPTURE(shift, temperature, tk);
+        BackwardProblem p(
+            {.batch = 2, .heads = 4, .kv_heads = 2, .tq = 30, .tk = tk, .dk = 8, .dv = 5}, seed++);
+        p.forward_call.options.temperature = temperature;
+        p.forward_call.bias_shape = {1};
+        p.forward_call.bias = {shift};
+        if (tk == 70) {
+          p.forward_call.causal(20);
+          p.forward_call.add_mask({30, 70}, 0.7);
+        }
+        p.check_against_weights();
+      }
+    }
+  }
+}
+
+TEST_CASE("attention_backward: rows of large and of small scores in one block do not meet",
+          "[train]") {
+  BackwardProblem p({.heads = 2, .kv_heads = 1, .tq = 30, .tk = 70, .dk = 8, .dv = 5}, 600);
+  p.forward_call.bias_shape = {30, 1};
+  p.forward_call.bias.assign(30, 0.0F);
+  p.run();
+  const std::vector<float> alone = p.gradients.dq;
+  for (std::size_t i = 0; i < 30; i += 2) {
+    p.forward_call.bias[i] = -1e9F;
+  }
+  p.check_against_weights();
+  for (std::size_t row = 0; row < 60; ++row) {
+    for (std::size_t d = 0; row % 2 == 1 && d < 8; ++d) {
+      REQUIRE(p.gradients.dq[row * 8 + d] == alone[row * 8 + d]);
+    }
+  }
+}
+
+TEST_CASE("attention_backward: gradients are those of the weights of large logits", "[train]") {
+  std::uint64_t seed = 700;
+  for (const float size : {30.0F, 1000.0F, 1e5F}) {
+    for (const bool positive : {true, false}) {
+      CAPTURE(size, positive);
+      BackwardProblem p({.heads = 2, .kv_heads = 1, .tq = 40, .tk = 90, .dk = 4, .dv = 3}, seed++);
+      for (auto* values : {&p.forward_call.q, &p.forward_call.k}) {
+        for (float& x : *values) {
+          x = size + x / size;  // products that are equal but for their last digits
+        }
+      }
+      p.forward_call.options.scale = positive ? 1.0F : -1.0F;
+      p.forward_call.causal(50);
+      p.check_against_weights();
+      p.forward_call.options.dropout = {.rate = 0.3F, .seed = seed};
+      p.check_against_weights();
+    }
+  }
+}
+
+TEST_CASE("attention_backward: two equal logits of 1.7e7 share the gradient of their values",
+          "[train]") {
+  BackwardProblem p({.tq = 1, .tk = 2, .dk = 1, .dv = 1}, 1);
+  p.forward_call.q = {4097.0F};
+  p.forward_call.k = {4097.0F, 4097.0F};
+  p.forward_call.options.scale = 1.0F;
+  p.d_out = {1.0F};
+  CHECK(p.run().dv == std::vector<float>{0.5F, 0.5F});
+}
+
+TEST_CASE("attention_backward: slopes, a softcap and sinks with large scores", "[train]") {
+  BackwardProblem steep({.heads = 2, .kv_heads = 2, .tq = 20, .tk = 30, .dk = 8, .dv = 5}, 800);
+  const float slopes[] = {1e6F, -3e38F};
+  steep.forward_call.options.alibi_slopes = {slopes, {2}};
+  steep.forward_call.options.causal_offset = 200;
+  steep.check_against_weights();
+
+  BackwardProblem capped({.heads = 2, .kv_heads = 2, .tq = 20, .tk = 30, .dk = 8, .dv = 5}, 801);
+  capped.forward_call.options.softcap = 2.0F;
+  capped.forward_call.bias_shape = {1};
+  capped.forward_call.bias = {-1e5F};
+  capped.check_against_weights();
+
+  BackwardProblem sunk({.heads = 2, .kv_heads = 1, .tq = 20, .tk = 30, .dk = 8, .dv = 5}, 802);
+  sunk.sinks = {1e5F + 3.0F, 1e5F - 2.0F};
+  sunk.forward_call.options.sinks = {sunk.sinks.data(), {2}};
+  sunk.forward_call.bias_shape = {1};
+  sunk.forward_call.bias = {1e5F};
+  sunk.check_against_weights();
+}
+
+TEST_CASE("attention_backward: finite masks and biases give finite gradients, whatever they sum to",
+          "[train]") {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  for (const float bias : {-kMost, kMost}) {
+    for (const float mask : {-kMost, kMost, -1.0F}) {
+      for (const float temperature : {1.0F, 0.25F, 1e-30F, 1e30F}) {
+        CAPTURE(bias, mask, temperature);
+        BackwardProblem p({.heads = 2, .kv_heads = 1, .tq = 25, .tk = 70, .dk = 8, .dv = 5}, 900);
+        p.forward_call.options.temperature = temperature;
+        p.forward_call.bias_shape = {1};
+        p.forward_call.bias = {bias};
+        const float added[] = {mask};
+        p.forward_call.options.additive_mask = {added, {1}};
+        p.run();
+        for (const auto* values :
+             {&p.gradients.dq, &p.gradients.dk, &p.gradients.dv, &p.gradients.d_bias}) {
+          REQUIRE(std::all_of(values->begin(), values->end(),
+                              [](float x) { return std::isfinite(x); }));
+        }
+        if (temperature == 1.0F) {
+          p.check_against_weights();
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("attention_backward: random sizes and options, crossed", "[train][random]") {
   constexpr Index kSizes[] = {1, 2, 5, 15, 24, 25, 47, 63, 64, 65, 100};
   constexpr Index kRatios[] = {1, 2, 3};

@@ -14,12 +14,14 @@ struct AttentionGradients {
 };
 
 /// What attention_gradients() differentiates. `dropout` is the mask divided by 1 - rate, [B, Hq, Tq, Tk]; empty for none.
+/// `weights`, before dropout and of the same shape, take the place of the exact ones; empty for these.
 template <class T>
 struct AttentionCall {
   Inputs<T> in;
   const AttentionOptions& options;
   TensorView<const float> d_out;
-  std::vector<double> dropout;
+  std::vector<double> dropout = {};
+  std::vector<double> weights = {};
 };
 
 namespace detail {
@@ -56,7 +58,7 @@ void differentiate_row(const AttentionCall<T>& call, RowId at, AttentionGradient
   const Index dk = q.extent(3);
   const Index dv = v.extent(3);
   const Index kv = at.h / (q.extent(1) / k.extent(1));
-  const Row row = attention_row(call.in, options, at);
+  Row row = attention_row(call.in, options, at);
   if (row.allowed == 0) {
     return;
   }
@@ -65,6 +67,12 @@ void differentiate_row(const AttentionCall<T>& call, RowId at, AttentionGradient
                                      : 1.0 / std::sqrt(static_cast<double>(dk));
   const double temperature = options.temperature;
   const Index rows_before = (at.b * q.extent(1) + at.h) * q.extent(2) + at.i;
+  double of_keys = 0.0;
+  for (Index j = 0; !call.weights.empty() && j < tk; ++j) {
+    const auto n = static_cast<std::size_t>(j);
+    row.weights[n] = call.weights[static_cast<std::size_t>(rows_before * tk + j)];
+    of_keys += row.weights[n];
+  }
   const auto d_out = [&](Index d) {
     return static_cast<double>(*call.d_out.at(at.b, at.h, at.i, d));
   };
@@ -129,7 +137,9 @@ void differentiate_row(const AttentionCall<T>& call, RowId at, AttentionGradient
     }
   }
   if (!options.sinks.absent()) {
-    const double p = std::exp(static_cast<double>(*options.sinks.at(at.h)) - row.lse);
+    const double p = call.weights.empty()
+                         ? std::exp(static_cast<double>(*options.sinks.at(at.h)) - row.lse)
+                         : 1.0 - of_keys;
     add(to.d_sinks, at.h, -p * delta, p * delta_size);
   }
 }

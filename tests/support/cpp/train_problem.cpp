@@ -7,6 +7,17 @@ namespace {
 
 constexpr double kU = bounds::kU;
 
+/// The weights of the forward call before dropout.
+std::vector<float> whole_weights_of(Problem& problem) {
+  const Dropout dropout = problem.options.dropout;
+  problem.options.dropout.rate = 0.0F;
+  problem.run();
+  const std::vector<float> whole = problem.result.weights;
+  problem.options.dropout = dropout;
+  problem.run();
+  return whole;
+}
+
 /// The mask of the forward call divided by 1 - rate, from its weights with and without dropout.
 std::vector<double> dropout_of(Problem& problem) {
   std::vector<double> kept;
@@ -14,13 +25,8 @@ std::vector<double> dropout_of(Problem& problem) {
   if (dropout.rate == 0.0F) {
     return kept;
   }
-  problem.run();
+  const std::vector<float> whole = whole_weights_of(problem);
   const std::vector<float> dropped = problem.result.weights;
-  problem.options.dropout.rate = 0.0F;
-  problem.run();
-  const std::vector<float> whole = problem.result.weights;
-  problem.options.dropout = dropout;
-  problem.run();
   const double factor = 1.0 / (1.0 - static_cast<double>(dropout.rate));
   for (std::size_t i = 0; i < whole.size(); ++i) {
     kept.push_back(dropped[i] == 0.0F && whole[i] > 0.0F ? 0.0 : factor);
@@ -107,10 +113,24 @@ oracle::AttentionGradients BackwardProblem::exact() {
 void BackwardProblem::check(Bounds bounds) {
   const oracle::AttentionGradients of = exact();
   run();
+  require(of, 4.0 * static_cast<double>(forward_call.shape.dk + 20) * of.logit_size, bounds);
+}
+
+void BackwardProblem::check_against_weights() {
+  std::vector<double> dropout = dropout_of(forward_call);
+  const std::vector<float> whole = whole_weights_of(forward_call);
+  const train::AttentionBackwardArgs a = args();
+  const oracle::AttentionGradients of = oracle::attention_gradients<float>(
+      {{a.q, a.k, a.v}, a.options, a.d_out, dropout, {whole.begin(), whole.end()}});
+  run();
+  require(of, 400.0, Bounds::kMeaningful, ", of the weights returned");
+}
+
+void BackwardProblem::require(const oracle::AttentionGradients& of, double of_weights,
+                              Bounds bounds, const char* family) const {
   const Shape& s = forward_call.shape;
   const double weights =
-      kU * (4.0 * static_cast<double>(s.dk + 20) * of.logit_size + 2.0 * static_cast<double>(s.dv) +
-            5.0 * static_cast<double>(s.tk) + 200.0);
+      kU * (of_weights + 2.0 * static_cast<double>(s.dv) + 5.0 * static_cast<double>(s.tk) + 200.0);
   const double over_rows =
       weights + kU * static_cast<double>(s.tq * (s.heads / std::max<Index>(1, s.kv_heads)));
   const double over_keys = weights + kU * static_cast<double>(s.tk);
@@ -124,6 +144,9 @@ void BackwardProblem::check(Bounds bounds) {
   }
   if (!gradients.d_sinks.empty()) {
     comparison.quantities.push_back(compare("d_sinks", gradients.d_sinks, of.d_sinks, over_all));
+  }
+  for (Quantity& quantity : comparison.quantities) {
+    quantity.set_family(family);
   }
   require_within(comparison, bounds);
 }

@@ -1,6 +1,9 @@
 // Gradients of attention over one key/value head in tiles, from the output and the lse of the forward pass: scores are
 // computed once more, and nothing of size T x T exists (Dao et al. 2022, appendix B.4).
 //
+// exp(x - lse) has the error of lse, which as a float is 2^-24 of its size: nothing for most rows, and everything for one whose
+// scores are all -1e9. Of rows whose lse is large the maximum and the sum are computed once more, too, as the forward pass did.
+//
 // For each block of keys all blocks of queries are visited in their order, so that every sum over queries (dK, dV) and
 // every sum over keys (dQ) has one fixed order, whatever runs beside it.
 #pragma once
@@ -21,8 +24,11 @@ struct BackwardRows {
   float* d_out_panels;  ///< of each block: dv rounded up to panels
   float* dq;            ///< [rows, dk rounded up to panels]: sums before the scale
   float* delta;         ///< [rows]: D = dO . O
-  float* lse;           ///< [rows]; 0 where the row has no key
-  float* finite;        ///< of each block: 1 if neither q nor d_out holds NaN or infinity
+  float*
+      base;  ///< [rows]: lse, 0 where the row has no key; the maximum of the scores of a measured row
+  float* share;   ///< [rows]: 1 / sum of exp(x - maximum) of a measured row; 0 of others
+  float* sink;    ///< [rows]: of a measured row, the weight of the sink
+  float* finite;  ///< of each block: 1 if neither q nor d_out holds NaN or infinity
 };
 
 /// What one block of queries and one block of keys are worked on in.
@@ -44,8 +50,10 @@ std::uint64_t backward_scratch(Index rows, Index dk, Index dv) noexcept {
   constexpr auto kPad = static_cast<std::uint64_t>(kPanel<Isa>);
   const std::uint64_t blocks = (static_cast<std::uint64_t>(rows) + kBlock - 1) / kBlock;
   const auto widths = static_cast<std::uint64_t>(dk) + static_cast<std::uint64_t>(dv) + 2 * kPad;
-  const std::uint64_t of_row = 3 * widths + 2;
-  return blocks * (kBlock * of_row + 1) + kKeyBlock * (4 * kBlock + widths + 1) + 8 * kPad * 8;
+  const std::uint64_t of_row = 3 * widths + 4;
+  // Of each of 17 pieces up to 15 floats more.
+  return blocks * (kBlock * of_row + 1) + kKeyBlock * (4 * kBlock + widths + 1) +
+         std::uint64_t{17} * 16;
 }
 
 /// Cuts the scratch. Every piece begins on a multiple of 16 floats, because tiles load panels aligned.
@@ -66,6 +74,7 @@ inline BackwardBlock<Isa> make_backward_block(const BackwardArgs& args) noexcept
   block.query.scores = take(kBlock * kKeyBlock);
   block.query.add = take(kKeyBlock);
   block.d_scores = take(kBlock * kKeyBlock);
+  block.query.sums_v = block.d_scores;  // of no columns, in measure_rows()
   block.dropped = take(kBlock * kKeyBlock);
   block.capped = take(kBlock * kKeyBlock);
   block.dk = take(kKeyBlock * dk_width);
@@ -76,7 +85,9 @@ inline BackwardBlock<Isa> make_backward_block(const BackwardArgs& args) noexcept
   block.rows.d_out_panels = take(padded * dv_width);
   block.rows.dq = take(padded * dk_width);
   block.rows.delta = take(padded);
-  block.rows.lse = take(padded);
+  block.rows.base = take(padded);
+  block.rows.share = take(padded);
+  block.rows.sink = take(padded);
   block.rows.finite = take(padded / kBlock);
   return block;
 }
@@ -112,7 +123,8 @@ inline void prepare_rows(const BackwardArgs& args, const BackwardRows& rows) noe
     }
     rows.delta[r] = dot<Isa>(d_out, piece_of(args.out, at), group.dv);
     const float lse = *piece_of(args.lse, at);
-    rows.lse[r] = lse == kMinusInfinity ? 0.0F : lse;
+    rows.base[r] = lse == kMinusInfinity ? 0.0F : lse;
+    rows.share[r] = 0.0F;
   }
   for (Index first = 0; first < group.row_end; first += kBlock) {
     const Index count = group.row_end - first < kBlock ? group.row_end - first : kBlock;
@@ -123,6 +135,64 @@ inline void prepare_rows(const BackwardArgs& args, const BackwardRows& rows) noe
     rows.finite[first / kBlock] =
         is_finite<Isa>(q, count * group.dk) && is_finite<Isa>(d_out, count * group.dv) ? 1.0F
                                                                                        : 0.0F;
+  }
+}
+
+/// Sizes of lse from which on its error counts: below, a weight is off by at most 2^-18 of itself.
+inline constexpr float kCoarseLse = 64.0F;
+
+/// Whether lse has the weights of row r too coarsely. NaN and infinity have no weights.
+static inline bool is_coarse(const BackwardArgs& args, Index r) noexcept {
+  const float lse = *piece_of(args.lse, row_at(args.group, r));
+  return is_finite_number(lse) && (lse >= kCoarseLse || lse <= -kCoarseLse);
+}
+
+/// Measures the rows of the block at `first` whose lse is coarse: maximum and sum with the bits of the forward pass.
+template <class Isa>
+inline void measure_rows(const BackwardArgs& args, BackwardBlock<Isa>& block,
+                         Index first) noexcept {
+  GroupArgs group = args.group;
+  group.dv = 0;
+  group.entropy = {};
+  group.dropout.below = 0;
+  QueryBlock<Isa>& query = block.query;
+  query.q = block.rows.q + first * group.dk;
+  const KeyRange range = begin_rows(group, query, first, group.row_end);
+  for (Index k0 = range.begin; k0 < range.end; k0 += kKeyBlock) {
+    const Index keys = keys_from(k0, range.end);
+    const BlockKind kind = kind_at(group, query, range, k0);
+    if (kind != BlockKind::kExcluded) {
+      multiply_qk(group, query, k0, keys);
+      softmax_step(group, query, k0, keys, kind == BlockKind::kPlain);
+    }
+  }
+  for (Index r = 0; r < query.rows; ++r) {
+    if (!is_coarse(args, first + r)) {
+      continue;  // its neighbours change no bit of a row
+    }
+    const RowTotal row = total_of(group, query, r);
+    block.rows.base[first + r] = query.max[r];
+    block.rows.share[first + r] = row.factor / row.total;
+    if (group.sinks) {
+      const float below = group.sinks[query.row[r].head] - row.top;
+      block.rows.sink[first + r] = exp_nonpositive<Isa>(Vec<Isa>(below)).get(0) / row.total;
+    }
+  }
+}
+
+/// Measures where it is needed.
+template <class Isa>
+inline void measure_coarse_rows(const BackwardArgs& args, BackwardBlock<Isa>& block) noexcept {
+  for (Index first = 0; first < args.group.row_end; first += kQueryBlock<Isa>) {
+    const Index left = args.group.row_end - first;
+    const Index end = first + (left < kQueryBlock<Isa> ? left : kQueryBlock<Isa>);
+    Index r = first;
+    while (r < end && !is_coarse(args, r)) {
+      ++r;
+    }
+    if (r < end) {
+      measure_rows(args, block, first);
+    }
   }
 }
 
@@ -184,6 +254,8 @@ inline void multiply_d_out_v(const BackwardArgs& args, const BackwardBlock<Isa>&
 ///
 ///     p = exp(x - lse),   d bias = p (dP - D) / tau,   d product = d bias (1 - (s / c)^2)
 ///
+/// and p = share exp((s - maximum) / tau) in a measured row.
+///
 /// A pair of weight 0 has gradient 0, whatever its value is. The excluded ones, whose score is -inf, are among them also in
 /// a row whose lse is NaN.
 template <class Isa>
@@ -193,13 +265,17 @@ inline void differentiate_row(const BackwardArgs& args, const BackwardBlock<Isa>
   const GroupArgs& group = args.group;
   const Index at = block.query.first + r;
   const V factor(group.score.inverse_temperature);
-  const V lse(block.rows.lse[at]);
+  const bool measured = block.rows.share[at] != 0.0F;
+  const V base(block.rows.base[at]);
+  const V before(measured ? 1.0F : group.score.inverse_temperature);
+  const V after(measured ? exponent_scale(group) : kLog2E);
+  const V share(measured ? block.rows.share[at] : 1.0F);
   const V delta(block.rows.delta[at]);
   float* p_row = block.query.scores + r * kKeyBlock;
   float* ds_row = block.d_scores + r * kKeyBlock;
   for (Index j = 0; j < count; j += kWidth<Isa>) {
     const V s = V::load_aligned(p_row + j);
-    const V weight = exp2_weight<Isa>((s * factor - lse) * V(kLog2E));
+    const V weight = exp2_weight<Isa>((s * before - base) * after) * share;
     const V p = xsimd::select(s == V(kMinusInfinity), V(0.0F), weight);
     const V ds = p * (V::load_aligned(ds_row + j) - delta) * factor;
     p.store_aligned(p_row + j);
@@ -379,9 +455,10 @@ inline void write_sinks(const BackwardArgs& args, const BackwardRows& rows) noex
       if (*piece_of(args.lse, row_at(args.group, r)) == kMinusInfinity) {
         continue;  // a row without keys gives zeros, whatever the sink is
       }
-      const float below = args.group.sinks[head] - rows.lse[r];
-      sum -= static_cast<double>(exp_nonpositive<Isa>(Vec<Isa>(below)).get(0)) *
-             static_cast<double>(rows.delta[r]);
+      const float below = args.group.sinks[head] - rows.base[r];
+      const float weight =
+          rows.share[r] != 0.0F ? rows.sink[r] : exp_nonpositive<Isa>(Vec<Isa>(below)).get(0);
+      sum -= static_cast<double>(weight) * static_cast<double>(rows.delta[r]);
     }
     args.d_sinks[head] = static_cast<float>(sum);
   }
@@ -402,6 +479,7 @@ void attend_backward(const BackwardArgs& args) noexcept {
   const GroupArgs& group = args.group;
   BackwardBlock<Isa> block = make_backward_block<Isa>(args);
   prepare_rows<Isa>(args, block.rows);
+  measure_coarse_rows(args, block);
   const Index dk_width = round_up(group.dk, kPanel<Isa>);
   const Index dv_width = round_up(group.dv, kPanel<Isa>);
   for (Index k0 = 0; k0 < group.keys.count; k0 += kKeyBlock) {
