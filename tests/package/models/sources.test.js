@@ -177,6 +177,106 @@ describe('openModel: servers', () => {
     }
   });
 
+  describe('a connection that breaks, of a server that sends from any place', () => {
+    /** Pauses are over at once, and remembered; servers have timers of their own. */
+    const known = [250, 500, 1000, 2000, 4000];
+    const hurried = (t) => {
+      const { setTimeout: later } = globalThis;
+      const pauses = [];
+      t.mock.method(globalThis, 'setTimeout', (call, ms, ...rest) => {
+        const isPause = known.includes(ms);
+        if (isPause) pauses.push(ms);
+        return later(call, isPause ? 0 : ms, ...rest);
+      });
+      return pauses;
+    };
+
+    test('goes on where it broke: every byte is sent once', async (t) => {
+      const pauses = hurried(t);
+      const { url, requests } = await served(t, bytes, { piece: 1 << 12, breaks: 1 << 15 });
+      await expectModel(await open(url), truth);
+      const begins = requests.map(({ range }) => Number(/^bytes=(\d+)-$/.exec(range)[1]));
+      assert.ok(begins.length > 4, `${begins}`);
+      begins.slice(1).forEach((begin, i) => assert.equal(begin, begins[i] + (1 << 15)));
+      // Bytes have come each time, so that each pause is the first.
+      assert.deepEqual(new Set(pauses), new Set([250]));
+    });
+
+    test('also where the file ends too early and nobody says that it broke', async (t) => {
+      hurried(t);
+      const { fetch } = globalThis;
+      t.after(() => {
+        globalThis.fetch = fetch;
+      });
+      const begins = [];
+      globalThis.fetch = async (url, { headers: { Range } }) => {
+        const from = Number(/^bytes=(\d+)-$/.exec(Range)[1]);
+        begins.push(from);
+        const told = { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` };
+        return new Response(bytes.slice(from, from + 20_000), { status: 206, headers: told });
+      };
+      await expectModel(await open('http://short.test/model'), truth);
+      assert.ok(begins.length > 4 && begins.every((begin, i) => begin === 20_000 * i), `${begins}`);
+    });
+
+    test('waits longer each time, and goes on after answers that pass', async (t) => {
+      const pauses = hurried(t);
+      const passing = { 1: 503, 2: 429, 3: 500 };
+      const { url } = await served(t, bytes, {
+        breaks: (n) => (n === 0 ? 1 << 15 : Infinity),
+        answer: (n) => passing[n],
+      });
+      await expectModel(await open(url), truth);
+      assert.deepEqual(pauses, [250, 500, 1000, 2000]);
+    });
+
+    test('gives up after five requests for which no byte came', async (t) => {
+      const pauses = hurried(t);
+      const { url, requests } = await served(t, bytes, {
+        breaks: (n) => (n === 0 ? 1 << 15 : 0),
+      });
+      const opened = await open(url);
+      await expectRejects(collect(opened), 'load', 'load_failed', 'broke off', `at byte ${1 << 15}`, '5 more requests for the rest failed'); // prettier-ignore
+      assert.equal(requests.length, 6);
+      assert.deepEqual(pauses, known);
+    });
+
+    test('and a server that has gone, or says that there is nothing any more', async (t) => {
+      hurried(t);
+      const gone = await served(t, bytes, { breaks: (n) => (n === 0 ? 1 << 15 : Infinity), answer: (n) => n > 0 && 404 }); // prettier-ignore
+      await expectRejects(collect(await open(gone.url)), 'load', 'load_failed', 'answered 404');
+      assert.equal(gone.requests.length, 2);
+      const closed = await served(t, bytes, { breaks: 1 << 15 });
+      const opened = await open(closed.url);
+      await closed.close();
+      await expectRejects(collect(opened), 'load', 'load_failed', '5 more requests', 'ECONNREFUSED'); // prettier-ignore
+    });
+
+    test('is another file after it by its ETag', async (t) => {
+      hurried(t);
+      const tagged = (tags) => ({ breaks: (n) => (n === 0 ? 1 << 15 : Infinity), headers: (n) => ({ etag: tags[n] }) }); // prettier-ignore
+      const other = await served(t, bytes, tagged(['"a"', '"b"']));
+      await expectRejects(collect(await open(other.url)), 'load', 'load_failed', '"a" and now "b" by its ETag', 'the same file'); // prettier-ignore
+      const same = await served(t, bytes, tagged(['"a"', 'W/"a"']));
+      await expectModel(await open(same.url), truth);
+    });
+
+    test('ends at once with its signal, also in a pause', async (t) => {
+      const stop = new AbortController();
+      const reason = new Error('enough');
+      const { setTimeout: later } = globalThis;
+      t.mock.method(globalThis, 'setTimeout', (call, ms, ...rest) => {
+        if (ms === 250) queueMicrotask(() => stop.abort(reason));
+        return later(call, ms === 250 ? 1e9 : ms, ...rest);
+      });
+      const { url, requests } = await served(t, bytes, { breaks: 1 << 15 });
+      const opened = await open(url);
+      const signal = { signal: stop.signal };
+      await inTime(assert.rejects(collect(opened, signal), (error) => error === reason));
+      assert.equal(requests.length, 1);
+    });
+  });
+
   test('a file that is shorter than its header says, where nobody told', async (t) => {
     const { url } = await served(t, bytes.slice(0, -8), { ranges: false, length: false });
     const opened = await open(url);

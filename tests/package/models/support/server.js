@@ -2,8 +2,9 @@
 import { createServer } from 'node:http';
 
 /**
- * Serves `bytes` at every path. `ranges`: honours Range. `length`: tells how much comes. `piece`: bytes of a write. `breaks`: ends
- * the connection after so many bytes. `gate(sent)`: awaited before each piece. Resolves to { url, requests, close }.
+ * Serves `bytes` at every path; those that it has when a request comes count. `ranges`: honours Range. `length`: tells how much comes. `piece`: bytes of a write. `breaks`: ends
+ * the connection after so many bytes, of each request or, as breaks(request), of the nth. `answer(n)`: a status in place of the nth
+ * answer. `gate(sent)`: awaited before each piece. Resolves to { url, requests, close }.
  */
 export async function serveFile(bytes, options = {}) {
   const {
@@ -11,13 +12,18 @@ export async function serveFile(bytes, options = {}) {
     length = true,
     piece = 1 << 14,
     breaks = Infinity,
+    answer,
     gate,
     headers = {},
   } = options;
   const requests = [];
   const server = createServer(async (request, response) => {
     const { range } = request.headers;
-    requests.push({ path: request.url, range });
+    const n = requests.push({ path: request.url, range }) - 1;
+    const most = typeof breaks === 'function' ? breaks(n) : breaks;
+    const status = answer?.(n);
+    if (status) return response.writeHead(status, { 'content-type': 'text/plain' }).end('no');
+    const more = typeof headers === 'function' ? headers(n) : headers;
     const from = ranges && range ? Number(/^bytes=(\d+)-$/.exec(range)[1]) : 0;
     const own = {
       ...(length && { 'content-length': bytes.length - from }),
@@ -25,11 +31,11 @@ export async function serveFile(bytes, options = {}) {
         range && { 'content-range': `bytes ${from}-${bytes.length - 1}/${bytes.length}` }),
     };
     response.on('error', () => undefined);
-    response.writeHead(ranges && range ? 206 : 200, { ...own, ...headers });
+    response.writeHead(ranges && range ? 206 : 200, { ...own, ...more });
     let sent = 0;
     for (let at = from; at < bytes.length && !response.destroyed; at += piece) {
       await gate?.(sent);
-      if (sent >= breaks) return response.destroy();
+      if (sent >= most) return response.destroy();
       const part = bytes.subarray(at, at + piece);
       sent += part.length;
       if (!response.write(part)) {

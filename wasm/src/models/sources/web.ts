@@ -1,6 +1,8 @@
 // Files of a server. Each request asks for all bytes from a place on, and what comes is read as long as it is of use: the
 // header of a file and all of its arrays are one request. A server that does not honour Range sends all of the file, and
-// what was skipped, or lies further back, it sends again.
+// what was skipped, or lies further back, it sends again. Where a connection breaks, the rest is asked for from a server that
+// honours Range, as long as the file is the same by its size and ETag. If-Range would say no more, and a server of another
+// origin would have to allow it first.
 
 import { brief, unread } from '../errors.js';
 import { throwIfAborted } from '../../arguments/signal.js';
@@ -9,6 +11,20 @@ import { type ByteSource, ended, pieceSize } from './source.js';
 /** Bytes that are rather read than skipped by another request. */
 const gap = 2 ** 20;
 const expected = 'a file of a model';
+/** Milliseconds before the first request for the rest, twice as many before each further one, and how many there are. */
+const [firstPause, mostTries] = [250, 5];
+
+/** Waits, unless that is ended. */
+const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener('abort', end);
+  });
 
 const why = (error: unknown): string =>
   brief(
@@ -28,6 +44,12 @@ export class WebSource implements ByteSource {
   /** The bytes that came last, and where in the file they begin. */
   #last: Uint8Array = new Uint8Array(0);
   #at = 0;
+  /** What the server calls this version of the file. */
+  #tag: string | null = null;
+  /** Of the last request; 0 where there was no answer. */
+  #status = 0;
+  /** Requests for the rest since bytes came. */
+  #tries = 0;
 
   constructor(address: string) {
     this.name = brief(address);
@@ -69,7 +91,7 @@ export class WebSource implements ByteSource {
         if (at >= this.#at && at < next) return this.#last.subarray(at - this.#at);
         const isFar = this.#hasRanges && at - next > gap;
         if (!this.#reader || at < this.#at || isFar) await this.#ask(at);
-        else if (await this.#isOver(this.#reader)) {
+        else if (await this.#isOver(this.#reader, signal)) {
           if (end === Infinity) return undefined;
           ended(this.name, next, end);
         }
@@ -83,16 +105,50 @@ export class WebSource implements ByteSource {
   }
 
   /** Reads on, and tells whether there was nothing more. */
-  async #isOver(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<boolean> {
+  async #isOver(
+    reader: ReadableStreamDefaultReader<Uint8Array>,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const next = this.#at + this.#last.length;
+    const { signal: own } = this.#request;
     let result;
     try {
       result = await reader.read();
     } catch (error) {
-      throw unread(`${this.name} broke off (${why(error)})`, expected, error);
+      // What was closed here did not break.
+      if (!this.#hasRanges || own.aborted || signal?.aborted) throw this.#broken(error);
+      await this.#resume(next, error, signal);
+      return false;
     }
-    if (result.done) return true;
-    [this.#at, this.#last] = [this.#at + this.#last.length, result.value];
+    const isShort = this.#hasRanges && this.size !== Infinity && next < this.size;
+    if (result.done && !isShort) return true;
+    if (result.done) await this.#resume(next, 'it ended early', signal);
+    else [this.#at, this.#last, this.#tries] = [next, result.value, 0];
     return false;
+  }
+
+  #broken(cause: unknown, more = ''): Error {
+    return unread(`${this.name} broke off (${why(cause)})${more}`, expected, cause);
+  }
+
+  /** Asks for the rest of what broke, some times. */
+  async #resume(at: number, cause: unknown, signal: AbortSignal | undefined): Promise<void> {
+    let last = cause;
+    while (this.#tries < mostTries) {
+      await pause(firstPause * 2 ** this.#tries, signal);
+      throwIfAborted(signal);
+      this.#tries += 1;
+      try {
+        await this.#ask(at);
+        return;
+      } catch (error) {
+        // Another answer, or another file, would come again.
+        const isPassing = this.#status === 0 || this.#status === 429 || this.#status >= 500;
+        if (!isPassing) throw error;
+        last = error;
+      }
+    }
+    throw this.#broken(last, ` at byte ${at}, and ${mostTries} more requests for the rest failed`);
   }
 
   /** A request for what begins at `at`; what comes may begin before. */
@@ -105,12 +161,14 @@ export class WebSource implements ByteSource {
       ? {}
       : { Range: `bytes=${at}-` };
     let response;
+    this.#status = 0;
     try {
       response = await fetch(this.#address, { headers, signal });
     } catch (error) {
       throw unread(`${this.name} cannot be read (${why(error)})`, expected, error);
     }
     const { status, body } = response;
+    this.#status = status;
     if (!response.ok || !body) {
       const type = response.headers.get('content-type') ?? 'no content type';
       throw unread(`${this.name} answered ${status} (${brief(type)})`, expected);
@@ -129,12 +187,16 @@ export class WebSource implements ByteSource {
     const isWhole = !this.#hasRanges && headers.get('content-encoding') === null;
     const told = Number((isWhole ? headers.get('content-length') : total) ?? Infinity);
     const size = Number.isNaN(told) ? Infinity : told;
+    const tag = headers.get('etag')?.replace(/^W\//, '') ?? this.#tag;
+    const isOther = this.#tag !== null && tag !== this.#tag;
     const hasChanged = this.size !== Infinity && size !== this.size;
-    if (hasChanged || (this.#hasRanges && Number(from) !== at)) {
+    if (isOther || hasChanged || (this.#hasRanges && Number(from) !== at)) {
       this.close();
-      const sent = hasChanged ? `${this.size} and now ${size} bytes` : `from byte ${from} on`;
+      const sizes = `${this.size} and now ${size} bytes`;
+      const tags = `${this.#tag ?? ''} and now ${tag ?? ''} by its ETag`;
+      const sent = hasChanged ? sizes : isOther ? tags : `from byte ${from} on`;
       throw unread(`${this.name} was sent as ${sent}`, 'the same file from where it was asked for');
     }
-    this.size = size;
+    [this.size, this.#tag] = [size, tag];
   }
 }
