@@ -73,9 +73,10 @@ export class Parcel {
     this.#args = args.map((value, i) => {
       const name = names[i] ?? `argument ${i + 1}`;
       // Fields of options are named without them, as everywhere.
-      return rebuild(value, name === 'options' ? '' : name, (part, path) =>
-        this.#look(part, path || name),
-      );
+      const isOptions = name === 'options';
+      const look = (part: unknown, path: string, depth: number): unknown =>
+        this.#look(part, path || name, depth);
+      return rebuild(value, isOptions ? '' : name, look, isOptions ? 0 : 1);
     });
   }
 
@@ -126,7 +127,7 @@ export class Parcel {
     return [...found];
   }
 
-  #look(value: unknown, path: string): unknown {
+  #look(value: unknown, path: string, depth: number): unknown {
     if (value instanceof Remote) {
       this.used.push({ name: path, handle: value });
       return value;
@@ -139,7 +140,7 @@ export class Parcel {
       if (Array.isArray(value) && value.length > mostElements) {
         this.#refuse(path, `an array of ${value.length} elements`);
       }
-      if (path.split(/[.[]/).length > deepest) this.#refuse(path, 'nested too deeply');
+      if (depth > deepest) this.#refuse(path, 'nested too deeply');
       return descend;
     }
     const isObject = typeof value === 'object' && value !== null;

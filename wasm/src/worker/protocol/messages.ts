@@ -100,28 +100,32 @@ export const isMark = (value: unknown): value is HandleMark =>
   isRecord(value) && typeof value[handleKey] === 'number';
 
 /**
- * A copy with `leaf(value, path)` for everything that is no plain object or array, and for objects that `leaf`
+ * A copy with `leaf(value, path, depth)` for everything that is no plain object or array, and for objects that `leaf`
  * wants: those for which it returns anything but `descend`.
  */
 export const descend = Symbol('descend');
 export function rebuild(
   value: unknown,
   path: string,
-  leaf: (value: unknown, path: string) => unknown,
+  leaf: (value: unknown, path: string, depth: number) => unknown,
+  depth = 1,
 ): unknown {
-  const kept = leaf(value, path);
+  const kept = leaf(value, path, depth);
   if (kept !== descend) return kept;
   if (Array.isArray(value)) {
     // A copy keeps holes, and answers the same however often it is asked.
     const copy = Array.prototype.slice.call(value) as unknown[];
     // Numbers are most of what arrays hold.
     return copy.some((element) => isRecord(element) || typeof element === 'function')
-      ? copy.map((element, i) => rebuild(element, `${path}[${i}]`, leaf))
+      ? copy.map((element, i) => rebuild(element, `${path}[${i}]`, leaf, depth + 1))
       : copy;
   }
   const prefix = path === '' ? '' : `${path}.`;
   return Object.fromEntries(
-    fieldsOf(value as object).map(([name, part]) => [name, rebuild(part, prefix + name, leaf)]),
+    fieldsOf(value as object).map(([name, part]) => [
+      name,
+      rebuild(part, prefix + name, leaf, depth + 1),
+    ]),
   );
 }
 
