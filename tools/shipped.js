@@ -66,7 +66,7 @@ export const dist = [...Object.keys(programs), ...declarations].sort();
 /** The guides, to which the README leads. */
 const guides = [
   ...['attention', 'bundlers', 'comparison', 'comparison.zh-CN', 'conventions', 'encoder-decoder'],
-  ...['models', 'training', 'versions', 'worked-example', 'workers'],
+  ...['model-files', 'models', 'training', 'versions', 'worked-example', 'workers'],
 ];
 
 /** Every file of the tarball. */

@@ -16,6 +16,7 @@ const tables = [
       'wasm/docs/encoder-decoder.md': 'An encoder-decoder',
       'wasm/docs/training.md': 'Training',
       'wasm/docs/models.md': 'Language models',
+      'wasm/docs/model-files.md': 'Model files',
       'wasm/docs/workers.md': 'Workers',
       'wasm/docs/bundlers.md': 'Bundlers and pages',
       'wasm/docs/comparison.md': 'How it compares',

@@ -1,13 +1,15 @@
 // @build each
 // Vectors of texts.
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { init } from 'qkv';
-import { charactersTokenizer, create } from 'qkv/models';
+import { charactersTokenizer, create, load } from 'qkv/models';
 import { expectClose, expectSame, expectThrows } from '../../support/js/check.js';
 import { initAsTold } from '../../support/js/files.js';
 import { boundOf, kinds, rowsOf, sizeIn } from '../../support/js/model-kinds.js';
 import { modelForward, randomWeights } from '../../support/js/model-oracle.js';
+import { gguf, ggufFile } from './support/files.js';
+import { ggufModels } from './support/gguf-models.js';
 
 const engine = await initAsTold(init);
 after(() => engine.dispose());
@@ -19,18 +21,19 @@ after(() => model.dispose());
 
 const texts = [rowsOf(config, 7), rowsOf(config, 3, 5), [4]];
 
-/** What the formulas say of a text: the mean of its rows, or the first. */
+/** What the formulas say of a text: the mean of its rows, or the first or last. */
 function exactly(ids, pooling) {
   const { hidden } = modelForward(config, weights, ids);
-  const rows = pooling === 'cls' ? 1 : ids.length;
+  const last = { first: ids.length - 1, rows: 1 };
+  const { first, rows } = { mean: { first: 0, rows: ids.length }, cls: { first: 0, rows: 1 }, last }[pooling]; // prettier-ignore
   return Array.from({ length: config.dModel }, (_, i) => {
     let sum = 0;
-    for (let row = 0; row < rows; ++row) sum += hidden[row * config.dModel + i];
+    for (let row = first; row < first + rows; ++row) sum += hidden[row * config.dModel + i];
     return sum / rows;
   });
 }
 
-for (const pooling of ['mean', 'cls']) {
+for (const pooling of ['mean', 'cls', 'last']) {
   for (const normalize of [true, false]) {
     test(`embed: ${pooling}, ${normalize ? 'of unit length' : 'as it is'}`, () => {
       const { data, shape } = model.embed(texts, { pooling, normalize });
@@ -83,3 +86,64 @@ test('embed: the mean, of unit length, unless it is told otherwise; a text is al
   expectSame(words.data, data.slice(0, 2 * config.dModel));
   assert.deepEqual(model.embed([]).shape, [0, config.dModel]);
 });
+
+describe('embed: a text that is too long', () => {
+  const most = config.maxLength;
+  const word = 'abcdefghij'.repeat(4).slice(0, most + 3);
+  const ids = [...tokenizer.encode(word)];
+
+  test('is refused, unless it may be cut', () => {
+    const says = [`texts[1] has ${most + 3} tokens`, `${most}`];
+    for (const text of [word, ids]) {
+      for (const options of [{}, { truncate: false }]) {
+        const call = () => model.embed(['a', text], options);
+        expectThrows(call, 'LanguageModel.embed', 'out_of_range', ...says);
+      }
+    }
+  });
+
+  test('is as its beginning then, and one that is not too long as it is', () => {
+    const { data } = model.embed([word, ids, 'abc'], { truncate: true });
+    expectSame(data, model.embed([ids.slice(0, most), ids.slice(0, most), 'abc']).data);
+  });
+
+  test('keeps what the tokenizer puts behind every text', () => {
+    // 17 and 18 stand round every text, as [CLS] and [SEP] of BERT.
+    const framed = {
+      encode: (text) => [17, ...tokenizer.encode(text), 18],
+      decode: (all) => tokenizer.decode(all),
+    };
+    const own = create(engine, config, weights, { tokenizer: framed });
+    const { data } = own.embed([word], { truncate: true });
+    expectSame(data, own.embed([[17, ...ids.slice(0, most - 2), 18]]).data);
+    // Of tokens nobody knows what stands behind every text.
+    const tokens = own.embed([framed.encode(word)], { truncate: true });
+    expectSame(tokens.data, own.embed([[17, ...ids.slice(0, most - 1)]]).data);
+    own.dispose();
+  });
+});
+
+test('embed: as the file of the model says, unless it is told otherwise', async () => {
+  const { metadata, tensors } = ggufModels.bert();
+  const loaded = (...more) => load(engine, { weights: [ggufFile([...metadata, ...more], tensors)] });
+  const [ids] = [[1, 5, 3, 9]];
+  for (const [number, pooling] of [[1, 'mean'], [2, 'cls'], [3, 'last']]) {
+    const own = await loaded(['bert.pooling_type', gguf.u32(number)]);
+    assert.equal(own.pooling, pooling);
+    expectSame(own.embed([ids]).data, own.embed([ids], { pooling }).data);
+    const other = own.embed([ids], { pooling: pooling === 'mean' ? 'cls' : 'mean' }).data;
+    assert.notDeepEqual([...own.embed([ids]).data], [...other]);
+    own.dispose();
+  }
+  const usual = await loaded();
+  assert.equal(usual.pooling, 'mean');
+  usual.dispose();
+  for (const [number, word] of [[0, 'none'], [4, 'rank']]) {
+    const own = await loaded(['bert.pooling_type', gguf.u32(number)]);
+    assert.equal(own.pooling, undefined);
+    const says = [`pooling is undefined and the file says "${word}"`, "'mean', 'cls' or 'last'"];
+    expectThrows(() => own.embed([ids]), 'LanguageModel.embed', 'invalid_argument', ...says);
+    assert.equal(own.embed([ids], { pooling: 'cls' }).data.length, 64);
+    own.dispose();
+  }
+}); // prettier-ignore

@@ -127,13 +127,82 @@ describe('openModel: GGUF', () => {
     await expectRejects(open(file), 'load', 'unsupported', '"rope_freqs.weight" is F16', 'F32');
   });
 
-  test('shards: metadata of the first, arrays of all', async () => {
-    const entries = Object.entries(tensors);
-    const shards = [entries.slice(0, 7), entries.slice(7)].map((some, i) =>
+  const entries = Object.entries(tensors);
+  const thirds = [entries.slice(0, 7), entries.slice(7, 12), entries.slice(12)];
+
+  test('parts: metadata of the first, arrays of all, in any order', async () => {
+    const parts = thirds.map((some, i) =>
       ggufFile(i === 0 ? metadata : [], Object.fromEntries(some)),
     );
-    await expectModel(await open(shards), truth);
+    await expectModel(await open(parts), truth);
+    await expectModel(await open([parts[2], parts[0], parts[1]]), truth);
   });
+
+  test('parts are known by their numbers, and all of them are there', async () => {
+    // As llama-gguf-split writes them; a program may leave the architecture in all.
+    const parts = thirds.map((some, i) => {
+      const split = [['split.no', gguf.u16(i)], ['split.count', gguf.u16(3)], ['split.tensors.count', gguf.i32(entries.length)]]; // prettier-ignore
+      const first = i === 0 ? metadata : [['general.architecture', gguf.text('llama')]];
+      return ggufFile([...first, ...split], Object.fromEntries(some));
+    });
+    for (const order of [[0, 1, 2], [1, 0, 2], [2, 1, 0]]) {
+      await expectModel(await open(order.map((i) => parts[i])), truth);
+    } // prettier-ignore
+    const refused = (some, ...says) =>
+      expectRejects(open(some), 'load', 'invalid_argument', ...says);
+    await refused(parts[0], 'weights are 1 of the 3 parts of a GGUF file without 2, 3', 'in any order'); // prettier-ignore
+    await refused([parts[2], parts[1]], '2 of the 3 parts', 'without 1');
+    await refused([...parts, parts[0]], '4 of the 3 parts');
+  });
+
+  test('the head of a re-ranker is told', async () => {
+    const bert = ggufModels.bert();
+    const cls = { shape: [1, 64], values: new Float32Array(64) };
+    const bias = { shape: [1], values: [0] };
+    const opened = await open(
+      ggufFile(bert.metadata, { ...bert.tensors, 'cls.output.weight': cls, 'cls.bias': bias }),
+    );
+    assert.deepEqual(opened.ignored, ['cls.output.weight', 'cls.bias']);
+    await expectModel(opened, bert.truth);
+    assert.deepEqual((await open(good)).ignored, []);
+  });
+
+  test('the format is that of most numbers, not of most bytes', async () => {
+    // Rows that are no multiple of 32 stay float32: fewer numbers, and more bytes.
+    const matrices = entries.filter(([, { shape }]) => shape.length === 2);
+    const size = ({ shape: [rows, columns] }) => rows * columns;
+    const total = matrices.reduce((sum, [, tensor]) => sum + size(tensor), 0);
+    let left = 0.4 * total;
+    const mixed = entries.map(([name, tensor]) => {
+      if (tensor.shape.length !== 2) return [name, tensor];
+      left -= size(tensor);
+      return [name, { ...tensor, type: left > 0 ? 'F32' : 'Q8_0' }];
+    });
+    const bytes = { F32: 4, Q8_0: 34 / 32 };
+    const of = (type) =>
+      mixed.reduce((sum, [, t]) => (t.type === type ? sum + bytes[type] * size(t) : sum), 0);
+    assert.ok(of('F32') > of('Q8_0'), 'most bytes are of float32');
+    const opened = await open(ggufFile(metadata, Object.fromEntries(mixed)));
+    assert.equal(opened.format, 'int8');
+    opened.close();
+  });
+
+  // Every type that ggml has had, by its number.
+  const types =
+    'F32 F16 Q4_0 Q4_1 Q4_2 Q4_3 Q5_0 Q5_1 Q8_0 Q8_1 Q2_K Q3_K Q4_K Q5_K Q6_K Q8_K IQ2_XXS IQ2_XS IQ3_XXS IQ1_S IQ4_NL IQ3_S ' +
+    'IQ2_S IQ4_XS I8 I16 I32 I64 F64 IQ1_M BF16 Q4_0_4_4 Q4_0_4_8 Q4_0_8_8 TQ1_0 TQ2_0 IQ4_NL_4_4 IQ4_NL_4_8 IQ4_NL_8_8 MXFP4';
+  const read = ['F32', 'F16', 'BF16', 'Q8_0', 'I8'];
+  for (const [number, type] of types.split(' ').entries()) {
+    if (read.includes(type)) continue;
+    test(`an array of ${type} is refused by that name, and the way out is told`, () =>
+      expectRejects(
+        open(only([info('blk.0.attn_q.weight', [1, 256], number, 0)])),
+        'load',
+        'unsupported',
+        `"blk.0.attn_q.weight" is ${type}, expected F32, F16, BF16 or Q8_0: take the Q8_0 file of the same model`,
+        'llama-quantize --allow-requantize in.gguf out.gguf Q8_0',
+      ));
+  }
 });
 
 /** The metadata with other values for some keys, or without them. */
@@ -212,10 +281,15 @@ const hostile = [
   ['another width', other({ 'llama.embedding_length': gguf.u32(32) }), invalid, `"${first}" is [11,64]`, '[11,32]'],
   ['a width that heads do not divide', other({ 'llama.embedding_length': gguf.u32(63) }), invalid, '15.75'],
   ['heads that do not divide', other({ 'llama.attention.head_count_kv': gguf.u32(3) }), invalid, 'a divisor of 4'],
-  ['heads of each layer', other({ 'llama.attention.head_count_kv': gguf.list([gguf.u32(2)]) }), invalid, 'an array'],
+  ['heads of one layer of two', other({ 'llama.attention.head_count_kv': gguf.list([gguf.u32(2)]) }), invalid, 'head_count_kv has 1 layers', '2'],
+  ['heads that differ by layer', other({ 'llama.attention.head_count_kv': gguf.list([gguf.u32(2), gguf.u32(1)]) }), unsupported, 'metadata.llama.attention.head_count_kv has 2 and 1', 'the same number in every layer'],
+  ['widths that differ by layer', other({ 'llama.feed_forward_length': gguf.list([gguf.u32(96), gguf.u32(64)]) }), unsupported, 'feed_forward_length has 96 and 64'],
+  ['an adapter', withMetadata(['general.type', gguf.text('adapter')]), unsupported, 'metadata.general.type is "adapter"', '"model"'],
+  ['a field that nobody knows', withMetadata(['llama.residual_dropout', gguf.u32(1)]), unsupported, 'metadata.llama.residual_dropout is 1', 'a file without it'],
+  ['a pooling of 9', withMetadata(['llama.pooling_type', gguf.u32(9)]), unsupported, 'pooling_type is 9', '0, 1, 2, 3, 4'],
   ['2^31 - 1 heads', other({ 'llama.attention.head_count': gguf.u32(2 ** 31 - 1) }), invalid],
   ['experts', withMetadata(['llama.expert_count', gguf.u32(8)]), unsupported, 'expert_count is 8'],
-  ['yarn', withMetadata(['llama.rope.scaling.type', gguf.text('yarn')]), unsupported, 'yarn'],
+  ['long scaling', withMetadata(['llama.rope.scaling.type', gguf.text('longrope')]), unsupported, 'rope.scaling.type is "longrope"', 'yarn'],
   ['another width of values', withMetadata(['llama.attention.value_length', gguf.u32(8)]), unsupported, 'value_length is 8'],
   ['an array that is missing', without('blk.1.ffn_up.weight'), invalid, 'have no "blk.1.ffn_up.weight"'],
   ['an array too many', ggufFile(metadata, { ...tensors, 'blk.0.attn_q.bias': { shape: [64], values: new Float32Array(64) } }), invalid, 'have "blk.0.attn_q.bias"'],

@@ -50,6 +50,17 @@ describe('openModel: llama2.c', () => {
     });
   }
 
+  test('a width whose bytes are the beginning of a pickle', async () => {
+    for (const wide of [384, 640]) {
+      const floats = wide + wide + 4 * wide * wide + wide + 3 * wide + wide + wide;
+      const bytes = llama2cFile([wide, 1, 1, 1, 1, 1, 1], [new Float32Array(floats)]);
+      assert.deepEqual([...bytes.subarray(0, 2)], [0x80, wide >> 8]);
+      const opened = await openModel({ weights: bytes });
+      opened.close();
+      assert.equal(opened.config.dModel, wide);
+    }
+  });
+
   const { file } = checkpoint(true);
   const withNumber = (i, value) => {
     const bytes = file.slice();

@@ -169,6 +169,8 @@ describe('openModel: safetensors of strangers', () => {
     ['arrays that overlap', safetensorsOf({ ...header, more: first }, data), invalid, 'overlap'],
     ['a hole at the end', new Uint8Array([...good, 0]), invalid, `${data.length + 1} bytes`],
     ['elements cut short', good.slice(0, -1), invalid, 'offsets'],
+    ['a file of PyTorch', new TextEncoder().encode('PK\x03\x04 archive/data.pkl'), unsupported, 'weights is a file of PyTorch', 'model.safetensors', 'save_pretrained()'],
+    ['an older file of PyTorch', Uint8Array.of(0x80, 2, 0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8), unsupported, 'file of PyTorch'],
     ['a type that nobody knows', entry({ dtype: 'F8_E4M3' }), unsupported, 'F8_E4M3'],
     ['a type that is no text', entry({ dtype: 8 }), invalid, 'the type 8'],
     ['integers', retyped({ type: 'I8' }), unsupported, name, 'I8', 'F32'],
@@ -205,7 +207,8 @@ describe('openModel: configs', () => {
     ['an activation that is a number', llama({ hidden_act: 1 }), invalid, 'hidden_act is 1'],
     ['biases of attention', llama({ attention_bias: true }), unsupported, 'attention_bias is true'],
     ['biases of the feed-forward part', llama({ mlp_bias: true }), unsupported, 'mlp_bias'],
-    ['quantised weights', llama({ quantization_config: { bits: 4 } }), unsupported, 'quantization_config'],
+    ['weights of GPTQ', llama({ quantization_config: { quant_method: 'gptq', bits: 4 } }), unsupported, 'config.quantization_config is {"quant_method":"gptq","bits":4}', 'take the model in BF16 or F16', 'Q8_0'],
+    ['weights of MLX', llama({ quantization: { group_size: 64, bits: 4 } }), unsupported, 'config.quantization is {"group_size":64', 'Q8_0'],
     ['dynamic scaling', scaling({ rope_type: 'dynamic' }), unsupported, 'rope_type is "dynamic"', 'llama3'],
     ['scaling without a factor', scaling({ factor: undefined }), invalid, 'factor is undefined'],
     ["the scaling of DeepSeek's scores", llama({ rope_scaling: { rope_type: 'yarn', factor: 2, mscale: 0.7 } }), unsupported, 'mscale is 0.7'],
@@ -220,7 +223,20 @@ describe('openModel: configs', () => {
     ['another vocabulary', llama({ vocab_size: 12 }), invalid, 'embed_tokens.weight" is [11,64]', '[12,64]'],
     ['a tie that is a text', llama({ tie_word_embeddings: 'no' }), invalid, 'tie_word_embeddings is "no"'],
     ['windows of other layers', [families.mistral, { layer_types: ['full_attention'] }], invalid, '1 layers', '2'],
-    ['windows of another kind', [families.mistral, { layer_types: ['full_attention', 'chunked_attention'] }], unsupported, 'layer_types'],
+    ['windows of another kind', [families.mistral, { layer_types: ['full_attention', 'chunked_attention'] }], unsupported, 'layer_types has "chunked_attention"', 'sliding_attention'],
+    ['layers that slide nobody tells how far', llama({ layer_types: ['full_attention', 'sliding_attention'] }), unsupported, 'layer_types has "sliding_attention"', 'a window'],
+    ['windows to both sides', [families.mistral, { is_causal: false }], unsupported, 'config.is_causal is false and there are windows'],
+    ['long scaling', llama({ rope_scaling: { type: 'longrope', short_factor: [1], long_factor: [2] } }), unsupported, 'type is "longrope"', 'yarn'],
+    ['scaling by sections', llama({ rope_scaling: { type: 'mrope', rope_type: 'default', mrope_section: [1] } }), unsupported, 'type is "mrope"'],
+    ['scalings of two kinds', scaling({ type: 'linear' }), invalid, 'rope_type is "llama3" and', 'type is "linear"', 'the same in both'],
+    ['a number of the scaling that nobody knows', scaling({ new_factor: 3 }), unsupported, 'config.rope_scaling.new_factor is 3', 'a file without it'],
+    ['bases that differ', llama({ rope_parameters: { rope_theta: 7 }, rope_scaling: null }), invalid, 'rope_parameters.rope_theta is 7 and config.rope_theta is 500000', 'the same in both'],
+    ['shares that differ', llama({ rope_parameters: { partial_rotary_factor: 0.5 }, rope_scaling: null, partial_rotary_factor: 0.25 }), invalid, 'partial_rotary_factor is 0.5 and config.partial_rotary_factor is 0.25'],
+    ['a share of nothing', llama({ partial_rotary_factor: 0 }), invalid, 'config.partial_rotary_factor is 0', '(0, 1]'],
+    ['two objects for the rotation', llama({ rope_parameters: { rope_theta: 500_000 } }), invalid, 'config.rope_parameters and config.rope_scaling differ'],
+    ['rotations that differ by layer', llama({ rope_scaling: null, rope_theta: null, rope_parameters: { full_attention: { rope_theta: 1e6 }, sliding_attention: { rope_theta: 1e4 } } }), unsupported, 'config.rope_parameters differs in full_attention and sliding_attention'],
+    ['code of its own', llama({ auto_map: { AutoModelForCausalLM: 'modeling.Model' } }), unsupported, 'config.auto_map is'],
+    ['heads of each layer that differ', llama({ num_key_value_heads: [2, 1] }), unsupported, 'num_key_value_heads has 2 and 1', 'the same number in every layer'],
     ['a window of 0', [families.mistral, { sliding_window: 0 }], invalid, 'sliding_window is 0'],
     ['scores of another kind', [families.gpt2, { scale_attn_by_inverse_layer_idx: true }], unsupported, 'scale_attn_by_inverse_layer_idx'],
     ['a width that is not the usual one', [families.gpt2, { n_inner: null }], invalid, 'mlp.c_fc.weight" is [64,96]', '[64,256]'],
@@ -265,6 +281,105 @@ describe('openModel: configs', () => {
     const opened = await open({ ...config, ...extra, ['__proto__']: { a: 1 } }, good);
     assert.deepEqual(opened.endTokens, [2, 5]);
     await expectModel(opened, truth);
+  });
+
+  const openLlama = async (changes, { drop = [], more = {} } = {}) => {
+    const kept = Object.entries(tensors).filter(([name]) => !drop.includes(name));
+    const file = safetensors({ ...Object.fromEntries(kept), ...more });
+    return open({ ...config, ...changes }, file);
+  };
+
+  test('one rotation for each kind of layer, all the same, is that of all', async () => {
+    const { rope_scaling: rope, rope_theta: theta, ...rest } = config;
+    const own = { ...rope, rope_theta: theta };
+    const nested = { full_attention: own, sliding_attention: { ...own } };
+    const opened = await open({ ...rest, rope_parameters: nested }, good);
+    assert.deepEqual(opened.config, families.llama().expected);
+    opened.close();
+  });
+
+  test('a share of the rotation wherever it stands, and as often', async () => {
+    const plain = { rope_scaling: null };
+    const rope = { partial_rotary_factor: 0.5 };
+    for (const changes of [
+      { ...plain, partial_rotary_factor: 0.5 },
+      { ...plain, rope_parameters: rope },
+      { rope_scaling: rope },
+      { rope_scaling: rope, partial_rotary_factor: 0.5 },
+    ]) {
+      const opened = await openLlama(changes);
+      opened.close();
+      assert.equal(opened.config.rotary.rotaryDim, 8);
+    }
+  });
+
+  test('widths as lists with the same number for each layer', async () => {
+    const lists = { num_attention_heads: [4, 4], num_key_value_heads: [2, 2], intermediate_size: [96, 96] }; // prettier-ignore
+    const opened = await openLlama(lists);
+    assert.deepEqual(opened.config, families.llama().expected);
+    await expectModel(opened, truth);
+  });
+
+  test('a head in the file is that of the model, also where the config ties it', async () => {
+    for (const head of ['lm_head.weight', 'model.lm_head.weight']) {
+      const own = { drop: ['lm_head.weight'], more: { [head]: tensors['lm_head.weight'] } };
+      const opened = await openLlama({ tie_word_embeddings: true }, own);
+      assert.equal(opened.config.tiedEmbeddings, false);
+      await expectModel(opened, truth);
+    }
+    const tied = await openLlama({ tie_word_embeddings: true }, { drop: ['lm_head.weight'] });
+    assert.equal(tied.config.tiedEmbeddings, true);
+    tied.close();
+  });
+
+  test('a class without a head of a language model has none; the head of another task is told', async () => {
+    const drop = ['lm_head.weight'];
+    const score = { shape: [2, 64], values: new Float32Array(128) };
+    const architectures = ['LlamaForSequenceClassification'];
+    const opened = await openLlama({ architectures }, { drop, more: { 'score.weight': score } });
+    assert.deepEqual([opened.config.head, opened.ignored], [false, ['score.weight']]);
+    const { head, ...arrays } = truth.arrays;
+    assert.ok(head);
+    await expectModel(opened, { arrays });
+    for (const given of [['LlamaForCausalLM'], [], undefined]) {
+      const refused = openLlama({ architectures: given }, { drop });
+      await expectRejects(refused, 'load', invalid, 'have no "lm_head.weight"');
+    }
+  });
+
+  test('biases of all maps', async () => {
+    const more = {};
+    const arrays = { ...truth.arrays };
+    for (const n of [0, 1]) {
+      for (const [theirs, ours, width] of [
+        ...[['self_attn.q_proj', 'attention.bq', 64], ['self_attn.k_proj', 'attention.bk', 32]],
+        ...[['self_attn.v_proj', 'attention.bv', 32], ['self_attn.o_proj', 'attention.bo', 64]],
+        ...[['mlp.up_proj', 'feedForward.b1', 96], ['mlp.gate_proj', 'feedForward.bGate', 96]],
+        ['mlp.down_proj', 'feedForward.b2', 64],
+      ]) {
+        const data = Float32Array.from({ length: width }, (_, i) => (i % 9) - n);
+        more[`model.layers.${n}.${theirs}.bias`] = { shape: [width], values: data };
+        arrays[`layers.${n}.${ours}`] = { shape: [width], data };
+      }
+    } // prettier-ignore
+    const opened = await openLlama({ attention_bias: true, mlp_bias: true }, { more });
+    assert.equal(opened.config.biases, true);
+    await expectModel(opened, { arrays });
+  });
+
+  test('metadata that are null are none', async () => {
+    const file = safetensorsOf({ __metadata__: null, ...header }, data);
+    await expectModel(await open(config, file), truth);
+  });
+
+  test('a window that the config does not tell is that of transformers, of 4096 keys', async () => {
+    const model = families.mistral();
+    const opened = await open(
+      { ...model.config, sliding_window: undefined },
+      safetensors(model.tensors),
+    );
+    assert.equal(opened.config.window, 4095);
+    opened.close();
   });
 
   test('windows of which no layer makes use', async () => {

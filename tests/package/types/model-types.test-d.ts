@@ -35,10 +35,13 @@ interface ContractTokenizer {
   encode(text: string): ArrayLike<number>;
   decode(ids: readonly number[]): string;
 }
+type ContractFile = string | URL | Blob | ArrayBuffer | Uint8Array;
 interface ContractSource {
   config?: string | URL | object;
-  weights: string | URL | Blob | ArrayBuffer | readonly (string | URL | Blob)[];
+  weights: ContractFile | readonly ContractFile[];
   tokenizer?: ContractTokenizer;
+  generation?: string | URL | object;
+  pooling?: string | URL | object;
 }
 interface ContractLoadOptions {
   format?: Format;
@@ -100,6 +103,8 @@ interface ContractModel extends Disposable {
   readonly parameterCount: number;
   readonly bytes: number;
   readonly tokenizer?: ContractTokenizer | undefined;
+  readonly pooling?: 'mean' | 'cls' | 'last' | undefined;
+  readonly ignored: readonly string[];
   dispose(): void;
   forward(
     ids: ArrayLike<number>,
@@ -120,7 +125,7 @@ interface ContractModel extends Disposable {
   loss(ids: ArrayLike<number>, options?: { batch?: number }): number;
   embed(
     texts: readonly (string | ArrayLike<number>)[],
-    options?: { pooling?: 'mean' | 'cls'; normalize?: boolean },
+    options?: { pooling?: 'mean' | 'cls' | 'last'; normalize?: boolean; truncate?: boolean },
   ): NdArray;
 }
 interface Contract {
@@ -151,6 +156,11 @@ export async function use(engine: Qkv, train: TrainQkv, model: LanguageModel): P
   models.create(engine, { ...config, activation: 'tanh' }, {});
   // @ts-expect-error a format that there is not
   await models.load(engine, { weights: 'x' }, { format: 'f16' });
+  // Bytes, of one file or of several, and a Buffer of Node is a Uint8Array.
+  await models.load(engine, { weights: new Uint8Array(9), generation: {}, pooling: 'x' });
+  await models.load(engine, { weights: [new Uint8Array(9), new ArrayBuffer(9)] });
+  // @ts-expect-error numbers are no bytes
+  await models.load(engine, { weights: new Float32Array(9) });
   // @ts-expect-error nothing to load
   await models.load(engine, {});
   // @ts-expect-error rows have no meaning for single tokens

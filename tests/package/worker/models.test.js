@@ -12,6 +12,8 @@ import { randomWeights } from '../../support/js/model-oracle.js';
 import { inTime, until } from '../../support/js/patience.js';
 import { puppetEngine, settled } from '../../support/js/puppet.js';
 import { overPort, workerOf } from '../../support/js/workers.js';
+import { gguf, ggufFile, safetensors } from '../models/support/files.js';
+import { ggufModels } from '../models/support/gguf-models.js';
 
 const options = { deterministic: true };
 const away = await init({ ...options, models: true });
@@ -34,7 +36,7 @@ async function all(iterable) {
 
 describe('a model in a worker', () => {
   test('it says what it is made of, and is what its type says', () => {
-    for (const name of ['config', 'parameterCount', 'bytes', 'format']) {
+    for (const name of ['config', 'parameterCount', 'bytes', 'format', 'pooling', 'ignored']) {
       assert.deepEqual(remote[name], local[name], name);
     }
     assert.equal(remote.worker, 0);
@@ -73,6 +75,70 @@ describe('a model in a worker', () => {
     assert.equal(session.length, 3);
     await session.dispose();
     await expectRejects(remote.forward(ids, { session }), 'LanguageModel.forward', 'disposed');
+  });
+});
+
+describe('what stands beside the weights', () => {
+  const bert = ggufModels.bert();
+  const score = { shape: [1, 64], values: new Float32Array(64) };
+
+  test('the files say how a vector is made, and what is left out', async () => {
+    const metadata = [...bert.metadata, ['bert.pooling_type', gguf.u32(2)]];
+    const file = ggufFile(metadata, { ...bert.tensors, 'cls.weight': score });
+    const model = await away.loadModel({ weights: file });
+    assert.deepEqual([model.pooling, model.ignored], ['cls', ['cls.weight']]);
+    const own = await models.load(here, { weights: file });
+    expectSame((await model.embed([[1, 2, 3]])).data, own.embed([[1, 2, 3]]).data);
+    own.dispose();
+    await model.dispose();
+  });
+
+  test('generation_config.json and 1_Pooling/config.json, parsed or where they are', async () => {
+    const llama = ggufModels.llama();
+    const file = new Blob([ggufFile(llama.metadata, llama.tensors)]);
+    const prompt = [1, 2, 3];
+    const address = (value) => `data:application/json,${encodeURIComponent(JSON.stringify(value))}`;
+    const plain = await away.loadModel({ weights: file });
+    const [{ id: first }] = await all(plain.generate(prompt, { maxTokens: 1 }));
+    assert.equal((await all(plain.generate(prompt, { maxTokens: 3 }))).length, 3);
+    await plain.dispose();
+    const generation = { eos_token_id: first };
+    const pooling = { pooling_mode: 'lasttoken' };
+    for (const source of [
+      { generation, pooling },
+      { generation: address(generation), pooling: address(pooling) },
+      { generation: new URL(address(generation)), pooling: new URL(address(pooling)) },
+    ]) {
+      const model = await away.loadModel({ weights: file, ...source });
+      assert.equal((await all(model.generate(prompt, { maxTokens: 3 }))).length, 1);
+      assert.equal(model.pooling, 'last');
+      await model.dispose();
+    }
+  });
+
+  test('bytes of weights are copied, or moved if it is said so', async () => {
+    const bytes = () => ggufFile(bert.metadata, bert.tensors);
+    for (const make of [() => bytes().buffer, bytes]) {
+      for (const transfer of [false, true]) {
+        const [one] = [make()];
+        const { byteLength } = one;
+        const loading = away.loadModel({ weights: [one] }, { transfer });
+        assert.equal(one.byteLength, transfer ? 0 : byteLength);
+        await (await loading).dispose();
+      }
+    }
+  });
+
+  test('a config whose names have dots is not too deep', async () => {
+    const file = new Blob(['{"a": 1}']);
+    const dynamic = { '+:model.layers.0.mlp.down_proj.experts.3.weight.of': { bits: 4 } };
+    const config = { model_type: 'llama', quantization_config: { quant_method: 'gptq', dynamic } };
+    const safe = safetensors({ 'norm.weight': { shape: [1], values: [0] } });
+    const loading = away.loadModel({ config, weights: safe });
+    await expectRejects(loading, 'load', 'unsupported', 'config.quantization_config is {"quant_method":"gptq"'); // prettier-ignore
+    const deep = { a: { b: { c: { d: { e: { f: { g: { h: 1 } } } } } } } };
+    const refused = away.loadModel({ config: deep, weights: file });
+    await expectRejects(refused, 'loadModel', 'invalid_argument', 'nested too deeply');
   });
 });
 

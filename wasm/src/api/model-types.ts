@@ -40,9 +40,6 @@ export interface HuggingFaceTokenizer {
   decode(ids: number[], options: { skip_special_tokens: boolean }): string;
 }
 
-/** A file of weights: where it is, or its bytes. */
-export type WeightsSource = string | WebUrl | WebBlob | ArrayBuffer | Uint8Array;
-
 /** Where a model is. */
 export interface Source {
   /**
@@ -50,11 +47,24 @@ export interface Source {
    * for files of trainers of `qkv/train`.
    */
   config?: string | WebUrl | object | undefined;
-  /** safetensors (one file, shards, or where their index is), GGUF (F32, F16, BF16, Q8_0), or a llama2.c checkpoint. */
-  weights: WeightsSource | readonly WeightsSource[];
+  /**
+   * safetensors (one file, shards, or where their index is), GGUF (F32, F16, BF16, Q8_0; one file, or all of its parts in any
+   * order), or a llama2.c checkpoint.
+   */
+  weights: WeightsFile | readonly WeightsFile[];
   /** For texts in place of tokens. Default the one in the file: of GGUF, and of files of `qkv/train` whose metadata has one. */
   tokenizer?: Tokenizer | undefined;
+  /**
+   * generation_config.json of the Hugging Face hub, parsed, or where it is: its `eos_token_id` are the tokens that end what
+   * `generate` says, in place of those of config.json. Nothing else of it is read.
+   */
+  generation?: string | WebUrl | object | undefined;
+  /** 1_Pooling/config.json of sentence-transformers, parsed, or where it is: the default of `pooling` of `embed`. */
+  pooling?: string | WebUrl | object | undefined;
 }
+
+/** Where a file with weights is, or its bytes. */
+export type WeightsFile = string | WebUrl | WebBlob | ArrayBuffer | Uint8Array;
 
 /** Options of {@link create}. */
 export interface CreateOptions {
@@ -229,8 +239,16 @@ export interface LossOptions {
 
 /** Options of {@link LanguageModel.embed}. */
 export interface EmbedOptions {
-  /** The mean over the tokens of a text, or the first token. Default `'mean'`. */
-  pooling?: 'mean' | 'cls' | undefined;
+  /**
+   * The mean over the tokens of a text, the first token, or the last. Default what the files say ({@link LanguageModel.pooling}),
+   * else `'mean'`.
+   */
+  pooling?: 'mean' | 'cls' | 'last' | undefined;
+  /**
+   * Whether a text of more than maxLength tokens is cut to them, less what the tokenizer puts after every text, which stays.
+   * Default false: such a text is refused.
+   */
+  truncate?: boolean | undefined;
   /** Whether vectors get unit length. Default true. */
   normalize?: boolean | undefined;
 }
@@ -328,6 +346,13 @@ export interface LanguageModel<Head extends boolean = true> {
   readonly format: WeightFormat;
   /** As given to {@link load}, or out of the file. */
   readonly tokenizer?: Tokenizer | undefined;
+  /**
+   * What `embed` does by default: as the files say, else `'mean'`. Undefined where they say that there is no vector of a text, or
+   * only a score: then `embed` wants to be told.
+   */
+  readonly pooling?: 'mean' | 'cls' | 'last' | undefined;
+  /** Arrays of the files that the model leaves out: of heads for other tasks, such as `cls`, `score` or `pooler`. */
+  readonly ignored: readonly string[];
   /**
    * One pass over all layers. ids are [batch, T] in row-major order, each in [0, vocabulary).
    *

@@ -296,6 +296,10 @@ export interface AsyncLanguageModel<Head extends boolean = true> {
   readonly bytes: number;
   /** How matrices are kept. */
   readonly format: LanguageModel['format'];
+  /** As {@link LanguageModel.pooling}. */
+  readonly pooling?: LanguageModel['pooling'];
+  /** As {@link LanguageModel.ignored}. */
+  readonly ignored: LanguageModel['ignored'];
   /** The number of its worker. */
   readonly worker: number;
   /** As {@link LanguageModel.forward}. */

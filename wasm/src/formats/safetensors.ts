@@ -118,7 +118,7 @@ function placeOf(of: string, name: string, entry: unknown, room: number): Stored
 
 /** The metadata: texts by name. */
 function readMetadata(of: string, entry: unknown): Map<string, string> {
-  if (entry === undefined) return new Map();
+  if (entry === undefined || entry === null) return new Map();
   const pairs = isRecord(entry) && !Array.isArray(entry) ? Object.entries(entry) : undefined;
   if (!pairs?.every((pair): pair is [string, string] => typeof pair[1] === 'string')) {
     refuse(of, 'have metadata of another kind', 'an object with texts');

@@ -4,16 +4,27 @@ import { QkvError } from '../api/errors.js';
 import type { EmbedOptions } from '../api/model-types.js';
 import type { OwnedArray } from '../api/types.js';
 import { checkBoolean, checkChoice } from '../arguments/numbers.js';
-import { describe, listOf, newFloats, takeOptions } from '../arguments/values.js';
+import { describe, listOf, newFloats, reading, takeOptions } from '../arguments/values.js';
 import { Call } from '../memory/call.js';
-import type { ModelState } from './state.js';
+import type { ModelState, Plan } from './state.js';
 import { tokensOf } from './text.js';
+
+const fn = 'LanguageModel.embed';
 
 /** Most texts of a call. */
 const mostTexts = 2 ** 20;
 
-/** The mean of rows of `width` numbers, or the first of them, in float64. */
-function pool(rows: Float32Array, width: number, pooling: 'mean' | 'cls'): Float64Array {
+type Pooling = NonNullable<EmbedOptions['pooling']>;
+const poolings: readonly string[] = ['mean', 'cls', 'last'];
+
+/** What embed() does where nobody says it: as the files say, and else the mean. */
+export function usualPooling({ pooling = 'mean' }: Plan): Pooling | undefined {
+  return poolings.includes(pooling) ? (pooling as Pooling) : undefined;
+}
+
+/** The mean of rows of `width` numbers, or the first or last of them, in float64. */
+function pool(all: Float32Array, width: number, pooling: Pooling): Float64Array {
+  const rows = pooling === 'last' ? all.subarray(all.length - width) : all;
   const count = pooling === 'cls' ? 1 : rows.length / width;
   const sum = new Float64Array(width);
   for (let i = 0; i < count * width; i += 1)
@@ -21,12 +32,48 @@ function pool(rows: Float32Array, width: number, pooling: 'mean' | 'cls'): Float
   return sum.map((x) => x / count);
 }
 
+/** How many of the last tokens of a text are those that the tokenizer puts after every text. */
+function endsOf(ids: ArrayLike<number>, bare: ArrayLike<number>): number {
+  let begins = 0;
+  while (begins < bare.length && ids[begins] === bare[begins]) begins += 1;
+  let ends = 0;
+  const isEnd = (i: number): boolean => ids[ids.length - 1 - i] === bare[bare.length - 1 - i];
+  while (ends < bare.length - begins && isEnd(ends)) ends += 1;
+  return ends;
+}
+
+/** The tokens of a text, as many as the model has room for, with those that end every text. */
+function shortened(name: string, given: unknown, { tokenizer, config }: Plan): unknown {
+  const most = config.maxLength;
+  return reading(fn, name, () => {
+    const isText = typeof given === 'string';
+    if (isText && !tokenizer) return given;
+    const ids = isText ? tokenizer?.encode(given) : (given as ArrayLike<number> | undefined);
+    if (!ids || !(ids.length > most)) return ids ?? given;
+    const kept = isText && tokenizer ? Math.min(most, endsOf(ids, tokenizer.encode(''))) : 0;
+    const all = Array.from(ids);
+    return [...all.slice(0, most - kept), ...all.slice(all.length - kept)];
+  });
+}
+
+/** How it is asked for, or else as usual. */
+function poolingFor(plan: Plan, given: Pooling | undefined): Pooling {
+  if (given !== undefined) checkChoice(fn, 'pooling', given, poolings);
+  const pooling = given ?? usualPooling(plan);
+  if (pooling !== undefined) return pooling;
+  throw new QkvError(
+    'invalid_argument',
+    `${fn}: pooling is undefined and the file says ${describe(plan.pooling)}, expected 'mean', 'cls' or 'last'`,
+  );
+}
+
 export function embed(state: ModelState, given: unknown, options: EmbedOptions): OwnedArray {
-  const fn = 'LanguageModel.embed';
-  const taken = takeOptions(fn, 'options', options, ['pooling', 'normalize']);
-  const { pooling = 'mean', normalize = true } = taken;
-  checkChoice(fn, 'pooling', pooling, ['mean', 'cls']);
+  const taken = takeOptions(fn, 'options', options, ['pooling', 'normalize', 'truncate']);
+  const { normalize = true, truncate = false } = taken;
+  const { plan } = state;
+  const pooling = poolingFor(plan, taken.pooling);
   checkBoolean(fn, 'normalize', normalize);
+  checkBoolean(fn, 'truncate', truncate);
   const texts = listOf(fn, 'texts', given, mostTexts);
   if (!texts) {
     throw new QkvError(
@@ -34,10 +81,12 @@ export function embed(state: ModelState, given: unknown, options: EmbedOptions):
       `${fn}: texts is ${describe(given)}, expected an array of texts or lists of tokens`,
     );
   }
-  const all = texts.map((text, i) =>
-    tokensOf(fn, `texts[${i}]`, text, state.plan, { isVector: true }),
-  );
-  const { dModel } = state.plan.config;
+  const all = texts.map((text, i) => {
+    const name = `texts[${i}]`;
+    const own = truncate ? shortened(name, text, plan) : text;
+    return tokensOf(fn, name, own, plan, { isVector: true });
+  });
+  const { dModel } = plan.config;
   const data = newFloats(fn, all.length * dModel);
   for (const [i, rows] of all.entries()) {
     const call = new Call(state.instance, fn);

@@ -12,6 +12,7 @@ import {
   locateOwn,
   locateStacked,
   type Names,
+  otherHeads,
 } from './families/names.js';
 import { Fields } from './fields.js';
 import type { ModelFile } from './file.js';
@@ -24,29 +25,56 @@ export interface Described {
   readonly rename: (name: string) => string;
   /** Tensors, as renamed, of which nothing is needed. */
   readonly isIgnored: (name: string) => boolean;
+  /** Tensors, as renamed, of a head that is not computed. */
+  readonly isOtherHead: (name: string) => boolean;
   /** Whether int8 with scales in an array of their own may be. */
   readonly hasScales: boolean;
 }
 
-const never = { rename: (name: string) => name, isIgnored: () => false, hasScales: false };
+const no = (): boolean => false;
+const never = { rename: (name: string) => name, isIgnored: no, isOtherHead: no, hasScales: false };
 
-function byNames(config: LanguageModelConfig, names: Names): Described {
+/** Classes of transformers whose files have the head of a language model. */
+const withHead = /(CausalLM|LMHead(Model)?|DoubleHeadsModel)$/;
+
+/** A file without that head is of a class that has none, where it says of which. */
+const isHeadless = (classes: readonly unknown[]): boolean =>
+  classes.length > 0 && !classes.some((name) => withHead.test(String(name)));
+
+/** `classes` are those of transformers that the file is of. */
+function byNames(
+  file: ModelFile,
+  given: LanguageModelConfig,
+  names: Names,
+  classes: readonly unknown[] = [],
+): Described {
   const { prefix = '', ignored, modules } = names;
   // Files of Google's BERT call weights of layer norms so.
   const rename = (name: string): string =>
     (prefix && name.startsWith(prefix) ? name.slice(prefix.length) : name)
       .replace(/(LayerNorm)\.gamma$/, '$1.weight')
       .replace(/(LayerNorm)\.beta$/, '$1.bias');
-  const head = config.tiedEmbeddings ? `${modules.head ?? ''}.weight` : undefined;
-  const isIgnored = (name: string): boolean => name === head || (ignored?.test(name) ?? false);
-  return { config, locate: locateBy(names, config), rename, isIgnored, hasScales: false };
-}
+  // A head in the file is that of the model, also where the config ties it to the embedding.
+  const head = `${modules.head ?? ''}.weight`;
+  const hasHead = given.head !== false && [...file.tensors.keys()].some((name) => rename(name) === head);
+  const isWithout = !hasHead && given.tiedEmbeddings === false && isHeadless(classes);
+  const config = {
+    ...given,
+    ...(hasHead && { tiedEmbeddings: false }),
+    ...(isWithout && { head: false }),
+  };
+  return {
+    ...{ config, locate: locateBy(names, config), rename, hasScales: false },
+    isIgnored: (name) => ignored?.test(name) ?? false,
+    isOtherHead: (name) => otherHeads.test(name),
+  };
+} // prettier-ignore
 
 /** `given` is the config of the hub, if there is one; what a file says itself goes first. */
 export function describeModel(file: ModelFile, given: unknown): Described {
   if (file.format === 'gguf') {
     const config = ggufConfig(file);
-    return byNames(config, ggufNames(config.family));
+    return byNames(file, config, ggufNames(config.family));
   }
   if (file.format === 'llama2.c') {
     const config = llama2cConfig(file);
@@ -59,7 +87,9 @@ export function describeModel(file: ModelFile, given: unknown): Described {
   }
   if (given === undefined)
     refuse('config is missing', 'the config.json that belongs to the weights');
-  const config = hubConfig(Fields.of('config', given));
+  const fields = Fields.of('config', given);
+  const config = hubConfig(fields);
   const names = hubNames[config.family] ?? refuse(config.family, 'a family');
-  return byNames(config, names);
+  const classes = config.head === false ? [] : fields.list('architectures');
+  return byNames(file, config, names, classes);
 }

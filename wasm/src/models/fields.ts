@@ -32,13 +32,20 @@ export class Fields {
     return this.values.get(this.prefix + field) === null;
   }
 
-  names(): Iterable<string> {
-    return this.values.keys();
+  /** Of the fields there are, without the prefix. */
+  names(): string[] {
+    const all = [...this.values.keys()].filter((name) => name.startsWith(this.prefix));
+    return all.map((name) => name.slice(this.prefix.length));
   }
 
   /** Under this prefix. */
   under(prefix: string): Fields {
     return new Fields(this.name, this.values, prefix);
+  }
+
+  /** What can be compared of a field that is an object. */
+  textOf(field: string): string {
+    return reading('load', this.pathOf(field), () => JSON.stringify(this.get(field)));
   }
 
   /** A field that is an object itself. */
@@ -68,6 +75,25 @@ export class Fields {
     const isRight = (value: unknown): boolean =>
       Number.isInteger(value) && Number(value) >= least && Number(value) <= mostInt;
     return this.#read(field, fallback, isRight, `a whole number of ${least} to ${mostInt}`);
+  }
+
+  /** As count(), where a list may have the same for each of so many layers. */
+  perLayer(field: string, layers: number, fallback?: number): number {
+    const value = this.get(field);
+    if (!Array.isArray(value)) return this.count(field, fallback);
+    const all: readonly unknown[] = value;
+    const path = this.pathOf(field);
+    if (all.length !== layers) refuse(`${path} has ${all.length} layers`, `${layers}`);
+    const other = all.find((each) => each !== all[0]);
+    if (other !== undefined) {
+      refuseUnsupported(
+        `${path} has ${describe(all[0])} and ${describe(other)}`,
+        'the same number in every layer',
+      );
+    }
+    return new Fields(this.name, new Map([[this.prefix + field, all[0]]]), this.prefix).count(
+      field,
+    );
   }
 
   number(field: string, fallback?: number): number {
@@ -102,14 +128,18 @@ export class Fields {
     return found;
   }
 
-  /** What changes what is computed in a way that nothing here knows, unless it is one of these or left out. */
+  /** Whether it says nothing: it is null, or an empty list or object. */
+  isEmpty(field: string): boolean {
+    const value = this.get(field);
+    if (!isRecord(value)) return value === undefined;
+    return reading('load', this.pathOf(field), () => Object.keys(value).length === 0);
+  }
+
+  /** What changes what is computed in a way that nothing here knows, unless it is one of these or says nothing. */
   only(field: string, ...allowed: readonly unknown[]): void {
     const value = this.get(field);
-    if (value !== undefined && !allowed.includes(value)) {
-      refuseUnsupported(
-        `${this.pathOf(field)} is ${describe(value)}`,
-        allowed.map(describe).join(', '),
-      );
-    }
+    if (this.isEmpty(field) || allowed.includes(value)) return;
+    const expected = allowed.length > 0 ? allowed.map(describe).join(', ') : 'a file without it';
+    refuseUnsupported(`${this.pathOf(field)} is ${describe(value)}`, expected);
   }
 }

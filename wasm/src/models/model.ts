@@ -25,7 +25,7 @@ import { checkRows, optionalWhole, take } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import { disposeSymbol } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
-import { embed } from './embed.js';
+import { embed, usualPooling } from './embed.js';
 import { generate } from './generate.js';
 import { Inspection } from './pass.js';
 import { addressOf, createSession, heldBy, readInto } from './session.js';
@@ -41,15 +41,20 @@ export class WasmLanguageModel implements LanguageModel {
   declare readonly bytes: number;
   declare readonly format: WeightFormat;
   declare readonly tokenizer: Tokenizer | undefined;
+  declare readonly pooling: 'mean' | 'cls' | 'last' | undefined;
+  declare readonly ignored: readonly string[];
   readonly #state: ModelState;
 
   /** `fill` is what puts the weights into the arrays, now or later; nothing else may use the model before. */
   constructor(fn: string, instance: Instance, plan: Plan, fill: (state: ModelState) => void) {
     const state = new ModelState(this, fn, instance, plan);
     this.#state = state;
-    const { config, format, tokenizer } = plan;
+    const { config, format, tokenizer, ignored = [] } = plan;
     const { parameterCount, bytes } = state;
-    const fixed = { config, format, tokenizer, parameterCount, bytes };
+    const fixed = {
+      ...{ config, format, tokenizer, parameterCount, bytes },
+      ...{ pooling: usualPooling(plan), ignored: Object.freeze([...ignored]) },
+    };
     for (const [name, value] of Object.entries(fixed)) {
       Object.defineProperty(this, name, { value, enumerable: true });
     }

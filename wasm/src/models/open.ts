@@ -15,9 +15,10 @@ import { quoted, refuse, refuseUnsupported } from './errors.js';
 import { describeModel, type Described } from './families.js';
 import { ropeFactors, withRopeFactors } from './families/rope-factors.js';
 import { endTokensOf } from './families/end-tokens.js';
+import { type Pooling, poolingOf } from './families/pooling.js';
 import type { ModelFile } from './file.js';
 import { readFiles, readJson } from './formats/read.js';
-import { type LoadStep, planOf } from './plan.js';
+import { type LoadStep, otherHeadsOf, planOf } from './plan.js';
 import { isAddress, openSource, type Place } from './sources/open.js';
 import { type ByteSource, readAll } from './sources/source.js';
 import { bytesOf, type OnRows, streamSteps } from './stream.js';
@@ -32,6 +33,9 @@ export interface ModelSource {
   /** One file, shards, or where the index of shards is. */
   weights: Place | readonly Place[];
   tokenizer?: Tokenizer | undefined;
+  /** The generation_config.json of the hub, and 1_Pooling/config.json of sentence-transformers, as `config`. */
+  generation?: string | URL | object | undefined;
+  pooling?: string | URL | object | undefined;
 }
 
 interface OpenOptions {
@@ -61,6 +65,10 @@ export interface OpenedModel {
   readonly tokenizer: Tokenizer | undefined;
   /** Tokens after which a text is over, as the files say. */
   readonly endTokens: readonly number[];
+  /** How the rows of a text become its vector, as the files say; undefined where they do not. */
+  readonly pooling: Pooling | undefined;
+  /** Arrays of the file that are left out: of heads that are not computed. */
+  readonly ignored: readonly string[];
   /**
    * Reads all arrays, once, and closes the files, also when it fails. What `onRows` throws is thrown on.
    *
@@ -72,17 +80,38 @@ export interface OpenedModel {
   close(): void;
 }
 
-/** The config of the hub, from where it is. In an object of ours, because what a promise is given it asks for then(). */
-async function readConfig(given: unknown, signal?: AbortSignal): Promise<{ config: unknown }> {
-  if (given === undefined || (isRecord(given) && !isAddress(given))) return { config: given };
+/** JSON files beside the weights, and what they are called. */
+const besides = {
+  ...{ config: 'config.json', generation: 'generation_config.json' },
+  pooling: '1_Pooling/config.json',
+};
+type Besides = Partial<Record<keyof typeof besides, unknown>>;
+
+/** Such a file, from where it is. In an object of ours, because what a promise is given it asks for then(). */
+async function readBeside(
+  role: keyof typeof besides,
+  given: unknown,
+  signal?: AbortSignal,
+): Promise<{ value: unknown }> {
+  if (given === undefined || (isRecord(given) && !isAddress(given))) return { value: given };
   if (!isAddress(given))
-    refuse(`config is ${describe(given)}`, 'an object, or where config.json is');
-  const source = await openSource('config', given);
+    refuse(`${role} is ${describe(given)}`, `an object, or where ${besides[role]} is`);
+  const source = await openSource(role, given);
   try {
-    return { config: await readJson(source, signal) };
+    return { value: await readJson(source, signal) };
   } finally {
     source.close();
   }
+}
+
+/** All of them that were given, one after another. */
+async function readBesides(given: Besides, signal?: AbortSignal): Promise<Besides> {
+  const read: Besides = {};
+  for (const role of Object.keys(besides) as (keyof typeof besides)[]) {
+    const { value } = await readBeside(role, given[role], signal);
+    read[role] = value;
+  }
+  return read;
 }
 
 /** What only an array of the file says of the config. */
@@ -109,18 +138,21 @@ function shortened(described: Described, maxLength: number | undefined): Describ
   return { ...described, config: { ...described.config, maxLength } };
 }
 
-/** The format that most bytes of matrices have. */
+/** The format that most numbers in matrices have. */
 function formatOf(steps: readonly LoadStep[]): OpenedModel['format'] {
   const counts = new Map<string, number>([['f32', 0]]);
   for (const { tensor } of steps) {
     if (tensor.shape.length !== 2) continue;
-    const { type, begin, end } = tensor;
+    const { type, shape } = tensor;
+    const [rows = 0, columns = 0] = shape;
     const format = type === 'BF16' ? 'bf16' : type === 'Q8_0' || type === 'I8' ? 'int8' : 'f32';
-    counts.set(format, (counts.get(format) ?? 0) + end - begin);
+    counts.set(format, (counts.get(format) ?? 0) + rows * columns);
   }
   const [[most] = ['f32']] = [...counts].sort(([, a], [, b]) => b - a);
   return most as OpenedModel['format'];
 }
+
+const sourceNames = ['config', 'weights', 'tokenizer', 'generation', 'pooling'];
 
 /**
  * Reads the headers of a model's files.
@@ -133,14 +165,14 @@ export async function openModel(
   given: ModelSource,
   options: OpenOptions = {},
 ): Promise<OpenedModel> {
-  const taken = takeOptions('load', 'source', given, ['config', 'weights', 'tokenizer']);
+  const taken = takeOptions('load', 'source', given, sourceNames);
   const { maxLength, signal } = options;
   const { weights, tokenizer } = taken;
   const sources: ByteSource[] = [];
   const close = (): void => sources.forEach((source) => source.close());
   try {
     const places = listOf('load', 'weights', weights, 2 ** 16) ?? [weights];
-    const { config } = await readConfig(taken.config, signal);
+    const { config, generation, pooling } = await readBesides(taken, signal);
     const file = await readFiles(places, sources, signal);
     const found = describeModel(file, config);
     // Each layer has arrays of its own, but for llama2.c.
@@ -153,7 +185,9 @@ export async function openModel(
       parameters: parametersOf(described.config),
       ...{ steps, totalBytes: total, format: formatOf(steps) },
       tokenizer: tokenizer === undefined ? (ggufTokenizer(file) ?? ownTokenizer(file)) : tokenizer,
-      endTokens: endTokensOf(file, config),
+      endTokens: endTokensOf(file, config, generation),
+      pooling: poolingOf(file, pooling, found.config.dModel),
+      ignored: otherHeadsOf(file, described),
       close,
       async stream(onRows, { signal: stop, onProgress } = {}) {
         let loaded = 0;

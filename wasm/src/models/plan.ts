@@ -98,9 +98,13 @@ const inOrder = (steps: readonly LoadStep[], { tensors }: ModelFile): LoadStep[]
   return [...steps].sort((a, b) => place(a) - place(b) || a.tensor.begin - b.tensor.begin);
 };
 
+/** Arrays of a file that are of other heads, by the names that the file has for them. */
+export const otherHeadsOf = ({ tensors }: ModelFile, described: Described): string[] =>
+  [...tensors.keys()].filter((name) => described.isOtherHead(described.rename(name)));
+
 /** The steps that read all arrays of a model. @throws {@link QkvError} if the file does not have just these */
 export function planOf(file: ModelFile, described: Described): LoadStep[] {
-  const { locate, isIgnored, hasScales, config } = described;
+  const { locate, isIgnored, isOtherHead, hasScales, config } = described;
   const tensors = renamed(file, described);
   const wanted = parametersOf(config).map((parameter) => ({ parameter, at: locate(parameter) }));
   const names = new Set(wanted.map(({ at }) => at.tensor));
@@ -111,7 +115,7 @@ export function planOf(file: ModelFile, described: Described): LoadStep[] {
   const isScale = (name: string): boolean =>
     hasScales && name.endsWith('.scale') && tensors.get(name.slice(0, -6))?.type === 'I8';
   const isSurplus = (name: string): boolean =>
-    !names.has(name) && !isScale(name) && !isIgnored(name);
+    !names.has(name) && !isScale(name) && !isIgnored(name) && !isOtherHead(name);
   const surplus = [...tensors.keys()].filter(isSurplus);
   if (surplus.length > 0)
     refuse(`weights have ${some(surplus, quoted)}`, `the arrays of a ${family} alone`);

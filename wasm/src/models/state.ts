@@ -7,6 +7,7 @@ import { Call } from '../memory/call.js';
 import { Handle } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
 import { type Address, textAt } from '../memory/raw.js';
+import type { Pooling } from './families/pooling.js';
 
 /** An array of a model. */
 export interface ModelArray {
@@ -21,6 +22,10 @@ export interface Plan {
   readonly tokenizer: Tokenizer | undefined;
   /** Tokens that end what is said. */
   readonly ends: readonly number[];
+  /** How the rows of a text become its vector, where the files say it. */
+  readonly pooling?: Pooling | undefined;
+  /** Arrays of the files that are left out. */
+  readonly ignored?: readonly string[];
 }
 
 export class ModelState {

@@ -117,6 +117,20 @@ const createTable = {
 const sizes = { vocabulary: 12, numLayers: 1, dModel: 8, numHeads: 2, numKvHeads: 1 };
 const file = checkpoint(checkpointConfig({ ...sizes, dFeedForward: 12, maxLength: 6 }));
 
+/** A JSON file beside the weights. */
+const beside = (file) => (name) =>
+  not(
+    name.replace('source.', ''),
+    invalid,
+    [
+      [null, 'null'],
+      [3, '3'],
+      [true, 'true'],
+      [() => 1, 'a function'],
+    ],
+    `an object, or where ${file} is`,
+  );
+
 const loadTable = {
   ...{ method: 'load', says: 'load', rejects: true },
   base: ({ engine }) => ({ engine, source: { weights: file }, options: {} }),
@@ -127,18 +141,9 @@ const loadTable = {
   kinds: {
     engine: engineKind,
     source: required(options('weights', 'wieghts')),
-    'source.config': (name) =>
-      not(
-        name.replace('source.', ''),
-        invalid,
-        [
-          [null, 'null'],
-          [3, '3'],
-          [true, 'true'],
-          [() => 1, 'a function'],
-        ],
-        'an object, or where config.json is',
-      ),
+    'source.config': beside('config.json'),
+    'source.generation': beside('generation_config.json'),
+    'source.pooling': beside('1_Pooling/config.json'),
     'source.weights': (name) => [
       ...not(
         name.replace('source.', ''),
@@ -332,8 +337,9 @@ const embedTable = method(
       ],
     ),
     options: options('pooling', 'polling'),
-    'options.pooling': choice('mean', 'cls'),
+    'options.pooling': choice('mean', 'cls', 'last'),
     'options.normalize': boolean,
+    'options.truncate': boolean,
   },
   'encoder',
 );

@@ -8,7 +8,10 @@ import { root } from '../../../support/js/files.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'qkv-models-'));
 const outfile = join(folder, 'models.mjs');
-const modules = ['open', 'fill', 'tokenizers/tokenizer', 'tokenizers/llama2c', 'tokenizers/merge'];
+const modules = [
+  ...['open', 'fill', 'families/fixed-fields'],
+  ...['tokenizers/tokenizer', 'tokenizers/llama2c', 'tokenizers/merge'],
+];
 await build({
   stdin: {
     contents: modules.map((path) => `export * from './${path}';`).join('\n'),

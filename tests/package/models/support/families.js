@@ -139,6 +139,7 @@ const gemma2 = () => {
       ...{
         model_type: 'gemma2',
         head_dim: 16,
+        hidden_act: 'gelu_pytorch_tanh',
         hidden_activation: 'gelu_pytorch_tanh',
         sliding_window: 3,
       },

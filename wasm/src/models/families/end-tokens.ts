@@ -1,6 +1,8 @@
 // Tokens after which a text is over.
 
-import { isRecord, reading } from '../../arguments/values.js';
+import { describe, isRecord, reading } from '../../arguments/values.js';
+import { refuse } from '../errors.js';
+import { Fields } from '../fields.js';
 import type { ModelFile } from '../file.js';
 
 const isToken = (value: unknown): value is number =>
@@ -10,12 +12,50 @@ const isToken = (value: unknown): value is number =>
 const entriesOf = (config: object): [string, unknown][] =>
   reading('load', 'config', () => Object.entries(config));
 
-/** As the metadata of GGUF, the config of the hub, or run.c of llama2.c has them. */
-export function endTokensOf({ format, metadata }: ModelFile, config: unknown): number[] {
-  if (format === 'llama2.c') return [1, 2];
-  const told =
-    format === 'gguf'
-      ? ['eos', 'eot'].map((name) => metadata.get(`tokenizer.ggml.${name}_token_id`))
-      : [isRecord(config) ? new Map(entriesOf(config)).get('eos_token_id') : undefined].flat();
-  return [...new Set(told.filter(isToken))];
+/** Texts of tokens that end what a model says, where they are control tokens: the list of llama.cpp. */
+const endTexts: ReadonlySet<unknown> = new Set([
+  ...['<|eot_id|>', '<|im_end|>', '<|end|>', '<|return|>', '<|call|>', '<|flush|>', '<|calls|>'],
+  ...['<end_of_turn>', '<|endoftext|>', '</s>', '<|eom_id|>', '<EOT>', '_<EOT>', '[EOT]', '[EOS]'],
+  ...['<|end_of_text|>', '<end_of_utterance>', '<eos>', '<turn|>', '<｜end▁of▁sentence｜>', '[e~['],
+]);
+const control = 3;
+
+/** Files of GGUF name one to three of them by number, and often not that of a turn. */
+function ggufEnds(metadata: ModelFile['metadata']): unknown[] {
+  const of = (name: string): unknown => metadata.get(`tokenizer.ggml.${name}`);
+  const told = ['eos', 'eot', 'eom'].map((name) => of(`${name}_token_id`));
+  const [texts, types] = ['tokens', 'token_type'].map((name) => {
+    const list = of(name);
+    return Array.isArray(list) ? (list as unknown[]) : undefined;
+  });
+  const found = new Map<unknown, number>();
+  texts?.forEach((text, id) => {
+    if (endTexts.has(text) && (types?.[id] ?? control) === control) found.set(text, id);
+  });
+  // Where these two are, it stands between parts of one answer.
+  if (found.has('<|return|>') && found.has('<|call|>')) found.delete('<|end|>');
+  return [...told, ...found.values()];
 }
+
+/** Those of generation_config.json, which go before those of config.json, as in transformers. */
+function generationEnds(given: unknown): unknown {
+  const fields = Fields.of('generation', given);
+  const ends: unknown = fields.get('eos_token_id');
+  const all: readonly unknown[] = [ends].flat();
+  if (ends !== undefined && !all.every(isToken))
+    refuse(`${fields.pathOf('eos_token_id')} is ${describe(ends)}`, 'a token or a list of tokens');
+  return ends;
+}
+
+/** As the generation config, the metadata of GGUF, the config of the hub, or run.c of llama2.c have them. */
+export function endTokensOf(
+  { format, metadata }: ModelFile,
+  config: unknown,
+  generation: unknown,
+): number[] {
+  const first = generation === undefined ? undefined : generationEnds(generation);
+  const isOwn = format === 'gguf' || format === 'llama2.c';
+  const hub = !isOwn && isRecord(config) ? new Map(entriesOf(config)).get('eos_token_id') : undefined;
+  const told = format === 'gguf' ? ggufEnds(metadata) : format === 'llama2.c' ? [1, 2] : hub;
+  return [...new Set([first ?? told].flat().filter(isToken))];
+} // prettier-ignore

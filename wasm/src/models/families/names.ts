@@ -34,7 +34,7 @@ export interface Names {
   readonly fusion?: Fusion;
   /** Modules whose gains are kept less 1. */
   readonly lessOne?: boolean;
-  /** Arrays that a file may have besides, of which nothing is needed. */
+  /** Arrays that a file may have besides, of which nothing is needed: what is computed anew. */
   readonly ignored?: RegExp;
 }
 
@@ -89,9 +89,13 @@ export const hubNames: Readonly<Record<string, Names>> = {
         'output.LayerNorm intermediate.dense output.dense - - - - - ' +
         'embeddings.position_embeddings embeddings.token_type_embeddings embeddings.LayerNorm',
     ),
-    ignored: /^(embeddings\.position_ids$|pooler\.|cls\.|classifier\.)/,
+    ignored: /^embeddings\.position_ids$/,
   },
 };
+
+/** Heads for other tasks than the next token, of which none is computed: by the names of transformers, and `cls` of GGUF. */
+export const otherHeads =
+  /^(pooler|cls|classifier|score|qa_outputs|linear|multiple_choice_head|v_head)\./;
 
 const ggufModules = named(
   'token_embd output_norm output attn_norm attn_q attn_k attn_v attn_output ffn_norm ffn_up ffn_down ffn_gate ' +

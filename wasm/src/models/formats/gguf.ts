@@ -11,13 +11,15 @@ const most = { tensors: 2 ** 17, metadata: 2 ** 16, elements: 2 ** 23, name: 2 *
 const axes = 4;
 
 /** Types of arrays by their numbers; of those that cannot be read the names, for messages. */
-const typeNames = new Map([
-  ...(['F32', 'F16', 'Q4_0', 'Q4_1'] as const).entries(),
-  ...Object.entries(
-    { 6: 'Q5_0', 7: 'Q5_1', 8: 'Q8_0', 9: 'Q8_1', 10: 'Q2_K', 11: 'Q3_K', 12: 'Q4_K', 13: 'Q5_K', 14: 'Q6_K', 15: 'Q8_K',
-      24: 'I8', 25: 'I16', 26: 'I32', 27: 'I64', 28: 'F64', 30: 'BF16' },
-  ).map(([number, name]) => [Number(number), name] as const),
-]); // prettier-ignore
+const typeNames = (
+  'F32 F16 Q4_0 Q4_1 Q4_2 Q4_3 Q5_0 Q5_1 Q8_0 Q8_1 Q2_K Q3_K Q4_K Q5_K Q6_K Q8_K IQ2_XXS IQ2_XS IQ3_XXS IQ1_S ' +
+  'IQ4_NL IQ3_S IQ2_S IQ4_XS I8 I16 I32 I64 F64 IQ1_M BF16 Q4_0_4_4 Q4_0_4_8 Q4_0_8_8 TQ1_0 TQ2_0 ' +
+  'IQ4_NL_4_4 IQ4_NL_4_8 IQ4_NL_8_8 MXFP4'
+).split(' ');
+/** What can be done where a file has others. */
+const remedy =
+  'F32, F16, BF16 or Q8_0: take the Q8_0 file of the same model, or make it with ' +
+  'llama-quantize --allow-requantize in.gguf out.gguf Q8_0';
 
 const [text, list] = [8, 9];
 /** Values of fixed size by the numbers of their types: the bytes of each, and how a DataView reads it. */
@@ -69,6 +71,18 @@ class Reader {
     return this.#decoder.decode(this.cursor.take(length));
   }
 
+  /**
+   * A text that has come, all of it: a vocabulary has half a million, and to wait for each takes several times as long as to read
+   * it. Undefined for one that has to be waited for, or that is too long.
+   */
+  #textThere(): string | undefined {
+    if (!this.cursor.has(8)) return undefined;
+    const length = this.cursor.peek('getBigUint64');
+    if (!this.cursor.has(8 + length)) return undefined;
+    this.cursor.take(8);
+    return this.#decoder.decode(this.cursor.take(length));
+  }
+
   async value(type: number, what: string, depth = 0): Promise<unknown> {
     if (type === text) return this.text(what);
     if (type !== list) return this.scalar(type, what);
@@ -81,9 +95,12 @@ class Reader {
     if (scalar) await this.cursor.need(count * scalar[0], what);
     const values: unknown[] = [];
     for (let i = 0; i < count; i += 1) {
-      values.push(
-        scalar ? this.cursor.number(...scalar) : await this.value(inner, what, depth + 1),
-      );
+      const there = scalar
+        ? this.cursor.number(...scalar)
+        : inner === text
+          ? this.#textThere()
+          : undefined;
+      values.push(there ?? (await this.value(inner, what, depth + 1)));
     }
     return values;
   }
@@ -109,10 +126,9 @@ class Reader {
       shape.unshift(await this.count(`an extent of ${quoted(name)}`, Number.MAX_SAFE_INTEGER));
     }
     const number = await this.u32(quoted(name));
-    const type = typeNames.get(number) ?? `of type ${number}`;
+    const type = typeNames[number] ?? `of type ${number}`;
     const begin = await this.count(`the offset of ${quoted(name)}`, Number.MAX_SAFE_INTEGER);
-    if (!isReadable(type))
-      refuseUnsupported(`${quoted(name)} is ${type}`, 'F32, F16, BF16 or Q8_0');
+    if (!isReadable(type)) refuseUnsupported(`${quoted(name)} is ${type}`, remedy);
     const columns = shape[rank - 1] ?? 0;
     if (type === 'Q8_0' && columns % 32 !== 0) {
       refuse(`${this.name} has rows of ${columns} for ${quoted(name)} as Q8_0`, 'a multiple of 32');

@@ -1,9 +1,10 @@
 // Which format a file has, and several files as one.
 
 import { describe, isRecord } from '../../arguments/values.js';
+import { Fields } from '../fields.js';
 import type { ModelFile, StoredTensor } from '../file.js';
 import { some } from '../../language/names.js';
-import { quoted, refuse } from '../errors.js';
+import { quoted, refuse, refuseUnsupported } from '../errors.js';
 import { Cursor } from '../sources/cursor.js';
 import { beside, isAddress, openSource } from '../sources/open.js';
 import type { ByteSource } from '../sources/source.js';
@@ -53,7 +54,15 @@ async function readFile(source: ByteSource, signal?: AbortSignal): Promise<Model
   const text = String.fromCharCode(...start.subarray(0, 9));
   if (text.startsWith('GGUF')) return readGguf(source, signal);
   if (start[8] === brace) return readSafetensors(source, signal);
+  // Before the next, as a width of 384 begins like a pickle.
   if (readNumbers(start)) return readLlama2c(source, signal);
+  // PyTorch writes its files as ZIP, and before as a pickle.
+  if (text.startsWith('PK\x03\x04') || (start[0] === 0x80 && (start[1] ?? 9) <= 5)) {
+    refuseUnsupported(
+      `${source.name} is a file of PyTorch (pytorch_model.bin or the like)`,
+      'safetensors: take model.safetensors of the same model, or write it with save_pretrained() of transformers',
+    );
+  }
   return refuse(
     `${source.name} starts with ${JSON.stringify(text.replace(/[^ -~]/g, '.'))}`,
     'safetensors, GGUF or a llama2.c checkpoint',
@@ -81,8 +90,36 @@ function shardsOf({ name }: ByteSource, index: unknown): Map<string, string[]> {
   return shards;
 }
 
+/** The number of a part of a GGUF file that was split, and how many there are. */
+function partOf({ metadata }: ModelFile): { no: number; count: number } | undefined {
+  const fields = new Fields('metadata', metadata);
+  if (!fields.has('split.count')) return undefined;
+  return { no: fields.count('split.no', undefined, 0), count: fields.count('split.count', 1, 0) };
+}
+
+/** The parts of a GGUF file in their order: the first has the metadata. All of them are there. */
+function inOrder(files: readonly ModelFile[]): readonly ModelFile[] {
+  const parts = files.map((file) => ({ file, ...partOf(file) }));
+  const told = parts.find(({ count = 0 }) => count > 1);
+  if (!told) {
+    const isFirst = ({ metadata }: ModelFile): boolean => metadata.has('general.architecture');
+    return [...files].sort((a, b) => Number(isFirst(b)) - Number(isFirst(a)));
+  }
+  const { count = 0 } = told;
+  const missing = Array.from({ length: Math.min(count, mostFiles) }, (_, i) => i).filter(
+    (i) => !parts.some(({ no }) => no === i),
+  );
+  if (missing.length > 0 || files.length !== count) {
+    const lacks = missing.length > 0 ? ` without ${some(missing.map((i) => `${i + 1}`))}` : '';
+    const what = `weights are ${files.length} of the ${count} parts of a GGUF file${lacks}`;
+    refuse(what, 'all of them in one array, in any order');
+  }
+  return [...parts].sort((a, b) => (a.no ?? 0) - (b.no ?? 0)).map(({ file }) => file);
+}
+
 /** Several files as one. */
-function join(files: readonly ModelFile[]): ModelFile {
+function join(given: readonly ModelFile[]): ModelFile {
+  const files = given[0]?.format === 'gguf' ? inOrder(given) : given;
   const [first] = files;
   if (!first) return refuse('weights are no files', 'at least one');
   const tensors = new Map<string, StoredTensor>();

@@ -7,17 +7,22 @@ import { type ByteSource, ended } from './source.js';
 const longestHeader = 100_000_000;
 
 export class Cursor {
-  /** Where in the file the next byte is. */
-  position = 0;
   readonly #source: ByteSource;
   readonly #pieces: AsyncIterator<Uint8Array, unknown>;
-  /** What has come and was not taken. */
+  /** What has come, of which the first bytes were taken, and where in the file it begins. */
   #bytes = new Uint8Array(0);
   #view = new DataView(this.#bytes.buffer);
+  #taken = 0;
+  #begin = 0;
 
   constructor(source: ByteSource, signal?: AbortSignal) {
     this.#source = source;
     this.#pieces = source.read(0, Infinity, signal)[Symbol.asyncIterator]();
+  }
+
+  /** Where in the file the next byte is. */
+  get position(): number {
+    return this.#begin + this.#taken;
   }
 
   /** Bytes that a header can still have. */
@@ -25,20 +30,25 @@ export class Cursor {
     return Math.min(longestHeader, this.#source.size) - this.position;
   }
 
+  /** Whether so many bytes have come that were not taken: then nobody needs to wait for them. */
+  has(count: number): boolean {
+    return count <= this.#bytes.length - this.#taken;
+  }
+
   /** Waits until `count` bytes have come, so that they can be taken. `what` they are, for messages. */
   async need(count: number, what: string): Promise<void> {
-    if (count <= this.#bytes.length) return;
+    if (this.has(count)) return;
+    const { position } = this;
     if (!(count <= this.room)) {
       const { name } = this.#source;
-      if (count <= longestHeader - this.position)
-        ended(name, this.#source.size, this.position + count);
-      refuse(`${name} has ${what} of ${count} bytes at ${this.position}`, `at most ${this.room}`);
+      if (count <= longestHeader - position) ended(name, this.#source.size, position + count);
+      refuse(`${name} has ${what} of ${count} bytes at ${position}`, `at most ${this.room}`);
     }
-    const parts = [this.#bytes];
-    let length = this.#bytes.length;
+    const parts = [this.#bytes.subarray(this.#taken)];
+    let length = this.#bytes.length - this.#taken;
     while (length < count) {
       const { done, value } = await this.#pieces.next();
-      if (done) return ended(this.#source.name, this.position + length, this.position + count);
+      if (done) return ended(this.#source.name, position + length, position + count);
       // A copy, because the next piece may come where this one is.
       parts.push(value.slice());
       length += value.length;
@@ -49,27 +59,27 @@ export class Cursor {
       all.set(part, at);
       at += part.length;
     }
-    this.#bytes = all;
+    [this.#bytes, this.#taken, this.#begin] = [all, 0, position];
     this.#view = new DataView(all.buffer);
   }
 
   /** The next bytes, which must have come. */
   take(count: number): Uint8Array {
-    const bytes = this.#bytes.subarray(0, count);
-    this.#skip(count);
-    return bytes;
+    const begin = this.#taken;
+    this.#taken += count;
+    return this.#bytes.subarray(begin, this.#taken);
   }
 
-  /** A number of `size` bytes, which must have come; one of 64 bits that no number holds is near it. */
+  /** The next number, which must have come, and is not taken; one of 64 bits that no number holds is near it. */
+  peek(get: 'getUint32' | 'getBigUint64'): number {
+    return Number(this.#view[get](this.#taken, true));
+  }
+
+  /** A number of `size` bytes, which must have come, as peek() reads it. */
   number(size: number, get: 'getUint32' | 'getBigUint64'): number {
-    const value = Number(this.#view[get](this.#bytes.byteOffset, true));
-    this.#skip(size);
+    const value = this.peek(get);
+    this.#taken += size;
     return value;
-  }
-
-  #skip(count: number): void {
-    this.#bytes = this.#bytes.subarray(count);
-    this.position += count;
   }
 
   /** Ends the reading; the source can be read on. */

@@ -139,6 +139,8 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
   declare readonly parameterCount: number;
   declare readonly bytes: number;
   declare readonly format: WeightFormat;
+  declare readonly pooling: 'mean' | 'cls' | 'last' | undefined;
+  declare readonly ignored: readonly string[];
 
   constructor(caller: Caller, lane: Lane, sent: SentHandle) {
     super(caller, lane, sent.id);
@@ -230,13 +232,12 @@ const mostFiles = 2 ** 16;
 function sentSource(source: unknown): unknown {
   if (!isRecord(source)) return source;
   return reading('loadModel', 'source', () => {
-    const { weights, config, ...rest } = fieldsIn(source);
+    const { weights, ...rest } = fieldsIn(source);
     const places = listOf('loadModel', 'weights', weights, mostFiles)?.map(sendable);
-    return {
-      ...rest,
-      weights: places ?? sendable(weights),
-      ...(config !== undefined && { config: sendable(config) }),
-    };
+    for (const name of ['config', 'generation', 'pooling']) {
+      if (rest[name] !== undefined) rest[name] = sendable(rest[name]);
+    }
+    return { ...rest, weights: places ?? sendable(weights) };
   });
 }
 

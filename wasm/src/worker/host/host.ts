@@ -76,7 +76,7 @@ class Tokens implements Disposable {
 const counted: readonly Kind[] = ['kvCache', 'session', 'tokens'];
 
 const about: Readonly<Partial<Record<Kind, readonly string[]>>> = {
-  loadModel: ['config', 'parameterCount', 'bytes', 'format'],
+  loadModel: ['config', 'parameterCount', 'bytes', 'format', 'pooling', 'ignored'],
   session: ['capacity', 'bytes'],
 };
 

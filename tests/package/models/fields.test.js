@@ -1,0 +1,399 @@
+// @build any
+// Every field of config.json and of the metadata of GGUF that wasm/docs/model-files.md names, for every family of its row: one that is
+// obeyed changes the config, one that is refused is refused by name, one without an effect has none. And the fields that
+// transformers and llama.cpp have for these families are all in the tables.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { expectRejects } from '../../support/js/check.js';
+import { root } from '../../support/js/files.js';
+import { models } from './support/bundle.js';
+import { families } from './support/families.js';
+import { gguf, ggufFile, safetensors } from './support/files.js';
+import { ggufModels } from './support/gguf-models.js';
+
+const { openModel, hubFixed } = models;
+const guide = readFileSync(join(root, 'wasm/docs/model-files.md'), 'utf8');
+
+/** The rows of the tables of a chapter: [fields, families, what is said]. `all` are its families. */
+function rowsOf(title, all) {
+  const chapter = guide.split(/^#{2,3} /m).find((text) => text.startsWith(`${title}\n`));
+  const rows = [...chapter.matchAll(/^\| (`.*) \| ([\w ]+) \| (.*?) ?\|$/gm)];
+  assert.ok(rows.length > 0, title);
+  return rows.map(([, fields, of, says]) => ({
+    fields: [...fields.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+    families: of === 'all' ? all : of.split(' '),
+    says,
+  }));
+}
+/** The values of "`false`, `1`: ..." that a field may have; none for "absent". */
+const valuesIn = (says) =>
+  [...says.replace(/:.*/, '').matchAll(/`([^`]+)`/g)].map(([, text]) => JSON.parse(text));
+/** Values that are none of these. */
+const othersOf = (values) =>
+  values.length === 0
+    ? [true, 2, 'x', ['x'], { a: 1 }]
+    : values.map((value) => (typeof value === 'boolean' ? !value : typeof value === 'number' ? value + 2 : 'other')); // prettier-ignore
+
+const hub = Object.keys(families);
+const files = Object.fromEntries(
+  hub.map((family) => {
+    const { tensors, config } = families[family]();
+    return [family, { config, weights: safetensors(tensors) }];
+  }),
+);
+const without = (config) => Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined)); // prettier-ignore
+
+/** What is known of a family's model with other fields. */
+async function opened(family, changes) {
+  const { config, weights } = files[family];
+  const model = await openModel({ config: without({ ...config, ...changes }), weights });
+  model.close();
+  return { ...model.config, endTokens: model.endTokens };
+}
+const refused = (family, changes, code, ...says) =>
+  expectRejects(opened(family, changes), 'load', code, ...says);
+
+const tables = {
+  obeyed: rowsOf('Obeyed', hub),
+  fixed: rowsOf('Refused, unless', hub),
+  free: rowsOf('No effect on what is computed', hub),
+};
+
+const noRope = { rope_theta: undefined, rope_scaling: undefined, rotary_emb_base: undefined };
+const noShare = { rotary_pct: undefined };
+/** Every layer with a window of four keys and its own. */
+const slides = { use_sliding_window: undefined, sliding_window: 5, layer_types: undefined };
+const qwenSlides = { ...slides, use_sliding_window: true, max_window_layers: 0 };
+const slidesOf = (family) => (family.startsWith('qwen') ? qwenSlides : slides);
+const noWindow = (family) =>
+  family.startsWith('qwen') ? { use_sliding_window: false } : family === 'mistral' || family === 'gemma2' ? { sliding_window: null } : {}; // prettier-ignore
+const at = (name) => (config) => config[name];
+const rotary = (name) => (config) => config.rotary[name];
+const shaped = /is \[|have no|have "|expected/;
+
+/** Of each field that is obeyed: the other fields with it, and what then is where in the config; or what the refusal names. */
+const samples = {
+  model_type: () => [{ model_type: 'mamba' }, /model_type is "mamba"/],
+  vocab_size: () => [{ vocab_size: 12 }, shaped],
+  num_hidden_layers: () => [{ num_hidden_layers: 3 }, shaped],
+  hidden_size: () => [{ hidden_size: 32 }, shaped],
+  num_attention_heads: (family) =>
+    family === 'gpt_neox' || family === 'bert'
+      ? [{ num_attention_heads: 8 }, at('numHeads'), 8]
+      : [{ num_attention_heads: 8 }, /is \[|numHeads|head/],
+  intermediate_size: () => [{ intermediate_size: 48 }, shaped],
+  max_position_embeddings: () => [{ max_position_embeddings: 5 }, at('maxLength'), 5],
+  num_key_value_heads: () => [{ num_key_value_heads: 4 }, shaped],
+  head_dim: () => [{ head_dim: 32 }, shaped],
+  n_layer: () => [{ n_layer: 3 }, shaped],
+  n_embd: () => [{ n_embd: 32 }, shaped],
+  n_head: () => [{ n_head: 8 }, at('numHeads'), 8],
+  n_positions: () => [{ n_positions: 5 }, at('maxLength'), 5],
+  n_inner: () => [{ n_inner: 48 }, shaped],
+  rms_norm_eps: () => [{ rms_norm_eps: 0.5 }, at('epsilon'), 0.5],
+  layer_norm_eps: () => [{ layer_norm_eps: 0.5 }, at('epsilon'), 0.5],
+  layer_norm_epsilon: () => [{ layer_norm_epsilon: 0.5 }, at('epsilon'), 0.5],
+  hidden_act: (family) =>
+    family === 'gpt_neox' || family === 'bert'
+      ? [{ hidden_act: 'relu' }, at('activation'), 'relu']
+      : [{ hidden_act: 'gelu' }, at('activation'), 'geglu'],
+  activation_function: () => [{ activation_function: 'relu' }, at('activation'), 'relu'],
+  hidden_activation: () => [{ hidden_activation: 'gelu' }, at('activation'), 'geglu'],
+  rope_theta: () => [{ ...noRope, rope_theta: 7 }, rotary('base'), 7],
+  rotary_emb_base: () => [{ ...noRope, rotary_emb_base: 7 }, rotary('base'), 7],
+  rope_parameters: (family) => [
+    { ...noRope, ...noShare, rope_parameters: { rope_theta: 7, partial_rotary_factor: 0.5 } },
+    ({ rotary: { base, rotaryDim } }) => [base, rotaryDim],
+    [7, family === 'qwen3' ? 4 : 8],
+  ],
+  rope_scaling: () => [
+    { rope_scaling: { type: 'linear', factor: 3 } },
+    rotary('scaling'),
+    { type: 'linear', factor: 3 },
+  ],
+  partial_rotary_factor: (family) => [
+    { ...noShare, partial_rotary_factor: 0.5 },
+    rotary('rotaryDim'),
+    family === 'qwen3' ? 4 : 8,
+  ],
+  rotary_pct: (family) => [{ rotary_pct: 0.5 }, rotary('rotaryDim'), family === 'qwen3' ? 4 : 8],
+  is_causal: (family) => [{ ...noWindow(family), is_causal: false }, at('causal'), false],
+  use_sliding_window: () => [{ ...qwenSlides, use_sliding_window: false }, at('window'), undefined],
+  max_window_layers: () => [{ ...qwenSlides, max_window_layers: 1 }, at('window'), [null, 4]],
+  sliding_window: (family) => [
+    { ...slidesOf(family), sliding_window: 4 },
+    at('window'),
+    family === 'gemma2' ? [3, null] : 3,
+  ],
+  layer_types: (family) => [
+    { ...slidesOf(family), layer_types: ['full_attention', 'sliding_attention'] },
+    at('window'),
+    [null, 4],
+  ],
+  query_pre_attn_scalar: () => [{ query_pre_attn_scalar: 16 }, at('attentionScale'), 0.25],
+  attn_logit_softcapping: () => [{ attn_logit_softcapping: 7 }, at('attentionSoftcap'), 7],
+  final_logit_softcapping: () => [{ final_logit_softcapping: 7 }, at('logitSoftcap'), 7],
+  use_parallel_residual: () => [{ use_parallel_residual: false }, at('parallelResidual'), false],
+  attention_bias: () => [{ attention_bias: true }, /attention_bias is true/],
+  mlp_bias: () => [{ mlp_bias: true }, /mlp_bias is true/],
+  tie_word_embeddings: (family) =>
+    ['llama', 'mistral', 'qwen3', 'gpt_neox'].includes(family)
+      ? [{ tie_word_embeddings: true }, at('tiedEmbeddings'), false] // a head is in the file
+      : [{ tie_word_embeddings: false }, /have no "lm_head.weight"/],
+  type_vocab_size: () => [{ type_vocab_size: 3 }, shaped],
+  architectures: (family) =>
+    ['llama', 'mistral', 'qwen3', 'gpt_neox'].includes(family)
+      ? [{ architectures: ['SomeModel'] }, at('head'), undefined] // a head is in the file
+      : [{ tie_word_embeddings: false, architectures: ['SomeModel'] }, at('head'), false],
+  eos_token_id: () => [{ eos_token_id: [7, 2] }, at('endTokens'), [7, 2]],
+  original_max_position_embeddings: () => [
+    { rope_scaling: { rope_type: 'yarn', factor: 2 }, original_max_position_embeddings: 77 },
+    (config) => config.rotary.scaling.originalLength,
+    77,
+  ],
+};
+
+/** What a sample says: what is where in the config then, or what the refusal names. */
+async function expectSample([changes, where, expected], open) {
+  if (where instanceof RegExp) {
+    await assert.rejects(open(changes), ({ name, message }) => {
+      assert.equal(name, 'QkvError');
+      assert.match(message, where);
+      return true;
+    });
+  } else assert.deepEqual(where(await open(changes)), expected);
+}
+
+describe('load: config.json', () => {
+  for (const { fields, families: of } of tables.obeyed) {
+    for (const field of fields) {
+      for (const family of of) {
+        test(`${field} of ${family} is obeyed`, async () => {
+          await expectSample(samples[field](family), (changes) => opened(family, changes));
+        });
+      }
+    }
+  }
+
+  for (const { fields, families: of, says } of tables.fixed) {
+    for (const field of fields) {
+      for (const family of of) {
+        test(`${field} of ${family} is refused unless it is ${says}`, async () => {
+          const values = valuesIn(says);
+          const as = await opened(family, { [field]: undefined }).catch(() => opened(family, {}));
+          for (const value of [...values, null, [], {}])
+            assert.deepEqual(await opened(family, { [field]: value }), as, JSON.stringify(value));
+          for (const value of othersOf(values))
+            await refused(family, { [field]: value }, 'unsupported', `config.${field} is `);
+        });
+      }
+    }
+  }
+
+  for (const { fields, families: of } of tables.free) {
+    for (const field of fields) {
+      for (const family of of) {
+        test(`${field} of ${family} has no effect`, async () => {
+          const as = await opened(family, {});
+          const own = field === 'use_sliding_window' ? [true, false] : [0, 1, 7, true, false, 'x', ['x'], { a: 1 }, null]; // prettier-ignore
+          const values = field === 'tie_word_embeddings' || /_bias$/.test(field) ? [true, false] : own; // prettier-ignore
+          for (const value of values)
+            assert.deepEqual(await opened(family, { [field]: value }), as, JSON.stringify(value));
+        });
+      }
+    }
+  }
+
+  test('each field stands for each family in one table alone', () => {
+    const seen = new Set();
+    for (const { fields, families: of } of Object.values(tables).flat()) {
+      for (const name of fields.flatMap((field) => of.map((family) => `${field} of ${family}`))) {
+        assert.ok(!seen.has(name), name);
+        seen.add(name);
+      }
+    }
+  });
+
+  test('the table of what is refused is that of the reader', () => {
+    // Those that ask more than for a value.
+    const apart = ['quantization_config', 'quantization', 'compression_config', 'sliding_window'];
+    const isEither = (values) => values.includes(true) && values.includes(false);
+    for (const family of hub) {
+      const told = tables.fixed
+        .filter(({ families: of }) => of.includes(family))
+        .flatMap(({ fields, says }) => fields.map((field) => [field, valuesIn(says)]))
+        .filter(([field]) => !apart.includes(field));
+      const own = Object.entries(hubFixed(family)).filter(([, values]) => !isEither(values));
+      assert.deepEqual(Object.fromEntries(told.sort()), Object.fromEntries(own.sort()), family);
+    }
+  });
+
+  // The fields of the classes of configs in transformers, those of their base class included.
+  const shared =
+    'vocab_size eos_token_id bos_token_id pad_token_id initializer_range use_cache tie_word_embeddings torch_dtype dtype ' +
+    'architectures is_encoder_decoder is_decoder add_cross_attention tie_encoder_decoder cross_attention_hidden_size pruned_heads ' +
+    'chunk_size_feed_forward per_layer_config id2label label2id problem_type output_hidden_states return_dict';
+  const rope = 'rope_theta rope_scaling rope_parameters is_causal';
+  const sizes = 'hidden_size intermediate_size num_hidden_layers num_attention_heads max_position_embeddings hidden_act'; // prettier-ignore
+  const llama = `${sizes} ${rope} num_key_value_heads head_dim rms_norm_eps attention_bias attention_dropout`;
+  const qwen = `${llama} use_sliding_window sliding_window max_window_layers layer_types`;
+  const gemma = `${llama} hidden_activation use_bidirectional_attention`;
+  const inTransformers = {
+    llama: `${llama} mlp_bias pretraining_tp`,
+    mistral: `${llama} sliding_window`,
+    ...{ qwen2: qwen, qwen3: qwen, gemma },
+    gemma2: `${gemma} sliding_window layer_types query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping`,
+    gpt2:
+      'n_positions n_embd n_layer n_head n_inner n_ctx activation_function resid_pdrop embd_pdrop attn_pdrop layer_norm_epsilon ' +
+      'summary_type summary_use_proj summary_activation summary_proj_to_labels summary_first_dropout scale_attn_weights ' +
+      'scale_attn_by_inverse_layer_idx reorder_and_upcast_attn is_causal',
+    gpt_neox: `${sizes} ${rope} rotary_pct rotary_emb_base attention_dropout hidden_dropout classifier_dropout layer_norm_eps use_parallel_residual attention_bias`,
+    bert: `${sizes} hidden_dropout_prob attention_probs_dropout_prob type_vocab_size layer_norm_eps position_embedding_type classifier_dropout`,
+  };
+  for (const family of hub) {
+    test(`the fields that transformers has for ${family} are in the tables`, () => {
+      const told = new Set(
+        Object.values(tables)
+          .flat()
+          .filter(({ families: of }) => of.includes(family))
+          .flatMap(({ fields }) => fields),
+      );
+      const all = `${shared} ${inTransformers[family]}`.split(' ');
+      assert.deepEqual(
+        all.filter((field) => !told.has(field)),
+        [],
+      );
+    });
+  }
+});
+
+// ---------------------------------------------------------------------------------------------- GGUF
+
+const { u32, f32, bool, text, list } = gguf;
+const archs = Object.keys(ggufModels);
+const made = Object.fromEntries(archs.map((arch) => [arch, ggufModels[arch]()]));
+
+/** What is known of a model with other metadata below its architecture. */
+async function ggufOpened(arch, changes) {
+  const { metadata, tensors } = made[arch];
+  const own = Object.entries(changes).map(([key, value]) => [`${arch}.${key}`, value]);
+  const kept = metadata.filter(([key]) => !own.some(([name]) => name === key));
+  const model = await openModel({
+    weights: ggufFile([...kept, ...own.filter(([, value]) => value !== null)], tensors),
+  });
+  model.close();
+  return { ...model.config, pooling: model.pooling };
+}
+
+const keys = rowsOf('GGUF', archs).filter(({ fields }) => fields.length > 0);
+const scaled = (type, more) => ({
+  ...{ 'rope.scaling.type': text(type), 'rope.scaling.factor': f32(2), ...more },
+});
+const scaling = (name) => (config) => config.rotary.scaling[name];
+const yarn = (key, value, name, expected) => () => [scaled('yarn', { [key]: value }), scaling(name), expected]; // prettier-ignore
+const perLayer = (number) => list([u32(number), u32(number)]);
+
+/** As `samples`. */
+const ggufSamples = {
+  block_count: () => [{ block_count: u32(3) }, shaped],
+  embedding_length: () => [{ embedding_length: u32(32) }, shaped],
+  'attention.head_count': (arch) => [
+    { 'attention.head_count': perLayer(2), 'attention.head_count_kv': perLayer(2) },
+    ...(['gpt2', 'gptneox', 'bert'].includes(arch) ? [at('numHeads'), 2] : [shaped]),
+  ],
+  feed_forward_length: () => [{ feed_forward_length: perLayer(48) }, shaped],
+  context_length: () => [{ context_length: u32(5) }, at('maxLength'), 5],
+  'attention.head_count_kv': () => [{ 'attention.head_count_kv': perLayer(1) }, shaped],
+  'attention.key_length': () => [{ 'attention.key_length': u32(8) }, shaped],
+  'attention.layer_norm_rms_epsilon': () => [{ 'attention.layer_norm_rms_epsilon': f32(0.5) }, at('epsilon'), 0.5], // prettier-ignore
+  'attention.layer_norm_epsilon': () => [{ 'attention.layer_norm_epsilon': f32(0.5) }, at('epsilon'), 0.5], // prettier-ignore
+  'attention.causal': (arch) =>
+    arch === 'gemma2'
+      ? [{ 'attention.causal': bool(false) }, /attention.causal is false and there are windows/]
+      : [{ 'attention.causal': bool(arch === 'bert') }, at('causal'), arch === 'bert'],
+  pooling_type: () => [{ pooling_type: u32(3) }, at('pooling'), 'last'],
+  use_parallel_residual: () => [
+    { use_parallel_residual: bool(false) },
+    at('parallelResidual'),
+    false,
+  ],
+  attn_logit_softcapping: () => [{ attn_logit_softcapping: f32(7) }, at('attentionSoftcap'), 7],
+  final_logit_softcapping: () => [{ final_logit_softcapping: f32(7) }, at('logitSoftcap'), 7],
+  'attention.sliding_window': (arch) => [
+    { 'attention.sliding_window': u32(5) },
+    at('window'),
+    arch === 'gemma2' ? [4, null] : 4,
+  ],
+  'attention.sliding_window_pattern': () => [
+    {
+      'attention.sliding_window': u32(5),
+      'attention.sliding_window_pattern': list([bool(false), bool(true)]),
+    },
+    at('window'),
+    [null, 4],
+  ],
+  'rope.freq_base': () => [{ 'rope.freq_base': f32(7) }, rotary('base'), 7],
+  'rope.dimension_count': () => [{ 'rope.dimension_count': u32(8) }, rotary('rotaryDim'), 8],
+  'rope.scaling.type': () => [scaled('yarn'), scaling('type'), 'yarn'],
+  'rope.scaling.factor': () => [{ 'rope.scaling.factor': f32(8) }, scaling('factor'), 8],
+  'rope.scale_linear': () => [
+    { 'rope.scaling.factor': null, 'rope.scale_linear': f32(8) },
+    scaling('factor'),
+    8,
+  ],
+  'rope.scaling.attn_factor': yarn('rope.scaling.attn_factor', f32(0.5), 'attentionFactor', 0.5 * (1 + 0.1 * Math.log(2))), // prettier-ignore
+  'rope.scaling.original_context_length': yarn('rope.scaling.original_context_length', u32(77), 'originalLength', 77), // prettier-ignore
+  'rope.scaling.yarn_beta_fast': yarn('rope.scaling.yarn_beta_fast', f32(16), 'betaFast', 16),
+  'rope.scaling.yarn_beta_slow': yarn('rope.scaling.yarn_beta_slow', f32(2), 'betaSlow', 2),
+};
+
+/** A value of a key with which a file can be read, one with which it cannot, and how messages write that. */
+function edgesOf(key, says) {
+  if (key === 'vocab_size') return [u32(11), u32(3), 3];
+  if (key === 'attention.value_length') return [u32(16), u32(3), 3];
+  const [value] = valuesIn(says.replace(/,.*/, ''));
+  return typeof value === 'number' ? [f32(value), f32(3), 3] : [bool(value), bool(!value), !value];
+}
+
+describe('load: metadata of GGUF', () => {
+  for (const { fields, families: of, says } of keys) {
+    for (const key of fields) {
+      for (const arch of of) {
+        if (says.startsWith('obeyed')) {
+          test(`${key} of ${arch} is obeyed`, async () => {
+            await expectSample(ggufSamples[key](arch), (changes) => ggufOpened(arch, changes));
+          });
+        } else if (says.startsWith('no effect')) {
+          test(`${key} of ${arch} has no effect`, async () => {
+            const as = await ggufOpened(arch, {});
+            for (const value of [u32(3), f32(0.5), bool(true), text('x'), list([u32(1)])])
+              assert.deepEqual(await ggufOpened(arch, { [key]: value }), as);
+          });
+        } else {
+          test(`${key} of ${arch} is ${says}`, async () => {
+            const [right, wrong, name] = edgesOf(key, says);
+            const more = key.includes('yarn') ? scaled('yarn') : {};
+            const set = (value) => ggufOpened(arch, { ...more, [key]: value });
+            assert.deepEqual(await set(right), await ggufOpened(arch, more));
+            await expectRejects(set(wrong), 'load', 'unsupported', `${arch}.${key} is ${name}`);
+          });
+        }
+      }
+    }
+  }
+  for (const arch of archs) {
+    test(`a key of ${arch} that nobody knows is refused by name`, async () => {
+      for (const value of [u32(0), bool(false), text('x'), list([u32(1)])]) {
+        await expectRejects(
+          ggufOpened(arch, { 'attention.new_kind': value }),
+          'load',
+          'unsupported',
+          `metadata.${arch}.attention.new_kind is `,
+          'a file without it',
+        );
+      }
+    });
+  }
+});
