@@ -16,6 +16,8 @@ describe('charactersTokenizer', () => {
     assert.deepEqual([...tokenizer.encode('😀春 a')], [2, 1, 3, 0]);
     assert.equal(tokenizer.decode([2, 1, 3, 0]), '😀春 a');
     assert.equal(tokenizer.decode([9, -1]), '\ufffd\ufffd');
+    assert.equal(tokenizer.decode(Int32Array.of(2, 1)), '😀春');
+    assert.deepEqual([...tokenizer.encodePlain('春')], [1]);
   });
   test('what it cannot do is refused', () => {
     expectThrows(() => tokenizer.encode('ab'), 'encode', 'invalid_argument', 'the text has "b"');
@@ -43,11 +45,32 @@ describe('huggingFaceTokenizer', () => {
     });
     assert.deepEqual(tokenizer.encode('four'), [4]);
     assert.equal(tokenizer.decode(Object.freeze([1, 2])), 'text');
-    assert.deepEqual(asked, [[[1, 2], { skip_special_tokens: true }]]);
+    assert.equal(tokenizer.decode(Int32Array.of(3)), 'text');
+    // What was told of a stream cannot be changed by the tokens that follow.
+    const options = { skip_special_tokens: true, clean_up_tokenization_spaces: false };
+    assert.deepEqual(asked, [[[1, 2], options], [[3], options]]); // prettier-ignore
     for (const given of [null, undefined, {}, { encode: () => 1 }, 'x']) {
       expectThrows(() => huggingFaceTokenizer(given), 'load', 'invalid_argument', 'tokenizer is');
     }
   });
+});
+
+describe('huggingFaceTokenizer: the token that begins a text', () => {
+  for (const [what, before, after, begin] of [
+    ['one before', [5], [], 5],
+    ['none', [], [], undefined],
+    ['one after', [], [6], undefined],
+    ['one before and one after', [5], [6], undefined],
+  ]) {
+    test(`${what}`, () => {
+      const tokenizer = huggingFaceTokenizer({
+        encode: (text) => ({ ids: [...before, ...Array.from(text, () => 1), ...after] }),
+        decode: () => '',
+      });
+      assert.equal(tokenizer.begin, begin);
+      assert.equal(tokenizer.begin, begin);
+    });
+  }
 });
 
 describe('decodeStream', () => {
@@ -65,6 +88,57 @@ describe('decodeStream', () => {
     const parts = ids.slice(1).map((id) => stream.push(id));
     assert.equal(parts.join('') + stream.end(), text.slice(1));
     assert.ok(parts.every((part) => !part.includes('\ufffd')));
+  });
+
+  /** Bytes, one sign for those of a letter that is not whole. */
+  const bytes = {
+    decode: (ids) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(ids)),
+  };
+  /** Halves of surrogate pairs. */
+  const halves = { decode: (ids) => String.fromCharCode(...ids) };
+  const utf8 = (text) => [...new TextEncoder().encode(text)];
+  const utf16 = (text) => Array.from({ length: text.length }, (_, i) => text.charCodeAt(i));
+  const told = (tokenizer, prompt, ids) => {
+    const stream = decodeStream(tokenizer, prompt);
+    return [...ids.map((id) => stream.push(id)), stream.end()];
+  };
+
+  for (const [what, tokenizer, idsOf] of [
+    ['bytes', bytes, utf8],
+    ['bytes told one by one', fallback, utf8],
+    ['halves of letters', halves, utf16],
+  ]) {
+    test(`${what}: a prompt may end in any letter, which is told once it is whole`, () => {
+      for (const text of ['aé中😀b', '中文中文中文中文中文', '😀😁😀😁😀😁😀', 'éééé a 中']) {
+        const ids = idsOf(text);
+        for (let cut = 1; cut <= ids.length; ++cut) {
+          const parts = told(tokenizer, ids.slice(0, cut), ids.slice(cut));
+          // The letters that do not end in the prompt.
+          const whole = Array.from(text).filter((_, i, all) => idsOf(all.slice(0, i + 1).join('')).length > cut); // prettier-ignore
+          assert.equal(parts.join(''), whole.join(''), `${text} ${cut}`);
+          for (const part of parts) assert.ok(!/\p{Surrogate}|\ufffd/u.test(part), `${text} ${cut} ${part}`); // prettier-ignore
+        }
+      }
+    });
+  }
+
+  test('a letter of the prompt that stays open is not told', () => {
+    const [first] = utf8('中');
+    assert.deepEqual(told(bytes, [first], []), ['']);
+    assert.equal(told(bytes, [97, first], utf8('bc')).join(''), 'bc');
+  });
+
+  test('bytes of no letter are told as signs, and what follows them whole', () => {
+    const parts = told(bytes, [97], [...Array(14).fill(0xff), ...utf8('😀'), ...utf8('b')]);
+    assert.equal(parts.join(''), `${'\ufffd'.repeat(14)}😀b`);
+  });
+
+  test('a decoder that takes spaces away before what follows: no letter is lost, none is told twice', () => {
+    const words = ['do', ' n', "'t", ' ', '.', ' x', ' ', '?', ' y'];
+    const cleaned = (text) => text.replace(/ ([.?])/g, '$1').replace(" n't", "n't");
+    const decode = (ids) => cleaned(ids.map((id) => words[id]).join(''));
+    const text = told({ decode }, [0], [1, 2, 3, 4, 5, 6, 7, 8]).join('');
+    assert.equal(text.replaceAll(' ', ''), "n't.x?y");
   });
 });
 
@@ -149,7 +223,66 @@ describe('openModel: tokenizers of GGUF', () => {
     const bare = { add_bos_token: gguf.bool(false), add_space_prefix: gguf.bool(false) };
     const { tokenizer } = await tokenizerOf({ ...llama, ...bare });
     assert.deepEqual([...tokenizer.encode('hi hi')], [idOf('hi'), idOf('\u2581hi')]);
+    assert.equal(tokenizer.decode([idOf('\u2581hi')]), ' hi');
   });
+
+  test('pieces with a space before a text and no token: there and back', async () => {
+    const { tokenizer } = await tokenizerOf({ ...llama, add_bos_token: gguf.bool(false) });
+    for (const text of ['hi', ' hi', 'hi hi', 'é', '']) {
+      const ids = [...tokenizer.encode(text)];
+      assert.equal(tokenizer.decode(ids), text);
+      assert.equal(tokenizer.decode(Int32Array.from(ids)), text);
+    }
+    // Whoever puts the token there has the space taken away too.
+    assert.equal(tokenizer.decode([1, idOf('\u2581hi')]), 'hi');
+  });
+
+  test('the token after a text, if the file says so', async () => {
+    for (const [own, flag, end] of [
+      [llama, true, [2]],
+      [llama, false, []],
+      [{ ...llama, eos_token_id: gguf.u32(10_000) }, true, []],
+      [{ ...gpt2, eos_token_id: gguf.u32(7), pre: gguf.text('qwen2') }, true, [7]],
+    ]) {
+      const plain = await tokenizerOf(own);
+      const { tokenizer } = await tokenizerOf({ ...own, add_eos_token: gguf.bool(flag) });
+      for (const text of ['hi', '']) {
+        const ids = [...plain.tokenizer.encode(text)];
+        assert.deepEqual([...tokenizer.encode(text)], [...ids, ...end]);
+        assert.deepEqual([...tokenizer.encodePlain(text)], [...ids, ...end]);
+      }
+    }
+  });
+
+  test('pieces: the text of the unknown token is that token', async () => {
+    const { tokenizer } = await tokenizerOf(llama);
+    const hi = idOf('\u2581hi');
+    assert.deepEqual([...tokenizer.encode('hi<unk>hi')], [1, hi, 0, hi]);
+    assert.equal(tokenizer.decode([1, hi, 0, hi]), 'hi hi');
+  });
+
+  test('pieces: U+2581 in a text is a space, which it stands for in pieces', async () => {
+    const { tokenizer } = await tokenizerOf(llama);
+    for (const [a, b] of [['hi\u2581hi', 'hi hi'], ['\u2581', ' ']]) {
+      assert.deepEqual([...tokenizer.encode(a)], [...tokenizer.encode(b)]);
+    }
+  }); // prettier-ignore
+
+  test('half a surrogate pair is U+FFFD, of every kind', async () => {
+    const sign = { tokens: list([...pieces, '\ufffd'], 'text'), scores: list([...scores, 1], 'f32') };
+    const { tokenizer } = await tokenizerOf({ ...llama, ...sign });
+    const id = pieces.length;
+    assert.deepEqual([...tokenizer.encode('\ud83dhi\ude00')], [1, idOf('\u2581'), id, idOf('hi'), id]);
+    assert.deepEqual([...tokenizer.encode('\ud83d\ude00')].length, 2 + 4);
+    const pairs = await tokenizerOf({ ...gpt2, pre: gguf.text('deepseek-v3') });
+    for (const half of ['\ud83d', '\ude00']) {
+      // With the space before it, as a sign that it is.
+      assert.deepEqual(
+        [...pairs.tokenizer.encode(`a ${half}`)],
+        [...pairs.tokenizer.encode('a \ufffd')],
+      );
+    }
+  }); // prettier-ignore
 
   /** The letters of bytes, as GPT-2's encoder.py makes them. */
   const letters = (() => {
@@ -194,6 +327,44 @@ describe('openModel: tokenizers of GGUF', () => {
     });
   }
 
+  test('pairs of bytes: letters and marks are composed for Qwen, as in its tokenizer.json, and for nobody who does not say so', async () => {
+    for (const [pre, composes] of [['qwen2', true], ['qwen35', true], ['olmo', true], ['gpt-2', false], ['llama-bpe', false], ['deepseek-r1-qwen', false]]) {
+      const { tokenizer } = await tokenizerOf({ ...gpt2, pre: gguf.text(pre) });
+      const [apart, one] = ['e\u0301', '\u00e9'];
+      assert.notEqual(apart, one);
+      assert.equal(tokenizer.decode([...tokenizer.encode(apart)]), composes ? one : apart, pre);
+    }
+  }); // prettier-ignore
+
+  test('pairs of bytes: what pairs make that is no token is spelt in bytes', async () => {
+    const few = { tokens: list([...letters], 'text'), token_type: list(letters.map(() => 1), 'i32') };
+    const { tokenizer } = await tokenizerOf({ ...gpt2, ...few, pre: gguf.text('gpt-2') });
+    assert.equal(tokenizer.decode([...tokenizer.encode('hello')]), 'hello');
+  }); // prettier-ignore
+
+  describe('control texts that a user wrote', () => {
+    const typed = 'hello<|im|>hello';
+    test('are tokens for encode, and text for encodePlain', async () => {
+      for (const [own, text] of [[{ ...gpt2, pre: gguf.text('qwen2') }, typed], [llama, 'hi<turn>hi<unk>']]) {
+        const { tokenizer } = await tokenizerOf(own);
+        const [control, plain] = [[...tokenizer.encode(text)], [...tokenizer.encodePlain(text)]];
+        assert.notEqual(tokenizer.decode(control), text);
+        assert.equal(tokenizer.decode(plain), text);
+        const types = own === llama ? [2, 3] : [3];
+        const all = own === llama ? pieces.map((_, id) => (id === 0 ? 2 : id < 3 ? 3 : id < 259 ? 6 : 3)) : kinds;
+        const begins = tokenizer.begin === undefined ? 0 : 1;
+        if (own !== llama) assert.ok(plain.slice(begins).every((id) => !types.includes(all[id])));
+        assert.deepEqual(plain.slice(0, begins), control.slice(0, begins));
+      }
+    });
+    test('that a token of the user has are this token, which is text', async () => {
+      const more = { tokens: list([...tokens, '<think>'], 'text'), token_type: list([...kinds, 4], 'i32') };
+      const { tokenizer } = await tokenizerOf({ ...gpt2, ...more, pre: gguf.text('qwen2') });
+      assert.deepEqual([...tokenizer.encodePlain('<think>')], [tokens.length]);
+      assert.equal(tokenizer.decode([tokens.length]), '<think>');
+    });
+  }); // prettier-ignore
+
   test('pairs of bytes: a token of the user is decoded as it is written', async () => {
     const more = { tokens: list([...tokens, 'é<a>'], 'text'), token_type: list([...kinds, 4], 'i32') }; // prettier-ignore
     const { tokenizer } = await tokenizerOf({ ...gpt2, ...more, pre: gguf.text('qwen2') });
@@ -231,19 +402,42 @@ describe('openModel: tokenizers of GGUF', () => {
     assert.equal(tokenizer.decode([tokens.length - 1, 10 ** 7, -1]), '');
   });
 
-  for (const [what, own] of [
-    ['none', {}],
-    ['another kind', { ...llama, model: gguf.text('bert') }],
-    ['another way to cut', { ...gpt2, pre: gguf.text('tekken') }],
-    ['no scores', { ...llama, scores: list([1], 'f32') }],
-    ['scores that are texts', { ...llama, scores: list(pieces, 'text') }],
-    ['tokens that are numbers', { ...llama, tokens: list([1, 2], 'u32') }],
-    ['no pairs', { ...gpt2, merges: list([1], 'u32') }],
+  const remedy = ": pass `tokenizer`, such as huggingFaceTokenizer() of the model's tokenizer.json";
+  const long = { tokens: list(['x'.repeat(300_000)], 'text'), scores: list([1], 'f32'), token_type: list([3], 'i32') }; // prettier-ignore
+  for (const [what, own, problem] of [
+    ['none', {}, 'the file has no tokenizer'],
+    ['another kind', { ...llama, model: gguf.text('t5') }, "the file's tokenizer is of the kind t5, which is not known here"], // prettier-ignore
+    ['another kind with a cut', { ...llama, model: gguf.text('rwkv'), pre: gguf.text('x') }, "the file's tokenizer is of the kind rwkv/x, which is not known here"], // prettier-ignore
+    ['another way to cut', { ...gpt2, pre: gguf.text('kimi-k2') }, "the file's tokenizer is of the kind gpt2/kimi-k2, which is not known here"], // prettier-ignore
+    ['no scores', { ...llama, scores: list([1], 'f32') }, `the file has ${pieces.length} tokens of the kind llama and not as many scores`], // prettier-ignore
+    ['scores that are texts', { ...llama, scores: list(pieces, 'text') }, `the file has ${pieces.length} tokens of the kind llama and not as many scores`], // prettier-ignore
+    ['tokens that are numbers', { ...llama, tokens: list([1, 2], 'u32') }, "the file's tokenizer is of the kind llama and has no list of tokens"], // prettier-ignore
+    ['no pairs', { ...gpt2, pre: gguf.text('gpt-2'), merges: list([1], 'u32') }, "the file's tokenizer is of the kind gpt2/gpt-2 and has no list of merges"], // prettier-ignore
+    ['special texts beyond measure', { ...llama, ...long }, 'the special tokens of the file have 300000 letters, more than 131072'], // prettier-ignore
   ]) {
-    test(`no tokenizer: ${what}`, async () => {
-      assert.equal((await tokenizerOf(own)).tokenizer, undefined);
+    test(`no tokenizer, and why: ${what}`, async () => {
+      const { tokenizer, tokenizerProblem } = await tokenizerOf(own);
+      assert.equal(tokenizer, undefined);
+      assert.equal(tokenizerProblem, problem + remedy);
     });
   }
+
+  for (const [what, pre] of [['is missing', {}], ['is "default"', { pre: gguf.text('default') }]]) {
+    test(`a way to cut that ${what} is that of llama.cpp by default, which is said`, async () => {
+      const { tokenizer, tokenizerProblem } = await tokenizerOf({ ...gpt2, ...pre });
+      // Digits in threes, without the space before them.
+      assert.deepEqual(spelt([...tokenizer.encode(' 1234')]), ['\u0120', '123', '4']);
+      assert.equal(
+        tokenizerProblem,
+        `tokenizer.ggml.pre ${what}, so that texts are cut as llama.cpp does by default, which may not be how the model learnt it${remedy}`,
+      );
+    });
+  } // prettier-ignore
+
+  test('where nothing is wrong, or a tokenizer is given, there is no problem', async () => {
+    assert.equal((await tokenizerOf(llama)).tokenizerProblem, undefined);
+    assert.equal((await tokenizerOf({ ...gpt2, pre: gguf.text('qwen2') })).tokenizerProblem, undefined);
+  }); // prettier-ignore
 
   test('the one that is given goes first', async () => {
     const own = { encode: () => [], decode: () => '' };
@@ -253,9 +447,64 @@ describe('openModel: tokenizers of GGUF', () => {
       tokenizer: own,
     });
     assert.equal(opened.tokenizer, own);
+    assert.equal(opened.tokenizerProblem, undefined);
     opened.close();
   });
 });
+
+describe('openModel: pieces of words out of GGUF', () => {
+  const words = ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '\u2581un', 'aff', 'able', '\u2581a', '\u2581!', '\u2581\u4e2d', '\u2581etude', '\u2581E', 'e', '\u2581\u03c3\u03c3', '\u2581\u00e9'];
+  const idOf = (text) => words.indexOf(text);
+  const bert = {
+    ...{ model: gguf.text('bert'), tokens: list(words, 'text') },
+    token_type: list(words.map((_, id) => (id === 1 ? 2 : id < 4 ? 3 : 1)), 'i32'),
+    ...{ unknown_token_id: gguf.u32(1), bos_token_id: gguf.u32(2), seperator_token_id: gguf.u32(3) },
+  };
+  const un = [idOf('\u2581un'), idOf('aff'), idOf('able')];
+  for (const [what, text, ids] of [
+    ['the longest pieces, from the front', 'unaffable', un],
+    ['capital letters are small ones', 'UNaffABLE', un],
+    ['a word that cannot be spelt is one unknown token', 'unaffx a', [1, idOf('\u2581a')]],
+    ['a piece within a word begins none', 'aff', [1]],
+    ['signs and Han letters are words', 'a!\u4e2da', ['\u2581a', '\u2581!', '\u2581\u4e2d', '\u2581a'].map(idOf)],
+    ['accents are taken away, composed or not', '\u00e9tude e\u0301tude', [idOf('\u2581etude'), idOf('\u2581etude')]],
+    ['spaces of every kind part words, and controls are nothing', '\u3000a\u00a0a\u0000\u200b\t', [idOf('\u2581a'), idOf('\u2581a')]],
+    ['a sigma is the same at the end of a word', '\u03a3\u03a3', [idOf('\u2581\u03c3\u03c3')]],
+    ['a word of 101 letters is unknown', 'a'.repeat(101), [1]],
+    ['the mark of pieces in a text is no mark', 'un\u2581a', [1]],
+    ['special texts', 'a[SEP]a', [idOf('\u2581a'), 3, idOf('\u2581a')]],
+    ['nothing', '', []],
+  ]) {
+    test(`${what}`, async () => {
+      const { tokenizer, tokenizerProblem } = await tokenizerOf(bert);
+      assert.equal(tokenizerProblem, undefined);
+      assert.deepEqual([...tokenizer.encode(text)], [2, ...ids, 3]);
+    });
+  }
+  test('back as words with one space between, without what is no text', async () => {
+    const { tokenizer } = await tokenizerOf(bert);
+    assert.equal(tokenizer.decode([...tokenizer.encode('UNaffable  a !')]), 'unaffable a !');
+    assert.equal(tokenizer.begin, 2);
+  });
+  test('with capital letters and accents, and without the tokens around, if the file says so', async () => {
+    const { tokenizer } = await tokenizerOf({
+      ...bert,
+      'normalizer.lowercase': gguf.bool(false),
+      add_bos_token: gguf.bool(false),
+      add_sep_token: gguf.bool(false),
+    });
+    assert.deepEqual([...tokenizer.encode('Ee \u00e9')], [idOf('\u2581E'), idOf('e'), idOf('\u2581\u00e9')]);
+  });
+  test('special texts that a user wrote are signs and words', async () => {
+    const { tokenizer } = await tokenizerOf(bert);
+    assert.ok([...tokenizer.encodePlain('a[SEP]a')].slice(1, -1).every((id) => id !== 3));
+  });
+  test('tokens of BERT where the file does not name them', async () => {
+    const many = Array.from({ length: 104 }, (_, id) => `\u2581w${id}`);
+    const { tokenizer } = await tokenizerOf({ model: gguf.text('bert'), tokens: list(many, 'text') });
+    assert.deepEqual([...tokenizer.encode('w5 x')], [101, 5, 100, 102]);
+  });
+}); // prettier-ignore
 
 describe('openModel: the tokenizer in files of ours', () => {
   const letters = ['\n', ' ', 'a', '春', '"', 'b', 'c', 'd', '😀'];
@@ -282,9 +531,12 @@ describe('openModel: the tokenizer in files of ours', () => {
     ['null', 'null'],
   ]) {
     test(`no tokenizer: ${what}`, async () => {
-      const { tokenizer, close } = await open(text);
+      const { tokenizer, tokenizerProblem, close } = await open(text);
       close();
       assert.equal(tokenizer, undefined);
+      const said = text === undefined ? 'have no tokenizer' : 'which is not known here';
+      assert.ok(tokenizerProblem.includes(said), tokenizerProblem);
+      assert.ok(tokenizerProblem.endsWith("of the model's tokenizer.json"), tokenizerProblem);
     });
   }
 

@@ -18,13 +18,18 @@ export type WeightFormat = 'f32' | 'bf16' | 'int8';
 
 /** Text to tokens and back: `@huggingface/tokenizers` by {@link huggingFaceTokenizer}, or one of yours. */
 export interface Tokenizer {
-  /** The tokens of a text, with those that begin one if the model wants them. */
+  /** The tokens of a text, with those that begin or end one if the model wants them. Texts of control tokens are these tokens. */
   encode(text: string): ArrayLike<number>;
-  /** The text of tokens; `'\uFFFD'` where a letter is not whole yet. */
-  decode(ids: readonly number[]): string;
   /**
-   * The token with which encode() begins a text, if it does. `generate` drops it from a text that goes on in a session; without
-   * this field it reads what encode() gives. Tokenizers out of GGUF files and of llama2.c have it.
+   * As `encode`, but texts of control tokens, as `<|im_end|>`, are plain text: for what users write. Tokens that a file calls user-defined
+   * are text, and stay. Tokenizers out of files have it; the option `plain` asks for it.
+   */
+  encodePlain?(text: string): ArrayLike<number>;
+  /** The text of tokens; `'\uFFFD'` where a letter is not whole yet. */
+  decode(ids: ArrayLike<number>): string;
+  /**
+   * The token with which encode() begins a text, if it does. It is dropped from a text that goes on in a session; without
+   * this field the model reads what encode() gives. Tokenizers out of files and those of {@link huggingFaceTokenizer} have it.
    */
   readonly begin?: number | undefined;
 }
@@ -37,7 +42,10 @@ export interface HuggingFaceTokenizer {
     readonly ids: ArrayLike<number>;
   };
   /** The text of tokens. */
-  decode(ids: number[], options: { skip_special_tokens: boolean }): string;
+  decode(
+    ids: number[],
+    options: { skip_special_tokens: boolean; clean_up_tokenization_spaces: boolean },
+  ): string;
 }
 
 /** Where a model is. */
@@ -164,6 +172,8 @@ export interface ForwardOptions {
   keyLengths?: ArrayLike<number> | undefined;
   /** What to read besides. */
   inspect?: Inspect | undefined;
+  /** As in {@link GenerateOptions}. Default false. */
+  plain?: boolean | undefined;
 }
 
 /** Arrays of a layer, with the option of `inspect` that is sure to get each. */
@@ -235,6 +245,8 @@ export interface LossOptions {
   batch?: number | undefined;
   /** `ablate` alone has a meaning here. */
   inspect?: Pick<Inspect, 'ablate'> | undefined;
+  /** As in {@link GenerateOptions}. Default false. */
+  plain?: boolean | undefined;
 }
 
 /** Options of {@link LanguageModel.embed}. */
@@ -251,6 +263,8 @@ export interface EmbedOptions {
   truncate?: boolean | undefined;
   /** Whether vectors get unit length. Default true. */
   normalize?: boolean | undefined;
+  /** As in {@link GenerateOptions}. Default false. */
+  plain?: boolean | undefined;
 }
 
 /** Options of {@link LanguageModel.session}. */
@@ -271,9 +285,9 @@ export interface Session {
   readonly capacity: number;
   /** Of keys and values of `capacity` tokens: the most that it takes. */
   readonly bytes: number;
-  /** Forgets all tokens from `length` on. @throws {@link QkvError} `out_of_range`, `invalid_argument`, `disposed` */
+  /** Forgets all tokens from `length` on. @throws {@link QkvError} `out_of_range`, `invalid_argument`, `busy`, `disposed` */
   truncate(length: number): void;
-  /** Gives the memory back. A second call does nothing. */
+  /** Gives the memory back; a generation that goes on in it is rejected with `disposed`. A second call does nothing. */
   dispose(): void;
   /** As `dispose`, for `using`. */
   [Symbol.dispose](): void;
@@ -296,7 +310,10 @@ export interface GenerateOptions {
    * positive, else multiplied. Above 0; default 1.
    */
   repetitionPenalty?: number | undefined;
-  /** The same seed gives the same tokens on every engine (deterministic builds). 0 to 2^53 - 1; default 0. */
+  /**
+   * The same seed gives the same tokens on every engine (deterministic builds), and so does the default, 0: for another text each time,
+   * pass another seed each time. 0 to 2^53 - 1.
+   */
   seed?: number | undefined;
   /** Texts that end it, also across tokens; they are not part of any token's `text`. */
   stop?: readonly string[] | undefined;
@@ -307,13 +324,18 @@ export interface GenerateOptions {
   stopTokens?: readonly number[] | undefined;
   /**
    * Where to go on; afterwards it holds the prompt and every token that was told, as far as there is room. If it holds tokens
-   * when generate() is called, a text is read without the token `begin` of the tokenizer.
+   * when the loop begins, a text is read without the token `begin` of the tokenizer. Until the loop ends nothing else may use it.
    */
   session?: Session | undefined;
   /** What to read of the pass that chose each token, which has one row. `rows` has no meaning here. */
   inspect?: Omit<Inspect, 'rows'> | undefined;
   /** Ends it; the iteration is rejected with the reason. */
   signal?: WebSignal | undefined;
+  /**
+   * Whether the texts of control tokens in a prompt, as `<|im_end|>`, are plain text (`encodePlain` of the tokenizer), as is right for what a
+   * user has written. Default false. Without a meaning for tokens.
+   */
+  plain?: boolean | undefined;
 }
 
 /** A token that was chosen. */
@@ -354,13 +376,20 @@ export interface LanguageModel<Head extends boolean = true> {
   /** Arrays of the files that the model leaves out: of heads for other tasks, such as `cls`, `score` or `pooler`. */
   readonly ignored: readonly string[];
   /**
-   * One pass over all layers. ids are [batch, T] in row-major order, each in [0, vocabulary).
+   * Why a model of {@link load} has no tokenizer, with the kind that its file names, or why the one in the file may not be the right one,
+   * and what to do. Undefined where nothing is wrong, or `tokenizer` was given.
+   */
+  readonly tokenizerProblem?: string | undefined;
+  /**
+   * One pass over all layers. ids are [batch, T] in row-major order, each in [0, vocabulary), or a text, which is one row. In a session
+   * that holds tokens a text is read without the token `begin` of the tokenizer.
    *
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range` (an id, a layer, a head or a length that is none, more
-   * tokens than maxLength or than the session has room for), `out_of_memory`, `disposed`; a session is as it was then
+   * tokens than maxLength or than the session has room for), `out_of_memory`, `busy` (a session in which a generation goes on),
+   * `disposed`; a session is as it was then
    */
   forward<O extends Passing<O, ForwardOptions> = ForwardOptions>(
-    ids: ArrayLike<number>,
+    ids: string | ArrayLike<number>,
     options?: O,
   ): OutputOf<O, Head>;
   /**
@@ -373,16 +402,19 @@ export interface LanguageModel<Head extends boolean = true> {
    * Tokens that follow a prompt, one at a time as they are asked for, with turns of the event loop between. Greedy unless a
    * temperature is given. Ends at `maxTokens`, a stop, or when there is no more room.
    *
-   * @throws {@link QkvError} at once for options that make no sense, and a text without a tokenizer; the iteration is rejected with
-   * `out_of_memory`, `disposed` (of a model or session that was disposed meanwhile), or the reason of the signal. Before the first
-   * token a session is then as it was, and later holds what was told
+   * The tokens are for one loop; a second one is `busy`. So is a session in which another generation goes on, from the first token that
+   * is asked for to the end of the loop.
+   *
+   * @throws {@link QkvError} at once for options that make no sense, a text without a tokenizer, and a session that is `busy`; the iteration
+   * is rejected with `out_of_memory`, `busy`, `disposed` (of a model or session that was disposed meanwhile), or the reason of the signal.
+   * Before the first token a session is then as it was, and later holds what was told
    */
   generate<O extends Passing<O, GenerateOptions> = GenerateOptions>(
     prompt: string | ArrayLike<number>,
     options?: O,
   ): AsyncGenerator<TokenOf<O>>;
   /** Mean negative log-likelihood per token in nats, over all but the first of each row. @throws as `forward` */
-  loss(ids: ArrayLike<number>, options?: LossOptions): number;
+  loss(ids: string | ArrayLike<number>, options?: LossOptions): number;
   /**
    * Sentence vectors, [texts, dModel], each text in a pass of its own.
    *

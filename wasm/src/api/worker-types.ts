@@ -300,6 +300,8 @@ export interface AsyncLanguageModel<Head extends boolean = true> {
   readonly pooling?: LanguageModel['pooling'];
   /** As {@link LanguageModel.ignored}. */
   readonly ignored: LanguageModel['ignored'];
+  /** As {@link LanguageModel.tokenizerProblem}. The tokenizer itself is in the worker. */
+  readonly tokenizerProblem?: string | undefined;
   /** The number of its worker. */
   readonly worker: number;
   /** As {@link LanguageModel.forward}. */
@@ -307,7 +309,7 @@ export interface AsyncLanguageModel<Head extends boolean = true> {
     O extends Passing<O, InWorkerOptions<ForwardOptions> & CallOptions> =
       InWorkerOptions<ForwardOptions> & CallOptions,
   >(
-    ids: ArrayLike<number>,
+    ids: string | ArrayLike<number>,
     options?: O,
   ): Promise<OutputOf<O, Head>>;
   /** As {@link LanguageModel.session}. */
@@ -323,7 +325,7 @@ export interface AsyncLanguageModel<Head extends boolean = true> {
     options?: O,
   ): AsyncGenerator<TokenOf<O>>;
   /** As {@link LanguageModel.loss}. */
-  loss(ids: ArrayLike<number>, options?: LossOptions & CallOptions): Promise<number>;
+  loss(ids: string | ArrayLike<number>, options?: LossOptions & CallOptions): Promise<number>;
   /** As {@link LanguageModel.embed}. */
   embed(
     texts: readonly (string | ArrayLike<number>)[],

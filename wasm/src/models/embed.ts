@@ -7,7 +7,7 @@ import { checkBoolean, checkChoice } from '../arguments/numbers.js';
 import { describe, listOf, newFloats, reading, takeOptions } from '../arguments/values.js';
 import { Call } from '../memory/call.js';
 import type { ModelState, Plan } from './state.js';
-import { tokensOf } from './text.js';
+import { idsOf, tokensOf } from './text.js';
 
 const fn = 'LanguageModel.embed';
 
@@ -43,13 +43,13 @@ function endsOf(ids: ArrayLike<number>, bare: ArrayLike<number>): number {
 }
 
 /** The tokens of a text, as many as the model has room for, with those that end every text. */
-function shortened(name: string, given: unknown, { tokenizer, config }: Plan): unknown {
-  const most = config.maxLength;
+function shortened(name: string, given: unknown, plan: Plan, plain: boolean): unknown {
+  const { tokenizer } = plan;
+  const most = plan.config.maxLength;
+  const ids = idsOf(fn, name, given, plan, { plain }) as ArrayLike<number> | undefined;
   return reading(fn, name, () => {
-    const isText = typeof given === 'string';
-    if (isText && !tokenizer) return given;
-    const ids = isText ? tokenizer?.encode(given) : (given as ArrayLike<number> | undefined);
     if (!ids || !(ids.length > most)) return ids ?? given;
+    const isText = typeof given === 'string';
     const kept = isText && tokenizer ? Math.min(most, endsOf(ids, tokenizer.encode(''))) : 0;
     const all = Array.from(ids);
     return [...all.slice(0, most - kept), ...all.slice(all.length - kept)];
@@ -68,12 +68,14 @@ function poolingFor(plan: Plan, given: Pooling | undefined): Pooling {
 }
 
 export function embed(state: ModelState, given: unknown, options: EmbedOptions): OwnedArray {
-  const taken = takeOptions(fn, 'options', options, ['pooling', 'normalize', 'truncate']);
-  const { normalize = true, truncate = false } = taken;
+  const names = ['pooling', 'normalize', 'truncate', 'plain'] as const;
+  const taken = takeOptions(fn, 'options', options, names);
+  const { normalize = true, truncate = false, plain = false } = taken;
   const { plan } = state;
   const pooling = poolingFor(plan, taken.pooling);
   checkBoolean(fn, 'normalize', normalize);
   checkBoolean(fn, 'truncate', truncate);
+  checkBoolean(fn, 'plain', plain);
   const texts = listOf(fn, 'texts', given, mostTexts);
   if (!texts) {
     throw new QkvError(
@@ -83,8 +85,8 @@ export function embed(state: ModelState, given: unknown, options: EmbedOptions):
   }
   const all = texts.map((text, i) => {
     const name = `texts[${i}]`;
-    const own = truncate ? shortened(name, text, plan) : text;
-    return tokensOf(fn, name, own, plan, { isVector: true });
+    const own = truncate ? shortened(name, text, plan, plain) : text;
+    return tokensOf(fn, name, own, plan, { isVector: true, plain });
   });
   const { dModel } = plan.config;
   const data = newFloats(fn, all.length * dModel);

@@ -64,8 +64,10 @@ function noRoom(instance: Instance, opened: OpenedModel, format: WeightFormat, c
 function makeModel(instance: Instance, opened: OpenedModel, format: WeightFormat) {
   // What no memory holds is refused before it grows to its end for it, where it would stay.
   if (bytesOf(opened, format) >= mostBytes) throw noRoom(instance, opened, format);
-  const { config: given, tokenizer, endTokens: ends, pooling, ignored } = opened;
-  const plan = { config: resolveConfig(fn, given), format, tokenizer, ends, pooling, ignored };
+  const { config: given, endTokens: ends } = opened;
+  const { tokenizer, tokenizerProblem, pooling, ignored } = opened;
+  const said = { tokenizer, tokenizerProblem, pooling, ignored };
+  const plan = { ...said, config: resolveConfig(fn, given), format, ends };
   let state: ModelState | undefined;
   try {
     const model = new WasmLanguageModel(fn, instance, plan, (made) => {

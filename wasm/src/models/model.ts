@@ -30,10 +30,24 @@ import { generate } from './generate.js';
 import { Inspection } from './pass.js';
 import { addressOf, createSession, heldBy, readInto } from './session.js';
 import { ModelState, type Plan } from './state.js';
+import { idsOf } from './text.js';
 
 const forwardNames = [
-  ...['batch', 'rows', 'hidden', 'session', 'tokenTypes', 'keyLengths', 'inspect'],
+  ...['batch', 'rows', 'hidden', 'session', 'tokenTypes', 'keyLengths', 'inspect', 'plain'],
 ];
+
+/** Rows of tokens, or the one row of a text. */
+function rowsOf(
+  fn: string,
+  given: unknown,
+  plan: Plan,
+  { batch, ...asked }: { batch: number; plain: boolean; goesOn?: boolean },
+) {
+  checkBoolean(fn, 'plain', asked.plain);
+  const ids = idsOf(fn, 'ids', given, plan, asked);
+  if (typeof given === 'string') checkInteger(fn, 'the batch of a text', batch, 1, 1);
+  return checkRows(fn, 'ids', ids, batch);
+}
 
 export class WasmLanguageModel implements LanguageModel {
   declare readonly config: Config;
@@ -43,16 +57,17 @@ export class WasmLanguageModel implements LanguageModel {
   declare readonly tokenizer: Tokenizer | undefined;
   declare readonly pooling: 'mean' | 'cls' | 'last' | undefined;
   declare readonly ignored: readonly string[];
+  declare readonly tokenizerProblem: string | undefined;
   readonly #state: ModelState;
 
   /** `fill` is what puts the weights into the arrays, now or later; nothing else may use the model before. */
   constructor(fn: string, instance: Instance, plan: Plan, fill: (state: ModelState) => void) {
     const state = new ModelState(this, fn, instance, plan);
     this.#state = state;
-    const { config, format, tokenizer, ignored = [] } = plan;
+    const { config, format, tokenizer, tokenizerProblem, ignored = [] } = plan;
     const { parameterCount, bytes } = state;
     const fixed = {
-      ...{ config, format, tokenizer, parameterCount, bytes },
+      ...{ config, format, tokenizer, tokenizerProblem, parameterCount, bytes },
       ...{ pooling: usualPooling(plan), ignored: Object.freeze([...ignored]) },
     };
     for (const [name, value] of Object.entries(fixed)) {
@@ -71,10 +86,10 @@ export class WasmLanguageModel implements LanguageModel {
   }
 
   forward<O extends Passing<O, ForwardOptions> = ForwardOptions>(
-    ids: ArrayLike<number>,
+    ids: string | ArrayLike<number>,
     options?: O,
   ): OutputOf<O>;
-  forward(ids: ArrayLike<number>, given: ForwardOptions = {}): ModelOutput {
+  forward(ids: string | ArrayLike<number>, given: ForwardOptions = {}): ModelOutput {
     const fn = 'LanguageModel.forward';
     const state = this.#state;
     const { config } = this;
@@ -86,7 +101,9 @@ export class WasmLanguageModel implements LanguageModel {
     checkInteger(fn, 'batch', batch, 1, mostInt);
     checkChoice(fn, 'rows', which, ['all', 'last']);
     checkBoolean(fn, 'hidden', wantsHidden);
-    const rows = checkRows(fn, 'ids', ids, batch);
+    const { plain = false } = taken;
+    const goesOn = held !== undefined && held.length > 0;
+    const rows = rowsOf(fn, ids, state.plan, { batch, plain, goesOn });
     const [, length] = rows.shape;
     const call = new Call(state.instance, fn);
     const pass = { batch, length, keys: (held?.length ?? 0) + length, hasRows: true };
@@ -127,12 +144,13 @@ export class WasmLanguageModel implements LanguageModel {
     return generate(this.#state, prompt, options);
   }
 
-  loss(ids: ArrayLike<number>, given: LossOptions = {}): number {
+  loss(ids: string | ArrayLike<number>, given: LossOptions = {}): number {
     const fn = 'LanguageModel.loss';
     const state = this.#state;
-    const { batch = 1, inspect } = takeOptions(fn, 'options', given, ['batch', 'inspect']);
+    const names = ['batch', 'inspect', 'plain'];
+    const { batch = 1, inspect, plain = false } = takeOptions(fn, 'options', given, names);
     checkInteger(fn, 'batch', batch, 1, mostInt);
-    const rows = checkRows(fn, 'ids', ids, batch);
+    const rows = rowsOf(fn, ids, state.plan, { batch, plain });
     const [, length] = rows.shape;
     if (length < 2) {
       throw new QkvError('shape_mismatch', `${fn}: ids are rows of 1 token, expected at least 2`);

@@ -22,6 +22,7 @@ import { type LoadStep, otherHeadsOf, planOf } from './plan.js';
 import { isAddress, openSource, type Place } from './sources/open.js';
 import { type ByteSource, readAll } from './sources/source.js';
 import { bytesOf, type OnRows, streamSteps } from './stream.js';
+import { type FoundTokenizer, remedy } from './tokenizers/found.js';
 import { ggufTokenizer } from './tokenizers/gguf.js';
 import { ownTokenizer } from './tokenizers/own.js';
 import type { Tokenizer } from './tokenizers/tokenizer.js';
@@ -63,6 +64,8 @@ export interface OpenedModel {
   readonly format: 'f32' | 'bf16' | 'int8';
   /** The one that was given, or the one in the file. */
   readonly tokenizer: Tokenizer | undefined;
+  /** Why there is none, or why the one in the file may not be the right one. */
+  readonly tokenizerProblem: string | undefined;
   /** Tokens after which a text is over, as the files say. */
   readonly endTokens: readonly number[];
   /** How the rows of a text become its vector, as the files say; undefined where they do not. */
@@ -131,6 +134,15 @@ async function completed(
   };
 }
 
+/** The tokenizer in a file. */
+function tokenizerIn(file: ModelFile): FoundTokenizer {
+  if (file.format === 'gguf') return ggufTokenizer(file);
+  if (file.format !== 'llama2.c') return ownTokenizer(file);
+  return {
+    problem: `llama2.c has tokenizers in files of their own: ${remedy('llama2cTokenizer() of its bytes')}`,
+  };
+}
+
 /** A config with fewer tokens in a row. */
 function shortened(described: Described, maxLength: number | undefined): Described {
   if (maxLength === undefined) return described;
@@ -180,11 +192,13 @@ export async function openModel(
     const described = shortened(await completed(file, found, signal), maxLength);
     const steps = planOf(file, described);
     const total = bytesOf(steps);
+    const text = tokenizer === undefined ? tokenizerIn(file) : { tokenizer };
     return {
       config: described.config,
       parameters: parametersOf(described.config),
       ...{ steps, totalBytes: total, format: formatOf(steps) },
-      tokenizer: tokenizer === undefined ? (ggufTokenizer(file) ?? ownTokenizer(file)) : tokenizer,
+      tokenizer: text.tokenizer,
+      tokenizerProblem: text.problem,
       endTokens: endTokensOf(file, config, generation),
       pooling: poolingOf(file, pooling, found.config.dModel),
       ignored: otherHeadsOf(file, described),

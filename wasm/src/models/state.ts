@@ -20,6 +20,8 @@ export interface Plan {
   readonly config: Config;
   readonly format: WeightFormat;
   readonly tokenizer: Tokenizer | undefined;
+  /** Why there is none, or why it may not be the right one. */
+  readonly tokenizerProblem?: string | undefined;
   /** Tokens that end what is said. */
   readonly ends: readonly number[];
   /** How the rows of a text become its vector, where the files say it. */

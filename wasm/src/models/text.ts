@@ -12,20 +12,58 @@ import {
   type Tokenizer,
 } from './tokenizers/tokenizer.js';
 
-/** How tokens are asked for. */
-interface Wanted {
+/** How tokens of a text are asked for. */
+interface Asked {
+  /** Whether texts of control tokens are plain text. */
+  readonly plain?: boolean;
   /** Whether they follow others: a text then has no token that begins one, if the tokenizer says which that is. */
   readonly goesOn?: boolean;
+}
+
+interface Wanted extends Asked {
   /** Whether no tokens at all are an argument that is wrong, and not a shape. */
   readonly isVector?: boolean;
 }
 
+/** Why a text is of no use. */
+export const hasNoTokenizer = (
+  fn: string,
+  { tokenizerProblem }: Plan,
+  what: string,
+  expected: string,
+): QkvError =>
+  new QkvError(
+    'invalid_argument',
+    `${fn}: ${what} and the model has no tokenizer${tokenizerProblem ? ` (${tokenizerProblem})` : ''}, expected ${expected}`,
+  );
+
 /** The tokens of a text. */
-function encoded(tokenizer: Tokenizer | undefined, text: string, goesOn: boolean): unknown {
-  const ids = tokenizer?.encode(text);
-  const begin = goesOn ? tokenizer?.begin : undefined;
+function encoded(tokenizer: Tokenizer, text: string, { goesOn, plain }: Asked): unknown {
+  const ids = plain ? tokenizer.encodePlain?.(text) : tokenizer.encode(text);
+  const begin = goesOn ? tokenizer.begin : undefined;
   const isBegun = begin !== undefined && ids?.[0] === begin;
   return isBegun ? Array.from(ids).slice(1) : ids;
+}
+
+/** The tokens of a text, or those that were given, as they are. */
+export function idsOf(
+  fn: string,
+  name: string,
+  given: unknown,
+  plan: Plan,
+  asked: Asked = {},
+): ArrayLike<number> {
+  if (typeof given !== 'string') return given as ArrayLike<number>;
+  const { tokenizer } = plan;
+  if (!tokenizer) throw hasNoTokenizer(fn, plan, `${name} is ${describe(given)}`, 'tokens');
+  // Not to be taken for one that has obeyed.
+  if (asked.plain && !reading(fn, 'tokenizer', () => typeof tokenizer.encodePlain === 'function')) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: plain is true and the tokenizer has no encodePlain(), expected one that has, or tokens`,
+    );
+  }
+  return reading(fn, name, () => encoded(tokenizer, given, asked)) as ArrayLike<number>;
 }
 
 /** The tokens of a text, or those that were given, as one row that the model has room for. */
@@ -34,24 +72,17 @@ export function tokensOf(
   name: string,
   given: unknown,
   plan: Plan,
-  { goesOn = false, isVector = false }: Wanted = {},
+  { isVector = false, ...asked }: Wanted = {},
 ) {
-  const { tokenizer, config } = plan;
-  const isText = typeof given === 'string';
-  if (isText && !tokenizer) {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: ${name} is ${describe(given)} and the model has no tokenizer, expected tokens`,
-    );
-  }
-  const ids = isText ? reading(fn, name, () => encoded(tokenizer, given, goesOn)) : given;
+  const { config } = plan;
+  const ids = idsOf(fn, name, given, plan, asked);
   if (isVector && reading(fn, name, () => (ids as ArrayLike<number> | null)?.length) === 0) {
     throw new QkvError(
       'invalid_argument',
       `${fn}: ${name} has 0 elements, expected at least one token`,
     );
   }
-  const rows = checkRows(fn, name, ids as ArrayLike<number>, 1);
+  const rows = checkRows(fn, name, ids, 1);
   if (rows.shape[1] > config.maxLength) {
     throw new QkvError(
       'out_of_range',

@@ -11,6 +11,7 @@ const outfile = join(folder, 'models.mjs');
 const modules = [
   ...['open', 'fill', 'families/fixed-fields'],
   ...['tokenizers/tokenizer', 'tokenizers/llama2c', 'tokenizers/merge'],
+  'tokenizers/cuts',
 ];
 await build({
   stdin: {

@@ -1,50 +1,130 @@
-// Tokenizers out of the metadata of GGUF files: of the kinds 'llama' (pieces with scores) and 'gpt2' (pairs of bytes, with the
-// ways to cut a text that the most usual families have). For other kinds a model has no tokenizer of its own.
+// Tokenizers out of the metadata of GGUF files: of the kinds 'llama' (pieces with scores), 'gpt2' (pairs of bytes, with the ways to cut
+// a text that cuts.ts has) and 'bert' (pieces of words).
 
 import type { ModelFile } from '../file.js';
 import { Fields } from '../fields.js';
-import { cuts, pairsTokenizer } from './pairs.js';
+import { cutOf } from './cuts.js';
+import type { Frame } from './frame.js';
+import { pairsTokenizer } from './pairs.js';
 import { piecesTokenizer } from './pieces.js';
-import type { Tokenizer } from './tokenizer.js';
+import { type FoundTokenizer, remedy } from './found.js';
+import { wordsTokenizer } from './words.js';
 
 /** Types of tokens. */
 const [unknownType, control, userDefined] = [2, 3, 4];
+/** Letters of all special texts: more than any model has, and every place of a text is compared with them. */
+const mostSpecial = 2 ** 17;
 
 const isTexts = (list: readonly unknown[]): list is string[] =>
   list.every((text) => typeof text === 'string');
 const isNumbers = (list: readonly unknown[]): list is number[] =>
   list.every((each) => Number.isFinite(each));
 
-/** The tokenizer of a file; undefined where it has none, one of another kind, or one that is not whole. */
-export function ggufTokenizer({ format, metadata }: ModelFile): Tokenizer | undefined {
+/** What a file has of a tokenizer, whatever its kind. */
+interface Parts {
+  readonly fields: Fields;
+  readonly tokens: string[];
+  readonly shared: Omit<Frame, 'begin' | 'end'>;
+}
+
+const none = (what: string): FoundTokenizer => ({ problem: `${what}: ${remedy()}` });
+
+/** A token that the metadata names. Files without it may say -1, or any other that is none. */
+function tokenOf({ fields, tokens }: Parts, name: string, fallback = -1): number | undefined {
+  const id = fields.number(`${name}_token_id`, fallback);
+  return Number.isInteger(id) && id >= 0 && id < tokens.length ? id : undefined;
+}
+
+/** The tokens around a text. */
+function frameOf(parts: Parts, addsBegin: boolean): Frame & { bos: number | undefined } {
+  const { fields, shared } = parts;
+  const bos = tokenOf(parts, 'bos');
+  const begin = fields.flag('add_bos_token', addsBegin) ? bos : undefined;
+  const end = fields.flag('add_eos_token', false) ? tokenOf(parts, 'eos') : undefined;
+  return { ...shared, begin, end, bos };
+}
+
+function pieces(parts: Parts): FoundTokenizer {
+  const { fields, tokens } = parts;
+  const scores = fields.list('scores') ?? [];
+  if (scores.length !== tokens.length || !isNumbers(scores))
+    return none(`the file has ${tokens.length} tokens of the kind llama and not as many scores`);
+  return {
+    tokenizer: piecesTokenizer({
+      ...frameOf(parts, true),
+      ...{ scores, texts: tokens.map((text) => text.replaceAll('\u2581', ' ')) },
+      unknown: fields.count('unknown_token_id', 0, 0),
+      addsSpace: fields.flag('add_space_prefix', true),
+    }),
+  };
+}
+
+function pairs(parts: Parts): FoundTokenizer {
+  const { fields, tokens } = parts;
+  const merges = fields.list('merges');
+  const pre = fields.text('pre', 'default');
+  const cut = cutOf(pre);
+  if (!cut) return none(`the file's tokenizer is of the kind gpt2/${pre}, which is not known here`);
+  if (!merges || !isTexts(merges))
+    return none(`the file's tokenizer is of the kind gpt2/${pre} and has no list of merges`);
+  const tokenizer = pairsTokenizer({
+    ...frameOf(parts, cut.addsBegin),
+    ...{ texts: tokens, merges, cut },
+  });
+  if (pre !== 'default') return { tokenizer };
+  // llama.cpp warns of it too.
+  const was = fields.has('pre') ? 'is "default"' : 'is missing';
+  const problem =
+    `tokenizer.ggml.pre ${was}, so that texts are cut as llama.cpp does by default, which may not be how the model ` +
+    `learnt it: ${remedy()}`;
+  return { tokenizer, problem };
+}
+
+function words(parts: Parts): FoundTokenizer {
+  const { fields, tokens, shared } = parts;
+  const lowercase = fields.flag('normalizer.lowercase', true);
+  // [UNK], [CLS] and [SEP] of BERT.
+  const unknown = tokenOf(parts, 'unknown', 100);
+  if (unknown === undefined)
+    return none("the file's tokenizer is of the kind bert and has no unknown token");
+  const cls = tokenOf(parts, 'bos', tokenOf(parts, 'cls', 101));
+  const sep = tokenOf(parts, 'seperator', 102); // as GGUF spells it
+  return {
+    tokenizer: wordsTokenizer({
+      ...{ ...shared, texts: tokens, unknown, lowercase },
+      begin: fields.flag('add_bos_token', true) ? cls : undefined,
+      end: fields.flag('add_sep_token', true) ? sep : undefined,
+      stripAccents: fields.flag('normalizer.strip_accents', lowercase),
+    }),
+  };
+}
+
+const kinds: ReadonlyMap<unknown, (parts: Parts) => FoundTokenizer> = new Map([
+  ['llama', pieces],
+  ['gpt2', pairs],
+  ['bert', words],
+]);
+
+/** The tokenizer of a file, or why there is none. */
+export function ggufTokenizer({ metadata }: ModelFile): FoundTokenizer {
   const fields = new Fields('metadata', metadata, 'tokenizer.ggml.');
+  if (!fields.has('model')) return none('the file has no tokenizer');
+  const kind = fields.text('model');
+  const read = kinds.get(kind);
+  const pre = fields.text('pre', '');
+  const name = pre === '' ? kind : `${kind}/${pre}`;
+  if (!read) return none(`the file's tokenizer is of the kind ${name}, which is not known here`);
   const tokens = fields.list('tokens');
-  if (format !== 'gguf' || !tokens || !isTexts(tokens)) return undefined;
+  if (!tokens || !isTexts(tokens))
+    return none(`the file's tokenizer is of the kind ${name} and has no list of tokens`);
   const types = fields.list('token_type') ?? [];
   const isControl = (id: number): boolean => types[id] === control || types[id] === unknownType;
   const specials = new Map<string, number>();
   tokens.forEach((text, id) => {
-    if (text !== '' && (types[id] === control || types[id] === userDefined)) specials.set(text, id);
+    if (text !== '' && (isControl(id) || types[id] === userDefined)) specials.set(text, id);
   });
-  // More than any model has, and every place of a text is compared with them.
-  if ([...specials.keys()].join('').length > 2 ** 17) return undefined;
-  // Files without such a token may say -1, or any other that is none.
-  const told = fields.number('bos_token_id', -1);
-  const begin = Number.isInteger(told) && told >= 0 && told < tokens.length ? told : undefined;
-  const shared = { begin, isControl, specials };
-  if (fields.get('model') === 'llama') {
-    const scores = fields.list('scores') ?? [];
-    if (scores.length !== tokens.length || !isNumbers(scores)) return undefined;
-    return piecesTokenizer({
-      ...{ ...shared, scores, texts: tokens.map((text) => text.replaceAll('\u2581', ' ')) },
-      unknown: fields.count('unknown_token_id', 0, 0),
-      addsBegin: fields.flag('add_bos_token', true),
-      addsSpace: fields.flag('add_space_prefix', true),
-    });
-  }
-  const [merges, cut] = [fields.list('merges'), cuts.get(fields.text('pre', 'default'))];
-  if (fields.get('model') !== 'gpt2' || !merges || !isTexts(merges) || !cut) return undefined;
-  const addsBegin = fields.flag('add_bos_token', cut.addsBegin);
-  const begins = addsBegin ? { begin } : { begin: undefined };
-  return pairsTokenizer({ ...shared, ...cut, ...begins, texts: tokens, merges });
+  const length = [...specials.keys()].reduce((sum, text) => sum + text.length, 0);
+  if (length > mostSpecial)
+    return none(`the special tokens of the file have ${length} letters, more than ${mostSpecial}`);
+  return read({ fields, tokens, shared: { isControl, specials } });
 }

@@ -1,49 +1,18 @@
 // Byte-pair encoding of bytes, as GPT-2 (Radford et al. 2019): a text is cut into words, and the bytes of each, written as
 // letters, are merged by the ranks of pairs.
 
+import { type Cut, wordsOf } from './cuts.js';
 import { merge } from './merge.js';
-import { type Specials, splitter } from './special.js';
+import { framed, type Frame } from './frame.js';
 import type { Tokenizer } from './tokenizer.js';
 
-interface Pairs {
+interface Pairs extends Frame {
   /** Tokens by their ids, bytes written as letters. */
   readonly texts: readonly string[];
   /** Pairs as "left right", in the order of their ranks. */
   readonly merges: readonly string[];
-  /** What finds the words of a text, which together are all of it. */
-  readonly cut: RegExp;
-  /** Whether a word that is a token is that one, before any merge. */
-  readonly wholeWords: boolean;
-  /** What a text begins with. */
-  readonly begin: number | undefined;
-  readonly isControl: (id: number) => boolean;
-  readonly specials: Specials;
+  readonly cut: Cut;
 }
-
-const gpt2 = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu;
-/** Llama 3 and Qwen 2, which differ in how many digits go together. */
-const newer = (digits: string): RegExp =>
-  new RegExp(
-    "'(?:[sStTmMdD]|[rR][eE]|[vV][eE]|[lL][lL])|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" +
-      `${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`,
-    'gu',
-  );
-
-/** What a family does with a text, besides its pairs. */
-interface Cut extends Pick<Pairs, 'cut' | 'wholeWords'> {
-  /** Whether a text begins with a token of its own where the file does not say. */
-  readonly addsBegin: boolean;
-}
-
-const plain = (cut: RegExp): Cut => ({ cut, wholeWords: false, addsBegin: false });
-const llama3 = { cut: newer('\\p{N}{1,3}'), wholeWords: true, addsBegin: true };
-
-/** By what GGUF calls them. */
-export const cuts: ReadonlyMap<string, Cut> = new Map([
-  ...['default', 'gpt-2'].map((name) => [name, plain(gpt2)] as const),
-  ...['llama-bpe', 'llama3', 'llama-v3'].map((name) => [name, llama3] as const),
-  ['qwen2', plain(newer('\\p{N}'))],
-]);
 
 /** The letters of bytes: those of Latin-1 that can be seen, and for the others the letters from U+0100 on. */
 const letters: readonly string[] = (() => {
@@ -56,45 +25,32 @@ const letters: readonly string[] = (() => {
 const bytesByLetter = new Map(letters.map((letter, byte) => [letter, byte]));
 
 /** The tokenizer of such pairs. A byte that is no token is left out. */
-export function pairsTokenizer({
-  texts,
-  merges,
-  cut,
-  wholeWords,
-  begin,
-  isControl,
-  specials,
-}: Pairs): Tokenizer {
+export function pairsTokenizer(pairs: Pairs): Tokenizer {
+  const { texts, merges, cut, isControl, specials } = pairs;
   const ids = new Map<string, number>();
   texts.forEach((text, id) => {
     if (!isControl(id)) ids.set(text, id);
   });
   const ranks = new Map(merges.map((pair, rank) => [pair, -rank]));
-  const split = splitter(specials);
   /** Written as they are, not as letters of bytes. */
   const asWritten = new Set(specials.values());
   const encoder = new TextEncoder();
   const encodeWord = (word: string): number[] => {
     const spelt = Array.from(encoder.encode(word), (byte) => letters[byte] ?? '');
-    const whole = wholeWords ? ids.get(spelt.join('')) : undefined;
+    const whole = cut.wholeWords ? ids.get(spelt.join('')) : undefined;
     if (whole !== undefined) return [whole];
     return merge(spelt, (left, right) => ranks.get(`${left} ${right}`)).flatMap(
-      (text) => ids.get(text) ?? [],
+      // Pairs of a file may make what is no token of it.
+      (text) => ids.get(text) ?? Array.from(text).flatMap((letter) => ids.get(letter) ?? []),
     );
   };
   return {
-    begin,
-    encode(text) {
-      const all = begin === undefined ? [] : [begin];
-      for (const part of split(text)) {
-        if (typeof part === 'number') all.push(part);
-        else
-          for (const word of part.match(cut) ?? []) for (const id of encodeWord(word)) all.push(id);
-      }
-      return all;
-    },
+    ...framed(pairs, (part) => {
+      const words = wordsOf(cut.composes ? part.normalize('NFC') : part, cut);
+      return words.flatMap(encodeWord);
+    }),
     decode(list) {
-      const bytes = list
+      const bytes = Array.from(list)
         .filter((id) => !isControl(id))
         .flatMap((id) =>
           Array.from(texts[id] ?? '').flatMap((letter) => {

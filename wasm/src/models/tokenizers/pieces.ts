@@ -1,25 +1,20 @@
 // Tokenizers by scored pieces, as SentencePiece's BPE (Kudo and Richardson 2018): of llama2.c, and of GGUF files of the kind
 // 'llama'. A letter that is no piece is spelt in pieces for bytes.
 
+import { type Frame, framed } from './frame.js';
 import { merge } from './merge.js';
-import { type Specials, splitter } from './special.js';
 import type { Tokenizer } from './tokenizer.js';
 
 /** The pieces by their ids, with spaces as spaces, and what a text is given besides. */
-interface Pieces {
+interface Pieces extends Frame {
   readonly texts: readonly string[];
   readonly scores: ArrayLike<number>;
   /** Stands for a letter that is no piece where there are none for bytes. */
   readonly unknown: number;
-  /** What a text begins with. */
-  readonly begin: number | undefined;
-  readonly addsBegin: boolean;
+  /** Stands before a text, put there by encode() or by a caller. */
+  readonly bos: number | undefined;
   /** Whether a space goes before a text. */
   readonly addsSpace: boolean;
-  /** Pieces that are no text. */
-  readonly isControl: (id: number) => boolean;
-  /** Texts that are one token. */
-  readonly specials: Specials;
 }
 
 const byteOf = (text: string): number | undefined => {
@@ -61,23 +56,14 @@ class Speller {
 
 /** The tokenizer of such pieces. */
 export function piecesTokenizer(pieces: Pieces): Tokenizer {
-  const { texts, begin, addsBegin, addsSpace, isControl, specials } = pieces;
+  const { texts, begin, bos, addsSpace, isControl } = pieces;
   const speller = new Speller(pieces);
-  const split = splitter(specials);
-  const begins = addsBegin ? begin : undefined;
+  const before = addsSpace ? ' ' : '';
   return {
-    begin: begins,
-    encode(text) {
-      const ids = begins === undefined ? [] : [begins];
-      let isFirst = true;
-      for (const part of split(text)) {
-        if (typeof part === 'number') ids.push(part);
-        else for (const id of speller.ids(addsSpace && isFirst ? ` ${part}` : part)) ids.push(id);
-        isFirst = typeof part === 'number';
-      }
-      return ids;
-    },
-    decode(ids) {
+    // SentencePiece writes spaces so, and cannot tell them from this letter.
+    ...framed(pieces, (part) => speller.ids(before + part.replaceAll('\u2581', ' '))),
+    decode(list) {
+      const ids = Array.from(list);
       const bytes: number[] = [];
       const encoder = new TextEncoder();
       ids.forEach((id, i) => {
@@ -85,7 +71,8 @@ export function piecesTokenizer(pieces: Pieces): Tokenizer {
         if (text === undefined || isControl(id)) return;
         const byte = byteOf(text);
         // The space that encode() put there.
-        const isAdded = addsSpace && i > 0 && ids[i - 1] === begin && text.startsWith(' ');
+        const isFirst = i === 0 ? begin === undefined : ids[i - 1] === bos;
+        const isAdded = addsSpace && isFirst && text.startsWith(' ');
         const own = byte === undefined ? encoder.encode(isAdded ? text.slice(1) : text) : [byte];
         for (const each of own) bytes.push(each);
       });

@@ -1,0 +1,42 @@
+// What tokenizers of every kind do with a text before they cut it: the tokens before and after it, and the special texts in it.
+
+import { splitter, type Specials } from './special.js';
+import type { Tokenizer } from './tokenizer.js';
+
+export interface Frame {
+  /** What a text begins with. */
+  readonly begin: number | undefined;
+  /** What it ends with. */
+  readonly end?: number | undefined;
+  /** Tokens that are no text. */
+  readonly isControl: (id: number) => boolean;
+  /** Texts that are one token. */
+  readonly specials: Specials;
+}
+
+/** Halves of surrogate pairs are no letters; as those have it whose texts are UTF-8. */
+const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');
+
+/** How such a tokenizer encodes, by the tokens of a part that is between special texts. */
+export function framed(
+  { begin, end, isControl, specials }: Frame,
+  ids: (part: string) => Iterable<number>,
+): Pick<Tokenizer, 'begin' | 'encode' | 'encodePlain'> {
+  const encoder =
+    (split: (text: string) => readonly (string | number)[]) =>
+    (text: string): number[] => {
+      const all = begin === undefined ? [] : [begin];
+      for (const part of split(wellFormed(text))) {
+        if (typeof part === 'number') all.push(part);
+        else for (const id of ids(part)) all.push(id);
+      }
+      if (end !== undefined) all.push(end);
+      return all;
+    };
+  const written = [...specials].filter(([, id]) => !isControl(id));
+  return {
+    begin,
+    encode: encoder(splitter(specials)),
+    encodePlain: encoder(splitter(new Map(written))),
+  };
+}
