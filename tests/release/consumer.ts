@@ -257,6 +257,7 @@ export function advice(error: unknown): string | undefined {
     case 'invalid_argument':
     case 'shape_mismatch':
     case 'out_of_range':
+    case 'busy':
     case 'disposed':
       return `a mistake in the program: ${error.message}`;
     case 'out_of_memory':

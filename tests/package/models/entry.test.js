@@ -136,7 +136,10 @@ test('models: nothing that is private can be reached on a model or a session', a
     return [...names].filter((name) => name !== 'constructor').sort();
   };
   const methods = ['forward', 'session', 'generate', 'loss', 'embed'];
-  const fields = ['config', 'parameterCount', 'bytes', 'format', 'tokenizer', 'pooling', 'ignored'];
+  const fields = [
+    ...['config', 'parameterCount', 'bytes', 'format', 'tokenizer', 'tokenizerProblem'],
+    ...['pooling', 'ignored'],
+  ];
   assert.deepEqual(namesOf(model), [...methods, ...fields, tag, ...dispose].sort());
   const own = ['length', 'capacity', 'bytes', 'truncate', tag, ...dispose];
   assert.deepEqual(namesOf(session), own.sort());

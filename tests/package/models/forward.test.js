@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { init } from 'qkv';
-import { create } from 'qkv/models';
-import { expectClose, expectSame } from '../../support/js/check.js';
+import { charactersTokenizer, create } from 'qkv/models';
+import { expectClose, expectSame, expectThrows } from '../../support/js/check.js';
 import { initAsTold } from '../../support/js/files.js';
 import { boundOf, kinds, rowsOf, sizeIn } from '../../support/js/model-kinds.js';
 import {
@@ -163,6 +163,31 @@ for (const name of Object.keys(kinds)) {
     });
   });
 }
+
+test('a text is what its tokens are, for a pass and for a loss', () => {
+  const config = kinds.llama;
+  const letters = charactersTokenizer(Array.from('abcdefghijklmnopqrs'));
+  const begins = {
+    ...{ decode: letters.decode, begin: 9 },
+    encode: (text) => [9, ...letters.encode(text)],
+    encodePlain: (text) => [9, 8, ...letters.encode(text)],
+  };
+  const own = create(engine, config, randomWeights(config, 3), { tokenizer: begins });
+  const same = (a, b) => expectSame(a.logits.data, b.logits.data, 'logit');
+  same(own.forward('abc'), own.forward([9, 0, 1, 2]));
+  same(own.forward('abc', { plain: true }), own.forward([9, 8, 0, 1, 2]));
+  assert.equal(own.loss('abc'), own.loss([9, 0, 1, 2]));
+  assert.equal(own.loss('abc', { plain: true }), own.loss([9, 8, 0, 1, 2]));
+  const [one, other] = [own.session(), own.session()];
+  own.forward('ab', { session: one });
+  own.forward([9, 0, 1], { session: other });
+  // What goes on begins nothing.
+  same(own.forward('cd', { session: one }), own.forward([2, 3], { session: other }));
+  same(own.forward('cd', { session: one, plain: true }), own.forward([8, 2, 3], { session: other }));
+  assert.deepEqual([one.length, other.length], [8, 8]);
+  expectThrows(() => own.forward('abc', { batch: 2 }), 'LanguageModel.forward', 'out_of_range', 'the batch of a text is 2', '1');
+  own.dispose();
+}); // prettier-ignore
 
 test('rows of weights and queries: those that are asked for, with the bits of all', () => {
   const { config, model } = world('llama');

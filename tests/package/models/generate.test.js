@@ -105,6 +105,19 @@ describe('which tokens', () => {
     });
   }
 
+  test('generate: the penalty is for every token of a prompt that has many of them, often', async () => {
+    const many = { ...config, vocabulary: 700, maxLength: 900 };
+    const own = create(engine, many, randomWeights(many, 4));
+    // All but the last one, which alone is not less likely, however unlikely it was.
+    const row = Array.from({ length: 850 }, (_, i) => (7 * i) % 699);
+    const [chosen] = await all(own.generate(row, { maxTokens: 1, repetitionPenalty: 1e6 }));
+    const logits = own.forward(row, { rows: 'last' }).logits.data;
+    const judged = Array.from(logits, (x, id) => (id === 699 ? x : x > 0 ? x / 1e6 : x * 1e6));
+    assert.notEqual(logits.indexOf(Math.max(...logits)), 699);
+    assert.equal(chosen.id, judged.indexOf(Math.max(...judged)));
+    own.dispose();
+  });
+
   test('generate: a prompt of several pieces, and readings on the way, change nothing', async () => {
     const long = { ...config, maxLength: 620 };
     const own = create(engine, long, weights);
@@ -383,6 +396,131 @@ describe('sessions', () => {
       lent.dispose();
     });
   }
+});
+
+describe('in use', () => {
+  const isBusy = (call, where, ...says) => expectThrows(call, where, 'busy', ...says);
+  const inUse = 'the session is in use by a generation';
+
+  test("generate: a session in which it goes on is nobody else's until the loop ends", async () => {
+    const session = model.session();
+    const it = model.generate(prompt, { session, maxTokens: 5 })[Symbol.asyncIterator]();
+    // Nothing is in use before a token is asked for.
+    model.forward([1], { session });
+    session.truncate(0);
+    const ids = [(await it.next()).value.id];
+    const { length } = session;
+    isBusy(() => model.generate([1], { session }), fn, inUse, 'end the loop');
+    isBusy(() => model.forward([1], { session }), 'LanguageModel.forward', inUse);
+    isBusy(() => session.truncate(0), 'Session.truncate', inUse);
+    assert.equal(session.length, length);
+    // The model itself is.
+    model.forward([1, 2]);
+    model.loss([1, 2]);
+    assert.deepEqual(await idsOf({ maxTokens: 5 }), greedy.slice(0, 5));
+    for (let n = 1; n < 5; ++n) ids.push((await it.next()).value.id);
+    assert.deepEqual(ids, greedy.slice(0, 5));
+    isBusy(() => session.truncate(0), 'Session.truncate', inUse);
+    assert.equal((await it.next()).done, true);
+    model.forward([1], { session });
+    session.truncate(0);
+    session.dispose();
+  });
+
+  for (const [what, end] of [
+    ['return()', (it) => it.return()],
+    ['throw()', (it) => assert.rejects(it.throw(new Error('enough')))],
+    ['a signal', (it, stop) => (stop.abort(), assert.rejects(it.next()))],
+  ]) {
+    test(`generate: a session is free after ${what}`, async () => {
+      const [session, stop] = [model.session(), new AbortController()];
+      const it = model.generate(prompt, { session, signal: stop.signal })[Symbol.asyncIterator]();
+      await it.next();
+      await end(it, stop);
+      session.truncate(0);
+      assert.deepEqual(await idsOf({ session, maxTokens: 5 }), greedy.slice(0, 5));
+      session.dispose();
+    });
+  } // prettier-ignore
+
+  test('generate: of two that were asked for at once, the second is refused, and takes nothing of the first', async () => {
+    const session = model.session();
+    const [one, two] = [0, 1].map(() =>
+      model.generate(prompt, { session, maxTokens: 5 })[Symbol.asyncIterator](),
+    );
+    const ids = [(await one.next()).value.id];
+    await expectRejects(two.next(), fn, 'busy', inUse);
+    assert.equal((await two.next()).done, true);
+    for (let next = await one.next(); !next.done; next = await one.next()) ids.push(next.value.id);
+    assert.deepEqual(ids, greedy.slice(0, 5));
+    assert.equal(session.length, prompt.length + 5);
+    session.dispose();
+  });
+
+  test('generate: what was asked for before another had its loop goes on where that has ended', async () => {
+    const begins = { ...tokenizer, begin: 7, encode: (text) => [7, ...tokenizer.encode(text)] };
+    const own = create(engine, config, weights, { tokenizer: begins });
+    const session = own.session({ capacity: 12 });
+    const options = { session, stopTokens: [] };
+    const first = own.generate('abc', { ...options, maxTokens: 2 });
+    const second = own.generate('hde', options);
+    const third = own.generate([1, 2, 3], options);
+    const a = await all(first);
+    assert.equal(session.length, 6);
+    // Without its begin, and no more than there is room for.
+    const b = await all(second);
+    assert.deepEqual([b.length, session.length], [12 - 6 - 3 + 1, 12]);
+    const row = [7, 0, 1, 2, ...a.map(({ id }) => id), 7, 3, 4];
+    assert.deepEqual(b.map(({ id }) => id), await idsOf({ maxTokens: 4, stopTokens: [] }, own, row)); // prettier-ignore
+    await expectRejects(all(third), fn, 'out_of_range', 'prompt has 3 tokens', '0');
+    assert.equal(session.length, 12);
+    own.dispose();
+  });
+
+  test('generate: its tokens are for one loop', async () => {
+    const says = ['another loop has these tokens', 'one loop for each call'];
+    const tokens = model.generate(prompt, { maxTokens: 5 });
+    const ids = [];
+    for await (const { id } of tokens) {
+      ids.push(id);
+      if (ids.length === 2) await expectRejects(all(tokens), fn, 'busy', ...says);
+    }
+    assert.deepEqual(ids, greedy.slice(0, 5));
+    await expectRejects(all(tokens), fn, 'busy', ...says);
+    // Of one loop, in two parts.
+    const it = model.generate(prompt, { maxTokens: 5 })[Symbol.asyncIterator]();
+    const first = await it.next();
+    assert.deepEqual([first.value.id, ...(await all(it)).map(({ id }) => id)], greedy.slice(0, 5));
+  });
+});
+
+describe('control texts', () => {
+  const asked = [];
+  const withPlain = {
+    ...tokenizer,
+    encode: (text) => (asked.push('encode'), tokenizer.encode(text)),
+    encodePlain: (text) => (asked.push('plain'), [3, ...tokenizer.encode(text)]),
+  };
+  const own = create(engine, config, weights, { tokenizer: withPlain });
+  after(() => own.dispose());
+
+  test('generate: with plain a text is read by encodePlain(), and tokens as they are', async () => {
+    assert.deepEqual(await idsOf({ maxTokens: 3, plain: true }, own, 'abc'), await idsOf({ maxTokens: 3 }, own, [3, 0, 1, 2])); // prettier-ignore
+    assert.deepEqual(await idsOf({ maxTokens: 3, plain: false }, own, 'abc'), await idsOf({ maxTokens: 3, plain: true }, own, [0, 1, 2])); // prettier-ignore
+    assert.deepEqual(asked, ['plain', 'encode']);
+  });
+
+  test('a tokenizer that cannot is refused, and not taken for one that has', async () => {
+    const cannot = { encode: tokenizer.encode, decode: tokenizer.decode };
+    const without = create(engine, config, weights, { tokenizer: cannot });
+    const says = ['invalid_argument', 'plain is true and the tokenizer has no encodePlain()', 'tokens'];
+    for (const [method, where] of [
+      [() => without.generate('abc', { plain: true }), fn],
+      [() => without.forward('abc', { plain: true }), 'LanguageModel.forward'],
+      [() => without.loss('abc', { plain: true }), 'LanguageModel.loss'],
+    ]) expectThrows(method, where, ...says);
+    without.dispose();
+  }); // prettier-ignore
 });
 
 test('generate: others have turns meanwhile', async () => {

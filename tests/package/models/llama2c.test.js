@@ -178,7 +178,7 @@ describe('llama2cTokenizer', () => {
     assert.equal(stream.end(), '');
     const long = decodeStream(tokenizer);
     const told = Array.from({ length: 40 }, () => long.push(3 + 0x80)).join('');
-    assert.ok(told.length >= 32);
+    assert.ok(told.length >= 40 - 16, `${told.length}`);
     assert.equal((told + long.end()).length, 40);
   });
 

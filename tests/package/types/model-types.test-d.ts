@@ -33,7 +33,9 @@ interface Config {
 type Format = 'f32' | 'bf16' | 'int8';
 interface ContractTokenizer {
   encode(text: string): ArrayLike<number>;
-  decode(ids: readonly number[]): string;
+  encodePlain?(text: string): ArrayLike<number>;
+  decode(ids: ArrayLike<number>): string;
+  readonly begin?: number | undefined;
 }
 type ContractFile = string | URL | Blob | ArrayBuffer | Uint8Array;
 interface ContractSource {
@@ -85,6 +87,7 @@ interface ContractGenerate {
   session?: Session;
   inspect?: Omit<ContractInspect, 'rows'>;
   signal?: AbortSignal;
+  plain?: boolean;
 }
 interface ContractToken {
   id: number;
@@ -105,9 +108,10 @@ interface ContractModel extends Disposable {
   readonly tokenizer?: ContractTokenizer | undefined;
   readonly pooling?: 'mean' | 'cls' | 'last' | undefined;
   readonly ignored: readonly string[];
+  readonly tokenizerProblem?: string | undefined;
   dispose(): void;
   forward(
-    ids: ArrayLike<number>,
+    ids: string | ArrayLike<number>,
     options?: {
       batch?: number;
       rows?: 'all' | 'last';
@@ -115,6 +119,7 @@ interface ContractModel extends Disposable {
       session?: Session;
       keyLengths?: ArrayLike<number>;
       inspect?: ContractInspect;
+      plain?: boolean;
     },
   ): Output;
   session(options?: { capacity?: number; format?: 'f32' | 'bf16' }): ContractSession;
@@ -122,10 +127,15 @@ interface ContractModel extends Disposable {
     prompt: string | ArrayLike<number>,
     options?: ContractGenerate,
   ): AsyncIterable<ContractToken>;
-  loss(ids: ArrayLike<number>, options?: { batch?: number }): number;
+  loss(ids: string | ArrayLike<number>, options?: { batch?: number; plain?: boolean }): number;
   embed(
     texts: readonly (string | ArrayLike<number>)[],
-    options?: { pooling?: 'mean' | 'cls' | 'last'; normalize?: boolean; truncate?: boolean },
+    options?: {
+      pooling?: 'mean' | 'cls' | 'last';
+      normalize?: boolean;
+      truncate?: boolean;
+      plain?: boolean;
+    },
   ): NdArray;
 }
 interface Contract {
@@ -150,6 +160,10 @@ export async function use(engine: Qkv, train: TrainQkv, model: LanguageModel): P
     // @ts-expect-error without `inspect` nobody knows that there are layers
     token.layers.get(0);
   }
+  // What a pass or a draw has given is a list of tokens as it is, and a tokenizer of arrays alone will do.
+  console.log(made.tokenizer?.decode(new Int32Array(2)).trim());
+  const ofArrays = { encode: () => [1], decode: (ids: readonly number[]) => ids.join() };
+  models.create(train, config, {}, { tokenizer: ofArrays });
   // @ts-expect-error a model has no vocabulary of its own
   console.log(model.vocabulary);
   // @ts-expect-error an activation that there is not

@@ -314,6 +314,7 @@ type Code =
   | 'shape_mismatch'
   | 'out_of_range'
   | 'out_of_memory'
+  | 'busy'
   | 'disposed'
   | 'unsupported'
   | 'thread_lost'

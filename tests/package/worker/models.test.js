@@ -36,9 +36,14 @@ async function all(iterable) {
 
 describe('a model in a worker', () => {
   test('it says what it is made of, and is what its type says', () => {
-    for (const name of ['config', 'parameterCount', 'bytes', 'format', 'pooling', 'ignored']) {
+    const names = ['config', 'parameterCount', 'bytes', 'format', 'pooling', 'ignored'];
+    for (const name of [...names, 'tokenizerProblem']) {
       assert.deepEqual(remote[name], local[name], name);
     }
+    assert.match(
+      remote.tokenizerProblem,
+      /^llama2\.c has tokenizers in files of their own: pass `tokenizer`/,
+    );
     assert.equal(remote.worker, 0);
     assert.equal(String(remote), '[object AsyncLanguageModel]');
     assert.throws(() => (remote.config = 1), TypeError);
@@ -211,6 +216,55 @@ describe('tokens', () => {
     // Nobody has to ask for a token of a call that was refused.
     remote.generate(ids, { topP: 2 });
     await remote.loss(ids);
+  });
+
+  test('a session is in use as it is here, and its calls come in the order in which they were made', async (t) => {
+    // Each piece of the prompt takes so long that others get a turn after it.
+    let now = 0;
+    t.mock.method(performance, 'now', () => (now += 100));
+    const { engine, close } = await overPort(options, initHere, models);
+    t.after(close);
+    const wide = checkpointConfig({ ...config, maxLength: 2000 });
+    const model = await engine.loadModel({ weights: checkpoint(wide, randomWeights(wide, 3)) });
+    const session = await model.session();
+    const prompt = Array.from({ length: 1500 }, (_, i) => i % 19);
+    const given = { session, maxTokens: 1, stopTokens: [] };
+    const made = model.generate(prompt, given);
+    const says = ['busy', 'the session is in use by a generation'];
+    // The worker has heard of it by now. Nobody waits for the first token.
+    await model.loss([1, 2]);
+    const first = made.next();
+    const cut = session.truncate(0);
+    const pass = model.forward([1], { session });
+    const other = all(model.generate([1, 2], given));
+    const apart = model.forward([1, 2]);
+    await Promise.all([
+      expectRejects(cut, 'Session.truncate', ...says),
+      expectRejects(pass, 'LanguageModel.forward', ...says),
+      expectRejects(other, 'LanguageModel.generate', ...says),
+    ]);
+    assert.ok((await first).value.id >= 0);
+    assert.deepEqual((await apart).logits.shape, [1, 2, 19]);
+    assert.equal(session.length, 1500);
+    // Here the loop has ended before the session is cut.
+    const over = made.next();
+    const later = [session.truncate(3), model.forward([1], { session })];
+    assert.equal((await over).done, true);
+    await Promise.all(later);
+    assert.equal(session.length, 4);
+    const again = model.generate(prompt, { ...given, maxTokens: 2 });
+    await model.loss([1, 2]);
+    const long = again.next();
+    const gone = session.dispose();
+    assert.ok((await long).value.id >= 0);
+    await gone;
+    await expectRejects(again.next(), 'LanguageModel.generate', 'disposed');
+  });
+
+  test('they are for one loop, as here', async () => {
+    const tokens = remote.generate(ids, drawn);
+    assert.deepEqual(await all(tokens), await all(local.generate(ids, drawn)));
+    await expectRejects(all(tokens), 'LanguageModel.generate', 'busy', 'one loop');
   });
 
   test('an abort during the prompt ends it there: nothing is told, and the session is as it was', async (t) => {
@@ -434,6 +488,10 @@ describe('loading', () => {
     const expected = await all(local.generate([0, 1, 2], { maxTokens: 4, stopTokens: [] }));
     assert.deepEqual(tokens.map(({ id }) => id), expected.map(({ id }) => id)); // prettier-ignore
     assert.equal(tokens.map(({ text }) => text).join('').length, 4);
+    const { logits } = await model.forward('abc', { plain: true });
+    expectSame(logits.data, local.forward([0, 1, 2]).logits.data, 'logit');
+    assert.equal(await model.loss('abc'), local.loss([0, 1, 2]));
+    assert.equal(model.tokenizerProblem, undefined);
     const refusal = { ...options, worker: port, models: true };
     await expectRejects(init(refusal), 'init', 'invalid_argument', 'models and worker');
     await own.dispose();

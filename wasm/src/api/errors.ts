@@ -5,6 +5,7 @@
  * - `shape_mismatch`: an array whose rank or extents do not fit
  * - `out_of_range`: a number outside the range it may take
  * - `out_of_memory`: memory could not be had; nothing was changed
+ * - `busy`: a session that a generation is using, or a generation that a loop has
  * - `disposed`: the engine, tensor, cache, layer or block was given back before
  * - `unsupported`: this build or this machine cannot do it
  * - `thread_lost`: a thread ended in the middle of the call; its result is incomplete
@@ -15,6 +16,7 @@ export type QkvErrorCode =
   | 'shape_mismatch'
   | 'out_of_range'
   | 'out_of_memory'
+  | 'busy'
   | 'disposed'
   | 'unsupported'
   | 'thread_lost'

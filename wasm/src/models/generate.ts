@@ -2,7 +2,8 @@
 
 import { QkvError } from '../api/errors.js';
 import type { GenerateOptions, Token } from '../api/model-types.js';
-import { checkInteger, mostInt } from '../arguments/numbers.js';
+import { checkBoolean, checkInteger, mostInt } from '../arguments/numbers.js';
+import { oneLoop } from '../arguments/one-loop.js';
 import { checkSignal, throwIfAborted } from '../arguments/signal.js';
 import { describe, listOf, takeOptions } from '../arguments/values.js';
 import { within } from '../language/ranges.js';
@@ -11,14 +12,22 @@ import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import { Inspection } from './pass.js';
 import { Pause } from './pause.js';
-import { addressOf, createSession, type Held, heldBy, keepOnly, readInto } from './session.js';
+import {
+  addressOf,
+  checkIdle,
+  createSession,
+  type Held,
+  heldBy,
+  keepOnly,
+  readInto,
+} from './session.js';
 import type { ModelState } from './state.js';
-import { Told, tokensOf } from './text.js';
+import { hasNoTokenizer, Told, tokensOf } from './text.js';
 
 const fn = 'LanguageModel.generate';
 const names = [
   ...['maxTokens', 'temperature', 'topK', 'topP', 'minP', 'repetitionPenalty', 'seed', 'stop'],
-  ...['stopTokens', 'session', 'inspect', 'signal'],
+  ...['stopTokens', 'session', 'inspect', 'signal', 'plain'],
 ];
 /** Tokens of a prompt between two turns of the event loop: as many as the core takes at once. */
 const piece = 256;
@@ -27,10 +36,18 @@ const mostStops = 1000;
 
 type Sampling = Group<'sampling'>;
 
-/** What is asked for, with its defaults. */
-interface Request {
+/** The tokens of a prompt, and how many may follow. */
+interface Prompt {
   readonly prompt: Int32Array;
   readonly most: number;
+}
+
+/** What is asked for, with its defaults. */
+interface Request extends Prompt {
+  /** The same prompt, should the session be longer by now. */
+  readonly again: () => Prompt;
+  /** Tokens that the session held when it was asked for. */
+  readonly length: number;
   readonly sampling: Omit<Sampling, 'step'>;
   readonly stops: readonly string[];
   readonly ends: readonly number[];
@@ -91,33 +108,60 @@ function roomFor(state: ModelState, held: Held | undefined, prompt: number): num
 
 function requestOf(state: ModelState, given: unknown, options: GenerateOptions): Request {
   const taken = takeOptions(fn, 'options', options, names);
-  const { maxTokens, session, inspect, signal } = taken;
+  const { maxTokens, session, inspect, signal, plain = false } = taken;
   const { config, tokenizer } = state.plan;
   const stops = stopsOf(taken.stop);
-  if (stops.length > 0 && !tokenizer) {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: stop is given and the model has no tokenizer, expected stopTokens`,
-    );
-  }
+  if (stops.length > 0 && !tokenizer)
+    throw hasNoTokenizer(fn, state.plan, 'stop is given', 'stopTokens');
   checkSignal(fn, signal);
+  checkBoolean(fn, 'plain', plain);
   state.live(fn);
   if (maxTokens !== undefined) checkInteger(fn, 'maxTokens', maxTokens, 1, mostInt);
   const held = session === undefined ? undefined : heldBy(fn, state, session);
   if (held) checkInteger(fn, 'the batch of session', held.batch, 1, 1);
-  const { source: prompt, shape } = tokensOf(fn, 'prompt', given, state.plan, {
-    goesOn: held !== undefined && held.length > 0,
-  });
+  const promptOf = (from: unknown): Prompt => {
+    const goesOn = held !== undefined && held.length > 0;
+    const { source, shape } = tokensOf(fn, 'prompt', from, state.plan, { goesOn, plain });
+    return { prompt: source, most: Math.min(maxTokens ?? mostInt, roomFor(state, held, shape[1])) };
+  };
+  const first = promptOf(given);
   // For what is wrong with it, before anything is done.
   const pass = { batch: 1, length: 1, keys: 1 };
   const { kept } = new Inspection(fn, new Call(state.instance, fn), inspect, config, pass);
   return {
-    prompt,
-    most: Math.min(maxTokens ?? mostInt, roomFor(state, held, shape[1])),
+    ...first,
+    again: () => promptOf(typeof given === 'string' ? given : first.prompt),
     sampling: samplingOf(taken),
     ends: endsOf(state, taken.stopTokens),
-    ...{ stops, session: held, inspect: kept, signal },
+    ...{ stops, session: held, length: held?.length ?? 0, inspect: kept, signal },
   };
+}
+
+/** Tokens, each once. */
+class Seen {
+  readonly #known = new Set<number>();
+  #ids = new Int32Array(256);
+
+  constructor(ids: Int32Array) {
+    for (const id of ids) this.add(id);
+  }
+
+  add(id: number): void {
+    const { size } = this.#known;
+    if (this.#known.add(id).size === size) return;
+    if (size === this.#ids.length) {
+      const more = new Int32Array(2 * size);
+      more.set(this.#ids);
+      this.#ids = more;
+    }
+    this.#ids[size] = id;
+  }
+
+  /** As an argument. */
+  get input() {
+    const { size } = this.#known;
+    return { name: 'seen', shape: [size], source: this.#ids.subarray(0, size) };
+  }
 }
 
 /** The passes of one generation. */
@@ -126,7 +170,7 @@ class Passes {
   readonly #held: Held;
   readonly #request: Request;
   /** Tokens that the penalty is for, if there is one. */
-  readonly #seen: number[] | undefined;
+  readonly #seen: Seen | undefined;
   readonly #before: number;
   #steps = 0;
 
@@ -135,7 +179,8 @@ class Passes {
     this.#held = held;
     this.#before = held.length;
     this.#request = request;
-    this.#seen = request.sampling.repetitionPenalty === 1 ? undefined : [...request.prompt];
+    const isPlain = request.sampling.repetitionPenalty === 1;
+    this.#seen = isPlain ? undefined : new Seen(request.prompt);
   }
 
   /** Whether model and session are still there. */
@@ -165,18 +210,17 @@ class Passes {
   choose(ids: Int32Array): Omit<Token, 'text'> {
     const { call, inspection, fields } = this.#begin(ids, this.#request.inspect);
     const slot = call.output('found', [4]);
-    const seen = this.#seen && Int32Array.from(this.#seen);
     readInto(fn, this.#held, ids.length, () => {
       call.run('generateToken', {
         ...fields(),
         sampling: { ...this.#request.sampling, step: this.#steps },
-        seen: call.input(seen && { name: 'seen', shape: [seen.length], source: seen }),
+        seen: call.input(this.#seen?.input),
         found: slot,
       });
     });
     this.#steps += 1;
     const [id = -1, logProbability = NaN] = found(call, slot);
-    this.#seen?.push(id);
+    this.#seen?.add(id);
     return { id, logProbability, ...inspection.read(call) };
   }
 
@@ -264,10 +308,28 @@ async function* tokens(state: ModelState, request: Request): AsyncGenerator<Toke
   }
 }
 
+/** The tokens of a request, during which its session is nobody else's. */
+async function* alone(state: ModelState, request: Request): AsyncGenerator<Token> {
+  const { session, length } = request;
+  if (!session) {
+    yield* tokens(state, request);
+    return;
+  }
+  checkIdle(fn, session);
+  // What was asked for before may have gone on in it meanwhile.
+  const now = session.length === length ? request : { ...request, ...request.again() };
+  session.isBusy = true;
+  try {
+    yield* tokens(state, now);
+  } finally {
+    session.isBusy = false;
+  }
+}
+
 export function generate(
   state: ModelState,
   prompt: unknown,
   options: GenerateOptions,
 ): AsyncGenerator<Token> {
-  return tokens(state, requestOf(state, prompt, options));
+  return oneLoop(fn, alone(state, requestOf(state, prompt, options)));
 }

@@ -20,6 +20,8 @@ export interface Held {
   readonly bytes: number;
   /** Tokens that are held. */
   length: number;
+  /** Whether a generation goes on in it. */
+  isBusy: boolean;
 }
 
 const all = new WeakMap<object, Held>();
@@ -29,9 +31,9 @@ class WasmSession implements Session {
   declare readonly bytes: number;
   readonly #held: Held;
 
-  constructor(address: Address, rest: Omit<Held, 'handle' | 'length'>) {
+  constructor(address: Address, rest: Omit<Held, 'handle' | 'length' | 'isBusy'>) {
     const handle = new Handle(this, rest.model.instance, address, 'destroySession');
-    this.#held = { ...rest, handle, length: 0 };
+    this.#held = { ...rest, handle, length: 0, isBusy: false };
     all.set(this, this.#held);
     for (const name of ['capacity', 'bytes'] as const) {
       Object.defineProperty(this, name, { value: rest[name], enumerable: true });
@@ -50,6 +52,7 @@ class WasmSession implements Session {
     const fn = 'Session.truncate';
     const held = this.#held;
     addressOf(fn, held);
+    checkIdle(fn, held);
     checkInteger(fn, 'length', length, 0, held.length);
     keepOnly(fn, held, length);
   }
@@ -65,6 +68,15 @@ class WasmSession implements Session {
 
 /** Where a session is, for a call of `fn`. */
 export const addressOf = (fn: string, { handle }: Held): Address => handle.live(fn, 'the session');
+
+/** Refuses a session in which a generation goes on: what that has told would not be what the session holds. */
+export function checkIdle(fn: string, { isBusy }: Held): void {
+  if (!isBusy) return;
+  throw new QkvError(
+    'busy',
+    `${fn}: the session is in use by a generation, expected one that is not: end the loop over its tokens before, or take a session of its own`,
+  );
+}
 
 /** Drops all but the first tokens. */
 export function keepOnly(fn: string, held: Held, length: number): void {
@@ -110,6 +122,7 @@ export function heldBy(fn: string, model: ModelState, session: unknown): Held {
     );
   }
   addressOf(fn, held);
+  checkIdle(fn, held);
   return held;
 }
 

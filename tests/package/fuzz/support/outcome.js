@@ -6,7 +6,7 @@ import { randomArray } from '../../../support/js/arrays.js';
 
 const codes = [
   ...['invalid_argument', 'shape_mismatch', 'out_of_range', 'out_of_memory', 'disposed'],
-  ...['unsupported', 'load_failed'],
+  ...['unsupported', 'load_failed', 'busy'],
 ];
 
 /** What the language says of a class (values.js) that was given as a function to call: the caller's own error. */

@@ -183,6 +183,13 @@ const loadTable = {
 const config = models.llama;
 const ids = rowsOf(config, 6);
 
+/** Tokens, or a text, of which a model without a tokenizer makes nothing. */
+const tokensOrText = (...more) =>
+  all(
+    (name) => tokens(...more)(name).filter(({ value }) => typeof value !== 'string'),
+    ['', 'xyz'].map((text) => refusal(`"${text}"`, text, invalid, 'has no tokenizer', 'tokens')),
+  );
+
 /** A method of a model of `config`, or with `of` of another one in the world. */
 const method = (name, base, kinds, of = 'model') => ({
   ...{ method: `LanguageModel.${name}`, says: `LanguageModel.${name}` },
@@ -195,7 +202,7 @@ const forwardTable = method(
   'forward',
   { ids, options: {} },
   {
-    ids: tokens(refusal('too many', rowsOf(config, 25), range, '25', '24')),
+    ids: tokensOrText(refusal('too many', rowsOf(config, 25), range, '25', '24')),
     options: options('keyLengths', 'keyLenghts'),
     'options.batch': all(anyInteger, [
       refusal('no divisor', 4, shapes, 'ids has 6 elements', 'batch = 4'),
@@ -218,6 +225,7 @@ const forwardTable = method(
     'options.keyLengths': wholes({ end: 7, length: 1 }),
     ...inspectKinds,
     'options.inspect.rows': rows,
+    'options.plain': boolean,
   },
 );
 
@@ -241,13 +249,9 @@ const generateTable = method(
   'generate',
   { prompt: ids, options: {} },
   {
-    prompt: (name) => [
-      ...tokens()(name).filter(({ value }) => typeof value !== 'string'),
+    prompt: tokensOrText(
       refusal('too many', rowsOf(config, 25), range, 'prompt has 25 tokens', '24'),
-      ...['', 'xyz'].map((text) =>
-        refusal(`"${text}"`, text, invalid, 'has no tokenizer', 'tokens'),
-      ),
-    ],
+    ),
     options: options('topK', 'topk'),
     'options.maxTokens': anyInteger,
     'options.temperature': number([-1, range, 'at least 0']),
@@ -287,6 +291,7 @@ const generateTable = method(
       refusal('rows', { rows: [0, 1] }, invalid, "the unknown key 'rows'"),
     ]),
     'options.signal': signal,
+    'options.plain': boolean,
   },
 );
 
@@ -294,7 +299,7 @@ const lossTable = method(
   'loss',
   { ids, options: {} },
   {
-    ids: tokens(
+    ids: tokensOrText(
       refusal('too many', rowsOf(config, 25), range, '25', '24'),
       refusal('one', [1], shapes, 'rows of 1 token', 'at least 2'),
     ),
@@ -314,6 +319,7 @@ const lossTable = method(
       ),
     ),
     'options.inspect.ablate': inspectKinds['options.inspect.ablate'],
+    'options.plain': boolean,
   },
 );
 
@@ -340,6 +346,7 @@ const embedTable = method(
     'options.pooling': choice('mean', 'cls', 'last'),
     'options.normalize': boolean,
     'options.truncate': boolean,
+    'options.plain': boolean,
   },
   'encoder',
 );

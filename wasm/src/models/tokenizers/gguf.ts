@@ -27,6 +27,10 @@ interface Parts {
   readonly shared: Omit<Frame, 'begin' | 'end'>;
 }
 
+/** A kind as messages have it, whatever a stranger calls it. */
+const nameOf = (model: string, pre: string): string =>
+  (pre === '' ? model : `${model}/${pre}`).slice(0, 80);
+
 const none = (what: string): FoundTokenizer => ({ problem: `${what}: ${remedy()}` });
 
 /** A token that the metadata names. Files without it may say -1, or any other that is none. */
@@ -64,9 +68,10 @@ function pairs(parts: Parts): FoundTokenizer {
   const merges = fields.list('merges');
   const pre = fields.text('pre', 'default');
   const cut = cutOf(pre);
-  if (!cut) return none(`the file's tokenizer is of the kind gpt2/${pre}, which is not known here`);
+  const name = nameOf('gpt2', pre);
+  if (!cut) return none(`the file's tokenizer is of the kind ${name}, which is not known here`);
   if (!merges || !isTexts(merges))
-    return none(`the file's tokenizer is of the kind gpt2/${pre} and has no list of merges`);
+    return none(`the file's tokenizer is of the kind ${name} and has no list of merges`);
   const tokenizer = pairsTokenizer({
     ...frameOf(parts, cut.addsBegin),
     ...{ texts: tokens, merges, cut },
@@ -112,7 +117,7 @@ export function ggufTokenizer({ metadata }: ModelFile): FoundTokenizer {
   const kind = fields.text('model');
   const read = kinds.get(kind);
   const pre = fields.text('pre', '');
-  const name = pre === '' ? kind : `${kind}/${pre}`;
+  const name = nameOf(kind, pre);
   if (!read) return none(`the file's tokenizer is of the kind ${name}, which is not known here`);
   const tokens = fields.list('tokens');
   if (!tokens || !isTexts(tokens))

@@ -13,7 +13,7 @@ import { charactersTokenizer } from './tokenizer.js';
  */
 export function ownTokenizer({ metadata }: ModelFile): FoundTokenizer {
   const text = metadata.get('format') === 'qkv' ? metadata.get('tokenizer') : undefined;
-  if (text === undefined)
+  if (typeof text !== 'string')
     return { problem: `the files of the model have no tokenizer: ${remedy()}` };
   let value: unknown;
   try {

@@ -26,6 +26,7 @@ import type {
   ModelSource,
 } from '../../api/worker-types.js';
 import { describe, isRecord, listOf, reading, readOptions, tagOf } from '../../arguments/values.js';
+import { oneLoop } from '../../arguments/one-loop.js';
 import { checkSignal } from '../../arguments/signal.js';
 import { wholeAddress } from '../../platform/addresses.js';
 import { type Caller, type Method, Remote } from './handles.js';
@@ -111,9 +112,12 @@ interface Begun {
 
 function tokensOf(begun: Promise<Begun>): AsyncGenerator<Token> {
   let isAsked = false;
+  // Known by then the worker is asked at once, before what the caller does next in the session.
+  let known: Begun | undefined;
+  begun.then((value) => (known = value)).catch(() => undefined);
   async function* told(): AsyncGenerator<Token> {
     isAsked = true;
-    const { tokens, signal } = await begun;
+    const { tokens, signal } = known ?? (await begun);
     try {
       for (;;) {
         const next = await tokens.next(signal);
@@ -131,7 +135,7 @@ function tokensOf(begun: Promise<Begun>): AsyncGenerator<Token> {
     if (!isAsked) await begun.then(({ tokens }) => tokens.dispose()).catch(() => undefined);
     return end(value);
   };
-  return all;
+  return oneLoop('LanguageModel.generate', all);
 }
 
 class RemoteModel extends Remote implements AsyncLanguageModel {
@@ -141,6 +145,7 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
   declare readonly format: WeightFormat;
   declare readonly pooling: 'mean' | 'cls' | 'last' | undefined;
   declare readonly ignored: readonly string[];
+  declare readonly tokenizerProblem: string | undefined;
 
   constructor(caller: Caller, lane: Lane, sent: SentHandle) {
     super(caller, lane, sent.id);
@@ -158,12 +163,12 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
   forward<
     O extends Passing<O, InWorkerOptions<ForwardOptions> & CallOptions> =
       InWorkerOptions<ForwardOptions> & CallOptions,
-  >(ids: ArrayLike<number>, options?: O): Promise<OutputOf<O>>;
-  forward(ids: ArrayLike<number>, options?: object): Promise<ModelOutput> {
+  >(ids: string | ArrayLike<number>, options?: O): Promise<OutputOf<O>>;
+  forward(ids: string | ArrayLike<number>, options?: object): Promise<ModelOutput> {
     return this.call('LanguageModel.forward', 'forward', ['ids', 'options'], [ids, options]);
   }
 
-  loss(ids: ArrayLike<number>, options?: LossOptions & CallOptions): Promise<number> {
+  loss(ids: string | ArrayLike<number>, options?: LossOptions & CallOptions): Promise<number> {
     return this.call('LanguageModel.loss', 'loss', ['ids', 'options'], [ids, options]);
   }
 

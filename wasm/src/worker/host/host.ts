@@ -57,6 +57,10 @@ class Tokens implements Disposable {
     this.#tokens = (generate(prompt, own) as AsyncIterable<unknown>)[Symbol.asyncIterator]();
   }
 
+  get session(): object | undefined {
+    return this.#session;
+  }
+
   /** Of its session. */
   get length(): number {
     return this.#session?.length ?? 0;
@@ -76,7 +80,10 @@ class Tokens implements Disposable {
 const counted: readonly Kind[] = ['kvCache', 'session', 'tokens'];
 
 const about: Readonly<Partial<Record<Kind, readonly string[]>>> = {
-  loadModel: ['config', 'parameterCount', 'bytes', 'format', 'pooling', 'ignored'],
+  loadModel: [
+    ...['config', 'parameterCount', 'bytes', 'format', 'tokenizerProblem'],
+    ...['pooling', 'ignored'],
+  ],
   session: ['capacity', 'bytes'],
 };
 
@@ -104,6 +111,8 @@ class Session {
   readonly #models: WorkerModels | undefined;
   /** Calls that take long, by their numbers. */
   readonly #running = new Map<number, AbortController>();
+  /** What goes on in the sessions of models, and ends without an error. */
+  readonly #underWay = new Map<object, Promise<unknown>>();
   #engine: Qkv | undefined;
   /** Whether the engine was asked for as one that nobody shares. */
   #isOwn = false;
@@ -148,7 +157,44 @@ class Session {
     this.#running.get(id)?.abort();
   }
 
-  run(
+  /** Runs a call, after those in the same session that were made before. */
+  run(call: Call, onProgress: (progress: unknown) => void): Result | Promise<Result> {
+    const session = this.#sessionOf(call);
+    const before = session && this.#underWay.get(session);
+    const kept = call.target === undefined ? undefined : this.#handles.get(call.target)?.handle;
+    // It may be told to end before its turn.
+    if (before && kept instanceof Tokens) this.#running.set(call.id, kept.stop);
+    const result = before
+      ? before.then(() => this.#run(call, onProgress))
+      : this.#run(call, onProgress);
+    if (!session || !(result instanceof Promise)) return result;
+    const over = result.finally(() => {
+      this.#running.delete(call.id);
+      if (this.#underWay.get(session) === over) this.#underWay.delete(session);
+    });
+    this.#underWay.set(session, over);
+    return result;
+  }
+
+  /** The session of a model that a call is about. */
+  #sessionOf({ method, target, args }: Call): object | undefined {
+    const sessionAt = (id: number): object | undefined => {
+      const { maker, handle } = this.#handles.get(id) ?? {};
+      if (handle instanceof Tokens) return handle.session;
+      return maker === 'session' ? handle : undefined;
+    };
+    const own = target === undefined ? undefined : sessionAt(target);
+    // Only tokens take turns: without any under way nobody waits.
+    if (own || this.#underWay.size === 0 || target === undefined) return own;
+    // Messages may have anything.
+    const options: unknown = Array.isArray(args) ? args[1] : undefined;
+    const mark = isPlain(options) ? (options as { session?: unknown }).session : undefined;
+    return ['forward', 'generate'].includes(method) && isMark(mark)
+      ? sessionAt(mark[handleKey])
+      : undefined;
+  }
+
+  #run(
     { id, method, target, args }: Call,
     onProgress: (progress: unknown) => void,
   ): Result | Promise<Result> {
