@@ -127,7 +127,10 @@ describe('app: what the worker says', () => {
 
   test('a load that failed takes the model away, a run that failed does not', async () => {
     run();
-    worker({ type: 'model', message: { kind: 'loaded', info: { id: 1, notDrawn: null } } });
+    worker({
+      type: 'model',
+      message: { kind: 'loaded', info: { id: 1, name: 'austen', notDrawn: null } },
+    });
     const failure = { code: 'out_of_memory', message: 'no' };
     worker({ type: 'run-failed', failure });
     assert.equal(app.view().model.info.id, 1);

@@ -10,7 +10,7 @@ import { openWindow } from '../support/window.js';
 const { rest, delays, leave } = openWindow();
 const { bundled, modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['app/header', 'app/failure', 'app/link_note', 'app/nearby', 'app/embed'],
+  ...['app/header', 'app/failure', 'app/link_note', 'app/nearby', 'app/embed', 'app/drops'],
   ...['state/state', 'features/index'],
 );
 const { TopPanel, FailurePanel, PANEL_IDS, initialState, setLanguage } = web;
@@ -143,6 +143,49 @@ test('app: a link that is not understood is told in words, which can be closed',
   assert.deepEqual(asked, [['link-note-read', null]]);
   setLanguage('zh');
   assert.match(said({ kind: 'unread', parts }), /无法理解（src=quantum/);
+});
+
+describe('app: files that are dropped beside everything', () => {
+  const heard = [];
+  beforeEach(() => {
+    heard.length = 0;
+    document.body.innerHTML = '<h1>title</h1><section id="model"><p>panel</p></section>';
+    for (const name of ['state-change', 'model-tell']) {
+      document.addEventListener(name, ({ detail }) => heard.push(detail));
+    }
+    web.catchDrops();
+  });
+  const file = new File(['GGUF'], 'a.gguf');
+  function drag(type, types = ['Files'], target = 'h1') {
+    const event = new Event(type, { bubbles: true, cancelable: true });
+    Object.assign(event, { dataTransfer: { types, files: [file] } });
+    document.querySelector(target).dispatchEvent(event);
+    return event.defaultPrevented;
+  }
+
+  test('do not take the place of the page: they are loaded as a model', async () => {
+    let shown = 0;
+    document.getElementById('model').getClientRects = () => [{}];
+    document.getElementById('model').scrollIntoView = () => shown++;
+    assert.deepEqual([drag('dragover'), drag('drop')], [true, true]);
+    await rest();
+    assert.equal(shown, 1, 'where the reader sees what comes of it');
+    const files = { kind: 'files', files: [file] };
+    assert.deepEqual(heard, [{ modelOut: [], modelAt: null, modelNear: null }, { kind: 'load', files }]); // prettier-ignore
+  });
+
+  test('only files are caught, once, and where there is no such panel nothing is loaded', async () => {
+    assert.deepEqual([drag('dragover', ['text/plain']), drag('drop', ['text/plain'])], [false, false]); // prettier-ignore
+    document.getElementById('model').getClientRects = () => [{}];
+    document.querySelector('p').addEventListener('drop', (event) => event.preventDefault());
+    drag('drop', ['Files'], 'p');
+    await rest();
+    assert.deepEqual(heard, [], 'the panel hears of it itself');
+    document.getElementById('model').getClientRects = () => [];
+    assert.equal(drag('drop'), true, 'it is caught all the same');
+    await rest();
+    assert.deepEqual(heard, []);
+  });
 });
 
 test('app: a panel is fetched when it comes near, and seen when it is in sight', async () => {

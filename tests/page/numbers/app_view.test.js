@@ -140,7 +140,10 @@ describe('app: the query', () => {
 });
 
 describe('app: a trained model', () => {
-  const model = { id: 5, notDrawn: null, numLayers: 2, numHeads: 3, causal: false };
+  const model = {
+    ...{ id: 5, name: null, file: 'a.gguf' },
+    ...{ notDrawn: null, numLayers: 2, numHeads: 3, causal: false },
+  };
   const loaded = { kind: 'loaded', info: model };
   const reading = { kind: 'answers', news: { reading: { ids: [4, 2], labels: ['one', 'two'] } } };
   const speed = { kind: 'speed', speed: { points: [1] } };
@@ -155,6 +158,22 @@ describe('app: a trained model', () => {
     for (const message of messages) counts.push(await comes(() => receive(message)));
     return counts.map((count) => count.flat().join(' '));
   }
+
+  test('is the one that the link names, whichever it named before', async () => {
+    app.set({ model: 'tang' });
+    receive(loaded);
+    const named = () => [app.view().state.model, app.view().state.modelFile];
+    assert.deepEqual(named(), [null, 'a.gguf']);
+    assert.match(app.link(), /&lmf=a\.gguf/);
+    assert.doesNotMatch(app.link(), /lmw=/);
+    receive({ kind: 'loaded', info: { ...model, name: 'austen', file: 'austen.safetensors' } });
+    assert.deepEqual(named(), ['austen', null]);
+    assert.match(app.link(), /&lmw=austen/);
+    receive({ kind: 'refused', failure: { code: 'no_weights', message: '' } });
+    assert.deepEqual(named(), ['austen', null], 'a load that came to nothing changes nothing');
+    await rest();
+    assert.match(location.hash, /&lmw=austen/, 'the address, too');
+  });
 
   test('of another source is drawn later; what comes often is drawn in its own panel alone', async () => {
     assert.deepEqual(await come(loaded, reading, speed), ['0 0 1 0', '0 0 1 0', '0 0 0 0']);

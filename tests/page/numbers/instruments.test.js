@@ -49,7 +49,7 @@ function viewOf(patch = {}, { layer, ...more } = {}) {
   };
 }
 const loaded = {
-  model: { info: { id: 4 } },
+  model: { info: { id: 4, name: 'austen', file: 'austen.safetensors', notDrawn: null } },
   heads: { source: 'trained', trainedHeads: { layers: 2, perLayer: 3 } },
 };
 const report = { heads: [{ entropy: 1.23456 }, { entropy: 0 }] };
@@ -82,6 +82,23 @@ const STATES = {
   'no time at all': [{}, { frameTime: 0 }],
   'nothing was computed': [{}, { frame: null }],
 }; // prettier-ignore
+
+test('instruments: which model is missing, or another than the link names', () => {
+  const note = (state, model = null) => {
+    const view = viewOf({ source: 'trained', ...state }, { model: { info: model } });
+    panel.update(view);
+    return panel.querySelector('#text-note').textContent;
+  };
+  const austen = { name: 'austen', file: 'austen.safetensors', notDrawn: null };
+  const own = { name: null, file: 'mine.gguf', notDrawn: null };
+  assert.match(note({ model: 'tang' }), /^No model is loaded\. Load “tang” or another one/);
+  assert.match(note({ modelFile: 'mine.gguf' }), /comes from the file “mine\.gguf”, which is not in the link\./); // prettier-ignore
+  const learned = 'Tokens, mask and positions are those of the model.';
+  assert.equal(note({ model: 'austen' }, austen), learned);
+  assert.equal(note({ modelFile: 'mine.gguf' }, own), learned);
+  assert.equal(note({ modelFile: 'mine.gguf' }, austen), `${learned} The link names the model “mine.gguf”; these are the heads of “austen”.`); // prettier-ignore
+  assert.match(note({ model: 'austen' }, { ...austen, notDrawn: 'alibi' }), /^The heads of this model cannot be drawn here/); // prettier-ignore
+});
 
 test('instruments: what is shown in each state', () => {
   const came = [];

@@ -260,10 +260,11 @@ test('map: a figure wants a frame and tokens', async () => {
   const made = await figure({});
   assert.equal(made.name, 'map');
   assert.deepEqual(wanted, ['shown'], 'a picture takes the heads that are shown');
-  assert.equal((await made.data()).heads, heads);
+  assert.equal((await made.allData()).heads, heads);
   assert.deepEqual(wanted, ['shown', 'all'], 'and JSON all of them');
   const large = { list: { tokens: tokensOf(600) } }; // 6 heads of 600 x 600
-  assert.equal((await figure(large)).data.heads, heads, 'or, of many, those that are shown');
+  const many = await figure(large);
+  assert.deepEqual([many.data.heads, many.allData], [heads, undefined], 'or, of many, those that are shown'); // prettier-ignore
   assert.deepEqual(wanted, ['shown', 'all', 'shown']);
   const gone = () => Promise.resolve({ request: frameOf().request, heads: [] });
   assert.equal(await figure({}, gone), null, 'of a trained model that is gone there is none');

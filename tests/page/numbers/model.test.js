@@ -8,7 +8,7 @@ import { modules, packageModule } from '../support/engine.js';
 import { randomOf } from '../support/random.js';
 
 const web = await modules(
-  ...['selection', 'scores', 'plane', 'file', 'open', 'answers', 'store', 'log', 'state'].map(
+  ...['selection', 'scores', 'plane', 'file', 'sort', 'answers', 'store', 'log', 'state'].map(
     (name) => `features/model/${name}`,
   ),
   ...['state/state', 'domain/prefix_matching', 'features/learn/scores'],
@@ -203,14 +203,14 @@ describe('the plane', () => {
 });
 
 describe('files', () => {
-  test('which file is what', () => {
+  test('which file is what', async () => {
     const files = [
       'model.safetensors',
       'config.json',
       'tokenizer.bin',
       'generation_config.json',
     ].map((name) => new File(['x'], name));
-    const { weights, config, tokenizer } = web.sortFiles(files);
+    const { weights, config, tokenizer } = await web.sortFiles(files);
     assert.deepEqual(
       [weights.map(({ name }) => name), config.name, tokenizer.name],
       [['model.safetensors'], 'config.json', 'tokenizer.bin'],

@@ -7,7 +7,9 @@ import { concat, safetensorsOf } from '../../package/models/support/files.js';
 import { fromFloat16 } from '../../support/js/half.js';
 import { modules } from '../support/engine.js';
 
-const web = await modules(...['file', 'label', 'open'].map((name) => `features/model/${name}`));
+const web = await modules(
+  ...['file', 'label', 'sort', 'dropped'].map((name) => `features/model/${name}`),
+);
 
 const bytesOf = (Kind, ...values) => new Uint8Array(Kind.from(values).buffer);
 const fileOf = (header, data = new Uint8Array()) => new Blob([safetensorsOf(header, data)]);
@@ -285,7 +287,7 @@ test('model: a token is written with signs for white space, or as its number', (
   assert.equal(web.labelsOf(undefined)(12), '12');
 });
 
-test('model: which of the reader’s files is what', () => {
+test('model: which of the reader’s files is what', async () => {
   for (const [names, weights, config, tokenizer] of [
     ['', '', null, null],
     ['a.gguf', 'a.gguf', null, null],
@@ -302,8 +304,8 @@ test('model: which of the reader’s files is what', () => {
     const files = names
       .split(' ')
       .filter(Boolean)
-      .map((name) => ({ name }));
-    const found = web.sortFiles(files);
+      .map((name) => new File(['x'], name));
+    const found = await web.sortFiles(files);
     assert.deepEqual(
       [found.weights.map(({ name }) => name).join(' '), found.config?.name ?? null],
       [weights, config],
@@ -311,4 +313,77 @@ test('model: which of the reader’s files is what', () => {
     );
     assert.equal(found.tokenizer?.name ?? null, tokenizer, names);
   }
+});
+
+describe('model: a folder of the hub', () => {
+  const gguf = (name) => new File(['GGUF\x03\0\0\0'], name);
+  const tensors = (name) => new File([safetensorsOf({}, new Uint8Array())], name);
+  const text = (name, what = 'x') => new File([what], name);
+  const sorted = async (files) => {
+    const { weights, config, tokenizer, unread } = await web.sortFiles(files);
+    const names = weights.map(({ name }) => name);
+    return [names.join(' '), config?.name ?? null, tokenizer?.name ?? null, unread?.name ?? null];
+  };
+  const around = [
+    ...['README.md', '.gitattributes', 'LICENSE', 'merges.txt', 'vocab.json', 'vocab.txt'],
+    ...['special_tokens_map.json', 'tokenizer_config.json', 'generation_config.json', 'tokenizer.json'],
+    ...['preprocessor_config.json', 'config_sentence_transformers.json', 'sentence_bert_config.json'],
+  ].map((name) => text(name)); // prettier-ignore
+
+  test('is its weights in one format, its config and nothing else', async () => {
+    const others = ['pytorch_model.bin', 'tf_model.h5', 'flax_model.msgpack', 'model.onnx'];
+    const files = [...around, ...others.map((name) => text(name)), tensors('model.safetensors')];
+    const wanted = ['model.safetensors', 'config.json', null, 'tokenizer.json'];
+    assert.deepEqual(await sorted([...files, text('config.json')]), wanted);
+    assert.deepEqual(await sorted([text('config.json'), ...files.reverse()]), wanted);
+  });
+
+  test('in parts is those that its index names', async () => {
+    const map = { a: 'model-1-of-2.safetensors', b: 'model-2-of-2.safetensors' };
+    const index = text('model.safetensors.index.json', JSON.stringify({ weight_map: map }));
+    const parts = Object.values(map).map(tensors);
+    const files = [tensors('consolidated.safetensors'), ...parts, ...around];
+    const [names] = await sorted([...files, index]);
+    assert.equal(names, 'model-1-of-2.safetensors model-2-of-2.safetensors');
+    for (const none of ['{', '{}', '{"weight_map":{"a":"elsewhere"}}', 'null']) {
+      const broken = text('model.safetensors.index.json', none);
+      assert.equal((await sorted([...parts, broken]))[0], names, none);
+    }
+  });
+
+  test('knows weights by what they begin with', async () => {
+    assert.equal((await sorted([gguf('model.bin'), text('notes.txt')]))[0], 'model.bin');
+    assert.equal((await sorted([tensors('weights'), text('photo.png')]))[0], 'weights');
+    assert.equal(
+      (await sorted([text('photo.png')]))[0],
+      'photo.png',
+      'the package says what it is',
+    );
+    assert.equal((await sorted([text('model.onnx')]))[0], 'model.onnx');
+    assert.equal((await sorted(around))[0], '');
+  });
+
+  test('is read from what is dropped: its own files, or those of its only folders', async () => {
+    const file = (name) => ({ isFile: true, isDirectory: false, file: (done) => done(text(name)) });
+    const folder = (...inside) => ({
+      ...{ isFile: false, isDirectory: true },
+      createReader() {
+        const rest = [...inside];
+        // A few at a time, as browsers do.
+        return { readEntries: (done) => done(rest.splice(0, 2)) };
+      },
+    });
+    const dropped = async (entries, files = []) => {
+      const items = entries.map((entry) => ({ webkitGetAsEntry: () => entry }));
+      const all = await web.droppedFiles({ dataTransfer: { items, files } });
+      return all.map(({ name }) => name).join(' ');
+    };
+    const model = folder(file('a'), file('b'), folder(file('deep')), file('c'));
+    assert.equal(await dropped([model]), 'a b c');
+    assert.equal(await dropped([folder(model)]), 'a b c');
+    assert.equal(await dropped([folder()]), '');
+    assert.equal(await dropped([file('a')], [text('given')]), 'given');
+    assert.equal(await dropped([null], [text('given')]), 'given', 'where nobody knows of folders');
+    assert.deepEqual(await web.droppedFiles({ dataTransfer: null }), []);
+  });
 });

@@ -65,6 +65,7 @@ test('model: what is shown of a load, one thing after another', async () => {
     'no model': {},
     'in Chinese': { state: { language: 'zh' } },
     'a link that names one': { state: { model: 'tang' } },
+    'a link that names a file': { state: { modelFile: 'mine.gguf' } },
     'one is opened': loading('austen', 0, 0),
     'it arrives': loading('austen', 123_456, 883_000),
     'a file arrives': loading('mine.gguf', 5e6, 4e7),
@@ -109,12 +110,13 @@ describe('model: the button of one', () => {
       ['austen', 'zh', DEFAULT.en, undefined],
       ['austen', 'en', 'One of my own', undefined],
     ]) {
-      const [patch, message] = press(name, { state: { language, text } });
-      const { model, ...rest } = patch;
-      assert.equal(model, name);
-      assert.equal(rest.text, first);
-      assert.equal('query' in rest, first !== undefined);
-      assert.equal(rest.query ?? null, null);
+      const pressed = press(name, { state: { language, text } });
+      const message = pressed.at(-1);
+      const patch = pressed.length > 1 ? pressed[0] : {};
+      assert.ok(!('model' in patch), 'the link names it when it is there');
+      assert.equal(patch.text, first);
+      assert.equal('query' in patch, first !== undefined);
+      assert.equal(patch.query ?? null, null);
       const { url, ...files } = message.files;
       assert.deepEqual([message.kind, files], ['load', { kind: 'address', name }]);
       assert.match(anywhere(url), new RegExp(`^file:///qkv/models/${name}/${name}\\.safetensors$`));
@@ -124,7 +126,6 @@ describe('model: the button of one', () => {
   test('begins afresh unless it is that of the link or of before', () => {
     const isAfresh = (name, view) => {
       const [patch] = press(name, view);
-      assert.equal(patch.model, name);
       const names = Object.keys(AFRESH).filter((field) => field in patch);
       if (names.length === 0) return false;
       assert.deepEqual(Object.fromEntries(names.map((field) => [field, patch[field]])), AFRESH);
@@ -142,6 +143,7 @@ describe('model: the button of one', () => {
       ['austen', { model: { info: info(null) } }, true],
       ['tang', { state: { model: 'tang' }, model: { info: info('austen') } }, true],
       ['tang', { model: { info: info('tang') } }, true],
+      ['austen', { state: { modelFile: 'a.gguf' } }, true],
     ]) {
       assert.equal(isAfresh(name, view), afresh, `${name} ${JSON.stringify(view)}`);
     }
@@ -193,7 +195,7 @@ describe('model: files of the reader', () => {
     assert.deepEqual([choose([]), choose(null)], [[], []]);
   });
 
-  test('may be dropped anywhere on the panel, and nothing else may', () => {
+  test('may be dropped anywhere on the panel, and nothing else may', async () => {
     const { part, asked, one } = put('qkv-panel-model');
     const drag = (type, { types, dropped, ...more } = {}, target = one('h3')) => {
       const event = new Event(type, { bubbles: true, cancelable: true });
@@ -219,10 +221,27 @@ describe('model: files of the reader', () => {
     drag('dragover', some);
     assert.deepEqual(asked, []);
     assert.deepEqual(drag('drop', some), [true, false]);
+    await rest();
     assert.deepEqual(asked.splice(0), wanted);
     assert.deepEqual(drag('drop', { ...some, dropped: [] }), [true, false]);
+    await rest();
     assert.deepEqual(asked, []);
   });
+});
+
+test('model: a link that was made with a file says so until a file is there', () => {
+  const { one, show } = put();
+  const said = (view) => (show(view), one('.model-linked').hidden ? '' : one('.model-linked').textContent); // prettier-ignore
+  const linked = { modelFile: 'mine.gguf' };
+  assert.match(said({ state: linked }), /^The link shows a model from the file “mine\.gguf”.*choose it here/); // prettier-ignore
+  assert.equal(one('[data-model=austen]').classList.contains('linked'), false);
+  assert.equal(one('[data-model=own]').classList.contains('linked'), true);
+  look++;
+  assert.match(said({ state: { ...linked, language: 'zh' } }), /“mine\.gguf”/);
+  assert.notEqual(said({ state: linked, model: { info: { ...INFO, name: 'tang' } } }), '');
+  assert.equal(said({ state: linked, model: { info: { ...INFO, name: null } } }), '');
+  assert.equal(said({}), '');
+  assert.equal(one('[data-model=austen]').classList.contains('linked'), true);
 });
 
 describe('model: the panel', () => {

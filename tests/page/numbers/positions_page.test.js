@@ -12,7 +12,7 @@ const web = await modules(
   ...['drift', 'dials', 'encoding', 'rotary', 'rotation', 'scheme', 'shift'].map(
     (name) => `features/positions/${name}`,
   ),
-  ...['domain/schemes', 'features/positions/pairs', 'state/state'],
+  ...['domain/schemes', 'features/positions/pairs', 'features/positions/request', 'state/state'],
 );
 const D = 64;
 const SPAN = 48;
@@ -375,6 +375,22 @@ test('positions: the picture of the encoding, its rows and the cell that is foll
 });
 
 // ---- schemes ----
+
+test('positions: what is drawn anew is the scheme alone, not the numbers of the page', async () => {
+  const { show, find } = await put('qkv-scheme');
+  const asked = [];
+  document.addEventListener('state-change', ({ detail }) => asked.push(detail));
+  await show('with a seed of the page', { scheme: 'learned', seed: 11 });
+  assert.equal(find('.drawn .hint').textContent, 'Random, seed 11.');
+  find('.drawn button').click();
+  assert.deepEqual(Object.keys(asked[0]), ['positionsSeed']);
+  await show('with one of its own', { scheme: 'learned', seed: 11, positionsSeed: 5 });
+  assert.equal(find('.drawn .hint').textContent, 'Random, seed 5.');
+  const { positionsRequest } = web;
+  const state = { ...web.initialState('en'), seed: 11 };
+  assert.equal(positionsRequest(state).seed, 11, 'links of before mean what they meant');
+  assert.equal(positionsRequest({ ...state, positionsSeed: 5 }).seed, 5);
+});
 
 test('positions: the map of each scheme, its legend and its words', async () => {
   const { part, lines, show, act, find } = await put('qkv-scheme');

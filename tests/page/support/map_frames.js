@@ -76,6 +76,7 @@ export function mapScene(initial) {
         look: 1,
         query: 2,
         theme: 'light',
+        model: { info: null },
       },
       list: { tokens: frame?.request.layer.tokens ?? tokensOf(4) },
       engine: { kind: 'ready' },

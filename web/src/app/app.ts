@@ -14,7 +14,8 @@ import { TopPanel } from './header';
 import { keepInSight } from './keep_in_sight';
 import { requestOf } from './request';
 import { TrainedModel } from './trained';
-import type { FromModel, ToModel } from '../features/model/protocol';
+import type { FromModel, ModelInfo, ToModel } from '../features/model/protocol';
+import { namedAs } from '../features/model/state';
 import { readAddress } from '../features/lessons/address';
 import type { Hold } from '../features/lessons/host';
 import { formatFragment, readFragment, type LinkProblem, type State } from '../state/state';
@@ -253,6 +254,7 @@ export class App {
   #onModel(message: FromModel): void {
     const before = this.#trained.tokens.tokens;
     this.#trained.receive(message);
+    if (message.kind === 'loaded') this.#nameModel(message.info);
     const { tokens } = this.#trained;
     if (
       this.#state.source === 'trained' &&
@@ -266,6 +268,15 @@ export class App {
     } else {
       this.#scheduleModel();
     }
+  }
+
+  /** The state names the model that is there, whichever it named before. */
+  #nameModel(info: ModelInfo): void {
+    const named = namedAs(info);
+    const { model, modelFile } = this.#state;
+    if (named.model === model && named.modelFile === modelFile) return;
+    this.#state = { ...this.#state, ...(this.hold?.allow(named) ?? named) };
+    this.#writeAddress(null);
   }
 
   /** What comes many times in a second concerns one panel alone. */

@@ -10,6 +10,7 @@ import { fromSlider, toSlider } from '../ui/temperature_slider';
 import { MAX_TEXT, MAX_TOKENS, TOKENIZERS } from '../domain/tokenizer';
 import { headName } from '../features/map/names';
 import { Panel, type View } from '../ui/panel';
+import { missingModel, otherModel } from '../ui/missing_model';
 
 const LENGTHS = [16, 64, 256, 1024];
 
@@ -227,10 +228,14 @@ export class InstrumentsPanel extends Panel {
     slider.setAttribute('aria-valuetext', t('controls.spokenEntropy', numbers));
   }
 
-  #updateNote({ list, state, model }: View): void {
+  #updateNote(view: View): void {
+    const { list, state } = view;
     const notes = [];
-    if (state.source === 'trained')
-      notes.push(t(model.info ? 'controls.learned' : 'controls.noModel'));
+    if (state.source === 'trained') {
+      notes.push(missingModel(view) ?? t('controls.learned'));
+      const other = otherModel(view);
+      if (other !== '') notes.push(other);
+    }
     if (list.textCut) notes.push(t('sentence.textCut', { max: MAX_TEXT }));
     if (state.length === null && list.total > MAX_TOKENS) {
       notes.push(t('sentence.tokensCut', { max: MAX_TOKENS, total: list.total }));

@@ -1,6 +1,7 @@
 import './styles/index.css';
 import { App } from './app';
 import { keepOffline } from './offline';
+import { catchDrops } from './drops';
 import { FailurePanel } from './failure';
 import { FirstMinutePanel } from './first_minute';
 import { InstrumentsPanel } from './instruments';
@@ -31,6 +32,7 @@ customElements.define('qkv-sentence', SentencePanel);
 customElements.define('qkv-first-minute', FirstMinutePanel);
 customElements.define('qkv-panel-map', MapPanel);
 addTools(app);
+catchDrops();
 watchPanels(app);
 app.start();
 watchLessons(app);

@@ -6,6 +6,7 @@ import { isAllowed } from '../ui/numbers';
 import { richNodes } from '../i18n/markup';
 import { headName } from '../features/map/names';
 import { isCurrent, Panel, type View } from '../ui/panel';
+import { missingModel } from '../ui/missing_model';
 
 /** Of more tokens only these become chips; the others can be chosen in the map. */
 const MAX_CHIPS = 64;
@@ -58,7 +59,7 @@ export class SentencePanel extends Panel {
     const empty = tokens.length === 0;
     const learned = state.source === 'trained';
     this.find('.empty', HTMLElement).hidden = !empty;
-    this.setText('.empty p', t(learned ? 'controls.noModel' : 'sentence.empty'));
+    this.setText('.empty p', (learned ? missingModel(view) : null) ?? t('sentence.empty'));
     this.find('.example', HTMLElement).hidden = learned;
     this.find('.chips', HTMLElement).hidden = empty;
     this.find('#chips-caption', HTMLElement).hidden = empty;

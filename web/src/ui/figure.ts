@@ -5,8 +5,9 @@ export interface Figure {
   readonly svg: Svg;
   /** A table with its heading. */
   readonly table: readonly (readonly (string | number)[])[];
-  /** What JSON holds; asked for only then where it is much. */
-  readonly data: object | (() => Promise<object>);
+  readonly data: object;
+  /** In its place in JSON, where it is too much to be made for every picture. */
+  readonly allData?: () => Promise<object>;
 }
 
 export interface Svg {
@@ -92,8 +93,7 @@ async function fileOf(figure: Figure, format: Format, link: string): Promise<Blo
   if (format === 'png') return pngFile(figure.svg, link);
   if (format === 'svg') return blob(svgFile(figure.svg, link));
   if (format === 'csv') return blob(csvFile(figure.table));
-  const { data: made } = figure;
-  const data = typeof made === 'function' ? await made() : made;
+  const data = (await figure.allData?.()) ?? figure.data;
   return blob(JSON.stringify({ link, ...data }, plain));
 }
 

@@ -114,6 +114,6 @@ export class MapPanel extends CompositePanel {
     if (shown.heads.length === 0) return null; // a trained model that is not there any more
     const figure = mapFigure(view, shown, canvas);
     if (headCount(view.heads) * view.list.tokens.length ** 2 > MOST_CELLS) return figure;
-    return { ...figure, data: async () => dataOf(await tensors('all')) };
+    return { ...figure, allData: async () => dataOf(await tensors('all')) };
   }
 }

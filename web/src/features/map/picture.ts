@@ -4,7 +4,7 @@ import { LOOKS, SHOWS, type Show } from '../../domain/choices';
 import type { RowData } from '../../engine/row_data';
 import type { Frame } from '../../worker/protocol';
 import type { Size } from '../../engine/canvas';
-import { t, type Key } from './texts';
+import { t } from './texts';
 import { cividis } from '../../domain/cividis';
 import { palette } from '../../ui/matrix/palette';
 import { MatrixView, type MatrixModel } from '../../ui/matrix/view';
@@ -12,6 +12,7 @@ import { allowedCount, digits, isAllowed, largestBelow, rankInRow } from '../../
 import { isSigned, position, ticks } from '../../domain/colour_scale';
 import { isCurrent, Panel, type View } from '../../ui/panel';
 import { headName } from './names';
+import { missingModel } from '../../ui/missing_model';
 
 /** What the colours mean at the moment: two heads compared are always a difference. */
 function shownAs(frame: Frame): Show | 'difference' {
@@ -121,13 +122,13 @@ export class PicturePart extends Panel {
     select.value = state.other === null ? '' : String(state.other);
   }
 
-  #updatePlaceholder({ engine, state }: View, empty: boolean): void {
-    let key: Key | null = null;
-    if (empty) key = state.source === 'trained' ? 'controls.noModel' : 'map.empty';
-    else if (engine.kind === 'failed') key = 'map.failed';
-    this.find('.placeholder', HTMLElement).hidden = key === null;
-    this.find('.legend', HTMLElement).hidden = key !== null;
-    this.setText('.placeholder', key ? t(key) : '');
+  #updatePlaceholder(view: View, empty: boolean): void {
+    let why: string | null = null;
+    if (empty) why = (view.state.source === 'trained' && missingModel(view)) || t('map.empty');
+    else if (view.engine.kind === 'failed') why = t('map.failed');
+    this.find('.placeholder', HTMLElement).hidden = why === null;
+    this.find('.legend', HTMLElement).hidden = why !== null;
+    this.setText('.placeholder', why ?? '');
   }
 
   #updateLegend(show: Show | 'difference', range: number): void {

@@ -35,7 +35,10 @@ export class DescriptionPart extends ModelPart {
     });
     this.find('dl', HTMLElement).replaceChildren(...rows);
     const notes = [t(info.name ? 'model.here' : 'model.local')];
-    if (info.tokenizer === 'none') notes.push(t('model.noTokenizer'));
+    if (info.tokenizer === 'none') {
+      const { unread } = info;
+      notes.push(unread ? t('model.unreadTokenizer', { name: unread }) : t('model.noTokenizer'));
+    }
     if (!info.speaks) notes.push(t('model.silent'));
     if (info.notDrawn) notes.push(t(`model.notDrawn.${info.notDrawn}`));
     this.setText('.model-local', notes.join(state.language === 'zh' ? '' : ' '));

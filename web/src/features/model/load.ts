@@ -5,10 +5,11 @@ import { defaultText } from '../../i18n/i18n';
 import { richNodes } from '../../i18n/markup';
 import { CARDS } from './cards';
 import { CURVE_HEIGHT, drawLog } from './draw';
+import { droppedFiles, hasFiles } from './dropped';
 import { shippedFiles } from './files_beside';
 import { megabytes, ModelPart, whole } from './part';
 import { EXAMPLES, SHIPPED, type ShippedName } from './shipped';
-import { modelOf } from './state';
+import { AFRESH, modelOf } from './state';
 import type { ModelView } from './store';
 import { t } from './texts';
 
@@ -27,8 +28,6 @@ const shipped = (name: ShippedName) => `
     </details>
   </article>`;
 
-const AFRESH = { modelOut: [], modelAt: null, modelNear: null } as const;
-
 /** Where a model comes from: those of the page by a button, the reader's own as a file. */
 export class LoadPart extends ModelPart {
   #view: View | null = null;
@@ -43,6 +42,7 @@ export class LoadPart extends ModelPart {
         <article class="model-choice" data-model="own">
           <h3 data-t="model.own.name"></h3>
           <p class="model-about" data-t="model.own.about"></p>
+          <p class="model-linked note" hidden></p>
           <div class="buttons"><label class="button model-file"><span data-t="model.choose"></span>
             <input type="file" multiple class="visually-hidden"></label></div>
           <p class="hint" data-t="model.own.kinds"></p>
@@ -77,9 +77,8 @@ export class LoadPart extends ModelPart {
 
   /** Files may be dropped anywhere on this element. */
   dropOn(target: HTMLElement): void {
-    const isFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') ?? false;
     target.addEventListener('dragover', (event) => {
-      if (!isFiles(event)) return;
+      if (!hasFiles(event)) return;
       event.preventDefault();
       target.classList.add('dropping');
     });
@@ -89,9 +88,9 @@ export class LoadPart extends ModelPart {
     });
     target.addEventListener('drop', (event) => {
       target.classList.remove('dropping');
-      if (!isFiles(event)) return;
+      if (!hasFiles(event)) return;
       event.preventDefault();
-      this.#loadFiles(Array.from(event.dataTransfer?.files ?? []));
+      void droppedFiles(event).then((files) => this.#loadFiles(files));
     });
   }
 
@@ -107,9 +106,10 @@ export class LoadPart extends ModelPart {
     const untouched = state.text === defaultText(state.language);
     const text = untouched ? { text: EXAMPLES[name][0] ?? '', query: null } : {};
     // What a link says of its own model stays; of another one it would mean other heads and tokens.
-    const named = modelOf(state, state.language) === name;
+    const named = state.modelFile === null && modelOf(state, state.language) === name;
     const same = named && (model.info === null || model.info.name === name);
-    this.change({ model: name, ...(same ? {} : AFRESH), ...text });
+    const changes = { ...(same ? {} : AFRESH), ...text };
+    if (Object.keys(changes).length > 0) this.change(changes);
     const files = shippedFiles(name);
     if (files) this.tell({ kind: 'load', files });
   }
@@ -124,7 +124,10 @@ export class LoadPart extends ModelPart {
     this.#view = view;
     const { model, state, look } = view;
     if (
-      !this.changed(model.loading, model.refused, model.info, state.model, state.language, look)
+      !this.changed(
+        ...[model.loading, model.refused, model.info, state.model, state.modelFile],
+        ...[state.language, look],
+      )
     ) {
       return;
     }
@@ -144,7 +147,8 @@ export class LoadPart extends ModelPart {
         heldOut: heldOut.toFixed(3),
       });
       card.classList.toggle('loaded', model.info?.name === name);
-      card.classList.toggle('linked', modelOf(state, state.language) === name);
+      const linked = state.modelFile === null && modelOf(state, state.language) === name;
+      card.classList.toggle('linked', linked);
       const inside = shippedFiles(name) !== null;
       find(card, '.model-outside', HTMLElement).hidden = inside;
       find(card, '.model-outside', HTMLElement).textContent = t('model.outside', {
@@ -163,7 +167,12 @@ export class LoadPart extends ModelPart {
       });
       find(card, '.model-facts', HTMLElement).replaceChildren(...facts);
     }
-    this.#card('own').classList.toggle('loaded', model.info !== null && model.info.name === null);
+    const own = this.#card('own');
+    own.classList.toggle('loaded', model.info !== null && model.info.name === null);
+    own.classList.toggle('linked', state.modelFile !== null);
+    const missing = state.modelFile !== null && model.info?.name !== null ? state.modelFile : null;
+    find(own, '.model-linked', HTMLElement).hidden = missing === null;
+    this.setText('.model-linked', missing === null ? '' : t('model.linked', { name: missing }));
     this.#drawLogs();
   }
 

@@ -4,6 +4,7 @@ import { charactersOf, embeddingOf, headerOf, typesOf } from './file';
 import { labelsOf } from './label';
 import type { ModelFiles, ModelInfo, NotDrawn, TokenizerKind } from './protocol';
 import { BEGIN, type ShippedName } from './shipped';
+import { sortFiles } from './sort';
 
 /** A model as the page uses it. */
 export interface Opened {
@@ -63,28 +64,14 @@ async function fetched(url: string, { signal, onProgress }: OpenOptions): Promis
   return new Blob(parts);
 }
 
-/** Which of the reader's files is what. */
-export function sortFiles(files: readonly File[]): {
-  weights: File[];
-  config: File | null;
-  tokenizer: File | null;
-} {
-  const isTokenizer = ({ name }: File) =>
-    /tokenizer.*\.bin$/i.test(name) || /^tok\d*\.bin$/i.test(name);
-  const isJson = ({ name }: File) => /\.json$/i.test(name);
-  const config = files.find(
-    ({ name }) => /config.*\.json$/i.test(name) && !/tokenizer|generation/i.test(name),
-  );
-  const weights = files.filter((file) => !isTokenizer(file) && !isJson(file));
-  return { weights, config: config ?? null, tokenizer: files.find(isTokenizer) ?? null };
-}
-
 interface Parts {
   readonly weights: readonly Blob[];
   readonly name: ShippedName | null;
   readonly file: string;
   readonly config: unknown;
   readonly tokenizer: Blob | null;
+  /** The name of a tokenizer that the page does not read. */
+  readonly unread: string | null;
 }
 
 async function jsonOf(file: File): Promise<unknown> {
@@ -99,13 +86,27 @@ async function partsOf(files: ModelFiles, options: OpenOptions): Promise<Parts> 
   if (files.kind !== 'files') {
     const { name, url } = files;
     const weights = [await fetched(url, options)];
-    return { weights, name, file: `${name}.safetensors`, config: undefined, tokenizer: null };
+    return {
+      weights,
+      name,
+      file: `${name}.safetensors`,
+      config: undefined,
+      tokenizer: null,
+      unread: null,
+    };
   }
-  const { weights, config, tokenizer } = sortFiles(files.files);
+  const { weights, config, tokenizer, unread } = await sortFiles(files.files);
   const [first] = weights;
   if (!first) throw new Refusal('no_weights', files.files.map(({ name }) => name).join(', '));
   const read = config ? await jsonOf(config) : undefined;
-  return { weights, name: null, file: first.name, config: read, tokenizer };
+  return {
+    weights,
+    name: null,
+    file: first.name,
+    config: read,
+    tokenizer,
+    unread: unread?.name ?? null,
+  };
 }
 
 // ---- tokens ----
@@ -172,6 +173,7 @@ function describeModel(model: LanguageModel, parts: Parts, kind: TokenizerKind) 
     ...{ vocabulary, maxLength, numLayers, numHeads, dModel, dK, positions, causal },
     speaks: causal, // the package takes no causal model without a head
     tokenizer: kind,
+    unread: parts.unread,
     notDrawn: notDrawn(config),
   };
 }

@@ -45,6 +45,8 @@ export interface ModelInfo {
   /** Whether it says what follows. */
   readonly speaks: boolean;
   readonly tokenizer: TokenizerKind;
+  /** The name of a tokenizer that came along and that the page does not read. */
+  readonly unread: string | null;
   readonly notDrawn: NotDrawn | null;
 }
 

@@ -11,7 +11,7 @@ import {
   type Limits,
   type StateOf,
 } from '../../state/field';
-import type { HeadName, ModelAsk } from './protocol';
+import type { HeadName, ModelAsk, ModelInfo } from './protocol';
 import { SHIPPED, type ShippedName } from './shipped';
 
 /** How the grid of heads is ordered. */
@@ -41,9 +41,22 @@ const TEMPERATURE: Limits = [0, 3];
 const TOP_P: Limits = [0.01, 1];
 const twoDigits = (limits: Limits) => (value: number) => clamp(significant(value, 3), limits);
 
+/** Long names are cut: the link only says which file its sender had. */
+const LONGEST_NAME = 80;
+const shortened = (name: string) =>
+  name.slice(0, LONGEST_NAME).replace(/\p{Surrogate}/gu, '\uFFFD');
+const fileName: Field<string> = {
+  key: 'lmf',
+  initial: '',
+  write: shortened,
+  read: (raw) => (raw === '' ? undefined : shortened(raw)),
+};
+
 export const modelFields = {
   /** Which model its button loads; null: that of the language. */
   model: optional(choice('lmw', 'austen', SHIPPED)),
+  /** The file of the reader's own model that is shown; null: it is one of the page. */
+  modelFile: optional(fileName),
   /** The token after which the next one is told; null: the last. */
   modelAt: optionalNumber(integer('lmat', 0, [0, 255])),
   /** How tokens are chosen. */
@@ -60,6 +73,13 @@ export const modelFields = {
   modelNear: optionalNumber(integer('lmn', 0, [0, 999999])),
 };
 export type ModelState = StateOf<typeof modelFields>;
+
+/** How a link names the model that is shown: its own files are not in it. */
+export const namedAs = ({ name, file }: Pick<ModelInfo, 'name' | 'file'>): Partial<ModelState> =>
+  name === null ? { model: null, modelFile: shortened(file) } : { model: name, modelFile: null };
+
+/** What another model begins with: heads and tokens of the one before mean nothing in it. */
+export const AFRESH = { modelOut: [], modelAt: null, modelNear: null } as const;
 
 export const modelOf = ({ model }: ModelState, language: string): ShippedName =>
   model ?? (language === 'zh' ? 'tang' : 'austen');

@@ -11,6 +11,7 @@ import { palette } from '../../ui/matrix/palette';
 import { MatrixView, type MatrixModel } from '../../ui/matrix/view';
 import { digits } from '../../ui/numbers';
 import { LIMITS } from '../../state/state';
+import { positionsSeedOf } from './state';
 import { Panel, type View } from '../../ui/panel';
 
 const HOME: Cell = { row: 30, col: 20 };
@@ -62,7 +63,8 @@ export class SchemePart extends Panel {
       if (scheme) this.change({ scheme });
     });
     this.find('.drawn button', HTMLElement).addEventListener('click', () => {
-      this.change({ seed: Math.floor(Math.random() * (LIMITS.seed[1] + 1)) });
+      const [, most] = LIMITS.positionsSeed;
+      this.change({ positionsSeed: Math.floor(Math.random() * (most + 1)) });
     });
   }
 
@@ -81,7 +83,8 @@ export class SchemePart extends Panel {
       radio.checked = radio.value === state.scheme;
     }
     const map = frame?.positions?.scheme ?? this.#map;
-    if (!this.changed(map, frame?.positions?.slopes, state.seed, engine.kind, look)) return;
+    const seed = positionsSeedOf(state);
+    if (!this.changed(map, frame?.positions?.slopes, seed, engine.kind, look)) return;
     const shown = map !== null && engine.kind !== 'failed';
     this.find('.placeholder', HTMLElement).hidden = shown;
     this.find('.legend', HTMLElement).hidden = !shown;
@@ -93,7 +96,7 @@ export class SchemePart extends Panel {
     this.setText('.how', howOf(map, frame));
     this.setText('.diagonals', t('scheme.diagonals', { most: digits(map.alongDiagonals, 2) }));
     this.find('.drawn', HTMLElement).hidden = !DRAWN.has(map.scheme);
-    this.setText('.drawn .hint', t('scheme.drawn', { seed: state.seed }));
+    this.setText('.drawn .hint', t('scheme.drawn', { seed }));
     this.#drawLegend(map);
     this.#tell();
   }

@@ -1,5 +1,5 @@
 import { SCHEMES } from '../../domain/schemes';
-import { choice, flag, integer, type StateOf } from '../../state/field';
+import { choice, flag, integer, optionalNumber, type StateOf } from '../../state/field';
 import { LAYOUTS, PAIRS } from './pairs';
 
 const ROTATIONS = [0, 4096] as const;
@@ -18,5 +18,13 @@ export const positionsFields = {
   rotaryK: integer('pn', 5, ROTATIONS),
   /** Whether the reader is asked to guess before the rotated scores are shown. */
   positionsAsk: flag('pa', false),
+  /** Of the scheme's random numbers; null: that of the page. */
+  positionsSeed: optionalNumber(integer('psd', 0, [0, 999999])),
 };
 export type PositionsState = StateOf<typeof positionsFields>;
+
+/** The seed of what this panel draws. */
+export const positionsSeedOf = ({
+  positionsSeed,
+  seed,
+}: PositionsState & { readonly seed: number }): number => positionsSeed ?? seed;
