@@ -322,3 +322,25 @@ describe('instruments: what stays as it is', () => {
     assert.equal(kept(learned, { ...loaded, look: 2 }), 'true true');
   });
 });
+
+test('instruments: who has no words of a script is told so', () => {
+  const { Segmenter } = Intl;
+  const note = (patch) => {
+    panel.update(viewOf(patch));
+    const { hidden, textContent } = one('#text-note');
+    return hidden ? '' : textContent;
+  };
+  Intl.Segmenter = undefined;
+  try {
+    assert.match(note({ text: '猫坐在垫子上' }), /each character is a token here/);
+    assert.equal(note({ text: 'The cat sat.' }), '');
+    assert.equal(note({ text: '猫', tokenizer: 'character' }), '');
+    assert.equal(note({ text: '猫', source: 'yours' }), '');
+    setLanguage('zh');
+    assert.match(note({ text: '猫'.repeat(2001) }), /只读取前 2000 个字符。.*每个字就是一个词元/);
+    assert.doesNotMatch(note({ text: '猫'.repeat(2001) }), /。 /, 'no space between sentences');
+  } finally {
+    Intl.Segmenter = Segmenter;
+  }
+  assert.equal(note({ text: '猫' }), '');
+});

@@ -239,7 +239,19 @@ describe('lessons: one of them', () => {
     assert.equal(host.hold.fragment(), `#v=1&lang=en&L=${code}`);
     assert.ok(!fetched.includes('./content_en.json'), 'the others are not fetched');
     await open({ name: null, code: 'zz' });
-    assert.equal(main.querySelector('.missing').hidden, false);
+    const missing = () => main.querySelector('.missing');
+    assert.deepEqual(
+      [missing().hidden, missing().textContent],
+      [false, web.textOf('lessons.missing')],
+    );
+    const { DecompressionStream } = globalThis;
+    delete globalThis.DecompressionStream;
+    try {
+      await open({ name: null, code: 'zzz' });
+      assert.match(missing().textContent, /cannot unpack the lesson.*Chrome 103/);
+    } finally {
+      globalThis.DecompressionStream = DecompressionStream;
+    }
   });
 
   test('locks controls until it is left', async () => {

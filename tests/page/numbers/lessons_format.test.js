@@ -242,6 +242,30 @@ describe('lessons: the code of a link', () => {
     }
   });
 
+  test('where packing has no deflate-raw is not packed, and is said not to be unpacked', async () => {
+    const packed = await writeCode(ofLength(300));
+    const plain = await writeCode(short);
+    assert.deepEqual([packed[0], web.canUnpack(packed), web.canUnpack(plain)], ['z', true, true]);
+    const names = ['CompressionStream', 'DecompressionStream'];
+    const own = names.map((name) => globalThis[name]);
+    // Chrome 80 to 102 have the streams and not the format.
+    const old = class {
+      constructor(format) {
+        throw new TypeError(`Unsupported compression format: '${format}'`);
+      }
+    };
+    try {
+      for (const stream of [old, undefined]) {
+        for (const name of names) globalThis[name] = stream;
+        assert.equal((await writeCode(ofLength(300)))[0], 'j');
+        assert.equal(await readCode(packed), null);
+        assert.deepEqual([web.canUnpack(packed), web.canUnpack(plain)], [false, true]);
+      }
+    } finally {
+      names.forEach((name, i) => (globalThis[name] = own[i]));
+    }
+  });
+
   test('has nothing that an address would change', async () => {
     for (const title of ['>>>???', '÷÷÷', 'ÿÿ', '~~~']) {
       const lesson = lessonOf({ title });

@@ -13,15 +13,18 @@ globalThis.matchMedia = (asked) =>
   asked === '(prefers-reduced-motion: reduce)' ? { get matches() { return calm; } } : media(asked); // prettier-ignore
 /** What stands for a canvas that is not on the page: what it was given to paint. */
 const painted = [];
-globalThis.OffscreenCanvas = class {
-  constructor(...size) {
-    this.size = size;
-  }
-  getContext() {
-    const note = (image, x, y) => painted.push([...this.size, image.width, image.height, x, y, hashed(String(image.data))].join(' ')); // prettier-ignore
-    return { putImageData: note };
-  }
+const create = document.createElement.bind(document);
+document.createElement = (name, ...more) => {
+  const made = create(name, ...more);
+  if (name !== 'canvas') return made;
+  const note = (image, x, y) => painted.push([made.width, made.height, image.width, image.height, x, y, hashed(String(image.data))].join(' ')); // prettier-ignore
+  const own = made.getContext.bind(made);
+  made.getContext = (...kind) =>
+    new Proxy(own(...kind), { get: (of, what) => (what === 'putImageData' ? note : of[what]) });
+  return made;
 };
+/** Firefox has it since 105. */
+delete globalThis.OffscreenCanvas;
 globalThis.ImageData = class {
   constructor(data, width, height) {
     Object.assign(this, { data, width, height });

@@ -1,6 +1,7 @@
 // What the tokens of a text are, in Node.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import { modules } from '../support/engine.js';
 
 const web = await modules('domain/tokenizer');
@@ -50,4 +51,59 @@ test('tokens: a segmenter is made once for a language and a unit', () => {
     Intl.Segmenter = Segmenter;
   }
   assert.ok(made <= 4, `${made} segmenters`);
+});
+
+describe('tokens: without Intl.Segmenter', () => {
+  const { Segmenter } = Intl;
+  const without = (act) => {
+    Intl.Segmenter = undefined;
+    try {
+      return act();
+    } finally {
+      Intl.Segmenter = Segmenter;
+    }
+  };
+  const words = (text) => web.tokenize(text, 'word', null).tokens;
+
+  test('a text with spaces and punctuation has the same words', () => {
+    for (const text of [
+      'The cat sat on the mat because it was tired.',
+      "He said: “I can’t, don't, won't” (e.g. at 3.14 or 1,000).",
+      'naïve café, e\u0301lan; a_b x-y z/1 50% #tag user@example.org ½ x²',
+      'Он устал. Η γάτα; ¿Qué? Straße!',
+      '  two  spaces\nand a line 👩‍👩‍👧 🇩🇪 ',
+    ]) {
+      assert.deepEqual(
+        without(() => words(text)),
+        words(text),
+      );
+    }
+    const piece = fc.constantFrom(
+      ...['a', 'Bc', 'é', 'e\u0301', 'ж', '1', '23', ' ', '  ', '\n', '.', ',', ';', '!', '?', "'"],
+      ...['’', '-', '_', '(', ')', '"', '/', '%', '½', '👋🏻', '…', '—'],
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const text = pieces.join('');
+        assert.deepEqual(
+          without(() => words(text)),
+          words(text),
+        );
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('a text whose words stand without spaces has characters, and is said to', () => {
+    assert.deepEqual(
+      without(() => words('猫坐在the垫子上')),
+      ['猫', '坐', '在', 'the', '垫', '子', '上'],
+    );
+    const lacks = (...args) => without(() => web.lacksWords(...args));
+    assert.deepEqual(
+      [lacks('猫', 'word'), lacks('cat', 'word'), lacks('猫', 'character')],
+      [true, false, false],
+    );
+    assert.equal(web.lacksWords('猫', 'word'), false);
+  });
 });

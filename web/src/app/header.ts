@@ -63,7 +63,8 @@ export class TopPanel extends Panel {
     lessons.textContent = t('bar.lessons');
     this.setText('.teacher', t(state.controls ? 'bar.hideControls' : 'bar.showControls'));
     const introduction = this.find('.introduction', HTMLElement);
-    introduction.title = introduction.ariaLabel = t('bar.introduction');
+    introduction.title = t('bar.introduction');
+    introduction.setAttribute('aria-label', introduction.title);
     const button = this.find('.theme', HTMLElement);
     button.dataset['theme'] = theme;
     button.setAttribute('aria-label', t(THEME_NAMES[theme]));

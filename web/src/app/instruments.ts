@@ -1,13 +1,13 @@
 import { MASKS } from '../domain/choices';
 import { headCount, SOURCES } from '../domain/sources';
-import { t } from '../i18n/i18n';
+import { sentences, t } from '../i18n/i18n';
 import { onNumber, showNumber } from '../ui/number_box';
 import { digits, duration, largestEntropy } from '../ui/numbers';
 import { clamp } from '../state/field';
 import { clampTemperature } from '../state/page';
 import { LIMITS, type State } from '../state/state';
 import { fromSlider, toSlider } from '../ui/temperature_slider';
-import { MAX_TEXT, MAX_TOKENS, TOKENIZERS } from '../domain/tokenizer';
+import { lacksWords, MAX_TEXT, MAX_TOKENS, TOKENIZERS } from '../domain/tokenizer';
 import { headName } from '../features/map/names';
 import { Panel, type View } from '../ui/panel';
 import { missingModel, otherModel } from '../ui/missing_model';
@@ -240,7 +240,14 @@ export class InstrumentsPanel extends Panel {
     if (state.length === null && list.total > MAX_TOKENS) {
       notes.push(t('sentence.tokensCut', { max: MAX_TOKENS, total: list.total }));
     }
-    this.setText('#text-note', notes.join(' '));
+    if (
+      state.source !== 'trained' &&
+      state.source !== 'yours' &&
+      lacksWords(state.text, state.tokenizer)
+    ) {
+      notes.push(t('sentence.noWords'));
+    }
+    this.setText('#text-note', sentences(notes));
     this.find('#text-note', HTMLElement).hidden = notes.length === 0;
   }
 

@@ -119,8 +119,8 @@ export class SentencePanel extends Panel {
       chip.label.classList.toggle('masked', masked);
       const share = row ? shareOf(weight, masked) : '';
       const name = chipName(chip.token, position, share);
-      if (name === chip.radio.ariaLabel) return; // most weights still round to the same
-      chip.radio.ariaLabel = name;
+      if (name === chip.radio.getAttribute('aria-label')) return; // most weights still round to the same
+      chip.radio.setAttribute('aria-label', name);
       chip.share.textContent = share;
       chip.fill.setAttribute('y', String(1 - weight));
     });

@@ -22,12 +22,27 @@ const SPACE = /^\s*$/u;
 const CLUSTER =
   /\p{RI}{2}|(?:\r\n|\p{Extended_Pictographic}(?:\p{EMod}|\uFE0F)*(?:\u200D\p{Extended_Pictographic}(?:\p{EMod}|\uFE0F)*)*|.)(?:\p{M}|\u200D)*/gsu;
 
+// And words, as UAX #29 has them where spaces are written: letters and digits, with an apostrophe or a dot between two of them.
+const DENSE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const WORD = new RegExp(
+  `(?:(?!${DENSE.source})[\\p{L}\\p{Nd}\\p{Nl}\\p{Pc}][\\p{M}\\u200D]*` +
+    `|(?<=\\p{L}\\p{M}*)['’.·](?=\\p{L})|(?<=\\p{Nd})['’.,;](?=\\p{Nd}))+|${CLUSTER.source}`,
+  'gsu',
+);
+
+const segments = () => typeof Intl.Segmenter === 'function';
+
+/** Whether words of this text stand without spaces, and this engine has no dictionary of them: each character is a token then. */
+export const lacksWords = (text: string, tokenizer: Tokenizer): boolean =>
+  tokenizer === 'word' && !segments() && DENSE.test(text);
+
 type Granularity = 'word' | 'grapheme';
 /** Making one takes longer than using it on a sentence. */
 const SEGMENTERS = new Map<string, Intl.Segmenter>();
 
 function segment(text: string, granularity: Granularity): string[] {
-  if (typeof Intl.Segmenter !== 'function') return text.match(CLUSTER) ?? [];
+  if (!segments()) return text.match(granularity === 'word' ? WORD : CLUSTER) ?? [];
   // The language is read off the text, not off the page: switching the page must not move a number.
   const language = HAN.test(text) ? 'zh' : 'en';
   const name = `${language} ${granularity}`;

@@ -34,6 +34,10 @@ export function textOf(key: string, values: Values = {}): string {
   return text.replace(/\{(\w+)\}/g, (_all, name: string) => String(values[name] ?? ''));
 }
 
+/** Sentences one after another, with a space between them where the language has one. */
+export const sentences = (parts: readonly string[]): string =>
+  parts.filter((part) => part !== '').join(current === 'zh' ? '' : ' ');
+
 /** The same function for those who name their texts by a type. */
 export type Translate<Key extends string> = (key: Key, values?: Values) => string;
 

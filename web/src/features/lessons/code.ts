@@ -43,14 +43,28 @@ async function collect(stream: ReadableStream<Uint8Array>, most: number): Promis
   return all;
 }
 
-const through = (bytes: Uint8Array<ArrayBuffer>, by: CompressionStream | DecompressionStream) =>
+type Both = CompressionStream | DecompressionStream;
+const through = (bytes: Uint8Array<ArrayBuffer>, by: Both) =>
   collect(new Blob([bytes]).stream().pipeThrough(by), MOST_TEXT);
+
+/** Null before Chrome 103 and Firefox 113, which have no such stream or know no `deflate-raw`. */
+function streamOf(name: 'CompressionStream' | 'DecompressionStream'): Both | null {
+  try {
+    return new globalThis[name]('deflate-raw');
+  } catch {
+    return null;
+  }
+}
 
 export async function writeCode(lesson: Lesson): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(lesson));
-  if (bytes.length < SHORT || typeof CompressionStream !== 'function') return `j${toBase64(bytes)}`;
-  return `z${toBase64(await through(bytes, new CompressionStream('deflate-raw')))}`;
+  const stream = bytes.length < SHORT ? null : streamOf('CompressionStream');
+  return stream ? `z${toBase64(await through(bytes, stream))}` : `j${toBase64(bytes)}`;
 }
+
+/** Whether this browser can unpack such a code at all. */
+export const canUnpack = (code: string): boolean =>
+  !code.startsWith('z') || streamOf('DecompressionStream') !== null;
 
 /** The lesson of a link; null where there is none. Never rejects. */
 export async function readCode(code: string): Promise<Lesson | null> {

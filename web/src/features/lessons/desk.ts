@@ -3,15 +3,21 @@ import { find } from '../../ui/dom';
 import { loadWords } from '../load';
 import { initialState } from '../../state/state';
 import { INDEX, writeAddress, type Address } from './address';
-import { readCode, writeCode } from './code';
+import { canUnpack, readCode, writeCode } from './code';
 import { LessonEditor } from './editor';
 import type { Host } from './host';
-import { LessonIndex } from './list';
+import { LessonIndex, type Missing } from './list';
 import type { Lesson } from './lesson';
 import { Locks } from './locks';
 import { LessonReader, searchOf } from './reader';
 import { allLessons } from './shelf';
 import './style.css';
+
+/** Why there is a list in the place of a lesson; null: it was asked for. */
+function missingOf({ name, code }: Address): Missing | null {
+  if (name === INDEX) return null;
+  return code !== null && !canUnpack(code) ? 'lessons.packed' : 'lessons.missing';
+}
 
 /** Turns the page into a lesson or the list of them, and back. */
 export class Desk {
@@ -63,7 +69,7 @@ export class Desk {
     this.#language = language;
     this.#speaking = null;
     if (shown) this.#read(shown, address, language);
-    else this.#list(all, address.name !== INDEX);
+    else this.#list(all, missingOf(address));
     if (focus) find(document, '#lesson-title', HTMLElement).focus({ preventScroll: true });
   }
 
@@ -112,7 +118,7 @@ export class Desk {
     );
   }
 
-  #list(all: Awaited<ReturnType<typeof allLessons>>, missing: boolean): void {
+  #list(all: Awaited<ReturnType<typeof allLessons>>, missing: Missing | null): void {
     this.#reader = null; // its panels are taken from it before it goes
     this.#shown = null;
     const list = new LessonIndex();

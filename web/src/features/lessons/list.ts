@@ -7,6 +7,8 @@ import type { Lesson } from './lesson';
 import type { Listed } from './shelf';
 import { t } from './texts';
 
+export type Missing = 'lessons.missing' | 'lessons.packed';
+
 /** The lessons that the page has, to take, to print and to change. */
 export class LessonIndex extends Panel {
   #edit: ((lesson: Lesson | null) => void) | null = null;
@@ -17,7 +19,7 @@ export class LessonIndex extends Panel {
       <header class="lesson-head">
         <h1 id="lesson-title" tabindex="-1" data-t="lessons.title"></h1>
         <p class="lesson-lead" data-t="lessons.lead"></p>
-        <p class="note missing" role="status" data-t="lessons.missing"></p>
+        <p class="note missing" role="status"></p>
         <p class="lesson-tools">
           <button type="button" class="button make" data-t="lessons.make"></button>
           <button type="button" class="button print" data-t="lessons.printIndex"></button>
@@ -42,12 +44,13 @@ export class LessonIndex extends Panel {
 
   fill(
     all: readonly Listed[],
-    missing: boolean,
+    missing: Missing | null,
     { edit }: { edit: (lesson: Lesson | null) => void },
   ): void {
     this.#all = all;
     this.#edit = edit;
-    this.find('.missing', HTMLElement).hidden = !missing;
+    this.find('.missing', HTMLElement).hidden = missing === null;
+    this.setText('.missing', missing ? t(missing) : '');
     const [draft] = readDrafts();
     const title = draft?.lesson.title || t('lessons.untitled');
     if (draft) this.setText('.make', t('lessons.resume', { title }));

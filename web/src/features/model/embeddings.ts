@@ -110,7 +110,7 @@ export class EmbeddingsPart extends ModelPart {
     canvas.height = Math.round(HEIGHT * ratio);
     canvas.style.width = `${width}px`;
     canvas.style.height = `${HEIGHT}px`;
-    canvas.ariaLabel = t('model.embeddings.label', { token: near.label });
+    canvas.setAttribute('aria-label', t('model.embeddings.label', { token: near.label }));
     const context = context2d(canvas);
     context.scale(ratio, ratio);
     drawPlane(context, plane, { width, near, inText });

@@ -186,14 +186,14 @@ function item(at: number, head: HeadName, { info, scores, change, most, out }: I
   for (const button of box.querySelectorAll<HTMLElement>('button')) {
     const text = button.dataset['do'] === 'map' ? 'model.heads.map' : 'model.heads.out';
     button.textContent = t(text);
-    button.ariaLabel = t(`${text}Of`, { name });
+    button.setAttribute('aria-label', t(`${text}Of`, { name }));
   }
   if (Number.isFinite(change)) {
     const told = box.querySelector<HTMLElement>('.model-change');
     if (told) told.textContent = signed(change);
-    const colour = change > 0 ? 'var(--k-fill)' : 'var(--sunken)';
+    box.dataset['change'] = change > 0 ? 'more' : 'less';
     const share = Math.round(100 * Math.sqrt(Math.abs(change) / most));
-    box.style.backgroundColor = `color-mix(in srgb, ${colour} ${share}%, var(--surface))`;
+    box.style.setProperty('--share', `${share}%`);
   }
   return box;
 }

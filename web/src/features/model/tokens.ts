@@ -62,7 +62,8 @@ export class TokensPart extends ModelPart {
       Object.assign(radio, { type: 'radio', name: 'model-at', value: String(at) });
       radio.className = 'visually-hidden';
       const surprise = reading.surprisal[at] ?? NaN;
-      radio.ariaLabel = t('model.text.token', { at, token: label, nats: nats(surprise) });
+      const name = t('model.text.token', { at, token: label, nats: nats(surprise) });
+      radio.setAttribute('aria-label', name);
       face.textContent = label;
       face.style.setProperty('--share', `${100 * Math.min(1, (surprise || 0) / FULL)}%`);
       box.append(radio, face);

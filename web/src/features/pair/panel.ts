@@ -126,11 +126,12 @@ class PairPanel extends Panel {
       if (!listed) return;
       const radio = find(row, 'input', HTMLInputElement);
       radio.checked = listed.key === key;
-      radio.ariaLabel = t('pair.key', {
+      const name = t('pair.key', {
         position: listed.key,
         token: tokens[listed.key] ?? '',
         weight: weight.replace(/^\./, '0.'),
       });
+      radio.setAttribute('aria-label', name);
     });
     if (rest) this.setText('.rest-name', t('pair.rest', { count: rest.keys }));
     const total = this.find('.pair-sum', HTMLElement);

@@ -84,7 +84,8 @@ class AttentionMap {
   #paint(): void {
     const [weights, size] = [this.#weights, this.#view.size];
     if (!weights || weights.rows === 0 || size.width === 0) return;
-    const small = new OffscreenCanvas(weights.columns, weights.rows);
+    const small = document.createElement('canvas');
+    [small.width, small.height] = [weights.columns, weights.rows];
     const pixels = new ImageData(pixelsOf(weights), weights.columns, weights.rows);
     small.getContext('2d')?.putImageData(pixels, 0, 0);
     const { canvas } = this.#view;
