@@ -178,21 +178,52 @@ describe('what goes wrong', () => {
     });
   });
 
-  test('load: a model that there is no memory for', async () => {
-    const huge = checkpointConfig({ ...config, dModel: 2 ** 15, vocabulary: 2 ** 16, numHeads: 4 });
-    const header = Int32Array.of(huge.dModel, 48, 3, 4, 2, huge.vocabulary, 16);
-    // As long as it says, and empty.
-    const path = join(folder, 'huge.bin');
+  /** Numbers of an embedding [v, d], and of all other maps in the three layers of a checkpoint. */
+  const mapsOf = (v, d) => v * d + 3 * (2 * d * d + d * d + 3 * 48 * d);
+
+  /** A checkpoint as long as it says, and empty. */
+  async function hollow(v, d) {
+    const header = Int32Array.of(d, 48, 3, 4, 2, v, 16);
+    const path = join(folder, `hollow-${v}-${d}.bin`);
     const { open } = await import('node:fs/promises');
     const handle = await open(path, 'w');
     await handle.write(new Uint8Array(header.buffer));
-    const { dModel: d, vocabulary: v } = huge;
-    const floats = v * d + 3 * (2 * d + 2 * d * d + d * d + 3 * 48 * d) + d + 16 * (d / 4);
-    await handle.truncate(28 + 4 * floats);
+    await handle.truncate(28 + 4 * (mapsOf(v, d) + 3 * 2 * d + d + 16 * (d / 4)));
     await handle.close();
+    return path;
+  }
+
+  test('load: a model that there is no memory for in any format', async () => {
+    const path = await hollow(2 ** 16, 2 ** 15);
+    const says = ['WebAssembly has no', 'and in no format they fit'];
     await leavesNothing(() =>
-      expectRejects(load(engine, { weights: path }), 'load', 'out_of_memory', 'memory'),
+      expectRejects(load(engine, { weights: path }), 'load', 'out_of_memory', ...says),
     );
+  });
+
+  test('load: a model that does not fit as float32 is told the formats in which it does', async () => {
+    const [v, d] = [2 ** 17, 2 ** 13];
+    const path = await hollow(v, d);
+    const gains = 3 * 2 * d + d;
+    const bytesAs = (ofNumber) => mapsOf(v, d) * ofNumber + 4 * gains;
+    const says = [
+      `no ${bytesAs(4)} bytes for the weights, which take ${bytesAs(4)} as 'f32'`,
+      `expected format 'bf16' (${bytesAs(2)} bytes) or 'int8' (${bytesAs(34 / 32)} bytes)`,
+    ];
+    await leavesNothing(() =>
+      expectRejects(load(engine, { weights: path }), 'load', 'out_of_memory', ...says),
+    );
+    // Beside tensors of more than half of the memory bfloat16 does not fit either.
+    const { fill } = Float32Array.prototype;
+    Float32Array.prototype.fill = () => undefined; // no page of it is touched
+    const ballast = [1, 2].map(() => engine.tensor([2 ** 28]));
+    Float32Array.prototype.fill = fill;
+    const int8 = `expected format 'int8' (${bytesAs(34 / 32)} bytes)`;
+    for (const format of ['f32', 'bf16']) {
+      const loading = load(engine, { weights: path }, { format });
+      await expectRejects(loading, 'load', 'out_of_memory', `as '${format}'`, int8);
+    }
+    for (const tensor of ballast) tensor.dispose();
   });
 });
 

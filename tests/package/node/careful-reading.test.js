@@ -209,23 +209,50 @@ test('arguments: empty arrays whose other extents no integer holds', () => {
   }
 });
 
-test('arguments: room for the result that JavaScript does not have: the cache is as it was', () => {
-  const cache = engine.kvCache({ numKvHeads: 2, capacity: 4, dK: 4 });
-  const token = randomArray([1, 2, 1, 4], 1);
+/** Calls `work` while JavaScript has no memory for an array of floats that is asked for with `of`. */
+function without(of, work) {
   const { Float32Array: Real } = globalThis;
   globalThis.Float32Array = class extends Real {
     constructor(...args) {
-      if (args.length === 1 && args[0] === 8)
+      if (args.length === 1 && args[0] === of)
         throw new RangeError('Array buffer allocation failed');
       super(...args);
     }
   };
   try {
-    const call = () => engine.attention(token, token, token, { cache, causal: true });
-    expectThrows(call, 'attention', 'out_of_memory', '32 bytes');
+    return work();
   } finally {
     globalThis.Float32Array = Real;
   }
+}
+
+test('Tensor.toNdArray: room for the copy that JavaScript does not have', () => {
+  const tensor = engine.tensor([77]);
+  without(77, () =>
+    expectThrows(() => tensor.toNdArray(), 'Tensor.toNdArray', 'out_of_memory', '308 bytes'),
+  );
+  assert.equal(tensor.toNdArray().data.length, 77);
+  tensor.dispose();
+});
+
+test('arguments: room for a copy of what lies in WebAssembly memory that JavaScript does not have', () => {
+  const tensor = engine.tensor([3, 5]);
+  const data = tensor.view();
+  without(data, () => {
+    const call = () => engine.softmax({ data, shape: [3, 5] });
+    expectThrows(call, 'softmax', 'out_of_memory', '60 bytes');
+    expectThrows(() => engine.tensor([15], data), 'tensor', 'out_of_memory', '60 bytes');
+  });
+  tensor.dispose();
+});
+
+test('arguments: room for the result that JavaScript does not have: the cache is as it was', () => {
+  const cache = engine.kvCache({ numKvHeads: 2, capacity: 4, dK: 4 });
+  const token = randomArray([1, 2, 1, 4], 1);
+  without(8, () => {
+    const call = () => engine.attention(token, token, token, { cache, causal: true });
+    expectThrows(call, 'attention', 'out_of_memory', '32 bytes');
+  });
   assert.equal(cache.length, 0);
   engine.attention(token, token, token, { cache, causal: true });
   assert.equal(cache.length, 1);

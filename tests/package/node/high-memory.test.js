@@ -1,14 +1,19 @@
 // @build any
 // @alone
 // @about wasm/src/memory/ wasm/src/load/instantiate.ts wasm/bindings/
-// Addresses of 2 GB and more, which are negative for who takes them for signed numbers.
+// Addresses of 2 GB and more, which are negative for who takes them for signed numbers, and as many parameters.
 import assert from 'node:assert/strict';
+import { mkdtempSync, openSync, ftruncateSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { init } from 'qkv';
+import { load } from 'qkv/models';
 import { problem, randomArray } from '../../support/js/arrays.js';
 import { expectSame, expectSameResult, expectThrows } from '../../support/js/check.js';
 import { allExtras } from '../../support/js/expect-results.js';
 import { wasmFile } from '../../support/js/files.js';
+import { inFullRun } from '../../support/js/full.js';
 
 const low = await init({ deterministic: true });
 const high = await init({ wasm: wasmFile('simd') });
@@ -59,4 +64,36 @@ test('memory: a weight whose packed form is beyond 4 GB is refused', () => {
   assert.equal(high.memory().handles, 0);
   const { q, k, v } = problem();
   expectSameResult(high.attention(q, k, v), low.attention(q, k, v));
+});
+
+// Its 3 GB of int8 are zeroed.
+inFullRun('a model of more than 2^31 parameters', () => {
+  test('LanguageModel.parameterCount: of more than 2^31 numbers', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'qkv-count-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    // A checkpoint of llama2.c that is as long as it says, and empty: one layer, and a large embedding.
+    const [d, hidden, v, length] = [2 ** 13, 32, 2 ** 18, 16];
+    const floats = v * d + 4 * d * d + 3 * hidden * d + 3 * d;
+    const weights = join(folder, 'empty.bin');
+    const file = openSync(weights, 'w');
+    writeSync(file, new Uint8Array(Int32Array.of(d, hidden, 1, 4, 4, v, length).buffer));
+    ftruncateSync(file, 28 + 4 * (floats + length * (d / 4)));
+    // The count is known before a weight is read, and reading takes long.
+    const stop = new AbortController();
+    const { defineProperty } = Object;
+    let count;
+    Object.defineProperty = (of, name, property) => {
+      if (name === 'parameterCount') count = property.value;
+      return defineProperty(of, name, property);
+    };
+    try {
+      const onProgress = () => stop.abort();
+      const options = { format: 'int8', signal: stop.signal, onProgress };
+      await assert.rejects(load(low, { weights }, options), { name: 'AbortError' });
+    } finally {
+      Object.defineProperty = defineProperty;
+    }
+    assert.ok(floats > 2 ** 31);
+    assert.equal(count, floats);
+  });
 });
