@@ -57,10 +57,19 @@ const goOff = () => {
   timers.clear();
   for (const { act } of due) act();
 };
-const viewOf = (patch = {}, more = {}) => ({
-  state: { ...initialState('en'), ...patch },
-  ...{ frame: {}, list: { tokens: ['one'] }, ...more },
-});
+/** A row of two weights that the temperature brings together; the first word has only itself. */
+const frameOf = ({ query, temperature, text }) => {
+  const row = query ?? 9;
+  const weight = row === 0 ? 1 : 1 / (1 + Math.exp(-2 / temperature));
+  return {
+    query: { row, weights: Float32Array.of(weight, 1 - weight) },
+    request: { layer: { temperature, tokens: [text] } },
+  };
+};
+const viewOf = (patch = {}, more = {}) => {
+  const state = { ...initialState('en'), ...patch };
+  return { state, frame: frameOf(state), ...{ list: { tokens: ['one'] }, ...more } };
+};
 const open = (address = '') => {
   history.replaceState(null, '', `https://page.example/${address}`);
   document.body.innerHTML = PANELS.map((id) => `<section id="${id}"></section>`).join('');
@@ -185,6 +194,52 @@ test('first minute: what is told after each act', () => {
   panel.update(viewOf({ query: 4 }));
   note('a visit after that');
   requireWritten('first-minute', came);
+});
+
+describe('first minute: the temperature', () => {
+  /** A page whose reader has tapped this word and is to slide. */
+  function sliding(query) {
+    const panel = open();
+    panel.update(viewOf());
+    panel.update(viewOf({ query }));
+    goOff();
+    assert.equal(shown(), 'slide');
+    const slide = (temperature) => {
+      panel.update(viewOf({ query, temperature }));
+      goOff();
+      return shown();
+    };
+    return { panel, slide, text: () => part(panel, '.first-minute-text').textContent };
+  }
+
+  test('was moved when the boxes are seen to change, up or down', () => {
+    const { slide } = sliding(3);
+    assert.equal(slide(1.05), 'slide', 'nobody sees so little');
+    assert.equal(slide(3), 'doors');
+    assert.equal(sliding(3).slide(0.3), 'doors');
+  });
+
+  test('of a word that has only itself to read changes nothing, which is said', () => {
+    const { panel, slide, text } = sliding(0);
+    const before = text();
+    assert.equal(slide(1.2), 'slide');
+    assert.equal(text(), before);
+    assert.equal(slide(9), 'slide');
+    assert.match(text(), /^The boxes hardly change: .* Tap a word further to the right/);
+    panel.update(viewOf({ query: 4, temperature: 9 }));
+    goOff();
+    assert.deepEqual([shown(), text()], ['slide', before], 'another word is another beginning');
+    panel.update(viewOf({ query: 4, temperature: 1 }));
+    goOff();
+    assert.equal(shown(), 'doors');
+  });
+
+  test('that moves with another text is not what was moved', () => {
+    const { panel } = sliding(3);
+    panel.update(viewOf({ query: 3, text: 'other', temperature: 9 }));
+    goOff();
+    assert.equal(shown(), 'slide');
+  });
 });
 
 describe('first minute: while it lasts', () => {

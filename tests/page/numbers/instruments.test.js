@@ -177,6 +177,12 @@ describe('instruments: the text', () => {
     set.length = 0;
     panel.update(viewOf());
     assert.deepEqual(set, [], 'the text is the same');
+    heights.scrollHeight = 60;
+    for (const isComposing of [false, true]) {
+      set.length = 0;
+      text().dispatchEvent(new InputEvent('input', { bubbles: true, isComposing }));
+      assert.deepEqual(set, ['auto', '64px'], 'it grows while somebody types');
+    }
   });
 });
 

@@ -4,6 +4,7 @@ import { richNodes } from '../i18n/markup';
 import { t } from '../i18n/i18n';
 import { formatFragment, type State } from '../state/state';
 import { Panel, type View } from '../ui/panel';
+import type { Frame } from '../worker/protocol';
 import { embedded } from './embed';
 
 const KEY = 'qkv-introduction';
@@ -12,6 +13,9 @@ const SEEN = 'seen';
 const PAUSE = 700;
 /** Between the words and the note, and between the note and the edge of the screen, in pixels together. */
 const MARGIN = 20;
+/** How much a weight changes at least that is seen to change, and by what factor, as a logarithm, the temperature was moved then. */
+const SEEN_CHANGE = 0.05;
+const SLID = Math.log(1.5);
 
 const STEPS = ['tap', 'slide', 'doors'] as const;
 type Step = (typeof STEPS)[number];
@@ -59,6 +63,10 @@ export class FirstMinutePanel extends Panel {
   /** The state in which it began. */
   #began: State | null = null;
   #timer = 0;
+  /** The boxes as they were when the word was chosen. */
+  #boxes: { row: number; weights: Float32Array; temperature: number; tokens: string } | null = null;
+  /** Whether the temperature was moved and the boxes did not change: the word may have only itself to read. */
+  #isStill = false;
 
   protected template(): string {
     const doors = DOORS.filter(([panel]) => PANEL_IDS.some((id) => id === panel)).map(
@@ -100,7 +108,8 @@ export class FirstMinutePanel extends Panel {
 
   #begin(): void {
     this.#wanted = true;
-    this.#began = null;
+    this.#began = this.#boxes = null;
+    this.#isStill = false;
     this.#done.clear();
     this.#show('tap');
     this.find('.first-minute', HTMLElement).scrollIntoView({ block: 'nearest' });
@@ -135,7 +144,7 @@ export class FirstMinutePanel extends Panel {
       door.setAttribute('href', formatFragment({ ...state, panel }));
     }
     if (state.query !== null && state.query !== this.#began.query) this.#note('tap');
-    if (state.temperature !== this.#began.temperature) this.#note('slide');
+    if (this.#boxesChanged(frame)) this.#note('slide');
     this.#show(this.#step ?? this.#next(), true);
   }
 
@@ -149,6 +158,24 @@ export class FirstMinutePanel extends Panel {
     if (!words || note.hidden) return;
     const end = words.bottom + scrollY + MARGIN;
     this.classList.toggle('below', end + note.offsetHeight > innerHeight);
+  }
+
+  /** Whether the temperature has been moved so far that the boxes look otherwise: by less nobody has seen what it does. */
+  #boxesChanged({ query, request }: Frame): boolean {
+    const { temperature, tokens } = request.layer;
+    if (!query) return false;
+    const { row, weights } = query;
+    const before = this.#boxes;
+    if (before?.row !== row || before.tokens !== tokens.join()) {
+      this.#boxes = { row, weights, temperature, tokens: tokens.join() };
+      this.#isStill = false;
+      return false;
+    }
+    const changes = before.weights.map((weight, i) => Math.abs(weight - (weights[i] ?? 0)));
+    const most = Math.max(0, ...changes);
+    const turned = Math.abs(Math.log(temperature / before.temperature)) > SLID;
+    this.#isStill = turned && most < SEEN_CHANGE;
+    return temperature !== before.temperature && most >= SEEN_CHANGE;
   }
 
   /** The next sentence comes when the hand has rested for a moment. */
@@ -173,7 +200,8 @@ export class FirstMinutePanel extends Panel {
     const { dataset } = document.documentElement;
     if (step === null) delete dataset['introduction'];
     else dataset['introduction'] = step;
-    const text = step === null ? '' : t(`intro.${step}`);
+    const words = step === 'slide' && this.#isStill ? 'still' : step;
+    const text = words === null ? '' : t(`intro.${words}`);
     const last = step === 'doors';
     if (this.dataset['text'] !== text) {
       this.dataset['text'] = text;
@@ -182,7 +210,7 @@ export class FirstMinutePanel extends Panel {
     this.find('.first-minute-doors', HTMLElement).hidden = !last;
     this.setText('.first-minute-skip', t(last ? 'intro.close' : 'intro.skip'));
     this.#place();
-    if (!isNew) return;
+    if (!isNew && words !== 'still') return;
     const said = this.find('.first-minute-text', HTMLElement).textContent;
     this.setText('[role=status]', first && step ? `${said} ${t('intro.escape')}` : said);
   }

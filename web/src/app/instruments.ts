@@ -100,6 +100,7 @@ export class InstrumentsPanel extends Panel {
     };
     text.addEventListener('input', (event) => {
       this.#composing = event instanceof InputEvent && event.isComposing;
+      this.#fitText(); // the state will be what is in the box already, which is then no reason to look at it
       if (!this.#composing) send();
     });
     text.addEventListener('compositionend', send);

@@ -115,8 +115,9 @@ export class HeadsPart extends Panel {
       find(label, '.head-measure', HTMLElement).textContent = text;
     });
     this.#arrange(order, report?.heads ?? []);
+    // Without a row no mean of rows is at most anything.
     const most = digits(largestEntropy(mask, list.tokens.length), 3);
-    this.setText('#heads-caption', t(`caption.${measure}`, { most }));
+    this.setText('#heads-caption', list.tokens.length > 0 ? t(`caption.${measure}`, { most }) : '');
   }
 
   /** In the document, too: Tab and a screen reader go the way the eye does. */
