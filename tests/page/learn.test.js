@@ -66,7 +66,7 @@ pageTest(
     await support.nextFrame(page);
     assert.match(
       await text(page, '.learn-guess'),
-      /You said: yes\. In this run it reached 95 % at step/,
+      /You said: yes\. In this run it reached 95% at step/,
     );
     assert.match(
       await text(page, '.learn-births'),

@@ -163,7 +163,9 @@ test('page: the single file keeps to its budget and names nothing outside itself
   assert.ok(size <= BUDGET, `${size} bytes`);
   const html = readFileSync(built, 'utf8');
   const [, policy] = /Content-Security-Policy" content="([^"]*)"/.exec(html);
-  assert.match(policy, /default-src 'none'/);
+  for (const name of ['default-src', 'base-uri', 'form-action']) {
+    assert.ok(policy.includes(`${name} 'none'`), policy);
+  }
   assert.doesNotMatch(policy, /unsafe-inline|unsafe-eval'(?<!wasm-unsafe-eval')|https?:/);
   const markup = html.replace(/<script type="module".*?<\/script>|<style>.*?<\/style>/gs, '');
   assert.doesNotMatch(markup, /\b(?:src|href)="(?!#|data:)/);

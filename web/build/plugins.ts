@@ -7,6 +7,9 @@ const POLICY = [
   "style-src 'self'",
   "worker-src 'self'",
   "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
 ].join('; ');
 
 /** A section for every panel of the table, below the sentence. */

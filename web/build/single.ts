@@ -16,6 +16,8 @@ const policyOf = (script: string, style: string) =>
     `style-src ${hashOf(style)}`,
     'worker-src blob:',
     'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
   ].join('; ');
 
 /**

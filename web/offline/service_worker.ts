@@ -63,6 +63,10 @@ async function cleanUp(): Promise<void> {
   await worker.clients.claim(); // also the page of the very first visit
 }
 
+/** Not what every object has, such as `constructor`; Object.hasOwn is younger than the oldest browsers. */
+const has = (table: object, path: string): boolean =>
+  Object.prototype.hasOwnProperty.call(table, path);
+
 async function kept(path: string): Promise<Response | undefined> {
   const cache = await caches.open(CACHE);
   return cache.match(new URL(path, scope), { ignoreVary: true });
@@ -108,6 +112,6 @@ worker.addEventListener('fetch', (event) => {
   if (request.method !== 'GET' || !address.startsWith(scope)) return;
   const path = address.slice(scope.length);
   if (path === '' || path === 'index.html') event.respondWith(html(request));
-  else if (path in FILES) event.respondWith(file(path, request));
-  else if (path in LATER) event.respondWith(model(path, event));
+  else if (has(FILES, path)) event.respondWith(file(path, request));
+  else if (has(LATER, path)) event.respondWith(model(path, event));
 });

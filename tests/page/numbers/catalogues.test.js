@@ -1,10 +1,16 @@
 // The texts of both languages, in Node: the same numbers and the same marks in each, and what becomes of placeholders.
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { root } from '../../support/js/files.js';
 import { modules } from '../support/engine.js';
 import { textsOf } from '../support/texts.js';
 
-const { t, setLanguage, defaultText, parseRich } = await modules('i18n/i18n', 'i18n/markup');
+const { t, setLanguage, defaultText, sentences, parseRich } = await modules(
+  'i18n/i18n',
+  'i18n/markup',
+);
 const [en, zh] = [textsOf('en'), textsOf('zh')];
 const keys = Object.keys(en);
 
@@ -70,4 +76,30 @@ test('catalogues: the marks of a text are its parts, and the rest stands between
   ]);
   assert.deepEqual(parseRich('plain'), [{ kind: 'text', text: 'plain' }]);
   assert.deepEqual(parseRich(''), []);
+});
+
+test('texts: a percentage is written without a space, in both languages', () => {
+  for (const language of ['en', 'zh']) {
+    for (const [key, text] of Object.entries(textsOf(language))) {
+      assert.doesNotMatch(text, /[\d}] %(?!\w)/, key);
+    }
+  }
+});
+
+test('texts: sentences follow each other with a space, and in Chinese without one', () => {
+  setLanguage('en');
+  assert.equal(sentences('One.', '', 'Two.'), 'One. Two.');
+  setLanguage('zh');
+  assert.equal(sentences('一。', '', '二。'), '一。二。');
+  setLanguage('en');
+  // Whoever joins sentences does so with that.
+  const joined = /join\(' '\)|'zh' \? ''|\$\{\w+\} \$\{t\(|t\([^)]*\)\} \$\{/;
+  const mayJoin = { 'features/model/generation.ts': 1, 'features/model/tokens.ts': 1, 'features/row/figure.ts': 1, 'features/recurrence/words.ts': 1, 'features/map/names.ts': 1, 'i18n/i18n.ts': 1 }; // prettier-ignore
+  const source = join(root, 'web/src');
+  for (const file of readdirSync(source, { recursive: true })) {
+    if (!file.endsWith('.ts')) continue;
+    const lines = readFileSync(join(source, file), 'utf8').split('\n');
+    const found = lines.filter((line) => joined.test(line));
+    assert.ok(found.length <= (mayJoin[file] ?? 0), `${file}: ${found.join('\n')}`);
+  }
 });

@@ -6,16 +6,19 @@ import { test } from 'node:test';
 import { modules } from '../support/engine.js';
 import { requireWritten } from '../support/operate.js';
 
-const web = await modules(...['units', 'shape', 'result'].map((name) => `features/cost/${name}`));
+const web = await modules(
+  ...['shape', 'result'].map((name) => `features/cost/${name}`),
+  'ui/numbers',
+);
 
-test('cost: numbers have three digits and a prefix, and whole ones spaces', () => {
+test('cost: numbers have three digits and a prefix, and whole ones commas', () => {
   const units = [NaN, Infinity, 0, 0.4, 0.5, 1, 12.5, 998.6, 999.4, 999.5, 1000, 1234, 99949, 99950]
     .concat([
       999499, 999500, 999.5e3, 1e6, 1.005e9, 9.995e11, 1e12, 1e15, 999.4e15, 1e18, 1e21, 5e24,
     ])
     .map((value) => `${value}: "${web.withUnit(value, 'B')}"`);
   const whole = [0, 1, 12, 123, 1234, 12345, 123456, 1234567, 1e9].map(
-    (value) => `${value}: ${JSON.stringify(web.grouped(value))}`,
+    (value) => `${value}: ${JSON.stringify(web.whole(value))}`,
   );
   requireWritten('cost-numbers', ['=== units', ...units, '', ...whole]);
 });

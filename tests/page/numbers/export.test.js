@@ -51,9 +51,9 @@ describe('export: files', () => {
     ],
     data: { numbers: Float32Array.of(1.5, NaN, -Infinity), one: Infinity, name: 'n', none: null },
   };
-  const take = async (format) => {
+  const take = async (format, of = figure) => {
     given.length = 0;
-    await out.save(figure, format, LINK);
+    await out.save(of, format, LINK);
     assert.equal(given.length, 1);
     assert.equal(given[0].name, `qkv-row.${format}`);
     const { blob } = given[0];
@@ -65,6 +65,12 @@ describe('export: files', () => {
     assert.match(type, /^text\/csv;\s*charset=utf-8$/);
     assert.deepEqual([...bytes.subarray(0, 3)], [0xef, 0xbb, 0xbf]);
     assert.equal(bytes.subarray(3).toString(), '"a ""b""","c,d"\r\n"e\nf",-0.25\r\n');
+  });
+
+  test('CSV has no formulas: what begins as one has an apostrophe before it, and numbers are numbers', async () => {
+    const table = [['=1+1', '+a', '-b', '@c', '\t=d', 'e=1', '', '−1', -1, '"=f']];
+    const { bytes } = await take('csv', { ...figure, table });
+    assert.equal(bytes.subarray(3).toString(), `'=1+1,'+a,'-b,'@c,'\t=d,e=1,,−1,-1,"""=f"\r\n`);
   });
 
   test('SVG has its size, its link, and nothing that breaks XML', async () => {
@@ -303,6 +309,7 @@ function partsOf(drawing) {
  * from what the engine computes, whose builds differ in the last bits: they may differ by what rounding makes of those.
  */
 function expectKept(name, { svg }) {
+  assert.doesNotMatch(svg.body, /\[[qkvop]\|/, 'the marks of texts are no letters of a picture');
   const file = new URL(`../drawings/${name}.svg`, import.meta.url);
   if (process.env.QKV_REFRESH) writeFileSync(file, linesOf(svg));
   const [now, kept] = [linesOf(svg), readFileSync(file, 'utf8')].map(partsOf);

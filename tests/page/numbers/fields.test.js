@@ -122,6 +122,17 @@ describe('texts: languages', () => {
     assert.match(defaultText('en'), /^The cat/);
   });
 
+  test('marks in what is filled in are characters, and those of the text are elements', () => {
+    addTexts('en', { 'test.rich': '[q|{one}] and *{two}*, {one}' });
+    const box = document.createElement('p');
+    box.append(...web.richOf('test.rich', { one: '*a*', two: '`b` [q|c] ~d~' }));
+    assert.equal(
+      box.innerHTML,
+      '<span class="role role-q">*a*</span> and <em>`b` [q|c] ~d~</em>, *a*',
+    );
+    assert.equal(web.plainOf('test.rich', { one: '*', two: '<' }), '* and <, *');
+  });
+
   test('elements that name their texts have them', () => {
     document.body.innerHTML =
       '<p data-t="test.b">x</p><p data-t-label="test.b">y</p><p data-t="test.a" data-t-label="test.a"></p><p>z</p>';

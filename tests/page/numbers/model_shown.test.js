@@ -288,23 +288,3 @@ describe('model: what its parts draw again', () => {
     layOut(SIZE);
   });
 });
-
-test('model: sizes and counts are written as people write them', () => {
-  for (const [bytes, text] of [
-    ...[
-      [0, '0.00 MB'],
-      [1, '0 kB'],
-      [499, '0 kB'],
-      [500, '1 kB'],
-      [999_499, '999 kB'],
-    ],
-    ...[
-      [999_999, '1000 kB'],
-      [1e6, '1.00 MB'],
-      [1_234_567, '1.23 MB'],
-    ],
-  ]) {
-    assert.equal(web.megabytes(bytes), text);
-  }
-  assert.equal(web.whole(1234567), '1,234,567');
-});

@@ -419,18 +419,6 @@ describe('lessons: an exercise', () => {
   }
 });
 
-test('model: sizes are megabytes from a million bytes on', () => {
-  assert.deepEqual([0, 999, 999_499, 999_999, 1e6, 1_005_001, 812_345_678].map(web.megabytes), [
-    '0.00 MB',
-    '1 kB',
-    '999 kB',
-    '1000 kB',
-    '1.00 MB',
-    '1.01 MB',
-    '812.35 MB',
-  ]);
-});
-
 test('row: the steps of a trained head, with its products as bars', () => {
   const { part } = put(web.LearnedPart);
   const learned = {

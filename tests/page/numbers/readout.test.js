@@ -113,9 +113,13 @@ describe('readout: numbers', () => {
     assert.deepEqual([0.9994, 0.9996, 999.6, 999_600].map(web.duration), [
       ...['999 µs', '1.00 ms', '1.00 s', '1000 s'],
     ]);
-    assert.deepEqual([1024, 2 ** 20 - 1024, 2 ** 20, 3.5 * 2 ** 20].map(web.bytes), [
-      ...['1 KiB', '1023 KiB', '1.0 MiB', '3.5 MiB'],
+    assert.deepEqual([0, 999, 1000, 875_000, 999_600, 12_345_678].map(web.bytes), [
+      ...['0 B', '999 B', '1.00 kB', '875 kB', '1.00 MB', '12.3 MB'],
     ]);
+  });
+
+  test('that are whole have commas between groups of three', () => {
+    assert.deepEqual([0, 999, 1024, 1_234_567].map(web.whole), ['0', '999', '1,024', '1,234,567']);
   });
 
   test('of one row have four decimals as long as they fit', () => {
@@ -142,13 +146,13 @@ describe('readout: numbers', () => {
 
 test('numbers: a share in percent, however small', () => {
   for (const [share, said] of [
-    [1, '100.0 %'],
-    [0.1234, '12.3 %'],
-    [0.0456, '4.6 %'],
-    [0.0002, '0.020 %'],
-    [2.34e-10, '2.3×10⁻⁸ %'],
-    [1e-30, '1.0×10⁻²⁸ %'],
-    [0, '0 %'],
+    [1, '100.0%'],
+    [0.1234, '12.3%'],
+    [0.0456, '4.6%'],
+    [0.0002, '0.020%'],
+    [2.34e-10, '2.3×10⁻⁸%'],
+    [1e-30, '1.0×10⁻²⁸%'],
+    [0, '0%'],
   ])
     assert.equal(web.percent(share), said);
 });

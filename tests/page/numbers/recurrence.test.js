@@ -266,15 +266,15 @@ test('recurrence: sentences say what was counted, and nothing before', () => {
   web.setLanguage('en');
   const some = web.accuracyWords(counted(26, 0.25), false);
   assert.equal(some.length, 2, 'not of the longer lengths, which are not all there');
-  assert.match(some[0], /vector 50 %, GRU with attention 100 %, transformer 100 %/);
+  assert.match(some[0], /vector 50%, GRU with attention 100%, transformer 100%/);
   assert.match(some[1], /Counted after 300 steps: 8 random/);
   const all = web.accuracyWords(counted(40, 0.25), true);
-  assert.match(all[1], /22 to 40.*vector 25 %, GRU with attention 25 %, transformer 25 %/);
+  assert.match(all[1], /22 to 40.*vector 25%, GRU with attention 25%, transformer 25%/);
   assert.match(all[2], /All three are worse/);
   assert.match(all[3], /loaded weights/);
   assert.equal(web.accuracyWords(counted(40, 0.5), false).length, 3, 'not all three drop');
   web.setLanguage('zh');
-  assert.match(web.accuracyWords(counted(40, 0.25), false)[1], /22 到 40.*固定向量的 GRU 25 %/);
+  assert.match(web.accuracyWords(counted(40, 0.25), false)[1], /22 到 40.*固定向量的 GRU 25%/);
   web.setLanguage('en');
 });
 

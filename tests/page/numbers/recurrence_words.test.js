@@ -129,11 +129,11 @@ test('recurrence: the row of a model in the table', () => {
   const learner = { parameters: 1234567, steps: 12, loss: 1.23456, accuracy: 0.4567 };
   const rowOf = (origin, more) =>
     web.tableRows({ origin, learners: { gru: { ...learner, milliseconds: 4, ...more } } }, 'gru');
-  assert.deepEqual(rowOf('here'), ['1,234,567', '12', '250', '1.23', '46 %']);
-  assert.deepEqual(rowOf('before'), ['1,234,567', '12', '–', '1.23', '46 %']);
+  assert.deepEqual(rowOf('here'), ['1,234,567', '12', '250', '1.23', '46%']);
+  assert.deepEqual(rowOf('before'), ['1,234,567', '12', '–', '1.23', '46%']);
   const unknown = { loss: NaN, accuracy: NaN, milliseconds: NaN };
   assert.deepEqual(rowOf('here', unknown), ['1,234,567', '12', '–', '–', '–']);
-  assert.deepEqual(rowOf('here', { loss: Infinity, accuracy: 1 }).slice(3), ['–', '100 %']);
+  assert.deepEqual(rowOf('here', { loss: Infinity, accuracy: 1 }).slice(3), ['–', '100%']);
 });
 
 // ---- numbers ----

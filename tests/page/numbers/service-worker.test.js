@@ -113,6 +113,15 @@ async function installed(build, later) {
   return worker;
 }
 
+test('service worker: names that every object has are no files of the build', async () => {
+  const worker = await installed(first);
+  fetched.length = 0;
+  for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
+    assert.equal(await worker.get(name), undefined, name);
+  }
+  assert.deepEqual(fetched, []);
+});
+
 describe('service worker: installing', () => {
   test('keeps every file of its build, asked for past the caches of the browser', async () => {
     const { name } = await installed(first);

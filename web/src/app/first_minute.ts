@@ -1,7 +1,7 @@
 import { PANEL_IDS } from '../features/index';
 import { readAddress } from '../features/lessons/address';
 import { richNodes } from '../i18n/markup';
-import { t } from '../i18n/i18n';
+import { sentences, t } from '../i18n/i18n';
 import { formatFragment, type State } from '../state/state';
 import { Panel, type View } from '../ui/panel';
 import type { Frame } from '../worker/protocol';
@@ -212,6 +212,6 @@ export class FirstMinutePanel extends Panel {
     this.#place();
     if (!isNew && words !== 'still') return;
     const said = this.find('.first-minute-text', HTMLElement).textContent;
-    this.setText('[role=status]', first && step ? `${said} ${t('intro.escape')}` : said);
+    this.setText('[role=status]', first && step ? sentences(said, t('intro.escape')) : said);
   }
 }

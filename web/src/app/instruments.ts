@@ -248,7 +248,7 @@ export class InstrumentsPanel extends Panel {
     ) {
       notes.push(t('sentence.noWords'));
     }
-    this.setText('#text-note', sentences(notes));
+    this.setText('#text-note', sentences(...notes));
     this.find('#text-note', HTMLElement).hidden = notes.length === 0;
   }
 

@@ -1,9 +1,8 @@
 import { chipHtml, shareOf } from '../ui/token_chip';
 import { find } from '../ui/dom';
 import type { Frame } from '../worker/protocol';
-import { defaultText, t } from '../i18n/i18n';
+import { defaultText, richOf, t } from '../i18n/i18n';
 import { isAllowed } from '../ui/numbers';
-import { richNodes } from '../i18n/markup';
 import { headName } from '../features/map/names';
 import { isCurrent, Panel, type View } from '../ui/panel';
 import { missingModel } from '../ui/missing_model';
@@ -72,10 +71,12 @@ export class SentencePanel extends Panel {
     more.textContent = t('sentence.more', { shown: MAX_CHIPS, count: tokens.length });
     this.#updateChips(view);
     const head = headName(view.heads, view.frame?.request.view.head ?? state.head);
-    const caption = t('sentence.caption', { head });
+    const caption = t('sentence.caption', { head }); // as it will read
     if (this.dataset['caption'] === caption) return;
     this.dataset['caption'] = caption;
-    this.find('#chips-caption', HTMLElement).replaceChildren(...richNodes(caption));
+    this.find('#chips-caption', HTMLElement).replaceChildren(
+      ...richOf('sentence.caption', { head }),
+    );
   }
 
   /** The chips of the HTML, once, if they are those of the tokens. */

@@ -1,5 +1,5 @@
 import en from './en.json';
-import { richNodes } from './markup';
+import { nodesOf, parseRich } from './markup';
 import zh from './zh.json';
 
 export type Language = 'en' | 'zh';
@@ -27,15 +27,32 @@ export function addTexts(language: Language, texts: Texts): void {
   for (const [key, text] of Object.entries(texts)) known[language].set(key, text);
 }
 
-/** The text of `key` in the current language, with {placeholders} filled in. Panels name it by the type of their keys. */
-export function textOf(key: string, values: Values = {}): string {
+function sourceOf(key: string): string {
   const text = known[current].get(key);
   if (text === undefined) throw new Error(`no text is called ${key} in ${current}`);
-  return text.replace(/\{(\w+)\}/g, (_all, name: string) => String(values[name] ?? ''));
+  return text;
 }
 
+const fill = (text: string, values: Values) =>
+  text.replace(/\{(\w+)\}/g, (_all, name: string) => String(values[name] ?? ''));
+
+/** The text of `key` in the current language, with {placeholders} filled in. Panels name it by the type of their keys. */
+export const textOf = (key: string, values: Values = {}): string => fill(sourceOf(key), values);
+
+const partsOf = (key: string, values: Values) =>
+  parseRich(sourceOf(key)).map((part) => ({ ...part, text: fill(part.text, values) }));
+
+/** The same with its marks as elements; marks in what is filled in are characters, as somebody may have typed them. */
+export const richOf = (key: string, values: Values = {}): Node[] => nodesOf(partsOf(key, values));
+
+/** The same without its marks, for what has no elements, such as a picture that is taken away. */
+export const plainOf = (key: string, values: Values = {}): string =>
+  partsOf(key, values)
+    .map(({ text }) => text)
+    .join('');
+
 /** Sentences one after another, with a space between them where the language has one. */
-export const sentences = (parts: readonly string[]): string =>
+export const sentences = (...parts: readonly string[]): string =>
   parts.filter((part) => part !== '').join(current === 'zh' ? '' : ' ');
 
 /** The same function for those who name their texts by a type. */
@@ -54,7 +71,7 @@ export function defaultText(language: Language): string {
  */
 export function translate(root: ParentNode): void {
   for (const element of root.querySelectorAll<HTMLElement>('[data-t]')) {
-    element.replaceChildren(...richNodes(textOf(element.dataset['t'] ?? '')));
+    element.replaceChildren(...richOf(element.dataset['t'] ?? ''));
   }
   for (const element of root.querySelectorAll<HTMLElement>('[data-t-label]')) {
     element.setAttribute('aria-label', textOf(element.dataset['tLabel'] ?? ''));

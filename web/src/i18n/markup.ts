@@ -28,8 +28,10 @@ export function parseRich(source: string): RichPart[] {
   return parts;
 }
 
-export function richNodes(source: string): Node[] {
-  return parseRich(source).map(({ kind, text }) => {
+export const richNodes = (source: string): Node[] => nodesOf(parseRich(source));
+
+export function nodesOf(parts: readonly RichPart[]): Node[] {
+  return parts.map(({ kind, text }) => {
     if (kind === 'text') return document.createTextNode(text);
     const element = document.createElement(ELEMENTS.includes(kind) ? kind : 'span');
     if (element.localName === 'span') element.className = `role role-${kind}`;

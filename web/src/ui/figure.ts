@@ -58,10 +58,14 @@ export function svgFile({ width, height, body }: Svg, link: string): string {
   );
 }
 
-/** By RFC 4180, with the mark that makes spreadsheets read it as UTF-8. */
+/** What a spreadsheet would compute: tokens are typed, and come in links of others. */
+const isFormula = (value: string | number) =>
+  typeof value === 'string' && /^[=+\-@\t\r]/.test(value);
+
+/** By RFC 4180, with the mark that makes spreadsheets read it as UTF-8, and another before what is no formula. */
 function csvFile(table: Figure['table']): string {
   const cell = (value: string | number) => {
-    const written = String(value);
+    const written = isFormula(value) ? `'${value}` : String(value);
     return /[",\r\n]/.test(written) ? `"${written.replace(/"/g, '""')}"` : written;
   };
   return `\uFEFF${table.map((row) => row.map(cell).join(',')).join('\r\n')}\r\n`;

@@ -23,9 +23,9 @@ export function digits(value: number, significant = 6): string {
   return `${base}×10${exponent.startsWith('-') ? '⁻' : ''}${power}`;
 }
 
-/** A share of one, of which the small ones have two digits: 12.3 %, 4.5 %, 1.0×10⁻²⁸ %. */
+/** A share of one, of which the small ones have two digits: 12.3%, 4.5%, 1.0×10⁻²⁸%, without a space in both languages. */
 export const percent = (share: number) =>
-  `${share >= 0.1 ? (100 * share).toFixed(1) : digits(100 * share, 2)} %`;
+  `${share >= 0.1 ? (100 * share).toFixed(1) : digits(100 * share, 2)}%`;
 
 /** Four decimals as long as they fit; NaN and infinities by name. */
 export function four(value: number): string {
@@ -44,11 +44,26 @@ export function duration(milliseconds: number): string {
   return `${rounded < 1e6 ? seconds.toPrecision(3) : Math.round(seconds)} s`;
 }
 
-export function bytes(count: number): string {
-  return count >= 2 ** 20
-    ? `${(count / 2 ** 20).toFixed(1)} MiB`
-    : `${Math.round(count / 2 ** 10)} KiB`;
+const PREFIXES = ['', 'k', 'M', 'G', 'T', 'P', 'E'] as const;
+
+/** Three significant digits with a prefix for powers of 1000: 2.91 TFLOP, 15.1 MB. */
+export function withUnit(value: number, unit: string): string {
+  if (!Number.isFinite(value)) return '';
+  let scaled = value;
+  let power = 0;
+  while (scaled >= 999.5 && power < PREFIXES.length - 1) {
+    scaled /= 1000;
+    power++;
+  }
+  const written = power === 0 ? String(Math.round(scaled)) : scaled.toPrecision(3);
+  return `${written} ${PREFIXES[power] ?? ''}${unit}`;
 }
+
+/** Of memory and of files: 875 kB, 1.13 MB, a kilobyte being 1000. */
+export const bytes = (count: number): string => withUnit(count, 'B');
+
+/** 1,234,567: in both languages of the page. */
+export const whole = (count: number): string => count.toLocaleString('en-US');
 
 /** The mean over all rows of the largest entropy each could have, in nats. */
 export function largestEntropy(mask: Mask, count: number): number {

@@ -1,3 +1,4 @@
+import { sentences } from '../../i18n/i18n';
 import '../../ui/plot.css';
 import type { Failure } from '../../domain/failure';
 import type { State } from '../../state/state';
@@ -170,7 +171,10 @@ export class DepthPart extends Panel {
       stage.querySelector('svg')?.setAttribute('aria-label', describe(result, name));
     }
     const { depth, seed, rule, type, layer } = result.request;
-    this.setText('.block-found', `${describe(result, 'stream')} ${describe(result, 'gradient')}`);
+    this.setText(
+      '.block-found',
+      sentences(describe(result, 'stream'), describe(result, 'gradient')),
+    );
     const values = {
       ...{ depth, stacks: STACKS, probes: PROBES, from: seed, to: seed + STACKS - 1 },
       ...{ count: layer.tokens.length, rule: t(`block.rule.${rule}`), norm: t(`block.${type}`) },

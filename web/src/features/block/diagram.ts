@@ -1,3 +1,4 @@
+import { sentences } from '../../i18n/i18n';
 import { mean } from '../../domain/averages';
 import { digits } from '../../ui/numbers';
 import { Panel, type View } from '../../ui/panel';
@@ -113,8 +114,8 @@ export class DiagramPart extends Panel {
       this.setText(`[data-token=${id}]`, known && own !== undefined ? digits(own, 3) : '');
     }
     const read = t(place === 'pre' ? 'block.readsNormed' : 'block.readsStream');
-    const same = difference === 0 ? 'block.exact' : 'block.same';
-    this.setText('.same', `${read} ${t(same, { difference: digits(difference, 2) })}`);
+    const key = difference === 0 ? 'block.exact' : 'block.same';
+    this.setText('.same', sentences(read, t(key, { difference: digits(difference, 2) })));
   }
 }
 

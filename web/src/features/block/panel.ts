@@ -1,3 +1,4 @@
+import { sentences } from '../../i18n/i18n';
 import './style.css';
 import type { Figure } from '../../ui/figure';
 import { CompositePanel, type Panel, type View } from '../../ui/panel';
@@ -57,7 +58,7 @@ class BlockPanel extends CompositePanel {
     const cut =
       list.tokens.length > shown ? t('block.cut', { shown, total: list.tokens.length }) : '';
     const weights = t('block.weightsFrom', { source: provenance(source, seed), seed });
-    this.setText('.block-weights', `${weights} ${cut}`);
+    this.setText('.block-weights', sentences(weights, cut));
   }
 
   override figure({ frame, query }: View): Promise<Figure | null> {

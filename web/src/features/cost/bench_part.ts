@@ -1,6 +1,7 @@
+import { sentences } from '../../i18n/i18n';
 import '../../ui/plot.css';
 import type { Failure } from '../../domain/failure';
-import { digits, duration } from '../../ui/numbers';
+import { digits, duration, withUnit } from '../../ui/numbers';
 import { Panel, type View } from '../../ui/panel';
 import { pagePen, pageSvg } from '../../ui/plot';
 import { reasonOf } from '../../ui/reason';
@@ -19,7 +20,6 @@ import {
   type BenchRow,
 } from './result';
 import { t } from './texts';
-import { withUnit } from './units';
 
 const FIGURES = { time: TIMES, memory: MEMORY } as const;
 type FigureName = keyof typeof FIGURES;
@@ -157,7 +157,7 @@ export class BenchPart extends Panel {
     const found = Number.isNaN(difference)
       ? ''
       : t('cost.same', { difference: digits(difference, 2) });
-    this.setText('.bench-found', `${factors(result.rows)} ${found}`);
+    this.setText('.bench-found', sentences(factors(result.rows), found));
     this.setText('.bench-how', t('cost.benchHow', shape));
   }
 

@@ -1,6 +1,6 @@
 import formulas from './formulas.json';
 import { Panel, type View } from '../../ui/panel';
-import { digits } from '../../ui/numbers';
+import { digits, whole, withUnit } from '../../ui/numbers';
 import {
   bytesOf,
   evenLength,
@@ -12,7 +12,6 @@ import {
 } from './count';
 import type { Shape } from './shape';
 import { t } from './texts';
-import { grouped, withUnit } from './units';
 
 export const FLOP_ROWS = ['projections', 'scores', 'values', 'feedForward', 'logits'] as const;
 export const BYTE_ROWS = ['weights', 'cache', 'square', 'streaming'] as const;
@@ -67,7 +66,7 @@ export class CountsPart extends Panel {
     const shared = numHeads !== numKvHeads;
     this.setText('.cost-cache', t(shared ? 'cost.cacheShared' : 'cost.cacheEach', cache));
     const letters = {
-      ...{ pairs: grouped(pairsOf(shape)), m: shape.gated ? 3 : 2, n: shape.tables },
+      ...{ pairs: whole(pairsOf(shape)), m: shape.gated ? 3 : 2, n: shape.tables },
       parameters: withUnit(parametersOf(shape), ''),
     };
     this.setText('.cost-letters', t('cost.letters', letters));
@@ -75,7 +74,7 @@ export class CountsPart extends Panel {
 
   #flops(shape: Shape): void {
     const [pass, one] = [passFlops(shape), tokenFlops(shape)];
-    const tokens = grouped(shape.tokens);
+    const tokens = whole(shape.tokens);
     this.setText('.pass-head', t('cost.pass', { tokens }));
     this.setText('.one-head', t('cost.one', { tokens }));
     for (const name of [...FLOP_ROWS, 'total'] as const) {
@@ -87,7 +86,7 @@ export class CountsPart extends Panel {
         `${(100 * pass[name]) / pass.total}%`;
     }
     const part = digits((100 * (pass.scores + pass.values)) / pass.total, 3);
-    const half = grouped(Math.ceil(evenLength(shape)));
+    const half = whole(Math.ceil(evenLength(shape)));
     this.setText('.cost-half', t('cost.half', { part, tokens, half }));
     const { cached, again } = generationFlops(shape);
     const written = {

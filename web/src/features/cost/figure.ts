@@ -6,7 +6,7 @@ import { BENCH_HEIGHT, drawBench, fitOf, MEMORY, TIMES } from './draw';
 import { gigabytes, gigaflops, type BenchResult } from './result';
 import type { Shape } from './shape';
 import { t } from './texts';
-import { withUnit } from './units';
+import { withUnit } from '../../ui/numbers';
 
 const WIDTH = 600;
 const LINE = 22;

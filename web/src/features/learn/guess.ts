@@ -1,3 +1,4 @@
+import { sentences } from '../../i18n/i18n';
 import { ANSWERS, outcomeOf, questionOf, type Answer } from './predict';
 import type { RunRecord } from './record';
 import { sameSettings, taskCalled } from './resolve';
@@ -55,7 +56,7 @@ export class RunGuess {
     const found = outcome
       ? t(`learn.outcome.${outcome.answer}`, { step: outcome.step })
       : t('learn.outcome.open', { budget });
-    this.#root.textContent = [asked, said, found].filter((part) => part !== '').join(' ');
+    this.#root.textContent = sentences(asked, said, found);
   }
 
   #ask(asked: string, question: keyof typeof ANSWERS, answer: Answer | null): void {

@@ -1,4 +1,3 @@
-import { richNodes } from '../../i18n/markup';
 import { find } from '../../ui/dom';
 import { MatrixView } from '../../ui/matrix/view';
 import { digits } from '../../ui/numbers';
@@ -80,7 +79,7 @@ export class Screen {
   #text(selector: string, text: string): void {
     if (this.#written.get(selector) === text) return;
     this.#written.set(selector, text);
-    this.#part(selector).replaceChildren(...richNodes(text));
+    this.#part(selector).textContent = text; // some of it was typed, or is an engine's message
   }
 
   draw(scene: Scene): void {

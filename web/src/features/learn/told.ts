@@ -1,4 +1,5 @@
-import { digits } from '../../ui/numbers';
+import { sentences } from '../../i18n/i18n';
+import { digits, whole } from '../../ui/numbers';
 import { differences, sameBatches } from './differences';
 import { probeOf } from './maps';
 import type { RunRecord } from './record';
@@ -20,7 +21,7 @@ export function statusOf(record: RunRecord): string {
     heldLoss: digits(lastJudged?.loss ?? NaN, 3),
     heldAccuracy: percent(lastJudged?.accuracy ?? 0),
     rate: Math.round(record.rate),
-    parameters: record.parameters.toLocaleString('en'),
+    parameters: whole(record.parameters),
   });
 }
 
@@ -29,7 +30,7 @@ export const beginningOf = (record: RunRecord) =>
   t('learn.beginning', {
     heldLoss: digits(record.lastJudged?.loss ?? NaN, 3),
     heldAccuracy: percent(record.lastJudged?.accuracy ?? 0),
-    parameters: record.parameters.toLocaleString('en'),
+    parameters: whole(record.parameters),
   });
 
 /** The step that is looked at. Not every step is judged or has maps that are kept: where they are of two steps, both are named. */
@@ -71,7 +72,7 @@ export function scoresStory(settings: Settings): string {
   const meanings = SCORES_OF[settings.task].map((id) =>
     t(`learn.meaning.${id}`, { even: evenScore(keysOf(id, row), settings.causal).toFixed(2) }),
   );
-  return [...meanings, t('learn.even')].join(' ');
+  return sentences(...meanings, t('learn.even'));
 }
 
 /** How the runs on the curves differ. */
@@ -86,5 +87,5 @@ export function comparison({ current, kept }: Training): string {
     .reverse();
   const same = kept.every(({ settings }) => sameBatches(settings, current.settings));
   const now = t('learn.currentRun', { differs: differences(current.settings, a.settings) });
-  return [now, ...others, same ? t('learn.sameBatches') : t('learn.otherBatches')].join(' ');
+  return sentences(now, ...others, t(same ? 'learn.sameBatches' : 'learn.otherBatches'));
 }

@@ -1,3 +1,4 @@
+import { sentences } from '../../i18n/i18n';
 import { CHINESE_ENDINGS, ENGLISH_ANIMALS, isAnimal } from '../../domain/animals';
 import { CONSTRUCTED, trainedHeadName, type HeadSource, type Source } from '../../domain/sources';
 import { t, type Key } from './texts';
@@ -48,7 +49,7 @@ export function headStory(state: State, head: number, tokens: readonly string[])
   const keys = storyOf(state, head);
   const told = keys.map((key) => t(key));
   if (keys.includes('how.reference') && tokens.length > 0) told.push(knownAnimals(tokens));
-  return told.join(state.language === 'zh' ? '' : ' ');
+  return sentences(...told);
 }
 
 /** Where the weights come from, in few words. */

@@ -1,6 +1,7 @@
+import { sentences } from '../../i18n/i18n';
 import type { View } from '../../ui/panel';
-import { duration } from '../../ui/numbers';
-import { megabytes, ModelPart, whole } from './part';
+import { bytes as written, duration, whole } from '../../ui/numbers';
+import { ModelPart } from './part';
 import type { ModelInfo } from './protocol';
 import { t } from './texts';
 
@@ -41,7 +42,7 @@ export class DescriptionPart extends ModelPart {
     }
     if (!info.speaks) notes.push(t('model.silent'));
     if (info.notDrawn) notes.push(t(`model.notDrawn.${info.notDrawn}`));
-    this.setText('.model-local', notes.join(state.language === 'zh' ? '' : ' '));
+    this.setText('.model-local', sentences(...notes));
     const note = this.find('.model-failed', HTMLElement);
     note.hidden = failed === null;
     note.textContent = failed?.message ?? '';
@@ -61,8 +62,8 @@ function rowsOf(info: ModelInfo): [term: string, value: string][] {
     [t('model.is.vocabulary'), whole(info.vocabulary)],
     [t('model.is.length'), whole(info.maxLength)],
     [t('model.is.positions'), info.positions],
-    [t('model.is.file'), [megabytes(fileBytes), ...numbers].join(' · ')],
-    [t('model.is.memory'), `${megabytes(bytes)} · ${format}`],
+    [t('model.is.file'), [written(fileBytes), ...numbers].join(' · ')],
+    [t('model.is.memory'), `${written(bytes)} · ${format}`],
     [t('model.is.time'), duration(time)],
   ];
 }

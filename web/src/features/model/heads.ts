@@ -1,4 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every head has each score */
+import { sentences } from '../../i18n/i18n';
 import type { View } from '../../ui/panel';
 import { digits } from '../../ui/numbers';
 import { ModelPart } from './part';
@@ -89,7 +90,7 @@ export class HeadsPart extends ModelPart {
     const checked = checkOf(scores);
     this.setText(
       '.model-check',
-      [t('model.heads.how', { count: scores.repeated }), checked].join(' '),
+      sentences(t('model.heads.how', { count: scores.repeated }), checked),
     );
   }
 
@@ -209,12 +210,13 @@ const signed = (value: number) => (value < 0 ? `−${digits(-value, 3)}` : `+${d
 
 /** Which head scores most of each, and whether that is much. */
 function story(scores: HeadScores): string {
-  return SCORES.map((name) => {
+  const told = SCORES.map((name) => {
     const values = scores[name];
     const at = values.reduce((best, x, i) => (x > values[best]! ? i : best), 0);
     const most = values[at]!;
     const head = `${Math.floor(at / scores.numHeads)}.${at % scores.numHeads}`;
     const strength = most >= STRONG ? 'Strong' : 'Weak';
     return t(`model.heads.${name}${strength}`, { head, value: most.toFixed(2) });
-  }).join(' ');
+  });
+  return sentences(...told);
 }

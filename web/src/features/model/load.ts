@@ -7,7 +7,8 @@ import { CARDS } from './cards';
 import { CURVE_HEIGHT, drawLog } from './draw';
 import { droppedFiles, hasFiles } from './dropped';
 import { shippedFiles } from './files_beside';
-import { megabytes, ModelPart, whole } from './part';
+import { ModelPart } from './part';
+import { bytes as written, whole } from '../../ui/numbers';
 import { EXAMPLES, SHIPPED, type ShippedName } from './shipped';
 import { AFRESH, modelOf } from './state';
 import type { ModelView } from './store';
@@ -143,7 +144,7 @@ export class LoadPart extends ModelPart {
       const { bytes, parameters, heldOut } = CARDS[name];
       find(card, '.model-size', HTMLElement).textContent = t('model.size', {
         parameters: whole(parameters),
-        bytes: megabytes(bytes),
+        bytes: written(bytes),
         heldOut: heldOut.toFixed(3),
       });
       card.classList.toggle('loaded', model.info?.name === name);
@@ -153,13 +154,13 @@ export class LoadPart extends ModelPart {
       find(card, '.model-outside', HTMLElement).hidden = inside;
       find(card, '.model-outside', HTMLElement).textContent = t('model.outside', {
         file: `${name}.safetensors`,
-        bytes: megabytes(bytes),
+        bytes: written(bytes),
       });
       const button = find(card, '.load', HTMLButtonElement);
       button.hidden = !inside;
       button.disabled = model.loading !== null;
       const again = model.info?.name === name;
-      button.textContent = t(again ? 'model.again' : 'model.load', { bytes: megabytes(bytes) });
+      button.textContent = t(again ? 'model.again' : 'model.load', { bytes: written(bytes) });
       const facts = factsOf(name).map((fact) => {
         const item = document.createElement('li');
         item.append(...richNodes(fact));
@@ -201,7 +202,7 @@ export class LoadPart extends ModelPart {
     const progress = this.find('progress', HTMLProgressElement);
     progress.max = Math.max(1, total);
     progress.value = loaded;
-    const values = { name: nameOf(what), loaded: megabytes(loaded), total: megabytes(total) };
+    const values = { name: nameOf(what), loaded: written(loaded), total: written(total) };
     this.setText('.model-progress-text', t(total > 0 ? 'model.loading' : 'model.opening', values));
   }
 

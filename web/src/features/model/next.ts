@@ -1,3 +1,4 @@
+import { sentences } from '../../i18n/i18n';
 import type { View } from '../../ui/panel';
 import { digits, percent } from '../../ui/numbers';
 import type { Limits } from '../../state/field';
@@ -103,7 +104,7 @@ export class NextPart extends ModelPart {
       }),
     ];
     if (actual) parts.push(t('model.next.follows', { token: actual.label, p: percent(actual.p) }));
-    this.setText('.model-kept', parts.join(' '));
+    this.setText('.model-kept', sentences(...parts));
   }
 }
 

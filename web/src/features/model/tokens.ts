@@ -1,3 +1,4 @@
+import { sentences } from '../../i18n/i18n';
 import { mean } from '../../domain/averages';
 import type { View } from '../../ui/panel';
 import { digits, percent } from '../../ui/numbers';
@@ -96,7 +97,7 @@ export class TokensPart extends ModelPart {
     if (total > ids.length) notes.push(t('model.text.cut', { total, read: ids.length }));
     const note = this.find('.model-left-out', HTMLElement);
     note.hidden = notes.length === 0;
-    note.textContent = notes.join(' ');
+    note.textContent = sentences(...notes);
   }
 
   #tellChosen({ labels, surprisal }: Reading, at: number): void {

@@ -1,7 +1,7 @@
 import type { View } from '../../ui/panel';
-import { duration } from '../../ui/numbers';
+import { bytes, duration } from '../../ui/numbers';
 import { LIMITS } from '../../state/state';
-import { megabytes, ModelPart } from './part';
+import { ModelPart } from './part';
 import type { Generated } from './protocol';
 import { modelFields } from './state';
 import { t } from './texts';
@@ -94,8 +94,8 @@ export class WritePart extends ModelPart {
     const values = {
       cached,
       capacity,
-      bytes: megabytes(cached * bytesPerToken),
-      all: megabytes(capacity * bytesPerToken),
+      bytes: bytes(cached * bytesPerToken),
+      all: bytes(capacity * bytesPerToken),
     };
     this.setText('.model-cache-text', t('model.write.cache', values));
     const known = Number.isFinite(median);

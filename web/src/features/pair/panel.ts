@@ -1,6 +1,6 @@
 import './style.css';
 import formulas from './formulas.json';
-import { richNodes } from '../../i18n/markup';
+import { richOf, sentences } from '../../i18n/i18n';
 import { find } from '../../ui/dom';
 import type { Figure } from '../../ui/figure';
 import { digits, four } from '../../ui/numbers';
@@ -202,19 +202,18 @@ class PairPanel extends Panel {
   #tellWords(pair: PairNumbers, { state, heads, frame, list }: View): void {
     const words = { query: list.tokens[pair.query] ?? '', key: list.tokens[pair.key] ?? '' };
     this.setText('#pair-keys', t('pair.keys', words));
-    for (const [of, text] of [
-      ['score', t('pair.scoreTitle', words)],
-      ['value', t('pair.valueTitle', words)],
+    for (const [of, key] of [
+      ['score', 'pair.scoreTitle'],
+      ['value', 'pair.valueTitle'],
     ] as const) {
-      const title = this.find(`.pair-${of} h3`, HTMLElement);
+      const [title, text] = [this.find(`.pair-${of} h3`, HTMLElement), t(key, words)];
       if (title.dataset['text'] === text) continue;
       title.dataset['text'] = text;
-      title.replaceChildren(...richNodes(text));
+      title.replaceChildren(...richOf(key, words));
     }
     const at = frame?.request.view.head ?? 0;
     const from = { head: headName(heads, at), source: provenance(state.source, state.seed) };
-    const join = state.language === 'zh' ? '' : ' ';
-    this.setText('.pair-made', [t('pair.from', from), madeStory(state, at)].join(join));
+    this.setText('.pair-made', sentences(t('pair.from', from), madeStory(state, at)));
     const { sums, error } = pair;
     const numbers = { sum: sums.score, ...error };
     const written = Object.entries(numbers).map(([name, value]) => [name, digits(value, 2)]);

@@ -1,3 +1,4 @@
+import { sentences } from '../../i18n/i18n';
 import { CONSTRUCTED } from '../../domain/sources';
 import type { State } from '../../state/state';
 import { t, type Key } from './texts';
@@ -26,5 +27,5 @@ export function madeOf(
 
 export function madeStory(state: State, head: number): string {
   const told = madeOf(state, head).map((key) => t(key));
-  return told.join(state.language === 'zh' ? '' : ' ');
+  return sentences(...told);
 }

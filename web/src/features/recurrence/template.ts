@@ -1,4 +1,4 @@
-import { digits } from '../../ui/numbers';
+import { digits, whole } from '../../ui/numbers';
 import { HEADS, KINDS, SEEDS, type Kind } from './models';
 import { legendOf } from './pens';
 import type { Progress } from './protocol';
@@ -97,11 +97,11 @@ export function tableRows({ origin, learners }: Progress, kind: Kind): string[] 
   const { parameters, steps, loss, accuracy, milliseconds } = learners[kind];
   const known = (value: number, written: string) => (Number.isFinite(value) ? written : '–');
   return [
-    parameters.toLocaleString('en'),
+    whole(parameters),
     String(steps),
     origin === 'here' ? known(milliseconds, digits(1000 / milliseconds, 3)) : '–',
     known(loss, digits(loss, 3)),
-    known(accuracy, `${(100 * accuracy).toFixed(0)} %`),
+    known(accuracy, `${(100 * accuracy).toFixed(0)}%`),
   ];
 }
 

@@ -35,7 +35,7 @@ export function accuracyWords({ tallies, steps }: Counted, loaded: boolean): str
   const counted = { steps, count: least === most ? least : `${least}–${most}` };
   const part = (kind: Kind, has: (length: number) => boolean) => accuracyWhere(tallies[kind], has);
   const values = (has: (length: number) => boolean) =>
-    ofAll((kind) => `${percent(part(kind, has))} %`);
+    ofAll((kind) => `${percent(part(kind, has))}%`);
   const drop = KINDS.every((kind) => part(kind, isLonger) < part(kind, isTrained) - 0.05);
   // Lengths are counted from the shortest on: what is not counted yet is not spoken of.
   const reached = Math.max(...known.map(({ length }) => length));
@@ -53,7 +53,7 @@ export function accuracyLabel(tallies: Counted['tallies'] | null): string {
   const at = (asked: number) =>
     ofAll((kind) => {
       const tally = tallies?.[kind].find(({ length }) => length === asked);
-      return `${percent(tally ? accuracyOf(tally) : NaN)} %`;
+      return `${percent(tally ? accuracyOf(tally) : NaN)}%`;
     });
   return t('recurrence.figure.accuracy', { ten: at(12), twenty: at(20), thirty: at(32) });
 }

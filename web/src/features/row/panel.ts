@@ -1,3 +1,4 @@
+import { sentences } from '../../i18n/i18n';
 import './style.css';
 import formulas from './formulas.json';
 import { find } from '../../ui/dom';
@@ -232,7 +233,7 @@ class RowPanel extends Panel {
     const own = sameNumbers(numbers, WORKED_EXAMPLE) ? 'row.example' : 'row.own';
     const note = [t(own), t('row.error', { error: digits(steps.error, 2) })];
     if (!subtractMax) note.push(t('row.noMax', { output: vector(output) }));
-    this.setText('.row-note', note.join(this.#state?.language === 'zh' ? '' : ' '));
+    this.setText('.row-note', sentences(...note));
   }
 
   #live(values: Readonly<Record<string, string>>): void {

@@ -1,6 +1,7 @@
 import { drawCurves, drawHere, placesOf } from './draw';
 import { drawScores, HISTOGRAM_HEIGHT } from './scores';
-import { rowName, type Shown } from './words';
+import { plainOf } from '../../i18n/i18n';
+import { rowWords, type Shown } from './words';
 import { filePen } from '../../ui/plot';
 import { text, type Figure } from '../../ui/figure';
 
@@ -11,7 +12,7 @@ const HEAD = 44;
 export function temperatureFigure({ frame, point, study }: Shown): Figure {
   const places = placesOf(WIDTH);
   const { temperatures, entropy, theory, largest, gradient } = study;
-  const title = `${rowName(frame, point)} τ = ${point.temperature}`;
+  const title = `${plainOf(...rowWords(frame, point))} τ = ${point.temperature}`;
   const histogram = drawScores(filePen, WIDTH, study, point.of);
   const curves =
     drawCurves(filePen, places, point.of, study) + drawHere(filePen, places, study, point);

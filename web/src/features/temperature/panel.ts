@@ -7,6 +7,7 @@ import { t, type Key } from './texts';
 import { digits } from '../../ui/numbers';
 import { pagePen, pageSvg } from '../../ui/plot';
 import { Guess } from '../../ui/guess';
+import { richOf } from '../../i18n/i18n';
 import { richNodes } from '../../i18n/markup';
 import { LAB_SCORES } from './settings';
 import { LIMITS } from '../../state/state';
@@ -22,6 +23,7 @@ import {
   lawNumbers,
   question,
   rowName,
+  rowWords,
   spoken,
   verdict,
 } from './words';
@@ -196,7 +198,7 @@ class TemperaturePanel extends Panel {
   #tell(shown: Shown, asked: boolean): void {
     const { frame, point, study } = shown;
     const { critical, cumulants, scores } = point.of;
-    this.#rich('.lab-row', rowName(frame, point));
+    this.#rich('.lab-row', rowName(frame, point), () => richOf(...rowWords(frame, point)));
     const guess = this.find('qkv-guess', Guess);
     guess.ask(asked ? question(point) : null, [
       { value: 'up', label: t('guess.up') },
@@ -235,11 +237,11 @@ class TemperaturePanel extends Panel {
     });
   }
 
-  #rich(selector: string, source: string): void {
+  #rich(selector: string, source: string, nodes = () => richNodes(source)): void {
     const element = this.find(selector, HTMLElement);
     if (element.dataset['source'] === source) return;
     element.dataset['source'] = source;
-    element.replaceChildren(...richNodes(source));
+    element.replaceChildren(...nodes());
   }
 
   #live(values: Readonly<Record<string, string>>): void {

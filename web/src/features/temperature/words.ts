@@ -1,7 +1,8 @@
 import type { Frame } from '../../worker/protocol';
 import { PROMISE, type TemperaturePoint, type TemperatureStudy } from './compute';
 import { TEMPERATURES } from '../../domain/temperatures';
-import { t } from './texts';
+import { t, type Key } from './texts';
+import { sentences, type Values } from '../../i18n/i18n';
 import { digits } from '../../ui/numbers';
 import { headName } from '../map/names';
 
@@ -12,24 +13,20 @@ export interface Shown {
   readonly study: TemperatureStudy;
 }
 
-/** Sentences follow each other with a space, but not in Chinese. */
-const sentences = (...all: readonly string[]) =>
-  all.filter(Boolean).join(document.documentElement.lang.startsWith('zh') ? '' : ' ');
-
 const keysOf = ({ of }: TemperaturePoint) => of.scores.length;
 
-/** Which row it is. */
-export function rowName({ request }: Frame, point: TemperaturePoint): string {
+/** Which row it is: a text, and what is filled into it. */
+export function rowWords({ request }: Frame, point: TemperaturePoint): readonly [Key, Values] {
   const { layer, view } = request;
   const { row, source } = point.of;
-  if (source === 'random') return t('temperature.random', { count: keysOf(point), seed: row });
-  return t('temperature.row', {
-    position: row,
-    token: layer.tokens[row] ?? '',
-    head: headName(layer, view.head),
-    count: keysOf(point),
-  });
+  const count = keysOf(point);
+  if (source === 'random') return ['temperature.random', { count, seed: row }];
+  const [token, head] = [layer.tokens[row] ?? '', headName(layer, view.head)];
+  return ['temperature.row', { position: row, token, head, count }];
 }
+
+export const rowName = (frame: Frame, point: TemperaturePoint): string =>
+  t(...rowWords(frame, point));
 
 /** Below the critical temperature, and where the law would be less than 0, its number is no entropy. */
 const lawApplies = ({ verdict, theory }: TemperaturePoint) => verdict !== 'collapse' && theory >= 0;
