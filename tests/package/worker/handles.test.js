@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { init } from 'qkv/worker';
 import { randomArray } from '../../support/js/arrays.js';
+import { asIfOnPage } from '../../support/js/as-if-on-page.js';
 import { expectRejects } from '../../support/js/check.js';
 import { collect } from '../../support/js/collect.js';
 import { puppetEngine, settled } from '../../support/js/puppet.js';
@@ -34,6 +35,29 @@ describe('worker: a handle', () => {
     const mark = { 'qkv/handle': 41 };
     assert.deepEqual(gelu.args, [mark]);
     assert.deepEqual([attention.args[1], attention.args[3]], [mark, { mask: mark }]);
+    await given.engine.dispose();
+  });
+
+  test('of a model: relative addresses are relative to the page, as its <base> says', async () => {
+    const given = await puppetEngine(init, 1);
+    const { getBuiltinModule } = process;
+    process.getBuiltinModule = undefined;
+    try {
+      await asIfOnPage(async () => {
+        const weights = ['models/a.gguf', '/b.gguf', 'https://elsewhere.org/c.gguf'];
+        void given.engine.loadModel({ weights, config: 'c.json' }).catch(() => undefined);
+        await settled();
+      }, 'http://localhost:3000/shop/');
+    } finally {
+      process.getBuiltinModule = getBuiltinModule;
+    }
+    const [{ weights, config }] = given.ports[0].sent.at(-1).args;
+    assert.deepEqual(weights, [
+      'http://localhost:3000/shop/models/a.gguf',
+      'http://localhost:3000/b.gguf',
+      'https://elsewhere.org/c.gguf',
+    ]);
+    assert.equal(config, 'http://localhost:3000/shop/c.json');
     await given.engine.dispose();
   });
 

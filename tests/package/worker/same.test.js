@@ -83,13 +83,46 @@ describe('worker: init()', () => {
       init({ variant: 'auto', workers: 1 }),
       init({ workers: 2 }),
     ]);
-    assert.equal(one, same);
-    assert.notEqual(one, other);
-    await one.dispose();
+    const tensor = await one.tensor([2], [1, 2]);
+    const { data } = await same.softmax(tensor);
+    assert.equal(data.length, 2);
+    await expectRejects(other.softmax(tensor), 'softmax', 'invalid_argument', 'another engine');
+    await Promise.all([one.dispose(), same.dispose(), other.dispose()]);
     const next = await init();
-    assert.notEqual(next, one);
     assert.ok((await next.memory()).heapBytes > 0);
-    await Promise.all([next.dispose(), other.dispose()]);
+    await next.dispose();
+  });
+
+  test('the end of one engine leaves those that share its workers alive, and gives back what it made', async () => {
+    const [one, other] = await Promise.all([init(), init()]);
+    const [mine, kept] = [await one.tensor([2], [1, 2]), await other.tensor([2], [3, 4])];
+    const layer = await one.linearLayer({ data: new Float32Array(4), shape: [2, 2] });
+    const running = one.softmax(kept);
+    await Promise.all([one.dispose(), one.dispose()]);
+    await expectRejects(running, 'softmax', 'disposed', 'the engine is disposed');
+    await expectRejects(one.softmax(kept), 'softmax', 'disposed', 'the engine is disposed');
+    await expectRejects(other.softmax(mine), 'softmax', 'disposed', 'x is a disposed tensor');
+    await expectRejects(layer.forward(kept), 'forward', 'disposed');
+    assert.deepEqual(Array.from((await kept.toNdArray()).data), [3, 4]);
+    assert.equal((await other.memory()).handles, 1);
+    await mine.dispose();
+    assert.equal((await other.memory()).handles, 1);
+    await other.dispose();
+  });
+
+  test('an engine that somebody else is promised outlives the one that is disposed at once', async () => {
+    // As React's StrictMode mounts a component twice, with an effect that disposes at the end of each.
+    const first = init().then((engine) => engine.dispose());
+    const second = init();
+    await first;
+    const engine = await second;
+    assert.equal((await engine.alibiSlopes(2)).length, 2);
+    const given = new AbortController();
+    const third = init({ signal: given.signal });
+    given.abort(new Error('unmounted'));
+    await assert.rejects(third, /unmounted/);
+    assert.equal((await engine.alibiSlopes(2)).length, 2);
+    await engine.dispose();
   });
 
   const file = new URL('../../../dist/qkv-simd.wasm', import.meta.url);

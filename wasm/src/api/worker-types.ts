@@ -532,8 +532,8 @@ export interface AsyncQkv {
   memory(options?: CallOptions): Promise<ReturnType<Qkv['memory']>>;
 
   /**
-   * Ends the workers; your own workers go on without the engine. Tensors, caches, layers and blocks are disposed,
-   * and running calls are rejected with `disposed`. Calling it again does nothing.
+   * Disposes the tensors, caches, layers and blocks that this engine made, and rejects its running calls with `disposed`. The last
+   * engine of those that share the workers ends them; your own workers go on without. Calling it again does nothing.
    */
   dispose(): Promise<void>;
   /** `dispose()`, for `await using`. */

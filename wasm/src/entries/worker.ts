@@ -19,8 +19,8 @@ export type * from '../api/types.js';
 export type * from '../api/worker-types.js';
 
 /**
- * Starts workers, or takes yours, and loads an engine in each. Calls with the same options share them until
- * they are disposed; a failed load is forgotten and may be tried again.
+ * Starts workers, or takes yours, and loads an engine in each. Calls with the same options share them, and
+ * each gets an engine of its own: its `dispose()` leaves the others alive. A failed load is forgotten and may be tried again.
  *
  * @throws {@link QkvError} `load_failed` when a worker cannot be started, does not answer in time, is of
  * another version, or cannot load its engine, `invalid_argument` and `out_of_range` for options that make no

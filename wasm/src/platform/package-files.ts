@@ -2,7 +2,10 @@
 // `new URL('./file', import.meta.url)`, which bundlers follow and carry the file along.
 
 /** The address of this module; bundles that are none (CommonJS, iife) have no address. */
-export const ownAddress = (): string => (import.meta.url as string | undefined) ?? 'no module';
+export function ownAddress(): string {
+  const address: string | undefined = import.meta.url;
+  return address ?? 'no module';
+}
 
 /** A file of Node's, where there is no bundler: a literal would be carried along a second time. */
 export const beside = (name: string): string => ownAddress().replace(/[^/]*$/, name);

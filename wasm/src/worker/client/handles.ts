@@ -31,9 +31,9 @@ const asyncDispose: typeof Symbol.asyncDispose =
 export { asyncDispose };
 
 /** The net, not the plan: frees what was dropped without dispose(), when the collector notices. */
-const forgotten = new FinalizationRegistry<{ lane: Lane; id: number }>(
-  ({ lane, id }) => void lane.discard(id),
-);
+const forgotten = new FinalizationRegistry<{ held: Held; all: Set<Held> }>(({ held, all }) => {
+  if (all.delete(held)) void held.lane.discard(held.id);
+});
 
 /** A method, of a handle if there is a target. */
 export interface Method {
@@ -45,8 +45,19 @@ export interface Method {
   readonly onProgress?: ((progress: unknown) => void) | undefined;
 }
 
+/** What a handle stands for: this object of that worker. */
+export interface Held {
+  readonly lane: Lane;
+  readonly id: number;
+}
+
 /** The engine that a handle is of: what runs its methods. */
 export interface Caller {
+  /** The workers, which several engines may share. */
+  readonly pool: object;
+  readonly isDisposed: boolean;
+  /** What its live handles stand for. */
+  readonly held: Set<Held>;
   run(method: Method, args: readonly unknown[]): Promise<{ readonly answer: Answer }>;
 }
 
@@ -56,13 +67,16 @@ export abstract class Remote {
   readonly #caller: Caller;
   readonly #lane: Lane;
   readonly #id: number;
+  readonly #held: Held;
   #gone: Promise<void> | undefined;
 
   constructor(caller: Caller, lane: Lane, id: number) {
     this.#caller = caller;
     this.#lane = lane;
     this.#id = id;
-    forgotten.register(this, { lane, id }, this);
+    this.#held = { lane, id };
+    caller.held.add(this.#held);
+    forgotten.register(this, { held: this.#held, all: caller.held }, this);
   }
 
   get worker(): number {
@@ -78,15 +92,15 @@ export abstract class Remote {
     return [];
   }
 
-  /** The worker it lives in, for a call of `caller`. */
-  laneFor(caller: Caller, fn: string, name: string): Lane {
-    if (caller !== this.#caller) {
+  /** The worker it lives in, for a call to one of these workers. */
+  laneFor(pool: object, fn: string, name: string): Lane {
+    if (pool !== this.#caller.pool) {
       throw new QkvError(
         'invalid_argument',
         `${fn}: ${name} is a ${this.kind} of another engine, expected one of this engine`,
       );
     }
-    if (this.#gone) {
+    if (this.#gone || this.#caller.isDisposed) {
       throw new QkvError(
         'disposed',
         `${fn}: ${name} is a disposed ${this.kind}, expected a live one`,
@@ -98,7 +112,9 @@ export abstract class Remote {
   dispose(): Promise<void> {
     if (!this.#gone) {
       forgotten.unregister(this);
-      this.#gone = this.#lane.discard(this.#id, this.leaves);
+      // Not a second time after the engine.
+      const isLive = this.#caller.held.delete(this.#held);
+      this.#gone = isLive ? this.#lane.discard(this.#id, this.leaves) : Promise.resolve();
     }
     return this.#gone;
   }

@@ -10,7 +10,8 @@ import type { InitOptions } from '../../api/types.js';
 import type { AsyncInitOptions, AsyncQkv, WorkerPort } from '../../api/worker-types.js';
 import { textOf } from '../protocol/errors.js';
 import { Lane } from './lane.js';
-import { clientOf, Pool } from './pool.js';
+import { clientOf } from './client.js';
+import { Pool } from './pool.js';
 import { movedTo, remedy, spawn, whereabouts } from './spawn.js';
 import { portable } from '../protocol/wasm.js';
 
@@ -101,30 +102,39 @@ function startLane(
   }
 }
 
-/** One load: how many wait for it, and how it is given up. */
+/** One load, for all callers with the same options: how many wait for it or use it, and how it is given up. */
 class Start {
-  readonly engine: Promise<AsyncQkv>;
-  waiting = 0;
-  #isSettled = false;
+  readonly pool: Promise<Pool>;
+  #users = 0;
+  #loaded: Pool | undefined;
   #isGivenUp = false;
   readonly #lanes: Lane[] = [];
+  readonly #forget: () => void;
 
   constructor(plan: Plan, forget: () => void) {
-    this.engine = this.#load(plan, forget).finally(() => (this.#isSettled = true));
+    this.#forget = forget;
+    this.pool = this.#load(plan, forget);
+    this.pool.then((pool) => (this.#loaded = pool)).catch(forget);
   }
 
-  /** Ends the workers, if nobody else waits for them. */
-  leave(): boolean {
-    this.waiting -= 1;
-    this.#isGivenUp = this.waiting === 0 && !this.#isSettled;
-    if (this.#isGivenUp) for (const lane of this.#lanes) lane.dispose();
-    return this.#isGivenUp;
+  enter(): void {
+    this.#users += 1;
+  }
+
+  /** Ends the workers, if nobody else waits for them or uses them. */
+  leave(): void {
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    this.#forget();
+    this.#isGivenUp = true;
+    if (this.#loaded) this.#loaded.dispose();
+    else for (const lane of this.#lanes) lane.dispose();
   }
 
   async #load(
     { ports, count, timeout, engine, models = false }: Plan,
     forget: () => void,
-  ): Promise<AsyncQkv> {
+  ): Promise<Pool> {
     const lanes = this.#lanes;
     try {
       const moved = ports ? undefined : await movedTo(models);
@@ -133,7 +143,7 @@ class Start {
       const options = await portable(engine);
       const [first] = await Promise.all(lanes.map((lane) => lane.start(options, timeout)));
       if (!first) throw invalid('there are no workers, expected one');
-      return clientOf(new Pool(lanes, { ...first.info, workers: lanes.length }, forget));
+      return new Pool(lanes, { ...first.info, workers: lanes.length }, forget);
     } catch (error) {
       for (const lane of lanes) lane.dispose();
       if (error instanceof QkvError) throw error;
@@ -145,34 +155,32 @@ class Start {
 
 const starts = new Map<string, Start>();
 
-/** An engine for these options: that of an earlier call with the same ones, or a new one. */
+/** An engine for these options, on the workers of an earlier call with the same ones, or on new ones. */
 export async function start(options: AsyncInitOptions): Promise<AsyncQkv> {
   const plan = checkOptions(options);
   const { signal } = plan;
   if (signal?.aborted) throw signal.reason;
   const key = reading('init', 'options', () => keyOf(plan));
   const isShared = plan.engine.shared !== false;
-  const own = (isShared ? starts.get(key) : undefined) ?? new Start(plan, () => forget());
   const forget = (): void => {
     if (starts.get(key) === own) starts.delete(key);
   };
-  if (isShared && !starts.has(key)) {
-    starts.set(key, own);
-    own.engine.catch(forget);
-  }
-  own.waiting += 1;
-  if (!signal) return own.engine;
+  const own: Start = (isShared ? starts.get(key) : undefined) ?? new Start(plan, forget);
+  if (isShared) starts.set(key, own);
+  own.enter();
   let stop: (() => void) | undefined;
   const given = new Promise<never>((_, reject) => {
     stop = () => {
-      if (own.leave()) forget();
-      reject(signal.reason as Error);
+      own.leave();
+      reject(signal?.reason as Error);
     };
-    signal.addEventListener('abort', stop);
+    signal?.addEventListener('abort', stop);
   });
   try {
-    return await Promise.race([own.engine, given]);
+    // One that was aborted has left, whatever came first.
+    const pool = await Promise.race([given, own.pool]);
+    return signal?.aborted ? await given : clientOf(pool, () => own.leave());
   } finally {
-    if (stop) signal.removeEventListener('abort', stop);
+    if (stop) signal?.removeEventListener('abort', stop);
   }
 }

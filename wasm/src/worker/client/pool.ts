@@ -1,25 +1,17 @@
-// The engine as its caller sees it: which worker a call goes to, and what comes of it.
+// The workers behind an engine: which of them a call goes to, and what comes of it.
 
 import { checkBoolean, checkInteger } from '../../arguments/numbers.js';
 import { checkSignal } from '../../arguments/signal.js';
 import { reading, takeOptions } from '../../arguments/values.js';
 import { QkvError } from '../../api/errors.js';
 import type { Qkv } from '../../api/types.js';
-import type {
-  AsyncEngineInfo,
-  AsyncQkv,
-  CallOptions,
-  LoadModelOptions,
-  ModelSource,
-} from '../../api/worker-types.js';
-import { asyncDispose, type Caller, isCounted, type Method, remote } from './handles.js';
+import type { AsyncEngineInfo, CallOptions } from '../../api/worker-types.js';
+import { isCounted, type Method } from './handles.js';
 import type { Lane } from './lane.js';
-import { loadModel } from './models.js';
 import { Parcel, type Used } from './pack.js';
 import { type Answer, fieldsOf, isMaker, isPlain } from '../protocol/messages.js';
-import { operators } from '../protocol/methods.js';
 
-interface Outcome {
+export interface Outcome {
   readonly answer: Answer;
   readonly lane: Lane;
 }
@@ -48,7 +40,7 @@ function splitOptions({ fn, method, names }: Method, args: readonly unknown[]): 
   return [place, rest];
 }
 
-export class Pool implements Caller {
+export class Pool {
   readonly info: AsyncEngineInfo;
   readonly #lanes: readonly Lane[];
   readonly #onEnd: () => void;
@@ -113,13 +105,10 @@ export class Pool implements Caller {
     return sum;
   }
 
-  dispose(): Promise<void> {
-    if (!this.#disposed) {
-      this.#disposed = true;
-      for (const lane of this.#lanes) lane.dispose();
-      this.#onEnd();
-    }
-    return Promise.resolve();
+  dispose(): void {
+    this.#disposed = true;
+    for (const lane of this.#lanes) lane.dispose();
+    this.#onEnd();
   }
 
   #checkAlive(fn: string): void {
@@ -186,27 +175,4 @@ export class Pool implements Caller {
       this.#waiting.push(begin);
     });
   }
-}
-
-/** The engine as callers have it: functions that need no `this`, and nothing else of the pool. */
-export function clientOf(pool: Pool): AsyncQkv {
-  const dispose = (): Promise<void> => pool.dispose();
-  const methods: Record<PropertyKey, unknown> = {
-    memory: (options?: CallOptions) => pool.memory(options),
-    dispose,
-    [asyncDispose]: dispose,
-  };
-  methods['loadModel'] = (source: ModelSource, options?: LoadModelOptions) =>
-    loadModel((...of) => pool.run(...of), pool, source, options);
-  for (const [method, names] of Object.entries(operators)) {
-    methods[method] = async (...args: unknown[]): Promise<unknown> => {
-      const { answer, lane } = await pool.run({ fn: method, method, names }, args);
-      return answer.handle && isMaker(method)
-        ? remote(method, pool, lane, answer.handle)
-        : answer.value;
-    };
-  }
-  const client = { info: pool.info, ...methods, [Symbol.toStringTag]: 'AsyncQkv' };
-  // The compiler holds the table to the operators of an engine.
-  return client as object as AsyncQkv;
 }
