@@ -163,8 +163,8 @@ export const compileGiven = (wasm: NonNullable<InitOptions['wasm']>): Promise<We
 /** Where the package cannot tell its own address: in a bundle that is no module, or that a host loads from nowhere. */
 const nowhere = (error: unknown): QkvError =>
   fail(
-    `this script has no address (${reason(error)}), beside which the .wasm would be, expected an ES module (in a bundle of ` +
-      `CommonJS or iife there is no import.meta.url); ${remedy}; where a program may compile nothing, ${asModule}`,
+    `this script has no address (${reason(error)}), beside which the .wasm would be, expected an ES module (bundles of ` +
+      `CommonJS or iife have none); ${remedy}; where a program may compile nothing, ${asModule}`,
     error,
   );
 
