@@ -11,7 +11,8 @@ import { create } from 'qkv/models';
 import { init as initTraining } from 'qkv/train';
 import { wasmFile } from '../../support/js/files.js';
 import { full } from '../../support/js/full.js';
-import { MemorySequences } from '../../support/js/memory-sequences.js';
+import { expectQkvError } from '../../support/js/check.js';
+import { MemorySequences, untouched } from '../../support/js/memory-sequences.js';
 import { about, settings } from './support/settings.js';
 
 const usual = full ? 10_000 : 300;
@@ -42,3 +43,44 @@ for (const [name, start] of Object.entries(builds)) {
     }
   });
 }
+
+test('memory near 4 GiB: a hole at its end, of every size class, is given out whole or not at all', async () => {
+  const engine = await init({ deterministic: true, shared: false });
+  const attempt = (floats) => {
+    try {
+      return untouched(engine, [floats]);
+    } catch (error) {
+      expectQkvError(error, 'tensor', 'out_of_memory', `${4 * floats} bytes`);
+      return undefined;
+    }
+  };
+  const placeOf = (tensor) => tensor.view().byteOffset;
+  for (let k = 4; k <= 27; ++k) {
+    const held = [];
+    for (let floats = 2 ** 28; floats >= 2 ** k;) {
+      const tensor = attempt(floats);
+      if (tensor) held.push(tensor);
+      else floats /= 2;
+    }
+    held.sort((a, b) => placeOf(a) - placeOf(b));
+    const last = held.pop();
+    const [hole] = last.shape;
+    const end = placeOf(held.at(-1)) + 4 * held.at(-1).shape[0];
+    last.dispose();
+    for (const floats of [hole / 2, hole - 16, hole, hole + 16, 1.5 * hole, 2 * hole, 2 ** 29]) {
+      const tensor = attempt(floats);
+      // What is left beside it may be as much, and no place is anybody else's.
+      if (floats <= hole) assert.ok(tensor, `${floats} floats where ${hole} were`);
+      if (!tensor) continue;
+      assert.ok(
+        placeOf(tensor) >= end,
+        `${floats} floats at ${placeOf(tensor)}, others up to ${end}`,
+      );
+      assert.ok(placeOf(tensor) + 4 * floats <= engine.memory().heapBytes);
+      tensor.dispose();
+    }
+    for (const tensor of held) tensor.dispose();
+  }
+  assert.equal(engine.memory().handles, 0);
+  engine.dispose();
+});

@@ -16,7 +16,7 @@ function randomOf(seed) {
 }
 
 /** A tensor whose pages stay untouched: fresh memory is zeros already, and nothing here reads the rest. */
-function untouched(engine, shape) {
+export function untouched(engine, shape) {
   const { fill } = Float32Array.prototype;
   Float32Array.prototype.fill = function leave() {
     return this;
