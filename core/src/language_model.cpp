@@ -4,6 +4,7 @@
 #include <array>
 #include <new>
 
+#include "activation_kernel.hpp"
 #include "attention_scratch.hpp"
 #include "check.hpp"
 #include "isa_dispatch.hpp"
@@ -226,7 +227,7 @@ ModelNeeds needs_of(const ModelState& state, const LanguageModel::ForwardArgs& a
   ModelNeeds needs;
   needs.batch = args.ids.extent(0);
   needs.length = args.ids.extent(1);
-  needs.piece = args.session ? std::min(needs.length, kPieceTokens) : needs.length;
+  needs.piece = args.session ? std::min(needs.length, kernels::kPieceTokens) : needs.length;
   needs.last_logits = args.logits.extent(1) == 1 && needs.length > 1;
   needs.last_hidden = args.hidden.extent(1) == 1 && needs.length > 1;
   needs.every_row = (!args.logits.absent() && !needs.last_logits) ||
@@ -243,7 +244,7 @@ ModelNeeds needs_of(const ModelState& state, const LanguageModel::ForwardArgs& a
   needs.queries = capped_product(rows, of_q);
   needs.keys = capped_product(rows, of_kv);
   needs.hidden = capped_product(hidden_rows, c.d_feed_forward);
-  needs.gated = c.activation >= ModelActivation::kSwiglu;
+  needs.gated = is_gated(c.activation);
   if (state.format == WeightFormat::kInt8) {
     needs.quantized = quantized_floats(*state.kernels, rows, std::max(c.d_model, of_q));
     needs.quantized_hidden = quantized_floats(*state.kernels, hidden_rows, c.d_feed_forward);
@@ -282,7 +283,7 @@ Status LanguageModel::create(const LanguageModelConfig& config, WeightFormat for
   made.state_->format = format;
   made.state_->kernels = table;
   QKV_RETURN_IF_ERROR(made.state_->reserve());
-  made.state_->config.windows = {};  // read; the caller's array may go
+  QKV_RETURN_IF_ERROR(made.state_->keep_windows());
   model = std::move(made);
   return {};
 }
@@ -322,11 +323,15 @@ Status LanguageModel::forward(const ForwardArgs& args, Workspace& workspace) con
   }
   ModelPass pass(*state_, args, needs, workspace);
   const Index before = args.session ? args.session->length() : 0;
-  for (Index begin = 0; begin < needs.length; begin += needs.piece) {
+  Status status;
+  for (Index begin = 0; status.ok() && begin < needs.length; begin += needs.piece) {
     const Index end = std::min(needs.length, begin + needs.piece);
-    QKV_RETURN_IF_ERROR(pass.run({begin, end, before}));
+    status = pass.run({begin, end, before});
   }
-  return {};
+  if (!status.ok() && args.session) {
+    args.session->forget(before);  // what the layers before the one that failed have taken
+  }
+  return status;
 }
 
 std::size_t LanguageModel::forward_scratch_bytes(const ForwardArgs& args,
@@ -404,9 +409,7 @@ Status ModelSession::truncate(Index length) noexcept {
     return refuse(StatusCode::kOutOfRange, "ModelSession::truncate",
                   "@length is {}, expected 0 to {}", length, this->length());
   }
-  for (Index n = 0; n < layers_; ++n) {
-    QKV_RETURN_IF_ERROR(caches_[n].truncate(length));
-  }
+  forget(length);
   return {};
 }
 
@@ -422,6 +425,14 @@ Status ModelSession::make_room(Index added) noexcept {
     }
   }
   return {};
+}
+
+/// Every layer, however many tokens it holds.
+void ModelSession::forget(Index length) noexcept {
+  for (Index n = 0; n < layers_; ++n) {
+    // Cannot fail: no cache becomes longer.
+    static_cast<void>(caches_[n].truncate(std::min(length, caches_[n].length())));
+  }
 }
 
 std::size_t ModelSession::bytes() const noexcept {

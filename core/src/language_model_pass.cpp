@@ -232,8 +232,8 @@ void ModelPass::activate(float* h, const float* gate, Index elements) const noex
       const auto f = c_.activation == M::kGeglu ? table.gelu : table.gelu_tanh;
       f({.n = n, .x = open, .y = nullptr, .out = open});
       table.multiply({.n = n, .x = open, .y = out, .out = out});
-    } else {  // the first four are those of Activation, in its order
-      const auto f = activation_kernel(table, static_cast<Activation>(c_.activation));
+    } else {
+      const auto f = activation_kernel(table, activation_of(c_.activation));
       f({.n = n, .x = out, .y = nullptr, .out = out});
     }
   });

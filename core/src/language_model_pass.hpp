@@ -12,10 +12,6 @@ namespace qkv {
 
 inline constexpr const char* kModelForward = "LanguageModel::forward";
 
-/// Tokens of a row that go through all layers at a time where there is a session: whole register tiles of every
-/// instruction set, and few enough for their activations to stay in a cache.
-inline constexpr Index kPieceTokens = 256;
-
 /// Rows whose logits are held at a time for surprisal.
 inline constexpr Index kLogitRows = 16;
 

@@ -89,6 +89,7 @@ struct ModelState {
   PackedLinear embedding, head;  ///< the embedding as [d_model, vocabulary]: as the head it may be
   AlignedBuffer positions, token_types;
   AlignedBuffer slopes;  ///< of ALiBi
+  List<std::int32_t> windows;
   ModelNorm embedding_norm, norm;
   Objects<ModelLayer> layers;
   List<ModelEntry> entries;
@@ -98,6 +99,16 @@ struct ModelState {
 
   /// Takes the memory of all arrays and lists them.
   Status reserve() noexcept;
+  /// Copies the windows of layers: the caller's array may go.
+  Status keep_windows() noexcept {
+    for (Index n = 0; !config.windows.absent() && n < config.num_layers; ++n) {
+      QKV_RETURN_IF_ERROR(windows.push(config.windows.data[n]));
+    }
+    if (!config.windows.absent()) {
+      config.windows = {windows.begin(), {config.num_layers}};
+    }
+    return {};
+  }
   [[nodiscard]] const PackedLinear& last_map() const noexcept {
     return config.tied_embeddings ? embedding : head;
   }

@@ -93,6 +93,8 @@ class ModelSession {
   friend class LanguageModel;
   friend class ModelPass;
   Status make_room(Index added) noexcept;
+  void forget(Index length) noexcept;
+
   AlignedBuffer memory_;  ///< where the caches are
   ModelSessionConfig config_;
   KvCache* caches_ = nullptr;
@@ -173,9 +175,11 @@ class LanguageModel {
 
   /// Gives array i its next rows, in order from the first to the last; the layout may not change on the way. Numbers are
   /// converted to the array's format: exactly where it holds them, else rounded to the nearest (bfloat16), or, in blocks of 32
-  /// inputs, to d round(w / d) with d = float16(max |w| / 127). Quantised blocks go into int8 as they are.
+  /// inputs, to d round(w / d) with d = float16(max |w| / 127), rounded up below 2^-14: within d / 2. Quantised blocks go into int8
+  /// as they are.
   /// Errors: kInvalidArgument (null data, a type, layout or scales without meaning, quantised numbers that are no whole blocks along
-  /// the inputs, a scale that is not finite, a filled model), kOutOfRange (no such array, more rows than are left, rows or a
+  /// the inputs, a scale that is not finite; for int8 a weight that is not, or is 8.3e6 or more
+  /// in size; a filled model), kOutOfRange (no such array, more rows than are left, rows or a
   /// stride of scales too short; with kInOut and int8 a count that is no multiple of 32 before the end). On error the array is
   /// as it was.
   Status fill(Index i, const ModelRows& rows) noexcept;
@@ -214,7 +218,7 @@ class LanguageModel {
   ///
   ///     |computed - exact| <= 3 M + 2^-22
   ///
-  /// With a session and more than 256 tokens the pass is made in pieces of 256 tokens, so that scratch does not grow with T.
+  /// With a session and more than 240 tokens the pass is made in pieces of 240 tokens, so that scratch does not grow with T.
   /// Threads change no bit.
   ///
   /// Errors: kInvalidArgument (null data, strides, an empty or unfinished model, an empty session, a session of another model or

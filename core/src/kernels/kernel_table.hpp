@@ -111,6 +111,10 @@ struct ElementwiseArgs {
 };
 using Elementwise = void (*)(const ElementwiseArgs&) noexcept;
 
+/// Tokens of a row that go through all layers of a model at a time where there is a session: few enough for their activations
+/// to stay in a cache, and whole register tiles of every instruction set, as the rows that are left of a tile take longer.
+inline constexpr Index kPieceTokens = 240;
+
 struct KernelTable {
   const char* isa;
   Index panel;  ///< columns of a packed panel

@@ -14,8 +14,14 @@
 namespace qkv::kernels {
 
 template <class Isa>
+constexpr const char* checked_name() noexcept {
+  static_assert(kPieceTokens % Isa::kTileRows == 0);
+  return Isa::kName;
+}
+
+template <class Isa>
 inline constexpr KernelTable kTable{
-    .isa = Isa::kName,
+    .isa = checked_name<Isa>(),
     .panel = kPanel<Isa>,
     .group_scratch = group_scratch<Isa>,
     .pack = pack<Isa>,

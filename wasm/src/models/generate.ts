@@ -30,7 +30,7 @@ const names = [
   ...['stopTokens', 'session', 'inspect', 'signal', 'plain'],
 ];
 /** Tokens of a prompt between two turns of the event loop: as many as the core takes at once. */
-const piece = 256;
+const piece = 240;
 /** Most texts or tokens that end it. */
 const mostStops = 1000;
 
