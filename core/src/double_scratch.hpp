@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <new>
 
 #include "check.hpp"
 #include "float_count.hpp"
@@ -11,13 +10,12 @@
 
 namespace qkv {
 
-/// A call that needs a * b doubles, and nothing else, begins; none are at null.
+/// A call that needs a * b doubles, and nothing else, begins.
 [[nodiscard]] inline Status begin_doubles(Workspace& workspace, Index a, Index b,
                                           double*& made) noexcept {
-  const std::size_t floats = Workspace::padded(capped_product(2, capped_product(a, b)));
-  QKV_RETURN_IF_ERROR(workspace.begin(floats));
-  made =
-      floats == 0 ? nullptr : new (static_cast<void*>(workspace.take(floats))) double[floats / 2];
+  const std::size_t count = capped_product(a, b);
+  QKV_RETURN_IF_ERROR(workspace.begin(Workspace::padded_as<double>(count)));
+  made = workspace.take_as<double>(count);
   return {};
 }
 

@@ -78,8 +78,8 @@ class Draw {
       : args_(args),
         o_(args.options),
         v_(args.logits.extent(0)),
-        p_(reinterpret_cast<double*>(workspace.take(2 * static_cast<std::size_t>(v_)))),
-        ids_(reinterpret_cast<std::int32_t*>(workspace.take(static_cast<std::size_t>(v_)))) {}
+        p_(workspace.take_as<double>(static_cast<std::size_t>(v_))),
+        ids_(workspace.take_as<std::int32_t>(static_cast<std::size_t>(v_))) {}
 
   SampledToken token() noexcept {
     penalize();

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
+#include <type_traits>
 #include <utility>
 
 #include "qkv/parallel.hpp"
@@ -70,12 +72,20 @@ class Workspace {
     used_ = 0;
     return buffer_.reserve(count);
   }
-  /// The next `count` floats, aligned, their contents undefined. Precondition: begin() was told of
-  /// them, counted with padded().
+  /// The next `count` floats, aligned, their contents undefined; never null, also of none. Precondition: begin() was
+  /// told of them, counted with padded().
   [[nodiscard]] float* take(std::size_t count) noexcept {
-    float* block = buffer_.data() + used_;
+    alignas(kAlignment) static float none[kAlignment / sizeof(float)];
+    float* block = buffer_.data() ? buffer_.data() + used_ : none;
     used_ += padded(count);
     return block;
+  }
+  /// The next `count` objects of another type, made there; begin() counts them with padded_as().
+  template <class T>
+  [[nodiscard]] T* take_as(std::size_t count) noexcept {
+    static_assert(std::is_trivially_default_constructible_v<T> &&
+                  std::is_trivially_destructible_v<T> && alignof(T) <= kAlignment);
+    return new (static_cast<void*>(take(padded_as<T>(count)))) T[count];
   }
   /// The place up to which floats are given out, for rewind().
   [[nodiscard]] std::size_t mark() const noexcept { return used_; }
@@ -85,6 +95,13 @@ class Workspace {
   [[nodiscard]] static constexpr std::size_t padded(std::size_t count) noexcept {
     constexpr std::size_t kUnit = kAlignment / sizeof(float);
     return (count + kUnit - 1) / kUnit * kUnit;
+  }
+  /// What take_as<T>(count) uses up; the greatest multiple of its unit where that is none.
+  template <class T>
+  [[nodiscard]] static constexpr std::size_t padded_as(std::size_t count) noexcept {
+    constexpr std::size_t kMost = static_cast<std::size_t>(-1) / sizeof(T) - kAlignment;
+    return count < kMost ? padded((count * sizeof(T) + sizeof(float) - 1) / sizeof(float))
+                         : static_cast<std::size_t>(-1) / kAlignment * kAlignment;
   }
   /// Bytes that the workspace holds.
   [[nodiscard]] std::size_t capacity_bytes() const noexcept {

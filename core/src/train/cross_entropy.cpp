@@ -50,14 +50,14 @@ Status cross_entropy(const CrossEntropyArgs& args, CrossEntropy& found,
   QKV_RETURN_IF_ERROR(require_train_kernels(kCrossEntropy, kernels));
   QKV_RETURN_IF_ERROR(check(args));
   const Index rows = args.logits.extent(0);
-  const auto floats = static_cast<std::size_t>(rows);
-  QKV_RETURN_IF_ERROR(
-      workspace.begin(capped_sum({Workspace::padded(capped_product(2, floats)),
-                                  Workspace::padded(floats), Workspace::padded(floats)})));
+  const auto count = static_cast<std::size_t>(rows);
+  QKV_RETURN_IF_ERROR(workspace.begin(
+      capped_sum({Workspace::padded_as<double>(count), Workspace::padded_as<std::int32_t>(count),
+                  Workspace::padded_as<bool>(count)})));
   RowResults to{};
-  to.losses = reinterpret_cast<double*>(workspace.take(2 * floats));
-  to.targets = reinterpret_cast<std::int32_t*>(workspace.take(floats));
-  to.correct = reinterpret_cast<bool*>(workspace.take(floats));
+  to.losses = workspace.take_as<double>(count);
+  to.targets = workspace.take_as<std::int32_t>(count);
+  to.correct = workspace.take_as<bool>(count);
   CrossEntropy result;
   for (Index i = 0; i < rows; ++i) {
     const std::int32_t target = args.targets.data[i];

@@ -75,10 +75,10 @@ Status backward(const char* name, bool centre, const NormBackwardArgs& args,
     to.d_beta = betas ? betas + part * n : nullptr;
     kernels.backward->normalize_backward(to);
   });
-  if (gammas) {
+  if (!args.d_gamma.absent()) {
     combine(gammas, parts, n, args.d_gamma.data);
   }
-  if (betas) {
+  if (!args.d_beta.absent()) {
     combine(betas, parts, n, args.d_beta.data);
   }
   return {};

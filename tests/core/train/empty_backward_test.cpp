@@ -67,6 +67,34 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("layer_norm_backward, rms_norm_backward: without rows the gradients are 0",
+          "[train][empty]") {
+  float none = 0.0F;
+  for (const bool layer : {true, false}) {
+    for (const bool fresh : {true, false}) {
+      CAPTURE(layer, fresh);
+      std::vector<float> gamma(4, kUntouched);
+      std::vector<float> beta(4, kUntouched);
+      Workspace workspace;
+      if (!fresh) {
+        require_ok(workspace.begin(100));
+      }
+      train::NormBackwardArgs args;
+      args.d_out = {&none, {0, 4}};
+      args.x = {&none, {0, 4}};
+      args.dx = {&none, {0, 4}};
+      args.d_gamma = {gamma.data(), {4}};
+      if (layer) {
+        args.d_beta = {beta.data(), {4}};
+      }
+      require_ok(layer ? train::layer_norm_backward(args, workspace)
+                       : train::rms_norm_backward(args, workspace));
+      CHECK(gamma == std::vector<float>(4, 0.0F));
+      CHECK(beta == std::vector<float>(4, layer ? 0.0F : kUntouched));
+    }
+  }
+}
+
 TEST_CASE("gru_backward: no batch rows of any number of steps", "[train][gru][empty]") {
   std::vector<float> weights(2 * 6, 1.0F);
   std::vector<float> gradients(12 + 12 + 6 + 6, kUntouched);

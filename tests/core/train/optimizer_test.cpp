@@ -22,6 +22,8 @@ struct ExactAdamW {
       const double own = static_cast<double>(g[i]) * static_cast<double>(o.gradient_factor);
       m[i] = b1 * m[i] + (1 - b1) * own;
       v[i] = b2 * v[i] + (1 - b2) * own * own;
+      m[i] = std::abs(m[i]) < 0x1p-120 ? 0.0 : m[i];
+      v[i] = v[i] < 0x1p-120 ? 0.0 : v[i];
       const double rate = o.learning_rate;
       w[i] *= decays ? 1 - rate * static_cast<double>(o.weight_decay) : 1.0;
       w[i] -= rate * (m[i] / (1 - std::pow(b1, t))) /
@@ -76,6 +78,42 @@ TEST_CASE("adamw_step: the first step is the learning rate in the direction of t
   require_ok(train::adamw_step(all, options, 1));
   CHECK(std::abs(w[0] - 0.875F) < 1e-6F);
   CHECK(std::abs(w[1] - 1.125F) < 1e-5F);
+}
+
+TEST_CASE("adamw_step: moments of a gradient that stays 0 vanish, and are never subnormal",
+          "[train]") {
+  float w = 1.0F;
+  float g = 1.0F;
+  float m = 0.0F;
+  float v = 0.0F;
+  const std::array<train::Parameter, 1> all = {train::Parameter{&w, &g, &m, &v, 1, false}};
+  train::AdamWOptions options;
+  options.beta2 = 0.9F;  // 0.999 takes 83,000 steps
+  int vanished = 0;
+  for (int t = 1; t <= 1200; ++t) {
+    require_ok(train::adamw_step(all, options, t));
+    g = 0.0F;
+    REQUIRE((m == 0.0F || m >= 0x1p-120F));
+    REQUIRE((v == 0.0F || v >= 0x1p-120F));
+    vanished = vanished == 0 && m == 0.0F && v == 0.0F ? t : vanished;
+  }
+  // 0.1 * 0.9^n is below 2^-120 from n = 768 on.
+  CHECK(vanished == 769);
+  const float before = w;
+  require_ok(train::adamw_step(all, options, 1201));
+  CHECK(w == before);
+}
+
+TEST_CASE("adamw_step: moments that are tiny but normal move the weight as far as any", "[train]") {
+  float w = 0.0F;
+  float g = 1e-16F;
+  float m = 0.0F;
+  float v = 0.0F;
+  const std::array<train::Parameter, 1> all = {train::Parameter{&w, &g, &m, &v, 1, false}};
+  train::AdamWOptions options;
+  options.epsilon = 1e-30F;
+  require_ok(train::adamw_step(all, options, 1));
+  CHECK(std::abs(w + options.learning_rate) < 1e-6F);
 }
 
 TEST_CASE("adamw_step: refuses numbers outside their ranges and changes nothing", "[train]") {

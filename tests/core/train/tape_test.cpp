@@ -58,5 +58,35 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("Tape: attention over large logits has the gradients of its weights", "[train]") {
+  // Two queries, each with two equal logits of 1.7e7: weights of 1/2.
+  std::vector<float> q(2, 4097.0F);
+  std::vector<float> k(2, 4097.0F);
+  std::vector<float> v = {1.0F, 3.0F};
+  std::vector<float> dq(2, kUntouched);
+  std::vector<float> dk(2, kUntouched);
+  std::vector<float> dv(2, kUntouched);
+  train::Tape tape;
+  const auto parameter = [&](std::vector<float>& value, std::vector<float>& gradient) {
+    return tape.parameter(2, 1, value.data(), gradient.data());
+  };
+  const train::ArrayId of_q = parameter(q, dq);
+  const train::ArrayId of_k = parameter(k, dk);
+  const train::ArrayId of_v = parameter(v, dv);
+  train::TapeAttention attention{.batch = 1, .heads = 1, .kv_heads = 1};
+  attention.options.scale = 1.0F;
+  const train::ArrayId y = train::attend(tape, of_q, of_k, of_v, attention, 0);
+  require_ok(tape.plan(y));
+  Workspace workspace;
+  require_ok(tape.forward({}, workspace));
+  CHECK(tape[y].value[0] == 2.0F);
+  tape[y].gradient[0] = tape[y].gradient[1] = 1.0F;
+  require_ok(tape.backward({}, workspace));
+  CHECK(dv == std::vector<float>(2, 1.0F));
+  // ds = 1/2 (1 - 2) and 1/2 (3 - 2): what they add to dq cancels.
+  CHECK(dq == std::vector<float>(2, 0.0F));
+  CHECK(dk == std::vector<float>{-4097.0F, 4097.0F});
+}
+
 }  // namespace
 }  // namespace qkv::test::tape_test

@@ -44,6 +44,9 @@ struct AdamWOptions {
 ///     m = b1 m + (1 - b1) g,   v = b2 v + (1 - b2) g^2
 ///     w = w (1 - lr decay) - lr (m / (1 - b1^step)) / (sqrt(v / (1 - b2^step)) + epsilon)
 ///
+/// Moments of less than 2^-120 (7.5e-37) in size become 0: those of a gradient that stays 0 would end at subnormal numbers,
+/// which are slow, and never vanish.
+///
 /// Errors: kInvalidArgument for numbers outside what AdamWOptions says; nothing is changed then.
 Status adamw_step(std::span<const Parameter> parameters, const AdamWOptions& options,
                   std::int64_t step) noexcept;
