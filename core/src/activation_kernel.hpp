@@ -3,8 +3,29 @@
 #pragma once
 
 #include "qkv/activation.hpp"
+#include "qkv/language_model_config.hpp"
 
 namespace qkv {
+
+/// The Activation of an enumeration of layers whose first values are these, in this order; of those that follow, which have a gate,
+/// none.
+template <class Of>
+[[nodiscard]] constexpr Activation activation_of(Of activation) noexcept {
+  constexpr auto kSame = [](Of a, Activation b) {
+    return static_cast<int>(a) == static_cast<int>(b);
+  };
+  static_assert(kSame(Of::kRelu, Activation::kRelu) && kSame(Of::kGelu, Activation::kGelu) &&
+                kSame(Of::kGeluTanh, Activation::kGeluTanh) && kSame(Of::kSilu, Activation::kSilu));
+  return static_cast<Activation>(activation);
+}
+
+/// Whether it has a gate: those after the four without one.
+[[nodiscard]] constexpr bool is_gated(ModelActivation activation) noexcept {
+  static_assert(ModelActivation::kSwiglu > ModelActivation::kSilu &&
+                ModelActivation::kGeglu > ModelActivation::kSwiglu &&
+                ModelActivation::kGegluTanh > ModelActivation::kSwiglu);
+  return activation >= ModelActivation::kSwiglu;
+}
 
 /// Null for a value from outside the enumeration.
 template <class Table>

@@ -38,13 +38,7 @@ Status check_gate(const Caller& caller, const FeedForwardConfig& c,
 /// The kernel of any activation but kSwiglu.
 kernels::Elementwise kernel_of(const KernelTable& table,
                                FeedForwardActivation activation) noexcept {
-  using F = FeedForwardActivation;
-  constexpr auto kSame = [](F a, Activation b) {
-    return static_cast<int>(a) == static_cast<int>(b);
-  };
-  static_assert(kSame(F::kRelu, Activation::kRelu) && kSame(F::kGelu, Activation::kGelu) &&
-                kSame(F::kGeluTanh, Activation::kGeluTanh) && kSame(F::kSilu, Activation::kSilu));
-  return activation_kernel(table, static_cast<Activation>(activation));
+  return activation_kernel(table, activation_of(activation));
 }
 
 }  // namespace

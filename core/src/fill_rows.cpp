@@ -40,10 +40,6 @@ Int8Block int8_block(const FileRows& from, Index r, Index block, Index count) no
   return to;
 }
 
-bool has_scales(NumberType type) noexcept {
-  return type == NumberType::kQ8_0 || type == NumberType::kInt8;
-}
-
 /// The same as float32. False when the scale is not finite.
 bool read_block(const FileRows& from, Index r, Index block, Index count, float* to) noexcept {
   if (has_scales(from.type)) {
@@ -82,6 +78,14 @@ float rounded(float x) noexcept {
   return x + kRound - kRound;
 }
 
+/// The scale of weights of at most this size. Below 2^-14, where steps between halves are large, it is rounded up: rounded down
+/// it would cut the largest weights, by 1.6 % at 1e-4, and make all of less than 3.8e-6 zeros.
+std::uint16_t int8_scale(float most) noexcept {
+  const std::uint16_t near = to_f16(most / 127.0F);
+  const bool subnormal = near < 0x400U;
+  return static_cast<std::uint16_t>(subnormal && from_f16(near) * 127.0F < most ? near + 1U : near);
+}
+
 /// 32 weights by the formula of fill_rows().
 Int8Block quantized(const float* weights, Index count) noexcept {
   // As whole numbers, among which NaN is the largest: floats would pass it over.
@@ -90,7 +94,7 @@ Int8Block quantized(const float* weights, Index count) noexcept {
     most = std::max(most, std::bit_cast<std::uint32_t>(weights[i]) & 0x7fffffffU);
   }
   Int8Block to{};
-  to.scale = to_f16(std::bit_cast<float>(most) / 127.0F);
+  to.scale = int8_scale(std::bit_cast<float>(most));
   const float scale = from_f16(to.scale);
   if (scale > 0.0F && is_finite_f16(to.scale)) {
     for (Index i = 0; i < count; ++i) {

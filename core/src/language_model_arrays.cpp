@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "activation_kernel.hpp"
 #include "check.hpp"
 #include "language_model_state.hpp"
 #include "qkv/relative_bias.hpp"
@@ -137,7 +138,7 @@ Status Declarer::feed_forward(Index n, ModelLayer& layer) noexcept {
   const bool bias = has_biases_;
   QKV_RETURN_IF_ERROR(norm({{"layers", n}, "norm2."}, layer.norm2, c_.d_model));
   QKV_RETURN_IF_ERROR(map(place, {"w1", "b1"}, layer.w1, inwards, bias));
-  if (c_.activation >= ModelActivation::kSwiglu) {
+  if (is_gated(c_.activation)) {
     QKV_RETURN_IF_ERROR(map(place, {"wGate", "bGate"}, layer.w_gate, inwards, bias));
   }
   QKV_RETURN_IF_ERROR(map(place, {"w2", "b2"}, layer.w2, {c_.d_feed_forward, c_.d_model}, bias));
@@ -303,9 +304,14 @@ Status LanguageModel::fill(Index i, const ModelRows& rows) noexcept {
     finite = read_rows(from, size, entry.numbers + entry.rows * size);
   }
   if (!finite) {
-    return refuse(StatusCode::kInvalidArgument, kFill,
-                  "{} has a scale that is not finite, or needs one, expected finite numbers",
-                  Verbatim{entry.name});
+    return has_scales(given.type)
+               ? refuse(StatusCode::kInvalidArgument, kFill,
+                        "{} has a scale that is not finite, expected finite ones",
+                        Verbatim{entry.name})
+               : refuse(StatusCode::kInvalidArgument, kFill,
+                        "{} has a number that is not finite or is 8.3e6 or more in size, expected "
+                        "less: int8 has no scale for it, other values of @format have",
+                        Verbatim{entry.name});
   }
   entry.rows += given.count;
   entry.layout = given.layout;

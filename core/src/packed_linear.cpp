@@ -32,6 +32,18 @@ void (*product_of(const KernelTable& table,
   }
 }
 
+/// About, without scales.
+constexpr Index bytes_of_weight(WeightFormat format) noexcept {
+  switch (format) {
+    case WeightFormat::kBf16:
+      return 2;
+    case WeightFormat::kInt8:
+      return 1;
+    default:
+      return 4;
+  }
+}
+
 /// One of the products with the same rows, of one format.
 struct Product {
   LinearColumns l;
@@ -55,7 +67,7 @@ void multiply(const KernelTable& table, ThreadPool* pool, std::span<const Produc
   for (const Product& p : products) {
     all += p.l.out;
   }
-  const Index bytes = 4 >> static_cast<int>(format);
+  const Index bytes = bytes_of_weight(format);
   const bool shared = worth_sharing(pool, static_cast<double>(from.rows + bytes) *
                                               static_cast<double>(in) * static_cast<double>(all));
   Slices slices = {std::max<Index>(from.rows, 1), shared ? 8 * table.panel : all};

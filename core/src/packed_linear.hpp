@@ -69,10 +69,15 @@ struct FileRows {
   Index first = 0, rows = 0;
 };
 
+/// Whether numbers of this type have scales.
+inline bool has_scales(NumberType type) noexcept {
+  return type == NumberType::kQ8_0 || type == NumberType::kInt8;
+}
+
 /// Fills a part of a reserved matrix. Numbers that keep their type keep their bits, and blocks of 32 inputs, kQ8_0 of layout
 /// kOutIn and kInt8, go to WeightFormat::kInt8 as they are. All others are turned into float32, exactly, and rounded: to bfloat16 (nearest, ties to
-/// even, NaN stays NaN), or in blocks of 32 inputs to q d with d = max |w| / 127 as binary16 and q = w / d as a whole number
-/// of at most 127.
+/// even, NaN stays NaN), or in blocks of 32 inputs to q d with d = max |w| / 127 as binary16, rounded up below 2^-14, and q = w / d
+/// as a whole number of at most 127: within d / 2.
 /// False when a scale is NaN or infinite, or would be (a weight that is, or is above 8.3e6): then the matrix is of no use.
 /// With kInOut and kInt8, `first` and `rows` are multiples of 32, but for the matrix's end.
 [[nodiscard]] bool fill_rows(const kernels::KernelTable& table, const FileRows& from,

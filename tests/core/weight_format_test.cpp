@@ -11,8 +11,6 @@
 namespace qkv::test::weight_format_test {
 namespace {
 
-bool has_scales(NumberType type) { return type == NumberType::kQ8_0 || type == NumberType::kInt8; }
-
 /// By the definition of binary16: (-1)^s 2^(e - 15) (1 + m / 1024), or m 2^-24 for e = 0.
 double exact_f16(unsigned bits) {
   const double sign = (bits & 0x8000U) != 0 ? -1.0 : 1.0;
@@ -97,7 +95,9 @@ std::vector<float> expected_weights(const FileMatrix& file, WeightFormat format)
       for (Index i = first; i < end; ++i) {
         most = std::max(most, std::abs(file.at(i, j)));
       }
-      const float d = from_f16(to_f16(most / 127.0F));
+      const float near = from_f16(to_f16(most / 127.0F));
+      // A step of subnormal halves.
+      const float d = near < 0x1p-14F && near * 127.0F < most ? near + 0x1p-24F : near;
       for (Index i = first; i < end; ++i) {
         const float w = file.at(i, j);
         const float q =
@@ -155,6 +155,34 @@ TEST_CASE("weights: in parts they are as at once, and what is never filled is 0"
         REQUIRE(fill_rows(table, inputs.some(first, rows), by_input));
       }
       REQUIRE(first_difference(weights_of(by_input), all) == "");
+    }
+  }
+}
+
+TEST_CASE("weights: int8 keeps numbers of every size within half a scale", "[weights]") {
+  const kernels::KernelTable& table = *active_kernels();
+  // From below the smallest half to the largest size that has a scale, at each of 32 places.
+  for (int exponent = -40; exponent <= 22; ++exponent) {
+    for (const double mantissa : {1.0, 1.1, 1.3, 1.77, 1.98}) {
+      const auto most = static_cast<float>(std::ldexp(mantissa, exponent));
+      CAPTURE(most);
+      FileMatrix file(NumberType::kF32, WeightLayout::kOutIn, 1, 32, 4);
+      for (std::size_t i = 0; i < 32; ++i) {
+        file.numbers[i] = most * (1.0F - static_cast<float>(i) / 20.0F);
+      }
+      std::memcpy(file.bytes.data() + 1, file.numbers.data(), 32 * sizeof(float));
+      PackedLinear packed;
+      require_ok(
+          reserve_linear(table, {.in = 32, .out = 1, .format = WeightFormat::kInt8}, packed));
+      REQUIRE(fill_rows(table, file.all(), packed));
+      const std::vector<float> kept = weights_of(packed);
+      const double exact = static_cast<double>(most) / 127.0;
+      const double d =
+          exact < 0x1p-14 ? std::ceil(exact * 0x1p24) * 0x1p-24 : exact * (1.0 + 0x1p-11);
+      for (std::size_t i = 0; i < 32; ++i) {
+        const auto w = static_cast<double>(file.numbers[i]);
+        REQUIRE(std::abs(static_cast<double>(kept[i]) - w) <= 0.5 * d);
+      }
     }
   }
 }

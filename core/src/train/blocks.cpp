@@ -1,5 +1,7 @@
 #include "train/blocks.hpp"
 
+#include "activation_kernel.hpp"
+
 namespace qkv::train {
 
 // ----------------------------------------------------------------------------------------- arrays
@@ -51,7 +53,7 @@ LayerArrays BlockDeclarer::layer(const Learner::Place& place, bool cross) noexce
   }
   made.norm2 = norm(place, "norm2.", "gamma", "beta", c_.d_model);
   made.w1 = map(place, kFeed, "w1", "b1", {c_.d_model, c_.d_feed_forward}, Role::kMatrix);
-  if (c_.activation >= ModelActivation::kSwiglu) {
+  if (is_gated(c_.activation)) {
     made.gate = map(place, kFeed, "wGate", "bGate", {c_.d_model, c_.d_feed_forward}, Role::kMatrix);
   }
   made.w2 = map(place, kFeed, "w2", "b2", {c_.d_feed_forward, c_.d_model}, Role::kResidual);
@@ -122,8 +124,8 @@ ArrayId BlockRecorder::feed_forward(ArrayId x, const LayerArrays& arrays) noexce
     case ModelActivation::kGeglu:
       h = gate(tape_, map(x, arrays.gate), h, Activation::kGelu);
       break;
-    default:  // the first four are those of Activation, in its order
-      h = activation(tape_, h, static_cast<Activation>(c_.activation));
+    default:
+      h = activation(tape_, h, activation_of(c_.activation));
   }
   return drop(map(h, arrays.w2));
 }

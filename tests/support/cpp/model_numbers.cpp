@@ -55,6 +55,9 @@ Int8Block int8_block(const std::vector<double>& w) {
   }
   Int8Block block;
   block.scale = nearest_half(most / 127);
+  if (number_of_half(block.scale) < 0x1p-14 && number_of_half(block.scale) * 127 < most) {
+    ++block.scale;
+  }
   const double d = number_of_half(block.scale);
   for (const double x : w) {
     block.numbers.push_back(

@@ -20,7 +20,8 @@ double number_of_bfloat(std::uint16_t bits);
 std::uint16_t nearest_half(double x);
 std::uint16_t nearest_bfloat(double x);
 
-/// A block of at most 32 numbers as 8-bit ones: d round(w / d), ties to even, with d = float16(max |w| / 127).
+/// A block of at most 32 numbers as 8-bit ones: d round(w / d), ties to even, with d = float16(max |w| / 127),
+/// rounded up below 2^-14.
 struct Int8Block {
   std::uint16_t scale = 0;
   std::vector<std::int8_t> numbers;

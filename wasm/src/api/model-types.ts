@@ -12,7 +12,7 @@ type WebSignal = Web extends { AbortSignal: { prototype: infer T } } ? T : never
 
 /**
  * How matrices and the embedding are kept in memory; gains and biases are always float32. `'bf16'` rounds to the nearest,
- * `'int8'` has blocks of 32 numbers with one float16 scale each, max |w| / 127, as Q8_0 of GGUF.
+ * `'int8'` has blocks of 32 numbers with one float16 scale each, max |w| / 127, as Q8_0 of GGUF; inputs of products are rounded to 7 bits.
  */
 export type WeightFormat = 'f32' | 'bf16' | 'int8';
 

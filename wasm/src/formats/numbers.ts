@@ -54,6 +54,22 @@ export function fromHalf(bits: number): number {
   return sign * (exponent === 0 ? units * 2 ** -24 : (1024 + units) * 2 ** (exponent - 25));
 }
 
+/** The least size of a number that has no scale. */
+const tooLarge = 65520 * most;
+
+/** A number of these that int8 cannot keep: NaN, or one of 8.3e6 or more in size. */
+export const withoutScale = (data: Float32Array): number | undefined =>
+  data.find((x) => !(Math.abs(x) < tooLarge));
+
+/**
+ * The scale of numbers of at most this size. Among subnormal halves, whose steps are large, it is rounded up: rounded down it would
+ * cut the largest numbers.
+ */
+function scaleFor(peak: number): number {
+  const near = toHalf(peak / most);
+  return near < 0x400 && fromHalf(near) * most < peak ? near + 1 : near;
+}
+
 /** Which scale is that of an element. */
 const placeOf = ([, columns = 0]: readonly number[], axis: BlockAxis) => {
   const perRow = Math.ceil(columns / block);
@@ -73,9 +89,9 @@ function toInt8(data: Float32Array, shape: readonly number[], axis: BlockAxis) {
   data.forEach((x, i) => {
     peaks[place(i)] = Math.max(peaks[place(i)] ?? 0, Math.abs(x));
   });
-  const halves = Uint16Array.from(peaks, (peak) => toHalf(peak / most));
+  const halves = Uint16Array.from(peaks, scaleFor);
   const scales = Float64Array.from(halves, fromHalf);
-  // A scale of 0, NaN or infinity leaves zeros.
+  // A scale of 0 leaves zeros.
   const numbers = Int8Array.from(data, (x, i) =>
     Math.max(-most, Math.min(most, Math.round(x / (scales[place(i)] ?? 0)))),
   );

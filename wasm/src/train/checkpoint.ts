@@ -12,7 +12,14 @@ import {
   type StoredArrays,
   writeSafetensors,
 } from '../formats/safetensors.js';
-import { type BlockAxis, decode, encode, scaleOf, scaleShape } from '../formats/numbers.js';
+import {
+  type BlockAxis,
+  decode,
+  encode,
+  scaleOf,
+  scaleShape,
+  withoutScale,
+} from '../formats/numbers.js';
 import { some } from '../language/names.js';
 import type { Part, TrainerState } from './state.js';
 
@@ -51,6 +58,13 @@ export function save(
     for (const part of ['value', ...(optimizer ? moments : [])] as const) {
       const { data } = state.read(fn, name, part);
       const kept = part === 'value' && shape.length === 2 ? format : 'f32';
+      const lost = kept === 'int8' ? withoutScale(data) : undefined;
+      if (lost !== undefined) {
+        throw new QkvError(
+          'invalid_argument',
+          `${fn}: ${name} has ${lost}, expected numbers below 8.3e6 in size: int8 has no scale for it, format 'f32' and 'bf16' keep it`,
+        );
+      }
       const stored = inRoom(fn, 4 * data.length, () => encode(data, shape, kept, axisOf(name)));
       arrays.set(nameOf(part, name), stored.array);
       if (stored.scales) arrays.set(scaleOf(name), stored.scales);
