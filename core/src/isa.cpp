@@ -70,6 +70,26 @@ const kernels::KernelTable* automatic() noexcept {
   return choice;
 }
 
+/// The names that can be selected here, ", " between them.
+struct SupportedNames {
+  SupportedNames() noexcept {
+    std::size_t end = 0;
+    for (const Isa& isa : isa_list().entries) {
+      const std::size_t length = std::strlen(isa.kernels->isa);
+      if (!isa.supported || end + length + 3 > sizeof text) {
+        continue;
+      }
+      if (end > 0) {
+        std::memcpy(text + end, ", ", 2);
+        end += 2;
+      }
+      std::memcpy(text + end, isa.kernels->isa, length);
+      end += length;
+    }
+  }
+  char text[64] = {};
+};
+
 /// What select_isa chose; null for the automatic choice.
 std::atomic<const kernels::KernelTable*> selected{nullptr};
 
@@ -101,9 +121,8 @@ Status select_isa(const char* name) noexcept {
     choice = find(name);
     if (!choice) {
       return refuse(StatusCode::kUnsupported, "select_isa",
-                    "@name is '{}', expected one of this build that this machine can run "
-                    "(isa_name, isa_supported)",
-                    Verbatim{name});
+                    "@name is '{}', expected one of this build that this machine can run: {}",
+                    Verbatim{name}, Verbatim{SupportedNames().text});
     }
   }
   selected.store(choice, std::memory_order_release);
@@ -117,8 +136,8 @@ Status require_kernels(const Caller& caller, const kernels::KernelTable*& table)
   }
   const char* name = std::getenv("QKV_ISA");
   return refuse(StatusCode::kUnsupported, caller,
-                "QKV_ISA is '{}', expected one of this build that this machine can run",
-                Verbatim{name ? name : ""});
+                "QKV_ISA is '{}', expected one of this build that this machine can run: {}",
+                Verbatim{name ? name : ""}, Verbatim{SupportedNames().text});
 }
 
 Status check_same_kernels(const Caller& caller, const char* what,

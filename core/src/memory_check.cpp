@@ -55,8 +55,8 @@ struct Axes {
 
 MemorySpan::MemorySpan(const void* data, std::size_t element, int rank, const Index* shape,
                        const Index* strides) noexcept {
-  if (rank <= 0 || !data) {
-    return;
+  if (rank <= 0 || rank > TensorView<float>::kMaxRank || !data) {
+    return;  // of a rank that no view has nothing is read
   }
   Index reach = 1;
   Index distinct = 1;

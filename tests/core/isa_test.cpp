@@ -32,6 +32,15 @@ std::vector<std::string> supported_isas() {
   return names;
 }
 
+/// As messages list them.
+std::string supported_list() {
+  std::string list;
+  for (const std::string& name : supported_isas()) {
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  return list;
+}
+
 TEST_CASE("isa: the one that runs is the one that QKV_ISA names", "[isa]") {
   if (forced().empty()) {
     CHECK(active_isa() == supported_isas().front());
@@ -79,7 +88,7 @@ TEST_CASE("isa: selecting an unknown one is refused and changes nothing", "[isa]
     CHECK(status.code() == StatusCode::kUnsupported);
     CHECK(std::string(status.message()) ==
           std::string("select_isa: name is '") + name +
-              "', expected one of this build that this machine can run (isa_name, isa_supported)");
+              "', expected one of this build that this machine can run: " + supported_list());
     CHECK(active_isa() == before);
   }
   require_ok(select_isa(supported_isas().back().c_str()));
@@ -161,7 +170,7 @@ TEST_CASE("isa: with an unknown QKV_ISA every operator that needs kernels says s
   CHECK(refused.code() == StatusCode::kUnsupported);
   CHECK(std::string(refused.message()) ==
         "attention: QKV_ISA is '" + name +
-            "', expected one of this build that this machine can run");
+            "', expected one of this build that this machine can run: " + supported_list());
   CHECK(p.result.out == std::vector<float>(p.result.out.size(), kUntouched));
   CHECK(attention_scratch_bytes(p.args()) == 0);
 

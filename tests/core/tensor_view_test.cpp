@@ -1,9 +1,11 @@
 // TensorView: extents, strides, addresses.
 #include <catch2/catch_test_macros.hpp>
 
+#include <array>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <vector>
 
-#include "qkv/tensor_view.hpp"
+#include "problem.hpp"
 
 namespace qkv::test::tensor_view_test {
 namespace {
@@ -29,6 +31,60 @@ TEST_CASE("view: absent until given an array", "[view][any-isa]") {
   CHECK(view.data == nullptr);
   CHECK(!TensorView<float>(nullptr, {0}).absent());
   CHECK(TensorView<float>(nullptr, {3, 0, 4}).size() == 0);
+}
+
+TEST_CASE("view: one of more than four extents keeps four and is refused by name",
+          "[view][any-isa]") {
+  float memory[64] = {};
+  struct {
+    TensorView<float> view;
+    std::array<Index, 16> behind;  // what must not be written
+  } held{{memory, {1, 2, 1, 2, 3, 4, 5}}, {}};
+  const TensorView<float>& five = held.view;
+  CHECK(five.rank == 7);
+  CHECK(five.size() == 4);
+  CHECK(five.shape == std::array<Index, 4>{1, 2, 1, 2});
+  CHECK(five.strides == std::array<Index, 4>{4, 2, 2, 1});
+  CHECK(held.behind == std::array<Index, 16>{});
+
+  const TensorView<float> four(memory, {1, 2, 1, 2});
+  Workspace workspace;
+  const auto refused = [](const Status& status, const char* name) {
+    CAPTURE(status.message());
+    CHECK(status.code() == StatusCode::kShapeMismatch);
+    CHECK_THAT(status.message(), Catch::Matchers::ContainsSubstring(name));
+    CHECK_THAT(status.message(), Catch::Matchers::ContainsSubstring("rank 7"));
+  };
+  float out[64] = {};
+  const TensorView<float> to(out, {1, 2, 1, 2});
+  const TensorView<float> too_long(out, {1, 2, 1, 2, 1, 1, 1});
+  refused(softmax(five, to, {}), "x");
+  refused(softmax(four, too_long, {}), "out");
+  refused(layer_norm(five, to, {}), "x");
+  refused(layer_norm(four, to, {.gamma = five}), "gamma");
+  refused(rms_norm(four, too_long, {}), "out");
+  refused(activate(five, to, Activation::kRelu), "x");
+  refused(rotary_embedding(five, to, {}, workspace), "x");
+  refused(linear({.x = five, .w = {memory, {2, 2}}, .bias = {}, .out = to}, workspace), "x");
+  refused(linear({.x = four, .w = five, .bias = {}, .out = to}, workspace), "w");
+  const auto attend = [&](auto change) {
+    AttentionArgs args{.q = four, .k = four, .v = four, .out = to};
+    change(args);
+    return attention(args, workspace);
+  };
+  refused(attend([&](auto& a) { a.q = five; }), "q");
+  refused(attend([&](auto& a) { a.k = five; }), "k");
+  refused(attend([&](auto& a) { a.v = five; }), "v");
+  refused(attend([&](auto& a) { a.out = too_long; }), "out");
+  refused(attend([&](auto& a) { a.options.bias = five; }), "bias");
+  refused(attend([&](auto& a) { a.options.additive_mask = five; }), "additive_mask");
+  refused(attend([&](auto& a) { a.options.sinks = five; }), "sinks");
+  refused(attend([&](auto& a) { a.extras.lse = too_long; }), "lse");
+  refused(attend([&](auto& a) { a.extras.weights = too_long; }), "weights");
+  KvCache cache;
+  require_ok(KvCache::create({.batch = 1, .num_kv_heads = 2, .capacity = 4, .d_k = 2}, cache));
+  refused(cache.append(five, four), "keys");
+  refused(cache.read_keys(too_long), "keys");
 }
 
 TEST_CASE("view: mutable data read through a view of const", "[view][any-isa]") {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "qkv/version.hpp"
+
 /// The one table of codes. X(enumerator, name, meaning). The C++ messages, the codes of the npm
 /// package's QkvError and the tests that visit every code are all made from it.
 #define QKV_STATUS_CODES(X)                                                              \

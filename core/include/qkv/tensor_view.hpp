@@ -8,6 +8,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "qkv/version.hpp"
+
 namespace qkv {
 
 /// Extents, strides and positions, in elements.
@@ -46,15 +48,19 @@ struct TensorView {
   /// An absent view.
   constexpr TensorView() noexcept = default;
 
-  /// Row-major and dense: the last extent varies fastest. `extents` has 1 to 4 entries.
+  /// Row-major and dense: the last extent varies fastest. `extents` has 1 to 4 entries. Of more, the view keeps the first four and
+  /// their number as its rank, and every function refuses it.
   constexpr TensorView(T* pointer, std::initializer_list<Index> extents) noexcept
       : data(pointer), rank(static_cast<int>(extents.size())) {
     int axis = 0;
     for (Index extent : extents) {
+      if (axis == kMaxRank) {
+        break;
+      }
       shape[static_cast<std::size_t>(axis++)] = extent;
     }
     Index stride = 1;
-    for (int i = rank - 1; i >= 0; --i) {
+    for (int i = axis - 1; i >= 0; --i) {
       strides[static_cast<std::size_t>(i)] = stride;
       stride = detail::saturated_product(stride, shape[static_cast<std::size_t>(i)]);
     }
@@ -79,7 +85,7 @@ struct TensorView {
   /// Number of elements, the greatest Index where there is no such number; 1 for rank 0.
   [[nodiscard]] constexpr Index size() const noexcept {
     Index product = 1;
-    for (int i = 0; i < rank; ++i) {
+    for (int i = 0; i < rank && i < kMaxRank; ++i) {
       product = detail::saturated_product(product, extent(i));
     }
     return product;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { toolchain } from '../../../tools/environment.js';
-import { must } from '../../../tools/run.js';
+import { must, run } from '../../../tools/run.js';
 import { root } from '../../support/js/files.js';
 import { PATIENCE } from '../../support/js/patience.js';
 import { cppDocuments, programsOf } from './examples.js';
@@ -32,6 +32,21 @@ const programs = cppDocuments.flatMap((path) =>
 );
 
 test('examples: there are some in C++', () => assert.ok(programs.length >= 2));
+
+test('examples: a compiler of C++17 is told first that C++20 is needed', async () => {
+  for (const header of ['qkv', 'status', 'threads', 'train/attention', 'train/optimizer']) {
+    const source = join(temporary, 'old.cpp');
+    writeFileSync(source, `#include "qkv/${header}.hpp"\n`);
+    const { code, output } = await run(
+      toolchain.CXX,
+      ['-std=c++17', '-fsyntax-only', `-I${join(root, 'core/include')}`, source],
+      { timeout: PATIENCE.test },
+    );
+    assert.notEqual(code, 0);
+    const [first] = output.match(/error: .*/) ?? [];
+    assert.match(first ?? '', /qkv needs C\+\+20: compile with -std=c\+\+20/, header);
+  }
+});
 
 /** Only a program that asks for Eigen gets it, as a system's header. */
 const eigenFor = (code) =>
