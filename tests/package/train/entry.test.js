@@ -107,6 +107,72 @@ describe('train: attentionBackward', () => {
     }
   });
 
+  /** Gradients of these weights of one head, in double precision: dq, dk and dv, [tq, d], [tk, d] and [tk, d]. */
+  const exactOf = ({ q, k, v, dOutput }, weights, scale) => {
+    const [tq, tk, d] = [q.shape[2], k.shape[2], q.shape[3]];
+    const [dq, dk, dv] = [tq, tk, tk].map((rows) => new Float64Array(rows * d));
+    const dot = (a, i, b, j) =>
+      Array.from({ length: d }, (_, n) => a.data[i * d + n] * b.data[j * d + n]).reduce(
+        (sum, x) => sum + x,
+      );
+    for (let i = 0; i < tq; i += 1) {
+      const p = weights.subarray(i * tk, (i + 1) * tk);
+      const dP = Array.from(p, (_, j) => dot(dOutput, i, v, j));
+      const mean = dP.reduce((sum, x, j) => sum + p[j] * x, 0);
+      for (let j = 0; j < tk; j += 1) {
+        const dS = scale * p[j] * (dP[j] - mean);
+        for (let n = 0; n < d; n += 1) {
+          dv[j * d + n] += p[j] * dOutput.data[i * d + n];
+          dq[i * d + n] += dS * k.data[j * d + n];
+          dk[j * d + n] += dS * q.data[i * d + n];
+        }
+      }
+    }
+    return { dq, dk, dv };
+  };
+
+  for (const [name, masks] of [
+    ['-1e4', [-1e4]],
+    ['-1e6', [-1e6]],
+    ['-1e9', [-1e9]],
+    ["float32's lowest", [-3.4028234663852886e38]],
+    ["float32's lowest twice", [-3.4028234663852886e38, -3.4028234663852886e38]],
+  ]) {
+    test(`gives the gradients of the weights with ${name} on every key`, () => {
+      const [tq, tk, d] = [5, 70, 8];
+      const shapes = {
+        q: [1, 1, tq, d],
+        k: [1, 1, tk, d],
+        v: [1, 1, tk, d],
+        dOutput: [1, 1, tq, d],
+      };
+      const arrays = Object.fromEntries(
+        Object.entries(shapes).map(([key, shape], i) => [key, randomArray(shape, 20 + i)]),
+      );
+      const masked = (value) => ({ data: new Float32Array(tk).fill(value), shape: [tk] });
+      const given = {
+        mask: masked(masks[0]),
+        ...(masks.length > 1 && { bias: masked(masks[1]) }),
+        returnLse: true,
+        returnWeights: true,
+      };
+      const saved = engine.attention(arrays.q, arrays.k, arrays.v, given);
+      const sum = saved.weights.data.reduce((all, p) => all + p, 0);
+      assert.ok(Math.abs(sum - tq) < 1e-4, `weights sum to ${sum}`);
+      const { returnWeights, ...options } = given;
+      const actual = engine.attentionBackward(
+        ...[arrays.dOutput, arrays.q, arrays.k, arrays.v, saved],
+        options,
+      );
+      const exact = exactOf(arrays, saved.weights.data, 1 / Math.sqrt(d));
+      for (const key of ['dq', 'dk', 'dv']) {
+        const largest = Math.max(...exact[key].map(Math.abs));
+        const worst = Math.max(...exact[key].map((x, i) => Math.abs(actual[key].data[i] - x)));
+        assert.ok(worst <= 1e-5 * largest, `${key} is off by ${worst} beside ${largest}`);
+      }
+    });
+  }
+
   test('takes tensors, and the one that the output was written to', () => {
     const tensors = Object.fromEntries(
       Object.entries({ q, k, v, dOutput }).map(([name, { data, shape }]) => [
