@@ -182,6 +182,9 @@ export interface TrainQkv extends Qkv {
    *     |d bias - exact|  <= sum of N_ij over what is summed (e + u n) / tau
    *     |d sink - exact|  <= sum over rows of exp(sink - lse) sum_d |dO_id| V_i (e + u n)
    *
+   * Against the gradients of the weights that `attention` returns these hold with e = u (2 dV + 5 Tk + 600), whatever the size of
+   * the scores. Rows whose lse is 64 or more in size are measured once more for that, and take about a quarter longer.
+   *
    * @throws {@link QkvError} what `attention` throws, and `shape_mismatch` for dOutput or a saved array of another
    * shape, `invalid_argument` for a cache, or for a gradient of a bias or of sinks that are not given
    */

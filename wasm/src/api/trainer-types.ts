@@ -40,7 +40,9 @@ export interface LearningRateSchedule {
   final?: number | undefined;
 }
 
-/** How a model is trained: AdamW with gradients clipped by their global norm. */
+/**
+ * How a model is trained: AdamW with gradients clipped by their global norm. Its moments become 0 below 2^-120.
+ */
 export interface TrainerOptions {
   /**
    * Of the initial weights and of dropout, 0 to 2^53 - 1; default 0. The same seed trains the same weights, bit for bit, on

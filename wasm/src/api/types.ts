@@ -79,7 +79,8 @@ export interface Qkv {
    * Masks, biases of -Infinity, causality, the window and key lengths exclude keys, combined by "and". A
    * row that may read no key gives zeros in `output` and `weights`, `lse` -Infinity and entropy 0. An
    * excluded key contributes exactly nothing, even if it holds NaN or infinity. NaN or infinity in an
-   * allowed place reaches the rows that may read it and no other. Changing a key or value that a row may not
+   * allowed place reaches the rows that may read it and no other. Finite numbers exclude nothing: a sum of scores, masks and
+   * biases beyond float32 counts as its greatest or lowest number. Changing a key or value that a row may not
    * read leaves the row bit for bit as it was. Order and offsets follow ONNX Attention-24; computed in tiles
    * with a running maximum (Milakov & Gimelshein 2018; Dao et al. 2022), so no T x T array ever exists
    * unless weights or logits are asked for.
