@@ -114,7 +114,8 @@ Status make_plan(const AttentionBackwardArgs& args, int threads, Plan& plan) noe
     return refuse(StatusCode::kInvalidArgument, kAttentionBackward,
                   "@lse is missing, expected that of the forward call");
   }
-  QKV_RETURN_IF_ERROR(plan_attention(kAttentionBackward, *plan.kernels.forward, plan.forward, plan.attention));
+  QKV_RETURN_IF_ERROR(
+      plan_attention(kAttentionBackward, *plan.kernels.forward, plan.forward, plan.attention));
   QKV_RETURN_IF_ERROR(check_gradients(args, plan));
   const AttentionShape& s = plan.attention.shape;
   const Index heads = detail::saturated_product(s.batch, s.num_kv_heads);
