@@ -1,10 +1,10 @@
 // Searches by meaning: which sentences are nearest to a query, by an encoder of sentences of the BERT family.
 //
-//   node main.js FOLDER QUERY [FILE] [--pooling mean|cls] [--top 5]
+//   node main.js FOLDER QUERY [FILE] [--pooling mean|cls|last] [--top 5]
 //
-// FOLDER has config.json, model.safetensors, tokenizer.json and tokenizer_config.json. FILE is a text; without one the sentences below are
-// searched.
-import { readFileSync } from 'node:fs';
+// FOLDER has config.json, model.safetensors, tokenizer.json and tokenizer_config.json, and of an encoder of sentence-transformers
+// 1_Pooling/config.json, which says how it makes a vector. FILE is a text; without one the sentences below are searched.
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { init } from 'qkv';
@@ -13,7 +13,7 @@ import { huggingFaceTokenizer, load } from 'qkv/models';
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    pooling: { type: 'string', default: 'mean' }, // as the encoder was trained
+    pooling: { type: 'string' }, // as the encoder was trained; default as its files say
     top: { type: 'string', default: '5' },
   },
 });
@@ -37,12 +37,13 @@ const tokenizer = huggingFaceTokenizer(
 
 const qkv = await init({ threads: 'auto' });
 const weights = join(folder, 'model.safetensors');
-const model = await load(qkv, { config: json('config.json'), weights, tokenizer });
+const told = '1_Pooling/config.json';
+const pooling = existsSync(join(folder, told)) ? json(told) : undefined;
+const model = await load(qkv, { config: json('config.json'), weights, tokenizer, pooling });
 
 /** The vectors of texts, [texts, dModel], all of length 1. Of a text that is too long, the beginning is read. */
 function embed(texts) {
-  const ids = texts.map((text) => tokenizer.encode(text).slice(0, model.config.maxLength));
-  const { data, shape } = model.embed(ids, { pooling: values.pooling });
+  const { data, shape } = model.embed(texts, { pooling: values.pooling, truncate: true });
   return texts.map((_, row) => data.subarray(row * shape[1], (row + 1) * shape[1]));
 }
 

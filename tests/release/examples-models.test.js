@@ -188,7 +188,9 @@ describe('examples: search-node', () => {
   /** The vector of a text, of length 1: of the mean of its rows, or of the first. */
   function exactly(said, pooling) {
     const { dModel, maxLength } = model.expected;
-    const ids = wordIds(said).slice(0, maxLength);
+    const all = wordIds(said);
+    // What ends every text stays where one is cut.
+    const ids = all.length > maxLength ? [...all.slice(0, maxLength - 1), all.at(-1)] : all;
     const { hidden } = modelForward(model.expected, model.truth.arrays, ids);
     const rows = pooling === 'cls' ? 1 : ids.length;
     const sum = Array.from({ length: dModel }, (_, i) => {
@@ -242,6 +244,14 @@ describe('examples: search-node', () => {
       assert.ok(nearest[0].exact - nearest[3].exact > 0.01, 'sentences that differ');
     });
   }
+
+  test('pools as the files of sentence-transformers say', async () => {
+    const told = { word_embedding_dimension: 64, pooling_mode_cls_token: true };
+    write('pooled', filesOf(model));
+    write('pooled/1_Pooling', { 'config.json': told });
+    const { stdout } = await runs(program, 'pooled', query);
+    expectCosines(query, found(stdout), 'cls');
+  });
 
   test('has sentences of its own', async () => {
     const args = argumentsOf('search-node').map((word) => (word === place ? 'encoder' : word));

@@ -157,7 +157,7 @@ export async function uses(): Promise<unknown[]> {
   const { output, weights } = await engine.attention(x, tensor, x, { cache, signal, causal: true });
   const extras = await engine.attention(x, x, x, { out: tensor, transfer: true });
   const model = await engine.loadModel({ weights: new Uint8Array(9) }, { transfer: true, signal });
-  const told: readonly string[] = model.ignored;
+  model.ignored.map((name) => name.trim());
   const layer = await engine.multiHeadAttention(
     { dModel: 8, numHeads: 2 },
     { wo: x },
