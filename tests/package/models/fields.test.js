@@ -185,7 +185,7 @@ describe('load: config.json', () => {
           const as = await opened(family, { [field]: undefined }).catch(() => opened(family, {}));
           for (const value of [...values, null, [], {}])
             assert.deepEqual(await opened(family, { [field]: value }), as, JSON.stringify(value));
-          for (const value of othersOf(values))
+          for (const value of field === 'auto_map' ? [{ AutoModel: 'a.B' }] : othersOf(values))
             await refused(family, { [field]: value }, 'unsupported', `config.${field} is `);
         });
       }
@@ -218,7 +218,13 @@ describe('load: config.json', () => {
 
   test('the table of what is refused is that of the reader', () => {
     // Those that ask more than for a value.
-    const apart = ['quantization_config', 'quantization', 'compression_config', 'sliding_window'];
+    const apart = [
+      'quantization_config',
+      'quantization',
+      'compression_config',
+      'auto_map',
+      'sliding_window',
+    ];
     const isEither = (values) => values.includes(true) && values.includes(false);
     for (const family of hub) {
       const told = tables.fixed

@@ -235,7 +235,7 @@ describe('openModel: configs', () => {
     ['a share of nothing', llama({ partial_rotary_factor: 0 }), invalid, 'config.partial_rotary_factor is 0', '(0, 1]'],
     ['two objects for the rotation', llama({ rope_parameters: { rope_theta: 500_000 } }), invalid, 'config.rope_parameters and config.rope_scaling differ'],
     ['rotations that differ by layer', llama({ rope_scaling: null, rope_theta: null, rope_parameters: { full_attention: { rope_theta: 1e6 }, sliding_attention: { rope_theta: 1e4 } } }), unsupported, 'config.rope_parameters differs in full_attention and sliding_attention'],
-    ['code of its own', llama({ auto_map: { AutoModelForCausalLM: 'modeling.Model' } }), unsupported, 'config.auto_map is'],
+    ['code of its own', llama({ auto_map: { AutoModelForCausalLM: 'modeling.Model' } }), unsupported, 'config.auto_map is {"AutoModelForCausalLM":"modeling.Model"}: code of the model', 'give the config without it if you know that the model computes as llama'],
     ['heads of each layer that differ', llama({ num_key_value_heads: [2, 1] }), unsupported, 'num_key_value_heads has 2 and 1', 'the same number in every layer'],
     ['a window of 0', [families.mistral, { sliding_window: 0 }], invalid, 'sliding_window is 0'],
     ['scores of another kind', [families.gpt2, { scale_attn_by_inverse_layer_idx: true }], unsupported, 'scale_attn_by_inverse_layer_idx'],
@@ -379,6 +379,14 @@ describe('openModel: configs', () => {
       safetensors(model.tensors),
     );
     assert.equal(opened.config.window, 4095);
+    opened.close();
+  });
+
+  test('code of its own for a config or a tokenizer computes nothing', async () => {
+    const opened = await openLlama({
+      auto_map: { AutoConfig: 'a.B', AutoTokenizer: ['c.D', null] },
+    });
+    assert.deepEqual(opened.config, families.llama().expected);
     opened.close();
   });
 

@@ -107,6 +107,22 @@ function checkQuantised(fields: Fields): void {
   }
 }
 
+/** Code of the model's own for its layers, which may compute anything. */
+function checkOwnCode(fields: Fields): void {
+  const field = 'auto_map';
+  if (fields.isEmpty(field)) return;
+  const own =
+    fields
+      .part(field)
+      ?.names()
+      .filter((name) => name.startsWith('AutoModel')) ?? [];
+  if (own.length === 0) return;
+  refuseUnsupported(
+    `${fields.pathOf(field)} is ${fields.textOf(field).slice(0, 120)}: code of the model's own`,
+    `none; give the config without it if you know that the model computes as ${fields.text('model_type')} of transformers does`,
+  );
+}
+
 /** Which of these places has a field that may stand in any of them; those that have it say the same. */
 function agreed(
   ...places: readonly (readonly [Fields | undefined, string])[]
@@ -271,6 +287,7 @@ export function hubConfig(fields: Fields): Config {
   const traits = fields.choice('model_type', families);
   const family = fields.text('model_type');
   checkQuantised(fields);
+  checkOwnCode(fields);
   for (const [field, values] of Object.entries(hubFixed(family))) fields.only(field, ...values);
   const own = sizesOf(fields, family === 'gpt2' ? gpt2Sizes : hubSizes);
   const isRms = traits.normType === 'rms';

@@ -17,7 +17,7 @@ const common: Fixed = {
   ...all('residual_multiplier embedding_multiplier logits_scaling logit_scale scale_emb rope_ratio', 1),
   ...all('num_experts num_local_experts n_routed_experts n_shared_experts num_nextn_predict_layers', 0),
   ...all(
-    'pruned_heads per_layer_config auto_map cross_attention_hidden_size attention_multiplier scale_depth dim_model_base ' +
+    'pruned_heads per_layer_config cross_attention_hidden_size attention_multiplier scale_depth dim_model_base ' +
       'q_lora_rank kv_lora_rank attention_chunk_size clip_qkv rope_local_base_freq no_rope_layers no_rope_layer_interval ' +
       'dual_chunk_attention_config sliding_window_pattern rotary_dim',
   ),
