@@ -59,7 +59,9 @@ export interface Source {
    * safetensors (one file, shards, or where their index is), GGUF (F32, F16, BF16, Q8_0; one file, or all of its parts in any
    * order), or a llama2.c checkpoint.
    */
-  weights: WeightsFile | readonly WeightsFile[];
+  weights:
+    | (string | WebUrl | WebBlob | ArrayBuffer | Uint8Array)
+    | readonly (string | WebUrl | WebBlob | ArrayBuffer | Uint8Array)[];
   /** For texts in place of tokens. Default the one in the file: of GGUF, and of files of `qkv/train` whose metadata has one. */
   tokenizer?: Tokenizer | undefined;
   /**
@@ -70,9 +72,6 @@ export interface Source {
   /** 1_Pooling/config.json of sentence-transformers, parsed, or where it is: the default of `pooling` of `embed`. */
   pooling?: string | WebUrl | object | undefined;
 }
-
-/** Where a file with weights is, or its bytes. */
-export type WeightsFile = string | WebUrl | WebBlob | ArrayBuffer | Uint8Array;
 
 /** Options of {@link create}. */
 export interface CreateOptions {
