@@ -71,7 +71,8 @@ const known = words(
 );
 /** Others of which one value is known. */
 const ggufValues: Fixed = {
-  ...all('expert_count expert_used_count expert_shared_count attention.max_alibi_bias attention.clamp_kqv', 0),
+  ...all('expert_count expert_used_count expert_shared_count expert_group_count expert_group_used_count', 0),
+  ...all('leading_dense_block_count nextn_predict_layers attention.max_alibi_bias attention.clamp_kqv', 0),
   ...all('attention.scale logit_scale residual_scale embedding_scale rope.scaling.yarn_log_multiplier', 0),
 }; // prettier-ignore
 
