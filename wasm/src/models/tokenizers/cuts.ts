@@ -181,20 +181,24 @@ export function cutOf(name: string): Cut | undefined {
   return { patterns: patterns.map(expression), wholeWords, addsBegin, composes };
 }
 
-/** What a pattern finds in a text, and what lies between. */
-function* parted(text: string, pattern: RegExp): Generator<string> {
+/** Puts what a pattern finds in a text, and what lies between, at the end of `parts`. */
+function cutInto(parts: string[], text: string, pattern: RegExp): void {
   let from = 0;
   for (const { index, 0: found } of text.matchAll(pattern)) {
-    if (index > from) yield text.slice(from, index);
-    if (found !== '') yield found;
+    if (index > from) parts.push(text.slice(from, index));
+    if (found !== '') parts.push(found);
     from = index + found.length;
   }
-  if (from < text.length) yield text.slice(from);
+  if (from < text.length) parts.push(text.slice(from));
 }
 
 /** The words of a text, which together are all of it. */
 export function wordsOf(text: string, { patterns }: Cut): string[] {
   let words = [text];
-  for (const pattern of patterns) words = words.flatMap((part) => [...parted(part, pattern)]);
-  return words.filter((each) => each !== '');
+  for (const pattern of patterns) {
+    const parts: string[] = [];
+    for (const word of words) cutInto(parts, word, pattern);
+    words = parts;
+  }
+  return words;
 }

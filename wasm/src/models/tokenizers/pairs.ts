@@ -46,8 +46,11 @@ export function pairsTokenizer(pairs: Pairs): Tokenizer {
   };
   return {
     ...framed(pairs, (part) => {
-      const words = wordsOf(cut.composes ? part.normalize('NFC') : part, cut);
-      return words.flatMap(encodeWord);
+      const ids: number[] = [];
+      for (const word of wordsOf(cut.composes ? part.normalize('NFC') : part, cut)) {
+        for (const id of encodeWord(word)) ids.push(id);
+      }
+      return ids;
     }),
     decode(list) {
       const bytes = Array.from(list)
