@@ -46,6 +46,7 @@ describe('huggingFaceTokenizer', () => {
     assert.deepEqual(tokenizer.encode('four'), [4]);
     assert.equal(tokenizer.decode(Object.freeze([1, 2])), 'text');
     assert.equal(tokenizer.decode(Int32Array.of(3)), 'text');
+    assert.equal(tokenizer.decode([]), '');
     // What was told of a stream cannot be changed by the tokens that follow.
     const options = { skip_special_tokens: true, clean_up_tokenization_spaces: false };
     assert.deepEqual(asked, [[[1, 2], options], [[3], options]]); // prettier-ignore

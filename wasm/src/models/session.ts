@@ -74,7 +74,7 @@ export function checkIdle(fn: string, { isBusy }: Held): void {
   if (!isBusy) return;
   throw new QkvError(
     'busy',
-    `${fn}: the session is in use by a generation, expected one that is not: end the loop over its tokens before, or take a session of its own`,
+    `${fn}: the session is in use by a generation, expected one that is not: end the loop over its tokens first, or use another session`,
   );
 }
 

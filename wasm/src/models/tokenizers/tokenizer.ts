@@ -187,11 +187,14 @@ export function huggingFaceTokenizer(tokenizer: HuggingFaceTokenizer): Tokenizer
       return (asked ??= { begin: begin() }).begin;
     },
     encode: (text) => tokenizer.encode(text).ids,
-    decode: (ids) =>
-      tokenizer.decode(Array.from(ids), {
+    decode(ids) {
+      // That package throws when there are none.
+      if (ids.length === 0) return '';
+      return tokenizer.decode(Array.from(ids), {
         skip_special_tokens: true,
         // What is told token by token cannot be changed afterwards.
         clean_up_tokenization_spaces: false,
-      }),
+      });
+    },
   };
 }
