@@ -112,6 +112,66 @@ pageTest('page: links of any kind leave a page that works', {}, async (page) => 
   assert.deepEqual((await snapshot(page)).frame.request.layer.tokens, ['still', 'alive']);
 });
 
+pageTest(
+  'page: a link of another version, or that means nothing in part, says so',
+  { fragment: '#v=2&x=Hello+world' },
+  async (page) => {
+    const note = () => page.locator('.link-note').innerText();
+    assert.match(await note(), /made by another version of this page \(version 2 of links\)/);
+    await page.click('.link-note button');
+    await settle(page);
+    assert.ok(!(await page.isVisible('.link-note')));
+    await page.evaluate(() => (location.hash = '#v=1&lang=zh&seed=5&src=quantum'));
+    await page.waitForSelector('.link-note:not([hidden])');
+    await settle(page);
+    assert.match(await note(), /无法理解（src=quantum）/);
+    assert.equal((await snapshot(page)).state.seed, 5);
+    await page.evaluate(() => (location.hash = '#v=1&lang=en&seed=6'));
+    await settle(page);
+    assert.ok(!(await page.isVisible('.link-note')));
+  },
+);
+
+pageTest(
+  'page: the text box is as high as its text while somebody types',
+  { fresh: true },
+  async (page) => {
+    const box = page.locator('#text');
+    await box.fill('');
+    await box.pressSequentially('one two three four five six seven '.repeat(6), { delay: 0 });
+    await settle(page);
+    const { client, scroll } = await box.evaluate((text) => ({
+      client: text.clientHeight,
+      scroll: text.scrollHeight,
+    }));
+    assert.ok(client > 60, `more than a line: ${client} px`);
+    assert.ok(scroll <= client, `${scroll} px of text in ${client}`);
+  },
+);
+
+pageTest(
+  'page: a file that is dropped on the title does not take the place of the page',
+  { fresh: true },
+  async (page) => {
+    const prevented = await page.evaluate(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File(['no model'], 'photo.png'));
+      return ['dragover', 'drop'].map((type) => {
+        const event = new DragEvent(type, {
+          bubbles: true,
+          cancelable: true,
+          dataTransfer: transfer,
+        });
+        document.querySelector('h1').dispatchEvent(event);
+        return event.defaultPrevented;
+      });
+    });
+    assert.deepEqual(prevented, [true, true]);
+    await page.waitForSelector('.model-refused:not([hidden])');
+    assert.equal(await page.textContent('.model-refused h3'), 'photo.png could not be loaded');
+  },
+);
+
 pageTest('page: a link can lead to a panel', { fragment: '#v=1&p=checks&seed=9' }, async (page) => {
   await arrive(page, 'checks');
   assert.equal((await snapshot(page)).state.seed, 9);
@@ -210,7 +270,7 @@ test('page: the page keeps to its budgets, and nothing may come from elsewhere',
     (name) => /\.(js|css|html)$/.test(name) && name !== 'qkv.html' && !workers.includes(name),
   );
   assert.ok(code.length >= 7);
-  assert.ok(sum(code) <= 390_000, `${sum(code)} bytes with all panels, in both languages`);
+  assert.ok(sum(code) <= 410_000, `${sum(code)} bytes with all panels, in both languages`);
   for (const id of support.panels) {
     const own = code.filter((name) => new RegExp(`^assets.${id}[.-]`).test(name));
     assert.ok(sum(own) <= 40_000, `${sum(own)} bytes of ${id}`);
@@ -305,6 +365,7 @@ test('page: any state survives its link, and any string is a link', async () => 
       ...{ ...state.PRESETS.gpt2, numHeads: 6, numKvHeads: 3, bytes: 0.5 },
       ...{ gated: true, causal: false },
     }),
+    modelFile: text.filter(Boolean),
     modelOut: fc.uniqueArray(fc.tuple(fc.nat(63), fc.nat(63)), {
       maxLength: 5,
       selector: String,
