@@ -19,7 +19,7 @@ const { qkv, report, tensors } = engine;
 /** The frame as the page has it, which knows what it answers. */
 const asked = (patch) => ({ ...engine.ask(patch), request: engine.request() });
 const out = await modules(
-  'ui/figure',
+  ...['ui/figure', 'i18n/i18n'],
   ...['map', 'pair', 'masks', 'positions', 'checks', 'row', 'scale', 'temperature'].map(
     (name) => `features/${name}/figure`,
   ),
@@ -271,17 +271,25 @@ describe('export: the tables of the panels', () => {
   test('checks: every reading beside its name', () => {
     const frame = asked();
     const found = report();
-    const { table } = out.readingsFigure(found, frame);
-    assert.deepEqual(Object.fromEntries(table), {
-      reading: 'value',
-      'max error of a weight': found.check.weights,
-      'max error of an entropy': found.check.entropy,
-      'max |row sum - 1|': found.check.rowSum,
-      'median time, ms': found.timing.median,
-      'bytes in use': found.memory.usedBytes,
-      build: frame.info.isa,
-      version: frame.info.version,
-    });
+    const values = [
+      ...[found.check.weights, found.check.entropy, found.check.rowSum, found.timing.median],
+      ...[found.memory.usedBytes, frame.info.isa, frame.info.version],
+    ];
+    // Of the page in Chinese the table is in Chinese.
+    for (const [language, first] of [
+      ['en', ['Reading', 'Value', 'Max error of a weight']],
+      ['zh', ['读数', '数值', '权重的最大误差']],
+    ]) {
+      out.setLanguage(language);
+      const { table } = out.readingsFigure(found, frame);
+      const [heading, ...rows] = table;
+      assert.deepEqual([...heading, rows[0][0]], first);
+      assert.deepEqual(
+        rows.map(([, value]) => value),
+        values,
+      );
+    }
+    out.setLanguage('en');
   });
 });
 

@@ -79,7 +79,9 @@ describe('model: what can be taken away', () => {
       assert.deepEqual([name, svg.width, svg.height], ['model', 624, 488]);
       const { austen, tang } = web.CARDS;
       const row = (of, log, i) => [of, log.steps[i], log.loss[i], log.heldOut[i]];
-      assert.deepEqual(table[0], ['model', 'step', 'loss', 'loss on text held out']);
+      assert.deepEqual(table[0], [
+        ...['model', 'step of training', 'loss, nats per character', 'held-out loss'],
+      ]);
       assert.deepEqual(table[1], row('austen', austen.log, 0));
       assert.deepEqual(table.at(-1), row('tang', tang.log, tang.log.steps.length - 1));
       assert.equal(table.length, 1 + austen.log.steps.length + tang.log.steps.length);
@@ -90,8 +92,11 @@ describe('model: what can be taken away', () => {
         ...['<g transform="translate(0 0)">', inner],
         ...['<g transform="translate(0 244)">', inner],
       ]);
-      for (const each of ['austen', 'tang']) {
-        assert.ok(svg.body.includes(`<text x="12" y="20" font-weight="700">${each}</text>`));
+      for (const [each, title] of [
+        ['austen', 'Austen (English)'],
+        ['tang', 'Tang poems (Chinese)'],
+      ]) {
+        assert.ok(svg.body.includes(`<text x="12" y="20" font-weight="700">${title}</text>`));
         const { log, baselines } = web.CARDS[each];
         assert.ok(svg.body.includes(web.drawLog(web.filePen, 600, { log, baselines })));
       }
@@ -109,16 +114,16 @@ describe('model: what can be taken away', () => {
     assert.equal(name, 'model');
     assert.deepEqual(table, [
       ['austen', 'ab<c>'],
-      ['token', 'temperature', 'top-k', 'top-p'],
+      ['Token', 'after temperature', 'after top-k', 'after top-p'],
       ['x', 0.123456, 0.5, 1],
       ['y', 0.1, 0.25, ''],
       ['z', 0.05, '', ''],
-      ['head', 'previous', 'first', 'induction', 'change of loss'],
+      ['head', 'previous', 'first', 'induction', 'change of the loss'],
       ['0.0', 0.25, 0, 1, 0.5],
       ['0.1', 0.5, 0.125, 0.5, ''],
       ['1.0', 0.75, 0.25, 0.25, -0.25],
       ['1.1', 1, 0.5, 0.125, ''],
-      ['tokens', 'ms with the cache', 'ms without'],
+      ['tokens before it', 'with the cache, ms', 'without the cache, ms'],
       [8, 1, 2],
     ]);
     assert.deepEqual(data, {

@@ -55,20 +55,21 @@ function tableOf(records: readonly RunRecord[]): (string | number)[][] {
       ];
     }),
   );
-  return [['run', 'step', 'loss', 'accuracy', 'held-out loss', 'held-out accuracy'], ...rows];
+  const names = ['run', 'step', 'loss', 'accuracy', 'heldLoss', 'heldAccuracy'] as const;
+  return [names.map((name) => t(`learn.table.${name}`)), ...rows];
 }
 
 /** Before the first run there are the settings alone. */
 function tableOfSettings(settings: Settings): (string | number)[][] {
   return [
-    ['setting', 'value'],
+    [t('learn.table.setting'), t('learn.table.value')],
     ...Object.entries(settings).map(([name, value]) => [name, String(value)]),
   ];
 }
 
 function tableOfNoise({ learned, optimal }: NoiseNews): (string | number)[][] {
   const rows = LEVELS.map((sigma, i) => [sigma, learned[i] ?? NaN, optimal[i] ?? NaN]);
-  return [['sigma', 'learned weight', '1/sigma^2 normalised'], ...rows];
+  return [['σ', t('learn.table.weight'), t('learn.table.optimal')], ...rows];
 }
 
 /** Curves and maps of the runs as they are shown; the table has every step. */

@@ -3,6 +3,7 @@ import { filePen } from '../../ui/plot';
 import { CARDS } from './cards';
 import { CURVE_HEIGHT, drawLog } from './draw';
 import { SHIPPED } from './shipped';
+import { t } from './texts';
 import type { View } from '../../ui/panel';
 
 const WIDTH = 600;
@@ -11,7 +12,7 @@ const WIDTH = 600;
 function logsFigure(): Figure {
   const drawings = SHIPPED.map((name, i) => {
     const { log, baselines } = CARDS[name];
-    const title = text(12, 20, name, { 'font-weight': 700 });
+    const title = text(12, 20, t(`model.${name}.name`), { 'font-weight': 700 });
     const drawn = drawLog(filePen, WIDTH, { log, baselines });
     return `<g transform="translate(0 ${i * (CURVE_HEIGHT + 44)})">${title}<g transform="translate(12 28)">${drawn}</g></g>`;
   });
@@ -26,7 +27,10 @@ function logsFigure(): Figure {
       height: SHIPPED.length * (CURVE_HEIGHT + 44),
       body: drawings.join(''),
     },
-    table: [['model', 'step', 'loss', 'loss on text held out'], ...rows],
+    table: [
+      [t('model.table.model'), t('model.log.step'), t('model.log.loss'), t('model.table.heldOut')],
+      ...rows,
+    ],
     data: { cards: CARDS },
   };
 }
@@ -38,13 +42,16 @@ export function modelFigure({ model }: View): Figure {
   if (!info || !reading) return logsFigure();
   const rows: (string | number)[][] = [[info.name ?? info.file, reading.labels.join('')]];
   if (next) {
-    rows.push(['token', 'temperature', 'top-k', 'top-p']);
+    const steps = ['temperature', 'topK', 'topP'] as const;
+    rows.push([t('model.next.token'), ...steps.map((step) => t(`model.next.after.${step}`))]);
     for (const { label, temperature, topK, topP } of next.bars) {
       rows.push([label, temperature, topK ?? '', topP ?? '']);
     }
   }
   if (scores) {
-    rows.push(['head', 'previous', 'first', 'induction', 'change of loss']);
+    const kinds = ['previous', 'first', 'induction'] as const;
+    const names = kinds.map((kind) => t(`model.heads.${kind}`));
+    rows.push([t('model.table.head'), ...names, t('model.table.change')]);
     const { previous, first, induction, numHeads } = scores;
     previous.forEach((value, at) => {
       const name = `${Math.floor(at / numHeads)}.${at % numHeads}`;
@@ -59,7 +66,8 @@ export function modelFigure({ model }: View): Figure {
     });
   }
   if (speed && speed.points.length > 0) {
-    rows.push(['tokens', 'ms with the cache', 'ms without']);
+    const ms = (name: 'cached' | 'whole') => `${t(`model.speed.${name}`)}, ms`;
+    rows.push([t('model.speed.length'), ms('cached'), ms('whole')]);
     for (const { length, cached, whole } of speed.points) rows.push([length, cached, whole]);
   }
   const short = rows.map((row) =>
