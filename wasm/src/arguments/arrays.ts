@@ -68,7 +68,20 @@ function checkInput(fn: string, name: string, value: unknown, boolean: boolean):
   const expected = boolean
     ? '{ data: Uint8Array or Float32Array, shape } or a Tensor'
     : '{ data: Float32Array, shape } or a Tensor';
-  throw new QkvError('invalid_argument', `${fn}: ${name} is ${was}, expected ${expected}`);
+  throw new QkvError(
+    'invalid_argument',
+    `${fn}: ${name} is ${was}, expected ${expected}${reading(fn, name, () => way(value, data))}`,
+  );
+}
+
+/** How to make an input of other numbers, and of a tensor that is none here: engines of two copies share no memory. */
+function way(value: unknown, data: unknown): string {
+  if (isRecord(value) && typeof value['toNdArray'] === 'function') {
+    return ' of this copy of the package (tensor.toNdArray() is the same for all)';
+  }
+  const isList = (of: unknown): boolean => Array.isArray(of) || ArrayBuffer.isView(of);
+  if (data === undefined) return isList(value) ? '; array([[1, 2]]) makes one' : '';
+  return isList(data) ? '; Float32Array.from(data) makes the elements' : '';
 }
 
 export function checkArray(fn: string, name: string, value: ArrayInput): Input {
@@ -113,7 +126,10 @@ export function checkWeight(
   if (input.shape.length !== 2 || input.shape.some((extent, axis) => extent !== shape[axis])) {
     throw new QkvError(
       'shape_mismatch',
-      `${fn}: ${name} is ${shapeText(input.shape)}, expected ${shapeText(shape)}`,
+      `${fn}: ${name} is ${shapeText(input.shape)}, expected ${shapeText(shape)}` +
+        (shapeText([...input.shape].reverse()) === shapeText(shape)
+          ? "; weightLayout says which way round it is: 'in_out', or 'out_in' as PyTorch stores it"
+          : ''),
     );
   }
   return input;

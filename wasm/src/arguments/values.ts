@@ -157,7 +157,9 @@ export function takeOptions<T>(
   const keys = readOptions(fn, name, value, (options) => Object.keys(options as object));
   for (const key of keys) {
     if (!known.includes(key)) {
-      const meant = known.find((candidate) => isMisspelt(candidate, key));
+      const meant =
+        known.find((candidate) => isMisspelt(candidate, key)) ??
+        known.filter((candidate) => isWithin(candidate, key)).sort(byLength)[0];
       throw new QkvError(
         'invalid_argument',
         `${fn}: ${name} has the unknown key '${short(key)}', expected ` +
@@ -174,6 +176,16 @@ export function takeOptions<T>(
     }
   });
   return taken as NonNullable<T>;
+}
+
+const byLength = (a: string, b: string): number => b.length - a.length;
+
+/** Whether `key` is what others call `name`: `is_causal`, `num_heads`, `attn_mask`, `max_new_tokens`. */
+function isWithin(name: string, key: string): boolean {
+  const [a = '', b = ''] = [name, key].map((text) => text.toLowerCase().replace(/[^a-z]/g, ''));
+  if (a.length < 4) return a === b;
+  const isMost = 3 * a.length >= 2 * b.length && new RegExp(a.split('').join('.*')).test(b);
+  return isMost || b.startsWith(a) || b.endsWith(a);
 }
 
 /** Whether `key` is `name` but for two letters that are wrong, missing, too many or in another case. */

@@ -63,10 +63,14 @@ interface Rows {
 
 export function checkRows(fn: string, given: ArrayInput, [from, to]: Widths, out: unknown): Rows {
   const x = checkArray(fn, 'x', given);
-  if (x.shape[x.shape.length - 1] !== from) {
+  const width = x.shape[x.shape.length - 1];
+  if (width !== from) {
     throw new QkvError(
       'shape_mismatch',
-      `${fn}: x is ${shapeText(x.shape)}, expected [...,${from}]`,
+      `${fn}: x is ${shapeText(x.shape)}, expected [...,${from}]` +
+        (width === to
+          ? "; layout says which way round w is: 'in_out', or 'out_in' as PyTorch stores it"
+          : ''),
     );
   }
   const [rows] = asMatrix(x.shape, x.shape.length - 1);

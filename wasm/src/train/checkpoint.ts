@@ -5,7 +5,7 @@ import type { SaveOptions } from '../api/trainer-types.js';
 import type { Input } from '../arguments/arrays.js';
 import { checkBoolean, checkChoice } from '../arguments/numbers.js';
 import { shapeText, sizeOf } from '../arguments/shapes.js';
-import { inRoom, newFloats, takeOptions } from '../arguments/values.js';
+import { inRoom, isRecord, newFloats, takeOptions } from '../arguments/values.js';
 import {
   readSafetensors,
   type StoredArray,
@@ -85,7 +85,29 @@ function checkIdentity(fn: string, { metadata }: StoredArrays, { kind, config }:
   const own = JSON.stringify(config);
   const theirs = metadata.get('config');
   if (theirs !== undefined && theirs !== own) {
-    refuse(fn, `have the config ${theirs.slice(0, 400)}`, own);
+    const [told, expected] = differences(theirs, own);
+    refuse(
+      fn,
+      `have the config ${told.slice(0, 400)}`,
+      `${expected.slice(0, 400)} of this trainer`,
+    );
+  }
+}
+
+/** Two configs, less what they have in common. */
+function differences(theirs: string, own: string): readonly [string, string] {
+  try {
+    const [a, b] = [theirs, own].map((text) => JSON.parse(text) as Record<string, unknown>);
+    if (!isRecord(a) || !isRecord(b)) return [theirs, own];
+    const text = (of: unknown): string => JSON.stringify(of) ?? 'nothing';
+    const differs = (name: string): boolean => text(a[name]) !== text(b[name]);
+    const said = Object.keys(a).filter(differs);
+    const names = said.length > 0 ? said : Object.keys(b).filter(differs);
+    const list = (of: Record<string, unknown>): string =>
+      names.map((name) => `${name} ${text(of[name])}`).join(', ');
+    return names.length > 0 ? [list(a), list(b)] : [theirs, own];
+  } catch {
+    return [theirs, own];
   }
 }
 

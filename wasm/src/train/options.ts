@@ -3,7 +3,7 @@
 import { QkvError } from '../api/errors.js';
 import type { TrainerOptions } from '../api/trainer-types.js';
 import { checkInteger } from '../arguments/numbers.js';
-import { describe, listOf, takeOptions } from '../arguments/values.js';
+import { describe, isRecord, listOf, takeOptions } from '../arguments/values.js';
 import { within } from '../language/ranges.js';
 import type { Group } from '../memory/abi.js';
 
@@ -17,6 +17,12 @@ function scheduleOf(fn: string, given: NonNullable<TrainerOptions['learningRate'
   const name = 'learningRate';
   if (typeof given === 'number') {
     return { peak: within(fn, name, given, 'at least 0'), warmup: 0, decay: 0, last: 0 };
+  }
+  if (!isRecord(given)) {
+    throw new QkvError(
+      'invalid_argument',
+      `${fn}: ${name} is ${describe(given)}, expected a number or { peak, warmup, steps }`,
+    );
   }
   const taken = takeOptions(fn, name, given, ['peak', 'warmup', 'steps', 'final']);
   const { peak, warmup, steps, final = 0 } = taken;

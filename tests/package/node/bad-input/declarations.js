@@ -41,7 +41,8 @@ function addPaths(checker, paths, path, type) {
   paths.add(path);
   for (const part of type.isUnion() ? type.types : [type]) {
     // The options of attention() and forward() are a type parameter; its constraint says what there is.
-    const member = part.isTypeParameter() ? checker.getBaseConstraintOfType(part) : part;
+    const isParameter = part.isTypeParameter() || part.isIntersection();
+    const member = isParameter ? checker.getBaseConstraintOfType(part) : part;
     if (!member || !isOptions(checker, member)) continue; // a parameter may be of any type
     for (const field of checker.getPropertiesOfType(member)) {
       addPaths(checker, paths, `${path}.${field.name}`, checker.getTypeOfSymbol(field));
