@@ -344,7 +344,7 @@ describe('Trainer.load', () => {
     ['metadata that are numbers', metadata({ steps: 3 }), invalid, 'metadata of another kind'],
     ['metadata that is a list', build({ ...header, __metadata__: ['a'] }, data), invalid, 'metadata'],
     ['another kind of model', metadata({ kind: 'seq2seq' }), invalid, 'are of a seq2seq', 'language_model'],
-    ['another config', metadata({ config: '{"dModel":40}' }), invalid, 'the config dModel 40, expected dModel'],
+    ['another config', metadata({ config: '{"dModel":40}' }), invalid, 'the config {"dModel":40}'],
     ['steps that are no number', metadata({ steps: '1e3' }), invalid, "'1e3' as steps"],
     ['steps without moments', metadata({ steps: '3' }), invalid, 'have no optimizer.first.embedding'],
     ['an array that is missing', build(without(last), data.slice(0, header[last].data_offsets[0])), invalid, `have no ${last}`],

@@ -101,8 +101,7 @@ function differences(theirs: string, own: string): readonly [string, string] {
     if (!isRecord(a) || !isRecord(b)) return [theirs, own];
     const text = (of: unknown): string => JSON.stringify(of) ?? 'nothing';
     const differs = (name: string): boolean => text(a[name]) !== text(b[name]);
-    const said = Object.keys(a).filter(differs);
-    const names = said.length > 0 ? said : Object.keys(b).filter(differs);
+    const names = Object.keys(a).filter(differs);
     const list = (of: Record<string, unknown>): string =>
       names.map((name) => `${name} ${text(of[name])}`).join(', ');
     return names.length > 0 ? [list(a), list(b)] : [theirs, own];

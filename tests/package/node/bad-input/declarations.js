@@ -33,16 +33,22 @@ const isLeaf = (checker, type) =>
   leaves.has(type.symbol?.name) ||
   (type.isIntersection() && type.types.some((part) => isLeaf(checker, part)));
 
+/** A boolean whose type parameter the result follows has no fields either. */
+const isBoolean = (type) =>
+  (type.flags & ts.TypeFlags.BooleanLike) !== 0 ||
+  (type.isIntersection() && type.types.some(isBoolean));
+
 const isOptions = (checker, type) =>
-  (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) !== 0 && !isLeaf(checker, type);
+  !isBoolean(type) &&
+  (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) !== 0 &&
+  !isLeaf(checker, type);
 
 /** `path` itself, and the fields below it if it takes options. */
 function addPaths(checker, paths, path, type) {
   paths.add(path);
   for (const part of type.isUnion() ? type.types : [type]) {
     // The options of attention() and forward() are a type parameter; its constraint says what there is.
-    const isParameter = part.isTypeParameter() || part.isIntersection();
-    const member = isParameter ? checker.getBaseConstraintOfType(part) : part;
+    const member = part.isTypeParameter() ? checker.getBaseConstraintOfType(part) : part;
     if (!member || !isOptions(checker, member)) continue; // a parameter may be of any type
     for (const field of checker.getPropertiesOfType(member)) {
       addPaths(checker, paths, `${path}.${field.name}`, checker.getTypeOfSymbol(field));
