@@ -62,11 +62,16 @@ KvCache& KvCache::operator=(KvCache&& other) noexcept {
 Status KvCache::create(const KvCacheConfig& config, KvCache& cache) noexcept {
   const kernels::KernelTable* table = nullptr;
   QKV_RETURN_IF_ERROR(require_kernels(kCacheCreate, table));
-  return build(*table, config, cache);
+  KvCache built;
+  QKV_RETURN_IF_ERROR(prepare(*table, config, built));
+  QKV_RETURN_IF_ERROR(built.reserve(std::min(built.config_.capacity, kFirstRoom), 1));
+  cache = std::move(built);
+  return {};
 }
 
-Status KvCache::build(const kernels::KernelTable& table, const KvCacheConfig& config,
-                      KvCache& cache) noexcept {
+/// create() for these kernels, without any room.
+Status KvCache::prepare(const kernels::KernelTable& table, const KvCacheConfig& config,
+                        KvCache& cache) noexcept {
   KvCache built;
   built.kernels_ = &table;
   built.config_ = config;
@@ -92,7 +97,6 @@ Status KvCache::build(const kernels::KernelTable& table, const KvCacheConfig& co
     return out_of_memory("out of memory: a cache of {} rows with {} heads cannot be addressed",
                          c.batch, c.num_kv_heads);
   }
-  QKV_RETURN_IF_ERROR(built.reserve(std::min(c.capacity, kFirstRoom), 1));
   cache = std::move(built);
   return {};
 }

@@ -8,12 +8,6 @@
 namespace qkv {
 
 struct KvCacheAccess {
-  /// KvCache::create() for these kernels.
-  static Status create(const kernels::KernelTable& table, const KvCacheConfig& config,
-                       KvCache& cache) noexcept {
-    return KvCache::build(table, config, cache);
-  }
-
   /// Keys and values to be appended.
   struct Tokens {
     const TensorView<const float>& keys;
@@ -26,6 +20,12 @@ struct KvCacheAccess {
                       const Tokens& added) noexcept {
     QKV_RETURN_IF_ERROR(cache.check_fits(caller, added.keys, added.values));
     return cache.check_append(caller, table, added.keys, added.values);
+  }
+
+  /// KvCache::create() for these kernels, without the first room, which make_room() takes.
+  static Status prepare(const kernels::KernelTable& table, const KvCacheConfig& config,
+                        KvCache& cache) noexcept {
+    return KvCache::prepare(table, config, cache);
   }
 
   /// Room in the cache, if there is one, for `added` more tokens: the last thing of a call that may fail. So many `layers`

@@ -391,15 +391,16 @@ Status ModelSession::create(const LanguageModel& model, const ModelSessionConfig
   for (Index n = 0; n < c.num_layers; ++n) {
     new (made.caches_ + n) KvCache;
     made.layers_ = n + 1;
-    QKV_RETURN_IF_ERROR(KvCacheAccess::create(*table,
-                                              {.batch = config.batch,
-                                               .num_kv_heads = c.num_kv_heads,
-                                               .capacity = capacity,
-                                               .d_k = c.d_k,
-                                               .d_v = c.d_k,
-                                               .format = config.format},
-                                              made.caches_[n]));
+    QKV_RETURN_IF_ERROR(KvCacheAccess::prepare(*table,
+                                               {.batch = config.batch,
+                                                .num_kv_heads = c.num_kv_heads,
+                                                .capacity = capacity,
+                                                .d_k = c.d_k,
+                                                .d_v = c.d_k,
+                                                .format = config.format},
+                                               made.caches_[n]));
   }
+  QKV_RETURN_IF_ERROR(made.make_room(std::min(capacity, kernels::kKeyBlock)));
   session = std::move(made);
   return {};
 }

@@ -83,9 +83,6 @@ class KvCache {
 
  private:
   friend struct KvCacheAccess;
-  /// create() for these kernels.
-  static Status build(const kernels::KernelTable& table, const KvCacheConfig& config,
-                      KvCache& cache) noexcept;
   Status check_fits(const Caller& caller, const TensorView<const float>& keys,
                     const TensorView<const float>& values) const noexcept;
   Status check_append(const Caller& caller, const kernels::KernelTable& active,
@@ -100,6 +97,8 @@ class KvCache {
              ThreadPool* pool) noexcept;
   void store_keys(Index head, Tokens tokens, const float* k, Index stride) const noexcept;
   void store_values(Index head, Tokens tokens, const float* v, Index stride) const noexcept;
+  static Status prepare(const kernels::KernelTable& table, const KvCacheConfig& config,
+                        KvCache& cache) noexcept;
   Status reserve(Index tokens, Index layers) noexcept;
   Status move_to(Index room) noexcept;
 

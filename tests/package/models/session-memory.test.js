@@ -92,7 +92,7 @@ describe('out of memory: for the tokens of a session', () => {
     const release = leave(small, 2048);
     const says = [
       ...['bytes could not be had', '59 tokens are held and 79 of capacity 100000 asked for'],
-      ...[`${ofToken} bytes each`, 'maxTokens of generate()', 'capacity of session()'],
+      ...[`${ofToken} bytes each`, 'maxTokens of generate()', 'capacity of session() limit them'],
     ];
     const more = rowsOf(config, 20);
     const forward = () => model.forward(more, { session });

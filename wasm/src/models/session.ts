@@ -84,15 +84,17 @@ export function keepOnly(fn: string, held: Held, length: number): void {
   held.length = length + 0; // of -0 as well
 }
 
-/** What a pass for which there was no memory could have done with less of. */
-function lessMemory(error: QkvError, { length, capacity, bytes }: Held, count: number): QkvError {
-  const ofToken = Math.round(bytes / capacity);
-  return new QkvError(
-    error.code,
-    `${error.message}; ${count} tokens were to follow ${length} in a session, at ${ofToken} bytes each, expected fewer: ` +
-      `maxTokens of generate() and capacity of session(), which is ${capacity}, limit them`,
-    { cause: error },
-  );
+/** Runs what may lack memory for the tokens of a session, and says then what limits them. */
+function limited<T>(held: Omit<Held, 'handle' | 'model' | 'batch'> | undefined, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof QkvError && error.code === 'out_of_memory')) throw error;
+    const of = held ? `, at ${Math.round(held.bytes / held.capacity)} bytes each` : '';
+    const { code, message } = error;
+    const what = `${message}; expected fewer tokens${of}: maxTokens of generate() and capacity of session() limit them`;
+    throw new QkvError(code, what, { cause: error });
+  }
 }
 
 /**
@@ -101,11 +103,12 @@ function lessMemory(error: QkvError, { length, capacity, bytes }: Held, count: n
  */
 export function readInto(fn: string, held: Held | undefined, count: number, run: () => void): void {
   try {
-    run();
+    if (held) limited(held, run);
+    else run();
   } catch (error) {
-    const code = held && error instanceof QkvError ? error.code : undefined;
-    if (held && code === 'thread_lost') keepOnly(fn, held, held.length);
-    if (held && code === 'out_of_memory') throw lessMemory(error as QkvError, held, count);
+    if (held && error instanceof QkvError && error.code === 'thread_lost') {
+      keepOnly(fn, held, held.length);
+    }
     throw error;
   }
   if (held) held.length += count;
@@ -136,7 +139,10 @@ export function createSession(fn: string, model: ModelState, given: SessionOptio
   checkChoice(fn, 'format', format, ['f32', 'bf16']);
   const call = new Call(model.instance, fn);
   const slot = call.output('found', [2]);
-  call.run('createSession', { model: model.live(fn), batch, capacity, format, found: slot });
+  const fields = { model: model.live(fn), batch, capacity, format, found: slot };
+  limited(undefined, () => {
+    call.run('createSession', fields);
+  });
   const address = call.made();
   const [bytes = 0] = found(call, slot);
   return new WasmSession(address, { model, batch, capacity, bytes });
