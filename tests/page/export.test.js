@@ -53,7 +53,7 @@ pageTest('page: links and code to embed lead to the panel', {}, async (page) => 
   const code = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(
     code,
-    /^<iframe src="[^"]*\?embed=map#v=1&amp;lang=en&amp;x=The\+cat[^&]*&amp;src=random&amp;seed=11" title="qkv"/,
+    /^<iframe src="[^"]*\?embed=map#v=1&amp;lang=en&amp;x=The\+cat[^&]*&amp;src=random&amp;seed=11" title="Which token attends to which"/,
   );
   assert.match(code, / loading="lazy" allow="clipboard-write"><\/iframe>$/);
 });
@@ -82,7 +82,7 @@ pageTest(
     const { query, tokens } = await snapshot(page);
     assert.equal(tokens[query], 'mat');
     assert.match(
-      await page.getAttribute('.arcs-stage svg', 'aria-label'),
+      await page.getAttribute('.arcs-stage', 'aria-valuetext'),
       /Query “mat” attends to: /,
     );
     await set(page, { length: 300 });

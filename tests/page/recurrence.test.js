@@ -66,7 +66,7 @@ pageTest('recurrence: a press trains, and another pauses', { fresh: true }, asyn
     assert.equal(steps, '2');
     // Three digits are shown; the relaxed build may round the last of them otherwise.
     assert.ok(Math.abs(Number(loss) - wanted[i].loss) <= 0.011, `${kind}: ${loss}`);
-    const percent = Number(accuracy.replace(' %', ''));
+    const percent = Number(accuracy.replace('%', ''));
     assert.ok(Math.abs(percent - 100 * wanted[i].accuracy) <= 1, `${kind}: ${accuracy}`);
   }
   // By the keyboard: Enter goes on, Space pauses.

@@ -89,7 +89,7 @@ describe('app: the head of the page', () => {
     {
       what: 'that the other language did not arrive',
       ...{ button: '.language', say: (top) => top.sayNotLoaded() },
-      ...{ text: 'Texts not loaded', label: '中文' },
+      ...{ text: 'Translation could not be loaded', label: '中文' },
     },
   ]) {
     test(`says for two seconds ${what}`, async () => {
