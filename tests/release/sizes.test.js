@@ -73,10 +73,12 @@ const downloads = {
   train: download('qkv-train', ['language.js', 'train.js']),
 };
 
-/** Numbers of kB, some of which may be of another compiler. */
+/** Of "at most" so many kB none is exceeded, with threads either, and none is far off. */
 function fits(printed, actual) {
   assert.equal(printed.length, actual.length);
-  printed.forEach((kB, i) => assert.ok(Math.abs(kB - actual[i]) <= 2, `${kB} kB, is ${actual[i]}`));
+  printed.forEach((kB, i) =>
+    assert.ok(actual[i] <= kB && kB <= 1.06 * actual[i], `at most ${kB} kB, is ${actual[i]}`),
+  );
 }
 
 for (const path of Object.keys(readmes)) {
