@@ -8,7 +8,8 @@ import { expectClose, expectSame, expectThrows } from '../../support/js/check.js
 import { initAsTold } from '../../support/js/files.js';
 import { boundOf, kinds, rowsOf, sizeIn } from '../../support/js/model-kinds.js';
 import { modelForward, randomWeights } from '../../support/js/model-oracle.js';
-import { gguf, ggufFile } from './support/files.js';
+import { families } from './support/families.js';
+import { gguf, ggufFile, safetensors } from './support/files.js';
 import { ggufModels } from './support/gguf-models.js';
 
 const engine = await initAsTold(init);
@@ -147,3 +148,23 @@ test('embed: as the file of the model says, unless it is told otherwise', async 
     own.dispose();
   }
 }); // prettier-ignore
+
+test('embed: a decoder that is told to be an encoder, without a head, by its last token', async () => {
+  const { config: hub, tensors, truth, expected } = families.llama();
+  const { 'lm_head.weight': head, ...rest } = tensors;
+  assert.ok(head);
+  const own = await load(engine, {
+    config: { ...hub, is_causal: false, architectures: ['LlamaModel'] },
+    weights: [safetensors(rest)],
+    pooling: { pooling_mode: 'lasttoken' },
+  });
+  assert.deepEqual([own.config.head, own.config.causal, own.pooling], [false, false, 'last']);
+  const ids = [1, 5, 3, 9];
+  const told = { ...own.config, ...expected, causal: false, head: false };
+  const { hidden } = modelForward(told, truth.arrays, ids);
+  const last = [...hidden.slice(-own.config.dModel)];
+  const size = sizeIn(last);
+  const { data } = own.embed([ids], { normalize: false });
+  expectClose(data, last, boundOf(told, size), { size });
+  own.dispose();
+});

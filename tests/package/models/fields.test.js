@@ -146,7 +146,16 @@ const samples = {
   architectures: (family) =>
     ['llama', 'mistral', 'qwen3', 'gpt_neox'].includes(family)
       ? [{ architectures: ['SomeModel'] }, at('head'), undefined] // a head is in the file
-      : [{ tie_word_embeddings: false, architectures: ['SomeModel'] }, at('head'), false],
+      : [
+          {
+            ...noWindow(family),
+            is_causal: false,
+            tie_word_embeddings: false,
+            architectures: ['SomeModel'],
+          },
+          at('head'),
+          false,
+        ],
   eos_token_id: () => [{ eos_token_id: [7, 2] }, at('endTokens'), [7, 2]],
   original_max_position_embeddings: () => [
     { rope_scaling: { rope_type: 'yarn', factor: 2 }, original_max_position_embeddings: 77 },
@@ -318,7 +327,7 @@ const ggufSamples = {
   'attention.causal': (arch) =>
     arch === 'gemma2'
       ? [{ 'attention.causal': bool(false) }, /attention.causal is false and there are windows/]
-      : [{ 'attention.causal': bool(arch === 'bert') }, at('causal'), arch === 'bert'],
+      : [{ 'attention.causal': bool(false) }, at('causal'), false],
   pooling_type: () => [{ pooling_type: u32(3) }, at('pooling'), 'last'],
   use_parallel_residual: () => [
     { use_parallel_residual: bool(false) },

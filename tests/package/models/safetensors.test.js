@@ -336,11 +336,13 @@ describe('openModel: configs', () => {
     const drop = ['lm_head.weight'];
     const score = { shape: [2, 64], values: new Float32Array(128) };
     const architectures = ['LlamaForSequenceClassification'];
-    const opened = await openLlama({ architectures }, { drop, more: { 'score.weight': score } });
+    const encoder = { architectures, is_causal: false };
+    const opened = await openLlama(encoder, { drop, more: { 'score.weight': score } });
     assert.deepEqual([opened.config.head, opened.ignored], [false, ['score.weight']]);
     const { head, ...arrays } = truth.arrays;
     assert.ok(head);
     await expectModel(opened, { arrays });
+    await expectRejects(openLlama({ architectures }, { drop }), 'load', unsupported, 'weights of "LlamaForSequenceClassification" have no "lm_head.weight"', 'with tie_word_embeddings: true in the config'); // prettier-ignore
     for (const given of [['LlamaForCausalLM'], [], undefined]) {
       const refused = openLlama({ architectures: given }, { drop });
       await expectRejects(refused, 'load', invalid, 'have no "lm_head.weight"');

@@ -1,7 +1,8 @@
 // What a file is of: its config, and where the arrays of such a model are in it. plan.ts checks the file against that.
 
 import type { LanguageModelConfig } from '../api/model-config.js';
-import { refuse } from './errors.js';
+import { describe } from '../arguments/values.js';
+import { quoted, refuse, refuseUnsupported } from './errors.js';
 import { ggufConfig, hubConfig, llama2cConfig, ownConfig } from './families/configs.js';
 import {
   ggufNames,
@@ -58,6 +59,13 @@ function byNames(
   const head = `${modules.head ?? ''}.weight`;
   const hasHead = given.head !== false && [...file.tensors.keys()].some((name) => rename(name) === head);
   const isWithout = !hasHead && given.tiedEmbeddings === false && isHeadless(classes);
+  if (isWithout && given.causal !== false) {
+    // The core has no decoder without logits.
+    refuseUnsupported(
+      `weights of ${describe(classes[0])} have no ${quoted(head)}`,
+      'the head of a language model; with tie_word_embeddings: true in the config the embedding is its head, and hidden states are the same',
+    );
+  }
   const config = {
     ...given,
     ...(hasHead && { tiedEmbeddings: false }),

@@ -427,6 +427,8 @@ export function ggufConfig({ metadata, tensors }: ModelFile): Config {
       : { tiedEmbeddings: !tensors.has('output.weight') }),
     ...ggufWindow(fields, family, own),
   };
+  // An encoder without a head says what nothing follows.
+  if (traits.head === false) fields.only('attention.causal', false);
   const isCausal = fields.flag('attention.causal', config.causal ?? true);
   return withDirection(config, isCausal, fields.pathOf('attention.causal'));
 }
