@@ -108,13 +108,24 @@ describe('which tokens', () => {
   test('generate: the penalty is for every token of a prompt that has many of them, often', async () => {
     const many = { ...config, vocabulary: 700, maxLength: 900 };
     const own = create(engine, many, randomWeights(many, 4));
-    // All but the last one, which alone is not less likely, however unlikely it was.
-    const row = Array.from({ length: 850 }, (_, i) => (7 * i) % 699);
-    const [chosen] = await all(own.generate(row, { maxTokens: 1, repetitionPenalty: 1e6 }));
-    const logits = own.forward(row, { rows: 'last' }).logits.data;
-    const judged = Array.from(logits, (x, id) => (id === 699 ? x : x > 0 ? x / 1e6 : x * 1e6));
-    assert.notEqual(logits.indexOf(Math.max(...logits)), 699);
-    assert.equal(chosen.id, judged.indexOf(Math.max(...judged)));
+    const row = Array.from({ length: 850 }, (_, i) => (7 * i) % 600);
+    const repetitionPenalty = 4;
+    const ids = await idsOf({ maxTokens: 12, repetitionPenalty, stopTokens: [] }, own, row);
+    /** How often the penalty decided. */
+    let decided = 0;
+    for (const id of ids) {
+      const logits = own.forward(row, { rows: 'last' }).logits.data;
+      const judged = Array.from(logits, (x, token) => {
+        if (!row.includes(token)) return x;
+        return x > 0 ? x / repetitionPenalty : x * repetitionPenalty;
+      });
+      const order = [...judged].sort((x, y) => y - x);
+      assert.ok(order[0] - order[1] > 1e-4, 'nobody doubts which is the likeliest');
+      assert.equal(id, judged.indexOf(order[0]));
+      decided += Number(id !== logits.indexOf(Math.max(...logits)));
+      row.push(id);
+    }
+    assert.ok(decided >= 3, `${decided} of 12`);
     own.dispose();
   });
 
