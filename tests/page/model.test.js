@@ -75,6 +75,23 @@ pageTest(
     });
     assert.ok(await page.isDisabled('#choose-mask'));
 
+    // What stays in sight leaves room for what is looked at: text, two rows of settings and a line that says what is the model's.
+    const bar = await page.locator('section.instruments').boundingBox();
+    assert.ok(bar.height < 215, `${bar.height} px`);
+    // Of long tokens the lens is wider than its card: it shows that it goes on, and the arrow keys go there.
+    const lens = page.locator('qkv-model-lens .model-scroll');
+    const { hidden, shadow } = await lens.evaluate((box) => {
+      for (const token of box.querySelectorAll('bdi')) token.textContent += 'longtoken';
+      const { backgroundImage, backgroundAttachment } = getComputedStyle(box);
+      const isShadow =
+        /radial-gradient/.test(backgroundImage) && /local/.test(backgroundAttachment);
+      return { hidden: box.scrollWidth - box.clientWidth, shadow: isShadow };
+    });
+    assert.ok(hidden > 100 && shadow, `${hidden} px beyond the edge, shadow: ${shadow}`);
+    await lens.focus();
+    await page.keyboard.press('ArrowRight');
+    await page.waitForFunction(() => document.querySelector('.model-lens').closest('.model-scroll').scrollLeft > 0); // prettier-ignore
+
     const name = () => page.getAttribute('.model-tokens label:nth-child(2) input', 'aria-label');
     assert.match(await name(), /nats/);
     await page.click('.language');

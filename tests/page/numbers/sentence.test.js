@@ -45,6 +45,7 @@ function viewOf({
   return {
     ...{ state, frame, query, list: { tokens }, look: more.look ?? 1 },
     heads: { source: state.source, trainedHeads: null },
+    model: { info: null },
     ...(more.frame === undefined ? {} : { frame: more.frame }),
   };
 }
