@@ -284,7 +284,7 @@ test('page: the page keeps to its budgets, and nothing may come from elsewhere',
   assert.ok(total <= 300_000, `${total} bytes for the first view`);
   const html = readFileSync(new URL('index.html', folder), 'utf8');
   for (const name of ['object-src', 'base-uri', 'form-action']) {
-    assert.match(html, new RegExp(`Content-Security-Policy" content="[^"]*${name} 'none'`));
+    assert.match(html, new RegExp(`Content-Security-Policy" content="[^"]*${name} &#39;none&#39;`));
   }
   assert.doesNotMatch(html, /https?:\/\//);
   assert.doesNotMatch(html, /\sstyle=|<style|unsafe-inline/);
