@@ -99,7 +99,7 @@ pageTest(
 
     await set(page, { learnCompare: true, learnPositions: 'none' });
     await support.nextFrame(page);
-    assert.match(await text(page, '.learn-note'), /settings before/);
+    assert.match(await text(page, '.learn-note'), /previous settings/);
     await press(page, 'step');
     await rested(page, 1);
     await page.waitForSelector(`${PANEL} .learn-maps-a canvas`);
