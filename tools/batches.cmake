@@ -1,7 +1,7 @@
 # Files are compiled a dozen at a time: most of what a compiler does for a small file is to read its headers. CMake's own
 # UNITY_BUILD writes the path of the checkout into such a batch, and then a compiler cache serves no other checkout.
-# A program that links the library takes whole batches along: the smallest one is 818 kB with them and 494 kB without. So they are
-# for who builds the tests, and for WebAssembly, which is linked once.
+# A program that links the library takes whole batches along. So they are for who builds the tests, and for WebAssembly, which is
+# linked once.
 set(unity OFF)
 if(QKV_BUILD_TESTS OR (PROJECT_IS_TOP_LEVEL AND EMSCRIPTEN))
   set(unity ON)
