@@ -119,13 +119,13 @@ export function lensAt(qkv: Qkv, of: Opened, pass: Pass, at: number): Lens | nul
   try {
     if (at > 0) model.forward(pass.ids.slice(0, at), { session, rows: 'last' });
     const { layers } = model.forward([pass.ids[at]!], { session, inspect: { logitLens: true } });
-    const last = Array.from(layers!.values()).at(-1)!.logits!.data;
+    const last = Array.from(layers.values()).at(-1)!.logits.data;
     const likeliest = last.reduce((most, x, i) => (x > last[most]! ? i : most), 0);
     return {
       at,
-      layers: Array.from(layers!.values(), ({ logits }) => {
+      layers: Array.from(layers.values(), ({ logits }) => {
         const plain = { temperature: 1, topK: 0, topP: 1 };
-        const { order, p } = select(qkv, logits!.data, plain);
+        const { order, p } = select(qkv, logits.data, plain);
         const tokens = Array.from(order.subarray(0, LENS_TOKENS), (id) => ({
           id,
           label: label(id),
