@@ -319,7 +319,7 @@ describe('labs: workers of single panels', () => {
       { type: 'step', loss: 1 },
       { code: 'bad', message: 'why' },
     ]);
-    assert.equal(lab.isRunning, true);
+    assert.equal(lab.isRunning, false);
   });
 
   test('that were stopped are ended, and what was under way is not heard', () => {

@@ -93,7 +93,7 @@ test('instruments: which model is missing, or another than the link names', () =
   const own = { name: null, file: 'mine.gguf', notDrawn: null };
   assert.match(note({ model: 'tang' }), /^No model is loaded\. Load “tang” or another one/);
   assert.match(note({ modelFile: 'mine.gguf' }), /comes from the file “mine\.gguf”, which is not in the link\./); // prettier-ignore
-  const learned = 'Tokens, mask and positions are those of the model.';
+  const learned = 'Tokens, mask and positions come from the model.';
   assert.equal(note({ model: 'austen' }, austen), learned);
   assert.equal(note({ modelFile: 'mine.gguf' }, own), learned);
   assert.equal(note({ modelFile: 'mine.gguf' }, austen), `${learned} The link names the model “mine.gguf”; these are the heads of “austen”.`); // prettier-ignore

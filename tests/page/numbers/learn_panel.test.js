@@ -80,7 +80,7 @@ test('learn: links of experiments are pressed here, or opened elsewhere', async 
   await rest();
   web.setLanguage('en');
   assert.ok(link('oneLayer') === pressed, 'another language is no reason to make it anew');
-  assert.equal(pressed.textContent, '一层够不够');
+  assert.equal(pressed.textContent, '一层够吗？');
   assert.match(pressed.getAttribute('href'), /lang=zh/);
   link('').click();
   lines.push(...asked.map((patch) => JSON.stringify(patch)));

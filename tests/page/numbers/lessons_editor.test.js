@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { until } from '../../support/js/patience.js';
 import { differences, enter, fire, linesOf, requireWritten } from '../support/operate.js';
+import { exampleSaid } from '../support/texts.js';
 import { openWindow } from '../support/window.js';
 
 const { rest, leave } = openWindow();
@@ -177,7 +178,7 @@ describe('lessons: a new lesson', () => {
     const { steps } = editor.lesson;
     assert.deepEqual(steps, [
       {
-        ...{ title: '', text: '', show: ['settings', 'map'], state: 'seed=5' },
+        ...{ title: '', text: '', show: ['settings', 'map'], state: `${exampleSaid()}&seed=5` },
         ...{ lock: [], guess: false, exercises: [] },
       },
     ]);

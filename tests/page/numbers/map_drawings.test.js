@@ -147,7 +147,7 @@ test('map: its drawing, over counts, looks and colours', () => {
     const heads = [0, 1, 2].map((head) => {
       const rows = Array.from({ length: count }, (_, row) => rowOf(count, head, row, 'causal'));
       const all = (name) => Float32Array.from(rows.flatMap((row) => [...row[name]]));
-      return { weights: all('weights'), scores: all('scores') };
+      return { head, weights: all('weights'), scores: all('scores') };
     });
     const view = viewOf({ frame: more.frame === null ? null : frame, state: { look } });
     const { svg, table } = web.mapFigure(view, { request: frame.request, heads }, canvas);

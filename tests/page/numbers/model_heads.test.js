@@ -128,17 +128,13 @@ describe('model: heads', () => {
     ]);
   });
 
-  test('are shown in the map, which comes into sight', () => {
-    const map = document.createElement('section');
-    map.id = 'map';
-    let sights = 0;
-    map.scrollIntoView = () => sights++;
-    document.body.append(map);
+  test('are shown in the map, to which the address leads', () => {
+    location.hash = '';
     const { part, asked, show } = put('heads');
     show(view({ state: { modelAt: 4 } }));
     button(part, 3, 'map').click();
     assert.deepEqual(asked, [{ source: 'trained', head: 3, other: null, query: 4 }]);
-    assert.equal(sights, 1);
+    assert.equal(location.hash, '#map');
   });
 
   test('have an order that is chosen', () => {

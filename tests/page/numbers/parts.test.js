@@ -316,8 +316,9 @@ test('block: how much of the depths is done, until a run is over or has failed',
   worker.say({ type: 'progress', done: 1 });
   assert.equal(said(), '');
   part.querySelector('.block-run').click();
-  worker.say({ type: 'refused', failure: { code: 'out_of_memory', message: 'no room' } });
-  assert.equal(said(), web.t('block.failed', { message: 'no room' }));
+  const failure = { code: 'out_of_memory', message: 'no room' };
+  worker.say({ type: 'failed', failure });
+  assert.equal(said(), web.t('block.failed', { reason: web.t('reason.out_of_memory') }));
 });
 
 test('recurrence: the map of a head has the weights of this head alone', () => {
@@ -398,7 +399,7 @@ describe('export: the menu', () => {
     const said = menu.querySelector('[role=status]');
     menu.querySelector('[data-do=png]').click();
     await until(() => said.textContent !== '');
-    assert.match(said.textContent, /could not be exported: it broke/);
+    assert.match(said.textContent, /could not be exported\. What went wrong: it broke/);
   });
 });
 

@@ -55,6 +55,7 @@ const SAID = {
     '1-1-1-1-1-0-1-0-0-1-',
   ],
   costResult: ['', '1.1.2_64.12340.5678.32832.53440.900'],
+  modelFile: ['', 'own.gguf'],
   learnWidth: ['16', '32'],
   learnLayers: ['1', '2'],
   learnHeads: ['1', '2'],
