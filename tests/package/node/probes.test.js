@@ -45,12 +45,12 @@ if (process.arch === 'x64') {
   });
 }
 
-test('probes: every status code of the core is a QkvErrorCode, and only JavaScript adds two', () => {
+test('probes: every status code of the core is a QkvErrorCode, and only JavaScript adds three', () => {
   const header = text('core/include/qkv/status.hpp');
   const table = /#define QKV_STATUS_CODES\(X\)(.*?)\n\n/s.exec(header)[1];
   const ofCore = Array.from(table.matchAll(/X\(k\w+, "(\w+)", /g), ([, name]) => name);
   const union = /export type QkvErrorCode =(.*?);/s.exec(text('wasm/src/api/errors.ts'))[1];
   const ofPackage = Array.from(union.matchAll(/'(\w+)'/g), ([, name]) => name);
   assert.ok(ofCore.length >= 6 && ofCore[0] === 'ok', `codes: ${ofCore}`);
-  assert.deepEqual([...ofCore.slice(1), 'disposed', 'load_failed'].sort(), ofPackage.sort());
+  assert.deepEqual([...ofCore.slice(1), 'busy', 'disposed', 'load_failed'].sort(), ofPackage.sort());
 });
