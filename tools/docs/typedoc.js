@@ -28,7 +28,9 @@ export default {
     scrollTables(parser);
   },
 
-  intentionallyNotExported: ['NoOthers', 'NoOthersIn', 'Said', 'Asked'],
+  intentionallyNotExported: [
+    ...['Asked', 'Layers', 'NoOthers', 'NoOthersIn', 'Only', 'Said', 'Shown', 'Sure', 'With'],
+  ],
   includeVersion: true,
   disableSources: true,
   excludeExternals: true,

@@ -52,5 +52,8 @@ test('probes: every status code of the core is a QkvErrorCode, and only JavaScri
   const union = /export type QkvErrorCode =(.*?);/s.exec(text('wasm/src/api/errors.ts'))[1];
   const ofPackage = Array.from(union.matchAll(/'(\w+)'/g), ([, name]) => name);
   assert.ok(ofCore.length >= 6 && ofCore[0] === 'ok', `codes: ${ofCore}`);
-  assert.deepEqual([...ofCore.slice(1), 'busy', 'disposed', 'load_failed'].sort(), ofPackage.sort());
+  assert.deepEqual(
+    [...ofCore.slice(1), 'busy', 'disposed', 'load_failed'].sort(),
+    ofPackage.sort(),
+  );
 });

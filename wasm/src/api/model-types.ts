@@ -202,7 +202,7 @@ type Layers<Inspected> = [Inspected] extends [object]
     }
   : unknown;
 
-/** As {@link Only}, also of what `inspect` has. */
+/** `Known` without other keys, also in what `inspect` has. */
 export type Passing<Options, Known> = Only<Options, Known> & {
   /** Without unknown keys. */
   readonly inspect?: Said<Options, 'inspect'> extends infer Given

@@ -97,8 +97,8 @@ export class Run {
     const square = ids.length ** 2;
     const seen = this.#trainer.model.forward(ids, { inspect: { weights: true } });
     const weights = new Float32Array(layers * heads * square);
-    for (const [layer, readings] of seen.layers!) {
-      weights.set(readings.weights!.data, layer * heads * square);
+    for (const [layer, readings] of seen.layers) {
+      weights.set(readings.weights.data, layer * heads * square);
     }
     return {
       step: this.steps,

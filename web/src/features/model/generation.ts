@@ -86,7 +86,7 @@ function whole(model: Opened['model'], ids: readonly number[]) {
   const times: number[] = [];
   let logits = new Float32Array();
   for (let begin = performance.now(), now = begin; now - begin < LEAST && times.length < 64;) {
-    logits = model.forward(ids, { rows: 'last' }).logits!.data;
+    logits = model.forward(ids, { rows: 'last' }).logits.data;
     times.push(performance.now() - now);
     now = performance.now();
   }
@@ -113,7 +113,7 @@ export function* speedOf({ model }: Opened, ids: readonly number[]): Generator<S
       session.truncate(Math.min(session.length, length - 1));
       const missing = all.slice(session.length, length - 1);
       if (missing.length > 0) model.forward(missing, { session, rows: 'last' });
-      const short = model.forward([all[length - 1]!], { session, rows: 'last' }).logits!.data;
+      const short = model.forward([all[length - 1]!], { session, rows: 'last' }).logits.data;
       const spans = Array.from({ length: SPANS }, () => {
         session.truncate(length);
         const begin = performance.now();
