@@ -113,12 +113,12 @@ std::uint64_t KvCache::max_bytes() const noexcept {
 }
 
 /// Room for `tokens`, at most the capacity, of which the message says what they take in so many layers. What is held and its
-/// length stay, also if there is none.
+/// length stay, also if there is none. Of more tokens than the capacity there is room for the capacity: append() refuses them.
 Status KvCache::reserve(Index tokens, Index layers) noexcept {
-  if (tokens <= room_) {
-    return {};
-  }
   const Index capacity = config_.capacity;
+  if (tokens <= room_ || room_ == capacity) {
+    return {};  // below the capacity, room_ is whole blocks, which move_to() counts on
+  }
   const Index blocks = (tokens - 1) / kFirstRoom + 1;
   const Index least = std::min(capacity, detail::saturated_product(blocks, kFirstRoom));
   const Index ample = std::min(capacity, std::max(least, detail::saturated_product(2, room_)));

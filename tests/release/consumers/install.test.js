@@ -45,7 +45,7 @@ test('install: it has every header, the library, what finds it, the license, and
     [
       ...headers.map((name) => `include/qkv/${name}`),
       ...['lib/libqkv.a', 'lib/libqkv_train.a'],
-      ...['lib/pkgconfig/qkv.pc', 'share/licenses/qkv/LICENSE'],
+      ...['lib/pkgconfig/qkv.pc', 'lib/pkgconfig/qkv_train.pc', 'share/licenses/qkv/LICENSE'],
       ...['', '-version'].map((part) => `lib/cmake/qkv/qkv-config${part}.cmake`),
       ...['', '-release'].map((part) => `lib/cmake/qkv/qkv-targets${part}.cmake`),
     ].sort(),

@@ -74,6 +74,15 @@ inFullRun('the C++ library as a part of other projects', () => {
       assert.deepEqual(foreign, []);
     });
 
+    test('compiles the library that it links, and not the one for training', () => {
+      const made = readdirSync(here.path('fetches/build'), { recursive: true });
+      assert.ok(made.some((name) => name.endsWith('libqkv.a')));
+      assert.deepEqual(
+        made.filter((name) => /libqkv_train|\/train\/.*\.o$/.test(name)),
+        [],
+      );
+    });
+
     test('installs nothing of its own', async () => {
       await here.must('cmake', ['--install', 'build', '--prefix', 'prefix'], { cwd: 'fetches' });
       assert.ok(!existsSync(here.path('fetches/prefix')));
