@@ -323,7 +323,10 @@ pageTest(
     const before = await page.evaluate(() => scrollY);
     await page.click('#row .to-map');
     await page.waitForFunction(() => window.__qkv.snapshot().state.source === 'yours');
-    await page.waitForFunction(() => /&p=map&src=yours/.test(location.hash));
+    await page.waitForFunction(() => {
+      const said = new URLSearchParams(location.hash.slice(1));
+      return said.get('p') === 'map' && said.get('src') === 'yours';
+    });
     assert.ok((await page.evaluate(() => scrollY)) < before);
     await page.goBack();
     await page.waitForFunction(() => window.__qkv.snapshot().state.source === 'constructed');
