@@ -259,7 +259,7 @@ export class InstrumentsPanel extends Panel {
     // Only this is spoken: the numbers that follow change with every key.
     this.setText('.engine-status', text);
     if (engine.kind === 'ready' && frame && frameTime > 0) {
-      text = t('bar.running', { build: frame.info.variant, time: duration(frameTime) });
+      text = t('bar.running', { time: duration(frameTime) });
     }
     this.setText('.engine-text', text);
   }
