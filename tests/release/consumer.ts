@@ -81,7 +81,6 @@ import type {
   Tokenizer,
   TokenOf,
   WeightFormat,
-  WeightsFile,
 } from 'qkv/models';
 import { init as initToTrain } from 'qkv/train';
 import type {
@@ -330,7 +329,7 @@ export async function say(
     inspect: looked,
   });
   const next = await tokens.next();
-  const at0: WeightsFile = new Uint8Array(answers[1] + (extents?.[0] ?? 0));
+  const at0: Uint8Array = new Uint8Array(answers[1] + (extents?.[0] ?? 0));
   if (!next.done && next.value.layers.size > 9) await load(engine, { weights: [at0] });
   const scaling: Llama3Scaling = { type: 'llama3', factor: 8, originalLength: 8192 };
   const rotary: ModelRotary = { scaling };

@@ -57,7 +57,8 @@ function byNames(
       .replace(/(LayerNorm)\.beta$/, '$1.bias');
   // A head in the file is that of the model, also where the config ties it to the embedding.
   const head = `${modules.head ?? ''}.weight`;
-  const hasHead = given.head !== false && [...file.tensors.keys()].some((name) => rename(name) === head);
+  const hasHead =
+    given.head !== false && [...file.tensors.keys()].some((name) => rename(name) === head);
   const isWithout = !hasHead && given.tiedEmbeddings === false && isHeadless(classes);
   if (isWithout && given.causal !== false) {
     // The core has no decoder without logits.
@@ -76,7 +77,7 @@ function byNames(
     isIgnored: (name) => ignored?.test(name) ?? false,
     isOtherHead: (name) => otherHeads.test(name),
   };
-} // prettier-ignore
+}
 
 /** `given` is the config of the hub, if there is one; what a file says itself goes first. */
 export function describeModel(file: ModelFile, given: unknown): Described {

@@ -127,13 +127,16 @@ function checkOwnCode(fields: Fields): void {
 function agreed(
   ...places: readonly (readonly [Fields | undefined, string])[]
 ): [Fields, string] | undefined {
-  const there = places.flatMap(([of, name]) => (of?.has(name) ? [[of, name] as [Fields, string]] : []));
-  const say = ([of, name]: [Fields, string]): string => `${of.pathOf(name)} is ${describe(of.get(name))}`;
+  const there = places.flatMap(([of, name]) =>
+    of?.has(name) ? [[of, name] as [Fields, string]] : [],
+  );
+  const say = ([of, name]: [Fields, string]): string =>
+    `${of.pathOf(name)} is ${describe(of.get(name))}`;
   const [first] = there;
   const other = first && there.find(([of, name]) => of.get(name) !== first[0].get(first[1]));
   if (other) refuse(`${say(first)} and ${say(other)}`, 'the same in both');
   return first;
-} // prettier-ignore
+}
 
 /** How positions beyond the trained length are stretched. */
 function scalingOf(rope: Fields, fields: Fields, maxLength: number): ModelRotary['scaling'] {
@@ -251,11 +254,16 @@ function hubWindow(
 }
 
 /** A decoder that was trained on as an encoder says so; of windows to both sides nothing here knows. */
-function withDirection<T extends LanguageModelConfig>(config: T, isCausal: boolean, name: string): T {
+function withDirection<T extends LanguageModelConfig>(
+  config: T,
+  isCausal: boolean,
+  name: string,
+): T {
   if (isCausal === (config.causal ?? true)) return config;
-  if (config.window !== undefined) refuseUnsupported(`${name} is ${isCausal} and there are windows`, 'one of the two');
+  if (config.window !== undefined)
+    refuseUnsupported(`${name} is ${isCausal} and there are windows`, 'one of the two');
   return { ...config, causal: isCausal };
-} // prettier-ignore
+}
 
 /** What Gemma 2 does with scores and logits. */
 function gemma2Scores(fields: Fields): Partial<LanguageModelConfig> {
@@ -348,7 +356,12 @@ function ggufScaling(fields: Fields, maxLength: number): ModelRotary['scaling'] 
  * Rotary positions: the converter turns the rows of q and k of Llama so that the pairs of its rotation lie side by side. The
  * scaling of Llama 3 is an array of the file, see rope-factors.ts.
  */
-function ggufRotary(fields: Fields, isLlama: boolean, width: number, maxLength: number): ModelRotary {
+function ggufRotary(
+  fields: Fields,
+  isLlama: boolean,
+  width: number,
+  maxLength: number,
+): ModelRotary {
   const rotaryDim = fields.count('rope.dimension_count', width);
   const scaling = ggufScaling(fields, maxLength);
   return {
@@ -357,10 +370,14 @@ function ggufRotary(fields: Fields, isLlama: boolean, width: number, maxLength: 
     ...(rotaryDim !== width && { rotaryDim }),
     ...(scaling && { scaling }),
   };
-} // prettier-ignore
+}
 
 /** Windows, which are those of Mistral in files of Llama, and of every other layer in those of Gemma 2. */
-function ggufWindow(fields: Fields, family: string, own: Sizes): Pick<LanguageModelConfig, 'window'> {
+function ggufWindow(
+  fields: Fields,
+  family: string,
+  own: Sizes,
+): Pick<LanguageModelConfig, 'window'> {
   const [width, pattern] = ['attention.sliding_window', 'attention.sliding_window_pattern'];
   const window = family === 'gemma2' ? fields.count(width) : fields.count(width, 0, 0);
   const told = fields.list(pattern)?.map((slides) => Boolean(slides));
@@ -372,7 +389,7 @@ function ggufWindow(fields: Fields, family: string, own: Sizes): Pick<LanguageMo
   if (!isKnown) fields.only(width, 0);
   const slides = (_: unknown, i: number): boolean => family === 'llama' || i % 2 === 0;
   return windowOf(window, told ?? Array.from({ length: own.numLayers }, slides));
-} // prettier-ignore
+}
 
 /** Gemma 2: the metadata has no word for the scale, which is not that of the width of a head in the largest alone. */
 function ggufGemma2(

@@ -55,7 +55,8 @@ export function endTokensOf(
 ): number[] {
   const first = generation === undefined ? undefined : generationEnds(generation);
   const isOwn = format === 'gguf' || format === 'llama2.c';
-  const hub = !isOwn && isRecord(config) ? new Map(entriesOf(config)).get('eos_token_id') : undefined;
+  const hub =
+    !isOwn && isRecord(config) ? new Map(entriesOf(config)).get('eos_token_id') : undefined;
   const told = format === 'gguf' ? ggufEnds(metadata) : format === 'llama2.c' ? [1, 2] : hub;
   return [...new Set([first ?? told].flat().filter(isToken))];
-} // prettier-ignore
+}

@@ -21,19 +21,22 @@ const modes: Readonly<Record<string, string>> = {
 
 function hubPooling(given: unknown, dModel: number): Pooling {
   const fields = Fields.of('pooling', given);
-  for (const width of ['word_embedding_dimension', 'embedding_dimension']) fields.only(width, dModel);
+  for (const width of ['word_embedding_dimension', 'embedding_dimension'])
+    fields.only(width, dModel);
   for (const name of fields.names()) {
     // What is told of the text before the pooling comes with prompts, which nobody gives here.
-    const isKnown = name in modes || /^(pooling_mode|include_prompt|(word_)?embedding_dimension)$/.test(name);
+    const isKnown =
+      name in modes || /^(pooling_mode|include_prompt|(word_)?embedding_dimension)$/.test(name);
     if (!isKnown) fields.only(name, false);
   }
   if (fields.has('pooling_mode')) return fields.choice('pooling_mode', words);
   const [mode, ...more] = Object.keys(modes).filter((name) => fields.flag(name, false));
   if (mode === undefined) return refuse('pooling has no pooling_mode_... that is true', 'one');
-  if (more.length > 0) refuseUnsupported(`pooling has ${mode} and ${String(more[0])}`, 'one of the two');
+  if (more.length > 0)
+    refuseUnsupported(`pooling has ${mode} and ${String(more[0])}`, 'one of the two');
   if (words[modes[mode] ?? ''] === undefined) fields.only(mode, false);
   return words[modes[mode] ?? ''] ?? 'mean';
-} // prettier-ignore
+}
 
 /** What the files say of it; the one that was given goes first. */
 export function poolingOf(
