@@ -1,5 +1,5 @@
 import type { Filled, LanguageModelConfig } from './model-config.js';
-import type { NoOthers, Only, Said, Shape3, Shape4, Shown, With } from './option-types.js';
+import type { NoOthers, Only, Said, Shape3, Shape4, Shown, Sure, With } from './option-types.js';
 import type { OwnedArray } from './types.js';
 
 export type { Filled, LanguageModelConfig, Llama3Scaling, ModelRotary } from './model-config.js';
@@ -185,11 +185,6 @@ interface Reading {
   k: 'projections';
   v: 'projections';
 }
-
-/** The names of `Asking` whose option these options say is true. */
-type Sure<Options, Asking> = {
-  [Name in keyof Asking]: [Said<Options, Asking[Name] & PropertyKey>] extends [true] ? Name : never;
-}[keyof Asking];
 
 /** The layers that `inspect` of this type gets: there if it is. What was asked for of them is there, too. */
 type Layers<Inspected> = [Inspected] extends [object]

@@ -27,6 +27,11 @@ export type NoOthers<Given, Known> = {
 /** `Known`, as the constraint of a type parameter `Options` that has no key which `Known` lacks: a type parameter alone takes any. */
 export type Only<Options, Known> = Known & NoOthers<Options, Known>;
 
+/** The names of `Asking` whose option these options say is true. */
+export type Sure<Options, Asking> = {
+  [Name in keyof Asking]: [Said<Options, Asking[Name] & PropertyKey>] extends [true] ? Name : never;
+}[keyof Asking];
+
 /** The members of a type one by one, as editors then show them. */
 export type Shown<T> = T extends infer Each ? { [Name in keyof Each]: Each[Name] } : never;
 

@@ -1,5 +1,5 @@
 import type { Filled, LanguageModelConfig } from './model-config.js';
-import type { NoOthers, Only, Said, Shape3, Shape4, Shown, With } from './option-types.js';
+import type { NoOthers, Only, Said, Shape3, Shape4, Shown, Sure, With } from './option-types.js';
 import type { OwnedArray, OwnedNumbers } from './types.js';
 
 export type { Filled, LanguageModelConfig, Llama3Scaling, ModelRotary } from './model-config.js';
@@ -238,11 +238,6 @@ interface Reading {
   v: 'projections';
 }
 
-/** The arrays of a layer that `inspect` of this type is sure to get. */
-type Sure<Inspected> = {
-  [Name in keyof Reading]: [Said<Inspected, Reading[Name]>] extends [true] ? Name : never;
-}[keyof Reading];
-
 /** {@link ForwardOptions}, as the constraint of a type parameter without unknown keys. */
 export type Passing<Options> = Only<Options, ForwardOptions> & {
   /** Without unknown keys. */
@@ -264,7 +259,10 @@ export type OutputOf<Options> = Options extends unknown
               layers: ReadonlyMap<
                 number,
                 Shown<
-                  With<LayerReadings, Required<Pick<LayerReadings, Sure<Said<Options, 'inspect'>>>>>
+                  With<
+                    LayerReadings,
+                    Required<Pick<LayerReadings, Sure<Said<Options, 'inspect'>, Reading>>>
+                  >
                 >
               >;
             }
