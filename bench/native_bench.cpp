@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "eigen_gemm.hpp"
-#include "isa_dispatch.hpp"
+#include "isa/isa_dispatch.hpp"
 #include "packed_product.hpp"
 #include "peak_table.hpp"
 #include "qkv/qkv.hpp"

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <xsimd/xsimd.hpp>
 
-#include "isa_dispatch.hpp"
-#include "packed_linear.hpp"
+#include "isa/isa_dispatch.hpp"
+#include "weights/packed_linear.hpp"
 
 namespace qkv::bench {
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "isa_dispatch.hpp"
+#include "isa/isa_dispatch.hpp"
 #include "packed_product.hpp"
 #include "peak.hpp"
 

@@ -27,10 +27,10 @@ export const units = {
 };
 
 const objectOf = (unit) =>
-  join(root, `build/native/core/CMakeFiles/qkv_${unit}.dir/src/arch/${unit}.cpp.o`);
+  join(root, `build/native/core/CMakeFiles/qkv_${unit}.dir/src/isa/arch/${unit}.cpp.o`);
 /** The unit of the training library. */
 const trainObjectOf = (unit) =>
-  join(root, `build/native/core/CMakeFiles/qkv_train_${unit}.dir/src/arch/train/${unit}.cpp.o`);
+  join(root, `build/native/core/CMakeFiles/qkv_train_${unit}.dir/src/isa/arch/train/${unit}.cpp.o`);
 
 /** Beside LLVM_NM, with its version. Some packages of LLVM have one of the two. */
 const disassembler = toolchain.LLVM_NM?.replace('llvm-nm', 'llvm-objdump');

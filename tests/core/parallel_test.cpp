@@ -13,11 +13,11 @@
 #include <thread>
 #include <vector>
 
+#include "base/share.hpp"
 #include "block.hpp"
 #include "packed_problem.hpp"
 #include "qkv/linear.hpp"
 #include "qkv/threads.hpp"
-#include "share.hpp"
 
 namespace qkv::test::parallel_test {
 namespace {

@@ -56,7 +56,7 @@ for (const arch of ['x64', 'arm64']) {
       const units = sources.filter((file) => file.includes('/arch/'));
       assert.equal(units.length, 2);
       for (const file of units) assert.ok(nativeIsas.includes(basename(file, '.cpp')), file);
-      assert.ok(sources.includes('core/src/attention.cpp'));
+      assert.ok(sources.includes('core/src/attention/attention.cpp'));
     });
 
     test('units are known by instructions of its own', () => {

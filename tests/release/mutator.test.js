@@ -156,7 +156,7 @@ describe('mutator: order and survivors', () => {
   });
 
   test('a reviewed mutation whose line is gone is told', () => {
-    const gone = { file: 'core/src/status.cpp', before: 'no such line', after: 'nor this' };
+    const gone = { file: 'core/src/base/status.cpp', before: 'no such line', after: 'nor this' };
     assert.deepEqual(staleEquivalents([gone]), [gone]);
   });
 });

@@ -46,7 +46,7 @@ using ArgumentNames = const char* (*)(const char* name) noexcept;
 /// threads; null, the default, leaves names as they are.
 void set_argument_names(ArgumentNames names) noexcept;
 
-struct Caller;  // how messages begin: core/src/message.hpp
+struct Caller;  // how messages begin: core/src/base/message.hpp
 
 /// The outcome of a call: a code and, when it is not kOk, one sentence that names the function, the
 /// argument, what it was and what was expected. Holds its text in place, so making one never

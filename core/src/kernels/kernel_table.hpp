@@ -1,11 +1,11 @@
-// What an ISA unit in src/arch provides: plain structs in, function pointers out. A public operator
+// What an ISA unit in src/isa/arch provides: plain structs in, function pointers out. A public operator
 // fetches this table once per call and never asks again which machine it is on.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/attention_args.hpp"
+#include "kernels/attention/args.hpp"
 
 namespace qkv::kernels {
 

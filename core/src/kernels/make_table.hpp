@@ -1,15 +1,15 @@
 // Instantiates every kernel for one instruction set.
 #pragma once
 
-#include "kernels/activation.hpp"
-#include "kernels/attention_weights.hpp"
-#include "kernels/flash_attention.hpp"
-#include "kernels/gemm.hpp"
-#include "kernels/gemm_int8.hpp"
+#include "kernels/attention/flash_attention.hpp"
+#include "kernels/attention/weights.hpp"
 #include "kernels/kernel_table.hpp"
-#include "kernels/norm.hpp"
-#include "kernels/rotation.hpp"
-#include "kernels/softmax.hpp"
+#include "kernels/product/gemm.hpp"
+#include "kernels/product/gemm_int8.hpp"
+#include "kernels/rows/activation.hpp"
+#include "kernels/rows/norm.hpp"
+#include "kernels/rows/rotation.hpp"
+#include "kernels/rows/softmax.hpp"
 
 namespace qkv::kernels {
 

@@ -1,7 +1,7 @@
 // The vector type of an instruction set, and the one place where instruction sets differ by more
 // than their width.
 //
-// Every kernel is a template over an `Isa`, a struct written by an ISA unit in src/arch:
+// Every kernel is a template over an `Isa`, a struct written by an ISA unit in src/isa/arch:
 //
 //   struct Isa {
 //     using Arch = ...;                       the xsimd architecture

@@ -6,7 +6,7 @@
 
 #include "problem.hpp"
 #include "qkv/isa.hpp"
-#include "train/tape.hpp"
+#include "train/tape/tape.hpp"
 
 namespace qkv::test::tape_test {
 namespace {

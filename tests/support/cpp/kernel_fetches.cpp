@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "isa_dispatch.hpp"
+#include "isa/isa_dispatch.hpp"
 #include "qkv/isa.hpp"
 
 namespace qkv::test {

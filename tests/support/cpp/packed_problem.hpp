@@ -4,10 +4,10 @@
 #include <cstring>
 #include <vector>
 
-#include "isa_dispatch.hpp"
-#include "number_conversion.hpp"
-#include "packed_linear.hpp"
+#include "base/number_conversion.hpp"
+#include "isa/isa_dispatch.hpp"
 #include "random.hpp"
+#include "weights/packed_linear.hpp"
 
 namespace qkv::test {
 

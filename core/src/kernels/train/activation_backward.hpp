@@ -2,7 +2,7 @@
 // overflows and a derivative near 0 keeps its relative accuracy.
 #pragma once
 
-#include "kernels/activation.hpp"
+#include "kernels/rows/activation.hpp"
 #include "kernels/tail.hpp"
 #include "kernels/train/train_table.hpp"
 

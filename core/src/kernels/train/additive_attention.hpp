@@ -1,8 +1,8 @@
 // Additive attention of one batch row, forward and backward: v . tanh(q + k) in place of a product of q and k.
 #pragma once
 
-#include "kernels/attention_scores.hpp"
-#include "kernels/softmax.hpp"
+#include "kernels/attention/scores.hpp"
+#include "kernels/rows/softmax.hpp"
 #include "kernels/tail.hpp"
 #include "kernels/train/dot.hpp"
 #include "kernels/train/train_table.hpp"

@@ -8,8 +8,8 @@
 // every sum over keys (dQ) has one fixed order, whatever runs beside it.
 #pragma once
 
-#include "kernels/flash_attention.hpp"
-#include "kernels/softmax.hpp"
+#include "kernels/attention/flash_attention.hpp"
+#include "kernels/rows/softmax.hpp"
 #include "kernels/train/dot.hpp"
 #include "kernels/train/train_table.hpp"
 

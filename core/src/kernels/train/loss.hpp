@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/log.hpp"
-#include "kernels/softmax.hpp"
+#include "kernels/rows/softmax.hpp"
 #include "kernels/train/train_table.hpp"
 
 namespace qkv::kernels {

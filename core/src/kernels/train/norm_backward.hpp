@@ -1,7 +1,7 @@
 // Gradients of layer norm and RMS norm, from x alone: the mean and the variance are measured again.
 #pragma once
 
-#include "kernels/norm.hpp"
+#include "kernels/rows/norm.hpp"
 #include "kernels/train/train_table.hpp"
 
 namespace qkv::kernels {

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "kernels/norm.hpp"
+#include "kernels/rows/norm.hpp"
 #include "kernels/tail.hpp"
 #include "kernels/train/train_table.hpp"
 

@@ -1,7 +1,7 @@
 // The elementwise part of a gated recurrent unit, forward and backward.
 #pragma once
 
-#include "kernels/attention_scores.hpp"
+#include "kernels/attention/scores.hpp"
 #include "kernels/exp.hpp"
 #include "kernels/tail.hpp"
 #include "kernels/train/train_table.hpp"

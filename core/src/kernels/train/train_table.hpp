@@ -1,4 +1,4 @@
-// What an ISA unit in src/arch/train provides beside the kernels of the forward pass: gradients, losses and the optimizer.
+// What an ISA unit in src/isa/arch/train provides beside the kernels of the forward pass: gradients, losses and the optimizer.
 #pragma once
 
 #include "kernels/kernel_table.hpp"

@@ -1,6 +1,0 @@
-#include "avx512.hpp"
-#include "kernels/make_table.hpp"
-
-namespace qkv::kernels {
-const KernelTable* avx512_kernels() noexcept { return &kTable<Avx512>; }
-}  // namespace qkv::kernels

@@ -1,0 +1,152 @@
+#include "qkv/isa.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <xsimd/xsimd.hpp>
+
+#include "isa/isa_dispatch.hpp"
+
+namespace qkv {
+namespace kernels {
+#define X(isa, supported) const KernelTable* isa##_kernels() noexcept;
+#include "isa/arch/isa_list.def"
+#undef X
+}  // namespace kernels
+
+namespace {
+
+struct Isa {
+  const kernels::KernelTable* kernels;
+  bool supported;
+};
+
+struct IsaList {
+  static constexpr int kCount = 0
+#define X(isa, supported) +1
+#include "isa/arch/isa_list.def"
+#undef X
+      ;
+  Isa entries[kCount];
+};
+
+const IsaList& isa_list() noexcept {
+  static const IsaList list = [] {
+    [[maybe_unused]] const auto cpu = xsimd::available_architectures();
+    return IsaList{{
+#define X(isa, supported) {kernels::isa##_kernels(), static_cast<bool>(supported)},
+#include "isa/arch/isa_list.def"
+#undef X
+    }};
+  }();
+  return list;
+}
+
+/// Null when `name` is not in the list or cannot run here.
+const kernels::KernelTable* find(const char* name) noexcept {
+  for (const Isa& isa : isa_list().entries) {
+    if (isa.supported && std::strcmp(isa.kernels->isa, name) == 0) {
+      return isa.kernels;
+    }
+  }
+  return nullptr;
+}
+
+const kernels::KernelTable* best() noexcept {
+  for (const Isa& isa : isa_list().entries) {
+    if (isa.supported) {
+      return isa.kernels;
+    }
+  }
+  return nullptr;
+}
+
+/// Null when QKV_ISA asks for what cannot be had.
+const kernels::KernelTable* automatic() noexcept {
+  static const kernels::KernelTable* const choice = [] {
+    const char* name = std::getenv("QKV_ISA");
+    return name && *name ? find(name) : best();
+  }();
+  return choice;
+}
+
+/// The names that can be selected here, ", " between them.
+struct SupportedNames {
+  SupportedNames() noexcept {
+    std::size_t end = 0;
+    for (const Isa& isa : isa_list().entries) {
+      const std::size_t length = std::strlen(isa.kernels->isa);
+      if (!isa.supported || end + length + 3 > sizeof text) {
+        continue;
+      }
+      if (end > 0) {
+        std::memcpy(text + end, ", ", 2);
+        end += 2;
+      }
+      std::memcpy(text + end, isa.kernels->isa, length);
+      end += length;
+    }
+  }
+  char text[64] = {};
+};
+
+/// What select_isa chose; null for the automatic choice.
+std::atomic<const kernels::KernelTable*> selected{nullptr};
+
+}  // namespace
+
+int isa_count() noexcept { return IsaList::kCount; }
+
+const char* isa_name(int index) noexcept {
+  return index < 0 || index >= IsaList::kCount ? nullptr : isa_list().entries[index].kernels->isa;
+}
+
+bool isa_supported(int index) noexcept {
+  return index >= 0 && index < IsaList::kCount && isa_list().entries[index].supported;
+}
+
+const kernels::KernelTable* active_kernels() noexcept {
+  const kernels::KernelTable* forced = selected.load(std::memory_order_acquire);
+  return forced ? forced : automatic();
+}
+
+const char* active_isa() noexcept {
+  const kernels::KernelTable* active = active_kernels();
+  return active ? active->isa : "";
+}
+
+Status select_isa(const char* name) noexcept {
+  const kernels::KernelTable* choice = nullptr;
+  if (name && *name) {
+    choice = find(name);
+    if (!choice) {
+      return refuse(StatusCode::kUnsupported, "select_isa",
+                    "@name is '{}', expected one of this build that this machine can run: {}",
+                    Verbatim{name}, Verbatim{SupportedNames().text});
+    }
+  }
+  selected.store(choice, std::memory_order_release);
+  return {};
+}
+
+Status require_kernels(const Caller& caller, const kernels::KernelTable*& table) noexcept {
+  table = active_kernels();
+  if (table) {
+    return {};
+  }
+  const char* name = std::getenv("QKV_ISA");
+  return refuse(StatusCode::kUnsupported, caller,
+                "QKV_ISA is '{}', expected one of this build that this machine can run: {}",
+                Verbatim{name ? name : ""}, Verbatim{SupportedNames().text});
+}
+
+Status check_same_kernels(const Caller& caller, const char* what,
+                          const kernels::KernelTable* created_for,
+                          const kernels::KernelTable* active) noexcept {
+  return created_for == active ? Status{}
+                               : refuse(StatusCode::kUnsupported, caller,
+                                        "{} was created for {} and {} is active, expected the same",
+                                        what, created_for->isa, active->isa);
+}
+
+}  // namespace qkv

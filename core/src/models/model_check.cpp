@@ -1,0 +1,174 @@
+#include "models/model_check.hpp"
+
+#include <cmath>
+
+#include "check/check.hpp"
+#include "positions/rotary_plan.hpp"
+#include "qkv/positional.hpp"
+
+namespace qkv {
+namespace {
+
+/// Most layers. A list of the arrays of more would take all memory before anything else is found to be too much.
+constexpr Index kMostLayers = 65'536;
+
+Status check_choices(const Caller& caller, const LanguageModelConfig& c) noexcept {
+  QKV_RETURN_IF_ERROR(check_choice(caller, "norm", c.norm, NormPlacement::kPost));
+  QKV_RETURN_IF_ERROR(check_choice(caller, "norm_type", c.norm_type, NormType::kRms));
+  QKV_RETURN_IF_ERROR(
+      check_choice(caller, "activation", c.activation, ModelActivation::kGegluTanh));
+  QKV_RETURN_IF_ERROR(check_choice(caller, "positions", c.positions, ModelPositions::kAlibi));
+  if (c.parallel_residual && c.norm == NormPlacement::kPost) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@parallel_residual is true, expected false with norms after the sum");
+  }
+  if (c.post_norms && c.norm == NormPlacement::kPost) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@post_norms is true, expected false with norms after the sum");
+  }
+  return {};
+}
+
+Status check_heads(const Caller& caller, LanguageModelConfig& c) noexcept {
+  QKV_RETURN_IF_ERROR(check_size(caller, "num_heads", c.num_heads));
+  if (c.num_kv_heads == 0) {
+    c.num_kv_heads = c.num_heads;
+  }
+  if (c.num_kv_heads < 1 || c.num_heads % c.num_kv_heads != 0) {
+    return refuse(StatusCode::kOutOfRange, caller,
+                  "@num_kv_heads is {}, expected a divisor of @num_heads = {}", c.num_kv_heads,
+                  c.num_heads);
+  }
+  if (c.d_k == 0 && c.d_model % c.num_heads != 0) {
+    return refuse(StatusCode::kOutOfRange, caller,
+                  "@d_model is {}, expected a multiple of @num_heads = {} where @d_k is not given",
+                  c.d_model, c.num_heads);
+  }
+  c.d_k = c.d_k == 0 ? c.d_model / c.num_heads : c.d_k;
+  return check_size(caller, "d_k", c.d_k);
+}
+
+Status check_positions(const Caller& caller, const LanguageModelConfig& c) noexcept {
+  if (c.positions != ModelPositions::kRotary) {
+    return {};
+  }
+  const RotaryOptions& r = c.rotary;
+  if (r.offset != 0 || !r.positions.absent() || !r.cos.absent() || !r.sin.absent()) {
+    return refuse(
+        StatusCode::kInvalidArgument, caller,
+        "@rotary has an offset, positions or tables, expected base, rotary_dim, interleaved and "
+        "scaling alone");
+  }
+  return check_rotary({caller.function, "rotary."}, r, c.d_k);
+}
+
+/// A cap of scores or logits.
+Status check_softcap(const Caller& caller, const char* name, float softcap) noexcept {
+  return std::isfinite(softcap) && softcap >= 0.0F
+             ? Status{}
+             : refuse(StatusCode::kOutOfRange, caller,
+                      "{} is {}, expected a finite number of at least 0", Argument{name}, softcap);
+}
+
+/// What only models that are run have.
+Status check_more(const Caller& caller, const LanguageModelConfig& c) noexcept {
+  QKV_RETURN_IF_ERROR(check_softcap(caller, "logit_softcap", c.logit_softcap));
+  QKV_RETURN_IF_ERROR(check_size(caller, "token_types", c.token_types, 0));
+  if (c.attention_scale && !std::isfinite(*c.attention_scale)) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@attention_scale is {}, expected a finite number", *c.attention_scale);
+  }
+  if (c.causal && !c.head) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "@causal is true without @head, expected false: it is to say what comes next");
+  }
+  if (!c.head && (c.tied_embeddings || c.logit_softcap != 0.0F)) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "{} is given without @head, expected none: there are no logits",
+                  Argument{c.tied_embeddings ? "tied_embeddings" : "logit_softcap"});
+  }
+  if (c.windows.absent()) {
+    return {};
+  }
+  QKV_RETURN_IF_ERROR(check_dense(caller, "windows", c.windows, {c.num_layers}));
+  for (Index n = 0; n < c.num_layers; ++n) {
+    if (c.windows.data[n] < -1) {
+      return refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected at least -1",
+                    Argument{"windows", n}, c.windows.data[n]);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_max_length(const Caller& caller, Index max_length) noexcept {
+  QKV_RETURN_IF_ERROR(check_size(caller, "max_length", max_length));
+  return max_length <= kMaxPosition
+             ? Status{}
+             : refuse(StatusCode::kOutOfRange, caller, "@max_length is {}, expected at most {}",
+                      max_length, kMaxPosition);
+}
+
+Status check_layers(const Caller& caller, Index num_layers) noexcept {
+  QKV_RETURN_IF_ERROR(check_size(caller, "num_layers", num_layers));
+  return num_layers <= kMostLayers
+             ? Status{}
+             : refuse(StatusCode::kOutOfRange, caller, "@num_layers is {}, expected at most {}",
+                      num_layers, kMostLayers);
+}
+
+Status check_model_config(const Caller& caller, LanguageModelConfig& c) noexcept {
+  QKV_RETURN_IF_ERROR(check_size(caller, "vocabulary", c.vocabulary));
+  QKV_RETURN_IF_ERROR(check_layers(caller, c.num_layers));
+  QKV_RETURN_IF_ERROR(check_size(caller, "d_model", c.d_model));
+  QKV_RETURN_IF_ERROR(check_heads(caller, c));
+  QKV_RETURN_IF_ERROR(check_size(caller, "d_feed_forward", c.d_feed_forward, 0));
+  QKV_RETURN_IF_ERROR(check_max_length(caller, c.max_length));
+  QKV_RETURN_IF_ERROR(check_choices(caller, c));
+  QKV_RETURN_IF_ERROR(check_positions(caller, c));
+  QKV_RETURN_IF_ERROR(check_epsilon(caller, "epsilon", c.epsilon));
+  QKV_RETURN_IF_ERROR(check_size(caller, "window", c.window, -1));
+  if (!(std::isfinite(c.embedding_scale) && c.embedding_scale != 0.0F)) {
+    return refuse(StatusCode::kOutOfRange, caller,
+                  "@embedding_scale is {}, expected a finite number other than 0",
+                  c.embedding_scale);
+  }
+  QKV_RETURN_IF_ERROR(check_softcap(caller, "attention_softcap", c.attention_softcap));
+  QKV_RETURN_IF_ERROR(check_more(caller, c));
+  c.biases = c.biases.value_or(c.norm_type == NormType::kLayer);
+  c.qkv_biases = c.qkv_biases.value_or(*c.biases);
+  return {};
+}
+
+Status check_tokens(const Caller& caller, const char* name,
+                    const TensorView<const std::int32_t>& ids, const TokenLimits& limits) noexcept {
+  QKV_RETURN_IF_ERROR(check_dense(caller, name, ids, {kAny, kAny}));
+  if (ids.extent(0) < 1 || ids.extent(1) < 1) {
+    return refuse(StatusCode::kShapeMismatch, caller, "{} is {}, expected extents of at least 1",
+                  Argument{name}, Extents(ids));
+  }
+  if (ids.extent(1) > limits.max_length) {
+    return refuse(StatusCode::kOutOfRange, caller, "{} has {} tokens in a row, expected at most {}",
+                  Argument{name}, ids.extent(1), limits.max_length);
+  }
+  return check_ids(caller, name, {ids.data, {ids.size()}}, limits.vocabulary);
+}
+
+Status check_lengths(const Caller& caller, const char* name,
+                     const TensorView<const std::int32_t>& lengths,
+                     const TensorView<const std::int32_t>& ids) noexcept {
+  if (lengths.absent()) {
+    return {};
+  }
+  QKV_RETURN_IF_ERROR(check_dense(caller, name, lengths, {ids.extent(0)}));
+  for (Index b = 0; b < ids.extent(0); ++b) {
+    if (lengths.data[b] < 0 || lengths.data[b] > ids.extent(1)) {
+      return refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected [0, {}]",
+                    Argument{name, b}, lengths.data[b], ids.extent(1));
+    }
+  }
+  return {};
+}
+
+}  // namespace qkv

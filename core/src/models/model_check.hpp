@@ -1,0 +1,40 @@
+// What models are asked, whether they are trained or only run: their configs, and the tokens that they read.
+#pragma once
+
+#include "base/message.hpp"
+#include "qkv/language_model_config.hpp"
+
+namespace qkv {
+
+/// Whether the value of an enumeration is one: `last` is the last.
+template <class T>
+Status check_choice(const Caller& caller, const char* name, T value, T last) noexcept {
+  return value <= last ? Status{}
+                       : refuse(StatusCode::kInvalidArgument, caller, "{} is {}, expected 0 to {}",
+                                Argument{name}, value, last);
+}
+
+/// Most tokens of a row: at least 1, and a position at most.
+Status check_max_length(const Caller& caller, Index max_length) noexcept;
+
+/// Layers of a model: at least 1, and no more than make a list of arrays that can be gone through.
+Status check_layers(const Caller& caller, Index num_layers) noexcept;
+
+/// The config of a language model with every size filled in, or why there is no such model.
+Status check_model_config(const Caller& caller, LanguageModelConfig& config) noexcept;
+
+/// What tokens are held to.
+struct TokenLimits {
+  Index vocabulary, max_length;
+};
+
+/// Rows of tokens: [B, T] with both at least 1, T at most max_length, every token one of the vocabulary.
+Status check_tokens(const Caller& caller, const char* name,
+                    const TensorView<const std::int32_t>& ids, const TokenLimits& limits) noexcept;
+
+/// One length for each row of ids, 0 to T; may be absent.
+Status check_lengths(const Caller& caller, const char* name,
+                     const TensorView<const std::int32_t>& lengths,
+                     const TensorView<const std::int32_t>& ids) noexcept;
+
+}  // namespace qkv

@@ -1,0 +1,328 @@
+#include "models/model_pass.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "attention/attention_plan.hpp"
+#include "attention/kv_cache_access.hpp"
+#include "base/share.hpp"
+#include "qkv/positional.hpp"
+#include "rows/activation_kernel.hpp"
+
+namespace qkv {
+
+std::size_t ModelNeeds::total() const noexcept {
+  const auto padded = [](std::size_t n) { return Workspace::padded(n); };
+  return capped_sum({3 * padded(stream), 2 * padded(queries), 2 * padded(keys),
+                     (gated ? 2U : 1U) * padded(hidden), padded(quantized),
+                     padded(quantized_hidden), padded(logits), attention, rotary});
+}
+
+ModelPass::ModelPass(const ModelState& state, const LanguageModel::ForwardArgs& args,
+                     const ModelNeeds& needs, Workspace& workspace) noexcept
+    : state_(state),
+      c_(state.config),
+      args_(args),
+      needs_(needs),
+      workspace_(workspace),
+      pool_(workspace.pool()),
+      x_(workspace.take(needs.stream)),
+      a_(workspace.take(needs.stream)),
+      s_(workspace.take(needs.stream)),
+      q_(workspace.take(needs.queries)),
+      k_(workspace.take(needs.keys)),
+      v_(workspace.take(needs.keys)),
+      o_(workspace.take(needs.queries)),
+      h_(workspace.take(needs.hidden)),
+      gate_(needs.gated ? workspace.take(needs.hidden) : nullptr),
+      stream_q_{workspace.take(needs.quantized), {}},
+      hidden_q_{workspace.take(needs.quantized_hidden), {}},
+      logits_(workspace.take(needs.logits)),
+      mark_(workspace.mark()) {}
+
+// --------------------------------------------------------------------------------------- small steps
+
+void ModelPass::normalize(const ModelNorm& norm, const float* x, float* out, Index rows,
+                          Index width) const noexcept {
+  share(pool_, rows, 1 + kShareElements / width, [&](Index begin, Index end) noexcept {
+    state_.kernels->normalize({.rows = end - begin,
+                               .n = width,
+                               .x = x + begin * width,
+                               .out = out + begin * width,
+                               .gamma = norm.gamma.data(),
+                               .beta = norm.beta.data(),
+                               .epsilon = c_.epsilon,
+                               .centre = c_.norm_type == NormType::kLayer});
+  });
+}
+
+void ModelPass::add(float* x, const float* y, Index elements) const noexcept {
+  share(pool_, elements, kShareElements, [&](Index begin, Index end) noexcept {
+    state_.kernels->add({.n = end - begin, .x = x + begin, .y = y + begin, .out = x + begin});
+  });
+}
+
+LinearRows ModelPass::inputs(const DenseRows& rows, Quantized& to) const noexcept {
+  LinearRows from{.x = rows.x, .rows = rows.rows, .y = nullptr};
+  if (state_.format == WeightFormat::kInt8) {
+    to.rows = quantize_rows(*state_.kernels, pool_, rows, to.memory);
+    from.quantized = &to.rows;
+  }
+  return from;
+}
+
+void ModelPass::apply_map(const PackedLinear& map, const LinearRows& from,
+                          float* to) const noexcept {
+  apply_maps({{&map, to}}, from);
+}
+
+void ModelPass::apply_maps(std::initializer_list<LinearOutput> maps,
+                           const LinearRows& from) const noexcept {
+  apply_all(*state_.kernels, pool_, {maps.begin(), maps.size()}, from);
+}
+
+// ---------------------------------------------------------------------------------------- embeddings
+
+void ModelPass::embed(const ModelPiece& piece) noexcept {
+  const Index d = c_.d_model;
+  for (Index b = 0; b < needs_.batch; ++b) {
+    for (Index t = 0; t < piece.tokens(); ++t) {
+      float* row = x_ + (b * piece.tokens() + t) * d;
+      const Index at = b * needs_.length + piece.begin + t;
+      read_column(*state_.kernels, state_.embedding, args_.ids.data[at], row);
+      for (Index i = 0; c_.embedding_scale != 1.0F && i < d; ++i) {
+        row[i] *= c_.embedding_scale;
+      }
+      if (c_.token_types > 0) {
+        const Index type = args_.token_types.absent() ? 0 : args_.token_types.data[at];
+        const float* term = state_.token_types.data() + type * d;
+        state_.kernels->add({.n = d, .x = row, .y = term, .out = row});
+      }
+    }
+  }
+  add_positions(piece);
+  if (c_.embedding_norm) {
+    normalize(state_.embedding_norm, x_, x_, needs_.batch * piece.tokens());
+  }
+}
+
+void ModelPass::add_positions(const ModelPiece& piece) noexcept {
+  const Index first = piece.before + piece.begin;
+  const Index elements = piece.tokens() * c_.d_model;
+  const float* positions = nullptr;
+  if (c_.positions == ModelPositions::kLearned) {
+    positions = state_.positions.data() + first * c_.d_model;
+  } else if (c_.positions == ModelPositions::kSinusoidal) {
+    // The lengths that are allowed end below the positions that it refuses.
+    const Status made = sinusoidal_encoding({a_, {piece.tokens(), c_.d_model}}, first, {});
+    positions = made.ok() ? a_ : nullptr;
+  }
+  for (Index b = 0; positions && b < needs_.batch; ++b) {
+    add(x_ + b * elements, positions, elements);
+  }
+}
+
+// ----------------------------------------------------------------------------------------- attention
+
+/// The last token of each batch row, moved to the front of `array`.
+void ModelPass::keep_last(const ModelPiece& piece, float* array) const noexcept {
+  const Index d = c_.d_model;
+  for (Index b = 0; b < needs_.batch; ++b) {
+    std::memmove(array + b * d, array + ((b + 1) * piece.tokens() - 1) * d, bytes_of(d));
+  }
+}
+
+/// q of the rows that go on; k and v of all tokens. `a` is the input; what of it does not go on is overwritten.
+void ModelPass::project(const ModelLayer& layer, const ModelPiece& piece, float* a,
+                        const Rows& rows) noexcept {
+  const Index all = needs_.batch * piece.tokens();
+  LinearRows from = inputs({a, all, c_.d_model}, stream_q_);
+  if (rows.per_batch == piece.tokens()) {
+    apply_maps({{&layer.wq, q_}, {&layer.wk, k_}, {&layer.wv, v_}}, from);
+  } else {
+    apply_maps({{&layer.wk, k_}, {&layer.wv, v_}}, from);
+    keep_last(piece, a);
+    if (a != x_) {
+      keep_last(piece, x_);
+    }
+    if (rows.per_batch > 0) {
+      from = inputs({a, rows.count(needs_.batch), c_.d_model}, stream_q_);
+      apply_map(layer.wq, from, q_);
+    }
+  }
+  if (c_.qk_norm) {
+    normalize(layer.q_norm, q_, q_, rows.count(needs_.batch) * c_.num_heads, c_.d_k);
+    normalize(layer.k_norm, k_, k_, all * c_.num_kv_heads, c_.d_k);
+  }
+}
+
+Status ModelPass::turn(const ModelPiece& piece, const Rows& rows) noexcept {
+  const auto queries = split_heads(q_, needs_.batch, rows.per_batch, c_.num_heads, c_.d_k);
+  const auto keys = split_heads(k_, needs_.batch, piece.tokens(), c_.num_kv_heads, c_.d_k);
+  RotaryOptions options = c_.rotary;
+  options.offset = piece.before + piece.begin;
+  RotaryPlan plan;
+  QKV_RETURN_IF_ERROR(plan_rotary(kModelForward, *state_.kernels, options,
+                                  {needs_.batch, piece.tokens(), c_.d_k}, plan));
+  if (rows.per_batch == piece.tokens()) {
+    rotate_in_place(plan, workspace_, {queries, keys});
+    return {};
+  }
+  rotate_in_place(plan, workspace_, {keys});
+  workspace_.rewind(mark_);
+  options.offset += rows.first;
+  QKV_RETURN_IF_ERROR(plan_rotary(kModelForward, *state_.kernels, options,
+                                  {needs_.batch, rows.per_batch, c_.d_k}, plan));
+  rotate_in_place(plan, workspace_, {queries});
+  return {};
+}
+
+Status ModelPass::attend(Index n, const ModelPiece& piece, const Rows& rows) noexcept {
+  const Index batch = needs_.batch;
+  KvCache* cache = args_.session ? &args_.session->caches_[n] : nullptr;
+  AttentionArgs args;
+  args.q = split_heads<const float>(q_, batch, rows.per_batch, c_.num_heads, c_.d_k);
+  args.k = split_heads<const float>(k_, batch, piece.tokens(), c_.num_kv_heads, c_.d_k);
+  args.v = split_heads<const float>(v_, batch, piece.tokens(), c_.num_kv_heads, c_.d_k);
+  args.out = split_heads(o_, batch, rows.per_batch, c_.num_heads, c_.d_k);
+  args.cache = cache;
+  if (rows.per_batch == piece.tokens()) {
+    args.extras = extras(n, piece);
+  }
+  AttentionOptions& options = args.options;
+  options.scale = c_.attention_scale;
+  options.softcap = c_.attention_softcap;
+  options.causal = c_.causal;
+  options.window_left = state_.layers[n].window;
+  options.key_lengths = args_.key_lengths;
+  if (c_.positions == ModelPositions::kAlibi) {
+    options.alibi_slopes = {state_.slopes.data(), {c_.num_heads}};
+  }
+  if (options.causal || options.window_left >= 0 || !options.alibi_slopes.absent()) {
+    options.causal_offset = piece.before + piece.begin + rows.first;
+  }
+  AttentionPlan plan;
+  plan.threads = workspace_.threads();
+  QKV_RETURN_IF_ERROR(plan_attention(kModelForward, *state_.kernels, args, plan));
+  run_attention(plan, args, workspace_);
+  return {};
+}
+
+/// Zeros where the output of the heads that are left out would be.
+void ModelPass::ablate(Index n, Index rows) const noexcept {
+  for (const ModelHead& left_out : args_.ablated) {
+    for (Index r = 0; left_out.layer == n && r < rows; ++r) {
+      std::fill_n(o_ + (r * c_.num_heads + left_out.head) * c_.d_k, c_.d_k, 0.0F);
+    }
+  }
+}
+
+// -------------------------------------------------------------------------------------- feed-forward
+
+void ModelPass::activate(float* h, const float* gate, Index elements) const noexcept {
+  using M = ModelActivation;
+  const kernels::KernelTable& table = *state_.kernels;
+  share(pool_, elements, kShareElements, [&](Index begin, Index end) noexcept {
+    const Index n = end - begin;
+    float* out = h + begin;
+    if (c_.activation == M::kSwiglu) {
+      table.silu_times({.n = n, .x = gate + begin, .y = out, .out = out});
+    } else if (gate) {
+      float* open = gate_ + begin;
+      const auto f = c_.activation == M::kGeglu ? table.gelu : table.gelu_tanh;
+      f({.n = n, .x = open, .y = nullptr, .out = open});
+      table.multiply({.n = n, .x = open, .y = out, .out = out});
+    } else {
+      const auto f = activation_kernel(table, activation_of(c_.activation));
+      f({.n = n, .x = out, .y = nullptr, .out = out});
+    }
+  });
+}
+
+void ModelPass::feed_forward(const ModelLayer& layer, const float* x, Index rows,
+                             float* y) noexcept {
+  for (Index first = 0; first < rows; first += kHiddenTokens) {
+    const Index count = std::min(kHiddenTokens, rows - first);
+    const LinearRows from = inputs({x + first * c_.d_model, count, c_.d_model}, stream_q_);
+    if (gate_) {
+      apply_maps({{&layer.w1, h_}, {&layer.w_gate, gate_}}, from);
+    } else {
+      apply_map(layer.w1, from, h_);
+    }
+    activate(h_, gate_, count * c_.d_feed_forward);
+    apply_map(layer.w2, inputs({h_, count, c_.d_feed_forward}, hidden_q_), y + first * c_.d_model);
+  }
+}
+
+// --------------------------------------------------------------------------------------------- layers
+
+/// The rows that go on after layer n: all of them, but in the last layer only those that something is asked of.
+ModelPass::Rows ModelPass::rows_after(Index n, const ModelPiece& piece) const noexcept {
+  if (n < c_.num_layers - 1 || needs_.every_row) {
+    return {piece.tokens(), 0};
+  }
+  return is_last(piece) ? Rows{1, piece.tokens() - 1} : Rows{0, 0};
+}
+
+Status ModelPass::layer(Index n, const ModelPiece& piece, const Rows& rows) noexcept {
+  const ModelLayer& layer = state_.layers[n];
+  const bool pre = c_.norm == NormPlacement::kPre;
+  const Index d = c_.d_model;
+  if (pre) {
+    normalize(layer.norm1, x_, a_, needs_.batch * piece.tokens());
+  }
+  project(layer, piece, pre ? a_ : x_, rows);
+  if (c_.positions == ModelPositions::kRotary) {
+    QKV_RETURN_IF_ERROR(turn(piece, rows));
+    workspace_.rewind(mark_);
+  }
+  read_heads(n, piece);
+  QKV_RETURN_IF_ERROR(attend(n, piece, rows));
+  workspace_.rewind(mark_);
+  const Index count = rows.count(needs_.batch);
+  if (count == 0) {
+    return {};
+  }
+  ablate(n, count);
+  apply_map(layer.wo, inputs({o_, count, c_.num_heads * c_.d_k}, stream_q_), s_);
+  if (c_.post_norms) {
+    normalize(layer.post_norm1, s_, s_, count);
+  }
+  const bool feeds = c_.d_feed_forward > 0;
+  if (pre && feeds && c_.parallel_residual) {
+    normalize(layer.norm2, x_, a_, count);
+  }
+  add(x_, s_, count * d);
+  if (!pre) {
+    normalize(layer.norm1, x_, x_, count);
+  }
+  if (!feeds) {
+    return {};
+  }
+  if (pre && !c_.parallel_residual) {
+    normalize(layer.norm2, x_, a_, count);
+  }
+  feed_forward(layer, pre ? a_ : x_, count, s_);
+  if (c_.post_norms) {
+    normalize(layer.post_norm2, s_, s_, count);
+  }
+  add(x_, s_, count * d);
+  if (!pre) {
+    normalize(layer.norm2, x_, x_, count);
+  }
+  return {};
+}
+
+Status ModelPass::run(const ModelPiece& piece) noexcept {
+  embed(piece);
+  Rows rows{piece.tokens(), 0};
+  for (Index n = 0; n < c_.num_layers; ++n) {
+    rows = rows_after(n, piece);
+    QKV_RETURN_IF_ERROR(layer(n, piece, rows));
+    read(n, piece);
+  }
+  finish(piece, rows);
+  return {};
+}
+
+}  // namespace qkv

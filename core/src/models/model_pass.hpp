@@ -1,0 +1,130 @@
+// One pass of a LanguageModel: what is computed at a time, and where.
+#pragma once
+
+#include <initializer_list>
+#include <utility>
+
+#include "models/model_state.hpp"
+#include "positions/rotary_plan.hpp"
+#include "qkv/attention.hpp"
+
+namespace qkv {
+
+inline constexpr const char* kModelForward = "LanguageModel::forward";
+
+/// Rows whose logits are held at a time for surprisal.
+inline constexpr Index kLogitRows = 16;
+
+constexpr std::size_t bytes_of(Index floats) noexcept {
+  return static_cast<std::size_t>(floats) * sizeof(float);
+}
+
+/// Tokens [begin, end) of every row of a call.
+struct ModelPiece {
+  Index begin, end;
+  Index before;  ///< tokens that the session held when the call began
+  [[nodiscard]] Index tokens() const noexcept { return end - begin; }
+};
+
+/// What a call asks for, and the floats of each array of a piece.
+struct ModelNeeds {
+  Index batch = 0, length = 0;
+  Index piece = 0;           ///< tokens of a row at a time
+  bool last_logits = false;  ///< of the last token of each row alone
+  bool last_hidden = false;
+  bool every_row = false;  ///< something is asked of all tokens after the last layer
+  std::size_t stream = 0;  ///< x, and two more like it
+  std::size_t queries = 0, keys = 0;
+  bool gated = false;         ///< the feed-forward layer has a gate
+  std::size_t hidden = 0;     ///< of the feed-forward layer; twice with a gate
+  std::size_t quantized = 0;  ///< of inputs of d_model or of the heads
+  std::size_t quantized_hidden = 0;
+  std::size_t attention = 0, rotary = 0;
+  std::size_t logits = 0;  ///< of kLogitRows rows, for surprisal
+
+  /// Floats in all.
+  [[nodiscard]] std::size_t total() const noexcept;
+};
+
+/// Computes pieces. Everything was checked, and the workspace has begun with room for all of it.
+class ModelPass {
+ public:
+  ModelPass(const ModelState& state, const LanguageModel::ForwardArgs& args,
+            const ModelNeeds& needs, Workspace& workspace) noexcept;
+
+  /// Fails only if a cache was changed since the call began.
+  Status run(const ModelPiece& piece) noexcept;
+
+ private:
+  /// Rows of the stream that go on: all tokens of the piece, or those of the last of each batch row.
+  struct Rows {
+    Index per_batch;  ///< rows of each batch row
+    Index first;      ///< the token that the first of them is
+    [[nodiscard]] Index count(Index batch) const noexcept { return batch * per_batch; }
+  };
+
+  /// Rows of numbers that products with int8 weights read, and where they are.
+  struct Quantized {
+    float* memory;
+    QuantizedRows rows;
+  };
+
+  void normalize(const ModelNorm& norm, const float* x, float* out, Index rows,
+                 Index width) const noexcept;
+  void normalize(const ModelNorm& norm, const float* x, float* out, Index rows) const noexcept {
+    normalize(norm, x, out, rows, c_.d_model);
+  }
+  void add(float* x, const float* y, Index elements) const noexcept;
+  /// The inputs of one or more maps, quantised in `to` where the format asks for it.
+  LinearRows inputs(const DenseRows& rows, Quantized& to) const noexcept;
+  void apply_map(const PackedLinear& map, const LinearRows& from, float* to) const noexcept;
+  /// Maps of the same inputs.
+  void apply_maps(std::initializer_list<LinearOutput> maps, const LinearRows& from) const noexcept;
+
+  void embed(const ModelPiece& piece) noexcept;
+  void add_positions(const ModelPiece& piece) noexcept;
+
+  void keep_last(const ModelPiece& piece, float* array) const noexcept;
+  void project(const ModelLayer& layer, const ModelPiece& piece, float* a,
+               const Rows& rows) noexcept;
+  Status turn(const ModelPiece& piece, const Rows& rows) noexcept;
+  [[nodiscard]] std::pair<Index, Index> rows_read(const ModelReading& of,
+                                                  const ModelPiece& piece) const noexcept;
+  void read_heads(Index n, const ModelPiece& piece) const noexcept;
+  [[nodiscard]] AttentionExtras extras(Index n, const ModelPiece& piece) const noexcept;
+  Status attend(Index n, const ModelPiece& piece, const Rows& rows) noexcept;
+  void ablate(Index n, Index rows) const noexcept;
+
+  void activate(float* h, const float* gate, Index elements) const noexcept;
+  void feed_forward(const ModelLayer& layer, const float* x, Index rows, float* y) noexcept;
+
+  [[nodiscard]] Rows rows_after(Index n, const ModelPiece& piece) const noexcept;
+  Status layer(Index n, const ModelPiece& piece, const Rows& rows) noexcept;
+
+  [[nodiscard]] const ModelReading* reading(Index n) const noexcept;
+  void write_logits(const float* x, Index rows, float* to) noexcept;
+  [[nodiscard]] const float* last_norm(Index rows) noexcept;
+  void read(Index n, const ModelPiece& piece) noexcept;
+  void write_surprisal(const ModelPiece& piece, const float* y) noexcept;
+  [[nodiscard]] Index last_row(const ModelPiece& piece, const Rows& rows, Index b) const noexcept;
+  void finish(const ModelPiece& piece, const Rows& rows) noexcept;
+  [[nodiscard]] bool is_last(const ModelPiece& piece) const noexcept {
+    return piece.end == needs_.length;
+  }
+
+  const ModelState& state_;
+  const LanguageModelConfig& c_;
+  const LanguageModel::ForwardArgs& args_;
+  const ModelNeeds& needs_;
+  Workspace& workspace_;
+  ThreadPool* pool_;
+  float *x_, *a_, *s_;       ///< the stream, its norm, and what a sub-layer gives
+  float *q_, *k_, *v_, *o_;  ///< heads side by side
+  float *h_, *gate_;         ///< of the feed-forward layer
+  Quantized stream_q_;       ///< of the stream or of the heads: what inputs() made last
+  Quantized hidden_q_;       ///< of the hidden layer
+  float* logits_;
+  std::size_t mark_ = 0;  ///< of the workspace, after these
+};
+
+}  // namespace qkv

@@ -1,0 +1,197 @@
+// What a pass tells beside the stream: heads, residuals, logits, surprisal.
+#include <algorithm>
+#include <cstring>
+
+#include "attention/copy_heads.hpp"
+#include "base/portable_math.hpp"
+#include "base/share.hpp"
+#include "models/model_pass.hpp"
+
+namespace qkv {
+namespace {
+
+/// c tanh(x / c), in double precision: tanh(y) = 1 - 2 / (exp(2 y) + 1).
+void cap(float* x, Index count, double c) noexcept {
+  constexpr double kTwoLog2E = 2 * 0x1.71547652b82fep+0;
+  for (Index i = 0; i < count; ++i) {
+    if (x[i] == x[i]) {  // NaN stays NaN
+      const double y = std::clamp(static_cast<double>(x[i]) / c, -30.0, 30.0);
+      x[i] = static_cast<float>(c * (1.0 - 2.0 / (power_of_two(kTwoLog2E * y) + 1.0)));
+    }
+  }
+}
+
+}  // namespace
+
+// --------------------------------------------------------------------------------------- of one layer
+
+const ModelReading* ModelPass::reading(Index n) const noexcept {
+  for (const ModelReading& each : args_.readings) {
+    if (each.layer == n) {
+      return &each;
+    }
+  }
+  return nullptr;
+}
+
+/// The tokens of the call, of this piece, whose rows of weights and queries are read.
+std::pair<Index, Index> ModelPass::rows_read(const ModelReading& of,
+                                             const ModelPiece& piece) const noexcept {
+  const Index end = of.row_end < 0 ? needs_.length : of.row_end;
+  return {std::max(of.row_begin, piece.begin), std::min(end, piece.end)};
+}
+
+/// What is asked of the queries, keys and values of layer n. A layer that is read has the queries of all tokens.
+void ModelPass::read_heads(Index n, const ModelPiece& piece) const noexcept {
+  const ModelReading* to = reading(n);
+  if (!to) {
+    return;
+  }
+  const auto copy = [&](const float* from, Index heads, Index first, Index last,
+                        TensorView<float> view, Index begin) {
+    if (view.absent() || first >= last) {
+      return;  // the first of no rows has no address
+    }
+    view.data += (first - begin) * view.stride(2);
+    view.shape[2] = last - first;
+    from += (first - piece.begin) * heads * c_.d_k;
+    copy_heads(split_heads(from, needs_.batch, piece.tokens(), heads, c_.d_k), view);
+  };
+  const auto [first, last] = rows_read(*to, piece);
+  copy(q_, c_.num_heads, first, last, to->q, to->row_begin);
+  copy(k_, c_.num_kv_heads, piece.begin, piece.end, to->k, 0);
+  copy(v_, c_.num_kv_heads, piece.begin, piece.end, to->v, 0);
+}
+
+/// Where the weights and entropies of this piece go. The keys that come later have weights of zero.
+AttentionExtras ModelPass::extras(Index n, const ModelPiece& piece) const noexcept {
+  AttentionExtras to;
+  const ModelReading* from = reading(n);
+  if (!from) {
+    return to;
+  }
+  if (!from->entropy.absent()) {
+    to.entropy = from->entropy;
+    to.entropy.data += piece.begin * to.entropy.stride(2);
+    to.entropy.shape[2] = piece.tokens();
+  }
+  const auto [first, last] = rows_read(*from, piece);
+  if (from->weights.absent() || first >= last) {
+    return to;
+  }
+  to.weights = from->weights;
+  to.weights.data += (first - from->row_begin) * to.weights.stride(2);
+  to.weights.shape[2] = last - first;
+  const Index keys = piece.before + piece.end;
+  for (Index b = 0; b < needs_.batch; ++b) {
+    for (Index h = 0; h < c_.num_heads; ++h) {
+      for (Index r = 0; r < last - first; ++r) {
+        std::fill_n(to.weights.at(b, h, r) + keys, to.weights.extent(3) - keys, 0.0F);
+      }
+    }
+  }
+  to.weights.shape[3] = keys;
+  to.row_begin = first - piece.begin;
+  to.row_end = last - piece.begin;
+  return to;
+}
+
+// ----------------------------------------------------------------------------------------- of the stream
+
+void ModelPass::write_logits(const float* x, Index rows, float* to) noexcept {
+  apply_map(state_.last_map(), inputs({x, rows, c_.d_model}, stream_q_), to);
+  if (c_.logit_softcap > 0.0F) {
+    share(pool_, rows * c_.vocabulary, kShareElements, [&](Index begin, Index end) noexcept {
+      cap(to + begin, end - begin, static_cast<double>(c_.logit_softcap));
+    });
+  }
+}
+
+/// The stream as the head reads it: after the last norm, with kPre.
+const float* ModelPass::last_norm(Index rows) noexcept {
+  if (c_.norm == NormPlacement::kPost) {
+    return x_;
+  }
+  normalize(state_.norm, x_, a_, rows);
+  return a_;
+}
+
+/// What is asked of the stream after layer n.
+void ModelPass::read(Index n, const ModelPiece& piece) noexcept {
+  const ModelReading* to = reading(n);
+  const Index tokens = piece.tokens();
+  for (Index b = 0; to && !to->residual.absent() && b < needs_.batch; ++b) {
+    std::memcpy(to->residual.at(b, piece.begin), x_ + b * tokens * c_.d_model,
+                bytes_of(tokens * c_.d_model));
+  }
+  if (!to || to->logits.absent()) {
+    return;
+  }
+  const float* y = last_norm(needs_.batch * tokens);
+  for (Index b = 0; b < needs_.batch; ++b) {
+    write_logits(y + b * tokens * c_.d_model, tokens, to->logits.at(b, piece.begin));
+  }
+}
+
+/// -ln p of the token after each of this piece. With p_m the probability of the largest logit m, the logarithm of the sum
+/// of all exp is m - ln p_m.
+void ModelPass::write_surprisal(const ModelPiece& piece, const float* y) noexcept {
+  const Index v = c_.vocabulary;
+  const Index tokens = std::min(piece.end, needs_.length - 1) - piece.begin;
+  for (Index b = 0; b < needs_.batch; ++b) {
+    for (Index first = 0; first < tokens; first += kLogitRows) {
+      const Index count = std::min(kLogitRows, tokens - first);
+      write_logits(y + (b * piece.tokens() + first) * c_.d_model, count, logits_);
+      double above[kLogitRows];  // how far the largest logit is above that of the next token
+      for (Index r = 0; r < count; ++r) {
+        const float* row = logits_ + r * v;
+        const Index next = args_.ids.data[b * needs_.length + piece.begin + first + r + 1];
+        above[r] =
+            static_cast<double>(*std::max_element(row, row + v)) - static_cast<double>(row[next]);
+      }
+      state_.kernels->softmax(
+          {.outer = count, .n = v, .inner = 1, .x = logits_, .out = logits_, .temperature = 1.0F});
+      for (Index r = 0; r < count; ++r) {
+        const float most = *std::max_element(logits_ + r * v, logits_ + (r + 1) * v);
+        *args_.surprisal.at(b, piece.begin + first + r) =
+            static_cast<float>(above[r] - natural_log(static_cast<double>(most)));
+      }
+    }
+  }
+}
+
+/// The row of the stream that is the last one of batch row b.
+Index ModelPass::last_row(const ModelPiece& piece, const Rows& rows, Index b) const noexcept {
+  if (rows.per_batch < piece.tokens()) {
+    return b;
+  }
+  const Index read = args_.key_lengths.absent() ? piece.tokens() : *args_.key_lengths.at(b);
+  return b * piece.tokens() + std::max<Index>(read, 1) - 1;
+}
+
+void ModelPass::finish(const ModelPiece& piece, const Rows& rows) noexcept {
+  const Index d = c_.d_model;
+  if (rows.per_batch == 0) {
+    return;
+  }
+  const float* y = last_norm(rows.count(needs_.batch));
+  for (Index b = 0; b < needs_.batch; ++b) {
+    const float* all = y + b * piece.tokens() * d;
+    const float* last = y + last_row(piece, rows, b) * d;
+    if (!args_.hidden.absent() && !needs_.last_hidden) {
+      std::memcpy(args_.hidden.at(b, piece.begin), all, bytes_of(piece.tokens() * d));
+    } else if (!args_.hidden.absent() && is_last(piece)) {
+      std::memcpy(args_.hidden.at(b), last, bytes_of(d));
+    }
+    if (!args_.logits.absent() && !needs_.last_logits) {
+      write_logits(all, piece.tokens(), args_.logits.at(b, piece.begin));
+    } else if (!args_.logits.absent() && is_last(piece)) {
+      write_logits(last, 1, args_.logits.at(b));
+    }
+  }
+  if (!args_.surprisal.absent()) {
+    write_surprisal(piece, y);
+  }
+}
+
+}  // namespace qkv

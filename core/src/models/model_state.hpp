@@ -1,0 +1,117 @@
+// What a LanguageModel holds.
+#pragma once
+
+#include <cstdint>
+#include <new>
+
+#include "base/float_count.hpp"
+#include "base/list.hpp"
+#include "kernels/kernel_table.hpp"
+#include "models/array_name.hpp"
+#include "qkv/language_model.hpp"
+#include "weights/packed_linear.hpp"
+
+namespace qkv {
+
+/// Objects one after another in a block of the core's own, made all at once and never moved.
+template <class T>
+class Objects {
+  static_assert(alignof(T) <= kAlignment);
+
+ public:
+  Objects() noexcept = default;
+  Objects(const Objects&) = delete;
+  Objects& operator=(const Objects&) = delete;
+  ~Objects() {
+    for (T& object : *this) {
+      object.~T();
+    }
+  }
+
+  /// Makes `count` objects; only once. kOutOfMemory leaves none.
+  Status create(Index count) noexcept {
+    QKV_RETURN_IF_ERROR(
+        block_.reserve(capped_product(count, (sizeof(T) + sizeof(float) - 1) / sizeof(float))));
+    for (; size_ < count; ++size_) {
+      new (begin() + size_) T;
+    }
+    return {};
+  }
+  [[nodiscard]] Index size() const noexcept { return size_; }
+  [[nodiscard]] T* begin() const noexcept { return reinterpret_cast<T*>(block_.data()); }
+  [[nodiscard]] T* end() const noexcept { return begin() + size_; }
+  [[nodiscard]] T& operator[](Index i) const noexcept { return begin()[i]; }
+
+ private:
+  AlignedBuffer block_;
+  Index size_ = 0;
+};
+
+/// The arrays of a norm; those that the config has not stay empty.
+struct ModelNorm {
+  AlignedBuffer gamma, beta;
+};
+
+struct ModelLayer {
+  PackedLinear wq, wk, wv, wo, w1, w_gate, w2;
+  ModelNorm norm1, norm2, post_norm1, post_norm2, q_norm, k_norm;
+  Index window = -1;
+};
+
+/// One array of weights, and how much of it there is.
+struct ModelEntry {
+  char name[kMostArrayName];
+  /// Where the numbers go: a packed matrix, or float32.
+  PackedLinear* map;
+  float* numbers;
+  int rank;
+  Index shape[2];
+  /// Rows of the layout that were given so far; `layout` is that of the first.
+  Index rows;
+  WeightLayout layout;
+  /// The packed matrix is a table of embeddings: its rows are the outputs of the map.
+  bool is_table;
+
+  /// Rows that there are, by a layout, and the numbers in each.
+  [[nodiscard]] Index all_rows(WeightLayout by) const noexcept {
+    return rank == 1 ? 1 : shape[map && !is_table && by == WeightLayout::kOutIn ? 1 : 0];
+  }
+  [[nodiscard]] Index row_size(WeightLayout by) const noexcept {
+    return rank == 1 ? shape[0] : shape[map && !is_table && by == WeightLayout::kOutIn ? 0 : 1];
+  }
+  [[nodiscard]] bool full() const noexcept { return rows == all_rows(layout); }
+};
+
+struct ModelState {
+  LanguageModelConfig config;
+  WeightFormat format = WeightFormat::kF32;
+  const kernels::KernelTable* kernels = nullptr;
+  PackedLinear embedding, head;  ///< the embedding as [d_model, vocabulary]: as the head it may be
+  AlignedBuffer positions, token_types;
+  AlignedBuffer slopes;  ///< of ALiBi
+  List<std::int32_t> windows;
+  ModelNorm embedding_norm, norm;
+  Objects<ModelLayer> layers;
+  List<ModelEntry> entries;
+  std::int64_t parameter_count = 0;
+  std::size_t bytes = 0;
+  bool finished = false;
+
+  /// Takes the memory of all arrays and lists them.
+  Status reserve() noexcept;
+  /// Copies the windows of layers: the caller's array may go.
+  Status keep_windows() noexcept {
+    for (Index n = 0; !config.windows.absent() && n < config.num_layers; ++n) {
+      QKV_RETURN_IF_ERROR(windows.push(config.windows.data[n]));
+    }
+    if (!config.windows.absent()) {
+      config.windows = {windows.begin(), {config.num_layers}};
+    }
+    return {};
+  }
+  [[nodiscard]] const PackedLinear& last_map() const noexcept {
+    return config.tied_embeddings ? embedding : head;
+  }
+};
+
+}  // namespace qkv

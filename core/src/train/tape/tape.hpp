@@ -1,0 +1,231 @@
+// A computation that is written down once and then run forward and backward: arrays, and the steps that make one of
+// another. Models are recorded on a tape; operators do the arithmetic.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/list.hpp"
+#include "isa/train_dispatch.hpp"
+#include "qkv/activation.hpp"
+#include "qkv/attention.hpp"
+#include "qkv/linear.hpp"
+#include "qkv/norm.hpp"
+#include "qkv/rotary.hpp"
+#include "qkv/status.hpp"
+#include "qkv/workspace.hpp"
+
+namespace qkv::train {
+
+/// The number of an array of a tape.
+using ArrayId = Index;
+inline constexpr ArrayId kNoArray = -1;
+
+/// Rows of floats: what a step reads or writes.
+struct TapeArray {
+  /// Where its numbers come from, and whether they have a gradient.
+  enum class Kind : std::uint8_t {
+    kParameter,  ///< memory of the model's: trained
+    kConstant,   ///< memory of the tape's, filled once
+    kValue,      ///< memory of the tape's, written by a step
+  };
+  Kind kind = Kind::kValue;
+  Index rows = 0, width = 0;
+  float* value = nullptr;
+  float* gradient = nullptr;  ///< null for constants
+  ArrayId gradient_of =
+      kNoArray;          ///< the array whose gradient memory it uses: its own, or another's
+  Index offset = 0;      ///< of value and gradient in the tape's memory, in floats
+  Index made_by = -1;    ///< the step that writes it; -1 for parameters and constants
+  bool touched = false;  ///< while planning: a later step has written its gradient
+
+  [[nodiscard]] Index size() const noexcept { return rows * width; }
+};
+
+/// What changes from one run of a tape to the next.
+struct TapeInputs {
+  const std::int32_t* ids = nullptr;         ///< of the tokens, one for each row
+  const std::int32_t* source_ids = nullptr;  ///< those of the sources, in models that translate
+  TensorView<const std::int32_t> key_lengths =
+      {};  ///< tokens in use of each batch row; absent means all
+  TensorView<const std::int32_t> source_lengths = {};  ///< of each source; likewise
+  bool dropout = false;                                ///< whether dropout drops, as in training
+  std::uint64_t dropout_seed = 0;                      ///< of this run
+};
+
+/// Which of the two inputs of a model that translates a step is about; all others have targets alone.
+enum class Side : std::uint8_t { kTarget, kSource };
+
+/// Heads of an attention step, and its options but for what TapeInputs holds.
+struct TapeAttention {
+  Index batch = 0;
+  Index heads = 0, kv_heads = 0;
+  Side keys_of = Side::kTarget;  ///< whose lengths count
+  ArrayId slopes = kNoArray;     ///< options.alibi_slopes, a constant of the tape
+  AttentionOptions options = {};
+};
+
+struct Operation;
+
+/// One operation on a tape.
+struct Step {
+  static constexpr int kMostInputs = 6;
+  /// How the backward pass writes the gradient of an input.
+  enum class Write : std::uint8_t {
+    kSkip,    ///< it has none
+    kFirst,   ///< nobody has written it yet
+    kAdd,     ///< added to what is there
+    kShared,  ///< it is the gradient of the output, in the same memory
+  };
+
+  const Operation* operation = nullptr;
+  std::array<ArrayId, kMostInputs> in = {kNoArray, kNoArray, kNoArray,
+                                         kNoArray, kNoArray, kNoArray};
+  std::array<Write, kMostInputs> writes = {};
+  bool reached = false;  ///< whether the gradient of the output depends on the loss at all
+  ArrayId out = kNoArray;
+  ArrayId saved = kNoArray;  ///< what the forward pass keeps for the backward pass
+  // Of single operations:
+  Side side = Side::kTarget;                  ///< embed: whose ids; last_state: whose lengths
+  bool out_in = false;                        ///< linear: w is [out, in]
+  NormType norm = NormType::kLayer;           ///< norm
+  Activation activation = Activation::kRelu;  ///< activation, gate
+  float number = 0.0F;           ///< epsilon of a norm, factor of an embedding, rate of dropout
+  std::uint64_t site = 0;        ///< dropout: which one of the model
+  TapeAttention attention = {};  ///< attention, rotary
+  RotaryOptions rotary = {};
+};
+
+class Tape;
+
+/// A step in one run: what it reads and writes.
+struct Pass {
+  const Tape& tape;
+  const Step& step;
+  const TapeInputs& inputs;
+  const TrainKernels& kernels;
+  Workspace& workspace;
+
+  [[nodiscard]] const TapeArray& in(int i) const noexcept;
+  [[nodiscard]] bool has(int i) const noexcept;
+  [[nodiscard]] const TapeArray& out() const noexcept;
+  [[nodiscard]] const TapeArray& saved() const noexcept;
+  /// Where the gradient of an input goes; null where it has none or shares that of the output.
+  [[nodiscard]] float* gradient(int i) const noexcept;
+  /// The same as a view of `rows` x `width`; absent where the pointer is null.
+  [[nodiscard]] TensorView<float> gradient_view(int i) const noexcept;
+};
+
+/// How a step runs forward and backward.
+struct Operation {
+  using Run = Status (*)(const Pass&) noexcept;
+  Run forward;
+  Run backward;
+  bool passes_gradient = false;  ///< the gradient of inputs 0 and 1 is that of the output
+};
+
+/// Arrays and steps. Recording never fails at once: plan() tells what went wrong.
+class Tape {
+ public:
+  /// Forgets arrays and steps and keeps memory.
+  void clear() noexcept;
+  /// A parameter, with memory of the caller's.
+  ArrayId parameter(Index rows, Index width, float* value, float* gradient) noexcept;
+  /// An array that plan() leaves to the caller to fill.
+  ArrayId constant(Index rows, Index width) noexcept;
+  /// Records a step whose output has this shape, and `saved` if it keeps as many floats.
+  ArrayId record(Step step, Index rows, Index width, Index saved = 0) noexcept;
+
+  /// Takes the memory of all arrays and decides how gradients add up. `seed` is the array whose gradient the backward pass
+  /// starts from.
+  Status plan(ArrayId seed) noexcept;
+
+  /// Runs all steps. On error what arrays hold is unspecified, but for parameters.
+  Status forward(const TapeInputs& inputs, Workspace& workspace) const noexcept;
+  /// Runs all steps back from the gradient of `seed`, and writes the gradient of every parameter.
+  Status backward(const TapeInputs& inputs, Workspace& workspace) const noexcept;
+
+  [[nodiscard]] const TapeArray& operator[](ArrayId id) const noexcept { return arrays_[id]; }
+  /// What the step that writes this array has saved. Precondition: there is one, and it has saved something.
+  [[nodiscard]] const float* saved_of(ArrayId id) const noexcept {
+    return arrays_[step_of(id).saved].value;
+  }
+  /// The step that writes an array. Precondition: there is one.
+  [[nodiscard]] const Step& step_of(ArrayId id) const noexcept {
+    return steps_[arrays_[id].made_by];
+  }
+  /// The shape of an array; 1 where there is none, because recording has failed.
+  [[nodiscard]] Index rows(ArrayId id) const noexcept { return exists(id) ? arrays_[id].rows : 1; }
+  [[nodiscard]] Index width(ArrayId id) const noexcept {
+    return exists(id) ? arrays_[id].width : 1;
+  }
+  /// Where a gradient is put that is then added to another.
+  [[nodiscard]] float* scratch(const Step& step, int input) const noexcept;
+
+ private:
+  [[nodiscard]] bool exists(ArrayId id) const noexcept { return id >= 0 && id < arrays_.size(); }
+  ArrayId add(const TapeArray& array) noexcept;
+  void plan_gradients(ArrayId seed) noexcept;
+  Step::Write plan_input(Index at, int input) noexcept;
+  [[nodiscard]] bool may_share(Index at, int input) const noexcept;
+  Status take_memory() noexcept;
+
+  List<TapeArray> arrays_;
+  List<Step> steps_;
+  AlignedBuffer values_, gradients_, scratch_;
+  Status status_;
+};
+
+// The operations, in tape_steps.cpp and tape_attention.cpp. Each takes the arrays that it reads, and gives the one it writes.
+
+/// Rows of `table` by TapeInputs::ids, times `factor`.
+ArrayId embed(Tape& tape, ArrayId table, Index rows, float factor,
+              Side side = Side::kTarget) noexcept;
+/// x + the first rows of `table`, once for each batch row.
+ArrayId add_positions(Tape& tape, ArrayId x, ArrayId table, Index batch) noexcept;
+/// x + y.
+ArrayId add(Tape& tape, ArrayId x, ArrayId y) noexcept;
+/// x W + b; b may be kNoArray.
+ArrayId linear(Tape& tape, ArrayId x, ArrayId w, ArrayId b, WeightLayout layout) noexcept;
+/// layer_norm() or rms_norm() over pieces of as many elements as gamma has; beta may be kNoArray.
+ArrayId norm(Tape& tape, ArrayId x, ArrayId gamma, ArrayId beta, NormType type,
+             float epsilon) noexcept;
+/// f(x).
+ArrayId activation(Tape& tape, ArrayId x, Activation f) noexcept;
+/// f(x) y, f one of kSilu and kGelu.
+ArrayId gate(Tape& tape, ArrayId x, ArrayId y, Activation f) noexcept;
+/// x with elements set to 0 at this rate and the others divided by 1 - rate, in training; x itself at rate 0.
+ArrayId dropout(Tape& tape, ArrayId x, float rate, std::uint64_t site) noexcept;
+/// rotary_embedding() of heads side by side.
+ArrayId rotate(Tape& tape, ArrayId x, Index batch, Index heads,
+               const RotaryOptions& options) noexcept;
+/// attention() of heads side by side. Its options name a rate of dropout, `site` the place.
+ArrayId attend(Tape& tape, ArrayId q, ArrayId k, ArrayId v, const TapeAttention& attention,
+               std::uint64_t site) noexcept;
+
+/// Queries, keys and values as [B, H, T, d].
+struct AttendedHeads {
+  TensorView<const float> q, k, v;
+};
+
+/// What the attention that wrote `attended` read in the run before.
+AttendedHeads heads_read(const Tape& tape, ArrayId attended) noexcept;
+
+/// What `extras` asks for of the attention that wrote `attended`, in the run before: it is computed once more, with the
+/// same options, and the array gets the numbers that it has.
+Status read_attention(const Tape& tape, ArrayId attended, const TapeInputs& inputs,
+                      const AttentionExtras& extras, Workspace& workspace) noexcept;
+
+/// The arrays of a GRU: wx [in, 3 hidden], wh [hidden, 3 hidden], bx and bh [3 hidden].
+struct GruArrays {
+  ArrayId wx = kNoArray, wh = kNoArray, bx = kNoArray, bh = kNoArray;
+};
+/// gru() over the tokens of each batch row, from h0 [B, hidden] or, without one, from 0.
+ArrayId recur(Tape& tape, ArrayId x, const GruArrays& weights, ArrayId h0, Index batch) noexcept;
+/// Of each batch row, the row of x at its last token in use: [B, width]. One that uses none gets 0.
+ArrayId last_state(Tape& tape, ArrayId x, Index batch, Side side) noexcept;
+/// projected_additive_attention() of queries q over sources: keys k, the score's v, and values. The weights are saved.
+ArrayId attend_additively(Tape& tape, ArrayId q, ArrayId k, ArrayId v, ArrayId values,
+                          Index batch) noexcept;
+
+}  // namespace qkv::train

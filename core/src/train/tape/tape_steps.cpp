@@ -1,0 +1,362 @@
+// Steps that treat each row, or each number, by itself.
+#include <algorithm>
+#include <cstring>
+
+#include "base/share.hpp"
+#include "kernels/attention/mask.hpp"
+#include "qkv/embedding.hpp"
+#include "qkv/train/embedding.hpp"
+#include "qkv/train/linear.hpp"
+#include "qkv/train/norm.hpp"
+#include "rows/activation_kernel.hpp"
+#include "train/tape/tape.hpp"
+
+namespace qkv::train {
+namespace {
+
+TensorView<const float> rows_of(const TapeArray& array) noexcept {
+  return {array.value, {array.rows, array.width}};
+}
+TensorView<const float> gradient_of(const TapeArray& array) noexcept {
+  return {array.gradient, {array.rows, array.width}};
+}
+/// A bias, a gain: the rows of a parameter as one.
+TensorView<const float> flat(const TapeArray& array) noexcept {
+  return {array.value, {array.size()}};
+}
+TensorView<float> flat_gradient(const Pass& pass, int i) noexcept {
+  float* data = pass.has(i) ? pass.gradient(i) : nullptr;
+  return data ? TensorView<float>(data, {pass.in(i).size()}) : TensorView<float>();
+}
+
+/// Calls piece(begin, end) for pieces of the numbers of the output, on the threads of the pool.
+template <class Piece>
+void for_pieces(const Pass& pass, const Piece& piece) noexcept {
+  share(pass.workspace.pool(), pass.out().size(), kShareElements, piece);
+}
+
+/// out = x + y for n numbers, on the threads of the pool.
+void add_numbers(const Pass& pass, Index n, const float* x, const float* y, float* out) noexcept {
+  share(pass.workspace.pool(), n, kShareElements, [&](Index begin, Index end) noexcept {
+    pass.kernels.forward->add(
+        {.n = end - begin, .x = x + begin, .y = y + begin, .out = out + begin});
+  });
+}
+
+/// The gradient of a sum's input, where it is not in the memory of the sum's.
+void pass_on(const Pass& pass, int input) noexcept {
+  if (float* to = pass.gradient(input)) {
+    std::copy_n(pass.out().gradient, pass.out().size(), to);
+  }
+}
+
+// ------------------------------------------------------------------------------------- embedding
+
+void scale(float* x, Index n, float factor) noexcept {
+  if (factor != 1.0F) {
+    std::for_each_n(x, n, [&](float& value) { value *= factor; });
+  }
+}
+
+const std::int32_t* ids_of(const Pass& pass) noexcept {
+  return pass.step.side == Side::kSource ? pass.inputs.source_ids : pass.inputs.ids;
+}
+
+Status embed_forward(const Pass& pass) noexcept {
+  const TapeArray& out = pass.out();
+  QKV_RETURN_IF_ERROR(embedding(rows_of(pass.in(0)), {ids_of(pass), {out.rows}},
+                                {out.value, {out.rows, out.width}}));
+  scale(out.value, out.size(), pass.step.number);
+  return {};
+}
+
+Status embed_backward(const Pass& pass) noexcept {
+  const TapeArray& out = pass.out();
+  QKV_RETURN_IF_ERROR(
+      embedding_backward(gradient_of(out), {ids_of(pass), {out.rows}}, pass.gradient_view(0)));
+  scale(pass.gradient(0), pass.in(0).size(), pass.step.number);
+  return {};
+}
+
+Status positions_forward(const Pass& pass) noexcept {
+  const TapeArray& out = pass.out();
+  const Index piece = out.size() / pass.step.attention.batch;
+  for (Index at = 0; at < out.size(); at += piece) {
+    add_numbers(pass, piece, pass.in(0).value + at, pass.in(1).value, out.value + at);
+  }
+  return {};
+}
+
+Status positions_backward(const Pass& pass) noexcept {
+  pass_on(pass, 0);
+  float* to = pass.gradient(1);
+  if (!to) {
+    return {};
+  }
+  const TapeArray& out = pass.out();
+  const Index piece = out.size() / pass.step.attention.batch;
+  std::fill_n(to, pass.in(1).size(), 0.0F);
+  for (Index at = 0; at < out.size(); at += piece) {
+    add_numbers(pass, piece, out.gradient + at, to, to);
+  }
+  return {};
+}
+
+// ------------------------------------------------------------------------------------------ sums
+
+Status add_forward(const Pass& pass) noexcept {
+  const TapeArray& out = pass.out();
+  add_numbers(pass, out.size(), pass.in(0).value, pass.in(1).value, out.value);
+  return {};
+}
+
+Status add_backward(const Pass& pass) noexcept {
+  pass_on(pass, 0);
+  pass_on(pass, 1);
+  return {};
+}
+
+// ---------------------------------------------------------------------------------------- linear
+
+WeightLayout layout_of(const Step& step) noexcept {
+  return step.out_in ? WeightLayout::kOutIn : WeightLayout::kInOut;
+}
+
+Status linear_forward(const Pass& pass) noexcept {
+  LinearArgs args;
+  args.x = rows_of(pass.in(0));
+  args.w = rows_of(pass.in(1));
+  args.layout = layout_of(pass.step);
+  if (pass.has(2)) {
+    args.bias = flat(pass.in(2));
+  }
+  args.out = {pass.out().value, {pass.out().rows, pass.out().width}};
+  return qkv::linear(args, pass.workspace);
+}
+
+Status linear_back(const Pass& pass) noexcept {
+  LinearBackwardArgs args;
+  args.d_out = gradient_of(pass.out());
+  args.x = rows_of(pass.in(0));
+  args.w = rows_of(pass.in(1));
+  args.layout = layout_of(pass.step);
+  args.dx = pass.gradient_view(0);
+  args.dw = pass.gradient_view(1);
+  args.d_bias = flat_gradient(pass, 2);
+  return linear_backward(args, pass.workspace);
+}
+
+// ------------------------------------------------------------------------------------------ norm
+
+Status norm_forward(const Pass& pass) noexcept {
+  const Index n = pass.in(1).size();
+  const Index rows = pass.out().size() / n;
+  share(pass.workspace.pool(), rows, std::max<Index>(1, kShareElements / n),
+        [&](Index begin, Index end) noexcept {
+          kernels::NormArgs args{};
+          args.rows = end - begin;
+          args.n = n;
+          args.x = pass.in(0).value + begin * n;
+          args.out = pass.out().value + begin * n;
+          args.gamma = pass.in(1).value;
+          args.beta = pass.has(2) ? pass.in(2).value : nullptr;
+          args.epsilon = pass.step.number;
+          args.centre = pass.step.norm == NormType::kLayer;
+          pass.kernels.forward->normalize(args);
+        });
+  return {};
+}
+
+Status norm_back(const Pass& pass) noexcept {
+  const Index n = pass.in(1).size();
+  const Index rows = pass.out().size() / n;
+  NormBackwardArgs args;
+  args.d_out = {pass.out().gradient, {rows, n}};
+  args.x = {pass.in(0).value, {rows, n}};
+  args.gamma = flat(pass.in(1));
+  args.epsilon = pass.step.number;
+  args.dx = {pass.gradient(0), {rows, n}};
+  args.d_gamma = flat_gradient(pass, 1);
+  if (pass.step.norm == NormType::kRms) {
+    return rms_norm_backward(args, pass.workspace);
+  }
+  args.d_beta = flat_gradient(pass, 2);
+  return layer_norm_backward(args, pass.workspace);
+}
+
+// ------------------------------------------------------------------------------------ activation
+
+Status activation_forward(const Pass& pass) noexcept {
+  const auto kernel = activation_kernel(*pass.kernels.forward, pass.step.activation);
+  for_pieces(pass, [&](Index begin, Index end) noexcept {
+    kernel({.n = end - begin,
+            .x = pass.in(0).value + begin,
+            .y = nullptr,
+            .out = pass.out().value + begin});
+  });
+  return {};
+}
+
+Status activation_back(const Pass& pass) noexcept {
+  const auto kernel = activation_kernel(*pass.kernels.backward, pass.step.activation);
+  for_pieces(pass, [&](Index begin, Index end) noexcept {
+    kernel({.n = end - begin,
+            .d_out = pass.out().gradient + begin,
+            .x = pass.in(0).value + begin,
+            .y = nullptr,
+            .dx = pass.gradient(0) + begin,
+            .dy = nullptr});
+  });
+  return {};
+}
+
+Status gate_forward(const Pass& pass) noexcept {
+  const bool silu = pass.step.activation == Activation::kSilu;
+  for_pieces(pass, [&](Index begin, Index end) noexcept {
+    const kernels::ElementwiseArgs args{.n = end - begin,
+                                        .x = pass.in(0).value + begin,
+                                        .y = pass.in(1).value + begin,
+                                        .out = pass.out().value + begin};
+    (silu ? pass.kernels.forward->silu_times : pass.kernels.forward->gelu)(args);
+    for (Index i = 0; !silu && i < args.n; ++i) {
+      args.out[i] *= args.y[i];
+    }
+  });
+  return {};
+}
+
+Status gate_back(const Pass& pass) noexcept {
+  const auto kernel = pass.step.activation == Activation::kSilu ? pass.kernels.backward->silu_times
+                                                                : pass.kernels.backward->gelu_times;
+  for_pieces(pass, [&](Index begin, Index end) noexcept {
+    kernel({.n = end - begin,
+            .d_out = pass.out().gradient + begin,
+            .x = pass.in(0).value + begin,
+            .y = pass.in(1).value + begin,
+            .dx = pass.gradient(0) + begin,
+            .dy = pass.gradient(1) + begin});
+  });
+  return {};
+}
+
+// --------------------------------------------------------------------------------------- dropout
+
+/// to = x with the numbers of this site and run dropped: which ones depends on seed, site and place alone.
+void drop(const Pass& pass, const float* x, float* to) noexcept {
+  const Index n = pass.out().size();
+  if (!pass.inputs.dropout) {
+    std::copy_n(x, n, to);
+    return;
+  }
+  const float rate = pass.step.number;
+  const float kept = 1.0F / (1.0F - rate);
+  const std::uint64_t key =
+      kernels::mix_bits(kernels::mix_bits(pass.inputs.dropout_seed) + pass.step.site);
+  for_pieces(pass, [&](Index begin, Index end) noexcept {
+    for (Index i = begin; i < end; ++i) {
+      const std::uint64_t bits = kernels::mix_bits(key + static_cast<std::uint64_t>(i));
+      const float unit = static_cast<float>(bits >> 40U) * 0x1p-24F;
+      to[i] = unit < rate ? 0.0F : x[i] * kept;
+    }
+  });
+}
+
+Status dropout_forward(const Pass& pass) noexcept {
+  drop(pass, pass.in(0).value, pass.out().value);
+  return {};
+}
+
+Status dropout_back(const Pass& pass) noexcept {
+  drop(pass, pass.out().gradient, pass.gradient(0));
+  return {};
+}
+
+constexpr Operation kEmbed = {embed_forward, embed_backward};
+constexpr Operation kPositions = {positions_forward, positions_backward};
+constexpr Operation kAddition = {add_forward, add_backward, true};
+constexpr Operation kLinear = {linear_forward, linear_back};
+constexpr Operation kNorm = {norm_forward, norm_back};
+constexpr Operation kActivation = {activation_forward, activation_back};
+constexpr Operation kGate = {gate_forward, gate_back};
+constexpr Operation kDropout = {dropout_forward, dropout_back};
+
+}  // namespace
+
+ArrayId embed(Tape& tape, ArrayId table, Index rows, float factor, Side side) noexcept {
+  Step step;
+  step.side = side;
+  step.operation = &kEmbed;
+  step.in[0] = table;
+  step.number = factor;
+  return tape.record(step, rows, tape.width(table));
+}
+
+ArrayId add_positions(Tape& tape, ArrayId x, ArrayId table, Index batch) noexcept {
+  Step step;
+  step.operation = &kPositions;
+  step.in[0] = x;
+  step.in[1] = table;
+  step.attention.batch = batch;
+  return tape.record(step, tape.rows(x), tape.width(x));
+}
+
+ArrayId add(Tape& tape, ArrayId x, ArrayId y) noexcept {
+  Step step;
+  step.operation = &kAddition;
+  step.in[0] = x;
+  step.in[1] = y;
+  return tape.record(step, tape.rows(x), tape.width(x));
+}
+
+ArrayId linear(Tape& tape, ArrayId x, ArrayId w, ArrayId b, WeightLayout layout) noexcept {
+  Step step;
+  step.operation = &kLinear;
+  step.in[0] = x;
+  step.in[1] = w;
+  step.in[2] = b;
+  step.out_in = layout == WeightLayout::kOutIn;
+  return tape.record(step, tape.rows(x), step.out_in ? tape.rows(w) : tape.width(w));
+}
+
+ArrayId norm(Tape& tape, ArrayId x, ArrayId gamma, ArrayId beta, NormType type,
+             float epsilon) noexcept {
+  Step step;
+  step.operation = &kNorm;
+  step.in[0] = x;
+  step.in[1] = gamma;
+  step.in[2] = beta;
+  step.norm = type;
+  step.number = epsilon;
+  return tape.record(step, tape.rows(x), tape.width(x));
+}
+
+ArrayId activation(Tape& tape, ArrayId x, Activation f) noexcept {
+  Step step;
+  step.operation = &kActivation;
+  step.in[0] = x;
+  step.activation = f;
+  return tape.record(step, tape.rows(x), tape.width(x));
+}
+
+ArrayId gate(Tape& tape, ArrayId x, ArrayId y, Activation f) noexcept {
+  Step step;
+  step.operation = &kGate;
+  step.in[0] = x;
+  step.in[1] = y;
+  step.activation = f;
+  return tape.record(step, tape.rows(x), tape.width(x));
+}
+
+ArrayId dropout(Tape& tape, ArrayId x, float rate, std::uint64_t site) noexcept {
+  if (rate == 0.0F) {
+    return x;
+  }
+  Step step;
+  step.operation = &kDropout;
+  step.in[0] = x;
+  step.number = rate;
+  step.site = site;
+  return tape.record(step, tape.rows(x), tape.width(x));
+}
+
+}  // namespace qkv::train

@@ -1,0 +1,64 @@
+#include "train/trainers/evaluate.hpp"
+
+#include "check/check.hpp"
+#include "kernels/attention/mask.hpp"
+#include "qkv/train/softmax.hpp"
+
+namespace qkv::train {
+namespace {
+
+/// Seeds of dropout begin here, so that they meet no stream of initial weights.
+constexpr std::uint64_t kDropoutSalt = 0x64726F706F757473U;
+
+}  // namespace
+
+Status refuse_empty(const Caller& caller) noexcept {
+  return refuse(StatusCode::kInvalidArgument, caller,
+                "the trainer is empty, expected one of create()");
+}
+
+Status check_targets(const Caller& caller, const TensorView<const std::int32_t>& targets,
+                     const TensorView<const std::int32_t>& ids, Index vocabulary) noexcept {
+  QKV_RETURN_IF_ERROR(check_dense(caller, "targets", targets, {ids.extent(0), ids.extent(1)}));
+  Index counted = 0;
+  for (Index i = 0; i < targets.size(); ++i) {
+    const std::int32_t target = targets.data[i];
+    if (target < -1 || target >= vocabulary) {
+      return refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected -1 or [0, {})",
+                    Argument{"targets", i}, target, vocabulary);
+    }
+    counted += target >= 0 ? 1 : 0;
+  }
+  return counted > 0
+             ? Status{}
+             : refuse(StatusCode::kOutOfRange, caller,
+                      "@targets has nothing that counts, expected at least one that is not -1");
+}
+
+Status judge(const Tape& tape, ArrayId at, const TensorView<const std::int32_t>& targets,
+             const TapeInputs& inputs, bool learn, Workspace& workspace,
+             Evaluation& result) noexcept {
+  QKV_RETURN_IF_ERROR(tape.forward(inputs, workspace));
+  const TapeArray& logits = tape[at];
+  CrossEntropyArgs loss;
+  loss.logits = {logits.value, {logits.rows, logits.width}};
+  loss.targets = {targets.data, {logits.rows}};
+  loss.d_logits = {logits.gradient, {logits.rows, logits.width}};
+  CrossEntropy found;
+  QKV_RETURN_IF_ERROR(cross_entropy(loss, found, workspace));
+  if (learn) {
+    QKV_RETURN_IF_ERROR(tape.backward(inputs, workspace));
+  }
+  result.loss = found.loss;
+  result.accuracy = static_cast<double>(found.correct) / static_cast<double>(found.counted);
+  result.counted = found.counted;
+  return {};
+}
+
+void set_dropout(const Learner& learner, bool training, TapeInputs& inputs) noexcept {
+  inputs.dropout = training && learner.options().dropout > 0.0F;
+  inputs.dropout_seed = kernels::mix_bits(learner.options().seed ^ kDropoutSalt) +
+                        static_cast<std::uint64_t>(learner.steps());
+}
+
+}  // namespace qkv::train

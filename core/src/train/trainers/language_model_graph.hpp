@@ -1,0 +1,39 @@
+// A language model as arrays that are trained and as steps on a tape.
+#pragma once
+
+#include "base/message.hpp"
+#include "qkv/language_model_config.hpp"
+#include "train/tape/tape.hpp"
+#include "train/trainers/blocks.hpp"
+#include "train/trainers/learner.hpp"
+
+namespace qkv::train {
+
+/// The config with every size filled in, or why there is no such model.
+Status check_config(const Caller& caller, LanguageModelConfig& config) noexcept;
+
+/// The arrays of a model by their numbers.
+struct ModelArrays {
+  Index embedding = -1, positions = -1, head = -1;
+  NormArrays norm;
+  List<LayerArrays> layers;
+};
+
+/// Declares the arrays of a model, in the order of LanguageModelTrainer.
+Status declare_arrays(const LanguageModelConfig& config, Learner& learner,
+                      ModelArrays& arrays) noexcept;
+
+/// Where things are on the tape.
+struct ModelSteps {
+  ArrayId positions = kNoArray;  ///< a constant with kSinusoidal
+  ArrayId slopes = kNoArray;     ///< a constant with kAlibi
+  ArrayId logits = kNoArray;
+  List<LayerSteps> layers;
+};
+
+/// Records the model for this many rows and tokens. What is constant is not filled yet.
+Status record_model(const LanguageModelConfig& config, const Learner& learner,
+                    const ModelArrays& arrays, Index batch, Index tokens, Tape& tape,
+                    ModelSteps& steps) noexcept;
+
+}  // namespace qkv::train

@@ -1,0 +1,252 @@
+#include "qkv/train/language_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "attention/copy_heads.hpp"
+#include "check/check.hpp"
+#include "check/memory_check.hpp"
+#include "qkv/positional.hpp"
+#include "qkv/relative_bias.hpp"
+#include "train/trainers/evaluate.hpp"
+#include "train/trainers/language_model_graph.hpp"
+
+namespace qkv::train {
+
+struct LanguageModelTrainer::State {
+  LanguageModelConfig config;
+  Learner learner;
+  ModelArrays arrays;
+  Tape tape;
+  ModelSteps steps;
+  Index batch = 0, tokens = 0;  ///< what the tape is recorded for
+
+  Status record(Index rows, Index length) noexcept;
+  Status judge(const Caller& caller, const LanguageBatch& batch_in, bool learn,
+               Workspace& workspace, Evaluation& result) noexcept;
+  Status check_reading(const Caller& caller, const LayerReading& reading,
+                       const TensorView<const std::int32_t>& ids) const noexcept;
+  Status read(const LayerReading& reading, const TapeInputs& inputs,
+              Workspace& workspace) const noexcept;
+  [[nodiscard]] TapeInputs inputs_of(const TokenBatch& batch_in, bool training) const noexcept;
+};
+
+namespace {
+
+Status check(const Caller& caller, const LanguageModelConfig& c, const TokenBatch& batch) noexcept {
+  QKV_RETURN_IF_ERROR(check_tokens(caller, "ids", batch.ids, {c.vocabulary, c.max_length}));
+  return check_lengths(caller, "key_lengths", batch.key_lengths, batch.ids);
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------------------------------- the state
+
+Status LanguageModelTrainer::State::record(Index rows, Index length) noexcept {
+  if (rows == batch && length == tokens) {
+    return {};
+  }
+  batch = 0;  // until all is well
+  QKV_RETURN_IF_ERROR(record_model(config, learner, arrays, rows, length, tape, steps));
+  if (config.positions == ModelPositions::kSinusoidal) {
+    QKV_RETURN_IF_ERROR(sinusoidal_encoding({tape[steps.positions].value, {length, config.d_model}},
+                                            0, SinusoidOptions{}));
+  } else if (config.positions == ModelPositions::kAlibi) {
+    QKV_RETURN_IF_ERROR(alibi_slopes({tape[steps.slopes].value, {config.num_heads}}));
+  }
+  batch = rows;
+  tokens = length;
+  return {};
+}
+
+TapeInputs LanguageModelTrainer::State::inputs_of(const TokenBatch& batch_in,
+                                                  bool training) const noexcept {
+  TapeInputs inputs;
+  inputs.ids = batch_in.ids.data;
+  inputs.key_lengths = batch_in.key_lengths;
+  set_dropout(learner, training, inputs);
+  return inputs;
+}
+
+Status LanguageModelTrainer::State::judge(const Caller& caller, const LanguageBatch& batch_in,
+                                          bool learn, Workspace& workspace,
+                                          Evaluation& result) noexcept {
+  const TokenBatch& in = batch_in.tokens;
+  QKV_RETURN_IF_ERROR(check(caller, config, in));
+  QKV_RETURN_IF_ERROR(check_targets(caller, batch_in.targets, in.ids, config.vocabulary));
+  QKV_RETURN_IF_ERROR(record(in.ids.extent(0), in.ids.extent(1)));
+  return train::judge(tape, steps.logits, batch_in.targets, inputs_of(in, learn), learn, workspace,
+                      result);
+}
+
+namespace {
+
+/// What a reading writes.
+std::array<NamedSpan, 6> spans_of(const LayerReading& r) noexcept {
+  return {{{"weights", r.weights},
+           {"entropy", r.entropy},
+           {"residual", r.residual},
+           {"q", r.q},
+           {"k", r.k},
+           {"v", r.v}}};
+}
+
+/// Every array that forward() writes lies apart from every other and from what is read.
+Status check_memory(const Caller& caller, const TokenBatch& tokens, const TensorView<float>& logits,
+                    std::span<const LayerReading> readings) noexcept {
+  const std::array<NamedSpan, 2> inputs = {
+      {{"ids", tokens.ids}, {"key_lengths", tokens.key_lengths}}};
+  const std::array<NamedSpan, 1> results = {{{"logits", logits}}};
+  QKV_RETURN_IF_ERROR(check_apart(caller, results, inputs));
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    const std::array<NamedSpan, 6> own = spans_of(readings[i]);
+    QKV_RETURN_IF_ERROR(check_apart(caller, own, results));
+    QKV_RETURN_IF_ERROR(check_apart(caller, own, inputs));
+    for (const LayerReading& other : readings.subspan(i + 1)) {
+      QKV_RETURN_IF_ERROR(check_apart(caller, own, spans_of(other)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+/// Whether there is such a layer, and what is written of it fits. All of this is asked before anything is computed: attention()
+/// would tell of `weights` and `entropy` when other readings are written already.
+Status LanguageModelTrainer::State::check_reading(
+    const Caller& caller, const LayerReading& reading,
+    const TensorView<const std::int32_t>& ids) const noexcept {
+  if (reading.layer < 0 || reading.layer >= config.num_layers) {
+    return refuse(StatusCode::kOutOfRange, caller, "@layer is {}, expected [0, {})", reading.layer,
+                  config.num_layers);
+  }
+  const Index rows = ids.extent(0);
+  const Index length = ids.extent(1);
+  const auto check = [&](const char* name, const TensorView<float>& view, Extents shape) {
+    return view.absent() ? Status{} : check_output(caller, name, view, shape);
+  };
+  QKV_RETURN_IF_ERROR(check("weights", reading.weights, {rows, config.num_heads, length, length}));
+  QKV_RETURN_IF_ERROR(check("entropy", reading.entropy, {rows, config.num_heads, length}));
+  QKV_RETURN_IF_ERROR(
+      check_dense_if_given(caller, "residual", reading.residual, {rows, length, config.d_model}));
+  QKV_RETURN_IF_ERROR(check("q", reading.q, {rows, config.num_heads, length, config.d_k}));
+  QKV_RETURN_IF_ERROR(check("k", reading.k, {rows, config.num_kv_heads, length, config.d_k}));
+  return check("v", reading.v, {rows, config.num_kv_heads, length, config.d_k});
+}
+
+/// What one layer has computed in the forward pass.
+Status LanguageModelTrainer::State::read(const LayerReading& reading, const TapeInputs& inputs,
+                                         Workspace& workspace) const noexcept {
+  const LayerSteps& at = steps.layers[reading.layer];
+  if (!reading.residual.absent()) {
+    const TapeArray& x = tape[at.residual];
+    std::copy_n(x.value, x.size(), reading.residual.data);
+  }
+  const AttendedHeads heads = heads_read(tape, at.attended);
+  copy_heads(heads.q, reading.q);
+  copy_heads(heads.k, reading.k);
+  copy_heads(heads.v, reading.v);
+  if (reading.weights.absent() && reading.entropy.absent()) {
+    return {};
+  }
+  AttentionExtras extras;
+  extras.weights = reading.weights;
+  extras.entropy = reading.entropy;
+  return read_attention(tape, at.attended, inputs, extras, workspace);
+}
+
+// ------------------------------------------------------------------------------------- the public calls
+
+LanguageModelTrainer::~LanguageModelTrainer() {
+  if (state_) {
+    state_->~State();
+  }
+}
+
+Status LanguageModelTrainer::create(const LanguageModelConfig& config,
+                                    const TrainerOptions& options,
+                                    LanguageModelTrainer& trainer) noexcept {
+  constexpr const char* kName = "LanguageModelTrainer::create";
+  LanguageModelConfig whole = config;
+  QKV_RETURN_IF_ERROR(check_config(kName, whole));
+  LanguageModelTrainer made;
+  QKV_RETURN_IF_ERROR(made.memory_.reserve((sizeof(State) - 1) / sizeof(float) + 1));
+  made.state_ = new (made.memory_.data()) State;
+  State& state = *made.state_;
+  state.config = whole;
+  QKV_RETURN_IF_ERROR(declare_arrays(state.config, state.learner, state.arrays));
+  QKV_RETURN_IF_ERROR(state.learner.create(kName, options, config.num_layers));
+  trainer = static_cast<LanguageModelTrainer&&>(made);
+  return {};
+}
+
+Status LanguageModelTrainer::step(const LanguageBatch& batch, Workspace& workspace,
+                                  StepResult& result) noexcept {
+  return make_step("LanguageModelTrainer::step", state_, batch, workspace, result);
+}
+
+Status LanguageModelTrainer::differentiate(const LanguageBatch& batch, Workspace& workspace,
+                                           Evaluation& result) noexcept {
+  constexpr const char* kName = "LanguageModelTrainer::differentiate";
+  return state_ ? state_->judge(kName, batch, true, workspace, result) : refuse_empty(kName);
+}
+
+Status LanguageModelTrainer::evaluate(const LanguageBatch& batch, Workspace& workspace,
+                                      Evaluation& result) noexcept {
+  constexpr const char* kName = "LanguageModelTrainer::evaluate";
+  return state_ ? state_->judge(kName, batch, false, workspace, result) : refuse_empty(kName);
+}
+
+Status LanguageModelTrainer::forward(const TokenBatch& tokens, TensorView<float> logits,
+                                     std::span<const LayerReading> readings,
+                                     Workspace& workspace) noexcept {
+  constexpr const char* kName = "LanguageModelTrainer::forward";
+  if (!state_) {
+    return refuse_empty(kName);
+  }
+  QKV_RETURN_IF_ERROR(check(kName, state_->config, tokens));
+  QKV_RETURN_IF_ERROR(check_dense_if_given(
+      kName, "logits", logits,
+      {tokens.ids.extent(0), tokens.ids.extent(1), state_->config.vocabulary}));
+  for (const LayerReading& reading : readings) {
+    QKV_RETURN_IF_ERROR(state_->check_reading(kName, reading, tokens.ids));
+  }
+  QKV_RETURN_IF_ERROR(check_memory(kName, tokens, logits, readings));
+  QKV_RETURN_IF_ERROR(state_->record(tokens.ids.extent(0), tokens.ids.extent(1)));
+  const TapeInputs inputs = state_->inputs_of(tokens, false);
+  QKV_RETURN_IF_ERROR(state_->tape.forward(inputs, workspace));
+  for (const LayerReading& reading : readings) {
+    QKV_RETURN_IF_ERROR(state_->read(reading, inputs, workspace));
+  }
+  if (!logits.absent()) {
+    const TapeArray& from = state_->tape[state_->steps.logits];
+    std::copy_n(from.value, from.size(), logits.data);
+  }
+  return {};
+}
+
+const LanguageModelConfig& LanguageModelTrainer::config() const noexcept {
+  static constexpr LanguageModelConfig kNone;
+  return state_ ? state_->config : kNone;
+}
+std::int64_t LanguageModelTrainer::steps() const noexcept {
+  return state_ ? state_->learner.steps() : 0;
+}
+Index LanguageModelTrainer::parameter_count() const noexcept {
+  return state_ ? state_->learner.parameters() : 0;
+}
+Index LanguageModelTrainer::array_count() const noexcept {
+  return state_ ? state_->learner.count() : 0;
+}
+TrainedArray LanguageModelTrainer::array(Index i) const noexcept { return state_->learner.view(i); }
+Moments LanguageModelTrainer::moments(Index i) noexcept { return state_->learner.moments(i); }
+Status LanguageModelTrainer::set_steps(std::int64_t steps) noexcept {
+  constexpr const char* kName = "LanguageModelTrainer::set_steps";
+  if (!state_) {
+    return refuse_empty(kName);
+  }
+  return state_->learner.set_steps(kName, steps);
+}
+
+}  // namespace qkv::train

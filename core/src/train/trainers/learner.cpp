@@ -1,0 +1,137 @@
+#include "train/trainers/learner.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/float_count.hpp"
+#include "check/check.hpp"
+
+namespace qkv::train {
+namespace {
+
+/// A number of the options that must be finite and at least `least`, or above it.
+Status check_number(const Caller& caller, const char* name, float value, bool zero) noexcept {
+  return std::isfinite(value) && (zero ? value >= 0.0F : value > 0.0F)
+             ? Status{}
+             : refuse(StatusCode::kOutOfRange, caller, "{} is {}, expected a finite number {} 0",
+                      Argument{name}, value, Verbatim{zero ? "of at least" : "above"});
+}
+
+Status check_rate(const Caller& caller, const char* name, float value) noexcept {
+  return value >= 0.0F && value < 1.0F ? Status{}
+                                       : refuse(StatusCode::kOutOfRange, caller,
+                                                "{} is {}, expected [0, 1)", Argument{name}, value);
+}
+
+}  // namespace
+
+Status check_trainer_options(const Caller& caller, const TrainerOptions& options) noexcept {
+  const Schedule& s = options.schedule;
+  QKV_RETURN_IF_ERROR(check_number(caller, "schedule.peak", s.peak, true));
+  QKV_RETURN_IF_ERROR(check_number(caller, "schedule.last", s.last, true));
+  QKV_RETURN_IF_ERROR(check_steps(caller, "schedule.warmup", s.warmup));
+  QKV_RETURN_IF_ERROR(check_steps(caller, "schedule.steps", s.steps));
+  QKV_RETURN_IF_ERROR(check_rate(caller, "beta1", options.beta1));
+  QKV_RETURN_IF_ERROR(check_rate(caller, "beta2", options.beta2));
+  QKV_RETURN_IF_ERROR(check_number(caller, "epsilon", options.epsilon, false));
+  QKV_RETURN_IF_ERROR(check_number(caller, "weight_decay", options.weight_decay, true));
+  QKV_RETURN_IF_ERROR(check_number(caller, "clip_norm", options.clip_norm, true));
+  QKV_RETURN_IF_ERROR(check_rate(caller, "dropout", options.dropout));
+  return check_number(caller, "deviation", options.deviation, false);
+}
+
+Index Learner::declare(const Place& place, const char* prefix, const char* name, Index rows,
+                       Index width, Role role) noexcept {
+  Array array{};
+  write_array_name(place, prefix, name, array.name);
+  array.rows = rows;
+  array.width = width;
+  array.role = role;
+  array.offset = total_padded_;
+  const std::size_t size =
+      rows == 0 ? capped(static_cast<std::uint64_t>(width)) : capped_product(rows, width);
+  total_ = static_cast<Index>(capped_sum({static_cast<std::uint64_t>(total_), size}));
+  total_padded_ = static_cast<Index>(
+      capped_sum({static_cast<std::uint64_t>(total_padded_), Workspace::padded(size)}));
+  if (status_.ok()) {
+    status_ = arrays_.push(array);
+  }
+  return status_.ok() ? arrays_.size() - 1 : 0;
+}
+
+Status Learner::set_steps(const Caller& caller, std::int64_t steps) noexcept {
+  QKV_RETURN_IF_ERROR(check_steps(caller, "steps", steps));
+  steps_ = steps;
+  return {};
+}
+
+Status Learner::check_room_for_step(const Caller& caller) const noexcept {
+  return steps_ < kMostSteps
+             ? Status{}
+             : refuse(StatusCode::kOutOfRange, caller,
+                      "the number of steps is {}, expected one below {}", steps_, kMostSteps);
+}
+
+Status Learner::create(const Caller& caller, const TrainerOptions& options, Index layers) noexcept {
+  QKV_RETURN_IF_ERROR(status_);
+  QKV_RETURN_IF_ERROR(check_trainer_options(caller, options));
+  options_ = options;
+  const std::size_t floats = capped_product(4, total_padded_);
+  QKV_RETURN_IF_ERROR(memory_.reserve(floats));
+  std::fill_n(memory_.data(), floats, 0.0F);
+  const double smaller = 1.0 / std::sqrt(2.0 * static_cast<double>(layers));
+  for (Index i = 0; i < count(); ++i) {
+    const Array& a = array(i);
+    QKV_RETURN_IF_ERROR(
+        parameters_.push({.value = value(i),
+                          .gradient = gradient(i),
+                          .first_moment = moments(i).first,
+                          .second_moment = moments(i).second,
+                          .n = a.size(),
+                          .decays = a.role == Role::kMatrix || a.role == Role::kResidual}));
+    if (a.role == Role::kGain) {
+      std::fill_n(value(i), a.size(), 1.0F);
+    } else if (a.role != Role::kBias) {
+      const double factor = a.role == Role::kResidual ? smaller : 1.0;
+      fill_normal(value(i), a.size(),
+                  static_cast<float>(static_cast<double>(options.deviation) * factor), options.seed,
+                  static_cast<std::uint64_t>(i));
+    }
+  }
+  return {};
+}
+
+Status Learner::update(const Caller& caller, StepResult& result) noexcept {
+  const std::span<const Parameter> all(parameters_.begin(),
+                                       static_cast<std::size_t>(parameters_.size()));
+  QKV_RETURN_IF_ERROR(global_norm(all, result.gradient_norm));
+  if (!std::isfinite(result.gradient_norm)) {
+    return refuse(StatusCode::kInvalidArgument, caller,
+                  "the norm of the gradient is {}, expected a finite number: nothing was changed",
+                  result.gradient_norm);
+  }
+  result.step = steps_ + 1;
+  result.learning_rate = learning_rate_at(options_.schedule, result.step);
+  AdamWOptions step;
+  step.learning_rate = result.learning_rate;
+  step.beta1 = options_.beta1;
+  step.beta2 = options_.beta2;
+  step.epsilon = options_.epsilon;
+  step.weight_decay = options_.weight_decay;
+  step.gradient_factor = clip_factor(result.gradient_norm, options_.clip_norm);
+  QKV_RETURN_IF_ERROR(adamw_step(all, step, result.step));
+  steps_ = result.step;
+  return {};
+}
+
+TrainedArray Learner::view(Index i) const noexcept {
+  const Array& a = array(i);
+  if (a.rows == 0) {
+    return {a.name, {value(i), {a.width}}, TensorView<const float>(gradient(i), {a.width})};
+  }
+  return {a.name,
+          {value(i), {a.rows, a.width}},
+          TensorView<const float>(gradient(i), {a.rows, a.width})};
+}
+
+}  // namespace qkv::train

@@ -1,0 +1,76 @@
+// The arrays of a model that is trained, and the optimizer's.
+#pragma once
+
+#include <cstdint>
+
+#include "base/list.hpp"
+#include "base/message.hpp"
+#include "models/array_name.hpp"
+#include "qkv/train/trainer.hpp"
+#include "qkv/workspace.hpp"
+
+namespace qkv::train {
+
+/// How an array begins, and how it is trained.
+enum class Role : std::uint8_t {
+  kMatrix,     ///< normal; decays
+  kResidual,   ///< normal with a smaller deviation; decays
+  kEmbedding,  ///< normal; does not decay
+  kGain,       ///< ones; does not decay
+  kBias,       ///< zeros; does not decay
+};
+
+/// Parameters, gradients and moments, in one block of memory.
+class Learner {
+ public:
+  struct Array {
+    char name[kMostArrayName];
+    Index rows, width;  ///< rows is 0 for gains and biases
+    Role role;
+    Index offset;  ///< in each of the four parts of the memory
+    [[nodiscard]] Index size() const noexcept { return rows == 0 ? width : rows * width; }
+  };
+
+  using Place = ArrayPlace;
+
+  /// Declares an array "<place><prefix><name>". `rows` is 0 for vectors. Never fails at once: create() tells. Returns its
+  /// number.
+  Index declare(const Place& place, const char* prefix, const char* name, Index rows, Index width,
+                Role role) noexcept;
+  /// Takes the memory of all arrays and fills them with initial weights, array i from stream i of the seed.
+  Status create(const Caller& caller, const TrainerOptions& options, Index layers) noexcept;
+
+  /// Whether there is a number for one more step.
+  [[nodiscard]] Status check_room_for_step(const Caller& caller) const noexcept;
+  /// Clips, and makes a step of AdamW. Refuses a gradient that is not finite, and changes nothing then.
+  Status update(const Caller& caller, StepResult& result) noexcept;
+
+  [[nodiscard]] Index count() const noexcept { return arrays_.size(); }
+  [[nodiscard]] const Array& array(Index i) const noexcept { return arrays_[i]; }
+  [[nodiscard]] Index parameters() const noexcept { return total_; }
+  [[nodiscard]] float* value(Index i) const noexcept { return part(0, i); }
+  [[nodiscard]] float* gradient(Index i) const noexcept { return part(1, i); }
+  [[nodiscard]] Moments moments(Index i) const noexcept { return {part(2, i), part(3, i)}; }
+  [[nodiscard]] TrainedArray view(Index i) const noexcept;
+  [[nodiscard]] std::int64_t steps() const noexcept { return steps_; }
+  Status set_steps(const Caller& caller, std::int64_t steps) noexcept;
+  [[nodiscard]] const TrainerOptions& options() const noexcept { return options_; }
+
+ private:
+  [[nodiscard]] float* part(Index which, Index i) const noexcept {
+    return memory_.data() + which * total_padded_ + arrays_[i].offset;
+  }
+
+  List<Array> arrays_;
+  List<Parameter> parameters_;
+  AlignedBuffer memory_;
+  TrainerOptions options_;
+  Index total_ = 0, total_padded_ = 0;
+  std::int64_t steps_ = 0;
+  Status status_;
+};
+
+/// Numbers of TrainerOptions that have no meaning.
+Status check_trainer_options(const Caller& caller, const TrainerOptions& options) noexcept;
+
+}  // namespace qkv::train
