@@ -21,7 +21,7 @@ import type {
   AsyncTransformerBlock,
   CallOptions,
 } from '../../api/worker-types.js';
-import type { Counted, Lane } from './lane.js';
+import type { Counted, Lane, Manner } from './lane.js';
 import type { Answer, Maker, SentHandle } from '../protocol/messages.js';
 
 /** Symbol.asyncDispose, also where the engine does not have it yet. */
@@ -42,7 +42,7 @@ export interface Method {
   readonly method: string;
   readonly names: readonly string[];
   readonly target?: Remote;
-  readonly onProgress?: ((progress: unknown) => void) | undefined;
+  readonly manner?: Manner;
 }
 
 /** What a handle stands for: this object of that worker. */
@@ -129,8 +129,9 @@ export abstract class Remote {
     method: string,
     names: readonly string[],
     args: readonly unknown[],
+    manner: Manner = {},
   ): Promise<T> {
-    const { answer } = await this.#caller.run({ fn, method, names, target: this }, args);
+    const { answer } = await this.#caller.run({ fn, method, names, target: this, manner }, args);
     return answer.value as T;
   }
 

@@ -1,105 +1,73 @@
-// One worker and the calls that are on their way to it.
+// The calls that are on their way to one worker.
 
-import { QkvError } from '../../api/errors.js';
+import type { QkvError } from '../../api/errors.js';
 import type { InitOptions } from '../../api/types.js';
 import type { WorkerPort } from '../../api/worker-types.js';
 import {
-  isNodeSide,
-  isWorker,
-  keepAlive,
-  listen,
-  nodeThreads,
-  post,
-  terminate,
-} from '../../platform/ports.js';
-import { watch } from '../protocol/liveness.js';
-import {
   type Answer,
-  type Ask,
   buffersOf,
-  everyone,
-  isOurs,
-  key,
+  type CallRequest,
   type Ready,
-  type Reply,
   type Underway,
 } from '../protocol/messages.js';
-import { receive, textOf } from '../protocol/errors.js';
-import { remedy } from './spawn.js';
+import { receive } from '../protocol/errors.js';
+import { type Failure, Link, type LinkListener, type Origin } from './link.js';
 
 /** Takes note of how many tokens a cache holds. */
 export interface Counted {
   held(length: number): void;
 }
 
-interface Entry {
-  readonly id: number;
+/** How a call goes, where not as most do. */
+export interface Manner {
+  /**
+   * Whether with a signal it waits here until the worker has nothing else to do, so that one that is aborted before is never sent.
+   * Default true.
+   */
+  readonly isWithheld?: boolean;
+  /**
+   * What an abort does once the worker has the call: it is rejected at once, and the worker finishes it ('leave', the
+   * default); it is rejected at once, and the worker is asked to stop it ('stop'); or the worker is asked to stop it
+   * and its answer counts ('wait').
+   */
+  readonly onAbort?: 'leave' | 'stop' | 'wait';
+  /** Called with how far it is; what it throws is what the call is rejected with. */
+  readonly onProgress?: ((progress: unknown) => void) | undefined;
+}
+
+interface AskOptions extends Manner {
+  readonly signal?: AbortSignal | undefined;
+  readonly caches?: readonly Counted[];
+}
+
+interface Entry extends Required<Omit<AskOptions, 'signal' | 'onProgress'>> {
   readonly fn: string;
-  readonly ask: Ask;
+  readonly call: CallRequest;
   readonly signal: AbortSignal | undefined;
-  readonly caches: readonly Counted[];
   readonly onProgress: ((progress: unknown) => void) | undefined;
   readonly settle: (outcome: { answer: Answer } | { error: Error }) => void;
   /** Rejected before the worker has answered. */
   over: boolean;
 }
 
-interface AskOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly caches?: readonly Counted[];
-  /** Told how far the call is; what it throws is what the call is rejected with. */
-  readonly onProgress?: ((progress: unknown) => void) | undefined;
-}
-
-/** Where the worker is from. */
-interface Origin {
-  /** Whether it was started here, and is ended here. */
-  readonly owned: boolean;
-  /** What messages call it. */
-  readonly name: string;
-}
-
-/** Most that setTimeout() takes. */
-const longest = 2 ** 31 - 1;
-
-type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
-
 /**
- * Calls go to the worker as soon as they are made and wait in its own queue, except that one with a signal
- * waits here until the worker has nothing else to do: what has not begun can then still be withheld. A token that is asked
- * for need not be, as the worker can be told to stop it, nor a generation, which does nothing until it is asked for one.
+ * Calls go to the worker as soon as they are made and wait in its own queue, except that one with a signal waits here
+ * until the worker has nothing else to do: what has not begun can then still be withheld. {@link Manner} is of calls
+ * for which that is not wanted.
  */
-export class Lane {
+export class Lane implements LinkListener {
   readonly index: number;
-  readonly #port: WorkerPort;
-  readonly #owned: boolean;
-  readonly #name: string;
-  readonly #session = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
+  readonly #link: Link;
   readonly #waiting: Entry[] = [];
   readonly #sent = new Map<number, Entry>();
-  readonly #listening: (() => void)[] = [];
-  readonly #watching = new AbortController();
-  /** Told whenever the worker has nothing to do. */
+  /** Called whenever the worker has nothing to do. */
   onIdle: (() => void) | undefined;
-  /** Told once the worker is of no use any more. */
+  /** Called once the worker is of no use any more. */
   onEnd: (() => void) | undefined;
-  #ids = 0;
-  #heard = false;
-  #end: ((fn: string) => QkvError) | undefined;
 
-  constructor(index: number, port: WorkerPort, { owned, name }: Origin) {
+  constructor(index: number, port: WorkerPort, origin: Origin) {
     this.index = index;
-    this.#port = port;
-    this.#owned = owned;
-    this.#name = name;
-    const on = (type: Parameters<typeof listen>[1], listener: (value: unknown) => void): void => {
-      this.#listening.push(listen(port, type, listener));
-    };
-    on('message', (message) => this.#receive(message));
-    on('messageerror', () => this.fail('has sent what cannot be read'));
-    on('close', () => this.fail('has closed its port'));
-    if (isNodeSide(port)) on('exit', (code) => this.fail(`has ended with ${String(code)}`));
-    if (owned || !isNodeSide(port)) on('error', (event) => this.#onError(event));
+    this.#link = new Link(port, origin, this);
   }
 
   /** Calls that are not done, those included whose results nobody waits for any more. */
@@ -108,46 +76,28 @@ export class Lane {
   }
 
   get alive(): boolean {
-    return this.#end === undefined;
+    return this.#link.failure === undefined;
   }
 
   /** Loads the engine. */
-  async start(init: InitOptions, timeout: number): Promise<Ready> {
-    const late = (): void =>
-      this.fail(
-        this.#heard
-          ? `has started but not loaded the engine within ${timeout} ms`
-          : `has not answered within ${timeout} ms`,
-      );
-    const timer = timeout <= longest ? setTimeout(late, timeout) : undefined;
-    try {
-      const watched = !this.#owned;
-      const { ready } = await this.ask('init', { init, watched });
-      if (!ready) throw new QkvError('load_failed', 'init: the worker says nothing of its engine');
-      if (ready.info.version !== QKV_VERSION) {
-        throw new QkvError(
-          'load_failed',
-          `init: the worker is version ${ready.info.version} and the JavaScript is ${QKV_VERSION}, ` +
-            'expected the same; one of the two comes from an old copy or cache',
-        );
-      }
-      const died = (): void => this.fail('has ended');
-      if (ready.lock) await watch(this.#session, this.#watching.signal, died);
-      return ready;
-    } finally {
-      clearTimeout(timer);
-    }
+  start(init: InitOptions, timeout: number): Promise<Ready> {
+    return this.#link.start(init, timeout);
+  }
+
+  /** Nobody needs the worker any more. */
+  dispose(): void {
+    this.#link.dispose();
   }
 
   /** The answer; rejected with what went wrong in the worker or on the way. */
-  ask(fn: string, ask: Without<Ask, 'id'>, options: AskOptions = {}): Promise<Answer> {
-    if (this.#end) return Promise.reject(this.#end(fn));
-    const { signal, caches = [], onProgress } = options;
-    const id = this.#ids++;
+  ask(fn: string, call: Omit<CallRequest, 'id'>, options: AskOptions = {}): Promise<Answer> {
+    const { failure } = this.#link;
+    if (failure) return Promise.reject(failure(fn));
+    const { signal, onProgress, caches = [], isWithheld = true, onAbort = 'leave' } = options;
     return new Promise((resolve, reject) => {
       const entry: Entry = {
-        ...{ id, fn, signal, caches, onProgress, over: false },
-        ask: { id, ...ask },
+        ...{ fn, signal, onProgress, caches, isWithheld, onAbort, over: false },
+        call: { id: this.#link.nextId(), ...call },
         settle: (outcome) => {
           signal?.removeEventListener('abort', abort);
           entry.over = true;
@@ -171,100 +121,16 @@ export class Lane {
     }
   }
 
-  /** The worker is of no use any more: everything is rejected with why. */
-  fail(what: string, cause?: unknown): void {
-    this.#close(
-      (fn) =>
-        new QkvError(
-          'load_failed',
-          `${fn}: the worker (${this.#name}) ${what}, expected one that runs; ` +
-            (fn === 'init'
-              ? this.#owned
-                ? remedy
-                : 'let it call serve(self, init)'
-              : 'call init() again for a new one'),
-          { cause },
-        ),
-    );
-  }
-
-  /** Nobody needs it any more. */
-  dispose(why: (fn: string) => QkvError = disposed): void {
-    if (!this.#end && !this.#owned) post(this.#port, { [key]: this.#session, end: true });
-    this.#close(why);
-  }
-
-  #close(why: (fn: string) => QkvError): void {
-    if (this.#end) return;
-    this.#end = why;
-    this.#watching.abort();
-    for (const stop of this.#listening) stop();
-    if (this.#owned) {
-      // What it may still fail of on its way out; Node throws errors that nobody listens to.
-      listen(this.#port, 'error', () => undefined);
-      terminate(this.#port);
-    } else this.#keepAlive(false);
+  /** Of the link. */
+  ended(failure: Failure): void {
     const left = [...this.#sent.values(), ...this.#waiting.splice(0)];
     this.#sent.clear();
-    for (const { over, fn, settle } of left) if (!over) settle({ error: why(fn) });
+    for (const { over, fn, settle } of left) if (!over) settle({ error: failure(fn) });
     this.onEnd?.();
   }
 
-  #keepAlive(wanted: boolean): void {
-    const isOurs = this.#owned || !isWorker(this.#port);
-    // A worker's own way out is for its other work to keep open.
-    if (isOurs && this.#port !== nodeThreads()?.parentPort) keepAlive(this.#port, wanted);
-  }
-
-  #pump(): void {
-    for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
-      if (next.signal && this.#sent.size > 0 && !isOf(next, 'next', 'generate')) break;
-      this.#waiting.shift();
-      this.#sent.set(next.id, next);
-      this.#post(next);
-    }
-    if (this.#end) return;
-    this.#keepAlive(this.busy > 0);
-    if (this.busy === 0) this.onIdle?.();
-  }
-
-  #post(entry: Entry): void {
-    const { ask, fn } = entry;
-    try {
-      const transfer = 'args' in ask ? buffersOf(ask.args) : [];
-      post(this.#port, { [key]: this.#session, ...ask }, transfer);
-    } catch (error) {
-      this.#sent.delete(entry.id);
-      const message = `${fn}: the arguments cannot be sent to a worker (${textOf(error)}), expected plain ones`;
-      entry.settle({ error: new QkvError('invalid_argument', message, { cause: error }) });
-    }
-  }
-
-  #abort(entry: Entry): void {
-    // A session holds the token that is chosen, unless the worker hears of it before: only its answer says which.
-    if (isOf(entry, 'next') && this.#sent.has(entry.id)) {
-      this.#stop(entry);
-      return;
-    }
-    const at = this.#waiting.indexOf(entry);
-    if (at >= 0) this.#waiting.splice(at, 1);
-    // Whatever the owner of the signal gave as its reason.
-    this.#giveUp(entry, entry.signal?.reason as Error);
-    this.#pump();
-  }
-
-  /** Nobody waits for the call any more. */
-  #giveUp(entry: Entry, error: Error): void {
-    entry.settle({ error });
-    if (isOf(entry, 'loadModel') && this.#sent.has(entry.id) && !this.#end) this.#stop(entry);
-  }
-
-  /** Tells the worker that a call which takes long may end. */
-  #stop({ id }: Entry): void {
-    post(this.#port, { [key]: this.#session, abort: id });
-  }
-
-  #progressed({ id, progress }: Underway): void {
+  /** Of the link. */
+  progressed({ id, progress }: Underway): void {
     const entry = this.#sent.get(id);
     if (!entry || entry.over) return;
     try {
@@ -274,23 +140,8 @@ export class Lane {
     }
   }
 
-  #receive(message: unknown): void {
-    if (!isOurs(message) || ![this.#session, everyone].includes(message[key])) return;
-    this.#heard = true;
-    const reply = message as Reply;
-    if ('unreadable' in reply) {
-      this.fail('could not read a message');
-    } else if ('hello' in reply) {
-      // It may have begun to listen after init was sent.
-      for (const entry of this.#sent.values()) if ('init' in entry.ask) this.#post(entry);
-    } else if ('progress' in reply) {
-      this.#progressed(reply);
-    } else {
-      this.#answered(reply);
-    }
-  }
-
-  #answered(answer: Answer): void {
+  /** Of the link. */
+  answered(answer: Answer): void {
     const entry = this.#sent.get(answer.id);
     if (!entry) return;
     this.#sent.delete(answer.id);
@@ -309,19 +160,44 @@ export class Lane {
     this.#pump();
   }
 
-  #onError(event: unknown): void {
-    // Somebody's own worker may go on after an error of its own.
-    if (!this.#owned && this.#heard) return;
-    const { message, preventDefault } = event as Partial<ErrorEvent>;
-    // The caller learns of it; the console need not as well.
-    if (this.#owned) preventDefault?.call(event);
-    const why = message ? ` (${message})` : '';
-    this.fail(this.#heard ? `has failed${why}` : `could not be loaded${why}`, event);
+  #pump(): void {
+    for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
+      if (next.signal && next.isWithheld && this.#sent.size > 0) break;
+      this.#waiting.shift();
+      this.#send(next);
+    }
+    if (!this.alive) return;
+    this.#link.keepAlive(this.busy > 0);
+    if (this.busy === 0) this.onIdle?.();
+  }
+
+  #send(entry: Entry): void {
+    const { call, fn } = entry;
+    this.#sent.set(call.id, entry);
+    try {
+      this.#link.send(fn, call, buffersOf(call.args));
+    } catch (error) {
+      this.#sent.delete(call.id);
+      entry.settle({ error: error as QkvError });
+    }
+  }
+
+  #abort(entry: Entry): void {
+    if (entry.onAbort === 'wait' && this.#sent.has(entry.call.id)) {
+      this.#link.stop(entry.call.id);
+      return;
+    }
+    const at = this.#waiting.indexOf(entry);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    // Whatever the owner of the signal gave as its reason.
+    this.#giveUp(entry, entry.signal?.reason as Error);
+    this.#pump();
+  }
+
+  /** Nobody waits for the call any more. */
+  #giveUp(entry: Entry, error: Error): void {
+    entry.settle({ error });
+    const { onAbort, call } = entry;
+    if (onAbort !== 'leave' && this.#sent.has(call.id)) this.#link.stop(call.id);
   }
 }
-
-const isOf = ({ ask }: Entry, ...methods: readonly string[]): boolean =>
-  'method' in ask && methods.includes(ask.method);
-
-const disposed = (fn: string): QkvError =>
-  new QkvError('disposed', `${fn}: the engine is disposed, expected a live one`);

@@ -30,7 +30,7 @@ import { oneLoop } from '../../arguments/one-loop.js';
 import { checkSignal } from '../../arguments/signal.js';
 import { wholeAddress } from '../../platform/addresses.js';
 import { type Caller, type Method, Remote } from './handles.js';
-import type { Counted, Lane } from './lane.js';
+import type { Counted, Lane, Manner } from './lane.js';
 import { fieldsOf, type SentHandle } from '../protocol/messages.js';
 
 /** Fields that do not change. */
@@ -94,7 +94,7 @@ class RemoteTokens extends Remote implements Counted {
 
   async next(signal: AbortSignal | undefined): Promise<IteratorResult<Token>> {
     const [fn, method, names] = ['LanguageModel.generate', 'next', ['isAborted', 'call']];
-    if (!signal?.aborted) return this.call(fn, method, names, [false, { signal }]);
+    if (!signal?.aborted) return this.call(fn, method, names, [false, { signal }], stoppable);
     try {
       // One whose last token was told has ended, and is not aborted any more.
       return await this.call(fn, method, names, [true]);
@@ -103,6 +103,9 @@ class RemoteTokens extends Remote implements Counted {
     }
   }
 }
+
+/** The session of a model holds the token that is chosen, unless the worker stops before: only its answer says which. */
+const stoppable: Manner = { isWithheld: false, onAbort: 'wait' };
 
 /** A generation that the worker was asked for. */
 interface Begun {
@@ -205,7 +208,9 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     const own = copyOf(fn, options);
     const { signal, session } = own;
     checkSignal(fn, signal);
-    const method = { fn, method: 'generate', names: ['prompt', 'options'] };
+    // It does nothing until a token is wanted, so there is nothing to withhold.
+    const manner = { isWithheld: false };
+    const method = { fn, method: 'generate', names: ['prompt', 'options'], manner };
     const tokens = await this.make(
       method,
       [prompt, own],
@@ -266,7 +271,7 @@ export async function loadModel(
   }
   const method: Method = {
     ...{ fn, method: fn, names: ['source', 'options'] },
-    onProgress: onProgress as ((progress: unknown) => void) | undefined,
+    manner: { onAbort: 'stop', onProgress: onProgress as Manner['onProgress'] },
   };
   const { answer, lane } = await run(method, [sentSource(source), rest]);
   if (!answer.handle) throw new TypeError('no handle');

@@ -66,7 +66,7 @@ export class Pool {
 
   /** Runs a method in the worker that it belongs to. All of it up to the sending happens at once. */
   async run(method: Method, args: readonly unknown[]): Promise<Outcome> {
-    const { fn, target, onProgress } = method;
+    const { fn, target, manner } = method;
     this.#checkAlive(fn);
     const [{ signal, transfer = false, worker }, given] = splitOptions(method, args);
     if (signal?.aborted) throw signal.reason;
@@ -80,7 +80,7 @@ export class Pool {
     const sealed = parcel.seal(transfer && runs);
     const ask = { method: method.method, target: target?.id, args: sealed };
     const send = async (to: Lane): Promise<Outcome> => ({
-      answer: await to.ask(fn, ask, { signal, caches, onProgress }),
+      answer: await to.ask(fn, ask, { ...manner, signal, caches }),
       lane: to,
     });
     return lane ? send(lane) : this.#whenIdle(signal, send);

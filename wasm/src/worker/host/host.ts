@@ -10,11 +10,12 @@ import { sendable } from '../protocol/errors.js';
 import { hold } from '../protocol/liveness.js';
 import {
   type Answer,
-  type Ask,
   buffersOf,
+  type CallRequest,
   descend,
   everyone,
   handleKey,
+  type InitRequest,
   isMaker,
   isMark,
   isOurs,
@@ -30,7 +31,6 @@ import { engineMethods, handleMethods, handleNames, modelMakers } from '../proto
 import { asResponse } from '../protocol/wasm.js';
 
 type Init = (options: InitOptions) => Promise<Qkv>;
-type Call = Extract<Ask, { method: string }>;
 type Result = Omit<Answer, 'id'>;
 type Run = (...args: unknown[]) => unknown;
 
@@ -158,7 +158,7 @@ class Session {
   }
 
   /** Runs a call, after those in the same session that were made before. */
-  run(call: Call, onProgress: (progress: unknown) => void): Result | Promise<Result> {
+  run(call: CallRequest, onProgress: (progress: unknown) => void): Result | Promise<Result> {
     const session = this.#sessionOf(call);
     const before = session && this.#underWay.get(session);
     const kept = call.target === undefined ? undefined : this.#handles.get(call.target)?.handle;
@@ -177,7 +177,7 @@ class Session {
   }
 
   /** The session of a model that a call is about. */
-  #sessionOf({ method, target, args }: Call): object | undefined {
+  #sessionOf({ method, target, args }: CallRequest): object | undefined {
     const sessionAt = (id: number): object | undefined => {
       const { maker, handle } = this.#handles.get(id) ?? {};
       if (handle instanceof Tokens) return handle.session;
@@ -195,7 +195,7 @@ class Session {
   }
 
   #run(
-    { id, method, target, args }: Call,
+    { id, method, target, args }: CallRequest,
     onProgress: (progress: unknown) => void,
   ): Result | Promise<Result> {
     const caches: { readonly length: number }[] = [];
@@ -300,7 +300,7 @@ export function host(port: WorkerPort, init: Init, models?: WorkerModels): void 
     }
   };
 
-  const start = (name: string, ask: Extract<Ask, { init: InitOptions }>): void => {
+  const start = (name: string, ask: InitRequest): void => {
     // It is sent again to those who say hello.
     if (sessions.has(name)) return;
     const session = new Session(name, models);

@@ -34,15 +34,24 @@ export const isMaker = (method: string): method is Maker =>
 /** What handles are of: what a method of an engine makes, by its name, or one of a model. */
 export type Kind = Maker | 'session' | 'tokens';
 
-export type Ask =
-  | { readonly id: number; readonly init: InitOptions; readonly watched: boolean }
-  | {
-      readonly id: number;
-      /** Of the handle, or of the engine. */
-      readonly method: string;
-      readonly target: number | undefined;
-      readonly args: readonly unknown[];
-    }
+/** The first message of a conversation. */
+export interface InitRequest {
+  readonly id: number;
+  readonly init: InitOptions;
+  readonly watched: boolean;
+}
+
+export interface CallRequest {
+  readonly id: number;
+  /** Of the handle, or of the engine. */
+  readonly method: string;
+  readonly target: number | undefined;
+  readonly args: readonly unknown[];
+}
+
+type Ask =
+  | InitRequest
+  | CallRequest
   /** This call may end early: a load, for which nobody waits any more, or the token of a generation. */
   | { readonly abort: number }
   | { readonly end: true };
