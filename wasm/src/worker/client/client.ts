@@ -7,8 +7,7 @@ import type {
   LoadModelOptions,
   ModelSource,
 } from '../../api/worker-types.js';
-import { isMaker } from '../protocol/messages.js';
-import { operators } from '../protocol/methods.js';
+import { isMaker, operators } from '../protocol/methods.js';
 import { asyncDispose, type Caller, type Held, type Method, remote } from './handles.js';
 import { loadModel } from './models.js';
 import type { Outcome, Pool } from './pool.js';

@@ -22,7 +22,8 @@ import type {
   CallOptions,
 } from '../../api/worker-types.js';
 import type { Counted, Lane, Manner } from './lane.js';
-import type { Answer, Maker, SentHandle } from '../protocol/messages.js';
+import type { Answer, SentHandle } from '../protocol/messages.js';
+import type { Maker } from '../protocol/methods.js';
 
 /** Symbol.asyncDispose, also where the engine does not have it yet. */
 const asyncDispose: typeof Symbol.asyncDispose =

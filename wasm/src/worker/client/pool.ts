@@ -9,7 +9,8 @@ import type { AsyncEngineInfo, CallOptions } from '../../api/worker-types.js';
 import { isCounted, type Method } from './handles.js';
 import type { Lane } from './lane.js';
 import { Parcel, type Used } from './pack.js';
-import { type Answer, fieldsOf, isMaker, isPlain } from '../protocol/messages.js';
+import { type Answer, fieldsOf, isPlain } from '../protocol/messages.js';
+import { isMaker } from '../protocol/methods.js';
 
 export interface Outcome {
   readonly answer: Answer;

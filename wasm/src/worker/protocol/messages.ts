@@ -5,7 +5,7 @@ import { isOptions, isRecord, tagOf } from '../../arguments/values.js';
 import type { QkvErrorCode } from '../../api/errors.js';
 import type { EngineInfo, InitOptions } from '../../api/types.js';
 
-/** Its value is the session: the name of one engine's conversation. */
+/** Its value names the conversation: what one engine is asked, from its start to its end. */
 export const key = 'qkv/worker';
 
 /** Stands where a handle of the worker is meant. */
@@ -18,21 +18,6 @@ interface HandleMark {
 export interface SentResponse {
   readonly 'qkv/response': { url: string; status: number; type: string | null; body: ArrayBuffer };
 }
-
-const makers = [
-  'tensor',
-  'kvCache',
-  'multiHeadAttention',
-  'transformerBlock',
-  'linearLayer',
-  'loadModel',
-] as const;
-export type Maker = (typeof makers)[number];
-export const isMaker = (method: string): method is Maker =>
-  (makers as readonly string[]).includes(method);
-
-/** What handles are of: what a method of an engine makes, by its name, or one of a model. */
-export type Kind = Maker | 'session' | 'tokens';
 
 /** The first message of a conversation. */
 export interface InitRequest {
@@ -75,7 +60,7 @@ export interface SentHandle {
 
 export interface Ready {
   readonly info: EngineInfo;
-  /** Whether the worker holds a lock of the session's name for as long as it lives. */
+  /** Whether the worker holds a lock of the conversation's name for as long as it lives. */
   readonly lock: boolean;
 }
 
@@ -88,7 +73,7 @@ export interface Answer {
   /** Of the caches that the call used, in the order in which they were named. */
   readonly lengths: readonly number[];
 }
-/** Instead of a session: to whom it may concern. */
+/** Instead of a conversation: for all of them. */
 export const everyone = '*';
 
 /** How far a call is. */

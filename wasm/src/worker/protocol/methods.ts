@@ -9,7 +9,6 @@ import type {
   Tensor,
   TransformerBlock,
 } from '../../api/types.js';
-import type { Kind } from './messages.js';
 
 /** What has names of methods, and no symbols. */
 type Names<T> = Exclude<keyof T, symbol>;
@@ -23,41 +22,68 @@ export const operators: Readonly<Record<string, readonly string[]>> = QKV_METHOD
 /** An engine is let go by `{ end: true }`, not by a call: others of the worker may have the same. */
 export const engineMethods: readonly string[] = [...Object.keys(operators), 'memory', 'loadModel'];
 
-/** The methods of what a handle is of. */
-export const handleMethods: Readonly<Record<Kind, readonly string[]>> = {
-  tensor: ['toNdArray', 'set', 'dispose'] satisfies Names<Tensor>[],
-  kvCache: ['append', 'keys', 'values', 'truncate', 'dispose'] satisfies Names<KvCache>[],
-  multiHeadAttention: ['forward', 'dispose'] satisfies Names<MultiHeadAttention>[],
-  transformerBlock: ['forward', 'dispose'] satisfies Names<TransformerBlock>[],
-  linearLayer: ['forward', 'dispose'] satisfies Names<LinearLayer>[],
-  loadModel: [
-    ...([
-      'forward',
-      'session',
-      'generate',
-      'loss',
-      'embed',
-      'dispose',
-    ] satisfies Names<LanguageModel>[]),
-  ],
-  session: ['truncate', 'dispose'] satisfies Names<Session>[],
-  tokens: ['next', 'dispose'],
-};
-
-/** What methods of models make. */
-export const modelMakers: Readonly<Record<string, Kind>> = {
-  session: 'session',
-  generate: 'tokens',
-};
-
-/** What messages call it. */
-export const handleNames: Readonly<Record<Kind, string>> = {
+/** The methods of an engine that make a handle, and of what kind it is. */
+export const engineMakers = {
   tensor: 'tensor',
-  kvCache: 'cache',
-  multiHeadAttention: 'layer',
-  transformerBlock: 'block',
-  linearLayer: 'layer',
+  kvCache: 'kvCache',
+  multiHeadAttention: 'multiHeadAttention',
+  transformerBlock: 'transformerBlock',
+  linearLayer: 'linearLayer',
   loadModel: 'model',
+} as const;
+export type Maker = keyof typeof engineMakers;
+export const isMaker = (method: string): method is Maker => Object.hasOwn(engineMakers, method);
+
+/** The same of a model. */
+export const modelMakers: Readonly<Record<string, HandleKind>> = {
   session: 'session',
-  tokens: 'generation',
+  generate: 'generation',
+};
+
+export type HandleKind = (typeof engineMakers)[Maker] | 'session' | 'generation';
+
+interface HandleTraits {
+  /** What messages call it. */
+  readonly name: string;
+  readonly methods: readonly string[];
+  /** Whether it has a length, which goes back with every answer. */
+  readonly isCounted?: true;
+  /** Fields that do not change, which go with the handle. */
+  readonly fields?: readonly string[];
+}
+
+export const handleKinds: Readonly<Record<HandleKind, HandleTraits>> = {
+  tensor: { name: 'tensor', methods: ['toNdArray', 'set', 'dispose'] satisfies Names<Tensor>[] },
+  kvCache: {
+    name: 'cache',
+    methods: ['append', 'keys', 'values', 'truncate', 'dispose'] satisfies Names<KvCache>[],
+    isCounted: true,
+  },
+  multiHeadAttention: {
+    name: 'layer',
+    methods: ['forward', 'dispose'] satisfies Names<MultiHeadAttention>[],
+  },
+  transformerBlock: {
+    name: 'block',
+    methods: ['forward', 'dispose'] satisfies Names<TransformerBlock>[],
+  },
+  linearLayer: { name: 'layer', methods: ['forward', 'dispose'] satisfies Names<LinearLayer>[] },
+  model: {
+    name: 'model',
+    methods: [
+      ...(['forward', 'session', 'generate'] satisfies Names<LanguageModel>[]),
+      ...(['loss', 'embed', 'dispose'] satisfies Names<LanguageModel>[]),
+    ],
+    fields: [
+      ...(['config', 'parameterCount', 'bytes', 'format'] satisfies Names<LanguageModel>[]),
+      ...(['tokenizerProblem', 'pooling', 'ignored'] satisfies Names<LanguageModel>[]),
+    ],
+  },
+  session: {
+    name: 'session',
+    methods: ['truncate', 'dispose'] satisfies Names<Session>[],
+    isCounted: true,
+    fields: ['capacity', 'bytes'] satisfies Names<Session>[],
+  },
+  generation: { name: 'generation', methods: ['next', 'dispose'], isCounted: true },
 };
