@@ -489,7 +489,7 @@ describe('in use', () => {
   });
 
   test('generate: its tokens are for one loop', async () => {
-    const says = ['another loop has these tokens', 'one loop for each call'];
+    const says = ['another loop reads these tokens', 'one loop for each call'];
     const tokens = model.generate(prompt, { maxTokens: 5 });
     const ids = [];
     for await (const { id } of tokens) {

@@ -152,7 +152,7 @@ const uncaught = {
     'index.js',
     `const qkv = await init(); const x = { data: new Float32Array(2), shape: [1, 2] };
      qkv.attention(x, x, x, { numHeads: 3 });`,
-    'QkvError: attention: q is [1,2], expected a last extent that numHeads = 3 divides',
+    'QkvError: attention: q is [1,2], expected a last extent that is a multiple of numHeads = 3',
   ],
   'a wrong option, inline': [
     'inline.js',

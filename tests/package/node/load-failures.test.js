@@ -26,7 +26,7 @@ import { answer, serve } from '../../support/js/server.js';
 
 const simd = wasmFile('simd');
 const page = '<!doctype html><title>App</title>';
-const remedy = 'beside its index.js';
+const remedy = 'in the folder of its index.js';
 let server;
 
 before(async () => {

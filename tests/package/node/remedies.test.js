@@ -52,9 +52,9 @@ test('messages: of matrices that are stored the other way round, which option sa
     'multiHeadAttention',
     'shape_mismatch',
     'weightLayout',
-    "'out_in' as PyTorch",
+    "'out_in' for matrices stored as in PyTorch",
   );
-  const says = ['layout says', "'out_in' as PyTorch stores it"];
+  const says = ['set layout to', "'out_in' for a matrix stored as in PyTorch"];
   expectThrows(() => engine.linear(zeros([2, 8]), wk), 'linear', 'shape_mismatch', ...says);
   const neither = () => engine.linear(zeros([2, 5]), wk);
   assert.throws(neither, ({ message }) => !message.includes('layout'));

@@ -43,8 +43,8 @@ export function checkStill(fn: string, name: string, source: Numbers32, elements
   if (lengthOf(source) !== elements) {
     throw new QkvError(
       'invalid_argument',
-      `${fn}: ${name} has ${lengthOf(source)} elements now and had ${elements}, expected an array ` +
-        'that nobody detaches or resizes meanwhile',
+      `${fn}: ${name} has ${lengthOf(source)} elements now and had ${elements} before, expected an array ` +
+        'that is not detached or resized during the call',
     );
   }
 }
@@ -128,7 +128,7 @@ export function checkWeight(
       'shape_mismatch',
       `${fn}: ${name} is ${shapeText(input.shape)}, expected ${shapeText(shape)}` +
         (shapeText([...input.shape].reverse()) === shapeText(shape)
-          ? "; weightLayout says which way round it is: 'in_out', or 'out_in' as PyTorch stores it"
+          ? "; set weightLayout to 'out_in' for matrices stored as in PyTorch, else to 'in_out'"
           : ''),
     );
   }

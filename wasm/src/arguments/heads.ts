@@ -52,7 +52,7 @@ export function headsShape(
   if (columns % heads !== 0) {
     throw new QkvError(
       'shape_mismatch',
-      `${fn}: ${name} is ${shapeText(shape)}, expected a last extent that ${headsName} = ${heads} divides`,
+      `${fn}: ${name} is ${shapeText(shape)}, expected a last extent that is a multiple of ${headsName} = ${heads}`,
     );
   }
   return { batch, heads, tokens, width: columns / heads, split: true };

@@ -17,7 +17,7 @@ export function oneLoop<T>(fn: string, all: AsyncGenerator<T>): AsyncGenerator<T
     if (isTaken) {
       throw new QkvError(
         'busy',
-        `${fn}: another loop has these tokens, expected one loop for each call of generate`,
+        `${fn}: another loop reads these tokens, expected one loop for each call of generate`,
       );
     }
     isTaken = true;

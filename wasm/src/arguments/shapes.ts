@@ -32,7 +32,7 @@ export function checkCountable(fn: string, what: string, shape: readonly number[
   if (shape.reduce((n, e) => n * Math.max(e, 1), 1) <= mostInt) return;
   throw new QkvError(
     'out_of_range',
-    `${fn}: ${what} ${shapeText(shape)}, expected extents whose product is at most ${mostInt} but for those that are 0`,
+    `${fn}: ${what} ${shapeText(shape)}, expected extents whose product, zeros left out, is at most ${mostInt}`,
   );
 }
 

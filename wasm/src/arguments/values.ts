@@ -79,7 +79,7 @@ export function inRoom<T>(fn: string, bytes: number, make: () => T): T {
   } catch (error) {
     throw new QkvError(
       'out_of_memory',
-      `${fn}: out of memory: JavaScript has no ${bytes} bytes for the numbers`,
+      `${fn}: out of memory: JavaScript could not allocate ${bytes} bytes for the numbers`,
       { cause: error },
     );
   }

@@ -11,9 +11,9 @@ import type { Product } from './files.js';
 import { hasOpcodes } from './variant.js';
 
 const remedy = QKV_INLINE
-  ? 'give init no wasm: this entry, qkv/inline, has its own'
-  : 'serve the .wasm files of the package beside its index.js, tell init({ wasm }) where they are, or, in ' +
-    'place of qkv, import qkv/inline, which needs no file';
+  ? 'call init() without wasm: qkv/inline contains its own'
+  : 'serve the .wasm files of the package in the folder of its index.js, pass the address of one to init({ wasm }), ' +
+    'or import qkv/inline instead of qkv, which needs no file';
 
 /** What a host wants that compiles WebAssembly only before it runs, as Cloudflare's Workers do. */
 const asModule = "import wasm from 'qkv/qkv-simd.wasm' and call init({ wasm })";
@@ -38,7 +38,7 @@ const uncompiled = (from: string, error: unknown): QkvError => {
   const advice = blocked
     ? "add 'wasm-unsafe-eval' to script-src in the Content-Security-Policy of the page"
     : elsewhere
-      ? `this host compiles no WebAssembly while a program runs: ${asModule}`
+      ? `this host does not compile WebAssembly at run time: ${asModule}`
       : remedy;
   return fail(
     `${from} does not compile (${reason(error)}), expected a .wasm of this package; ${advice}`,
@@ -86,7 +86,7 @@ async function compileBytes(bytes: BufferSource, from: string): Promise<WebAssem
   if (!start.startsWith('\0asm')) {
     throw fail(
       `${from} starts with ${JSON.stringify(start.replace(/[^ -~]/g, '.'))}, expected WebAssembly ("\\0asm"); a server that ` +
-        `answers with a page instead of the file does this; ${remedy}`,
+        `answers with a page instead of the file causes this; ${remedy}`,
     );
   }
   try {
@@ -142,7 +142,7 @@ async function compile(
   try {
     source = await wasm;
   } catch (error) {
-    throw fail(`the promised wasm could not be had (${reason(error)}), expected a Response`, error);
+    throw fail(`the promise for wasm was rejected (${reason(error)}), expected a Response`, error);
   }
   if (isModule(source)) return source;
   if (isResponse(source)) return compileResponse(source, !own);
@@ -163,8 +163,8 @@ export const compileGiven = (wasm: NonNullable<InitOptions['wasm']>): Promise<We
 /** Where the package cannot tell its own address: in a bundle that is no module, or that a host loads from nowhere. */
 const nowhere = (error: unknown): QkvError =>
   fail(
-    `this script has no address (${reason(error)}), beside which the .wasm would be, expected an ES module (bundles of ` +
-      `CommonJS or iife have none); ${remedy}; where a program may compile nothing, ${asModule}`,
+    `this script has no address (${reason(error)}) from which to find the .wasm, expected an ES module (bundles of ` +
+      `CommonJS or iife have none); ${remedy}; where the host compiles nothing at run time, ${asModule}`,
     error,
   );
 

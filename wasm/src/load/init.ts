@@ -45,7 +45,7 @@ function checkThreads(variant: 'auto' | Variant, threads: unknown): void {
   if (single && threads !== 1) {
     throw new QkvError(
       'invalid_argument',
-      `init: threads is ${describe(threads)} and variant is '${variant}', which has one, expected ` +
+      `init: threads is ${describe(threads)} and variant is '${variant}', which has one thread, expected ` +
         `'${variant}-threads' or 'auto'`,
     );
   }

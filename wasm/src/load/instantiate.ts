@@ -26,7 +26,7 @@ function identify(module: WebAssembly.Module, { name, abi }: Product): Variant {
   }
   if (hash !== abi.hash) {
     throw fail(
-      `the .wasm takes arguments of the form ${hash} and the JavaScript writes ${abi.hash}, expected the same; ` +
+      `the .wasm reads the argument layout ${hash} and the JavaScript writes ${abi.hash}, expected the same; ` +
         'one of the two comes from another build',
     );
   }
@@ -53,7 +53,9 @@ function instantiate(
 ): Promise<RawModule> {
   return new Promise((resolve, reject) => {
     const refuse = (error: unknown): void =>
-      reject(fail(`the .wasm cannot be started (${reason(error)}), expected a sound file`, error));
+      reject(
+        fail(`the .wasm cannot be started (${reason(error)}), expected an intact file`, error),
+      );
     createModule({
       wasmMemory,
       instantiateWasm(imports, receive) {
@@ -95,7 +97,7 @@ function requireSharedMemory(variant: Variant): WebAssembly.Memory {
   if (memory) return memory;
   throw new QkvError(
     'unsupported',
-    `init: the .wasm is the ${variant} build and no memory can be shared here (a page must be isolated ` +
+    `init: the .wasm is the ${variant} build and shared memory is not available (a page must be isolated ` +
       "from other origins for that), expected the build without '-threads'",
   );
 }

@@ -24,7 +24,7 @@ export function chooseVariant(options: InitOptions): Variant {
     throw new QkvError(
       'unsupported',
       'init: this engine has no WebAssembly SIMD (Chrome 91, Firefox 89, Safari 16.4 and Node 16.4 ' +
-        'have it), expected an engine that does',
+        'have it), expected an engine with WebAssembly SIMD',
     );
   }
   const { variant = 'auto', deterministic = false } = options;

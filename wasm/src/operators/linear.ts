@@ -69,7 +69,7 @@ export function checkRows(fn: string, given: ArrayInput, [from, to]: Widths, out
       'shape_mismatch',
       `${fn}: x is ${shapeText(x.shape)}, expected [...,${from}]` +
         (width === to
-          ? "; layout says which way round w is: 'in_out', or 'out_in' as PyTorch stores it"
+          ? "; set layout to 'out_in' for a matrix stored as in PyTorch, else to 'in_out'"
           : ''),
     );
   }

@@ -181,7 +181,13 @@ const ofInput = (name, wrong) =>
   all(
     array(q.shape, [[[], forms], [[64], forms], [[1, 1, 2, 4, 8], forms], ...wrong]),
     given({ ...heads.split }, (of) => [
-      refusal('of columns', zeros([2, 7, 10]), 'shape_mismatch', `${of} is [2,7,10]`, 'divides'),
+      refusal(
+        'of columns',
+        zeros([2, 7, 10]),
+        'shape_mismatch',
+        `${of} is [2,7,10]`,
+        'a multiple of',
+      ),
     ]),
     name === 'q'
       ? refusal('rank 2 without heads', zeros([7, 32]), 'invalid_argument', 'numHeads is missing')
