@@ -1,7 +1,7 @@
 // Models from a config and weights in memory.
 
 import { QkvError } from '../api/errors.js';
-import type { CreateOptions, LanguageModelConfig, Tokenizer } from '../api/model-types.js';
+import type { CreateOptions, LanguageModelConfig } from '../api/model-types.js';
 import type { NdArray } from '../api/types.js';
 import { checkArray, checkStill, type Input } from '../arguments/arrays.js';
 import { checkChoice, checkInteger } from '../arguments/numbers.js';
@@ -15,27 +15,11 @@ import type { Instance } from '../memory/instance.js';
 import { tensorAddress } from '../memory/tensor.js';
 import { Filler } from './fill.js';
 import { WasmLanguageModel } from './model.js';
+import { checkTokenizer, formats } from './options.js';
 import type { ModelArray, ModelState } from './state.js';
 
 /** Bytes that are put into a model at once. */
 const piece = 2 ** 20;
-
-export const formats = ['f32', 'bf16', 'int8'];
-
-/** Something with encode() and decode(). */
-export function checkTokenizer(fn: string, given: unknown): asserts given is Tokenizer | undefined {
-  if (given === undefined) return;
-  const fits = reading(fn, 'tokenizer', () => {
-    const { encode, decode } = (given ?? {}) as Partial<Tokenizer>;
-    return typeof encode === 'function' && typeof decode === 'function';
-  });
-  if (!fits) {
-    throw new QkvError(
-      'invalid_argument',
-      `${fn}: tokenizer is ${describe(given)}, expected an object with encode() and decode()`,
-    );
-  }
-}
 
 /** The weights have the names of the arrays, and no other. */
 function checkNames(fn: string, names: readonly string[], arrays: ModelState['arrays']): void {

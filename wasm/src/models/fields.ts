@@ -143,3 +143,22 @@ export class Fields {
     refuseUnsupported(`${this.pathOf(field)} is ${describe(value)}`, expected);
   }
 }
+
+/** The first of these fields that is there. */
+export const oneOf = (fields: Fields, ...names: [string, ...string[]]): string =>
+  names.find((name) => fields.has(name)) ?? names[0];
+
+/** Which of these places has a field that may stand in any of them; those that have it say the same. */
+export function agreed(
+  ...places: readonly (readonly [Fields | undefined, string])[]
+): [Fields, string] | undefined {
+  const there = places.flatMap(([of, name]) =>
+    of?.has(name) ? [[of, name] as [Fields, string]] : [],
+  );
+  const say = ([of, name]: [Fields, string]): string =>
+    `${of.pathOf(name)} is ${describe(of.get(name))}`;
+  const [first] = there;
+  const other = first && there.find(([of, name]) => of.get(name) !== first[0].get(first[1]));
+  if (other) refuse(`${say(first)} and ${say(other)}`, 'the same in both');
+  return first;
+}

@@ -10,10 +10,10 @@ import { resolveConfig } from '../language/config.js';
 import type { Arguments } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
 import { isPacked } from './config.js';
-import { checkTokenizer, formats } from './create.js';
 import { Filler } from './fill.js';
 import { WasmLanguageModel } from './model.js';
 import { type OpenedModel, openModel } from './open.js';
+import { checkTokenizer, formats } from './options.js';
 import type { ModelState } from './state.js';
 import type { Rows } from './stream.js';
 

@@ -1,7 +1,7 @@
 // openModel(): everything that is known of a model before its arrays are read, and their reading.
 //
 //   openModel -> formats/read.ts  which files there are, and what their headers say (sources/ brings the bytes)
-//             -> families.ts      the config, and by which names the family has its arrays (families/)
+//             -> families/        the config, and by which names the family has its arrays (describe.ts)
 //             -> plan.ts          which rows of which tensor go where; refuses what is missing, surplus or of another shape
 //   stream    -> stream.ts        the rows, in the order of the file
 //
@@ -12,7 +12,7 @@ import { checkInteger } from '../arguments/numbers.js';
 import { describe, isRecord, listOf, takeOptions } from '../arguments/values.js';
 import { checkConfig, type Parameter, parametersOf } from './config.js';
 import { quoted, refuse, refuseUnsupported } from './errors.js';
-import { describeModel, type Described } from './families.js';
+import { describeModel, type Described } from './families/describe.js';
 import { ropeFactors, withRopeFactors } from './families/rope-factors.js';
 import { endTokensOf } from './families/end-tokens.js';
 import { type Pooling, poolingOf } from './families/pooling.js';
@@ -21,7 +21,7 @@ import { readFiles, readJson } from './formats/read.js';
 import { type LoadStep, otherHeadsOf, planOf } from './plan.js';
 import { isAddress, openSource, type Place } from './sources/open.js';
 import { type ByteSource, readAll } from './sources/source.js';
-import { bytesOf, type OnRows, streamSteps } from './stream.js';
+import { bytesOf, type OnRows, streamPlan } from './stream.js';
 import { type FoundTokenizer, remedy } from './tokenizers/found.js';
 import { ggufTokenizer } from './tokenizers/gguf.js';
 import { ownTokenizer } from './tokenizers/own.js';
@@ -190,7 +190,8 @@ export async function openModel(
     // Each layer has arrays of its own, but for llama2.c.
     checkConfig(found.config, file.format === 'llama2.c' ? Infinity : file.tensors.size);
     const described = shortened(await completed(file, found, signal), maxLength);
-    const steps = planOf(file, described);
+    const plan = planOf(file, described);
+    const { steps } = plan;
     const total = bytesOf(steps);
     const text = tokenizer === undefined ? tokenizerIn(file) : { tokenizer };
     return {
@@ -210,7 +211,7 @@ export async function openModel(
           onProgress?.({ loaded, total });
         };
         try {
-          await streamSteps(steps, { signal: stop, onRows, onBytes });
+          await streamPlan(plan, { signal: stop, onRows, onBytes });
         } finally {
           close();
         }

@@ -5,8 +5,8 @@ import { scaleOf } from '../formats/numbers.js';
 import { type Parameter, parametersOf } from './config.js';
 import { some } from '../language/names.js';
 import { brief, quoted, refuse, refuseUnsupported } from './errors.js';
-import type { Described } from './families.js';
-import type { Location, Range } from './families/names.js';
+import type { Described } from './families/describe.js';
+import type { Place, Range } from './families/locate.js';
 import type { ModelFile, StoredTensor } from './file.js';
 
 /** What of a tensor goes to which array of the model. */
@@ -18,7 +18,9 @@ export interface LoadPart {
    */
   readonly ranges: () => readonly Range[];
   /** Vectors alone: 1 is added to what is there. */
-  readonly addOne: boolean;
+  readonly addOne?: boolean | undefined;
+  /** What it is multiplied by then; 1 by default. */
+  readonly factor?: number | undefined;
 }
 
 /** A tensor that is read, once. */
@@ -34,10 +36,23 @@ export interface LoadStep {
   readonly parts: readonly LoadPart[];
 }
 
+/** An array whose elements are one number that no file has. */
+export interface LoadConstant {
+  readonly parameter: Parameter;
+  readonly constant: number;
+}
+
+/** All arrays of a model: from where each is. */
+export interface LoadPlan {
+  /** In the order of the file. */
+  readonly steps: readonly LoadStep[];
+  readonly constants: readonly LoadConstant[];
+}
+
 const floats = ['F32', 'F16', 'BF16'];
 
 /** The tensor has the shape that the config asks for. */
-function checkShape(tensor: StoredTensor, { shape }: Location, kind: Parameter): void {
+function checkShape(tensor: StoredTensor, { shape }: Place, kind: Parameter): void {
   const [rows = 0, ...rest] = tensor.shape;
   // A table of positions may be read in part.
   const isRight = kind.module === 'positions' ? rows >= (shape[0] ?? 0) : rows === shape[0];
@@ -51,7 +66,7 @@ function checkShape(tensor: StoredTensor, { shape }: Location, kind: Parameter):
 /** The tensor is of a type that can be read where it is. */
 function checkType(
   { name, type, shape }: StoredTensor,
-  { layout }: Location,
+  { layout }: Place,
   hasScales: boolean,
 ): void {
   const quantised =
@@ -102,11 +117,17 @@ const inOrder = (steps: readonly LoadStep[], { tensors }: ModelFile): LoadStep[]
 export const otherHeadsOf = ({ tensors }: ModelFile, described: Described): string[] =>
   [...tensors.keys()].filter((name) => described.isOtherHead(described.rename(name)));
 
-/** The steps that read all arrays of a model. @throws {@link QkvError} if the file does not have just these */
-export function planOf(file: ModelFile, described: Described): LoadStep[] {
+/** From where all arrays of a model are. @throws {@link QkvError} if the file does not have just these */
+export function planOf(file: ModelFile, described: Described): LoadPlan {
   const { locate, isIgnored, isOtherHead, hasScales, config } = described;
   const tensors = renamed(file, described);
-  const wanted = parametersOf(config).map((parameter) => ({ parameter, at: locate(parameter) }));
+  const wanted: { parameter: Parameter; at: Place }[] = [];
+  const constants: LoadConstant[] = [];
+  for (const parameter of parametersOf(config)) {
+    const at = locate(parameter);
+    if ('constant' in at) constants.push({ parameter, ...at });
+    else wanted.push({ parameter, at });
+  }
   const names = new Set(wanted.map(({ at }) => at.tensor));
   const missing = [...names].filter((name) => !tensors.has(name));
   const family = config.family ?? 'language model';
@@ -124,7 +145,7 @@ export function planOf(file: ModelFile, described: Described): LoadStep[] {
   for (const { parameter, at } of wanted) {
     const tensor = tensors.get(at.tensor);
     if (!tensor) continue;
-    const { ranges, addOne, layout } = at;
+    const { ranges, addOne, factor, layout } = at;
     let step = steps.get(at.tensor);
     if (!step) {
       checkShape(tensor, at, parameter);
@@ -133,7 +154,7 @@ export function planOf(file: ModelFile, described: Described): LoadStep[] {
       step = { tensor, ...scales, layout, parts: [] };
       steps.set(at.tensor, step);
     }
-    step.parts.push({ parameter, ranges, addOne });
+    step.parts.push({ parameter, ranges, addOne, factor });
   }
-  return inOrder([...steps.values()], file);
+  return { steps: inOrder([...steps.values()], file), constants };
 }

@@ -4,9 +4,9 @@
 import { decode, fromHalf, scaleShape } from '../formats/numbers.js';
 import { isPacked, type Parameter } from './config.js';
 import { newBytes } from './errors.js';
-import type { Range } from './families/names.js';
+import type { Range } from './families/locate.js';
 import { rowBytes } from './file.js';
-import type { LoadPart, LoadStep } from './plan.js';
+import type { LoadConstant, LoadPart, LoadPlan, LoadStep } from './plan.js';
 import { pieceSize, readAll } from './sources/source.js';
 
 /** Rows of one array, as LanguageModel::fill() of the core takes them: each array gets its own from the first to the last. */
@@ -38,21 +38,43 @@ interface Reading {
   readonly onBytes: (count: number) => void;
 }
 
-/** The float32 of numbers plus 1: what files keep less 1 is a gain near 1. */
-function plusOne(type: string, bytes: Uint8Array): Uint8Array {
+/** How an element of a row is read. */
+type Read = (view: DataView, row: number, i: number) => number;
+const readers: Readonly<Record<string, Read>> = {
+  F32: (view, row, i) => view.getFloat32(row + 4 * i, true),
+  F16: (view, row, i) => fromHalf(view.getUint16(row + 2 * i, true)),
+  BF16: (view, row, i) => {
+    scratch.setUint32(0, view.getUint16(row + 2 * i, true) << 16);
+    return scratch.getFloat32(0);
+  },
+  Q8_0: (view, row, i) => {
+    const block = row + 34 * (i >> 5);
+    return fromHalf(view.getUint16(block, true)) * view.getInt8(block + 2 + (i & 31));
+  },
+};
+const scratch = new DataView(new ArrayBuffer(4));
+
+/** What is done to the numbers of a file. */
+type Change = Pick<LoadPart, 'addOne' | 'factor'>;
+
+const isChanged = ({ addOne = false, factor = 1 }: Change): boolean => addOne || factor !== 1;
+
+/**
+ * Rows as float32, changed: what files keep less 1 is a gain near 1, and a factor goes into a weight before it is packed. The core
+ * packs them as it packs float32, so that a factor costs no bit of the scale of a block.
+ */
+function changed(rows: Rows, columns: number, { addOne, factor = 1 }: Change): Rows {
+  const { type, bytes, count, rowBytes: width } = rows;
+  const read = readers[type];
+  if (!read) throw new RangeError(`no type ${type}`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const size = rowBytes(type, 1);
-  const read = {
-    F32: (at: number) => view.getFloat32(at, true),
-    BF16: (at: number) =>
-      new Float32Array(Uint32Array.of(view.getUint16(at, true) << 16).buffer)[0],
-    F16: (at: number) => fromHalf(view.getUint16(at, true)),
-  }[type];
-  const sums = Float32Array.from(
-    { length: bytes.length / size },
-    (_, i) => (read?.(i * size) ?? 0) + 1,
-  );
-  return new Uint8Array(sums.buffer);
+  const numbers = new Float32Array(count * columns);
+  for (let row = 0, at = 0; row < count; row += 1) {
+    for (let i = 0; i < columns; i += 1, at += 1)
+      numbers[at] = (read(view, row * width, i) + (addOne ? 1 : 0)) * factor;
+  }
+  const own = new Uint8Array(numbers.buffer);
+  return { ...rows, type: 'F32', bytes: own, rowBytes: 4 * columns };
 }
 
 /** The bytes of a vector: its elements from wherever they lie. */
@@ -75,17 +97,21 @@ async function streamVector({ tensor, parts }: LoadStep, reading: Reading): Prom
   const all = await readAll(source, begin, end, reading.signal);
   reading.onBytes(all.length);
   for (const part of parts) {
-    const own = gather(all, part, rowBytes(type, 1));
-    const [kept, bytes] = part.addOne ? ['F32', plusOne(type, own)] : [type, own];
+    const size = rowBytes(type, 1);
+    const bytes = gather(all, part, size);
     const of = { parameter: part.parameter, layout: 'out_in' } as const;
-    reading.onRows({ ...of, type: kept, bytes, count: 1, rowBytes: bytes.length });
+    const rows = { ...of, type, bytes, count: 1, rowBytes: bytes.length };
+    reading.onRows(isChanged(part) ? changed(rows, bytes.length / size, part) : rows);
   }
 }
+
+/** A part with its ranges made. */
+type ReadPart = Omit<LoadPart, 'ranges'> & { readonly ranges: readonly Range[] };
 
 /** Rows of a tensor that have come: of which step, for whom, from which row on, and the scales of all. */
 interface Chunk {
   readonly step: LoadStep;
-  readonly parts: readonly { readonly parameter: Parameter; readonly ranges: readonly Range[] }[];
+  readonly parts: readonly ReadPart[];
   readonly bytes: Uint8Array;
   readonly first: number;
   readonly count: number;
@@ -114,19 +140,21 @@ function hand({ step, parts, bytes, first, count, scales }: Chunk, onRows: OnRow
   const scaleRowBytes = 2 * (isInOut ? columns : Math.ceil(columns / 32));
   const scalesFrom = (row: number, column: number): Partial<Rows> =>
     scales ? { scales: scales.subarray(row * scaleRowBytes + 2 * column), scaleRowBytes } : {};
-  for (const { parameter, ranges } of parts) {
+  for (const { parameter, ranges, ...change } of parts) {
     const of = { parameter, type, layout, rowBytes: width };
+    const give = (rows: Rows, own: number): void =>
+      onRows(isChanged(change) ? changed(rows, own, change) : rows);
     for (const [begin, end] of ranges) {
       if (isInOut) {
         const from = bytes.subarray(rowBytes(type, begin));
-        onRows({ ...of, bytes: from, count, ...scalesFrom(first / 32, begin) });
+        give({ ...of, bytes: from, count, ...scalesFrom(first / 32, begin) }, end - begin);
         continue;
       }
       const [from, to] = [Math.max(begin, first), Math.min(end, first + count)];
       if (from >= to) continue;
       const own = bytes.subarray((from - first) * width, (to - first) * width);
       const rows = { ...of, bytes: own, count: to - from, ...scalesFrom(from, 0) };
-      onRows(isPacked(parameter) || type !== 'I8' ? rows : unblocked(rows));
+      give(isPacked(parameter) || type !== 'I8' ? rows : unblocked(rows), columns);
     }
   }
 }
@@ -153,7 +181,7 @@ async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
   const [rows = 0, columns = 0] = tensor.shape;
   const width = rowBytes(tensor.type, columns);
   const chunk = room(rowsAtOnce(width, rows, layout) * width);
-  const parts = step.parts.map(({ parameter, ranges }) => ({ parameter, ranges: ranges() }));
+  const parts = step.parts.map((part) => ({ ...part, ranges: part.ranges() }));
   let [first, filled] = [0, 0];
   const flush = (): void => {
     const count = filled / width;
@@ -179,11 +207,19 @@ async function streamMatrix(step: LoadStep, reading: Reading): Promise<void> {
   if (filled > 0) flush();
 }
 
-/** Hands on all rows of these steps, one step after another. */
-export async function streamSteps(
-  steps: readonly LoadStep[],
+/** A vector of one number. */
+function constantRow({ parameter, constant }: LoadConstant): Rows {
+  const numbers = new Float32Array(parameter.shape[0] ?? 0).fill(constant);
+  const bytes = new Uint8Array(numbers.buffer);
+  return { parameter, type: 'F32', bytes, count: 1, rowBytes: bytes.length, layout: 'out_in' };
+}
+
+/** Hands on all rows of a model: what no file has, then one step after another. */
+export async function streamPlan(
+  { steps, constants }: LoadPlan,
   given: Omit<Reading, 'room'>,
 ): Promise<void> {
+  for (const each of constants) given.onRows(constantRow(each));
   // One buffer for all, because a new one for each tensor would wait for the collector.
   let buffer = new Uint8Array(0);
   const room = (size: number): Uint8Array => {

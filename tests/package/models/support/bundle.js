@@ -9,7 +9,16 @@ import { root } from '../../../support/js/files.js';
 const folder = mkdtempSync(join(tmpdir(), 'qkv-models-'));
 const outfile = join(folder, 'models.mjs');
 const modules = [
-  ...['open', 'fill', 'families/fixed-fields'],
+  ...[
+    'open',
+    'fill',
+    'plan',
+    'stream',
+    'config',
+    'families/locate',
+    'families/hub',
+    'families/gguf',
+  ],
   ...['tokenizers/tokenizer', 'tokenizers/llama2c', 'tokenizers/merge'],
   'tokenizers/cuts',
 ];

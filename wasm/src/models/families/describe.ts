@@ -1,22 +1,16 @@
 // What a file is of: its config, and where the arrays of such a model are in it. plan.ts checks the file against that.
 
-import type { LanguageModelConfig } from '../api/model-config.js';
-import { describe } from '../arguments/values.js';
-import { quoted, refuse, refuseUnsupported } from './errors.js';
-import { ggufConfig, hubConfig, llama2cConfig, ownConfig } from './families/configs.js';
-import {
-  ggufNames,
-  hubNames,
-  type Locate,
-  llama2cIgnored,
-  locateBy,
-  locateOwn,
-  locateStacked,
-  type Names,
-  otherHeads,
-} from './families/names.js';
-import { Fields } from './fields.js';
-import type { ModelFile } from './file.js';
+import type { LanguageModelConfig } from '../../api/model-config.js';
+import { describe } from '../../arguments/values.js';
+import { quoted, refuse, refuseUnsupported } from '../errors.js';
+import type { Read } from './family.js';
+import { Fields } from '../fields.js';
+import type { ModelFile } from '../file.js';
+import { readGguf } from './gguf.js';
+import { readHub } from './hub.js';
+import { llama2cConfig, llama2cIgnored, locateStacked } from './llama2c.js';
+import { type Locate, locateBy, otherHeads } from './locate.js';
+import { locateOwn, ownConfig, ownIgnored } from './own.js';
 
 /** A model as a file has it. */
 export interface Described {
@@ -45,8 +39,7 @@ const isHeadless = (classes: readonly unknown[]): boolean =>
 /** `classes` are those of transformers that the file is of. */
 function byNames(
   file: ModelFile,
-  given: LanguageModelConfig,
-  names: Names,
+  { config: given, names }: Read,
   classes: readonly unknown[] = [],
 ): Described {
   const { prefix = '', ignored, modules } = names;
@@ -81,24 +74,24 @@ function byNames(
 
 /** `given` is the config of the hub, if there is one; what a file says itself goes first. */
 export function describeModel(file: ModelFile, given: unknown): Described {
-  if (file.format === 'gguf') {
-    const config = ggufConfig(file);
-    return byNames(file, config, ggufNames(config.family));
-  }
-  if (file.format === 'llama2.c') {
+  const { format, metadata } = file;
+  const ignoring = (pattern: RegExp) => ({
+    ...never,
+    isIgnored: (name: string): boolean => pattern.test(name),
+  });
+  if (format === 'gguf') return byNames(file, readGguf(file));
+  if (format === 'llama2.c') {
     const config = llama2cConfig(file);
-    const isIgnored = (name: string): boolean => llama2cIgnored.test(name);
-    return { ...never, config, locate: locateStacked(config), isIgnored };
+    return { ...ignoring(llama2cIgnored), config, locate: locateStacked(config) };
   }
-  if (file.metadata.get('format') === 'qkv') {
-    const isIgnored = (name: string): boolean => /^optimizer\.(first|second)\./.test(name);
-    return { ...never, config: ownConfig(file), locate: locateOwn, isIgnored, hasScales: true };
+  if (metadata.get('format') === 'qkv') {
+    const config = ownConfig(file);
+    return { ...ignoring(ownIgnored), config, locate: locateOwn, hasScales: true };
   }
   if (given === undefined)
     refuse('config is missing', 'the config.json that belongs to the weights');
   const fields = Fields.of('config', given);
-  const config = hubConfig(fields);
-  const names = hubNames[config.family] ?? refuse(config.family, 'a family');
-  const classes = config.head === false ? [] : fields.list('architectures');
-  return byNames(file, config, names, classes);
+  const read = readHub(fields);
+  const classes = read.config.head === false ? [] : fields.list('architectures');
+  return byNames(file, read, classes);
 }

@@ -1,0 +1,68 @@
+// What is known of one family of models: one such description in each file of this folder that index.ts names.
+
+import type { LanguageModelConfig } from '../../api/model-config.js';
+import type { Fields } from '../fields.js';
+import type { ModelFile } from '../file.js';
+import type { Fixed } from './fixed.js';
+import type { Names } from './locate.js';
+import type { Sizes } from './sizes.js';
+import type { Slides } from './windows.js';
+
+/** What one file says of a model: its config, and where its arrays are. */
+export interface Read {
+  readonly config: LanguageModelConfig & { family: string };
+  readonly names: Names;
+}
+
+/** What one family has besides that all have. */
+export interface More {
+  readonly config?: Partial<LanguageModelConfig>;
+  readonly names?: Partial<Names>;
+}
+
+/** How the files of the Hugging Face hub have it: config.json in the words of transformers, and safetensors. */
+interface Hub {
+  readonly names: Names;
+  /** Fields with the sizes, in the order of `sizeWords`; `a|b` is one that has two names. */
+  readonly sizes?: string;
+  /** Where no width of the feed-forward part stands, it is four times that of a token. */
+  readonly isFourfold?: boolean;
+  /** The field of the epsilon, where the family has not a fixed one. */
+  readonly epsilon?: string;
+  /** The field of the activation, and its default. */
+  readonly activation?: readonly [field: string, fallback?: string];
+  /** The share of a head that is rotated where the file does not say it, 1 by default; null if it must. */
+  readonly share?: number | null;
+  /** The default of tie_word_embeddings. */
+  readonly isTied?: boolean;
+  readonly slides?: Slides;
+  /** Fields that change what is computed, with the values at which the model computes as the family does here. */
+  readonly fixed: Fixed;
+  readonly more?: (fields: Fields, sizes: Sizes) => More;
+}
+
+/** How GGUF files of llama.cpp's converter have it. */
+interface Gguf {
+  readonly architecture: string;
+  /** What differs from the names that most have. */
+  readonly modules?: Names['modules'];
+  /** Keys below the architecture that it has besides those of all. */
+  readonly keys?: string;
+  readonly isInterleaved?: boolean;
+  /** Which layers have the window that is there. */
+  readonly slides?: (layer: number) => boolean;
+  /** Whether a window must be there. */
+  readonly needsWindow?: boolean;
+  readonly more?: (fields: Fields, sizes: Sizes, file: ModelFile) => More;
+}
+
+export interface Family {
+  /** The `model_type`s of the hub; the first is what files of GGUF are called. */
+  readonly types: readonly string[];
+  /** What it is in whichever file. */
+  readonly traits: Partial<LanguageModelConfig>;
+  /** What follows from its sizes. */
+  readonly scaled?: (sizes: Sizes) => Partial<LanguageModelConfig>;
+  readonly hub?: Hub;
+  readonly gguf?: Gguf;
+}

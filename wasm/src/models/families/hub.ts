@@ -1,0 +1,103 @@
+// Models of the Hugging Face hub: from a config.json, whose words are those of transformers, to a config. A size or number that
+// should be there is not guessed.
+
+import type { LanguageModelConfig } from '../../api/model-config.js';
+import { refuseUnsupported } from '../errors.js';
+import type { Fields } from '../fields.js';
+import { withDirection } from './direction.js';
+import type { Family, Read } from './family.js';
+import { common, type Fixed } from './fixed.js';
+import * as all from './index.js';
+import { hubRotary } from './rope.js';
+import { sizesOf } from './sizes.js';
+import { hubWindow } from './windows.js';
+
+type Activation = NonNullable<LanguageModelConfig['activation']>;
+type OfHub = Family & Required<Pick<Family, 'hub'>>;
+
+const isOfHub = (family: Family): family is OfHub => family.hub !== undefined;
+/** The families by their `model_type`s. */
+const families: Readonly<Record<string, OfHub>> = Object.fromEntries(
+  Object.values<Family>(all)
+    .filter(isOfHub)
+    .flatMap((family) => family.types.map((type) => [type, family])),
+);
+
+/** What is read where no family says others. */
+const usualSizes =
+  'num_hidden_layers hidden_size num_attention_heads intermediate_size max_position_embeddings num_key_value_heads head_dim';
+
+const plain: Readonly<Record<string, Activation>> = {
+  ...{ relu: 'relu', gelu: 'gelu', gelu_new: 'gelu_tanh', gelu_fast: 'gelu_tanh' },
+  ...{ gelu_pytorch_tanh: 'gelu_tanh', silu: 'silu', swish: 'silu' },
+};
+const gated: typeof plain = {
+  ...{ silu: 'swiglu', swish: 'swiglu', gelu: 'geglu', gelu_new: 'geglu_tanh' },
+  gelu_pytorch_tanh: 'geglu_tanh',
+};
+
+/** What of config.json says how its weights were quantised, which have other arrays then. */
+const quantised = ['quantization_config', 'quantization', 'compression_config'];
+
+function checkQuantised(fields: Fields): void {
+  for (const field of quantised) {
+    if (fields.isEmpty(field)) continue;
+    refuseUnsupported(
+      `${fields.pathOf(field)} is ${fields.textOf(field).slice(0, 120)}`,
+      'weights that are not quantised: take the model in BF16 or F16 of which these were made, or its GGUF file in Q8_0',
+    );
+  }
+}
+
+/** Code of the model's own for its layers, which may compute anything. */
+function checkOwnCode(fields: Fields): void {
+  const field = 'auto_map';
+  if (fields.isEmpty(field)) return;
+  const own =
+    fields
+      .part(field)
+      ?.names()
+      .filter((name) => name.startsWith('AutoModel')) ?? [];
+  if (own.length === 0) return;
+  refuseUnsupported(
+    `${fields.pathOf(field)} is ${fields.textOf(field).slice(0, 120)}: code of the model's own`,
+    `none; give the config without it if you know that the model computes as ${fields.text('model_type')} of transformers does`,
+  );
+}
+
+/** Of a `model_type`: the values of fields with which a file can be read. */
+export const hubFixed = (type: string): Fixed => ({ ...common, ...families[type]?.hub.fixed });
+
+/** What config.json says of a model. */
+export function readHub(fields: Fields): Read {
+  const { traits, scaled, hub } = fields.choice('model_type', families);
+  const family = fields.text('model_type');
+  checkQuantised(fields);
+  checkOwnCode(fields);
+  for (const [field, values] of Object.entries(hubFixed(family))) fields.only(field, ...values);
+  const sizes = sizesOf(fields, hub.sizes ?? usualSizes, hub.isFourfold);
+  const isRms = traits.normType === 'rms';
+  const { activation = ['hidden_act'], epsilon = isRms ? 'rms_norm_eps' : 'layer_norm_eps' } = hub;
+  const isGated = isRms || /glu/.test(traits.activation ?? '');
+  const more = hub.more?.(fields, sizes);
+  const config: Read['config'] = {
+    ...{ ...traits, family, ...sizes, ...scaled?.(sizes) },
+    activation: fields.choice(activation[0], isGated ? gated : plain, activation[1]),
+    vocabulary: fields.count('vocab_size'),
+    epsilon: traits.epsilon ?? fields.number(epsilon),
+    ...(traits.positions === 'rotary' && {
+      rotary: { ...traits.rotary, ...hubRotary(fields, sizes, hub.share) },
+    }),
+    ...(traits.head !== false && {
+      tiedEmbeddings: fields.flag('tie_word_embeddings', hub.isTied ?? false),
+    }),
+    ...hubWindow(fields, sizes.numLayers, hub.slides),
+    ...more?.config,
+  };
+  const usual = config.causal ?? true;
+  const isCausal = fields.isEmpty('is_causal') ? usual : fields.flag('is_causal');
+  return {
+    config: withDirection(config, isCausal, fields.pathOf('is_causal')),
+    names: { ...hub.names, ...more?.names },
+  };
+}
