@@ -61,8 +61,12 @@ export function listen(
   return () => side.removeEventListener?.(type, wrapped);
 }
 
-export function post(port: WorkerPort, message: unknown, transfer: ArrayBuffer[] = []): void {
-  (port as { postMessage(message: unknown, transfer: ArrayBuffer[]): void }).postMessage(
+export function post(
+  port: WorkerPort,
+  message: unknown,
+  transfer: readonly ArrayBuffer[] = [],
+): void {
+  (port as { postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void }).postMessage(
     message,
     transfer,
   );

@@ -8,9 +8,16 @@ import type {
   ModelSource,
 } from '../../api/worker-types.js';
 import { isMaker, operators } from '../protocol/methods.js';
-import { asyncDispose, type Caller, type Held, type Method, remote } from './handles.js';
+import {
+  asyncDispose,
+  type Caller,
+  type Held,
+  type Method,
+  type Outcome,
+  remote,
+} from './handles.js';
 import { loadModel } from './models.js';
-import type { Outcome, Pool } from './pool.js';
+import type { Pool } from './pool.js';
 
 class Client implements Caller {
   readonly pool: Pool;
@@ -87,7 +94,7 @@ export function clientOf(pool: Pool, onEnd: () => void): AsyncQkv {
     [asyncDispose]: dispose,
   };
   methods['loadModel'] = (source: ModelSource, options?: LoadModelOptions) =>
-    loadModel((...of) => client.run(...of), client, source, options);
+    loadModel(client, source, options);
   for (const [method, names] of Object.entries(operators)) {
     methods[method] = async (...args: unknown[]): Promise<unknown> => {
       const { answer, lane } = await client.run({ fn: method, method, names }, args);

@@ -52,6 +52,12 @@ export interface Held {
   readonly id: number;
 }
 
+/** What a worker has answered, and which. */
+export interface Outcome {
+  readonly answer: Answer;
+  readonly lane: Lane;
+}
+
 /** The engine that a handle is of: what runs its methods. */
 export interface Caller {
   /** The workers, which several engines may share. */
@@ -59,7 +65,7 @@ export interface Caller {
   readonly isDisposed: boolean;
   /** What its live handles stand for. */
   readonly held: Set<Held>;
-  run(method: Method, args: readonly unknown[]): Promise<{ readonly answer: Answer }>;
+  run(method: Method, args: readonly unknown[]): Promise<Outcome>;
 }
 
 export abstract class Remote {

@@ -3,13 +3,7 @@
 import type { QkvError } from '../../api/errors.js';
 import type { InitOptions } from '../../api/types.js';
 import type { WorkerPort } from '../../api/worker-types.js';
-import {
-  type Answer,
-  buffersOf,
-  type CallRequest,
-  type Ready,
-  type Underway,
-} from '../protocol/messages.js';
+import { type Answer, type CallRequest, type Ready, type Underway } from '../protocol/messages.js';
 import { receive } from '../protocol/errors.js';
 import { type Failure, Link, type LinkListener, type Origin } from './link.js';
 
@@ -38,6 +32,8 @@ export interface Manner {
 interface AskOptions extends Manner {
   readonly signal?: AbortSignal | undefined;
   readonly caches?: readonly Counted[];
+  /** Buffers of the arguments that are moved to the worker and not copied. */
+  readonly transfer?: readonly ArrayBuffer[];
 }
 
 interface Entry extends Required<Omit<AskOptions, 'signal' | 'onProgress'>> {
@@ -93,10 +89,11 @@ export class Lane implements LinkListener {
   ask(fn: string, call: Omit<CallRequest, 'id'>, options: AskOptions = {}): Promise<Answer> {
     const { failure } = this.#link;
     if (failure) return Promise.reject(failure(fn));
-    const { signal, onProgress, caches = [], isWithheld = true, onAbort = 'leave' } = options;
+    const { signal, onProgress, caches = [], transfer = [] } = options;
+    const { isWithheld = true, onAbort = 'leave' } = options;
     return new Promise((resolve, reject) => {
       const entry: Entry = {
-        ...{ fn, signal, onProgress, caches, isWithheld, onAbort, over: false },
+        ...{ fn, signal, onProgress, caches, transfer, isWithheld, onAbort, over: false },
         call: { id: this.#link.nextId(), ...call },
         settle: (outcome) => {
           signal?.removeEventListener('abort', abort);
@@ -172,10 +169,10 @@ export class Lane implements LinkListener {
   }
 
   #send(entry: Entry): void {
-    const { call, fn } = entry;
+    const { call, fn, transfer } = entry;
     this.#sent.set(call.id, entry);
     try {
-      this.#link.send(fn, call, buffersOf(call.args));
+      this.#link.send(fn, call, transfer);
     } catch (error) {
       this.#sent.delete(call.id);
       entry.settle({ error: error as QkvError });

@@ -130,7 +130,7 @@ export class Link {
   }
 
   /** @throws what a caller reads of arguments that cannot be sent */
-  send(fn: string, request: CallRequest | InitRequest, transfer: ArrayBuffer[]): void {
+  send(fn: string, request: CallRequest | InitRequest, transfer: readonly ArrayBuffer[]): void {
     try {
       post(this.#port, { [key]: this.#conversation, ...request }, transfer);
     } catch (error) {

@@ -253,10 +253,6 @@ function sentSource(source: unknown): unknown {
 
 /** Loads a model in a worker. */
 export async function loadModel(
-  run: (
-    method: Method,
-    args: readonly unknown[],
-  ) => Promise<{ readonly answer: { readonly handle?: SentHandle }; readonly lane: Lane }>,
   caller: Caller,
   source: ModelSource,
   options: LoadModelOptions = {},
@@ -273,7 +269,7 @@ export async function loadModel(
     ...{ fn, method: fn, names: ['source', 'options'] },
     manner: { onAbort: 'stop', onProgress: onProgress as Manner['onProgress'] },
   };
-  const { answer, lane } = await run(method, [sentSource(source), rest]);
+  const { answer, lane } = await caller.run(method, [sentSource(source), rest]);
   if (!answer.handle) throw new TypeError('no handle');
   return new RemoteModel(caller, lane, answer.handle);
 }

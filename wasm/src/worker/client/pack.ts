@@ -19,6 +19,12 @@ export interface Used {
   readonly handle: Remote;
 }
 
+/** Arguments as they are sent, and the buffers that go with them instead of a copy. */
+interface Sealed {
+  readonly args: readonly unknown[];
+  readonly transfer: readonly ArrayBuffer[];
+}
+
 const isDetached = (buffer: ArrayBufferLike): boolean => {
   try {
     return new Uint8Array(buffer).length < 0;
@@ -28,6 +34,7 @@ const isDetached = (buffer: ArrayBufferLike): boolean => {
 };
 
 const isShared = (buffer: ArrayBufferLike): boolean => tagOf(buffer) === 'SharedArrayBuffer';
+const isUnshared = (buffer: ArrayBufferLike): buffer is ArrayBuffer => !isShared(buffer);
 
 /** A page that is not isolated may have shared memory, but not send it. */
 const sharesMemory = (): boolean =>
@@ -80,17 +87,17 @@ export class Parcel {
     });
   }
 
-  /** The arguments as they are sent, in buffers that nobody else has. */
-  seal(transfer: boolean): unknown[] {
+  /** The arguments as they are sent, in buffers that nobody else has. `mayMove` is the option `transfer`. */
+  seal(mayMove: boolean): Sealed {
     const copies = new Map<ArrayBufferView, ArrayBufferView>();
     const send = (view: ArrayBufferView): ArrayBufferView => {
       if (isShared(view.buffer) && sharesMemory()) return view;
       const isAll = view.byteLength === view.buffer.byteLength;
       // What is moved is moved last: other views of the same buffer are still to be copied.
-      if (!transfer || !isAll || isShared(view.buffer)) return viewOf(view, copyOf(view));
+      if (!mayMove || !isAll || isShared(view.buffer)) return viewOf(view, copyOf(view));
       return view;
     };
-    const views = this.#views();
+    const views = new Set(this.#plainViews.values());
     try {
       for (const view of views) copies.set(view, send(view));
       const whole = new Map<ArrayBufferLike, ArrayBufferLike>();
@@ -109,22 +116,15 @@ export class Parcel {
         { cause: error },
       );
     }
-    return this.#args.map((value) =>
+    const args = this.#args.map((value) =>
       rebuild(value, '', (part) => {
         if (part instanceof Remote) return { [handleKey]: part.id };
         if (ArrayBuffer.isView(part)) return copies.get(part);
         return isPlain(part) ? descend : part;
       }),
     );
-  }
-
-  #views(): ArrayBufferView[] {
-    const found = new Set<ArrayBufferView>();
-    rebuild(this.#args, '', (part) => {
-      if (ArrayBuffer.isView(part)) found.add(part);
-      return isPlain(part) ? descend : undefined;
-    });
-    return [...found];
+    const buffers = Array.from(copies.values(), ({ buffer }) => buffer);
+    return { args, transfer: [...new Set(buffers)].filter(isUnshared) };
   }
 
   #look(value: unknown, path: string, depth: number): unknown {

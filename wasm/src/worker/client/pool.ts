@@ -6,16 +6,11 @@ import { reading, takeOptions } from '../../arguments/values.js';
 import { QkvError } from '../../api/errors.js';
 import type { Qkv } from '../../api/types.js';
 import type { AsyncEngineInfo, CallOptions } from '../../api/worker-types.js';
-import { isCounted, type Method } from './handles.js';
+import { isCounted, type Method, type Outcome } from './handles.js';
 import type { Lane } from './lane.js';
 import { Parcel, type Used } from './pack.js';
-import { type Answer, fieldsOf, isPlain } from '../protocol/messages.js';
+import { fieldsOf, isPlain } from '../protocol/messages.js';
 import { isMaker } from '../protocol/methods.js';
-
-export interface Outcome {
-  readonly answer: Answer;
-  readonly lane: Lane;
-}
 
 type Place = CallOptions & { worker?: number };
 
@@ -79,9 +74,10 @@ export class Pool {
     // Where nothing can run any more, nothing shall be lost.
     const runs = lane ? lane.alive : this.#lanes.some(({ alive }) => alive);
     const sealed = parcel.seal(transfer && runs);
-    const ask = { method: method.method, target: target?.id, args: sealed };
+    const call = { method: method.method, target: target?.id, args: sealed.args };
+    const options = { ...manner, signal, caches, transfer: sealed.transfer };
     const send = async (to: Lane): Promise<Outcome> => ({
-      answer: await to.ask(fn, ask, { ...manner, signal, caches }),
+      answer: await to.ask(fn, call, options),
       lane: to,
     });
     return lane ? send(lane) : this.#whenIdle(signal, send);
