@@ -7,7 +7,7 @@
 //
 // load() makes the model of the engine from `config` and gives it the rows.
 
-import type { LanguageModelConfig } from '../api/model-config.js';
+import type { LanguageModelConfig, Source, Tokenizer } from '../api/model-types.js';
 import { checkInteger } from '../arguments/numbers.js';
 import { describe, isRecord, listOf, takeOptions } from '../arguments/values.js';
 import { checkConfig, type Parameter, parametersOf } from './config.js';
@@ -19,25 +19,12 @@ import { type Pooling, poolingOf } from './families/pooling.js';
 import type { ModelFile } from './file.js';
 import { readFiles, readJson } from './formats/read.js';
 import { type LoadStep, otherHeadsOf, planOf } from './plan.js';
-import { isAddress, openSource, type Place } from './sources/open.js';
+import { isAddress, openSource } from './sources/open.js';
 import { type ByteSource, readAll } from './sources/source.js';
 import { bytesOf, type OnRows, streamPlan } from './stream.js';
 import { type FoundTokenizer, remedy } from './tokenizers/found.js';
 import { ggufTokenizer } from './tokenizers/gguf.js';
 import { ownTokenizer } from './tokenizers/own.js';
-import type { Tokenizer } from './tokenizers/tokenizer.js';
-
-/** What a model is read from. */
-export interface ModelSource {
-  /** The config.json of the hub, parsed or where it is; files of GGUF, llama2.c and Trainer.save() have their own. */
-  config?: string | URL | object | undefined;
-  /** One file, shards, or where the index of shards is. */
-  weights: Place | readonly Place[];
-  tokenizer?: Tokenizer | undefined;
-  /** The generation_config.json of the hub, and 1_Pooling/config.json of sentence-transformers, as `config`. */
-  generation?: string | URL | object | undefined;
-  pooling?: string | URL | object | undefined;
-}
 
 interface OpenOptions {
   /** Most tokens of a row, at most what the file says, which is the default. */
@@ -173,10 +160,7 @@ const sourceNames = ['config', 'weights', 'tokenizer', 'generation', 'pooling'];
  * wrong with the file, the config or an argument; `out_of_range` for maxLength; `load_failed` what could not be read; and
  * the reason of the signal. No file is open then.
  */
-export async function openModel(
-  given: ModelSource,
-  options: OpenOptions = {},
-): Promise<OpenedModel> {
+export async function openModel(given: Source, options: OpenOptions = {}): Promise<OpenedModel> {
   const taken = takeOptions('load', 'source', given, sourceNames);
   const { maxLength, signal } = options;
   const { weights, tokenizer } = taken;

@@ -8,9 +8,6 @@ import { openFile, PieceSource, type ReadPiece } from './pieces.js';
 import type { ByteSource } from './source.js';
 import { WebSource } from './web.js';
 
-/** What a file can be given as. */
-export type Place = string | URL | Blob | ArrayBuffer | Uint8Array;
-
 /** What kind of object it is; none where it does not let itself be asked. */
 function kindOf(value: unknown): string {
   try {
