@@ -1,7 +1,8 @@
 // What `inspect` asks for of a pass: layers, and room for their readings one after another.
 
 import { QkvError } from '../api/errors.js';
-import type { OwnedArray, Shape3, Shape4 } from '../api/types.js';
+import type { Inspect, LayerReadings } from '../api/model-types.js';
+import type { OwnedArray } from '../api/types.js';
 import type { Input } from '../arguments/arrays.js';
 import { checkBoolean, checkInteger } from '../arguments/numbers.js';
 import { sizeOf } from '../arguments/shapes.js';
@@ -9,15 +10,8 @@ import { describe, listOf } from '../arguments/values.js';
 import type { Call, Slot } from '../memory/call.js';
 import type { Config } from './config.js';
 
-/** What can be read of a layer. */
-export interface Asked {
-  readonly layers?: readonly number[] | undefined;
-  readonly weights?: boolean | undefined;
-  readonly entropy?: boolean | undefined;
-  readonly residuals?: boolean | undefined;
-  readonly logitLens?: boolean | undefined;
-  readonly projections?: boolean | undefined;
-}
+/** What can be read of a layer; models and trainers each offer some of it. */
+export type ReadingOptions = Omit<Inspect, 'rows' | 'ablate'>;
 
 /** The sizes of a pass: its rows, the tokens of each, the keys that they read, and the queries whose rows are read. */
 export interface Pass {
@@ -27,14 +21,7 @@ export interface Pass {
   readonly queries: number;
 }
 
-type Matrices = 'weights' | 'q' | 'k' | 'v';
-type Rows = 'entropy' | 'residual' | 'logits';
-type Name = Matrices | Rows;
-
-/** The arrays of a layer that were asked for. */
-export type Reading = Partial<
-  Record<Matrices, OwnedArray<Shape4>> & Record<Rows, OwnedArray<Shape3>>
->;
+type Name = keyof LayerReadings;
 
 /** Most layers that can be named. */
 const mostLayers = 2 ** 16;
@@ -64,15 +51,15 @@ export class Readings {
   readonly layers: readonly number[];
   readonly #slots: Partial<Record<Name, Slot>> = {};
 
-  constructor(fn: string, call: Call, asked: Asked, config: Config, pass: Pass) {
+  constructor(fn: string, call: Call, wanted: ReadingOptions, config: Config, pass: Pass) {
     const { numLayers, numHeads, numKvHeads, dModel, dK, vocabulary } = config;
-    this.layers = layersOf(fn, asked.layers, numLayers);
+    this.layers = layersOf(fn, wanted.layers, numLayers);
     const { batch, length, keys, queries } = pass;
     const all = this.layers.length * batch;
-    const add = (name: Name, option: keyof Asked, rest: readonly number[]): void => {
-      const wanted = asked[option];
-      checkBoolean(fn, `inspect.${option}`, wanted);
-      if (wanted && all > 0) this.#slots[name] = call.output(`inspect.${option}`, [all, ...rest]);
+    const add = (name: Name, option: keyof ReadingOptions, rest: readonly number[]): void => {
+      const isWanted = wanted[option];
+      checkBoolean(fn, `inspect.${option}`, isWanted);
+      if (isWanted && all > 0) this.#slots[name] = call.output(`inspect.${option}`, [all, ...rest]);
     };
     add('weights', 'weights', [numHeads, queries, keys]);
     add('entropy', 'entropy', [numHeads, length]);
@@ -94,7 +81,7 @@ export class Readings {
   }
 
   /** By layer. */
-  read(call: Call): ReadonlyMap<number, Reading> {
+  read(call: Call): ReadonlyMap<number, LayerReadings> {
     const count = this.layers.length;
     const part = (slot: Slot, i: number): OwnedArray => {
       const [all = 0, ...rest] = slot.shape;

@@ -1,16 +1,12 @@
 // From texts to tokens, and back while they are chosen.
 
 import { QkvError } from '../api/errors.js';
+import type { Tokenizer } from '../api/model-types.js';
 import { checkInteger } from '../arguments/numbers.js';
 import { describe, reading } from '../arguments/values.js';
 import { checkRows } from '../language/rows.js';
 import type { Plan } from './state.js';
-import {
-  type Decoder,
-  decodeStream,
-  type TextStream,
-  type Tokenizer,
-} from './tokenizers/tokenizer.js';
+import { type Decoder, decodeStream, type TextStream } from './tokenizers/tokenizer.js';
 
 /** How tokens of a text are asked for. */
 interface Asked {

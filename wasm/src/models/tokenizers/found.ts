@@ -1,6 +1,6 @@
 // What a model's files have of a tokenizer.
 
-import type { Tokenizer } from './tokenizer.js';
+import type { Tokenizer } from '../../api/model-types.js';
 
 /** A tokenizer, or why there is none, or both where it may not be the right one. */
 export interface FoundTokenizer {

@@ -1,7 +1,7 @@
 // What tokenizers of every kind do with a text before they cut it: the tokens before and after it, and the special texts in it.
 
 import { splitter, type Specials } from './special.js';
-import type { Tokenizer } from './tokenizer.js';
+import type { Tokenizer } from '../../api/model-types.js';
 
 export interface Frame {
   /** What a text begins with. */

@@ -4,7 +4,7 @@
 import { type Cut, wordsOf } from './cuts.js';
 import { merge } from './merge.js';
 import { framed, type Frame } from './frame.js';
-import type { Tokenizer } from './tokenizer.js';
+import type { Tokenizer } from '../../api/model-types.js';
 
 interface Pairs extends Frame {
   /** Tokens by their ids, bytes written as letters. */

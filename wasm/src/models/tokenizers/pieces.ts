@@ -3,7 +3,7 @@
 
 import { type Frame, framed } from './frame.js';
 import { merge } from './merge.js';
-import type { Tokenizer } from './tokenizer.js';
+import type { Tokenizer } from '../../api/model-types.js';
 
 /** The pieces by their ids, with spaces as spaces, and what a text is given besides. */
 interface Pieces extends Frame {

@@ -5,8 +5,6 @@ import { describe, isRecord, listOf, listText } from '../../arguments/values.js'
 import { QkvError } from '../../api/errors.js';
 import { refuse } from '../errors.js';
 
-export type { HuggingFaceTokenizer, Tokenizer };
-
 /** All that is asked of a tokenizer while tokens come. */
 export type Decoder = Pick<Tokenizer, 'decode'>;
 

@@ -2,7 +2,7 @@
 // into the longest pieces there are, from its front to its end.
 
 import { type Frame, framed } from './frame.js';
-import type { Tokenizer } from './tokenizer.js';
+import type { Tokenizer } from '../../api/model-types.js';
 
 interface Words extends Frame {
   /** Pieces by their ids; what begins a word has U+2581 before it. */
