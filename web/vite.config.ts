@@ -11,8 +11,10 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** Files of a panel are called after its folder: row-….js, row.en-….js, recurrence.worker-….js. */
 function chunkFileNames({ facadeModuleId }: { facadeModuleId: string | null }): string {
-  const [, id, file = ''] = /features\/(\w+)\/(\w+)\.\w+$/.exec(facadeModuleId ?? '') ?? [];
+  const [, id, file = ''] =
+    /features\/(\w+)\/(?:\w+\/)?(\w+)\.\w+$/.exec(facadeModuleId ?? '') ?? [];
   if (!id) return 'assets/[name]-[hash].js';
+  if (file === 'serve') return `assets/${id}.worker-[hash].js`;
   return `assets/${file === 'panel' ? id : `${id}.${file}`}-[hash].js`;
 }
 
@@ -45,11 +47,14 @@ const file: UserConfig = {
       { find: 'qkv/models', replacement: here('../dist/models.js') },
       { find: 'qkv/train', replacement: here('../dist/train.js') },
       { find: /^.*\/features\/load$/, replacement: here('src/features/load_inside.ts') },
-      { find: /^.*\/files_beside$/, replacement: here('src/features/model/files_inside.ts') },
+      {
+        find: /^.*\/shipped_files$/,
+        replacement: here('src/features/model/page/shipped_files_inside.ts'),
+      },
       { find: /^.*\/train_engine$/, replacement: here('src/worker/train_engine_inside.ts') },
       {
         find: /^.*\/trained_files$/,
-        replacement: here('src/features/recurrence/trained_files_inside.ts'),
+        replacement: here('src/features/recurrence/page/trained_files_inside.ts'),
       },
     ],
   },

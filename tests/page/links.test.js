@@ -263,7 +263,7 @@ test('page: the page keeps to its budgets, and nothing may come from elsewhere',
   // The single file has a budget of its own, see single.test.js.
   // What trains and measures comes with a press.
   const workers = files.filter((name) =>
-    /(\.worker|lab_worker|train_engine)-[^/]*\.js$/.test(name),
+    /(\.worker|panel_worker|train_engine)-[^/]*\.js$/.test(name),
   );
   assert.ok(sum(workers) <= 60_000, `${sum(workers)} bytes for the workers of panels`);
   const code = files.filter(
@@ -314,7 +314,7 @@ async function moduleOf(path) {
 
 test('page: any state survives its link, and any string is a link', async () => {
   const source = `
-    export * from './state/state'; export * from './domain/number_sets'; export * from './features/cost/shape'; export * from './features/cost/result';`;
+    export * from './state/state'; export * from './domain/number_sets'; export * from './features/cost/shared/shape'; export * from './features/cost/shared/bench_result';`;
   const { outputFiles } = await build({
     stdin: { contents: source, resolveDir: new URL('web/src', repository).pathname, loader: 'ts' },
     bundle: true,

@@ -17,7 +17,12 @@ afterEach(async () => {
 });
 
 const { App, Desk, parseFragment, writeCode } = await modules(
-  ...['app/app', 'features/lessons/desk', 'features/lessons/code', 'state/state'],
+  ...[
+    'app/app',
+    'features/lessons/page/lesson_controller',
+    'features/lessons/page/lesson_codec',
+    'state/state',
+  ],
 );
 
 describe('address: an anchor of the page', () => {
@@ -160,20 +165,23 @@ describe('lessons: the desk', () => {
 
 describe('lessons: the address', () => {
   const mark = () => document.documentElement.dataset.lesson;
-  /** app/lessons.ts with a desk that comes when `fetched` says so. */
+  /** app/lesson_loader.ts with a desk that comes when `fetched` says so. */
   async function watched(fetched) {
     globalThis.fetchDesk = fetched;
     // Another address every time: a module is fetched once.
     const desk = `export const { Desk } = await fetchDesk(); // ${Math.random()}`;
     const url = `data:text/javascript,${encodeURIComponent(desk)}`;
     const { outputFiles } = await build({
-      entryPoints: [join(root, 'web/src/app/lessons.ts')],
+      entryPoints: [join(root, 'web/src/app/lesson_loader.ts')],
       ...{ bundle: true, write: false, format: 'esm' },
       plugins: [
         {
           name: 'desk of the test',
           setup: ({ onResolve }) =>
-            onResolve({ filter: /lessons\/desk$/ }, () => ({ path: url, external: true })),
+            onResolve({ filter: /lessons\/page\/lesson_controller$/ }, () => ({
+              path: url,
+              external: true,
+            })),
         },
       ],
     });

@@ -39,8 +39,8 @@ globalThis.globOf = (pattern) =>
     ),
   );
 const paths = [
-  ...['app/app', 'app/header', 'app/nearby', 'ui/panel', 'state/state', 'i18n/i18n'],
-  ...['load', 'lessons/reader', 'lessons/lesson'].map((name) => `features/${name}`),
+  ...['app/app', 'app/header', 'app/panel_watcher', 'ui/panel', 'state/state', 'i18n/i18n'],
+  ...['load', 'lessons/page/reader', 'lessons/page/lesson'].map((name) => `features/${name}`),
 ];
 const web = await import(
   await bundled('app-fetched', {

@@ -6,7 +6,10 @@ import { openWindow } from '../support/window.js';
 
 const { goTo, rest, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
-const { expectLesson, watchLessons, initialState } = await modules('app/lessons', 'state/state');
+const { expectLesson, watchLessons, initialState } = await modules(
+  'app/lesson_loader',
+  'state/state',
+);
 const page = document.documentElement;
 afterEach(async () => {
   await rest();

@@ -10,7 +10,7 @@ import { openWindow } from '../support/window.js';
 const { rest, delays, leave } = openWindow();
 const { bundled, modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['app/header', 'app/failure', 'app/link_note', 'app/nearby', 'app/embed', 'app/drops'],
+  ...['app/header', 'app/failure', 'app/link_note', 'app/panel_watcher', 'app/embed', 'app/drops'],
   ...['state/state', 'features/index'],
 );
 const { TopPanel, FailurePanel, PANEL_IDS, initialState, setLanguage } = web;

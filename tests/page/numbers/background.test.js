@@ -7,7 +7,7 @@ import { modules } from '../support/engine.js';
 
 const web = await modules(
   ...['worker/pipeline', 'worker/background', 'domain/number_sets', 'features/computed'],
-  ...['engine/model', 'domain/mask'],
+  ...['engine/layer_weights', 'domain/mask'],
 );
 const qkv = await init();
 

@@ -8,8 +8,10 @@ import { root } from '../../support/js/files.js';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...['compute', 'stack', 'settings', 'depth'].map((file) => `features/block/${file}`),
-  'engine/model',
+  ...['worker/block_taps', 'worker/deep_stack', 'shared/constants', 'worker/depth_study'].map(
+    (file) => `features/block/${file}`,
+  ),
+  'engine/layer_weights',
 );
 const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
 const qkv = await init();

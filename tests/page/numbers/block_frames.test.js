@@ -12,10 +12,19 @@ import { hashed } from '../support/window.js';
 
 const web = await modules(
   ...[
-    ...['compute', 'cross', 'depth', 'draw', 'figure', 'frames', 'request', 'settings'],
-    ...['stack', 'state'],
+    ...[
+      'worker/block_taps',
+      'worker/residual_cross',
+      'worker/depth_study',
+      'page/plots',
+      'page/figure',
+      'worker/frame_feature',
+      'request',
+      'shared/constants',
+    ],
+    ...['worker/deep_stack', 'state'],
   ].map((name) => `features/block/${name}`),
-  ...['engine/model', 'domain/cividis', 'domain/sources'],
+  ...['engine/layer_weights', 'domain/cividis', 'domain/sources'],
 );
 const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
 const qkv = await init();

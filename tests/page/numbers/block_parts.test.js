@@ -16,9 +16,16 @@ globalThis.ImageData = class {
 };
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['panel', 'settings', 'state', 'diagram', 'map', 'mixing', 'cross_part', 'depth_part'].map(
-    (name) => `features/block/${name}`,
-  ),
+  ...[
+    'panel',
+    'shared/constants',
+    'state',
+    'page/diagram_part',
+    'page/tap_map_part',
+    'page/mixing_part',
+    'page/cross_part',
+    'page/depth_part',
+  ].map((name) => `features/block/${name}`),
   'state/state',
 );
 const initial = web.initialState('en');

@@ -9,10 +9,15 @@ import { curvePoint } from '../support/curves.js';
 import { textsOf } from '../support/texts.js';
 
 const { ask, qkv, tensors, report, request, web } = await startEngine();
-// features/map/names.ts and the like touch the page only when they are called.
+// features/map/page/head_names.ts and the like touch the page only when they are called.
 const words = await modules(
-  ...['features/map/names', 'i18n/i18n', 'domain/animals', 'features/row/cells'],
-  ...['features/temperature/words', 'features/cost/shape', 'engine/model'],
+  ...[
+    'features/map/page/head_names',
+    'i18n/i18n',
+    'domain/animals',
+    'features/row/page/number_cells',
+  ],
+  ...['features/temperature/page/sentences', 'features/cost/shared/shape', 'engine/layer_weights'],
 );
 const { storyOf, headStory, setLanguage, isAnimal, asksForAnimal, homeOf } = words;
 const { trackOf, lawNumbers, PRESETS, modelOf } = words;

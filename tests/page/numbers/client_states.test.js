@@ -67,7 +67,7 @@ globalThis.ImageData = class {
 };
 globalThis.HTMLCanvasElement = Canvas;
 const { EngineClient, Lab, describeFailure } = await modules(
-  ...['worker/client', 'worker/lab', 'worker/describe_failure'],
+  ...['worker/client', 'worker/panel_worker_client', 'worker/describe_failure'],
 );
 
 const info = { variant: 'simd' };
@@ -306,7 +306,7 @@ describe('labs: workers of single panels', () => {
       ['train', [buffer]],
       ['stop', []],
     ]);
-    assert.match(String(latest().url), /lab_worker/);
+    assert.match(String(latest().url), /panel_worker/);
     assert.equal(PuppetWorker.all.length, 1);
   });
 

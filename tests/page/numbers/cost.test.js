@@ -7,7 +7,12 @@ import { root } from '../../support/js/files.js';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...['features/cost/count', 'features/cost/shape', 'features/cost/bench', 'features/cost/result'],
+  ...[
+    'features/cost/page/operation_count',
+    'features/cost/shared/shape',
+    'features/cost/worker/benchmark',
+    'features/cost/shared/bench_result',
+  ],
 );
 const { init } = await import(pathToFileURL(join(root, 'dist/index.js')).href);
 const { bytesOf, generationFlops, pairsOf, parametersOf, passFlops, tokenFlops } = web;

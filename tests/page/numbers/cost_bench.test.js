@@ -9,7 +9,7 @@ import { bundled, modules } from '../support/engine.js';
 import { hashed } from '../support/window.js';
 
 const { benchmark, timeOf, normals, hashText } = await modules(
-  ...['features/cost/bench', 'engine/random'],
+  ...['features/cost/worker/benchmark', 'engine/random'],
 );
 
 // ---- the clock ----
@@ -281,7 +281,7 @@ async function worker(init) {
       }));
     },
   };
-  const file = join(root, 'web/src/features/cost/worker.ts');
+  const file = join(root, 'web/src/features/cost/worker/serve.ts');
   const { serve } = await import(
     await bundled('cost-worker', { entryPoints: [file], plugins: [fake] })
   );

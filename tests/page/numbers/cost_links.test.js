@@ -7,7 +7,7 @@ import { modules } from '../support/engine.js';
 import { requireWritten } from '../support/operate.js';
 
 const web = await modules(
-  ...['shape', 'result'].map((name) => `features/cost/${name}`),
+  ...['shared/shape', 'shared/bench_result'].map((name) => `features/cost/${name}`),
   'ui/numbers',
 );
 

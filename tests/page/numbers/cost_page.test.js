@@ -9,8 +9,13 @@ import { openWindow, SIZE } from '../support/window.js';
 const { told, workers, rest, layOut } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['shape', 'draw', 'figure'].map((name) => `features/cost/${name}`),
-  ...['features/cost/bench_part', 'features/cost/shape_part', 'features/cost/counts', 'ui/plot'],
+  ...['shared/shape', 'page/plots', 'page/figure'].map((name) => `features/cost/${name}`),
+  ...[
+    'features/cost/page/bench_part',
+    'features/cost/page/shape_part',
+    'features/cost/page/counts_part',
+    'ui/plot',
+  ],
 );
 
 // ---- measuring ----

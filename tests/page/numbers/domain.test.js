@@ -6,10 +6,10 @@ import { randomOf as randomOfRecipes } from '../../../models/recipes/random.js';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...['number_sets', 'sources', 'mask', 'row_groups', 'worse', 'colour_scale', 'dice'].map(
+  ...['number_sets', 'sources', 'mask', 'row_groups', 'nan_max', 'colour_scale', 'random_ints'].map(
     (name) => `domain/${name}`,
   ),
-  ...['animals', 'averages', 'slope', 'cividis', 'layer', 'temperatures'].map(
+  ...['animals', 'averages', 'power_fit', 'cividis', 'layer', 'temperatures'].map(
     (name) => `domain/${name}`,
   ),
 );

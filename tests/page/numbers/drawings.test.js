@@ -7,18 +7,19 @@ import { hashed, openWindow } from '../support/window.js';
 openWindow();
 const { modules } = await import('../support/engine.js');
 /** Of each feature by itself: names of drawings are alike. */
-const of = (feature, ...files) => modules(...files.map((file) => `features/${feature}/${file}`));
+const of = (feature, ...files) =>
+  modules(...files.map((file) => `features/${feature}/page/${file}`));
 const plot = await modules('ui/plot');
 const [temperature, recurrence, scale, block, cost, model, learn, positions, matrix] =
   await Promise.all([
-    of('temperature', 'draw', 'scores'),
-    of('recurrence', 'draw'),
-    of('scale', 'draw'),
-    of('block', 'draw'),
-    of('cost', 'draw'),
-    of('model', 'draw'),
-    of('learn', 'curves', 'noise_chart', 'record'),
-    of('positions', 'drift'),
+    of('temperature', 'plots', 'histogram'),
+    of('recurrence', 'plots'),
+    of('scale', 'plots'),
+    of('block', 'plots'),
+    of('cost', 'plots'),
+    of('model', 'plots'),
+    of('learn', 'curves', 'noise_chart', 'run_record'),
+    of('positions', 'drift_part'),
     modules('ui/matrix/labels', 'ui/matrix/layout'),
   ]);
 

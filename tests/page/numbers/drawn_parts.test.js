@@ -7,7 +7,7 @@ import { openWindow } from '../support/window.js';
 
 const { rest, delays } = openWindow();
 const { modules } = await import('../support/engine.js');
-const web = await modules('ui/figure', 'ui/plot', 'ui/frame');
+const web = await modules('ui/export_figure', 'ui/plot', 'ui/embed_code');
 
 // ---- drawings ----
 

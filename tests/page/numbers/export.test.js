@@ -19,9 +19,9 @@ const { qkv, report, tensors } = engine;
 /** The frame as the page has it, which knows what it answers. */
 const asked = (patch) => ({ ...engine.ask(patch), request: engine.request() });
 const out = await modules(
-  ...['ui/figure', 'i18n/i18n'],
+  ...['ui/export_figure', 'i18n/i18n'],
   ...['map', 'pair', 'masks', 'positions', 'checks', 'row', 'scale', 'temperature'].map(
-    (name) => `features/${name}/figure`,
+    (name) => `features/${name}/page/figure`,
   ),
 );
 const canvas = Object.assign(document.createElement('canvas'), { width: 4, height: 4 });

@@ -9,9 +9,13 @@ const { leave } = openWindow();
 const { modules, startEngine } = await import('../support/engine.js');
 const engine = await startEngine();
 const web = await modules(
-  ...['positions/rotary', 'scale/panel', 'temperature/panel'].map((name) => `features/${name}`),
+  ...['positions/page/rotary_part', 'scale/panel', 'temperature/panel'].map(
+    (name) => `features/${name}`,
+  ),
   ...['domain/tokenizer', 'state/state'],
-  ...['guess', 'record', 'resolve'].map((name) => `features/learn/${name}`),
+  ...['page/run_guess', 'page/run_record', 'page/settings_of_state'].map(
+    (name) => `features/learn/${name}`,
+  ),
 );
 afterEach(leave);
 

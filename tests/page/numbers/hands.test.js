@@ -38,8 +38,8 @@ globalThis.localStorage = {
 const { modules } = await import('../support/engine.js');
 const { scrubbing, brushing, dragging, MatrixView, applyTheme, storedTheme } = await modules(
   ...[
-    'features/row/scrub',
-    'features/temperature/hands',
+    'features/row/page/drag_numbers',
+    'features/temperature/page/drag_dial',
     'ui/matrix/brush',
     'ui/matrix/view',
     'ui/theme',

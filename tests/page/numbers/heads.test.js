@@ -7,7 +7,9 @@ import { sinusoid } from '../../support/js/oracle.js';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...['model', 'heads', 'full_layer', 'check', 'values', 'random'].map((name) => `engine/${name}`),
+  ...['layer_weights', 'heads', 'full_layer', 'exact_head', 'picture_values', 'random'].map(
+    (name) => `engine/${name}`,
+  ),
 );
 const qkv = await init();
 const { uniform, hashText } = web;

@@ -13,20 +13,22 @@ before(async () => {
   const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
   qkv = await init();
   const names = [
-    'tempered',
-    'tasks',
-    'scores',
-    'history',
-    'run',
-    'noise',
-    'levels',
-    'record',
-    'predict',
+    'worker/attention_temperature',
+    'shared/tasks',
+    'shared/head_scores',
+    'worker/snapshots',
+    'worker/run',
+    'worker/noise_study',
+    'shared/noise_levels',
+    'page/run_record',
+    'page/guess_outcome',
   ];
   web = await modules(
-    'domain/dice',
+    'domain/random_ints',
     ...names.map((name) => `features/learn/${name}`),
-    ...['resolve', 'state', 'curves', 'session'].map((name) => `features/learn/${name}`),
+    ...['page/settings_of_state', 'state', 'page/curves', 'worker/training_loop'].map(
+      (name) => `features/learn/${name}`,
+    ),
   );
 });
 

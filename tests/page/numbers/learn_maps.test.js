@@ -11,7 +11,9 @@ const { leave, layOut, rest } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   ...['ui/matrix/view', 'domain/cividis', 'state/state'],
-  ...['paint', 'maps', 'resolve'].map((name) => `features/learn/${name}`),
+  ...['page/paint_map', 'page/head_maps', 'page/settings_of_state'].map(
+    (name) => `features/learn/${name}`,
+  ),
 );
 afterEach(leave);
 

@@ -10,9 +10,14 @@ const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   'state/state',
-  ...['record', 'resolve', 'guess', 'answers', 'setup', 'maps'].map(
-    (name) => `features/learn/${name}`,
-  ),
+  ...[
+    'page/run_record',
+    'page/settings_of_state',
+    'page/run_guess',
+    'page/answers',
+    'page/controls',
+    'page/head_maps',
+  ].map((name) => `features/learn/${name}`),
 );
 afterEach(leave);
 

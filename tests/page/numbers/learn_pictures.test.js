@@ -11,9 +11,15 @@ openWindow(); // maps of the file are painted on canvases
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   ...['ui/plot', 'state/state'],
-  ...['curves', 'noise_chart', 'record', 'figure', 'maps', 'resolve', 'screen'].map(
-    (name) => `features/learn/${name}`,
-  ),
+  ...[
+    'page/curves',
+    'page/noise_chart',
+    'page/run_record',
+    'page/figure',
+    'page/head_maps',
+    'page/settings_of_state',
+    'page/panel_view',
+  ].map((name) => `features/learn/${name}`),
 );
 
 const { settingsFor, momentOf } = runsOf(web);

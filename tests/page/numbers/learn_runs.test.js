@@ -7,7 +7,12 @@ import { modules } from '../support/engine.js';
 import { requireWritten } from '../support/operate.js';
 
 const web = await modules(
-  ...['run', 'tasks', 'writing', 'tempered'].map((name) => `features/learn/${name}`),
+  ...[
+    'worker/run',
+    'shared/tasks',
+    'worker/free_running_sample',
+    'worker/attention_temperature',
+  ].map((name) => `features/learn/${name}`),
 );
 
 let now = 0;

@@ -9,7 +9,12 @@ import { openWindow } from '../support/window.js';
 const { told, workers, rest, layOut, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['state/state', 'features/learn/panel', 'features/learn/resolve', 'features/learn/maps'],
+  ...[
+    'state/state',
+    'features/learn/panel',
+    'features/learn/page/settings_of_state',
+    'features/learn/page/head_maps',
+  ],
 );
 let panel;
 afterEach(() => {

@@ -12,7 +12,10 @@ import { requireWritten } from '../support/operate.js';
 
 const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
 const qkv = await init({ deterministic: true });
-const web = await modules('features/learn/session', 'features/learn/noise');
+const web = await modules(
+  'features/learn/worker/training_loop',
+  'features/learn/worker/noise_study',
+);
 afterEach(() => mock.restoreAll());
 
 const settingsFor = (task, patch) => ({
@@ -245,7 +248,7 @@ test('learn: what the worker hears before its engine is there waits for it', asy
   const before = { MessageChannel: globalThis.MessageChannel, self: globalThis.self };
   Object.assign(globalThis, { MessageChannel: Channel, self: scope });
   try {
-    const { serve } = await modules('features/learn/worker');
+    const { serve } = await modules('features/learn/worker/serve');
     const hear = serve();
     hear(run(1));
     hear(play(null, 2));

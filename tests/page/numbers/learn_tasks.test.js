@@ -7,10 +7,17 @@ import { modules } from '../support/engine.js';
 import { requireWritten } from '../support/operate.js';
 
 const web = await modules(
-  'domain/dice',
-  ...['tasks', 'text', 'scores', 'resolve', 'state', 'experiments', 'settings', 'history'].map(
-    (name) => `features/learn/${name}`,
-  ),
+  'domain/random_ints',
+  ...[
+    'shared/tasks',
+    'shared/text_task',
+    'shared/head_scores',
+    'page/settings_of_state',
+    'state',
+    'page/experiments',
+    'shared/run_settings',
+    'worker/snapshots',
+  ].map((name) => `features/learn/${name}`),
 );
 
 const listed = (value) => JSON.stringify(value, (_key, part) => part ?? null);

@@ -6,7 +6,7 @@ import { afterEach, mock, test } from 'node:test';
 import { modules } from '../support/engine.js';
 import { requireWritten } from '../support/operate.js';
 
-const web = await modules('features/learn/training', 'features/learn/tasks');
+const web = await modules('features/learn/page/training_client', 'features/learn/shared/tasks');
 afterEach(() => mock.restoreAll());
 
 const settingsFor = (patch) => ({

@@ -10,9 +10,14 @@ openWindow(); // some of what is asked here draws, too
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   'state/state',
-  ...['told', 'differences', 'predict', 'record', 'resolve', 'settings'].map(
-    (name) => `features/learn/${name}`,
-  ),
+  ...[
+    'page/status_texts',
+    'page/settings_diff',
+    'page/guess_outcome',
+    'page/run_record',
+    'page/settings_of_state',
+    'shared/run_settings',
+  ].map((name) => `features/learn/${name}`),
 );
 
 const { settingsFor, recordOf } = runsOf(web);

@@ -12,9 +12,21 @@ import { requireWritten } from '../support/operate.js';
 import { textsOf } from '../support/texts.js';
 
 const web = await modules(
-  ...['features/lessons/lesson', 'features/lessons/code', 'features/lessons/address'],
-  ...['features/lessons/quantities', 'features/lessons/answer', 'features/lessons/plans'],
-  ...['features/lessons/controls', 'features/model/host', 'features/model/state'],
+  ...[
+    'features/lessons/page/lesson',
+    'features/lessons/page/lesson_codec',
+    'features/lessons/page/lesson_address',
+  ],
+  ...[
+    'features/lessons/page/quantities',
+    'features/lessons/page/parse_answer',
+    'features/lessons/page/lesson_plans',
+  ],
+  ...[
+    'features/lessons/page/lockable_controls',
+    'features/model/worker/model_host',
+    'features/model/state',
+  ],
   ...['features/index', 'state/state', 'domain/tokenizer', 'domain/animals', 'i18n/markup'],
 );
 const { readLesson, readCode, writeCode, readAddress, writeAddress, stateOf, panelsOf } = web;
@@ -25,7 +37,7 @@ const contents = Object.fromEntries(
     return [language, JSON.parse(readFileSync(path, 'utf8'))];
   }),
 );
-/** The steps of a plan with their texts, as shelf.ts puts them together. */
+/** The steps of a plan with their texts, as builtin_lessons.ts puts them together. */
 const stepsOf = (plan, language) =>
   plan.steps.map((step, i) => {
     const words = contents[language][plan.name].steps[i];

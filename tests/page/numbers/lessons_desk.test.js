@@ -22,16 +22,20 @@ globalThis.globOf = (pattern) =>
         if (pattern.endsWith('panel.ts')) return undefined;
         return async () => (
           fetched.push(path),
-          json(path.includes('content') ? `lessons/${path}` : path)
+          json(path.replace('../content', 'lessons/content'))
         );
       },
     },
   );
 let fetched = [];
 const contents = [
-  ...['lessons/desk', 'lessons/shelf', 'lessons/reader', 'lessons/code', 'index'].map(
-    (name) => `features/${name}`,
-  ),
+  ...[
+    'lessons/page/lesson_controller',
+    'lessons/page/builtin_lessons',
+    'lessons/page/reader',
+    'lessons/page/lesson_codec',
+    'index',
+  ].map((name) => `features/${name}`),
   ...['i18n/i18n', 'state/state'],
 ].map((path) => `export * from './${path}';`);
 const web = await import(
@@ -102,7 +106,7 @@ describe('lessons: on the shelf', () => {
         came.push(...lesson.steps.map((step) => `  ${JSON.stringify(step)}`));
       }
     }
-    assert.deepEqual(fetched, ['./content_en.json', './content_zh.json']);
+    assert.deepEqual(fetched, ['../content_en.json', '../content_zh.json']);
     requireWritten('shelf', came);
   });
 });
@@ -237,7 +241,7 @@ describe('lessons: one of them', () => {
     await open({ name: null, code });
     assert.equal(document.title, 'Mine · qkv');
     assert.equal(host.hold.fragment(), `#v=1&lang=en&L=${code}`);
-    assert.ok(!fetched.includes('./content_en.json'), 'the others are not fetched');
+    assert.ok(!fetched.includes('../content_en.json'), 'the others are not fetched');
     await open({ name: null, code: 'zz' });
     const missing = () => main.querySelector('.missing');
     assert.deepEqual(
@@ -324,7 +328,7 @@ describe('lessons: their language', () => {
     locks.told('zh');
     await until(() => written.length > 0);
     await rest();
-    assert.equal(fetched.filter((path) => path === './content_zh.json').length, 1, 'once');
+    assert.equal(fetched.filter((path) => path === '../content_zh.json').length, 1, 'once');
     assert.deepEqual(written, ['/?embed=lesson#v=1&lang=zh&lesson=reads&step=2']);
     await open({ language: 'zh' });
     written.length = 0;

@@ -10,7 +10,9 @@ import { openWindow } from '../support/window.js';
 const { rest, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['editor', 'lesson', 'code', 'drafts'].map((name) => `features/lessons/${name}`),
+  ...['page/editor', 'page/lesson', 'page/lesson_codec', 'page/drafts'].map(
+    (name) => `features/lessons/${name}`,
+  ),
   'state/state',
 );
 const { LessonEditor, readLesson, readCode, initialState, setLanguage, t } = web;

@@ -9,7 +9,9 @@ import { openWindow } from '../support/window.js';
 const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['exercise', 'locks', 'controls', 'answer'].map((name) => `features/lessons/${name}`),
+  ...['page/exercise', 'page/locks', 'page/lockable_controls', 'page/parse_answer'].map(
+    (name) => `features/lessons/${name}`,
+  ),
   'state/state',
 );
 const { exerciseForm, Locks, allowed, LOCKABLE, controlsOf, initialState, setLanguage, t } = web;

@@ -8,7 +8,9 @@ import { modules } from '../support/engine.js';
 import { requireWritten } from '../support/operate.js';
 
 const web = await modules(
-  ...['lesson', 'code', 'address'].map((name) => `features/lessons/${name}`),
+  ...['page/lesson', 'page/lesson_codec', 'page/lesson_address'].map(
+    (name) => `features/lessons/${name}`,
+  ),
   ...['features/index', 'state/state', 'state/field', 'i18n/markup'],
 );
 const { readLesson, readCode, writeCode, readAddress, writeAddress, stateOf, LESSON_LIMITS } = web;

@@ -11,7 +11,9 @@ const { written, rest, leave } = openWindow();
 HTMLImageElement.prototype.decode = () => Promise.resolve();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['reader', 'lesson', 'locks', 'figures'].map((name) => `features/lessons/${name}`),
+  ...['page/reader', 'page/lesson', 'page/locks', 'page/print_figures'].map(
+    (name) => `features/lessons/${name}`,
+  ),
   ...['state/state', 'ui/panel'],
 );
 const { LessonReader, Locks, Panel, readLesson, initialState, formatFragment, setLanguage } = web;

@@ -25,7 +25,7 @@ const scriptOf = (name, path, more = {}) =>
     ...more,
   });
 const loadScript = await scriptOf('load', 'features/load');
-const labScript = await scriptOf('lab', 'worker/lab_worker', {
+const labScript = await scriptOf('lab', 'worker/panel_worker', {
   banner: { js: 'const self = globalThis.scopeOfLab;' },
 });
 let opened = 0;
@@ -85,10 +85,10 @@ describe('loading: the labs of panels', () => {
     [said, heard, fetched] = [[], [], []];
     const lab = (id) => () => ({ serve: () => (message) => heard.push([id, message]) });
     files = {
-      '../features/*/worker.ts': {
-        '../features/learn/worker.ts': lab('learn'),
-        '../features/cost/worker.ts': lab('cost'),
-        '../features/block/worker.ts': () => Promise.reject(new TypeError(words)),
+      '../features/*/worker/serve.ts': {
+        '../features/learn/worker/serve.ts': lab('learn'),
+        '../features/cost/worker/serve.ts': lab('cost'),
+        '../features/block/worker/serve.ts': () => Promise.reject(new TypeError(words)),
       },
     };
     globalThis.scopeOfLab = {
@@ -103,7 +103,7 @@ describe('loading: the labs of panels', () => {
     hear('cost');
     for (const message of ['one', 'two']) hear(message);
     await turn();
-    assert.deepEqual(fetched, ['../features/cost/worker.ts']);
+    assert.deepEqual(fetched, ['../features/cost/worker/serve.ts']);
     assert.deepEqual(heard, [
       ['cost', 'one'],
       ['cost', 'two'],

@@ -13,7 +13,7 @@ HTMLCanvasElement.prototype.toDataURL = function () {
 };
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['arcs', 'names', 'figure'].map((name) => `features/map/${name}`),
+  ...['page/arcs_part', 'page/head_names', 'page/figure'].map((name) => `features/map/${name}`),
   'state/state',
 );
 

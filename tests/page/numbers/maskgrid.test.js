@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
 
-const { GRID, gridMask, OPEN_PAINT, paintCell, readPaint } = await modules('features/masks/grid');
+const { GRID, gridMask, OPEN_PAINT, paintCell, readPaint } = await modules(
+  'features/masks/shared/mask_grid',
+);
 
 /** The mask as lines of . and #. */
 const drawn = (choice, count) => {

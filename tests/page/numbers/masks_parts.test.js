@@ -11,9 +11,16 @@ const { rest, delays, layOut, leave } = openWindow();
 HTMLCanvasElement.prototype.toDataURL = () => 'data:';
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['panel', 'choice', 'order', 'figure', 'grid', 'request', 'state', 'frames'].map(
-    (name) => `features/masks/${name}`,
-  ),
+  ...[
+    'panel',
+    'page/mask_choice_part',
+    'page/order_part',
+    'page/figure',
+    'shared/mask_grid',
+    'request',
+    'state',
+    'worker/frame_feature',
+  ].map((name) => `features/masks/${name}`),
   'state/state',
 );
 const initial = { ...web.initialState('en'), text: '' };

@@ -8,10 +8,18 @@ import { modules, packageModule } from '../support/engine.js';
 import { randomOf } from '../support/random.js';
 
 const web = await modules(
-  ...['selection', 'scores', 'plane', 'file', 'sort', 'answers', 'store', 'log', 'state'].map(
-    (name) => `features/model/${name}`,
-  ),
-  ...['state/state', 'domain/prefix_matching', 'features/learn/scores'],
+  ...[
+    'worker/selection',
+    'worker/head_scores',
+    'worker/pca',
+    'worker/safetensors',
+    'worker/sorted_files',
+    'worker/analyses',
+    'page/model_view',
+    'page/training_log',
+    'state',
+  ].map((name) => `features/model/${name}`),
+  ...['state/state', 'domain/prefix_matching', 'features/learn/shared/head_scores'],
 );
 const qkv = await (await packageModule('index')).init();
 

@@ -6,7 +6,13 @@ import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...['selection', 'scores', 'answers', 'text', 'trained'].map((name) => `features/model/${name}`),
+  ...[
+    'worker/selection',
+    'worker/head_scores',
+    'worker/analyses',
+    'worker/token_ids',
+    'worker/forward_pass',
+  ].map((name) => `features/model/${name}`),
   'domain/prefix_matching',
 );
 

@@ -10,7 +10,9 @@ const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   'features/model/panel',
-  ...['store', 'part', 'shipped'].map((name) => `features/model/${name}`),
+  ...['page/model_view', 'page/model_part', 'shared/shipped_models'].map(
+    (name) => `features/model/${name}`,
+  ),
   'state/state',
 );
 afterEach(leave);

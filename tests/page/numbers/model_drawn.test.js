@@ -7,7 +7,9 @@ import { modules } from '../support/engine.js';
 import { requireWritten } from '../support/operate.js';
 
 const web = await modules(
-  ...['draw', 'figure', 'state', 'cards', 'store'].map((name) => `features/model/${name}`),
+  ...['page/plots', 'page/figure', 'state', 'page/model_cards', 'page/model_view'].map(
+    (name) => `features/model/${name}`,
+  ),
   ...['ui/plot', 'state/state'],
 );
 const float = (...values) => Float32Array.from(values);

@@ -8,7 +8,9 @@ import { fromFloat16 } from '../../support/js/half.js';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...['file', 'label', 'sort', 'dropped'].map((name) => `features/model/${name}`),
+  ...['worker/safetensors', 'shared/token_label', 'worker/sorted_files', 'page/dropped_files'].map(
+    (name) => `features/model/${name}`,
+  ),
 );
 
 const bytesOf = (Kind, ...values) => new Uint8Array(Kind.from(values).buffer);

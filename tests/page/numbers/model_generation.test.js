@@ -6,7 +6,7 @@ import { afterEach, describe, mock, test } from 'node:test';
 import { modules } from '../support/engine.js';
 import { requireWritten } from '../support/operate.js';
 
-const web = await modules('features/model/generation');
+const web = await modules('features/model/worker/generation');
 afterEach(() => mock.restoreAll());
 
 describe('model: writing on', () => {

@@ -9,7 +9,9 @@ import { openWindow, SIZE } from '../support/window.js';
 const { layOut, leave, rest } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['panel', 'load', 'store', 'shipped'].map((name) => `features/model/${name}`),
+  ...['panel', 'page/load_part', 'page/model_view', 'shared/shipped_models'].map(
+    (name) => `features/model/${name}`,
+  ),
   'state/state',
 );
 afterEach(() => {

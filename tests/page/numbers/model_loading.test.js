@@ -8,7 +8,11 @@ import { ownMetadata, ownModel } from '../../package/models/support/own.js';
 import { until } from '../../support/js/patience.js';
 import { modules, packageModule } from '../support/engine.js';
 
-const web = await modules(...['host', 'open', 'store'].map((name) => `features/model/${name}`));
+const web = await modules(
+  ...['worker/model_host', 'worker/open_model', 'page/model_view'].map(
+    (name) => `features/model/${name}`,
+  ),
+);
 
 const bytes = safetensors(ownModel().tensors, ownMetadata());
 const own = () => new File([bytes], 'own.safetensors');

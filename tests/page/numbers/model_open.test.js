@@ -10,7 +10,7 @@ import { checkpoint, checkpointConfig } from '../../support/js/checkpoints.js';
 import { modules, packageModule } from '../support/engine.js';
 import { requireWritten } from '../support/operate.js';
 
-const web = await modules('features/model/open');
+const web = await modules('features/model/worker/open_model');
 let qkv;
 let prototype;
 before(async () => {

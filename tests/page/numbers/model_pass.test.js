@@ -6,7 +6,11 @@ import { describe, test } from 'node:test';
 import { close } from '../support/close.js';
 import { modules } from '../support/engine.js';
 
-const web = await modules(...['text', 'trained', 'log'].map((name) => `features/model/${name}`));
+const web = await modules(
+  ...['worker/token_ids', 'worker/forward_pass', 'page/training_log'].map(
+    (name) => `features/model/${name}`,
+  ),
+);
 
 describe('model: the tokens of a text', () => {
   const BEGIN = 9;

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { close } from '../support/close.js';
 import { modules } from '../support/engine.js';
 
-const web = await modules('features/model/plane');
+const web = await modules('features/model/worker/pca');
 
 /** The plane of these rows, and how often it made way. */
 function planeOf(rows) {

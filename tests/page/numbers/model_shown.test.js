@@ -9,10 +9,18 @@ import { openWindow, SIZE } from '../support/window.js';
 
 const { layOut, leave, rest } = openWindow();
 const { modules } = await import('../support/engine.js');
-const parts = ['description', 'tokens', 'next', 'lens', 'rollout', 'write', 'speed'];
+const parts = [
+  'page/description_part',
+  'page/tokens_part',
+  'page/next_token_part',
+  'page/lens_part',
+  'page/rollout_part',
+  'page/write_part',
+  'page/speed_part',
+];
 const web = await modules(
   'features/model/panel',
-  ...[...parts, 'store', 'part'].map((name) => `features/model/${name}`),
+  ...[...parts, 'page/model_view', 'page/model_part'].map((name) => `features/model/${name}`),
   'state/state',
 );
 afterEach(() => {

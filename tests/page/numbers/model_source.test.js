@@ -6,7 +6,9 @@ import { close } from '../support/close.js';
 import { modules, packageModule, resultOf } from '../support/engine.js';
 
 const web = await modules(
-  ...['file', 'host', 'open'].map((name) => `features/model/${name}`),
+  ...['worker/safetensors', 'worker/model_host', 'worker/open_model'].map(
+    (name) => `features/model/${name}`,
+  ),
   ...['features/row/request', 'worker/pipeline', 'worker/background', 'app/request', 'state/state'],
 );
 const qkv = await (await packageModule('index')).init();

@@ -8,9 +8,15 @@ import { close } from '../support/close.js';
 import { modules, packageModule } from '../support/engine.js';
 
 const web = await modules(
-  ...['answers', 'file', 'generation', 'host', 'open', 'scores', 'store'].map(
-    (name) => `features/model/${name}`,
-  ),
+  ...[
+    'worker/analyses',
+    'worker/safetensors',
+    'worker/generation',
+    'worker/model_host',
+    'worker/open_model',
+    'worker/head_scores',
+    'page/model_view',
+  ].map((name) => `features/model/${name}`),
 );
 const qkv = await (await packageModule('index')).init();
 

@@ -5,9 +5,14 @@ import { test } from 'node:test';
 import { modules, startEngine } from '../support/engine.js';
 
 const { ask, qkv, request, tensors } = await startEngine();
-// words.ts and what it imports touch the page only when they are called.
+// sentences.ts and what it imports touch the page only when they are called.
 const { madeOf, isAnimal, asksForAnimal, modelOf, MAX_LISTED } = await modules(
-  ...['features/pair/words', 'features/pair/compute', 'domain/animals', 'engine/model'],
+  ...[
+    'features/pair/page/sentences',
+    'features/pair/worker/frame_feature',
+    'domain/animals',
+    'engine/layer_weights',
+  ],
 );
 const U = 2 ** -24;
 

@@ -9,13 +9,35 @@ import { openWindow, SIZE } from '../support/window.js';
 const { workers, rest, layOut, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['next', 'lens', 'rollout', 'heads', 'tokens', 'write', 'store', 'speed', 'load'].map(
-    (name) => `features/model/${name}`,
-  ),
-  ...['features/masks/order', 'features/cost/bench_part', 'state/state', 'app/export_menu'],
-  ...['ui/panel', 'ui/guess', 'features/recurrence/panel', 'features/recurrence/maps'],
-  ...['features/lessons/exercise', 'features/model/part', 'features/row/learned_part'],
-  ...['features/block/depth_part', 'features/learn/setup', 'domain/tokenizer'],
+  ...[
+    'page/next_token_part',
+    'page/lens_part',
+    'page/rollout_part',
+    'page/heads_part',
+    'page/tokens_part',
+    'page/write_part',
+    'page/model_view',
+    'page/speed_part',
+    'page/load_part',
+  ].map((name) => `features/model/${name}`),
+  ...[
+    'features/masks/page/order_part',
+    'features/cost/page/bench_part',
+    'state/state',
+    'app/export_menu',
+  ],
+  ...[
+    'ui/panel',
+    'ui/guess',
+    'features/recurrence/panel',
+    'features/recurrence/page/attention_maps',
+  ],
+  ...[
+    'features/lessons/page/exercise',
+    'features/model/page/model_part',
+    'features/row/page/trained_row_part',
+  ],
+  ...['features/block/page/depth_part', 'features/learn/page/controls', 'domain/tokenizer'],
 );
 
 const initial = web.initialState('en');

@@ -6,7 +6,7 @@ import { init } from '../../../dist/index.js';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...['pipeline', 'pictures', 'background', 'temperature_preview'].map((name) => `worker/${name}`),
+  ...['pipeline', 'painter', 'background', 'temperature_preview'].map((name) => `worker/${name}`),
   ...['domain/cividis', 'features/computed', 'domain/number_sets', 'engine/canvas'],
 );
 const core = await init();

@@ -9,10 +9,21 @@ import { openWindow } from '../support/window.js';
 const { rest, layOut } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['drift', 'dials', 'encoding', 'rotary', 'rotation', 'scheme', 'shift'].map(
-    (name) => `features/positions/${name}`,
-  ),
-  ...['domain/schemes', 'features/positions/pairs', 'features/positions/request', 'state/state'],
+  ...[
+    'page/drift_part',
+    'page/dials_part',
+    'page/encoding_part',
+    'page/rotary_part',
+    'page/rotation_part',
+    'page/scheme_part',
+    'page/shift_part',
+  ].map((name) => `features/positions/${name}`),
+  ...[
+    'domain/schemes',
+    'features/positions/shared/pair_table',
+    'features/positions/request',
+    'state/state',
+  ],
 );
 const D = 64;
 const SPAN = 48;

@@ -8,9 +8,14 @@ import { requireWritten } from '../support/operate.js';
 import { hashed } from '../support/window.js';
 
 const web = await modules(
-  ...['residuals', 'scheme_maps', 'pictures', 'pairs', 'state', 'compute'].map(
-    (name) => `features/positions/${name}`,
-  ),
+  ...[
+    'worker/residuals',
+    'worker/scheme_maps',
+    'worker/position_pictures',
+    'shared/pair_table',
+    'state',
+    'worker/frame_feature',
+  ].map((name) => `features/positions/${name}`),
   ...['domain/schemes', 'domain/cividis', 'engine/random'],
 );
 const D = 64;

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { modules } from '../support/engine.js';
 
 const { hashText, uniform, normals, permutation, mixed } = await modules(
-  ...['engine/random', 'domain/dice'],
+  ...['engine/random', 'domain/random_ints'],
 );
 
 // The definitions, in whole numbers of any size.

@@ -177,13 +177,13 @@ describe('the single page', () => {
 
   test('leaves the models out, and says where they are', async () => {
     const contents =
-      "export * from './features/model/load'; export * from './features/model/store';" +
+      "export * from './features/model/page/load_part'; export * from './features/model/page/model_view';" +
       "export * from './state/state'; export * from './i18n/i18n';";
     const plugin = {
       name: 'files inside',
       setup({ onResolve }) {
-        const path = join(root, 'web/src/features/model/files_inside.ts');
-        onResolve({ filter: /\/files_beside$/ }, () => ({ path }));
+        const path = join(root, 'web/src/features/model/page/shipped_files_inside.ts');
+        onResolve({ filter: /\/shipped_files$/ }, () => ({ path }));
       },
     };
     const define = { 'import.meta.glob': 'Object' };

@@ -6,7 +6,7 @@ import { modules } from '../support/engine.js';
 const web = await modules(
   'ui/matrix/keys',
   'ui/numbers',
-  'features/row/cells',
+  'features/row/page/number_cells',
   'ui/temperature_slider',
 );
 

@@ -17,18 +17,18 @@ const qkv = await init({ deterministic: true });
 const folder = 'features/recurrence/';
 const web = await modules(
   ...[
-    'accuracy',
-    'crossing',
-    'desk',
-    'models',
-    'session',
-    'settings',
-    'task',
-    'template',
-    'times',
-    'words',
+    'shared/accuracy',
+    'page/crossing',
+    'worker/training_loop',
+    'shared/model_configs',
+    'worker/three_models',
+    'shared/timing_settings',
+    'shared/task',
+    'page/panel_html',
+    'worker/layer_timing',
+    'page/sentences',
   ].map((name) => folder + name),
-  ...['domain/slope', 'domain/dice'],
+  ...['domain/power_fit', 'domain/random_ints'],
 );
 const { recurrence } = recipes;
 const card = JSON.parse(readFileSync(join(root, 'models/recurrence/card.json'), 'utf8'));

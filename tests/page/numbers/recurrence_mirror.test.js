@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { modules } from '../support/engine.js';
 
-const web = await modules('features/recurrence/words', 'i18n/i18n');
+const web = await modules('features/recurrence/page/sentences', 'i18n/i18n');
 
 test('recurrence: the mean weights of the mirrored place and of the place right of it', () => {
   // Three heads, four rows, three digits: head h, row r, column c has the weight 100 h + 10 r + c.

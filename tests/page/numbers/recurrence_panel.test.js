@@ -32,8 +32,12 @@ globalThis.ImageData = class {
 };
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['features/recurrence/panel', 'features/recurrence/models', 'features/recurrence/maps'],
-  ...['features/recurrence/trained_files', 'state/state'],
+  ...[
+    'features/recurrence/panel',
+    'features/recurrence/shared/model_configs',
+    'features/recurrence/page/attention_maps',
+  ],
+  ...['features/recurrence/page/trained_files', 'state/state'],
 );
 
 const initial = web.initialState('en');

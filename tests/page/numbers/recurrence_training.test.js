@@ -11,9 +11,14 @@ import { requireWritten } from '../support/operate.js';
 import { hashed } from '../support/window.js';
 
 const web = await modules(
-  ...['desk', 'models', 'session', 'settings', 'task', 'times'].map(
-    (name) => `features/recurrence/${name}`,
-  ),
+  ...[
+    'worker/training_loop',
+    'shared/model_configs',
+    'worker/three_models',
+    'shared/timing_settings',
+    'shared/task',
+    'worker/layer_timing',
+  ].map((name) => `features/recurrence/${name}`),
 );
 const { random } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
 

@@ -9,10 +9,19 @@ import { hashed } from '../support/window.js';
 
 const web = await modules(
   ...[
-    ...['accuracy', 'crossing', 'draw', 'figure', 'known', 'maps', 'models', 'pens'],
-    ...['settings', 'state', 'task', 'template', 'words'],
+    ...[
+      'shared/accuracy',
+      'page/crossing',
+      'page/plots',
+      'page/figure',
+      'page/latest_news',
+      'page/attention_maps',
+      'shared/model_configs',
+      'page/plot_marks',
+    ],
+    ...['shared/timing_settings', 'state', 'shared/task', 'page/panel_html', 'page/sentences'],
   ].map((name) => `features/recurrence/${name}`),
-  ...['domain/dice', 'domain/cividis'],
+  ...['domain/random_ints', 'domain/cividis'],
 );
 
 const byKind = (make) => Object.fromEntries(web.KINDS.map((kind, i) => [kind, make(i, kind)]));

@@ -10,9 +10,16 @@ import { openWindow } from '../support/window.js';
 const { rest, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['panel', 'scrub', 'cells', 'figure', 'learned', 'learned_part', 'state', 'request'].map(
-    (name) => `features/row/${name}`,
-  ),
+  ...[
+    'panel',
+    'page/drag_numbers',
+    'page/number_cells',
+    'page/figure',
+    'worker/trained_row',
+    'page/trained_row_part',
+    'state',
+    'request',
+  ].map((name) => `features/row/${name}`),
   ...['state/state', 'domain/number_sets'],
 );
 

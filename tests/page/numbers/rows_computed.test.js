@@ -6,8 +6,17 @@ import { modules } from '../support/engine.js';
 import { requireWritten } from '../support/operate.js';
 
 const web = await modules(
-  ...['features/row/compute', 'features/row/learned', 'features/pair/compute'],
-  ...['features/masks/frames', 'features/masks/compute', 'domain/number_sets', 'engine/random'],
+  ...[
+    'features/row/worker/frame_feature',
+    'features/row/worker/trained_row',
+    'features/pair/worker/frame_feature',
+  ],
+  ...[
+    'features/masks/worker/frame_feature',
+    'features/masks/worker/masked_grid',
+    'domain/number_sets',
+    'engine/random',
+  ],
 );
 
 /** Attention in float64, whose weights, outputs and logits are then off by `off`; `calls` has what it was asked. */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { modules } from '../support/engine.js';
 import { random as generator } from '../support/oracle.js';
 
-const { fitPower } = await modules('domain/slope');
+const { fitPower } = await modules('domain/power_fit');
 const lengths = [64, 128, 256, 512, 1024, 2048, 4096];
 const near = (got, wanted, bound, what) =>
   assert.ok(Math.abs(got - wanted) <= bound, `${what}: ${got}, ${wanted}`);

@@ -6,7 +6,7 @@ import { init } from '../../../dist/index.js';
 import { modules } from '../support/engine.js';
 
 const { StudyDesk, FullLayer, makeFeatures, stage } = await modules(
-  ...['worker/studies', 'engine/memo', 'engine/full_layer', 'features/computed'],
+  ...['worker/study_scheduler', 'engine/memo', 'engine/full_layer', 'features/computed'],
 );
 const qkv = await init();
 

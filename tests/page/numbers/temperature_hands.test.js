@@ -8,7 +8,10 @@ import { openWindow } from '../support/window.js';
 
 openWindow();
 const { modules } = await import('../support/engine.js');
-const web = await modules('features/temperature/hands', 'features/temperature/gain_part');
+const web = await modules(
+  'features/temperature/page/drag_dial',
+  'features/temperature/page/gain_part',
+);
 
 // ---- hands and keys ----
 

@@ -9,7 +9,9 @@ import { openWindow, SIZE } from '../support/window.js';
 const { rest, layOut } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['words', 'figure', 'scores', 'draw', 'panel'].map((name) => `features/temperature/${name}`),
+  ...['page/sentences', 'page/figure', 'page/histogram', 'page/plots', 'panel'].map(
+    (name) => `features/temperature/${name}`,
+  ),
   ...['ui/plot', 'state/state'],
 );
 

@@ -6,9 +6,14 @@ import { test } from 'node:test';
 import { modules } from '../support/engine.js';
 
 const web = await modules(
-  ...['compute', 'gain', 'frames', 'state', 'request', 'hands'].map(
-    (name) => `features/temperature/${name}`,
-  ),
+  ...[
+    'worker/temperature_study',
+    'worker/gain_rows',
+    'worker/frame_feature',
+    'state',
+    'request',
+    'page/drag_dial',
+  ].map((name) => `features/temperature/${name}`),
   ...['engine/random', 'domain/temperatures'],
 );
 

@@ -18,18 +18,21 @@ const stand = (name, contents) => ({
 const serving = async (id, ...plugins) => {
   const engine = stand('train_engine', 'export const trainEngine = () => theatre.engine();');
   const stdin = {
-    contents: `export { serve } from './features/${id}/worker';`,
+    contents: `export { serve } from './features/${id}/worker/serve';`,
     ...{ resolveDir: join(root, 'web/src'), loader: 'ts' },
   };
   return import(await bundled(`serving-${id}`, { stdin, plugins: [engine, ...plugins] }));
 };
 const block = await serving(
   'block',
-  stand('depth', 'export const depthStudy = (...of) => theatre.study(...of);'),
+  stand('depth_study', 'export const depthStudy = (...of) => theatre.study(...of);'),
 );
 const recurrence = await serving(
   'recurrence',
-  stand('desk', 'export const Desk = class { constructor(qkv) { return theatre.desk(qkv); } };'),
+  stand(
+    'training_loop',
+    'export const Desk = class { constructor(qkv) { return theatre.desk(qkv); } };',
+  ),
 );
 
 const said = [];
@@ -244,7 +247,7 @@ test('recurrence: in the single file the weights are strings', async () => {
     },
   };
   const stdin = {
-    contents: "export { trainedFiles } from './features/recurrence/trained_files_inside';",
+    contents: "export { trainedFiles } from './features/recurrence/page/trained_files_inside';",
     ...{ resolveDir: join(root, 'web/src'), loader: 'ts' },
   };
   const { trainedFiles } = await import(await bundled('files-inside', { stdin, plugins: [files] }));
@@ -324,7 +327,7 @@ test('slices: each is as long as was said, and the end or the error is told once
 });
 
 test('recurrence: another measurement gives back what the one before it held', async () => {
-  const { Desk } = await modules('features/recurrence/desk');
+  const { Desk } = await modules('features/recurrence/worker/training_loop');
   const qkv = await (await packageModule('train')).init({ deterministic: true });
   const desk = new Desk(qkv);
   const used = [0, 1, 2].map(() => {

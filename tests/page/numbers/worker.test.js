@@ -11,7 +11,7 @@ const puppets = {
   name: 'puppets',
   setup({ onResolve, onLoad }) {
     const filter =
-      /^(qkv|\.\/pipeline|\.\/background|\.\/studies|\.\.\/engine\/canvas|.*model\/host)$/;
+      /^(qkv|\.\/pipeline|\.\/background|\.\/study_scheduler|\.\.\/engine\/canvas|.*model\/worker\/model_host)$/;
     onResolve({ filter }, ({ path }) => ({ path, namespace: 'puppets' }));
     onLoad({ filter: /./, namespace: 'puppets' }, () => ({
       contents: `export const { Pipeline, Background, StudyDesk, Surface, ModelHost } = worked;

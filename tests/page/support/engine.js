@@ -137,10 +137,16 @@ export async function startEngine() {
     ...[
       'worker/pipeline',
       'worker/background',
-      'features/temperature/compute',
-      'features/scale/compute',
+      'features/temperature/worker/temperature_study',
+      'features/scale/worker/frame_feature',
     ],
-    ...['state/state', 'domain/tokenizer', 'app/request', 'engine/random', 'worker/studies'],
+    ...[
+      'state/state',
+      'domain/tokenizer',
+      'app/request',
+      'engine/random',
+      'worker/study_scheduler',
+    ],
   );
   const pipeline = new web.Pipeline(qkv);
   const background = new web.Background(pipeline);

@@ -17,13 +17,13 @@ export const web = await modules(
     'domain/tokenizer',
     'features/index',
     'features/map/panel',
-    'app/trained',
+    'app/trained_model',
   ],
   ...[
-    'features/learn/session',
-    'features/recurrence/desk',
-    'features/model/host',
-    'features/model/store',
+    'features/learn/worker/training_loop',
+    'features/recurrence/worker/training_loop',
+    'features/model/worker/model_host',
+    'features/model/page/model_view',
   ],
   ...[
     'pair',

@@ -219,7 +219,7 @@ function shareCanvases(heard) {
 export async function openPage() {
   const { written, goTo, rest, delays } = openWindow();
   const [worker, lab, main, body] = await Promise.all([
-    ...['worker/worker', 'worker/lab_worker'].map(scriptOfWorker),
+    ...['worker/worker', 'worker/panel_worker'].map(scriptOfWorker),
     ...[script('app/main'), bodyOfPage()],
   ]);
   performance.now = tickingClock();
@@ -228,7 +228,7 @@ export async function openPage() {
   const workers = [];
   const scripts = (name, scope) => {
     globalThis.scopeOfScript = scope;
-    return import(`${name.includes('lab_worker') ? lab : worker}?${workers.length}`);
+    return import(`${name.includes('panel_worker') ? lab : worker}?${workers.length}`);
   };
   globalThis.Worker = runWorkers(scripts, heard, workers);
   globalThis.fetch = fetchFile;

@@ -1,5 +1,5 @@
-import { droppedFiles, hasFiles } from '../features/model/dropped';
-import type { ToModel } from '../features/model/protocol';
+import { droppedFiles, hasFiles } from '../features/model/page/dropped_files';
+import type { ToModel } from '../features/model/shared/protocol';
 import { AFRESH } from '../features/model/state';
 
 /**

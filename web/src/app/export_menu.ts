@@ -1,8 +1,8 @@
 import { PANEL_IDS, type PanelId } from '../features/index';
 import { t, translate } from '../i18n/i18n';
 import { find } from '../ui/dom';
-import { FORMATS, save, type Format } from '../ui/figure';
-import { frameOf } from '../ui/frame';
+import { FORMATS, save, type Format } from '../ui/export_figure';
+import { frameOf } from '../ui/embed_code';
 import { Panel, type TensorsOf } from '../ui/panel';
 import { reasonOf } from '../ui/reason';
 import { describeFailure } from '../worker/describe_failure';

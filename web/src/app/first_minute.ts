@@ -1,5 +1,5 @@
 import { PANEL_IDS } from '../features/index';
-import { readAddress } from '../features/lessons/address';
+import { readAddress } from '../features/lessons/page/lesson_address';
 import { richNodes } from '../i18n/markup';
 import { sentences, t } from '../i18n/i18n';
 import { formatFragment, type State } from '../state/state';

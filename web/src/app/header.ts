@@ -1,7 +1,7 @@
 import { t, type Language } from '../i18n/i18n';
-import { writeAddress } from '../features/lessons/address';
+import { writeAddress } from '../features/lessons/page/lesson_address';
 import { THEMES, type Theme } from '../ui/theme';
-import { provenance } from '../features/map/names';
+import { provenance } from '../features/map/page/head_names';
 import { Panel, type View } from '../ui/panel';
 
 const THEME_NAMES = {

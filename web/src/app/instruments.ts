@@ -8,7 +8,7 @@ import { clampTemperature } from '../state/page';
 import { LIMITS, type State } from '../state/state';
 import { fromSlider, toSlider } from '../ui/temperature_slider';
 import { lacksWords, MAX_TEXT, MAX_TOKENS, TOKENIZERS } from '../domain/tokenizer';
-import { headName } from '../features/map/names';
+import { headName } from '../features/map/page/head_names';
 import { Panel, type View } from '../ui/panel';
 import { missingModel, otherModel } from '../ui/missing_model';
 

@@ -3,7 +3,7 @@ import { find } from '../ui/dom';
 import type { Frame } from '../worker/protocol';
 import { defaultText, richOf, t } from '../i18n/i18n';
 import { isAllowed } from '../ui/numbers';
-import { headName } from '../features/map/names';
+import { headName } from '../features/map/page/head_names';
 import { isCurrent, Panel, type View } from '../ui/panel';
 import { missingModel } from '../ui/missing_model';
 

@@ -1,5 +1,5 @@
 import type { Qkv } from 'qkv';
-import type { ExactHead } from './check';
+import type { ExactHead } from './exact_head';
 import type { Head, Inputs, Layer } from './heads';
 import type { Model } from '../domain/model';
 

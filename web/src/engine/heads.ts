@@ -3,7 +3,7 @@ import type { Model } from '../domain/model';
 import type { AttentionExtras, AttentionOptions, MultiHeadAttention, Qkv, Tensor } from 'qkv';
 import { WIDTH, type NumberSet } from '../domain/number_sets';
 import { maskOptions } from '../domain/mask';
-import { columnsOf } from './model';
+import { columnsOf } from './layer_weights';
 import { D_K, D_MODEL } from '../domain/sources';
 
 export interface Layer {

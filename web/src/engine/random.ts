@@ -1,5 +1,5 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-import { mixed, STEP } from '../domain/dice';
+import { mixed, STEP } from '../domain/random_ints';
 
 /** FNV-1a over the UTF-16 code units, begun from the seed: the same text and seed, the same number. */
 export function hashText(text: string, seed: number): number {

@@ -1,11 +1,11 @@
-import type { FrameFeature, Workbench } from '../engine/feature';
-import { blockFrames } from './block/frames';
-import { masksFrames } from './masks/frames';
-import { pairFrames } from './pair/compute';
-import { positionsFrames } from './positions/compute';
-import { rowFrames } from './row/compute';
-import { scaleFrames } from './scale/compute';
-import { temperatureFrames } from './temperature/frames';
+import type { FrameFeature, Workbench } from '../engine/frame_feature';
+import { blockFrames } from './block/worker/frame_feature';
+import { masksFrames } from './masks/worker/frame_feature';
+import { pairFrames } from './pair/worker/frame_feature';
+import { positionsFrames } from './positions/worker/frame_feature';
+import { rowFrames } from './row/worker/frame_feature';
+import { scaleFrames } from './scale/worker/frame_feature';
+import { temperatureFrames } from './temperature/worker/frame_feature';
 
 /** The panels that the frame worker computes for, under their names in FEATURES. */
 const COMPUTED = {

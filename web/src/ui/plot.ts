@@ -1,4 +1,4 @@
-import { text } from './figure';
+import { text } from './export_figure';
 
 /** What is drawn, by what it means. */
 export type Mark =

@@ -1,18 +1,18 @@
 /* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-import { worse } from '../domain/worse';
+import { worse } from '../domain/nan_max';
 import type { Heads, HeadResult } from '../engine/head_list';
-import type { Check } from '../domain/check';
+import type { Check } from '../domain/check_result';
 import type { LayerRequest } from '../domain/layer';
 import type { Qkv } from 'qkv';
 import { WIDTH } from '../domain/number_sets';
-import { checkHead, exactHead, type ExactHead } from '../engine/check';
+import { checkHead, exactHead, type ExactHead } from '../engine/exact_head';
 import { Stopwatch } from './stopwatch';
 import { maskOptions } from '../domain/mask';
 import type { Pipeline } from './pipeline';
 import type { FrameRequest, HeadNumbers, Report, Tensors, Wanted } from './protocol';
-import { valuesOf } from '../engine/values';
+import { valuesOf } from '../engine/picture_values';
 import { D_K, D_MODEL } from '../domain/sources';
-import { columnsOf } from '../engine/model';
+import { columnsOf } from '../engine/layer_weights';
 import type { Pixels } from '../engine/canvas';
 
 /** Of more tokens only the shown head is checked, and its work waits until the hands rest. */

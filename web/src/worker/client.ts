@@ -12,7 +12,7 @@ import type {
 } from './protocol';
 import type { Failure } from '../domain/failure';
 import type { Studies } from '../features/computed';
-import type { FromModel, ToModel } from '../features/model/protocol';
+import type { FromModel, ToModel } from '../features/model/shared/protocol';
 import type { Pixels } from '../engine/canvas';
 import FrameWorker from './worker?worker';
 

@@ -1,6 +1,6 @@
-import type { FromModel, ToModel } from '../features/model/protocol';
+import type { FromModel, ToModel } from '../features/model/shared/protocol';
 import type { EngineInfo } from 'qkv';
-import type { Check } from '../domain/check';
+import type { Check } from '../domain/check_result';
 import type { Failure } from '../domain/failure';
 import type { LayerRequest } from '../domain/layer';
 import type { ViewRequest } from '../domain/view';

@@ -3,7 +3,7 @@ import type { Heads, HeadRunner } from '../engine/head_list';
 import { rowOf } from '../domain/row_groups';
 import type { Qkv, Tensor } from 'qkv';
 import type { FrameRequest } from './protocol';
-import type { Values } from '../engine/values';
+import type { Values } from '../engine/picture_values';
 import { stage, type StageLog } from '../engine/memo';
 
 /** So many tokens are computed within a frame of the screen anyway. */

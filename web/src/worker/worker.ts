@@ -3,9 +3,9 @@ import { Slices, type SlicesListener } from '../engine/slices';
 import { Background, FEW_TOKENS, type Progress } from './background';
 import { describeFailure } from './describe_failure';
 import { Pipeline } from './pipeline';
-import { StudyDesk } from './studies';
-import type { ModelHost } from '../features/model/host';
-import type { ToModel } from '../features/model/protocol';
+import { StudyDesk } from './study_scheduler';
+import type { ModelHost } from '../features/model/worker/model_host';
+import type { ToModel } from '../features/model/shared/protocol';
 import type { Frame, FrameNews, FrameRequest, FromWorker, ToWorker, Wanted } from './protocol';
 import type { Failure } from '../domain/failure';
 import { Surface, type Pixels } from '../engine/canvas';
@@ -136,7 +136,7 @@ let model: Promise<ModelHost> | undefined;
 
 /** Its code is fetched with the first message to it. */
 async function hostOf({ pipeline }: NonNullable<typeof engine>): Promise<ModelHost> {
-  const { ModelHost } = await import('../features/model/host');
+  const { ModelHost } = await import('../features/model/worker/model_host');
   const host = new ModelHost(pipeline.qkv, (message) => reply({ type: 'model', message }));
   pipeline.model = host;
   return host;

@@ -1,16 +1,16 @@
 import { sentences } from '../../i18n/i18n';
 import './style.css';
-import type { Figure } from '../../ui/figure';
+import type { Figure } from '../../ui/export_figure';
 import { CompositePanel, type Panel, type View } from '../../ui/panel';
-import { CrossPart } from './cross_part';
-import { DepthPart } from './depth_part';
-import { DiagramPart } from './diagram';
-import { blockFigure } from './figure';
-import { TapMapPart } from './map';
-import { MixingPart } from './mixing';
-import { hasBlock, MAX_BLOCK_TOKENS } from './settings';
+import { CrossPart } from './page/cross_part';
+import { DepthPart } from './page/depth_part';
+import { DiagramPart } from './page/diagram_part';
+import { blockFigure } from './page/figure';
+import { TapMapPart } from './page/tap_map_part';
+import { MixingPart } from './page/mixing_part';
+import { hasBlock, MAX_BLOCK_TOKENS } from './shared/constants';
 import { t } from './texts';
-import { provenance } from '../map/names';
+import { provenance } from '../map/page/head_names';
 
 /** One transformer block on the sentence, many of them in a stack, and one head reading another sentence. */
 class BlockPanel extends CompositePanel {

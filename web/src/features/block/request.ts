@@ -1,6 +1,6 @@
 import { tokenize, type Tokenizer } from '../../domain/tokenizer';
 import type { Language } from '../../i18n/i18n';
-import { MAX_BLOCK_TOKENS, type NormPlace, type NormType, type TapId } from './settings';
+import { MAX_BLOCK_TOKENS, type NormPlace, type NormType, type TapId } from './shared/constants';
 import { CONTEXTS, type BlockState } from './state';
 
 export interface BlockRequest {

@@ -1,7 +1,7 @@
 import type { Language } from '../../i18n/i18n';
 import { MAX_TEXT } from '../../domain/tokenizer';
 import { choice, integer, type Field, type StateOf } from '../../state/field';
-import { MAX_DEPTH, NORM_PLACES, NORM_TYPES, RULES, TAPS } from './settings';
+import { MAX_DEPTH, NORM_PLACES, NORM_TYPES, RULES, TAPS } from './shared/constants';
 
 /** The sentence that the queries of the other one read, until the reader writes another. */
 export const CONTEXTS: Readonly<Record<Language, string>> = {

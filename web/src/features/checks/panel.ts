@@ -1,12 +1,12 @@
 import './style.css';
 import type { Frame, Report } from '../../worker/protocol';
-import { readingsFigure } from './figure';
-import type { Figure } from '../../ui/figure';
+import { readingsFigure } from './page/figure';
+import type { Figure } from '../../ui/export_figure';
 import { t } from './texts';
 import { bytes, digits, duration } from '../../ui/numbers';
 import type { Source } from '../../domain/sources';
 import type { TokenList } from '../../domain/tokenizer';
-import { provenance } from '../map/names';
+import { provenance } from '../map/page/head_names';
 import { Panel, type View } from '../../ui/panel';
 
 const ITEMS = ['error', 'time', 'build', 'sums', 'memory', 'weights'] as const;

@@ -1,10 +1,10 @@
 import './style.css';
-import type { Figure } from '../../ui/figure';
+import type { Figure } from '../../ui/export_figure';
 import { CompositePanel, type Panel, type View } from '../../ui/panel';
-import { BenchPart } from './bench_part';
-import { CountsPart } from './counts';
-import { costFigure } from './figure';
-import { ShapePart } from './shape_part';
+import { BenchPart } from './page/bench_part';
+import { CountsPart } from './page/counts_part';
+import { costFigure } from './page/figure';
+import { ShapePart } from './page/shape_part';
 
 /** What a shape costs by its formulas, and what attention costs on this device. */
 class CostPanel extends CompositePanel {

@@ -1,6 +1,6 @@
 import type { Field } from '../../state/field';
-import { readResult, writeResult, type BenchResult } from './result';
-import { PRESETS, readShape, writeShape, type Shape } from './shape';
+import { readResult, writeResult, type BenchResult } from './shared/bench_result';
+import { PRESETS, readShape, writeShape, type Shape } from './shared/shape';
 
 const shape: Field<Shape> = {
   key: 'cs',

@@ -1,19 +1,19 @@
 import '../../ui/plot.css';
 import './style.css';
 import { formatFragment } from '../../state/state';
-import type { Figure } from '../../ui/figure';
+import type { Figure } from '../../ui/export_figure';
 import { Panel, type View } from '../../ui/panel';
-import { changesFor, HEADS_TRIED } from './experiments';
-import { EXPERIMENTS, type Experiment } from './settings';
-import { learnFigure } from './figure';
-import { settingsOf } from './resolve';
-import { Screen } from './screen';
-import type { Settings } from './settings';
-import { listen } from './setup';
-import { TEMPLATE } from './template';
+import { changesFor, HEADS_TRIED } from './page/experiments';
+import { EXPERIMENTS, type Experiment } from './shared/run_settings';
+import { learnFigure } from './page/figure';
+import { settingsOf } from './page/settings_of_state';
+import { Screen } from './page/panel_view';
+import type { Settings } from './shared/run_settings';
+import { listen } from './page/controls';
+import { TEMPLATE } from './page/panel_html';
 import { t } from './texts';
-import { spokenOf } from './told';
-import { Training } from './training';
+import { spokenOf } from './page/status_texts';
+import { Training } from './page/training_client';
 
 /** Pause between two sentences of the live region while it trains, in milliseconds. */
 const SPEAKS_EVERY = 5000;

@@ -11,7 +11,7 @@ import {
   type Limits,
   type StateOf,
 } from '../../state/field';
-import { EXPERIMENTS, NORMS, POSITIONS, SPEEDS, TASKS } from './settings';
+import { EXPERIMENTS, NORMS, POSITIONS, SPEEDS, TASKS } from './shared/run_settings';
 
 /** A link stays short enough to send. */
 const LONGEST_TEXT = 1000;

@@ -1,13 +1,13 @@
 import { headCount } from '../../domain/sources';
-import { dataOf, mapFigure } from './figure';
-import type { Figure } from '../../ui/figure';
+import { dataOf, mapFigure } from './page/figure';
+import type { Figure } from '../../ui/export_figure';
 import { find } from '../../ui/dom';
 import { isFirst } from '../../app/first';
-import { headStory } from './names';
-import { ArcsPart } from './arcs';
-import { HeadsPart } from './heads';
-import { PicturePart } from './picture';
-import { ReadoutPart } from './readout';
+import { headStory } from './page/head_names';
+import { ArcsPart } from './page/arcs_part';
+import { HeadsPart } from './page/heads_part';
+import { PicturePart } from './page/map_part';
+import { ReadoutPart } from './page/readout_part';
 import { CompositePanel, type TensorsOf, type View } from '../../ui/panel';
 import type { ShownCell } from '../../ui/matrix/view';
 

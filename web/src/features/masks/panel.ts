@@ -1,22 +1,22 @@
 import './style.css';
 import { paintRamp } from '../../ui/matrix/legend';
 import type { Cell } from '../../ui/matrix/cell';
-import type { MasksResult } from './compute';
+import type { MasksResult } from './worker/masked_grid';
 import type { Frame } from '../../worker/protocol';
 import type { Size } from '../../engine/canvas';
-import type { Figure } from '../../ui/figure';
-import { masksFigure } from './figure';
+import type { Figure } from '../../ui/export_figure';
+import { masksFigure } from './page/figure';
 import { t, type Key } from './texts';
 import { brushing } from '../../ui/matrix/brush';
 import { cividis } from '../../domain/cividis';
 import { MatrixView, type MatrixModel } from '../../ui/matrix/view';
-import { GRID, paintCell } from './grid';
+import { GRID, paintCell } from './shared/mask_grid';
 import { digits } from '../../ui/numbers';
 import type { State } from '../../state/state';
-import { headName } from '../map/names';
+import { headName } from '../map/page/head_names';
 import { CompositePanel, Panel, type View } from '../../ui/panel';
-import { ChoicePart } from './choice';
-import { OrderPart } from './order';
+import { ChoicePart } from './page/mask_choice_part';
+import { OrderPart } from './page/order_part';
 
 /** A mask to choose or to paint, the weights under it, and what becomes of them in another order. */
 class MasksPanel extends CompositePanel {

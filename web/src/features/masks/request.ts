@@ -1,4 +1,4 @@
-import type { MasksRequest } from './compute';
+import type { MasksRequest } from './worker/masked_grid';
 import type { MasksState } from './state';
 
 export function masksRequest(state: MasksState): MasksRequest {

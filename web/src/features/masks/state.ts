@@ -1,5 +1,5 @@
 import { choice, flag, integer, type Field, type StateOf } from '../../state/field';
-import { GRID, MASK_KINDS, OPEN_PAINT, readPaint } from './grid';
+import { GRID, MASK_KINDS, OPEN_PAINT, readPaint } from './shared/mask_grid';
 
 const maskPaint: Field<string> = {
   ...{ key: 'mp', initial: OPEN_PAINT },

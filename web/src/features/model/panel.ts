@@ -1,18 +1,18 @@
 import '../../ui/plot.css';
 import './style.css';
-import type { Figure } from '../../ui/figure';
+import type { Figure } from '../../ui/export_figure';
 import { CompositePanel, type Panel, type View } from '../../ui/panel';
-import { DescriptionPart, loadedText } from './description';
-import { EmbeddingsPart } from './embeddings';
-import { modelFigure } from './figure';
-import { HeadsPart } from './heads';
-import { LensPart } from './lens';
-import { RolloutPart } from './rollout';
-import { LoadPart } from './load';
-import { NextPart } from './next';
-import { SpeedPart } from './speed';
-import { TokensPart } from './tokens';
-import { WritePart } from './write';
+import { DescriptionPart, loadedText } from './page/description_part';
+import { EmbeddingsPart } from './page/embeddings_part';
+import { modelFigure } from './page/figure';
+import { HeadsPart } from './page/heads_part';
+import { LensPart } from './page/lens_part';
+import { RolloutPart } from './page/rollout_part';
+import { LoadPart } from './page/load_part';
+import { NextPart } from './page/next_token_part';
+import { SpeedPart } from './page/speed_part';
+import { TokensPart } from './page/tokens_part';
+import { WritePart } from './page/write_part';
 
 const PARTS = {
   'qkv-model-description': DescriptionPart,

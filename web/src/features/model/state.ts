@@ -11,8 +11,8 @@ import {
   type Limits,
   type StateOf,
 } from '../../state/field';
-import type { HeadName, ModelAsk, ModelInfo } from './protocol';
-import { SHIPPED, type ShippedName } from './shipped';
+import type { HeadName, ModelAsk, ModelInfo } from './shared/protocol';
+import { SHIPPED, type ShippedName } from './shared/shipped_models';
 
 /** How the grid of heads is ordered. */
 export const HEAD_ORDERS = ['layer', 'previous', 'first', 'induction', 'change'] as const;

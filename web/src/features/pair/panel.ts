@@ -2,16 +2,16 @@ import './style.css';
 import formulas from './formulas.json';
 import { richOf, sentences } from '../../i18n/i18n';
 import { find } from '../../ui/dom';
-import type { Figure } from '../../ui/figure';
+import type { Figure } from '../../ui/export_figure';
 import { digits, four } from '../../ui/numbers';
 import { isCurrent, Panel, type View } from '../../ui/panel';
 import { shareOf } from '../../ui/token_chip';
-import { headName, provenance } from '../map/names';
-import { columns, drawBar, reachOf, write } from './bars';
-import type { PairNumbers } from './compute';
-import { pairFigure } from './figure';
+import { headName, provenance } from '../map/page/head_names';
+import { columns, drawBar, reachOf, write } from './page/product_bars';
+import type { PairNumbers } from './worker/frame_feature';
+import { pairFigure } from './page/figure';
 import { t } from './texts';
-import { madeStory } from './words';
+import { madeStory } from './page/sentences';
 
 /** A table whose last column has bars: a heading for each column, and a row for each component. */
 const table = (name: string, heads: readonly string[]) => `

@@ -1,4 +1,4 @@
-import type { PairRequest } from './compute';
+import type { PairRequest } from './worker/frame_feature';
 import type { PairState } from './state';
 
 export const pairRequest = ({ pairKey }: PairState): PairRequest => ({ key: pairKey });

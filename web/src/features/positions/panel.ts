@@ -1,14 +1,14 @@
 import './style.css';
-import type { Figure } from '../../ui/figure';
-import { positionsFigure } from './figure';
+import type { Figure } from '../../ui/export_figure';
+import { positionsFigure } from './page/figure';
 import { CompositePanel, type Panel, type View } from '../../ui/panel';
-import { DialsPart } from './dials';
-import { DriftPart } from './drift';
-import { EncodingPart } from './encoding';
-import { RotaryPart } from './rotary';
-import { RotationPart } from './rotation';
-import { SchemePart } from './scheme';
-import { ShiftPart } from './shift';
+import { DialsPart } from './page/dials_part';
+import { DriftPart } from './page/drift_part';
+import { EncodingPart } from './page/encoding_part';
+import { RotaryPart } from './page/rotary_part';
+import { RotationPart } from './page/rotation_part';
+import { SchemePart } from './page/scheme_part';
+import { ShiftPart } from './page/shift_part';
 
 /** The encoding as a picture, its shift as a rotation, and the other ways to say where a token is. */
 class PositionsPanel extends CompositePanel {

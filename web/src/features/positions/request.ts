@@ -1,5 +1,5 @@
 import type { PageState } from '../../state/page';
-import type { PositionsRequest } from './compute';
+import type { PositionsRequest } from './worker/frame_feature';
 import { positionsSeedOf, type PositionsState } from './state';
 
 export function positionsRequest(state: PageState & PositionsState): PositionsRequest {

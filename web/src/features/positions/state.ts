@@ -1,6 +1,6 @@
 import { SCHEMES } from '../../domain/schemes';
 import { choice, flag, integer, optionalNumber, type StateOf } from '../../state/field';
-import { LAYOUTS, PAIRS } from './pairs';
+import { LAYOUTS, PAIRS } from './shared/pair_table';
 
 const ROTATIONS = [0, 4096] as const;
 

@@ -1,6 +1,6 @@
 import { integer, type Field } from '../../state/field';
-import { HEADS, SEEDS } from './models';
-import { readSource } from './task';
+import { HEADS, SEEDS } from './shared/model_configs';
+import { readSource } from './shared/task';
 
 const digits: Field<string> = {
   ...{ key: 'rcx', initial: '314159265358979' },

@@ -2,9 +2,9 @@ import { sentences } from '../../i18n/i18n';
 import './style.css';
 import formulas from './formulas.json';
 import { find } from '../../ui/dom';
-import { rowFigure } from './figure';
-import type { Figure } from '../../ui/figure';
-import type { RowSteps } from './compute';
+import { rowFigure } from './page/figure';
+import type { Figure } from '../../ui/export_figure';
+import type { RowSteps } from './worker/frame_feature';
 import { t } from './texts';
 import { digits, four } from '../../ui/numbers';
 import {
@@ -20,9 +20,9 @@ import {
 import type { State } from '../../state/state';
 import { clampScale } from './state';
 import { Panel, type View } from '../../ui/panel';
-import { cell, drawCells, STEPS, trackOf, type Step } from './cells';
-import { LearnedPart } from './learned_part';
-import { scrubbing } from './scrub';
+import { cell, drawCells, STEPS, trackOf, type Step } from './page/number_cells';
+import { LearnedPart } from './page/trained_row_part';
+import { scrubbing } from './page/drag_numbers';
 
 /** What makes exp overflow in float32 when nothing is subtracted from it. */
 const BREAKING = { rowScale: 400, rowMax: false } as const;

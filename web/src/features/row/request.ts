@@ -1,5 +1,5 @@
 import type { PageState } from '../../state/page';
-import type { RowRequest } from './compute';
+import type { RowRequest } from './worker/frame_feature';
 import type { RowState } from './state';
 
 export function rowRequest(state: PageState & RowState): RowRequest {

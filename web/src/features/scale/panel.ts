@@ -1,9 +1,9 @@
 import '../../ui/plot.css';
 import formulas from './formulas.json';
-import { KEYS, RANGE, ROWS, WIDTHS } from './settings';
-import type { WidthResult, WidthStudy } from './compute';
-import type { Figure } from '../../ui/figure';
-import { scaleFigure } from './figure';
+import { KEYS, RANGE, ROWS, WIDTHS } from './shared/constants';
+import type { WidthResult, WidthStudy } from './worker/frame_feature';
+import type { Figure } from '../../ui/export_figure';
+import { scaleFigure } from './page/figure';
 import { t } from './texts';
 import { digits } from '../../ui/numbers';
 import { pagePen, pageSvg } from '../../ui/plot';
@@ -18,7 +18,7 @@ import {
   drawVariances,
   HISTOGRAM_HEIGHT,
   LAW,
-} from './draw';
+} from './page/plots';
 
 /** Beyond it the largest of KEYS scores of variance d take everything: sqrt(d) > sqrt(2 ln n). */
 const COLLAPSE = 2 * Math.log(KEYS);

@@ -1,5 +1,5 @@
 import { clamp, flag, integer, number, type StateOf } from '../../state/field';
-import { RANGE } from './settings';
+import { RANGE } from './shared/constants';
 
 /** The nearest power of two that is tried. */
 function clampWidth(value: number): number {

@@ -1,21 +1,21 @@
 import '../../ui/plot.css';
 import './style.css';
 import formulas from './formulas.json';
-import type { Figure } from '../../ui/figure';
-import { temperatureFigure } from './figure';
+import type { Figure } from '../../ui/export_figure';
+import { temperatureFigure } from './page/figure';
 import { t, type Key } from './texts';
 import { digits } from '../../ui/numbers';
 import { pagePen, pageSvg } from '../../ui/plot';
 import { Guess } from '../../ui/guess';
 import { richOf } from '../../i18n/i18n';
 import { richNodes } from '../../i18n/markup';
-import { LAB_SCORES } from './settings';
+import { LAB_SCORES } from './shared/constants';
 import { LIMITS } from '../../state/state';
 import { isCurrent, Panel, type View } from '../../ui/panel';
-import { drawCurves, drawHere, entropyScale, placesOf } from './draw';
-import { GainPart } from './gain_part';
-import { dragging, pressing } from './hands';
-import { drawScores, HISTOGRAM_HEIGHT } from './scores';
+import { drawCurves, drawHere, entropyScale, placesOf } from './page/plots';
+import { GainPart } from './page/gain_part';
+import { dragging, pressing } from './page/drag_dial';
+import { drawScores, HISTOGRAM_HEIGHT } from './page/histogram';
 import {
   answer,
   describe,
@@ -26,8 +26,8 @@ import {
   rowWords,
   spoken,
   verdict,
-} from './words';
-import type { Shown } from './words';
+} from './page/sentences';
+import type { Shown } from './page/sentences';
 
 const NUMBERS = ['entropy', 'theory', 'difference', 'largest', 'gradient'] as const;
 const SCORES = { random: 'ofRandom', row: 'ofRow' } as const;

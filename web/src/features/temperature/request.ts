@@ -1,4 +1,4 @@
-import type { LabScores } from './settings';
+import type { LabScores } from './shared/constants';
 import type { TemperatureState } from './state';
 
 export interface TemperatureRequest {

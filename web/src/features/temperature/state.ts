@@ -1,5 +1,5 @@
 import { choice, clamp, flag, number, significant, type StateOf } from '../../state/field';
-import { LAB_SCORES } from './settings';
+import { LAB_SCORES } from './shared/constants';
 
 const GAINS = [0.25, 4] as const;
 

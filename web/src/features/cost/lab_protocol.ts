@@ -1,9 +1,0 @@
-import type { BenchNews } from './bench';
-
-export interface ToBenchLab {
-  readonly type: 'run';
-  readonly cores: number;
-}
-
-export type FromBenchLab =
-  { readonly type: 'news'; readonly news: BenchNews } | { readonly type: 'done' };

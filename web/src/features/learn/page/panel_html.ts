@@ -1,0 +1,98 @@
+import formulas from '../formulas.json';
+import { EXPERIMENTS } from '../shared/run_settings';
+import { MODEL_CONTROLS, TASK_CONTROLS } from './controls';
+
+const button = (what: string, more = '') =>
+  `<button type="button" class="bar-button" data-do="${what}" data-t="learn.do.${what}"${more}></button>`;
+
+const plot = (name: string) => `<div class="plot-stage" data-figure="${name}"></div>`;
+
+const line = (mark: string, key: string) => `
+  <li><svg width="30" height="12" aria-hidden="true"><path class="${mark}" d="M0 6H30"/></svg><span data-t="learn.key.${key}"></span></li>`;
+
+const SETUP = `
+  <form class="learn-setup">
+    <div class="learn-controls" data-control>${TASK_CONTROLS}</div>
+    <p class="learn-task"></p>
+    <label class="learn-text" hidden><span data-t="learn.set.text"></span>
+      <textarea name="text" rows="3" maxlength="1000" spellcheck="false"></textarea>
+      <span class="hint" data-t="learn.textHint"></span></label>
+    <details class="learn-model"><summary data-t="learn.model"></summary>
+      <div class="learn-controls">${MODEL_CONTROLS}</div>
+      <p class="hint" data-t="learn.modelHint"></p>
+    </details>
+  </form>`;
+
+const LIVE = `
+  <div class="learn-live">
+    <div class="learn-side">
+      ${plot('accuracy')}${plot('loss')}
+      <label class="learn-scrub"><span data-t="learn.scrub"></span>
+        <input name="scrub" type="range" min="0" max="0" value="0" step="1"></label>
+      <p class="learn-looked"><span></span> ${button('live', ' hidden')}</p>
+      <ul class="plot-key learn-key">
+        ${line('plot-scaled learn-thin', 'trained')}${line('plot-scaled', 'judged')}
+      </ul>
+      <p class="learn-difference hint"></p>
+    </div>
+    <div class="learn-pictures">
+      <h3 data-t="learn.maps"></h3>
+      <p class="hint" data-t="map.axes"></p>
+      <div class="learn-maps"></div>
+      <div class="learn-a" hidden><h3 class="learn-a-title"></h3><div class="learn-maps-a"></div></div>
+      <p class="learn-even hint"></p>
+      <ul class="learn-births"></ul>
+    </div>
+  </div>
+  <div class="learn-large" hidden>
+    <h3 class="learn-large-title"></h3>
+    <qkv-matrix></qkv-matrix>
+    <p class="told learn-cell"></p>
+  </div>`;
+
+const PROBE = `
+  <div class="learn-probe">
+    <h3 data-t="learn.probe"></h3>
+    <p class="hint learn-right"></p>
+    <ol class="learn-tokens"></ol>
+    <div class="learn-writing" hidden>
+      <h3 data-t="learn.writes"></h3>
+      <p class="learn-written" translate="no"></p>
+      <p class="learn-should hint"></p>
+      <p class="learn-free"></p>
+    </div>
+  </div>`;
+
+const NOISE = `
+  <div class="learn-noise" hidden>
+    <div class="row-formula formula">${formulas.bestWeights}</div>
+    <p data-t="learn.noise.story"></p>
+    <p>${button('noise')}</p>
+    ${plot('noise')}
+    <p class="learn-noise-told"></p>
+  </div>`;
+
+const RUN = `
+  <div class="learn-run">
+    ${SETUP}
+    <div class="learn-guess"></div>
+    <div class="learn-transport">
+      ${button('play')}${button('step')}${button('restart')}${button('heads', ' hidden')}
+      <label class="check"><input type="checkbox" name="compare"> <span data-t="learn.compare"></span></label>
+      ${button('forget', ' hidden')}
+    </div>
+    <p class="learn-status"></p>
+    <p class="learn-note hint"></p>
+    ${LIVE}${PROBE}
+  </div>`;
+
+/** An empty name: a run of the reader's own. */
+const LINKS = ['', ...EXPERIMENTS].map((id) => `<li><a data-experiment="${id}"></a></li>`).join('');
+
+export const TEMPLATE = `
+  <div class="card learn-card">
+    <nav data-t-label="learn.experiments"><ul class="learn-links">${LINKS}</ul></nav>
+    <p class="learn-experiment"></p>
+    ${NOISE}${RUN}
+    <p class="visually-hidden" role="status" data-said></p>
+  </div>`;

@@ -1,0 +1,78 @@
+import type { LabFailed } from '../../../worker/panel_worker_client';
+import type { NoiseNews } from '../worker/noise_study';
+import type { ScoreId } from './head_scores';
+import type { Settings } from './run_settings';
+
+/** What the probe's heads read after so many steps, and what the model answers. */
+export interface Snapshot {
+  readonly step: number;
+  /** [layers, heads, T, T] */
+  readonly weights: Float32Array<ArrayBuffer>;
+  /** [scores of the task, layers, heads] */
+  readonly scores: Float32Array<ArrayBuffer>;
+  /** The likeliest answer at each place, and its probability. */
+  readonly answers: Int32Array<ArrayBuffer>;
+  readonly certainty: Float32Array<ArrayBuffer>;
+}
+
+/** A head that has learned to read in a way. */
+export interface Birth {
+  readonly score: ScoreId;
+  readonly layer: number;
+  readonly head: number;
+  readonly step: number;
+}
+
+/** How well it does on rows that it is judged by. */
+export interface Judged {
+  readonly step: number;
+  readonly loss: number;
+  readonly accuracy: number;
+}
+
+/** What the model writes after the beginning of rows that it is judged by, when it reads its own answers. */
+export interface Writing {
+  readonly step: number;
+  /** The first of the rows: what was given, what it wrote, and what would have been right. */
+  readonly given: readonly number[];
+  readonly written: readonly number[];
+  readonly right: readonly number[];
+  /** Part of all tokens it wrote that are right, and how many rows these are of. */
+  readonly accuracy: number;
+  readonly rows: number;
+}
+
+/** What has happened since the last news. */
+export interface News {
+  /** Steps made in all. */
+  readonly step: number;
+  /** Of each new step, before it: the last is that of `step`. */
+  readonly loss: Float32Array<ArrayBuffer>;
+  readonly accuracy: Float32Array<ArrayBuffer>;
+  readonly judged: readonly Judged[];
+  readonly births: readonly Birth[];
+  readonly snapshot: Snapshot | null;
+  readonly writing: Writing | null;
+  /** Steps in a second of training alone, over the last of them. */
+  readonly rate: number;
+  readonly parameters: number;
+}
+
+/** A run is known by a number; what it has kept can be asked for as long as it is not forgotten. */
+export type ToWorker =
+  | { readonly type: 'run'; readonly run: number; readonly settings: Settings }
+  /** Steps a second at most; null: as many as there is time for. Ends by itself after `until` steps. */
+  | { readonly type: 'play'; readonly perSecond: number | null; readonly until: number | null }
+  | { readonly type: 'pause' }
+  | { readonly type: 'step' }
+  /** The news were drawn; there may be others. */
+  | { readonly type: 'drawn' }
+  | { readonly type: 'at'; readonly run: number; readonly step: number }
+  | { readonly type: 'forget'; readonly run: number }
+  | { readonly type: 'noise'; readonly seed: number };
+
+export type FromWorker =
+  | { readonly type: 'news'; readonly run: number; readonly news: News }
+  | { readonly type: 'moment'; readonly run: number; readonly snapshot: Snapshot }
+  | { readonly type: 'noise'; readonly news: NoiseNews }
+  | LabFailed;

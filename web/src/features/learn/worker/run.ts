@@ -1,0 +1,159 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
+import type { LanguageModel, Trainer, TrainQkv } from 'qkv/train';
+import { History } from './snapshots';
+import type { Birth, Judged, News, Snapshot, Writing } from '../shared/protocol';
+import { BORN, keysOf, SCORES_OF, scoreOf, type ScoreId } from '../shared/head_scores';
+import type { Settings } from '../shared/run_settings';
+import type { Row, Task } from '../shared/task_type';
+import { batches, heldOut, probe, taskOf, type Batch } from '../shared/tasks';
+import { Tempered } from './attention_temperature';
+import { write } from './free_running_sample';
+
+/** Snapshots of a run; of four layers of eight heads at 32 tokens they take 13 MB. */
+const KEPT = 96;
+/** Steps between two judgements: these cost a tenth of the time. */
+export const JUDGED_EVERY = 5;
+
+/** A model in training with everything that is told of it. The same settings tell the same, bit for bit. */
+export class Run {
+  readonly settings: Settings;
+  readonly task: Task;
+  readonly history = new History<Snapshot>(KEPT);
+  readonly #trainer: Trainer<LanguageModel>;
+  readonly #tempered: Tempered;
+  readonly #batches: Iterator<Batch, undefined>;
+  readonly #heldOut: Batch;
+  readonly #probe: Row;
+  readonly #keys: readonly { id: ScoreId; keys: readonly (readonly number[])[] }[];
+  readonly #born = new Set<ScoreId>();
+  #loss: number[] = [];
+  #accuracy: number[] = [];
+  #judged: Judged[] = [];
+  #births: Birth[] = [];
+  #told = -1;
+  #rate = 0;
+
+  constructor(qkv: TrainQkv, settings: Settings) {
+    this.settings = settings;
+    const task = taskOf(settings.task, settings.text);
+    this.task = task;
+    const { learningRate, deviation, feedForward } = task.defaults;
+    const { layers, heads, width, positions, causal, norm, seed, temperature } = settings;
+    this.#trainer = qkv.languageModel(
+      {
+        ...{ vocabulary: task.vocabulary, maxLength: task.length, dFeedForward: feedForward },
+        ...{ numLayers: layers, numHeads: heads, dModel: width, positions, causal, norm },
+      },
+      // Without clipping and decay a temperature is exact: see Tempered.
+      { seed, learningRate, deviation, clipNorm: 0, weightDecay: 0 },
+    );
+    this.#tempered = new Tempered(this.#trainer, temperature);
+    this.#batches = batches(task, seed, settings.samples);
+    this.#heldOut = heldOut(task);
+    this.#probe = probe(task);
+    this.#keys = SCORES_OF[task.id].map((id) => ({ id, keys: keysOf(id, this.#probe) }));
+    this.#judge();
+  }
+
+  get steps(): number {
+    return this.#trainer.steps;
+  }
+
+  step(): void {
+    const batch = this.#batches.next().value!;
+    const begun = performance.now();
+    const { loss, accuracy } = this.#tempered.step(batch);
+    const took = performance.now() - begun;
+    this.#rate = this.#rate === 0 ? 1000 / took : 0.9 * this.#rate + 100 / took;
+    this.#loss.push(loss);
+    this.#accuracy.push(accuracy);
+    if (this.steps % JUDGED_EVERY === 0) this.#judge();
+    else if (this.history.takes(this.steps)) this.history.add(this.snapshot());
+  }
+
+  #judge(): void {
+    const { loss, accuracy } = this.#trainer.evaluate(this.#heldOut);
+    this.#judged.push({ step: this.steps, loss, accuracy });
+    const snapshot = this.snapshot();
+    this.history.add(snapshot);
+    this.#keys.forEach(({ id }, i) => this.#look(snapshot, id, i));
+  }
+
+  /** Whether a head reads in a way for the first time. */
+  #look({ step, scores }: Snapshot, score: ScoreId, index: number): void {
+    const { layers, heads } = this.settings;
+    if (this.#born.has(score)) return;
+    const all = scores.subarray(index * layers * heads, (index + 1) * layers * heads);
+    const best = all.indexOf(Math.max(...all));
+    if (all[best]! <= BORN) return;
+    this.#born.add(score);
+    this.#births.push({ score, layer: Math.floor(best / heads), head: best % heads, step });
+  }
+
+  /** What the heads read in the probe now. */
+  snapshot(): Snapshot {
+    const { layers, heads } = this.settings;
+    const { ids } = this.#probe;
+    const square = ids.length ** 2;
+    const seen = this.#trainer.model.forward(ids, { inspect: { weights: true } });
+    const weights = new Float32Array(layers * heads * square);
+    for (const [layer, readings] of seen.layers) {
+      weights.set(readings.weights.data, layer * heads * square);
+    }
+    return {
+      step: this.steps,
+      weights,
+      scores: this.#scores(weights, square),
+      ...likeliest(seen.logits.data, ids.length),
+    };
+  }
+
+  #scores(weights: Float32Array, square: number): Float32Array<ArrayBuffer> {
+    const each = this.settings.layers * this.settings.heads;
+    const all = this.#keys.flatMap(({ keys }) =>
+      Array.from({ length: each }, (_, head) => scoreOf(keys, weights, head * square)),
+    );
+    return Float32Array.from(all);
+  }
+
+  writing(): Writing | null {
+    return write(this.#trainer.model, this.task, this.steps);
+  }
+
+  /** What has happened since this was last asked; a snapshot of now is part of it. */
+  news(writing: Writing | null): News {
+    const snapshot = this.steps === this.#told ? null : this.snapshot();
+    this.#told = this.steps;
+    const news: News = {
+      step: this.steps,
+      loss: Float32Array.from(this.#loss),
+      accuracy: Float32Array.from(this.#accuracy),
+      judged: this.#judged,
+      births: this.#births,
+      ...{ snapshot, writing, rate: this.#rate },
+      parameters: this.#trainer.parameterCount,
+    };
+    [this.#loss, this.#accuracy, this.#judged, this.#births] = [[], [], [], []];
+    return news;
+  }
+
+  dispose(): void {
+    this.#trainer.dispose();
+  }
+}
+
+/** The likeliest token at each place and its probability. */
+function likeliest(logits: Float32Array, places: number): Pick<Snapshot, 'answers' | 'certainty'> {
+  const vocabulary = logits.length / places;
+  const answers = new Int32Array(places);
+  const certainty = new Float32Array(places);
+  for (let place = 0; place < places; place++) {
+    const row = logits.subarray(place * vocabulary, (place + 1) * vocabulary);
+    const most = Math.max(...row);
+    let total = 0;
+    for (const logit of row) total += Math.exp(logit - most);
+    answers[place] = row.indexOf(most);
+    certainty[place] = 1 / total;
+  }
+  return { answers, certainty };
+}

@@ -1,0 +1,154 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- of typed arrays undefined means "not there", which is asked for */
+// The numbers of the page that an exercise can ask for: as the panels show them, from the same frames and studies.
+import { mean } from '../../../domain/averages';
+import type { View } from '../../../ui/panel';
+import type { BlockView } from '../../block/worker/frame_feature';
+import { PATHS, TAPS, type TapId } from '../../block/shared/constants';
+import { bytesOf, evenLength, passFlops } from '../../cost/page/operation_count';
+import { taskOf } from '../../learn/shared/tasks';
+import { TOKENS as DIGITS } from '../../recurrence/shared/task';
+
+/** Undefined or null: the page has not computed it, or there is no such place. */
+type Read = (view: View, a: number, b: number) => number | null | undefined;
+
+const entropyOf = (weights: ArrayLike<number>) => {
+  let sum = 0;
+  for (let i = 0; i < weights.length; i++)
+    if (weights[i]! > 0) sum -= weights[i]! * Math.log(weights[i]!);
+  return sum;
+};
+
+function maskRow({ frame }: View, row: number): Float32Array | null {
+  const masks = frame?.masks;
+  const count = masks?.tokens.length ?? 0;
+  return masks && row < count ? masks.weights.subarray(row * count, (row + 1) * count) : null;
+}
+
+const widthOf = ({ studies, state }: View) =>
+  studies.scale?.sample === state.sample
+    ? studies.scale.results.find(({ width }) => width === state.width)
+    : undefined;
+
+function allowedPairs({ frame }: View): number | null {
+  const masks = frame?.masks;
+  return masks ? masks.mask.reduce((sum, one) => sum + one, 0) : null;
+}
+
+const lengthAt = (block: BlockView, tap: TapId) => mean(block.norms[tap].norms);
+
+function streamGrowth({ frame }: View): number | null {
+  const block = frame?.block;
+  const end = block && PATHS[block.place].at(-1);
+  return end ? lengthAt(block, end) / lengthAt(block, 'input') : null;
+}
+
+function meanSurprise({ model }: View): number | null {
+  const { reading } = model.answers;
+  return reading ? mean(reading.surprisal.filter(Number.isFinite)) : null;
+}
+
+/** By name; those that need a place take it after a colon: `weight:3`, `maskWeight:4,0`. Places count from 0. */
+const QUANTITIES = {
+  // the row of the query
+  tokens: ({ list }) => list.tokens.length,
+  weight: ({ frame }, key) => frame?.query?.weights[key],
+  score: ({ frame }, key) => frame?.query?.scores[key],
+  largest: ({ frame }) => frame?.query?.weights[frame.query.largest],
+  largestKey: ({ frame }) => frame?.query?.largest,
+  entropy: ({ frame }) => frame?.query?.entropy,
+  // the panel of one row
+  rowProduct: ({ frame }, key) => frame?.row?.products[key],
+  rowScaled: ({ frame }, key) => frame?.row?.scaled[key],
+  rowExp: ({ frame }, key) => frame?.row?.exps[key],
+  rowSum: ({ frame }) => frame?.row?.sum,
+  rowWeight: ({ frame }, key) => frame?.row?.weights[key],
+  rowOutput: ({ frame }, part) => frame?.row?.output[part],
+  // the panel of the temperature
+  tauEntropy: ({ frame }) => frame?.temperature?.entropy,
+  tauLargest: ({ frame }) => frame?.temperature?.largest,
+  tauTheory: ({ frame }) => frame?.temperature?.theory,
+  tauCritical: ({ frame }) => frame?.temperature?.of.critical,
+  tauVariance: ({ frame }) => frame?.temperature?.of.cumulants[2],
+  tauGradient: ({ frame }) => frame?.temperature?.gradient,
+  // the panel of the width
+  scaleVariance: (view) => widthOf(view)?.[view.state.divided ? 'scaled' : 'plain'].variance,
+  scaleBefore: (view) => widthOf(view)?.plain.entropy,
+  scaleAfter: (view) => widthOf(view)?.scaled.entropy,
+  // the panel of the masks
+  maskPairs: allowedPairs,
+  maskWeight: (view, row, col) => maskRow(view, row)?.[col],
+  maskEntropy: (view, row) => {
+    const weights = maskRow(view, row);
+    return weights && entropyOf(weights);
+  },
+  maskEmpty: ({ frame }) => frame?.masks?.empty.length,
+  swapFree: ({ frame }) => frame?.masks?.swaps?.without.free,
+  swapMasked: ({ frame }) => frame?.masks?.swaps?.without.masked,
+  swapPlaced: ({ frame }) => frame?.masks?.swaps?.sinusoidal?.free,
+  // the panel of the positions
+  encoding: ({ frame }, place, part) => {
+    const encoding = frame?.positions?.encoding;
+    if (!encoding || place >= encoding.length) return null;
+    return encoding.data[place * (encoding.data.length / encoding.length) + part];
+  },
+  alibiSlope: ({ frame }, head) => frame?.positions?.slopes[head],
+  schemeValue: ({ frame }, row, col) => {
+    const values = frame?.positions?.scheme.values;
+    const count = Math.sqrt(values?.length ?? 0);
+    return row < count && col < count ? values?.[row * count + col] : null;
+  },
+  rotaryScore: ({ frame }) => frame?.positions?.rotary.score,
+  // the panel of the block; a place is that of a tap in TAPS
+  blockLength: ({ frame }, place) => {
+    const tap = TAPS[place];
+    return frame?.block && tap ? lengthAt(frame.block, tap) : null;
+  },
+  blockGrowth: streamGrowth,
+  blockParts: ({ frame }) =>
+    frame?.block &&
+    (frame.block.heads.length * mean(frame.block.heads.map(mean))) /
+      lengthAt(frame.block, 'attention'),
+  // the panel of the cost
+  costShare: ({ state }) => {
+    const { scores, values, total } = passFlops(state.costShape);
+    return (scores + values) / total;
+  },
+  costEven: ({ state }) => Math.ceil(evenLength(state.costShape)),
+  costCache: ({ state }) => bytesOf(state.costShape).cache / 1e6,
+  costSaving: ({ state }) => {
+    const { square, streaming } = bytesOf(state.costShape);
+    return square / streaming;
+  },
+  // what is known of models before they are trained
+  recurrenceChance: () => 1 / DIGITS,
+  recurrencePath: ({ state }) => state.recurrenceSource.length - 1,
+  learnChance: ({ state: { learnTask } }) =>
+    learnTask === 'characters' ? null : Math.log(taskOf(learnTask, '').vocabulary),
+  // the trained model, when it is there
+  modelLikelihood: (view) => {
+    const loss = meanSurprise(view);
+    return loss === null ? null : Math.exp(-loss);
+  },
+  modelScore: ({ model: { answers } }) => answers.scores && Math.max(...answers.scores.previous),
+  modelNext: ({ model: { answers } }, place) => answers.next?.bars[place]?.temperature,
+} satisfies Readonly<Record<string, Read>>;
+
+export type QuantityName = keyof typeof QUANTITIES;
+export const QUANTITY_NAMES = Object.keys(QUANTITIES) as readonly QuantityName[];
+
+const FORM = /^(\w{1,20})(?::(\d{1,4})(?:,(\d{1,4}))?)?$/;
+
+export const isQuantity = (name: string): boolean => {
+  const found = FORM.exec(name)?.[1];
+  return found !== undefined && QUANTITY_NAMES.some((known) => known === found);
+};
+
+/** What the page has computed under this name for the state that is on the screen; null: nothing yet. */
+export function quantity(name: string, view: View): number | null {
+  const [, id, a = '0', b = '0'] = FORM.exec(name) ?? [];
+  const known = QUANTITY_NAMES.find((one) => one === id);
+  if (known === undefined) return null;
+  const read: Read = QUANTITIES[known];
+  const value = read(view, Number(a), Number(b));
+  return value === undefined || value === null || !Number.isFinite(value) ? null : value;
+}

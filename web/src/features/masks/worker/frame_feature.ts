@@ -1,0 +1,52 @@
+import { cividisPixels } from '../../../domain/cividis';
+import { colourIndex } from '../../../domain/colour_scale';
+import type { LayerRequest } from '../../../domain/layer';
+import type { Model } from '../../../domain/model';
+import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
+import { stage } from '../../../engine/memo';
+import type { Picture } from '../../../engine/paint';
+import { maskedGrid, type MasksRequest, type MasksResult } from './masked_grid';
+import { GRID } from '../shared/mask_grid';
+
+function picture({ tokens, weights, mask }: MasksResult): Picture {
+  return {
+    rows: tokens.length,
+    cols: tokens.length,
+    values: weights,
+    signed: false,
+    allowed: () => [0, tokens.length],
+    mask,
+    place: colourIndex('weights', 1),
+    ramp: cividisPixels,
+  };
+}
+
+/** The first tokens of the text under the mask of the grid. */
+export function masksFrames({
+  qkv,
+  log,
+  whole,
+}: Workbench): FrameFeature<MasksRequest, MasksResult> {
+  const grid = stage(
+    'masks',
+    log,
+    (
+      _key: string,
+      model: Model | null,
+      layer: LayerRequest,
+      request: MasksRequest,
+      head: number,
+    ): MasksResult | null => maskedGrid({ qkv, whole, model }, layer, request, head),
+    [2, 3], // the key says all of it
+  );
+  return {
+    compute: (request, { heads, layer, view }) => {
+      if (layer.source === 'trained') return null; // its mask is part of what it learned
+      const tokens = layer.tokens.slice(0, GRID);
+      const { positions, temperature, numbers } = layer;
+      const key = JSON.stringify([request, tokens, positions, temperature, numbers]);
+      return grid(key, heads.model, { ...layer, tokens }, request, view.head);
+    },
+    pictures: { masks: { of: (result) => result, picture } },
+  };
+}

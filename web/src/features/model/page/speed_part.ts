@@ -1,0 +1,67 @@
+import { pagePen, pageSvg } from '../../../ui/plot';
+import type { View } from '../../../ui/panel';
+import { digits, duration } from '../../../ui/numbers';
+import { drawSpeed, SPEED_HEIGHT } from './plots';
+import { ModelPart } from './model_part';
+import type { Speed } from '../shared/protocol';
+import { t } from '../texts';
+
+/** What the cache saves: the time of a token behind so many others, measured both ways on this machine. */
+export class SpeedPart extends ModelPart {
+  #speed: Speed | null = null;
+  readonly #resize = new ResizeObserver(() => {
+    this.#draw();
+  });
+
+  protected template(): string {
+    return `
+      <h3 data-t="model.speed.title"></h3>
+      <p class="hint" data-t="model.speed.intro"></p>
+      <div class="buttons"><button type="button" class="button measure" data-t="model.speed.measure"></button></div>
+      <div class="plot-stage model-speed"></div>
+      <ul class="plot-key model-speed-key" hidden>
+        <li><svg width="30" height="12" aria-hidden="true"><path class="plot-plain" d="M0 6H30"/></svg><span data-t="model.speed.whole"></span></li>
+        <li><svg width="30" height="12" aria-hidden="true"><path class="plot-scaled" d="M0 6H30"/></svg><span data-t="model.speed.cached"></span></li>
+      </ul>
+      <p class="model-speed-text"></p>`;
+  }
+
+  protected override ready(): void {
+    this.onClick('.measure', () => this.tell({ kind: 'speed' }));
+    this.#resize.observe(this.find('.model-speed', HTMLElement));
+  }
+
+  update({ model, state, look }: View): void {
+    const { speed } = model;
+    if (!this.changed(speed, state.language, look)) return;
+    this.#speed = speed;
+    this.find('.measure', HTMLButtonElement).disabled = speed?.running ?? false;
+    this.find('.model-speed-key', HTMLElement).hidden = speed === null;
+    if (speed && speed.points.length > 0) {
+      this.#draw();
+      return;
+    }
+    this.find('.model-speed', HTMLElement).replaceChildren();
+    this.setText('.model-speed-text', '');
+  }
+
+  #draw(): void {
+    const last = this.#speed?.points.at(-1);
+    if (!this.#speed || !last) return;
+    const { points, difference, running } = this.#speed;
+    const box = this.find('.model-speed', HTMLElement);
+    const width = box.clientWidth;
+    if (width === 0) return;
+    box.innerHTML = pageSvg(width, SPEED_HEIGHT, drawSpeed(pagePen, width, points));
+    const values = {
+      length: last.length,
+      cached: duration(last.cached),
+      whole: duration(last.whole),
+      times: (last.whole / last.cached).toFixed(last.whole > 10 * last.cached ? 0 : 1),
+      difference: digits(difference, 2),
+    };
+    box.querySelector('svg')?.setAttribute('aria-label', t('model.speed.label', values));
+    const found = t(difference === 0 ? 'model.speed.same' : 'model.speed.found', values);
+    this.setText('.model-speed-text', running ? t('model.speed.running') : found);
+  }
+}

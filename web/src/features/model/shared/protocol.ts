@@ -1,0 +1,264 @@
+import type { Failure } from '../../../domain/failure';
+import type { ShippedName } from './shipped_models';
+
+/** Of one text the page reads no more tokens than this, nor than the model takes. */
+export const MOST_TOKENS = 256;
+/** Bars of the next token that are told. */
+export const MOST_BARS = 10;
+
+/** Where the bytes of a model are. */
+export type ModelFiles =
+  | { readonly kind: 'address'; readonly name: ShippedName; readonly url: string }
+  | { readonly kind: 'files'; readonly files: readonly File[] };
+
+export type TokenizerKind = 'characters' | 'file' | 'none';
+
+/** Why the heads of a model are not drawn by the other panels. */
+export type NotDrawn = 'alibi' | 'softcap' | 'window';
+
+/** What a loaded model is. */
+export interface ModelInfo {
+  /** Another number for every load. */
+  readonly id: number;
+  /** Null: a file of the reader. */
+  readonly name: ShippedName | null;
+  readonly file: string;
+  readonly fileBytes: number;
+  /** Of the weights in memory. */
+  readonly bytes: number;
+  /** From the press to the loaded model, in milliseconds. */
+  readonly time: number;
+  readonly family: string;
+  readonly parameters: number;
+  /** Numbers of the file by their type, those of most numbers first; empty where the page does not read the header. */
+  readonly types: readonly (readonly [type: string, count: number])[];
+  /** How matrices are kept in memory. */
+  readonly format: string;
+  readonly vocabulary: number;
+  readonly maxLength: number;
+  readonly numLayers: number;
+  readonly numHeads: number;
+  readonly dModel: number;
+  readonly dK: number;
+  readonly positions: string;
+  readonly causal: boolean;
+  /** Whether it says what follows. */
+  readonly speaks: boolean;
+  readonly tokenizer: TokenizerKind;
+  /** The name of a tokenizer that came along and that the page does not read. */
+  readonly unread: string | null;
+  readonly notDrawn: NotDrawn | null;
+}
+
+/** A head by its layer and its place there, both from 0. */
+export type HeadName = readonly [layer: number, head: number];
+
+export interface Sampling {
+  readonly temperature: number;
+  readonly topK: number;
+  readonly topP: number;
+}
+
+/** What the panel shows of a model: everything follows from this. */
+export interface ModelAsk {
+  readonly text: string;
+  /** Tokens that are read, the text repeated or cut; null: as many as it has. */
+  readonly length: number | null;
+  /** The token after which the next one is told; null: the last. */
+  readonly at: number | null;
+  readonly sampling: Sampling;
+  readonly ablated: readonly HeadName[];
+  /** The token whose neighbours are told; null: the one at `at`. */
+  readonly near: number | null;
+}
+
+/** A text as the model reads it. */
+export interface Reading {
+  /** Another number for every other text. */
+  readonly id: number;
+  readonly text: string;
+  readonly length: number | null;
+  readonly ids: readonly number[];
+  /** What is written of each. */
+  readonly labels: readonly string[];
+  /** Tokens of the text before it was cut or repeated. */
+  readonly total: number;
+  /** Characters of the text that the model does not know: they were left out. */
+  readonly unknown: readonly string[];
+  /** -ln of the probability that the model gave to each token, in nats; NaN of the first. */
+  readonly surprisal: Float32Array;
+}
+
+/** Of every head, layer by layer; each in [0, 1]. */
+export interface HeadScores {
+  readonly numHeads: number;
+  readonly previous: Float32Array;
+  readonly first: Float32Array;
+  readonly induction: Float32Array;
+  /** Random tokens that are read twice for `induction`. */
+  readonly repeated: number;
+  /** Largest |difference| of weights from the model's own pass and from q and k by the core's attention. */
+  readonly difference: number;
+}
+
+export interface Losses {
+  readonly whole: number;
+  /** Without the heads that are taken out; null: none is. */
+  readonly ablated: number | null;
+  readonly heads: readonly HeadName[];
+}
+
+/** A token that may follow, and its probability after each step of the selection; null where it was dropped. */
+export interface NextBar {
+  readonly id: number;
+  readonly label: string;
+  readonly temperature: number;
+  readonly topK: number | null;
+  readonly topP: number | null;
+}
+
+export interface NextToken {
+  readonly at: number;
+  /** What stands before, and the token that follows in the text, if there is one. */
+  readonly label: string;
+  readonly actual: { readonly id: number; readonly label: string; readonly p: number } | null;
+  readonly bars: readonly NextBar[];
+  /** Tokens that are left after each selection. */
+  readonly keptK: number;
+  readonly keptP: number;
+  readonly entropy: number;
+  readonly vocabulary: number;
+}
+
+/** What the stack would say if it ended after each layer. */
+export interface Lens {
+  readonly at: number;
+  readonly layers: readonly {
+    readonly tokens: readonly { readonly id: number; readonly label: string; readonly p: number }[];
+    /** Of the token that the whole model finds likeliest. */
+    readonly last: number;
+  }[];
+}
+
+/** The learned embeddings on the plane of their two largest principal components. */
+export interface Plane {
+  /** [n, 2] */
+  readonly points: Float32Array;
+  readonly labels: readonly string[];
+  /** Parts of the variance along each axis. */
+  readonly shares: readonly [number, number];
+  readonly width: number;
+}
+
+export interface Near {
+  readonly id: number;
+  readonly label: string;
+  readonly tokens: readonly {
+    readonly id: number;
+    readonly label: string;
+    readonly cosine: number;
+  }[];
+}
+
+/** How much of each token is in one of them after all layers: a row of attention rollout. */
+export interface Rollout {
+  readonly at: number;
+  readonly label: string;
+  /** The largest shares, the largest first; `last`: the mean weight of the last layer's heads. */
+  readonly sources: readonly {
+    readonly place: number;
+    readonly label: string;
+    readonly share: number;
+    readonly last: number;
+  }[];
+  /** The token's share of itself, and what all that are not listed share. */
+  readonly own: number;
+  readonly rest: number;
+}
+
+/** Everything that follows from an ask; what is new is told as it is known. Null: nothing follows. */
+export interface Answers {
+  readonly reading: Reading;
+  readonly scores: HeadScores | null;
+  readonly losses: Losses | null;
+  readonly next: NextToken | null;
+  readonly lens: Lens | null;
+  readonly rollout: Rollout | null;
+  readonly plane: Plane | null;
+  readonly near: Near | null;
+}
+
+export interface Generated {
+  /** The text that is written on, and what was written so far. */
+  readonly before: string;
+  readonly text: string;
+  readonly tokens: number;
+  /** Tokens in the cache, the most it can hold, and the bytes of one. */
+  readonly cached: number;
+  readonly capacity: number;
+  readonly bytesPerToken: number;
+  /** Median of the time of a token so far, in milliseconds. */
+  readonly median: number;
+  readonly running: boolean;
+  readonly seed: number;
+}
+
+/** Time of one token behind so many others, in milliseconds. */
+export interface SpeedPoint {
+  readonly length: number;
+  readonly cached: number;
+  readonly whole: number;
+}
+
+export interface Speed {
+  readonly points: readonly SpeedPoint[];
+  /** Largest |difference| of the logits of both ways. */
+  readonly difference: number;
+  readonly running: boolean;
+}
+
+/** What the loss of the shown text changes by without each head. */
+export interface HeadChanges {
+  readonly reading: number;
+  /** [numLayers * numHeads]; NaN: not yet. */
+  readonly changes: Float32Array;
+  readonly running: boolean;
+}
+
+export type ToModel =
+  | { readonly kind: 'load'; readonly files: ModelFiles }
+  | { readonly kind: 'abort' }
+  | { readonly kind: 'ask'; readonly ask: ModelAsk }
+  | {
+      readonly kind: 'generate';
+      readonly seed: number;
+      readonly tokens: number;
+      /** Tokens in a second; null: as fast as it goes. */
+      readonly pace: number | null;
+    }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'changes' }
+  | { readonly kind: 'speed' };
+
+/** What a loaded model does when it is asked. */
+export type Work = 'answers' | 'changes' | 'speed' | 'generated';
+
+export type FromModel =
+  | { readonly kind: 'progress'; readonly loaded: number; readonly total: number }
+  | { readonly kind: 'loaded'; readonly info: ModelInfo }
+  | { readonly kind: 'refused'; readonly failure: Failure }
+  | { readonly kind: 'aborted' }
+  | { readonly kind: 'answers'; readonly news: Partial<Answers> }
+  /** All that the latest ask asked has been told. */
+  | { readonly kind: 'answered' }
+  | { readonly kind: 'generated'; readonly generated: Generated }
+  | { readonly kind: 'changes'; readonly changes: HeadChanges }
+  | { readonly kind: 'speed'; readonly speed: Speed }
+  /** Something that was asked of the loaded model could not be done; nothing of it is under way any more. */
+  | { readonly kind: 'failed'; readonly of: Work; readonly failure: Failure };
+
+/** For the frames: which model reads which tokens. */
+export interface TrainedText {
+  readonly model: number;
+  readonly ids: readonly number[];
+}

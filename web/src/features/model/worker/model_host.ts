@@ -1,0 +1,263 @@
+/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its list */
+import type { Qkv } from 'qkv';
+import type { Heads } from '../../../engine/head_list';
+import { Slices } from '../../../engine/slices';
+import { describeFailure } from '../../../worker/describe_failure';
+import * as answers from './analyses';
+import { generate, speedOf } from './generation';
+import { open, type Opened } from './open_model';
+import type {
+  Answers,
+  FromModel,
+  HeadChanges,
+  ModelAsk,
+  ModelFiles,
+  Reading,
+  ToModel,
+  TrainedText,
+  Work,
+} from '../shared/protocol';
+import { idsOf } from './token_ids';
+import { passOver, surprisalOf, type Pass } from './forward_pass';
+
+/** How long a piece of this work may keep a frame waiting, in milliseconds. */
+const SLICE = 8;
+
+/** What follows from the tokens of a text: nothing of it is there when a text has none. */
+const FROM_TOKENS = ['next', 'losses', 'lens', 'rollout', 'scores'] as const;
+
+type Steps = Generator<unknown, undefined>;
+
+/** The trained model in the worker: loads it, and answers what the panel and the frames ask of it. */
+export class ModelHost {
+  readonly #qkv: Qkv;
+  readonly #say: (message: FromModel) => void;
+  #opened: Opened | undefined;
+  #id = 0;
+  #loading: AbortController | undefined;
+  #ask: ModelAsk | undefined;
+  #pass: Pass | undefined;
+  #reading: Reading | undefined;
+  #readings = 0;
+  /** The latest work of each kind; a newer one takes its place. */
+  readonly #work = new Map<Work, Slices<unknown, undefined>>();
+  /** What every answer that was told followed from. */
+  readonly #told = new Map<keyof Answers, string>();
+  #writing: AbortController | undefined;
+
+  constructor(qkv: Qkv, say: (message: FromModel) => void) {
+    this.#qkv = qkv;
+    this.#say = say;
+  }
+
+  receive(message: ToModel): void {
+    if (message.kind === 'load') void this.#load(message.files);
+    else if (message.kind === 'abort') this.#loading?.abort();
+    else if (message.kind === 'stop') this.#writing?.abort();
+    else if (message.kind === 'ask') {
+      this.#ask = message.ask;
+      this.#begin('answers', (of) => this.#answers(of, message.ask));
+    } else if (message.kind === 'generate') void this.#write(message);
+    else if (message.kind === 'changes') this.#begin('changes', (of) => this.#changes(of));
+    else this.#begin('speed', (of) => this.#speed(of));
+  }
+
+  // ---- loading ----
+
+  async #load(files: ModelFiles): Promise<void> {
+    this.#loading?.abort();
+    const loading = (this.#loading = new AbortController());
+    const begin = performance.now();
+    const { signal } = loading;
+    let told = 0;
+    const onProgress = (loaded: number, total: number) => {
+      if (signal.aborted || (performance.now() - told < 30 && loaded < total)) return;
+      told = performance.now();
+      this.#say({ kind: 'progress', loaded, total });
+    };
+    try {
+      const opened = await open(this.#qkv, files, { signal, onProgress });
+      if (signal.aborted) {
+        opened.model.dispose();
+        throw signal.reason;
+      }
+      this.#take(opened);
+      const info = { ...opened.info, id: this.#id, time: performance.now() - begin };
+      this.#say({ kind: 'loaded', info });
+      if (this.#ask) this.receive({ kind: 'ask', ask: this.#ask });
+    } catch (error) {
+      if (this.#loading !== loading) return; // another load has begun
+      this.#say(
+        signal.aborted ? { kind: 'aborted' } : { kind: 'refused', failure: describeFailure(error) },
+      );
+    }
+  }
+
+  #take(opened: Opened): void {
+    this.#writing?.abort();
+    this.#writing = undefined; // what the model before it wrote is told no more
+    for (const work of this.#work.values()) work.end();
+    this.#work.clear();
+    this.#told.clear();
+    this.#opened?.model.dispose();
+    this.#opened = opened;
+    this.#pass = this.#reading = this.#repeated = undefined;
+    this.#id++;
+  }
+
+  // ---- one piece of work after another ----
+
+  #begin(name: Work, steps: (of: Opened) => Steps): void {
+    const of = this.#opened;
+    if (!of) return;
+    this.#work.get(name)?.end();
+    const work = new Slices(steps(of), SLICE, {
+      onDone: () => this.#work.delete(name),
+      onError: (error) => {
+        this.#work.delete(name);
+        this.#say({ kind: 'failed', of: name, failure: describeFailure(error) });
+      },
+    });
+    this.#work.set(name, work.start());
+  }
+
+  // ---- answers ----
+
+  /** The pass over these tokens; the latest one is kept, for the frames as well. */
+  #over(of: Opened, ids: readonly number[]): Pass {
+    if (this.#pass?.ids.join() !== ids.join()) this.#pass = passOver(this.#qkv, of.model, ids);
+    return this.#pass;
+  }
+
+  #read(of: Opened, { text, length }: ModelAsk): Reading {
+    const known = this.#reading;
+    if (known?.text === text && known.length === length) return known;
+    const tokens = idsOf(of, { text, length });
+    const { ids } = tokens;
+    const logits = ids.length > 0 ? this.#over(of, ids).logits : null;
+    this.#reading = {
+      ...tokens,
+      ...{ id: ++this.#readings, text, length },
+      labels: ids.map(of.label),
+      surprisal: logits ? surprisalOf(logits, ids) : new Float32Array(ids.length).fill(NaN),
+    };
+    return this.#reading;
+  }
+
+  /** Tells an answer, unless it is what was told last; it may take several steps. */
+  *#part<K extends keyof Answers>(
+    name: K,
+    from: readonly unknown[],
+    make: () => Answers[K] | Generator<undefined, Answers[K]>,
+  ): Generator<unknown, undefined> {
+    const key = JSON.stringify(from);
+    if (this.#told.get(name) === key) return;
+    const made = make();
+    const isSteps = made !== null && typeof made === 'object' && Symbol.iterator in made;
+    const answer = isSteps ? yield* made : made;
+    this.#told.set(name, key);
+    this.#say({ kind: 'answers', news: { [name]: answer } });
+    yield;
+  }
+
+  *#answers(of: Opened, ask: ModelAsk): Generator<unknown, undefined> {
+    const qkv = this.#qkv;
+    const reading = this.#read(of, ask);
+    const { id, ids } = reading;
+    yield* this.#part('reading', [id], () => reading);
+    const at = Math.min(ask.at ?? ids.length - 1, ids.length - 1);
+    const pass = () => this.#over(of, ids);
+    if (ids.length > 0) {
+      const { sampling, ablated } = ask;
+      yield* this.#part('next', [id, at, sampling], () =>
+        answers.nextToken(qkv, of, pass(), { at, sampling }),
+      );
+      yield* this.#part('losses', [id, ablated], () => answers.losses(of, pass(), ablated));
+      yield* this.#part('lens', [id, at], () => answers.lensAt(qkv, of, pass(), at));
+      yield* this.#part('rollout', [id, at], () => answers.rolloutAt(qkv, of, pass(), at));
+      yield* this.#part('scores', [id], () => this.#scores(of, pass()));
+    } else {
+      for (const name of FROM_TOKENS) yield* this.#part(name, [], () => null);
+    }
+    yield* this.#part('plane', [], () => answers.planeOf(of));
+    const near = ask.near ?? ids[at] ?? 0;
+    yield* this.#part('near', [near], () => answers.nearOf(of, near));
+    this.#say({ kind: 'answered' });
+  }
+
+  #repeated: { of: Opened; found: ReturnType<typeof answers.inductionScores> } | undefined;
+
+  *#scores(of: Opened, pass: Pass): Generator<undefined, Answers['scores']> {
+    if (this.#repeated?.of !== of) {
+      this.#repeated = { of, found: answers.inductionScores(this.#qkv, of) };
+      yield;
+    }
+    const { found } = this.#repeated;
+    return { ...(yield* answers.headScores(of, pass)), ...found };
+  }
+
+  /** What the loss of the shown text changes by without each head, head by head. */
+  *#changes(of: Opened): Generator<unknown, undefined> {
+    const [reading, { numLayers, numHeads, speaks }] = [this.#reading, of.info];
+    if (!reading || !speaks || reading.ids.length < 2) return;
+    const changes = new Float32Array(numLayers * numHeads).fill(NaN);
+    const tell = (running: boolean) => {
+      const news: HeadChanges = { reading: reading.id, changes: changes.slice(), running };
+      this.#say({ kind: 'changes', changes: news });
+    };
+    const whole = of.model.loss(reading.ids);
+    for (let at = 0; at < changes.length; at++) {
+      const ablate = [[Math.floor(at / numHeads), at % numHeads]] as const;
+      changes[at] = of.model.loss(reading.ids, { inspect: { ablate } }) - whole;
+      if (at % 4 === 3) tell(true);
+      yield;
+    }
+    tell(false);
+  }
+
+  *#speed(of: Opened): Generator<unknown, undefined> {
+    const ids = this.#reading?.ids ?? [];
+    if (ids.length === 0 || !of.info.speaks) return;
+    for (const speed of speedOf(of, ids)) {
+      this.#say({ kind: 'speed', speed });
+      yield;
+    }
+  }
+
+  async #write({ seed, tokens, pace }: Extract<ToModel, { kind: 'generate' }>): Promise<void> {
+    this.#writing?.abort();
+    const writing = (this.#writing = new AbortController());
+    const [of, ask] = [this.#opened, this.#ask];
+    if (!of?.info.speaks || !ask) return;
+    const { ids } = this.#read(of, ask);
+    const { sampling, ablated } = ask;
+    try {
+      await generate(
+        of,
+        { ids, sampling, ablated, seed, tokens, pace },
+        {
+          signal: writing.signal,
+          say: (generated) => {
+            if (this.#writing === writing) this.#say({ kind: 'generated', generated });
+          },
+        },
+      );
+    } catch (error) {
+      if (this.#writing !== writing) return;
+      this.#say({ kind: 'failed', of: 'generated', failure: describeFailure(error) });
+    }
+  }
+
+  // ---- for the frames ----
+
+  /** The heads of the loaded model over these tokens; none when it is another model. */
+  heads({ model, ids }: TrainedText): Heads | null {
+    const of = this.#opened;
+    if (!of || model !== this.#id || of.info.notDrawn !== null || ids.length === 0) return null;
+    const { heads } = this.#over(of, ids);
+    return {
+      ...{ model: null, x: new Float32Array(), list: heads, inputs: null, count: ids.length },
+      exact: (head) => heads[head]!.exact, // as many as are listed
+    };
+  }
+}

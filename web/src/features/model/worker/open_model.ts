@@ -1,0 +1,217 @@
+import type { Qkv } from 'qkv';
+import type { LanguageModel, Tokenizer } from 'qkv/models';
+import { charactersOf, embeddingOf, headerOf, typesOf } from './safetensors';
+import { labelsOf } from '../shared/token_label';
+import type { ModelFiles, ModelInfo, NotDrawn, TokenizerKind } from '../shared/protocol';
+import { BEGIN, type ShippedName } from '../shared/shipped_models';
+import { sortFiles } from './sorted_files';
+
+/** A model as the page uses it. */
+export interface Opened {
+  readonly model: LanguageModel;
+  readonly info: Omit<ModelInfo, 'id' | 'time'>;
+  /** What is written of a token. */
+  readonly label: (id: number) => string;
+  /** The tokens of a text, and what of it none could be made of. */
+  readonly encode: (text: string) => { ids: number[]; unknown: string[] };
+  /** The token before every text; null: none. */
+  readonly begin: number | null;
+  /** [vocabulary, dModel] */
+  readonly embedding: Float32Array | null;
+}
+
+export interface OpenOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (loaded: number, total: number) => void;
+}
+
+/** What cannot be loaded for a reason that the page words itself. */
+class Refusal extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+// ---- bytes ----
+
+/** A file of a server, with how much of it is there. */
+async function fetched(url: string, { signal, onProgress }: OpenOptions): Promise<Blob> {
+  const response = await fetch(url, { signal }).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    throw new Refusal('load_failed', `${url}: ${String(error)}`);
+  });
+  if (!response.ok || !response.body) {
+    throw new Refusal('load_failed', `${url}: status ${response.status}, expected 200`);
+  }
+  // Of a compressed answer the length is that of what was sent.
+  const total = Number(response.headers.get('content-length'));
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  const reader = response.body.getReader();
+  let loaded = 0;
+  for (;;) {
+    const { done, value } = await reader.read().catch((error: unknown) => {
+      if (signal.aborted) throw error;
+      throw new Refusal('load_failed', `${url}: ${String(error)}`);
+    });
+    if (done) break;
+    parts.push(value);
+    loaded += value.byteLength;
+    onProgress(loaded, Math.max(total, loaded));
+  }
+  return new Blob(parts);
+}
+
+interface Parts {
+  readonly weights: readonly Blob[];
+  readonly name: ShippedName | null;
+  readonly file: string;
+  readonly config: unknown;
+  readonly tokenizer: Blob | null;
+  /** The name of a tokenizer that the page does not read. */
+  readonly unread: string | null;
+}
+
+async function jsonOf(file: File): Promise<unknown> {
+  try {
+    return JSON.parse(await file.text());
+  } catch {
+    throw new Refusal('config_json', file.name);
+  }
+}
+
+async function partsOf(files: ModelFiles, options: OpenOptions): Promise<Parts> {
+  if (files.kind !== 'files') {
+    const { name, url } = files;
+    const weights = [await fetched(url, options)];
+    return {
+      weights,
+      name,
+      file: `${name}.safetensors`,
+      config: undefined,
+      tokenizer: null,
+      unread: null,
+    };
+  }
+  const { weights, config, tokenizer, unread } = await sortFiles(files.files);
+  const [first] = weights;
+  if (!first) throw new Refusal('no_weights', files.files.map(({ name }) => name).join(', '));
+  const read = config ? await jsonOf(config) : undefined;
+  return {
+    weights,
+    name: null,
+    file: first.name,
+    config: read,
+    tokenizer,
+    unread: unread?.name ?? null,
+  };
+}
+
+// ---- tokens ----
+
+/** The numbers in a text that are tokens: what a reader can write for a model without a tokenizer. */
+function numbersIn(text: string, vocabulary: number) {
+  const found = text.match(/\d+/g) ?? [];
+  const isToken = (digits: string) => Number(digits) < vocabulary;
+  return {
+    ids: found.filter(isToken).map(Number),
+    unknown: [...new Set(found.filter((digits) => !isToken(digits)))],
+  };
+}
+
+function charactersIn(text: string, ids: ReadonlyMap<string, number>) {
+  const all = Array.from(text);
+  return {
+    ids: all.flatMap((character) => ids.get(character) ?? []),
+    unknown: [...new Set(all.filter((character) => !ids.has(character)))],
+  };
+}
+
+type Words = Pick<Opened, 'label' | 'encode' | 'begin'> & { readonly kind: TokenizerKind };
+
+function wordsOf({ tokenizer, config }: LanguageModel, characters: string[] | null): Words {
+  const label = labelsOf(tokenizer);
+  if (characters) {
+    const places = new Map(characters.map((character, id) => [character, id]));
+    const encode = (text: string) => charactersIn(text, places);
+    return { kind: 'characters', label, encode, begin: places.get(BEGIN) ?? null };
+  }
+  if (!tokenizer) {
+    const encode = (text: string) => numbersIn(text, config.vocabulary);
+    return { kind: 'none', label, encode, begin: null };
+  }
+  const encode = (text: string) => ({ ids: Array.from(tokenizer.encode(text)), unknown: [] });
+  return { kind: 'file', label, encode, begin: null };
+}
+
+// ---- what it is ----
+
+function notDrawn({
+  positions,
+  attentionSoftcap,
+  window,
+}: LanguageModel['config']): NotDrawn | null {
+  if (positions === 'alibi') return 'alibi';
+  if (attentionSoftcap > 0) return 'softcap';
+  const windows = Array.isArray(window) ? window : [window];
+  return windows.some((each) => each !== null) ? 'window' : null;
+}
+
+function describeModel(model: LanguageModel, parts: Parts, kind: TokenizerKind) {
+  const { config, parameterCount, bytes, format } = model;
+  const { vocabulary, maxLength, numLayers, numHeads, dModel, dK, positions, causal } = config;
+  return {
+    name: parts.name,
+    file: parts.file,
+    fileBytes: parts.weights.reduce((sum, { size }) => sum + size, 0),
+    bytes,
+    family: config.family,
+    parameters: parameterCount,
+    format,
+    ...{ vocabulary, maxLength, numLayers, numHeads, dModel, dK, positions, causal },
+    speaks: causal, // the package takes no causal model without a head
+    tokenizer: kind,
+    unread: parts.unread,
+    notDrawn: notDrawn(config),
+  };
+}
+
+/** Reads a model; nothing is kept if that fails. */
+export async function open(qkv: Qkv, files: ModelFiles, options: OpenOptions): Promise<Opened> {
+  const [models, parts] = await Promise.all([import('qkv/models'), partsOf(files, options)]);
+  const { weights, config, tokenizer: bin } = parts;
+  const [first] = weights;
+  const headers = await Promise.all(weights.map(headerOf));
+  const [header = null] = headers;
+  const characters = header && charactersOf(header);
+  let tokenizer: Tokenizer | undefined;
+  if (characters) tokenizer = models.charactersTokenizer(characters);
+  if (bin) tokenizer = models.llama2cTokenizer(await bin.arrayBuffer());
+  const source = {
+    weights: weights.length === 1 && first ? first : weights,
+    config: config as object | undefined,
+    tokenizer,
+  };
+  const { signal, onProgress } = options;
+  // What is shipped is computed in float32 throughout: of int8 the inputs of products would be rounded, too.
+  const model = await models.load(qkv, source, {
+    ...(parts.name && { format: 'f32' }),
+    signal,
+    ...(files.kind !== 'address' && {
+      onProgress: ({ loaded, total }) => onProgress(loaded, total),
+    }),
+  });
+  try {
+    const { kind, ...words } = wordsOf(model, characters);
+    const { vocabulary, dModel } = model.config;
+    const embedding =
+      header && first ? await embeddingOf(first, header, [vocabulary, dModel]) : null;
+    const types = typesOf(headers.filter((each) => each !== null));
+    return { model, ...words, embedding, info: { ...describeModel(model, parts, kind), types } };
+  } catch (error) {
+    model.dispose();
+    throw error;
+  }
+}

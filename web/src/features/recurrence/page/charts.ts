@@ -1,0 +1,98 @@
+import { find } from '../../../ui/dom';
+import { pageSvg } from '../../../ui/plot';
+import { CHART_HEIGHT, drawAccuracy, drawCost, drawReach } from './plots';
+import type { Known } from './latest_news';
+import { t } from '../texts';
+import { REPEATS } from '../shared/timing_settings';
+import {
+  accuracyLabel,
+  accuracyWords,
+  costLabel,
+  costWords,
+  reachLabel,
+  reachWords,
+} from './sentences';
+
+type Name = 'accuracy' | 'reach' | 'cost';
+
+/** The three plots, and the sentences below them. */
+export class Charts {
+  readonly #panel: HTMLElement;
+  #width = 0;
+  readonly #drawn = new Map<Name, readonly unknown[]>();
+  costText = '';
+
+  constructor(panel: HTMLElement, redraw: () => void) {
+    this.#panel = panel;
+    const resize = new ResizeObserver(() => {
+      this.#width++;
+      redraw();
+    });
+    for (const name of ['accuracy', 'reach', 'cost'] as const) resize.observe(this.#stage(name));
+  }
+
+  draw(known: Known, look: number): void {
+    const { progress, counted, reached, timings, timed } = known;
+    const loaded = progress?.origin === 'before';
+    find(this.#panel, '.recurrence-learned', HTMLElement).hidden = !progress;
+    this.#stage('cost').hidden = timings.length === 0;
+    this.#put('accuracy', [counted, loaded, look], {
+      label: () => accuracyLabel(counted?.tallies ?? null),
+      body: (width) => drawAccuracy('page', width, counted?.tallies ?? null),
+      words: () => (counted ? accuracyWords(counted, loaded) : []),
+    });
+    this.#put('reach', [reached, look], {
+      label: () => (reached ? reachLabel(reached) : t('recurrence.reach')),
+      body: (width) => drawReach('page', width, reached),
+      words: () => (reached ? reachWords(reached) : []),
+    });
+    const variant = timed?.variant ?? '';
+    this.#put('cost', [timings, timed?.part === 1, look], {
+      label: () => costLabel(timings),
+      body: (width) => drawCost('page', width, timings),
+      words: () =>
+        timed?.part === 1
+          ? [...costWords(timings), t('recurrence.measured', { repeats: REPEATS, variant })]
+          : [],
+    });
+    this.costText = this.#words('cost').textContent ?? '';
+    const done =
+      timed && timed.part < 1
+        ? t('recurrence.measuring', { percent: Math.floor(100 * timed.part) })
+        : '';
+    find(this.#panel, '.recurrence-measuring', HTMLElement).textContent = done;
+  }
+
+  #part(name: Name): HTMLElement {
+    return find(this.#panel, `[data-chart=${name}]`, HTMLElement);
+  }
+
+  #stage(name: Name): HTMLElement {
+    return find(this.#part(name), '.plot-stage', HTMLElement);
+  }
+
+  #words(name: Name): HTMLElement {
+    return find(this.#part(name), '.recurrence-words', HTMLElement);
+  }
+
+  #put(
+    name: Name,
+    inputs: readonly unknown[],
+    how: { label: () => string; body: (width: number) => string; words: () => string[] },
+  ): void {
+    const all = [...inputs, this.#width];
+    if (all.every((input, i) => input === this.#drawn.get(name)?.[i])) return;
+    const stage = this.#stage(name);
+    const width = stage.clientWidth;
+    if (width === 0) return;
+    this.#drawn.set(name, all);
+    stage.innerHTML = pageSvg(width, CHART_HEIGHT, how.body(width));
+    stage.querySelector('svg')?.setAttribute('aria-label', how.label());
+    const paragraphs = how.words().map((words) => {
+      const paragraph = document.createElement('p');
+      paragraph.textContent = words;
+      return paragraph;
+    });
+    this.#words(name).replaceChildren(...paragraphs);
+  }
+}

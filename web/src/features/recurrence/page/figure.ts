@@ -1,0 +1,66 @@
+import { text, type Figure } from '../../../ui/export_figure';
+import { accuracyOf } from '../shared/accuracy';
+import { CHART_HEIGHT, drawAccuracy, drawCost, drawReach } from './plots';
+import type { Known } from './latest_news';
+import { KINDS } from '../shared/model_configs';
+import { lineOf, pointOf } from './plot_marks';
+import { shape } from '../../../ui/plot';
+import { nameOf } from './sentences';
+
+const WIDTH = 600;
+const KEY = 60;
+
+/** Which curve is which. */
+const key = (): string =>
+  KINDS.map((kind, i) => {
+    const y = 14 + 18 * i;
+    const line = shape('path', { ...lineOf('file', kind), d: `M4 ${y}H38` });
+    return line + pointOf('file', kind, 21, y) + text(46, y + 4, nameOf(kind));
+  }).join('');
+
+/** The plots that there are, one below the other; the table has all their numbers. Null before the first press. */
+export function recurrenceFigure(known: Known): Figure | null {
+  const { progress, counted, reached, timings } = known;
+  if (!counted && !reached && timings.length === 0) return null;
+  const drawings = [
+    ...(counted ? [drawAccuracy('file', WIDTH, counted.tallies)] : []),
+    ...(reached ? [drawReach('file', WIDTH, reached)] : []),
+    ...(timings.length > 0 ? [drawCost('file', WIDTH, timings)] : []),
+  ];
+  const body = drawings.map((drawing, i) => {
+    const y = 12 + KEY + i * (CHART_HEIGHT + 16);
+    return `<g transform="translate(12 ${y})">${drawing}</g>`;
+  });
+  return {
+    name: 'recurrence',
+    svg: {
+      width: WIDTH + 24,
+      height: KEY + 24 + drawings.length * (CHART_HEIGHT + 16),
+      body: `<g transform="translate(12 8)">${key()}</g>${body.join('')}`,
+    },
+    table: [
+      ['what', 'x', 'model', 'value', 'of'],
+      ...KINDS.flatMap((kind) =>
+        (counted?.tallies[kind] ?? [])
+          .filter(({ sequences }) => sequences > 0)
+          .map((tally) => ['accuracy', tally.length, kind, accuracyOf(tally), tally.sequences]),
+      ),
+      ...(['first', 'now'] as const).flatMap((when) =>
+        KINDS.flatMap((kind) =>
+          Array.from(reached?.[when][kind] ?? [], (norm, x) => [
+            `reach ${when}`,
+            x,
+            kind,
+            norm,
+            '',
+          ]),
+        ),
+      ),
+      ...timings.flatMap(({ length, gru, attention }) => [
+        ['milliseconds', length, 'gru', gru.median, ''],
+        ['milliseconds', length, 'attention', attention.median, ''],
+      ]),
+    ],
+    data: { progress, counted, reached, timings, spoken: known.spoken },
+  };
+}
