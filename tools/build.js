@@ -137,7 +137,7 @@ const declarations = [
     'api/trainer-types',
     'api/worker-types',
     'api/errors',
-    'arguments/plain-arrays',
+    'plain-arrays',
   ],
 ];
 
@@ -282,7 +282,7 @@ async function bundlePackage() {
     const text = readFileSync(join(root, `build/types/src/${source}.d.ts`), 'utf8');
     writeFileSync(
       join(dist, `${basename(source)}.d.ts`),
-      text.replace(/'\.\.\/(api|arguments)\//g, "'./"),
+      text.replace(/'\.\.?\/(?:api\/)?/g, "'./"),
     );
   }
   writeFileSync(join(dist, 'inline.d.ts'), "export * from './index.js';\n");

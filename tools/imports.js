@@ -17,6 +17,7 @@ export const trees = [
       api: [],
       platform: ['api'],
       arguments: ['api'],
+      'plain-arrays.ts': ['api', 'arguments'],
       memory: ['api', 'arguments'],
       operators: ['api', 'arguments', 'memory'],
       formats: ['api', 'arguments'],
@@ -29,8 +30,8 @@ export const trees = [
       'worker/host': ['api', 'platform', 'arguments', 'worker/protocol'],
       'worker/client': ['api', 'platform', 'arguments', 'worker/protocol'],
       entries: [
-        ...['api', 'platform', 'arguments', 'memory', 'load', 'language', 'models'],
-        'train',
+        ...['api', 'platform', 'arguments', 'plain-arrays.ts', 'memory', 'load'],
+        ...['language', 'models', 'train'],
         ...['worker/host', 'worker/client'],
       ],
     },

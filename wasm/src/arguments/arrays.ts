@@ -3,7 +3,7 @@
 import { QkvError } from '../api/errors.js';
 import type { ArrayInput, Integers, NdArray, NdMask, Tensor } from '../api/types.js';
 import { checkInteger, mostInt } from './numbers.js';
-import { isTensor } from './own.js';
+import { isTensor } from './genuine.js';
 import { checkCountable, shapeText, sizeOf, takeShape } from './shapes.js';
 import {
   describe,

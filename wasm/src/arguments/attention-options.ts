@@ -11,7 +11,7 @@ import {
   checkOption,
   mostInt,
 } from './numbers.js';
-import { isCache } from './own.js';
+import { isCache } from './genuine.js';
 import { describe, isRecord, listOf, listText, reading, takeOptions } from './values.js';
 
 export const optionNames = [

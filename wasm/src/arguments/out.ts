@@ -3,7 +3,7 @@
 import { shapeText } from './shapes.js';
 import { QkvError } from '../api/errors.js';
 import { describe } from './values.js';
-import { isTensor } from './own.js';
+import { isTensor } from './genuine.js';
 import type { Destination, Tensor } from '../api/types.js';
 
 /** Options that may say where the result goes. */

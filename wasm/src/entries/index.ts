@@ -11,7 +11,7 @@ import { sharedEngine } from '../load/init.js';
 import { readAbi, written } from '../memory/abi.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
-export { array, random, toNested, zeros } from '../arguments/plain-arrays.js';
+export { array, random, toNested, zeros } from '../plain-arrays.js';
 export type * from '../api/types.js';
 
 const product = {

@@ -16,18 +16,18 @@ import type {
 } from '../api/model-types.js';
 import type { NdArray, Qkv } from '../api/types.js';
 import { describe, isRecord, reading } from '../arguments/values.js';
-import { readPart } from '../language/part.js';
+import { readPart } from '../memory/abi-part.js';
 import { behind } from '../load/init.js';
 import { inlineKey } from '../load/inline-key.js';
 import { written } from '../memory/abi.js';
 import type { Instance } from '../memory/instance.js';
 import * as creating from '../models/create.js';
 import * as loading from '../models/load.js';
-import * as llama2c from '../models/tokenizers/llama2c.js';
+import * as llama2c from '../models/tokenizers/llama2c-tokenizer.js';
 import * as tokenizers from '../models/tokenizers/tokenizer.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
-export { array, random, toNested, zeros } from '../arguments/plain-arrays.js';
+export { array, random, toNested, zeros } from '../plain-arrays.js';
 export type * from '../api/model-types.js';
 
 const { operators } = readPart(QKV_MODELS_ABI);

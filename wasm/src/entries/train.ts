@@ -6,14 +6,14 @@
  */
 import type { TrainQkv } from '../api/train-types.js';
 import type { InitOptions } from '../api/types.js';
-import { readPart } from '../language/part.js';
+import { readPart } from '../memory/abi-part.js';
 import { defaultPlaces, startThreads } from '../load/files-train.js';
 import { sharedEngine } from '../load/init.js';
 import { readAbi, written } from '../memory/abi.js';
 import { operators } from '../train/operators.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
-export { array, random, toNested, zeros } from '../arguments/plain-arrays.js';
+export { array, random, toNested, zeros } from '../plain-arrays.js';
 export type * from '../api/types.js';
 export type * from '../api/train-types.js';
 export type * from '../api/trainer-types.js';

@@ -10,11 +10,11 @@ import { QkvError } from '../api/errors.js';
 import type { InitOptions, Qkv } from '../api/types.js';
 import { isPort } from '../platform/ports.js';
 import { host } from '../worker/host/host.js';
-import { start } from '../worker/client/init.js';
+import { start } from '../worker/client/start.js';
 import type { AsyncInitOptions, AsyncQkv, WorkerModels, WorkerPort } from '../api/worker-types.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
-export { array, random, toNested, zeros } from '../arguments/plain-arrays.js';
+export { array, random, toNested, zeros } from '../plain-arrays.js';
 export type * from '../api/types.js';
 export type * from '../api/worker-types.js';
 

@@ -4,7 +4,7 @@ import { checkStill, type Input } from '../arguments/arrays.js';
 import { checkCountable, sizeOf } from '../arguments/shapes.js';
 import type { Arguments, Operator, Placed } from './abi.js';
 import { QkvError } from '../api/errors.js';
-import { isTensor } from '../arguments/own.js';
+import { isTensor } from '../arguments/genuine.js';
 import { isFloat32Array, isInt32Array, newFloats, type Numbers32 } from '../arguments/values.js';
 import type { Instance } from './instance.js';
 import type { Address } from './raw.js';

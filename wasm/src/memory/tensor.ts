@@ -2,7 +2,7 @@ import { QkvError } from '../api/errors.js';
 import type { OwnedArray, Tensor } from '../api/types.js';
 import { takeNumbers } from '../arguments/arrays.js';
 import { checkInteger } from '../arguments/numbers.js';
-import { enter } from '../arguments/own.js';
+import { enter } from '../arguments/genuine.js';
 import { checkCountable, shapeText, sizeOf, takeShape } from '../arguments/shapes.js';
 import { inRoom, newFloats } from '../arguments/values.js';
 import { disposeSymbol, Handle } from './handle.js';

@@ -5,18 +5,18 @@ import type { CreateOptions, LanguageModelConfig } from '../api/model-types.js';
 import type { NdArray } from '../api/types.js';
 import { checkArray, checkStill, type Input } from '../arguments/arrays.js';
 import { checkChoice, checkInteger } from '../arguments/numbers.js';
-import { isTensor } from '../arguments/own.js';
+import { isTensor } from '../arguments/genuine.js';
 import { shapeText, sizeOf } from '../arguments/shapes.js';
 import { describe, isRecord, newFloats, reading, takeOptions } from '../arguments/values.js';
 import { plainView } from '../arguments/views.js';
 import { resolveConfig } from '../language/config.js';
-import { some } from '../language/names.js';
+import { some } from '../arguments/name-list.js';
 import type { Instance } from '../memory/instance.js';
 import { tensorAddress } from '../memory/tensor.js';
 import { Filler } from './fill.js';
 import { WasmLanguageModel } from './model.js';
 import { checkTokenizer, formats } from './options.js';
-import type { ModelArray, ModelState } from './state.js';
+import type { ModelArray, ModelState } from './model-state.js';
 
 /** Bytes that are put into a model at once. */
 const piece = 2 ** 20;

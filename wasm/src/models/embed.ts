@@ -6,7 +6,7 @@ import type { OwnedArray } from '../api/types.js';
 import { checkBoolean, checkChoice } from '../arguments/numbers.js';
 import { describe, listOf, newFloats, reading, takeOptions } from '../arguments/values.js';
 import { Call } from '../memory/call.js';
-import type { ModelState, Plan } from './state.js';
+import type { ModelState, Plan } from './model-state.js';
 import { idsOf, tokensOf } from './text.js';
 
 const fn = 'LanguageModel.embed';

@@ -4,7 +4,7 @@ import type { Group } from '../memory/abi.js';
 import type { Arguments } from '../memory/abi.js';
 import { Handle } from '../memory/handle.js';
 import type { Address } from '../memory/raw.js';
-import type { ModelState } from './state.js';
+import type { ModelState } from './model-state.js';
 
 /** Bytes of the block to begin with. */
 const usual = 2 ** 20;

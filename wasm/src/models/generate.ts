@@ -6,7 +6,7 @@ import { checkBoolean, checkInteger, mostInt } from '../arguments/numbers.js';
 import { oneLoop } from '../arguments/one-loop.js';
 import { checkSignal, throwIfAborted } from '../arguments/signal.js';
 import { describe, listOf, takeOptions } from '../arguments/values.js';
-import { within } from '../language/ranges.js';
+import { within } from '../arguments/ranges.js';
 import { found } from '../language/rows.js';
 import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
@@ -21,7 +21,7 @@ import {
   keepOnly,
   readInto,
 } from './session.js';
-import type { ModelState } from './state.js';
+import type { ModelState } from './model-state.js';
 import { hasNoTokenizer, Told, tokensOf } from './text.js';
 
 const fn = 'LanguageModel.generate';

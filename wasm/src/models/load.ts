@@ -14,7 +14,7 @@ import { Filler } from './fill.js';
 import { WasmLanguageModel } from './model.js';
 import { type OpenedModel, openModel } from './open.js';
 import { checkTokenizer, formats } from './options.js';
-import type { ModelState } from './state.js';
+import type { ModelState } from './model-state.js';
 import type { Rows } from './stream.js';
 
 const fn = 'load';

@@ -29,7 +29,7 @@ import { embed, usualPooling } from './embed.js';
 import { generate } from './generate.js';
 import { Inspection } from './pass.js';
 import { addressOf, createSession, heldBy, readInto } from './session.js';
-import { ModelState, type Plan } from './state.js';
+import { ModelState, type Plan } from './model-state.js';
 import { idsOf } from './text.js';
 
 const forwardNames = [

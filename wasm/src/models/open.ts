@@ -1,6 +1,6 @@
 // openModel(): everything that is known of a model before its arrays are read, and their reading.
 //
-//   openModel -> formats/read.ts  which files there are, and what their headers say (sources/ brings the bytes)
+//   openModel -> readers/         which files there are, and what their headers say (sources/ brings the bytes)
 //             -> families/        the config, and by which names the family has its arrays (describe.ts)
 //             -> plan.ts          which rows of which tensor go where; refuses what is missing, surplus or of another shape
 //   stream    -> stream.ts        the rows, in the order of the file
@@ -17,14 +17,14 @@ import { ropeFactors, withRopeFactors } from './families/rope-factors.js';
 import { endTokensOf } from './families/end-tokens.js';
 import { type Pooling, poolingOf } from './families/pooling.js';
 import type { ModelFile } from './file.js';
-import { readFiles, readJson } from './formats/read.js';
+import { readFiles, readJson } from './readers/read-files.js';
 import { type LoadStep, otherHeadsOf, planOf } from './plan.js';
-import { isAddress, openSource } from './sources/open.js';
+import { isAddress, openSource } from './sources/open-source.js';
 import { type ByteSource, readAll } from './sources/source.js';
 import { bytesOf, type OnRows, streamPlan } from './stream.js';
 import { type FoundTokenizer, remedy } from './tokenizers/found.js';
-import { ggufTokenizer } from './tokenizers/gguf.js';
-import { ownTokenizer } from './tokenizers/own.js';
+import { ggufTokenizer } from './tokenizers/gguf-tokenizer.js';
+import { ownTokenizer } from './tokenizers/trainer-tokenizer.js';
 
 interface OpenOptions {
   /** Most tokens of a row, at most what the file says, which is the default. */

@@ -1,9 +1,9 @@
 // What is read of a file, in the order of the file. Every array of the model is there with its shape and in a type that can be
 // read, and nothing is left over, or the file is refused before anything of it is read.
 
-import { scaleOf } from '../formats/numbers.js';
+import { scaleOf } from '../formats/stored-numbers.js';
 import { type Parameter, parametersOf } from './config.js';
-import { some } from '../language/names.js';
+import { some } from '../arguments/name-list.js';
 import { brief, quoted, refuse, refuseUnsupported } from './errors.js';
 import type { Described } from './families/describe.js';
 import type { Place, Range } from './families/locate.js';

@@ -8,7 +8,7 @@ import { found } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import { disposeSymbol, Handle } from '../memory/handle.js';
 import type { Address } from '../memory/raw.js';
-import type { ModelState } from './state.js';
+import type { ModelState } from './model-state.js';
 
 /** What is behind a session. */
 export interface Held {

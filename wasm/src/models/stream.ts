@@ -1,7 +1,7 @@
 // The elements of a file, in its order, as rows for the arrays of a model. No more of a file is kept than the rows that are
 // handed on, and the scales of one tensor; of a tensor in int8 whose scales come after it all of it.
 
-import { decode, fromHalf, scaleShape } from '../formats/numbers.js';
+import { decode, fromHalf, scaleShape } from '../formats/stored-numbers.js';
 import { isPacked, type Parameter } from './config.js';
 import { newBytes } from './errors.js';
 import type { Range } from './families/locate.js';

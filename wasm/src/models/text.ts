@@ -5,7 +5,7 @@ import type { Tokenizer } from '../api/model-types.js';
 import { checkInteger } from '../arguments/numbers.js';
 import { describe, reading } from '../arguments/values.js';
 import { checkRows } from '../language/rows.js';
-import type { Plan } from './state.js';
+import type { Plan } from './model-state.js';
 import { type Decoder, decodeStream, type TextStream } from './tokenizers/tokenizer.js';
 
 /** How tokens of a text are asked for. */

@@ -16,7 +16,7 @@ import {
   type HeadsShape,
 } from '../arguments/heads.js';
 import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
-import { enter, isCache } from '../arguments/own.js';
+import { enter, isCache } from '../arguments/genuine.js';
 import { shapeText } from '../arguments/shapes.js';
 import { takeOptions } from '../arguments/values.js';
 import { Call } from '../memory/call.js';

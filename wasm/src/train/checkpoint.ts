@@ -19,9 +19,9 @@ import {
   scaleOf,
   scaleShape,
   withoutScale,
-} from '../formats/numbers.js';
-import { some } from '../language/names.js';
-import type { Part, TrainerState } from './state.js';
+} from '../formats/stored-numbers.js';
+import { some } from '../arguments/name-list.js';
+import type { Part, TrainerState } from './trainer-state.js';
 
 /** What a file says of the model: which kind of trainer it is of, and its config. */
 export interface Identity {

@@ -22,7 +22,7 @@ import type { Group } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 import { trainerOptions } from './options.js';
-import type { TrainerState } from './state.js';
+import type { TrainerState } from './trainer-state.js';
 import { createTrainer, type Kind } from './trainer.js';
 
 /** What files of trainers say of the config; the rest is at its default. */

@@ -4,7 +4,7 @@ import { QkvError } from '../api/errors.js';
 import type { TrainerOptions } from '../api/trainer-types.js';
 import { checkInteger } from '../arguments/numbers.js';
 import { describe, isRecord, listOf, takeOptions } from '../arguments/values.js';
-import { within } from '../language/ranges.js';
+import { within } from '../arguments/ranges.js';
 import type { Group } from '../memory/abi.js';
 
 const names = [

@@ -16,7 +16,7 @@ import type { Instance } from '../memory/instance.js';
 import type { Address } from '../memory/raw.js';
 import { checkShaped } from './arguments.js';
 import { type Identity, load, save } from './checkpoint.js';
-import { TrainerState } from './state.js';
+import { TrainerState } from './trainer-state.js';
 
 /** What the two kinds differ in. */
 export interface Kind<Model, Batch> {

@@ -19,7 +19,7 @@ const modules = [
     'families/hub',
     'families/gguf',
   ],
-  ...['tokenizers/tokenizer', 'tokenizers/llama2c', 'tokenizers/merge'],
+  ...['tokenizers/tokenizer', 'tokenizers/llama2c-tokenizer', 'tokenizers/merge'],
   'tokenizers/cuts',
 ];
 await build({

@@ -16,7 +16,7 @@ import {
   type Outcome,
   remote,
 } from './handles.js';
-import { loadModel } from './models.js';
+import { loadModel } from './remote-models.js';
 import type { Pool } from './pool.js';
 
 class Client implements Caller {

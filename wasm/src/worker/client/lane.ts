@@ -4,7 +4,7 @@ import type { QkvError } from '../../api/errors.js';
 import type { InitOptions } from '../../api/types.js';
 import type { WorkerPort } from '../../api/worker-types.js';
 import { type Answer, type CallRequest, type Ready, type Underway } from '../protocol/messages.js';
-import { receive } from '../protocol/errors.js';
+import { receive } from '../protocol/sent-errors.js';
 import { type Failure, Link, type LinkListener, type Origin } from './link.js';
 
 /** Takes note of how many tokens a cache holds. */

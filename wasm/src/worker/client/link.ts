@@ -24,7 +24,7 @@ import {
   type Reply,
   type Underway,
 } from '../protocol/messages.js';
-import { receive, textOf } from '../protocol/errors.js';
+import { receive, textOf } from '../protocol/sent-errors.js';
 import { remedy } from './spawn.js';
 
 /** Where the worker is from. */

@@ -5,7 +5,7 @@ import type { LanguageModel, LoadOptions, Source } from '../../api/model-types.j
 import type { InitOptions, Qkv } from '../../api/types.js';
 import type { WorkerModels } from '../../api/worker-types.js';
 import { describe } from '../../arguments/values.js';
-import { sendable } from '../protocol/errors.js';
+import { sendable } from '../protocol/sent-errors.js';
 import { hold } from '../protocol/liveness.js';
 import {
   type Answer,

@@ -2,7 +2,7 @@
 
 import type { WorkerModels, WorkerPort } from '../../api/worker-types.js';
 import { listen, post } from '../../platform/ports.js';
-import { sendable } from '../protocol/errors.js';
+import { sendable } from '../protocol/sent-errors.js';
 import {
   buffersOf,
   everyone,

@@ -5,7 +5,7 @@ import { QkvError } from '../../api/errors.js';
 import { isResponse } from '../../arguments/values.js';
 import type { InitOptions } from '../../api/types.js';
 import { wholeAddress } from '../../platform/addresses.js';
-import { textOf } from './errors.js';
+import { textOf } from './sent-errors.js';
 import { isPlain, type SentResponse } from './messages.js';
 
 const mark = 'qkv/response' satisfies keyof SentResponse;

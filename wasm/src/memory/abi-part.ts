@@ -1,4 +1,4 @@
-import { type Abi, readAbi, written, type WrittenAbi } from '../memory/abi.js';
+import { type Abi, readAbi, written, type WrittenAbi } from './abi.js';
 
 /** A part of a schema, from its text, whose records have groups of the base too. */
 export function readPart(text: string): Abi {

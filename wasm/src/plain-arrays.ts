@@ -1,9 +1,9 @@
 // Plain arrays of JavaScript's own memory, made and read without an engine.
 
-import { QkvError } from '../api/errors.js';
-import type { NdArray, NdMask, Nested, OwnedArray } from '../api/types.js';
-import { checkInteger } from './numbers.js';
-import { checkCountable, shapeText, sizeOf, takeShape } from './shapes.js';
+import { QkvError } from './api/errors.js';
+import type { NdArray, NdMask, Nested, OwnedArray } from './api/types.js';
+import { checkInteger } from './arguments/numbers.js';
+import { checkCountable, shapeText, sizeOf, takeShape } from './arguments/shapes.js';
 import {
   describe,
   isFloat32Array,
@@ -13,7 +13,7 @@ import {
   listOf,
   newFloats,
   reading,
-} from './values.js';
+} from './arguments/values.js';
 
 /** Most axes of an array. */
 const mostAxes = 64;

@@ -1,5 +1,5 @@
 import { QkvError } from '../api/errors.js';
-import { checkNumber } from '../arguments/numbers.js';
+import { checkNumber } from './numbers.js';
 
 /** Ranges that numbers have, by the words for them. */
 const ranges = {

@@ -3,14 +3,14 @@
 import { describe, isRecord } from '../../arguments/values.js';
 import { Fields } from '../fields.js';
 import type { ModelFile, StoredTensor } from '../file.js';
-import { some } from '../../language/names.js';
+import { some } from '../../arguments/name-list.js';
 import { quoted, refuse, refuseUnsupported } from '../errors.js';
 import { Cursor } from '../sources/cursor.js';
-import { beside, isAddress, openSource } from '../sources/open.js';
+import { beside, isAddress, openSource } from '../sources/open-source.js';
 import type { ByteSource } from '../sources/source.js';
 import { readGguf } from './gguf.js';
 import { headerSize, readLlama2c, readNumbers } from './llama2c.js';
-import { readSafetensors } from './safetensors.js';
+import { readSafetensors } from './safetensors-shard.js';
 
 /** Most files of a model, and bytes of a JSON file. */
 const [mostFiles, mostJson] = [1000, 2 ** 26];

@@ -8,7 +8,7 @@ import { QkvError } from '../../api/errors.js';
 import { identity } from '../../arguments/identity.js';
 import type { InitOptions } from '../../api/types.js';
 import type { AsyncInitOptions, AsyncQkv, WorkerPort } from '../../api/worker-types.js';
-import { textOf } from '../protocol/errors.js';
+import { textOf } from '../protocol/sent-errors.js';
 import { Lane } from './lane.js';
 import { clientOf } from './client.js';
 import { Pool } from './pool.js';

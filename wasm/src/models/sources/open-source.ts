@@ -4,7 +4,7 @@ import { describe, isUint8Array, lengthOf, reading, tagOf } from '../../argument
 import { plainView } from '../../arguments/views.js';
 import { isPath } from '../../platform/addresses.js';
 import { brief, refuse } from '../errors.js';
-import { openFile, PieceSource, type ReadPiece } from './pieces.js';
+import { openFile, PieceSource, type ReadPiece } from './piece-source.js';
 import type { ByteSource } from './source.js';
 import { WebSource } from './web.js';
 

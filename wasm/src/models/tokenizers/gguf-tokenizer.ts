@@ -6,7 +6,7 @@ import { Fields } from '../fields.js';
 import { cutOf } from './cuts.js';
 import type { Frame } from './frame.js';
 import { pairsTokenizer } from './pairs.js';
-import { piecesTokenizer } from './pieces.js';
+import { piecesTokenizer } from './scored-pieces.js';
 import { type FoundTokenizer, remedy } from './found.js';
 import { wordsTokenizer } from './words.js';
 

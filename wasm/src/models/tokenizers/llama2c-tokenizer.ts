@@ -3,7 +3,7 @@
 import { describe, isUint8Array, reading, tagOf } from '../../arguments/values.js';
 import { plainView } from '../../arguments/views.js';
 import { refuse } from '../errors.js';
-import { piecesTokenizer } from './pieces.js';
+import { piecesTokenizer } from './scored-pieces.js';
 import type { Tokenizer } from '../../api/model-types.js';
 
 const [begin, end] = [1, 2];
