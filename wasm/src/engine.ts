@@ -28,8 +28,8 @@ const operators = {
   ...statistics,
 };
 
-type Operators = Omit<Qkv, 'info' | 'memory' | 'dispose' | symbol>;
-type Operator = (instance: Instance, ...args: unknown[]) => unknown;
+type Methods = Omit<Qkv, 'info' | 'memory' | 'dispose' | symbol>;
+type Method = (instance: Instance, ...args: unknown[]) => unknown;
 
 /** Operators that an entry has besides. Each has arguments of its own, which nobody asks for by this type. */
 export type MoreOperators = Readonly<
@@ -37,15 +37,15 @@ export type MoreOperators = Readonly<
 >;
 
 /** The operators for callers: functions that need no `this`, and refuse once the instance has ended. */
-function bind(instance: Instance, more: MoreOperators): Operators {
+function bind(instance: Instance, more: MoreOperators): Methods {
   const bound: Partial<Record<string, (...args: unknown[]) => unknown>> = {};
   for (const [name, operator] of Object.entries({ ...operators, ...more })) {
     bound[name] = (...args) => {
       instance.raw(name);
-      return (operator as Operator)(instance, ...args);
+      return (operator as Method)(instance, ...args);
     };
   }
-  return bound as unknown as Operators;
+  return bound as unknown as Methods;
 }
 
 /** With `more` operators than those of `Qkv`. `onDispose` is called once, by the first dispose(). */

@@ -3,12 +3,10 @@
 import type { KvCache, Tensor } from '../api/types.js';
 import { isRecord } from './values.js';
 
-type Kind = 'tensor' | 'cache';
+const kinds = new WeakMap<object, 'tensor' | 'cache'>();
 
-const kinds = new WeakMap<object, Kind>();
-
-/** Enters an object that was just made. */
-export function enter(object: object, kind: Kind): void {
+/** Takes note of an object that was just made. */
+export function register(object: object, kind: 'tensor' | 'cache'): void {
   kinds.set(object, kind);
 }
 

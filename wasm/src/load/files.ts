@@ -8,12 +8,12 @@ import type { RawModule } from '../memory/raw.js';
 import type { Team } from './team.js';
 import type { InitOptions, Variant } from '../api/types.js';
 
-type Source = NonNullable<InitOptions['wasm']>;
+type WasmSource = NonNullable<InitOptions['wasm']>;
 
 /** Places to try in turn; one that turns out not to exist here is undefined. If all fail, the first error is reported. */
 export type DefaultPlaces = (
   variant: Variant,
-) => readonly (() => Source | Promise<Source | undefined>)[];
+) => readonly (() => WasmSource | Promise<WasmSource | undefined>)[];
 
 /** Starts `threads - 1` workers; undefined where one file is all there is, and a worker's script is another. */
 export type StartThreads =

@@ -2,7 +2,7 @@ import { QkvError } from '../api/errors.js';
 import type { OwnedArray, Tensor } from '../api/types.js';
 import { takeNumbers } from '../arguments/arrays.js';
 import { checkInteger } from '../arguments/numbers.js';
-import { enter } from '../arguments/genuine.js';
+import { register } from '../arguments/genuine.js';
 import { checkCountable, shapeText, sizeOf, takeShape } from '../arguments/shapes.js';
 import { inRoom, newFloats } from '../arguments/values.js';
 import { disposeSymbol, Handle } from './handle.js';
@@ -23,7 +23,7 @@ class WasmTensor implements Tensor {
     this.#length = sizeOf(shape);
     this.#handle = new Handle(this, instance, block, 'block');
     handles.set(this, this.#handle);
-    enter(this, 'tensor');
+    register(this, 'tensor');
   }
 
   /** What messages and consoles call it. */

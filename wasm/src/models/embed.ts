@@ -6,7 +6,7 @@ import type { OwnedArray } from '../api/types.js';
 import { checkBoolean, checkChoice } from '../arguments/numbers.js';
 import { describe, listOf, newFloats, reading, takeOptions } from '../arguments/values.js';
 import { Call } from '../memory/call.js';
-import type { ModelState, Plan } from './model-state.js';
+import type { ModelState, ModelSpec } from './model-state.js';
 import { idsOf, tokensOf } from './text.js';
 
 const fn = 'LanguageModel.embed';
@@ -14,16 +14,16 @@ const fn = 'LanguageModel.embed';
 /** Most texts of a call. */
 const mostTexts = 2 ** 20;
 
-type Pooling = NonNullable<EmbedOptions['pooling']>;
+type TextPooling = NonNullable<EmbedOptions['pooling']>;
 const poolings: readonly string[] = ['mean', 'cls', 'last'];
 
 /** What embed() does where nobody says it: as the files say, and else the mean. */
-export function usualPooling({ pooling = 'mean' }: Plan): Pooling | undefined {
-  return poolings.includes(pooling) ? (pooling as Pooling) : undefined;
+export function usualPooling({ pooling = 'mean' }: ModelSpec): TextPooling | undefined {
+  return poolings.includes(pooling) ? (pooling as TextPooling) : undefined;
 }
 
 /** The mean of rows of `width` numbers, or the first or last of them, in float64. */
-function pool(all: Float32Array, width: number, pooling: Pooling): Float64Array {
+function pool(all: Float32Array, width: number, pooling: TextPooling): Float64Array {
   const rows = pooling === 'last' ? all.subarray(all.length - width) : all;
   const count = pooling === 'cls' ? 1 : rows.length / width;
   const sum = new Float64Array(width);
@@ -43,10 +43,10 @@ function endsOf(ids: ArrayLike<number>, bare: ArrayLike<number>): number {
 }
 
 /** The tokens of a text, as many as the model has room for, with those that end every text. */
-function shortened(name: string, given: unknown, plan: Plan, plain: boolean): unknown {
-  const { tokenizer } = plan;
-  const most = plan.config.maxLength;
-  const ids = idsOf(fn, name, given, plan, { plain }) as ArrayLike<number> | undefined;
+function shortened(name: string, given: unknown, spec: ModelSpec, plain: boolean): unknown {
+  const { tokenizer } = spec;
+  const most = spec.config.maxLength;
+  const ids = idsOf(fn, name, given, spec, { plain }) as ArrayLike<number> | undefined;
   return reading(fn, name, () => {
     if (!ids || !(ids.length > most)) return ids ?? given;
     const isText = typeof given === 'string';
@@ -57,13 +57,13 @@ function shortened(name: string, given: unknown, plan: Plan, plain: boolean): un
 }
 
 /** How it is asked for, or else as usual. */
-function poolingFor(plan: Plan, given: Pooling | undefined): Pooling {
+function poolingFor(spec: ModelSpec, given: TextPooling | undefined): TextPooling {
   if (given !== undefined) checkChoice(fn, 'pooling', given, poolings);
-  const pooling = given ?? usualPooling(plan);
+  const pooling = given ?? usualPooling(spec);
   if (pooling !== undefined) return pooling;
   throw new QkvError(
     'invalid_argument',
-    `${fn}: pooling is undefined and the file says ${describe(plan.pooling)}, expected 'mean', 'cls' or 'last'`,
+    `${fn}: pooling is undefined and the file says ${describe(spec.pooling)}, expected 'mean', 'cls' or 'last'`,
   );
 }
 
@@ -71,8 +71,8 @@ export function embed(state: ModelState, given: unknown, options: EmbedOptions):
   const names = ['pooling', 'normalize', 'truncate', 'plain'] as const;
   const taken = takeOptions(fn, 'options', options, names);
   const { normalize = true, truncate = false, plain = false } = taken;
-  const { plan } = state;
-  const pooling = poolingFor(plan, taken.pooling);
+  const { spec } = state;
+  const pooling = poolingFor(spec, taken.pooling);
   checkBoolean(fn, 'normalize', normalize);
   checkBoolean(fn, 'truncate', truncate);
   checkBoolean(fn, 'plain', plain);
@@ -85,10 +85,10 @@ export function embed(state: ModelState, given: unknown, options: EmbedOptions):
   }
   const all = texts.map((text, i) => {
     const name = `texts[${i}]`;
-    const own = truncate ? shortened(name, text, plan, plain) : text;
-    return tokensOf(fn, name, own, plan, { isVector: true, plain });
+    const own = truncate ? shortened(name, text, spec, plain) : text;
+    return tokensOf(fn, name, own, spec, { isVector: true, plain });
   });
-  const { dModel } = plan.config;
+  const { dModel } = spec.config;
   const data = newFloats(fn, all.length * dModel);
   for (const [i, rows] of all.entries()) {
     const call = new Call(state.instance, fn);

@@ -16,13 +16,13 @@ import {
   addressOf,
   checkIdle,
   createSession,
-  type Held,
-  heldBy,
+  type SessionState,
+  sessionStateOf,
   keepOnly,
   readInto,
 } from './session.js';
 import type { ModelState } from './model-state.js';
-import { hasNoTokenizer, Told, tokensOf } from './text.js';
+import { hasNoTokenizer, StreamedText, tokensOf } from './text.js';
 
 const fn = 'LanguageModel.generate';
 const names = [
@@ -43,20 +43,20 @@ interface Prompt {
 }
 
 /** What is asked for, with its defaults. */
-interface Request extends Prompt {
+interface GenerateRequest extends Prompt {
   /** The same prompt, should the session be longer by now. */
   readonly again: () => Prompt;
-  /** Tokens that the session held when it was asked for. */
+  /** The length of the session when generate() was called. */
   readonly length: number;
   readonly sampling: Omit<Sampling, 'step'>;
   readonly stops: readonly string[];
   readonly ends: readonly number[];
-  readonly session: Held | undefined;
+  readonly session: SessionState | undefined;
   readonly inspect: GenerateOptions['inspect'];
   readonly signal: AbortSignal | undefined;
 }
 
-function samplingOf(taken: GenerateOptions): Request['sampling'] {
+function samplingOf(taken: GenerateOptions): GenerateRequest['sampling'] {
   const { temperature = 0, topK = 0, topP = 1, minP = 0, repetitionPenalty = 1, seed = 0 } = taken;
   checkInteger(fn, 'topK', topK, 0, mostInt);
   checkInteger(fn, 'seed', seed, 0, Number.MAX_SAFE_INTEGER);
@@ -81,8 +81,8 @@ function stopsOf(given: unknown): readonly string[] {
   return list;
 }
 
-function endsOf({ plan }: ModelState, given: unknown): readonly number[] {
-  if (given === undefined) return plan.ends;
+function endsOf({ spec }: ModelState, given: unknown): readonly number[] {
+  if (given === undefined) return spec.ends;
   const list = listOf(fn, 'stopTokens', given, mostStops);
   if (!list) {
     throw new QkvError(
@@ -90,15 +90,19 @@ function endsOf({ plan }: ModelState, given: unknown): readonly number[] {
       `${fn}: stopTokens is ${describe(given)}, expected an array of tokens`,
     );
   }
-  const last = plan.config.vocabulary - 1;
+  const last = spec.config.vocabulary - 1;
   list.forEach((token, i) => checkInteger(fn, `stopTokens[${i}]`, token, 0, last));
   return list as number[];
 }
 
 /** Tokens that the model, or the session, has room for beside the prompt; the last one need not be read. */
-function roomFor(state: ModelState, held: Held | undefined, prompt: number): number {
-  const capacity = held?.capacity ?? state.plan.config.maxLength;
-  const room = capacity - (held?.length ?? 0) - prompt;
+function roomFor(
+  state: ModelState,
+  sessionState: SessionState | undefined,
+  prompt: number,
+): number {
+  const capacity = sessionState?.capacity ?? state.spec.config.maxLength;
+  const room = capacity - (sessionState?.length ?? 0) - prompt;
   if (room >= 0) return room + 1;
   throw new QkvError(
     'out_of_range',
@@ -106,23 +110,26 @@ function roomFor(state: ModelState, held: Held | undefined, prompt: number): num
   );
 }
 
-function requestOf(state: ModelState, given: unknown, options: GenerateOptions): Request {
+function requestOf(state: ModelState, given: unknown, options: GenerateOptions): GenerateRequest {
   const taken = takeOptions(fn, 'options', options, names);
   const { maxTokens, session, inspect, signal, plain = false } = taken;
-  const { config, tokenizer } = state.plan;
+  const { config, tokenizer } = state.spec;
   const stops = stopsOf(taken.stop);
   if (stops.length > 0 && !tokenizer)
-    throw hasNoTokenizer(fn, state.plan, 'stop is given', 'stopTokens');
+    throw hasNoTokenizer(fn, state.spec, 'stop is given', 'stopTokens');
   checkSignal(fn, signal);
   checkBoolean(fn, 'plain', plain);
   state.live(fn);
   if (maxTokens !== undefined) checkInteger(fn, 'maxTokens', maxTokens, 1, mostInt);
-  const held = session === undefined ? undefined : heldBy(fn, state, session);
-  if (held) checkInteger(fn, 'the batch of session', held.batch, 1, 1);
+  const sessionState = session === undefined ? undefined : sessionStateOf(fn, state, session);
+  if (sessionState) checkInteger(fn, 'the batch of session', sessionState.batch, 1, 1);
   const promptOf = (from: unknown): Prompt => {
-    const goesOn = held !== undefined && held.length > 0;
-    const { source, shape } = tokensOf(fn, 'prompt', from, state.plan, { goesOn, plain });
-    return { prompt: source, most: Math.min(maxTokens ?? mostInt, roomFor(state, held, shape[1])) };
+    const goesOn = sessionState !== undefined && sessionState.length > 0;
+    const { source, shape } = tokensOf(fn, 'prompt', from, state.spec, { goesOn, plain });
+    return {
+      prompt: source,
+      most: Math.min(maxTokens ?? mostInt, roomFor(state, sessionState, shape[1])),
+    };
   };
   const first = promptOf(given);
   // For what is wrong with it, before anything is done.
@@ -133,7 +140,7 @@ function requestOf(state: ModelState, given: unknown, options: GenerateOptions):
     again: () => promptOf(typeof given === 'string' ? given : first.prompt),
     sampling: samplingOf(taken),
     ends: endsOf(state, taken.stopTokens),
-    ...{ stops, session: held, length: held?.length ?? 0, inspect: kept, signal },
+    ...{ stops, session: sessionState, length: sessionState?.length ?? 0, inspect: kept, signal },
   };
 }
 
@@ -167,17 +174,17 @@ class Seen {
 /** The passes of one generation. */
 class Passes {
   readonly #state: ModelState;
-  readonly #held: Held;
-  readonly #request: Request;
+  readonly #session: SessionState;
+  readonly #request: GenerateRequest;
   /** Tokens that the penalty is for, if there is one. */
   readonly #seen: Seen | undefined;
   readonly #before: number;
   #steps = 0;
 
-  constructor(state: ModelState, held: Held, request: Request) {
+  constructor(state: ModelState, sessionState: SessionState, request: GenerateRequest) {
     this.#state = state;
-    this.#held = held;
-    this.#before = held.length;
+    this.#session = sessionState;
+    this.#before = sessionState.length;
     this.#request = request;
     const isPlain = request.sampling.repetitionPenalty === 1;
     this.#seen = isPlain ? undefined : new Seen(request.prompt);
@@ -185,23 +192,24 @@ class Passes {
 
   /** Whether model and session are still there. */
   get isAlive(): boolean {
-    return this.#state.isAlive && this.#held.handle.address !== undefined;
+    return this.#state.isAlive && this.#session.handle.address !== undefined;
   }
 
   /** Whether a token can be read, also after model or session were disposed. */
   get hasRoom(): boolean {
-    return this.isAlive && this.#held.length < this.#held.capacity;
+    return this.isAlive && this.#session.length < this.#session.capacity;
   }
 
   /** Leaves the session as it was before the first pass. */
   forget(): void {
-    if (this.isAlive && this.#held.length > this.#before) keepOnly(fn, this.#held, this.#before);
+    if (this.isAlive && this.#session.length > this.#before)
+      keepOnly(fn, this.#session, this.#before);
   }
 
   /** Reads tokens. */
   read(ids: Int32Array): void {
     const { call, fields } = this.#begin(ids, this.#onlyAblated());
-    readInto(fn, this.#held, ids.length, () => {
+    readInto(fn, this.#session, ids.length, () => {
       call.run('forwardModel', fields());
     });
   }
@@ -210,7 +218,7 @@ class Passes {
   choose(ids: Int32Array): Omit<Token, 'text'> {
     const { call, inspection, fields } = this.#begin(ids, this.#request.inspect);
     const slot = call.output('found', [4]);
-    readInto(fn, this.#held, ids.length, () => {
+    readInto(fn, this.#session, ids.length, () => {
       call.run('generateToken', {
         ...fields(),
         sampling: { ...this.#request.sampling, step: this.#steps },
@@ -231,14 +239,14 @@ class Passes {
 
   #begin(ids: Int32Array, inspect: GenerateOptions['inspect']) {
     const state = this.#state;
-    const held = this.#held;
+    const sessionState = this.#session;
     const call = new Call(state.instance, fn);
     const { length } = ids;
-    const pass = { batch: 1, length, keys: held.length + length };
-    const inspection = new Inspection(fn, call, inspect, state.plan.config, pass);
+    const pass = { batch: 1, length, keys: sessionState.length + length };
+    const inspection = new Inspection(fn, call, inspect, state.spec.config, pass);
     const fields = () => ({
       model: state.live(fn),
-      session: addressOf(fn, held),
+      session: addressOf(fn, sessionState),
       ids: call.input({ name: 'prompt', shape: [1, length], source: ids }),
       readings: inspection.fields(call),
     });
@@ -246,12 +254,12 @@ class Passes {
   }
 }
 
-async function* tokens(state: ModelState, request: Request): AsyncGenerator<Token> {
+async function* tokens(state: ModelState, request: GenerateRequest): AsyncGenerator<Token> {
   const { most, stops, ends, signal, prompt, inspect, session } = request;
-  const capacity = Math.min(state.plan.config.maxLength, prompt.length - 1 + most);
+  const capacity = Math.min(state.spec.config.maxLength, prompt.length - 1 + most);
   const own = session ? undefined : createSession(fn, state, { capacity });
-  const passes = new Passes(state, session ?? heldBy(fn, state, own), request);
-  const texts = new Told(fn, state.plan, stops, prompt);
+  const passes = new Passes(state, session ?? sessionStateOf(fn, state, own), request);
+  const texts = new StreamedText(fn, state.spec, stops, prompt);
   const pause = new Pause();
   const breathe = async (): Promise<void> => {
     await pause.maybe();
@@ -309,7 +317,7 @@ async function* tokens(state: ModelState, request: Request): AsyncGenerator<Toke
 }
 
 /** The tokens of a request, during which its session is nobody else's. */
-async function* alone(state: ModelState, request: Request): AsyncGenerator<Token> {
+async function* alone(state: ModelState, request: GenerateRequest): AsyncGenerator<Token> {
   const { session, length } = request;
   if (!session) {
     yield* tokens(state, request);

@@ -16,7 +16,7 @@ export interface ModelArray {
 }
 
 /** What a model is made of besides its weights. */
-export interface Plan {
+export interface ModelSpec {
   readonly config: Config;
   readonly format: WeightFormat;
   readonly tokenizer: Tokenizer | undefined;
@@ -34,19 +34,19 @@ export class ModelState {
   /** The caller's model, which would pass for forgotten while only its sessions are kept. */
   readonly owner: object;
   readonly instance: Instance;
-  readonly plan: Plan;
+  readonly spec: ModelSpec;
   readonly arrays: ReadonlyMap<string, ModelArray>;
   readonly parameterCount: number;
   readonly bytes: number;
   readonly #handle: Handle;
 
   /** Takes the memory of all arrays. */
-  constructor(owner: object, fn: string, instance: Instance, plan: Plan) {
+  constructor(owner: object, fn: string, instance: Instance, spec: ModelSpec) {
     this.owner = owner;
     this.instance = instance;
-    this.plan = plan;
+    this.spec = spec;
     const make = new Call(instance, fn);
-    const { config, format } = plan;
+    const { config, format } = spec;
     make.run('createModel', { config: configFields(fn, make, config), format });
     const model = make.made();
     this.#handle = new Handle(owner, instance, model, 'destroyModel');

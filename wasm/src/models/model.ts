@@ -28,8 +28,8 @@ import type { Instance } from '../memory/instance.js';
 import { embed, usualPooling } from './embed.js';
 import { generate } from './generate.js';
 import { Inspection } from './pass.js';
-import { addressOf, createSession, heldBy, readInto } from './session.js';
-import { ModelState, type Plan } from './model-state.js';
+import { addressOf, createSession, sessionStateOf, readInto } from './session.js';
+import { ModelState, type ModelSpec } from './model-state.js';
 import { idsOf } from './text.js';
 
 const forwardNames = [
@@ -40,11 +40,11 @@ const forwardNames = [
 function rowsOf(
   fn: string,
   given: unknown,
-  plan: Plan,
+  spec: ModelSpec,
   { batch, ...asked }: { batch: number; plain: boolean; goesOn?: boolean },
 ) {
   checkBoolean(fn, 'plain', asked.plain);
-  const ids = idsOf(fn, 'ids', given, plan, asked);
+  const ids = idsOf(fn, 'ids', given, spec, asked);
   if (typeof given === 'string') checkInteger(fn, 'the batch of a text', batch, 1, 1);
   return checkRows(fn, 'ids', ids, batch);
 }
@@ -61,14 +61,14 @@ export class WasmLanguageModel implements LanguageModel {
   readonly #state: ModelState;
 
   /** `fill` is what puts the weights into the arrays, now or later; nothing else may use the model before. */
-  constructor(fn: string, instance: Instance, plan: Plan, fill: (state: ModelState) => void) {
-    const state = new ModelState(this, fn, instance, plan);
+  constructor(fn: string, instance: Instance, spec: ModelSpec, fill: (state: ModelState) => void) {
+    const state = new ModelState(this, fn, instance, spec);
     this.#state = state;
-    const { config, format, tokenizer, tokenizerProblem, ignored = [] } = plan;
+    const { config, format, tokenizer, tokenizerProblem, ignored = [] } = spec;
     const { parameterCount, bytes } = state;
     const fixed = {
       ...{ config, format, tokenizer, tokenizerProblem, parameterCount, bytes },
-      ...{ pooling: usualPooling(plan), ignored: Object.freeze([...ignored]) },
+      ...{ pooling: usualPooling(spec), ignored: Object.freeze([...ignored]) },
     };
     for (const [name, value] of Object.entries(fixed)) {
       Object.defineProperty(this, name, { value, enumerable: true });
@@ -96,17 +96,17 @@ export class WasmLanguageModel implements LanguageModel {
     const taken = takeOptions(fn, 'options', given, forwardNames);
     const { rows: which = 'all', hidden: wantsHidden = !config.head } = taken;
     const { session } = taken;
-    const held = session === undefined ? undefined : heldBy(fn, state, session);
-    const { batch = held?.batch ?? 1 } = taken;
+    const sessionState = session === undefined ? undefined : sessionStateOf(fn, state, session);
+    const { batch = sessionState?.batch ?? 1 } = taken;
     checkInteger(fn, 'batch', batch, 1, mostInt);
     checkChoice(fn, 'rows', which, ['all', 'last']);
     checkBoolean(fn, 'hidden', wantsHidden);
     const { plain = false } = taken;
-    const goesOn = held !== undefined && held.length > 0;
-    const rows = rowsOf(fn, ids, state.plan, { batch, plain, goesOn });
+    const goesOn = sessionState !== undefined && sessionState.length > 0;
+    const rows = rowsOf(fn, ids, state.spec, { batch, plain, goesOn });
     const [, length] = rows.shape;
     const call = new Call(state.instance, fn);
-    const pass = { batch, length, keys: (held?.length ?? 0) + length, hasRows: true };
+    const pass = { batch, length, keys: (sessionState?.length ?? 0) + length, hasRows: true };
     const inspection = new Inspection(fn, call, taken.inspect, config, pass);
     const answers = [batch, which === 'last' ? 1 : length];
     const logits = config.head ? call.output('logits', [...answers, config.vocabulary]) : undefined;
@@ -116,10 +116,10 @@ export class WasmLanguageModel implements LanguageModel {
       ...{ ids: call.input(rows), tokenTypes: call.input(types, rows.shape), logits, hidden },
       keyLengths: call.input(optionalWhole(fn, 'keyLengths', taken.keyLengths, batch)),
       readings: inspection.fields(call),
-      session: held && addressOf(fn, held),
+      session: sessionState && addressOf(fn, sessionState),
       model: state.live(fn),
     };
-    readInto(fn, held, length, () => {
+    readInto(fn, sessionState, length, () => {
       call.run('forwardModel', fields);
     });
     return {
@@ -150,7 +150,7 @@ export class WasmLanguageModel implements LanguageModel {
     const names = ['batch', 'inspect', 'plain'];
     const { batch = 1, inspect, plain = false } = takeOptions(fn, 'options', given, names);
     checkInteger(fn, 'batch', batch, 1, mostInt);
-    const rows = rowsOf(fn, ids, state.plan, { batch, plain });
+    const rows = rowsOf(fn, ids, state.spec, { batch, plain });
     const [, length] = rows.shape;
     if (length < 2) {
       throw new QkvError('shape_mismatch', `${fn}: ids are rows of 1 token, expected at least 2`);

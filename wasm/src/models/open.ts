@@ -24,7 +24,7 @@ import { type ByteSource, readAll } from './sources/source.js';
 import { bytesOf, type OnRows, streamPlan } from './stream.js';
 import { type FoundTokenizer, remedy } from './tokenizers/found.js';
 import { ggufTokenizer } from './tokenizers/gguf-tokenizer.js';
-import { ownTokenizer } from './tokenizers/trainer-tokenizer.js';
+import { trainerTokenizer } from './tokenizers/trainer-tokenizer.js';
 
 interface OpenOptions {
   /** Most tokens of a row, at most what the file says, which is the default. */
@@ -124,7 +124,7 @@ async function completed(
 /** The tokenizer in a file. */
 function tokenizerIn(file: ModelFile): FoundTokenizer {
   if (file.format === 'gguf') return ggufTokenizer(file);
-  if (file.format !== 'llama2.c') return ownTokenizer(file);
+  if (file.format !== 'llama2.c') return trainerTokenizer(file);
   return {
     problem: `llama2.c has tokenizers in files of their own: ${remedy('llama2cTokenizer() of its bytes')}`,
   };

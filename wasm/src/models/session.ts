@@ -11,37 +11,37 @@ import type { Address } from '../memory/raw.js';
 import type { ModelState } from './model-state.js';
 
 /** What is behind a session. */
-export interface Held {
+export interface SessionState {
   readonly handle: Handle;
   readonly model: ModelState;
   readonly batch: number;
   readonly capacity: number;
   /** Of keys and values of `capacity` tokens. */
   readonly bytes: number;
-  /** Tokens that are held. */
+  /** Tokens in it. */
   length: number;
   /** Whether a generation goes on in it. */
   isBusy: boolean;
 }
 
-const all = new WeakMap<object, Held>();
+const all = new WeakMap<object, SessionState>();
 
 class WasmSession implements Session {
   declare readonly capacity: number;
   declare readonly bytes: number;
-  readonly #held: Held;
+  readonly #state: SessionState;
 
-  constructor(address: Address, rest: Omit<Held, 'handle' | 'length' | 'isBusy'>) {
+  constructor(address: Address, rest: Omit<SessionState, 'handle' | 'length' | 'isBusy'>) {
     const handle = new Handle(this, rest.model.instance, address, 'destroySession');
-    this.#held = { ...rest, handle, length: 0, isBusy: false };
-    all.set(this, this.#held);
+    this.#state = { ...rest, handle, length: 0, isBusy: false };
+    all.set(this, this.#state);
     for (const name of ['capacity', 'bytes'] as const) {
       Object.defineProperty(this, name, { value: rest[name], enumerable: true });
     }
   }
 
   get length(): number {
-    return this.#held.length;
+    return this.#state.length;
   }
 
   get [Symbol.toStringTag](): string {
@@ -50,15 +50,15 @@ class WasmSession implements Session {
 
   truncate(length: number): void {
     const fn = 'Session.truncate';
-    const held = this.#held;
-    addressOf(fn, held);
-    checkIdle(fn, held);
-    checkInteger(fn, 'length', length, 0, held.length);
-    keepOnly(fn, held, length);
+    const state = this.#state;
+    addressOf(fn, state);
+    checkIdle(fn, state);
+    checkInteger(fn, 'length', length, 0, state.length);
+    keepOnly(fn, state, length);
   }
 
   dispose(): void {
-    this.#held.handle.dispose();
+    this.#state.handle.dispose();
   }
 
   [disposeSymbol](): void {
@@ -67,10 +67,11 @@ class WasmSession implements Session {
 }
 
 /** Where a session is, for a call of `fn`. */
-export const addressOf = (fn: string, { handle }: Held): Address => handle.live(fn, 'the session');
+export const addressOf = (fn: string, { handle }: SessionState): Address =>
+  handle.live(fn, 'the session');
 
 /** Refuses a session in which a generation goes on: what that has told would not be what the session holds. */
-export function checkIdle(fn: string, { isBusy }: Held): void {
+export function checkIdle(fn: string, { isBusy }: SessionState): void {
   if (!isBusy) return;
   throw new QkvError(
     'busy',
@@ -79,18 +80,21 @@ export function checkIdle(fn: string, { isBusy }: Held): void {
 }
 
 /** Drops all but the first tokens. */
-export function keepOnly(fn: string, held: Held, length: number): void {
-  held.model.instance.run(fn, 'truncateSession', { session: addressOf(fn, held), length });
-  held.length = length + 0; // of -0 as well
+export function keepOnly(fn: string, state: SessionState, length: number): void {
+  state.model.instance.run(fn, 'truncateSession', { session: addressOf(fn, state), length });
+  state.length = length + 0; // of -0 as well
 }
 
 /** Runs what may lack memory for the tokens of a session, and says then what limits them. */
-function limited<T>(held: Omit<Held, 'handle' | 'model' | 'batch'> | undefined, run: () => T): T {
+function limited<T>(
+  state: Omit<SessionState, 'handle' | 'model' | 'batch'> | undefined,
+  run: () => T,
+): T {
   try {
     return run();
   } catch (error) {
     if (!(error instanceof QkvError && error.code === 'out_of_memory')) throw error;
-    const of = held ? `, at ${Math.round(held.bytes / held.capacity)} bytes each` : '';
+    const of = state ? `, at ${Math.round(state.bytes / state.capacity)} bytes each` : '';
     const { code, message } = error;
     const what = `${message}; expected fewer tokens${of}: maxTokens of generate() and capacity of session() limit them`;
     throw new QkvError(code, what, { cause: error });
@@ -101,36 +105,41 @@ function limited<T>(held: Omit<Held, 'handle' | 'model' | 'batch'> | undefined, 
  * Runs a pass, which reads `count` tokens into a session if there is one. A pass that lost a thread has read them, but not
  * rightly, so the session forgets them.
  */
-export function readInto(fn: string, held: Held | undefined, count: number, run: () => void): void {
+export function readInto(
+  fn: string,
+  state: SessionState | undefined,
+  count: number,
+  run: () => void,
+): void {
   try {
-    if (held) limited(held, run);
+    if (state) limited(state, run);
     else run();
   } catch (error) {
-    if (held && error instanceof QkvError && error.code === 'thread_lost') {
-      keepOnly(fn, held, held.length);
+    if (state && error instanceof QkvError && error.code === 'thread_lost') {
+      keepOnly(fn, state, state.length);
     }
     throw error;
   }
-  if (held) held.length += count;
+  if (state) state.length += count;
 }
 
 /** What is behind the caller's session, which must be of this model and live. */
-export function heldBy(fn: string, model: ModelState, session: unknown): Held {
-  const held = isRecord(session) ? all.get(session) : undefined;
-  if (!held || held.model !== model) {
-    const was = held ? 'of another model' : describe(session);
+export function sessionStateOf(fn: string, model: ModelState, session: unknown): SessionState {
+  const state = isRecord(session) ? all.get(session) : undefined;
+  if (!state || state.model !== model) {
+    const was = state ? 'of another model' : describe(session);
     throw new QkvError(
       'invalid_argument',
       `${fn}: session is ${was}, expected one that session() of this model made`,
     );
   }
-  addressOf(fn, held);
-  checkIdle(fn, held);
-  return held;
+  addressOf(fn, state);
+  checkIdle(fn, state);
+  return state;
 }
 
 export function createSession(fn: string, model: ModelState, given: SessionOptions): Session {
-  const { maxLength } = model.plan.config;
+  const { maxLength } = model.spec.config;
   const names = ['batch', 'capacity', 'format'];
   const taken = takeOptions(fn, 'options', given, names);
   const { batch = 1, capacity = maxLength, format = 'f32' } = taken;

@@ -5,18 +5,18 @@ import type { Tokenizer } from '../api/model-types.js';
 import { checkInteger } from '../arguments/numbers.js';
 import { describe, reading } from '../arguments/values.js';
 import { checkRows } from '../language/rows.js';
-import type { Plan } from './model-state.js';
+import type { ModelSpec } from './model-state.js';
 import { type Decoder, decodeStream, type TextStream } from './tokenizers/tokenizer.js';
 
-/** How tokens of a text are asked for. */
-interface Asked {
+/** How a text becomes tokens. */
+interface EncodeOptions {
   /** Whether texts of control tokens are plain text. */
   readonly plain?: boolean;
   /** Whether they follow others: a text then has no token that begins one, if the tokenizer says which that is. */
   readonly goesOn?: boolean;
 }
 
-interface Wanted extends Asked {
+interface RowOptions extends EncodeOptions {
   /** Whether no tokens at all are an argument that is wrong, and not a shape. */
   readonly isVector?: boolean;
 }
@@ -24,7 +24,7 @@ interface Wanted extends Asked {
 /** Why a text is of no use. */
 export const hasNoTokenizer = (
   fn: string,
-  { tokenizerProblem }: Plan,
+  { tokenizerProblem }: ModelSpec,
   what: string,
   expected: string,
 ): QkvError =>
@@ -34,7 +34,7 @@ export const hasNoTokenizer = (
   );
 
 /** The tokens of a text. */
-function encoded(tokenizer: Tokenizer, text: string, { goesOn, plain }: Asked): unknown {
+function encoded(tokenizer: Tokenizer, text: string, { goesOn, plain }: EncodeOptions): unknown {
   const ids = plain ? tokenizer.encodePlain?.(text) : tokenizer.encode(text);
   const begin = goesOn ? tokenizer.begin : undefined;
   const isBegun = begin !== undefined && ids?.[0] === begin;
@@ -46,20 +46,23 @@ export function idsOf(
   fn: string,
   name: string,
   given: unknown,
-  plan: Plan,
-  asked: Asked = {},
+  spec: ModelSpec,
+  options: EncodeOptions = {},
 ): ArrayLike<number> {
   if (typeof given !== 'string') return given as ArrayLike<number>;
-  const { tokenizer } = plan;
-  if (!tokenizer) throw hasNoTokenizer(fn, plan, `${name} is ${describe(given)}`, 'tokens');
+  const { tokenizer } = spec;
+  if (!tokenizer) throw hasNoTokenizer(fn, spec, `${name} is ${describe(given)}`, 'tokens');
   // Not to be taken for one that has obeyed.
-  if (asked.plain && !reading(fn, 'tokenizer', () => typeof tokenizer.encodePlain === 'function')) {
+  if (
+    options.plain &&
+    !reading(fn, 'tokenizer', () => typeof tokenizer.encodePlain === 'function')
+  ) {
     throw new QkvError(
       'invalid_argument',
       `${fn}: plain is true and the tokenizer has no encodePlain(), expected one that has, or tokens`,
     );
   }
-  return reading(fn, name, () => encoded(tokenizer, given, asked)) as ArrayLike<number>;
+  return reading(fn, name, () => encoded(tokenizer, given, options)) as ArrayLike<number>;
 }
 
 /** The tokens of a text, or those that were given, as one row that the model has room for. */
@@ -67,11 +70,11 @@ export function tokensOf(
   fn: string,
   name: string,
   given: unknown,
-  plan: Plan,
-  { isVector = false, ...asked }: Wanted = {},
+  spec: ModelSpec,
+  { isVector = false, ...options }: RowOptions = {},
 ) {
-  const { config } = plan;
-  const ids = idsOf(fn, name, given, plan, asked);
+  const { config } = spec;
+  const ids = idsOf(fn, name, given, spec, options);
   if (isVector && reading(fn, name, () => (ids as ArrayLike<number> | null)?.length) === 0) {
     throw new QkvError(
       'invalid_argument',
@@ -116,13 +119,13 @@ function overlap(text: string, words: readonly string[]): number {
 }
 
 /** The text of tokens as they come. What may be the beginning of a letter, or of a stop, waits for later tokens. */
-export class Told {
+export class StreamedText {
   readonly #stream: TextStream | undefined;
   readonly #stops: readonly string[];
   /** What is decoded and was not told. */
   #text = '';
 
-  constructor(fn: string, { tokenizer }: Plan, stops: readonly string[], prompt: Int32Array) {
+  constructor(fn: string, { tokenizer }: ModelSpec, stops: readonly string[], prompt: Int32Array) {
     this.#stream = tokenizer && decodeStream(carefully(fn, tokenizer), [...prompt]);
     this.#stops = stops;
   }

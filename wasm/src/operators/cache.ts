@@ -16,7 +16,7 @@ import {
   type HeadsShape,
 } from '../arguments/heads.js';
 import { checkChoice, checkInteger, mostInt } from '../arguments/numbers.js';
-import { enter, isCache } from '../arguments/genuine.js';
+import { isCache, register } from '../arguments/genuine.js';
 import { shapeText } from '../arguments/shapes.js';
 import { takeOptions } from '../arguments/values.js';
 import { Call } from '../memory/call.js';
@@ -25,12 +25,12 @@ import type { Instance } from '../memory/instance.js';
 import type { Address } from '../memory/raw.js';
 
 type CacheOptions = Parameters<Qkv['kvCache']>[0];
-type Sizes = Required<Omit<CacheOptions, 'format'>>;
+type CacheSizes = Required<Omit<CacheOptions, 'format'>>;
 
 /** What a cache is made of. */
 interface State {
   readonly handle: Handle;
-  readonly config: Sizes;
+  readonly config: CacheSizes;
   /** Tokens that are held. */
   length: number;
 }
@@ -48,12 +48,12 @@ class WasmKvCache implements KvCache {
   declare readonly capacity: number;
   readonly #state: State;
 
-  constructor(instance: Instance, config: Sizes, address: Address) {
+  constructor(instance: Instance, config: CacheSizes, address: Address) {
     const handle = new Handle(this, instance, address, 'destroyCache');
     this.#state = { handle, config, length: 0 };
     Object.defineProperty(this, 'capacity', { value: config.capacity, enumerable: true });
     states.set(this, this.#state);
-    enter(this, 'cache');
+    register(this, 'cache');
   }
 
   get length(): number {

@@ -22,16 +22,20 @@ import type { Instance } from '../memory/instance.js';
 import type { Address } from '../memory/raw.js';
 
 /** The widths of x and of the result. */
-type Widths = readonly [from: number, to: number];
+type MapWidths = readonly [from: number, to: number];
 
-export interface Weights {
+export interface LinearWeights {
   readonly w: Input;
   readonly bias: Input | undefined;
   readonly layout: 'in_out' | 'out_in';
-  readonly widths: Widths;
+  readonly widths: MapWidths;
 }
 
-export function checkWeights(fn: string, givenW: ArrayInput, options: LinearOptions): Weights {
+export function checkWeights(
+  fn: string,
+  givenW: ArrayInput,
+  options: LinearOptions,
+): LinearWeights {
   const { layout = 'in_out' } = options;
   checkChoice(fn, 'layout', layout, ['in_out', 'out_in']);
   const w = checkArray(fn, 'w', givenW);
@@ -48,11 +52,11 @@ export function checkWeights(fn: string, givenW: ArrayInput, options: LinearOpti
 }
 
 /** Weights as the core takes them. */
-const weightFields = (call: Call, { w, bias, layout }: Weights): Group<'linearWeights'> => ({
+const weightFields = (call: Call, { w, bias, layout }: LinearWeights): Group<'linearWeights'> => ({
   ...{ w: call.input(w), bias: call.input(bias), layout },
 });
 
-interface Rows {
+interface LinearRows {
   readonly x: Input;
   /** The matrices that the core has of x and of the result. */
   readonly read: readonly number[];
@@ -61,7 +65,12 @@ interface Rows {
   readonly result: { readonly as: readonly number[]; readonly out: Tensor | undefined };
 }
 
-export function checkRows(fn: string, given: ArrayInput, [from, to]: Widths, out: unknown): Rows {
+export function checkRows(
+  fn: string,
+  given: ArrayInput,
+  [from, to]: MapWidths,
+  out: unknown,
+): LinearRows {
   const x = checkArray(fn, 'x', given);
   const width = x.shape[x.shape.length - 1];
   if (width !== from) {
@@ -95,9 +104,9 @@ export function linear(
 
 class Layer implements LinearLayer {
   readonly #handle: Handle;
-  readonly #widths: Widths;
+  readonly #widths: MapWidths;
 
-  constructor(instance: Instance, widths: Widths, address: Address) {
+  constructor(instance: Instance, widths: MapWidths, address: Address) {
     this.#handle = new Handle(this, instance, address, 'destroyLinear');
     this.#widths = widths;
   }

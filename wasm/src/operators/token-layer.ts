@@ -25,7 +25,7 @@ import type {
 
 const fn = 'forward';
 
-interface Kind {
+interface LayerKind {
   /** For messages. */
   readonly name: 'layer' | 'block';
   readonly destroyer: 'destroyLayer' | 'destroyBlock';
@@ -34,7 +34,7 @@ interface Kind {
   readonly readsContext: boolean;
 }
 
-interface Widths {
+interface LayerWidths {
   readonly dModel: number;
   readonly dContext: number;
   readonly numHeads: number;
@@ -65,11 +65,11 @@ function checkTokens(name: string, value: ArrayInput, width: number, batch?: num
 }
 
 export class TokenLayer implements MultiHeadAttention {
-  readonly #kind: Kind;
-  readonly #widths: Widths;
+  readonly #kind: LayerKind;
+  readonly #widths: LayerWidths;
   readonly #handle: Handle;
 
-  constructor(instance: Instance, kind: Kind, widths: Widths, address: Address) {
+  constructor(instance: Instance, kind: LayerKind, widths: LayerWidths, address: Address) {
     this.#kind = kind;
     this.#widths = widths;
     this.#handle = new Handle(this, instance, address, kind.destroyer);

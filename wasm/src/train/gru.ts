@@ -17,11 +17,11 @@ import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 import { checkShaped } from './arguments.js';
 
-type Weights = { readonly [Name in keyof GruWeights]: Input };
+type GruInputs = { readonly [Name in keyof GruWeights]: Input };
 
 interface Checked {
   readonly x: Input;
-  readonly weights: Weights;
+  readonly weights: GruInputs;
   readonly h0: Input | undefined;
   /** [B, hidden] */
   readonly state: readonly [number, number];
@@ -74,7 +74,7 @@ function check(
   return { x, weights, h0, state, states: [batch, tokens, hidden] };
 }
 
-const weightFields = (call: Call, { wx, wh, bx, bh }: Weights): Group<'gruWeights'> => ({
+const weightFields = (call: Call, { wx, wh, bx, bh }: GruInputs): Group<'gruWeights'> => ({
   ...{ wx: call.input(wx), wh: call.input(wh), bx: call.input(bx), bh: call.input(bh) },
 });
 

@@ -23,7 +23,7 @@ import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 import { trainerOptions } from './options.js';
 import type { TrainerState } from './trainer-state.js';
-import { createTrainer, type Kind } from './trainer.js';
+import { createTrainer, type TrainerKind } from './trainer.js';
 
 /** What files of trainers say of the config; the rest is at its default. */
 const kept = [
@@ -124,7 +124,7 @@ export function languageModel(
   const call = new Call(instance, fn);
   call.run('createLanguageModel', { config: configFields(fn, call, config), options });
   const told = Object.entries(config).filter(([name]) => kept.includes(name));
-  const kind: Kind<LanguageModel, LanguageBatch> = {
+  const kind: TrainerKind<LanguageModel, LanguageBatch> = {
     identity: { kind: 'language_model', config: Object.fromEntries(told) },
     batch: batchFields,
     model: (state) => new TrainedLanguageModel(config, state),

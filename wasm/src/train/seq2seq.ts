@@ -21,19 +21,19 @@ import { Call } from '../memory/call.js';
 import type { Instance } from '../memory/instance.js';
 import { trainerOptions } from './options.js';
 import type { TrainerState } from './trainer-state.js';
-import { createTrainer, type Kind } from './trainer.js';
+import { createTrainer, type TrainerKind } from './trainer.js';
 
-type Config = Filled<Seq2SeqConfig>;
-type Rows = ReturnType<typeof checkRows>;
+type FullConfig = Filled<Seq2SeqConfig>;
+type TokenRows = ReturnType<typeof checkRows>;
 
 const sizes = ['vocabulary', 'dModel', 'numHeads', 'numLayers', 'maxLength'] as const;
 
-function resolve(fn: string, given: Seq2SeqConfig): Config {
+function resolve(fn: string, given: Seq2SeqConfig): FullConfig {
   const names = ['kind', ...sizes, 'dFeedForward', 'score'];
   const taken = takeOptions(fn, 'config', given, names);
   const { kind, vocabulary, dModel, maxLength, score = 'additive' } = taken;
   const { numHeads = 1, numLayers = 1, dFeedForward = 0 } = taken;
-  const config: Config = {
+  const config: FullConfig = {
     ...{ dFeedForward, dModel, kind, maxLength, numHeads, numLayers, score, vocabulary },
   };
   checkChoice(fn, 'kind', kind, ['gru', 'gru_attention', 'transformer']);
@@ -58,17 +58,17 @@ function batchFields(fn: string, call: Call, given: Seq2SeqBatch): Group<'traine
 }
 
 /** A source and how much of each row counts. */
-interface Source {
-  readonly rows: Rows;
+interface SourceRows {
+  readonly rows: TokenRows;
   readonly own: Input | undefined;
 }
 
 class TrainedSeq2Seq implements Seq2Seq {
-  declare readonly config: Config;
+  declare readonly config: FullConfig;
   declare readonly parameterCount: number;
   readonly #state: TrainerState;
 
-  constructor(config: Config, state: TrainerState) {
+  constructor(config: FullConfig, state: TrainerState) {
     this.#state = state;
     const { parameterCount } = state;
     for (const [name, value] of Object.entries({ config, parameterCount })) {
@@ -108,7 +108,7 @@ class TrainedSeq2Seq implements Seq2Seq {
   /** The tokens of each row. */
   #say(
     fn: string,
-    { rows, own }: Source,
+    { rows, own }: SourceRows,
     { start, end, maxLength }: { start: number; end: number; maxLength: number },
   ): Int32Array[] {
     const [batch] = rows.shape;
@@ -127,7 +127,7 @@ class TrainedSeq2Seq implements Seq2Seq {
   /** With which weights these tokens were said. */
   #weights(
     fn: string,
-    { rows, own }: Source,
+    { rows, own }: SourceRows,
     said: readonly Int32Array[],
     { start, end, maxLength }: { start: number; end: number; maxLength: number },
   ): OwnedArray<Shape4>[] {
@@ -170,7 +170,7 @@ export function seq2seq(
   const options = trainerOptions(fn, givenOptions);
   const call = new Call(instance, fn);
   call.run('createSeq2Seq', { ...config, options });
-  const kind: Kind<Seq2Seq, Seq2SeqBatch> = {
+  const kind: TrainerKind<Seq2Seq, Seq2SeqBatch> = {
     identity: { kind: 'seq2seq', config },
     batch: batchFields,
     model: (state) => new TrainedSeq2Seq(config, state),

@@ -19,7 +19,7 @@ import { type Identity, load, save } from './checkpoint.js';
 import { TrainerState } from './trainer-state.js';
 
 /** What the two kinds differ in. */
-export interface Kind<Model, Batch> {
+export interface TrainerKind<Model, Batch> {
   readonly identity: Identity;
   /** The batch as the core takes it, checked but for what the core knows. */
   batch(fn: string, call: Call, batch: Batch): Group<'trainerBatch'>;
@@ -31,9 +31,9 @@ class WasmTrainer<Model, Batch> implements Trainer<Model, Batch> {
   declare readonly parameterCount: number;
   declare readonly model: Model;
   readonly #state: TrainerState;
-  readonly #kind: Kind<Model, Batch>;
+  readonly #kind: TrainerKind<Model, Batch>;
 
-  constructor(fn: string, instance: Instance, address: Address, kind: Kind<Model, Batch>) {
+  constructor(fn: string, instance: Instance, address: Address, kind: TrainerKind<Model, Batch>) {
     this.#state = new TrainerState(this, fn, instance, address);
     this.#kind = kind;
     const { parameterCount } = this.#state;
@@ -129,5 +129,5 @@ export const createTrainer = <Model, Batch>(
   fn: string,
   instance: Instance,
   address: Address,
-  kind: Kind<Model, Batch>,
+  kind: TrainerKind<Model, Batch>,
 ): Trainer<Model, Batch> => new WasmTrainer(fn, instance, address, kind);

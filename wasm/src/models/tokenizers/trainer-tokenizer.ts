@@ -11,7 +11,7 @@ import { charactersTokenizer } from './tokenizer.js';
  *
  * @throws {@link QkvError} `invalid_argument` for characters that charactersTokenizer() refuses
  */
-export function ownTokenizer({ metadata }: ModelFile): FoundTokenizer {
+export function trainerTokenizer({ metadata }: ModelFile): FoundTokenizer {
   const text = metadata.get('format') === 'qkv' ? metadata.get('tokenizer') : undefined;
   if (typeof text !== 'string')
     return { problem: `the files of the model have no tokenizer: ${remedy()}` };

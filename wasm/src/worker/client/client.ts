@@ -11,7 +11,7 @@ import { isMaker, operators } from '../protocol/methods.js';
 import {
   asyncDispose,
   type Caller,
-  type Held,
+  type HandleRef,
   type Method,
   type Outcome,
   remote,
@@ -21,7 +21,7 @@ import type { Pool } from './pool.js';
 
 class Client implements Caller {
   readonly pool: Pool;
-  readonly held = new Set<Held>();
+  readonly refs = new Set<HandleRef>();
   readonly #onEnd: () => void;
   /** What rejects each call that is under way. */
   readonly #underway = new Set<() => void>();
@@ -51,8 +51,8 @@ class Client implements Caller {
     // Workers that nobody else uses end, and with them all that is in them.
     this.#onEnd();
     for (const stop of this.#underway) stop();
-    for (const { lane, id } of this.held) void lane.discard(id);
-    this.held.clear();
+    for (const { lane, id } of this.refs) void lane.discard(id);
+    this.refs.clear();
     return Promise.resolve();
   }
 

@@ -32,9 +32,11 @@ const asyncDispose: typeof Symbol.asyncDispose =
 export { asyncDispose };
 
 /** The net, not the plan: frees what was dropped without dispose(), when the collector notices. */
-const forgotten = new FinalizationRegistry<{ held: Held; all: Set<Held> }>(({ held, all }) => {
-  if (all.delete(held)) void held.lane.discard(held.id);
-});
+const forgotten = new FinalizationRegistry<{ ref: HandleRef; all: Set<HandleRef> }>(
+  ({ ref, all }) => {
+    if (all.delete(ref)) void ref.lane.discard(ref.id);
+  },
+);
 
 /** A method, of a handle if there is a target. */
 export interface Method {
@@ -47,7 +49,7 @@ export interface Method {
 }
 
 /** What a handle stands for: this object of that worker. */
-export interface Held {
+export interface HandleRef {
   readonly lane: Lane;
   readonly id: number;
 }
@@ -64,7 +66,7 @@ export interface Caller {
   readonly pool: object;
   readonly isDisposed: boolean;
   /** What its live handles stand for. */
-  readonly held: Set<Held>;
+  readonly refs: Set<HandleRef>;
   run(method: Method, args: readonly unknown[]): Promise<Outcome>;
 }
 
@@ -74,16 +76,16 @@ export abstract class Remote {
   readonly #caller: Caller;
   readonly #lane: Lane;
   readonly #id: number;
-  readonly #held: Held;
+  readonly #ref: HandleRef;
   #gone: Promise<void> | undefined;
 
   constructor(caller: Caller, lane: Lane, id: number) {
     this.#caller = caller;
     this.#lane = lane;
     this.#id = id;
-    this.#held = { lane, id };
-    caller.held.add(this.#held);
-    forgotten.register(this, { held: this.#held, all: caller.held }, this);
+    this.#ref = { lane, id };
+    caller.refs.add(this.#ref);
+    forgotten.register(this, { ref: this.#ref, all: caller.refs }, this);
   }
 
   get worker(): number {
@@ -120,7 +122,7 @@ export abstract class Remote {
     if (!this.#gone) {
       forgotten.unregister(this);
       // Not a second time after the engine.
-      const isLive = this.#caller.held.delete(this.#held);
+      const isLive = this.#caller.refs.delete(this.#ref);
       this.#gone = isLive ? this.#lane.discard(this.#id, this.leaves) : Promise.resolve();
     }
     return this.#gone;
@@ -200,7 +202,7 @@ class RemoteCache extends Remote implements AsyncKvCache, Counted {
     return 'AsyncKvCache';
   }
 
-  held(length: number): void {
+  setLength(length: number): void {
     this.#length = length;
   }
 
@@ -276,4 +278,4 @@ export function remote(method: Maker, caller: Caller, lane: Lane, sent: SentHand
 }
 
 export const isCounted = (handle: unknown): handle is Remote & Counted =>
-  handle instanceof Remote && 'held' in handle;
+  handle instanceof Remote && 'setLength' in handle;

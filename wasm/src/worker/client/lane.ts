@@ -7,9 +7,9 @@ import { type Answer, type CallRequest, type Ready, type Underway } from '../pro
 import { receive } from '../protocol/sent-errors.js';
 import { type Failure, Link, type LinkListener, type Origin } from './link.js';
 
-/** Takes note of how many tokens a cache holds. */
+/** Something of which the worker sends the length: how many tokens it holds. */
 export interface Counted {
-  held(length: number): void;
+  setLength(length: number): void;
 }
 
 /** How a call goes, where not as most do. */
@@ -143,7 +143,7 @@ export class Lane implements LinkListener {
     if (!entry) return;
     this.#sent.delete(answer.id);
     // A call that was refused before the worker had found its caches says nothing of them.
-    for (const [i, length] of answer.lengths.entries()) entry.caches[i]?.held(length);
+    for (const [i, length] of answer.lengths.entries()) entry.caches[i]?.setLength(length);
     if (!entry.over) {
       const { signal } = entry;
       const error = answer.error && receive(answer.error);

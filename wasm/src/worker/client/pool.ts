@@ -12,10 +12,13 @@ import { Parcel, type Used } from './pack.js';
 import { fieldsOf, isPlain } from '../protocol/messages.js';
 import { isMaker } from '../protocol/methods.js';
 
-type Place = CallOptions & { worker?: number };
+type Routing = CallOptions & { worker?: number };
 
 /** The options of every call, taken out of the arguments. */
-function splitOptions({ fn, method, names }: Method, args: readonly unknown[]): [Place, unknown[]] {
+function splitOptions(
+  { fn, method, names }: Method,
+  args: readonly unknown[],
+): [Routing, unknown[]] {
   const rest = [...args];
   const at = names.findIndex((name) => name === 'call' || name === 'options');
   const given = args[at];
@@ -29,11 +32,11 @@ function splitOptions({ fn, method, names }: Method, args: readonly unknown[]): 
         isPlain(given) && !Array.isArray(given) ? fieldsOf(given) : undefined,
       );
   if (!own) return [{}, rest];
-  const place = Object.fromEntries(own.filter(([name]) => known.includes(name))) as Place;
+  const routing = Object.fromEntries(own.filter(([name]) => known.includes(name))) as Routing;
   if (!isCall) rest[at] = Object.fromEntries(own.filter(([name]) => !known.includes(name)));
-  checkSignal(fn, place.signal);
-  checkBoolean(fn, 'transfer', place.transfer);
-  return [place, rest];
+  checkSignal(fn, routing.signal);
+  checkBoolean(fn, 'transfer', routing.transfer);
+  return [routing, rest];
 }
 
 export class Pool {
@@ -89,11 +92,11 @@ export class Pool {
     const [{ signal }] = splitOptions(method, [options]);
     if (signal?.aborted) throw signal.reason;
     const live = this.#lanes.filter(({ alive }) => alive);
-    const asked = (live.length > 0 ? live : this.#lanes).map((lane) =>
+    const answers = (live.length > 0 ? live : this.#lanes).map((lane) =>
       lane.ask('memory', { method: 'memory', target: undefined, args: [] }, { signal }),
     );
     const sum = { heapBytes: 0, usedBytes: 0, handles: 0 };
-    for (const { value } of await Promise.all(asked)) {
+    for (const { value } of await Promise.all(answers)) {
       const part = value as typeof sum;
       sum.heapBytes += part.heapBytes;
       sum.usedBytes += part.usedBytes;
@@ -127,7 +130,7 @@ export class Pool {
     }
   }
 
-  /** Where the handles are, or where it was asked to be; undefined if it may be anywhere. */
+  /** Where the handles are, or the worker that the options name; undefined if any will do. */
   #laneOf(
     { fn, method }: Method,
     used: readonly Used[],
@@ -136,8 +139,8 @@ export class Pool {
     const lanes = this.#lanes;
     if (worker !== undefined) checkInteger(fn, 'worker', worker, 0, lanes.length - 1);
     const named = used.map(({ name, handle }) => ({ name, lane: handle.laneFor(this, fn, name) }));
-    const asked = lanes[worker ?? (isMaker(method) ? 0 : -1)];
-    if (asked && worker !== undefined) named.push({ name: 'the option', lane: asked });
+    const wanted = lanes[worker ?? (isMaker(method) ? 0 : -1)];
+    if (wanted && worker !== undefined) named.push({ name: 'the option', lane: wanted });
     const [first, ...others] = named;
     const other = others.find(({ lane }) => lane !== first?.lane);
     if (first && other) {
@@ -147,7 +150,7 @@ export class Pool {
           `${other.lane.index}, expected the same; the option worker says where one is made`,
       );
     }
-    return first?.lane ?? asked;
+    return first?.lane ?? wanted;
   }
 
   /** Sends to a worker that is idle, or to the first that will be. */

@@ -62,7 +62,7 @@ class RemoteSession extends Remote implements AsyncSession, Counted {
     return 'AsyncSession';
   }
 
-  held(length: number): void {
+  setLength(length: number): void {
     this.#length = length;
   }
 
@@ -88,15 +88,15 @@ class RemoteTokens extends Remote implements Counted {
   }
 
   /** So long is the session after each token, and after the last that is read on the way out. */
-  held(length: number): void {
-    if (this.#session instanceof RemoteSession) this.#session.held(length);
+  setLength(length: number): void {
+    if (this.#session instanceof RemoteSession) this.#session.setLength(length);
   }
 
   async next(signal: AbortSignal | undefined): Promise<IteratorResult<Token>> {
     const [fn, method, names] = ['LanguageModel.generate', 'next', ['isAborted', 'call']];
     if (!signal?.aborted) return this.call(fn, method, names, [false, { signal }], stoppable);
     try {
-      // One whose last token was told has ended, and is not aborted any more.
+      // A generation whose last token has come has ended, and is not aborted any more.
       return await this.call(fn, method, names, [true]);
     } catch {
       throw signal.reason;
@@ -107,19 +107,19 @@ class RemoteTokens extends Remote implements Counted {
 /** The session of a model holds the token that is chosen, unless the worker stops before: only its answer says which. */
 const stoppable: Manner = { isWithheld: false, onAbort: 'wait' };
 
-/** A generation that the worker was asked for. */
+/** A generation in the worker. */
 interface Begun {
   readonly tokens: RemoteTokens;
   readonly signal: AbortSignal | undefined;
 }
 
 function tokensOf(begun: Promise<Begun>): AsyncGenerator<Token> {
-  let isAsked = false;
-  // Known by then the worker is asked at once, before what the caller does next in the session.
+  let hasBegun = false;
+  // Once it is known, the worker gets next() at once, before what the caller does next in the session.
   let known: Begun | undefined;
   begun.then((value) => (known = value)).catch(() => undefined);
-  async function* told(): AsyncGenerator<Token> {
-    isAsked = true;
+  async function* tokens(): AsyncGenerator<Token> {
+    hasBegun = true;
     const { tokens, signal } = known ?? (await begun);
     try {
       for (;;) {
@@ -131,11 +131,11 @@ function tokensOf(begun: Promise<Begun>): AsyncGenerator<Token> {
       await tokens.dispose();
     }
   }
-  const all = told();
+  const all = tokens();
   const end = all.return.bind(all);
   all.return = async (value) => {
     // What has not begun has no `finally` to come to.
-    if (!isAsked) await begun.then(({ tokens }) => tokens.dispose()).catch(() => undefined);
+    if (!hasBegun) await begun.then(({ tokens }) => tokens.dispose()).catch(() => undefined);
     return end(value);
   };
   return oneLoop('LanguageModel.generate', all);
@@ -187,7 +187,7 @@ class RemoteModel extends Remote implements AsyncLanguageModel {
     return this.make(method, [options], (...of) => new RemoteSession(...of));
   }
 
-  /** Sent at the call, whose prompt and options count; what is wrong is told to whoever asks for a token. */
+  /** Sent at the call, whose prompt and options count; what is wrong with them is thrown for the first token. */
   generate<
     O extends Passing<O, InWorkerOptions<GenerateOptions>> = InWorkerOptions<GenerateOptions>,
   >(prompt: string | ArrayLike<number>, options?: O): AsyncGenerator<TokenOf<O>>;

@@ -18,7 +18,7 @@ import { portable } from '../protocol/wasm.js';
 const mostWorkers = 256;
 const defaultTimeout = 60_000;
 
-interface Plan {
+interface StartOptions {
   /** Given workers; none if they are to be started. */
   readonly ports: readonly WorkerPort[] | undefined;
   readonly count: number;
@@ -43,7 +43,9 @@ function checkPorts(worker: unknown): readonly WorkerPort[] {
   return ports as readonly WorkerPort[];
 }
 
-function checkOptions(options: AsyncInitOptions): Plan & { signal: AbortSignal | undefined } {
+function checkOptions(
+  options: AsyncInitOptions,
+): StartOptions & { signal: AbortSignal | undefined } {
   // An object; which keys there may be, beyond those here, the engine knows.
   const keys = isRecord(options) ? reading('init', 'options', () => Object.keys(options)) : [];
   const taken = takeOptions('init', 'options', options, keys);
@@ -66,7 +68,7 @@ function checkOptions(options: AsyncInitOptions): Plan & { signal: AbortSignal |
   return { ports, count: ports?.length ?? workers ?? 1, timeout, engine, signal, models };
 }
 
-function keyOf({ ports, count, timeout, engine, models = false }: Plan): string {
+function keyOf({ ports, count, timeout, engine, models = false }: StartOptions): string {
   // An option that says what is the default anyway must not make another engine.
   const { variant = 'auto', deterministic = false, ...others } = engine;
   const parts = Object.entries({ variant, deterministic, ...others })
@@ -111,7 +113,7 @@ class Start {
   readonly #lanes: Lane[] = [];
   readonly #forget: () => void;
 
-  constructor(plan: Plan, forget: () => void) {
+  constructor(plan: StartOptions, forget: () => void) {
     this.#forget = forget;
     this.pool = this.#load(plan, forget);
     this.pool.then((pool) => (this.#loaded = pool)).catch(forget);
@@ -132,7 +134,7 @@ class Start {
   }
 
   async #load(
-    { ports, count, timeout, engine, models = false }: Plan,
+    { ports, count, timeout, engine, models = false }: StartOptions,
     forget: () => void,
   ): Promise<Pool> {
     const lanes = this.#lanes;

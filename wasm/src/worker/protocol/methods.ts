@@ -11,7 +11,7 @@ import type {
 } from '../../api/types.js';
 
 /** What has names of methods, and no symbols. */
-type Names<T> = Exclude<keyof T, symbol>;
+type MethodNames<T> = Exclude<keyof T, symbol>;
 
 /**
  * The parameters of an engine's operators, from wasm/bindings/schema.js. In `options` the worker reads what is left
@@ -53,37 +53,43 @@ interface HandleTraits {
 }
 
 export const handleKinds: Readonly<Record<HandleKind, HandleTraits>> = {
-  tensor: { name: 'tensor', methods: ['toNdArray', 'set', 'dispose'] satisfies Names<Tensor>[] },
+  tensor: {
+    name: 'tensor',
+    methods: ['toNdArray', 'set', 'dispose'] satisfies MethodNames<Tensor>[],
+  },
   kvCache: {
     name: 'cache',
-    methods: ['append', 'keys', 'values', 'truncate', 'dispose'] satisfies Names<KvCache>[],
+    methods: ['append', 'keys', 'values', 'truncate', 'dispose'] satisfies MethodNames<KvCache>[],
     isCounted: true,
   },
   multiHeadAttention: {
     name: 'layer',
-    methods: ['forward', 'dispose'] satisfies Names<MultiHeadAttention>[],
+    methods: ['forward', 'dispose'] satisfies MethodNames<MultiHeadAttention>[],
   },
   transformerBlock: {
     name: 'block',
-    methods: ['forward', 'dispose'] satisfies Names<TransformerBlock>[],
+    methods: ['forward', 'dispose'] satisfies MethodNames<TransformerBlock>[],
   },
-  linearLayer: { name: 'layer', methods: ['forward', 'dispose'] satisfies Names<LinearLayer>[] },
+  linearLayer: {
+    name: 'layer',
+    methods: ['forward', 'dispose'] satisfies MethodNames<LinearLayer>[],
+  },
   model: {
     name: 'model',
     methods: [
-      ...(['forward', 'session', 'generate'] satisfies Names<LanguageModel>[]),
-      ...(['loss', 'embed', 'dispose'] satisfies Names<LanguageModel>[]),
+      ...(['forward', 'session', 'generate'] satisfies MethodNames<LanguageModel>[]),
+      ...(['loss', 'embed', 'dispose'] satisfies MethodNames<LanguageModel>[]),
     ],
     fields: [
-      ...(['config', 'parameterCount', 'bytes', 'format'] satisfies Names<LanguageModel>[]),
-      ...(['tokenizerProblem', 'pooling', 'ignored'] satisfies Names<LanguageModel>[]),
+      ...(['config', 'parameterCount', 'bytes', 'format'] satisfies MethodNames<LanguageModel>[]),
+      ...(['tokenizerProblem', 'pooling', 'ignored'] satisfies MethodNames<LanguageModel>[]),
     ],
   },
   session: {
     name: 'session',
-    methods: ['truncate', 'dispose'] satisfies Names<Session>[],
+    methods: ['truncate', 'dispose'] satisfies MethodNames<Session>[],
     isCounted: true,
-    fields: ['capacity', 'bytes'] satisfies Names<Session>[],
+    fields: ['capacity', 'bytes'] satisfies MethodNames<Session>[],
   },
   generation: { name: 'generation', methods: ['next', 'dispose'], isCounted: true },
 };
