@@ -10,14 +10,18 @@ namespace qkv {
 /// Most bytes of a name, with the zero at its end.
 inline constexpr std::size_t kMostArrayName = 48;
 
-/// Where an array belongs: "" for those of the whole model, else "<group>.<number>." stands before its name.
+/// Where an array belongs: what stands before its name is "<group>.<number>.<prefix>", or <prefix> alone without a group.
 struct ArrayPlace {
   const char* group = "";
   Index number = 0;
+  const char* prefix = "";
+
+  /// The same group, and this prefix.
+  [[nodiscard]] ArrayPlace with(const char* other) const noexcept { return {group, number, other}; }
 };
 
-/// "<place><prefix><name>", cut at the end of the room.
-inline void write_array_name(const ArrayPlace& place, const char* prefix, const char* name,
+/// The place and the name, cut at the end of the room.
+inline void write_array_name(const ArrayPlace& place, const char* name,
                              char (&to)[kMostArrayName]) noexcept {
   std::size_t used = 0;
   const auto put = [&](const char* text) {
@@ -39,7 +43,7 @@ inline void write_array_name(const ArrayPlace& place, const char* prefix, const 
     put(first);
     put(".");
   }
-  put(prefix);
+  put(place.prefix);
   put(name);
   to[used] = '\0';
 }

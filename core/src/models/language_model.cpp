@@ -252,8 +252,8 @@ ModelNeeds needs_of(const ModelState& state, const LanguageModel::ForwardArgs& a
   if (!args.surprisal.absent()) {
     needs.logits = capped_product(kLogitRows, c.vocabulary);
   }
-  if (c.positions == ModelPositions::kRotary) {
-    const Index pairs = (c.rotary.rotary_dim == 0 ? c.d_k : c.rotary.rotary_dim) / 2;
+  if (const auto& rotary = state.layers[0].config.attention.rotary) {
+    const Index pairs = (rotary->rotary_dim == 0 ? c.d_k : rotary->rotary_dim) / 2;
     needs.rotary = capped_product(2, Workspace::padded(capped_product(needs.piece, pairs)));
   }
   needs.attention = attention_needs(state, needs, args.session, threads);

@@ -12,49 +12,29 @@ namespace {
 
 constexpr const char* kFill = "LanguageModel::fill";
 
-/// Takes memory for arrays and lists them, one after another.
+/// Takes memory for the arrays of a model and lists them: what for_each_array() visits.
 class Declarer {
  public:
-  explicit Declarer(ModelState& state) noexcept;
+  explicit Declarer(ModelState& state) noexcept : s_(state) {}
 
-  Status all() noexcept;
+  Status visit(const MatrixSpec& spec, PackedLinear& packed) noexcept;
+  Status visit(const NormSpec& spec, ModelNorm& norm) noexcept;
+  Status visit(const TableSpec& spec, AlignedBuffer& table) noexcept;
+  Status visit_embedding(const TableSpec& spec, PackedLinear& packed) noexcept;
+  static Status make_layers(Index count, ModelState& model) noexcept {
+    return model.layers.create(count);
+  }
 
  private:
-  /// Where an array belongs, and what its name begins with.
-  struct Place {
-    ArrayPlace place = {};
-    const char* prefix = "";
-  };
-  struct Extents2 {
-    Index rows, columns;
-  };
-
-  Status list(const Place& place, const char* name, ModelEntry entry) noexcept;
-  Status numbers(const Place& place, const char* name, AlignedBuffer& buffer,
-                 const Extents2& shape) noexcept;
-  Status map(const Place& place, const char* const (&names)[2], PackedLinear& packed,
-             const Extents2& in_out, bool bias) noexcept;
-  Status norm(const Place& place, ModelNorm& arrays, Index width) noexcept;
-  Status head_norms(const Place& place, ModelLayer& layer) noexcept;
-  Status attention(Index n, ModelLayer& layer) noexcept;
-  Status feed_forward(Index n, ModelLayer& layer) noexcept;
-  Status embeddings() noexcept;
+  Status list(const ArrayPlace& place, const char* name, ModelEntry entry) noexcept;
+  Status vector(const ArrayPlace& place, const char* name, Index width,
+                AlignedBuffer& buffer) noexcept;
 
   ModelState& s_;
-  const LanguageModelConfig& c_;
-  bool has_biases_, has_qkv_biases_;  ///< check_model_config() has filled both in
-  bool has_betas_;
 };
 
-Declarer::Declarer(ModelState& state) noexcept
-    : s_(state),
-      c_(state.config),
-      has_biases_(c_.biases.value_or(false)),
-      has_qkv_biases_(c_.qkv_biases.value_or(false)),
-      has_betas_(has_biases_ && c_.norm_type == NormType::kLayer) {}
-
-Status Declarer::list(const Place& place, const char* name, ModelEntry entry) noexcept {
-  write_array_name(place.place, place.prefix, name, entry.name);
+Status Declarer::list(const ArrayPlace& place, const char* name, ModelEntry entry) noexcept {
+  write_array_name(place, name, entry.name);
   entry.rows = 0;
   entry.layout = WeightLayout::kInOut;
   // Of all arrays more than an Index of 32 bits may hold: in 4 GiB there is room for 4e9 of int8.
@@ -62,123 +42,59 @@ Status Declarer::list(const Place& place, const char* name, ModelEntry entry) no
   return s_.entries.push(entry);
 }
 
-/// An array of float32; a vector where `rows` is 0.
-Status Declarer::numbers(const Place& place, const char* name, AlignedBuffer& buffer,
-                         const Extents2& shape) noexcept {
-  const Index rows = std::max<Index>(shape.rows, 1);
-  QKV_RETURN_IF_ERROR(buffer.reserve(capped_product(rows, shape.columns)));
+Status Declarer::vector(const ArrayPlace& place, const char* name, Index width,
+                        AlignedBuffer& buffer) noexcept {
+  QKV_RETURN_IF_ERROR(buffer.reserve(capped(width)));
   s_.bytes += buffer.capacity() * sizeof(float);
   ModelEntry entry{};
   entry.numbers = buffer.data();
-  entry.rank = shape.rows == 0 ? 1 : 2;
-  entry.shape[0] = shape.rows == 0 ? shape.columns : rows;
-  entry.shape[1] = shape.rows == 0 ? 0 : shape.columns;
+  entry.rank = 1;
+  entry.shape[0] = width;
   return list(place, name, entry);
 }
 
-Status Declarer::map(const Place& place, const char* const (&names)[2], PackedLinear& packed,
-                     const Extents2& in_out, bool bias) noexcept {
+Status Declarer::visit(const TableSpec& spec, AlignedBuffer& table) noexcept {
+  QKV_RETURN_IF_ERROR(table.reserve(capped_product(spec.rows, spec.width)));
+  s_.bytes += table.capacity() * sizeof(float);
+  ModelEntry entry{};
+  entry.numbers = table.data();
+  entry.rank = 2;
+  entry.shape[0] = spec.rows;
+  entry.shape[1] = spec.width;
+  return list({}, spec.name, entry);
+}
+
+Status Declarer::visit(const MatrixSpec& spec, PackedLinear& packed) noexcept {
   QKV_RETURN_IF_ERROR(
-      reserve_linear(*s_.kernels, {in_out.rows, in_out.columns, s_.format, bias}, packed));
+      reserve_linear(*s_.kernels, {spec.in, spec.out, s_.format, spec.bias}, packed));
   s_.bytes += (packed.panels.capacity() + packed.bias.capacity()) * sizeof(float);
   ModelEntry entry{};
   entry.map = &packed;
   entry.rank = 2;
-  entry.shape[0] = in_out.rows;
-  entry.shape[1] = in_out.columns;
-  QKV_RETURN_IF_ERROR(list(place, names[0], entry));
-  if (!bias) {
+  entry.shape[0] = spec.in;
+  entry.shape[1] = spec.out;
+  QKV_RETURN_IF_ERROR(list(spec.place, spec.name, entry));
+  if (!spec.bias) {
     return {};
   }
   entry = {};
   entry.numbers = packed.bias.data();
   entry.rank = 1;
-  entry.shape[0] = in_out.columns;
-  return list(place, names[1], entry);
+  entry.shape[0] = spec.out;
+  return list(spec.place, spec.bias_name, entry);
 }
 
-Status Declarer::norm(const Place& place, ModelNorm& arrays, Index width) noexcept {
-  QKV_RETURN_IF_ERROR(numbers(place, "gamma", arrays.gamma, {0, width}));
-  return has_betas_ ? numbers(place, "beta", arrays.beta, {0, width}) : Status{};
+Status Declarer::visit(const NormSpec& spec, ModelNorm& norm) noexcept {
+  QKV_RETURN_IF_ERROR(vector(spec.place, spec.gamma_name, spec.width, norm.gamma));
+  return spec.beta ? vector(spec.place, spec.beta_name, spec.width, norm.beta) : Status{};
 }
 
-/// The norms of q and k, whose names are one word.
-Status Declarer::head_norms(const Place& place, ModelLayer& layer) noexcept {
-  QKV_RETURN_IF_ERROR(numbers(place, "qGamma", layer.q_norm.gamma, {0, c_.d_k}));
-  if (has_betas_) {
-    QKV_RETURN_IF_ERROR(numbers(place, "qBeta", layer.q_norm.beta, {0, c_.d_k}));
-  }
-  QKV_RETURN_IF_ERROR(numbers(place, "kGamma", layer.k_norm.gamma, {0, c_.d_k}));
-  return has_betas_ ? numbers(place, "kBeta", layer.k_norm.beta, {0, c_.d_k}) : Status{};
-}
-
-Status Declarer::attention(Index n, ModelLayer& layer) noexcept {
-  const Place place{{"layers", n}, "attention."};
-  const Index of_q = detail::saturated_product(c_.num_heads, c_.d_k);
-  const Index of_kv = detail::saturated_product(c_.num_kv_heads, c_.d_k);
-  const bool bias = has_qkv_biases_;
-  QKV_RETURN_IF_ERROR(norm({{"layers", n}, "norm1."}, layer.norm1, c_.d_model));
-  QKV_RETURN_IF_ERROR(map(place, {"wq", "bq"}, layer.wq, {c_.d_model, of_q}, bias));
-  QKV_RETURN_IF_ERROR(map(place, {"wk", "bk"}, layer.wk, {c_.d_model, of_kv}, bias));
-  QKV_RETURN_IF_ERROR(map(place, {"wv", "bv"}, layer.wv, {c_.d_model, of_kv}, bias));
-  if (c_.qk_norm) {
-    QKV_RETURN_IF_ERROR(head_norms(place, layer));
-  }
-  QKV_RETURN_IF_ERROR(map(place, {"wo", "bo"}, layer.wo, {of_q, c_.d_model}, has_biases_));
-  return c_.post_norms ? norm({{"layers", n}, "postNorm1."}, layer.post_norm1, c_.d_model)
-                       : Status{};
-}
-
-Status Declarer::feed_forward(Index n, ModelLayer& layer) noexcept {
-  if (c_.d_feed_forward == 0) {
-    return {};
-  }
-  const Place place{{"layers", n}, "feedForward."};
-  const Extents2 inwards{c_.d_model, c_.d_feed_forward};
-  const bool bias = has_biases_;
-  QKV_RETURN_IF_ERROR(norm({{"layers", n}, "norm2."}, layer.norm2, c_.d_model));
-  QKV_RETURN_IF_ERROR(map(place, {"w1", "b1"}, layer.w1, inwards, bias));
-  if (is_gated(c_.activation)) {
-    QKV_RETURN_IF_ERROR(map(place, {"wGate", "bGate"}, layer.w_gate, inwards, bias));
-  }
-  QKV_RETURN_IF_ERROR(map(place, {"w2", "b2"}, layer.w2, {c_.d_feed_forward, c_.d_model}, bias));
-  return c_.post_norms ? norm({{"layers", n}, "postNorm2."}, layer.post_norm2, c_.d_model)
-                       : Status{};
-}
-
-Status Declarer::embeddings() noexcept {
-  QKV_RETURN_IF_ERROR(map({}, {"embedding", ""}, s_.embedding, {c_.d_model, c_.vocabulary}, false));
-  ModelEntry& table = s_.entries[0];
+/// The table is the head's matrix, so that one array can be both: its rows are the outputs of the map.
+Status Declarer::visit_embedding(const TableSpec& spec, PackedLinear& packed) noexcept {
+  QKV_RETURN_IF_ERROR(visit(MatrixSpec{{}, spec.name, "", spec.width, spec.rows, false}, packed));
+  ModelEntry& table = s_.entries[s_.entries.size() - 1];
   table.is_table = true;
   std::swap(table.shape[0], table.shape[1]);
-  if (c_.token_types > 0) {
-    QKV_RETURN_IF_ERROR(numbers({}, "tokenTypes", s_.token_types, {c_.token_types, c_.d_model}));
-  }
-  if (c_.positions == ModelPositions::kLearned) {
-    QKV_RETURN_IF_ERROR(numbers({}, "positions", s_.positions, {c_.max_length, c_.d_model}));
-  }
-  return c_.embedding_norm ? norm({{}, "embeddingNorm."}, s_.embedding_norm, c_.d_model) : Status{};
-}
-
-Status Declarer::all() noexcept {
-  QKV_RETURN_IF_ERROR(embeddings());
-  QKV_RETURN_IF_ERROR(s_.layers.create(c_.num_layers));
-  for (Index n = 0; n < c_.num_layers; ++n) {
-    ModelLayer& layer = s_.layers[n];
-    layer.window = c_.windows.absent() ? c_.window : c_.windows.data[n];
-    QKV_RETURN_IF_ERROR(attention(n, layer));
-    QKV_RETURN_IF_ERROR(feed_forward(n, layer));
-  }
-  if (c_.norm == NormPlacement::kPre) {
-    QKV_RETURN_IF_ERROR(norm({{}, "norm."}, s_.norm, c_.d_model));
-  }
-  if (c_.head && !c_.tied_embeddings) {
-    QKV_RETURN_IF_ERROR(map({}, {"head", ""}, s_.head, {c_.d_model, c_.vocabulary}, false));
-  }
-  if (c_.positions == ModelPositions::kAlibi) {
-    QKV_RETURN_IF_ERROR(s_.slopes.reserve(capped(c_.num_heads)));
-    QKV_RETURN_IF_ERROR(alibi_slopes({s_.slopes.data(), {c_.num_heads}}));
-  }
   return {};
 }
 
@@ -270,7 +186,15 @@ Status check_blocks(const ModelEntry& entry, const ModelRows& rows, WeightFormat
 
 }  // namespace
 
-Status ModelState::reserve() noexcept { return Declarer(*this).all(); }
+Status ModelState::reserve() noexcept {
+  Declarer declarer(*this);
+  QKV_RETURN_IF_ERROR(for_each_array(config, *this, declarer));
+  if (!layers[0].config.attention.alibi) {
+    return {};
+  }
+  QKV_RETURN_IF_ERROR(slopes.reserve(capped(config.num_heads)));
+  return alibi_slopes({slopes.data(), {config.num_heads}});
+}
 
 Status LanguageModel::fill(Index i, const ModelRows& rows) noexcept {
   if (!state_ || state_->finished) {

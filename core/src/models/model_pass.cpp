@@ -6,6 +6,7 @@
 #include "attention/attention_plan.hpp"
 #include "attention/kv_cache_access.hpp"
 #include "base/share.hpp"
+#include "models/block.hpp"
 #include "qkv/positional.hpp"
 #include "rows/activation_kernel.hpp"
 
@@ -110,7 +111,7 @@ void ModelPass::add_positions(const ModelPiece& piece) noexcept {
   const Index first = piece.before + piece.begin;
   const Index elements = piece.tokens() * c_.d_model;
   const float* positions = nullptr;
-  if (c_.positions == ModelPositions::kLearned) {
+  if (state_.positions.data()) {
     positions = state_.positions.data() + first * c_.d_model;
   } else if (c_.positions == ModelPositions::kSinusoidal) {
     // The lengths that are allowed end below the positions that it refuses.
@@ -135,31 +136,33 @@ void ModelPass::keep_last(const ModelPiece& piece, float* array) const noexcept 
 /// q of the rows that go on; k and v of all tokens. `a` is the input; what of it does not go on is overwritten.
 void ModelPass::project(const ModelLayer& layer, const ModelPiece& piece, float* a,
                         const Rows& rows) noexcept {
+  const auto& maps = layer.attention;
   const Index all = needs_.batch * piece.tokens();
   LinearRows from = inputs({a, all, c_.d_model}, stream_q_);
   if (rows.per_batch == piece.tokens()) {
-    apply_maps({{&layer.wq, q_}, {&layer.wk, k_}, {&layer.wv, v_}}, from);
+    apply_maps({{&maps.wq, q_}, {&maps.wk, k_}, {&maps.wv, v_}}, from);
   } else {
-    apply_maps({{&layer.wk, k_}, {&layer.wv, v_}}, from);
+    apply_maps({{&maps.wk, k_}, {&maps.wv, v_}}, from);
     keep_last(piece, a);
     if (a != x_) {
       keep_last(piece, x_);
     }
     if (rows.per_batch > 0) {
       from = inputs({a, rows.count(needs_.batch), c_.d_model}, stream_q_);
-      apply_map(layer.wq, from, q_);
+      apply_map(maps.wq, from, q_);
     }
   }
-  if (c_.qk_norm) {
-    normalize(layer.q_norm, q_, q_, rows.count(needs_.batch) * c_.num_heads, c_.d_k);
-    normalize(layer.k_norm, k_, k_, all * c_.num_kv_heads, c_.d_k);
+  if (layer.config.attention.qk_norm) {
+    normalize(maps.q_norm, q_, q_, rows.count(needs_.batch) * c_.num_heads, c_.d_k);
+    normalize(maps.k_norm, k_, k_, all * c_.num_kv_heads, c_.d_k);
   }
 }
 
 Status ModelPass::turn(const ModelPiece& piece, const Rows& rows) noexcept {
+  const std::optional<RotaryOptions>& rotary = state_.layers[0].config.attention.rotary;
   const auto queries = split_heads(q_, needs_.batch, rows.per_batch, c_.num_heads, c_.d_k);
   const auto keys = split_heads(k_, needs_.batch, piece.tokens(), c_.num_kv_heads, c_.d_k);
-  RotaryOptions options = c_.rotary;
+  RotaryOptions options = *rotary;
   options.offset = piece.before + piece.begin;
   RotaryPlan plan;
   QKV_RETURN_IF_ERROR(plan_rotary(kModelForward, *state_.kernels, options,
@@ -189,13 +192,11 @@ Status ModelPass::attend(Index n, const ModelPiece& piece, const Rows& rows) noe
   if (rows.per_batch == piece.tokens()) {
     args.extras = extras(n, piece);
   }
+  const LayerAttention& attention = state_.layers[n].config.attention;
   AttentionOptions& options = args.options;
-  options.scale = c_.attention_scale;
-  options.softcap = c_.attention_softcap;
-  options.causal = c_.causal;
-  options.window_left = state_.layers[n].window;
+  options = attention_options(attention);
   options.key_lengths = args_.key_lengths;
-  if (c_.positions == ModelPositions::kAlibi) {
+  if (attention.alibi) {
     options.alibi_slopes = {state_.slopes.data(), {c_.num_heads}};
   }
   if (options.causal || options.window_left >= 0 || !options.alibi_slopes.absent()) {
@@ -264,61 +265,88 @@ ModelPass::Rows ModelPass::rows_after(Index n, const ModelPiece& piece) const no
   return is_last(piece) ? Rows{1, piece.tokens() - 1} : Rows{0, 0};
 }
 
-Status ModelPass::layer(Index n, const ModelPiece& piece, const Rows& rows) noexcept {
-  const ModelLayer& layer = state_.layers[n];
-  const bool pre = c_.norm == NormPlacement::kPre;
-  const Index d = c_.d_model;
-  if (pre) {
-    normalize(layer.norm1, x_, a_, needs_.batch * piece.tokens());
+/// The steps of layer n in place, as run_block() calls them: x_ is the stream, a_ what a part reads, s_ what it gives.
+class ModelPass::Block {
+ public:
+  Block(ModelPass& pass, Index n, const ModelPiece& piece, const Rows& rows) noexcept
+      : p_(pass),
+        n_(n),
+        layer_(pass.state_.layers[n]),
+        piece_(piece),
+        rows_(rows),
+        count_(pass.needs_.batch * piece.tokens()) {}
+
+  float* normalize_input(Sublayer part, const float* x) noexcept {
+    p_.normalize(part == Sublayer::kAttention ? layer_.norm1 : layer_.norm2, x, p_.a_, count_);
+    return p_.a_;
   }
-  project(layer, piece, pre ? a_ : x_, rows);
-  if (c_.positions == ModelPositions::kRotary) {
-    QKV_RETURN_IF_ERROR(turn(piece, rows));
-    workspace_.rewind(mark_);
+  float* normalize_output(Sublayer part, float* y) noexcept {
+    const bool attention = part == Sublayer::kAttention;
+    p_.normalize(attention ? layer_.post_norm1 : layer_.post_norm2, y, y, count_);
+    return y;
   }
-  read_heads(n, piece);
-  QKV_RETURN_IF_ERROR(attend(n, piece, rows));
-  workspace_.rewind(mark_);
-  const Index count = rows.count(needs_.batch);
-  if (count == 0) {
+  float* normalize_sum(Sublayer part, float* x) noexcept {
+    p_.normalize(part == Sublayer::kAttention ? layer_.norm1 : layer_.norm2, x, x, count_);
+    return x;
+  }
+  float* compute(Sublayer part, float* x) noexcept {
+    if (part == Sublayer::kAttention) {
+      attention(x);
+    } else {
+      p_.feed_forward(layer_, x, count_, p_.s_);
+    }
+    return p_.s_;
+  }
+  float* add(float* x, const float* y) noexcept {
+    p_.add(x, y, count_ * p_.c_.d_model);
+    return x;
+  }
+  static constexpr bool crosses() noexcept { return false; }
+  [[nodiscard]] bool goes_on() const noexcept { return status_.ok() && count_ > 0; }
+  [[nodiscard]] Status status() const noexcept { return status_; }
+
+ private:
+  /// Of all tokens; after it there are only the rows that go on.
+  void attention(float* x) noexcept {
+    p_.project(layer_, piece_, x, rows_);
+    status_ = attend();
+    count_ = rows_.count(p_.needs_.batch);
+    if (!goes_on()) {
+      return;
+    }
+    p_.ablate(n_, count_);
+    const LayerAttention& a = layer_.config.attention;
+    p_.apply_map(layer_.attention.wo, p_.inputs({p_.o_, count_, a.q_width()}, p_.stream_q_), p_.s_);
+  }
+
+  Status attend() noexcept {
+    if (layer_.config.attention.rotary) {
+      QKV_RETURN_IF_ERROR(p_.turn(piece_, rows_));
+      p_.workspace_.rewind(p_.mark_);
+    }
+    p_.read_heads(n_, piece_);
+    QKV_RETURN_IF_ERROR(p_.attend(n_, piece_, rows_));
+    p_.workspace_.rewind(p_.mark_);
     return {};
   }
-  ablate(n, count);
-  apply_map(layer.wo, inputs({o_, count, c_.num_heads * c_.d_k}, stream_q_), s_);
-  if (c_.post_norms) {
-    normalize(layer.post_norm1, s_, s_, count);
-  }
-  const bool feeds = c_.d_feed_forward > 0;
-  if (pre && feeds && c_.parallel_residual) {
-    normalize(layer.norm2, x_, a_, count);
-  }
-  add(x_, s_, count * d);
-  if (!pre) {
-    normalize(layer.norm1, x_, x_, count);
-  }
-  if (!feeds) {
-    return {};
-  }
-  if (pre && !c_.parallel_residual) {
-    normalize(layer.norm2, x_, a_, count);
-  }
-  feed_forward(layer, pre ? a_ : x_, count, s_);
-  if (c_.post_norms) {
-    normalize(layer.post_norm2, s_, s_, count);
-  }
-  add(x_, s_, count * d);
-  if (!pre) {
-    normalize(layer.norm2, x_, x_, count);
-  }
-  return {};
-}
+
+  ModelPass& p_;
+  Index n_;
+  const ModelLayer& layer_;
+  const ModelPiece& piece_;
+  const Rows& rows_;
+  Index count_;  ///< rows of the stream
+  Status status_;
+};
 
 Status ModelPass::run(const ModelPiece& piece) noexcept {
   embed(piece);
   Rows rows{piece.tokens(), 0};
   for (Index n = 0; n < c_.num_layers; ++n) {
     rows = rows_after(n, piece);
-    QKV_RETURN_IF_ERROR(layer(n, piece, rows));
+    Block block(*this, n, piece, rows);
+    run_block(state_.layers[n].config, block, x_);
+    QKV_RETURN_IF_ERROR(block.status());
     read(n, piece);
   }
   finish(piece, rows);

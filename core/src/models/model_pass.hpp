@@ -99,7 +99,7 @@ class ModelPass {
   void feed_forward(const ModelLayer& layer, const float* x, Index rows, float* y) noexcept;
 
   [[nodiscard]] Rows rows_after(Index n, const ModelPiece& piece) const noexcept;
-  Status layer(Index n, const ModelPiece& piece, const Rows& rows) noexcept;
+  class Block;
 
   [[nodiscard]] const ModelReading* reading(Index n) const noexcept;
   void write_logits(const float* x, Index rows, float* to) noexcept;

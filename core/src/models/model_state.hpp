@@ -7,7 +7,7 @@
 #include "base/float_count.hpp"
 #include "base/list.hpp"
 #include "kernels/kernel_table.hpp"
-#include "models/array_name.hpp"
+#include "models/for_each_array.hpp"
 #include "qkv/language_model.hpp"
 #include "weights/packed_linear.hpp"
 
@@ -52,11 +52,7 @@ struct ModelNorm {
   AlignedBuffer gamma, beta;
 };
 
-struct ModelLayer {
-  PackedLinear wq, wk, wv, wo, w1, w_gate, w2;
-  ModelNorm norm1, norm2, post_norm1, post_norm2, q_norm, k_norm;
-  Index window = -1;
-};
+using ModelLayer = LayerArrays<PackedLinear, ModelNorm>;
 
 /// One array of weights, and how much of it there is.
 struct ModelEntry {

@@ -1,63 +1,31 @@
 #include "train/trainers/blocks.hpp"
 
+#include "models/block.hpp"
 #include "rows/activation_kernel.hpp"
 
 namespace qkv::train {
 
 // ----------------------------------------------------------------------------------------- arrays
 
-NormArrays BlockDeclarer::norm(const Learner::Place& place, const char* prefix, const char* gamma,
-                               const char* beta, Index width) noexcept {
-  NormArrays made;
-  made.gamma = learner_.declare(place, prefix, gamma, 0, width, Role::kGain);
-  if (has_biases_ && c_.norm_type == NormType::kLayer) {
-    made.beta = learner_.declare(place, prefix, beta, 0, width, Role::kBias);
+Status Declarer::visit(const MatrixSpec& spec, MatrixIds& ids) noexcept {
+  ids.w = learner_.declare(spec.place, spec.name, spec.in, spec.out, spec.role);
+  if (spec.bias) {
+    ids.b = learner_.declare(spec.place, spec.bias_name, 0, spec.out, ArrayRole::kBias);
   }
-  return made;
+  return {};
 }
 
-LinearArrays BlockDeclarer::map(const Learner::Place& place, const char* prefix, const char* w,
-                                const char* b, std::array<Index, 2> in_out, Role role) noexcept {
-  LinearArrays made;
-  made.w = learner_.declare(place, prefix, w, in_out[0], in_out[1], role);
-  made.b = has_biases_ ? learner_.declare(place, prefix, b, 0, in_out[1], Role::kBias) : -1;
-  return made;
+Status Declarer::visit(const NormSpec& spec, NormIds& ids) noexcept {
+  ids.gamma = learner_.declare(spec.place, spec.gamma_name, 0, spec.width, ArrayRole::kGain);
+  if (spec.beta) {
+    ids.beta = learner_.declare(spec.place, spec.beta_name, 0, spec.width, ArrayRole::kBias);
+  }
+  return {};
 }
 
-AttentionArrays BlockDeclarer::attention(const Learner::Place& place, const char* prefix) noexcept {
-  const Index of_q = detail::saturated_product(c_.num_heads, c_.d_k);
-  const Index of_kv = detail::saturated_product(c_.num_kv_heads, c_.d_k);
-  AttentionArrays made;
-  made.q = map(place, prefix, "wq", "bq", {c_.d_model, of_q}, Role::kMatrix);
-  made.k = map(place, prefix, "wk", "bk", {c_.d_model, of_kv}, Role::kMatrix);
-  made.v = map(place, prefix, "wv", "bv", {c_.d_model, of_kv}, Role::kMatrix);
-  if (c_.qk_norm) {
-    made.q_norm = norm(place, prefix, "qGamma", "qBeta", c_.d_k);
-    made.k_norm = norm(place, prefix, "kGamma", "kBeta", c_.d_k);
-  }
-  made.o = map(place, prefix, "wo", "bo", {of_q, c_.d_model}, Role::kResidual);
-  return made;
-}
-
-LayerArrays BlockDeclarer::layer(const Learner::Place& place, bool cross) noexcept {
-  constexpr const char* kFeed = "feedForward.";
-  LayerArrays made;
-  made.norm1 = norm(place, "norm1.", "gamma", "beta", c_.d_model);
-  made.self = attention(place, "attention.");
-  if (cross) {
-    made.norm_cross = norm(place, "normCross.", "gamma", "beta", c_.d_model);
-    made.cross = attention(place, "cross.");
-  }
-  if (c_.d_feed_forward == 0) {
-    return made;
-  }
-  made.norm2 = norm(place, "norm2.", "gamma", "beta", c_.d_model);
-  made.w1 = map(place, kFeed, "w1", "b1", {c_.d_model, c_.d_feed_forward}, Role::kMatrix);
-  if (is_gated(c_.activation)) {
-    made.gate = map(place, kFeed, "wGate", "bGate", {c_.d_model, c_.d_feed_forward}, Role::kMatrix);
-  }
-  made.w2 = map(place, kFeed, "w2", "b2", {c_.d_feed_forward, c_.d_model}, Role::kResidual);
-  return made;
+Status Declarer::visit(const TableSpec& spec, Index& id) noexcept {
+  id = learner_.declare({}, spec.name, spec.rows, spec.width, ArrayRole::kEmbedding);
+  return {};
 }
 
 // ------------------------------------------------------------------------------------------ steps
@@ -69,89 +37,116 @@ void take_parameters(const Learner& learner, Tape& tape) noexcept {
   }
 }
 
-AttentionOptions attention_options(const LanguageModelConfig& c) noexcept {
-  AttentionOptions options;
-  options.causal = c.causal;
-  options.window_left = c.window;
-  options.softcap = c.attention_softcap;
-  return options;
+ArrayId BlockRecorder::normalize(ArrayId x, const NormIds& ids, const NormConfig& config) noexcept {
+  return norm(tape_, x, ids.gamma, ids.beta, config.type, config.epsilon);
 }
 
-ArrayId BlockRecorder::normalize(ArrayId x, const NormArrays& arrays) noexcept {
-  return norm(tape_, x, arrays.gamma, arrays.beta, c_.norm_type, c_.epsilon);
-}
-
-ArrayId BlockRecorder::map(ArrayId x, const LinearArrays& arrays) noexcept {
-  return linear(tape_, x, arrays.w, arrays.b, WeightLayout::kInOut);
+ArrayId BlockRecorder::map(ArrayId x, const MatrixIds& ids) noexcept {
+  return linear(tape_, x, ids.w, ids.b, WeightLayout::kInOut);
 }
 
 ArrayId BlockRecorder::drop(ArrayId x) noexcept { return dropout(tape_, x, dropout_, site_++); }
 
-/// Queries or keys: normalised and turned as the config says.
-ArrayId BlockRecorder::place(ArrayId x, const NormArrays& arrays, Index heads,
-                             Index batch) noexcept {
-  if (c_.qk_norm) {
-    x = normalize(x, arrays);
+/// The steps of one block, as run_block() calls them.
+class BlockRecorder::Block {
+ public:
+  Block(BlockRecorder& recorder, const LayerIds& ids, const TapeAttention& attention,
+        ArrayId context, const TapeAttention& cross, LayerSteps& at) noexcept
+      : r_(recorder),
+        ids_(ids),
+        c_(ids.config),
+        attention_(attention),
+        context_(context),
+        cross_(cross),
+        at_(at) {}
+
+  ArrayId normalize_input(Sublayer part, ArrayId x) noexcept { return normalize(x, norm_of(part)); }
+  ArrayId normalize_sum(Sublayer part, ArrayId x) noexcept { return normalize(x, norm_of(part)); }
+  ArrayId normalize_output(Sublayer part, ArrayId y) noexcept {
+    return normalize(y, part == Sublayer::kAttention ? ids_.post_norm1 : ids_.post_norm2);
   }
-  return c_.positions == ModelPositions::kRotary ? rotate(tape_, x, batch, heads, c_.rotary) : x;
-}
+  ArrayId add(ArrayId x, ArrayId y) noexcept { return train::add(r_.tape_, x, y); }
+  [[nodiscard]] bool crosses() const noexcept { return context_ != kNoArray; }
+  static constexpr bool goes_on() noexcept { return true; }
 
-ArrayId BlockRecorder::self_attention(ArrayId x, const AttentionArrays& arrays,
-                                      TapeAttention attention, LayerSteps& at) noexcept {
-  const ArrayId q = place(map(x, arrays.q), arrays.q_norm, c_.num_heads, attention.batch);
-  const ArrayId k = place(map(x, arrays.k), arrays.k_norm, c_.num_kv_heads, attention.batch);
-  attention.options.dropout.rate = dropout_;
-  at.attended = attend(tape_, q, k, map(x, arrays.v), attention, site_++);
-  return drop(map(at.attended, arrays.o));
-}
-
-/// Positions of two sequences do not compare, so nothing is turned.
-ArrayId BlockRecorder::cross_attention(ArrayId x, ArrayId context, const AttentionArrays& arrays,
-                                       TapeAttention attention, LayerSteps& at) noexcept {
-  const ArrayId q = map(x, arrays.q);
-  const ArrayId k = map(context, arrays.k);
-  attention.options.dropout.rate = dropout_;
-  at.crossed = attend(tape_, q, k, map(context, arrays.v), attention, site_++);
-  return drop(map(at.crossed, arrays.o));
-}
-
-ArrayId BlockRecorder::feed_forward(ArrayId x, const LayerArrays& arrays) noexcept {
-  ArrayId h = map(x, arrays.w1);
-  switch (c_.activation) {
-    case ModelActivation::kSwiglu:
-      h = gate(tape_, map(x, arrays.gate), h, Activation::kSilu);
-      break;
-    case ModelActivation::kGeglu:
-      h = gate(tape_, map(x, arrays.gate), h, Activation::kGelu);
-      break;
-    default:
-      h = activation(tape_, h, activation_of(c_.activation));
-  }
-  return drop(map(h, arrays.w2));
-}
-
-ArrayId BlockRecorder::layer(ArrayId x, const LayerArrays& arrays, const TapeAttention& attention,
-                             ArrayId context, const TapeAttention& cross, LayerSteps& at) noexcept {
-  const bool feeds = c_.d_feed_forward > 0;
-  const bool crosses = context != kNoArray;
-  if (c_.norm == NormPlacement::kPost) {
-    x = normalize(add(tape_, x, self_attention(x, arrays.self, attention, at)), arrays.norm1);
-    if (crosses) {
-      x = normalize(add(tape_, x, cross_attention(x, context, arrays.cross, cross, at)),
-                    arrays.norm_cross);
+  ArrayId compute(Sublayer part, ArrayId x) noexcept {
+    switch (part) {
+      case Sublayer::kAttention:
+        return self_attention(x);
+      case Sublayer::kCross:
+        return cross_attention(x);
+      case Sublayer::kFeedForward:
+        break;
     }
-    return feeds ? normalize(add(tape_, x, feed_forward(x, arrays)), arrays.norm2) : x;
+    return feed_forward(x);
   }
-  ArrayId y = add(tape_, x, self_attention(normalize(x, arrays.norm1), arrays.self, attention, at));
-  if (crosses) {
-    y = add(tape_, y,
-            cross_attention(normalize(y, arrays.norm_cross), context, arrays.cross, cross, at));
+
+ private:
+  [[nodiscard]] const NormIds& norm_of(Sublayer part) const noexcept {
+    return part == Sublayer::kAttention ? ids_.norm1
+           : part == Sublayer::kCross   ? ids_.norm_cross
+                                        : ids_.norm2;
   }
-  if (!feeds) {
-    return y;
+  ArrayId normalize(ArrayId x, const NormIds& norm) noexcept {
+    return r_.normalize(x, norm, c_.norm);
   }
-  const ArrayId read = c_.parallel_residual ? x : y;
-  return add(tape_, y, feed_forward(normalize(read, arrays.norm2), arrays));
+
+  /// Queries or keys, normalised and rotated as the config says.
+  ArrayId place_heads(ArrayId x, const NormIds& norm, Index heads) noexcept {
+    const LayerAttention& a = c_.attention;
+    x = a.qk_norm ? normalize(x, norm) : x;
+    return a.rotary ? rotate(r_.tape_, x, attention_.batch, heads, *a.rotary) : x;
+  }
+
+  ArrayId self_attention(ArrayId x) noexcept {
+    const AttentionIds& ids = ids_.attention;
+    const ArrayId q = place_heads(r_.map(x, ids.wq), ids.q_norm, c_.attention.num_heads);
+    const ArrayId k = place_heads(r_.map(x, ids.wk), ids.k_norm, c_.attention.num_kv_heads);
+    TapeAttention attention = attention_;
+    attention.options.dropout.rate = r_.dropout_;
+    at_.attended = r_.attend(q, k, r_.map(x, ids.wv), attention);
+    return r_.drop(r_.map(at_.attended, ids.wo));
+  }
+
+  /// Positions of two sequences do not compare, so nothing is rotated.
+  ArrayId cross_attention(ArrayId x) noexcept {
+    const AttentionIds& ids = ids_.cross;
+    const ArrayId q = r_.map(x, ids.wq);
+    const ArrayId k = r_.map(context_, ids.wk);
+    TapeAttention attention = cross_;
+    attention.options.dropout.rate = r_.dropout_;
+    at_.crossed = r_.attend(q, k, r_.map(context_, ids.wv), attention);
+    return r_.drop(r_.map(at_.crossed, ids.wo));
+  }
+
+  ArrayId feed_forward(ArrayId x) noexcept {
+    ArrayId h = r_.map(x, ids_.w1);
+    switch (c_.activation) {
+      case ModelActivation::kSwiglu:
+        h = gate(r_.tape_, r_.map(x, ids_.w_gate), h, Activation::kSilu);
+        break;
+      case ModelActivation::kGeglu:
+        h = gate(r_.tape_, r_.map(x, ids_.w_gate), h, Activation::kGelu);
+        break;
+      default:
+        h = activation(r_.tape_, h, activation_of(c_.activation));
+    }
+    return r_.drop(r_.map(h, ids_.w2));
+  }
+
+  BlockRecorder& r_;
+  const LayerIds& ids_;
+  const LayerConfig& c_;
+  const TapeAttention& attention_;
+  ArrayId context_;
+  const TapeAttention& cross_;
+  LayerSteps& at_;
+};
+
+ArrayId BlockRecorder::layer(ArrayId x, const LayerIds& ids, const TapeAttention& attention,
+                             ArrayId context, const TapeAttention& cross, LayerSteps& at) noexcept {
+  Block block(*this, ids, attention, context, cross, at);
+  return run_block(ids.config, block, x);
 }
 
 }  // namespace qkv::train

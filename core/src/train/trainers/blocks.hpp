@@ -1,27 +1,24 @@
-// Blocks of transformers, as arrays that are trained and as steps on a tape. A LanguageModelConfig says what is in them.
+// Blocks of transformers, as arrays that are trained and as steps on a tape. A LayerConfig says what is in them.
 #pragma once
 
-#include "qkv/language_model_config.hpp"
+#include "models/for_each_array.hpp"
 #include "train/tape/tape.hpp"
 #include "train/trainers/learner.hpp"
 
 namespace qkv::train {
 
-/// Numbers of the arrays of a learner; -1 for those that the config has not.
-struct NormArrays {
+/// Numbers of the arrays of a learner; -1 for those that there are not.
+struct NormIds {
   Index gamma = -1, beta = -1;
 };
-struct LinearArrays {
+struct MatrixIds {
   Index w = -1, b = -1;
 };
-struct AttentionArrays {
-  LinearArrays q, k, v, o;
-  NormArrays q_norm, k_norm;
-};
-struct LayerArrays {
-  NormArrays norm1, norm_cross, norm2;
-  AttentionArrays self, cross;
-  LinearArrays w1, gate, w2;
+using AttentionIds = AttentionArrays<MatrixIds, NormIds>;
+/// A block, and the cross-attention that blocks of decoders have.
+struct LayerIds : LayerArrays<MatrixIds, NormIds> {
+  NormIds norm_cross;
+  AttentionIds cross;
 };
 
 /// Where things are on the tape.
@@ -31,59 +28,53 @@ struct LayerSteps {
   ArrayId residual = kNoArray;  ///< the stream after the layer
 };
 
-/// Declares the arrays of blocks, in the order in which a trainer lists them.
-class BlockDeclarer {
+/// Declares the arrays that for_each_array() visits with a learner, in that order.
+class Declarer {
  public:
-  BlockDeclarer(const LanguageModelConfig& config, Learner& learner) noexcept
-      : c_(config), has_biases_(config.biases.value_or(false)), learner_(learner) {}
+  explicit Declarer(Learner& learner) noexcept : learner_(learner) {}
 
-  NormArrays norm(const Learner::Place& place, const char* prefix, const char* gamma,
-                  const char* beta, Index width) noexcept;
-  LinearArrays map(const Learner::Place& place, const char* prefix, const char* w, const char* b,
-                   std::array<Index, 2> in_out, Role role) noexcept;
-  AttentionArrays attention(const Learner::Place& place, const char* prefix) noexcept;
-  /// One block; with `cross` it has cross-attention between the two.
-  LayerArrays layer(const Learner::Place& place, bool cross) noexcept;
+  Status visit(const MatrixSpec& spec, MatrixIds& ids) noexcept;
+  Status visit(const NormSpec& spec, NormIds& ids) noexcept;
+  Status visit(const TableSpec& spec, Index& id) noexcept;
+  Status visit_embedding(const TableSpec& spec, Index& id) noexcept { return visit(spec, id); }
+  template <class Model>
+  static Status make_layers(Index count, Model& model) noexcept {
+    for (Index n = 0; n < count; ++n) {
+      QKV_RETURN_IF_ERROR(model.layers.push({}));
+    }
+    return {};
+  }
 
  private:
-  const LanguageModelConfig& c_;
-  bool has_biases_;  ///< check_model_config() has filled it in
   Learner& learner_;
 };
 
-/// Records blocks on a tape.
+/// Records the blocks of a model on a tape.
 class BlockRecorder {
  public:
-  /// `site` counts the places of dropout; recorders of one model share it.
-  BlockRecorder(const LanguageModelConfig& config, float dropout, Tape& tape,
-                std::uint64_t& site) noexcept
-      : c_(config), dropout_(dropout), tape_(tape), site_(site) {}
+  BlockRecorder(float dropout, Tape& tape) noexcept : dropout_(dropout), tape_(tape) {}
 
-  ArrayId normalize(ArrayId x, const NormArrays& arrays) noexcept;
+  ArrayId normalize(ArrayId x, const NormIds& norm, const NormConfig& config) noexcept;
   ArrayId drop(ArrayId x) noexcept;
   /// One block over x. `context` is what cross-attention reads, in blocks that have it; `cross` says how.
-  ArrayId layer(ArrayId x, const LayerArrays& arrays, const TapeAttention& attention,
-                ArrayId context, const TapeAttention& cross, LayerSteps& at) noexcept;
+  ArrayId layer(ArrayId x, const LayerIds& ids, const TapeAttention& attention, ArrayId context,
+                const TapeAttention& cross, LayerSteps& at) noexcept;
+  /// attend() at a place of dropout of its own.
+  ArrayId attend(ArrayId q, ArrayId k, ArrayId v, const TapeAttention& attention) noexcept {
+    return train::attend(tape_, q, k, v, attention, site_++);
+  }
 
  private:
-  ArrayId map(ArrayId x, const LinearArrays& arrays) noexcept;
-  ArrayId place(ArrayId x, const NormArrays& arrays, Index heads, Index batch) noexcept;
-  ArrayId self_attention(ArrayId x, const AttentionArrays& arrays, TapeAttention attention,
-                         LayerSteps& at) noexcept;
-  ArrayId cross_attention(ArrayId x, ArrayId context, const AttentionArrays& arrays,
-                          TapeAttention attention, LayerSteps& at) noexcept;
-  ArrayId feed_forward(ArrayId x, const LayerArrays& arrays) noexcept;
+  class Block;
 
-  const LanguageModelConfig& c_;
+  ArrayId map(ArrayId x, const MatrixIds& ids) noexcept;
+
   float dropout_;
   Tape& tape_;
-  std::uint64_t& site_;
+  std::uint64_t site_ = 0;  ///< places of dropout so far
 };
 
 /// The arrays of a learner, as parameters of a tape: array i gets number i.
 void take_parameters(const Learner& learner, Tape& tape) noexcept;
-
-/// The options of a layer's self-attention, but for key lengths and ALiBi's slopes.
-AttentionOptions attention_options(const LanguageModelConfig& config) noexcept;
 
 }  // namespace qkv::train

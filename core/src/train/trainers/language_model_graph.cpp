@@ -44,62 +44,42 @@ Status check_config(const Caller& caller, LanguageModelConfig& c) noexcept {
   return check_trainable(caller, c);
 }
 
-Status declare_arrays(const LanguageModelConfig& c, Learner& learner,
-                      ModelArrays& arrays) noexcept {
-  BlockDeclarer blocks(c, learner);
-  arrays.embedding =
-      learner.declare({}, "", "embedding", c.vocabulary, c.d_model, Role::kEmbedding);
-  if (c.positions == ModelPositions::kLearned) {
-    arrays.positions =
-        learner.declare({}, "", "positions", c.max_length, c.d_model, Role::kEmbedding);
-  }
-  for (Index n = 0; n < c.num_layers; ++n) {
-    QKV_RETURN_IF_ERROR(arrays.layers.push(blocks.layer({"layers", n}, false)));
-  }
-  if (c.norm == NormPlacement::kPre) {
-    arrays.norm = blocks.norm({}, "norm.", "gamma", "beta", c.d_model);
-  }
-  if (!c.tied_embeddings) {
-    arrays.head = learner.declare({}, "", "head", c.d_model, c.vocabulary, Role::kMatrix);
-  }
-  return {};
-}
-
 Status record_model(const LanguageModelConfig& c, const Learner& learner, const ModelArrays& arrays,
                     Index batch, Index tokens, Tape& tape, ModelSteps& steps) noexcept {
   tape.clear();
   steps.layers.clear();
+  steps.positions = steps.slopes = kNoArray;
   take_parameters(learner, tape);
-  std::uint64_t site = 0;
-  BlockRecorder blocks(c, learner.options().dropout, tape, site);
+  BlockRecorder blocks(learner.options().dropout, tape);
+  const LayerConfig& layers = arrays.layers[0].config;  // a trainer's layers are all alike
   TapeAttention attention;
   attention.batch = batch;
   attention.heads = c.num_heads;
   attention.kv_heads = c.num_kv_heads;
-  attention.options = attention_options(c);
-  if (c.positions == ModelPositions::kAlibi) {
+  attention.options = attention_options(layers.attention);
+  if (layers.attention.alibi) {
     attention.slopes = steps.slopes = tape.constant(1, c.num_heads);
   }
   ArrayId x = embed(tape, arrays.embedding, batch * tokens, c.embedding_scale);
   if (c.positions == ModelPositions::kSinusoidal) {
     steps.positions = tape.constant(tokens, c.d_model);
     x = add_positions(tape, x, steps.positions, batch);
-  } else if (c.positions == ModelPositions::kLearned) {
+  } else if (arrays.positions >= 0) {
     x = add_positions(tape, x, arrays.positions, batch);
   }
   x = blocks.drop(x);
-  for (const LayerArrays& layer : arrays.layers) {
+  for (const LayerIds& layer : arrays.layers) {
     LayerSteps at{};
     x = blocks.layer(x, layer, attention, kNoArray, {}, at);
     at.residual = x;
     QKV_RETURN_IF_ERROR(steps.layers.push(at));
   }
-  if (c.norm == NormPlacement::kPre) {
-    x = blocks.normalize(x, arrays.norm);
+  if (arrays.norm.gamma >= 0) {
+    x = blocks.normalize(x, arrays.norm, layers.norm);
   }
   steps.logits = c.tied_embeddings
                      ? linear(tape, x, arrays.embedding, kNoArray, WeightLayout::kOutIn)
-                     : linear(tape, x, arrays.head, kNoArray, WeightLayout::kInOut);
+                     : linear(tape, x, arrays.head.w, kNoArray, WeightLayout::kInOut);
   return tape.plan(steps.logits);
 }
 

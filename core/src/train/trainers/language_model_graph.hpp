@@ -12,16 +12,13 @@ namespace qkv::train {
 /// The config with every size filled in, or why there is no such model.
 Status check_config(const Caller& caller, LanguageModelConfig& config) noexcept;
 
-/// The arrays of a model by their numbers.
+/// The arrays of a model by their numbers, as for_each_array() visits them.
 struct ModelArrays {
-  Index embedding = -1, positions = -1, head = -1;
-  NormArrays norm;
-  List<LayerArrays> layers;
+  Index embedding = -1, token_types = -1, positions = -1;
+  NormIds embedding_norm, norm;
+  MatrixIds head;
+  List<LayerIds> layers;
 };
-
-/// Declares the arrays of a model, in the order of LanguageModelTrainer.
-Status declare_arrays(const LanguageModelConfig& config, Learner& learner,
-                      ModelArrays& arrays) noexcept;
 
 /// Where things are on the tape.
 struct ModelSteps {

@@ -49,10 +49,11 @@ Status LanguageModelTrainer::State::record(Index rows, Index length) noexcept {
   }
   batch = 0;  // until all is well
   QKV_RETURN_IF_ERROR(record_model(config, learner, arrays, rows, length, tape, steps));
-  if (config.positions == ModelPositions::kSinusoidal) {
+  if (steps.positions != kNoArray) {
     QKV_RETURN_IF_ERROR(sinusoidal_encoding({tape[steps.positions].value, {length, config.d_model}},
                                             0, SinusoidOptions{}));
-  } else if (config.positions == ModelPositions::kAlibi) {
+  }
+  if (steps.slopes != kNoArray) {
     QKV_RETURN_IF_ERROR(alibi_slopes({tape[steps.slopes].value, {config.num_heads}}));
   }
   batch = rows;
@@ -175,7 +176,8 @@ Status LanguageModelTrainer::create(const LanguageModelConfig& config,
   made.state_ = new (made.memory_.data()) State;
   State& state = *made.state_;
   state.config = whole;
-  QKV_RETURN_IF_ERROR(declare_arrays(state.config, state.learner, state.arrays));
+  Declarer declarer(state.learner);
+  QKV_RETURN_IF_ERROR(for_each_array(state.config, state.arrays, declarer));
   QKV_RETURN_IF_ERROR(state.learner.create(kName, options, config.num_layers));
   trainer = static_cast<LanguageModelTrainer&&>(made);
   return {};

@@ -40,10 +40,10 @@ Status check_trainer_options(const Caller& caller, const TrainerOptions& options
   return check_number(caller, "deviation", options.deviation, false);
 }
 
-Index Learner::declare(const Place& place, const char* prefix, const char* name, Index rows,
-                       Index width, Role role) noexcept {
+Index Learner::declare(const ArrayPlace& place, const char* name, Index rows, Index width,
+                       ArrayRole role) noexcept {
   Array array{};
-  write_array_name(place, prefix, name, array.name);
+  write_array_name(place, name, array.name);
   array.rows = rows;
   array.width = width;
   array.role = role;
@@ -82,17 +82,17 @@ Status Learner::create(const Caller& caller, const TrainerOptions& options, Inde
   const double smaller = 1.0 / std::sqrt(2.0 * static_cast<double>(layers));
   for (Index i = 0; i < count(); ++i) {
     const Array& a = array(i);
-    QKV_RETURN_IF_ERROR(
-        parameters_.push({.value = value(i),
-                          .gradient = gradient(i),
-                          .first_moment = moments(i).first,
-                          .second_moment = moments(i).second,
-                          .n = a.size(),
-                          .decays = a.role == Role::kMatrix || a.role == Role::kResidual}));
-    if (a.role == Role::kGain) {
+    QKV_RETURN_IF_ERROR(parameters_.push(
+        {.value = value(i),
+         .gradient = gradient(i),
+         .first_moment = moments(i).first,
+         .second_moment = moments(i).second,
+         .n = a.size(),
+         .decays = a.role == ArrayRole::kMatrix || a.role == ArrayRole::kResidual}));
+    if (a.role == ArrayRole::kGain) {
       std::fill_n(value(i), a.size(), 1.0F);
-    } else if (a.role != Role::kBias) {
-      const double factor = a.role == Role::kResidual ? smaller : 1.0;
+    } else if (a.role != ArrayRole::kBias) {
+      const double factor = a.role == ArrayRole::kResidual ? smaller : 1.0;
       fill_normal(value(i), a.size(),
                   static_cast<float>(static_cast<double>(options.deviation) * factor), options.seed,
                   static_cast<std::uint64_t>(i));

@@ -5,20 +5,11 @@
 
 #include "base/list.hpp"
 #include "base/message.hpp"
-#include "models/array_name.hpp"
+#include "models/for_each_array.hpp"
 #include "qkv/train/trainer.hpp"
 #include "qkv/workspace.hpp"
 
 namespace qkv::train {
-
-/// How an array begins, and how it is trained.
-enum class Role : std::uint8_t {
-  kMatrix,     ///< normal; decays
-  kResidual,   ///< normal with a smaller deviation; decays
-  kEmbedding,  ///< normal; does not decay
-  kGain,       ///< ones; does not decay
-  kBias,       ///< zeros; does not decay
-};
 
 /// Parameters, gradients and moments, in one block of memory.
 class Learner {
@@ -26,17 +17,14 @@ class Learner {
   struct Array {
     char name[kMostArrayName];
     Index rows, width;  ///< rows is 0 for gains and biases
-    Role role;
+    ArrayRole role;
     Index offset;  ///< in each of the four parts of the memory
     [[nodiscard]] Index size() const noexcept { return rows == 0 ? width : rows * width; }
   };
 
-  using Place = ArrayPlace;
-
-  /// Declares an array "<place><prefix><name>". `rows` is 0 for vectors. Never fails at once: create() tells. Returns its
-  /// number.
-  Index declare(const Place& place, const char* prefix, const char* name, Index rows, Index width,
-                Role role) noexcept;
+  /// Declares an array. `rows` is 0 for vectors. Returns its number; when there is no memory for it, create() says so.
+  Index declare(const ArrayPlace& place, const char* name, Index rows, Index width,
+                ArrayRole role) noexcept;
   /// Takes the memory of all arrays and fills them with initial weights, array i from stream i of the seed.
   Status create(const Caller& caller, const TrainerOptions& options, Index layers) noexcept;
 

@@ -6,43 +6,52 @@
 namespace qkv::train {
 namespace {
 
-/// The blocks of a transformer's side, as a LanguageModelConfig says them.
-LanguageModelConfig blocks_of(const Seq2SeqConfig& c, bool causal) noexcept {
-  LanguageModelConfig blocks;
-  blocks.d_model = c.d_model;
-  blocks.num_heads = c.num_heads;
-  blocks.num_kv_heads = c.num_heads;
-  blocks.d_k = c.d_model / c.num_heads;
-  blocks.d_feed_forward = c.d_feed_forward;
-  blocks.causal = causal;
-  blocks.biases = true;
-  blocks.positions = ModelPositions::kSinusoidal;
-  return blocks;
+/// A block of a transformer's side.
+LayerConfig block_of(const Seq2SeqConfig& c, bool causal) noexcept {
+  LayerConfig block;
+  block.d_model = c.d_model;
+  block.d_feed_forward = c.d_feed_forward;
+  block.attention.num_heads = c.num_heads;
+  block.attention.num_kv_heads = c.num_heads;
+  block.attention.d_k = c.d_model / c.num_heads;
+  block.attention.causal = causal;
+  return block;
 }
 
 // ----------------------------------------------------------------------------------------- arrays
 
 Status declare_side(const Seq2SeqConfig& c, const char* group, bool cross, Learner& learner,
                     SideArrays& side) noexcept {
-  const LanguageModelConfig blocks = blocks_of(c, cross);
-  BlockDeclarer declarer(blocks, learner);
+  const LayerConfig block = block_of(c, cross);
+  Declarer declarer(learner);
   const Index gates = detail::saturated_product(3, c.d_model);
   for (Index n = 0; n < c.num_layers; ++n) {
-    const Learner::Place place{group, n};
-    if (c.kind == Seq2SeqKind::kTransformer) {
-      QKV_RETURN_IF_ERROR(side.layers.push(declarer.layer(place, cross)));
+    const ArrayPlace place{group, n};
+    if (c.kind != Seq2SeqKind::kTransformer) {
+      const ArrayPlace in = place.with("gru.");
+      GruNumbers gru;
+      gru.wx = learner.declare(in, "wx", c.d_model, gates, ArrayRole::kMatrix);
+      gru.wh = learner.declare(in, "wh", c.d_model, gates, ArrayRole::kMatrix);
+      gru.bx = learner.declare(in, "bx", 0, gates, ArrayRole::kBias);
+      gru.bh = learner.declare(in, "bh", 0, gates, ArrayRole::kBias);
+      QKV_RETURN_IF_ERROR(side.gru.push(gru));
       continue;
     }
-    GruNumbers gru;
-    gru.wx = learner.declare(place, "gru.", "wx", c.d_model, gates, Role::kMatrix);
-    gru.wh = learner.declare(place, "gru.", "wh", c.d_model, gates, Role::kMatrix);
-    gru.bx = learner.declare(place, "gru.", "bx", 0, gates, Role::kBias);
-    gru.bh = learner.declare(place, "gru.", "bh", 0, gates, Role::kBias);
-    QKV_RETURN_IF_ERROR(side.gru.push(gru));
+    LayerIds layer{};
+    layer.config = block;
+    QKV_RETURN_IF_ERROR(for_each_self_attention_array(place, layer, declarer));
+    if (cross) {
+      QKV_RETURN_IF_ERROR(
+          visit_norm(place.with("normCross."), block.norm, c.d_model, layer.norm_cross, declarer));
+      QKV_RETURN_IF_ERROR(
+          for_each_attention_array(block, place.with("cross."), layer.cross, declarer));
+    }
+    QKV_RETURN_IF_ERROR(for_each_feed_forward_array(place, layer, declarer));
+    QKV_RETURN_IF_ERROR(side.layers.push(layer));
   }
   if (c.kind == Seq2SeqKind::kTransformer) {
-    side.norm =
-        declarer.norm({}, cross ? "decoderNorm." : "encoderNorm.", "gamma", "beta", c.d_model);
+    const ArrayPlace place{.prefix = cross ? "decoderNorm." : "encoderNorm."};
+    return visit_norm(place, block.norm, c.d_model, side.norm, declarer);
   }
   return {};
 }
@@ -55,7 +64,13 @@ class TranslatorRecorder {
   TranslatorRecorder(const Seq2SeqConfig& config, const Learner& learner,
                      const TranslatorArrays& arrays, const Extent& extent, Tape& tape,
                      TranslatorSteps& steps) noexcept
-      : c_(config), learner_(learner), a_(arrays), e_(extent), tape_(tape), s_(steps) {}
+      : c_(config),
+        learner_(learner),
+        a_(arrays),
+        e_(extent),
+        tape_(tape),
+        s_(steps),
+        blocks_(learner.options().dropout, tape) {}
 
   Status record() noexcept {
     tape_.clear();
@@ -66,9 +81,7 @@ class TranslatorRecorder {
   }
 
  private:
-  ArrayId drop(ArrayId x) noexcept {
-    return dropout(tape_, x, learner_.options().dropout, site_++);
-  }
+  ArrayId drop(ArrayId x) noexcept { return blocks_.drop(x); }
   ArrayId plain(ArrayId x, Index w) noexcept {
     return linear(tape_, x, w, kNoArray, WeightLayout::kInOut);
   }
@@ -97,7 +110,7 @@ class TranslatorRecorder {
     const ArrayId k = plain(h, a_.wk);
     const ArrayId context = c_.score == Seq2SeqScore::kAdditive
                                 ? attend_additively(tape_, q, k, a_.v, h, e_.batch)
-                                : attend(tape_, q, k, h, cross(1), site_++);
+                                : blocks_.attend(q, k, h, cross(1));
     QKV_RETURN_IF_ERROR(s_.contexts.push(context));
     s = add(tape_, linear(tape_, s, a_.ws, a_.b, WeightLayout::kInOut), plain(context, a_.wc));
     return {};
@@ -117,32 +130,29 @@ class TranslatorRecorder {
   }
 
   Status record_transformer() noexcept {
-    const LanguageModelConfig encoder = blocks_of(c_, false);
-    const LanguageModelConfig decoder = blocks_of(c_, true);
-    const float rate = learner_.options().dropout;
-    BlockRecorder in(encoder, rate, tape_, site_);
-    BlockRecorder out(decoder, rate, tape_, site_);
+    const LayerConfig encoder = block_of(c_, false);
+    const LayerConfig decoder = block_of(c_, true);
     s_.source_positions = tape_.constant(e_.sources, c_.d_model);
     s_.positions = tape_.constant(e_.tokens, c_.d_model);
     ArrayId h = drop(add_positions(tape_, s_.source, s_.source_positions, e_.batch));
     TapeAttention own = attention(c_.num_heads);
     own.keys_of = Side::kSource;
-    for (const LayerArrays& layer : a_.encoder.layers) {
+    for (const LayerIds& layer : a_.encoder.layers) {
       LayerSteps ignored{};
-      h = in.layer(h, layer, own, kNoArray, {}, ignored);
+      h = blocks_.layer(h, layer, own, kNoArray, {}, ignored);
     }
-    h = in.normalize(h, a_.encoder.norm);
+    h = blocks_.normalize(h, a_.encoder.norm, encoder.norm);
     s_.last = last_state(tape_, h, e_.batch, Side::kSource);
     ArrayId s = embed(tape_, a_.embedding, e_.batch * e_.tokens, 1.0F);
     s = drop(add_positions(tape_, s, s_.positions, e_.batch));
     own = attention(c_.num_heads);
-    own.options = attention_options(decoder);
-    for (const LayerArrays& layer : a_.decoder.layers) {
+    own.options = attention_options(decoder.attention);
+    for (const LayerIds& layer : a_.decoder.layers) {
       LayerSteps at{};
-      s = out.layer(s, layer, own, h, cross(c_.num_heads), at);
+      s = blocks_.layer(s, layer, own, h, cross(c_.num_heads), at);
       QKV_RETURN_IF_ERROR(s_.contexts.push(at.crossed));
     }
-    finish(out.normalize(s, a_.decoder.norm));
+    finish(blocks_.normalize(s, a_.decoder.norm, decoder.norm));
     return {};
   }
 
@@ -152,7 +162,7 @@ class TranslatorRecorder {
   const Extent& e_;
   Tape& tape_;
   TranslatorSteps& s_;
-  std::uint64_t site_ = 0;
+  BlockRecorder blocks_;
 };
 
 }  // namespace
@@ -175,23 +185,24 @@ Status check_config(const Caller& caller, const Seq2SeqConfig& c) noexcept {
 
 Status declare_arrays(const Seq2SeqConfig& c, Learner& learner, TranslatorArrays& arrays) noexcept {
   arrays.embedding =
-      learner.declare({}, "", "embedding", c.vocabulary, c.d_model, Role::kEmbedding);
+      learner.declare({}, "embedding", c.vocabulary, c.d_model, ArrayRole::kEmbedding);
   QKV_RETURN_IF_ERROR(declare_side(c, "encoder", false, learner, arrays.encoder));
   QKV_RETURN_IF_ERROR(declare_side(c, "decoder", true, learner, arrays.decoder));
   if (c.kind == Seq2SeqKind::kGruAttention) {
+    const ArrayPlace place{.prefix = "attention."};
     const auto matrix = [&](const char* name) {
-      return learner.declare({}, "attention.", name, c.d_model, c.d_model, Role::kMatrix);
+      return learner.declare(place, name, c.d_model, c.d_model, ArrayRole::kMatrix);
     };
     arrays.wq = matrix("wq");
     arrays.wk = matrix("wk");
     if (c.score == Seq2SeqScore::kAdditive) {
-      arrays.v = learner.declare({}, "attention.", "v", 1, c.d_model, Role::kMatrix);
+      arrays.v = learner.declare(place, "v", 1, c.d_model, ArrayRole::kMatrix);
     }
     arrays.ws = matrix("ws");
     arrays.wc = matrix("wc");
-    arrays.b = learner.declare({}, "attention.", "b", 0, c.d_model, Role::kBias);
+    arrays.b = learner.declare(place, "b", 0, c.d_model, ArrayRole::kBias);
   }
-  arrays.head = learner.declare({}, "", "head", c.d_model, c.vocabulary, Role::kMatrix);
+  arrays.head = learner.declare({}, "head", c.d_model, c.vocabulary, ArrayRole::kMatrix);
   return {};
 }
 

@@ -19,8 +19,8 @@ struct GruNumbers {
 
 struct SideArrays {
   List<GruNumbers> gru;
-  List<LayerArrays> layers;
-  NormArrays norm;
+  List<LayerIds> layers;
+  NormIds norm;
 };
 
 /// The arrays of a model by their numbers.

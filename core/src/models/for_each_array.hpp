@@ -1,0 +1,171 @@
+// The arrays of a model: their names, shapes, order and what they are for. Models that are run and models that are trained
+// both list their arrays through these functions, so that the two cannot differ.
+#pragma once
+
+#include "models/array_name.hpp"
+#include "models/layer_config.hpp"
+#include "qkv/status.hpp"
+#include "rows/activation_kernel.hpp"
+
+namespace qkv {
+
+/// What an array is for, which says how a trainer begins it and whether it decays.
+enum class ArrayRole : std::uint8_t {
+  kMatrix,
+  kResidual,   ///< a matrix whose outputs are added to the stream
+  kEmbedding,  ///< a table of which tokens read rows
+  kGain,
+  kBias,
+};
+
+/// A linear map, [in, out], and the bias that it may have.
+struct MatrixSpec {
+  ArrayPlace place;
+  const char* name;
+  const char* bias_name;
+  Index in, out;
+  bool bias;
+  ArrayRole role = ArrayRole::kMatrix;
+};
+
+/// A norm.
+struct NormSpec {
+  ArrayPlace place;
+  const char* gamma_name = "gamma";
+  const char* beta_name = "beta";
+  Index width;
+  bool beta;
+};
+
+/// A table of embeddings, [rows, d_model].
+struct TableSpec {
+  const char* name;
+  Index rows, width;
+};
+
+/// The arrays of attention, and of a layer. Matrix and Norm are what a visitor fills.
+template <class Matrix, class Norm>
+struct AttentionArrays {
+  Matrix wq, wk, wv, wo;
+  Norm q_norm, k_norm;
+};
+template <class Matrix, class Norm>
+struct LayerArrays {
+  LayerConfig config;
+  AttentionArrays<Matrix, Norm> attention;
+  Matrix w1, w_gate, w2;
+  Norm norm1, post_norm1, norm2, post_norm2;
+};
+
+// A Visitor has
+//   Status visit(const MatrixSpec&, Matrix&)
+//   Status visit(const NormSpec&, Norm&)
+//   Status visit(const TableSpec&, Table&)       a table that is added to embeddings
+//   Status visit_embedding(const TableSpec&, model.embedding)
+//   Status make_layers(count, model)             makes model.layers
+// and every function here stops at the first error.
+
+/// The maps of attention and the norms of its heads. `place`: where they belong, such as "layers.0.attention.".
+template <class Matrix, class Norm, class Visitor>
+Status for_each_attention_array(const LayerConfig& c, const ArrayPlace& place,
+                                AttentionArrays<Matrix, Norm>& arrays, Visitor& visitor) noexcept {
+  const LayerAttention& a = c.attention;
+  const bool bias = a.qkv_biases;
+  QKV_RETURN_IF_ERROR(
+      visitor.visit(MatrixSpec{place, "wq", "bq", c.d_model, a.q_width(), bias}, arrays.wq));
+  QKV_RETURN_IF_ERROR(
+      visitor.visit(MatrixSpec{place, "wk", "bk", c.d_model, a.kv_width(), bias}, arrays.wk));
+  QKV_RETURN_IF_ERROR(
+      visitor.visit(MatrixSpec{place, "wv", "bv", c.d_model, a.kv_width(), bias}, arrays.wv));
+  if (a.qk_norm) {
+    QKV_RETURN_IF_ERROR(
+        visitor.visit(NormSpec{place, "qGamma", "qBeta", a.d_k, c.norm.beta}, arrays.q_norm));
+    QKV_RETURN_IF_ERROR(
+        visitor.visit(NormSpec{place, "kGamma", "kBeta", a.d_k, c.norm.beta}, arrays.k_norm));
+  }
+  return visitor.visit(
+      MatrixSpec{place, "wo", "bo", a.q_width(), c.d_model, c.biases, ArrayRole::kResidual},
+      arrays.wo);
+}
+
+/// A norm over the width of a token.
+template <class Norm, class Visitor>
+Status visit_norm(const ArrayPlace& place, const NormConfig& norm, Index width, Norm& arrays,
+                  Visitor& visitor) noexcept {
+  return visitor.visit(NormSpec{.place = place, .width = width, .beta = norm.beta}, arrays);
+}
+
+/// Attention with its norms.
+template <class Matrix, class Norm, class Visitor>
+Status for_each_self_attention_array(ArrayPlace place, LayerArrays<Matrix, Norm>& arrays,
+                                     Visitor& visitor) noexcept {
+  const LayerConfig& c = arrays.config;
+  QKV_RETURN_IF_ERROR(visit_norm(place.with("norm1."), c.norm, c.d_model, arrays.norm1, visitor));
+  QKV_RETURN_IF_ERROR(
+      for_each_attention_array(c, place.with("attention."), arrays.attention, visitor));
+  return c.norms.output
+             ? visit_norm(place.with("postNorm1."), c.norm, c.d_model, arrays.post_norm1, visitor)
+             : Status{};
+}
+
+/// The feed-forward layer, if there is one, with its norms.
+template <class Matrix, class Norm, class Visitor>
+Status for_each_feed_forward_array(ArrayPlace place, LayerArrays<Matrix, Norm>& arrays,
+                                   Visitor& visitor) noexcept {
+  const LayerConfig& c = arrays.config;
+  if (c.d_feed_forward == 0) {
+    return {};
+  }
+  const ArrayPlace inner = place.with("feedForward.");
+  QKV_RETURN_IF_ERROR(visit_norm(place.with("norm2."), c.norm, c.d_model, arrays.norm2, visitor));
+  QKV_RETURN_IF_ERROR(visitor.visit(
+      MatrixSpec{inner, "w1", "b1", c.d_model, c.d_feed_forward, c.biases}, arrays.w1));
+  if (is_gated(c.activation)) {
+    QKV_RETURN_IF_ERROR(visitor.visit(
+        MatrixSpec{inner, "wGate", "bGate", c.d_model, c.d_feed_forward, c.biases}, arrays.w_gate));
+  }
+  QKV_RETURN_IF_ERROR(visitor.visit(
+      MatrixSpec{inner, "w2", "b2", c.d_feed_forward, c.d_model, c.biases, ArrayRole::kResidual},
+      arrays.w2));
+  return c.norms.output
+             ? visit_norm(place.with("postNorm2."), c.norm, c.d_model, arrays.post_norm2, visitor)
+             : Status{};
+}
+
+/// All arrays of a language model, which has members embedding, token_types, positions, embedding_norm, layers, norm, head.
+/// Fills in the config of each layer.
+template <class Model, class Visitor>
+Status for_each_array(const LanguageModelConfig& c, Model& model, Visitor& visitor) noexcept {
+  const NormConfig norm = norm_config(c);
+  QKV_RETURN_IF_ERROR(
+      visitor.visit_embedding(TableSpec{"embedding", c.vocabulary, c.d_model}, model.embedding));
+  if (c.token_types > 0) {
+    QKV_RETURN_IF_ERROR(
+        visitor.visit(TableSpec{"tokenTypes", c.token_types, c.d_model}, model.token_types));
+  }
+  if (c.positions == ModelPositions::kLearned) {
+    QKV_RETURN_IF_ERROR(
+        visitor.visit(TableSpec{"positions", c.max_length, c.d_model}, model.positions));
+  }
+  if (c.embedding_norm) {
+    QKV_RETURN_IF_ERROR(visit_norm(ArrayPlace{}.with("embeddingNorm."), norm, c.d_model,
+                                   model.embedding_norm, visitor));
+  }
+  QKV_RETURN_IF_ERROR(visitor.make_layers(c.num_layers, model));
+  for (Index n = 0; n < c.num_layers; ++n) {
+    auto& layer = model.layers[n];
+    layer.config = layer_config(c, n);
+    QKV_RETURN_IF_ERROR(for_each_self_attention_array({"layers", n}, layer, visitor));
+    QKV_RETURN_IF_ERROR(for_each_feed_forward_array({"layers", n}, layer, visitor));
+  }
+  if (c.norm == NormPlacement::kPre) {
+    QKV_RETURN_IF_ERROR(
+        visit_norm(ArrayPlace{}.with("norm."), norm, c.d_model, model.norm, visitor));
+  }
+  if (c.head && !c.tied_embeddings) {
+    return visitor.visit(MatrixSpec{{}, "head", "", c.d_model, c.vocabulary, false}, model.head);
+  }
+  return {};
+}
+
+}  // namespace qkv

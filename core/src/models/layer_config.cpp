@@ -1,0 +1,47 @@
+#include "models/layer_config.hpp"
+
+namespace qkv {
+
+NormConfig norm_config(const LanguageModelConfig& c) noexcept {
+  return {.type = c.norm_type,
+          .epsilon = c.epsilon,
+          .beta = c.biases.value_or(false) && c.norm_type == NormType::kLayer};
+}
+
+LayerConfig layer_config(const LanguageModelConfig& c, Index n) noexcept {
+  const bool pre = c.norm == NormPlacement::kPre;
+  LayerConfig layer;
+  layer.d_model = c.d_model;
+  layer.d_feed_forward = c.d_feed_forward;
+  layer.activation = c.activation;
+  layer.biases = c.biases.value_or(false);
+  layer.parallel = c.parallel_residual;
+  layer.norm = norm_config(c);
+  layer.norms = {.input = pre, .output = c.post_norms, .sum = !pre};
+  LayerAttention& a = layer.attention;
+  a.num_heads = c.num_heads;
+  a.num_kv_heads = c.num_kv_heads;
+  a.d_k = c.d_k;
+  a.causal = c.causal;
+  a.window = c.windows.absent() ? c.window : c.windows.data[n];
+  a.scale = c.attention_scale;
+  a.softcap = c.attention_softcap;
+  a.alibi = c.positions == ModelPositions::kAlibi;
+  if (c.positions == ModelPositions::kRotary) {
+    a.rotary = c.rotary;
+  }
+  a.qk_norm = c.qk_norm;
+  a.qkv_biases = c.qkv_biases.value_or(false);
+  return layer;
+}
+
+AttentionOptions attention_options(const LayerAttention& a) noexcept {
+  AttentionOptions options;
+  options.scale = a.scale;
+  options.softcap = a.softcap;
+  options.causal = a.causal;
+  options.window_left = a.window;
+  return options;
+}
+
+}  // namespace qkv
