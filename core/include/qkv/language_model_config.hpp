@@ -8,7 +8,6 @@
 #include "qkv/norm.hpp"
 #include "qkv/rotary.hpp"
 #include "qkv/tensor_view.hpp"
-#include "qkv/transformer.hpp"
 
 namespace qkv {
 

@@ -15,6 +15,12 @@ enum class NormType : std::uint8_t {
   kRms,    ///< rms_norm()
 };
 
+/// The place of the norm of a sub-layer in a block.
+enum class NormPlacement : std::uint8_t {
+  kPre,   ///< x + sub(norm(x)), as GPT-2 and most since (Xiong et al. 2020)
+  kPost,  ///< norm(x + sub(x)), as the paper (Vaswani et al. 2017, section 3.1)
+};
+
 /// What layer_norm() and rms_norm() are told.
 struct NormOptions {
   /// Factors, one for each normalised element: shape [n] or that of the normalised axes. Absent

@@ -7,17 +7,12 @@
 
 #include "qkv/feed_forward.hpp"
 #include "qkv/multi_head_attention.hpp"
+#include "qkv/norm.hpp"
 #include "qkv/status.hpp"
 #include "qkv/tensor_view.hpp"
 #include "qkv/workspace.hpp"
 
 namespace qkv {
-
-/// The place of the norm of a sub-layer.
-enum class NormPlacement : std::uint8_t {
-  kPre,   ///< x + sub(norm(x)), as GPT-2 and most since (Xiong et al. 2020)
-  kPost,  ///< norm(x + sub(x)), as the paper (Vaswani et al. 2017, section 3.1)
-};
 
 /// The sizes and kinds of a block's parts.
 struct TransformerBlockConfig {

@@ -10,7 +10,6 @@
 #include "base/double_scratch.hpp"
 #include "base/portable_math.hpp"
 #include "check/check.hpp"
-#include "kernels/log.hpp"
 
 namespace qkv {
 namespace {
@@ -100,11 +99,6 @@ double layer_row(const TensorView<const float>& weights, Index layer, Index i,
 }
 
 }  // namespace
-
-// Here, and not in portable_math.cpp, which is compiled for speed.
-double natural_log(double x) noexcept { return kernels::natural_log(x); }
-
-double entropy_term(double w) noexcept { return w == 0.0 ? 0.0 : -(w * natural_log(w)); }
 
 Status row_entropy(TensorView<const float> weights, TensorView<float> out) noexcept {
   QKV_RETURN_IF_ERROR(check_row_shapes("row_entropy", weights, out));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/attention/mask.hpp"
+#include "kernels/random.hpp"
 
 namespace qkv {
 

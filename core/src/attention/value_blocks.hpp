@@ -8,6 +8,7 @@
 #include "base/float_count.hpp"
 #include "kernels/attention/args.hpp"
 #include "kernels/kernel_table.hpp"
+#include "qkv/tensor_view.hpp"
 
 namespace qkv {
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 
 #include "base/float_count.hpp"
-#include "check/check.hpp"
 #include "qkv/tensor_view.hpp"
 #include "qkv/workspace.hpp"
 
@@ -25,8 +24,5 @@ inline void add_times(double factor, const double* x, Index n, double* y) noexce
     y[i] += factor * x[i];
   }
 }
-
-/// -w ln w, with 0 ln 0 = 0; NaN below 0.
-[[nodiscard]] double entropy_term(double w) noexcept;
 
 }  // namespace qkv

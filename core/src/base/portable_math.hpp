@@ -19,6 +19,9 @@ struct Rotation {
 /// ln x as kernels/log.hpp has it, once for all that is no kernel.
 [[nodiscard]] double natural_log(double x) noexcept;
 
+/// -w ln w, with 0 ln 0 = 0; NaN below 0.
+[[nodiscard]] double entropy_term(double w) noexcept;
+
 /// base^exponent for a finite base of at least 1. Relative error at most 1e-15 (1 + |exponent ln base|).
 [[nodiscard]] double power(double base, double exponent) noexcept;
 

@@ -29,6 +29,14 @@ inline Status check_size(const Caller& caller, const char* name, Index size,
                                 Argument{name}, size, least);
 }
 
+/// A value of an enumeration, whose last one is `last`.
+template <class T>
+Status check_choice(const Caller& caller, const char* name, T value, T last) noexcept {
+  return value <= last ? Status{}
+                       : refuse(StatusCode::kInvalidArgument, caller, "{} is {}, expected 0 to {}",
+                                Argument{name}, value, last);
+}
+
 /// Most steps that are counted: every count up to here has a double of its own, in which files and JavaScript keep it.
 inline constexpr std::int64_t kMostSteps = (std::int64_t{1} << 53) - 1;
 

@@ -9,7 +9,6 @@
 #include "check/check.hpp"
 #include "isa/isa_dispatch.hpp"
 #include "layers/multi_head_call.hpp"
-#include "models/model_check.hpp"
 
 namespace qkv {
 namespace {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "check/check.hpp"
+#include "models/model_check.hpp"
 #include "models/model_state.hpp"
 #include "qkv/relative_bias.hpp"
 #include "rows/activation_kernel.hpp"

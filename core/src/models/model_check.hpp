@@ -1,4 +1,4 @@
-// What models are asked, whether they are trained or only run: their configs, and the tokens that they read.
+// Checks of what models are given, whether they are trained or only run: their configs, and the tokens that they read.
 #pragma once
 
 #include "base/message.hpp"
@@ -6,12 +6,12 @@
 
 namespace qkv {
 
-/// Whether the value of an enumeration is one: `last` is the last.
-template <class T>
-Status check_choice(const Caller& caller, const char* name, T value, T last) noexcept {
-  return value <= last ? Status{}
-                       : refuse(StatusCode::kInvalidArgument, caller, "{} is {}, expected 0 to {}",
-                                Argument{name}, value, last);
+/// Whether an activation has a gate: those after the four without one.
+[[nodiscard]] constexpr bool is_gated(ModelActivation activation) noexcept {
+  static_assert(ModelActivation::kSwiglu > ModelActivation::kSilu &&
+                ModelActivation::kGeglu > ModelActivation::kSwiglu &&
+                ModelActivation::kGegluTanh > ModelActivation::kSwiglu);
+  return activation >= ModelActivation::kSwiglu;
 }
 
 /// Most tokens of a row: at least 1, and a position at most.

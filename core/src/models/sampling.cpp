@@ -7,7 +7,7 @@
 #include "base/float_count.hpp"
 #include "base/portable_math.hpp"
 #include "check/check.hpp"
-#include "kernels/attention/mask.hpp"
+#include "kernels/random.hpp"
 
 namespace qkv {
 namespace {

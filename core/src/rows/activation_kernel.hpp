@@ -1,9 +1,9 @@
-// The kernel of an activation function in a table that has one for each: those of activate() and of the feed-forward
-// layer, and those of the gradients.
+// What feed-forward layers share: how many tokens they take at a time, and the kernel of an activation function in a table
+// that has one for each, that of activate() or that of the gradients.
 #pragma once
 
 #include "qkv/activation.hpp"
-#include "qkv/language_model_config.hpp"
+#include "qkv/tensor_view.hpp"
 
 namespace qkv {
 
@@ -19,13 +19,9 @@ template <class Of>
   return static_cast<Activation>(activation);
 }
 
-/// Whether it has a gate: those after the four without one.
-[[nodiscard]] constexpr bool is_gated(ModelActivation activation) noexcept {
-  static_assert(ModelActivation::kSwiglu > ModelActivation::kSilu &&
-                ModelActivation::kGeglu > ModelActivation::kSwiglu &&
-                ModelActivation::kGegluTanh > ModelActivation::kSwiglu);
-  return activation >= ModelActivation::kSwiglu;
-}
+/// Tokens whose hidden layer a feed-forward layer holds at a time: whole register tiles for every instruction set, and few
+/// enough for it to stay in the cache between the two products.
+inline constexpr Index kHiddenTokens = 192;
 
 /// Null for a value from outside the enumeration.
 template <class Table>

@@ -13,10 +13,6 @@
 
 namespace qkv {
 
-/// Tokens whose hidden layer a feed-forward layer holds at a time: whole register tiles for every instruction set, and few
-/// enough for it to stay in the cache between the two products.
-inline constexpr Index kHiddenTokens = 192;
-
 /// One matrix as a create() sees it, [in, out] or [out, in] as its layout says, and its bias, which
 /// may be absent.
 struct WeightMatrix {

@@ -9,6 +9,7 @@
 
 #include <limits>
 
+#include "kernels/attention/dropout.hpp"
 #include "kernels/attention/scores.hpp"
 #include "kernels/exp.hpp"
 #include "kernels/log.hpp"

@@ -216,31 +216,4 @@ static inline bool fill_add(const RowMasks& row, Index k0, KeyRange allowed, flo
   return any;
 }
 
-/// 24 random bits for (i, j) of this head: a pure function of the key, so neither tiles nor threads nor
-/// the machine can change which weights are dropped. The mixing is the finaliser of SplitMix64
-/// (Steele, Lea & Flood 2014).
-static inline std::uint64_t mix_bits(std::uint64_t z) noexcept {
-  z += 0x9e3779b97f4a7c15U;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31);
-}
-static inline std::uint32_t random_bits(std::uint64_t row_key, Index j) noexcept {
-  return static_cast<std::uint32_t>(mix_bits(row_key + static_cast<std::uint64_t>(j)) >> 40);
-}
-
-/// Zeroes or scales weights p[0:keys] of a row.
-static inline void drop_weights(const DropoutArgs& dropout, Row row, Index k0, Index keys,
-                                float* p) noexcept {
-  if (dropout.below == 0) {
-    return;
-  }
-  const auto head = static_cast<std::uint64_t>(dropout.first_head + row.head);
-  const std::uint64_t head_key = mix_bits(dropout.key + head);
-  const std::uint64_t row_key = mix_bits(head_key ^ static_cast<std::uint64_t>(row.query));
-  for (Index j = 0; j < keys; ++j) {
-    p[j] = random_bits(row_key, k0 + j) < dropout.below ? 0.0F : p[j] * dropout.keep_factor;
-  }
-}
-
 }  // namespace qkv::kernels

@@ -2,6 +2,7 @@
 // nothing.
 #pragma once
 
+#include "kernels/attention/dropout.hpp"
 #include "kernels/attention/flash_attention.hpp"
 
 namespace qkv::kernels {

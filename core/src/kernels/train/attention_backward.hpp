@@ -8,6 +8,7 @@
 // every sum over keys (dQ) has one fixed order, whatever runs beside it.
 #pragma once
 
+#include "kernels/attention/dropout.hpp"
 #include "kernels/attention/flash_attention.hpp"
 #include "kernels/rows/softmax.hpp"
 #include "kernels/train/dot.hpp"

@@ -1,5 +1,5 @@
 // Steps that treat heads: rotary positions and attention.
-#include "kernels/attention/mask.hpp"
+#include "kernels/random.hpp"
 #include "qkv/train/attention.hpp"
 #include "qkv/train/embedding.hpp"
 #include "train/tape/tape.hpp"

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "base/share.hpp"
-#include "kernels/attention/mask.hpp"
+#include "kernels/random.hpp"
 #include "qkv/embedding.hpp"
 #include "qkv/train/embedding.hpp"
 #include "qkv/train/linear.hpp"

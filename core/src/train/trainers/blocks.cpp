@@ -1,6 +1,7 @@
 #include "train/trainers/blocks.hpp"
 
 #include "models/block.hpp"
+#include "models/model_check.hpp"
 #include "rows/activation_kernel.hpp"
 
 namespace qkv::train {

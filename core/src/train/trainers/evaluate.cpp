@@ -1,7 +1,7 @@
 #include "train/trainers/evaluate.hpp"
 
 #include "check/check.hpp"
-#include "kernels/attention/mask.hpp"
+#include "kernels/random.hpp"
 #include "qkv/train/softmax.hpp"
 
 namespace qkv::train {

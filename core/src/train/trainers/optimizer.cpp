@@ -7,7 +7,7 @@
 #include "base/message.hpp"
 #include "base/portable_math.hpp"
 #include "isa/train_dispatch.hpp"
-#include "kernels/attention/mask.hpp"
+#include "kernels/random.hpp"
 
 namespace qkv::train {
 namespace {
