@@ -16,14 +16,29 @@ import { ggufModels } from './support/gguf-models.js';
 const { openModel, hubFixed } = models;
 const guide = readFileSync(join(root, 'wasm/docs/model-files.md'), 'utf8');
 
+/** Words of the tables that stand for several families. */
+const groups = new Map(
+  [...guide.matchAll(/^\| (\w+s) \| ([\w -]+) \|$/gm)].map(([, word, of]) => [word, of.split(' ')]),
+);
+const expanded = (text) => text.split(' ').flatMap((word) => groups.get(word) ?? [word]);
+
+/** The families of a row: 'llamas bert', 'all', 'all but llama'. */
+function familiesIn(text, all) {
+  const [, others] = /^all(?: but (.*))?$/.exec(text) ?? [text];
+  if (!text.startsWith('all')) return expanded(text);
+  const left = others === undefined ? [] : expanded(others);
+  for (const name of left) assert.ok(all.includes(name), `${name} of "${text}"`);
+  return all.filter((name) => !left.includes(name));
+}
+
 /** The rows of the tables of a chapter: [fields, families, what is said]. `all` are its families. */
 function rowsOf(title, all) {
   const chapter = guide.split(/^#{2,3} /m).find((text) => text.startsWith(`${title}\n`));
-  const rows = [...chapter.matchAll(/^\| (`.*) \| ([\w ]+) \| (.*?) ?\|$/gm)];
+  const rows = [...chapter.matchAll(/^\| (`.*) \| ([\w -]+) \| (.*?) ?\|$/gm)];
   assert.ok(rows.length > 0, title);
   return rows.map(([, fields, of, says]) => ({
     fields: [...fields.matchAll(/`([^`]+)`/g)].map(([, name]) => name),
-    families: of === 'all' ? all : of.split(' '),
+    families: familiesIn(of, all),
     says,
   }));
 }
@@ -68,7 +83,12 @@ const slides = { use_sliding_window: undefined, sliding_window: 5, layer_types: 
 const qwenSlides = { ...slides, use_sliding_window: true, max_window_layers: 0 };
 const slidesOf = (family) => (family.startsWith('qwen') ? qwenSlides : slides);
 const noWindow = (family) =>
-  family.startsWith('qwen') ? { use_sliding_window: false } : family === 'mistral' || family === 'gemma2' ? { sliding_window: null } : {}; // prettier-ignore
+  family.startsWith('qwen') ? { use_sliding_window: false } : /^(mistral|gemma2|starcoder2)$/.test(family) ? { sliding_window: null } : family === 'gpt_neo' ? { attention_types: [[['global'], 2]], attention_layers: null } : {}; // prettier-ignore
+/** Whether its file has the head of a language model. */
+const hasHead = (family) => Object.keys(families[family]().tensors).some((name) => /^(lm_head|embed_out)\.weight$/.test(name)); // prettier-ignore
+/** Families without a field for the heads of keys: another number of heads fits the same arrays. */
+const isOneKind = (family) => !('num_key_value_heads' in files[family].config);
+const isGated = (family) => files[family].config.rms_norm_eps !== undefined;
 const at = (name) => (config) => config[name];
 const rotary = (name) => (config) => config.rotary[name];
 const shaped = /is \[|have no|have "|expected/;
@@ -80,26 +100,56 @@ const samples = {
   num_hidden_layers: () => [{ num_hidden_layers: 3 }, shaped],
   hidden_size: () => [{ hidden_size: 32 }, shaped],
   num_attention_heads: (family) =>
-    family === 'gpt_neox' || family === 'bert'
+    isOneKind(family) && family !== 'bloom'
       ? [{ num_attention_heads: 8 }, at('numHeads'), 8]
       : [{ num_attention_heads: 8 }, /is \[|numHeads|head/],
   intermediate_size: () => [{ intermediate_size: 48 }, shaped],
-  max_position_embeddings: () => [{ max_position_embeddings: 5 }, at('maxLength'), 5],
+  max_position_embeddings: (family) => [
+    { max_position_embeddings: 5 },
+    at('maxLength'),
+    /roberta|camembert/.test(family) ? 3 : 5,
+  ],
+  pad_token_id: () => [{ pad_token_id: 0 }, at('maxLength'), 10],
+  n_layers: () => [{ n_layers: 3 }, shaped],
+  dim: () => [{ dim: 32 }, shaped],
+  n_heads: () => [{ n_heads: 8 }, at('numHeads'), 8],
+  hidden_dim: () => [{ hidden_dim: 48 }, shaped],
+  n_embed: () => [{ n_embed: 32 }, shaped],
+  seq_length: () => [{ seq_length: 5 }, at('maxLength'), 5],
+  num_layers: () => [{ num_layers: 3 }, /attention_types has 2 layers, expected 3/],
+  num_heads: () => [{ num_heads: 8 }, at('numHeads'), 8],
+  ffn_dim: () => [{ ffn_dim: 48 }, shaped],
+  attention_types: () => [
+    { attention_types: [[['local'], 2]], attention_layers: undefined },
+    at('window'),
+    3,
+  ],
+  attention_layers: () => [{ attention_layers: ['local', 'local'] }, /attention_layers and config.attention_types differ/], // prettier-ignore
+  window_size: () => [{ window_size: 3 }, at('window'), [null, 2]],
+  multi_query: () => [{ multi_query: false }, shaped],
+  use_bias: (family) =>
+    family === 'starcoder2'
+      ? [{ use_bias: false }, /have ".*bias"/] // the biases in the file are surplus
+      : [{ use_bias: true }, /have no ".*bias"/],
   num_key_value_heads: () => [{ num_key_value_heads: 4 }, shaped],
   head_dim: () => [{ head_dim: 32 }, shaped],
   n_layer: () => [{ n_layer: 3 }, shaped],
   n_embd: () => [{ n_embd: 32 }, shaped],
-  n_head: () => [{ n_head: 8 }, at('numHeads'), 8],
+  // With one head of keys its width is that of a head.
+  n_head: (family) =>
+    family === 'gpt_bigcode' ? [{ n_head: 8 }, shaped] : [{ n_head: 8 }, at('numHeads'), 8],
   n_positions: () => [{ n_positions: 5 }, at('maxLength'), 5],
   n_inner: () => [{ n_inner: 48 }, shaped],
   rms_norm_eps: () => [{ rms_norm_eps: 0.5 }, at('epsilon'), 0.5],
   layer_norm_eps: () => [{ layer_norm_eps: 0.5 }, at('epsilon'), 0.5],
+  norm_epsilon: () => [{ norm_epsilon: 0.5 }, at('epsilon'), 0.5],
   layer_norm_epsilon: () => [{ layer_norm_epsilon: 0.5 }, at('epsilon'), 0.5],
   hidden_act: (family) =>
-    family === 'gpt_neox' || family === 'bert'
-      ? [{ hidden_act: 'relu' }, at('activation'), 'relu']
-      : [{ hidden_act: 'gelu' }, at('activation'), 'geglu'],
-  activation_function: () => [{ activation_function: 'relu' }, at('activation'), 'relu'],
+    isGated(family)
+      ? [{ hidden_act: 'gelu' }, at('activation'), 'geglu']
+      : [{ hidden_act: 'relu' }, at('activation'), 'relu'],
+  activation_function: () => [{ activation_function: 'silu' }, at('activation'), 'silu'],
+  activation: () => [{ activation: 'relu' }, at('activation'), 'relu'],
   hidden_activation: () => [{ hidden_activation: 'gelu' }, at('activation'), 'geglu'],
   rope_theta: () => [{ ...noRope, rope_theta: 7 }, rotary('base'), 7],
   rotary_emb_base: () => [{ ...noRope, rotary_emb_base: 7 }, rotary('base'), 7],
@@ -139,12 +189,12 @@ const samples = {
   attention_bias: () => [{ attention_bias: true }, /attention_bias is true/],
   mlp_bias: () => [{ mlp_bias: true }, /mlp_bias is true/],
   tie_word_embeddings: (family) =>
-    ['llama', 'mistral', 'qwen3', 'gpt_neox'].includes(family)
+    hasHead(family)
       ? [{ tie_word_embeddings: true }, at('tiedEmbeddings'), false] // a head is in the file
       : [{ tie_word_embeddings: false }, /have no "lm_head.weight"/],
   type_vocab_size: () => [{ type_vocab_size: 3 }, shaped],
   architectures: (family) =>
-    ['llama', 'mistral', 'qwen3', 'gpt_neox'].includes(family)
+    hasHead(family)
       ? [{ architectures: ['SomeModel'] }, at('head'), undefined] // a head is in the file
       : [
           {
@@ -190,7 +240,7 @@ describe('load: config.json', () => {
     for (const field of fields) {
       for (const family of of) {
         test(`${field} of ${family} is refused unless it is ${says}`, async () => {
-          const values = valuesIn(says);
+          const values = field === 'word_embed_proj_dim' ? [64] : valuesIn(says);
           const as = await opened(family, { [field]: undefined }).catch(() => opened(family, {}));
           for (const value of [...values, null, [], {}])
             assert.deepEqual(await opened(family, { [field]: value }), as, JSON.stringify(value));
@@ -229,6 +279,7 @@ describe('load: config.json', () => {
     // Those that ask more than for a value.
     const apart = [
       'quantization_config',
+      'word_embed_proj_dim',
       'quantization',
       'compression_config',
       'auto_map',
@@ -255,6 +306,7 @@ describe('load: config.json', () => {
   const llama = `${sizes} ${rope} num_key_value_heads head_dim rms_norm_eps attention_bias attention_dropout`;
   const qwen = `${llama} use_sliding_window sliding_window max_window_layers layer_types`;
   const gemma = `${llama} hidden_activation use_bidirectional_attention`;
+  const bert = `${sizes} hidden_dropout_prob attention_probs_dropout_prob type_vocab_size layer_norm_eps position_embedding_type classifier_dropout`;
   const inTransformers = {
     llama: `${llama} mlp_bias pretraining_tp`,
     mistral: `${llama} sliding_window`,
@@ -265,7 +317,26 @@ describe('load: config.json', () => {
       'summary_type summary_use_proj summary_activation summary_proj_to_labels summary_first_dropout scale_attn_weights ' +
       'scale_attn_by_inverse_layer_idx reorder_and_upcast_attn is_causal',
     gpt_neox: `${sizes} ${rope} rotary_pct rotary_emb_base attention_dropout hidden_dropout classifier_dropout layer_norm_eps use_parallel_residual attention_bias`,
-    bert: `${sizes} hidden_dropout_prob attention_probs_dropout_prob type_vocab_size layer_norm_eps position_embedding_type classifier_dropout`,
+    bert,
+    distilbert:
+      'max_position_embeddings sinusoidal_pos_embds n_layers n_heads dim hidden_dim dropout attention_dropout activation ' +
+      'qa_dropout seq_classif_dropout',
+    ...{ roberta: bert, 'xlm-roberta': bert, camembert: bert },
+    opt:
+      'hidden_size num_hidden_layers ffn_dim max_position_embeddings do_layer_norm_before _remove_final_layer_norm ' +
+      'word_embed_proj_dim dropout attention_dropout num_attention_heads activation_function layerdrop init_std enable_bias ' +
+      'layer_norm_elementwise_affine',
+    bloom:
+      'hidden_size n_embed n_layer num_hidden_layers n_head num_attention_heads layer_norm_epsilon ' +
+      'apply_residual_connection_post_layernorm hidden_dropout attention_dropout pretraining_tp slow_but_exact',
+    gpt_neo:
+      'max_position_embeddings hidden_size num_layers attention_types num_heads intermediate_size window_size ' +
+      'activation_function resid_pdrop embed_dropout attention_dropout classifier_dropout layer_norm_epsilon',
+    gpt_bigcode:
+      'n_positions n_embd n_layer n_head n_inner activation_function resid_pdrop embd_pdrop attn_pdrop layer_norm_epsilon ' +
+      'scale_attn_weights attention_softmax_in_fp32 scale_attention_softmax_in_fp32 multi_query',
+    starcoder2: `${sizes} ${rope} num_key_value_heads norm_epsilon sliding_window attention_dropout residual_dropout embedding_dropout use_bias`,
+    ernie4_5: `${sizes} ${rope} num_key_value_heads head_dim rms_norm_eps use_bias`,
   };
   for (const family of hub) {
     test(`the fields that transformers has for ${family} are in the tables`, () => {
@@ -316,11 +387,14 @@ const ggufSamples = {
   embedding_length: () => [{ embedding_length: u32(32) }, shaped],
   'attention.head_count': (arch) => [
     { 'attention.head_count': perLayer(2), 'attention.head_count_kv': perLayer(2) },
-    ...(['gpt2', 'gptneox', 'bert'].includes(arch) ? [at('numHeads'), 2] : [shaped]),
+    ...(['gpt2', 'gptneox', 'bloom', 'bert'].includes(arch) ? [at('numHeads'), 2] : [shaped]),
   ],
   feed_forward_length: () => [{ feed_forward_length: perLayer(48) }, shaped],
   context_length: () => [{ context_length: u32(5) }, at('maxLength'), 5],
-  'attention.head_count_kv': () => [{ 'attention.head_count_kv': perLayer(1) }, shaped],
+  'attention.head_count_kv': (arch) => [
+    { 'attention.head_count_kv': perLayer(arch === 'starcoder' ? 2 : 1) },
+    shaped,
+  ],
   'attention.key_length': () => [{ 'attention.key_length': u32(8) }, shaped],
   'attention.layer_norm_rms_epsilon': () => [{ 'attention.layer_norm_rms_epsilon': f32(0.5) }, at('epsilon'), 0.5], // prettier-ignore
   'attention.layer_norm_epsilon': () => [{ 'attention.layer_norm_epsilon': f32(0.5) }, at('epsilon'), 0.5], // prettier-ignore

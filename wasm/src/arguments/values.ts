@@ -157,9 +157,7 @@ export function takeOptions<T>(
   const keys = readOptions(fn, name, value, (options) => Object.keys(options as object));
   for (const key of keys) {
     if (!known.includes(key)) {
-      const meant =
-        known.find((candidate) => isMisspelt(candidate, key)) ??
-        known.filter((candidate) => isWithin(candidate, key)).sort(byLength)[0];
+      const meant = nearest(known, key);
       throw new QkvError(
         'invalid_argument',
         `${fn}: ${name} has the unknown key '${short(key)}', expected ` +
@@ -177,6 +175,11 @@ export function takeOptions<T>(
   });
   return taken as NonNullable<T>;
 }
+
+/** Which of the known names is likely to be meant by another one. */
+export const nearest = (known: readonly string[], name: string): string | undefined =>
+  known.find((candidate) => isMisspelt(candidate, name)) ??
+  known.filter((candidate) => isWithin(candidate, name)).sort(byLength)[0];
 
 const byLength = (a: string, b: string): number => b.length - a.length;
 

@@ -1,7 +1,7 @@
 // The fields of a stranger's config, each read once and checked: of the JSON of a hub, of the metadata of GGUF, of ours.
 
 import { mostInt } from '../arguments/numbers.js';
-import { describe, isRecord, reading } from '../arguments/values.js';
+import { describe, isRecord, nearest, reading } from '../arguments/values.js';
 import { refuse, refuseUnsupported } from './errors.js';
 
 export class Fields {
@@ -120,9 +120,12 @@ export class Fields {
     const word = this.text(field, fallback);
     const found = new Map(Object.entries(table)).get(word);
     if (found === undefined) {
+      const known = Object.keys(table);
+      const meant = nearest(known, word);
+      const first = meant === undefined ? '' : `${describe(meant)} or another of `;
       refuseUnsupported(
         `${this.pathOf(field)} is ${describe(word)}`,
-        Object.keys(table).join(', '),
+        `${first}${known.join(', ')}`,
       );
     }
     return found;

@@ -1,5 +1,6 @@
 // Small models of every family as files of the hub have them, written from the code of transformers: which array is called
 // what, which way round it lies, and what is fused.
+import { moreFamilies } from './more-families.js';
 import { newTruth, part, stacked, turned } from './truth.js';
 
 const sizes = { V: 11, d: 64, f: 96, heads: 4, kv: 2, dK: 16, T: 9, layers: 2 };
@@ -312,4 +313,5 @@ export const families = {
   gemma,
   gemma2,
   bert,
+  ...moreFamilies,
 };

@@ -1,5 +1,6 @@
 // Small models as llama.cpp's converter writes them: every map as [out, in], gains of Gemma with the 1 in them.
 import { gguf } from './files.js';
+import { built } from './built.js';
 import { newTruth, stacked, turned } from './truth.js';
 
 const sizes = { V: 11, d: 64, f: 96, heads: 4, kv: 2, T: 9, layers: 2 };
@@ -96,6 +97,47 @@ const rmsFamily = (arch, has, expected, more = []) => ({
   },
 });
 
+const ggufNames = {
+  ...{ embedding: 'token_embd', positions: 'position_embd', tokenTypes: 'token_types' },
+  ...{ embeddingNorm: 'token_embd_norm', norm: 'output_norm', head: 'output', norm1: 'attn_norm' },
+  ...{ q: 'attn_q', k: 'attn_k', v: 'attn_v', o: 'attn_output', norm2: 'ffn_norm' },
+  ...{ up: 'ffn_up', down: 'ffn_down', gate: 'ffn_gate' },
+};
+const fused = { q: 'attn_qkv', k: 'attn_qkv', v: 'attn_qkv' };
+/** By a table: `architecture`, what it is in our words, and names that differ. */
+const ggufTable = (arch, own, names = {}, more = [], file = {}) => {
+  const { normType, numKvHeads = sizes.heads } = own;
+  const expected = { ...shared, numKvHeads, ...own };
+  return {
+    ...built(expected, { layers: 'blk.', names: { ...ggufNames, ...names }, ...file }),
+    metadata: [
+      ...common(arch, numKvHeads),
+      epsilon(arch, normType === 'rms' ? 'layer_norm_rms_epsilon' : 'layer_norm_epsilon'),
+      ...more,
+    ],
+    expected,
+  };
+};
+const encoder = {
+  ...{ family: 'bert', activation: 'gelu', causal: false, norm: 'post', embeddingNorm: true },
+  head: false,
+};
+const encoderNames = { norm1: 'attn_output_norm', norm2: 'layer_output_norm' };
+
+/** Files of models that GGUF has by the architecture of another: { truth, tensors, metadata, expected } by `model_type`. */
+export const ggufOthers = {
+  distilbert: () => ggufTable('bert', { ...encoder, tokenTypes: 0 }, encoderNames),
+  // The converter leaves out the positions before the first.
+  roberta: () => ggufTable('bert', { ...encoder, tokenTypes: 1 }, encoderNames),
+  mistral: () =>
+    ggufTable(
+      'llama',
+      { ...rms, family: 'llama', activation: 'swiglu', tiedEmbeddings: false, window: 4, rotary: { base: 10_000, interleaved: true } }, // prettier-ignore
+      {},
+      [['llama.attention.sliding_window', gguf.u32(5)]],
+    ),
+};
+
 /** { truth, tensors, metadata, expected } of each. */
 export const ggufModels = {
   llama: () =>
@@ -165,4 +207,42 @@ export const ggufModels = {
       ...{ norm: 'post', embeddingNorm: true, head: false, tokenTypes: 2 },
     },
   }),
+  bloom: () =>
+    ggufTable(
+      'bloom',
+      {
+        ...{ family: 'bloom', positions: 'alibi', embeddingNorm: true, activation: 'gelu_tanh' },
+        tiedEmbeddings: false,
+      },
+      fused,
+    ),
+  starcoder: () =>
+    ggufTable(
+      'starcoder',
+      { family: 'gpt_bigcode', numKvHeads: 1, activation: 'gelu_tanh', tiedEmbeddings: true },
+      fused,
+    ),
+  starcoder2: () =>
+    ggufTable(
+      'starcoder2',
+      {
+        ...{ family: 'starcoder2', numKvHeads: 2, activation: 'gelu_tanh', tiedEmbeddings: true },
+        ...{ positions: 'rotary', rotary: { base: 4096 } },
+      },
+      {},
+      [['starcoder2.rope.freq_base', gguf.f32(4096)]],
+    ),
+  ernie4_5: () =>
+    ggufTable(
+      'ernie4_5',
+      {
+        ...{ ...rms, family: 'ernie4_5', dK: 16, activation: 'swiglu', tiedEmbeddings: true },
+        rotary: { base: 4096, interleaved: true },
+      },
+      {},
+      [
+        ['ernie4_5.attention.key_length', gguf.u32(16)],
+        ['ernie4_5.rope.freq_base', gguf.f32(4096)],
+      ],
+    ),
 };

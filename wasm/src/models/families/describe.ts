@@ -68,7 +68,9 @@ function byNames(
   return {
     ...{ config, locate: locateBy(names, config), rename, hasScales: false },
     isIgnored: (name) => ignored?.test(name) ?? false,
-    isOtherHead: (name) => otherHeads.test(name),
+    // An encoder has no head of a language model, whatever its file has.
+    isOtherHead: (name) =>
+      otherHeads.test(name) || (given.head === false && name.startsWith('lm_head.')),
   };
 }
 

@@ -68,21 +68,28 @@ function checkOwnCode(fields: Fields): void {
 /** Of a `model_type`: the values of fields with which a file can be read. */
 export const hubFixed = (type: string): Fixed => ({ ...common, ...families[type]?.hub.fixed });
 
+/** What stands in its field, or what the family has where none is read. */
+function activationOf(fields: Fields, { traits, hub }: OfHub): Activation {
+  if (!hub.activation && traits.activation) return traits.activation;
+  const [field, fallback] = hub.activation ?? ['hidden_act'];
+  const isGated = traits.normType === 'rms' || /glu/.test(traits.activation ?? '');
+  return fields.choice(field, isGated ? gated : plain, fallback);
+}
+
 /** What config.json says of a model. */
 export function readHub(fields: Fields): Read {
-  const { traits, scaled, hub } = fields.choice('model_type', families);
+  const described = fields.choice('model_type', families);
+  const { traits, scaled, hub } = described;
   const family = fields.text('model_type');
   checkQuantised(fields);
   checkOwnCode(fields);
   for (const [field, values] of Object.entries(hubFixed(family))) fields.only(field, ...values);
   const sizes = sizesOf(fields, hub.sizes ?? usualSizes, hub.isFourfold);
-  const isRms = traits.normType === 'rms';
-  const { activation = ['hidden_act'], epsilon = isRms ? 'rms_norm_eps' : 'layer_norm_eps' } = hub;
-  const isGated = isRms || /glu/.test(traits.activation ?? '');
+  const { epsilon = traits.normType === 'rms' ? 'rms_norm_eps' : 'layer_norm_eps' } = hub;
   const more = hub.more?.(fields, sizes);
   const config: Read['config'] = {
     ...{ ...traits, family, ...sizes, ...scaled?.(sizes) },
-    activation: fields.choice(activation[0], isGated ? gated : plain, activation[1]),
+    activation: activationOf(fields, described),
     vocabulary: fields.count('vocab_size'),
     epsilon: traits.epsilon ?? fields.number(epsilon),
     ...(traits.positions === 'rotary' && {

@@ -1,0 +1,76 @@
+// Small models of random numbers from a config of ours, and their tensors by the names of a file.
+import { randomArray } from '../../../support/js/arrays.js';
+import { arraysOf, withDefaults } from '../../../support/js/model-oracle.js';
+import { exactly } from './numbers.js';
+import { part, stacked, turned } from './truth.js';
+
+/** The module of one of our arrays, and whether it is its weight or its bias. */
+function moduleOf(name) {
+  const [first, second = ''] = name.replace(/^layers\.\d+\./, '').split('.');
+  if (first !== 'attention' && first !== 'feedForward')
+    return [first, second === 'beta' ? 'bias' : 'weight'];
+  if (second.endsWith('Gamma')) return [`${second[0]}Norm`, 'weight'];
+  const module = second.slice(1);
+  return [{ 1: 'up', Gate: 'gate', 2: 'down' }[module] ?? module, second[0] === 'w' ? 'weight' : 'bias']; // prettier-ignore
+}
+
+/** Numbers that are exact in every format: gains near 1, and maps that keep the size of what they map. */
+const numbers = {
+  gain: (x) => 1 + Math.round(x * 31) / 64,
+  map: (x) => exactly(x) / 8,
+  other: exactly,
+};
+
+/** In turn of each group its rows of all. */
+const inTurn = (all, groups) =>
+  stacked(
+    ...Array.from({ length: groups }, (_, group) =>
+      all.map((rows) => {
+        const size = rows.shape[0] / groups;
+        return part(rows, group * size, (group + 1) * size);
+      }),
+    ).flat(),
+  );
+
+const order = ['q', 'k', 'v', 'gate', 'up'];
+
+/**
+ * { truth, tensors } of a config. `names` has the name of each module, `layers` what is before those of a layer; modules
+ * of one name are one map, of q, k and v `byHead` in turn. `constants` are arrays, as 'o.bias', that are ones or zeros and in no file;
+ * what the file has is divided by the `factors` of modules, less 1 for gains with `lessOne`; `firstRow` rows come before the positions.
+ */
+export function built(
+  config,
+  { names, layers, byHead, constants, factors = {}, lessOne, firstRow = 0 },
+) {
+  const { numKvHeads, dModel } = withDefaults(config);
+  const arrays = {};
+  const parts = {};
+  for (const [seed, [name, shape]] of arraysOf(config).entries()) {
+    const [module, of] = moduleOf(name);
+    const isVector = shape.length === 1;
+    const isGain = isVector && of === 'weight';
+    const isMap = !isVector && !/^(embedding|positions|tokenTypes)$/.test(name);
+    const isConstant = isVector && constants?.test(`${module}.${of}`);
+    const kind = isGain ? numbers.gain : isMap ? numbers.map : numbers.other;
+    const data = randomArray(shape, seed).data.map((x) => (isConstant ? Number(isGain) : kind(x)));
+    arrays[name] = { shape, data };
+    if (isConstant) continue;
+    const values = data.map((x) => x / (factors[module] ?? 1) - Number(Boolean(lessOne && isGain)));
+    const [, layer] = /^layers\.(\d+)/.exec(name) ?? [];
+    const tensor = `${layer === undefined ? '' : `${layers}${layer}.`}${names[module]}.${of}`;
+    const before = {
+      shape: [firstRow, dModel],
+      values: new Float32Array(firstRow * dModel).fill(7),
+    };
+    const own = isMap ? turned({ shape, values }) : { shape, values };
+    const rows = module === 'positions' && firstRow > 0 ? stacked(before, own) : own;
+    (parts[tensor] ??= []).push({ module, ...rows });
+  }
+  const tensors = Object.entries(parts).map(([name, all]) => {
+    if (all.length === 1) return [name, { shape: all[0].shape, values: all[0].values }];
+    all.sort((a, b) => order.indexOf(a.module) - order.indexOf(b.module));
+    return [name, inTurn(all, byHead && all[0].module === 'q' ? numKvHeads : 1)];
+  });
+  return { truth: { arrays }, tensors: Object.fromEntries(tensors) };
+}

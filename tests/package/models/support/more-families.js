@@ -1,0 +1,209 @@
+// Small models of families by a table: the config of the hub, what it is in ours, and the names of its arrays in safetensors,
+// written from the code of transformers.
+import { built } from './built.js';
+
+const sizes = { vocabulary: 11, numLayers: 2, dModel: 64, numHeads: 4, dFeedForward: 96, maxLength: 9 }; // prettier-ignore
+const hub = {
+  ...{ vocab_size: 11, num_hidden_layers: 2, hidden_size: 64, num_attention_heads: 4 },
+  ...{ intermediate_size: 96, max_position_embeddings: 9 },
+};
+const without = (object, ...names) =>
+  Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+/** Names by a word for each module. */
+const named = (modules, text) => {
+  const words = text.split(' ');
+  return Object.fromEntries(modules.split(' ').map((module, i) => [module, words[i]]));
+};
+const layer = 'norm1 q k v o norm2 up down';
+
+const encoder = { causal: false, norm: 'post', embeddingNorm: true, head: false };
+const bertNames = (prefix) => ({
+  ...named(
+    layer,
+    'attention.output.LayerNorm attention.self.query attention.self.key attention.self.value attention.output.dense ' +
+      'output.LayerNorm intermediate.dense output.dense',
+  ),
+  embedding: `${prefix}.embeddings.word_embeddings`,
+  positions: `${prefix}.embeddings.position_embeddings`,
+  tokenTypes: `${prefix}.embeddings.token_type_embeddings`,
+  embeddingNorm: `${prefix}.embeddings.LayerNorm`,
+});
+const roberta = (model_type) => ({
+  config: {
+    ...{ ...hub, model_type, max_position_embeddings: 11, pad_token_id: 1, type_vocab_size: 1 },
+    ...{ hidden_act: 'gelu', layer_norm_eps: 1e-5 },
+  },
+  expected: { ...sizes, ...encoder, activation: 'gelu', epsilon: 1e-5, tokenTypes: 1 },
+  file: { layers: 'roberta.encoder.layer.', firstRow: 2, names: bertNames('roberta') },
+  // A head for words that are masked.
+  more: {
+    'lm_head.dense.weight': [64, 64],
+    'lm_head.bias': [11],
+    'roberta.pooler.dense.bias': [64],
+  },
+});
+
+const llamaNames = {
+  ...named(
+    layer,
+    'input_layernorm self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.o_proj post_attention_layernorm ' +
+      'mlp.up_proj mlp.down_proj',
+  ),
+  ...{
+    gate: 'mlp.gate_proj',
+    embedding: 'model.embed_tokens',
+    norm: 'model.norm',
+    head: 'lm_head',
+  },
+};
+const llamaFile = { layers: 'model.layers.', names: llamaNames };
+
+/** By `model_type`. */
+const table = {
+  distilbert: {
+    config: {
+      ...{ vocab_size: 11, n_layers: 2, dim: 64, n_heads: 4, hidden_dim: 96 },
+      ...{ max_position_embeddings: 9, activation: 'gelu', sinusoidal_pos_embds: false },
+    },
+    expected: { ...sizes, ...encoder, activation: 'gelu', epsilon: 1e-12 },
+    file: {
+      layers: 'distilbert.transformer.layer.',
+      names: {
+        ...bertNames('distilbert'),
+        ...named(
+          layer,
+          'sa_layer_norm attention.q_lin attention.k_lin attention.v_lin attention.out_lin output_layer_norm ffn.lin1 ffn.lin2',
+        ),
+      },
+    },
+    more: { 'pre_classifier.weight': [64, 64], 'vocab_projector.bias': [11] },
+  },
+  roberta: roberta('roberta'),
+  'xlm-roberta': roberta('xlm-roberta'),
+  camembert: roberta('camembert'),
+  opt: {
+    config: {
+      ...{ ...without(hub, 'intermediate_size'), ffn_dim: 96, activation_function: 'relu' },
+      ...{ do_layer_norm_before: true, word_embed_proj_dim: 64, _remove_final_layer_norm: false },
+    },
+    expected: { ...sizes, activation: 'relu', epsilon: 1e-5, tiedEmbeddings: true },
+    file: {
+      ...{ layers: 'model.decoder.layers.', firstRow: 2 },
+      names: {
+        ...named(
+          layer,
+          'self_attn_layer_norm self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.out_proj final_layer_norm fc1 fc2',
+        ),
+        ...{ embedding: 'model.decoder.embed_tokens', positions: 'model.decoder.embed_positions' },
+        norm: 'model.decoder.final_layer_norm',
+      },
+    },
+  },
+  bloom: {
+    config: {
+      ...{ vocab_size: 11, n_layer: 2, n_embed: 64, n_head: 4, n_inner: 96, seq_length: 9 },
+      ...{ layer_norm_epsilon: 1e-5, apply_residual_connection_post_layernorm: false },
+      ...{ offset_alibi: 100, pretraining_tp: 1 },
+    },
+    expected: {
+      ...{ ...sizes, positions: 'alibi', embeddingNorm: true, activation: 'gelu_tanh' },
+      ...{ epsilon: 1e-5, tiedEmbeddings: true },
+    },
+    file: {
+      ...{ layers: 'transformer.h.', byHead: true },
+      names: {
+        ...named(
+          layer,
+          'input_layernorm self_attention.query_key_value self_attention.query_key_value self_attention.query_key_value ' +
+            'self_attention.dense post_attention_layernorm mlp.dense_h_to_4h mlp.dense_4h_to_h',
+        ),
+        ...{ embedding: 'transformer.word_embeddings', norm: 'transformer.ln_f' },
+        embeddingNorm: 'transformer.word_embeddings_layernorm',
+      },
+    },
+  },
+  gpt_neo: {
+    config: {
+      ...{ vocab_size: 11, num_layers: 2, hidden_size: 64, num_heads: 4, intermediate_size: 96 },
+      ...{ max_position_embeddings: 9, activation_function: 'gelu_new', layer_norm_epsilon: 1e-5 },
+      ...{ attention_types: [[['global', 'local'], 1]], attention_layers: ['global', 'local'] },
+      window_size: 4,
+    },
+    expected: {
+      ...{ ...sizes, activation: 'gelu_tanh', epsilon: 1e-5, tiedEmbeddings: true },
+      ...{ attentionScale: 1, qkvBiases: false, window: [null, 3] },
+    },
+    file: {
+      layers: 'transformer.h.',
+      names: {
+        ...named(
+          layer,
+          'ln_1 attn.attention.q_proj attn.attention.k_proj attn.attention.v_proj attn.attention.out_proj ln_2 mlp.c_fc mlp.c_proj',
+        ),
+        ...{ embedding: 'transformer.wte', positions: 'transformer.wpe', norm: 'transformer.ln_f' },
+      },
+    },
+    more: { 'transformer.h.0.attn.attention.bias': [1, 1, 9, 9] },
+  },
+  gpt_bigcode: {
+    config: {
+      ...{ vocab_size: 11, n_layer: 2, n_embd: 64, n_head: 4, n_inner: 96, n_positions: 9 },
+      ...{ activation_function: 'gelu_pytorch_tanh', layer_norm_epsilon: 1e-5, multi_query: true },
+      ...{ attention_softmax_in_fp32: true, scale_attn_weights: true },
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 1, activation: 'gelu_tanh', epsilon: 1e-5, tiedEmbeddings: true },
+    },
+    file: {
+      layers: 'transformer.h.',
+      names: {
+        ...named(
+          layer,
+          'ln_1 attn.c_attn attn.c_attn attn.c_attn attn.c_proj ln_2 mlp.c_fc mlp.c_proj',
+        ),
+        ...{ embedding: 'transformer.wte', positions: 'transformer.wpe', norm: 'transformer.ln_f' },
+      },
+    },
+  },
+  starcoder2: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, hidden_act: 'gelu_pytorch_tanh', norm_epsilon: 1e-5 },
+      ...{ rope_theta: 999_999, sliding_window: 5, use_bias: true, norm_type: 'layer_norm' },
+      mlp_type: 'default',
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, positions: 'rotary', rotary: { base: 999_999 }, window: 4 },
+      ...{ activation: 'gelu_tanh', epsilon: 1e-5, tiedEmbeddings: true },
+    },
+    file: {
+      layers: 'model.layers.',
+      names: { ...llamaNames, up: 'mlp.c_fc', down: 'mlp.c_proj' },
+    },
+  },
+  ernie4_5: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, head_dim: 16, hidden_act: 'silu', rms_norm_eps: 1e-5 },
+      ...{ rope_theta: 500_000, use_bias: false, tie_word_embeddings: true },
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, dK: 16, normType: 'rms', positions: 'rotary', epsilon: 1e-5 },
+      ...{ activation: 'swiglu', tiedEmbeddings: true },
+      rotary: { base: 500_000, interleaved: true },
+    },
+    file: llamaFile,
+  },
+};
+
+/** { truth, tensors, config, expected } of each, as those of families.js. */
+export const moreFamilies = Object.fromEntries(
+  Object.entries(table).map(([model_type, { config, expected, file, more = {} }]) => [
+    model_type,
+    () => {
+      const { truth, tensors } = built(expected, file);
+      // Arrays of which nothing is read.
+      for (const [name, shape] of Object.entries(more))
+        tensors[name] = { shape, values: new Float32Array(shape.reduce((n, x) => n * x, 1)) };
+      return { truth, tensors, config: { model_type, ...config }, expected: { ...expected, family: model_type } }; // prettier-ignore
+    },
+  ]),
+);
