@@ -4,6 +4,7 @@
 
 #include "models/array_name.hpp"
 #include "models/layer_config.hpp"
+#include "models/model_check.hpp"
 #include "qkv/status.hpp"
 #include "rows/activation_kernel.hpp"
 
