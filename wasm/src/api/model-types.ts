@@ -1,8 +1,9 @@
 import type { Filled, LanguageModelConfig } from './model-config.js';
-import type { NoOthers, Only, Said, Shape3, Shape4, Shown, Sure, With } from './option-types.js';
+import type { Layers, Passing, Said, Shape3, Shape4, Shown, With } from './option-types.js';
 import type { OwnedArray } from './types.js';
 
 export type { Filled, LanguageModelConfig, Llama3Scaling, ModelRotary } from './model-config.js';
+export type { Passing } from './option-types.js';
 
 // As in types.ts: the options leave out a type of the web that a program lacks.
 type Web = typeof globalThis;
@@ -186,27 +187,6 @@ interface Reading {
   v: 'projections';
 }
 
-/** The layers that `inspect` of this type gets: there if it is. What was asked for of them is there, too. */
-type Layers<Inspected> = [Inspected] extends [object]
-  ? {
-      /** By layer. */
-      layers: ReadonlyMap<
-        number,
-        Shown<With<LayerReadings, Required<Pick<LayerReadings, Sure<Inspected, Reading>>>>>
-      >;
-    }
-  : unknown;
-
-/** `Known` without other keys, also in what `inspect` has. */
-export type Passing<Options, Known> = Only<Options, Known> & {
-  /** Without unknown keys. */
-  readonly inspect?: Said<Options, 'inspect'> extends infer Given
-    ? Given extends object
-      ? NoOthers<Given, NonNullable<Said<Known, 'inspect'>>>
-      : unknown
-    : never;
-};
-
 /**
  * What {@link LanguageModel.forward} returns for options of this type. `logits` are there if the model has a head, `hidden` with
  * `hidden: true` or without one, and of `inspect` what was asked for. Where the type does not tell, an array may be missing.
@@ -215,7 +195,7 @@ export type OutputOf<Options, Head extends boolean = true> = Options extends unk
   ? Shown<
       With<
         ModelOutput,
-        Layers<Said<Options, 'inspect'>> &
+        Layers<Said<Options, 'inspect'>, LayerReadings, Reading> &
           Required<
             Pick<
               ModelOutput,
@@ -230,7 +210,7 @@ export type OutputOf<Options, Head extends boolean = true> = Options extends unk
 
 /** What {@link LanguageModel.generate} tells with options of this type. */
 export type TokenOf<Options> = Options extends unknown
-  ? Shown<With<Token, Layers<Said<Options, 'inspect'>>>>
+  ? Shown<With<Token, Layers<Said<Options, 'inspect'>, LayerReadings, Reading>>>
   : never;
 
 /** Options of {@link LanguageModel.loss}. */

@@ -38,6 +38,32 @@ export type Shown<T> = T extends infer Each ? { [Name in keyof Each]: Each[Name]
 /** `Base` with what is known better of some members, or of others besides. */
 export type With<Base, Better> = Omit<Base, keyof Better> & Better;
 
+/** `Known` without other keys, also in what `inspect` has. */
+export type Passing<Options, Known> = Only<Options, Known> & {
+  /** Without unknown keys. */
+  readonly inspect?: Said<Options, 'inspect'> extends infer Given
+    ? Given extends object
+      ? NoOthers<Given, NonNullable<Said<Known, 'inspect'>>>
+      : unknown
+    : never;
+};
+
+/**
+ * The layers that `inspect` of this type gets: there if it is. What was asked for of them is there, too. `Asking` has for the
+ * arrays in `Readings` the options of `inspect` that are sure to get them.
+ */
+export type Layers<Inspected, Readings, Asking> = [Inspected] extends [object]
+  ? {
+      /** By layer. */
+      layers: ReadonlyMap<
+        number,
+        Shown<
+          With<Readings, Required<Pick<Readings, Extract<Sure<Inspected, Asking>, keyof Readings>>>>
+        >
+      >;
+    }
+  : unknown;
+
 /** The shape of an array of four axes, such as `[B, Hq, Tq, Tk]`. */
 export type Shape4 = readonly [number, number, number, number];
 /** The shape of an array of three axes, such as `[B, Hq, Tq]`. */

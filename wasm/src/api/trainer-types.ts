@@ -1,5 +1,6 @@
 import type { Filled, LanguageModelConfig } from './model-config.js';
-import type { NoOthers, Only, Said, Shape3, Shape4, Shown, Sure, With } from './option-types.js';
+import type * as options from './option-types.js';
+import type { Layers, Said, Shape3, Shape4, Shown, With } from './option-types.js';
 import type { OwnedArray, OwnedNumbers } from './types.js';
 
 export type { Filled, LanguageModelConfig, Llama3Scaling, ModelRotary } from './model-config.js';
@@ -239,36 +240,11 @@ interface Reading {
 }
 
 /** {@link ForwardOptions}, as the constraint of a type parameter without unknown keys. */
-export type Passing<Options> = Only<Options, ForwardOptions> & {
-  /** Without unknown keys. */
-  readonly inspect?: Said<Options, 'inspect'> extends infer Given
-    ? Given extends object
-      ? NoOthers<Given, Inspect>
-      : unknown
-    : never;
-};
+export type Passing<Options> = options.Passing<Options, ForwardOptions>;
 
 /** What {@link LanguageModel.forward} returns for options of this type: of `inspect`, what was asked for is there. */
 export type OutputOf<Options> = Options extends unknown
-  ? Shown<
-      With<
-        ModelOutput,
-        [Said<Options, 'inspect'>] extends [object]
-          ? {
-              /** By layer. */
-              layers: ReadonlyMap<
-                number,
-                Shown<
-                  With<
-                    LayerReadings,
-                    Required<Pick<LayerReadings, Sure<Said<Options, 'inspect'>, Reading>>>
-                  >
-                >
-              >;
-            }
-          : unknown
-      >
-    >
+  ? Shown<With<ModelOutput, Layers<Said<Options, 'inspect'>, LayerReadings, Reading>>>
   : never;
 
 /** The language model of a trainer; it goes with the trainer. */
