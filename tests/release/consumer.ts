@@ -143,6 +143,7 @@ import type {
   AsyncTransformerBlock,
   CallOptions,
   InWorker,
+  InWorkerHandle,
   InWorkerOptions,
   LoadModelOptions,
   ModelSource,
@@ -413,7 +414,10 @@ export async function layersInWorker(away: AsyncQkv): Promise<Float32Array> {
   const further: AsyncTransformerBlock = await away.transformerBlock(blockConfig, blockWeights);
   const last = { causal: true } satisfies AsyncBlockOptions;
   const mapped: AsyncLinearLayer = await away.linearLayer(square(8), { layout: 'out_in' });
-  return (await mapped.forward((await further.forward(output, last)).output)).data;
+  const { data } = await mapped.forward((await further.forward(output, last)).output);
+  const handles: InWorkerHandle[] = [far, further, mapped];
+  for (const handle of handles) await handle.dispose();
+  return data;
 }
 
 export async function sayInWorker(wanted: AsyncInitOptions, weights: string): Promise<number> {

@@ -105,15 +105,23 @@ export interface AsyncEngineInfo extends EngineInfo {
   readonly workers: number;
 }
 
+/** What lives in a worker, until it is disposed. */
+export interface InWorkerHandle {
+  /** The number of its worker. */
+  readonly worker: number;
+  /** Releases the memory after the calls made so far. Calling it again does nothing. */
+  dispose(): Promise<void>;
+  /** `dispose()`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
 /**
  * A block of WebAssembly memory in a worker: pass it as an input or as `out`. It has no `view()`, because the
  * memory belongs to the worker.
  */
-export interface AsyncTensor {
+export interface AsyncTensor extends InWorkerHandle {
   /** The extents of the tensor. */
   readonly shape: readonly number[];
-  /** The number of its worker. */
-  readonly worker: number;
   /**
    * A copy of the elements.
    * @throws {@link QkvError} `disposed`
@@ -125,20 +133,14 @@ export interface AsyncTensor {
    * `invalid_argument` unless `data` is an array of numbers, `disposed`
    */
   set(data: ArrayLike<number>, options?: CallOptions): Promise<void>;
-  /** Releases the memory after the calls made so far. Calling it again does nothing. */
-  dispose(): Promise<void>;
-  /** `dispose()`, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Keys and values of earlier tokens, kept in the memory of a worker and extended in place. */
-export interface AsyncKvCache {
+export interface AsyncKvCache extends InWorkerHandle {
   /** Number of tokens after the latest call that has returned. */
   readonly length: number;
   /** Largest number of tokens. */
   readonly capacity: number;
-  /** The number of its worker. */
-  readonly worker: number;
   /**
    * Adds tokens at the end: keys [B, Hkv, T, dK], [B, T, Hkv * dK] or [T, Hkv * dK], likewise values.
    * @throws {@link QkvError} `out_of_range` beyond the capacity, `shape_mismatch`, `invalid_argument`,
@@ -161,10 +163,6 @@ export interface AsyncKvCache {
    * `disposed`
    */
   truncate(length: number, options?: CallOptions): Promise<void>;
-  /** Releases the memory after the calls made so far. Calling it again does nothing. */
-  dispose(): Promise<void>;
-  /** `dispose()`, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** An input of an operator: a plain array, or a tensor in a worker. */
@@ -184,9 +182,7 @@ export interface AsyncLayerOptions extends OptionsInWorker<LayerOptions>, CallOp
 export interface AsyncBlockOptions extends OptionsInWorker<BlockOptions>, CallOptions {}
 
 /** A multi-head attention layer in a worker. */
-export interface AsyncMultiHeadAttention {
-  /** The number of its worker. */
-  readonly worker: number;
+export interface AsyncMultiHeadAttention extends InWorkerHandle {
   /**
    * What `MultiHeadAttention.forward` of `qkv` does, with the same shapes, defaults and error bound.
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
@@ -196,16 +192,10 @@ export interface AsyncMultiHeadAttention {
     x: AsyncArrayInput,
     options?: O,
   ): Promise<ResultOf<O>>;
-  /** Releases the memory after the calls made so far. Calling it again does nothing. */
-  dispose(): Promise<void>;
-  /** `dispose()`, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** A linear map in a worker. */
-export interface AsyncLinearLayer {
-  /** The number of its worker. */
-  readonly worker: number;
+export interface AsyncLinearLayer extends InWorkerHandle {
   /**
    * What `LinearLayer.forward` of `qkv` does; writes the result to `out`.
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_memory`, `disposed`
@@ -213,16 +203,10 @@ export interface AsyncLinearLayer {
   forward(x: AsyncArrayInput, options: CallOptions & AsyncDestination): Promise<void>;
   /** The same, and returns the result as a new array. */
   forward(x: AsyncArrayInput, options?: CallOptions & NewArray): Promise<OwnedArray>;
-  /** Releases the memory after the calls made so far. Calling it again does nothing. */
-  dispose(): Promise<void>;
-  /** `dispose()`, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** A transformer block in a worker. */
-export interface AsyncTransformerBlock {
-  /** The number of its worker. */
-  readonly worker: number;
+export interface AsyncTransformerBlock extends InWorkerHandle {
   /**
    * What `TransformerBlock.forward` of `qkv` does, with the same shapes, defaults and error bound.
    * @throws {@link QkvError} `invalid_argument`, `shape_mismatch`, `out_of_range`, `out_of_memory`,
@@ -232,10 +216,6 @@ export interface AsyncTransformerBlock {
     x: AsyncArrayInput,
     options?: O,
   ): Promise<ResultOf<O>>;
-  /** Releases the memory after the calls made so far. Calling it again does nothing. */
-  dispose(): Promise<void>;
-  /** `dispose()`, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** The options of an operator, the `I`th parameter of the one of this name, and those of every call. */
@@ -269,25 +249,19 @@ export interface LoadModelOptions extends LoadOptions {
 }
 
 /** A conversation with a model in a worker. */
-export interface AsyncSession {
+export interface AsyncSession extends InWorkerHandle {
   /** Tokens that are held after the latest call that has returned. */
   readonly length: number;
   /** Most tokens. */
   readonly capacity: number;
   /** Of keys and values of `capacity` tokens: the most that it takes. */
   readonly bytes: number;
-  /** The number of its worker. */
-  readonly worker: number;
   /** Forgets all tokens from `length` on. @throws as `Session.truncate` */
   truncate(length: number, options?: CallOptions): Promise<void>;
-  /** Releases the memory after the calls made so far. Calling it again does nothing. */
-  dispose(): Promise<void>;
-  /** `dispose()`, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** A language model in a worker: what {@link LanguageModel} is, as promises of the same results, bit for bit. */
-export interface AsyncLanguageModel<Head extends boolean = true> {
+export interface AsyncLanguageModel<Head extends boolean = true> extends InWorkerHandle {
   /** With all defaults. */
   readonly config: LanguageModel['config'];
   /** Numbers in all arrays. */
@@ -302,8 +276,6 @@ export interface AsyncLanguageModel<Head extends boolean = true> {
   readonly ignored: LanguageModel['ignored'];
   /** As {@link LanguageModel.tokenizerProblem}. The tokenizer itself is in the worker. */
   readonly tokenizerProblem?: string | undefined;
-  /** The number of its worker. */
-  readonly worker: number;
   /** As {@link LanguageModel.forward}. */
   forward<
     O extends Passing<O, InWorkerOptions<ForwardOptions> & CallOptions> =
@@ -331,10 +303,6 @@ export interface AsyncLanguageModel<Head extends boolean = true> {
     texts: readonly (string | ArrayLike<number>)[],
     options?: EmbedOptions & CallOptions,
   ): Promise<OwnedArray>;
-  /** Releases the memory after the calls made so far. Calling it again does nothing. */
-  dispose(): Promise<void>;
-  /** `dispose()`, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
