@@ -18,7 +18,7 @@ export const optionNames = [
   ...['numHeads', 'numKvHeads', 'scale', 'softcap', 'temperature', 'causal', 'causalOffset'],
   ...['window', 'mask', 'bias', 'keyLengths', 'sinks', 'dropout', 'cache'],
   ...['returnWeights', 'returnLogits', 'returnLse', 'returnEntropy', 'rows', 'out'],
-];
+] as const;
 export const layerOptionNames = [...optionNames.slice(2), 'context'];
 
 const logitStages = ['raw', 'capped', 'biased'] as const;

@@ -145,15 +145,32 @@ export function readOptions<T, R extends object>(
   return found;
 }
 
+/** The keys of every member of a union. */
+type KeysOf<T> = T extends unknown ? Extract<keyof T, string> : never;
+
 /**
- * A copy of an options object. It has no key but these: a misspelt option would otherwise be silently ignored.
+ * What a list of names must be beside a list to be all options of T and no others. The compiler's error names what it lacks, or
+ * what T has not. Lists and types of any string are not compared.
  */
-export function takeOptions<T>(
+type AllOptions<T, Name extends string> = string extends Name | KeysOf<T>
+  ? unknown
+  : [Exclude<KeysOf<T>, Name>] extends [never]
+    ? [Exclude<Name, KeysOf<T>>] extends [never]
+      ? unknown
+      : { readonly noSuchOption: Exclude<Name, KeysOf<T>> }
+    : { readonly missingOption: Exclude<KeysOf<T>, Name> };
+
+/**
+ * A copy of an options object. It has no key but these, which are all keys of its type: a misspelt option would otherwise be
+ * silently ignored.
+ */
+export function takeOptions<T, const Name extends string>(
   fn: string,
   name: string,
   value: T,
-  known: readonly string[],
+  names: readonly Name[] & AllOptions<NonNullable<T>, Name>,
 ): NonNullable<T> {
+  const known: readonly string[] = names;
   const keys = readOptions(fn, name, value, (options) => Object.keys(options as object));
   for (const key of keys) {
     if (!known.includes(key)) {

@@ -35,7 +35,7 @@ const numbers = ['epsilon', 'embeddingScale', 'attentionSoftcap', 'logitSoftcap'
 const names = [
   ...[...required, ...sizes, ...counts, ...Object.keys(choices), ...flags, ...numbers],
   ...['family', 'rotary', 'window', 'attentionScale'],
-];
+] as const;
 
 /** A number of keys, or null for all of them. */
 function checkWindow(fn: string, name: string, value: unknown): void {

@@ -53,7 +53,7 @@ function checkThreads(variant: 'auto' | Variant, threads: unknown): void {
 
 /** A copy of the options, which make sense, and the key of their engine. */
 function checkOptions(product: Product, given: InitOptions): [options: InitOptions, key: string] {
-  const names = ['variant', 'threads', 'deterministic', 'wasm', 'shared'];
+  const names = ['variant', 'threads', 'deterministic', 'wasm', 'shared'] as const;
   const options = takeOptions('init', 'options', given, names);
   const { variant = 'auto', threads = 1 } = options;
   checkChoice('init', 'variant', variant, ['auto', ...variants]);

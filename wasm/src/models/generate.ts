@@ -28,7 +28,7 @@ const fn = 'LanguageModel.generate';
 const names = [
   ...['maxTokens', 'temperature', 'topK', 'topP', 'minP', 'repetitionPenalty', 'seed', 'stop'],
   ...['stopTokens', 'session', 'inspect', 'signal', 'plain'],
-];
+] as const;
 /** Tokens of a prompt between two turns of the event loop: as many as the core takes at once. */
 const piece = 240;
 /** Most texts or tokens that end it. */

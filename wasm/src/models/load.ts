@@ -108,7 +108,7 @@ export async function load(
   source: Source,
   given: LoadOptions = {},
 ): Promise<WasmLanguageModel> {
-  const names = ['format', 'maxLength', 'signal', 'onProgress'];
+  const names = ['format', 'maxLength', 'signal', 'onProgress'] as const;
   const options = takeOptions(fn, 'options', given, names);
   const { format, signal, onProgress, maxLength } = options;
   if (format !== undefined) checkChoice(fn, 'format', format, formats);

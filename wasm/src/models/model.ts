@@ -34,7 +34,7 @@ import { idsOf } from './text.js';
 
 const forwardNames = [
   ...['batch', 'rows', 'hidden', 'session', 'tokenTypes', 'keyLengths', 'inspect', 'plain'],
-];
+] as const;
 
 /** Rows of tokens, or the one row of a text. */
 function rowsOf(
@@ -147,7 +147,7 @@ export class WasmLanguageModel implements LanguageModel {
   loss(ids: string | ArrayLike<number>, given: LossOptions = {}): number {
     const fn = 'LanguageModel.loss';
     const state = this.#state;
-    const names = ['batch', 'inspect', 'plain'];
+    const names = ['batch', 'inspect', 'plain'] as const;
     const { batch = 1, inspect, plain = false } = takeOptions(fn, 'options', given, names);
     checkInteger(fn, 'batch', batch, 1, mostInt);
     const rows = rowsOf(fn, ids, state.spec, { batch, plain });

@@ -151,7 +151,7 @@ function formatOf(steps: readonly LoadStep[]): OpenedModel['format'] {
   return most as OpenedModel['format'];
 }
 
-const sourceNames = ['config', 'weights', 'tokenizer', 'generation', 'pooling'];
+const sourceNames = ['config', 'weights', 'tokenizer', 'generation', 'pooling'] as const;
 
 /**
  * Reads the headers of a model's files.

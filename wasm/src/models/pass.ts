@@ -9,7 +9,15 @@ import type { Config } from '../language/config.js';
 import { type Pass, Readings } from '../language/readings.js';
 import type { Call } from '../memory/call.js';
 
-const names = ['layers', 'weights', 'entropy', 'residuals', 'logitLens', 'projections', 'ablate'];
+const names = [
+  'layers',
+  'weights',
+  'entropy',
+  'residuals',
+  'logitLens',
+  'projections',
+  'ablate',
+] as const;
 /** Most heads that can be named. */
 const mostHeads = 2 ** 20;
 

@@ -140,7 +140,7 @@ export function sessionStateOf(fn: string, model: ModelState, session: unknown):
 
 export function createSession(fn: string, model: ModelState, given: SessionOptions): Session {
   const { maxLength } = model.spec.config;
-  const names = ['batch', 'capacity', 'format'];
+  const names = ['batch', 'capacity', 'format'] as const;
   const taken = takeOptions(fn, 'options', given, names);
   const { batch = 1, capacity = maxLength, format = 'f32' } = taken;
   checkInteger(fn, 'batch', batch, 1, mostInt);

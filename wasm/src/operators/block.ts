@@ -34,11 +34,11 @@ const activations = ['relu', 'gelu', 'gelu_tanh', 'silu', 'swiglu'] as const;
 const blockConfigNames = [
   ...configNames,
   ...['dFeedForward', 'norm', 'normType', 'activation', 'crossAttention', 'epsilon'],
-];
+] as const;
 const blockWeightNames = [
   ...['attention', 'cross', 'norm1', 'normCross', 'norm2', 'w1', 'b1', 'w2', 'b2'],
   ...['wGate', 'bGate'],
-];
+] as const;
 
 type BlockConfig = Required<Omit<TransformerBlockConfig, keyof LayerConfig | 'rotary'>> & {
   attention: LayerConfig;

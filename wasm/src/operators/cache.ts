@@ -185,7 +185,7 @@ export function appending(
 
 export function kvCache(instance: Instance, options: CacheOptions): KvCache {
   const fn = 'kvCache';
-  const names = ['batch', 'numKvHeads', 'capacity', 'dK', 'dV', 'format'];
+  const names = ['batch', 'numKvHeads', 'capacity', 'dK', 'dV', 'format'] as const;
   const {
     batch = 1,
     numKvHeads,

@@ -18,7 +18,7 @@ import type {
 export const configNames = [
   ...['dModel', 'numHeads', 'numKvHeads', 'dK', 'dV', 'dContext', 'rotary', 'weightLayout'],
   ...['qkNorm', 'qkEpsilon'],
-];
+] as const;
 const weightNames = [
   'wq',
   'wk',

@@ -44,7 +44,7 @@ export function layerNorm(
   x: ArrayInput,
   options: To<LayerNormOptions> = {},
 ): OwnedArray {
-  const names = ['gamma', 'beta', 'axis', 'epsilon', 'out'];
+  const names = ['gamma', 'beta', 'axis', 'epsilon', 'out'] as const;
   return norm(instance, 'layerNorm', x, takeOptions('layerNorm', 'options', options, names));
 }
 
@@ -53,7 +53,7 @@ export function rmsNorm(
   x: ArrayInput,
   options: To<RmsNormOptions> = {},
 ): OwnedArray {
-  const names = ['gamma', 'axis', 'epsilon', 'out'];
+  const names = ['gamma', 'axis', 'epsilon', 'out'] as const;
   return norm(instance, 'rmsNorm', x, takeOptions('rmsNorm', 'options', options, names));
 }
 

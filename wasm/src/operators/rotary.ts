@@ -18,7 +18,7 @@ import type { ArrayInput, Integers, OwnedArray, RotaryOptions } from '../api/typ
 export const rotaryNames = [
   ...['offset', 'positions', 'base', 'rotaryDim', 'interleaved', 'scaling', 'cos', 'sin'],
   'numHeads',
-];
+] as const;
 const scalingTypes = ['linear', 'ntk', 'yarn'];
 
 /** Rotary options with their arrays, checked but for what the tokens decide. */

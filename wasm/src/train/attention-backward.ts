@@ -15,7 +15,8 @@ import { checkShaped } from './arguments.js';
 type Options = AttentionOptions & { needs?: AttentionNeeds | undefined };
 
 /** What the forward call may return; it may be given as it is. */
-const savedNames = ['output', 'lse', 'weights', 'logits', 'entropy'];
+type WholeResult = SavedAttention & Partial<Record<'weights' | 'logits' | 'entropy', unknown>>;
+const savedNames = ['output', 'lse', 'weights', 'logits', 'entropy'] as const;
 
 /** The gradients that are asked for besides dq, dk and dv. Each needs the array that it is the gradient of. */
 function takeNeeds(fn: string, given: AttentionNeeds, options: AttentionOptions): AttentionNeeds {
@@ -56,7 +57,12 @@ export function attentionBackward(
         'have not',
     );
   }
-  const saved = takeOptions(fn, 'saved', givenSaved, savedNames);
+  const saved = takeOptions<WholeResult, (typeof savedNames)[number]>(
+    fn,
+    'saved',
+    givenSaved,
+    savedNames,
+  );
   const of = checkCall(instance, fn, [givenQ, givenK, givenV], options);
   const needs = takeNeeds(fn, givenNeeds, options);
   const [q, k, v] = of.inputs;

@@ -33,9 +33,9 @@ const kept = [
   'window',
 ];
 
-const inspectNames = ['layers', 'weights', 'entropy', 'residuals', 'projections'];
+const inspectNames = ['layers', 'weights', 'entropy', 'residuals', 'projections'] as const;
 
-const batchNames = ['ids', 'targets', 'batch', 'keyLengths'];
+const batchNames = ['ids', 'targets', 'batch', 'keyLengths'] as const;
 
 function batchFields(fn: string, call: Call, given: LanguageBatch): Group<'trainerBatch'> {
   const { ids, targets, batch, keyLengths } = takeOptions(fn, 'batch', given, batchNames);

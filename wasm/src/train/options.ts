@@ -10,7 +10,7 @@ import type { Group } from '../memory/abi.js';
 const names = [
   ...['seed', 'learningRate', 'betas', 'epsilon', 'weightDecay', 'clipNorm', 'dropout'],
   'deviation',
-];
+] as const;
 
 /** The learning rate: constant, or a rise and half a cosine. */
 function scheduleOf(fn: string, given: NonNullable<TrainerOptions['learningRate']>) {

@@ -29,7 +29,7 @@ type TokenRows = ReturnType<typeof checkRows>;
 const sizes = ['vocabulary', 'dModel', 'numHeads', 'numLayers', 'maxLength'] as const;
 
 function resolve(fn: string, given: Seq2SeqConfig): FullConfig {
-  const names = ['kind', ...sizes, 'dFeedForward', 'score'];
+  const names = ['kind', ...sizes, 'dFeedForward', 'score'] as const;
   const taken = takeOptions(fn, 'config', given, names);
   const { kind, vocabulary, dModel, maxLength, score = 'additive' } = taken;
   const { numHeads = 1, numLayers = 1, dFeedForward = 0 } = taken;
@@ -44,7 +44,7 @@ function resolve(fn: string, given: Seq2SeqConfig): FullConfig {
 }
 
 function batchFields(fn: string, call: Call, given: Seq2SeqBatch): Group<'trainerBatch'> {
-  const names = ['ids', 'targets', 'batch', 'source', 'sourceLengths'];
+  const names = ['ids', 'targets', 'batch', 'source', 'sourceLengths'] as const;
   const { ids, targets, batch, source, sourceLengths } = takeOptions(fn, 'batch', given, names);
   checkInteger(fn, 'batch', batch, 1, mostInt);
   const rows = checkRows(fn, 'ids', ids, batch);
@@ -82,7 +82,7 @@ class TrainedSeq2Seq implements Seq2Seq {
 
   translate(given: ArrayLike<number>, givenOptions: TranslateOptions): Translation {
     const fn = 'Seq2Seq.translate';
-    const names = ['batch', 'sourceLengths', 'start', 'end', 'maxLength'];
+    const names = ['batch', 'sourceLengths', 'start', 'end', 'maxLength'] as const;
     const options = takeOptions(fn, 'options', givenOptions, names);
     const { batch = 1, sourceLengths, start, end, maxLength } = options;
     checkInteger(fn, 'batch', batch, 1, mostInt);
