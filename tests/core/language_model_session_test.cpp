@@ -112,7 +112,8 @@ struct Opened {
 KvCache* caches_of(ModelSession& session);
 template struct Opened<&ModelSession::caches_>;
 
-TEST_CASE("ModelSession: a pass that fails in the middle leaves every layer as it was", "[model]") {
+TEST_CASE("ModelSession: layers that differ in length are refused before anything is computed",
+          "[model]") {
   const ModelWeights weights(family("llama"), 70);
   const ModelTokens tokens(weights.config(), 1, 9, 70);
   const LanguageModel model = weights.make();
@@ -123,18 +124,25 @@ TEST_CASE("ModelSession: a pass that fails in the middle leaves every layer as i
 
   ModelSession session = make(model, {.capacity = 12});
   go_on(model, tokens, session, {0, 5}, workspace);
-  // The last layer has no room, as if another thread had written to it.
+  // The last layer has other tokens than the first, as if another thread had written to it; once too many for its
+  // capacity, once not.
   KvCache& last = caches_of(session)[model.config().num_layers - 1];
-  const std::vector<float> rows(
-      static_cast<std::size_t>(7 * last.config().num_kv_heads * last.config().d_k));
-  const TensorView<const float> more(rows.data(),
-                                     {1, last.config().num_kv_heads, 7, last.config().d_k});
-  require_ok(last.append(more, more));
-  ModelCall call(model, tokens.part(5, 4), {.session = &session});
-  CHECK(model.forward(call.args, workspace).code() == StatusCode::kOutOfRange);
-  CHECK(session.length() == 5);
-  for (Index n = 0; n < model.config().num_layers; ++n) {
-    CHECK(caches_of(session)[n].length() == 5);
+  for (const Index added : {7, 1}) {
+    CAPTURE(added);
+    const std::vector<float> rows(
+        static_cast<std::size_t>(added * last.config().num_kv_heads * last.config().d_k));
+    const TensorView<const float> more(rows.data(),
+                                       {1, last.config().num_kv_heads, added, last.config().d_k});
+    require_ok(last.append(more, more));
+    ModelCall call(model, tokens.part(5, 4), {.session = &session});
+    const Status status = model.forward(call.args, workspace);
+    CHECK(status.code() == StatusCode::kOutOfRange);
+    CHECK(std::string(status.message()).find("truncate()") != std::string::npos);
+    for (Index n = 0; n + 1 < model.config().num_layers; ++n) {
+      CHECK(caches_of(session)[n].length() == 5);
+    }
+    require_ok(session.truncate(5));
+    CHECK(last.length() == 5);
   }
   CHECK(first_difference(go_on(model, tokens, session, {5, 4}, workspace).all(), expected.all()) ==
         "");

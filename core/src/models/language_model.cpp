@@ -252,10 +252,7 @@ ModelNeeds needs_of(const ModelState& state, const LanguageModel::ForwardArgs& a
   if (!args.surprisal.absent()) {
     needs.logits = capped_product(kLogitRows, c.vocabulary);
   }
-  if (const auto& rotary = state.layers[0].config.attention.rotary) {
-    const Index pairs = (rotary->rotary_dim == 0 ? c.d_k : rotary->rotary_dim) / 2;
-    needs.rotary = capped_product(2, Workspace::padded(capped_product(needs.piece, pairs)));
-  }
+  needs.rotary = PassPlan::scratch(state, needs.piece);
   needs.attention = attention_needs(state, needs, args.session, threads);
   return needs;
 }
@@ -299,6 +296,15 @@ Status LanguageModel::check(const ForwardArgs& args) const noexcept {
   QKV_RETURN_IF_ERROR(check_same_kernels(kModelForward, "the session",
                                          KvCacheAccess::kernels(args.session->caches_[0]),
                                          state_->kernels));
+  for (Index n = 1; n < layers; ++n) {
+    const Index held = args.session->caches_[n].length();
+    if (held != args.session->length()) {
+      return refuse(StatusCode::kOutOfRange, kModelForward,
+                    "@session holds {} tokens in layer {} and {} in layer 0, expected as many: "
+                    "truncate() makes them alike",
+                    held, n, args.session->length());
+    }
+  }
   return layers == c.num_layers && cache.num_kv_heads == c.num_kv_heads && cache.d_k == c.d_k
              ? Status{}
              : refuse(StatusCode::kInvalidArgument, kModelForward,
@@ -316,22 +322,20 @@ Status LanguageModel::forward(const ForwardArgs& args, Workspace& workspace) con
   QKV_RETURN_IF_ERROR(require_kernels(kModelForward, active));
   QKV_RETURN_IF_ERROR(check_same_kernels(kModelForward, "the model", state_->kernels, active));
   QKV_RETURN_IF_ERROR(check(args));
+  const Index before = args.session ? args.session->length() : 0;
+  PassPlan plan;
+  QKV_RETURN_IF_ERROR(plan.make(*state_, args, args.session ? args.session->caches_ : nullptr,
+                                workspace.threads()));
   const ModelNeeds needs = needs_of(*state_, args, workspace.threads());
   QKV_RETURN_IF_ERROR(workspace.begin(needs.total()));
   if (args.session) {
     QKV_RETURN_IF_ERROR(args.session->make_room(needs.length));
   }
-  ModelPass pass(*state_, args, needs, workspace);
-  const Index before = args.session ? args.session->length() : 0;
-  Status status;
-  for (Index begin = 0; status.ok() && begin < needs.length; begin += needs.piece) {
-    const Index end = std::min(needs.length, begin + needs.piece);
-    status = pass.run({begin, end, before});
+  ModelPass pass(*state_, args, needs, plan, workspace);
+  for (Index begin = 0; begin < needs.length; begin += needs.piece) {
+    pass.run({begin, std::min(needs.length, begin + needs.piece), before});
   }
-  if (!status.ok() && args.session) {
-    args.session->forget(before);  // what the layers before the one that failed have taken
-  }
-  return status;
+  return {};
 }
 
 std::size_t LanguageModel::forward_scratch_bytes(const ForwardArgs& args,

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "attention/attention_plan.hpp"
-#include "attention/kv_cache_access.hpp"
 #include "base/share.hpp"
 #include "models/block.hpp"
 #include "qkv/positional.hpp"
@@ -20,11 +18,13 @@ std::size_t ModelNeeds::total() const noexcept {
 }
 
 ModelPass::ModelPass(const ModelState& state, const LanguageModel::ForwardArgs& args,
-                     const ModelNeeds& needs, Workspace& workspace) noexcept
+                     const ModelNeeds& needs, PassPlan& plan, Workspace& workspace) noexcept
     : state_(state),
       c_(state.config),
       args_(args),
       needs_(needs),
+      plan_(plan),
+      readings_(args.readings, needs.length),
       workspace_(workspace),
       pool_(workspace.pool()),
       x_(workspace.take(needs.stream)),
@@ -38,8 +38,10 @@ ModelPass::ModelPass(const ModelState& state, const LanguageModel::ForwardArgs& 
       gate_(needs.gated ? workspace.take(needs.hidden) : nullptr),
       stream_q_{workspace.take(needs.quantized), {}},
       hidden_q_{workspace.take(needs.quantized_hidden), {}},
-      logits_(workspace.take(needs.logits)),
-      mark_(workspace.mark()) {}
+      logits_(workspace.take(needs.logits)) {
+  plan_.take(needs.piece, workspace);
+  mark_ = workspace.mark();
+}
 
 // --------------------------------------------------------------------------------------- small steps
 
@@ -125,88 +127,46 @@ void ModelPass::add_positions(const ModelPiece& piece) noexcept {
 
 // ----------------------------------------------------------------------------------------- attention
 
-/// The last token of each batch row, moved to the front of `array`.
-void ModelPass::keep_last(const ModelPiece& piece, float* array) const noexcept {
+/// The last token of each batch row, one after another; `to` may be `from`.
+void ModelPass::copy_last(const ModelPiece& piece, const float* from, float* to) const noexcept {
   const Index d = c_.d_model;
   for (Index b = 0; b < needs_.batch; ++b) {
-    std::memmove(array + b * d, array + ((b + 1) * piece.tokens() - 1) * d, bytes_of(d));
+    std::memmove(to + b * d, from + ((b + 1) * piece.tokens() - 1) * d, bytes_of(d));
   }
 }
 
-/// q of the rows that go on; k and v of all tokens. `a` is the input; what of it does not go on is overwritten.
-void ModelPass::project(const ModelLayer& layer, const ModelPiece& piece, float* a,
+/// q of the rows that go on; k and v of all tokens.
+void ModelPass::project(const ModelLayer& layer, const ModelPiece& piece, const float* a,
                         const Rows& rows) noexcept {
   const auto& maps = layer.attention;
   const Index all = needs_.batch * piece.tokens();
+  const Index queries = rows.count(needs_.batch);
   LinearRows from = inputs({a, all, c_.d_model}, stream_q_);
-  if (rows.per_batch == piece.tokens()) {
+  if (queries == all) {
     apply_maps({{&maps.wq, q_}, {&maps.wk, k_}, {&maps.wv, v_}}, from);
   } else {
     apply_maps({{&maps.wk, k_}, {&maps.wv, v_}}, from);
-    keep_last(piece, a);
-    if (a != x_) {
-      keep_last(piece, x_);
-    }
-    if (rows.per_batch > 0) {
-      from = inputs({a, rows.count(needs_.batch), c_.d_model}, stream_q_);
+    if (queries > 0) {
+      copy_last(piece, a, s_);
+      from = inputs({s_, queries, c_.d_model}, stream_q_);
       apply_map(maps.wq, from, q_);
     }
   }
   if (layer.config.attention.qk_norm) {
-    normalize(maps.q_norm, q_, q_, rows.count(needs_.batch) * c_.num_heads, c_.d_k);
+    normalize(maps.q_norm, q_, q_, queries * c_.num_heads, c_.d_k);
     normalize(maps.k_norm, k_, k_, all * c_.num_kv_heads, c_.d_k);
   }
 }
 
-Status ModelPass::turn(const ModelPiece& piece, const Rows& rows) noexcept {
-  const std::optional<RotaryOptions>& rotary = state_.layers[0].config.attention.rotary;
-  const auto queries = split_heads(q_, needs_.batch, rows.per_batch, c_.num_heads, c_.d_k);
-  const auto keys = split_heads(k_, needs_.batch, piece.tokens(), c_.num_kv_heads, c_.d_k);
-  RotaryOptions options = *rotary;
-  options.offset = piece.before + piece.begin;
-  RotaryPlan plan;
-  QKV_RETURN_IF_ERROR(plan_rotary(kModelForward, *state_.kernels, options,
-                                  {needs_.batch, piece.tokens(), c_.d_k}, plan));
-  if (rows.per_batch == piece.tokens()) {
-    rotate_in_place(plan, workspace_, {queries, keys});
-    return {};
-  }
-  rotate_in_place(plan, workspace_, {keys});
-  workspace_.rewind(mark_);
-  options.offset += rows.first;
-  QKV_RETURN_IF_ERROR(plan_rotary(kModelForward, *state_.kernels, options,
-                                  {needs_.batch, rows.per_batch, c_.d_k}, plan));
-  rotate_in_place(plan, workspace_, {queries});
-  return {};
-}
-
-Status ModelPass::attend(Index n, const ModelPiece& piece, const Rows& rows) noexcept {
-  const Index batch = needs_.batch;
-  KvCache* cache = args_.session ? &args_.session->caches_[n] : nullptr;
-  AttentionArgs args;
-  args.q = split_heads<const float>(q_, batch, rows.per_batch, c_.num_heads, c_.d_k);
-  args.k = split_heads<const float>(k_, batch, piece.tokens(), c_.num_kv_heads, c_.d_k);
-  args.v = split_heads<const float>(v_, batch, piece.tokens(), c_.num_kv_heads, c_.d_k);
-  args.out = split_heads(o_, batch, rows.per_batch, c_.num_heads, c_.d_k);
-  args.cache = cache;
-  if (rows.per_batch == piece.tokens()) {
-    args.extras = extras(n, piece);
-  }
-  const LayerAttention& attention = state_.layers[n].config.attention;
-  AttentionOptions& options = args.options;
-  options = attention_options(attention);
-  options.key_lengths = args_.key_lengths;
-  if (attention.alibi) {
-    options.alibi_slopes = {state_.slopes.data(), {c_.num_heads}};
-  }
-  if (options.causal || options.window_left >= 0 || !options.alibi_slopes.absent()) {
-    options.causal_offset = piece.before + piece.begin + rows.first;
-  }
-  AttentionPlan plan;
-  plan.threads = workspace_.threads();
-  QKV_RETURN_IF_ERROR(plan_attention(kModelForward, *state_.kernels, args, plan));
-  run_attention(plan, args, workspace_);
-  return {};
+PassHeads ModelPass::heads(const ModelPiece& piece, const Rows& rows) const noexcept {
+  const auto view = [&](float* data, Index tokens, Index heads) {
+    return split_heads(data, needs_.batch, tokens, heads, c_.d_k);
+  };
+  return {.q = view(q_, rows.per_batch, c_.num_heads),
+          .k = view(k_, piece.tokens(), c_.num_kv_heads),
+          .v = view(v_, piece.tokens(), c_.num_kv_heads),
+          .out = view(o_, rows.per_batch, c_.num_heads),
+          .first = rows.first};
 }
 
 /// Zeros where the output of the heads that are left out would be.
@@ -302,32 +262,27 @@ class ModelPass::Block {
     return x;
   }
   static constexpr bool crosses() noexcept { return false; }
-  [[nodiscard]] bool goes_on() const noexcept { return status_.ok() && count_ > 0; }
-  [[nodiscard]] Status status() const noexcept { return status_; }
+  [[nodiscard]] bool goes_on() const noexcept { return count_ > 0; }
 
  private:
-  /// Of all tokens; after it there are only the rows that go on.
-  void attention(float* x) noexcept {
+  /// Of all tokens; after it the stream has only the rows that go on.
+  void attention(const float* x) noexcept {
     p_.project(layer_, piece_, x, rows_);
-    status_ = attend();
+    const LayerAttention& a = layer_.config.attention;
+    const PassHeads heads = p_.heads(piece_, rows_);
+    p_.plan_.rotate(heads);
+    p_.readings_.write_heads(heads);
+    p_.plan_.attend(heads, a, p_.cache(n_), p_.readings_.extras(), p_.workspace_);
+    p_.workspace_.rewind(p_.mark_);
     count_ = rows_.count(p_.needs_.batch);
+    if (rows_.per_batch == 1 && piece_.tokens() > 1) {
+      p_.copy_last(piece_, p_.x_, p_.x_);
+    }
     if (!goes_on()) {
       return;
     }
     p_.ablate(n_, count_);
-    const LayerAttention& a = layer_.config.attention;
     p_.apply_map(layer_.attention.wo, p_.inputs({p_.o_, count_, a.q_width()}, p_.stream_q_), p_.s_);
-  }
-
-  Status attend() noexcept {
-    if (layer_.config.attention.rotary) {
-      QKV_RETURN_IF_ERROR(p_.turn(piece_, rows_));
-      p_.workspace_.rewind(p_.mark_);
-    }
-    p_.read_heads(n_, piece_);
-    QKV_RETURN_IF_ERROR(p_.attend(n_, piece_, rows_));
-    p_.workspace_.rewind(p_.mark_);
-    return {};
   }
 
   ModelPass& p_;
@@ -336,21 +291,20 @@ class ModelPass::Block {
   const ModelPiece& piece_;
   const Rows& rows_;
   Index count_;  ///< rows of the stream
-  Status status_;
 };
 
-Status ModelPass::run(const ModelPiece& piece) noexcept {
+void ModelPass::run(const ModelPiece& piece) noexcept {
+  plan_.begin(piece);
   embed(piece);
   Rows rows{piece.tokens(), 0};
   for (Index n = 0; n < c_.num_layers; ++n) {
     rows = rows_after(n, piece);
+    readings_.select(n, piece);
     Block block(*this, n, piece, rows);
     run_block(state_.layers[n].config, block, x_);
-    QKV_RETURN_IF_ERROR(block.status());
-    read(n, piece);
+    read_stream(piece);
   }
   finish(piece, rows);
-  return {};
 }
 
 }  // namespace qkv

@@ -2,15 +2,12 @@
 #pragma once
 
 #include <initializer_list>
-#include <utility>
 
 #include "models/model_state.hpp"
-#include "positions/rotary_plan.hpp"
-#include "qkv/attention.hpp"
+#include "models/pass_plan.hpp"
+#include "models/pass_readings.hpp"
 
 namespace qkv {
-
-inline constexpr const char* kModelForward = "LanguageModel::forward";
 
 /// Rows whose logits are held at a time for surprisal.
 inline constexpr Index kLogitRows = 16;
@@ -18,13 +15,6 @@ inline constexpr Index kLogitRows = 16;
 constexpr std::size_t bytes_of(Index floats) noexcept {
   return static_cast<std::size_t>(floats) * sizeof(float);
 }
-
-/// Tokens [begin, end) of every row of a call.
-struct ModelPiece {
-  Index begin, end;
-  Index before;  ///< tokens that the session held when the call began
-  [[nodiscard]] Index tokens() const noexcept { return end - begin; }
-};
 
 /// What a call asks for, and the floats of each array of a piece.
 struct ModelNeeds {
@@ -50,10 +40,9 @@ struct ModelNeeds {
 class ModelPass {
  public:
   ModelPass(const ModelState& state, const LanguageModel::ForwardArgs& args,
-            const ModelNeeds& needs, Workspace& workspace) noexcept;
+            const ModelNeeds& needs, PassPlan& plan, Workspace& workspace) noexcept;
 
-  /// Fails only if a cache was changed since the call began.
-  Status run(const ModelPiece& piece) noexcept;
+  void run(const ModelPiece& piece) noexcept;
 
  private:
   /// Rows of the stream that go on: all tokens of the piece, or those of the last of each batch row.
@@ -84,27 +73,23 @@ class ModelPass {
   void embed(const ModelPiece& piece) noexcept;
   void add_positions(const ModelPiece& piece) noexcept;
 
-  void keep_last(const ModelPiece& piece, float* array) const noexcept;
-  void project(const ModelLayer& layer, const ModelPiece& piece, float* a,
+  class Block;
+  void copy_last(const ModelPiece& piece, const float* from, float* to) const noexcept;
+  void project(const ModelLayer& layer, const ModelPiece& piece, const float* a,
                const Rows& rows) noexcept;
-  Status turn(const ModelPiece& piece, const Rows& rows) noexcept;
-  [[nodiscard]] std::pair<Index, Index> rows_read(const ModelReading& of,
-                                                  const ModelPiece& piece) const noexcept;
-  void read_heads(Index n, const ModelPiece& piece) const noexcept;
-  [[nodiscard]] AttentionExtras extras(Index n, const ModelPiece& piece) const noexcept;
-  Status attend(Index n, const ModelPiece& piece, const Rows& rows) noexcept;
+  [[nodiscard]] PassHeads heads(const ModelPiece& piece, const Rows& rows) const noexcept;
+  [[nodiscard]] KvCache* cache(Index n) const noexcept {
+    return args_.session ? &args_.session->caches_[n] : nullptr;
+  }
   void ablate(Index n, Index rows) const noexcept;
 
   void activate(float* h, const float* gate, Index elements) const noexcept;
   void feed_forward(const ModelLayer& layer, const float* x, Index rows, float* y) noexcept;
 
   [[nodiscard]] Rows rows_after(Index n, const ModelPiece& piece) const noexcept;
-  class Block;
-
-  [[nodiscard]] const ModelReading* reading(Index n) const noexcept;
   void write_logits(const float* x, Index rows, float* to) noexcept;
   [[nodiscard]] const float* last_norm(Index rows) noexcept;
-  void read(Index n, const ModelPiece& piece) noexcept;
+  void read_stream(const ModelPiece& piece) noexcept;
   void write_surprisal(const ModelPiece& piece, const float* y) noexcept;
   [[nodiscard]] Index last_row(const ModelPiece& piece, const Rows& rows, Index b) const noexcept;
   void finish(const ModelPiece& piece, const Rows& rows) noexcept;
@@ -116,6 +101,8 @@ class ModelPass {
   const LanguageModelConfig& c_;
   const LanguageModel::ForwardArgs& args_;
   const ModelNeeds& needs_;
+  PassPlan& plan_;
+  PassReadings readings_;
   Workspace& workspace_;
   ThreadPool* pool_;
   float *x_, *a_, *s_;       ///< the stream, its norm, and what a sub-layer gives

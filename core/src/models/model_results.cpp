@@ -1,8 +1,7 @@
-// What a pass tells beside the stream: heads, residuals, logits, surprisal.
+// What a pass writes of its stream: logits, hidden states, surprisal.
 #include <algorithm>
 #include <cstring>
 
-#include "attention/copy_heads.hpp"
 #include "base/portable_math.hpp"
 #include "base/share.hpp"
 #include "models/model_pass.hpp"
@@ -23,81 +22,6 @@ void cap(float* x, Index count, double c) noexcept {
 
 }  // namespace
 
-// --------------------------------------------------------------------------------------- of one layer
-
-const ModelReading* ModelPass::reading(Index n) const noexcept {
-  for (const ModelReading& each : args_.readings) {
-    if (each.layer == n) {
-      return &each;
-    }
-  }
-  return nullptr;
-}
-
-/// The tokens of the call, of this piece, whose rows of weights and queries are read.
-std::pair<Index, Index> ModelPass::rows_read(const ModelReading& of,
-                                             const ModelPiece& piece) const noexcept {
-  const Index end = of.row_end < 0 ? needs_.length : of.row_end;
-  return {std::max(of.row_begin, piece.begin), std::min(end, piece.end)};
-}
-
-/// What is asked of the queries, keys and values of layer n. A layer that is read has the queries of all tokens.
-void ModelPass::read_heads(Index n, const ModelPiece& piece) const noexcept {
-  const ModelReading* to = reading(n);
-  if (!to) {
-    return;
-  }
-  const auto copy = [&](const float* from, Index heads, Index first, Index last,
-                        TensorView<float> view, Index begin) {
-    if (view.absent() || first >= last) {
-      return;  // the first of no rows has no address
-    }
-    view.data += (first - begin) * view.stride(2);
-    view.shape[2] = last - first;
-    from += (first - piece.begin) * heads * c_.d_k;
-    copy_heads(split_heads(from, needs_.batch, piece.tokens(), heads, c_.d_k), view);
-  };
-  const auto [first, last] = rows_read(*to, piece);
-  copy(q_, c_.num_heads, first, last, to->q, to->row_begin);
-  copy(k_, c_.num_kv_heads, piece.begin, piece.end, to->k, 0);
-  copy(v_, c_.num_kv_heads, piece.begin, piece.end, to->v, 0);
-}
-
-/// Where the weights and entropies of this piece go. The keys that come later have weights of zero.
-AttentionExtras ModelPass::extras(Index n, const ModelPiece& piece) const noexcept {
-  AttentionExtras to;
-  const ModelReading* from = reading(n);
-  if (!from) {
-    return to;
-  }
-  if (!from->entropy.absent()) {
-    to.entropy = from->entropy;
-    to.entropy.data += piece.begin * to.entropy.stride(2);
-    to.entropy.shape[2] = piece.tokens();
-  }
-  const auto [first, last] = rows_read(*from, piece);
-  if (from->weights.absent() || first >= last) {
-    return to;
-  }
-  to.weights = from->weights;
-  to.weights.data += (first - from->row_begin) * to.weights.stride(2);
-  to.weights.shape[2] = last - first;
-  const Index keys = piece.before + piece.end;
-  for (Index b = 0; b < needs_.batch; ++b) {
-    for (Index h = 0; h < c_.num_heads; ++h) {
-      for (Index r = 0; r < last - first; ++r) {
-        std::fill_n(to.weights.at(b, h, r) + keys, to.weights.extent(3) - keys, 0.0F);
-      }
-    }
-  }
-  to.weights.shape[3] = keys;
-  to.row_begin = first - piece.begin;
-  to.row_end = last - piece.begin;
-  return to;
-}
-
-// ----------------------------------------------------------------------------------------- of the stream
-
 void ModelPass::write_logits(const float* x, Index rows, float* to) noexcept {
   apply_map(state_.last_map(), inputs({x, rows, c_.d_model}, stream_q_), to);
   if (c_.logit_softcap > 0.0F) {
@@ -116,20 +40,16 @@ const float* ModelPass::last_norm(Index rows) noexcept {
   return a_;
 }
 
-/// What is asked of the stream after layer n.
-void ModelPass::read(Index n, const ModelPiece& piece) noexcept {
-  const ModelReading* to = reading(n);
+/// What is asked of the stream after the selected layer.
+void ModelPass::read_stream(const ModelPiece& piece) noexcept {
   const Index tokens = piece.tokens();
-  for (Index b = 0; to && !to->residual.absent() && b < needs_.batch; ++b) {
-    std::memcpy(to->residual.at(b, piece.begin), x_ + b * tokens * c_.d_model,
-                bytes_of(tokens * c_.d_model));
-  }
-  if (!to || to->logits.absent()) {
+  readings_.write_residual({x_, {needs_.batch, tokens, c_.d_model}});
+  if (!readings_.logits(0)) {
     return;
   }
   const float* y = last_norm(needs_.batch * tokens);
   for (Index b = 0; b < needs_.batch; ++b) {
-    write_logits(y + b * tokens * c_.d_model, tokens, to->logits.at(b, piece.begin));
+    write_logits(y + b * tokens * c_.d_model, tokens, readings_.logits(b));
   }
 }
 

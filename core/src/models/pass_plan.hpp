@@ -1,0 +1,55 @@
+// What the layers of a pass have in common: planned and checked once for each call, so that no layer can fail.
+#pragma once
+
+#include "attention/attention_plan.hpp"
+#include "models/model_state.hpp"
+#include "positions/rotary_plan.hpp"
+
+namespace qkv {
+
+inline constexpr const char* kModelForward = "LanguageModel::forward";
+
+/// Tokens [begin, end) of every row of a call.
+struct ModelPiece {
+  Index begin, end;
+  Index before;  ///< tokens that the session held when the call began
+  [[nodiscard]] Index tokens() const noexcept { return end - begin; }
+};
+
+/// Queries, keys, values and what attention makes of them, as [B, H, T, d].
+struct PassHeads {
+  TensorView<float> q, k, v, out;
+  Index first;  ///< the token of the piece that the first query is
+};
+
+class PassPlan {
+ public:
+  /// Plans a call whose arguments were checked. Writes nothing but the plan. `cache`: that of the first layer, or null.
+  Status make(const ModelState& state, const LanguageModel::ForwardArgs& args, KvCache* cache,
+              int threads) noexcept;
+
+  /// Floats of workspace for the rotations of a piece of so many tokens.
+  [[nodiscard]] static std::size_t scratch(const ModelState& state, Index tokens) noexcept;
+  /// Takes scratch() floats.
+  void take(Index tokens, Workspace& workspace) noexcept;
+
+  /// Makes the rotations of a piece, which all its layers read.
+  void begin(const ModelPiece& piece) noexcept;
+  /// Rotates the queries and keys of the piece that has begun, in layers that do.
+  void rotate(const PassHeads& heads) const noexcept;
+  /// Attention of one layer in the piece that has begun. The keys and values are added to the layer's `cache`, if there is
+  /// one.
+  void attend(const PassHeads& heads, const LayerAttention& layer, KvCache* cache,
+              const AttentionExtras& extras, Workspace& workspace) const noexcept;
+
+ private:
+  void rotate(const TensorView<float>& heads, Index first) const noexcept;
+
+  ModelPiece piece_{};
+  AttentionArgs attention_args_;
+  AttentionPlan attention_;
+  RotaryPlan rotary_;
+  RotaryRows rotations_{};
+};
+
+}  // namespace qkv
