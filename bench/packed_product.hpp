@@ -7,7 +7,9 @@
 #include <xsimd/xsimd.hpp>
 
 #include "isa/isa_dispatch.hpp"
+#include "weights/linear_product.hpp"
 #include "weights/packed_linear.hpp"
+#include "weights/weight_rows.hpp"
 
 namespace qkv::bench {
 
@@ -20,7 +22,7 @@ class PackedProduct {
                         .row_bytes = size.out * static_cast<Index>(sizeof(float)),
                         .layout = WeightLayout::kInOut,
                         .rows = size.in};
-    return reserve_linear(table, size, packed_).ok() && fill_rows(table, from, packed_) &&
+    return reserve_linear(table, size, packed_).ok() && fill_matrix(table, from, packed_) &&
            quantized_.reserve(quantized_floats(table, rows, size.in)).ok();
   }
   void run(Index rows, const float* x, float* y) const noexcept {

@@ -143,7 +143,7 @@ TEST_CASE("weights: in parts they are as at once, and what is never filled is 0"
       require_ok(reserve_linear(table, {.in = 67, .out = 41, .format = format}, packed));
       REQUIRE(weights_of(packed) == std::vector<float>(whole.size(), 0.0F));
       for (const auto& [first, rows] : {std::pair{20, 21}, {0, 1}, {1, 19}}) {
-        REQUIRE(fill_rows(table, outputs.some(first, rows), packed));
+        REQUIRE(fill_matrix(table, outputs.some(first, rows), packed));
       }
       REQUIRE(first_difference(weights_of(packed), whole) == "");
       // Rows of inputs, in pieces of whole blocks.
@@ -152,7 +152,7 @@ TEST_CASE("weights: in parts they are as at once, and what is never filled is 0"
       PackedLinear by_input;
       require_ok(reserve_linear(table, {.in = 67, .out = 41, .format = format}, by_input));
       for (const auto& [first, rows] : {std::pair{64, 3}, {0, 32}, {32, 32}}) {
-        REQUIRE(fill_rows(table, inputs.some(first, rows), by_input));
+        REQUIRE(fill_matrix(table, inputs.some(first, rows), by_input));
       }
       REQUIRE(first_difference(weights_of(by_input), all) == "");
     }
@@ -174,7 +174,7 @@ TEST_CASE("weights: int8 keeps numbers of every size within half a scale", "[wei
       PackedLinear packed;
       require_ok(
           reserve_linear(table, {.in = 32, .out = 1, .format = WeightFormat::kInt8}, packed));
-      REQUIRE(fill_rows(table, file.all(), packed));
+      REQUIRE(fill_matrix(table, file.all(), packed));
       const std::vector<float> kept = weights_of(packed);
       const double exact = static_cast<double>(most) / 127.0;
       const double d =
@@ -196,8 +196,8 @@ TEST_CASE("weights: scales that are not finite are told of", "[weights]") {
       std::memcpy(file.bytes.data() + 1 + 2 * file.row_bytes + 34, &scale, sizeof scale);
       PackedLinear packed;
       require_ok(reserve_linear(table, {.in = 64, .out = 3, .format = format}, packed));
-      CHECK(!fill_rows(table, file.all(), packed));
-      CHECK(fill_rows(table, file.some(0, 2), packed));
+      CHECK(!fill_matrix(table, file.all(), packed));
+      CHECK(fill_matrix(table, file.some(0, 2), packed));
     }
   }
   // A weight that is not finite has no place among whole numbers, and neither has one that is too large.
@@ -207,7 +207,7 @@ TEST_CASE("weights: scales that are not finite are told of", "[weights]") {
       std::memcpy(file.bytes.data() + 1 + file.row_bytes + 40, &weight, sizeof weight);
       PackedLinear packed;
       require_ok(reserve_linear(table, {.in = 64, .out = 3, .format = format}, packed));
-      CHECK(fill_rows(table, file.all(), packed) == (format != WeightFormat::kInt8));
+      CHECK(fill_matrix(table, file.all(), packed) == (format != WeightFormat::kInt8));
     }
   }
 }

@@ -42,7 +42,7 @@ double block_max(const float* x, Index k, Index in) {
   return most;
 }
 
-/// y against the exact product of x and the packed weights, within the bounds of packed_linear.hpp.
+/// y against the exact product of x and the packed weights, within the bounds of linear_product.hpp.
 void check(const Case& c, const PackedLinear& packed, const std::vector<float>& x,
            const std::vector<float>& y) {
   Quantity quantity(name_of(c.format));

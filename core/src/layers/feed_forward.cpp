@@ -5,6 +5,7 @@
 #include "check/check.hpp"
 #include "isa/isa_dispatch.hpp"
 #include "rows/activation_kernel.hpp"
+#include "weights/linear_product.hpp"
 #include "weights/packed_linear.hpp"
 
 namespace qkv {

@@ -5,7 +5,7 @@
 #include "check/check.hpp"
 #include "isa/isa_dispatch.hpp"
 #include "layers/multi_head_call.hpp"
-#include "weights/packed_linear.hpp"
+#include "weights/linear_product.hpp"
 
 namespace qkv {
 namespace {

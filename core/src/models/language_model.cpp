@@ -11,6 +11,7 @@
 #include "models/model_check.hpp"
 #include "models/model_pass.hpp"
 #include "rows/activation_kernel.hpp"
+#include "weights/linear_product.hpp"
 
 namespace qkv {
 namespace {

@@ -7,6 +7,8 @@
 #include "models/model_state.hpp"
 #include "qkv/relative_bias.hpp"
 #include "rows/activation_kernel.hpp"
+#include "weights/packed_linear.hpp"
+#include "weights/weight_rows.hpp"
 
 namespace qkv {
 namespace {
@@ -223,7 +225,7 @@ Status LanguageModel::fill(Index i, const ModelRows& rows) noexcept {
                       .rows = given.count};
   bool finite = true;
   if (entry.map) {
-    finite = fill_rows(*state_->kernels, from, *entry.map);
+    finite = fill_matrix(*state_->kernels, from, *entry.map);
   } else {
     const Index size = entry.row_size(given.layout);
     finite = read_rows(from, size, entry.numbers + entry.rows * size);

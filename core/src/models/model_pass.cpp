@@ -7,6 +7,7 @@
 #include "models/block.hpp"
 #include "qkv/positional.hpp"
 #include "rows/activation_kernel.hpp"
+#include "weights/weight_rows.hpp"
 
 namespace qkv {
 

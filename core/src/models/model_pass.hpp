@@ -6,6 +6,7 @@
 #include "models/model_state.hpp"
 #include "models/pass_plan.hpp"
 #include "models/pass_readings.hpp"
+#include "weights/linear_product.hpp"
 
 namespace qkv {
 

@@ -9,7 +9,7 @@
 #include "kernels/kernel_table.hpp"
 #include "models/for_each_array.hpp"
 #include "qkv/language_model.hpp"
-#include "weights/packed_linear.hpp"
+#include "qkv/linear.hpp"
 
 namespace qkv {
 

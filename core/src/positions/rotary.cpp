@@ -60,7 +60,7 @@ RotaryRows take_rows(const RotaryPlan& plan, Workspace& workspace) noexcept {
   return {cos, workspace.take(size)};
 }
 
-void fill_rows(const RotaryPlan& plan, Index b, const RotaryRows& rows) noexcept {
+void fill_angles(const RotaryPlan& plan, Index b, const RotaryRows& rows) noexcept {
   if (!plan.options.cos.absent()) {
     copy_rows(plan, b, rows);
     return;
@@ -107,7 +107,7 @@ void rotate_in_place(const RotaryPlan& plan, Workspace& workspace,
   const RotaryRows rows = take_rows(plan, workspace);
   for (Index b = 0; plan.shape.tokens > 0 && b < plan.shape.batch; ++b) {
     if (b == 0 || !plan.shared) {
-      fill_rows(plan, b, rows);
+      fill_angles(plan, b, rows);
     }
     for (const TensorView<float>& view : views) {
       rotate_heads(plan, rows, b, view, view);
@@ -139,7 +139,7 @@ Status turn_heads(const Caller& caller, const HeadTurn& turn, const RotaryOption
   const RotaryRows rows = take_rows(plan, workspace);
   for (Index b = 0; b < plan.shape.batch; ++b) {
     if (b == 0 || !plan.shared) {
-      fill_rows(plan, b, rows);
+      fill_angles(plan, b, rows);
       for (Index i = 0; inverse && i < plan.shape.tokens * plan.pairs(); ++i) {
         rows.sin[i] = -rows.sin[i];
       }
@@ -177,7 +177,7 @@ Status rotary_table(TensorView<float> cos, TensorView<float> sin,
       check_apart(kName, {{"cos", cos}, {"sin", sin}}, {{"positions", options.positions}}));
   const Index row_size = shape.tokens * plan.pairs();
   for (Index b = 0; b < shape.batch && row_size > 0; ++b) {
-    fill_rows(plan, b, {cos.data + b * row_size, sin.data + b * row_size});
+    fill_angles(plan, b, {cos.data + b * row_size, sin.data + b * row_size});
   }
   return {};
 }

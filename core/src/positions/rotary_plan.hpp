@@ -61,7 +61,7 @@ Status plan_rotary(const Caller& caller, const kernels::KernelTable& table,
 [[nodiscard]] RotaryRows take_rows(const RotaryPlan& plan, Workspace& workspace) noexcept;
 
 /// Fills the rotations of batch row b; when plan.shared, row 0 will do for all.
-void fill_rows(const RotaryPlan& plan, Index b, const RotaryRows& rows) noexcept;
+void fill_angles(const RotaryPlan& plan, Index b, const RotaryRows& rows) noexcept;
 
 /// Rotates all heads of batch row b of x, [B, H, T, d] for any H, into the same place of out, which
 /// may be x.

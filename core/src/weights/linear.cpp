@@ -7,6 +7,7 @@
 #include "base/share.hpp"
 #include "check/check_elementwise.hpp"
 #include "isa/isa_dispatch.hpp"
+#include "weights/linear_product.hpp"
 #include "weights/packed_linear.hpp"
 
 namespace qkv {

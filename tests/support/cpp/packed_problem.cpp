@@ -11,7 +11,7 @@ PackedLinear packed_from(const FileMatrix& file, WeightFormat format, bool bias)
   PackedLinear packed;
   require_ok(reserve_linear(
       table, {.in = file.in(), .out = file.out(), .format = format, .bias = bias}, packed));
-  const bool finite = fill_rows(table, file.all(), packed);
+  const bool finite = fill_matrix(table, file.all(), packed);
   CHECK(finite);
   return packed;
 }

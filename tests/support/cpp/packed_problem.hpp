@@ -7,7 +7,7 @@
 #include "base/number_conversion.hpp"
 #include "isa/isa_dispatch.hpp"
 #include "random.hpp"
-#include "weights/packed_linear.hpp"
+#include "weights/weight_rows.hpp"
 
 namespace qkv::test {
 

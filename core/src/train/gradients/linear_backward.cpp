@@ -5,6 +5,7 @@
 #include "check/check_elementwise.hpp"
 #include "isa/train_dispatch.hpp"
 #include "train/gradients/linear_gradients.hpp"
+#include "weights/linear_product.hpp"
 #include "weights/packed_linear.hpp"
 
 namespace qkv::train {

@@ -6,7 +6,7 @@
 #include "check/check.hpp"
 #include "train/gradients/linear_gradients.hpp"
 #include "train/recurrent/projected_additive.hpp"
-#include "weights/packed_linear.hpp"
+#include "weights/linear_product.hpp"
 
 namespace qkv::train {
 namespace {

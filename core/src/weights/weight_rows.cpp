@@ -1,4 +1,6 @@
 // Weights of a file into a packed matrix, a block of 32 inputs of one output at a time.
+#include "weights/weight_rows.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -86,7 +88,7 @@ std::uint16_t int8_scale(float most) noexcept {
   return static_cast<std::uint16_t>(subnormal && from_f16(near) * 127.0F < most ? near + 1U : near);
 }
 
-/// 32 weights by the formula of fill_rows().
+/// 32 weights by the formula of fill_matrix().
 Int8Block quantized(const float* weights, Index count) noexcept {
   // As whole numbers, among which NaN is the largest: floats would pass it over.
   std::uint32_t most = 0;
@@ -271,7 +273,7 @@ bool fill_inputs(const KernelTable& table, const FileRows& from, PackedLinear& p
 
 }  // namespace
 
-bool fill_rows(const KernelTable& table, const FileRows& from, PackedLinear& packed) noexcept {
+bool fill_matrix(const KernelTable& table, const FileRows& from, PackedLinear& packed) noexcept {
   return from.layout == WeightLayout::kOutIn ? fill_outputs(table, from, packed)
                                              : fill_inputs(table, from, packed);
 }

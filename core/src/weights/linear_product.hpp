@@ -1,0 +1,91 @@
+// y = x W + b with a packed matrix, which all layers share.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "kernels/kernel_table.hpp"
+#include "qkv/linear.hpp"
+#include "qkv/parallel.hpp"
+#include "qkv/tensor_view.hpp"
+
+namespace qkv {
+
+/// Rows of x as products with WeightFormat::kInt8 read them: made once, for all products with these rows.
+struct QuantizedRows {
+  const float* at;
+  Index stride;  ///< floats from one row to the next
+};
+
+/// Rows of numbers, one after another.
+struct DenseRows {
+  const float* x;  ///< [rows, width]
+  Index rows, width;
+};
+
+/// Floats of memory for quantize_rows().
+[[nodiscard]] std::size_t quantized_floats(const kernels::KernelTable& table, Index rows,
+                                           Index width) noexcept;
+
+/// In each block of 32 numbers of a row, s = max |x| / 63 and q = x / s as whole numbers; a block with NaN or infinity is
+/// NaN. `memory` has room for quantized_floats().
+[[nodiscard]] QuantizedRows quantize_rows(const kernels::KernelTable& table, ThreadPool* pool,
+                                          const DenseRows& rows, float* memory) noexcept;
+
+/// What a product reads and writes.
+struct LinearRows {
+  const float* x;  ///< [rows, in]; not read when `quantized` is
+  Index rows;
+  float* y;                                  ///< [rows, out]
+  const QuantizedRows* quantized = nullptr;  ///< for WeightFormat::kInt8, and only then
+};
+
+/// y = x W + b, on the threads of `pool` if there is one.
+///
+/// Error bounds, beside that of linear() with the weights as they are kept. kF32, kBf16: none. kInt8, W being q d:
+///
+///     |y_j - sum_k x_k W_kj - b_j| <= sum_k |W_kj| M_k / 126 + 2^-24 (n + 5) (sum_k |W_kj| (|x_k| + M_k / 126) + |b_j|)
+///
+/// to first order, with M_k the largest |x| in k's block of 32 and n the number of blocks: a number of a row is off by
+/// half of s = M / 63, sums of a block are exact, and each of n + 1 terms takes part in at most n additions after five
+/// roundings of s, 63 / M, q, d s and its product. Blocks of x whose largest number is below 2^-120 count as zeros.
+void apply(const kernels::KernelTable& table, ThreadPool* pool, const PackedLinear& l,
+           const LinearRows& to) noexcept;
+
+/// One of several maps of the same rows, and its y.
+struct LinearOutput {
+  const PackedLinear* map;
+  float* y;
+};
+
+/// Most maps of apply_all().
+inline constexpr std::size_t kMostMaps = 3;
+
+/// apply() for each of these maps, which have inputs and a format in common. Threads wait for each other once, not once for
+/// each of them.
+void apply_all(const kernels::KernelTable& table, ThreadPool* pool,
+               std::span<const LinearOutput> maps, const LinearRows& from) noexcept;
+
+/// Floats that apply_linear() takes of a workspace; args are those of linear(), checked.
+[[nodiscard]] std::size_t linear_scratch(const kernels::KernelTable& table,
+                                         const LinearArgs& args) noexcept;
+
+/// linear() of checked arguments, in a workspace that has begun with room for linear_scratch(), which it gives back. For
+/// functions of several products, which find the memory for all before anything is written.
+void apply_linear(const kernels::KernelTable& table, const LinearArgs& args,
+                  Workspace& workspace) noexcept;
+
+/// Some columns of a product: `out` of them, written to rows of y that are `y_stride` apart.
+struct LinearColumns {
+  const float* panels;
+  const float* bias;  ///< null, or padded to whole panels
+  Index in, out;
+  Index y_stride;
+  WeightFormat format = WeightFormat::kF32;
+};
+
+/// apply() to these columns; to.y is that of the first of them.
+void apply_columns(const kernels::KernelTable& table, ThreadPool* pool, const LinearColumns& l,
+                   const LinearRows& to) noexcept;
+
+}  // namespace qkv
