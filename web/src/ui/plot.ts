@@ -23,7 +23,7 @@ export type Mark =
   | 'scaled'
   | 'scaled-point';
 
-type Attributes = Readonly<Record<string, string | number>>;
+export type Attributes = Readonly<Record<string, string | number>>;
 
 /** How a mark is drawn: on the page by a class, in a file by colours of its own. */
 export type Pen = (mark: Mark) => Attributes;
@@ -135,12 +135,13 @@ export function leftAxis(
   { left, top, bottom }: Box,
   y: Scale,
   ticks: readonly number[],
+  write = tickText,
 ): string {
   const marks = ticks.map((tick) => {
     const at = y(tick);
     return (
       shape('path', { ...pen('axis'), d: `M${left - 4} ${at.toFixed(1)}H${left}` }) +
-      text(left - 7, Number((at + 4).toFixed(1)), tickText(tick), {
+      text(left - 7, Number((at + 4).toFixed(1)), write(tick), {
         ...pen('label'),
         'text-anchor': 'end',
       })
@@ -166,10 +167,17 @@ export function lowerAxis(
   return shape('path', { ...pen('axis'), d: `M${left} ${bottom}H${right}` }) + marks.join('');
 }
 
-/** The bars of a histogram from `from` on, with hairlines between them. */
+/** How many numbers lie in each of the intervals of one width from `from` on. */
+export interface Histogram {
+  readonly from: number;
+  readonly width: number;
+  readonly counts: readonly number[];
+}
+
+/** The bars of a histogram, with hairlines between them. */
 export function bars(
   pen: Pen,
-  { from, width, counts }: { from: number; width: number; counts: readonly number[] },
+  { from, width, counts }: Histogram,
   [x, y]: readonly [Scale, Scale],
 ): string {
   return counts

@@ -1,16 +1,5 @@
-import { text } from '../../../ui/export_figure';
-import {
-  curve,
-  leftAxis,
-  linear,
-  lowerAxis,
-  niceTicks,
-  shape,
-  type Box,
-  type Mark,
-  type Pen,
-  type Scale,
-} from '../../../ui/plot';
+import { Chart } from '../../../ui/chart';
+import { niceTicks, shape, type Mark, type Pen } from '../../../ui/plot';
 import { t } from '../texts';
 import type { RunRecord } from './run_record';
 
@@ -84,59 +73,51 @@ function thin(pen: Pen, mark: Mark): ReturnType<Pen> {
   return { ...thick, ...thinner, 'stroke-width': 1, 'stroke-opacity': 0.75 };
 }
 
-function births(pen: Pen, input: CurveInput, [x, box]: readonly [Scale, Box]): string {
+/** The steps at which heads of a kind came to be. */
+function births(chart: Chart, input: CurveInput): string {
+  const { pen, x, box } = chart;
   if (!input.current || input.measure !== 'accuracy') return '';
   return input.current.births
     .map(({ step, score }, i) => {
       const at = Math.round(10 * x(step)) / 10;
       // The first one's name stands before its line where there is room: the second often follows at once.
-      const before = i === 0 && at > box.left + 100;
-      const label = text(
-        before ? at - 4 : at + 4,
-        box.bottom - 8 - 15 * i,
-        t(`learn.score.${score}`),
-        {
-          ...pen('label'),
-          'text-anchor': before ? 'end' : 'start',
-        },
+      const [end, anchor] =
+        i === 0 && at > box.left + 100 ? ([at - 4, 'end'] as const) : ([at + 4, 'start'] as const);
+      return (
+        shape('path', { ...pen('critical'), d: `M${at} ${box.top}V${box.bottom}` }) +
+        chart.label(end, box.bottom - 8 - 15 * i, t(`learn.score.${score}`), anchor)
       );
-      return shape('path', { ...pen('critical'), d: `M${at} ${box.top}V${box.bottom}` }) + label;
     })
     .join('');
 }
 
 /** Loss or accuracy of all runs over their steps: thin on what they are trained on, thick on what they are judged by. */
 export function drawCurves(pen: Pen, width: number, input: CurveInput): string {
-  const box: Box = { left: 44, right: width - 12, top: 28, bottom: CURVE_HEIGHT - 30 };
   const top = most(input);
-  const x = linear([0, Math.max(1, input.steps)], [box.left, box.right]);
-  const y = linear([0, top], [box.bottom, box.top]);
+  const steps = Math.max(1, input.steps);
+  const layout = { width, height: CURVE_HEIGHT, left: 44, right: 12, top: 28, bottom: 30 };
+  const chart = new Chart(
+    pen,
+    { ...layout, titleAt: 15 },
+    {
+      x: { domain: [0, steps], ticks: niceTicks(0, steps, width < 420 ? 4 : 8) },
+      y: { domain: [0, top], ticks: niceTicks(0, top, 4), title: t(`learn.${input.measure}`) },
+    },
+  );
   const lines = all(input).map((record) => {
     const mark = markOf(input, record);
     const trained = thinned(record[input.measure]);
     const judged = judgedLine(record, input.measure);
     return (
-      curve(thin(pen, mark), trained.xs, trained.ys, [x, y]) +
-      curve(pen(mark), judged.xs, judged.ys, [x, y])
+      chart.curve(thin(pen, mark), trained.xs, trained.ys) + chart.curve(mark, judged.xs, judged.ys)
     );
   });
-  const here =
-    input.looked === null
-      ? ''
-      : shape('path', {
-          ...pen('here'),
-          d: `M${x(input.looked).toFixed(1)} ${box.top}V${box.bottom}`,
-        });
-  const ticks = niceTicks(0, top, 4);
   return [
-    text(4, 15, t(`learn.${input.measure}`), pen('title')),
-    leftAxis(pen, box, y, ticks),
-    lowerAxis(pen, box, x, {
-      ticks: niceTicks(0, Math.max(1, input.steps), width < 420 ? 4 : 8),
-      labels: true,
-    }),
-    births(pen, input, [x, box]),
+    chart.titles(),
+    chart.leftAxis(),
+    chart.lowerAxis(),
+    births(chart, input),
     ...lines,
-    here,
+    input.looked === null ? '' : chart.upright('here', input.looked),
   ].join('');
 }

@@ -1,6 +1,6 @@
-import { text } from '../../../ui/export_figure';
+import { Chart } from '../../../ui/chart';
 import { digits } from '../../../ui/numbers';
-import { leftAxis, linear, shape, type Box, type Pen } from '../../../ui/plot';
+import { shape, type Pen } from '../../../ui/plot';
 import { LEVELS } from '../shared/noise_levels';
 import type { NoiseNews } from '../worker/noise_study';
 import { t } from '../texts';
@@ -9,40 +9,25 @@ export const NOISE_HEIGHT = 210;
 
 /** The weight of one observation of each level of noise: the learned one as a bar, 1 / sigma^2 as a line across it. */
 export function drawNoise(pen: Pen, width: number, { learned, optimal }: NoiseNews): string {
-  const box: Box = { left: 44, right: width - 12, top: 26, bottom: NOISE_HEIGHT - 44 };
-  const y = linear([0, 1], [box.bottom, box.top]);
-  const each = (box.right - box.left) / LEVELS.length;
-  const wide = Math.min(70, each * 0.5);
+  const layout = { width, height: NOISE_HEIGHT, left: 44, right: 12, top: 26, titleAt: 15 };
+  const chart = new Chart(pen, layout, {
+    x: { domain: [0, LEVELS.length], ticks: [] },
+    y: { domain: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1], title: t('learn.noise.axis') },
+  });
+  const { bottom } = chart.box;
+  const wide = Math.min(70, (chart.x(1) - chart.x(0)) * 0.5);
   const columns = LEVELS.map((sigma, i) => {
-    const middle = box.left + (i + 0.5) * each;
-    const label = { ...pen('label'), 'text-anchor': 'middle' };
-    const top = y(learned[i] ?? 0);
-    const best = y(optimal[i] ?? 0);
+    const middle = chart.x(i + 0.5);
+    const [weight, best] = [learned[i] ?? 0, optimal[i] ?? 0];
+    const top = chart.y(weight);
+    const bar = { x: middle - wide / 2, y: top, width: wide, height: bottom - top };
+    const across = `M${middle - wide * 0.8} ${chart.y(best)}H${middle + wide * 0.8}`;
     return [
-      shape('rect', {
-        ...pen('bar'),
-        x: middle - wide / 2,
-        y: top,
-        width: wide,
-        height: box.bottom - top,
-      }),
-      shape('path', {
-        ...pen('plain'),
-        d: `M${middle - wide * 0.8} ${best}H${middle + wide * 0.8}`,
-      }),
-      text(middle, box.bottom + 17, `σ = ${sigma}`, label),
-      text(
-        middle,
-        box.bottom + 34,
-        `${digits(learned[i] ?? 0, 3)} / ${digits(optimal[i] ?? 0, 3)}`,
-        label,
-      ),
+      shape('rect', { ...pen('bar'), ...bar }),
+      shape('path', { ...pen('plain'), d: across }),
+      chart.label(middle, bottom + 17, `σ = ${sigma}`, 'middle'),
+      chart.label(middle, bottom + 34, `${digits(weight, 3)} / ${digits(best, 3)}`, 'middle'),
     ].join('');
   });
-  return [
-    text(4, 15, t('learn.noise.axis'), pen('title')),
-    leftAxis(pen, box, y, [0, 0.25, 0.5, 0.75, 1]),
-    shape('path', { ...pen('axis'), d: `M${box.left} ${box.bottom}H${box.right}` }),
-    ...columns,
-  ].join('');
+  return [chart.titles(), chart.leftAxis(), chart.lowerAxis(), ...columns].join('');
 }

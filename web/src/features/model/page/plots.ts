@@ -1,33 +1,12 @@
-import { text } from '../../../ui/export_figure';
-import {
-  curve,
-  leftAxis,
-  linear,
-  logarithmic,
-  lowerAxis,
-  niceTicks,
-  shape,
-  type Box,
-  type Pen,
-} from '../../../ui/plot';
+import { Chart, powerTicks } from '../../../ui/chart';
+import { niceTicks, type Pen } from '../../../ui/plot';
 import type { TrainingLog } from './training_log';
 import type { SpeedPoint } from '../shared/protocol';
 import { t } from '../texts';
 
 export const CURVE_HEIGHT = 200;
 export const SPEED_HEIGHT = 260;
-
-const boxOf = (width: number, height: number): Box => ({
-  ...{ left: 46, right: Math.max(126, width - 22), top: 30, bottom: height - 44 },
-});
-
-function titles(pen: Pen, box: Box, above: string, below: string): string {
-  const middle = { ...pen('label'), 'text-anchor': 'middle' };
-  return (
-    text(4, 16, above, pen('title')) +
-    text((box.left + box.right) / 2, box.bottom + 38, below, middle)
-  );
-}
+const SIDES = { left: 46, right: 22 };
 
 /** The loss of a training run by its steps: of the batches, and of what was held out; other models as lines. */
 export function drawLog(
@@ -35,68 +14,60 @@ export function drawLog(
   width: number,
   { log, baselines }: { log: TrainingLog; baselines: readonly (readonly [string, number])[] },
 ): string {
-  const box = boxOf(width, CURVE_HEIGHT);
   const { steps, loss, heldOut } = log;
   const values = [...loss, ...heldOut];
-  const [low, high] = [
-    Math.min(...values, ...baselines.map(([, value]) => value)),
-    Math.max(...values),
-  ];
-  const x = linear([0, steps.at(-1) ?? 1], [box.left, box.right]);
-  const y = linear([low - 0.1, high], [box.bottom, box.top]);
+  const low = Math.min(...values, ...baselines.map(([, value]) => value)) - 0.1;
+  const high = Math.max(...values);
+  const last = steps.at(-1) ?? 1;
+  const layout = { width, height: CURVE_HEIGHT, ...SIDES };
+  const chart = new Chart(pen, layout, {
+    x: { domain: [0, last], ticks: niceTicks(0, last, 4), title: t('model.log.step') },
+    y: { domain: [low, high], ticks: niceTicks(low, high, 4), title: t('model.log.loss') },
+  });
   const lines = baselines.map(([name, value], i) => {
-    const at = Number(y(value).toFixed(1));
-    const side = i % 2 === 0 ? -5 : 14;
-    return (
-      shape('path', { ...pen('reference'), d: `M${box.left} ${at}H${box.right}` }) +
-      text(box.right, at + side, name, { ...pen('label'), 'text-anchor': 'end' })
-    );
+    const at = Number(chart.y(value).toFixed(1)) + (i % 2 === 0 ? -5 : 14);
+    return chart.across('reference', value) + chart.label(chart.box.right, at, name, 'end');
   });
   return [
-    titles(pen, box, t('model.log.loss'), t('model.log.step')),
-    leftAxis(pen, box, y, niceTicks(low - 0.1, high, 4)),
-    lowerAxis(pen, box, x, { ticks: niceTicks(0, steps.at(-1) ?? 1, 4), labels: true }),
+    chart.titles(),
+    chart.leftAxis(),
+    chart.lowerAxis(),
     ...lines,
-    curve(pen('plain'), steps, loss, [x, y]),
-    curve(pen('scaled'), steps, heldOut, [x, y]),
+    chart.curve('plain', steps, loss),
+    chart.curve('scaled', steps, heldOut),
   ].join('');
 }
 
 /** Milliseconds of a token behind so many others, with and without the cache; both axes are logarithmic. */
 export function drawSpeed(pen: Pen, width: number, points: readonly SpeedPoint[]): string {
-  const box = boxOf(width, SPEED_HEIGHT);
   const lengths = points.map(({ length }) => length);
+  const [whole, cached] = [points.map((point) => point.whole), points.map((point) => point.cached)];
   const last = Math.max(...lengths);
-  const times = points.flatMap(({ cached, whole }) => [cached, whole]);
-  const low = 10 ** Math.floor(Math.log10(Math.min(...times)));
-  const high = 10 ** (Math.floor(Math.log10(Math.max(...times))) + 1);
-  const x = logarithmic([8, Math.max(16, last)], [box.left + 8, box.right - 12]);
-  const y = logarithmic([low, high], [box.bottom, box.top]);
-  const powers = Array.from({ length: Math.round(Math.log10(high / low)) + 1 }, (_, i) =>
-    Number((low * 10 ** i).toPrecision(1)),
-  );
-  const dots = (mark: 'plain-point' | 'scaled-point', of: (point: SpeedPoint) => number) =>
-    points.map((point) =>
-      shape('circle', { ...pen(mark), cx: x(point.length), cy: y(of(point)), r: 4 }),
-    );
-  const ticks = lengths.filter((length) => length === last || length * 1.4 < last);
+  const low = 10 ** Math.floor(Math.log10(Math.min(...whole, ...cached)));
+  const high = 10 ** (Math.floor(Math.log10(Math.max(...whole, ...cached))) + 1);
+  const layout = { width, height: SPEED_HEIGHT, ...SIDES };
+  const chart = new Chart(pen, layout, {
+    x: {
+      domain: [8, Math.max(16, last)],
+      log: true,
+      inset: [8, 12],
+      ticks: lengths.filter((length) => length === last || length * 1.4 < last),
+      title: t('model.speed.length'),
+    },
+    y: {
+      domain: [low, high],
+      log: true,
+      ticks: powerTicks(low, high),
+      title: t('model.speed.time'),
+    },
+  });
   return [
-    titles(pen, box, t('model.speed.time'), t('model.speed.length')),
-    leftAxis(pen, box, y, powers),
-    lowerAxis(pen, box, x, { ticks, labels: true }),
-    curve(
-      pen('plain'),
-      lengths,
-      points.map(({ whole }) => whole),
-      [x, y],
-    ),
-    curve(
-      pen('scaled'),
-      lengths,
-      points.map(({ cached }) => cached),
-      [x, y],
-    ),
-    ...dots('plain-point', ({ whole }) => whole),
-    ...dots('scaled-point', ({ cached }) => cached),
+    chart.titles(),
+    chart.leftAxis(),
+    chart.lowerAxis(),
+    chart.curve('plain', lengths, whole),
+    chart.curve('scaled', lengths, cached),
+    chart.dots('plain-point', lengths, whole, 4),
+    chart.dots('scaled-point', lengths, cached, 4),
   ].join('');
 }
