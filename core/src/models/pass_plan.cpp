@@ -55,7 +55,7 @@ void PassPlan::begin(const ModelPiece& piece) noexcept {
   if (rotary_.kernels) {
     rotary_.options.offset = piece.before + piece.begin;
     rotary_.shape.tokens = piece.tokens();
-    fill_rows(rotary_, 0, rotations_);
+    fill_angles(rotary_, 0, rotations_);
   }
 }
 
