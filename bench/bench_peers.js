@@ -111,7 +111,7 @@ async function measure(name, options) {
         results[entry.name] = result;
         const { spread } = result.agreement;
         return spread === undefined
-          ? 'nobody to agree with'
+          ? 'no other contestant to compare with'
           : `agree to ${spread.toExponential(0)}`;
       });
     }
@@ -176,7 +176,7 @@ function section({ name, host, results }) {
       ([contestant, why]) => `- ${title}, ${contestant}: ${quoted(why)}`,
     ),
     ...Object.entries(times).flatMap(([contestant, { lost = [] }]) =>
-      lost.map((why) => `- ${title}, ${contestant}, one of its ways: ${quoted(why)}`),
+      lost.map((why) => `- ${title}, ${contestant}, one of its methods: ${quoted(why)}`),
     ),
   ]);
   const own = derived(results, 'qkv relaxed').map((line) => `- ${line}`);
@@ -213,11 +213,13 @@ function section({ name, host, results }) {
     `Outputs agreed to ${worst.toExponential(1)} of the largest element or better before timing.`,
     '',
     ...(ways.length > 0
-      ? ['The fastest way of each peer, which is the one timed:', '', ...ways, '']
+      ? ['The fastest method of each peer, which was timed:', '', ...ways, '']
       : []),
-    ...(failures.length > 0 ? ['What failed, in its own words:', '', ...failures, ''] : []),
+    ...(failures.length > 0
+      ? ['Failures, with the message of each library:', '', ...failures, '']
+      : []),
     ...(alone.length > 0
-      ? ['This library alone:', '', markdownTable(['case', 'who', 'ms', 'how'], alone), '']
+      ? ['Only this library:', '', markdownTable(['case', 'who', 'ms', 'how'], alone), '']
       : []),
     ...(own.length > 0 ? [...own, ''] : []),
   ].join('\n');
@@ -258,7 +260,7 @@ async function main(options) {
     versions,
   });
   const text = [
-    '# Beside other libraries',
+    '# Compared with other libraries',
     '',
     'Written by `npm run bench:peers`; [how to read it](../README.md).',
     '',

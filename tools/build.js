@@ -98,7 +98,7 @@ function checkGlue() {
     texts.filter((_, i) => moduleNames[i].endsWith('-threads') === threads),
   );
   if (kinds.some((same) => new Set(same).size !== 1)) {
-    throw new Error('the glue of the .wasm files differs, but dist/ has room for one');
+    throw new Error('the JavaScript glue of the .wasm files differs, but dist/ has only one copy');
   }
 }
 

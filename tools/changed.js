@@ -31,7 +31,7 @@ async function baseOf() {
   const named = process.env.QKV_BASE;
   if (named) {
     if (await commit(named)) return named;
-    console.log(`QKV_BASE ${named} is no commit here: the change is taken to begin elsewhere`);
+    console.log(`QKV_BASE ${named} is not a commit of this repository, so it is ignored`);
   }
   const upstream = (await commit('@{upstream}')) ?? (await commit('origin/HEAD'));
   if (!upstream) return aDayBefore();

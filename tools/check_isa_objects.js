@@ -47,7 +47,7 @@ async function check(unit, object, { isa, uses, never }) {
   const foreign = names.filter(
     (name) => !name.includes(isa) && !tables.some((table) => name.includes(table)),
   );
-  const problems = foreign.map((name) => `${unit}: ${name} does not carry the name ${isa}`);
+  const problems = foreign.map((name) => `${unit}: ${name} does not contain the name ${isa}`);
   const { stdout: code } = await must(disassembler, ['-d', '--no-show-raw-insn', object]);
   if (uses && !uses.test(code)) problems.push(`${unit}: no instruction matches ${uses}`);
   if (never?.test(code)) problems.push(`${unit}: an instruction matches ${never}`);

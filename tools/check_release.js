@@ -76,6 +76,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values } = parseArgs({ options });
   const root = dirname(dirname(fileURLToPath(import.meta.url)));
   const problems = values.tag ? problemsOfRelease(root, values) : problemsOf(root);
-  for (const problem of problems) console.error(`not fit to ship: ${problem}`);
+  for (const problem of problems) console.error(`cannot be shipped: ${problem}`);
   process.exitCode = problems.length === 0 ? 0 : 1;
 }

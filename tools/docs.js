@@ -42,7 +42,7 @@ async function documentCore() {
 export async function makeDocs() {
   rmSync(core, { recursive: true, force: true });
   await Promise.all([documentPackage(), toolchain.DOXYGEN ? documentCore() : undefined]);
-  return toolchain.DOXYGEN ? undefined : 'without the C++ half: no DOXYGEN in .toolchain/env';
+  return toolchain.DOXYGEN ? undefined : 'without the C++ reference: no DOXYGEN in .toolchain/env';
 }
 
 export const buildDocs = () => step('build docs', makeDocs);

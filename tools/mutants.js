@@ -20,7 +20,7 @@ const list = readdirSync(folder)
 /** A complaint if the text that the fault alters is not there, or not alone. */
 function misplaced({ name, file, find }) {
   const pieces = readFileSync(join(root, file), 'utf8').split(find);
-  return pieces.length === 2 ? undefined : `${name}: its text is not exactly once in ${file}`;
+  return pieces.length === 2 ? undefined : `${name}: expected its text exactly once in ${file}`;
 }
 
 /** Undefined when the fault is found, a complaint when it lives. */
@@ -29,7 +29,7 @@ function tryFault(ground, copy, fault) {
     const built = await ground.build(copy, fault);
     if (built.code !== 0) return `${fault.name}: does not compile\n${built.output}`;
     const { code } = await ground.test(copy, fault);
-    return code === 0 ? `${fault.name}: lives, no test that was asked sees it` : undefined;
+    return code === 0 ? `${fault.name}: survived, no test that ran found it` : undefined;
   });
 }
 
@@ -171,7 +171,7 @@ async function main() {
   }
   const unused = positionals.filter((word) => !list.some(holding([word])));
   if (unused.length > 0) {
-    console.log(`no planted fault was chosen by ${unused.join(', ')}: no file or name has it`);
+    console.log(`no planted fault matches ${unused.join(', ')}: no file or name contains it`);
     return false;
   }
   await buildWasm(); // the modules that faults in TypeScript are bundled around

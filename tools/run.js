@@ -79,7 +79,7 @@ export async function must(command, args, options) {
   if (result.code !== 0) {
     const line = [command, ...args].join(' ');
     const how = result.hung
-      ? `had not ended after ${options.timeout / 1000} s`
+      ? `timed out after ${options.timeout / 1000} s`
       : `failed with ${result.code}`;
     throw new Error(`${result.output}\nthis command ${how}: ${line}`);
   }

@@ -42,7 +42,7 @@ const sameBits = check('same bits: scalar, sse4, wasm-simd128', async () => {
   const names = ['scalar', 'sse4', 'wasm-simd128'].filter((name) => fingerprints.has(name));
   const hashes = new Set(names.map((name) => fingerprints.get(name)));
   const list = [...fingerprints].map(([isa, hash]) => `${isa} ${hash}`).join('\n');
-  if (names.length < 2) return `only ${names.join()} told its bits`;
+  if (names.length < 2) return `only ${names.join()} printed its bits`;
   return { problem: hashes.size === 1 ? '' : list, note: [...hashes].join(' ') };
 });
 
@@ -318,7 +318,7 @@ async function aboutTheChange(suites) {
   const asked = spread(touched, MOST_ABOUT);
   const left = new Set(particular.filter((part) => !asked.includes(part)));
   console.log(
-    `left to the full run, or to a run that names their group, of ${particular.length} files that are about something (the change touches ${touched.length}):`,
+    `not run: these of ${particular.length} files with @about (the change touches the paths of ${touched.length}). The full run, or a run of their group, has them:`,
   );
   for (const { title } of left) console.log(`    ${title}`);
   return suites
@@ -331,7 +331,7 @@ async function withoutRepetition(suites) {
   const commit = await coreAsAsked();
   if (!commit) return suites;
   console.log(
-    `left out, as the core and its tests are what they were when these were green (${commit.slice(0, 7)}):`,
+    `not run: the core and its tests are the same as in ${commit.slice(0, 7)}, where these were green:`,
   );
   for (const { name, group } of suites.filter(({ again }) => again)) {
     console.log(`    ${name} (npm test -- ${group})`);

@@ -10,15 +10,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const groups = {
-  lint: 'formatters, linters, types; builds nothing but the documentation',
+  lint: 'formatters, linters, types; builds only the documentation',
   native: 'the C++ suite on each instruction set',
-  wasm: 'the C++ suite as WebAssembly, in Node; in a full run in Chromium, too',
+  wasm: 'the C++ suite as WebAssembly, in Node; in a full run also in Chromium',
   sanitize: 'ASan, UBSan, TSan and libFuzzer',
-  faults: 'planted faults: the tests must see them',
+  faults: 'planted faults: the tests must find them',
   package: 'the npm package in Node, the ONNX and PyTorch references, determinism',
   browser: 'the package in Chromium',
   page: 'the page',
-  release: 'the tarball, those who use it, sizes, licenses, workflows',
+  release: 'the tarball, its consumers, sizes, licenses, workflows',
 };
 
 /** { names, whole, full, noSkips, allowed }, or a sentence that says what is wrong; `whole`: of all groups. */

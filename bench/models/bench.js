@@ -118,7 +118,7 @@ function chosen(filter, names) {
   };
   const rest = words.filter((word) => !(word in shapes) && !formats.includes(word));
   const who = names.filter((name) => rest.every((word) => name.includes(word)));
-  if (who.length === 0) throw new Error(`nobody is called ${rest.join(' and ')}`);
+  if (who.length === 0) throw new Error(`no contestant is called ${rest.join(' and ')}`);
   return {
     files: all.filter(
       ({ shape, format }) => fits(Object.keys(shapes), shape) && fits(formats, format),

@@ -92,7 +92,7 @@ function ratios(results, contestants) {
     const own = results.find((one) => one.shape === shape && one.format === format)?.times[name];
     const [best] = ranked(results, { shape, what, rivals, contestants });
     const speed = best && digits(perSecond(what, best.ms));
-    const rival = best ? `${best.name}, ${best.format}, ${speed} tokens/s` : 'nobody measured';
+    const rival = best ? `${best.name}, ${best.format}, ${speed} tokens/s` : 'no one measured';
     const ratio = own && best ? `**${(best.ms / own[what].median).toFixed(2)}x**` : 'not measured';
     return [`${shape}, ${names[what]}`, `${name}, ${format}`, rival, ratio];
   });
@@ -117,7 +117,7 @@ export async function report(results, { versions, contestants, hosts }) {
     Object.entries(failed).map(([name, why]) => `- ${shape} ${format}, ${name}: ${quoted(why)}`),
   );
   return [
-    '# Language models beside other libraries',
+    '# Language models compared with other libraries',
     '',
     'Written by `npm run bench:peers -- models`; [how to read it](../README.md).',
     '',
@@ -139,6 +139,8 @@ export async function report(results, { versions, contestants, hosts }) {
     '',
     ...results.map(agreement),
     '',
-    ...(failures.length > 0 ? ['What failed, in its own words:', '', ...failures, ''] : []),
+    ...(failures.length > 0
+      ? ['Failures, with the message of each library:', '', ...failures, '']
+      : []),
   ].join('\n');
 }

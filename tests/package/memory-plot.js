@@ -11,10 +11,10 @@ const plotWidth = width - left - 24;
 
 const number = (value) => value.toLocaleString('en');
 
-/** What is drawn, from above: while things are held (m1) and after all is given back (m0). */
+/** What is drawn, from above: while things are held (m1) and after dispose() of all objects (m0). */
 const panels = [
   ['memory of WebAssembly', 'bytes', ({ heapBytes }) => heapBytes, (s) => s.holding.heapBytes],
-  ['of it in use', 'bytes', ({ usedBytes }) => usedBytes, (s) => s.holding.usedBytes],
+  ['in use', 'bytes', ({ usedBytes }) => usedBytes, (s) => s.holding.usedBytes],
   ['handles', '', ({ handles }) => handles, (s) => s.holding.handles],
   ['heap of JavaScript', 'bytes', ({ jsBytes }) => jsBytes],
 ];
@@ -42,7 +42,7 @@ function drawPanel([title, unit, after, during], row, samples) {
 /** The picture of a run. */
 function draw({ host, variant, samples }) {
   const calls = number(samples.at(-1).calls);
-  const title = `${calls} mixed calls, one in ten a mistake: ${host}, ${variant}`;
+  const title = `${calls} mixed calls, one in ten invalid: ${host}, ${variant}`;
   const bottom = top + panels.length * (panel + gap);
   const key = (style, at, text) =>
     `<line class="${style} line" x1="${at}" x2="${at + 24}" y1="40" y2="40"/><text x="${at + 32}" y="44">${text}</text>`;
@@ -51,8 +51,8 @@ function draw({ host, variant, samples }) {
     `<title>${escape(title)}</title><style>${css()}.line{fill:none;stroke-width:1.5}</style>`,
     `<rect class="back" width="${width}" height="${bottom + 8}"/>`,
     `<text x="20" y="20" style="font-weight:bold">${escape(title)}</text>`,
-    key('m1', left, 'while up to eight things are held'),
-    key('m0', left + 300, 'after all is given back'),
+    key('m1', left, 'while up to eight objects are in use'),
+    key('m0', left + 300, 'after dispose() of all objects'),
     ...panels.flatMap((what, row) => drawPanel(what, row, samples)),
     `<text x="${left}" y="${bottom - 12}">0</text>`,
     `<text x="${left + plotWidth}" y="${bottom - 12}" text-anchor="end">${calls} calls</text>`,

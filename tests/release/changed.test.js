@@ -78,7 +78,7 @@ for (const [what, base] of Object.entries({
     const { files, said } = await changedSince(t, base);
     assert.deepEqual(files, without.files);
     assert.deepEqual(said, [
-      `QKV_BASE ${base} is no commit here: the change is taken to begin elsewhere`,
+      `QKV_BASE ${base} is not a commit of this repository, so it is ignored`,
     ]);
   });
 }

@@ -95,7 +95,7 @@ describe('release: the check before packing', () => {
     edit('package.json', (data) => (data.version = other));
     const { code, output } = await pack();
     assert.ok(code > 0);
-    assert.match(output, /not fit to ship: dist\/index\.js is of version/);
+    assert.match(output, /cannot be shipped: dist\/index\.js is of version/);
   });
 });
 

@@ -28,8 +28,8 @@ const tables = [
     title: 'Benchmarks',
     folder: 'benchmarks',
     files: {
-      'bench/results/peers.md': 'Beside other libraries',
-      'bench/results/models.md': 'Models beside others',
+      'bench/results/peers.md': 'Compared with others',
+      'bench/results/models.md': 'Models compared with others',
       'bench/README.md': 'How it is measured',
     },
   },

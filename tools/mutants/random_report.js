@@ -40,11 +40,14 @@ export function summary(results, stale) {
   const lines = rows.map(([name, number]) => `${name.padEnd(30)}${String(number).padStart(4)}`);
   for (const { mutation, asked } of survivors) {
     const reached = asked === undefined ? '' : `, reached by ${asked} test files`;
-    lines.push('', `lived: ${place(mutation)} (${mutation.kind}${reached})`);
+    lines.push('', `survived: ${place(mutation)} (${mutation.kind}${reached})`);
     lines.push(`  before: ${mutation.before}`, `  after:  ${mutation.after}`);
   }
   for (const { file, before } of stale) {
-    lines.push('', `tools/mutants/equivalent.json: no such mutation any more: ${file}: ${before}`);
+    lines.push(
+      '',
+      `tools/mutants/equivalent.json: this mutation no longer exists: ${file}: ${before}`,
+    );
   }
   return ['', ...lines].join('\n');
 }

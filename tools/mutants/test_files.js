@@ -7,7 +7,7 @@ import { nodeTestFile } from './until_red.js';
 
 export const seconds = (ms) => (ms / 1000).toFixed(1);
 
-export const notAsked = (red) => `red without a mutation, so not asked: ${red}`;
+export const notAsked = (red) => `red without a mutation, so not used: ${red}`;
 
 /** Long enough for a busy machine; what is not done by then hangs. */
 export const limitOf = (ms) => Math.max(60_000, 5 * ms);
