@@ -70,7 +70,7 @@ pageTest(
     );
     assert.match(
       await text(page, '.learn-births'),
-      /mirrored place: layer 1, head \d passes 0\.5 at step/,
+      /mirrored position: layer 1, head \d passes 0\.5 at step/,
     );
     assert.match(await text(page, '.learn-right'), /^16 of 16/);
     const first = await page.evaluate((panel) => {

@@ -1,5 +1,5 @@
 // @about web/src/features/pair/
-// One score, from the sentence, in Chromium: its numbers add up as they stand there, and hands choose the key.
+// Where one score comes from, in Chromium: its numbers add up as they stand there, and hands choose the key.
 import assert from 'node:assert/strict';
 import { addressed, readNumber, set, settle, snapshot, useSite, visit } from './support/page.js';
 import { takeAll } from './support/panel.js';

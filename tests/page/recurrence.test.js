@@ -80,7 +80,7 @@ pageTest('recurrence: a press trains, and another pauses', { fresh: true }, asyn
   assert.equal(await page.textContent(`${PANEL} [data-press=play]`), 'Pause');
   await page.keyboard.press('Space');
   await page.waitForFunction(
-    (panel) => document.querySelector(`${panel} [data-press=play]`).textContent === 'Go on',
+    (panel) => document.querySelector(`${panel} [data-press=play]`).textContent === 'Resume',
     PANEL,
   );
   assert.ok(heavy().length > 0);

@@ -186,13 +186,17 @@ test('learn: a step that is looked at is that of the maps and of the judgement, 
     return text.split(', accuracy')[0];
   };
   await enter('scrub', '20');
-  assert.equal(said(), 'Maps of step 40. Judged at step 20: loss 0.143', 'maps to come');
+  assert.equal(said(), 'Maps of step 40. Held-out rows at step 20: loss 0.143', 'maps to come');
   await moment(1, 16);
-  assert.equal(said(), 'Maps of step 16. Judged at step 20: loss 0.143');
+  assert.equal(said(), 'Maps of step 16. Held-out rows at step 20: loss 0.143');
   await enter('scrub', '32');
-  assert.equal(said(), 'Maps of step 16. Judged at step 30: loss 0.0968', 'the maps are of before');
+  assert.equal(
+    said(),
+    'Maps of step 16. Held-out rows at step 30: loss 0.0968',
+    'the maps are of before',
+  );
   await moment(1, 32);
-  assert.equal(said(), 'Maps of step 32. Judged at step 30: loss 0.0968');
+  assert.equal(said(), 'Maps of step 32. Held-out rows at step 30: loss 0.0968');
   await enter('scrub', '25');
   await moment(1, 25);
   assert.equal(said(), 'Step 25. Judged: loss 0.115');

@@ -342,7 +342,7 @@ describe('lessons: on paper', () => {
     host.change({ seed: 8 });
     heard.length = 0;
     part('.print').click();
-    assert.equal(part('.lesson-status').textContent, 'Fetching the figures of all steps …');
+    assert.equal(part('.lesson-status').textContent, 'Preparing the figures …');
     await until(() => heard.includes('printed'));
     assert.deepEqual(
       heard.filter((line) => /begin|printed/.test(line)),

@@ -383,7 +383,7 @@ describe('recurrence: the button', () => {
     assert.equal(button.textContent, 'Train all three here');
     button.click();
     assert.equal(await says({ running: true }), 'Pause');
-    assert.equal(await says({}), 'Go on');
+    assert.equal(await says({}), 'Resume');
     assert.equal(await says({ seed: initial.recurrenceSeed + 1 }), 'Train all three here');
     assert.equal(await says({ done: true }), 'Train again');
     assert.equal(await says({ done: true, origin: 'before' }), 'Train all three here');

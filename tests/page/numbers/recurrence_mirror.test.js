@@ -43,16 +43,16 @@ test('recurrence: nothing is said of a place right of the last digit', () => {
   }
   web.setLanguage('en');
   const rest =
-    ' A state of a GRU also holds the digits before its own, so a digit can be read one place further right.';
+    ' A state of a GRU also holds the digits before its own, so a digit can be read one position further right.';
   const none = '(the first row, which has none, is not counted).';
   assert.deepEqual(ways, [
-    `On average a row gives 1.00 to the place of its digit and 0 to the place right of it ${none}${rest}`,
-    `On average a row of this head gives 1.00 to the place of its digit and 0 to the place right of it ${none}`,
-    '平均来看，每一行给自己那个数字所在的位置 1.00，给它右边一个位置 0（第一行右边没有位置，不算在内）。GRU 的一个状态里也存着前面的数字，所以从右边一格也能读到这个数字。',
-    '平均来看，这个头的每一行给自己那个数字所在的位置 1.00，给它右边一个位置 0（第一行右边没有位置，不算在内）。',
-    'On average a row gives 1.00 to the place of its digit.',
-    'On average a row of this head gives 1.00 to the place of its digit.',
-    '平均来看，每一行给自己那个数字所在的位置 1.00。',
-    '平均来看，这个头的每一行给自己那个数字所在的位置 1.00。',
+    `On average a row puts 1.00 of its weight on the position of its digit and 0 on the position to its right ${none}${rest}`,
+    `On average a row of this head puts 1.00 of its weight on the position of its digit and 0 on the position to its right ${none}`,
+    '平均来看，每一行把 1.00 的权重放在自己那个数字的位置，把 0 放在它右边一位（第一行右边没有位置，不算在内）。GRU 的一个状态里也存着前面的数字，所以从右边一格也能读到这个数字。',
+    '平均来看，这个头的每一行把 1.00 的权重放在自己那个数字的位置，把 0 放在它右边一位（第一行右边没有位置，不算在内）。',
+    'On average a row puts 1.00 of its weight on the position of its digit.',
+    'On average a row of this head puts 1.00 of its weight on the position of its digit.',
+    '平均来看，每一行把 1.00 的权重放在自己那个数字的位置。',
+    '平均来看，这个头的每一行把 1.00 的权重放在自己那个数字的位置。',
   ]);
 });
