@@ -117,7 +117,11 @@ export function requireWritten(name, lines, end) {
   const all = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
   const last = all.indexOf(end);
   const unlike = differences(last < 0 ? all : all.slice(0, last), now).slice(0, 12);
-  assert.equal(unlike.join('\n'), '', `${name}: not as in tests/page/operated; QKV_REFRESH=1 writes the file`);
+  assert.equal(
+    unlike.join('\n'),
+    '',
+    `${name}: not as in tests/page/operated; QKV_REFRESH=1 writes the file`,
+  );
 }
 
 export const fire = (element, type, Kind = Event, more = {}) =>
