@@ -126,7 +126,7 @@ pageTest('recurrence: the trained weights say, show and are counted', {}, async 
   await page.keyboard.press('ArrowDown');
   await page.waitForFunction(
     (panel) =>
-      /^To say \d at place \d+, GRU with attention gives the weight [\d.]+/.test(
+      /^To output \d at position \d+, GRU with attention gives the weight [\d.]+/.test(
         document.querySelector(`${panel} [data-map=gru_attention] [role=status]`).textContent,
       ),
     PANEL,
