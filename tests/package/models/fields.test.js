@@ -83,9 +83,9 @@ const slides = { use_sliding_window: undefined, sliding_window: 5, layer_types: 
 const qwenSlides = { ...slides, use_sliding_window: true, max_window_layers: 0 };
 const slidesOf = (family) => (family.startsWith('qwen') ? qwenSlides : slides);
 const noWindow = (family) =>
-  family.startsWith('qwen') ? { use_sliding_window: false } : /^(mistral|gemma2|starcoder2)$/.test(family) ? { sliding_window: null } : family === 'gpt_neo' ? { attention_types: [[['global'], 2]], attention_layers: null } : {}; // prettier-ignore
+  family.startsWith('qwen') ? { use_sliding_window: false } : /^(mistral|gemma2|vaultgemma|starcoder2)$/.test(family) ? { sliding_window: null, layer_types: null } : family === 'gpt_neo' ? { attention_types: [[['global'], 2]], attention_layers: null } : {}; // prettier-ignore
 /** Whether its file has the head of a language model. */
-const hasHead = (family) => Object.keys(families[family]().tensors).some((name) => /^(lm_head|embed_out)\.weight$/.test(name)); // prettier-ignore
+const hasHead = (family) => Object.keys(families[family]().tensors).some((name) => /^(lm_head|embed_out|output_projection)\.weight$/.test(name)); // prettier-ignore
 /** Families without a field for the heads of keys: another number of heads fits the same arrays. */
 const isOneKind = (family) => !('num_key_value_heads' in files[family].config);
 const isGated = (family) => files[family].config.rms_norm_eps !== undefined;
@@ -107,7 +107,7 @@ const samples = {
   max_position_embeddings: (family) => [
     { max_position_embeddings: 5 },
     at('maxLength'),
-    /roberta|camembert/.test(family) ? 3 : 5,
+    /roberta|camembert|data2vec/.test(family) ? 3 : 5,
   ],
   pad_token_id: () => [{ pad_token_id: 0 }, at('maxLength'), 10],
   n_layers: () => [{ n_layers: 3 }, shaped],
@@ -175,7 +175,7 @@ const samples = {
   sliding_window: (family) => [
     { ...slidesOf(family), sliding_window: 4 },
     at('window'),
-    family === 'gemma2' ? [3, null] : 3,
+    /gemma/.test(family) ? [3, null] : 3,
   ],
   layer_types: (family) => [
     { ...slidesOf(family), layer_types: ['full_attention', 'sliding_attention'] },
@@ -186,7 +186,17 @@ const samples = {
   attn_logit_softcapping: () => [{ attn_logit_softcapping: 7 }, at('attentionSoftcap'), 7],
   final_logit_softcapping: () => [{ final_logit_softcapping: 7 }, at('logitSoftcap'), 7],
   use_parallel_residual: () => [{ use_parallel_residual: false }, at('parallelResidual'), false],
-  attention_bias: () => [{ attention_bias: true }, /attention_bias is true/],
+  attention_bias: (family) =>
+    family === 'glm'
+      ? [{ attention_bias: false }, /have ".*_proj.bias"/]
+      : [{ attention_bias: true }, /attention_bias is true/],
+  scale_embedding: () => [{ scale_embedding: false }, at('embeddingScale'), undefined],
+  position_embedding_type: () => [
+    { position_embedding_type: 'absolute' },
+    /position_embedding_type is "absolute", expected rotary/,
+  ],
+  token_dropout: () => [{ token_dropout: false }, at('embeddingScale'), 1],
+  afn: () => [{ afn: 'relu' }, at('activation'), 'relu'],
   mlp_bias: () => [{ mlp_bias: true }, /mlp_bias is true/],
   tie_word_embeddings: (family) =>
     hasHead(family)
@@ -240,7 +250,9 @@ describe('load: config.json', () => {
     for (const field of fields) {
       for (const family of of) {
         test(`${field} of ${family} is refused unless it is ${says}`, async () => {
-          const values = field === 'word_embed_proj_dim' ? [64] : valuesIn(says);
+          const values = /^(word_embed_proj_dim|embedding_size)$/.test(field)
+            ? [64]
+            : valuesIn(says);
           const as = await opened(family, { [field]: undefined }).catch(() => opened(family, {}));
           for (const value of [...values, null, [], {}])
             assert.deepEqual(await opened(family, { [field]: value }), as, JSON.stringify(value));
@@ -280,6 +292,7 @@ describe('load: config.json', () => {
     const apart = [
       'quantization_config',
       'word_embed_proj_dim',
+      'embedding_size',
       'quantization',
       'compression_config',
       'auto_map',
@@ -322,6 +335,17 @@ describe('load: config.json', () => {
       'max_position_embeddings sinusoidal_pos_embds n_layers n_heads dim hidden_dim dropout attention_dropout activation ' +
       'qa_dropout seq_classif_dropout',
     ...{ roberta: bert, 'xlm-roberta': bert, camembert: bert },
+    'data2vec-text': bert,
+    electra: `${bert} embedding_size summary_type summary_use_proj summary_activation`,
+    ernie: `${bert} task_type_vocab_size use_task_id`,
+    esm: `${sizes} hidden_dropout_prob attention_probs_dropout_prob layer_norm_eps position_embedding_type emb_layer_norm_before token_dropout is_folding_model esmfold_config vocab_list mask_token_id`,
+    biogpt: `${sizes} hidden_dropout_prob attention_probs_dropout_prob layer_norm_eps scale_embedding layerdrop activation_dropout`,
+    'openai-gpt':
+      'n_positions n_embd n_layer n_head afn resid_pdrop embd_pdrop attn_pdrop layer_norm_epsilon summary_type ' +
+      'summary_use_proj summary_activation summary_proj_to_labels summary_first_dropout',
+    helium: `${llama} mlp_bias`,
+    glm: `${llama} partial_rotary_factor`,
+    vaultgemma: `${gemma} sliding_window layer_types query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping`,
     opt:
       'hidden_size num_hidden_layers ffn_dim max_position_embeddings do_layer_norm_before _remove_final_layer_norm ' +
       'word_embed_proj_dim dropout attention_dropout num_attention_heads activation_function layerdrop init_std enable_bias ' +

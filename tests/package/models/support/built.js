@@ -37,11 +37,12 @@ const order = ['q', 'k', 'v', 'gate', 'up'];
 /**
  * { truth, tensors } of a config. `names` has the name of each module, `layers` what is before those of a layer; modules
  * of one name are one map, of q, k and v `byHead` in turn. `constants` are arrays, as 'o.bias', that are ones or zeros and in no file;
- * what the file has is divided by the `factors` of modules, less 1 for gains with `lessOne`; `firstRow` rows come before the positions.
+ * what the file has is divided by the `factors` of modules, less 1 for gains with `lessOne`; `firstRow` rows come before the positions;
+ * `columns` are files whose maps are [in, out].
  */
 export function built(
   config,
-  { names, layers, byHead, constants, factors = {}, lessOne, firstRow = 0 },
+  { names, layers, byHead, constants, factors = {}, lessOne, columns, firstRow = 0 },
 ) {
   const { numKvHeads, dModel } = withDefaults(config);
   const arrays = {};
@@ -68,9 +69,10 @@ export function built(
     (parts[tensor] ??= []).push({ module, ...rows });
   }
   const tensors = Object.entries(parts).map(([name, all]) => {
-    if (all.length === 1) return [name, { shape: all[0].shape, values: all[0].values }];
     all.sort((a, b) => order.indexOf(a.module) - order.indexOf(b.module));
-    return [name, inTurn(all, byHead && all[0].module === 'q' ? numKvHeads : 1)];
+    const rows = inTurn(all, byHead && all[0].module === 'q' ? numKvHeads : 1);
+    const isMap = order.concat('o', 'down').includes(all[0].module) && rows.shape.length === 2;
+    return [name, columns && isMap ? turned(rows) : rows];
   });
   return { truth: { arrays }, tensors: Object.fromEntries(tensors) };
 }

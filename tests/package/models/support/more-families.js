@@ -28,18 +28,24 @@ const bertNames = (prefix) => ({
   tokenTypes: `${prefix}.embeddings.token_type_embeddings`,
   embeddingNorm: `${prefix}.embeddings.LayerNorm`,
 });
-const roberta = (model_type) => ({
+/** As BERT by another name. */
+const likeBert = (prefix, more) => ({
+  config: { ...hub, hidden_act: 'gelu', layer_norm_eps: 1e-12, type_vocab_size: 2, ...more },
+  expected: { ...sizes, ...encoder, activation: 'gelu', epsilon: 1e-12, tokenTypes: 2 },
+  file: { layers: `${prefix}.encoder.layer.`, names: bertNames(prefix) },
+});
+const roberta = (model_type, prefix = 'roberta') => ({
   config: {
     ...{ ...hub, model_type, max_position_embeddings: 11, pad_token_id: 1, type_vocab_size: 1 },
     ...{ hidden_act: 'gelu', layer_norm_eps: 1e-5 },
   },
   expected: { ...sizes, ...encoder, activation: 'gelu', epsilon: 1e-5, tokenTypes: 1 },
-  file: { layers: 'roberta.encoder.layer.', firstRow: 2, names: bertNames('roberta') },
+  file: { layers: `${prefix}.encoder.layer.`, firstRow: 2, names: bertNames(prefix) },
   // A head for words that are masked.
   more: {
     'lm_head.dense.weight': [64, 64],
     'lm_head.bias': [11],
-    'roberta.pooler.dense.bias': [64],
+    [`${prefix}.pooler.dense.bias`]: [64],
   },
 });
 
@@ -81,6 +87,31 @@ const table = {
   roberta: roberta('roberta'),
   'xlm-roberta': roberta('xlm-roberta'),
   camembert: roberta('camembert'),
+  'data2vec-text': roberta('data2vec-text', 'data2vec_text'),
+  electra: {
+    ...likeBert('electra', { embedding_size: 64 }),
+    more: { 'discriminator_predictions.dense.bias': [64] },
+  },
+  ernie: likeBert('ernie', { use_task_id: false, task_type_vocab_size: 3 }),
+  esm: {
+    config: {
+      ...{ ...hub, hidden_act: 'gelu', layer_norm_eps: 1e-5, position_embedding_type: 'rotary' },
+      ...{ token_dropout: true, emb_layer_norm_before: false, mask_token_id: 10 },
+    },
+    expected: {
+      ...{ ...sizes, positions: 'rotary', rotary: { base: 10_000 }, causal: false, head: false },
+      ...{ activation: 'gelu', epsilon: 1e-5, embeddingScale: 0.88 },
+    },
+    file: {
+      layers: 'esm.encoder.layer.',
+      names: {
+        ...bertNames('esm'),
+        ...{ norm1: 'attention.LayerNorm', norm2: 'LayerNorm' },
+        norm: 'esm.encoder.emb_layer_norm_after',
+      },
+    },
+    more: { 'esm.contact_head.regression.bias': [1], 'lm_head.bias': [11], 'esm.embeddings.position_embeddings.weight': [9, 64] }, // prettier-ignore
+  },
   opt: {
     config: {
       ...{ ...without(hub, 'intermediate_size'), ffn_dim: 96, activation_function: 'relu' },
@@ -96,6 +127,23 @@ const table = {
         ),
         ...{ embedding: 'model.decoder.embed_tokens', positions: 'model.decoder.embed_positions' },
         norm: 'model.decoder.final_layer_norm',
+      },
+    },
+  },
+  biogpt: {
+    config: { ...hub, hidden_act: 'gelu', layer_norm_eps: 1e-12, scale_embedding: true },
+    expected: {
+      ...{ ...sizes, activation: 'gelu', epsilon: 1e-12, embeddingScale: 8, tiedEmbeddings: false },
+    },
+    file: {
+      ...{ layers: 'biogpt.layers.', firstRow: 2 },
+      names: {
+        ...named(
+          layer,
+          'self_attn_layer_norm self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.out_proj final_layer_norm fc1 fc2',
+        ),
+        ...{ embedding: 'biogpt.embed_tokens', positions: 'biogpt.embed_positions' },
+        ...{ norm: 'biogpt.layer_norm', head: 'output_projection' },
       },
     },
   },
@@ -145,6 +193,26 @@ const table = {
     },
     more: { 'transformer.h.0.attn.attention.bias': [1, 1, 9, 9] },
   },
+  'openai-gpt': {
+    config: {
+      ...{ vocab_size: 11, n_layer: 2, n_embd: 64, n_head: 4, n_positions: 9, afn: 'gelu' },
+      layer_norm_epsilon: 1e-5,
+    },
+    expected: {
+      ...{ ...sizes, dFeedForward: 256, norm: 'post', activation: 'gelu_tanh', epsilon: 1e-5 },
+      tiedEmbeddings: true,
+    },
+    file: {
+      ...{ layers: 'transformer.h.', columns: true },
+      names: {
+        ...named(
+          layer,
+          'ln_1 attn.c_attn attn.c_attn attn.c_attn attn.c_proj ln_2 mlp.c_fc mlp.c_proj',
+        ),
+        ...{ embedding: 'transformer.tokens_embed', positions: 'transformer.positions_embed' },
+      },
+    },
+  },
   gpt_bigcode: {
     config: {
       ...{ vocab_size: 11, n_layer: 2, n_embd: 64, n_head: 4, n_inner: 96, n_positions: 9 },
@@ -178,6 +246,60 @@ const table = {
     file: {
       layers: 'model.layers.',
       names: { ...llamaNames, up: 'mlp.c_fc', down: 'mlp.c_proj' },
+    },
+  },
+  helium: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, head_dim: 16, hidden_act: 'silu', rms_norm_eps: 1e-8 },
+      ...{
+        rope_theta: 100_000,
+        attention_bias: false,
+        mlp_bias: false,
+        tie_word_embeddings: false,
+      },
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, dK: 16, normType: 'rms', positions: 'rotary', epsilon: 1e-8 },
+      ...{ activation: 'swiglu', tiedEmbeddings: false },
+      rotary: { base: 100_000, interleaved: true },
+    },
+    file: llamaFile,
+  },
+  glm: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, head_dim: 16, hidden_act: 'silu', rms_norm_eps: 1e-5 },
+      ...{ rope_theta: 10_000, partial_rotary_factor: 0.5, attention_bias: true },
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, dK: 16, normType: 'rms', positions: 'rotary', epsilon: 1e-5 },
+      ...{ activation: 'swiglu', tiedEmbeddings: false, qkvBiases: true },
+      rotary: { base: 10_000, interleaved: true, rotaryDim: 8 },
+    },
+    file: {
+      layers: 'model.layers.',
+      names: { ...llamaNames, gate: 'mlp.gate_up_proj', up: 'mlp.gate_up_proj' },
+    },
+  },
+  vaultgemma: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, head_dim: 16, rms_norm_eps: 1e-6, sliding_window: 3 },
+      ...{ hidden_activation: 'gelu_pytorch_tanh', query_pre_attn_scalar: 64, rope_theta: 10_000 },
+      ...{ attn_logit_softcapping: 50, final_logit_softcapping: 30 },
+      layer_types: ['sliding_attention', 'full_attention'],
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, dK: 16, normType: 'rms', positions: 'rotary', epsilon: 1e-6 },
+      ...{
+        activation: 'geglu_tanh',
+        tiedEmbeddings: true,
+        embeddingScale: 8,
+        attentionScale: 1 / 8,
+      },
+      ...{ attentionSoftcap: 50, logitSoftcap: 30, window: [2, null], rotary: { base: 10_000 } },
+    },
+    file: {
+      ...{ layers: 'model.layers.', lessOne: true },
+      names: { ...llamaNames, norm2: 'pre_feedforward_layernorm' },
     },
   },
   ernie4_5: {

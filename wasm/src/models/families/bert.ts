@@ -1,6 +1,6 @@
 // BERT: an encoder with norms after its parts, and tables of positions and segments.
 
-import type { Family } from './family.js';
+import type { Family, Hub } from './family.js';
 import { all, type Fixed, unrotated } from './fixed.js';
 import { named, type Names } from './locate.js';
 
@@ -27,13 +27,15 @@ export const bertFixed: Fixed = {
 export const bertSizes =
   'num_hidden_layers hidden_size num_attention_heads intermediate_size max_position_embeddings';
 
+export const bertHub: Hub = {
+  ...{ names: bertNames, sizes: bertSizes, fixed: bertFixed },
+  more: (fields) => ({ config: { tokenTypes: fields.count('type_vocab_size') } }),
+};
+
 export const bert: Family = {
   types: ['bert'],
   traits: bertTraits,
-  hub: {
-    ...{ names: bertNames, sizes: bertSizes, fixed: bertFixed },
-    more: (fields) => ({ config: { tokenTypes: fields.count('type_vocab_size') } }),
-  },
+  hub: bertHub,
   gguf: {
     architecture: 'bert',
     modules: { norm1: 'attn_output_norm', norm2: 'layer_output_norm' },

@@ -21,7 +21,7 @@ export interface More {
 }
 
 /** How the files of the Hugging Face hub have it: config.json in the words of transformers, and safetensors. */
-interface Hub {
+export interface Hub {
   readonly names: Names;
   /** Fields with the sizes, in the order of `sizeWords`; `a|b` is one that has two names. */
   readonly sizes?: string;

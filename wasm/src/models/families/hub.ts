@@ -92,8 +92,11 @@ export function readHub(fields: Fields): Read {
     activation: activationOf(fields, described),
     vocabulary: fields.count('vocab_size'),
     epsilon: traits.epsilon ?? fields.number(epsilon),
+    // A family with a base has no field for any of it.
     ...(traits.positions === 'rotary' && {
-      rotary: { ...traits.rotary, ...hubRotary(fields, sizes, hub.share) },
+      rotary: traits.rotary?.base
+        ? traits.rotary
+        : { ...traits.rotary, ...hubRotary(fields, sizes, hub.share) },
     }),
     ...(traits.head !== false && {
       tiedEmbeddings: fields.flag('tie_word_embeddings', hub.isTied ?? false),

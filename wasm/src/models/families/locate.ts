@@ -61,7 +61,7 @@ export const named = (text: string): Names['modules'] =>
 
 /** Heads for other tasks than the next token, of which none is computed: by the names of transformers, and `cls` of GGUF. */
 export const otherHeads =
-  /^(pooler|cls|(pre_)?classifier|score|qa_outputs|linear|multiple_choice_head|v_head|vocab_\w+)\./;
+  /^(pooler|cls|(pre_)?classifier|score|qa_outputs|linear|multiple_choice_head|v_head|vocab_\w+|(discriminator|generator)_\w+|contact_head)\./;
 
 /** Modules that may share a map, in their order there. */
 const sharing = ['q', 'k', 'v', 'gate', 'up'] as const;
