@@ -24,7 +24,8 @@ import type { Instance } from '../memory/instance.js';
 import * as creating from '../models/create.js';
 import * as loading from '../models/load.js';
 import * as llama2c from '../models/tokenizers/llama2c-tokenizer.js';
-import * as tokenizers from '../models/tokenizers/tokenizer.js';
+import { charactersTokenizer as charactersOf } from '../models/tokenizers/characters-tokenizer.js';
+import * as huggingFace from '../models/tokenizers/hugging-face-tokenizer.js';
 
 export { QkvError, type QkvErrorCode } from '../api/errors.js';
 export { array, random, toNested, zeros } from '../plain-arrays.js';
@@ -96,7 +97,7 @@ export async function load<Head extends boolean = true>(
 
 /** A tokenizer of the package @huggingface/tokenizers: `new Tokenizer(json, config)` of it, with tokenizer.json of the hub. */
 export const huggingFaceTokenizer = (tokenizer: HuggingFaceTokenizer): Tokenizer =>
-  tokenizers.huggingFaceTokenizer(tokenizer);
+  huggingFace.huggingFaceTokenizer(tokenizer);
 
 /**
  * The tokenizer of a llama2.c checkpoint, from the bytes of its tokenizer.bin. A text begins with token 1 and a space, which
@@ -113,4 +114,4 @@ export const llama2cTokenizer = (bytes: ArrayBuffer | Uint8Array): Tokenizer =>
  * @throws {@link QkvError} `invalid_argument` for what is no letter, for one that is there twice, and when a text has another
  */
 export const charactersTokenizer = (characters: readonly string[]): Tokenizer =>
-  tokenizers.charactersTokenizer(characters);
+  charactersOf(characters);

@@ -22,7 +22,8 @@ import {
   readInto,
 } from './session.js';
 import type { ModelState } from './model-state.js';
-import { hasNoTokenizer, StreamedText, tokensOf } from './text.js';
+import { StreamedText } from './streamed-text.js';
+import { hasNoTokenizer, tokensOf } from './text.js';
 
 const fn = 'LanguageModel.generate';
 const names = [
@@ -42,7 +43,7 @@ interface Prompt {
   readonly most: number;
 }
 
-/** What is asked for, with its defaults. */
+/** The arguments of generate(), with their defaults. */
 interface GenerateRequest extends Prompt {
   /** The same prompt, should the session be longer by now. */
   readonly again: () => Prompt;
@@ -268,12 +269,12 @@ async function* tokens(state: ModelState, request: GenerateRequest): AsyncGenera
   // With readings, the token that chooses is alone in its pass, as those after it.
   const atOnce = inspect ? 1 : piece;
   let ids = prompt;
-  /** What was told and is not read yet. */
-  let told: Int32Array | undefined;
+  /** The token that was yielded last, until the model has read it. */
+  let unread: Int32Array | undefined;
   let hasBegun = false;
   const catchUp = (): void => {
-    const last = told;
-    told = undefined;
+    const last = unread;
+    unread = undefined;
     if (last && session && passes.hasRoom) passes.read(last);
   };
   try {
@@ -287,7 +288,7 @@ async function* tokens(state: ModelState, request: GenerateRequest): AsyncGenera
     for (let count = 1; ; count += 1) {
       const chosen = passes.choose(ids);
       // That pass has read it.
-      told = undefined;
+      unread = undefined;
       hasBegun = true;
       ids = Int32Array.of(chosen.id);
       const isEnd = ends.includes(chosen.id);
@@ -295,7 +296,7 @@ async function* tokens(state: ModelState, request: GenerateRequest): AsyncGenera
       const isLast = isEnd || isStopped || count >= most;
       const token = { ...chosen, text: isLast && !isStopped ? text + texts.end() : text };
       // Not before: a tokenizer may have thrown.
-      told = ids;
+      unread = ids;
       yield token;
       if (isLast) return;
       await breathe();
@@ -304,14 +305,14 @@ async function* tokens(state: ModelState, request: GenerateRequest): AsyncGenera
     try {
       catchUp();
     } catch {
-      // What failed first is told.
+      // What failed first is thrown.
     }
     throw error;
   } finally {
     own?.dispose();
-    // Whoever ends the iteration hears of it.
+    // What this throws reaches whoever ends the iteration.
     catchUp();
-    // Nothing was told of a prompt that was refused, or given up, on the way.
+    // No token came of a prompt that was refused, or given up, on the way.
     if (session && !hasBegun) passes.forget();
   }
 }
@@ -324,7 +325,7 @@ async function* alone(state: ModelState, request: GenerateRequest): AsyncGenerat
     return;
   }
   checkIdle(fn, session);
-  // What was asked for before may have gone on in it meanwhile.
+  // An earlier generation may have gone on in it meanwhile.
   const now = session.length === length ? request : { ...request, ...request.again() };
   session.isBusy = true;
   try {

@@ -9,18 +9,10 @@ import { root } from '../../../support/js/files.js';
 const folder = mkdtempSync(join(tmpdir(), 'qkv-models-'));
 const outfile = join(folder, 'models.mjs');
 const modules = [
-  ...[
-    'open',
-    'fill',
-    'plan',
-    'stream',
-    'config',
-    'families/locate',
-    'families/hub',
-    'families/gguf',
-  ],
-  ...['tokenizers/tokenizer', 'tokenizers/llama2c-tokenizer', 'tokenizers/merge'],
-  'tokenizers/cuts',
+  ...['open', 'fill', 'plan', 'stream', 'config'],
+  ...['locate', 'hub', 'gguf'].map((name) => `families/${name}`),
+  ...['characters', 'hugging-face', 'llama2c'].map((name) => `tokenizers/${name}-tokenizer`),
+  ...['tokenizers/text-stream', 'tokenizers/merge', 'tokenizers/cuts'],
 ];
 await build({
   stdin: {

@@ -4,7 +4,7 @@
 import { describe, isRecord } from '../../arguments/values.js';
 import type { ModelFile } from '../file.js';
 import { type FoundTokenizer, remedy } from './found.js';
-import { charactersTokenizer } from './tokenizer.js';
+import { charactersTokenizer } from './characters-tokenizer.js';
 
 /**
  * The tokenizer of a file, or why there is none.
