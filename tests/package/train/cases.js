@@ -23,7 +23,7 @@ const sizes = { batch: 2, heads: 4, kvHeads: 2, tq: 5, tk: 6, dK: 5, dV: 3 };
 const scores = [sizes.batch, sizes.heads, sizes.tq, sizes.tk];
 
 /** Options of attention by what they are about; biases and sinks among them get gradients. */
-export const attentionOptions = {
+const attentionOptions = {
   nothing: {},
   'scale and temperature': { scale: 0.7, temperature: 0.6 },
   softcap: { softcap: 0.4, scale: 0.9 },
@@ -49,7 +49,7 @@ export const attentionOptions = {
 const isArray = (bias) => bias?.data !== undefined;
 
 /** The problem of these options; the engine tells which weights dropout leaves. */
-export function attentionCase(engine, name, options) {
+function attentionCase(engine, name, options) {
   const arrays = {
     q: randomArray([sizes.batch, sizes.heads, sizes.tq, sizes.dK], 60),
     k: randomArray([sizes.batch, sizes.kvHeads, sizes.tk, sizes.dK], 61),

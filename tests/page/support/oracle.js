@@ -6,7 +6,7 @@ const U = 2 ** -24; // unit roundoff of float32
 const gamma = (n) => (n * U) / (1 - n * U);
 
 export const dModel = 64;
-export const dK = 16;
+const dK = 16;
 
 /** A matrix to no columns at all. */
 const empty = (rows) => ({ data: new Float32Array(0), shape: [rows, 0] });

@@ -4,7 +4,7 @@ import { PATIENCE } from './patience.js';
 import { firefox as executablePath } from './programs.js';
 
 /** Starts the browser, with preferences of its own, for puppeteer's way to drive it. */
-export const start = (preferences = {}) =>
+const start = (preferences = {}) =>
   puppeteer.launch({
     browser: 'firefox',
     executablePath,

@@ -150,7 +150,7 @@ function putValue(out, value) {
  * What a file starts with, up to the first tensor: { header, places, size }. `tensors` is a list of { name, shape, type },
  * `places` says where the bytes of each begin in the file, `size` how long the file is.
  */
-export function layout({ metadata, tensors }) {
+function layout({ metadata, tensors }) {
   const out = writer();
   out.bytes(text.encode('GGUF'));
   out.u32(3);

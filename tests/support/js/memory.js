@@ -5,8 +5,8 @@ import { collect } from './collect.js';
 import { mixedCalls } from './mixed-calls.js';
 import { serveBuilt } from './pages.js';
 
-export const calls = 10_000;
-export const every = 100;
+const calls = 10_000;
+const every = 100;
 
 /**
  * Makes the calls up to `to`, and says how things are before and after all that is held is given back.

@@ -11,7 +11,7 @@ import type { Call, Slot } from '../memory/call.js';
 import type { Config } from './config.js';
 
 /** What can be read of a layer; models and trainers each offer some of it. */
-export type ReadingOptions = Omit<Inspect, 'rows' | 'ablate'>;
+type ReadingOptions = Omit<Inspect, 'rows' | 'ablate'>;
 
 /** The sizes of a pass: its rows, the tokens of each, the keys that they read, and the queries whose rows are read. */
 export interface Pass {

@@ -24,7 +24,7 @@ import type { Address } from '../memory/raw.js';
 /** The widths of x and of the result. */
 type MapWidths = readonly [from: number, to: number];
 
-export interface LinearWeights {
+interface LinearWeights {
   readonly w: Input;
   readonly bias: Input | undefined;
   readonly layout: 'in_out' | 'out_in';

@@ -31,7 +31,7 @@ export const faults = fc.array(
 );
 
 /** A file as its parts: entries and metadata as texts of JSON by their names, and the elements. */
-export function partsOf(file) {
+function partsOf(file) {
   const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + length)));
   const { __metadata__: metadata = {}, ...entries } = header;
@@ -110,7 +110,7 @@ function lengthOf({ length }, text) {
 }
 
 /** The bytes of parts. */
-export function bytesOf(parts) {
+function bytesOf(parts) {
   const { entries, metadata, data } = parts;
   const pairs = entries.map(([name, entry]) => [name, objectText(entry)]);
   const header = objectText([['__metadata__', objectText(metadata)], ...pairs]);
