@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/number_conversion.hpp"
 #include "compare.hpp"
+#include "kernels/number_conversion.hpp"
 #include "problem.hpp"
 
 namespace qkv::test::cache_format_test {

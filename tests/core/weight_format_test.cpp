@@ -7,6 +7,7 @@
 #include "compare.hpp"
 #include "packed_problem.hpp"
 #include "problem.hpp"
+#include "weights/packed_linear.hpp"
 
 namespace qkv::test::weight_format_test {
 namespace {

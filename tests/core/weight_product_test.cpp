@@ -7,6 +7,8 @@
 #include "compare.hpp"
 #include "packed_problem.hpp"
 #include "problem.hpp"
+#include "weights/formats.hpp"
+#include "weights/linear_product.hpp"
 
 namespace qkv::test::weight_product_test {
 namespace {
@@ -148,6 +150,33 @@ std::vector<float> by_the_formula(const PackedLinear& packed, const FileMatrix& 
     }
   }
   return y;
+}
+
+TEST_CASE("product: maps of several formats in one call have the bits that they have alone",
+          "[weights]") {
+  const kernels::KernelTable& table = *active_kernels();
+  for (const Index rows : {1, 9}) {
+    const PackedLinear maps[] = {matrix({WeightFormat::kInt8, rows, 70, 33}, 1),
+                                 matrix({WeightFormat::kF32, rows, 70, 50}, 2),
+                                 matrix({WeightFormat::kBf16, rows, 70, 21}, 3)};
+    Random random(4);
+    const std::vector<float> x = random_floats(random, rows * 70);
+    AlignedBuffer memory;
+    require_ok(memory.reserve(quantized_floats(table, rows, 70)));
+    const QuantizedRows quantized =
+        quantize_rows(table, nullptr, {x.data(), rows, 70}, memory.data());
+    std::vector<float> y[3];
+    LinearOutput outputs[3];
+    for (std::size_t i = 0; i < 3; ++i) {
+      y[i].assign(static_cast<std::size_t>(rows * maps[i].out), kUntouched);
+      outputs[i] = {&maps[i], y[i].data()};
+    }
+    apply_all(table, nullptr, outputs, {x.data(), rows, nullptr, &quantized});
+    for (std::size_t i = 0; i < 3; ++i) {
+      INFO(format_of(table, maps[i].format).name << ", " << rows << " rows");
+      CHECK(first_difference(y[i], product(maps[i], x, nullptr)) == "");
+    }
+  }
 }
 
 TEST_CASE("product: of int8 the bits of the formula where madd rounds twice", "[weights]") {

@@ -9,10 +9,10 @@
 
 #include "attention/kv_cache_access.hpp"
 #include "base/float_count.hpp"
-#include "base/number_conversion.hpp"
 #include "base/share.hpp"
 #include "check/check.hpp"
 #include "isa/isa_dispatch.hpp"
+#include "kernels/number_conversion.hpp"
 
 namespace qkv {
 namespace {

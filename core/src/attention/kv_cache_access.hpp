@@ -79,8 +79,8 @@ struct KvCacheAccess {
   /// Where element d of a key is among numbers of 16 bits.
   [[nodiscard]] static Index half_key(const KvCache& cache, Index token, Index d) noexcept {
     const Index panel = cache.kernels_->panel;
-    return (token - token % panel) * cache.config_.d_k + d * panel +
-           kernels::half_place(token % panel, panel);
+    return (token - token % panel) * cache.config_.d_k +
+           kernels::half_place(d, token % panel, panel);
   }
   /// Whether they are bfloat16.
   [[nodiscard]] static bool halves(const KvCache& cache) noexcept {

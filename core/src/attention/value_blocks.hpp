@@ -35,7 +35,7 @@ struct ValueBlocks {
   }
   /// Among numbers of 16 bits.
   [[nodiscard]] Index half_at(Index row, Index column) const noexcept {
-    return row_at(row, column) + kernels::half_place(column % panel, panel);
+    return row_at(row, column) + kernels::half_column(column % panel, panel);
   }
 };
 

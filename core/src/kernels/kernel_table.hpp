@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/attention/args.hpp"
+#include "kernels/product/panels.hpp"
 
 namespace qkv::kernels {
 
@@ -18,8 +19,8 @@ struct PackArgs {
   float* panels;
 };
 
-/// c[m, n] = a[m, k] * b + bias. `bias` is null or padded with anything to whole panels. For gemm_int8() the rows of a
-/// are those of quantize(), and b_panels are those that byte_dot.hpp describes.
+/// c[m, n] = a[m, k] * b + bias. `bias` is null or padded with anything to whole panels. b_panels are as panels.hpp
+/// describes them; for gemm_int8() the rows of a are those of quantize().
 struct GemmArgs {
   Index m, n, k;
   const float* a;
@@ -30,27 +31,37 @@ struct GemmArgs {
   Index c_stride;
 };
 
-/// Where a panel keeps the number of a column among its numbers of 16 bits: two are in one lane, of a column of the first
-/// vector and of one of the second.
-static constexpr Index half_place(Index column, Index panel) noexcept {
-  const Index width = panel / 2;
-  return column < width ? 2 * column : 2 * (column - width) + 1;
-}
-
-/// Weights of 8 bits that share a scale, along k.
-inline constexpr Index kInt8Block = 32;
-
-/// How weights of 8 bits lie in a panel. For each block of inputs: the scales of the columns, 16 bits each, those of the
-/// panel's first vector and of its second in turns; then the weights of the first `group` inputs of each column,
-/// those of the next inputs, and so on.
-struct Int8Layout {
-  Index group;                ///< inputs whose weights lie side by side
-  std::uint8_t flip;          ///< bits of each weight that are the other way round
-  Index floats_of_row_block;  ///< floats that quantize() makes of a block of a row
+/// A part of one column of a panel: `count` inputs from `first`, with which a block begins.
+struct PanelPart {
+  std::byte* panel;
+  Index column, first, count;
 };
 
-/// Rows of k floats as gemm_int8() reads them, ceil(k / kInt8Block) blocks of Int8Layout::floats_of_row_block floats
-/// for each row.
+/// Weights of 8 bits of one column, and their scale as binary16.
+struct Int8Block {
+  std::uint16_t scale;
+  std::int8_t numbers[kInt8Block];
+};
+
+/// A number format of packed weights: how much memory it takes, and the kernels that know how it lies in a panel.
+struct PanelFormat {
+  const char* name;
+  Index block_inputs;   ///< inputs that share what a block has once
+  Index block_bytes;    ///< of so many inputs of a whole panel
+  bool quantized_rows;  ///< whether the product reads rows of quantize(), not of float32
+  void (*product)(const GemmArgs&) noexcept;
+  /// Rounds weights into one block, or into any number of float32 or bfloat16. False when a scale would not be finite.
+  bool (*write)(const PanelPart&, const float* weights) noexcept;
+  void (*read)(const PanelPart&, float* weights) noexcept;
+  /// Keeps a block of 8 bits as it is; null where the format has no such blocks. False when its scale is not finite.
+  bool (*keep)(const PanelPart&, const Int8Block&) noexcept;
+};
+
+/// Formats of a KernelTable, in the order of WeightFormat.
+inline constexpr std::size_t kFormats = 3;
+
+/// Rows of k floats as gemm_int8() reads them, ceil(k / kInt8Block) blocks of KernelTable::row_block_floats floats for
+/// each row.
 struct QuantizeArgs {
   Index rows, k;
   const float* x;  ///< [rows, k]
@@ -122,10 +133,9 @@ struct KernelTable {
   std::uint64_t (*group_scratch)(Index dk, Index dv) noexcept;
   void (*pack)(const PackArgs&) noexcept;
   void (*gemm)(const GemmArgs&) noexcept;
-  void (*gemm_bf16)(const GemmArgs&) noexcept;
-  void (*gemm_int8)(const GemmArgs&) noexcept;
+  PanelFormat formats[kFormats];
   void (*quantize)(const QuantizeArgs&) noexcept;
-  Int8Layout int8;
+  Index row_block_floats;  ///< floats that quantize() makes of kInt8Block numbers of a row
   void (*attend)(const GroupArgs&) noexcept;
   void (*weigh)(const GroupArgs&, const WeighArgs&) noexcept;
   void (*logits)(const GroupArgs&, const LogitsArgs&) noexcept;

@@ -6,6 +6,8 @@
 #include "kernels/kernel_table.hpp"
 #include "kernels/product/gemm.hpp"
 #include "kernels/product/gemm_int8.hpp"
+#include "kernels/product/panel_weights.hpp"
+#include "kernels/product/quantize.hpp"
 #include "kernels/rows/activation.hpp"
 #include "kernels/rows/norm.hpp"
 #include "kernels/rows/rotation.hpp"
@@ -26,10 +28,32 @@ inline constexpr KernelTable kTable{
     .group_scratch = group_scratch<Isa>,
     .pack = pack<Isa>,
     .gemm = gemm<Isa>,
-    .gemm_bf16 = gemm<Isa, Rows, HalfPanels>,
-    .gemm_int8 = gemm_int8<Isa>,
+    .formats = {{.name = "f32",
+                 .block_inputs = 1,
+                 .block_bytes = 4 * kPanel<Isa>,
+                 .quantized_rows = false,
+                 .product = gemm<Isa>,
+                 .write = write_f32<Isa>,
+                 .read = read_f32<Isa>,
+                 .keep = nullptr},
+                {.name = "bf16",
+                 .block_inputs = 1,
+                 .block_bytes = 2 * kPanel<Isa>,
+                 .quantized_rows = false,
+                 .product = gemm<Isa, Rows, HalfPanels>,
+                 .write = write_bf16<Isa>,
+                 .read = read_bf16<Isa>,
+                 .keep = nullptr},
+                {.name = "int8",
+                 .block_inputs = kInt8Block,
+                 .block_bytes = int8_block_bytes(kPanel<Isa>),
+                 .quantized_rows = true,
+                 .product = gemm_int8<Isa>,
+                 .write = write_int8<Isa>,
+                 .read = read_int8<Isa>,
+                 .keep = keep_int8<Isa>}},
     .quantize = quantize<Isa>,
-    .int8 = int8_layout<Isa>(),
+    .row_block_floats = RowBlock<Isa>::kBytes / 4,
     .attend = attend<Isa>,
     .weigh = weigh<Isa>,
     .logits = logits<Isa>,

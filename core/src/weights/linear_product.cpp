@@ -4,43 +4,19 @@
 
 #include "base/float_count.hpp"
 #include "base/share.hpp"
-#include "weights/packed_linear.hpp"
+#include "weights/formats.hpp"
 
 namespace qkv {
 
 using kernels::KernelTable;
+using kernels::PanelFormat;
 
 namespace {
 
 /// Rows of a slice: whole tiles of every instruction set.
 constexpr Index kSliceRows = 48;
 
-/// The product for a format.
-void (*product_of(const KernelTable& table,
-                  WeightFormat format) noexcept)(const kernels::GemmArgs&) noexcept {
-  switch (format) {
-    case WeightFormat::kBf16:
-      return table.gemm_bf16;
-    case WeightFormat::kInt8:
-      return table.gemm_int8;
-    default:
-      return table.gemm;
-  }
-}
-
-/// About, without scales.
-constexpr Index bytes_of_weight(WeightFormat format) noexcept {
-  switch (format) {
-    case WeightFormat::kBf16:
-      return 2;
-    case WeightFormat::kInt8:
-      return 1;
-    default:
-      return 4;
-  }
-}
-
-/// One of the products with the same rows, of one format.
+/// One of the products with the same rows.
 struct Product {
   LinearColumns l;
   float* y;
@@ -55,17 +31,32 @@ struct Slices {
   }
 };
 
+/// Rows of x as the product with one matrix reads them.
+struct ProductRows {
+  const PanelFormat* format;
+  const float* x;
+  Index stride;
+};
+
+ProductRows rows_of(const KernelTable& table, const LinearColumns& l,
+                    const LinearRows& from) noexcept {
+  const PanelFormat& format = format_of(table, l.format);
+  return format.quantized_rows ? ProductRows{&format, from.quantized->at, from.quantized->stride}
+                               : ProductRows{&format, from.x, l.in};
+}
+
 /// All products in one go of the pool, or by the caller alone.
 void multiply(const KernelTable& table, ThreadPool* pool, std::span<const Product> products,
               const LinearRows& from) noexcept {
-  const auto& [panels, bias, in, out, stride, format] = products[0].l;
   Index all = 0;
+  double work = 0.0;
   for (const Product& p : products) {
+    const double bytes = bytes_of_weight(table, format_of(table, p.l.format));
     all += p.l.out;
+    work += (static_cast<double>(from.rows) + bytes) * static_cast<double>(p.l.in) *
+            static_cast<double>(p.l.out);
   }
-  const Index bytes = bytes_of_weight(format);
-  const bool shared = worth_sharing(pool, static_cast<double>(from.rows + bytes) *
-                                              static_cast<double>(in) * static_cast<double>(all));
+  const bool shared = worth_sharing(pool, work);
   Slices slices = {std::max<Index>(from.rows, 1), shared ? 8 * table.panel : all};
   Index columns = 0;
   for (const Product& p : products) {
@@ -74,10 +65,6 @@ void multiply(const KernelTable& table, ThreadPool* pool, std::span<const Produc
   if (shared && columns < Index{4} * pool->threads()) {
     slices.height = kSliceRows;
   }
-  const auto product = product_of(table, format);
-  const auto panel = static_cast<Index>(panel_floats(table, format, in));
-  const QuantizedRows x =
-      format == WeightFormat::kInt8 ? *from.quantized : QuantizedRows{from.x, in};
   share_in_order(shared ? pool : nullptr, (from.rows + slices.height - 1) / slices.height * columns,
                  [&](Index i) noexcept {
                    const Index row = i / columns * slices.height;
@@ -87,23 +74,29 @@ void multiply(const KernelTable& table, ThreadPool* pool, std::span<const Produc
                      slice -= slices.of_columns(*p);
                    }
                    const Index column = slice * slices.width;
-                   product({.m = std::min(slices.height, from.rows - row),
-                            .n = std::min(slices.width, p->l.out - column),
-                            .k = in,
-                            .a = x.at + row * x.stride,
-                            .a_stride = x.stride,
-                            .b_panels = p->l.panels + column / table.panel * panel,
-                            .bias = p->l.bias ? p->l.bias + column : nullptr,
-                            .c = p->y + row * p->l.y_stride + column,
-                            .c_stride = p->l.y_stride});
+                   const auto [format, x, stride] = rows_of(table, p->l, from);
+                   const auto panel = static_cast<Index>(panel_floats(*format, p->l.in));
+                   format->product({.m = std::min(slices.height, from.rows - row),
+                                    .n = std::min(slices.width, p->l.out - column),
+                                    .k = p->l.in,
+                                    .a = x + row * stride,
+                                    .a_stride = stride,
+                                    .b_panels = p->l.panels + column / table.panel * panel,
+                                    .bias = p->l.bias ? p->l.bias + column : nullptr,
+                                    .c = p->y + row * p->l.y_stride + column,
+                                    .c_stride = p->l.y_stride});
                  });
 }
 
 }  // namespace
 
+bool reads_quantized_rows(const KernelTable& table, const PackedLinear& map) noexcept {
+  return format_of(table, map.format).quantized_rows;
+}
+
 std::size_t quantized_floats(const KernelTable& table, Index rows, Index width) noexcept {
   const Index blocks = (width - 1) / kernels::kInt8Block + 1;
-  return capped_product(rows, capped_product(blocks, table.int8.floats_of_row_block));
+  return capped_product(rows, capped_product(blocks, table.row_block_floats));
 }
 
 QuantizedRows quantize_rows(const KernelTable& table, ThreadPool* pool, const DenseRows& rows,

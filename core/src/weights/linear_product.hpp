@@ -23,6 +23,10 @@ struct DenseRows {
   Index rows, width;
 };
 
+/// Whether products with this matrix read quantised rows.
+[[nodiscard]] bool reads_quantized_rows(const kernels::KernelTable& table,
+                                        const PackedLinear& map) noexcept;
+
 /// Floats of memory for quantize_rows().
 [[nodiscard]] std::size_t quantized_floats(const kernels::KernelTable& table, Index rows,
                                            Index width) noexcept;
@@ -34,10 +38,10 @@ struct DenseRows {
 
 /// What a product reads and writes.
 struct LinearRows {
-  const float* x;  ///< [rows, in]; not read when `quantized` is
+  const float* x;  ///< [rows, in]; not read by products with WeightFormat::kInt8
   Index rows;
   float* y;                                  ///< [rows, out]
-  const QuantizedRows* quantized = nullptr;  ///< for WeightFormat::kInt8, and only then
+  const QuantizedRows* quantized = nullptr;  ///< what these read instead
 };
 
 /// y = x W + b, on the threads of `pool` if there is one.
@@ -61,8 +65,8 @@ struct LinearOutput {
 /// Most maps of apply_all().
 inline constexpr std::size_t kMostMaps = 3;
 
-/// apply() for each of these maps, which have inputs and a format in common. Threads wait for each other once, not once for
-/// each of them.
+/// apply() for each of these maps, which have inputs in common; `from` has quantised rows if one of them reads those, and `x` if
+/// one does not. Threads wait for each other once, not once for each of them.
 void apply_all(const kernels::KernelTable& table, ThreadPool* pool,
                std::span<const LinearOutput> maps, const LinearRows& from) noexcept;
 

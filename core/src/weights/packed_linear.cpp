@@ -8,6 +8,7 @@
 
 #include "base/float_count.hpp"
 #include "check/check.hpp"
+#include "weights/formats.hpp"
 
 namespace qkv {
 
@@ -53,20 +54,6 @@ Status pack_linear(const KernelTable& table, const WeightMatrix& l, PackedLinear
   return {};
 }
 
-std::uint64_t panel_floats(const KernelTable& table, WeightFormat format, Index in) noexcept {
-  const auto inputs = static_cast<std::uint64_t>(in);
-  const auto panel = static_cast<std::uint64_t>(table.panel);
-  constexpr std::uint64_t kInputs = kernels::kInt8Block;
-  switch (format) {
-    case WeightFormat::kBf16:
-      return inputs * (panel / 2);
-    case WeightFormat::kInt8:
-      return (inputs + kInputs - 1) / kInputs * ((2 + kInputs) * panel / sizeof(float));
-    default:
-      return inputs * panel;
-  }
-}
-
 Status reserve_linear(const KernelTable& table, const LinearSize& size,
                       PackedLinear& packed) noexcept {
   PackedLinear built;
@@ -79,7 +66,7 @@ Status reserve_linear(const KernelTable& table, const LinearSize& size,
       std::uint64_t{1} << 56U, static_cast<std::uint64_t>(std::numeric_limits<Index>::max())));
   const std::size_t floats =
       capped_product(columns / static_cast<std::size_t>(table.panel),
-                     panel_floats(table, size.format, std::min(size.in, kMostInputs)));
+                     panel_floats(format_of(table, size.format), std::min(size.in, kMostInputs)));
   if (size.bias) {
     QKV_RETURN_IF_ERROR(built.bias.reserve(columns));
     std::memset(built.bias.data(), 0, columns * sizeof(float));

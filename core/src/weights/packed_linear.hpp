@@ -30,10 +30,6 @@ Status check_layout(const Caller& caller, const char* name, WeightLayout layout)
 Status pack_linear(const kernels::KernelTable& table, const WeightMatrix& l,
                    PackedLinear& packed) noexcept;
 
-/// Floats of memory that one panel takes.
-[[nodiscard]] std::uint64_t panel_floats(const kernels::KernelTable& table, WeightFormat format,
-                                         Index in) noexcept;
-
 /// The sizes of a matrix, all at least 1, and how it keeps its weights.
 struct LinearSize {
   Index in, out;

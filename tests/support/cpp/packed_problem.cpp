@@ -3,6 +3,8 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "problem.hpp"
+#include "weights/linear_product.hpp"
+#include "weights/packed_linear.hpp"
 
 namespace qkv::test {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <vector>
 
-#include "base/number_conversion.hpp"
 #include "isa/isa_dispatch.hpp"
+#include "kernels/number_conversion.hpp"
 #include "random.hpp"
 #include "weights/weight_rows.hpp"
 

@@ -35,10 +35,6 @@ using Ints = xsimd::batch<std::int32_t, typename Isa::Arch>;
 /// The largest magnitude of a number of a row.
 inline constexpr int kRowMost = 63;
 
-/// Bytes of a block of a panel: a scale and 32 weights for each column.
-template <class Isa>
-inline constexpr Index kBlockBytes = (2 + kInt8Block) * kPanel<Isa>;
-
 /// Four bytes from anywhere.
 static inline std::int32_t four_bytes(const std::byte* at) noexcept {
   std::int32_t bytes = 0;
@@ -46,6 +42,7 @@ static inline std::int32_t four_bytes(const std::byte* at) noexcept {
   return bytes;
 }
 
+/// kGroup: inputs whose weights lie side by side. kWeightXor: the bits that differ between a weight and its byte in a panel.
 template <class Isa, ByteDot kKind>
 struct Dot;
 
@@ -54,7 +51,7 @@ template <class Isa>
 struct Dot<Isa, ByteDot::kPlain> {
   static constexpr Index kGroup = 4;
   static constexpr Index kSteps = kInt8Block / kGroup;
-  static constexpr std::uint8_t kFlip = 0;
+  static constexpr std::uint8_t kWeightXor = 0;
   static constexpr int kRowOffset = 0;
   using RowNumber = std::int8_t;
   using Weights = const std::byte*;
@@ -85,7 +82,7 @@ template <class Isa>
 struct Dot<Isa, ByteDot::kUnsignedWeights> {
   static constexpr Index kGroup = 4;
   static constexpr Index kSteps = kInt8Block / kGroup;
-  static constexpr std::uint8_t kFlip = 0x80;
+  static constexpr std::uint8_t kWeightXor = 0x80;
   static constexpr int kRowOffset = 0;
   using RowNumber = std::int8_t;
   using Weights = Ints<Isa>;
@@ -124,7 +121,7 @@ template <class Isa>
 struct Dot<Isa, ByteDot::kOffsetRows> {
   static constexpr Index kGroup = 4;
   static constexpr Index kSteps = kInt8Block / kGroup;
-  static constexpr std::uint8_t kFlip = 0;
+  static constexpr std::uint8_t kWeightXor = 0;
   static constexpr int kRowOffset = 64;
   using RowNumber = std::uint8_t;
   using Weights = v128_t;
@@ -169,7 +166,7 @@ template <class Isa>
 struct Dot<Isa, ByteDot::kWidePairs> {
   static constexpr Index kGroup = 2;
   static constexpr Index kSteps = kInt8Block / kGroup;
-  static constexpr std::uint8_t kFlip = 0;
+  static constexpr std::uint8_t kWeightXor = 0;
   static constexpr int kRowOffset = 0;
   using RowNumber = std::int16_t;
   using Weights = v128_t;
@@ -194,7 +191,7 @@ template <class Isa>
 struct Dot<Isa, ByteDot::kWidePairs> {
   static constexpr Index kGroup = 2;
   static constexpr Index kSteps = kInt8Block / kGroup;
-  static constexpr std::uint8_t kFlip = 0;
+  static constexpr std::uint8_t kWeightXor = 0;
   static constexpr int kRowOffset = 0;
   using RowNumber = std::int8_t;
   using Weights = int8x8_t;
@@ -227,12 +224,5 @@ struct RowBlock {
   /// Bytes of a row that a step multiplies with.
   static constexpr Index kStep = DotOf<Isa>::kGroup * static_cast<Index>(sizeof(Number));
 };
-
-template <class Isa>
-constexpr Int8Layout int8_layout() noexcept {
-  return {.group = DotOf<Isa>::kGroup,
-          .flip = DotOf<Isa>::kFlip,
-          .floats_of_row_block = RowBlock<Isa>::kBytes / 4};
-}
 
 }  // namespace qkv::kernels

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "kernels/kernel_table.hpp"
+#include "kernels/product/panels.hpp"
 #include "kernels/simd.hpp"
 
 namespace qkv::kernels {
@@ -37,8 +38,7 @@ struct Panels {
   Index k;
 };
 
-/// The same with weights of bfloat16, two in the place of one float: the lower half belongs to a column of
-/// the panel's first vector, the upper half to one of the second.
+/// The same with weights of bfloat16, two in the place of one float.
 struct HalfPanels {
   const float* at;
   Index stride;
@@ -61,7 +61,8 @@ template <class Isa>
                                             Vec<Isa>* row) noexcept {
 #pragma GCC unroll 8
   for (int v = 0; v < Isa::kTileVectors; ++v) {
-    row[v] = Vec<Isa>::load_aligned(b.at + panel * b.stride + kk * kPanel<Isa> + v * kWidth<Isa>);
+    row[v] = Vec<Isa>::load_aligned(b.at + panel * b.stride +
+                                    float_place(kk, v * kWidth<Isa>, kPanel<Isa>));
   }
 }
 template <class Isa>
@@ -69,7 +70,7 @@ template <class Isa>
                                             Vec<Isa>* row) noexcept {
   static_assert(Isa::kTileVectors == 2);
   const auto both = xsimd::bitwise_cast<std::uint32_t>(
-      Vec<Isa>::load_aligned(b.at + panel * b.stride + kk * kWidth<Isa>));
+      Vec<Isa>::load_aligned(b.at + panel * b.stride + half_place(kk, 0, kPanel<Isa>) / 2));
   row[0] = xsimd::bitwise_cast<float>(both << 16);
   row[1] = xsimd::bitwise_cast<float>(both & decltype(both)(0xffff0000U));
 }
@@ -179,7 +180,8 @@ inline void multiply_rows(int rows, Index panels, const Product<Left, Right>& p)
   constexpr int kFit = power_of_two_up_to(Isa::kTileRows / kRows);
   constexpr int kSums = kRows * Isa::kTileVectors;
   constexpr int kEnough = kSums < kBusySums ? 2 * power_of_two_up_to((kBusySums - 1) / kSums) : 1;
-  multiply_ladder < Isa, kRows, kFit<kEnough ? kFit : kEnough>(p, 0, panels);
+  constexpr int kPanels = kFit < kEnough ? kFit : kEnough;
+  multiply_ladder<Isa, kRows, kPanels>(p, 0, panels);
 }
 
 /// multiply_rows() for rows that do not fill a tile, out of line: inlined into every kernel that multiplies,
@@ -243,10 +245,10 @@ inline void pack_singly(const PackArgs& args, Index column, Index width, Index f
   for (Index kk = first; kk < args.k; ++kk) {
     const float* from = args.b + kk * args.row_stride + column * args.column_stride;
     for (Index j = 0; j < width; ++j) {
-      to[kk * kPanel<Isa> + j] = from[j * args.column_stride];
+      to[float_place(kk, j, kPanel<Isa>)] = from[j * args.column_stride];
     }
     for (Index j = width; j < kPanel<Isa>; ++j) {
-      to[kk * kPanel<Isa> + j] = 0.0F;
+      to[float_place(kk, j, kPanel<Isa>)] = 0.0F;
     }
   }
 }
@@ -263,7 +265,7 @@ void pack(const PackArgs& args) noexcept {
     const Index turned = width == kPanel<Isa> ? squares : 0;
     for (Index kk = 0; kk < turned; kk += kWidth<Isa>) {
       for (Index j = 0; j < kPanel<Isa>; j += kWidth<Isa>) {
-        pack_square<Isa>(args, kk, column + j, to + kk * kPanel<Isa> + j);
+        pack_square<Isa>(args, kk, column + j, to + float_place(kk, j, kPanel<Isa>));
       }
     }
     pack_singly<Isa>(args, column, width, turned, to);

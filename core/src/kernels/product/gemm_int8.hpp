@@ -7,8 +7,6 @@
 // rounds twice.
 #pragma once
 
-#include <limits>
-
 #include "kernels/product/byte_dot.hpp"
 #include "kernels/product/gemm.hpp"
 
@@ -148,7 +146,7 @@ template <class Isa, int kRows>
   for (Index block = 0; block < t.blocks; ++block) {
     Ints<Isa> sums[kRows][kVectors];
     if constexpr (kOffsetRows<Isa> && kRows == 1) {
-      multiply_single<Isa>(panel + 2 * kPanel<Isa>, rows[0], sums[0]);
+      multiply_single<Isa>(panel + int8_weights(kPanel<Isa>), rows[0], sums[0]);
     } else {
 #pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
@@ -157,7 +155,7 @@ template <class Isa, int kRows>
           sums[r][v] = start_of<Isa>(t, rows[r], block, v);
         }
       }
-      multiply_block<Isa, kRows>(panel + 2 * kPanel<Isa>, rows, sums);
+      multiply_block<Isa, kRows>(panel + int8_weights(kPanel<Isa>), rows, sums);
     }
     V scales[kVectors];
     load_scales<Isa>(panel, scales);
@@ -171,7 +169,7 @@ template <class Isa, int kRows>
         acc[r][v] = madd<Isa>(xsimd::to_float(sums[r][v]), scales[v] * V(scale), acc[r][v]);
       }
     }
-    panel += kBlockBytes<Isa>;
+    panel += int8_block_bytes(kPanel<Isa>);
   }
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
@@ -224,14 +222,15 @@ inline void int8_edge(Index rows, Index columns, Int8Tile t) noexcept {
 
 /// Blocks of a panel that a first-level cache keeps while the rows pass them.
 template <class Isa>
-inline constexpr Index kSliceBlocks = (Index{16} << 10) / kBlockBytes<Isa>;
+inline constexpr Index kSliceBlocks = (Index{16} << 10) / int8_block_bytes(kPanel<Isa>);
 
 /// What sums start at for these blocks of a panel.
 template <class Isa>
 inline void find_starts(const Int8Tile& t, std::int32_t* starts) noexcept {
   using D = DotOf<Isa>;
   for (Index block = 0; block < t.blocks; ++block) {
-    const std::byte* weights = t.panel + block * kBlockBytes<Isa> + 2 * kPanel<Isa>;
+    const std::byte* weights =
+        t.panel + block * int8_block_bytes(kPanel<Isa>) + int8_weights(kPanel<Isa>);
     Ints<Isa> sums[2] = {Ints<Isa>(0), Ints<Isa>(0)};
     for (Index step = 0; step < D::kSteps; ++step) {
       typename D::Weights w[2];
@@ -279,7 +278,8 @@ void gemm_int8(const GemmArgs& args) noexcept {
   for (Index top = 0; top < args.m; top += kGroup) {
     const Index bottom = args.m - top < kGroup ? args.m : top + kGroup;
     for (Index column = 0; column < args.n; column += kPanel<Isa>) {
-      const std::byte* panel = panels + column / kPanel<Isa> * blocks * kBlockBytes<Isa>;
+      const std::byte* panel =
+          panels + column / kPanel<Isa> * blocks * int8_block_bytes(kPanel<Isa>);
       for (Index block = 0; block < blocks; block += kSliceBlocks<Isa>) {
         const Rows bias{args.bias ? args.bias + column : nullptr, 0};
         const Rows sums{args.c + column, args.c_stride};
@@ -287,7 +287,7 @@ void gemm_int8(const GemmArgs& args) noexcept {
             args,
             {.rows = reinterpret_cast<const std::byte*>(args.a) + block * RowBlock<Isa>::kBytes,
              .row_bytes = args.a_stride * 4,
-             .panel = panel + block * kBlockBytes<Isa>,
+             .panel = panel + block * int8_block_bytes(kPanel<Isa>),
              .blocks = blocks - block < kSliceBlocks<Isa> ? blocks - block : kSliceBlocks<Isa>,
              .starts = nullptr,
              .init = block == 0 ? bias : sums,
@@ -295,81 +295,6 @@ void gemm_int8(const GemmArgs& args) noexcept {
              .c_stride = args.c_stride},
             {top, bottom}, column);
       }
-    }
-  }
-}
-
-/// Below it a block of a row counts as zeros: 63 / max would overflow.
-inline constexpr float kLeastOfRow = 0x1p-120F;
-
-/// s = max |x| / 63 and q = round(x / s), ties to even; NaN for s where an x is NaN or infinite. Adding 1.5 * 2^23
-/// rounds, and leaves the whole number in the low bits.
-template <class Isa>
-inline void quantize_block(const float* x, std::byte* to) noexcept {
-  using V = Vec<Isa>;
-  using Number = typename RowBlock<Isa>::Number;
-  static_assert(kInt8Block % kWidth<Isa> == 0);
-  Ints<Isa> largest(0);
-  for (Index i = 0; i < kInt8Block; i += kWidth<Isa>) {
-    const auto size = xsimd::bitwise_cast<std::int32_t>(V::load_unaligned(x + i)) &
-                      Ints<Isa>(std::numeric_limits<std::int32_t>::max());
-    largest = xsimd::max(largest, size);
-  }
-  alignas(64) std::int32_t whole[kInt8Block];
-  largest.store_aligned(whole);
-  std::int32_t most = 0;
-  for (Index i = 0; i < kWidth<Isa>; ++i) {
-    most = whole[i] > most ? whole[i] : most;
-  }
-  float max = 0.0F;
-  std::memcpy(&max, &most, sizeof max);
-  float scale = max / static_cast<float>(kRowMost);
-  float factor = static_cast<float>(kRowMost) / max;
-  const bool finite = most < 0x7f800000;
-  const bool counts = finite && max >= kLeastOfRow;
-  if (!counts) {
-    scale = finite ? 0.0F : std::numeric_limits<float>::quiet_NaN();
-    factor = 0.0F;
-  }
-  constexpr float kRound = 0x1.8p23F;
-  for (Index i = 0; i < kInt8Block; i += kWidth<Isa>) {
-    const V rounded = V::load_unaligned(x + i) * V(factor) + V(kRound);
-    const auto q =
-        xsimd::bitwise_cast<std::int32_t>(rounded) - xsimd::bitwise_cast<std::int32_t>(V(kRound));
-    q.store_aligned(whole + i);
-  }
-  Number numbers[kInt8Block];
-  std::int32_t sum = 0;
-  for (Index i = 0; i < kInt8Block; ++i) {
-    const std::int32_t q = finite ? whole[i] : 0;
-    sum += q;
-    numbers[i] = static_cast<Number>(q + DotOf<Isa>::kRowOffset);
-  }
-  const std::int32_t start = -128 * sum;
-  std::memcpy(to, &scale, sizeof scale);
-  std::memcpy(to + sizeof scale, &start, sizeof start);
-  std::memcpy(to + RowBlock<Isa>::kNumbers, numbers, sizeof numbers);
-}
-
-template <class Isa>
-void quantize(const QuantizeArgs& args) noexcept {
-  auto* to = reinterpret_cast<std::byte*>(args.to);
-  const float* x = args.x;
-  for (Index row = 0; row < args.rows; ++row) {
-    Index left = args.k;
-    for (; left >= kInt8Block; left -= kInt8Block) {
-      quantize_block<Isa>(x, to);
-      x += kInt8Block;
-      to += RowBlock<Isa>::kBytes;
-    }
-    if (left > 0) {
-      float last[kInt8Block] = {};
-      for (Index i = 0; i < left; ++i) {
-        last[i] = x[i];
-      }
-      quantize_block<Isa>(last, to);
-      x += left;
-      to += RowBlock<Isa>::kBytes;
     }
   }
 }

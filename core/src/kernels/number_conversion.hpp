@@ -1,5 +1,7 @@
 // Numbers of 16 bits from and to float32, by integer arithmetic: exact, or rounded to the nearest, ties to even. Compilers
 // have types for it, but not all of them, and some call functions of a runtime library.
+//
+// These functions are no templates over an Isa, so they are static: every unit compiles its own.
 #pragma once
 
 #include <bit>
@@ -9,25 +11,25 @@
 
 namespace qkv {
 
-inline std::uint16_t read_half(const std::byte* at) noexcept {
+static inline std::uint16_t read_half(const std::byte* at) noexcept {
   std::uint16_t half = 0;
   std::memcpy(&half, at, sizeof half);
   return half;
 }
 
-inline float from_bf16(std::uint16_t half) noexcept {
+static inline float from_bf16(std::uint16_t half) noexcept {
   return std::bit_cast<float>(std::uint32_t{half} << 16U);
 }
 
 /// NaN stays NaN, a quiet one.
-inline std::uint16_t to_bf16(float number) noexcept {
+static inline std::uint16_t to_bf16(float number) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(number);
   const std::uint32_t even = (bits >> 16U) & 1U;
   const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
   return static_cast<std::uint16_t>((nan ? bits | 0x400000U : bits + 0x7fffU + even) >> 16U);
 }
 
-inline float from_f16(std::uint16_t half) noexcept {
+static inline float from_f16(std::uint16_t half) noexcept {
   const std::uint32_t sign = (std::uint32_t{half} & 0x8000U) << 16U;
   const std::uint32_t size = std::uint32_t{half} & 0x7fffU;
   const std::uint32_t normal = (size << 13U) + (112U << 23U);
@@ -40,7 +42,7 @@ inline float from_f16(std::uint16_t half) noexcept {
 }
 
 /// From 65,520 on infinity; NaN stays NaN, a quiet one.
-inline std::uint16_t to_f16(float number) noexcept {
+static inline std::uint16_t to_f16(float number) noexcept {
   const auto bits = std::bit_cast<std::uint32_t>(number);
   const std::uint32_t sign = (bits >> 16U) & 0x8000U;
   const std::uint32_t size = bits & 0x7fffffffU;
@@ -60,6 +62,8 @@ inline std::uint16_t to_f16(float number) noexcept {
 }
 
 /// Whether a binary16 number is neither NaN nor infinite.
-inline bool is_finite_f16(std::uint16_t half) noexcept { return (half & 0x7c00U) != 0x7c00U; }
+static inline bool is_finite_f16(std::uint16_t half) noexcept {
+  return (half & 0x7c00U) != 0x7c00U;
+}
 
 }  // namespace qkv
