@@ -246,7 +246,7 @@ ModelNeeds needs_of(const ModelState& state, const LanguageModel::ForwardArgs& a
   needs.keys = capped_product(rows, of_kv);
   needs.hidden = capped_product(hidden_rows, c.d_feed_forward);
   needs.gated = is_gated(c.activation);
-  if (state.format == WeightFormat::kInt8) {
+  if (state.quantized_rows) {
     needs.quantized = quantized_floats(*state.kernels, rows, std::max(c.d_model, of_q));
     needs.quantized_hidden = quantized_floats(*state.kernels, hidden_rows, c.d_feed_forward);
   }

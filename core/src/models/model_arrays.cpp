@@ -7,6 +7,8 @@
 #include "models/model_state.hpp"
 #include "qkv/relative_bias.hpp"
 #include "rows/activation_kernel.hpp"
+#include "weights/formats.hpp"
+#include "weights/linear_product.hpp"
 #include "weights/packed_linear.hpp"
 #include "weights/weight_rows.hpp"
 
@@ -71,6 +73,7 @@ Status Declarer::visit(const MatrixSpec& spec, PackedLinear& packed) noexcept {
   QKV_RETURN_IF_ERROR(
       reserve_linear(*s_.kernels, {spec.in, spec.out, s_.format, spec.bias}, packed));
   s_.bytes += (packed.panels.capacity() + packed.bias.capacity()) * sizeof(float);
+  s_.quantized_rows |= reads_quantized_rows(*s_.kernels, packed);
   ModelEntry entry{};
   entry.map = &packed;
   entry.rank = 2;
@@ -155,7 +158,8 @@ Status check_rows(const ModelEntry& entry, const ModelRows& rows) noexcept {
 }
 
 /// What blocks of 32 inputs ask for: whole ones, along the inputs, with scales.
-Status check_blocks(const ModelEntry& entry, const ModelRows& rows, WeightFormat format) noexcept {
+Status check_blocks(const kernels::KernelTable& table, const ModelEntry& entry,
+                    const ModelRows& rows) noexcept {
   const Caller caller(kFill);
   const bool along_inputs = entry.map && (entry.is_table || rows.layout == WeightLayout::kOutIn);
   if (rows.type == NumberType::kQ8_0 && !along_inputs && entry.rank == 2 && entry.map) {
@@ -177,7 +181,8 @@ Status check_blocks(const ModelEntry& entry, const ModelRows& rows, WeightFormat
                     rows.scale_stride, least);
     }
   }
-  const bool in_blocks = format == WeightFormat::kInt8 || rows.type == NumberType::kInt8;
+  const bool packs_blocks = entry.map && format_of(table, entry.map->format).block_inputs > 1;
+  const bool in_blocks = packs_blocks || rows.type == NumberType::kInt8;
   const bool at_end = entry.rows + rows.count == entry.all_rows(rows.layout);
   if (in_blocks && entry.map && !along_inputs && rows.count % kernels::kInt8Block != 0 && !at_end) {
     return refuse(StatusCode::kOutOfRange, caller,
@@ -214,7 +219,7 @@ Status LanguageModel::fill(Index i, const ModelRows& rows) noexcept {
     given.layout = WeightLayout::kInOut;
   }
   QKV_RETURN_IF_ERROR(check_rows(entry, given));
-  QKV_RETURN_IF_ERROR(check_blocks(entry, given, state_->format));
+  QKV_RETURN_IF_ERROR(check_blocks(*state_->kernels, entry, given));
   const FileRows from{.type = given.type,
                       .data = static_cast<const std::byte*>(given.data),
                       .row_bytes = given.row_bytes,

@@ -66,9 +66,13 @@ void ModelPass::add(float* x, const float* y, Index elements) const noexcept {
   });
 }
 
-LinearRows ModelPass::inputs(const DenseRows& rows, Quantized& to) const noexcept {
+LinearRows ModelPass::inputs(std::initializer_list<const PackedLinear*> maps, const DenseRows& rows,
+                             Quantized& to) const noexcept {
   LinearRows from{.x = rows.x, .rows = rows.rows, .y = nullptr};
-  if (state_.format == WeightFormat::kInt8) {
+  const bool quantized = std::any_of(maps.begin(), maps.end(), [&](const PackedLinear* map) {
+    return reads_quantized_rows(*state_.kernels, *map);
+  });
+  if (quantized) {
     to.rows = quantize_rows(*state_.kernels, pool_, rows, to.memory);
     from.quantized = &to.rows;
   }
@@ -142,14 +146,14 @@ void ModelPass::project(const ModelLayer& layer, const ModelPiece& piece, const 
   const auto& maps = layer.attention;
   const Index all = needs_.batch * piece.tokens();
   const Index queries = rows.count(needs_.batch);
-  LinearRows from = inputs({a, all, c_.d_model}, stream_q_);
+  LinearRows from = inputs({&maps.wq, &maps.wk, &maps.wv}, {a, all, c_.d_model}, stream_q_);
   if (queries == all) {
     apply_maps({{&maps.wq, q_}, {&maps.wk, k_}, {&maps.wv, v_}}, from);
   } else {
     apply_maps({{&maps.wk, k_}, {&maps.wv, v_}}, from);
     if (queries > 0) {
       copy_last(piece, a, s_);
-      from = inputs({s_, queries, c_.d_model}, stream_q_);
+      from = inputs({&maps.wq}, {s_, queries, c_.d_model}, stream_q_);
       apply_map(maps.wq, from, q_);
     }
   }
@@ -205,14 +209,16 @@ void ModelPass::feed_forward(const ModelLayer& layer, const float* x, Index rows
                              float* y) noexcept {
   for (Index first = 0; first < rows; first += kHiddenTokens) {
     const Index count = std::min(kHiddenTokens, rows - first);
-    const LinearRows from = inputs({x + first * c_.d_model, count, c_.d_model}, stream_q_);
+    const DenseRows part = {x + first * c_.d_model, count, c_.d_model};
     if (gate_) {
+      const LinearRows from = inputs({&layer.w1, &layer.w_gate}, part, stream_q_);
       apply_maps({{&layer.w1, h_}, {&layer.w_gate, gate_}}, from);
     } else {
-      apply_map(layer.w1, from, h_);
+      apply_map(layer.w1, inputs({&layer.w1}, part, stream_q_), h_);
     }
     activate(h_, gate_, count * c_.d_feed_forward);
-    apply_map(layer.w2, inputs({h_, count, c_.d_feed_forward}, hidden_q_), y + first * c_.d_model);
+    apply_map(layer.w2, inputs({&layer.w2}, {h_, count, c_.d_feed_forward}, hidden_q_),
+              y + first * c_.d_model);
   }
 }
 
@@ -283,7 +289,9 @@ class ModelPass::Block {
       return;
     }
     p_.ablate(n_, count_);
-    p_.apply_map(layer_.attention.wo, p_.inputs({p_.o_, count_, a.q_width()}, p_.stream_q_), p_.s_);
+    p_.apply_map(layer_.attention.wo,
+                 p_.inputs({&layer_.attention.wo}, {p_.o_, count_, a.q_width()}, p_.stream_q_),
+                 p_.s_);
   }
 
   ModelPass& p_;

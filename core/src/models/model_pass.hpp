@@ -65,8 +65,9 @@ class ModelPass {
     normalize(norm, x, out, rows, c_.d_model);
   }
   void add(float* x, const float* y, Index elements) const noexcept;
-  /// The inputs of one or more maps, quantised in `to` where the format asks for it.
-  LinearRows inputs(const DenseRows& rows, Quantized& to) const noexcept;
+  /// The inputs of these maps, quantised in `to` where one of them reads such rows.
+  LinearRows inputs(std::initializer_list<const PackedLinear*> maps, const DenseRows& rows,
+                    Quantized& to) const noexcept;
   void apply_map(const PackedLinear& map, const LinearRows& from, float* to) const noexcept;
   /// Maps of the same inputs.
   void apply_maps(std::initializer_list<LinearOutput> maps, const LinearRows& from) const noexcept;

@@ -23,7 +23,8 @@ void cap(float* x, Index count, double c) noexcept {
 }  // namespace
 
 void ModelPass::write_logits(const float* x, Index rows, float* to) noexcept {
-  apply_map(state_.last_map(), inputs({x, rows, c_.d_model}, stream_q_), to);
+  const PackedLinear& map = state_.last_map();
+  apply_map(map, inputs({&map}, {x, rows, c_.d_model}, stream_q_), to);
   if (c_.logit_softcap > 0.0F) {
     share(pool_, rows * c_.vocabulary, kShareElements, [&](Index begin, Index end) noexcept {
       cap(to + begin, end - begin, static_cast<double>(c_.logit_softcap));

@@ -80,7 +80,8 @@ struct ModelEntry {
 
 struct ModelState {
   LanguageModelConfig config;
-  WeightFormat format = WeightFormat::kF32;
+  WeightFormat format = WeightFormat::kF32;  ///< asked for at create(); each matrix has its own
+  bool quantized_rows = false;               ///< whether some matrix reads quantised rows
   const kernels::KernelTable* kernels = nullptr;
   PackedLinear embedding, head;  ///< the embedding as [d_model, vocabulary]: as the head it may be
   AlignedBuffer positions, token_types;
