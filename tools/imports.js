@@ -1,13 +1,26 @@
 // Which file imports which, types included: circles, and the layers of the sources, which import one way. ESLint
-// asks layerFault() for each import; tests/package/node/imports.test.js asks for the circles.
+// asks importFault() for each import; tests/package/node/imports.test.js asks for the circles. `node tools/imports.js`
+// prints the layers, and how many imports go from each to which.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { root } from './environment.js';
 
+// Layers of the page. What a panel has on both sides, in its worker, and on the page:
+const FIELDS = 'state/{field,page}.ts';
+const SHARED = 'features/*/{shared,state.ts,request.ts,texts.ts}';
+const COMPUTING = 'features/*/worker';
+const SHOWING = 'features/*/{page,panel.ts}';
+const CLIENTS = 'worker/{protocol,client,panel_worker_client}.ts';
+const BASE = 'features/{panel,missing_model}.ts';
+const LOAD = 'features/{load,load_inside}.ts';
+
 /**
  * The trees of TypeScript that are checked. `layers`, where a tree has them: a folder, or a file, and the layers that
- * it may import besides itself. `names` are what the bundler resolves otherwise.
+ * it may import besides itself; in names of layers `*` is any one folder, and `{a,b}` either. A file is in the first that fits.
+ * `types`: layers of which it may import types alone. `apart`: folders that import nothing of each other, with `except`, pairs of files
+ * that may, and why. `names` are what the bundler resolves otherwise.
  */
 export const trees = [
   {
@@ -36,7 +49,42 @@ export const trees = [
       ],
     },
   },
-  { folder: 'web/src' },
+  {
+    folder: 'web/src',
+    layers: {
+      domain: [],
+      i18n: [],
+      [FIELDS]: ['domain', 'i18n'],
+      engine: ['domain'],
+      ui: ['domain', 'i18n', FIELDS],
+      [SHARED]: ['domain', 'i18n', FIELDS],
+      [COMPUTING]: ['domain', 'engine', SHARED],
+      'features/computed.ts': ['engine', COMPUTING],
+      'features/index.ts': [FIELDS, SHARED],
+      [LOAD]: ['i18n', 'features/index.ts'],
+      state: ['domain', 'i18n', FIELDS, 'features/index.ts'],
+      'features/head_names.ts': ['domain', 'i18n', SHARED, 'state'],
+      [CLIENTS]: ['domain', SHARED, 'features/computed.ts'],
+      worker: ['domain', 'engine', SHARED, COMPUTING, 'features/computed.ts', CLIENTS],
+      [BASE]: ['domain', 'i18n', 'ui', SHARED, 'features/computed.ts', 'state', CLIENTS],
+      [SHOWING]: [
+        ...['domain', 'i18n', 'ui', FIELDS, SHARED, 'features/index.ts', LOAD, 'state'],
+        ...['features/head_names.ts', CLIENTS, BASE],
+      ],
+      app: [
+        ...['domain', 'i18n', 'ui', FIELDS, SHARED, 'features/computed.ts', 'features/index.ts'],
+        ...[LOAD, 'state', 'features/head_names.ts', CLIENTS, BASE, SHOWING],
+      ],
+    },
+    types: { [SHOWING]: [COMPUTING] },
+    apart: 'features/*',
+    except: [
+      // The map is in the first view, and what it calls heads and axes is said beside other pictures, too.
+      ['features/*/texts.ts', 'features/map/texts.ts'],
+      // Exercises ask for numbers of any panel.
+      ['features/lessons/page/quantities.ts', 'features/{block,cost,learn,recurrence}'],
+    ],
+  },
 ];
 
 /** The .ts files of a folder, as paths from it. */
@@ -53,6 +101,34 @@ function resolve(known, file, specifier) {
   return [path.replace(/\.js$/, '.ts'), path.replace(/\.js$/, '.d.ts'), `${path}.ts`].find((name) =>
     known(name),
   );
+}
+
+/** What of a file is imported as types alone, by the specifiers. */
+function typesOnly(source) {
+  const { statements } = ts.createSourceFile('file.ts', source, ts.ScriptTarget.Latest);
+  const declared = statements.filter(
+    (one) => (ts.isImportDeclaration(one) || ts.isExportDeclaration(one)) && one.moduleSpecifier,
+  );
+  const isType = (one) => {
+    if (ts.isExportDeclaration(one)) return one.isTypeOnly;
+    const { isTypeOnly, name, namedBindings } = one.importClause ?? {};
+    const named = namedBindings && ts.isNamedImports(namedBindings) ? namedBindings.elements : [];
+    return isTypeOnly || (!name && named.length > 0 && named.every((each) => each.isTypeOnly));
+  };
+  const specifiers = (some) => some.map(({ moduleSpecifier }) => moduleSpecifier.text);
+  const values = new Set(specifiers(declared.filter((one) => !isType(one))));
+  return specifiers(declared.filter(isType)).filter((specifier) => !values.has(specifier));
+}
+
+/** The imports of a tree as [from, to, whether it is of types alone]. */
+export function edgesOf(tree, base = root) {
+  return [...importsOf(tree, base)].flatMap(([from, all]) => {
+    const found = typesOnly(readFileSync(join(base, tree.folder, from), 'utf8'));
+    const types = new Set(
+      found.map((specifier) => resolve((n) => all.includes(n), from, specifier)),
+    );
+    return all.map((to) => [from, to, types.has(to)]);
+  });
 }
 
 /** From each file of a tree, the files that it imports: values, types and `import()` alike. */
@@ -94,15 +170,36 @@ export function circlesOf(imports) {
   return circles;
 }
 
-const layerOf = (layers, file) =>
-  Object.keys(layers).find((layer) => file === layer || file.startsWith(`${layer}/`));
+/** What of a file's path a pattern means; undefined: it does not. */
+function matched(pattern, file) {
+  const source = pattern
+    .replace(/[.]/g, '\\.')
+    .replace(/\*/g, '[^/]+')
+    .replace(/\{([^}]*)\}/g, (_all, names) => `(?:${names.replaceAll(',', '|')})`);
+  return new RegExp(`^${source}(?=/|$)`).exec(file)?.[0];
+}
 
-/** Why a file of the tree may not import another; undefined if it may. */
-export function layerFault({ layers }, from, to) {
-  const [own, other] = [layerOf(layers, from), layerOf(layers, to)];
+export const layerOf = ({ layers }, file) =>
+  Object.keys(layers).find((layer) => matched(layer, file) !== undefined);
+
+/** Why a file may not import another of a folder that is apart from its own; undefined if it may. */
+function apartFault({ apart, except = [] }, from, to) {
+  const [own, other] = [from, to].map((file) =>
+    file.endsWith('.ts') && apart ? matched(apart, dirname(file)) : undefined,
+  );
+  if (own === undefined || other === undefined || own === other) return undefined;
+  const isNamed = ([a, b]) => matched(a, from) !== undefined && matched(b, to) !== undefined;
+  return except.some(isNamed) ? undefined : `${from} imports ${to}, which is of another panel`;
+}
+
+/** Why a file of the tree may not import another, or its types; undefined if it may. */
+export function importFault(tree, from, to, isTypes = false) {
+  const { layers, types = {} } = tree;
+  const [own, other] = [layerOf(tree, from), layerOf(tree, to)];
   if (own === undefined)
     return `${from} is in no layer, expected ${Object.keys(layers).join(', ')}`;
-  if (own === other || layers[own].includes(other)) return undefined;
+  const isBelow = own === other || layers[own].includes(other);
+  if (isBelow || (isTypes && types[own]?.includes(other))) return apartFault(tree, from, to);
   const expected = layers[own].length > 0 ? layers[own].join(', ') : 'nothing else';
   return `${own} imports ${to}, expected ${expected}`;
 }
@@ -115,18 +212,42 @@ export const layersRule = {
     if (!tree) return {};
     const file = posix.relative(tree.folder, path);
     const known = (name) => existsSync(join(root, tree.folder, name));
-    const check = (node) => {
+    const check = (node, isTypes = false) => {
       const specifier = node?.value ?? node?.literal?.value;
       const to = typeof specifier === 'string' ? resolve(known, file, specifier) : undefined;
-      const message = to && layerFault(tree, file, to);
+      const message = to?.endsWith('.ts') && importFault(tree, file, to, isTypes);
       if (message) context.report({ node, message });
     };
     return {
-      ImportDeclaration: ({ source }) => check(source),
-      ExportNamedDeclaration: ({ source }) => check(source),
-      ExportAllDeclaration: ({ source }) => check(source),
+      ImportDeclaration: ({ source, importKind, specifiers }) => {
+        const named = specifiers.length > 0 && specifiers.every((one) => one.importKind === 'type');
+        check(source, importKind === 'type' || named);
+      },
+      ExportNamedDeclaration: ({ source, exportKind }) => check(source, exportKind === 'type'),
+      ExportAllDeclaration: ({ source, exportKind }) => check(source, exportKind === 'type'),
       ImportExpression: ({ source }) => check(source),
-      TSImportType: ({ argument }) => check(argument),
+      TSImportType: ({ argument }) => check(argument, true),
     };
   },
 };
+
+/** The layers of a tree as a table, the lowest first: its files, and how many imports go to which layer. */
+function written(tree) {
+  const edges = edgesOf(tree);
+  const files = [...importsOf(tree).keys()];
+  return Object.keys(tree.layers).map((layer) => {
+    const isOwn = (file) => layerOf(tree, file) === layer;
+    const to = edges.filter(([from]) => isOwn(from)).map(([, file]) => layerOf(tree, file));
+    const counted = [...new Set(to)].filter((other) => other !== layer).sort();
+    const parts = counted.map((other) => `${other} ${to.filter((one) => one === other).length}`);
+    return `  ${layer} (${files.filter(isOwn).length} files) -> ${parts.join(', ') || 'nothing'}`;
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const tree of trees) {
+    console.log(tree.folder);
+    console.log(written(tree).join('\n'));
+    for (const [from, to] of tree.except ?? []) console.log(`  except ${from} -> ${to}`);
+  }
+}

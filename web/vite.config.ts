@@ -51,7 +51,7 @@ const file: UserConfig = {
         find: /^.*\/shipped_files$/,
         replacement: here('src/features/model/page/shipped_files_inside.ts'),
       },
-      { find: /^.*\/train_engine$/, replacement: here('src/worker/train_engine_inside.ts') },
+      { find: /^.*\/train_engine$/, replacement: here('src/engine/train_engine_inside.ts') },
       {
         find: /^.*\/trained_files$/,
         replacement: here('src/features/recurrence/page/trained_files_inside.ts'),

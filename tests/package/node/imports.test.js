@@ -5,11 +5,18 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { circlesOf, importsOf, layerFault, trees } from '../../../tools/imports.js';
+import {
+  circlesOf,
+  edgesOf,
+  importFault,
+  importsOf,
+  layerOf,
+  trees,
+} from '../../../tools/imports.js';
 
 for (const tree of trees) {
   const imports = importsOf(tree);
-  const edges = [...imports].flatMap(([from, all]) => all.map((to) => [from, to]));
+  const edges = edgesOf(tree);
 
   test(`imports: ${tree.folder} has no circles, types included`, (t) => {
     const circles = circlesOf(imports);
@@ -22,7 +29,17 @@ for (const tree of trees) {
 
   if (!tree.layers) continue;
   test(`imports: each layer of ${tree.folder} imports only the layers below it`, () => {
-    assert.deepEqual(edges.map(([from, to]) => layerFault(tree, from, to)).filter(Boolean), []);
+    assert.deepEqual(edges.map((edge) => importFault(tree, ...edge)).filter(Boolean), []);
+  });
+
+  test(`imports: each file of ${tree.folder} is in a layer, and no layer is empty`, () => {
+    const files = [...imports.keys()].filter((file) => !file.endsWith('.d.ts'));
+    const found = files.map((file) => layerOf(tree, file));
+    assert.deepEqual(
+      files.filter((_, i) => found[i] === undefined),
+      [],
+    );
+    assert.deepEqual([...new Set(found)].sort(), Object.keys(tree.layers).sort());
   });
 
   test(`imports: a layer of ${tree.folder} only names layers that come before it`, () => {
@@ -58,9 +75,39 @@ test('imports: a circle is found, by values, by types, by export, by import() an
   assert.deepEqual(circleOf("import './a.js';\n", 'export {};\n'), [['a.ts']]);
 });
 
+test('imports: of the worker of a panel its page has types alone, and panels leave each other alone', () => {
+  const [, tree] = trees;
+  const [page, worker] = ['features/row/page/figure.ts', 'features/row/worker/frame_feature.ts'];
+  assert.equal(importFault(tree, page, worker, true), undefined);
+  assert.match(importFault(tree, page, worker), /^features.* imports features\/row\/worker/);
+  assert.match(importFault(tree, worker, 'ui/plot.ts'), /imports ui\/plot\.ts/);
+  assert.match(importFault(tree, 'ui/plot.ts', 'features/panel.ts'), /^ui imports features\/panel/);
+  assert.match(importFault(tree, page, 'features/map/page/figure.ts'), /is of another panel$/);
+  assert.equal(importFault(tree, 'features/row/texts.ts', 'features/map/texts.ts'), undefined);
+  assert.equal(importFault(tree, 'state/page.ts', 'domain/mask.ts'), undefined);
+  assert.match(importFault(tree, 'state/page.ts', 'state/state.ts'), /imports state\/state\.ts/);
+});
+
+test('imports: types are told from values', (t) => {
+  const base = mkdtempSync(join(tmpdir(), 'qkv-types-'));
+  t.after(() => rmSync(base, { recursive: true, force: true }));
+  mkdirSync(join(base, 'src'));
+  writeFileSync(join(base, 'src/b.ts'), 'export const b = 1;\nexport type B = number;\n');
+  const of = (text) => {
+    writeFileSync(join(base, 'src/a.ts'), text);
+    return edgesOf({ folder: 'src' }, base);
+  };
+  assert.deepEqual(of("import type { B } from './b';"), [['a.ts', 'b.ts', true]]);
+  assert.deepEqual(of("import { type B } from './b';"), [['a.ts', 'b.ts', true]]);
+  assert.deepEqual(of("export type * from './b';"), [['a.ts', 'b.ts', true]]);
+  assert.deepEqual(of("import { b, type B } from './b';"), [['a.ts', 'b.ts', false]]);
+  assert.deepEqual(of("import './b';"), [['a.ts', 'b.ts', false]]);
+  assert.deepEqual(of("const b = import('./b');"), [['a.ts', 'b.ts', false]]);
+});
+
 test('imports: a layer that imports one above it is named', () => {
   const [tree] = trees;
-  assert.match(layerFault(tree, 'memory/call.ts', 'operators/cache.ts'), /^memory imports/);
-  assert.match(layerFault(tree, 'somewhere/new.ts', 'api/types.ts'), /is in no layer/);
-  assert.equal(layerFault(tree, 'memory/call.ts', 'memory/abi.ts'), undefined);
+  assert.match(importFault(tree, 'memory/call.ts', 'operators/cache.ts'), /^memory imports/);
+  assert.match(importFault(tree, 'somewhere/new.ts', 'api/types.ts'), /is in no layer/);
+  assert.equal(importFault(tree, 'memory/call.ts', 'memory/abi.ts'), undefined);
 });

@@ -8,7 +8,7 @@ const { written, goTo, rest, delays, leave } = openWindow();
 globalThis.matchMedia = () => Object.assign(new EventTarget(), { matches: false });
 const { modules } = await import('../support/engine.js');
 const { App, Panel, initialState, formatFragment, t } = await modules(
-  ...['app/app', 'ui/panel', 'state/state', 'features/index'],
+  ...['app/app', 'features/panel', 'state/state', 'features/index'],
 );
 
 class Noting extends Panel {

@@ -39,7 +39,7 @@ globalThis.globOf = (pattern) =>
     ),
   );
 const paths = [
-  ...['app/app', 'app/header', 'app/panel_watcher', 'ui/panel', 'state/state', 'i18n/i18n'],
+  ...['app/app', 'app/header', 'app/panel_watcher', 'features/panel', 'state/state', 'i18n/i18n'],
   ...['load', 'lessons/page/reader', 'lessons/page/lesson'].map((name) => `features/${name}`),
 ];
 const web = await import(

@@ -7,7 +7,7 @@ import { openWindow } from '../support/window.js';
 
 const { written, rest, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
-const web = await modules('app/header', 'app/export_menu', 'ui/panel');
+const web = await modules('app/header', 'app/export_menu', 'features/panel');
 const { TopPanel, Panel, t } = web;
 customElements.define('qkv-top', TopPanel);
 

@@ -177,14 +177,14 @@ describe('app: a trained model', () => {
 
   test('of another source is drawn later; what comes often is drawn in its own panel alone', async () => {
     assert.deepEqual(await come(loaded, reading, speed), ['0 0 1 0', '0 0 1 0', '0 0 0 0']);
-    document.body.append(document.createElement('qkv-panel-model'));
+    document.body.insertAdjacentHTML('beforeend', '<qkv-panel-model data-panel></qkv-panel-model>');
     assert.deepEqual(await come(speed), ['0 0 1 0']);
     assert.deepEqual(views.at(-1).model.speed.points, [1]);
     const more = [2, 3].map((point) => ({ ...speed, speed: { points: [point] } }));
     assert.deepEqual((await comes(() => more.forEach(receive)))[1], [1, 0], 'once in a frame');
     assert.deepEqual(views.at(-1).model.speed.points, [3]);
     const both = [reading, speed];
-    assert.deepEqual((await comes(() => both.forEach(receive)))[1], [1, 0], 'of the whole page');
+    assert.deepEqual((await comes(() => both.forEach(receive)))[1], [2, 0], 'both panels of the page');
     assert.deepEqual(await come(speed), ['0 0 1 0'], 'and again');
   });
 

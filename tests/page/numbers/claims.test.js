@@ -9,14 +9,9 @@ import { curvePoint } from '../support/curves.js';
 import { textsOf } from '../support/texts.js';
 
 const { ask, qkv, tensors, report, request, web } = await startEngine();
-// features/map/page/head_names.ts and the like touch the page only when they are called.
+// features/head_names.ts and the like touch the page only when they are called.
 const words = await modules(
-  ...[
-    'features/map/page/head_names',
-    'i18n/i18n',
-    'domain/animals',
-    'features/row/page/number_cells',
-  ],
+  ...['features/head_names', 'i18n/i18n', 'domain/animals', 'features/row/page/number_cells'],
   ...['features/temperature/page/sentences', 'features/cost/shared/shape', 'engine/layer_weights'],
 );
 const { storyOf, headStory, setLanguage, isAnimal, asksForAnimal, homeOf } = words;

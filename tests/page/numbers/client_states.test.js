@@ -67,7 +67,7 @@ globalThis.ImageData = class {
 };
 globalThis.HTMLCanvasElement = Canvas;
 const { EngineClient, Lab, describeFailure } = await modules(
-  ...['worker/client', 'worker/panel_worker_client', 'worker/describe_failure'],
+  ...['worker/client', 'worker/panel_worker_client', 'domain/describe_failure'],
 );
 
 const info = { variant: 'simd' };

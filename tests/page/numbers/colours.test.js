@@ -5,7 +5,7 @@ import { modules } from '../support/engine.js';
 import { colourOf } from '../support/oracle.js';
 
 const web = await modules(
-  ...['domain/colour_scale', 'domain/cividis', 'ui/matrix/edges', 'engine/paint'],
+  ...['domain/colour_scale', 'domain/cividis', 'domain/cell_edges', 'engine/paint'],
 );
 
 describe('colours: the place of a number on its scale', () => {

@@ -19,7 +19,7 @@ const { qkv, report, tensors } = engine;
 /** The frame as the page has it, which knows what it answers. */
 const asked = (patch) => ({ ...engine.ask(patch), request: engine.request() });
 const out = await modules(
-  ...['ui/export_figure', 'i18n/i18n'],
+  ...['ui/export_figure', 'ui/heatmap_svg', 'i18n/i18n'],
   ...['map', 'pair', 'masks', 'positions', 'checks', 'row', 'scale', 'temperature'].map(
     (name) => `features/${name}/page/figure`,
   ),

@@ -14,7 +14,7 @@ const web = await modules(
   ...['page/reader', 'page/lesson', 'page/locks', 'page/print_figures'].map(
     (name) => `features/lessons/${name}`,
   ),
-  ...['state/state', 'ui/panel'],
+  ...['state/state', 'features/panel'],
 );
 const { LessonReader, Locks, Panel, readLesson, initialState, formatFragment, setLanguage } = web;
 

@@ -13,7 +13,9 @@ HTMLCanvasElement.prototype.toDataURL = function () {
 };
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['page/arcs_part', 'page/head_names', 'page/figure'].map((name) => `features/map/${name}`),
+  ...['page/arcs_part', 'page/figure'].map((name) => `features/map/${name}`),
+  'features/head_names',
+  'ui/heatmap_svg',
   'state/state',
 );
 

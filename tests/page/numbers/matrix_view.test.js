@@ -10,7 +10,7 @@ import { openWindow, SIZE } from '../support/window.js';
 const { rest, delays, layOut, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const { brushing, cellEdges, MatrixView } = await modules(
-  ...['ui/matrix/view', 'ui/matrix/brush', 'ui/matrix/edges'],
+  ...['ui/matrix/view', 'ui/matrix/brush', 'domain/cell_edges'],
 );
 
 afterEach(() => {

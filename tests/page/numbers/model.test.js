@@ -15,7 +15,7 @@ const web = await modules(
     'worker/safetensors',
     'worker/sorted_files',
     'worker/analyses',
-    'page/model_view',
+    'shared/model_view',
     'page/training_log',
     'state',
   ].map((name) => `features/model/${name}`),

@@ -10,7 +10,7 @@ const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
   'features/model/panel',
-  ...['page/model_view', 'page/model_part', 'shared/shipped_models'].map(
+  ...['shared/model_view', 'page/model_part', 'shared/shipped_models'].map(
     (name) => `features/model/${name}`,
   ),
   'state/state',

@@ -7,7 +7,7 @@ import { modules } from '../support/engine.js';
 import { requireWritten } from '../support/operate.js';
 
 const web = await modules(
-  ...['page/plots', 'page/figure', 'state', 'page/model_cards', 'page/model_view'].map(
+  ...['page/plots', 'page/figure', 'state', 'page/model_cards', 'shared/model_view'].map(
     (name) => `features/model/${name}`,
   ),
   ...['ui/plot', 'state/state'],

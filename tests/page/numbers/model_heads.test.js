@@ -10,7 +10,7 @@ import { openWindow } from '../support/window.js';
 const { leave, rest } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['panel', 'page/heads_part', 'page/model_view'].map((name) => `features/model/${name}`),
+  ...['panel', 'page/heads_part', 'shared/model_view'].map((name) => `features/model/${name}`),
   'state/state',
 );
 // Colours that are mixed are unknown to this window, which would leave them out.

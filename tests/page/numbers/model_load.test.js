@@ -9,7 +9,7 @@ import { openWindow, SIZE } from '../support/window.js';
 const { layOut, leave, rest } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['panel', 'page/load_part', 'page/model_view', 'shared/shipped_models'].map(
+  ...['panel', 'page/load_part', 'shared/model_view', 'shared/shipped_models'].map(
     (name) => `features/model/${name}`,
   ),
   'state/state',

@@ -9,7 +9,7 @@ import { until } from '../../support/js/patience.js';
 import { modules, packageModule } from '../support/engine.js';
 
 const web = await modules(
-  ...['worker/model_host', 'worker/open_model', 'page/model_view'].map(
+  ...['worker/model_host', 'worker/open_model', 'shared/model_view'].map(
     (name) => `features/model/${name}`,
   ),
 );

@@ -20,7 +20,7 @@ const parts = [
 ];
 const web = await modules(
   'features/model/panel',
-  ...[...parts, 'page/model_view', 'page/model_part'].map((name) => `features/model/${name}`),
+  ...[...parts, 'shared/model_view', 'page/model_part'].map((name) => `features/model/${name}`),
   'state/state',
 );
 afterEach(() => {

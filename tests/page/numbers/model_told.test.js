@@ -15,7 +15,7 @@ const web = await modules(
     'worker/model_host',
     'worker/open_model',
     'worker/head_scores',
-    'page/model_view',
+    'shared/model_view',
   ].map((name) => `features/model/${name}`),
 );
 const qkv = await (await packageModule('index')).init();

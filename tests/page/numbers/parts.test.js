@@ -16,7 +16,7 @@ const web = await modules(
     'page/heads_part',
     'page/tokens_part',
     'page/write_part',
-    'page/model_view',
+    'shared/model_view',
     'page/speed_part',
     'page/load_part',
   ].map((name) => `features/model/${name}`),
@@ -27,7 +27,7 @@ const web = await modules(
     'app/export_menu',
   ],
   ...[
-    'ui/panel',
+    'features/panel',
     'ui/guess',
     'features/recurrence/panel',
     'features/recurrence/page/attention_maps',

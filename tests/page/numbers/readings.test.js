@@ -177,7 +177,7 @@ describe('the single page', () => {
 
   test('leaves the models out, and says where they are', async () => {
     const contents =
-      "export * from './features/model/page/load_part'; export * from './features/model/page/model_view';" +
+      "export * from './features/model/page/load_part'; export * from './features/model/shared/model_view';" +
       "export * from './state/state'; export * from './i18n/i18n';";
     const plugin = {
       name: 'files inside',

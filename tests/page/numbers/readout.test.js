@@ -6,6 +6,7 @@ import { modules } from '../support/engine.js';
 const web = await modules(
   'ui/matrix/keys',
   'ui/numbers',
+  'domain/rows',
   'features/row/page/number_cells',
   'ui/temperature_slider',
 );

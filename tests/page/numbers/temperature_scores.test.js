@@ -9,6 +9,7 @@ const web = await modules(
   ...[
     'worker/temperature_study',
     'worker/gain_rows',
+    'shared/constants',
     'worker/frame_feature',
     'state',
     'request',

@@ -16,8 +16,10 @@ globalThis.matchMedia = (query) => {
 };
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['token_chip', 'numbers', 'guess', 'theme', 'panel'].map((name) => `ui/${name}`),
+  ...['token_chip', 'numbers', 'guess', 'theme'].map((name) => `ui/${name}`),
   'ui/temperature_slider',
+  'features/panel',
+  'domain/rows',
 );
 afterEach(leave);
 

@@ -12,7 +12,9 @@ globalThis.matchMedia = (query) => {
   return queries.get(query);
 };
 const { modules } = await import('./engine.js');
-export const web = await modules(...['app/app', 'ui/panel', 'state/state', 'domain/tokenizer']);
+export const web = await modules(
+  ...['app/app', 'features/panel', 'state/state', 'domain/tokenizer'],
+);
 const { App, Panel } = web;
 
 /** Notes every view; as large as the test says. */
@@ -30,7 +32,11 @@ export class Noting extends Panel {
   }
 }
 for (const id of ['map', 'model']) {
-  customElements.define(`qkv-panel-${id}`, class extends Noting {});
+  const followsModel = id === 'model';
+  const Named = class extends Noting {
+    followsModel = followsModel;
+  };
+  customElements.define(`qkv-panel-${id}`, Named);
 }
 export const { views } = Noting;
 

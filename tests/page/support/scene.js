@@ -23,7 +23,7 @@ export const web = await modules(
     'features/learn/worker/training_loop',
     'features/recurrence/worker/training_loop',
     'features/model/worker/model_host',
-    'features/model/page/model_view',
+    'features/model/shared/model_view',
   ],
   ...[
     'pair',

@@ -2,12 +2,12 @@ import { homeOf } from '../domain/animals';
 import { EngineClient, type EngineStatus } from '../worker/client';
 import type { Studies } from '../features/computed';
 import type { Frame, Report } from '../worker/protocol';
-import type { Size } from '../engine/canvas';
+import type { Size } from '../domain/pixels';
 import { defaultText, setLanguage, t, translate, type Language } from '../i18n/i18n';
 import { forgetPalette, palette } from '../ui/matrix/palette';
 import { countOf } from '../domain/number_sets';
 import { median } from '../domain/averages';
-import { Panel, type View } from '../ui/panel';
+import { Panel, type View } from '../features/panel';
 import { PANEL_IDS, type PanelId } from '../features/index';
 import { loadLanguage } from '../features/load';
 import { TopPanel } from './header';
@@ -279,14 +279,14 @@ export class App {
     this.#writeAddress(null);
   }
 
-  /** What comes many times in a second concerns one panel alone. */
+  /** What comes many times in a second is drawn by those panels alone that follow it. */
   #scheduleModel(): void {
     if (this.#scheduled || this.#scheduledModel) return;
     this.#scheduledModel = true;
     requestAnimationFrame(() => {
       this.#scheduledModel = false;
-      const panel = document.querySelector('qkv-panel-model');
-      if (panel instanceof Panel) panel.update(this.view());
+      const view = this.view();
+      for (const panel of this.#panels()) if (panel.followsModel) panel.update(view);
     });
   }
 

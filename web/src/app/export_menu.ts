@@ -3,9 +3,9 @@ import { t, translate } from '../i18n/i18n';
 import { find } from '../ui/dom';
 import { FORMATS, save, type Format } from '../ui/export_figure';
 import { frameOf } from '../ui/embed_code';
-import { Panel, type TensorsOf } from '../ui/panel';
+import { Panel, type TensorsOf } from '../features/panel';
 import { reasonOf } from '../ui/reason';
-import { describeFailure } from '../worker/describe_failure';
+import { describeFailure } from '../domain/describe_failure';
 import type { App } from './app';
 import { TopPanel } from './header';
 

@@ -1,5 +1,5 @@
 import { t } from '../i18n/i18n';
-import { Panel, type View } from '../ui/panel';
+import { Panel, type View } from '../features/panel';
 
 const KNOWN = {
   load_failed: 'failure.load_failed',

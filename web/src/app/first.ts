@@ -1,7 +1,7 @@
 import { homeOf } from '../domain/animals';
 import type { FrameRequest } from '../worker/protocol';
 import { requestOf } from './request';
-import { initialState, type State } from '../state/state';
+import { initialState } from '../state/state';
 import { tokenize } from '../domain/tokenizer';
 import type { Language } from '../i18n/i18n';
 
@@ -14,20 +14,4 @@ export function firstRequest(language: Language): FrameRequest {
     ...{ query, told: query, dragging: false, sees: () => false, surfaces: {}, ratio: 1 },
   });
   return { ...request, view: { ...request.view, matrix: true } };
-}
-
-/** Whether the map of this state is the one in the HTML. */
-export function isFirst(state: State): boolean {
-  const base = initialState(state.language);
-  const names = [
-    'text',
-    'tokenizer',
-    'length',
-    'source',
-    'positions',
-    'mask',
-    'temperature',
-  ] as const;
-  const more = ['head', 'other', 'show', 'look', 'query'] as const;
-  return [...names, ...more].every((name) => state[name] === base[name]);
 }

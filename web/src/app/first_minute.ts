@@ -3,7 +3,7 @@ import { readAddress } from '../features/lessons/page/lesson_address';
 import { richNodes } from '../i18n/markup';
 import { sentences, t } from '../i18n/i18n';
 import { formatFragment, type State } from '../state/state';
-import { Panel, type View } from '../ui/panel';
+import { Panel, type View } from '../features/panel';
 import type { Frame } from '../worker/protocol';
 import { embedded } from './embed';
 

@@ -1,8 +1,8 @@
 import { t, type Language } from '../i18n/i18n';
 import { writeAddress } from '../features/lessons/page/lesson_address';
 import { THEMES, type Theme } from '../ui/theme';
-import { provenance } from '../features/map/page/head_names';
-import { Panel, type View } from '../ui/panel';
+import { provenance } from '../features/head_names';
+import { Panel, type View } from '../features/panel';
 
 const THEME_NAMES = {
   auto: 'bar.themeAuto',

@@ -2,15 +2,16 @@ import { MASKS } from '../domain/choices';
 import { headCount, SOURCES } from '../domain/sources';
 import { sentences, t } from '../i18n/i18n';
 import { onNumber, showNumber } from '../ui/number_box';
-import { digits, duration, largestEntropy } from '../ui/numbers';
+import { digits, duration } from '../ui/numbers';
+import { largestEntropy } from '../domain/rows';
 import { clamp } from '../state/field';
 import { clampTemperature } from '../state/page';
 import { LIMITS, type State } from '../state/state';
 import { fromSlider, toSlider } from '../ui/temperature_slider';
 import { lacksWords, MAX_TEXT, MAX_TOKENS, TOKENIZERS } from '../domain/tokenizer';
-import { headName } from '../features/map/page/head_names';
-import { Panel, type View } from '../ui/panel';
-import { missingModel, otherModel } from '../ui/missing_model';
+import { headName } from '../features/head_names';
+import { Panel, type View } from '../features/panel';
+import { missingModel, otherModel } from '../features/missing_model';
 
 const LENGTHS = [16, 64, 256, 1024];
 

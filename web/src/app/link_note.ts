@@ -1,6 +1,6 @@
 import { t } from '../i18n/i18n';
 import type { LinkProblem } from '../state/state';
-import { Panel, type View } from '../ui/panel';
+import { Panel, type View } from '../features/panel';
 
 /** Of what a link says that this page does not know, so much is told. */
 const MOST_PARTS = 3;

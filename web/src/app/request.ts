@@ -2,7 +2,7 @@ import type { Mask } from '../domain/choices';
 import type { LayerRequest } from '../domain/layer';
 import { headCount, type ModelHeads } from '../domain/sources';
 import type { ViewRequest } from '../domain/view';
-import type { Size } from '../engine/canvas';
+import type { Size } from '../domain/pixels';
 import { COMPUTED_IDS, type PanelRequests } from '../features/computed';
 import { FEATURES, type PanelId } from '../features/index';
 import type { State } from '../state/state';

@@ -2,10 +2,10 @@ import { chipHtml, shareOf } from '../ui/token_chip';
 import { find } from '../ui/dom';
 import type { Frame } from '../worker/protocol';
 import { defaultText, richOf, t } from '../i18n/i18n';
-import { isAllowed } from '../ui/numbers';
-import { headName } from '../features/map/page/head_names';
-import { isCurrent, Panel, type View } from '../ui/panel';
-import { missingModel } from '../ui/missing_model';
+import { isAllowed } from '../domain/rows';
+import { headName } from '../features/head_names';
+import { isCurrent, Panel, type View } from '../features/panel';
+import { missingModel } from '../features/missing_model';
 
 /** Of more tokens only these become chips; the others can be chosen in the map. */
 const MAX_CHIPS = 64;

@@ -7,7 +7,7 @@ import {
   loadBegins,
   NO_MODEL,
   type ModelView,
-} from '../features/model/page/model_view';
+} from '../features/model/shared/model_view';
 import type { State } from '../state/state';
 
 /** One list for ever: what draws tokens compares lists, and does nothing while it is the same. */

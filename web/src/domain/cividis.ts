@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 /** A ramp of 256 opaque colours, as the RGBA bytes of a canvas. */
 export type Ramp = Uint8ClampedArray<ArrayBuffer>;
 export type Rgb = readonly [red: number, green: number, blue: number];

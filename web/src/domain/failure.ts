@@ -3,3 +3,9 @@ export interface Failure {
   readonly code: string;
   readonly message: string;
 }
+
+/** What a worker of a panel says when something went wrong that nobody asked about. */
+export interface LabFailed {
+  readonly type: 'failed';
+  readonly failure: Failure;
+}

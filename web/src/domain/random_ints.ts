@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 /** The finaliser of MurmurHash3: of a counter it makes 32 bits that look random. */
 export function mixed(counter: number): number {
   let bits = Math.imul(counter ^ (counter >>> 16), 0x85ebca6b);

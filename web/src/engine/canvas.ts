@@ -1,15 +1,6 @@
-import { paint, type PaintPalette, type Picture } from './paint';
-
-export interface Size {
-  /** In device pixels. */
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Pixels on their way to a canvas that the page paints itself. */
-export interface Pixels extends Size {
-  readonly data: Uint8ClampedArray<ArrayBuffer>;
-}
+import type { Pixels, Size } from '../domain/pixels';
+import { paint, type Picture } from './paint';
+import type { PaintPalette } from '../domain/paint_palette';
 
 /**
  * A canvas of the page as the worker sees it: its own to paint on, or, where canvases cannot be handed

@@ -4,8 +4,9 @@ import type { ViewRequest } from '../domain/view';
 import type { FullLayer } from './full_layer';
 import type { Heads } from './head_list';
 import type { StageLog } from './memo';
-import type { RowData } from './row_data';
-import type { PaintPalette, Picture } from './paint';
+import type { RowData } from '../domain/row_data';
+import type { Picture } from './paint';
+import type { PaintPalette } from '../domain/paint_palette';
 
 /** What a feature computes with: made once for each engine. */
 export interface Workbench {

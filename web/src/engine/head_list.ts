@@ -1,4 +1,5 @@
 import type { Qkv } from 'qkv';
+import type { LayerRequest } from '../domain/layer';
 import type { ExactHead } from './exact_head';
 import type { Head, Inputs, Layer } from './heads';
 import type { Model } from '../domain/model';
@@ -19,6 +20,11 @@ export interface HeadResult {
   /** Only where scores are shown. */
   readonly scores: Float32Array | null;
   readonly entropy: Float32Array;
+}
+
+/** Where the heads of a loaded model come from; null: they are those of another model. */
+export interface ModelOfHeads {
+  heads(text: NonNullable<LayerRequest['trained']>): Heads | null;
 }
 
 /** What computes one head of a request. */

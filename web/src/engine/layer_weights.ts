@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { Positions } from '../domain/choices';
 import type { Model } from '../domain/model';
 import type { Qkv } from 'qkv';

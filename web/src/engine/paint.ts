@@ -1,14 +1,5 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-import { cellEdges } from '../ui/matrix/edges';
-
-/** What the pictures take from the theme: 32-bit pixels, and a ramp for signed values. */
-export interface PaintPalette {
-  readonly background: number;
-  readonly hatch: number;
-  readonly notANumber: number;
-  /** 256 pixels; 128 is zero. */
-  readonly diverging: Uint32Array;
-}
+import { cellEdges } from '../domain/cell_edges';
+import type { PaintPalette } from '../domain/paint_palette';
 
 export interface Picture {
   readonly rows: number;

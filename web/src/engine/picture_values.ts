@@ -1,9 +1,8 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { Mask } from '../domain/choices';
 import { isSigned, type colourIndex } from '../domain/colour_scale';
 import type { Head, Layer } from './heads';
 import { allowedKeys } from '../domain/mask';
-import type { RowData } from './row_data';
+import type { RowData } from '../domain/row_data';
 
 /** What a picture of a head is made of. */
 export interface Values {

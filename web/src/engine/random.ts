@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { mixed, STEP } from '../domain/random_ints';
 
 /** FNV-1a over the UTF-16 code units, begun from the seed: the same text and seed, the same number. */

@@ -1,8 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-import type { Mask } from '../domain/choices';
-import type { RowData } from '../engine/row_data';
-import { allowedKeys } from '../domain/mask';
-
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 /** Significant digits as a person writes them: 0.0312500, 4.12×10⁻⁷. */
@@ -64,48 +59,3 @@ export const bytes = (count: number): string => withUnit(count, 'B');
 
 /** 1,234,567: in both languages of the page. */
 export const whole = (count: number): string => count.toLocaleString('en-US');
-
-/** The mean over all rows of the largest entropy each could have, in nats. */
-export function largestEntropy(mask: Mask, count: number): number {
-  let most = 0;
-  for (let row = 0; row < count; row++) {
-    const [first, end] = allowedKeys(mask, row, count);
-    most += Math.log(end - first);
-  }
-  return most / count;
-}
-
-/** Whether a query may read a key, and among how many. */
-export function isAllowed(mask: Mask, row: number, col: number, count: number): boolean {
-  const [first, end] = allowedKeys(mask, row, count);
-  return col >= first && col < end;
-}
-
-export function allowedCount(mask: Mask, row: number, count: number): number {
-  const [first, end] = allowedKeys(mask, row, count);
-  return end - first;
-}
-
-/** Rank of a key among the keys of its row, 1 for the largest; equal weights share a rank. */
-export function rankInRow({ weights }: RowData, col: number): number {
-  const weight = weights[col]!;
-  let rank = 1;
-  for (const other of weights) if (other > weight) rank++;
-  return rank;
-}
-
-export function rowSum({ weights }: RowData): number {
-  let sum = 0;
-  for (const weight of weights) sum += weight;
-  return sum;
-}
-
-/** The column of the largest weight of a row that is smaller than `below`. */
-export function largestBelow({ weights }: RowData, below = Infinity): number {
-  let best = 0;
-  let largest = -1;
-  weights.forEach((weight, j) => {
-    if (weight < below && weight > largest) [best, largest] = [j, weight];
-  });
-  return best;
-}

@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { worse } from '../domain/nan_max';
 import type { Heads, HeadResult } from '../engine/head_list';
 import type { Check } from '../domain/check_result';
@@ -13,7 +12,7 @@ import type { FrameRequest, HeadNumbers, Report, Tensors, Wanted } from './proto
 import { valuesOf } from '../engine/picture_values';
 import { D_K, D_MODEL } from '../domain/sources';
 import { columnsOf } from '../engine/layer_weights';
-import type { Pixels } from '../engine/canvas';
+import type { Pixels } from '../domain/pixels';
 
 /** Of more tokens only the shown head is checked, and its work waits until the hands rest. */
 export const FEW_TOKENS = 256;

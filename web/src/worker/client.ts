@@ -1,5 +1,5 @@
 import type { EngineInfo } from 'qkv';
-import type { PaintPalette } from '../engine/paint';
+import type { PaintPalette } from '../domain/paint_palette';
 import type {
   Frame,
   FrameNews,
@@ -13,7 +13,7 @@ import type {
 import type { Failure } from '../domain/failure';
 import type { Studies } from '../features/computed';
 import type { FromModel, ToModel } from '../features/model/shared/protocol';
-import type { Pixels } from '../engine/canvas';
+import type { Pixels } from '../domain/pixels';
 import FrameWorker from './worker?worker';
 
 export type EngineStatus =

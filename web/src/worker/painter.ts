@@ -2,10 +2,12 @@ import { cividisPixels } from '../domain/cividis';
 import { colourIndex, isSigned } from '../domain/colour_scale';
 import { allowedKeys } from '../domain/mask';
 import { rowOf } from '../domain/row_groups';
-import type { Pixels, Size, Surface } from '../engine/canvas';
+import type { Surface } from '../engine/canvas';
+import type { Pixels, Size } from '../domain/pixels';
 import type { FeaturePicture } from '../engine/frame_feature';
 import { stage, type StageLog } from '../engine/memo';
-import type { PaintPalette, Picture } from '../engine/paint';
+import type { Picture } from '../engine/paint';
+import type { PaintPalette } from '../domain/paint_palette';
 import type { Values } from '../engine/picture_values';
 import type { FrameRequest } from './protocol';
 

@@ -1,7 +1,7 @@
 // The worker of a panel, for what takes long. One script for all of them, so that they share what they have in common: its
 // first message names the panel, whose features/<id>/worker/serve.ts then hears the others.
-import { describeFailure } from './describe_failure';
-import type { LabFailed } from './panel_worker_client';
+import { describeFailure } from '../domain/describe_failure';
+import type { LabFailed } from '../domain/failure';
 
 /** What features/<id>/worker/serve.ts exports. */
 interface PanelLab {

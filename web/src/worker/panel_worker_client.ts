@@ -1,11 +1,5 @@
 import LabWorker from './panel_worker?worker';
-import type { Failure } from '../domain/failure';
-
-/** What a worker of a panel says when something went wrong that nobody asked about. */
-export interface LabFailed {
-  readonly type: 'failed';
-  readonly failure: Failure;
-}
+import type { Failure, LabFailed } from '../domain/failure';
 
 export interface LabListener<FromLab> {
   onMessage(message: FromLab): void;

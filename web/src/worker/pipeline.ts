@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { Qkv } from 'qkv';
 import type { Mask, Positions } from '../domain/choices';
 import { MAX_MATRIX, type LayerRequest } from '../domain/layer';
@@ -6,16 +5,15 @@ import type { Model } from '../domain/model';
 import { countOf } from '../domain/number_sets';
 import { D_MODEL } from '../domain/sources';
 import type { ViewRequest } from '../domain/view';
-import type { Pixels } from '../engine/canvas';
+import type { Pixels } from '../domain/pixels';
 import type { Scene } from '../engine/frame_feature';
 import { FullLayer } from '../engine/full_layer';
-import type { HeadResult, Heads } from '../engine/head_list';
+import type { HeadResult, Heads, ModelOfHeads } from '../engine/head_list';
 import { GivenHead, LayerHead, type Head, type Inputs, type Layer } from '../engine/heads';
 import { stage, type StageLog } from '../engine/memo';
 import { layerInput, modelOf, type Built } from '../engine/layer_weights';
 import { rowData, valuesOf, type Values } from '../engine/picture_values';
 import { COMPUTED_IDS, makeFeatures, type PanelResults } from '../features/computed';
-import type { ModelHost } from '../features/model/worker/model_host';
 import { Pictures } from './painter';
 import type { Frame, FrameRequest } from './protocol';
 import { TemperaturePreview } from './temperature_preview';
@@ -35,7 +33,7 @@ export class Pipeline {
   readonly whole: FullLayer;
   readonly #preview: TemperaturePreview;
   /** The trained model, once the reader has asked for one. */
-  model: ModelHost | undefined;
+  model: ModelOfHeads | undefined;
   /** What panels compute with every frame. */
   readonly features: ReturnType<typeof makeFeatures>;
 

@@ -4,9 +4,9 @@ import type { Check } from '../domain/check_result';
 import type { Failure } from '../domain/failure';
 import type { LayerRequest } from '../domain/layer';
 import type { ViewRequest } from '../domain/view';
-import type { Pixels, Size } from '../engine/canvas';
-import type { PaintPalette } from '../engine/paint';
-import type { RowData } from '../engine/row_data';
+import type { Pixels, Size } from '../domain/pixels';
+import type { PaintPalette } from '../domain/paint_palette';
+import type { RowData } from '../domain/row_data';
 import type { PanelRequests, PanelResults, Studies } from '../features/computed';
 
 /** What of the layer is on the screen, and what of the panels; see PanelRequests. */

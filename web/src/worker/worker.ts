@@ -1,14 +1,15 @@
 import { init } from 'qkv';
 import { Slices, type SlicesListener } from '../engine/slices';
 import { Background, FEW_TOKENS, type Progress } from './background';
-import { describeFailure } from './describe_failure';
+import { describeFailure } from '../domain/describe_failure';
 import { Pipeline } from './pipeline';
 import { StudyDesk } from './study_scheduler';
 import type { ModelHost } from '../features/model/worker/model_host';
 import type { ToModel } from '../features/model/shared/protocol';
 import type { Frame, FrameNews, FrameRequest, FromWorker, ToWorker, Wanted } from './protocol';
 import type { Failure } from '../domain/failure';
-import { Surface, type Pixels } from '../engine/canvas';
+import { Surface } from '../engine/canvas';
+import type { Pixels } from '../domain/pixels';
 
 /** How long a piece of background work may keep the next frame waiting, in milliseconds. */
 const SLICE = 6;

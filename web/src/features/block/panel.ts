@@ -1,7 +1,7 @@
 import { sentences } from '../../i18n/i18n';
 import './style.css';
 import type { Figure } from '../../ui/export_figure';
-import { CompositePanel, type Panel, type View } from '../../ui/panel';
+import { CompositePanel, type Panel, type View } from '../panel';
 import { CrossPart } from './page/cross_part';
 import { DepthPart } from './page/depth_part';
 import { DiagramPart } from './page/diagram_part';
@@ -10,7 +10,7 @@ import { TapMapPart } from './page/tap_map_part';
 import { MixingPart } from './page/mixing_part';
 import { hasBlock, MAX_BLOCK_TOKENS } from './shared/constants';
 import { t } from './texts';
-import { provenance } from '../map/page/head_names';
+import { provenance } from '../head_names';
 
 /** One transformer block on the sentence, many of them in a stack, and one head reading another sentence. */
 class BlockPanel extends CompositePanel {

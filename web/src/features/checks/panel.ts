@@ -6,8 +6,8 @@ import { t } from './texts';
 import { bytes, digits, duration } from '../../ui/numbers';
 import type { Source } from '../../domain/sources';
 import type { TokenList } from '../../domain/tokenizer';
-import { provenance } from '../map/page/head_names';
-import { Panel, type View } from '../../ui/panel';
+import { provenance } from '../head_names';
+import { Panel, type View } from '../panel';
 
 const ITEMS = ['error', 'time', 'build', 'sums', 'memory', 'weights'] as const;
 const UNKNOWN = { variant: '–', version: '–' };

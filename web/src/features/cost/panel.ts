@@ -1,6 +1,6 @@
 import './style.css';
 import type { Figure } from '../../ui/export_figure';
-import { CompositePanel, type Panel, type View } from '../../ui/panel';
+import { CompositePanel, type Panel, type View } from '../panel';
 import { BenchPart } from './page/bench_part';
 import { CountsPart } from './page/counts_part';
 import { costFigure } from './page/figure';

@@ -2,13 +2,13 @@ import { headCount } from '../../domain/sources';
 import { dataOf, mapFigure } from './page/figure';
 import type { Figure } from '../../ui/export_figure';
 import { find } from '../../ui/dom';
-import { isFirst } from '../../app/first';
-import { headStory } from './page/head_names';
+import { isFirst } from '../../state/first';
+import { headStory } from '../head_names';
 import { ArcsPart } from './page/arcs_part';
 import { HeadsPart } from './page/heads_part';
 import { PicturePart } from './page/map_part';
 import { ReadoutPart } from './page/readout_part';
-import { CompositePanel, type TensorsOf, type View } from '../../ui/panel';
+import { CompositePanel, type TensorsOf, type View } from '../panel';
 import type { ShownCell } from '../../ui/matrix/view';
 
 /** A file of more numbers than this has only the heads that are shown: of all heads JSON would be longer than a text may be. */

@@ -1,7 +1,7 @@
 import '../../ui/plot.css';
 import './style.css';
 import type { Figure } from '../../ui/export_figure';
-import { CompositePanel, type Panel, type View } from '../../ui/panel';
+import { CompositePanel, type Panel, type View } from '../panel';
 import { DescriptionPart, loadedText } from './page/description_part';
 import { EmbeddingsPart } from './page/embeddings_part';
 import { modelFigure } from './page/figure';
@@ -28,6 +28,7 @@ const PARTS = {
 
 /** A language model that was trained before, or the reader's own: what it says next, and what it is made of. */
 class ModelPanel extends CompositePanel {
+  override readonly followsModel = true;
   protected parts: readonly Panel[] = [];
 
   protected template(): string {

@@ -1,7 +1,7 @@
 import './style.css';
 import type { Figure } from '../../ui/export_figure';
 import { positionsFigure } from './page/figure';
-import { CompositePanel, type Panel, type View } from '../../ui/panel';
+import { CompositePanel, type Panel, type View } from '../panel';
 import { DialsPart } from './page/dials_part';
 import { DriftPart } from './page/drift_part';
 import { EncodingPart } from './page/encoding_part';

@@ -1,6 +1,19 @@
 import type { PageState } from '../../state/page';
-import type { PositionsRequest } from './worker/frame_feature';
 import { positionsSeedOf, type PositionsState } from './state';
+import type { Scheme } from '../../domain/schemes';
+import type { PairLayout } from './shared/pair_table';
+
+export interface PositionsRequest {
+  /** k and p of PE(p + k) = M_k PE(p). */
+  readonly shift: number;
+  readonly position: number;
+  /** Of the encoding, and of what turns its pairs. */
+  readonly layout: PairLayout;
+  readonly scheme: Scheme;
+  readonly rotaryQ: number;
+  readonly rotaryK: number;
+  readonly seed: number;
+}
 
 export function positionsRequest(state: PageState & PositionsState): PositionsRequest {
   const { shift, position, layout, scheme, rotaryQ, rotaryK } = state;

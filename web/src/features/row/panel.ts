@@ -19,7 +19,7 @@ import {
 } from '../../domain/number_sets';
 import type { State } from '../../state/state';
 import { clampScale } from './state';
-import { Panel, type View } from '../../ui/panel';
+import { Panel, type View } from '../panel';
 import { cell, drawCells, STEPS, trackOf, type Step } from './page/number_cells';
 import { LearnedPart } from './page/trained_row_part';
 import { scrubbing } from './page/drag_numbers';

@@ -1,6 +1,16 @@
 import type { PageState } from '../../state/page';
-import type { RowRequest } from './worker/frame_feature';
 import type { RowState } from './state';
+import type { NumberSet } from '../../domain/number_sets';
+
+export interface RowRequest {
+  readonly numbers: NumberSet;
+  readonly query: number;
+  /** Keys left out, a bit for each. */
+  readonly masked: number;
+  /** Null: 1 / sqrt(d_k). */
+  readonly scale: number | null;
+  readonly subtractMax: boolean;
+}
 
 export function rowRequest(state: PageState & RowState): RowRequest {
   const { numbers, rowQuery, rowMasked, rowScale, rowMax } = state;

@@ -10,7 +10,7 @@ import { pagePen, pageSvg } from '../../ui/plot';
 import { Guess } from '../../ui/guess';
 import { richNodes } from '../../i18n/markup';
 import { LIMITS, type State } from '../../state/state';
-import { Panel, type View } from '../../ui/panel';
+import { Panel, type View } from '../panel';
 import {
   CHART_HEIGHT,
   drawEntropies,

@@ -11,7 +11,7 @@ import { richOf } from '../../i18n/i18n';
 import { richNodes } from '../../i18n/markup';
 import { LAB_SCORES } from './shared/constants';
 import { LIMITS } from '../../state/state';
-import { isCurrent, Panel, type View } from '../../ui/panel';
+import { isCurrent, Panel, type View } from '../panel';
 import { drawCurves, drawHere, entropyScale, placesOf } from './page/plots';
 import { GainPart } from './page/gain_part';
 import { dragging, pressing } from './page/drag_dial';
@@ -26,8 +26,8 @@ import {
   rowWords,
   spoken,
   verdict,
+  type Shown,
 } from './page/sentences';
-import type { Shown } from './page/sentences';
 
 const NUMBERS = ['entropy', 'theory', 'difference', 'largest', 'gradient'] as const;
 const SCORES = { random: 'ofRandom', row: 'ofRow' } as const;

@@ -1,6 +1,6 @@
 import './style.css';
 import { t } from './texts';
-import { Panel } from '../../ui/panel';
+import { Panel } from '../panel';
 
 /** What a developer needs to do the same. The browser test runs this very text. */
 const EXAMPLE = `import { init } from 'qkv';

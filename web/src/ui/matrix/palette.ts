@@ -1,5 +1,5 @@
 import { context2d } from '../dom';
-import type { PaintPalette } from '../../engine/paint';
+import type { PaintPalette } from '../../domain/paint_palette';
 import { ramp, type Ramp, type Rgb } from '../../domain/cividis';
 
 /** What the canvases take from the theme. */

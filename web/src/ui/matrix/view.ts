@@ -3,8 +3,8 @@ import { find } from '../dom';
 import { keyTarget } from './keys';
 import { drawLabels, flatLength, uprightLength } from './labels';
 import { layoutMatrix, type Layout } from './layout';
-import { cellEdges } from './edges';
-import type { Size } from '../../engine/canvas';
+import { cellEdges } from '../../domain/cell_edges';
+import type { Size } from '../../domain/pixels';
 import { palette } from './palette';
 
 export interface ShownCell extends Cell {

@@ -1,12 +1,12 @@
 import { paintRamp } from '../../../ui/matrix/legend';
 import { cividis } from '../../../domain/cividis';
-import type { Size } from '../../../engine/canvas';
+import type { Size } from '../../../domain/pixels';
 import type { Cell } from '../../../ui/matrix/cell';
 import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 import type { HeadSource } from '../../../domain/sources';
-import { headName } from '../../map/page/head_names';
+import { headName } from '../../head_names';
 import type { Cross } from '../worker/residual_cross';
 import { CONTEXTS } from '../state';
 import { t } from '../texts';

@@ -1,18 +1,22 @@
 import { sentences } from '../../../i18n/i18n';
 import '../../../ui/plot.css';
 import type { Failure } from '../../../domain/failure';
-import type { State } from '../../../state/state';
-import { LIMITS } from '../../../state/state';
-import { Panel, type View } from '../../../ui/panel';
+import { LIMITS, type State } from '../../../state/state';
+import { Panel, type View } from '../../panel';
 import { pagePen, pageSvg } from '../../../ui/plot';
 import { reasonOf } from '../../../ui/reason';
 import { Lab } from '../../../worker/panel_worker_client';
-import { provenance } from '../../map/page/head_names';
-import { STACKS, type DepthRequest, type DepthResult } from '../worker/depth_study';
+import { provenance } from '../../head_names';
+import type { DepthRequest, DepthResult, FromDepthLab, ToDepthLab } from '../shared/protocol';
+import {
+  hasBlock,
+  MAX_BLOCK_TOKENS,
+  NORM_PLACES,
+  PROBES,
+  RULES,
+  STACKS,
+} from '../shared/constants';
 import { DEPTH_HEIGHT, drawGradient, drawStream, endsOf, MARKS, pageArea } from './plots';
-import type { FromDepthLab, ToDepthLab } from '../shared/protocol';
-import { hasBlock, MAX_BLOCK_TOKENS, NORM_PLACES, RULES } from '../shared/constants';
-import { PROBES } from '../worker/deep_stack';
 import { t } from '../texts';
 
 const FIGURES = { stream: drawStream, gradient: drawGradient } as const;

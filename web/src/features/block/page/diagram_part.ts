@@ -1,7 +1,7 @@
 import { sentences } from '../../../i18n/i18n';
 import { mean } from '../../../domain/averages';
 import { digits } from '../../../ui/numbers';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 import type { BlockView } from '../worker/frame_feature';
 import { pathLines } from './path_lines';
 import {

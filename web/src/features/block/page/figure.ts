@@ -2,7 +2,7 @@ import { mean } from '../../../domain/averages';
 import { filePen } from '../../../ui/plot';
 import { text, type Figure } from '../../../ui/export_figure';
 import { digits } from '../../../ui/numbers';
-import type { DepthResult } from '../worker/depth_study';
+import type { DepthResult } from '../shared/protocol';
 import { DEPTH_HEIGHT, drawGradient, drawStream, fileArea } from './plots';
 import type { BlockView } from '../worker/frame_feature';
 import { PATHS } from '../shared/constants';

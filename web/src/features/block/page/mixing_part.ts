@@ -1,7 +1,7 @@
 import { mean } from '../../../domain/averages';
 import { digits } from '../../../ui/numbers';
-import { Panel, type View } from '../../../ui/panel';
-import { headName } from '../../map/page/head_names';
+import { Panel, type View } from '../../panel';
+import { headName } from '../../head_names';
 import type { BlockView } from '../worker/frame_feature';
 import { t } from '../texts';
 

@@ -1,7 +1,7 @@
 import { Chart, logTicks } from '../../../ui/chart';
 import { digits } from '../../../ui/numbers';
 import { niceTicks, type Attributes, type Pen } from '../../../ui/plot';
-import type { Band, DepthResult } from '../worker/depth_study';
+import type { Band, DepthResult } from '../shared/protocol';
 import { NORM_PLACES, type NormPlace } from '../shared/constants';
 import { t } from '../texts';
 

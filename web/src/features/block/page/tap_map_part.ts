@@ -1,13 +1,14 @@
 import { paintRamp } from '../../../ui/matrix/legend';
-import type { Size } from '../../../engine/canvas';
-import { isAllowed, digits } from '../../../ui/numbers';
+import type { Size } from '../../../domain/pixels';
+import { digits } from '../../../ui/numbers';
+import { isAllowed } from '../../../domain/rows';
 import type { Cell } from '../../../ui/matrix/cell';
 import { palette } from '../../../ui/matrix/palette';
 import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 import { cividis } from '../../../domain/cividis';
 import type { HeadSource } from '../../../domain/sources';
-import { headName } from '../../map/page/head_names';
+import { headName } from '../../head_names';
 import type { BlockView } from '../worker/frame_feature';
 import { t } from '../texts';
 

@@ -51,3 +51,7 @@ export const MAX_DEPTH = 24;
 /** Whether the layer of this source is one that a block is built around: the reader's numbers have no tokens, a trained model has blocks of its own. */
 export const hasBlock = (source: Source): source is 'constructed' | 'random' =>
   source === 'constructed' || source === 'random';
+/** Stacks of different seeds, from the chosen one on: one alone would say little about the rule. */
+export const STACKS = 5;
+/** Random directions of the output whose gradients are averaged. */
+export const PROBES = 8;

@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { worse } from '../../../domain/nan_max';
 import type { Model } from '../../../domain/model';
 import type { AttentionOptions, NdArray, Qkv } from 'qkv';

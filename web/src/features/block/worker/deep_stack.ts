@@ -1,25 +1,13 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-import type { AttentionOptions, NdArray } from 'qkv';
+import type { NdArray } from 'qkv';
 import type { TrainQkv } from 'qkv/train';
 import { mean } from '../../../domain/averages';
 import { hashText, normals } from '../../../engine/random';
 import { added, glorot, normed, tapOf } from './block_taps';
-import { EPSILON, WIDER, type NormPlace, type NormType, type Rule } from '../shared/constants';
+import { EPSILON, PROBES, WIDER } from '../shared/constants';
+import type { StackOptions } from '../shared/protocol';
 
 /** Heads of a block in the stack. */
 export const STACK_HEADS = 4;
-/** Random directions of the output whose gradients are averaged. */
-export const PROBES = 8;
-
-export interface StackOptions {
-  readonly place: NormPlace;
-  readonly type: NormType;
-  readonly depth: number;
-  readonly seed: number;
-  readonly rule: Rule;
-  readonly attention: Pick<AttentionOptions, 'causal' | 'window' | 'temperature'>;
-}
-
 /** Along a stack; entry l belongs to what block l reads, the last one to the output. */
 export interface StackCurves {
   /** Mean norm of a row of the residual stream. */

@@ -1,29 +1,16 @@
-import type { LayerRequest } from '../../../domain/layer';
 import type { TrainQkv } from 'qkv/train';
 import { maskOptions } from '../../../domain/mask';
 import { layerInput, modelOf } from '../../../engine/layer_weights';
 import { D_MODEL } from '../../../domain/sources';
-import { hasBlock, MAX_BLOCK_TOKENS, NORM_PLACES, type NormPlace } from '../shared/constants';
-import { stackCurves, type StackCurves, type StackOptions } from './deep_stack';
-
-/** Stacks of different seeds, from the chosen one on: one alone would say little about the rule. */
-export const STACKS = 5;
-
-export interface DepthRequest extends Pick<StackOptions, 'type' | 'depth' | 'seed' | 'rule'> {
-  readonly layer: LayerRequest;
-}
-
-/** One number for each depth: of the stacks the geometric mean, the least and the greatest. */
-export interface Band {
-  readonly middle: readonly number[];
-  readonly low: readonly number[];
-  readonly high: readonly number[];
-}
-
-export interface DepthResult {
-  readonly request: DepthRequest;
-  readonly curves: Readonly<Record<NormPlace, { readonly stream: Band; readonly gradient: Band }>>;
-}
+import {
+  hasBlock,
+  MAX_BLOCK_TOKENS,
+  NORM_PLACES,
+  STACKS,
+  type NormPlace,
+} from '../shared/constants';
+import { stackCurves, type StackCurves } from './deep_stack';
+import type { Band, DepthRequest, DepthResult } from '../shared/protocol';
 
 function bandOf(all: readonly (readonly number[])[]): Band {
   const at = (fold: (values: number[]) => number) =>

@@ -1,9 +1,9 @@
 import { Slices } from '../../../engine/slices';
-import { describeFailure } from '../../../worker/describe_failure';
-import type { LabFailed } from '../../../worker/panel_worker_client';
-import { trainEngine } from '../../../worker/train_engine';
-import { depthStudy, type DepthResult } from './depth_study';
-import type { FromDepthLab, ToDepthLab } from '../shared/protocol';
+import { describeFailure } from '../../../domain/describe_failure';
+import type { LabFailed } from '../../../domain/failure';
+import { trainEngine } from '../../../engine/train_engine';
+import { depthStudy } from './depth_study';
+import type { DepthResult, FromDepthLab, ToDepthLab } from '../shared/protocol';
 
 /** How long it works before it looks for another request, in milliseconds. */
 const SLICE = 30;

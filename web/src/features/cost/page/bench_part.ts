@@ -2,13 +2,12 @@ import { sentences } from '../../../i18n/i18n';
 import '../../../ui/plot.css';
 import type { Failure } from '../../../domain/failure';
 import { digits, duration, withUnit } from '../../../ui/numbers';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 import { pagePen, pageSvg } from '../../../ui/plot';
 import { reasonOf } from '../../../ui/reason';
 import { Lab } from '../../../worker/panel_worker_client';
-import type { BenchNews } from '../worker/benchmark';
+import type { BenchNews, FromBenchLab, ToBenchLab } from '../shared/protocol';
 import { BENCH_HEIGHT, drawBench, fitOf, MEMORY, SERIES, TIMES, type Series } from './plots';
-import type { FromBenchLab, ToBenchLab } from '../shared/protocol';
 import {
   DECODE_HEADS,
   FIT_FROM,

@@ -1,5 +1,5 @@
 import formulas from '../formulas.json';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 import { digits, whole, withUnit } from '../../../ui/numbers';
 import {
   bytesOf,

@@ -1,4 +1,4 @@
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 import {
   cleanShape,
   NUMBER_BYTES,

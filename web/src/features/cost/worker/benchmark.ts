@@ -1,24 +1,8 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { Qkv, Tensor } from 'qkv';
 import { hashText, normals } from '../../../engine/random';
 import { worse } from '../../../domain/nan_max';
-import {
-  DECODE_HEADS,
-  LENGTHS,
-  WIDTH,
-  type BenchResult,
-  type BenchRow,
-} from '../shared/bench_result';
-
-/** What the benchmark says after each measurement. */
-export interface BenchNews {
-  readonly result: BenchResult;
-  /** Largest |difference| between the outputs of the two ways, so far; NaN before any were compared. */
-  readonly difference: number;
-  /** Measurements done, of all. */
-  readonly done: number;
-  readonly all: number;
-}
+import { DECODE_HEADS, LENGTHS, WIDTH, type BenchRow } from '../shared/bench_result';
+import type { BenchNews } from '../shared/protocol';
 
 /** How long the calls of one sample take together, at least: clocks of browsers may have steps of 0.1 ms. */
 const SAMPLE_MS = 6;

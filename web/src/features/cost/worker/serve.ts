@@ -1,7 +1,7 @@
 import { init } from 'qkv';
-import { describeFailure } from '../../../worker/describe_failure';
+import { describeFailure } from '../../../domain/describe_failure';
 import { benchmark } from './benchmark';
-import type { LabFailed } from '../../../worker/panel_worker_client';
+import type { LabFailed } from '../../../domain/failure';
 import type { FromBenchLab, ToBenchLab } from '../shared/protocol';
 
 function reply(message: FromBenchLab | LabFailed): void {

@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { find } from '../../../ui/dom';
 import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';

@@ -2,7 +2,7 @@ import { Chart } from '../../../ui/chart';
 import { digits } from '../../../ui/numbers';
 import { shape, type Pen } from '../../../ui/plot';
 import { LEVELS } from '../shared/noise_levels';
-import type { NoiseNews } from '../worker/noise_study';
+import type { NoiseNews } from '../shared/protocol';
 import { t } from '../texts';
 
 export const NOISE_HEIGHT = 210;

@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { cividis } from '../../../domain/cividis';
 import { context2d } from '../../../ui/dom';
 

@@ -1,7 +1,7 @@
 import { find } from '../../../ui/dom';
 import { MatrixView } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';
-import type { View } from '../../../ui/panel';
+import type { View } from '../../panel';
 import { pagePen, pageSvg } from '../../../ui/plot';
 import { reasonOf } from '../../../ui/reason';
 import { Answers, rightText, writingNodes } from './answers';

@@ -1,7 +1,6 @@
-import { Lab, type LabFailed } from '../../../worker/panel_worker_client';
-import type { Failure } from '../../../domain/failure';
-import type { NoiseNews } from '../worker/noise_study';
-import type { FromWorker, News, ToWorker } from '../shared/protocol';
+import { Lab } from '../../../worker/panel_worker_client';
+import type { Failure, LabFailed } from '../../../domain/failure';
+import type { FromWorker, News, NoiseNews, ToWorker } from '../shared/protocol';
 import { RunRecord } from './run_record';
 import { sameSettings, taskCalled } from './settings_of_state';
 import type { Settings, Speed } from '../shared/run_settings';

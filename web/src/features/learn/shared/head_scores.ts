@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { prefixMatches } from '../../../domain/prefix_matching';
 import type { TaskId } from './run_settings';
 

@@ -1,5 +1,4 @@
-import type { LabFailed } from '../../../worker/panel_worker_client';
-import type { NoiseNews } from '../worker/noise_study';
+import type { LabFailed } from '../../../domain/failure';
 import type { ScoreId } from './head_scores';
 import type { Settings } from './run_settings';
 
@@ -76,3 +75,13 @@ export type FromWorker =
   | { readonly type: 'moment'; readonly run: number; readonly snapshot: Snapshot }
   | { readonly type: 'noise'; readonly news: NoiseNews }
   | LabFailed;
+/** Weights of one observation of each level, and how far estimates are off. */
+export interface NoiseNews {
+  readonly step: number;
+  readonly done: boolean;
+  /** Those of the attention that is trained, and 1 / sigma^2 over their sum. */
+  readonly learned: readonly number[];
+  readonly optimal: readonly number[];
+  /** Mean squared errors over sets that were not trained on: by these weights, by the best, and by the plain mean. */
+  readonly errors: { readonly learned: number; readonly optimal: number; readonly mean: number };
+}

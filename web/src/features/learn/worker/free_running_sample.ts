@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { LanguageModel } from 'qkv/train';
 import type { Writing } from '../shared/protocol';
 import type { Task } from '../shared/task_type';

@@ -1,8 +1,8 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { NdArray, TrainQkv } from 'qkv/train';
 import { normals, uniform } from '../../../engine/random';
 import { dice } from '../../../domain/random_ints';
 import { LEVELS, OBSERVATIONS } from '../shared/noise_levels';
+import type { NoiseNews } from '../shared/protocol';
 
 const BATCH = 128;
 const WIDTH = 4;
@@ -10,17 +10,6 @@ export const STEPS = 600;
 const RATE = 0.05;
 const JUDGED = 2048;
 const REACH = 3;
-
-/** Weights of one observation of each level, and how far estimates are off. */
-export interface NoiseNews {
-  readonly step: number;
-  readonly done: boolean;
-  /** Those of the attention that is trained, and 1 / sigma^2 over their sum. */
-  readonly learned: readonly number[];
-  readonly optimal: readonly number[];
-  /** Mean squared errors over sets that were not trained on: by these weights, by the best, and by the plain mean. */
-  readonly errors: { readonly learned: number; readonly optimal: number; readonly mean: number };
-}
 
 /** Sets of observations x = mu + sigma e, e from N(0, 1). */
 interface Sets {

@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { LanguageModel, Trainer, TrainQkv } from 'qkv/train';
 import { History } from './snapshots';
 import type { Birth, Judged, News, Snapshot, Writing } from '../shared/protocol';

@@ -1,5 +1,5 @@
-import { describeFailure } from '../../../worker/describe_failure';
-import { trainEngine } from '../../../worker/train_engine';
+import { describeFailure } from '../../../domain/describe_failure';
+import { trainEngine } from '../../../engine/train_engine';
 import type { FromWorker, ToWorker } from '../shared/protocol';
 import { Session, type Post, type Turn } from './training_loop';
 

@@ -1,5 +1,5 @@
 import type { TrainQkv } from 'qkv/train';
-import { describeFailure } from '../../../worker/describe_failure';
+import { describeFailure } from '../../../domain/describe_failure';
 import type { History } from './snapshots';
 import { NoiseStudy } from './noise_study';
 import type { FromWorker, Snapshot, ToWorker, Writing } from '../shared/protocol';

@@ -2,7 +2,7 @@ import { richNodes } from '../../../i18n/markup';
 import { translate } from '../../../i18n/i18n';
 import { digits } from '../../../ui/numbers';
 import { find } from '../../../ui/dom';
-import type { View } from '../../../ui/panel';
+import type { View } from '../../panel';
 import { isRight, nearest, readAnswer } from './parse_answer';
 import type { Exercise } from './lesson';
 import { quantity } from './quantities';

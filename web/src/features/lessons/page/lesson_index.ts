@@ -1,6 +1,6 @@
 import { richNodes } from '../../../i18n/markup';
 import { translate } from '../../../i18n/i18n';
-import { Panel } from '../../../ui/panel';
+import { Panel } from '../../panel';
 import { writeAddress } from './lesson_address';
 import { readDrafts } from './drafts';
 import type { Lesson } from './lesson';

@@ -1,6 +1,6 @@
 import { asksOf, PANEL_IDS } from '../../index';
 import type { Language } from '../../../i18n/i18n';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 import type { State } from '../../../state/state';
 import { controlsOf } from './lockable_controls';
 import { t } from '../texts';

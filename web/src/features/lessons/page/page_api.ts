@@ -1,5 +1,5 @@
 import type { State } from '../../../state/state';
-import type { TensorsOf, View } from '../../../ui/panel';
+import type { TensorsOf, View } from '../../panel';
 
 /** What an open lesson has to say about the page. */
 export interface Hold {

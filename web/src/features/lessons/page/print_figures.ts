@@ -1,6 +1,6 @@
 import { svgFile } from '../../../ui/export_figure';
 import { find } from '../../../ui/dom';
-import { Panel } from '../../../ui/panel';
+import { Panel } from '../../panel';
 import type { PanelId } from '../../index';
 import type { Host } from './page_api';
 

@@ -1,7 +1,6 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- of typed arrays undefined means "not there", which is asked for */
 // The numbers of the page that an exercise can ask for: as the panels show them, from the same frames and studies.
 import { mean } from '../../../domain/averages';
-import type { View } from '../../../ui/panel';
+import type { View } from '../../panel';
 import type { BlockView } from '../../block/worker/frame_feature';
 import { PATHS, TAPS, type TapId } from '../../block/shared/constants';
 import { bytesOf, evenLength, passFlops } from '../../cost/page/operation_count';

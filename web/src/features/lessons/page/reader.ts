@@ -1,6 +1,6 @@
 import { richNodes } from '../../../i18n/markup';
 import { translate, type Language } from '../../../i18n/i18n';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 import { formatFragment, type State } from '../../../state/state';
 import { asksOf, PANEL_IDS } from '../../index';
 import { loadPanel } from '../../load';

@@ -1,12 +1,11 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-import type { RowData } from '../../../engine/row_data';
+import type { RowData } from '../../../domain/row_data';
 import type { Frame } from '../../../worker/protocol';
 import { MAX_MATRIX } from '../../../domain/layer';
 import { svgElement } from '../../../ui/dom';
 import { t } from '../texts';
 import { keyTarget } from '../../../ui/matrix/keys';
 import { digits } from '../../../ui/numbers';
-import { isCurrent, Panel, type View } from '../../../ui/panel';
+import { isCurrent, Panel, type View } from '../../panel';
 
 /** Of every row the strongest keys are drawn until they carry this share of it. */
 const MASS = 0.7;

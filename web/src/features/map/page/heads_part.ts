@@ -2,11 +2,12 @@ import { ORDERS, type Order } from '../../../domain/choices';
 import { find } from '../../../ui/dom';
 import type { HeadNumbers } from '../../../worker/protocol';
 import { CONSTRUCTED, headCount } from '../../../domain/sources';
-import type { Size } from '../../../engine/canvas';
+import type { Size } from '../../../domain/pixels';
 import { t } from '../texts';
-import { digits, largestEntropy } from '../../../ui/numbers';
-import { Panel, type View } from '../../../ui/panel';
-import { headName } from './head_names';
+import { digits } from '../../../ui/numbers';
+import { largestEntropy } from '../../../domain/rows';
+import { Panel, type View } from '../../panel';
+import { headName } from '../../head_names';
 
 /** What is written under a head: what it is sorted by, and its entropy otherwise. */
 const MEASURE: Readonly<Record<Order, 'entropy' | 'distance' | 'first' | 'rank'>> = {

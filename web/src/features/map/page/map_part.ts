@@ -1,18 +1,19 @@
 import { paintRamp } from '../../../ui/matrix/legend';
 import type { Cell } from '../../../ui/matrix/cell';
 import { LOOKS, SHOWS, type Show } from '../../../domain/choices';
-import type { RowData } from '../../../engine/row_data';
+import type { RowData } from '../../../domain/row_data';
 import type { Frame } from '../../../worker/protocol';
-import type { Size } from '../../../engine/canvas';
+import type { Size } from '../../../domain/pixels';
 import { t } from '../texts';
 import { cividis } from '../../../domain/cividis';
 import { palette } from '../../../ui/matrix/palette';
 import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';
-import { allowedCount, digits, isAllowed, largestBelow, rankInRow } from '../../../ui/numbers';
+import { digits } from '../../../ui/numbers';
+import { allowedCount, isAllowed, largestBelow, rankInRow } from '../../../domain/rows';
 import { isSigned, position, ticks } from '../../../domain/colour_scale';
-import { isCurrent, Panel, type View } from '../../../ui/panel';
-import { headName } from './head_names';
-import { missingModel } from '../../../ui/missing_model';
+import { isCurrent, Panel, type View } from '../../panel';
+import { headName } from '../../head_names';
+import { missingModel } from '../../missing_model';
 
 /** What the colours mean at the moment: two heads compared are always a difference. */
 function shownAs(frame: Frame): Show | 'difference' {

@@ -1,11 +1,12 @@
 import type { Cell } from '../../../ui/matrix/cell';
 import { find } from '../../../ui/dom';
-import type { RowData } from '../../../engine/row_data';
+import type { RowData } from '../../../domain/row_data';
 import type { Frame } from '../../../worker/protocol';
 import { t } from '../texts';
 import type { ShownCell } from '../../../ui/matrix/view';
-import { allowedCount, digits, isAllowed, rankInRow, rowSum } from '../../../ui/numbers';
-import { isCurrent, Panel, type View } from '../../../ui/panel';
+import { digits } from '../../../ui/numbers';
+import { allowedCount, isAllowed, rankInRow, rowSum } from '../../../domain/rows';
+import { isCurrent, Panel, type View } from '../../panel';
 
 const SHOWN_KEYS = 5;
 

@@ -1,9 +1,9 @@
 import type { MasksResult } from '../worker/masked_grid';
 import type { Frame } from '../../../worker/protocol';
 import { t } from '../texts';
-import { headName, provenance } from '../../map/page/head_names';
+import { headName, provenance } from '../../head_names';
 import type { Figure } from '../../../ui/export_figure';
-import { colours, drawMap } from '../../map/page/figure';
+import { colours, drawMap } from '../../../ui/heatmap_svg';
 
 export function masksFigure(frame: Frame, result: MasksResult, canvas: HTMLCanvasElement): Figure {
   const { tokens, mask, weights, request } = result;

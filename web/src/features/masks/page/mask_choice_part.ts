@@ -2,8 +2,8 @@ import formulas from '../formulas.json';
 import { t } from '../texts';
 import { MASK_KINDS, SIZED } from '../shared/mask_grid';
 import { LIMITS } from '../../../state/state';
-import { headName } from '../../map/page/head_names';
-import { Panel, type View } from '../../../ui/panel';
+import { headName } from '../../head_names';
+import { Panel, type View } from '../../panel';
 
 const kinds = MASK_KINDS.map(
   (kind) =>

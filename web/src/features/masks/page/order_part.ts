@@ -5,7 +5,7 @@ import { t } from '../texts';
 import { Guess } from '../../../ui/guess';
 import { digits } from '../../../ui/numbers';
 import { LIMITS } from '../../../state/state';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 
 /** Differences below this are what float32 leaves of sums taken in another order. */
 const ROUNDING = 1e-4;

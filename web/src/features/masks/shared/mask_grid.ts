@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 /** Queries and keys of the mask that can be painted; of a longer text the first so many tokens are taken. */
 export const GRID = 16;
 

@@ -5,7 +5,8 @@ import type { Model } from '../../../domain/model';
 import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
 import { stage } from '../../../engine/memo';
 import type { Picture } from '../../../engine/paint';
-import { maskedGrid, type MasksRequest, type MasksResult } from './masked_grid';
+import { maskedGrid, type MasksResult } from './masked_grid';
+import type { MasksRequest } from '../request';
 import { GRID } from '../shared/mask_grid';
 
 function picture({ tokens, weights, mask }: MasksResult): Picture {

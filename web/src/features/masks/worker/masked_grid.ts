@@ -1,20 +1,15 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { Positions } from '../../../domain/choices';
 import { worse } from '../../../domain/nan_max';
 import type { Model } from '../../../domain/model';
 import type { LayerRequest } from '../../../domain/layer';
 import type { Qkv, ResultOf } from 'qkv';
-import { GRID, gridMask, type MaskChoice } from '../shared/mask_grid';
+import { GRID, gridMask } from '../shared/mask_grid';
 import { WIDTH } from '../../../domain/number_sets';
 import { layerInput } from '../../../engine/layer_weights';
 import { permutation } from '../../../engine/random';
 import { D_MODEL } from '../../../domain/sources';
 import type { FullLayer } from '../../../engine/full_layer';
-
-export interface MasksRequest extends MaskChoice {
-  /** The seed of the order the tokens are in; 0: as they are written. */
-  readonly maskShuffle: number;
-}
+import type { MasksRequest } from '../request';
 
 /** Largest |attention(shuffled) - shuffled(attention)| over all elements of the output. */
 export interface Swap {

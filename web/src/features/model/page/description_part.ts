@@ -1,5 +1,5 @@
 import { sentences } from '../../../i18n/i18n';
-import type { View } from '../../../ui/panel';
+import type { View } from '../../panel';
 import { bytes as written, duration, whole } from '../../../ui/numbers';
 import { ModelPart } from './model_part';
 import type { ModelInfo } from '../shared/protocol';

@@ -1,6 +1,5 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every token of a plane has a place on it */
 import { context2d } from '../../../ui/dom';
-import type { View } from '../../../ui/panel';
+import type { View } from '../../panel';
 import { palette } from '../../../ui/matrix/palette';
 import { percent } from '../../../ui/numbers';
 import { labelOf } from '../shared/token_label';

@@ -4,7 +4,7 @@ import { CARDS } from './model_cards';
 import { CURVE_HEIGHT, drawLog } from './plots';
 import { SHIPPED } from '../shared/shipped_models';
 import { t } from '../texts';
-import type { View } from '../../../ui/panel';
+import type { View } from '../../panel';
 
 const WIDTH = 600;
 

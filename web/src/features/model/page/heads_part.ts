@@ -1,6 +1,5 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every head has each score */
 import { sentences } from '../../../i18n/i18n';
-import type { View } from '../../../ui/panel';
+import type { View } from '../../panel';
 import { digits } from '../../../ui/numbers';
 import { ModelPart } from './model_part';
 import type { HeadChanges, HeadName, HeadScores, Losses, ModelInfo } from '../shared/protocol';

@@ -1,6 +1,6 @@
 import { find } from '../../../ui/dom';
 import { pagePen, pageSvg } from '../../../ui/plot';
-import type { View } from '../../../ui/panel';
+import type { View } from '../../panel';
 import { defaultText } from '../../../i18n/i18n';
 import { richNodes } from '../../../i18n/markup';
 import { CARDS } from './model_cards';
@@ -11,7 +11,7 @@ import { ModelPart } from './model_part';
 import { bytes as written, whole } from '../../../ui/numbers';
 import { EXAMPLES, SHIPPED, type ShippedName } from '../shared/shipped_models';
 import { AFRESH, modelOf } from '../state';
-import type { ModelView } from './model_view';
+import type { ModelView } from '../shared/model_view';
 import { t } from '../texts';
 
 const shipped = (name: ShippedName) => `

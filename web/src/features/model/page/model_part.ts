@@ -1,4 +1,4 @@
-import { Panel } from '../../../ui/panel';
+import { Panel } from '../../panel';
 import type { ToModel } from '../shared/protocol';
 
 /** A part of the panel: it can speak to the model's worker. */

@@ -1,5 +1,5 @@
 import { sentences } from '../../../i18n/i18n';
-import type { View } from '../../../ui/panel';
+import type { View } from '../../panel';
 import { digits, percent } from '../../../ui/numbers';
 import type { Limits } from '../../../state/field';
 import { LIMITS } from '../../../state/state';

@@ -1,4 +1,4 @@
-import type { View } from '../../../ui/panel';
+import type { View } from '../../panel';
 import { percent } from '../../../ui/numbers';
 import { ModelPart } from './model_part';
 import type { Rollout } from '../shared/protocol';

@@ -1,5 +1,5 @@
 import { pagePen, pageSvg } from '../../../ui/plot';
-import type { View } from '../../../ui/panel';
+import type { View } from '../../panel';
 import { digits, duration } from '../../../ui/numbers';
 import { drawSpeed, SPEED_HEIGHT } from './plots';
 import { ModelPart } from './model_part';

@@ -1,6 +1,6 @@
 import { sentences } from '../../../i18n/i18n';
 import { mean } from '../../../domain/averages';
-import type { View } from '../../../ui/panel';
+import type { View } from '../../panel';
 import { digits, percent } from '../../../ui/numbers';
 import { ModelPart } from './model_part';
 import type { Reading } from '../shared/protocol';

@@ -1,4 +1,4 @@
-import type { View } from '../../../ui/panel';
+import type { View } from '../../panel';
 import { bytes, duration } from '../../../ui/numbers';
 import { LIMITS } from '../../../state/state';
 import { ModelPart } from './model_part';

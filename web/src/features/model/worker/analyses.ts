@@ -1,20 +1,19 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { Qkv } from 'qkv';
 import { prefixMatching } from '../../../domain/prefix_matching';
 import { hashText, uniform } from '../../../engine/random';
 import type { Opened } from './open_model';
-import type {
-  HeadScores,
-  Lens,
-  Losses,
-  ModelAsk,
-  Near,
-  NextToken,
-  Plane,
-  Rollout,
-  Sampling,
+import {
+  MOST_BARS,
+  type HeadScores,
+  type Lens,
+  type Losses,
+  type ModelAsk,
+  type Near,
+  type NextToken,
+  type Plane,
+  type Rollout,
+  type Sampling,
 } from '../shared/protocol';
-import { MOST_BARS } from '../shared/protocol';
 import { nearest, principalPlane } from './pca';
 import { firstScore, previousScore } from './head_scores';
 import { select } from './selection';

@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { median } from '../../../domain/averages';
 import type { Opened } from './open_model';
 import type { Generated, HeadName, Sampling, Speed, SpeedPoint } from '../shared/protocol';

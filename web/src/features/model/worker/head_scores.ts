@@ -1,5 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-
 /** Weights of one head, [T, T]. */
 type Weights = Float32Array;
 

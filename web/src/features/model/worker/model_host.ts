@@ -1,8 +1,7 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its list */
 import type { Qkv } from 'qkv';
 import type { Heads } from '../../../engine/head_list';
 import { Slices } from '../../../engine/slices';
-import { describeFailure } from '../../../worker/describe_failure';
+import { describeFailure } from '../../../domain/describe_failure';
 import * as answers from './analyses';
 import { generate, speedOf } from './generation';
 import { open, type Opened } from './open_model';

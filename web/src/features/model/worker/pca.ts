@@ -1,5 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
-
 export interface Principal {
   /** [rows, 2]: of each row its places along both axes. */
   readonly points: Float32Array;

@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its length */
 import { MOST_TOKENS, type ModelAsk, type Reading } from '../shared/protocol';
 import type { Opened } from './open_model';
 

@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { Qkv } from 'qkv';
 import type { LayerRequest } from '../../../domain/layer';
 import { allowedKeys, maskOptions } from '../../../domain/mask';
@@ -8,15 +7,11 @@ import type { FrameFeature, Scene, Workbench } from '../../../engine/frame_featu
 import type { Heads } from '../../../engine/head_list';
 import type { Projections } from '../../../engine/heads';
 import { stage } from '../../../engine/memo';
-import type { RowData } from '../../../engine/row_data';
+import type { RowData } from '../../../domain/row_data';
+import type { PairRequest } from '../request';
 
 /** Of more keys these, the heaviest, are listed one by one. */
 export const MAX_LISTED = 12;
-
-export interface PairRequest {
-  /** Null, or a key that the query may not see: the key that weighs most. */
-  readonly key: number | null;
-}
 
 /** What one key, or several together, add to the output: its weight, and weight times value [width]. */
 export interface Share {

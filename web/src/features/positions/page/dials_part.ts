@@ -1,11 +1,10 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { columnsOfPair, frequency, PAIRS } from '../shared/pair_table';
 import type { Place } from '../worker/frame_feature';
 import { t } from '../texts';
 import { digits } from '../../../ui/numbers';
 import { LIMITS, type State } from '../../../state/state';
 import { clamp } from '../../../state/field';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 
 const TURN = 2 * Math.PI;
 

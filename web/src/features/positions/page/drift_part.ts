@@ -1,10 +1,9 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { svgElement } from '../../../ui/dom';
 import type { Drift } from '../worker/residuals';
 import type { Place } from '../worker/frame_feature';
 import { t } from '../texts';
 import { digits } from '../../../ui/numbers';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 
 export const CURVES = ['naive', 'core'] as const;
 type Curve = (typeof CURVES)[number];

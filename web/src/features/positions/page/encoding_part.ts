@@ -3,12 +3,12 @@ import type { Cell } from '../../../ui/matrix/cell';
 import { columnsOfPair, pairOfColumn } from '../shared/pair_table';
 import { D_MODEL } from '../../../domain/sources';
 import type { PositionsResult } from '../worker/frame_feature';
-import type { Size } from '../../../engine/canvas';
+import type { Size } from '../../../domain/pixels';
 import { t } from '../texts';
 import { palette } from '../../../ui/matrix/palette';
 import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';
-import { isCurrent, Panel, type View } from '../../../ui/panel';
+import { isCurrent, Panel, type View } from '../../panel';
 
 const ROW_HEIGHT = 6;
 /** More positions than this do not fit the height of the picture. */

@@ -4,7 +4,7 @@ import type { RotaryScore } from '../worker/scheme_maps';
 import { digits } from '../../../ui/numbers';
 import { LIMITS } from '../../../state/state';
 import { clamp } from '../../../state/field';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 
 const ENDS = ['rotaryQ', 'rotaryK'] as const;
 type End = (typeof ENDS)[number];

@@ -2,7 +2,7 @@ import formulas from '../formulas.json';
 import { columnsOfPair } from '../shared/pair_table';
 import type { PositionsResult } from '../worker/frame_feature';
 import { t } from '../texts';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';
 

@@ -2,9 +2,10 @@ import { paintRamp } from '../../../ui/matrix/legend';
 import { SCHEMES } from '../../../domain/schemes';
 import type { Cell } from '../../../ui/matrix/cell';
 import formulas from '../formulas.json';
-import { ALIBI_HEAD, ALIBI_HEADS, BUCKETS, SPAN, type SchemeMap } from '../worker/scheme_maps';
+import type { SchemeMap } from '../worker/scheme_maps';
+import { ALIBI_HEAD, ALIBI_HEADS, BUCKETS, SPAN } from '../shared/constants';
 import type { Frame } from '../../../worker/protocol';
-import type { Size } from '../../../engine/canvas';
+import type { Size } from '../../../domain/pixels';
 import { t, type Key } from '../texts';
 import { cividis } from '../../../domain/cividis';
 import { palette } from '../../../ui/matrix/palette';
@@ -12,7 +13,7 @@ import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';
 import { LIMITS } from '../../../state/state';
 import { positionsSeedOf } from '../state';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 
 const HOME: Cell = { row: 30, col: 20 };
 

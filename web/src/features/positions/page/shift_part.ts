@@ -5,7 +5,7 @@ import { digits } from '../../../ui/numbers';
 import { LIMITS } from '../../../state/state';
 import { onNumber, showNumber } from '../../../ui/number_box';
 import { clamp } from '../../../state/field';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 
 /** Steps of the slider for one doubling of p + 1: it is as fine at 3 as at 30000. */
 const OCTAVE = 40;

@@ -1,31 +1,19 @@
-import type { Scheme } from '../../../domain/schemes';
 import type { Qkv } from 'qkv';
 import { driftOver, residual, residualsAt, type Drift } from './residuals';
 import type { PairLayout } from '../shared/pair_table';
 import {
-  ALIBI_HEADS,
   rotaryScore,
   schemeMap,
   type RotaryScore,
   type SchemeChoice,
   type SchemeMap,
 } from './scheme_maps';
+import { ALIBI_HEADS } from '../shared/constants';
 import { D_MODEL } from '../../../domain/sources';
 import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
 import { stage } from '../../../engine/memo';
 import { POSITION_PICTURES } from './position_pictures';
-
-export interface PositionsRequest {
-  /** k and p of PE(p + k) = M_k PE(p). */
-  readonly shift: number;
-  readonly position: number;
-  /** Of the encoding, and of what turns its pairs. */
-  readonly layout: PairLayout;
-  readonly scheme: Scheme;
-  readonly rotaryQ: number;
-  readonly rotaryK: number;
-  readonly seed: number;
-}
+import type { PositionsRequest } from '../request';
 
 /** One position and the one k further on. */
 export interface Place {

@@ -3,8 +3,10 @@ import { colourIndex } from '../../../domain/colour_scale';
 import type { Scheme } from '../../../domain/schemes';
 import { D_MODEL } from '../../../domain/sources';
 import type { FeaturePicture } from '../../../engine/frame_feature';
-import type { PaintPalette, Picture } from '../../../engine/paint';
-import { BUCKETS, SPAN, type SchemeMap } from './scheme_maps';
+import type { Picture } from '../../../engine/paint';
+import type { PaintPalette } from '../../../domain/paint_palette';
+import type { SchemeMap } from './scheme_maps';
+import { BUCKETS, SPAN } from '../shared/constants';
 
 /** What is painted of the panel's result. */
 interface Painted {

@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { worse } from '../../../domain/nan_max';
 import type { Qkv } from 'qkv';
 import { BASE, columnsOfPair, PAIRS, type PairLayout } from '../shared/pair_table';

@@ -1,17 +1,10 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { worse } from '../../../domain/nan_max';
 import type { Scheme } from '../../../domain/schemes';
 import type { NdArray, Qkv } from 'qkv';
 import { columnsOfPair, frequency, PAIRS, type PairLayout } from '../shared/pair_table';
 import { hashText, uniform } from '../../../engine/random';
 import { D_MODEL } from '../../../domain/sources';
-
-/** Queries and keys of the map of a scheme. */
-export const SPAN = 48;
-export const BUCKETS = 32;
-export const ALIBI_HEADS = 8;
-/** The head of ALiBi that is drawn. */
-export const ALIBI_HEAD = 2;
+import { ALIBI_HEAD, ALIBI_HEADS, BUCKETS, SPAN } from '../shared/constants';
 
 /** What a scheme adds to a score, or makes of it: [SPAN, SPAN]. */
 export interface SchemeMap {

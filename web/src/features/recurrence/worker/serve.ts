@@ -1,6 +1,6 @@
-import { describeFailure } from '../../../worker/describe_failure';
-import type { LabFailed } from '../../../worker/panel_worker_client';
-import { trainEngine } from '../../../worker/train_engine';
+import { describeFailure } from '../../../domain/describe_failure';
+import type { LabFailed } from '../../../domain/failure';
+import { trainEngine } from '../../../engine/train_engine';
 import { Desk } from './training_loop';
 import type { News, Order } from '../shared/protocol';
 

@@ -1,6 +1,6 @@
 import { trainedHeadName } from '../../../domain/sources';
 import { digits } from '../../../ui/numbers';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 import { cell, drawCells, trackOf } from './number_cells';
 import type { LearnedRow } from '../worker/trained_row';
 import { t } from '../texts';

@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { worse } from '../../../domain/nan_max';
 import type { Qkv } from 'qkv';
 import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
@@ -6,17 +5,8 @@ import { stage } from '../../../engine/memo';
 import type { Heads } from '../../../engine/head_list';
 import type { Mask } from '../../../domain/choices';
 import { learnedRow, type LearnedRow } from './trained_row';
-import { countOf, WIDTH, type NumberSet } from '../../../domain/number_sets';
-
-export interface RowRequest {
-  readonly numbers: NumberSet;
-  readonly query: number;
-  /** Keys left out, a bit for each. */
-  readonly masked: number;
-  /** Null: 1 / sqrt(d_k). */
-  readonly scale: number | null;
-  readonly subtractMax: boolean;
-}
+import { countOf, WIDTH } from '../../../domain/number_sets';
+import type { RowRequest } from '../request';
 
 /** Every step from one query to its output; [count] each, output [WIDTH]. */
 export interface RowSteps {

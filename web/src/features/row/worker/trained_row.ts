@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { allowedKeys } from '../../../domain/mask';
 import { MAX_KEYS } from '../../../domain/number_sets';
 import { worse } from '../../../domain/nan_max';

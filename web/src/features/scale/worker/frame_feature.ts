@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { worse } from '../../../domain/nan_max';
 import type { Qkv } from 'qkv';
 import type { FrameFeature, Workbench } from '../../../engine/frame_feature';

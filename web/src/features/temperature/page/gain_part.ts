@@ -1,5 +1,5 @@
 import { digits } from '../../../ui/numbers';
-import { Panel, type View } from '../../../ui/panel';
+import { Panel, type View } from '../../panel';
 import type { GainResult, GainRow } from '../worker/gain_rows';
 import { clampGain } from '../state';
 import { t } from '../texts';

@@ -1,10 +1,11 @@
 import type { Frame } from '../../../worker/protocol';
-import { PROMISE, type TemperaturePoint, type TemperatureStudy } from '../worker/temperature_study';
+import type { TemperaturePoint, TemperatureStudy } from '../worker/temperature_study';
+import { PROMISE } from '../shared/constants';
 import { TEMPERATURES } from '../../../domain/temperatures';
 import { t, type Key } from '../texts';
 import { sentences, type Values } from '../../../i18n/i18n';
 import { digits } from '../../../ui/numbers';
-import { headName } from '../../map/page/head_names';
+import { headName } from '../../head_names';
 
 /** A row at a temperature, with the curves that belong to it. */
 export interface Shown {

@@ -3,3 +3,5 @@ export const LAB_SCORES = ['random', 'row'] as const;
 export type LabScores = (typeof LAB_SCORES)[number];
 /** How many random scores, the width of their query and keys, and the variance of each component. */
 export const LAB = { keys: 256, width: 64, variance: 0.5 } as const;
+/** Within it from the theory, in nats, is what 'holds' promises ... */
+export const PROMISE = 0.04;

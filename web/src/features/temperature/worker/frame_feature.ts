@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- the shown head is one of the heads */
 import type { Mask } from '../../../domain/choices';
 import type { FrameFeature, Scene, Workbench } from '../../../engine/frame_feature';
 import type { Heads } from '../../../engine/head_list';

@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import type { Qkv } from 'qkv';
 import { mean } from '../../../domain/averages';
 import { hashText, normals } from '../../../engine/random';

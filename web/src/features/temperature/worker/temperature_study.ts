@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-non-null-assertion -- every index here is in range by its loop */
 import { mean } from '../../../domain/averages';
 import type { Mask } from '../../../domain/choices';
 import { worse } from '../../../domain/nan_max';
@@ -64,8 +63,6 @@ export interface TemperatureStudy {
 }
 
 const POINTS = 121;
-/** Within it from the theory, in nats, is what 'holds' promises ... */
-export const PROMISE = 0.04;
 /**
  * ... when the terms left out come to no more than this. Over 900 000 such rows of 2 to 1024 scores, from eight
  * distributions at 3 to 10 times tau_c, the difference stayed below 1.1 times those terms, and below 0.032.

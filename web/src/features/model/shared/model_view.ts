@@ -7,7 +7,7 @@ import type {
   ModelInfo,
   Speed,
   Work,
-} from '../shared/protocol';
+} from './protocol';
 
 /** What the page knows of the trained model: its worker's latest words. */
 export interface ModelView {

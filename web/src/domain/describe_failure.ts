@@ -1,4 +1,4 @@
-import type { Failure } from '../domain/failure';
+import type { Failure } from './failure';
 
 /**
  * What the page is told of an error: of the package its code. Errors are known by their form, because in the single file those of

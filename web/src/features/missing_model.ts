@@ -1,4 +1,4 @@
-import { modelOf, namedAs } from '../features/model/state';
+import { modelOf, namedAs } from './model/state';
 import { t } from '../i18n/i18n';
 import type { View } from './panel';
 

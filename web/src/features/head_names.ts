@@ -1,13 +1,8 @@
-import { sentences } from '../../../i18n/i18n';
-import { CHINESE_ENDINGS, ENGLISH_ANIMALS, isAnimal } from '../../../domain/animals';
-import {
-  CONSTRUCTED,
-  trainedHeadName,
-  type HeadSource,
-  type Source,
-} from '../../../domain/sources';
-import { t, type Key } from '../texts';
-import type { State } from '../../../state/state';
+import { sentences } from '../i18n/i18n';
+import { CHINESE_ENDINGS, ENGLISH_ANIMALS, isAnimal } from '../domain/animals';
+import { CONSTRUCTED, trainedHeadName, type HeadSource, type Source } from '../domain/sources';
+import { t, type Key } from './map/texts';
+import type { State } from '../state/state';
 
 type StoryKey = Extract<Key, `how.${string}`>;
 

@@ -1,14 +1,14 @@
-import { find } from './dom';
+import { find } from '../ui/dom';
 import { translate } from '../i18n/i18n';
 import type { HeadSource } from '../domain/sources';
 import type { EngineStatus } from '../worker/client';
-import type { Studies } from '../features/computed';
-import type { ModelView } from '../features/model/page/model_view';
+import type { Studies } from './computed';
+import type { ModelView } from './model/shared/model_view';
 import type { Frame, Report, Tensors, Wanted } from '../worker/protocol';
-import type { Size } from '../engine/canvas';
-import type { Figure } from './export_figure';
+import type { Size } from '../domain/pixels';
+import type { Figure } from '../ui/export_figure';
 import type { LinkProblem, State } from '../state/state';
-import type { Theme } from './theme';
+import type { Theme } from '../ui/theme';
 import type { TokenList } from '../domain/tokenizer';
 
 /** Everything a panel is drawn from. Panels keep nothing of it. */
@@ -56,6 +56,9 @@ export abstract class Panel extends HTMLElement {
   surfaces(): Record<string, Size> {
     return {};
   }
+
+  /** Whether it shows what a model tells many times in a second while it loads and writes: the other panels wait for the end. */
+  readonly followsModel: boolean = false;
 
   /** The picture or table it can be taken away as; null while there is none. */
   figure?(view: View, tensors: TensorsOf): Promise<Figure | null>;

@@ -1,0 +1,48 @@
+import type { Mask } from './choices';
+import { allowedKeys } from './mask';
+import type { RowData } from './row_data';
+
+/** The mean over all rows of the largest entropy each could have, in nats. */
+export function largestEntropy(mask: Mask, count: number): number {
+  let most = 0;
+  for (let row = 0; row < count; row++) {
+    const [first, end] = allowedKeys(mask, row, count);
+    most += Math.log(end - first);
+  }
+  return most / count;
+}
+
+/** Whether a query may read a key, and among how many. */
+export function isAllowed(mask: Mask, row: number, col: number, count: number): boolean {
+  const [first, end] = allowedKeys(mask, row, count);
+  return col >= first && col < end;
+}
+
+export function allowedCount(mask: Mask, row: number, count: number): number {
+  const [first, end] = allowedKeys(mask, row, count);
+  return end - first;
+}
+
+/** Rank of a key among the keys of its row, 1 for the largest; equal weights share a rank. */
+export function rankInRow({ weights }: RowData, col: number): number {
+  const weight = weights[col]!;
+  let rank = 1;
+  for (const other of weights) if (other > weight) rank++;
+  return rank;
+}
+
+export function rowSum({ weights }: RowData): number {
+  let sum = 0;
+  for (const weight of weights) sum += weight;
+  return sum;
+}
+
+/** The column of the largest weight of a row that is smaller than `below`. */
+export function largestBelow({ weights }: RowData, below = Infinity): number {
+  let best = 0;
+  let largest = -1;
+  weights.forEach((weight, j) => {
+    if (weight < below && weight > largest) [best, largest] = [j, weight];
+  });
+  return best;
+}
