@@ -283,13 +283,10 @@ describe('model: the panel', () => {
     assert.equal(widths().length, 2);
     assert.notDeepEqual(widths(), wide);
     one('.model-log').replaceChildren();
-    fire(one('details'), 'toggle');
-    assert.equal(widths().length, 2);
-    one('.model-log').replaceChildren();
     show();
     assert.equal(widths().length, 1, 'nothing has changed');
     layOut({ width: 0, height: 0 });
-    fire(one('details'), 'toggle');
+    await rest();
     assert.equal(widths().length, 1, 'it has no width');
   });
 });

@@ -153,16 +153,14 @@ describe('model: parts without an answer', () => {
     assert.equal(drawn([{ length: 8, cached: 1, whole: 2 }]), 1);
   });
 
-  test('load: how a model was trained is drawn when it is unfolded', () => {
+  test('load: how a model was trained is drawn when it is unfolded', async () => {
     layOut({ width: 0, height: 0 });
     const { part } = put(web.LoadPart);
-    const details = part.querySelector('details');
-    details.dispatchEvent(new Event('toggle'));
     part.update(viewOf(answers));
     const drawn = () => part.querySelectorAll('.model-log svg').length;
     assert.equal(drawn(), 0);
-    layOut(SIZE);
-    details.dispatchEvent(new Event('toggle'));
+    layOut(SIZE); // what was folded has a size now
+    await rest();
     assert.equal(drawn(), part.querySelectorAll('.model-log').length);
   });
 

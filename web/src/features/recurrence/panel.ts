@@ -70,7 +70,7 @@ class RecurrencePanel extends Panel {
     );
     const head = this.find('#recurrence-head', HTMLSelectElement);
     head.addEventListener('change', () => this.change({ recurrenceHead: Number(head.value) }));
-    this.#charts = new Charts(this, () => this.#soon());
+    this.#charts = new Charts(this);
     this.#maps = new Maps(
       this.find('[data-map=gru_attention] qkv-matrix', MatrixView),
       this.find('[data-map=transformer] qkv-matrix', MatrixView),

@@ -6,7 +6,8 @@ import type { Figure } from '../../ui/export_figure';
 import { scaleFigure } from './page/figure';
 import { t } from './texts';
 import { digits } from '../../ui/numbers';
-import { pagePen, pageSvg } from '../../ui/plot';
+import { pagePen } from '../../ui/plot';
+import { plotStages, stageHtml, type PlotStage } from '../../ui/plot_stage';
 import { Guess } from '../../ui/guess';
 import { richNodes } from '../../i18n/markup';
 import { LIMITS, type State } from '../../state/state';
@@ -34,7 +35,6 @@ function wayOf(from: number, to: number): (typeof WAYS)[number] {
 
 const FIGURES = ['histogram', 'entropies', 'variances'] as const;
 type FigureName = (typeof FIGURES)[number];
-const stage = (name: FigureName) => `<div class="plot-stage" data-figure="${name}"></div>`;
 
 const keyEntry = (mark: string) => `
   <li><svg width="30" height="12" aria-hidden="true"><path class="plot-${mark}" d="M0 6H30"/>${
@@ -44,18 +44,12 @@ const keyEntry = (mark: string) => `
 /** Products of random queries and keys: why they are divided by the root of the width. */
 class ScalePanel extends Panel {
   #state: State | null = null;
-  #view: View | null = null;
-  #width = 0;
+  #stages: Readonly<Record<FigureName, PlotStage>> | null = null;
   #language: State['language'] | null = null;
   /** What a live region has been told: the sample, and whether it is divided. */
   #told = '';
   /** What the reader guessed of the entropies, and of which sample. */
   #guess: { way: string; sample: number } | null = null;
-  /** One size for all three figures: they are as wide as their columns. */
-  readonly #resize = new ResizeObserver(() => {
-    this.#width++;
-    if (this.#view) this.update(this.#view);
-  });
 
   protected template(): string {
     return `
@@ -77,7 +71,7 @@ class ScalePanel extends Panel {
         <qkv-guess></qkv-guess>
         <div class="lab" hidden>
           <div class="lab-main">
-            ${stage('histogram')}
+            ${stageHtml('histogram')}
             <p class="hint tails"></p>
           </div>
           <div class="lab-side">
@@ -91,8 +85,8 @@ class ScalePanel extends Panel {
             <p class="verdict"></p>
           </div>
           <div class="lab-pair">
-            ${stage('entropies')}
-            ${stage('variances')}
+            ${stageHtml('entropies')}
+            ${stageHtml('variances')}
             <ul class="plot-key">${['plain', 'scaled', 'theory'].map(keyEntry).join('')}</ul>
           </div>
         </div>
@@ -111,7 +105,7 @@ class ScalePanel extends Panel {
       const sample = this.#state?.sample ?? first;
       this.change({ sample: sample < last ? sample + 1 : first });
     });
-    for (const name of FIGURES) this.#resize.observe(this.#stage(name));
+    this.#stages = plotStages(this, FIGURES);
     this.addEventListener('guessed', (event) => {
       const way = (event as CustomEvent<string | null>).detail;
       this.#guess = way === null ? null : { way, sample: this.#state?.sample ?? NaN };
@@ -148,12 +142,7 @@ class ScalePanel extends Panel {
     guess.tell(t('guess.told', { verdict, answer: t('scale.answer', values) }));
   }
 
-  #stage(name: FigureName): HTMLElement {
-    return this.find(`[data-figure=${name}]`, HTMLElement);
-  }
-
   update(view: View): void {
-    this.#view = view;
     const { state, studies, engine, look } = view;
     this.#state = state;
     const study = studies.scale?.sample === state.sample ? studies.scale : null;
@@ -165,7 +154,7 @@ class ScalePanel extends Panel {
     this.setText('.placeholder', t(engine.kind === 'failed' ? 'map.failed' : 'plots.loading'));
     if (!study || !result) return;
     const asked = state.scaleAsk;
-    if (!this.changed(study, result, state.divided, this.#width, look, asked, this.#guess)) return;
+    if (!this.changed(study, result, state.divided, look, asked, this.#guess)) return;
     this.find('.lab', HTMLElement).hidden = false;
     this.#ask(study, asked);
     this.#tell(study, result, state.divided);
@@ -227,29 +216,23 @@ class ScalePanel extends Panel {
 
   #draw({ results }: WidthStudy, result: WidthResult, divided: boolean): void {
     const chosen = result.width;
-    const put = (
-      name: FigureName,
-      height: number,
-      label: string,
-      body: (width: number) => string,
-    ) => {
-      const box = this.#stage(name);
-      const width = box.clientWidth;
-      if (width === 0) return;
-      box.innerHTML = pageSvg(width, height, body(width));
-      box.querySelector('svg')?.setAttribute('aria-label', label);
-    };
     const { variance } = divided ? result.scaled : result.plain;
     const values = { width: chosen, variance: digits(variance, 3), law: divided ? 1 : chosen };
-    put('histogram', HISTOGRAM_HEIGHT, t('scale.histogram', values), (width) =>
-      drawHistogram(pagePen, width, result, divided),
-    );
-    put('entropies', CHART_HEIGHT, describe(results, 'entropy'), (width) =>
-      drawEntropies(pagePen, width, results, chosen),
-    );
-    put('variances', CHART_HEIGHT, describe(results, 'variance'), (width) =>
-      drawVariances(pagePen, width, results, chosen),
-    );
+    this.#stages?.histogram.show({
+      height: HISTOGRAM_HEIGHT,
+      label: t('scale.histogram', values),
+      draw: (width) => drawHistogram(pagePen, width, result, divided),
+    });
+    this.#stages?.entropies.show({
+      height: CHART_HEIGHT,
+      label: describe(results, 'entropy'),
+      draw: (width) => drawEntropies(pagePen, width, results, chosen),
+    });
+    this.#stages?.variances.show({
+      height: CHART_HEIGHT,
+      label: describe(results, 'variance'),
+      draw: (width) => drawVariances(pagePen, width, results, chosen),
+    });
   }
 
   #rich(selector: string, source: string): void {

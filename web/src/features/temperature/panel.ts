@@ -6,6 +6,7 @@ import { temperatureFigure } from './page/figure';
 import { t, type Key } from './texts';
 import { digits } from '../../ui/numbers';
 import { pagePen, pageSvg } from '../../ui/plot';
+import { PlotStage } from '../../ui/plot_stage';
 import { Guess } from '../../ui/guess';
 import { richOf } from '../../i18n/i18n';
 import { richNodes } from '../../i18n/markup';
@@ -40,12 +41,11 @@ class TemperaturePanel extends Panel {
   #shown: Shown | null = null;
   /** What the reader guessed, and about what. */
   #guess: { way: 'up' | 'down'; of: Shown } | null = null;
-  #widths = { curves: 0, scores: 0 };
+  #histogram: PlotStage | null = null;
+  /** Of the stage of the curves: unlike a PlotStage it also has a dot, which moves over a drawing that stays. */
+  #width = 0;
   readonly #resize = new ResizeObserver((entries) => {
-    for (const { target, contentRect } of entries) {
-      const name = target.classList.contains('scores') ? 'scores' : 'curves';
-      this.#widths[name] = Math.round(contentRect.width);
-    }
+    for (const { contentRect } of entries) this.#width = Math.round(contentRect.width);
     if (this.#view) this.update(this.#view);
   });
 
@@ -89,7 +89,7 @@ class TemperaturePanel extends Panel {
 
   protected override ready(): void {
     this.#resize.observe(this.find('.curves', HTMLElement));
-    this.#resize.observe(this.find('.scores', HTMLElement));
+    this.#histogram = new PlotStage(this.find('.scores', HTMLElement));
     this.addEventListener('guessed', (event) => {
       const way = (event as CustomEvent<string | null>).detail;
       if (this.#shown && (way === 'up' || way === 'down')) this.#guess = { way, of: this.#shown };
@@ -107,7 +107,7 @@ class TemperaturePanel extends Panel {
     });
     const dial = {
       temperature: () => (this.#view?.state.controls ? this.#view.state.temperature : null),
-      at: (x: number) => placesOf(this.#widths.curves).temperatureAt(x),
+      at: (x: number) => placesOf(this.#width).temperatureAt(x),
       // Whoever moves the dot sees where it goes.
       set: (temperature: number) => this.change({ temperature, curves: true }),
     };
@@ -150,20 +150,18 @@ class TemperaturePanel extends Panel {
     if (!shown) return;
     const asked =
       !state.curves && shown.point.verdict !== 'single' && shown.point.verdict !== 'equal';
-    const { curves, scores } = this.#widths;
     const { point: at, study } = shown;
-    if (!this.changed(at, study, asked, this.#guess, curves, scores, view.look)) return;
+    if (!this.changed(at, study, asked, this.#guess, this.#width, view.look)) return;
     this.#tell(shown, asked);
-    if (curves > 0) this.#draw(shown, asked, view.look);
+    if (this.#width > 0) this.#draw(shown, asked, view.look);
   }
 
   /** While the dot is dragged only the dot is drawn: the curves stay as they are. */
   #draw(shown: Shown, asked: boolean, look: number): void {
     const { point, study } = shown;
-    const { curves, scores } = this.#widths;
-    const places = placesOf(curves);
+    const places = placesOf(this.#width);
     const known = asked ? null : study;
-    const curved = [point.of.id, asked, curves, scores, look].join();
+    const curved = [point.of.id, asked, this.#width, look].join();
     const drawing = this.find('.drawing', HTMLElement);
     if (drawing.dataset['of'] !== curved) {
       drawing.dataset['of'] = curved;
@@ -182,17 +180,16 @@ class TemperaturePanel extends Panel {
   }
 
   #drawScores({ study, point: { of } }: Shown): void {
-    const { scores: width } = this.#widths;
-    if (width === 0) return;
-    const stage = this.find('.scores', HTMLElement);
-    stage.innerHTML = pageSvg(width, HISTOGRAM_HEIGHT, drawScores(pagePen, width, study, of));
     const values = {
       count: of.scores.length,
       mean: digits(of.mean, 3),
       variance: digits(of.cumulants[2] ?? NaN, 3),
     };
-    const label = t('temperature.histogram', values);
-    this.find('.scores svg', SVGSVGElement).setAttribute('aria-label', label);
+    this.#histogram?.show({
+      height: HISTOGRAM_HEIGHT,
+      label: t('temperature.histogram', values),
+      draw: (width) => drawScores(pagePen, width, study, of),
+    });
   }
 
   #tell(shown: Shown, asked: boolean): void {

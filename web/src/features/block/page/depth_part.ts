@@ -3,7 +3,8 @@ import '../../../ui/plot.css';
 import type { Failure } from '../../../domain/failure';
 import { LIMITS, type State } from '../../../state/state';
 import { Panel, type View } from '../../panel';
-import { pagePen, pageSvg } from '../../../ui/plot';
+import { pagePen } from '../../../ui/plot';
+import { plotStages, stageHtml, type PlotStage } from '../../../ui/plot_stage';
 import { reasonOf } from '../../../ui/reason';
 import { Lab } from '../../../worker/panel_worker_client';
 import { provenance } from '../../head_names';
@@ -61,13 +62,13 @@ export class DepthPart extends Panel {
     onMessage: (message) => this.#heard(message),
     onFailure: (failure) => this.#failed(failure),
   });
-  readonly #resize = new ResizeObserver(() => this.#draw());
+  #stages: Readonly<Record<FigureName, PlotStage>> | null = null;
 
   protected template(): string {
     const rules = RULES.map(
       (rule) => `<option value="${rule}" data-t="block.rule.${rule}"></option>`,
     );
-    const stages = NAMES.map((name) => `<div class="plot-stage" data-figure="${name}"></div>`);
+    const stages = NAMES.map(stageHtml);
     return `
       <h3 data-t="block.depth"></h3>
       <p data-t="block.depthIntro"></p>
@@ -103,11 +104,7 @@ export class DepthPart extends Panel {
       this.change({ blockSeed: next <= last ? next : first });
     });
     this.find('.block-run', HTMLElement).addEventListener('click', () => this.#run());
-    for (const name of NAMES) this.#resize.observe(this.#stage(name));
-  }
-
-  #stage(name: FigureName): HTMLElement {
-    return this.find(`[data-figure=${name}]`, HTMLElement);
+    this.#stages = plotStages(this, NAMES);
   }
 
   update(view: View): void {
@@ -167,12 +164,11 @@ export class DepthPart extends Panel {
     this.find('.block-curves', HTMLElement).hidden = result === null;
     if (!result || !this.#view) return;
     for (const name of NAMES) {
-      const stage = this.#stage(name);
-      const width = stage.clientWidth;
-      if (width === 0) continue;
-      const body = FIGURES[name]({ pen: pagePen, area: pageArea }, width, result);
-      stage.innerHTML = pageSvg(width, DEPTH_HEIGHT, body);
-      stage.querySelector('svg')?.setAttribute('aria-label', describe(result, name));
+      this.#stages?.[name].show({
+        height: DEPTH_HEIGHT,
+        label: describe(result, name),
+        draw: (width) => FIGURES[name]({ pen: pagePen, area: pageArea }, width, result),
+      });
     }
     const { depth, seed, rule, type, layer } = result.request;
     this.setText(

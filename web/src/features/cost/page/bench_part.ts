@@ -3,7 +3,8 @@ import '../../../ui/plot.css';
 import type { Failure } from '../../../domain/failure';
 import { digits, duration, withUnit } from '../../../ui/numbers';
 import { Panel, type View } from '../../panel';
-import { pagePen, pageSvg } from '../../../ui/plot';
+import { pagePen } from '../../../ui/plot';
+import { plotStages, stageHtml, type PlotStage } from '../../../ui/plot_stage';
 import { reasonOf } from '../../../ui/reason';
 import { Lab } from '../../../worker/panel_worker_client';
 import type { BenchNews, FromBenchLab, ToBenchLab } from '../shared/protocol';
@@ -41,11 +42,11 @@ export class BenchPart extends Panel {
     onMessage: (message) => this.#heard(message),
     onFailure: (failure) => this.#failed(failure),
   });
-  readonly #resize = new ResizeObserver(() => this.#draw());
+  #stages: Readonly<Record<FigureName, PlotStage>> | null = null;
 
   protected template(): string {
     const stages = NAMES.map(
-      (name) => `<div><div class="plot-stage" data-figure="${name}"></div>
+      (name) => `<div>${stageHtml(name)}
         <ul class="plot-key">${FIGURES[name].map(keyEntry).join('')}</ul></div>`,
     );
     return `
@@ -72,11 +73,7 @@ export class BenchPart extends Panel {
   protected override ready(): void {
     this.find('.bench-run', HTMLElement).addEventListener('click', () => this.#run());
     this.find('.bench-stop', HTMLElement).addEventListener('click', () => this.#stop());
-    for (const name of NAMES) this.#resize.observe(this.#stage(name));
-  }
-
-  #stage(name: FigureName): HTMLElement {
-    return this.find(`[data-figure=${name}]`, HTMLElement);
+    this.#stages = plotStages(this, NAMES);
   }
 
   update(view: View): void {
@@ -162,18 +159,13 @@ export class BenchPart extends Panel {
 
   #figures({ rows }: BenchResult): void {
     for (const name of NAMES) {
-      const stage = this.#stage(name);
-      const width = stage.clientWidth;
-      for (const series of FIGURES[name])
-        this.setText(`[data-fit=${series}]`, fitText(rows, series));
-      if (width === 0) continue;
-      stage.innerHTML = pageSvg(
-        width,
-        BENCH_HEIGHT,
-        drawBench(pagePen, width, rows, FIGURES[name]),
-      );
-      const label = FIGURES[name].map((series) => fitText(rows, series)).join('; ');
-      stage.querySelector('svg')?.setAttribute('aria-label', label);
+      const fits = FIGURES[name].map((series) => [series, fitText(rows, series)] as const);
+      for (const [series, fit] of fits) this.setText(`[data-fit=${series}]`, fit);
+      this.#stages?.[name].show({
+        height: BENCH_HEIGHT,
+        label: fits.map(([, fit]) => fit).join('; '),
+        draw: (width) => drawBench(pagePen, width, rows, FIGURES[name]),
+      });
     }
   }
 }

@@ -1,11 +1,10 @@
+import { stageHtml } from '../../../ui/plot_stage';
 import formulas from '../formulas.json';
 import { EXPERIMENTS } from '../shared/run_settings';
 import { MODEL_CONTROLS, TASK_CONTROLS } from './controls';
 
 const button = (what: string, more = '') =>
   `<button type="button" class="bar-button" data-do="${what}" data-t="learn.do.${what}"${more}></button>`;
-
-const plot = (name: string) => `<div class="plot-stage" data-figure="${name}"></div>`;
 
 const line = (mark: string, key: string) => `
   <li><svg width="30" height="12" aria-hidden="true"><path class="${mark}" d="M0 6H30"/></svg><span data-t="learn.key.${key}"></span></li>`;
@@ -26,7 +25,7 @@ const SETUP = `
 const LIVE = `
   <div class="learn-live">
     <div class="learn-side">
-      ${plot('accuracy')}${plot('loss')}
+      ${stageHtml('accuracy')}${stageHtml('loss')}
       <label class="learn-scrub"><span data-t="learn.scrub"></span>
         <input name="scrub" type="range" min="0" max="0" value="0" step="1"></label>
       <p class="learn-looked"><span></span> ${button('live', ' hidden')}</p>
@@ -68,7 +67,7 @@ const NOISE = `
     <div class="row-formula formula">${formulas.bestWeights}</div>
     <p data-t="learn.noise.story"></p>
     <p>${button('noise')}</p>
-    ${plot('noise')}
+    ${stageHtml('noise')}
     <p class="learn-noise-told"></p>
   </div>`;
 

@@ -2,7 +2,8 @@ import { find } from '../../../ui/dom';
 import { MatrixView } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';
 import type { View } from '../../panel';
-import { pagePen, pageSvg } from '../../../ui/plot';
+import { pagePen } from '../../../ui/plot';
+import { plotStages, type PlotStage } from '../../../ui/plot_stage';
 import { reasonOf } from '../../../ui/reason';
 import { Answers, rightText, writingNodes } from './answers';
 import { CURVE_HEIGHT, drawCurves } from './curves';
@@ -51,7 +52,7 @@ export class Screen {
   readonly #large: LargeMap;
   readonly #answers: Answers;
   readonly #guess: RunGuess;
-  readonly #widths = new Map<Element, number>();
+  readonly #plots: Readonly<Record<'accuracy' | 'loss' | 'noise', PlotStage>>;
   readonly #written = new Map<string, string>();
 
   constructor(root: HTMLElement, hands: Hands) {
@@ -65,11 +66,7 @@ export class Screen {
     this.#matrix.addEventListener('cell-shown', () => hands.redraw());
     this.#answers = new Answers(this.#part('.learn-tokens'));
     this.#guess = new RunGuess(this.#part('.learn-guess'), () => hands.redraw());
-    const resize = new ResizeObserver((entries) => {
-      for (const { target, contentRect } of entries) this.#widths.set(target, contentRect.width);
-      hands.redraw();
-    });
-    for (const stage of root.querySelectorAll('.plot-stage')) resize.observe(stage);
+    this.#plots = plotStages(root, ['accuracy', 'loss', 'noise']);
   }
 
   #part(selector: string): HTMLElement {
@@ -139,17 +136,6 @@ export class Screen {
 
   // ---- curves ----
 
-  #plot(name: string, height: number, label: string, body: (width: number) => string): void {
-    const stage = this.#part(`[data-figure=${name}]`);
-    const width = Math.round(this.#widths.get(stage) ?? 0);
-    if (width === 0) return;
-    const drawn = body(width);
-    if (this.#written.get(name) === drawn) return;
-    this.#written.set(name, drawn);
-    stage.innerHTML = pageSvg(width, height, drawn);
-    stage.firstElementChild?.setAttribute('aria-label', label);
-  }
-
   #curves(training: Training, settings: Settings): void {
     const { current, kept, looked } = training;
     for (const measure of ['accuracy', 'loss'] as const) {
@@ -158,7 +144,8 @@ export class Screen {
         step: current?.step ?? 0,
         value: digits(current?.lastJudged?.[measure] ?? 0, 3),
       });
-      this.#plot(measure, CURVE_HEIGHT, label, (width) => drawCurves(pagePen, width, input));
+      const draw = (width: number) => drawCurves(pagePen, width, input);
+      this.#plots[measure].show({ height: CURVE_HEIGHT, label, draw });
     }
     this.#text('.learn-difference', comparison(training));
   }
@@ -245,9 +232,11 @@ export class Screen {
     const { noise, noiseRuns } = training;
     this.#text('[data-do=noise]', t(noiseRuns ? 'learn.noise.runs' : 'learn.do.noise'));
     if (learnExperiment !== 'noise' || !noise) return;
-    this.#plot('noise', NOISE_HEIGHT, t('learn.noise.axis'), (width) =>
-      drawNoise(pagePen, width, noise),
-    );
+    this.#plots.noise.show({
+      height: NOISE_HEIGHT,
+      label: t('learn.noise.axis'),
+      draw: (width) => drawNoise(pagePen, width, noise),
+    });
     const told = {
       step: noise.step,
       learned: digits(noise.errors.learned, 3),

@@ -1,6 +1,7 @@
 import { find } from '../../../ui/dom';
-import { pagePen, pageSvg } from '../../../ui/plot';
 import type { View } from '../../panel';
+import { pagePen } from '../../../ui/plot';
+import { PlotStage } from '../../../ui/plot_stage';
 import { defaultText } from '../../../i18n/i18n';
 import { richNodes } from '../../../i18n/markup';
 import { CARDS } from './model_cards';
@@ -32,9 +33,7 @@ const shipped = (name: ShippedName) => `
 /** Where a model comes from: those of the page by a button, the reader's own as a file. */
 export class LoadPart extends ModelPart {
   #view: View | null = null;
-  readonly #resize = new ResizeObserver(() => {
-    if (this.#view) this.#drawLogs();
-  });
+  readonly #logs = new Map<ShippedName, PlotStage>();
 
   protected template(): string {
     return `
@@ -64,9 +63,7 @@ export class LoadPart extends ModelPart {
     for (const name of SHIPPED) {
       const card = this.#card(name);
       find(card, '.load', HTMLElement).addEventListener('click', () => this.#load(name));
-      const details = find(card, 'details', HTMLDetailsElement);
-      details.addEventListener('toggle', () => this.#view && this.#drawLogs());
-      this.#resize.observe(find(card, '.model-log', HTMLElement));
+      this.#logs.set(name, new PlotStage(find(card, '.model-log', HTMLElement)));
     }
     this.onClick('.abort', () => this.tell({ kind: 'abort' }));
     const input = this.find('input[type=file]', HTMLInputElement);
@@ -179,14 +176,13 @@ export class LoadPart extends ModelPart {
 
   #drawLogs(): void {
     for (const name of SHIPPED) {
-      const box = find(this.#card(name), '.model-log', HTMLElement);
-      const width = box.clientWidth;
-      if (width === 0) continue;
       const { log, baselines } = CARDS[name];
-      box.innerHTML = pageSvg(width, CURVE_HEIGHT, drawLog(pagePen, width, { log, baselines }));
       const last = log.heldOut.at(-1)?.toFixed(2) ?? '';
-      const label = t('model.logLabel', { first: log.heldOut[0]?.toFixed(2) ?? '', last });
-      box.querySelector('svg')?.setAttribute('aria-label', label);
+      this.#logs.get(name)?.show({
+        height: CURVE_HEIGHT,
+        label: t('model.logLabel', { first: log.heldOut[0]?.toFixed(2) ?? '', last }),
+        draw: (width) => drawLog(pagePen, width, { log, baselines }),
+      });
     }
   }
 

@@ -1,17 +1,15 @@
-import { pagePen, pageSvg } from '../../../ui/plot';
 import type { View } from '../../panel';
+import { pagePen } from '../../../ui/plot';
+import { PlotStage } from '../../../ui/plot_stage';
 import { digits, duration } from '../../../ui/numbers';
 import { drawSpeed, SPEED_HEIGHT } from './plots';
 import { ModelPart } from './model_part';
-import type { Speed } from '../shared/protocol';
+import type { Speed, SpeedPoint } from '../shared/protocol';
 import { t } from '../texts';
 
 /** What the cache saves: the time of a token behind so many others, measured both ways on this machine. */
 export class SpeedPart extends ModelPart {
-  #speed: Speed | null = null;
-  readonly #resize = new ResizeObserver(() => {
-    this.#draw();
-  });
+  #stage: PlotStage | null = null;
 
   protected template(): string {
     return `
@@ -28,31 +26,24 @@ export class SpeedPart extends ModelPart {
 
   protected override ready(): void {
     this.onClick('.measure', () => this.tell({ kind: 'speed' }));
-    this.#resize.observe(this.find('.model-speed', HTMLElement));
+    this.#stage = new PlotStage(this.find('.model-speed', HTMLElement));
   }
 
   update({ model, state, look }: View): void {
     const { speed } = model;
     if (!this.changed(speed, state.language, look)) return;
-    this.#speed = speed;
     this.find('.measure', HTMLButtonElement).disabled = speed?.running ?? false;
     this.find('.model-speed-key', HTMLElement).hidden = speed === null;
-    if (speed && speed.points.length > 0) {
-      this.#draw();
+    const last = speed?.points.at(-1);
+    if (speed && last) {
+      this.#draw(speed, last);
       return;
     }
-    this.find('.model-speed', HTMLElement).replaceChildren();
+    this.#stage?.clear();
     this.setText('.model-speed-text', '');
   }
 
-  #draw(): void {
-    const last = this.#speed?.points.at(-1);
-    if (!this.#speed || !last) return;
-    const { points, difference, running } = this.#speed;
-    const box = this.find('.model-speed', HTMLElement);
-    const width = box.clientWidth;
-    if (width === 0) return;
-    box.innerHTML = pageSvg(width, SPEED_HEIGHT, drawSpeed(pagePen, width, points));
+  #draw({ points, difference, running }: Speed, last: SpeedPoint): void {
     const values = {
       length: last.length,
       cached: duration(last.cached),
@@ -60,7 +51,11 @@ export class SpeedPart extends ModelPart {
       times: (last.whole / last.cached).toFixed(last.whole > 10 * last.cached ? 0 : 1),
       difference: digits(difference, 2),
     };
-    box.querySelector('svg')?.setAttribute('aria-label', t('model.speed.label', values));
+    this.#stage?.show({
+      height: SPEED_HEIGHT,
+      label: t('model.speed.label', values),
+      draw: (width) => drawSpeed(pagePen, width, points),
+    });
     const found = t(difference === 0 ? 'model.speed.same' : 'model.speed.found', values);
     this.setText('.model-speed-text', running ? t('model.speed.running') : found);
   }

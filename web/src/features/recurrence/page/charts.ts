@@ -1,5 +1,5 @@
 import { find } from '../../../ui/dom';
-import { pageSvg } from '../../../ui/plot';
+import { PlotStage } from '../../../ui/plot_stage';
 import { CHART_HEIGHT, drawAccuracy, drawCost, drawReach } from './plots';
 import type { Known } from './latest_news';
 import { t } from '../texts';
@@ -18,17 +18,18 @@ type Name = 'accuracy' | 'reach' | 'cost';
 /** The three plots, and the sentences below them. */
 export class Charts {
   readonly #panel: HTMLElement;
-  #width = 0;
+  readonly #stages: Readonly<Record<Name, PlotStage>>;
   readonly #drawn = new Map<Name, readonly unknown[]>();
   costText = '';
 
-  constructor(panel: HTMLElement, redraw: () => void) {
+  constructor(panel: HTMLElement) {
     this.#panel = panel;
-    const resize = new ResizeObserver(() => {
-      this.#width++;
-      redraw();
-    });
-    for (const name of ['accuracy', 'reach', 'cost'] as const) resize.observe(this.#stage(name));
+    const stageOf = (name: Name) => new PlotStage(this.#stage(name));
+    this.#stages = {
+      accuracy: stageOf('accuracy'),
+      reach: stageOf('reach'),
+      cost: stageOf('cost'),
+    };
   }
 
   draw(known: Known, look: number): void {
@@ -75,19 +76,15 @@ export class Charts {
     return find(this.#part(name), '.recurrence-words', HTMLElement);
   }
 
+  /** Draws the plot, and writes the sentences below it, where something that they are made of is another. */
   #put(
     name: Name,
     inputs: readonly unknown[],
     how: { label: () => string; body: (width: number) => string; words: () => string[] },
   ): void {
-    const all = [...inputs, this.#width];
-    if (all.every((input, i) => input === this.#drawn.get(name)?.[i])) return;
-    const stage = this.#stage(name);
-    const width = stage.clientWidth;
-    if (width === 0) return;
-    this.#drawn.set(name, all);
-    stage.innerHTML = pageSvg(width, CHART_HEIGHT, how.body(width));
-    stage.querySelector('svg')?.setAttribute('aria-label', how.label());
+    if (inputs.every((input, i) => input === this.#drawn.get(name)?.[i])) return;
+    this.#drawn.set(name, inputs);
+    this.#stages[name].show({ height: CHART_HEIGHT, label: how.label(), draw: how.body });
     const paragraphs = how.words().map((words) => {
       const paragraph = document.createElement('p');
       paragraph.textContent = words;
