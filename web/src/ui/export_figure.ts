@@ -111,6 +111,23 @@ export async function save(figure: Figure, format: Format, link: string): Promis
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
+/** A drawing and its height. */
+export type Drawing = readonly [height: number, body: string];
+
+/** Drawings one below the other from `top` on, with `gap` pixels after each, and where the last gap ends. */
+export function stacked(
+  drawings: readonly Drawing[],
+  { left = 12, top = 0, gap = 12 }: { left?: number; top?: number; gap?: number } = {},
+): { body: string; end: number } {
+  let end = top;
+  const placed = drawings.map(([height, body]) => {
+    const group = `<g transform="translate(${left} ${end})">${body}</g>`;
+    end += height + gap;
+    return group;
+  });
+  return { body: placed.join(''), end };
+}
+
 /** The pixels of a canvas inside a drawing; for matrices too large to be drawn cell by cell. */
 export function raster(
   canvas: HTMLCanvasElement,

@@ -1,6 +1,6 @@
 import { mean } from '../../../domain/averages';
 import { filePen } from '../../../ui/plot';
-import { text, type Figure } from '../../../ui/export_figure';
+import { stacked, text, type Figure } from '../../../ui/export_figure';
 import { digits } from '../../../ui/numbers';
 import type { DepthResult } from '../shared/protocol';
 import { DEPTH_HEIGHT, drawGradient, drawStream, fileArea } from './plots';
@@ -39,17 +39,15 @@ export function blockFigure(block: BlockView, query: number, depth: DepthResult 
       );
     },
   );
-  let height = 44 + (rows.length + 1) * LINE;
   const pens = { pen: filePen, area: fileArea };
   const curves = depth ? [drawStream(pens, WIDTH, depth), drawGradient(pens, WIDTH, depth)] : [];
-  const placed = curves.map((drawing) => {
-    const group = `<g transform="translate(12 ${height})">${drawing}</g>`;
-    height += DEPTH_HEIGHT + 12;
-    return group;
-  });
+  const { body, end } = stacked(
+    curves.map((drawing) => [DEPTH_HEIGHT, drawing]),
+    { top: 44 + (rows.length + 1) * LINE },
+  );
   return {
     name: 'block',
-    svg: { width: WIDTH + 24, height, body: list.join('') + placed.join('') },
+    svg: { width: WIDTH + 24, height: end, body: list.join('') + body },
     table,
     data: { block, depth },
   };

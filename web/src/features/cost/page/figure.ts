@@ -1,4 +1,4 @@
-import { text, type Figure } from '../../../ui/export_figure';
+import { stacked, text, type Figure } from '../../../ui/export_figure';
 import { filePen } from '../../../ui/plot';
 import { bytesOf, generationFlops, parametersOf, passFlops, tokenFlops } from './operation_count';
 import { BYTE_ROWS, FLOP_ROWS } from './counts_part';
@@ -23,19 +23,16 @@ export function costFigure(shape: Shape, result: BenchResult | null): Figure {
     ([name, value], i) =>
       text(12, 28 + i * LINE, name) + text(420, 28 + i * LINE, value, { 'text-anchor': 'end' }),
   );
-  let height = 40 + lines.length * LINE;
-  const plots = (result ? [TIMES, MEMORY] : []).map((series) => {
-    const drawn = drawBench(filePen, WIDTH, result?.rows ?? [], series);
-    const placed = `<g transform="translate(12 ${height})">${drawn}</g>`;
-    height += BENCH_HEIGHT + 12;
-    return placed;
-  });
+  const plots = (result ? [TIMES, MEMORY] : []).map(
+    (series) => [BENCH_HEIGHT, drawBench(filePen, WIDTH, result?.rows ?? [], series)] as const,
+  );
+  const { body, end } = stacked(plots, { top: 40 + lines.length * LINE });
   const fits = Object.fromEntries(
     [...TIMES, ...MEMORY].map((series) => [series, fitOf(result?.rows ?? [], series)] as const),
   );
   return {
     name: 'cost',
-    svg: { width: WIDTH + 24, height, body: list.join('') + plots.join('') },
+    svg: { width: WIDTH + 24, height: end, body: list.join('') + body },
     table: [
       ['', t('cost.pass', { tokens: shape.tokens }), t('cost.one', { tokens: shape.tokens })],
       ...names.map((name) => [t(`cost.${name}`), pass[name], one[name]]),

@@ -1,4 +1,4 @@
-import { raster, text, type Figure } from '../../../ui/export_figure';
+import { raster, stacked, text, type Drawing, type Figure } from '../../../ui/export_figure';
 import { filePen } from '../../../ui/plot';
 import { CURVE_HEIGHT, drawCurves } from './curves';
 import { probeOf, scoresAt } from './head_maps';
@@ -17,7 +17,7 @@ const WIDTH = 640;
 const MAP = 132;
 
 /** All maps of a moment, each with its scores below. */
-function drawMaps({ settings }: RunRecord, snapshot: Snapshot): { body: string; height: number } {
+function drawMaps({ settings }: RunRecord, snapshot: Snapshot): Drawing {
   const side = probeOf(settings).row.ids.length;
   const across = Math.min(settings.heads, Math.floor(WIDTH / (MAP + 12)));
   const all = settings.layers * settings.heads;
@@ -41,7 +41,7 @@ function drawMaps({ settings }: RunRecord, snapshot: Snapshot): { body: string; 
       text(x, y + MAP + 29, scores, { 'font-size': 11 })
     );
   });
-  return { body: maps.join(''), height: Math.ceil(all / across) * (MAP + 40) };
+  return [Math.ceil(all / across) * (MAP + 40), maps.join('')];
 }
 
 function tableOf(records: readonly RunRecord[]): (string | number)[][] {
@@ -78,29 +78,23 @@ export function learnFigure(training: Training, settings: Settings): Figure {
   const title = current && current.step > 0 ? statusOf(current) : t('learn.idle');
   // Two lines: as one it would be wider than the drawing.
   const lines = title.split(' · ');
-  const parts = [lines.slice(0, 2), lines.slice(2)].map((line, i) =>
+  const words = [lines.slice(0, 2), lines.slice(2)].map((line, i) =>
     text(0, 14 + 16 * i, line.join(' · '), { 'font-weight': 600, 'font-size': 11 }),
   );
-  let height = 42;
-  const add = (body: string, tall: number) => {
-    parts.push(`<g transform="translate(0 ${height})">${body}</g>`);
-    height += tall + 12;
-  };
-  for (const measure of ['accuracy', 'loss'] as const) {
-    const steps = stepsOf(training, settings);
-    add(drawCurves(filePen, WIDTH, { measure, current, kept, steps, looked }), CURVE_HEIGHT);
-  }
-  if (current && snapshot) {
-    const { body, height: tall } = drawMaps(current, snapshot);
-    add(body, tall);
-  }
-  if (noise) add(drawNoise(filePen, WIDTH, noise), NOISE_HEIGHT);
+  const steps = stepsOf(training, settings);
+  const drawings = (['accuracy', 'loss'] as const).map((measure): Drawing => {
+    const input = { measure, current, kept, steps, looked };
+    return [CURVE_HEIGHT, drawCurves(filePen, WIDTH, input)];
+  });
+  if (current && snapshot) drawings.push(drawMaps(current, snapshot));
+  if (noise) drawings.push([NOISE_HEIGHT, drawNoise(filePen, WIDTH, noise)]);
+  const { body, end } = stacked(drawings, { left: 0, top: 42 });
   const runs = [...(current ? [current] : []), ...[...kept].reverse()];
   return {
     name: 'learn',
     svg: {
-      ...{ width: WIDTH + 24, height: height + 12 },
-      body: `<g transform="translate(12 12)">${parts.join('')}</g>`,
+      ...{ width: WIDTH + 24, height: end + 12 },
+      body: `<g transform="translate(12 12)">${words.join('')}${body}</g>`,
     },
     table:
       runs.length > 0 ? tableOf(runs) : noise ? tableOfNoise(noise) : tableOfSettings(settings),

@@ -1,4 +1,4 @@
-import { tableSvg, text, type Figure } from '../../../ui/export_figure';
+import { stacked, tableSvg, text, type Figure } from '../../../ui/export_figure';
 import { filePen } from '../../../ui/plot';
 import { CARDS } from './model_cards';
 import { CURVE_HEIGHT, drawLog } from './plots';
@@ -10,23 +10,20 @@ const WIDTH = 600;
 
 /** Before a model is loaded: how those of the page were trained. */
 function logsFigure(): Figure {
-  const drawings = SHIPPED.map((name, i) => {
+  const drawings = SHIPPED.map((name) => {
     const { log, baselines } = CARDS[name];
     const title = text(12, 20, t(`model.${name}.name`), { 'font-weight': 700 });
     const drawn = drawLog(filePen, WIDTH, { log, baselines });
-    return `<g transform="translate(0 ${i * (CURVE_HEIGHT + 44)})">${title}<g transform="translate(12 28)">${drawn}</g></g>`;
+    return [CURVE_HEIGHT, `${title}<g transform="translate(12 28)">${drawn}</g>`] as const;
   });
+  const { body, end } = stacked(drawings, { left: 0, gap: 44 });
   const rows = SHIPPED.flatMap((name) => {
     const { steps, loss, heldOut } = CARDS[name].log;
     return steps.map((step, i) => [name, step, loss[i] ?? NaN, heldOut[i] ?? NaN]);
   });
   return {
     name: 'model',
-    svg: {
-      width: WIDTH + 24,
-      height: SHIPPED.length * (CURVE_HEIGHT + 44),
-      body: drawings.join(''),
-    },
+    svg: { width: WIDTH + 24, height: end, body },
     table: [
       [t('model.table.model'), t('model.log.step'), t('model.log.loss'), t('model.table.heldOut')],
       ...rows,

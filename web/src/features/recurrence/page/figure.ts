@@ -1,4 +1,4 @@
-import { text, type Figure } from '../../../ui/export_figure';
+import { stacked, text, type Figure } from '../../../ui/export_figure';
 import { accuracyOf } from '../shared/accuracy';
 import { CHART_HEIGHT, drawAccuracy, drawCost, drawReach } from './plots';
 import type { Known } from './latest_news';
@@ -27,16 +27,16 @@ export function recurrenceFigure(known: Known): Figure | null {
     ...(reached ? [drawReach('file', WIDTH, reached)] : []),
     ...(timings.length > 0 ? [drawCost('file', WIDTH, timings)] : []),
   ];
-  const body = drawings.map((drawing, i) => {
-    const y = 12 + KEY + i * (CHART_HEIGHT + 16);
-    return `<g transform="translate(12 ${y})">${drawing}</g>`;
-  });
+  const { body, end } = stacked(
+    drawings.map((drawing) => [CHART_HEIGHT, drawing]),
+    { top: 12 + KEY, gap: 16 },
+  );
   return {
     name: 'recurrence',
     svg: {
       width: WIDTH + 24,
-      height: KEY + 24 + drawings.length * (CHART_HEIGHT + 16),
-      body: `<g transform="translate(12 8)">${key()}</g>${body.join('')}`,
+      height: end + 12,
+      body: `<g transform="translate(12 8)">${key()}</g>${body}`,
     },
     table: [
       ['what', 'x', 'model', 'value', 'of'],

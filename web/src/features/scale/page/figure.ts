@@ -9,7 +9,7 @@ import {
 } from './plots';
 import { filePen } from '../../../ui/plot';
 import type { State } from '../../../state/state';
-import { text, type Figure } from '../../../ui/export_figure';
+import { stacked, text, type Figure } from '../../../ui/export_figure';
 
 const WIDTH = 600;
 
@@ -22,19 +22,14 @@ export function scaleFigure(study: WidthStudy, { width, divided, sample }: State
     [CHART_HEIGHT, drawEntropies(filePen, WIDTH, results, width)],
     [CHART_HEIGHT, drawVariances(filePen, WIDTH, results, width)],
   ] as const;
-  let height = 44;
-  const body = drawings.map(([tall, drawing]) => {
-    const placed = `<g transform="translate(12 ${height})">${drawing}</g>`;
-    height += tall + 16;
-    return placed;
-  });
+  const { body, end } = stacked(drawings, { top: 44, gap: 16 });
   const title = `d = ${width}, sample ${sample}`;
   return {
     name: 'scale',
     svg: {
       width: WIDTH + 24,
-      height,
-      body: text(12, 24, title, { 'font-weight': 700 }) + body.join(''),
+      height: end,
+      body: text(12, 24, title, { 'font-weight': 700 }) + body,
     },
     table: [
       [

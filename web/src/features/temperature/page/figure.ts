@@ -3,7 +3,7 @@ import { drawScores, HISTOGRAM_HEIGHT } from './histogram';
 import { plainOf } from '../../../i18n/i18n';
 import { rowWords, type Shown } from './sentences';
 import { filePen } from '../../../ui/plot';
-import { text, type Figure } from '../../../ui/export_figure';
+import { stacked, text, type Figure } from '../../../ui/export_figure';
 
 const WIDTH = 640;
 const HEAD = 44;
@@ -16,16 +16,18 @@ export function temperatureFigure({ frame, point, study }: Shown): Figure {
   const histogram = drawScores(filePen, WIDTH, study, point.of);
   const curves =
     drawCurves(filePen, places, point.of, study) + drawHere(filePen, places, study, point);
+  const drawings = [
+    [places.height, curves],
+    [HISTOGRAM_HEIGHT, histogram],
+  ] as const;
+  const { body, end } = stacked(drawings, { top: HEAD, gap: 16 });
   const { layer, view } = frame.request;
   return {
     name: 'temperature',
     svg: {
       width: WIDTH + 24,
-      height: HEAD + places.height + HISTOGRAM_HEIGHT + 32,
-      body:
-        text(12, 24, title, { 'font-weight': 700 }) +
-        `<g transform="translate(12 ${HEAD})">${curves}</g>` +
-        `<g transform="translate(12 ${HEAD + places.height + 16})">${histogram}</g>`,
+      height: end,
+      body: text(12, 24, title, { 'font-weight': 700 }) + body,
     },
     table: [
       ['tau', 'H', 'ln n - v/(2 tau^2)', 'largest weight', '|J|_F'],
