@@ -62,3 +62,9 @@ export function plotStages<Name extends string>(
 
 /** The HTML of a stage. */
 export const stageHtml = (name: string) => `<div class="plot-stage" data-figure="${name}"></div>`;
+
+/** An entry of the key below a plot: its line and, of a curve with points, one of these; `words` is HTML. */
+export const keyEntryHtml = (line: string, words: string, point = ''): string => `
+  <li><svg width="30" height="12" aria-hidden="true"><path class="${line}" d="M0 6H30"/>${
+    point && `<circle class="${point}" cx="15" cy="6" r="4"/>`
+  }</svg>${words}</li>`;

@@ -7,7 +7,7 @@ import { scaleFigure } from './page/figure';
 import { t } from './texts';
 import { digits } from '../../ui/numbers';
 import { pagePen } from '../../ui/plot';
-import { plotStages, stageHtml, type PlotStage } from '../../ui/plot_stage';
+import { keyEntryHtml, plotStages, stageHtml, type PlotStage } from '../../ui/plot_stage';
 import { Guess } from '../../ui/guess';
 import { richNodes } from '../../i18n/markup';
 import { LIMITS, type State } from '../../state/state';
@@ -36,10 +36,10 @@ function wayOf(from: number, to: number): (typeof WAYS)[number] {
 const FIGURES = ['histogram', 'entropies', 'variances'] as const;
 type FigureName = (typeof FIGURES)[number];
 
-const keyEntry = (mark: string) => `
-  <li><svg width="30" height="12" aria-hidden="true"><path class="plot-${mark}" d="M0 6H30"/>${
-    mark === 'theory' ? '' : `<circle class="plot-${mark}-point" cx="15" cy="6" r="4"/>`
-  }</svg><span data-t="key.${mark === 'theory' ? 'law' : mark}"></span></li>`;
+const keyEntry = (mark: 'plain' | 'scaled' | 'theory') => {
+  const [name, point] = mark === 'theory' ? ['law', ''] : [mark, `plot-${mark}-point`];
+  return keyEntryHtml(`plot-${mark}`, `<span data-t="key.${name}"></span>`, point);
+};
 
 /** Products of random queries and keys: why they are divided by the root of the width. */
 class ScalePanel extends Panel {
@@ -87,7 +87,7 @@ class ScalePanel extends Panel {
           <div class="lab-pair">
             ${stageHtml('entropies')}
             ${stageHtml('variances')}
-            <ul class="plot-key">${['plain', 'scaled', 'theory'].map(keyEntry).join('')}</ul>
+            <ul class="plot-key">${(['plain', 'scaled', 'theory'] as const).map(keyEntry).join('')}</ul>
           </div>
         </div>
         <p class="hint check-note"></p>

@@ -13,6 +13,7 @@ import { richNodes } from '../../i18n/markup';
 import { LAB_SCORES } from './shared/constants';
 import { LIMITS } from '../../state/state';
 import { isCurrent, Panel, type View } from '../panel';
+import { radiosHtml } from '../../ui/controls';
 import { drawCurves, drawHere, entropyScale, placesOf } from './page/plots';
 import { GainPart } from './page/gain_part';
 import { dragging, pressing } from './page/drag_dial';
@@ -53,15 +54,12 @@ class TemperaturePanel extends Panel {
     const numbers = NUMBERS.map(
       (name) => `<div><dt data-t="temperature.${name}"></dt><dd data-number="${name}"></dd></div>`,
     );
-    const scores = LAB_SCORES.map(
-      (name) =>
-        `<label><input type="radio" name="lab-scores" value="${name}"><span data-t="temperature.${SCORES[name]}"></span></label>`,
-    );
+    const scores = radiosHtml('lab-scores', LAB_SCORES, (name) => `temperature.${SCORES[name]}`);
     return `
       <div class="card">
         <div class="row-formula formulas"><span>${formulas.entropyLaw}</span><span>${formulas.criticalTemperature}</span><span>${formulas.jacobian}</span></div>
         <div class="tools-row" data-control>
-          <fieldset class="segmented"><legend class="visually-hidden" data-t="temperature.choose"></legend>${scores.join('')}</fieldset>
+          <fieldset class="segmented"><legend class="visually-hidden" data-t="temperature.choose"></legend>${scores}</fieldset>
         </div>
         <p class="placeholder" role="status"></p>
         <div class="lab" hidden>

@@ -4,7 +4,7 @@ import type { Failure } from '../../../domain/failure';
 import { LIMITS, type State } from '../../../state/state';
 import { Panel, type View } from '../../panel';
 import { pagePen } from '../../../ui/plot';
-import { plotStages, stageHtml, type PlotStage } from '../../../ui/plot_stage';
+import { keyEntryHtml, plotStages, stageHtml, type PlotStage } from '../../../ui/plot_stage';
 import { reasonOf } from '../../../ui/reason';
 import { Lab } from '../../../worker/panel_worker_client';
 import { provenance } from '../../head_names';
@@ -18,6 +18,7 @@ import {
   STACKS,
 } from '../shared/constants';
 import { DEPTH_HEIGHT, drawGradient, drawStream, endsOf, MARKS, pageArea } from './plots';
+import { type NormPlace } from '../shared/constants';
 import { t } from '../texts';
 
 const FIGURES = { stream: drawStream, gradient: drawGradient } as const;
@@ -26,10 +27,10 @@ const NAMES = Object.keys(FIGURES) as readonly FigureName[];
 /** A slider that moves asks for nothing until it rests. */
 const REST = 200;
 
-const keyEntry = (place: (typeof NORM_PLACES)[number]) => `
-  <li><svg width="30" height="12" aria-hidden="true"><path class="plot-${MARKS[place]}" d="M0 6H30"/>
-    <circle class="plot-${MARKS[place]}-point" cx="15" cy="6" r="4"/></svg>
-    <span data-t="block.${place}"></span></li>`;
+const keyEntry = (place: NormPlace) => {
+  const mark = `plot-${MARKS[place]}`;
+  return keyEntryHtml(mark, `<span data-t="block.${place}"></span>`, `${mark}-point`);
+};
 
 function requestOf(state: State, tokens: readonly string[]): DepthRequest {
   const { source, seed, positions, mask, temperature, numbers } = state;

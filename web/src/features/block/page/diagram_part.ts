@@ -2,6 +2,7 @@ import { sentences } from '../../../i18n/i18n';
 import { mean } from '../../../domain/averages';
 import { digits } from '../../../ui/numbers';
 import { Panel, type View } from '../../panel';
+import { radiosHtml } from '../../../ui/controls';
 import type { BlockView } from '../worker/frame_feature';
 import { pathLines } from './path_lines';
 import {
@@ -16,12 +17,7 @@ import {
 import { t } from '../texts';
 
 const segments = (name: string, values: readonly string[]) =>
-  values
-    .map(
-      (value) => `
-        <label><input type="radio" name="${name}" value="${value}"><span data-t="block.${value}"></span></label>`,
-    )
-    .join('');
+  radiosHtml(name, values, (value) => `block.${value}`);
 
 const row = (id: TapId, onStream: boolean) => `
   <label class="block-tap${onStream ? ' on-stream' : ''}">

@@ -4,7 +4,7 @@ import type { Failure } from '../../../domain/failure';
 import { digits, duration, withUnit } from '../../../ui/numbers';
 import { Panel, type View } from '../../panel';
 import { pagePen } from '../../../ui/plot';
-import { plotStages, stageHtml, type PlotStage } from '../../../ui/plot_stage';
+import { keyEntryHtml, plotStages, stageHtml, type PlotStage } from '../../../ui/plot_stage';
 import { reasonOf } from '../../../ui/reason';
 import { Lab } from '../../../worker/panel_worker_client';
 import type { BenchNews, FromBenchLab, ToBenchLab } from '../shared/protocol';
@@ -25,9 +25,8 @@ const FIGURES = { time: TIMES, memory: MEMORY } as const;
 type FigureName = keyof typeof FIGURES;
 const NAMES = Object.keys(FIGURES) as readonly FigureName[];
 
-const keyEntry = (name: Series) => `
-  <li><svg width="30" height="12" aria-hidden="true"><path class="plot-${SERIES[name]}" d="M0 6H30"/></svg>
-    <span data-fit="${name}"></span></li>`;
+const keyEntry = (name: Series) =>
+  keyEntryHtml(`plot-${SERIES[name]}`, `<span data-fit="${name}"></span>`);
 
 /** Measures this device when the reader asks for it, and shows what was measured here or elsewhere. */
 export class BenchPart extends Panel {

@@ -1,4 +1,4 @@
-import { stageHtml } from '../../../ui/plot_stage';
+import { keyEntryHtml, stageHtml } from '../../../ui/plot_stage';
 import formulas from '../formulas.json';
 import { EXPERIMENTS } from '../shared/run_settings';
 import { MODEL_CONTROLS, TASK_CONTROLS } from './controls';
@@ -6,8 +6,8 @@ import { MODEL_CONTROLS, TASK_CONTROLS } from './controls';
 const button = (what: string, more = '') =>
   `<button type="button" class="bar-button" data-do="${what}" data-t="learn.do.${what}"${more}></button>`;
 
-const line = (mark: string, key: string) => `
-  <li><svg width="30" height="12" aria-hidden="true"><path class="${mark}" d="M0 6H30"/></svg><span data-t="learn.key.${key}"></span></li>`;
+const line = (mark: string, key: string) =>
+  keyEntryHtml(mark, `<span data-t="learn.key.${key}"></span>`);
 
 const SETUP = `
   <form class="learn-setup">

@@ -14,6 +14,7 @@ import { isSigned, position, ticks } from '../../../domain/colour_scale';
 import { isCurrent, Panel, type View } from '../../panel';
 import { headName } from '../../head_names';
 import { missingModel } from '../../missing_model';
+import { radiosHtml } from '../../../ui/controls';
 
 /** What the colours mean at the moment: two heads compared are always a difference. */
 function shownAs(frame: Frame): Show | 'difference' {
@@ -22,12 +23,7 @@ function shownAs(frame: Frame): Show | 'difference' {
 }
 
 const segments = (name: string, values: readonly string[]) =>
-  values
-    .map(
-      (value) => `
-        <label><input type="radio" name="${name}" value="${value}"><span data-t="map.${value}"></span></label>`,
-    )
-    .join('');
+  radiosHtml(name, values, (value) => `map.${value}`);
 
 /** One head enlarged, with the legend of its colours and what can be shown in its place. */
 export class PicturePart extends Panel {

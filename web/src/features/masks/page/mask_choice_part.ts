@@ -4,11 +4,9 @@ import { MASK_KINDS, SIZED } from '../shared/mask_grid';
 import { LIMITS } from '../../../state/state';
 import { headName } from '../../head_names';
 import { Panel, type View } from '../../panel';
+import { radiosHtml } from '../../../ui/controls';
 
-const kinds = MASK_KINDS.map(
-  (kind) =>
-    `<label><input type="radio" name="mask-kind" value="${kind}"><span data-t="masks.${kind}"></span></label>`,
-);
+const kinds = radiosHtml('mask-kind', MASK_KINDS, (kind) => `masks.${kind}`);
 
 /** Which mask, how wide, and what it does to the rows. */
 export class ChoicePart extends Panel {
@@ -16,7 +14,7 @@ export class ChoicePart extends Panel {
     const [least, most] = LIMITS.maskSize;
     return `
       <div data-control>
-        <fieldset class="segmented wrapped"><legend class="visually-hidden" data-t="masks.kind"></legend>${kinds.join('')}</fieldset>
+        <fieldset class="segmented wrapped"><legend class="visually-hidden" data-t="masks.kind"></legend>${kinds}</fieldset>
         <div class="control size">
           <label for="mask-size"></label>
           <div class="with-number">

@@ -1,11 +1,14 @@
 import type { View } from '../../panel';
 import { pagePen } from '../../../ui/plot';
-import { PlotStage } from '../../../ui/plot_stage';
+import { PlotStage, keyEntryHtml } from '../../../ui/plot_stage';
 import { digits, duration } from '../../../ui/numbers';
 import { drawSpeed, SPEED_HEIGHT } from './plots';
 import { ModelPart } from './model_part';
 import type { Speed, SpeedPoint } from '../shared/protocol';
 import { t } from '../texts';
+
+const keyEntry = (mark: 'plain' | 'scaled', name: 'whole' | 'cached') =>
+  keyEntryHtml(`plot-${mark}`, `<span data-t="model.speed.${name}"></span>`);
 
 /** What the cache saves: the time of a token behind so many others, measured both ways on this machine. */
 export class SpeedPart extends ModelPart {
@@ -18,8 +21,7 @@ export class SpeedPart extends ModelPart {
       <div class="buttons"><button type="button" class="button measure" data-t="model.speed.measure"></button></div>
       <div class="plot-stage model-speed"></div>
       <ul class="plot-key model-speed-key" hidden>
-        <li><svg width="30" height="12" aria-hidden="true"><path class="plot-plain" d="M0 6H30"/></svg><span data-t="model.speed.whole"></span></li>
-        <li><svg width="30" height="12" aria-hidden="true"><path class="plot-scaled" d="M0 6H30"/></svg><span data-t="model.speed.cached"></span></li>
+        ${keyEntry('plain', 'whole')}${keyEntry('scaled', 'cached')}
       </ul>
       <p class="model-speed-text"></p>`;
   }

@@ -14,13 +14,11 @@ import { digits } from '../../../ui/numbers';
 import { LIMITS } from '../../../state/state';
 import { positionsSeedOf } from '../state';
 import { Panel, type View } from '../../panel';
+import { radiosHtml } from '../../../ui/controls';
 
 const HOME: Cell = { row: 30, col: 20 };
 
-const choices = SCHEMES.map(
-  (scheme) =>
-    `<label><input type="radio" name="scheme" value="${scheme}"><span data-t="scheme.${scheme}"></span></label>`,
-);
+const choices = radiosHtml('scheme', SCHEMES, (scheme) => `scheme.${scheme}`);
 
 /** Those whose map follows from numbers that are drawn. */
 const DRAWN: ReadonlySet<string> = new Set(['learned', 'xl', 'rotary']);
@@ -47,7 +45,7 @@ export class SchemePart extends Panel {
       <div class="scheme-side">
         <h3 data-t="scheme.title"></h3>
         <p data-t="scheme.intro"></p>
-        <fieldset class="segmented wrapped" data-control><legend class="visually-hidden" data-t="scheme.choose"></legend>${choices.join('')}</fieldset>
+        <fieldset class="segmented wrapped" data-control><legend class="visually-hidden" data-t="scheme.choose"></legend>${choices}</fieldset>
         <div class="formula scheme-formula"></div>
         <p class="how"></p>
         <p class="diagonals"></p>

@@ -6,16 +6,14 @@ import { LIMITS } from '../../../state/state';
 import { onNumber, showNumber } from '../../../ui/number_box';
 import { clamp } from '../../../state/field';
 import { Panel, type View } from '../../panel';
+import { radiosHtml } from '../../../ui/controls';
 
 /** Steps of the slider for one doubling of p + 1: it is as fine at 3 as at 30000. */
 const OCTAVE = 40;
 const toSlider = (p: number) => Math.round(Math.log2(p + 1) * OCTAVE);
 const fromSlider = (value: number) => Math.round(2 ** (value / OCTAVE)) - 1;
 
-const layouts = LAYOUTS.map(
-  (name) =>
-    `<label><input type="radio" name="pair-layout" value="${name}"><span data-t="layout.${name}"></span></label>`,
-);
+const layouts = radiosHtml('pair-layout', LAYOUTS, (name) => `layout.${name}`);
 
 /** PE(p + k) = M_k PE(p) for a p and a k of the reader's choice, and how nearly it holds. */
 export class ShiftPart extends Panel {
@@ -45,7 +43,7 @@ export class ShiftPart extends Panel {
       </div>
       <div class="control" data-control>
         <span id="layout-name" data-t="layout.title"></span>
-        <fieldset class="segmented" aria-labelledby="layout-name">${layouts.join('')}</fieldset>
+        <fieldset class="segmented" aria-labelledby="layout-name">${layouts}</fieldset>
       </div>
       <p class="residual"><span data-t="shift.residual"></span> <strong></strong></p>
       <p class="hint note-rows"></p>`;
