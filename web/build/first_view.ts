@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type * as Qkv from 'qkv';
-import type { Plugin } from 'vite';
+import { runnerImport, type Plugin } from 'vite';
 import { chipHtml, shareOf } from '../src/ui/token_chip';
 import { allowedKeys } from '../src/domain/mask';
-import { Pipeline } from '../src/worker/pipeline';
+import type * as Frames from '../src/worker/pipeline';
 import type { Frame } from '../src/worker/protocol';
 import { firstRequest } from '../src/app/first';
 import type { Language } from '../src/i18n/i18n';
@@ -20,10 +21,14 @@ type First = Pick<Frame, 'query' | 'matrix'> & { readonly tokens: readonly strin
 /** The package as built: the same core that will run in the page. By its address, as its types need no build. */
 const entry = new URL('../../dist/index.js', import.meta.url).href;
 
+/** What computes frames, loaded as Vite loads it, because it finds what panels compute with `import.meta.glob`. */
+const pipeline = fileURLToPath(new URL('../src/worker/pipeline.ts', import.meta.url));
+
 async function compute(language: Language): Promise<First> {
   const { init } = (await import(entry)) as typeof Qkv;
   const wasm = readFileSync(new URL('../../dist/qkv-simd.wasm', import.meta.url));
   const qkv = await init({ deterministic: true, wasm });
+  const { Pipeline } = (await runnerImport<typeof Frames>(pipeline)).module;
   const request = firstRequest(language);
   const { frame } = new Pipeline(qkv).run(1, request);
   return { ...frame, tokens: request.layer.tokens };

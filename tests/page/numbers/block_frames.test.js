@@ -19,7 +19,6 @@ const web = await modules(
       'page/plots',
       'page/figure',
       'worker/frame_feature',
-      'request',
       'shared/constants',
     ],
     ...['worker/deep_stack', 'state'],

@@ -17,7 +17,6 @@ const web = await modules(
     'page/order_part',
     'page/figure',
     'shared/mask_grid',
-    'request',
     'state',
     'worker/frame_feature',
   ].map((name) => `features/masks/${name}`),

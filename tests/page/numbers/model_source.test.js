@@ -9,7 +9,7 @@ const web = await modules(
   ...['worker/safetensors', 'worker/model_host', 'worker/open_model'].map(
     (name) => `features/model/${name}`,
   ),
-  ...['features/row/request', 'worker/pipeline', 'worker/background', 'app/request', 'state/state'],
+  ...['features/row/state', 'worker/pipeline', 'worker/background', 'app/request', 'state/state'],
 );
 const qkv = await (await packageModule('index')).init();
 

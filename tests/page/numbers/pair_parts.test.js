@@ -10,7 +10,7 @@ import { openWindow } from '../support/window.js';
 const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['panel', 'page/product_bars', 'page/figure', 'page/sentences', 'request', 'state'].map(
+  ...['panel', 'page/product_bars', 'page/figure', 'page/sentences', 'state'].map(
     (name) => `features/pair/${name}`,
   ),
   'state/state',

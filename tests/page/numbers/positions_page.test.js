@@ -21,7 +21,7 @@ const web = await modules(
   ...[
     'domain/schemes',
     'features/positions/shared/pair_table',
-    'features/positions/request',
+    'features/positions/state',
     'state/state',
   ],
 );

@@ -18,7 +18,6 @@ const web = await modules(
     'worker/trained_row',
     'page/trained_row_part',
     'state',
-    'request',
   ].map((name) => `features/row/${name}`),
   ...['state/state', 'domain/number_sets'],
 );

@@ -9,7 +9,7 @@ import { openWindow, SIZE } from '../support/window.js';
 const { rest, layOut } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['worker/frame_feature', 'page/plots', 'page/figure', 'panel', 'request', 'state'].map(
+  ...['worker/frame_feature', 'page/plots', 'page/figure', 'panel', 'state'].map(
     (name) => `features/scale/${name}`,
   ),
   ...['engine/random', 'ui/plot', 'state/state'],

@@ -12,7 +12,6 @@ const web = await modules(
     'shared/constants',
     'worker/frame_feature',
     'state',
-    'request',
     'page/drag_dial',
   ].map((name) => `features/temperature/${name}`),
   ...['engine/random', 'domain/temperatures'],

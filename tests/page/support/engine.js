@@ -1,8 +1,16 @@
 // The engine of the page in Node: the modules of web/src as the page bundles them, and the package as built. What
 // a panel computes is asked for here without a browser; that the page shows it is for the panel's other tests.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { root } from '../../support/js/files.js';
@@ -51,6 +59,23 @@ const filesBeside = {
       contents: readFileSync(path, 'utf8'),
       loader: 'text',
     }));
+  },
+};
+
+/** What panels compute for frames, which Vite finds in their folders. */
+const frameFeatures = {
+  name: 'frame features',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/features\/frame_features\.ts$/ }, ({ path }) => {
+      const found = readdirSync(dirname(path))
+        .map((id) => `./${id}/worker/frame_feature.ts`)
+        .filter((file) => existsSync(join(dirname(path), file)));
+      const imports = found.map((file, i) => `import * as feature${i} from '${file}';`);
+      const modules = `{ ${found.map((file, i) => `'${file}': feature${i}`).join(', ')} }`;
+      const glob = /import\.meta\.glob<.*?>\(.*?\)(?=;)/s;
+      const source = readFileSync(path, 'utf8').replace(glob, modules);
+      return { contents: [...imports, source].join('\n'), loader: 'ts' };
+    });
   },
 };
 
@@ -104,7 +129,7 @@ export async function bundled(name, { plugins = [], ...options }) {
     format: 'esm',
     // package.json says of the package, not of the page, that its modules do nothing when they are imported.
     ignoreAnnotations: true,
-    plugins: [...plugins, packageBeside, workersBeside, filesBeside, formulas],
+    plugins: [frameFeatures, ...plugins, packageBeside, workersBeside, filesBeside, formulas],
     ...options,
   });
   return pathToFileURL(outfile).href;

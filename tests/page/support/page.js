@@ -19,7 +19,8 @@ const registry = readFileSync(
   new URL('../../../web/src/features/index.ts', import.meta.url),
   'utf8',
 );
-export const panels = [...registry.matchAll(/^ {2}(\w+): \{ fields/gm)].map(([, id]) => id);
+const [, listed] = /FEATURES = \{(.*?)\}/s.exec(registry);
+export const panels = listed.match(/\w+/g);
 
 /** The fonts of the tests, whatever else is installed; glyphs are not fitted to the pixels of a screen. */
 const fonts = fileURLToPath(new URL('fonts.conf', import.meta.url));

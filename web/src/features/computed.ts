@@ -1,46 +1,31 @@
-import type { FrameFeature, Workbench } from '../engine/frame_feature';
-import { blockFrames } from './block/worker/frame_feature';
-import { masksFrames } from './masks/worker/frame_feature';
-import { pairFrames } from './pair/worker/frame_feature';
-import { positionsFrames } from './positions/worker/frame_feature';
-import { rowFrames } from './row/worker/frame_feature';
-import { scaleFrames } from './scale/worker/frame_feature';
-import { temperatureFrames } from './temperature/worker/frame_feature';
+import type { FrameAsk, MakeFrames, RequestOf } from './feature';
+import { FEATURES, PANEL_IDS } from './index';
 
-/** The panels that the frame worker computes for, under their names in FEATURES. */
-const COMPUTED = {
-  pair: pairFrames,
-  row: rowFrames,
-  temperature: temperatureFrames,
-  scale: scaleFrames,
-  masks: masksFrames,
-  positions: positionsFrames,
-  block: blockFrames,
-};
-export type ComputedId = keyof typeof COMPUTED;
-export const COMPUTED_IDS = Object.keys(COMPUTED) as readonly ComputedId[];
+type Features = typeof FEATURES;
 
-type Made<Id extends ComputedId> = ReturnType<(typeof COMPUTED)[Id]>;
-type RequestOf<Id extends ComputedId> = Parameters<Made<Id>['compute']>[0];
-type ResultOf<Id extends ComputedId> = ReturnType<Made<Id>['compute']>;
-type StudyOf<Id extends ComputedId> =
-  ReturnType<NonNullable<Made<Id>['study']>['begin']> extends Generator<infer News, undefined>
+/** The panels that the frame worker computes for. */
+export type ComputedId = {
+  [Id in keyof Features]: Features[Id] extends { readonly request: unknown } ? Id : never;
+}[keyof Features];
+export const COMPUTED_IDS = PANEL_IDS.filter((id): id is ComputedId => 'request' in FEATURES[id]);
+
+type MakeOf<Id extends ComputedId> =
+  Features[Id]['request'] extends FrameAsk<infer Make, never> ? Make : never;
+type ResultOf<Make extends MakeFrames> = ReturnType<ReturnType<Make>['compute']>;
+type StudyOf<Make extends MakeFrames> =
+  ReturnType<Make> extends {
+    readonly study?: { readonly begin: (question: never) => Generator<infer News, undefined> };
+  }
     ? Exclude<News, undefined>
     : never;
 
 /** What a frame is asked for a panel; null: the panel is not on the screen. */
-export type PanelRequests = { readonly [Id in ComputedId]: RequestOf<Id> | null };
+export type PanelRequests = { readonly [Id in ComputedId]: RequestOf<MakeOf<Id>> | null };
 /** What came of it; null: there is nothing to show. */
-export type PanelResults = { readonly [Id in ComputedId]: ResultOf<Id> | null };
+export type PanelResults = { readonly [Id in ComputedId]: ResultOf<MakeOf<Id>> | null };
 /** What panels have worked out besides the frames; null: nothing yet. */
 export type Studies = {
-  readonly [Id in ComputedId as unknown extends StudyOf<Id> ? never : Id]: StudyOf<Id> | null;
+  readonly [Id in ComputedId as unknown extends StudyOf<MakeOf<Id>> ? never : Id]: StudyOf<
+    MakeOf<Id>
+  > | null;
 };
-
-/** A feature of which only its name is known: what it takes and makes belongs together by that name. */
-export type AnyFeature = FrameFeature<unknown, object>;
-
-export function makeFeatures(bench: Workbench): Readonly<Record<ComputedId, AnyFeature>> {
-  const made = COMPUTED_IDS.map((id) => [id, COMPUTED[id](bench) as unknown as AnyFeature]);
-  return Object.fromEntries(made) as Record<ComputedId, AnyFeature>;
-}

@@ -13,7 +13,8 @@ import { GivenHead, LayerHead, type Head, type Inputs, type Layer } from '../eng
 import { stage, type StageLog } from '../engine/memo';
 import { layerInput, modelOf, type Built } from '../engine/layer_weights';
 import { rowData, valuesOf, type Values } from '../engine/picture_values';
-import { COMPUTED_IDS, makeFeatures, type PanelResults } from '../features/computed';
+import type { ComputedId, PanelResults } from '../features/computed';
+import { makeFeatures, type AnyFeature } from '../features/frame_features';
 import { Pictures } from './painter';
 import type { Frame, FrameRequest } from './protocol';
 import { TemperaturePreview } from './temperature_preview';
@@ -81,9 +82,9 @@ export class Pipeline {
 
   /** What the panels on the screen compute, and their canvases. */
   #panels(pixels: Record<string, Pixels>, scene: Scene, request: FrameRequest): PanelResults {
-    const results = COMPUTED_IDS.map((id) => {
+    const features = Object.entries(this.features) as [ComputedId, AnyFeature][];
+    const results = features.map(([id, { compute, pictures = {} }]) => {
       const asked = request[id];
-      const { compute, pictures = {} } = this.features[id];
       const result = asked === null ? null : compute(asked, scene);
       for (const [name, picture] of Object.entries(pictures)) {
         if (result) this.pictures.feature(pixels, name, { picture, result }, request);

@@ -1,4 +1,5 @@
-import type { AnyFeature, Studies } from '../features/computed';
+import type { Studies } from '../features/computed';
+import type { AnyFeature } from '../features/frame_features';
 
 type Work<Answer> = Generator<Answer | undefined, undefined>;
 

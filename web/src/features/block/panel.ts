@@ -9,7 +9,7 @@ import { blockFigure } from './page/figure';
 import { TapMapPart } from './page/tap_map_part';
 import { MixingPart } from './page/mixing_part';
 import { hasBlock, MAX_BLOCK_TOKENS } from './shared/constants';
-import { t } from './texts';
+import { t } from './feature';
 import { provenance } from '../head_names';
 
 /** One transformer block on the sentence, many of them in a stack, and one head reading another sentence. */

@@ -1,7 +1,16 @@
 import type { Language } from '../../i18n/i18n';
-import { MAX_TEXT } from '../../domain/tokenizer';
+import { MAX_TEXT, tokenize, type Tokenizer } from '../../domain/tokenizer';
 import { choice, integer, type Field, type StateOf } from '../../state/field';
-import { MAX_DEPTH, NORM_PLACES, NORM_TYPES, RULES, TAPS } from './shared/constants';
+import type { FrameAsk } from '../feature';
+import {
+  MAX_BLOCK_TOKENS,
+  MAX_DEPTH,
+  NORM_PLACES,
+  NORM_TYPES,
+  RULES,
+  TAPS,
+} from './shared/constants';
+import type { blockFrames } from './worker/frame_feature';
 
 /** The sentence that the queries of the other one read, until the reader writes another. */
 export const CONTEXTS: Readonly<Record<Language, string>> = {
@@ -24,3 +33,12 @@ export const blockFields = {
   blockSeed: integer('bs', 1, [1, 9999]),
 };
 export type BlockState = StateOf<typeof blockFields>;
+
+type Read = BlockState & { readonly language: Language; readonly tokenizer: Tokenizer };
+
+export const blockRequest: FrameAsk<typeof blockFrames, Read> = (state) => {
+  const { blockNorm, blockType, blockTap, blockContext, language, tokenizer } = state;
+  const { tokens } = tokenize(blockContext || CONTEXTS[language], tokenizer, null);
+  const context = tokens.slice(0, MAX_BLOCK_TOKENS);
+  return { place: blockNorm, type: blockType, tap: blockTap, context };
+};

@@ -2,7 +2,7 @@ import './style.css';
 import type { Frame, Report } from '../../worker/protocol';
 import { readingsFigure } from './page/figure';
 import type { Figure } from '../../ui/export_figure';
-import { t } from './texts';
+import { t } from './feature';
 import { bytes, digits, duration } from '../../ui/numbers';
 import type { Source } from '../../domain/sources';
 import type { TokenList } from '../../domain/tokenizer';

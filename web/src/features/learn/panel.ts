@@ -10,7 +10,7 @@ import { settingsOf } from './page/settings_of_state';
 import { Screen } from './page/panel_view';
 import { listen } from './page/controls';
 import { TEMPLATE } from './page/panel_html';
-import { t } from './texts';
+import { t } from './feature';
 import { spokenOf } from './page/status_texts';
 import { Training } from './page/training_client';
 

@@ -6,7 +6,7 @@ import type { Frame } from '../../worker/protocol';
 import type { Size } from '../../domain/pixels';
 import type { Figure } from '../../ui/export_figure';
 import { masksFigure } from './page/figure';
-import { t, type Key } from './texts';
+import { t, type Key } from './feature';
 import { brushing } from '../../ui/matrix/brush';
 import { cividis } from '../../domain/cividis';
 import { MatrixView, type MatrixModel } from '../../ui/matrix/view';

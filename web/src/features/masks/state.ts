@@ -1,5 +1,7 @@
 import { choice, flag, integer, type Field, type StateOf } from '../../state/field';
+import type { FrameAsk } from '../feature';
 import { GRID, MASK_KINDS, OPEN_PAINT, readPaint } from './shared/mask_grid';
+import type { masksFrames } from './worker/frame_feature';
 
 const maskPaint: Field<string> = {
   ...{ key: 'mp', initial: OPEN_PAINT },
@@ -18,3 +20,8 @@ export const masksFields = {
   masksAsk: flag('ma', false),
 };
 export type MasksState = StateOf<typeof masksFields>;
+
+export const masksRequest: FrameAsk<typeof masksFrames, MasksState> = (state) => {
+  const { maskKind, maskSize, maskPaint, maskShuffle } = state;
+  return { maskKind, maskSize, maskPaint, maskShuffle };
+};

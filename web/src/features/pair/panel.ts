@@ -10,7 +10,7 @@ import { headName, provenance } from '../head_names';
 import { columns, drawBar, reachOf, write } from './page/product_bars';
 import type { PairNumbers } from './worker/frame_feature';
 import { pairFigure } from './page/figure';
-import { t } from './texts';
+import { t } from './feature';
 import { madeStory } from './page/sentences';
 
 /** A table whose last column has bars: a heading for each column, and a row for each component. */

@@ -1,6 +1,9 @@
 import { SCHEMES } from '../../domain/schemes';
 import { choice, flag, integer, optionalNumber, type StateOf } from '../../state/field';
+import type { PageState } from '../../state/page';
+import type { FrameAsk } from '../feature';
 import { LAYOUTS, PAIRS } from './shared/pair_table';
+import type { positionsFrames } from './worker/frame_feature';
 
 const ROTATIONS = [0, 4096] as const;
 
@@ -28,3 +31,10 @@ export const positionsSeedOf = ({
   positionsSeed,
   seed,
 }: PositionsState & { readonly seed: number }): number => positionsSeed ?? seed;
+
+export const positionsRequest: FrameAsk<typeof positionsFrames, PageState & PositionsState> = (
+  state,
+) => {
+  const { shift, position, layout, scheme, rotaryQ, rotaryK } = state;
+  return { shift, position, layout, scheme, rotaryQ, rotaryK, seed: positionsSeedOf(state) };
+};

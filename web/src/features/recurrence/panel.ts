@@ -19,7 +19,7 @@ import type { News, Order } from './shared/protocol';
 import { saidRows } from './page/spoken_rows';
 import { LONGEST_ASKED, readSource, TOKENS } from './shared/task';
 import { COLUMNS, fixedTexts, tableRows, template } from './page/panel_html';
-import { t } from './texts';
+import { t } from './feature';
 import { trainedFiles } from './page/trained_files';
 import { spreadOfSizes } from './page/sentences';
 

@@ -5,7 +5,7 @@ import { find } from '../../ui/dom';
 import { rowFigure } from './page/figure';
 import type { Figure } from '../../ui/export_figure';
 import type { RowSteps } from './worker/frame_feature';
-import { t } from './texts';
+import { t } from './feature';
 import { digits, four } from '../../ui/numbers';
 import {
   clampNumber,

@@ -9,6 +9,9 @@ import {
   type Limits,
   type StateOf,
 } from '../../state/field';
+import type { PageState } from '../../state/page';
+import type { FrameAsk } from '../feature';
+import type { rowFrames } from './worker/frame_feature';
 
 const SCALES: Limits = [-1e4, 1e4];
 
@@ -28,3 +31,8 @@ export const rowFields = {
   rowMax: flag('rmax', true),
 };
 export type RowState = StateOf<typeof rowFields>;
+
+export const rowRequest: FrameAsk<typeof rowFrames, PageState & RowState> = (state) => {
+  const { numbers, rowQuery, rowMasked, rowScale, rowMax } = state;
+  return { numbers, query: rowQuery, masked: rowMasked, scale: rowScale, subtractMax: rowMax };
+};

@@ -4,7 +4,7 @@ import { KEYS, RANGE, ROWS, WIDTHS } from './shared/constants';
 import type { WidthResult, WidthStudy } from './worker/frame_feature';
 import type { Figure } from '../../ui/export_figure';
 import { scaleFigure } from './page/figure';
-import { t } from './texts';
+import { t } from './feature';
 import { digits } from '../../ui/numbers';
 import { pagePen } from '../../ui/plot';
 import { keyEntryHtml, plotStages, stageHtml, type PlotStage } from '../../ui/plot_stage';

@@ -1,5 +1,7 @@
 import { clamp, flag, integer, number, type StateOf } from '../../state/field';
+import type { FrameAsk } from '../feature';
 import { RANGE } from './shared/constants';
+import type { scaleFrames } from './worker/frame_feature';
 
 /** The nearest power of two that is tried. */
 function clampWidth(value: number): number {
@@ -17,3 +19,5 @@ export const scaleFields = {
   scaleAsk: flag('da', false),
 };
 export type ScaleState = StateOf<typeof scaleFields>;
+
+export const scaleRequest: FrameAsk<typeof scaleFrames, ScaleState> = ({ sample }) => sample;

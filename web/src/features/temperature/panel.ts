@@ -3,7 +3,7 @@ import './style.css';
 import formulas from './formulas.json';
 import type { Figure } from '../../ui/export_figure';
 import { temperatureFigure } from './page/figure';
-import { t, type Key } from './texts';
+import { t, type Key } from './feature';
 import { digits } from '../../ui/numbers';
 import { pagePen, pageSvg } from '../../ui/plot';
 import { PlotStage } from '../../ui/plot_stage';

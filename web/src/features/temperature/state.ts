@@ -1,5 +1,7 @@
 import { choice, clamp, flag, number, significant, type StateOf } from '../../state/field';
+import type { FrameAsk } from '../feature';
 import { LAB_SCORES } from './shared/constants';
+import type { temperatureFrames } from './worker/frame_feature';
 
 const GAINS = [0.25, 4] as const;
 
@@ -14,3 +16,8 @@ export const temperatureFields = {
   gain: number('gc', 2, GAINS, clampGain),
 };
 export type TemperatureState = StateOf<typeof temperatureFields>;
+
+export const temperatureRequest: FrameAsk<typeof temperatureFrames, TemperatureState> = ({
+  scores,
+  gain,
+}) => ({ scores, gain });

@@ -1,5 +1,5 @@
 import './style.css';
-import { t } from './texts';
+import { t } from './feature';
 import { Panel } from '../panel';
 
 /** What a developer needs to do the same. The browser test runs this very text. */

@@ -9,7 +9,7 @@ import type { HeadSource } from '../../../domain/sources';
 import { headName } from '../../head_names';
 import type { Cross } from '../worker/residual_cross';
 import { CONTEXTS } from '../state';
-import { t } from '../texts';
+import { t } from '../feature';
 
 /** Queries from the sentence of the page, keys and values from another one. */
 export class CrossPart extends Panel {

@@ -19,7 +19,7 @@ import {
 } from '../shared/constants';
 import { DEPTH_HEIGHT, drawGradient, drawStream, endsOf, MARKS, pageArea } from './plots';
 import { type NormPlace } from '../shared/constants';
-import { t } from '../texts';
+import { t } from '../feature';
 
 const FIGURES = { stream: drawStream, gradient: drawGradient } as const;
 type FigureName = keyof typeof FIGURES;

@@ -14,7 +14,7 @@ import {
   type NormPlace,
   type TapId,
 } from '../shared/constants';
-import { t } from '../texts';
+import { t } from '../feature';
 
 const segments = (name: string, values: readonly string[]) =>
   radiosHtml(name, values, (value) => `block.${value}`);

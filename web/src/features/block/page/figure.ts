@@ -6,7 +6,7 @@ import type { DepthResult } from '../shared/protocol';
 import { DEPTH_HEIGHT, drawGradient, drawStream, fileArea } from './plots';
 import type { BlockView } from '../worker/frame_feature';
 import { PATHS } from '../shared/constants';
-import { t } from '../texts';
+import { t } from '../feature';
 
 const WIDTH = 600;
 const LINE = 22;

@@ -3,7 +3,7 @@ import { digits } from '../../../ui/numbers';
 import { Panel, type View } from '../../panel';
 import { headName } from '../../head_names';
 import type { BlockView } from '../worker/frame_feature';
-import { t } from '../texts';
+import { t } from '../feature';
 
 /** What each head adds to the output of the attention, by its rows of W_O. */
 export class MixingPart extends Panel {

@@ -3,7 +3,7 @@ import { digits } from '../../../ui/numbers';
 import { niceTicks, type Attributes, type Pen } from '../../../ui/plot';
 import type { Band, DepthResult } from '../shared/protocol';
 import { NORM_PLACES, type NormPlace } from '../shared/constants';
-import { t } from '../texts';
+import { t } from '../feature';
 
 export const DEPTH_HEIGHT = 260;
 /** Curves have the marks that plots have already: pre-norm the solid one, post-norm the dashed one. */

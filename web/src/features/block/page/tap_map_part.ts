@@ -10,7 +10,7 @@ import { cividis } from '../../../domain/cividis';
 import type { HeadSource } from '../../../domain/sources';
 import { headName } from '../../head_names';
 import type { BlockView } from '../worker/frame_feature';
-import { t } from '../texts';
+import { t } from '../feature';
 
 /** Rows are this high where there is room, and lower for many tokens. */
 const ROW_HEIGHT = 24;

@@ -11,7 +11,6 @@ import type { Picture } from '../../../engine/paint';
 import type { PaintPalette } from '../../../domain/paint_palette';
 import { blockTaps, type BlockResult, type Tap } from './block_taps';
 import { crossWeights, type Cross } from './residual_cross';
-import type { BlockRequest } from '../request';
 import {
   MAX_BLOCK_TOKENS,
   TAPS,
@@ -19,6 +18,14 @@ import {
   type NormType,
   type TapId,
 } from '../shared/constants';
+
+export interface BlockRequest {
+  readonly place: NormPlace;
+  readonly type: NormType;
+  readonly tap: TapId;
+  /** The tokens whose keys and values the sentence reads. */
+  readonly context: readonly string[];
+}
 
 /** The tap that is looked at, all of it. */
 export interface ShownTap {

@@ -1,6 +1,6 @@
 import type { Frame, Report } from '../../../worker/protocol';
 import { tableSvg, type Figure } from '../../../ui/export_figure';
-import { t } from '../texts';
+import { t } from '../feature';
 
 export function readingsFigure(report: Report, frame: Frame): Figure {
   const { check, timing, memory } = report;

@@ -19,7 +19,7 @@ import {
   type BenchResult,
   type BenchRow,
 } from '../shared/bench_result';
-import { t } from '../texts';
+import { t } from '../feature';
 
 const FIGURES = { time: TIMES, memory: MEMORY } as const;
 type FigureName = keyof typeof FIGURES;

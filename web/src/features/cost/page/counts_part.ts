@@ -11,7 +11,7 @@ import {
   tokenFlops,
 } from './operation_count';
 import type { Shape } from '../shared/shape';
-import { t } from '../texts';
+import { t } from '../feature';
 
 export const FLOP_ROWS = ['projections', 'scores', 'values', 'feedForward', 'logits'] as const;
 export const BYTE_ROWS = ['weights', 'cache', 'square', 'streaming'] as const;

@@ -5,7 +5,7 @@ import { BYTE_ROWS, FLOP_ROWS } from './counts_part';
 import { BENCH_HEIGHT, drawBench, fitOf, MEMORY, TIMES } from './plots';
 import { gigabytes, gigaflops, type BenchResult } from '../shared/bench_result';
 import type { Shape } from '../shared/shape';
-import { t } from '../texts';
+import { t } from '../feature';
 import { withUnit } from '../../../ui/numbers';
 
 const WIDTH = 600;

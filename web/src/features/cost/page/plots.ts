@@ -2,7 +2,7 @@ import { Chart, powerTicks } from '../../../ui/chart';
 import type { Mark, Pen } from '../../../ui/plot';
 import { fitPower, type PowerFit } from '../../../domain/power_fit';
 import { FIT_FROM, LENGTHS, type BenchRow } from '../shared/bench_result';
-import { t } from '../texts';
+import { t } from '../feature';
 
 export const BENCH_HEIGHT = 300;
 

@@ -9,7 +9,7 @@ import {
   type PresetId,
   type Shape,
 } from '../shared/shape';
-import { t } from '../texts';
+import { t } from '../feature';
 
 const NUMBERS = [
   ...['tokens', 'dModel', 'numHeads', 'numKvHeads', 'dK'],

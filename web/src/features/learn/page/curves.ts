@@ -1,6 +1,6 @@
 import { Chart } from '../../../ui/chart';
 import { niceTicks, shape, type Mark, type Pen } from '../../../ui/plot';
-import { t } from '../texts';
+import { t } from '../feature';
 import type { RunRecord } from './run_record';
 
 export const CURVE_HEIGHT = 190;

@@ -9,7 +9,7 @@ import { paintMap } from './paint_map';
 import type { RunRecord } from './run_record';
 import { shownOf, stepsOf } from './panel_view';
 import type { Settings } from '../shared/run_settings';
-import { t } from '../texts';
+import { t } from '../feature';
 import { statusOf } from './status_texts';
 import type { Training } from './training_client';
 

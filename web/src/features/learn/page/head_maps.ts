@@ -9,7 +9,7 @@ import { BORN, SCORES_OF, type ScoreId } from '../shared/head_scores';
 import type { Settings } from '../shared/run_settings';
 import type { Row, Task } from '../shared/task_type';
 import { probe } from '../shared/tasks';
-import { t } from '../texts';
+import { t } from '../feature';
 
 /** Heads of a layer in the state: layer and head as one number. */
 export const MOST_HEADS = 8;

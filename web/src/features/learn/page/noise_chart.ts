@@ -3,7 +3,7 @@ import { digits } from '../../../ui/numbers';
 import { shape, type Pen } from '../../../ui/plot';
 import { LEVELS } from '../shared/noise_levels';
 import type { NoiseNews } from '../shared/protocol';
-import { t } from '../texts';
+import { t } from '../feature';
 
 export const NOISE_HEIGHT = 210;
 

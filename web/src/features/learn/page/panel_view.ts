@@ -15,7 +15,7 @@ import type { RunRecord } from './run_record';
 import { taskCalled } from './settings_of_state';
 import type { Settings } from '../shared/run_settings';
 import { show } from './controls';
-import { t } from '../texts';
+import { t } from '../feature';
 import {
   beginningOf,
   birthsOf,

@@ -3,7 +3,7 @@ import { ANSWERS, outcomeOf, questionOf, type Answer } from './guess_outcome';
 import type { RunRecord } from './run_record';
 import { sameSettings, taskCalled } from './settings_of_state';
 import type { Settings } from '../shared/run_settings';
-import { t } from '../texts';
+import { t } from '../feature';
 
 /**
  * A question before the run, and afterwards what became of it. It may be passed over: Play does not wait for it. Not

@@ -1,5 +1,5 @@
 import type { Settings } from '../shared/run_settings';
-import { t, type Key } from '../texts';
+import { t, type Key } from '../feature';
 
 const NAMED = ['task', 'positions', 'norm'] as const;
 const NUMBERS = ['layers', 'heads', 'width', 'temperature', 'seed'] as const;

@@ -5,7 +5,7 @@ import { probeOf } from './head_maps';
 import type { RunRecord } from './run_record';
 import { evenScore, keysOf, SCORES_OF } from '../shared/head_scores';
 import type { Settings } from '../shared/run_settings';
-import { t } from '../texts';
+import { t } from '../feature';
 import type { Training } from './training_client';
 
 export const percent = (part: number) => (100 * part).toFixed(part > 0.995 && part < 1 ? 1 : 0);

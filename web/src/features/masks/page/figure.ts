@@ -1,6 +1,6 @@
 import type { MasksResult } from '../worker/masked_grid';
 import type { Frame } from '../../../worker/protocol';
-import { t } from '../texts';
+import { t } from '../feature';
 import { headName, provenance } from '../../head_names';
 import type { Figure } from '../../../ui/export_figure';
 import { colours, drawMap } from '../../../ui/heatmap_svg';

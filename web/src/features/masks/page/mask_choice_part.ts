@@ -1,5 +1,5 @@
 import formulas from '../formulas.json';
-import { t } from '../texts';
+import { t } from '../feature';
 import { MASK_KINDS, SIZED } from '../shared/mask_grid';
 import { LIMITS } from '../../../state/state';
 import { headName } from '../../head_names';

@@ -1,7 +1,7 @@
 import formulas from '../formulas.json';
 import type { MasksResult } from '../worker/masked_grid';
 import { GRID } from '../shared/mask_grid';
-import { t } from '../texts';
+import { t } from '../feature';
 import { Guess } from '../../../ui/guess';
 import { digits } from '../../../ui/numbers';
 import { LIMITS } from '../../../state/state';

@@ -6,7 +6,7 @@ import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
 import { stage } from '../../../engine/memo';
 import type { Picture } from '../../../engine/paint';
 import { maskedGrid, type MasksResult } from './masked_grid';
-import type { MasksRequest } from '../request';
+import type { MasksRequest } from '../shared/request';
 import { GRID } from '../shared/mask_grid';
 
 function picture({ tokens, weights, mask }: MasksResult): Picture {

@@ -3,7 +3,7 @@ import type { View } from '../../panel';
 import { bytes as written, duration, whole } from '../../../ui/numbers';
 import { ModelPart } from './model_part';
 import type { ModelInfo } from '../shared/protocol';
-import { t } from '../texts';
+import { t } from '../feature';
 
 /** That this model has been loaded. */
 export const loadedText = ({ name, file }: ModelInfo) =>

@@ -5,7 +5,7 @@ import { percent } from '../../../ui/numbers';
 import { labelOf } from '../shared/token_label';
 import { ModelPart } from './model_part';
 import type { Near, Plane } from '../shared/protocol';
-import { t } from '../texts';
+import { t } from '../feature';
 
 const HEIGHT = 420;
 const MARGIN = 24;

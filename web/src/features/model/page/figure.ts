@@ -3,7 +3,7 @@ import { filePen } from '../../../ui/plot';
 import { CARDS } from './model_cards';
 import { CURVE_HEIGHT, drawLog } from './plots';
 import { SHIPPED } from '../shared/shipped_models';
-import { t } from '../texts';
+import { t } from '../feature';
 import type { View } from '../../panel';
 
 const WIDTH = 600;

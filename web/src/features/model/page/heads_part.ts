@@ -4,7 +4,7 @@ import { digits } from '../../../ui/numbers';
 import { ModelPart } from './model_part';
 import type { HeadChanges, HeadName, HeadScores, Losses, ModelInfo } from '../shared/protocol';
 import { HEAD_ORDERS, type HeadOrder } from '../state';
-import { t } from '../texts';
+import { t } from '../feature';
 
 const SCORES = ['previous', 'first', 'induction'] as const;
 /** A score that is worth a sentence. */

@@ -2,7 +2,7 @@ import type { View } from '../../panel';
 import { percent } from '../../../ui/numbers';
 import { ModelPart } from './model_part';
 import type { Lens } from '../shared/protocol';
-import { t } from '../texts';
+import { t } from '../feature';
 
 /** What the model would say if it ended after each layer. */
 export class LensPart extends ModelPart {

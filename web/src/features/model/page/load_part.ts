@@ -13,7 +13,7 @@ import { bytes as written, whole } from '../../../ui/numbers';
 import { EXAMPLES, SHIPPED, type ShippedName } from '../shared/shipped_models';
 import { AFRESH, modelOf } from '../state';
 import type { ModelView } from '../shared/model_view';
-import { t } from '../texts';
+import { t } from '../feature';
 
 const shipped = (name: ShippedName) => `
   <article class="model-choice" data-model="${name}">

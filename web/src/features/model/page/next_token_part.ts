@@ -6,7 +6,7 @@ import { LIMITS } from '../../../state/state';
 import { ModelPart } from './model_part';
 import type { NextToken } from '../shared/protocol';
 import { modelFields } from '../state';
-import { t } from '../texts';
+import { t } from '../feature';
 
 const STEPS = ['temperature', 'topK', 'topP'] as const;
 

@@ -2,7 +2,7 @@ import { Chart, powerTicks } from '../../../ui/chart';
 import { niceTicks, type Pen } from '../../../ui/plot';
 import type { TrainingLog } from './training_log';
 import type { SpeedPoint } from '../shared/protocol';
-import { t } from '../texts';
+import { t } from '../feature';
 
 export const CURVE_HEIGHT = 200;
 export const SPEED_HEIGHT = 260;

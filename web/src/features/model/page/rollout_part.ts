@@ -2,7 +2,7 @@ import type { View } from '../../panel';
 import { percent } from '../../../ui/numbers';
 import { ModelPart } from './model_part';
 import type { Rollout } from '../shared/protocol';
-import { t } from '../texts';
+import { t } from '../feature';
 
 /** Where the vector of a token comes from, after all layers. */
 export class RolloutPart extends ModelPart {

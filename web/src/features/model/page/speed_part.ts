@@ -5,7 +5,7 @@ import { digits, duration } from '../../../ui/numbers';
 import { drawSpeed, SPEED_HEIGHT } from './plots';
 import { ModelPart } from './model_part';
 import type { Speed, SpeedPoint } from '../shared/protocol';
-import { t } from '../texts';
+import { t } from '../feature';
 
 const keyEntry = (mark: 'plain' | 'scaled', name: 'whole' | 'cached') =>
   keyEntryHtml(`plot-${mark}`, `<span data-t="model.speed.${name}"></span>`);

@@ -5,7 +5,7 @@ import { digits, percent } from '../../../ui/numbers';
 import { ModelPart } from './model_part';
 import type { Reading } from '../shared/protocol';
 import { EXAMPLES } from '../shared/shipped_models';
-import { t } from '../texts';
+import { t } from '../feature';
 
 /** Surprise that fills a token, in nats: one in 400. */
 const FULL = 6;

@@ -4,7 +4,7 @@ import { LIMITS } from '../../../state/state';
 import { ModelPart } from './model_part';
 import type { Generated } from '../shared/protocol';
 import { modelFields } from '../state';
-import { t } from '../texts';
+import { t } from '../feature';
 
 /** Tokens in a second that an eye can follow. */
 const SLOW = 24;

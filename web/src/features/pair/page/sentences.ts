@@ -1,7 +1,7 @@
 import { sentences } from '../../../i18n/i18n';
 import { CONSTRUCTED } from '../../../domain/sources';
 import type { State } from '../../../state/state';
-import { t, type Key } from '../texts';
+import { t, type Key } from '../feature';
 
 type MadeKey = Extract<Key, `pair.made.${string}`>;
 const BY_POSITION = ['previous', 'first', 'local'];

@@ -1,6 +1,6 @@
 import { columnsOfPair, frequency, PAIRS } from '../shared/pair_table';
 import type { Place } from '../worker/frame_feature';
-import { t } from '../texts';
+import { t } from '../feature';
 import { digits } from '../../../ui/numbers';
 import { LIMITS, type State } from '../../../state/state';
 import { clamp } from '../../../state/field';

@@ -1,7 +1,7 @@
 import { svgElement } from '../../../ui/dom';
 import type { Drift } from '../worker/residuals';
 import type { Place } from '../worker/frame_feature';
-import { t } from '../texts';
+import { t } from '../feature';
 import { digits } from '../../../ui/numbers';
 import { Panel, type View } from '../../panel';
 

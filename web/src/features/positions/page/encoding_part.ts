@@ -4,7 +4,7 @@ import { columnsOfPair, pairOfColumn } from '../shared/pair_table';
 import { D_MODEL } from '../../../domain/sources';
 import type { PositionsResult } from '../worker/frame_feature';
 import type { Size } from '../../../domain/pixels';
-import { t } from '../texts';
+import { t } from '../feature';
 import { palette } from '../../../ui/matrix/palette';
 import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';

@@ -1,6 +1,6 @@
 import type { PositionsResult } from '../worker/frame_feature';
 import { D_MODEL } from '../../../domain/sources';
-import { t } from '../texts';
+import { t } from '../feature';
 import { CURVES, driftPath, driftScale } from './drift_part';
 import { raster, text, type Figure } from '../../../ui/export_figure';
 

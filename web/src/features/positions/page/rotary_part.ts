@@ -1,4 +1,4 @@
-import { t } from '../texts';
+import { t } from '../feature';
 import { Guess } from '../../../ui/guess';
 import type { RotaryScore } from '../worker/scheme_maps';
 import { digits } from '../../../ui/numbers';

@@ -1,7 +1,7 @@
 import formulas from '../formulas.json';
 import { columnsOfPair } from '../shared/pair_table';
 import type { PositionsResult } from '../worker/frame_feature';
-import { t } from '../texts';
+import { t } from '../feature';
 import { Panel, type View } from '../../panel';
 
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉';

@@ -6,7 +6,7 @@ import type { SchemeMap } from '../worker/scheme_maps';
 import { ALIBI_HEAD, ALIBI_HEADS, BUCKETS, SPAN } from '../shared/constants';
 import type { Frame } from '../../../worker/protocol';
 import type { Size } from '../../../domain/pixels';
-import { t, type Key } from '../texts';
+import { t, type Key } from '../feature';
 import { cividis } from '../../../domain/cividis';
 import { palette } from '../../../ui/matrix/palette';
 import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';

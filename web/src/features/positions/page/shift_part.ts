@@ -1,6 +1,6 @@
 import formulas from '../formulas.json';
 import { LAYOUTS } from '../shared/pair_table';
-import { t } from '../texts';
+import { t } from '../feature';
 import { digits } from '../../../ui/numbers';
 import { LIMITS } from '../../../state/state';
 import { onNumber, showNumber } from '../../../ui/number_box';

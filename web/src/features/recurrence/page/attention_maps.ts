@@ -4,7 +4,7 @@ import type { MatrixModel, MatrixView } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';
 import { context2d, find } from '../../../ui/dom';
 import type { Said, Spoken } from '../shared/protocol';
-import { t } from '../texts';
+import { t } from '../feature';
 import { mirrorWords, nameOf } from './sentences';
 
 /** The weights of one head, [rows, columns]. */

@@ -2,7 +2,7 @@ import { find } from '../../../ui/dom';
 import { PlotStage } from '../../../ui/plot_stage';
 import { CHART_HEIGHT, drawAccuracy, drawCost, drawReach } from './plots';
 import type { Known } from './latest_news';
-import { t } from '../texts';
+import { t } from '../feature';
 import { REPEATS } from '../shared/timing_settings';
 import {
   accuracyLabel,

@@ -2,7 +2,7 @@ import { digits, whole } from '../../../ui/numbers';
 import { HEADS, KINDS, SEEDS, type Kind } from '../shared/model_configs';
 import { legendOf } from './plot_marks';
 import type { Progress } from '../shared/protocol';
-import { t } from '../texts';
+import { t } from '../feature';
 import { LAYER_HEADS, WIDTH } from '../shared/timing_settings';
 
 /** Of the files of trained weights, gzip, in kB; a test holds it to them. */

@@ -5,7 +5,7 @@ import { KINDS, type Kind } from '../shared/model_configs';
 import { lineOf, pointOf, type Paper } from './plot_marks';
 import type { Counted, Reached } from '../shared/protocol';
 import { LONGEST, LONGEST_ASKED, SHORTEST, TOKENS } from '../shared/task';
-import { t } from '../texts';
+import { t } from '../feature';
 import {
   FITTED_FROM,
   LENGTHS,

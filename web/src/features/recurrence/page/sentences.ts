@@ -4,7 +4,7 @@ import { crossing } from './crossing';
 import { KINDS, type Kind } from '../shared/model_configs';
 import type { Counted, Progress, Reached, Said } from '../shared/protocol';
 import { LONGEST, LONGEST_ASKED } from '../shared/task';
-import { t } from '../texts';
+import { t } from '../feature';
 import { LAYERS, slopes } from './plots';
 import { FITTED_FROM, LENGTHS, LONGEST_TIMED, type Timing } from '../shared/timing_settings';
 

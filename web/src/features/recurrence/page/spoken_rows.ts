@@ -3,7 +3,7 @@ import { KINDS, type Kind } from '../shared/model_configs';
 import { legendOf } from './plot_marks';
 import type { Spoken } from '../shared/protocol';
 import { expected } from '../shared/task';
-import { t } from '../texts';
+import { t } from '../feature';
 import { nameOf, saidWords } from './sentences';
 
 /** A digit of a row; a wrong one is underlined. */

@@ -3,7 +3,7 @@ import { digits } from '../../../ui/numbers';
 import { Panel, type View } from '../../panel';
 import { cell, drawCells, trackOf } from './number_cells';
 import type { LearnedRow } from '../worker/trained_row';
-import { t } from '../texts';
+import { t } from '../feature';
 
 const ORDER = ['product', 'scaled', 'tempered', 'exp', 'weight', 'core'] as const;
 

@@ -1,6 +1,6 @@
 import { BINS, KEYS, RANGE, REACH, ROWS, WIDTHS } from '../shared/constants';
 import type { Spread, WidthResult } from '../worker/frame_feature';
-import { t } from '../texts';
+import { t } from '../feature';
 import { Chart, type Axis } from '../../../ui/chart';
 import { digits } from '../../../ui/numbers';
 import { niceTicks, normalDensity, type Pen } from '../../../ui/plot';

@@ -2,7 +2,7 @@ import { digits } from '../../../ui/numbers';
 import { Panel, type View } from '../../panel';
 import type { GainResult, GainRow } from '../worker/gain_rows';
 import { clampGain } from '../state';
-import { t } from '../texts';
+import { t } from '../feature';
 
 const ROWS = ['plain', 'scaled', 'restored'] as const;
 /** The slider holds the exponent, so that 1 is in the middle. */

@@ -2,7 +2,7 @@ import type { RowScores, TemperatureStudy } from '../worker/temperature_study';
 import { Chart } from '../../../ui/chart';
 import { text } from '../../../ui/export_figure';
 import { niceTicks, normalDensity, type Pen } from '../../../ui/plot';
-import { t } from '../texts';
+import { t } from '../feature';
 import { LEFT, RIGHT } from './plots';
 
 export const HISTOGRAM_HEIGHT = 170;

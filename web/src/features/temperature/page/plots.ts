@@ -1,7 +1,7 @@
 import { TEMPERATURES } from '../../../domain/temperatures';
 import type { RowScores, TemperaturePoint, TemperatureStudy } from '../worker/temperature_study';
 import { text } from '../../../ui/export_figure';
-import { t } from '../texts';
+import { t } from '../feature';
 import { digits } from '../../../ui/numbers';
 import {
   curve,

@@ -2,7 +2,7 @@ import type { Frame } from '../../../worker/protocol';
 import type { TemperaturePoint, TemperatureStudy } from '../worker/temperature_study';
 import { PROMISE } from '../shared/constants';
 import { TEMPERATURES } from '../../../domain/temperatures';
-import { t, type Key } from '../texts';
+import { t, type Key } from '../feature';
 import { sentences, type Values } from '../../../i18n/i18n';
 import { digits } from '../../../ui/numbers';
 import { headName } from '../../head_names';

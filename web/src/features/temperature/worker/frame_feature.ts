@@ -12,8 +12,13 @@ import {
   type TemperatureStudy,
 } from './temperature_study';
 import { gainRows, type GainResult } from './gain_rows';
-import type { TemperatureRequest } from '../request';
 import type { LabScores } from '../shared/constants';
+
+export interface TemperatureRequest {
+  /** Which scores are studied. */
+  readonly scores: LabScores;
+  readonly gain: number;
+}
 
 /** The studied scores at this temperature, and what a gain does at it. */
 export type TemperatureResult = TemperaturePoint & { readonly gain: GainResult };

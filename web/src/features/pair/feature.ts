@@ -1,6 +1,10 @@
 import { textOf, type PageKey, type Translate } from '../../i18n/i18n';
 import type { MapKey } from '../map/texts';
+import type { Feature } from '../feature';
 import type en from './en.json';
+import { pairFields, pairRequest } from './state';
+
+export const pair = { fields: pairFields, request: pairRequest } satisfies Feature;
 
 export type Key = PageKey | MapKey | keyof typeof en;
 /** The texts of this panel, of the map and of the page. */

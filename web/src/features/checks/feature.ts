@@ -1,7 +1,9 @@
 import { textOf, type PageKey, type Translate } from '../../i18n/i18n';
 import type { MapKey } from '../map/texts';
+import type { Feature } from '../feature';
 import type en from './en.json';
 
-export type Key = PageKey | MapKey | keyof typeof en;
+export const checks = { fields: {} } satisfies Feature;
+
 /** The texts of this panel, of the map and of the page. */
-export const t: Translate<Key> = textOf;
+export const t: Translate<PageKey | MapKey | keyof typeof en> = textOf;

@@ -1,5 +1,9 @@
 import { textOf, type PageKey, type Translate } from '../../i18n/i18n';
+import type { Feature } from '../feature';
 import type en from './en.json';
+import { learnFields } from './state';
+
+export const learn = { fields: learnFields } satisfies Feature;
 
 export type Key = PageKey | keyof typeof en;
 /** The texts of this panel and of the page. */

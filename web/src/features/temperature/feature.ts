@@ -1,6 +1,14 @@
 import { textOf, type PageKey, type Translate } from '../../i18n/i18n';
 import type { MapKey } from '../map/texts';
+import type { Feature } from '../feature';
 import type en from './en.json';
+import { temperatureFields, temperatureRequest } from './state';
+
+export const temperature = {
+  fields: temperatureFields,
+  request: temperatureRequest,
+  asks: { curves: false },
+} satisfies Feature;
 
 export type Key = PageKey | MapKey | keyof typeof en;
 /** The texts of this panel, of the map and of the page. */

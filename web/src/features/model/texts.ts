@@ -1,6 +1,0 @@
-import { textOf, type PageKey, type Translate } from '../../i18n/i18n';
-import type en from './en.json';
-
-export type Key = PageKey | keyof typeof en;
-/** The texts of this panel and of the page. */
-export const t: Translate<Key> = textOf;

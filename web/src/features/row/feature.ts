@@ -1,0 +1,10 @@
+import { textOf, type PageKey, type Translate } from '../../i18n/i18n';
+import type { MapKey } from '../map/texts';
+import type { Feature } from '../feature';
+import type en from './en.json';
+import { rowFields, rowRequest } from './state';
+
+export const row = { fields: rowFields, request: rowRequest } satisfies Feature;
+
+/** The texts of this panel, of the map and of the page. */
+export const t: Translate<PageKey | MapKey | keyof typeof en> = textOf;

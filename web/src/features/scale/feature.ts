@@ -1,0 +1,14 @@
+import { textOf, type PageKey, type Translate } from '../../i18n/i18n';
+import type { MapKey } from '../map/texts';
+import type { Feature } from '../feature';
+import type en from './en.json';
+import { scaleFields, scaleRequest } from './state';
+
+export const scale = {
+  fields: scaleFields,
+  request: scaleRequest,
+  asks: { scaleAsk: true },
+} satisfies Feature;
+
+/** The texts of this panel, of the map and of the page. */
+export const t: Translate<PageKey | MapKey | keyof typeof en> = textOf;

@@ -1,3 +1,0 @@
-import type { ScaleState } from './state';
-
-export const scaleRequest = ({ sample }: ScaleState): number => sample;

@@ -1,7 +1,0 @@
-import { textOf, type PageKey, type Translate } from '../../i18n/i18n';
-import type { MapKey } from '../map/texts';
-import type en from './en.json';
-
-export type Key = PageKey | MapKey | keyof typeof en;
-/** The texts of this panel, of the map and of the page. */
-export const t: Translate<Key> = textOf;
