@@ -6,7 +6,7 @@ import { PATIENCE } from '../support/js/patience.js';
 import { expectLanguage, looks, nameOf, poorText, tooWide } from './support/panel.js';
 import { violations, wordsOf } from './support/panel.js';
 import * as support from './support/page.js';
-import { otherStates, unchanging } from './support/states.js';
+import { otherStates } from './support/states.js';
 
 const { arrive, openPage, set, settle, snapshot, visit } = support;
 const { site, pageTest } = support.useSite();
@@ -17,10 +17,6 @@ const { site, pageTest } = support.useSite();
  */
 const asked = full ? looks : looks.slice(0, 2);
 if (!full) leaveToFullRun(`${looks.length - asked.length} looks of the panels`);
-
-test('panels: every one says what its other state is', () => {
-  assert.deepEqual([...Object.keys(otherStates), ...unchanging].sort(), [...support.panels].sort());
-});
 
 /** Does `work` with a panel on the screen, and once more with it in its other state. */
 async function inBothStates(page, id, work) {

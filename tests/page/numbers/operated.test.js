@@ -20,12 +20,6 @@ import { SIZE, done, hashed } from '../support/window.js';
 
 // ---- scenes: elements, each in its states ----
 
-/** In these a question of the panel is put as well, whose answer nobody has seen yet. */
-const ASKING = {
-  scale: { scaleAsk: true },
-  masks: { masksAsk: true },
-  positions: { positionsAsk: true },
-};
 const MORE = { learn: [{ learnExperiment: 'noise' }] };
 
 /** By name: the element, and the states that it is put in. */
@@ -35,7 +29,8 @@ const SCENES = {
   instruments: ['qkv-instruments', {}, { source: 'yours', maskKind: 'window' }],
   ...Object.fromEntries(
     web.PANEL_IDS.map((id) => {
-      const other = otherStates[id] && [{ ...otherStates[id], ...ASKING[id] }];
+      // A question of the panel is put as well, whose answer nobody has seen yet.
+      const other = otherStates[id] && [{ ...otherStates[id], ...web.asksOf(id) }];
       return [id, [`qkv-panel-${id}`, {}, ...(other ?? []), ...(MORE[id] ?? [])]];
     }),
   ),

@@ -1,6 +1,5 @@
 // One browser and one server for all tests of a file, and the ways to look at the page.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { serve } from '../../../tools/serve.js';
@@ -8,19 +7,12 @@ import * as chromium from '../../support/js/chromium.js';
 import { PATIENCE } from '../../support/js/patience.js';
 
 export { allOf, layerOf, weightOf } from './oracle.js';
+export { panelIds as panels } from './panel_ids.js';
 
 export const examples = {
   en: 'The cat sat on the mat because it was tired.',
   zh: '猫坐在垫子上，因为它累了。',
 };
-
-/** The panels of the page, in their order. */
-const registry = readFileSync(
-  new URL('../../../web/src/features/index.ts', import.meta.url),
-  'utf8',
-);
-const [, listed] = /FEATURES = \{(.*?)\}/s.exec(registry);
-export const panels = listed.match(/\w+/g);
 
 /** The fonts of the tests, whatever else is installed; glyphs are not fitted to the pixels of a screen. */
 const fonts = fileURLToPath(new URL('fonts.conf', import.meta.url));

@@ -5,6 +5,7 @@ import { mock } from 'node:test';
 import { root } from '../../support/js/files.js';
 import { until } from '../../support/js/patience.js';
 import { tickingClock } from './clock.js';
+import { panelIds } from './panel_ids.js';
 import { openWindow } from './window.js';
 
 export const { told, workers, rest, layOut } = openWindow();
@@ -25,19 +26,7 @@ export const web = await modules(
     'features/model/worker/model_host',
     'features/model/shared/model_view',
   ],
-  ...[
-    'pair',
-    'row',
-    'temperature',
-    'scale',
-    'masks',
-    'positions',
-    'block',
-    'recurrence',
-    'learn',
-    'model',
-  ].map((id) => `features/${id}/panel`),
-  ...['cost', 'checks', 'use'].map((id) => `features/${id}/panel`),
+  ...panelIds.filter((id) => id !== 'map').map((id) => `features/${id}/panel`),
   ...['app/header', 'app/instruments', 'app/sentence'],
 );
 for (const [name, Part] of Object.entries({

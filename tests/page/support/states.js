@@ -1,5 +1,13 @@
-/** Another state than the first one for every panel that has one, in which it shows what it does not show at first. */
-export const otherStates = {
+import { modules } from './engine.js';
+import { panelIds } from './panel_ids.js';
+
+const { FEATURES } = await modules('features/index');
+
+/** Panels that have one state alone. */
+const UNCHANGING = ['cost', 'model', 'checks', 'use'];
+
+/** In which these panels show what they do not show at first. */
+const CHOSEN = {
   map: { look: 'arcs', source: 'random' },
   pair: { pairKey: 0 },
   row: { rowMax: false, rowMasked: 1 },
@@ -14,5 +22,23 @@ export const otherStates = {
   },
   learn: { learnTask: 'characters', learnCausal: false, learnHeads: 8 },
 };
-/** Panels that have one state alone. */
-export const unchanging = ['cost', 'model', 'checks', 'use'];
+
+/** A value that a field does not have at first: its last option, or the end of its limits. */
+function otherValue({ initial, options, limits }) {
+  const values = options ?? limits ?? [];
+  return values.findLast((value) => value !== initial);
+}
+
+/** The same for any panel: all fields that are choices or numbers have another value. */
+function otherState(id) {
+  const values = Object.entries(FEATURES[id].fields).map(([name, field]) => [
+    name,
+    otherValue(field),
+  ]);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+}
+
+/** Another state than the first one for every panel that has one. */
+export const otherStates = Object.fromEntries(
+  panelIds.filter((id) => !UNCHANGING.includes(id)).map((id) => [id, CHOSEN[id] ?? otherState(id)]),
+);
