@@ -1,0 +1,139 @@
+// npm run new-panel (tools/new_panel.js): what it writes is a panel that compiles, is formatted, is built within the budgets and passes
+// its tests; and what it refuses. It writes into a copy of the sources.
+// @about web/src/features/index.ts web/src/features/feature.ts web/src/features/frame_features.ts web/src/ui/panel.ts tools/new_panel.js tools/new_panel/ tests/page/support/scene.js
+// @build any
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { newPanel } from '../../tools/new_panel.js';
+import { root } from '../support/js/files.js';
+
+const run = promisify(execFile);
+const NAME = 'heaviest';
+/** Of a panel, its texts and styles with it (web/README.md). */
+const BUDGET = 40e3;
+
+/** The sources of the page and of its tests, with what is built beside them. */
+function copyOfSources() {
+  const folder = mkdtempSync(join(tmpdir(), 'qkv-new-panel-'));
+  for (const path of [
+    'web',
+    'tests/page/numbers',
+    'tests/page/support',
+    'tests/support/js',
+    'tools',
+  ]) {
+    cpSync(join(root, path), join(folder, path), { recursive: true });
+  }
+  for (const path of ['package.json', '.prettierrc.json', 'eslint.config.js']) {
+    cpSync(join(root, path), join(folder, path));
+  }
+  for (const path of ['node_modules', 'models', 'wasm', '.toolchain'])
+    symlinkSync(join(root, path), join(folder, path));
+  mkdirSync(join(folder, 'build'));
+  symlinkSync(join(root, 'build/types'), join(folder, 'build/types'));
+  mkdirSync(join(folder, 'dist'));
+  for (const name of readdirSync(join(root, 'dist')).filter((entry) => entry !== 'web')) {
+    symlinkSync(join(root, 'dist', name), join(folder, 'dist', name));
+  }
+  return folder;
+}
+
+describe('new panel:', () => {
+  let folder;
+  let written;
+  before(async () => {
+    folder = copyOfSources();
+    written = await newPanel(folder, NAME);
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  /** A tool of node_modules on the copy; what it says if it fails. */
+  const tool = (script, ...args) =>
+    run(process.execPath, [join(root, 'node_modules', script), ...args], { cwd: folder }).catch(
+      ({ stdout, stderr }) => assert.fail(`${stdout}\n${stderr}`),
+    );
+
+  test('is a folder, a test and its name in the registry', () => {
+    assert.deepEqual(written.sort(), [
+      `tests/page/numbers/${NAME}.test.js`,
+      ...['en.json', 'feature.ts', 'page/figure.ts', 'panel.ts', 'state.ts', 'style.css'].map(
+        (file) => `web/src/features/${NAME}/${file}`,
+      ),
+      ...['worker/frame_feature.ts', 'zh.json'].map((file) => `web/src/features/${NAME}/${file}`),
+      'web/src/features/index.ts',
+    ]);
+    const [before, now] = [root, folder].map((of) =>
+      readFileSync(join(of, 'web/src/features/index.ts'), 'utf8').split('\n'),
+    );
+    assert.deepEqual(
+      now.filter((line) => !before.includes(line)),
+      [`import { ${NAME} } from './${NAME}/feature';`, `  ${NAME},`],
+    );
+    assert.equal(now.length, before.length + 2);
+  });
+
+  test('compiles, and is written as eslint and prettier want it', async () => {
+    await tool('typescript/bin/tsc', '-p', 'web', '--noEmit');
+    await tool('prettier/bin/prettier.cjs', '--check', ...written);
+    await tool('eslint/bin/eslint.js', ...written.filter((file) => /\.[jt]s$/.test(file)));
+  });
+
+  test('is built within the budget of a panel, and its worker is not in the page', async () => {
+    await tool('vite/bin/vite.js', 'build', '--config', 'web/vite.config.ts', '--logLevel', 'warn');
+    const assets = join(folder, 'dist/web/assets');
+    const sourceOf = (file) => readFileSync(join(assets, file), 'utf8');
+    const files = readdirSync(assets);
+    const own = files.filter((file) => file.startsWith(NAME));
+    assert.equal(own.length, 3, `its code and two catalogues, got ${own.join()}`);
+    const size = own.reduce((sum, file) => sum + gzipSync(sourceOf(file)).length, 0);
+    assert.ok(size < BUDGET, `${size} bytes`);
+    const computing = files.filter(
+      (file) => /^(index|worker)-.*\.js$/.test(file) && sourceOf(file).includes(`${NAME}/worker`),
+    );
+    assert.deepEqual(
+      computing.map((file) => file.split('-')[0]),
+      ['worker'],
+    );
+  });
+
+  test('passes its tests, and those of links and of the registry', async () => {
+    const files = [NAME, 'link', 'loading', 'catalogues', 'styles'];
+    const paths = files.map((name) => `tests/page/numbers/${name}.test.js`);
+    // Of another run of node:test than the one that this file is part of.
+    const env = { ...process.env };
+    delete env.NODE_TEST_CONTEXT;
+    await run(process.execPath, ['--test', ...paths], { cwd: folder, env }).catch(({ stdout }) =>
+      assert.fail(stdout.slice(-4000)),
+    );
+  });
+
+  for (const [name, why] of [
+    ['', /letters/],
+    ['Heads', /letters/],
+    ['two_words', /letters/],
+    ['../x', /letters/],
+    ['class', /JavaScript/],
+    ['map', /there is web\/src\/features\/map/],
+    [NAME, /there is/],
+    ['curves', /key in the link/],
+    ['temperature', /there is/],
+    ['bar', /texts of this name/],
+  ]) {
+    test(`refuses the name ${JSON.stringify(name)}`, async () => {
+      await assert.rejects(newPanel(folder, name), why);
+    });
+  }
+});
