@@ -9,6 +9,8 @@ export interface Feature {
   readonly request?: (state: never) => unknown;
   /** What its state is when it asks the reader to guess before it shows a result. */
   readonly asks?: Readonly<Record<string, boolean>>;
+  /** Fields that a teacher may lock in a lesson, each with a selector of its controls and a text `lessons.f.<field>`. */
+  readonly lockable?: Readonly<Record<string, string>>;
 }
 
 /** What makes a frame feature: the `<id>Frames` of `worker/frame_feature.ts`. */

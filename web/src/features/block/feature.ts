@@ -4,7 +4,15 @@ import type { Feature } from '../feature';
 import type en from './en.json';
 import { blockFields, blockRequest } from './state';
 
-export const block = { fields: blockFields, request: blockRequest } satisfies Feature;
+export const block = {
+  fields: blockFields,
+  request: blockRequest,
+  lockable: {
+    blockNorm: '[name=block-place]',
+    blockTap: '[name=block-tap]',
+    blockDepth: '#block-depth',
+  },
+} satisfies Feature;
 
 /** The texts of this panel, of the map and of the page. */
 export const t: Translate<PageKey | MapKey | keyof typeof en> = textOf;

@@ -3,7 +3,12 @@ import type { Feature } from '../feature';
 import type en from './en.json';
 import { costFields } from './state';
 
-export const cost = { fields: costFields } satisfies Feature;
+export const cost = {
+  fields: costFields,
+  lockable: {
+    costShape: '.cost-shape :is(input, select)',
+  },
+} satisfies Feature;
 
 /** The texts of this panel and of the page. */
 export const t: Translate<PageKey | keyof typeof en> = textOf;

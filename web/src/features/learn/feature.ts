@@ -3,7 +3,16 @@ import type { Feature } from '../feature';
 import type en from './en.json';
 import { learnFields } from './state';
 
-export const learn = { fields: learnFields } satisfies Feature;
+export const learn = {
+  fields: learnFields,
+  lockable: {
+    learnTask: '.learn-setup [name=task]',
+    learnSeed: '.learn-setup [name=seed]',
+    learnLayers: '.learn-setup [name=layers]',
+    learnPositions: '.learn-setup [name=positions]',
+    learnCausal: '.learn-setup [name=causal]',
+  },
+} satisfies Feature;
 
 export type Key = PageKey | keyof typeof en;
 /** The texts of this panel and of the page. */

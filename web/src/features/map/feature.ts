@@ -1,4 +1,10 @@
 import type { Feature } from '../feature';
 import { mapFields } from './state';
 
-export const map = { fields: mapFields } satisfies Feature;
+export const map = {
+  fields: mapFields,
+  lockable: {
+    show: '[name=show]',
+    look: '[name=look]',
+  },
+} satisfies Feature;

@@ -8,6 +8,11 @@ export const masks = {
   fields: masksFields,
   request: masksRequest,
   asks: { masksAsk: true },
+  lockable: {
+    maskKind: '[name=mask-kind]',
+    maskSize: '#mask-size',
+    maskShuffle: '.shuffle, .as-written',
+  },
 } satisfies Feature;
 
 export type Key = PageKey | MapKey | keyof typeof en;

@@ -3,7 +3,13 @@ import type { Feature } from '../feature';
 import type en from './en.json';
 import { modelFields } from './state';
 
-export const model = { fields: modelFields } satisfies Feature;
+export const model = {
+  fields: modelFields,
+  lockable: {
+    modelTemperature: '#model-temperature',
+    modelOrder: 'qkv-model-heads .order',
+  },
+} satisfies Feature;
 
 /** The texts of this panel and of the page. */
 export const t: Translate<PageKey | keyof typeof en> = textOf;

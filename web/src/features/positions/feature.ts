@@ -8,6 +8,12 @@ export const positions = {
   fields: positionsFields,
   request: positionsRequest,
   asks: { positionsAsk: true },
+  lockable: {
+    position: '#position, #position-number',
+    shift: '#shift',
+    scheme: '[name=scheme]',
+    positionsSeed: '.drawn button',
+  },
 } satisfies Feature;
 
 export type Key = PageKey | MapKey | keyof typeof en;

@@ -3,7 +3,13 @@ import type { Feature } from '../feature';
 import type en from './en.json';
 import { recurrenceFields } from './state';
 
-export const recurrence = { fields: recurrenceFields } satisfies Feature;
+export const recurrence = {
+  fields: recurrenceFields,
+  lockable: {
+    recurrenceSource: '#recurrence-source, [data-press=draw]',
+    recurrenceSeed: '#recurrence-seed',
+  },
+} satisfies Feature;
 
 /** The texts of this panel and of the page. */
 export const t: Translate<PageKey | keyof typeof en> = textOf;

@@ -8,6 +8,11 @@ export const scale = {
   fields: scaleFields,
   request: scaleRequest,
   asks: { scaleAsk: true },
+  lockable: {
+    width: '#width',
+    divided: '#divided',
+    sample: 'qkv-panel-scale .draw',
+  },
 } satisfies Feature;
 
 /** The texts of this panel, of the map and of the page. */

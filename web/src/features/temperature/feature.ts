@@ -8,6 +8,9 @@ export const temperature = {
   fields: temperatureFields,
   request: temperatureRequest,
   asks: { curves: false },
+  lockable: {
+    scores: '[name=lab-scores]',
+  },
 } satisfies Feature;
 
 export type Key = PageKey | MapKey | keyof typeof en;

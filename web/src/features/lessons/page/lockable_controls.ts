@@ -1,5 +1,9 @@
-/** Where the controls of a field of the state are. */
-const CONTROLS = {
+import type { State } from '../../../state/state';
+import type { Feature } from '../../feature';
+import { FEATURES } from '../../index';
+
+/** Where the controls of a field are that the settings of the page show; those of panels alone are in the `lockable` of feature.ts. */
+const PAGE_CONTROLS = {
   text: '#text',
   tokenizer: '#choose-tokenizer',
   length: '#choose-length',
@@ -10,34 +14,17 @@ const CONTROLS = {
   source: '#choose-source',
   seed: '#seed, #new-seed',
   query: '.chip input',
-  show: '[name=show]',
-  look: '[name=look]',
-  scores: '[name=lab-scores]',
-  width: '#width',
-  divided: '#divided',
-  sample: 'qkv-panel-scale .draw',
-  maskKind: '[name=mask-kind]',
-  maskSize: '#mask-size',
-  maskShuffle: '.shuffle, .as-written',
-  position: '#position, #position-number',
-  shift: '#shift',
-  scheme: '[name=scheme]',
-  positionsSeed: '.drawn button',
-  blockNorm: '[name=block-place]',
-  blockTap: '[name=block-tap]',
-  blockDepth: '#block-depth',
-  recurrenceSource: '#recurrence-source, [data-press=draw]',
-  recurrenceSeed: '#recurrence-seed',
-  learnTask: '.learn-setup [name=task]',
-  learnSeed: '.learn-setup [name=seed]',
-  learnLayers: '.learn-setup [name=layers]',
-  learnPositions: '.learn-setup [name=positions]',
-  learnCausal: '.learn-setup [name=causal]',
-  modelTemperature: '#model-temperature',
-  modelOrder: 'qkv-model-heads .order',
-  costShape: '.cost-shape :is(input, select)',
-} as const;
-type Lockable = keyof typeof CONTROLS;
+} as const satisfies Partial<Record<keyof State, string>>;
+
+type Features = (typeof FEATURES)[keyof typeof FEATURES];
+type LockableOf<Panel> = Panel extends { readonly lockable: infer Fields } ? keyof Fields : never;
+type Lockable = (keyof typeof PAGE_CONTROLS | LockableOf<Features>) & keyof State;
+
+const features: readonly Feature[] = Object.values(FEATURES);
+const CONTROLS = Object.assign(
+  { ...PAGE_CONTROLS },
+  ...features.map(({ lockable }) => lockable),
+) as Readonly<Record<Lockable, string>>;
 
 /** Fields that a teacher is offered to lock. */
 export const LOCKABLE = Object.keys(CONTROLS) as readonly Lockable[];
