@@ -5,7 +5,7 @@
 
 #include "base/share.hpp"
 #include "models/block.hpp"
-#include "qkv/positional.hpp"
+#include "positions/sinusoidal.hpp"
 #include "rows/activation_kernel.hpp"
 #include "weights/weight_rows.hpp"
 
@@ -122,7 +122,8 @@ void ModelPass::add_positions(const ModelPiece& piece) noexcept {
     positions = state_.positions.data() + first * c_.d_model;
   } else if (c_.positions == ModelPositions::kSinusoidal) {
     // The lengths that are allowed end below the positions that it refuses.
-    const Status made = sinusoidal_encoding({a_, {piece.tokens(), c_.d_model}}, first, {});
+    const Status made =
+        sinusoidal_encoding(*state_.kernels, {a_, {piece.tokens(), c_.d_model}}, first, {});
     positions = made.ok() ? a_ : nullptr;
   }
   for (Index b = 0; positions && b < needs_.batch; ++b) {

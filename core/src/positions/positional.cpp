@@ -6,6 +6,7 @@
 #include "check/check.hpp"
 #include "isa/isa_dispatch.hpp"
 #include "positions/angles.hpp"
+#include "positions/sinusoidal.hpp"
 
 namespace qkv {
 namespace {
@@ -102,8 +103,8 @@ class SinusoidColumns {
 // The encoding's own rotation property computes it: the row of position p is the row of its anchor, the
 // multiple of 64 below, turned by the step from there, in double precision. Anchors are absolute, so a
 // row does not depend on where a table starts.
-Status sinusoidal_encoding(TensorView<float> table, Index offset,
-                           const SinusoidOptions& options) noexcept {
+Status sinusoidal_encoding(const kernels::KernelTable& kernels, TensorView<float> table,
+                           Index offset, const SinusoidOptions& options) noexcept {
   constexpr const char* kName = "sinusoidal_encoding";
   QKV_RETURN_IF_ERROR(check_dense(kName, "table", table, {kAny, kAny}));
   const Index length = table.extent(0);
@@ -114,9 +115,6 @@ Status sinusoidal_encoding(TensorView<float> table, Index offset,
   QKV_RETURN_IF_ERROR(check_positions(kName, "@offset", offset, offset));
   const Index end = detail::saturated_sum(offset, length);
   QKV_RETURN_IF_ERROR(check_positions(kName, "@offset + @length", offset, end - 1));
-
-  const kernels::KernelTable* kernel_table = nullptr;
-  QKV_RETURN_IF_ERROR(require_kernels(kName, kernel_table));
 
   const bool interleaved = options.layout == SinusoidLayout::kInterleaved;
   const Index sines = d_model / 2 + d_model % 2;
@@ -139,10 +137,17 @@ Status sinusoidal_encoding(TensorView<float> table, Index offset,
       args.sine = table.data + row * d_model + sine;
       args.cosine = table.data + row * d_model + cosine;
       angles.anchor(offset + row, args.anchor);
-      kernel_table->sinusoid_rows(args);
+      kernels.sinusoid_rows(args);
     }
   }
   return {};
+}
+
+Status sinusoidal_encoding(TensorView<float> table, Index offset,
+                           const SinusoidOptions& options) noexcept {
+  const kernels::KernelTable* kernels = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels("sinusoidal_encoding", kernels));
+  return sinusoidal_encoding(*kernels, table, offset, options);
 }
 
 Status sinusoidal_shift_blocks(TensorView<float> blocks, Index k, Index d_model,

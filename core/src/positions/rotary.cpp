@@ -115,18 +115,16 @@ void rotate_in_place(const RotaryPlan& plan, Workspace& workspace,
   }
 }
 
-Status turn_heads(const Caller& caller, const HeadTurn& turn, const RotaryOptions& options,
-                  Workspace& workspace) noexcept {
+Status turn_heads(const Caller& caller, const kernels::KernelTable& table, const HeadTurn& turn,
+                  const RotaryOptions& options, Workspace& workspace) noexcept {
   const auto& [x_name, x, out_name, out, inverse] = turn;
   QKV_RETURN_IF_ERROR(check_array(caller, x_name, x, {kAny, kAny, kAny, kAny}));
   QKV_RETURN_IF_ERROR(
       check_output(caller, out_name, out, {x.extent(0), x.extent(1), x.extent(2), x.extent(3)}));
   QKV_RETURN_IF_ERROR(check_in_place(caller, turn));
   RotaryPlan plan;
-  const kernels::KernelTable* table = nullptr;
-  QKV_RETURN_IF_ERROR(require_kernels(caller, table));
   QKV_RETURN_IF_ERROR(
-      plan_rotary(caller, *table, options, {x.extent(0), x.extent(2), x.extent(3)}, plan));
+      plan_rotary(caller, table, options, {x.extent(0), x.extent(2), x.extent(3)}, plan));
   if (x.size() == 0) {
     return {};
   }
@@ -151,7 +149,10 @@ Status turn_heads(const Caller& caller, const HeadTurn& turn, const RotaryOption
 
 Status rotary_embedding(TensorView<const float> x, TensorView<float> out,
                         const RotaryOptions& options, Workspace& workspace) noexcept {
-  return turn_heads("rotary_embedding", {"x", x, "out", out, false}, options, workspace);
+  constexpr const char* kName = "rotary_embedding";
+  const kernels::KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kName, table));
+  return turn_heads(kName, *table, {"x", x, "out", out, false}, options, workspace);
 }
 
 Status rotary_table(TensorView<float> cos, TensorView<float> sin,

@@ -78,8 +78,9 @@ struct HeadTurn {
 };
 
 /// Checks and does all of rotary_embedding() or, with `inverse`, of its gradient.
-Status turn_heads(const Caller& caller, const HeadTurn& turn, const RotaryOptions& options,
-                  Workspace& workspace) noexcept;
+/// `table`: the kernels that the public call has fetched.
+Status turn_heads(const Caller& caller, const kernels::KernelTable& table, const HeadTurn& turn,
+                  const RotaryOptions& options, Workspace& workspace) noexcept;
 
 /// Takes rows from the workspace, fills them once for each batch row that needs its own, and
 /// rotates each view, [B, H, T, d] with its own H, where it stands.

@@ -11,6 +11,12 @@
 namespace qkv::test::tape_test {
 namespace {
 
+TrainKernels kernels() {
+  TrainKernels found;
+  require_ok(require_train_kernels("tape_test", found));
+  return found;
+}
+
 TEST_CASE(
     "Tape: takes the memory of values, of gradients, and of the largest step that adds to one",
     "[train][memory]") {
@@ -43,11 +49,11 @@ TEST_CASE(
   Workspace workspace;
   train::TapeInputs inputs;
   inputs.ids = &kId;
-  require_ok(tape.forward(inputs, workspace));
+  require_ok(tape.forward(kernels(), inputs, workspace));
   for (Index j = 0; j < kWidth; ++j) {
     tape[y].gradient[j] = static_cast<float>(j % 5);
   }
-  require_ok(tape.backward(inputs, workspace));
+  require_ok(tape.backward(kernels(), inputs, workspace));
   for (Index i = 0; i < kWidth; ++i) {
     for (Index j = 0; j < kWidth; ++j) {
       CAPTURE(i, j);
@@ -78,10 +84,10 @@ TEST_CASE("Tape: attention over large logits has the gradients of its weights", 
   const train::ArrayId y = train::attend(tape, of_q, of_k, of_v, attention, 0);
   require_ok(tape.plan(y));
   Workspace workspace;
-  require_ok(tape.forward({}, workspace));
+  require_ok(tape.forward(kernels(), {}, workspace));
   CHECK(tape[y].value[0] == 2.0F);
   tape[y].gradient[0] = tape[y].gradient[1] = 1.0F;
-  require_ok(tape.backward({}, workspace));
+  require_ok(tape.backward(kernels(), {}, workspace));
   CHECK(dv == std::vector<float>(2, 1.0F));
   // ds = 1/2 (1 - 2) and 1/2 (3 - 2): what they add to dq cancels.
   CHECK(dq == std::vector<float>(2, 0.0F));

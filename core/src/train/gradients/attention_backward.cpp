@@ -5,8 +5,8 @@
 #include "base/float_count.hpp"
 #include "base/share.hpp"
 #include "check/check.hpp"
-#include "isa/train_dispatch.hpp"
 #include "qkv/train/attention.hpp"
+#include "train/gradients/with_kernels.hpp"
 
 namespace qkv::train {
 namespace {
@@ -107,8 +107,8 @@ Status check_gradients(const AttentionBackwardArgs& args, Plan& plan) noexcept {
                       {s.batch, s.num_heads, s.tq, s.tk});
 }
 
+/// plan.kernels are there.
 Status make_plan(const AttentionBackwardArgs& args, int threads, Plan& plan) noexcept {
-  QKV_RETURN_IF_ERROR(require_train_kernels(kAttentionBackward, plan.kernels));
   plan.forward = forward_of(args);
   if (plan.forward.extras.lse.absent()) {
     return refuse(StatusCode::kInvalidArgument, kAttentionBackward,
@@ -280,7 +280,15 @@ class Run {
 }  // namespace
 
 Status attention_backward(const AttentionBackwardArgs& args, Workspace& workspace) noexcept {
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels(kAttentionBackward, kernels));
+  return attention_backward(kernels, args, workspace);
+}
+
+Status attention_backward(const TrainKernels& kernels, const AttentionBackwardArgs& args,
+                          Workspace& workspace) noexcept {
   Plan plan;
+  plan.kernels = kernels;
   QKV_RETURN_IF_ERROR(make_plan(args, workspace.threads(), plan));
   QKV_RETURN_IF_ERROR(workspace.begin(plan.scratch()));
   QKV_RETURN_IF_ERROR(check_memory(args));
@@ -299,7 +307,10 @@ Status attention_backward(const AttentionBackwardArgs& args, Workspace& workspac
 std::size_t attention_backward_scratch_bytes(const AttentionBackwardArgs& args,
                                              int threads) noexcept {
   Plan plan;
-  return make_plan(args, threads, plan).ok() ? plan.scratch() * sizeof(float) : 0;
+  return require_train_kernels(kAttentionBackward, plan.kernels).ok() &&
+                 make_plan(args, threads, plan).ok()
+             ? plan.scratch() * sizeof(float)
+             : 0;
 }
 
 }  // namespace qkv::train

@@ -4,8 +4,8 @@
 #include "base/float_count.hpp"
 #include "base/share.hpp"
 #include "check/check.hpp"
-#include "isa/train_dispatch.hpp"
 #include "qkv/train/softmax.hpp"
+#include "train/gradients/with_kernels.hpp"
 
 namespace qkv::train {
 namespace {
@@ -48,6 +48,11 @@ Status cross_entropy(const CrossEntropyArgs& args, CrossEntropy& found,
                      Workspace& workspace) noexcept {
   TrainKernels kernels;
   QKV_RETURN_IF_ERROR(require_train_kernels(kCrossEntropy, kernels));
+  return cross_entropy(kernels, args, found, workspace);
+}
+
+Status cross_entropy(const TrainKernels& kernels, const CrossEntropyArgs& args, CrossEntropy& found,
+                     Workspace& workspace) noexcept {
   QKV_RETURN_IF_ERROR(check(args));
   const Index rows = args.logits.extent(0);
   const auto count = static_cast<std::size_t>(rows);

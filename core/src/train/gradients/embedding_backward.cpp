@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "check/check.hpp"
+#include "isa/isa_dispatch.hpp"
 #include "positions/rotary_plan.hpp"
 #include "qkv/train/embedding.hpp"
 
@@ -28,8 +29,10 @@ Status embedding_backward(TensorView<const float> d_out, TensorView<const std::i
 
 Status rotary_embedding_backward(TensorView<const float> d_out, TensorView<float> dx,
                                  const RotaryOptions& options, Workspace& workspace) noexcept {
-  return turn_heads("rotary_embedding_backward", {"d_out", d_out, "dx", dx, true}, options,
-                    workspace);
+  constexpr const char* kName = "rotary_embedding_backward";
+  const kernels::KernelTable* table = nullptr;
+  QKV_RETURN_IF_ERROR(require_kernels(kName, table));
+  return turn_heads(kName, *table, {"d_out", d_out, "dx", dx, true}, options, workspace);
 }
 
 }  // namespace qkv::train

@@ -3,8 +3,7 @@
 #include "base/float_count.hpp"
 #include "base/share.hpp"
 #include "check/check_elementwise.hpp"
-#include "isa/train_dispatch.hpp"
-#include "qkv/train/norm.hpp"
+#include "train/gradients/with_kernels.hpp"
 
 namespace qkv::train {
 namespace {
@@ -43,11 +42,20 @@ void combine(const float* partials, Index count, Index n, float* to) noexcept {
   }
 }
 
-Status backward(const char* name, bool centre, const NormBackwardArgs& args,
-                Workspace& workspace) noexcept {
-  TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(name, kernels));
-  QKV_RETURN_IF_ERROR(check(name, args));
+constexpr const char* kLayerNorm = "layer_norm_backward";
+constexpr const char* kRmsNorm = "rms_norm_backward";
+
+}  // namespace
+
+Status norm_backward(const TrainKernels& kernels, NormType type, const NormBackwardArgs& args,
+                     Workspace& workspace) noexcept {
+  const bool centre = type == NormType::kLayer;
+  if (!centre && !args.d_beta.absent()) {
+    return refuse(StatusCode::kInvalidArgument, kRmsNorm,
+                  "@d_beta is {}, expected none: RMS normalisation only scales",
+                  Extents(args.d_beta));
+  }
+  QKV_RETURN_IF_ERROR(check(centre ? kLayerNorm : kRmsNorm, args));
   const Index n = args.x.extent(args.x.rank - 1);
   const Index rows = n == 0 ? 0 : args.x.size() / n;
   const Index parts = (rows + kPartialRows - 1) / kPartialRows;
@@ -84,19 +92,16 @@ Status backward(const char* name, bool centre, const NormBackwardArgs& args,
   return {};
 }
 
-}  // namespace
-
 Status layer_norm_backward(const NormBackwardArgs& args, Workspace& workspace) noexcept {
-  return backward("layer_norm_backward", true, args, workspace);
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels(kLayerNorm, kernels));
+  return norm_backward(kernels, NormType::kLayer, args, workspace);
 }
 
 Status rms_norm_backward(const NormBackwardArgs& args, Workspace& workspace) noexcept {
-  if (!args.d_beta.absent()) {
-    return refuse(StatusCode::kInvalidArgument, "rms_norm_backward",
-                  "@d_beta is {}, expected none: RMS normalisation only scales",
-                  Extents(args.d_beta));
-  }
-  return backward("rms_norm_backward", false, args, workspace);
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels(kRmsNorm, kernels));
+  return norm_backward(kernels, NormType::kRms, args, workspace);
 }
 
 }  // namespace qkv::train

@@ -4,8 +4,8 @@
 
 #include "base/float_count.hpp"
 #include "check/check.hpp"
-#include "isa/train_dispatch.hpp"
 #include "train/gradients/linear_gradients.hpp"
+#include "train/gradients/with_kernels.hpp"
 #include "weights/linear_product.hpp"
 
 namespace qkv::train {
@@ -61,9 +61,13 @@ void copy_start(const GruShape& s, const TensorView<const float>& h0, float* to)
 }  // namespace
 
 Status gru(const GruArgs& args, Workspace& workspace) noexcept {
-  constexpr const char* kName = "gru";
   TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
+  QKV_RETURN_IF_ERROR(require_train_kernels("gru", kernels));
+  return gru(kernels, args, workspace);
+}
+
+Status gru(const TrainKernels& kernels, const GruArgs& args, Workspace& workspace) noexcept {
+  constexpr const char* kName = "gru";
   GruShape s;
   const GruWeights& w = args.weights;
   QKV_RETURN_IF_ERROR(check_inputs(kName, args.x, w, args.h0, s));
@@ -256,6 +260,11 @@ void step_back(const GruBackwardArgs& args, const GruShape& s, const TrainKernel
 Status gru_backward(const GruBackwardArgs& args, Workspace& workspace) noexcept {
   TrainKernels kernels;
   QKV_RETURN_IF_ERROR(require_train_kernels(kGruBackward, kernels));
+  return gru_backward(kernels, args, workspace);
+}
+
+Status gru_backward(const TrainKernels& kernels, const GruBackwardArgs& args,
+                    Workspace& workspace) noexcept {
   GruShape s;
   QKV_RETURN_IF_ERROR(check(args, s));
   GruTape tape{};

@@ -159,6 +159,11 @@ std::size_t additive_backward_scratch(const AdditiveShape& s, int threads) noexc
                      Workspace::padded(capped_product(s.batch, s.da))});
 }
 
+std::size_t additive_backward_scratch(const ProjectedAdditiveBackwardArgs& args,
+                                      int threads) noexcept {
+  return additive_backward_scratch(shape_of(args), threads);
+}
+
 void apply_additive_backward(const TrainKernels& kernels, const ProjectedAdditiveBackwardArgs& args,
                              Workspace& workspace) noexcept {
   const AdditiveShape s = shape_of(args);
@@ -208,8 +213,7 @@ Status projected_additive_attention_backward(const ProjectedAdditiveBackwardArgs
   TrainKernels kernels;
   QKV_RETURN_IF_ERROR(require_train_kernels(kProjectedBackward, kernels));
   QKV_RETURN_IF_ERROR(check(args));
-  QKV_RETURN_IF_ERROR(
-      workspace.begin(additive_backward_scratch(shape_of(args), workspace.threads())));
+  QKV_RETURN_IF_ERROR(workspace.begin(additive_backward_scratch(args, workspace.threads())));
   apply_additive_backward(kernels, args, workspace);
   return {};
 }

@@ -42,8 +42,10 @@ Status check_additive(const Caller& caller, const AdditiveInputs& inputs,
 void apply_additive(const TrainKernels& kernels, const ProjectedAdditiveArgs& args,
                     ThreadPool* pool) noexcept;
 
-/// Floats that apply_additive_backward() takes of a workspace.
+/// Floats that apply_additive_backward() takes of a workspace, by its shape or for checked arguments.
 [[nodiscard]] std::size_t additive_backward_scratch(const AdditiveShape& shape,
+                                                    int threads) noexcept;
+[[nodiscard]] std::size_t additive_backward_scratch(const ProjectedAdditiveBackwardArgs& args,
                                                     int threads) noexcept;
 
 /// projected_additive_attention_backward() of checked arguments, in a workspace that has begun with room for its scratch,

@@ -207,18 +207,16 @@ float* Tape::scratch(const Step& step, int input) const noexcept {
   return at;
 }
 
-Status Tape::forward(const TapeInputs& inputs, Workspace& workspace) const noexcept {
-  TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels("tape", kernels));
+Status Tape::forward(const TrainKernels& kernels, const TapeInputs& inputs,
+                     Workspace& workspace) const noexcept {
   for (const Step& step : steps_) {
     QKV_RETURN_IF_ERROR(step.operation->forward({*this, step, inputs, kernels, workspace}));
   }
   return {};
 }
 
-Status Tape::backward(const TapeInputs& inputs, Workspace& workspace) const noexcept {
-  TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels("tape", kernels));
+Status Tape::backward(const TrainKernels& kernels, const TapeInputs& inputs,
+                      Workspace& workspace) const noexcept {
   for (Index at = steps_.size() - 1; at >= 0; --at) {
     const Step& step = steps_[at];
     if (!step.reached) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <variant>
 
 #include "base/list.hpp"
 #include "isa/train_dispatch.hpp"
@@ -58,7 +59,7 @@ enum class Side : std::uint8_t { kTarget, kSource };
 
 /// Heads of an attention step, and its options but for what TapeInputs holds.
 struct TapeAttention {
-  Index batch = 0;
+  Index batch = 0;  ///< rows of sequences
   Index heads = 0, kv_heads = 0;
   Side keys_of = Side::kTarget;  ///< whose lengths count
   ArrayId slopes = kNoArray;     ///< options.alibi_slopes, a constant of the tape
@@ -66,6 +67,38 @@ struct TapeAttention {
 };
 
 struct Operation;
+
+// What single operations have beside their inputs.
+struct EmbedStep {
+  Side side;     ///< whose ids
+  float factor;  ///< on the rows of the table
+};
+struct LinearStep {
+  WeightLayout layout;
+};
+struct NormStep {
+  NormType type;
+  float epsilon;
+};
+/// Of activations and gates.
+struct ActivationStep {
+  Activation function;
+};
+struct DropoutStep {
+  float rate;
+  std::uint64_t site;  ///< which place of dropout of the model
+};
+struct RotateStep {
+  Index heads;
+  RotaryOptions options;
+};
+struct AttendStep {
+  TapeAttention attention;
+  std::uint64_t site;
+};
+struct LastStateStep {
+  Side side;  ///< whose lengths
+};
 
 /// One operation on a tape.
 struct Step {
@@ -85,15 +118,16 @@ struct Step {
   bool reached = false;  ///< whether the gradient of the output depends on the loss at all
   ArrayId out = kNoArray;
   ArrayId saved = kNoArray;  ///< what the forward pass keeps for the backward pass
-  // Of single operations:
-  Side side = Side::kTarget;                  ///< embed: whose ids; last_state: whose lengths
-  bool out_in = false;                        ///< linear: w is [out, in]
-  NormType norm = NormType::kLayer;           ///< norm
-  Activation activation = Activation::kRelu;  ///< activation, gate
-  float number = 0.0F;           ///< epsilon of a norm, factor of an embedding, rate of dropout
-  std::uint64_t site = 0;        ///< dropout: which one of the model
-  TapeAttention attention = {};  ///< attention, rotary
-  RotaryOptions rotary = {};
+  Index batch = 1;           ///< rows of sequences, where rows belong to sequences
+  std::variant<std::monostate, EmbedStep, LinearStep, NormStep, ActivationStep, DropoutStep,
+               RotateStep, AttendStep, LastStateStep>
+      of;
+
+  /// What the operation has, of its own type.
+  template <class T>
+  [[nodiscard]] const T& as() const noexcept {
+    return *std::get_if<T>(&of);
+  }
 };
 
 class Tape;
@@ -141,9 +175,11 @@ class Tape {
   Status plan(ArrayId seed) noexcept;
 
   /// Runs all steps. On error what arrays hold is unspecified, but for parameters.
-  Status forward(const TapeInputs& inputs, Workspace& workspace) const noexcept;
+  Status forward(const TrainKernels& kernels, const TapeInputs& inputs,
+                 Workspace& workspace) const noexcept;
   /// Runs all steps back from the gradient of `seed`, and writes the gradient of every parameter.
-  Status backward(const TapeInputs& inputs, Workspace& workspace) const noexcept;
+  Status backward(const TrainKernels& kernels, const TapeInputs& inputs,
+                  Workspace& workspace) const noexcept;
 
   [[nodiscard]] const TapeArray& operator[](ArrayId id) const noexcept { return arrays_[id]; }
   /// What the step that writes this array has saved. Precondition: there is one, and it has saved something.
@@ -213,8 +249,9 @@ AttendedHeads heads_read(const Tape& tape, ArrayId attended) noexcept;
 
 /// What `extras` asks for of the attention that wrote `attended`, in the run before: it is computed once more, with the
 /// same options, and the array gets the numbers that it has.
-Status read_attention(const Tape& tape, ArrayId attended, const TapeInputs& inputs,
-                      const AttentionExtras& extras, Workspace& workspace) noexcept;
+Status read_attention(const TrainKernels& kernels, const Tape& tape, ArrayId attended,
+                      const TapeInputs& inputs, const AttentionExtras& extras,
+                      Workspace& workspace) noexcept;
 
 /// The arrays of a GRU: wx [in, 3 hidden], wh [hidden, 3 hidden], bx and bh [3 hidden].
 struct GruArrays {

@@ -1,8 +1,8 @@
 // Steps of models that read a token after another: gated recurrent units, their last states, and additive attention.
 #include <algorithm>
 
-#include "qkv/train/additive_attention.hpp"
-#include "qkv/train/gru.hpp"
+#include "train/gradients/with_kernels.hpp"
+#include "train/recurrent/projected_additive.hpp"
 #include "train/tape/tape.hpp"
 
 namespace qkv::train {
@@ -35,17 +35,17 @@ TensorView<const float> start_of(const Pass& pass) noexcept {
 }
 
 Status recur_forward(const Pass& pass) noexcept {
-  const Index batch = pass.step.attention.batch;
+  const Index batch = pass.step.batch;
   GruArgs args;
   args.x = sequences<const float>(pass.in(0).value, pass.in(0), batch);
   args.weights = weights_of(pass);
   args.h0 = start_of(pass);
   args.out = sequences(pass.out().value, pass.out(), batch);
-  return gru(args, pass.workspace);
+  return gru(pass.kernels, args, pass.workspace);
 }
 
 Status recur_back(const Pass& pass) noexcept {
-  const Index batch = pass.step.attention.batch;
+  const Index batch = pass.step.batch;
   GruBackwardArgs args;
   args.d_out = sequences<const float>(pass.out().gradient, pass.out(), batch);
   args.x = sequences<const float>(pass.in(0).value, pass.in(0), batch);
@@ -58,7 +58,7 @@ Status recur_back(const Pass& pass) noexcept {
   args.dbx = {pass.gradient(3), {pass.in(3).size()}};
   args.dbh = {pass.gradient(4), {pass.in(4).size()}};
   args.dh0 = pass.gradient_view(5);
-  return gru_backward(args, pass.workspace);
+  return gru_backward(pass.kernels, args, pass.workspace);
 }
 
 // ------------------------------------------------------------------------------------ last states
@@ -67,7 +67,8 @@ Status recur_back(const Pass& pass) noexcept {
 Index last_row(const Pass& pass, Index b) noexcept {
   const Index tokens = pass.in(0).rows / pass.out().rows;
   const TensorView<const std::int32_t>& lengths =
-      pass.step.side == Side::kSource ? pass.inputs.source_lengths : pass.inputs.key_lengths;
+      pass.step.as<LastStateStep>().side == Side::kSource ? pass.inputs.source_lengths
+                                                          : pass.inputs.key_lengths;
   const Index used = lengths.absent() ? tokens : lengths.data[b];
   return used == 0 ? -1 : b * tokens + used - 1;
 }
@@ -107,7 +108,7 @@ TensorView<float> weights_view(const Pass& pass, Index batch) noexcept {
 }
 
 Status additive_forward(const Pass& pass) noexcept {
-  const Index batch = pass.step.attention.batch;
+  const Index batch = pass.step.batch;
   ProjectedAdditiveArgs args;
   args.q = sequences<const float>(pass.in(0).value, pass.in(0), batch);
   args.k = sequences<const float>(pass.in(1).value, pass.in(1), batch);
@@ -116,11 +117,12 @@ Status additive_forward(const Pass& pass) noexcept {
   args.key_lengths = pass.inputs.source_lengths;
   args.context = sequences(pass.out().value, pass.out(), batch);
   args.weights = weights_view(pass, batch);
-  return projected_additive_attention(args, pass.workspace);
+  apply_additive(pass.kernels, args, pass.workspace.pool());
+  return {};
 }
 
 Status additive_back(const Pass& pass) noexcept {
-  const Index batch = pass.step.attention.batch;
+  const Index batch = pass.step.batch;
   ProjectedAdditiveBackwardArgs args;
   args.d_context = sequences<const float>(pass.out().gradient, pass.out(), batch);
   args.q = sequences<const float>(pass.in(0).value, pass.in(0), batch);
@@ -133,7 +135,10 @@ Status additive_back(const Pass& pass) noexcept {
   args.dk = sequences(pass.gradient(1), pass.in(1), batch);
   args.dv = {pass.gradient(2), {pass.in(2).size()}};
   args.d_values = sequences(pass.gradient(3), pass.in(3), batch);
-  return projected_additive_attention_backward(args, pass.workspace);
+  QKV_RETURN_IF_ERROR(
+      pass.workspace.begin(additive_backward_scratch(args, pass.workspace.threads())));
+  apply_additive_backward(pass.kernels, args, pass.workspace);
+  return {};
 }
 
 constexpr Operation kRecur = {recur_forward, recur_back};
@@ -146,7 +151,7 @@ ArrayId recur(Tape& tape, ArrayId x, const GruArrays& weights, ArrayId h0, Index
   Step step;
   step.operation = &kRecur;
   step.in = {x, weights.wx, weights.wh, weights.bx, weights.bh, h0};
-  step.attention.batch = batch;
+  step.batch = batch;
   return tape.record(step, tape.rows(x), tape.rows(weights.wh));
 }
 
@@ -154,7 +159,7 @@ ArrayId last_state(Tape& tape, ArrayId x, Index batch, Side side) noexcept {
   Step step;
   step.operation = &kLast;
   step.in[0] = x;
-  step.side = side;
+  step.of = LastStateStep{side};
   return tape.record(step, batch, tape.width(x));
 }
 
@@ -163,7 +168,7 @@ ArrayId attend_additively(Tape& tape, ArrayId q, ArrayId k, ArrayId v, ArrayId v
   Step step;
   step.operation = &kAdditive;
   step.in = {q, k, v, values, kNoArray, kNoArray};
-  step.attention.batch = batch;
+  step.batch = batch;
   return tape.record(step, tape.rows(q), tape.width(values),
                      detail::saturated_product(tape.rows(q), tape.rows(k) / batch));
 }

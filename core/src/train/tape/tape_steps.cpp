@@ -6,10 +6,11 @@
 #include "kernels/random.hpp"
 #include "qkv/embedding.hpp"
 #include "qkv/train/embedding.hpp"
-#include "qkv/train/linear.hpp"
-#include "qkv/train/norm.hpp"
 #include "rows/activation_kernel.hpp"
+#include "train/gradients/linear_gradients.hpp"
+#include "train/gradients/with_kernels.hpp"
 #include "train/tape/tape.hpp"
+#include "weights/linear_product.hpp"
 
 namespace qkv::train {
 namespace {
@@ -59,14 +60,14 @@ void scale(float* x, Index n, float factor) noexcept {
 }
 
 const std::int32_t* ids_of(const Pass& pass) noexcept {
-  return pass.step.side == Side::kSource ? pass.inputs.source_ids : pass.inputs.ids;
+  return pass.step.as<EmbedStep>().side == Side::kSource ? pass.inputs.source_ids : pass.inputs.ids;
 }
 
 Status embed_forward(const Pass& pass) noexcept {
   const TapeArray& out = pass.out();
   QKV_RETURN_IF_ERROR(embedding(rows_of(pass.in(0)), {ids_of(pass), {out.rows}},
                                 {out.value, {out.rows, out.width}}));
-  scale(out.value, out.size(), pass.step.number);
+  scale(out.value, out.size(), pass.step.as<EmbedStep>().factor);
   return {};
 }
 
@@ -74,13 +75,13 @@ Status embed_backward(const Pass& pass) noexcept {
   const TapeArray& out = pass.out();
   QKV_RETURN_IF_ERROR(
       embedding_backward(gradient_of(out), {ids_of(pass), {out.rows}}, pass.gradient_view(0)));
-  scale(pass.gradient(0), pass.in(0).size(), pass.step.number);
+  scale(pass.gradient(0), pass.in(0).size(), pass.step.as<EmbedStep>().factor);
   return {};
 }
 
 Status positions_forward(const Pass& pass) noexcept {
   const TapeArray& out = pass.out();
-  const Index piece = out.size() / pass.step.attention.batch;
+  const Index piece = out.size() / pass.step.batch;
   for (Index at = 0; at < out.size(); at += piece) {
     add_numbers(pass, piece, pass.in(0).value + at, pass.in(1).value, out.value + at);
   }
@@ -94,7 +95,7 @@ Status positions_backward(const Pass& pass) noexcept {
     return {};
   }
   const TapeArray& out = pass.out();
-  const Index piece = out.size() / pass.step.attention.batch;
+  const Index piece = out.size() / pass.step.batch;
   std::fill_n(to, pass.in(1).size(), 0.0F);
   for (Index at = 0; at < out.size(); at += piece) {
     add_numbers(pass, piece, out.gradient + at, to, to);
@@ -118,20 +119,18 @@ Status add_backward(const Pass& pass) noexcept {
 
 // ---------------------------------------------------------------------------------------- linear
 
-WeightLayout layout_of(const Step& step) noexcept {
-  return step.out_in ? WeightLayout::kOutIn : WeightLayout::kInOut;
-}
-
 Status linear_forward(const Pass& pass) noexcept {
   LinearArgs args;
   args.x = rows_of(pass.in(0));
   args.w = rows_of(pass.in(1));
-  args.layout = layout_of(pass.step);
+  args.layout = pass.step.as<LinearStep>().layout;
   if (pass.has(2)) {
     args.bias = flat(pass.in(2));
   }
   args.out = {pass.out().value, {pass.out().rows, pass.out().width}};
-  return qkv::linear(args, pass.workspace);
+  QKV_RETURN_IF_ERROR(pass.workspace.begin(linear_scratch(*pass.kernels.forward, args)));
+  apply_linear(*pass.kernels.forward, args, pass.workspace);
+  return {};
 }
 
 Status linear_back(const Pass& pass) noexcept {
@@ -139,16 +138,19 @@ Status linear_back(const Pass& pass) noexcept {
   args.d_out = gradient_of(pass.out());
   args.x = rows_of(pass.in(0));
   args.w = rows_of(pass.in(1));
-  args.layout = layout_of(pass.step);
+  args.layout = pass.step.as<LinearStep>().layout;
   args.dx = pass.gradient_view(0);
   args.dw = pass.gradient_view(1);
   args.d_bias = flat_gradient(pass, 2);
-  return linear_backward(args, pass.workspace);
+  QKV_RETURN_IF_ERROR(pass.workspace.begin(linear_backward_scratch(pass.kernels, args)));
+  apply_linear_backward(pass.kernels, args, pass.workspace);
+  return {};
 }
 
 // ------------------------------------------------------------------------------------------ norm
 
 Status norm_forward(const Pass& pass) noexcept {
+  const auto& of = pass.step.as<NormStep>();
   const Index n = pass.in(1).size();
   const Index rows = pass.out().size() / n;
   share(pass.workspace.pool(), rows, std::max<Index>(1, kShareElements / n),
@@ -160,34 +162,33 @@ Status norm_forward(const Pass& pass) noexcept {
           args.out = pass.out().value + begin * n;
           args.gamma = pass.in(1).value;
           args.beta = pass.has(2) ? pass.in(2).value : nullptr;
-          args.epsilon = pass.step.number;
-          args.centre = pass.step.norm == NormType::kLayer;
+          args.epsilon = of.epsilon;
+          args.centre = of.type == NormType::kLayer;
           pass.kernels.forward->normalize(args);
         });
   return {};
 }
 
 Status norm_back(const Pass& pass) noexcept {
+  const auto& of = pass.step.as<NormStep>();
   const Index n = pass.in(1).size();
   const Index rows = pass.out().size() / n;
   NormBackwardArgs args;
   args.d_out = {pass.out().gradient, {rows, n}};
   args.x = {pass.in(0).value, {rows, n}};
   args.gamma = flat(pass.in(1));
-  args.epsilon = pass.step.number;
+  args.epsilon = of.epsilon;
   args.dx = {pass.gradient(0), {rows, n}};
   args.d_gamma = flat_gradient(pass, 1);
-  if (pass.step.norm == NormType::kRms) {
-    return rms_norm_backward(args, pass.workspace);
-  }
   args.d_beta = flat_gradient(pass, 2);
-  return layer_norm_backward(args, pass.workspace);
+  return norm_backward(pass.kernels, of.type, args, pass.workspace);
 }
 
 // ------------------------------------------------------------------------------------ activation
 
 Status activation_forward(const Pass& pass) noexcept {
-  const auto kernel = activation_kernel(*pass.kernels.forward, pass.step.activation);
+  const auto kernel =
+      activation_kernel(*pass.kernels.forward, pass.step.as<ActivationStep>().function);
   for_pieces(pass, [&](Index begin, Index end) noexcept {
     kernel({.n = end - begin,
             .x = pass.in(0).value + begin,
@@ -198,7 +199,8 @@ Status activation_forward(const Pass& pass) noexcept {
 }
 
 Status activation_back(const Pass& pass) noexcept {
-  const auto kernel = activation_kernel(*pass.kernels.backward, pass.step.activation);
+  const auto kernel =
+      activation_kernel(*pass.kernels.backward, pass.step.as<ActivationStep>().function);
   for_pieces(pass, [&](Index begin, Index end) noexcept {
     kernel({.n = end - begin,
             .d_out = pass.out().gradient + begin,
@@ -211,7 +213,7 @@ Status activation_back(const Pass& pass) noexcept {
 }
 
 Status gate_forward(const Pass& pass) noexcept {
-  const bool silu = pass.step.activation == Activation::kSilu;
+  const bool silu = pass.step.as<ActivationStep>().function == Activation::kSilu;
   for_pieces(pass, [&](Index begin, Index end) noexcept {
     const kernels::ElementwiseArgs args{.n = end - begin,
                                         .x = pass.in(0).value + begin,
@@ -226,8 +228,9 @@ Status gate_forward(const Pass& pass) noexcept {
 }
 
 Status gate_back(const Pass& pass) noexcept {
-  const auto kernel = pass.step.activation == Activation::kSilu ? pass.kernels.backward->silu_times
-                                                                : pass.kernels.backward->gelu_times;
+  const auto kernel = pass.step.as<ActivationStep>().function == Activation::kSilu
+                          ? pass.kernels.backward->silu_times
+                          : pass.kernels.backward->gelu_times;
   for_pieces(pass, [&](Index begin, Index end) noexcept {
     kernel({.n = end - begin,
             .d_out = pass.out().gradient + begin,
@@ -248,10 +251,9 @@ void drop(const Pass& pass, const float* x, float* to) noexcept {
     std::copy_n(x, n, to);
     return;
   }
-  const float rate = pass.step.number;
+  const auto [rate, site] = pass.step.as<DropoutStep>();
   const float kept = 1.0F / (1.0F - rate);
-  const std::uint64_t key =
-      kernels::mix_bits(kernels::mix_bits(pass.inputs.dropout_seed) + pass.step.site);
+  const std::uint64_t key = kernels::mix_bits(kernels::mix_bits(pass.inputs.dropout_seed) + site);
   for_pieces(pass, [&](Index begin, Index end) noexcept {
     for (Index i = begin; i < end; ++i) {
       const std::uint64_t bits = kernels::mix_bits(key + static_cast<std::uint64_t>(i));
@@ -284,10 +286,9 @@ constexpr Operation kDropout = {dropout_forward, dropout_back};
 
 ArrayId embed(Tape& tape, ArrayId table, Index rows, float factor, Side side) noexcept {
   Step step;
-  step.side = side;
   step.operation = &kEmbed;
   step.in[0] = table;
-  step.number = factor;
+  step.of = EmbedStep{side, factor};
   return tape.record(step, rows, tape.width(table));
 }
 
@@ -296,7 +297,7 @@ ArrayId add_positions(Tape& tape, ArrayId x, ArrayId table, Index batch) noexcep
   step.operation = &kPositions;
   step.in[0] = x;
   step.in[1] = table;
-  step.attention.batch = batch;
+  step.batch = batch;
   return tape.record(step, tape.rows(x), tape.width(x));
 }
 
@@ -314,8 +315,9 @@ ArrayId linear(Tape& tape, ArrayId x, ArrayId w, ArrayId b, WeightLayout layout)
   step.in[0] = x;
   step.in[1] = w;
   step.in[2] = b;
-  step.out_in = layout == WeightLayout::kOutIn;
-  return tape.record(step, tape.rows(x), step.out_in ? tape.rows(w) : tape.width(w));
+  step.of = LinearStep{layout};
+  return tape.record(step, tape.rows(x),
+                     layout == WeightLayout::kOutIn ? tape.rows(w) : tape.width(w));
 }
 
 ArrayId norm(Tape& tape, ArrayId x, ArrayId gamma, ArrayId beta, NormType type,
@@ -325,8 +327,7 @@ ArrayId norm(Tape& tape, ArrayId x, ArrayId gamma, ArrayId beta, NormType type,
   step.in[0] = x;
   step.in[1] = gamma;
   step.in[2] = beta;
-  step.norm = type;
-  step.number = epsilon;
+  step.of = NormStep{type, epsilon};
   return tape.record(step, tape.rows(x), tape.width(x));
 }
 
@@ -334,7 +335,7 @@ ArrayId activation(Tape& tape, ArrayId x, Activation f) noexcept {
   Step step;
   step.operation = &kActivation;
   step.in[0] = x;
-  step.activation = f;
+  step.of = ActivationStep{f};
   return tape.record(step, tape.rows(x), tape.width(x));
 }
 
@@ -343,7 +344,7 @@ ArrayId gate(Tape& tape, ArrayId x, ArrayId y, Activation f) noexcept {
   step.operation = &kGate;
   step.in[0] = x;
   step.in[1] = y;
-  step.activation = f;
+  step.of = ActivationStep{f};
   return tape.record(step, tape.rows(x), tape.width(x));
 }
 
@@ -354,8 +355,7 @@ ArrayId dropout(Tape& tape, ArrayId x, float rate, std::uint64_t site) noexcept 
   Step step;
   step.operation = &kDropout;
   step.in[0] = x;
-  step.number = rate;
-  step.site = site;
+  step.of = DropoutStep{rate, site};
   return tape.record(step, tape.rows(x), tape.width(x));
 }
 

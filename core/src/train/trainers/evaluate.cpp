@@ -2,7 +2,7 @@
 
 #include "check/check.hpp"
 #include "kernels/random.hpp"
-#include "qkv/train/softmax.hpp"
+#include "train/gradients/with_kernels.hpp"
 
 namespace qkv::train {
 namespace {
@@ -35,23 +35,32 @@ Status check_targets(const Caller& caller, const TensorView<const std::int32_t>&
                       "@targets has nothing that counts, expected at least one that is not -1");
 }
 
-Status judge(const Tape& tape, ArrayId at, const TensorView<const std::int32_t>& targets,
-             const TapeInputs& inputs, bool learn, Workspace& workspace,
-             Evaluation& result) noexcept {
-  QKV_RETURN_IF_ERROR(tape.forward(inputs, workspace));
-  const TapeArray& logits = tape[at];
+Status evaluate(const TrainKernels& kernels, const TapeRun& run, Workspace& workspace,
+                Evaluation& result) noexcept {
+  QKV_RETURN_IF_ERROR(run.tape->forward(kernels, run.inputs, workspace));
+  const TapeArray& logits = (*run.tape)[run.logits];
   CrossEntropyArgs loss;
   loss.logits = {logits.value, {logits.rows, logits.width}};
-  loss.targets = {targets.data, {logits.rows}};
+  loss.targets = {run.targets.data, {logits.rows}};
   loss.d_logits = {logits.gradient, {logits.rows, logits.width}};
   CrossEntropy found;
-  QKV_RETURN_IF_ERROR(cross_entropy(loss, found, workspace));
-  if (learn) {
-    QKV_RETURN_IF_ERROR(tape.backward(inputs, workspace));
+  QKV_RETURN_IF_ERROR(cross_entropy(kernels, loss, found, workspace));
+  if (run.learn) {
+    QKV_RETURN_IF_ERROR(run.tape->backward(kernels, run.inputs, workspace));
   }
   result.loss = found.loss;
   result.accuracy = static_cast<double>(found.correct) / static_cast<double>(found.counted);
   result.counted = found.counted;
+  return {};
+}
+
+Status make_step(const TrainKernels& kernels, const TapeRun& run, Learner& learner,
+                 Workspace& workspace, StepResult& result) noexcept {
+  QKV_RETURN_IF_ERROR(learner.check_room_for_step(run.caller));
+  StepResult found;
+  QKV_RETURN_IF_ERROR(evaluate(kernels, run, workspace, found.before));
+  QKV_RETURN_IF_ERROR(learner.update(run.caller, kernels, found));
+  result = found;
   return {};
 }
 

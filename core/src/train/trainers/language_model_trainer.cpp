@@ -7,7 +7,7 @@
 #include "attention/copy_heads.hpp"
 #include "check/check.hpp"
 #include "check/memory_check.hpp"
-#include "qkv/positional.hpp"
+#include "positions/sinusoidal.hpp"
 #include "qkv/relative_bias.hpp"
 #include "train/trainers/evaluate.hpp"
 #include "train/trainers/language_model_graph.hpp"
@@ -22,12 +22,12 @@ struct LanguageModelTrainer::State {
   ModelSteps steps;
   Index batch = 0, tokens = 0;  ///< what the tape is recorded for
 
-  Status record(Index rows, Index length) noexcept;
-  Status judge(const Caller& caller, const LanguageBatch& batch_in, bool learn,
-               Workspace& workspace, Evaluation& result) noexcept;
+  Status record(const TrainKernels& kernels, Index rows, Index length) noexcept;
+  Status prepare(const char* caller, const TrainKernels& kernels, const LanguageBatch& batch_in,
+                 bool learn, TapeRun& run) noexcept;
   Status check_reading(const Caller& caller, const LayerReading& reading,
                        const TensorView<const std::int32_t>& ids) const noexcept;
-  Status read(const LayerReading& reading, const TapeInputs& inputs,
+  Status read(const TrainKernels& kernels, const LayerReading& reading, const TapeInputs& inputs,
               Workspace& workspace) const noexcept;
   [[nodiscard]] TapeInputs inputs_of(const TokenBatch& batch_in, bool training) const noexcept;
 };
@@ -43,14 +43,16 @@ Status check(const Caller& caller, const LanguageModelConfig& c, const TokenBatc
 
 // ---------------------------------------------------------------------------------------- the state
 
-Status LanguageModelTrainer::State::record(Index rows, Index length) noexcept {
+Status LanguageModelTrainer::State::record(const TrainKernels& kernels, Index rows,
+                                           Index length) noexcept {
   if (rows == batch && length == tokens) {
     return {};
   }
   batch = 0;  // until all is well
   QKV_RETURN_IF_ERROR(record_model(config, learner, arrays, rows, length, tape, steps));
   if (steps.positions != kNoArray) {
-    QKV_RETURN_IF_ERROR(sinusoidal_encoding({tape[steps.positions].value, {length, config.d_model}},
+    QKV_RETURN_IF_ERROR(sinusoidal_encoding(*kernels.forward,
+                                            {tape[steps.positions].value, {length, config.d_model}},
                                             0, SinusoidOptions{}));
   }
   if (steps.slopes != kNoArray) {
@@ -70,15 +72,21 @@ TapeInputs LanguageModelTrainer::State::inputs_of(const TokenBatch& batch_in,
   return inputs;
 }
 
-Status LanguageModelTrainer::State::judge(const Caller& caller, const LanguageBatch& batch_in,
-                                          bool learn, Workspace& workspace,
-                                          Evaluation& result) noexcept {
+/// Checks a batch and records the tape for it.
+Status LanguageModelTrainer::State::prepare(const char* caller, const TrainKernels& kernels,
+                                            const LanguageBatch& batch_in, bool learn,
+                                            TapeRun& run) noexcept {
   const TokenBatch& in = batch_in.tokens;
   QKV_RETURN_IF_ERROR(check(caller, config, in));
   QKV_RETURN_IF_ERROR(check_targets(caller, batch_in.targets, in.ids, config.vocabulary));
-  QKV_RETURN_IF_ERROR(record(in.ids.extent(0), in.ids.extent(1)));
-  return train::judge(tape, steps.logits, batch_in.targets, inputs_of(in, learn), learn, workspace,
-                      result);
+  QKV_RETURN_IF_ERROR(record(kernels, in.ids.extent(0), in.ids.extent(1)));
+  run = {.caller = caller,
+         .tape = &tape,
+         .logits = steps.logits,
+         .targets = batch_in.targets,
+         .inputs = inputs_of(in, learn),
+         .learn = learn};
+  return {};
 }
 
 namespace {
@@ -137,7 +145,8 @@ Status LanguageModelTrainer::State::check_reading(
 }
 
 /// What one layer has computed in the forward pass.
-Status LanguageModelTrainer::State::read(const LayerReading& reading, const TapeInputs& inputs,
+Status LanguageModelTrainer::State::read(const TrainKernels& kernels, const LayerReading& reading,
+                                         const TapeInputs& inputs,
                                          Workspace& workspace) const noexcept {
   const LayerSteps& at = steps.layers[reading.layer];
   if (!reading.residual.absent()) {
@@ -154,7 +163,7 @@ Status LanguageModelTrainer::State::read(const LayerReading& reading, const Tape
   AttentionExtras extras;
   extras.weights = reading.weights;
   extras.entropy = reading.entropy;
-  return read_attention(tape, at.attended, inputs, extras, workspace);
+  return read_attention(kernels, tape, at.attended, inputs, extras, workspace);
 }
 
 // ------------------------------------------------------------------------------------- the public calls
@@ -185,19 +194,41 @@ Status LanguageModelTrainer::create(const LanguageModelConfig& config,
 
 Status LanguageModelTrainer::step(const LanguageBatch& batch, Workspace& workspace,
                                   StepResult& result) noexcept {
-  return make_step("LanguageModelTrainer::step", state_, batch, workspace, result);
+  constexpr const char* kName = "LanguageModelTrainer::step";
+  if (!state_) {
+    return refuse_empty(kName);
+  }
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
+  TapeRun run;
+  QKV_RETURN_IF_ERROR(state_->prepare(kName, kernels, batch, true, run));
+  return make_step(kernels, run, state_->learner, workspace, result);
 }
 
 Status LanguageModelTrainer::differentiate(const LanguageBatch& batch, Workspace& workspace,
                                            Evaluation& result) noexcept {
   constexpr const char* kName = "LanguageModelTrainer::differentiate";
-  return state_ ? state_->judge(kName, batch, true, workspace, result) : refuse_empty(kName);
+  if (!state_) {
+    return refuse_empty(kName);
+  }
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
+  TapeRun run;
+  QKV_RETURN_IF_ERROR(state_->prepare(kName, kernels, batch, true, run));
+  return train::evaluate(kernels, run, workspace, result);
 }
 
 Status LanguageModelTrainer::evaluate(const LanguageBatch& batch, Workspace& workspace,
                                       Evaluation& result) noexcept {
   constexpr const char* kName = "LanguageModelTrainer::evaluate";
-  return state_ ? state_->judge(kName, batch, false, workspace, result) : refuse_empty(kName);
+  if (!state_) {
+    return refuse_empty(kName);
+  }
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
+  TapeRun run;
+  QKV_RETURN_IF_ERROR(state_->prepare(kName, kernels, batch, false, run));
+  return train::evaluate(kernels, run, workspace, result);
 }
 
 Status LanguageModelTrainer::forward(const TokenBatch& tokens, TensorView<float> logits,
@@ -207,6 +238,8 @@ Status LanguageModelTrainer::forward(const TokenBatch& tokens, TensorView<float>
   if (!state_) {
     return refuse_empty(kName);
   }
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
   QKV_RETURN_IF_ERROR(check(kName, state_->config, tokens));
   QKV_RETURN_IF_ERROR(check_dense_if_given(
       kName, "logits", logits,
@@ -215,11 +248,11 @@ Status LanguageModelTrainer::forward(const TokenBatch& tokens, TensorView<float>
     QKV_RETURN_IF_ERROR(state_->check_reading(kName, reading, tokens.ids));
   }
   QKV_RETURN_IF_ERROR(check_memory(kName, tokens, logits, readings));
-  QKV_RETURN_IF_ERROR(state_->record(tokens.ids.extent(0), tokens.ids.extent(1)));
+  QKV_RETURN_IF_ERROR(state_->record(kernels, tokens.ids.extent(0), tokens.ids.extent(1)));
   const TapeInputs inputs = state_->inputs_of(tokens, false);
-  QKV_RETURN_IF_ERROR(state_->tape.forward(inputs, workspace));
+  QKV_RETURN_IF_ERROR(state_->tape.forward(kernels, inputs, workspace));
   for (const LayerReading& reading : readings) {
-    QKV_RETURN_IF_ERROR(state_->read(reading, inputs, workspace));
+    QKV_RETURN_IF_ERROR(state_->read(kernels, reading, inputs, workspace));
   }
   if (!logits.absent()) {
     const TapeArray& from = state_->tape[state_->steps.logits];

@@ -5,6 +5,7 @@
 
 #include "base/float_count.hpp"
 #include "check/check.hpp"
+#include "train/gradients/with_kernels.hpp"
 
 namespace qkv::train {
 namespace {
@@ -101,10 +102,11 @@ Status Learner::create(const Caller& caller, const TrainerOptions& options, Inde
   return {};
 }
 
-Status Learner::update(const Caller& caller, StepResult& result) noexcept {
+Status Learner::update(const Caller& caller, const TrainKernels& kernels,
+                       StepResult& result) noexcept {
   const std::span<const Parameter> all(parameters_.begin(),
                                        static_cast<std::size_t>(parameters_.size()));
-  QKV_RETURN_IF_ERROR(global_norm(all, result.gradient_norm));
+  result.gradient_norm = global_norm(kernels, all);
   if (!std::isfinite(result.gradient_norm)) {
     return refuse(StatusCode::kInvalidArgument, caller,
                   "the norm of the gradient is {}, expected a finite number: nothing was changed",
@@ -119,7 +121,7 @@ Status Learner::update(const Caller& caller, StepResult& result) noexcept {
   step.epsilon = options_.epsilon;
   step.weight_decay = options_.weight_decay;
   step.gradient_factor = clip_factor(result.gradient_norm, options_.clip_norm);
-  QKV_RETURN_IF_ERROR(adamw_step(all, step, result.step));
+  QKV_RETURN_IF_ERROR(adamw_step(kernels, all, step, result.step));
   steps_ = result.step;
   return {};
 }

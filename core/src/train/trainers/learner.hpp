@@ -5,6 +5,7 @@
 
 #include "base/list.hpp"
 #include "base/message.hpp"
+#include "isa/train_dispatch.hpp"
 #include "models/for_each_array.hpp"
 #include "qkv/train/trainer.hpp"
 #include "qkv/workspace.hpp"
@@ -31,7 +32,7 @@ class Learner {
   /// Whether there is a number for one more step.
   [[nodiscard]] Status check_room_for_step(const Caller& caller) const noexcept;
   /// Clips, and makes a step of AdamW. Refuses a gradient that is not finite, and changes nothing then.
-  Status update(const Caller& caller, StepResult& result) noexcept;
+  Status update(const Caller& caller, const TrainKernels& kernels, StepResult& result) noexcept;
 
   [[nodiscard]] Index count() const noexcept { return arrays_.size(); }
   [[nodiscard]] const Array& array(Index i) const noexcept { return arrays_[i]; }

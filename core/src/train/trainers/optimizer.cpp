@@ -6,8 +6,8 @@
 
 #include "base/message.hpp"
 #include "base/portable_math.hpp"
-#include "isa/train_dispatch.hpp"
 #include "kernels/random.hpp"
+#include "train/gradients/with_kernels.hpp"
 
 namespace qkv::train {
 namespace {
@@ -62,12 +62,16 @@ double whole_power(double base, std::int64_t n) noexcept {
 Status global_norm(std::span<const Parameter> parameters, double& norm) noexcept {
   TrainKernels kernels;
   QKV_RETURN_IF_ERROR(require_train_kernels("global_norm", kernels));
+  norm = global_norm(kernels, parameters);
+  return {};
+}
+
+double global_norm(const TrainKernels& kernels, std::span<const Parameter> parameters) noexcept {
   double sum = 0.0;
   for (const Parameter& p : parameters) {
     sum += kernels.backward->sum_of_squares(p.gradient, p.n);
   }
-  norm = std::sqrt(sum);
-  return {};
+  return std::sqrt(sum);
 }
 
 float clip_factor(double norm, float most) noexcept {
@@ -79,6 +83,11 @@ Status adamw_step(std::span<const Parameter> parameters, const AdamWOptions& opt
                   std::int64_t step) noexcept {
   TrainKernels kernels;
   QKV_RETURN_IF_ERROR(require_train_kernels("adamw_step", kernels));
+  return adamw_step(kernels, parameters, options, step);
+}
+
+Status adamw_step(const TrainKernels& kernels, std::span<const Parameter> parameters,
+                  const AdamWOptions& options, std::int64_t step) noexcept {
   QKV_RETURN_IF_ERROR(check(options, step));
   const auto rate = static_cast<double>(options.learning_rate);
   const double first = 1.0 - whole_power(static_cast<double>(options.beta1), step);

@@ -6,7 +6,7 @@
 
 #include "check/check.hpp"
 #include "check/memory_check.hpp"
-#include "qkv/positional.hpp"
+#include "positions/sinusoidal.hpp"
 #include "train/trainers/evaluate.hpp"
 #include "train/trainers/seq2seq_graph.hpp"
 
@@ -25,17 +25,19 @@ struct Seq2SeqTrainer::State {
   List<std::int32_t> said;  ///< of translate(): what the decoder reads, start and then what it said
   List<double> squares;     ///< of reach(): a sum for each token
 
-  Status record(const Extent& wanted, bool from_last) noexcept;
+  Status record(const TrainKernels& kernels, const Extent& wanted, bool from_last) noexcept;
   Status check(const Caller& caller, const Seq2SeqTokens& tokens) const noexcept;
-  Status judge(const Caller& caller, const Seq2SeqBatch& batch, bool learn, Workspace& workspace,
-               Evaluation& result) noexcept;
-  Status run(const Seq2SeqTokens& tokens, Workspace& workspace) noexcept;
-  Status read_weights(const Seq2SeqTokens& tokens, const TensorView<float>& weights,
-                      Workspace& workspace) const noexcept;
+  Status prepare(const char* caller, const TrainKernels& kernels, const Seq2SeqBatch& batch,
+                 bool learn, TapeRun& run) noexcept;
+  Status run(const TrainKernels& kernels, const Seq2SeqTokens& tokens,
+             Workspace& workspace) noexcept;
+  Status read_weights(const TrainKernels& kernels, const Seq2SeqTokens& tokens,
+                      const TensorView<float>& weights, Workspace& workspace) const noexcept;
   [[nodiscard]] TapeInputs inputs_of(const Seq2SeqTokens& tokens, bool training) const noexcept;
 };
 
-Status Seq2SeqTrainer::State::record(const Extent& wanted, bool from_last) noexcept {
+Status Seq2SeqTrainer::State::record(const TrainKernels& kernels, const Extent& wanted,
+                                     bool from_last) noexcept {
   if (wanted == extent && from_last == reaches) {
     return {};
   }
@@ -44,7 +46,8 @@ Status Seq2SeqTrainer::State::record(const Extent& wanted, bool from_last) noexc
   QKV_RETURN_IF_ERROR(tape.plan(from_last ? steps.last : steps.logits));
   if (config.kind == Seq2SeqKind::kTransformer) {
     const auto fill = [&](ArrayId id, Index length) noexcept {
-      return sinusoidal_encoding({tape[id].value, {length, config.d_model}}, 0, SinusoidOptions{});
+      return sinusoidal_encoding(*kernels.forward, {tape[id].value, {length, config.d_model}}, 0,
+                                 SinusoidOptions{});
     };
     QKV_RETURN_IF_ERROR(fill(steps.source_positions, wanted.sources));
     QKV_RETURN_IF_ERROR(fill(steps.positions, wanted.tokens));
@@ -77,23 +80,33 @@ TapeInputs Seq2SeqTrainer::State::inputs_of(const Seq2SeqTokens& tokens,
   return inputs;
 }
 
-Status Seq2SeqTrainer::State::judge(const Caller& caller, const Seq2SeqBatch& batch, bool learn,
-                                    Workspace& workspace, Evaluation& result) noexcept {
+/// Checks a batch and records the tape for it.
+Status Seq2SeqTrainer::State::prepare(const char* caller, const TrainKernels& kernels,
+                                      const Seq2SeqBatch& batch, bool learn,
+                                      TapeRun& run) noexcept {
   const Seq2SeqTokens& in = batch.tokens;
   QKV_RETURN_IF_ERROR(check(caller, in));
   QKV_RETURN_IF_ERROR(check_targets(caller, batch.targets, in.ids, config.vocabulary));
-  QKV_RETURN_IF_ERROR(record({in.source.extent(0), in.source.extent(1), in.ids.extent(1)}, false));
-  return train::judge(tape, steps.logits, batch.targets, inputs_of(in, learn), learn, workspace,
-                      result);
+  QKV_RETURN_IF_ERROR(
+      record(kernels, {in.source.extent(0), in.source.extent(1), in.ids.extent(1)}, false));
+  run = {.caller = caller,
+         .tape = &tape,
+         .logits = steps.logits,
+         .targets = batch.targets,
+         .inputs = inputs_of(in, learn),
+         .learn = learn};
+  return {};
 }
 
-Status Seq2SeqTrainer::State::run(const Seq2SeqTokens& in, Workspace& workspace) noexcept {
-  QKV_RETURN_IF_ERROR(record({in.source.extent(0), in.source.extent(1), in.ids.extent(1)}, false));
-  return tape.forward(inputs_of(in, false), workspace);
+Status Seq2SeqTrainer::State::run(const TrainKernels& kernels, const Seq2SeqTokens& in,
+                                  Workspace& workspace) noexcept {
+  QKV_RETURN_IF_ERROR(
+      record(kernels, {in.source.extent(0), in.source.extent(1), in.ids.extent(1)}, false));
+  return tape.forward(kernels, inputs_of(in, false), workspace);
 }
 
 /// The weights of the run before: additive ones were kept, others are computed once more.
-Status Seq2SeqTrainer::State::read_weights(const Seq2SeqTokens& tokens,
+Status Seq2SeqTrainer::State::read_weights(const TrainKernels& kernels, const Seq2SeqTokens& tokens,
                                            const TensorView<float>& weights,
                                            Workspace& workspace) const noexcept {
   if (config.kind == Seq2SeqKind::kGruAttention && config.score == Seq2SeqScore::kAdditive) {
@@ -105,7 +118,7 @@ Status Seq2SeqTrainer::State::read_weights(const Seq2SeqTokens& tokens,
   for (const ArrayId context : steps.contexts) {
     AttentionExtras extras;
     extras.weights = {to, {extent.batch, weights.extent(1), extent.tokens, extent.sources}};
-    QKV_RETURN_IF_ERROR(read_attention(tape, context, inputs, extras, workspace));
+    QKV_RETURN_IF_ERROR(read_attention(kernels, tape, context, inputs, extras, workspace));
     to += extras.weights.size();
   }
   return {};
@@ -136,19 +149,41 @@ Status Seq2SeqTrainer::create(const Seq2SeqConfig& config, const TrainerOptions&
 
 Status Seq2SeqTrainer::step(const Seq2SeqBatch& batch, Workspace& workspace,
                             StepResult& result) noexcept {
-  return make_step("Seq2SeqTrainer::step", state_, batch, workspace, result);
+  constexpr const char* kName = "Seq2SeqTrainer::step";
+  if (!state_) {
+    return refuse_empty(kName);
+  }
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
+  TapeRun run;
+  QKV_RETURN_IF_ERROR(state_->prepare(kName, kernels, batch, true, run));
+  return make_step(kernels, run, state_->learner, workspace, result);
 }
 
 Status Seq2SeqTrainer::evaluate(const Seq2SeqBatch& batch, Workspace& workspace,
                                 Evaluation& result) noexcept {
   constexpr const char* kName = "Seq2SeqTrainer::evaluate";
-  return state_ ? state_->judge(kName, batch, false, workspace, result) : refuse_empty(kName);
+  if (!state_) {
+    return refuse_empty(kName);
+  }
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
+  TapeRun run;
+  QKV_RETURN_IF_ERROR(state_->prepare(kName, kernels, batch, false, run));
+  return train::evaluate(kernels, run, workspace, result);
 }
 
 Status Seq2SeqTrainer::differentiate(const Seq2SeqBatch& batch, Workspace& workspace,
                                      Evaluation& result) noexcept {
   constexpr const char* kName = "Seq2SeqTrainer::differentiate";
-  return state_ ? state_->judge(kName, batch, true, workspace, result) : refuse_empty(kName);
+  if (!state_) {
+    return refuse_empty(kName);
+  }
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
+  TapeRun run;
+  QKV_RETURN_IF_ERROR(state_->prepare(kName, kernels, batch, true, run));
+  return train::evaluate(kernels, run, workspace, result);
 }
 
 Status Seq2SeqTrainer::forward(const Seq2SeqTokens& tokens, TensorView<float> logits,
@@ -157,6 +192,8 @@ Status Seq2SeqTrainer::forward(const Seq2SeqTokens& tokens, TensorView<float> lo
   if (!state_) {
     return refuse_empty(kName);
   }
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
   const Seq2SeqConfig& c = state_->config;
   QKV_RETURN_IF_ERROR(state_->check(kName, tokens));
   const Index batch = tokens.ids.extent(0);
@@ -176,9 +213,9 @@ Status Seq2SeqTrainer::forward(const Seq2SeqTokens& tokens, TensorView<float> lo
   QKV_RETURN_IF_ERROR(check_apart(
       kName, {{"logits", logits}, {"weights", weights}},
       {{"source", tokens.source}, {"source_lengths", tokens.source_lengths}, {"ids", tokens.ids}}));
-  QKV_RETURN_IF_ERROR(state_->run(tokens, workspace));
+  QKV_RETURN_IF_ERROR(state_->run(kernels, tokens, workspace));
   if (!weights.absent()) {
-    QKV_RETURN_IF_ERROR(state_->read_weights(tokens, weights, workspace));
+    QKV_RETURN_IF_ERROR(state_->read_weights(kernels, tokens, weights, workspace));
   }
   if (!logits.absent()) {
     const TapeArray& from = state_->tape[state_->steps.logits];
@@ -209,6 +246,8 @@ Status Seq2SeqTrainer::translate(const Translation& args, Workspace& workspace) 
   if (!state_) {
     return refuse_empty(kName);
   }
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
   const Seq2SeqConfig& c = state_->config;
   const TokenLimits limits{c.vocabulary, c.max_length};
   QKV_RETURN_IF_ERROR(check_tokens(kName, "source", args.source, limits));
@@ -236,7 +275,7 @@ Status Seq2SeqTrainer::translate(const Translation& args, Workspace& workspace) 
   tokens.source = args.source;
   tokens.source_lengths = args.source_lengths;
   tokens.ids = {said.begin(), {batch, most}};
-  QKV_RETURN_IF_ERROR(state_->run(tokens, workspace));
+  QKV_RETURN_IF_ERROR(state_->run(kernels, tokens, workspace));
   std::fill_n(args.lengths.data, batch, static_cast<std::int32_t>(-1));
   Index open = batch;
   for (Index t = 0; t < most && open > 0; ++t) {
@@ -244,7 +283,7 @@ Status Seq2SeqTrainer::translate(const Translation& args, Workspace& workspace) 
       for (Index i = t; i < batch * most; i += most) {
         said[i] = args.ids.data[i - 1];
       }
-      QKV_RETURN_IF_ERROR(state_->run(tokens, workspace));
+      QKV_RETURN_IF_ERROR(state_->run(kernels, tokens, workspace));
     }
     const TapeArray& logits = state_->tape[state_->steps.logits];
     for (Index b = 0; b < batch; ++b) {
@@ -272,6 +311,8 @@ Status Seq2SeqTrainer::reach(TensorView<const std::int32_t> source, TensorView<f
   if (!state_) {
     return refuse_empty(kName);
   }
+  TrainKernels kernels;
+  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
   const Seq2SeqConfig& c = state_->config;
   QKV_RETURN_IF_ERROR(check_dense(kName, "source", source, {kAny}));
   const Index length = source.extent(0);
@@ -282,9 +323,9 @@ Status Seq2SeqTrainer::reach(TensorView<const std::int32_t> source, TensorView<f
   QKV_RETURN_IF_ERROR(check_apart(kName, {{"norms", norms}}, {{"source", source}}));
   const std::int32_t none = 0;  // the decoder is recorded too, but the gradient begins before it
   tokens.ids = {&none, {1, 1}};
-  QKV_RETURN_IF_ERROR(state_->record({1, length, 1}, true));
+  QKV_RETURN_IF_ERROR(state_->record(kernels, {1, length, 1}, true));
   const TapeInputs inputs = state_->inputs_of(tokens, false);
-  QKV_RETURN_IF_ERROR(state_->tape.forward(inputs, workspace));
+  QKV_RETURN_IF_ERROR(state_->tape.forward(kernels, inputs, workspace));
   const TapeArray& last = state_->tape[state_->steps.last];
   const TapeArray& read = state_->tape[state_->steps.source];
   List<double>& squares = state_->squares;
@@ -295,7 +336,7 @@ Status Seq2SeqTrainer::reach(TensorView<const std::int32_t> source, TensorView<f
   for (Index d = 0; d < c.d_model; ++d) {
     std::fill_n(last.gradient, c.d_model, 0.0F);
     last.gradient[d] = 1.0F;
-    QKV_RETURN_IF_ERROR(state_->tape.backward(inputs, workspace));
+    QKV_RETURN_IF_ERROR(state_->tape.backward(kernels, inputs, workspace));
     for (Index t = 0; t < length; ++t) {
       for (Index i = 0; i < c.d_model; ++i) {
         // In double: the square of a gradient that has nearly vanished is no float.

@@ -1,0 +1,33 @@
+// Operators for calls of several: the public functions of these names, which check the same, with the kernels that the call
+// has fetched.
+#pragma once
+
+#include <span>
+
+#include "isa/train_dispatch.hpp"
+#include "qkv/norm.hpp"
+#include "qkv/train/attention.hpp"
+#include "qkv/train/gru.hpp"
+#include "qkv/train/norm.hpp"
+#include "qkv/train/optimizer.hpp"
+#include "qkv/train/softmax.hpp"
+
+namespace qkv::train {
+
+/// layer_norm_backward() or rms_norm_backward(), in whose name it refuses.
+Status norm_backward(const TrainKernels& kernels, NormType type, const NormBackwardArgs& args,
+                     Workspace& workspace) noexcept;
+Status attention_backward(const TrainKernels& kernels, const AttentionBackwardArgs& args,
+                          Workspace& workspace) noexcept;
+Status gru(const TrainKernels& kernels, const GruArgs& args, Workspace& workspace) noexcept;
+Status gru_backward(const TrainKernels& kernels, const GruBackwardArgs& args,
+                    Workspace& workspace) noexcept;
+Status cross_entropy(const TrainKernels& kernels, const CrossEntropyArgs& args, CrossEntropy& found,
+                     Workspace& workspace) noexcept;
+/// global_norm(), which can only fail to find kernels.
+[[nodiscard]] double global_norm(const TrainKernels& kernels,
+                                 std::span<const Parameter> parameters) noexcept;
+Status adamw_step(const TrainKernels& kernels, std::span<const Parameter> parameters,
+                  const AdamWOptions& options, std::int64_t step) noexcept;
+
+}  // namespace qkv::train
