@@ -1,10 +1,10 @@
 #include "qkv/feed_forward.hpp"
 
 #include "base/float_count.hpp"
-#include "base/share.hpp"
 #include "check/check.hpp"
 #include "isa/isa_dispatch.hpp"
 #include "rows/activation_kernel.hpp"
+#include "rows/over_rows.hpp"
 #include "weights/linear_product.hpp"
 #include "weights/packed_linear.hpp"
 
@@ -34,12 +34,6 @@ Status check_gate(const Caller& caller, const FeedForwardConfig& c,
   return refuse(StatusCode::kInvalidArgument, caller,
                 "{} is given and @activation is not kSwiglu, expected none",
                 Argument{w.w_gate.absent() ? "b_gate" : "w_gate"});
-}
-
-/// The kernel of any activation but kSwiglu.
-kernels::Elementwise kernel_of(const KernelTable& table,
-                               FeedForwardActivation activation) noexcept {
-  return activation_kernel(table, activation_of(activation));
 }
 
 }  // namespace
@@ -121,14 +115,9 @@ void FeedForward::run(const float* x, Index tokens, float* y, Workspace& workspa
     apply(table, pool, w1_, {from, rows, h});
     if (gated) {
       apply(table, pool, w_gate_, {from, rows, gate});
-      share(pool, elements, kShareElements, [&](Index begin, Index end) noexcept {
-        table.silu_times({.n = end - begin, .x = gate + begin, .y = h + begin, .out = h + begin});
-      });
+      over_elements(pool, table.silu_times, {.n = elements, .x = gate, .y = h, .out = h});
     } else {
-      const auto activate = kernel_of(table, config_.activation);
-      share(pool, elements, kShareElements, [&](Index begin, Index end) noexcept {
-        activate({.n = end - begin, .x = h + begin, .y = nullptr, .out = h + begin});
-      });
+      activate_rows(table, pool, activation_of(config_.activation), h, elements);
     }
     apply(table, pool, w2_, {h, rows, y + first * config_.d_model});
   }

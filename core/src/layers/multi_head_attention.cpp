@@ -1,11 +1,12 @@
 #include "qkv/multi_head_attention.hpp"
 
 #include "attention/kv_cache_access.hpp"
-#include "base/share.hpp"
 #include "check/check.hpp"
 #include "isa/isa_dispatch.hpp"
 #include "layers/multi_head_call.hpp"
+#include "rows/over_rows.hpp"
 #include "weights/linear_product.hpp"
+#include "weights/packed_linear.hpp"
 
 namespace qkv {
 namespace {
@@ -93,16 +94,15 @@ void MultiHeadAttention::normalize(Index array, float* heads, Index count,
   const Index n = config_.d_k;
   const bool centre = config_.qk_norm == NormType::kLayer;
   const float* gamma = qk_norm_.data() + array * n;
-  share(pool, count, 1 + kShareElements / n, [&](Index begin, Index end) noexcept {
-    kernels_->normalize({.rows = end - begin,
-                         .n = n,
-                         .x = heads + begin * n,
-                         .out = heads + begin * n,
-                         .gamma = gamma,
-                         .beta = centre ? gamma + 2 * n : nullptr,
-                         .epsilon = config_.qk_epsilon,
-                         .centre = centre});
-  });
+  normalize_rows(*kernels_, pool,
+                 {.rows = count,
+                  .n = n,
+                  .x = heads,
+                  .out = heads,
+                  .gamma = gamma,
+                  .beta = centre ? gamma + 2 * n : nullptr,
+                  .epsilon = config_.qk_epsilon,
+                  .centre = centre});
 }
 
 void MultiHeadAttention::rotate(const Call& call, float* q, float* k,

@@ -5,10 +5,10 @@
 
 #include "attention/kv_cache_access.hpp"
 #include "base/float_count.hpp"
-#include "base/share.hpp"
 #include "check/check.hpp"
 #include "isa/isa_dispatch.hpp"
 #include "layers/multi_head_call.hpp"
+#include "rows/over_rows.hpp"
 
 namespace qkv {
 namespace {
@@ -209,18 +209,15 @@ Status TransformerBlock::check_context(const kernels::KernelTable& table, const 
 
 void TransformerBlock::normalize(const Norm& norm, const float* x, const Call& call,
                                  float* out) const noexcept {
-  const Index n = config_.attention.d_model;
-  const Index grain = 1 + kShareElements / n;
-  share(call.pool, call.tokens, grain, [&](Index begin, Index end) noexcept {
-    kernels_->normalize({.rows = end - begin,
-                         .n = n,
-                         .x = x + begin * n,
-                         .out = out + begin * n,
-                         .gamma = norm.gamma.data(),
-                         .beta = norm.beta.data(),
-                         .epsilon = config_.epsilon,
-                         .centre = config_.norm_type == NormType::kLayer});
-  });
+  normalize_rows(*kernels_, call.pool,
+                 {.rows = call.tokens,
+                  .n = config_.attention.d_model,
+                  .x = x,
+                  .out = out,
+                  .gamma = norm.gamma.data(),
+                  .beta = norm.beta.data(),
+                  .epsilon = config_.epsilon,
+                  .centre = config_.norm_type == NormType::kLayer});
 }
 
 /// call.sub = part(x).
@@ -250,9 +247,7 @@ void TransformerBlock::sublayer(Part part, const float* x, Call& call,
   }
   run_part(part, pre ? call.normed : x, call, workspace);
   const Index elements = call.tokens * config_.attention.d_model;
-  share(call.pool, elements, kShareElements, [&](Index begin, Index end) noexcept {
-    kernels_->add({.n = end - begin, .x = x + begin, .y = call.sub + begin, .out = call.y + begin});
-  });
+  add_rows(*kernels_, call.pool, {.n = elements, .x = x, .y = call.sub, .out = call.y});
   if (!pre) {
     normalize(norm, call.y, call, call.y);
   }

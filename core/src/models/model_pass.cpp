@@ -7,6 +7,7 @@
 #include "models/block.hpp"
 #include "positions/sinusoidal.hpp"
 #include "rows/activation_kernel.hpp"
+#include "rows/over_rows.hpp"
 #include "weights/weight_rows.hpp"
 
 namespace qkv {
@@ -48,22 +49,19 @@ ModelPass::ModelPass(const ModelState& state, const LanguageModel::ForwardArgs& 
 
 void ModelPass::normalize(const ModelNorm& norm, const float* x, float* out, Index rows,
                           Index width) const noexcept {
-  share(pool_, rows, 1 + kShareElements / width, [&](Index begin, Index end) noexcept {
-    state_.kernels->normalize({.rows = end - begin,
-                               .n = width,
-                               .x = x + begin * width,
-                               .out = out + begin * width,
-                               .gamma = norm.gamma.data(),
-                               .beta = norm.beta.data(),
-                               .epsilon = c_.epsilon,
-                               .centre = c_.norm_type == NormType::kLayer});
-  });
+  normalize_rows(*state_.kernels, pool_,
+                 {.rows = rows,
+                  .n = width,
+                  .x = x,
+                  .out = out,
+                  .gamma = norm.gamma.data(),
+                  .beta = norm.beta.data(),
+                  .epsilon = c_.epsilon,
+                  .centre = c_.norm_type == NormType::kLayer});
 }
 
 void ModelPass::add(float* x, const float* y, Index elements) const noexcept {
-  share(pool_, elements, kShareElements, [&](Index begin, Index end) noexcept {
-    state_.kernels->add({.n = end - begin, .x = x + begin, .y = y + begin, .out = x + begin});
-  });
+  add_rows(*state_.kernels, pool_, {.n = elements, .x = x, .y = y, .out = x});
 }
 
 LinearRows ModelPass::inputs(std::initializer_list<const PackedLinear*> maps, const DenseRows& rows,
@@ -186,23 +184,23 @@ void ModelPass::ablate(Index n, Index rows) const noexcept {
 
 // -------------------------------------------------------------------------------------- feed-forward
 
-void ModelPass::activate(float* h, const float* gate, Index elements) const noexcept {
-  using M = ModelActivation;
+/// h = f(h), or f(gate) h in layers with a gate, of which GEGLU overwrites the gate.
+void ModelPass::activate(float* h, Index elements) const noexcept {
   const kernels::KernelTable& table = *state_.kernels;
+  if (!gate_) {
+    activate_rows(table, pool_, activation_of(c_.activation), h, elements);
+    return;
+  }
+  if (c_.activation == ModelActivation::kSwiglu) {
+    over_elements(pool_, table.silu_times, {.n = elements, .x = gate_, .y = h, .out = h});
+    return;
+  }
+  const bool exact = c_.activation == ModelActivation::kGeglu;
   share(pool_, elements, kShareElements, [&](Index begin, Index end) noexcept {
+    float* open = gate_ + begin;
     const Index n = end - begin;
-    float* out = h + begin;
-    if (c_.activation == M::kSwiglu) {
-      table.silu_times({.n = n, .x = gate + begin, .y = out, .out = out});
-    } else if (gate) {
-      float* open = gate_ + begin;
-      const auto f = c_.activation == M::kGeglu ? table.gelu : table.gelu_tanh;
-      f({.n = n, .x = open, .y = nullptr, .out = open});
-      table.multiply({.n = n, .x = open, .y = out, .out = out});
-    } else {
-      const auto f = activation_kernel(table, activation_of(c_.activation));
-      f({.n = n, .x = out, .y = nullptr, .out = out});
-    }
+    (exact ? table.gelu : table.gelu_tanh)({.n = n, .x = open, .y = nullptr, .out = open});
+    table.multiply({.n = n, .x = open, .y = h + begin, .out = h + begin});
   });
 }
 
@@ -217,7 +215,7 @@ void ModelPass::feed_forward(const ModelLayer& layer, const float* x, Index rows
     } else {
       apply_map(layer.w1, inputs({&layer.w1}, part, stream_q_), h_);
     }
-    activate(h_, gate_, count * c_.d_feed_forward);
+    activate(h_, count * c_.d_feed_forward);
     apply_map(layer.w2, inputs({&layer.w2}, {h_, count, c_.d_feed_forward}, hidden_q_),
               y + first * c_.d_model);
   }

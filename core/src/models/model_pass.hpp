@@ -85,7 +85,7 @@ class ModelPass {
   }
   void ablate(Index n, Index rows) const noexcept;
 
-  void activate(float* h, const float* gate, Index elements) const noexcept;
+  void activate(float* h, Index elements) const noexcept;
   void feed_forward(const ModelLayer& layer, const float* x, Index rows, float* y) noexcept;
 
   [[nodiscard]] Rows rows_after(Index n, const ModelPiece& piece) const noexcept;

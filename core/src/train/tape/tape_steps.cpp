@@ -6,7 +6,7 @@
 #include "kernels/random.hpp"
 #include "qkv/embedding.hpp"
 #include "qkv/train/embedding.hpp"
-#include "rows/activation_kernel.hpp"
+#include "rows/over_rows.hpp"
 #include "train/gradients/linear_gradients.hpp"
 #include "train/gradients/with_kernels.hpp"
 #include "train/tape/tape.hpp"
@@ -38,10 +38,7 @@ void for_pieces(const Pass& pass, const Piece& piece) noexcept {
 
 /// out = x + y for n numbers, on the threads of the pool.
 void add_numbers(const Pass& pass, Index n, const float* x, const float* y, float* out) noexcept {
-  share(pass.workspace.pool(), n, kShareElements, [&](Index begin, Index end) noexcept {
-    pass.kernels.forward->add(
-        {.n = end - begin, .x = x + begin, .y = y + begin, .out = out + begin});
-  });
+  add_rows(*pass.kernels.forward, pass.workspace.pool(), {.n = n, .x = x, .y = y, .out = out});
 }
 
 /// The gradient of a sum's input, where it is not in the memory of the sum's.
@@ -152,20 +149,15 @@ Status linear_back(const Pass& pass) noexcept {
 Status norm_forward(const Pass& pass) noexcept {
   const auto& of = pass.step.as<NormStep>();
   const Index n = pass.in(1).size();
-  const Index rows = pass.out().size() / n;
-  share(pass.workspace.pool(), rows, std::max<Index>(1, kShareElements / n),
-        [&](Index begin, Index end) noexcept {
-          kernels::NormArgs args{};
-          args.rows = end - begin;
-          args.n = n;
-          args.x = pass.in(0).value + begin * n;
-          args.out = pass.out().value + begin * n;
-          args.gamma = pass.in(1).value;
-          args.beta = pass.has(2) ? pass.in(2).value : nullptr;
-          args.epsilon = of.epsilon;
-          args.centre = of.type == NormType::kLayer;
-          pass.kernels.forward->normalize(args);
-        });
+  normalize_rows(*pass.kernels.forward, pass.workspace.pool(),
+                 {.rows = pass.out().size() / n,
+                  .n = n,
+                  .x = pass.in(0).value,
+                  .out = pass.out().value,
+                  .gamma = pass.in(1).value,
+                  .beta = pass.has(2) ? pass.in(2).value : nullptr,
+                  .epsilon = of.epsilon,
+                  .centre = of.type == NormType::kLayer});
   return {};
 }
 
@@ -187,14 +179,10 @@ Status norm_back(const Pass& pass) noexcept {
 // ------------------------------------------------------------------------------------ activation
 
 Status activation_forward(const Pass& pass) noexcept {
-  const auto kernel =
-      activation_kernel(*pass.kernels.forward, pass.step.as<ActivationStep>().function);
-  for_pieces(pass, [&](Index begin, Index end) noexcept {
-    kernel({.n = end - begin,
-            .x = pass.in(0).value + begin,
-            .y = nullptr,
-            .out = pass.out().value + begin});
-  });
+  over_elements(
+      pass.workspace.pool(),
+      activation_kernel(*pass.kernels.forward, pass.step.as<ActivationStep>().function),
+      {.n = pass.out().size(), .x = pass.in(0).value, .y = nullptr, .out = pass.out().value});
   return {};
 }
 
