@@ -12,13 +12,6 @@
 
 namespace qkv {
 
-std::size_t ModelNeeds::total() const noexcept {
-  const auto padded = [](std::size_t n) { return Workspace::padded(n); };
-  return capped_sum({3 * padded(stream), 2 * padded(queries), 2 * padded(keys),
-                     (gated ? 2U : 1U) * padded(hidden), padded(quantized),
-                     padded(quantized_hidden), padded(logits), attention, rotary});
-}
-
 ModelPass::ModelPass(const ModelState& state, const LanguageModel::ForwardArgs& args,
                      const ModelNeeds& needs, PassPlan& plan, Workspace& workspace) noexcept
     : state_(state),

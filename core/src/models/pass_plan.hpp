@@ -2,12 +2,11 @@
 #pragma once
 
 #include "attention/attention_plan.hpp"
+#include "models/call_check.hpp"
 #include "models/model_state.hpp"
 #include "positions/rotary_plan.hpp"
 
 namespace qkv {
-
-inline constexpr const char* kModelForward = "LanguageModel::forward";
 
 /// Tokens [begin, end) of every row of a call.
 struct ModelPiece {

@@ -6,7 +6,7 @@
 
 #include "attention/copy_heads.hpp"
 #include "check/check.hpp"
-#include "check/memory_check.hpp"
+#include "models/call_check.hpp"
 #include "positions/sinusoidal.hpp"
 #include "qkv/relative_bias.hpp"
 #include "train/trainers/evaluate.hpp"
@@ -107,16 +107,7 @@ Status check_memory(const Caller& caller, const TokenBatch& tokens, const Tensor
   const std::array<NamedSpan, 2> inputs = {
       {{"ids", tokens.ids}, {"key_lengths", tokens.key_lengths}}};
   const std::array<NamedSpan, 1> results = {{{"logits", logits}}};
-  QKV_RETURN_IF_ERROR(check_apart(caller, results, inputs));
-  for (std::size_t i = 0; i < readings.size(); ++i) {
-    const std::array<NamedSpan, 6> own = spans_of(readings[i]);
-    QKV_RETURN_IF_ERROR(check_apart(caller, own, results));
-    QKV_RETURN_IF_ERROR(check_apart(caller, own, inputs));
-    for (const LayerReading& other : readings.subspan(i + 1)) {
-      QKV_RETURN_IF_ERROR(check_apart(caller, own, spans_of(other)));
-    }
-  }
-  return {};
+  return check_readings_apart(caller, readings, spans_of, results, inputs);
 }
 
 }  // namespace

@@ -1,0 +1,82 @@
+#include "models/pass_needs.hpp"
+
+#include <algorithm>
+
+#include "attention/attention_scratch.hpp"
+#include "models/pass_plan.hpp"
+#include "rows/activation_kernel.hpp"
+
+namespace qkv {
+namespace {
+
+/// What attention takes of the workspace, whatever the piece: the most of the first and the last, with all rows and with one.
+std::size_t attention_needs(const ModelState& state, const ModelNeeds& needs,
+                            const ModelSession* session, int threads) noexcept {
+  const LanguageModelConfig& c = state.config;
+  const Index before = session ? session->length() : 0;
+  std::size_t most = 0;
+  for (Index begin = 0; begin < needs.length; begin += needs.piece) {
+    const Index end = std::min(needs.length, begin + needs.piece);
+    for (const Index queries : {Index{1}, end - begin}) {
+      AttentionPlan plan;
+      plan.table = state.kernels;
+      plan.threads = threads;
+      plan.shape = {.batch = needs.batch,
+                    .num_heads = c.num_heads,
+                    .num_kv_heads = c.num_kv_heads,
+                    .tq = queries,
+                    .tk = before + end,
+                    .dk = c.d_k,
+                    .dv = c.d_k};
+      most = std::max(most, AttentionScratch(plan, session != nullptr).total());
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+ModelNeeds needs_of(const ModelState& state, const LanguageModel::ForwardArgs& args,
+                    int threads) noexcept {
+  const LanguageModelConfig& c = state.config;
+  ModelNeeds needs;
+  needs.batch = args.ids.extent(0);
+  needs.length = args.ids.extent(1);
+  needs.piece = args.session ? std::min(needs.length, kernels::kPieceTokens) : needs.length;
+  needs.last_logits = args.logits.extent(1) == 1 && needs.length > 1;
+  needs.last_hidden = args.hidden.extent(1) == 1 && needs.length > 1;
+  needs.every_row = (!args.logits.absent() && !needs.last_logits) ||
+                    (!args.hidden.absent() && !needs.last_hidden) || !args.surprisal.absent() ||
+                    !args.key_lengths.absent();
+  for (const ModelReading& reading : args.readings) {
+    needs.every_row = needs.every_row || reading.layer == c.num_layers - 1;
+  }
+  const Index rows = detail::saturated_product(needs.batch, needs.piece);
+  const Index of_q = detail::saturated_product(c.num_heads, c.d_k);
+  const Index of_kv = detail::saturated_product(c.num_kv_heads, c.d_k);
+  const Index hidden_rows = std::min(rows, kHiddenTokens);
+  needs.stream = capped_product(rows, c.d_model);
+  needs.queries = capped_product(rows, of_q);
+  needs.keys = capped_product(rows, of_kv);
+  needs.hidden = capped_product(hidden_rows, c.d_feed_forward);
+  needs.gated = is_gated(c.activation);
+  if (state.quantized_rows) {
+    needs.quantized = quantized_floats(*state.kernels, rows, std::max(c.d_model, of_q));
+    needs.quantized_hidden = quantized_floats(*state.kernels, hidden_rows, c.d_feed_forward);
+  }
+  if (!args.surprisal.absent()) {
+    needs.logits = capped_product(kLogitRows, c.vocabulary);
+  }
+  needs.rotary = PassPlan::scratch(state, needs.piece);
+  needs.attention = attention_needs(state, needs, args.session, threads);
+  return needs;
+}
+
+std::size_t ModelNeeds::total() const noexcept {
+  const auto padded = [](std::size_t n) { return Workspace::padded(n); };
+  return capped_sum({3 * padded(stream), 2 * padded(queries), 2 * padded(keys),
+                     (gated ? 2U : 1U) * padded(hidden), padded(quantized),
+                     padded(quantized_hidden), padded(logits), attention, rotary});
+}
+
+}  // namespace qkv

@@ -1,0 +1,35 @@
+// What a pass needs of its workspace.
+#pragma once
+
+#include "models/model_state.hpp"
+
+namespace qkv {
+
+/// Rows whose logits are held at a time for surprisal.
+inline constexpr Index kLogitRows = 16;
+
+/// What a call asks for, and the floats of each array of a piece.
+struct ModelNeeds {
+  Index batch = 0, length = 0;
+  Index piece = 0;           ///< tokens of a row at a time
+  bool last_logits = false;  ///< of the last token of each row alone
+  bool last_hidden = false;
+  bool every_row = false;  ///< something is asked of all tokens after the last layer
+  std::size_t stream = 0;  ///< x, and two more like it
+  std::size_t queries = 0, keys = 0;
+  bool gated = false;         ///< the feed-forward layer has a gate
+  std::size_t hidden = 0;     ///< of the feed-forward layer; twice with a gate
+  std::size_t quantized = 0;  ///< of inputs of d_model or of the heads
+  std::size_t quantized_hidden = 0;
+  std::size_t attention = 0, rotary = 0;
+  std::size_t logits = 0;  ///< of kLogitRows rows, for surprisal
+
+  /// Floats in all.
+  [[nodiscard]] std::size_t total() const noexcept;
+};
+
+/// What a checked call needs, with so many threads.
+[[nodiscard]] ModelNeeds needs_of(const ModelState& state, const LanguageModel::ForwardArgs& args,
+                                  int threads) noexcept;
+
+}  // namespace qkv
