@@ -224,7 +224,7 @@ class LanguageModel {
   /// Errors: kInvalidArgument (null data, strides, an empty or unfinished model, an empty session, a session of another model or
   /// for an encoder, key_lengths with a session, token_types, logits or surprisal without a table or head for them, results that
   /// share memory), kShapeMismatch, kOutOfRange (an id, type, length, layer or head that is none, more tokens than max_length or
-  /// than the session has room for), kOutOfMemory, kUnsupported (other kernels than those of create() of model or session).
+  /// than the session has room for, a session whose layers hold different numbers of tokens), kOutOfMemory, kUnsupported (other kernels than those of create() of model or session).
   Status forward(const ForwardArgs& args, Workspace& workspace) const noexcept;
 
   /// Bytes of workspace that forward() takes with so many threads; 0 for arguments that it refuses. Which kernels are active
