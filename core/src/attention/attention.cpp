@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "attention/attention_cut.hpp"
 #include "attention/attention_heads.hpp"
-#include "attention/attention_scratch.hpp"
 #include "attention/kv_cache_access.hpp"
 #include "isa/isa_dispatch.hpp"
 
@@ -118,7 +118,7 @@ class Run {
       keys.k_panels = KvCacheAccess::k_panels(*args_.cache, b, kv);
       keys.v_blocks = KvCacheAccess::v_blocks(*args_.cache, b, kv);
       keys.v_rows = KvCacheAccess::blocks(*args_.cache).rows;
-      keys.halves = KvCacheAccess::halves(*args_.cache);
+      keys.format = KvCacheAccess::format(*args_.cache);
       return;
     }
     keys.k_panels = k_panels(slot);
@@ -133,7 +133,7 @@ class Run {
   const AttentionShape& shape_;
   const AttentionArgs& args_;
   const GroupArgs common_;
-  const AttentionScratch scratch_;
+  const AttentionCut scratch_;
   ThreadPool* pool_;
   float* k_panels_;
   float* v_blocks_;

@@ -19,7 +19,8 @@ struct AttentionShape {
 
 struct AttentionPlan {
   const kernels::KernelTable* table = nullptr;
-  int threads = 1;  ///< of the workspace; set before it is planned
+  int threads =
+      1;  ///< of the workspace. The caller sets it before plan_attention(), which reads it
   AttentionShape shape;
   std::size_t scratch = 0;  ///< floats that run_attention() takes from the workspace
 };

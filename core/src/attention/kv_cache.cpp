@@ -12,7 +12,6 @@
 #include "base/share.hpp"
 #include "check/check.hpp"
 #include "isa/isa_dispatch.hpp"
-#include "kernels/number_conversion.hpp"
 
 namespace qkv {
 namespace {
@@ -36,15 +35,6 @@ void move_blocks(const AlignedBuffer& blocks, Index from, AlignedBuffer& into, I
     std::memcpy(into.data() + head * to, blocks.data() + head * from,
                 static_cast<std::size_t>(floats) * sizeof(float));
   }
-}
-
-/// Number `index` of 16 bits in memory of floats.
-float half_of(const float* memory, Index index) noexcept {
-  return from_bf16(read_half(reinterpret_cast<const std::byte*>(memory) + 2 * index));
-}
-void write_half(float* memory, Index index, float number) noexcept {
-  const std::uint16_t half = to_bf16(number);
-  std::memcpy(reinterpret_cast<std::byte*>(memory) + 2 * index, &half, sizeof half);
 }
 
 }  // namespace
@@ -245,27 +235,17 @@ void KvCache::store_keys(Index head, Tokens tokens, const float* k, Index stride
   };
   const auto store_singly = [&](Index at) {
     const float* key = k + (at - tokens.first) * stride;
-    float* to = panels + (at - at % panel) * config_.d_k + at % panel;
     begin_panel(at);
     for (Index d = 0; d < config_.d_k; ++d) {
-      to[d * panel] = key[d];
+      KvCacheAccess::write(*this, panels, KvCacheAccess::key_place(*this, at, d), key[d]);
     }
   };
   Index at = tokens.first;
-  if (KvCacheAccess::halves(*this)) {
-    for (; at < end; ++at) {
-      const float* key = k + (at - tokens.first) * stride;
-      begin_panel(at);
-      for (Index d = 0; d < config_.d_k; ++d) {
-        write_half(panels, KvCacheAccess::half_key(*this, at, d), key[d]);
-      }
-    }
-    return;
-  }
   for (; at < end && at % panel != 0; ++at) {
     store_singly(at);
   }
-  const Index whole = (end - at) / panel * panel;
+  const bool packs = KvCacheAccess::format(*this) == kernels::KeyFormat::kF32;
+  const Index whole = packs ? (end - at) / panel * panel : 0;
   if (whole > 0) {
     kernels_->pack({.b = k + (at - tokens.first) * stride,
                     .row_stride = 1,
@@ -280,19 +260,18 @@ void KvCache::store_keys(Index head, Tokens tokens, const float* k, Index stride
 }
 
 void KvCache::store_values(Index head, Tokens tokens, const float* v, Index stride) const noexcept {
-  if (KvCacheAccess::halves(*this)) {
-    float* to = values_.data() + head * KvCacheAccess::value_stride(*this);
-    const ValueBlocks blocks = KvCacheAccess::blocks(*this);
-    for (Index t = 0; t < tokens.count; ++t) {
-      for (Index d = 0; d < blocks.width(); ++d) {  // whole panels, as pack() makes them
-        write_half(to, blocks.half_at(tokens.first + t, d),
-                   d < config_.d_v ? v[t * stride + d] : 0);
-      }
-    }
+  float* to = values_.data() + head * KvCacheAccess::value_stride(*this);
+  const ValueBlocks blocks = KvCacheAccess::blocks(*this);
+  if (KvCacheAccess::format(*this) == kernels::KeyFormat::kF32) {
+    pack_values(*kernels_, {v, stride, tokens.first, tokens.count}, blocks, to);
     return;
   }
-  pack_values(*kernels_, {v, stride, tokens.first, tokens.count}, KvCacheAccess::blocks(*this),
-              values_.data() + head * KvCacheAccess::value_stride(*this));
+  for (Index t = 0; t < tokens.count; ++t) {
+    for (Index d = 0; d < blocks.width(); ++d) {  // whole panels, as pack() makes them
+      KvCacheAccess::write(*this, to, KvCacheAccess::value_place(*this, tokens.first + t, d),
+                           d < config_.d_v ? v[t * stride + d] : 0.0F);
+    }
+  }
 }
 
 Status KvCache::truncate(Index length) noexcept {
@@ -308,15 +287,12 @@ Status KvCache::read_keys(TensorView<float> keys) const noexcept {
   const KvCacheConfig& c = config_;
   QKV_RETURN_IF_ERROR(
       check_output("KvCache::read_keys", "keys", keys, {c.batch, c.num_kv_heads, length_, c.d_k}));
-  const Index panel = length_ > 0 ? kernels_->panel : 1;
   for (Index head = 0; length_ > 0 && head < c.batch * c.num_kv_heads; ++head) {
     const float* panels = keys_.data() + head * KvCacheAccess::key_stride(*this);
     for (Index t = 0; t < length_; ++t) {
       float* k = keys.at(head / c.num_kv_heads, head % c.num_kv_heads, t);
       for (Index d = 0; d < c.d_k; ++d) {
-        k[d] = KvCacheAccess::halves(*this)
-                   ? half_of(panels, KvCacheAccess::half_key(*this, t, d))
-                   : panels[(t - t % panel) * c.d_k + d * panel + t % panel];
+        k[d] = KvCacheAccess::read(*this, panels, KvCacheAccess::key_place(*this, t, d));
       }
     }
   }
@@ -332,9 +308,7 @@ Status KvCache::read_values(TensorView<float> values) const noexcept {
     for (Index t = 0; t < length_; ++t) {
       float* v = values.at(head / c.num_kv_heads, head % c.num_kv_heads, t);
       for (Index d = 0; d < c.d_v; ++d) {
-        const ValueBlocks places = KvCacheAccess::blocks(*this);
-        v[d] = KvCacheAccess::halves(*this) ? half_of(blocks, places.half_at(t, d))
-                                            : blocks[places.at(t, d)];
+        v[d] = KvCacheAccess::read(*this, blocks, KvCacheAccess::value_place(*this, t, d));
       }
     }
   }

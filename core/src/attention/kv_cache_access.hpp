@@ -1,8 +1,13 @@
 // How attention() reaches into a cache.
 #pragma once
 
+#include <cstdint>
+#include <cstring>
+
 #include "attention/value_blocks.hpp"
 #include "kernels/kernel_table.hpp"
+#include "kernels/number_conversion.hpp"
+#include "kernels/product/panels.hpp"
 #include "qkv/kv_cache.hpp"
 
 namespace qkv {
@@ -41,7 +46,7 @@ struct KvCacheAccess {
     }
   }
 
-  /// append() of arrays that check() has accepted and make_room() was told of, on the threads of `pool` if there is one.
+  /// append() of arrays that check() has accepted and make_room() has made room for, on the threads of `pool` if there is one.
   static void append(KvCache& cache, const TensorView<const float>& keys,
                      const TensorView<const float>& values, ThreadPool* pool) noexcept {
     cache.store(keys, values, pool);
@@ -76,19 +81,42 @@ struct KvCacheAccess {
     return value_floats(cache, cache.room_);
   }
 
-  /// Where element d of a key is among numbers of 16 bits.
-  [[nodiscard]] static Index half_key(const KvCache& cache, Index token, Index d) noexcept {
-    const Index panel = cache.kernels_->panel;
-    return (token - token % panel) * cache.config_.d_k +
-           kernels::half_place(d, token % panel, panel);
+  /// The format of keys and values, as kernels have it.
+  [[nodiscard]] static kernels::KeyFormat format(const KvCache& cache) noexcept {
+    return cache.config_.format == CacheFormat::kBf16 ? kernels::KeyFormat::kBf16
+                                                      : kernels::KeyFormat::kF32;
   }
-  /// Whether they are bfloat16.
-  [[nodiscard]] static bool halves(const KvCache& cache) noexcept {
-    return cache.config_.format == CacheFormat::kBf16;
+  /// Where element d of a key is, and of a value, in numbers of the cache's format.
+  [[nodiscard]] static Index key_place(const KvCache& cache, Index token, Index d) noexcept {
+    const Index panel = cache.kernels_->panel;
+    const Index column = token % panel;
+    return (token - column) * cache.config_.d_k + (format(cache) == kernels::KeyFormat::kBf16
+                                                       ? kernels::half_place(d, column, panel)
+                                                       : kernels::float_place(d, column, panel));
+  }
+  [[nodiscard]] static Index value_place(const KvCache& cache, Index token, Index d) noexcept {
+    return format(cache) == kernels::KeyFormat::kBf16 ? blocks(cache).half_at(token, d)
+                                                      : blocks(cache).at(token, d);
+  }
+  /// The number at such a place in the memory of a head.
+  [[nodiscard]] static float read(const KvCache& cache, const float* head, Index place) noexcept {
+    return format(cache) == kernels::KeyFormat::kBf16
+               ? from_bf16(read_half(reinterpret_cast<const std::byte*>(head) + 2 * place))
+               : head[place];
+  }
+  static void write(const KvCache& cache, float* head, Index place, float number) noexcept {
+    if (format(cache) == kernels::KeyFormat::kF32) {
+      head[place] = number;
+      return;
+    }
+    const std::uint16_t half = to_bf16(number);
+    std::memcpy(reinterpret_cast<std::byte*>(head) + 2 * place, &half, sizeof half);
   }
 
  private:
-  static Index numbers_of_float(const KvCache& cache) noexcept { return halves(cache) ? 2 : 1; }
+  static Index numbers_of_float(const KvCache& cache) noexcept {
+    return format(cache) == kernels::KeyFormat::kBf16 ? 2 : 1;
+  }
   static Index padded(const KvCache& cache, Index n) noexcept {
     const Index panel = cache.kernels_->panel;
     return (n + panel - 1) / panel * panel;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "attention/attention_scratch.hpp"
+#include "attention/attention_cut.hpp"
 #include "models/pass_plan.hpp"
 #include "rows/activation_kernel.hpp"
 
@@ -28,7 +28,7 @@ std::size_t attention_needs(const ModelState& state, const ModelNeeds& needs,
                     .tk = before + end,
                     .dk = c.d_k,
                     .dv = c.d_k};
-      most = std::max(most, AttentionScratch(plan, session != nullptr).total());
+      most = std::max(most, AttentionCut(plan, session != nullptr).total());
     }
   }
   return most;

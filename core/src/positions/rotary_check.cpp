@@ -165,7 +165,7 @@ Status check_positions(const Caller& caller, const RotaryOptions& o,
   return {};
 }
 
-/// 2 * tokens * pairs floats as the workspace counts them, or the most it can be asked for.
+/// 2 * tokens * pairs floats as the workspace counts them, or the most that it counts.
 std::size_t scratch_size(Index tokens, Index pairs) noexcept {
   return capped_product(2, Workspace::padded(capped_product(tokens, pairs)));
 }

@@ -32,6 +32,12 @@ struct ScoreArray {
 /// much of V, which with the tile of scores stay in a 48 kB L1.
 inline constexpr Index kKeyBlock = 64;
 
+/// The numbers in panels of keys and blocks of values.
+enum class KeyFormat : std::uint8_t {
+  kF32,
+  kBf16,  ///< as HalfPanels has them: half as many floats
+};
+
 /// A key/value head of one batch row.
 struct KeyArgs {
   Index count;            ///< keys in use; none past them is read
@@ -39,8 +45,7 @@ struct KeyArgs {
   const float*
       v_blocks;  ///< V in blocks of kKeyBlock rows and what is left, each pack() of its rows
   Index v_rows;  ///< rows of V in all blocks, count or more
-  /// Panels and blocks hold bfloat16, as HalfPanels does, and take half as many floats.
-  bool halves;
+  KeyFormat format;
 };
 
 /// Which keys a query may read by its position alone: query i is at i + offset, key j at j.

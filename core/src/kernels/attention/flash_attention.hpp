@@ -125,9 +125,9 @@ inline Right values_of(const GroupArgs& args, Index k0, KeyRange keys) noexcept 
 template <class Isa>
 inline bool values_are_finite(const GroupArgs& args, Index k0, Index keys) noexcept {
   const KeyRange all{0, keys};
-  return args.keys.halves
-             ? panels_are_finite<Isa>(values_of<Isa, HalfPanels>(args, k0, all), args.dv)
-             : panels_are_finite<Isa>(values_of<Isa, Panels>(args, k0, all), args.dv);
+  return with_panels(args, [&]<class Right>(Right /*kind*/) {
+    return panels_are_finite<Isa>(values_of<Isa, Right>(args, k0, all), args.dv);
+  });
 }
 
 /// sums_v[r] += weights[r, from:from+count] * V[from:from+count] for `rows` rows.
@@ -136,15 +136,10 @@ inline void multiply_pv(const GroupArgs& args, const QueryBlock<Isa>& block, Ind
                         Index k0, KeyRange keys) noexcept {
   const Index width = round_up(args.dv, kPanel<Isa>);
   float* sums = block.sums_v + r * width;
-  const auto multiply_values = [&](const auto& values) {
+  with_panels(args, [&]<class Right>(Right /*kind*/) {
     multiply<Isa>(rows, width / kPanel<Isa>, {block.scores + r * kKeyBlock + keys.begin, kKeyBlock},
-                  values, {sums, width}, sums, width);
-  };
-  if (args.keys.halves) {
-    multiply_values(values_of<Isa, HalfPanels>(args, k0, keys));
-  } else {
-    multiply_values(values_of<Isa, Panels>(args, k0, keys));
-  }
+                  values_of<Isa, Right>(args, k0, keys), {sums, width}, sums, width);
+  });
 }
 
 /// The same for a block of keys whose values are not all finite: 0 * NaN is NaN, so excluded keys

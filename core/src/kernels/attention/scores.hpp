@@ -107,6 +107,12 @@ inline void for_tiles(const QueryBlock<Isa>& block, F f) noexcept {
   }
 }
 
+/// f() of the panels that keys and values lie in, by their format.
+template <class F>
+[[gnu::always_inline]] inline auto with_panels(const GroupArgs& args, const F& f) noexcept {
+  return args.keys.format == KeyFormat::kBf16 ? f(HalfPanels{}) : f(Panels{});
+}
+
 /// The keys from k0 on.
 template <class Isa, class Right>
 inline Right keys_of(const GroupArgs& args, Index k0) noexcept {
@@ -128,15 +134,13 @@ inline void multiply_keys(const GroupArgs& args, const QueryBlock<Isa>& block, c
 template <class Isa>
 inline void multiply_qk(const GroupArgs& args, const QueryBlock<Isa>& block, Index k0,
                         Index keys) noexcept {
-  if (args.keys.halves) {
-    multiply_keys(args, block, keys_of<Isa, HalfPanels>(args, k0), keys);
-  } else {
-    multiply_keys(args, block, keys_of<Isa, Panels>(args, k0), keys);
-  }
+  with_panels(args, [&]<class Right>(Right /*kind*/) {
+    multiply_keys(args, block, keys_of<Isa, Right>(args, k0), keys);
+  });
 }
 
-/// c tanh(s / c). From 16 on tanh is 1, and is not asked for: inside it a number is turned into an int, which
-/// neither larger ones nor NaN can be.
+/// c tanh(s / c). From 16 on tanh is 1 and is not computed: it turns a number into an int, which neither larger
+/// ones nor NaN can be.
 template <class Isa>
 [[gnu::always_inline]] inline Vec<Isa> cap_score(Vec<Isa> s, Vec<Isa> cap) noexcept {
   using V = Vec<Isa>;
@@ -289,15 +293,11 @@ template <class Isa, bool kBounded>
 template <class Isa>
 [[gnu::noinline]] Vec<Isa> adjust_again(const GroupArgs& args, QueryBlock<Isa>& block, Index r,
                                         Index k0, KeyRange allowed, Index keys) noexcept {
-  const auto multiply_row = [&](const auto& k) {
-    multiply<Isa>(1, round_up(keys, kPanel<Isa>) / kPanel<Isa>, {block.q + r * args.dk, args.dk}, k,
-                  {nullptr, 0}, block.scores + r * kKeyBlock, kKeyBlock);
-  };
-  if (args.keys.halves) {
-    multiply_row(keys_of<Isa, HalfPanels>(args, k0));
-  } else {
-    multiply_row(keys_of<Isa, Panels>(args, k0));
-  }
+  with_panels(args, [&]<class Right>(Right /*kind*/) {
+    multiply<Isa>(1, round_up(keys, kPanel<Isa>) / kPanel<Isa>, {block.q + r * args.dk, args.dk},
+                  keys_of<Isa, Right>(args, k0), {nullptr, 0}, block.scores + r * kKeyBlock,
+                  kKeyBlock);
+  });
   return adjust_scores<Isa, true>(args, block, r, k0, allowed, keys);
 }
 

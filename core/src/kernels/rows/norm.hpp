@@ -51,7 +51,7 @@ template <class Isa>
   return block;
 }
 
-/// Adds the moments of at most a chunk; the squares only where they are asked for.
+/// Adds the moments of at most a chunk; the squares only where the caller needs them.
 template <class Isa, bool kSquares>
 inline void add_moments(const float* x, Index n, float pivot, Moments& to) noexcept {
   using V = Vec<Isa>;

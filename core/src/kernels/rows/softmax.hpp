@@ -39,14 +39,15 @@ inline float largest_of(const float* x, Index n) noexcept {
 }
 
 /// The largest element of a row, and the sum of its exponentials relative to that one.
-struct RowTotals {
+struct SoftmaxTotals {
   float largest;
   double total;
 };
 
 /// 2^(scale (x - largest)) of one row of contiguous elements.
 template <class Isa>
-inline RowTotals exponentials_of_row(const float* x, float* out, Index n, float scale) noexcept {
+inline SoftmaxTotals exponentials_of_row(const float* x, float* out, Index n,
+                                         float scale) noexcept {
   using V = Vec<Isa>;
   const float largest = largest_of<Isa>(x, n);
   const V base(largest);

@@ -50,7 +50,7 @@ inline void cross_entropy_row(const CrossEntropyArgs& args, Index row) noexcept 
   if (smoothing > 0.0) {
     expected += smoothing * sum_of(x, n) / static_cast<double>(n);
   }
-  const RowTotals of = exponentials_of_row<Isa>(x, dx, n, kLog2E);
+  const SoftmaxTotals of = exponentials_of_row<Isa>(x, dx, n, kLog2E);
   args.losses[row] = (static_cast<double>(of.largest) - expected) + natural_log(of.total);
   const V inverse(static_cast<float>(1.0 / of.total));
   const V even(static_cast<float>(smoothing / static_cast<double>(n)));

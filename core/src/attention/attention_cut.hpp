@@ -25,7 +25,7 @@ inline constexpr Index kEnoughTasks = 16;
 /// less.
 inline constexpr std::size_t kPackedBytes = std::size_t{8} << 20;
 
-struct AttentionScratch {
+struct AttentionCut {
   double work;                             ///< as worth_sharing() has it
   int threads = 1;                         ///< that may take part
   Index task_rows = kTaskRows;             ///< of the query heads of one key/value head
@@ -33,7 +33,7 @@ struct AttentionScratch {
   std::size_t k_panels = 0, v_blocks = 0;  ///< floats of one of them; a cache has its own
   std::size_t stats = kTaskRows, tile;     ///< floats of one thread
 
-  AttentionScratch(const AttentionPlan& plan, bool cached) noexcept
+  AttentionCut(const AttentionPlan& plan, bool cached) noexcept
       : work(work_of(plan.shape)),
         tile(capped(plan.table->group_scratch(plan.shape.dk, plan.shape.dv))) {
     const AttentionShape& s = plan.shape;

@@ -1,9 +1,9 @@
-// What attention() asks of its arguments.
+// The checks of attention()'s arguments.
 #include <cmath>
 #include <cstdint>
 
+#include "attention/attention_cut.hpp"
 #include "attention/attention_plan.hpp"
-#include "attention/attention_scratch.hpp"
 #include "attention/kv_cache_access.hpp"
 #include "check/check.hpp"
 
@@ -40,7 +40,7 @@ Status check_numbers(const Caller& caller, const AttentionOptions& options) noex
   return {};
 }
 
-/// Offsets are asked for only where something measures by them.
+/// A call needs an offset only where causality, a window or a slope measures distances.
 Status check_offsets(const Caller& caller, AttentionArgs& args, const AttentionShape& s) noexcept {
   AttentionOptions& options = args.options;
   const bool by_row = !options.causal_offsets.absent();
@@ -162,7 +162,7 @@ Status plan_attention(const Caller& caller, const kernels::KernelTable& table, A
   QKV_RETURN_IF_ERROR(check_output(caller, "out", args.out, {s.batch, s.num_heads, s.tq, s.dv}));
   QKV_RETURN_IF_ERROR(check_options(caller, args, s));
   QKV_RETURN_IF_ERROR(check_extras(caller, args.extras, s));
-  plan.scratch = AttentionScratch(plan, args.cache != nullptr).total();
+  plan.scratch = AttentionCut(plan, args.cache != nullptr).total();
   return {};
 }
 
