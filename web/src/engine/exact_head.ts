@@ -1,3 +1,4 @@
+import { entropyOf, softmaxOf } from '../domain/softmax';
 import { worse } from '../domain/nan_max';
 import type { Mask } from '../domain/choices';
 import type { Model } from '../domain/model';
@@ -64,23 +65,13 @@ export function exactRow(
   const count = q.length / width;
   const weights = new Float64Array(count);
   const [first, end] = allowedKeys(options.mask, row, count);
-  let largest = -Infinity;
   for (let j = first; j < end; j++) {
     let dot = 0;
     for (let c = 0; c < width; c++) dot += q[row * width + c]! * k[j * width + c]!;
     weights[j] = (dot * scale) / options.temperature;
-    largest = Math.max(largest, weights[j]!);
   }
-  let sum = 0;
-  for (let j = first; j < end; j++) sum += weights[j] = Math.exp(weights[j]! - largest);
-  for (let j = first; j < end; j++) weights[j]! /= sum;
+  weights.set(softmaxOf(weights.subarray(first, end)), first);
   return weights;
-}
-
-function entropyOf(row: Float64Array): number {
-  let entropy = 0;
-  for (const p of row) if (p > 0) entropy -= p * Math.log(p);
-  return entropy;
 }
 
 /** Compares a head row by row with the same in float64; yields after every row, returns what it found. */

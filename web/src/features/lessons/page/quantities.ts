@@ -1,4 +1,5 @@
 // The numbers of the page that an exercise can ask for: as the panels show them, from the same frames and studies.
+import { entropyOf } from '../../../domain/softmax';
 import { mean } from '../../../domain/averages';
 import type { View } from '../../panel';
 import type { BlockView } from '../../block/worker/frame_feature';
@@ -9,13 +10,6 @@ import { TOKENS as DIGITS } from '../../recurrence/shared/task';
 
 /** Undefined or null: the page has not computed it, or there is no such place. */
 type Read = (view: View, a: number, b: number) => number | null | undefined;
-
-const entropyOf = (weights: ArrayLike<number>) => {
-  let sum = 0;
-  for (let i = 0; i < weights.length; i++)
-    if (weights[i]! > 0) sum -= weights[i]! * Math.log(weights[i]!);
-  return sum;
-};
 
 function maskRow({ frame }: View, row: number): Float32Array | null {
   const masks = frame?.masks;

@@ -1,3 +1,4 @@
+import { logSumExp } from '../../../domain/softmax';
 import type { Qkv } from 'qkv';
 import type { LanguageModel } from 'qkv/models';
 import { worse } from '../../../domain/nan_max';
@@ -95,11 +96,6 @@ export function surprisalOf(logits: Float32Array, ids: readonly number[]): Float
     const row = logits.subarray((t - 1) * vocabulary, t * vocabulary);
     return logSumExp(row) - row[ids[t]!]!;
   });
-}
-
-function logSumExp(row: Float32Array): number {
-  const most = row.reduce((a, b) => Math.max(a, b), -Infinity);
-  return most + Math.log(row.reduce((sum, x) => sum + Math.exp(x - most), 0));
 }
 
 /** Largest |difference| of the weights of a pass and those that the core's attention makes of its q and k. */

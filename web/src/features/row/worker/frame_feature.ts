@@ -1,3 +1,4 @@
+import { softmaxOf } from '../../../domain/softmax';
 import { worse } from '../../../domain/nan_max';
 import type { Qkv } from 'qkv';
 import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
@@ -44,10 +45,7 @@ function exact(q: Float32Array, k: Float32Array, v: Float32Array, scale: number,
     if ((masked >> j) & 1) return -Infinity;
     return scale * (q[0]! * k[j * WIDTH]! + q[1]! * k[j * WIDTH + 1]!);
   });
-  const most = Math.max(...scores);
-  const powers = scores.map((score) => (score === -Infinity ? 0 : Math.exp(score - most)));
-  const sum = powers.reduce((a, b) => a + b, 0);
-  const weights = powers.map((power) => (sum > 0 ? power / sum : 0));
+  const weights = softmaxOf(scores);
   const output = [0, 1].map((d) => weights.reduce((o, w, j) => o + w * v[j * WIDTH + d]!, 0));
   return { weights, output };
 }

@@ -1,3 +1,4 @@
+import { entropyOf, softmaxOf } from '../../../domain/softmax';
 import { worse } from '../../../domain/nan_max';
 import type { Qkv } from 'qkv';
 import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
@@ -78,14 +79,6 @@ function exactProducts(q: Float32Array, k: Float32Array): Float64Array {
   return products;
 }
 
-/** The entropy of a softmax in float64. */
-function exactEntropy(scores: Float64Array): number {
-  const most = scores.reduce((a, b) => Math.max(a, b));
-  const powers = scores.map((score) => Math.exp(score - most));
-  const sum = powers.reduce((a, b) => a + b);
-  return powers.reduce((h, e) => (e > 0 ? h - (e / sum) * Math.log(e / sum) : h), 0);
-}
-
 /** One query and its keys: scores and entropy, by the core. */
 function coreRow(qkv: Qkv, q: Float32Array, k: Float32Array, scale: number) {
   const width = q.length;
@@ -129,7 +122,7 @@ export function* widthStudy(
           const off = Math.abs(score - exact[j]!) / (scale * deviation);
           error.scores = worse(error.scores, off);
         });
-        error.entropy = worse(error.entropy, Math.abs(entropy - exactEntropy(exact)));
+        error.entropy = worse(error.entropy, Math.abs(entropy - entropyOf(softmaxOf(exact))));
       }
       yield;
     }

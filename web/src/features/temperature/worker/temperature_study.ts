@@ -1,3 +1,4 @@
+import { entropyOf, softmaxOf } from '../../../domain/softmax';
 import { mean } from '../../../domain/averages';
 import type { Mask } from '../../../domain/choices';
 import { worse } from '../../../domain/nan_max';
@@ -164,14 +165,9 @@ function measure(qkv: Qkv, scores: Float32Array, temperature: number): Measured 
 /** The same in float64, with loops that share no code with the core. */
 function exact(scores: Float32Array, temperature: number): Measured {
   const most = scores.reduce((a, b) => Math.max(a, b), -Infinity);
-  const weights = Float64Array.from(scores, (score) => Math.exp((score - most) / temperature));
-  const sum = weights.reduce((a, b) => a + b, 0);
-  let entropy = 0;
-  weights.forEach((power, j) => {
-    weights[j] = power / sum;
-    if (power > 0) entropy -= (power / sum) * Math.log(power / sum);
-  });
-  return { entropy, largest: 1 / sum, gradient: gradientOf(weights, temperature) };
+  const weights = softmaxOf(Float64Array.from(scores, (score) => (score - most) / temperature));
+  const largest = weights.reduce((a, b) => Math.max(a, b), 0);
+  return { entropy: entropyOf(weights), largest, gradient: gradientOf(weights, temperature) };
 }
 
 function difference(a: Measured, b: Measured): Measured {
