@@ -31,6 +31,12 @@ export function clamp(value: number, [low, high]: Limits): number {
 
 export const significant = (value: number, digits: number) => Number(value.toPrecision(digits));
 
+/** Text of the reader: at most so many units of it, and without half surrogate pairs, which a link cannot hold. */
+export function freeText(key: string, longest: number): Field<string> {
+  const sendable = (value: string) => value.slice(0, longest).replace(/\p{Surrogate}/gu, '\uFFFD');
+  return { key, initial: '', write: sendable, read: sendable };
+}
+
 /** A field of numbers that `clean` brings into range. */
 export function number(
   key: string,

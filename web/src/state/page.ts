@@ -7,6 +7,7 @@ import {
   choice,
   clamp,
   flag,
+  freeText,
   integer,
   number,
   optionalNumber,
@@ -20,11 +21,8 @@ export function clampTemperature(value: number): number {
   return clamp(significant(value, 3), TEMPERATURES);
 }
 
-/** A link stays short enough to send, and half a surrogate pair would not survive the journey. */
-const sendable = (value: string) => value.slice(0, MAX_TEXT).replace(/\p{Surrogate}/gu, '\uFFFD');
-
 /** Its initial value depends on the language. */
-const text: Field<string> = { key: 'x', initial: '', write: sendable, read: sendable };
+const text = freeText('x', MAX_TEXT);
 
 const numbers: Field<NumberSet> = {
   ...{ key: 'n', initial: WORKED_EXAMPLE },

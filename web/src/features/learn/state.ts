@@ -2,12 +2,12 @@ import {
   choice,
   clamp,
   flag,
+  freeText,
   integer,
   number,
   optional,
   optionalNumber,
   significant,
-  type Field,
   type Limits,
   type StateOf,
 } from '../../state/field';
@@ -20,10 +20,6 @@ const powerOfTwo = (key: string, limits: Limits) =>
   optionalNumber(
     number(key, limits[0], limits, (value) => 2 ** Math.round(Math.log2(clamp(value, limits)))),
   );
-
-const sendable = (value: string) =>
-  value.slice(0, LONGEST_TEXT).replace(/\p{Surrogate}/gu, '\uFFFD');
-const text: Field<string> = { key: 'lx', initial: '', write: sendable, read: sendable };
 
 const TEMPERATURES: Limits = [0.1, 10];
 
@@ -44,7 +40,7 @@ export const learnFields = {
   /** Rows it is trained on, again and again; null: new ones in every step. */
   learnSamples: powerOfTwo('lf', [4, 512]),
   /** What the task of characters reads; null: what the page has in the reader's language. */
-  learnText: optional(text),
+  learnText: optional(freeText('lx', LONGEST_TEXT)),
   /** Whether the run before stays on the curves when another begins. */
   learnCompare: flag('lk', false),
   /** The experiment whose sentence is shown. */
