@@ -53,7 +53,10 @@ test('panelname: a link says how many keys, within limits', () => {
 test('panelname: shows a row for each key, and asks for another number of them', async () => {
   const { panel, changes } = await shown({ panelnameCount: 2 });
   assert.equal(panel.querySelectorAll('tbody tr').length, 2);
-  assert.match(panel.querySelector('.panelname-share').textContent, /^The 2 heaviest keys of “.+”/);
+  assert.match(
+    panel.querySelector('.panelname-share').textContent,
+    /^Number of keys listed: 2\. Together/,
+  );
   const slider = panel.querySelector('input');
   slider.value = '4';
   slider.dispatchEvent(new Event('input', { bubbles: true }));
