@@ -14,7 +14,7 @@ import { stage, type StageLog } from '../engine/memo';
 import { layerInput, modelOf, type Built } from '../engine/layer_weights';
 import { rowData, valuesOf, type Values } from '../engine/picture_values';
 import type { ComputedId, PanelResults } from '../features/computed';
-import { makeFeatures, type AnyFeature } from '../features/frame_features';
+import { makeFeatures } from '../features/frame_features';
 import { Pictures } from './painter';
 import type { Frame, FrameRequest } from './protocol';
 import { TemperaturePreview } from './temperature_preview';
@@ -82,15 +82,19 @@ export class Pipeline {
 
   /** What the panels on the screen compute, and their canvases. */
   #panels(pixels: Record<string, Pixels>, scene: Scene, request: FrameRequest): PanelResults {
-    const features = Object.entries(this.features) as [ComputedId, AnyFeature][];
-    const results = features.map(([id, { compute, pictures = {} }]) => {
-      const asked = request[id];
-      const result = asked === null ? null : compute(asked, scene);
-      for (const [name, picture] of Object.entries(pictures)) {
-        if (result) this.pictures.feature(pixels, name, { picture, result }, request);
-      }
-      return [id, result] as const;
-    });
+    // In the order of the request, which is that of the page.
+    const isComputed = (name: string): name is ComputedId => name in this.features;
+    const results = Object.keys(request)
+      .filter(isComputed)
+      .map((id) => {
+        const { compute, pictures = {} } = this.features[id];
+        const asked = request[id];
+        const result = asked === null ? null : compute(asked, scene);
+        for (const [name, picture] of Object.entries(pictures)) {
+          if (result) this.pictures.feature(pixels, name, { picture, result }, request);
+        }
+        return [id, result] as const;
+      });
     return Object.fromEntries(results) as unknown as PanelResults;
   }
 
