@@ -73,7 +73,7 @@ let job: { key: string; id: number; work: Slices<Progress | undefined, undefined
 let done = { key: '', last: undefined as Parameters<typeof reply>[0] | undefined };
 
 /** Takes up the work for a request, goes on with it, or says again what is known already. */
-function attend(id: number, request: FrameRequest): void {
+function startBackground(id: number, request: FrameRequest): void {
   if (!engine) return;
   const key = Background.key(request, look);
   if (key === done.key && done.last?.type === 'report') {
@@ -179,7 +179,7 @@ function run(id: number, request: FrameRequest): void {
     const { frame, pixels } = engine.pipeline.run(id, request);
     const news = newsOf({ ...frame, time: performance.now() - start });
     reply({ type: 'frame', news, pixels }, buffers(pixels));
-    attend(id, request);
+    startBackground(id, request);
     const { studies } = engine;
     studies.ask({ ...request }, { ...frame });
     clearTimeout(studyTimer);

@@ -7,7 +7,7 @@ import { changesFor, HEADS_TRIED } from './page/experiments';
 import { EXPERIMENTS, type Experiment, type Settings } from './shared/run_settings';
 import { learnFigure } from './page/figure';
 import { settingsOf } from './page/settings_of_state';
-import { Screen } from './page/panel_view';
+import { PanelView } from './page/panel_view';
 import { listen } from './page/controls';
 import { TEMPLATE } from './page/panel_html';
 import { t } from './feature';
@@ -27,7 +27,7 @@ class LearnPanel extends Panel {
   #calm = 0;
   #spoken = -Infinity;
   #wasPlaying = false;
-  #screen: Screen | null = null;
+  #screen: PanelView | null = null;
   readonly training = new Training({ onChange: () => this.#later() });
 
   protected template(): string {
@@ -35,7 +35,7 @@ class LearnPanel extends Panel {
   }
 
   protected override ready(): void {
-    this.#screen = new Screen(this, {
+    this.#screen = new PanelView(this, {
       choose: (map) => this.change({ learnMap: this.#view?.state.learnMap === map ? null : map }),
       redraw: () => this.#later(),
     });

@@ -18,7 +18,7 @@ const MOST_CELLS = 2 ** 21;
 export class MapPanel extends CompositePanel {
   #view: View | null = null;
   /** The cells as the HTML has them, over the canvas until that is painted. */
-  #given: Element | null = null;
+  #firstPicture: Element | null = null;
   /** The row that was told last. */
   #row: number | null = null;
   parts: readonly (HeadsPart | PicturePart | ArcsPart)[] = [];
@@ -36,7 +36,7 @@ export class MapPanel extends CompositePanel {
 
   protected override adopt(): void {
     const { lang } = document.documentElement;
-    this.#given = this.querySelector(`.first-map[lang="${lang}"] .first-cells`);
+    this.#firstPicture = this.querySelector(`.first-map[lang="${lang}"] .first-cells`);
   }
 
   protected override ready(): void {
@@ -46,20 +46,20 @@ export class MapPanel extends CompositePanel {
       this.find('qkv-arcs', ArcsPart),
     ];
     this.addEventListener('cell-shown', () => this.#tell());
-    if (this.#given) this.find('.matrix-plot', HTMLElement).prepend(this.#given);
+    if (this.#firstPicture) this.find('.matrix-plot', HTMLElement).prepend(this.#firstPicture);
   }
 
-  #dropGiven(given = this.#given): void {
-    this.#given = null;
-    given?.remove();
+  #removeFirstPicture(picture = this.#firstPicture): void {
+    this.#firstPicture = null;
+    picture?.remove();
   }
 
   /** The canvas shows what was painted on it a moment later. */
-  #dropGivenLater(): void {
-    const given = this.#given;
-    if (!given) return;
-    this.#given = null;
-    requestAnimationFrame(() => requestAnimationFrame(() => this.#dropGiven(given)));
+  #removeFirstPictureLater(): void {
+    const picture = this.#firstPicture;
+    if (!picture) return;
+    this.#firstPicture = null;
+    requestAnimationFrame(() => requestAnimationFrame(() => this.#removeFirstPicture(picture)));
   }
 
   /** The cell whose numbers are told. */
@@ -74,8 +74,8 @@ export class MapPanel extends CompositePanel {
   override update(view: View): void {
     this.#view = view;
     super.update(view);
-    if (!isFirst(view.state)) this.#dropGiven();
-    else if (view.frame?.request.surfaces['map']) this.#dropGivenLater();
+    if (!isFirst(view.state)) this.#removeFirstPicture();
+    else if (view.frame?.request.surfaces['map']) this.#removeFirstPictureLater();
     const { state, frame, list } = view;
     const head = frame?.request.view.head ?? state.head;
     if (this.changed(state, head, list))

@@ -14,7 +14,7 @@ import { Charts } from './page/charts';
 import { recurrenceFigure } from './page/figure';
 import { Maps } from './page/attention_maps';
 import { KINDS, STEPS } from './shared/model_configs';
-import { isMeasuring, NOTHING, recall, type Known } from './page/latest_news';
+import { isMeasuring, NOTHING, recall, type LatestNews } from './page/latest_news';
 import type { News, Order } from './shared/protocol';
 import { saidRows } from './page/spoken_rows';
 import { LONGEST_ASKED, readSource, TOKENS } from './shared/task';
@@ -31,7 +31,7 @@ const wantsCalm = matchMedia('(prefers-reduced-motion: reduce)');
 /** Three models of one size that learn to say a sequence from its end, in a worker of their own. */
 class RecurrencePanel extends Panel {
   #view: View | null = null;
-  #known: Known = NOTHING;
+  #known: LatestNews = NOTHING;
   /** What was asked for and has not been answered yet. */
   #waiting: 'begin' | 'load' | null = null;
   #failure = '';
@@ -170,7 +170,7 @@ class RecurrencePanel extends Panel {
       if (begun) this.setText('[data-said]', this.#badge());
     }
     this.#announceCost ||= news.type === 'timed' && news.part === 1;
-    this.#soon();
+    this.#scheduleDraw();
   }
 
   #fail(failure: Failure): void {
@@ -181,12 +181,12 @@ class RecurrencePanel extends Panel {
       this.#known = { ...NOTHING, timed, timings };
     }
     this.setText('[data-said]', this.#failure);
-    this.#soon();
+    this.#scheduleDraw();
   }
 
   // ---- drawing ----
 
-  #soon(): void {
+  #scheduleDraw(): void {
     if (this.#drawing) return;
     this.#drawing = true;
     const draw = () => {

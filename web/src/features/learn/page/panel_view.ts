@@ -44,7 +44,7 @@ interface Hands {
 }
 
 /** Everything that is seen of the panel. It keeps nothing but what was drawn. */
-export class Screen {
+export class PanelView {
   readonly #root: HTMLElement;
   readonly #grid: MapGrid;
   readonly #gridA: MapGrid;

@@ -36,7 +36,7 @@ export class Training {
   #since: number | null = null;
   /** Whether the worker that had the run is gone: what it told is still there, but it cannot go on. */
   #lost = false;
-  #owesDrawn = false;
+  #mustSayDrawn = false;
   /** Where the worker stops by itself. */
   #until = Infinity;
   /** Moments that were asked for and have not come, by run: the step, and the one that is wanted by now. */
@@ -50,7 +50,7 @@ export class Training {
         this.failure = failure;
         this.#stopClock();
         [this.playing, this.noiseRuns, this.#queue] = [false, false, []];
-        [this.#lost, this.#owesDrawn] = [true, false];
+        [this.#lost, this.#mustSayDrawn] = [true, false];
         this.#asked.clear();
         listener.onChange();
       },
@@ -213,7 +213,7 @@ export class Training {
   }
 
   #take(run: number, news: News): void {
-    this.#owesDrawn = true;
+    this.#mustSayDrawn = true;
     const record = this.current;
     if (record?.id !== run) return; // of a run that was replaced meanwhile
     record.add(news, this.#since === null ? null : this.seconds);
@@ -246,8 +246,8 @@ export class Training {
 
   /** The worker sends the next news when the last ones were drawn. */
   drawn(): void {
-    if (!this.#owesDrawn) return;
-    this.#owesDrawn = false;
+    if (!this.#mustSayDrawn) return;
+    this.#mustSayDrawn = false;
     this.#lab.send({ type: 'drawn' });
   }
 

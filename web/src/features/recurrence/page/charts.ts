@@ -1,7 +1,7 @@
 import { find } from '../../../ui/dom';
 import { PlotStage } from '../../../ui/plot_stage';
 import { CHART_HEIGHT, drawAccuracy, drawCost, drawReach } from './plots';
-import type { Known } from './latest_news';
+import type { LatestNews } from './latest_news';
 import { t } from '../feature';
 import { REPEATS } from '../shared/timing_settings';
 import {
@@ -32,7 +32,7 @@ export class Charts {
     };
   }
 
-  draw(known: Known, look: number): void {
+  draw(known: LatestNews, look: number): void {
     const { progress, counted, reached, timings, timed } = known;
     const loaded = progress?.origin === 'before';
     find(this.#panel, '.recurrence-learned', HTMLElement).hidden = !progress;

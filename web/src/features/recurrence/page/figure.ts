@@ -1,7 +1,7 @@
 import { stacked, text, type Figure } from '../../../ui/export_figure';
 import { accuracyOf } from '../shared/accuracy';
 import { CHART_HEIGHT, drawAccuracy, drawCost, drawReach } from './plots';
-import type { Known } from './latest_news';
+import type { LatestNews } from './latest_news';
 import { KINDS } from '../shared/model_configs';
 import { lineOf, pointOf } from './plot_marks';
 import { shape } from '../../../ui/plot';
@@ -19,7 +19,7 @@ const key = (): string =>
   }).join('');
 
 /** The plots that there are, one below the other; the table has all their numbers. Null before the first press. */
-export function recurrenceFigure(known: Known): Figure | null {
+export function recurrenceFigure(known: LatestNews): Figure | null {
   const { progress, counted, reached, timings } = known;
   if (!counted && !reached && timings.length === 0) return null;
   const drawings = [

@@ -2,7 +2,7 @@ import type { Counted, News, Progress, Reached, Spoken, Timed } from '../shared/
 import type { Timing } from '../shared/timing_settings';
 
 /** All that the worker has told, the latest of each. */
-export interface Known {
+export interface LatestNews {
   readonly progress: Progress | null;
   readonly counted: Counted | null;
   readonly spoken: Spoken | null;
@@ -11,15 +11,15 @@ export interface Known {
   readonly timings: readonly Timing[];
 }
 
-export const NOTHING: Known = {
+export const NOTHING: LatestNews = {
   ...{ progress: null, counted: null, spoken: null, reached: null },
   ...{ timed: null, timings: [] },
 };
 
 /** Whether times are being measured. */
-export const isMeasuring = ({ timed }: Known): boolean => timed !== null && timed.part < 1;
+export const isMeasuring = ({ timed }: LatestNews): boolean => timed !== null && timed.part < 1;
 
-export function recall(known: Known, news: News): Known {
+export function recall(known: LatestNews, news: News): LatestNews {
   switch (news.type) {
     case 'progress':
       return { ...known, progress: news };
