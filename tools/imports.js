@@ -7,10 +7,11 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { root } from './environment.js';
 
-// Layers of the page. What a panel has on both sides, in its worker, and on the page:
+// Layers of the page. What a panel has on both sides, in its worker, for whoever asks of it, and on the page:
 const FIELDS = 'state/{field,page}.ts';
-const SHARED = 'features/*/{shared,state.ts,request.ts,texts.ts}';
+const SHARED = 'features/*/shared';
 const COMPUTING = 'features/*/worker';
+const KNOWN = 'features/*/{state.ts,feature.ts,texts.ts}';
 const SHOWING = 'features/*/{page,panel.ts}';
 const CLIENTS = 'worker/{protocol,client,panel_worker_client}.ts';
 const BASE = 'features/{panel,missing_model}.ts';
@@ -30,10 +31,10 @@ export const trees = [
       api: [],
       platform: ['api'],
       arguments: ['api'],
-      'plain-arrays.ts': ['api', 'arguments'],
       memory: ['api', 'arguments'],
       operators: ['api', 'arguments', 'memory'],
       formats: ['api', 'arguments'],
+      'plain-arrays.ts': ['api', 'arguments'],
       language: ['api', 'arguments', 'memory', 'operators'],
       models: ['api', 'platform', 'arguments', 'memory', 'operators', 'formats', 'language'],
       train: ['api', 'arguments', 'memory', 'operators', 'formats', 'language'],
@@ -59,28 +60,50 @@ export const trees = [
       ui: ['domain', 'i18n', FIELDS],
       [SHARED]: ['domain', 'i18n', FIELDS],
       [COMPUTING]: ['domain', 'engine', SHARED],
-      'features/computed.ts': ['engine', COMPUTING],
-      'features/index.ts': [FIELDS, SHARED],
+      'features/feature.ts': ['engine', FIELDS],
+      [KNOWN]: ['domain', 'i18n', FIELDS, SHARED, 'features/feature.ts'],
+      'features/index.ts': ['features/feature.ts', KNOWN],
+      'features/computed.ts': ['features/feature.ts', 'features/index.ts'],
+      'features/frame_features.ts': [
+        'engine',
+        COMPUTING,
+        'features/feature.ts',
+        'features/computed.ts',
+      ],
       [LOAD]: ['i18n', 'features/index.ts'],
       state: ['domain', 'i18n', FIELDS, 'features/index.ts'],
-      'features/head_names.ts': ['domain', 'i18n', SHARED, 'state'],
+      'features/head_names.ts': ['domain', 'i18n', KNOWN, 'state'],
       [CLIENTS]: ['domain', SHARED, 'features/computed.ts'],
-      worker: ['domain', 'engine', SHARED, COMPUTING, 'features/computed.ts', CLIENTS],
-      [BASE]: ['domain', 'i18n', 'ui', SHARED, 'features/computed.ts', 'state', CLIENTS],
+      worker: [
+        ...['domain', 'engine', SHARED, COMPUTING, 'features/computed.ts'],
+        ...['features/frame_features.ts', CLIENTS],
+      ],
+      [BASE]: ['domain', 'i18n', 'ui', SHARED, KNOWN, 'features/computed.ts', 'state', CLIENTS],
       [SHOWING]: [
-        ...['domain', 'i18n', 'ui', FIELDS, SHARED, 'features/index.ts', LOAD, 'state'],
+        ...[
+          'domain',
+          'i18n',
+          'ui',
+          FIELDS,
+          SHARED,
+          'features/feature.ts',
+          KNOWN,
+          'features/index.ts',
+          LOAD,
+          'state',
+        ],
         ...['features/head_names.ts', CLIENTS, BASE],
       ],
       app: [
-        ...['domain', 'i18n', 'ui', FIELDS, SHARED, 'features/computed.ts', 'features/index.ts'],
-        ...[LOAD, 'state', 'features/head_names.ts', CLIENTS, BASE, SHOWING],
+        ...['domain', 'i18n', 'ui', FIELDS, SHARED, KNOWN, 'features/computed.ts'],
+        ...['features/index.ts', LOAD, 'state', 'features/head_names.ts', CLIENTS, BASE, SHOWING],
       ],
     },
-    types: { [SHOWING]: [COMPUTING] },
+    types: { [KNOWN]: [COMPUTING], [SHOWING]: [COMPUTING] },
     apart: 'features/*',
     except: [
       // The map is in the first view, and what it calls heads and axes is said beside other pictures, too.
-      ['features/*/texts.ts', 'features/map/texts.ts'],
+      ['features/*/feature.ts', 'features/map/texts.ts'],
       // Exercises ask for numbers of any panel.
       ['features/lessons/page/quantities.ts', 'features/{block,cost,learn,recurrence}'],
     ],

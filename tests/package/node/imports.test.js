@@ -83,7 +83,7 @@ test('imports: of the worker of a panel its page has types alone, and panels lea
   assert.match(importFault(tree, worker, 'ui/plot.ts'), /imports ui\/plot\.ts/);
   assert.match(importFault(tree, 'ui/plot.ts', 'features/panel.ts'), /^ui imports features\/panel/);
   assert.match(importFault(tree, page, 'features/map/page/figure.ts'), /is of another panel$/);
-  assert.equal(importFault(tree, 'features/row/texts.ts', 'features/map/texts.ts'), undefined);
+  assert.equal(importFault(tree, 'features/row/feature.ts', 'features/map/texts.ts'), undefined);
   assert.equal(importFault(tree, 'state/page.ts', 'domain/mask.ts'), undefined);
   assert.match(importFault(tree, 'state/page.ts', 'state/state.ts'), /imports state\/state\.ts/);
 });
