@@ -8,13 +8,34 @@ if(QKV_BUILD_TESTS OR (PROJECT_IS_TOP_LEVEL AND EMSCRIPTEN))
 endif()
 option(QKV_UNITY "Compile a dozen files at once, which takes half the time" ${unity})
 
-# qkv_batches(<result> <name> <sources>...): the batches of these sources. A target that compiles them needs
+# qkv_batches(<result> <name> <sources>...): the batches of these sources. The files of a batch lie in one room of core/src,
+# so that names which a file keeps to itself meet only those of its room. A target that compiles them needs
 # ${PROJECT_SOURCE_DIR} among its folders of headers.
 function(qkv_batches result name)
   if(NOT QKV_UNITY)
     set(${result} ${ARGN} PARENT_SCOPE)
     return()
   endif()
+  set(rooms "")
+  foreach(source IN LISTS ARGN)
+    set(room "")
+    if(source MATCHES "^src/([a-z]+)/")
+      set(room _${CMAKE_MATCH_1})
+    endif()
+    list(APPEND rooms "${name}${room}")
+    list(APPEND sources_of_${name}${room} ${source})
+  endforeach()
+  list(REMOVE_DUPLICATES rooms)
+  set(batches "")
+  foreach(room IN LISTS rooms)
+    qkv_room_batches(of_room ${room} ${sources_of_${room}})
+    list(APPEND batches ${of_room})
+  endforeach()
+  set(${result} ${batches} PARENT_SCOPE)
+endfunction()
+
+# qkv_room_batches(<result> <name> <sources>...): a dozen at a time.
+function(qkv_room_batches result name)
   set(batches "")
   list(LENGTH ARGN count)
   math(EXPR last "(${count} - 1) / 12")
