@@ -106,7 +106,7 @@ class KvCache {
   Index length_ = 0;
   Index room_ = 0;        ///< tokens that the blocks have room for: whole blocks, or `capacity`
   AlignedBuffer keys_;    ///< for each batch row and head, panels of keys: pack() of K transposed
-  AlignedBuffer values_;  ///< for each batch row and head, pack() of V with room_ rows
+  AlignedBuffer values_;  ///< for each batch row and head, V in blocks of 64 rows, each in panels
   const kernels::KernelTable* kernels_ = nullptr;
 };
 

@@ -21,7 +21,7 @@ enum class NormPlacement : std::uint8_t {
   kPost,  ///< norm(x + sub(x)), as the paper (Vaswani et al. 2017, section 3.1)
 };
 
-/// What layer_norm() and rms_norm() are told.
+/// The options of layer_norm() and rms_norm().
 struct NormOptions {
   /// Factors, one for each normalised element: shape [n] or that of the normalised axes. Absent
   /// means 1.

@@ -7,7 +7,7 @@
 
 namespace qkv {
 
-/// What softmax() is told.
+/// The options of softmax().
 struct SoftmaxOptions {
   /// The axis whose elements sum to 1; this one alone, not those after it as in NormOptions. Negative
   /// counts from the end.
