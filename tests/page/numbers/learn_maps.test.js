@@ -10,7 +10,7 @@ import { openWindow, SIZE } from '../support/window.js';
 const { leave, layOut, rest } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['ui/matrix/view', 'domain/cividis', 'state/state'],
+  ...['ui/matrix/view', 'ui/matrix/painted_matrix', 'domain/cividis', 'state/state'],
   ...['page/paint_map', 'page/head_maps', 'page/settings_of_state'].map(
     (name) => `features/learn/${name}`,
   ),

@@ -1,7 +1,8 @@
+import { PaintedMatrix } from '../../../ui/matrix/painted_matrix';
 import { find } from '../../../ui/dom';
 import { MatrixView, type MatrixModel } from '../../../ui/matrix/view';
 import { digits } from '../../../ui/numbers';
-import { enlarge, paintMap } from './paint_map';
+import { paintMap } from './paint_map';
 import type { Snapshot } from '../shared/protocol';
 import type { RunRecord } from './run_record';
 import { taskCalled } from './settings_of_state';
@@ -99,22 +100,12 @@ export class MapGrid {
 
 /** One map with the tokens of the probe on both sides. */
 export class LargeMap {
-  readonly #matrix: MatrixView;
-  readonly #source = document.createElement('canvas');
+  readonly #matrix: PaintedMatrix;
   #weights: Float32Array = new Float32Array();
   #side = 0;
 
   constructor(matrix: MatrixView) {
-    this.#matrix = matrix;
-    matrix.addEventListener('surface-resized', (event) => {
-      event.stopPropagation(); // nobody else paints it
-      this.#paint();
-    });
-  }
-
-  #paint(): void {
-    const { width, height } = this.#matrix.size;
-    if (width > 0) enlarge(this.#source, this.#matrix.canvas, width, height);
+    this.#matrix = new PaintedMatrix(matrix);
   }
 
   draw(record: RunRecord, snapshot: Snapshot, chosen: number, look: number): void {
@@ -125,13 +116,10 @@ export class LargeMap {
     const offset = (layer * settings.heads + head) * side * side;
     this.#weights = snapshot.weights.subarray(offset, offset + side * side);
     this.#side = side;
-    paintMap(this.#source, this.#weights, 0, side);
-    this.#matrix.model = this.#model(
-      words,
-      t('learn.mapName', { layer: layer + 1, head: head + 1 }),
-      look,
+    const name = t('learn.mapName', { layer: layer + 1, head: head + 1 });
+    this.#matrix.show(this.#model(words, name, look), (cells) =>
+      paintMap(cells, this.#weights, 0, side),
     );
-    this.#paint();
   }
 
   #model(words: readonly string[], name: string, look: number): MatrixModel {

@@ -18,17 +18,3 @@ export function paintMap(
   }
   context2d(canvas).putImageData(image, 0, 0);
 }
-
-/** A painted map in the size of another canvas. */
-export function enlarge(
-  from: HTMLCanvasElement,
-  to: HTMLCanvasElement,
-  width: number,
-  height: number,
-) {
-  if (to.width !== width) to.width = width;
-  if (to.height !== height) to.height = height;
-  const context = context2d(to);
-  context.imageSmoothingEnabled = false;
-  context.drawImage(from, 0, 0, width, height);
-}

@@ -1,6 +1,7 @@
 import { cividis } from '../../../domain/cividis';
 import { colourIndex } from '../../../domain/colour_scale';
 import type { MatrixModel, MatrixView } from '../../../ui/matrix/view';
+import { PaintedMatrix } from '../../../ui/matrix/painted_matrix';
 import { digits } from '../../../ui/numbers';
 import { context2d, find } from '../../../ui/dom';
 import type { Said, Spoken } from '../shared/protocol';
@@ -37,15 +38,10 @@ export function pixelsOf({ values }: Weights): Uint8ClampedArray<ArrayBuffer> {
 
 /** With which weights a model read the source: a matrix that this page paints itself, as it has 41 rows at most. */
 class AttentionMap {
-  readonly #view: MatrixView;
-  #weights: Weights | null = null;
+  readonly #matrix: PaintedMatrix;
 
   constructor(view: MatrixView) {
-    this.#view = view;
-    view.addEventListener('surface-resized', (event) => {
-      event.stopPropagation(); // nobody else paints it
-      this.#paint();
-    });
+    this.#matrix = new PaintedMatrix(view);
   }
 
   show(
@@ -54,7 +50,6 @@ class AttentionMap {
     [head, look]: readonly [number, number],
   ): void {
     const weights = weightsOf(source, said, head);
-    this.#weights = weights;
     const rowLabels = Array.from({ length: weights.rows }, (_, i) => tokenOf(said.ids[i]));
     const at = (row: number, col: number) => weights.values[row * weights.columns + col] ?? NaN;
     const model: MatrixModel = {
@@ -73,27 +68,16 @@ class AttentionMap {
           ...{ row: row + 1, col: col + 1, weight: digits(at(row, col), 3) },
         }),
     };
-    this.#view.model = model;
-    this.#paint();
+    this.#matrix.show(model, (cells) => {
+      [cells.width, cells.height] = [weights.columns, weights.rows];
+      if (weights.values.length === 0) return;
+      const pixels = new ImageData(pixelsOf(weights), weights.columns, weights.rows);
+      context2d(cells).putImageData(pixels, 0, 0);
+    });
   }
 
   hide(): void {
-    this.#view.model = null;
-  }
-
-  #paint(): void {
-    const [weights, size] = [this.#weights, this.#view.size];
-    if (!weights || weights.rows === 0 || size.width === 0) return;
-    const small = document.createElement('canvas');
-    [small.width, small.height] = [weights.columns, weights.rows];
-    const pixels = new ImageData(pixelsOf(weights), weights.columns, weights.rows);
-    small.getContext('2d')?.putImageData(pixels, 0, 0);
-    const { canvas } = this.#view;
-    canvas.width = size.width;
-    canvas.height = size.height;
-    const context = context2d(canvas);
-    context.imageSmoothingEnabled = false;
-    context.drawImage(small, 0, 0, size.width, size.height);
+    this.#matrix.hide();
   }
 }
 
