@@ -11,7 +11,8 @@ import { root } from './environment.js';
 const FIELDS = 'state/{field,page}.ts';
 const SHARED = 'features/*/shared';
 const COMPUTING = 'features/*/worker';
-const KNOWN = 'features/*/{state.ts,feature.ts,texts.ts}';
+const STATE = 'features/*/state.ts';
+const KNOWN = 'features/*/{feature.ts,texts.ts}';
 const SHOWING = 'features/*/{page,panel.ts}';
 const CLIENTS = 'worker/{protocol,client,panel_worker_client}.ts';
 const BASE = 'features/{panel,missing_model}.ts';
@@ -59,9 +60,10 @@ export const trees = [
       engine: ['domain'],
       ui: ['domain', 'i18n', FIELDS],
       [SHARED]: ['domain', 'i18n', FIELDS],
+      [STATE]: ['domain', 'i18n', FIELDS, SHARED],
       [COMPUTING]: ['domain', 'engine', SHARED],
       'features/feature.ts': ['engine', FIELDS],
-      [KNOWN]: ['domain', 'i18n', FIELDS, SHARED, 'features/feature.ts'],
+      [KNOWN]: ['i18n', FIELDS, SHARED, STATE, 'features/feature.ts'],
       'features/index.ts': ['features/feature.ts', KNOWN],
       'features/computed.ts': ['features/feature.ts', 'features/index.ts'],
       'features/frame_features.ts': [
@@ -78,28 +80,20 @@ export const trees = [
         ...['domain', 'engine', SHARED, COMPUTING, 'features/computed.ts'],
         ...['features/frame_features.ts', CLIENTS],
       ],
-      [BASE]: ['domain', 'i18n', 'ui', SHARED, KNOWN, 'features/computed.ts', 'state', CLIENTS],
+      [BASE]: [
+        ...['domain', 'i18n', 'ui', SHARED, STATE, KNOWN, 'features/computed.ts', 'state'],
+        CLIENTS,
+      ],
       [SHOWING]: [
-        ...[
-          'domain',
-          'i18n',
-          'ui',
-          FIELDS,
-          SHARED,
-          'features/feature.ts',
-          KNOWN,
-          'features/index.ts',
-          LOAD,
-          'state',
-        ],
-        ...['features/head_names.ts', CLIENTS, BASE],
+        ...['domain', 'i18n', 'ui', FIELDS, SHARED, STATE, 'features/feature.ts', KNOWN],
+        ...['features/index.ts', LOAD, 'state', 'features/head_names.ts', CLIENTS, BASE],
       ],
       app: [
-        ...['domain', 'i18n', 'ui', FIELDS, SHARED, KNOWN, 'features/computed.ts'],
+        ...['domain', 'i18n', 'ui', FIELDS, SHARED, STATE, KNOWN, 'features/computed.ts'],
         ...['features/index.ts', LOAD, 'state', 'features/head_names.ts', CLIENTS, BASE, SHOWING],
       ],
     },
-    types: { [KNOWN]: [COMPUTING], [SHOWING]: [COMPUTING] },
+    types: { [COMPUTING]: [STATE], [KNOWN]: [COMPUTING], [SHOWING]: [COMPUTING] },
     apart: 'features/*',
     except: [
       // The map is in the first view, and what it calls heads and axes is said beside other pictures, too.

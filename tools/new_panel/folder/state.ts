@@ -1,6 +1,4 @@
 import { integer, optionalNumber, type StateOf } from '../../state/field';
-import type { FrameAsk } from '../feature';
-import type { panelnameFrames } from './worker/frame_feature';
 
 /** How many keys are listed until the reader chooses. */
 const FIRST_COUNT = 3;
@@ -14,6 +12,12 @@ export type PanelnameState = StateOf<typeof panelnameFields>;
 export const panelnameCountOf = ({ panelnameCount }: PanelnameState): number =>
   panelnameCount ?? FIRST_COUNT;
 
-export const panelnameRequest: FrameAsk<typeof panelnameFrames, PanelnameState> = (state) => ({
+/** What the frame worker is asked for. */
+export interface PanelnameRequest {
+  /** At most so many keys. */
+  readonly count: number;
+}
+
+export const panelnameRequest = (state: PanelnameState): PanelnameRequest => ({
   count: panelnameCountOf(state),
 });

@@ -1,11 +1,7 @@
 import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
 import { stage } from '../../../engine/memo';
 import type { RowData } from '../../../engine/row_data';
-
-export interface PanelnameRequest {
-  /** At most so many keys. */
-  readonly count: number;
-}
+import type { PanelnameRequest } from '../state';
 
 /** The heaviest keys of the query. */
 export interface PanelnameResult {

@@ -1,12 +1,16 @@
 import { textOf, type PageKey, type Translate } from '../../i18n/i18n';
 import type { MapKey } from '../map/texts';
-import type { Feature } from '../feature';
+import type { Feature, FrameAsk } from '../feature';
 import type en from './en.json';
-import { blockFields, blockRequest } from './state';
+import { blockFields, blockRequest, type BlockReader } from './state';
+import type { blockFrames } from './worker/frame_feature';
+
+/** What the frame worker answers. */
+const request: FrameAsk<typeof blockFrames, BlockReader> = blockRequest;
 
 export const block = {
   fields: blockFields,
-  request: blockRequest,
+  request,
   lockable: {
     blockNorm: '[name=block-place]',
     blockTap: '[name=block-tap]',

@@ -1,7 +1,6 @@
 import type { Language } from '../../i18n/i18n';
 import { MAX_TEXT, tokenize, type Tokenizer } from '../../domain/tokenizer';
 import { choice, integer, type Field, type StateOf } from '../../state/field';
-import type { FrameAsk } from '../feature';
 import {
   MAX_BLOCK_TOKENS,
   MAX_DEPTH,
@@ -9,8 +8,10 @@ import {
   NORM_TYPES,
   RULES,
   TAPS,
+  type NormPlace,
+  type NormType,
+  type TapId,
 } from './shared/constants';
-import type { blockFrames } from './worker/frame_feature';
 
 /** The sentence that the queries of the other one read, until the reader writes another. */
 export const CONTEXTS: Readonly<Record<Language, string>> = {
@@ -34,11 +35,22 @@ export const blockFields = {
 };
 export type BlockState = StateOf<typeof blockFields>;
 
-type Read = BlockState & { readonly language: Language; readonly tokenizer: Tokenizer };
+export type BlockReader = BlockState & {
+  readonly language: Language;
+  readonly tokenizer: Tokenizer;
+};
 
-export const blockRequest: FrameAsk<typeof blockFrames, Read> = (state) => {
+export interface BlockRequest {
+  readonly place: NormPlace;
+  readonly type: NormType;
+  readonly tap: TapId;
+  /** The tokens whose keys and values the sentence reads. */
+  readonly context: readonly string[];
+}
+
+export function blockRequest(state: BlockReader): BlockRequest {
   const { blockNorm, blockType, blockTap, blockContext, language, tokenizer } = state;
   const { tokens } = tokenize(blockContext || CONTEXTS[language], tokenizer, null);
   const context = tokens.slice(0, MAX_BLOCK_TOKENS);
   return { place: blockNorm, type: blockType, tap: blockTap, context };
-};
+}

@@ -1,12 +1,16 @@
 import { textOf, type PageKey, type Translate } from '../../i18n/i18n';
 import type { MapKey } from '../map/texts';
-import type { Feature } from '../feature';
+import type { Feature, FrameAsk } from '../feature';
 import type en from './en.json';
-import { masksFields, masksRequest } from './state';
+import { masksFields, masksRequest, type MasksState } from './state';
+import type { masksFrames } from './worker/frame_feature';
+
+/** What the frame worker answers. */
+const request: FrameAsk<typeof masksFrames, MasksState> = masksRequest;
 
 export const masks = {
   fields: masksFields,
-  request: masksRequest,
+  request,
   asks: { masksAsk: true },
   lockable: {
     maskKind: '[name=mask-kind]',

@@ -1,7 +1,5 @@
 import { choice, flag, integer, type Field, type StateOf } from '../../state/field';
-import type { FrameAsk } from '../feature';
-import { GRID, MASK_KINDS, OPEN_PAINT, readPaint } from './shared/mask_grid';
-import type { masksFrames } from './worker/frame_feature';
+import { GRID, MASK_KINDS, OPEN_PAINT, readPaint, type MaskChoice } from './shared/mask_grid';
 
 const maskPaint: Field<string> = {
   ...{ key: 'mp', initial: OPEN_PAINT },
@@ -21,7 +19,12 @@ export const masksFields = {
 };
 export type MasksState = StateOf<typeof masksFields>;
 
-export const masksRequest: FrameAsk<typeof masksFrames, MasksState> = (state) => {
+export interface MasksRequest extends MaskChoice {
+  /** The seed of the order the tokens are in; 0: as they are written. */
+  readonly maskShuffle: number;
+}
+
+export function masksRequest(state: MasksState): MasksRequest {
   const { maskKind, maskSize, maskPaint, maskShuffle } = state;
   return { maskKind, maskSize, maskPaint, maskShuffle };
-};
+}

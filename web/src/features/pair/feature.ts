@@ -1,10 +1,14 @@
 import { textOf, type PageKey, type Translate } from '../../i18n/i18n';
 import type { MapKey } from '../map/texts';
-import type { Feature } from '../feature';
+import type { Feature, FrameAsk } from '../feature';
 import type en from './en.json';
-import { pairFields, pairRequest } from './state';
+import { pairFields, pairRequest, type PairState } from './state';
+import type { pairFrames } from './worker/frame_feature';
 
-export const pair = { fields: pairFields, request: pairRequest } satisfies Feature;
+/** What the frame worker answers. */
+const request: FrameAsk<typeof pairFrames, PairState> = pairRequest;
+
+export const pair = { fields: pairFields, request } satisfies Feature;
 
 export type Key = PageKey | MapKey | keyof typeof en;
 /** The texts of this panel, of the map and of the page. */

@@ -1,7 +1,5 @@
 import { MAX_TOKENS } from '../../domain/tokenizer';
 import { integer, optionalNumber, type StateOf } from '../../state/field';
-import type { FrameAsk } from '../feature';
-import type { pairFrames } from './worker/frame_feature';
 
 export const pairFields = {
   /** The key whose products are shown; null, or one that the query may not see: the key that weighs most. */
@@ -9,6 +7,9 @@ export const pairFields = {
 };
 export type PairState = StateOf<typeof pairFields>;
 
-export const pairRequest: FrameAsk<typeof pairFrames, PairState> = ({ pairKey }) => ({
-  key: pairKey,
-});
+export interface PairRequest {
+  /** Null, or a key that the query may not see: the key that weighs most. */
+  readonly key: number | null;
+}
+
+export const pairRequest = ({ pairKey }: PairState): PairRequest => ({ key: pairKey });

@@ -1,9 +1,7 @@
-import { SCHEMES } from '../../domain/schemes';
+import { SCHEMES, type Scheme } from '../../domain/schemes';
 import { choice, flag, integer, optionalNumber, type StateOf } from '../../state/field';
 import type { PageState } from '../../state/page';
-import type { FrameAsk } from '../feature';
-import { LAYOUTS, PAIRS } from './shared/pair_table';
-import type { positionsFrames } from './worker/frame_feature';
+import { LAYOUTS, PAIRS, type PairLayout } from './shared/pair_table';
 
 const ROTATIONS = [0, 4096] as const;
 
@@ -32,9 +30,19 @@ export const positionsSeedOf = ({
   seed,
 }: PositionsState & { readonly seed: number }): number => positionsSeed ?? seed;
 
-export const positionsRequest: FrameAsk<typeof positionsFrames, PageState & PositionsState> = (
-  state,
-) => {
+export interface PositionsRequest {
+  /** k and p of PE(p + k) = M_k PE(p). */
+  readonly shift: number;
+  readonly position: number;
+  /** Of the encoding, and of what turns its pairs. */
+  readonly layout: PairLayout;
+  readonly scheme: Scheme;
+  readonly rotaryQ: number;
+  readonly rotaryK: number;
+  readonly seed: number;
+}
+
+export function positionsRequest(state: PageState & PositionsState): PositionsRequest {
   const { shift, position, layout, scheme, rotaryQ, rotaryK } = state;
   return { shift, position, layout, scheme, rotaryQ, rotaryK, seed: positionsSeedOf(state) };
-};
+}

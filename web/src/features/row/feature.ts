@@ -1,10 +1,15 @@
+import type { PageState } from '../../state/page';
 import { textOf, type PageKey, type Translate } from '../../i18n/i18n';
 import type { MapKey } from '../map/texts';
-import type { Feature } from '../feature';
+import type { Feature, FrameAsk } from '../feature';
 import type en from './en.json';
-import { rowFields, rowRequest } from './state';
+import { rowFields, rowRequest, type RowState } from './state';
+import type { rowFrames } from './worker/frame_feature';
 
-export const row = { fields: rowFields, request: rowRequest } satisfies Feature;
+/** What the frame worker answers. */
+const request: FrameAsk<typeof rowFrames, PageState & RowState> = rowRequest;
+
+export const row = { fields: rowFields, request } satisfies Feature;
 
 /** The texts of this panel, of the map and of the page. */
 export const t: Translate<PageKey | MapKey | keyof typeof en> = textOf;

@@ -1,4 +1,4 @@
-import { MAX_KEYS } from '../../domain/number_sets';
+import { MAX_KEYS, type NumberSet } from '../../domain/number_sets';
 import {
   clamp,
   flag,
@@ -10,8 +10,6 @@ import {
   type StateOf,
 } from '../../state/field';
 import type { PageState } from '../../state/page';
-import type { FrameAsk } from '../feature';
-import type { rowFrames } from './worker/frame_feature';
 
 const SCALES: Limits = [-1e4, 1e4];
 
@@ -32,7 +30,17 @@ export const rowFields = {
 };
 export type RowState = StateOf<typeof rowFields>;
 
-export const rowRequest: FrameAsk<typeof rowFrames, PageState & RowState> = (state) => {
+export interface RowRequest {
+  readonly numbers: NumberSet;
+  readonly query: number;
+  /** Keys left out, a bit for each. */
+  readonly masked: number;
+  /** Null: 1 / sqrt(d_k). */
+  readonly scale: number | null;
+  readonly subtractMax: boolean;
+}
+
+export function rowRequest(state: PageState & RowState): RowRequest {
   const { numbers, rowQuery, rowMasked, rowScale, rowMax } = state;
   return { numbers, query: rowQuery, masked: rowMasked, scale: rowScale, subtractMax: rowMax };
-};
+}

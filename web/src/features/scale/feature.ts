@@ -1,12 +1,16 @@
 import { textOf, type PageKey, type Translate } from '../../i18n/i18n';
 import type { MapKey } from '../map/texts';
-import type { Feature } from '../feature';
+import type { Feature, FrameAsk } from '../feature';
 import type en from './en.json';
-import { scaleFields, scaleRequest } from './state';
+import { scaleFields, scaleRequest, type ScaleState } from './state';
+import type { scaleFrames } from './worker/frame_feature';
+
+/** What the frame worker answers. */
+const request: FrameAsk<typeof scaleFrames, ScaleState> = scaleRequest;
 
 export const scale = {
   fields: scaleFields,
-  request: scaleRequest,
+  request,
   asks: { scaleAsk: true },
   lockable: {
     width: '#width',

@@ -1,7 +1,5 @@
 import { clamp, flag, integer, number, type StateOf } from '../../state/field';
-import type { FrameAsk } from '../feature';
 import { RANGE } from './shared/constants';
-import type { scaleFrames } from './worker/frame_feature';
 
 /** The nearest power of two that is tried. */
 function clampWidth(value: number): number {
@@ -20,4 +18,5 @@ export const scaleFields = {
 };
 export type ScaleState = StateOf<typeof scaleFields>;
 
-export const scaleRequest: FrameAsk<typeof scaleFrames, ScaleState> = ({ sample }) => sample;
+/** Which sample is studied. */
+export const scaleRequest = ({ sample }: ScaleState): number => sample;

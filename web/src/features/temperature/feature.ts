@@ -1,12 +1,16 @@
 import { textOf, type PageKey, type Translate } from '../../i18n/i18n';
 import type { MapKey } from '../map/texts';
-import type { Feature } from '../feature';
+import type { Feature, FrameAsk } from '../feature';
 import type en from './en.json';
-import { temperatureFields, temperatureRequest } from './state';
+import { temperatureFields, temperatureRequest, type TemperatureState } from './state';
+import type { temperatureFrames } from './worker/frame_feature';
+
+/** What the frame worker answers. */
+const request: FrameAsk<typeof temperatureFrames, TemperatureState> = temperatureRequest;
 
 export const temperature = {
   fields: temperatureFields,
-  request: temperatureRequest,
+  request,
   asks: { curves: false },
   lockable: {
     scores: '[name=lab-scores]',

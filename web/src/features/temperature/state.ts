@@ -1,7 +1,5 @@
 import { choice, clamp, flag, number, significant, type StateOf } from '../../state/field';
-import type { FrameAsk } from '../feature';
-import { LAB_SCORES } from './shared/constants';
-import type { temperatureFrames } from './worker/frame_feature';
+import { LAB_SCORES, type LabScores } from './shared/constants';
 
 const GAINS = [0.25, 4] as const;
 
@@ -17,7 +15,13 @@ export const temperatureFields = {
 };
 export type TemperatureState = StateOf<typeof temperatureFields>;
 
-export const temperatureRequest: FrameAsk<typeof temperatureFrames, TemperatureState> = ({
+export interface TemperatureRequest {
+  /** Which scores are studied. */
+  readonly scores: LabScores;
+  readonly gain: number;
+}
+
+export const temperatureRequest = ({ scores, gain }: TemperatureState): TemperatureRequest => ({
   scores,
   gain,
-}) => ({ scores, gain });
+});

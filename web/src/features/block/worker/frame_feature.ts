@@ -18,14 +18,7 @@ import {
   type NormType,
   type TapId,
 } from '../shared/constants';
-
-export interface BlockRequest {
-  readonly place: NormPlace;
-  readonly type: NormType;
-  readonly tap: TapId;
-  /** The tokens whose keys and values the sentence reads. */
-  readonly context: readonly string[];
-}
+import type { BlockRequest } from '../state';
 
 /** The tap that is looked at, all of it. */
 export interface ShownTap {

@@ -6,8 +6,8 @@ import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
 import { stage } from '../../../engine/memo';
 import type { Picture } from '../../../engine/paint';
 import { maskedGrid, type MasksResult } from './masked_grid';
-import type { MasksRequest } from '../shared/request';
 import { GRID } from '../shared/mask_grid';
+import type { MasksRequest } from '../state';
 
 function picture({ tokens, weights, mask }: MasksResult): Picture {
   return {

@@ -9,7 +9,7 @@ import { layerInput } from '../../../engine/layer_weights';
 import { permutation } from '../../../engine/random';
 import { D_MODEL } from '../../../domain/sources';
 import type { FullLayer } from '../../../engine/full_layer';
-import type { MasksRequest } from '../shared/request';
+import type { MasksRequest } from '../state';
 
 /** Largest |attention(shuffled) - shuffled(attention)| over all elements of the output. */
 export interface Swap {

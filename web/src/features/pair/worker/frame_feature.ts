@@ -8,7 +8,7 @@ import type { Heads } from '../../../engine/head_list';
 import type { Projections } from '../../../engine/heads';
 import { stage } from '../../../engine/memo';
 import type { RowData } from '../../../domain/row_data';
-import type { PairRequest } from '../shared/request';
+import type { PairRequest } from '../state';
 
 /** Of more keys these, the heaviest, are listed one by one. */
 export const MAX_LISTED = 12;

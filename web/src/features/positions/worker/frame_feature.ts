@@ -13,7 +13,7 @@ import { D_MODEL } from '../../../domain/sources';
 import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
 import { stage } from '../../../engine/memo';
 import { POSITION_PICTURES } from './position_pictures';
-import type { PositionsRequest } from '../shared/request';
+import type { PositionsRequest } from '../state';
 
 /** One position and the one k further on. */
 export interface Place {

@@ -7,7 +7,7 @@ import type { Heads } from '../../../engine/head_list';
 import type { Mask } from '../../../domain/choices';
 import { learnedRow, type LearnedRow } from './trained_row';
 import { countOf, WIDTH } from '../../../domain/number_sets';
-import type { RowRequest } from '../shared/request';
+import type { RowRequest } from '../state';
 
 /** Every step from one query to its output; [count] each, output [WIDTH]. */
 export interface RowSteps {

@@ -13,12 +13,7 @@ import {
 } from './temperature_study';
 import { gainRows, type GainResult } from './gain_rows';
 import type { LabScores } from '../shared/constants';
-
-export interface TemperatureRequest {
-  /** Which scores are studied. */
-  readonly scores: LabScores;
-  readonly gain: number;
-}
+import type { TemperatureRequest } from '../state';
 
 /** The studied scores at this temperature, and what a gain does at it. */
 export type TemperatureResult = TemperaturePoint & { readonly gain: GainResult };
