@@ -89,10 +89,10 @@ TEST_CASE("KvCache::create: sizes that no memory holds are refused", "[cache][ba
   constexpr Index kMost = std::numeric_limits<Index>::max();
   constexpr Index kRoot = Index{1} << (sizeof(Index) * 4);  // whose square is no Index
   const auto refuse = [](const KvCacheConfig& config, const std::string& what) {
-    require_refused(
-        correct<Create>,
-        {"sizes for " + what, [&](Call& c) { static_cast<Create&>(c).config = config; },
-         StatusCode::kOutOfMemory, "out of memory: a cache of " + what + " cannot be addressed"});
+    require_refused(correct<Create>,
+                    {"sizes for " + what, [&](Call& c) { static_cast<Create&>(c).config = config; },
+                     StatusCode::kOutOfMemory,
+                     "out of memory: a cache of " + what + " is larger than the address space"});
   };
   for (Index capacity : {0, 1}) {
     const std::string root = std::to_string(kRoot);

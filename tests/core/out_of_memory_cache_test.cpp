@@ -57,8 +57,8 @@ TEST_CASE("out of memory: a cache holds the tokens that it had", "[cache][memory
     }
     CHECK(status.code() == StatusCode::kOutOfMemory);
     CHECK(std::string(status.message()) ==
-          "out of memory: 65536 bytes could not be had: 60 tokens are held and 70 of capacity 128 "
-          "asked for, which take 1024 bytes each");
+          "out of memory: 65536 bytes could not be allocated: the cache holds 60 tokens and needs "
+          "room for 70 of capacity 128, at 1024 bytes each");
     grown.expect(60);
     CHECK(allocated_bytes() == bytes);
   }

@@ -71,7 +71,7 @@ Address create_buffer(std::uint32_t floats) {
   auto* buffer = new (std::nothrow) AlignedBuffer;
   if (!buffer) {
     report(Status::error(qkv::StatusCode::kOutOfMemory,
-                         "out of memory: %.0f bytes could not be had",
+                         "out of memory: %.0f bytes could not be allocated",
                          static_cast<double>(floats) * sizeof(float)));
     return 0;
   }

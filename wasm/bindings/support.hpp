@@ -24,7 +24,8 @@ template <class T, class Create>
 Status make(Create create) noexcept {
   auto* object = new (std::nothrow) T;
   if (!object) {
-    return Status::error(StatusCode::kOutOfMemory, "out of memory: an object could not be made");
+    return Status::error(StatusCode::kOutOfMemory,
+                         "out of memory: an object could not be allocated");
   }
   Status status = create(*object);
   if (!status.ok()) {

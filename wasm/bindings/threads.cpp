@@ -68,8 +68,8 @@ Status check_threads(const Status& status) noexcept {
   }
   return Status::error(
       StatusCode::kThreadLost,
-      "a thread ended in the middle of the call, expected it to serve until dispose(); "
-      "what was written is incomplete");
+      "a thread ended during the call, expected it to run until dispose(); the output is "
+      "incomplete");
 }
 
 void stop_threads() noexcept {

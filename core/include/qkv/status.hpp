@@ -13,10 +13,9 @@
   X(kInvalidArgument, "invalid_argument", "an option or value that has no meaning here") \
   X(kShapeMismatch, "shape_mismatch", "an array whose rank or extents do not fit")       \
   X(kOutOfRange, "out_of_range", "a number outside the range it may take")               \
-  X(kOutOfMemory, "out_of_memory", "memory could not be had; nothing was changed")       \
+  X(kOutOfMemory, "out_of_memory", "memory could not be allocated; nothing was changed") \
   X(kUnsupported, "unsupported", "this build or this machine cannot do it")              \
-  X(kThreadLost, "thread_lost",                                                          \
-    "a thread ended in the middle of the call; its result is incomplete")
+  X(kThreadLost, "thread_lost", "a thread ended during the call; its result is incomplete")
 
 namespace qkv {
 

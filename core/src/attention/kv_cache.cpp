@@ -80,12 +80,14 @@ Status KvCache::prepare(const kernels::KernelTable& table, const KvCacheConfig& 
   const double floats = (static_cast<double>(c.capacity) + 64.0) * (width + 64.0);
   constexpr Index kLargest = std::numeric_limits<Index>::max() / 8;
   if (floats > static_cast<double>(kLargest)) {
-    return out_of_memory("out of memory: a cache of {} tokens cannot be addressed", c.capacity);
+    return out_of_memory("out of memory: a cache of {} tokens is larger than the address space",
+                         c.capacity);
   }
   if (static_cast<double>(c.batch) * static_cast<double>(c.num_kv_heads) >
       static_cast<double>(kLargest)) {
-    return out_of_memory("out of memory: a cache of {} rows with {} heads cannot be addressed",
-                         c.batch, c.num_kv_heads);
+    return out_of_memory(
+        "out of memory: a cache of {} rows with {} heads is larger than the address space", c.batch,
+        c.num_kv_heads);
   }
   cache = std::move(built);
   return {};
@@ -123,8 +125,8 @@ Status KvCache::reserve(Index tokens, Index layers) noexcept {
   const std::uint64_t of_token = heads * static_cast<std::uint64_t>(layers) * of_block *
                                  sizeof(float) / static_cast<std::uint64_t>(kFirstRoom);
   return out_of_memory(
-      "out of memory: {} bytes could not be had: {} tokens are held and {} of @capacity {} asked "
-      "for, which take {} bytes each",
+      "out of memory: {} bytes could not be allocated: the cache holds {} tokens and needs room "
+      "for {} of @capacity {}, at {} bytes each",
       heads * std::max(keys, values) * sizeof(float), length_, tokens, capacity, of_token);
 }
 

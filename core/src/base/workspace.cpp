@@ -28,7 +28,7 @@ Status AlignedBuffer::reserve(std::size_t count) noexcept {
   if (!block) {
     const std::uint64_t floats = count;  // as many bits where addresses have 32
     constexpr std::uint64_t kMostBytes = std::numeric_limits<std::uint64_t>::max();
-    return out_of_memory("out of memory: {} bytes could not be had",
+    return out_of_memory("out of memory: {} bytes could not be allocated",
                          floats < kMostBytes / sizeof(float) ? floats * sizeof(float) : kMostBytes);
   }
   release();

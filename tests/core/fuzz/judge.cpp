@@ -50,7 +50,7 @@ struct First {
   bool has_narrow = false;
 };
 
-/// The same answer. How much memory could not be had depends on the width of the tiles.
+/// The same answer. How much memory could not be allocated depends on the width of the tiles.
 bool same(const Status& a, const Status& b) {
   return a.code() == b.code() &&
          (a.code() == StatusCode::kOutOfMemory || std::strcmp(a.message(), b.message()) == 0);

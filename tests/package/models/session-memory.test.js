@@ -91,7 +91,10 @@ describe('out of memory: for the tokens of a session', () => {
     session.truncate(59);
     const release = leave(small, 2048);
     const says = [
-      ...['bytes could not be had', '59 tokens are held and 79 of capacity 100000 asked for'],
+      ...[
+        'bytes could not be allocated',
+        'the cache holds 59 tokens and needs room for 79 of capacity 100000',
+      ],
       ...[`${ofToken} bytes each`, 'maxTokens of generate()', 'capacity of session() limit them'],
     ];
     const more = rowsOf(config, 20);

@@ -33,7 +33,7 @@ const attempt = (method, of, args) => {
 const rest = ({ usedBytes, handles }) => `${usedBytes} bytes, ${handles} handles`;
 
 /**
- * One call with `hole` bytes left in 4 MB, and once more with room; the bytes that could not be had, or undefined
+ * One call with `hole` bytes left in 4 MB, and once more with room; the bytes that could not be allocated, or undefined
  * if the call fitted. `expected` is the result as bits, and the memory afterwards.
  */
 async function starve(target, hole, expected) {

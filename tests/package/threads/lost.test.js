@@ -62,8 +62,8 @@ test('threads: a thread that fails in a task is told, and the next call is right
   const told = {
     code: 'thread_lost',
     message:
-      'attention: a thread ended in the middle of the call, expected it to serve until dispose(); what was ' +
-      'written is incomplete',
+      'attention: a thread ended during the call, expected it to run until dispose(); the output is ' +
+      'incomplete',
     right: true,
     threads: [2, 1],
   };

@@ -56,7 +56,7 @@ function expectRefusal(error, fns) {
   return error.message.match(/[\d.]+ bytes|an object|readings/)[0];
 }
 
-/** One call with `hole` bytes left, the same again, and once with room. What could not be had, undefined if it fitted. */
+/** One call with `hole` bytes left, the same again, and once with room. What could not be allocated, undefined if it fitted. */
 async function starveOnce(engine, { fns, prepare }, hole, expected) {
   const { call, state = () => '', dispose = () => undefined } = await prepare();
   const before = await state();
@@ -94,7 +94,7 @@ async function starveOnce(engine, { fns, prepare }, hole, expected) {
 /**
  * `prepare()` makes what a call needs: { call, state, dispose }, of which `call` gives a text, `state` says what the call may
  * change, and `dispose` gives all back. `fns` are the names in the messages. `engine` has `pages` of memory. Resolves to
- * { failed, places }: how many calls failed, and what could not be had.
+ * { failed, places }: how many calls failed, and what could not be allocated.
  */
 export async function starve(engine, scenario) {
   atRest(engine);

@@ -72,7 +72,8 @@ class Readings {
 };
 
 Status no_memory() noexcept {
-  return Status::error(StatusCode::kOutOfMemory, "out of memory: readings could not be made");
+  return Status::error(StatusCode::kOutOfMemory,
+                       "out of memory: the results of inspect could not be allocated");
 }
 
 ModelSession* session_of(Conversation* conversation) noexcept {

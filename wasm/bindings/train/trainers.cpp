@@ -185,7 +185,8 @@ Status readLanguageModel(const ReadLanguageModelFields& given) noexcept {
   };
   auto* readings = new (std::nothrow) train::LayerReading[static_cast<std::size_t>(count)];
   if (!readings) {
-    return Status::error(StatusCode::kOutOfMemory, "out of memory: readings could not be made");
+    return Status::error(StatusCode::kOutOfMemory,
+                         "out of memory: the results of inspect could not be allocated");
   }
   for (Index i = 0; i < count; ++i) {
     readings[i] = {.layer = layers.data[i],

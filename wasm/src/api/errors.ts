@@ -4,12 +4,12 @@
  * - `invalid_argument`: an option or value that has no meaning here
  * - `shape_mismatch`: an array whose rank or extents do not fit
  * - `out_of_range`: a number outside the range it may take
- * - `out_of_memory`: memory could not be had; nothing was changed
+ * - `out_of_memory`: memory could not be allocated; nothing was changed
  * - `busy`: a session that a generation is using, or a generation that a loop has
  * - `disposed`: the engine, tensor, cache, layer or block was given back before
  * - `unsupported`: this build or this machine cannot do it
- * - `thread_lost`: a thread ended in the middle of the call; its result is incomplete
- * - `load_failed`: the .wasm could not be had, is something else, or is of another version
+ * - `thread_lost`: a thread ended during the call; its result is incomplete
+ * - `load_failed`: the .wasm could not be loaded, is something else, or is of another version
  */
 export type QkvErrorCode =
   | 'invalid_argument'

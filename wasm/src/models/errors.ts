@@ -24,7 +24,7 @@ export function newBytes(length: number): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** Bytes that could not be had. */
+/** Bytes that could not be read. */
 export const unread = (what: string, expected: string, cause?: unknown): QkvError =>
   error('load_failed', `${what}, expected ${expected}`, cause);
 

@@ -14,8 +14,9 @@ namespace {
 Status check_size_of(const TapeArray& array) noexcept {
   return capped_product(array.rows, array.width) < kMostFloats
              ? Status{}
-             : out_of_memory("out of memory: {} rows of {} numbers cannot be addressed", array.rows,
-                             array.width);
+             : out_of_memory(
+                   "out of memory: {} rows of {} numbers are larger than the address space",
+                   array.rows, array.width);
 }
 
 }  // namespace
