@@ -143,7 +143,7 @@ TEST_CASE("attention: outputs in the memory of what is read are refused",
   require_sharing_refused(correct<Cached>);
   require_refused<Square>(
       {{[](auto& c) { c.out = split_heads(const_cast<float*>(c.q.data), 1, 3, 2, 4); }, kInvalid,
-        "out is in the memory of q", "memory of its own"}});
+        "out overlaps q", "separate memory"}});
 }
 
 TEST_CASE("attention: arrays that take turns in one memory are apart", "[attention][bad-input]") {
@@ -223,7 +223,7 @@ TEST_CASE("attention: a causal offset is asked for, and asked to mean something"
        "the first key, 2 the last with the last)"},
   });
   require_refused<Cached>({
-      {set(&O::causal_offset, 0), kInvalid, "causal_offsets are given beside causal_offset",
+      {set(&O::causal_offset, 0), kInvalid, "causal_offsets are given together with causal_offset",
        "one of the two"},
       {[](auto& c) {
          c.options.causal = false;

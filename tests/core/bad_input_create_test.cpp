@@ -228,7 +228,7 @@ TEST_CASE("TransformerBlock::create: what has no meaning, or none together, is r
       {[](auto& c) { c.config.epsilon = -1.0F; }, kInvalid, "epsilon is -1",
        "a finite number of at least 0"},
       {[](auto& c) { c.config.norm_type = NormType::kRms; }, kInvalid, "norm1.beta is [12]",
-       "none: RMS normalisation only scales"},
+       "none: RMS normalisation has no beta"},
       {[](auto& c) { c.config.attention.weight_layout = WeightLayout::kOutIn; }, kShapeError,
        "attention.wk is [12,6]", "[6,12]"},
       {[](auto& c) { c.weights.cross = {}; }, kInvalid, "cross.wq is missing", "[12,12]"},

@@ -222,7 +222,7 @@ TEST_CASE("LanguageModel::fill: rows that do not fit are refused and change noth
       {kInt8,
        kMap,
        [](auto& r) { r.data = large.data(); },
-       {kInvalid, "layers.1.feedForward.w1", "8.3e6 or more in size", "int8 has no scale"}},
+       {kInvalid, "layers.1.feedForward.w1", "at least 8.3e6 in magnitude", "int8 has no scale"}},
       {kInt8,
        kMap,
        [](auto& r) {

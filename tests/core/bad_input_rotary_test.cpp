@@ -89,7 +89,7 @@ TEST_CASE("rotary_embedding: scaling without meaning is refused", "[rotary][bad-
   using S = RotaryScaling;
   require_refused<Embedding>({
       {scaling({.type = static_cast<Type>(9)}), kInvalid, "scaling.type is 9",
-       "one of the five types"},
+       "a value of RotaryScaling::Type"},
       {scaling({.factor = 2.0}), kInvalid, "scaling.factor is 2", "1 without a scaling.type"},
       {scaling({.type = Type::kLinear, .factor = 0.5}), kInvalid, "scaling.factor is 0.5",
        kFromOne},
@@ -210,11 +210,11 @@ TEST_CASE("rotary_embedding: tables that do not fit are refused", "[rotary][bad-
       {with({9, 4}, [](auto& o) { o.sin.strides[1] = 2; }), kInvalid,
        "the last axis of sin has stride 2", "1"},
       {with({9, 4}, [](auto& o) { o.scaling = kYarn; }), kInvalid,
-       "scaling is given beside cos and sin", "one of the two"},
+       "scaling is given together with cos and sin", "one of the two"},
       {with({2, 5, 4}, [](auto& o) { o.positions = {places, {5}}; }), kInvalid,
-       "positions are given beside one row of cos for each token", "one of the two"},
+       "positions are given together with one row of cos for each token", "one of the two"},
       {with({2, 5, 4}, [](auto& o) { o.offset = 3; }), kInvalid,
-       "offset is given beside one row of cos for each token", "one of the two"},
+       "offset is given together with one row of cos for each token", "one of the two"},
   });
 }
 

@@ -367,7 +367,7 @@ TEST_CASE("effective_rank, product_singular_values: bad input is refused and not
   wrong.strides[2] = -1;
   refused(a, wrong, out, {kInvalid, "right", "stride -1", "expected 1"});
   refused({ranks.data(), {2, 1, 1}}, {floats.data(), {2, 1, 1}}, out,
-          {kInvalid, "out", "in the memory of left", "memory of its own"});
+          {kInvalid, "out", "overlaps left", "separate memory"});
   std::vector<double> values(4, 1.0);
   require_refused(
       product_singular_values({floats.data(), {3, 4}}, {floats.data(), {4, 5}}, values, workspace),

@@ -209,7 +209,7 @@ TEST_CASE("linear: what it refuses", "[linear][bad-input]") {
       {[](LinearArgs& a) { a.out.strides[0] = 6; }, kInvalid,
        "axis 0 of out has stride 6, expected 5 (contiguous)", true},
       {[](LinearArgs& a) { a.x.data = a.out.data; }, kInvalid,
-       "out is in the memory of x, expected memory of its own", true},
+       "out overlaps x, expected separate memory", true},
       {[](LinearArgs& a) { a.w = {}; }, kShapeError, "w is [], expected [*,*]", false},
       {[](LinearArgs& a) { a.w.rank = 1; }, kShapeError, "w is [3], expected [*,*]", false},
       {[](LinearArgs& a) { a.w.shape[0] = 0; }, kShapeError,
@@ -255,7 +255,7 @@ TEST_CASE("linear: what it refuses", "[linear][bad-input]") {
     args.out.data = data->data();
     args.out.shape[0] = args.x.shape[0] = 1;
     CHECK(std::string(linear(args, p.workspace).message()) ==
-          std::string("linear: out is in the memory of ") + name + ", expected memory of its own");
+          std::string("linear: out overlaps ") + name + ", expected separate memory");
   }
   // Rows of w are 16 floats apart, 4 of them its own: 12 floats fit in between, and 16 meet a row wherever they begin.
   std::vector<float> wide(52, 0.0F);
@@ -266,7 +266,7 @@ TEST_CASE("linear: what it refuses", "[linear][bad-input]") {
     args.w.strides[0] = 16;
     args.out.data = wide.data() + 4;
     CHECK(std::string(linear(args, p.workspace).message()) ==
-          (count == 3 ? "" : "linear: out is in the memory of w, expected memory of its own"));
+          (count == 3 ? "" : "linear: out overlaps w, expected separate memory"));
   }
   Linear empty;
   CHECK(std::string(empty.forward(p.args().x, p.args().out, p.workspace).message()) ==

@@ -153,7 +153,7 @@ TEST_CASE("set_argument_names: names in the middle of a sentence, and of element
   CHECK(Said(embedding({kNumbers, {4, 4}}, {ids, {2}}, {out, {2, 4}})).detail ==
         "ids[1] is 4, expected [0, 4)");
   CHECK(Said(embedding({out, {2, 4}}, {ids, {2}}, {out, {2, 4}})).detail ==
-        "result is in the memory of rows, expected memory of its own");
+        "result overlaps rows, expected separate memory");
   TensorView<const float> table{kNumbers, {2, 4}};
   table.strides[0] = -4;
   CHECK(Said(embedding(table, {ids, {2}}, {out, {2, 4}})).detail ==

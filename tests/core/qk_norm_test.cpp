@@ -171,8 +171,8 @@ TEST_CASE("qk_norm: what does not fit is refused", "[layer][norm][bad-input]") {
        "a finite number of at least 0"},
   });
   require_refused<Rms>({
-      {set(&W::q_beta, {4}), kInvalid, "q_beta is [4]", "none: RMS normalisation only scales"},
-      {set(&W::k_beta, {4}), kInvalid, "k_beta is [4]", "none: RMS normalisation only scales"},
+      {set(&W::q_beta, {4}), kInvalid, "q_beta is [4]", "none: RMS normalisation has no beta"},
+      {set(&W::k_beta, {4}), kInvalid, "k_beta is [4]", "none: RMS normalisation has no beta"},
       {set(&W::k_gamma, {12}), kShapeError, "k_gamma is [12]", "[4]"},
   });
 }

@@ -73,7 +73,7 @@ TEST_CASE("sizes: outputs are apart by their strides, however long these are", "
   args.q.strides = args.k.strides = args.v.strides = {0, 0, 2, 1};
   args.out.strides = {kMost, kMost, kMost, 1};
   require_refused(attention(args, workspace), "attention",
-                  {kInvalid, "out has strides", "for [2,1,2,2]", "a place of its own"});
+                  {kInvalid, "out has strides", "for [2,1,2,2]", "no two elements overlap"});
 }
 
 TEST_CASE("sizes: one key in the place of more than memory has is refused", "[sizes][memory]") {

@@ -50,7 +50,7 @@ Status check_offsets(const Caller& caller, AttentionArgs& args, const AttentionS
     QKV_RETURN_IF_ERROR(check_array(caller, "causal_offsets", options.causal_offsets, {s.batch}));
     if (options.causal_offset || !measured) {
       return refuse(StatusCode::kInvalidArgument, caller, "@causal_offsets are given {}",
-                    measured ? "beside @causal_offset, expected one of the two"
+                    measured ? "together with @causal_offset, expected one of the two"
                              : "without @causal, expected @causal = true, a window or "
                                "@alibi_slopes too");
     }

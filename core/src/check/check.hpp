@@ -130,7 +130,7 @@ Status check_output(const Caller& caller, const char* name, const TensorView<T>&
     return {};
   }
   return refuse(StatusCode::kInvalidArgument, caller,
-                "{} has strides {} for {}, expected every element in a place of its own",
+                "{} has strides {} for {}, expected strides with which no two elements overlap",
                 Argument{name}, Extents(view.strides, view.rank), Extents(view));
 }
 

@@ -107,7 +107,7 @@ Status check_apart(const Caller& caller, NamedSpans outputs, NamedSpans inputs) 
     const auto* output = std::find_if(outputs.begin(), &out, shared);
     if (input != inputs.end() || output != &out) {
       return refuse(StatusCode::kInvalidArgument, caller,
-                    "{} is in the memory of {}, expected memory of its own", Argument{out.name},
+                    "{} overlaps {}, expected separate memory", Argument{out.name},
                     Argument{input != inputs.end() ? input->name : output->name});
     }
   }

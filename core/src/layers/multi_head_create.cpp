@@ -165,7 +165,7 @@ Status check_qk_array(const Caller& caller, const MultiHeadAttentionConfig& c, c
   }
   if (array.beta && *c.qk_norm == NormType::kRms) {
     return refuse(StatusCode::kInvalidArgument, caller,
-                  "{} is {}, expected none: RMS normalisation only scales", Argument{array.name},
+                  "{} is {}, expected none: RMS normalisation has no beta", Argument{array.name},
                   Extents(view));
   }
   return check_array(caller, array.name, view, {c.d_k});

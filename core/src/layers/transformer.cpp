@@ -60,7 +60,7 @@ Status check_norm(const Caller& caller, const NormWeights& norm,
   }
   if (c.norm_type == NormType::kRms) {
     return refuse(StatusCode::kInvalidArgument, caller,
-                  "@beta is {}, expected none: RMS normalisation only scales", Extents(norm.beta));
+                  "@beta is {}, expected none: RMS normalisation has no beta", Extents(norm.beta));
   }
   return check_array(caller, "beta", norm.beta, {c.attention.d_model});
 }

@@ -142,13 +142,13 @@ Status check_reading(const LanguageModelConfig& c, const LanguageModel::ForwardA
            {"v", r.v}}};
 }
 
-/// Every array that is written lies apart from every other and from what is read, and no layer is read twice.
+/// Every array that is written lies apart from every other and from what is read, and no layer is listed twice.
 Status check_memory(const LanguageModel::ForwardArgs& args) noexcept {
   for (std::size_t i = 0; i < args.readings.size(); ++i) {
     for (const ModelReading& other : args.readings.subspan(i + 1)) {
       if (other.layer == args.readings[i].layer) {
         return refuse(StatusCode::kInvalidArgument, kModelForward,
-                      "@layer {} is read twice, expected once", other.layer);
+                      "@layer {} is listed twice, expected once", other.layer);
       }
     }
   }

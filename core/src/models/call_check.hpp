@@ -13,7 +13,8 @@ inline constexpr const char* kModelForward = "LanguageModel::forward";
 
 /// Why a session and an encoder do not go together.
 inline constexpr const char* kEncoder =
-    "the model is an encoder, expected one with @causal for a session: every token reads all";
+    "the model is an encoder, expected a model with @causal for a session: in an encoder earlier "
+    "tokens attend to later ones";
 
 /// What a call of a model without a model answers, or of one that is not filled.
 Status refuse_empty(const Caller& caller, bool exists) noexcept;

@@ -62,9 +62,8 @@ Status LanguageModel::check(const ForwardArgs& args) const noexcept {
   return layers == c.num_layers && cache.num_kv_heads == c.num_kv_heads && cache.d_k == c.d_k
              ? Status{}
              : refuse(StatusCode::kInvalidArgument, kModelForward,
-                      "@session has {} layers with {} heads of {}, expected {} with {} of {}: it "
-                      "is of "
-                      "another model",
+                      "@session has {} layers with {} heads of width {}, expected {} layers with "
+                      "{} heads of width {}: it belongs to another model",
                       layers, cache.num_kv_heads, cache.d_k, c.num_layers, c.num_kv_heads, c.d_k);
 }
 

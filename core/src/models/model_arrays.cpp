@@ -141,8 +141,7 @@ Status check_rows(const ModelEntry& entry, const ModelRows& rows) noexcept {
   }
   if (entry.rows > 0 && rows.layout != entry.layout) {
     return refuse(StatusCode::kInvalidArgument, caller,
-                  "@layout is {}, expected {} as that of the rows before", rows.layout,
-                  entry.layout);
+                  "@layout is {}, expected {} like the rows before", rows.layout, entry.layout);
   }
   const Index left = entry.all_rows(rows.layout) - entry.rows;
   if (rows.count > left) {
@@ -240,10 +239,11 @@ Status LanguageModel::fill(Index i, const ModelRows& rows) noexcept {
                ? refuse(StatusCode::kInvalidArgument, kFill,
                         "{} has a scale that is not finite, expected finite ones",
                         Verbatim{entry.name})
-               : refuse(StatusCode::kInvalidArgument, kFill,
-                        "{} has a number that is not finite or is 8.3e6 or more in size, expected "
-                        "less: int8 has no scale for it, other values of @format have",
-                        Verbatim{entry.name});
+               : refuse(
+                     StatusCode::kInvalidArgument, kFill,
+                     "{} has a number that is not finite or at least 8.3e6 in magnitude, expected "
+                     "smaller ones: int8 has no scale for it; use another @format",
+                     Verbatim{entry.name});
   }
   entry.rows += given.count;
   entry.layout = given.layout;
@@ -258,8 +258,9 @@ Status LanguageModel::finish() noexcept {
   }
   for (const ModelEntry& entry : state_->entries) {
     if (!entry.full()) {
-      return refuse(StatusCode::kInvalidArgument, kFinish, "{} has {} of {} rows, expected all",
-                    Verbatim{entry.name}, entry.rows, entry.all_rows(entry.layout));
+      return refuse(StatusCode::kInvalidArgument, kFinish,
+                    "{} has {} of {} rows filled, expected all", Verbatim{entry.name}, entry.rows,
+                    entry.all_rows(entry.layout));
     }
   }
   state_->finished = true;

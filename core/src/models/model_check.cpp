@@ -80,7 +80,8 @@ Status check_more(const Caller& caller, const LanguageModelConfig& c) noexcept {
   }
   if (c.causal && !c.head) {
     return refuse(StatusCode::kInvalidArgument, caller,
-                  "@causal is true without @head, expected false: it is to say what comes next");
+                  "@causal is true without @head, expected false: a causal model predicts the next "
+                  "token with its head");
   }
   if (!c.head && (c.tied_embeddings || c.logit_softcap != 0.0F)) {
     return refuse(StatusCode::kInvalidArgument, caller,
@@ -149,7 +150,7 @@ Status check_tokens(const Caller& caller, const char* name,
                   Argument{name}, Extents(ids));
   }
   if (ids.extent(1) > limits.max_length) {
-    return refuse(StatusCode::kOutOfRange, caller, "{} has {} tokens in a row, expected at most {}",
+    return refuse(StatusCode::kOutOfRange, caller, "{} has rows of {} tokens, expected at most {}",
                   Argument{name}, ids.extent(1), limits.max_length);
   }
   return check_ids(caller, name, {ids.data, {ids.size()}}, limits.vocabulary);

@@ -55,14 +55,15 @@ Status check_logits(const TensorView<const float>& logits) noexcept {
   bool any = false;
   for (Index i = 0; i < logits.extent(0); ++i) {
     if (logits.data[i] == std::numeric_limits<float>::infinity()) {
-      return refuse(StatusCode::kInvalidArgument, kSample, "{} is {}, expected a number below it",
-                    Argument{"logits", i}, logits.data[i]);
+      return refuse(StatusCode::kInvalidArgument, kSample,
+                    "{} is {}, expected a number below Infinity", Argument{"logits", i},
+                    logits.data[i]);
     }
     any = any || logits.data[i] > kNever;
   }
   return any ? Status{}
              : refuse(StatusCode::kOutOfRange, kSample,
-                      "@logits has none that can be chosen, expected one that is finite");
+                      "@logits has no finite element, expected at least one");
 }
 
 /// e^x for x up to 0, the same bits everywhere.

@@ -60,7 +60,8 @@ Status check_yarn(const Caller& caller, const RotaryScaling& s, double base) noe
 Status check_scaling(const Caller& caller, const RotaryScaling& s, double base) noexcept {
   using Type = RotaryScaling::Type;
   if (s.type > Type::kLlama3) {
-    return invalid(caller, "scaling.type", static_cast<double>(s.type), "one of the five types");
+    return invalid(caller, "scaling.type", static_cast<double>(s.type),
+                   "a value of RotaryScaling::Type");
   }
   if (!at_least(s.factor, 1.0)) {
     return invalid(caller, "scaling.factor", s.factor, "a finite number of at least 1");
@@ -85,7 +86,7 @@ Status check_tables(const Caller& caller, const RotaryOptions& o, Index pairs) n
   }
   if (o.scaling.type != RotaryScaling::Type::kNone) {
     return refuse(StatusCode::kInvalidArgument, caller,
-                  "@scaling is given beside @cos and @sin, expected one of the two");
+                  "@scaling is given together with @cos and @sin, expected one of the two");
   }
   const auto check = [&](const char* name, const TensorView<const float>& table) {
     return o.cos.rank == 3 ? check_array(caller, name, table, {kAny, kAny, pairs})
@@ -110,7 +111,7 @@ Status check_token_rows(const Caller& caller, const RotaryOptions& o,
       check_array(caller, "cos", o.cos, {shape.batch, shape.tokens, o.cos.extent(2)}));
   if (!o.positions.absent() || o.offset != 0) {
     return refuse(StatusCode::kInvalidArgument, caller,
-                  "{} given beside one row of @cos for each token, expected one of the two",
+                  "{} given together with one row of @cos for each token, expected one of the two",
                   o.positions.absent() ? "@offset is" : "@positions are");
   }
   return {};
@@ -127,7 +128,7 @@ Status check_position_shape(const Caller& caller, const RotaryOptions& o,
           : check_array(caller, "positions", o.positions, {shape.tokens}));
   if (o.offset != 0) {
     return refuse(StatusCode::kInvalidArgument, caller,
-                  "@offset is {} beside @positions, expected one of the two", o.offset);
+                  "@offset is {} together with @positions, expected one of the two", o.offset);
   }
   return {};
 }

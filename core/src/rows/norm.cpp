@@ -73,7 +73,7 @@ Status rms_norm(TensorView<const float> x, TensorView<float> out,
                 const NormOptions& options) noexcept {
   if (!options.beta.absent()) {
     return refuse(StatusCode::kInvalidArgument, "rms_norm",
-                  "@beta is {}, expected none: RMS normalisation only scales",
+                  "@beta is {}, expected none: RMS normalisation has no beta",
                   Extents(options.beta));
   }
   NormArgs args{};

@@ -78,7 +78,7 @@ TEST_CASE("attention_backward: arrays that do not fit are refused", "[train][bad
       {[](auto& c) { c.d_bias.shape[2] = 1; }, kShapeError, "d_bias is [4,3,1]",
        "[4,3,5], as bias is"},
       {[](auto& c) { c.d_bias.strides[1] = 0; }, kInvalid,
-       "d_bias has strides [15,0,1] for [4,3,5]", "every element in a place of its own"},
+       "d_bias has strides [15,0,1] for [4,3,5]", "no two elements overlap"},
       {[](auto& c) { c.d_bias.data = nullptr; }, kInvalid, "d_bias has no data",
        "[4,3,5] elements"},
       {[](auto& c) { c.options.bias = {}; }, kInvalid, "d_bias is given without bias",
@@ -189,7 +189,7 @@ TEST_CASE("layer_norm_backward, rms_norm_backward: arrays that do not fit are re
   });
   require_refused<RmsNormCall>({
       {[](auto& c) { c.d_beta = {c.f.data(), {5}}; }, kInvalid, "d_beta is [5]",
-       "none: RMS normalisation only scales"},
+       "none: RMS normalisation has no beta"},
   });
 }
 
@@ -214,8 +214,8 @@ TEST_CASE("activate_backward: arrays that do not fit are refused", "[train][bad-
       {[](auto& c) { c.kind = static_cast<Activation>(9); }, kInvalid, "activation is 9",
        "a value of Activation"},
       {[](auto& c) { c.d_out.rank = 0; }, kShapeError, "d_out has rank 0", "1 to 4"},
-      {[](auto& c) { c.dx.data = c.a.data() + 1; }, kInvalid, "dx is in the memory of d_out",
-       "memory of its own"},
+      {[](auto& c) { c.dx.data = c.a.data() + 1; }, kInvalid, "dx overlaps d_out",
+       "separate memory"},
   });
 }
 
@@ -244,21 +244,20 @@ TEST_CASE("gate_backward: arrays that do not fit are refused", "[train][bad-inpu
   require_arrays_checked(correct<GateCall>);
   require_refused<GateCall>({
       {[](auto& c) { c.kind = Activation::kRelu; }, kInvalid, "activation is 0", "kSilu or kGelu"},
-      {[](auto& c) { c.dy.data = c.dx.data; }, kInvalid, "dy is in the memory of dx",
-       "memory of its own"},
+      {[](auto& c) { c.dy.data = c.dx.data; }, kInvalid, "dy overlaps dx", "separate memory"},
       // Neither may lie across an array, where a number would be read after it was written.
-      {[](auto& c) { c.dx.data = c.a.data() + 1; }, kInvalid, "dx is in the memory of d_out",
-       "memory of its own"},
-      {[](auto& c) { c.dx.data = const_cast<float*>(c.x.data) + 1; }, kInvalid,
-       "dx is in the memory of x", "memory of its own"},
-      {[](auto& c) { c.dx.data = const_cast<float*>(c.y.data) + 1; }, kInvalid,
-       "dx is in the memory of y", "memory of its own"},
-      {[](auto& c) { c.dy.data = c.a.data() + 1; }, kInvalid, "dy is in the memory of d_out",
-       "memory of its own"},
-      {[](auto& c) { c.dy.data = const_cast<float*>(c.x.data) + 1; }, kInvalid,
-       "dy is in the memory of x", "memory of its own"},
-      {[](auto& c) { c.dy.data = const_cast<float*>(c.y.data) + 1; }, kInvalid,
-       "dy is in the memory of y", "memory of its own"},
+      {[](auto& c) { c.dx.data = c.a.data() + 1; }, kInvalid, "dx overlaps d_out",
+       "separate memory"},
+      {[](auto& c) { c.dx.data = const_cast<float*>(c.x.data) + 1; }, kInvalid, "dx overlaps x",
+       "separate memory"},
+      {[](auto& c) { c.dx.data = const_cast<float*>(c.y.data) + 1; }, kInvalid, "dx overlaps y",
+       "separate memory"},
+      {[](auto& c) { c.dy.data = c.a.data() + 1; }, kInvalid, "dy overlaps d_out",
+       "separate memory"},
+      {[](auto& c) { c.dy.data = const_cast<float*>(c.x.data) + 1; }, kInvalid, "dy overlaps x",
+       "separate memory"},
+      {[](auto& c) { c.dy.data = const_cast<float*>(c.y.data) + 1; }, kInvalid, "dy overlaps y",
+       "separate memory"},
   });
 }
 

@@ -207,7 +207,7 @@ TEST_CASE("Seq2SeqTrainer: batches that do not fit are refused and change nothin
       {[](auto& r, Batch&) { r.of.targets[0] = -2; },
        {kRange, "targets[0]", "is -2", "-1 or [0, 11)"}},
       {[](auto& r, Batch&) { std::fill(r.of.targets.begin(), r.of.targets.end(), -1); },
-       {kRange, "targets", "nothing that counts", "at least one"}},
+       {kRange, "targets", "are all -1", "at least one"}},
       {[](auto&, Batch& b) { b.targets = {b.targets.data, {3, 6}}; },
        {kShapeError, "targets", "is [3,6]", "[3,7]"}},
   };
@@ -253,21 +253,20 @@ TEST_CASE("LanguageModelTrainer: readings that do not fit are refused before any
       {[](Reading& r) { r.weights.shape[1] = 3; },
        {kShapeError, "weights", "is [3,3,7,7]", "[3,4,7,7]"}},
       {[](Reading& r) { r.weights.strides[2] = 0; },
-       {kInvalid, "weights", "has strides", "a place of its own"}},
+       {kInvalid, "weights", "has strides", "no two elements overlap"}},
       {[](Reading& r) { r.entropy.shape[2] = 6; },
        {kShapeError, "entropy", "is [3,4,6]", "[3,4,7]"}},
       {[](Reading& r) { r.entropy.data = nullptr; },
        {kInvalid, "entropy", "has no data", "[3,4,7]"}},
       {[](Reading& r) { r.residual.rank = 2; }, {kShapeError, "residual", "is [3,7]", "[3,7,12]"}},
       {[](Reading& r) { r.entropy.data = r.weights.data + 3; },
-       {kInvalid, "entropy", "is in the memory of weights", "memory of its own"}},
+       {kInvalid, "entropy", "overlaps weights", "separate memory"}},
       {[](Reading& r) { r.residual.data = r.weights.data; },
-       {kInvalid, "residual", "is in the memory of weights", "memory of its own"}},
+       {kInvalid, "residual", "overlaps weights", "separate memory"}},
       {[](Reading& r) { r.q.shape[3] = 4; }, {kShapeError, "q", "is [3,4,7,4]", "[3,4,7,6]"}},
       {[](Reading& r) { r.k.shape[1] = 3; }, {kShapeError, "k", "is [3,3,7,6]", "[3,2,7,6]"}},
       {[](Reading& r) { r.v.data = nullptr; }, {kInvalid, "v", "has no data", "[3,2,7,6]"}},
-      {[](Reading& r) { r.v.data = r.k.data; },
-       {kInvalid, "v", "is in the memory of k", "memory of its own"}},
+      {[](Reading& r) { r.v.data = r.k.data; }, {kInvalid, "v", "overlaps k", "separate memory"}},
   };
   const OfLanguageModel of;
   auto trainer = make_trainer(of);
@@ -295,7 +294,7 @@ TEST_CASE("LanguageModelTrainer: readings that do not fit are refused before any
 TEST_CASE("trainers: arrays that are written are apart from all others", "[train][bad-input]") {
   const auto apart = [](const Status& status, const char* call, const char* out, const char* of) {
     require_refused(status, call,
-                    {kInvalid, out, (std::string("is in the memory of ") + of).c_str(), "its own"});
+                    {kInvalid, out, (std::string("overlaps ") + of).c_str(), "separate memory"});
   };
   Workspace workspace;
   std::vector<float> floats(1000, kUntouched);

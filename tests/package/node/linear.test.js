@@ -85,7 +85,7 @@ test('linear: reads tensors and writes to one, which may be no input', () => {
   to.set(zeros([5, 5]).data);
   assert.equal(layer.forward(from, { out: to }), undefined);
   expectSame(to.view(), expected);
-  const says = ['out is in the memory of', 'expected memory of its own'];
+  const says = ['out overlaps', 'expected separate memory'];
   for (const input of [from, weights]) {
     expectThrows(
       () => engine.linear(from, weights, { out: input }),

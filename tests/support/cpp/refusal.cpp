@@ -14,7 +14,7 @@
 namespace qkv::test {
 namespace {
 
-constexpr const char* kInMemoryOf = " is in the memory of ";
+constexpr const char* kOverlaps = " overlaps ";
 
 /// "[2,*,6]", written apart from what it tests.
 std::string text(const Index* extents, int rank) {
@@ -191,7 +191,7 @@ void add_overlaps(const Array& array, std::vector<WrongArray>& all) {
         all.push_back(wrong_stride(
             axis, stride,
             std::string(array.name) + " has strides " + text(strides.data(), view.rank) + " for " +
-                shape_text(view) + ", expected every element in a place of its own"));
+                shape_text(view) + ", expected strides with which no two elements overlap"));
       }
     }
   }
@@ -311,7 +311,7 @@ void require_refused(const Make& make, const Wrong& wrong) {
   CHECK(std::string(status_code_name(status.code())) == status_code_name(wrong.code));
   CHECK(std::string(status.message()) == message);
   CHECK(first_difference(seen, call->seen()) == "");
-  if (!call->scratch_first || wrong.message.find(kInMemoryOf) == std::string::npos) {
+  if (!call->scratch_first || wrong.message.find(kOverlaps) == std::string::npos) {
     CHECK(same_memory);
     CHECK(call->scratch_bytes() == 0);
   }
@@ -350,14 +350,14 @@ void require_sharing_refused(const Make& make) {
         continue;
       }
       for (const auto& [where, offset] : shared_places(out, other)) {
-        require_refused(make, {std::string(out.name) + where + other.name,
-                               [&, at = offset](Call& spoiled) {
-                                 const std::vector<Array> views = spoiled.arrays();
-                                 views[i].view.point_to(views[j].view.data() + at);
-                               },
-                               kInvalid,
-                               std::string(out.name) + kInMemoryOf + other.name +
-                                   ", expected memory of its own"});
+        require_refused(
+            make, {std::string(out.name) + where + other.name,
+                   [&, at = offset](Call& spoiled) {
+                     const std::vector<Array> views = spoiled.arrays();
+                     views[i].view.point_to(views[j].view.data() + at);
+                   },
+                   kInvalid,
+                   std::string(out.name) + kOverlaps + other.name + ", expected separate memory"});
       }
     }
   }

@@ -373,7 +373,7 @@ export interface Qkv {
    * With u = 2^-24, while no product underflows,
    * |y - exact| <= u (in + 2) (sum_i |x_i| |w_ij| + |b_j|) to first order.
    *
-   * @throws {@link QkvError} `invalid_argument` (a type, no such layout, `out` in the memory of an input),
+   * @throws {@link QkvError} `invalid_argument` (a type, no such layout, `out` overlaps an input),
    * `shape_mismatch`, `out_of_memory`, `disposed`
    */
   linear(x: ArrayInput, w: ArrayInput, options: LinearOptions & Destination): void;

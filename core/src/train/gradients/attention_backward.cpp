@@ -99,9 +99,10 @@ Status check_gradients(const AttentionBackwardArgs& args, Plan& plan) noexcept {
   }
   if (args.d_bias.size() > 0 &&
       !elements_are_apart(args.d_bias.rank, args.d_bias.shape.data(), args.d_bias.strides.data())) {
-    return refuse(StatusCode::kInvalidArgument, kAttentionBackward,
-                  "@d_bias has strides {} for {}, expected every element in a place of its own",
-                  Extents(args.d_bias.strides, args.d_bias.rank), Extents(args.d_bias));
+    return refuse(
+        StatusCode::kInvalidArgument, kAttentionBackward,
+        "@d_bias has strides {} for {}, expected strides with which no two elements overlap",
+        Extents(args.d_bias.strides, args.d_bias.rank), Extents(args.d_bias));
   }
   return broadcast_to(kAttentionBackward, "d_bias", plan.d_bias,
                       {s.batch, s.num_heads, s.tq, s.tk});

@@ -52,7 +52,7 @@ Status norm_backward(const TrainKernels& kernels, NormType type, const NormBackw
   const bool centre = type == NormType::kLayer;
   if (!centre && !args.d_beta.absent()) {
     return refuse(StatusCode::kInvalidArgument, kRmsNorm,
-                  "@d_beta is {}, expected none: RMS normalisation only scales",
+                  "@d_beta is {}, expected none: RMS normalisation has no beta",
                   Extents(args.d_beta));
   }
   QKV_RETURN_IF_ERROR(check(centre ? kLayerNorm : kRmsNorm, args));

@@ -29,10 +29,9 @@ Status check_targets(const Caller& caller, const TensorView<const std::int32_t>&
     }
     counted += target >= 0 ? 1 : 0;
   }
-  return counted > 0
-             ? Status{}
-             : refuse(StatusCode::kOutOfRange, caller,
-                      "@targets has nothing that counts, expected at least one that is not -1");
+  return counted > 0 ? Status{}
+                     : refuse(StatusCode::kOutOfRange, caller,
+                              "@targets are all -1, expected at least one that is not");
 }
 
 Status evaluate(const TrainKernels& kernels, const TapeRun& run, Workspace& workspace,

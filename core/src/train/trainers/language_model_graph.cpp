@@ -21,14 +21,13 @@ Status check_trainable(const Caller& caller, const LanguageModelConfig& c) noexc
   for (const auto& part : parts) {
     if (part.given) {
       return refuse(StatusCode::kUnsupported, caller,
-                    "{} is given, expected the default: models with it are run, not trained",
+                    "{} is given, expected the default: the trainer does not support it",
                     Argument{part.name});
     }
   }
   if (c.activation == ModelActivation::kGegluTanh) {
-    return refuse(
-        StatusCode::kUnsupported, caller,
-        "@activation is kGegluTanh, expected another: models with it are run, not trained");
+    return refuse(StatusCode::kUnsupported, caller,
+                  "@activation is kGegluTanh, expected another: the trainer does not support it");
   }
   return {};
 }

@@ -70,7 +70,7 @@ Status Learner::check_room_for_step(const Caller& caller) const noexcept {
   return steps_ < kMostSteps
              ? Status{}
              : refuse(StatusCode::kOutOfRange, caller,
-                      "the number of steps is {}, expected one below {}", steps_, kMostSteps);
+                      "the number of steps is {}, expected less than {}", steps_, kMostSteps);
 }
 
 Status Learner::create(const Caller& caller, const TrainerOptions& options, Index layers) noexcept {

@@ -258,7 +258,7 @@ Status Seq2SeqTrainer::translate(const Translation& args, Workspace& workspace) 
   QKV_RETURN_IF_ERROR(check_dense(kName, "ids", args.ids, {batch, kAny}));
   const Index most = args.ids.extent(1);
   if (most < 1 || most > c.max_length) {
-    return refuse(StatusCode::kOutOfRange, kName, "@ids has {} tokens in a row, expected 1 to {}",
+    return refuse(StatusCode::kOutOfRange, kName, "@ids has rows of {} tokens, expected 1 to {}",
                   most, c.max_length);
   }
   QKV_RETURN_IF_ERROR(check_dense(kName, "lengths", args.lengths, {batch}));
