@@ -2,7 +2,7 @@ import './style.css';
 import { LIMITS } from '../../state/state';
 import type { Figure } from '../../ui/export_figure';
 import { four, percent } from '../../ui/numbers';
-import { isCurrent, Panel, type View } from '../../ui/panel';
+import { isCurrent, Panel, type View } from '../panel';
 import { t } from './feature';
 import { panelnameFigure } from './page/figure';
 import { panelnameCountOf } from './state';

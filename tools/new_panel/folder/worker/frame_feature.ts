@@ -1,6 +1,6 @@
 import type { FrameFeature, Workbench } from '../../../engine/frame_feature';
 import { stage } from '../../../engine/memo';
-import type { RowData } from '../../../engine/row_data';
+import type { RowData } from '../../../domain/row_data';
 import type { PanelnameRequest } from '../state';
 
 /** The heaviest keys of the query. */
