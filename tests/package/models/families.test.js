@@ -4,12 +4,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { models } from './support/bundle.js';
 import { families } from './support/families.js';
+import { otherFamilies } from './support/more-families.js';
 import { safetensors } from './support/files.js';
 import { expectModel } from './support/truth.js';
 
 const { openModel } = models;
 
-for (const [name, make] of Object.entries(families)) {
+for (const [name, make] of Object.entries({ ...families, ...otherFamilies })) {
   for (const type of ['F32', 'F16', 'BF16']) {
     test(`openModel: ${name} from safetensors of ${type}`, async () => {
       const { truth, tensors, config, expected } = make();

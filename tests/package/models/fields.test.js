@@ -9,6 +9,7 @@ import { describe, test } from 'node:test';
 import { expectRejects } from '../../support/js/check.js';
 import { root } from '../../support/js/files.js';
 import { models } from './support/bundle.js';
+import { collect } from './support/collect.js';
 import { families } from './support/families.js';
 import { gguf, ggufFile, safetensors } from './support/files.js';
 import { ggufModels } from './support/gguf-models.js';
@@ -54,18 +55,30 @@ const othersOf = (values) =>
 const hub = Object.keys(families);
 const files = Object.fromEntries(
   hub.map((family) => {
-    const { tensors, config } = families[family]();
-    return [family, { config, weights: safetensors(tensors) }];
+    const { tensors, config, truth } = families[family]();
+    return [family, { config, weights: safetensors(tensors), truth }];
   }),
 );
 const without = (config) => Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined)); // prettier-ignore
 
+/** How many times greater than those of `truth` the arrays of a model are that have a factor in them. */
+async function factorsOf(model, { arrays }) {
+  const found = await collect(model);
+  const of = (name) => found[name].data[0] / arrays[name].data[0];
+  return {
+    ...{ o: of('layers.0.attention.wo'), down: of('layers.0.feedForward.w2') },
+    norm: of('norm.gamma'),
+  };
+}
+const hasFactors = (family) => /^(granite|minicpm)$/.test(family);
+
 /** What is known of a family's model with other fields. */
 async function opened(family, changes) {
-  const { config, weights } = files[family];
+  const { config, weights, truth } = files[family];
   const model = await openModel({ config: without({ ...config, ...changes }), weights });
+  const factors = hasFactors(family) && (await factorsOf(model, truth));
   model.close();
-  return { ...model.config, endTokens: model.endTokens };
+  return { ...model.config, endTokens: model.endTokens, ...(factors && { factors }) };
 }
 const refused = (family, changes, code, ...says) =>
   expectRejects(opened(family, changes), 'load', code, ...says);
@@ -77,18 +90,18 @@ const tables = {
 };
 
 const noRope = { rope_theta: undefined, rope_scaling: undefined, rotary_emb_base: undefined };
-const noShare = { rotary_pct: undefined };
+const noShare = { rotary_pct: undefined, partial_rotary_factor: undefined };
 /** Every layer with a window of four keys and its own. */
 const slides = { use_sliding_window: undefined, sliding_window: 5, layer_types: undefined };
 const qwenSlides = { ...slides, use_sliding_window: true, max_window_layers: 0 };
 const slidesOf = (family) => (family.startsWith('qwen') ? qwenSlides : slides);
 const noWindow = (family) =>
-  family.startsWith('qwen') ? { use_sliding_window: false } : /^(mistral|gemma2|vaultgemma|starcoder2)$/.test(family) ? { sliding_window: null, layer_types: null } : family === 'gpt_neo' ? { attention_types: [[['global'], 2]], attention_layers: null } : {}; // prettier-ignore
+  family.startsWith('qwen') ? { use_sliding_window: false } : /^(mistral|gemma2|vaultgemma|starcoder2|phi3)$/.test(family) ? { sliding_window: null, layer_types: null } : family === 'gpt_neo' ? { attention_types: [[['global'], 2]], attention_layers: null } : {}; // prettier-ignore
 /** Whether its file has the head of a language model. */
 const hasHead = (family) => Object.keys(families[family]().tensors).some((name) => /^(lm_head|embed_out|output_projection)\.weight$/.test(name)); // prettier-ignore
 /** Families without a field for the heads of keys: another number of heads fits the same arrays. */
 const isOneKind = (family) => !('num_key_value_heads' in files[family].config);
-const isGated = (family) => files[family].config.rms_norm_eps !== undefined;
+const isGated = (family) => files[family].config.rms_norm_eps !== undefined || /^(stablelm|olmo)$/.test(family); // prettier-ignore
 const at = (name) => (config) => config[name];
 const rotary = (name) => (config) => config.rotary[name];
 const shaped = /is \[|have no|have "|expected/;
@@ -168,7 +181,11 @@ const samples = {
     rotary('rotaryDim'),
     family === 'qwen3' ? 4 : 8,
   ],
-  rotary_pct: (family) => [{ rotary_pct: 0.5 }, rotary('rotaryDim'), family === 'qwen3' ? 4 : 8],
+  rotary_pct: (family) => [
+    { ...noShare, rotary_pct: 0.5 },
+    rotary('rotaryDim'),
+    family === 'qwen3' ? 4 : 8,
+  ],
   is_causal: (family) => [{ ...noWindow(family), is_causal: false }, at('causal'), false],
   use_sliding_window: () => [{ ...qwenSlides, use_sliding_window: false }, at('window'), undefined],
   max_window_layers: () => [{ ...qwenSlides, max_window_layers: 1 }, at('window'), [null, 4]],
@@ -189,7 +206,15 @@ const samples = {
   attention_bias: (family) =>
     family === 'glm'
       ? [{ attention_bias: false }, /have ".*_proj.bias"/]
-      : [{ attention_bias: true }, /attention_bias is true/],
+      : [{ attention_bias: true }, /have no ".*self_attn.*bias"/],
+  use_qkv_bias: () => [{ use_qkv_bias: true }, /have no ".*q_proj.bias"/],
+  embedding_multiplier: () => [{ embedding_multiplier: 7 }, at('embeddingScale'), 7],
+  scale_emb: () => [{ scale_emb: 7 }, at('embeddingScale'), 7],
+  attention_multiplier: () => [{ attention_multiplier: 0.5 }, at('attentionScale'), 0.5],
+  residual_multiplier: () => [{ residual_multiplier: 0.5 }, at('factors'), { o: 2, down: 2, norm: 1 }], // prettier-ignore
+  scale_depth: () => [{ scale_depth: Math.SQRT2 / 2 }, at('factors'), { o: 2, down: 2, norm: 1 }],
+  logits_scaling: () => [{ logits_scaling: 4 }, at('factors'), { o: 1, down: 1, norm: 2 }],
+  dim_model_base: () => [{ dim_model_base: 32 }, at('factors'), { o: 1, down: 1, norm: 2 }],
   scale_embedding: () => [{ scale_embedding: false }, at('embeddingScale'), undefined],
   position_embedding_type: () => [
     { position_embedding_type: 'absolute' },
@@ -197,7 +222,7 @@ const samples = {
   ],
   token_dropout: () => [{ token_dropout: false }, at('embeddingScale'), 1],
   afn: () => [{ afn: 'relu' }, at('activation'), 'relu'],
-  mlp_bias: () => [{ mlp_bias: true }, /mlp_bias is true/],
+  mlp_bias: () => [{ mlp_bias: true }, /have no ".*mlp.*bias"/],
   tie_word_embeddings: (family) =>
     hasHead(family)
       ? [{ tie_word_embeddings: true }, at('tiedEmbeddings'), false] // a head is in the file
@@ -361,6 +386,11 @@ describe('load: config.json', () => {
       'scale_attn_weights attention_softmax_in_fp32 scale_attention_softmax_in_fp32 multi_query',
     starcoder2: `${sizes} ${rope} num_key_value_heads norm_epsilon sliding_window attention_dropout residual_dropout embedding_dropout use_bias`,
     ernie4_5: `${sizes} ${rope} num_key_value_heads head_dim rms_norm_eps use_bias`,
+    granite: `${llama} mlp_bias embedding_multiplier logits_scaling residual_multiplier attention_multiplier`,
+    minicpm: `${llama} pretraining_tp scale_emb dim_model_base scale_depth`,
+    olmo: `${sizes} ${rope} num_key_value_heads attention_bias attention_dropout clip_qkv`,
+    phi3: `${sizes} ${rope} num_key_value_heads resid_pdrop embd_pdrop attention_dropout original_max_position_embeddings rms_norm_eps sliding_window`,
+    stablelm: `${sizes} ${rope} num_key_value_heads layer_norm_eps use_qkv_bias qk_layernorm use_parallel_residual hidden_dropout attention_dropout partial_rotary_factor`,
   };
   for (const family of hub) {
     test(`the fields that transformers has for ${family} are in the tables`, () => {
@@ -387,14 +417,15 @@ const made = Object.fromEntries(archs.map((arch) => [arch, ggufModels[arch]()]))
 
 /** What is known of a model with other metadata below its architecture. */
 async function ggufOpened(arch, changes) {
-  const { metadata, tensors } = made[arch];
+  const { metadata, tensors, truth } = made[arch];
   const own = Object.entries(changes).map(([key, value]) => [`${arch}.${key}`, value]);
   const kept = metadata.filter(([key]) => !own.some(([name]) => name === key));
   const model = await openModel({
     weights: ggufFile([...kept, ...own.filter(([, value]) => value !== null)], tensors),
   });
+  const factors = hasFactors(arch) && (await factorsOf(model, truth));
   model.close();
-  return { ...model.config, pooling: model.pooling };
+  return { ...model.config, pooling: model.pooling, ...(factors && { factors }) };
 }
 
 const keys = rowsOf('GGUF', archs).filter(({ fields }) => fields.length > 0);
@@ -423,7 +454,7 @@ const ggufSamples = {
   'attention.layer_norm_rms_epsilon': () => [{ 'attention.layer_norm_rms_epsilon': f32(0.5) }, at('epsilon'), 0.5], // prettier-ignore
   'attention.layer_norm_epsilon': () => [{ 'attention.layer_norm_epsilon': f32(0.5) }, at('epsilon'), 0.5], // prettier-ignore
   'attention.causal': (arch) =>
-    arch === 'gemma2'
+    /^(gemma2|phi3)$/.test(arch)
       ? [{ 'attention.causal': bool(false) }, /attention.causal is false and there are windows/]
       : [{ 'attention.causal': bool(false) }, at('causal'), false],
   pooling_type: () => [{ pooling_type: u32(3) }, at('pooling'), 'last'],
@@ -446,6 +477,14 @@ const ggufSamples = {
     },
     at('window'),
     [null, 4],
+  ],
+  'attention.scale': () => [{ 'attention.scale': f32(0.5) }, at('attentionScale'), 0.5],
+  embedding_scale: () => [{ embedding_scale: f32(7) }, at('embeddingScale'), 7],
+  residual_scale: () => [{ residual_scale: f32(0.5) }, at('factors'), { o: 2, down: 2, norm: 1 }],
+  logit_scale: (arch) => [
+    { logit_scale: f32(arch === 'granite' ? 4 : 2) },
+    at('factors'),
+    { o: 1, down: 1, norm: 2 },
   ],
   'rope.freq_base': () => [{ 'rope.freq_base': f32(7) }, rotary('base'), 7],
   'rope.dimension_count': () => [{ 'rope.dimension_count': u32(8) }, rotary('rotaryDim'), 8],

@@ -292,8 +292,9 @@ const hostile = [
   ['long scaling', withMetadata(['llama.rope.scaling.type', gguf.text('longrope')]), unsupported, 'rope.scaling.type is "longrope"', 'yarn'],
   ['another width of values', withMetadata(['llama.attention.value_length', gguf.u32(8)]), unsupported, 'value_length is 8'],
   ['an array that is missing', without('blk.1.ffn_up.weight'), invalid, 'have no "blk.1.ffn_up.weight"'],
-  ['an array too many', ggufFile(metadata, { ...tensors, 'blk.0.attn_q.bias': { shape: [64], values: new Float32Array(64) } }), invalid, 'have "blk.0.attn_q.bias"'],
+  ['an array too many', ggufFile(metadata, { ...tensors, 'blk.0.attn_q_norm.weight': { shape: [16], values: new Float32Array(16) } }), invalid, 'have "blk.0.attn_q_norm.weight"'],
   ['a name of a prototype', ggufFile(metadata, { ...tensors, ['__proto__']: { shape: [1], values: [0] } }), invalid, '__proto__'],
+  ['a bias in one layer of two', ggufFile(metadata, { ...tensors, 'blk.0.attn_q.bias': { shape: [64], values: new Float32Array(64) } }), invalid, 'have no "blk.1.attn_q.bias"'],
   ['another shape', reshaped('blk.0.ffn_up.weight', [64, 96]), invalid, '"blk.0.ffn_up.weight" is [64,96]', '[96,64]'],
   ['another rank', reshaped('blk.0.ffn_norm.weight', [64, 1]), invalid, 'is [64,1]', '[64]'],
 ]; // prettier-ignore

@@ -48,10 +48,9 @@ export class Fields {
     return reading('load', this.pathOf(field), () => JSON.stringify(this.get(field)));
   }
 
-  /** A field that is an object itself. */
+  /** A field that is an object itself, unless it says nothing. */
   part(field: string): Fields | undefined {
-    const value = this.get(field);
-    return value === undefined ? undefined : Fields.of(this.pathOf(field), value);
+    return this.isEmpty(field) ? undefined : Fields.of(this.pathOf(field), this.get(field));
   }
 
   pathOf(field: string): string {

@@ -129,6 +129,15 @@ export const ggufOthers = {
   distilbert: () => ggufTable('bert', { ...encoder, tokenTypes: 0 }, encoderNames),
   // The converter leaves out the positions before the first.
   roberta: () => ggufTable('bert', { ...encoder, tokenTypes: 1 }, encoderNames),
+  // Of InternLM, and of others that train Llama with biases.
+  'llama with biases': () =>
+    ggufTable(
+      'llama',
+      { ...rms, family: 'llama', activation: 'swiglu', tiedEmbeddings: true, biases: true, rotary: { base: 10_000, interleaved: true } }, // prettier-ignore
+      {},
+      [],
+      { constants: /^(up|gate|down)\.bias$/ },
+    ),
   mistral: () =>
     ggufTable(
       'llama',
@@ -244,5 +253,70 @@ export const ggufModels = {
         ['ernie4_5.attention.key_length', gguf.u32(16)],
         ['ernie4_5.rope.freq_base', gguf.f32(4096)],
       ],
+    ),
+  granite: () =>
+    ggufTable(
+      'granite',
+      {
+        ...{ ...rms, family: 'granite', activation: 'swiglu', tiedEmbeddings: true },
+        ...{
+          rotary: { base: 10_000, interleaved: true },
+          embeddingScale: 12,
+          attentionScale: 0.125,
+        },
+      },
+      {},
+      Object.entries({ 'attention.scale': 0.125, embedding_scale: 12, residual_scale: 0.25, logit_scale: 8 }).map(([key, value]) => [`granite.${key}`, gguf.f32(value)]), // prettier-ignore
+      { factors: { o: 0.25, down: 0.25, norm: 1 / 8 } },
+    ),
+  minicpm: () =>
+    ggufTable(
+      'minicpm',
+      {
+        ...{ ...rms, family: 'minicpm', activation: 'swiglu', tiedEmbeddings: true },
+        ...{ rotary: { base: 10_000, interleaved: true }, embeddingScale: 12 },
+      },
+      {},
+      Object.entries({ embedding_scale: 12, residual_scale: 0.25, logit_scale: 4 }).map(([key, value]) => [`minicpm.${key}`, gguf.f32(value)]), // prettier-ignore
+      { factors: { o: 0.25, down: 0.25, norm: 1 / 4 } },
+    ),
+  olmo: () =>
+    ggufTable(
+      'olmo',
+      {
+        ...{ family: 'olmo', numKvHeads: 2, activation: 'swiglu', tiedEmbeddings: false },
+        ...{ positions: 'rotary', rotary: { base: 10_000, interleaved: true } },
+      },
+      {},
+      [],
+      { constants: /^norm|\.bias$/ },
+    ),
+  phi3: () =>
+    ggufTable(
+      'phi3',
+      {
+        ...{ ...rms, family: 'phi3', activation: 'swiglu', tiedEmbeddings: false, window: 4 },
+        rotary: { base: 10_000, rotaryDim: 12 },
+      },
+      { ...fused, gate: 'ffn_up' },
+      [
+        ['phi3.attention.sliding_window', gguf.u32(5)],
+        ['phi3.rope.dimension_count', gguf.u32(12)],
+        ['phi3.rope.scaling.original_context_length', gguf.u32(sizes.T)],
+      ],
+    ),
+  stablelm: () =>
+    ggufTable(
+      'stablelm',
+      {
+        ...{ family: 'stablelm', numKvHeads: 2, activation: 'swiglu', tiedEmbeddings: false },
+        ...{ positions: 'rotary', rotary: { base: 10_000, rotaryDim: 4 } },
+      },
+      {},
+      [
+        ['stablelm.rope.dimension_count', gguf.u32(4)],
+        ['stablelm.use_parallel_residual', gguf.bool(true)],
+      ],
+      { constants: /^(o|up|gate|down)\.bias$/ },
     ),
 };

@@ -9,10 +9,11 @@ import { rowsOf, sizeIn } from '../../../support/js/model-kinds.js';
 import { families } from './families.js';
 import { ggufFile, safetensors } from './files.js';
 import { ggufModels, ggufOthers } from './gguf-models.js';
+import { otherFamilies } from './more-families.js';
 
 /** The models of each: what load() takes, what they are, and their arrays. */
 export const loadable = [
-  ...Object.entries(families).map(([type, make]) => ({
+  ...Object.entries({ ...families, ...otherFamilies }).map(([type, make]) => ({
     ...{ type, format: 'safetensors', make },
     source: ({ config, tensors }) => ({ config, weights: safetensors(tensors) }),
   })),

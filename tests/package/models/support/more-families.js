@@ -248,6 +248,75 @@ const table = {
       names: { ...llamaNames, up: 'mlp.c_fc', down: 'mlp.c_proj' },
     },
   },
+  granite: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, hidden_act: 'silu', rms_norm_eps: 1e-5 },
+      ...{ rope_theta: 10_000, attention_bias: false, mlp_bias: false, tie_word_embeddings: true },
+      ...{ embedding_multiplier: 12, attention_multiplier: 0.125, residual_multiplier: 0.25 },
+      logits_scaling: 8,
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, normType: 'rms', positions: 'rotary', epsilon: 1e-5 },
+      ...{ activation: 'swiglu', tiedEmbeddings: true, rotary: { base: 10_000 } },
+      ...{ embeddingScale: 12, attentionScale: 0.125 },
+    },
+    file: { ...llamaFile, factors: { o: 0.25, down: 0.25, norm: 1 / 8 } },
+  },
+  minicpm: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, hidden_act: 'silu', rms_norm_eps: 1e-5 },
+      // Of two layers: a quarter of what each part adds.
+      ...{ scale_emb: 12, scale_depth: Math.SQRT2 / 4, dim_model_base: 16, mup_denominator: 32 },
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, normType: 'rms', positions: 'rotary', epsilon: 1e-5 },
+      ...{ activation: 'swiglu', tiedEmbeddings: true, rotary: { base: 10_000 } },
+      embeddingScale: 12,
+    },
+    file: { ...llamaFile, factors: { o: 0.25, down: 0.25, norm: 1 / 4 } },
+  },
+  olmo: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, hidden_act: 'silu', rope_theta: 10_000, clip_qkv: null },
+      ...{ attention_bias: false, tie_word_embeddings: false },
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, positions: 'rotary', rotary: { base: 10_000 } },
+      ...{ activation: 'swiglu', epsilon: 1e-5, tiedEmbeddings: false },
+    },
+    file: { ...llamaFile, constants: /^norm|\.bias$/ },
+  },
+  phi3: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, hidden_act: 'silu', rms_norm_eps: 1e-5 },
+      ...{ rope_theta: 10_000, rope_scaling: null, partial_rotary_factor: 0.75 },
+      ...{ original_max_position_embeddings: 9, sliding_window: 5, attention_bias: false },
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, normType: 'rms', positions: 'rotary', epsilon: 1e-5 },
+      ...{ activation: 'swiglu', tiedEmbeddings: false, window: 4 },
+      rotary: { base: 10_000, rotaryDim: 12 },
+    },
+    file: {
+      layers: 'model.layers.',
+      names: {
+        ...{ ...llamaNames, gate: 'mlp.gate_up_proj', up: 'mlp.gate_up_proj' },
+        ...named('q k v', Array(3).fill('self_attn.qkv_proj').join(' ')),
+      },
+    },
+  },
+  stablelm: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, hidden_act: 'silu', layer_norm_eps: 1e-5 },
+      ...{ rope_theta: 10_000, partial_rotary_factor: 0.25, use_qkv_bias: false },
+      ...{ qk_layernorm: false, use_parallel_residual: false },
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, positions: 'rotary', rotary: { base: 10_000, rotaryDim: 4 } },
+      ...{ activation: 'swiglu', epsilon: 1e-5, tiedEmbeddings: false },
+    },
+    file: { ...llamaFile, constants: /^(q|k|v|o|up|gate|down)\.bias$/ },
+  },
   helium: {
     config: {
       ...{ ...hub, num_key_value_heads: 2, head_dim: 16, hidden_act: 'silu', rms_norm_eps: 1e-8 },
@@ -316,16 +385,35 @@ const table = {
   },
 };
 
-/** { truth, tensors, config, expected } of each, as those of families.js. */
-export const moreFamilies = Object.fromEntries(
-  Object.entries(table).map(([model_type, { config, expected, file, more = {} }]) => [
-    model_type,
-    () => {
-      const { truth, tensors } = built(expected, file);
-      // Arrays of which nothing is read.
-      for (const [name, shape] of Object.entries(more))
-        tensors[name] = { shape, values: new Float32Array(shape.reduce((n, x) => n * x, 1)) };
-      return { truth, tensors, config: { model_type, ...config }, expected: { ...expected, family: model_type } }; // prettier-ignore
+/** Others of a `model_type` of the table. */
+const others = {
+  // Of InternLM, and of others that train Llama with biases.
+  'llama with biases': {
+    config: {
+      ...{ ...hub, model_type: 'llama', num_key_value_heads: 2, hidden_act: 'silu' },
+      ...{ rms_norm_eps: 1e-5, attention_bias: true, tie_word_embeddings: true },
     },
-  ]),
-);
+    expected: {
+      ...{ ...sizes, family: 'llama', numKvHeads: 2, normType: 'rms', positions: 'rotary' },
+      ...{ epsilon: 1e-5, activation: 'swiglu', tiedEmbeddings: true, rotary: { base: 10_000 } },
+      biases: true,
+    },
+    file: { ...llamaFile, constants: /^(up|gate|down)\.bias$/ },
+  },
+};
+
+/** { truth, tensors, config, expected } of each, as those of families.js. */
+const made = (all) =>
+  Object.fromEntries(
+    Object.entries(all).map(([model_type, { config, expected, file, more = {} }]) => [
+      model_type,
+      () => {
+        const { truth, tensors } = built(expected, file);
+        // Arrays of which nothing is read.
+        for (const [name, shape] of Object.entries(more))
+          tensors[name] = { shape, values: new Float32Array(shape.reduce((n, x) => n * x, 1)) };
+        return { truth, tensors, config: { model_type, ...config }, expected: { family: model_type, ...expected } }; // prettier-ignore
+      },
+    ]),
+  );
+export const [moreFamilies, otherFamilies] = [made(table), made(others)];

@@ -13,13 +13,13 @@ export function encode(values, type) {
 /** bfloat16 of numbers that are one. */
 const toBf16 = (value) => new Uint32Array(Float32Array.of(value).buffer)[0] >>> 16;
 
-/** Rows of Q8_0: blocks of 32 int8 behind their scale in float16. `values` are multiples of 1/64 below 2, or of 1/512 below 1/4. */
+/** Rows of Q8_0: blocks of 32 int8 behind their scale in float16. `values` are multiples of 1/n below 128/n, n = 64 to 512. */
 export function encodeQ8(values) {
   const bytes = new Uint8Array((values.length / 32) * 34);
   const view = new DataView(bytes.buffer);
   for (let block = 0; block < values.length / 32; ++block) {
     const own = values.slice(32 * block, 32 * block + 32);
-    const parts = own.every((x) => Number.isInteger(64 * x)) ? 64 : 512;
+    const parts = [64, 128, 256, 512].find((n) => own.every((x) => Number.isInteger(n * x)));
     view.setUint16(34 * block, float16(1 / parts), true);
     for (let i = 0; i < 32; ++i) view.setInt8(34 * block + 2 + i, own[i] * parts);
   }

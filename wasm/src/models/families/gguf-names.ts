@@ -1,5 +1,7 @@
 // The names of arrays in GGUF, which the converter writes alike for most families.
 
+import type { ModelFile } from '../file.js';
+import type { More } from './family.js';
 import { named, type Names } from './locate.js';
 
 export const ggufModules = named(
@@ -8,3 +10,14 @@ export const ggufModules = named(
 );
 /** Where q, k and v are one map. */
 export const fusedQkv: Names['modules'] = { q: 'attn_qkv', k: 'attn_qkv', v: 'attn_qkv' };
+
+const maps = ['q', 'k', 'v', 'o', 'up', 'gate', 'down'] as const;
+/** Biases of the maps that have one in the first layer, where a family has them or not; those of the others are zeros. */
+export function ggufBiases({ tensors }: ModelFile): More {
+  const isBiased = (map: (typeof maps)[number]): boolean =>
+    tensors.has(`blk.0.${ggufModules[map] ?? ''}.bias`);
+  const others = maps.filter((map) => !isBiased(map));
+  if (others.length === maps.length) return {};
+  const constants = new RegExp(`^(${others.join('|')})\\.bias$`);
+  return { config: { biases: true }, ...(others.length > 0 && { names: { constants } }) };
+}

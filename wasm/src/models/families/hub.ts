@@ -9,7 +9,7 @@ import type { Family, Read } from './family.js';
 import { common, type Fixed } from './fixed.js';
 import * as all from './index.js';
 import { hubRotary } from './rope.js';
-import { sizesOf } from './sizes.js';
+import { sizesOf, words } from './sizes.js';
 import { hubWindow } from './windows.js';
 
 type Activation = NonNullable<LanguageModelConfig['activation']>;
@@ -66,7 +66,11 @@ function checkOwnCode(fields: Fields): void {
 }
 
 /** Of a `model_type`: the values of fields with which a file can be read. */
-export const hubFixed = (type: string): Fixed => ({ ...common, ...families[type]?.hub.fixed });
+export function hubFixed(type: string): Fixed {
+  const { fixed, obeyed = '' } = families[type]?.hub ?? {};
+  const isFixed = ([name]: [string, unknown]): boolean => !words(obeyed).includes(name);
+  return Object.fromEntries(Object.entries({ ...common, ...fixed }).filter(isFixed));
+}
 
 /** What stands in its field, or what the family has where none is read. */
 function activationOf(fields: Fields, { traits, hub }: OfHub): Activation {

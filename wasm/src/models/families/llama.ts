@@ -2,7 +2,8 @@
 
 import type { Fields } from '../fields.js';
 import type { Family, More } from './family.js';
-import { all, llamaFixed } from './fixed.js';
+import { all, type Fixed, llamaFixed } from './fixed.js';
+import { ggufBiases } from './gguf-names.js';
 import { named, type Names } from './locate.js';
 
 export const rms = { normType: 'rms', positions: 'rotary' } as const;
@@ -15,21 +16,28 @@ export const llamaNames: Names = {
   ),
 };
 
-/** Biases of all maps, or of none. */
-function biases(fields: Fields): More {
-  const [attention, mlp] = ['attention_bias', 'mlp_bias'].map((name) => fields.flag(name, false));
-  if (attention !== mlp) fields.only(attention ? 'attention_bias' : 'mlp_bias', false);
-  return attention ? { config: { biases: true } } : {};
+export const llamaBiases = (fields: Fields): More =>
+  biasesOf(fields.flag('attention_bias', false), fields.flag('mlp_bias', false));
+/** Biases of the maps of attention, of the feed-forward part, or of both; those of the others are zeros. */
+export function biasesOf(attention: boolean, mlp: boolean): More {
+  if (!attention && !mlp) return {};
+  const constants = attention ? /^(up|gate|down)\.bias$/ : /^[qkvo]\.bias$/;
+  return { config: { biases: true }, ...(attention !== mlp && { names: { constants } }) };
 }
+/** Both flags are obeyed. */
+export const llamaBiased: Fixed = all('attention_bias mlp_bias', true, false);
 
 export const llama: Family = {
   types: ['llama'],
   traits: rms,
   hub: {
     names: llamaNames,
-    fixed: { ...llamaFixed, ...all('attention_bias mlp_bias', true, false) },
-    more: biases,
+    fixed: { ...llamaFixed, ...llamaBiased },
+    more: llamaBiases,
   },
   // The converter turns the rows of q and k so that the pairs of the rotation lie side by side. Windows are those of Mistral.
-  gguf: { architecture: 'llama', isInterleaved: true, slides: () => true },
+  gguf: {
+    ...{ architecture: 'llama', isInterleaved: true, slides: () => true },
+    more: (_fields, _sizes, file) => ggufBiases(file),
+  },
 };
