@@ -207,6 +207,8 @@ const samples = {
     family === 'glm'
       ? [{ attention_bias: false }, /have ".*_proj.bias"/]
       : [{ attention_bias: true }, /have no ".*self_attn.*bias"/],
+  max_trained_positions: () => [{ max_trained_positions: 5 }, at('maxLength'), 5],
+  rotary_scaling_factor: () => [{ rotary_scaling_factor: null }, at('maxLength'), 12],
   use_qkv_bias: () => [{ use_qkv_bias: true }, /have no ".*q_proj.bias"/],
   embedding_multiplier: () => [{ embedding_multiplier: 7 }, at('embeddingScale'), 7],
   scale_emb: () => [{ scale_emb: 7 }, at('embeddingScale'), 7],
@@ -386,6 +388,12 @@ describe('load: config.json', () => {
       'scale_attn_weights attention_softmax_in_fp32 scale_attention_softmax_in_fp32 multi_query',
     starcoder2: `${sizes} ${rope} num_key_value_heads norm_epsilon sliding_window attention_dropout residual_dropout embedding_dropout use_bias`,
     ernie4_5: `${sizes} ${rope} num_key_value_heads head_dim rms_norm_eps use_bias`,
+    // Of the code that comes with it.
+    nomic_bert:
+      'n_embd n_layer n_head n_inner n_positions activation_function layer_norm_epsilon type_vocab_size prenorm parallel_block ' +
+      'parallel_block_tied_norm rotary_emb_fraction rotary_emb_base rotary_emb_scale_base rotary_emb_interleaved fused_dropout_add_ln ' +
+      'fused_bias_fc use_flash_attn use_xentropy qkv_proj_bias mlp_fc1_bias mlp_fc2_bias causal use_rms_norm max_trained_positions ' +
+      'rotary_scaling_factor scale_attn_weights scale_attn_by_inverse_layer_idx',
     granite: `${llama} mlp_bias embedding_multiplier logits_scaling residual_multiplier attention_multiplier`,
     minicpm: `${llama} pretraining_tp scale_emb dim_model_base scale_depth`,
     olmo: `${sizes} ${rope} num_key_value_heads attention_bias attention_dropout clip_qkv`,
@@ -442,7 +450,7 @@ const ggufSamples = {
   embedding_length: () => [{ embedding_length: u32(32) }, shaped],
   'attention.head_count': (arch) => [
     { 'attention.head_count': perLayer(2), 'attention.head_count_kv': perLayer(2) },
-    ...(['gpt2', 'gptneox', 'bloom', 'bert'].includes(arch) ? [at('numHeads'), 2] : [shaped]),
+    ...(['gpt2', 'gptneox', 'bloom', 'bert', 'nomic-bert'].includes(arch) ? [at('numHeads'), 2] : [shaped]),
   ],
   feed_forward_length: () => [{ feed_forward_length: perLayer(48) }, shaped],
   context_length: () => [{ context_length: u32(5) }, at('maxLength'), 5],

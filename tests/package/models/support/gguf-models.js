@@ -254,6 +254,17 @@ export const ggufModels = {
         ['ernie4_5.rope.freq_base', gguf.f32(4096)],
       ],
     ),
+  'nomic-bert': () =>
+    ggufTable(
+      'nomic-bert',
+      {
+        ...{ ...encoder, family: 'nomic_bert', activation: 'swiglu', tokenTypes: 2 },
+        ...{ positions: 'rotary', rotary: { base: 1000 } },
+      },
+      { ...encoderNames, ...fused },
+      [['nomic-bert.rope.freq_base', gguf.f32(1000)]],
+      { constants: /^(q|k|v|o|up|gate|down)\.bias$/ },
+    ),
   granite: () =>
     ggufTable(
       'granite',

@@ -248,6 +248,31 @@ const table = {
       names: { ...llamaNames, up: 'mlp.c_fc', down: 'mlp.c_proj' },
     },
   },
+  nomic_bert: {
+    config: {
+      ...{ vocab_size: 11, n_layer: 2, n_embd: 64, n_head: 4, n_inner: 96, n_positions: 12 },
+      ...{ max_trained_positions: 9, rotary_scaling_factor: 2, rotary_emb_base: 1000 },
+      ...{ rotary_emb_fraction: 1, rotary_emb_interleaved: false, rotary_emb_scale_base: null },
+      ...{ activation_function: 'swiglu', layer_norm_epsilon: 1e-12, type_vocab_size: 2 },
+      ...{ qkv_proj_bias: false, mlp_fc1_bias: false, mlp_fc2_bias: false, prenorm: false },
+      ...{ parallel_block: false, use_rms_norm: false, scale_attn_weights: true, causal: false },
+    },
+    expected: {
+      ...{ ...sizes, ...encoder, activation: 'swiglu', epsilon: 1e-12, tokenTypes: 2 },
+      ...{ positions: 'rotary', rotary: { base: 1000 } },
+    },
+    file: {
+      ...{ layers: 'encoder.layers.', constants: /^(q|k|v|o|up|gate|down)\.bias$/ },
+      names: {
+        ...named(
+          layer + ' gate',
+          'norm1 attn.Wqkv attn.Wqkv attn.Wqkv attn.out_proj norm2 mlp.fc11 mlp.fc2 mlp.fc12',
+        ),
+        ...{ embedding: 'embeddings.word_embeddings', embeddingNorm: 'emb_ln' },
+        tokenTypes: 'embeddings.token_type_embeddings',
+      },
+    },
+  },
   granite: {
     config: {
       ...{ ...hub, num_key_value_heads: 2, hidden_act: 'silu', rms_norm_eps: 1e-5 },

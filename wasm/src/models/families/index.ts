@@ -21,6 +21,7 @@ export { helium } from './helium.js';
 export { llama } from './llama.js';
 export { minicpm } from './minicpm.js';
 export { mistral } from './mistral.js';
+export { nomicBert } from './nomic-bert.js';
 export { olmo } from './olmo.js';
 export { openaiGpt } from './openai-gpt.js';
 export { opt } from './opt.js';
