@@ -411,7 +411,7 @@ describe('sessions', () => {
 
 describe('in use', () => {
   const isBusy = (call, where, ...says) => expectThrows(call, where, 'busy', ...says);
-  const inUse = 'the session is in use by a generation';
+  const inUse = 'generate() still uses the session';
 
   test("generate: a session in which it goes on is nobody else's until the loop ends", async () => {
     const session = model.session();
@@ -524,7 +524,7 @@ describe('control texts', () => {
   test('a tokenizer that cannot is refused, and not taken for one that has', async () => {
     const cannot = { encode: tokenizer.encode, decode: tokenizer.decode };
     const without = create(engine, config, weights, { tokenizer: cannot });
-    const says = ['invalid_argument', 'plain is true and the tokenizer has no encodePlain()', 'tokens'];
+    const says = ['invalid_argument', 'plain is true and the tokenizer has no encodePlain()', 'token ids'];
     for (const [method, where] of [
       [() => without.generate('abc', { plain: true }), fn],
       [() => without.forward('abc', { plain: true }), 'LanguageModel.forward'],

@@ -121,7 +121,7 @@ describe('openModel: shards', () => {
   for (const [what, weights, code, ...says] of [
     ['an array in two of them', () => [...files, files[0]], invalid, 'in two files'],
     ['one that is missing', () => files.slice(1), invalid, 'weights have no'],
-    ['none', () => [], invalid, 'no files'],
+    ['none', () => [], invalid, 'empty list'],
     ['an index among them', () => [index(map), files[0]], invalid, 'JSON'],
     ['an index that is a Blob', () => new Blob([JSON.stringify({ weight_map: map })]), invalid, 'JSON', 'index'],
     ['an index without a map', () => index(undefined), invalid, 'weight_map'],
@@ -179,7 +179,7 @@ describe('openModel: safetensors of strangers', () => {
     ['an array that is missing', without(q), invalid, 'have no "layers.0.self_attn.q_proj.weight"'],
     ['a name of a prototype', more('__proto__'), invalid, '"__proto__"'],
     ['the name constructor', more('constructor'), invalid, '"constructor"'],
-    ['an array by two names', more('norm.weight'), invalid, 'by another name'],
+    ['an array by two names', more('norm.weight'), invalid, 'under two names'],
     ['an array too many', more('model.layers.0.self_attn.q_proj.bias'), invalid, 'q_proj.bias'],
   ]) {
     test(what, () => expectRejects(open(config, file), 'load', code, ...says));

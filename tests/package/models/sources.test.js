@@ -256,7 +256,7 @@ describe('openModel: servers', () => {
       hurried(t);
       const tagged = (tags) => ({ breaks: (n) => (n === 0 ? 1 << 15 : Infinity), headers: (n) => ({ etag: tags[n] }) }); // prettier-ignore
       const other = await served(t, bytes, tagged(['"a"', '"b"']));
-      await expectRejects(collect(await open(other.url)), 'load', 'load_failed', '"a" and now "b" by its ETag', 'the same file'); // prettier-ignore
+      await expectRejects(collect(await open(other.url)), 'load', 'load_failed', 'the ETag "a" and now "b"', 'the same file'); // prettier-ignore
       const same = await served(t, bytes, tagged(['"a"', 'W/"a"']));
       await expectModel(await open(same.url), truth);
     });
@@ -309,7 +309,7 @@ describe('openModel: servers', () => {
     const { url } = await served(t, bytes, {
       headers: { 'content-range': `bytes 5-9/${bytes.length}` },
     });
-    await expectRejects(open(url), 'load', 'load_failed', 'from byte 5 on');
+    await expectRejects(open(url), 'load', 'load_failed', 'the bytes from 5 on');
   });
 });
 

@@ -26,7 +26,7 @@ describe('charactersTokenizer', () => {
       [() => charactersTokenizer(['a', 'bc']), '[a,bc]'],
       [() => charactersTokenizer(['a', '']), '[a,]'],
       [() => charactersTokenizer(['a', 1]), '[a,1]'],
-      [() => charactersTokenizer(['a', 'b', 'a']), '1 of the characters'],
+      [() => charactersTokenizer(['a', 'b', 'a']), 'characters have duplicates (1)'],
     ]) {
       expectThrows(call, 'charactersTokenizer', 'invalid_argument', ...says);
     }
@@ -544,7 +544,7 @@ describe('openModel: the tokenizer in files of ours', () => {
   for (const [what, tokens, said] of [
     ['no list', 'ab', 'characters are "ab"'],
     ['a token of two letters', ['a', 'bc'], 'characters are [a,bc]'],
-    ['a letter twice', ['a', 'a'], '1 of the characters'],
+    ['a letter twice', ['a', 'a'], 'characters have duplicates (1)'],
     ['nothing', undefined, 'characters are undefined'],
   ]) {
     test(`characters that are ${what} are refused`, async () => {

@@ -230,7 +230,7 @@ describe('tokens', () => {
     const prompt = Array.from({ length: 1500 }, (_, i) => i % 19);
     const given = { session, maxTokens: 1, stopTokens: [] };
     const made = model.generate(prompt, given);
-    const says = ['busy', 'the session is in use by a generation'];
+    const says = ['busy', 'generate() still uses the session'];
     // The worker has heard of it by now. Nobody waits for the first token.
     await model.loss([1, 2]);
     const first = made.next();

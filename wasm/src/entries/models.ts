@@ -111,7 +111,7 @@ export const llama2cTokenizer = (bytes: ArrayBuffer | Uint8Array): Tokenizer =>
 /**
  * Each of these letters is a token, by its place.
  *
- * @throws {@link QkvError} `invalid_argument` for what is no letter, for one that is there twice, and when a text has another
+ * @throws {@link QkvError} `invalid_argument` for what is no letter, for a duplicate, and when a text has another
  */
 export const charactersTokenizer = (characters: readonly string[]): Tokenizer =>
   charactersOf(characters);

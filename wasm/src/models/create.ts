@@ -27,8 +27,7 @@ function checkNames(fn: string, names: readonly string[], arrays: ModelState['ar
   const surplus = names.filter((name) => !arrays.has(name));
   if (missing.length === 0 && surplus.length === 0) return;
   const what = missing.length > 0 ? `have no ${some(missing)}` : `have ${some(surplus)}`;
-  const expected =
-    missing.length > 0 ? 'every array of the model' : 'the arrays of the model alone';
+  const expected = missing.length > 0 ? 'every array of the model' : 'only the arrays of the model';
   throw new QkvError('invalid_argument', `${fn}: weights ${what}, expected ${expected}`);
 }
 

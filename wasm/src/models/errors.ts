@@ -20,7 +20,11 @@ export function newBytes(length: number): Uint8Array<ArrayBuffer> {
   try {
     return new Uint8Array(length);
   } catch (cause) {
-    throw error('out_of_memory', `out of memory: JavaScript has no ${length} bytes`, cause);
+    throw error(
+      'out_of_memory',
+      `out of memory: ${length} bytes could not be allocated in JavaScript`,
+      cause,
+    );
   }
 }
 

@@ -107,7 +107,7 @@ function roomFor(
   if (room >= 0) return room + 1;
   throw new QkvError(
     'out_of_range',
-    `${fn}: prompt has ${prompt} tokens, expected at most ${room + prompt}, for which there is room`,
+    `${fn}: prompt has ${prompt} tokens, expected at most ${room + prompt}: ${sessionState ? 'the session' : 'the model'} has no room for more`,
   );
 }
 

@@ -50,12 +50,12 @@ function noRoom(instance: Instance, opened: OpenedModel, format: WeightFormat, c
   const fitting = (['bf16', 'int8'] as const)
     .filter((other) => bytesOf(opened, other) < Math.min(left, bytes))
     .map((other) => `'${other}' (${bytesOf(opened, other)} bytes)`);
-  const what = cause?.message ?? `${fn}: out of memory: WebAssembly has no ${bytes} bytes`;
+  const what = cause?.message ?? `${fn}: out of memory: ${bytes} bytes could not be allocated`;
   const wayOut =
-    fitting.length > 0 ? `expected format ${fitting.join(' or ')}` : 'and in no format they fit';
+    fitting.length > 0 ? `, expected format ${fitting.join(' or ')}` : '; they fit in no format';
   return new QkvError(
     'out_of_memory',
-    `${what} for the weights, which take ${bytes} as '${format}', ${wayOut}`,
+    `${what} for the weights, which take ${bytes} as '${format}'${wayOut}`,
     { cause },
   );
 }

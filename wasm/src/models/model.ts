@@ -153,7 +153,7 @@ export class WasmLanguageModel implements LanguageModel {
     const rows = rowsOf(fn, ids, state.spec, { batch, plain });
     const [, length] = rows.shape;
     if (length < 2) {
-      throw new QkvError('shape_mismatch', `${fn}: ids are rows of 1 token, expected at least 2`);
+      throw new QkvError('shape_mismatch', `${fn}: ids has rows of 1 token, expected at least 2`);
     }
     const call = new Call(state.instance, fn);
     const asked =

@@ -85,7 +85,7 @@ async function readBeside(
 ): Promise<{ value: unknown }> {
   if (given === undefined || (isRecord(given) && !isAddress(given))) return { value: given };
   if (!isAddress(given))
-    refuse(`${role} is ${describe(given)}`, `an object, or where ${besides[role]} is`);
+    refuse(`${role} is ${describe(given)}`, `an object, or the URL or path of ${besides[role]}`);
   const source = await openSource(role, given);
   try {
     return { value: await readJson(source, signal) };

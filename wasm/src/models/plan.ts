@@ -100,7 +100,7 @@ function renamed({ tensors }: ModelFile, { rename }: Described): Map<string, Sto
   const all = new Map<string, StoredTensor>();
   for (const [name, tensor] of tensors) {
     if (all.has(rename(name)))
-      refuse(`weights have ${quoted(name)} by another name too`, 'it once');
+      refuse(`weights have ${quoted(name)} twice, under two names`, 'it once');
     all.set(rename(name), tensor);
   }
   return all;
@@ -139,7 +139,7 @@ export function planOf(file: ModelFile, described: Described): LoadPlan {
     !names.has(name) && !isScale(name) && !isIgnored(name) && !isOtherHead(name);
   const surplus = [...tensors.keys()].filter(isSurplus);
   if (surplus.length > 0)
-    refuse(`weights have ${some(surplus, quoted)}`, `the arrays of a ${family} alone`);
+    refuse(`weights have ${some(surplus, quoted)}`, `only the arrays of a ${family}`);
 
   const steps = new Map<string, LoadStep & { parts: LoadPart[] }>();
   for (const { parameter, at } of wanted) {

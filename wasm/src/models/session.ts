@@ -75,7 +75,7 @@ export function checkIdle(fn: string, { isBusy }: SessionState): void {
   if (!isBusy) return;
   throw new QkvError(
     'busy',
-    `${fn}: the session is in use by a generation, expected one that is not: end the loop over its tokens first, or use another session`,
+    `${fn}: generate() still uses the session, expected one that is free: end the loop over its tokens first, or use another session`,
   );
 }
 

@@ -58,7 +58,7 @@ export function idsOf(
   ) {
     throw new QkvError(
       'invalid_argument',
-      `${fn}: plain is true and the tokenizer has no encodePlain(), expected one that has, or tokens`,
+      `${fn}: plain is true and the tokenizer has no encodePlain(), expected a tokenizer with encodePlain(), or token ids`,
     );
   }
   return reading(fn, name, () => encoded(tokenizer, given, options)) as ArrayLike<number>;

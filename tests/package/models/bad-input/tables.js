@@ -93,7 +93,13 @@ const createTable = {
       ),
       refusal('one too few', lacking, invalid, 'weights have no layers.0.attention.wq', 'every'),
       refusal('none', {}, invalid, 'weights have no embedding', 'more', 'every array'),
-      refusal('one too many', { ...weights, extra: wq }, invalid, 'weights have extra', 'alone'),
+      refusal(
+        'one too many',
+        { ...weights, extra: wq },
+        invalid,
+        'weights have extra',
+        'only the arrays',
+      ),
       refusal(
         'another shape',
         { ...weights, head: zeros([8, 6]) },
@@ -128,7 +134,7 @@ const beside = (file) => (name) =>
       [true, 'true'],
       [() => 1, 'a function'],
     ],
-    `an object, or where ${file} is`,
+    `an object, or the URL or path of ${file}`,
   );
 
 const loadTable = {
@@ -158,7 +164,7 @@ const loadTable = {
         ],
         'a URL, a Blob or an ArrayBuffer',
       ),
-      refusal('no file', [], invalid, 'weights are no files', 'at least one'),
+      refusal('no file', [], invalid, 'weights is an empty list', 'at least one'),
       refusal('one that is none', [file, 3], invalid, 'weights[1] is 3'),
     ],
     'source.tokenizer': (name) => tokenizer(name.replace('source.', '')),

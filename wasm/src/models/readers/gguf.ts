@@ -61,7 +61,7 @@ class Reader {
 
   async count(what: string, limit: number): Promise<number> {
     const count = Number(await this.scalar(10, what));
-    if (count > limit) refuse(`${this.name} has ${count} as ${what}`, `at most ${limit}`);
+    if (count > limit) refuse(`${this.name} has ${what} ${count}`, `at most ${limit}`);
     return count;
   }
 
@@ -86,7 +86,8 @@ class Reader {
   async value(type: number, what: string, depth = 0): Promise<unknown> {
     if (type === text) return this.text(what);
     if (type !== list) return this.scalar(type, what);
-    if (depth >= most.depth) refuse(`${this.name} has ${what} in lists within lists`, 'fewer');
+    if (depth >= most.depth)
+      refuse(`${this.name} has ${what} in lists nested deeper than ${most.depth}`, 'fewer levels');
     const inner = await this.u32(what);
     const count = await this.count(`the length of ${what}`, most.elements - this.#elements);
     this.#elements += count;
@@ -184,8 +185,8 @@ export async function readGguf(source: ByteSource, signal?: AbortSignal): Promis
   if (version !== 2 && version !== 3) {
     const isSwapped = version > 0 && version % 2 ** 24 === 0;
     refuseUnsupported(
-      `${name} is GGUF of version ${isSwapped ? 'with the high bytes first' : version}`,
-      '2 or 3',
+      `${name} is ${isSwapped ? 'big-endian GGUF' : `GGUF of version ${version}`}`,
+      'little-endian GGUF of version 2 or 3',
     );
   }
   const count = await reader.count('the number of arrays', most.tensors);

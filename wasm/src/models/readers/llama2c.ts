@@ -55,7 +55,7 @@ export async function readLlama2c(source: ByteSource, signal?: AbortSignal): Pro
   const numbers = readNumbers(cursor.take(headerSize));
   await cursor.close();
   const { name } = source;
-  if (!numbers) refuse(`${name} has other numbers at its start`, 'sizes of a model');
+  if (!numbers) refuse(`${name} does not start with valid sizes`, 'a llama2.c checkpoint');
   const tensors = new Map<string, StoredTensor>();
   let at = headerSize;
   for (const [array, ...shape] of arraysOf(numbers)) {

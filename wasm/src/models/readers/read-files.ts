@@ -81,7 +81,10 @@ function shardsOf({ name }: ByteSource, index: unknown): Map<string, string[]> {
     // A stranger's index names files beside it, and no other place.
     const isBeside = typeof file === 'string' && file.length < 256 && fileName.test(file);
     if (!isBeside)
-      refuse(`${name} has ${describe(file)} for ${quoted(tensor)}`, 'the name of a file beside it');
+      refuse(
+        `${name} has ${describe(file)} for ${quoted(tensor)}`,
+        'the name of a file in the same folder',
+      );
     const tensors = shards.get(file);
     if (tensors) tensors.push(tensor);
     else shards.set(file, [tensor]);
@@ -121,11 +124,14 @@ function inOrder(files: readonly ModelFile[]): readonly ModelFile[] {
 function join(given: readonly ModelFile[]): ModelFile {
   const files = given[0]?.format === 'gguf' ? inOrder(given) : given;
   const [first] = files;
-  if (!first) return refuse('weights are no files', 'at least one');
+  if (!first) return refuse('weights is an empty list', 'at least one file');
   const tensors = new Map<string, StoredTensor>();
   for (const file of files) {
     if (file.format !== first.format || (file !== first && file.format === 'llama2.c')) {
-      refuse(`weights are files of ${first.format} and ${file.format}`, 'shards of one model');
+      refuse(
+        `weights have files of the formats ${first.format} and ${file.format}`,
+        'shards of one model in safetensors or GGUF',
+      );
     }
     for (const [name, tensor] of file.tensors) {
       if (tensors.has(name)) refuse(`weights have ${quoted(name)} in two files`, 'it once');
@@ -165,15 +171,16 @@ export async function readFiles(
       files.push(file);
       continue;
     }
-    if (places.length > 1) refuse(`${source.name} is JSON`, 'shards alone, or their index alone');
+    if (places.length > 1)
+      refuse(`${source.name} is JSON`, 'either the shards or their index, not both');
     if (!isAddress(place))
-      refuse(`${source.name} is JSON`, 'the shards themselves, or where their index is');
+      refuse(`${source.name} is JSON`, 'the shards themselves, or the URL or path of their index');
     const shards = shardsOf(source, await readJson(source, signal));
     for (const [name, tensors] of shards) {
       const shard = await header(await open(name, beside(place, name)), shards.size === 1);
       const missing = tensors.filter((tensor) => !shard?.tensors.has(tensor));
       if (!shard || missing.length > 0)
-        refuse(`${name} has no ${some(missing, quoted)}`, 'what its index says');
+        refuse(`${name} has no ${some(missing, quoted)}`, 'every array that the index lists');
       files.push(shard);
     }
   }

@@ -192,10 +192,13 @@ export class WebSource implements ByteSource {
     const hasChanged = this.size !== Infinity && size !== this.size;
     if (isOther || hasChanged || (this.#hasRanges && Number(from) !== at)) {
       this.close();
-      const sizes = `${this.size} and now ${size} bytes`;
-      const tags = `${this.#tag ?? ''} and now ${tag ?? ''} by its ETag`;
-      const sent = hasChanged ? sizes : isOther ? tags : `from byte ${from} on`;
-      throw unread(`${this.name} was sent as ${sent}`, 'the same file from where it was asked for');
+      const sizes = `first a file of ${this.size} bytes and now one of ${size}`;
+      const tags = `first the ETag ${this.#tag ?? ''} and now ${tag ?? 'none'}`;
+      const sent = hasChanged ? sizes : isOther ? tags : `the bytes from ${from} on`;
+      throw unread(
+        `${this.name}: the server sent ${sent}`,
+        `the rest of the same file from byte ${at} on`,
+      );
     }
     [this.size, this.#tag] = [size, tag];
   }

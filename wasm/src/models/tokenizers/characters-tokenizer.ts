@@ -8,7 +8,7 @@ import { replacement } from './text-stream.js';
 /**
  * Ids are places in `characters`, each of which is one letter (a code point).
  *
- * @throws {@link QkvError} `invalid_argument` for anything else, for one that is there twice, and when a text has another
+ * @throws {@link QkvError} `invalid_argument` for anything else, for a duplicate, and when a text has another
  */
 export function charactersTokenizer(
   characters: readonly string[],
@@ -26,9 +26,7 @@ export function charactersTokenizer(
   }
   const ids = new Map(list.map((character, id) => [character, id]));
   if (ids.size < list.length)
-    invalid(
-      `${fn}: ${list.length - ids.size} of the characters are there twice, expected each once`,
-    );
+    invalid(`${fn}: characters have duplicates (${list.length - ids.size}), expected each once`);
   const encode = (text: string): number[] =>
     Array.from(
       text,
