@@ -105,6 +105,6 @@ test('messages: of a learning rate that is a text, what it may be', () => {
 test('messages: of the file of another config, the keys that differ and no others', () => {
   const file = train.languageModel(sizes).save();
   const other = train.languageModel({ ...sizes, dModel: 16 });
-  const says = 'bytes have the config dK 4, dModel 8, expected dK 8, dModel 16 of this trainer';
+  const says = 'bytes hold the config dK 4, dModel 8, expected dK 8, dModel 16 of this trainer';
   expectThrows(() => other.load(file), 'Trainer.load', 'invalid_argument', says);
 });

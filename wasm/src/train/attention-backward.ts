@@ -28,8 +28,8 @@ function takeNeeds(fn: string, given: AttentionNeeds, options: AttentionOptions)
     if (needs[name] && !isArray) {
       throw new QkvError(
         'invalid_argument',
-        `${fn}: needs.${name} is true and ${name} is ${describe(options[name])}, expected the array that ` +
-          'the forward call had',
+        `${fn}: needs.${name} is true and ${name} is ${describe(options[name])}, expected the ${name} array of ` +
+          'the forward call',
       );
     }
   }

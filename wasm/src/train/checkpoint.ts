@@ -62,7 +62,7 @@ export function save(
       if (lost !== undefined) {
         throw new QkvError(
           'invalid_argument',
-          `${fn}: ${name} has ${lost}, expected numbers below 8.3e6 in size: int8 has no scale for it, format 'f32' and 'bf16' keep it`,
+          `${fn}: ${name} has ${lost}, expected numbers below 8.3e6 in magnitude for int8; use format 'f32' or 'bf16'`,
         );
       }
       const stored = inRoom(fn, 4 * data.length, () => encode(data, shape, kept, axisOf(name)));
@@ -81,14 +81,14 @@ function refuse(fn: string, what: string, expected: string): never {
 /** What the file says of its model is true of this one; a file may say nothing. */
 function checkIdentity(fn: string, { metadata }: StoredArrays, { kind, config }: Identity): void {
   const told = metadata.get('kind');
-  if (told !== undefined && told !== kind) refuse(fn, `are of a ${told.slice(0, 40)}`, `a ${kind}`);
+  if (told !== undefined && told !== kind) refuse(fn, `hold a ${told.slice(0, 40)}`, `a ${kind}`);
   const own = JSON.stringify(config);
   const theirs = metadata.get('config');
   if (theirs !== undefined && theirs !== own) {
     const [told, expected] = differences(theirs, own);
     refuse(
       fn,
-      `have the config ${told.slice(0, 400)}`,
+      `hold the config ${told.slice(0, 400)}`,
       `${expected.slice(0, 400)} of this trainer`,
     );
   }
@@ -116,7 +116,7 @@ function stepsOf(fn: string, { metadata }: StoredArrays): number | undefined {
   if (text === undefined) return undefined;
   const steps = Number(text);
   if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(steps)) {
-    refuse(fn, `have '${text.slice(0, 40)}' as steps`, 'a whole number');
+    refuse(fn, `hold the steps '${text.slice(0, 40)}'`, 'a whole number');
   }
   return steps;
 }
@@ -124,10 +124,10 @@ function stepsOf(fn: string, { metadata }: StoredArrays): number | undefined {
 /** Every array that the trainer needs is there, and no other. */
 function checkNames(fn: string, { arrays }: StoredArrays, wanted: readonly string[]): void {
   const missing = wanted.filter((name) => !arrays.has(name));
-  if (missing.length > 0) refuse(fn, `have no ${some(missing)}`, 'every array of the model');
+  if (missing.length > 0) refuse(fn, `hold no ${some(missing)}`, 'every array of the model');
   const known = new Set(wanted.flatMap((name) => [name, scaleOf(name)]));
   const surplus = [...arrays.keys()].filter((name) => !known.has(name));
-  if (surplus.length > 0) refuse(fn, `have ${some(surplus)}`, 'the arrays of the model alone');
+  if (surplus.length > 0) refuse(fn, `hold ${some(surplus)}`, 'only the arrays of the model');
 }
 
 /** The numbers of an array of a file, which has this shape. */
@@ -152,19 +152,19 @@ function numbersOf(
   if ((stored.dtype === 'I8') !== (scales !== undefined)) {
     refuse(
       fn,
-      `have ${name} as ${was} ${scales ? 'and' : 'without'} scales`,
-      'I8 with scales alone',
+      `hold ${name} as ${was} ${scales ? 'with' : 'without'} scales`,
+      'I8 with scales, or another type without',
     );
   }
   const isMatrix = shape.length === 2;
-  if (stored.dtype === 'I8' && !isMatrix) refuse(fn, `have ${name} as I8`, 'F32 or BF16');
+  if (stored.dtype === 'I8' && !isMatrix) refuse(fn, `hold ${name} as I8`, 'F32 or BF16');
   if (scales) {
     check(scaleOf(name), scales.shape, scaleShape(shape, axisOf(name)));
     if (scales.dtype !== 'F16')
-      refuse(fn, `have ${scaleOf(name)} as ${scales.dtype.slice(0, 40)}`, 'F16');
+      refuse(fn, `hold ${scaleOf(name)} as ${scales.dtype.slice(0, 40)}`, 'F16');
   }
   if (!['F32', 'BF16', 'I8'].includes(stored.dtype)) {
-    refuse(fn, `have ${name} as ${was}`, isMatrix ? 'F32, BF16 or I8' : 'F32 or BF16');
+    refuse(fn, `hold ${name} as ${was}`, isMatrix ? 'F32, BF16 or I8' : 'F32 or BF16');
   }
   const numbers = newFloats(fn, sizeOf(shape));
   decode(stored, scales, numbers);

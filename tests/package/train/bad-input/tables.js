@@ -114,7 +114,13 @@ const attentionBackward = method(
     'options.needs.bias': all(boolean, [
       refusal('without a bias', true, invalid, 'needs.bias is true', 'bias is undefined'),
       {
-        ...refusal('with ALiBi', true, invalid, 'needs.bias is true', 'the array'),
+        ...refusal(
+          'with ALiBi',
+          true,
+          invalid,
+          'needs.bias is true',
+          'the bias array of the forward call',
+        ),
         with: { 'options.bias': { kind: 'alibi' } },
       },
     ]),
