@@ -96,7 +96,8 @@ describe('worker: when it goes', () => {
     'is disposed': ({ engine }) => engine.dispose(),
     'closes its port': ({ port }) => port.dispatchEvent(new Event('close')),
     'could not read a message': ({ port }) => port.say({ 'qkv/worker': '*', unreadable: true }),
-    'has sent what cannot be read': ({ port }) => port.dispatchEvent(new Event('messageerror')),
+    'has sent a message that cannot be read': ({ port }) =>
+      port.dispatchEvent(new Event('messageerror')),
   };
   for (const [what, end] of Object.entries(ends)) {
     test(`because it ${what}: what runs, what waits and what comes is rejected, once`, async () => {

@@ -145,7 +145,7 @@ test('worker: what the worker throws that is no QkvError becomes one', async () 
 });
 
 describe('worker: what cannot be sent is refused by name:', () => {
-  const says = 'expected what can be sent to a worker';
+  const says = 'expected a value that can be sent to a worker';
   const detached = () => {
     const array = zeros([2, 4]);
     structuredClone(array.data.buffer, { transfer: [array.data.buffer] });

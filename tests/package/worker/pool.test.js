@@ -317,7 +317,7 @@ describe('worker: a worker that does not start', () => {
     const { getBuiltinModule } = process;
     process.getBuiltinModule = undefined;
     try {
-      const says = ['could not be started', 'there is no Worker here'];
+      const says = ['could not be started', 'this environment has no Worker'];
       await expectRejects(init({ workers: 3 }), 'init', 'load_failed', ...says);
     } finally {
       process.getBuiltinModule = getBuiltinModule;

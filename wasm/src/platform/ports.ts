@@ -100,7 +100,7 @@ export const ownPort = (): WorkerPort | null | undefined =>
 /** A worker of Node that runs this file. @throws where there is no Node either */
 export function nodeWorker(file: string): WorkerPort {
   const threads = nodeThreads();
-  if (!threads) throw new TypeError('there is no Worker here');
+  if (!threads) throw new TypeError('this environment has no Worker');
   // Without the flags of the program: its --import would run again, and --input-type refuses files.
   return new threads.Worker(new URL(file), { execArgv: [] });
 }

@@ -82,7 +82,7 @@ export class Link {
       this.#listening.push(listen(port, type, act));
     };
     on('message', (message) => this.#receive(message));
-    on('messageerror', () => this.fail('has sent what cannot be read'));
+    on('messageerror', () => this.fail('has sent a message that cannot be read'));
     on('close', () => this.fail('has closed its port'));
     if (isNodeSide(port)) on('exit', (code) => this.fail(`has ended with ${String(code)}`));
     if (owned || !isNodeSide(port)) on('error', (event) => this.#onError(event));
@@ -112,7 +112,11 @@ export class Link {
     try {
       const { ready, error } = await this.#init(init);
       if (error) throw receive(error);
-      if (!ready) throw new QkvError('load_failed', 'init: the worker says nothing of its engine');
+      if (!ready)
+        throw new QkvError(
+          'load_failed',
+          'init: the worker sent no description of its engine, expected that of serve(self, init)',
+        );
       if (ready.info.version !== QKV_VERSION) {
         throw new QkvError(
           'load_failed',
@@ -164,7 +168,7 @@ export class Link {
             (fn === 'init'
               ? this.#owned
                 ? remedy
-                : 'let it call serve(self, init)'
+                : 'call serve(self, init) in it'
               : 'call init() again for a new one'),
           { cause },
         ),

@@ -166,7 +166,7 @@ export class Parcel {
   #refuse(path: string, was: string): never {
     throw new QkvError(
       'invalid_argument',
-      `${this.#fn}: ${path} is ${was}, expected what can be sent to a worker: numbers, text, arrays and ` +
+      `${this.#fn}: ${path} is ${was}, expected a value that can be sent to a worker: numbers, text, arrays and ` +
         'plain objects of them, and tensors and caches of this engine',
     );
   }

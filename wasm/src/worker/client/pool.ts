@@ -147,7 +147,7 @@ export class Pool {
       throw new QkvError(
         'invalid_argument',
         `${fn}: ${first.name} is in worker ${first.lane.index} and ${other.name} in worker ` +
-          `${other.lane.index}, expected the same; the option worker says where one is made`,
+          `${other.lane.index}, expected the same; choose it with the option worker`,
       );
     }
     return first?.lane ?? wanted;

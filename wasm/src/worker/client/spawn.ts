@@ -13,9 +13,8 @@ export const whereabouts = (models: boolean): string =>
     : `${scriptOf(models)}, as bundled with ${ownAddress()}`;
 
 export const remedy =
-  "serve worker-host.js, or models-host.js, of the package beside its worker.js as JavaScript, from the page's own origin and " +
-  'with a policy that lets worker-src be that, or start a worker that calls serve() and give it to ' +
-  'init({ worker })';
+  'serve worker-host.js (or models-host.js) as JavaScript from the folder of worker.js, on the origin of the page and allowed ' +
+  'by worker-src, or start a worker that calls serve() and pass it to init({ worker })';
 
 /** Where the script is if the server has moved this module; see package-files.ts. */
 export const movedTo = (models: boolean): Promise<URL | undefined> =>

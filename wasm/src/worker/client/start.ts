@@ -140,11 +140,11 @@ class Start {
     const lanes = this.#lanes;
     try {
       const moved = ports ? undefined : await movedTo(models);
-      if (this.#isGivenUp) throw invalid('nobody waits for it any more');
+      if (this.#isGivenUp) throw invalid('every init() that waited for it was aborted');
       for (let i = 0; i < count; i += 1) lanes.push(startLane(i, ports?.[i], models, moved));
       const options = await portable(engine);
       const [first] = await Promise.all(lanes.map((lane) => lane.start(options, timeout)));
-      if (!first) throw invalid('there are no workers, expected one');
+      if (!first) throw invalid('no worker was started, expected at least one');
       return new Pool(lanes, { ...first.info, workers: lanes.length }, forget);
     } catch (error) {
       for (const lane of lanes) lane.dispose();

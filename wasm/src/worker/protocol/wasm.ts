@@ -28,7 +28,7 @@ export async function portable(options: InitOptions): Promise<InitOptions> {
   try {
     wasm = await options.wasm;
   } catch (error) {
-    const message = `init: the promised wasm could not be had (${textOf(error)}), expected a Response`;
+    const message = `init: the promise for wasm was rejected (${textOf(error)}), expected a Response`;
     throw new QkvError('load_failed', message, { cause: error });
   }
   if (typeof wasm === 'string') wasm = wholeAddress(wasm);
