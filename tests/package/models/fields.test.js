@@ -218,10 +218,11 @@ const samples = {
   logits_scaling: () => [{ logits_scaling: 4 }, at('factors'), { o: 1, down: 1, norm: 2 }],
   dim_model_base: () => [{ dim_model_base: 32 }, at('factors'), { o: 1, down: 1, norm: 2 }],
   scale_embedding: () => [{ scale_embedding: false }, at('embeddingScale'), undefined],
-  position_embedding_type: () => [
+  position_embedding_type: (family) => [
     { position_embedding_type: 'absolute' },
-    /position_embedding_type is "absolute", expected rotary/,
+    family === 'esm' ? /position_embedding_type is "absolute", expected rotary/ : shaped,
   ],
+  feed_forward_type: () => [{ feed_forward_type: 'reglu' }, /feed_forward_type is "reglu"/], // prettier-ignore
   token_dropout: () => [{ token_dropout: false }, at('embeddingScale'), 1],
   afn: () => [{ afn: 'relu' }, at('activation'), 'relu'],
   mlp_bias: () => [{ mlp_bias: true }, /have no ".*mlp.*bias"/],
@@ -388,7 +389,8 @@ describe('load: config.json', () => {
       'scale_attn_weights attention_softmax_in_fp32 scale_attention_softmax_in_fp32 multi_query',
     starcoder2: `${sizes} ${rope} num_key_value_heads norm_epsilon sliding_window attention_dropout residual_dropout embedding_dropout use_bias`,
     ernie4_5: `${sizes} ${rope} num_key_value_heads head_dim rms_norm_eps use_bias`,
-    // Of the code that comes with it.
+    // Of the code that comes with them.
+    'jina-bert-v2': `${bert} feed_forward_type emb_pooler attn_implementation`,
     nomic_bert:
       'n_embd n_layer n_head n_inner n_positions activation_function layer_norm_epsilon type_vocab_size prenorm parallel_block ' +
       'parallel_block_tied_norm rotary_emb_fraction rotary_emb_base rotary_emb_scale_base rotary_emb_interleaved fused_dropout_add_ln ' +
@@ -450,7 +452,9 @@ const ggufSamples = {
   embedding_length: () => [{ embedding_length: u32(32) }, shaped],
   'attention.head_count': (arch) => [
     { 'attention.head_count': perLayer(2), 'attention.head_count_kv': perLayer(2) },
-    ...(['gpt2', 'gptneox', 'bloom', 'bert', 'nomic-bert'].includes(arch) ? [at('numHeads'), 2] : [shaped]),
+    ...(['gpt2', 'gptneox', 'bloom', 'bert', 'nomic-bert', 'jina-bert-v2'].includes(arch)
+      ? [at('numHeads'), 2]
+      : [shaped]),
   ],
   feed_forward_length: () => [{ feed_forward_length: perLayer(48) }, shaped],
   context_length: () => [{ context_length: u32(5) }, at('maxLength'), 5],

@@ -138,6 +138,17 @@ export const ggufOthers = {
       [],
       { constants: /^(up|gate|down)\.bias$/ },
     ),
+  'jina-bert-v2 with the gate apart': () =>
+    ggufTable(
+      'jina-bert-v2',
+      {
+        ...{ ...encoder, family: 'jina-bert-v2', activation: 'geglu', tokenTypes: 2 },
+        positions: 'alibi',
+      },
+      encoderNames,
+      [],
+      { constants: /^(up|gate)\.bias$/ },
+    ),
   mistral: () =>
     ggufTable(
       'llama',
@@ -253,6 +264,17 @@ export const ggufModels = {
         ['ernie4_5.attention.key_length', gguf.u32(16)],
         ['ernie4_5.rope.freq_base', gguf.f32(4096)],
       ],
+    ),
+  'jina-bert-v2': () =>
+    ggufTable(
+      'jina-bert-v2',
+      {
+        ...{ ...encoder, family: 'jina-bert-v2', activation: 'geglu', tokenTypes: 2 },
+        positions: 'alibi',
+      },
+      { ...encoderNames, gate: 'ffn_up' },
+      [],
+      { constants: /^(up|gate)\.bias$/ },
     ),
   'nomic-bert': () =>
     ggufTable(

@@ -248,6 +248,30 @@ const table = {
       names: { ...llamaNames, up: 'mlp.c_fc', down: 'mlp.c_proj' },
     },
   },
+  'jina-bert-v2': {
+    config: {
+      ...{
+        ...hub,
+        model_type: 'bert',
+        position_embedding_type: 'alibi',
+        feed_forward_type: 'geglu',
+      },
+      ...{ hidden_act: 'gelu', layer_norm_eps: 1e-12, type_vocab_size: 2, emb_pooler: 'mean' },
+    },
+    expected: {
+      ...{ ...sizes, ...encoder, activation: 'geglu', epsilon: 1e-12, tokenTypes: 2 },
+      positions: 'alibi',
+    },
+    file: {
+      ...{ layers: 'encoder.layer.', constants: /^(up|gate)\.bias$/ },
+      names: {
+        ...bertNames('bert'),
+        ...named('gate up down norm2', 'mlp.gated_layers mlp.gated_layers mlp.wo mlp.layernorm'),
+        ...{ embedding: 'embeddings.word_embeddings', embeddingNorm: 'embeddings.LayerNorm' },
+        tokenTypes: 'embeddings.token_type_embeddings',
+      },
+    },
+  },
   nomic_bert: {
     config: {
       ...{ vocab_size: 11, n_layer: 2, n_embd: 64, n_head: 4, n_inner: 96, n_positions: 12 },

@@ -8,6 +8,7 @@ import { withDirection } from './direction.js';
 import type { Family, Read } from './family.js';
 import { common, type Fixed } from './fixed.js';
 import * as all from './index.js';
+import { jinaType } from './jina-bert-v2.js';
 import { hubRotary } from './rope.js';
 import { sizesOf, words } from './sizes.js';
 import { hubWindow } from './windows.js';
@@ -82,9 +83,11 @@ function activationOf(fields: Fields, { traits, hub }: OfHub): Activation {
 
 /** What config.json says of a model. */
 export function readHub(fields: Fields): Read {
-  const described = fields.choice('model_type', families);
+  const given = fields.choice('model_type', families);
+  const isJina = given.types.includes('bert') && fields.get('position_embedding_type') === 'alibi';
+  const family = isJina ? jinaType : fields.text('model_type');
+  const described = families[family] ?? given;
   const { traits, scaled, hub } = described;
-  const family = fields.text('model_type');
   checkQuantised(fields);
   checkOwnCode(fields);
   for (const [field, values] of Object.entries(hubFixed(family))) fields.only(field, ...values);
