@@ -98,7 +98,7 @@ const slidesOf = (family) => (family.startsWith('qwen') ? qwenSlides : slides);
 const noWindow = (family) =>
   family.startsWith('qwen') ? { use_sliding_window: false } : /^(mistral|gemma2|vaultgemma|starcoder2|phi3)$/.test(family) ? { sliding_window: null, layer_types: null } : family === 'gpt_neo' ? { attention_types: [[['global'], 2]], attention_layers: null } : {}; // prettier-ignore
 /** Whether its file has the head of a language model. */
-const hasHead = (family) => Object.keys(families[family]().tensors).some((name) => /^(lm_head|embed_out|output_projection)\.weight$/.test(name)); // prettier-ignore
+const hasHead = (family) => Object.keys(families[family]().tensors).some((name) => /^(lm_head|embed_out|output(_projection)?)\.weight$/.test(name)); // prettier-ignore
 /** Families without a field for the heads of keys: another number of heads fits the same arrays. */
 const isOneKind = (family) => !('num_key_value_heads' in files[family].config);
 const isGated = (family) => files[family].config.rms_norm_eps !== undefined || /^(stablelm|olmo)$/.test(family); // prettier-ignore
@@ -209,6 +209,7 @@ const samples = {
       : [{ attention_bias: true }, /have no ".*self_attn.*bias"/],
   max_trained_positions: () => [{ max_trained_positions: 5 }, at('maxLength'), 5],
   rotary_scaling_factor: () => [{ rotary_scaling_factor: null }, at('maxLength'), 12],
+  bias: () => [{ bias: true }, /have no ".*attention.wqkv.bias"/],
   use_qkv_bias: () => [{ use_qkv_bias: true }, /have no ".*q_proj.bias"/],
   embedding_multiplier: () => [{ embedding_multiplier: 7 }, at('embeddingScale'), 7],
   scale_emb: () => [{ scale_emb: 7 }, at('embeddingScale'), 7],
@@ -396,6 +397,7 @@ describe('load: config.json', () => {
       'parallel_block_tied_norm rotary_emb_fraction rotary_emb_base rotary_emb_scale_base rotary_emb_interleaved fused_dropout_add_ln ' +
       'fused_bias_fc use_flash_attn use_xentropy qkv_proj_bias mlp_fc1_bias mlp_fc2_bias causal use_rms_norm max_trained_positions ' +
       'rotary_scaling_factor scale_attn_weights scale_attn_by_inverse_layer_idx',
+    internlm2: `${sizes} ${rope} num_key_value_heads rms_norm_eps bias attn_implementation`,
     granite: `${llama} mlp_bias embedding_multiplier logits_scaling residual_multiplier attention_multiplier`,
     minicpm: `${llama} pretraining_tp scale_emb dim_model_base scale_depth`,
     olmo: `${sizes} ${rope} num_key_value_heads attention_bias attention_dropout clip_qkv`,

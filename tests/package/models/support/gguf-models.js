@@ -287,6 +287,16 @@ export const ggufModels = {
       [['nomic-bert.rope.freq_base', gguf.f32(1000)]],
       { constants: /^(q|k|v|o|up|gate|down)\.bias$/ },
     ),
+  internlm2: () =>
+    ggufTable(
+      'internlm2',
+      {
+        ...{ ...rms, family: 'internlm2', activation: 'swiglu', tiedEmbeddings: false },
+        rotary: { base: 4096, interleaved: true },
+      },
+      {},
+      [['internlm2.rope.freq_base', gguf.f32(4096)]],
+    ),
   granite: () =>
     ggufTable(
       'granite',

@@ -297,6 +297,26 @@ const table = {
       },
     },
   },
+  internlm2: {
+    config: {
+      ...{ ...hub, num_key_value_heads: 2, hidden_act: 'silu', rms_norm_eps: 1e-5 },
+      ...{ rope_theta: 1_000_000, bias: false, attn_implementation: 'eager' },
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, normType: 'rms', positions: 'rotary', epsilon: 1e-5 },
+      ...{ activation: 'swiglu', tiedEmbeddings: false, rotary: { base: 1_000_000 } },
+    },
+    file: {
+      ...{ layers: 'model.layers.', byHead: true },
+      names: {
+        ...named(layer, 'attention_norm attention.wqkv attention.wqkv attention.wqkv attention.wo ffn_norm feed_forward.w3 feed_forward.w2'), // prettier-ignore
+        ...named(
+          'gate embedding norm head',
+          'feed_forward.w1 model.tok_embeddings model.norm output',
+        ),
+      },
+    },
+  },
   granite: {
     config: {
       ...{ ...hub, num_key_value_heads: 2, hidden_act: 'silu', rms_norm_eps: 1e-5 },

@@ -18,6 +18,7 @@ export { gptNeox } from './gpt-neox.js';
 export { gpt2 } from './gpt2.js';
 export { granite } from './granite.js';
 export { helium } from './helium.js';
+export { internlm2 } from './internlm2.js';
 export { jinaBertV2 } from './jina-bert-v2.js';
 export { llama } from './llama.js';
 export { minicpm } from './minicpm.js';
