@@ -129,7 +129,10 @@ const samples = {
   hidden_dim: () => [{ hidden_dim: 48 }, shaped],
   n_embed: () => [{ n_embed: 32 }, shaped],
   seq_length: () => [{ seq_length: 5 }, at('maxLength'), 5],
-  num_layers: () => [{ num_layers: 3 }, /attention_types has 2 layers, expected 3/],
+  num_layers: (family) => [
+    { num_layers: 3 },
+    family === 'exaone' ? shaped : /attention_types has 2 layers, expected 3/,
+  ],
   num_heads: () => [{ num_heads: 8 }, at('numHeads'), 8],
   ffn_dim: () => [{ ffn_dim: 48 }, shaped],
   attention_types: () => [
@@ -161,7 +164,10 @@ const samples = {
     isGated(family)
       ? [{ hidden_act: 'gelu' }, at('activation'), 'geglu']
       : [{ hidden_act: 'relu' }, at('activation'), 'relu'],
-  activation_function: () => [{ activation_function: 'silu' }, at('activation'), 'silu'],
+  activation_function: (family) =>
+    family === 'exaone'
+      ? [{ activation_function: 'gelu' }, at('activation'), 'geglu']
+      : [{ activation_function: 'silu' }, at('activation'), 'silu'],
   activation: () => [{ activation: 'relu' }, at('activation'), 'relu'],
   hidden_activation: () => [{ hidden_activation: 'gelu' }, at('activation'), 'geglu'],
   rope_theta: () => [{ ...noRope, rope_theta: 7 }, rotary('base'), 7],
@@ -398,6 +404,7 @@ describe('load: config.json', () => {
       'fused_bias_fc use_flash_attn use_xentropy qkv_proj_bias mlp_fc1_bias mlp_fc2_bias causal use_rms_norm max_trained_positions ' +
       'rotary_scaling_factor scale_attn_weights scale_attn_by_inverse_layer_idx',
     internlm2: `${sizes} ${rope} num_key_value_heads rms_norm_eps bias attn_implementation`,
+    exaone: `${rope} hidden_size intermediate_size num_layers num_attention_heads max_position_embeddings num_key_value_heads layer_norm_epsilon activation_function embed_dropout attention_dropout`,
     granite: `${llama} mlp_bias embedding_multiplier logits_scaling residual_multiplier attention_multiplier`,
     minicpm: `${llama} pretraining_tp scale_emb dim_model_base scale_depth`,
     olmo: `${sizes} ${rope} num_key_value_heads attention_bias attention_dropout clip_qkv`,

@@ -297,6 +297,16 @@ export const ggufModels = {
       {},
       [['internlm2.rope.freq_base', gguf.f32(4096)]],
     ),
+  exaone: () =>
+    ggufTable(
+      'exaone',
+      {
+        ...{ ...rms, family: 'exaone', activation: 'swiglu', tiedEmbeddings: true },
+        rotary: { base: 4096 },
+      },
+      {},
+      [['exaone.rope.freq_base', gguf.f32(4096)]],
+    ),
   granite: () =>
     ggufTable(
       'granite',

@@ -317,6 +317,23 @@ const table = {
       },
     },
   },
+  exaone: {
+    config: {
+      ...{ ...without(hub, 'num_hidden_layers'), num_layers: 2, num_key_value_heads: 2 },
+      ...{ activation_function: 'silu', layer_norm_epsilon: 1e-5, rope_theta: 1_000_000 },
+    },
+    expected: {
+      ...{ ...sizes, numKvHeads: 2, normType: 'rms', positions: 'rotary', epsilon: 1e-5 },
+      ...{ activation: 'swiglu', tiedEmbeddings: true, rotary: { base: 1_000_000 } },
+    },
+    file: {
+      layers: 'transformer.h.',
+      names: {
+        ...named(layer, 'ln_1 attn.attention.q_proj attn.attention.k_proj attn.attention.v_proj attn.attention.out_proj ln_2 mlp.c_fc_1 mlp.c_proj'), // prettier-ignore
+        ...named('gate embedding norm', 'mlp.c_fc_0 transformer.wte transformer.ln_f'),
+      },
+    },
+  },
   granite: {
     config: {
       ...{ ...hub, num_key_value_heads: 2, hidden_act: 'silu', rms_norm_eps: 1e-5 },

@@ -9,6 +9,7 @@ export { electra } from './electra.js';
 export { ernie } from './ernie.js';
 export { ernie4_5 } from './ernie4_5.js';
 export { esm } from './esm.js';
+export { exaone } from './exaone.js';
 export { gemma } from './gemma.js';
 export { gemma2 } from './gemma2.js';
 export { glm } from './glm.js';
