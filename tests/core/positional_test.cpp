@@ -320,7 +320,8 @@ TEST_CASE("sinusoidal_shift_matrix: bad input is refused and nothing written",
 TEST_CASE("positional: refusals read as one sentence", "[positional][bad-input]") {
   std::vector<float> memory(25);
   CHECK(std::string(sinusoidal_encoding({memory.data(), {5, 5}}, kMaxPosition - 1, {}).message()) ==
-        "sinusoidal_encoding: offset + length reaches 1048579, expected at most 1048576 in size");
+        "sinusoidal_encoding: offset + length reaches 1048579, expected at most 1048576 in "
+        "magnitude");
   CHECK(std::string(sinusoidal_shift_matrix({memory.data(), {5, 5}}, 1, {}).message()) ==
         "sinusoidal_shift_matrix: d_model is 5, expected an even number: the last sine of an odd "
         "encoding has no cosine, so no matrix shifts it (the blocks do)");

@@ -343,9 +343,9 @@ TEST_CASE("t5_relative_bias: bad input is refused and nothing written", "[t5][ba
   refuse(table, bias, {.max_distance = kMaxPosition + 1},
          {kRange, "max_distance is", "1048577", "9 to 1048576"});
   refuse(table, bias, {.offset = kMaxPosition + 1},
-         {kRange, "offset is", "1048577", "1048576 in size"});
+         {kRange, "offset is", "1048577", "1048576 in magnitude"});
   refuse(table, bias, {.offset = -kMaxPosition - 1},
-         {kRange, "offset is", "-1048577", "1048576 in size"});
+         {kRange, "offset is", "-1048577", "1048576 in magnitude"});
 }
 
 /// Arrays of a Transformer-XL call.

@@ -179,7 +179,7 @@ class LanguageModel {
   /// as they are.
   /// Errors: kInvalidArgument (null data, a type, layout or scales without meaning, quantised numbers that are no whole blocks along
   /// the inputs, a scale that is not finite; for int8 a weight that is not, or is 8.3e6 or more
-  /// in size; a filled model), kOutOfRange (no such array, more rows than are left, rows or a
+  /// in magnitude; a filled model), kOutOfRange (no such array, more rows than are left, rows or a
   /// stride of scales too short; with kInOut and int8 a count that is no multiple of 32 before the end). On error the array is
   /// as it was.
   Status fill(Index i, const ModelRows& rows) noexcept;

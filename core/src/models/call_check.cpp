@@ -50,7 +50,7 @@ Status check_session(const LanguageModelConfig& c,
   const ModelSessionConfig& s = session->config();
   if (s.capacity == 0) {
     return refuse(StatusCode::kInvalidArgument, kModelForward,
-                  "@session is empty, expected one of create()");
+                  "@session is empty, expected one made by create()");
   }
   if (!c.causal) {
     return refuse(StatusCode::kInvalidArgument, kModelForward, kEncoder);

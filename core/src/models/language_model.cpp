@@ -54,8 +54,8 @@ Status LanguageModel::check(const ForwardArgs& args) const noexcept {
     const Index held = args.session->caches_[n].length();
     if (held != args.session->length()) {
       return refuse(StatusCode::kOutOfRange, kModelForward,
-                    "@session holds {} tokens in layer {} and {} in layer 0, expected as many: "
-                    "truncate() makes them alike",
+                    "@session holds {} tokens in layer {} and {} in layer 0, expected the same "
+                    "in every layer: truncate() makes them equal",
                     held, n, args.session->length());
     }
   }

@@ -254,7 +254,7 @@ Status LanguageModel::finish() noexcept {
   constexpr const char* kFinish = "LanguageModel::finish";
   if (!state_) {
     return refuse(StatusCode::kInvalidArgument, kFinish,
-                  "the model is empty, expected one of create()");
+                  "the model is empty, expected one made by create()");
   }
   for (const ModelEntry& entry : state_->entries) {
     if (!entry.full()) {

@@ -31,8 +31,9 @@ Status check_positions(const char* function, const char* name, Index first, Inde
   if (first >= -kMaxPosition && last <= kMaxPosition) {
     return {};
   }
-  return refuse(StatusCode::kOutOfRange, function, "{} reaches {}, expected at most {} in size",
-                name, last > kMaxPosition ? last : first, kMaxPosition);
+  return refuse(StatusCode::kOutOfRange, function,
+                "{} reaches {}, expected at most {} in magnitude", name,
+                last > kMaxPosition ? last : first, kMaxPosition);
 }
 
 Status check_width(const char* function, Index d_model) noexcept {

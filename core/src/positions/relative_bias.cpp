@@ -171,8 +171,8 @@ Status check_t5(const Caller& caller, const char* name, const TensorView<const f
                   options.max_distance, least, kMaxPosition);
   }
   if (options.offset < -kMaxPosition || options.offset > kMaxPosition) {
-    return refuse(StatusCode::kOutOfRange, caller, "@offset is {}, expected at most {} in size",
-                  options.offset, kMaxPosition);
+    return refuse(StatusCode::kOutOfRange, caller,
+                  "@offset is {}, expected at most {} in magnitude", options.offset, kMaxPosition);
   }
   return {};
 }

@@ -165,7 +165,7 @@ TEST_CASE("t5_relative_bias_backward: bad input is refused", "[train][bad-input]
        "4 to 1024 rows, one for each bucket"},
       {[](auto& c) { c.options.max_distance = 8; }, kRange, "max_distance is 8", "9 to 1048576"},
       {[](auto& c) { c.options.offset = kMaxPosition + 1; }, kRange, "offset is 1048577",
-       "at most 1048576 in size"},
+       "at most 1048576 in magnitude"},
   });
 }
 

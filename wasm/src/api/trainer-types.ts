@@ -137,7 +137,7 @@ export interface SaveOptions {
    * 32 numbers with one scale d, which is max |x| / 127 as a half float, rounded up below 2^-14: x becomes round(x / d) d, which is
    * within d / 2. Blocks lie along the rows of `embedding` and `positions`, and down the columns of linear maps [in, out], the
    * axis that is summed over. The scales are an array `<name>.scale`, of [rows, ceil(columns / 32)] or [ceil(in / 32), out]. NaN and
-   * numbers of 8.3e6 or more in size have no scale and are refused.
+   * numbers of at least 8.3e6 in magnitude have no scale and are refused.
    * Default `'f32'`.
    */
   format?: 'f32' | 'bf16' | 'int8' | undefined;

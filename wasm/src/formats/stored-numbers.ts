@@ -57,7 +57,7 @@ export function fromHalf(bits: number): number {
 /** The least size of a number that has no scale. */
 const tooLarge = 65520 * most;
 
-/** A number of these that int8 cannot keep: NaN, or one of 8.3e6 or more in size. */
+/** A number of these that int8 cannot keep: NaN, or one of at least 8.3e6 in magnitude. */
 export const withoutScale = (data: Float32Array): number | undefined =>
   data.find((x) => !(Math.abs(x) < tooLarge));
 

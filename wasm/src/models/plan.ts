@@ -84,7 +84,7 @@ function scalesOf(
 ): StoredTensor {
   const name = scaleOf(tensor.name);
   const scales =
-    all.get(name) ?? refuse(`weights have no ${quoted(name)}`, 'the scales of what is I8');
+    all.get(name) ?? refuse(`weights have no ${quoted(name)}`, 'the scales of every I8 array');
   const [rows = 0, columns = 0] = tensor.shape;
   const blocks = (count: number): number => Math.ceil(count / 32);
   const expected = layout === 'in_out' ? [blocks(rows), columns] : [rows, blocks(columns)];

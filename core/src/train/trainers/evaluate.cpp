@@ -14,7 +14,7 @@ constexpr std::uint64_t kDropoutSalt = 0x64726F706F757473U;
 
 Status refuse_empty(const Caller& caller) noexcept {
   return refuse(StatusCode::kInvalidArgument, caller,
-                "the trainer is empty, expected one of create()");
+                "the trainer is empty, expected one made by create()");
 }
 
 Status check_targets(const Caller& caller, const TensorView<const std::int32_t>& targets,

@@ -155,7 +155,7 @@ function alignmentOf(name: string, metadata: ReadonlyMap<string, unknown>): numb
     Number.isInteger(Math.log2(value));
   return isPower
     ? value
-    : refuse(`${name} has another general.alignment`, 'a power of two up to 2^20');
+    : refuse(`${name} has an invalid general.alignment`, 'a power of two up to 2^20');
 }
 
 /** Every array begins where it may, and none reaches into another or past the end. */
