@@ -305,7 +305,7 @@ TEST_CASE("LanguageModel::forward: more tokens than there is room for are refuse
   Workspace workspace;
   ModelCall longer(model, ModelTokens(weights.config(), 1, 49, 1));
   require_refused(model.forward(longer.args, workspace), "LanguageModel::forward",
-                  {kRange, "ids", "has 49 tokens", "at most 48"});
+                  {kRange, "ids", "has rows of 49 tokens", "at most 48"});
   ModelSession session;
   require_ok(ModelSession::create(model, {.capacity = 10}, session));
   run(model, ModelTokens(weights.config(), 1, 6, 2), {.session = &session}, workspace);

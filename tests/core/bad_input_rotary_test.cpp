@@ -160,7 +160,7 @@ TEST_CASE("rotary_embedding: positions that do not fit are refused", "[rotary][b
          c.options.positions = {places, {5}};
          c.options.offset = 7;
        },
-       kInvalid, "offset is 7 beside positions", "one of the two"},
+       kInvalid, "offset is 7 together with positions", "one of the two"},
   });
 }
 

@@ -35,7 +35,7 @@ TEST_CASE("trainers: steps that a checkpoint cannot hold are refused", "[train][
     const typename Of::Rows rows(3, 7, 1);
     train::StepResult result;
     require_refused(trainer.step(rows.view(), workspace, result), call_of<Of>("step").c_str(),
-                    {kRange, "steps", "is 9007199254740991", "below"});
+                    {kRange, "steps", "is 9007199254740991", "less than"});
     CHECK(trainer.steps() == kMostSteps);
     CHECK(first_difference(before, state_of(trainer)) == "");
     require_refused(trainer.set_steps(-1), set.c_str(), {kRange, "steps", "is -1", "at least 0"});
@@ -189,7 +189,7 @@ TEST_CASE("Seq2SeqTrainer: batches that do not fit are refused and change nothin
       {[](auto&, Batch& b) { b.tokens.source.data = nullptr; },
        {kInvalid, "source", "has no data", "[3,5]"}},
       {[](auto&, Batch& b) { b.tokens.source = {many.data(), {3, 10}}; },
-       {kRange, "source", "has 10 tokens", "at most 9"}},
+       {kRange, "source", "has rows of 10 tokens", "at most 9"}},
       {[](auto& r, Batch&) { r.source[14] = 11; }, {kRange, "source[14]", "is 11", "[0, 11)"}},
       {[](auto& r, Batch&) { r.source[0] = -1; }, {kRange, "source[0]", "is -1", "[0, 11)"}},
       {[](auto& r, Batch&) { r.lengths[1] = 6; }, {kRange, "source_lengths[1]", "is 6", "[0, 5]"}},
@@ -198,7 +198,7 @@ TEST_CASE("Seq2SeqTrainer: batches that do not fit are refused and change nothin
       {[](auto&, Batch& b) { b.tokens.ids.shape = {0, 7}; },
        {kShapeError, "ids", "is [0,7]", "at least 1"}},
       {[](auto&, Batch& b) { b.tokens.ids = {many.data(), {3, 10}}; },
-       {kRange, "ids", "has 10 tokens", "at most 9"}},
+       {kRange, "ids", "has rows of 10 tokens", "at most 9"}},
       {[](auto&, Batch& b) { b.tokens.ids = {many.data(), {2, 7}}; },
        {kShapeError, "ids", "is [2,7]", "[3,*]"}},
       {[](auto& r, Batch&) { r.of.ids[20] = 11; }, {kRange, "ids[20]", "is 11", "[0, 11)"}},

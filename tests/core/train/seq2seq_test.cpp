@@ -289,7 +289,7 @@ TEST_CASE("Seq2SeqTrainer: what does not fit is refused", "[train][seq2seq][bad-
   refused(trainer.translate(call, workspace), "translate", {kRange, "start", "is 9", "[0, 9)"});
   call.start = 0;
   refused(trainer.translate(call, workspace), "translate",
-          {kRange, "ids", "has 11 tokens", "1 to 10"});
+          {kRange, "ids", "has rows of 11 tokens", "1 to 10"});
   std::vector<float> norms(5);
   refused(trainer.reach({pairs.source.data(), {6}}, {norms.data(), {5}}, workspace), "reach",
           {kShapeError, "norms", "is [5]", "[6]"});

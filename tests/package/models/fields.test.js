@@ -322,6 +322,20 @@ describe('load: config.json', () => {
     }
   });
 
+  for (const [family, classes] of Object.entries({
+    ...{ phi3: 'Phi3', minicpm: 'MiniCPM', nomic_bert: 'NomicBert', 'jina-bert-v2': 'JinaBert' },
+    ...{ internlm2: 'InternLM2', exaone: 'Exaone' },
+  })) {
+    test(`the code that files of ${family} bring along is that of the family, and other code is refused`, async () => {
+      const code = (name) => ({ auto_map: { AutoConfig: 'a.B', AutoModelForCausalLM: name } });
+      const as = await opened(family, {});
+      for (const name of [`modeling.${classes}ForCausalLM`, `org/repo--modeling.${classes}Model`])
+        assert.deepEqual(await opened(family, code(name)), as, name);
+      for (const name of [`modeling.My${classes}Model`, `${classes}.Model`])
+        await refused(family, code(name), 'unsupported', 'config.auto_map is ');
+    });
+  }
+
   test('the table of what is refused is that of the reader', () => {
     // Those that ask more than for a value.
     const apart = [

@@ -9,6 +9,7 @@ export const exaone: Family = {
   types: ['exaone'],
   traits: rms,
   hub: {
+    classes: 'Exaone',
     names: {
       ...{ layers: 'h.', prefix: 'transformer.', ignored: /\.inv_freq$/ },
       modules: named(

@@ -38,6 +38,8 @@ export interface Hub {
   readonly slides?: Slides;
   /** Fields that change what is computed, with the values at which the model computes as the family does here. */
   readonly fixed: Fixed;
+  /** How the classes begin whose code files of the family bring along (auto_map), and by which the family is read here. */
+  readonly classes?: string;
   /** Fields that only this family and its relatives have, and that it obeys. */
   readonly obeyed?: string;
   readonly more?: (fields: Fields, sizes: Sizes) => More;

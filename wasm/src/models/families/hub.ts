@@ -5,7 +5,7 @@ import type { LanguageModelConfig } from '../../api/model-config.js';
 import { refuseUnsupported } from '../errors.js';
 import type { Fields } from '../fields.js';
 import { withDirection } from './direction.js';
-import type { Family, Read } from './family.js';
+import type { Family, Hub, Read } from './family.js';
 import { common, type Fixed } from './fixed.js';
 import * as all from './index.js';
 import { jinaType } from './jina-bert-v2.js';
@@ -50,16 +50,14 @@ function checkQuantised(fields: Fields): void {
   }
 }
 
-/** Code of the model's own for its layers, which may compute anything. */
-function checkOwnCode(fields: Fields): void {
+/** Code that comes with a model may compute anything, unless its classes are those that the family is read by. */
+function checkOwnCode(fields: Fields, { classes }: Hub): void {
   const field = 'auto_map';
-  if (fields.isEmpty(field)) return;
-  const own =
-    fields
-      .part(field)
-      ?.names()
-      .filter((name) => name.startsWith('AutoModel')) ?? [];
-  if (own.length === 0) return;
+  const map = fields.isEmpty(field) ? undefined : fields.part(field);
+  const names = map?.names().filter((name) => name.startsWith('AutoModel')) ?? [];
+  const isKnown = (name: string): boolean =>
+    classes !== undefined && /[^.]*$/.exec(map?.text(name) ?? '')?.[0].startsWith(classes) === true;
+  if (names.every(isKnown)) return;
   refuseUnsupported(
     `${fields.pathOf(field)} is ${fields.textOf(field).slice(0, 120)}: code of the model's own`,
     `none; give the config without it if you know that the model computes as ${fields.text('model_type')} of transformers does`,
@@ -89,7 +87,7 @@ export function readHub(fields: Fields): Read {
   const described = families[family] ?? given;
   const { traits, scaled, hub } = described;
   checkQuantised(fields);
-  checkOwnCode(fields);
+  checkOwnCode(fields, hub);
   for (const [field, values] of Object.entries(hubFixed(family))) fields.only(field, ...values);
   const sizes = sizesOf(fields, hub.sizes ?? usualSizes, hub.isFourfold);
   const { epsilon = traits.normType === 'rms' ? 'rms_norm_eps' : 'layer_norm_eps' } = hub;

@@ -12,6 +12,7 @@ export const internlm2: Family = {
   types: ['internlm2'],
   traits: rms,
   hub: {
+    classes: 'InternLM2',
     names: {
       ...{
         layers: 'layers.',

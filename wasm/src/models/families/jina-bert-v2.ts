@@ -15,6 +15,7 @@ export const jinaBertV2: Family = {
   types: [jinaType],
   traits: { ...bertTraits, positions: 'alibi', activation: 'geglu' },
   hub: {
+    classes: 'JinaBert',
     names: {
       ...{ ...bertNames, constants },
       modules: { ...bertNames.modules, gate, up: gate, down: 'mlp.wo', norm2: 'mlp.layernorm' },

@@ -13,6 +13,7 @@ export const nomicBert: Family = {
   types: ['nomic_bert'],
   traits: { ...bertTraits, positions: 'rotary', activation: 'swiglu' },
   hub: {
+    classes: 'NomicBert',
     names: {
       ...{ layers: 'encoder.layers.', prefix: 'bert.', constants },
       modules: named(

@@ -12,6 +12,7 @@ export const phi3: Family = {
   types: ['phi3'],
   traits: rms,
   hub: {
+    classes: 'Phi3',
     names: {
       ...llamaNames,
       modules: { ...llamaNames.modules, q: qkv, k: qkv, v: qkv, gate, up: gate },
