@@ -37,7 +37,7 @@ export const trees = [
       formats: ['api', 'arguments'],
       'plain-arrays.ts': ['api', 'arguments'],
       language: ['api', 'arguments', 'memory', 'operators'],
-      models: ['api', 'platform', 'arguments', 'memory', 'operators', 'formats', 'language'],
+      models: ['api', 'platform', 'arguments', 'memory', 'formats', 'language'],
       train: ['api', 'arguments', 'memory', 'operators', 'formats', 'language'],
       'engine.ts': ['api', 'memory', 'operators'],
       load: ['api', 'platform', 'arguments', 'memory', 'engine.ts'],
@@ -46,7 +46,7 @@ export const trees = [
       'worker/client': ['api', 'platform', 'arguments', 'worker/protocol'],
       entries: [
         ...['api', 'platform', 'arguments', 'plain-arrays.ts', 'memory', 'load'],
-        ...['language', 'models', 'train'],
+        ...['models', 'train'],
         ...['worker/host', 'worker/client'],
       ],
     },

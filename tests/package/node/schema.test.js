@@ -1,7 +1,7 @@
 // @build any
 // The schema of the operators: what is made of it, and that an operator more needs no other place.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -160,6 +160,17 @@ test('schema: the methods of qkv/train are those of qkv and its own operators', 
     /Trainer(Steps)?$|Array$|^(create|read)(LanguageModel|Seq2Seq)$|^(translate|reach)$/;
   const functions = Object.keys(operators).filter((name) => !ofTrainers.test(name));
   assert.deepEqual(more.sort(), [...functions, 'languageModel', 'seq2seq'].sort());
+});
+
+test('schema: a prompt is read in pieces of as many tokens as the core takes at once', () => {
+  const headers = readdirSync(join(root, 'core/src'), { recursive: true });
+  const found = (text, name) => new RegExp(`\\b${name} = (\\d+);`).exec(text)?.[1];
+  const ofCore = headers
+    .filter((file) => file.endsWith('.hpp'))
+    .map((file) => found(read(`core/src/${file}`), 'kPieceTokens'))
+    .filter(Boolean);
+  assert.equal(ofCore.length, 1);
+  assert.equal(found(read('wasm/src/models/generate.ts'), 'pieceTokens'), ofCore[0]);
 });
 
 test('schema: a kind, a group or a second name that makes no sense is refused', () => {

@@ -30,8 +30,8 @@ const names = [
   ...['maxTokens', 'temperature', 'topK', 'topP', 'minP', 'repetitionPenalty', 'seed', 'stop'],
   ...['stopTokens', 'session', 'inspect', 'signal', 'plain'],
 ] as const;
-/** Tokens of a prompt between two turns of the event loop: as many as the core takes at once. */
-const piece = 240;
+/** Tokens of a prompt between two turns of the event loop: as many as the core takes at once, kPieceTokens there. */
+const pieceTokens = 240;
 /** Most texts or tokens that end it. */
 const mostStops = 1000;
 
@@ -267,7 +267,7 @@ async function* tokens(state: ModelState, request: GenerateRequest): AsyncGenera
     throwIfAborted(signal);
   };
   // With readings, the token that chooses is alone in its pass, as those after it.
-  const atOnce = inspect ? 1 : piece;
+  const atOnce = inspect ? 1 : pieceTokens;
   let ids = prompt;
   /** The token that was yielded last, until the model has read it. */
   let unread: Int32Array | undefined;
@@ -280,7 +280,7 @@ async function* tokens(state: ModelState, request: GenerateRequest): AsyncGenera
   try {
     throwIfAborted(signal);
     while (ids.length > atOnce) {
-      const count = Math.min(piece, ids.length - 1);
+      const count = Math.min(pieceTokens, ids.length - 1);
       passes.read(ids.subarray(0, count));
       ids = ids.subarray(count);
       await breathe();
