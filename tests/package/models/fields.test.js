@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { expectRejects } from '../../support/js/check.js';
 import { root } from '../../support/js/files.js';
+import { full } from '../../support/js/full.js';
 import { models } from './support/bundle.js';
 import { collect } from './support/collect.js';
 import { families } from './support/families.js';
@@ -270,6 +271,15 @@ async function expectSample([changes, where, expected], open) {
   } else assert.deepEqual(where(await open(changes)), expected);
 }
 
+/**
+ * The families with which a field is tried: all in the full run. One reader reads a field of all its families, and the tables of
+ * the reader and of the guide are compared for each family below; so the everyday run tries three, other ones for each field.
+ */
+function someOf(families, field) {
+  const first = [...field].reduce((sum, letter) => sum + letter.charCodeAt(0), 0);
+  return full ? families : families.filter((_, i) => (i + first) % families.length < 3);
+}
+
 describe('load: config.json', () => {
   for (const { fields, families: of } of tables.obeyed) {
     for (const field of fields) {
@@ -283,7 +293,7 @@ describe('load: config.json', () => {
 
   for (const { fields, families: of, says } of tables.fixed) {
     for (const field of fields) {
-      for (const family of of) {
+      for (const family of someOf(of, field)) {
         test(`${field} of ${family} is refused unless it is ${says}`, async () => {
           const values = /^(word_embed_proj_dim|embedding_size)$/.test(field)
             ? [64]
@@ -300,7 +310,7 @@ describe('load: config.json', () => {
 
   for (const { fields, families: of } of tables.free) {
     for (const field of fields) {
-      for (const family of of) {
+      for (const family of someOf(of, field)) {
         test(`${field} of ${family} has no effect`, async () => {
           const as = await opened(family, {});
           const own = field === 'use_sliding_window' ? [true, false] : [0, 1, 7, true, false, 'x', ['x'], { a: 1 }, null]; // prettier-ignore
@@ -547,7 +557,7 @@ function edgesOf(key, says) {
 describe('load: metadata of GGUF', () => {
   for (const { fields, families: of, says } of keys) {
     for (const key of fields) {
-      for (const arch of of) {
+      for (const arch of says.startsWith('obeyed') ? of : someOf(of, key)) {
         if (says.startsWith('obeyed')) {
           test(`${key} of ${arch} is obeyed`, async () => {
             await expectSample(ggufSamples[key](arch), (changes) => ggufOpened(arch, changes));

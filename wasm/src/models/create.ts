@@ -15,8 +15,9 @@ import type { Instance } from '../memory/instance.js';
 import { tensorAddress } from '../memory/tensor.js';
 import { Filler } from './fill.js';
 import { WasmLanguageModel } from './model.js';
+import type { NamedArray } from '../language/named-arrays.js';
 import { checkTokenizer, formats } from './options.js';
-import type { ModelArray, ModelState } from './model-state.js';
+import type { ModelState } from './model-state.js';
 
 /** Bytes that are put into a model at once. */
 const piece = 2 ** 20;
@@ -60,7 +61,7 @@ function takeArrays(fn: string, instance: Instance, weights: unknown): ReadonlyM
 }
 
 /** The array has its shape; `positions` may have more rows than the model has tokens. */
-function checkShape(fn: string, name: string, input: Input, { shape }: ModelArray): void {
+function checkShape(fn: string, name: string, input: Input, { shape }: NamedArray): void {
   const [rows = 0, ...rest] = input.shape;
   const fits = name === 'positions' ? rows >= (shape[0] ?? 0) : rows === shape[0];
   if (fits && String(rest) === String(shape.slice(1))) return;
@@ -71,7 +72,7 @@ function checkShape(fn: string, name: string, input: Input, { shape }: ModelArra
 }
 
 /** Puts float32 numbers into an array, some rows at a time. */
-function putAll(filler: Filler, name: string, data: Float32Array, { shape }: ModelArray): void {
+function putAll(filler: Filler, name: string, data: Float32Array, { shape }: NamedArray): void {
   const [rows, width] = shape.length === 1 ? [1, shape[0] ?? 0] : [shape[0] ?? 0, shape[1] ?? 0];
   // A whole number of blocks of int8.
   const most = Math.max(32, Math.floor(piece / 4 / width / 32) * 32);
@@ -104,13 +105,13 @@ export function create(
   return new WasmLanguageModel(fn, instance, { config, format, tokenizer, ends: [] }, (state) => {
     checkNames(fn, [...given.keys()], state.arrays);
     for (const [name, input] of given) {
-      checkShape(fn, name, input, state.arrays.get(name) as ModelArray);
+      checkShape(fn, name, input, state.arrays.get(name) as NamedArray);
       checkStill(fn, input.name, input.source as Float32Array, sizeOf(input.shape));
     }
     const filler = new Filler(fn, state);
     try {
       for (const [name, { source }] of given) {
-        putAll(filler, name, source as Float32Array, state.arrays.get(name) as ModelArray);
+        putAll(filler, name, source as Float32Array, state.arrays.get(name) as NamedArray);
       }
     } finally {
       filler.dispose();

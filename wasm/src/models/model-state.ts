@@ -2,18 +2,13 @@
 
 import type { Tokenizer, WeightFormat } from '../api/model-types.js';
 import { type Config, configFields } from '../language/config.js';
+import { type NamedArray, namedArrays } from '../language/named-arrays.js';
 import { found } from '../language/rows.js';
 import { Call } from '../memory/call.js';
 import { Handle } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
-import { type Address, textAt } from '../memory/raw.js';
+import type { Address } from '../memory/raw.js';
 import type { Pooling } from './families/pooling.js';
-
-/** An array of a model. */
-export interface ModelArray {
-  readonly index: number;
-  readonly shape: readonly number[];
-}
 
 /** What a model is made of besides its weights. */
 export interface ModelSpec {
@@ -35,7 +30,7 @@ export class ModelState {
   readonly owner: object;
   readonly instance: Instance;
   readonly spec: ModelSpec;
-  readonly arrays: ReadonlyMap<string, ModelArray>;
+  readonly arrays: ReadonlyMap<string, NamedArray>;
   readonly parameterCount: number;
   readonly bytes: number;
   readonly #handle: Handle;
@@ -56,7 +51,9 @@ export class ModelState {
     const [count = 0, parameters = 0, bytes = 0] = found(call, slot);
     this.parameterCount = parameters;
     this.bytes = bytes;
-    this.arrays = new Map(Array.from({ length: count }, (_, i) => this.#describe(fn, model, i)));
+    this.arrays = namedArrays(fn, instance, count, (each, index, out) =>
+      each.run('describeModelArray', { model, index, found: out }),
+    );
   }
 
   /** Where the model is, for a call of `fn`. */
@@ -75,14 +72,5 @@ export class ModelState {
   /** Says that every array is filled. */
   finish(fn: string): void {
     this.instance.run(fn, 'finishModel', { model: this.live(fn) });
-  }
-
-  #describe(fn: string, model: Address, index: number): [string, ModelArray] {
-    const call = new Call(this.instance, fn);
-    const slot = call.output('found', [6]);
-    call.run('describeModelArray', { model, index, found: slot });
-    const [rank = 0, ...extents] = found(call, slot);
-    const name = textAt(this.instance.raw(fn), call.made());
-    return [name, { index, shape: extents.slice(0, rank) }];
   }
 }

@@ -5,18 +5,13 @@ import type { OwnedArray } from '../api/types.js';
 import type { Input } from '../arguments/arrays.js';
 import { sizeOf } from '../arguments/shapes.js';
 import { describe } from '../arguments/values.js';
+import { type NamedArray, namedArrays } from '../language/named-arrays.js';
 import { found, take } from '../language/rows.js';
 import type { Arguments } from '../memory/abi.js';
 import { Call } from '../memory/call.js';
 import { Handle } from '../memory/handle.js';
 import type { Instance } from '../memory/instance.js';
-import { type Address, textAt } from '../memory/raw.js';
-
-/** An array that is trained. */
-interface Trained {
-  readonly index: number;
-  readonly shape: readonly number[];
-}
+import type { Address } from '../memory/raw.js';
 
 /** Which of the arrays that belong to a trained one. */
 export type Part = Arguments<'readArray'>['part'];
@@ -26,7 +21,7 @@ export class TrainerState {
   /** The caller's trainer, which would pass for forgotten while only its model is kept. */
   readonly owner: object;
   readonly instance: Instance;
-  readonly arrays: ReadonlyMap<string, Trained>;
+  readonly arrays: ReadonlyMap<string, NamedArray>;
   readonly parameterCount: number;
   steps = 0;
   readonly #handle: Handle;
@@ -40,7 +35,9 @@ export class TrainerState {
     call.run('countTrainer', { trainer: address, found: slot });
     const [count = 0, parameters = 0] = found(call, slot);
     this.parameterCount = parameters;
-    this.arrays = new Map(Array.from({ length: count }, (_, i) => this.#describe(fn, address, i)));
+    this.arrays = namedArrays(fn, instance, count, (each, index, out) =>
+      each.run('describeArray', { trainer: address, index, found: out }),
+    );
   }
 
   /** Where the trainer is, for a call of `fn`. */
@@ -53,7 +50,7 @@ export class TrainerState {
   }
 
   /** The array of this name. */
-  named(fn: string, name: string): Trained {
+  named(fn: string, name: string): NamedArray {
     const trained = this.arrays.get(name);
     if (trained) return trained;
     const expected = [...this.arrays.keys()].join(', ');
@@ -91,14 +88,5 @@ export class TrainerState {
     let most = 0;
     for (const { shape } of this.arrays.values()) most = Math.max(most, sizeOf(shape));
     return most;
-  }
-
-  #describe(fn: string, trainer: Address, index: number): [string, Trained] {
-    const call = new Call(this.instance, fn);
-    const slot = call.output('found', [6]);
-    call.run('describeArray', { trainer, index, found: slot });
-    const [rank, ...extents] = found(call, slot);
-    const name = textAt(this.instance.raw(fn), call.made());
-    return [name, { index, shape: extents.slice(0, rank) }];
   }
 }
