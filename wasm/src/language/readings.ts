@@ -1,4 +1,4 @@
-// What `inspect` asks for of a pass: layers, and room for their readings one after another.
+// The readings of a pass that `inspect` names: layers, and room for their arrays one after another.
 
 import { QkvError } from '../api/errors.js';
 import type { Inspect, LayerReadings } from '../api/model-types.js';

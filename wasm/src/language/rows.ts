@@ -63,6 +63,6 @@ export const optionalWhole = (
   length: number,
 ): Input | undefined => (given === undefined ? undefined : checkWhole(fn, name, given, length));
 
-/** Numbers of float64 that an operator told. */
+/** Numbers of float64 that an operator has returned. */
 export const found = (call: Call, slot: Slot): Float64Array =>
   new Float64Array(call.read(slot).buffer);

@@ -17,7 +17,7 @@ const mostTexts = 2 ** 20;
 type TextPooling = NonNullable<EmbedOptions['pooling']>;
 const poolings: readonly string[] = ['mean', 'cls', 'last'];
 
-/** What embed() does where nobody says it: as the files say, and else the mean. */
+/** The default: what the files say, or the mean. */
 export function usualPooling({ pooling = 'mean' }: ModelSpec): TextPooling | undefined {
   return poolings.includes(pooling) ? (pooling as TextPooling) : undefined;
 }
@@ -56,7 +56,7 @@ function shortened(name: string, given: unknown, spec: ModelSpec, plain: boolean
   });
 }
 
-/** How it is asked for, or else as usual. */
+/** The option, or the default of the model. */
 function poolingFor(spec: ModelSpec, given: TextPooling | undefined): TextPooling {
   if (given !== undefined) checkChoice(fn, 'pooling', given, poolings);
   const pooling = given ?? usualPooling(spec);

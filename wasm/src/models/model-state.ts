@@ -17,7 +17,7 @@ export interface ModelSpec {
   readonly tokenizer: Tokenizer | undefined;
   /** Why there is none, or why it may not be the right one. */
   readonly tokenizerProblem?: string | undefined;
-  /** Tokens that end what is said. */
+  /** Tokens that end a generation. */
   readonly ends: readonly number[];
   /** How the rows of a text become its vector, where the files say it. */
   readonly pooling?: Pooling | undefined;

@@ -41,10 +41,10 @@ function rowsOf(
   fn: string,
   given: unknown,
   spec: ModelSpec,
-  { batch, ...asked }: { batch: number; plain: boolean; goesOn?: boolean },
+  { batch, ...encoding }: { batch: number; plain: boolean; goesOn?: boolean },
 ) {
-  checkBoolean(fn, 'plain', asked.plain);
-  const ids = idsOf(fn, 'ids', given, spec, asked);
+  checkBoolean(fn, 'plain', encoding.plain);
+  const ids = idsOf(fn, 'ids', given, spec, encoding);
   if (typeof given === 'string') checkInteger(fn, 'the batch of a text', batch, 1, 1);
   return checkRows(fn, 'ids', ids, batch);
 }
@@ -156,9 +156,9 @@ export class WasmLanguageModel implements LanguageModel {
       throw new QkvError('shape_mismatch', `${fn}: ids has rows of 1 token, expected at least 2`);
     }
     const call = new Call(state.instance, fn);
-    const asked =
+    const inspected =
       inspect === undefined ? undefined : takeOptions(fn, 'inspect', inspect, ['ablate']);
-    const inspection = new Inspection(fn, call, asked, this.config, {
+    const inspection = new Inspection(fn, call, inspected, this.config, {
       batch,
       length,
       keys: length,

@@ -69,7 +69,7 @@ function headsIn(ablated: Input | undefined): [layer: number, head: number][] | 
 
 /** `inspect` of a call, and room for what it asks for. */
 export class Inspection {
-  /** What was asked, as it was when it was looked at: a generation asks it for every token. */
+  /** A copy of the options as they were when they were checked: a generation uses them for every token. */
   readonly kept: Inspect | undefined;
   readonly #readings: Readings | undefined;
   readonly #rows: readonly [number, number];
@@ -100,7 +100,7 @@ export class Inspection {
     return { ...chosen, rowBegin, rowEnd, ablated: call.input(this.#ablated) };
   }
 
-  /** What the call returns besides: nothing if nothing was asked for. */
+  /** What the call returns besides: nothing without options. */
   read(call: Call): { layers?: ReadonlyMap<number, LayerReadings> } {
     return this.#readings ? { layers: this.#readings.read(call) } : {};
   }

@@ -70,7 +70,7 @@ class WasmSession implements Session {
 export const addressOf = (fn: string, { handle }: SessionState): Address =>
   handle.live(fn, 'the session');
 
-/** Refuses a session in which a generation goes on: what that has told would not be what the session holds. */
+/** Refuses a session in which a generation goes on: its tokens would not be those that the session holds. */
 export function checkIdle(fn: string, { isBusy }: SessionState): void {
   if (!isBusy) return;
   throw new QkvError(

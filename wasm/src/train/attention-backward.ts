@@ -18,7 +18,7 @@ type Options = AttentionOptions & { needs?: AttentionNeeds | undefined };
 type WholeResult = SavedAttention & Partial<Record<'weights' | 'logits' | 'entropy', unknown>>;
 const savedNames = ['output', 'lse', 'weights', 'logits', 'entropy'] as const;
 
-/** The gradients that are asked for besides dq, dk and dv. Each needs the array that it is the gradient of. */
+/** The gradients that are wanted besides dq, dk and dv. Each needs the array that it is the gradient of. */
 function takeNeeds(fn: string, given: AttentionNeeds, options: AttentionOptions): AttentionNeeds {
   const needs = takeOptions(fn, 'needs', given, ['bias', 'sinks']);
   checkBoolean(fn, 'needs.bias', needs.bias);

@@ -80,15 +80,16 @@ function refuse(fn: string, what: string, expected: string): never {
 
 /** What the file says of its model is true of this one; a file may say nothing. */
 function checkIdentity(fn: string, { metadata }: StoredArrays, { kind, config }: Identity): void {
-  const told = metadata.get('kind');
-  if (told !== undefined && told !== kind) refuse(fn, `hold a ${told.slice(0, 40)}`, `a ${kind}`);
+  const found = metadata.get('kind');
+  if (found !== undefined && found !== kind)
+    refuse(fn, `hold a ${found.slice(0, 40)}`, `a ${kind}`);
   const own = JSON.stringify(config);
   const theirs = metadata.get('config');
   if (theirs !== undefined && theirs !== own) {
-    const [told, expected] = differences(theirs, own);
+    const [found, expected] = differences(theirs, own);
     refuse(
       fn,
-      `hold the config ${told.slice(0, 400)}`,
+      `hold the config ${found.slice(0, 400)}`,
       `${expected.slice(0, 400)} of this trainer`,
     );
   }

@@ -78,10 +78,10 @@ class TrainedLanguageModel implements LanguageModel {
     const rows = checkRows(fn, 'ids', ids, batch);
     const call = new Call(this.#state.instance, fn);
     const [, length] = rows.shape;
-    const asked =
+    const wanted =
       inspect === undefined ? undefined : takeOptions(fn, 'inspect', inspect, inspectNames);
     const pass = { batch, length, keys: length, queries: length };
-    const readings = asked && new Readings(fn, call, asked, this.config, pass);
+    const readings = wanted && new Readings(fn, call, wanted, this.config, pass);
     const logits = call.output('logits', [...rows.shape, this.config.vocabulary]);
     call.run('readLanguageModel', {
       ...{ ids: call.input(rows), logits, ...readings?.fields(call) },
@@ -123,9 +123,9 @@ export function languageModel(
   const options = trainerOptions(fn, givenOptions);
   const call = new Call(instance, fn);
   call.run('createLanguageModel', { config: configFields(fn, call, config), options });
-  const told = Object.entries(config).filter(([name]) => kept.includes(name));
+  const saved = Object.entries(config).filter(([name]) => kept.includes(name));
   const kind: TrainerKind<LanguageModel, LanguageBatch> = {
-    identity: { kind: 'language_model', config: Object.fromEntries(told) },
+    identity: { kind: 'language_model', config: Object.fromEntries(saved) },
     batch: batchFields,
     model: (state) => new TrainedLanguageModel(config, state),
   };

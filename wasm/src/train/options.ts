@@ -1,4 +1,4 @@
-// What a trainer is told besides its model.
+// Options of a trainer, besides its model.
 
 import { QkvError } from '../api/errors.js';
 import type { TrainerOptions } from '../api/trainer-types.js';

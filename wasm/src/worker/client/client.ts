@@ -27,7 +27,7 @@ class Client implements Caller {
   readonly #underway = new Set<() => void>();
   #isDisposed = false;
 
-  /** `onEnd` is told when it is disposed. */
+  /** `onEnd` is called when it is disposed. */
   constructor(pool: Pool, onEnd: () => void) {
     this.pool = pool;
     this.#onEnd = onEnd;
@@ -84,7 +84,7 @@ function giveBack(outcome: object): void {
   if (answer?.handle) void lane?.discard(answer.handle.id);
 }
 
-/** The engine as a caller has it: functions that need no `this`, and nothing else of the pool. `onEnd` is told of its end. */
+/** The engine as a caller has it: functions that need no `this`, and nothing else of the pool. `onEnd` is called at its end. */
 export function clientOf(pool: Pool, onEnd: () => void): AsyncQkv {
   const client = new Client(pool, onEnd);
   const dispose = (): Promise<void> => client.dispose();

@@ -222,7 +222,7 @@ export class Link {
   }
 
   #onError(event: unknown): void {
-    // Somebody's own worker may go on after an error of its own.
+    // A worker that the caller started may go on after an error.
     if (!this.#owned && this.#heard) return;
     const { message, preventDefault } = event as Partial<ErrorEvent>;
     // The caller gets the error; the console need not show it as well.

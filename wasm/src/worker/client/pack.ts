@@ -40,7 +40,7 @@ const isUnshared = (buffer: ArrayBufferLike): buffer is ArrayBuffer => !isShared
 const sharesMemory = (): boolean =>
   (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated !== false;
 
-/** The same kind of view, of a buffer of its own. */
+/** The same kind of view, of another buffer. */
 function viewOf(view: ArrayBufferView, buffer: ArrayBufferLike): ArrayBufferView {
   const kind = tagOf(view);
   const views = globalThis as unknown as Record<

@@ -6,7 +6,7 @@ import type { WorkerPort } from '../../api/worker-types.js';
 
 const scriptOf = (models: boolean): string => (models ? 'models-host.js' : 'worker-host.js');
 
-/** Where the script is, as far as can be told: a bundler may have given it another name. */
+/** Where the script is, as far as is known here: a bundler may have given it another name. */
 export const whereabouts = (models: boolean): string =>
   /\/worker\.js$/.test(ownAddress().replace(/[?#].*/, ''))
     ? beside(scriptOf(models))

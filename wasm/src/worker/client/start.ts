@@ -24,7 +24,7 @@ interface StartOptions {
   readonly count: number;
   readonly timeout: number;
   readonly models: boolean | undefined;
-  /** What the engines are told, which is not for this side to know. */
+  /** Options of the engines, which this side passes on unread. */
   readonly engine: InitOptions;
 }
 

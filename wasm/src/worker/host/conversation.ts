@@ -1,4 +1,4 @@
-// One engine in a worker: what it was asked to make, and its calls, one after the other.
+// One engine in a worker: its handles, and its calls, one after the other.
 
 import { QkvError } from '../../api/errors.js';
 import type { LanguageModel, LoadOptions, Source } from '../../api/model-types.js';
@@ -60,7 +60,7 @@ function methodOf(receiver: object, kind: HandleKind | undefined, method: string
 /** How many conversations have had an engine: somebody's own function may give the same to all. */
 const handed = new WeakMap<Qkv, number>();
 
-/** What one engine is asked from the other side, from its start to its end. */
+/** All that the other side does with one engine, from its start to its end. */
 export class Conversation {
   readonly #name: string;
   readonly #handles = new Map<number, Kept>();

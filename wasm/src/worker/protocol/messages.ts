@@ -5,7 +5,7 @@ import { isOptions, isRecord, tagOf } from '../../arguments/values.js';
 import type { QkvErrorCode } from '../../api/errors.js';
 import type { EngineInfo, InitOptions } from '../../api/types.js';
 
-/** Its value names the conversation: what one engine is asked, from its start to its end. */
+/** Its value names the conversation: all messages about one engine, from its start to its end. */
 export const key = 'qkv/worker';
 
 /** Stands where a handle of the worker is meant. */
