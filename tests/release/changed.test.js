@@ -12,7 +12,12 @@ const listed = (...args) => git(...args).stdout.split('\n');
 
 test('changed: what the C++ suite stands on is known from the rest', () => {
   const core = [
-    ...['core/src/rows/norm.cpp', 'core/include/qkv/norm.hpp', 'core/CMakeLists.txt', 'CMakeLists.txt'],
+    ...[
+      'core/src/rows/norm.cpp',
+      'core/include/qkv/norm.hpp',
+      'core/CMakeLists.txt',
+      'CMakeLists.txt',
+    ],
     ...['tests/core/norm_test.cpp', 'tests/core/fuzz/corpus/norm/1', 'tests/CMakeLists.txt'],
     ...['tests/support/cpp/compare.hpp', 'tests/reference/torch/fixtures/a.json'],
     ...['CMakePresets.json', 'tools/sanitizers.cmake', 'tools/fuzz_native.js'],

@@ -29,7 +29,7 @@ export default {
   },
 
   intentionallyNotExported: [
-    ...['Asked', 'Layers', 'NoOthers', 'NoOthersIn', 'Only', 'Said', 'Shown', 'Sure', 'With'],
+    ...['Asked', 'Layers', 'NoOthers', 'NoOthersIn', 'Only', 'Said', 'Shown', 'Reading', 'With'],
   ],
   includeVersion: true,
   disableSources: true,

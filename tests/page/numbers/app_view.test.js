@@ -184,7 +184,11 @@ describe('app: a trained model', () => {
     assert.deepEqual((await comes(() => more.forEach(receive)))[1], [1, 0], 'once in a frame');
     assert.deepEqual(views.at(-1).model.speed.points, [3]);
     const both = [reading, speed];
-    assert.deepEqual((await comes(() => both.forEach(receive)))[1], [2, 0], 'both panels of the page');
+    assert.deepEqual(
+      (await comes(() => both.forEach(receive)))[1],
+      [2, 0],
+      'both panels of the page',
+    );
     assert.deepEqual(await come(speed), ['0 0 1 0'], 'and again');
   });
 
