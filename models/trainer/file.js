@@ -12,7 +12,7 @@ export function formats() {
   loaded ??= (async () => {
     const outfile = join(root, 'build/models', `formats-${process.pid}.mjs`);
     mkdirSync(join(root, 'build/models'), { recursive: true });
-    const source = ['safetensors', 'numbers'].map((name) => `export * from './${name}.ts';`);
+    const source = ['safetensors', 'stored-numbers'].map((name) => `export * from './${name}.ts';`);
     await build({
       stdin: { contents: source.join('\n'), resolveDir: join(root, 'wasm/src/formats') },
       ...{ bundle: true, format: 'esm', outfile, logLevel: 'warning' },
