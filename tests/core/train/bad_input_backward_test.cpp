@@ -78,7 +78,7 @@ TEST_CASE("attention_backward: arrays that do not fit are refused", "[train][bad
       {[](auto& c) { c.d_bias.shape[2] = 1; }, kShapeError, "d_bias is [4,3,1]",
        "[4,3,5], as bias is"},
       {[](auto& c) { c.d_bias.strides[1] = 0; }, kInvalid,
-       "d_bias has strides [15,0,1] for [4,3,5]", "no two elements overlap"},
+       "d_bias has strides [15,0,1] for [4,3,5]", "strides with which no two elements overlap"},
       {[](auto& c) { c.d_bias.data = nullptr; }, kInvalid, "d_bias has no data",
        "[4,3,5] elements"},
       {[](auto& c) { c.options.bias = {}; }, kInvalid, "d_bias is given without bias",

@@ -97,7 +97,7 @@ describe('package in Chromium: errors', () => {
     assert.ok(
       message.includes(`${pages.url}/nothing-beside/qkv-relaxed.wasm answered 404 (text/html)`),
     );
-    assert.match(message, /beside its index\.js/);
+    assert.match(message, /in the folder of its index\.js/);
   });
 
   test('a page instead of the .wasm is shown, with its type', async () => {
@@ -123,7 +123,7 @@ describe('package in Chromium: errors', () => {
   test('a page served with the type of a .wasm is told where the file should be', async () => {
     const message = await pages.refusal('/dist/index.js', "{ wasm: '/page-as-wasm.wasm' }");
     assert.ok(message.includes(`${pages.url}/page-as-wasm.wasm does not compile`), message);
-    assert.match(message, /beside its index\.js/);
+    assert.match(message, /in the folder of its index\.js/);
   });
 
   test('the .wasm of another version is named with both versions', async () => {

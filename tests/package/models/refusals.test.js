@@ -77,7 +77,7 @@ test('create: arrays that change while others are read', () => {
     'create',
     invalid,
     says(16),
-    'detaches or resizes',
+    'detached or resized',
   );
   refuses(
     change((of) => of.resize(2 ** 16)),
