@@ -5,6 +5,7 @@
 #include "attention/attention_cut.hpp"
 #include "models/pass_plan.hpp"
 #include "rows/activation_kernel.hpp"
+#include "weights/linear_product.hpp"
 
 namespace qkv {
 namespace {

@@ -32,7 +32,8 @@ export const engineMakers = {
   loadModel: 'model',
 } as const;
 export type Maker = keyof typeof engineMakers;
-export const isMaker = (method: string): method is Maker => Object.hasOwn(engineMakers, method);
+export const isMaker = (method: string): method is Maker =>
+  Object.keys(engineMakers).includes(method);
 
 /** The same of a model. */
 export const modelMakers: Readonly<Record<string, HandleKind>> = {
