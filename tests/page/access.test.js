@@ -13,7 +13,7 @@ test('page: without script there are the sentences, their chips and their maps',
   try {
     const page = await context.newPage();
     await page.goto(url);
-    assert.match(await page.textContent('noscript'), /switched off/);
+    assert.match(await page.textContent('noscript'), /JavaScript is off/);
     for (const [lang, text] of Object.entries(support.examples)) {
       const chips = page.locator(`.chips[lang^=${lang}] .token`);
       const tokens = await chips.allTextContents();

@@ -53,7 +53,7 @@ pageTest(
     const [dot, score] = await stepsOf(page);
     assert.deepEqual([Math.round(dot), score.toFixed(2)], [69, '17.17']);
     assert.match(await page.textContent('.pair-score h3'), /it → cat/);
-    assert.match(await page.textContent('.pair-check'), /score differs by \d.*×10⁻/);
+    assert.match(await page.textContent('.pair-check'), /score is off by \d.*×10⁻/);
     const bar = await page
       .locator('[data-of=score] .bar i')
       .first()

@@ -51,7 +51,7 @@ pageTest('recurrence: a press trains, and another pauses', { fresh: true }, asyn
   const asked = [];
   page.on('request', (request) => asked.push(request.url()));
   await visit(page, 'recurrence');
-  const heavy = () => asked.filter((url) => /panel_worker|train|safetensors/.test(url));
+  const heavy = () => asked.filter((url) => /panel_worker(?!_client)|train|safetensors/.test(url));
   assert.deepEqual(heavy(), [], 'nothing before a press');
   assert.equal(await page.locator(`${PANEL} table`).isVisible(), false);
   await set(page, { recurrenceSeed: 5 });

@@ -117,7 +117,7 @@ for (const name of Object.keys(load)) {
       await visit(page, 'recurrence');
       await page.click('#recurrence [data-press=load]');
       await page.waitForFunction(() =>
-        document.querySelector('.recurrence-badge').textContent.includes('trained before'),
+        document.querySelector('.recurrence-badge').textContent.includes('pretrained'),
       );
       await page.click('#recurrence [data-press=step]');
       await page.waitForFunction(() =>

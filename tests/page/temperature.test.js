@@ -200,7 +200,7 @@ pageTest(
     const spoken = await handle.getAttribute('aria-valuetext');
     const { temperature: point } = (await snapshot(page)).frame;
     assert.ok(
-      spoken.includes(`entropy ${point.entropy.toPrecision(3)} of at most 2.08 nats`),
+      spoken.includes(`entropy ${point.entropy.toPrecision(3)} nats (maximum 2.08)`),
       spoken,
     );
     await set(page, { controls: false });
