@@ -34,8 +34,8 @@ Status check_targets(const Caller& caller, const TensorView<const std::int32_t>&
                               "@targets are all -1, expected at least one that is not");
 }
 
-Status evaluate(const TrainKernels& kernels, const TapeRun& run, Workspace& workspace,
-                Evaluation& result) noexcept {
+Status evaluate(const TapeRun& run, Workspace& workspace, Evaluation& result) noexcept {
+  const TrainKernels& kernels = run.kernels;
   QKV_RETURN_IF_ERROR(run.tape->forward(kernels, run.inputs, workspace));
   const TapeArray& logits = (*run.tape)[run.logits];
   CrossEntropyArgs loss;
@@ -53,12 +53,12 @@ Status evaluate(const TrainKernels& kernels, const TapeRun& run, Workspace& work
   return {};
 }
 
-Status make_step(const TrainKernels& kernels, const TapeRun& run, Learner& learner,
-                 Workspace& workspace, StepResult& result) noexcept {
+Status make_step(const TapeRun& run, Learner& learner, Workspace& workspace,
+                 StepResult& result) noexcept {
   QKV_RETURN_IF_ERROR(learner.check_room_for_step(run.caller));
   StepResult found;
-  QKV_RETURN_IF_ERROR(evaluate(kernels, run, workspace, found.before));
-  QKV_RETURN_IF_ERROR(learner.update(run.caller, kernels, found));
+  QKV_RETURN_IF_ERROR(evaluate(run, workspace, found.before));
+  QKV_RETURN_IF_ERROR(learner.update(run.caller, run.kernels, found));
   result = found;
   return {};
 }

@@ -81,6 +81,7 @@ Status LanguageModelTrainer::State::prepare(const char* caller, const TrainKerne
   QKV_RETURN_IF_ERROR(check_targets(caller, batch_in.targets, in.ids, config.vocabulary));
   QKV_RETURN_IF_ERROR(record(kernels, in.ids.extent(0), in.ids.extent(1)));
   run = {.caller = caller,
+         .kernels = kernels,
          .tape = &tape,
          .logits = steps.logits,
          .targets = batch_in.targets,
@@ -186,40 +187,25 @@ Status LanguageModelTrainer::create(const LanguageModelConfig& config,
 Status LanguageModelTrainer::step(const LanguageBatch& batch, Workspace& workspace,
                                   StepResult& result) noexcept {
   constexpr const char* kName = "LanguageModelTrainer::step";
-  if (!state_) {
-    return refuse_empty(kName);
-  }
-  TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
   TapeRun run;
-  QKV_RETURN_IF_ERROR(state_->prepare(kName, kernels, batch, true, run));
-  return make_step(kernels, run, state_->learner, workspace, result);
+  QKV_RETURN_IF_ERROR(prepare_run(kName, state_, batch, true, run));
+  return make_step(run, state_->learner, workspace, result);
 }
 
 Status LanguageModelTrainer::differentiate(const LanguageBatch& batch, Workspace& workspace,
                                            Evaluation& result) noexcept {
   constexpr const char* kName = "LanguageModelTrainer::differentiate";
-  if (!state_) {
-    return refuse_empty(kName);
-  }
-  TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
   TapeRun run;
-  QKV_RETURN_IF_ERROR(state_->prepare(kName, kernels, batch, true, run));
-  return train::evaluate(kernels, run, workspace, result);
+  QKV_RETURN_IF_ERROR(prepare_run(kName, state_, batch, true, run));
+  return train::evaluate(run, workspace, result);
 }
 
 Status LanguageModelTrainer::evaluate(const LanguageBatch& batch, Workspace& workspace,
                                       Evaluation& result) noexcept {
   constexpr const char* kName = "LanguageModelTrainer::evaluate";
-  if (!state_) {
-    return refuse_empty(kName);
-  }
-  TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
   TapeRun run;
-  QKV_RETURN_IF_ERROR(state_->prepare(kName, kernels, batch, false, run));
-  return train::evaluate(kernels, run, workspace, result);
+  QKV_RETURN_IF_ERROR(prepare_run(kName, state_, batch, false, run));
+  return train::evaluate(run, workspace, result);
 }
 
 Status LanguageModelTrainer::forward(const TokenBatch& tokens, TensorView<float> logits,

@@ -90,6 +90,7 @@ Status Seq2SeqTrainer::State::prepare(const char* caller, const TrainKernels& ke
   QKV_RETURN_IF_ERROR(
       record(kernels, {in.source.extent(0), in.source.extent(1), in.ids.extent(1)}, false));
   run = {.caller = caller,
+         .kernels = kernels,
          .tape = &tape,
          .logits = steps.logits,
          .targets = batch.targets,
@@ -150,40 +151,25 @@ Status Seq2SeqTrainer::create(const Seq2SeqConfig& config, const TrainerOptions&
 Status Seq2SeqTrainer::step(const Seq2SeqBatch& batch, Workspace& workspace,
                             StepResult& result) noexcept {
   constexpr const char* kName = "Seq2SeqTrainer::step";
-  if (!state_) {
-    return refuse_empty(kName);
-  }
-  TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
   TapeRun run;
-  QKV_RETURN_IF_ERROR(state_->prepare(kName, kernels, batch, true, run));
-  return make_step(kernels, run, state_->learner, workspace, result);
+  QKV_RETURN_IF_ERROR(prepare_run(kName, state_, batch, true, run));
+  return make_step(run, state_->learner, workspace, result);
 }
 
 Status Seq2SeqTrainer::evaluate(const Seq2SeqBatch& batch, Workspace& workspace,
                                 Evaluation& result) noexcept {
   constexpr const char* kName = "Seq2SeqTrainer::evaluate";
-  if (!state_) {
-    return refuse_empty(kName);
-  }
-  TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
   TapeRun run;
-  QKV_RETURN_IF_ERROR(state_->prepare(kName, kernels, batch, false, run));
-  return train::evaluate(kernels, run, workspace, result);
+  QKV_RETURN_IF_ERROR(prepare_run(kName, state_, batch, false, run));
+  return train::evaluate(run, workspace, result);
 }
 
 Status Seq2SeqTrainer::differentiate(const Seq2SeqBatch& batch, Workspace& workspace,
                                      Evaluation& result) noexcept {
   constexpr const char* kName = "Seq2SeqTrainer::differentiate";
-  if (!state_) {
-    return refuse_empty(kName);
-  }
-  TrainKernels kernels;
-  QKV_RETURN_IF_ERROR(require_train_kernels(kName, kernels));
   TapeRun run;
-  QKV_RETURN_IF_ERROR(state_->prepare(kName, kernels, batch, true, run));
-  return train::evaluate(kernels, run, workspace, result);
+  QKV_RETURN_IF_ERROR(prepare_run(kName, state_, batch, true, run));
+  return train::evaluate(run, workspace, result);
 }
 
 Status Seq2SeqTrainer::forward(const Seq2SeqTokens& tokens, TensorView<float> logits,
