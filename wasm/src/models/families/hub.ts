@@ -55,9 +55,8 @@ function checkOwnCode(fields: Fields, { classes }: Hub): void {
   const field = 'auto_map';
   const map = fields.isEmpty(field) ? undefined : fields.part(field);
   const names = map?.names().filter((name) => name.startsWith('AutoModel')) ?? [];
-  const isKnown = (name: string): boolean =>
-    classes !== undefined && /[^.]*$/.exec(map?.text(name) ?? '')?.[0].startsWith(classes) === true;
-  if (names.every(isKnown)) return;
+  const classOf = (name: string): string => map?.text(name).split('.').pop() ?? '';
+  if (names.every((name) => classes !== undefined && classOf(name).startsWith(classes))) return;
   refuseUnsupported(
     `${fields.pathOf(field)} is ${fields.textOf(field).slice(0, 120)}: code of the model's own`,
     `none; give the config without it if you know that the model computes as ${fields.text('model_type')} of transformers does`,
