@@ -1,9 +1,8 @@
-// What the group `lint` of `npm test` runs: formatters, linters, types and the documentation. An everyday run reads of the sources what
-// a change touches.
-import { existsSync, readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+// What the group `lint` of `npm test` runs: formatters, linters, types and the documentation.
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { changedFiles, spread } from './changed.js';
+import { changedFiles } from './changed.js';
 import { root, toolchain } from './environment.js';
 import { must, run } from './run.js';
 import { check, command, ifPresent, nativeIsas } from './runners.js';
@@ -16,22 +15,17 @@ async function tidy(sources) {
   // A file of a batch has no command of its own.
   const options = ['-DQKV_BUILD_TESTS=OFF', '-DQKV_UNITY=OFF'];
   await must('cmake', ['--preset', 'native', '-B', 'build/tidy', ...options]);
-  const cores = availableParallelism();
-  const shares = Array.from({ length: cores }, (_, i) => sources.filter((_, j) => j % cores === i));
-  const results = await Promise.all(
-    shares
-      .filter((share) => share.length > 0)
-      .map((share) => run(toolchain.CLANG_TIDY, ['-p', 'build/tidy', '--quiet', ...share])),
-  );
-  return results.map(({ code, output }) => (code === 0 ? '' : output)).join('');
+  // It comes in one package with clang-tidy, and takes its last argument for a regular expression of paths.
+  const program = toolchain.CLANG_TIDY.replace(/clang-tidy(?=[^/]*$)/, 'run-clang-tidy');
+  const binary = ['-clang-tidy-binary', toolchain.CLANG_TIDY];
+  const paths = sources.map((file) => `${join(root, file)}$`);
+  const { code, output } = await run(program, [...binary, '-p', 'build/tidy', '-quiet', ...paths]);
+  return code === 0 ? '' : output;
 }
 
-/** Most sources of a change that clang-tidy reads on an everyday run: each takes twelve seconds of a processor. */
-const MOST_TIDY = 2;
-
 /**
- * The sources that clang-tidy reads, and their number in words: all of them, or at most MOST_TIDY of those that a change
- * can have made worse, taken evenly.
+ * The sources that clang-tidy reads, and their number in words: all of them, or those that the change at hand can have made
+ * worse, as each takes twelve seconds of a processor.
  */
 export async function tidySources(full) {
   // Units of other machines are in no build of this one, from which clang-tidy has its commands.
@@ -55,47 +49,43 @@ export async function tidySources(full) {
   };
   const headers = changed.filter((file) => /^core\/.*\.hpp$/.test(file));
   const through = new Set(headers.flatMap(throughSource));
-  const own = read.filter((file) => changed.includes(file) || through.has(file));
-  const sources = spread(own, MOST_TIDY);
-  const share = sources.length < own.length ? `${sources.length} of ` : '';
-  return { sources, note: `${share}${own.length} changed files` };
+  const sources = read.filter((file) => changed.includes(file) || through.has(file));
+  return { sources, note: `${sources.length} changed files` };
 }
 
-/** Of the files of a change, those that it did not delete. */
-const isThere = (file) => existsSync(join(root, file));
-
-/** What rules stand on besides the sources and the tools, whose versions nobody changes without a full run. */
-const rulesStandOn = /(^|\/)(eslint\.config\.js|imports\.js|tsconfig[^/]*\.json)$/;
-
-/** Most files of TypeScript of a change that eslint reads on an everyday run: with their types ten take a second of a processor. */
-const MOST_TYPED = 120;
+/** eslint with a cache, which is of no use once the text `standsOn` is another one. */
+async function eslint(standsOn, ...sources) {
+  const name = createHash('sha256').update(standsOn).digest('hex').slice(0, 12);
+  const folder = join(root, 'build/cache/eslint', sources.length > 1 ? 'ts' : 'js');
+  // The caches of earlier states would only take room.
+  for (const old of existsSync(folder) ? readdirSync(folder) : [])
+    if (old !== name) rmSync(join(folder, old));
+  const cache = ['--cache', '--cache-strategy', 'content', '--cache-location', join(folder, name)];
+  const { code, output } = await run(bin('eslint'), [...cache, ...sources]);
+  return code === 0 ? '' : output || `eslint ended with ${code}`;
+}
 
 /**
- * What eslint reads, and how much that is in words: everything, or what a change touches, of TypeScript at most MOST_TYPED
- * files, taken evenly. All of it takes a minute of a processor, JavaScript ten seconds. Rules for JavaScript look at one file,
- * and what a change breaks in other files of TypeScript is mostly types, for which tsc reads all files. Not all of it is: when a
- * function becomes async, callers that do not await it break no-floating-promises, and where these callers did not change, only
- * the full run reads them.
+ * Rules for JavaScript look at one file. Those for TypeScript know the types of all of them: when a function becomes async,
+ * callers that do not await it are wrong, wherever they are. So of TypeScript everything is read again when any of it changed.
  */
-async function eslintSources(full) {
-  const changed = await changedFiles();
-  if (full || changed.some((file) => rulesStandOn.test(file))) return { sources: ['.'] };
-  const there = changed.filter(isThere);
-  const typed = there.filter((file) => file.endsWith('.ts'));
-  const read = spread(typed, MOST_TYPED);
-  return {
-    sources: [...there.filter((file) => file.endsWith('.js')), ...read],
-    note: read.length < typed.length ? `${read.length} of ${typed.length} files of TypeScript` : '',
-  };
+async function eslintEverything() {
+  const textOf = (file) => readFileSync(join(root, file), 'utf8');
+  const rules = ['eslint.config.js', 'tools/imports.js', 'package-lock.json'].map(textOf).join('');
+  const typed = await files('**/*.ts', '**/tsconfig*.json');
+  const found = [
+    await eslint(rules, '**/*.js'),
+    await eslint(rules + typed.map(textOf).join(''), 'wasm/src/**/*.ts', 'web/**/*.ts'),
+  ];
+  return found.join('');
 }
 
-/** Prettier reads everything, or what a change touches: all of it takes twenty seconds of a processor. */
-async function prettierArguments(full) {
-  const changed = await changedFiles();
-  const rules = changed.some((file) => /^\.(prettier|editorconfig)/.test(file));
-  const there = changed.filter(isThere);
-  const read = full || rules || there.length === 0 ? ['.'] : there;
-  return ['--check', '--ignore-unknown', ...read];
+/** Prettier, with a cache. */
+async function prettier() {
+  const cache = ['--cache', '--cache-strategy', 'content', '--cache-location'];
+  const line = ['--check', ...cache, 'build/cache/prettier', '.'];
+  const { code, output } = await run(bin('prettier'), line);
+  return code === 0 ? '' : output || `prettier ended with ${code}`;
 }
 
 /** The documentation is made by a build, whose warnings are errors. */
@@ -104,23 +94,8 @@ const isMade = async (name) =>
 
 export const lint = (full) =>
   [
-    [
-      'prettier',
-      check('prettier', async () => {
-        const { code, output } = await run(bin('prettier'), await prettierArguments(full));
-        return code === 0 ? '' : output || `prettier ended with ${code}`;
-      }),
-    ],
-    [
-      'eslint',
-      check('eslint', async () => {
-        const { sources, note } = await eslintSources(full);
-        const options = ['--no-warn-ignored', '--pass-on-no-patterns'];
-        const { code, output } = await run(bin('eslint'), [...options, ...sources]);
-        return { problem: code === 0 ? '' : output || `eslint ended with ${code}`, note };
-      }),
-      { needs: ['types'] },
-    ],
+    ['prettier', check('prettier', prettier)],
+    ['eslint', check('eslint', eslintEverything), { needs: ['types'] }],
     [
       'types: page',
       command('types: page', bin('tsc'), '-p', 'web', '--noEmit'),

@@ -1,4 +1,4 @@
-// The kinds of things that `npm test` runs, each as a part of a suite: { title, alone, about, run }. `run` resolves to
+// The kinds of things that `npm test` runs, each as a part of a suite: { title, alone, run }. `run` resolves to
 // { tests, note, skipped, hung, output }: the tests as tools/readings.js has them, a remark, why there are none if
 // they could not be run here, what was running when the time was up, and what to show when something failed.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -92,11 +92,9 @@ export const ctest = (preset, name, { heard = () => undefined } = {}) => ({
 /** How a test file asks to be run: tags in its first lines, which tests/README.md explains. */
 export function tagsOf(file) {
   const head = readFileSync(join(root, file), 'utf8').split('\n').slice(0, 6).join('\n');
-  const about = /^\/\/ @about (.+)/m.exec(head)?.[1].split(' ') ?? [];
   return {
     alone: /^\/\/ @alone\b/m.test(head),
     anyBuild: /^\/\/ @build any\b/m.test(head),
-    about,
   };
 }
 

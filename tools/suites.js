@@ -1,10 +1,8 @@
 // What `npm test` runs. A suite is { name, group, of, needs, parts }: `of` is what it tests, so that a test that several
 // builds run is counted as one; `needs` are builds of tools/build.js; a part is what tools/runners.js makes. Suites
-// marked `full` are left to `npm run test:full`, and those marked `again`, which ask of the core more than its references,
-// also, as long as the core is what it was in the newest green run that asked them. Parts that are `about` something are asked when a change touches
-// it. Parts marked `alone` have the machine to themselves.
+// marked `full` are left to `npm run test:full`; every other suite runs every time, whatever changed. Parts marked `alone`
+// have the machine to themselves.
 import { join } from 'node:path';
-import { changedFiles, coreAsAsked, spread, touches } from './changed.js';
 import { canCheckIsaObjects, checkIsaObjects } from './check_isa_objects.js';
 import { root } from './environment.js';
 import { canFuzz, everydayFuzzTargets, fuzzTargets } from './fuzz_native.js';
@@ -60,7 +58,6 @@ function native(full) {
     })),
     ...nativeIsas.map((isa) => ({
       name: `native ${isa}`,
-      again: true,
       needs: ['native'],
       parts: catch2('native', `native.${isa}`, full || isa === 'scalar'),
     })),
@@ -69,7 +66,6 @@ function native(full) {
       of: 'training',
       // Width and arithmetic of sse4 are those of simd128, bit for bit, which the package is asked.
       full: isa === 'sse4',
-      again: true,
       needs: ['native'],
       parts: [ctest('native', `train.${isa}`)],
     })),
@@ -104,7 +100,6 @@ const wasm = (full) =>
     {
       name: `wasm ${variant}, Node`,
       of: 'core',
-      again: true,
       full: variant === 'relaxed',
       parts: catch2('wasm', `wasm.${variant}`, full || variant === 'simd'),
     },
@@ -132,7 +127,6 @@ const sanitize = (full) => [
   {
     name: 'ASan, UBSan: core',
     of: 'core',
-    again: true,
     needs: ['sanitized'],
     parts: [ctest('native', 'sanitized.native')],
   },
@@ -149,11 +143,10 @@ const sanitize = (full) => [
         {
           name: 'TSan: threads', // of a full run a part of the preset sanitize-threads
           of: 'core',
-          again: true,
           needs: ['raced'],
           parts: [ctest('native', 'sanitized.threads')],
         },
-        { ...fuzz('fuzz targets', 'fuzz-core', everydayFuzzTargets()), again: true },
+        fuzz('fuzz targets', 'fuzz-core', everydayFuzzTargets()),
       ]),
 ];
 
@@ -305,45 +298,8 @@ const table = {
   faults: { needs: [], suites: faults },
 };
 
-/** Most files that are about something which an everyday run asks: each takes half a minute of a processor. */
-const MOST_ABOUT = 4;
-
-/** These suites without the files that are about what the change does not touch, and at most MOST_ABOUT of the others. */
-async function aboutTheChange(suites) {
-  const changed = await changedFiles();
-  const particular = suites
-    .flatMap(({ parts }) => parts)
-    .filter(({ about = [] }) => about.length > 0);
-  const touched = particular.filter((part) => touches(changed, part));
-  const asked = spread(touched, MOST_ABOUT);
-  const left = new Set(particular.filter((part) => !asked.includes(part)));
-  console.log(
-    `not run: these of ${particular.length} files with @about (the change touches the paths of ${touched.length}). The full run, or a run of their group, has them:`,
-  );
-  for (const { title } of left) console.log(`    ${title}`);
-  return suites
-    .map((suite) => ({ ...suite, parts: suite.parts.filter((part) => !left.has(part)) }))
-    .filter(({ parts }) => parts.length > 0);
-}
-
-/** Of these suites those that an everyday run of all groups asks: without `again` as long as the core is one that they were asked about. */
-async function withoutRepetition(suites) {
-  const commit = await coreAsAsked();
-  if (!commit) return suites;
-  console.log(
-    `not run: the core and its tests are the same as in ${commit.slice(0, 7)}, where these were green:`,
-  );
-  for (const { name, group } of suites.filter(({ again }) => again)) {
-    console.log(`    ${name} (npm test -- ${group})`);
-  }
-  return suites.filter(({ again }) => !again);
-}
-
-/**
- * The suites of these groups, in the order in which they begin; `whole`: of all groups. Who asks for a group by its name gets
- * all of it.
- */
-export async function suitesOf(groups, { full, whole }) {
+/** The suites of these groups, in the order in which they begin. */
+export async function suitesOf(groups, { full }) {
   const found = [];
   for (const group of groups) {
     const { needs, suites } = table[group];
@@ -351,8 +307,7 @@ export async function suitesOf(groups, { full, whole }) {
       found.push({ ...suite, group, needs: [...new Set([...needs, ...(suite.needs ?? [])])] });
     }
   }
-  const asked = found.filter(({ full: late }) => full || !late);
-  const chosen = whole && !full ? await aboutTheChange(await withoutRepetition(asked)) : asked;
+  const chosen = found.filter(({ full: late }) => full || !late);
   const core = chosen.filter(({ group }) => ['native', 'wasm'].includes(group));
   const asks = (wanted) => core.some(({ group }) => group === wanted);
   // Two have to tell their bits: those of x86 do so natively.

@@ -21,7 +21,7 @@ const groups = {
   release: 'the tarball, its consumers, sizes, licenses, workflows',
 };
 
-/** { names, whole, full, noSkips, allowed }, or a sentence that says what is wrong; `whole`: of all groups. */
+/** { names, full, noSkips, allowed }, or a sentence that says what is wrong. */
 function parse(args) {
   const wanted = { names: [], full: false, noSkips: false, allowed: [] };
   const rest = [...args];
@@ -34,8 +34,7 @@ function parse(args) {
     else return `unknown group ${arg}, expected ${Object.keys(groups).join(', ')}`;
   }
   if (wanted.names.length === 0) wanted.names = Object.keys(groups);
-  const whole = Object.keys(groups).every((group) => wanted.names.includes(group));
-  return { ...wanted, whole };
+  return wanted;
 }
 
 /** These builds and what they need, each after what it needs. */
@@ -64,20 +63,14 @@ async function main(args) {
   console.log(`bootstrap: ${((performance.now() - began) / 1000).toFixed(0)} s\n`);
   if (wanted.full) process.env.QKV_FULL = '1';
   // Imported late: it takes what tools/bootstrap has installed and written down.
-  const [{ builds }, { suitesOf }, { report }, { noteCoreRun }, { canFuzz }] = await Promise.all([
+  const [{ builds }, { suitesOf }, { report }] = await Promise.all([
     import('./build.js'),
     import('./suites.js'),
     import('./report.js'),
-    import('./changed.js'),
-    import('./fuzz_native.js'),
   ]);
   const suites = await suitesOf(wanted.names, wanted);
   const named = suites.flatMap(({ needs }) => needs).filter((name) => name in builds);
-  const green = await report(suites, closure(named, builds), wanted);
-  // Where the fuzz targets were skipped for want of clang, everyday runs must go on asking them.
-  const askedCore = wanted.whole && suites.some(({ again }) => again) && canFuzz();
-  if (green && askedCore) await noteCoreRun();
-  return green;
+  return report(suites, closure(named, builds), wanted);
 }
 
 main(process.argv.slice(2)).then(

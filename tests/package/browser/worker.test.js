@@ -165,7 +165,7 @@ describe('worker in Chromium: one that cannot start is named, and what to do:', 
     const elsewhere = pages.url.replace('127.0.0.1', 'localhost');
     const message = await refusal(`${elsewhere}/shared/worker.js`);
     assert.ok(message.includes(`${elsewhere}/shared/worker-host.js`), message);
-    assert.match(message, /own origin/);
+    assert.match(message, /on the origin of the page/);
   });
 
   test('a worker without its .wasm says what the main thread would', async () => {
