@@ -1,7 +1,6 @@
 // Builds everything, or the parts named: native, wasm, package (dist/), page (dist/web/), docs (build/docs/), and site
 // (build/site/: the page with the documentation beside it, as built).
 import {
-  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -20,11 +19,11 @@ import { minify } from 'terser';
 import { abiOf, baseSchema, methodsOf, modelsAbi, schema, trainAbi } from './abi.js';
 import { buildDocs, makeDocs } from './docs.js';
 import { root, toolchain, version } from './environment.js';
+import { checkBinding, linkedNames, moduleFile, moduleNames } from './modules.js';
 import { must, step } from './run.js';
 import { edition, engines, gzipped, programs } from './shipped.js';
 
 const dist = join(root, 'dist');
-const moduleFolder = join(root, 'build/wasm/wasm');
 const bin = (name) => join(root, 'node_modules/.bin', name);
 
 /** "1.2 kB gzip" of a file. */
@@ -71,36 +70,13 @@ async function wasmTests() {
   return cmake('wasm', ['qkv_tests_simd'], [`-DQKV_TEST_FILES=${some}`]);
 }
 
-/** The embind modules of the package. */
+/** The embind modules of the package; with QKV_DEVELOPMENT=ON linked without Binaryen's optimiser, in a fifth of the time. */
 const modules = () =>
   cmake(
     'wasm',
-    moduleNames.map((name) => `module_${name}`),
+    linkedNames.map((name) => `module_${name}`),
+    [`-DQKV_DEVELOPMENT=${process.env.QKV_DEVELOPMENT ?? 'OFF'}`],
   );
-
-export const variants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
-
-/** The .wasm files: those of `qkv`, and those of `qkv/train`, which have the same operators and more. */
-const moduleNames = ['qkv', 'qkv-train'].flatMap((module) =>
-  variants.map((variant) => `${module}-${variant}`),
-);
-
-/**
- * The package ships one glue for all variants: that for shared memory, which asks before every access
- * whether the memory has grown, and does as well with memory that is not shared.
- */
-const glue = 'qkv-simd-threads';
-function checkGlue() {
-  const texts = moduleNames.map((name) =>
-    readFileSync(join(moduleFolder, `${name}.mjs`), 'utf8').replaceAll(name, 'qkv'),
-  );
-  const kinds = [false, true].map((threads) =>
-    texts.filter((_, i) => moduleNames[i].endsWith('-threads') === threads),
-  );
-  if (kinds.some((same) => new Set(same).size !== 1)) {
-    throw new Error('the JavaScript glue of the .wasm files differs, but dist/ has only one copy');
-  }
-}
 
 /** The modules of the package that are bundled by themselves, and the source of each. */
 const entries = {
@@ -167,9 +143,7 @@ const shared = {
 
 /** A .wasm file as text for a script. */
 const embed = (variant) =>
-  deflateRawSync(readFileSync(join(moduleFolder, `qkv-${variant}.wasm`)), { level: 9 }).toString(
-    'base64',
-  );
+  deflateRawSync(moduleFile(`qkv-${variant}`), { level: 9 }).toString('base64');
 
 /** Modules of the package, from what esbuild calls its entry points; `own` goes before what all have in common. */
 const bundle = (entryPoints, { folder, sourcemap }, { alias, define, ...own } = {}) =>
@@ -186,7 +160,7 @@ const bundle = (entryPoints, { folder, sourcemap }, { alias, define, ...own } = 
     format: 'esm',
     target: [`es${edition}`, ...Object.entries(engines).map((engine) => engine.join(''))],
     minify: true,
-    alias: { 'qkv-glue': join(moduleFolder, `${glue}.mjs`), ...alias },
+    alias,
     define: {
       QKV_VERSION: JSON.stringify(version),
       QKV_ABI: JSON.stringify(abiOf(schema, baseSchema)),
@@ -255,8 +229,8 @@ async function bundleTogether(to) {
 /** The JavaScript of the package and the .wasm files, which is all that runs. */
 export async function bundlePrograms({ folder = 'dist', sourcemap = false } = {}) {
   mkdirSync(join(root, folder), { recursive: true });
-  for (const name of moduleNames.map((module) => `${module}.wasm`)) {
-    copyFileSync(join(moduleFolder, name), join(root, folder, name));
+  for (const name of moduleNames) {
+    writeFileSync(join(root, folder, `${name}.wasm`), moduleFile(name));
   }
   const to = { folder, sourcemap };
   await bundleTogether(to);
@@ -275,7 +249,7 @@ export async function bundlePrograms({ folder = 'dist', sourcemap = false } = {}
 
 /** The npm package: its modules, the declarations that types() has made, and the .wasm files. */
 async function bundlePackage() {
-  checkGlue();
+  await checkBinding();
   await bundlePrograms();
   for (const source of declarations) {
     // In dist/ they are all in one folder.

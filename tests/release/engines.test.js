@@ -18,22 +18,10 @@ import { tool } from './tools.js';
 
 /** What scripts may name of their host. All of it is as old as the engines that are promised, or asked for first. */
 const hostNames = [
-  ...[
-    'URL',
-    'Response',
-    'TextDecoder',
-    'TextEncoder',
-    'WebAssembly',
-    'console',
-    'fetch',
-    'navigator',
-    'self',
-  ],
+  ...['URL', 'Response', 'TextDecoder', 'TextEncoder', 'WebAssembly', 'fetch', 'navigator', 'self'],
   // Threads, where there are any.
   ...['Atomics', 'SharedArrayBuffer', 'Worker', 'clearTimeout', 'setTimeout'],
-  // Emscripten's glue: where it runs, and ways to load that are never taken because it is handed its module.
-  ...['XMLHttpRequest', 'clearInterval', 'document', 'process'],
-  ...['addEventListener', 'removeEventListener'],
+  ...['addEventListener', 'process', 'removeEventListener'],
 ];
 
 /** And what these may name besides: the README promises them for somewhat newer browsers. */

@@ -1,5 +1,8 @@
 // What the module allocates with. Every address is compared with the memory before anybody uses it: below 4 GiB an address
 // and a size may add up to more than 32 bits, and an allocator that adds them there hands out memory that is not.
+#include <emscripten/heap.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -14,6 +17,9 @@ void emscripten_builtin_free(void* block);
 namespace {
 
 constexpr std::uint64_t kPageBytes = 65536;
+/// One page less than 4 GiB, because the C library keeps the end of the memory in 32 bits.
+constexpr std::uint64_t kMostBytes = 65535 * kPageBytes;
+constexpr std::uint64_t kMostSpareBytes = 96 << 20;
 
 /// Whether a memory of so many pages has all bytes of a block.
 constexpr bool inside(std::uint64_t address, std::uint64_t bytes, std::uint64_t pages) noexcept {
@@ -52,8 +58,22 @@ void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
   return checked(emscripten_builtin_memalign(alignment, bytes), bytes);
 }
 
-/// What the allocator calls while another thread is in it, which no task of the core is. The C library's asks JavaScript what
-/// time it is, and the glue would need a function for that.
-int sched_yield() { return 0; }
+/// Makes the memory at least this large, for malloc(): a fifth more than there was, so that it seldom grows, or less of that
+/// where the engine has not so much. Emscripten's own is JavaScript.
+int emscripten_resize_heap(std::size_t bytes) {
+  if (bytes > kMostBytes) {
+    return 0;
+  }
+  const std::uint64_t had = __builtin_wasm_memory_size(0) * kPageBytes;
+  for (const std::uint64_t part : {5U, 10U, 20U}) {
+    const std::uint64_t roomy = std::min(had + had / part, bytes + kMostSpareBytes);
+    const std::uint64_t wanted = std::min(std::max<std::uint64_t>(bytes, roomy), kMostBytes);
+    const auto pages = static_cast<std::size_t>((wanted - had + kPageBytes - 1) / kPageBytes);
+    if (__builtin_wasm_memory_grow(0, pages) != SIZE_MAX) {
+      return 1;
+    }
+  }
+  return 0;
+}
 
 }  // extern "C"

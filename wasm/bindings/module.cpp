@@ -9,11 +9,6 @@
 #include "support.hpp"
 #include "threads.hpp"
 
-// Read by the loader before anything is instantiated: a file of another version, variant or schema is named,
-// not run. `<qkv or qkv-train> <version> <variant> <instruction set> <hash of the schema>`.
-__asm__(".section .custom_section.qkv,\"\",@\n.ascii \"" QKV_MODULE " " QKV_VERSION
-        " " QKV_MODULE_VARIANT " " QKV_MODULE_ISA " " QKV_ABI_HASH "\"\n");
-
 namespace {
 
 using qkv::AlignedBuffer;

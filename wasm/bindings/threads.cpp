@@ -5,10 +5,29 @@
 
 #include "support.hpp"
 
-#ifdef __wasm_atomics__
-/// Of Emscripten: sets the stack pointer of this instance, and its thread-local variables.
-extern "C" void _emscripten_wasm_worker_initialize(void* stack, std::uint32_t bytes);
-#endif
+// What a worker enters, by the conventions of LLVM for WebAssembly: its instance gets the stack before any function
+// runs that could use one.
+__asm__(R"(
+  .globaltype __stack_pointer, i32
+  .functype qkv_serve (i32) -> ()
+  .globl qkv_enter
+  .type qkv_enter, @function
+qkv_enter:
+  .functype qkv_enter (i32, i32) -> ()
+  local.get 0
+  local.get 1
+  i32.add
+  global.set __stack_pointer
+  local.get 0
+  call qkv_serve
+  end_function
+)");
+extern "C" {
+void qkv_enter(void* stack, std::uint32_t bytes);
+void qkv_serve(float* stack);
+/// Of the linker: makes the thread-local variables of this instance, in so many bytes.
+void __wasm_init_tls(void* block);
+}
 
 namespace qkv::wasm {
 namespace {
@@ -16,28 +35,11 @@ namespace {
 std::optional<ThreadPool> pool;
 AlignedBuffer stacks;
 
-#ifdef __wasm_atomics__
-void serve(void* stack, std::uint32_t bytes) {
-  _emscripten_wasm_worker_initialize(stack, bytes);
-  // A place of the same number as the stack, so that abandon_thread() names the same worker.
-  pool->serve_as(1 + static_cast<int>(static_cast<float*>(stack) - stacks.data()) /
-                         (kStackBytes / static_cast<int>(sizeof(float))));
-}
-#else
-void serve(void* /*stack*/, std::uint32_t /*bytes*/) {}
-#endif
-
-#ifdef __wasm_atomics__
-constexpr bool kShared = true;
-#else
-constexpr bool kShared = false;
-#endif
-
 }  // namespace
 
 bool create_threads(int threads, bool may_sleep) noexcept {
   const auto floats = static_cast<std::size_t>(threads - 1) * kStackBytes / sizeof(float);
-  if (!kShared || !stacks.reserve(floats).ok()) {
+  if (!stacks.reserve(floats).ok()) {
     return false;
   }
   pool.emplace(threads, may_sleep ? ThreadPool::Waiting::kSleep : ThreadPool::Waiting::kSpin);
@@ -45,7 +47,15 @@ bool create_threads(int threads, bool may_sleep) noexcept {
   return true;
 }
 
-int thread_entry() noexcept { return static_cast<int>(reinterpret_cast<std::intptr_t>(&serve)); }
+void serve(float* stack) noexcept {
+  // A place of the same number as the stack, so that abandon_thread() names the same worker.
+  pool->serve_as(1 + static_cast<int>(stack - stacks.data()) /
+                         (kStackBytes / static_cast<int>(sizeof(float))));
+}
+
+int thread_entry() noexcept {
+  return static_cast<int>(reinterpret_cast<std::intptr_t>(&qkv_enter));
+}
 
 void* thread_stack(int worker) noexcept {
   return stacks.data() + worker * (kStackBytes / static_cast<int>(sizeof(float)));
@@ -79,3 +89,8 @@ void stop_threads() noexcept {
 }
 
 }  // namespace qkv::wasm
+
+void qkv_serve(float* stack) {
+  __wasm_init_tls(stack);
+  qkv::wasm::serve(stack);
+}

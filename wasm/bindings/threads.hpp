@@ -1,6 +1,5 @@
-// The threads of the shared-memory builds, which share the work of every call. JavaScript starts workers;
-// each makes a second instance of the module on the same memory and enters it here. The other builds have
-// the same functions, so that one glue serves all, and no threads.
+// Threads, which share the work of every call. JavaScript starts workers; each makes a second instance of the module on the
+// same memory and enters it here. Of modules whose memory is not shared nobody calls these functions.
 #pragma once
 
 #include "qkv/parallel.hpp"
@@ -9,10 +8,12 @@
 namespace qkv::wasm {
 
 /// Makes the pool of `threads`, the caller included, and stacks for the others. `may_sleep` says that the
-/// caller may: a page's main thread may not. False without shared memory, or room for the stacks.
+/// caller may: a page's main thread may not. False without room for the stacks.
 [[nodiscard]] bool create_threads(int threads, bool may_sleep) noexcept;
 
-/// Where the entry of a worker is in the function table: void(stack, bytes).
+/// Works for the pool, as the worker with this stack.
+void serve(float* stack) noexcept;
+/// Where the entry of a worker is in the function table: void(stack, bytes). It calls serve().
 [[nodiscard]] int thread_entry() noexcept;
 /// Stack of worker [0, threads - 1), kStackBytes large.
 [[nodiscard]] void* thread_stack(int worker) noexcept;

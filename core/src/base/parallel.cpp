@@ -36,7 +36,7 @@ bool look(const Word& word, std::uint32_t old) noexcept {
   return false;
 }
 
-#if defined(__wasm__) && defined(__wasm_atomics__)
+#ifdef __wasm_atomics__
 // libc++ polls where std::atomic::wait could sleep.
 void wait_instruction(Word& word, std::uint32_t old) noexcept {
   __builtin_wasm_memory_atomic_wait32(reinterpret_cast<int*>(&word), static_cast<int>(old), -1);
@@ -49,10 +49,6 @@ void sleep_while(Word& word, std::uint32_t old) noexcept { wait_elsewhere(word, 
 void wake_all(Word& word) noexcept {
   __builtin_wasm_memory_atomic_notify(reinterpret_cast<int*>(&word), 0xFFFFFFFF);
 }
-#elif defined(__wasm__)
-// One thread, which nobody could wake.
-void sleep_while(Word& /*word*/, std::uint32_t /*old*/) noexcept {}
-void wake_all(Word& /*word*/) noexcept {}
 #else
 void sleep_while(Word& word, std::uint32_t old) noexcept {
   word.wait(old, std::memory_order_acquire);

@@ -192,6 +192,25 @@ for (const [title, [name, program, said]] of Object.entries(uncaught)) {
   });
 }
 
+for (const name of moduleNames.filter((each) => !each.endsWith('-threads'))) {
+  test(`dist: ${name}.wasm is the one with threads but for its memory, and what it says of it`, () => {
+    const [single, shared] = [name, `${name}-threads`].map((each) => read(`dist/${each}.wasm`));
+    assert.equal(single.length, shared.length);
+    const changed = Array.from(single, (byte, at) => [byte, shared[at], at]).filter(
+      ([now, before]) => now !== before,
+    );
+    const [flags, ...word] = changed;
+    assert.deepEqual(
+      flags.slice(0, 2),
+      [1, 3],
+      'the flags of a memory: 1 for a maximum, 2 for shared',
+    );
+    const said = ([, , at]) => shared.toString('latin1', at - 1, at + 5);
+    assert.equal(said(word[0]), 'shared');
+    assert.ok(word.every(([, , at]) => at < word[0][2] + 5));
+  });
+}
+
 const disassemble = async (name) => {
   const wasmDis = join(root, 'node_modules/binaryen/bin/wasm-dis');
   const file = join(root, `dist/${name}.wasm`);
@@ -222,9 +241,20 @@ for (const [name, wat] of Object.entries(builds)) {
 
   test(`dist: ${name} has what its probes ask for and no more`, () => {
     assert.equal(wat.match(/\btry_table\b|\(try\b|\(throw\b|\bstruct\.new/g), null);
-    const shared = wat.match(/\w+\.atomic\.\w+|\bshared\b/g);
-    if (threads) assert.ok(shared.length > 10);
-    else assert.equal(shared, null);
+    assert.equal(/\bshared\b/.test(wat), threads);
+  });
+
+  test(`dist: ${name} imports its memory and what embind registers with, and nothing else`, () => {
+    const imports = Array.from(wat.matchAll(/\(import "(\S+)" "(\S+)"/g), ([, from, what]) => ({
+      ...{ from, what },
+    }));
+    const memories = imports.filter(({ what }) => what === 'memory');
+    assert.equal(memories.length, 1);
+    assert.ok(imports.length > 5);
+    for (const { from, what } of imports) {
+      assert.equal(from, 'env');
+      assert.match(what, /^(memory|_embind_register_\w+)$/);
+    }
   });
 
   test(`dist: the memory of ${name} starts below 2 MB and may grow to 4 GB`, () => {

@@ -1,19 +1,19 @@
 // From init() options to a running module: which variant, which bytes, are they ours, and its threads.
 
-import createModule from 'qkv-glue';
 import { asciiOf, compileDefault, compileGiven, fail, reason } from './compile.js';
 import { QkvError } from '../api/errors.js';
+import { start } from './embind.js';
 import { type RawModule, textAt } from '../memory/raw.js';
 import { alone, canShareMemory, type Team } from './team.js';
 import type { InitOptions, Variant } from '../api/types.js';
 import type { Product } from './files.js';
 import { chooseVariant, isaOf, isThreaded, singleOf, threadsOf } from './variant.js';
 
-/** Variant and version, as the file itself states them, before any of its code runs. */
+/** The variant that the file itself states, before any of its code runs. */
 function identify(module: WebAssembly.Module, { name, abi }: Product): Variant {
   const [section] = WebAssembly.Module.customSections(module, 'qkv');
   const words = section ? asciiOf(new Uint8Array(section)).split(' ') : [];
-  const [found, version, variant, , hash] = words;
+  const [found, version, kind, hash, memory] = words;
   if (found !== name) {
     const was = found ?? 'not of this package';
     throw fail(`the .wasm is ${was}, expected ${name}-simd.wasm or ${name}-relaxed.wasm`);
@@ -30,7 +30,7 @@ function identify(module: WebAssembly.Module, { name, abi }: Product): Variant {
         'one of the two comes from another build',
     );
   }
-  return variant as Variant;
+  return (memory === 'shared' ? `${kind}-threads` : kind) as Variant;
 }
 
 /** A file may be given explicitly and still be the wrong one for what was asked. */
@@ -47,24 +47,13 @@ function checkGiven(found: Variant, options: InitOptions, wanted: Variant): void
 /** As wasm/CMakeLists.txt says: 2 MB to begin with and at most 4 GB, in pages of 64 kB. */
 const pages = { initial: 32, maximum: 65536 };
 
-function instantiate(
+const instantiate = (
   module: WebAssembly.Module,
   wasmMemory: WebAssembly.Memory,
-): Promise<RawModule> {
-  return new Promise((resolve, reject) => {
-    const refuse = (error: unknown): void =>
-      reject(
-        fail(`the .wasm cannot be started (${reason(error)}), expected an intact file`, error),
-      );
-    createModule({
-      wasmMemory,
-      instantiateWasm(imports, receive) {
-        WebAssembly.instantiate(module, imports).then(receive, refuse);
-        return {};
-      },
-    }).then(resolve, refuse);
+): Promise<RawModule> =>
+  start(module, wasmMemory).catch((error: unknown) => {
+    throw fail(`the .wasm cannot be started (${reason(error)}), expected an intact file`, error);
   });
-}
 
 export interface Loaded {
   readonly raw: RawModule;

@@ -1,6 +1,6 @@
 // The module that wasm/bindings/module.cpp describes: numbers in, numbers out.
 
-/** An address in WebAssembly memory, in bytes, which the glue has made unsigned. 0 stands for none. */
+/** An address in WebAssembly memory, in bytes, unsigned. 0 stands for none. */
 export type Address = number;
 
 export interface RawModule {
@@ -27,8 +27,8 @@ export interface RawModule {
   _destroyBuffer(handle: Address): void;
   /** Runs operator number `index` of wasm/bindings/schema.js on the arguments. A status code. */
   _run(index: number): number;
-  /** A pool of so many threads, the caller's included; false where memory is not shared. */
-  _createThreads(threads: number, maySleep: boolean): boolean;
+  /** A pool of so many threads, the caller's included, where memory is shared; 0 if there is no room for their stacks. */
+  _createThreads(threads: number, maySleep: boolean): number;
   /** Where the function that a worker enters is in the module's table. */
   _threadEntry(): number;
   _threadStack(worker: number): Address;
@@ -39,7 +39,7 @@ export interface RawModule {
 }
 
 /** The text at an address. */
-export function textAt({ wasmMemory }: RawModule, address: Address): string {
+export function textAt({ wasmMemory }: Pick<RawModule, 'wasmMemory'>, address: Address): string {
   const bytes = new Uint8Array(wasmMemory.buffer, address);
   return String.fromCharCode(...bytes.subarray(0, bytes.indexOf(0)));
 }

@@ -1,15 +1,4 @@
-// The factory that Emscripten writes; tools/build.js resolves this name to it.
-declare module 'qkv-glue' {
-  interface Incoming {
-    wasmMemory: WebAssembly.Memory;
-    instantiateWasm(
-      imports: WebAssembly.Imports,
-      receive: (instance: WebAssembly.Instance) => void,
-    ): object;
-  }
-  const createModule: (incoming: Incoming) => Promise<import('../memory/raw.js').RawModule>;
-  export default createModule;
-}
+// What tools/build.js defines for the bundles.
 
 /** The version in package.json. */
 declare const QKV_VERSION: string;
