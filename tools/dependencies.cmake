@@ -68,10 +68,13 @@ if(QKV_BUILD_TESTS)
       URL_HASH SHA256=485932259a75c7c6b72d4b874242c489ea5155d17efa345eb8cc72159f49f356
       DOWNLOAD_EXTRACT_TIMESTAMP ON)
     set(CATCH_CONFIG_NO_POSIX_SIGNALS ${EMSCRIPTEN})
-    if(EMSCRIPTEN)
-      add_compile_options(-fwasm-exceptions)
-    endif()
     FetchContent_MakeAvailable(Catch2)
+    if(EMSCRIPTEN)
+      # Its own alone: a module is compiled by the same commands with and without the tests.
+      foreach(target Catch2 Catch2WithMain)
+        target_compile_options(${target} PRIVATE -fwasm-exceptions)
+      endforeach()
+    endif()
     # A hundred small files that all read the same headers, and no kernels among them: compiled together
     # and not optimised they take a third of the time, and tests take no longer.
     set_target_properties(Catch2 PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 26)

@@ -1,5 +1,6 @@
 // Runs commands and says how far things are.
 import { spawn } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
 import { environment, root } from './environment.js';
 
 /** How long a command that was told to stop may take to do so, in ms. */
@@ -16,8 +17,9 @@ function signal(child, name) {
 
 /** Ends commands with all that they started: first they are asked to, so that they can end their own browsers, then they have no choice. */
 export async function end(children) {
+  const ended = children.map((child) => new Promise((resolve) => child.on('close', resolve)));
   for (const child of children) signal(child, 'SIGTERM');
-  await new Promise((resolve) => setTimeout(resolve, GRACE));
+  await Promise.race([Promise.all(ended), wait(GRACE)]);
   for (const child of children) signal(child, 'SIGKILL');
 }
 

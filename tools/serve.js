@@ -1,12 +1,12 @@
 // Serves dist/web on 127.0.0.1 with the headers of a cross-origin isolated page.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { answer, folder as filesOf, serve as serveAnswers } from '../tests/support/js/server.js';
 import { root } from './environment.js';
 
 const defaultPort = 5280;
 
-const headers = {
+export const headers = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
   'cross-origin-resource-policy': 'same-origin',
@@ -18,42 +18,60 @@ const fileOf = (path) =>
   path === '/favicon.ico' ? '/favicon.svg' : path.replace(/\/$/, '/index.html');
 const toFolder = (path) => ({ status: 301, headers: { location: `${path}/` } });
 
-/**
- * The documentation below /docs/, which `build` makes when somebody first asks for it; where that fails, the next one to ask
- * has it made again.
- */
-function documentation(build) {
-  const files = filesOf(join(root, 'build'), headers);
-  let made;
+/** What answers for paths that something is built for: after the build, from `folder`, or else with what was wrong. */
+function answerAfter({ build, folder, inside = (path) => path }) {
+  const files = filesOf(resolve(root, folder), headers);
   return async (path) => {
+    try {
+      await build();
+    } catch (error) {
+      const text = String(error.message ?? error);
+      return { status: 500, ...answer(text, 'text/plain; charset=utf-8', headers) };
+    }
+    return files(fileOf(inside(path)));
+  };
+}
+
+/** `build`, once; where it fails, the next one to ask has it done again. */
+export function once(build) {
+  let made;
+  return async () => {
     try {
       await (made ??= build());
     } catch (error) {
       made = undefined;
-      return {
-        status: 500,
-        ...answer(String(error.message ?? error), 'text/plain; charset=utf-8'),
-      };
+      throw error;
     }
-    return files(fileOf(path));
   };
 }
 
+/** The documentation, for `later`: built when somebody first asks for it. */
+export const documentation = (build) => ({
+  paths: /^\/docs\//,
+  build: once(build),
+  folder: 'build',
+});
+
 /**
- * Starts on `port`, or the next free one. With `buildDocs` the documentation is there, too. Resolves to
- * { url, close }.
+ * Starts on `port`, or the next free one. What is not built yet is in `later`: an answer to a path that `paths` matches waits for
+ * build(), and is then a file of `folder`, called inside(path) there. Resolves to { url, close, prefer }; prefer(folder) has the
+ * files of another folder go before those that are served so far.
  */
-export async function serve({ port = defaultPort, folder = 'dist/web', buildDocs } = {}) {
-  const outDir = join(root, folder);
-  if (!existsSync(join(outDir, 'index.html'))) {
+export async function serve({ port = defaultPort, folder = 'dist/web', later = [] } = {}) {
+  if (!existsSync(join(root, folder, 'index.html'))) {
     throw new Error(`${folder}/index.html is missing: run npm run build first`);
   }
-  const files = filesOf(outDir, headers);
-  const docs = buildDocs && documentation(buildDocs);
+  const served = [];
+  const prefer = (name) => served.unshift(filesOf(join(root, name), headers));
+  prefer(folder);
+  const waiting = later.map(({ paths, ...rest }) => ({ paths, respond: answerAfter(rest) }));
   const respond = (path) => {
     if (path === '/docs') return toFolder(path);
-    return docs && path.startsWith('/docs/') ? docs(path) : files(fileOf(path));
+    const late = waiting.find(({ paths }) => paths.test(path));
+    if (late) return late.respond(path);
+    const has = (files) => files(fileOf(path));
+    return has(served.find(has) ?? served[0]);
   };
   const { url, close } = await serveAnswers(respond, { port });
-  return { url: `${url}/`, close };
+  return { url: `${url}/`, close, prefer };
 }

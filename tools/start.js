@@ -1,15 +1,79 @@
-// npm start: builds what the page needs and serves it, with the documentation, which is built when somebody asks for it.
-import { buildPackage, buildPage, buildWasm } from './build.js';
-import { buildDocs } from './docs.js';
-import { serve } from './serve.js';
+// npm start: builds what the page loads first and serves it; then it builds the rest, of which each file is served once it is
+// built. The documentation is built when somebody asks for it. Where dist/ is built already, it is served as it is.
+import { basename } from 'node:path';
+import { setPriority } from 'node:os';
+import { modules } from './build/cmake.js';
+import { building, isBuilt } from './build/fingerprint.js';
+import { firstModules, linkedNames } from './build/modules.js';
+import { bundleForPage, bundlePackage, types, writeModules } from './build/package.js';
+import { bundlePage, bundleSite } from './build/page.js';
+import { makeDocs } from './docs.js';
+import { step } from './run.js';
+import { documentation, once, serve } from './serve.js';
+
+/** What is served before dist/ is there: a package with the first modules alone, and the page around it. */
+const first = { from: 'build/start/package', folder: 'build/start/web' };
+const training = {
+  folder: 'build/start/training',
+  names: linkedNames.filter((name) => name.startsWith('qkv-train-')),
+};
+
+const seconds = () => `after ${process.uptime().toFixed(0)} s`;
+const messageOf = (error) => String(error.message ?? error);
+const announce = ({ url }) => console.log(`\nqkv is at ${url} ${seconds()} (Ctrl+C stops it)`);
+
+const docs = documentation(async () => {
+  await makeDocs();
+  console.log(`the documentation: built ${seconds()}`);
+});
+
+async function serveAndBuild() {
+  await step(`build ${firstModules.join(' and ')}`, () => modules(firstModules));
+  await step('build the page', async () => {
+    await bundleForPage(first.from);
+    await bundleSite(first);
+  });
+  // First what a button of the page asks for.
+  const trains = once(async () => {
+    await modules(training.names);
+    writeModules(training.names, training.folder);
+  });
+  const rest = once(() =>
+    building(async () => {
+      await trains();
+      console.log(`training: built ${seconds()}`);
+      await modules();
+      await types();
+      await bundlePackage();
+      await bundlePage();
+    }),
+  );
+  const later = [
+    docs,
+    {
+      paths: new RegExp(`^/assets/(${training.names.join('|')})\\.wasm$`),
+      build: trains,
+      folder: training.folder,
+      inside: basename,
+    },
+    { paths: /^\/qkv\.html$/, build: rest, folder: 'dist/web' },
+  ];
+  const server = await serve({ folder: first.folder, later });
+  announce(server);
+  console.log(
+    'Still being built: what trains, then threads, the package in dist/ and the single file qkv.html; whoever asks for one of ' +
+      'them waits for it. The documentation is built when somebody opens it.',
+  );
+  setPriority(10); // the page that is open goes first
+  await rest();
+  server.prefer('dist/web');
+  console.log(`all of dist/: built ${seconds()}`);
+}
 
 try {
-  await buildWasm();
-  await buildPackage();
-  await buildPage();
-  const { url } = await serve({ buildDocs });
-  console.log(`\nqkv is at ${url} (Ctrl+C stops it)`);
+  if (isBuilt()) announce(await serve({ later: [docs] }));
+  else await serveAndBuild();
 } catch (error) {
-  console.error(String(error.message ?? error));
+  console.error(messageOf(error));
   process.exitCode = 1;
 }

@@ -3,11 +3,19 @@ import { defineConfig, type UserConfig } from 'vite';
 import { firstView } from './build/first_view';
 import { math } from './build/math';
 import { offline } from './build/offline';
+import { packageFile } from './build/package';
 import { contentSecurityPolicy, paintOnce, panels } from './build/plugins';
 import { inlineFiles, inlineTraining, inlineWorkers, single } from './build/single';
 import { texts } from './build/texts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** The package by the names that the page imports; `index` is the entry that is `qkv`. */
+const packageAs = (index: string) => [
+  { find: /^qkv$/, replacement: fileURLToPath(packageFile(index)) },
+  { find: 'qkv/models', replacement: fileURLToPath(packageFile('models.js')) },
+  { find: 'qkv/train', replacement: fileURLToPath(packageFile('train.js')) },
+];
 
 /** Files of a panel are called after its folder: row-….js, row.en-….js, recurrence.worker-….js. */
 function chunkFileNames({ facadeModuleId }: { facadeModuleId: string | null }): string {
@@ -25,27 +33,21 @@ const assetFileNames = ({ names }: { names: readonly string[] }) =>
 /** The page of a server: a file for every part that is fetched by itself. */
 const site: UserConfig = {
   resolve: {
-    alias: [
-      { find: /^qkv$/, replacement: here('../dist/index.js') },
-      { find: 'qkv/models', replacement: here('../dist/models.js') },
-      { find: 'qkv/train', replacement: here('../dist/train.js') },
-    ],
+    alias: packageAs('index.js'),
   },
   plugins: [
     ...[math(), panels(), firstView(), texts(), contentSecurityPolicy(), paintOnce()],
     offline(),
   ],
   worker: { format: 'es', rollupOptions: { output: { chunkFileNames, assetFileNames } } },
-  build: { emptyOutDir: true, rollupOptions: { output: { chunkFileNames, assetFileNames } } },
+  build: { rollupOptions: { output: { chunkFileNames, assetFileNames } } },
 };
 
 /** The same page as one file beside it, for a disk. */
 const file: UserConfig = {
   resolve: {
     alias: [
-      { find: /^qkv$/, replacement: here('../dist/inline.js') },
-      { find: 'qkv/models', replacement: here('../dist/models.js') },
-      { find: 'qkv/train', replacement: here('../dist/train.js') },
+      ...packageAs('inline.js'),
       { find: /^.*\/features\/load$/, replacement: here('src/features/load_inside.ts') },
       {
         find: /^.*\/shipped_files$/,
@@ -69,7 +71,7 @@ const file: UserConfig = {
   },
   publicDir: false,
   build: {
-    ...{ emptyOutDir: false, cssCodeSplit: false },
+    cssCodeSplit: false,
     rollupOptions: { output: { inlineDynamicImports: true } },
   },
 };
@@ -83,6 +85,8 @@ export default defineConfig(({ mode }) => {
     build: {
       ...build,
       outDir: here('../dist/web'),
+      // The page and the file are built into it at the same time.
+      emptyOutDir: false,
       target: 'es2022',
       modulePreload: { polyfill: false },
       // A data: URL would need a looser security policy than 'self'.

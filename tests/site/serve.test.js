@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { serve } from '../../tools/serve.js';
+import { documentation, serve } from '../../tools/serve.js';
 import { root } from '../support/js/files.js';
 
 const folder = `build/serve-${process.pid}`;
@@ -37,7 +37,7 @@ async function ask(options, paths) {
 test('serve: the documentation is built once, when it is first asked for', async () => {
   let built = 0;
   const buildDocs = async () => (built += 1);
-  const { url, close } = await serve({ port: 0, folder, buildDocs });
+  const { url, close } = await serve({ port: 0, folder, later: [documentation(buildDocs)] });
   try {
     assert.equal(await (await fetch(url)).text(), 'the page');
     assert.equal(built, 0);
@@ -60,7 +60,7 @@ test('serve: where it cannot be built, its address says why, and the next one to
     times += 1;
     if (times === 1) throw new Error('attention.md has a link that leads nowhere');
   };
-  const [failed, made] = await ask({ buildDocs }, ['docs/', 'docs/']);
+  const [failed, made] = await ask({ later: [documentation(buildDocs)] }, ['docs/', 'docs/']);
   assert.deepEqual(failed, [500, 'attention.md has a link that leads nowhere', 'docs/']);
   assert.equal(made[0], 200);
   assert.match(made[1], /<title>qkv/);

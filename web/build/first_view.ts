@@ -11,6 +11,7 @@ import type { Language } from '../src/i18n/i18n';
 import { cividis } from '../src/domain/cividis';
 import { colourIndex } from '../src/domain/colour_scale';
 import { escapeHtml } from './html';
+import { packageFile } from './package';
 
 const CELL = 40;
 const LABELS = 76;
@@ -19,14 +20,14 @@ const LANGUAGES: Readonly<Record<Language, string>> = { en: 'en', zh: 'zh-CN' };
 type First = Pick<Frame, 'query' | 'matrix'> & { readonly tokens: readonly string[] };
 
 /** The package as built: the same core that will run in the page. By its address, as its types need no build. */
-const entry = new URL('../../dist/index.js', import.meta.url).href;
+const entry = packageFile('index.js').href;
 
 /** What computes frames, loaded as Vite loads it, because it finds what panels compute with `import.meta.glob`. */
 const pipeline = fileURLToPath(new URL('../src/worker/pipeline.ts', import.meta.url));
 
 async function compute(language: Language): Promise<First> {
   const { init } = (await import(entry)) as typeof Qkv;
-  const wasm = readFileSync(new URL('../../dist/qkv-simd.wasm', import.meta.url));
+  const wasm = readFileSync(packageFile('qkv-simd.wasm'));
   const qkv = await init({ deterministic: true, wasm });
   const { Pipeline } = (await runnerImport<typeof Frames>(pipeline)).module;
   const request = firstRequest(language);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { deflateRawSync } from 'node:zlib';
 import type { Plugin, Rollup } from 'vite';
+import { packageFile } from './package';
 
 const FAVICON = new URL('../public/favicon.svg', import.meta.url);
 
@@ -59,7 +60,7 @@ export function inlineTraining(): Plugin {
     resolveId: (id) => (id === MODULE ? RESOLVED : undefined),
     load(id) {
       if (id === RESOLVED) {
-        const wasm = readFileSync(new URL('../../dist/qkv-train-simd.wasm', import.meta.url));
+        const wasm = readFileSync(packageFile('qkv-train-simd.wasm'));
         return `export default ${JSON.stringify(deflateRawSync(wasm, { level: 9 }).toString('base64'))};`;
       }
       if (!/dist\/(train|core)\.js$/.test(id)) return undefined;

@@ -1,5 +1,5 @@
 // What embind asks of JavaScript to bind functions of numbers. Emscripten's own can bind classes, texts and objects as well, and
-// would be a third of core.js. tools/modules.js requires of every .wasm it makes that this binds all of its functions.
+// would be a third of core.js. tools/build/modules.js requires of every .wasm it makes that this binds all of its functions.
 
 import { type Address, type RawModule, textAt } from '../memory/raw.js';
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as esbuild from 'esbuild';
-import { root } from './environment.js';
+import { root } from '../environment.js';
 
 const folder = join(root, 'build/wasm/wasm');
 
@@ -13,6 +13,9 @@ export const variants = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
 export const moduleNames = ['qkv', 'qkv-train'].flatMap((module) =>
   variants.map((variant) => `${module}-${variant}`),
 );
+
+/** Those that the page loads first: browsers choose one of them, and the build of the page computes its first view. */
+export const firstModules = ['qkv-simd', 'qkv-relaxed'];
 
 /** What CMake links. */
 export const linkedNames = moduleNames.filter((name) => !name.endsWith('-threads'));

@@ -1,0 +1,64 @@
+// CMake: the C++ library and its tests, natively and as WebAssembly, and the embind modules of the package.
+import { existsSync, readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { root, toolchain } from '../environment.js';
+import { must } from '../run.js';
+import { linkedNames } from './modules.js';
+
+/** Compilers that may hang, in ms. */
+export const LIMIT = 1_800_000;
+
+/** Configures a preset and builds targets of it. */
+export async function cmake(preset, targets, options = []) {
+  const launcher = toolchain.CCACHE ? [`-DCMAKE_CXX_COMPILER_LAUNCHER=${toolchain.CCACHE}`] : [];
+  const isWasm = preset.includes('wasm');
+  const place = isWasm ? [`-DCMAKE_TOOLCHAIN_FILE=${toolchain.EMCMAKE_TOOLCHAIN}`] : [];
+  await must('cmake', ['--preset', preset, ...place, ...launcher, ...options], { timeout: LIMIT });
+  const named = targets.flatMap((target) => ['--target', target]);
+  const line = ['--build', '--preset', preset, '--parallel', `${availableParallelism()}`, ...named];
+  await must('cmake', line, { timeout: LIMIT });
+}
+
+/** The C++ library and its tests for every instruction set the compiler can produce. */
+export const native = () => cmake('native', ['all']);
+
+/** The two libraries alone, the trainer of recipes, and what of the suite every run of the tests asks. */
+export const nativeLibraries = () =>
+  cmake('native', ['qkv', 'qkv_train', 'qkv_trainer', 'qkv_references']);
+
+/**
+ * Files of tests/core that an everyday run does not compile to WebAssembly: what they ask of 32 bits and of these kernels
+ * the package is asked as well (its refusals, the references, the worked example), or they ask nothing of either.
+ */
+const askedOfThePackage =
+  /^(bad_input_.*|circuits|compare|eigen|message|onnx|status|tensor_view|torch.*|worked_example)$/;
+
+/** The C++ suite as WebAssembly: on an everyday run of one variant, which any engine loads. */
+export async function wasmTests() {
+  if (process.env.QKV_FULL) {
+    const targets = ['simd', 'relaxed'].flatMap((v) => [`qkv_tests_${v}`, `qkv_train_tests_${v}`]);
+    return cmake('wasm', targets, ['-DQKV_BUILD_TESTS=ON', '-DQKV_TEST_FILES=']);
+  }
+  const names = readdirSync(join(root, 'tests/core'))
+    .filter((name) => name.endsWith('_test.cpp'))
+    .map((name) => name.replace('_test.cpp', ''));
+  const some = names.filter((name) => !askedOfThePackage.test(name)).join('|');
+  const options = ['-DQKV_BUILD_TESTS=ON', `-DQKV_TEST_FILES=${some}`];
+  return cmake('wasm', ['qkv_tests_simd'], options);
+}
+
+/**
+ * Embind modules of the package; all of them by default. They need nothing of what the tests need. Where the tests are configured
+ * already, they stay so: CMake deletes what it no longer has a rule for.
+ */
+export function modules(names = linkedNames) {
+  // Linked for development without Binaryen's optimiser, in a fifth of the time.
+  const development = `-DQKV_DEVELOPMENT=${process.env.QKV_DEVELOPMENT ?? 'OFF'}`;
+  const isNew = !existsSync(join(root, 'build/wasm/CMakeCache.txt'));
+  const targets = names.map((name) => `module_${name}`);
+  return cmake('wasm', targets, [
+    ...(isNew ? ['-DQKV_BUILD_TESTS=OFF', '-DQKV_WERROR=ON'] : []),
+    development,
+  ]);
+}
