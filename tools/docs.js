@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { dress } from './docs/bar.js';
 import { bothSchemes } from './docs/schemes.js';
-import { root, toolchain, version } from './environment.js';
+import { missing, root, toolchain, version } from './environment.js';
 import { must, step } from './run.js';
 
 const docs = join(root, 'build/docs');
@@ -42,7 +42,7 @@ async function documentCore() {
 export async function makeDocs() {
   rmSync(core, { recursive: true, force: true });
   await Promise.all([documentPackage(), toolchain.DOXYGEN ? documentCore() : undefined]);
-  return toolchain.DOXYGEN ? undefined : 'without the C++ reference: no DOXYGEN in .toolchain/env';
+  return toolchain.DOXYGEN ? undefined : `without the C++ reference: ${missing('DOXYGEN')}`;
 }
 
 export const buildDocs = () => step('build docs', makeDocs);

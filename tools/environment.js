@@ -17,6 +17,25 @@ function readToolchain() {
 
 export const toolchain = readToolchain();
 
+/** What of the toolchain not every command needs, and the name under which tools/bootstrap brings it. */
+const broughtBy = {
+  CLANG_FORMAT: 'lint',
+  CLANG_TIDY: 'lint',
+  DOXYGEN: 'docs',
+  CHROMIUM: 'test',
+  EMCMAKE_TOOLCHAIN: 'start',
+};
+
+/** Why a tool is not there, and what to do. */
+export const missing = (key) =>
+  `no ${key} in .toolchain/env: tools/bootstrap ${broughtBy[key] ?? 'test'} looks for it, and on Debian installs it`;
+
+/** The path of a tool; an error that says what to do where it is not there. */
+export function tool(key) {
+  if (!toolchain[key]) throw new Error(missing(key));
+  return toolchain[key];
+}
+
 /** process.env with what the tools need to find each other. */
 export const environment = {
   ...process.env,

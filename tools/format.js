@@ -1,8 +1,8 @@
 // npm run format: rewrites what the linters would complain about.
 import { join } from 'node:path';
-import { root, toolchain } from './environment.js';
+import { root, tool } from './environment.js';
 import { must } from './run.js';
 
 const { stdout } = await must('git', ['ls-files', '-co', '--exclude-standard', '*.cpp', '*.hpp']);
-await must(toolchain.CLANG_FORMAT, ['-i', ...stdout.split('\n').filter(Boolean)]);
+await must(tool('CLANG_FORMAT'), ['-i', ...stdout.split('\n').filter(Boolean)]);
 await must(join(root, 'node_modules/.bin/prettier'), ['--write', '--log-level', 'warn', '.']);

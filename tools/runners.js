@@ -3,7 +3,7 @@
 // they could not be run here, what was running when the time was up, and what to show when something failed.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { root, toolchain } from './environment.js';
+import { missing, root, toolchain } from './environment.js';
 import { readCatch2, readNodeTest } from './readings.js';
 import { run } from './run.js';
 
@@ -46,11 +46,11 @@ export const check = (title, work) => ({
   },
 });
 
-/** A part that needs a tool which tools/bootstrap does not insist on. */
+/** A part that needs a tool which a system may lack, such as the one release of clang-format whose output is checked. */
 export const ifPresent = (key, part) => ({
   ...part,
   run: async () =>
-    toolchain[key] ? part.run() : { tests: [], skipped: `no ${key} in .toolchain/env` },
+    toolchain[key] ? part.run() : { tests: [], skipped: missing(key) },
 });
 
 /** A part that this machine cannot run. */

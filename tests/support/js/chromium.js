@@ -1,4 +1,5 @@
 // Chromium, as every test and benchmark starts it, and pages for any browser.
+import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { PATIENCE } from './patience.js';
 import { chromium as quick, chromiumWindowed } from './programs.js';
@@ -32,12 +33,17 @@ const flags = [
   ...['--disable-sync', `--disable-features=${[...unseen, ...elsewhere, ...ofDriver]}`],
 ];
 
+function present(path) {
+  if (existsSync(path)) return path;
+  throw new Error(`there is no ${path}: on Debian, tools/bootstrap test installs Chromium`);
+}
+
 /**
  * What a driver of Chromium is told: `args` come after the flags of all, `env` is added to the environment; `windowed` asks
  * for the Chromium that has windows. For launch(), and for a test that needs another driver.
  */
 export const launchOptions = ({ args = [], env = {}, windowed = false } = {}) => ({
-  executablePath: windowed ? chromiumWindowed : quick,
+  executablePath: present(windowed ? chromiumWindowed : quick),
   args: [...flags, ...args],
   env: { ...process.env, ...env },
   timeout: PATIENCE.wait,
