@@ -49,8 +49,7 @@ export const check = (title, work) => ({
 /** A part that needs a tool which a system may lack, such as the one release of clang-format whose output is checked. */
 export const ifPresent = (key, part) => ({
   ...part,
-  run: async () =>
-    toolchain[key] ? part.run() : { tests: [], skipped: missing(key) },
+  run: async () => (toolchain[key] ? part.run() : { tests: [], skipped: missing(key) }),
 });
 
 /** A part that this machine cannot run. */
