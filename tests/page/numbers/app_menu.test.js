@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { until } from '../../support/js/patience.js';
-import { fire, linesOf, requireWritten } from '../support/operate.js';
+import { fire } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { written, rest, leave } = openWindow();
@@ -76,7 +76,11 @@ describe('app: the menu of a panel', () => {
   test('is in every section but that of the package, in the language of the page', () => {
     const ids = [...document.querySelectorAll('.menu')].map((one) => one.closest('section').id);
     assert.deepEqual(ids, ['map', 'scale', 'cost']);
-    requireWritten('export-menu', linesOf(menu('map')));
+    assert.equal(menu('map').querySelector('summary').textContent, 'Export and share');
+    assert.deepEqual(
+      Array.from(menu('map').querySelectorAll('button'), ({ dataset, textContent }) => [dataset.do, textContent]),
+      [['link', 'Copy link'], ['embed', 'Copy embed code'], ['png', 'PNG'], ['svg', 'SVG'], ['csv', 'CSV'], ['json', 'JSON']],
+    ); // prettier-ignore
   });
 
   test('copies links, or shows them where nothing may be copied', async () => {

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { join } from 'node:path';
 import { root } from '../../support/js/files.js';
-import { linesOf, requireWritten } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { rest, delays, leave } = openWindow();
@@ -42,18 +41,22 @@ describe('app: the head of the page', () => {
   test('says where the weights come from, and what each button does next', () => {
     const top = new TopPanel();
     put(top);
-    const came = [];
-    for (const [patch, theme] of [
-      [{}, 'auto'],
-      [{ controls: false, source: 'random', seed: 12 }, 'light'],
-      [{ source: 'yours', language: 'zh' }, 'dark'],
-      [{ source: 'trained' }, 'auto'],
+    for (const [patch, theme, ...said] of [
+      [{}, 'auto', 'weights built by hand', 'Hide settings', 'Theme: follow system'],
+      [{ controls: false, source: 'random', seed: 12 }, 'light', 'random weights, seed 12', 'Show settings', 'Theme: light'],
+      [{ source: 'yours', language: 'zh' }, 'dark', '你自己的数字', '隐藏设置', '主题：深色'],
+      [{ source: 'trained' }, 'auto', 'weights learned by a trained model', 'Hide settings', 'Theme: follow system'],
     ]) {
-      setLanguage(patch.language ?? 'en');
+      const language = patch.language ?? 'en';
+      setLanguage(language);
       top.update(viewOf(patch, theme));
-      came.push('', `== ${JSON.stringify(patch)} ${theme}`, ...linesOf(top));
-    }
-    requireWritten('head', came);
+      const one = (name) => top.querySelector(name);
+      const themeButton = one('.theme');
+      assert.deepEqual([one('.badge').textContent, one('.teacher').textContent, themeButton.title], said);
+      assert.equal(themeButton.getAttribute('aria-label'), themeButton.title);
+      assert.equal(one('.language').lang, language === 'zh' ? 'en' : 'zh-CN');
+      assert.match(one('.lessons').getAttribute('href'), new RegExp(`lang=${language}&lesson=index`));
+    } // prettier-ignore
   });
 
   test('asks for the other language, the other controls and the next theme', () => {
@@ -109,17 +112,22 @@ describe('app: the head of the page', () => {
 test('app: a failure is told in words and in those of the engine, until it is over', () => {
   const panel = new FailurePanel();
   const asked = put(panel, 'engine-retry');
-  const came = [];
-  const show = (engine) => {
-    panel.update({ engine });
-    came.push('', `== ${JSON.stringify(engine)}`, ...linesOf(panel));
-  };
-  show({ kind: 'loading' });
-  for (const code of ['load_failed', 'unsupported', 'out_of_memory', 'internal']) {
-    show({ kind: 'failed', failure: { code, message: `it was ${code}` } });
+  const box = panel.querySelector('[role=alert]');
+  for (const [code, reason] of [
+    ['load_failed', /^The page could not load the WebAssembly file\. Check the connection/],
+    ['unsupported', /^This browser lacks something the engine needs/],
+    ['out_of_memory', /^The engine ran out of memory\. Try a shorter text\.$/],
+    ['internal', /^An unexpected error occurred/],
+  ]) {
+    panel.update({ engine: { kind: 'failed', failure: { code, message: 'its words' } } });
+    assert.equal(box.hidden, false);
+    assert.match(panel.querySelector('.reason').textContent, reason);
+    assert.equal(panel.querySelector('code').textContent, `${code}: its words`);
   }
-  show({ kind: 'ready' });
-  requireWritten('failure', came);
+  for (const kind of ['loading', 'ready']) {
+    panel.update({ engine: { kind } });
+    assert.equal(box.hidden, true);
+  }
   panel.querySelector('button').click();
   assert.deepEqual(asked, [['engine-retry', null]]);
 });

@@ -7,8 +7,7 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { root } from '../../support/js/files.js';
 import { modules } from '../support/engine.js';
-import { requireWritten, rounded } from '../support/operate.js';
-import { hashed } from '../support/window.js';
+import { numbersOf } from '../support/part.js';
 
 const web = await modules(
   ...[
@@ -222,8 +221,14 @@ test('block: how far the block operator is from the last row, and that it is giv
   });
   const ones = new Float32Array(64).fill(1);
   assert.deepEqual([weights.norm1, weights.norm2], [{ gamma: ones }, { gamma: ones }]);
-  const numbers = [weights.w1, weights.w2].map(({ data, shape }) => [shape, ...Array.from(data.slice(0, 3), (w) => w.toFixed(6))].join(' ')); // prettier-ignore
-  requireWritten('block-weights', numbers);
+  for (const name of ['w1', 'w2']) {
+    const shape = name === 'w1' ? [64, 256] : [256, 64];
+    const { data } = weights[name];
+    assert.deepEqual(
+      [weights[name].shape, data],
+      [shape, web.glorot(`block ${name}`, 3, shape).data],
+    );
+  }
 });
 
 // ---- what is asked for ----
@@ -274,29 +279,24 @@ test('block: a study of stacks tells how much is done, and stops at nothing to d
 });
 
 test('block: a stack reads the first 64 tokens with the mask, positions and temperature of the layer', () => {
-  const seen = [];
+  const seen = {};
   const watched = Object.assign(Object.create(qkv), {
     layerNorm(x, options) {
-      seen.push(['x', x.shape, hashed(String(x.data))]);
+      seen.x ??= { shape: x.shape, data: x.data.slice() };
       return qkv.layerNorm(x, options);
     },
     attention(q, k, v, options) {
-      seen.push(['attention', q.shape, options]);
+      seen.options ??= options;
       return qkv.attention(q, k, v, options);
     },
   });
   const many = Array.from({ length: 66 }, (_, i) => `w${i}`);
   const layer = { tokens: many, mask: 'window', positions: 'none', temperature: 2 };
   web.depthStudy(watched, requestOf(layer)).next();
-  const x = web.layerInput(qkv, model, many.slice(0, 64), 'none');
-  assert.deepEqual(seen.slice(0, 2), [
-    ['x', [64, D], hashed(String(x))],
-    [
-      'attention',
-      [64, D],
-      { numHeads: 4, causal: true, window: [3, 0], temperature: 2, returnLse: true },
-    ],
-  ]);
+  const data = web.layerInput(qkv, model, many.slice(0, 64), 'none');
+  assert.deepEqual(seen.x, { shape: [64, D], data });
+  const { causal, window, temperature } = seen.options;
+  assert.deepEqual([causal, window, temperature], [true, [3, 0], 2]);
 });
 
 test('block: directions have the length 1, in any number of dimensions', () => {
@@ -322,33 +322,51 @@ const depthOf = (count) => ({
   ),
 });
 
-test('block: what is taken away of it, with stacks and without', () => {
-  const lines = [];
-  const note = (title, { name, svg, table, data }) => {
-    const groups = rounded(svg.body).split(/(?=<g )|(?<=<\/text>)(?=<text x="12")/);
-    lines.push('', `== ${title}`, `${name}, ${svg.width} x ${svg.height}, ${Object.keys(data)}`);
-    lines.push(...groups.map((group) => `${group.slice(0, 140)} ${hashed(group)}`));
-    const cell = (value) => (typeof value === 'number' ? Number(value.toPrecision(4)) : value);
-    lines.push(...table.map((row) => row.map(cell).join(',')));
-  };
+test('block: what is taken away has the mean length at each tap, that of the token, and the stacks', () => {
+  const { compute } = web.blockFrames({ qkv, log: [] });
+  const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
   for (const place of ['pre', 'post']) {
-    const { compute } = web.blockFrames({ qkv, log: [] });
     const block = compute({ ...REQUEST, place }, sceneOf());
-    note(`${place}-norm`, web.blockFigure(block, 1, null));
-    note(`${place}-norm, stacks of two`, web.blockFigure(block, 0, depthOf(3)));
-    note(`${place}-norm, no token`, web.blockFigure(block, 7, null));
+    for (const [query, token] of [
+      [1, 'cat'],
+      [7, ''],
+    ]) {
+      const { name, svg, table, data } = web.blockFigure(block, query, null);
+      assert.deepEqual([name, Object.keys(data), table[0]], ['block', ['block', 'depth'], ['', 'mean length', token]]); // prettier-ignore
+      const lengths = web.PATHS[place].filter((id) => id !== 'weights').map((id) => block.norms[id].norms); // prettier-ignore
+      const numbers = [...lengths, ...block.heads].map((of) => [mean(of), of[query] ?? NaN]);
+      assert.deepEqual(table.slice(1).map(([, ...row]) => row), numbers); // prettier-ignore
+      assert.equal(svg.body.split('<text').length - 1, 3 * (1 + lengths.length));
+    }
+    const alone = web.blockFigure(block, 0, null);
+    const both = web.blockFigure(block, 0, depthOf(3));
+    assert.ok(both.svg.height > alone.svg.height + 2 * 260, 'room for both drawings');
+    const { pre, post } = depthOf(3).curves;
+    const bands = [pre.stream, pre.gradient, post.stream, post.gradient];
+    assert.deepEqual(
+      both.table.slice(alone.table.length + 1),
+      [0, 1, 2].map((l) => [l, ...bands.flatMap(({ middle, low, high }) => [middle[l], low[l], high[l]])]), // prettier-ignore
+    );
   }
-  lines.push('', JSON.stringify(web.endsOf(band(2, 3))));
-  lines.push(JSON.stringify(web.endsOf({ middle: [], low: [], high: [] })));
-  requireWritten('block-figures', lines);
+  assert.deepEqual(web.endsOf(band(2, 3)), { first: '2.00', last: '3.13', low: '1.00', high: '6.00' }); // prettier-ignore
 });
 
-test('block: curves have points up to 24 blocks, and ticks at whole numbers of them', () => {
+test('block: curves have points up to 24 blocks, ticks at whole numbers of them, and rise with the lengths', () => {
   const pens = { pen: (mark) => ({ class: mark }), area: web.fileArea };
-  const lines = [1, 2, 3, 12, 24, 25].flatMap((depth) => {
-    const drawn = rounded(web.drawStream(pens, 400, depthOf(depth + 1)));
-    const ticks = Array.from(drawn.matchAll(/text-anchor="\w+">([^<]*)</g), ([, tick]) => tick);
-    return [`${depth}: ${drawn.split('<circle').length - 1} points, ${hashed(drawn)}, ${ticks}`];
-  });
-  requireWritten('block-curves', [...lines, JSON.stringify([web.pageArea('pre'), web.fileArea('pre'), web.fileArea('post')])]); // prettier-ignore
+  for (const [depth, ticks] of [
+    [1, [0, 1]],
+    [3, [0, 1, 2, 3]],
+    [12, [0, 2, 4, 6, 8, 10, 12]],
+    [24, [0, 5, 10, 15, 20]],
+    [25, [0, 5, 10, 15, 20, 25]],
+  ]) {
+    const drawn = web.drawStream(pens, 400, depthOf(depth + 1));
+    assert.equal(drawn.split('<circle').length - 1, depth <= 24 ? 2 * (depth + 1) : 0);
+    const labels = Array.from(drawn.matchAll(/text-anchor="middle">(\d+)</g), ([, tick]) => Number(tick)); // prettier-ignore
+    assert.deepEqual(labels, ticks);
+    if (depth > 24) continue;
+    const heights = numbersOf(drawn, 'circle', 'cy').slice(0, depth + 1);
+    const steps = heights.slice(1).map((y, i) => heights[i] - y);
+    assert.ok(steps.every((step) => step > 0 && Math.abs(step - steps[0]) < 0.2), 'equal factors, equal steps'); // prettier-ignore
+  }
 });

@@ -1,31 +1,20 @@
 // @about web/src/features/block/
-// The parts of the panel on blocks in a window without a browser: what they show of a block that is handed to them, cell by cell, what
-// they ask for, and what they leave as it is.
+// The parts of the panel on blocks in a window without a browser: what they show of a block that is handed to them, what they
+// request, and what they leave as it is.
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { differences, enter, fire, linesOf, requireWritten } from '../support/operate.js';
-import { drawnOn, hashed, openWindow, SIZE } from '../support/window.js';
+import { enter, fire } from '../support/operate.js';
+import { putPart } from '../support/part.js';
+import { openWindow, SIZE } from '../support/window.js';
 
-const { workers, told, rest, layOut, leave, delays } = openWindow();
-const ramps = [];
+const { workers, rest, layOut, leave } = openWindow();
 globalThis.ImageData = class {
-  constructor(width, height) {
-    const set = (ramp) => ramps.push(`${width} x ${height} ${hashed(String(ramp))}`);
-    Object.assign(this, { width, height, data: { set } });
-  }
+  data = { set() {} };
 };
 const { modules } = await import('../support/engine.js');
+const parts = ['diagram', 'tap_map', 'mixing', 'cross', 'depth'].map((name) => `page/${name}_part`);
 const web = await modules(
-  ...[
-    'panel',
-    'shared/constants',
-    'state',
-    'page/diagram_part',
-    'page/tap_map_part',
-    'page/mixing_part',
-    'page/cross_part',
-    'page/depth_part',
-  ].map((name) => `features/block/${name}`),
+  ...['panel', 'shared/constants', 'state', ...parts].map((name) => `features/block/${name}`),
   'state/state',
 );
 const initial = web.initialState('en');
@@ -38,7 +27,7 @@ afterEach(() => {
 
 const TOKENS = ['The', 'cat', 'sat'];
 const ramp = (count, from = 1) => Float32Array.from({ length: count }, (_, i) => from + i / 8);
-/** A block as the page's worker tells of it. */
+/** A block as the page's worker tells of it: tap number i has lengths i + 1, i + 1 1/8 and i + 1 1/4. */
 function blockOf(more = {}, shown = {}) {
   const norms = web.TAPS.map((id, i) => [id, { cols: 64 + i, norms: ramp(3, i + 1) }]);
   return {
@@ -59,234 +48,226 @@ function blockOf(more = {}, shown = {}) {
 const weights = { ...{ id: 'weights', cols: 3 }, data: ramp(9, 0).map((x) => x / 2), range: 0.5 };
 const CONSTRUCTED = { source: 'constructed', trainedHeads: null };
 const listOf = (tokens) => ({ tokens, total: tokens.length });
-const viewOf = (block, more = {}) => ({
-  ...{ state: initial, look: 1, query: 1, heads: CONSTRUCTED, list: listOf(TOKENS) },
-  ...{ engine: { kind: 'ready' } },
+const many = listOf(Array.from({ length: 70 }, (_, i) => `w${i}`));
+const viewOf = (block, { state, ...more } = {}) => ({
+  ...{ state: { ...initial, ...state }, look: 1, query: 1, heads: CONSTRUCTED },
+  ...{ list: listOf(TOKENS), engine: { kind: 'ready' } },
   frame: block && { block, request: { layer: { tokens: TOKENS } } },
   ...more,
 });
 
-const record = [];
 function put(element) {
-  const part = document.createElement(element);
-  const asked = [];
-  for (const name of ['state-change', 'canvas-given']) {
-    part.addEventListener(name, ({ detail }) =>
-      asked.push(`${name} ${JSON.stringify(detail, (_, value) => value?.localName ?? value)}`),
-    );
-  }
-  document.body.append(part);
-  let before = [];
-  const note = (title, act) => {
-    act();
-    const now = linesOf(part);
-    const other = before.length === 0 ? now : differences(before, now);
-    const lines = other.length > 30 ? [...other.slice(0, 20), hashed(other.join('\n'))] : other;
-    record.push('', `=== ${element}: ${title}`, ...asked.splice(0), ...told.splice(0).map((message) => `worker: ${JSON.stringify(message)}`)); // prettier-ignore
-    record.push(...ramps.splice(0).map((image) => `legend ${image}`), ...lines);
-    before = now;
-  };
-  const one = (selector) => part.querySelector(selector);
-  return { part, one, note, asked, show: (title, ...view) => note(title, () => part.update(viewOf(...view))) }; // prettier-ignore
+  const put = putPart(element, 'state-change');
+  return { ...put, show: (...view) => put.part.update(viewOf(...view)) };
 }
-const inChinese = { look: 9, state: { ...initial, language: 'zh' } };
 
-test('block: the way of a token', () => {
-  const { part, show, one, asked } = put('qkv-block-diagram');
-  show('before a frame', null);
-  show('a block', blockOf());
+test('block: the way of a token has the lengths at every tap, in the order of the block', () => {
+  const { show, one, all, text, texts } = put('qkv-block-diagram');
+  const order = () => all('[name=block-tap]').map(({ value }) => value);
+  show(null);
+  assert.deepEqual(order(), web.PATHS.pre);
+  show(blockOf());
   const row = one('.block-tap');
-  part.update(viewOf(blockOf()));
+  assert.deepEqual(texts('.block-shape'), web.TAPS.map((_, i) => `3 × ${64 + i}`)); // prettier-ignore
+  const lengths = ['1.13', '2.13', '', '4.13', '5.13', '6.13', '7.13', '8.13', '9.13', '10.1'];
+  assert.deepEqual(texts('[data-mean]'), lengths, 'a row of weights has no length worth a number');
+  assert.deepEqual(texts('[data-token]'), lengths, 'that of the middle token is the mean');
+  assert.equal(text('.block-of'), '“cat”');
+  assert.match(text('.same'), /^With pre-norm the heads read normalised rows.*bit for bit\.$/);
+  assert.equal(one('[name=block-tap]:checked').value, 'sum1');
+  show(blockOf(), { query: 2 });
   assert.equal(one('.block-tap'), row, 'rows stay');
-  show('another query', blockOf(), { query: 2 });
-  show('a query that is cut off', blockOf(), { query: 3 });
-  show('no query', blockOf(), { query: -1 });
+  assert.equal(text('[data-token=input]'), '1.25');
+  for (const query of [3, -1]) {
+    show(blockOf(), { query });
+    assert.equal(text('.block-of') + texts('[data-token]').join(''), '', 'no such token');
+  }
   const near = blockOf({ place: 'post', difference: 1.25e-7 });
-  const post = { state: { ...initial, blockNorm: 'post', blockType: 'rms', blockTap: 'norm2' } };
-  show('post-norm', near, post);
-  show('post-norm before its frame', blockOf(), post);
-  const { norms } = blockOf();
-  const hidden = { ...norms, hidden: { cols: 256, norms: ramp(3, 7) } };
-  show('a query of 0', blockOf({ norms: hidden }), { query: 0 });
+  show(near, { state: { blockNorm: 'post', blockType: 'rms', blockTap: 'norm2' } });
+  assert.deepEqual(order(), web.PATHS.post);
+  assert.deepEqual(all('.on-stream input').map(({ value }) => value), web.STREAM.post); // prettier-ignore
+  assert.equal(texts('.block-name').at(-1), 'Output of the block');
+  assert.deepEqual(all(':checked').map(({ value }) => value), ['post', 'rms', 'norm2']); // prettier-ignore
+  assert.match(text('.same'), /^With post-norm.*those of the map above\. .*differs from the last row by at most 1\.2×10⁻⁷\.$/); // prettier-ignore
   web.setLanguage('zh');
-  show('in Chinese', blockOf(), inChinese);
-  web.setLanguage('en');
-  for (const [name, value] of [
-    ...[['block-place', 'post'], ['block-place', 'pre'], ['block-type', 'rms']], // prettier-ignore
-    ...[['block-type', 'layer'], ['block-tap', 'hidden'], ['block-tap', 'input']], // prettier-ignore
+  show(blockOf(), { look: 9 });
+  assert.equal(text('.block-name'), 'X：词元');
+});
+
+test('block: the way of a token requests what is chosen, and hears of its own fields alone', () => {
+  const { part, show, one, take } = put('qkv-block-diagram');
+  show(blockOf());
+  for (const [name, value, field] of [
+    ['block-place', 'post', 'blockNorm'],
+    ['block-type', 'rms', 'blockType'],
+    ['block-tap', 'hidden', 'blockTap'],
   ]) {
     const radio = one(`[name=${name}][value=${value}]`);
     radio.checked = true;
     fire(radio, 'change');
+    assert.deepEqual(take(), [{ [field]: value }]);
   }
-  const other = document.createElement('input');
   for (const [name, value] of [
     ['block-place', 'layer'],
     ['block-type', 'sum1'],
     ['block-tap', 'pre'],
     ['other', 'pre'],
-    ['other', 'rms'],
-    ['other', 'sum1'],
   ]) {
-    // prettier-ignore
-    Object.assign(other, { name, value });
+    const other = Object.assign(document.createElement('input'), { name, value });
     part.append(other);
     fire(other, 'change');
   }
-  fire(one('.block-rows'), 'change');
-  const changes = [['blockNorm', 'post'], ['blockNorm', 'pre'], ['blockType', 'rms'], ['blockType', 'layer'], ['blockTap', 'hidden'], ['blockTap', 'input']]; // prettier-ignore
-  assert.deepEqual(
-    asked,
-    changes.map(([field, value]) => `state-change {"${field}":"${value}"}`),
-  );
+  assert.deepEqual(take(), []);
 });
 
-/** What a matrix says of itself and of all its cells. */
-function cellsOf({ matrix }) {
-  const { model } = matrix;
-  const { rows, cols, name, home, rowHeight, bracket, look, rowLabels, colLabels } = model;
-  const cells = [];
-  for (let row = 0; row <= rows; ++row) {
-    for (let col = 0; col <= cols; ++col) cells.push(model.describe({ row, col }));
-  }
-  const places = JSON.stringify({ home, rowHeight, bracket, look });
-  const told = cells.length > 20 ? [...cells.slice(0, 6), hashed(cells.join('\n'))] : cells;
-  return [name, `${rowLabels} | ${colLabels} | ${places}`, ...told, drawnOn(matrix.canvas)];
-}
-const point = (part, row, col) => {
+/** Has a matrix show a cell; what it says then stands below the legend. */
+function point(part, row, col) {
   const { matrix } = part;
-  Object.defineProperty(matrix, 'shown', { value: row === null ? null : { row, col }, configurable: true }); // prettier-ignore
+  Object.defineProperty(matrix, 'shown', { value: { row, col }, configurable: true });
   fire(matrix, 'cell-shown', CustomEvent, { detail: {} });
   delete matrix.shown;
-};
+  return part.querySelector('.told').textContent;
+}
 
-test('block: the matrix at a tap', async () => {
-  const { part, show, note } = put('qkv-block-map');
+test('block: the matrix at a tap, and a number of it in words', async () => {
+  const { part, one, texts, text, show } = put('qkv-block-map');
   await rest();
-  show('before a frame', null);
-  assert.equal(part.matrix.model, null);
-  for (const [title, block, more] of [
-    ['a sum', blockOf()],
-    ['a sum of zeros', blockOf({}, { data: new Float32Array(12), range: 0 })],
-    ['many rows', blockOf({}, { rows: 20, data: new Float32Array(80) })],
-    ['as many rows as are high', blockOf({}, { rows: 16, data: new Float32Array(64) })],
-    ['weights', blockOf({}, weights)],
-    ['weights through a window', blockOf({}, { ...weights, mask: 'window' })],
-    ['weights without a mask', blockOf({}, { ...weights, mask: 'none' }), { query: 7 }],
-    ['no query', blockOf({}, { ...weights, mask: 'none', head: 3 }), { query: -1 }],
-    ['a random layer', blockOf({}, { ...weights, head: 2 }), { heads: { ...CONSTRUCTED, source: 'random' } }], // prettier-ignore
-    ['in Chinese', blockOf(), inChinese],
+  show(null);
+  assert.deepEqual([part.matrix.model, one('.legend').hidden], [null, true]);
+  const now = () => (one('.legend-now').hidden ? null : Number.parseFloat(one('.legend-now').style.left)); // prettier-ignore
+  show(blockOf());
+  const { rows, cols, rowLabels, colLabels, rowHeight, home, name } = part.matrix.model;
+  assert.deepEqual([rows, cols, rowLabels, rowHeight, home], [3, 4, TOKENS, 24, { row: 1, col: 0 }]); // prettier-ignore
+  assert.deepEqual([...colLabels], ['0', '1', '2', '3']);
+  assert.deepEqual([name, text('.tap-title')], ['Stream + attention: 3 tokens by 4 numbers', 'Stream + attention']); // prettier-ignore
+  assert.deepEqual(texts('.ticks span'), ['−6.00', '0', '6.00']);
+  // Row 1 is -1, 0, 1, 2; the legend goes from -6 to 6.
+  for (const [col, value, at] of [
+    [0, '−1.00000', 500 / 12],
+    [1, '0', 50],
+    [3, '2.00000', 800 / 12],
   ]) {
-    web.setLanguage(more === inChinese ? 'zh' : 'en');
-    show(title, block, more);
-    record.push(...cellsOf(part), JSON.stringify(part.surfaces()));
-    for (const [row, col] of [[0, 0], [1, 2], [2, 1], [2, 2], [8, 8], [null]]) {
-      // prettier-ignore
-      note(`${title}, points at ${row} ${col}`, () => point(part, row, col));
-    }
+    assert.equal(point(part, 1, col), `token 1 “cat”, number ${col}: ${value}`);
+    assert.ok(Math.abs(now() - at) < 0.01, `${col} at ${now()}`);
   }
-  const labels = () => part.matrix.model.colLabels;
-  part.update(viewOf(blockOf()));
-  const known = labels();
-  part.update(viewOf(blockOf(), { look: 3 }));
-  assert.equal(labels(), known, 'labels that are the same ones need not be drawn again');
-  const { model } = part.matrix;
-  const block = blockOf();
-  part.update(viewOf(block));
-  const drawn = part.matrix.model;
-  assert.notEqual(drawn, model);
-  part.update(viewOf(block));
-  assert.equal(part.matrix.model, drawn);
-  show('no block any more', null);
-  assert.equal(part.matrix.model, null);
-  point(part, 0, 0);
+  show(blockOf({}, { data: new Float32Array(12), range: 0 }));
+  assert.equal(now(), null, 'of nothing but zeros there is no place');
+  show(blockOf({}, { rows: 20, data: new Float32Array(80) }));
+  assert.equal(part.matrix.model.rowHeight, 20, '400 pixels for 20 rows');
 });
 
-test('block: what W_O makes of heads', () => {
-  const { part, show, one } = put('qkv-block-mixing');
-  show('before a frame', null);
+test('block: the weights at a tap are masked as in the map', async () => {
+  const { part, one, texts, text, show } = put('qkv-block-map');
+  await rest();
+  show(blockOf({}, weights));
+  const { rowHeight, rowLabels, colLabels } = part.matrix.model;
+  assert.deepEqual([rowHeight, rowLabels, colLabels], ['square', TOKENS, TOKENS]);
+  assert.deepEqual(texts('.ticks span'), ['0', '0.500', '1.00']);
+  assert.match(text('.tap-about'), /^The weights of the head “previous token” in this block\./);
+  assert.equal(point(part, 2, 1), 'query 2 “sat”, key 1 “cat”: weight 0.437500');
+  assert.equal(Number.parseFloat(one('.legend-now').style.left), 43.75);
+  assert.equal(point(part, 1, 2), 'query 1 “cat”, key 2 “sat”: masked, weight 0');
+  assert.equal(one('.legend-now').hidden, true);
+  show(blockOf({}, { ...weights, mask: 'none' }), { query: 7 });
+  assert.equal(part.matrix.model.home.row, 2, 'the last, if there is no such query');
+  assert.equal(point(part, 1, 2), 'query 1 “cat”, key 2 “sat”: weight 0.312500');
+  show(blockOf({}, weights), { query: -1, heads: { ...CONSTRUCTED, source: 'random' } });
+  assert.match(text('.tap-about'), /the head “Head 2”/);
+  assert.equal(part.matrix.model.home.row, 0);
+  const { model } = part.matrix;
+  const block = blockOf({}, weights);
+  show(block);
+  assert.notEqual(part.matrix.model, model);
+  const again = part.matrix.model;
+  show(block);
+  assert.equal(part.matrix.model, again, 'the same is not drawn again');
+});
+
+test('block: what W_O makes of heads: the longest has the whole bar', () => {
+  const { one, all, texts, text, show } = put('qkv-block-mixing');
+  show(null);
+  assert.equal(one('tbody tr'), null);
   const block = blockOf();
-  show('a block', block);
+  show(block);
   const row = one('tbody tr');
-  part.update(viewOf(block));
-  assert.equal(one('tbody tr'), row);
-  part.update(viewOf(null));
+  assert.deepEqual(texts('tbody .block-number'), ['1.13', '1.13', '2.13', '2.13', '0.625', '0.625']); // prettier-ignore
+  const bars = all('.bar i').map(({ style }) => Number.parseFloat(style.width));
+  [1.125, 2.125, 0.625].forEach((mean, i) => assert.ok(Math.abs(bars[i] - (100 * mean) / 2.125) < 0.01)); // prettier-ignore
+  assert.equal(text('tr.shown th'), 'previous token');
+  assert.match(text('.mixed'), /the lengths of the parts add up to 3\.88 on average; added first, they measure 5\.13/); // prettier-ignore
+  show(block);
+  show(null);
   assert.equal(one('tbody tr'), row, 'of before, until there is another');
-  show('another query', block, { query: 0 });
-  show('a query that is cut off', block, { query: 3 });
-  show('another head', blockOf({}, { head: 0 }), { heads: { ...CONSTRUCTED, source: 'random' } });
-  web.setLanguage('zh');
-  show('in Chinese', block, inChinese);
+  show(block, { query: 0 });
+  assert.deepEqual(texts('tbody td:last-child'), ['1.00', '2.00', '0.500']);
+  show(block, { query: 3 });
+  assert.equal(texts('tbody td:last-child').join('') + text('.block-of'), '');
+  show(blockOf({}, { head: 0 }), { heads: { ...CONSTRUCTED, source: 'random' } });
+  assert.equal(text('tr.shown th'), 'Head 1');
 });
 
 test('block: one sentence reads another', async () => {
-  const { part, show, note, one } = put('qkv-block-cross');
+  const { part, show, text, one, take } = put('qkv-block-cross');
   await rest();
-  show('before a frame', null);
-  const { cross } = blockOf();
-  for (const [title, block, more] of [
-    ['a sentence', blockOf()],
-    ['no query', blockOf(), { query: -1 }],
-    ['a query beyond', blockOf(), { query: 5 }],
-    ['an empty sentence', blockOf({ cross: { ...cross, cols: [], weights: new Float32Array() } })],
-    ['other weights', blockOf({ cross: { ...cross, head: 2, weights: Float32Array.of(0, 0, 0.5, 0.5, 1, 0) } })], // prettier-ignore
-    ['written by the reader', blockOf(), { state: { ...initial, blockContext: 'x y' }, query: 2 }],
-    ['in Chinese', blockOf(), inChinese],
+  show(null);
+  assert.deepEqual([part.matrix.model, one('.legend').hidden], [null, true]);
+  show(blockOf());
+  const { rows, cols, rowLabels, colLabels, name, home } = part.matrix.model;
+  assert.deepEqual([rows, cols, rowLabels, colLabels], [3, 2, TOKENS, ['A', 'dog']]);
+  assert.deepEqual(home, { row: 1, col: 0 }, 'the first of two equal weights');
+  assert.equal(name, 'Head “previous token”: 3 queries of one sentence by 2 keys of the other');
+  assert.match(text('.cross-intro'), /the head “previous token” does this/);
+  assert.equal(point(part, 0, 1), 'query 0 “The”, key 1 “dog”: weight 0.750000');
+  for (const [query, at] of [
+    [-1, { row: 0, col: 1 }],
+    [5, { row: 2, col: 0 }],
   ]) {
-    web.setLanguage(more === inChinese ? 'zh' : 'en');
-    show(title, block, more);
-    if (!part.matrix.model) continue;
-    record.push(...cellsOf(part), JSON.stringify(part.surfaces()));
-    for (const [row, col] of [[0, 1], [2, 0], [5, 5], [null]]) {
-      // prettier-ignore
-      note(`${title}, points at ${row} ${col}`, () => point(part, row, col));
-    }
+    show(blockOf(), { query });
+    assert.deepEqual(part.matrix.model.home, at, 'the largest weight of that row');
   }
+  show(blockOf({ cross: { ...blockOf().cross, cols: [], weights: new Float32Array() } }));
+  assert.deepEqual([part.matrix.model, one('.legend').hidden], [null, true], 'an empty sentence');
   const field = one('#block-context');
-  note('typing', () => {
-    field.focus();
-    field.value = 'ab';
-    fire(field, 'input');
-  });
-  part.update(viewOf(blockOf(), { look: 20 }));
+  assert.equal(field.value, web.CONTEXTS.en);
+  field.focus();
+  field.value = 'ab';
+  fire(field, 'input');
+  assert.deepEqual(take(), [{ blockContext: 'ab' }]);
+  show(blockOf(), { look: 20 });
   assert.equal(field.value, 'ab', 'what is typed stays');
   field.blur();
-  part.update(viewOf(blockOf(), { look: 21 }));
-  assert.equal(field.value, web.CONTEXTS.en);
-  const [block, at] = [blockOf(), { look: 22 }];
-  part.update(viewOf(block, at));
-  const { model } = part.matrix;
-  part.update(viewOf(block, at));
-  assert.equal(part.matrix.model, model, 'the same again');
-  show('no block any more', null);
-  assert.equal(part.matrix.model, null);
-  note('points at nothing', () => point(part, 0, 0));
+  show(blockOf(), { look: 21, state: { blockContext: 'x y' } });
+  assert.equal(field.value, 'x y');
+  web.setLanguage('zh');
+  show(blockOf(), { look: 22, state: { language: 'zh' } });
+  assert.equal(field.value, web.CONTEXTS.zh);
+  show(null);
+  assert.deepEqual([part.matrix.model, point(part, 0, 0)], [null, '']);
 });
 
 test('block: the panel, and what stands there instead of it', () => {
-  const { show, part } = put('qkv-panel-block');
-  const long = listOf(Array.from({ length: 70 }, (_, i) => `w${i}`));
-  const stateOf = (more) => ({ state: { ...initial, ...more } });
-  const shown = [];
-  for (const [title, block, more] of [
-    ['before a frame', null, { engine: { kind: 'loading' } }],
-    ['a block', blockOf()],
-    ['as many tokens as a block reads', blockOf(), { list: listOf(long.tokens.slice(0, 64)) }],
-    ['more tokens', blockOf(), { list: long, ...stateOf({ source: 'random', seed: 7 }) }],
-    ['no tokens', blockOf(), { list: listOf([]) }],
-    ['the reader’s numbers', null, stateOf({ source: 'yours' })],
-    ['a trained model', null, stateOf({ source: 'trained' })],
-    ['an engine that failed', blockOf(), { engine: { kind: 'failed' } }],
-    ['a failure and nothing to show', null, { engine: { kind: 'failed' }, ...stateOf({ source: 'yours' }) }], // prettier-ignore
+  const { show, text, one, all } = put('qkv-panel-block');
+  const failed = { engine: { kind: 'failed' } };
+  const [yours, trained] = ['yours', 'trained'].map((source) => ({ state: { source } }));
+  for (const [block, more, cards, placeholder] of [
+    [null, { engine: { kind: 'loading' } }, true, null],
+    [blockOf(), {}, true, null],
+    [blockOf(), { list: listOf([]) }, false, /^The map appears with the first word/],
+    [null, yours, false, /^Your own numbers are queries and keys without tokens/],
+    [null, trained, false, /^A trained model has blocks of its own/],
+    [blockOf(), failed, true, /^The engine is not running/],
+    [null, { ...failed, ...yours }, false, /^The engine is not running/],
   ]) {
-    part.update(viewOf(block, more));
-    const of = (selector) => part.querySelector(selector);
-    const cards = Array.from(part.querySelectorAll('.card'), ({ hidden }) => hidden);
-    shown.push(title, `${cards} | ${of('.placeholder').hidden} ${of('.placeholder').textContent}`);
-    shown.push(of('.block-weights').textContent, of('.block-run').disabled);
+    show(block, more);
+    assert.ok(all('.card').every(({ hidden }) => hidden === !cards));
+    assert.equal(one('.placeholder').hidden, placeholder === null);
+    if (placeholder) assert.match(text('.placeholder'), placeholder);
+    assert.equal(one('.block-run').disabled, !cards);
   }
-  record.push('', '=== the panel', ...shown.map(String), JSON.stringify(Object.keys(part.surfaces()))); // prettier-ignore
-  show('as it is then', blockOf());
+  show(blockOf(), { list: listOf(many.tokens.slice(0, 64)) });
+  assert.doesNotMatch(text('.block-weights'), /reads the first/);
+  show(blockOf(), { list: many, state: { source: 'random', seed: 7 } });
+  assert.match(text('.block-weights'), /random weights, seed 7.*The block reads the first 64 of 70 tokens\.$/); // prettier-ignore
 });
 
 // ---- stacks ----
@@ -298,91 +279,91 @@ const band = (from, factor) => {
 const curves = (from) => ({ stream: band(from, 1.5), gradient: band(1 / from, 0.7) });
 const resultOf = (request) => ({
   type: 'result',
-  result: { request, curves: { pre: curves(2), post: curves(3) } },
+  result: { request, curves: { pre: curves(2), post: curves(4) } },
 });
 
-test('block: the curves of stacks, from the press to another one', async () => {
-  const { show, note, one, part, asked } = put('qkv-block-depth');
-  const stateOf = (more) => ({ state: { ...initial, ...more } });
-  let look = 1;
-  const press = (name) => note(`presses ${name}`, () => one(name).click());
-  note('without a view', () => {
-    one('.block-run').click();
-    one('.block-draw').click();
-  });
-  show('at first', null);
-  for (const more of [
-    stateOf({ source: 'yours' }),
-    stateOf({ source: 'trained' }),
-    { list: listOf([]) },
-  ]) {
-    // prettier-ignore
-    show(`nothing to compute of ${look}`, null, { ...more, look: ++look });
-  }
-  show('a layer', null, { ...stateOf({ blockDepth: 3 }), look: ++look });
-  press('.block-run');
+test('block: stacks are computed at a press, and follow what the reader changes from then on', async () => {
+  const { show, one, text } = put('qkv-block-depth');
+  const press = () => one('.block-run').click();
+  press(); // before a view: nothing
+  show(null, { state: { blockDepth: 3 } });
+  await rest();
+  assert.equal(workers.length, 0);
+  press();
   const [worker] = workers;
-  const { request } = worker.heard.at(-1);
-  const say = (message) => note(`hears ${JSON.stringify(message).slice(0, 60)}`, () => workers.at(-1).say(message)); // prettier-ignore
-  say({ type: 'progress', done: 0.126 });
-  say(resultOf(request));
-  const keep = one('[data-figure=stream] svg');
-  part.update(viewOf(null, { ...stateOf({ blockDepth: 3 }), look }));
-  assert.equal(one('[data-figure=stream] svg'), keep, 'the same again');
-  assert.equal(worker.heard.length, 2);
-  // A slider that moves: what is asked for is what it rests at.
-  for (const blockDepth of [4, 5]) part.update(viewOf(null, { ...stateOf({ blockDepth }), look }));
-  assert.equal(worker.heard.length, 2);
+  const runs = () =>
+    worker.heard.filter(({ type }) => type === 'run').map(({ request }) => request);
+  const [request] = runs();
+  assert.deepEqual(
+    [request.depth, request.type, request.rule, request.seed, request.layer.tokens],
+    [3, 'layer', 'glorot', 1, TOKENS],
+  );
+  assert.equal(text('.block-status'), 'Computing: 0%');
+  worker.say({ type: 'progress', done: 0.126 });
+  assert.equal(text('.block-status'), 'Computing: 13%');
+  worker.say(resultOf(request));
+  assert.deepEqual([text('.block-status'), one('.block-curves').hidden], ['', false]);
+  assert.equal(
+    text('.block-found'),
+    'Length of the stream: with pre-norm from 2.00 to 4.50, with post-norm from 4.00 to 9.00. Gradient at the first block, where the output has 1: with pre-norm 0.500 (0.400 to 0.650), with post-norm 0.250 (0.200 to 0.325).',
+  );
+  assert.match(text('.block-how'), /^5 stacks of 3 blocks, seeds 1 to 5;.* 3 tokens \(weights built by hand\)/); // prettier-ignore
+  for (const blockDepth of [4, 5]) show(null, { state: { blockDepth } });
+  assert.equal(runs().length, 1, 'a slider that moves');
   await rest();
-  assert.deepEqual(worker.heard.slice(2).map((message) => message.request.depth), [5]); // prettier-ignore
-  part.update(viewOf(null, { ...stateOf({ blockDepth: 5 }), look: ++look }));
+  assert.equal(runs().at(-1).depth, 5, 'what it rests at');
+  show(null, { state: { blockDepth: 5 }, look: 2 });
+  show(null, { state: { blockDepth: 6, source: 'yours' }, look: 2 });
   await rest();
-  assert.equal(worker.heard.length, 3, 'another look is no other question');
-  part.update(viewOf(null, { ...stateOf({ blockDepth: 6, source: 'yours' }), look }));
+  assert.equal(
+    runs().length,
+    2,
+    'another look is no other question, and of no layer there is none',
+  );
+  worker.say({ type: 'failed', failure: { code: 'out_of_memory', message: 'no room' } });
+  assert.match(text('.block-status'), /^This did not work\. The browser gave it no more memory/);
+  show(null, { state: { blockDepth: 7 } });
   await rest();
-  assert.equal(worker.heard.length, 3, 'of no layer nothing is asked');
-  show('in Chinese', null, { ...stateOf({ blockDepth: 5, language: 'zh' }), look: ++look });
-  say({ type: 'failed', failure: { code: 'out_of_memory', message: 'no room' } });
-  part.update(viewOf(null, { ...stateOf({ blockDepth: 7 }), look }));
-  await rest();
-  assert.equal(worker.heard.length, 3, 'after a failure it waits for a press');
-  press('.block-run');
-  say({ type: 'failed', failure: { code: 'unexpected', message: 'it broke' } });
-  press('.block-run');
-  say({ type: 'result', result: null });
-  press('.block-run');
-  const random = { ...request, type: 'rms', rule: 'scaled', seed: 30, depth: 2, layer: { ...request.layer, source: 'random', seed: 8 } }; // prettier-ignore
-  say(resultOf(random));
-  for (const blockSeed of [1, 9994, 9995]) {
-    part.update(viewOf(null, { ...stateOf({ blockSeed }), look: ++look }));
-    note(`others after seed ${blockSeed}`, () => one('.block-draw').click());
-  }
-  await rest();
-  note('a slider', () => {
-    one('#block-depth').value = '9';
-    fire(one('#block-depth'), 'input');
-  });
-  note('a rule', () => enter(one('#block-rule'), 'scaled'));
-  asked.length = 0;
-  note('no rule', () => enter(one('#block-rule'), 'none'));
-  const many = listOf(Array.from({ length: 70 }, (_, i) => `w${i}`));
-  part.update(viewOf(null, { list: many, look: ++look }));
-  one('.block-run').click();
+  assert.equal(runs().length, 2, 'after a failure it waits for a press');
+  show(null, { list: many });
+  press();
   assert.equal(workers.at(-1).heard.at(-1).request.layer.tokens.length, 64);
-  workers.at(-1).say(resultOf(random));
+  assert.equal(text('.block-status'), 'Computing: 0%');
+  workers.at(-1).say({ type: 'result', result: null });
+  assert.equal(one('.block-curves').hidden, true);
+});
+
+test('block: what the controls of stacks request', () => {
+  const { show, one, take } = put('qkv-block-depth');
+  for (const [blockSeed, next] of [
+    [1, 6],
+    [9994, 9999],
+    [9995, 1],
+  ]) {
+    show(null, { state: { blockSeed } });
+    one('.block-draw').click();
+    assert.deepEqual(take(), [{ blockSeed: next }], 'five stacks later');
+  }
+  one('#block-depth').value = '9';
+  fire(one('#block-depth'), 'input');
+  for (const rule of ['scaled', 'none']) enter(one('#block-rule'), rule);
+  assert.deepEqual(take(), [{ blockDepth: 9 }, { blockRule: 'scaled' }]);
+});
+
+test('block: curves are as wide as their place', async () => {
+  const { show, one } = put('qkv-block-depth');
+  show(null);
+  one('.block-run').click();
+  workers.at(-1).say(resultOf(workers.at(-1).heard.at(-1).request));
+  const drawn = (name = 'stream') => one(`[data-figure=${name}] svg`);
   layOut({ ...SIZE, width: 300 });
   await rest();
-  assert.equal(one('[data-figure=gradient] svg').getAttribute('width'), '300');
+  assert.equal(drawn('gradient').getAttribute('width'), '300');
   layOut({ width: 0, height: 0 });
-  const small = one('[data-figure=stream] svg');
-  part.update(viewOf(null, { look: ++look }));
-  assert.equal(one('[data-figure=stream] svg'), small, 'without a size nothing is drawn');
+  const small = drawn();
+  show(null, { look: 3 });
+  assert.equal(drawn(), small, 'without a size nothing is drawn');
   layOut(SIZE);
   await rest();
-  assert.equal(one('[data-figure=stream] svg').getAttribute('width'), '640');
-  told.length = 0;
-});
-
-test('block: all of it is as it is written down', () => {
-  requireWritten('block-parts', [...record, '', `delays ${[...delays].sort()}`]);
+  assert.equal(drawn().getAttribute('width'), '640');
 });

@@ -1,0 +1,24 @@
+// A part of a panel alone on the page of window.js.
+
+/**
+ * Puts an element of this name on the page: `one(selector)` and `all(selector)` find elements in it, `text` and `texts` what
+ * they say; `take()` returns the details of its events of the names `events` since the last call.
+ */
+export function putPart(name, ...events) {
+  const part = document.createElement(name);
+  const sent = [];
+  for (const event of events) part.addEventListener(event, ({ detail }) => sent.push(detail));
+  document.body.append(part);
+  const one = (selector) => part.querySelector(selector);
+  const all = (selector) => Array.from(part.querySelectorAll(selector));
+  return {
+    ...{ part, one, all },
+    text: (selector) => one(selector).textContent,
+    texts: (selector) => all(selector).map(({ textContent }) => textContent),
+    take: () => sent.splice(0),
+  };
+}
+
+/** The numbers of an attribute in markup, in order: `numbersOf(svg, 'circle', 'cy')`. */
+export const numbersOf = (markup, element, attribute) =>
+  Array.from(markup.matchAll(new RegExp(`<${element}\\b[^>]*? ${attribute}="([^"]*)"`, 'g')), ([, value]) => Number(value)); // prettier-ignore
