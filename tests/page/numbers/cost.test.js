@@ -1,6 +1,6 @@
 // The counts of the panel about cost: every formula against a count by loops.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from '../../support/js/files.js';
@@ -12,6 +12,7 @@ const web = await modules(
     'features/cost/shared/shape',
     'features/cost/worker/benchmark',
     'features/cost/shared/bench_result',
+    'ui/numbers',
   ],
 );
 const { init } = await import(pathToFileURL(join(root, 'dist/index.js')).href);
@@ -114,47 +115,68 @@ test('cost: published models have as many parameters as they say', () => {
   }
 });
 
-test('cost: a shape in a link comes back, and what means nothing does not', () => {
+test('cost: a shape in a link comes back within its limits, and what means nothing does not', () => {
   for (const shape of [...SHAPES, ...Object.values(web.PRESETS)]) {
     assert.deepEqual(web.readShape(web.writeShape(shape)), shape);
   }
-  const raw = (changes) => web.readShape(web.writeShape({ ...web.PRESETS.gpt2, ...changes }));
-  for (const text of ['', 'x', '1-2-3', '1-1-1-1-1-1-1-1-1--', 'NaN-1-1-1-1-1-1-1-1-1-c']) {
+  for (const text of [
+    ...['', 'x', '1-2-3', '1-1-1-1-1-1-1-1-1--', 'NaN-1-1-1-1-1-1-1-1-1-c'],
+    ...['1-1-1-1-1-1-1-1-1-1', '1-1-1-1-1-1-1-1-1-1--', '-1-1-1-1-1-1-1-1-1-c'],
+    '1-1-1-1-1-1-1-1-1-1e999-c',
+  ]) {
     assert.equal(web.readShape(text), undefined, text);
   }
-  assert.equal(raw({ tokens: 1e12 }).tokens, 1048576);
-  assert.equal(raw({ dModel: 0 }).dModel, 1);
-  assert.equal(raw({ numHeads: 12, numKvHeads: 5 }).numKvHeads, 4, 'heads share evenly');
-  assert.equal(raw({ numHeads: 2, numKvHeads: 12 }).numKvHeads, 2);
+  const { gpt2 } = web.PRESETS;
+  for (const [name, [low, high]] of Object.entries(web.SHAPE_LIMITS)) {
+    const read = (value) => web.readShape(web.writeShape({ ...gpt2, [name]: value }))[name];
+    assert.equal(read(0), low, name);
+    assert.equal(read(1e12), Math.min(high, name === 'numKvHeads' ? 12 : high), name);
+    if (name !== 'bytes') assert.equal(read(1.6), 2, 'the nearest whole number');
+  }
+  for (const [flags, gated, causal] of [
+    ['', false, false],
+    ['g', true, false],
+    ['c', false, true],
+    ['cg', true, true],
+  ]) {
+    const read = web.readShape(`1-1-1-1-1-1-1-1-1-1-${flags}`);
+    assert.deepEqual([read.gated, read.causal], [gated, causal]);
+  }
+  for (let wanted = 1; wanted <= 13; ++wanted) {
+    const divisors = [1, 2, 3, 4, 6, 12].filter((n) => n <= wanted);
+    const { numKvHeads } = web.cleanShape({ ...gpt2, numHeads: 12, numKvHeads: wanted });
+    assert.equal(numKvHeads, divisors.at(-1), 'heads share evenly');
+  }
+  assert.ok(web.sameShape(gpt2, { ...gpt2 }) && !web.sameShape(gpt2, { ...gpt2, tables: 2 }));
 });
 
-test('cost: a call is timed by its fastest sample, with enough calls for the clock', () => {
-  let clock = 0;
-  let calls = 0;
-  // A call takes 0.25 ms, and every 50th is disturbed for 5 ms; the clock has steps of 1 ms.
-  const call = () => {
-    clock += ++calls % 50 === 0 ? 5.25 : 0.25;
-  };
-  const ms = web.timeOf(call, () => Math.floor(clock));
-  assert.ok(Math.abs(ms - 0.25) < 0.05, `${ms}`);
-  // A clock of 0.1 ms, and other work of 20 ms while it is found out how many calls a sample needs.
-  let [now, made] = [0, 0];
-  const quick = () => {
-    now += ++made === 4 ? 20 : 0.003;
-  };
-  const micro = web.timeOf(quick, () => Math.floor(now * 10) / 10);
-  assert.ok(Math.abs(micro / 0.003 - 1) < 0.05, `${micro}`);
-  let slow = 0;
-  const seconds = web.timeOf(
-    () => (slow += 1000),
-    () => slow,
-  );
-  assert.equal(seconds, 1000, 'a slow one is sampled a few times only');
-  assert.ok(slow < 8000);
+test('cost: numbers have three digits and a prefix, and whole ones commas', () => {
+  for (const [value, written] of [
+    [NaN, ''],
+    [0.4, '0 B'],
+    [12.5, '13 B'],
+    [999.4, '999 B'],
+    [999.5, '1.00 kB'],
+    [99949, '99.9 kB'],
+    [99950, '100 kB'],
+    [999499, '999 kB'],
+    [999500, '1.00 MB'],
+    [1.005e9, '1.00 GB'],
+    [9.995e11, '1.00 TB'],
+    [1e15, '1.00 PB'],
+    [1e18, '1.00 EB'],
+  ]) {
+    assert.equal(web.withUnit(value, 'B'), written);
+  }
+  assert.deepEqual([0, 123, 1234, 1234567].map(web.whole), ['0', '123', '1,234', '1,234,567']);
+  assert.equal(web.gigaflops(64, 2), (4 * 64 * 64 * 64) / 2e-3 / 1e9);
+  assert.equal(web.gigabytes(64, 2), (2 * 64 * 8 * 64 * 4) / 2e-3 / 1e9);
 });
 
 test('cost: the benchmark measures both ways and the cache, and their memory', async () => {
   const lengths = [64, 128, 256];
+  let now = 0;
+  mock.method(performance, 'now', () => (now += 100)); // so that few samples are taken
   const engines = [];
   const start = async () => {
     engines.push(await init({ shared: false }));
@@ -168,6 +190,7 @@ test('cost: the benchmark measures both ways and the cache, and their memory', a
     assert.equal(news.difference >= 0, compared, 'nothing is the same before it is compared');
     last = news;
   }
+  mock.restoreAll();
   assert.equal(last.done, last.all);
   assert.ok(last.difference > 0 && last.difference < 1e-5, `${last.difference}`);
   const { variant, threads, cores, rows } = last.result;
@@ -227,6 +250,9 @@ test('cost: a result in a link comes back to four digits, and what no benchmark 
     ...['', 'x', '1.1.2', '9.1.2_64.1.1.1.1.1', '1.1.2_63.1.1.1.1.1', '1.1.2_64.1.1.1.1'],
     ...['1.1.2_64.0.1.1.1.1', '1.1.2_64.1.1.1.1.-1', '1.1.2_64.1.1.1.1.1_64.1.1.1.1.1'],
     ...['1.1.2_128.1.1.1.1.1_64.1.1.1.1.1', '1.1.2_64.1.1.1.1.1e99', '1.1.2_64.1.1.1..'],
+    ...['-1.1.2_64.1.1.1.1.1', '4.1.2_64.1.1.1.1.1', '1.1.2_64.1.1.1.1.1_', '1.1.2_8192.1.1.1.1.1'],
+    ...['1.1.2_64.1.0.1.1.1', '1.1.2_64.1.1.1.1.0', '1.1.2_64.1.1.1.1.1.1', '1.1.2_64.1.x.1.1.1'],
+    ...['1.1.2_64.1000000000001.1.1.1.1'],
   ]) {
     assert.equal(web.readResult(raw), undefined, raw);
   }

@@ -1,12 +1,11 @@
 // @about web/src/features/cost/
 // How the panel about cost measures a device: with which calls, for how long, in what order, and what its worker says. The clock
-// is the test's and the engine only notes what it is asked for.
+// is the test's, and the engine computes nothing.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { mock, test } from 'node:test';
 import { root } from '../../support/js/files.js';
 import { bundled, modules } from '../support/engine.js';
-import { hashed } from '../support/window.js';
 
 const { benchmark, timeOf, normals, hashText } = await modules(
   ...['features/cost/worker/benchmark', 'engine/random'],
@@ -14,220 +13,135 @@ const { benchmark, timeOf, normals, hashText } = await modules(
 
 // ---- the clock ----
 
-/** What is found when call number n, from 1 on, takes took(n) ms: the time of a call, and how many were made. */
-function timed(took) {
-  let [now, calls] = [0, 0];
-  const ms = timeOf(
-    () => (now += took(++calls)),
-    () => now,
-  );
-  return { ms, calls };
-}
 /** Calls before the samples: one to warm up, and 1, 2, 4 ... until there are enough. */
 const found = (calls) => 1 + 2 * calls - 1;
+/** The search for a number of calls is disturbed, which makes the second call of all too long. */
+const late = (then) => (n) => (n === 2 ? 8 : then(n));
 
-test('cost: a sample has as many calls as take 6 ms, and 31 samples are the most', () => {
-  assert.deepEqual(
-    timed(() => 1),
-    { ms: 1, calls: found(8) + 31 * 8 },
-  );
-  assert.deepEqual(
-    timed(() => 6),
-    { ms: 6, calls: found(1) + 31 },
-    'exactly 6 ms are enough',
-  );
-  assert.deepEqual(
-    timed(() => 5.5),
-    { ms: 5.5, calls: found(2) + 23 * 2 },
-  );
-});
-
-test('cost: samples are taken for 250 ms, and three at least', () => {
-  const samples = (ms) => timed(() => ms).calls - found(1);
-  assert.deepEqual([1000, 125, 50, 49.875, 62.5, 62.25].map(samples), [3, 3, 5, 6, 4, 5]);
-});
-
-test('cost: a clock that stands still does not hold the measurement up', () => {
-  const { ms, calls } = timed(() => 0);
-  assert.equal(ms, 0);
-  assert.equal(calls, found(32768) + 31 * 65536, 'so many calls are not tried out before');
-});
-
-test('cost: a sample that turns out too short has twice the calls, and all begins anew', () => {
-  const late = (then) => (n) => (n === 2 ? 8 : then(n)); // the search is disturbed
-  assert.deepEqual(
-    timed(late(() => 3)),
-    { ms: 3, calls: found(1) + 31 },
-    '3 ms are half of what is wanted, which will do',
-  );
-  assert.deepEqual(timed(late(() => 2.5)), { ms: 2.5, calls: found(1) + 1 + 31 * 2 });
-  assert.deepEqual(
-    timed(late((n) => (n === 3 ? 0.25 : 4))),
-    { ms: 4, calls: found(1) + 1 + 31 * 2 },
-    'the short one is no result',
-  );
-  // Ten samples of 20 ms and a short one: then 250 ms from there on.
-  assert.deepEqual(
-    timed((n) => (n === 13 ? 1 : n > 13 ? 10 : 20)),
-    { ms: 10, calls: found(1) + 11 + 13 * 2 },
-  );
-  assert.equal(timed(late((n) => (n === 20 ? 3.5 : 5))).ms, 3.5, 'the fastest sample counts');
-});
+for (const [what, took, ms, calls] of [
+  ['a sample has as many calls as take 6 ms, and 31 samples are the most', () => 1, 1, found(8) + 31 * 8],
+  ['exactly 6 ms are enough', () => 6, 6, found(1) + 31],
+  ['samples are taken for 250 ms', () => 5.5, 5.5, found(2) + 23 * 2],
+  ['or until they took as long', () => 62.5, 62.5, found(1) + 4],
+  ['but three at least', () => 1000, 1000, found(1) + 3],
+  ['a clock that stands still does not hold the measurement up', () => 0, 0, found(32768) + 31 * 65536],
+  ['half of what is wanted will do', late(() => 3), 3, found(1) + 31],
+  ['less has twice the calls, and all begins anew', late(() => 2.5), 2.5, found(1) + 1 + 31 * 2],
+  ['a sample that is too short is no result', late((n) => (n === 3 ? 0.25 : 4)), 4, found(1) + 1 + 31 * 2],
+  ['250 ms count from there on', (n) => (n === 13 ? 1 : n > 13 ? 10 : 20), 10, found(1) + 11 + 13 * 2],
+  ['the fastest sample counts', late((n) => (n === 20 ? 3.5 : 6)), 3.5, found(1) + 31],
+]) {
+  test(`cost: ${what}`, () => {
+    let [now, made] = [0, 0];
+    const measured = timeOf(
+      () => (now += took(++made)),
+      () => now,
+    );
+    assert.deepEqual([measured, made], [ms, calls]);
+  });
+} // prettier-ignore
 
 // ---- what is measured ----
 
-/** An engine that notes what it is asked for. A call that computes takes 100 ms and gives `out` its number. */
-function engines({ info = { variant: 'simd', threads: 2 }, breaks = () => false } = {}) {
+/** An engine that notes what is computed in it. A call takes 100 ms and gives `out` its number. */
+function engines({ breaks = () => false } = {}) {
   const log = [];
   let [now, ids] = [0, 0];
-  const note = (line) => {
-    const last = log.at(-1);
-    if (last?.line === line) last.count++;
-    else log.push({ line, count: 1 });
-  };
   const start = async () => {
     const id = ++ids;
-    let [used, names] = [1000, 0];
-    const say = (line) => note(`engine ${id}: ${line}`);
-    const work = (what, { out, ...more }, value) => {
-      say(`${what} ${JSON.stringify(more)} -> ${out.name}`);
+    const engine = { id, calls: [], tensors: [], appended: [], isOver: false };
+    let used = 1000;
+    log.push(engine);
+    const work = (what, inputs, { out, ...options }, value) => {
+      engine.calls.push({ what, inputs, options });
       if (breaks(id, what)) throw new Error(`${what} broke`);
       now += 100;
       out.value = value;
     };
-    say('begins');
     return {
-      info,
+      info: { variant: 'simd', threads: 2 },
       memory: () => ({ usedBytes: used }),
       tensor(shape, data) {
         const size = shape.reduce((a, b) => a * b);
-        const own = { name: `t${++names}`, value: 0 };
         used += 4 * size;
-        say(`${own.name} = [${shape}] ${data ? hashed(data) : 'empty'}`);
-        const set = (values) => say(`${own.name} is set to ${hashed(values)}`);
-        const toNdArray = () => ({ data: data ?? new Float32Array(size).fill(own.value) });
-        return Object.assign(own, { toNdArray, set });
+        const toNdArray = () => ({ data: own.data ?? new Float32Array(size).fill(own.value) });
+        const own = { shape, data, value: 0, toNdArray, set: (values) => (own.data = values) };
+        engine.tensors.push(own);
+        return own;
       },
       attention(q, k, v, { cache, ...options }) {
-        work(`attention ${q.name} ${k.name} ${v.name}${cache ? ' cached' : ''}`, options, id);
+        const what = cache ? `a token after ${cache.length}` : 'attention';
+        work(what, [q, k, v], options, id);
+        if (cache) cache.length++;
       },
-      linear: (a, b, options) => work(`linear ${a.name} ${b.name}`, options, 3.5),
-      softmax: (a, options) => work(`softmax ${a.name}`, options, 0),
-      kvCache(options) {
-        say(`cache ${JSON.stringify(options)}`);
-        return {
-          length: 0,
-          append(k, v) {
-            this.length += k.shape[0];
-            assert.deepEqual(v.shape, k.shape);
-            say(`append [${k.shape}] ${hashed(k.data)} ${hashed(v.data)}`);
-          },
-          truncate(length) {
-            say(`truncate ${length}`);
-            this.length = length;
-          },
-        };
+      linear: (a, b, options) => work('linear', [a, b], options, 3.5),
+      softmax: (a, options) => work('softmax', [a], options, 0),
+      kvCache: () => ({
+        length: 0,
+        append(k, v) {
+          this.length += k.shape[0];
+          engine.appended.push(k.data, v.data);
+        },
+        truncate(length) {
+          this.length = length;
+        },
+      }),
+      dispose() {
+        assert.equal(log.filter(({ isOver }) => !isOver).length, 1, 'one engine at a time');
+        engine.isOver = true;
       },
-      dispose: () => say('ends'),
     };
   };
-  return {
-    start,
-    now: () => now,
-    lines: () => log.map(({ line, count }) => (count > 1 ? `${line}, ${count} times` : line)),
-  };
+  return { start, now: () => now, log };
 }
 
 async function run(of, lengths) {
   mock.method(performance, 'now', of.now);
   const news = [];
   try {
-    for await (const one of benchmark(of.start, 6, lengths)) {
-      news.push(structuredClone(one));
-      assert.equal(one.all, 3 * (lengths?.length ?? 7));
-    }
+    for await (const one of benchmark(of.start, 6, lengths)) news.push(structuredClone(one));
   } finally {
     mock.restoreAll();
   }
   return news;
 }
 
-/** Numbers that the benchmark draws, as the page's generator does. */
+/** Numbers that the benchmark draws, as the page's generator does: so many after each other. */
 const drawnOf = (name, seed, counts) => {
   const fill = normals(hashText(name, seed));
   return counts.map((count) => {
     const data = new Float32Array(count);
     fill(data);
-    return hashed(data);
+    return data;
   });
 };
+const namesOf = ({ calls }) => [...new Set(calls.map(({ what }) => what))];
 
-test('cost: each way is asked for with the same numbers, in an engine of its own', async () => {
+test('cost: each way is measured with the same numbers, in an engine of its own', async () => {
   const of = engines();
   await run(of, [64, 128]);
-  const [q, k, v] = ['q', 'k', 'v'].map((name) => drawnOf(`bench ${name}`, 64, [64 * 64])[0]);
-  const eighth = Float32Array.from({ length: 64 * 64 });
-  normals(hashText('bench q', 64))(eighth);
+  const [decoding, streaming, stored, ...longer] = of.log;
+  assert.equal(longer.length, 2);
+  assert.ok(of.log.every(({ isOver }) => isOver));
+  const drawn = ['q', 'k', 'v'].map((name) => drawnOf(`bench ${name}`, 64, [64 * 64])[0]);
+  assert.deepEqual(namesOf(streaming), ['attention']);
+  assert.deepEqual(streaming.calls[0].inputs.map(({ data }) => data), drawn);
+  assert.deepEqual(streaming.calls[0].options, { numHeads: 1 });
+  const [q, k, v, out, weights] = stored.tensors;
+  assert.deepEqual([q.data, k.data, v.data], [drawn[0].map((value) => value / 8), drawn[1], drawn[2]]);
+  assert.deepEqual(weights.shape, [64, 64]);
+  const [scores, softmax, values] = stored.calls;
+  assert.ok(stored.calls.length === 18 && out.value === 3.5, 'six times: once, to warm up, to find, three samples');
+  assert.deepEqual([scores.inputs, scores.options], [[q, k], { layout: 'out_in' }]);
+  assert.deepEqual([softmax.what, softmax.inputs, values.inputs], ['softmax', [weights], [weights, v]]);
   const row = 8 * 64;
-  const decoded = drawnOf('bench decode', 0, [
-    row,
-    row,
-    row,
-    63 * row,
-    63 * row,
-    64 * row,
-    64 * row,
-  ]);
-  const [one, other, third, first, firstV, next, nextV] = decoded;
-  const lines = of.lines();
-  const decode = 'attention t1 t2 t3 cached {"numHeads":8} -> t4';
-  assert.deepEqual(
-    lines.filter((line) => line.startsWith('engine 1:')).map((line) => line.slice(10)),
-    [
-      'begins',
-      `t1 = [1,512] ${one}`,
-      `t2 = [1,512] ${other}`,
-      `t3 = [1,512] ${third}`,
-      't4 = [1,512] empty',
-      'cache {"numKvHeads":8,"capacity":128,"dK":64}',
-      `append [63,512] ${first} ${firstV}`,
-      ...Array.from({ length: 5 }, () => [decode, 'truncate 63']).flat(),
-      `append [64,512] ${next} ${nextV}`,
-      ...Array.from({ length: 5 }, () => [decode, 'truncate 127']).flat(),
-      'ends',
-    ],
-  );
-  assert.deepEqual(
-    lines.filter((line) => line.startsWith('engine 2:')).map((line) => line.slice(10)),
-    [
-      ...['begins', `t1 = [64,64] ${q}`, `t2 = [64,64] ${k}`, `t3 = [64,64] ${v}`],
-      't4 = [64,64] empty',
-      'attention t1 t2 t3 {"numHeads":1} -> t4, 6 times',
-      'ends',
-    ],
-  );
-  const steps = [
-    'linear t1 t2 {"layout":"out_in"} -> t5',
-    'softmax t5 {} -> t5',
-    'linear t5 t3 {} -> t4',
-  ];
-  assert.deepEqual(
-    lines.filter((line) => line.startsWith('engine 3:')).map((line) => line.slice(10)),
-    [
-      ...['begins', `t1 = [64,64] ${q}`, `t2 = [64,64] ${k}`, `t3 = [64,64] ${v}`],
-      't4 = [64,64] empty',
-      `t1 is set to ${hashed(eighth.map((value) => value / 8))}`,
-      't5 = [64,64] empty',
-      ...Array.from({ length: 6 }, () => steps).flat(),
-      'ends',
-    ],
-  );
-  const begun = lines.filter((line) => /begins|ends/.test(line));
-  const each = (id) => [`engine ${id}: begins`, `engine ${id}: ends`];
-  assert.deepEqual(begun, [1, 2, 3, 4, 5].flatMap(each), 'one after the other');
-});
+  const [one, other, third, ...before] = drawnOf('bench decode', 0, [1, 1, 1, 63, 63, 64, 64].map((n) => n * row));
+  assert.deepEqual(decoding.calls[0].inputs.map(({ data }) => data), [one, other, third]);
+  assert.deepEqual(decoding.appended, before);
+  assert.deepEqual(namesOf(decoding), ['a token after 63', 'a token after 127']);
+}); // prettier-ignore
 
-test('cost: what is told after each measurement', async () => {
+test('cost: what is said after each measurement', async () => {
   const news = await run(engines(), [64, 128]);
   const nothing = { storedMs: NaN, streamingMs: NaN, storedBytes: NaN, streamingBytes: NaN };
   const decoded = (tokens) => ({ tokens, ...nothing, decodeMs: 100 });
@@ -255,15 +169,14 @@ test('cost: what is told after each measurement', async () => {
 
 test('cost: what breaks ends its engine, and none begins after it', async () => {
   for (const [at, what] of [
-    [1, 'attention t1 t2 t3 cached'],
-    [2, 'attention t1 t2 t3'],
-    [3, 'softmax t5'],
+    [1, 'a token after 63'],
+    [2, 'attention'],
+    [3, 'softmax'],
   ]) {
     const of = engines({ breaks: (id, asked) => id === at && asked === what });
     await assert.rejects(run(of, [64]), { message: `${what} broke` });
-    const lines = of.lines();
-    assert.equal(lines.at(-1), `engine ${at}: ends`);
-    assert.equal(lines.filter((line) => line.endsWith('ends')).length, at);
+    assert.equal(of.log.length, at);
+    assert.ok(of.log.every(({ isOver }) => isOver));
   }
 });
 
@@ -301,7 +214,7 @@ async function worker(init) {
 }
 
 test('cost: the worker tells every measurement and then that it is done, or what went wrong', async () => {
-  const of = engines({ breaks: (id) => broken && id > 1 });
+  const of = engines({ breaks: () => broken });
   let broken = false;
   const options = [];
   const init = (given) => {
@@ -328,5 +241,5 @@ test('cost: the worker tells every measurement and then that it is done, or what
   assert.equal(failed.length, 1);
   const { type, failure } = failed[0];
   assert.deepEqual([type, failure.code], ['failed', 'unexpected']);
-  assert.match(failure.message, /^attention t1 t2 t3 cached broke$/);
+  assert.match(failure.message, /^a token after 63 broke$/);
 });

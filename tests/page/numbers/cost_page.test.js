@@ -1,236 +1,222 @@
 // @about web/src/features/cost/
-// What the panel about cost shows and draws: a measurement from the press of the button to
-// its end, whatever that is, and the file that can be taken away. tests/page/operated/cost-*.txt has it; QKV_REFRESH=1 writes it.
+// What the panel about cost shows and draws: a measurement from the press of the button to its end, whatever that is, the counts
+// of a shape, and the file that can be taken away.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { differences, fire, linesOf, requireWritten, rounded } from '../support/operate.js';
-import { openWindow, SIZE } from '../support/window.js';
+import { afterEach, test } from 'node:test';
+import { enter } from '../support/operate.js';
+import { numbersOf, putPart } from '../support/part.js';
+import { openWindow } from '../support/window.js';
 
-const { told, workers, rest, layOut } = openWindow();
+const { told, workers, rest, leave } = openWindow();
 const { modules } = await import('../support/engine.js');
 const web = await modules(
-  ...['shared/shape', 'page/plots', 'page/figure'].map((name) => `features/cost/${name}`),
-  ...[
-    'features/cost/page/bench_part',
-    'features/cost/page/shape_part',
-    'features/cost/page/counts_part',
-    'ui/plot',
-  ],
+  ...['shared/shape', 'page/plots', 'page/figure', 'page/operation_count'].map((name) => `features/cost/${name}`), // prettier-ignore
+  ...['bench_part', 'shape_part', 'counts_part'].map((name) => `features/cost/page/${name}`),
+  ...['ui/plot', 'ui/numbers'],
 );
+afterEach(leave);
 
-// ---- measuring ----
+// ---- measuring: times grow with the powers 2, 2 and 0.9 of T ----
 
-const rowsOf = (count, more = {}) =>
+const rowsOf = (count) =>
   Array.from({ length: count }, (_, i) => {
     const tokens = 2 ** (6 + i);
     return {
+      ...{ tokens, storedMs: 3e-6 * tokens ** 2, streamingMs: 1e-6 * tokens ** 2 },
       ...{
-        tokens,
-        storedMs: 3e-6 * tokens ** 2 * (1 + (i % 3) / 9),
-        streamingMs: 1.1e-6 * tokens ** 2,
+        storedBytes: 4000 * tokens,
+        streamingBytes: 500 * tokens,
+        decodeMs: 2e-4 * tokens ** 0.9,
       },
-      ...{ storedBytes: 4 * tokens ** 2 + 512 * tokens, streamingBytes: 40000 + 500 * tokens },
-      ...{ decodeMs: 2e-4 * tokens ** 0.9, ...more },
     };
   });
-const resultOf = (count, more) => ({
-  variant: 'relaxed',
-  threads: 1,
-  cores: 8,
-  rows: rowsOf(count, more),
-});
+const resultOf = (rows) => ({ variant: 'relaxed', threads: 1, cores: 8, rows });
 const none = { storedMs: NaN, streamingMs: NaN, storedBytes: NaN, streamingBytes: NaN };
 
-const said = [];
-document.addEventListener('state-change', ({ detail }) =>
-  said.push(`asks for ${JSON.stringify(detail)}`),
-);
-
-/** A part on a page of its own, and what of it is written down. */
-async function put(name) {
-  document.body.innerHTML = '<button id="elsewhere"></button>';
-  const part = document.createElement(name);
-  document.body.append(part);
-  await rest();
-  const lines = [];
-  let before = [];
-  /** What is asked for and what is otherwise than before. */
-  const note = async (title) => {
-    await rest();
-    const focus = document.activeElement;
-    lines.push(
-      '',
-      `=== ${title}`,
-      ...said.splice(0),
-      ...told.splice(0).map((one) => `worker: ${JSON.stringify(one)}`),
-    );
-    const now = linesOf(part);
-    lines.push(`focus on ${focus.id || focus.className || focus.localName}`);
-    lines.push(...differences(before, now));
-    before = now;
-  };
-  return { part, lines, note, find: (selector) => part.querySelector(selector) };
+function putBench(costResult = null) {
+  const put = putPart('qkv-cost-bench', 'state-change');
+  let look = 0;
+  const show = (result) => put.part.update({ state: { costResult: result }, look: ++look });
+  show(costResult);
+  const say = (message) => workers.at(-1).say(message);
+  const news = (rows, done, difference = NaN) =>
+    say({ type: 'news', news: { result: resultOf(rows), difference, done, all: 21 } });
+  const pressed = () => ['run', 'stop'].map((name) => !put.one(`.bench-${name}`).hidden);
+  return { ...put, show, say, news, pressed, press: (name) => put.one(`.bench-${name}`).click() };
 }
 
-const view = (costResult = null, look = 1) => ({ state: { costResult }, look });
-const say = (message) => workers.at(-1).say(message);
-const news = (result, done, difference = NaN) =>
-  say({ type: 'news', news: { result, difference, done, all: 21 } });
-
-test('cost: a measurement from the press of the button to its result in the link', async () => {
-  const { part, lines, note, find } = await put('qkv-cost-bench');
-  part.update(view());
-  await note('before');
-  find('.bench-run').click();
-  await note('begun');
-  news({ ...resultOf(2, { ...none, decodeMs: 0.5 }) }, 2);
-  await note('one token alone');
-  const half = rowsOf(4).map((row, i) => (i < 3 ? row : { ...row, ...none }));
-  news({ ...resultOf(0), rows: half }, 11, 0.0000012);
-  await note('half of it');
-  assert.deepEqual(part.result.rows, half);
-  news(resultOf(7), 21, 0.0000034);
+test('cost: a measurement from the press of the button to its result in the link', () => {
+  const { part, one, text, texts, take, show, say, news, pressed, press } = putBench();
+  assert.deepEqual([pressed(), one('.bench-result').hidden], [[true, false], true]);
+  press('run');
+  assert.deepEqual(told.at(-1), { type: 'run', cores: navigator.hardwareConcurrency });
+  assert.deepEqual(pressed(), [false, true]);
+  assert.equal(document.activeElement, one('.bench-stop'));
+  assert.equal(text('.bench-status'), '0 of … measurements');
+  news([{ ...rowsOf(1)[0], ...none, decodeMs: 0.5 }], 1);
+  assert.equal(text('.bench-status'), '1 of 21 measurements');
+  // 64 tokens before it: 2 x 64 x 8 x 64 numbers of 4 bytes in half a millisecond.
+  assert.deepEqual(texts('tbody tr > *'), ['64', '', '', '500 µs524 MB/s']);
+  news(rowsOf(7), 21, 0.0000034);
   say({ type: 'done' });
-  await note('done');
-  part.update(view(resultOf(7)));
-  await note('with its result in the link');
-  part.update(view(resultOf(6)));
-  await note('with the result of somebody else');
-  part.update(view(null));
-  assert.equal(part.result, null);
-  await note('without a result');
-  requireWritten('cost-measured', lines);
-});
-
-test('cost: a measurement that comes to nothing', async () => {
-  const { part, lines, note, find } = await put('qkv-cost-bench');
-  part.update(view(resultOf(3)));
-  find('.bench-run').click();
-  assert.equal(part.result, null, 'what the link has is not what is measured');
-  await note('begun where there was a result');
-  news(resultOf(3), 3);
-  const first = workers.at(-1);
-  find('.bench-stop').click();
-  await note('stopped');
-  first.say({ type: 'done' });
-  await note('done after it was stopped');
-  find('.bench-run').click();
-  document.querySelector('#elsewhere').focus();
-  say({ type: 'failed', failure: { code: 'out_of_memory', message: 'there is no room' } });
-  await note('failed, with the focus elsewhere');
-  find('.bench-run').click();
-  await note('begun after it had failed');
-  say({ type: 'failed', failure: { code: 'unexpected', message: 'something else' } });
-  await note('failed');
-  find('.bench-run').click();
-  find('.bench-stop').click();
-  await note('stopped after it had failed');
-  find('.bench-run').click();
-  say({ type: 'done' });
-  await note('done before anything was measured');
-  requireWritten('cost-stopped', lines);
-});
-
-test('cost: fits and factors of few rows, and of a page in Chinese without a width', async () => {
-  const { part, lines, note } = await put('qkv-cost-bench');
-  let look = 1;
-  const show = async (title, result) => {
-    part.update(view(result, ++look));
-    await note(title);
-  };
-  const rows = rowsOf(7);
-  for (const [title, picked] of [
-    ['below the first length of the fit', rows.slice(0, 2)],
-    ['one length of the fit', rows.slice(0, 3)],
-    ['two lengths', rows.slice(2, 4)],
-    ['three lengths', rows.slice(2, 5)],
-    ['no stored way', rows.slice(2, 5).map((row) => ({ ...row, storedMs: NaN }))],
+  assert.deepEqual([told.at(-1), pressed(), text('.bench-status')], ['ended', [true, false], '']);
+  assert.equal(document.activeElement, one('.bench-run'));
+  const [{ costResult }] = take();
+  assert.deepEqual(costResult, resultOf(rowsOf(7)));
+  show(costResult);
+  assert.equal(text('.bench-device'), 'Measured on this device: “relaxed” build, 1 of 8 cores.');
+  // At 4096 tokens: 4000 against 500 bytes for each, and three times the time.
+  assert.equal(text('.bench-found'), 'At T = 4096 the stored weights take 16.4 MB and streaming takes 2.05 MB, a ratio of 8.00. Storing the weights takes 3.00 times as long as streaming. The two outputs differ by at most 3.4×10⁻⁶.'); // prettier-ignore
+  assert.deepEqual(
+    texts('[data-fit]'),
     [
-      'no streaming at the last',
-      rows.slice(2, 5).map((row, i) => (i < 2 ? row : { ...row, streamingMs: NaN })),
-    ],
-    ['no decoding', rows.slice(2, 5).map((row) => ({ ...row, decodeMs: NaN }))],
+      ['T × T stored', '2.00 ± 0.00'],
+      ['streaming', '2.00 ± 0.00'],
+      ['one token, cached', '0.90 ± 0.00'],
+      ['T × T stored', '1.00 ± 0.00'],
+      ['streaming', '1.00 ± 0.00'],
+    ].map(([name, power]) => `${name}: grows like T to the power ${power}`),
+  );
+  show(resultOf(rowsOf(6)));
+  assert.match(text('.bench-device'), /^Measured on the device that this link comes from/);
+  assert.doesNotMatch(text('.bench-found'), /differ/, 'of which it is not known here');
+  show(null);
+  assert.deepEqual([part.result, one('.bench-result').hidden], [null, true]);
+});
+
+test('cost: a measurement that comes to nothing', () => {
+  const { part, text, take, say, news, pressed, press } = putBench(resultOf(rowsOf(3)));
+  press('run');
+  assert.equal(part.result, null, 'what the link has is not what is measured');
+  news(rowsOf(3), 3);
+  const first = workers.at(-1);
+  press('stop');
+  assert.deepEqual([told.at(-1), pressed(), part.result.rows.length], ['ended', [true, false], 3]);
+  first.say({ type: 'done' });
+  assert.deepEqual(take(), [], 'after it was stopped nothing comes of it');
+  press('run');
+  document.body.append(document.createElement('button'));
+  document.body.lastChild.focus();
+  say({ type: 'failed', failure: { code: 'unexpected', message: 'it broke' } });
+  assert.equal(document.activeElement, document.body.lastChild, 'the focus is elsewhere');
+  assert.match(text('.bench-status'), /^The measurement stopped early\. .*it broke/);
+  press('run');
+  assert.equal(text('.bench-status'), '0 of … measurements');
+  say({ type: 'done' });
+  assert.deepEqual(take(), [{ costResult: null }], 'nothing was measured');
+});
+
+test('cost: powers of T are fitted from 256 tokens on, with an error from three lengths on', () => {
+  const { texts, show } = putBench();
+  const rows = rowsOf(7);
+  const power = 'streaming: grows like T to the power 2.00';
+  for (const [picked, fitted] of [
+    [rows.slice(0, 3), 'streaming'],
+    [rows.slice(2, 4), power],
+    [rows.slice(2, 5), `${power} ± 0.00`],
+    [rows.slice(2, 5).map((row) => ({ ...row, streamingMs: NaN })), 'streaming'],
   ]) {
-    await show(title, { ...resultOf(0), rows: picked });
+    show(resultOf(picked));
+    assert.equal(texts('[data-fit=streamingMs]')[0], fitted);
   }
-  layOut({ width: 0, height: 0 });
-  web.setLanguage('zh');
-  await show('without a width', resultOf(5));
-  web.setLanguage('en');
-  layOut(SIZE);
-  requireWritten('cost-fits', lines);
 });
 
 // ---- drawings ----
 
-test('cost: axes of a drawing, at its smallest and at powers of ten', () => {
-  const lines = [];
-  const draw = (title, width, rows, series) => {
-    const drawn = web.drawBench(web.pagePen, width, rows, series);
-    lines.push('', `=== ${title}`, ...drawn.replaceAll('><', '>\n<').split('\n').map(rounded));
-  };
-  const pair = [
-    { ...rowsOf(1)[0], storedMs: 1.6, streamingMs: 62.5, decodeMs: NaN },
-    { ...rowsOf(2)[1], storedMs: 16, streamingMs: NaN, decodeMs: 0 },
-  ];
-  draw('nothing', 600, [], web.TIMES);
-  draw('nothing that was measured', 600, [{ ...rowsOf(1)[0], ...none }], web.MEMORY);
-  draw('from one power of ten to another', 600, pair, web.TIMES);
-  draw('between two', 600, [{ ...pair[0], storedMs: 2, streamingMs: 3, decodeMs: 4 }], web.TIMES);
-  draw('narrow', 419, rowsOf(7), web.TIMES);
-  draw('wide enough', 420, rowsOf(7), web.MEMORY);
-  draw('no room at all', 100, rowsOf(7), web.MEMORY);
-  requireWritten('cost-drawn', lines);
+test('cost: axes of a drawing have powers of ten, and lengths as far as there is room', () => {
+  const draw = (width, rows, series) => web.drawBench(web.pagePen, width, rows, series);
+  const labels = (drawn) => Array.from(drawn.matchAll(/>([^<>]+)<\/text>/g), ([, label]) => label);
+  assert.equal(draw(600, [], web.TIMES), '');
+  assert.equal(draw(600, [{ ...rowsOf(1)[0], ...none }], web.MEMORY), '', 'nothing was measured');
+  const lengths = ['64', '128', '256', '512', '1024', '2048', '4096'];
+  for (const [width, shown] of [
+    [420, lengths],
+    [419, ['64', '256', '1024', '4096']],
+  ]) {
+    const all = labels(draw(width, rowsOf(7), web.TIMES));
+    assert.deepEqual(all.filter((label) => lengths.includes(label)), shown); // prettier-ignore
+    assert.ok(all.includes('milliseconds') && all.includes('T, tokens'));
+  }
+  assert.ok(labels(draw(420, rowsOf(7), web.MEMORY)).includes('megabytes of WebAssembly memory'));
+  const heights = numbersOf(draw(600, rowsOf(7), ['storedMs']), 'circle', 'cy');
+  const steps = heights.slice(1).map((y, i) => heights[i] - y);
+  assert.ok(
+    steps.every((step) => Math.abs(step - steps[0]) < 0.2),
+    'a power is a straight line',
+  );
+  assert.ok(steps[0] > 0, 'that rises');
 });
 
 test('cost: what can be taken away has the counts, and what was measured below them', () => {
-  const lines = [];
-  const take = (title, shape, result) => {
-    const { name, svg, table, data } = web.costFigure(shape, result);
-    const drawn = svg.body.replaceAll('><', '>\n<').split('\n').map(rounded);
-    lines.push('', `=== ${title}: ${name}, ${svg.width} x ${svg.height}`, ...drawn);
-    lines.push(...[...table, data].map((row) => rounded(JSON.stringify(row))));
-  };
-  take('counts alone', web.PRESETS.llama8, null);
-  take('with measurements', web.PRESETS.page, resultOf(4));
-  take('with none of them done', web.PRESETS.page, resultOf(0));
-  requireWritten('cost-taken', lines);
+  const shape = web.PRESETS.page;
+  const take = (result) => web.costFigure(shape, result);
+  const counts = take(null);
+  const [pass, one, bytes] = [web.passFlops(shape), web.tokenFlops(shape), web.bytesOf(shape)];
+  const flops = ['projections', 'scores', 'values', 'feedForward', 'logits', 'total'];
+  assert.deepEqual(
+    counts.table.slice(1).map(([, ...numbers]) => numbers),
+    [
+      ...flops.map((name) => [pass[name], one[name]]),
+      ...['weights', 'cache', 'square', 'streaming'].map((name) => [bytes[name]]),
+    ],
+  );
+  assert.deepEqual([counts.name, counts.data.shape, counts.data.fits], ['cost', shape, null]);
+  const rows = rowsOf(4);
+  const both = take(resultOf(rows));
+  assert.ok(both.svg.height > counts.svg.height + 2 * 300, 'room for both drawings');
+  const measured = both.table.slice(counts.table.length);
+  assert.deepEqual(measured[0], ['relaxed', '1 / 8']);
+  assert.equal(measured.length, 2 + rows.length);
+  measured.slice(2).forEach((numbers, i) => {
+    const { tokens, storedMs, storedBytes, decodeMs } = rows[i];
+    assert.deepEqual([numbers[0], numbers[1], numbers[3], numbers[7]], [tokens, storedMs, storedBytes, decodeMs]); // prettier-ignore
+    assert.ok(Math.abs(numbers[2] - (4 * tokens ** 2 * 64) / storedMs / 1e6) < 1e-9);
+  });
+  assert.ok(Math.abs(both.data.fits.storedMs.slope - 2) < 1e-9);
 });
 
 // ---- shapes ----
 
-test('cost: shapes are known again, and their counts', async () => {
-  const { part, lines, note } = await put('qkv-cost-shape');
-  const counts = document.createElement('qkv-cost-counts');
-  document.body.append(counts);
-  let counted = [];
-  const show = async (title, costShape, tokens) => {
-    const list = { tokens: new Array(tokens).fill('a') };
-    for (const one of [part, counts]) one.update({ state: { costShape }, list, look: 1 });
-    await note(title);
-    const now = linesOf(counts);
-    lines.push(...differences(counted, now));
-    counted = now;
-  };
+test('cost: shapes are known again, with their counts', async () => {
+  const { part, one, text, take } = putPart('qkv-cost-shape', 'state-change');
+  const counts = putPart('qkv-cost-counts');
+  await rest();
+  const preset = one('#cost-preset');
   const { page, gpt2, llama70 } = web.PRESETS;
-  const preset = part.querySelector('#cost-preset');
-  const heads = part.querySelector('#cost-numHeads');
-  preset.value = 'page';
-  heads.value = '24';
-  for (const field of [preset, heads]) fire(field, 'change');
-  await show('the layer of the page', { ...page, tokens: 5 }, 5);
-  await show('the layer of the page, of another sentence', { ...page, tokens: 5 }, 6);
-  await show('the layer of the page, without a sentence', page, 0);
-  await show('one token', { ...page, tokens: 1, causal: false }, 1);
-  await show('numbers of three bytes', { ...gpt2, bytes: 3 }, 3);
-  await show('no mask', { ...llama70, causal: false }, 3);
-  for (const tokens of [0, 7]) {
-    await show('before a choice', gpt2, tokens);
-    for (const value of ['page', 'own', 'llama8']) {
-      preset.value = value;
-      fire(preset, 'change');
-    }
-    lines.push(...said.splice(0));
+  for (const [costShape, tokens, known] of [
+    [{ ...page, tokens: 5 }, 5, 'page'],
+    [{ ...page, tokens: 5 }, 6, 'own'],
+    [page, 0, 'page'],
+    [{ ...gpt2, bytes: 1 }, 3, 'own'],
+    [gpt2, 3, 'gpt2'],
+    [{ ...llama70, causal: false }, 3, 'own'],
+  ]) {
+    const list = { tokens: new Array(tokens).fill('a') };
+    for (const each of [part, counts.part]) each.update({ state: { costShape }, list, look: 1 });
+    assert.equal(preset.value, known);
+    assert.equal(one('#cost-tokens').value, String(costShape.tokens));
+    assert.equal(one('#cost-causal').checked, costShape.causal);
+    const pass = web.passFlops(costShape);
+    assert.equal(counts.text('[data-pass=total]'), web.withUnit(pass.total, 'FLOP'));
+    const shares = counts.all('[data-share]').map(({ style }) => Number.parseFloat(style.width));
+    assert.ok(Math.abs(shares.reduce((a, b) => a + b) - 100) < 0.1, 'bars are parts of the whole');
+    const shared = costShape.numHeads !== costShape.numKvHeads;
+    assert.match(counts.text('.cost-cache'), shared ? /^64 heads share 8 key heads/ : /^Each of the (6|12) heads has its own/); // prettier-ignore
   }
-  requireWritten('cost-known', lines);
+  assert.match(text('.cost-source'), /^Your own numbers/);
+  part.update({ state: { costShape: gpt2 }, list: { tokens: ['a', 'b'] }, look: 1 });
+  for (const [id, value, patch] of [
+    ['preset', 'page', { ...page, tokens: 2 }],
+    ['preset', 'llama8', web.PRESETS.llama8],
+    ['tokens', '-4', { ...gpt2, tokens: 1 }],
+    ['numKvHeads', '5', { ...gpt2, numKvHeads: 4 }],
+    ['bytes', '0.5', { ...gpt2, bytes: 0.5 }],
+  ]) {
+    const field = one(`#cost-${id}`);
+    field.value = value;
+    field.dispatchEvent(new Event('change', { bubbles: true }));
+    assert.deepEqual(take(), [{ costShape: patch }]);
+  }
+  enter(preset, 'own');
+  assert.deepEqual(take(), []);
 });
