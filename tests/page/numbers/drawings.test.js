@@ -1,8 +1,9 @@
-// Drawings in Node at every width and over ranges of what they show: at which of them a drawing has other words or marks, and
-// where everything stands on both sides of that, is what tests/page/operated/drawings.txt says. QKV_REFRESH=1 writes it down.
+// Drawings in Node at every width and over ranges of what they show: all of them stay within their place, their words and numbers
+// can be read, and what is larger stands higher or further to the right.
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { requireWritten, rounded } from '../support/operate.js';
-import { hashed, openWindow } from '../support/window.js';
+import { numbersOf } from '../support/part.js';
+import { openWindow } from '../support/window.js';
 
 openWindow();
 const { modules } = await import('../support/engine.js');
@@ -10,54 +11,41 @@ const { modules } = await import('../support/engine.js');
 const of = (feature, ...files) =>
   modules(...files.map((file) => `features/${feature}/page/${file}`));
 const plot = await modules('ui/plot');
-const [temperature, recurrence, scale, block, cost, model, learn, positions, matrix] =
-  await Promise.all([
-    of('temperature', 'plots', 'histogram'),
-    of('recurrence', 'plots'),
-    of('scale', 'plots'),
-    of('block', 'plots'),
-    of('cost', 'plots'),
-    of('model', 'plots'),
-    of('learn', 'curves', 'noise_chart', 'run_record'),
-    of('positions', 'drift_part'),
-    modules('ui/matrix/labels', 'ui/matrix/layout'),
-  ]);
+const [temperature, recurrence, scale, block, cost, model, learn, positions] = await Promise.all([
+  of('temperature', 'plots', 'histogram'),
+  of('recurrence', 'plots'),
+  of('scale', 'plots'),
+  of('block', 'plots'),
+  of('cost', 'plots'),
+  of('model', 'plots'),
+  of('learn', 'curves', 'noise_chart', 'run_record'),
+  of('positions', 'drift_part'),
+]);
 
 const range = (count, from = 0) => Array.from({ length: count }, (_, i) => from + i);
-/** Widths of drawings, in pixels: too narrow for anything, and of the narrowest phone to a wide window. */
-const WIDTHS = [0, 60, 100, 140, 180, ...range(621, 200)];
+/** Widths of drawings in pixels, from the narrowest phone to a wide window. */
+const WIDTHS = [280, 281, 300, 320, 358, 390, 419, 420, 473, 474, 500, 640, 820];
 /** `count` numbers from `low` to `high`, each the same multiple of the one before. */
 const geometric = (low, high, count) =>
   Array.from({ length: count }, (_, i) =>
     Number((low * (high / low) ** (i / (count - 1))).toPrecision(4)),
   );
 
-/** A drawing without numbers of places and lengths, and without those that a label gives, not an axis. */
-const structure = (drawing) =>
-  drawing
-    .replace(/ ([\w-]+)="([^"]*)"/g, (_, name, value) =>
-      /^(class|text-anchor)$/.test(name) ? ` ${name}=${value}` : ` ${name}`,
-    )
-    .replace(/ = [\d.]+/g, ' =');
-const words = (drawing) =>
-  Array.from(drawing.matchAll(/>([^<>]+)<\//g), ([, text]) => text).join(' | ');
+/** Every text of a drawing: { x, y, anchor, text }, with its left and right end where a letter takes 6 pixels. */
+const labelsOf = (drawing) =>
+  Array.from(drawing.matchAll(/<text x="([^"]*)" y="([^"]*)"([^>]*)>(.*?)<\/text>/g), ([, x, y, rest, inner]) => {
+    const text = inner.replace(/<[^>]*>/g, '');
+    const anchor = /text-anchor="(\w+)"/.exec(rest)?.[1] ?? 'start';
+    const from = Number(x) - { start: 0, middle: 3, end: 6 }[anchor] * text.length;
+    return { y: Number(y), anchor, text, from, to: from + 6 * text.length };
+  }); // prettier-ignore
 
-/** A line for every range of values of which drawings have the same words and marks: these, the first, the last, and all of them. */
-function sweep(values, draw) {
-  const ranges = [];
-  for (const value of values) {
-    const drawing = draw(value);
-    const marks = structure(drawing);
-    const last = ranges.at(-1);
-    const place = rounded(drawing);
-    if (last?.marks === marks) Object.assign(last, { to: value }).places.push(place);
-    else ranges.push({ marks, from: value, to: value, begin: drawing, places: [place] });
-  }
-  return ranges.map(({ marks, from, to, begin, places }) => {
-    const told = [marks, places[0], places.at(-1), places.join('\n')].map(hashed);
-    return `${from === to ? from : `${from} to ${to}`}: ${told.join(' ')} ${words(begin)}`;
-  });
-}
+/** Places along x of all marks of a drawing: circles, rectangles and the points of paths. */
+const placesOf = (drawing) => [
+  ...numbersOf(drawing, 'circle', 'cx'),
+  ...numbersOf(drawing, 'rect', 'x'),
+  ...Array.from(drawing.matchAll(/[MLH](-?[\d.]+)/g), ([, x]) => Number(x)),
+];
 
 // ---- what is drawn ----
 
@@ -125,12 +113,11 @@ const trainingLog = (steps) => {
     ],
   };
 };
-const speeds = (count) =>
-  range(count, 4).map((power) => ({
-    length: 2 ** power,
-    cached: 1 + 0.01 * 2 ** power,
-    whole: 0.2 * 2 ** power,
-  }));
+const speeds = (last) =>
+  [8, 16, 32, 64, 128, 192, 256, 384, 512]
+    .filter((length) => length < last)
+    .concat(last)
+    .map((length) => ({ length, cached: 1 + 0.01 * length, whole: 0.2 * length }));
 
 /** A run of so many steps, with births of heads at these. */
 function run(id, steps, births = []) {
@@ -193,189 +180,130 @@ const drawHere = (width, at) => {
 
 const { pagePen, filePen } = plot;
 const blockPens = { pen: pagePen, area: block.pageArea };
-const SWEEPS = {
-  'temperature, width': [WIDTHS, (width) => drawTemperature(pagePen, width, 0.7)],
-  'temperature, tau_c': [geometric(0.004, 90, 400), (at) => drawTemperature(filePen, 640, at)],
-  'temperature, tau_c on a phone': [
-    geometric(0.004, 90, 400),
-    (at) => drawTemperature(pagePen, 300, at),
+/** What is drawn, each as the values of what it shows and a drawing of one of them at a width. */
+const DRAWINGS = {
+  temperature: [
+    geometric(0.004, 90, 60),
+    (width, critical) => drawTemperature(filePen, width, critical),
   ],
-  'temperature, keys': [range(200, 1), (keys) => drawTemperature(pagePen, 500, 0.4, keys)],
-  'temperature, without a theory': [[null, 0], (at) => drawTemperature(pagePen, 640, at)],
-  'temperature here': [geometric(0.05, 20, 60), (at) => drawHere(640, at)],
-  'temperature scores, width': [
-    WIDTHS,
-    (width) => temperature.drawScores(pagePen, width, study(), row(1)),
+  'temperature, keys': [
+    [1, 2, 9, 64, 200],
+    (width, keys) => drawTemperature(pagePen, width, 0.4, keys),
   ],
-  'temperature scores, keys': [
-    range(40, 1),
-    (keys) => temperature.drawScores(filePen, 500, study(keys), row(1, keys)),
+  'temperature without a theory': [
+    [null, 0],
+    (width, critical) => drawTemperature(pagePen, width, critical),
   ],
-  'recurrence accuracy, width': [
-    WIDTHS,
-    (width) => recurrence.drawAccuracy('page', width, counted),
+  'temperature here': [geometric(0.05, 20, 9), drawHere],
+  'temperature scores': [
+    [1, 2, 9, 40],
+    (width, keys) => temperature.drawScores(filePen, width, study(keys), row(1, keys)),
   ],
-  'recurrence accuracy, papers': [
-    ['page', 'file'],
-    (paper) => recurrence.drawAccuracy(paper, 640, paper === 'file' ? counted : null),
+  'recurrence accuracy': [
+    [null, counted],
+    (width, tallied) => recurrence.drawAccuracy('page', width, tallied),
   ],
-  'recurrence reach, width': [
-    WIDTHS,
-    (width) => recurrence.drawReach('file', width, reached(1e-4)),
+  'recurrence reach': [
+    geometric(1e-14, 1e3, 35),
+    (width, least) => recurrence.drawReach('file', width, reached(least)),
   ],
-  'recurrence reach, least norm': [
-    geometric(1e-14, 1e3, 171),
-    (least) => recurrence.drawReach('page', 640, reached(least)),
-  ],
-  'recurrence reach, nothing': [['page'], (paper) => recurrence.drawReach(paper, 640, null)],
-  'recurrence cost, width': [WIDTHS, (width) => recurrence.drawCost('page', width, timings())],
-  'recurrence cost, factor': [
-    geometric(1e-3, 1e4, 141),
-    (factor) => recurrence.drawCost('file', 640, timings(factor)),
+  'recurrence reach of nothing': [[null], (width) => recurrence.drawReach('page', width, null)],
+  'recurrence cost': [
+    geometric(1e-3, 1e4, 29),
+    (width, factor) => recurrence.drawCost('file', width, timings(factor)),
   ],
   'recurrence cost, lengths': [
     range(9),
-    (count) => recurrence.drawCost('page', 640, timings(1, count)),
+    (width, count) => recurrence.drawCost('page', width, timings(1, count)),
   ],
-  'scale histogram, width': [
-    WIDTHS,
-    (width) => scale.drawHistogram(pagePen, width, widthResult(64), true),
+  'scale histogram': [
+    range(9, 2),
+    (width, power) => scale.drawHistogram(pagePen, width, widthResult(2 ** power), power % 2 > 0),
   ],
-  'scale histogram, d': [
-    range(9, 2).map((power) => 2 ** power),
-    (d) => scale.drawHistogram(filePen, 640, widthResult(d), false),
+  'scale entropies': [
+    [4, 64, 1024],
+    (width, d) => scale.drawEntropies(pagePen, width, widthResults, d),
   ],
-  'scale entropies, width': [
-    WIDTHS,
-    (width) => scale.drawEntropies(pagePen, width, widthResults, 64),
-  ],
-  'scale variances, width': [
-    WIDTHS,
-    (width) => scale.drawVariances(filePen, width, widthResults.slice(0, 5), 8),
-  ],
-  'block stream, width': [
-    WIDTHS,
-    (width) => block.drawStream(blockPens, width, depthResult(12, 1.1)),
+  'scale variances': [
+    [4, 9],
+    (width, count) => scale.drawVariances(filePen, width, widthResults.slice(0, count), 8),
   ],
   'block gradient, depth': [
     range(64, 1),
-    (depth) =>
-      block.drawGradient({ pen: filePen, area: block.fileArea }, 500, depthResult(depth, 1.15)),
+    (width, depth) => block.drawGradient(blockPens, width, depthResult(depth, 1.15)),
   ],
   'block stream, growth': [
-    geometric(0.2, 8, 121),
-    (growth) => block.drawStream(blockPens, 500, depthResult(8, growth)),
+    geometric(0.5, 4, 25),
+    (width, growth) => block.drawStream(blockPens, width, depthResult(8, growth)),
   ],
-  'cost times, width': [WIDTHS, (width) => cost.drawBench(pagePen, width, benchRows(), cost.TIMES)],
-  'cost memory, lengths': [
+  'cost times': [
     range(8),
-    (count) => cost.drawBench(filePen, 640, benchRows(count), cost.MEMORY),
+    (width, count) => cost.drawBench(pagePen, width, benchRows(count), cost.TIMES),
   ],
-  'cost times, lengths': [
+  'cost memory': [
     range(8),
-    (count) => cost.drawBench(pagePen, 640, benchRows(count), cost.TIMES),
+    (width, count) => cost.drawBench(filePen, width, benchRows(count), cost.MEMORY),
   ],
-  'model log, width': [WIDTHS, (width) => model.drawLog(pagePen, width, trainingLog(3000))],
-  'model log, steps': [
-    geometric(1, 1e5, 101).map(Math.round),
-    (steps) => model.drawLog(filePen, 640, trainingLog(steps)),
+  'model log': [
+    geometric(10, 1e5, 21).map(Math.round),
+    (width, steps) => model.drawLog(filePen, width, trainingLog(steps)),
   ],
-  'model speed, width': [WIDTHS, (width) => model.drawSpeed(pagePen, width, speeds(4))],
-  'model speed, lengths': [range(8, 1), (count) => model.drawSpeed(filePen, 640, speeds(count))],
-  'learn loss, width': [
-    WIDTHS,
-    (width) => learn.drawCurves(pagePen, width, curvesOf('loss', { looked: 77 })),
-  ],
-  'learn accuracy, width': [
-    WIDTHS,
-    (width) => learn.drawCurves(filePen, width, curvesOf('accuracy')),
+  'model speed': [
+    [16, 64, 256, 512, 1024],
+    (width, last) => model.drawSpeed(filePen, width, speeds(last)),
   ],
   'learn accuracy, first birth': [
-    range(201),
-    (step) => {
-      const current = run(3, 200, [step, 150]);
-      return learn.drawCurves(pagePen, 500, curvesOf('accuracy', { current }));
-    },
+    range(21).map((i) => 10 * i),
+    (width, step) =>
+      learn.drawCurves(pagePen, width, curvesOf('accuracy', { current: run(3, 200, [step, 150]) })),
   ],
   'learn loss, steps': [
-    range(300, 0).map((i) => 7 * i),
-    (steps) => learn.drawCurves(pagePen, 500, curvesOf('loss', { current: run(3, steps), steps })),
+    range(20).map((i) => 100 * i),
+    (width, steps) =>
+      learn.drawCurves(
+        pagePen,
+        width,
+        curvesOf('loss', { current: run(3, steps), steps: Math.max(150, steps) }),
+      ),
   ],
   'learn loss, kept': [
     range(5),
-    (count) => {
+    (width, count) => {
       const kept = range(count).map((id) => run(id, 20 + 30 * id));
-      return learn.drawCurves(
-        pagePen,
-        500,
-        curvesOf('loss', { current: count > 3 ? null : run(9, 60), kept }),
-      );
+      const current = count > 3 ? null : run(9, 60);
+      return learn.drawCurves(pagePen, width, curvesOf('loss', { current, kept, looked: 40 }));
     },
   ],
-  'learn noise, width': [WIDTHS, (width) => learn.drawNoise(pagePen, width, noise)],
-  'positions drift, width': [
-    WIDTHS,
-    (width) => {
-      const drift = { positions: geometric(1, 65536, 33), naive: geometric(1e-9, 1e-2, 33) };
-      const path = positions.driftPath(drift, 'naive', width, 250);
-      return `<path d="${path}"/>${JSON.stringify(positions.driftScale(width, 250)).length}`;
+  'learn noise': [[0], (width) => learn.drawNoise(pagePen, width, noise)],
+  'positions drift': [
+    geometric(1e-12, 1, 13),
+    (width, most) => {
+      const drift = {
+        positions: geometric(1, 65536, 33),
+        naive: geometric(most / 1e6, most, 33),
+      };
+      return `<path d="${positions.driftPath(drift, 'naive', width, 250)}"/>`;
     },
   ],
 };
 
-// ---- the axes of a matrix ----
-
-/** Both axes of a matrix of these labels: how it is laid out, and what is written on the canvas. */
-function drawAxes(width, labels, { rowHeight = 'square', ...set } = {}) {
-  const canvas = document.createElement('canvas');
-  const count = labels.length;
-  const flat = labels.map(matrix.flatLength);
-  const layout = matrix.layoutMatrix({
-    ...{ width, maxHeight: 600, rows: count, cols: count, rowHeight },
-    ...{ rowLabels: flat, colLabels: flat, colUpright: labels.map(matrix.uprightLength) },
+for (const [name, [values, draw]] of Object.entries(DRAWINGS)) {
+  test(`drawings: ${name}: all of it stands in its place and can be read`, () => {
+    for (const width of WIDTHS) for (const value of values) look(draw(width, value), width, `${name} ${value} at ${width}`);
   });
-  const stage = { width, height: layout.top + layout.height };
-  const all = { rowLabels: labels, colLabels: labels, active: null, bracket: null, ...set };
-  matrix.drawLabels(canvas, stage, layout, all);
-  const { mode, rowStep, colStep, ...places } = layout;
-  const calls = canvas.getContext('2d').drawn.map(([name, ...args]) => {
-    const text = args.filter((part) => typeof part === 'string').join(' ');
-    const at = args.filter((part) => typeof part === 'number').map((part) => part.toFixed(1));
-    return `<text class="${name}" at="${at.join(' ')}">${name === 'fillText' ? text : ''}</text>`;
+} // prettier-ignore
+
+function look(drawing, width, what) {
+  assert.doesNotMatch(drawing, /NaN|undefined|Infinity|null/, what);
+  for (const x of placesOf(drawing)) assert.ok(x >= -0.5 && x <= width + 0.5, `${what}: a mark at ${x}`);
+  const labels = labelsOf(drawing);
+  for (const { text, from, to } of labels) {
+    assert.doesNotMatch(text, /\de[+-]?\d/, what);
+    assert.ok(text.trim() !== '' && from >= -2 && to <= width + 2, `${what}: ${text} from ${from} to ${to}`);
+  }
+  const numbers = labels.filter(({ anchor }) => anchor === 'middle').sort((a, b) => a.y - b.y || a.from - b.from);
+  numbers.slice(1).forEach((label, i) => {
+    const before = numbers[i];
+    assert.ok(label.y !== before.y || label.from >= before.to - 1, `${what}: ${before.text} and ${label.text} overlap`);
   });
-  const numbers = JSON.stringify(places).replaceAll('"', '');
-  return `<p class="${mode} ${rowStep} ${colStep}" at="${numbers}"/>${calls.join('')}`;
-}
-const named = (count, length, letter = 'a') =>
-  range(count).map((i) => letter.repeat(1 + ((length + i) % Math.max(1, length))));
-
-const AXES = {
-  'axes of words, width': [WIDTHS, (width) => drawAxes(width, named(8, 9))],
-  'axes of words, tokens': [range(64, 1), (count) => drawAxes(640, named(count, 6))],
-  'axes of words, tokens on a phone': [range(64, 1), (count) => drawAxes(358, named(count, 6))],
-  'axes of words, letters': [range(40, 1), (length) => drawAxes(500, named(9, length))],
-  'axes of Chinese, letters': [range(24, 1), (length) => drawAxes(500, named(20, length, '字'))],
-  'axes of Chinese, width': [WIDTHS, (width) => drawAxes(width, named(16, 12, '字'))],
-  'axes of words, the active one': [
-    range(40),
-    (at) => drawAxes(400, named(40, 5), { active: { row: at, col: 39 - at } }),
-  ],
-  'axes of a strip, rows': [
-    range(96, 1),
-    (count) => {
-      const bracket = [Math.floor(count / 3), count];
-      return drawAxes(640, range(count).map(String), { rowHeight: 9, bracket });
-    },
-  ],
-  'axes of a strip, width': [
-    WIDTHS,
-    (width) => drawAxes(width, range(64).map(String), { rowHeight: 4 }),
-  ],
-};
-
-test('drawings: at every width, and whatever there is to show, as they are written down', () => {
-  const lines = Object.entries({ ...SWEEPS, ...AXES }).flatMap(([name, [values, draw]]) =>
-    sweep(values, draw).map((line) => `${name} ${line}`),
-  );
-  requireWritten('drawings', lines);
-});
+} // prettier-ignore

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { resolveObjectURL } from 'node:buffer';
 import { beforeEach, describe, test } from 'node:test';
-import { requireWritten } from '../support/operate.js';
+import { numbersOf } from '../support/part.js';
 import { openWindow } from '../support/window.js';
 
 const { rest, delays } = openWindow();
@@ -11,60 +11,51 @@ const web = await modules('ui/export_figure', 'ui/plot', 'ui/embed_code');
 
 // ---- drawings ----
 
-test('plots: marks have their classes on the page and their colours in a file', () => {
+test('plots: every mark has its class on the page and a look of its own in a file', () => {
   const marks = [
-    ...['axis', 'label', 'region', 'title', 'reference', 'measured', 'theory', 'theory-outside'],
-    ...['weight', 'gradient', 'collapse', 'critical', 'here', 'dot', 'bar', 'density'],
-    ...['plain', 'plain-point', 'scaled', 'scaled-point'],
+    ...['axis', 'label', 'title', 'reference', 'measured', 'theory', 'theory-outside', 'weight'],
+    ...['gradient', 'collapse', 'critical', 'here', 'dot', 'bar', 'plain', 'plain-point'],
+    ...['scaled', 'scaled-point'],
   ];
-  const lines = marks.map(
-    (mark) => `${mark} ${JSON.stringify([web.pagePen(mark), web.filePen(mark)])}`,
-  );
-  requireWritten('plot-pens', lines);
+  for (const mark of marks) assert.deepEqual(web.pagePen(mark), { class: `plot-${mark}` });
+  const looks = new Set(marks.map((mark) => JSON.stringify(web.filePen(mark))));
+  assert.equal(looks.size, marks.length);
+  assert.deepEqual(web.filePen('density'), web.filePen('theory'), 'the law behind a histogram');
+  assert.deepEqual(web.filePen('region'), web.filePen('label'));
 });
 
-test('plots: scales, ticks and what stands on axes', () => {
-  const lines = [];
+test('plots: scales and ticks', () => {
   const lin = web.linear([2, 6], [10, 30]);
   assert.deepEqual([2, 4, 6, 7].map(lin), [10, 20, 30, 35]);
   const log = web.logarithmic([1, 100], [5, 9]);
-  assert.deepEqual(
-    [1, 10, 100, 1000].map((value) => Number(log(value).toFixed(9))),
-    [5, 7, 9, 11],
-  );
-  for (const [low, high, count] of [
-    ...[
-      [0, 1, 5],
-      [0, 1, 4],
-      [-1, 1, 3],
-      [0.13, 0.47, 4],
-      [0, 99, 10],
-      [-7.5, 12, 6],
-    ],
-    ...[
-      [0, 3e-5, 3],
-      [0, 2.1, 2],
-      [1e6, 5e6, 4],
-      [0, 10, 1],
-      [0, 0.3, 3],
-      [5, 7, 2],
-    ],
+  assert.deepEqual([1, 10, 100, 1000].map((value) => Number(log(value).toFixed(9))), [5, 7, 9, 11]);
+  for (const [low, high, count, ...ticks] of [
+    [0, 1, 5, 0, 0.2, 0.4, 0.6, 0.8, 1],
+    [-1, 1, 3, -1, 0, 1],
+    [0.13, 0.47, 4, 0.2, 0.3, 0.4],
+    [0, 99, 10, 0, 10, 20, 30, 40, 50, 60, 70, 80, 90],
+    [-7.5, 12, 6, -5, 0, 5, 10],
+    [0, 3e-5, 2, 0, 2e-5],
+    [1e6, 5e6, 4, 1e6, 2e6, 3e6, 4e6, 5e6],
+    [0, 0.3, 3, 0, 0.1, 0.2, 0.3],
   ]) {
-    lines.push(`${low} to ${high}, ${count}: ${web.niceTicks(low, high, count).join(' ')}`);
+    assert.deepEqual(web.niceTicks(low, high, count), ticks);
   }
+}); // prettier-ignore
+
+test('plots: a number of an axis stands at its mark, with a minus of its own', () => {
   const box = { left: 40.5, right: 200, top: 10, bottom: 90 };
-  const y = web.linear([-1, 1], [90, 10]);
-  for (const pen of [web.pagePen, web.filePen]) {
-    lines.push(web.leftAxis(pen, box, y, [-1, -0.0312, 0.5]));
-    for (const labels of [true, false]) {
-      lines.push(
-        web.lowerAxis(pen, box, web.linear([-1, 2], [40, 200]), { ticks: [-1, 0, 1.57], labels }),
-      );
-    }
-  }
-  const pieces = lines.flatMap((line) => line.replaceAll('><', '>\n<').split('\n'));
-  requireWritten('plot-axes', pieces);
-});
+  const [x, y] = [web.linear([-1, 2], [40, 200]), web.linear([-1, 1], [90, 10])];
+  const left = web.leftAxis(web.pagePen, box, y, [-1, 0.5]);
+  const texts = (axis) => Array.from(axis.matchAll(/>([^<>]+)<\/text>/g), ([, text]) => text);
+  assert.deepEqual(texts(left), ['−1', '0.5']);
+  assert.match(left, /d="M40\.5 10V90"/, 'the line');
+  for (const at of [90, 30]) assert.match(left, new RegExp(`d="M36\\.5 ${at}\\.0H40\\.5"`));
+  const axis = (labels) => web.lowerAxis(web.pagePen, box, x, { ticks: [-1, 0, 1.5], labels });
+  assert.deepEqual(texts(axis(true)), ['−1', '0', '1.5']);
+  assert.deepEqual(numbersOf(axis(true), 'text', 'x'), [-1, 0, 1.5].map((tick) => Number(x(tick).toFixed(1))));
+  assert.deepEqual(texts(axis(false)), []);
+}); // prettier-ignore
 
 test('plots: curves, bars, densities and symbols', () => {
   const scales = [web.linear([0, 10], [0, 100]), web.linear([0, 1], [50, 0])];

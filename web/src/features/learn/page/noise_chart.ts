@@ -15,7 +15,9 @@ export function drawNoise(pen: Pen, width: number, { learned, optimal }: NoiseNe
     y: { domain: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1], title: t('learn.noise.axis') },
   });
   const { bottom } = chart.box;
-  const wide = Math.min(70, (chart.x(1) - chart.x(0)) * 0.5);
+  const column = chart.x(1) - chart.x(0);
+  const wide = Math.min(70, column * 0.5);
+  const inOneLine = column > 90; // both numbers, next to those of the other columns
   const columns = LEVELS.map((sigma, i) => {
     const middle = chart.x(i + 0.5);
     const [weight, best] = [learned[i] ?? 0, optimal[i] ?? 0];
@@ -26,7 +28,11 @@ export function drawNoise(pen: Pen, width: number, { learned, optimal }: NoiseNe
       shape('rect', { ...pen('bar'), ...bar }),
       shape('path', { ...pen('plain'), d: across }),
       chart.label(middle, bottom + 17, `σ = ${sigma}`, 'middle'),
-      chart.label(middle, bottom + 34, `${digits(weight, 3)} / ${digits(best, 3)}`, 'middle'),
+      ...(inOneLine
+        ? [chart.label(middle, bottom + 34, `${digits(weight, 3)} / ${digits(best, 3)}`, 'middle')]
+        : [weight, best].map((value, line) =>
+            chart.label(middle, bottom + 29 + 13 * line, digits(value, 3), 'middle'),
+          )),
     ].join('');
   });
   return [chart.titles(), chart.leftAxis(), chart.lowerAxis(), ...columns].join('');

@@ -51,7 +51,10 @@ export function drawSpeed(pen: Pen, width: number, points: readonly SpeedPoint[]
       domain: [8, Math.max(16, last)],
       log: true,
       inset: [8, 12],
-      ticks: lengths.filter((length) => length === last || length * 1.4 < last),
+      // A number for each doubling: others would overlap on a phone.
+      ticks: lengths.filter(
+        (length) => length === last || (Number.isInteger(Math.log2(length)) && length * 1.4 < last),
+      ),
       title: t('model.speed.length'),
     },
     y: {
