@@ -1,7 +1,7 @@
 // The sentence and its settings, in Node: what each box shows in each state, and what is asked for by what is done with it.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
-import { differences, enter, fire, linesOf, requireWritten } from '../support/operate.js';
+import { enter, fire } from '../support/operate.js';
 import { openWindow } from '../support/window.js';
 
 const { layOut, rest, leave } = openWindow();
@@ -52,37 +52,6 @@ const loaded = {
   model: { info: { id: 4, name: 'austen', file: 'austen.safetensors', notDrawn: null } },
   heads: { source: 'trained', trainedHeads: { layers: 2, perLayer: 3 } },
 };
-const report = { heads: [{ entropy: 1.23456 }, { entropy: 0 }] };
-
-/** States and times, each with what is handed besides. */
-const STATES = {
-  'at first': [],
-  'another look': [{}, { look: 2 }],
-  'with numbers of all heads': [{}, { report }],
-  'of another head': [{ head: 1, temperature: 2.5 }, { report }],
-  'of a head that is not reported': [{ head: 5 }, { report }],
-  'with another mask than was computed': [{ mask: 'none' }, { report, layer: { mask: 'window' } }],
-  'without a frame': [{ mask: 'window' }, { report, frame: null }],
-  'without words': [{ text: '' }, { report }],
-  'random': [{ source: 'random', seed: 12, head: 5 }],
-  'with numbers of one’s own': [{ source: 'yours' }],
-  'a model that is not there': [{ source: 'trained' }],
-  'a model that is there': [{ source: 'trained', mask: 'window', head: 5 }, loaded],
-  'a model whose frame is there': [{ source: 'trained', mask: 'window', head: 7 }, { ...loaded, layer: { source: 'trained', mask: 'none' } }],
-  'built by hand again': [{ mask: 'causal', positions: 'none' }],
-  'as long as one says': [{ length: 64 }],
-  'of another length': [{ length: 5 }],
-  'a long text': [{ text: 'a '.repeat(1100), tokenizer: 'byte' }],
-  'a long text of few tokens': [{ text: 'a '.repeat(1100), tokenizer: 'byte', length: 16 }],
-  'as many tokens as are read': [{ text: 'a'.repeat(1024), tokenizer: 'character' }],
-  'one more': [{ text: 'a'.repeat(1025), tokenizer: 'character' }],
-  'the engine starts': [{}, { engine: { kind: 'loading' } }],
-  'the engine failed': [{}, { engine: { kind: 'failed' } }],
-  'no frame was timed': [{}, { frameTime: NaN }],
-  'no time at all': [{}, { frameTime: 0 }],
-  'nothing was computed': [{}, { frame: null }],
-}; // prettier-ignore
-
 test('instruments: which model is missing, or another than the link names', () => {
   const note = (state, model = null) => {
     const view = viewOf({ source: 'trained', ...state }, { model: { info: model } });
@@ -100,24 +69,81 @@ test('instruments: which model is missing, or another than the link names', () =
   assert.match(note({ model: 'austen' }, { ...austen, notDrawn: 'alibi' }), /^The heads of this model cannot be drawn here/); // prettier-ignore
 });
 
-test('instruments: what is shown in each state', () => {
-  const came = [];
-  const now = () => linesOf(panel);
-  let before = [];
-  const note = (title) => {
-    const after = now();
-    came.push('', `== ${title}`, ...differences(before, after));
-    before = after;
-  };
-  note('before a view');
-  for (const [title, [patch, more]] of Object.entries(STATES)) {
+test('instruments: the temperature is spoken with the entropy of the head, where it is known', () => {
+  const spoken = (patch, more) => {
     panel.update(viewOf(patch, more));
-    note(title);
+    return one('#tau').getAttribute('aria-valuetext');
+  };
+  const report = { heads: [{ entropy: 1.23456 }, { entropy: 0 }] };
+  assert.doesNotMatch(spoken({}), /entropy/);
+  // Eleven tokens: the last of them reads all, ln 11 = 2.40; the mean of ln 1 to ln 11 is ln(11!) / 11 = 1.59.
+  const most = Math.log([...Array(11)].reduce((n, _, i) => n * (i + 1), 1)) / 11;
+  assert.match(spoken({ mask: 'causal' }, { report }), new RegExp(`1\\.23 .*${most.toFixed(2)}`));
+  assert.match(spoken({ mask: 'causal' }, { report, layer: { mask: 'none' } }), /2\.40/, 'with the mask that was computed');
+  assert.match(spoken({ head: 1, temperature: 2.5 }, { report }), /2\.5.* 0 /);
+  for (const [patch, more] of [[{ head: 5 }], [{ text: '' }], [{}, { report: null }]]) {
+    assert.doesNotMatch(spoken(patch, { report, ...more }), /entropy/);
   }
-  setLanguage('zh');
-  panel.update(viewOf({ language: 'zh' }, { look: 2, report }));
-  note('in Chinese');
-  requireWritten('instruments-shown', came);
+}); // prettier-ignore
+
+test('instruments: of a trained model its mask is shown, and cannot be turned', () => {
+  const disabled = () => ['mask', 'positions', 'tokenizer', 'length'].filter((name) => one(`#choose-${name}`).disabled);
+  const shown = () => ['mask', 'positions', 'source'].map((name) => one(`#choose-${name}`).value);
+  panel.update(viewOf());
+  assert.deepEqual([disabled(), one('#choose-positions [value=own]').hidden], [[], true]);
+  const learned = { source: 'trained', mask: 'window', head: 7 };
+  panel.update(viewOf(learned, { ...loaded, layer: { source: 'trained', mask: 'none' } }));
+  assert.deepEqual(disabled(), ['mask', 'positions', 'tokenizer']);
+  assert.deepEqual(shown(), ['none', 'own', 'trained']);
+  assert.deepEqual([one('#choose-head').options.length, one('#choose-head').value], [6, '5'], 'two layers of three heads');
+  panel.update(viewOf({ source: 'yours' }));
+  assert.deepEqual([disabled(), one('#text').disabled], [['tokenizer', 'length'], true]);
+}); // prettier-ignore
+
+test('instruments: a seed is there for random weights, and lengths for any text', () => {
+  const lengths = (patch) => {
+    panel.update(viewOf(patch));
+    return Array.from(one('#choose-length').options, ({ text }) => text);
+  };
+  const others = ['16', '64', '256', '1024'];
+  assert.equal(lengths({}).length, 5);
+  assert.match(lengths({})[0], /11/);
+  assert.deepEqual(lengths({ length: 64 }).slice(1), others);
+  assert.deepEqual(lengths({ length: 5 }).slice(1), [...others, '5']);
+  assert.equal(one('#choose-length').value, '5');
+  for (const [source, hidden] of [['constructed', true], ['random', false]]) {
+    panel.update(viewOf({ source, seed: 12 }));
+    assert.equal(one('.seed').hidden, hidden);
+  }
+  assert.equal(one('#seed').value, '12');
+}); // prettier-ignore
+
+test('instruments: a text is read up to 2000 letters and 1024 tokens, which is said', () => {
+  const note = (patch) => {
+    panel.update(viewOf(patch));
+    return one('#text-note').hidden ? '' : one('#text-note').textContent;
+  };
+  const character = { tokenizer: 'character' };
+  assert.equal(note({ text: 'a'.repeat(1024), ...character }), '');
+  assert.match(note({ text: 'a'.repeat(1025), ...character }), /1025 tokens; only the first 1024/);
+  assert.match(note({ text: 'a '.repeat(1100), tokenizer: 'byte' }), /2000.*1024/);
+  assert.doesNotMatch(note({ text: 'a '.repeat(1100), tokenizer: 'byte', length: 16 }), /1024/);
+});
+
+test('instruments: how the engine stands, and how long the last frame took', () => {
+  for (const [more, text] of [
+    [{}, /125 µs/],
+    [{ frameTime: NaN }, /^engine running$/],
+    [{ frame: null }, /^engine running$/],
+    [{ engine: { kind: 'loading' } }, /starting|loading/i],
+    [{ engine: { kind: 'failed' } }, /not running|failed/i],
+  ]) {
+    panel.update(viewOf({}, more));
+    assert.match(one('.engine-text').textContent, text);
+    assert.equal(panel.dataset.engine, more.engine?.kind ?? 'ready');
+    assert.doesNotMatch(one('.engine-status').textContent, /\d/, 'numbers are not spoken');
+  }
+  assert.match(one('.summary').textContent, /causal/);
 });
 
 describe('instruments: the text', () => {
