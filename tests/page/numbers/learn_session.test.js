@@ -1,5 +1,5 @@
 // @about web/src/features/learn/
-// When the worker of the panel "Watch it learn" trains and what it tells, in Node, with an engine whose steps take as long as is
+// When the worker of the panel "Watch it learn" trains and what it sends, in Node, with an engine whose steps take as long as is
 // said here, and with a clock that only they move.
 import assert from 'node:assert/strict';
 import { afterEach, mock, test } from 'node:test';
@@ -8,26 +8,16 @@ import { join } from 'node:path';
 import { root } from '../../support/js/files.js';
 import { until } from '../../support/js/patience.js';
 import { modules } from '../support/engine.js';
-import { requireWritten } from '../support/operate.js';
 
 const { init } = await import(pathToFileURL(join(root, 'dist/train.js')).href);
 const qkv = await init({ deterministic: true });
-const web = await modules(
-  'features/learn/worker/training_loop',
-  'features/learn/worker/noise_study',
-);
+const web = await modules('features/learn/worker/training_loop');
 afterEach(() => mock.restoreAll());
 
 const settingsFor = (task, patch) => ({
   ...{ task, seed: 3, layers: 1, heads: 1, width: 16, positions: 'learned', causal: true },
   ...{ norm: 'pre', temperature: 1, samples: null, text: '', ...patch },
 });
-
-/** Four digits of each number. */
-const four = (value) =>
-  JSON.stringify(value, (_key, part) =>
-    typeof part === 'number' ? Number(part.toPrecision(4)) : part,
-  );
 
 /** A model that answers everything alike; `step()` is called at each of its steps. */
 function fakeModel({ vocabulary, numLayers, numHeads }, step, dispose) {
@@ -52,27 +42,28 @@ function fakeModel({ vocabulary, numLayers, numHeads }, step, dispose) {
   return trainer;
 }
 
-/** A session on a stage: `did(what, act)` writes down in `lines` all that comes of an act. */
+/**
+ * A session with an engine and a clock of the test. `turn(after)` lets so many milliseconds go by and then happen what was waited
+ * for; `said()` returns what was posted since the last call, and `steps()` how many steps were made.
+ */
 function stage() {
-  const lines = [];
   const clock = { now: 5000, cost: 10, fails: -1, isFull: false };
   mock.method(performance, 'now', () => clock.now);
   const waiting = [];
-  mock.method(globalThis, 'setTimeout', (act, delay) => {
-    lines.push(`  waits ${delay}`);
-    waiting.push(act);
-  });
-  let made = 0;
+  mock.method(globalThis, 'setTimeout', (act, delay) => waiting.push({ act, delay }));
+  const posted = [];
+  const disposed = [];
+  let [made, steps] = [0, 0];
   const engine = {
     languageModel(config) {
       if (clock.isFull) throw new Error('no room');
       const id = ++made;
-      const step = (steps) => {
-        if (steps === clock.fails) throw Object.assign(new Error('no room'), { code: 'memory' });
+      const step = (before) => {
+        if (before === clock.fails) throw Object.assign(new Error('no room'), { code: 'memory' });
         clock.now += clock.cost;
-        lines.push(`  step ${steps + 1} of model ${id}, ${clock.now - 5000}`);
+        steps += 1;
       };
-      return fakeModel(config, step, () => lines.push(`  model ${id} disposed`));
+      return fakeModel(config, step, () => disposed.push(id));
     },
     attentionBackward(...args) {
       clock.now += clock.cost;
@@ -82,160 +73,148 @@ function stage() {
       ['linear', 'attention', 'linearBackward'].map((name) => [name, (...of) => qkv[name](...of)]),
     ),
   };
-  const post = (message, transfer = []) => lines.push(`  ${toldOf(message, transfer)}`);
-  const soon = (again) => {
-    lines.push('  soon');
-    waiting.push(again);
-  };
-  const session = new web.Session(engine, post, soon);
-  const did = (what, act) => {
-    lines.push(`${what}:`);
-    act();
-  };
+  const soon = (act) => waiting.push({ act, delay: 0 });
+  const session = new web.Session(
+    engine,
+    (message, transfer = []) => posted.push({ ...message, transfer }),
+    soon,
+  );
   return {
-    ...{ lines, clock, session, waiting },
-    /** Messages, as the page sends them. */
-    tell: (...messages) =>
-      messages.forEach((message) => {
-        const { type, settings, ...more } = message;
-        did(`${type}${settings ? ` ${settings.task}` : ''} ${JSON.stringify(more)}`, () =>
-          session.receive(message),
-        );
-      }),
-    /** What was waited for happens, `after` so many milliseconds. */
+    ...{ clock, waiting, disposed, steps: () => steps, said: () => posted.splice(0) },
+    tell: (...messages) => messages.forEach((message) => session.receive(message)),
     turn(after = 0) {
       clock.now += after;
-      did(`a turn after ${after}`, () => waiting.shift()?.());
+      waiting.shift()?.act();
     },
   };
 }
 
-/** A message in a line, with the names of the arrays that are handed over. */
-function toldOf(message, transfer) {
-  if (message.type === 'moment') return `moment of run ${message.run}: ${message.snapshot.step}`;
-  if (message.type === 'noise') return `noise ${message.news.step} done ${message.news.done}`;
-  if (message.type !== 'news') return JSON.stringify(message);
-  const { step, loss, judged, snapshot, writing } = message.news;
-  const arrays = { ...message.news, ...snapshot };
-  const given = transfer.map((buffer) =>
-    Object.keys(arrays).find((name) => arrays[name]?.buffer === buffer),
-  );
-  const kinds = [snapshot && 'snapshot', writing && `writing ${writing.step}`].filter(Boolean);
-  return `news of run ${message.run}: step ${step}, ${loss.length} losses, ${judged.length} judged, ${kinds}; given ${given}`;
-}
-
 const run = (id, patch) => ({ type: 'run', run: id, settings: settingsFor('copy', patch) });
 const play = (perSecond, end = null) => ({ type: 'play', perSecond, until: end });
+const [pause, step, drawn] = ['pause', 'step', 'drawn'].map((type) => ({ type }));
 
-test('learn: the worker steps as quickly as it is told, in slices', () => {
-  const lines = [];
-  for (const [what, perSecond, cost, ...pauses] of [
-    ['a step in 40 ms', 25, 10, 30, 29, 1, 0],
-    ['a step in a second', 1, 10, 50, 50, 889, 1],
-    ['as many as there is time for', null, 4, 0, 0],
-    ['steps that are longer than a slice', null, 30, 0],
-    ['steps that take as long as they may', 100, 10, 0, 0],
-    ['nearly so long', 100, 9, 1, 0],
-    ['less than a millisecond is not waited for', 100, 9.5, 0.25, 0.25],
-    ['what was missed is made up for, up to 100 ms', 25, 1, 500, 0, 0],
-    ['what was missed by less', 25, 1, 90, 0],
-  ]) {
+// A press of Play and turns of the event loop after these pauses: how many steps were made after each, and how long is waited then.
+for (const [what, perSecond, cost, pauses, steps, delay] of [
+  ['a step in 40 ms', 25, 10, [30, 29, 1], [1, 2, 2, 3], 30],
+  ['a step in a second, looked for every 50 ms at least', 1, 10, [50, 50, 889, 1], [1, 1, 1, 1, 2], 50],
+  ['as many as there is time for, in slices of 12 ms', null, 4, [0, 0], [3, 6, 9], 0],
+  ['steps that are longer than a slice', null, 30, [0], [1, 2], 0],
+  ['steps that take as long as they may', 100, 10, [0, 0], [2, 4, 6], 0],
+  ['what was missed is made up for, up to 100 ms', 25, 1, [500, 0, 0], [1, 5, 5, 5], 17],
+]) {
+  test(`learn: the worker makes ${what}`, () => {
     const one = stage();
     one.tell(run(1));
     one.clock.cost = cost;
     one.tell(play(perSecond));
-    for (const pause of pauses) one.turn(pause);
-    lines.push(`=== ${what}`, ...one.lines);
-    mock.restoreAll();
-  }
-  requireWritten('learn-pace', lines);
+    const made = [one.steps()];
+    for (const after of pauses) {
+      one.turn(after);
+      made.push(one.steps());
+    }
+    assert.deepEqual([made, one.waiting.length, one.waiting[0].delay], [steps, 1, delay]);
+  });
+} // prettier-ignore
+
+test('learn: the worker tells again when the last news were drawn, and hands its arrays over', () => {
+  const { tell, turn, said, steps, clock } = stage();
+  tell(pause, step, drawn, { type: 'at', run: 1, step: 0 });
+  assert.deepEqual(said(), [], 'there is no run');
+  tell(run(1));
+  const [{ type, run: id, news, transfer }] = said();
+  assert.deepEqual([type, id, news.step, news.judged[0].step], ['news', 1, 0, 0]);
+  const { snapshot, loss, accuracy } = news;
+  const arrays = [loss, accuracy, snapshot.weights, snapshot.scores];
+  assert.deepEqual(new Set(transfer), new Set(arrays.map(({ buffer }) => buffer)));
+  tell(play(null));
+  for (let i = 0; i < 3; i++) turn();
+  assert.deepEqual(said(), [], 'nobody has drawn the first');
+  tell(drawn);
+  turn();
+  const [{ news: next }, ...more] = said();
+  assert.deepEqual([next.step, next.loss.length, more], [steps(), steps(), []]);
+  clock.now += 50;
+  tell(pause);
+  assert.equal(said()[0].news.writing.step, steps(), 'at rest it tells all, what it writes, too');
 });
 
-test('learn: the worker tells when it was drawn, when it rests, and what it kept', () => {
-  const one = stage();
-  const { tell, turn, clock } = one;
-  tell({ type: 'pause' }, { type: 'step' }, { type: 'drawn' }, { type: 'at', run: 1, step: 0 });
-  tell(run(1), play(null));
+test('learn: what the model writes is told every two seconds', () => {
+  const { tell, turn, said, clock } = stage();
+  tell(run(1));
   clock.cost = 20;
-  turn();
-  tell({ type: 'drawn' });
-  turn();
-  turn();
-  tell({ type: 'drawn' });
-  turn(2000 - 100); // what is written is 2 s after what was written
-  tell({ type: 'drawn' });
-  turn(1999 - 20); // and not sooner
-  clock.cost = 1;
-  tell({ type: 'pause' });
-  turn();
-  tell({ type: 'drawn' }, { type: 'step' }, { type: 'step' });
-  tell({ type: 'at', run: 1, step: 3 }, { type: 'at', run: 1, step: 999 });
-  tell({ type: 'at', run: 2, step: 3 });
-  tell(play(25), run(2, { seed: 9 }));
-  turn(1000);
-  tell(
-    { type: 'at', run: 1, step: 2 },
-    { type: 'forget', run: 1 },
-    { type: 'at', run: 1, step: 2 },
-  );
-  tell({ type: 'at', run: 2, step: 2 });
-  requireWritten('learn-told', one.lines);
+  tell(play(null));
+  const begun = clock.now - 20; // what was written with the first news
+  const written = (time) => {
+    tell(drawn);
+    turn(begun + time - 20 - clock.now);
+    return said().at(-1).news.writing !== null;
+  };
+  said();
+  assert.deepEqual([1000, 1999, 2001, 3900, 4002].map(written), [false, false, true, false, true]);
+});
+
+test('learn: moments of runs are kept until they are forgotten', () => {
+  const { tell, said } = stage();
+  tell(run(1), step, step, step, run(2, { seed: 9 }));
+  const at = (id, wanted) => {
+    said();
+    tell({ type: 'at', run: id, step: wanted });
+    return said().map(({ type, run, snapshot }) => [type, run, snapshot.step]);
+  };
+  assert.deepEqual(at(1, 2), [['moment', 1, 2]]);
+  assert.deepEqual(at(1, 999), [['moment', 1, 3]]);
+  assert.deepEqual(at(2, 2), [['moment', 2, 0]]);
+  assert.deepEqual(at(3, 2), []);
+  tell({ type: 'forget', run: 1 });
+  assert.deepEqual(at(1, 2), []);
 });
 
 test('learn: the worker stops by itself after as many steps as it was told', () => {
-  const one = stage();
-  one.clock.cost = 5;
-  one.tell(run(1), play(null, 4));
-  one.turn();
-  one.turn();
-  one.tell(play(null, 8), play(100, 6));
-  while (one.waiting.length > 0) one.turn(10);
-  one.tell(play(null, 7));
-  assert.deepEqual(one.waiting, []);
-  requireWritten('learn-ends', one.lines);
+  const { tell, turn, waiting, steps, said, clock } = stage();
+  clock.cost = 5;
+  tell(run(1), play(null, 4));
+  while (waiting.length > 0) turn();
+  assert.deepEqual([steps(), said().at(-1).news.step], [4, 4]);
+  tell(play(null, 8), play(100, 6));
+  while (waiting.length > 0) turn(10);
+  assert.equal(said().at(-1).news.step, steps(), 'the last order counts');
+  assert.ok(steps() === 6 || steps() === 8);
 });
 
 test('learn: after a step that failed the worker rests, and begins again when it is told to', () => {
-  const one = stage();
-  one.clock.fails = 2;
-  one.tell(run(1), { type: 'noise', seed: 1 }, play(null));
-  one.turn();
-  one.turn();
-  assert.deepEqual(one.waiting, []);
-  one.clock.fails = 0;
-  one.tell(run(2), play(null));
-  assert.deepEqual(one.waiting, [], 'it failed at once');
-  one.clock.fails = -1;
-  one.tell(run(3), play(null, 3));
-  one.turn();
-  one.turn();
-  one.turn();
-  requireWritten('learn-fails', one.lines);
+  const { tell, turn, waiting, steps, said, clock, disposed } = stage();
+  clock.fails = 2;
+  tell(run(1), { type: 'noise', seed: 1 }, play(null));
+  turn();
+  turn();
+  const { type, failure } = said().at(-1);
+  assert.deepEqual([type, failure.message, steps(), waiting], ['failed', 'no room', 2, []]);
+  clock.fails = -1;
+  tell(run(3), play(null, 3));
+  for (let i = 0; i < 3; i++) turn();
+  assert.deepEqual([disposed, steps(), said().at(-1).news.step], [[1], 5, 3]);
 });
 
 test('learn: a run that cannot begin leaves none that trains under its name', () => {
-  const one = stage();
-  one.tell(run(1));
-  one.clock.isFull = true;
-  assert.throws(() => one.tell(run(2)), /no room/);
-  one.tell(play(null, 3));
-  assert.deepEqual(one.waiting, [], 'nothing is trained');
+  const { tell, waiting, clock, steps } = stage();
+  tell(run(1));
+  clock.isFull = true;
+  assert.throws(() => tell(run(2)), /no room/);
+  tell(play(null, 3));
+  assert.deepEqual([waiting, steps()], [[], 0], 'nothing is trained');
 });
 
 test('learn: the worker learns to estimate beside a run, until it has made all steps', () => {
-  const one = stage();
-  one.clock.cost = 8;
-  one.tell({ type: 'noise', seed: 1 });
-  one.turn();
-  one.tell(run(1), play(25));
-  one.turn();
-  one.turn(100);
-  one.tell({ type: 'pause' });
-  one.turn();
-  one.clock.cost = 0;
-  one.turn();
-  assert.deepEqual(one.waiting, []);
-  requireWritten('learn-estimates', one.lines);
+  const { tell, turn, waiting, said, steps, clock } = stage();
+  clock.cost = 8;
+  tell({ type: 'noise', seed: 1 }, run(1), play(25));
+  turn(100);
+  assert.ok(steps() > 0 && said().some(({ type }) => type === 'noise'));
+  tell(pause);
+  clock.cost = 0;
+  turn();
+  const { news } = said().at(-1);
+  assert.deepEqual([news.step, news.done, waiting], [600, true, []]);
 });
 
 test('learn: what the worker hears before its engine is there waits for it', async () => {
@@ -270,19 +249,4 @@ test('learn: what the worker hears before its engine is there waits for it', asy
   } finally {
     Object.assign(globalThis, before);
   }
-});
-
-test('learn: attention that estimates goes the way it went', () => {
-  const lines = [];
-  for (const seed of [1, 4]) {
-    const study = new web.NoiseStudy(qkv, seed);
-    for (let step = 0; step <= 40; step += 1) {
-      if ([0, 1, 2, 3, 10, 40].includes(step)) {
-        const { errors, ...news } = study.news();
-        lines.push(four(news), four(errors));
-      }
-      study.step();
-    }
-  }
-  requireWritten('learn-noise', lines);
 });

@@ -1,10 +1,9 @@
 // @about web/src/features/learn/
-// The runs of the panel "Watch it learn" beside their worker, in Node: what the worker is told by each press, what is kept of its
+// The runs of the panel "Watch it learn" beside their worker, in Node: what the worker is sent by each press, what is kept of its
 // news, and how long a run has been playing. The worker says what is said here.
 import assert from 'node:assert/strict';
 import { afterEach, mock, test } from 'node:test';
 import { modules } from '../support/engine.js';
-import { requireWritten } from '../support/operate.js';
 
 const web = await modules('features/learn/page/training_client', 'features/learn/shared/tasks');
 afterEach(() => mock.restoreAll());
@@ -13,280 +12,248 @@ const settingsFor = (patch) => ({
   ...{ task: 'induction', seed: 1, layers: 2, heads: 4, width: 64, positions: 'rotary' },
   ...{ causal: true, norm: 'pre', temperature: 1, samples: null, text: '', ...patch },
 });
+const [A, B, C] = [4, 2, 8].map((heads) => settingsFor({ heads }));
+const BUDGET = web.taskOf('induction', '').defaults.budget;
+const birth = { score: 'previous', layer: 0, head: 0, step: 1 };
 
-/** News of a worker after so many steps. */
-const newsAt = (step, more) => ({
-  ...{ step, loss: Float32Array.of(1), accuracy: Float32Array.of(0.5), judged: [], births: [] },
-  ...{ snapshot: null, writing: null, rate: 30, parameters: 9, ...more },
-});
-
-const runOf = ({ id, settings, step, births, shown }) => {
-  const more = births.map(({ seconds }) => ` born after ${seconds} s`).join('');
-  return `${id} (${settings.heads} heads) at ${step}${more}${shown ? ` shows ${shown.step}` : ''}`;
-};
-
-/** What everybody can see of the runs, in a line. */
-function stateOf(training) {
-  const { current, kept, playing, failure, noise, noiseRuns, looked, queued, inSeries } = training;
-  return [
-    current ? runOf(current) : 'no run',
-    kept.length > 0 && `kept ${kept.map(runOf).join(' and ')}`,
-    playing && 'playing',
-    failure && `failed: ${failure.message}`,
-    (noise ?? noiseRuns) && `noise ${noise?.step}${noiseRuns ? ' runs' : ''}`,
-    looked !== null && `looked at ${looked}`,
-    queued > 0 && `${queued} wait`,
-    inSeries && 'in series',
-    `${training.seconds.toFixed(3)} s`,
-  ]
-    .filter(Boolean)
-    .join(', ');
-}
-
-/** A press in a word; of settings the number of heads. */
-const calledBy = (name, args) =>
-  `${name}(${args.map((arg) => (arg?.heads ? `${arg.heads} heads` : JSON.stringify(arg, (_, of) => of?.heads ?? of))).join(', ')})`;
-
-/** The runs on a stage: `did(what, act)` writes down in `lines` what came of an act. The clock goes on with every look at it. */
+/** The runs with a worker and a clock of the test; `sent()` returns what the worker was sent since the last call. */
 function stage() {
-  const lines = [];
-  const happened = [];
   const clock = { now: 1000 };
-  mock.method(performance, 'now', () => ++clock.now);
+  mock.method(performance, 'now', () => clock.now);
+  const messages = [];
   let worker;
   globalThis.Worker = class extends EventTarget {
     constructor() {
       super();
       worker = this;
     }
-    postMessage({ settings, ...message }) {
-      const told = message.type ? message : { id: 'learn' };
-      happened.push(JSON.stringify(settings ? { ...told, heads: settings.heads } : told));
+    postMessage(message) {
+      if (message.type) messages.push(message);
     }
     terminate() {
-      happened.push('ended');
+      messages.push({ type: 'ended' });
     }
   };
-  const training = new web.Training({ onChange: () => happened.push('changed') });
-  const did = (what, act) => {
-    happened.length = 0;
-    act();
-    lines.push(`${what}: ${happened.join(' ')}`, `  ${stateOf(training)}`);
-  };
-  const say = (data) => {
-    const { type, run, news, snapshot } = data;
-    const step = (news ?? snapshot)?.step ?? '';
-    did(`the worker: ${type} ${run ?? ''} ${step}`, () => {
-      worker.dispatchEvent(Object.assign(new Event('message'), { data }));
-    });
-  };
+  let changes = 0;
+  const training = new web.Training({ onChange: () => changes++ });
+  const say = (data) => worker.dispatchEvent(Object.assign(new Event('message'), { data }));
+  const numbers = { loss: Float32Array.of(1), accuracy: Float32Array.of(0.5), judged: [] };
+  const rest = { births: [], snapshot: null, writing: null, rate: 30, parameters: 9 };
   return {
-    ...{ lines, training, did, say, clock },
-    worker: () => worker,
-    press: (name, ...args) => did(calledBy(name, args), () => training[name](...args)),
-    news: (run, step, more) => say({ type: 'news', run, news: newsAt(step, more) }),
+    ...{ training, clock, say, worker: () => worker, changes: () => changes },
+    sent: () => messages.splice(0).map(({ type, run, step, perSecond, until, settings, seed }) => {
+      const more = [run, settings?.heads, step, perSecond, until, seed];
+      return [type, ...more.filter((each) => each !== undefined)].join(' ');
+    }),
+    news: (run, step, more) => say({ type: 'news', run, news: { step, ...numbers, ...rest, ...more } }),
     moment: (run, step) => say({ type: 'moment', run, snapshot: { step } }),
-    wait: (ms) => did(`${ms} ms later`, () => (clock.now += ms)),
-  };
+    ids: () => [training.current?.id, ...training.kept.map(({ id }) => id)],
+  }; // prettier-ignore
 }
 
-const birth = { score: 'previous', layer: 0, head: 0, step: 1 };
-
-const A = settingsFor();
-const B = settingsFor({ heads: 2 });
-const C = settingsFor({ heads: 8 });
-
 test('learn: before the first press nothing is started', () => {
-  const { lines, press, training, did } = stage();
-  for (const name of ['drawn', 'pause', 'forgetKept']) press(name);
-  press('setSpeed', 'full');
-  press('look', 3);
-  press('look', null);
-  press('playAll', [], '5');
-  did('is it of A', () => lines.push(String(training.isOf(A))));
-  requireWritten('learn-presses-at-rest', lines);
+  const { training, sent, worker } = stage();
+  for (const name of ['drawn', 'pause', 'forgetKept']) training[name]();
+  training.setSpeed('full');
+  training.look(3);
+  training.look(null);
+  training.playAll([], '5');
+  assert.deepEqual([sent(), worker(), training.current, training.isOf(A)], [[], undefined, null, false]); // prettier-ignore
 });
 
-test('learn: playing, pausing and playing on is one run, whose time is what it played', () => {
-  const { lines, press, news, wait, training } = stage();
-  press('play', A, '25', false);
-  assert.ok(training.isOf(settingsFor()) && !training.isOf(B));
+test('learn: playing, pausing and playing on is one run, up to its budget and then the next', () => {
+  const { training, sent, news, ids } = stage();
+  training.play(A, '25', false);
+  assert.deepEqual(sent(), ['run 1 4', `play 25 ${BUDGET}`]);
+  assert.ok(training.isOf(settingsFor()) && !training.isOf(B) && training.playing);
   news(1, 0);
-  wait(2000);
+  for (let i = 0; i < 2; i++) training.drawn();
+  assert.deepEqual(sent(), ['drawn'], 'once for each news');
+  for (const speed of ['25', 'full']) training.setSpeed(speed);
+  assert.deepEqual(sent(), [`play  ${BUDGET}`], 'another speed; null is as fast as it can');
+  training.pause();
+  training.setSpeed('5');
+  assert.deepEqual([sent(), training.playing], [['pause'], false]);
+  training.play(settingsFor(), '100', true);
+  assert.deepEqual([sent(), ids()], [[`play 100 ${BUDGET}`], [1]], 'no other run');
+  news(1, BUDGET - 1);
+  assert.equal(training.playing, true);
+  news(1, BUDGET);
+  assert.equal(training.playing, false);
+  training.play(A, '1', false);
+  training.step(A, false);
+  assert.deepEqual(sent(), [`play 1 ${2 * BUDGET}`, 'step']);
+});
+
+test('learn: a run is as old as it played', () => {
+  const { training, news, clock } = stage();
+  training.play(A, '25', false);
+  clock.now += 2000;
   news(1, 5, { births: [birth] });
-  press('drawn');
-  press('drawn');
-  press('setSpeed', '25');
-  press('setSpeed', 'full');
-  press('pause');
-  press('setSpeed', '5');
-  wait(4000);
+  training.pause();
+  clock.now += 4000;
   news(1, 6, { births: [birth] });
-  press('pause');
-  press('play', settingsFor(), '100', true);
-  wait(500);
-  news(1, 399);
-  news(1, 400, { births: [birth] });
-  wait(5000);
-  news(1, 400);
-  press('setSpeed', '1');
-  press('play', A, '1', false);
-  news(1, 799);
-  press('setSpeed', '5');
-  news(1, 800);
-  press('step', A, false);
-  news(1, 801, { births: [birth] });
-  press('play', A, '1', false);
-  requireWritten('learn-plays', lines);
+  assert.equal(training.seconds, 2);
+  training.play(A, '25', false);
+  clock.now += 500;
+  news(1, BUDGET, { births: [birth] });
+  clock.now += 5000;
+  training.step(A, false);
+  news(1, BUDGET + 1, { births: [birth] });
+  assert.equal(training.seconds, 2.5);
+  const { births } = training.current;
+  assert.deepEqual(births.map(({ seconds }) => seconds), [2, null, 2.5, null], 'step by step none is told'); // prettier-ignore
+  training.restart(A);
+  assert.equal(training.seconds, 0);
 });
 
 test('learn: the run before stays if that is wanted, and the worker forgets the others', () => {
-  const { lines, press, news, wait } = stage();
-  press('play', A, '25', true);
+  const { training, sent, news, ids } = stage();
+  const begun = (name, settings, ...rest) => {
+    training[name](settings, ...rest);
+    return [ids(), sent().filter((line) => /^(run|forget)/.test(line))];
+  };
+  begun('play', A, '25', false);
   news(1, 10);
-  press('play', B, '25', true);
-  news(2, 0);
-  wait(300);
-  press('step', C, true);
-  news(3, 1);
+  assert.deepEqual(begun('play', B, '25', true), [[2, 1], ['run 2 2']]);
+  assert.deepEqual(
+    begun('step', C, true),
+    [
+      [3, 1],
+      ['forget 2', 'run 3 8'],
+    ],
+    'run 2 made no step',
+  );
   news(2, 20);
-  press('drawn');
-  press('play', A, '25', true);
-  news(4, 3);
-  press('forgetKept');
-  press('forgetKept');
-  press('play', B, '25', true);
-  news(5, 2);
-  wait(700);
-  press('restart', B);
-  wait(100);
-  press('restart', C);
-  press('step', C, false);
-  news(7, 1);
-  press('step', C, false);
-  press('step', A, false);
-  news(8, 1);
-  press('play', B, '25', true);
-  wait(100);
-  press('step', B, true);
-  wait(100);
-  press('restart', B);
-  requireWritten('learn-keeps', lines);
+  assert.equal(training.current.step, 0, 'news of a run that was replaced');
+  news(3, 1);
+  assert.deepEqual(begun('restart', C), [
+    [4, 1],
+    ['forget 3', 'run 4 8'],
+  ]);
+  news(4, 1);
+  training.forgetKept();
+  assert.deepEqual([ids(), sent()], [[4], ['forget 1']]);
+  assert.deepEqual(begun('play', B, '25', true), [[5, 4], ['run 5 2']]);
+  assert.deepEqual(begun('step', A, false), [[6], ['forget 4', 'forget 5', 'run 6 4']]);
 });
 
 test('learn: runs one after the other, of which the last three stay', () => {
-  const { lines, press, news, wait, moment } = stage();
-  press('play', A, '25', false);
+  const { training, sent, news, ids } = stage();
+  training.play(A, '25', false);
   news(1, 10);
+  sent();
   const all = [1, 2, 4, 8, 16, 32].map((heads) => settingsFor({ heads }));
-  press('playAll', all, 'full');
+  training.playAll(all, 'full');
+  assert.deepEqual(sent(), ['forget 1', 'run 2 1', `play  ${BUDGET}`]);
   for (let run = 2; run < 7; ++run) {
-    wait(1000);
-    news(run, 399);
-    news(run, 400);
-    moment(run - 1, 400);
-    news(run, 401);
+    assert.deepEqual([training.queued, training.inSeries], [7 - run, true]);
+    news(run, BUDGET - 1);
+    assert.equal(training.current.id, run);
+    news(run, BUDGET);
+    assert.equal(training.current.id, run + 1);
   }
-  wait(100);
-  news(7, 400);
-  wait(100);
-  news(7, 401);
-  press('play', all[5], '25', true);
-  requireWritten('learn-series', lines);
+  assert.deepEqual(ids(), [7, 4, 5, 6]);
+  news(7, BUDGET);
+  assert.deepEqual([training.playing, ids()[0]], [false, 7]);
+  training.play(B, '25', true);
+  assert.deepEqual([ids(), training.inSeries], [[8, 7], false]);
 });
 
-test('learn: a press ends a series', () => {
-  const lines = [];
-  for (const [name, ...args] of [
-    ['pause'],
-    ['step', B, false],
-    ['restart', A],
-    ['step', A, true],
-    ['play', A, '5', true],
-  ]) {
-    const one = stage();
-    one.press('playAll', [A, B, C], '5');
-    one.news(1, 400);
-    one.wait(50);
-    one.press(name, ...args);
-    one.news(one.training.current.id, 400);
-    one.news(one.training.current.id, 800);
-    lines.push(`=== ${name}`, ...one.lines);
-    mock.restoreAll();
-  }
-  requireWritten('learn-series-ended', lines);
-});
+for (const [name, ...args] of [
+  ['pause'],
+  ['step', B, false],
+  ['restart', A],
+  ['step', A, true],
+]) {
+  test(`learn: a press of ${name} ends a series`, () => {
+    const { training, news } = stage();
+    training.playAll([A, B, C], '5');
+    news(1, BUDGET);
+    assert.deepEqual([training.current.id, training.queued], [2, 1]);
+    training[name](...args);
+    assert.deepEqual([training.queued, training.playing], [0, false]);
+    const { id } = training.current;
+    for (const steps of [1, 2]) news(id, steps * BUDGET);
+    assert.equal(training.current.id, id);
+  });
+} // prettier-ignore
 
-test('learn: maps of another step are asked for one at a time', () => {
-  const { lines, press, news, moment } = stage();
-  press('play', A, '25', true);
+test('learn: maps of another step are requested one at a time, the last that is wanted', () => {
+  const { training, sent, news, moment } = stage();
+  training.play(A, '25', true);
   news(1, 10);
-  press('look', 4);
-  press('look', 5);
-  press('look', 6);
+  sent();
+  for (const step of [4, 5, 6]) training.look(step);
+  assert.deepEqual([sent(), training.looked], [['at 1 4'], 6]);
   moment(1, 4);
+  assert.deepEqual([sent(), training.current.shown.step], [['at 1 6'], 4]);
   moment(1, 6);
-  press('look', 6);
-  moment(1, 6);
-  moment(1, 7);
-  press('look', null);
-  moment(99, 3);
-  press('look', 3);
-  press('play', A, '25', true);
-  moment(1, 3);
-  press('look', 2);
-  press('play', B, '25', true);
-  press('look', 7);
+  assert.deepEqual([sent(), training.current.shown.step], [[], 6]);
+  training.look(null);
+  moment(99, 3); // of a run that is gone
+  assert.deepEqual([sent(), training.looked], [[], null]);
+  training.look(2);
+  training.play(B, '25', true);
+  sent();
   news(2, 11);
+  assert.deepEqual([sent(), training.looked], [[], null], 'the maps of run 1 are still to come');
   moment(1, 2);
-  moment(1, 7);
-  press('look', null);
+  assert.deepEqual(sent(), ['at 1 11'], 'beside the step of the run that trains');
+  moment(1, 11);
+  training.look(7);
   news(2, 12);
-  news(2, 13);
-  moment(1, 12);
-  moment(2, 7);
-  press('look', 1);
-  press('step', B, true);
-  press('look', 1);
-  press('restart', B);
-  requireWritten('learn-looks', lines);
+  assert.deepEqual(sent(), ['at 2 7', 'at 1 7'], 'both at the step that is looked at');
 });
 
-test('learn: after a failure everything rests, and the next press begins anew', () => {
-  const lines = [];
-  const failed = { type: 'failed', failure: { code: 'out_of_memory', message: 'no room' } };
-  for (const [name, ...args] of [
-    ['play', A, '25', true],
-    ['step', A, true],
-    ['restart', A],
-    ['learnNoise', 3],
-    ['look', 2],
-    ['pause'],
-  ]) {
-    const one = stage();
-    one.press('playAll', [A, B], '25');
-    one.press('learnNoise', 3);
-    one.news(1, 10);
-    one.press('look', 3);
-    one.wait(100);
-    one.say(failed);
-    one.wait(100);
-    one.press(name, ...args);
-    lines.push(`=== ${name}`, ...one.lines);
-    mock.restoreAll();
-  }
-  const one = stage();
-  one.press('play', A, '25', false);
-  one.did('the script does not load', () => one.worker().dispatchEvent(new Event('error')));
-  one.press('play', A, '25', false);
-  requireWritten('learn-failures', [...lines, '=== no script', ...one.lines]);
+const failed = { type: 'failed', failure: { code: 'out_of_memory', message: 'no room' } };
+for (const [name, ...args] of [
+  ['play', A, '25', true],
+  ['step', A, true],
+  ['restart', A],
+  ['learnNoise', 3],
+]) {
+  test(`learn: after a failure everything rests until a press of ${name}`, () => {
+    const { training, sent, news, say } = stage();
+    training.playAll([A, B], '25');
+    training.learnNoise(3);
+    news(1, 10);
+    sent();
+    say(failed);
+    const { failure, playing, noiseRuns, queued } = training;
+    assert.deepEqual([failure.message, playing, noiseRuns, queued], ['no room', false, false, 0]);
+    training.drawn();
+    training.look(2);
+    training.pause();
+    assert.deepEqual(sent(), ['ended'], 'who does not run any more is sent nothing');
+    training[name](...args);
+    const [first] = sent();
+    assert.equal(first, name === 'learnNoise' ? 'noise 3' : 'run 2 4');
+    assert.equal(training.failure, null);
+  });
+} // prettier-ignore
+
+test('learn: a script that does not load is a failure', () => {
+  const { training, sent, worker } = stage();
+  training.play(A, '25', false);
+  worker().dispatchEvent(new Event('error'));
+  assert.deepEqual([training.playing, training.failure !== null], [false, true]);
+  sent();
+  training.play(A, '25', false);
+  assert.deepEqual(sent().slice(0, 1), ['run 2 4']);
 });
 
 test('learn: estimating goes on until it is done', () => {
-  const { lines, press, say } = stage();
-  press('learnNoise', 7);
-  say({ type: 'noise', news: { step: 9, done: false } });
-  say({ type: 'noise', news: { step: 600, done: true } });
-  press('learnNoise', 7);
-  requireWritten('learn-estimator', lines);
+  const { training, sent, say, changes } = stage();
+  training.learnNoise(7);
+  assert.deepEqual([sent(), training.noiseRuns], [['noise 7'], true]);
+  for (const [step, done] of [
+    [9, false],
+    [600, true],
+  ]) {
+    const before = changes();
+    say({ type: 'noise', news: { step, done } });
+    assert.deepEqual([training.noise.step, training.noiseRuns], [step, !done]);
+    assert.equal(changes(), before + 1);
+  }
 });
