@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { modules } from '../support/engine.js';
-import { requireWritten } from '../support/operate.js';
 
 const web = await modules(
   ...[
@@ -18,13 +17,6 @@ const web = await modules(
 let now = 0;
 beforeEach(() => mock.method(performance, 'now', () => now));
 afterEach(() => mock.restoreAll());
-
-/** Four digits of each number, lists in a line. */
-const brief = (value) =>
-  JSON.stringify(value, (_key, part) => {
-    if (ArrayBuffer.isView(part)) return Array.from(part);
-    return typeof part === 'number' ? Number(part.toPrecision(4)) : part;
-  });
 
 function settingsFor(task, patch = {}) {
   const { defaults } = web.taskOf(task, 'abcdefghijklmno');
@@ -99,24 +91,32 @@ function fakeEngine({ cost = () => 10, weights = () => 0.1 } = {}) {
 // ---- one run ----
 
 test('learn: what the trainer of a run is made with, and what the first weights tell', () => {
-  const lines = [];
   for (const [task, patch] of [
-    ...['copy', 'reverse', 'induction', 'addition', 'histogram', 'characters'].map((id) => [
-      id,
-      {},
-    ]),
+    ...['copy', 'reverse', 'induction', 'addition', 'histogram', 'characters'].map((id) => [id, {}]),
     ['copy', { causal: false, norm: 'post', positions: 'none', layers: 3, heads: 8, width: 16 }],
   ]) {
     const engine = fakeEngine();
-    const run = new web.Run(engine, settingsFor(task, patch));
-    lines.push(`=== ${task} ${brief(patch)}`, ...engine.asked.map(brief));
-    const { step, judged, births, parameters, rate, loss, writing } = run.news(run.writing());
-    lines.push(brief({ step, judged, births, parameters, rate, loss }), brief(writing));
+    const settings = settingsFor(task, patch);
+    const run = new web.Run(engine, settings);
+    const [[, config], [, options], [, batch]] = engine.asked;
+    const { vocabulary, length, defaults, prompt } = run.task;
+    const { layers, heads, width, positions, causal, norm, seed } = settings;
+    assert.deepEqual(config, {
+      ...{ vocabulary, maxLength: length, dFeedForward: defaults.feedForward },
+      ...{ numLayers: layers, numHeads: heads, dModel: width, positions, causal, norm },
+    });
+    // A temperature is exact without clipping and decay.
+    const { learningRate, deviation } = defaults;
+    assert.deepEqual(options, { seed, learningRate, deviation, clipNorm: 0, weightDecay: 0 });
+    assert.equal(batch, web.heldOut(run.task).batch);
+    const { step, judged, births, parameters, loss, writing } = run.news(run.writing());
+    assert.deepEqual([step, births, parameters, loss.length], [0, [], 1234, 0]);
+    assert.deepEqual(judged, [{ step: 0, loss: 5, accuracy: 0 }]);
+    assert.equal(writing === null, prompt === null);
     run.dispose();
-    lines.push(brief(engine.asked.at(-1)), `${run.task.id} ${run.settings.task} ${run.steps}`);
+    assert.equal(engine.asked.at(-1)[0], 'disposed');
   }
-  requireWritten('learn-run-begins', lines);
-});
+}); // prettier-ignore
 
 test('learn: a temperature is in the queries from the beginning, and in what each step moves', () => {
   const engine = fakeEngine();
@@ -180,23 +180,39 @@ test('learn: each score has its heads, and the head that has most of it', () => 
 test('learn: news are of the steps since the last, and a snapshot only of new ones', () => {
   const engine = fakeEngine({ cost: (step) => [10, 20, 5, 8, 4, 2, 16][step] });
   const run = new web.Run(engine, settingsFor('copy'));
-  const lines = [];
-  const tell = () => {
-    const { snapshot, ...news } = run.news(null);
-    lines.push(brief(news), snapshot ? `${snapshot.step} ${brief(snapshot.scores)}` : 'none');
-    if (snapshot) lines.push(brief(snapshot.answers), brief(snapshot.certainty));
+  const tell = (steps) => {
+    for (let i = 0; i < steps; i += 1) run.step();
+    const { step, loss, accuracy, judged, snapshot } = run.news(null);
+    assert.equal(loss.length, accuracy.length);
+    return [step, Array.from(loss), judged.map((each) => each.step), snapshot?.step ?? null];
   };
-  run.step();
-  tell();
-  tell();
-  run.step();
-  run.step();
-  tell();
-  for (let i = 0; i < 4; i += 1) run.step();
-  tell();
-  lines.push(...engine.asked.slice(2).map(([what, ...of]) => `${what} ${brief(of)}`));
-  requireWritten('learn-run-news', lines);
+  const lossesAt = (...steps) => steps.map((step) => Math.fround(4 / step));
+  assert.deepEqual(tell(1), [1, lossesAt(1), [0], 1]);
+  assert.deepEqual(tell(0), [1, [], [], null]);
+  assert.deepEqual(tell(2), [3, lossesAt(2, 3), [], 3]);
+  assert.deepEqual(tell(4), [7, lossesAt(4, 5, 6, 7), [5], 7]);
 });
+
+test('learn: steps a second are a mean that forgets a tenth with each step', () => {
+  const run = new web.Run(fakeEngine({ cost: (step) => [10, 20][step] }), settingsFor('copy'));
+  run.step();
+  assert.equal(run.news(null).rate, 100);
+  run.step();
+  assert.ok(Math.abs(run.news(null).rate - (0.9 * 100 + 0.1 * 50)) < 1e-9);
+});
+
+test('learn: an answer is the likeliest token, with its probability', () => {
+  const run = new web.Run(fakeEngine(), settingsFor('copy'));
+  const { answers, certainty } = run.snapshot();
+  const { ids } = web.probe(run.task);
+  ids.forEach((id, place) => {
+    const logits = Array.from({ length: run.task.vocabulary }, (_, token) => ((5 * id + 3 * token + place) % 17) / 4);
+    const most = Math.max(...logits);
+    const total = logits.reduce((sum, logit) => sum + Math.exp(logit - most), 0);
+    assert.equal(answers[place], logits.indexOf(most));
+    assert.ok(Math.abs(certainty[place] - 1 / total) < 1e-6);
+  });
+}); // prettier-ignore
 
 test('learn: a run keeps 96 moments, and looks at no others', () => {
   const engine = fakeEngine();

@@ -2,7 +2,6 @@
 // What the panel "Watch it learn" says of its runs, in Node: how they stand, how they differ, and what became of a question.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { requireWritten } from '../support/operate.js';
 import { judgedAt, runsOf } from '../support/learn_runs.js';
 import { openWindow } from '../support/window.js';
 
@@ -24,137 +23,116 @@ const { settingsFor, recordOf } = runsOf(web);
 
 const f32 = (...values) => Float32Array.from(values);
 
-/** Does this in both languages. */
-function inBoth(lines, act) {
-  for (const language of web.LANGUAGES) {
-    web.setLanguage(language);
-    lines.push(`=== ${language}`);
-    act(language);
-  }
-  web.setLanguage('en');
-}
-
 test('learn: percent has a digit more just below all', () => {
   const told = [0, 0.004, 0.005, 0.5, 0.994, 0.995, 0.9951, 0.9999, 1, 1.5].map(web.percent);
   assert.deepEqual(told, ['0', '0', '1', '50', '99', '100', '99.5', '100.0', '100', '150']);
 });
 
 test('learn: how a run stands', () => {
-  const lines = [];
   const settings = settingsFor('induction');
   const birth = (score, layer, head, step) => ({ score, layer, head, step });
-  const records = [
-    recordOf(settings, { step: 0 }),
-    recordOf(settings, { step: 0, judged: judgedAt(0.04) }),
-    recordOf(settings, {
-      ...{ step: 2, judged: judgedAt(0.04, 0.25), loss: f32(3.2, 2.75), accuracy: f32(0.1, 0.997) },
-      births: [birth('previous', 0, 3, 0), birth('induction', 1, 0, 5)],
-      seconds: 12.3456,
-    }),
-    recordOf(settings, {
-      ...{ step: 1, loss: f32(3.2), accuracy: f32(0.1), rate: 1e6, parameters: 7 },
-      births: [birth('mirror', 3, 7, 1)],
-    }),
-  ];
-  inBoth(lines, () => {
-    for (const record of records) {
-      lines.push(web.statusOf(record), web.beginningOf(record), web.spokenOf(record));
-      lines.push(...web.birthsOf(record));
-    }
-    for (const task of web.TASKS) {
-      for (const causal of [true, false])
-        lines.push(web.scoresStory(settingsFor(task, { causal })));
-    }
+  const begun = recordOf(settings, { step: 0, judged: judgedAt(0.04) });
+  assert.equal(
+    web.beginningOf(begun),
+    'Random weights, 12,345 of them. On held-out rows: loss 3.00, accuracy 4%.',
+  );
+  const record = recordOf(settings, {
+    ...{ step: 2, judged: judgedAt(0.04, 0.25), loss: f32(3.2, 2.75), accuracy: f32(0.1, 0.997) },
+    births: [birth('previous', 0, 3, 0), birth('induction', 1, 0, 5)],
+    seconds: 12.3456,
   });
-  requireWritten('learn-status', lines);
+  assert.equal(
+    web.statusOf(record),
+    'Step 2 · training loss 2.75, accuracy 99.7% · held-out: loss 1.50, accuracy 25% · 30 steps/s of training · 12,345 weights, trained here',
+  );
+  assert.equal(web.spokenOf(record), 'Step 2: loss 1.50, accuracy 25 percent on held-out rows.');
+  assert.deepEqual(web.birthsOf(record), [
+    'previous token: layer 1, head 4 passes 0.5 at step 0.',
+    'induction: layer 2, head 1 passes 0.5 at step 5, 12.3 s after Play.',
+  ]);
+  // Of 24 tokens every one but the first has one before it; with a mask it reads as many as its place.
+  const places = Array.from({ length: 23 }, (_, i) => 1 / (i + 2));
+  const masked = places.reduce((sum, part) => sum + part) / 23;
+  for (const [causal, even] of [
+    [true, masked],
+    [false, 1 / 24],
+  ]) {
+    const story = web.scoresStory(settingsFor('copy', { causal }));
+    assert.ok(story.startsWith(`Score “prev”: the mean weight on the token before the query (even reading: ${even.toFixed(2)}).`)); // prettier-ignore
+  }
 });
 
 test('learn: how runs differ', () => {
-  const lines = [];
   const base = settingsFor('induction');
-  const others = [
-    {},
-    ...[{ layers: 1 }, { heads: 8 }, { width: 16 }, { positions: 'none' }, { causal: false }],
-    ...[{ norm: 'post' }, { temperature: 0.5 }, { seed: 2 }, { samples: 64 }, { task: 'copy' }],
-    { text: 'another' },
-    { task: 'reverse', seed: 3, heads: 1, causal: false, samples: 8, norm: 'post', layers: 4 },
-  ].map((patch) => ({ ...base, ...patch }));
-  const runs = others.map((settings) => recordOf(settings, { step: 3 }));
-  inBoth(lines, () => {
-    for (const other of others) {
-      lines.push(`${web.differences(other, base)} | ${web.differences(base, other)}`);
-      lines.push(String(web.sameBatches(base, other)));
-    }
-    const [now, a, b, c] = runs;
-    for (const [current, ...kept] of [
-      [null],
-      [null, a],
-      [now],
-      ...[1, 2, 5, 8, 9, 10, 11, 12].map((i) => [now, runs[i]]),
-      ...[
-        [now, a, b],
-        [now, a, b, c],
-        [runs[8], a, b],
-        [now, runs[8], b],
-        [now, a, runs[9], c],
-      ],
-    ]) {
-      lines.push(web.comparison({ current, kept }));
-    }
-  });
-  requireWritten('learn-differences', lines);
-});
-
-test('learn: which question is asked, and what became of it', () => {
-  const lines = [];
-  const asked = [
-    ...[{}, { layers: 1 }, { layers: 2 }, { layers: 3 }, { positions: 'none' }],
-    ...[{ causal: false }, { heads: 1 }],
+  const patches = [
+    [{ layers: 1 }, 'Layers: 1'],
+    [{ heads: 8, width: 16 }, 'Heads: 8, Width d_model: 16'],
+    [{ positions: 'none' }, 'Positions: none'],
+    [{ causal: false }, 'Causal mask: off'],
+    [{ norm: 'post', temperature: 0.5 }, 'Layer norm: after each part (post-norm), Attention temperature: 0.5'],
+    [{ seed: 2 }, 'Seed: 2'],
+    [{ samples: 64 }, 'Training rows: 64'],
+    [{ task: 'copy' }, 'Task: copy'],
+    [{ text: 'another' }, 'Text to learn'],
+    [{}, ''],
   ];
-  for (const patch of asked) {
-    lines.push(`${JSON.stringify(patch)} ${web.questionOf(settingsFor('induction', patch))}`);
+  const sameRows = ['layers', 'heads', 'positions', 'causal', 'norm'];
+  for (const [patch, words] of patches) {
+    const other = { ...base, ...patch };
+    assert.equal(web.differences(other, base), words);
+    const [name] = Object.keys(patch);
+    assert.equal(web.sameBatches(base, other), name === undefined || sameRows.includes(name), name);
   }
-  for (const task of web.TASKS) lines.push(`${task} ${web.questionOf(settingsFor(task))}`);
-  lines.push(JSON.stringify(web.ANSWERS));
+  const [now, a, b, c] = [{}, { layers: 1 }, { heads: 8 }, { seed: 2 }].map((patch) => recordOf({ ...base, ...patch }, { step: 3 }));
+  const said = (current, ...kept) => web.comparison({ current, kept });
+  assert.equal(said(null, a) + said(now), '', 'of one run there is nothing to say');
+  assert.equal(said(now, a), 'Now: Layers: 2. A (dashed): Layers: 1. All of them have the same seed and read the same rows in the same order.');
+  assert.match(said(now, c, b, a), /^Now: Layers: 2\. A \(dashed\): Layers: 1\. B \(purple\): Heads: 8\. C \(black, dashed\): Seed: 2\. They do not read the same rows\.$/);
+}); // prettier-ignore
+
+test('learn: which question is put before a run', () => {
+  const question = (task, patch) => web.questionOf(settingsFor(task, patch));
+  for (const patch of [{}, { layers: 3 }, { heads: 1 }]) assert.equal(question('induction', patch), 'first');
+  for (const patch of [{ layers: 1 }, { positions: 'none' }, { causal: false }]) {
+    assert.equal(question('induction', patch), 'learns', 'such a model has no such heads');
+  }
+  for (const task of web.TASKS.filter((id) => id !== 'induction')) assert.equal(question(task), 'learns');
+}); // prettier-ignore
+
+test('learn: what became of a question, within 20 steps', () => {
   const birth = (score, step) => ({ score, layer: 0, head: 0, step });
-  const say = (question, task, known) => {
-    const outcome = web.outcomeOf(question, recordOf(settingsFor(task), known), 20);
-    const of = JSON.stringify(known, (_key, part) =>
-      part.score ? `${part.score} ${part.step}` : part.accuracy >= 0 ? part.accuracy : part,
-    );
-    lines.push(`${question} ${task} ${of}: ${JSON.stringify(outcome)}`);
+  const of = (question, task, known) => {
+    const { answer, step } = web.outcomeOf(question, recordOf(settingsFor(task), known), 20) ?? {};
+    return answer && `${answer} ${step}`;
   };
-  for (const births of [
-    [],
-    [birth('previous', 5), birth('induction', 5)],
-    [birth('induction', 10), birth('previous', 15)],
-    [birth('previous', 20)],
-    [birth('induction', 21)],
+  for (const [births, at19, at20] of [
+    [[], undefined, 'neither 20'],
+    [[birth('previous', 5), birth('induction', 5)], 'previous 5', 'previous 5'],
+    [[birth('induction', 10), birth('previous', 15)], 'induction 10', 'induction 10'],
+    [[birth('previous', 20)], 'previous 20', 'previous 20'],
+    [[birth('induction', 21)], undefined, 'neither 20'],
   ]) {
-    for (const step of [19, 20, 21]) say('first', 'induction', { step, births });
+    assert.equal(of('first', 'induction', { step: 19, births }), at19);
+    assert.equal(of('first', 'induction', { step: 20, births }), at20);
   }
-  for (const task of ['reverse', 'characters']) {
-    for (const accuracies of [
-      [],
-      [0.9, 0.94, 0.949],
-      [0.95],
-      [0.2, 0.95, 1],
-      [0, 0, 0, 0, 0.96],
-      [0, 0, 0, 0, 0, 0.96],
-    ]) {
-      const judged = judgedAt(...accuracies);
-      for (const step of [19, 20, 21]) {
-        say('learns', task, { step, judged });
-        say('learns', task, { step, judged: [], accuracy: f32(...accuracies, 0.951) });
-      }
-    }
+  // Judged at steps 0, 5, 10 ...; 95 % is enough.
+  for (const [accuracies, at19, at20] of [
+    [[], undefined, 'no 20'],
+    [[0.9, 0.94, 0.949], undefined, 'no 20'],
+    [[0.95], 'yes 0', 'yes 0'],
+    [[0.2, 0.95, 1], 'yes 5', 'yes 5'],
+    [[0, 0, 0, 0, 0.96], 'yes 20', 'yes 20'],
+    [[0, 0, 0, 0, 0, 0.96], undefined, 'no 20'],
+  ]) {
+    const judged = judgedAt(...accuracies);
+    assert.equal(of('learns', 'reverse', { step: 19, judged }), at19);
+    assert.equal(of('learns', 'reverse', { step: 20, judged }), at20);
+    assert.equal(of('learns', 'reverse', { step: 20, accuracy: f32(1) }), 'no 20', 'on held-out rows');
   }
-  const late = Float32Array.from({ length: 23 }, (_, i) => (i < 21 ? 0 : 1));
-  const just = Float32Array.from({ length: 23 }, (_, i) => (i < 20 ? 0 : 1));
-  for (const accuracy of [late, just, f32(0, 0)])
-    say('learns', 'characters', { step: 22, accuracy });
-  requireWritten('learn-outcomes', lines);
-});
+  const passesAt = (step) => Float32Array.from({ length: 23 }, (_, i) => Number(i >= step));
+  assert.equal(of('learns', 'characters', { step: 22, accuracy: passesAt(20) }), 'yes 20', 'of text the rows it learned');
+  assert.equal(of('learns', 'characters', { step: 22, accuracy: passesAt(21) }), 'no 20');
+}); // prettier-ignore
 
 test('learn: a run keeps all of its news', () => {
   const record = new web.RunRecord(7, settingsFor('copy'));
