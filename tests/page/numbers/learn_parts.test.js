@@ -1,196 +1,140 @@
 // @about web/src/features/learn/
 // Parts of the panel "Watch it learn", in Node, in a window without a browser: the guess before a run, the answers token by token,
-// what was written, and what the controls ask for and show.
+// what was written, and what the controls request and show.
+import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { enter, fire, linesOf, requireWritten } from '../support/operate.js';
+import { enter, fire } from '../support/operate.js';
 import { judgedAt, runsOf } from '../support/learn_runs.js';
+import { putPart } from '../support/part.js';
 import { openWindow } from '../support/window.js';
 
 const { leave } = openWindow();
 const { modules } = await import('../support/engine.js');
-const web = await modules(
-  'state/state',
-  ...[
-    'page/run_record',
-    'page/settings_of_state',
-    'page/run_guess',
-    'page/answers',
-    'page/controls',
-    'page/head_maps',
-  ].map((name) => `features/learn/${name}`),
-);
+const parts = ['run_record', 'settings_of_state', 'run_guess', 'answers', 'controls', 'head_maps'];
+const web = await modules('state/state', ...parts.map((name) => `features/learn/page/${name}`));
 afterEach(leave);
 
 const { initial, settingsFor, recordOf } = runsOf(web);
 
 test('learn: a guess before the run, and afterwards what became of it', () => {
-  const lines = [];
-  const root = document.createElement('div');
-  document.body.append(root);
+  const { part, one, texts } = putPart('div');
   let changes = 0;
-  const guess = new web.RunGuess(root, () => changes++);
-  let made;
-  const draw = (what, settings, record, language = 'en') => {
-    const same = root.firstChild === made && made !== null;
-    guess.draw(settings, record, language);
-    const again = same && root.firstChild === made ? 'as it was' : 'anew';
-    made = root.firstChild;
-    lines.push(`--- ${what}: ${again}`, ...(again === 'anew' ? linesOf(root) : []));
-  };
-  const choose = (value) => {
-    root.querySelector(`[value=${value}]`).click();
-    lines.push(`chosen ${value}, ${changes} changes`);
-  };
-  root.dispatchEvent(new Event('change'));
+  const guess = new web.RunGuess(part, () => changes++);
+  const draw = (settings, record = null, language = 'en') => guess.draw(settings, record, language);
   const first = settingsFor('induction');
   const learns = settingsFor('copy');
-  root.append(Object.assign(document.createElement('input'), { value: 'yes' }));
-  fire(root.firstChild, 'change');
-  lines.push(`${changes} changes before anything is asked`);
-  draw('asked', first, null);
-  draw('again', { ...first }, null);
-  choose('induction');
-  draw('chosen', first, null);
-  root.querySelector('[value=neither]').focus();
-  choose('neither');
-  draw('chosen with a key', first, null);
-  lines.push(`focus on ${document.activeElement.value}`);
-  document.activeElement.blur();
-  const outside = document.createElement('input');
-  outside.value = 'yes';
-  document.body.append(outside);
-  outside.focus();
-  draw('while something else has the focus', learns, null);
-  lines.push(`focus outside: ${document.activeElement === outside}`);
-  draw('as before', first, null);
-  draw('before a step', first, recordOf(first, { step: 0 }));
-  draw('after a step', first, recordOf(first, { step: 1 }));
-  fire(root, 'change');
-  draw('after another', first, recordOf(first, { step: 2 }));
+  fire(part, 'change');
+  assert.equal(changes, 0, 'nothing is to be guessed yet');
+  draw(first);
+  assert.equal(one('legend').textContent, 'Which kind of head will pass the score 0.5 first, within 400 steps?'); // prettier-ignore
+  assert.deepEqual(texts('label').map((text) => text.trim()), ['a previous-token head', 'an induction head', 'neither']); // prettier-ignore
+  const made = one('fieldset');
+  draw({ ...first });
+  assert.equal(one('fieldset'), made, 'the same settings are no reason to make it anew');
+  one('[value=neither]').focus();
+  one('[value=neither]').click();
+  draw(first);
+  const focused = document.activeElement;
+  assert.deepEqual([changes, one(':checked').value, focused.value], [1, 'neither', 'neither']);
+  const question = 'Which kind of head will pass the score 0.5 first, within 400 steps?';
   const births = [{ score: 'induction', layer: 0, head: 0, step: 2 }];
-  draw('known', first, recordOf(first, { step: 3, births }));
-  draw('late', first, recordOf(first, { step: 400 }));
-  draw('other settings', learns, null);
-  choose('yes');
-  draw('chosen', learns, null);
-  web.setLanguage('zh');
-  draw('in Chinese', learns, null, 'zh');
-  draw('open', learns, recordOf(learns, { step: 399, judged: judgedAt(0.5) }), 'zh');
-  web.setLanguage('en');
-  draw('not learned', learns, recordOf(learns, { step: 400, judged: judgedAt(0.5) }));
-  draw('learned', learns, recordOf(learns, { step: 400, judged: judgedAt(0.5, 0.96) }));
-  draw('the guess before is forgotten', first, null);
-  requireWritten('learn-guess', lines);
-});
-
-/** A moment whose answers these are. */
-const momentOf = (answers) => ({ step: 1, answers: Int32Array.from(answers) });
-
-test('learn: the probe token by token, and what was written', () => {
-  const lines = [];
-  const list = document.createElement('ol');
-  document.body.append(list);
-  const answers = new web.Answers(list);
-  const draw = (what, settings, snapshot, language = 'en') => {
-    const made = list.firstChild;
-    const observer = new MutationObserver(() => undefined);
-    observer.observe(list, { subtree: true, characterData: true, childList: true });
-    const counts = answers.draw(settings, snapshot, language);
-    const writes = observer.takeRecords().length;
-    observer.disconnect();
-    const again = made !== null && list.firstChild === made ? `as it was, ${writes} texts` : 'anew';
-    lines.push(`--- ${what}: ${counts}, ${again}`, ...linesOf(list).map((line) => line.trim()));
-  };
-  const copy = settingsFor('copy');
-  const { row } = web.probeOf(copy);
-  draw('no answers yet', copy, null);
-  const some = row.targets.map((target, i) => (i % 3 === 0 ? target : i % 3 === 1 ? 2 : 99));
-  draw('some right', copy, momentOf(some));
-  draw('the same', copy, momentOf(some));
-  draw('fewer than places', copy, momentOf(row.targets.slice(0, 20)));
-  draw('all right', { ...copy, seed: 2 }, momentOf(row.targets));
-  draw('none again', copy, null);
-  draw('in Chinese', copy, null, 'zh');
-  draw('another task', settingsFor('reverse'), momentOf([1, 2, 3]));
-  draw('a text', settingsFor('characters'), null);
-  draw('another text', settingsFor('characters', { text: 'abc def ghi jkl mno' }), null);
-  const root = document.createElement('p');
-  for (const [settings, given, written, right] of [
-    [copy, [0, 1, 16], [2, 3, 16, 99], [2, 4, 16, 99]],
-    [settingsFor('addition'), [3, 7, 10, 8, 5, 11], [2, 2, 1], [2, 2, 1]],
-    [settingsFor('addition'), [99], [], []],
+  for (const [known, found] of [
+    [{ step: 1 }, 'Still open; it will be settled by step 400.'],
+    [{ step: 3, births }, 'In this run an induction head came first, at step 2.'],
+    [{ step: 400 }, 'In this run neither had formed by step 400.'],
   ]) {
-    root.replaceChildren(...web.writingNodes(settings, { given, written, right }));
-    lines.push('--- written', ...linesOf(root), web.rightText(settings, { right }));
+    draw(first, recordOf(first, known));
+    assert.equal(part.textContent, `${question} You said: neither. ${found}`);
   }
-  requireWritten('learn-answers', lines);
+  draw(first, recordOf(first, { step: 0 }));
+  assert.equal(one(':checked').value, 'neither', 'before its first step a run is not begun');
+  draw(learns);
+  assert.deepEqual([one('legend').textContent, one(':checked')], ['Will it reach 95% within 400 steps?', null]); // prettier-ignore
+  draw(learns, recordOf(learns, { step: 400, judged: judgedAt(0.5, 0.96) }));
+  assert.equal(part.textContent, 'Will it reach 95% within 400 steps? In this run it reached 95% at step 5.'); // prettier-ignore
 });
 
-test('learn: what the controls of a run are, ask for and show', () => {
-  const lines = [];
-  const form = document.createElement('form');
-  form.innerHTML = `${web.TASK_CONTROLS}${web.MODEL_CONTROLS}<input name="other"><textarea name="seed"></textarea>`;
-  document.body.append(form);
-  lines.push(...linesOf(form));
+test('learn: the probe token by token, and how many answers are right', () => {
+  const { part, one, all, texts } = putPart('ol');
+  const answers = new web.Answers(part);
+  const copy = settingsFor('copy');
+  const { row, words } = web.probeOf(copy);
+  const { words: letters } = web.taskCalled('copy', '');
+  const draw = (of) => answers.draw(copy, of && { step: 1, answers: Int32Array.from(of) }, 'en');
+  const asked = row.targets.filter((target) => target >= 0).length;
+  assert.deepEqual(draw(null), [0, asked]);
+  assert.deepEqual(texts('.learn-read'), words);
+  assert.deepEqual(texts('.learn-right'), row.targets.map((target) => (target < 0 ? '' : letters[target]))); // prettier-ignore
+  assert.deepEqual(texts('.asked .learn-answer'), new Array(asked).fill('·'));
+  assert.equal(one('.is-wrong'), null, 'nothing is wrong before there is an answer');
+  // The right one, another one, and one that means nothing, in turn.
+  const other = (target) => (target + 1) % 16;
+  const some = row.targets.map((target, i) => [target, other(target), 99][i % 3]);
+  const right = row.targets.filter((target, i) => target >= 0 && i % 3 === 0).length;
+  assert.deepEqual(draw(some), [right, asked]);
+  assert.equal(all('.is-right').length, right);
+  assert.equal(all('.is-wrong').length, asked - right);
+  all('li.asked').forEach((item) => {
+    const [read, answer, wanted] = Array.from(item.children, ({ textContent }) => textContent);
+    assert.ok(words.includes(read) && (letters.includes(answer) || answer === '?'));
+    assert.equal(item.classList.contains('is-right'), answer === wanted);
+  });
+  const item = one('li');
+  assert.deepEqual(draw(row.targets), [asked, asked]);
+  assert.equal(one('li'), item, 'other answers are no reason to make it anew');
+});
+
+test('learn: mistakes of what was written are marked', () => {
+  const { part, texts } = putPart('p');
+  const copy = settingsFor('copy');
+  const writing = { given: [0, 1, 16], written: [2, 3, 99], right: [2, 4, 5] };
+  part.replaceChildren(...web.writingNodes(copy, writing));
+  assert.deepEqual([part.textContent, texts('.learn-given'), texts('del')], ['ab|cd?', ['ab|'], ['d', '?']]); // prettier-ignore
+  assert.equal(web.rightText(copy, writing), 'cef');
+});
+
+test('learn: every control of a run requests what is chosen, and shows what holds', () => {
+  const { part, one, all } = putPart('form');
+  part.innerHTML = `${web.TASK_CONTROLS}${web.MODEL_CONTROLS}<input name="other"><textarea name="seed"></textarea>`;
   const patches = [];
-  web.listen(form, (patch) => patches.push(JSON.stringify(patch)));
+  web.listen(part, (patch) => patches.push(patch));
   const put = (name, value) => {
-    patches.length = 0;
-    enter(form.querySelector(`[name=${name}]`), value);
-    lines.push(`${name} ${value}: ${patches}`);
+    enter(one(`[name=${name}]`), value);
+    return patches.splice(0);
   };
-  for (const select of form.querySelectorAll('select')) {
-    for (const { value } of select.options) put(select.name, value);
-  }
-  for (const value of ['12', '12.6', '-3', '1e7', '']) put('seed', value);
-  for (const value of ['2.3456', '0', '99', '']) put('temperature', value);
-  put('other', '5');
-  patches.length = 0;
-  enter(form.querySelector('textarea'), '5');
-  fire(form, 'change');
-  lines.push(`a text area: ${patches}`);
-  const state = { ...initial, learnSpeed: 'full' };
-  const shown = () =>
-    [...form.querySelectorAll('select, input')]
-      .map(({ name, value }) => `${name}=${value}`)
-      .join(' ');
-  const show = (what, settings) => {
-    web.show(form, settings, state);
-    lines.push(`${what}: ${shown()}`);
+  const wanted = {
+    speed: ['learnSpeed', { 1: '1', 5: '5', 25: '25', 100: '100', full: 'full' }],
+    positions: ['learnPositions', { none: 'none', learned: 'learned', sinusoidal: 'sinusoidal', rotary: 'rotary' }], // prettier-ignore
+    causal: ['learnCausal', { yes: true, no: false }],
+    norm: ['learnNorm', { pre: 'pre', post: 'post' }],
+    layers: ['learnLayers', { 1: 1, 2: 2, 3: 3, 4: 4 }],
+    heads: ['learnHeads', { 1: 1, 2: 2, 4: 4, 8: 8 }],
+    width: ['learnWidth', { 16: 16, 32: 32, 64: 64, 128: 128 }],
+    samples: ['learnSamples', { all: null, 4: 4, 64: 64, 512: 512 }],
+    seed: ['learnSeed', { 12: 12, 12.6: 13, '-3': 0, '1e7': 999999 }],
+    temperature: ['learnTemperature', { 2.3456: 2.35, 0: 0.1, 99: 10 }],
   };
-  show('first', settingsFor('induction'));
-  show(
-    'second',
-    settingsFor('copy', {
-      seed: 9,
-      temperature: 0.5,
-      samples: 64,
-      causal: false,
-      layers: 4,
-      heads: 8,
-      width: 16,
-      norm: 'post',
-      positions: 'none',
-    }),
-  );
-  const seed = form.querySelector('[name=seed]');
-  seed.focus();
-  seed.value = '77';
-  show('while a seed is typed', settingsFor('copy', { seed: 10 }));
-  form.querySelector('[name=heads]').focus();
-  show('while a list is open', settingsFor('copy', { seed: 11, heads: 1 }));
-  const set = [];
-  for (const element of form.querySelectorAll('select, input')) {
-    const { value } = element;
-    Object.defineProperty(element, 'value', {
-      get: () => value,
-      set() {
-        set.push(element.name);
-      },
-      configurable: true,
-    });
+  for (const [name, [field, values]] of Object.entries(wanted)) {
+    for (const [value, meant] of Object.entries(values)) {
+      assert.deepEqual(put(name, value), [{ [field]: meant }]);
+    }
   }
-  web.show(form, settingsFor('copy', { seed: 11, heads: 1 }), state);
-  lines.push(`set again: ${set}`);
-  requireWritten('learn-controls', lines);
+  const [patch] = put('task', 'addition');
+  assert.deepEqual([patch.learnTask, patch.learnLayers], ['addition', null]);
+  assert.deepEqual([...put('seed', ''), ...put('temperature', ''), ...put('other', '5')], []);
+  enter(one('textarea'), '5');
+  assert.deepEqual(patches, []);
+  const values = { seed: 9, temperature: 0.5, samples: 64, layers: 4, heads: 8, width: 16, norm: 'post', positions: 'none' }; // prettier-ignore
+  web.show(part, settingsFor('copy', { ...values, causal: false }), { ...initial, learnSpeed: 'full' }); // prettier-ignore
+  const shown = Object.fromEntries(all('select, input').map(({ name, value }) => [name, value]));
+  const { other: _, ...known } = shown;
+  const strings = Object.entries(values).map(([name, value]) => [name, String(value)]);
+  assert.deepEqual(known, { ...Object.fromEntries(strings), task: 'copy', speed: 'full', causal: 'no' }); // prettier-ignore
+  one('[name=seed]').focus();
+  one('[name=seed]').value = '77';
+  web.show(part, settingsFor('copy', { seed: 10 }), initial);
+  assert.equal(one('[name=seed]').value, '77', 'what is typed stays');
+  one('[name=heads]').focus();
+  web.show(part, settingsFor('copy', { seed: 11, heads: 1 }), initial);
+  assert.deepEqual([one('[name=seed]').value, one('[name=heads]').value], ['11', '1']);
 });

@@ -1,26 +1,20 @@
 // @about web/src/features/learn/
-// What the panel "Watch it learn" draws of its runs, in Node: curves and bars on the page, and all of it in the file that can be
-// taken away.
+// What the panel "Watch it learn" draws of its runs, in Node: curves and bars on the page, maps of its heads, and all of it in the
+// file that can be taken away.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { requireWritten } from '../support/operate.js';
+import { afterEach, test } from 'node:test';
 import { runsOf } from '../support/learn_runs.js';
-import { hashed, openWindow } from '../support/window.js';
+import { numbersOf, putPart } from '../support/part.js';
+import { openWindow, SIZE } from '../support/window.js';
 
-openWindow(); // maps of the file are painted on canvases
+const { layOut, leave, rest } = openWindow();
 const { modules } = await import('../support/engine.js');
+const parts = ['curves', 'noise_chart', 'run_record', 'figure', 'head_maps', 'settings_of_state', 'panel_view', 'paint_map']; // prettier-ignore
 const web = await modules(
-  ...['ui/plot', 'state/state'],
-  ...[
-    'page/curves',
-    'page/noise_chart',
-    'page/run_record',
-    'page/figure',
-    'page/head_maps',
-    'page/settings_of_state',
-    'page/panel_view',
-  ].map((name) => `features/learn/${name}`),
+  ...['ui/plot', 'state/state', 'ui/matrix/painted_matrix', 'domain/cividis'],
+  ...parts.map((name) => `features/learn/page/${name}`),
 );
+afterEach(leave);
 
 const { settingsFor, momentOf } = runsOf(web);
 
@@ -33,127 +27,87 @@ function runOf(id, steps, { from = 3, every = 5, births = [], ...more } = {}) {
     judged.push({ step, loss: (1.1 * from) / (1 + step / 9), accuracy: step / (steps + 1) });
   }
   const accuracy = loss.map((value) => Math.max(0, 1 - value / 3));
-  record.add(
-    {
-      ...{ step: steps, loss, accuracy, judged, births, snapshot: null, writing: null },
-      ...{ rate: 25, parameters: 999 },
-    },
-    2,
-  );
+  const nothing = { snapshot: null, writing: null, rate: 25, parameters: 999 };
+  record.add({ step: steps, loss, accuracy, judged, births, ...nothing }, 2);
   return record;
 }
-
-const split = (drawn) => drawn.replaceAll('><', '>\n<').split('\n');
 const birth = (score, step) => ({ score, layer: 0, head: 1, step });
 
-test('learn: curves of few steps and many, and the means of what is left out', () => {
-  const lines = [];
-  for (const [count, most] of [
-    ...[0, 1, 3, 4, 5, 8, 9, 11].map((length) => [length, 4]),
-    ...[239, 240, 241, 481].map((length) => [length]),
+// ---- curves ----
+
+test('learn: curves have at most so many points, each the mean of as many steps', () => {
+  for (const [count, most, points] of [
+    [0, 4, 0],
+    [4, 4, 4],
+    [5, 4, 3],
+    [11, 4, 4],
+    [240, undefined, 240],
+    [241, undefined, 121],
   ]) {
     const values = Float32Array.from({ length: count }, (_, i) => (i * i) % 7);
     const { xs, ys } = web.thinned(values, most);
-    const round = (each) => Array.from(each.slice(0, 12), (value) => Number(value.toFixed(3)));
-    lines.push(`${count} ${most}: ${xs.length} ${round(xs)} | ${ys.length} ${round(ys)}`);
+    assert.deepEqual([xs.length, ys.length], [points, points]);
+    const width = Math.ceil(count / points);
+    xs.forEach((x, i) => {
+      const part = values.subarray(i * width, (i + 1) * width);
+      assert.equal(x, i * width + (part.length - 1) / 2, 'the middle of its steps');
+      assert.ok(Math.abs(ys[i] - part.reduce((a, b) => a + b) / part.length) < 1e-5);
+    });
   }
-  requireWritten('learn-thinned', lines);
 });
 
-test('learn: curves, their axes and the marks of runs', () => {
-  const lines = [];
-  const run = runOf(1, 40);
-  const kept = [2, 3, 4, 5].map((id) => runOf(id, 8 + id, { from: id }));
-  const base = { measure: 'loss', current: run, kept: [], steps: 40, looked: null };
-  const draw = (what, input, { width = 500, pen = web.pagePen } = {}) => {
-    lines.push(`--- ${what}`, ...split(web.drawCurves(pen, width, { ...base, ...input })));
+const base = { measure: 'loss', current: null, kept: [], steps: 40, looked: null };
+const draw = (input, width = 500) => web.drawCurves(web.pagePen, width, { ...base, ...input });
+const labelsOf = (drawn) => Array.from(drawn.matchAll(/>([^<>]+)<\/text>/g), ([, text]) => text);
+/** The numbers of an axis of a drawing with these labels. */
+const ticksOf = (drawn) => labelsOf(drawn).map(Number).filter((value) => !Number.isNaN(value)); // prettier-ignore
+
+test('learn: axes of curves end at what is on them', () => {
+  assert.deepEqual(ticksOf(draw({ measure: 'accuracy' })), [0, 0.5, 1, 0, 5, 10, 15, 20, 25, 30, 35, 40]); // prettier-ignore
+  assert.ok(
+    ticksOf(draw({ measure: 'accuracy' }, 419)).length < 11,
+    'fewer where there is no room',
+  );
+  const highest = (from, first = from) => {
+    const current = runOf(1, 10, { from });
+    current.loss[0] = first;
+    const ticks = ticksOf(draw({ current }));
+    return Math.max(...ticks.slice(0, ticks.indexOf(0, 1)));
   };
-  for (const measure of ['loss', 'accuracy']) {
-    draw(`${measure}`, { measure });
-    draw(`${measure}, nothing`, { measure, current: null, steps: 0 });
-    draw(`${measure}, kept alone`, { measure, current: null, kept: kept.slice(0, 1), steps: 1 });
-    draw(`${measure} in a file`, { measure, kept }, { pen: web.filePen });
-  }
-  for (let count = 1; count <= 4; ++count) draw(`${count} kept`, { kept: kept.slice(0, count) });
-  for (const width of [419, 420]) draw(`${width} wide`, {}, { width });
-  draw('looked at', { looked: 0 });
-  draw('looked at', { looked: 13 });
-  draw('before the first step', { current: runOf(1, 0), steps: 400 });
-  draw('small losses', { current: runOf(1, 10, { from: 0.5 }) });
-  const empty = new web.RunRecord(9, settingsFor('copy'));
-  draw('no news yet', { current: empty });
-  const first = runOf(1, 10, { from: 1 });
-  first.loss[0] = 7;
-  draw('a first loss above all', { current: first });
-  draw('few judged', { current: runOf(1, 300, { every: 1.25 }), steps: 300 });
-  draw('many judged', { current: runOf(1, 300, { every: 0.5 }), steps: 300 });
-  // A step is a pixel: at 100 there is no room before the line, at 101 there is.
-  for (const step of [100, 101, 0, 444]) {
-    const births = [birth('previous', step), birth('induction', step), birth('same', step)];
-    const current = runOf(1, 40, { births });
-    draw(`born at ${step}`, { measure: 'accuracy', current, steps: 444 });
-  }
-  draw('born, of the loss', { current: runOf(1, 40, { births: [birth('same', 5)] }) });
-  draw('born before', {
-    measure: 'accuracy',
-    current: null,
-    kept: [runOf(1, 9, { births: [birth('same', 5)] })],
-  });
-  requireWritten('learn-curves', lines);
+  assert.deepEqual([highest(0.5), highest(3), highest(1, 7)], [1, 3, 6], 'up to the largest loss');
 });
 
-const noise = {
-  ...{ step: 12, done: false, learned: [0.75, 0.19, 0.05, 0.01] },
-  ...{ optimal: [0.753, 0.188, 0.047, 0.012], errors: { learned: 0.04, optimal: 0.03, mean: 0.3 } },
-};
-
-test('learn: the bars of the levels of noise', () => {
-  const lines = [];
-  for (const width of [200, 640, 700])
-    lines.push(...split(web.drawNoise(web.pagePen, width, noise)));
-  const nothing = { ...noise, learned: [], optimal: [] };
-  lines.push(...split(web.drawNoise(web.filePen, 300, nothing)));
-  requireWritten('learn-noise-chart', lines);
+test('learn: each run has its mark: that of now is solid, A dashed, and then B and C', () => {
+  const current = runOf(1, 40);
+  const kept = [2, 3, 4].map((id) => runOf(id, 8 + id, { from: id }));
+  const marks = (input) => new Set(Array.from(draw(input).matchAll(/class="plot-(scaled|plain|gradient|density)"/g), ([, mark]) => mark)); // prettier-ignore
+  for (let count = 0; count <= 3; ++count) {
+    const wanted = ['scaled', 'plain', 'gradient', 'density'].slice(0, count + 1);
+    assert.deepEqual(marks({ current, kept: kept.slice(0, count) }), new Set(wanted));
+  }
+  assert.deepEqual(marks({ kept: kept.slice(0, 1) }), new Set(['plain']), 'A alone is A');
+  assert.deepEqual(marks({}), new Set());
 });
 
-test('learn: what can be taken away', () => {
-  // In the place of a picture stands a hash of the pixels that were painted last.
-  HTMLCanvasElement.prototype.toDataURL = function () {
-    const [, painted] = this.drawnWith.drawn.at(-1);
-    return hashed(painted.drawnWith.drawn.at(-1)[1].data.join());
+test('learn: the step that is looked at, and those at which heads came to be', () => {
+  const upright = (drawn, mark) => Array.from(drawn.matchAll(new RegExp(`class="plot-${mark}" d="M([\\d.]+) [\\d.]+V`, 'g')), ([, x]) => Number(x)); // prettier-ignore
+  // The plot goes from 44 to 488: a step is 11.1 pixels.
+  assert.deepEqual(upright(draw({ looked: 0 }), 'here'), [44]);
+  assert.deepEqual(upright(draw({ looked: 10 }), 'here'), [155]);
+  const births = [birth('previous', 10), birth('induction', 20)];
+  const current = runOf(1, 40, { births });
+  const drawn = draw({ measure: 'accuracy', current });
+  assert.deepEqual(upright(drawn, 'critical'), [155, 266]);
+  assert.deepEqual(labelsOf(drawn).slice(-2), ['previous token', 'induction']);
+  const anchors = (step) => {
+    const born = runOf(1, 40, { births: [birth('previous', step), birth('induction', step)] });
+    const lines = draw({ measure: 'accuracy', current: born, steps: 444 }).match(/<text[^>]*>(previous token|induction)/g); // prettier-ignore
+    return lines.map((line) => /text-anchor="(\w+)"/.exec(line)[1]);
   };
-  const lines = [];
-  const settings = settingsFor('induction', { layers: 2, heads: 2 });
-  const wide = settingsFor('copy', { layers: 1, heads: 8 });
-  const take = (what, training, of = settings) => {
-    const { name, svg, table, data } = web.learnFigure(
-      { current: null, kept: [], noise: null, looked: null, ...training },
-      of,
-    );
-    lines.push(`--- ${what}: ${name}, ${svg.width} x ${svg.height}`);
-    const parts = split(svg.body).filter((line) => !/^<(path|text [^>]*fill|image)/.test(line));
-    lines.push(hashed(svg.body), ...parts, ...(svg.body.match(/<image [^>]*preserve/g) ?? []));
-    lines.push(...table.slice(0, 9).map((row) => row.join(';')), `${table.length} rows`);
-    const { runs, snapshot, noise: told, settings: said } = data;
-    lines.push(JSON.stringify({ runs: runs.map((run) => [Object.keys(run), run.loss.length]) }));
-    lines.push(`${snapshot?.step} ${told?.step} ${JSON.stringify(said)}`);
-  };
-  take('nothing', {});
-  take('what was estimated', { noise });
-  take('little that was estimated', { noise: { ...noise, learned: [0.5], optimal: [] } });
-  const current = runOf(1, 7, { layers: 2, births: [birth('previous', 5)] });
-  take('a run without maps', { current });
-  take('a run before its first step', { current: runOf(1, 0) });
-  current.latest = momentOf(settings, 7);
-  take('a run', { current });
-  take('a run and those before', { current, kept: [runOf(2, 3), runOf(3, 2)], noise, looked: 4 });
-  current.shown = momentOf(settings, 4);
-  take('a step that is looked at', { current, looked: 4 });
-  take('runs before alone', { kept: [runOf(2, 3), runOf(3, 2)] });
-  const other = new web.RunRecord(4, wide);
-  other.latest = momentOf(wide);
-  take('eight heads', { current: other });
-  requireWritten('learn-figure', lines);
+  assert.deepEqual(anchors(100), ['start', 'start'], 'there is no room before the line');
+  assert.deepEqual(anchors(101), ['end', 'start']);
+  assert.deepEqual(upright(draw({ current }), 'critical'), [], 'not where the loss is drawn');
+  assert.deepEqual(upright(draw({ measure: 'accuracy', kept: [current] }), 'critical'), [], 'nor of a run before'); // prettier-ignore
 });
 
 test('learn: the axis holds what a run of its task takes', () => {
@@ -162,12 +116,154 @@ test('learn: the axis holds what a run of its task takes', () => {
   assert.equal(steps(null, []), 400);
   assert.equal(steps(null, [], 'addition'), 600);
   assert.equal(steps(of('copy', 3), [], 'addition'), 400, 'of what is on the curves');
-  assert.equal(steps(of('copy', 401), []), 401);
   assert.equal(steps(of('copy', 3), [of('copy', 900), of('addition', 1)]), 900);
   assert.equal(steps(of('copy', 3), [of('addition', 1)]), 600);
-  assert.equal(steps(null, [of('copy', 700)]), 700);
   const record = { latest: 'latest', shown: 'shown' };
   assert.equal(web.shownOf(record, null), 'latest');
   assert.equal(web.shownOf(record, 0), 'shown');
   assert.equal(web.shownOf({ ...record, shown: null }, 3), 'latest');
+});
+
+const noise = {
+  ...{ step: 12, done: false, learned: [0.75, 0.19, 0.05, 0.01] },
+  ...{ optimal: [0.753, 0.188, 0.047, 0.012], errors: { learned: 0.04, optimal: 0.03, mean: 0.3 } },
+};
+
+test('learn: a bar for each level of noise, as high as its weight', () => {
+  for (const [width, words] of [
+    [640, '0.750 / 0.753'],
+    [300, '0.750'],
+  ]) {
+    const drawn = web.drawNoise(web.pagePen, width, noise);
+    const heights = numbersOf(drawn, 'rect', 'height');
+    heights.forEach((height, i) => assert.ok(Math.abs(height / heights[0] - noise.learned[i] / 0.75) < 0.01)); // prettier-ignore
+    assert.equal(heights.length, 4);
+    assert.ok(labelsOf(drawn).includes('σ = 0.25') && labelsOf(drawn).includes(words));
+  }
+});
+
+// ---- maps ----
+
+/** The pixels that were put onto a canvas last, as lists of red, green, blue and alpha. */
+function pixelsOn(canvas) {
+  const [, { data }] = canvas.drawnWith.drawn.findLast(([name]) => name === 'putImageData');
+  return Array.from({ length: data.length / 4 }, (_, i) => [...data.slice(4 * i, 4 * i + 4)]);
+}
+const colourOf = (weight) => [...web.cividis.subarray(4 * Math.round(255 * weight)).slice(0, 4)];
+
+test('learn: a map has a pixel for each weight, in the colours of the page', () => {
+  const canvas = document.createElement('canvas');
+  const weights = Float32Array.of(
+    9,
+    9,
+    0,
+    1,
+    0.5,
+    0.25,
+    0.001953,
+    0.001961,
+    0.9999,
+    1 / 3,
+    0.75,
+    9,
+  );
+  web.paintMap(canvas, weights, 2, 3);
+  assert.deepEqual([canvas.width, canvas.height], [3, 3]);
+  assert.deepEqual(pixelsOn(canvas), Array.from(weights.subarray(2, 11), colourOf));
+  const to = document.createElement('canvas');
+  web.enlarge(canvas, to, 30, 20);
+  assert.deepEqual([to.width, to.height, to.drawnWith.imageSmoothingEnabled], [30, 20, false]);
+});
+
+test('learn: a grid has the map of each head with its scores, and says which was pressed', () => {
+  const { part, one, all, texts } = putPart('div');
+  const chosen = [];
+  const grid = new web.MapGrid(part, (...head) => chosen.push(head));
+  const two = settingsFor('induction', { layers: 2, heads: 2 });
+  grid.draw(two, null, null, 'en');
+  assert.deepEqual(texts('.visually-hidden'), [1, 2].flatMap((layer) => [1, 2].map((head) => `Layer ${layer}, head ${head}`))); // prettier-ignore
+  const first = one('button');
+  const moment = { ...momentOf(two), scores: Float32Array.of(0.5, 0.51, 0, 1, 0.4, 0.6, 0.5, 0) };
+  grid.draw(two, moment, 9, 'en');
+  assert.equal(one('button'), first, 'the same heads are no reason to make it anew');
+  const side = web.probeOf(two).row.ids.length;
+  all('canvas').forEach((canvas, head) => {
+    assert.deepEqual(pixelsOn(canvas)[5], colourOf(moment.weights[head * side * side + 5]));
+  });
+  const scores = ['prev 0.50', 'ind 0.40', 'prev 0.51', 'ind 0.60', 'prev 0.00', 'ind 0.50', 'prev 1.00', 'ind 0.00']; // prettier-ignore
+  assert.deepEqual(texts('.learn-scores span'), scores);
+  assert.deepEqual(texts('.born'), ['prev 0.51', 'ind 0.60', 'prev 1.00'], 'more than a half');
+  // Layer 2, head 2 is 8 x 1 + 1.
+  assert.deepEqual(all('button').map((map) => map.getAttribute('aria-pressed')), ['false', 'false', 'false', 'true']); // prettier-ignore
+  all('canvas')[1].click();
+  one('.learn-layer-name').click();
+  all('button')[2].click();
+  assert.deepEqual(chosen, [[0, 1], [1, 0]]); // prettier-ignore
+  grid.draw(settingsFor('histogram', { layers: 1, heads: 3 }), null, 2, 'zh');
+  assert.equal(all('button').length, 3);
+  const still = putPart('div');
+  new web.MapGrid(still.part, null).draw(two, momentOf(two), 1, 'en');
+  assert.deepEqual([still.all('.learn-map').length, still.one('button')], [4, null], 'to be looked at'); // prettier-ignore
+});
+
+test('learn: a large map has the weights of its head, and says each in words', async () => {
+  const settings = settingsFor('induction', { layers: 2, heads: 2 });
+  const moment = momentOf(settings);
+  layOut({ width: 0, height: 0 });
+  const { part: matrix } = putPart('qkv-matrix');
+  const large = new web.LargeMap(matrix);
+  const drawn = () => matrix.canvas.drawnWith?.drawn.filter(([name]) => name === 'drawImage') ?? [];
+  large.draw({ settings }, moment, 9, 1);
+  assert.deepEqual(drawn(), [], 'without a size there is nothing to paint');
+  layOut(SIZE);
+  await rest();
+  const { rows, rowLabels, colLabels, name, home } = matrix.model;
+  assert.deepEqual([rows, name, home], [32, 'Layer 2, head 2', { row: 31, col: 0 }]);
+  assert.ok(rowLabels === colLabels && rowLabels === web.probeOf(settings).words, 'the same words every time'); // prettier-ignore
+  const of = moment.weights.subarray(3 * rows * rows);
+  const { width, height } = matrix.size;
+  assert.deepEqual(drawn().at(-1).slice(2), [0, 0, width, height]);
+  assert.deepEqual(pixelsOn(drawn().at(-1)[1])[5], colourOf(of[5]));
+  const weight = of[2 * rows + 5].toPrecision(4);
+  assert.equal(
+    matrix.model.describe({ row: 2, col: 5 }),
+    `query 2 “r”, key 5 “y”: weight ${weight}`,
+  );
+  large.draw({ settings }, moment, 0, 2);
+  assert.equal(matrix.model.name, 'Layer 1, head 1');
+  const before = drawn().length;
+  layOut({ width: 400, height: 320 });
+  await rest();
+  assert.ok(drawn().length > before, 'in another size it is painted again');
+});
+
+// ---- the file ----
+
+test('learn: what can be taken away has every step of each run, or what there is without one', () => {
+  HTMLCanvasElement.prototype.toDataURL = () => 'data:pixels';
+  const settings = settingsFor('induction', { layers: 2, heads: 2 });
+  const take = (training, of = settings) =>
+    web.learnFigure({ current: null, kept: [], noise: null, looked: null, ...training }, of);
+  const count = ({ svg }, what) => svg.body.split(what).length - 1;
+  const nothing = take({});
+  assert.deepEqual(nothing.table, [['setting', 'value'], ...Object.entries(settings).map(([name, value]) => [name, String(value)])]); // prettier-ignore
+  assert.deepEqual(take({ noise }).table.slice(1).map(([sigma]) => sigma), [0.25, 0.5, 1, 2]); // prettier-ignore
+  const current = runOf(1, 7, { layers: 2, births: [birth('previous', 5)] });
+  current.latest = momentOf(settings, 7);
+  const kept = [runOf(2, 3), runOf(3, 2)];
+  const all = take({ current, kept, noise });
+  assert.equal(count(all, '<image'), 4, 'a map for each head');
+  assert.ok(all.svg.height > nothing.svg.height);
+  const steps = [[0, 7], [1, 2], [2, 3]].flatMap(([run, made]) => Array.from({ length: made }, (_, step) => [run, step])); // prettier-ignore
+  assert.deepEqual(all.table.slice(1).map(([run, step]) => [run, step]), steps, 'that of now, then A'); // prettier-ignore
+  assert.deepEqual(all.table[6].slice(2), [current.loss[5], current.accuracy[5], current.judged[1].loss, current.judged[1].accuracy]); // prettier-ignore
+  assert.equal(all.data.snapshot.step, 7);
+  current.shown = momentOf(settings, 4);
+  assert.equal(take({ current, looked: 4 }).data.snapshot.step, 4);
+  assert.equal(count(take({ kept }), '<image'), 0);
+  const wide = settingsFor('copy', { layers: 1, heads: 8 });
+  const other = new web.RunRecord(4, wide);
+  other.latest = momentOf(wide);
+  const places = numbersOf(take({ current: other }).svg.body, 'image', 'x');
+  assert.deepEqual(places, [0, 144, 288, 432, 0, 144, 288, 432], 'four in a row');
 });
